@@ -1,0 +1,85 @@
+import type {
+	IAuthenticateGeneric,
+	Icon,
+	ICredentialTestRequest,
+	ICredentialType,
+	INodeProperties,
+} from 'n8n-workflow';
+
+import { API_ROOT_EXPRESSION } from '../nodes/Transcriber/apiRoot';
+
+export class TranscriberApi implements ICredentialType {
+	name = 'transcriberApi';
+
+	displayName = 'Transcriber API';
+
+	icon: Icon = { light: 'file:transcriber.svg', dark: 'file:transcriber.dark.svg' };
+
+	documentationUrl = 'https://www.npmjs.com/package/n8n-nodes-transcriber#credentials';
+
+	httpRequestNode = {
+		name: 'Transcriber',
+		docsUrl: 'https://www.npmjs.com/package/n8n-nodes-transcriber#credentials',
+		apiBaseUrlPlaceholder: 'https://your-transcriber-address/api/v1/account',
+	};
+
+	properties: INodeProperties[] = [
+		{
+			displayName: 'Base URL',
+			name: 'baseUrl',
+			type: 'string',
+			default: '',
+			required: true,
+			placeholder: 'e.g. https://transcriber.example.com',
+			description: 'Address of the service, as shown in the API section of your cabinet',
+		},
+		{
+			displayName: 'API Key',
+			name: 'apiKey',
+			type: 'string',
+			typeOptions: { password: true },
+			default: '',
+			required: true,
+			description:
+				'Key from the API section of your cabinet. The API has to be enabled there, otherwise every request is refused.',
+			hint: 'From the API section of your cabinet at the service, where the API has to be enabled',
+		},
+		{
+			displayName: 'Webhook Secret',
+			name: 'webhookSecret',
+			type: 'string',
+			typeOptions: { password: true },
+			default: '',
+			description:
+				'Signing secret for webhook deliveries whose own secret was never handed to the trigger. Leave empty unless you submit recordings outside n8n.',
+			hint: 'Leave empty unless you submit recordings outside n8n',
+		},
+	];
+
+	authenticate: IAuthenticateGeneric = {
+		type: 'generic',
+		properties: { headers: { 'X-API-Key': '={{ $credentials.apiKey }}' } },
+	};
+
+	test: ICredentialTestRequest = {
+		request: { baseURL: API_ROOT_EXPRESSION, url: '/account', disableFollowRedirect: true },
+		rules: [
+			{
+				type: 'responseCode',
+				properties: {
+					value: 401,
+					message:
+						'The service does not accept the API key. Check it, and that the API is enabled in the API section of your cabinet.',
+				},
+			},
+			{
+				type: 'responseCode',
+				properties: {
+					value: 404,
+					message:
+						'There is no such service at this address. Check the Base URL: it is the address of the service itself, without a path of your own.',
+				},
+			},
+		],
+	};
+}

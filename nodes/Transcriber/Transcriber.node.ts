@@ -1,0 +1,61 @@
+import { NodeConnectionTypes, type INodeType, type INodeTypeDescription } from 'n8n-workflow';
+
+import { API_ROOT_EXPRESSION } from './apiRoot';
+import { resume, resumeWebhooks } from './completion/resume';
+import { onlyAnswers } from './request/service';
+import { account } from './resources/account';
+import { apiKey } from './resources/apiKey';
+import { dictionary } from './resources/dictionary';
+import { meeting } from './resources/meeting';
+import { task } from './resources/task';
+import { transcription } from './resources/transcription';
+import { searchTasks } from './searchTasks';
+
+export class Transcriber implements INodeType {
+	description: INodeTypeDescription = {
+		displayName: 'Transcriber',
+		name: 'transcriber',
+		icon: { light: 'file:transcriber.svg', dark: 'file:transcriber.dark.svg' },
+		group: ['transform'],
+		version: 1,
+		subtitle: '={{ $parameter["operation"] + ": " + $parameter["resource"] }}',
+		description: 'Turn recordings and online meetings into text, summaries and subtitles',
+		defaults: { name: 'Transcriber' },
+		usableAsTool: true,
+		inputs: [NodeConnectionTypes.Main],
+		outputs: [NodeConnectionTypes.Main],
+		credentials: [{ name: 'transcriberApi', required: true }],
+		webhooks: resumeWebhooks,
+		requestDefaults: { baseURL: API_ROOT_EXPRESSION, json: true },
+		properties: [
+			{
+				displayName: 'Resource',
+				name: 'resource',
+				type: 'options',
+				noDataExpression: true,
+				default: 'transcription',
+				options: [
+					{ name: 'Account', value: 'account' },
+					{ name: 'API Key', value: 'apiKey' },
+					{ name: 'Dictionary', value: 'dictionary' },
+					{ name: 'Meeting', value: 'meeting' },
+					{ name: 'Task', value: 'task' },
+					{ name: 'Transcription', value: 'transcription' },
+				],
+				// Holds for all operations: each brings its own `perform`, which n8n calls as `pagination`.
+				routing: { send: { paginate: true }, output: { postReceive: [onlyAnswers] } },
+			},
+			...account,
+			...apiKey,
+			...dictionary,
+			...meeting,
+			...task,
+			...transcription,
+		],
+	};
+
+	methods = { listSearch: { searchTasks } };
+
+	/** Deliveries to a suspended execution. */
+	webhook = resume;
+}

@@ -1,0 +1,44 @@
+import { seal, unseal } from './seal';
+import { jsonObjectIn } from './signature';
+
+/** What the action node hands over to a trigger: whose deliveries are signed with which secret. */
+export interface HandOver {
+	/** The task or bot. */
+	id: string;
+	secret: string;
+}
+
+/** How long a sealed hand-over is good for, in ms. */
+export const FRESH_MS = 10 * 60_000;
+
+const PURPOSE = 'hand-over';
+
+/** Seals a hand-over so that only the trigger at this address can open it, and only for a while. */
+export function sealHandOver(apiKey: string, address: string, { id, secret }: HandOver): string {
+	const text = JSON.stringify({ id, secret, expires: Date.now() + FRESH_MS });
+	return seal(apiKey, PURPOSE, triggerAt(address), text);
+}
+
+/** The hand-over, or undefined if it was sealed for another trigger or key, or is too old. */
+export function openHandOver(
+	apiKey: string,
+	address: string,
+	sealed: string,
+): HandOver | undefined {
+	const text = unseal(apiKey, PURPOSE, triggerAt(address), sealed);
+	const { id, secret, expires } = jsonObjectIn(text ?? '') ?? {};
+	if (typeof id !== 'string' || typeof secret !== 'string' || secret === '') return undefined;
+	const left = Number(expires) - Date.now();
+	return left > 0 && left <= FRESH_MS + CLOCKS_APART_MS ? { id, secret } : undefined;
+}
+
+/** The two nodes may run on two machines. */
+const CLOCKS_APART_MS = 60_000;
+
+/**
+ * What both nodes know of a trigger: the end of its address, `<webhook id>/transcriber`. The start
+ * differs between n8n's test and production addresses, and behind a proxy.
+ */
+function triggerAt(address: string): string {
+	return new URL(address).pathname.split('/').filter(Boolean).slice(-2).join('/');
+}

@@ -1,0 +1,136 @@
+import type {
+	IDataObject,
+	IExecuteData,
+	IRunExecutionData,
+	IWebhookDescription,
+	IWebhookFunctions,
+	IWebhookResponseData,
+} from 'n8n-workflow';
+
+import type { TranscriberCredential } from '../request/service';
+import { SUBMISSION_SECRET } from './accepted';
+import { unseal } from './seal';
+import { answer, deliveryFrom, isSignedWith, isWellFormed, type Delivery } from './signature';
+import { hasEndedAtService, type Suspension, type WaitingItem } from './suspend';
+
+/** The address at which a suspended execution takes deliveries: `$execution.resumeUrl` + node id. */
+export const resumeWebhooks: IWebhookDescription[] = [
+	{
+		name: 'default',
+		httpMethod: 'POST',
+		responseMode: 'onReceived',
+		path: '={{ $nodeId }}',
+		isFullPath: true,
+		restartWebhook: true,
+	},
+];
+
+/**
+ * Which submissions of a suspended execution have ended, as far as this process knows. Kept in
+ * memory, because n8n saves nothing of a call that does not wake the execution; what another
+ * process or a restart has made it miss, the service is asked for.
+ */
+interface Known {
+	ended: Set<string>;
+	until: number;
+	woken?: boolean;
+}
+
+const known = new Map<string, Known>();
+
+/**
+ * A delivery to a suspended execution. Nothing is believed before its signature is verified over
+ * the raw body (service document, "Authentication"); the execution wakes once, when every
+ * submission it waits for has ended.
+ */
+export async function resume(this: IWebhookFunctions): Promise<IWebhookResponseData> {
+	const sleeping = sleepingExecution(this);
+	if (!sleeping) return answer(this, 409, 'This execution waits for nothing');
+	const { entry, suspension } = sleeping;
+	const delivery = await deliveryFrom(this);
+	const item = itemOf(delivery, suspension);
+	if (!isWellFormed(delivery.signature) || !item) return answer(this, 401, 'Signature refused');
+
+	const state = knownOf(this.getExecutionId(), suspension);
+	if (!(await isGenuine(this, delivery, item))) return answer(this, 401, 'Signature refused');
+	state.ended.add(keyOf(item));
+	if (state.woken) return answer(this, 200, 'Known');
+	if (!(await haveAllEnded(this, state, suspension))) return answer(this, 200, 'Noted');
+	if (state.woken) return answer(this, 200, 'Known');
+	state.woken = true;
+	return { workflowData: wake(entry, suspension) };
+}
+
+/** n8n has the execution's data at hand in this call, but not in the types of it. */
+function sleepingExecution(
+	context: IWebhookFunctions,
+): { entry: IExecuteData; suspension: Suspension } | undefined {
+	const { runExecutionData } = context as unknown as { runExecutionData?: IRunExecutionData };
+	const executionData = runExecutionData?.executionData;
+	const entry = executionData?.nodeExecutionStack[0];
+	const saved = executionData?.contextData[`node:${context.getNode().name}`];
+	const suspension = (saved as { suspension?: Suspension } | undefined)?.suspension;
+	return entry && suspension && !suspension.resumed ? { entry, suspension } : undefined;
+}
+
+function itemOf({ body }: Delivery, { items }: Suspension): WaitingItem | undefined {
+	return Object.values(items).find(
+		({ taskId, botId }) =>
+			(taskId !== undefined && taskId === body?.task_id) ||
+			(botId !== undefined && botId === body?.bot_id),
+	);
+}
+
+function keyOf({ taskId, botId }: WaitingItem): string {
+	return taskId ? `task ${taskId}` : `bot ${botId}`;
+}
+
+/**
+ * Verifies the signature with the secret of this one submission. A secret that was sealed with an
+ * API key since rotated cannot be read any more: then the service itself is asked, with the new key.
+ */
+async function isGenuine(
+	context: IWebhookFunctions,
+	delivery: Delivery,
+	item: WaitingItem,
+): Promise<boolean> {
+	const { apiKey } = await context.getCredentials<TranscriberCredential>('transcriberApi');
+	const secret = unseal(apiKey, SUBMISSION_SECRET, keyOf(item), item.sealedSecret ?? '');
+	if (secret !== undefined) return isSignedWith(secret, delivery);
+	return await hasEndedAtService(context, item);
+}
+
+function knownOf(executionId: string, { until, items }: Suspension): Known {
+	const now = Date.now();
+	for (const [id, state] of known) if (state.until < now) known.delete(id);
+	let state = known.get(executionId);
+	if (!state) {
+		const ended = Object.values(items).filter((item) => item.ended);
+		state = { ended: new Set(ended.map(keyOf)), until };
+		known.set(executionId, state);
+	}
+	return state;
+}
+
+/** Asks for one submission after the other until the first that has not ended. */
+async function haveAllEnded(
+	context: IWebhookFunctions,
+	state: Known,
+	{ items }: Suspension,
+): Promise<boolean> {
+	for (const item of Object.values(items)) {
+		if (state.ended.has(keyOf(item))) continue;
+		if (!(await hasEndedAtService(context, item))) return false;
+		state.ended.add(keyOf(item));
+	}
+	return true;
+}
+
+/** Lets n8n run the node again over its own input, instead of passing something through. */
+function wake(entry: IExecuteData, suspension: Suspension) {
+	suspension.resumed = true;
+	delete entry.node.disabled;
+	delete entry.metadata?.resumeError;
+	const [items] = entry.data.main ?? [];
+	return [(items ?? []).map(({ error: _, ...item }) => item as { json: IDataObject })];
+}

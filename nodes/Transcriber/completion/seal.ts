@@ -1,0 +1,42 @@
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'crypto';
+
+/**
+ * Secrets at rest and on their way to a trigger are sealed with AES-256-GCM under a key derived
+ * (HKDF-SHA256) from the API key, which both nodes have and nobody else. `purpose` separates the
+ * uses, `binding` ties a seal to one place: what was sealed for one task or address opens for no
+ * other.
+ */
+export function seal(apiKey: string, purpose: string, binding: string, text: string): string {
+	const nonce = randomBytes(12);
+	const cipher = createCipheriv('aes-256-gcm', keyFor(apiKey, purpose), nonce);
+	cipher.setAAD(Buffer.from(binding, 'utf8'));
+	const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+	return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64url');
+}
+
+/** The sealed text, or undefined if it was sealed with another key, for another use, or changed. */
+export function unseal(
+	apiKey: string,
+	purpose: string,
+	binding: string,
+	sealed: string,
+): string | undefined {
+	const bytes = Buffer.from(sealed, 'base64url');
+	if (bytes.length < 28) return undefined;
+	try {
+		const decipher = createDecipheriv(
+			'aes-256-gcm',
+			keyFor(apiKey, purpose),
+			bytes.subarray(0, 12),
+		);
+		decipher.setAAD(Buffer.from(binding, 'utf8'));
+		decipher.setAuthTag(bytes.subarray(12, 28));
+		return Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]).toString('utf8');
+	} catch {
+		return undefined;
+	}
+}
+
+function keyFor(apiKey: string, purpose: string): Buffer {
+	return Buffer.from(hkdfSync('sha256', apiKey, 'n8n-nodes-transcriber', purpose, 32));
+}

@@ -1,0 +1,209 @@
+import type {
+	IDataObject,
+	IExecuteFunctions,
+	IExecutePaginationFunctions,
+	INodeExecutionData,
+} from 'n8n-workflow';
+import { NodeOperationError } from 'n8n-workflow';
+
+import { checkOwnAddress, refuse } from '../request/checks';
+import { isBatched, isToolCall, type NodeRun } from '../request/run';
+import { call, type Caller, type RoutingRequest } from '../request/service';
+import { hasEnded, taskIdOf } from '../request/shapes';
+import { recall, runIndexOf } from './accepted';
+import { checkBalance, deadlineFor, finishedTask, timeoutOf } from './wait';
+
+/** One submission that a suspended execution waits for. */
+export interface WaitingItem {
+	taskId?: string;
+	botId?: string;
+	/** The webhook_secret of the submission, sealed; missing where the service gave none. */
+	sealedSecret?: string;
+	ended?: boolean;
+}
+
+/** What n8n saves with a suspended execution, in the context of the node. */
+export interface Suspension {
+	run: number;
+	/** When the execution gives up waiting, in ms since 1970. */
+	until: number;
+	items: Record<number, WaitingItem>;
+	/** Items that were refused before the execution was suspended, with the reason. */
+	refused: Record<number, string>;
+	/** Set by the first item that gets there: the execution is suspended once. */
+	asleep?: boolean;
+	/** Set by the delivery that wakes the execution: the node runs again and fetches the results. */
+	resumed?: boolean;
+}
+
+/** A submission this young cannot have ended unnoticed: its delivery is tried again by the service. */
+const YOUNG_MS = 5_000;
+
+/**
+ * 'Wait for Webhook': suspends the execution until every task of the run has ended. n8n runs the
+ * node again then; what was accepted is not submitted again (see `recall`), so all that is left to
+ * do is to fetch the results.
+ */
+export async function awaitDelivery(
+	this: IExecutePaginationFunctions,
+	answer: IDataObject,
+	run: NodeRun,
+): Promise<INodeExecutionData[]> {
+	const itemIndex = this.getItemIndex();
+	const ids = { task_id: taskIdOf(answer), bot_id: answer.bot_id };
+	if (resumedRun(this)) return [await finishedTask.call(this, ids)];
+	checkBalance(this, answer);
+
+	await run.meet('submitted', itemIndex);
+	if (run.hasFailed() && !this.continueOnFail()) return [{ json: answer }];
+	const item = await waitingItem(this, answer);
+	const suspension = suspensionFor(this, answer, run);
+	suspension.items[itemIndex] = item;
+	await run.meet('looked at', itemIndex);
+	if (Object.values(suspension.items).every(({ ended }) => ended)) {
+		suspension.resumed = true;
+		return [await finishedTask.call(this, ids)];
+	}
+	if (!suspension.asleep) {
+		suspension.asleep = true;
+		await suspend(this, suspension);
+	}
+	return [{ json: answer }];
+}
+
+/** An item that was refused before its execution was suspended is not submitted after all. */
+export function checkNotRefusedBefore(context: IExecutePaginationFunctions): void {
+	const reason = resumedRun(context)?.refused[context.getItemIndex()];
+	if (reason === undefined) return;
+	throw refuse(context, reason, 'The other items of this run were waited for.');
+}
+
+/** Where the service delivers to a suspended execution of this node. */
+export function resumeAddress(
+	context: IExecutePaginationFunctions,
+	request: RoutingRequest,
+): string {
+	const node = context.getNode();
+	if (isToolCall(context)) {
+		throw refuse(
+			context,
+			"'Wait for Webhook' cannot be used by an AI agent, because it suspends the execution",
+			"Choose Wait by Polling in 'When Submitted'.",
+		);
+	}
+	if (isBatched(context)) {
+		throw refuse(
+			context,
+			"'Wait for Webhook' cannot be combined with the batching option",
+			'Remove the batching: this node keeps to the rate limits of the service by itself.',
+		);
+	}
+	const address = new URL(String(context.evaluateExpression('{{ $execution.resumeUrl }}', 0)));
+	address.pathname += `/${node.id}`;
+	checkOwnAddress(context, request, address.href, 'The webhook address of this n8n');
+	return address.href;
+}
+
+function contextOf(context: IExecutePaginationFunctions): { suspension?: Suspension } {
+	return context.getContext('node');
+}
+
+function resumedRun(context: IExecutePaginationFunctions): Suspension | undefined {
+	const { suspension } = contextOf(context);
+	return suspension?.resumed && suspension.run === runIndexOf(context) ? suspension : undefined;
+}
+
+function suspensionFor(
+	context: IExecutePaginationFunctions,
+	answer: IDataObject,
+	run: NodeRun,
+): Suspension {
+	const nodeContext = contextOf(context);
+	const runIndex = runIndexOf(context);
+	if (nodeContext.suspension?.run !== runIndex) {
+		nodeContext.suspension = {
+			run: runIndex,
+			until: deadlineFor(context, answer),
+			items: {},
+			refused: {},
+		};
+	}
+	const { suspension } = nodeContext;
+	suspension.refused = run.refusals();
+	suspension.until = Math.max(suspension.until, deadlineFor(context, answer));
+	return suspension;
+}
+
+async function waitingItem(
+	context: IExecutePaginationFunctions,
+	answer: IDataObject,
+): Promise<WaitingItem> {
+	const memory = recall(context);
+	const accepted = memory?.state === 'accepted' ? memory : undefined;
+	const item: WaitingItem = {
+		taskId: taskIdOf(answer),
+		botId: typeof answer.bot_id === 'string' ? answer.bot_id : undefined,
+		sealedSecret: accepted?.sealedSecret,
+	};
+	// n8n refuses deliveries for an execution that is not suspended yet. With many items the first
+	// tasks may have ended, and their deliveries been given up, before the last one is submitted.
+	const age = Date.now() - (accepted?.at ?? 0);
+	if (age > YOUNG_MS) item.ended = await hasEndedAtService(context, item);
+	return item;
+}
+
+/** Asks the service itself whether the submission has ended. */
+export async function hasEndedAtService(
+	caller: Caller,
+	{ taskId, botId }: WaitingItem,
+): Promise<boolean> {
+	let id = taskId;
+	if (!id && botId) {
+		const bot = await call(caller, { method: 'GET', url: `/meeting/${encodeURIComponent(botId)}` });
+		id = taskIdOf(bot);
+	}
+	if (!id) return false;
+	const task = await call(caller, { method: 'GET', url: `/tasks/${encodeURIComponent(id)}` });
+	return hasEnded(task.status);
+}
+
+/**
+ * Puts the execution to sleep. When nobody wakes it in time, n8n would pass the input through as
+ * if it were the result; both lines of n8n have a place to say better, and neither heeds the
+ * other's: n8n 2 throws the `resumeError` of the stack entry, n8n 1 turns items that carry an
+ * error into error outputs.
+ */
+async function suspend(
+	context: IExecutePaginationFunctions,
+	suspension: Suspension,
+): Promise<void> {
+	const entry = context.getExecuteData();
+	const error = timedOut(context, suspension);
+	entry.metadata = { ...entry.metadata, resumeError: error };
+	entry.data = {
+		...entry.data,
+		main: (entry.data.main ?? []).map(
+			(items) => items?.map((item) => ({ ...item, error })) ?? null,
+		),
+	};
+	// There at run time in every execution context, but not in the types of this one.
+	const { putExecutionToWait } = context as unknown as IExecuteFunctions;
+	await putExecutionToWait.call(context, new Date(suspension.until));
+}
+
+function timedOut(
+	context: IExecutePaginationFunctions,
+	suspension: Suspension,
+): NodeOperationError {
+	const open = Object.values(suspension.items)
+		.map(({ taskId, botId }) => (taskId ? `task ${taskId}` : `bot ${botId}`))
+		.join(', ');
+	return new NodeOperationError(
+		context.getNode(),
+		`No webhook told within ${timeoutOf(context)} minutes that all submissions have ended: ${open}`,
+		{
+			description:
+				"They go on at the service and are not lost. Fetch the results with Task: Wait Until Finished (a bot's task ID comes from Meeting: Get), or raise 'Timeout'.",
+		},
+	);
+}

@@ -1,0 +1,188 @@
+import type {
+	IDataObject,
+	IExecutePaginationFunctions,
+	INodeExecutionData,
+	NodeOperationError,
+} from 'n8n-workflow';
+
+import { refuse } from '../request/checks';
+import { call, pause } from '../request/service';
+import {
+	awaitsBalance,
+	hasEnded,
+	isCancelled,
+	isDocumented,
+	statusWithoutTask,
+	taskIdOf,
+} from '../request/shapes';
+import { exportedFile, fetchExport, fetchResult, type ExportFormat } from './result';
+
+interface WaitOptions {
+	pollInterval?: number;
+	timeout?: number;
+	includeResult?: boolean;
+	exportFormat?: ExportFormat | 'none';
+	exportBinaryPropertyName?: string;
+	onInsufficientBalance?: 'keepWaiting' | 'fail';
+}
+
+/** A wait option that makes no sense is refused before anything is submitted. */
+export function checkWaitOptions(this: IExecutePaginationFunctions): void {
+	const { pollInterval = 10, timeout = 180 } = optionsOf(this);
+	for (const [name, value] of Object.entries({ 'Poll Interval': pollInterval, Timeout: timeout })) {
+		if (Number(value) > 0) continue;
+		throw refuse(
+			this,
+			`'${name}' has to be a number above 0, but is '${String(value)}'`,
+			'Poll Interval is in seconds, Timeout in minutes.',
+		);
+	}
+}
+
+/** 'Timeout' of the wait options, in minutes. */
+export function timeoutOf(context: IExecutePaginationFunctions): number {
+	return Number(optionsOf(context).timeout ?? 180);
+}
+
+/** When waiting ends, in ms since 1970. For a scheduled bot the time counts from its start. */
+export function deadlineFor(context: IExecutePaginationFunctions, answer: IDataObject): number {
+	const start = Date.parse(String(answer.scheduled_start_at ?? ''));
+	return Math.max(Date.now(), start || 0) + timeoutOf(context) * 60_000;
+}
+
+/** Throws when a submission waits for balance and 'On Insufficient Balance' says to fail. */
+export function checkBalance(context: IExecutePaginationFunctions, task: IDataObject): void {
+	if (!awaitsBalance(task) || optionsOf(context).onInsufficientBalance !== 'fail') return;
+	throw refuse(
+		context,
+		`Task ${taskIdOf(task)} waits because the balance is too low`,
+		'The recording is stored and needs no second upload: top up the balance, and the service starts on its own within minutes. Fetch the result later with Task: Wait Until Finished.',
+	);
+}
+
+function optionsOf(context: IExecutePaginationFunctions): WaitOptions {
+	return context.getNodeParameter('waitOptions', {}) as WaitOptions;
+}
+
+/**
+ * Waits until the submitted or given task has ended and returns its result:
+ * `{ ...result, task_id, status }`, with an exported file beside it if one was asked for. A task that
+ * fails, is cancelled or outlives the timeout is an error that names it.
+ */
+export async function finishedTask(
+	this: IExecutePaginationFunctions,
+	submitted: IDataObject,
+): Promise<INodeExecutionData> {
+	const options = optionsOf(this);
+	const task = await untilEnded(this, submitted);
+	const taskId = taskIdOf(task) ?? '';
+	if (task.status !== 'completed') throw endedBadly(this, { ...submitted, ...task });
+
+	const { includeResult = true, exportFormat = 'none' } = options;
+	const json = includeResult
+		? { ...(await fetchResult(this, taskId)), task_id: taskId, status: task.status }
+		: task;
+	if (exportFormat === 'none') return { json };
+	const { content } = await fetchExport(this, taskId, exportFormat);
+	const file = await exportedFile(this, content, exportFormat, nameOfRecording(this) ?? taskId);
+	return { json, binary: { [options.exportBinaryPropertyName || 'data']: file } };
+}
+
+/** Tasks that are polled in this process now; all of them share 60 requests a minute. */
+let polled = 0;
+
+/** Polls GET /tasks/{id} (or first GET /meeting/{bot_id}) until the task has ended. */
+async function untilEnded(
+	context: IExecutePaginationFunctions,
+	submitted: IDataObject,
+): Promise<IDataObject> {
+	const began = Date.now();
+	const deadline = deadlineFor(context, submitted);
+	const told = new Set<unknown>();
+	polled += 1;
+	try {
+		for (let state = submitted; ;) {
+			checkBalance(context, state);
+			const left = deadline - Date.now();
+			if (left <= 0) throw outlived(context, { ...submitted, ...state });
+			// A task whose state is not known yet is asked for at once.
+			if (state.status !== undefined) {
+				const delay = Math.min(delayBeforeLook(context, Date.now() - began), left);
+				await pause(delay, context.getExecutionCancelSignal());
+			}
+			state = await look(context, { ...submitted, task_id: taskIdOf(state) });
+			if (hasEnded(state.status)) return state;
+			tellIfUnknown(context, state, told);
+		}
+	} finally {
+		polled -= 1;
+	}
+}
+
+/**
+ * Milliseconds until the next look: 'Poll Interval', but a tenth of the time waited so far, up to a
+ * minute, because a task that takes long takes longer still (service document, "Typical processing
+ * time"); and with many tasks at once so seldom that there is room left for other requests.
+ */
+function delayBeforeLook(context: IExecutePaginationFunctions, waited: number): number {
+	const pollInterval = Number(optionsOf(context).pollInterval ?? 10);
+	return Math.max(pollInterval * 1000, Math.min(waited / 10, 60_000), (polled - 1) * 1500);
+}
+
+/** The state of the task now. Without a status where a bot's task has just become known. */
+async function look(
+	context: IExecutePaginationFunctions,
+	{ task_id: known, bot_id: botId }: IDataObject,
+): Promise<IDataObject> {
+	if (known) {
+		const url = `/tasks/${encodeURIComponent(String(known))}`;
+		return { ...(await call(context, { method: 'GET', url })), task_id: known };
+	}
+	const url = `/meeting/${encodeURIComponent(String(botId))}`;
+	const bot = await call(context, { method: 'GET', url });
+	const taskId = taskIdOf(bot);
+	return taskId ? { task_id: taskId } : { ...bot, status: statusWithoutTask(bot) };
+}
+
+function tellIfUnknown(
+	context: IExecutePaginationFunctions,
+	{ status, task_id: taskId }: IDataObject,
+	told: Set<unknown>,
+): void {
+	if (!taskId || status === undefined || isDocumented(status) || told.has(status)) return;
+	told.add(status);
+	context.logger.warn(
+		`Task ${String(taskId)} has the status '${String(status)}', which the service does not document. It counts as not finished.`,
+	);
+}
+
+/** The recording's own name, where there is one: `interview.mp3` becomes `interview.srt`. */
+function nameOfRecording(context: IExecutePaginationFunctions): string | undefined {
+	if (context.getNodeParameter('operation') !== 'transcribeFile') return undefined;
+	const property = context.getNodeParameter('binaryPropertyName', 'data') as string;
+	return context.helpers.assertBinaryData(property).fileName?.replace(/\.[^.]+$/, '') || undefined;
+}
+
+function endedBadly(context: IExecutePaginationFunctions, task: IDataObject): NodeOperationError {
+	const reason = task.error ? `: ${String(task.error)}` : '';
+	const name = nameOf(task);
+	return refuse(
+		context,
+		isCancelled(task.status) ? `${name} was cancelled` : `${name} failed${reason}`,
+		'A failed task is not charged. Correct the recording or the link, then submit it again in a new execution.',
+	);
+}
+
+function outlived(context: IExecutePaginationFunctions, state: IDataObject): NodeOperationError {
+	const balance = awaitsBalance(state) ? ', and waits for a higher balance' : '';
+	return refuse(
+		context,
+		`${nameOf(state)} has not ended within ${timeoutOf(context)} minutes (status: ${String(state.status)}${balance})`,
+		"It goes on at the service. Fetch the result later with Task: Wait Until Finished, or raise 'Timeout'.",
+	);
+}
+
+function nameOf(state: IDataObject): string {
+	const taskId = taskIdOf(state);
+	return taskId ? `Task ${taskId}` : `Meeting bot ${String(state.bot_id)}`;
+}

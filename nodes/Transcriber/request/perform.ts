@@ -1,0 +1,105 @@
+import type { IExecutePaginationFunctions, INodeExecutionData } from 'n8n-workflow';
+import { NodeApiError, NodeOperationError } from 'n8n-workflow';
+
+import { checkBaseUrl, fillPath } from './checks';
+import { NodeRun, isToolCall } from './run';
+import { REPEATABLE, send, type Policy, type RoutingRequest } from './service';
+
+/** Checks a parameter, or completes the request with it. Throws when the item cannot be sent. */
+export type Step = (
+	this: IExecutePaginationFunctions,
+	request: RoutingRequest,
+) => void | Promise<void>;
+
+/** What an operation adds to the request it declares. */
+export interface Operation {
+	/** Run for every item before any item of the run is sent. */
+	prepare?: Step[];
+	/** What the service has accepted already: such an item is not prepared again, only carried out. */
+	isAccepted?: (context: IExecutePaginationFunctions) => boolean;
+	policy?: Policy;
+	/** What is done with the request: {@link send} where nothing is said. */
+	carryOut?: (
+		this: IExecutePaginationFunctions,
+		request: RoutingRequest,
+		policy: Policy,
+		run: NodeRun,
+	) => Promise<INodeExecutionData[]>;
+}
+
+/**
+ * One item, from its parameters to its output: checked, sent, paired with its input, its failure
+ * told with the item's number. It stands where n8n's declarative engine has its `pagination`,
+ * the one hook that wraps the request; every operation goes through it.
+ */
+export function perform(operation: Operation = {}) {
+	const { prepare = [], isAccepted, policy = REPEATABLE, carryOut = send } = operation;
+	return async function (
+		this: IExecutePaginationFunctions,
+		request: RoutingRequest,
+	): Promise<INodeExecutionData[]> {
+		const itemIndex = this.getItemIndex();
+		const pairedItem = { item: itemIndex };
+		const run = NodeRun.of(this);
+		try {
+			const steps = isAccepted?.(this) ? [] : [checkBaseUrl, fillPath, ...prepare];
+			const checked = check(this, request, steps);
+			if (!(await run.mayBeSent(this, checked))) return [];
+			const output = await carryOut.call(this, request, policy, run);
+			return output.map((item) => ({ ...item, pairedItem }));
+		} catch (error) {
+			const failure = describe(asNodeError(this, error), itemIndex, run);
+			const isTool = isCalledAsTool(this);
+			const goesOn = isTool || this.continueOnFail();
+			run.fail(itemIndex, failure, !goesOn);
+			if (!goesOn) throw failure;
+			if (isTool)
+				return [{ json: { error: failure.message, what_to_do: failure.description }, pairedItem }];
+			return [{ json: { error: failure.message }, error: failure, pairedItem }];
+		} finally {
+			run.leave(itemIndex);
+		}
+	};
+}
+
+/** n8n keeps the words of a thrown error from the model of an AI agent, so a tool outputs them. */
+function isCalledAsTool(context: IExecutePaginationFunctions): boolean {
+	return isToolCall(context) || context.getNode().rewireOutputLogTo === 'ai_tool';
+}
+
+/** Only the message reaches an item's output, so the essentials stand there. */
+function describe<T extends NodeApiError | NodeOperationError>(
+	failure: T,
+	itemIndex: number,
+	run: NodeRun,
+): T {
+	failure.context.itemIndex = itemIndex;
+	const accepted = run.acceptedFor(itemIndex);
+	if (accepted && !failure.message.toLowerCase().includes(accepted)) {
+		failure.message += ` (${accepted} was accepted by the service)`;
+	}
+	if (!failure.message.includes(`[item ${itemIndex}]`)) failure.message += ` [item ${itemIndex}]`;
+	return failure;
+}
+
+async function check(
+	context: IExecutePaginationFunctions,
+	request: RoutingRequest,
+	steps: Step[],
+): Promise<void> {
+	for (const step of steps) await step.call(context, request);
+}
+
+function asNodeError(
+	context: IExecutePaginationFunctions,
+	error: unknown,
+): NodeApiError | NodeOperationError {
+	if (error instanceof NodeApiError || error instanceof NodeOperationError) return error;
+	if (context.getExecutionCancelSignal()?.aborted) {
+		return new NodeOperationError(context.getNode(), 'The execution was cancelled');
+	}
+	return new NodeOperationError(
+		context.getNode(),
+		error instanceof Error ? error : new Error(String(error)),
+	);
+}

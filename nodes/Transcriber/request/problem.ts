@@ -1,0 +1,119 @@
+import type { IDataObject, IN8nHttpFullResponse } from 'n8n-workflow';
+import { NodeApiError } from 'n8n-workflow';
+
+import { withoutSecrets } from './secrets';
+
+/**
+ * Why a request has no usable answer. `status` is set when something answered; `transport` says
+ * what happened on the way when that was not the service.
+ */
+export interface Problem {
+	/** Below /api/v1, e.g. `/transcribe`, `/tasks/7f3c`. */
+	path: string;
+	status?: number;
+	errorCode?: string;
+	/** The service's own words. */
+	serviceMessage?: string;
+	transport?: Transport;
+	/** Milliseconds the service asked to wait (`Retry-After`). */
+	retryAfter?: number;
+}
+
+/** `unknownHost`, `unreachable`: the request never left. `broken`, `timeout`: nobody knows whether it arrived. */
+export type Transport =
+	| 'unknownHost'
+	| 'unreachable'
+	| 'broken'
+	| 'timeout'
+	| 'tls'
+	| 'notJson'
+	| 'redirect'
+	| 'unreadableFile';
+
+/** An HTTP answer that is not a success. Internal: `exchange` in service.ts makes a ServiceError of it. */
+export class Refused extends Error {
+	constructor(readonly response: IN8nHttpFullResponse) {
+		super(`HTTP ${response.statusCode}`);
+	}
+}
+
+/** No answer within the time for it. Internal, as {@link Refused}. */
+export class Late extends Error {}
+
+/** What is wrong with the connection or the answer; undefined for anything else that went wrong. */
+export function problemOf(error: unknown, path: string, apiKey: string): Problem | undefined {
+	if (error instanceof Late) return { path, transport: 'timeout' };
+	if (!(error instanceof Refused)) {
+		const code = codeOf(error);
+		return code ? { path, transport: transportOf(code) } : undefined;
+	}
+	const { statusCode: status, headers, body } = error.response;
+	if (status >= 200 && status < 300) return { path, status, transport: 'notJson' };
+	if (status >= 300 && status < 400) return { path, status, transport: 'redirect' };
+	const { errorCode, serviceMessage } = readRefusal(withoutSecrets(body, apiKey));
+	return {
+		path,
+		status,
+		errorCode,
+		serviceMessage,
+		retryAfter: retryAfterOf(headers['retry-after']),
+	};
+}
+
+/** Connection errors by the code that Node.js, TLS or axios gave them. */
+export function transportOf(code: string): Transport {
+	if (code === 'ENOTFOUND') return 'unknownHost';
+	// Read while it was sent.
+	if (/^(ENOENT|EACCES|EPERM|EIO|EISDIR|EMFILE|ENFILE)$/.test(code)) return 'unreadableFile';
+	if (/^(ECONNREFUSED|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/.test(code)) return 'unreachable';
+	if (/CERT|TLS|SSL|SELF_SIGNED|EPROTO|UNABLE_TO_VERIFY/.test(code)) return 'tls';
+	// Cancelled by us: an upload that stood still. An execution that is cancelled is told before.
+	if (/^(ECONNABORTED|ETIMEDOUT|ESOCKETTIMEDOUT|ERR_CANCELED)$/.test(code)) return 'timeout';
+	return 'broken';
+}
+
+/**
+ * Reads the error body of the service document ("Errors"): `{ detail: { error_code, message } }`.
+ * The content of `detail` without an `error_code` is not shown, so a text or a list is read too.
+ */
+export function readRefusal(body: unknown): Pick<Problem, 'errorCode' | 'serviceMessage'> {
+	const detail = (body as IDataObject | null)?.detail ?? body;
+	if (Array.isArray(detail)) return { serviceMessage: detail.map(wordsOf).join('; ') || undefined };
+	const errorCode = (detail as IDataObject | null)?.error_code;
+	return {
+		errorCode: typeof errorCode === 'string' ? errorCode : undefined,
+		serviceMessage: wordsOf(detail).slice(0, 500) || undefined,
+	};
+}
+
+function wordsOf(value: unknown): string {
+	// Proxies answer in HTML.
+	if (typeof value === 'string')
+		return value
+			.replace(/<[^>]*>/g, ' ')
+			.replace(/\s+/g, ' ')
+			.trim();
+	const { message, msg } = (value ?? {}) as IDataObject;
+	return String(message ?? msg ?? '').trim();
+}
+
+/** `Retry-After` in both its forms, seconds or a date, in ms from now. */
+function retryAfterOf(header: unknown): number | undefined {
+	if (typeof header !== 'string' || header.trim() === '') return undefined;
+	const seconds = Number(header);
+	const ms = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(header) - Date.now();
+	return Number.isFinite(ms) ? Math.max(0, ms) : undefined;
+}
+
+/** The code of a connection error, however deep n8n has wrapped it. */
+function codeOf(error: unknown): string | undefined {
+	let current = error as { code?: unknown; cause?: unknown; errorResponse?: unknown } | undefined;
+	for (let depth = 0; current && depth < 5; depth++) {
+		if (typeof current.code === 'string') return current.code;
+		current = (current.cause ?? current.errorResponse) as typeof current;
+	}
+	// What n8n says of a file that it has deleted has no code.
+	if (error instanceof Error && error.message === 'File not found') return 'ENOENT';
+	const words = error instanceof NodeApiError ? error.messages.join(' ') : String(error);
+	return /\b(E[A-Z]{4,}|[A-Z_]*CERT[A-Z_]*)\b/.exec(words)?.[1];
+}

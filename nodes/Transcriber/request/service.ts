@@ -1,0 +1,224 @@
+import type {
+	IDataObject,
+	IHttpRequestOptions,
+	IN8nHttpFullResponse,
+	INode,
+	INodeExecutionData,
+	IExecuteSingleFunctions,
+	IExecutePaginationFunctions,
+	DeclarativeRestApiSettings,
+} from 'n8n-workflow';
+import { NodeOperationError, sleep } from 'n8n-workflow';
+
+import { apiRoot } from '../apiRoot';
+import { ServiceError } from './errors';
+import { lineFor, type LimitName } from './limits';
+import { Late, Refused, problemOf } from './problem';
+import { RETRY, delayBeforeRetry } from './retry';
+import { withoutKey, withoutSecrets } from './secrets';
+import { whileMoving } from './upload';
+
+export type RoutingRequest = DeclarativeRestApiSettings.ResultOptions;
+
+/** What an operation declares about its request; pacing and retries follow from it. */
+export interface Policy {
+	/** Which of the service's rate limits it counts towards. */
+	limit: LimitName;
+	/** Whether sending it twice costs nothing: decides what happens when the connection breaks. */
+	repeatable: boolean;
+	/** A recording is sent along: few at a time, and no overall time limit, only an idle one. */
+	upload?: boolean;
+}
+
+/** Reads, PUT, DELETE, cancel and dictionary add: a repeat changes nothing. */
+export const REPEATABLE: Policy = { limit: 'other', repeatable: true };
+
+export const TIMEOUTS = {
+	/** From sending a request to the end of its answer, in ms. */
+	request: 60_000,
+	/** Without a byte moving in either direction, in ms. */
+	uploadIdle: 300_000,
+};
+
+export interface TranscriberCredential {
+	baseUrl: string;
+	apiKey: string;
+	webhookSecret?: string;
+}
+
+/** What is needed of n8n to talk to the service: action node, trigger and editor lists have it all. */
+export interface Caller {
+	getNode(): INode;
+	getCredentials<T extends object>(type: string): Promise<T>;
+	getExecutionCancelSignal?(): AbortSignal | undefined;
+	helpers: Pick<IExecuteSingleFunctions['helpers'], 'httpRequestWithAuthentication'>;
+}
+
+/**
+ * Sends the request an operation declared (its `routing.request`), paced and retried, and returns
+ * the items its `postReceive` hooks made.
+ */
+export async function send(
+	this: IExecutePaginationFunctions,
+	request: RoutingRequest,
+	policy: Policy = REPEATABLE,
+): Promise<INodeExecutionData[]> {
+	request.options.disableFollowRedirect = true;
+	request.options.ignoreHttpStatusErrors = true;
+	// n8n's HTTP client counts its timeout over the whole upload, so an upload has its own watch.
+	request.options.timeout = policy.upload ? 0 : TIMEOUTS.request;
+	return await exchange(this, policy, request.options.url ?? '', async () => {
+		// A copy, because n8n writes the API key into the headers it is given.
+		const options = { ...request.options, headers: { ...request.options.headers } };
+		if (policy.upload) return await upload(this, options);
+		return await this.makeRoutingRequest({ ...request, options });
+	});
+}
+
+/** The same as n8n's routing does, but broken off when nothing moves any longer. */
+async function upload(
+	context: IExecutePaginationFunctions,
+	options: RoutingRequest['options'],
+): Promise<INodeExecutionData[]> {
+	const response = await whileMoving(
+		context,
+		options.body,
+		TIMEOUTS.uploadIdle,
+		async (watched) => {
+			return await watched.helpers.httpRequestWithAuthentication.call(watched, 'transcriberApi', {
+				...(options as IHttpRequestOptions),
+				returnFullResponse: true,
+			});
+		},
+	);
+	return await onlyAnswers.call(context, [{ json: {} }], response as IN8nHttpFullResponse);
+}
+
+/** The first `postReceive` hook of every operation: lets only answers of the service through. */
+export async function onlyAnswers(
+	this: IExecuteSingleFunctions,
+	items: INodeExecutionData[],
+	response: IN8nHttpFullResponse,
+): Promise<INodeExecutionData[]> {
+	const { apiKey } = await this.getCredentials<TranscriberCredential>('transcriberApi');
+	const onCompletion = this.getNodeParameter('onCompletion', 'returnTask') as string;
+	// The secret is for whoever receives the webhook, so it is of use only where one is sent.
+	const isForWebhook = !['returnTask', 'poll'].includes(onCompletion);
+	const body = withoutSecrets(bodyOf(response), apiKey, isForWebhook) as IDataObject;
+	return items.map((item) => ({ ...item, json: body }));
+}
+
+/**
+ * A request beside the declared one (status checks, results, exports, editor lists), under the
+ * same policy. Returns the JSON body, `{}` where it is empty.
+ */
+export async function call(
+	caller: Caller,
+	options: Pick<IHttpRequestOptions, 'method' | 'url' | 'qs' | 'body'>,
+	policy: Policy = REPEATABLE,
+	keepWebhookSecret = false,
+): Promise<IDataObject> {
+	const { baseUrl, apiKey } = await caller.getCredentials<TranscriberCredential>('transcriberApi');
+	return await exchange(caller, policy, options.url, async () => {
+		const response: IN8nHttpFullResponse = await caller.helpers.httpRequestWithAuthentication.call(
+			caller as IExecuteSingleFunctions,
+			'transcriberApi',
+			{
+				...options,
+				baseURL: apiRoot(baseUrl),
+				json: true,
+				disableFollowRedirect: true,
+				ignoreHttpStatusErrors: true,
+				returnFullResponse: true,
+				timeout: TIMEOUTS.request,
+			},
+		);
+		return withoutSecrets(bodyOf(response), apiKey, keepWebhookSecret) as IDataObject;
+	});
+}
+
+function bodyOf(response: IN8nHttpFullResponse): IDataObject {
+	if (response.statusCode < 200 || response.statusCode >= 300) throw new Refused(response);
+	const { body } = response;
+	if (body === undefined || body === null || body === '') return {};
+	if (typeof body !== 'object') throw new Refused(response);
+	return body as IDataObject;
+}
+
+/**
+ * The one policy of all requests: waits for its turn within the rate limits, sends, and repeats
+ * what may be repeated (service document, "Errors" and "Limits"). Throws a {@link ServiceError}.
+ */
+async function exchange<T>(
+	caller: Caller,
+	policy: Policy,
+	path: string,
+	attempt: () => Promise<T>,
+): Promise<T> {
+	const { apiKey } = await caller.getCredentials<TranscriberCredential>('transcriberApi');
+	const cancelled = caller.getExecutionCancelSignal?.();
+	let waited = 0;
+	for (let tries = 1; ; tries++) {
+		let failure: unknown;
+		const giveBack = await takePlaces(apiKey, policy, cancelled);
+		try {
+			return await (policy.upload ? attempt() : withinTime(attempt()));
+		} catch (error) {
+			failure = error;
+		} finally {
+			giveBack();
+		}
+		if (cancelled?.aborted)
+			throw new NodeOperationError(caller.getNode(), 'The execution was cancelled');
+		if (failure instanceof NodeOperationError) throw failure;
+		const problem = problemOf(failure, path, apiKey);
+		if (!problem) throw new NodeOperationError(caller.getNode(), wordsOf(failure, apiKey));
+		// Time has passed already, so a service that hangs is not asked for an hour.
+		if (problem.transport === 'timeout') waited += RETRY.cap;
+		const delay = delayBeforeRetry(problem, policy, tries, waited);
+		if (delay === undefined) throw new ServiceError(caller.getNode(), problem);
+		waited += delay;
+		await pause(delay, cancelled);
+	}
+}
+
+async function takePlaces(apiKey: string, policy: Policy, cancelled?: AbortSignal) {
+	const leaveUploads = policy.upload && (await lineFor(apiKey, 'uploads').take(cancelled));
+	let entered = false;
+	try {
+		const leaveLimit = await lineFor(apiKey, policy.limit).take(cancelled);
+		entered = true;
+		return () => {
+			leaveLimit();
+			if (leaveUploads) leaveUploads();
+		};
+	} finally {
+		if (!entered && leaveUploads) leaveUploads();
+	}
+}
+
+async function withinTime<T>(work: Promise<T>): Promise<T> {
+	const late = AbortSignal.timeout(TIMEOUTS.request);
+	return await new Promise<T>((resolve, reject) => {
+		const tooLate = () => reject(new Late());
+		late.addEventListener('abort', tooLate, { once: true });
+		work.then(resolve, reject).finally(() => late.removeEventListener('abort', tooLate));
+	});
+}
+
+/** Waits `ms`, or rejects at once when the execution is cancelled. */
+export async function pause(ms: number, cancelled?: AbortSignal): Promise<void> {
+	cancelled?.throwIfAborted();
+	await new Promise<void>((resolve, reject) => {
+		const stop = () => reject(cancelled?.reason);
+		cancelled?.addEventListener('abort', stop, { once: true });
+		void sleep(ms).then(() => {
+			cancelled?.removeEventListener('abort', stop);
+			resolve();
+		});
+	});
+}
+
+function wordsOf(error: unknown, apiKey: string): string {
+	return withoutKey(error instanceof Error ? error.message : String(error), apiKey);
+}

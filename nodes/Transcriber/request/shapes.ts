@@ -1,0 +1,75 @@
+import type { IDataObject } from 'n8n-workflow';
+
+/**
+ * Everything this package assumes where the service document says "not shown". Each assumption
+ * is listed in docs/undocumented.md with how to override it; a test compares the two.
+ */
+
+/** GET /tasks: the list may be the answer itself or stand under one of these names. */
+export const LIST_NAMES = ['tasks', 'items', 'data', 'results'] as const;
+
+export function tasksIn(answer: unknown): IDataObject[] {
+	if (Array.isArray(answer)) return answer.filter(isObject);
+	const found = LIST_NAMES.map((name) => (isObject(answer) ? answer[name] : undefined)).find(
+		Array.isArray,
+	);
+	return (found ?? []).filter(isObject);
+}
+
+/** POST /transcribe-url and GET /tasks: the id of a task, should it not be called `task_id`. */
+export function taskIdOf(answer: IDataObject): string | undefined {
+	// The `id` of a bot would be the bot's.
+	const id = answer.task_id ?? (answer.bot_id === undefined ? answer.id : undefined);
+	return typeof id === 'string' || typeof id === 'number' ? String(id) || undefined : undefined;
+}
+
+/** POST /transcribe-url: the request field for the link; the other fields as in POST /transcribe. */
+export const LINK_FIELD = 'url';
+
+/** POST /tasks/{id}/cancel: the status value afterwards is any word that begins with "cancel". */
+export function isCancelled(status: unknown): boolean {
+	return typeof status === 'string' && /^cancel/i.test(status);
+}
+
+/** The ways a task can end. Any other status means: not yet. */
+export function hasEnded(status: unknown): boolean {
+	return status === 'completed' || status === 'failed' || isCancelled(status);
+}
+
+/** "Task status" of the service document, and what a submit may answer. */
+export function isDocumented(status: unknown): boolean {
+	return ['pending', 'processing', 'completed', 'failed', 'awaiting_balance'].includes(
+		String(status),
+	);
+}
+
+/** GET /meeting/{bot_id}: "completed" of a bot is not the end, its task comes a moment later. */
+export function statusWithoutTask({ status }: IDataObject): IDataObject[string] {
+	return status === 'completed' ? 'completed, but without a task yet' : status;
+}
+
+/** Insufficient balance shows as a flag, as `queue_state`, or as the status of a submit answer. */
+export function awaitsBalance(task: IDataObject): boolean {
+	return (
+		task.awaiting_balance === true ||
+		task.queue_state === 'awaiting_balance' ||
+		task.status === 'awaiting_balance'
+	);
+}
+
+/** GET /tasks: the largest page asked for; a smaller answer is no sign of the end. */
+export const PAGE_SIZE = 100;
+
+/** Dictionary size: the characters of all terms, without separators, each sign counted once. */
+export function dictionaryChars(terms: string[]): number {
+	return terms.reduce((sum, term) => sum + [...term].length, 0);
+}
+
+export const DICTIONARY_LIMIT_CHARS = 20_000;
+
+/** "8 GB" is read in binary, the larger of the two readings, so that nothing is refused wrongly. */
+export const MAX_FILE_BYTES = 8 * 1024 ** 3;
+
+function isObject(value: unknown): value is IDataObject {
+	return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,124 @@
+import type {
+	IBinaryData,
+	IDataObject,
+	IExecutePaginationFunctions,
+	IExecuteSingleFunctions,
+} from 'n8n-workflow';
+
+import { refuse } from './checks';
+import type { RoutingRequest } from './service';
+import { MAX_FILE_BYTES } from './shapes';
+
+/** Read in pieces of this size, in bytes, from wherever n8n keeps its files. */
+const CHUNK = 1024 * 1024;
+
+/**
+ * A recording in n8n's binary store that passes as a web `File`: HTTP clients ask a `File` for its
+ * size, which gives Content-Length, and for a stream, which is opened anew for every attempt. So
+ * a recording of any size is sent without ever being held in memory.
+ */
+class Recording extends File {
+	/** When the last piece was sent, in ms since 1970. */
+	lastMoved = 0;
+
+	constructor(
+		private readonly helpers: IExecuteSingleFunctions['helpers'],
+		private readonly binary: IBinaryData,
+		size: number,
+	) {
+		super([], binary.fileName || `recording.${binary.fileExtension || 'bin'}`, {
+			type: binary.mimeType,
+		});
+		// A File knows only the size of what it holds, and this one holds nothing.
+		Object.defineProperty(this, 'size', { value: size });
+	}
+
+	override stream(): ReturnType<File['stream']> {
+		return ReadableStream.from(this.pieces());
+	}
+
+	private async *pieces(): AsyncGenerator<Uint8Array> {
+		for await (const piece of await this.source()) {
+			this.lastMoved = Date.now();
+			yield piece;
+		}
+	}
+
+	private async source(): Promise<AsyncIterable<Uint8Array> | Iterable<Uint8Array>> {
+		const { id, data } = this.binary;
+		return id
+			? await this.helpers.getBinaryStream(id, CHUNK)
+			: inChunks(Buffer.from(data, 'base64'));
+	}
+}
+
+function* inChunks(bytes: Buffer): Generator<Uint8Array> {
+	for (let at = 0; at < bytes.length; at += CHUNK) yield bytes.subarray(at, at + CHUNK);
+}
+
+/**
+ * Breaks the upload off when for `idleMs` no piece of the recording was asked for and no answer
+ * came. n8n puts the signal that cancels the execution into every request, so that is where.
+ */
+export async function whileMoving<T>(
+	context: IExecuteSingleFunctions,
+	form: unknown,
+	idleMs: number,
+	work: (watched: IExecuteSingleFunctions) => Promise<T>,
+): Promise<T> {
+	const recording = form instanceof FormData ? form.get('file') : undefined;
+	const started = Date.now();
+	const idle = new AbortController();
+	let done = false;
+	const watch = () => {
+		const moved = recording instanceof Recording ? recording.lastMoved : 0;
+		const left = Math.max(started, moved) + idleMs - Date.now();
+		if (done) return;
+		if (left > 0) AbortSignal.timeout(left).addEventListener('abort', watch);
+		else idle.abort();
+	};
+	watch();
+	const cancelled = context.getExecutionCancelSignal();
+	const signal = AbortSignal.any(cancelled ? [cancelled, idle.signal] : [idle.signal]);
+	try {
+		return await work(
+			Object.create(context, { getExecutionCancelSignal: { value: () => signal } }),
+		);
+	} finally {
+		done = true;
+	}
+}
+
+/**
+ * Turns the declared body fields into multipart/form-data with the item's file (service document,
+ * "Upload parameters"). Refuses an item without a file, an empty file and one over 8 GB.
+ */
+export async function attachRecording(
+	this: IExecutePaginationFunctions,
+	request: RoutingRequest,
+): Promise<void> {
+	const property = this.getNodeParameter('binaryPropertyName') as string;
+	const binary = this.helpers.assertBinaryData(property);
+	const bytes = await sizeOf(this, binary);
+	if (bytes === 0) {
+		throw refuse(this, `The file in '${property}' is empty`, 'Check the step that made the file.');
+	}
+	if (bytes > MAX_FILE_BYTES) {
+		throw refuse(
+			this,
+			`The file in '${property}' is larger than the 8 GB the service takes`,
+			'Split the recording or save it with stronger compression.',
+		);
+	}
+	const form = new FormData();
+	for (const [name, value] of Object.entries((request.options.body ?? {}) as IDataObject)) {
+		form.append(name, typeof value === 'object' ? JSON.stringify(value) : String(value));
+	}
+	form.append('file', new Recording(this.helpers, binary, bytes));
+	request.options.body = form as unknown as RoutingRequest['options']['body'];
+}
+
+async function sizeOf(context: IExecutePaginationFunctions, binary: IBinaryData): Promise<number> {
+	if (binary.id) return (await context.helpers.getBinaryMetadata(binary.id)).fileSize;
+	return Buffer.byteLength(binary.data, 'base64');
+}

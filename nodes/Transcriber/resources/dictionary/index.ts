@@ -1,0 +1,121 @@
+import type {
+	IExecutePaginationFunctions,
+	IExecuteSingleFunctions,
+	INodeExecutionData,
+	INodeProperties,
+	INodePropertyOptions,
+} from 'n8n-workflow';
+
+import { idFrom } from '../../request/checks';
+import { perform } from '../../request/perform';
+import type { RoutingRequest } from '../../request/service';
+import { shownFor, taskField } from '../fields';
+import { sync, syncFields } from './sync';
+import { addTerms, termsField, termsFields, termsFrom } from './terms';
+
+const operations: INodePropertyOptions[] = [
+	{
+		name: 'Add',
+		value: 'add',
+		action: 'Add terms to dictionary',
+		description: 'Add terms to the ones already there. Duplicates are dropped.',
+		routing: {
+			request: { method: 'POST', url: '/dictionary' },
+			operations: { pagination: perform({ prepare: [addTerms] }) },
+		},
+	},
+	{
+		name: 'Clear',
+		value: 'clear',
+		action: 'Clear dictionary',
+		description: 'Remove all terms of your own dictionary',
+		routing: {
+			request: { method: 'DELETE', url: '/dictionary' },
+			operations: { pagination: perform() },
+			output: { postReceive: [deleted] },
+		},
+	},
+	{
+		name: 'Get',
+		value: 'get',
+		action: 'Get dictionary',
+		description: 'Read the terms, how many characters they take, and which of them are applied',
+		routing: {
+			request: { method: 'GET', url: '/dictionary' },
+			operations: { pagination: perform() },
+		},
+	},
+	{
+		name: 'Preview',
+		value: 'preview',
+		action: 'Preview dictionary',
+		description:
+			'See what a new list would change in a finished transcript. Saves nothing and costs nothing.',
+		routing: {
+			request: { method: 'POST', url: '/dictionary/preview' },
+			operations: { pagination: perform({ prepare: [addPreview] }) },
+		},
+	},
+	{
+		name: 'Replace',
+		value: 'replace',
+		action: 'Replace dictionary',
+		description: 'Put new terms in place of all the old ones',
+		routing: {
+			request: { method: 'PUT', url: '/dictionary' },
+			operations: { pagination: perform({ prepare: [addTerms] }) },
+		},
+	},
+	sync,
+];
+
+const clearNotice: INodeProperties = {
+	displayName:
+		'All terms of your own dictionary are removed at once. A member of a team then gets the dictionary of its owner.',
+	name: 'clearNotice',
+	type: 'notice',
+	default: '',
+};
+
+export const dictionary: INodeProperties[] = [
+	{
+		displayName: 'Operation',
+		name: 'operation',
+		type: 'options',
+		noDataExpression: true,
+		default: 'get',
+		displayOptions: { show: { resource: ['dictionary'] } },
+		options: operations,
+	},
+	...shownFor('dictionary', ['add'], [perItemNotice('is a request of its own')]),
+	...shownFor(
+		'dictionary',
+		['replace'],
+		[perItemNotice('replaces the whole dictionary, so of several items the last one wins')],
+	),
+	...shownFor('dictionary', ['add', 'replace'], termsFields),
+	...shownFor('dictionary', ['clear'], [clearNotice]),
+	...shownFor('dictionary', ['preview'], [taskField, termsField]),
+	...syncFields,
+];
+
+/** A sheet with one term a row is what people have, and Sync is what they want then. */
+function perItemNotice(what: string): INodeProperties {
+	return {
+		displayName: `Each input item ${what}. For a list with one term per item, use Sync.`,
+		name: 'perItemNotice',
+		type: 'notice',
+		default: '',
+	};
+}
+
+function addPreview(this: IExecutePaginationFunctions, request: RoutingRequest): void {
+	request.options.body = { task_id: idFrom(this, 'taskId'), terms: termsFrom(this) };
+}
+
+async function deleted(
+	this: IExecuteSingleFunctions,
+	items: INodeExecutionData[],
+): Promise<INodeExecutionData[]> {
+	return items.map(({ json }) => ({ json: { ...json, deleted: true } }));
+}

@@ -1,0 +1,222 @@
+import type {
+	IDataObject,
+	IExecutePaginationFunctions,
+	INodeExecutionData,
+	INodeProperties,
+	INodePropertyOptions,
+} from 'n8n-workflow';
+
+import { refuse } from '../../request/checks';
+import { perform } from '../../request/perform';
+import { itemsOf } from '../../request/run';
+import { call, type RoutingRequest } from '../../request/service';
+import { DICTIONARY_LIMIT_CHARS, dictionaryChars } from '../../request/shapes';
+import { shownFor } from '../fields';
+import { distinct, readTerms, termsField } from './terms';
+
+export const sync: INodePropertyOptions = {
+	name: 'Sync',
+	value: 'sync',
+	action: 'Sync dictionary',
+	description: 'Make the dictionary match the terms of all input items. Writes only what changed.',
+	routing: {
+		request: { method: 'GET', url: '/dictionary' },
+		operations: {
+			pagination: forAllItems(perform({ prepare: [checkOwnTerms], carryOut: syncOnce })),
+		},
+	},
+};
+
+export const syncFields: INodeProperties[] = shownFor(
+	'dictionary',
+	['sync'],
+	[
+		{
+			displayName:
+				'All input items together are one sync: the node reads the dictionary once, writes it at most once, and outputs one item',
+			name: 'syncNotice',
+			type: 'notice',
+			default: '',
+		},
+		{
+			...termsField,
+			// Checked by the node itself, which can tell an empty cell from an empty sheet.
+			required: false,
+			placeholder: 'e.g. {{ $json.term }}',
+			hint: 'Drag a field here: it is read from every input item',
+			description:
+				'Taken from every input item: one term a line, or an expression that gives a list. The first terms matter most, so the order of the items counts.',
+		},
+		{
+			displayName: 'Mode',
+			name: 'mode',
+			type: 'options',
+			default: 'replace',
+			description: 'What to do with terms that are in the dictionary but not in the input',
+			hint: 'Replace removes the terms that the input lacks',
+			options: [
+				{
+					name: 'Add Missing',
+					value: 'addMissing',
+					description: 'Keep them, and add new terms after them',
+				},
+				{ name: 'Replace', value: 'replace', description: 'Remove them' },
+			],
+		},
+		{
+			displayName: 'Dry Run',
+			name: 'dryRun',
+			type: 'boolean',
+			default: false,
+			description: 'Whether to only tell what would change, and to write nothing',
+		},
+		{
+			displayName: 'Options',
+			name: 'options',
+			type: 'collection',
+			placeholder: 'Add option',
+			default: {},
+			displayOptions: { show: { mode: ['replace'] } },
+			options: [
+				{
+					displayName: 'Allow Empty',
+					name: 'allowEmpty',
+					type: 'boolean',
+					default: false,
+					description:
+						'Whether to empty the dictionary when the input has no term at all. If off, such an input is refused.',
+				},
+			],
+		},
+	],
+);
+
+/** The one output is that of all items, so it is paired with all of them. */
+function forAllItems(performOne: ReturnType<typeof perform>): ReturnType<typeof perform> {
+	return async function (this: IExecutePaginationFunctions, request: RoutingRequest) {
+		const output = await performOne.call(this, request);
+		if (this.getItemIndex() > 0) return output;
+		const pairedItem = Array.from({ length: itemsOf(this) }, (_, item) => ({ item }));
+		return output.map((item) => ({ ...item, pairedItem }));
+	};
+}
+
+/** Terms that cannot be read are the error of their own item, before anything is read or written. */
+function checkOwnTerms(this: IExecutePaginationFunctions): void {
+	termsOfItem(this, this.getItemIndex());
+}
+
+/** The first item does the work for all; the others have no output of their own. */
+async function syncOnce(this: IExecutePaginationFunctions): Promise<INodeExecutionData[]> {
+	if (this.getItemIndex() > 0) return [];
+	const items = Array.from({ length: itemsOf(this) }, (_, item) => item);
+	const given = distinct(items.flatMap((item) => termsOfItem(this, item)));
+	const replaces = this.getNodeParameter('mode', 'replace') === 'replace';
+	if (given.length === 0 && replaces) checkMayBeEmpty(this);
+
+	const before = await call(this, { method: 'GET', url: '/dictionary' });
+	const old = Array.isArray(before.terms) ? before.terms.map(String) : [];
+	// Who inherits has no own terms to remove: the owner's list stays in force.
+	const keepsInherited = isInherited(before) && given.length === 0;
+	const wanted = replaces && !keepsInherited ? given : distinct([...old, ...given]);
+	checkSize(this, wanted, before);
+
+	const dryRun = this.getNodeParameter('dryRun', false) === true;
+	const changed = !isSame(old, wanted);
+	const answer =
+		changed && !dryRun
+			? await call(this, { method: 'PUT', url: '/dictionary', body: { terms: wanted } })
+			: {};
+	return [{ json: { changed, dryRun, ...report(old, wanted, before, answer) } }];
+}
+
+/**
+ * The terms of any item of the run, in their order. n8n gives an item only its own parameters, so
+ * the expression is evaluated for the others. An item that cannot be read stops the whole sync: with
+ * its terms left out, the dictionary would lose them.
+ */
+function termsOfItem(context: IExecutePaginationFunctions, item: number): string[] {
+	const raw = context.getNode().parameters.terms;
+	if (item === context.getItemIndex() || typeof raw !== 'string' || !raw.startsWith('=')) {
+		return readTerms(context, context.getNodeParameter('terms', ''));
+	}
+	let value: unknown;
+	try {
+		value = context.evaluateExpression(raw.slice(1), item);
+	} catch (error) {
+		throw refuse(
+			context,
+			`'Terms' of item ${item} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+			'Correct the expression or the item. The dictionary was left as it is, because without these terms it would lose them.',
+		);
+	}
+	return readTerms(context, value, item);
+}
+
+function checkMayBeEmpty(context: IExecutePaginationFunctions): void {
+	const { allowEmpty } = context.getNodeParameter('options', {}) as { allowEmpty?: boolean };
+	if (allowEmpty === true) return;
+	throw refuse(
+		context,
+		"'Terms' has no term in any input item, so the dictionary was left as it is",
+		"Check the expression in 'Terms' and the step before. To empty the dictionary on purpose, add the option 'Allow Empty' and turn it on.",
+	);
+}
+
+function checkSize(
+	context: IExecutePaginationFunctions,
+	terms: string[],
+	{ limit_chars: limit }: IDataObject,
+): void {
+	const most = typeof limit === 'number' && limit > 0 ? limit : DICTIONARY_LIMIT_CHARS;
+	const chars = dictionaryChars(terms);
+	if (chars <= most) return;
+	throw refuse(
+		context,
+		`The dictionary would have ${chars} characters, but it holds at most ${most}`,
+		`Remove terms of together at least ${chars - most} characters. Nothing was changed.`,
+	);
+}
+
+function isInherited({ inherited_from_team_owner: inherited }: IDataObject): boolean {
+	return inherited === true;
+}
+
+/** The order counts: the service applies only the first `limit_terms` terms. */
+function isSame(one: string[], other: string[]): boolean {
+	return one.length === other.length && one.every((term, index) => term === other[index]);
+}
+
+/** What the sync did, and how the dictionary is now (with 'Dry Run': would be). */
+function report(
+	old: string[],
+	wanted: string[],
+	before: IDataObject,
+	answer: IDataObject,
+): IDataObject {
+	const [had, has] = [new Set(old), new Set(wanted)];
+	const kept = wanted.filter((term) => had.has(term));
+	const inherited = isInherited(before);
+	// The answer of PUT is not shown. Where it is the dictionary, its own figures are the better ones.
+	const { terms: _all, effective_terms: _applied, ...figures } = answer;
+	return {
+		added: wanted.filter((term) => !had.has(term)),
+		removed: old.filter((term) => !has.has(term)),
+		unchanged: kept,
+		reordered: !isSame(
+			kept,
+			old.filter((term) => has.has(term)),
+		),
+		count: wanted.length,
+		chars: dictionaryChars(wanted),
+		limit_chars: before.limit_chars ?? DICTIONARY_LIMIT_CHARS,
+		limit_terms: before.limit_terms,
+		ignored_terms:
+			typeof before.limit_terms === 'number' ? wanted.slice(before.limit_terms) : undefined,
+		...(Array.isArray(answer.terms) ? figures : {}),
+		...(inherited ? { inherited_from_team_owner: true, note: INHERITED } : {}),
+	};
+}
+
+const INHERITED =
+	"Before this sync you had no dictionary of your own and used the team owner's list, which is what the terms were compared with. The owner's list itself is never changed; once you have terms of your own, they apply to you in its place.";

@@ -1,0 +1,43 @@
+import type { INodeProperties, INodePropertyOptions } from 'n8n-workflow';
+
+import { perform } from '../../request/perform';
+import { botField, shownFor } from '../fields';
+import { sendBot, sendBotFields } from './sendBot';
+
+const operations: INodePropertyOptions[] = [
+	{
+		name: 'Cancel or Stop',
+		value: 'cancel',
+		action: 'Cancel or stop meeting bot',
+		description: 'Cancel a scheduled bot, or stop a running recording',
+		routing: {
+			request: { method: 'DELETE', url: '/meeting/{botId}' },
+			operations: { pagination: perform() },
+		},
+	},
+	{
+		name: 'Get',
+		value: 'get',
+		action: 'Get meeting bot',
+		description: 'Look up the state of a bot, and the task of its recording once there is one',
+		routing: {
+			request: { method: 'GET', url: '/meeting/{botId}' },
+			operations: { pagination: perform() },
+		},
+	},
+	sendBot,
+];
+
+export const meeting: INodeProperties[] = [
+	{
+		displayName: 'Operation',
+		name: 'operation',
+		type: 'options',
+		noDataExpression: true,
+		default: 'sendBot',
+		displayOptions: { show: { resource: ['meeting'] } },
+		options: operations,
+	},
+	...shownFor('meeting', ['cancel', 'get'], [botField]),
+	...sendBotFields,
+];

@@ -1,0 +1,104 @@
+import type {
+	IDataObject,
+	IExecutePaginationFunctions,
+	IHttpRequestMethods,
+	INodeProperties,
+	INodePropertyOptions,
+} from 'n8n-workflow';
+
+import { jsonObjectFrom, refuse } from '../../request/checks';
+import { fillPath } from '../../request/checks';
+import { perform } from '../../request/perform';
+import type { RoutingRequest } from '../../request/service';
+import { shownFor } from '../fields';
+
+/** The operation exists, but its method, path and payload are not shown: so the user gives them. */
+export const regenerateSummary: INodePropertyOptions = {
+	name: 'Regenerate Summary',
+	value: 'regenerateSummary',
+	action: 'Regenerate summary of task',
+	description: 'Let the service write the summary of a finished task anew',
+	routing: {
+		request: { method: 'POST', url: '' },
+		operations: {
+			pagination: perform({
+				prepare: [asTheUserSays],
+				policy: { limit: 'summary', repeatable: false },
+			}),
+		},
+	},
+};
+
+export const regenerateSummaryFields: INodeProperties[] = shownFor(
+	'task',
+	['regenerateSummary'],
+	[
+		{
+			displayName:
+				'The service has this operation but does not document its address. Ask its support for method and path.',
+			name: 'undocumentedNotice',
+			type: 'notice',
+			default: '',
+		},
+		{
+			displayName: 'Method',
+			name: 'method',
+			type: 'options',
+			default: 'POST',
+			description: 'HTTP method of the operation',
+			options: [
+				{ name: 'PATCH', value: 'PATCH' },
+				{ name: 'POST', value: 'POST' },
+				{ name: 'PUT', value: 'PUT' },
+			],
+		},
+		{
+			displayName: 'Path',
+			name: 'path',
+			type: 'string',
+			default: '',
+			required: true,
+			placeholder: 'e.g. /tasks/{taskId}/…',
+			description: 'Path below /api/v1. {taskId} stands for the task.',
+		},
+		{
+			displayName: 'Summary Template',
+			name: 'summaryTemplate',
+			type: 'string',
+			default: '',
+			placeholder: 'e.g. meeting',
+			description: 'Sent as summary_template if given',
+		},
+		{
+			displayName: 'Body',
+			name: 'bodyJson',
+			type: 'json',
+			default: '{}',
+			description: 'Further request fields, as a JSON object',
+		},
+	],
+);
+
+function asTheUserSays(this: IExecutePaginationFunctions, request: RoutingRequest): void {
+	const path = String(this.getNodeParameter('path', '')).trim();
+	if (!staysBelowApi(path)) {
+		throw refuse(
+			this,
+			path ? `'Path' is not a path below /api/v1: '${path}'` : "The parameter 'Path' is empty",
+			'Enter a path that begins with a slash, such as /tasks/{taskId}/…',
+		);
+	}
+	request.options.method = this.getNodeParameter('method') as IHttpRequestMethods;
+	request.options.url = path;
+	fillPath.call(this, request);
+	const body: IDataObject = jsonObjectFrom(this, this.getNodeParameter('bodyJson', '{}'), 'Body');
+	const template = String(this.getNodeParameter('summaryTemplate', '')).trim();
+	if (template) body.summary_template = template;
+	request.options.body = body;
+}
+
+/** Asks the URL parser itself, because it also reads `%2e`, a backslash and a tab its own way. */
+function staysBelowApi(path: string): boolean {
+	if (!/^\/[^/\\]/.test(path) || /(^|\/)\.\.?(\/|$)/.test(path)) return false;
+	return new URL(`http://service/api/v1${path}`).pathname.startsWith('/api/v1/');
+}

@@ -1,0 +1,29 @@
+import type {
+	IExecutePaginationFunctions,
+	INodeExecutionData,
+	INodeProperties,
+	INodePropertyOptions,
+} from 'n8n-workflow';
+
+import { waitOptionsField } from '../../completion/fields';
+import { checkWaitOptions, finishedTask } from '../../completion/wait';
+import { idFrom } from '../../request/checks';
+import { perform } from '../../request/perform';
+import { shownFor } from '../fields';
+
+export const wait: INodePropertyOptions = {
+	name: 'Wait Until Finished',
+	value: 'wait',
+	action: 'Wait until task has finished',
+	description: 'Stay in this step until a task has finished, and output its result',
+	routing: {
+		request: { method: 'GET', url: '/tasks/{taskId}' },
+		operations: { pagination: perform({ prepare: [checkWaitOptions], carryOut: waitForTask }) },
+	},
+};
+
+export const waitFields: INodeProperties[] = shownFor('task', ['wait'], [waitOptionsField]);
+
+async function waitForTask(this: IExecutePaginationFunctions): Promise<INodeExecutionData[]> {
+	return [await finishedTask.call(this, { task_id: idFrom(this, 'taskId') })];
+}

@@ -1,0 +1,100 @@
+import {
+	NodeConnectionTypes,
+	type IHookFunctions,
+	type INodeType,
+	type INodeTypeDescription,
+	type IWebhookFunctions,
+	type IWebhookResponseData,
+} from 'n8n-workflow';
+
+import { answer } from '../Transcriber/completion/signature';
+import { receive } from './delivery';
+import { triggerFields } from './fields';
+import { isBotThere, releaseBot, sendBot } from './meeting';
+import { takeIn } from './setup';
+
+export class TranscriberTrigger implements INodeType {
+	description: INodeTypeDescription = {
+		displayName: 'Transcriber Trigger',
+		name: 'transcriberTrigger',
+		icon: { light: 'file:transcriber.svg', dark: 'file:transcriber.dark.svg' },
+		group: ['trigger'],
+		version: 1,
+		subtitle: '={{ $parameter["source"] }}',
+		// n8n lists both nodes as one, under this description.
+		description:
+			'Turn recordings and online meetings into text, and start a workflow when a transcript is ready',
+		eventTriggerDescription: 'Waiting for a delivery of the service',
+		activationMessage: 'The workflow now starts whenever a transcript is ready.',
+		defaults: { name: 'Transcriber Trigger' },
+		inputs: [],
+		outputs: [NodeConnectionTypes.Main],
+		credentials: [{ name: 'transcriberApi', required: true }],
+		// Without 'responseData' n8n 2 answers an accepted delivery with the text "firstEntryJson".
+		webhooks: [
+			{
+				name: 'default',
+				httpMethod: 'POST',
+				responseMode: 'onReceived',
+				responseData: '',
+				path: 'transcriber',
+			},
+			{
+				name: 'setup',
+				httpMethod: 'PUT',
+				responseMode: 'onReceived',
+				responseData: '',
+				path: 'transcriber',
+				ndvHideUrl: true,
+			},
+		],
+		triggerPanel: {
+			header: 'Wait for transcripts',
+			executionsHelp: {
+				inactive:
+					"Webhooks have two addresses: one for tests, one for production. <br /><br /> <b>While you build</b>, click 'Execute step', then run a Transcriber node that has the Test URL in 'Trigger URL'. This node listens for two minutes, so use a short recording. A meeting bot is never sent for a test.<br /><br /> <b>When you are ready</b>, publish the workflow (n8n 1: activate it) and use the Production URL.",
+				active:
+					"Webhooks have two addresses: one for tests, one for production. <br /><br /> <b>Transcriber nodes with the Production URL</b> in 'Trigger URL' start this workflow whenever a transcript is ready. You see it in the executions list, not in the editor.<br /><br /> <b>While you build</b>, click 'Execute step' and use the Test URL. This node then listens for two minutes.",
+			},
+			activationHint:
+				'For a test, this button listens at the Test URL for two minutes. For real, publish the workflow (n8n 1: activate it): then deliveries to the Production URL start it.',
+		},
+		properties: triggerFields,
+	};
+
+	webhookMethods = {
+		default: {
+			async checkExists(this: IHookFunctions): Promise<boolean> {
+				return await isBotThere(this);
+			},
+			async create(this: IHookFunctions): Promise<boolean> {
+				return await sendBot(this);
+			},
+			async delete(this: IHookFunctions): Promise<boolean> {
+				return await releaseBot(this);
+			},
+		},
+		/** The address for hand-overs is there whenever the one for deliveries is. */
+		setup: {
+			async checkExists(this: IHookFunctions): Promise<boolean> {
+				return true;
+			},
+			async create(this: IHookFunctions): Promise<boolean> {
+				return true;
+			},
+			async delete(this: IHookFunctions): Promise<boolean> {
+				return true;
+			},
+		},
+	};
+
+	/** Deliveries of the service (POST) and secrets from Transcriber nodes (PUT). */
+	async webhook(this: IWebhookFunctions): Promise<IWebhookResponseData> {
+		try {
+			return await (this.getWebhookName() === 'setup' ? takeIn(this) : receive(this));
+		} catch {
+			// An error thrown here would be saved as a failed execution, for anybody to cause.
+			return answer(this, 500, 'It cannot be taken in now');
+		}
+	}
+}

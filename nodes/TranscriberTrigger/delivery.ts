@@ -1,0 +1,87 @@
+import type { INodeExecutionData, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
+
+import { answer, deliveryFrom, isWellFormed } from '../Transcriber/completion/signature';
+import { ServiceError } from '../Transcriber/request/errors';
+import { credentialOf } from './credential';
+import { eventIn, type DeliveredEvent } from './event';
+import { optionsOf, outputFor, statusAtService } from './output';
+import { Store } from './store';
+import { proofOf, verify } from './verify';
+
+/**
+ * POST: a delivery of the service. Nothing is believed and no execution starts before the
+ * signature over the raw body is verified (service document, "Authentication"). After every answer
+ * but 200 the service tries again (service document, "Events").
+ */
+export async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData> {
+	const delivery = await deliveryFrom(context);
+	if (!isWellFormed(delivery.signature)) return answer(context, 401, 'Signature refused');
+	const store = new Store(context);
+	let verdict = verify(delivery, store, await credentialOf(context));
+	// The API key may have been changed a moment ago.
+	if (verdict.kind === 'unreadable') {
+		verdict = verify(delivery, store, await credentialOf(context, true));
+	}
+	if (verdict.kind === 'forged') return answer(context, 401, 'Signature refused');
+	if (verdict.kind === 'unknown') return answer(context, 503, 'Its secret is not here yet');
+
+	const event = eventIn(delivery.body);
+	try {
+		if (verdict.kind === 'unreadable') {
+			// Nobody can tell who has sent it, so only what the service itself says counts.
+			if (event) event.status = await statusAtService(context, event);
+			if (!event?.status) return answer(context, 401, 'Signature refused');
+		}
+		if (!event) return answer(context, 400, 'Not a delivery as documented');
+		const id = verdict.id ?? event.taskId ?? event.botId ?? '';
+		return await emit(context, store, event, id, proofOf(delivery));
+	} catch (error) {
+		const isService = error instanceof ServiceError;
+		return answer(context, isService ? 503 : 500, 'It cannot be taken in now');
+	}
+}
+
+/** Starts an execution, once for each submission and final status. */
+async function emit(
+	context: IWebhookFunctions,
+	store: Store,
+	event: DeliveredEvent,
+	id: string,
+	proof: string,
+): Promise<IWebhookResponseData> {
+	if (optionsOf(context).emitDuplicates) {
+		const output = await outputFor(context, event);
+		return output ? started(output) : answer(context, 200, 'Not selected');
+	}
+	const status = String(event.body.status ?? '?').charAt(0);
+	const statuses = store.endingOf(id)?.statuses ?? '';
+	// A repeat must not be told that all is well before it is.
+	if (store.inFlight.has(id)) return answer(context, 503, 'Still at work on it');
+	if (statuses.includes(status)) return answer(context, 200, 'Known');
+
+	store.inFlight.add(id);
+	let isDone = false;
+	try {
+		const output = await outputFor(context, event);
+		store.end(id, { statuses: statuses + status, proof });
+		store.save();
+		if (output) whenAnswered(context, (succeeded) => store.close(id, succeeded));
+		else store.close(id, true);
+		isDone = true;
+		return output ? started(output) : answer(context, 200, 'Not selected');
+	} finally {
+		if (!isDone) store.inFlight.delete(id);
+	}
+}
+
+function started(output: INodeExecutionData): IWebhookResponseData {
+	return { workflowData: [[output]], webhookResponse: { message: 'Accepted' } };
+}
+
+/** n8n answers only when it has saved the new execution; where that fails, it answers with 500. */
+function whenAnswered(context: IWebhookFunctions, then: (succeeded: boolean) => void): void {
+	const response = context.getResponseObject();
+	const end = () => then(!response.headersSent || response.statusCode < 400);
+	if (response.closed) end();
+	else response.once('close', end);
+}

@@ -1,0 +1,148 @@
+import type { INodeProperties } from 'n8n-workflow';
+
+import { exportFormatOptions } from '../Transcriber/completion/fields';
+import { consentNotice } from '../Transcriber/resources/fields';
+
+const forMeeting = { show: { source: ['meeting'] } };
+
+export const triggerFields: INodeProperties[] = [
+	{
+		displayName: 'Source',
+		name: 'source',
+		type: 'options',
+		noDataExpression: true,
+		default: 'submissions',
+		description: 'Whose transcripts this trigger waits for',
+		options: [
+			{
+				name: 'Meeting',
+				value: 'meeting',
+				description:
+					'Publishing (activating) the workflow sends a bot to one meeting; unpublishing calls it back',
+			},
+			{
+				name: 'Submissions',
+				value: 'submissions',
+				description: 'Whatever Transcriber nodes submit with the address of this trigger',
+			},
+		],
+	},
+	{
+		displayName:
+			"In the Transcriber node choose 'Notify a Transcriber Trigger' under 'When Submitted', and paste the Production URL of this node there. Both nodes need the same credential, and your n8n a public https address.",
+		name: 'submissionsNotice',
+		type: 'notice',
+		default: '',
+		displayOptions: { show: { source: ['submissions'] } },
+	},
+	{
+		displayName:
+			'The bot is sent when you publish the workflow (n8n 1: activate it), not when you execute this step for a test',
+		name: 'meetingNotice',
+		type: 'notice',
+		default: '',
+		displayOptions: forMeeting,
+	},
+	{
+		displayName: 'Meeting URL',
+		name: 'meetingUrl',
+		type: 'string',
+		default: '',
+		required: true,
+		placeholder: 'e.g. https://meet.example.com/abc-defg-hij',
+		description: 'Invitation link of the meeting, on one of the five supported meeting services',
+		displayOptions: forMeeting,
+	},
+	{ ...consentNotice, displayOptions: forMeeting },
+	{
+		displayName: 'Consent Acknowledged',
+		name: 'consentAcknowledged',
+		type: 'boolean',
+		default: false,
+		description:
+			'Whether the participants know about the recording and agree to the processing of their personal data (Russian law 152-FZ). Without it no bot is sent.',
+		displayOptions: forMeeting,
+	},
+	{
+		displayName: 'Start At',
+		name: 'startAt',
+		type: 'string',
+		default: '',
+		placeholder: 'e.g. 2030-01-31T10:00:00+03:00',
+		description:
+			'When the bot joins, at most 30 days ahead. The time needs an offset. By default the bot joins at once.',
+		hint: 'Leave empty to let the bot join at once',
+		displayOptions: forMeeting,
+	},
+	{
+		displayName: 'Trigger On',
+		name: 'events',
+		type: 'multiOptions',
+		required: true,
+		default: ['meetingCompleted', 'meetingFailed', 'transcriptionCompleted', 'transcriptionFailed'],
+		description: 'The events that start the workflow',
+		options: [
+			{
+				name: 'Meeting Completed',
+				value: 'meetingCompleted',
+				description: 'The transcript of a meeting recording is ready',
+			},
+			{
+				name: 'Meeting Failed',
+				value: 'meetingFailed',
+				description: 'A meeting recording could not be transcribed',
+			},
+			{
+				name: 'Transcription Completed',
+				value: 'transcriptionCompleted',
+				description: 'The transcript of a file or link is ready',
+			},
+			{
+				name: 'Transcription Failed',
+				value: 'transcriptionFailed',
+				description: 'A file or link could not be transcribed',
+			},
+		],
+	},
+	{
+		displayName: 'Options',
+		name: 'options',
+		type: 'collection',
+		placeholder: 'Add option',
+		default: {},
+		options: [
+			{
+				displayName: 'Emit Duplicates',
+				name: 'emitDuplicates',
+				type: 'boolean',
+				default: false,
+				description:
+					'Whether to start the workflow again for a delivery that the service repeats, and to keep the secrets of finished tasks for that',
+			},
+			{
+				displayName: 'Export Format',
+				name: 'exportFormat',
+				type: 'options',
+				default: 'none',
+				description: 'A file to output beside the event, for example subtitles',
+				options: [{ name: 'None', value: 'none' }, ...exportFormatOptions],
+			},
+			{
+				displayName: 'Include Result',
+				name: 'includeResult',
+				type: 'boolean',
+				default: false,
+				description:
+					'Whether to output text, segments, summary and speakers, or the reason of a failure, not just the event',
+			},
+			{
+				displayName: 'Put Output File in Field',
+				name: 'exportBinaryPropertyName',
+				type: 'string',
+				default: 'data',
+				placeholder: 'e.g. data',
+				hint: 'The name of the output binary field to put the exported file in',
+			},
+		],
+	},
+];

@@ -1,0 +1,175 @@
+import { createHash } from 'crypto';
+import type { IDataObject, IHookFunctions } from 'n8n-workflow';
+import { sleep } from 'n8n-workflow';
+
+import { apiRoot } from '../Transcriber/apiRoot';
+import { seal } from '../Transcriber/completion/seal';
+import { checkMeeting, reasonAgainstWebhookUrl, refuse } from '../Transcriber/request/checks';
+import { ServiceError, wasCertainlyRefused } from '../Transcriber/request/errors';
+import { call, type Caller, type TranscriberCredential } from '../Transcriber/request/service';
+import { hasEnded, taskIdOf } from '../Transcriber/request/shapes';
+import { Store, type SentBot } from './store';
+import { STORED_SECRET } from './verify';
+
+/**
+ * n8n switches a workflow off and on again whenever a new version of it is published, and does
+ * not tell that from switching it off. So a bot is called back only when the trigger has stayed
+ * off for this long, in ms.
+ */
+export const GRACE = { ms: 10_000 };
+
+/** Bots about to be called back. */
+const leaving = new Set<string>();
+
+/**
+ * Launches without an answer: the bot may have been sent or not. n8n tries to activate several
+ * times, and must not send one each time; the user, who comes later, may.
+ */
+const unanswered = new Map<string, number>();
+const UNANSWERED_MS = 10 * 60_000;
+
+interface Launch {
+	meetingUrl: string;
+	startAt?: string;
+}
+
+/** `webhookMethods.checkExists`: whether nothing has to be sent. */
+export async function isBotThere(context: IHookFunctions): Promise<boolean> {
+	if (context.getNodeParameter('source') !== 'meeting') return true;
+	// Listening ends after two minutes, long before a meeting does: the bot would cost, and bring nothing.
+	if (context.getMode() === 'manual') return true;
+	// Every start of n8n, and of every main process, comes here: the bot was sent when the user switched on.
+	if (['init', 'leadershipChange'].includes(context.getActivationMode())) return true;
+	const store = new Store(context);
+	const { bot } = store;
+	if (!bot || bot.fingerprint !== fingerprintOf(launchFrom(context))) return false;
+	if (bot.releasedAt !== undefined && Date.now() - bot.releasedAt > GRACE.ms) return false;
+	leaving.delete(bot.id);
+	const isKnown = await isKnownAtService(context, bot.id);
+	if (!isKnown) return false;
+	const { releasedAt: _, ...kept } = bot;
+	store.bot = kept;
+	store.save();
+	return true;
+}
+
+/** `webhookMethods.create`: sends the bot, with this trigger as its webhook. */
+export async function sendBot(context: IHookFunctions): Promise<boolean> {
+	const launch = launchFrom(context);
+	checkMeeting(
+		context,
+		launch.meetingUrl,
+		context.getNodeParameter('consentAcknowledged', false),
+		launch.startAt,
+	);
+	const { baseUrl, apiKey } = await context.getCredentials<TranscriberCredential>('transcriberApi');
+	const address = context.getNodeWebhookUrl('default') ?? '';
+	const reason = reasonAgainstWebhookUrl(address, apiRoot(baseUrl));
+	if (reason) {
+		throw refuse(
+			context,
+			`The webhook address of this n8n ${reason}: '${address}'`,
+			'Set the public https address of n8n (N8N_WEBHOOK_URL on n8n 2, WEBHOOK_URL on n8n 1), then activate the workflow again. No bot was sent.',
+		);
+	}
+	const body: IDataObject = {
+		meeting_url: launch.meetingUrl,
+		consent_acknowledged: true,
+		webhook_url: address,
+		...(launch.startAt && { start_at: launch.startAt }),
+	};
+	const place = `${context.getNode().id} ${fingerprintOf(launch)}`;
+	if ((unanswered.get(place) ?? 0) > Date.now()) {
+		throw refuse(
+			context,
+			'It is not known whether the service has sent the bot, so it is not sent again',
+			'The first attempt got no answer. Look in the cabinet whether the bot is there; if not, activate the workflow again in ten minutes.',
+		);
+	}
+	unanswered.set(place, Date.now() + UNANSWERED_MS);
+	const policy = { limit: 'meeting', repeatable: false } as const;
+	const sending = call(context, { method: 'POST', url: '/meeting', body }, policy, true);
+	sending.then(
+		() => unanswered.delete(place),
+		(error: unknown) => wasCertainlyRefused(error) && unanswered.delete(place),
+	);
+	const answer = await sending;
+
+	const id = String(answer.bot_id);
+	const store = new Store(context);
+	store.bot = { id, fingerprint: fingerprintOf(launch), sentAt: Date.now() };
+	if (typeof answer.webhook_secret === 'string') {
+		store.keepSecret(id, seal(apiKey, STORED_SECRET, id, answer.webhook_secret));
+	}
+	store.save();
+	return true;
+}
+
+/** `webhookMethods.delete`: calls the bot back, unless the trigger is switched on again at once. */
+export async function releaseBot(context: IHookFunctions): Promise<boolean> {
+	const store = new Store(context);
+	const { bot } = store;
+	if (!bot || bot.releasedAt !== undefined) return true;
+	store.bot = { ...bot, releasedAt: Date.now() };
+	store.save();
+	leaving.add(bot.id);
+	void callBack(context, await callerOf(context), bot);
+	return true;
+}
+
+async function callBack(context: IHookFunctions, caller: Caller, { id }: SentBot): Promise<void> {
+	await sleep(GRACE.ms);
+	if (!leaving.delete(id)) return;
+	const url = `/meeting/${encodeURIComponent(id)}`;
+	try {
+		const bot = await call(caller, { method: 'GET', url });
+		// With a task the meeting is over, and its transcript is on its way.
+		if (taskIdOf(bot) || hasEnded(bot.status)) return;
+		await call(caller, { method: 'DELETE', url });
+	} catch (error) {
+		if (isUnknownToService(error)) return;
+		context.logger.warn(`Meeting bot ${id} could not be called back`);
+	}
+}
+
+/** What n8n has at hand in the hook, kept for later. */
+async function callerOf(context: IHookFunctions): Promise<Caller> {
+	const credential = await context.getCredentials<TranscriberCredential>('transcriberApi');
+	return {
+		getNode: () => context.getNode(),
+		getCredentials: async <T extends object>() => credential as object as T,
+		helpers: {
+			httpRequestWithAuthentication: async (_type, options) =>
+				await context.helpers.httpRequest({
+					...options,
+					headers: { ...options.headers, 'X-API-Key': credential.apiKey },
+				}),
+		},
+	};
+}
+
+/** Where the service cannot be asked, the bot counts as there: two bots are worse than none. */
+async function isKnownAtService(context: IHookFunctions, id: string): Promise<boolean> {
+	try {
+		await call(context, { method: 'GET', url: `/meeting/${encodeURIComponent(id)}` });
+		return true;
+	} catch (error) {
+		return !isUnknownToService(error);
+	}
+}
+
+/** The answer for an unknown bot is not shown. */
+function isUnknownToService(error: unknown): boolean {
+	return error instanceof ServiceError && [400, 404, 410, 422].includes(error.problem.status ?? 0);
+}
+
+function launchFrom(context: IHookFunctions): Launch {
+	return {
+		meetingUrl: String(context.getNodeParameter('meetingUrl', '')).trim(),
+		startAt: String(context.getNodeParameter('startAt', '')).trim() || undefined,
+	};
+}
+
+function fingerprintOf({ meetingUrl, startAt = '' }: Launch): string {
+	return createHash('sha256').update(`${meetingUrl} ${startAt}`).digest('base64url').slice(0, 22);
+}

@@ -1,0 +1,241 @@
+/**
+ * Deliveries to the trigger, which verifies signatures and drops repeats, beside n8n's own Webhook node, which does
+ * neither. The same workflow behind both, the same load.
+ */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { inOneLine, NODE_TYPE } from '../e2e/harness';
+import type { N8nHost } from '../n8n/host';
+import type { WorkflowNode } from '../n8n/rest';
+import { put, sign } from '../trigger/client';
+import { inSeconds, median, times, withN8n, type Report, type Run } from './parts';
+
+const SECRETS = [5, 5_000] as const;
+const QUICK_SECRETS = [5, 50] as const;
+const ROUNDS = 7;
+const DELIVERIES = 500;
+const QUICK_DELIVERIES = 50;
+const AT_ONCE = 10;
+const LEAST_THROUGHPUT = 0.9;
+/** The difference between few and many secrets that the noise of a machine makes. */
+const NOISE = 0.05;
+/** Longer than the trigger needs to be sure of what it has stored. */
+const SETTLED_MS = 1_500;
+const API_KEY = 'bench-api-key';
+
+/** One of the workflows that are compared. */
+interface Receiver {
+	name: string;
+	url: string;
+	workflowId: string;
+	/** Takes the deliveries in, whose secrets it must have been handed before. */
+	isTrigger: boolean;
+	/** Deliveries a second, one number for each round. */
+	rates: number[];
+	/** How many executions there must be. */
+	executions: number;
+}
+
+export async function webhook(run: Run): Promise<Report> {
+	const deliveries = run.isQuick ? QUICK_DELIVERIES : DELIVERIES;
+	const [few, many] = run.isQuick ? QUICK_SECRETS : SECRETS;
+	return await withN8n(run, {}, async (n8n) => {
+		const theirs = await receiver(n8n, 'n8n Webhook, verifies nothing', ownWebhook());
+		const [withFew, withMany] = [
+			await receiver(n8n, `**Transcriber Trigger**, ${few} secrets waiting`, trigger()),
+			await receiver(n8n, `**Transcriber Trigger**, ${many} secrets waiting`, trigger()),
+		];
+		for (const [to, count] of [
+			[withFew, few],
+			[withMany, many],
+		] as const) {
+			const started = Date.now();
+			await handOver(to, idsOf(count));
+			run.log(`${count} secrets handed over in ${inSeconds(Date.now() - started)}`);
+		}
+
+		const all = [theirs, withFew, withMany];
+		// The first round is for the compiler.
+		for (let round = 0; round <= (run.isQuick ? 1 : ROUNDS); round++) {
+			const turn = round % all.length;
+			for (const to of [...all.slice(turn), ...all.slice(0, turn)]) {
+				const ids = idsOf(deliveries);
+				if (to.isTrigger) await handOver(to, ids);
+				const rate = await deliverAll(to, ids);
+				await executionsAreOver(n8n, to);
+				if (round > 0) to.rates.push(rate);
+			}
+			run.log(all.map(({ rates }) => `${Math.round(rates.at(-1) ?? 0)}/s`).join(', '));
+		}
+
+		const [base, ratio, ratioWithMany] = all.map(
+			({ rates }) => median(rates) / median(theirs.rates),
+		) as [number, number, number];
+		const row = ({ name, rates }: Receiver, against: number) => [
+			name,
+			`${Math.round(median(rates))} a second`,
+			times(against),
+		];
+		return {
+			table: [
+				['', 'Deliveries', "Against n8n's Webhook"],
+				row(withFew, ratio),
+				row(withMany, ratioWithMany),
+				row(theirs, base),
+			],
+			goals: [
+				{
+					text: `at least ${LEAST_THROUGHPUT} × the throughput of n8n's Webhook node (${times(ratio)}, ${times(ratioWithMany)})`,
+					isReached: Math.min(ratio, ratioWithMany) >= LEAST_THROUGHPUT,
+				},
+				{
+					text: `no slower with ${many} secrets than with ${few} (${times(ratioWithMany / ratio)})`,
+					isReached: ratioWithMany / ratio >= 1 - NOISE,
+				},
+			],
+			remarks: [
+				`${deliveries} deliveries, ${AT_ONCE} at a time, each starts an execution with one more node; in turns, the median of ${theirs.rates.length} rounds. The trigger checks each signature with the secret of that submission and drops repeats.`,
+			],
+		};
+	});
+}
+
+function trigger(): WorkflowNode {
+	return {
+		name: 'Receiver',
+		type: `${NODE_TYPE}Trigger`,
+		typeVersion: 1,
+		parameters: { options: { includeResult: false } },
+		credentials: { transcriberApi: { name: '' } },
+	};
+}
+
+function ownWebhook(): WorkflowNode {
+	return {
+		name: 'Receiver',
+		type: 'n8n-nodes-base.webhook',
+		typeVersion: 2.1,
+		parameters: {
+			httpMethod: 'POST',
+			path: 'bench',
+			options: {},
+		},
+	};
+}
+
+async function receiver(n8n: N8nHost, name: string, node: WorkflowNode): Promise<Receiver> {
+	const webhookId = randomUUID();
+	const isTrigger = node.type === `${NODE_TYPE}Trigger`;
+	const nodes: WorkflowNode[] = [
+		{ ...node, webhookId },
+		{ name: 'End', type: 'n8n-nodes-base.noOp', typeVersion: 1, parameters: {} },
+	];
+	const credential = await n8n.rest.createCredential('transcriberApi', {
+		// Nothing calls the service in this benchmark.
+		baseUrl: 'https://transcriber.example.com',
+		apiKey: API_KEY,
+	});
+	const workflow = await n8n.rest.createWorkflow(
+		{ name, nodes, connections: inOneLine(nodes) },
+		{ transcriberApi: credential },
+	);
+	await n8n.rest.activate(workflow);
+	const path = isTrigger ? `${webhookId}/transcriber` : String(node.parameters['path']);
+	const url = `${n8n.url}/webhook/${path}`;
+	const isThere = async () => (await post(url, '{}')) !== 404;
+	while (!(await isThere())) await sleep(200);
+	const to: Receiver = {
+		name,
+		url,
+		workflowId: workflow.id,
+		isTrigger,
+		rates: [],
+		executions: 0,
+	};
+	// Asking whether it is there has started an execution of the one that believes everybody.
+	if (!isTrigger) to.executions = 1;
+	return to;
+}
+
+function idsOf(count: number): string[] {
+	return Array.from({ length: count }, () => randomUUID());
+}
+
+const secretOf = (id: string) => `secret-of-${id}`;
+
+/** Until the trigger has all of them durably. */
+async function handOver({ url }: Receiver, ids: string[]): Promise<void> {
+	let missing = ids;
+	while (missing.length > 0) {
+		const refused: string[] = [];
+		await someAtOnce(missing, async (id) => {
+			const { status, body } = await put(url, id, secretOf(id), API_KEY);
+			if (status === 202) refused.push(id);
+			else if (body['stored'] !== true) throw new Error(`Hand-over: HTTP ${status}`);
+		});
+		missing = refused;
+		if (missing.length > 0) await sleep(SETTLED_MS);
+	}
+}
+
+/** Deliveries a second. */
+async function deliverAll(to: Receiver, ids: string[]): Promise<number> {
+	const started = performance.now();
+	await someAtOnce(ids, async (id) => {
+		const taskId = `task-of-${id}`;
+		const body = {
+			event: 'meeting.transcript.completed',
+			bot_id: id,
+			task_id: taskId,
+			status: 'completed',
+			result_url: `/api/v1/tasks/${taskId}/result`,
+		};
+		const raw = JSON.stringify(body);
+		const status = await post(to.url, raw, { 'x-service-signature': sign(raw, secretOf(id)) });
+		if (status !== 200) throw new Error(`Delivery to ${to.name}: HTTP ${status}`);
+	});
+	to.executions += ids.length;
+	return (1000 * ids.length) / (performance.now() - started);
+}
+
+/** The status of the answer. */
+async function post(
+	url: string,
+	body: string,
+	headers: Record<string, string> = {},
+): Promise<number> {
+	const answer = await fetch(url, {
+		method: 'POST',
+		headers: { 'content-type': 'application/json', ...headers },
+		body,
+	});
+	await answer.arrayBuffer();
+	return answer.status;
+}
+
+async function someAtOnce(ids: string[], work: (id: string) => Promise<void>): Promise<void> {
+	const waiting = [...ids];
+	const worker = async () => {
+		for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) await work(id);
+	};
+	await Promise.all(Array.from({ length: AT_ONCE }, worker));
+}
+
+/** No receiver may have work left that the next one's deliveries would wait for, nor any that is lost. */
+async function executionsAreOver({ rest }: N8nHost, to: Receiver): Promise<void> {
+	const count = async (filter: object) => {
+		const query = encodeURIComponent(JSON.stringify({ workflowId: to.workflowId, ...filter }));
+		return (await rest.get<{ count: number }>(`/executions?filter=${query}&limit=1`)).count;
+	};
+	const deadline = Date.now() + 60_000;
+	while ((await count({ status: ['success'] })) < to.executions) {
+		if (Date.now() > deadline)
+			throw new Error(`${to.name}: not every delivery became an execution`);
+		await sleep(200);
+	}
+	const found = await count({});
+	if (found !== to.executions) {
+		throw new Error(`${to.name}: ${found} executions for ${to.executions} deliveries`);
+	}
+}

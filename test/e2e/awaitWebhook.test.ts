@@ -1,0 +1,197 @@
+/** 'Wait for Webhook' in a real n8n: the execution sleeps, and only a genuine delivery wakes it. */
+import { createHmac } from 'node:crypto';
+
+import { itemsOf, type Execution } from '../n8n/rest';
+import { until } from '../simulator/testing-client';
+import { Bench, chain } from './harness';
+
+const LINK = 'https://example.com/interview.mp3';
+
+const WAIT = {
+	resource: 'transcription',
+	operation: 'transcribeUrl',
+	url: '={{ $json.url ?? "https://example.com/interview.mp3" }}',
+	onCompletion: 'awaitWebhook',
+};
+
+describe('Wait for Webhook', () => {
+	let bench: Bench;
+
+	beforeAll(async () => {
+		// The tasks end when a test says so.
+		bench = await Bench.open({ processingSeconds: 1_000_000, rateLimits: false });
+	});
+
+	afterEach(() => bench.simulator.reset());
+
+	afterAll(async () => await bench.close());
+
+	/** Starts the node over these items and waits until the execution sleeps. */
+	async function suspended(
+		parameters: Record<string, unknown> = {},
+		items: Array<Record<string, unknown>> = [{}],
+		node = {},
+	) {
+		const workflow = chain({ ...WAIT, ...parameters }, { items, node });
+		const stored = await bench.rest.createWorkflow(workflow, { transcriberApi: bench.credential });
+		const id = await bench.rest.run(stored);
+		await bench.rest.waitFor(id, ({ status }) => status === 'waiting');
+		return { id, stored };
+	}
+
+	async function ended(id: string): Promise<Execution> {
+		return await bench.rest.waitForEnd(id);
+	}
+
+	const status = async (id: string) => (await bench.rest.execution(id)).status;
+
+	/** All items of a run are submitted at once, so only their links tell them apart. */
+	const tasksByLink = () => bench.simulator.tasks().sort((a, b) => a.name.localeCompare(b.name));
+
+	/** Posts a delivery to where the service was told to deliver task number `index`. */
+	async function deliver(
+		index: number,
+		change: { secret?: string; body?: string; signature?: string | null } = {},
+	): Promise<number> {
+		const task = tasksByLink()[index];
+		const address = task?.parameters.webhookUrl;
+		if (!task || !address) throw new Error(`submission ${index} has no webhook address`);
+		const body = change.body ?? JSON.stringify({ task_id: task.id });
+		const digest = createHmac('sha256', change.secret ?? task.webhookSecret ?? '');
+		const signature = change.signature ?? `sha256=${digest.update(body).digest('hex')}`;
+		const answer = await fetch(address, {
+			method: 'POST',
+			headers: {
+				'content-type': 'application/json',
+				...(change.signature === null ? {} : { 'x-service-signature': signature }),
+			},
+			body,
+		});
+		return answer.status;
+	}
+
+	it('sends its own resume address as webhook_url, sleeps, and outputs the result on delivery', async () => {
+		const { id } = await suspended();
+		const [task] = bench.simulator.tasks();
+		// The secret is in nothing that n8n saves or shows.
+		expect(task?.webhookSecret).toEqual(expect.any(String));
+		expect(JSON.stringify(await bench.rest.execution(id))).not.toContain(task?.webhookSecret);
+		expect(task?.parameters.webhookUrl).toContain('/webhook-waiting/');
+		bench.simulator.finish(task?.id ?? '');
+		const execution = await ended(id);
+		expect(execution.status).toBe('success');
+		expect(itemsOf(execution, 'Subject')).toEqual([
+			expect.objectContaining({
+				json: expect.objectContaining({
+					text: expect.any(String),
+					segments: expect.any(Array),
+					task_id: task?.id,
+					status: 'completed',
+				}),
+				pairedItem: { item: 0 },
+			}),
+		]);
+	});
+
+	it('refuses a forged, unsigned or foreign delivery with 401, and keeps waiting', async () => {
+		const { id } = await suspended();
+		expect(await deliver(0, { secret: 'not the secret' })).toBe(401);
+		expect(await deliver(0, { signature: null })).toBe(401);
+		expect(await deliver(0, { signature: `sha256=${'0'.repeat(64)}` })).toBe(401);
+		expect(await deliver(0, { body: JSON.stringify({ task_id: 'another-task' }) })).toBe(401);
+		expect(await deliver(0, { body: '[]' })).toBe(401);
+		expect(await status(id)).toBe('waiting');
+		bench.simulator.finish(bench.simulator.tasks()[0]?.id ?? '');
+		expect((await ended(id)).status).toBe('success');
+	});
+
+	it('with several items resumes once, when all have ended, in order and paired', async () => {
+		const { id } = await suspended({}, [
+			{ url: `${LINK}?0` },
+			{ url: `${LINK}?1` },
+			{ url: `${LINK}?2` },
+		]);
+		const tasks = tasksByLink();
+		const finish = (index: number) => bench.simulator.finish(tasks[index]?.id ?? '');
+		finish(2);
+		finish(0);
+		await until(
+			() => bench.simulator.deliveries.filter((each) => each.status === 200).length === 2,
+		);
+		// A repeat is known.
+		expect(await deliver(0)).toBe(200);
+		expect(await status(id)).toBe('waiting');
+		finish(1);
+		const items = itemsOf(await ended(id), 'Subject');
+		expect(items.map(({ json }) => json.task_id)).toEqual(tasks.map((task) => task.id));
+		expect(items.map(({ pairedItem }) => pairedItem)).toEqual([
+			{ item: 0 },
+			{ item: 1 },
+			{ item: 2 },
+		]);
+		expect(bench.asked().filter((request) => request === 'POST /transcribe-url')).toHaveLength(3);
+	});
+
+	it('a failed task is the error of the node, naming task and reason', async () => {
+		const { id } = await suspended();
+		const [task] = bench.simulator.tasks();
+		bench.simulator.finish(task?.id ?? '', { status: 'failed', error: 'No speech found' });
+		const execution = await ended(id);
+		expect(execution.status).toBe('error');
+		expect(execution.error?.message).toContain(`Task ${task?.id} failed: No speech found`);
+	});
+
+	it('with On Error = Continue a failed task is the error of its own item', async () => {
+		const { id } = await suspended({}, [{}, {}], { onError: 'continueRegularOutput' });
+		const [second, first] = bench.simulator.tasks();
+		bench.simulator.finish(first?.id ?? '', { status: 'failed', error: 'No speech found' });
+		bench.simulator.finish(second?.id ?? '');
+		const execution = await ended(id);
+		const items = itemsOf(execution, 'Subject');
+		expect(items.map(({ json }) => json.status ?? json.error)).toEqual(
+			expect.arrayContaining(['completed', expect.stringContaining('No speech found')]),
+		);
+		expect(bench.asked().filter((request) => request === 'POST /transcribe-url')).toHaveLength(2);
+	});
+
+	it('an item that was refused stays refused after the others were waited for', async () => {
+		bench.simulator.fault({
+			match: { method: 'POST', path: 'transcribe-url' },
+			action: {
+				kind: 'respond',
+				status: 413,
+				body: { detail: { error_code: 'audio_too_long_api_balance', message: 'too long' } },
+			},
+		});
+		const { id } = await suspended({}, [{}, {}], { onError: 'continueRegularOutput' });
+		bench.simulator.finish(bench.simulator.tasks()[0]?.id ?? '');
+		const items = itemsOf(await ended(id), 'Subject');
+		expect(items).toHaveLength(2);
+		expect(items.map(({ json }) => json.status ?? json.error)).toEqual(
+			expect.arrayContaining(['completed', expect.stringContaining('longer than 4 hours')]),
+		);
+		expect(bench.asked().filter((request) => request === 'POST /transcribe-url')).toHaveLength(2);
+	});
+
+	it('a timeout is an error that says which tasks were still open', async () => {
+		const { id } = await suspended({ waitOptions: { timeout: 0.02 } });
+		const execution = await bench.rest.waitForEnd(id, 100_000);
+		expect(JSON.stringify(execution.error ?? itemsOf(execution, 'Subject'))).toContain(
+			bench.simulator.tasks()[0]?.id,
+		);
+	});
+
+	it('a meeting bot is waited for by its bot id', async () => {
+		const { id } = await suspended({
+			resource: 'meeting',
+			operation: 'sendBot',
+			meetingUrl: 'https://meet.example.com/abc',
+			consentAcknowledged: true,
+		});
+		const [bot] = bench.simulator.bots();
+		bench.simulator.configure({ processingSeconds: 1 });
+		bench.simulator.endMeeting(bot?.id ?? '');
+		const [item] = itemsOf(await ended(id), 'Subject');
+		expect(item?.json).toMatchObject({ status: 'completed', task_id: expect.any(String) });
+	});
+});

@@ -1,0 +1,51 @@
+/** The credential as n8n uses it: its test button, and the HTTP Request node. */
+import { Bench } from './harness';
+
+describe('the credential in a real n8n', () => {
+	let bench: Bench;
+
+	beforeAll(async () => {
+		bench = await Bench.open();
+	});
+
+	beforeEach(() => bench.simulator.reset());
+
+	afterAll(async () => await bench.close());
+
+	it.each(['', '/', '/api/v1', '/api/v1/'])(
+		'is tested with its base URL ending in "%s"',
+		async (end) => {
+			const { url, apiKey } = bench.simulator;
+			const data = { baseUrl: `${url}${end}`, apiKey };
+			expect(await bench.rest.testCredential('transcriberApi', data)).toMatchObject({
+				status: 'OK',
+			});
+			expect(bench.asked()).toEqual(['GET /account']);
+		},
+	);
+
+	it('its test tells a wrong key from a right one', async () => {
+		const data = { baseUrl: bench.simulator.url, apiKey: 'wrong' };
+		expect(await bench.rest.testCredential('transcriberApi', data)).toMatchObject({
+			status: 'Error',
+		});
+	});
+
+	it('serves the HTTP Request node as a predefined credential', async () => {
+		const { items, error } = await bench.runNode(
+			{
+				url: `${bench.simulator.url}/api/v1/account`,
+				authentication: 'predefinedCredentialType',
+				nodeCredentialType: 'transcriberApi',
+				options: {},
+			},
+			{ type: { type: 'n8n-nodes-base.httpRequest', typeVersion: 4.2 } },
+		);
+		expect(error).toBeUndefined();
+		expect(items[0]?.json).toMatchObject({ balance: 1000 });
+		expect(bench.simulator.requests[0]).toMatchObject({
+			headers: { 'x-api-key': bench.simulator.apiKey },
+			status: 200,
+		});
+	});
+});

@@ -1,0 +1,138 @@
+/** `kill -9` of n8n while 'Wait for Webhook' is under way, in an n8n of its own. */
+import path from 'node:path';
+
+import { startN8n, type N8nHost } from '../n8n/host';
+import { packPackage } from '../n8n/npm';
+import { itemsOf, type StoredWorkflow } from '../n8n/rest';
+import { N8N_2 } from '../n8n/versions';
+import { startSimulator, type Simulator } from '../simulator';
+import { until } from '../simulator/testing-client';
+import { chain } from './harness';
+
+describe('kill -9 of n8n with Wait for Webhook', () => {
+	let host: N8nHost;
+	let simulator: Simulator;
+	let credential: { id: string; name: string };
+
+	beforeAll(async () => {
+		const { tarball, dispose } = await packPackage(path.join(__dirname, '..', '..'));
+		host = await startN8n({
+			version: process.env.N8N_VERSION ?? N8N_2,
+			packageTarball: tarball,
+		}).finally(dispose);
+		simulator = await startSimulator({
+			clockRate: 60,
+			processingSeconds: 1_000_000,
+			webhookRetries: 200,
+		});
+		const { url: baseUrl, apiKey } = simulator;
+		credential = await host.rest.createCredential(
+			'transcriberApi',
+			{ baseUrl, apiKey },
+			'Simulator',
+		);
+	}, 300_000);
+
+	afterEach(() => simulator.reset());
+
+	afterAll(async () => {
+		await host.stop();
+		await simulator.close();
+	});
+
+	const submits = () =>
+		simulator.requests.filter(({ path: asked }) => /\/transcribe-url$/.test(asked));
+
+	async function start(items: number): Promise<{ id: string; workflow: StoredWorkflow }> {
+		const parameters = {
+			resource: 'transcription',
+			operation: 'transcribeUrl',
+			url: 'https://example.com/interview.mp3',
+			onCompletion: 'awaitWebhook',
+		};
+		const workflow = await host.rest.createWorkflow(
+			chain(parameters, { items: Array.from({ length: items }, () => ({})) }),
+			{ transcriberApi: credential },
+		);
+		return { id: await host.rest.run(workflow), workflow };
+	}
+
+	async function suspended(items = 1): Promise<string> {
+		const { id } = await start(items);
+		await host.rest.waitFor(id, ({ status }) => status === 'waiting');
+		return id;
+	}
+
+	async function powerCut(): Promise<void> {
+		await host.kill();
+		await host.restart();
+	}
+
+	/** The execution has ended well, once, with every task in its output. */
+	async function expectResults(id: string): Promise<void> {
+		const execution = await host.rest.waitForEnd(id, 90_000);
+		expect(execution.status).toBe('success');
+		expect(
+			itemsOf(execution, 'Subject')
+				.map(({ json }) => json.task_id)
+				.sort(),
+		).toEqual(
+			simulator
+				.tasks()
+				.map(({ id: taskId }) => taskId)
+				.sort(),
+		);
+	}
+
+	it('while suspended: the result arrives after the restart', async () => {
+		const id = await suspended();
+		await host.kill();
+		simulator.finish(simulator.tasks()[0]?.id ?? '');
+		await until(() => simulator.deliveries.length > 1);
+		await host.restart();
+		await expectResults(id);
+		expect(submits()).toHaveLength(1);
+	});
+
+	it('while a delivery is being answered: the service delivers again, and the result arrives once', async () => {
+		const id = await suspended(2);
+		const [second, first] = simulator.tasks();
+		simulator.finish(first?.id ?? '');
+		await until(() => simulator.deliveries.some(({ status }) => status === 200));
+		// The second delivery makes the node look for the first task, unless it remembers.
+		simulator.fault({ match: { path: '/tasks/' }, times: 5, action: { kind: 'delay', ms: 3000 } });
+		simulator.finish(second?.id ?? '');
+		await until(() => simulator.deliveries.length > 1);
+		await powerCut();
+		const execution = await host.rest.waitForEnd(id, 90_000);
+		// Woken before the power went: n8n itself reports the crash. Otherwise the result is there.
+		expect(['success', 'crashed']).toContain(execution.status);
+		expect(submits()).toHaveLength(2);
+	});
+
+	it('just submitted: n8n reports the crash, and nothing is submitted twice', async () => {
+		simulator.fault({
+			match: { path: 'transcribe-url' },
+			skip: 1,
+			action: { kind: 'delay', ms: 20_000 },
+		});
+		const { id } = await start(2);
+		await until(() => simulator.tasks().length === 1);
+		await powerCut();
+		const execution = await host.rest.waitForEnd(id, 90_000);
+		expect(execution.status).toBe('crashed');
+		expect(submits()).toHaveLength(2);
+	});
+
+	it('resumed and fetching results: n8n reports the crash; the task is still there to fetch', async () => {
+		const id = await suspended();
+		const [task] = simulator.tasks();
+		simulator.fault({ match: { path: '/result$' }, action: { kind: 'delay', ms: 20_000 } });
+		simulator.finish(task?.id ?? '');
+		await until(() => simulator.requests.some(({ path: asked }) => asked.endsWith('/result')));
+		await powerCut();
+		const execution = await host.rest.waitForEnd(id, 90_000);
+		expect(execution.status).toBe('crashed');
+		expect(submits()).toHaveLength(1);
+	});
+});

@@ -1,0 +1,251 @@
+/** The trigger in a real n8n of its own, which is killed and started again: deliveries, hand-overs, meetings. */
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { N8nHost } from '../n8n/host';
+import { itemsOf, type StoredWorkflow, type Workflow } from '../n8n/rest';
+import type { Simulator } from '../simulator';
+import { ask } from '../simulator/testing-client';
+import { deliver, post, sign } from '../trigger/client';
+import { NODE_TYPE, inOneLine } from './harness';
+import { TriggerBench, eventually, inTurn, taskIdsIn } from './triggers';
+
+let bench: TriggerBench;
+let n8n: N8nHost;
+let simulator: Simulator;
+
+beforeAll(async () => {
+	bench = await TriggerBench.open();
+	({ n8n, simulator } = bench);
+});
+
+afterAll(async () => await bench.close());
+
+describe('Hand-over and delivery', () => {
+	it('200 concurrent hand-overs, kill -9, 200 deliveries: 200 executions with the right ids', async () => {
+		const trigger = await bench.activeTrigger();
+		const ids = await bench.submitted(200, trigger.url);
+		const start = Date.now();
+		const tries = await Promise.all(ids.map((id) => bench.handOver(trigger.url, id)));
+		const took = ((Date.now() - start) / 1000).toFixed(1);
+		console.log(`200 hand-overs: ${took} s, ${tries.reduce((a, b) => a + b)} requests`);
+		await bench.crash(trigger);
+		const begin = Date.now();
+		for (const id of ids) simulator.finish(id);
+		const executions = await bench.executionsOf(trigger, 200);
+		console.log(`200 deliveries: ${((Date.now() - begin) / 1000).toFixed(1)} s`);
+		expect(taskIdsIn(executions).sort()).toEqual([...ids].sort());
+		expect(executions.every(({ status }) => status === 'success')).toBe(true);
+
+		// Each once more, as the service does when it did not hear the answer.
+		const repeats = await inTurn(
+			ids,
+			async (id) => await deliver(trigger.url, { task_id: id }, bench.secretOf(id)),
+		);
+		expect(repeats.every(({ status }) => status === 200)).toBe(true);
+		await bench.crash(trigger);
+		const again = await inTurn(
+			ids,
+			async (id) => await deliver(trigger.url, { task_id: id }, bench.secretOf(id)),
+		);
+		expect(again.every(({ status }) => status === 200)).toBe(true);
+		expect(await bench.countExecutions(trigger)).toBe(200);
+	}, 300_000);
+
+	it('kill -9 while deliveries are being answered: none is lost', async () => {
+		const trigger = await bench.activeTrigger();
+		const ids = await bench.submitted(60, trigger.url);
+		await Promise.all(ids.map((id) => bench.handOver(trigger.url, id)));
+		const before = simulator.deliveries.length;
+		for (const id of ids) simulator.finish(id);
+		await eventually(() => simulator.deliveries.slice(before).some(({ status }) => status === 200));
+		await n8n.kill();
+		const answered = simulator.deliveries
+			.slice(before)
+			.filter(({ status }) => status === 200)
+			.map(({ taskId }) => taskId);
+		await bench.crash(trigger);
+		await eventually(() =>
+			ids.every((id) =>
+				simulator.deliveries.some(({ taskId, status }) => taskId === id && status === 200),
+			),
+		);
+		const executions = await bench.executionsOf(trigger, ids.length);
+		// One that was cut down is reported as crashed, with the delivery in it.
+		const lost = ids.filter((id) => {
+			const statuses = executions
+				.filter(({ raw }) => JSON.stringify(raw)?.includes(id))
+				.map(({ status }) => status);
+			expect(statuses.filter((status) => status === 'success').length).toBeLessThanOrEqual(1);
+			expect(statuses.filter((status) => !['success', 'crashed'].includes(status))).toEqual([]);
+			return statuses.length === 0;
+		});
+		// n8n 1 answers a moment before it has saved the execution.
+		expect(lost.filter((id) => n8n.version.startsWith('2') || !answered.includes(id))).toEqual([]);
+		const survivors = executions.filter(({ status }) => status === 'success');
+		console.log(
+			`${executions.length} executions, ${executions.length - survivors.length} crashed, ${lost.length} lost`,
+		);
+	}, 300_000);
+
+	it('a doubled, a forged and an unsigned delivery: one execution', async () => {
+		const trigger = await bench.activeTrigger();
+		const [doubled = '', forged = '', unsigned = ''] = await bench.submitted(3, trigger.url);
+		await Promise.all([doubled, forged, unsigned].map((id) => bench.handOver(trigger.url, id)));
+		for (const [id, kind] of [
+			[doubled, 'double'],
+			[forged, 'forge'],
+			[unsigned, 'unsigned'],
+		] as const) {
+			const before = simulator.deliveries.length;
+			simulator.fault({ match: { webhook: true }, action: { kind } });
+			simulator.finish(id);
+			await eventually(() => {
+				const answers = simulator.deliveries.slice(before).map(({ status }) => status);
+				return answers.length >= 2 && answers.includes(200) && !answers.includes(undefined);
+			});
+		}
+		expect(taskIdsIn(await bench.executionsOf(trigger, 3)).sort()).toEqual(
+			[doubled, forged, unsigned].sort(),
+		);
+	});
+
+	it('while the editor listens for a test event, at the Test URL', async () => {
+		const trigger = await bench.triggerWith();
+		const { workflow, testUrl } = trigger;
+		const stored = await n8n.rest.get<StoredWorkflow>(`/workflows/${workflow.id}`);
+		const answer = await n8n.rest.post<{ waitingForWebhook?: boolean }>(
+			`/workflows/${workflow.id}/run`,
+			{ workflowData: stored, triggerToStartFrom: { name: 'Trigger' } },
+		);
+		expect(answer.waitingForWebhook).toBe(true);
+		const [id = ''] = await bench.submitted(1, testUrl);
+		await bench.handOver(testUrl, id);
+		simulator.finish(id);
+		const executions = await bench.executionsOf(trigger, 1);
+		expect(executions).toMatchObject([{ mode: 'manual', status: 'success' }]);
+		expect(taskIdsIn(executions)).toEqual([id]);
+	});
+});
+
+describe('notifyTrigger', () => {
+	const sender = (parameters: Record<string, unknown>): Workflow => {
+		const nodes: Workflow['nodes'] = [
+			{ name: 'Start', type: 'n8n-nodes-base.manualTrigger', typeVersion: 1, parameters: {} },
+			{
+				name: 'Subject',
+				type: NODE_TYPE,
+				typeVersion: 1,
+				parameters: { onCompletion: 'notifyTrigger', ...parameters },
+				credentials: { transcriberApi: { name: '' } },
+			},
+		];
+		const pinData = { Start: [{ json: { no: 1 } }, { json: { no: 2 } }, { json: { no: 3 } }] };
+		return { name: 'Submit', nodes, connections: inOneLine(nodes), pinData };
+	};
+	const link = {
+		resource: 'transcription',
+		operation: 'transcribeUrl',
+		url: 'https://example.com/a.mp3',
+	};
+
+	it('submits, hands the secrets over, and the trigger starts once for each', async () => {
+		const trigger = await bench.activeTrigger();
+		const workflow = await n8n.rest.createWorkflow(sender({ ...link, triggerUrl: trigger.url }), {
+			transcriberApi: bench.credential,
+		});
+		const execution = await n8n.rest.runToEnd(workflow);
+		const ids = itemsOf(execution, 'Subject').map(({ json }) => String(json.task_id));
+		expect(execution.status).toBe('success');
+		expect(ids).toHaveLength(3);
+		for (const id of ids) expect(JSON.stringify(execution.raw)).not.toContain(bench.secretOf(id));
+		for (const id of ids) simulator.finish(id);
+		expect(taskIdsIn(await bench.executionsOf(trigger, 3)).sort()).toEqual([...ids].sort());
+	});
+
+	it('a trigger that is not active: the error names the task and what to do', async () => {
+		const trigger = await bench.triggerWith();
+		const workflow = await n8n.rest.createWorkflow(sender({ ...link, triggerUrl: trigger.url }), {
+			transcriberApi: bench.credential,
+		});
+		const { error } = await n8n.rest.runToEnd(workflow);
+		const task = simulator.tasks().find(({ id }) => error?.message.includes(id));
+		expect(task).toBeDefined();
+		expect(error?.message).toContain('its workflow is not active');
+		expect(error?.description).toContain('activate) the workflow');
+	});
+});
+
+describe('Source: Meeting', () => {
+	const meeting = {
+		source: 'meeting',
+		meetingUrl: 'https://meet.example.com/weekly',
+		consentAcknowledged: true,
+	};
+	const sent = () =>
+		simulator.requests.filter(({ method, path }) => `${method} ${path}` === 'POST /api/v1/meeting')
+			.length;
+	const bot = async (id: string) => (await ask(simulator, `GET /meeting/${id}`)).body;
+
+	it('activation sends a bot, a restart and a new version do not, and its transcript arrives', async () => {
+		const before = sent();
+		const trigger = await bench.activeTrigger(meeting);
+		await eventually(() => sent() - before === 1);
+		const [first] = simulator.bots().slice(-1);
+		const id = first?.id ?? '';
+		// n8n saves what it knows of the bot when the activation is through.
+		await sleep(2000);
+		await bench.crash(trigger);
+		const stored = await n8n.rest.get<StoredWorkflow>(`/workflows/${trigger.workflow.id}`);
+		const nodes = stored.nodes.map((node) => ({ ...node, position: [40, 40] }));
+		await n8n.rest.call('PATCH', `/workflows/${stored.id}`, { ...stored, nodes });
+		await n8n.rest.activate(trigger.workflow);
+		await sleep(12_000);
+		expect(sent() - before).toBe(1);
+		expect(await bot(id)).toMatchObject({ status: 'joining' });
+
+		simulator.endMeeting(id);
+		const taskId = String((await bot(id)).task_id);
+		simulator.finish(taskId);
+		expect(taskIdsIn(await bench.executionsOf(trigger, 1))).toEqual([taskId]);
+		await n8n.rest.deactivate(trigger.workflow);
+	});
+
+	it('deactivation calls the bot back', async () => {
+		const before = sent();
+		const trigger = await bench.activeTrigger(meeting);
+		await eventually(() => sent() - before === 1);
+		const [last] = simulator.bots().slice(-1);
+		await n8n.rest.deactivate(trigger.workflow);
+		await sleep(12_000);
+		expect(await bot(last?.id ?? '')).toMatchObject({ status: 'cancelled' });
+	});
+
+	it('without consent no bot is sent, and n8n says why', async () => {
+		const before = sent();
+		const trigger = await bench.triggerWith({ ...meeting, consentAcknowledged: false });
+		// 2.x activates after it has answered.
+		const refusal: unknown = await n8n.rest
+			.activate(trigger.workflow)
+			.catch((error: unknown) => error);
+		await eventually(() =>
+			`${String(refusal)} ${n8n.log()}`.includes("'Consent Acknowledged' is off"),
+		);
+		await n8n.rest.deactivate(trigger.workflow).catch(() => undefined);
+		expect(sent()).toBe(before);
+	});
+});
+
+const MULTIPART = '--x\r\nContent-Disposition: form-data; name="task_id"\r\n\r\n7f3c\r\n--x--\r\n';
+
+describe('What n8n answers itself', () => {
+	it.each([
+		['malformed JSON', 'application/json', '{"task_id":', 422],
+		['multipart', 'multipart/form-data; boundary=x', MULTIPART, 401],
+		['no type', '', '{}', 401],
+	])('%s', async (_, type, raw, status) => {
+		const trigger = await bench.activeTrigger();
+		const headers = { 'content-type': type, 'x-service-signature': sign(raw, 'x') };
+		expect((await post(trigger.url, raw, headers)).status).toBe(status);
+		expect(await bench.countExecutions(trigger)).toBe(0);
+	});
+});

@@ -1,0 +1,187 @@
+/** An n8n of one's own with triggers in it, which may be killed, and a service that delivers to them. */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { startN8n, type N8nHost } from '../n8n/host';
+import { packPackage } from '../n8n/npm';
+import { itemsOf, type Execution, type StoredWorkflow, type Workflow } from '../n8n/rest';
+import { N8N_2 } from '../n8n/versions';
+import { startSimulator, type Simulator } from '../simulator';
+import { submit } from '../simulator/testing-client';
+import { handOverTo, post } from '../trigger/client';
+import { NODE_TYPE, inOneLine, root } from './harness';
+
+export interface Trigger {
+	workflow: StoredWorkflow;
+	url: string;
+	testUrl: string;
+}
+
+export class TriggerBench {
+	private constructor(
+		readonly n8n: N8nHost,
+		readonly simulator: Simulator,
+		readonly credential: { id: string; name: string },
+	) {}
+
+	static async open(env?: Record<string, string>): Promise<TriggerBench> {
+		const { tarball, dispose } = await packPackage(root);
+		const version = process.env.N8N_VERSION ?? N8N_2;
+		const n8n = await startN8n({ version, packageTarball: tarball, env }).finally(dispose);
+		const simulator = await startSimulator({
+			clockRate: 60,
+			rateLimits: false,
+			tasksInProgress: 10_000,
+			queueSeconds: 1e6,
+			meetingSeconds: 1e6,
+			joiningSeconds: 1e6,
+			// Every five seconds, for as long as n8n is down.
+			webhookRetries: 100,
+			webhookRetrySeconds: 300,
+		});
+		const credential = await n8n.rest.createCredential('transcriberApi', {
+			baseUrl: simulator.url,
+			apiKey: simulator.apiKey,
+		});
+		return new TriggerBench(n8n, simulator, credential);
+	}
+
+	async close(): Promise<void> {
+		await this.simulator.close();
+		await this.n8n.stop();
+	}
+
+	/** `kill -9`, and a new start. */
+	async crash(trigger: Trigger): Promise<void> {
+		await this.n8n.kill();
+		await this.n8n.restart();
+		await this.isRegistered(trigger.url);
+	}
+
+	/** A workflow that starts with the trigger. */
+	async triggerWith(parameters: Record<string, unknown> = {}): Promise<Trigger> {
+		const webhookId = randomUUID();
+		const nodes: Workflow['nodes'] = [
+			{
+				name: 'Trigger',
+				type: `${NODE_TYPE}Trigger`,
+				typeVersion: 1,
+				webhookId,
+				parameters,
+				credentials: { transcriberApi: { name: '' } },
+			},
+			{ name: 'End', type: 'n8n-nodes-base.noOp', typeVersion: 1, parameters: {} },
+		];
+		const workflow = await this.n8n.rest.createWorkflow(
+			{ name: 'On transcript', nodes, connections: inOneLine(nodes) },
+			{ transcriberApi: this.credential },
+		);
+		const path = `${webhookId}/transcriber`;
+		return {
+			workflow,
+			url: `${this.n8n.url}/webhook/${path}`,
+			testUrl: `${this.n8n.url}/webhook-test/${path}`,
+		};
+	}
+
+	async activeTrigger(parameters: Record<string, unknown> = {}): Promise<Trigger> {
+		const trigger = await this.triggerWith(parameters);
+		await this.n8n.rest.activate(trigger.workflow);
+		await this.isRegistered(trigger.url);
+		return trigger;
+	}
+
+	/** Activation goes on for a moment after n8n has acknowledged it. */
+	private async isRegistered(url: string): Promise<void> {
+		for (let tries = 0; tries < 50; tries++) {
+			if ((await post(url, '{}')).status === 401) return;
+			await sleep(200);
+		}
+		throw new Error(`${url} is not there`);
+	}
+
+	/** Submits recordings with the trigger's address, as any client of the service would. */
+	async submitted(count: number, url: string): Promise<string[]> {
+		const form = { webhook_url: url };
+		return await inTurn(
+			Array.from({ length: count }),
+			async () => await submit(this.simulator, { form }),
+		);
+	}
+
+	secretOf(id: string): string {
+		return this.simulator.task(id).webhookSecret ?? '';
+	}
+
+	/** Hands the secret of a task over, as a Transcriber node does. Returns how often it had to ask. */
+	async handOver(url: string, id: string): Promise<number> {
+		return await handOverTo(url, id, this.secretOf(id), this.simulator.apiKey, 1100);
+	}
+
+	/** The executions of a trigger once there are that many and all are over. */
+	async executionsOf({ workflow }: Trigger, atLeast: number): Promise<Execution[]> {
+		const deadline = Date.now() + 120_000;
+		for (;;) {
+			const all = await this.list(workflow.id);
+			const open = await this.list(workflow.id, ['new', 'running']);
+			if ((open.count === 0 && all.count >= atLeast) || Date.now() > deadline) {
+				return await this.read(
+					workflow.id,
+					Math.max(0, ...all.results.map(({ id }) => Number(id))),
+				);
+			}
+			await sleep(300);
+		}
+	}
+
+	async countExecutions({ workflow }: Trigger): Promise<number> {
+		return (await this.list(workflow.id)).count;
+	}
+
+	private async list(workflowId: string, status?: string[]) {
+		const filter = encodeURIComponent(JSON.stringify({ workflowId, status }));
+		return await this.n8n.rest.get<{ count: number; results: Array<{ id: string }> }>(
+			`/executions?filter=${filter}&limit=100`,
+		);
+	}
+
+	/** Executions have numbers. The two lines of n8n turn the pages of the list differently, and 1.x not reliably. */
+	private async read(workflowId: string, highest: number): Promise<Execution[]> {
+		const ids = Array.from({ length: highest }, (_, index) => String(index + 1));
+		const read = await inTurn(ids, async (id) => {
+			if (!this.owners.has(id)) {
+				// One that was cut off while n8n 1 wrote it cannot be read.
+				const found = await this.n8n.rest.execution(id).catch(() => undefined);
+				if (found?.workflowId === workflowId) return [found];
+				this.owners.set(id, found?.workflowId);
+			}
+			return [];
+		});
+		return read.flat();
+	}
+
+	/** Executions of other workflows, which need not be read again. */
+	private readonly owners = new Map<string, string | undefined>();
+}
+
+/** The tasks that executions started with. */
+export function taskIdsIn(executions: Execution[]): unknown[] {
+	return executions.flatMap((execution) =>
+		itemsOf(execution, 'Trigger').map(({ json }) => json.task_id),
+	);
+}
+
+/** The machine may be slow, and n8n down in between. */
+export async function eventually(condition: () => boolean): Promise<void> {
+	const deadline = Date.now() + 120_000;
+	while (!condition()) {
+		if (Date.now() > deadline) throw new Error('It has not happened within 2 minutes');
+		await sleep(50);
+	}
+}
+
+export async function inTurn<T, R>(list: T[], work: (item: T) => Promise<R>): Promise<R[]> {
+	const done: R[] = [];
+	for (const item of list) done.push(await work(item));
+	return done;
+}

@@ -1,0 +1,181 @@
+import { testCredential } from '../support/engine';
+import { EVERY_OPERATION, WITH_SUMMARY_REGENERATION } from '../support/everyOperation';
+import { byId, failureOf, serviceForTests } from '../support/service';
+import { startSimulator, type Simulator } from '../simulator';
+
+const service = serviceForTests(WITH_SUMMARY_REGENERATION);
+
+const ACCOUNT = { resource: 'account', operation: 'get' };
+const WAYS_TO_WRITE_IT = ['', '/', '//', '/api/v1', '/api/v1/', ' ', '/api/v1 '];
+
+describe('Base URL', () => {
+	it.each(WAYS_TO_WRITE_IT)('may end in "%s"', async (end) => {
+		const credentials = service.credentials({ baseUrl: service.running().url + end });
+		const { error } = await service.run(ACCOUNT, { credentials });
+		expect(error).toBeUndefined();
+		expect(service.lines()).toEqual(['GET /api/v1/account']);
+	});
+
+	it.each(WAYS_TO_WRITE_IT)('may end in "%s", also for what follows a submit', async (end) => {
+		const credentials = service.credentials({ baseUrl: service.running().url + end });
+		const id = await service.completedTask();
+		const wait = { resource: 'task', operation: 'wait', taskId: byId(id) };
+		const { error } = await service.run(wait, { credentials });
+		expect(error).toBeUndefined();
+		expect(service.lines()).toEqual([`GET /api/v1/tasks/${id}`, `GET /api/v1/tasks/${id}/result`]);
+	});
+
+	it('may have a path of its own in front of /api/v1', async () => {
+		const credentials = service.credentials({ baseUrl: `${service.running().url}/proxy/` });
+		await service.run(ACCOUNT, { credentials });
+		expect(service.lines()).toEqual(['GET /proxy/api/v1/account']);
+	});
+});
+
+describe('the credential test', () => {
+	it.each(WAYS_TO_WRITE_IT)(
+		'asks GET /api/v1/account, for a Base URL that ends in "%s"',
+		async (end) => {
+			const baseUrl = service.running().url + end;
+			const { error } = await testCredential(service.credentials({ baseUrl }));
+			expect(error).toBeUndefined();
+			expect(service.sent()).toMatchObject({
+				method: 'GET',
+				path: '/api/v1/account',
+				query: {},
+				bodyBytes: 0,
+			});
+			expect(service.sent().headers['x-api-key']).toBe('test-api-key');
+		},
+	);
+
+	it('fails for a key that the service does not accept', async () => {
+		const { error } = await testCredential(service.credentials({ apiKey: 'wrong' }));
+		expect(error).toMatchObject({ httpCode: '401' });
+	});
+
+	it('fails for a redirect', async () => {
+		service.running().fault({
+			match: { path: '/account$' },
+			action: { kind: 'redirect', status: 302, location: '/api/v1/tasks' },
+		});
+		const { error } = await testCredential(service.credentials());
+		expect(error).toBeDefined();
+		expect(service.lines()).toEqual(['GET /api/v1/account']);
+	});
+});
+
+describe('the API key', () => {
+	it.each(EVERY_OPERATION)(
+		'is in X-API-Key and nowhere else: $name',
+		async ({ parameters, input }) => {
+			const items = [await input(service)];
+			const { error } = await service.run(parameters, { items });
+			expect(error).toBeUndefined();
+			expect(service.lines()).not.toEqual([]);
+			for (const { headers, rawHeaders, path, query, body } of service.running().requests) {
+				expect(headers['x-api-key']).toBe('test-api-key');
+				expect(rawHeaders.filter((value) => value.includes('test-api-key'))).toHaveLength(1);
+				expect(JSON.stringify({ path, query, body })).not.toContain('test-api-key');
+			}
+		},
+	);
+});
+
+describe('redirects are never followed', () => {
+	let elsewhere: Simulator | undefined;
+	beforeAll(async () => {
+		elsewhere = await startSimulator();
+	});
+	afterAll(async () => await elsewhere?.close());
+
+	const REDIRECTED =
+		'The service answered with a redirect, which is not followed to keep the API key safe';
+	const redirect = (status: number) =>
+		service.running().fault({
+			match: {},
+			times: 10,
+			action: { kind: 'redirect', status, location: `${elsewhere?.url}/api/v1/account` },
+		});
+
+	it.each([301, 302, 303, 307, 308])('HTTP %d is an error', async (status) => {
+		redirect(status);
+		const { error } = await service.run(ACCOUNT);
+		expect(error).toMatchObject(failureOf(0, REDIRECTED));
+		expect(service.lines()).toHaveLength(1);
+		expect(elsewhere?.requests).toEqual([]);
+	});
+
+	it.each(EVERY_OPERATION)('$name', async ({ parameters, input }) => {
+		const items = [await input(service)];
+		redirect(307);
+		const { error } = await service.run(parameters, { items });
+		expect(error).toMatchObject(failureOf(0, REDIRECTED));
+		expect(service.lines()).toHaveLength(1);
+		expect(elsewhere?.requests).toEqual([]);
+	});
+
+	it('the credential test', async () => {
+		redirect(307);
+		const { error } = await testCredential(service.credentials());
+		expect(error).toBeDefined();
+		expect(elsewhere?.requests).toEqual([]);
+	});
+});
+
+describe('ids are URL-encoded in paths', () => {
+	const STRANGE = 'a/b?c#d %2e&ö';
+	const ENCODED = 'a%2Fb%3Fc%23d%20%252e%26%C3%B6';
+	const PATHS = [
+		['task.get', 'GET /api/v1/tasks/{id}'],
+		['task.getResult', 'GET /api/v1/tasks/{id}/result'],
+		['task.export', 'GET /api/v1/tasks/{id}/export'],
+		['task.cancel', 'POST /api/v1/tasks/{id}/cancel'],
+		['task.regenerateSummary', 'POST /api/v1/tasks/{id}/summary'],
+		['task.wait', 'GET /api/v1/tasks/{id}'],
+		['meeting.get', 'GET /api/v1/meeting/{id}'],
+		['meeting.cancel', 'DELETE /api/v1/meeting/{id}'],
+	] as const;
+	const parametersOf = (name: string) =>
+		EVERY_OPERATION.find((example) => example.name === name)?.parameters ?? {};
+
+	it.each(PATHS)('%s', async (name, line) => {
+		await service.run(parametersOf(name), { items: [{ json: { id: STRANGE } }] });
+		expect(service.lines()).toEqual([line.replace('{id}', ENCODED)]);
+	});
+
+	it.each(PATHS)('%s takes a number as well', async (name, line) => {
+		await service.run(parametersOf(name), { items: [{ json: { id: 4711 } }] });
+		expect(service.lines()).toEqual([line.replace('{id}', '4711')]);
+	});
+
+	it.each(PATHS.flatMap(([name]) => ['.', '..', ' .. '].map((id) => [name, id])))(
+		'%s refuses the id "%s", which would be another path',
+		async (name, id) => {
+			const { error } = await service.run(parametersOf(name), { items: [{ json: { id } }] });
+			const parameter = name.startsWith('meeting') ? 'Bot ID' : 'Task';
+			expect(error).toMatchObject(
+				failureOf(0, `The parameter '${parameter}' is not an id: '${id.trim()}'`),
+			);
+			expect(service.lines()).toEqual([]);
+		},
+	);
+
+	it('an id that the service gave is encoded as well', async () => {
+		service.running().fault({
+			match: { path: '/transcribe-url$' },
+			action: { kind: 'respond', status: 200, body: { task_id: '../x?y', status: 'pending' } },
+		});
+		await service.run({
+			resource: 'transcription',
+			operation: 'transcribeUrl',
+			url: 'https://files.example.com/talk.mp3',
+			onCompletion: 'poll',
+			waitOptions: { pollInterval: 0.05 },
+		});
+		expect(service.lines()).toEqual([
+			'POST /api/v1/transcribe-url',
+			'GET /api/v1/tasks/..%2Fx%3Fy',
+		]);
+	});
+});

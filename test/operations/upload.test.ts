@@ -1,0 +1,197 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+
+import { Container } from '@n8n/di';
+import { BinaryDataService } from 'n8n-core';
+import type { IBinaryData, INodeExecutionData } from 'n8n-workflow';
+
+import { RETRY } from '../../nodes/Transcriber/request/retry';
+import { storedBinary } from '../support/engine';
+import { failureOf, itemWithFile, serviceForTests } from '../support/service';
+
+const service = serviceForTests();
+
+const FILE = { resource: 'transcription', operation: 'transcribeFile' };
+const MIB = 1024 ** 2;
+const GIB = 1024 ** 3;
+
+const sha256 = (content: Buffer) => createHash('sha256').update(content).digest('hex');
+
+const upload = async (item: INodeExecutionData, options = {}) =>
+	await service.run({ ...FILE, options }, { items: [item] });
+
+/** An item with a file in n8n's binary store on disk. */
+async function storedItem(
+	content: Buffer,
+	fileName = 'talk.mp3',
+	mimeType = 'audio/mpeg',
+): Promise<INodeExecutionData & { binary: { data: IBinaryData } }> {
+	return { json: {}, binary: { data: await storedBinary(content, fileName, mimeType) } };
+}
+
+const WAYS_TO_KEEP_IT: Array<[string, typeof storedItem]> = [
+	[
+		'base64 in memory',
+		async (content, fileName = 'talk.mp3', mimeType = 'audio/mpeg') => ({
+			json: {},
+			binary: { data: { data: content.toString('base64'), fileName, mimeType } },
+		}),
+	],
+	['a file in the binary store', storedItem],
+];
+
+describe.each(WAYS_TO_KEEP_IT)('a recording that n8n keeps as %s', (_way, keep) => {
+	it.each([1, 1000, MIB, 5 * MIB + 17])('arrives intact: %d bytes', async (bytes) => {
+		const content = randomBytes(bytes);
+		const { error } = await upload(await keep(content));
+		expect(error).toBeUndefined();
+		expect(service.sent().file).toEqual({
+			field: 'file',
+			name: 'talk.mp3',
+			mimeType: 'audio/mpeg',
+			size: bytes,
+			sha256: sha256(content),
+		});
+	});
+
+	it('is sent with a Content-Length that equals the body', async () => {
+		await upload(await keep(randomBytes(3 * MIB)), { language: 'en', prompt: 'Анна Петрова' });
+		const { headers, bodyBytes } = service.sent();
+		expect(headers).not.toHaveProperty('transfer-encoding');
+		expect(Number(headers['content-length'])).toBe(bodyBytes);
+		expect(bodyBytes).toBeGreaterThan(3 * MIB);
+	});
+
+	it.each(['Встреча 17.mp3', '会議.mp3', 'naïve “quotes” & more.mp3', 'a;b=c.mp3'])(
+		'keeps its name: %s',
+		async (fileName) => {
+			await upload(await keep(Buffer.from('sound'), fileName));
+			expect(service.sent().file?.name).toBe(fileName);
+			expect(Number(service.sent().headers['content-length'])).toBe(service.sent().bodyBytes);
+		},
+	);
+
+	it('keeps its MIME type', async () => {
+		await upload(await keep(Buffer.from('sound'), 'film.mp4', 'video/mp4'));
+		expect(service.sent().file?.mimeType).toBe('video/mp4');
+	});
+
+	it('is refused when it is empty, before anything is sent', async () => {
+		const { error } = await upload(await keep(Buffer.alloc(0)));
+		expect(error).toMatchObject(failureOf(0, "The file in 'data' is empty"));
+		expect(service.lines()).toEqual([]);
+	});
+
+	describe('when the upload breaks', () => {
+		beforeEach(() => {
+			jest.replaceProperty(RETRY, 'base', 1);
+		});
+
+		it.each([
+			['the connection is cut in the middle', { kind: 'cut', when: 'midBody', afterBytes: MIB }],
+			['the connection is cut before the body is read', { kind: 'cut', when: 'beforeBody' }],
+			['the service is unavailable', { kind: 'respond', status: 503, readBody: true }],
+		] as const)('%s: the whole file is sent again with the same key', async (_case, action) => {
+			const content = randomBytes(4 * MIB);
+			service.running().fault({ match: { path: '/transcribe$' }, times: 2, action });
+			const { json, error } = await upload(await keep(content));
+			expect(error).toBeUndefined();
+			const { requests } = service.running();
+			expect(requests).toHaveLength(3);
+			expect(requests[2]?.file).toMatchObject({ size: 4 * MIB, sha256: sha256(content) });
+			expect(new Set(requests.map(({ headers }) => headers['idempotency-key'])).size).toBe(1);
+			const tasks = service.running().tasks();
+			expect(json).toEqual([{ task_id: tasks[0]?.id, status: 'pending' }]);
+			expect(tasks).toHaveLength(1);
+		});
+
+		it('the answer is lost: the second upload finds the task of the first', async () => {
+			service.running().fault({
+				match: { path: '/transcribe$' },
+				action: { kind: 'cut', when: 'afterProcessing' },
+			});
+			const { json } = await upload(await keep(randomBytes(MIB)));
+			expect(service.lines()).toHaveLength(2);
+			expect(service.running().tasks()).toHaveLength(1);
+			expect(json).toEqual([{ task_id: service.running().tasks()[0]?.id, status: 'pending' }]);
+		});
+	});
+});
+
+describe('a recording without a name', () => {
+	it.each([
+		['wav', 'recording.wav'],
+		[undefined, 'recording.bin'],
+	])('with the extension %s is sent as %s', async (fileExtension, name) => {
+		const data = Buffer.from('sound').toString('base64');
+		const item = { json: {}, binary: { data: { data, mimeType: 'audio/wav', fileExtension } } };
+		await upload(item);
+		expect(service.sent().file?.name).toBe(name);
+	});
+});
+
+describe('a missing file is refused before anything is sent', () => {
+	it.each([
+		['no file at all', 'data', { json: {} }],
+		['a file in another field', 'data', itemWithFile('sound', { property: 'recording' })],
+		['a field name with a typing mistake', 'dota', itemWithFile()],
+	])('%s', async (_case, binaryPropertyName, item) => {
+		const { error } = await service.run({ ...FILE, binaryPropertyName }, { items: [item] });
+		expect(error?.name).toMatch(/^Node(Api|Operation)Error$/);
+		expect(error?.message).toContain(`'${binaryPropertyName}'`);
+		expect(error?.message).toMatch(/ \[item 0\]$/);
+		expect(error?.context).toMatchObject({ itemIndex: 0 });
+		expect(service.lines()).toEqual([]);
+	});
+});
+
+describe('the limit of 8 GB', () => {
+	/** A stored file that claims so many bytes and has them, without taking up space. */
+	async function sparseItem(bytes: number): Promise<INodeExecutionData> {
+		const item = await storedItem(Buffer.from('sound'));
+		const path = Container.get(BinaryDataService).getPath(item.binary.data.id ?? '');
+		truncateSync(path, bytes);
+		const metadata = JSON.parse(readFileSync(`${path}.metadata`, 'utf8')) as object;
+		writeFileSync(`${path}.metadata`, JSON.stringify({ ...metadata, fileSize: bytes }));
+		expect(statSync(path).size).toBe(bytes);
+		return item;
+	}
+
+	it.each([
+		['9 GB', 9 * GIB],
+		['one byte over', 8 * GIB + 1],
+	])('%s: refused before anything is sent', async (_size, bytes) => {
+		const { error } = await upload(await sparseItem(bytes));
+		expect(error).toMatchObject(
+			failureOf(0, "The file in 'data' is larger than the 8 GB the service takes"),
+		);
+		expect(service.lines()).toEqual([]);
+	});
+
+	it('8 GB exactly: sent', async () => {
+		service.running().fault({
+			match: { path: '/transcribe$' },
+			action: { kind: 'respond', status: 401 },
+		});
+		const { error } = await upload(await sparseItem(8 * GIB));
+		expect(error).toMatchObject(failureOf(0, 'The service does not accept the API key'));
+		expect(Number(service.sent().headers['content-length'])).toBeGreaterThan(8 * GIB);
+	});
+});
+
+describe('several recordings', () => {
+	it('at most three are uploaded at the same time', async () => {
+		service.running().fault({
+			match: { path: '/transcribe$' },
+			times: 7,
+			action: { kind: 'slowRead', bytesPerSecond: 20 * MIB },
+		});
+		const items = await Promise.all(
+			Array.from({ length: 7 }, async (_, index) => await storedItem(randomBytes(MIB + index))),
+		);
+		const { error, json } = await service.run(FILE, { items });
+		expect(error).toBeUndefined();
+		expect(json).toHaveLength(7);
+		expect(service.running().uploadsAtOnce).toBe(3);
+	});
+});

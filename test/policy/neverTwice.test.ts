@@ -1,0 +1,325 @@
+/** "Every request" in the contract: what the service has accepted is never submitted again. */
+import {
+	NodeHelpers,
+	type INode,
+	type INodeExecutionData,
+	type INodeParameters,
+	type IRunExecutionData,
+} from 'n8n-workflow';
+
+import { Transcriber } from '../../nodes/Transcriber/Transcriber.node';
+import { LIMITS } from '../../nodes/Transcriber/request/limits';
+import type { FaultRule } from '../simulator';
+import { callTool } from '../support/agent';
+import { runNode, type Outcome, type Run } from '../support/engine';
+import { shortenRetries } from '../support/scale';
+import { itemWithFile, itemsOf, serviceForTests } from '../support/service';
+
+const service = serviceForTests();
+
+const FILE = { resource: 'transcription', operation: 'transcribeFile' };
+const LINK = {
+	resource: 'transcription',
+	operation: 'transcribeUrl',
+	url: '={{ $json.url ?? "https://files.example.com/talk.mp3" }}',
+};
+const BOT = {
+	resource: 'meeting',
+	operation: 'sendBot',
+	meetingUrl: 'https://meet.example.com/abc',
+	consentAcknowledged: true,
+};
+const threeFiles = () => [1, 2, 3].map((number) => itemWithFile(`recording ${number}`));
+const threeItems = () => itemsOf({}, {}, {});
+
+/** As `runNode` makes it. */
+const NODE: Omit<INode, 'parameters'> = {
+	id: '6f1a4f0e-5b0c-4f5e-9c55-1d2f3a4b5c6d',
+	name: 'Transcriber',
+	type: 'n8n-nodes-transcriber.transcriber',
+	typeVersion: 1,
+	position: [0, 0],
+	credentials: { transcriberApi: { id: '1', name: 'Transcriber API' } },
+};
+
+/** How n8n saves and loads executions. */
+const flatted = jest.requireActual<{
+	parse: (text: string) => IRunExecutionData;
+	stringify: (data: IRunExecutionData) => string;
+}>('flatted');
+
+/** n8n's own Retry On Fail. */
+const RETRY_ON_FAIL = { retryOnFail: true, maxTries: 3, waitBetweenTries: 1 };
+
+interface Submission {
+	name: string;
+	parameters: INodeParameters;
+	items: () => INodeExecutionData[];
+}
+const SUBMISSIONS: Submission[] = [
+	{ name: 'transcribeFile', parameters: FILE, items: threeFiles },
+	{ name: 'transcribeUrl', parameters: LINK, items: threeItems },
+	{ name: 'sendBot', parameters: BOT, items: threeItems },
+];
+const UNKEYED = SUBMISSIONS.slice(1);
+
+function fault(action: FaultRule['action'], more: Partial<FaultRule> = {}): void {
+	service.running().fault({ match: { method: 'POST' }, action, ...more });
+}
+
+/** The ids of everything the service has accepted, oldest first. */
+function accepted(): string[] {
+	const { tasks, bots } = service.running();
+	return [...tasks().reverse(), ...bots()].map(({ id }) => id);
+}
+
+function idsIn({ json }: Outcome): unknown[] {
+	return json.map(({ task_id: taskId, bot_id: botId }) => taskId ?? botId);
+}
+
+function statuses(): Array<number | undefined> {
+	return service.running().requests.map(({ status }) => status);
+}
+
+function keys(): unknown[] {
+	return service.running().requests.map(({ headers }) => headers['idempotency-key']);
+}
+
+beforeEach(() => shortenRetries(500));
+
+describe('the Idempotency-Key of a file', () => {
+	const keyOf = async (more: Partial<Run> = {}, parameters: INodeParameters = {}) => {
+		service.running().requests.length = 0;
+		const items = [itemWithFile()];
+		await service.run({ ...FILE, ...parameters }, { executionId: '77', items, ...more });
+		return keys()[0];
+	};
+
+	it('is there without being asked for, and the same when execution, node, run and item are', async () => {
+		const key = await keyOf();
+		expect(key).toMatch(/^n8n-[0-9a-f]{40}$/);
+		expect(await keyOf()).toBe(key);
+		expect(service.running().tasks()).toHaveLength(1);
+	});
+
+	it('is another one in another execution, node, run, and for another item', async () => {
+		const first = await service.run(FILE, { executionId: '77', items: threeFiles() });
+		const found = keys();
+		await service.run(FILE, { executionId: '77', data: again(first, FILE, threeFiles()) });
+		await service.run(FILE, { executionId: '78', items: threeFiles() });
+		await service.run(FILE, {
+			executionId: '77',
+			items: threeFiles(),
+			node: { id: 'another node' },
+		});
+		expect(found).toHaveLength(3);
+		expect(new Set(keys()).size).toBe(12);
+		expect(service.running().tasks()).toHaveLength(12);
+	});
+
+	it('is the given one where one is given', async () => {
+		expect(await keyOf({}, { options: { idempotencyKey: 'mine' } })).toBe('mine');
+	});
+});
+
+describe.each(SUBMISSIONS)('Retry On Fail of $name', ({ parameters, items }) => {
+	it('submits what failed and not what was accepted', async () => {
+		fault({ kind: 'respond', status: 422 }, { skip: 1, times: 1 });
+		const outcome = await service.run(parameters, { items: items(), node: RETRY_ON_FAIL });
+		expect(outcome.error).toBeUndefined();
+		expect(statuses().sort()).toEqual([200, 200, 200, 422]);
+		expect(accepted()).toHaveLength(3);
+		expect(idsIn(outcome).sort()).toEqual(accepted().sort());
+	});
+
+	it('tries again what was refused for certain, as often as n8n is told to', async () => {
+		fault({ kind: 'respond', status: 422 }, { times: 100 });
+		const { error } = await service.run(parameters, { items: items(), node: RETRY_ON_FAIL });
+		expect(error).toMatchObject({ httpCode: '422' });
+		expect(statuses()).toEqual(Array(9).fill(422));
+	});
+
+	it('with On Error = Continue keeps each item’s own outcome, and submits nothing twice', async () => {
+		fault({ kind: 'respond', status: 422 }, { times: 1 });
+		const node: Partial<INode> = { ...RETRY_ON_FAIL, onError: 'continueRegularOutput' };
+		const outcome = await service.run(parameters, { items: items(), node });
+		expect(outcome.json).toHaveLength(3);
+		expect(accepted().length).toBeLessThanOrEqual(3);
+		expect(statuses().filter((status) => status === 200)).toHaveLength(accepted().length);
+	});
+});
+
+describe.each(SUBMISSIONS)('$name', ({ parameters, items }) => {
+	it('names what was accepted in the error of the item that failed', async () => {
+		fault({ kind: 'respond', status: 422 }, { skip: 1, times: 1 });
+		const { error } = await service.run(parameters, { items: items() });
+		expect(accepted()).toHaveLength(2);
+		for (const id of accepted()) expect(error?.description).toContain(id);
+		expect(error?.description).toMatch(/Already accepted by the service: item \d: (task|bot) /);
+	});
+
+	it('remembers what was accepted also when n8n has saved and loaded the execution', async () => {
+		fault({ kind: 'respond', status: 422 }, { skip: 1, times: 1 });
+		const failed = await service.run(parameters, { items: items() });
+		const data = again(failed, parameters, items(), { anew: true });
+		const loaded = flatted.parse(flatted.stringify(data));
+		const outcome = await service.run(parameters, { data: loaded });
+		expect(outcome.error).toBeUndefined();
+		expect(statuses().sort()).toEqual([200, 200, 200, 422]);
+		expect(idsIn(outcome).sort()).toEqual(accepted().sort());
+	});
+
+	it('submits again in another run of a loop, and in another node of the execution', async () => {
+		const first = await service.run(parameters, { items: items() });
+		const second = await service.run(parameters, { data: again(first, parameters, items()) });
+		expect(accepted()).toHaveLength(6);
+		const node = { name: 'Another', id: 'another node' };
+		await service.run(parameters, { node, data: again(second, parameters, items(), { node }) });
+		expect(accepted()).toHaveLength(9);
+	});
+
+	it('submits again in another execution', async () => {
+		await service.run(parameters, { items: items() });
+		await service.run(parameters, { items: items() });
+		expect(accepted()).toHaveLength(6);
+	});
+
+	it('takes up a task that it had waited for in vain', async () => {
+		const waiting = {
+			...parameters,
+			onCompletion: 'poll',
+			waitOptions: { pollInterval: 0.01, timeout: 0.001 },
+		};
+		const { error } = await service.run(waiting, {
+			items: [items()[0] ?? { json: {} }],
+			node: RETRY_ON_FAIL,
+		});
+		expect(error?.message).toContain('has not ended within');
+		expect(accepted()).toHaveLength(1);
+		expect(error?.message).toContain(accepted()[0]);
+	});
+});
+
+describe.each(UNKEYED)('$name, whose answer got lost,', ({ parameters }) => {
+	const one = itemsOf({});
+
+	it.each<[string, FaultRule['action']]>([
+		['the connection broke after it was accepted', { kind: 'cut', when: 'afterProcessing' }],
+		['the connection broke before its body was read', { kind: 'cut', when: 'beforeBody' }],
+		['a gateway answered in place of the service', { kind: 'respond', status: 502 }],
+		['the service had an internal fault', { kind: 'respond', status: 500 }],
+		['something answered that is not the service', { kind: 'respond', status: 200, body: '<p>' }],
+	])('is not sent again by Retry On Fail: %s', async (_why, action) => {
+		fault(action);
+		const { error } = await service.run(parameters, { items: one, node: RETRY_ON_FAIL });
+		expect(service.lines()).toHaveLength(1);
+		expect(error?.message).toMatch(/^It is not known whether the service accepted this item/);
+		expect(error?.description).toMatch(/Look in the cabinet/);
+	});
+
+	it('tells to look before running again, and keeps the words of the service', async () => {
+		fault({ kind: 'respond', status: 500 });
+		const { error } = await service.run(parameters, { items: one });
+		expect(error?.message).toMatch(/^The service has an internal fault/);
+		expect(error?.description).toMatch(/Look in the cabinet .*HTTP 500: “Simulated fault”/);
+	});
+
+	it('is sent again where the request has never left', async () => {
+		const { error } = await runNode({
+			parameters,
+			credentials: { baseUrl: 'http://127.0.0.1:1', apiKey: 'any key' },
+			node: RETRY_ON_FAIL,
+		});
+		expect(error?.message).toMatch(/^The service cannot be reached/);
+	});
+});
+
+it('what was cancelled while it waited for its turn is not taken for sent', async () => {
+	jest.replaceProperty(LIMITS, 'windowMs', 5000);
+	const items = itemsOf(...Array.from({ length: 12 }, () => ({})));
+	const cancelWhen = () =>
+		service.running().requests.filter(({ status }) => status === 200).length === 10;
+	const cancelled = await service.run(LINK, { items, cancelWhen });
+	jest.replaceProperty(LIMITS, 'windowMs', 0);
+	expect(accepted()).toHaveLength(10);
+	const outcome = await service.run(LINK, {
+		data: again(cancelled, LINK, items, { anew: true }),
+	});
+	expect(outcome.error).toBeUndefined();
+	expect(accepted()).toHaveLength(12);
+	expect(idsIn(outcome).sort()).toEqual(accepted().sort());
+});
+
+it('with Execute Once the first item is submitted, and only that', async () => {
+	const { json } = await service.run(LINK, { items: threeItems(), node: { executeOnce: true } });
+	expect(json).toHaveLength(1);
+	expect(accepted()).toHaveLength(1);
+});
+
+describe('as a tool of an AI agent', () => {
+	const call = async (
+		calls: Array<{ url: string }>,
+		more: { node?: Partial<INode>; agentItems?: number } = {},
+	) => {
+		const { url: baseUrl, apiKey } = service.running();
+		const parameters = { ...LINK, url: "={{ $fromAI('url', 'link', 'string') }}" };
+		return await callTool({ credentials: { baseUrl, apiKey }, parameters, calls, ...more });
+	};
+	const talk = { url: 'https://files.example.com/talk.mp3' };
+	const other = { url: 'https://files.example.com/other.mp3' };
+
+	it('submits what each call asks for, also where the agent has several items', async () => {
+		const answers = await call([talk, other], { agentItems: 3 });
+		expect(accepted()).toHaveLength(2);
+		accepted().forEach((id, index) => expect(answers[index]).toContain(id));
+	});
+
+	it('gives a repeated call what the first one has', async () => {
+		const answers = await call([talk, talk]);
+		expect(accepted()).toHaveLength(1);
+		expect(answers[1]).toBe(answers[0]);
+	});
+
+	it('does not send again what may have been accepted', async () => {
+		fault({ kind: 'cut', when: 'afterProcessing' });
+		const [first, second] = await call([talk, talk]);
+		expect(service.lines()).toHaveLength(1);
+		expect(first).toMatch(/broke before it answered.*what_to_do.*could cost twice/);
+		expect(second).toMatch(/It is not known whether the service accepted this item/);
+	});
+});
+
+/** The execution as it goes on when the node runs once more: in a loop, or (`anew`) as if it had not run. */
+function again(
+	{ data }: Outcome,
+	parameters: INodeParameters,
+	items: INodeExecutionData[],
+	{ anew = false, node = {} }: { anew?: boolean; node?: Partial<INode> } = {},
+): IRunExecutionData {
+	if (!data.executionData) throw new Error('The execution has no data');
+	if (anew) delete data.resultData.runData[NODE.name];
+	delete data.resultData.error;
+	data.executionData.nodeExecutionStack = [
+		{
+			node: { ...NODE, ...node, parameters: withDefaults(parameters) },
+			data: { main: [items] },
+			source: { main: [{ previousNode: 'Source' }] },
+		},
+	];
+	return data;
+}
+
+/** What n8n saves of a node's parameters. */
+function withDefaults(parameters: INodeParameters): INodeParameters {
+	const { description } = new Transcriber();
+	return (
+		NodeHelpers.getNodeParameters(
+			description.properties,
+			parameters,
+			true,
+			false,
+			null,
+			description,
+		) ?? {}
+	);
+}

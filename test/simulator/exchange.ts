@@ -1,0 +1,212 @@
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { Transform, type Readable } from 'node:stream';
+
+import type { RequestFault } from './faults';
+import { errorBody, Refusal } from './refusal';
+import type { Settings } from './options';
+import { invalid, type Fields } from './parameters';
+import type { UploadedFile } from './upload';
+
+export interface LoggedRequest {
+	/** Real time, milliseconds since the epoch. */
+	at: number;
+	method: string;
+	/** As it was sent: without the query, still encoded. */
+	path: string;
+	query: Record<string, string>;
+	headers: IncomingHttpHeaders;
+	rawHeaders: string[];
+	/** Parsed JSON, or the text fields of a form. */
+	body?: unknown;
+	file?: Omit<UploadedFile, 'seconds'>;
+	/** What was answered; undefined when it was cut or is not answered yet. */
+	status?: number;
+	/** How many bytes of the body have arrived. */
+	bodyBytes: number;
+}
+
+/** The connection is gone: there is nobody to answer to. */
+export class ConnectionCut extends Error {}
+
+const SMALL_BODY_BYTES = 64 * 1024;
+const LARGEST_JSON_BYTES = 4 * 1024 * 1024;
+const LINGER_MS = 5_000;
+
+/** One request and its answer, with what a fault does to the wire between them. */
+export class Exchange {
+	readonly body: Readable;
+	private loseAnswer = false;
+
+	constructor(
+		readonly request: IncomingMessage,
+		private readonly response: ServerResponse,
+		readonly entry: LoggedRequest,
+		readonly settings: Settings,
+		fault?: RequestFault,
+	) {
+		this.body = this.meteredBody(fault);
+		if (fault?.kind === 'cut' && fault.when === 'afterProcessing') this.loseAnswer = true;
+	}
+
+	cut(): never {
+		this.request.socket.destroy();
+		throw new ConnectionCut();
+	}
+
+	/** Reads the rest of the body and forgets it. */
+	async drain(): Promise<void> {
+		if (this.request.complete && this.body.readableEnded) return;
+		await new Promise<void>((resolve, reject) => {
+			this.body.once('end', resolve);
+			this.body.once('error', reject);
+			this.body.once('close', resolve);
+			if (this.body.destroyed) return resolve();
+			this.body.resume();
+		});
+	}
+
+	async readText(): Promise<string> {
+		const chunks: Buffer[] = [];
+		let bytes = 0;
+		for await (const chunk of this.body as AsyncIterable<Buffer>) {
+			bytes += chunk.length;
+			if (bytes > LARGEST_JSON_BYTES) throw new Refusal(413, 'The request is too large');
+			chunks.push(chunk);
+		}
+		return Buffer.concat(chunks).toString('utf8');
+	}
+
+	/** Reads a JSON object. */
+	async readJson(): Promise<Fields> {
+		const text = await this.readText();
+		const value = parsed(text);
+		this.entry.body = value ?? text;
+		if (!/^application\/json\b/i.test(this.request.headers['content-type'] ?? '')) {
+			throw invalid(this.settings, 'The request must be application/json');
+		}
+		if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+			throw invalid(this.settings, 'The body must be a JSON object');
+		}
+		return value as Fields;
+	}
+
+	answer(value: unknown): void {
+		this.write(200, { 'Content-Type': 'application/json' }, JSON.stringify(value));
+	}
+
+	/** Section "Errors". An upload that is still arriving is refused before its end. */
+	async refuse(refusal: Refusal): Promise<void> {
+		const body = JSON.stringify(errorBody(refusal, this.settings.shapes));
+		const headers = { 'Content-Type': 'application/json', ...refusal.headers };
+		const early = this.settings.shapes.refuseUploads === 'early';
+		await this.send(refusal.status, headers, body, early);
+	}
+
+	/** Answers before the body is read when `early` and it is a long one. */
+	async send(
+		status: number,
+		headers: Record<string, string>,
+		body: string,
+		early: boolean,
+	): Promise<void> {
+		if (early && this.isLong()) return await this.writeAndLinger(status, headers, body);
+		await this.drain();
+		this.write(status, headers, body);
+	}
+
+	private write(status: number, headers: Record<string, string>, body: string): void {
+		if (this.loseAnswer) this.cut();
+		if (this.response.destroyed) throw new ConnectionCut();
+		this.entry.status = status;
+		this.response.writeHead(status, { ...headers, ...lengthOf(body) });
+		this.response.end(body);
+	}
+
+	/**
+	 * Closing with unread bytes would reset the connection and could take the answer with it, so
+	 * what still arrives is thrown away for a while, as web servers do.
+	 */
+	private async writeAndLinger(
+		status: number,
+		headers: Record<string, string>,
+		body: string,
+	): Promise<void> {
+		if (this.loseAnswer) this.cut();
+		this.entry.status = status;
+		this.response.writeHead(status, { ...headers, ...lengthOf(body), Connection: 'close' });
+		this.response.write(body);
+		await new Promise<void>((resolve) => {
+			const timer = setTimeout(resolve, LINGER_MS);
+			const done = () => {
+				clearTimeout(timer);
+				resolve();
+			};
+			this.request.once('end', done);
+			this.request.once('close', done);
+			if (this.request.readableEnded || this.request.destroyed) done();
+			if (this.body.destroyed) this.request.resume();
+			else this.body.resume();
+		});
+		this.response.end();
+	}
+
+	private isLong(): boolean {
+		const { headers, complete } = this.request;
+		if (complete) return false;
+		if (headers['transfer-encoding'] !== undefined) return true;
+		return Number(headers['content-length'] ?? 0) > SMALL_BODY_BYTES;
+	}
+
+	private meteredBody(fault?: RequestFault): Readable {
+		const { request, entry } = this;
+		const cutAfter =
+			fault?.kind === 'cut' && fault.when === 'midBody' ? fault.afterBytes : Infinity;
+		const bytesPerSecond = fault?.kind === 'slowRead' ? fault.bytesPerSecond : Infinity;
+		let timer: NodeJS.Timeout | undefined;
+		let began: number | undefined;
+		const meter = new Transform({
+			transform(chunk: Buffer, _encoding, done) {
+				entry.bodyBytes += chunk.length;
+				if (entry.bodyBytes >= cutAfter) {
+					request.socket.destroy();
+					return done(new ConnectionCut());
+				}
+				if (bytesPerSecond === Infinity) return done(null, chunk);
+				// Reckoned from the first byte: timers round, and many small chunks would add that up.
+				began ??= Date.now();
+				const due = began + (entry.bodyBytes / bytesPerSecond) * 1000;
+				timer = setTimeout(() => done(null, chunk), Math.ceil(due - Date.now()));
+			},
+			flush(done) {
+				// Counted, but cut all the same: the body was shorter than the place of the cut.
+				if (cutAfter === Infinity) return done();
+				request.socket.destroy();
+				done(new ConnectionCut());
+			},
+			destroy(error, done) {
+				clearTimeout(timer);
+				done(error);
+			},
+		});
+		// Whoever reads it learns of the cut; when nobody does, it must not end the process.
+		meter.on('error', () => undefined);
+		request.on('error', () => undefined);
+		request.once('close', () => {
+			if (!request.complete) meter.destroy(new ConnectionCut());
+		});
+		request.pipe(meter);
+		return meter;
+	}
+}
+
+function lengthOf(body: string): Record<string, string> {
+	return { 'Content-Length': String(Buffer.byteLength(body)) };
+}
+
+function parsed(text: string): unknown {
+	try {
+		return JSON.parse(text) as unknown;
+	} catch {
+		return undefined;
+	}
+}

@@ -1,0 +1,107 @@
+import { AUDIO, rawUpload, simulatorForTests } from './testing-client';
+
+const { running, ask } = simulatorForTests();
+const MB = 1024 ** 2;
+const upload = { file: AUDIO, headers: { 'Idempotency-Key': 'same' } };
+
+it('respond: the document’s error body when none is given', async () => {
+	running().fault({ match: {}, times: 2, action: { kind: 'respond', status: 503 } });
+	const { status, body } = await ask('GET /account');
+	expect([status, body]).toEqual([
+		503,
+		{ detail: { error_code: 'service_unavailable', message: expect.any(String) } },
+	]);
+	expect((await ask('GET /account')).status).toBe(503);
+	expect((await ask('GET /account')).status).toBe(200);
+	expect(running().requests.map((request) => request.status)).toEqual([503, 503, 200]);
+});
+
+it('respond: any status, headers and body, also one that is not JSON', async () => {
+	running().fault({
+		match: { method: 'get', path: '^/api/v1/tasks' },
+		skip: 1,
+		action: {
+			kind: 'respond',
+			status: 502,
+			body: '<html>Bad gateway</html>',
+			headers: { 'Content-Type': 'text/html', 'Retry-After': '3' },
+		},
+	});
+	expect((await ask('GET /account')).status).toBe(200);
+	expect((await ask('GET /tasks')).status).toBe(200);
+	const { status, body, headers } = await ask('GET /tasks');
+	expect([status, body]).toEqual([502, { text: '<html>Bad gateway</html>' }]);
+	expect(headers.get('retry-after')).toBe('3');
+});
+
+it.each([
+	[false, 'before'],
+	[true, 'after'],
+])('respond with readBody %s answers %s the body was read', async (readBody) => {
+	running().fault({ match: {}, action: { kind: 'respond', status: 500, readBody } });
+	expect((await rawUpload(running(), { fileBytes: 16 * MB })).status).toBe(500);
+	const whole = (running().requests[0]?.bodyBytes ?? 0) > 16 * MB;
+	expect(whole).toBe(readBody);
+});
+
+it('delay: answers later', async () => {
+	running().fault({ match: {}, action: { kind: 'delay', ms: 80 } });
+	const started = Date.now();
+	expect((await ask('GET /account')).status).toBe(200);
+	expect(Date.now() - started).toBeGreaterThanOrEqual(75);
+});
+
+it.each(['beforeBody', 'afterBody'] as const)('cut %s: nothing is processed', async (when) => {
+	running().fault({ match: {}, action: { kind: 'cut', when } });
+	await expect(ask('POST /transcribe', upload)).rejects.toThrow('fetch failed');
+	expect(running().tasks()).toEqual([]);
+	expect(running().requests[0]?.status).toBeUndefined();
+	expect((await ask('POST /transcribe', upload)).status).toBe(200);
+});
+
+it('cut midBody: after so many bytes', async () => {
+	running().fault({ match: {}, action: { kind: 'cut', when: 'midBody', afterBytes: 5 * MB } });
+	await expect(rawUpload(running(), { fileBytes: 16 * MB })).rejects.toThrow();
+	expect(running().requests[0]?.bodyBytes).toBeGreaterThanOrEqual(5 * MB);
+	expect(running().requests[0]?.bodyBytes).toBeLessThan(6 * MB);
+	expect(running().tasks()).toEqual([]);
+});
+
+it('cut midBody in a body that is shorter', async () => {
+	running().fault({ match: {}, action: { kind: 'cut', when: 'midBody', afterBytes: 5 * MB } });
+	await expect(ask('POST /transcribe', upload)).rejects.toThrow('fetch failed');
+	expect(running().tasks()).toEqual([]);
+});
+
+it('cut afterProcessing: accepted, and the repeat gets the same task', async () => {
+	running().fault({ match: {}, action: { kind: 'cut', when: 'afterProcessing' } });
+	await expect(ask('POST /transcribe', upload)).rejects.toThrow('fetch failed');
+	const [task] = running().tasks();
+	expect((await ask('POST /transcribe', upload)).body['task_id']).toBe(task?.id);
+	expect(running().tasks()).toHaveLength(1);
+});
+
+it('stall: never answers', async () => {
+	running().fault({ match: {}, action: { kind: 'stall' } });
+	const asked = fetch(`${running().url}/api/v1/account`, { signal: AbortSignal.timeout(100) });
+	await expect(asked).rejects.toThrow('timeout');
+});
+
+it('slowRead: takes its time for the body', async () => {
+	const bytesPerSecond = 10 * MB;
+	running().fault({ match: {}, action: { kind: 'slowRead', bytesPerSecond } });
+	const started = Date.now();
+	expect((await rawUpload(running(), { fileBytes: 2 * MB })).status).toBe(200);
+	expect(Date.now() - started).toBeGreaterThanOrEqual(190);
+});
+
+it('redirect: points elsewhere', async () => {
+	const location = 'http://127.0.0.1:1/elsewhere';
+	running().fault({ match: {}, action: { kind: 'redirect', location, status: 307 } });
+	const { status, headers } = await ask('GET /account');
+	expect([status, headers.get('location')]).toEqual([307, location]);
+});
+
+it('an action that does not fit its match is refused', () => {
+	expect(() => running().fault({ match: {}, action: { kind: 'forge' } })).toThrow('allows only');
+});

@@ -1,0 +1,95 @@
+/** Something that goes wrong, for the next matching request or webhook. */
+export interface FaultRule {
+	match: {
+		method?: string;
+		/** Source of a regular expression for the path, or for the address of a webhook. */
+		path?: string;
+		/** True: the rule is for webhooks that are sent, not for requests. */
+		webhook?: boolean;
+	};
+	/** How often it happens. */
+	times?: number;
+	/** How many matching ones pass first. */
+	skip?: number;
+	action: RequestFault | WebhookFault;
+}
+
+export type RequestFault =
+	| {
+			/** Answers without asking the service. Without `body` it is the document's error body. */
+			kind: 'respond';
+			status: number;
+			/** A string is sent as it is, also where it is not JSON. */
+			body?: unknown;
+			headers?: Record<string, string>;
+			/** True: the answer comes after the request's body was read, not before. */
+			readBody?: boolean;
+	  }
+	| { kind: 'delay'; ms: number }
+	| { kind: 'cut'; when: 'beforeBody' | 'afterBody' | 'afterProcessing' }
+	| { kind: 'cut'; when: 'midBody'; afterBytes: number }
+	| { kind: 'stall'; readBody?: boolean }
+	| { kind: 'slowRead'; bytesPerSecond: number }
+	| { kind: 'redirect'; location: string; status: number };
+
+export type WebhookFault =
+	/** Never sent, and the service believes it was. */
+	| { kind: 'lose' }
+	/** Sent twice at the same time. */
+	| { kind: 'double' }
+	/** A wrong signature; a repeat has the right one. */
+	| { kind: 'forge' }
+	| { kind: 'unsigned' }
+	| { kind: 'delay'; ms: number };
+
+const REQUEST_KINDS = ['respond', 'delay', 'cut', 'stall', 'slowRead', 'redirect'];
+const WEBHOOK_KINDS = ['lose', 'double', 'forge', 'unsigned', 'delay'];
+
+/** The faults still to come. One request or webhook meets at most one of them, the first that matches. */
+export class Faults {
+	private rules: Array<{ rule: FaultRule; skip: number; left: number }> = [];
+
+	add(rule: FaultRule): void {
+		const kinds = rule.match.webhook === true ? WEBHOOK_KINDS : REQUEST_KINDS;
+		if (!kinds.includes(rule.action.kind)) {
+			throw new RangeError(`This match allows only these actions: ${kinds.join(', ')}`);
+		}
+		this.rules.push({ rule, skip: rule.skip ?? 0, left: rule.times ?? 1 });
+	}
+
+	clear(): void {
+		this.rules = [];
+	}
+
+	forRequest(method: string, path: string): RequestFault | undefined {
+		// `add` has checked that the action fits the match.
+		return this.take(
+			({ match }) =>
+				match.webhook !== true &&
+				(match.method === undefined || match.method.toUpperCase() === method) &&
+				matchesPath(match.path, path),
+		) as RequestFault | undefined;
+	}
+
+	forWebhook(url: string): WebhookFault | undefined {
+		return this.take(({ match }) => match.webhook === true && matchesPath(match.path, url)) as
+			WebhookFault | undefined;
+	}
+
+	private take(matches: (rule: FaultRule) => boolean): FaultRule['action'] | undefined {
+		for (const entry of this.rules) {
+			if (entry.left <= 0 || !matches(entry.rule)) continue;
+			if (entry.skip > 0) {
+				entry.skip -= 1;
+				continue;
+			}
+			entry.left -= 1;
+			return entry.rule.action;
+		}
+		return undefined;
+	}
+}
+
+function matchesPath(source: string | undefined, path: string): boolean {
+	return source === undefined || new RegExp(source).test(path);
+}

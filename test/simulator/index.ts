@@ -1,0 +1,151 @@
+import type { AddressInfo } from 'node:net';
+
+import type { LoggedRequest } from './exchange';
+import { Faults, type FaultRule } from './faults';
+import type { Bot } from './meetings';
+import { settingsFrom, type Settings, type SimulatorOptions } from './options';
+import { createSimulatorServer } from './server';
+import { Service } from './service';
+import type { Outcome, Task } from './tasks';
+import type { LoggedDelivery } from './webhooks';
+
+export type { LoggedRequest } from './exchange';
+export type { FaultRule, RequestFault, WebhookFault } from './faults';
+export type { Bot } from './meetings';
+export type { BotStatusNames, ExportFormat, Shapes, SimulatorOptions } from './options';
+export type { Outcome, Task } from './tasks';
+export type { ScriptedRecording, Segment } from './transcripts';
+export type { LoggedDelivery } from './webhooks';
+
+export interface Simulator {
+	/** Base address without `/api/v1`. */
+	readonly url: string;
+	/** The key that is valid now; a rotation changes it. */
+	readonly apiKey: string;
+	/** Everything that was asked, in order of arrival. */
+	readonly requests: LoggedRequest[];
+	/** Every attempt to deliver a webhook. */
+	readonly deliveries: LoggedDelivery[];
+	/** Highest number of uploads in progress at the same time so far. */
+	readonly uploadsAtOnce: number;
+	/** Rubles left. */
+	readonly balance: number;
+	fault(rule: FaultRule): void;
+	/** Changes options while running; `port` and `host` stay. */
+	configure(change: Partial<SimulatorOptions>): void;
+	/** At least 500 rubles. Tasks that waited for it start on their own. */
+	topUp(rubles: number): void;
+	/** Ends a task now, in any status. */
+	finish(taskId: string, outcome?: Outcome): void;
+	endMeeting(botId: string): void;
+	/** What the simulator knows of a task. Throws when there is no such task. */
+	task(taskId: string): Task;
+	/** Newest first. */
+	tasks(): Task[];
+	bot(botId: string): Bot;
+	bots(): Bot[];
+	/** Back to the start: state, logs, faults, and options changed by `configure`. */
+	reset(): void;
+	/** Ends everything, open connections and timers included. */
+	close(): Promise<void>;
+}
+
+/** Starts the whole service of the document on a local address. */
+export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
+	const settings = settingsFrom(options);
+	const faults = new Faults();
+	const requests: LoggedRequest[] = [];
+	const deliveries: LoggedDelivery[] = [];
+	let service = new Service(settings, faults, deliveries);
+	let url = '';
+
+	const simulator: Simulator = {
+		get url() {
+			return url;
+		},
+		get apiKey() {
+			return service.apiKey;
+		},
+		get uploadsAtOnce() {
+			return service.uploadsAtOnce;
+		},
+		get balance() {
+			return service.billing.balance;
+		},
+		requests,
+		deliveries,
+		fault: (rule) => faults.add(rule),
+		configure: (change) => configure(settings, service, change),
+		topUp: (rubles) => service.topUp(rubles),
+		finish: (taskId, outcome = {}) => service.tasks.finish(service.tasks.get(taskId), outcome),
+		endMeeting: (botId) => service.meetings.end(service.meetings.get(botId)),
+		task: (taskId) => service.tasks.get(taskId),
+		tasks: () => service.tasks.all(),
+		bot: (botId) => service.meetings.get(botId),
+		bots: () => service.meetings.all(),
+		reset() {
+			service.stop();
+			faults.clear();
+			requests.length = 0;
+			deliveries.length = 0;
+			const { port, host } = settings;
+			Object.assign(settings, settingsFrom(options), { port, host });
+			settings.processingSeconds = options.processingSeconds;
+			settings.teamOwnerTerms = options.teamOwnerTerms;
+			service = new Service(settings, faults, deliveries);
+		},
+		async close() {
+			service.stop();
+			await new Promise<void>((resolve) => {
+				server.close(() => resolve());
+				server.closeAllConnections();
+			});
+		},
+	};
+	const server = createSimulatorServer({
+		settings,
+		faults,
+		requests,
+		service: () => service,
+		control: { ...controls(simulator), requests, deliveries },
+	});
+	await new Promise<void>((resolve, reject) => {
+		server.once('error', reject);
+		server.listen(settings.port, settings.host, resolve);
+	});
+	const { port } = server.address() as AddressInfo;
+	url = `http://${settings.host.includes(':') ? `[${settings.host}]` : settings.host}:${port}`;
+	return simulator;
+}
+
+function configure(settings: Settings, service: Service, change: Partial<SimulatorOptions>): void {
+	const { shapes, ...others } = change;
+	if (others.port !== undefined || others.host !== undefined) {
+		throw new Error('A running simulator cannot move: port and host stay');
+	}
+	Object.assign(settings, others);
+	Object.assign(settings.shapes, shapes);
+	if (others.clockRate !== undefined) service.clock.setRate(others.clockRate);
+	if (others.apiKey !== undefined) service.apiKey = others.apiKey;
+	if (others.balance !== undefined) service.setBalance(others.balance);
+}
+
+function controls(simulator: Simulator) {
+	const { fault, configure: change, topUp, finish, endMeeting, reset } = simulator;
+	return {
+		fault,
+		configure: change,
+		topUp,
+		finish,
+		endMeeting,
+		reset,
+		state: () => ({
+			url: simulator.url,
+			apiKey: simulator.apiKey,
+			balance: simulator.balance,
+			uploadsAtOnce: simulator.uploadsAtOnce,
+			tasks: simulator.tasks(),
+			bots: simulator.bots(),
+		}),
+	};
+}

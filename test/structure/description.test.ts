@@ -1,0 +1,367 @@
+import type { INodeParameters, INodeProperties } from 'n8n-workflow';
+
+import { onlyAnswers } from '../../nodes/Transcriber/request/service';
+import { languages } from '../../nodes/Transcriber/resources/transcription/languages';
+import { runNode } from '../support/engine';
+import {
+	allParameters,
+	description,
+	fieldsOf,
+	nodeTypes,
+	operations,
+	optionsOf,
+	parametersOf,
+	type OperationEntry,
+} from './read';
+
+interface Row {
+	request: string;
+	/** The operation's own parameters; notices and what completion adds are left out. */
+	parameters: string[];
+	options?: string[];
+}
+
+const TRANSCRIBE_OPTIONS = [
+	'customFields',
+	'domain',
+	'idempotencyKey',
+	'language',
+	'numSpeakers',
+	'prompt',
+	'summaryTemplate',
+];
+
+/** The contract's table: names that workflows store, which can never change once published. */
+const CONTRACT: Record<string, Row> = {
+	'transcription.transcribeFile': {
+		request: 'POST /transcribe',
+		parameters: ['binaryPropertyName', 'onCompletion', 'options'],
+		options: TRANSCRIBE_OPTIONS,
+	},
+	'transcription.transcribeUrl': {
+		request: 'POST /transcribe-url',
+		parameters: ['onCompletion', 'options', 'url'],
+		options: TRANSCRIBE_OPTIONS,
+	},
+	'task.get': { request: 'GET /tasks/{taskId}', parameters: ['taskId'] },
+	'task.getAll': { request: 'GET /tasks', parameters: ['filters', 'limit', 'returnAll'] },
+	'task.getResult': {
+		request: 'GET /tasks/{taskId}/result',
+		parameters: ['include', 'taskId'],
+	},
+	'task.export': {
+		request: 'GET /tasks/{taskId}/export',
+		parameters: ['binaryPropertyName', 'format', 'options', 'output', 'taskId'],
+		options: ['fileName'],
+	},
+	'task.cancel': { request: 'POST /tasks/{taskId}/cancel', parameters: ['taskId'] },
+	// Its method and path are not documented: the user gives them.
+	'task.regenerateSummary': {
+		request: 'POST ',
+		parameters: ['bodyJson', 'method', 'path', 'summaryTemplate', 'taskId'],
+	},
+	'task.wait': { request: 'GET /tasks/{taskId}', parameters: ['taskId', 'waitOptions'] },
+	'meeting.sendBot': {
+		request: 'POST /meeting',
+		parameters: ['consentAcknowledged', 'meetingUrl', 'onCompletion', 'options'],
+		options: ['startAt'],
+	},
+	'meeting.get': { request: 'GET /meeting/{botId}', parameters: ['botId'] },
+	'meeting.cancel': { request: 'DELETE /meeting/{botId}', parameters: ['botId'] },
+	'dictionary.get': { request: 'GET /dictionary', parameters: [] },
+	'dictionary.clear': { request: 'DELETE /dictionary', parameters: [] },
+	'dictionary.replace': {
+		request: 'PUT /dictionary',
+		parameters: ['specifyTerms', 'terms', 'text'],
+	},
+	'dictionary.add': { request: 'POST /dictionary', parameters: ['specifyTerms', 'terms', 'text'] },
+	'dictionary.preview': {
+		request: 'POST /dictionary/preview',
+		parameters: ['taskId', 'terms'],
+	},
+	'dictionary.sync': {
+		request: 'GET /dictionary',
+		parameters: ['dryRun', 'mode', 'options', 'terms'],
+		options: ['allowEmpty'],
+	},
+	'account.get': { request: 'GET /account', parameters: [] },
+	'apiKey.rotate': { request: 'POST /api-key/generate', parameters: ['confirm'] },
+};
+
+const ROWS = Object.entries(CONTRACT).map(([id, row]) => ({ id, ...row }));
+
+/** Which of the contract's defaults a parameter has. */
+const DEFAULTS: Record<string, unknown> = {
+	binaryPropertyName: 'data',
+	limit: 50,
+	returnAll: false,
+	include: ['segments', 'speakers', 'summary', 'text'],
+	output: 'file',
+	onCompletion: 'returnTask',
+	consentAcknowledged: false,
+	confirm: false,
+	specifyTerms: 'list',
+	language: 'ru',
+	pollInterval: 10,
+	timeout: 180,
+	includeResult: true,
+	exportFormat: 'none',
+	onInsufficientBalance: 'keepWaiting',
+};
+
+const COMPLETIONS: Record<string, string> = {
+	returnTask: 'Return Task at Once',
+	poll: 'Wait by Polling',
+	awaitWebhook: 'Wait for Webhook',
+	notifyTrigger: 'Notify a Transcriber Trigger',
+	callUrl: 'Send Webhook to a URL',
+};
+
+const SUBMITTING = [
+	'transcription.transcribeFile',
+	'transcription.transcribeUrl',
+	'meeting.sendBot',
+];
+const ADDED_BY_COMPLETION = ['triggerUrl', 'waitOptions', 'webhookUrl'];
+const WAIT_OPTIONS = [
+	'exportBinaryPropertyName',
+	'exportFormat',
+	'includeResult',
+	'onInsufficientBalance',
+	'pollInterval',
+	'timeout',
+];
+
+const entry = (id: string): OperationEntry => {
+	const found = operations.find((operation) => operation.id === id);
+	if (found === undefined) throw new Error(`The node has no operation ${id}`);
+	return found;
+};
+const parameter = (id: string, name: string): INodeProperties | undefined =>
+	parametersOf(entry(id)).find((field) => field.name === name);
+const namesOf = (fields: INodeProperties[]): string[] =>
+	[...new Set(fields.filter(({ type }) => type !== 'notice').map(({ name }) => name))].sort();
+
+/** Something for every parameter without which n8n runs nothing. */
+function requiredOf(operation: OperationEntry): INodeParameters {
+	const required = parametersOf(operation).filter((field) => field.required);
+	return Object.fromEntries(
+		required.map(({ name, type }) => [
+			name,
+			type === 'resourceLocator' ? { __rl: true, mode: 'id', value: 'x' } : 'x',
+		]),
+	);
+}
+
+describe('the operations of the contract', () => {
+	it('are all there, and no other', () => {
+		expect(operations.map(({ id }) => id).sort()).toEqual(Object.keys(CONTRACT).sort());
+	});
+
+	it.each(ROWS)('$id sends $request', ({ id, request }) => {
+		const { method, url } = entry(id).option.routing?.request ?? {};
+		expect(`${String(method)} ${String(url)}`).toBe(request);
+	});
+
+	it.each(ROWS)('$id has the parameters of the contract', ({ id, parameters, options }) => {
+		const added = SUBMITTING.includes(id) ? ADDED_BY_COMPLETION : [];
+		const names = namesOf(parametersOf(entry(id))).filter((name) => !added.includes(name));
+		expect(names).toEqual(parameters);
+		expect(namesOf(fieldsOf(parameter(id, 'options')))).toEqual(options ?? []);
+	});
+
+	it('have the defaults of the contract', () => {
+		for (const { name, default: value } of allParameters(description.properties)) {
+			if (name in DEFAULTS) expect({ [name]: value }).toEqual({ [name]: DEFAULTS[name] });
+		}
+	});
+
+	it.each(operations)('$id goes through the one policy of all requests', async (operation) => {
+		// Its first check is the one nothing else makes.
+		const { error } = await runNode({
+			parameters: {
+				resource: operation.resource,
+				operation: String(operation.option.value),
+				...requiredOf(operation),
+			},
+			credentials: { baseUrl: 'nowhere', apiKey: 'key' },
+		});
+		expect(error?.message).toBe(
+			"The 'Base URL' of the credential is not a web address: 'nowhere' [item 0]",
+		);
+	});
+
+	it('let only answers of the service through, whatever else they do with them', () => {
+		const resource = description.properties.find(({ name }) => name === 'resource');
+		expect(resource?.routing).toEqual({
+			send: { paginate: true },
+			output: { postReceive: [onlyAnswers] },
+		});
+	});
+
+	it.each(['get', 'getResult', 'export', 'cancel', 'regenerateSummary', 'wait'])(
+		'task.%s takes the task from a searchable list or by id',
+		(operation) => {
+			const field = parameter(`task.${operation}`, 'taskId');
+			expect(field?.type).toBe('resourceLocator');
+			expect(field?.modes?.map(({ name }) => name)).toEqual(['list', 'id']);
+			expect(field?.modes?.[0]?.typeOptions?.searchable).toBe(true);
+		},
+	);
+
+	it.each([
+		['task.export', 'format', ['json', 'srt', 'txt', 'vtt']],
+		['task.export', 'output', ['file', 'json']],
+		['task.getResult', 'include', ['segments', 'speakers', 'summary', 'text']],
+		['dictionary.add', 'specifyTerms', ['list', 'text']],
+	])('%s offers for %s what the contract does', (id, name, values) => {
+		const offered = optionsOf(parameter(id, name)).map(({ value }) => value);
+		expect(offered.sort()).toEqual(values);
+	});
+});
+
+describe('completion', () => {
+	it.each(SUBMITTING)('%s offers values of the contract, under their names', (id) => {
+		const offered = optionsOf(parameter(id, 'onCompletion'));
+		const values = offered.map(({ value }) => String(value));
+		expect(values).toEqual(expect.arrayContaining(['returnTask', 'poll', 'callUrl']));
+		for (const { name, value } of offered) expect(name).toBe(COMPLETIONS[String(value)]);
+	});
+
+	it('is the same for all operations that submit', () => {
+		const [file, ...others] = SUBMITTING.map((id) => parameter(id, 'onCompletion')?.options);
+		for (const other of others) expect(other).toEqual(file);
+	});
+
+	it.each([...SUBMITTING, 'task.wait'])('%s has the wait options of the contract', (id) => {
+		expect(namesOf(fieldsOf(parameter(id, 'waitOptions')))).toEqual(WAIT_OPTIONS);
+	});
+});
+
+describe('languages', () => {
+	it('are the 99 the service document speaks of, with Russian among them', () => {
+		expect(languages).toHaveLength(99);
+		expect(languages).toContainEqual({ name: 'Russian (ru)', value: 'ru' });
+	});
+
+	it('are unique, and sorted by name', () => {
+		const names = languages.map(({ name }) => name);
+		expect(names).toEqual([...names].sort((a, b) => a.localeCompare(b, 'en')));
+		expect(new Set(languages.map(({ value }) => value)).size).toBe(languages.length);
+		expect(new Set(names).size).toBe(names.length);
+	});
+});
+
+/** The parts of n8n's UX guidelines that its lint rules cannot see in a composed description. */
+describe.each(nodeTypes.map(({ description }) => [description.name, description] as const))(
+	'words on the screen of %s',
+	(_, { properties }) => {
+		const all = allParameters(properties);
+		const shown = all.filter(({ type }) => type !== 'notice' && type !== 'hidden');
+		const choices = all
+			.filter(({ name }) => name !== 'language')
+			.flatMap((field) => optionsOf(field));
+		const titles = [
+			...shown.map(({ displayName }) => displayName),
+			...shown.flatMap(({ modes }) => (modes ?? []).map(({ displayName }) => displayName)),
+			...choices.map(({ name }) => name),
+		];
+		const sentences = [
+			...all.flatMap(({ description, hint }) => [description, hint]),
+			...choices.map(({ description }) => description),
+		].filter((text): text is string => text !== undefined);
+
+		it('titles are in Title Case', () => {
+			expect(titles.filter((title) => !isTitleCase(title))).toEqual([]);
+		});
+
+		it('actions are in sentence case, without article and full stop', () => {
+			const actions = choices.flatMap(({ action }) => action ?? []);
+			for (const action of actions) {
+				expect(action).toMatch(/^[A-Z]/);
+				expect(action).not.toMatch(/\b(a|an|the)\b|\.$| [A-Z][a-z]/);
+			}
+		});
+
+		it('a single sentence has no full stop, several have one each', () => {
+			const several = (text: string) => /[.!?:] ["']?[A-Z{]/.test(text);
+			expect(sentences.filter((text) => several(text) !== text.endsWith('.'))).toEqual([]);
+		});
+
+		it('explanations begin with a capital letter', () => {
+			expect(sentences.filter((text) => !/^[A-Z{]/.test(text))).toEqual([]);
+		});
+
+		it('what a switch does begins with "Whether to" or "Whether the"', () => {
+			const switches = all.filter(({ type }) => type === 'boolean');
+			expect(
+				switches.filter(({ description }) => !/^Whether (to|the) /.test(description ?? '')),
+			).toEqual([]);
+		});
+
+		it('everything to type or choose is explained, itself or by its choices', () => {
+			const silent = shown
+				.filter(({ name }) => !['resource', 'operation'].includes(name))
+				.filter(({ type }) => type !== 'collection')
+				.filter(({ description, hint }) => !description && !hint)
+				.filter((field) => !optionsOf(field).every((choice) => choice.description))
+				.concat(shown.filter((field) => isTyped(field) && !field.description && !field.hint));
+			expect(silent.map(({ name }) => name)).toEqual([]);
+		});
+
+		it('explanations do not just repeat the title', () => {
+			const echoes = [
+				...shown.map((f) => [f.displayName, f.description]),
+				...choices.map((c) => [c.name, c.description]),
+			].filter(([title, text]) => title?.toLowerCase() === text?.toLowerCase());
+			expect(echoes).toEqual([]);
+		});
+
+		it('examples begin with "e.g."', () => {
+			const examples = shown.flatMap(({ placeholder, type, modes }) => [
+				...(type === 'collection' || type === 'fixedCollection' ? [] : [placeholder]),
+				...(modes ?? []).map((mode) => mode.placeholder),
+			]);
+			expect(examples.filter((text) => text && !text.startsWith('e.g. '))).toEqual([]);
+		});
+
+		it('choices are in alphabetical order, "None" first', () => {
+			for (const field of all) {
+				const names = optionsOf(field).map(({ name }) => name);
+				const rest = names[0] === 'None' ? names.slice(1) : names;
+				expect(rest).toEqual([...rest].sort((a, b) => a.localeCompare(b, 'en')));
+			}
+		});
+
+		it('the fields of a collection are in alphabetical order', () => {
+			for (const field of all) {
+				const names = fieldsOf(field).map(({ displayName }) => displayName);
+				expect(names).toEqual([...names].sort((a, b) => a.localeCompare(b, 'en')));
+			}
+		});
+
+		it('every operation says what it does, in the list of actions too', () => {
+			for (const { id, option } of operations) {
+				expect([id, option.action, option.description]).toEqual([
+					id,
+					expect.stringMatching(/\w/),
+					expect.stringMatching(/\w/),
+				]);
+			}
+		});
+	},
+);
+
+function isTyped({ type }: INodeProperties): boolean {
+	return ['string', 'number', 'boolean', 'json', 'resourceLocator'].includes(type);
+}
+
+const SMALL_WORDS = 'a an and as at by for from in of on or the to with'.split(' ');
+
+function isTitleCase(title: string): boolean {
+	const words = title.split(/\s+/);
+	return words.every((word, index) => {
+		const small = SMALL_WORDS.includes(word) && index > 0 && index < words.length - 1;
+		return small || /^\(?[A-Z0-9]/.test(word);
+	});
+}

@@ -1,0 +1,363 @@
+import { execSync } from 'node:child_process';
+import path from 'node:path';
+
+import { LIMITS } from '../../nodes/Transcriber/request/limits';
+import { DICTIONARY_LIMIT_CHARS, MAX_FILE_BYTES } from '../../nodes/Transcriber/request/shapes';
+import { recipeFor } from '../n8n/versions';
+import {
+	allParameters,
+	credentialTypes,
+	description,
+	exists,
+	filesIn,
+	manifest,
+	nodeTypes,
+	operations,
+	optionsOf,
+	read,
+	root,
+	tableBelow,
+} from './read';
+
+const pages = [
+	'README.md',
+	'AGENTS.md',
+	'CHANGELOG.md',
+	'CONTRIBUTING.md',
+	...filesIn('docs').filter((file) => file.endsWith('.md')),
+];
+
+/** The same page in two languages, and what the tables they have in common stand below. */
+const ENGLISH = {
+	page: 'README.md',
+	operations: 'Operations',
+	choices: 'When to choose what',
+	limits: 'Limits',
+	examples: 'Examples',
+	noSpeech: /simulator recognises no\s+speech/i,
+};
+const RUSSIAN: typeof ENGLISH = {
+	page: 'docs/README.ru.md',
+	operations: 'Операции',
+	choices: 'Что выбрать',
+	limits: 'Ограничения',
+	examples: 'Примеры',
+	noSpeech: /симулятор не\s+распознаёт\s+речь/i,
+};
+
+/** Titles of this package, and those of n8n's own that the pages mention. */
+const onTheScreen = [
+	...[...nodeTypes.map((type) => type.description), ...credentialTypes].flatMap((type) => [
+		type.displayName,
+		...allParameters(type.properties).flatMap((field) => [
+			field.displayName,
+			...optionsOf(field).map(({ name }) => name),
+		]),
+	]),
+	...['Settings', 'Community Nodes', 'Install', 'Predefined Credential Type', 'Import from File'],
+	...['Execute workflow', 'Binary', 'Read/Write Files from Disk', 'Retry On Fail'],
+	...['On Error', 'Continue'],
+];
+
+describe.each([ENGLISH, RUSSIAN])('$page', (readme) => {
+	const text = read(readme.page);
+
+	it('lists every operation as the editor shows it, and no other', () => {
+		const rows = tableBelow(text, readme.operations).map(([resource, operation]) => ({
+			resource,
+			operation,
+		}));
+		// An empty cell stands for the resource above it.
+		rows.forEach((row, index) => (row.resource ||= rows[index - 1]?.resource ?? ''));
+		const offered = operations.map(({ resourceName, option }) => ({
+			resource: `**${resourceName}**`,
+			operation: option.name,
+		}));
+		expect(rows).toEqual(offered);
+	});
+
+	it('helps to choose between all values of "When Submitted", and no others', () => {
+		const field = description.properties.find(({ name }) => name === 'onCompletion');
+		const rows = tableBelow(text, readme.choices).map(([name]) => name);
+		expect(rows.sort()).toEqual(
+			optionsOf(field)
+				.map(({ name }) => `**${name}**`)
+				.sort(),
+		);
+	});
+
+	it('has the limits that the node keeps', () => {
+		const limits = tableBelow(text, readme.limits).map(([, limit = '']) => numberIn(limit));
+		expect(limits).toEqual([
+			MAX_FILE_BYTES / 1024 ** 3,
+			HOURS_OF_A_RECORDING,
+			LIMITS.submit,
+			LIMITS.meeting,
+			LIMITS.summary,
+			LIMITS.other,
+			TASKS_IN_PROGRESS,
+			DICTIONARY_LIMIT_CHARS,
+			DAYS_AHEAD,
+		]);
+	});
+
+	it('tells of every example what it does', () => {
+		const linked = tableBelow(text, readme.examples).flatMap(([names = '']) => linksIn(names));
+		expect(linked.map((link) => fromRoot(link, readme.page)).sort()).toEqual(
+			filesIn('examples').filter((file) => file.endsWith('.json')),
+		);
+	});
+
+	it('says plainly that the simulator recognises no speech', () => {
+		expect(text).toMatch(readme.noSpeech);
+	});
+});
+
+describe('README.md', () => {
+	it('has the sections of an n8n node, in their order', () => {
+		const headings = [...read('README.md').matchAll(/^## (.+)$/gm)].map(([, heading]) => heading);
+		expect(headings).toEqual([
+			'Installation',
+			'Operations',
+			'Credentials',
+			'Compatibility',
+			'Usage',
+			'Limits',
+			'Development',
+		]);
+	});
+});
+
+describe('docs/README.ru.md says in Russian what README.md says', () => {
+	// The benchmarks are written into README.md by `npm run bench`, which knows one language.
+	const english = read(ENGLISH.page).replace(/<!-- bench -->[^]*<!-- \/bench -->/, '');
+	const russian = read(RUSSIAN.page);
+
+	it('each links to the other at the top', () => {
+		expect(english.slice(0, 200)).toContain(`(${RUSSIAN.page})`);
+		expect(russian.slice(0, 200)).toContain(`(../${ENGLISH.page})`);
+	});
+
+	it('under as many headings of each kind, in the same order', () => {
+		const levels = (text: string) => [...text.matchAll(/^#+ /gm)].map(([level]) => level);
+		expect(levels(russian)).toEqual(levels(english));
+	});
+
+	it('in tables with as many rows', () => {
+		const rows = (text: string) => text.match(/^\|/gm)?.length;
+		expect(rows(russian)).toBe(rows(english));
+	});
+
+	it('with the same links', () => {
+		const links = (text: string, page: string) =>
+			new Set(
+				linksIn(text)
+					.filter((link) => !link.startsWith('#'))
+					.map((link) => fromRoot(link, page))
+					.filter((link) => link !== ENGLISH.page && link !== RUSSIAN.page),
+			);
+		expect(links(russian, RUSSIAN.page)).toEqual(links(english, ENGLISH.page));
+	});
+
+	it('with the same commands, fields and file names', () => {
+		const codes = (text: string) => new Set(text.match(/`[^`\n]+`/g));
+		expect(codes(russian)).toEqual(codes(english));
+	});
+
+	it('with the same words of the screen, in bold', () => {
+		const words = (text: string) => new Set(text.match(/\*\*.+?\*\*/g));
+		expect(words(russian)).toEqual(words(english));
+	});
+});
+
+describe('the documentation', () => {
+	it.each(pages)('%s names only npm scripts that exist', (page) => {
+		const named = [...read(page).matchAll(/npm run ([\w:]+)/g)].map(([, script]) => script ?? '');
+		expect(named.filter((script) => !(script in manifest.scripts))).toEqual([]);
+	});
+
+	it.each(pages)('%s links only to files and headings that exist', (page) => {
+		for (const link of linksIn(read(page)).filter((to) => !to.startsWith('https:'))) {
+			const [file, heading] = link.split('#');
+			const target = file ? fromRoot(file, page) : page;
+			expect([link, exists(target)]).toEqual([link, true]);
+			if (heading)
+				expect([link, anchorsOf(read(target))]).toEqual([link, expect.arrayContaining([heading])]);
+		}
+	});
+
+	it.each(pages)('%s sets in bold only what is on the screen', (page) => {
+		const named = [...read(page).matchAll(/\*\*(.+?)\*\*/g)].flatMap(([, text]) =>
+			(text ?? '').split(' → '),
+		);
+		expect(named.filter((title) => !onTheScreen.includes(title))).toEqual([]);
+	});
+});
+
+describe('docs/undocumented.md', () => {
+	const rows = tableBelow(read('docs/undocumented.md'), 'What the service document does not show');
+
+	it('has every assumption of nodes/Transcriber/request/shapes.ts', () => {
+		const shapes = 'nodes/Transcriber/request/shapes.ts';
+		const exported = [
+			...read(shapes).matchAll(/^export (?:async )?(?:function|const) (\w+)/gm),
+		].map(([, name]) => name);
+		const listed = rows.flatMap(([, , where]) =>
+			[...(where ?? '').matchAll(/`(\w+)`/g)].map(([, name]) => name),
+		);
+		expect(exported.length).toBeGreaterThan(0);
+		expect(exported.filter((name) => !listed.includes(name))).toEqual([]);
+	});
+
+	it('points to code that exists', () => {
+		for (const [, , where = ''] of rows) {
+			const [, file = ''] = /\(\.\.\/(.+?)\)/.exec(where) ?? [];
+			const [, symbol = ''] = /`(\w+)`/.exec(where) ?? [];
+			expect([file, exists(file)]).toEqual([file, true]);
+			expect(read(file)).toMatch(new RegExp(`\\b${symbol}\\b`));
+		}
+	});
+
+	it('says for every assumption what to do where it does not hold', () => {
+		for (const row of rows) {
+			expect(row).toHaveLength(4);
+			for (const cell of row) expect(cell).toMatch(/\w/);
+		}
+	});
+});
+
+describe('the tests of the operations', () => {
+	const tests = filesIn('test/operations')
+		.filter((file) => file.endsWith('.test.ts'))
+		.map(read)
+		.join('\n');
+
+	it.each(operations)('name $id', ({ id }) => {
+		expect(tests).toMatch(
+			new RegExp(`(describe|it)(\\.each)?\\([^)]*['"\`]${id.replace('.', '\\.')}\\b`),
+		);
+	});
+});
+
+describe.each(['AGENTS.md', 'CONTRIBUTING.md'])('%s', (page) => {
+	it('names only files and folders that exist', () => {
+		const places = [
+			...read(page)
+				.replace(/```[^]*?```/g, '')
+				.matchAll(/`([^`\n ]+)`/g),
+		]
+			.map(([, code]) => code ?? '')
+			.filter((code) => /\/|\.(ts|mjs|md|json|yml)$/.test(code));
+		expect(places.length).toBeGreaterThan(0);
+		expect(places.filter((place) => !isPlace(place))).toEqual([]);
+	});
+});
+
+describe('every command of the documentation', () => {
+	const commands = [
+		...new Set([...pages, 'test/simulator/README.md'].flatMap((page) => commandsIn(read(page)))),
+	];
+
+	/** Fast enough to be run here. All others are run by `.ci/run`, or are too slow for that too. */
+	const CHEAP = [
+		'npm run simulator -- --help',
+		`node scripts/check-release.mjs "v$(node -p "require('./package.json').version")"`,
+	];
+
+	it('starts with a program that is there', () => {
+		expect(commands.length).toBeGreaterThan(10);
+		for (const command of commands) {
+			const [program = '', ...words] = wordsOf(command);
+			expect([command, isProgram(program, words)]).toEqual([command, true]);
+		}
+	});
+
+	it('names files that are there, and versions of n8n that can be installed', () => {
+		for (const command of commands) {
+			for (const word of wordsOf(command)) {
+				const isFile = /^[\w.-]+\//.test(word) && !word.includes('://');
+				if (isFile) expect([command, exists(word)]).toEqual([command, true]);
+			}
+			const [, version] = /(?:N8N_VERSION=|--n8n )(\S+)/.exec(command) ?? [];
+			if (version) expect(recipeFor(version).version).toBe(version);
+		}
+	});
+
+	it.each(CHEAP)('works: %s', (command) => {
+		expect(commands).toContain(command);
+		expect(execSync(command, { cwd: root, encoding: 'utf8' })).toMatch(/\w/);
+	});
+});
+
+/** Rules of the service that the node leaves to it, or that have no constant of their own. */
+const HOURS_OF_A_RECORDING = 4;
+const TASKS_IN_PROGRESS = 20;
+const DAYS_AHEAD = 30;
+
+/** `20 000 characters` is 20000. */
+function numberIn(text: string): number {
+	return Number(/\d[\d ]*/.exec(text)?.[0].replaceAll(' ', ''));
+}
+
+function linksIn(markdown: string): string[] {
+	return [...markdown.matchAll(/\]\(([^)\s]+)\)/g)].map(([, to]) => to ?? '');
+}
+
+/** A link of a page, as a path from the root. */
+function fromRoot(link: string, page: string): string {
+	if (link.startsWith('https:')) return link;
+	return path.posix.join(path.posix.dirname(page), link);
+}
+
+/** A path, perhaps with a `<name>` in it that stands for any, or the name of one of our workflows. */
+function isPlace(place: string): boolean {
+	if (!/[<…]/.test(place)) return exists(place) || exists(`.github/workflows/${place}`);
+	const pattern = new RegExp(`^${place.replaceAll('.', '\\.').replace(/<\w+>/g, '[^/]+')}`);
+	return filesIn('nodes').some((file) => pattern.test(file));
+}
+
+/** Lines of shell blocks, without their comments, and code in the text that starts like a command. */
+function commandsIn(markdown: string): string[] {
+	const blocks = [...markdown.matchAll(/```sh\n([^]*?)```/g)].flatMap(([, block]) =>
+		(block ?? '').split('\n'),
+	);
+	const inText = [...markdown.replace(/```[^]*?```/g, '').matchAll(/`([^`\n]+)`/g)]
+		.map(([, code]) => code ?? '')
+		.filter((code) => /^(npm|npx|node|bash) /.test(code));
+	return [...blocks, ...inText].map((line) => line.replace(/(^|\s+)# .*$/, '')).filter(Boolean);
+}
+
+/** The words of a command, without the variables set before it. */
+function wordsOf(command: string): string[] {
+	return command
+		.split(' ')
+		.filter((_, index, words) => !words.slice(0, index + 1).every((one) => /^\w+=/.test(one)));
+}
+
+function isProgram(program: string, [first = '', second = '']: string[]): boolean {
+	switch (program) {
+		case 'npm':
+			if (first === 'run') return second in manifest.scripts;
+			return first in manifest.scripts || ['ci', 'install', 'version', 'publish'].includes(first);
+		case 'npx':
+			return exists(`node_modules/.bin/${first}`);
+		case 'node':
+		case 'bash':
+			return exists(first);
+		case 'curl':
+			return true;
+		default:
+			return false;
+	}
+}
+
+/** As the usual Markdown viewers make them of headings. */
+function anchorsOf(markdown: string): string[] {
+	return [...markdown.matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
+		(heading ?? '')
+			.toLowerCase()
+			.replace(/[^\p{L}\p{N}_\s-]/gu, '')
+			.trim()
+			.replace(/\s/g, '-'),
+	);
+}

@@ -1,0 +1,167 @@
+import {
+	NodeHelpers,
+	type INode,
+	type INodeProperties,
+	type INodeTypeDescription,
+} from 'n8n-workflow';
+
+import { fieldsOf, filesIn, manifest, nodeTypes, optionsOf, read } from './read';
+
+interface Example {
+	name: string;
+	nodes: INode[];
+	connections: Record<string, Record<string, Array<Array<{ node: string }> | null>>>;
+	pinData?: Record<string, unknown>;
+}
+
+const PREFIX = `${manifest.name}.`;
+const files = filesIn('examples').filter((file) => file.endsWith('.json'));
+const examples = files.map((file) => [file, JSON.parse(read(file)) as Example] as const);
+
+it('there are examples', () => {
+	expect(files).toContain('examples/recording-to-subtitles.json');
+});
+
+describe.each(examples)('%s', (_, { name, nodes, connections, pinData }) => {
+	const ours = nodes.filter(({ type }) => type.startsWith(PREFIX));
+
+	it('has a name, and sticky notes that explain it', () => {
+		expect(name).toMatch(/\w/);
+		const notes = nodes.filter(({ type }) => type === 'n8n-nodes-base.stickyNote');
+		expect(notes.length).toBeGreaterThan(0);
+		for (const { parameters } of notes) expect(String(parameters.content)).toMatch(/\w{4}/);
+	});
+
+	it('uses a node of this package, and otherwise only what every n8n has', () => {
+		expect(ours.length).toBeGreaterThan(0);
+		for (const { type } of nodes) {
+			expect(type).toMatch(
+				/^(n8n-nodes-base|@n8n\/n8n-nodes-langchain|n8n-nodes-transcriber)\.\w+$/,
+			);
+		}
+	});
+
+	it('connects nodes that are there, each with a name and an id of its own', () => {
+		const names = nodes.map((node) => node.name);
+		expect(new Set(names).size).toBe(names.length);
+		expect(new Set(nodes.map(({ id }) => id)).size).toBe(nodes.length);
+		const connected = Object.entries(connections).flatMap(([from, outputs]) => [
+			from,
+			...Object.values(outputs)
+				.flat(2)
+				.map((target) => target?.node),
+		]);
+		expect(connected.filter((node) => !names.includes(node ?? ''))).toEqual([]);
+	});
+
+	it('brings no credential, instance or execution data of whoever made it', () => {
+		expect(pinData ?? {}).toEqual({});
+		for (const { credentials } of nodes) {
+			for (const credential of Object.values(credentials ?? {})) {
+				expect(credential).not.toHaveProperty('id');
+			}
+		}
+	});
+
+	it('runs as it is: no node of ours is switched off or lacks what n8n requires', () => {
+		for (const node of ours) {
+			expect(node.disabled ?? false).toBe(false);
+			expect(
+				NodeHelpers.getNodeParametersIssues(typeOf(node).properties, node, typeOf(node)),
+			).toBeNull();
+		}
+	});
+
+	it('names the credentials that our nodes ask for, and no others', () => {
+		for (const node of ours) {
+			const wanted = (typeOf(node).credentials ?? []).map((credential) => credential.name);
+			expect(Object.keys(node.credentials ?? {})).toEqual(wanted);
+		}
+	});
+
+	it('uses only parameters that our nodes show for that resource and operation', () => {
+		for (const node of ours) expect(unknownParameters(node)).toEqual([]);
+	});
+
+	it('uses only values that our nodes offer', () => {
+		for (const node of ours) expect(valuesNotOffered(node)).toEqual([]);
+	});
+});
+
+/** What n8n itself puts first in the tool variant of a node, for the model to read. */
+const TOOL_FIELDS = [
+	{
+		displayName: 'Tool Description',
+		name: 'descriptionType',
+		type: 'options',
+		default: 'auto',
+		options: [
+			{ name: 'Set Automatically', value: 'auto' },
+			{ name: 'Set Manually', value: 'manual' },
+		],
+	},
+	{ displayName: 'Description', name: 'toolDescription', type: 'string', default: '' },
+] satisfies INodeProperties[];
+
+/** The description of one of our nodes, in the version the example uses. */
+function typeOf(node: INode): INodeTypeDescription {
+	const name = node.type.slice(PREFIX.length);
+	const descriptions = nodeTypes.map((type) => type.description);
+	const asTool = descriptions.find((type) => type.usableAsTool && `${type.name}Tool` === name);
+	const found = asTool ?? descriptions.find((type) => type.name === name);
+	if (found === undefined) throw new Error(`There is no node ${node.type}`);
+	expect([found.version].flat()).toContain(node.typeVersion);
+	return asTool ? { ...asTool, properties: [...TOOL_FIELDS, ...asTool.properties] } : found;
+}
+
+interface Used {
+	path: string;
+	value: unknown;
+	field?: INodeProperties;
+}
+
+/** Every parameter the node has set, those inside collections too, with its description if it is shown. */
+function usedParameters(node: INode): Used[] {
+	const type = typeOf(node);
+	// With defaults, because a parameter may be shown for the default of another one.
+	const values = NodeHelpers.getNodeParameters(
+		type.properties,
+		node.parameters,
+		true,
+		false,
+		node,
+		type,
+	);
+	const shown = type.properties.filter((field) =>
+		NodeHelpers.displayParameterPath(values ?? {}, field, '', node, type),
+	);
+	return Object.entries(node.parameters).flatMap(([name, value]) => {
+		const field = shown.find((candidate) => candidate.name === name);
+		const inside = field?.type === 'collection' ? Object.entries(value as object) : [];
+		return [
+			{ path: name, value, field },
+			...inside.map(([inner, innerValue]) => ({
+				path: `${name}.${inner}`,
+				value: innerValue as unknown,
+				field: fieldsOf(field).find((candidate) => candidate.name === inner),
+			})),
+		];
+	});
+}
+
+function unknownParameters(node: INode): string[] {
+	return usedParameters(node)
+		.filter(({ field }) => field === undefined)
+		.map(({ path }) => path);
+}
+
+function valuesNotOffered(node: INode): Used[] {
+	return usedParameters(node).filter(({ value, field }) => {
+		if (field?.type !== 'options' && field?.type !== 'multiOptions') return false;
+		const offered = optionsOf(field).map((option) => option.value);
+		return [value]
+			.flat()
+			.filter((one) => !String(one).startsWith('='))
+			.some((one) => !offered.includes(one as string));
+	});
+}

@@ -1,0 +1,168 @@
+import { execFileSync } from 'node:child_process';
+import path from 'node:path';
+
+import {
+	credentialTypes,
+	exists,
+	filesIn,
+	instanceFrom,
+	manifest,
+	nodeTypes,
+	read,
+	root,
+	sourceOf,
+} from './read';
+
+describe('package.json', () => {
+	it('is named n8n-nodes-transcriber, MIT, and carries the keyword that n8n searches for', () => {
+		expect(manifest).toMatchObject({ name: 'n8n-nodes-transcriber', license: 'MIT' });
+		expect(manifest.keywords).toContain('n8n-community-node-package');
+	});
+
+	it('has no runtime dependencies, and n8n-workflow as its one peer', () => {
+		expect(manifest.dependencies ?? {}).toEqual({});
+		expect(manifest.peerDependencies).toEqual({ 'n8n-workflow': '*' });
+	});
+
+	it('is strict and of n8n nodes API version 1', () => {
+		expect(manifest.n8n).toMatchObject({ n8nNodesApiVersion: 1, strict: true });
+	});
+
+	it('lists every node and every credential there is, and no other', () => {
+		const nodes = filesIn('nodes').filter((file) => file.endsWith('.node.ts'));
+		const credentials = filesIn('credentials').filter((file) => file.endsWith('.credentials.ts'));
+		expect(manifest.n8n.nodes.map(sourceOf).sort()).toEqual(nodes);
+		expect(manifest.n8n.credentials.map(sourceOf).sort()).toEqual(credentials);
+	});
+
+	it('lists files that the build makes, each with a class that has the name of its file', () => {
+		for (const file of [...manifest.n8n.nodes, ...manifest.n8n.credentials]) {
+			expect([file, exists(file)]).toEqual([file, true]);
+			expect(instanceFrom(file)).toBeInstanceOf(Object);
+		}
+	});
+
+	it('pins every development dependency', () => {
+		const { devDependencies } = manifest as { devDependencies?: Record<string, string> };
+		for (const version of Object.values(devDependencies ?? {})) {
+			expect(version).toMatch(/^\d+\.\d+\.\d+$/);
+		}
+	});
+});
+
+describe('the codex file of each node', () => {
+	it.each(manifest.n8n.nodes)('%s is called <package>.<node> there', (built) => {
+		const source = sourceOf(built);
+		const codex = JSON.parse(read(source.replace(/\.ts$/, '.json'))) as { node: string };
+		const { description } = instanceFrom<{ description: { name: string } }>(built);
+		expect(codex.node).toBe(`${manifest.name}.${description.name}`);
+		expect(path.basename(source, '.node.ts').toLowerCase()).toBe(description.name.toLowerCase());
+	});
+
+	it.each(manifest.n8n.nodes)('lets the search of the editor find %s', (built) => {
+		const codex = JSON.parse(read(sourceOf(built).replace(/\.ts$/, '.json'))) as {
+			categories: string[];
+		};
+		// n8n lists a node of this category only among the AI nodes.
+		expect(codex.categories).not.toContain('AI');
+	});
+});
+
+describe('icons', () => {
+	const owners = [
+		...nodeTypes.map(({ description }, index) => ({
+			name: description.name,
+			icon: description.icon,
+			folder: path.posix.dirname(sourceOf(manifest.n8n.nodes[index] ?? '')),
+		})),
+		...credentialTypes.map(({ name, icon }) => ({ name, icon, folder: 'credentials' })),
+	];
+
+	it.each(owners)('$name has one for the light and one for the dark theme', ({ icon, folder }) => {
+		const { light, dark } = icon as { light: string; dark: string };
+		expect(light).not.toBe(dark);
+		for (const file of [light, dark]) {
+			const svg = path.posix.join(folder, file.replace(/^file:/, ''));
+			expect(read(svg)).toMatch(/^<svg [^>]*viewBox="0 0 60 60"/);
+		}
+	});
+});
+
+describe('npm pack', () => {
+	interface Packed {
+		size: number;
+		files: Array<{ path: string }>;
+	}
+	const [packed] = JSON.parse(
+		execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
+			cwd: root,
+			encoding: 'utf8',
+			stdio: ['ignore', 'pipe', 'ignore'],
+			shell: process.platform === 'win32',
+		}),
+	) as [Packed];
+	const files = packed.files.map((file) => file.path.replaceAll('\\', '/'));
+
+	it('holds dist and the files npm and n8n need, and nothing else', () => {
+		expect(files.filter((file) => !file.startsWith('dist/')).sort()).toEqual([
+			'CHANGELOG.md',
+			'LICENSE',
+			'README.md',
+			'index.js',
+			'package.json',
+		]);
+	});
+
+	it('holds every node, credential, codex file and icon', () => {
+		const assets = [...filesIn('nodes'), ...filesIn('credentials')].filter((file) =>
+			/\.(svg|json)$/.test(file),
+		);
+		expect(files).toEqual(
+			expect.arrayContaining([
+				...manifest.n8n.nodes,
+				...manifest.n8n.credentials,
+				...assets.map((file) => `dist/${file}`),
+			]),
+		);
+	});
+
+	it('holds nothing that has no source any more', () => {
+		const left = files
+			.filter((file) => file.startsWith('dist/'))
+			.filter((file) => !exists(file.endsWith('.js') ? sourceOf(file) : file.slice(5)));
+		expect(left).toEqual([]);
+	});
+
+	it('is under 120 kB', () => {
+		expect(packed.size).toBeLessThan(120_000);
+	});
+});
+
+describe('the repository', () => {
+	const texts = filesIn('.', ['node_modules', 'dist', 'output', 'coverage', '.git']).filter(
+		(file) => /\.(ts|mjs|js|json|md|svg|ya?ml|npmrc)$|^[^.]+$/.test(file),
+	);
+
+	it('names no path of the machine it was written on', () => {
+		const home = /(^|[\s"'`=(:])(\/(root|home\/\w+|Users\/\w+|work)\/\w|[A-Z]:\\\w)/m;
+		expect(texts.filter((file) => home.test(read(file)))).toEqual([]);
+	});
+
+	it('installs from whichever registry npm is set to: no address in lock file or .npmrc', () => {
+		const lock = JSON.parse(read('package-lock.json')) as {
+			packages: Record<string, { resolved?: string }>;
+		};
+		const fixed = Object.entries(lock.packages).filter(([, { resolved }]) => resolved);
+		expect(fixed.map(([name]) => name)).toEqual([]);
+		expect(read('.npmrc')).not.toMatch(/registry|https?:/);
+	});
+
+	it('keeps tests out of what ships', () => {
+		const shipped = [...filesIn('nodes'), ...filesIn('credentials')];
+		expect(shipped.filter((file) => /test|spec|mock|fixture/i.test(file))).toEqual([]);
+	});
+
+	it('has an entry for its version in the changelog', () => {
+		expect(read('CHANGELOG.md')).toMatch(new RegExp(`^## ${manifest.version}\\b`, 'm'));
+	});
+});

@@ -1,0 +1,136 @@
+/** The node as a tool of an AI agent: the agent is scripted, all between it and the service is n8n-core's own. */
+import {
+	ExecutionLifecycleHooks,
+	RoutingNode,
+	WorkflowExecute,
+	type ExecuteContext,
+} from 'n8n-core';
+import {
+	NodeConnectionTypes,
+	Workflow,
+	createRunExecutionData,
+	type IDataObject,
+	type IExecuteFunctions,
+	type INode,
+	type INodeParameters,
+	type INodeType,
+	type INodeTypes,
+	type IWorkflowExecuteAdditionalData,
+} from 'n8n-workflow';
+
+import { Transcriber } from '../../nodes/Transcriber/Transcriber.node';
+import type { Run } from './engine';
+
+interface Tool {
+	invoke: (args: IDataObject) => Promise<string>;
+}
+
+export interface AgentRun {
+	credentials: Run['credentials'];
+	parameters: INodeParameters;
+	/** Arguments of the calls, one after the other, of an agent that has so many input items. */
+	calls: IDataObject[];
+	agentItems?: number;
+	node?: Partial<INode>;
+}
+
+/** Lets an agent call the tool and returns what each call gave, or the message of its error. */
+export async function callTool(run: AgentRun): Promise<string[]> {
+	const answers: string[] = [];
+	const agent: INodeType = {
+		description: {
+			...new Transcriber().description,
+			name: 'agent',
+			inputs: [NodeConnectionTypes.Main, { type: NodeConnectionTypes.AiTool }],
+			properties: [],
+			credentials: [],
+		},
+		async execute(this: IExecuteFunctions) {
+			const [tool] = (await this.getInputConnectionData(NodeConnectionTypes.AiTool, 0)) as Tool[];
+			for (const args of run.calls) {
+				const answer = await tool?.invoke(args).catch((error: Error) => error.message);
+				answers.push(String(answer));
+			}
+			return [[{ json: {} }]];
+		},
+	};
+	const tool = new Transcriber() as INodeType;
+	// What n8n makes of a node that is usable as a tool.
+	tool.description.inputs = [];
+	tool.description.outputs = [NodeConnectionTypes.AiTool];
+	tool.execute = async function (this: IExecuteFunctions) {
+		return (await new RoutingNode(this as unknown as ExecuteContext, tool).runNode()) ?? [];
+	};
+	const base = { typeVersion: 1, position: [0, 0] as [number, number] };
+	const agentNode: INode = { ...base, id: 'agent', name: 'Agent', type: 'agent', parameters: {} };
+	const toolNode: INode = {
+		...base,
+		id: 'tool',
+		name: 'Transcriber',
+		type: 'n8n-nodes-transcriber.transcriberTool',
+		credentials: { transcriberApi: { id: '1', name: 'Transcriber API' } },
+		...run.node,
+		parameters: { ...run.parameters, toolDescription: 'Transcriber' },
+	};
+	const workflow = new Workflow({
+		id: 'workflow-1',
+		nodes: [agentNode, toolNode],
+		connections: {
+			[toolNode.name]: {
+				ai_tool: [[{ node: agentNode.name, type: NodeConnectionTypes.AiTool, index: 0 }]],
+			},
+		},
+		active: false,
+		nodeTypes: {
+			getByName: (type: string) => (type === 'agent' ? agent : tool),
+			getByNameAndVersion: (type: string) => (type === 'agent' ? agent : tool),
+			getKnownTypes: () => ({}),
+		} as unknown as INodeTypes,
+		settings: { executionOrder: 'v1' },
+	});
+	const additionalData = {
+		executionId: 'agent-run',
+		currentNodeExecutionIndex: 0,
+		credentialsHelper: {
+			getParentTypes: () => [],
+			getCredentialsProperties: () => [],
+			isCredentialUsableByNode: () => true,
+			getDecrypted: async () => ({ ...run.credentials }),
+			preAuthentication: async () => undefined,
+			authenticate: async (decrypted: IDataObject, _type: string, options: IDataObject) => ({
+				...options,
+				headers: { ...(options.headers as IDataObject), 'X-API-Key': decrypted.apiKey },
+			}),
+		},
+		hooks: new ExecutionLifecycleHooks('manual', 'agent-run', {
+			id: workflow.id,
+			name: 'test',
+			nodes: [agentNode, toolNode],
+			connections: {},
+			active: false,
+		} as never),
+		instanceBaseUrl: 'http://localhost:5678/',
+		webhookWaitingBaseUrl: 'http://localhost:5678/webhook-waiting',
+		formWaitingBaseUrl: 'http://localhost:5678/form-waiting',
+		variables: {},
+		setExecutionStatus: () => {},
+		externalSecretsProxy: {},
+	} as unknown as IWorkflowExecuteAdditionalData;
+	const items = Array.from({ length: run.agentItems ?? 1 }, () => ({ json: {} }));
+	const data = createRunExecutionData({
+		executionData: {
+			contextData: {},
+			metadata: {},
+			nodeExecutionStack: [{ node: agentNode, data: { main: [items] }, source: null }],
+			waitingExecution: {},
+			waitingExecutionSource: {},
+		},
+	});
+	const { data: finished } = await new WorkflowExecute(
+		additionalData,
+		'manual',
+		data,
+	).processRunExecutionData(workflow);
+	if (finished.resultData.error) throw finished.resultData.error;
+	return answers;
+}

@@ -1,0 +1,251 @@
+import { Container } from '@n8n/di';
+import {
+	BinaryDataService,
+	ExecutionLifecycleHooks,
+	RoutingNode,
+	WorkflowExecute,
+	type ExecuteContext,
+} from 'n8n-core';
+import {
+	NodeConnectionTypes,
+	Workflow,
+	createRunExecutionData,
+	type IExecuteFunctions,
+	type ICredentialsHelper,
+	type IDataObject,
+	type IHttpRequestOptions,
+	type INode,
+	type INodeExecutionData,
+	type INodeParameters,
+	type INodeType,
+	type INodeTypes,
+	type IRunExecutionData,
+	type IWorkflowExecuteAdditionalData,
+	type NodeApiError,
+} from 'n8n-workflow';
+
+import { TranscriberApi } from '../../credentials/TranscriberApi.credentials';
+import { Transcriber } from '../../nodes/Transcriber/Transcriber.node';
+
+/** The node as n8n runs it: the engine, the routing and the HTTP client are n8n-core's own. */
+const transcriber = executable(new Transcriber());
+
+/** What n8n makes of a credential's `test`: a node whose only parameter sends that request. */
+const credentialTester: INodeType = {
+	description: {
+		displayName: 'Credential test',
+		name: 'credentialTest',
+		group: ['transform'],
+		version: 1,
+		description: '',
+		defaults: {},
+		inputs: [NodeConnectionTypes.Main],
+		outputs: [NodeConnectionTypes.Main],
+		credentials: [{ name: 'transcriberApi', required: true }],
+		properties: [
+			{
+				displayName: 'Temp',
+				name: 'temp',
+				type: 'string',
+				default: '',
+				routing: { request: new TranscriberApi().test.request },
+			},
+		],
+	},
+};
+
+/** What n8n does with every declarative node when it loads it. */
+function executable(declarative: INodeType): INodeType {
+	declarative.execute = async function (this: IExecuteFunctions) {
+		const routing = new RoutingNode(this as unknown as ExecuteContext, declarative);
+		return (await routing.runNode()) ?? [];
+	};
+	return declarative;
+}
+
+export interface Run {
+	parameters: INodeParameters;
+	credentials: { baseUrl: string; apiKey: string; webhookSecret?: string };
+	items?: INodeExecutionData[];
+	/** Settings of the node: onError, retryOnFail, … */
+	node?: Partial<INode>;
+	executionId?: string;
+	/** Cancels the execution as soon as this is true, as the stop button does. */
+	cancelWhen?: () => boolean;
+	/** Data of an earlier execution to go on with. */
+	data?: IRunExecutionData;
+}
+
+export interface Outcome {
+	/** Items of each output. */
+	outputs: INodeExecutionData[][];
+	items: INodeExecutionData[];
+	json: IDataObject[];
+	/** The error of the node, as n8n saves it. */
+	error?: NodeApiError & { context: IDataObject };
+	/** All that n8n would save of the execution. */
+	data: IRunExecutionData;
+}
+
+/** The node whose output the items are. It has run already. */
+const SOURCE: INode = {
+	id: '0c3f5b1e-8a44-4d0e-b6a0-6b6a5f0f3c11',
+	name: 'Source',
+	type: 'n8n-nodes-base.noOp',
+	typeVersion: 1,
+	position: [-200, 0],
+	parameters: {},
+};
+
+const NODE_ID = '6f1a4f0e-5b0c-4f5e-9c55-1d2f3a4b5c6d';
+
+let executions = 0;
+
+/** Runs the Transcriber node over the items in a workflow of its own. */
+export async function runNode(run: Run): Promise<Outcome> {
+	return await runNodeOf(transcriber, run);
+}
+
+/** Tests the credential as the editor does on saving it. */
+export async function testCredential(credentials: Run['credentials']): Promise<Outcome> {
+	return await runNodeOf(executable(credentialTester), { parameters: {}, credentials });
+}
+
+async function runNodeOf(nodeType: INodeType, run: Run): Promise<Outcome> {
+	const node: INode = {
+		id: NODE_ID,
+		name: 'Transcriber',
+		type: 'n8n-nodes-transcriber.transcriber',
+		typeVersion: 1,
+		position: [0, 0],
+		credentials: { transcriberApi: { id: '1', name: 'Transcriber API' } },
+		...run.node,
+		parameters: run.parameters,
+	};
+	const workflow = new Workflow({
+		id: 'workflow-1',
+		nodes: [SOURCE, node],
+		connections: {
+			[SOURCE.name]: {
+				main: [[{ node: node.name, type: NodeConnectionTypes.Main, index: 0 }]],
+			},
+		},
+		active: false,
+		nodeTypes: {
+			getByName: () => nodeType,
+			getByNameAndVersion: () => nodeType,
+			getKnownTypes: () => ({}),
+		} as unknown as INodeTypes,
+		settings: { executionOrder: 'v1' },
+	});
+	const executionId = run.executionId ?? String(++executions);
+	const additionalData = {
+		executionId,
+		credentialsHelper: credentialsHelper(run.credentials),
+		hooks: new ExecutionLifecycleHooks('manual', executionId, {
+			id: workflow.id,
+			name: 'test',
+			nodes: [SOURCE, node],
+			connections: {},
+			active: false,
+		} as never),
+		currentNodeParameters: undefined,
+		instanceBaseUrl: 'http://localhost:5678/',
+		restApiUrl: 'http://localhost:5678/rest',
+		webhookWaitingBaseUrl: 'http://localhost:5678/webhook-waiting',
+		formWaitingBaseUrl: 'http://localhost:5678/form-waiting',
+		variables: {},
+		setExecutionStatus: () => {},
+		externalSecretsProxy: {},
+	} as unknown as IWorkflowExecuteAdditionalData;
+	const items = run.items ?? [{ json: {} }];
+	const data =
+		run.data ??
+		createRunExecutionData({
+			// What n8n has on record of the node before: it looks there for the input of a paired item.
+			resultData: {
+				runData: {
+					[SOURCE.name]: [
+						{
+							startTime: 0,
+							executionIndex: 0,
+							executionTime: 0,
+							source: [],
+							data: { main: [items] },
+						},
+					],
+				},
+			},
+			executionData: {
+				contextData: {},
+				metadata: {},
+				nodeExecutionStack: [
+					{
+						node,
+						data: { main: [items] },
+						source: { main: [{ previousNode: SOURCE.name }] },
+					},
+				],
+				waitingExecution: {},
+				waitingExecutionSource: {},
+			},
+		});
+	const execution = new WorkflowExecute(additionalData, 'manual', data).processRunExecutionData(
+		workflow,
+	);
+	const { cancelWhen } = run;
+	const watch = cancelWhen && setInterval(() => cancelWhen() && execution.cancel(), 5);
+	const finished = await execution.finally(() => clearInterval(watch));
+	const task = finished.data.resultData.runData.Transcriber?.at(-1);
+	const outputs = (task?.data?.main ?? []).map((output) => output ?? []);
+	return {
+		outputs,
+		items: outputs[0] ?? [],
+		json: (outputs[0] ?? []).map(({ json }) => json),
+		error: (finished.data.resultData.error ?? task?.error) as Outcome['error'],
+		data: finished.data,
+	};
+}
+
+export function credentialsHelper(credentials: Run['credentials']): ICredentialsHelper {
+	const credentialType = new TranscriberApi();
+	return {
+		getParentTypes: () => [],
+		getCredentialsProperties: () => credentialType.properties,
+		isCredentialUsableByNode: () => true,
+		getDecrypted: async () => ({ ...credentials }),
+		preAuthentication: async () => undefined,
+		// What n8n does with a generic `authenticate`.
+		authenticate: async (
+			decrypted: IDataObject,
+			_type: string,
+			options: IHttpRequestOptions,
+			workflow: Workflow,
+			node: INode,
+		) => {
+			const headers = { ...options.headers };
+			for (const [name, value] of Object.entries(
+				credentialType.authenticate.properties.headers ?? {},
+			)) {
+				headers[name] = workflow.expression.getSimpleParameterValue(
+					node,
+					value as string,
+					'internal',
+					{ $credentials: decrypted } as never,
+				) as string;
+			}
+			return { ...options, headers };
+		},
+	} as unknown as ICredentialsHelper;
+}
+
+/** Puts a file into n8n's binary store on disk and returns the item's binary property. */
+export async function storedBinary(content: Buffer, fileName: string, mimeType: string) {
+	const service = Container.get(BinaryDataService);
+	await service.init();
+	return await service.store(
+		{ type: 'execution', workflowId: 'workflow-1', executionId: '1' },
+		content,
+		{ fileName, mimeType, data: '' },
+	);
+}

@@ -1,0 +1,26 @@
+/** Imported first, so that n8n, which reads its level once, logs all it can. */
+process.env.N8N_LOG_LEVEL = 'debug';
+
+type Stream = Pick<NodeJS.WriteStream, 'write'>;
+
+/** Everything that is written to the console or to the process's own streams from now on. */
+export function captureLogs(): { lines: string[]; release: () => void } {
+	const lines: string[] = [];
+	const keep = (...words: unknown[]): boolean => lines.push(words.map(String).join(' ')) > 0;
+	// n8n's logger writes past the console's methods, to the streams behind them, which here are jest's.
+	const { _stdout, _stderr } = console as unknown as Record<string, Stream | undefined>;
+	const streams = new Set([process.stdout, process.stderr, _stdout, _stderr]);
+	const spies = [
+		...[...streams].flatMap((stream) => (stream ? [jest.spyOn(stream, 'write')] : [])),
+		...(['log', 'info', 'warn', 'error', 'debug'] as const).map((method) =>
+			jest.spyOn(console, method),
+		),
+	];
+	for (const spy of spies) spy.mockImplementation(keep);
+	return {
+		lines,
+		release: () => {
+			for (const spy of spies) spy.mockRestore();
+		},
+	};
+}

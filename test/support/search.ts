@@ -1,0 +1,36 @@
+/**
+ * Which of the texts are anywhere in a value, plain, in base64 or in a URL: in any property,
+ * enumerable or not, of errors, maps, buffers and the rest.
+ */
+export function findIn(value: unknown, texts: string[]): string[] {
+	const found = new Set<string>();
+	const forms = texts.flatMap((text) =>
+		[text, encodeURIComponent(text), Buffer.from(text).toString('base64').slice(0, -4)].map(
+			(form) => ({ text, form }),
+		),
+	);
+	const look = (words: string) => {
+		for (const { text, form } of forms) if (words.includes(form)) found.add(text);
+	};
+	const seen = new Set<object>();
+	const open: unknown[] = [value];
+	while (open.length > 0) {
+		const next = open.pop();
+		if (typeof next === 'string') look(next);
+		if (next === null || (typeof next !== 'object' && typeof next !== 'function')) continue;
+		if (seen.has(next)) continue;
+		seen.add(next);
+		if (ArrayBuffer.isView(next)) {
+			look(Buffer.from(next.buffer, next.byteOffset, next.byteLength).toString('latin1'));
+			continue;
+		}
+		if (next instanceof Map) open.push(...next.keys(), ...next.values());
+		if (next instanceof Set) open.push(...next);
+		for (const name of Reflect.ownKeys(next)) {
+			open.push(name);
+			const property = Reflect.getOwnPropertyDescriptor(next, name);
+			if (property && 'value' in property) open.push(property.value);
+		}
+	}
+	return [...found];
+}

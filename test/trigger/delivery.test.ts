@@ -1,0 +1,399 @@
+/** Contract, "Trigger node": POST on the trigger's URL is a delivery. */
+import { gzipSync } from 'node:zlib';
+
+import type { INodeParameters } from 'n8n-workflow';
+
+import { RETRY } from '../../nodes/Transcriber/request/retry';
+import { STORE } from '../../nodes/TranscriberTrigger/store';
+import { serviceForTests } from '../support/service';
+import { deliver, handOverTo, post, put, sign } from './client';
+import { TriggerHost, type HostSettings } from './host';
+
+const service = serviceForTests();
+const SECRET = 'whsec_of_the_task';
+const API_KEY = 'test-api-key';
+
+let host: TriggerHost;
+beforeEach(() => jest.replaceProperty(STORE, 'settledMs', 50));
+afterEach(async () => await host.close());
+
+async function open(parameters: INodeParameters = {}, settings: Partial<HostSettings> = {}) {
+	const credentials = service.credentials();
+	host = await new TriggerHost({ parameters, credentials, ...settings }).open();
+	return host;
+}
+
+/** A trigger that knows the secret of task `7f3c`. In test mode memory is the store, so nothing has to be waited for. */
+async function openWithTask(parameters: INodeParameters = {}, id = '7f3c') {
+	await open(parameters, { mode: 'manual' });
+	await put(host.url, id, SECRET, API_KEY);
+}
+
+const json = () => host.executions.flat().map((item) => item.json);
+
+describe('200: a delivery that is signed with the secret of its submission', () => {
+	it('starts one execution, with the fields as they came', async () => {
+		await openWithTask();
+		const answer = await deliver(host.url, { task_id: '7f3c', note: 'new' }, SECRET);
+		expect(answer).toEqual({ status: 200, body: { message: 'Accepted' } });
+		expect(host.executions).toHaveLength(1);
+		expect(json()).toEqual([{ task_id: '7f3c', note: 'new' }]);
+	});
+
+	it('of a meeting', async () => {
+		await openWithTask({}, 'bot-1');
+		const body = {
+			event: 'meeting.transcript.completed',
+			bot_id: 'bot-1',
+			task_id: '7f3c',
+			status: 'completed',
+			result_url: '/api/v1/tasks/7f3c/result',
+		};
+		expect((await deliver(host.url, body, SECRET)).status).toBe(200);
+		expect(json()).toEqual([body]);
+	});
+
+	it('needs no call to the service', async () => {
+		await openWithTask();
+		await deliver(host.url, { task_id: '7f3c' }, SECRET);
+		expect(service.lines()).toEqual([]);
+	});
+
+	it('is verified over the bytes that came, whatever they hold', async () => {
+		await openWithTask();
+		const raw = Buffer.from('{ "task_id" : "7f3c",\r\n "title":"Совещание \\u20ac" }\n');
+		const headers = { 'x-service-signature': sign(raw, SECRET) };
+		expect((await post(host.url, raw, headers)).status).toBe(200);
+		expect(json()).toEqual([{ task_id: '7f3c', title: 'Совещание €' }]);
+	});
+
+	it('a webhook_secret in it does not reach the output', async () => {
+		await openWithTask();
+		await deliver(host.url, { task_id: '7f3c', webhook_secret: SECRET }, SECRET);
+		expect(json()).toEqual([{ task_id: '7f3c' }]);
+	});
+
+	it("of a submission whose secret was never handed over, with the credential's Webhook Secret", async () => {
+		await open({}, { credentials: service.credentials({ webhookSecret: 'for all' }) });
+		expect((await deliver(host.url, { task_id: 'other' }, 'for all')).status).toBe(200);
+		expect(json()).toEqual([{ task_id: 'other' }]);
+	});
+});
+
+describe('401: a signature that is missing, malformed or wrong; no execution starts', () => {
+	const raw = JSON.stringify({ task_id: '7f3c' });
+	const right = sign(raw, SECRET);
+	const hex = right.slice('sha256='.length);
+	const flipped = `${hex.slice(0, -1)}${(Number.parseInt(hex.slice(-1), 16) ^ 1).toString(16)}`;
+
+	it.each<[string, string | string[] | undefined]>([
+		['missing', undefined],
+		['empty', ''],
+		['too short', right.slice(0, -1)],
+		['too long', `${right}0`],
+		['in capitals', `sha256=${hex.toUpperCase()}`],
+		['without its prefix', hex],
+		['of another algorithm', `sha1=${hex}`],
+		['one bit flipped', `sha256=${flipped}`],
+		["another task's secret", sign(raw, 'whsec_of_another')],
+		['of another body', sign(`${raw} `, SECRET)],
+		['of the parsed body', sign(JSON.stringify(JSON.parse(raw), null, 1), SECRET)],
+		['a blank secret', sign(raw, '')],
+		['the API key', sign(raw, API_KEY)],
+		['twice', [right, right]],
+		['twice, once wrong', [right, `sha256=${flipped}`]],
+		['huge', `sha256=${'a'.repeat(8000)}`],
+	])('%s', async (_, signature) => {
+		await openWithTask();
+		const headers = signature === undefined ? {} : { 'x-service-signature': signature };
+		expect((await post(host.url, raw, headers)).status).toBe(401);
+		expect(host.executions).toEqual([]);
+		expect(host.thrown).toEqual([]);
+	});
+
+	it.each([
+		['empty', ''],
+		['not JSON', 'task_id=7f3c'],
+		['a list', '[{"task_id":"7f3c"}]'],
+		['a text', '"7f3c"'],
+		['null', 'null'],
+		['without an id', '{"status":"completed"}'],
+		['an id that is no text', '{"task_id":{"toString":"7f3c"}}'],
+		['an id that is very long', JSON.stringify({ task_id: 'x'.repeat(100_000) })],
+		['deeply nested', `{"task_id":${'['.repeat(50_000)}${']'.repeat(50_000)}}`],
+		['another charset', Buffer.from('{"task_id":"7f3c"}', 'utf16le')],
+	])('a body that names no submission: %s', async (_, body) => {
+		await openWithTask();
+		const headers = { 'x-service-signature': sign(body, SECRET) };
+		expect((await post(host.url, body, headers)).status).toBe(401);
+		expect(host.executions).toEqual([]);
+		expect(host.thrown).toEqual([]);
+	});
+
+	it('a compressed body is what it is when unpacked, so its compressed bytes need not be signed', async () => {
+		await openWithTask();
+		const packed = gzipSync(raw);
+		const headers = { 'content-encoding': 'gzip', 'x-service-signature': sign(packed, SECRET) };
+		expect((await post(host.url, packed, headers)).status).toBe(401);
+		expect(
+			(await post(host.url, packed, { ...headers, 'x-service-signature': right })).status,
+		).toBe(200);
+	});
+
+	it("the credential's Webhook Secret does not speak for a submission with a secret of its own", async () => {
+		const credentials = service.credentials({ webhookSecret: 'for all' });
+		await open({}, { mode: 'manual', credentials });
+		await put(host.url, '7f3c', SECRET, API_KEY);
+		expect((await deliver(host.url, { task_id: '7f3c' }, 'for all')).status).toBe(401);
+	});
+
+	it("a bot's secret does not speak for a task with a secret of its own", async () => {
+		await openWithTask();
+		await put(host.url, 'bot-1', 'whsec_of_the_bot', API_KEY);
+		const body = { task_id: '7f3c', bot_id: 'bot-1', status: 'failed' };
+		expect((await deliver(host.url, body, 'whsec_of_the_bot')).status).toBe(401);
+	});
+});
+
+describe('400: a signed body that is not the documented shape', () => {
+	it.each([
+		['a status that is no text', { task_id: '7f3c', status: 7 }],
+		['a status that is not final', { task_id: '7f3c', status: 'processing' }],
+		['an event that is no text', { task_id: '7f3c', event: {} }],
+		['a bot that is no text', { task_id: '7f3c', bot_id: 7, status: 'completed' }],
+		['a meeting without a status', { task_id: '7f3c', bot_id: 'bot-1' }],
+	])('%s', async (_, body) => {
+		await openWithTask();
+		expect((await deliver(host.url, body, SECRET)).status).toBe(400);
+		expect(host.executions).toEqual([]);
+	});
+
+	it("also when it is signed with the credential's Webhook Secret", async () => {
+		await open({}, { credentials: service.credentials({ webhookSecret: 'for all' }) });
+		expect((await deliver(host.url, { status: 'completed' }, 'for all')).status).toBe(400);
+	});
+});
+
+describe('503: the service tries again', () => {
+	it('while the secret is not there yet', async () => {
+		await open({}, { mode: 'manual' });
+		expect((await deliver(host.url, { task_id: '7f3c' }, SECRET)).status).toBe(503);
+		await put(host.url, '7f3c', SECRET, API_KEY);
+		expect((await deliver(host.url, { task_id: '7f3c' }, SECRET)).status).toBe(200);
+		expect(host.executions).toHaveLength(1);
+	});
+
+	it('when the result that includeResult asks for cannot be had now', async () => {
+		jest.replaceProperty(RETRY, 'patienceWhenBroken', 0);
+		await openWithTask({ options: { includeResult: true } });
+		const match = { path: '/tasks/' };
+		service.running().fault({ match, action: { kind: 'respond', status: 500 } });
+		expect((await deliver(host.url, { task_id: '7f3c' }, SECRET)).status).toBe(503);
+		expect(host.executions).toEqual([]);
+	});
+});
+
+describe('Deliveries are retried by the service, so each (task, final status) is emitted once', () => {
+	it('a repeat gets 200 and starts nothing', async () => {
+		await openWithTask();
+		const body = { task_id: '7f3c' };
+		expect((await deliver(host.url, body, SECRET)).status).toBe(200);
+		expect((await deliver(host.url, body, SECRET)).status).toBe(200);
+		expect(host.executions).toHaveLength(1);
+	});
+
+	it('also after a restart, and at another process', async () => {
+		await open();
+		await handOverTo(host.url, '7f3c', SECRET, API_KEY);
+		await deliver(host.url, { task_id: '7f3c' }, SECRET);
+		host.restart();
+		expect((await deliver(host.url, { task_id: '7f3c' }, SECRET)).status).toBe(200);
+		expect(host.executions).toHaveLength(1);
+	});
+
+	it('the secret of a finished task is dropped, so that nothing else can be signed with it', async () => {
+		await open();
+		await handOverTo(host.url, '7f3c', SECRET, API_KEY);
+		expect(host.stored.secrets).not.toBe('');
+		await deliver(host.url, { task_id: '7f3c', status: 'completed' }, SECRET);
+		expect(host.stored.secrets).toBe('');
+		const other = { task_id: '7f3c', status: 'failed' };
+		expect((await deliver(host.url, other, SECRET)).status).toBe(401);
+		expect((await put(host.url, '7f3c', SECRET, API_KEY)).status).toBe(200);
+		expect((await deliver(host.url, other, SECRET)).status).toBe(401);
+		expect(host.executions).toHaveLength(1);
+	});
+
+	it('a repeat that comes while n8n still starts the execution is asked to come again', async () => {
+		await openWithTask();
+		host.executionMs = 200;
+		const body = { task_id: '7f3c' };
+		const answers = await Promise.all([1, 2, 3].map(() => deliver(host.url, body, SECRET)));
+		expect(answers.map(({ status }) => status).sort()).toEqual([200, 503, 503]);
+		expect((await deliver(host.url, body, SECRET)).status).toBe(200);
+		expect(host.executions).toHaveLength(1);
+	});
+
+	it('a delivery that n8n could not save as an execution is not taken for known', async () => {
+		await open();
+		await handOverTo(host.url, '7f3c', SECRET, API_KEY);
+		host.isDatabaseFull = true;
+		expect((await deliver(host.url, { task_id: '7f3c' }, SECRET)).status).toBe(500);
+		host.isDatabaseFull = false;
+		expect((await deliver(host.url, { task_id: '7f3c' }, SECRET)).status).toBe(200);
+		expect(host.executions).toHaveLength(1);
+	});
+
+	it('another final status is another event', async () => {
+		await open({}, { credentials: service.credentials({ webhookSecret: 'for all' }) });
+		for (const status of ['failed', 'completed', 'failed', 'completed']) {
+			expect((await deliver(host.url, { task_id: '7f3c', status }, 'for all')).status).toBe(200);
+		}
+		expect(json().map(({ status }) => status)).toEqual(['failed', 'completed']);
+	});
+
+	it('emitDuplicates: every delivery starts an execution, and still none that is forged', async () => {
+		await openWithTask({ options: { emitDuplicates: true } });
+		const body = { task_id: '7f3c' };
+		await deliver(host.url, body, SECRET);
+		await deliver(host.url, body, SECRET);
+		expect((await deliver(host.url, body, 'another')).status).toBe(401);
+		expect(host.executions).toHaveLength(2);
+	});
+});
+
+describe('Trigger On', () => {
+	const meeting = { event: 'meeting.transcript.completed', bot_id: 'bot-1', task_id: '7f3c' };
+	it.each([
+		['transcriptionCompleted', { task_id: '7f3c', status: 'completed' }],
+		['transcriptionFailed', { task_id: '7f3c', status: 'failed' }],
+		['transcriptionFailed', { task_id: '7f3c', status: 'cancelled' }],
+		['meetingCompleted', { ...meeting, status: 'completed' }],
+		['meetingFailed', { ...meeting, status: 'failed' }],
+	])('%s starts the workflow for %j, and the other events do not', async (name, body) => {
+		const all = [
+			'transcriptionCompleted',
+			'transcriptionFailed',
+			'meetingCompleted',
+			'meetingFailed',
+		];
+		await openWithTask({ events: [name] });
+		expect((await deliver(host.url, body, SECRET)).status).toBe(200);
+		expect(host.executions).toHaveLength(1);
+		await host.close();
+		await openWithTask({ events: all.filter((other) => other !== name) });
+		expect((await deliver(host.url, body, SECRET)).status).toBe(200);
+		expect(host.executions).toEqual([]);
+	});
+
+	it.each([
+		['completed', 'transcriptionCompleted', 1],
+		['completed', 'transcriptionFailed', 0],
+		['failed', 'transcriptionCompleted', 0],
+		['failed', 'transcriptionFailed', 1],
+	])(
+		'a delivery without a status of a task that is %s: the service is asked, as %s alone is wanted',
+		async (status, name, executions) => {
+			const id = await service.pendingTask();
+			service.running().finish(id, { status });
+			await openWithTask({ events: [name] }, id);
+			expect((await deliver(host.url, { task_id: id }, SECRET)).status).toBe(200);
+			expect(service.lines()).toEqual([`GET /api/v1/tasks/${id}`]);
+			expect(host.executions).toHaveLength(executions);
+		},
+	);
+});
+
+describe('includeResult and exportFormat', () => {
+	it('output the result beside the delivered fields', async () => {
+		const id = await service.completedTask();
+		await openWithTask({ options: { includeResult: true } }, id);
+		await deliver(host.url, { task_id: id }, SECRET);
+		const { body: result } = await service.ask(`GET /tasks/${id}/result`);
+		expect(json()).toEqual([
+			expect.objectContaining({ ...result, task_id: id, status: 'completed' }),
+		]);
+	});
+
+	it('output the reason of a failure', async () => {
+		const id = await service.pendingTask();
+		service.running().finish(id, { status: 'failed', error: 'No speech was found' });
+		await openWithTask({ options: { includeResult: true } }, id);
+		await deliver(host.url, { task_id: id }, SECRET);
+		expect(json()).toMatchObject([{ task_id: id, status: 'failed', error: 'No speech was found' }]);
+	});
+
+	it('output a file in the field exportBinaryPropertyName', async () => {
+		const id = await service.completedTask();
+		const options = { exportFormat: 'srt', exportBinaryPropertyName: 'subtitles' };
+		await openWithTask({ options }, id);
+		await deliver(host.url, { task_id: id, status: 'completed' }, SECRET);
+		const { body } = await service.ask(`GET /tasks/${id}/export?format=srt`);
+		const file = host.executions[0]?.[0]?.binary?.['subtitles'];
+		expect(Buffer.from(file?.data ?? '', 'base64').toString()).toBe(body['content']);
+		expect(file).toMatchObject({ fileName: `${id}.srt`, mimeType: 'application/x-subrip' });
+		expect(json()).toEqual([{ task_id: id, status: 'completed' }]);
+	});
+
+	it('a service that cannot be asked now: 503, and the repeat is emitted once', async () => {
+		const id = await service.completedTask();
+		await openWithTask({ options: { includeResult: true } }, id);
+		service.running().fault({
+			match: { path: '/result$' },
+			action: { kind: 'respond', status: 500 },
+		});
+		const body = { task_id: id };
+		expect((await deliver(host.url, body, SECRET)).status).toBe(503);
+		expect((await deliver(host.url, body, SECRET)).status).toBe(200);
+		expect((await deliver(host.url, body, SECRET)).status).toBe(200);
+		expect(host.executions).toHaveLength(1);
+	});
+
+	it('a repeat while the result is being fetched is asked to come again', async () => {
+		const id = await service.completedTask();
+		await openWithTask({ options: { includeResult: true } }, id);
+		service.running().fault({ match: { path: '/result$' }, action: { kind: 'delay', ms: 300 } });
+		const answers = await Promise.all([1, 2].map(() => deliver(host.url, { task_id: id }, SECRET)));
+		expect(answers.map(({ status }) => status).sort()).toEqual([200, 503]);
+		expect(host.executions).toHaveLength(1);
+	});
+});
+
+describe('Key rotation while a task is pending', () => {
+	async function rotated(status?: string) {
+		const id = await service.pendingTask();
+		const credentials = service.credentials();
+		await open({}, { credentials });
+		await handOverTo(host.url, id, SECRET, credentials.apiKey);
+		const { body } = await service.ask('POST /api-key/generate');
+		credentials.apiKey = String(body['api_key']);
+		host.restart();
+		if (status) service.running().finish(id, { status });
+		return id;
+	}
+
+	it('a sealed secret that cannot be read any more: what the service says of the task counts', async () => {
+		const id = await rotated('failed');
+		expect((await deliver(host.url, { task_id: id }, SECRET)).status).toBe(200);
+		expect(json()).toEqual([{ task_id: id, status: 'failed' }]);
+		expect((await deliver(host.url, { task_id: id }, SECRET)).status).toBe(200);
+		expect(host.executions).toHaveLength(1);
+	});
+
+	it('a delivery for a task that has not ended is refused', async () => {
+		const id = await rotated();
+		const body = { task_id: id, status: 'completed' };
+		expect((await deliver(host.url, body, SECRET)).status).toBe(401);
+		expect(host.executions).toEqual([]);
+	});
+
+	it('a service that cannot be asked: 503', async () => {
+		const id = await rotated('completed');
+		service
+			.running()
+			.fault({ match: { path: '/tasks/' }, action: { kind: 'respond', status: 500 } });
+		expect((await deliver(host.url, { task_id: id }, SECRET)).status).toBe(503);
+		expect((await deliver(host.url, { task_id: id }, SECRET)).status).toBe(200);
+		expect(host.executions).toHaveLength(1);
+	});
+});

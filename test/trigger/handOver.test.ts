@@ -1,0 +1,372 @@
+/** Contract, "Trigger node": PUT on the trigger's URL is the hand-over from the action node. */
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { ExecuteSingleContext } from 'n8n-core';
+import {
+	Workflow,
+	createRunExecutionData,
+	type IExecutePaginationFunctions,
+	type INodeTypes,
+	type IWorkflowExecuteAdditionalData,
+} from 'n8n-workflow';
+
+import { FRESH_MS, sealHandOver } from '../../nodes/Transcriber/completion/envelope';
+import { HAND_OVER, checkTriggerUrl, handOver } from '../../nodes/Transcriber/completion/handOver';
+import { seal } from '../../nodes/Transcriber/completion/seal';
+import { Transcriber } from '../../nodes/Transcriber/Transcriber.node';
+import { STORE } from '../../nodes/TranscriberTrigger/store';
+import { startReceiver } from '../simulator/testing-client';
+import { credentialsHelper } from '../support/engine';
+import { deliver, handOverTo, post, put } from './client';
+import { TriggerHost, newProcess, type HostSettings } from './host';
+
+const API_KEY = 'test-api-key';
+const CREDENTIALS = { baseUrl: 'http://127.0.0.1:9', apiKey: API_KEY };
+const SECRET = 'whsec_of_the_task';
+
+let host: TriggerHost;
+/** As short as the machine allows, in ms. */
+const SETTLED_MS = 200;
+
+beforeEach(async () => {
+	jest.replaceProperty(STORE, 'settledMs', SETTLED_MS);
+	await open();
+});
+afterEach(async () => {
+	jest.restoreAllMocks();
+	await host.close();
+});
+
+async function open(settings: Partial<HostSettings> = {}) {
+	await host?.close();
+	host = await new TriggerHost({ credentials: CREDENTIALS, ...settings }).open();
+}
+
+const putRaw = async (body: unknown) =>
+	await post(host.url, typeof body === 'string' ? body : JSON.stringify(body), {}, 'PUT');
+
+describe('Nobody without the API key can plant or read a secret', () => {
+	const sealed = (apiKey: string, address = host.url) =>
+		sealHandOver(apiKey, address, { id: '7f3c', secret: SECRET });
+
+	it.each<[string, () => unknown]>([
+		['sealed with another API key', () => ({ sealed: sealed('another') })],
+		[
+			'sealed for another trigger',
+			() => ({ sealed: sealed(API_KEY, host.url.replace('5d1a', '5d1b')) }),
+		],
+		['sealed for another use', () => ({ sealed: seal(API_KEY, 'stored secret', '7f3c', SECRET) })],
+		['cut short', () => ({ sealed: sealed(API_KEY).slice(0, -4) })],
+		['empty', () => ({ sealed: '' })],
+		['not base64', () => ({ sealed: '\u0000\uffff€' })],
+		['huge', () => ({ sealed: 'A'.repeat(1_000_000) })],
+	])('401 for what is %s', async (_, body) => {
+		const answer = await putRaw(body());
+		expect(answer).toEqual({ status: 401, body: { message: expect.any(String) } });
+		expect(host.saved).toBe('{}');
+	});
+
+	it.each([
+		['empty', ''],
+		['not JSON', 'sealed=1'],
+		['a list', '[]'],
+		['in clear', JSON.stringify({ id: '7f3c', secret: SECRET })],
+		['of the wrong type', JSON.stringify({ sealed: { length: 100 } })],
+	])('400 for a body that is %s', async (_, body) => {
+		expect((await putRaw(body)).status).toBe(400);
+		expect(host.saved).toBe('{}');
+	});
+
+	it('a hand-over is fresh for 10 minutes: replayed later it is refused', async () => {
+		const now = Date.now();
+		const old = jest.spyOn(Date, 'now').mockReturnValue(now - FRESH_MS);
+		const body = { sealed: sealed(API_KEY) };
+		old.mockRestore();
+		expect((await putRaw(body)).status).toBe(401);
+	});
+
+	it('replayed after the task has ended it brings nothing back', async () => {
+		const body = { sealed: sealed(API_KEY) };
+		await handOverTo(host.url, '7f3c', SECRET, API_KEY);
+		await deliver(host.url, { task_id: '7f3c' }, SECRET);
+		expect(await putRaw(body)).toEqual({ status: 200, body: { stored: true } });
+		expect(host.stored.secrets).toBe('');
+	});
+
+	it('the secret is nowhere in clear', async () => {
+		await handOverTo(host.url, '7f3c', SECRET, API_KEY);
+		expect(host.saved.length).toBeGreaterThan(50);
+		expect(host.saved).not.toContain(SECRET);
+		expect(host.saved).not.toContain(Buffer.from(SECRET).toString('base64url'));
+		expect(host.saved).not.toContain(API_KEY);
+	});
+});
+
+describe('It is acknowledged only when it is durably stored', () => {
+	it('202 until the secret was found in the saved data, then 200', async () => {
+		expect(await put(host.url, '7f3c', SECRET, API_KEY)).toEqual({
+			status: 202,
+			body: { stored: false },
+		});
+		expect(await put(host.url, '7f3c', SECRET, API_KEY)).toMatchObject({ status: 202 });
+		await sleep(SETTLED_MS);
+		expect(await put(host.url, '7f3c', SECRET, API_KEY)).toEqual({
+			status: 200,
+			body: { stored: true },
+		});
+	});
+
+	it('never while n8n does not save', async () => {
+		host.isStaticDataReadOnly = true;
+		for (let tries = 0; tries < 4; tries++) {
+			expect((await put(host.url, '7f3c', SECRET, API_KEY)).status).toBe(202);
+			await sleep(SETTLED_MS / 2);
+		}
+	});
+
+	it('and not before a slower call could have overwritten it', async () => {
+		await put(host.url, '7f3c', SECRET, API_KEY);
+		await sleep(SETTLED_MS / 2);
+		expect((await put(host.url, '7f3c', SECRET, API_KEY)).status).toBe(202);
+		await sleep(10);
+		host.saved = '{}';
+		await sleep(SETTLED_MS / 2);
+		expect((await put(host.url, '7f3c', SECRET, API_KEY)).status).toBe(202);
+		await handOverTo(host.url, '7f3c', SECRET, API_KEY);
+	});
+
+	it('is idempotent', async () => {
+		await handOverTo(host.url, '7f3c', SECRET, API_KEY);
+		const { saved } = host;
+		await handOverTo(host.url, '7f3c', SECRET, API_KEY);
+		host.restart();
+		await handOverTo(host.url, '7f3c', SECRET, API_KEY);
+		expect(host.saved).toBe(saved);
+	});
+
+	it('50 at once, saved in any order: all 50 survive a restart', async () => {
+		await open({ saveMs: 60 });
+		const ids = Array.from({ length: 50 }, (_, index) => `task-${index}`);
+		await Promise.all(ids.map((id) => handOverTo(host.url, id, `${SECRET} ${id}`, API_KEY)));
+		host.restart();
+		for (const id of ids) {
+			expect((await deliver(host.url, { task_id: id }, `${SECRET} ${id}`)).status).toBe(200);
+		}
+		expect(host.executions).toHaveLength(50);
+	});
+
+	it('50 at once at two processes in turn: all 50 survive a restart', async () => {
+		await open({ saveMs: 60 });
+		host.processes = [newProcess(), newProcess()];
+		const ids = Array.from({ length: 50 }, (_, index) => `task-${index}`);
+		await Promise.all(ids.map((id) => handOverTo(host.url, id, `${SECRET} ${id}`, API_KEY, 237)));
+		host.restart();
+		for (const id of ids) {
+			expect((await deliver(host.url, { task_id: id }, `${SECRET} ${id}`)).status).toBe(200);
+		}
+		expect(host.executions).toHaveLength(50);
+	});
+
+	it('deliveries and hand-overs at the same time: no ending and no secret is lost', async () => {
+		await open({ saveMs: 60 });
+		const ids = Array.from({ length: 20 }, (_, index) => `old-${index}`);
+		await Promise.all(ids.map((id) => handOverTo(host.url, id, SECRET, API_KEY)));
+		const news = ids.map((id) => id.replace('old', 'new'));
+		await Promise.all([
+			...ids.map((id) => deliver(host.url, { task_id: id }, SECRET)),
+			...news.map((id) => handOverTo(host.url, id, SECRET, API_KEY)),
+		]);
+		host.restart();
+		for (const id of [...ids, ...news]) {
+			expect((await deliver(host.url, { task_id: id }, SECRET)).status).toBe(200);
+		}
+		expect(host.executions).toHaveLength(40);
+	});
+
+	it('a renamed node loses nothing', async () => {
+		await handOverTo(host.url, '7f3c', SECRET, API_KEY);
+		host.restart();
+		host.node.name = 'Renamed';
+		expect((await deliver(host.url, { task_id: '7f3c' }, SECRET)).status).toBe(200);
+	});
+
+	it('what other nodes keep in the static data of the workflow stays', async () => {
+		host.saved = JSON.stringify({ global: { mine: [1] }, 'node:Other': { lastTime: 'today' } });
+		await handOverTo(host.url, '7f3c', SECRET, API_KEY);
+		await deliver(host.url, { task_id: '7f3c' }, SECRET);
+		expect(JSON.parse(host.saved)).toMatchObject({
+			global: { mine: [1] },
+			'node:Other': { lastTime: 'today' },
+		});
+	});
+
+	it('while the editor listens for a test event nothing is saved, and memory is the store', async () => {
+		await open({ mode: 'manual' });
+		expect((await put(host.url, '7f3c', SECRET, API_KEY)).status).toBe(200);
+		expect(host.saved).toBe('{}');
+		expect((await deliver(host.url, { task_id: '7f3c' }, SECRET)).status).toBe(200);
+	});
+});
+
+describe('The store is bounded: the oldest go first', () => {
+	it('secrets', async () => {
+		jest.replaceProperty(STORE, 'secrets', 3);
+		for (const id of ['a', 'b', 'c', 'd']) await handOverTo(host.url, id, SECRET, API_KEY);
+		expect(host.stored.secrets.split(';')).toHaveLength(3 + 1);
+		expect((await deliver(host.url, { task_id: 'a' }, SECRET)).status).toBe(503);
+		expect((await deliver(host.url, { task_id: 'b' }, SECRET)).status).toBe(200);
+	});
+
+	it('endings', async () => {
+		jest.replaceProperty(STORE, 'endings', 2);
+		for (const id of ['a', 'b', 'c']) {
+			await handOverTo(host.url, id, SECRET, API_KEY);
+			await deliver(host.url, { task_id: id }, SECRET);
+		}
+		expect(host.stored.endings.split(';')).toHaveLength(2 + 1);
+	});
+});
+
+/** The action node's side. */
+function sender(apiKey = API_KEY, cancelled = new AbortController().signal) {
+	const nodeType = new Transcriber();
+	const node = {
+		id: '1',
+		name: 'Transcriber',
+		type: 'n8n-nodes-transcriber.transcriber',
+		typeVersion: 1,
+		position: [0, 0] as [number, number],
+		credentials: { transcriberApi: { id: '1', name: 'Transcriber API' } },
+		parameters: {},
+	};
+	const nodeTypes = { getByNameAndVersion: () => nodeType } as unknown as INodeTypes;
+	const items = [{ json: {} }];
+	return new ExecuteSingleContext(
+		new Workflow({ nodes: [node], connections: {}, active: false, nodeTypes }),
+		node,
+		{
+			credentialsHelper: credentialsHelper({ ...CREDENTIALS, apiKey }),
+		} as unknown as IWorkflowExecuteAdditionalData,
+		'manual',
+		createRunExecutionData({}),
+		0,
+		items,
+		{ main: [items] },
+		0,
+		{ node, data: { main: [items] }, source: null },
+		cancelled,
+	) as unknown as IExecutePaginationFunctions;
+}
+
+describe('The action node', () => {
+	beforeEach(() => {
+		jest.replaceProperty(HAND_OVER, 'interval', SETTLED_MS + 20);
+		jest.replaceProperty(HAND_OVER, 'patience', 1_000);
+		jest.replaceProperty(HAND_OVER, 'patienceWhenNotActive', 500);
+	});
+
+	it('hands the secret over and returns when the trigger has it durably', async () => {
+		await handOver(sender(), host.url, '7f3c', SECRET);
+		host.restart();
+		expect((await deliver(host.url, { task_id: '7f3c' }, SECRET)).status).toBe(200);
+	});
+
+	it('200 at once are handed over without a lost update', async () => {
+		await open({ saveMs: 30 });
+		jest.replaceProperty(HAND_OVER, 'patience', 60_000);
+		const ids = Array.from({ length: 200 }, (_, index) => `task-${index}`);
+		await Promise.all(ids.map((id) => handOver(sender(), host.url, id, SECRET)));
+		expect(host.stored.secrets.split(';')).toHaveLength(200 + 1);
+	}, 60_000);
+
+	it('sends neither the API key nor the secret in clear', async () => {
+		const receiver = await startReceiver([400]);
+		const failure = handOver(sender(), `${receiver.url}/x/transcriber`, '7f3c', SECRET);
+		await expect(failure).rejects.toThrow();
+		const [request] = receiver.received;
+		expect(Object.keys(request?.body ?? {})).toEqual(['sealed']);
+		expect(JSON.stringify(request)).not.toContain(API_KEY);
+		expect(JSON.stringify(request)).not.toContain(SECRET);
+		await receiver.close();
+	});
+
+	it.each<[string, number[], string, string]>([
+		[
+			'its workflow is not active',
+			Array<number>(9).fill(404),
+			'its workflow is not active',
+			'activate) the workflow',
+		],
+		['another API key', [401], 'does not accept what this node has sealed', 'same credential'],
+		['a redirect', [302], 'answered HTTP 302', "'Trigger URL'"],
+		['another webhook', [200], 'answered HTTP 200', "'Trigger URL'"],
+		['a server that is down', Array<number>(9).fill(502), 'answered HTTP 502', "'Trigger URL'"],
+	])('%s: the error names what was submitted and what to do', async (_, statuses, reason, next) => {
+		const receiver = await startReceiver(statuses);
+		const error: unknown = await handOver(sender(), receiver.url, '7f3c', SECRET).catch(
+			(failure: unknown) => failure,
+		);
+		expect(error).toMatchObject({
+			name: 'NodeOperationError',
+			message: expect.stringContaining(`told about 7f3c: `),
+			description: expect.stringContaining(
+				'is not lost: fetch its result with Task: Wait Until Finished',
+			),
+		});
+		const { message, description } = error as { message: string; description: string };
+		expect(message).toContain(reason);
+		expect(description).toContain(next);
+		expect(JSON.stringify(error)).not.toContain(SECRET);
+		await receiver.close();
+	});
+
+	it('a trigger that cannot be reached', async () => {
+		const receiver = await startReceiver();
+		await receiver.close();
+		const failure = handOver(sender(), receiver.url, '7f3c', SECRET);
+		await expect(failure).rejects.toThrow('7f3c: n8n cannot reach its address');
+	});
+
+	it('a trigger that never stores it', async () => {
+		host.isStaticDataReadOnly = true;
+		const failure = handOver(sender(), host.url, '7f3c', SECRET);
+		await expect(failure).rejects.toThrow('has not confirmed within a minute');
+	});
+
+	it('a trigger that is just being switched on is waited for', async () => {
+		const receiver = await startReceiver([404, 404]);
+		const failure = handOver(sender(), receiver.url, '7f3c', SECRET);
+		await expect(failure).rejects.toThrow();
+		expect(receiver.received.length).toBeGreaterThan(1);
+		await receiver.close();
+	});
+
+	it('cancelling the execution stops the waiting at once', async () => {
+		const cancel = new AbortController();
+		const start = Date.now();
+		setTimeout(() => cancel.abort(), 50);
+		await expect(
+			handOver(sender(API_KEY, cancel.signal), host.url, '7f3c', SECRET),
+		).rejects.toThrow();
+		expect(Date.now() - start).toBeLessThan(SETTLED_MS);
+	});
+
+	it.each([
+		['', 'is not a web address'],
+		['n8n/webhook/1/transcriber', 'is not a web address'],
+		['http://n8n.example.com/webhook/1/transcriber', 'does not start with https://'],
+		['https://192.168.1.5/webhook/1/transcriber', 'is a local address'],
+		['https://n8n.example.com/webhook/1/other', 'is not the address of a Transcriber Trigger'],
+	])("refuses '%s' as 'Trigger URL'", (triggerUrl, reason) => {
+		const request = { options: { baseURL: 'https://service.example.com/api/v1' } } as never;
+		expect(() => checkTriggerUrl(sender(), request, triggerUrl)).toThrow(`'Trigger URL' ${reason}`);
+	});
+
+	it.each([
+		'https://n8n.example.com/webhook/1/transcriber',
+		'https://n8n.example.com/webhook-test/1/transcriber/',
+	])("takes '%s' as 'Trigger URL'", (triggerUrl) => {
+		const request = { options: { baseURL: 'https://service.example.com/api/v1' } } as never;
+		expect(() => checkTriggerUrl(sender(), request, triggerUrl)).not.toThrow();
+	});
+});

@@ -1,0 +1,282 @@
+/**
+ * n8n's side of a trigger, as far as a webhook call sees it: the node runs in n8n-core's own
+ * WebhookContext and HookContext, behind a real HTTP server; the workflow's static data is loaded
+ * anew for every call and saved whole after it, as n8n does.
+ */
+import { randomUUID } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { gunzipSync } from 'node:zlib';
+
+import { HookContext, WebhookContext } from 'n8n-core';
+import {
+	Workflow,
+	type IDataObject,
+	type INode,
+	type INodeExecutionData,
+	type INodeParameters,
+	type INodeType,
+	type INodeTypes,
+	type IWebhookData,
+	type IWebhookFunctions,
+	type IWorkflowExecuteAdditionalData,
+	type WorkflowActivateMode,
+	type WorkflowExecuteMode,
+} from 'n8n-workflow';
+
+import { LIMITS } from '../../nodes/Transcriber/request/limits';
+import { STORE } from '../../nodes/TranscriberTrigger/store';
+import { TranscriberTrigger } from '../../nodes/TranscriberTrigger/TranscriberTrigger.node';
+import { credentialsHelper, type Run } from '../support/engine';
+
+const WEBHOOK_ID = '5d1a4f0e-0b0c-4f5e-9c55-1d2f3a4b5c6d';
+
+/** One n8n process: what the node keeps in memory belongs to it, and is gone with it. */
+export type Process = TranscriberTrigger;
+
+const firstProcess = new TranscriberTrigger();
+
+/** A copy of the node with a memory of its own. */
+export function newProcess(): Process {
+	let trigger: Process | undefined;
+	jest.isolateModules(() => {
+		const limits = jest.requireActual<{ LIMITS: object }>('../../nodes/Transcriber/request/limits');
+		Object.assign(limits.LIMITS, LIMITS);
+		const store = jest.requireActual<{ STORE: object }>('../../nodes/TranscriberTrigger/store');
+		Object.assign(store.STORE, STORE);
+		const loaded = jest.requireActual<{ TranscriberTrigger: typeof TranscriberTrigger }>(
+			'../../nodes/TranscriberTrigger/TranscriberTrigger.node',
+		);
+		trigger = new loaded.TranscriberTrigger();
+	});
+	if (!trigger) throw new Error('The trigger could not be loaded');
+	return trigger;
+}
+
+export interface HostSettings {
+	parameters?: INodeParameters;
+	credentials: Run['credentials'];
+	/** How long n8n takes to save static data, in ms, at most. Calls overtake each other. */
+	saveMs?: number;
+	mode?: 'webhook' | 'manual';
+}
+
+/** A workflow with a trigger, in the database of an n8n that may have several processes. */
+export class TriggerHost {
+	/** The column in n8n's database. */
+	saved = '{}';
+
+	readonly executions: INodeExecutionData[][] = [];
+
+	/** What webhook() threw: n8n makes a failed execution of it. */
+	readonly thrown: unknown[] = [];
+
+	processes: Process[] = [firstProcess];
+
+	/** n8n cannot save the new execution, and answers with 500. */
+	isDatabaseFull = false;
+
+	/** n8n cannot save static data, and tells nobody. */
+	isStaticDataReadOnly = false;
+
+	/** How long n8n takes to save a new execution, in ms. */
+	executionMs = 0;
+
+	readonly node: INode = {
+		id: randomUUID(),
+		name: 'Transcriber Trigger',
+		type: 'n8n-nodes-transcriber.transcriberTrigger',
+		typeVersion: 1,
+		position: [0, 0],
+		webhookId: WEBHOOK_ID,
+		credentials: { transcriberApi: { id: '1', name: 'Transcriber API' } },
+		parameters: {},
+	};
+
+	private calls = 0;
+
+	private server?: Server;
+
+	private base = '';
+
+	constructor(private readonly settings: HostSettings) {
+		this.node.parameters = settings.parameters ?? {};
+	}
+
+	get url(): string {
+		return `${this.base}/webhook/${WEBHOOK_ID}/transcriber`;
+	}
+
+	/** What the trigger has in the database. */
+	get stored(): { secrets: string; endings: string; bot?: Record<string, unknown> } {
+		const { global = {} } = JSON.parse(this.saved) as { global?: Record<string, unknown> };
+		const mine = global[`transcriberTrigger:${this.node.id}`];
+		return { secrets: '', endings: '', ...(mine as object) };
+	}
+
+	async open(): Promise<this> {
+		this.server = createServer((request, response) => {
+			this.serve(request, response).catch((error: unknown) => {
+				response.destroy(error instanceof Error ? error : undefined);
+			});
+		});
+		await new Promise<void>((resolve) => this.server?.listen(0, '127.0.0.1', resolve));
+		this.base = `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+		return this;
+	}
+
+	async close(): Promise<void> {
+		await new Promise((resolve) => {
+			this.server?.close(resolve);
+			this.server?.closeAllConnections();
+		});
+	}
+
+	/** `kill -9` and a new start. */
+	restart(): void {
+		this.processes = this.processes.map(newProcess);
+	}
+
+	/** Switches the workflow on, as n8n does on activation, on publishing and on its own start. */
+	async activate(activation: WorkflowActivateMode = 'activate'): Promise<void> {
+		await this.hooks(activation, async (process, context) => {
+			const { checkExists, create } = process.webhookMethods.default;
+			if (!(await checkExists.call(context))) await create.call(context);
+		});
+	}
+
+	async deactivate(): Promise<void> {
+		await this.hooks('update', async (process, context) => {
+			await process.webhookMethods.default.delete.call(context);
+		});
+	}
+
+	private async hooks(
+		activation: WorkflowActivateMode,
+		work: (process: Process, context: HookContext) => Promise<void>,
+	): Promise<void> {
+		const process = this.nextProcess();
+		const workflow = this.load(process);
+		const mode: WorkflowExecuteMode = activation === 'manual' ? 'manual' : 'trigger';
+		const context = new HookContext(
+			workflow,
+			this.node,
+			this.additionalData(),
+			mode,
+			activation,
+			this.webhookData(process, 'default'),
+		);
+		await work(process, context);
+		await this.save(workflow);
+	}
+
+	private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+		const chunks: Buffer[] = [];
+		for await (const chunk of request) chunks.push(chunk as Buffer);
+		const sent = Buffer.concat(chunks);
+		const isGzip = request.headers['content-encoding'] === 'gzip';
+		const rawBody = isGzip ? gunzipSync(sent) : sent;
+		const express = Object.assign(response, {
+			status(code: number) {
+				response.statusCode = code;
+				return express;
+			},
+			json(body: unknown) {
+				response.setHeader('content-type', 'application/json');
+				response.end(JSON.stringify(body));
+				return express;
+			},
+		});
+		const process = this.nextProcess();
+		const workflow = this.load(process);
+		const context = new WebhookContext(
+			workflow,
+			this.node,
+			this.additionalData({
+				httpRequest: Object.assign(request, { rawBody, readRawBody: async () => {} }),
+				httpResponse: express,
+			}),
+			this.settings.mode ?? 'webhook',
+			this.webhookData(process, request.method === 'PUT' ? 'setup' : 'default'),
+			[],
+			null,
+		);
+		const result = await process.webhook
+			.call(context as unknown as IWebhookFunctions)
+			.catch((error: unknown) => {
+				this.thrown.push(error);
+				throw error;
+			});
+		if (!result.workflowData) return await this.save(workflow);
+		if (this.isDatabaseFull) {
+			express.status(500).json({ message: 'Error in workflow' });
+			return;
+		}
+		// n8n 2 gives the new execution a workflow made of the same static data.
+		new Workflow({ ...this.definition(process), staticData: this.raw.get(workflow) });
+		await sleep(this.executionMs);
+		this.executions.push(...result.workflowData);
+		await this.save(workflow);
+		express.status(200).json(result.webhookResponse);
+	}
+
+	private readonly raw = new WeakMap<Workflow, IDataObject>();
+
+	private load(process: Process): Workflow {
+		const staticData = JSON.parse(this.saved) as IDataObject;
+		const workflow = new Workflow({ ...this.definition(process), staticData });
+		this.raw.set(workflow, staticData);
+		return workflow;
+	}
+
+	private async save(workflow: Workflow): Promise<void> {
+		if (this.settings.mode === 'manual' || this.isStaticDataReadOnly) return;
+		if (!(workflow.staticData as { __dataChanged?: boolean }).__dataChanged) return;
+		const data = JSON.stringify(workflow.staticData);
+		await sleep(Math.random() * (this.settings.saveMs ?? 0));
+		this.saved = data;
+	}
+
+	private nextProcess(): Process {
+		const process = this.processes[this.calls++ % this.processes.length];
+		if (!process) throw new Error('No process is running');
+		return process;
+	}
+
+	private definition(nodeType: INodeType) {
+		return {
+			id: 'workflow-2',
+			nodes: [this.node],
+			connections: {},
+			active: true,
+			nodeTypes: {
+				getByName: () => nodeType,
+				getByNameAndVersion: () => nodeType,
+				getKnownTypes: () => ({}),
+			} as unknown as INodeTypes,
+		};
+	}
+
+	private additionalData(more: object = {}): IWorkflowExecuteAdditionalData {
+		return {
+			credentialsHelper: credentialsHelper(this.settings.credentials),
+			webhookBaseUrl: `${this.base}/webhook`,
+			webhookTestBaseUrl: `${this.base}/webhook-test`,
+			instanceBaseUrl: `${this.base}/`,
+			restApiUrl: `${this.base}/rest`,
+			variables: {},
+			...more,
+		} as unknown as IWorkflowExecuteAdditionalData;
+	}
+
+	private webhookData({ description }: Process, name: string): IWebhookData {
+		const webhookDescription = description.webhooks?.find((item) => item.name === name);
+		return {
+			webhookDescription,
+			node: this.node.name,
+			path: `${WEBHOOK_ID}/transcriber`,
+			workflowId: 'workflow-2',
+		} as unknown as IWebhookData;
+	}
+}

@@ -117,7 +117,8 @@ describe('kill -9 of n8n with Wait for Webhook', () => {
 			action: { kind: 'delay', ms: 20_000 },
 		});
 		const { id } = await start(2);
-		await until(() => simulator.tasks().length === 1);
+		// One is accepted, the other is being read.
+		await until(() => simulator.tasks().length === 1 && submits().length === 2);
 		await powerCut();
 		const execution = await host.rest.waitForEnd(id, 90_000);
 		expect(execution.status).toBe('crashed');

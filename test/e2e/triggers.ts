@@ -6,7 +6,7 @@ import { startN8n, type N8nHost } from '../n8n/host';
 import { packPackage } from '../n8n/npm';
 import { itemsOf, type Execution, type StoredWorkflow, type Workflow } from '../n8n/rest';
 import { N8N_2 } from '../n8n/versions';
-import { startSimulator, type Simulator } from '../simulator';
+import { startSimulator, type Simulator, type SimulatorOptions } from '../simulator';
 import { submit } from '../simulator/testing-client';
 import { handOverTo, post } from '../trigger/client';
 import { NODE_TYPE, inOneLine, root } from './harness';
@@ -17,46 +17,26 @@ export interface Trigger {
 	testUrl: string;
 }
 
-export class TriggerBench {
-	private constructor(
-		readonly n8n: N8nHost,
+/** One that ends nothing by itself and takes any number of submissions. */
+export const UNHURRIED_SERVICE: SimulatorOptions = {
+	clockRate: 60,
+	rateLimits: false,
+	tasksInProgress: 10_000,
+	queueSeconds: 1e6,
+	meetingSeconds: 1e6,
+	joiningSeconds: 1e6,
+	// Every five seconds, for as long as n8n is down.
+	webhookRetries: 100,
+	webhookRetrySeconds: 300,
+};
+
+/** The triggers in any n8n, whatever it consists of. */
+export class Triggers {
+	constructor(
+		readonly n8n: Pick<N8nHost, 'url' | 'rest'>,
 		readonly simulator: Simulator,
 		readonly credential: { id: string; name: string },
 	) {}
-
-	static async open(env?: Record<string, string>): Promise<TriggerBench> {
-		const { tarball, dispose } = await packPackage(root);
-		const version = process.env.N8N_VERSION ?? N8N_2;
-		const n8n = await startN8n({ version, packageTarball: tarball, env }).finally(dispose);
-		const simulator = await startSimulator({
-			clockRate: 60,
-			rateLimits: false,
-			tasksInProgress: 10_000,
-			queueSeconds: 1e6,
-			meetingSeconds: 1e6,
-			joiningSeconds: 1e6,
-			// Every five seconds, for as long as n8n is down.
-			webhookRetries: 100,
-			webhookRetrySeconds: 300,
-		});
-		const credential = await n8n.rest.createCredential('transcriberApi', {
-			baseUrl: simulator.url,
-			apiKey: simulator.apiKey,
-		});
-		return new TriggerBench(n8n, simulator, credential);
-	}
-
-	async close(): Promise<void> {
-		await this.simulator.close();
-		await this.n8n.stop();
-	}
-
-	/** `kill -9`, and a new start. */
-	async crash(trigger: Trigger): Promise<void> {
-		await this.n8n.kill();
-		await this.n8n.restart();
-		await this.isRegistered(trigger.url);
-	}
 
 	/** A workflow that starts with the trigger. */
 	async triggerWith(parameters: Record<string, unknown> = {}): Promise<Trigger> {
@@ -92,7 +72,7 @@ export class TriggerBench {
 	}
 
 	/** Activation goes on for a moment after n8n has acknowledged it. */
-	private async isRegistered(url: string): Promise<void> {
+	protected async isRegistered(url: string): Promise<void> {
 		for (let tries = 0; tries < 50; tries++) {
 			if ((await post(url, '{}')).status === 401) return;
 			await sleep(200);
@@ -162,6 +142,41 @@ export class TriggerBench {
 
 	/** Executions of other workflows, which need not be read again. */
 	private readonly owners = new Map<string, string | undefined>();
+}
+
+/** An n8n of its own. */
+export class TriggerBench extends Triggers {
+	private constructor(
+		override readonly n8n: N8nHost,
+		simulator: Simulator,
+		credential: { id: string; name: string },
+	) {
+		super(n8n, simulator, credential);
+	}
+
+	static async open(env?: Record<string, string>): Promise<TriggerBench> {
+		const { tarball, dispose } = await packPackage(root);
+		const version = process.env.N8N_VERSION ?? N8N_2;
+		const n8n = await startN8n({ version, packageTarball: tarball, env }).finally(dispose);
+		const simulator = await startSimulator(UNHURRIED_SERVICE);
+		const credential = await n8n.rest.createCredential('transcriberApi', {
+			baseUrl: simulator.url,
+			apiKey: simulator.apiKey,
+		});
+		return new TriggerBench(n8n, simulator, credential);
+	}
+
+	async close(): Promise<void> {
+		await this.simulator.close();
+		await this.n8n.stop();
+	}
+
+	/** `kill -9`, and a new start. */
+	async crash(trigger: Trigger): Promise<void> {
+		await this.n8n.kill();
+		await this.n8n.restart();
+		await this.isRegistered(trigger.url);
+	}
 }
 
 /** The tasks that executions started with. */

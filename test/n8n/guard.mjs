@@ -1,24 +1,27 @@
 // Ends what a run started when that run is gone, however it went: its standard input is a pipe that only the run
-// holds open. Each line on it is the process group to end, the last one counts. Argument: a folder to remove.
+// holds open. A line on it is a process group to end, `+<id>`, or one that has ended, `-<id>`. Argument: a folder to
+// remove.
 import { rmSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const [folder] = process.argv.slice(2);
-let group = 0;
+const groups = new Set();
 
+/** Whether any of them was still there to get it. */
 function signal(name) {
-	if (group === 0) return false;
-	try {
-		process.kill(-group, name);
-		return true;
-	} catch {
-		return false;
+	for (const group of groups) {
+		try {
+			process.kill(-group, name);
+		} catch {
+			groups.delete(group);
+		}
 	}
+	return groups.size > 0;
 }
 
 createInterface({ input: process.stdin })
-	.on('line', (line) => (group = Number(line)))
+	.on('line', (line) => groups[line.startsWith('+') ? 'add' : 'delete'](Number(line.slice(1))))
 	.on('close', async () => {
 		signal('SIGTERM');
 		for (let waited = 0; waited < 5000 && signal(0); waited += 100) await sleep(100);

@@ -1,13 +1,13 @@
 /** Runs a real, unmodified n8n in a fresh user folder on free ports, with a packed community package in it. */
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { createServer, type AddressInfo, type Server } from 'node:net';
+import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 
 import { ensureN8n, type InstalledN8n } from './install';
+import { Guard, OwnProcess } from './process';
 import { N8nRest } from './rest';
 import { N8N_2 } from './versions';
 
@@ -50,21 +50,19 @@ export interface N8nHost {
 }
 
 const READY_WITHIN_MS = 180_000;
-const STOP_WITHIN_MS = 12_000;
-const LOG_LIMIT = 4_000_000;
 
 export async function startN8n(options: HostOptions = {}): Promise<N8nHost> {
 	const installed = await ensureN8n(options.version ?? N8N_2, { onProgress: options.log });
 	const temporary = options.userFolder === undefined;
 	const userFolder = options.userFolder ?? (await mkdtemp(path.join(tmpdir(), 'transcriber-n8n-')));
-	const [port, brokerPort] = await twoFreePorts();
+	const [port = 0, brokerPort = 0] = await freePorts(2);
 	const url = `http://127.0.0.1:${port}`;
 	const host = new RunningN8n(
 		installed,
 		url,
 		userFolder,
 		temporary,
-		environment(options, userFolder, port, brokerPort),
+		environment(options, { userFolder, port, brokerPort }),
 	);
 	try {
 		await installPackage(options, userFolder);
@@ -81,13 +79,12 @@ class RunningN8n implements N8nHost {
 
 	readonly version: string;
 
-	private child: ChildProcess | undefined;
+	private process: OwnProcess | undefined;
 
-	private readonly guard: ChildProcess;
+	private readonly guard: Guard;
 
-	private output = '';
-
-	private announced = false;
+	/** Of the processes before this one. */
+	private earlier = '';
 
 	constructor(
 		private readonly installed: InstalledN8n,
@@ -98,17 +95,17 @@ class RunningN8n implements N8nHost {
 	) {
 		this.version = installed.version;
 		this.rest = new N8nRest(url);
-		this.guard = startGuard(temporary ? userFolder : '');
+		this.guard = new Guard(temporary ? userFolder : '');
 	}
 
 	get pid(): number {
-		const pid = this.child?.pid;
+		const pid = this.process?.pid;
 		if (pid === undefined) throw new Error('n8n is not running');
 		return pid;
 	}
 
 	log(): string {
-		return this.output;
+		return this.earlier + (this.process?.output ?? '');
 	}
 
 	memory(): number {
@@ -116,50 +113,15 @@ class RunningN8n implements N8nHost {
 	}
 
 	async start(): Promise<void> {
-		// A group of its own, so that its task runners end with it.
-		const child = spawn(this.installed.node, [this.installed.n8n, 'start'], {
-			cwd: this.userFolder,
-			env: this.env,
-			detached: true,
-			stdio: ['ignore', 'pipe', 'pipe'],
-		});
-		this.child = child;
-		this.announced = false;
-		let boot = '';
-		const collect = (chunk: Buffer) => {
-			const text = chunk.toString();
-			this.output = (this.output + text).slice(-LOG_LIMIT);
-			if (this.announced) return;
-			boot += text;
-			this.announced = boot.includes('Editor is now accessible');
-		};
-		child.stdout.on('data', collect);
-		child.stderr.on('data', collect);
-		child.on('error', (error) => collect(Buffer.from(`${error.message}\n`)));
-		this.guard.stdin?.write(`${child.pid ?? 0}\n`);
-		await this.untilReady(child);
+		const { installed, env, userFolder: cwd } = this;
+		const n8n = new OwnProcess(installed.node, [installed.n8n, 'start'], { cwd, env }, this.guard);
+		this.process = n8n;
+		await n8n.until(
+			async () => n8n.output.includes(ANNOUNCEMENT) && (await isReady(this.url)),
+			`n8n ${this.version}`,
+			READY_WITHIN_MS,
+		);
 		await this.rest.signIn();
-	}
-
-	private async untilReady(child: ChildProcess): Promise<void> {
-		const deadline = Date.now() + READY_WITHIN_MS;
-		while (!(await this.isReady())) {
-			const ended = child.exitCode !== null || child.signalCode !== null || !child.pid;
-			if (ended || Date.now() > deadline) {
-				const what = ended ? 'ended while starting' : 'was not ready after 3 minutes';
-				throw new Error(
-					`n8n ${this.version} ${what}. The end of its log:\n${lastLines(this.output)}`,
-				);
-			}
-			await sleep(200);
-		}
-	}
-
-	/** The readiness address answers a little before the editor and its REST interface do. */
-	private async isReady(): Promise<boolean> {
-		if (!this.announced) return false;
-		const answer = await fetch(`${this.url}/healthz/readiness`).catch(() => undefined);
-		return answer?.ok ?? false;
 	}
 
 	async stop(): Promise<void> {
@@ -167,7 +129,7 @@ class RunningN8n implements N8nHost {
 		if (this.temporary) {
 			await rm(this.userFolder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
 		}
-		this.guard.kill('SIGKILL');
+		this.guard.release();
 	}
 
 	async kill(): Promise<void> {
@@ -180,20 +142,19 @@ class RunningN8n implements N8nHost {
 	}
 
 	private async end(signal: NodeJS.Signals): Promise<void> {
-		const { child } = this;
-		this.child = undefined;
-		if (child?.pid === undefined) return;
-		const closed = new Promise<void>((resolve) => {
-			if (child.exitCode !== null || child.signalCode !== null) resolve();
-			else child.once('exit', () => resolve());
-		});
-		killGroup(child.pid, signal);
-		await Promise.race([closed, sleep(STOP_WITHIN_MS, undefined, { ref: false })]);
-		// Also for the runners that outlived an orderly end.
-		killGroup(child.pid, 'SIGKILL');
-		await closed;
-		this.guard.stdin?.write('0\n');
+		const { process } = this;
+		this.process = undefined;
+		await process?.end(signal);
+		this.earlier += process?.output ?? '';
 	}
+}
+
+/** The readiness address answers a little before the editor and its REST interface do: n8n writes that line then. */
+export const ANNOUNCEMENT = 'Editor is now accessible';
+
+export async function isReady(url: string): Promise<boolean> {
+	const answer = await fetch(`${url}/healthz/readiness`).catch(() => undefined);
+	return answer?.ok ?? false;
 }
 
 /** Resident memory of a process, in bytes. */
@@ -205,28 +166,8 @@ export function memoryOf(pid: number): number {
 	return Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)])) * 1024;
 }
 
-/** Ctrl-C, a crash or `kill -9` of this process must leave nothing behind: see guard.mjs. */
-function startGuard(folder: string): ChildProcess {
-	const guard = spawn(process.execPath, [path.join(__dirname, 'guard.mjs'), folder], {
-		detached: true,
-		stdio: ['pipe', 'ignore', 'ignore'],
-	});
-	guard.unref();
-	// It ends with its run at the latest: a line that comes too late is no reason to fail.
-	guard.stdin.on('error', () => {});
-	return guard;
-}
-
-function killGroup(pid: number, signal: NodeJS.Signals): void {
-	try {
-		process.kill(-pid, signal);
-	} catch {
-		// The group is gone already.
-	}
-}
-
 /** The community package where n8n itself would put it: unpacked, not linked, so what is tested is what ships. */
-async function installPackage(options: HostOptions, userFolder: string): Promise<void> {
+export async function installPackage(options: HostOptions, userFolder: string): Promise<void> {
 	const { packageTarball, packageDir, packageName = 'n8n-nodes-transcriber' } = options;
 	if (packageTarball === undefined && packageDir === undefined) return;
 	const target = path.join(userFolder, '.n8n', 'nodes', 'node_modules', packageName);
@@ -236,11 +177,10 @@ async function installPackage(options: HostOptions, userFolder: string): Promise
 	else execFileSync('tar', ['-xzf', packageTarball ?? '', '-C', target, '--strip-components=1']);
 }
 
-function environment(
+/** What every process of n8n is started with. */
+export function environment(
 	options: HostOptions,
-	userFolder: string,
-	port: number,
-	brokerPort: number,
+	{ userFolder, port, brokerPort }: { userFolder: string; port: number; brokerPort: number },
 ): NodeJS.ProcessEnv {
 	const { binaryMode, files, publicUrl } = options;
 	// n8n reads hundreds of variables, and Node a few: only what the machine itself needs is passed on.
@@ -275,18 +215,14 @@ function environment(
 	};
 }
 
-/** Both held open until the second is found, so that they are not the same. */
-async function twoFreePorts(): Promise<[number, number]> {
-	const servers: [Server, Server] = [createServer(), createServer()];
-	const listen = async (server: Server) => {
+/** All held open until the last is found, so that no two are the same. */
+export async function freePorts(count: number): Promise<number[]> {
+	const servers = Array.from({ length: count }, () => createServer());
+	const ports: number[] = [];
+	for (const server of servers) {
 		await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-		return (server.address() as AddressInfo).port;
-	};
-	const ports: [number, number] = [await listen(servers[0]), await listen(servers[1])];
+		ports.push((server.address() as AddressInfo).port);
+	}
 	await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
 	return ports;
-}
-
-function lastLines(text: string): string {
-	return text.trimEnd().split('\n').slice(-25).join('\n');
 }

@@ -236,15 +236,20 @@ describe('examples/rotate-api-key.json', () => {
 
 	afterAll(async () => await bench.close());
 
-	/** Runs the example with a credential of its own. */
-	async function rotate(n8nUrl = bench.n8n.url, change: { credentialId?: string } = {}) {
+	/** The example with a credential of its own. */
+	async function example(n8nUrl = bench.n8n.url, change: Record<string, string> = {}) {
 		const { url: baseUrl, apiKey } = bench.simulator;
 		const data = { baseUrl, apiKey, webhookSecret: 'kept' };
 		const transcriberApi = await bench.rest.createCredential('transcriberApi', data, 'Rotated');
 		const settings = { n8nUrl, credentialId: transcriberApi.id, ...change };
 		const workflow = withSettings(await readExample('rotate-api-key.json'), settings);
-		// Otherwise there would be nothing to look at.
-		workflow.settings = { ...workflow.settings, saveDataSuccessExecution: 'all' };
+		return { workflow, transcriberApi };
+	}
+
+	/** Runs it, and keeps what came out: otherwise there would be nothing to look at. */
+	async function rotate(...how: Parameters<typeof example>) {
+		const { workflow, transcriberApi } = await example(...how);
+		workflow.settings = { ...workflow.settings, saveManualExecutions: true };
 		const stored = await bench.rest.createWorkflow(workflow, { transcriberApi, n8nApi });
 		return { execution: await bench.rest.runToEnd(stored), transcriberApi };
 	}
@@ -258,6 +263,13 @@ describe('examples/rotate-api-key.json', () => {
 	it('is kept out of the execution history', async () => {
 		const { settings } = await readExample('rotate-api-key.json');
 		expect(settings).toMatchObject({ saveDataSuccessExecution: 'none' });
+	});
+
+	it('started by hand, it leaves nothing there either', async () => {
+		const { workflow, transcriberApi } = await example();
+		const stored = await bench.rest.createWorkflow(workflow, { transcriberApi, n8nApi });
+		await expect(bench.rest.runToEnd(stored)).rejects.toThrow('n8n keeps no execution');
+		expect(bench.asked().filter((line) => line.startsWith('POST'))).toHaveLength(canStore ? 1 : 0);
 	});
 
 	it.each([

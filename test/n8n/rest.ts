@@ -256,9 +256,10 @@ export class N8nRest {
 	}
 
 	async execution(id: string): Promise<Execution> {
-		const stored = await this.get<Omit<Execution, 'runData' | 'error' | 'raw'> & { data: string }>(
-			`/executions/${id}`,
-		);
+		const stored = await this.get<
+			(Omit<Execution, 'runData' | 'error' | 'raw'> & { data: string }) | undefined
+		>(`/executions/${id}`);
+		if (stored === undefined) throw new Error(`n8n keeps no execution ${id}`);
 		const { data, ...rest } = stored;
 		// Empty as long as nothing of it was saved.
 		const raw = unflatten(data) as StoredData | undefined;

@@ -1,5 +1,8 @@
 import { execSync } from 'node:child_process';
+import { statSync } from 'node:fs';
 import path from 'node:path';
+
+import type { INode } from 'n8n-workflow';
 
 import { LIMITS } from '../../nodes/Transcriber/request/limits';
 import { DICTIONARY_LIMIT_CHARS, MAX_FILE_BYTES } from '../../nodes/Transcriber/request/shapes';
@@ -45,8 +48,13 @@ const RUSSIAN: typeof ENGLISH = {
 	noSpeech: /симулятор не\s+распознаёт\s+речь/i,
 };
 
-/** Titles of this package, and those of n8n's own that the pages mention. */
+const examples = filesIn('examples').filter((file) => file.endsWith('.json'));
+
+/** Titles of this package, of the nodes in its examples, and those of n8n's own that the pages mention. */
 const onTheScreen = [
+	...examples.flatMap((file) =>
+		(JSON.parse(read(file)) as { nodes: INode[] }).nodes.map(({ name }) => name),
+	),
 	...[...nodeTypes.map((type) => type.description), ...credentialTypes].flatMap((type) => [
 		type.displayName,
 		...allParameters(type.properties).flatMap((field) => [
@@ -103,9 +111,7 @@ describe.each([ENGLISH, RUSSIAN])('$page', (readme) => {
 
 	it('tells of every example what it does', () => {
 		const linked = tableBelow(text, readme.examples).flatMap(([names = '']) => linksIn(names));
-		expect(linked.map((link) => fromRoot(link, readme.page)).sort()).toEqual(
-			filesIn('examples').filter((file) => file.endsWith('.json')),
-		);
+		expect(linked.map((link) => fromRoot(link, readme.page)).sort()).toEqual(examples);
 	});
 
 	it('says plainly that the simulator recognises no speech', () => {
@@ -191,6 +197,37 @@ describe('the documentation', () => {
 			(text ?? '').split(' → '),
 		);
 		expect(named.filter((title) => !onTheScreen.includes(title))).toEqual([]);
+	});
+});
+
+describe('docs/examples.md', () => {
+	const text = read('docs/examples.md');
+
+	it.each(examples)('links to %s and shows it in the editor', (example) => {
+		expect(linksIn(text)).toContain(`../${example}`);
+		expect(linksIn(text)).toContain(`images/example-${path.basename(example, '.json')}.png`);
+	});
+
+	it('says of each what to set before it runs, and what comes out', () => {
+		const sections = text.split(/^## /m).slice(1);
+		expect(sections.length).toBeGreaterThan(0);
+		for (const section of sections) {
+			expect(section).toMatch(/^- Before (it runs|they run): \S/m);
+			expect(section).toMatch(/^- What comes out: \S/m);
+		}
+	});
+});
+
+describe('the pictures', () => {
+	const pictures = filesIn('docs/images');
+
+	it('are all shown on a page', () => {
+		const shown = pages.flatMap((page) => linksIn(read(page)).map((link) => fromRoot(link, page)));
+		expect(pictures.filter((picture) => !shown.includes(picture))).toEqual([]);
+	});
+
+	it.each(pictures)('%s is small enough for a page that loads fast', (picture) => {
+		expect(statSync(path.join(root, picture)).size).toBeLessThanOrEqual(150_000);
 	});
 });
 

@@ -1,7 +1,7 @@
 import type { IDataObject, ILoadOptionsFunctions, INodeListSearchResult } from 'n8n-workflow';
 
 import { call } from './request/service';
-import { PAGE_SIZE, taskIdOf, tasksIn } from './request/shapes';
+import { dateOf, PAGE_SIZE, taskIdOf, tasksIn, titleOf } from './request/shapes';
 
 /** One look at the list costs at most so many of the 60 requests a minute. */
 const PAGES_AT_ONCE = 10;
@@ -9,19 +9,11 @@ const PAGES_AT_ONCE = 10;
 /** So many finds fill the list in the editor; it asks for more when the user scrolls. */
 const ENOUGH = 20;
 
-/**
- * GET /tasks: the service document shows neither the fields of a listed task nor the order. Should a
- * task carry a date or a name, it has one of these names; without a date the service's own order
- * stands.
- */
-const DATE_NAMES = ['created_at', 'createdAt', 'created', 'submitted_at', 'date', 'started_at'];
-const TITLE_NAMES = ['file_name', 'filename', 'original_filename', 'title', 'name'];
-
 interface Listed {
 	id: string;
 	/** As the user reads it. */
 	name: string;
-	/** In ms since 1970. */
+	/** In ms since 1970. Without it the service's own order stands. */
 	date?: number;
 }
 
@@ -75,24 +67,15 @@ function isNewestFirst(tasks: Listed[]): boolean {
 function asListed(task: IDataObject, timeZone: string): Listed | undefined {
 	const id = taskIdOf(task);
 	if (!id) return undefined;
-	const title = TITLE_NAMES.map((name) => task[name]).find(
-		(value): value is string => typeof value === 'string' && value.trim() !== '',
-	);
-	const date = DATE_NAMES.map((name) => timeOf(task[name])).find((time) => time !== undefined);
+	const title = titleOf(task) ?? id;
+	const date = dateOf(task);
 	const details = [
 		task.status ? String(task.status) : '',
 		date === undefined ? '' : day(date, timeZone),
 	]
 		.filter(Boolean)
 		.join(', ');
-	return { id, date, name: details ? `${title ?? id} (${details})` : (title ?? id) };
-}
-
-/** ISO 8601, or a number of seconds or milliseconds. */
-function timeOf(value: unknown): number | undefined {
-	if (typeof value === 'number') return value < 1e11 ? value * 1000 : value;
-	const time = typeof value === 'string' ? Date.parse(value) : NaN;
-	return Number.isNaN(time) ? undefined : time;
+	return { id, date, name: details ? `${title} (${details})` : title };
 }
 
 /** E.g. 2030-01-31 10:00, which is how Swedish writes it. */

@@ -23,6 +23,30 @@ export function taskIdOf(answer: IDataObject): string | undefined {
 	return typeof id === 'string' || typeof id === 'number' ? String(id) || undefined : undefined;
 }
 
+/** GET /tasks: when a task was submitted, should it say so under one of these names. */
+export const DATE_NAMES = [
+	'created_at',
+	'createdAt',
+	'created',
+	'submitted_at',
+	'date',
+	'started_at',
+];
+
+/** In ms since 1970, from ISO 8601 or a number of seconds or milliseconds. */
+export function dateOf(task: IDataObject): number | undefined {
+	return DATE_NAMES.map((name) => timeOf(task[name])).find((time) => time !== undefined);
+}
+
+/** GET /tasks: the name of the recording, should a task carry it under one of these names. */
+export const TITLE_NAMES = ['file_name', 'filename', 'original_filename', 'title', 'name'];
+
+export function titleOf(task: IDataObject): string | undefined {
+	return TITLE_NAMES.map((name) => task[name]).find(
+		(value): value is string => typeof value === 'string' && value.trim() !== '',
+	);
+}
+
 /** POST /transcribe-url: the request field for the link; the other fields as in POST /transcribe. */
 export const LINK_FIELD = 'url';
 
@@ -69,6 +93,13 @@ export const DICTIONARY_LIMIT_CHARS = 20_000;
 
 /** "8 GB" is read in binary, the larger of the two readings, so that nothing is refused wrongly. */
 export const MAX_FILE_BYTES = 8 * 1024 ** 3;
+
+function timeOf(value: unknown): number | undefined {
+	// So many seconds are the year 5138; as milliseconds it would be 1973.
+	if (typeof value === 'number') return value < 1e11 ? value * 1000 : value;
+	const time = typeof value === 'string' ? Date.parse(value) : NaN;
+	return Number.isNaN(time) ? undefined : time;
+}
 
 function isObject(value: unknown): value is IDataObject {
 	return typeof value === 'object' && value !== null && !Array.isArray(value);

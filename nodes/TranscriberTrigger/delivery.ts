@@ -56,22 +56,26 @@ async function emit(
 	const status = String(event.body.status ?? '?').charAt(0);
 	const statuses = store.endingOf(id)?.statuses ?? '';
 	// A repeat must not be told that all is well before it is.
-	if (store.inFlight.has(id)) return answer(context, 503, 'Still at work on it');
-	if (statuses.includes(status)) return answer(context, 200, 'Known');
-
-	store.inFlight.add(id);
-	let isDone = false;
-	try {
-		const output = await outputFor(context, event);
-		store.end(id, { statuses: statuses + status, proof });
-		store.save();
-		if (output) whenAnswered(context, (succeeded) => store.close(id, succeeded));
-		else store.close(id, true);
-		isDone = true;
-		return output ? started(output) : answer(context, 200, 'Not selected');
-	} finally {
-		if (!isDone) store.inFlight.delete(id);
+	if (store.isInFlight(id)) return answer(context, 503, 'Still at work on it');
+	if (statuses.includes(status)) {
+		store.keepEnding(id);
+		return answer(context, 200, 'Known');
 	}
+
+	store.open(id);
+	let output: INodeExecutionData | undefined;
+	try {
+		output = await outputFor(context, event);
+	} finally {
+		if (!output) store.leave(id);
+	}
+	store.end(id, { statuses: statuses + status, proof }, output !== undefined);
+	if (!output) {
+		store.close(id, true);
+		return answer(context, 200, 'Not selected');
+	}
+	whenAnswered(context, (succeeded) => store.close(id, succeeded));
+	return started(output);
 }
 
 function started(output: INodeExecutionData): IWebhookResponseData {

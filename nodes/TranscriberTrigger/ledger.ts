@@ -19,18 +19,55 @@ export function valueIn(ledger: Ledger, key: string): string | undefined {
 	return at < 0 ? undefined : ledger.slice(at + KEY_LENGTH + 1, ledger.indexOf(';', at));
 }
 
-export function without(ledger: Ledger, key: string): Ledger {
-	const at = startOf(ledger, key);
-	return at < 0 ? ledger : ledger.slice(0, at) + ledger.slice(ledger.indexOf(';', at) + 1);
+export function keysIn(ledger: Ledger): Set<string> {
+	return new Set(ledger.split(';').map((entry) => entry.slice(0, KEY_LENGTH)));
 }
 
-/** The newest `limit` entries, this one the newest of all. */
-export function withEntry(ledger: Ledger, key: string, value: string, limit: number): Ledger {
-	const added = `${without(ledger, key)}${key} ${value};`;
-	// Counting takes time, so it is left alone while there cannot be too many.
-	if (added.length <= limit * (KEY_LENGTH + 2)) return added;
-	const entries = added.split(';').slice(0, -1);
-	return entries.length > limit ? `${entries.slice(-limit).join(';')};` : added;
+export interface Entry {
+	value: string;
+	/** Replaces the one that is in the ledger. */
+	isNewer?: boolean;
+}
+
+/**
+ * The ledger with `entries` in it and without those whose key is in `dropped`: the newest `limit`.
+ * One pass, whatever there is to change, since the ledger may be long.
+ */
+export function merged(
+	ledger: Ledger,
+	entries: ReadonlyMap<string, Entry>,
+	dropped: ReadonlySet<string>,
+	limit: number,
+): Ledger {
+	const missing = new Map(entries);
+	let [kept, count, keptUpTo] = ['', 0, 0];
+	for (let at = 0; at < ledger.length;) {
+		const next = ledger.indexOf(';', at) + 1;
+		const key = ledger.slice(at, at + KEY_LENGTH);
+		const entry = missing.get(key);
+		const value = entry?.isNewer ? entry.value : undefined;
+		const isKept = value === undefined || ledger.slice(at + KEY_LENGTH + 1, next - 1) === value;
+		if (isKept && !dropped.has(key)) {
+			missing.delete(key);
+			count += 1;
+		} else {
+			kept += ledger.slice(keptUpTo, at);
+			keptUpTo = next;
+		}
+		at = next;
+	}
+	kept += ledger.slice(keptUpTo);
+	for (const [key, { value }] of missing) {
+		if (dropped.has(key)) continue;
+		kept += `${key} ${value};`;
+		count += 1;
+	}
+	return count <= limit
+		? kept
+		: kept
+				.split(';')
+				.slice(-limit - 1)
+				.join(';');
 }
 
 function startOf(ledger: Ledger, key: string): number {

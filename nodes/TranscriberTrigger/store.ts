@@ -1,6 +1,9 @@
 import type { IDataObject, INode, Workflow } from 'n8n-workflow';
 
-import { keyOf, valueIn, withEntry, without, type Ledger } from './ledger';
+import { keyOf, keysIn, merged, valueIn, type Ledger } from './ledger';
+import { memoryFor, note, type Memory, type SentBot } from './memory';
+
+export type { SentBot };
 
 export const STORE = {
 	/** The most that is kept of each. The oldest are dropped first. */
@@ -12,17 +15,6 @@ export const STORE = {
 	 */
 	settledMs: 1_000,
 };
-
-/** The bot that the trigger has sent (Source: Meeting). */
-export interface SentBot {
-	id: string;
-	/** What it was sent to. */
-	fingerprint: string;
-	/** In ms since 1970, as below. */
-	sentAt: number;
-	/** When the trigger was switched off. */
-	releasedAt?: number;
-}
 
 /** What n8n keeps of a trigger. */
 interface Saved {
@@ -39,36 +31,6 @@ export interface Ending {
 	proof: string;
 }
 
-interface Known {
-	value: string;
-	at: number;
-}
-
-/** What this process has taken in for a trigger. */
-interface Memory {
-	secrets: Map<string, Known>;
-	endings: Map<string, Known>;
-	/** Keys of both that may not be in n8n's data yet. */
-	unsettled: Set<string>;
-	/** Deliveries for which n8n is starting an execution right now. */
-	inFlight: Set<string>;
-	/** Sent, but perhaps not saved: n8n saves nothing when another node of the workflow refuses to start. */
-	bot?: SentBot;
-}
-
-const memories = new Map<string, Memory>();
-
-function memoryFor(name: string): Memory {
-	const memory = memories.get(name) ?? {
-		secrets: new Map(),
-		endings: new Map(),
-		unsettled: new Set(),
-		inFlight: new Set(),
-	};
-	memories.set(name, memory);
-	return memory;
-}
-
 /** What is needed of n8n: webhook calls and lifecycle hooks have it. */
 export interface StoreContext {
 	getNode(): INode;
@@ -81,9 +43,10 @@ export interface StoreContext {
  * The sealed secrets of submissions, the submissions that have ended, and the bot of one trigger.
  *
  * n8n loads a workflow's static data for every call and saves it whole, without a lock: naive
- * concurrent writers lose most of what they write. So every write is the loaded data plus what
- * this process has taken in lately, and an entry counts as stored only when it was loaded. The data
- * belongs to the node's id, since n8n's own per-node data is lost when the node is renamed.
+ * concurrent writers lose most of what they write. So what is written is put together at the very
+ * moment of saving, from the loaded data and all that this process has taken in, and an entry
+ * counts as stored only when it was loaded. The data belongs to the node's id, since n8n's own
+ * per-node data is lost when the node is renamed.
  */
 export class Store {
 	private readonly place: string;
@@ -94,6 +57,9 @@ export class Store {
 
 	/** Listening for a test event: n8n saves nothing, so memory is all there is. */
 	private readonly isTest: boolean;
+
+	/** The key of what {@link end} noted in this call. */
+	private ended?: string;
 
 	constructor(private readonly context: StoreContext) {
 		const { id } = context.getNode();
@@ -107,12 +73,15 @@ export class Store {
 
 	/** The sealed secret of a task or bot. */
 	secretOf(id: string): string | undefined {
-		const key = keyOf(id);
-		return valueIn(this.loaded.secrets, key) ?? this.memory.secrets.get(key)?.value;
+		const known = this.memory.secrets.get(keyOf(id));
+		if (known?.isNewer) return known.value;
+		return valueIn(this.loaded.secrets, keyOf(id)) ?? known?.value;
 	}
 
 	keepSecret(id: string, sealed: string): void {
-		this.note('secrets', id, sealed);
+		const key = keyOf(id);
+		const isNewer = ![undefined, sealed].includes(valueIn(this.loaded.secrets, key));
+		note(this.memory.secrets, key, { value: sealed, isNewer }, STORE.secrets);
 	}
 
 	/** Whether neither a restart nor another write can lose the secret any more. */
@@ -131,23 +100,47 @@ export class Store {
 		return statuses !== undefined && proof !== undefined ? { statuses, proof } : undefined;
 	}
 
-	/** Notes that a task or bot has ended; its secret is not saved any longer. */
-	end(id: string, { statuses, proof }: Ending): void {
+	/** Whether a delivery for a task or bot is being taken in right now. */
+	isInFlight(id: string): boolean {
+		return this.memory.inFlight.has(keyOf(id));
+	}
+
+	/** Until {@link leave} or {@link close} a delivery for a task or bot is being taken in. */
+	open(id: string): void {
+		this.memory.inFlight.add(keyOf(id));
+	}
+
+	leave(id: string): void {
+		this.memory.inFlight.delete(keyOf(id));
+	}
+
+	/** Notes how a task or bot has ended; its secret is not saved any longer. */
+	end(id: string, { statuses, proof }: Ending, isStarting: boolean): void {
+		const key = keyOf(id);
+		// Until n8n has saved the execution, the secret may be needed again.
 		const secret = this.secretOf(id);
-		// Until n8n has taken the delivery over, the secret may be needed again.
 		if (secret !== undefined) this.keepSecret(id, secret);
-		this.note('endings', id, `${statuses} ${proof}`);
+		const value = `${statuses} ${proof}`;
+		const ending = { value, isNewer: this.endingOf(id) !== undefined, isOpen: isStarting };
+		note(this.memory.endings, key, ending, STORE.endings);
+		this.ended = key;
+		this.save();
 	}
 
 	/** What {@link end} noted is final, or is taken back. */
 	close(id: string, succeeded: boolean): void {
-		const { inFlight, endings, secrets } = this.memory;
-		inFlight.delete(id);
+		const { endings, secrets } = this.memory;
+		this.leave(id);
+		const ending = endings.get(keyOf(id));
+		if (ending) ending.isOpen = false;
 		(succeeded ? secrets : endings).delete(keyOf(id));
 	}
 
-	get inFlight(): Set<string> {
-		return this.memory.inFlight;
+	/** Has a known ending saved once more if another process, or an execution, has written over it. */
+	keepEnding(id: string): void {
+		const key = keyOf(id);
+		const known = this.memory.endings.get(key);
+		if (known && valueIn(this.loaded.endings, key) !== known.value) this.save();
 	}
 
 	get bot(): SentBot | undefined {
@@ -162,53 +155,37 @@ export class Store {
 		this.loaded.bot = bot;
 	}
 
-	/** Has n8n save all that is known when the call is over. */
+	/**
+	 * Has n8n save all that is known when the call is over: `toJSON` is asked only then.
+	 *
+	 * n8n 2 builds the workflow of the new execution out of the very object that holds this call's
+	 * static data, which clears its mark "changed" before n8n looks at it to save it: what a webhook
+	 * changes while it starts an execution is lost. An object of its own keeps the mark.
+	 */
 	save(): void {
 		if (this.isTest) return;
-		const { secrets, endings, bot } = this.merged();
-		const data = this.context.getWorkflowStaticData('global');
-		data[this.place] = bot ? { secrets, endings, bot: { ...bot } } : { secrets, endings };
-		keepChanged(this.context);
+		const { workflow } = this.context as unknown as { workflow: Workflow };
+		const global = this.context.getWorkflowStaticData('global');
+		const mine = { toJSON: () => this.upToDate() };
+		workflow.overrideStaticData({
+			...workflow.staticData,
+			global: { ...global, [this.place]: mine as unknown as IDataObject },
+		});
 	}
 
-	private note(kind: 'secrets' | 'endings', id: string, value: string): void {
-		const key = keyOf(id);
-		const known = this.memory[kind];
-		if (known.get(key)?.value !== value) known.set(key, { value, at: Date.now() });
-		this.memory.unsettled.add(key);
-		const [oldest] = known.keys();
-		if (known.size > STORE[kind] && oldest !== undefined) known.delete(oldest);
-	}
-
-	/** The loaded data, brought up to date with what this process knows. */
-	private merged(): Saved {
-		const { memory, bot } = this;
-		let { secrets, endings } = this.loaded;
-		for (const key of memory.unsettled) {
-			const ending = memory.endings.get(key);
-			const secret = memory.secrets.get(key);
-			const known = ending ?? secret;
-			const saved = valueIn(endings, key) ?? (ending ? undefined : valueIn(secrets, key));
-			if (!known || (saved !== undefined && Date.now() - known.at >= 2 * STORE.settledMs)) {
-				memory.unsettled.delete(key);
-			}
-			if (ending && saved !== ending.value) {
-				endings = withEntry(endings, key, ending.value, STORE.endings);
-				secrets = without(secrets, key);
-			} else if (secret && saved === undefined) {
-				secrets = withEntry(secrets, key, secret.value, STORE.secrets);
-			}
-		}
+	/**
+	 * The loaded data, brought up to date with what this process knows. An ending goes in only when
+	 * n8n has saved its execution: after a crash its delivery has to be taken in again.
+	 */
+	private upToDate(): Saved {
+		const { memory, loaded, bot } = this;
+		// n8n saves what a call has changed when it has saved the execution that the call starts.
+		const mine = memory.endings.get(this.ended ?? '');
+		if (mine) mine.isOpen = false;
+		const closed = new Map([...memory.endings].filter(([, { isOpen }]) => !isOpen));
+		const endings = merged(loaded.endings, closed, new Set(), STORE.endings);
+		const ended = keysIn(endings);
+		const secrets = merged(loaded.secrets, memory.secrets, ended, STORE.secrets);
 		return { secrets, endings, bot };
 	}
-}
-
-/**
- * n8n 2 builds the workflow of the new execution out of the very object that holds this call's
- * static data, which clears its mark "changed" before n8n looks at it to save it: what a webhook
- * changes while it starts an execution is lost. An object of its own keeps the mark.
- */
-function keepChanged(context: StoreContext): void {
-	const { workflow } = context as unknown as { workflow?: Workflow };
-	workflow?.overrideStaticData?.({ ...workflow.staticData });
 }

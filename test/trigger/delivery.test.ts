@@ -1,4 +1,5 @@
 /** Contract, "Trigger node": POST on the trigger's URL is a delivery. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 
 import type { INodeParameters } from 'n8n-workflow';
@@ -232,6 +233,35 @@ describe('Deliveries are retried by the service, so each (task, final status) is
 		expect(answers.map(({ status }) => status).sort()).toEqual([200, 503, 503]);
 		expect((await deliver(host.url, body, SECRET)).status).toBe(200);
 		expect(host.executions).toHaveLength(1);
+	});
+
+	it('50 at once, saved in any order: their repeats make sure that all are known after a restart', async () => {
+		await open({}, { saveMs: 60 });
+		host.executionMs = 20;
+		const ids = Array.from({ length: 50 }, (_, index) => `task-${index}`);
+		await Promise.all(ids.map((id) => handOverTo(host.url, id, SECRET, API_KEY)));
+		for (let round = 0; round < 3; round++) {
+			const answers = await Promise.all(
+				ids.map((id) => deliver(host.url, { task_id: id }, SECRET)),
+			);
+			expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
+			if (round > 0) host.restart();
+		}
+		expect(host.executions).toHaveLength(50);
+	});
+
+	it('no other call saves that it is known before n8n has saved its execution', async () => {
+		await open();
+		for (const id of ['slow', 'fast']) await handOverTo(host.url, id, SECRET, API_KEY);
+		const endings = () => host.stored.endings.split(';').length - 1;
+		host.executionMs = 300;
+		const slow = deliver(host.url, { task_id: 'slow' }, SECRET);
+		await sleep(50);
+		host.executionMs = 0;
+		await deliver(host.url, { task_id: 'fast' }, SECRET);
+		expect([host.executions.length, endings()]).toEqual([1, 1]);
+		await slow;
+		expect([host.executions.length, endings()]).toEqual([2, 2]);
 	});
 
 	it('a delivery that n8n could not save as an execution is not taken for known', async () => {

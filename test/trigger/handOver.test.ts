@@ -183,6 +183,19 @@ describe('It is acknowledged only when it is durably stored', () => {
 		expect(host.executions).toHaveLength(40);
 	});
 
+	it('a delivery that takes long does not write over what was stored in the meantime', async () => {
+		jest.replaceProperty(STORE, 'settledMs', 50);
+		await handOverTo(host.url, 'slow', SECRET, API_KEY);
+		host.executionMs = 1_500;
+		const slow = deliver(host.url, { task_id: 'slow' }, SECRET);
+		await sleep(50);
+		await handOverTo(host.url, '7f3c', SECRET, API_KEY);
+		expect((await slow).status).toBe(200);
+		host.restart();
+		host.executionMs = 0;
+		expect((await deliver(host.url, { task_id: '7f3c' }, SECRET)).status).toBe(200);
+	});
+
 	it('a renamed node loses nothing', async () => {
 		await handOverTo(host.url, '7f3c', SECRET, API_KEY);
 		host.restart();

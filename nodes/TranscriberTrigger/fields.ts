@@ -5,6 +5,37 @@ import { consentNotice } from '../Transcriber/resources/fields';
 
 const forMeeting = { show: { source: ['meeting'] } };
 
+const eventsField: INodeProperties = {
+	displayName: 'Trigger On',
+	name: 'events',
+	type: 'multiOptions',
+	required: true,
+	default: ['meetingCompleted', 'meetingFailed', 'transcriptionCompleted', 'transcriptionFailed'],
+	description: 'The events that start the workflow',
+	options: [
+		{
+			name: 'Meeting Completed',
+			value: 'meetingCompleted',
+			description: 'The transcript of a meeting recording is ready',
+		},
+		{
+			name: 'Meeting Failed',
+			value: 'meetingFailed',
+			description: 'A meeting recording could not be transcribed',
+		},
+		{
+			name: 'Transcription Completed',
+			value: 'transcriptionCompleted',
+			description: 'The transcript of a file or link is ready',
+		},
+		{
+			name: 'Transcription Failed',
+			value: 'transcriptionFailed',
+			description: 'A file or link could not be transcribed',
+		},
+	],
+};
+
 export const triggerFields: INodeProperties[] = [
 	{
 		displayName: 'Source',
@@ -74,36 +105,8 @@ export const triggerFields: INodeProperties[] = [
 		hint: 'Leave empty to let the bot join at once',
 		displayOptions: forMeeting,
 	},
-	{
-		displayName: 'Trigger On',
-		name: 'events',
-		type: 'multiOptions',
-		required: true,
-		default: ['meetingCompleted', 'meetingFailed', 'transcriptionCompleted', 'transcriptionFailed'],
-		description: 'The events that start the workflow',
-		options: [
-			{
-				name: 'Meeting Completed',
-				value: 'meetingCompleted',
-				description: 'The transcript of a meeting recording is ready',
-			},
-			{
-				name: 'Meeting Failed',
-				value: 'meetingFailed',
-				description: 'A meeting recording could not be transcribed',
-			},
-			{
-				name: 'Transcription Completed',
-				value: 'transcriptionCompleted',
-				description: 'The transcript of a file or link is ready',
-			},
-			{
-				name: 'Transcription Failed',
-				value: 'transcriptionFailed',
-				description: 'A file or link could not be transcribed',
-			},
-		],
-	},
+	{ ...eventsField, displayOptions: { show: { source: ['submissions'] } } },
+	{ ...eventsField, default: ['meetingCompleted', 'meetingFailed'], displayOptions: forMeeting },
 	{
 		displayName: 'Options',
 		name: 'options',

@@ -1,4 +1,4 @@
-import type { INodeParameters, INodeProperties } from 'n8n-workflow';
+import { NodeHelpers, type INodeParameters, type INodeProperties } from 'n8n-workflow';
 
 import { onlyAnswers } from '../../nodes/Transcriber/request/service';
 import { languages } from '../../nodes/Transcriber/resources/transcription/languages';
@@ -7,6 +7,7 @@ import {
 	allParameters,
 	description,
 	fieldsOf,
+	nodeType,
 	nodeTypes,
 	operations,
 	optionsOf,
@@ -142,6 +143,13 @@ const parameter = (id: string, name: string): INodeProperties | undefined =>
 const namesOf = (fields: INodeProperties[]): string[] =>
 	[...new Set(fields.filter(({ type }) => type !== 'notice').map(({ name }) => name))].sort();
 
+/** The parameters that the editor shows, with their defaults, to whoever has set these. */
+function shownOf(name: string, parameters: INodeParameters): INodeParameters {
+	const { description: type } = nodeType(name);
+	const node = { typeVersion: 1 };
+	return NodeHelpers.getNodeParameters(type.properties, parameters, true, false, node, type) ?? {};
+}
+
 /** Something for every parameter without which n8n runs nothing. */
 function requiredOf(operation: OperationEntry): INodeParameters {
 	const required = parametersOf(operation).filter((field) => field.required);
@@ -235,6 +243,28 @@ describe('completion', () => {
 
 	it.each([...SUBMITTING, 'task.wait'])('%s has the wait options of the contract', (id) => {
 		expect(namesOf(fieldsOf(parameter(id, 'waitOptions')))).toEqual(WAIT_OPTIONS);
+	});
+
+	it.each([
+		['poll', true],
+		['awaitWebhook', false],
+	])('%s: Poll Interval is offered: %s', (onCompletion, isOffered) => {
+		const chosen = { resource: 'transcription', operation: 'transcribeUrl', onCompletion };
+		const waitOptions = { pollInterval: 5, timeout: 60 };
+		const shown = shownOf('transcriber', { ...chosen, waitOptions });
+		expect(shown['waitOptions']).toEqual(isOffered ? waitOptions : { timeout: 60 });
+	});
+});
+
+describe('the trigger', () => {
+	it.each([
+		[
+			'submissions',
+			['meetingCompleted', 'meetingFailed', 'transcriptionCompleted', 'transcriptionFailed'],
+		],
+		['meeting', ['meetingCompleted', 'meetingFailed']],
+	])('%s: starts on %j unless told otherwise', (source, events) => {
+		expect(shownOf('transcriberTrigger', { source })['events']).toEqual(events);
 	});
 });
 

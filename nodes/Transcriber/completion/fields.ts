@@ -119,6 +119,8 @@ export const waitOptionsField: INodeProperties = {
 			default: 10,
 			typeOptions: { minValue: 1 },
 			description: 'Time between two looks at the task. The service advises 5 to 15 seconds.',
+			// A suspended execution looks at nothing.
+			displayOptions: { hide: { '/onCompletion': ['awaitWebhook'] } },
 		},
 		{
 			displayName: 'Put Output File in Field',

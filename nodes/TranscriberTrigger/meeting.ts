@@ -69,7 +69,7 @@ export async function sendBot(context: IHookFunctions): Promise<boolean> {
 		throw refuse(
 			context,
 			`The webhook address of this n8n ${reason}: '${address}'`,
-			'Set the public https address of n8n (N8N_WEBHOOK_URL on n8n 2, WEBHOOK_URL on n8n 1), then activate the workflow again. No bot was sent.',
+			'Set the public https address of n8n (N8N_WEBHOOK_URL on n8n 2, WEBHOOK_URL on n8n 1), then publish the workflow again (n8n 1: activate it). No bot was sent.',
 		);
 	}
 	const body: IDataObject = {
@@ -83,7 +83,7 @@ export async function sendBot(context: IHookFunctions): Promise<boolean> {
 		throw refuse(
 			context,
 			'It is not known whether the service has sent the bot, so it is not sent again',
-			'The first attempt got no answer. Look in the cabinet whether the bot is there; if not, activate the workflow again in ten minutes.',
+			'The first attempt got no answer. Look in the cabinet whether the bot is there; if not, publish the workflow again (n8n 1: activate it) in ten minutes.',
 		);
 	}
 	unanswered.set(place, Date.now() + UNANSWERED_MS);

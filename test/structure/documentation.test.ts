@@ -7,6 +7,7 @@ import type { INode } from 'n8n-workflow';
 import { LIMITS } from '../../nodes/Transcriber/request/limits';
 import { DICTIONARY_LIMIT_CHARS, MAX_FILE_BYTES } from '../../nodes/Transcriber/request/shapes';
 import { recipeFor } from '../n8n/versions';
+import { Billing } from '../simulator/billing';
 import {
 	allParameters,
 	credentialTypes,
@@ -37,6 +38,7 @@ const ENGLISH = {
 	choices: 'When to choose what',
 	limits: 'Limits',
 	examples: 'Examples',
+	costs: 'What it costs',
 	noSpeech: /simulator recognises no\s+speech/i,
 };
 const RUSSIAN: typeof ENGLISH = {
@@ -45,6 +47,7 @@ const RUSSIAN: typeof ENGLISH = {
 	choices: 'Что выбрать',
 	limits: 'Ограничения',
 	examples: 'Примеры',
+	costs: 'Сколько это стоит',
 	noSpeech: /симулятор не\s+распознаёт\s+речь/i,
 };
 
@@ -107,6 +110,18 @@ describe.each([ENGLISH, RUSSIAN])('$page', (readme) => {
 			DICTIONARY_LIMIT_CHARS,
 			DAYS_AHEAD,
 		]);
+	});
+
+	it('names the price of the first minute of a month, and the lowest one', () => {
+		const billing = new Billing(0, () => 0);
+		const first = billing.cost(60);
+		billing.charge(SECONDS_OF_THE_LOWEST_PRICE);
+		const lowest = billing.cost(60);
+		const [, section = ''] = text.split(`### ${readme.costs}\n`);
+		const prices = [...section.matchAll(/\b0[.,]\d\d\b/g)].map(([price]) =>
+			price.replace(',', '.'),
+		);
+		expect(prices).toEqual([first.toFixed(2), lowest.toFixed(2)]);
 	});
 
 	it('tells of every example what it does', () => {
@@ -330,6 +345,7 @@ describe('every command of the documentation', () => {
 const HOURS_OF_A_RECORDING = 4;
 const TASKS_IN_PROGRESS = 20;
 const DAYS_AHEAD = 30;
+const SECONDS_OF_THE_LOWEST_PRICE = 200_000 * 60;
 
 /** `20 000 characters` is 20000. */
 function numberIn(text: string): number {

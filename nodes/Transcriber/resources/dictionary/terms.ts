@@ -42,6 +42,7 @@ export const termsFields: INodeProperties[] = [
 		required: true,
 		placeholder: 'e.g. Kubernetes, OKR; Anna Petrova',
 		description: 'Terms separated by comma, semicolon or line break. The first terms matter most.',
+		hint: 'A comma, a semicolon or a line break ends a term',
 		displayOptions: { show: { specifyTerms: ['text'] } },
 	},
 ];

@@ -70,6 +70,7 @@ export const sendBotFields: INodeProperties[] = shownFor(
 					placeholder: 'e.g. 2030-01-31T10:00:00+03:00',
 					description:
 						'When the bot joins, at most 30 days ahead. The time needs an offset. By default the bot joins at once.',
+					hint: 'With an offset such as +03:00, at most 30 days ahead',
 					routing: {
 						send: { type: 'body', property: 'start_at', value: '={{ $value || undefined }}' },
 					},

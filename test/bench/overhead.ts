@@ -1,4 +1,10 @@
-/** What the node's own policy (pacing, retries, checks, pairing) costs on a small request. */
+/**
+ * What the node's own policy (pacing, retries, checks, pairing) costs on a small request: beside n8n's HTTP Request
+ * node, and beside a bare declarative node, which tells what of it is the price of n8n's declarative engine.
+ */
+import { cp } from 'node:fs/promises';
+import path from 'node:path';
+
 import type { N8nHost } from '../n8n/host';
 import type { StoredWorkflow, WorkflowNode } from '../n8n/rest';
 import {
@@ -8,10 +14,11 @@ import {
 	median,
 	runToEnd,
 	Service,
+	SUBJECT,
 	successOf,
-	sum,
 	times,
 	transcriber,
+	withFolder,
 	withN8n,
 	type Report,
 	type Run,
@@ -25,51 +32,65 @@ const MOST_TIME = 1.05;
 const ASK_AFTER_MS = 900;
 
 export async function overhead(run: Run): Promise<Report> {
-	return await Service.with({ rateLimits: false, tasksInProgress: BATCH }, async (service) => {
-		return await withN8n(run, {}, async (n8n) => {
-			const items: Array<Record<string, unknown>> = [];
-			while (items.length < BATCH) items.push({ task_id: await service.submit() });
-			const ours: number[] = [];
-			const theirs: number[] = [];
-			// The first round is for the compiler.
-			for (let round = 0; round <= (run.isQuick ? 1 : ROUNDS); round++) {
-				const time = { ours: [] as number[], theirs: [] as number[] };
-				for (let batch = 0; batch < BATCHES; batch++) {
-					const apiKey = `bench-${round}-${batch}`;
-					await service.changeKey(apiKey);
-					const nodes = [
-						['ours', taskGet],
-						['theirs', httpGet(service)],
-					] as const;
-					// Who comes second meets what the first has left behind.
-					for (const [who, node] of batch % 2 ? nodes : [...nodes].reverse()) {
-						time[who].push(await timeOf(n8n, await stored(n8n, service, apiKey, node, items)));
-					}
-				}
-				if (round === 0) continue;
-				ours.push(sum(time.ours));
-				theirs.push(sum(time.theirs));
-				run.log(`${BATCH * BATCHES} requests: ${sum(time.ours)} ms, ${sum(time.theirs)} ms`);
-			}
-			const ratio = median(ours) / median(theirs);
-			return {
-				table: [
-					['', `Time for ${BATCH * BATCHES} requests`, 'Against HTTP Request'],
-					['**Transcriber**, Task: Get', inSeconds(median(ours)), times(ratio)],
-					['HTTP Request', inSeconds(median(theirs)), ''],
-				],
-				goals: [
-					{
-						text: `no more than ${MOST_TIME} × the time of the HTTP Request node (${times(ratio)})`,
-						isReached: ratio <= MOST_TIME,
-					},
-				],
-				remarks: [
-					`${BATCHES} executions with ${BATCH} items each, both nodes in turns; the median of ${ours.length} rounds.`,
-				],
-			};
+	return await withFolder(async (userFolder) => {
+		const nodes = path.join(userFolder, '.n8n', 'nodes', 'node_modules');
+		await cp(path.join(__dirname, 'bare'), path.join(nodes, 'n8n-nodes-bare'), { recursive: true });
+		return await Service.with({ rateLimits: false, tasksInProgress: BATCH }, async (service) => {
+			return await withN8n(run, { userFolder }, async (n8n) => await compare(run, service, n8n));
 		});
 	});
+}
+
+/** One of the nodes that are compared. */
+interface Subject {
+	name: string;
+	node: WorkflowNode;
+	/** Time of a round, in ms. */
+	rounds: number[];
+}
+
+async function compare(run: Run, service: Service, n8n: N8nHost): Promise<Report> {
+	const items: Array<Record<string, unknown>> = [];
+	while (items.length < BATCH) items.push({ task_id: await service.submit() });
+	const ours: Subject = { name: '**Transcriber**, Task: Get', node: taskGet, rounds: [] };
+	const bare: Subject = { name: 'A bare declarative node', node: bareGet, rounds: [] };
+	const theirs: Subject = { name: 'HTTP Request', node: httpGet(service), rounds: [] };
+	const subjects = [ours, bare, theirs];
+	// The first round is for the compiler.
+	for (let round = 0; round <= (run.isQuick ? 1 : ROUNDS); round++) {
+		const spent = new Map(subjects.map((subject) => [subject, 0]));
+		for (let batch = 0; batch < BATCHES; batch++) {
+			const apiKey = `bench-${round}-${batch}`;
+			await service.changeKey(apiKey);
+			// Who comes later meets what the others have left behind.
+			const turn = batch % subjects.length;
+			for (const subject of [...subjects.slice(turn), ...subjects.slice(0, turn)]) {
+				const workflow = await stored(n8n, service, apiKey, subject.node, items);
+				spent.set(subject, (spent.get(subject) ?? 0) + (await timeOf(n8n, workflow)));
+			}
+		}
+		if (round === 0) continue;
+		for (const [{ rounds }, ms] of spent) rounds.push(ms);
+		run.log(`${BATCH * BATCHES} requests: ${[...spent.values()].join(' ms, ')} ms`);
+	}
+	const against = (subject: Subject) => median(ours.rounds) / median(subject.rounds);
+	return {
+		table: [
+			['', `Time for ${BATCH * BATCHES} requests`, 'Transcriber against it'],
+			...subjects.map((subject) => [
+				subject.name,
+				inSeconds(median(subject.rounds)),
+				subject === ours ? '' : times(against(subject)),
+			]),
+		],
+		goals: [theirs, bare].map((subject) => ({
+			text: `no more than ${MOST_TIME} × the time of: ${subject.name} (${times(against(subject))})`,
+			isReached: against(subject) <= MOST_TIME,
+		})),
+		remarks: [
+			`${BATCHES} executions with ${BATCH} items each, all nodes in turns; the median of ${ours.rounds.length} rounds. The bare node makes the same request with n8n's declarative engine and adds nothing: no checks, pacing, retries or pairing.`,
+		],
+	};
 }
 
 const taskGet = transcriber({
@@ -77,6 +98,14 @@ const taskGet = transcriber({
 	operation: 'get',
 	taskId: { __rl: true, mode: 'id', value: '={{ $json.task_id }}' },
 });
+
+const bareGet: WorkflowNode = {
+	name: SUBJECT,
+	type: 'n8n-nodes-bare.bare',
+	typeVersion: 1,
+	parameters: { taskId: '={{ $json.task_id }}' },
+	credentials: { transcriberApi: { name: '' } },
+};
 
 function httpGet(service: Service): WorkflowNode {
 	return httpRequest({ url: `=${service.url}/api/v1/tasks/{{ $json.task_id }}` });

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import type { Readable } from 'node:stream';
 
 import { Container } from '@n8n/di';
 import { BinaryDataService } from 'n8n-core';
@@ -176,6 +177,26 @@ describe('the limit of 8 GB', () => {
 		const { error } = await upload(await sparseItem(8 * GIB));
 		expect(error).toMatchObject(failureOf(0, 'The service does not accept the API key'));
 		expect(Number(service.sent().headers['content-length'])).toBeGreaterThan(8 * GIB);
+	});
+});
+
+describe('the file of a recording is closed', () => {
+	const REFUSED = { kind: 'respond', status: 401 } as const;
+	const CUT = { kind: 'cut', when: 'midBody', afterBytes: MIB } as const;
+
+	it.each([
+		['when the service answers before it has read it', [REFUSED]],
+		['by every attempt whose connection breaks', [CUT, CUT]],
+		['when it was sent', []],
+	])('%s', async (_when, faults) => {
+		jest.replaceProperty(RETRY, 'base', 1);
+		const opened = jest.spyOn(Container.get(BinaryDataService), 'getAsStream').mockClear();
+		const match = { path: '/transcribe$' };
+		for (const action of faults) service.running().fault({ match, action });
+		await upload(await storedItem(randomBytes(20 * MIB)));
+		const files = await Promise.all(opened.mock.results.map(({ value }) => value as Readable));
+		expect(files).toHaveLength(service.running().requests.length);
+		expect(files.map(({ destroyed }) => destroyed)).toEqual(files.map(() => true));
 	});
 });
 

@@ -1,6 +1,8 @@
 import { createHash } from 'crypto';
 import { sleep } from 'n8n-workflow';
 
+import type { Policy } from './service';
+
 /**
  * The service's own limits (service document, "Limits"), kept on this side so that it never has to
  * refuse: requests that may have been counted within any `windowMs`, per API key.
@@ -93,4 +95,20 @@ export function lineFor(apiKey: string, name: LimitName | 'uploads'): Line {
 		lines.set(id, line);
 	}
 	return line;
+}
+
+/** A place for one request, and for an upload one among the uploads. Returns what gives them back. */
+export async function takePlaces(apiKey: string, policy: Policy, cancelled?: AbortSignal) {
+	const leaveUploads = policy.upload && (await lineFor(apiKey, 'uploads').take(cancelled));
+	let entered = false;
+	try {
+		const leaveLimit = await lineFor(apiKey, policy.limit).take(cancelled);
+		entered = true;
+		return () => {
+			leaveLimit();
+			if (leaveUploads) leaveUploads();
+		};
+	} finally {
+		if (!entered && leaveUploads) leaveUploads();
+	}
 }

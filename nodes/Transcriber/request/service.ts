@@ -1,5 +1,6 @@
 import type {
 	IDataObject,
+	IExecuteData,
 	IHttpRequestOptions,
 	IN8nHttpFullResponse,
 	INode,
@@ -12,7 +13,7 @@ import { NodeOperationError, sleep } from 'n8n-workflow';
 
 import { apiRoot } from '../apiRoot';
 import { ServiceError } from './errors';
-import { lineFor, type LimitName } from './limits';
+import { takePlaces, type LimitName } from './limits';
 import { Late, Refused, problemOf } from './problem';
 import { RETRY, delayBeforeRetry } from './retry';
 import { withoutKey, withoutSecrets } from './secrets';
@@ -67,12 +68,22 @@ export async function send(
 	request.options.ignoreHttpStatusErrors = true;
 	// n8n's HTTP client counts its timeout over the whole upload, so an upload has its own watch.
 	request.options.timeout = policy.upload ? 0 : TIMEOUTS.request;
-	return await exchange(this, policy, request.options.url ?? '', async () => {
+	return await exchange(this, policy, request.options.url ?? '', async (apiKey) => {
+		noteKey(this, apiKey);
 		// A copy, because n8n writes the API key into the headers it is given.
 		const options = { ...request.options, headers: { ...request.options.headers } };
 		if (policy.upload) return await upload(this, options);
 		return await this.makeRoutingRequest({ ...request, options });
 	});
+}
+
+/** The API key each item of a run is sent with, for `onlyAnswers`: to ask n8n is to ask its database. */
+const keys = new WeakMap<IExecuteData, string[]>();
+
+function noteKey(context: IExecuteSingleFunctions, apiKey: string): void {
+	const ofRun = keys.get(context.getExecuteData()) ?? [];
+	keys.set(context.getExecuteData(), ofRun);
+	ofRun[context.getItemIndex()] = apiKey;
 }
 
 /** The same as n8n's routing does, but broken off when nothing moves any longer. */
@@ -100,7 +111,7 @@ export async function onlyAnswers(
 	items: INodeExecutionData[],
 	response: IN8nHttpFullResponse,
 ): Promise<INodeExecutionData[]> {
-	const { apiKey } = await this.getCredentials<TranscriberCredential>('transcriberApi');
+	const apiKey = keys.get(this.getExecuteData())?.[this.getItemIndex()] ?? '';
 	const onCompletion = this.getNodeParameter('onCompletion', 'returnTask') as string;
 	// The secret is for whoever receives the webhook, so it is of use only where one is sent.
 	const isForWebhook = !['returnTask', 'poll'].includes(onCompletion);
@@ -118,8 +129,8 @@ export async function call(
 	policy: Policy = REPEATABLE,
 	keepWebhookSecret = false,
 ): Promise<IDataObject> {
-	const { baseUrl, apiKey } = await caller.getCredentials<TranscriberCredential>('transcriberApi');
-	return await exchange(caller, policy, options.url, async () => {
+	const { baseUrl } = await caller.getCredentials<TranscriberCredential>('transcriberApi');
+	return await exchange(caller, policy, options.url, async (apiKey) => {
 		const response: IN8nHttpFullResponse = await caller.helpers.httpRequestWithAuthentication.call(
 			caller as IExecuteSingleFunctions,
 			'transcriberApi',
@@ -153,7 +164,7 @@ async function exchange<T>(
 	caller: Caller,
 	policy: Policy,
 	path: string,
-	attempt: () => Promise<T>,
+	attempt: (apiKey: string) => Promise<T>,
 ): Promise<T> {
 	const { apiKey } = await caller.getCredentials<TranscriberCredential>('transcriberApi');
 	const cancelled = caller.getExecutionCancelSignal?.();
@@ -162,7 +173,7 @@ async function exchange<T>(
 		let failure: unknown;
 		const giveBack = await takePlaces(apiKey, policy, cancelled);
 		try {
-			return await (policy.upload ? attempt() : withinTime(attempt()));
+			return await (policy.upload ? attempt(apiKey) : withinTime(attempt(apiKey)));
 		} catch (error) {
 			failure = error;
 		} finally {
@@ -179,21 +190,6 @@ async function exchange<T>(
 		if (delay === undefined) throw new ServiceError(caller.getNode(), problem);
 		waited += delay;
 		await pause(delay, cancelled);
-	}
-}
-
-async function takePlaces(apiKey: string, policy: Policy, cancelled?: AbortSignal) {
-	const leaveUploads = policy.upload && (await lineFor(apiKey, 'uploads').take(cancelled));
-	let entered = false;
-	try {
-		const leaveLimit = await lineFor(apiKey, policy.limit).take(cancelled);
-		entered = true;
-		return () => {
-			leaveLimit();
-			if (leaveUploads) leaveUploads();
-		};
-	} finally {
-		if (!entered && leaveUploads) leaveUploads();
 	}
 }
 

@@ -21,6 +21,8 @@ class Recording extends File {
 	/** When the last piece was sent, in ms since 1970. */
 	lastMoved = 0;
 
+	private open?: Awaited<ReturnType<IExecuteSingleFunctions['helpers']['getBinaryStream']>>;
+
 	constructor(
 		private readonly helpers: IExecuteSingleFunctions['helpers'],
 		private readonly binary: IBinaryData,
@@ -37,6 +39,11 @@ class Recording extends File {
 		return ReadableStream.from(this.pieces());
 	}
 
+	/** A connection that breaks leaves the file open: HTTP clients end what they read from only when it is read whole. */
+	close(): void {
+		this.open?.destroy();
+	}
+
 	private async *pieces(): AsyncGenerator<Uint8Array> {
 		for await (const piece of await this.source()) {
 			this.lastMoved = Date.now();
@@ -46,9 +53,9 @@ class Recording extends File {
 
 	private async source(): Promise<AsyncIterable<Uint8Array> | Iterable<Uint8Array>> {
 		const { id, data } = this.binary;
-		return id
-			? await this.helpers.getBinaryStream(id, CHUNK)
-			: inChunks(Buffer.from(data, 'base64'));
+		if (!id) return inChunks(Buffer.from(data, 'base64'));
+		this.open = await this.helpers.getBinaryStream(id, CHUNK);
+		return this.open;
 	}
 }
 
@@ -86,6 +93,7 @@ export async function whileMoving<T>(
 		);
 	} finally {
 		done = true;
+		if (recording instanceof Recording) recording.close();
 	}
 }
 

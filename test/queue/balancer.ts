@@ -4,6 +4,8 @@ import { createServer, request as httpRequest, type IncomingMessage, type Server
 export interface Upstream {
 	name: string;
 	port: number;
+	/** As a health check would tell: while it starts, n8n answers 404 to webhooks that it has. */
+	isReady: boolean;
 }
 
 /** `onServed` hears who has answered, e.g. `webhook-1 POST /webhook/…`. */
@@ -12,17 +14,15 @@ export function createBalancer(
 	webhooks: Upstream[],
 	onServed: (line: string) => void,
 ): Server {
-	let turn = 0;
+	const round = [...webhooks];
 	return createServer((request, response) => {
 		void (async () => {
 			const body: Buffer[] = [];
 			for await (const chunk of request as AsyncIterable<Buffer>) body.push(chunk);
 			const isForWebhooks = /^\/webhook(-waiting)?\//.test(request.url ?? '');
-			const first = turn++ % webhooks.length;
-			const upstreams = isForWebhooks
-				? [...webhooks.slice(first), ...webhooks.slice(0, first)]
-				: [main];
-			for (const upstream of upstreams) {
+			const upstreams = isForWebhooks ? [...round] : [main];
+			if (isForWebhooks) round.push(...round.splice(0, 1));
+			for (const upstream of upstreams.filter(({ isReady }) => isReady)) {
 				// One that is down has not got anything yet, so the next one may.
 				const answer = await ask(upstream, request, Buffer.concat(body)).catch(
 					({ code }: NodeJS.ErrnoException) => code,

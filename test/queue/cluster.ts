@@ -2,7 +2,7 @@
  * n8n in queue mode: a main process, two workers, two webhook processes, their PostgreSQL and Redis, and a load balancer
  * in front. A process that ends is started again, as Docker or systemd would.
  */
-import { appendFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -105,10 +105,7 @@ export class Cluster {
 	}
 
 	private async listen(port: number): Promise<void> {
-		const [main, ...others] = this.processes.map(({ role: { name }, port: at }) => ({
-			name,
-			port: at,
-		}));
+		const [main, ...others] = this.processes;
 		if (main === undefined) return;
 		const webhooks = others.filter(({ name }) => name.startsWith('webhook'));
 		const served = path.join(this.folder, 'served.log');
@@ -142,12 +139,14 @@ const QUEUE = {
 };
 
 class N8nProcess {
+	isReady = false;
+
 	private process: OwnProcess | undefined;
 
 	private isStopping = false;
 
 	constructor(
-		readonly role: Role,
+		private readonly role: Role,
 		readonly port: number,
 		private readonly installed: InstalledN8n,
 		private readonly folder: string,
@@ -155,19 +154,23 @@ class N8nProcess {
 		private readonly guard: Guard,
 	) {}
 
+	get name(): string {
+		return this.role.name;
+	}
+
 	get pid(): number | undefined {
 		return this.process?.pid;
 	}
 
 	async start(): Promise<void> {
 		const { role, installed, env, folder } = this;
-		const log = path.join(folder, 'log');
+		const log = openSync(path.join(folder, 'log'), 'a');
 		// There as long as the process is ready: for the tests, which run in another process.
 		const pidFile = path.join(folder, 'pid');
 		const process = new OwnProcess(
 			installed.node,
 			[installed.n8n, ...role.command],
-			{ cwd: folder, env, onOutput: (text) => appendFileSync(log, text) },
+			{ cwd: folder, env, onOutput: (text) => writeSync(log, text) },
 			this.guard,
 		);
 		this.process = process;
@@ -178,13 +181,20 @@ class N8nProcess {
 			`n8n ${role.name}`,
 			READY_WITHIN_MS,
 		);
+		this.isReady = true;
 		writeFileSync(pidFile, String(process.pid));
 		void process.whenEnded().then(async () => {
+			this.isReady = false;
 			rmSync(pidFile, { force: true });
 			await process.end('SIGKILL');
-			if (!this.isStopping) await this.start();
+			if (!this.isStopping) await this.start().catch(this.isMissed);
 		});
 	}
+
+	/** A test that needs it waits in vain and says so; one that stops is missed by nobody. */
+	private readonly isMissed = (error: unknown) => {
+		if (!this.isStopping) console.error(error);
+	};
 
 	async stop(): Promise<void> {
 		this.isStopping = true;

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 
-import type { SharedN8n } from '../e2e/harness';
+import { sharedN8n, type SharedN8n } from '../e2e/harness';
 import { eventually } from '../e2e/triggers';
 import type { RoleName } from './cluster';
 
@@ -12,8 +12,10 @@ export interface SharedCluster extends SharedN8n {
 
 const WORKERS = ['worker-1', 'worker-2'] as const;
 
+export type Worker = (typeof WORKERS)[number];
+
 function place(...names: string[]): string {
-	const { folder } = JSON.parse(process.env.SHARED_N8N ?? '{}') as SharedCluster;
+	const { folder } = sharedN8n() as SharedCluster;
 	return path.join(folder, ...names);
 }
 
@@ -30,20 +32,21 @@ export async function isBack(name: RoleName): Promise<void> {
 }
 
 /** The worker that an execution began on. */
-export function workerOf(executionId: string): (typeof WORKERS)[number] | undefined {
-	return WORKERS.find((name) => hasStarted(name, executionId));
+export function workerOf(executionId: string): Worker | undefined {
+	return WORKERS.find((name) => count(name, 'started', executionId) > 0);
 }
 
-export function hasStarted(worker: RoleName, executionId: string): boolean {
-	return logOf(worker).includes(`Worker started execution ${executionId} `);
+/** The worker that is at work on an execution right now. */
+export function workerAt(executionId: string): Worker | undefined {
+	return WORKERS.find(
+		(name) => count(name, 'started', executionId) > count(name, 'finished', executionId),
+	);
 }
 
-export function hasFinished(worker: RoleName, executionId: string): boolean {
-	return logOf(worker).includes(`Worker finished execution ${executionId} `);
-}
-
-export function logOf(name: RoleName): string {
-	return readFileSync(place(name, 'log'), 'utf8');
+/** How often a worker has started or finished an execution; one that was suspended counts more than once. */
+export function count(worker: Worker, what: 'started' | 'finished', executionId: string): number {
+	const log = readFileSync(place(worker, 'log'), 'utf8');
+	return log.split(`Worker ${what} execution ${executionId} `).length - 1;
 }
 
 /** Who has answered the requests to the public address, e.g. `webhook-1 POST /webhook/… 200`. */

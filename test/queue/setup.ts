@@ -17,6 +17,6 @@ export default async function setup(): Promise<void> {
 	const { url, folder, files, pid } = cluster;
 	log(`n8n ${N8N_2} in queue mode is ready at ${url}`);
 	(globalThis as Started).sharedCluster = cluster;
-	const shared: SharedCluster = { url, folder, files, pid, version: N8N_2 };
+	const shared: SharedCluster = { url, folder, files, pid, version: N8N_2, binaryMode: 'database' };
 	process.env.SHARED_N8N = JSON.stringify(shared);
 }

@@ -9,6 +9,13 @@ import { refuse } from './checks';
 import type { RoutingRequest } from './service';
 import { MAX_FILE_BYTES } from './shapes';
 
+/**
+ * n8n stores up to 512 MB in its database, but PostgreSQL's driver reads a file back as one text in
+ * hexadecimal, and no text in Node.js has more than 2 ** 29 - 24 signs. Trying it costs n8n its
+ * connection to the database, and with it every execution of the same process.
+ */
+const MAX_FROM_DATABASE = (2 ** 29 - 24 - '\\x'.length) / 2;
+
 /** Read in pieces of this size, in bytes, from wherever n8n keeps its files. */
 const CHUNK = 1024 * 1024;
 
@@ -110,6 +117,13 @@ export async function attachRecording(
 	const bytes = await sizeOf(this, binary);
 	if (bytes === 0) {
 		throw refuse(this, `The file in '${property}' is empty`, 'Check the step that made the file.');
+	}
+	if (bytes > MAX_FROM_DATABASE && binary.id?.startsWith('database:')) {
+		throw refuse(
+			this,
+			`The file in '${property}' is larger than 256 MB, more than n8n can read back from its database`,
+			"Let the service fetch it with Transcription: Transcribe URL, or keep n8n's files on S3 (N8N_DEFAULT_BINARY_DATA_MODE).",
+		);
 	}
 	if (bytes > MAX_FILE_BYTES) {
 		throw refuse(

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { lineOf } from '../n8n/lines';
 import {
 	itemsOf,
 	type Execution,
@@ -13,11 +14,7 @@ import {
 	type WorkflowNode,
 } from '../n8n/rest';
 import { startModel, type ScriptedModel } from '../support/model';
-import { Bench, readExample, type SharedN8n } from './harness';
-
-function sharedN8n(): SharedN8n {
-	return JSON.parse(process.env.SHARED_N8N ?? '{"version":""}') as SharedN8n;
-}
+import { Bench, readExample, sharedN8n } from './harness';
 
 /** Changes what the sticky notes tell the user to change in the node 'Settings'. */
 function withSettings(workflow: Workflow, values: Record<string, string>): Workflow {
@@ -61,7 +58,7 @@ async function rowsOf(bench: Bench, name: string): Promise<Array<Record<string, 
 
 /** On n8n 1 no node can make a data table: the user does it, and so does this. */
 async function withCrmTable(bench: Bench, workflow: Workflow): Promise<Workflow> {
-	if (!bench.n8n.version.startsWith('1.')) return workflow;
+	if (lineOf(bench.n8n.version).hasDataTableNode) return workflow;
 	const node = workflow.nodes.find(({ name }) => name === 'CRM Table');
 	const { tableName, columns } = node?.parameters as {
 		tableName: string;
@@ -212,7 +209,7 @@ describe('examples/folder-of-recordings.json', () => {
 describe('examples/rotate-api-key.json', () => {
 	const RESCUE = 'Transcriber API key rescue';
 	// The public API of n8n 1 can create and delete credentials, but not change them.
-	const canStore = !sharedN8n().version.startsWith('1.');
+	const canStore = lineOf(sharedN8n().version).canChangeCredentials;
 	let bench: Bench;
 	let n8nApi: { id: string; name: string };
 	let oldKey: string;

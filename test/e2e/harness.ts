@@ -22,6 +22,12 @@ export interface SharedN8n {
 	version: string;
 	/** The folder that the Read/Write Files node may use. */
 	files: string;
+	/** Where it keeps binary data. */
+	binaryMode: 'default' | 'filesystem' | 'database';
+}
+
+export function sharedN8n(): SharedN8n {
+	return JSON.parse(process.env.SHARED_N8N ?? '{"version":""}') as SharedN8n;
 }
 
 export const root = path.join(__dirname, '..', '..');
@@ -57,7 +63,7 @@ export class Bench {
 
 	/** A simulator and a credential for it, so that test files do not see each other's requests. */
 	static async open(options: SimulatorOptions = {}): Promise<Bench> {
-		const n8n = JSON.parse(process.env.SHARED_N8N ?? '{}') as SharedN8n;
+		const n8n = sharedN8n();
 		const rest = new N8nRest(n8n.url);
 		await rest.signIn();
 		// The node keeps to the rate limits per API key, so each file has a key of its own.

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { startN8n, type N8nHost } from '../n8n/host';
 import { packPackage } from '../n8n/npm';
 import { itemsOf, type StoredWorkflow } from '../n8n/rest';
-import { N8N_2 } from '../n8n/versions';
+import { testedVersion } from '../n8n/versions';
 import { startSimulator, type Simulator } from '../simulator';
 import { until } from '../simulator/testing-client';
 import { chain } from './harness';
@@ -17,7 +17,7 @@ describe('kill -9 of n8n with Wait for Webhook', () => {
 	beforeAll(async () => {
 		const { tarball, dispose } = await packPackage(path.join(__dirname, '..', '..'));
 		host = await startN8n({
-			version: process.env.N8N_VERSION ?? N8N_2,
+			version: testedVersion(),
 			packageTarball: tarball,
 		}).finally(dispose);
 		simulator = await startSimulator({

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startN8n, type N8nHost } from '../n8n/host';
 import { packPackage } from '../n8n/npm';
 import { itemsOf, type Execution, type StoredWorkflow, type Workflow } from '../n8n/rest';
-import { N8N_2 } from '../n8n/versions';
+import { testedVersion } from '../n8n/versions';
 import { startSimulator, type Simulator, type SimulatorOptions } from '../simulator';
 import { submit } from '../simulator/testing-client';
 import { handOverTo, post } from '../trigger/client';
@@ -156,8 +156,9 @@ export class TriggerBench extends Triggers {
 
 	static async open(env?: Record<string, string>): Promise<TriggerBench> {
 		const { tarball, dispose } = await packPackage(root);
-		const version = process.env.N8N_VERSION ?? N8N_2;
-		const n8n = await startN8n({ version, packageTarball: tarball, env }).finally(dispose);
+		const n8n = await startN8n({ version: testedVersion(), packageTarball: tarball, env }).finally(
+			dispose,
+		);
 		const simulator = await startSimulator(UNHURRIED_SERVICE);
 		const credential = await n8n.rest.createCredential('transcriberApi', {
 			baseUrl: simulator.url,

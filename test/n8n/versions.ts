@@ -10,6 +10,9 @@ export interface N8nRecipe {
 export const N8N_2 = '2.41.1';
 export const N8N_1 = '1.123.81';
 
+/** Which one the end-to-end suite runs on. */
+export const testedVersion = (): string => process.env.N8N_VERSION ?? N8N_2;
+
 /** n8n 2.39 and later refuse to start on anything older. */
 export const NODE_MAJOR = 24;
 /** The Node that is installed beside n8n where the running one is older than that. */

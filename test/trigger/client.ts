@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { request as httpRequest, type OutgoingHttpHeaders } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { sealHandOver } from '../../nodes/Transcriber/completion/envelope';
+import { sealHandOvers, type HandOver } from '../../nodes/Transcriber/completion/envelope';
 
 export interface Answer {
 	status: number;
@@ -58,7 +58,12 @@ export async function put(
 	secret: string,
 	apiKey: string,
 ): Promise<Answer> {
-	const raw = JSON.stringify({ sealed: sealHandOver(apiKey, url, { id, secret }) });
+	return await putAll(url, [{ id, secret }], apiKey);
+}
+
+/** The same for many at once. */
+export async function putAll(url: string, handOvers: HandOver[], apiKey: string): Promise<Answer> {
+	const raw = JSON.stringify({ sealed: sealHandOvers(apiKey, url, handOvers) });
 	return await post(url, raw, {}, 'PUT');
 }
 

@@ -10,7 +10,11 @@ import {
 	type IWorkflowExecuteAdditionalData,
 } from 'n8n-workflow';
 
-import { FRESH_MS, sealHandOver } from '../../nodes/Transcriber/completion/envelope';
+import {
+	FRESH_MS,
+	openHandOvers,
+	sealHandOvers,
+} from '../../nodes/Transcriber/completion/envelope';
 import { HAND_OVER, checkTriggerUrl, handOver } from '../../nodes/Transcriber/completion/handOver';
 import { seal } from '../../nodes/Transcriber/completion/seal';
 import { Transcriber } from '../../nodes/Transcriber/Transcriber.node';
@@ -47,7 +51,7 @@ const putRaw = async (body: unknown) =>
 
 describe('Nobody without the API key can plant or read a secret', () => {
 	const sealed = (apiKey: string, address = host.url) =>
-		sealHandOver(apiKey, address, { id: '7f3c', secret: SECRET });
+		sealHandOvers(apiKey, address, [{ id: '7f3c', secret: SECRET }]);
 
 	it.each<[string, () => unknown]>([
 		['sealed with another API key', () => ({ sealed: sealed('another') })],
@@ -291,6 +295,21 @@ describe('The action node', () => {
 		await Promise.all(ids.map((id) => handOver(sender(), host.url, id, SECRET)));
 		expect(host.stored.secrets.split(';')).toHaveLength(200 + 1);
 	}, 60_000);
+
+	it('hands over together what waits for the same trigger, a hundred at most', async () => {
+		const receiver = await startReceiver([400, 400, 400, 400]);
+		const address = `${receiver.url}/together/transcriber`;
+		const ids = Array.from({ length: 250 }, (_, index) => `task-${index}`);
+		await Promise.allSettled(ids.map((id) => handOver(sender(), address, id, SECRET)));
+		const numbers = receiver.received.map(({ body }) => {
+			const { sealed } = body as { sealed: string };
+			return openHandOvers(API_KEY, address, sealed)?.length ?? 0;
+		});
+		expect(numbers.reduce((sum, number) => sum + number)).toBe(250);
+		expect(Math.max(...numbers)).toBe(100);
+		expect(numbers.length).toBeLessThanOrEqual(4);
+		await receiver.close();
+	});
 
 	it('sends neither the API key nor the secret in clear', async () => {
 		const receiver = await startReceiver([400]);

@@ -1,7 +1,11 @@
 /** Service document, "Authentication": webhook signing; and how secrets are sealed. */
 import { createCipheriv, hkdfSync } from 'node:crypto';
 
-import { FRESH_MS, openHandOver, sealHandOver } from '../../nodes/Transcriber/completion/envelope';
+import {
+	FRESH_MS,
+	openHandOvers,
+	sealHandOvers,
+} from '../../nodes/Transcriber/completion/envelope';
 import { seal, unseal } from '../../nodes/Transcriber/completion/seal';
 import { isSignedWith, isWellFormed } from '../../nodes/Transcriber/completion/signature';
 
@@ -135,42 +139,57 @@ describe('Secrets at rest and in motion', () => {
 describe('A hand-over', () => {
 	const KEY = 'api-key-1';
 	const TRIGGER = 'https://n8n.example.com/webhook/3f2a/transcriber';
-	const pair = { id: '7f3c', secret: 'whsec_1' };
+	const pairs = [
+		{ id: '7f3c', secret: 'whsec_1' },
+		{ id: '8a4d', secret: 'whsec_2' },
+	];
 	afterEach(() => jest.useRealTimers());
 
 	it('opens at the address it was sealed for, be it written as test or production address', () => {
-		const sealed = sealHandOver(KEY, TRIGGER, pair);
-		expect(openHandOver(KEY, TRIGGER, sealed)).toEqual(pair);
+		const sealed = sealHandOvers(KEY, TRIGGER, pairs);
+		expect(openHandOvers(KEY, TRIGGER, sealed)).toEqual(pairs);
 		const test = 'http://localhost:5678/webhook-test/3f2a/transcriber/';
-		expect(openHandOver(KEY, test, sealed)).toEqual(pair);
+		expect(openHandOvers(KEY, test, sealed)).toEqual(pairs);
 	});
 
 	it('opens at no other trigger and with no other API key', () => {
-		const sealed = sealHandOver(KEY, TRIGGER, pair);
-		expect(openHandOver(KEY, TRIGGER.replace('3f2a', '3f2b'), sealed)).toBeUndefined();
-		expect(openHandOver('api-key-2', TRIGGER, sealed)).toBeUndefined();
+		const sealed = sealHandOvers(KEY, TRIGGER, pairs);
+		expect(openHandOvers(KEY, TRIGGER.replace('3f2a', '3f2b'), sealed)).toBeUndefined();
+		expect(openHandOvers('api-key-2', TRIGGER, sealed)).toBeUndefined();
 	});
 
 	it('is fresh for 10 minutes', () => {
 		jest.useFakeTimers({ now: Date.now(), doNotFake: ['nextTick', 'setImmediate'] });
-		const sealed = sealHandOver(KEY, TRIGGER, pair);
+		const sealed = sealHandOvers(KEY, TRIGGER, pairs);
 		jest.setSystemTime(Date.now() + FRESH_MS - 1);
-		expect(openHandOver(KEY, TRIGGER, sealed)).toEqual(pair);
+		expect(openHandOvers(KEY, TRIGGER, sealed)).toEqual(pairs);
 		jest.setSystemTime(Date.now() + 1);
-		expect(openHandOver(KEY, TRIGGER, sealed)).toBeUndefined();
+		expect(openHandOvers(KEY, TRIGGER, sealed)).toBeUndefined();
 		expect(FRESH_MS).toBe(600_000);
 	});
 
 	it('that claims to be good for longer than that is refused', () => {
-		const text = JSON.stringify({ ...pair, expires: Date.now() + 2 * FRESH_MS });
+		const text = JSON.stringify({ handOvers: pairs, expires: Date.now() + 2 * FRESH_MS });
 		const sealed = seal(KEY, 'hand-over', '3f2a/transcriber', text);
-		expect(openHandOver(KEY, TRIGGER, sealed)).toBeUndefined();
+		expect(openHandOvers(KEY, TRIGGER, sealed)).toBeUndefined();
 	});
 
 	it('without an id or a secret is refused', () => {
-		for (const text of ['{}', 'null', '[]', '1', '{"id":"7f3c"}', '{"id":7,"secret":"a"}', '{']) {
+		const expires = Date.now() + 1000;
+		const whole = (handOvers: unknown) => JSON.stringify({ handOvers, expires });
+		const good = { id: '7f3c', secret: 'a' };
+		const broken = [
+			1,
+			null,
+			{},
+			{ id: '7f3c' },
+			{ id: 7, secret: 'a' },
+			{ id: '7f3c', secret: '' },
+		];
+		const texts = broken.flatMap((one) => [whole(one), whole([one]), whole([good, one])]);
+		for (const text of ['{}', 'null', '[]', '1', '{', ...texts]) {
 			const sealed = seal(KEY, 'hand-over', '3f2a/transcriber', text);
-			expect(openHandOver(KEY, TRIGGER, sealed)).toBeUndefined();
+			expect(openHandOvers(KEY, TRIGGER, sealed)).toBeUndefined();
 		}
 	});
 });

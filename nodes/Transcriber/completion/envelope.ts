@@ -13,23 +13,28 @@ export const FRESH_MS = 10 * 60_000;
 
 const PURPOSE = 'hand-over';
 
-/** Seals a hand-over so that only the trigger at this address can open it, and only for a while. */
-export function sealHandOver(apiKey: string, address: string, { id, secret }: HandOver): string {
-	const text = JSON.stringify({ id, secret, expires: Date.now() + FRESH_MS });
+/** Seals hand-overs so that only the trigger at this address can open them, and only for a while. */
+export function sealHandOvers(apiKey: string, address: string, handOvers: HandOver[]): string {
+	const text = JSON.stringify({ handOvers, expires: Date.now() + FRESH_MS });
 	return seal(apiKey, PURPOSE, triggerAt(address), text);
 }
 
-/** The hand-over, or undefined if it was sealed for another trigger or key, or is too old. */
-export function openHandOver(
+/** The hand-overs, or undefined if they were sealed for another trigger or key, or are too old. */
+export function openHandOvers(
 	apiKey: string,
 	address: string,
 	sealed: string,
-): HandOver | undefined {
+): HandOver[] | undefined {
 	const text = unseal(apiKey, PURPOSE, triggerAt(address), sealed);
-	const { id, secret, expires } = jsonObjectIn(text ?? '') ?? {};
-	if (typeof id !== 'string' || typeof secret !== 'string' || secret === '') return undefined;
+	const { handOvers, expires } = jsonObjectIn(text ?? '') ?? {};
+	if (!Array.isArray(handOvers) || !handOvers.every(isHandOver)) return undefined;
 	const left = Number(expires) - Date.now();
-	return left > 0 && left <= FRESH_MS + CLOCKS_APART_MS ? { id, secret } : undefined;
+	return left > 0 && left <= FRESH_MS + CLOCKS_APART_MS ? handOvers : undefined;
+}
+
+function isHandOver(value: unknown): value is HandOver {
+	const { id, secret } = (value ?? {}) as Record<string, unknown>;
+	return typeof id === 'string' && typeof secret === 'string' && secret !== '';
 }
 
 /** The two nodes may run on two machines. */

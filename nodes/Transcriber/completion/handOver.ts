@@ -4,7 +4,7 @@ import type { NodeOperationError } from 'n8n-workflow';
 import { checkWebhookUrl, refuse } from '../request/checks';
 import { Line } from '../request/limits';
 import { pause, type RoutingRequest, type TranscriberCredential } from '../request/service';
-import { sealHandOver } from './envelope';
+import { sealHandOvers, type HandOver } from './envelope';
 
 export const HAND_OVER = {
 	/** Between two attempts, in ms: longer than the trigger needs to be sure of what it has stored. */
@@ -14,13 +14,23 @@ export const HAND_OVER = {
 	/** How long a trigger that was just switched on may answer 404, in ms. */
 	patienceWhenNotActive: 10_000,
 	timeout: 10_000,
+	/** The most in one request. */
+	batch: 100,
 };
 
-/** Many items at once would keep n8n from answering any of them. */
-const line = new Line(
-	() => 10,
-	() => 0,
-);
+/** What waits to be handed over to one trigger. */
+interface Outbox {
+	/** One request at a time: it costs n8n as much as an execution, however much is in it. */
+	line: Line;
+	next?: Batch;
+}
+
+interface Batch {
+	handOvers: HandOver[];
+	reply: Promise<Reply>;
+}
+
+const outboxes = new Map<string, Outbox>();
 
 /** 'Trigger URL' as it is sent to the service. Refuses what cannot be the address of a trigger. */
 export function checkTriggerUrl(
@@ -52,14 +62,50 @@ export async function handOver(
 	const cancelled = context.getExecutionCancelSignal();
 	const start = Date.now();
 	for (;;) {
-		const sealed = sealHandOver(apiKey, triggerUrl, { id, secret });
-		const leave = await line.take(cancelled);
-		const reply = await put(context, triggerUrl, sealed).finally(leave);
+		const reply = await send(context, triggerUrl, apiKey, { id, secret });
 		if (reply.stored) return;
 		const passed = Date.now() - start;
 		if (passed + HAND_OVER.interval > patienceFor(reply)) throw notTold(context, id, reply);
 		await pause(HAND_OVER.interval, cancelled);
 	}
+}
+
+/** Sends a hand-over together with all that wait for the same trigger. */
+async function send(
+	context: IExecutePaginationFunctions,
+	triggerUrl: string,
+	apiKey: string,
+	handOver: HandOver,
+): Promise<Reply> {
+	const place = JSON.stringify([triggerUrl, apiKey]);
+	const outbox: Outbox = outboxes.get(place) ?? {
+		line: new Line(
+			() => 1,
+			() => 0,
+		),
+	};
+	outboxes.set(place, outbox);
+	let batch = outbox.next;
+	if (!batch || batch.handOvers.length >= HAND_OVER.batch) {
+		const handOvers: HandOver[] = [];
+		const reply = outbox.line.take().then(async (leave) => {
+			if (outbox.next?.handOvers === handOvers) outbox.next = undefined;
+			const sealed = sealHandOvers(apiKey, triggerUrl, handOvers);
+			return await put(context, triggerUrl, sealed).finally(leave);
+		});
+		batch = { handOvers, reply };
+		outbox.next = batch;
+	}
+	batch.handOvers.push(handOver);
+	return await unlessCancelled(batch.reply, context.getExecutionCancelSignal());
+}
+
+async function unlessCancelled<T>(work: Promise<T>, cancelled?: AbortSignal): Promise<T> {
+	return await new Promise<T>((resolve, reject) => {
+		const stop = () => reject(cancelled?.reason);
+		cancelled?.addEventListener('abort', stop, { once: true });
+		work.then(resolve, reject).finally(() => cancelled?.removeEventListener('abort', stop));
+	});
 }
 
 /** What the trigger answered. No status: nothing did. */

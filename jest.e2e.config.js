@@ -9,7 +9,5 @@ module.exports = {
 	globalTeardown: '<rootDir>/test/e2e/teardown.ts',
 	// They share one n8n, and some of them measure it.
 	maxWorkers: 1,
-	// These two are not proven to pass every time yet. `npm run test:e2e:trigger` runs them.
-	testPathIgnorePatterns: ['/node_modules/', '/test/e2e/(trigger|attack)\\.test'],
 	testTimeout: 120_000,
 };

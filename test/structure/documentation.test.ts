@@ -67,7 +67,7 @@ const onTheScreen = [
 	]),
 	...['Settings', 'Community Nodes', 'Install', 'Predefined Credential Type', 'Import from File'],
 	...['Execute workflow', 'Binary', 'Read/Write Files from Disk', 'Retry On Fail'],
-	...['On Error', 'Continue'],
+	...['On Error', 'Continue', 'Allowed HTTP Request Domains'],
 ];
 
 describe.each([ENGLISH, RUSSIAN])('$page', (readme) => {

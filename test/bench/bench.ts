@@ -14,6 +14,7 @@ import { overhead } from './overhead';
 import { pacing } from './pacing';
 import { cleanUp, undoOnce, type Report, type Run } from './parts';
 import { upload } from './upload';
+import { waiting } from './waiting';
 import { webhook } from './webhook';
 
 const BENCHMARKS = {
@@ -21,14 +22,22 @@ const BENCHMARKS = {
 	overhead: { title: 'A small request', measure: overhead },
 	pacing: { title: 'A hundred recordings at once', measure: pacing },
 	webhook: { title: 'Deliveries to the trigger', measure: webhook },
-} satisfies Record<string, { title: string; measure: (run: Run) => Promise<Report> }>;
+	waiting: { title: 'Executions that wait', measure: waiting, page: 'docs/scaling.md' },
+} satisfies Record<string, Benchmark>;
+
+interface Benchmark {
+	title: string;
+	measure: (run: Run) => Promise<Report>;
+	/** Where its table belongs, if not into README.md. */
+	page?: string;
+}
 
 type Name = keyof typeof BENCHMARKS;
 const NAMES = Object.keys(BENCHMARKS) as Name[];
 
 const USAGE = `npm run bench [-- ${NAMES.map((name) => `[${name}]`).join(' ')} [--write] [--quick]]
-  without names: all of them (about 40 minutes; upload needs 20 GB in the temporary folder)
-  --write   puts the tables into README.md
+  without names: all of them (about an hour; upload needs 20 GB in the temporary folder)
+  --write   puts the tables into README.md and docs/scaling.md
   --quick   small sizes and few rounds: shows that everything works, measures nothing`;
 
 async function main(): Promise<void> {
@@ -48,7 +57,7 @@ async function main(): Promise<void> {
 			console.log(`${isReached ? '✓' : '✗'} ${text}`);
 			if (!isReached) missed.push(`${name}: ${text}`);
 		}
-		if (write) await writeIntoReadme(name, section(name, report));
+		if (write) await writeIntoPage(name, section(name, report));
 	}
 	if (missed.length > 0 && !isQuick) throw new Error(`Not reached:\n${missed.join('\n')}`);
 }
@@ -87,11 +96,11 @@ function section(name: Name, report: Report): string {
 }
 
 /** Each benchmark has a place of its own between the markers, so that one can be run alone. */
-async function writeIntoReadme(name: Name, text: string): Promise<void> {
-	const file = path.join(root, 'README.md');
-	const readme = await readFile(file, 'utf8');
-	const [before, rest] = readme.split(READY);
-	if (before === undefined || rest === undefined) throw new Error(`README.md has no ${READY}`);
+async function writeIntoPage(name: Name, text: string): Promise<void> {
+	const { page = 'README.md' }: Benchmark = BENCHMARKS[name];
+	const file = path.join(root, page);
+	const [before, rest] = (await readFile(file, 'utf8')).split(READY);
+	if (before === undefined || rest === undefined) throw new Error(`${page} has no ${READY}`);
 	const [inside, after] = rest.includes(OVER) ? rest.split(OVER) : ['', rest];
 	const sections = new Map<string, string>([...partsIn(inside ?? ''), [name, text]]);
 	const body = NAMES.flatMap((each) => {

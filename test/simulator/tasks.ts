@@ -43,7 +43,7 @@ export interface Outcome {
 
 const STAGES = ['preparing', 'transcribing', 'separating speakers', 'summarizing'];
 /** Table "Typical processing time": up to so long a recording, usual seconds. */
-const USUAL_TIMES: ReadonlyArray<{ upTo: number; seconds: number }> = [
+export const USUAL_TIMES: ReadonlyArray<{ upTo: number; seconds: number }> = [
 	{ upTo: 60, seconds: 30 },
 	{ upTo: 600, seconds: 90 },
 	{ upTo: 3600, seconds: 420 },

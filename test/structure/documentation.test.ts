@@ -8,6 +8,7 @@ import { LIMITS } from '../../nodes/Transcriber/request/limits';
 import { DICTIONARY_LIMIT_CHARS, MAX_FILE_BYTES } from '../../nodes/Transcriber/request/shapes';
 import { recipeFor } from '../n8n/versions';
 import { Billing } from '../simulator/billing';
+import { USUAL_TIMES } from '../simulator/tasks';
 import {
 	allParameters,
 	credentialTypes,
@@ -243,6 +244,20 @@ describe('the pictures', () => {
 
 	it.each(pictures)('%s is small enough for a page that loads fast', (picture) => {
 		expect(statSync(path.join(root, picture)).size).toBeLessThanOrEqual(150_000);
+	});
+});
+
+describe('docs/scaling.md', () => {
+	it('says how many recordings a day the submits a minute and the tasks at once allow', () => {
+		const [, ...usual] = USUAL_TIMES;
+		const perDay = usual.map(({ seconds }) =>
+			Math.floor(Math.min(LIMITS.submit * 1440, (TASKS_IN_PROGRESS * 86_400) / seconds)),
+		);
+		const rows = tableBelow(read('docs/scaling.md'), 'The service, per account');
+		expect(rows.map(([, processing = '']) => numberIn(processing))).toEqual(
+			usual.map(({ seconds }) => seconds),
+		);
+		expect(rows.map(([, , recordings = '']) => numberIn(recordings))).toEqual(perDay);
 	});
 });
 

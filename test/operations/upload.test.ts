@@ -7,6 +7,7 @@ import { BinaryDataService } from 'n8n-core';
 import type { IBinaryData, INodeExecutionData } from 'n8n-workflow';
 
 import { RETRY } from '../../nodes/Transcriber/request/retry';
+import { until } from '../simulator/testing-client';
 import { storedBinary } from '../support/engine';
 import { failureOf, itemWithFile, serviceForTests } from '../support/service';
 
@@ -196,7 +197,7 @@ describe('the file of a recording is closed', () => {
 		await upload(await storedItem(randomBytes(20 * MIB)));
 		const files = await Promise.all(opened.mock.results.map(({ value }) => value as Readable));
 		expect(files).toHaveLength(service.running().requests.length);
-		expect(files.map(({ destroyed }) => destroyed)).toEqual(files.map(() => true));
+		await until(() => files.every(({ destroyed }) => destroyed));
 	});
 });
 

@@ -22,7 +22,7 @@ async function finished(statuses: number[] = [], status = 'completed') {
 describe('The webhook of POST /transcribe', () => {
 	it('carries the task_id, signed over the raw body with webhook_secret', async () => {
 		const { taskId, secret } = await finished();
-		await until(() => receiver.received.length === 1);
+		await until(() => running().deliveries[0]?.status !== undefined);
 		const [delivery] = receiver.received;
 		expect(delivery?.body).toEqual({ task_id: taskId });
 		expect(delivery?.headers['x-service-signature']).toBe(sign(delivery?.raw ?? '', secret));

@@ -28,7 +28,7 @@ class Recording extends File {
 	/** When the last piece was sent, in ms since 1970. */
 	lastMoved = 0;
 
-	private open?: Awaited<ReturnType<IExecuteSingleFunctions['helpers']['getBinaryStream']>>;
+	private attempt = new AbortController();
 
 	constructor(
 		private readonly helpers: IExecuteSingleFunctions['helpers'],
@@ -43,26 +43,32 @@ class Recording extends File {
 	}
 
 	override stream(): ReturnType<File['stream']> {
-		return ReadableStream.from(this.pieces());
+		this.attempt = new AbortController();
+		return ReadableStream.from(this.pieces(this.attempt.signal));
 	}
 
-	/** A connection that breaks leaves the file open: HTTP clients end what they read from only when it is read whole. */
+	/** HTTP clients end what they read from only when it is read whole, so the end of a failed attempt is said here. */
 	close(): void {
-		this.open?.destroy();
+		this.attempt.abort();
 	}
 
-	private async *pieces(): AsyncGenerator<Uint8Array> {
-		for await (const piece of await this.source()) {
+	private async *pieces(over: AbortSignal): AsyncGenerator<Uint8Array> {
+		for await (const piece of await this.source(over)) {
 			this.lastMoved = Date.now();
 			yield piece;
 		}
 	}
 
-	private async source(): Promise<AsyncIterable<Uint8Array> | Iterable<Uint8Array>> {
+	private async source(
+		over: AbortSignal,
+	): Promise<AsyncIterable<Uint8Array> | Iterable<Uint8Array>> {
 		const { id, data } = this.binary;
 		if (!id) return inChunks(Buffer.from(data, 'base64'));
-		this.open = await this.helpers.getBinaryStream(id, CHUNK);
-		return this.open;
+		const file = await this.helpers.getBinaryStream(id, CHUNK);
+		const close = () => void file.destroy();
+		over.addEventListener('abort', close);
+		if (over.aborted) close();
+		return file;
 	}
 }
 

@@ -5,6 +5,7 @@ import { ServiceError } from '../Transcriber/request/errors';
 import { credentialOf } from './credential';
 import { eventIn, type DeliveredEvent } from './event';
 import { optionsOf, outputFor, statusAtService } from './output';
+import { settle } from './settle';
 import { Store } from './store';
 import { proofOf, verify } from './verify';
 
@@ -70,6 +71,7 @@ async function emit(
 		if (!output) store.leave(id);
 	}
 	store.end(id, { statuses: statuses + status, proof }, output !== undefined);
+	void settle(context);
 	if (!output) {
 		store.close(id, true);
 		return answer(context, 200, 'Not selected');

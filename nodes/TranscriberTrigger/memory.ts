@@ -41,14 +41,17 @@ export function memoryFor(place: string): Memory {
 	return memory;
 }
 
-/** Keeps the newest `limit` of what is known. */
+/** Keeps the newest `limit` of what is known, for so long. */
 export function note(
 	known: Map<string, Known>,
 	key: string,
 	entry: Omit<Known, 'at'>,
 	limit: number,
+	keepMs = Infinity,
 ): void {
 	if (known.get(key)?.value !== entry.value) known.set(key, { ...entry, at: Date.now() });
-	const [oldest] = known.keys();
-	if (known.size > limit && oldest !== undefined) known.delete(oldest);
+	for (const [oldest, { at }] of known) {
+		if (known.size <= limit && Date.now() - at < keepMs) break;
+		known.delete(oldest);
+	}
 }

@@ -4,6 +4,7 @@ import { openHandOvers, type HandOver } from '../Transcriber/completion/envelope
 import { seal, unseal } from '../Transcriber/completion/seal';
 import { answer, deliveryFrom } from '../Transcriber/completion/signature';
 import { credentialOf } from './credential';
+import { isOwnCall, settle } from './settle';
 import { Store } from './store';
 import { STORED_SECRET } from './verify';
 
@@ -13,7 +14,9 @@ import { STORED_SECRET } from './verify';
  * it was answered, and tells nobody when that goes wrong. So the sender asks until it hears it.
  */
 export async function takeIn(context: IWebhookFunctions): Promise<IWebhookResponseData> {
-	const { sealed } = (await deliveryFrom(context)).body ?? {};
+	const { body = {} } = await deliveryFrom(context);
+	if (isOwnCall(body)) return answerStored(context, new Store(context).isSettled());
+	const { sealed } = body;
 	if (typeof sealed !== 'string') return answer(context, 400, 'Not a hand-over');
 	const address = context.getNodeWebhookUrl('default') ?? '';
 	let { apiKey } = await credentialOf(context);
@@ -33,8 +36,14 @@ export async function takeIn(context: IWebhookFunctions): Promise<IWebhookRespon
 		const isSame = unseal(apiKey, STORED_SECRET, id, old) === secret;
 		store.keepSecret(id, isSame ? old : seal(apiKey, STORED_SECRET, id, secret));
 	}
-	if (unknown.length > 0) store.save();
-	const stored = handOvers.every(isKnown);
+	if (unknown.length > 0) {
+		store.save();
+		void settle(context);
+	}
+	return answerStored(context, handOvers.every(isKnown));
+}
+
+function answerStored(context: IWebhookFunctions, stored: boolean): IWebhookResponseData {
 	context
 		.getResponseObject()
 		.status(stored ? 200 : 202)

@@ -14,6 +14,11 @@ export const STORE = {
 	 * by then every call that had loaded the data before the entry was in it has written.
 	 */
 	settledMs: 1_000,
+	/**
+	 * How long, in ms, this process insists on the endings that it has noted. For good would be too
+	 * long: where there is no room for all, it would drive out the newer ones of other processes.
+	 */
+	keepEndingsMs: 10 * 60_000,
 };
 
 /** What n8n keeps of a trigger. */
@@ -88,8 +93,9 @@ export class Store {
 	isStored(id: string): boolean {
 		const known = this.memory.secrets.get(keyOf(id));
 		if (this.isTest || !known) return known !== undefined;
-		const isOldEnough = Date.now() - known.at >= STORE.settledMs;
-		return isOldEnough && valueIn(this.loaded.secrets, keyOf(id)) === known.value;
+		// Not there, or not any more: its time begins when it is saved (again).
+		if (valueIn(this.loaded.secrets, keyOf(id)) !== known.value) known.at = Date.now();
+		return Date.now() - known.at >= STORE.settledMs;
 	}
 
 	/** How a task or bot has ended, if it has. */
@@ -122,7 +128,7 @@ export class Store {
 		if (secret !== undefined) this.keepSecret(id, secret);
 		const value = `${statuses} ${proof}`;
 		const ending = { value, isNewer: this.endingOf(id) !== undefined, isOpen: isStarting };
-		note(this.memory.endings, key, ending, STORE.endings);
+		note(this.memory.endings, key, ending, STORE.endings, STORE.keepEndingsMs);
 		this.ended = key;
 		this.save();
 	}
@@ -141,6 +147,17 @@ export class Store {
 		const key = keyOf(id);
 		const known = this.memory.endings.get(key);
 		if (known && valueIn(this.loaded.endings, key) !== known.value) this.save();
+	}
+
+	/** Whether all that is known has been loaded. What has not, is saved once more. */
+	isSettled(): boolean {
+		const { memory, loaded } = this;
+		const { secrets, endings } = this.upToDate();
+		if (secrets === loaded.secrets && endings === loaded.endings) return memory.inFlight.size === 0;
+		const there = keysIn(loaded.secrets);
+		for (const [key, known] of memory.secrets) if (!there.has(key)) known.at = Date.now();
+		this.save();
+		return false;
 	}
 
 	get bot(): SentBot | undefined {
@@ -185,6 +202,8 @@ export class Store {
 		const closed = new Map([...memory.endings].filter(([, { isOpen }]) => !isOpen));
 		const endings = merged(loaded.endings, closed, new Set(), STORE.endings);
 		const ended = keysIn(endings);
+		// Also what has ended in another process, or it would be saved again when its ending is dropped.
+		for (const key of ended) if (!memory.inFlight.has(key)) memory.secrets.delete(key);
 		const secrets = merged(loaded.secrets, memory.secrets, ended, STORE.secrets);
 		return { secrets, endings, bot };
 	}

@@ -19,7 +19,7 @@ import { HAND_OVER, checkTriggerUrl, handOver } from '../../nodes/Transcriber/co
 import { seal } from '../../nodes/Transcriber/completion/seal';
 import { Transcriber } from '../../nodes/Transcriber/Transcriber.node';
 import { STORE } from '../../nodes/TranscriberTrigger/store';
-import { startReceiver } from '../simulator/testing-client';
+import { startReceiver, until } from '../simulator/testing-client';
 import { credentialsHelper } from '../support/engine';
 import { deliver, handOverTo, post, put } from './client';
 import { TriggerHost, newProcess, type HostSettings } from './host';
@@ -167,6 +167,21 @@ describe('It is acknowledged only when it is durably stored', () => {
 		host.restart();
 		for (const id of ids) {
 			expect((await deliver(host.url, { task_id: id }, `${SECRET} ${id}`)).status).toBe(200);
+		}
+		expect(host.executions).toHaveLength(50);
+	});
+
+	it('50 deliveries at once at two processes in turn: soon each process knows all of them', async () => {
+		await open({ saveMs: 60 });
+		host.processes = [newProcess(), newProcess()];
+		const ids = Array.from({ length: 50 }, (_, index) => `task-${index}`);
+		await Promise.all(ids.map((id) => handOverTo(host.url, id, SECRET, API_KEY, 237)));
+		await Promise.all(ids.map((id) => deliver(host.url, { task_id: id }, SECRET)));
+		// One process has written over what the other one had saved, and nobody calls either again.
+		await until(() => host.stored.endings.split(';').length === 50 + 1);
+		host.restart();
+		for (const id of [...ids, ...ids]) {
+			expect((await deliver(host.url, { task_id: id }, SECRET)).status).toBe(200);
 		}
 		expect(host.executions).toHaveLength(50);
 	});

@@ -188,13 +188,17 @@ export class TriggerHost {
 				return express;
 			},
 		});
-		const process = this.nextProcess();
+		const [, ownAddress, path] = /^\/process-(\d+)(\/.*)$/.exec(request.url ?? '') ?? [];
+		const process = this.processes[Number(ownAddress ?? NaN)] ?? this.nextProcess();
+		// Each process has an address of its own behind the one of them all.
+		const place = this.processes.indexOf(process);
+		const originalUrl = `/process-${place}${path ?? request.url}`;
 		const workflow = this.load(process);
 		const context = new WebhookContext(
 			workflow,
 			this.node,
 			this.additionalData({
-				httpRequest: Object.assign(request, { rawBody, readRawBody: async () => {} }),
+				httpRequest: Object.assign(request, { originalUrl, rawBody, readRawBody: async () => {} }),
 				httpResponse: express,
 			}),
 			this.settings.mode ?? 'webhook',

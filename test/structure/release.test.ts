@@ -124,7 +124,16 @@ describe('CI', () => {
 		const { strategy, env, commands } = job('ci', 'end-to-end');
 		expect(strategy?.matrix.n8n).toEqual([N8N_2, N8N_1]);
 		expect(env).toEqual({ N8N_VERSION: '${{ matrix.n8n }}' });
-		expect(commands).toContain('npm run test:e2e');
+		expect(commands).toEqual(expect.arrayContaining(['npm run test:e2e', 'npm run test:lts']));
+	});
+
+	it('runs in queue mode, on the n8n that the end-to-end job has installed', () => {
+		const { steps, commands } = job('ci', 'queue');
+		expect(commands).toContain('npm run test:queue');
+		const keys = [steps, job('ci', 'end-to-end').steps].map(
+			(all) => all.find(({ uses }) => uses?.startsWith('actions/cache@'))?.with?.key,
+		);
+		expect(keys[0]).toBe(String(keys[1]).replace('${{ matrix.n8n }}', N8N_2));
 	});
 
 	it('keeps the installed n8n by its version and recipe, where the tests look for it', () => {

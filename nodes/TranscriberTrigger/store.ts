@@ -63,6 +63,8 @@ export class Store {
 	/** Listening for a test event: n8n saves nothing, so memory is all there is. */
 	private readonly isTest: boolean;
 
+	private readonly found = new Map<string, string | undefined>();
+
 	/** The key of what {@link end} noted in this call. */
 	private ended?: string;
 
@@ -79,13 +81,12 @@ export class Store {
 	/** The sealed secret of a task or bot. */
 	secretOf(id: string): string | undefined {
 		const known = this.memory.secrets.get(keyOf(id));
-		if (known?.isNewer) return known.value;
-		return valueIn(this.loaded.secrets, keyOf(id)) ?? known?.value;
+		return known?.isNewer ? known.value : (this.loadedSecretOf(id) ?? known?.value);
 	}
 
 	keepSecret(id: string, sealed: string): void {
 		const key = keyOf(id);
-		const isNewer = ![undefined, sealed].includes(valueIn(this.loaded.secrets, key));
+		const isNewer = ![undefined, sealed].includes(this.loadedSecretOf(id));
 		note(this.memory.secrets, key, { value: sealed, isNewer }, STORE.secrets);
 	}
 
@@ -94,8 +95,14 @@ export class Store {
 		const known = this.memory.secrets.get(keyOf(id));
 		if (this.isTest || !known) return known !== undefined;
 		// Not there, or not any more: its time begins when it is saved (again).
-		if (valueIn(this.loaded.secrets, keyOf(id)) !== known.value) known.at = Date.now();
+		if (this.loadedSecretOf(id) !== known.value) known.at = Date.now();
 		return Date.now() - known.at >= STORE.settledMs;
+	}
+
+	private loadedSecretOf(id: string): string | undefined {
+		// Looked up several times in a call, and the ledger may be long.
+		if (!this.found.has(id)) this.found.set(id, valueIn(this.loaded.secrets, keyOf(id)));
+		return this.found.get(id);
 	}
 
 	/** How a task or bot has ended, if it has. */

@@ -1,6 +1,10 @@
 /**
  * Deliveries to the trigger, which verifies signatures and drops repeats, beside n8n's own Webhook node, which does
  * neither. The same workflow behind both, the same load.
+ *
+ * n8n 2 sets up a sandbox for expressions for each call of a webhook, unless the node is its own Webhook node and has
+ * no expression in it. No other node can do without, so the Webhook node is measured with an expression too: that
+ * tells what is n8n's share and what is the trigger's.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,14 +12,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { inOneLine, NODE_TYPE } from '../e2e/harness';
 import type { N8nHost } from '../n8n/host';
 import type { WorkflowNode } from '../n8n/rest';
-import { put, sign } from '../trigger/client';
+import { putAll, sign } from '../trigger/client';
 import { inSeconds, median, times, withN8n, type Report, type Run } from './parts';
 
 const SECRETS = [5, 5_000] as const;
 const QUICK_SECRETS = [5, 50] as const;
 const ROUNDS = 7;
-const DELIVERIES = 500;
+const DELIVERIES = 150;
 const QUICK_DELIVERIES = 50;
+/** Secrets that are handed over with one request, as a Transcriber node does. */
+const TOGETHER = 100;
 const AT_ONCE = 10;
 const LEAST_THROUGHPUT = 0.9;
 /** The difference between few and many secrets that the noise of a machine makes. */
@@ -41,7 +47,12 @@ export async function webhook(run: Run): Promise<Report> {
 	const deliveries = run.isQuick ? QUICK_DELIVERIES : DELIVERIES;
 	const [few, many] = run.isQuick ? QUICK_SECRETS : SECRETS;
 	return await withN8n(run, {}, async (n8n) => {
-		const theirs = await receiver(n8n, 'n8n Webhook, verifies nothing', ownWebhook());
+		const theirs = await receiver(n8n, 'n8n Webhook, verifies nothing', ownWebhook('bench'));
+		const withExpression = await receiver(
+			n8n,
+			'n8n Webhook with an expression, verifies nothing',
+			ownWebhook('bench-expression', { responseData: '={{ "Accepted" }}' }),
+		);
 		const [withFew, withMany] = [
 			await receiver(n8n, `**Transcriber Trigger**, ${few} secrets waiting`, trigger()),
 			await receiver(n8n, `**Transcriber Trigger**, ${many} secrets waiting`, trigger()),
@@ -55,7 +66,7 @@ export async function webhook(run: Run): Promise<Report> {
 			run.log(`${count} secrets handed over in ${inSeconds(Date.now() - started)}`);
 		}
 
-		const all = [theirs, withFew, withMany];
+		const all = [theirs, withExpression, withFew, withMany];
 		// The first round is for the compiler.
 		for (let round = 0; round <= (run.isQuick ? 1 : ROUNDS); round++) {
 			const turn = round % all.length;
@@ -69,33 +80,36 @@ export async function webhook(run: Run): Promise<Report> {
 			run.log(all.map(({ rates }) => `${Math.round(rates.at(-1) ?? 0)}/s`).join(', '));
 		}
 
-		const [base, ratio, ratioWithMany] = all.map(
-			({ rates }) => median(rates) / median(theirs.rates),
-		) as [number, number, number];
-		const row = ({ name, rates }: Receiver, against: number) => [
-			name,
-			`${Math.round(median(rates))} a second`,
-			times(against),
+		const against = (to: Receiver, base: Receiver) => median(to.rates) / median(base.rates);
+		const row = (to: Receiver) => [
+			to.name,
+			`${Math.round(median(to.rates))} a second`,
+			times(against(to, theirs)),
+			times(against(to, withExpression)),
 		];
+		const throughput = (base: Receiver, name: string) => {
+			const ratios = [against(withFew, base), against(withMany, base)];
+			return {
+				text: `at least ${LEAST_THROUGHPUT} × the throughput of ${name} (${ratios.map(times).join(', ')})`,
+				isReached: Math.min(...ratios) >= LEAST_THROUGHPUT,
+			};
+		};
+		const ofMany = against(withMany, withFew);
 		return {
 			table: [
-				['', 'Deliveries', "Against n8n's Webhook"],
-				row(withFew, ratio),
-				row(withMany, ratioWithMany),
-				row(theirs, base),
+				['', 'Deliveries', "Against n8n's Webhook", 'Against the one with an expression'],
+				...[withFew, withMany, withExpression, theirs].map(row),
 			],
 			goals: [
+				throughput(theirs, "n8n's Webhook node"),
+				throughput(withExpression, "n8n's Webhook node with an expression"),
 				{
-					text: `at least ${LEAST_THROUGHPUT} × the throughput of n8n's Webhook node (${times(ratio)}, ${times(ratioWithMany)})`,
-					isReached: Math.min(ratio, ratioWithMany) >= LEAST_THROUGHPUT,
-				},
-				{
-					text: `no slower with ${many} secrets than with ${few} (${times(ratioWithMany / ratio)})`,
-					isReached: ratioWithMany / ratio >= 1 - NOISE,
+					text: `no slower with ${many} secrets than with ${few} (${times(ofMany)})`,
+					isReached: ofMany >= 1 - NOISE,
 				},
 			],
 			remarks: [
-				`${deliveries} deliveries, ${AT_ONCE} at a time, each starts an execution with one more node; in turns, the median of ${theirs.rates.length} rounds. The trigger checks each signature with the secret of that submission and drops repeats.`,
+				`${deliveries} deliveries, ${AT_ONCE} at a time, each starts an execution with one more node; in turns, the median of ${theirs.rates.length} rounds. The trigger checks each signature with the secret of that submission and drops repeats. n8n 2 sets up a sandbox for expressions for each call of a webhook, except of its own Webhook node without expressions; with \`N8N_EXPRESSION_ENGINE=legacy\`, and on n8n 1, it does not.`,
 			],
 		};
 	});
@@ -111,16 +125,12 @@ function trigger(): WorkflowNode {
 	};
 }
 
-function ownWebhook(): WorkflowNode {
+function ownWebhook(path: string, options: Record<string, string> = {}): WorkflowNode {
 	return {
 		name: 'Receiver',
 		type: 'n8n-nodes-base.webhook',
 		typeVersion: 2.1,
-		parameters: {
-			httpMethod: 'POST',
-			path: 'bench',
-			options: {},
-		},
+		parameters: { httpMethod: 'POST', path, options },
 	};
 }
 
@@ -166,17 +176,20 @@ const secretOf = (id: string) => `secret-of-${id}`;
 
 /** Until the trigger has all of them durably. */
 async function handOver({ url }: Receiver, ids: string[]): Promise<void> {
-	let missing = ids;
-	while (missing.length > 0) {
-		const refused: string[] = [];
-		await someAtOnce(missing, async (id) => {
-			const { status, body } = await put(url, id, secretOf(id), API_KEY);
-			if (status === 202) refused.push(id);
-			else if (body['stored'] !== true) throw new Error(`Hand-over: HTTP ${status}`);
-		});
-		missing = refused;
-		if (missing.length > 0) await sleep(SETTLED_MS);
-	}
+	const isStored = async (part: string[]) => {
+		const handOvers = part.map((id) => ({ id, secret: secretOf(id) }));
+		const { status, body } = await putAll(url, handOvers, API_KEY);
+		if (status !== 200 && status !== 202) throw new Error(`Hand-over: HTTP ${status}`);
+		return body['stored'] === true;
+	};
+	const parts = Array.from({ length: Math.ceil(ids.length / TOGETHER) }, (_, index) =>
+		ids.slice(index * TOGETHER, (index + 1) * TOGETHER),
+	);
+	await someAtOnce(parts, async (part) => void (await isStored(part)));
+	await sleep(SETTLED_MS);
+	await someAtOnce(parts, async (part) => {
+		while (!(await isStored(part))) await sleep(SETTLED_MS);
+	});
 }
 
 /** Deliveries a second. */
@@ -214,10 +227,10 @@ async function post(
 	return answer.status;
 }
 
-async function someAtOnce(ids: string[], work: (id: string) => Promise<void>): Promise<void> {
-	const waiting = [...ids];
+async function someAtOnce<T>(list: T[], work: (one: T) => Promise<void>): Promise<void> {
+	const waiting = [...list];
 	const worker = async () => {
-		for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) await work(id);
+		for (let one = waiting.pop(); one !== undefined; one = waiting.pop()) await work(one);
 	};
 	await Promise.all(Array.from({ length: AT_ONCE }, worker));
 }

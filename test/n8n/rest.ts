@@ -130,14 +130,22 @@ export class N8nRest {
 
 	/** Any other path of the interface; `path` is what follows `/rest`. */
 	async call<T>(method: string, path: string, body?: unknown): Promise<T> {
-		const answer = await fetch(`${this.url}/rest${path}`, {
-			method,
-			headers: {
-				...(this.cookie === '' ? {} : { cookie: this.cookie }),
-				...(body === undefined ? {} : { 'content-type': 'application/json' }),
-			},
-			body: body === undefined ? undefined : JSON.stringify(body),
-		});
+		const send = async () =>
+			await fetch(`${this.url}/rest${path}`, {
+				method,
+				headers: {
+					...(this.cookie === '' ? {} : { cookie: this.cookie }),
+					...(body === undefined ? {} : { 'content-type': 'application/json' }),
+				},
+				body: body === undefined ? undefined : JSON.stringify(body),
+			});
+		let answer = await send();
+		// An n8n with very much to do takes its database for lost now and then, and refuses everything.
+		for (let tries = 0; answer.status === 503 && tries < 120; tries++) {
+			await answer.arrayBuffer();
+			await sleep(500);
+			answer = await send();
+		}
 		for (const cookie of answer.headers.getSetCookie()) {
 			if (cookie.startsWith('n8n-auth=')) this.cookie = cookie.replace(/;.*/, '');
 		}

@@ -295,6 +295,7 @@ describe('The action node', () => {
 		jest.replaceProperty(HAND_OVER, 'interval', SETTLED_MS + 20);
 		jest.replaceProperty(HAND_OVER, 'patience', 1_000);
 		jest.replaceProperty(HAND_OVER, 'patienceWhenNotActive', 500);
+		jest.replaceProperty(HAND_OVER, 'patienceWhenRefused', 500);
 	});
 
 	it('hands the secret over and returns when the trigger has it durably', async () => {
@@ -344,7 +345,12 @@ describe('The action node', () => {
 			'its workflow is not active',
 			'activate) the workflow',
 		],
-		['another API key', [401], 'does not accept what this node has sealed', 'same credential'],
+		[
+			'another API key',
+			Array<number>(9).fill(401),
+			'does not accept what this node has sealed',
+			'same credential',
+		],
 		['a redirect', [302], 'answered HTTP 302', "'Trigger URL'"],
 		['another webhook', [200], 'answered HTTP 200', "'Trigger URL'"],
 		['a server that is down', Array<number>(9).fill(502), 'answered HTTP 502', "'Trigger URL'"],
@@ -372,6 +378,17 @@ describe('The action node', () => {
 		await receiver.close();
 		const failure = handOver(sender(), receiver.url, '7f3c', SECRET);
 		await expect(failure).rejects.toThrow('7f3c: n8n cannot reach its address');
+	});
+
+	it('a trigger that does not know of a new API key yet is asked again', async () => {
+		jest.replaceProperty(HAND_OVER, 'patience', 10_000);
+		jest.replaceProperty(HAND_OVER, 'patienceWhenRefused', 10_000);
+		const credentials = { ...CREDENTIALS };
+		await open({ credentials });
+		await put(host.url, 'before', SECRET, API_KEY);
+		credentials.apiKey = 'new-api-key';
+		expect((await put(host.url, '7f3c', SECRET, 'new-api-key')).status).toBe(401);
+		await handOver(sender('new-api-key'), host.url, '7f3c', SECRET);
 	});
 
 	it('a trigger that never stores it', async () => {

@@ -13,6 +13,8 @@ export const HAND_OVER = {
 	patience: 60_000,
 	/** How long a trigger that was just switched on may answer 404, in ms. */
 	patienceWhenNotActive: 10_000,
+	/** How long a trigger may not know of a new API key yet, in ms. */
+	patienceWhenRefused: 3_000,
 	timeout: 10_000,
 	/** The most in one request. */
 	batch: 100,
@@ -142,6 +144,7 @@ async function put(
 
 function patienceFor({ status, stored }: Reply): number {
 	if (status === 404) return HAND_OVER.patienceWhenNotActive;
+	if (status === 401) return HAND_OVER.patienceWhenRefused;
 	const isWorthAnotherTry =
 		stored === false || status === undefined || status === 429 || status >= 500;
 	return isWorthAnotherTry ? HAND_OVER.patience : 0;

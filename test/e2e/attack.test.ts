@@ -22,6 +22,7 @@ describe('10 000 malicious or broken deliveries and hand-overs', () => {
 		const [victim = '', other = '', ...honest] = ids;
 		const quiet = honest.slice(0, 19);
 		const busy = honest.slice(19);
+		const [ended = ''] = quiet;
 		const timed = async (list: string[]) => {
 			const times = await inTurn(list, async (id) => {
 				const start = Date.now();
@@ -43,7 +44,12 @@ describe('10 000 malicious or broken deliveries and hand-overs', () => {
 			secret: bench.secretOf(victim),
 			otherSecret: bench.secretOf(other),
 			expired,
+			delivered: { raw: JSON.stringify({ task_id: ended }), secret: bench.secretOf(ended) },
+			handedOver: sealHandOvers(bench.simulator.apiKey, trigger.url, [
+				{ id: ended, secret: bench.secretOf(ended) },
+			]),
 		});
+		const replays = requests.filter(({ isReplay }) => isReplay).length;
 		const answers = new Map<number, number>();
 		let isOver = false;
 		const send = async () => {
@@ -60,9 +66,10 @@ describe('10 000 malicious or broken deliveries and hand-overs', () => {
 			`Answers: ${JSON.stringify(Object.fromEntries(answers))}; an honest delivery took ${alone} ms alone, ${amidst} ms amidst`,
 		);
 		expect([...answers.values()].reduce((sum, count) => sum + count)).toBe(10_000);
-		expect([...answers.keys()].filter((status) => status < 400 || status === 500)).toEqual([]);
-		// It waits for those under way, none of which may cost more than itself. Twice that, for noise.
-		expect(amidst).toBeLessThan(2 * (AT_ONCE + 1) * alone);
+		expect(answers.get(200)).toBe(replays);
+		expect([...answers.keys()].filter((status) => status < 400 || status === 500)).toEqual([200]);
+		// Next to nothing; on a slow machine, what those under way take that cost no more than itself, twice.
+		expect(amidst).toBeLessThan(Math.max(1000, 2 * (AT_ONCE + 1) * alone));
 		expect(taskIdsIn(await bench.executionsOf(trigger, 38)).sort()).toEqual([...honest].sort());
 		// The one that all of it was about is still waited for.
 		expect((await deliver(trigger.url, { task_id: victim }, bench.secretOf(victim))).status).toBe(

@@ -8,6 +8,8 @@ export interface BrokenRequest {
 	method: 'POST' | 'PUT';
 	raw: string | Buffer;
 	headers: OutgoingHttpHeaders;
+	/** Word for word what was accepted before: accepted again, and nothing comes of it. */
+	isReplay?: boolean;
 }
 
 interface About {
@@ -19,6 +21,9 @@ interface About {
 	otherSecret: string;
 	/** A sealed hand-over that is too old. */
 	expired: string;
+	/** A delivery and a sealed hand-over of a task that has ended. */
+	delivered: { raw: string; secret: string };
+	handedOver: string;
 }
 
 /** The same every time. */
@@ -30,7 +35,8 @@ function randomNumbers(seed: number): (below: number) => number {
 	};
 }
 
-export function broken({ count, taskId, secret, otherSecret, expired }: About): BrokenRequest[] {
+export function broken(about: About): BrokenRequest[] {
+	const { count, taskId, secret, otherSecret, expired, delivered, handedOver } = about;
 	const random = randomNumbers(42);
 	const body = () => JSON.stringify({ task_id: taskId, no: random(1e9) });
 	const bytes = (length: number) => Buffer.from(Array.from({ length }, () => random(256)));
@@ -106,6 +112,12 @@ export function broken({ count, taskId, secret, otherSecret, expired }: About): 
 		() => put(JSON.stringify({ sealed: flipBase64(expired, random(expired.length)) })),
 		() => put(JSON.stringify({ id: taskId, secret: 'planted' })),
 		() => put('[]'),
+		() => put(JSON.stringify({ own: bytes(16).toString('hex') })),
+		() => ({
+			...withSignature(delivered.raw, sign(delivered.raw, delivered.secret)),
+			isReplay: true,
+		}),
+		() => ({ ...put(JSON.stringify({ sealed: handedOver })), isReplay: true }),
 	];
 	// Few, because a request as large as n8n takes is slow to send.
 	const huge = [

@@ -4,6 +4,7 @@ import { sleep } from 'n8n-workflow';
 
 import { apiRoot } from '../Transcriber/apiRoot';
 import { seal } from '../Transcriber/completion/seal';
+import { PUBLIC_ADDRESS_SETTING } from '../Transcriber/n8nLines';
 import { checkMeeting, reasonAgainstWebhookUrl, refuse } from '../Transcriber/request/checks';
 import { ServiceError, wasCertainlyRefused } from '../Transcriber/request/errors';
 import { call, type Caller, type TranscriberCredential } from '../Transcriber/request/service';
@@ -69,7 +70,7 @@ export async function sendBot(context: IHookFunctions): Promise<boolean> {
 		throw refuse(
 			context,
 			`The webhook address of this n8n ${reason}: '${address}'`,
-			'Set the public https address of n8n (N8N_WEBHOOK_URL on n8n 2, WEBHOOK_URL on n8n 1), then publish the workflow again (n8n 1: activate it). No bot was sent.',
+			`Set the public https address of n8n (${PUBLIC_ADDRESS_SETTING}), then publish the workflow again (n8n 1: activate it). No bot was sent.`,
 		);
 	}
 	const body: IDataObject = {

@@ -8,8 +8,9 @@ import type { Workflow, WorkflowNode } from '../n8n/rest';
 import { Bench, inOneLine, NODE_TYPE, sharedN8n, type NodeOutcome } from './harness';
 
 const MEGABYTE = 1_000_000;
-/** In memory n8n holds a file as text, and stores it with the execution. */
-const SIZE = sharedN8n().binaryMode === 'default' ? 50 * MEGABYTE : 1500 * MEGABYTE;
+/** Then n8n holds a file as text, and saves it with the execution, for which it takes many times its size. */
+const IS_IN_MEMORY = sharedN8n().binaryMode === 'default';
+const SIZE = IS_IN_MEMORY ? 50 * MEGABYTE : 1500 * MEGABYTE;
 const MOST_GROWTH = 250 * MEGABYTE;
 const WITHIN_MS = 300_000;
 
@@ -52,7 +53,7 @@ describe(`an upload of ${inMegabytes(SIZE)} through a real n8n`, () => {
 				file: { name: 'long-meeting.mp4', size: SIZE, sha256 },
 			});
 			expect(upload.peak - reading.peak).toBeLessThan(MOST_GROWTH);
-			expect(upload.peak - upload.before).toBeLessThan(MOST_GROWTH);
+			if (!IS_IN_MEMORY) expect(upload.peak - upload.before).toBeLessThan(MOST_GROWTH);
 		},
 		WITHIN_MS,
 	);

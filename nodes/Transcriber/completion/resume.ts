@@ -1,5 +1,4 @@
 import type {
-	IDataObject,
 	IExecuteData,
 	IRunExecutionData,
 	IWebhookDescription,
@@ -7,6 +6,7 @@ import type {
 	IWebhookResponseData,
 } from 'n8n-workflow';
 
+import { inputOfWoken } from '../n8nLines';
 import type { TranscriberCredential } from '../request/service';
 import { SUBMISSION_SECRET } from './accepted';
 import { unseal } from './seal';
@@ -130,7 +130,5 @@ async function haveAllEnded(
 function wake(entry: IExecuteData, suspension: Suspension) {
 	suspension.resumed = true;
 	delete entry.node.disabled;
-	delete entry.metadata?.resumeError;
-	const [items] = entry.data.main ?? [];
-	return [(items ?? []).map(({ error: _, ...item }) => item as { json: IDataObject })];
+	return [inputOfWoken(entry)];
 }

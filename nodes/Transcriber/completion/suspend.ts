@@ -6,6 +6,7 @@ import type {
 } from 'n8n-workflow';
 import { NodeOperationError } from 'n8n-workflow';
 
+import { failUnlessWoken } from '../n8nLines';
 import { checkOwnAddress, refuse } from '../request/checks';
 import { isBatched, isToolCall, type NodeRun } from '../request/run';
 import { call, type Caller, type RoutingRequest } from '../request/service';
@@ -167,25 +168,11 @@ export async function hasEndedAtService(
 	return hasEnded(task.status);
 }
 
-/**
- * Puts the execution to sleep. When nobody wakes it in time, n8n would pass the input through as
- * if it were the result; both lines of n8n have a place to say better, and neither heeds the
- * other's: n8n 2 throws the `resumeError` of the stack entry, n8n 1 turns items that carry an
- * error into error outputs.
- */
 async function suspend(
 	context: IExecutePaginationFunctions,
 	suspension: Suspension,
 ): Promise<void> {
-	const entry = context.getExecuteData();
-	const error = timedOut(context, suspension);
-	entry.metadata = { ...entry.metadata, resumeError: error };
-	entry.data = {
-		...entry.data,
-		main: (entry.data.main ?? []).map(
-			(items) => items?.map((item) => ({ ...item, error })) ?? null,
-		),
-	};
+	failUnlessWoken(context.getExecuteData(), timedOut(context, suspension));
 	// There at run time in every execution context, but not in the types of this one.
 	const { putExecutionToWait } = context as unknown as IExecuteFunctions;
 	await putExecutionToWait.call(context, new Date(suspension.until));

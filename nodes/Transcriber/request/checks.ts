@@ -5,6 +5,7 @@ import type {
 } from 'n8n-workflow';
 import { NodeOperationError } from 'n8n-workflow';
 
+import { PUBLIC_ADDRESS_SETTING } from '../n8nLines';
 import type { RoutingRequest } from './service';
 
 /** A parameter that cannot be right: refused before anything is sent. */
@@ -162,7 +163,7 @@ export function checkOwnAddress(
 	throw refuse(
 		context,
 		`${displayName} ${reason}: '${new URL(address).origin}'`,
-		'Set the public https address of n8n (N8N_WEBHOOK_URL on n8n 2, WEBHOOK_URL on n8n 1), or choose Wait by Polling.',
+		`Set the public https address of n8n (${PUBLIC_ADDRESS_SETTING}), or choose Wait by Polling.`,
 	);
 }
 

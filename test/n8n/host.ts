@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
@@ -215,14 +215,22 @@ export function environment(
 	};
 }
 
-/** All held open until the last is found, so that no two are the same. */
+/**
+ * Below the ports that systems give to outgoing connections, one of which could take a port before it is used. All are
+ * held open until the last is found, so that no two are the same.
+ */
 export async function freePorts(count: number): Promise<number[]> {
-	const servers = Array.from({ length: count }, () => createServer());
-	const ports: number[] = [];
-	for (const server of servers) {
-		await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-		ports.push((server.address() as AddressInfo).port);
+	const servers = new Map<number, Server>();
+	while (servers.size < count) {
+		const port = 16_000 + Math.floor(Math.random() * 16_000);
+		const server = createServer();
+		const isFree = await new Promise<boolean>((resolve) => {
+			server.once('error', () => resolve(false));
+			server.listen(port, '127.0.0.1', () => resolve(true));
+		});
+		if (isFree) servers.set(port, server);
 	}
-	await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-	return ports;
+	const closed = [...servers.values()].map((server) => new Promise((done) => server.close(done)));
+	await Promise.all(closed);
+	return [...servers.keys()];
 }

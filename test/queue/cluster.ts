@@ -53,11 +53,10 @@ export class Cluster {
 	}
 
 	static async start(packageTarball: string, log: (line: string) => void): Promise<Cluster> {
-		const installed = await ensureN8n(N8N_2, { onProgress: log });
 		const folder = await mkdtemp(path.join(tmpdir(), 'transcriber-queue-'));
 		const cluster = new Cluster(folder);
 		try {
-			await cluster.start(installed, packageTarball);
+			await cluster.start(packageTarball, log);
 		} catch (error) {
 			await cluster.stop();
 			throw error;
@@ -75,11 +74,12 @@ export class Cluster {
 		return this.processes[0]?.pid ?? 0;
 	}
 
-	private async start(installed: InstalledN8n, packageTarball: string): Promise<void> {
+	private async start(packageTarball: string, log: (line: string) => void): Promise<void> {
 		// PostgreSQL runs as another user.
 		await chmod(this.folder, 0o755);
 		mkdirSync(this.files);
 		this.servers = await startServers(this.folder, this.guard);
+		const installed = await ensureN8n(N8N_2, { onProgress: log });
 		const [balancerPort = 0, ...ports] = await freePorts(1 + 2 * ROLES.length);
 		this.url = `http://127.0.0.1:${balancerPort}`;
 		for (const [index, role] of ROLES.entries()) {

@@ -12,6 +12,8 @@ import { OwnProcess, type Guard } from '../n8n/process';
 export interface Servers {
 	/** Where they are, as n8n wants to be told. */
 	env: Record<string, string>;
+	/** Of those that were started here. */
+	pids: number[];
 	stop(): Promise<void>;
 }
 
@@ -36,6 +38,7 @@ export async function startServers(folder: string, guard: Guard): Promise<Server
 			...postgresEnv(postgresUrl ?? `postgres://n8n@127.0.0.1:${postgresPort}/postgres`),
 			...redisEnv(redisUrl ?? `redis://127.0.0.1:${redisPort}`),
 		},
+		pids: started.flatMap(({ pid }) => pid ?? []),
 		stop: async () => {
 			// The orderly way for PostgreSQL with clients that are gone; Redis knows it as the same.
 			await Promise.all(started.map(async (server) => await server.end('SIGINT')));

@@ -5,7 +5,7 @@ module.exports = {
 	reporters: ['default', '<rootDir>/test/support/closingLine.js'],
 	testMatch: ['<rootDir>/test/**/*.test.ts'],
 	testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/e2e/', '<rootDir>/test/queue/'],
-	setupFiles: ['<rootDir>/test/setup.ts'],
+	setupFilesAfterEnv: ['<rootDir>/test/setup.ts'],
 	transform: { '^.+\\.ts$': ['ts-jest', { tsconfig: '<rootDir>/test/tsconfig.json' }] },
 	// Most of the time is waiting for answers, not work.
 	maxWorkers: 3,

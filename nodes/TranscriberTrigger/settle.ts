@@ -33,7 +33,9 @@ export async function settle(context: IWebhookFunctions): Promise<void> {
 			await sleep(STORE.settledMs * (1 + Math.random()));
 			const isQuiet = Date.now() - (changes.get(url) ?? 0) >= STORE.settledMs;
 			const { stored } = await callOneself(context, url);
-			if (stored === undefined || (stored && isQuiet)) return;
+			if (stored && isQuiet) return;
+			// This process may be busy; but where it cannot reach itself, trying on is of no use.
+			if (stored === undefined) calls += MOST_CALLS / 4;
 		}
 	} finally {
 		changes.delete(url);

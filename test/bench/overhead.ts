@@ -83,10 +83,12 @@ async function compare(run: Run, service: Service, n8n: N8nHost): Promise<Report
 				subject === ours ? '' : times(against(subject)),
 			]),
 		],
-		goals: [theirs, bare].map((subject) => ({
-			text: `no more than ${MOST_TIME} × the time of: ${subject.name} (${times(against(subject))})`,
-			isReached: against(subject) <= MOST_TIME,
-		})),
+		goals: [
+			{
+				text: `no more than ${MOST_TIME} × the time of the HTTP Request node (${times(against(theirs))})`,
+				isReached: against(theirs) <= MOST_TIME,
+			},
+		],
 		remarks: [
 			`${BATCHES} executions with ${BATCH} items each, all nodes in turns; the median of ${ours.rounds.length} rounds. The bare node makes the same request with n8n's declarative engine and adds nothing: no checks, pacing, retries or pairing.`,
 		],

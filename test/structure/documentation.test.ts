@@ -209,8 +209,10 @@ describe('the documentation', () => {
 	});
 
 	it.each(pages)('%s sets in bold only what is on the screen', (page) => {
-		const named = [...read(page).matchAll(/\*\*(.+?)\*\*/g)].flatMap(([, text]) =>
-			(text ?? '').split(' → '),
+		// `npm run bench` writes its tables with headings and rows of its own in bold.
+		const text = read(page).replace(/<!-- bench -->[^]*<!-- \/bench -->/, '');
+		const named = [...text.matchAll(/\*\*(.+?)\*\*/g)].flatMap(([, title]) =>
+			(title ?? '').split(' → '),
 		);
 		expect(named.filter((title) => !onTheScreen.includes(title))).toEqual([]);
 	});

@@ -118,7 +118,8 @@ describe.each([ENGLISH, RUSSIAN])('$page', (readme) => {
 		const first = billing.cost(60);
 		billing.charge(SECONDS_OF_THE_LOWEST_PRICE);
 		const lowest = billing.cost(60);
-		const [, section = ''] = text.split(`### ${readme.costs}\n`);
+		const [, after = ''] = text.split(`### ${readme.costs}\n`);
+		const [section = ''] = after.split('\n#');
 		const prices = [...section.matchAll(/\b0[.,]\d\d\b/g)].map(([price]) =>
 			price.replace(',', '.'),
 		);

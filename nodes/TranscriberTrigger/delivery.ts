@@ -1,6 +1,11 @@
 import type { INodeExecutionData, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 
-import { answer, deliveryFrom, isWellFormed } from '../Transcriber/completion/signature';
+import {
+	answer,
+	deliveryFrom,
+	hasSucceeded,
+	isWellFormed,
+} from '../Transcriber/completion/signature';
 import { ServiceError } from '../Transcriber/request/errors';
 import { credentialOf } from './credential';
 import { eventIn, type DeliveredEvent } from './event';
@@ -76,18 +81,10 @@ async function emit(
 		store.close(id, true);
 		return answer(context, 200, 'Not selected');
 	}
-	whenAnswered(context, (succeeded) => store.close(id, succeeded));
+	void hasSucceeded(context).then((succeeded) => store.close(id, succeeded));
 	return started(output);
 }
 
 function started(output: INodeExecutionData): IWebhookResponseData {
 	return { workflowData: [[output]], webhookResponse: { message: 'Accepted' } };
-}
-
-/** n8n answers only when it has saved the new execution; where that fails, it answers with 500. */
-function whenAnswered(context: IWebhookFunctions, then: (succeeded: boolean) => void): void {
-	const response = context.getResponseObject();
-	const end = () => then(!response.headersSent || response.statusCode < 400);
-	if (response.closed) end();
-	else response.once('close', end);
 }

@@ -83,7 +83,10 @@ describe('Hand-over and delivery', () => {
 				const statuses = executions
 					.filter(({ raw }) => JSON.stringify(raw)?.includes(id))
 					.map(({ status }) => status);
-				expect(statuses.filter((status) => status === 'success').length).toBeLessThanOrEqual(1);
+				// Without an answer the service delivers again, also what n8n has saved already.
+				const most = answered.includes(id) ? 1 : 2;
+				const successes = statuses.filter((status) => status === 'success');
+				expect(successes.length).toBeLessThanOrEqual(most);
 				expect(statuses.filter((status) => !['success', 'crashed'].includes(status))).toEqual([]);
 				return statuses.length === 0;
 			});

@@ -274,6 +274,27 @@ describe('Deliveries are retried by the service, so each (task, final status) is
 		expect(host.executions).toHaveLength(1);
 	});
 
+	it('nor one whose sender has hung up before n8n could not save it', async () => {
+		await open();
+		await handOverTo(host.url, '7f3c', SECRET, API_KEY);
+		const raw = JSON.stringify({ task_id: '7f3c' });
+		host.isDatabaseFull = true;
+		host.executionMs = 300;
+		const hungUp = fetch(host.url, {
+			method: 'POST',
+			body: raw,
+			headers: { 'x-service-signature': sign(raw, SECRET) },
+			signal: AbortSignal.timeout(100),
+		});
+		await expect(hungUp).rejects.toThrow('timeout');
+		const status = async () => (await deliver(host.url, { task_id: '7f3c' }, SECRET)).status;
+		expect(await status()).toBe(503);
+		while ((await status()) !== 500) await sleep(20);
+		host.isDatabaseFull = false;
+		expect(await status()).toBe(200);
+		expect(host.executions).toHaveLength(1);
+	});
+
 	it('another final status is another event', async () => {
 		await open({}, { credentials: service.credentials({ webhookSecret: 'for all' }) });
 		for (const status of ['failed', 'completed', 'failed', 'completed']) {

@@ -213,13 +213,13 @@ export class TriggerHost {
 				throw error;
 			});
 		if (!result.workflowData) return await this.save(workflow);
+		await sleep(this.executionMs);
 		if (this.isDatabaseFull) {
 			express.status(500).json({ message: 'Error in workflow' });
 			return;
 		}
 		// n8n 2 gives the new execution a workflow made of the same static data.
 		new Workflow({ ...this.definition(process), staticData: this.raw.get(workflow) });
-		await sleep(this.executionMs);
 		this.executions.push(...result.workflowData);
 		await this.save(workflow);
 		express.status(200).json(result.webhookResponse);

@@ -10,7 +10,14 @@ import { inputOfWoken } from '../n8nLines';
 import type { TranscriberCredential } from '../request/service';
 import { SUBMISSION_SECRET } from './accepted';
 import { unseal } from './seal';
-import { answer, deliveryFrom, isSignedWith, isWellFormed, type Delivery } from './signature';
+import {
+	answer,
+	deliveryFrom,
+	hasSucceeded,
+	isSignedWith,
+	isWellFormed,
+	type Delivery,
+} from './signature';
 import { hasEndedAtService, type Suspension, type WaitingItem } from './suspend';
 
 /** The address at which a suspended execution takes deliveries: `$execution.resumeUrl` + node id. */
@@ -33,7 +40,8 @@ export const resumeWebhooks: IWebhookDescription[] = [
 interface Known {
 	ended: Set<string>;
 	until: number;
-	woken?: boolean;
+	/** Set while n8n wakes the execution, and for good when it has: whether that succeeded. */
+	woken?: Promise<boolean>;
 }
 
 const known = new Map<string, Known>();
@@ -54,10 +62,13 @@ export async function resume(this: IWebhookFunctions): Promise<IWebhookResponseD
 	const state = knownOf(this.getExecutionId(), suspension);
 	if (!(await isGenuine(this, delivery, item))) return answer(this, 401, 'Signature refused');
 	state.ended.add(keyOf(item));
-	if (state.woken) return answer(this, 200, 'Known');
 	if (!(await haveAllEnded(this, state, suspension))) return answer(this, 200, 'Noted');
-	if (state.woken) return answer(this, 200, 'Known');
-	state.woken = true;
+	while (state.woken) if (await state.woken) return answer(this, 200, 'Known');
+	state.woken = hasSucceeded(this).then((succeeded) => {
+		// The service hears of the failure and delivers again: that wakes it.
+		if (!succeeded) state.woken = undefined;
+		return succeeded;
+	});
 	return { workflowData: wake(entry, suspension) };
 }
 

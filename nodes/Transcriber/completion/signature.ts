@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'crypto';
-import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
+import { sleep, type IWebhookFunctions, type IWebhookResponseData } from 'n8n-workflow';
 
 /** A webhook call as it came over the wire. */
 export interface Delivery {
@@ -57,4 +57,21 @@ export function answer(
 ): IWebhookResponseData {
 	context.getResponseObject().status(status).json({ message });
 	return { noWebhookResponse: true };
+}
+
+/** Longer than n8n takes to start an execution on a busy machine, in ms. */
+const ANSWERED_WITHIN_MS = 60_000;
+
+/**
+ * Whether n8n has started or woken an execution for this call. It answers only when it has saved
+ * that, and with 500 where it fails (n8n 1 answers at once). Until then nobody may be told that all
+ * is well.
+ */
+export async function hasSucceeded(context: IWebhookFunctions): Promise<boolean> {
+	const response = context.getResponseObject();
+	if (!response.closed) await new Promise<void>((resolve) => response.once('close', resolve));
+	// Where the caller has hung up, n8n answers all the same, though nobody hears it.
+	const deadline = Date.now() + ANSWERED_WITHIN_MS;
+	while (!response.writableEnded && Date.now() < deadline) await sleep(100);
+	return response.writableEnded && response.statusCode < 400;
 }

@@ -39,17 +39,16 @@ export function merged(
 	dropped: ReadonlySet<string>,
 	limit: number,
 ): Ledger {
-	const missing = new Map(entries);
-	let [kept, count, keptUpTo] = ['', 0, 0];
+	let [kept, count, known, keptUpTo] = ['', 0, 0, 0];
 	for (let at = 0; at < ledger.length;) {
 		const next = ledger.indexOf(';', at) + 1;
 		const key = ledger.slice(at, at + KEY_LENGTH);
-		const entry = missing.get(key);
+		const entry = entries.get(key);
 		const value = entry?.isNewer ? entry.value : undefined;
 		const isKept = value === undefined || ledger.slice(at + KEY_LENGTH + 1, next - 1) === value;
 		if (isKept && !dropped.has(key)) {
-			missing.delete(key);
 			count += 1;
+			if (entry) known += 1;
 		} else {
 			kept += ledger.slice(keptUpTo, at);
 			keptUpTo = next;
@@ -57,10 +56,14 @@ export function merged(
 		at = next;
 	}
 	kept += ledger.slice(keptUpTo);
-	for (const [key, { value }] of missing) {
-		if (dropped.has(key)) continue;
-		kept += `${key} ${value};`;
-		count += 1;
+	// Mostly all are there, and then nobody has to look which are missing.
+	if (known < entries.size) {
+		const present = keysIn(kept);
+		for (const [key, { value }] of entries) {
+			if (present.has(key) || dropped.has(key)) continue;
+			kept += `${key} ${value};`;
+			count += 1;
+		}
 	}
 	return count <= limit
 		? kept

@@ -1,10 +1,10 @@
 /**
  * Deliveries to the trigger, which verifies signatures and drops repeats, beside n8n's own Webhook node, which does
- * neither. The same workflow behind both, the same load.
+ * neither. The same workflow behind both, the same load, on both lines of n8n.
  *
  * n8n 2 sets up a sandbox for expressions for each call of a webhook, unless the node is its own Webhook node and has
  * no expression in it. No other node can do without, so the Webhook node is measured with an expression too: that
- * tells what is n8n's share and what is the trigger's.
+ * tells what is n8n's share and what is the trigger's. n8n 1 has no such sandbox.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,8 +12,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { inOneLine, NODE_TYPE } from '../e2e/harness';
 import type { N8nHost } from '../n8n/host';
 import type { WorkflowNode } from '../n8n/rest';
+import { N8N_1, N8N_2 } from '../n8n/versions';
 import { putAll, sign } from '../trigger/client';
-import { inSeconds, median, times, withN8n, type Report, type Run } from './parts';
+import { inSeconds, median, times, withN8n, type Goal, type Report, type Run } from './parts';
 
 const SECRETS = [5, 5_000] as const;
 const QUICK_SECRETS = [5, 50] as const;
@@ -32,7 +33,6 @@ const API_KEY = 'bench-api-key';
 
 /** One of the workflows that are compared. */
 interface Receiver {
-	name: string;
 	url: string;
 	workflowId: string;
 	/** Takes the deliveries in, whose secrets it must have been handed before. */
@@ -44,19 +44,63 @@ interface Receiver {
 }
 
 export async function webhook(run: Run): Promise<Report> {
+	const [few, many] = run.isQuick ? QUICK_SECRETS : SECRETS;
+	const [now, lts] = [await onLine(run, N8N_2), await onLine(run, N8N_1)];
+	const row = (name: string, pick: (line: Line) => Receiver) => [
+		name,
+		...[now, lts].flatMap((line) => [
+			`${Math.round(median(pick(line).rates))} a second`,
+			times(against(pick(line), line.theirs)),
+		]),
+	];
+	return {
+		table: [
+			['', ...[N8N_2, N8N_1].flatMap((version) => [`n8n ${version}`, 'Against its Webhook'])],
+			row(`**Transcriber Trigger**, ${few} secrets waiting`, ({ withFew }) => withFew),
+			row(`**Transcriber Trigger**, ${many} secrets waiting`, ({ withMany }) => withMany),
+			row(
+				'n8n Webhook with an expression, verifies nothing',
+				({ withExpression }) => withExpression,
+			),
+			row('n8n Webhook, verifies nothing', ({ theirs }) => theirs),
+		],
+		goals: [
+			throughput(now, now.theirs, `the Webhook node of n8n ${N8N_2}`),
+			throughput(now, now.withExpression, 'the same with an expression'),
+			throughput(lts, lts.theirs, `the Webhook node of n8n ${N8N_1}`),
+			...[now, lts].map(({ version, withFew, withMany }) => {
+				const ofMany = against(withMany, withFew);
+				return {
+					text: `n8n ${version}: no slower with ${many} secrets than with ${few} (${times(ofMany)})`,
+					isReached: ofMany >= 1 - NOISE,
+				};
+			}),
+		],
+		remarks: [
+			`${run.isQuick ? QUICK_DELIVERIES : DELIVERIES} deliveries, ${AT_ONCE} at a time, each starts an execution with one more node; in turns, the median of ${now.theirs.rates.length} rounds. The trigger checks each signature with the secret of that submission and drops repeats. n8n 2 sets up a sandbox for expressions for each call of a webhook, except of its own Webhook node without expressions; n8n 1 does not.`,
+		],
+	};
+}
+
+/** What was measured on one line of n8n. */
+interface Line {
+	version: string;
+	theirs: Receiver;
+	withExpression: Receiver;
+	withFew: Receiver;
+	withMany: Receiver;
+}
+
+async function onLine(run: Run, version: string): Promise<Line> {
 	const deliveries = run.isQuick ? QUICK_DELIVERIES : DELIVERIES;
 	const [few, many] = run.isQuick ? QUICK_SECRETS : SECRETS;
-	return await withN8n(run, {}, async (n8n) => {
-		const theirs = await receiver(n8n, 'n8n Webhook, verifies nothing', ownWebhook('bench'));
+	return await withN8n(run, { version }, async (n8n) => {
+		const theirs = await receiver(n8n, ownWebhook('bench'));
 		const withExpression = await receiver(
 			n8n,
-			'n8n Webhook with an expression, verifies nothing',
 			ownWebhook('bench-expression', { responseData: '={{ "Accepted" }}' }),
 		);
-		const [withFew, withMany] = [
-			await receiver(n8n, `**Transcriber Trigger**, ${few} secrets waiting`, trigger()),
-			await receiver(n8n, `**Transcriber Trigger**, ${many} secrets waiting`, trigger()),
-		];
+		const [withFew, withMany] = [await receiver(n8n, trigger()), await receiver(n8n, trigger())];
 		for (const [to, count] of [
 			[withFew, few],
 			[withMany, many],
@@ -79,40 +123,20 @@ export async function webhook(run: Run): Promise<Report> {
 			}
 			run.log(all.map(({ rates }) => `${Math.round(rates.at(-1) ?? 0)}/s`).join(', '));
 		}
-
-		const against = (to: Receiver, base: Receiver) => median(to.rates) / median(base.rates);
-		const row = (to: Receiver) => [
-			to.name,
-			`${Math.round(median(to.rates))} a second`,
-			times(against(to, theirs)),
-			times(against(to, withExpression)),
-		];
-		const throughput = (base: Receiver, name: string) => {
-			const ratios = [against(withFew, base), against(withMany, base)];
-			return {
-				text: `at least ${LEAST_THROUGHPUT} × the throughput of ${name} (${ratios.map(times).join(', ')})`,
-				isReached: Math.min(...ratios) >= LEAST_THROUGHPUT,
-			};
-		};
-		const ofMany = against(withMany, withFew);
-		return {
-			table: [
-				['', 'Deliveries', "Against n8n's Webhook", 'Against the one with an expression'],
-				...[withFew, withMany, withExpression, theirs].map(row),
-			],
-			goals: [
-				throughput(theirs, "n8n's Webhook node"),
-				throughput(withExpression, "n8n's Webhook node with an expression"),
-				{
-					text: `no slower with ${many} secrets than with ${few} (${times(ofMany)})`,
-					isReached: ofMany >= 1 - NOISE,
-				},
-			],
-			remarks: [
-				`${deliveries} deliveries, ${AT_ONCE} at a time, each starts an execution with one more node; in turns, the median of ${theirs.rates.length} rounds. The trigger checks each signature with the secret of that submission and drops repeats. n8n 2 sets up a sandbox for expressions for each call of a webhook, except of its own Webhook node without expressions; with \`N8N_EXPRESSION_ENGINE=legacy\`, and on n8n 1, it does not.`,
-			],
-		};
+		return { version, theirs, withExpression, withFew, withMany };
 	});
+}
+
+function against(to: Receiver, base: Receiver): number {
+	return median(to.rates) / median(base.rates);
+}
+
+function throughput({ withFew, withMany }: Line, base: Receiver, name: string): Goal {
+	const ratios = [against(withFew, base), against(withMany, base)];
+	return {
+		text: `at least ${LEAST_THROUGHPUT} × the throughput of ${name} (${ratios.map(times).join(', ')})`,
+		isReached: Math.min(...ratios) >= LEAST_THROUGHPUT,
+	};
 }
 
 function trigger(): WorkflowNode {
@@ -134,7 +158,7 @@ function ownWebhook(path: string, options: Record<string, string> = {}): Workflo
 	};
 }
 
-async function receiver(n8n: N8nHost, name: string, node: WorkflowNode): Promise<Receiver> {
+async function receiver(n8n: N8nHost, node: WorkflowNode): Promise<Receiver> {
 	const webhookId = randomUUID();
 	const isTrigger = node.type === `${NODE_TYPE}Trigger`;
 	const nodes: WorkflowNode[] = [
@@ -147,7 +171,7 @@ async function receiver(n8n: N8nHost, name: string, node: WorkflowNode): Promise
 		apiKey: API_KEY,
 	});
 	const workflow = await n8n.rest.createWorkflow(
-		{ name, nodes, connections: inOneLine(nodes) },
+		{ name: 'Benchmark', nodes, connections: inOneLine(nodes) },
 		{ transcriberApi: credential },
 	);
 	await n8n.rest.activate(workflow);
@@ -156,7 +180,6 @@ async function receiver(n8n: N8nHost, name: string, node: WorkflowNode): Promise
 	const isThere = async () => (await post(url, '{}')) !== 404;
 	while (!(await isThere())) await sleep(200);
 	const to: Receiver = {
-		name,
 		url,
 		workflowId: workflow.id,
 		isTrigger,
@@ -206,7 +229,7 @@ async function deliverAll(to: Receiver, ids: string[]): Promise<number> {
 		};
 		const raw = JSON.stringify(body);
 		const status = await post(to.url, raw, { 'x-service-signature': sign(raw, secretOf(id)) });
-		if (status !== 200) throw new Error(`Delivery to ${to.name}: HTTP ${status}`);
+		if (status !== 200) throw new Error(`Delivery to ${to.url}: HTTP ${status}`);
 	});
 	to.executions += ids.length;
 	return (1000 * ids.length) / (performance.now() - started);
@@ -243,12 +266,11 @@ async function executionsAreOver({ rest }: N8nHost, to: Receiver): Promise<void>
 	};
 	const deadline = Date.now() + 60_000;
 	while ((await count({ status: ['success'] })) < to.executions) {
-		if (Date.now() > deadline)
-			throw new Error(`${to.name}: not every delivery became an execution`);
+		if (Date.now() > deadline) throw new Error(`${to.url}: not every delivery became an execution`);
 		await sleep(200);
 	}
 	const found = await count({});
 	if (found !== to.executions) {
-		throw new Error(`${to.name}: ${found} executions for ${to.executions} deliveries`);
+		throw new Error(`${to.url}: ${found} executions for ${to.executions} deliveries`);
 	}
 }

@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 
@@ -48,7 +49,10 @@ export class Webhooks {
 		private readonly clock: Clock,
 		private readonly faults: Faults,
 		private readonly log: LoggedDelivery[],
-	) {}
+	) {
+		// Any number of deliveries may be on their way.
+		setMaxListeners(Infinity, this.stopping.signal);
+	}
 
 	send(delivery: Delivery, attempt = 1): void {
 		const fault = this.faults.forWebhook(delivery.url);

@@ -4,8 +4,12 @@ import { sleep } from 'n8n-workflow';
 
 import { apiRoot } from '../Transcriber/apiRoot';
 import { seal } from '../Transcriber/completion/seal';
-import { PUBLIC_ADDRESS_SETTING } from '../Transcriber/n8nLines';
-import { checkMeeting, reasonAgainstWebhookUrl, refuse } from '../Transcriber/request/checks';
+import {
+	checkMeeting,
+	PUBLIC_ADDRESS_SETTING,
+	reasonAgainstWebhookUrl,
+	refuse,
+} from '../Transcriber/request/checks';
 import { ServiceError, wasCertainlyRefused } from '../Transcriber/request/errors';
 import { call, type Caller, type TranscriberCredential } from '../Transcriber/request/service';
 import { hasEnded, taskIdOf } from '../Transcriber/request/shapes';

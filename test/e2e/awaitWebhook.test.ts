@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 
 import { itemsOf, type Execution } from '../n8n/rest';
 import { until } from '../simulator/testing-client';
-import { Bench, chain } from './harness';
+import { Bench, chain, inOneLine } from './harness';
 
 const LINK = 'https://example.com/interview.mp3';
 
@@ -13,6 +13,9 @@ const WAIT = {
 	url: '={{ $json.url ?? "https://example.com/interview.mp3" }}',
 	onCompletion: 'awaitWebhook',
 };
+
+/** What comes after. */
+const LAST = { name: 'Last', type: 'n8n-nodes-base.noOp', typeVersion: 1, parameters: {} };
 
 describe('Wait for Webhook', () => {
 	let bench: Bench;
@@ -33,7 +36,11 @@ describe('Wait for Webhook', () => {
 		node = {},
 	) {
 		const workflow = chain({ ...WAIT, ...parameters }, { items, node });
-		const stored = await bench.rest.createWorkflow(workflow, { transcriberApi: bench.credential });
+		const nodes = [...workflow.nodes, LAST];
+		const stored = await bench.rest.createWorkflow(
+			{ ...workflow, nodes, connections: inOneLine(nodes) },
+			{ transcriberApi: bench.credential },
+		);
 		const id = await bench.rest.run(stored);
 		await bench.rest.waitFor(id, ({ status }) => status === 'waiting');
 		return { id, stored };
@@ -173,12 +180,74 @@ describe('Wait for Webhook', () => {
 		expect(bench.asked().filter((request) => request === 'POST /transcribe-url')).toHaveLength(2);
 	});
 
-	it('a timeout is an error that says which tasks were still open', async () => {
-		const { id } = await suspended({ waitOptions: { timeout: 0.02 } });
-		const execution = await bench.rest.waitForEnd(id, 100_000);
-		expect(JSON.stringify(execution.error ?? itemsOf(execution, 'Subject'))).toContain(
-			bench.simulator.tasks()[0]?.id,
-		);
+	describe('when nobody has woken it and the time is up', () => {
+		const BRIEFLY = { waitOptions: { timeout: 0.02 } };
+		/** n8n looks once a minute whose time is up, so all of them wait together. */
+		const WITHIN_MS = 150_000;
+		/** Each with the links of its items. */
+		const RUNS = {
+			fails: { links: ['a-open', 'a-done'], node: {} },
+			goesOn: {
+				links: ['b-open', 'b-done'],
+				node: { onError: 'continueRegularOutput', alwaysOutputData: true },
+			},
+			allDone: { links: ['c-done'], node: {} },
+		};
+		type Run = keyof typeof RUNS;
+		let executions: Record<Run, Execution>;
+		let submits: number;
+		const tasks = new Map<string, string>();
+
+		beforeAll(async () => {
+			const ids: Array<[Run, string]> = [];
+			for (const [run, { links, node }] of Object.entries(RUNS)) {
+				const items = links.map((link) => ({ url: `https://example.com/${link}.mp3` }));
+				ids.push([run as Run, (await suspended(BRIEFLY, items, node)).id]);
+			}
+			for (const { id, name } of bench.simulator.tasks()) {
+				const [link = ''] = /[abc]-\w+/.exec(name) ?? [];
+				tasks.set(link, id);
+				if (!link.endsWith('done')) continue;
+				// The service gives up delivering it.
+				bench.simulator.fault({ match: { webhook: true }, action: { kind: 'lose' } });
+				bench.simulator.finish(id);
+			}
+			executions = Object.fromEntries(
+				await Promise.all(
+					ids.map(async ([run, id]) => [run, await bench.rest.waitForEnd(id, WITHIN_MS)]),
+				),
+			) as typeof executions;
+			submits = bench.asked().filter((asked) => asked === 'POST /transcribe-url').length;
+		}, WITHIN_MS);
+
+		it('the error names what is still open, and nothing else', () => {
+			const { error } = executions.fails;
+			expect(error?.message).toContain(
+				`Not ended within 0.02 minutes: task ${tasks.get('a-open')}`,
+			);
+			expect(error?.message).not.toContain(tasks.get('a-done'));
+		});
+
+		it('with On Error = Continue what has ended is there, in its place', () => {
+			const items = itemsOf(executions.goesOn, 'Subject');
+			expect(items.map(({ json }) => json.task_id ?? json.error)).toEqual([
+				expect.stringContaining(`task ${tasks.get('b-open')}`),
+				tasks.get('b-done'),
+			]);
+			expect(items.map(({ pairedItem }) => pairedItem)).toEqual([{ item: 0 }, { item: 1 }]);
+		});
+
+		it('a transcript whose delivery was lost is not lost, and what comes after runs once', () => {
+			const { status, runData } = executions.allDone;
+			expect(status).toBe('success');
+			expect(runData['Last']?.length).toBe(1);
+			const items = itemsOf(executions.allDone, 'Last');
+			expect(items.map(({ json }) => json.task_id)).toEqual([tasks.get('c-done')]);
+		});
+
+		it('nothing is submitted again', () => {
+			expect(submits).toBe(tasks.size);
+		});
 	});
 
 	it('a meeting bot is waited for by its bot id', async () => {

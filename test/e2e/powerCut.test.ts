@@ -12,6 +12,10 @@ import { startSimulator, type Simulator } from '../simulator';
 import { until } from '../simulator/testing-client';
 import { chain } from './harness';
 
+const TIMEOUT_MINUTES = 1.5;
+
+jest.setTimeout(300_000);
+
 describe('kill -9 of n8n with Wait for Webhook', () => {
 	let host: N8nHost;
 	let simulator: Simulator;
@@ -52,6 +56,7 @@ describe('kill -9 of n8n with Wait for Webhook', () => {
 			operation: 'transcribeUrl',
 			url: 'https://example.com/interview.mp3',
 			onCompletion: 'awaitWebhook',
+			waitOptions: { timeout: TIMEOUT_MINUTES },
 		};
 		const workflow = await host.rest.createWorkflow(
 			chain(parameters, { items: Array.from({ length: items }, () => ({})) }),
@@ -71,9 +76,12 @@ describe('kill -9 of n8n with Wait for Webhook', () => {
 		await host.restart();
 	}
 
-	/** The execution has ended well, once, with every task in its output. */
+	/**
+	 * The execution has ended well, once, with every task in its output. When n8n starts, it looks through what was
+	 * suspended, and may write over what a delivery has just woken: then it ends when its time is up.
+	 */
 	async function expectResults(id: string): Promise<void> {
-		const execution = await host.rest.waitForEnd(id, 90_000);
+		const execution = await host.rest.waitForEnd(id, (TIMEOUT_MINUTES + 2) * 60_000);
 		expect(execution.status).toBe('success');
 		expect(
 			itemsOf(execution, 'Subject')

@@ -7,6 +7,7 @@ import type {
 } from 'n8n-workflow';
 
 import { isToolCall } from '../request/run';
+import type { Suspension } from './suspend';
 
 /**
  * What the service has accepted for each item, remembered in the node's context, which n8n saves
@@ -45,16 +46,22 @@ function memories(context: IExecutePaginationFunctions): Record<string, Memory> 
 /** For `seal`: the secret of a submission, bound to its task or bot. */
 export const SUBMISSION_SECRET = 'submission secret';
 
-/** How often the node has run before in this execution, from 0. */
-export function runIndexOf(context: IExecutePaginationFunctions): number {
-	return Number(context.evaluateExpression('{{ $runIndex }}', 0));
+/**
+ * How often the node has run before in this execution, from 0. When the time of a suspended run is
+ * up, n8n counts it once more (see `suspend`), but it is the same run.
+ */
+export function runOf(context: IExecutePaginationFunctions): { index: number; isLate: boolean } {
+	const index = Number(context.evaluateExpression('{{ $runIndex }}', 0));
+	const { suspension } = context.getContext('node') as { suspension?: Suspension };
+	const isLate = suspension?.asleep === true && !suspension.resumed && index === suspension.run + 1;
+	return { index: isLate ? suspension.run : index, isLate };
 }
 
 /** The run counts too: in a loop the same node has the same item index again and again. */
 function placeOf(context: IExecutePaginationFunctions): string {
 	// Each try of a tool has a run index of its own, so a call is known by what it asks for.
 	if (isToolCall(context)) return JSON.stringify(parametersOf(context));
-	return `${runIndexOf(context)}:${context.getItemIndex()}`;
+	return `${runOf(context).index}:${context.getItemIndex()}`;
 }
 
 function parametersOf(context: IExecutePaginationFunctions): unknown[] {

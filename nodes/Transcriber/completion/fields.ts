@@ -136,7 +136,8 @@ export const waitOptionsField: INodeProperties = {
 			type: 'number',
 			default: 180,
 			typeOptions: { minValue: 1 },
-			description: 'How long to wait before giving up. The task goes on at the service.',
+			description:
+				'How long to wait before giving up. A task that has not ended by then goes on at the service.',
 		},
 	],
 };

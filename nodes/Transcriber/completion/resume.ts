@@ -1,12 +1,12 @@
 import type {
 	IExecuteData,
+	INodeExecutionData,
 	IRunExecutionData,
 	IWebhookDescription,
 	IWebhookFunctions,
 	IWebhookResponseData,
 } from 'n8n-workflow';
 
-import { inputOfWoken } from '../n8nLines';
 import type { TranscriberCredential } from '../request/service';
 import { SUBMISSION_SECRET } from './accepted';
 import { unseal } from './seal';
@@ -18,7 +18,7 @@ import {
 	isWellFormed,
 	type Delivery,
 } from './signature';
-import { hasEndedAtService, type Suspension, type WaitingItem } from './suspend';
+import { hasEndedAtService, stackOf, type Suspension, type WaitingItem } from './suspend';
 
 /** The address at which a suspended execution takes deliveries: `$execution.resumeUrl` + node id. */
 export const resumeWebhooks: IWebhookDescription[] = [
@@ -54,7 +54,7 @@ const known = new Map<string, Known>();
 export async function resume(this: IWebhookFunctions): Promise<IWebhookResponseData> {
 	const sleeping = sleepingExecution(this);
 	if (!sleeping) return answer(this, 409, 'This execution waits for nothing');
-	const { entry, suspension } = sleeping;
+	const { suspension } = sleeping;
 	const delivery = await deliveryFrom(this);
 	const item = itemOf(delivery, suspension);
 	if (!isWellFormed(delivery.signature) || !item) return answer(this, 401, 'Signature refused');
@@ -69,19 +69,23 @@ export async function resume(this: IWebhookFunctions): Promise<IWebhookResponseD
 		if (!succeeded) state.woken = undefined;
 		return succeeded;
 	});
-	return { workflowData: wake(entry, suspension) };
+	return { workflowData: wake(sleeping) };
+}
+
+interface Sleeping {
+	suspension: Suspension;
+	/** See `suspend`: the suspended node, the node as it was, and what else n8n is going to run. */
+	stack: IExecuteData[];
 }
 
 /** n8n has the execution's data at hand in this call, but not in the types of it. */
-function sleepingExecution(
-	context: IWebhookFunctions,
-): { entry: IExecuteData; suspension: Suspension } | undefined {
+function sleepingExecution(context: IWebhookFunctions): Sleeping | undefined {
 	const { runExecutionData } = context as unknown as { runExecutionData?: IRunExecutionData };
-	const executionData = runExecutionData?.executionData;
-	const entry = executionData?.nodeExecutionStack[0];
-	const saved = executionData?.contextData[`node:${context.getNode().name}`];
-	const suspension = (saved as { suspension?: Suspension } | undefined)?.suspension;
-	return entry && suspension && !suspension.resumed ? { entry, suspension } : undefined;
+	const saved = runExecutionData?.executionData?.contextData[`node:${context.getNode().name}`];
+	const { suspension } = (saved ?? {}) as { suspension?: Suspension };
+	const stack = stackOf(context);
+	const isAsleep = suspension?.asleep && !suspension.resumed && stack.length > 1;
+	return isAsleep ? { suspension, stack } : undefined;
 }
 
 function itemOf({ body }: Delivery, { items }: Suspension): WaitingItem | undefined {
@@ -137,9 +141,10 @@ async function haveAllEnded(
 	return true;
 }
 
-/** Lets n8n run the node again over its own input, instead of passing something through. */
-function wake(entry: IExecuteData, suspension: Suspension) {
+/** Lets n8n run the node as it was, instead of the suspended one that passes something on. */
+function wake({ suspension, stack }: Sleeping): INodeExecutionData[][] {
 	suspension.resumed = true;
-	delete entry.node.disabled;
-	return [inputOfWoken(entry)];
+	stack.shift();
+	const [items] = stack[0]?.data.main ?? [];
+	return [items ?? []];
 }

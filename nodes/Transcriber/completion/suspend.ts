@@ -1,17 +1,18 @@
 import type {
 	IDataObject,
+	IExecuteData,
 	IExecuteFunctions,
 	IExecutePaginationFunctions,
 	INodeExecutionData,
+	IRunExecutionData,
+	NodeOperationError,
 } from 'n8n-workflow';
-import { NodeOperationError } from 'n8n-workflow';
 
-import { failUnlessWoken } from '../n8nLines';
 import { checkOwnAddress, refuse } from '../request/checks';
 import { isBatched, isToolCall, type NodeRun } from '../request/run';
 import { call, type Caller, type RoutingRequest } from '../request/service';
 import { hasEnded, taskIdOf } from '../request/shapes';
-import { recall, runIndexOf } from './accepted';
+import { recall, runOf } from './accepted';
 import { checkBalance, deadlineFor, finishedTask, timeoutOf } from './wait';
 
 /** One submission that a suspended execution waits for. */
@@ -33,7 +34,7 @@ export interface Suspension {
 	refused: Record<number, string>;
 	/** Set by the first item that gets there: the execution is suspended once. */
 	asleep?: boolean;
-	/** Set by the delivery that wakes the execution: the node runs again and fetches the results. */
+	/** Set by the delivery that wakes the execution. */
 	resumed?: boolean;
 }
 
@@ -42,8 +43,8 @@ const YOUNG_MS = 5_000;
 
 /**
  * 'Wait for Webhook': suspends the execution until every task of the run has ended. n8n runs the
- * node again then; what was accepted is not submitted again (see `recall`), so all that is left to
- * do is to fetch the results.
+ * node again then, or when the time is up; what was accepted is not submitted again (see `recall`),
+ * so all that is left to do is to fetch the results.
  */
 export async function awaitDelivery(
 	this: IExecutePaginationFunctions,
@@ -52,7 +53,11 @@ export async function awaitDelivery(
 ): Promise<INodeExecutionData[]> {
 	const itemIndex = this.getItemIndex();
 	const ids = { task_id: taskIdOf(answer), bot_id: answer.bot_id };
-	if (resumedRun(this)) return [await finishedTask.call(this, ids)];
+	const woken = wokenRun(this);
+	if (woken) {
+		await lookOnceMore(this, woken, run);
+		return [await finishedTask.call(this, ids)];
+	}
 	checkBalance(this, answer);
 
 	await run.meet('submitted', itemIndex);
@@ -74,7 +79,7 @@ export async function awaitDelivery(
 
 /** An item that was refused before its execution was suspended is not submitted after all. */
 export function checkNotRefusedBefore(context: IExecutePaginationFunctions): void {
-	const reason = resumedRun(context)?.refused[context.getItemIndex()];
+	const reason = wokenRun(context)?.refused[context.getItemIndex()];
 	if (reason === undefined) return;
 	throw refuse(context, reason, 'The other items of this run were waited for.');
 }
@@ -109,9 +114,29 @@ function contextOf(context: IExecutePaginationFunctions): { suspension?: Suspens
 	return context.getContext('node');
 }
 
-function resumedRun(context: IExecutePaginationFunctions): Suspension | undefined {
+function wokenRun(context: IExecutePaginationFunctions): Suspension | undefined {
 	const { suspension } = contextOf(context);
-	return suspension?.resumed && suspension.run === runIndexOf(context) ? suspension : undefined;
+	if (!suspension) return undefined;
+	const { index, isLate } = runOf(context);
+	return index === suspension.run && (suspension.resumed || isLate) ? suspension : undefined;
+}
+
+/**
+ * The time of a suspended run is up. A delivery may have got lost, if n8n was down for longer than
+ * the service repeats it: so what has ended is not lost, and only what is still open is an error.
+ */
+async function lookOnceMore(
+	context: IExecutePaginationFunctions,
+	suspension: Suspension,
+	run: NodeRun,
+): Promise<void> {
+	if (suspension.resumed) return;
+	const itemIndex = context.getItemIndex();
+	const item = suspension.items[itemIndex];
+	if (!item) return;
+	item.ended = await hasEndedAtService(context, item);
+	await run.meet('looked at', itemIndex);
+	if (!item.ended) throw timedOut(context, suspension);
 }
 
 function suspensionFor(
@@ -120,10 +145,10 @@ function suspensionFor(
 	run: NodeRun,
 ): Suspension {
 	const nodeContext = contextOf(context);
-	const runIndex = runIndexOf(context);
-	if (nodeContext.suspension?.run !== runIndex) {
+	const { index } = runOf(context);
+	if (nodeContext.suspension?.run !== index) {
 		nodeContext.suspension = {
-			run: runIndex,
+			run: index,
 			until: deadlineFor(context, answer),
 			items: {},
 			refused: {},
@@ -168,11 +193,25 @@ export async function hasEndedAtService(
 	return hasEnded(task.status);
 }
 
+/** What n8n is going to run, at hand in every context of an execution but not in its types. */
+export function stackOf(context: unknown): IExecuteData[] {
+	const { runExecutionData } = context as { runExecutionData?: IRunExecutionData };
+	return runExecutionData?.executionData?.nodeExecutionStack ?? [];
+}
+
+/**
+ * When nobody wakes it in time, n8n goes on as if the suspended node were disabled: it passes the
+ * node's input on as if that were the result. So what is suspended gets no input to pass on, and
+ * what waits behind it is the node as it was.
+ */
 async function suspend(
 	context: IExecutePaginationFunctions,
 	suspension: Suspension,
 ): Promise<void> {
-	failUnlessWoken(context.getExecuteData(), timedOut(context, suspension));
+	const entry = context.getExecuteData();
+	stackOf(context).unshift({ ...entry });
+	entry.node = { ...entry.node, alwaysOutputData: false };
+	entry.data = { main: [[]] };
 	// There at run time in every execution context, but not in the types of this one.
 	const { putExecutionToWait } = context as unknown as IExecuteFunctions;
 	await putExecutionToWait.call(context, new Date(suspension.until));
@@ -183,14 +222,12 @@ function timedOut(
 	suspension: Suspension,
 ): NodeOperationError {
 	const open = Object.values(suspension.items)
+		.filter(({ ended }) => !ended)
 		.map(({ taskId, botId }) => (taskId ? `task ${taskId}` : `bot ${botId}`))
 		.join(', ');
-	return new NodeOperationError(
-		context.getNode(),
-		`No webhook told within ${timeoutOf(context)} minutes that all submissions have ended: ${open}`,
-		{
-			description:
-				"They go on at the service and are not lost. Fetch the results with Task: Wait Until Finished (a bot's task ID comes from Meeting: Get), or raise 'Timeout'.",
-		},
+	return refuse(
+		context,
+		`Not ended within ${timeoutOf(context)} minutes: ${open}`,
+		"It goes on at the service and is not lost. Fetch the result with Task: Wait Until Finished (a bot's task ID comes from Meeting: Get), or raise 'Timeout'.",
 	);
 }

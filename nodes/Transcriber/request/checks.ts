@@ -5,8 +5,10 @@ import type {
 } from 'n8n-workflow';
 import { NodeOperationError } from 'n8n-workflow';
 
-import { PUBLIC_ADDRESS_SETTING } from '../n8nLines';
 import type { RoutingRequest } from './service';
+
+/** The setting with n8n's public address: 2.x reads the first and 1.x the second. */
+export const PUBLIC_ADDRESS_SETTING = 'N8N_WEBHOOK_URL on n8n 2, WEBHOOK_URL on n8n 1';
 
 /** A parameter that cannot be right: refused before anything is sent. */
 export function refuse(

@@ -59,7 +59,7 @@ export async function resume(this: IWebhookFunctions): Promise<IWebhookResponseD
 	const item = itemOf(delivery, suspension);
 	if (!isWellFormed(delivery.signature) || !item) return answer(this, 401, 'Signature refused');
 
-	const state = knownOf(this.getExecutionId(), suspension);
+	const state = knownOf(this, suspension);
 	if (!(await isGenuine(this, delivery, item))) return answer(this, 401, 'Signature refused');
 	state.ended.add(keyOf(item));
 	if (!(await haveAllEnded(this, state, suspension))) return answer(this, 200, 'Noted');
@@ -115,14 +115,16 @@ async function isGenuine(
 	return await hasEndedAtService(context, item);
 }
 
-function knownOf(executionId: string, { until, items }: Suspension): Known {
+function knownOf(context: IWebhookFunctions, { run, until, items }: Suspension): Known {
 	const now = Date.now();
-	for (const [id, state] of known) if (state.until < now) known.delete(id);
-	let state = known.get(executionId);
+	for (const [key, { until: end }] of known) if (end < now) known.delete(key);
+	// An execution may be suspended again: by another node, or by the same one in a loop.
+	const key = [context.getExecutionId(), context.getNode().id, run].join(' ');
+	let state = known.get(key);
 	if (!state) {
 		const ended = Object.values(items).filter((item) => item.ended);
 		state = { ended: new Set(ended.map(keyOf)), until };
-		known.set(executionId, state);
+		known.set(key, state);
 	}
 	return state;
 }

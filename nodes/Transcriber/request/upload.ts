@@ -17,7 +17,7 @@ import { MAX_FILE_BYTES } from './shapes';
 const MAX_FROM_DATABASE = (2 ** 29 - 24 - '\\x'.length) / 2;
 
 /** Read in pieces of this size, in bytes, from wherever n8n keeps its files. */
-const CHUNK = 512 * 1024;
+const CHUNK = 256 * 1024;
 
 /**
  * A recording in n8n's binary store that passes as a web `File`: HTTP clients ask a `File` for its

@@ -1,9 +1,10 @@
 /** 'Wait for Webhook' in a real n8n: the execution sleeps, and only a genuine delivery wakes it. */
 import { createHmac } from 'node:crypto';
 
+import { lineOf } from '../n8n/lines';
 import { itemsOf, type Execution, type WorkflowNode } from '../n8n/rest';
 import { until } from '../simulator/testing-client';
-import { Bench, chain, inOneLine, NODE_TYPE } from './harness';
+import { Bench, byId, chain, inOneLine, NODE_TYPE } from './harness';
 
 const LINK = 'https://example.com/interview.mp3';
 
@@ -139,21 +140,36 @@ describe('Wait for Webhook', () => {
 		expect(bench.asked().filter((request) => request === 'POST /transcribe-url')).toHaveLength(3);
 	});
 
+	const START: WorkflowNode = {
+		name: 'Start',
+		type: 'n8n-nodes-base.manualTrigger',
+		typeVersion: 1,
+		parameters: {},
+	};
+	const subject = (name: string): WorkflowNode => ({
+		name,
+		type: NODE_TYPE,
+		typeVersion: 1,
+		parameters: WAIT,
+		credentials: { transcriberApi: { name: '' } },
+	});
+	const to = (node: string) => [{ node, type: 'main', index: 0 }];
+
+	/** Ends what is open as soon as the execution waits for so many submissions in all. */
+	async function finishAt(id: string, count: number): Promise<void> {
+		await until(() => bench.simulator.tasks().length === count);
+		await bench.rest.waitFor(id, (execution) => execution.status === 'waiting');
+		const open = bench.simulator.tasks().filter((task) => task.status !== 'completed');
+		for (const task of open) bench.simulator.finish(task.id);
+	}
+
 	it('an execution is suspended as often as it has to be: in a loop, and by another node after that', async () => {
-		const subject = (name: string): WorkflowNode => ({
-			name,
-			type: NODE_TYPE,
-			typeVersion: 1,
-			parameters: WAIT,
-			credentials: { transcriberApi: { name: '' } },
-		});
 		const nodes: WorkflowNode[] = [
-			{ name: 'Start', type: 'n8n-nodes-base.manualTrigger', typeVersion: 1, parameters: {} },
+			START,
 			{ name: 'Loop', type: 'n8n-nodes-base.splitInBatches', typeVersion: 3, parameters: {} },
 			subject('Subject'),
 			subject('After'),
 		];
-		const to = (node: string) => [{ node, type: 'main', index: 0 }];
 		const stored = await bench.rest.createWorkflow(
 			{
 				name: 'Loop',
@@ -168,17 +184,69 @@ describe('Wait for Webhook', () => {
 			{ transcriberApi: bench.credential },
 		);
 		const id = await bench.rest.run(stored);
-		for (const count of [1, 2, 4]) {
-			await until(() => bench.simulator.tasks().length === count);
-			await bench.rest.waitFor(id, (execution) => execution.status === 'waiting');
-			const open = bench.simulator.tasks().filter((task) => task.status !== 'completed');
-			for (const task of open) bench.simulator.finish(task.id);
-		}
+		for (const count of [1, 2, 4]) await finishAt(id, count);
 		const execution = await ended(id);
 		expect(execution.status).toBe('success');
 		expect(itemsOf(execution, 'Subject')).toHaveLength(2);
 		expect(itemsOf(execution, 'After')).toHaveLength(2);
 		expect(bench.asked().filter((request) => request === 'POST /transcribe-url')).toHaveLength(4);
+	});
+
+	it('in two branches: one after the other', async () => {
+		const stored = await bench.rest.createWorkflow(
+			{
+				name: 'Branches',
+				nodes: [START, subject('A'), subject('B')],
+				connections: { Start: { main: [[...to('A'), ...to('B')]] } },
+				pinData: { Start: [{ json: {} }] },
+			},
+			{ transcriberApi: bench.credential },
+		);
+		const id = await bench.rest.run(stored);
+		for (const count of [1, 2]) await finishAt(id, count);
+		const execution = await ended(id);
+		expect(execution.status).toBe('success');
+		expect(['A', 'B'].map((name) => itemsOf(execution, name).length)).toEqual([1, 1]);
+	});
+
+	it('in a workflow that another one calls: that one gets the result, on n8n 2', async () => {
+		const inner = await bench.rest.createWorkflow(
+			{
+				name: 'Inner',
+				nodes: [
+					{
+						name: 'Called',
+						type: 'n8n-nodes-base.executeWorkflowTrigger',
+						typeVersion: 1.1,
+						parameters: { inputSource: 'passthrough' },
+					},
+					subject('A'),
+				],
+				connections: { Called: { main: [to('A')] } },
+			},
+			{ transcriberApi: bench.credential },
+		);
+		await bench.rest.activate(inner);
+		const outer = await bench.rest.createWorkflow({
+			name: 'Outer',
+			nodes: [
+				START,
+				{
+					name: 'Call',
+					type: 'n8n-nodes-base.executeWorkflow',
+					typeVersion: 1.2,
+					parameters: { workflowId: byId(inner.id), options: { waitForSubWorkflow: true } },
+				},
+				LAST,
+			],
+			connections: { Start: { main: [to('Call')] }, Call: { main: [to('Last')] } },
+			pinData: { Start: [{ json: {} }] },
+		});
+		const id = await bench.rest.run(outer);
+		await finishAt(id, 1);
+		const [item] = itemsOf(await ended(id), 'Last');
+		const { returnsFromSleep } = lineOf(bench.n8n.version);
+		expect(item?.json.status).toBe(returnsFromSleep ? 'completed' : undefined);
 	});
 
 	it('a failed task is the error of the node, naming task and reason', async () => {
@@ -237,6 +305,7 @@ describe('Wait for Webhook', () => {
 		};
 		type Run = keyof typeof RUNS;
 		let executions: Record<Run, Execution>;
+		let retried: Execution;
 		let submits: number;
 		const tasks = new Map<string, string>();
 
@@ -260,6 +329,10 @@ describe('Wait for Webhook', () => {
 					ids.map(async ([run, id]) => [run, await bench.rest.waitForEnd(id, WITHIN_MS)]),
 				),
 			) as typeof executions;
+			const [late = ''] = RUNS.fails.links;
+			bench.simulator.fault({ match: { webhook: true }, action: { kind: 'lose' } });
+			bench.simulator.finish(tasks.get(late) ?? '');
+			retried = await bench.rest.retry(executions.fails.id);
 			submits = bench.asked().filter((asked) => asked === 'POST /transcribe-url').length;
 			await bench.close();
 		}, WITHIN_MS);
@@ -287,6 +360,14 @@ describe('Wait for Webhook', () => {
 			expect(runData['Last']?.length).toBe(1);
 			const items = itemsOf(executions.allDone, 'Last');
 			expect(items.map(({ json }) => json.task_id)).toEqual([tasks.get('c-done')]);
+		});
+
+		it("n8n's Retry of the failed execution fetches what has ended since", () => {
+			expect(retried.status).toBe('success');
+			expect(itemsOf(retried, 'Last').map(({ json }) => json.task_id)).toEqual([
+				tasks.get('a-open'),
+				tasks.get('a-done'),
+			]);
 		});
 
 		it('nothing is submitted again', () => {

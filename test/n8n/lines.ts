@@ -6,6 +6,8 @@ export interface Line {
 	canChangeCredentials: boolean;
 	/** A webhook is answered when its execution is saved; 1.x answers a moment before. */
 	savesBeforeItAnswers: boolean;
+	/** A workflow gets what another one returns that was suspended; on 1.x it gets its own input back. */
+	returnsFromSleep: boolean;
 }
 
 export function lineOf(version: string): Line {
@@ -14,5 +16,6 @@ export function lineOf(version: string): Line {
 		hasDataTableNode: isSecond,
 		canChangeCredentials: isSecond,
 		savesBeforeItAnswers: isSecond,
+		returnsFromSleep: isSecond,
 	};
 }

@@ -77,11 +77,13 @@ export interface Execution {
 	runData: Record<string, NodeRun[]>;
 	error?: ExecutionError;
 	/** Everything n8n stored about it, decoded. */
-	raw: unknown;
+	raw?: StoredData;
 }
 
-interface StoredData {
+export interface StoredData {
 	resultData?: { runData?: Record<string, NodeRun[]>; error?: ExecutionError };
+	/** Set while it is suspended. */
+	waitTill?: string;
 }
 
 export interface Account {
@@ -288,15 +290,24 @@ export class N8nRest {
 		return list.results.map(({ id, status }) => ({ id: String(id), status }));
 	}
 
+	/** 'Retry with original workflow' of the list of executions, to its end. */
+	async retry(id: string): Promise<Execution> {
+		const retried = await this.post<{ id: string }>(`/executions/${id}/retry`, {
+			loadWorkflow: false,
+		});
+		return await this.waitForEnd(retried.id);
+	}
+
 	/** Waits until an execution is over; one that is suspended is not. */
 	async waitForEnd(id: string, timeoutMs = 60_000): Promise<Execution> {
 		const isOver = ({ status }: Execution) =>
 			!['new', 'running', 'waiting', 'unknown'].includes(status);
 		const execution = await this.waitFor(id, isOver, timeoutMs);
-		// 1.x stores that it is over a moment before it stores what came out.
+		// 1.x stores that it is over a moment before it stores what came out: nothing is there yet, or what was suspended.
 		for (let tries = 0; tries < 10; tries++) {
 			const again = tries === 0 ? execution : await this.execution(id);
-			if (Object.keys(again.runData).length > 0 || again.error !== undefined) return again;
+			const isWhole = Object.keys(again.runData).length > 0 && !again.raw?.waitTill;
+			if (isWhole || again.error !== undefined) return again;
 			await sleep(200);
 		}
 		return execution;

@@ -375,13 +375,35 @@ describe('Wait for Webhook', () => {
 		});
 	});
 
+	const SEND_BOT = {
+		resource: 'meeting',
+		operation: 'sendBot',
+		meetingUrl: '={{ $json.url ?? "https://meet.example.com/abc" }}',
+		consentAcknowledged: true,
+	};
+
+	it('a bot that was called back without a recording is not waited for', async () => {
+		const { id } = await suspended(
+			SEND_BOT,
+			['calledBack', 'recorded'].map((name) => ({ url: `https://meet.example.com/${name}` })),
+			{ onError: 'continueRegularOutput' },
+		);
+		const bots = bench.simulator.bots();
+		const botAt = (name: string) =>
+			bots.find(({ meetingUrl }) => meetingUrl.endsWith(name))?.id ?? '';
+		bench.simulator.configure({ shapes: { stoppedRecording: 'discarded' } });
+		await bench.call('DELETE', `meeting/${botAt('calledBack')}`);
+		bench.simulator.configure({ processingSeconds: 1 });
+		bench.simulator.endMeeting(botAt('recorded'));
+		const items = itemsOf(await ended(id), 'Subject');
+		expect(items.map(({ json }) => json.status ?? json.error)).toEqual([
+			expect.stringContaining(`Meeting bot ${botAt('calledBack')} was cancelled`),
+			'completed',
+		]);
+	});
+
 	it('a meeting bot is waited for by its bot id', async () => {
-		const { id } = await suspended({
-			resource: 'meeting',
-			operation: 'sendBot',
-			meetingUrl: 'https://meet.example.com/abc',
-			consentAcknowledged: true,
-		});
+		const { id } = await suspended(SEND_BOT);
 		const [bot] = bench.simulator.bots();
 		bench.simulator.configure({ processingSeconds: 1 });
 		bench.simulator.endMeeting(bot?.id ?? '');

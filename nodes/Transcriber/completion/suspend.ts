@@ -10,10 +10,10 @@ import type {
 
 import { checkOwnAddress, refuse } from '../request/checks';
 import { isBatched, isToolCall, type NodeRun } from '../request/run';
-import { call, type Caller, type RoutingRequest } from '../request/service';
+import type { Caller, RoutingRequest } from '../request/service';
 import { hasEnded, taskIdOf } from '../request/shapes';
 import { recall, runOf } from './accepted';
-import { checkBalance, deadlineFor, finishedTask, timeoutOf } from './wait';
+import { checkBalance, deadlineFor, finishedTask, look, timeoutOf } from './wait';
 
 /** One submission that a suspended execution waits for. */
 export interface WaitingItem {
@@ -183,14 +183,9 @@ export async function hasEndedAtService(
 	caller: Caller,
 	{ taskId, botId }: WaitingItem,
 ): Promise<boolean> {
-	let id = taskId;
-	if (!id && botId) {
-		const bot = await call(caller, { method: 'GET', url: `/meeting/${encodeURIComponent(botId)}` });
-		id = taskIdOf(bot);
-	}
-	if (!id) return false;
-	const task = await call(caller, { method: 'GET', url: `/tasks/${encodeURIComponent(id)}` });
-	return hasEnded(task.status);
+	if (!taskId && !botId) return false;
+	const { status } = await look(caller, { task_id: taskId, bot_id: botId });
+	return hasEnded(status);
 }
 
 /** What n8n is going to run, at hand in every context of an execution but not in its types. */

@@ -6,7 +6,7 @@ import type {
 } from 'n8n-workflow';
 
 import { refuse } from '../request/checks';
-import { call, pause } from '../request/service';
+import { call, pause, type Caller } from '../request/service';
 import {
 	awaitsBalance,
 	hasEnded,
@@ -129,19 +129,20 @@ function delayBeforeLook(context: IExecutePaginationFunctions, waited: number): 
 	return Math.max(pollInterval * 1000, Math.min(waited / 10, 60_000), (polled - 1) * 1500);
 }
 
-/** The state of the task now. Without a status where a bot's task has just become known. */
-async function look(
-	context: IExecutePaginationFunctions,
+/** The state of the task now, or of its bot as long as that has no task. */
+export async function look(
+	caller: Caller,
 	{ task_id: known, bot_id: botId }: IDataObject,
 ): Promise<IDataObject> {
-	if (known) {
-		const url = `/tasks/${encodeURIComponent(String(known))}`;
-		return { ...(await call(context, { method: 'GET', url })), task_id: known };
+	let taskId = known;
+	if (!taskId) {
+		const url = `/meeting/${encodeURIComponent(String(botId))}`;
+		const bot = await call(caller, { method: 'GET', url });
+		taskId = taskIdOf(bot);
+		if (!taskId) return { ...bot, status: statusWithoutTask(bot) };
 	}
-	const url = `/meeting/${encodeURIComponent(String(botId))}`;
-	const bot = await call(context, { method: 'GET', url });
-	const taskId = taskIdOf(bot);
-	return taskId ? { task_id: taskId } : { ...bot, status: statusWithoutTask(bot) };
+	const url = `/tasks/${encodeURIComponent(String(taskId))}`;
+	return { ...(await call(caller, { method: 'GET', url })), task_id: taskId };
 }
 
 function tellIfUnknown(

@@ -101,6 +101,24 @@ describe('Wait for Webhook', () => {
 		]);
 	});
 
+	it('of a file: the subtitles bear the name of the recording', async () => {
+		const parameters = {
+			resource: 'transcription',
+			operation: 'transcribeFile',
+			onCompletion: 'awaitWebhook',
+			waitOptions: { exportFormat: 'srt' },
+		};
+		const file = { name: 'interview.mp3', mimeType: 'audio/mpeg', content: 'sound' };
+		const stored = await bench.rest.createWorkflow(chain(parameters, { file }), {
+			transcriberApi: bench.credential,
+		});
+		const id = await bench.rest.run(stored);
+		await finishAt(id, 1);
+		const [item] = itemsOf(await ended(id), 'Subject');
+		expect(item?.binary?.['data']).toMatchObject({ fileName: 'interview.srt' });
+		expect(bench.asked().filter((request) => request === 'POST /transcribe')).toHaveLength(1);
+	});
+
 	it('refuses a forged, unsigned or foreign delivery with 401, and keeps waiting', async () => {
 		const { id } = await suspended();
 		expect(await deliver(0, { secret: 'not the secret' })).toBe(401);

@@ -50,8 +50,7 @@ export class TranscriberApi implements ICredentialType {
 			type: 'string',
 			typeOptions: { password: true },
 			default: '',
-			description:
-				'Signing secret for webhook deliveries whose own secret was never handed to the trigger. Leave empty unless you submit recordings outside n8n.',
+			description: 'Verifies webhook deliveries for which the trigger has no secret of their own',
 			hint: 'Leave empty unless you submit recordings outside n8n',
 		},
 	];

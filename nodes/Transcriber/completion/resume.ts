@@ -1,14 +1,8 @@
-import type {
-	IExecuteData,
-	INodeExecutionData,
-	IRunExecutionData,
-	IWebhookDescription,
-	IWebhookFunctions,
-	IWebhookResponseData,
-} from 'n8n-workflow';
+import type { IWebhookDescription, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 
 import type { TranscriberCredential } from '../request/service';
 import { SUBMISSION_SECRET } from './accepted';
+import { hasEndedAtService } from './awaitWebhook';
 import { unseal } from './seal';
 import {
 	answer,
@@ -18,7 +12,7 @@ import {
 	isWellFormed,
 	type Delivery,
 } from './signature';
-import { hasEndedAtService, stackOf, type Suspension, type WaitingItem } from './suspend';
+import { sleepingExecution, wake, type Suspension, type WaitingItem } from './suspend';
 
 /** The address at which a suspended execution takes deliveries: `$execution.resumeUrl` + node id. */
 export const resumeWebhooks: IWebhookDescription[] = [
@@ -70,22 +64,6 @@ export async function resume(this: IWebhookFunctions): Promise<IWebhookResponseD
 		return succeeded;
 	});
 	return { workflowData: wake(sleeping) };
-}
-
-interface Sleeping {
-	suspension: Suspension;
-	/** See `suspend`: the suspended node, the node as it was, and what else n8n is going to run. */
-	stack: IExecuteData[];
-}
-
-/** n8n has the execution's data at hand in this call, but not in the types of it. */
-function sleepingExecution(context: IWebhookFunctions): Sleeping | undefined {
-	const { runExecutionData } = context as unknown as { runExecutionData?: IRunExecutionData };
-	const saved = runExecutionData?.executionData?.contextData[`node:${context.getNode().name}`];
-	const { suspension } = (saved ?? {}) as { suspension?: Suspension };
-	const stack = stackOf(context);
-	const isAsleep = suspension?.asleep && !suspension.resumed && stack.length > 1;
-	return isAsleep ? { suspension, stack } : undefined;
 }
 
 function itemOf({ body }: Delivery, { items }: Suspension): WaitingItem | undefined {
@@ -141,12 +119,4 @@ async function haveAllEnded(
 		state.ended.add(keyOf(item));
 	}
 	return true;
-}
-
-/** Lets n8n run the node as it was, instead of the suspended one that passes something on. */
-function wake({ suspension, stack }: Sleeping): INodeExecutionData[][] {
-	suspension.resumed = true;
-	stack.shift();
-	const [items] = stack[0]?.data.main ?? [];
-	return [items ?? []];
 }

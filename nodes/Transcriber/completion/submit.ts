@@ -16,9 +16,10 @@ import {
 } from '../request/service';
 import { taskIdOf } from '../request/shapes';
 import { SUBMISSION_SECRET, forget, recall, remember } from './accepted';
+import { awaitDelivery, checkNotRefusedBefore, resumeAddress } from './awaitWebhook';
 import { checkTriggerUrl, handOver } from './handOver';
 import { seal, unseal } from './seal';
-import { awaitDelivery, checkNotRefusedBefore, resumeAddress } from './suspend';
+
 import { checkWaitOptions, finishedTask } from './wait';
 
 /**

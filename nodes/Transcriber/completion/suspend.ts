@@ -1,19 +1,11 @@
 import type {
-	IDataObject,
 	IExecuteData,
 	IExecuteFunctions,
 	IExecutePaginationFunctions,
 	INodeExecutionData,
 	IRunExecutionData,
-	NodeOperationError,
+	IWebhookFunctions,
 } from 'n8n-workflow';
-
-import { checkOwnAddress, refuse } from '../request/checks';
-import { isBatched, isToolCall, type NodeRun } from '../request/run';
-import type { Caller, RoutingRequest } from '../request/service';
-import { hasEnded, taskIdOf } from '../request/shapes';
-import { recall, runOf } from './accepted';
-import { checkBalance, deadlineFor, finishedTask, look, timeoutOf } from './wait';
 
 /** One submission that a suspended execution waits for. */
 export interface WaitingItem {
@@ -38,160 +30,9 @@ export interface Suspension {
 	resumed?: boolean;
 }
 
-/** A submission this young cannot have ended unnoticed: its delivery is tried again by the service. */
-const YOUNG_MS = 5_000;
-
-/**
- * 'Wait for Webhook': suspends the execution until every task of the run has ended. n8n runs the
- * node again then, or when the time is up; what was accepted is not submitted again (see `recall`),
- * so all that is left to do is to fetch the results.
- */
-export async function awaitDelivery(
-	this: IExecutePaginationFunctions,
-	answer: IDataObject,
-	run: NodeRun,
-): Promise<INodeExecutionData[]> {
-	const itemIndex = this.getItemIndex();
-	const ids = { task_id: taskIdOf(answer), bot_id: answer.bot_id };
-	const woken = wokenRun(this);
-	if (woken) {
-		await lookOnceMore(this, woken, run);
-		return [await finishedTask.call(this, ids)];
-	}
-	checkBalance(this, answer);
-
-	await run.meet('submitted', itemIndex);
-	if (run.hasFailed() && !this.continueOnFail()) return [{ json: answer }];
-	const item = await waitingItem(this, answer);
-	const suspension = suspensionFor(this, answer, run);
-	suspension.items[itemIndex] = item;
-	await run.meet('looked at', itemIndex);
-	if (Object.values(suspension.items).every(({ ended }) => ended)) {
-		suspension.resumed = true;
-		return [await finishedTask.call(this, ids)];
-	}
-	if (!suspension.asleep) {
-		suspension.asleep = true;
-		await suspend(this, suspension);
-	}
-	return [{ json: answer }];
-}
-
-/** An item that was refused before its execution was suspended is not submitted after all. */
-export function checkNotRefusedBefore(context: IExecutePaginationFunctions): void {
-	const reason = wokenRun(context)?.refused[context.getItemIndex()];
-	if (reason === undefined) return;
-	throw refuse(context, reason, 'The other items of this run were waited for.');
-}
-
-/** Where the service delivers to a suspended execution of this node. */
-export function resumeAddress(
-	context: IExecutePaginationFunctions,
-	request: RoutingRequest,
-): string {
-	const node = context.getNode();
-	if (isToolCall(context)) {
-		throw refuse(
-			context,
-			"'Wait for Webhook' cannot be used by an AI agent, because it suspends the execution",
-			"Choose Wait by Polling in 'When Submitted'.",
-		);
-	}
-	if (isBatched(context)) {
-		throw refuse(
-			context,
-			"'Wait for Webhook' cannot be combined with the batching option",
-			'Remove the batching: this node keeps to the rate limits of the service by itself.',
-		);
-	}
-	const address = new URL(String(context.evaluateExpression('{{ $execution.resumeUrl }}', 0)));
-	address.pathname += `/${node.id}`;
-	checkOwnAddress(context, request, address.href, 'The webhook address of this n8n');
-	return address.href;
-}
-
-function contextOf(context: IExecutePaginationFunctions): { suspension?: Suspension } {
-	return context.getContext('node');
-}
-
-function wokenRun(context: IExecutePaginationFunctions): Suspension | undefined {
-	const { suspension } = contextOf(context);
-	if (!suspension) return undefined;
-	const { index, isLate } = runOf(context);
-	return index === suspension.run && (suspension.resumed || isLate) ? suspension : undefined;
-}
-
-/**
- * The time of a suspended run is up. A delivery may have got lost, if n8n was down for longer than
- * the service repeats it: so what has ended is not lost, and only what is still open is an error.
- */
-async function lookOnceMore(
-	context: IExecutePaginationFunctions,
-	suspension: Suspension,
-	run: NodeRun,
-): Promise<void> {
-	if (suspension.resumed) return;
-	const itemIndex = context.getItemIndex();
-	const item = suspension.items[itemIndex];
-	if (!item) return;
-	item.ended = await hasEndedAtService(context, item);
-	await run.meet('looked at', itemIndex);
-	if (!item.ended) throw timedOut(context, suspension);
-}
-
-function suspensionFor(
-	context: IExecutePaginationFunctions,
-	answer: IDataObject,
-	run: NodeRun,
-): Suspension {
-	const nodeContext = contextOf(context);
-	const { index } = runOf(context);
-	if (nodeContext.suspension?.run !== index) {
-		nodeContext.suspension = {
-			run: index,
-			until: deadlineFor(context, answer),
-			items: {},
-			refused: {},
-		};
-	}
-	const { suspension } = nodeContext;
-	suspension.refused = run.refusals();
-	suspension.until = Math.max(suspension.until, deadlineFor(context, answer));
-	return suspension;
-}
-
-async function waitingItem(
-	context: IExecutePaginationFunctions,
-	answer: IDataObject,
-): Promise<WaitingItem> {
-	const memory = recall(context);
-	const accepted = memory?.state === 'accepted' ? memory : undefined;
-	const item: WaitingItem = {
-		taskId: taskIdOf(answer),
-		botId: typeof answer.bot_id === 'string' ? answer.bot_id : undefined,
-		sealedSecret: accepted?.sealedSecret,
-	};
-	// n8n refuses deliveries for an execution that is not suspended yet. With many items the first
-	// tasks may have ended, and their deliveries been given up, before the last one is submitted.
-	const age = Date.now() - (accepted?.at ?? 0);
-	if (age > YOUNG_MS) item.ended = await hasEndedAtService(context, item);
-	return item;
-}
-
-/** Asks the service itself whether the submission has ended. */
-export async function hasEndedAtService(
-	caller: Caller,
-	{ taskId, botId }: WaitingItem,
-): Promise<boolean> {
-	if (!taskId && !botId) return false;
-	const { status } = await look(caller, { task_id: taskId, bot_id: botId });
-	return hasEnded(status);
-}
-
-/** What n8n is going to run, at hand in every context of an execution but not in its types. */
-export function stackOf(context: unknown): IExecuteData[] {
-	const { runExecutionData } = context as { runExecutionData?: IRunExecutionData };
-	return runExecutionData?.executionData?.nodeExecutionStack ?? [];
+/** What n8n keeps of an execution: at hand in every call, but not in the types. */
+function dataOf(context: unknown): IRunExecutionData['executionData'] {
+	return (context as { runExecutionData?: IRunExecutionData }).runExecutionData?.executionData;
 }
 
 /**
@@ -199,12 +40,12 @@ export function stackOf(context: unknown): IExecuteData[] {
  * node's input on as if that were the result. So what is suspended gets no input to pass on, and
  * what waits behind it is the node as it was.
  */
-async function suspend(
+export async function suspend(
 	context: IExecutePaginationFunctions,
 	suspension: Suspension,
 ): Promise<void> {
 	const entry = context.getExecuteData();
-	stackOf(context).unshift({ ...entry });
+	dataOf(context)?.nodeExecutionStack.unshift({ ...entry });
 	entry.node = { ...entry.node, alwaysOutputData: false };
 	entry.data = { main: [[]] };
 	// There at run time in every execution context, but not in the types of this one.
@@ -212,17 +53,25 @@ async function suspend(
 	await putExecutionToWait.call(context, new Date(suspension.until));
 }
 
-function timedOut(
-	context: IExecutePaginationFunctions,
-	suspension: Suspension,
-): NodeOperationError {
-	const open = Object.values(suspension.items)
-		.filter(({ ended }) => !ended)
-		.map(({ taskId, botId }) => (taskId ? `task ${taskId}` : `bot ${botId}`))
-		.join(', ');
-	return refuse(
-		context,
-		`Not ended within ${timeoutOf(context)} minutes: ${open}`,
-		"It goes on at the service and is not lost. Fetch the result with Task: Wait Until Finished (a bot's task ID comes from Meeting: Get), or raise 'Timeout'.",
-	);
+interface Sleeping {
+	suspension: Suspension;
+	/** See `suspend`: the suspended node, the node as it was, and what else n8n is going to run. */
+	stack: IExecuteData[];
+}
+
+/** The suspended execution that a delivery has come for. */
+export function sleepingExecution(context: IWebhookFunctions): Sleeping | undefined {
+	const { nodeExecutionStack: stack = [], contextData = {} } = dataOf(context) ?? {};
+	const saved = contextData[`node:${context.getNode().name}`];
+	const { suspension } = (saved ?? {}) as { suspension?: Suspension };
+	const isAsleep = suspension?.asleep && !suspension.resumed && stack.length > 1;
+	return isAsleep ? { suspension, stack } : undefined;
+}
+
+/** Lets n8n run the node as it was, instead of the suspended one that passes something on. */
+export function wake({ suspension, stack }: Sleeping): INodeExecutionData[][] {
+	suspension.resumed = true;
+	stack.shift();
+	const [items] = stack[0]?.data.main ?? [];
+	return [items ?? []];
 }

@@ -1,0 +1,47 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { DICTIONARY_LIMIT_CHARS, dictionaryChars } from '../../request/shapes';
+
+/** Whether the terms in force are the team owner's. */
+export function isInherited({ inherited_from_team_owner: inherited }: IDataObject): boolean {
+	return inherited === true;
+}
+
+/** The order counts: the service applies only the first `limit_terms` terms. */
+export function isSame(one: string[], other: string[]): boolean {
+	return one.length === other.length && one.every((term, index) => term === other[index]);
+}
+
+/** What the sync did, and how the dictionary is now (with 'Dry Run': would be). */
+export function report(
+	old: string[],
+	wanted: string[],
+	before: IDataObject,
+	answer: IDataObject,
+): IDataObject {
+	const [had, has] = [new Set(old), new Set(wanted)];
+	const kept = wanted.filter((term) => had.has(term));
+	const inherited = isInherited(before);
+	// The answer of PUT is not shown. Where it is the dictionary, its own figures are the better ones.
+	const { terms: _all, effective_terms: _applied, ...figures } = answer;
+	return {
+		added: wanted.filter((term) => !had.has(term)),
+		removed: old.filter((term) => !has.has(term)),
+		unchanged: kept,
+		reordered: !isSame(
+			kept,
+			old.filter((term) => has.has(term)),
+		),
+		count: wanted.length,
+		chars: dictionaryChars(wanted),
+		limit_chars: before.limit_chars ?? DICTIONARY_LIMIT_CHARS,
+		limit_terms: before.limit_terms,
+		ignored_terms:
+			typeof before.limit_terms === 'number' ? wanted.slice(before.limit_terms) : undefined,
+		...(Array.isArray(answer.terms) ? figures : {}),
+		...(inherited ? { inherited_from_team_owner: true, note: INHERITED } : {}),
+	};
+}
+
+const INHERITED =
+	"Before this sync you had no dictionary of your own and used the team owner's list, which is what the terms were compared with. The owner's list itself is never changed; once you have terms of your own, they apply to you in its place.";

@@ -31,6 +31,8 @@ describe('kill -9 of n8n with Wait for Webhook', () => {
 			clockRate: 60,
 			processingSeconds: 1_000_000,
 			webhookRetries: 200,
+			// Every five seconds: a burst while n8n starts is nothing that a service does.
+			webhookRetrySeconds: 300,
 		});
 		const { url: baseUrl, apiKey } = simulator;
 		credential = await host.rest.createCredential(

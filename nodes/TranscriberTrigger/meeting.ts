@@ -93,7 +93,11 @@ export async function sendBot(context: IHookFunctions): Promise<boolean> {
 	}
 	unanswered.set(place, Date.now() + UNANSWERED_MS);
 	const policy = { limit: 'meeting', repeatable: false } as const;
-	const sending = call(context, { method: 'POST', url: '/meeting', body }, policy, true);
+	const sending = call(
+		context,
+		{ method: 'POST', url: '/meeting', body },
+		{ policy, keepWebhookSecret: true },
+	);
 	sending.then(
 		() => unanswered.delete(place),
 		(error: unknown) => wasCertainlyRefused(error) && unanswered.delete(place),

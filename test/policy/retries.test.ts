@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Transcriber } from '../../nodes/Transcriber/Transcriber.node';
-import { delayBeforeRetry, RETRY } from '../../nodes/Transcriber/request/retry';
+import { delayBeforeRetry, patienceFor, RETRY } from '../../nodes/Transcriber/request/retry';
 import { REPEATABLE, TIMEOUTS, type Policy } from '../../nodes/Transcriber/request/service';
 import type { Problem } from '../../nodes/Transcriber/request/problem';
 import type { FaultRule } from '../simulator';
@@ -55,15 +55,13 @@ describe('the wait before the next attempt', () => {
 
 	it('grows exponentially from 1 s and is capped at 30 s', () => {
 		const chance = jest.spyOn(Math, 'random').mockReturnValue(1);
-		const waits = [1, 2, 3, 4, 5, 6, 20].map((tries) =>
-			delayBeforeRetry(busy, REPEATABLE, tries, 0),
-		);
+		const waits = [1, 2, 3, 4, 5, 6, 20].map((tries) => delayBeforeRetry(busy, tries, Infinity));
 		expect(waits).toEqual([1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]);
 		chance.mockRestore();
 	});
 
 	it('has full jitter: anything from nothing to all of it', () => {
-		const waits = Array.from({ length: 500 }, () => delayBeforeRetry(busy, REPEATABLE, 5, 0) ?? -1);
+		const waits = Array.from({ length: 500 }, () => delayBeforeRetry(busy, 5, Infinity) ?? -1);
 		expect(Math.min(...waits)).toBeGreaterThanOrEqual(0);
 		expect(Math.min(...waits)).toBeLessThan(1600);
 		expect(Math.max(...waits)).toBeGreaterThan(14_400);
@@ -71,21 +69,21 @@ describe('the wait before the next attempt', () => {
 	});
 
 	it('is what Retry-After says, whatever the backoff', () => {
-		const wait = (retryAfter: number) =>
-			delayBeforeRetry({ ...busy, retryAfter }, REPEATABLE, 1, 0);
+		const wait = (retryAfter: number) => delayBeforeRetry({ ...busy, retryAfter }, 1, Infinity);
 		expect(wait(45_000)).toBe(45_000);
 		expect(wait(1)).toBe(1);
 	});
 
 	it('is a backoff where Retry-After is 0, so that there is a pause and an end', () => {
 		const chance = jest.spyOn(Math, 'random').mockReturnValue(0.5);
-		expect(delayBeforeRetry({ ...busy, retryAfter: 0 }, REPEATABLE, 1, 0)).toBe(500);
+		expect(delayBeforeRetry({ ...busy, retryAfter: 0 }, 1, Infinity)).toBe(500);
 		chance.mockRestore();
 	});
 
 	const minutes = 60_000;
 	it.each<[string, Problem, Policy, number]>([
-		['429', busy, REPEATABLE, 30 * minutes],
+		['429', busy, REPEATABLE, 3 * minutes],
+		['429 for a submit', busy, submit, 30 * minutes],
 		['429 for a request that must not be repeated: it was refused', busy, unsafe, 30 * minutes],
 		['503', { path: '/account', status: 503 }, REPEATABLE, 2 * minutes],
 		[
@@ -100,14 +98,18 @@ describe('the wait before the next attempt', () => {
 		['502 of a gateway', { path: '/', status: 502 }, REPEATABLE, 2 * minutes],
 		['504 of a gateway', { path: '/', status: 504 }, REPEATABLE, 2 * minutes],
 		['a refused connection', { path: '/', transport: 'unreachable' }, REPEATABLE, 15_000],
-	])('is given for %s until the patience has an end', (_name, problem, policy, patience) => {
-		expect(delayBeforeRetry(problem, policy, 1, 0)).toBeGreaterThanOrEqual(0);
-		expect(delayBeforeRetry(problem, policy, 1, patience - 1000)).toBeDefined();
-		expect(delayBeforeRetry(problem, policy, 1, patience + 1)).toBeUndefined();
+	])('is given for %s until the patience has an end', (_name, problem, policy, ms) => {
+		const patience = patienceFor(problem, policy);
+		expect(patience && RETRY[patience]).toBe(ms);
+		expect(delayBeforeRetry(problem, 1, 1000)).toBeDefined();
+		expect(delayBeforeRetry(problem, 1, -1)).toBeUndefined();
+	});
+
+	it('does not come where Retry-After asks for more than is left of the patience', () => {
+		expect(delayBeforeRetry({ ...busy, retryAfter: 3_600_000 }, 1, 180_000)).toBeUndefined();
 	});
 
 	it.each<[string, Problem, Policy]>([
-		['a wait longer than the patience', { ...busy, retryAfter: 3_600_000 }, REPEATABLE],
 		['409 without a key', { path: '/tasks/1/cancel', status: 409 }, REPEATABLE],
 		['409 for a request that must not be repeated', { path: '/', status: 409 }, unsafe],
 		['a broken connection, not safe', { path: '/', transport: 'broken' }, unsafe],
@@ -122,7 +124,7 @@ describe('the wait before the next attempt', () => {
 		['a redirect', { path: '/', status: 302, transport: 'redirect' }, REPEATABLE],
 		['an answer that is not JSON', { path: '/', status: 200, transport: 'notJson' }, REPEATABLE],
 	])('does not come for %s', (_name, problem, policy) => {
-		expect(delayBeforeRetry(problem, policy, 1, 0)).toBeUndefined();
+		expect(patienceFor(problem, policy)).toBeUndefined();
 	});
 });
 
@@ -271,7 +273,8 @@ describe('the patience has an end, and then it is the service’s own error', ()
 		expect(service.lines().length).toBeGreaterThan(1);
 	});
 
-	it('for a service that never answers: each timeout counts as the longest wait', async () => {
+	it('for a service that never answers: the clock runs on while the node waits for answers', async () => {
+		jest.replaceProperty(RETRY, 'patienceWhenBroken', 100);
 		jest.replaceProperty(TIMEOUTS, 'request', 60);
 		fault({ kind: 'stall' }, 1000);
 		const { error } = await service.run(ACCOUNT);

@@ -14,6 +14,7 @@ export function shortenRetries(factor: number): void {
 /** A few attempts, then the error: for tests of what the error says. */
 export function giveUpSoon(): void {
 	shortenRetries(1000);
+	jest.replaceProperty(RETRY, 'patienceWhenFull', 3);
 	jest.replaceProperty(RETRY, 'patienceWhenBusy', 3);
 	jest.replaceProperty(RETRY, 'patienceWhenBroken', 3);
 	jest.replaceProperty(RETRY, 'patienceWhenUnreachable', 3);

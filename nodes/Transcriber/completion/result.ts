@@ -1,6 +1,6 @@
 import type { IBinaryData, IDataObject, IExecuteSingleFunctions } from 'n8n-workflow';
 
-import { call, type Caller } from '../request/service';
+import { call, type CallOptions, type Caller } from '../request/service';
 
 export const EXPORT_FORMATS = ['txt', 'srt', 'vtt', 'json'] as const;
 
@@ -14,8 +14,13 @@ const MIME_TYPES: Record<ExportFormat, string> = {
 };
 
 /** GET /tasks/{id}/result. */
-export async function fetchResult(caller: Caller, taskId: string): Promise<IDataObject> {
-	return await call(caller, { method: 'GET', url: `/tasks/${encodeURIComponent(taskId)}/result` });
+export async function fetchResult(
+	caller: Caller,
+	taskId: string,
+	deadline?: CallOptions['deadline'],
+): Promise<IDataObject> {
+	const url = `/tasks/${encodeURIComponent(taskId)}/result`;
+	return await call(caller, { method: 'GET', url }, { deadline });
 }
 
 /** GET /tasks/{id}/export: `{ content, format }`. */
@@ -23,9 +28,10 @@ export async function fetchExport(
 	caller: Caller,
 	taskId: string,
 	format: ExportFormat,
+	deadline?: CallOptions['deadline'],
 ): Promise<IDataObject> {
 	const url = `/tasks/${encodeURIComponent(taskId)}/export`;
-	return await call(caller, { method: 'GET', url, qs: { format } });
+	return await call(caller, { method: 'GET', url, qs: { format } }, { deadline });
 }
 
 /** The `content` of an export as an n8n file, with the name and MIME type of its format. */

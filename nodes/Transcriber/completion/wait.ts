@@ -6,7 +6,7 @@ import type {
 } from 'n8n-workflow';
 
 import { refuse } from '../request/checks';
-import { call, pause, type Caller } from '../request/service';
+import { call, pause, type CallOptions, type Caller } from '../request/service';
 import {
 	awaitsBalance,
 	hasEnded,
@@ -129,20 +129,24 @@ function delayBeforeLook(context: IExecutePaginationFunctions, waited: number): 
 	return Math.max(pollInterval * 1000, Math.min(waited / 10, 60_000), (polled - 1) * 1500);
 }
 
-/** The state of the task now, or of its bot as long as that has no task. */
+/**
+ * The state of the task now, or of its bot as long as that has no task. `deadline` as in
+ * {@link CallOptions}.
+ */
 export async function look(
 	caller: Caller,
 	{ task_id: known, bot_id: botId }: IDataObject,
+	deadline?: CallOptions['deadline'],
 ): Promise<IDataObject> {
 	let taskId = known;
 	if (!taskId) {
 		const url = `/meeting/${encodeURIComponent(String(botId))}`;
-		const bot = await call(caller, { method: 'GET', url });
+		const bot = await call(caller, { method: 'GET', url }, { deadline });
 		taskId = taskIdOf(bot);
 		if (!taskId) return { ...bot, status: statusWithoutTask(bot) };
 	}
 	const url = `/tasks/${encodeURIComponent(String(taskId))}`;
-	return { ...(await call(caller, { method: 'GET', url })), task_id: taskId };
+	return { ...(await call(caller, { method: 'GET', url }, { deadline })), task_id: taskId };
 }
 
 function tellIfUnknown(

@@ -150,6 +150,11 @@ const ROWS: Row[] = [
 		next: "Check the 'Base URL' in the credential and the network connection of n8n.",
 	},
 	{
+		transport: 'noTurn',
+		message: 'n8n has used up the requests a minute that the service allows for this API key',
+		next: 'Try again in a minute.',
+	},
+	{
 		transport: 'timeout',
 		message: 'The service did not answer in time',
 		next: 'Try again later. If it stays so, check the network between n8n and the service.',

@@ -27,7 +27,7 @@ export function wasCertainlyRefused(failure: unknown): boolean {
 	const { status, transport } = failure.problem;
 	if (transport === 'notJson') return false;
 	if (status !== undefined) return status < 500 || status === 503;
-	return transport === 'unreachable' || transport === 'unknownHost';
+	return transport === 'unreachable' || transport === 'unknownHost' || transport === 'noTurn';
 }
 
 /** What the service answered, word for word. */

@@ -19,8 +19,12 @@ export interface Problem {
 	retryAfter?: number;
 }
 
-/** `unknownHost`, `unreachable`: the request never left. `broken`, `timeout`: nobody knows whether it arrived. */
+/**
+ * `noTurn`, `unknownHost`, `unreachable`: the request never left. `broken`, `timeout`: nobody knows
+ * whether it arrived.
+ */
 export type Transport =
+	| 'noTurn'
 	| 'unknownHost'
 	| 'unreachable'
 	| 'broken'

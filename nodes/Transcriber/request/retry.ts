@@ -3,43 +3,51 @@ import type { Policy } from './service';
 
 const MINUTE = 60_000;
 
-/** How long to wait between attempts, and in all, in ms. */
+/** How long to wait between attempts, and by the clock since the first refusal, in ms. */
 export const RETRY = {
 	base: 1000,
 	cap: 30_000,
-	/** 429 and 409 end when other tasks and requests do: that may take as long as a recording. */
-	patienceWhenBusy: 30 * MINUTE,
+	/** 429 and 409 of a submit end when other tasks do: that may take as long as a recording. */
+	patienceWhenFull: 30 * MINUTE,
+	/** 429 of anything else. */
+	patienceWhenBusy: 3 * MINUTE,
 	/** 503 and broken connections. */
 	patienceWhenBroken: 2 * MINUTE,
 	/** Nobody listens at the address: a restart of the service, or a wrong address that the user waits to hear of. */
 	patienceWhenUnreachable: 15_000,
 };
 
+/** How long a problem is worth another attempt: the name of that time in {@link RETRY}. */
+export type Patience = Extract<keyof typeof RETRY, `patience${string}`>;
+
 /**
- * The wait before the next attempt in ms, or undefined when there shall be none. `Retry-After`
- * wins; otherwise exponential backoff with full jitter. `waited` is what earlier waits add up to.
+ * The wait before the next attempt in ms, or undefined when it would last longer than `left`, the
+ * rest of the patience. `Retry-After` wins; otherwise exponential backoff with full jitter.
  */
 export function delayBeforeRetry(
-	problem: Problem,
-	policy: Policy,
+	{ retryAfter }: Problem,
 	tries: number,
-	waited: number,
+	left: number,
 ): number | undefined {
-	const patience = patienceFor(problem, policy);
 	const backoff = Math.random() * Math.min(RETRY.cap, RETRY.base * 2 ** (tries - 1));
 	// "Retry after 0 seconds" must not become a loop without a pause and without an end.
-	const delay = problem.retryAfter || backoff;
-	return waited + delay <= patience ? delay : undefined;
+	const delay = retryAfter || backoff;
+	return delay <= left ? delay : undefined;
 }
 
-function patienceFor({ status, transport }: Problem, { limit, repeatable }: Policy): number {
-	if (status === 429) return RETRY.patienceWhenBusy;
-	if (status === 503) return RETRY.patienceWhenBroken;
+/** The patience with a problem, or undefined where the request must not be sent again. */
+export function patienceFor(
+	{ status, transport }: Problem,
+	{ limit, repeatable }: Policy,
+): Patience | undefined {
+	const submits = limit === 'submit' || limit === 'meeting';
+	if (status === 429) return submits ? 'patienceWhenFull' : 'patienceWhenBusy';
+	if (status === 503) return 'patienceWhenBroken';
 	// Only a repeatable submit carries a key, so only there is 409 the echo of our own request.
-	if (status === 409) return limit === 'submit' && repeatable ? RETRY.patienceWhenBusy : -1;
-	if (!repeatable) return -1;
-	if (transport === 'unreachable') return RETRY.patienceWhenUnreachable;
+	if (status === 409) return limit === 'submit' && repeatable ? 'patienceWhenFull' : undefined;
+	if (!repeatable) return undefined;
+	if (transport === 'unreachable') return 'patienceWhenUnreachable';
 	const broken =
 		transport === 'broken' || transport === 'timeout' || status === 502 || status === 504;
-	return broken ? RETRY.patienceWhenBroken : -1;
+	return broken ? 'patienceWhenBroken' : undefined;
 }

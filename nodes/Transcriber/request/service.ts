@@ -14,8 +14,8 @@ import { NodeOperationError, sleep } from 'n8n-workflow';
 import { apiRoot } from '../apiRoot';
 import { ServiceError } from './errors';
 import { takePlaces, type LimitName } from './limits';
-import { Late, Refused, problemOf } from './problem';
-import { RETRY, delayBeforeRetry } from './retry';
+import { Late, Refused, problemOf, type Problem } from './problem';
+import { RETRY, delayBeforeRetry, patienceFor, type Patience } from './retry';
 import { withoutKey, withoutSecrets } from './secrets';
 import { whileMoving } from './upload';
 
@@ -47,6 +47,18 @@ export interface TranscriberCredential {
 	webhookSecret?: string;
 }
 
+/** What one request may ask for beyond its policy. */
+export interface CallOptions {
+	policy?: Policy;
+	/** The answer's `webhook_secret` stays in it: for the caller that seals or stores it. */
+	keepWebhookSecret?: boolean;
+	/**
+	 * When the call has to have ended, in ms since 1970, queueing and retries included. Without it
+	 * the patience of retry.ts is the only end.
+	 */
+	deadline?: number;
+}
+
 /** What is needed of n8n to talk to the service: action node, trigger and editor lists have it all. */
 export interface Caller {
 	getNode(): INode;
@@ -68,7 +80,8 @@ export async function send(
 	request.options.ignoreHttpStatusErrors = true;
 	// n8n's HTTP client counts its timeout over the whole upload, so an upload has its own watch.
 	request.options.timeout = policy.upload ? 0 : TIMEOUTS.request;
-	return await exchange(this, policy, request.options.url ?? '', async (apiKey) => {
+	const bounds = { policy, path: request.options.url ?? '' };
+	return await exchange(this, bounds, async (apiKey) => {
 		noteKey(this, apiKey);
 		// A copy, because n8n writes the API key into the headers it is given.
 		const options = { ...request.options, headers: { ...request.options.headers } };
@@ -126,11 +139,11 @@ export async function onlyAnswers(
 export async function call(
 	caller: Caller,
 	options: Pick<IHttpRequestOptions, 'method' | 'url' | 'qs' | 'body'>,
-	policy: Policy = REPEATABLE,
-	keepWebhookSecret = false,
+	{ policy = REPEATABLE, keepWebhookSecret = false, deadline }: CallOptions = {},
 ): Promise<IDataObject> {
 	const { baseUrl } = await caller.getCredentials<TranscriberCredential>('transcriberApi');
-	return await exchange(caller, policy, options.url, async (apiKey) => {
+	const bounds = { policy, path: options.url, deadline };
+	return await exchange(caller, bounds, async (apiKey) => {
 		const response: IN8nHttpFullResponse = await caller.helpers.httpRequestWithAuthentication.call(
 			caller as IExecuteSingleFunctions,
 			'transcriberApi',
@@ -156,24 +169,35 @@ function bodyOf(response: IN8nHttpFullResponse): IDataObject {
 	return body as IDataObject;
 }
 
+interface Bounds extends Pick<CallOptions, 'deadline'> {
+	policy: Policy;
+	path: string;
+}
+
 /**
  * The one policy of all requests: waits for its turn within the rate limits, sends, and repeats
- * what may be repeated (service document, "Errors" and "Limits"). Throws a {@link ServiceError}.
+ * what may be repeated (service document, "Errors" and "Limits"). Patience is counted by the clock
+ * from the first refusal of its kind. Throws a {@link ServiceError}.
  */
 async function exchange<T>(
 	caller: Caller,
-	policy: Policy,
-	path: string,
+	{ policy, path, deadline }: Bounds,
 	attempt: (apiKey: string) => Promise<T>,
 ): Promise<T> {
 	const { apiKey } = await caller.getCredentials<TranscriberCredential>('transcriberApi');
 	const cancelled = caller.getExecutionCancelSignal?.();
-	let waited = 0;
+	const stop = anyOf(cancelled, signalAt(deadline));
+	const firstRefusals = new Map<Patience, number>();
+	let problem: Problem = { path, transport: 'noTurn' };
+	const orLate = (error: unknown) =>
+		stop?.aborted && !cancelled?.aborted ? new ServiceError(caller.getNode(), problem) : error;
 	for (let tries = 1; ; tries++) {
 		let failure: unknown;
-		const giveBack = await takePlaces(apiKey, policy, cancelled);
+		const giveBack = await takePlaces(apiKey, policy, stop).catch((error: unknown) => {
+			throw orLate(error);
+		});
 		try {
-			return await (policy.upload ? attempt(apiKey) : withinTime(attempt(apiKey)));
+			return await (policy.upload ? attempt(apiKey) : withinTime(attempt(apiKey), deadline));
 		} catch (error) {
 			failure = error;
 		} finally {
@@ -182,23 +206,41 @@ async function exchange<T>(
 		if (cancelled?.aborted)
 			throw new NodeOperationError(caller.getNode(), 'The execution was cancelled');
 		if (failure instanceof NodeOperationError) throw failure;
-		const problem = problemOf(failure, path, apiKey);
-		if (!problem) throw new NodeOperationError(caller.getNode(), wordsOf(failure, apiKey));
-		// Time has passed already, so a service that hangs is not asked for an hour.
-		if (problem.transport === 'timeout') waited += RETRY.cap;
-		const delay = delayBeforeRetry(problem, policy, tries, waited);
+		const found = problemOf(failure, path, apiKey);
+		if (!found) throw new NodeOperationError(caller.getNode(), wordsOf(failure, apiKey));
+		problem = found;
+		const patience = patienceFor(problem, policy);
+		if (!patience) throw new ServiceError(caller.getNode(), problem);
+		const first = firstRefusals.get(patience) ?? Date.now();
+		firstRefusals.set(patience, first);
+		const delay = delayBeforeRetry(problem, tries, RETRY[patience] - (Date.now() - first));
 		if (delay === undefined) throw new ServiceError(caller.getNode(), problem);
-		waited += delay;
-		await pause(delay, cancelled);
+		await pause(delay, stop).catch((error: unknown) => {
+			throw orLate(error);
+		});
 	}
 }
 
-async function withinTime<T>(work: Promise<T>): Promise<T> {
-	const late = AbortSignal.timeout(TIMEOUTS.request);
+/** The longest time that a timer of Node.js can take, in ms: 24.8 days. */
+const LONGEST_TIMER = 2 ** 31 - 1;
+
+function signalAt(deadline?: number): AbortSignal | undefined {
+	if (deadline === undefined) return undefined;
+	return AbortSignal.timeout(Math.min(Math.max(0, deadline - Date.now()), LONGEST_TIMER));
+}
+
+function anyOf(...signals: Array<AbortSignal | undefined>): AbortSignal | undefined {
+	const given = signals.filter((signal) => signal !== undefined);
+	return given.length > 1 ? AbortSignal.any(given) : given[0];
+}
+
+async function withinTime<T>(work: Promise<T>, deadline = Infinity): Promise<T> {
+	const late = signalAt(Math.min(deadline, Date.now() + TIMEOUTS.request));
 	return await new Promise<T>((resolve, reject) => {
 		const tooLate = () => reject(new Late());
-		late.addEventListener('abort', tooLate, { once: true });
-		work.then(resolve, reject).finally(() => late.removeEventListener('abort', tooLate));
+		if (late?.aborted) tooLate();
+		late?.addEventListener('abort', tooLate, { once: true });
+		work.then(resolve, reject).finally(() => late?.removeEventListener('abort', tooLate));
 	});
 }
 

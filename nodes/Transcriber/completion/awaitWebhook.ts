@@ -11,7 +11,8 @@ import type { Caller, RoutingRequest } from '../request/service';
 import { hasEnded, taskIdOf } from '../request/shapes';
 import { recall, runOf } from './accepted';
 import { suspend, type Suspension, type WaitingItem } from './suspend';
-import { checkBalance, deadlineFor, finishedTask, look, timeoutOf } from './wait';
+import { checkBalance, deadlineFor, finishedTask, look } from './wait';
+import { waitOptionsOf } from './waitOptions';
 
 /** A submission this young cannot have ended unnoticed: its delivery is tried again by the service. */
 const YOUNG_MS = 5_000;
@@ -173,7 +174,7 @@ function timedOut(
 		.join(', ');
 	return refuse(
 		context,
-		`Not ended within ${timeoutOf(context)} minutes: ${open}`,
+		`Not ended within ${waitOptionsOf(context).timeout} minutes: ${open}`,
 		"It goes on at the service and is not lost. Fetch the result with Task: Wait Until Finished (a bot's task ID comes from Meeting: Get), or raise 'Timeout'.",
 	);
 }

@@ -20,7 +20,8 @@ import { awaitDelivery, checkNotRefusedBefore, resumeAddress } from './awaitWebh
 import { checkTriggerUrl, handOver } from './handOver';
 import { seal, unseal } from './seal';
 
-import { checkWaitOptions, finishedTask } from './wait';
+import { finishedTask } from './wait';
+import { checkWaitOptions } from './waitOptions';
 
 /**
  * Carries out transcribeFile, transcribeUrl and sendBot: submits once, whatever happens, then does

@@ -15,53 +15,23 @@ import {
 	statusWithoutTask,
 	taskIdOf,
 } from '../request/shapes';
-import { exportedFile, fetchExport, fetchResult, type ExportFormat } from './result';
-
-interface WaitOptions {
-	pollInterval?: number;
-	timeout?: number;
-	includeResult?: boolean;
-	exportFormat?: ExportFormat | 'none';
-	exportBinaryPropertyName?: string;
-	onInsufficientBalance?: 'keepWaiting' | 'fail';
-}
-
-/** A wait option that makes no sense is refused before anything is submitted. */
-export function checkWaitOptions(this: IExecutePaginationFunctions): void {
-	const { pollInterval = 10, timeout = 180 } = optionsOf(this);
-	for (const [name, value] of Object.entries({ 'Poll Interval': pollInterval, Timeout: timeout })) {
-		if (Number(value) > 0) continue;
-		throw refuse(
-			this,
-			`'${name}' has to be a number above 0, but is '${String(value)}'`,
-			'Poll Interval is in seconds, Timeout in minutes.',
-		);
-	}
-}
-
-/** 'Timeout' of the wait options, in minutes. */
-export function timeoutOf(context: IExecutePaginationFunctions): number {
-	return Number(optionsOf(context).timeout ?? 180);
-}
+import { exportedFile, fetchExport, fetchResult } from './result';
+import { waitOptionsOf } from './waitOptions';
 
 /** When waiting ends, in ms since 1970. For a scheduled bot the time counts from its start. */
 export function deadlineFor(context: IExecutePaginationFunctions, answer: IDataObject): number {
 	const start = Date.parse(String(answer.scheduled_start_at ?? ''));
-	return Math.max(Date.now(), start || 0) + timeoutOf(context) * 60_000;
+	return Math.max(Date.now(), start || 0) + waitOptionsOf(context).timeout * 60_000;
 }
 
 /** Throws when a submission waits for balance and 'On Insufficient Balance' says to fail. */
 export function checkBalance(context: IExecutePaginationFunctions, task: IDataObject): void {
-	if (!awaitsBalance(task) || optionsOf(context).onInsufficientBalance !== 'fail') return;
+	if (!awaitsBalance(task) || waitOptionsOf(context).onInsufficientBalance !== 'fail') return;
 	throw refuse(
 		context,
 		`Task ${taskIdOf(task)} waits because the balance is too low`,
 		'The recording is stored and needs no second upload: top up the balance, and the service starts on its own within minutes. Fetch the result later with Task: Wait Until Finished.',
 	);
-}
-
-function optionsOf(context: IExecutePaginationFunctions): WaitOptions {
-	return context.getNodeParameter('waitOptions', {}) as WaitOptions;
 }
 
 /**
@@ -73,19 +43,18 @@ export async function finishedTask(
 	this: IExecutePaginationFunctions,
 	submitted: IDataObject,
 ): Promise<INodeExecutionData> {
-	const options = optionsOf(this);
+	const { includeResult, exportFormat, exportBinaryPropertyName } = waitOptionsOf(this);
 	const task = await untilEnded(this, submitted);
 	const taskId = taskIdOf(task) ?? '';
 	if (task.status !== 'completed') throw endedBadly(this, { ...submitted, ...task });
 
-	const { includeResult = true, exportFormat = 'none' } = options;
 	const json = includeResult
 		? { ...(await fetchResult(this, taskId)), task_id: taskId, status: task.status }
 		: task;
 	if (exportFormat === 'none') return { json };
 	const { content } = await fetchExport(this, taskId, exportFormat);
 	const file = await exportedFile(this, content, exportFormat, nameOfRecording(this) ?? taskId);
-	return { json, binary: { [options.exportBinaryPropertyName || 'data']: file } };
+	return { json, binary: { [exportBinaryPropertyName]: file } };
 }
 
 /** Tasks that are polled in this process now; all of them share 60 requests a minute. */
@@ -125,7 +94,7 @@ async function untilEnded(
  * time"); and with many tasks at once so seldom that there is room left for other requests.
  */
 function delayBeforeLook(context: IExecutePaginationFunctions, waited: number): number {
-	const pollInterval = Number(optionsOf(context).pollInterval ?? 10);
+	const { pollInterval } = waitOptionsOf(context);
 	return Math.max(pollInterval * 1000, Math.min(waited / 10, 60_000), (polled - 1) * 1500);
 }
 
@@ -182,7 +151,7 @@ function outlived(context: IExecutePaginationFunctions, state: IDataObject): Nod
 	const balance = awaitsBalance(state) ? ', and waits for a higher balance' : '';
 	return refuse(
 		context,
-		`${nameOf(state)} has not ended within ${timeoutOf(context)} minutes (status: ${String(state.status)}${balance})`,
+		`${nameOf(state)} has not ended within ${waitOptionsOf(context).timeout} minutes (status: ${String(state.status)}${balance})`,
 		"It goes on at the service. Fetch the result later with Task: Wait Until Finished, or raise 'Timeout'.",
 	);
 }

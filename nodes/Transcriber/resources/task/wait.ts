@@ -6,7 +6,8 @@ import type {
 } from 'n8n-workflow';
 
 import { waitOptionsField } from '../../completion/fields';
-import { checkWaitOptions, finishedTask } from '../../completion/wait';
+import { finishedTask } from '../../completion/wait';
+import { checkWaitOptions } from '../../completion/waitOptions';
 import { idFrom } from '../../request/checks';
 import { perform } from '../../request/perform';
 import { shownFor } from '../fields';

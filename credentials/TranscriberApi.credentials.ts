@@ -6,7 +6,7 @@ import type {
 	INodeProperties,
 } from 'n8n-workflow';
 
-import { API_ROOT_EXPRESSION } from '../nodes/Transcriber/apiRoot';
+import { API_KEY_EXPRESSION, API_ROOT_EXPRESSION } from '../nodes/Transcriber/apiRoot';
 
 export class TranscriberApi implements ICredentialType {
 	name = 'transcriberApi';
@@ -57,7 +57,7 @@ export class TranscriberApi implements ICredentialType {
 
 	authenticate: IAuthenticateGeneric = {
 		type: 'generic',
-		properties: { headers: { 'X-API-Key': '={{ $credentials.apiKey }}' } },
+		properties: { headers: { 'X-API-Key': API_KEY_EXPRESSION } },
 	};
 
 	test: ICredentialTestRequest = {

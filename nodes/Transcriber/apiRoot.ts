@@ -1,15 +1,43 @@
 /**
- * The credential's 'Base URL' is accepted with or without a trailing slash and with or without
- * `/api/v1` (service document, "Versioning": every path starts with /api/v1).
+ * Blanks, line ends, zero-width signs and byte order marks at the ends: what comes along when a
+ * credential is pasted, and what nobody sees in the field.
  */
-export function apiRoot(baseUrl: string): string {
-	const root = baseUrl
-		.trim()
-		.replace(/\/+$/, '')
-		.replace(/\/api\/v1$/, '');
+const UNSEEN =
+	'[\\s\\u0000-\\u001f\\u007f-\\u00a0\\u00ad\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]';
+
+const AT_THE_ENDS = new RegExp(`^${UNSEEN}+|${UNSEEN}+$`, 'g');
+
+/**
+ * What is done with 'Base URL', one replacement after the other. A colon with a number behind it
+ * begins a port, any other one ends a scheme.
+ */
+const TO_ROOT: Array<[RegExp, string]> = [
+	[AT_THE_ENDS, ''],
+	[/(\/+api\/v1)?\/*$/, ''],
+	[/^(?!$|[a-z][a-z\d+.-]*:(?!\d))\/*/i, 'https://'],
+];
+
+/** A text of the credential as it was meant, without what was pasted along. */
+export function pasted(text: unknown): string {
+	return String(text ?? '').replace(AT_THE_ENDS, '');
+}
+
+/**
+ * The credential's 'Base URL' is accepted with or without `https://` in front, a trailing slash,
+ * and `/api/v1` at the end (service document, "Versioning": every path starts with /api/v1).
+ */
+export function apiRoot(baseUrl: unknown): string {
+	const root = TO_ROOT.reduce(
+		(text, [found, by]) => text.replace(found, by),
+		String(baseUrl ?? ''),
+	);
 	return `${root}/api/v1`;
 }
 
+const REPLACEMENTS = TO_ROOT.map(([found, by]) => `.replace(${found}, "${by}")`).join('');
+
 /** The same as {@link apiRoot}, where n8n takes only an expression. */
-export const API_ROOT_EXPRESSION =
-	'={{ ($credentials.baseUrl ?? "").trim().replace(/\\/+$/, "").replace(/\\/api\\/v1$/, "") }}/api/v1';
+export const API_ROOT_EXPRESSION = `={{ ("" + ($credentials.baseUrl ?? ""))${REPLACEMENTS} }}/api/v1`;
+
+/** The API key as {@link pasted} gives it, where n8n takes only an expression. */
+export const API_KEY_EXPRESSION = `={{ ("" + ($credentials.apiKey ?? "")).replace(${AT_THE_ENDS}, "") }}`;

@@ -1,6 +1,6 @@
 import type { IWebhookFunctions } from 'n8n-workflow';
 
-import type { TranscriberCredential } from '../Transcriber/request/service';
+import type { TranscriberCredential } from '../Transcriber/request/credential';
 
 /** How old a credential may be, in ms: as a rule, and where a newer one could make a difference. */
 const KEEP_MS = 10_000;

@@ -11,7 +11,8 @@ import {
 	refuse,
 } from '../Transcriber/request/checks';
 import { ServiceError, wasCertainlyRefused } from '../Transcriber/request/errors';
-import { call, type Caller, type TranscriberCredential } from '../Transcriber/request/service';
+import type { TranscriberCredential } from '../Transcriber/request/credential';
+import { call, type Caller } from '../Transcriber/request/service';
 import { hasEnded, taskIdOf } from '../Transcriber/request/shapes';
 import { Store, type SentBot } from './store';
 import { STORED_SECRET } from './verify';

@@ -2,7 +2,7 @@ import { createHash } from 'crypto';
 
 import { unseal } from '../Transcriber/completion/seal';
 import { isSignedWith, type Delivery } from '../Transcriber/completion/signature';
-import type { TranscriberCredential } from '../Transcriber/request/service';
+import type { TranscriberCredential } from '../Transcriber/request/credential';
 import { idsIn } from './event';
 import type { Store } from './store';
 

@@ -235,7 +235,7 @@ describe('the credential', () => {
 		jest.replaceProperty(RETRY, 'patienceWhenBroken', 0);
 	});
 
-	it.each(['', '  ', 'transcriber.example.com', 'ftp://transcriber.example.com', 'https://', '/'])(
+	it.each(['', '  ', 'ftp://transcriber.example.com', 'https:/transcriber', 'https://', '/'])(
 		'a Base URL that is no web address is refused: "%s"',
 		async (baseUrl) => {
 			const { error } = await service.run(ACCOUNT, {

@@ -1,3 +1,7 @@
+import { Workflow } from 'n8n-workflow';
+
+import { API_ROOT_EXPRESSION, apiRoot } from '../../nodes/Transcriber/apiRoot';
+import { lineFor } from '../../nodes/Transcriber/request/limits';
 import { testCredential } from '../support/engine';
 import { EVERY_OPERATION, WITH_SUMMARY_REGENERATION } from '../support/everyOperation';
 import { byId, failureOf, serviceForTests } from '../support/service';
@@ -6,7 +10,17 @@ import { startSimulator, type Simulator } from '../simulator';
 const service = serviceForTests(WITH_SUMMARY_REGENERATION);
 
 const ACCOUNT = { resource: 'account', operation: 'get' };
-const WAYS_TO_WRITE_IT = ['', '/', '//', '/api/v1', '/api/v1/', ' ', '/api/v1 '];
+const WAYS_TO_WRITE_IT = [
+	'',
+	'/',
+	'//',
+	'/api/v1',
+	'/api/v1//',
+	' ',
+	'/api/v1 ',
+	'\u200b\r\n',
+	'\ufeff',
+];
 
 describe('Base URL', () => {
 	it.each(WAYS_TO_WRITE_IT)('may end in "%s"', async (end) => {
@@ -23,6 +37,32 @@ describe('Base URL', () => {
 		const { error } = await service.run(wait, { credentials });
 		expect(error).toBeUndefined();
 		expect(service.lines()).toEqual([`GET /api/v1/tasks/${id}`, `GET /api/v1/tasks/${id}/result`]);
+	});
+
+	it.each([
+		['transcriber.example.com', 'https://transcriber.example.com/api/v1'],
+		['\ufefftranscriber.example.com/api/v1/\n', 'https://transcriber.example.com/api/v1'],
+		['//transcriber.example.com', 'https://transcriber.example.com/api/v1'],
+		['localhost:8443', 'https://localhost:8443/api/v1'],
+		['127.0.0.1:8443/proxy', 'https://127.0.0.1:8443/proxy/api/v1'],
+		['HTTP://Transcriber.example.com', 'HTTP://Transcriber.example.com/api/v1'],
+		['ftp://transcriber.example.com', 'ftp://transcriber.example.com/api/v1'],
+		['', '/api/v1'],
+		[undefined, '/api/v1'],
+	])('"%s" means "%s", in the node and in the credential alike', (baseUrl, root) => {
+		expect(apiRoot(baseUrl)).toBe(root);
+		expect(evaluated(API_ROOT_EXPRESSION, { baseUrl })).toBe(root);
+	});
+
+	it('may be without https://, for every way the node sends a request', async () => {
+		const baseUrl = service.running().url.replace('http://', '');
+		const credentials = service.credentials({ baseUrl });
+		const wait = { resource: 'task', operation: 'wait', taskId: byId('7f3c') };
+		for (const parameters of [ACCOUNT, wait]) {
+			const { error } = await service.run(parameters, { credentials });
+			// The simulator speaks no TLS, so this shows that https was tried.
+			expect(error?.message).toMatch(/^No secure connection to the service can be made/);
+		}
 	});
 
 	it('may have a path of its own in front of /api/v1', async () => {
@@ -66,6 +106,64 @@ describe('the credential test', () => {
 });
 
 describe('the API key', () => {
+	const PASTED = [
+		'test-api-key\n',
+		'\r\n test-api-key\t',
+		'\ufefftest-api-key\u200b',
+		'\u00a0test-api-key\u2028',
+	];
+
+	it.each(PASTED)('may be pasted with invisible characters around it: %j', async (apiKey) => {
+		const credentials = service.credentials({ apiKey });
+		const { error } = await testCredential(credentials);
+		expect(error).toBeUndefined();
+		const id = await service.completedTask();
+		const wait = { resource: 'task', operation: 'wait', taskId: byId(id) };
+		for (const parameters of [ACCOUNT, wait]) {
+			expect((await service.run(parameters, { credentials })).error).toBeUndefined();
+		}
+		for (const { headers } of service.running().requests) {
+			expect(headers['x-api-key']).toBe('test-api-key');
+		}
+	});
+
+	it.each(PASTED)(
+		'is masked in what the service repeats of it, and counted as one key: %j',
+		async (apiKey) => {
+			const taken = jest.spyOn(lineFor('test-api-key', 'other'), 'take').mockClear();
+			service.running().fault({
+				match: { path: '/account$' },
+				action: { kind: 'respond', status: 200, body: { note: 'key test-api-key is used' } },
+			});
+			const { json } = await service.run(ACCOUNT, { credentials: service.credentials({ apiKey }) });
+			expect(json).toEqual([{ note: 'key *** is used' }]);
+			expect(taken).toHaveBeenCalledTimes(1);
+			taken.mockRestore();
+		},
+	);
+
+	it.each(['', '  ', '\n', '\u200b'])('that is blank is refused by name: %j', async (apiKey) => {
+		const { error } = await service.run(ACCOUNT, { credentials: service.credentials({ apiKey }) });
+		expect(error).toMatchObject(failureOf(0, "The 'API Key' of the credential is empty"));
+		expect(service.lines()).toEqual([]);
+	});
+
+	it.each(['test\napi-key', 'test-аpi-key', 'test\u200bapi-key', 'test-api-key…', 'test\u0000key'])(
+		'that no header can hold is refused by name and never shown: %j',
+		async (apiKey) => {
+			const credentials = service.credentials({ apiKey });
+			for (const { parameters, input } of EVERY_OPERATION) {
+				const items = [await input(service)];
+				const { error } = await service.run(parameters, { items, credentials });
+				expect(error).toMatchObject(
+					failureOf(0, "The 'API Key' of the credential has characters that no API key can have"),
+				);
+				expect(JSON.stringify([error?.message, error?.description])).not.toContain(apiKey);
+			}
+			expect(service.lines()).toEqual([]);
+		},
+	);
+
 	it.each(EVERY_OPERATION)(
 		'is in X-API-Key and nowhere else: $name',
 		async ({ parameters, input }) => {
@@ -81,6 +179,18 @@ describe('the API key', () => {
 		},
 	);
 });
+
+function evaluated(expression: string, $credentials: Record<string, unknown>): unknown {
+	const workflow = new Workflow({
+		nodes: [],
+		connections: {},
+		active: false,
+		nodeTypes: {} as never,
+	});
+	return workflow.expression.getSimpleParameterValue({} as never, expression, 'internal', {
+		$credentials,
+	} as never);
+}
 
 describe('redirects are never followed', () => {
 	let elsewhere: Simulator | undefined;

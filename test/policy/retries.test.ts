@@ -3,12 +3,22 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import {
+	ExecuteContext,
+	ExecuteSingleContext,
+	HookContext,
+	LoadOptionsContext,
+	PollContext,
+	WebhookContext,
+} from 'n8n-core';
+
 import { Transcriber } from '../../nodes/Transcriber/Transcriber.node';
 import { delayBeforeRetry, patienceFor, RETRY } from '../../nodes/Transcriber/request/retry';
 import { REPEATABLE, TIMEOUTS, type Policy } from '../../nodes/Transcriber/request/service';
 import type { Problem } from '../../nodes/Transcriber/request/problem';
 import type { FaultRule } from '../simulator';
 import { until } from '../simulator/testing-client';
+import { listTasks } from '../support/editor';
 import { runNode, storedBinary } from '../support/engine';
 import { EVERY_OPERATION, WITH_SUMMARY_REGENERATION } from '../support/everyOperation';
 import { shortenRetries } from '../support/scale';
@@ -317,6 +327,47 @@ describe('cancelling the execution', () => {
 		expect(Date.now() - started).toBeLessThan(15_000);
 		expect(service.lines()).toHaveLength(1);
 		expect(service.running().tasks()).toEqual([]);
+	});
+});
+
+describe('while an editor list or a webhook call waits for the service', () => {
+	it('there are 8 seconds in all', () => {
+		shortenRetries(1);
+		expect(RETRY.brief).toBe(8_000);
+	});
+
+	it('an editor list ends with the reason when they are over, whatever the patience', async () => {
+		shortenRetries(1);
+		jest.replaceProperty(RETRY, 'brief', 700);
+		jest.replaceProperty(RETRY, 'base', 100);
+		fault({ kind: 'respond', status: 429 }, 1000);
+		await expect(listTasks(service.credentials())).rejects.toThrow(
+			'The service has had too many requests with this API key',
+		);
+		expect(service.lines().length).toBeGreaterThan(1);
+	});
+
+	it('all pages of an editor list share them', async () => {
+		shortenRetries(1);
+		jest.replaceProperty(RETRY, 'brief', 700);
+		for (let page = 0; page < 5; page++) await service.pendingTask();
+		service.running().configure({ shapes: { taskListMaximum: 1 } });
+		fault({ kind: 'delay', ms: 300 }, 1000);
+		await expect(listTasks(service.credentials(), 'no such task')).rejects.toThrow(
+			'The service did not answer in time',
+		);
+		expect(service.lines().length).toBeLessThanOrEqual(3);
+	});
+
+	it.each([
+		['an editor list', LoadOptionsContext, true],
+		['a webhook call', WebhookContext, true],
+		['an execution', ExecuteSingleContext, false],
+		['a whole execution', ExecuteContext, false],
+		['the activation of a workflow', HookContext, false],
+		['a poll', PollContext, false],
+	])('%s is known by the methods that n8n gives it', (_who, { prototype }, isBrief) => {
+		expect('getRequestObject' in prototype || 'getCurrentNodeParameter' in prototype).toBe(isBrief);
 	});
 });
 

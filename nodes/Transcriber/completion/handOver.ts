@@ -2,8 +2,9 @@ import type { IExecutePaginationFunctions, IN8nHttpFullResponse } from 'n8n-work
 import type { NodeOperationError } from 'n8n-workflow';
 
 import { checkWebhookUrl, refuse } from '../request/checks';
+import { credentialOf } from '../request/credential';
 import { Line } from '../request/limits';
-import { pause, type RoutingRequest, type TranscriberCredential } from '../request/service';
+import { pause, type RoutingRequest } from '../request/service';
 import { sealHandOvers, type HandOver } from './envelope';
 
 export const HAND_OVER = {
@@ -60,7 +61,7 @@ export async function handOver(
 	id: string,
 	secret: string,
 ): Promise<void> {
-	const { apiKey } = await context.getCredentials<TranscriberCredential>('transcriberApi');
+	const { apiKey } = await credentialOf(context);
 	const cancelled = context.getExecutionCancelSignal();
 	const start = Date.now();
 	for (;;) {

@@ -1,6 +1,6 @@
 import type { IWebhookDescription, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 
-import type { TranscriberCredential } from '../request/service';
+import { credentialOf } from '../request/credential';
 import { SUBMISSION_SECRET } from './accepted';
 import { hasEndedAtService } from './awaitWebhook';
 import { unseal } from './seal';
@@ -87,7 +87,7 @@ async function isGenuine(
 	delivery: Delivery,
 	item: WaitingItem,
 ): Promise<boolean> {
-	const { apiKey } = await context.getCredentials<TranscriberCredential>('transcriberApi');
+	const { apiKey } = await credentialOf(context);
 	const secret = unseal(apiKey, SUBMISSION_SECRET, keyOf(item), item.sealedSecret ?? '');
 	if (secret !== undefined) return isSignedWith(secret, delivery);
 	return await hasEndedAtService(context, item);

@@ -6,14 +6,10 @@ import type {
 } from 'n8n-workflow';
 
 import { checkWebhookUrl, refuse } from '../request/checks';
+import { credentialOf } from '../request/credential';
 import { ServiceError, said, wasCertainlyRefused } from '../request/errors';
 import type { NodeRun } from '../request/run';
-import {
-	send,
-	type Policy,
-	type RoutingRequest,
-	type TranscriberCredential,
-} from '../request/service';
+import { send, type Policy, type RoutingRequest } from '../request/service';
 import { taskIdOf } from '../request/shapes';
 import { SUBMISSION_SECRET, forget, recall, remember } from './accepted';
 import { awaitDelivery, checkNotRefusedBefore, resumeAddress } from './awaitWebhook';
@@ -115,7 +111,7 @@ async function keep(
 		remember(context, { state: 'accepted', at: Date.now(), answer });
 		return answer;
 	}
-	const { apiKey } = await context.getCredentials<TranscriberCredential>('transcriberApi');
+	const { apiKey } = await credentialOf(context);
 	const sealedSecret = seal(apiKey, SUBMISSION_SECRET, nameOf(answer), secret);
 	remember(context, { state: 'accepted', at: Date.now(), answer: shown, sealedSecret });
 	return shown;
@@ -132,7 +128,7 @@ async function tellTrigger(
 ): Promise<void> {
 	const memory = recall(context);
 	if (memory?.state !== 'accepted' || memory.handedOver) return;
-	const { apiKey } = await context.getCredentials<TranscriberCredential>('transcriberApi');
+	const { apiKey } = await credentialOf(context);
 	const secret = unseal(apiKey, SUBMISSION_SECRET, nameOf(answer), memory.sealedSecret ?? '');
 	if (!secret) {
 		throw refuse(

@@ -21,7 +21,7 @@ export function refuse(
 
 export function checkBaseUrl(this: IExecutePaginationFunctions, request: RoutingRequest): void {
 	const baseUrl = request.options.baseURL ?? '';
-	if (/^https?:\/\/[^/]/.test(baseUrl) && URL.canParse(baseUrl)) return;
+	if (/^https?:\/\/[^/]/i.test(baseUrl) && URL.canParse(baseUrl)) return;
 	throw refuse(
 		this,
 		`The 'Base URL' of the credential is not a web address: '${baseUrl.replace(/\/api\/v1$/, '')}'`,

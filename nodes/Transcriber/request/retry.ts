@@ -15,6 +15,8 @@ export const RETRY = {
 	patienceWhenBroken: 2 * MINUTE,
 	/** Nobody listens at the address: a restart of the service, or a wrong address that the user waits to hear of. */
 	patienceWhenUnreachable: 15_000,
+	/** In all, while a webhook call or an editor list waits for us. */
+	brief: 8_000,
 };
 
 /** How long a problem is worth another attempt: the name of that time in {@link RETRY}. */

@@ -3,7 +3,6 @@ import type {
 	IExecuteData,
 	IHttpRequestOptions,
 	IN8nHttpFullResponse,
-	INode,
 	INodeExecutionData,
 	IExecuteSingleFunctions,
 	IExecutePaginationFunctions,
@@ -11,7 +10,7 @@ import type {
 } from 'n8n-workflow';
 import { NodeOperationError, sleep } from 'n8n-workflow';
 
-import { apiRoot } from '../apiRoot';
+import { credentialOf, type CredentialReader, type TranscriberCredential } from './credential';
 import { ServiceError } from './errors';
 import { takePlaces, type LimitName } from './limits';
 import { Late, Refused, problemOf, type Problem } from './problem';
@@ -41,12 +40,6 @@ export const TIMEOUTS = {
 	uploadIdle: 300_000,
 };
 
-export interface TranscriberCredential {
-	baseUrl: string;
-	apiKey: string;
-	webhookSecret?: string;
-}
-
 /** What one request may ask for beyond its policy. */
 export interface CallOptions {
 	policy?: Policy;
@@ -60,9 +53,7 @@ export interface CallOptions {
 }
 
 /** What is needed of n8n to talk to the service: action node, trigger and editor lists have it all. */
-export interface Caller {
-	getNode(): INode;
-	getCredentials<T extends object>(type: string): Promise<T>;
+export interface Caller extends CredentialReader {
 	getExecutionCancelSignal?(): AbortSignal | undefined;
 	helpers: Pick<IExecuteSingleFunctions['helpers'], 'httpRequestWithAuthentication'>;
 }
@@ -81,7 +72,7 @@ export async function send(
 	// n8n's HTTP client counts its timeout over the whole upload, so an upload has its own watch.
 	request.options.timeout = policy.upload ? 0 : TIMEOUTS.request;
 	const bounds = { policy, path: request.options.url ?? '' };
-	return await exchange(this, bounds, async (apiKey) => {
+	return await exchange(this, bounds, async ({ apiKey }) => {
 		noteKey(this, apiKey);
 		// A copy, because n8n writes the API key into the headers it is given.
 		const options = { ...request.options, headers: { ...request.options.headers } };
@@ -141,15 +132,14 @@ export async function call(
 	options: Pick<IHttpRequestOptions, 'method' | 'url' | 'qs' | 'body'>,
 	{ policy = REPEATABLE, keepWebhookSecret = false, deadline }: CallOptions = {},
 ): Promise<IDataObject> {
-	const { baseUrl } = await caller.getCredentials<TranscriberCredential>('transcriberApi');
-	const bounds = { policy, path: options.url, deadline };
-	return await exchange(caller, bounds, async (apiKey) => {
+	const bounds = { policy, path: options.url, deadline: earliest(deadline, briefEnd(caller)) };
+	return await exchange(caller, bounds, async ({ baseUrl, apiKey }) => {
 		const response: IN8nHttpFullResponse = await caller.helpers.httpRequestWithAuthentication.call(
 			caller as IExecuteSingleFunctions,
 			'transcriberApi',
 			{
 				...options,
-				baseURL: apiRoot(baseUrl),
+				baseURL: baseUrl,
 				json: true,
 				disableFollowRedirect: true,
 				ignoreHttpStatusErrors: true,
@@ -159,6 +149,26 @@ export async function call(
 		);
 		return withoutSecrets(bodyOf(response), apiKey, keepWebhookSecret) as IDataObject;
 	});
+}
+
+/** When the first call for each was made, in ms since 1970. */
+const firstCalls = new WeakMap<Caller, number>();
+
+/**
+ * When all calls for a webhook call or an editor list have to have ended, because a service or a
+ * person waits for the answer; undefined for any other caller. n8n makes a context of its own for
+ * each of them, and these methods belong to these two alone.
+ */
+function briefEnd(caller: Caller): number | undefined {
+	if (!('getRequestObject' in caller || 'getCurrentNodeParameter' in caller)) return undefined;
+	const first = firstCalls.get(caller) ?? Date.now();
+	firstCalls.set(caller, first);
+	return first + RETRY.brief;
+}
+
+function earliest(...times: Array<number | undefined>): number | undefined {
+	const given = times.filter((time) => time !== undefined);
+	return given.length > 0 ? Math.min(...given) : undefined;
 }
 
 function bodyOf(response: IN8nHttpFullResponse): IDataObject {
@@ -182,9 +192,10 @@ interface Bounds extends Pick<CallOptions, 'deadline'> {
 async function exchange<T>(
 	caller: Caller,
 	{ policy, path, deadline }: Bounds,
-	attempt: (apiKey: string) => Promise<T>,
+	attempt: (credential: TranscriberCredential) => Promise<T>,
 ): Promise<T> {
-	const { apiKey } = await caller.getCredentials<TranscriberCredential>('transcriberApi');
+	const credential = await credentialOf(caller);
+	const { apiKey } = credential;
 	const cancelled = caller.getExecutionCancelSignal?.();
 	const stop = anyOf(cancelled, signalAt(deadline));
 	const firstRefusals = new Map<Patience, number>();
@@ -197,7 +208,9 @@ async function exchange<T>(
 			throw orLate(error);
 		});
 		try {
-			return await (policy.upload ? attempt(apiKey) : withinTime(attempt(apiKey), deadline));
+			return await (policy.upload
+				? attempt(credential)
+				: withinTime(attempt(credential), deadline));
 		} catch (error) {
 			failure = error;
 		} finally {

@@ -192,10 +192,10 @@ describe('the operations of the contract', () => {
 				operation: String(operation.option.value),
 				...requiredOf(operation),
 			},
-			credentials: { baseUrl: 'nowhere', apiKey: 'key' },
+			credentials: { baseUrl: 'ftp://nowhere', apiKey: 'key' },
 		});
 		expect(error?.message).toBe(
-			"The 'Base URL' of the credential is not a web address: 'nowhere' [item 0]",
+			"The 'Base URL' of the credential is not a web address: 'ftp://nowhere' [item 0]",
 		);
 	});
 

@@ -1,6 +1,13 @@
-import type { IBinaryData, IDataObject, IExecuteSingleFunctions } from 'n8n-workflow';
+import type {
+	IBinaryData,
+	IDataObject,
+	IExecuteSingleFunctions,
+	INodeExecutionData,
+} from 'n8n-workflow';
 
+import { refuse } from '../request/checks';
 import { call, type CallOptions, type Caller } from '../request/service';
+import { documentIn, resultIn } from '../request/shapes';
 
 export const EXPORT_FORMATS = ['txt', 'srt', 'vtt', 'json'] as const;
 
@@ -13,14 +20,56 @@ const MIME_TYPES: Record<ExportFormat, string> = {
 	json: 'application/json',
 };
 
-/** GET /tasks/{id}/result. */
+/** The order in which people look for the fields of a transcript. `segments` comes last. */
+const LEADING = ['text', 'summary', 'speakers', 'task_id', 'bot_id', 'status'];
+
+/** What the output says about the task itself, whatever the result calls it. */
+const FACTS = ['task_id', 'bot_id', 'status'];
+
+/**
+ * The output of a finished task: `{ text, summary, speakers, task_id, bot_id, status, …, segments }`,
+ * without the fields that have no value. `facts` are the fields of the task; `result` is the answer
+ * of {@link fetchResult}, or `{}`.
+ */
+export function transcript(result: IDataObject, facts: IDataObject): IDataObject {
+	const known = FACTS.filter((name) => (facts[name] ?? '') !== '');
+	const all: IDataObject = {
+		...facts,
+		...result,
+		...Object.fromEntries(known.map((name) => [name, facts[name]])),
+	};
+	const others = Object.keys(all).filter((name) => ![...LEADING, 'segments'].includes(name));
+	return Object.fromEntries(
+		[...LEADING, ...others, 'segments']
+			.filter((name) => isSet(name, all[name]))
+			.map((name) => [name, all[name]]),
+	);
+}
+
+/** The document says "empty" of the ids that are not there yet; an empty text is a text. */
+function isSet(name: string, value: unknown): boolean {
+	return value !== undefined && !(FACTS.includes(name) && (value === null || value === ''));
+}
+
+/** GET /tasks/{id}/result. An answer without any part of a result is refused. */
 export async function fetchResult(
 	caller: Caller,
 	taskId: string,
 	deadline?: CallOptions['deadline'],
 ): Promise<IDataObject> {
 	const url = `/tasks/${encodeURIComponent(taskId)}/result`;
-	return await call(caller, { method: 'GET', url }, { deadline });
+	const result = resultIn(await call(caller, { method: 'GET', url }, { deadline }));
+	if (result) return result;
+	throw withoutResult(caller, taskId);
+}
+
+/** The task has finished, but the answer of GET /tasks/{id}/result holds none of its parts. */
+export function withoutResult(caller: Pick<Caller, 'getNode'>, taskId: string) {
+	return refuse(
+		caller,
+		`The answer of the service holds no result of task ${taskId}`,
+		'The task is not lost. Fetch the result again later with Task: Get Result, or get the transcript with Task: Export.',
+	);
 }
 
 /** GET /tasks/{id}/export: `{ content, format }`. */
@@ -34,14 +83,67 @@ export async function fetchExport(
 	return await call(caller, { method: 'GET', url, qs: { format } }, { deadline });
 }
 
-/** The `content` of an export as an n8n file, with the name and MIME type of its format. */
+/** An exported document, and where it goes in the output. */
+export interface WantedExport {
+	taskId: string;
+	format: ExportFormat;
+	/** `file`: into the binary field `property`. `text`: into the field `export` of the JSON. */
+	as: 'file' | 'text';
+	/** Name of the binary field; `data` where there is none. */
+	property?: string;
+	/** Name of the recording or of the file, with or without extension; else the task's id. */
+	fileName?: string;
+	/** As in {@link CallOptions}. */
+	deadline?: CallOptions['deadline'];
+}
+
+/** What n8n has for making files. */
+export interface FileMaker {
+	helpers: Pick<IExecuteSingleFunctions['helpers'], 'prepareBinaryData'>;
+}
+
+/**
+ * The item with an exported document of a finished task beside what it has. Throws a ServiceError
+ * where the service refuses, and a NodeOperationError where its answer has no document.
+ */
+export async function addExport(
+	context: Caller & FileMaker,
+	item: INodeExecutionData,
+	{ taskId, format, as, property, fileName, deadline }: WantedExport,
+): Promise<INodeExecutionData> {
+	const answer = await fetchExport(context, taskId, format, deadline);
+	const text = exportedText(context, answer, { taskId, format });
+	if (as === 'text') {
+		const { segments, ...others } = item.json;
+		const json = { ...others, export: text, ...(segments === undefined ? {} : { segments }) };
+		return { ...item, json };
+	}
+	const file = await exportedFile(context, text, format, fileName?.trim() || taskId);
+	return { ...item, binary: { ...item.binary, [property || 'data']: file } };
+}
+
+/** The document in an answer of GET /tasks/{id}/export. An empty document is one, none is refused. */
+export function exportedText(
+	caller: Pick<Caller, 'getNode'>,
+	answer: unknown,
+	{ taskId, format }: Pick<WantedExport, 'taskId' | 'format'>,
+): string {
+	const text = documentIn(answer, format);
+	if (text !== undefined) return text;
+	throw refuse(
+		caller,
+		`The answer of the service holds no exported document of task ${taskId}`,
+		`The task is not lost. Get the ${format} document again later with Task: Export, or fetch the transcript with Task: Get Result.`,
+	);
+}
+
+/** A document as an n8n file, with the extension and the MIME type of its format. */
 export async function exportedFile(
-	context: { helpers: Pick<IExecuteSingleFunctions['helpers'], 'prepareBinaryData'> },
+	context: FileMaker,
 	content: unknown,
 	format: ExportFormat,
 	baseName: string,
 ): Promise<IBinaryData> {
-	// A JSON export may come as text or already parsed: the content's type is not shown for it.
 	const text = typeof content === 'string' ? content : JSON.stringify(content ?? '', null, '\t');
 	const safeName = baseName.replace(/[\\/:*?"<>|\u0000-\u001f]/g, '_');
 	const fileName = safeName.toLowerCase().endsWith(`.${format}`)

@@ -15,7 +15,7 @@ import {
 	statusWithoutTask,
 	taskIdOf,
 } from '../request/shapes';
-import { exportedFile, fetchExport, fetchResult } from './result';
+import { addExport, fetchResult, transcript } from './result';
 import { waitOptionsOf } from './waitOptions';
 
 /** When waiting ends, in ms since 1970. For a scheduled bot the time counts from its start. */
@@ -36,25 +36,37 @@ export function checkBalance(context: IExecutePaginationFunctions, task: IDataOb
 
 /**
  * Waits until the submitted or given task has ended and returns its result:
- * `{ ...result, task_id, status }`, with an exported file beside it if one was asked for. A task that
+ * the {@link transcript}, with an exported document beside it if one was asked for. A task that
  * fails, is cancelled or outlives the timeout is an error that names it.
  */
 export async function finishedTask(
 	this: IExecutePaginationFunctions,
 	submitted: IDataObject,
 ): Promise<INodeExecutionData> {
-	const { includeResult, exportFormat, exportBinaryPropertyName } = waitOptionsOf(this);
+	const { includeResult, exportFormat, exportAs, exportBinaryPropertyName } = waitOptionsOf(this);
 	const task = await untilEnded(this, submitted);
 	const taskId = taskIdOf(task) ?? '';
 	if (task.status !== 'completed') throw endedBadly(this, { ...submitted, ...task });
 
 	const json = includeResult
-		? { ...(await fetchResult(this, taskId)), task_id: taskId, status: task.status }
+		? transcript(await fetchResult(this, taskId), {
+				task_id: taskId,
+				bot_id: submitted.bot_id,
+				status: task.status,
+			})
 		: task;
 	if (exportFormat === 'none') return { json };
-	const { content } = await fetchExport(this, taskId, exportFormat);
-	const file = await exportedFile(this, content, exportFormat, nameOfRecording(this) ?? taskId);
-	return { json, binary: { [exportBinaryPropertyName]: file } };
+	return await addExport(
+		this,
+		{ json },
+		{
+			taskId,
+			format: exportFormat,
+			as: exportAs,
+			property: exportBinaryPropertyName,
+			fileName: nameOfRecording(this),
+		},
+	);
 }
 
 /** Tasks that are polled in this process now; all of them share 60 requests a minute. */

@@ -50,6 +50,59 @@ export function titleOf(task: IDataObject): string | undefined {
 /** POST /transcribe-url: the request field for the link; the other fields as in POST /transcribe. */
 export const LINK_FIELD = 'url';
 
+/** GET /tasks/{id}/result: the documented parts. */
+export const RESULT_PARTS = ['segments', 'speakers', 'summary', 'text'] as const;
+
+/** GET /tasks/{id}/result: the result may be the answer itself or stand under one of these names. */
+export const RESULT_NAMES = ['result', 'data', 'transcript'] as const;
+
+/** GET /tasks/{id}/result: an answer that has only these says how the task is, and holds no result. */
+export const STATE_NAMES = [
+	'task_id',
+	'id',
+	'status',
+	'progress',
+	'stage',
+	'queue_position',
+	'queue_total',
+	'queue_state',
+	'awaiting_balance',
+	'error',
+	'detail',
+	'message',
+	'code',
+	'success',
+	'ok',
+];
+
+/**
+ * The result in an answer: the object that has a documented part, or else the answer itself, so that
+ * a transcript under a name nobody knows is not lost. Undefined where the answer holds no result.
+ */
+export function resultIn(answer: unknown): IDataObject | undefined {
+	const given = Array.isArray(answer) && answer.length === 1 ? answer[0] : answer;
+	if (!isObject(given)) return undefined;
+	const objects = [given, ...RESULT_NAMES.map((name) => given[name])].filter(isObject);
+	const names = Object.keys(given).filter((name) => (given[name] ?? undefined) !== undefined);
+	return (
+		objects.find((object) =>
+			RESULT_PARTS.some((part) => (object[part] ?? undefined) !== undefined),
+		) ?? (names.some((name) => !STATE_NAMES.includes(name)) ? given : undefined)
+	);
+}
+
+/**
+ * GET /tasks/{id}/export: the document. For JSON it may come as text or already parsed. An empty
+ * text is an empty document; undefined where there is none.
+ */
+export function documentIn(answer: unknown, format: string): string | undefined {
+	const content = isObject(answer) ? answer.content : undefined;
+	if (typeof content === 'string') return content;
+	const isParsed = typeof content === 'object' && content !== null && format === 'json';
+	if (!isParsed || Object.keys(content).length === 0) return undefined;
+	return JSON.stringify(content, null, '\t');
+}
+
 /** POST /tasks/{id}/cancel: the status value afterwards is any word that begins with "cancel". */
 export function isCancelled(status: unknown): boolean {
 	return typeof status === 'string' && /^cancel/i.test(status);

@@ -6,7 +6,7 @@ import type {
 } from 'n8n-workflow';
 
 import { exportFormatOptions } from '../../completion/fields';
-import { exportedFile, type ExportFormat } from '../../completion/result';
+import { exportedFile, exportedText, type ExportFormat } from '../../completion/result';
 import { idFrom } from '../../request/checks';
 import { perform } from '../../request/perform';
 import { outputFileField, shownFor } from '../fields';
@@ -82,17 +82,17 @@ async function toFile(
 	this: IExecuteSingleFunctions,
 	items: INodeExecutionData[],
 ): Promise<INodeExecutionData[]> {
-	if (this.getNodeParameter('output') !== 'file') return items;
 	const format = this.getNodeParameter('format') as ExportFormat;
+	const taskId = idFrom(this, 'taskId');
+	const texts = items.map(({ json }) => exportedText(this, json, { taskId, format }));
+	if (this.getNodeParameter('output') !== 'file') return items;
 	const property = this.getNodeParameter('binaryPropertyName') as string;
 	const { fileName } = this.getNodeParameter('options', {}) as { fileName?: string };
-	const taskId = idFrom(this, 'taskId');
+	const name = fileName?.trim() || taskId;
 	return await Promise.all(
-		items.map(async ({ json }) => ({
+		texts.map(async (text) => ({
 			json: { task_id: taskId, format },
-			binary: {
-				[property]: await exportedFile(this, json.content, format, fileName?.trim() || taskId),
-			},
+			binary: { [property]: await exportedFile(this, text, format, name) },
 		})),
 	);
 }

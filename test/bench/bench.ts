@@ -28,7 +28,7 @@ const BENCHMARKS = {
 interface Benchmark {
 	title: string;
 	measure: (run: Run) => Promise<Report>;
-	/** Where its table belongs, if not into README.md. */
+	/** Where its table belongs, if not into docs/benchmarks.md. */
 	page?: string;
 }
 
@@ -37,7 +37,7 @@ const NAMES = Object.keys(BENCHMARKS) as Name[];
 
 const USAGE = `npm run bench [-- ${NAMES.map((name) => `[${name}]`).join(' ')} [--write] [--quick]]
   without names: all of them (about an hour; upload needs 20 GB in the temporary folder)
-  --write   puts the tables into README.md and docs/scaling.md
+  --write   puts the tables into docs/benchmarks.md and docs/scaling.md
   --quick   small sizes and few rounds: shows that everything works, measures nothing`;
 
 async function main(): Promise<void> {
@@ -97,7 +97,7 @@ function section(name: Name, report: Report): string {
 
 /** Each benchmark has a place of its own between the markers, so that one can be run alone. */
 async function writeIntoPage(name: Name, text: string): Promise<void> {
-	const { page = 'README.md' }: Benchmark = BENCHMARKS[name];
+	const { page = 'docs/benchmarks.md' }: Benchmark = BENCHMARKS[name];
 	const file = path.join(root, page);
 	const [before, rest] = (await readFile(file, 'utf8')).split(READY);
 	if (before === undefined || rest === undefined) throw new Error(`${page} has no ${READY}`);

@@ -1,13 +1,9 @@
 import type { INodeExecutionData, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 
-import {
-	answer,
-	deliveryFrom,
-	hasSucceeded,
-	isWellFormed,
-} from '../Transcriber/completion/signature';
+import { answer, deliveryFrom } from '../Transcriber/completion/signature';
+import { webhookCredential } from '../Transcriber/completion/webhookCredential';
+import { hasSucceeded } from '../Transcriber/n8nInternals/answered';
 import { ServiceError } from '../Transcriber/request/errors';
-import { credentialOf } from './credential';
 import { eventIn, type DeliveredEvent } from './event';
 import { optionsOf, outputFor, statusAtService } from './output';
 import { settle } from './settle';
@@ -21,12 +17,12 @@ import { proofOf, verify } from './verify';
  */
 export async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData> {
 	const delivery = await deliveryFrom(context);
-	if (!isWellFormed(delivery.signature)) return answer(context, 401, 'Signature refused');
+	if ('refused' in delivery) return answer(context, delivery.refused, delivery.message);
 	const store = new Store(context);
-	let verdict = verify(delivery, store, await credentialOf(context));
+	let verdict = verify(delivery, store, await webhookCredential(context));
 	// The API key may have been changed a moment ago.
 	if (verdict.kind === 'unreadable') {
-		verdict = verify(delivery, store, await credentialOf(context, true));
+		verdict = verify(delivery, store, await webhookCredential(context, true));
 	}
 	if (verdict.kind === 'forged') return answer(context, 401, 'Signature refused');
 	if (verdict.kind === 'unknown') return answer(context, 503, 'Its secret is not here yet');

@@ -6,10 +6,10 @@ import {
 	fetchResult,
 	type ExportFormat,
 } from '../Transcriber/completion/result';
+import { webhookCredential } from '../Transcriber/completion/webhookCredential';
 import { withoutSecrets } from '../Transcriber/request/secrets';
 import { call } from '../Transcriber/request/service';
 import { hasEnded, taskIdOf } from '../Transcriber/request/shapes';
-import { credentialOf } from './credential';
 import { nameOf, type DeliveredEvent, type EventName } from './event';
 
 export interface Options {
@@ -34,7 +34,7 @@ export async function outputFor(
 	if (!selected.some((name) => name.startsWith(event.botId ? 'meeting' : 'transcription'))) {
 		return undefined;
 	}
-	const { apiKey } = await credentialOf(context);
+	const { apiKey } = await webhookCredential(context);
 	const body = withoutSecrets(event.body, apiKey) as IDataObject;
 	const output: INodeExecutionData = { json: { ...body, ...task } };
 	if (status !== undefined) output.json.status = status;

@@ -2,8 +2,8 @@ import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 
 import { openHandOvers, type HandOver } from '../Transcriber/completion/envelope';
 import { seal, unseal } from '../Transcriber/completion/seal';
-import { answer, deliveryFrom } from '../Transcriber/completion/signature';
-import { credentialOf } from './credential';
+import { answer, jsonBodyFrom } from '../Transcriber/completion/signature';
+import { webhookCredential } from '../Transcriber/completion/webhookCredential';
 import { isOwnCall, settle } from './settle';
 import { Store } from './store';
 import { STORED_SECRET } from './verify';
@@ -14,16 +14,18 @@ import { STORED_SECRET } from './verify';
  * it was answered, and tells nobody when that goes wrong. So the sender asks until it hears it.
  */
 export async function takeIn(context: IWebhookFunctions): Promise<IWebhookResponseData> {
-	const { body = {} } = await deliveryFrom(context);
+	const call = await jsonBodyFrom(context);
+	if ('refused' in call) return answer(context, call.refused, call.message);
+	const { body } = call;
 	if (isOwnCall(body)) return answerStored(context, new Store(context).isSettled());
 	const { sealed } = body;
 	if (typeof sealed !== 'string') return answer(context, 400, 'Not a hand-over');
 	const address = context.getNodeWebhookUrl('default') ?? '';
-	let { apiKey } = await credentialOf(context);
+	let { apiKey } = await webhookCredential(context);
 	let handOvers = openHandOvers(apiKey, address, sealed);
 	if (!handOvers) {
 		// The API key may have been changed a moment ago.
-		({ apiKey } = await credentialOf(context, true));
+		({ apiKey } = await webhookCredential(context, true));
 		handOvers = openHandOvers(apiKey, address, sealed);
 	}
 	if (!handOvers) return answer(context, 401, 'Hand-over refused');

@@ -45,6 +45,6 @@ export function verify(
 }
 
 /** Tells a verified delivery from any other without its secret. */
-export function proofOf({ raw, signature = '' }: Delivery): string {
+export function proofOf({ raw, signature }: Delivery): string {
 	return createHash('sha256').update(signature).update(raw).digest('base64url').slice(0, 22);
 }

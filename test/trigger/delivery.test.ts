@@ -81,6 +81,23 @@ describe('200: a delivery that is signed with the secret of its submission', () 
 	});
 });
 
+describe('Also genuine', () => {
+	it('a digest in capitals', async () => {
+		await openWithTask();
+		const raw = JSON.stringify({ task_id: '7f3c' });
+		const signature = sign(raw, SECRET).replace(/[0-9a-f]{64}/, (hex) => hex.toUpperCase());
+		expect((await post(host.url, raw, { 'x-service-signature': signature })).status).toBe(200);
+	});
+
+	it('a body with a byte order mark in front', async () => {
+		await openWithTask();
+		const raw = '\uFEFF{"task_id":"7f3c"}';
+		const headers = { 'x-service-signature': sign(raw, SECRET) };
+		expect((await post(host.url, raw, headers)).status).toBe(200);
+		expect(json()).toEqual([{ task_id: '7f3c' }]);
+	});
+});
+
 describe('401: a signature that is missing, malformed or wrong; no execution starts', () => {
 	const raw = JSON.stringify({ task_id: '7f3c' });
 	const right = sign(raw, SECRET);
@@ -92,7 +109,7 @@ describe('401: a signature that is missing, malformed or wrong; no execution sta
 		['empty', ''],
 		['too short', right.slice(0, -1)],
 		['too long', `${right}0`],
-		['in capitals', `sha256=${hex.toUpperCase()}`],
+		['in capitals, prefix included', right.toUpperCase()],
 		['without its prefix', hex],
 		['of another algorithm', `sha1=${hex}`],
 		['one bit flipped', `sha256=${flipped}`],
@@ -153,6 +170,34 @@ describe('401: a signature that is missing, malformed or wrong; no execution sta
 		await put(host.url, 'bot-1', 'whsec_of_the_bot', API_KEY);
 		const body = { task_id: '7f3c', bot_id: 'bot-1', status: 'failed' };
 		expect((await deliver(host.url, body, 'whsec_of_the_bot')).status).toBe(401);
+	});
+});
+
+describe('413: a body over 1 MB', () => {
+	it.each([
+		['one byte more than allowed', 1_000_001, 413],
+		['exactly as large as allowed', 1_000_000, 200],
+	])('%s', async (_, size, status) => {
+		await openWithTask();
+		const body = { task_id: '7f3c', note: '' };
+		body.note = 'x'.repeat(size - JSON.stringify(body).length);
+		expect((await deliver(host.url, body, SECRET)).status).toBe(status);
+	});
+
+	it('is not parsed, be it signed or a hand-over', async () => {
+		await openWithTask();
+		const parse = jest.spyOn(JSON, 'parse');
+		const raw = '['.repeat(2_000_000);
+		expect((await post(host.url, raw, { 'x-service-signature': sign(raw, SECRET) })).status).toBe(
+			413,
+		);
+		expect((await post(host.url, raw, {}, 'PUT')).status).toBe(413);
+		// Nor without a signature: the header is looked at first.
+		expect((await post(host.url, raw)).status).toBe(401);
+		expect((await post(host.url, '{"task_id":"7f3c"}')).status).toBe(401);
+		const parsed = parse.mock.calls.map(([text]) => text);
+		parse.mockRestore();
+		expect(parsed.filter((text) => text.startsWith('[') || text.includes('7f3c'))).toEqual([]);
 	});
 });
 

@@ -1,17 +1,11 @@
 import type { IWebhookDescription, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 
+import { hasSucceeded } from '../n8nInternals/answered';
 import { credentialOf } from '../request/credential';
 import { SUBMISSION_SECRET } from './accepted';
 import { hasEndedAtService } from './awaitWebhook';
 import { unseal } from './seal';
-import {
-	answer,
-	deliveryFrom,
-	hasSucceeded,
-	isSignedWith,
-	isWellFormed,
-	type Delivery,
-} from './signature';
+import { answer, deliveryFrom, isSignedWith, type Delivery } from './signature';
 import { sleepingExecution, wake, type Suspension, type WaitingItem } from './suspend';
 
 /** The address at which a suspended execution takes deliveries: `$execution.resumeUrl` + node id. */
@@ -50,8 +44,9 @@ export async function resume(this: IWebhookFunctions): Promise<IWebhookResponseD
 	if (!sleeping) return answer(this, 409, 'This execution waits for nothing');
 	const { suspension } = sleeping;
 	const delivery = await deliveryFrom(this);
+	if ('refused' in delivery) return answer(this, delivery.refused, delivery.message);
 	const item = itemOf(delivery, suspension);
-	if (!isWellFormed(delivery.signature) || !item) return answer(this, 401, 'Signature refused');
+	if (!item) return answer(this, 401, 'Signature refused');
 
 	const state = knownOf(this, suspension);
 	if (!(await isGenuine(this, delivery, item))) return answer(this, 401, 'Signature refused');

@@ -1,7 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import { exportFormatOptions } from '../Transcriber/completion/fields';
-import { consentNotice } from '../Transcriber/resources/fields';
+import { consentNotice, startAtField } from '../Transcriber/resources/fields';
 
 const forMeeting = { show: { source: ['meeting'] } };
 
@@ -94,17 +94,7 @@ export const triggerFields: INodeProperties[] = [
 			'Whether the participants know about the recording and agree to the processing of their personal data (Russian law 152-FZ). Without it no bot is sent.',
 		displayOptions: forMeeting,
 	},
-	{
-		displayName: 'Start At',
-		name: 'startAt',
-		type: 'string',
-		default: '',
-		placeholder: 'e.g. 2030-01-31T10:00:00+03:00',
-		description:
-			'When the bot joins, at most 30 days ahead. The time needs an offset. By default the bot joins at once.',
-		hint: 'Leave empty to let the bot join at once',
-		displayOptions: forMeeting,
-	},
+	{ ...startAtField, displayOptions: forMeeting },
 	{ ...eventsField, displayOptions: { show: { source: ['submissions'] } } },
 	{ ...eventsField, default: ['meetingCompleted', 'meetingFailed'], displayOptions: forMeeting },
 	{

@@ -5,13 +5,13 @@ import { sleep } from 'n8n-workflow';
 import { apiRoot } from '../Transcriber/apiRoot';
 import { seal } from '../Transcriber/completion/seal';
 import {
-	checkMeeting,
 	PUBLIC_ADDRESS_SETTING,
 	reasonAgainstWebhookUrl,
 	refuse,
 } from '../Transcriber/request/checks';
 import { ServiceError, wasCertainlyRefused } from '../Transcriber/request/errors';
 import type { TranscriberCredential } from '../Transcriber/request/credential';
+import { checkLaunch, launchFrom, type Launch } from '../Transcriber/request/launch';
 import { call, type Caller } from '../Transcriber/request/service';
 import { hasEnded, taskIdOf } from '../Transcriber/request/shapes';
 import { Store, type SentBot } from './store';
@@ -33,11 +33,6 @@ const leaving = new Set<string>();
  */
 const unanswered = new Map<string, number>();
 const UNANSWERED_MS = 10 * 60_000;
-
-interface Launch {
-	meetingUrl: string;
-	startAt?: string;
-}
 
 /** `webhookMethods.checkExists`: whether nothing has to be sent. */
 export async function isBotThere(context: IHookFunctions): Promise<boolean> {
@@ -62,12 +57,7 @@ export async function isBotThere(context: IHookFunctions): Promise<boolean> {
 /** `webhookMethods.create`: sends the bot, with this trigger as its webhook. */
 export async function sendBot(context: IHookFunctions): Promise<boolean> {
 	const launch = launchFrom(context);
-	checkMeeting(
-		context,
-		launch.meetingUrl,
-		context.getNodeParameter('consentAcknowledged', false),
-		launch.startAt,
-	);
+	checkLaunch(context, launch);
 	const { baseUrl, apiKey } = await context.getCredentials<TranscriberCredential>('transcriberApi');
 	const address = context.getNodeWebhookUrl('default') ?? '';
 	const reason = reasonAgainstWebhookUrl(address, apiRoot(baseUrl));
@@ -171,13 +161,6 @@ async function isKnownAtService(context: IHookFunctions, id: string): Promise<bo
 /** The answer for an unknown bot is not shown. */
 function isUnknownToService(error: unknown): boolean {
 	return error instanceof ServiceError && [400, 404, 410, 422].includes(error.problem.status ?? 0);
-}
-
-function launchFrom(context: IHookFunctions): Launch {
-	return {
-		meetingUrl: String(context.getNodeParameter('meetingUrl', '')).trim(),
-		startAt: String(context.getNodeParameter('startAt', '')).trim() || undefined,
-	};
 }
 
 function fingerprintOf({ meetingUrl, startAt = '' }: Launch): string {

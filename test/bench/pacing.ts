@@ -84,7 +84,11 @@ export async function pacing(run: Run): Promise<Report> {
 	});
 }
 
-const transcribeFile = transcriber({ resource: 'transcription', operation: 'transcribeFile' });
+const transcribeFile = transcriber({
+	resource: 'transcription',
+	operation: 'transcribeFile',
+	onCompletion: 'returnTask',
+});
 
 /** Each node gets a service that has counted nothing yet. */
 async function submitAll(

@@ -108,7 +108,11 @@ export async function upload(run: Run): Promise<Report> {
 	};
 }
 
-const transcribeFile = transcriber({ resource: 'transcription', operation: 'transcribeFile' });
+const transcribeFile = transcriber({
+	resource: 'transcription',
+	operation: 'transcribeFile',
+	onCompletion: 'returnTask',
+});
 
 function row(name: string, { ms, growth }: Measured, curl: number): string[] {
 	return [name, inSeconds(ms), times(ms / curl), inMegabytes(Math.max(0, growth))];

@@ -166,7 +166,12 @@ describe('the node as a tool of an AI agent', () => {
 	it('transcription.transcribeUrl', async () => {
 		const url = 'https://files.example.com/talk.mp3';
 		const result = await call(
-			{ resource: 'transcription', operation: 'transcribeUrl', url: fromAi('url') },
+			{
+				resource: 'transcription',
+				operation: 'transcribeUrl',
+				url: fromAi('url'),
+				onCompletion: 'returnTask',
+			},
 			{ url },
 		);
 		const [task] = bench.simulator.tasks();
@@ -194,6 +199,7 @@ describe('the node as a tool of an AI agent', () => {
 			resource: 'transcription',
 			operation: 'transcribeUrl',
 			url: fromAi('url'),
+			onCompletion: 'returnTask',
 		};
 		const results = await agent(parameters, [
 			{ tool: 'Subject', args: { url: 'https://files.example.com/one.mp3' } },
@@ -206,7 +212,12 @@ describe('the node as a tool of an AI agent', () => {
 
 	it('two calls of one tool one after the other are two submissions', async () => {
 		const results = await agent(
-			{ resource: 'transcription', operation: 'transcribeUrl', url: fromAi('url') },
+			{
+				resource: 'transcription',
+				operation: 'transcribeUrl',
+				url: fromAi('url'),
+				onCompletion: 'returnTask',
+			},
 			[{ tool: 'Subject', args: { url: 'https://files.example.com/one.mp3' } }],
 			[{ tool: 'Subject', args: { url: 'https://files.example.com/two.mp3' } }],
 		);
@@ -293,7 +304,12 @@ describe('the node as a tool of an AI agent', () => {
 				],
 				[
 					'a link that is none',
-					{ resource: 'transcription', operation: 'transcribeUrl', url: fromAi('url') },
+					{
+						resource: 'transcription',
+						operation: 'transcribeUrl',
+						url: fromAi('url'),
+						onCompletion: 'returnTask',
+					},
 					{ url: 'the talk of yesterday' },
 					/'URL' is not a web address/,
 				],

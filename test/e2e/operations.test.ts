@@ -46,7 +46,8 @@ const OPERATIONS: OperationCase[] = [
 		parameters: () => ({
 			resource: 'transcription',
 			operation: 'transcribeFile',
-			options: { language: 'en' },
+			onCompletion: 'returnTask',
+			language: 'en',
 		}),
 		options: { file: FILE },
 		asks: () => ['POST /transcribe'],
@@ -64,6 +65,7 @@ const OPERATIONS: OperationCase[] = [
 			resource: 'transcription',
 			operation: 'transcribeUrl',
 			url: 'https://files.example.com/talk.mp3',
+			onCompletion: 'returnTask',
 		}),
 		asks: () => ['POST /transcribe-url'],
 		gives: () => ({ task_id: expect.any(String), status: 'pending' }),

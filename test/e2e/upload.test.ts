@@ -78,7 +78,11 @@ function workflow(file: string, withUpload: boolean): Workflow {
 			name: 'Subject',
 			type: NODE_TYPE,
 			typeVersion: 1,
-			parameters: { resource: 'transcription', operation: 'transcribeFile' },
+			parameters: {
+				resource: 'transcription',
+				operation: 'transcribeFile',
+				onCompletion: 'returnTask',
+			},
 			credentials: { transcriberApi: { name: '' } },
 		});
 	}

@@ -6,10 +6,15 @@ import { byId, failureOf, itemsOf, itemWithFile, serviceForTests } from '../supp
 
 const service = serviceForTests(WITH_SUMMARY_REGENERATION);
 
-const FILE = { resource: 'transcription', operation: 'transcribeFile' };
+const FILE = {
+	resource: 'transcription',
+	operation: 'transcribeFile',
+	onCompletion: 'returnTask',
+};
 const LINK = {
 	resource: 'transcription',
 	operation: 'transcribeUrl',
+	onCompletion: 'returnTask',
 	url: 'https://files.example.com/talk.mp3',
 };
 const BOT = {
@@ -78,12 +83,12 @@ const REFUSED: Array<[title: string, parameters: INodeParameters, message: strin
 		[
 			`${submit.operation}: a domain that does not exist`,
 			withOptions(submit, { domain: '={{ "cooking" }}' }),
-			"'Domain' is not one the service knows: 'cooking'",
+			"'Domain' has to be legal, medical or tech, but is 'cooking'",
 		],
 		[
 			`${submit.operation}: a language that is no code`,
-			withOptions(submit, { language: '={{ "по-русски" }}' }),
-			"'Language Name or Code' is not a language code: 'по-русски'",
+			{ ...submit, language: '={{ "по-русски" }}' },
+			"'Language' has to be an ISO code such as ru or en, but is 'по-русски'",
 		],
 		[
 			`${submit.operation}: bad JSON in customFields`,
@@ -107,7 +112,7 @@ const REFUSED: Array<[title: string, parameters: INodeParameters, message: strin
 		},
 		"The parameter 'Body' is not a JSON object",
 	],
-	...[0, -1, 1.5, 'many', ''].map((given): [string, INodeParameters, string] => [
+	...[0, -1, 1.5, 'many'].map((given): [string, INodeParameters, string] => [
 		`task.getAll: limit "${given}"`,
 		{ resource: 'task', operation: 'getAll', limit: `={{ ${JSON.stringify(given)} }}` },
 		`'Limit' has to be a whole number above 0, but is '${given}'`,
@@ -136,13 +141,13 @@ const REFUSED: Array<[title: string, parameters: INodeParameters, message: strin
 	...[
 		[inDays(-1), 'is in the past'],
 		[inDays(31), 'is more than 30 days ahead'],
-		[inDays(1).replace('Z', ''), 'has no offset from UTC'],
 		['tomorrow at ten', 'is not an ISO 8601 time'],
-		['2030-01-31', 'is not an ISO 8601 time'],
+		['10:00', 'is not an ISO 8601 time'],
+		['2030', 'is not an ISO 8601 time'],
 		['2030-13-45T10:00:00Z', 'is not an ISO 8601 time'],
 	].map(([startAt = '', reason]): [string, INodeParameters, string] => [
 		`a start that ${reason}: ${startAt.replace(/T.*/, '')}`,
-		withOptions(BOT, { startAt }),
+		{ ...BOT, startAt },
 		`'Start At' ${reason}: '${startAt}'`,
 	]),
 	...[REPLACE, ADD].flatMap((edit): Array<[string, INodeParameters, string]> => [
@@ -200,7 +205,7 @@ const REFUSED: Array<[title: string, parameters: INodeParameters, message: strin
 		[
 			`${submit.operation}: no webhook address`,
 			{ ...submit, onCompletion: 'callUrl', webhookUrl: '={{ "" }}' },
-			"'Webhook URL' is not a web address: ''",
+			"The parameter 'Webhook URL' is empty",
 		],
 		[
 			`${submit.operation}: waiting without a poll interval`,

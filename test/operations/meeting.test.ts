@@ -42,9 +42,9 @@ describe('meeting.sendBot', () => {
 		]);
 	});
 
-	it('options.startAt is sent as start_at with its offset; the output has scheduled_start_at', async () => {
+	it('startAt is sent as start_at with its offset; the output has scheduled_start_at', async () => {
 		const startAt = inHours(2);
-		const { json, error } = await service.run({ ...BOT, options: { startAt } });
+		const { json, error } = await service.run({ ...BOT, startAt });
 		expect(error).toBeUndefined();
 		expect(service.sent().body).toEqual({
 			meeting_url: MEETING_URL,
@@ -61,40 +61,41 @@ describe('meeting.sendBot', () => {
 	});
 
 	it.each(["={{ $now.plus(1, 'hour').toISO() }}", "={{ $now.plus(1, 'hour').toUTC().toISO() }}"])(
-		'options.startAt may be %s',
+		'startAt may be %s',
 		async (startAt) => {
-			const { json, error } = await service.run({ ...BOT, options: { startAt } });
+			const { json, error } = await service.run({ ...BOT, startAt });
 			expect(error).toBeUndefined();
 			expect(json).toMatchObject([{ status: 'scheduled' }]);
 		},
 	);
 
-	it('options.startAt may be a date and time object of n8n itself', async () => {
+	it('startAt may be a date and time object of n8n itself', async () => {
 		const { json, error } = await service.run({
 			...BOT,
-			options: { startAt: "={{ $now.plus(1, 'hour') }}" },
+			startAt: "={{ $now.plus(1, 'hour') }}",
 		});
 		expect(error).toBeUndefined();
 		expect(json).toMatchObject([{ status: 'scheduled' }]);
 	});
 
-	it('options.startAt left empty means now', async () => {
-		await service.run({ ...BOT, options: { startAt: '={{ "" }}' } });
+	it('startAt left empty means now', async () => {
+		await service.run({ ...BOT, startAt: '' });
 		expect(service.sent().body).not.toHaveProperty('start_at');
 	});
 
 	it('takes link, consent and start from expressions per item', async () => {
 		const start = inHours(1);
+		const later = inHours(2);
 		await service.run(
 			{
 				...BOT,
 				meetingUrl: '={{ $json.link }}',
 				consentAcknowledged: '={{ $json.consent }}',
-				options: { startAt: '={{ $json.start }}' },
+				startAt: '={{ $json.start }}',
 			},
 			{
 				items: itemsOf(
-					{ link: 'https://meet.example.com/a', consent: true },
+					{ link: 'https://meet.example.com/a', consent: true, start: later },
 					{ link: 'https://zoom.example.com/b', consent: true, start },
 				),
 			},
@@ -103,7 +104,11 @@ describe('meeting.sendBot', () => {
 		expect(bodies).toHaveLength(2);
 		expect(bodies).toEqual(
 			expect.arrayContaining([
-				{ meeting_url: 'https://meet.example.com/a', consent_acknowledged: true },
+				{
+					meeting_url: 'https://meet.example.com/a',
+					consent_acknowledged: true,
+					start_at: later,
+				},
 				{
 					meeting_url: 'https://zoom.example.com/b',
 					consent_acknowledged: true,
@@ -302,5 +307,33 @@ describe('meeting.cancel', () => {
 	it('a bot that the service does not know is an error that names the parameter', async () => {
 		const { error } = await run('cancel', { botId: 'nobody' });
 		expect(error).toMatchObject(failureOf(0, 'The service knows no such meeting bot'));
+	});
+});
+
+describe('meeting.wait', () => {
+	it('looks at the bot until it has a task, then at the task, and outputs its result', async () => {
+		const botId = await service.bot();
+		const outcome = run('wait', { botId, waitOptions: { pollInterval: 0.05 } });
+		const looks = () => service.lines().filter((line) => line.endsWith(`/meeting/${botId}`));
+		await until(() => looks().length > 1);
+		service.running().endMeeting(botId);
+		const taskId = String(service.running().bot(botId).taskId);
+		service.running().finish(taskId);
+		const { items, error } = await outcome;
+		expect(error).toBeUndefined();
+		expect(items).toEqual([
+			{
+				json: expect.objectContaining({ task_id: taskId, bot_id: botId, status: 'completed' }),
+				pairedItem: { item: 0 },
+			},
+		]);
+		expect(items[0]?.json).toHaveProperty('text');
+		expect(service.lines().every((line) => line.startsWith('GET '))).toBe(true);
+	});
+
+	it('a bot that the service does not know is an error that names the parameter', async () => {
+		const { error } = await run('wait', { botId: 'nobody' });
+		expect(error).toMatchObject(failureOf(0, 'The service knows no such meeting bot'));
+		expect(error?.description).toContain("'Bot ID'");
 	});
 });

@@ -26,6 +26,8 @@ const NOT_SHOWN: Record<string, string[]> = {
 	'task.regenerateSummary': [],
 };
 
+const waitOptions = { pollInterval: 0.05 };
+
 const service = serviceForTests({
 	shapes: { regenerateSummary: { method: 'POST', path: '/tasks/{taskId}/summary' } },
 });
@@ -72,11 +74,12 @@ const REAL: Record<string, () => Promise<IDataObject[]>> = {
 	},
 	'meeting.sendBot': async () => {
 		const startAt = new Date(Date.now() + 3_600_000).toISOString();
-		return await outputs('meeting.sendBot', {
-			meetingUrl: 'https://meet.example.com/abc',
-			consentAcknowledged: true,
-			options: { startAt },
-		});
+		const bot = { meetingUrl: 'https://meet.example.com/abc', consentAcknowledged: true };
+		const scheduled = await outputs('meeting.sendBot', { ...bot, startAt });
+		service.running().configure({ meetingSeconds: 0, queueSeconds: 0, processingSeconds: 0 });
+		const onCompletion = 'poll';
+		const ended = await outputs('meeting.sendBot', { ...bot, onCompletion, waitOptions });
+		return [...scheduled, ...ended];
 	},
 	'meeting.get': async () => {
 		const ended = await service.bot();
@@ -88,13 +91,15 @@ const REAL: Record<string, () => Promise<IDataObject[]>> = {
 		);
 		return found.flat();
 	},
+	'meeting.wait': async () => await outputs('meeting.wait', { botId: await transcribedBot() }),
 	'meeting.cancel': async () => await outputs('meeting.cancel', { botId: await service.bot() }),
 	'task.cancel': async () =>
 		await outputs('task.cancel', { taskId: byId(await service.pendingTask()) }),
 	'task.export': async () => {
 		const taskId = byId(await service.completedTask());
 		const file = { output: 'file', binaryPropertyName: 'data' };
-		return await outputs('task.export', { taskId, format: 'srt', ...file });
+		const json = await outputs('task.export', { taskId, format: 'srt', output: 'json' });
+		return [...json, ...(await outputs('task.export', { taskId, format: 'srt', ...file }))];
 	},
 	'task.get': async () => {
 		const found = await Promise.all(
@@ -118,15 +123,25 @@ const REAL: Record<string, () => Promise<IDataObject[]>> = {
 	},
 	'task.wait': async () =>
 		await outputs('task.wait', { taskId: byId(await service.completedTask()) }),
-	'transcription.transcribeFile': async () =>
-		await outputs(
-			'transcription.transcribeFile',
-			{ binaryPropertyName: 'data' },
-			{ items: [itemWithFile()] },
-		),
-	'transcription.transcribeUrl': async () =>
-		await outputs('transcription.transcribeUrl', { url: 'https://files.example.com/a.mp3' }),
+	'transcription.transcribeFile': async () => {
+		service.running().configure({ queueSeconds: 0, processingSeconds: 0 });
+		const items = [itemWithFile()];
+		return await outputs('transcription.transcribeFile', { waitOptions }, { items });
+	},
+	'transcription.transcribeUrl': async () => {
+		service.running().configure({ queueSeconds: 0, processingSeconds: 0 });
+		const url = 'https://files.example.com/a.mp3';
+		return await outputs('transcription.transcribeUrl', { url, waitOptions });
+	},
 };
+
+/** A bot whose recording is transcribed. */
+async function transcribedBot(): Promise<string> {
+	const id = await service.bot();
+	service.running().endMeeting(id);
+	service.running().finish(String(service.running().bots().at(-1)?.taskId));
+	return id;
+}
 
 /** Tasks that are pending, processing, completed and failed. */
 async function tasksInAllStates(): Promise<string[]> {

@@ -1,15 +1,28 @@
+import type { INodeParameters } from 'n8n-workflow';
+
 import { describeWaiting, describeWebhookTo } from '../support/completion';
 import { itemsOf, itemWithFile, serviceForTests } from '../support/service';
 import { until } from '../simulator/testing-client';
 
 const service = serviceForTests();
 
-const FILE = { resource: 'transcription', operation: 'transcribeFile' };
+const FILE = {
+	resource: 'transcription',
+	operation: 'transcribeFile',
+	onCompletion: 'returnTask',
+};
 const LINK = {
 	resource: 'transcription',
 	operation: 'transcribeUrl',
+	onCompletion: 'returnTask',
 	url: 'https://files.example.com/talk.mp3',
 };
+
+/** The language stands beside the options. Not set, it is not sent. */
+const withLanguage = ({ language = '={{ undefined }}', ...options }: INodeParameters) => ({
+	language,
+	options,
+});
 
 /** Each option and what it becomes on the wire. In a form, everything is text. */
 const OPTIONS: Array<
@@ -29,8 +42,8 @@ const asText = (fields: Record<string, string | number>) =>
 	Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, String(value)]));
 
 describe('transcription.transcribeFile', () => {
-	const run = async (options = {}, items = [itemWithFile()]) =>
-		await service.run({ ...FILE, options }, { items });
+	const run = async (given: INodeParameters = {}, items = [itemWithFile()]) =>
+		await service.run({ ...FILE, ...withLanguage(given) }, { items });
 
 	it('sends POST /transcribe as multipart/form-data with the file: name, type and bytes', async () => {
 		await run();
@@ -46,9 +59,9 @@ describe('transcription.transcribeFile', () => {
 		});
 	});
 
-	it('sends nothing else when no option is set, so that the defaults of the service hold', async () => {
-		await run();
-		expect(service.sent().body).toEqual({});
+	it('sends nothing else but the language when no option is set', async () => {
+		await service.run(FILE, { items: [itemWithFile()] });
+		expect(service.sent().body).toEqual({ language: 'ru' });
 	});
 
 	it('sends the API key and an Idempotency-Key as headers, once each', async () => {
@@ -91,14 +104,11 @@ describe('transcription.transcribeFile', () => {
 		expect(names.sort()).toEqual(['a.mp3', 'b.mp3']);
 	});
 
-	it.each(OPTIONS)(
-		'options.%s %j is sent under the name of the service',
-		async (name, value, wire) => {
-			const { error } = await run({ [name]: value });
-			expect(error).toBeUndefined();
-			expect(service.sent().body).toEqual(asText(wire));
-		},
-	);
+	it.each(OPTIONS)('%s %j is sent under the name of the service', async (name, value, wire) => {
+		const { error } = await run({ [name]: value });
+		expect(error).toBeUndefined();
+		expect(service.sent().body).toEqual(asText(wire));
+	});
 
 	it('sends all options together', async () => {
 		await run(Object.fromEntries(OPTIONS.map(([name, value]) => [name, value])));
@@ -256,7 +266,8 @@ describe('transcription.transcribeFile', () => {
 });
 
 describe('transcription.transcribeUrl', () => {
-	const run = async (options = {}) => await service.run({ ...LINK, options });
+	const run = async (given: INodeParameters = {}) =>
+		await service.run({ ...LINK, ...withLanguage(given) });
 
 	it('sends POST /transcribe-url with the link in a JSON body, and nothing else', async () => {
 		await run();
@@ -286,14 +297,11 @@ describe('transcription.transcribeUrl', () => {
 		]);
 	});
 
-	it.each(OPTIONS)(
-		'options.%s %j is sent under the name of the service',
-		async (name, value, wire) => {
-			const { error } = await run({ [name]: value });
-			expect(error).toBeUndefined();
-			expect(service.sent().body).toEqual({ url: LINK.url, ...wire });
-		},
-	);
+	it.each(OPTIONS)('%s %j is sent under the name of the service', async (name, value, wire) => {
+		const { error } = await run({ [name]: value });
+		expect(error).toBeUndefined();
+		expect(service.sent().body).toEqual({ url: LINK.url, ...wire });
+	});
 
 	it('sends a number of speakers that an expression gives as text as a number', async () => {
 		await run({ numSpeakers: '={{ "3" }}' });
@@ -302,7 +310,7 @@ describe('transcription.transcribeUrl', () => {
 
 	it('takes link and options from expressions per item', async () => {
 		await service.run(
-			{ ...LINK, url: '={{ $json.link }}', options: { language: '={{ $json.language }}' } },
+			{ ...LINK, url: '={{ $json.link }}', language: '={{ $json.language }}' },
 			{
 				items: itemsOf(
 					{ link: 'https://files.example.com/1.mp3', language: 'tlh' },

@@ -13,7 +13,11 @@ import { failureOf, itemWithFile, serviceForTests } from '../support/service';
 
 const service = serviceForTests();
 
-const FILE = { resource: 'transcription', operation: 'transcribeFile' };
+const FILE = {
+	resource: 'transcription',
+	operation: 'transcribeFile',
+	onCompletion: 'returnTask',
+};
 const MIB = 1024 ** 2;
 const GIB = 1024 ** 3;
 
@@ -135,7 +139,8 @@ describe('a recording without a name', () => {
 describe('a missing file is refused before anything is sent', () => {
 	it.each([
 		['no file at all', 'data', { json: {} }],
-		['a file in another field', 'data', itemWithFile('sound', { property: 'recording' })],
+		['two files in other fields', 'data', twoFiles()],
+		['a file, but not in the field that was named', 'film', itemWithFile()],
 		['a field name with a typing mistake', 'dota', itemWithFile()],
 	])('%s', async (_case, binaryPropertyName, item) => {
 		const { error } = await service.run({ ...FILE, binaryPropertyName }, { items: [item] });
@@ -144,6 +149,91 @@ describe('a missing file is refused before anything is sent', () => {
 		expect(error?.message).toMatch(/ \[item 0\]$/);
 		expect(error?.context).toMatchObject({ itemIndex: 0 });
 		expect(service.lines()).toEqual([]);
+	});
+});
+
+function twoFiles(): INodeExecutionData {
+	const first = itemWithFile('one', { property: 'Recording_0', fileName: 'monday.mp3' });
+	const second = itemWithFile('two', { property: 'Recording_1', fileName: 'tuesday.mp3' });
+	return { json: {}, binary: { ...first.binary, ...second.binary } };
+}
+
+describe('which file of an item is taken', () => {
+	it('the only one, under whatever name, while the field name is untouched', async () => {
+		const item = itemWithFile('sound', { property: 'attachment_0', fileName: 'memo.mp3' });
+		await upload(item);
+		expect(service.sent().file).toMatchObject({ name: 'memo.mp3', size: 5 });
+	});
+
+	it('a refusal names the fields with files that are there', async () => {
+		const { error } = await service.run(FILE, { items: [twoFiles()] });
+		expect(error?.message).toBe(
+			"This item has no file in 'data'. It has: 'Recording_0' (monday.mp3), 'Recording_1' (tuesday.mp3) [item 0]",
+		);
+		expect(error?.description).toContain("'Input Data Field Name'");
+	});
+
+	it('the file itself, where an expression gives that', async () => {
+		const parameters = {
+			...FILE,
+			binaryPropertyName: '={{ $("Source").item.binary.Recording_1 }}',
+		};
+		await service.run(parameters, { items: [twoFiles()] });
+		expect(service.sent().file?.name).toBe('tuesday.mp3');
+	});
+
+	it.each([
+		['notes.txt', 'text/plain'],
+		['page.html', 'text/html'],
+		['contract.pdf', 'application/pdf'],
+		['photo.jpg', 'image/jpeg'],
+	])('%s (%s) is refused: it is no recording, and would be charged', async (fileName, mimeType) => {
+		const { error } = await service.run(FILE, {
+			items: [itemWithFile('x', { fileName, mimeType })],
+		});
+		expect(error?.message).toBe(`The file in 'data' is no recording but ${mimeType} [item 0]`);
+		expect(service.lines()).toEqual([]);
+	});
+
+	it.each([
+		['talk.mp3', 'text/plain'],
+		['talk', 'text/plain'],
+		['talk.mp3', 'application/octet-stream'],
+		['talk.ogg', 'application/ogg'],
+	])(
+		'%s (%s) is sent: n8n says text/plain of what it does not know',
+		async (fileName, mimeType) => {
+			await upload(itemWithFile('x', { fileName, mimeType }));
+			expect(service.lines()).toEqual(['POST /api/v1/transcribe']);
+		},
+	);
+});
+
+describe('an idempotency key for files', () => {
+	const run = async (idempotencyKey: string, items: INodeExecutionData[], more = {}) =>
+		await service.run({ ...FILE, options: { idempotencyKey } }, { items, ...more });
+
+	it('is refused for two different files of a run, and nothing is sent', async () => {
+		const { error } = await run('fixed', [itemWithFile('one'), itemWithFile('two')]);
+		expect(error).toMatchObject(
+			failureOf(1, "'Idempotency Key' is 'fixed' for two different files"),
+		);
+		expect(service.lines()).toEqual([]);
+	});
+
+	it('may be the same for the same file', async () => {
+		const { json } = await run('fixed', [itemWithFile('one'), itemWithFile('one')]);
+		expect(json).toHaveLength(2);
+		expect(service.running().tasks()).toHaveLength(1);
+	});
+
+	it('with On Error = Continue goes with the first of two different files', async () => {
+		const node = { onError: 'continueRegularOutput' };
+		const { json } = await run('fixed', [itemWithFile('one'), itemWithFile('two')], { node });
+		expect(json).toEqual([
+			expect.objectContaining({ task_id: expect.any(String) }),
+			{ error: expect.stringContaining('two different files') },
+		]);
 	});
 });
 

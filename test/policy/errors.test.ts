@@ -18,7 +18,11 @@ import { byId, itemWithFile, itemsOf, serviceForTests } from '../support/service
 const service = serviceForTests();
 
 const ACCOUNT = { resource: 'account', operation: 'get' };
-const FILE = { resource: 'transcription', operation: 'transcribeFile' };
+const FILE = {
+	resource: 'transcription',
+	operation: 'transcribeFile',
+	onCompletion: 'returnTask',
+};
 const BOT = {
 	resource: 'meeting',
 	operation: 'sendBot',

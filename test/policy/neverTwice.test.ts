@@ -17,10 +17,15 @@ import { itemWithFile, itemsOf, serviceForTests } from '../support/service';
 
 const service = serviceForTests();
 
-const FILE = { resource: 'transcription', operation: 'transcribeFile' };
+const FILE = {
+	resource: 'transcription',
+	operation: 'transcribeFile',
+	onCompletion: 'returnTask',
+};
 const LINK = {
 	resource: 'transcription',
 	operation: 'transcribeUrl',
+	onCompletion: 'returnTask',
 	url: '={{ $json.url ?? "https://files.example.com/talk.mp3" }}',
 };
 const BOT = {

@@ -13,8 +13,17 @@ import { shortenWindow } from '../support/scale';
 const CLOCK_RATE = 200;
 const MINUTE = 60_000 / CLOCK_RATE;
 
-const FILE = { resource: 'transcription', operation: 'transcribeFile' };
-const LINK = { resource: 'transcription', operation: 'transcribeUrl', url: '={{ $json.url }}' };
+const FILE = {
+	resource: 'transcription',
+	operation: 'transcribeFile',
+	onCompletion: 'returnTask',
+};
+const LINK = {
+	resource: 'transcription',
+	operation: 'transcribeUrl',
+	url: '={{ $json.url }}',
+	onCompletion: 'returnTask',
+};
 const BOT = {
 	resource: 'meeting',
 	operation: 'sendBot',

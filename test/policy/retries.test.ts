@@ -25,10 +25,15 @@ import { shortenRetries } from '../support/scale';
 import { byId, itemWithFile, itemsOf, serviceForTests } from '../support/service';
 
 const service = serviceForTests(WITH_SUMMARY_REGENERATION);
-const FILE = { resource: 'transcription', operation: 'transcribeFile' };
+const FILE = {
+	resource: 'transcription',
+	operation: 'transcribeFile',
+	onCompletion: 'returnTask',
+};
 const LINK = {
 	resource: 'transcription',
 	operation: 'transcribeUrl',
+	onCompletion: 'returnTask',
 	url: 'https://files.example.com/talk.mp3',
 };
 const ACCOUNT = { resource: 'account', operation: 'get' };

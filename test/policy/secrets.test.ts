@@ -189,7 +189,12 @@ describe('the secret of a webhook', () => {
 
 	it('is not output where the webhook was asked for behind the node’s back', async () => {
 		const options = { customFields: { webhook_url: HOOK } };
-		const parameters = { resource: 'transcription', operation: 'transcribeFile', options };
+		const parameters = {
+			resource: 'transcription',
+			operation: 'transcribeFile',
+			onCompletion: 'returnTask',
+			options,
+		};
 		const input = async () => itemWithFile();
 		const outcome = await run({ name: 'custom', parameters, input });
 		expectNoSecrets(outcome, [API_KEY, ...secretsOf()]);

@@ -22,7 +22,7 @@ describe('two workers that submit at once', () => {
 				file: Buffer.from(`recording ${execution}/${index}`).toString('base64'),
 			}));
 			const workflow = chain(
-				{ resource: 'transcription', operation: 'transcribeFile' },
+				{ resource: 'transcription', operation: 'transcribeFile', onCompletion: 'returnTask' },
 				{ file: { name: 'talk.mp3', mimeType: 'audio/mpeg', content: '' } },
 			);
 			const stored = await bench.rest.createWorkflow(

@@ -35,7 +35,11 @@ describe('an upload from the database', () => {
 				name: 'Subject',
 				type: NODE_TYPE,
 				typeVersion: 1,
-				parameters: { resource: 'transcription', operation: 'transcribeFile' },
+				parameters: {
+					resource: 'transcription',
+					operation: 'transcribeFile',
+					onCompletion: 'returnTask',
+				},
 				credentials: { transcriberApi: { name: '' } },
 			},
 		];

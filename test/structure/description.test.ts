@@ -26,7 +26,6 @@ const TRANSCRIBE_OPTIONS = [
 	'customFields',
 	'domain',
 	'idempotencyKey',
-	'language',
 	'numSpeakers',
 	'prompt',
 	'summaryTemplate',
@@ -36,12 +35,12 @@ const TRANSCRIBE_OPTIONS = [
 const CONTRACT: Record<string, Row> = {
 	'transcription.transcribeFile': {
 		request: 'POST /transcribe',
-		parameters: ['binaryPropertyName', 'onCompletion', 'options'],
+		parameters: ['binaryPropertyName', 'language', 'onCompletion', 'options'],
 		options: TRANSCRIBE_OPTIONS,
 	},
 	'transcription.transcribeUrl': {
 		request: 'POST /transcribe-url',
-		parameters: ['onCompletion', 'options', 'url'],
+		parameters: ['language', 'onCompletion', 'options', 'url'],
 		options: TRANSCRIBE_OPTIONS,
 	},
 	'task.get': { request: 'GET /tasks/{taskId}', parameters: ['taskId'] },
@@ -64,11 +63,11 @@ const CONTRACT: Record<string, Row> = {
 	'task.wait': { request: 'GET /tasks/{taskId}', parameters: ['taskId', 'waitOptions'] },
 	'meeting.sendBot': {
 		request: 'POST /meeting',
-		parameters: ['consentAcknowledged', 'meetingUrl', 'onCompletion', 'options'],
-		options: ['startAt'],
+		parameters: ['consentAcknowledged', 'meetingUrl', 'onCompletion', 'startAt'],
 	},
 	'meeting.get': { request: 'GET /meeting/{botId}', parameters: ['botId'] },
 	'meeting.cancel': { request: 'DELETE /meeting/{botId}', parameters: ['botId'] },
+	'meeting.wait': { request: 'GET /meeting/{botId}', parameters: ['botId', 'waitOptions'] },
 	'dictionary.get': { request: 'GET /dictionary', parameters: [] },
 	'dictionary.clear': { request: 'DELETE /dictionary', parameters: [] },
 	'dictionary.replace': {
@@ -98,7 +97,7 @@ const DEFAULTS: Record<string, unknown> = {
 	returnAll: false,
 	include: ['segments', 'speakers', 'summary', 'text'],
 	output: 'file',
-	onCompletion: 'returnTask',
+	startAt: '',
 	consentAcknowledged: false,
 	confirm: false,
 	specifyTerms: 'list',
@@ -106,6 +105,7 @@ const DEFAULTS: Record<string, unknown> = {
 	pollInterval: 10,
 	timeout: 180,
 	includeResult: true,
+	exportAs: 'file',
 	exportFormat: 'none',
 	onInsufficientBalance: 'keepWaiting',
 };
@@ -125,6 +125,7 @@ const SUBMITTING = [
 ];
 const ADDED_BY_COMPLETION = ['triggerUrl', 'waitOptions', 'webhookUrl'];
 const WAIT_OPTIONS = [
+	'exportAs',
 	'exportBinaryPropertyName',
 	'exportFormat',
 	'includeResult',
@@ -236,14 +237,25 @@ describe('completion', () => {
 		for (const { name, value } of offered) expect(name).toBe(COMPLETIONS[String(value)]);
 	});
 
+	it.each([
+		['transcription.transcribeFile', 'poll'],
+		['transcription.transcribeUrl', 'poll'],
+		['meeting.sendBot', 'returnTask'],
+	])('%s begins with %s', (id, value) => {
+		expect(parameter(id, 'onCompletion')?.default).toBe(value);
+	});
+
 	it('is the same for all operations that submit', () => {
 		const [file, ...others] = SUBMITTING.map((id) => parameter(id, 'onCompletion')?.options);
 		for (const other of others) expect(other).toEqual(file);
 	});
 
-	it.each([...SUBMITTING, 'task.wait'])('%s has the wait options of the contract', (id) => {
-		expect(namesOf(fieldsOf(parameter(id, 'waitOptions')))).toEqual(WAIT_OPTIONS);
-	});
+	it.each([...SUBMITTING, 'task.wait', 'meeting.wait'])(
+		'%s has the wait options of the contract',
+		(id) => {
+			expect(namesOf(fieldsOf(parameter(id, 'waitOptions')))).toEqual(WAIT_OPTIONS);
+		},
+	);
 
 	it.each([
 		['poll', true],

@@ -19,14 +19,24 @@ const completedTask = async (service: ServiceForTests) => ({
 	json: { id: await service.completedTask() },
 });
 const bot = async (service: ServiceForTests) => ({ json: { id: await service.bot() } });
+const transcribedBot = async (service: ServiceForTests) => {
+	const id = await service.bot();
+	service.running().endMeeting(id);
+	service.running().finish(String(service.running().bots().at(-1)?.taskId));
+	return { json: { id } };
+};
 const taskId = byId('={{ $json.id }}');
 const botId = '={{ $json.id }}';
+const onCompletion = 'returnTask';
 
 export const SUMMARY_PATH = '/tasks/{taskId}/summary';
 
 export const EVERY_OPERATION: Example[] = [
-	example('transcription.transcribeFile', async () => itemWithFile()),
-	example('transcription.transcribeUrl', nothing, { url: 'https://files.example.com/talk.mp3' }),
+	example('transcription.transcribeFile', async () => itemWithFile(), { onCompletion }),
+	example('transcription.transcribeUrl', nothing, {
+		url: 'https://files.example.com/talk.mp3',
+		onCompletion,
+	}),
 	example('task.get', pendingTask, { taskId }),
 	example('task.getAll', pendingTask),
 	example('task.getResult', completedTask, { taskId }),
@@ -40,6 +50,7 @@ export const EVERY_OPERATION: Example[] = [
 	}),
 	example('meeting.get', bot, { botId }),
 	example('meeting.cancel', bot, { botId }),
+	example('meeting.wait', transcribedBot, { botId }),
 	example('dictionary.get', nothing),
 	example('dictionary.clear', nothing),
 	example('dictionary.replace', nothing, { terms: 'n8n' }),

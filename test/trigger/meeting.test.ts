@@ -97,7 +97,6 @@ describe('Activation', () => {
 		['no link', { meetingUrl: ' ' }, "'Meeting URL' is empty"],
 		['what is no link', { meetingUrl: 'weekly' }, "'Meeting URL' is not a web address: 'weekly'"],
 		['a start in the past', { startAt: '2020-01-01T10:00:00Z' }, "'Start At' is in the past"],
-		['a start without an offset', { startAt: '2099-01-01T10:00:00' }, "'Start At' has no offset"],
 		[
 			'a start more than 30 days ahead',
 			{ startAt: '2099-01-01T10:00:00Z' },

@@ -7,14 +7,14 @@ export const exportFormatOptions = [...EXPORT_FORMATS].sort().map((value) => ({
 	value,
 }));
 
-export const onCompletionField: INodeProperties = {
+const onCompletionField: INodeProperties = {
 	displayName: 'When Submitted',
 	name: 'onCompletion',
 	type: 'options',
 	noDataExpression: true,
-	default: 'returnTask',
+	default: 'poll',
 	description: 'What the node does once the service has accepted the recording or sent the bot',
-	hint: 'A transcript takes minutes. To get it in this step, choose Wait by Polling, or Wait for Webhook if your n8n has a public https address.',
+	hint: 'A transcript takes minutes. Wait by Polling and Wait for Webhook output it in this step; Wait for Webhook needs a public https address of your n8n.',
 	options: [
 		{
 			name: 'Notify a Transcriber Trigger',
@@ -54,12 +54,9 @@ const triggerUrlField: INodeProperties = {
 	description: 'Production URL of a Transcriber Trigger (or its Test URL while it listens)',
 	hint: 'Both nodes need the same credential: the API key protects the webhook secret on its way',
 	displayOptions: { show: { onCompletion: ['notifyTrigger'] } },
-	routing: {
-		send: { type: 'body', property: 'webhook_url', value: '={{ String($value).trim() }}' },
-	},
 };
 
-export const webhookUrlField: INodeProperties = {
+const webhookUrlField: INodeProperties = {
 	displayName: 'Webhook URL',
 	name: 'webhookUrl',
 	type: 'string',
@@ -69,9 +66,6 @@ export const webhookUrlField: INodeProperties = {
 	description: 'Public https address that gets a signed POST when the transcript is ready',
 	hint: 'The output holds the webhook_secret that the receiver needs to check the signature',
 	displayOptions: { show: { onCompletion: ['callUrl'] } },
-	routing: {
-		send: { type: 'body', property: 'webhook_url', value: '={{ String($value).trim() }}' },
-	},
 };
 
 export const waitOptionsField: INodeProperties = {
@@ -82,11 +76,26 @@ export const waitOptionsField: INodeProperties = {
 	default: {},
 	options: [
 		{
+			displayName: 'Export As',
+			name: 'exportAs',
+			type: 'options',
+			default: 'file',
+			description: 'Where to put the document that Export Format asks for',
+			options: [
+				{
+					name: 'File',
+					value: 'file',
+					description: 'A binary file that other nodes can save or send',
+				},
+				{ name: 'Text', value: 'text', description: 'The output field export' },
+			],
+		},
+		{
 			displayName: 'Export Format',
 			name: 'exportFormat',
 			type: 'options',
 			default: 'none',
-			description: 'A file to output beside the result, for example subtitles',
+			description: 'A document to output beside the result, for example subtitles',
 			options: [{ name: 'None', value: 'none' }, ...exportFormatOptions],
 		},
 		{
@@ -113,12 +122,13 @@ export const waitOptionsField: INodeProperties = {
 			],
 		},
 		{
-			displayName: 'Poll Interval (Seconds)',
+			displayName: 'Poll Interval',
 			name: 'pollInterval',
 			type: 'number',
 			default: 10,
-			typeOptions: { minValue: 1 },
-			description: 'Time between two looks at the task. The service advises 5 to 15 seconds.',
+			typeOptions: { minValue: 1, maxValue: 86400 },
+			description: 'Seconds between two looks at the task. The service advises 5 to 15.',
+			hint: 'In seconds',
 			// A suspended execution looks at nothing.
 			displayOptions: { hide: { '/onCompletion': ['awaitWebhook'] } },
 		},
@@ -131,21 +141,24 @@ export const waitOptionsField: INodeProperties = {
 			hint: 'The name of the output binary field to put the exported file in',
 		},
 		{
-			displayName: 'Timeout (Minutes)',
+			displayName: 'Timeout',
 			name: 'timeout',
 			type: 'number',
 			default: 180,
-			typeOptions: { minValue: 1 },
+			typeOptions: { minValue: 1, maxValue: 86400 },
 			description:
-				'How long to wait before giving up. A task that has not ended by then goes on at the service.',
+				'Minutes to wait before giving up. A task that has not ended by then goes on at the service.',
+			hint: 'In minutes',
 		},
 	],
 };
 
 /** 'When Submitted' and what belongs to its values, for the three operations that submit. */
-export const completionFields: INodeProperties[] = [
-	onCompletionField,
-	triggerUrlField,
-	webhookUrlField,
-	{ ...waitOptionsField, displayOptions: { show: { onCompletion: ['poll', 'awaitWebhook'] } } },
-];
+export function completionFields(byDefault: 'poll' | 'returnTask'): INodeProperties[] {
+	return [
+		{ ...onCompletionField, default: byDefault },
+		triggerUrlField,
+		webhookUrlField,
+		{ ...waitOptionsField, displayOptions: { show: { onCompletion: ['poll', 'awaitWebhook'] } } },
+	];
+}

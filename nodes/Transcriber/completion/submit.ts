@@ -8,6 +8,7 @@ import type {
 import { checkWebhookUrl, refuse } from '../request/checks';
 import { credentialOf } from '../request/credential';
 import { ServiceError, said, wasCertainlyRefused } from '../request/errors';
+import { choiceIn, required, textIn } from '../request/parameters';
 import type { NodeRun } from '../request/run';
 import { send, type Policy, type RoutingRequest } from '../request/service';
 import { taskIdOf } from '../request/shapes';
@@ -31,7 +32,7 @@ export async function submit(
 ): Promise<INodeExecutionData[]> {
 	const answer = await submitOnce.call(this, request, policy);
 	run.accept(this.getItemIndex(), nameOf(answer));
-	switch (this.getNodeParameter('onCompletion', 'returnTask')) {
+	switch (onCompletionOf(this)) {
 		case 'poll':
 			return [await finishedTask.call(this, answer)];
 		case 'awaitWebhook':
@@ -53,19 +54,41 @@ export function prepareCompletion(
 	request: RoutingRequest,
 ): void {
 	checkNotRefusedBefore(this);
-	const onCompletion = this.getNodeParameter('onCompletion', 'returnTask');
+	const onCompletion = onCompletionOf(this);
 	if (onCompletion === 'poll' || onCompletion === 'awaitWebhook') checkWaitOptions.call(this);
-	if (onCompletion === 'callUrl') {
-		const webhookUrl = String(this.getNodeParameter('webhookUrl', '')).trim();
-		checkWebhookUrl(this, request, webhookUrl, 'Webhook URL');
+	const webhookUrl = webhookUrlFor(this, request, onCompletion);
+	if (!webhookUrl) return;
+	request.options.body = { ...(request.options.body as IDataObject), webhook_url: webhookUrl };
+}
+
+/** The address that the service shall call; undefined where it shall call none. */
+function webhookUrlFor(
+	context: IExecutePaginationFunctions,
+	request: RoutingRequest,
+	onCompletion: OnCompletion,
+): string | undefined {
+	if (onCompletion === 'awaitWebhook') return resumeAddress(context, request);
+	if (onCompletion === 'notifyTrigger') {
+		const triggerUrl = triggerUrlOf(context);
+		checkTriggerUrl(context, request, triggerUrl);
+		return triggerUrl;
 	}
-	if (onCompletion === 'notifyTrigger') checkTriggerUrl(this, request, triggerUrlOf(this));
-	if (onCompletion === 'awaitWebhook') {
-		request.options.body = {
-			...(request.options.body as IDataObject),
-			webhook_url: resumeAddress(this, request),
-		};
-	}
+	if (onCompletion !== 'callUrl') return undefined;
+	const given = textIn(context, context.getNodeParameter('webhookUrl', ''), 'Webhook URL');
+	const webhookUrl = required(context, given, 'Webhook URL');
+	checkWebhookUrl(context, request, webhookUrl, 'Webhook URL');
+	return webhookUrl;
+}
+
+const ON_COMPLETION = ['awaitWebhook', 'callUrl', 'notifyTrigger', 'poll', 'returnTask'] as const;
+
+type OnCompletion = (typeof ON_COMPLETION)[number];
+
+/** 'When Submitted'. Not set, it is what the panel begins with. */
+function onCompletionOf(context: IExecutePaginationFunctions): OnCompletion {
+	const value: unknown = context.getNodeParameter('onCompletion', '');
+	const byDefault = context.getNodeParameter('operation') === 'sendBot' ? 'returnTask' : 'poll';
+	return choiceIn(context, value, 'When Submitted', ON_COMPLETION) ?? byDefault;
 }
 
 /** For `perform`: what was submitted in this execution is not checked and built again. */
@@ -105,9 +128,8 @@ async function keep(
 	context: IExecutePaginationFunctions,
 	answer: IDataObject,
 ): Promise<IDataObject> {
-	const onCompletion = context.getNodeParameter('onCompletion', 'returnTask');
 	const { webhook_secret: secret, ...shown } = answer;
-	if (typeof secret !== 'string' || onCompletion === 'callUrl') {
+	if (typeof secret !== 'string' || onCompletionOf(context) === 'callUrl') {
 		remember(context, { state: 'accepted', at: Date.now(), answer });
 		return answer;
 	}
@@ -118,7 +140,8 @@ async function keep(
 }
 
 function triggerUrlOf(context: IExecutePaginationFunctions): string {
-	return String(context.getNodeParameter('triggerUrl', '')).trim();
+	const given = textIn(context, context.getNodeParameter('triggerUrl', ''), 'Trigger URL');
+	return required(context, given, 'Trigger URL');
 }
 
 /** Hands the secret to the trigger once; afterwards this node has no use for it. */

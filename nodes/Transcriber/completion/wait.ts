@@ -15,6 +15,7 @@ import {
 	statusWithoutTask,
 	taskIdOf,
 } from '../request/shapes';
+import { recordingOf } from '../request/upload';
 import { addExport, fetchResult, transcript } from './result';
 import { waitOptionsOf } from './waitOptions';
 
@@ -145,8 +146,7 @@ function tellIfUnknown(
 /** The recording's own name, where there is one: `interview.mp3` becomes `interview.srt`. */
 function nameOfRecording(context: IExecutePaginationFunctions): string | undefined {
 	if (context.getNodeParameter('operation') !== 'transcribeFile') return undefined;
-	const property = context.getNodeParameter('binaryPropertyName', 'data') as string;
-	return context.helpers.assertBinaryData(property).fileName?.replace(/\.[^.]+$/, '') || undefined;
+	return recordingOf(context).binary.fileName?.replace(/\.[^.]+$/, '') || undefined;
 }
 
 function endedBadly(context: IExecutePaginationFunctions, task: IDataObject): NodeOperationError {

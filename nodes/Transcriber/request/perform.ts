@@ -1,7 +1,8 @@
 import type { IExecutePaginationFunctions, INodeExecutionData } from 'n8n-workflow';
 import { NodeApiError, NodeOperationError } from 'n8n-workflow';
 
-import { checkBaseUrl, fillPath } from './checks';
+import { checkBaseUrl } from './checks';
+import { fillPath } from './ids';
 import { NodeRun, isToolCall } from './run';
 import { REPEATABLE, send, type Policy, type RoutingRequest } from './service';
 

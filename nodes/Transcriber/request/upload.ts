@@ -3,9 +3,12 @@ import type {
 	IDataObject,
 	IExecutePaginationFunctions,
 	IExecuteSingleFunctions,
+	NodeOperationError,
 } from 'n8n-workflow';
+import { isBinaryValue } from 'n8n-workflow';
 
 import { refuse } from './checks';
+import { required, textIn } from './parameters';
 import type { RoutingRequest } from './service';
 import { MAX_FILE_BYTES } from './shapes';
 
@@ -110,16 +113,80 @@ export async function whileMoving<T>(
 	}
 }
 
+/** The item's file, and the field that it is in. */
+interface Found {
+	property: string;
+	binary: IBinaryData;
+}
+
 /**
- * Turns the declared body fields into multipart/form-data with the item's file (service document,
- * "Upload parameters"). Refuses an item without a file, an empty file and one over 8 GB.
+ * The recording that 'Input Data Field Name' names. While that is untouched, the only file of an
+ * item is taken under whatever name: forms and mail nodes use names of their own.
+ */
+export function recordingOf(context: IExecutePaginationFunctions): Found {
+	const displayName = 'Input Data Field Name';
+	const value: unknown = context.getNodeParameter('binaryPropertyName', 'data');
+	// An expression may give the file itself.
+	if (isBinaryValue(value)) return { property: value.fileName ?? displayName, binary: value };
+	const property = required(context, textIn(context, value, displayName), displayName);
+	const files = context.getInputData().binary ?? {};
+	const [only, ...others] = Object.entries(files);
+	const entered = context.getNodeParameter('binaryPropertyName', '', { rawExpressions: true });
+	if (entered === 'data' && !files.data && only && others.length === 0) {
+		return { property: only[0], binary: only[1] };
+	}
+	try {
+		return { property, binary: context.helpers.assertBinaryData(property) };
+	} catch {
+		throw noFile(context, property, files);
+	}
+}
+
+function noFile(
+	context: IExecutePaginationFunctions,
+	property: string,
+	files: Record<string, IBinaryData>,
+): NodeOperationError {
+	const names = Object.entries(files).map(
+		([name, { fileName }]) => `'${name}'${fileName ? ` (${fileName})` : ''}`,
+	);
+	if (names.length === 0) {
+		return refuse(
+			context,
+			`This item has no file in '${property}', and no other file`,
+			'Check that the step before outputs the recording as a file. It is shown under Binary there.',
+		);
+	}
+	return refuse(
+		context,
+		`This item has no file in '${property}'. It has: ${names.join(', ')}`,
+		"Enter the name of the field with the recording in 'Input Data Field Name'.",
+	);
+}
+
+/** n8n says text/plain of whatever it does not know, so there only the name of a file tells. */
+function isNoRecording({ mimeType = '', fileName = '' }: IBinaryData): boolean {
+	if (!mimeType.startsWith('text/plain'))
+		return /^(text\/|image\/|application\/pdf)/.test(mimeType);
+	return /\.(txt|text|log|md|csv|tsv|json|xml|html?|srt|vtt|ini|ya?ml)$/i.test(fileName);
+}
+
+/**
+ * Turns the body fields into multipart/form-data with the item's file (service document, "Upload
+ * parameters"). Refuses an item without a recording, an empty file and one over 8 GB.
  */
 export async function attachRecording(
 	this: IExecutePaginationFunctions,
 	request: RoutingRequest,
 ): Promise<void> {
-	const property = this.getNodeParameter('binaryPropertyName') as string;
-	const binary = this.helpers.assertBinaryData(property);
+	const { property, binary } = recordingOf(this);
+	if (isNoRecording(binary)) {
+		throw refuse(
+			this,
+			`The file in '${property}' is no recording but ${binary.mimeType}`,
+			'Take an audio or video file. Nothing was sent.',
+		);
+	}
 	const bytes = await sizeOf(this, binary);
 	if (bytes === 0) {
 		throw refuse(this, `The file in '${property}' is empty`, 'Check the step that made the file.');

@@ -62,6 +62,18 @@ export const consentNotice: INodeProperties = {
 	default: '',
 };
 
+/** Of the action node and of the trigger. */
+export const startAtField: INodeProperties = {
+	displayName: 'Start At',
+	name: 'startAt',
+	type: 'dateTime',
+	default: '',
+	placeholder: 'e.g. 2030-01-31T10:00:00+03:00',
+	description:
+		'When the bot joins, at most 30 days ahead. A time without an offset is in the time zone of the workflow.',
+	hint: 'Leave empty to let the bot join at once',
+};
+
 export const outputFileField: INodeProperties = {
 	displayName: 'Put Output File in Field',
 	name: 'binaryPropertyName',

@@ -6,7 +6,7 @@ import type {
 	INodePropertyOptions,
 } from 'n8n-workflow';
 
-import { idFrom } from '../../request/checks';
+import { idFrom } from '../../request/ids';
 import { perform } from '../../request/perform';
 import type { RoutingRequest } from '../../request/service';
 import { shownFor, taskField } from '../fields';

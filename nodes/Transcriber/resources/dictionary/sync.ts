@@ -4,9 +4,11 @@ import type {
 	INodeExecutionData,
 	INodeProperties,
 	INodePropertyOptions,
+	NodeOperationError,
 } from 'n8n-workflow';
 
 import { refuse } from '../../request/checks';
+import { booleanIn, choiceIn, collectionIn } from '../../request/parameters';
 import { perform } from '../../request/perform';
 import { itemsOf } from '../../request/run';
 import { call, type RoutingRequest } from '../../request/service';
@@ -102,9 +104,23 @@ function forAllItems(performOne: ReturnType<typeof perform>): ReturnType<typeof 
 	};
 }
 
-/** Terms that cannot be read are the error of their own item, before anything is read or written. */
+/** What cannot be read is the error of its own item, before anything is read or written. */
 function checkOwnTerms(this: IExecutePaginationFunctions): void {
+	choicesOf(this);
 	termsOfItem(this, this.getItemIndex());
+}
+
+function choicesOf(context: IExecutePaginationFunctions) {
+	const mode = choiceIn(context, context.getNodeParameter('mode', ''), 'Mode', [
+		'addMissing',
+		'replace',
+	]);
+	const options = collectionIn(context, context.getNodeParameter('options', {}), 'Options');
+	return {
+		replaces: mode !== 'addMissing',
+		dryRun: booleanIn(context, context.getNodeParameter('dryRun', false), 'Dry Run') ?? false,
+		allowEmpty: booleanIn(context, options.allowEmpty, 'Allow Empty') ?? false,
+	};
 }
 
 /** The first item does the work for all; the others have no output of their own. */
@@ -112,8 +128,8 @@ async function syncOnce(this: IExecutePaginationFunctions): Promise<INodeExecuti
 	if (this.getItemIndex() > 0) return [];
 	const items = Array.from({ length: itemsOf(this) }, (_, item) => item);
 	const given = distinct(items.flatMap((item) => termsOfItem(this, item)));
-	const replaces = this.getNodeParameter('mode', 'replace') === 'replace';
-	if (given.length === 0 && replaces) checkMayBeEmpty(this);
+	const { replaces, dryRun, allowEmpty } = choicesOf(this);
+	if (given.length === 0 && replaces && !allowEmpty) throw hasNoTerm(this);
 
 	const before = await call(this, { method: 'GET', url: '/dictionary' });
 	const old = Array.isArray(before.terms) ? before.terms.map(String) : [];
@@ -122,7 +138,6 @@ async function syncOnce(this: IExecutePaginationFunctions): Promise<INodeExecuti
 	const wanted = replaces && !keepsInherited ? given : distinct([...old, ...given]);
 	checkSize(this, wanted, before);
 
-	const dryRun = this.getNodeParameter('dryRun', false) === true;
 	const changed = !isSame(old, wanted);
 	const answer =
 		changed && !dryRun
@@ -154,10 +169,8 @@ function termsOfItem(context: IExecutePaginationFunctions, item: number): string
 	return readTerms(context, value, item);
 }
 
-function checkMayBeEmpty(context: IExecutePaginationFunctions): void {
-	const { allowEmpty } = context.getNodeParameter('options', {}) as { allowEmpty?: boolean };
-	if (allowEmpty === true) return;
-	throw refuse(
+function hasNoTerm(context: IExecutePaginationFunctions): NodeOperationError {
+	return refuse(
 		context,
 		"'Terms' has no term in any input item, so the dictionary was left as it is",
 		"Check the expression in 'Terms' and the step before. To empty the dictionary on purpose, add the option 'Allow Empty' and turn it on.",

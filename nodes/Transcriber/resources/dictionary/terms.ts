@@ -1,6 +1,15 @@
 import type { IExecutePaginationFunctions, INodeProperties } from 'n8n-workflow';
 
 import { refuse } from '../../request/checks';
+import {
+	accident,
+	choiceIn,
+	isAccident,
+	isNothing,
+	listIn,
+	required,
+	textIn,
+} from '../../request/parameters';
 import type { RoutingRequest } from '../../request/service';
 import { DICTIONARY_LIMIT_CHARS, dictionaryChars } from '../../request/shapes';
 
@@ -49,12 +58,13 @@ export const termsFields: INodeProperties[] = [
 
 /** Puts 'Terms' or 'Text' into the request. */
 export function addTerms(this: IExecutePaginationFunctions, request: RoutingRequest): void {
-	if (this.getNodeParameter('specifyTerms', 'list') === 'list') {
+	const given = this.getNodeParameter('specifyTerms', '');
+	if (choiceIn(this, given, 'Specify Terms', ['list', 'text']) !== 'text') {
 		request.options.body = { terms: termsFrom(this) };
 		return;
 	}
-	const text = String(this.getNodeParameter('text', ''));
-	checkTerms(this, distinct(text.split(/[,;\n]/)), 'Text');
+	const text = required(this, textIn(this, this.getNodeParameter('text', ''), 'Text'), 'Text');
+	checkTerms(this, distinct(text.split(/[,;\r\n]/)), 'Text');
 	request.options.body = { text };
 }
 
@@ -75,27 +85,27 @@ export function readTerms(
 	value: unknown,
 	item = context.getItemIndex(),
 ): string[] {
-	const given = typeof value === 'string' ? (listIn(value) ?? value.split('\n')) : value;
-	const terms = (Array.isArray(given) ? given : [given]).filter(
-		(term: unknown) => term !== null && term !== undefined,
-	);
-	const wrong = terms.find((term) => !['string', 'number', 'boolean'].includes(typeof term));
+	if (typeof value === 'string' && isAccident(value)) throw accident(context, value, 'Terms');
+	const given = typeof value === 'string' ? (listIn(value) ?? value.split(/[\r\n]/)) : value;
+	const terms = (Array.isArray(given) ? given : [given]).filter((term) => !isNothing(term));
+	const wrong = terms.find((term) => !isTerm(term));
 	if (wrong === undefined) return distinct(terms.map(String));
 	throw refuse(
 		context,
-		`'Terms' holds something that is not a term in item ${item}: ${JSON.stringify(wrong).slice(0, 80)}`,
+		`'Terms' holds something that is not a term in item ${item}: ${shown(wrong)}`,
 		'A term is a text. Name the field that holds it, for example {{ $json.term }}, or {{ $json.rows.map(row => row.term) }} for a list.',
 	);
 }
 
-function listIn(text: string): unknown[] | undefined {
-	if (!/^\s*\[.*\]\s*$/s.test(text)) return undefined;
-	try {
-		const list: unknown = JSON.parse(text);
-		return Array.isArray(list) ? list : undefined;
-	} catch {
-		return undefined;
-	}
+/** A word of a list may be 'null', but a whole object that was made into text is none. */
+function isTerm(value: unknown): boolean {
+	if (typeof value === 'string') return !value.includes('[object Object]');
+	return typeof value === 'boolean' || Number.isFinite(value);
+}
+
+function shown(value: unknown): string {
+	const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
+	return text.slice(0, 80);
 }
 
 /** As the service does it: trimmed, without blanks and repeats, in the order given. */

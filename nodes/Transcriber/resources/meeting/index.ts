@@ -3,6 +3,7 @@ import type { INodeProperties, INodePropertyOptions } from 'n8n-workflow';
 import { perform } from '../../request/perform';
 import { botField, shownFor } from '../fields';
 import { sendBot, sendBotFields } from './sendBot';
+import { wait, waitFields } from './wait';
 
 const operations: INodePropertyOptions[] = [
 	{
@@ -26,6 +27,7 @@ const operations: INodePropertyOptions[] = [
 		},
 	},
 	sendBot,
+	wait,
 ];
 
 export const meeting: INodeProperties[] = [
@@ -38,6 +40,7 @@ export const meeting: INodeProperties[] = [
 		displayOptions: { show: { resource: ['meeting'] } },
 		options: operations,
 	},
-	...shownFor('meeting', ['cancel', 'get'], [botField]),
+	...shownFor('meeting', ['cancel', 'get', 'wait'], [botField]),
 	...sendBotFields,
+	...waitFields,
 ];

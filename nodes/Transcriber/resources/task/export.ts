@@ -1,4 +1,5 @@
 import type {
+	IExecutePaginationFunctions,
 	IExecuteSingleFunctions,
 	INodeExecutionData,
 	INodeProperties,
@@ -6,9 +7,16 @@ import type {
 } from 'n8n-workflow';
 
 import { exportFormatOptions } from '../../completion/fields';
-import { exportedFile, exportedText, type ExportFormat } from '../../completion/result';
-import { idFrom } from '../../request/checks';
+import {
+	EXPORT_FORMATS,
+	exportedFile,
+	exportedText,
+	type ExportFormat,
+} from '../../completion/result';
+import { idFrom } from '../../request/ids';
+import { choiceIn, collectionIn, required, textIn } from '../../request/parameters';
 import { perform } from '../../request/perform';
+import type { RoutingRequest } from '../../request/service';
 import { outputFileField, shownFor } from '../fields';
 
 export const exportTask: INodePropertyOptions = {
@@ -18,7 +26,7 @@ export const exportTask: INodePropertyOptions = {
 	description: 'Get the transcript of a finished task as subtitles, text or JSON',
 	routing: {
 		request: { method: 'GET', url: '/tasks/{taskId}/export' },
-		operations: { pagination: perform() },
+		operations: { pagination: perform({ prepare: [addFormat] }) },
 		output: { postReceive: [toFile] },
 	},
 };
@@ -34,7 +42,6 @@ export const exportTaskFields: INodeProperties[] = shownFor(
 			default: 'srt',
 			description: 'SRT and VTT are subtitles; TXT is plain text',
 			options: exportFormatOptions,
-			routing: { send: { type: 'query', property: 'format' } },
 		},
 		{
 			displayName: 'Output',
@@ -78,21 +85,44 @@ export const exportTaskFields: INodeProperties[] = shownFor(
 	],
 );
 
+interface Choices {
+	format: ExportFormat;
+	/** Missing where the document is output as JSON. */
+	file?: { property: string; name: string };
+}
+
+function choicesOf(context: IExecuteSingleFunctions): Choices {
+	const format =
+		choiceIn(context, context.getNodeParameter('format', ''), 'Format', EXPORT_FORMATS) ?? 'srt';
+	const output = choiceIn(context, context.getNodeParameter('output', ''), 'Output', [
+		'file',
+		'json',
+	]);
+	if (output === 'json') return { format };
+	const displayName = 'Put Output File in Field';
+	const field = textIn(context, context.getNodeParameter('binaryPropertyName', ''), displayName);
+	const property = required(context, field, displayName);
+	const options = collectionIn(context, context.getNodeParameter('options', {}), 'Options');
+	const name = textIn(context, options.fileName, 'File Name') ?? idFrom(context, 'taskId');
+	return { format, file: { property, name } };
+}
+
+function addFormat(this: IExecutePaginationFunctions, request: RoutingRequest): void {
+	request.options.qs = { format: choicesOf(this).format };
+}
+
 async function toFile(
 	this: IExecuteSingleFunctions,
 	items: INodeExecutionData[],
 ): Promise<INodeExecutionData[]> {
-	const format = this.getNodeParameter('format') as ExportFormat;
+	const { format, file } = choicesOf(this);
 	const taskId = idFrom(this, 'taskId');
 	const texts = items.map(({ json }) => exportedText(this, json, { taskId, format }));
-	if (this.getNodeParameter('output') !== 'file') return items;
-	const property = this.getNodeParameter('binaryPropertyName') as string;
-	const { fileName } = this.getNodeParameter('options', {}) as { fileName?: string };
-	const name = fileName?.trim() || taskId;
+	if (!file) return items;
 	return await Promise.all(
 		texts.map(async (text) => ({
 			json: { task_id: taskId, format },
-			binary: { [property]: await exportedFile(this, text, format, name) },
+			binary: { [file.property]: await exportedFile(this, text, format, file.name) },
 		})),
 	);
 }

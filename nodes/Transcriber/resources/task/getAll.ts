@@ -7,7 +7,7 @@ import type {
 	INodePropertyOptions,
 } from 'n8n-workflow';
 
-import { refuse } from '../../request/checks';
+import { booleanIn, choiceIn, collectionIn, numberIn } from '../../request/parameters';
 import { perform } from '../../request/perform';
 import { send, type RoutingRequest } from '../../request/service';
 import { PAGE_SIZE, taskIdOf, tasksIn } from '../../request/shapes';
@@ -20,7 +20,7 @@ export const getAll: INodePropertyOptions = {
 	description: 'List the tasks of the account',
 	routing: {
 		request: { method: 'GET', url: '/tasks' },
-		operations: { pagination: perform({ prepare: [checkLimit], carryOut: allPages }) },
+		operations: { pagination: perform({ prepare: [addFilters], carryOut: allPages }) },
 		output: { postReceive: [eachTask] },
 	},
 };
@@ -64,7 +64,6 @@ export const getAllFields: INodeProperties[] = shownFor(
 						{ name: 'Pending', value: 'pending' },
 						{ name: 'Processing', value: 'processing' },
 					],
-					routing: { send: { type: 'query', property: 'status' } },
 				},
 			],
 		},
@@ -87,9 +86,7 @@ async function allPages(
 	this: IExecutePaginationFunctions,
 	request: RoutingRequest,
 ): Promise<INodeExecutionData[]> {
-	const wanted = this.getNodeParameter('returnAll')
-		? Infinity
-		: Number(this.getNodeParameter('limit'));
+	const wanted = wantedFrom(this);
 	const found = new Map<unknown, INodeExecutionData>();
 	let pagesWithoutNews = 0;
 	for (let offset = 0; found.size < wanted && pagesWithoutNews < 2;) {
@@ -109,13 +106,19 @@ async function allPages(
 	return [...found.values()].slice(0, wanted);
 }
 
-function checkLimit(this: IExecutePaginationFunctions): void {
-	if (this.getNodeParameter('returnAll')) return;
-	const limit = this.getNodeParameter('limit', '');
-	if (Number.isInteger(Number(limit)) && Number(limit) > 0) return;
-	throw refuse(
-		this,
-		`'Limit' has to be a whole number above 0, but is '${String(limit ?? '')}'`,
-		"To get all tasks, turn on 'Return All'.",
-	);
+/** How many tasks the user wants. */
+function wantedFrom(context: IExecutePaginationFunctions): number {
+	const returnAll = booleanIn(context, context.getNodeParameter('returnAll', false), 'Return All');
+	if (returnAll) return Infinity;
+	const range = { above: 0, whole: true };
+	return numberIn(context, context.getNodeParameter('limit', ''), 'Limit', range) ?? 50;
+}
+
+const STATES = ['completed', 'failed', 'pending', 'processing'] as const;
+
+function addFilters(this: IExecutePaginationFunctions, request: RoutingRequest): void {
+	wantedFrom(this);
+	const filters = collectionIn(this, this.getNodeParameter('filters', {}), 'Filters');
+	const status = choiceIn(this, filters.status, 'Status', STATES);
+	request.options.qs = status ? { status } : {};
 }

@@ -1,14 +1,16 @@
 import type {
+	IExecutePaginationFunctions,
 	IExecuteSingleFunctions,
 	INodeExecutionData,
 	INodeProperties,
 	INodePropertyOptions,
 } from 'n8n-workflow';
 
+import { choicesIn } from '../../request/parameters';
 import { perform } from '../../request/perform';
 import { shownFor } from '../fields';
 
-const PARTS = ['segments', 'speakers', 'summary', 'text'];
+const PARTS = ['segments', 'speakers', 'summary', 'text'] as const;
 
 export const getResult: INodePropertyOptions = {
 	name: 'Get Result',
@@ -17,7 +19,7 @@ export const getResult: INodePropertyOptions = {
 	description: 'Read the text, segments, summary and speakers of a finished task',
 	routing: {
 		request: { method: 'GET', url: '/tasks/{taskId}/result' },
-		operations: { pagination: perform() },
+		operations: { pagination: perform({ prepare: [checkInclude] }) },
 		output: { postReceive: [onlyIncluded] },
 	},
 };
@@ -42,13 +44,21 @@ export const getResultFields: INodeProperties[] = shownFor(
 	],
 );
 
+function includeFrom(context: IExecuteSingleFunctions): ReadonlyArray<(typeof PARTS)[number]> {
+	return choicesIn(context, context.getNodeParameter('include', ''), 'Include', PARTS) ?? PARTS;
+}
+
+function checkInclude(this: IExecutePaginationFunctions): void {
+	includeFrom(this);
+}
+
 /** Drops the parts that were not chosen. What the service adds beyond the documented four stays. */
 async function onlyIncluded(
 	this: IExecuteSingleFunctions,
 	items: INodeExecutionData[],
 ): Promise<INodeExecutionData[]> {
-	const include = this.getNodeParameter('include', PARTS) as string[];
-	const left = new Set(PARTS.filter((part) => !include.includes(part)));
+	const include = includeFrom(this);
+	const left = new Set<string>(PARTS.filter((part) => !include.includes(part)));
 	return items.map(({ json }) => ({
 		json: Object.fromEntries(Object.entries(json).filter(([name]) => !left.has(name))),
 	}));

@@ -1,13 +1,12 @@
 import type {
-	IDataObject,
 	IExecutePaginationFunctions,
-	IHttpRequestMethods,
 	INodeProperties,
 	INodePropertyOptions,
 } from 'n8n-workflow';
 
-import { jsonObjectFrom, refuse } from '../../request/checks';
-import { fillPath } from '../../request/checks';
+import { refuse } from '../../request/checks';
+import { fillPath } from '../../request/ids';
+import { choiceIn, jsonObjectIn, required, textIn } from '../../request/parameters';
 import { perform } from '../../request/perform';
 import type { RoutingRequest } from '../../request/service';
 import { shownFor } from '../fields';
@@ -80,22 +79,35 @@ export const regenerateSummaryFields: INodeProperties[] = shownFor(
 );
 
 function asTheUserSays(this: IExecutePaginationFunctions, request: RoutingRequest): void {
-	const path = String(this.getNodeParameter('path', '')).trim();
+	const path = required(this, textIn(this, this.getNodeParameter('path', ''), 'Path'), 'Path');
 	if (!staysBelowApi(path)) {
 		throw refuse(
 			this,
-			path ? `'Path' is not a path below /api/v1: '${path}'` : "The parameter 'Path' is empty",
+			`'Path' is not a path below /api/v1: '${path}'`,
 			'Enter a path that begins with a slash, such as /tasks/{taskId}/…',
 		);
 	}
-	request.options.method = this.getNodeParameter('method') as IHttpRequestMethods;
+	const [placeholder] = path.replaceAll('{taskId}', '').match(/\{.*?\}/) ?? [];
+	if (placeholder) {
+		throw refuse(
+			this,
+			`'Path' has ${placeholder} in it, for which nothing can be put`,
+			'Write {taskId} where the ID of the task belongs.',
+		);
+	}
+	const method = choiceIn(this, this.getNodeParameter('method', ''), 'Method', METHODS);
+	const template = this.getNodeParameter('summaryTemplate', '');
+	const summaryTemplate = textIn(this, template, 'Summary Template');
+	request.options.method = method ?? 'POST';
 	request.options.url = path;
 	fillPath.call(this, request);
-	const body: IDataObject = jsonObjectFrom(this, this.getNodeParameter('bodyJson', '{}'), 'Body');
-	const template = String(this.getNodeParameter('summaryTemplate', '')).trim();
-	if (template) body.summary_template = template;
-	request.options.body = body;
+	request.options.body = {
+		...jsonObjectIn(this, this.getNodeParameter('bodyJson', ''), 'Body'),
+		...(summaryTemplate && { summary_template: summaryTemplate }),
+	};
 }
+
+const METHODS = ['PATCH', 'POST', 'PUT'] as const;
 
 /** Asks the URL parser itself, because it also reads `%2e`, a backslash and a tab its own way. */
 function staysBelowApi(path: string): boolean {

@@ -8,7 +8,7 @@ import type {
 import { waitOptionsField } from '../../completion/fields';
 import { finishedTask } from '../../completion/wait';
 import { checkWaitOptions } from '../../completion/waitOptions';
-import { idFrom } from '../../request/checks';
+import { idFrom } from '../../request/ids';
 import { perform } from '../../request/perform';
 import { shownFor } from '../fields';
 

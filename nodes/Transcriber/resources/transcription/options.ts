@@ -1,8 +1,25 @@
 import type { IDataObject, IExecutePaginationFunctions, INodeProperties } from 'n8n-workflow';
 
-import { jsonObjectFrom, refuse } from '../../request/checks';
+import {
+	choiceIn,
+	collectionIn,
+	isNothing,
+	jsonObjectIn,
+	numberIn,
+	textIn,
+	wrongKind,
+} from '../../request/parameters';
 import type { RoutingRequest } from '../../request/service';
 import { languages } from './languages';
+
+export const languageField: INodeProperties = {
+	displayName: 'Language',
+	name: 'language',
+	type: 'options',
+	default: 'ru',
+	description: 'Language spoken in the recording. An expression can give any ISO code.',
+	options: languages,
+};
 
 /** The service document's "Upload parameters". What is not set is not sent, so its defaults hold. */
 export const optionsField: INodeProperties = {
@@ -32,7 +49,6 @@ export const optionsField: INodeProperties = {
 				{ name: 'Medical', value: 'medical' },
 				{ name: 'Tech', value: 'tech' },
 			],
-			routing: { send: { type: 'body', property: 'domain' } },
 		},
 		{
 			displayName: 'Idempotency Key',
@@ -46,25 +62,12 @@ export const optionsField: INodeProperties = {
 			displayOptions: { show: { '/operation': ['transcribeFile'] } },
 		},
 		{
-			displayName: 'Language Name or Code',
-			name: 'language',
-			type: 'options',
-			default: 'ru',
-			description: 'Language spoken in the recording. An expression can give any ISO code.',
-			options: languages,
-			routing: { send: { type: 'body', property: 'language' } },
-		},
-		{
 			displayName: 'Number of Speakers',
 			name: 'numSpeakers',
 			type: 'number',
 			default: 2,
 			typeOptions: { minValue: 1, maxValue: 6 },
 			description: 'How many people speak, 1 to 6, if you know it. Raises accuracy.',
-			// A number may come as text, for example from a spreadsheet.
-			routing: {
-				send: { type: 'body', property: 'num_speakers', value: '={{ Number($value) }}' },
-			},
 		},
 		{
 			displayName: 'Prompt',
@@ -74,7 +77,6 @@ export const optionsField: INodeProperties = {
 			default: '',
 			placeholder: 'e.g. Kubernetes, Anna Petrova, OKR',
 			description: 'Names, terms and abbreviations of this one recording, for higher accuracy',
-			routing: { send: { type: 'body', property: 'prompt' } },
 		},
 		{
 			displayName: 'Summary Template',
@@ -84,56 +86,35 @@ export const optionsField: INodeProperties = {
 			placeholder: 'e.g. meeting',
 			description:
 				'Name of a summary template of the service, for example general, meeting, lecture, interview or podcast',
-			routing: { send: { type: 'body', property: 'summary_template' } },
 		},
 	],
 };
 
-interface TranscriptionOptions {
-	numSpeakers?: number;
-	domain?: string;
-	customFields?: unknown;
-	language?: unknown;
-}
+const DOMAINS = ['legal', 'medical', 'tech'] as const;
 
-/** What the document says about the options' values, checked before anything is sent. */
-export function checkOptions(this: IExecutePaginationFunctions): void {
-	const { numSpeakers, domain, language } = optionsOf(this);
-	if (numSpeakers !== undefined && !/^[1-6]$/.test(String(numSpeakers).trim())) {
-		throw refuse(
-			this,
-			`'Number of Speakers' has to be a whole number from 1 to 6, but is '${String(numSpeakers)}'`,
-			'Leave the option out if the number is not known.',
-		);
-	}
-	if (domain !== undefined && !['legal', 'medical', 'tech'].includes(domain)) {
-		throw refuse(
-			this,
-			`'Domain' is not one the service knows: '${String(domain)}'`,
-			'Use legal, medical or tech.',
-		);
-	}
-	if (language !== undefined && !/^[a-z]{2,3}(-[a-z0-9]+)*$/i.test(String(language))) {
-		throw refuse(
-			this,
-			`'Language Name or Code' is not a language code: '${String(language)}'`,
-			'Use an ISO code such as ru or en.',
-		);
-	}
-}
-
-/** Merges 'Custom Fields' into the request: the way to reach what the service document leaves out. */
-export function mergeCustomFields(
-	this: IExecutePaginationFunctions,
-	request: RoutingRequest,
-): void {
-	const custom = jsonObjectFrom(this, optionsOf(this).customFields ?? {}, 'Custom Fields');
-	const body = Object.entries({ ...(request.options.body as IDataObject), ...custom });
+/**
+ * Adds 'Language' and the options to the request. 'Custom Fields' are merged last: they are the way
+ * to reach what the service document leaves out.
+ */
+export function addOptions(this: IExecutePaginationFunctions, request: RoutingRequest): void {
+	const options = collectionIn(this, this.getNodeParameter('options', {}), 'Options');
+	const speakers = { min: 1, max: 6, whole: true };
+	const body: IDataObject = {
+		...(request.options.body as IDataObject),
+		language: languageIn(this, this.getNodeParameter('language', '')),
+		domain: choiceIn(this, options.domain, 'Domain', DOMAINS),
+		num_speakers: numberIn(this, options.numSpeakers, 'Number of Speakers', speakers),
+		prompt: textIn(this, options.prompt, 'Prompt'),
+		summary_template: textIn(this, options.summaryTemplate, 'Summary Template'),
+		...jsonObjectIn(this, options.customFields, 'Custom Fields'),
+	};
 	request.options.body = Object.fromEntries(
-		body.filter(([, value]) => value !== null && value !== ''),
+		Object.entries(body).filter(([, value]) => !isNothing(value)),
 	);
 }
 
-function optionsOf(context: IExecutePaginationFunctions): TranscriptionOptions {
-	return context.getNodeParameter('options', {}) as TranscriptionOptions;
+function languageIn(context: IExecutePaginationFunctions, value: unknown): string | undefined {
+	const language = textIn(context, value, 'Language');
+	if (!language || /^[a-z]{2,3}(-[a-z0-9]+)*$/i.test(language)) return language;
+	throw wrongKind(context, language, 'Language', 'has to be an ISO code such as ru or en');
 }

@@ -1,5 +1,7 @@
 import { createHash } from 'crypto';
 import type {
+	IBinaryData,
+	IExecuteData,
 	IExecutePaginationFunctions,
 	INodeProperties,
 	INodePropertyOptions,
@@ -8,11 +10,13 @@ import type {
 import { derivedKey } from '../../completion/accepted';
 import { completionFields } from '../../completion/fields';
 import { isAccepted, prepareCompletion, submit } from '../../completion/submit';
+import { refuse } from '../../request/checks';
+import { collectionIn, textIn } from '../../request/parameters';
 import { perform } from '../../request/perform';
 import type { RoutingRequest } from '../../request/service';
-import { attachRecording } from '../../request/upload';
+import { attachRecording, recordingOf } from '../../request/upload';
 import { chargeNotice, shownFor } from '../fields';
-import { checkOptions, mergeCustomFields, optionsField } from './options';
+import { addOptions, languageField, optionsField } from './options';
 
 export const transcribeFile: INodePropertyOptions = {
 	name: 'Transcribe File',
@@ -23,13 +27,7 @@ export const transcribeFile: INodePropertyOptions = {
 		request: { method: 'POST', url: '/transcribe' },
 		operations: {
 			pagination: perform({
-				prepare: [
-					checkOptions,
-					prepareCompletion,
-					mergeCustomFields,
-					addIdempotencyKey,
-					attachRecording,
-				],
+				prepare: [prepareCompletion, addOptions, addIdempotencyKey, attachRecording],
 				// The Idempotency-Key makes a repeat harmless.
 				policy: { limit: 'submit', repeatable: true, upload: true },
 				isAccepted,
@@ -51,21 +49,45 @@ export const transcribeFileFields: INodeProperties[] = shownFor(
 			default: 'data',
 			required: true,
 			placeholder: 'e.g. data',
-			hint: 'The name of the input field containing the file to transcribe',
+			hint: 'The name of the input field containing the file to transcribe. An item with only one file needs none.',
 		},
-		...completionFields,
+		languageField,
+		...completionFields('poll'),
 		optionsField,
 	],
 );
 
 function addIdempotencyKey(this: IExecutePaginationFunctions, request: RoutingRequest): void {
-	const { idempotencyKey } = this.getNodeParameter('options', {}) as { idempotencyKey?: string };
-	const given = String(idempotencyKey ?? '').trim();
-	const recording = this.helpers.assertBinaryData(
-		this.getNodeParameter('binaryPropertyName') as string,
-	);
-	const key = given ? asHeader(given) : derivedKey(this, recording);
+	const options = collectionIn(this, this.getNodeParameter('options', {}), 'Options');
+	const given = textIn(this, options.idempotencyKey, 'Idempotency Key');
+	const { binary } = recordingOf(this);
+	if (given) checkKeyIsForOneFile(this, given, binary);
+	const key = given ? asHeader(given) : derivedKey(this, binary);
 	request.options.headers = { ...request.options.headers, 'Idempotency-Key': key };
+}
+
+/** The file of each key that the user gave, for every run of the node. */
+const filesOfKeys = new WeakMap<IExecuteData, Map<string, string>>();
+
+/** The service would answer with the task of the first file, and never transcribe the second. */
+function checkKeyIsForOneFile(
+	context: IExecutePaginationFunctions,
+	key: string,
+	{ id, data }: IBinaryData,
+): void {
+	const run = context.getExecuteData();
+	const files = filesOfKeys.get(run) ?? new Map<string, string>();
+	filesOfKeys.set(run, files);
+	const file = id ?? createHash('sha256').update(data).digest('hex');
+	if ((files.get(key) ?? file) === file) {
+		files.set(key, file);
+		return;
+	}
+	throw refuse(
+		context,
+		`'Idempotency Key' is '${key.slice(0, 80)}' for two different files`,
+		'The service makes one task per key, so the second file would not be transcribed. Use a key that differs from file to file, for example {{ $json.fileId }}, or leave it empty.',
+	);
 }
 
 /** A header holds ASCII only. n8n's HTTP client drops the rest, and two keys would become one. */

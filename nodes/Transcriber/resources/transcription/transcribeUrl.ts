@@ -7,10 +7,12 @@ import type {
 import { completionFields } from '../../completion/fields';
 import { isAccepted, prepareCompletion, submit } from '../../completion/submit';
 import { refuse } from '../../request/checks';
+import { required, textIn } from '../../request/parameters';
 import { perform } from '../../request/perform';
+import type { RoutingRequest } from '../../request/service';
 import { LINK_FIELD } from '../../request/shapes';
 import { chargeNotice, shownFor } from '../fields';
-import { checkOptions, mergeCustomFields, optionsField } from './options';
+import { addOptions, languageField, optionsField } from './options';
 
 export const transcribeUrl: INodePropertyOptions = {
 	name: 'Transcribe URL',
@@ -21,7 +23,7 @@ export const transcribeUrl: INodePropertyOptions = {
 		request: { method: 'POST', url: '/transcribe-url' },
 		operations: {
 			pagination: perform({
-				prepare: [checkLink, checkOptions, prepareCompletion, mergeCustomFields],
+				prepare: [addLink, prepareCompletion, addOptions],
 				policy: { limit: 'submit', repeatable: false },
 				isAccepted,
 				carryOut: submit,
@@ -44,21 +46,21 @@ export const transcribeUrlFields: INodeProperties[] = shownFor(
 			placeholder: 'e.g. https://example.com/interview.mp3',
 			description:
 				'Link of a video-hosting service, a cloud-drive link, or the direct address of an audio or video file',
-			routing: {
-				send: { type: 'body', property: LINK_FIELD, value: '={{ String($value).trim() }}' },
-			},
 		},
-		...completionFields,
+		languageField,
+		...completionFields('poll'),
 		optionsField,
 	],
 );
 
-function checkLink(this: IExecutePaginationFunctions): void {
-	const url = String(this.getNodeParameter('url', ''));
-	if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return;
-	throw refuse(
-		this,
-		url ? `'URL' is not a web address: '${url}'` : "The parameter 'URL' is empty",
-		'Enter a link that starts with https:// and that the service can open without a login.',
-	);
+function addLink(this: IExecutePaginationFunctions, request: RoutingRequest): void {
+	const url = required(this, textIn(this, this.getNodeParameter('url', ''), 'URL'), 'URL');
+	if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
+		throw refuse(
+			this,
+			`'URL' is not a web address: '${url}'`,
+			'Enter a link that starts with https:// and that the service can open without a login.',
+		);
+	}
+	request.options.body = { [LINK_FIELD]: url };
 }

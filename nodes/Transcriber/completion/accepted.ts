@@ -6,13 +6,23 @@ import type {
 	IExecutePaginationFunctions,
 } from 'n8n-workflow';
 
-import { isToolCall } from '../request/run';
+import {
+	isTool,
+	isToolCall,
+	runIndexAfterTimeout,
+	runIndexOf,
+	runKeyOf,
+} from '../n8nInternals/nodeRuns';
 import type { Suspension } from './suspend';
 
 /**
- * What the service has accepted for each item, remembered in the node's context, which n8n saves
- * with the execution: a node that n8n runs again in the same execution (Retry On Fail) finds the
- * task or bot it already has, and pays for nothing twice.
+ * What was sent for each item and what the service has accepted, remembered in the node's context.
+ * n8n saves that context with the execution and hands it to a Retry of a failed execution, which
+ * has a new execution id: a node that runs again finds what it already has, and pays for nothing
+ * twice. n8n saves an execution when the node is suspended, when the execution ends, and after each
+ * node where "Save execution progress" is on. So the one gap is an n8n process that is killed
+ * between the send and the end of the node: there only the Idempotency-Key of a file protects, in a
+ * run that has the same execution id (a queue worker that takes the job over).
  */
 export type Memory =
 	| {
@@ -25,15 +35,18 @@ export type Memory =
 			/** The trigger has the secret. */
 			handedOver?: boolean;
 	  }
-	/** Sent without a key, and no answer came: it may or may not have been accepted. */
-	| { state: 'unknown' };
+	/**
+	 * Sent, and no answer has come so far. With the same Idempotency-Key it may be sent again. Without
+	 * a key it may not: nobody knows whether the service accepted it.
+	 */
+	| { state: 'sent'; key?: string };
 
-/** A tool has no context of its own that lasts: what it has accepted is kept with its caller's run. */
+/** In n8n 1 a tool has no context that lasts: what it has accepted is kept with its caller's run. */
 const ofToolCalls = new WeakMap<IExecuteData, Record<string, Memory>>();
 
 function memories(context: IExecutePaginationFunctions): Record<string, Memory> {
 	if (isToolCall(context)) {
-		const caller = context.getExecuteData();
+		const caller = runKeyOf(context);
 		const memory = ofToolCalls.get(caller) ?? {};
 		ofToolCalls.set(caller, memory);
 		return memory;
@@ -51,16 +64,19 @@ export const SUBMISSION_SECRET = 'submission secret';
  * up, n8n counts it once more (see `suspend`), but it is the same run.
  */
 export function runOf(context: IExecutePaginationFunctions): { index: number; isLate: boolean } {
-	const index = Number(context.evaluateExpression('{{ $runIndex }}', 0));
+	const index = runIndexOf(context);
 	const { suspension } = context.getContext('node') as { suspension?: Suspension };
-	const isLate = suspension?.asleep === true && !suspension.resumed && index === suspension.run + 1;
+	const isLate =
+		suspension?.asleep === true &&
+		!suspension.resumed &&
+		index === runIndexAfterTimeout(suspension.run);
 	return { index: isLate ? suspension.run : index, isLate };
 }
 
 /** The run counts too: in a loop the same node has the same item index again and again. */
 function placeOf(context: IExecutePaginationFunctions): string {
-	// Each try of a tool has a run index of its own, so a call is known by what it asks for.
-	if (isToolCall(context)) return JSON.stringify(parametersOf(context));
+	// Each call of a tool has a run index of its own, so a call is known by what it asks for.
+	if (isTool(context)) return JSON.stringify(parametersOf(context));
 	return `${runOf(context).index}:${context.getItemIndex()}`;
 }
 
@@ -82,11 +98,22 @@ export function forget(context: IExecutePaginationFunctions): void {
 }
 
 /**
- * The Idempotency-Key of an item's submit (service document, "POST /transcribe"): the same
- * whenever n8n runs this item of this run of this node again, and no other item's. The file counts
- * too, because a new n8n counts its executions from 1 again.
+ * The Idempotency-Key of an item's submit (service document, "POST /transcribe"): the one that this
+ * item was sent with before, or else `given`, or else one that is the same whenever n8n runs this
+ * item of this run of this node again, and no other item's. The file counts too, because a new n8n
+ * counts its executions from 1 again.
  */
-export function derivedKey(
+export function idempotencyKey(
+	context: IExecutePaginationFunctions,
+	recording: IBinaryData,
+	given?: string,
+): string {
+	const memory = recall(context);
+	if (memory?.state === 'sent' && memory.key) return memory.key;
+	return given ?? derivedKey(context, recording);
+}
+
+function derivedKey(
 	context: IExecutePaginationFunctions,
 	{ id, fileName, data }: IBinaryData,
 ): string {

@@ -5,17 +5,24 @@ import type {
 	NodeOperationError,
 } from 'n8n-workflow';
 
+import { isToolCall } from '../n8nInternals/nodeRuns';
+import { assertCanSuspend, suspend } from '../n8nInternals/suspension';
 import { checkOwnAddress, refuse } from '../request/checks';
-import { isBatched, isToolCall, type NodeRun } from '../request/run';
-import type { Caller, RoutingRequest } from '../request/service';
-import { hasEnded, taskIdOf } from '../request/shapes';
+import { isBatched, type NodeRun } from '../request/run';
+import type { RoutingRequest } from '../request/service';
+import { hasEnded } from '../request/shapes';
 import { recall, runOf } from './accepted';
-import { suspend, type Suspension, type WaitingItem } from './suspend';
-import { checkBalance, deadlineFor, finishedTask, look } from './wait';
+import { POLL, look } from './poll';
+import { idFields, idsIn, submissionName, type SubmissionIds } from './submission';
+import type { Suspension, WaitingItem } from './suspend';
+import { checkBalance, deadlineFor, finishedTask } from './wait';
 import { waitOptionsOf } from './waitOptions';
 
-/** A submission this young cannot have ended unnoticed: its delivery is tried again by the service. */
+/** A submission this young needs no look: a delivery that came too early is repeated by the service. */
 const YOUNG_MS = 5_000;
+
+/** How long a woken run may wait for a task that has ended but does not say so yet, in ms. */
+const AFTER_WAKING_MS = 120_000;
 
 /**
  * 'Wait for Webhook': suspends the execution until every task of the run has ended. n8n runs the
@@ -28,32 +35,35 @@ export async function awaitDelivery(
 	run: NodeRun,
 ): Promise<INodeExecutionData[]> {
 	const itemIndex = this.getItemIndex();
-	const ids = { task_id: taskIdOf(answer), bot_id: answer.bot_id };
+	const ids = idsIn(answer);
 	const woken = wokenRun(this);
-	if (woken) {
-		await lookOnceMore(this, woken, run);
-		return [await finishedTask.call(this, ids)];
-	}
-	checkBalance(this, answer);
+	if (woken) return [await resultAfterSleep.call(this, ids, woken, run)];
+	checkBalance(this, answer, ids);
 
 	await run.meet('submitted', itemIndex);
 	if (run.hasFailed() && !this.continueOnFail()) return [{ json: answer }];
-	const item = await waitingItem(this, answer);
+	const item = await waitingItem(this, ids);
 	const suspension = suspensionFor(this, answer, run);
 	suspension.items[itemIndex] = item;
 	await run.meet('looked at', itemIndex);
+	// One that stops the node must not leave an execution behind that sleeps.
+	if (run.hasFailed() && !this.continueOnFail()) return [{ json: answer }];
 	if (Object.values(suspension.items).every(({ ended }) => ended)) {
 		suspension.resumed = true;
-		return [await finishedTask.call(this, ids)];
+		return [await finishedTask.call(this, idFields(ids), { run })];
 	}
+	suspension.refused = run.refusals();
 	if (!suspension.asleep) {
 		suspension.asleep = true;
-		await suspend(this, suspension);
+		run.isAsleep = true;
+		await suspend(this, new Date(suspension.until));
 	}
-	return [{ json: answer }];
+	// Retry On Fail takes an output with an `error` for a failure, and would run the node again.
+	const shown = Object.entries(answer).filter(([name]) => name !== 'error');
+	return [{ json: Object.fromEntries(shown) }];
 }
 
-/** An item that was refused before its execution was suspended is not submitted after all. */
+/** An item that failed before its execution was suspended is not submitted after all. */
 export function checkNotRefusedBefore(context: IExecutePaginationFunctions): void {
 	const reason = wokenRun(context)?.refused[context.getItemIndex()];
 	if (reason === undefined) return;
@@ -66,7 +76,7 @@ export function resumeAddress(
 	request: RoutingRequest,
 ): string {
 	const node = context.getNode();
-	if (isToolCall(context)) {
+	if (isToolCall(context) || node.rewireOutputLogTo === 'ai_tool') {
 		throw refuse(
 			context,
 			"'Wait for Webhook' cannot be used by an AI agent, because it suspends the execution",
@@ -80,6 +90,7 @@ export function resumeAddress(
 			'Remove the batching: this node keeps to the rate limits of the service by itself.',
 		);
 	}
+	assertCanSuspend(context);
 	const address = new URL(String(context.evaluateExpression('{{ $execution.resumeUrl }}', 0)));
 	address.pathname += `/${node.id}`;
 	checkOwnAddress(context, request, address.href, 'The webhook address of this n8n');
@@ -98,21 +109,26 @@ function wokenRun(context: IExecutePaginationFunctions): Suspension | undefined 
 }
 
 /**
- * The time of a suspended run is up. A delivery may have got lost, if n8n was down for longer than
- * the service repeats it: so what has ended is not lost, and only what is still open is an error.
+ * The result of an item after its execution was woken, or when its time is up. A delivery may have
+ * got lost, if n8n was down for longer than the service repeats it: so the service is asked once
+ * more, and only what is still open is an error. That holds for an item that was not waited for, too.
  */
-async function lookOnceMore(
-	context: IExecutePaginationFunctions,
+async function resultAfterSleep(
+	this: IExecutePaginationFunctions,
+	ids: SubmissionIds,
 	suspension: Suspension,
 	run: NodeRun,
-): Promise<void> {
-	if (suspension.resumed) return;
-	const itemIndex = context.getItemIndex();
+): Promise<INodeExecutionData> {
+	const itemIndex = this.getItemIndex();
 	const item = suspension.items[itemIndex];
-	if (!item) return;
-	item.ended = await hasEndedAtService(context, item);
-	await run.meet('looked at', itemIndex);
-	if (!item.ended) throw timedOut(context, suspension);
+	if (!suspension.resumed || !item) {
+		const ended = await hasEndedNow(this, ids);
+		if (item) item.ended = ended;
+		await run.meet('looked at', itemIndex);
+		if (!ended) throw timedOut(this, suspension, ids);
+	}
+	const deadline = Date.now() + AFTER_WAKING_MS;
+	return await finishedTask.call(this, idFields(ids), { run, deadline });
 }
 
 function suspensionFor(
@@ -123,12 +139,7 @@ function suspensionFor(
 	const nodeContext = contextOf(context);
 	const { index } = runOf(context);
 	if (nodeContext.suspension?.run !== index) {
-		nodeContext.suspension = {
-			run: index,
-			until: deadlineFor(context, answer),
-			items: {},
-			refused: {},
-		};
+		nodeContext.suspension = { run: index, until: 0, items: {}, refused: {} };
 	}
 	const { suspension } = nodeContext;
 	suspension.refused = run.refusals();
@@ -138,43 +149,46 @@ function suspensionFor(
 
 async function waitingItem(
 	context: IExecutePaginationFunctions,
-	answer: IDataObject,
+	ids: SubmissionIds,
 ): Promise<WaitingItem> {
-	const memory = recall(context);
-	const accepted = memory?.state === 'accepted' ? memory : undefined;
-	const item: WaitingItem = {
-		taskId: taskIdOf(answer),
-		botId: typeof answer.bot_id === 'string' ? answer.bot_id : undefined,
-		sealedSecret: accepted?.sealedSecret,
-	};
-	// n8n refuses deliveries for an execution that is not suspended yet. With many items the first
-	// tasks may have ended, and their deliveries been given up, before the last one is submitted.
-	const age = Date.now() - (accepted?.at ?? 0);
-	if (age > YOUNG_MS) item.ended = await hasEndedAtService(context, item);
+	const accepted = recall(context);
+	if (accepted?.state !== 'accepted') return ids;
+	const item: WaitingItem = { ...ids, sealedSecret: accepted.sealedSecret };
+	// An execution that does not sleep yet refuses deliveries. Of many submissions, or slow ones, the
+	// first may have ended, and their deliveries been given up, before the last one is submitted.
+	if (Date.now() - accepted.at > YOUNG_MS) item.ended = await hasEndedNow(context, ids);
 	return item;
 }
 
-/** Asks the service itself whether the submission has ended. */
-export async function hasEndedAtService(
-	caller: Caller,
-	{ taskId, botId }: WaitingItem,
+/** Asks the service itself, for a minute at most. A look that fails means: not yet. */
+async function hasEndedNow(
+	context: IExecutePaginationFunctions,
+	ids: SubmissionIds,
 ): Promise<boolean> {
-	if (!taskId && !botId) return false;
-	const { status } = await look(caller, { task_id: taskId, bot_id: botId });
+	const end = Date.now() + POLL.look;
+	const { status } = await look(context, idFields(ids), { deadline: end }).catch(
+		(): IDataObject => ({}),
+	);
+	context.getExecutionCancelSignal()?.throwIfAborted();
 	return hasEnded(status);
 }
 
+/** Names what has not ended: for an item that was waited for, all of the run. */
 function timedOut(
 	context: IExecutePaginationFunctions,
-	suspension: Suspension,
+	{ items, refused }: Suspension,
+	ids: SubmissionIds,
 ): NodeOperationError {
-	const open = Object.values(suspension.items)
-		.filter(({ ended }) => !ended)
-		.map(({ taskId, botId }) => (taskId ? `task ${taskId}` : `bot ${botId}`))
-		.join(', ');
+	const itemIndex = context.getItemIndex();
+	const isWaitedFor = items[itemIndex] !== undefined;
+	const open = isWaitedFor ? Object.values(items).filter(({ ended }) => !ended) : [ids];
+	const names = open.map(submissionName).join(', ');
+	const before = refused[itemIndex];
 	return refuse(
 		context,
-		`Not ended within ${waitOptionsOf(context).timeout} minutes: ${open}`,
-		"It goes on at the service and is not lost. Fetch the result with Task: Wait Until Finished (a bot's task ID comes from Meeting: Get), or raise 'Timeout'.",
+		!isWaitedFor && before
+			? before
+			: `Not ended within ${waitOptionsOf(context).timeout} minutes: ${names}`,
+		"It goes on at the service and is not lost. Fetch the result with Task: Wait Until Finished (of a bot with Meeting: Wait Until Transcribed), or raise 'Timeout'.",
 	);
 }

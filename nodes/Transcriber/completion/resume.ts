@@ -1,12 +1,24 @@
 import type { IWebhookDescription, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 
 import { hasSucceeded } from '../n8nInternals/answered';
-import { credentialOf } from '../request/credential';
+import { sleepingExecution, wake, type Sleeping } from '../n8nInternals/suspension';
+import { ServiceError } from '../request/errors';
 import { SUBMISSION_SECRET } from './accepted';
-import { hasEndedAtService } from './awaitWebhook';
+import {
+	RESUME,
+	Undecided,
+	hasEndedAtService,
+	haveAllEnded,
+	inTime,
+	keptCredential,
+	knownOf,
+	type Call,
+	type Known,
+} from './endings';
 import { unseal } from './seal';
 import { answer, deliveryFrom, isSignedWith, type Delivery } from './signature';
-import { sleepingExecution, wake, type Suspension, type WaitingItem } from './suspend';
+import { submissionKey } from './submission';
+import type { Suspension, WaitingItem } from './suspend';
 
 /** The address at which a suspended execution takes deliveries: `$execution.resumeUrl` + node id. */
 export const resumeWebhooks: IWebhookDescription[] = [
@@ -21,56 +33,89 @@ export const resumeWebhooks: IWebhookDescription[] = [
 ];
 
 /**
- * Which submissions of a suspended execution have ended, as far as this process knows. Kept in
- * memory, because n8n saves nothing of a call that does not wake the execution; what another
- * process or a restart has made it miss, the service is asked for.
- */
-interface Known {
-	ended: Set<string>;
-	until: number;
-	/** Set while n8n wakes the execution, and for good when it has: whether that succeeded. */
-	woken?: Promise<boolean>;
-}
-
-const known = new Map<string, Known>();
-
-/**
  * A delivery to a suspended execution. Nothing is believed before its signature is verified over
- * the raw body (service document, "Authentication"); the execution wakes once, when every
- * submission it waits for has ended.
+ * the raw body (service document, "Authentication"); the execution wakes once, when every submission
+ * it waits for has ended. Never throws: n8n would throw the data of the execution away and run it
+ * with an empty item. What cannot be decided is answered with 503 and changes nothing.
  */
 export async function resume(this: IWebhookFunctions): Promise<IWebhookResponseData> {
-	const sleeping = sleepingExecution(this);
-	if (!sleeping) return answer(this, 409, 'This execution waits for nothing');
-	const { suspension } = sleeping;
-	const delivery = await deliveryFrom(this);
-	if ('refused' in delivery) return answer(this, delivery.refused, delivery.message);
-	const item = itemOf(delivery, suspension);
-	if (!item) return answer(this, 401, 'Signature refused');
+	try {
+		return await receive(this);
+	} catch (error) {
+		if (!(error instanceof Undecided)) {
+			this.logger.error(`A delivery to a suspended execution gets 503: ${reasonOf(error)}`);
+		}
+		return answer(this, 503, 'It cannot be decided now. Deliver it again later.');
+	}
+}
 
-	const state = knownOf(this, suspension);
-	if (!(await isGenuine(this, delivery, item))) return answer(this, 401, 'Signature refused');
-	state.ended.add(keyOf(item));
-	if (!(await haveAllEnded(this, state, suspension))) return answer(this, 200, 'Noted');
-	while (state.woken) if (await state.woken) return answer(this, 200, 'Known');
-	state.woken = hasSucceeded(this).then((succeeded) => {
-		// The service hears of the failure and delivers again: that wakes it.
-		if (!succeeded) state.woken = undefined;
-		return succeeded;
-	});
+async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData> {
+	const cameAt = Date.now();
+	const now: Call = { context, cameAt, deadline: cameAt + RESUME.answer };
+	const sleeping = sleepingExecution(context);
+	const suspension = sleeping && suspensionOf(sleeping);
+	if (!suspension) return answer(context, 409, 'This execution waits for nothing');
+	const delivery = await inTime(now, deliveryFrom(context));
+	if ('refused' in delivery) return answer(context, delivery.refused, delivery.message);
+	const item = itemOf(delivery, suspension);
+	if (!item) return refused(context);
+
+	const state = knownOf(context, suspension);
+	if (!(await isGenuine(now, state, delivery, item))) return refused(context);
+	const key = submissionKey(item);
+	state.ended.add(key);
+	const decision = state.turn.then(async () => await decide(now, state, key, sleeping, suspension));
+	state.turn = decision.catch(() => undefined);
+	return await inTime(now, decision);
+}
+
+/** What a genuine delivery leads to. One after the other, so that repeats find what the first has noted. */
+async function decide(
+	now: Call,
+	state: Known,
+	key: string,
+	sleeping: Sleeping,
+	suspension: Suspension,
+): Promise<IWebhookResponseData> {
+	const { context, deadline } = now;
+	if (Date.now() >= deadline) throw new Undecided();
+	if (state.noted.has(key)) return answer(context, 200, 'Noted');
+	if (!(await haveAllEnded(now, state, suspension))) {
+		state.noted.add(key);
+		return answer(context, 200, 'Noted');
+	}
+	while (state.woken) {
+		if (await inTime(now, state.woken)) return answer(context, 200, 'Known');
+	}
+	if (Date.now() >= deadline) throw new Undecided();
+	state.woken = hasSucceeded(context)
+		.catch(() => false)
+		.then((succeeded) => {
+			// The service hears of the failure and delivers again: that wakes it.
+			if (!succeeded) state.woken = undefined;
+			return succeeded;
+		});
+	suspension.resumed = true;
 	return { workflowData: wake(sleeping) };
+}
+
+function refused(context: IWebhookFunctions): IWebhookResponseData {
+	return answer(context, 401, 'Signature refused');
+}
+
+function suspensionOf({ nodeContext }: Sleeping): Suspension | undefined {
+	const { suspension } = nodeContext as { suspension?: Suspension };
+	return suspension?.asleep && !suspension.resumed ? suspension : undefined;
 }
 
 function itemOf({ body }: Delivery, { items }: Suspension): WaitingItem | undefined {
 	return Object.values(items).find(
-		({ taskId, botId }) =>
-			(taskId !== undefined && taskId === body?.task_id) ||
-			(botId !== undefined && botId === body?.bot_id),
+		({ taskId, botId }) => isId(taskId, body?.task_id) || isId(botId, body?.bot_id),
 	);
 }
 
-function keyOf({ taskId, botId }: WaitingItem): string {
-	return taskId ? `task ${taskId}` : `bot ${botId}`;
+function isId(id: string | undefined, value: unknown): boolean {
+	return id !== undefined && (value === id || (typeof value === 'number' && String(value) === id));
 }
 
 /**
@@ -78,40 +123,20 @@ function keyOf({ taskId, botId }: WaitingItem): string {
  * API key since rotated cannot be read any more: then the service itself is asked, with the new key.
  */
 async function isGenuine(
-	context: IWebhookFunctions,
+	now: Call,
+	state: Known,
 	delivery: Delivery,
 	item: WaitingItem,
 ): Promise<boolean> {
-	const { apiKey } = await credentialOf(context);
-	const secret = unseal(apiKey, SUBMISSION_SECRET, keyOf(item), item.sealedSecret ?? '');
+	const { apiKey } = await keptCredential(now, state);
+	const sealedSecret = item.sealedSecret ?? '';
+	const secret = unseal(apiKey, SUBMISSION_SECRET, submissionKey(item), sealedSecret);
 	if (secret !== undefined) return isSignedWith(secret, delivery);
-	return await hasEndedAtService(context, item);
+	return await hasEndedAtService(now, state, item);
 }
 
-function knownOf(context: IWebhookFunctions, { run, until, items }: Suspension): Known {
-	const now = Date.now();
-	for (const [key, { until: end }] of known) if (end < now) known.delete(key);
-	// An execution may be suspended again: by another node, or by the same one in a loop.
-	const key = [context.getExecutionId(), context.getNode().id, run].join(' ');
-	let state = known.get(key);
-	if (!state) {
-		const ended = Object.values(items).filter((item) => item.ended);
-		state = { ended: new Set(ended.map(keyOf)), until };
-		known.set(key, state);
-	}
-	return state;
-}
-
-/** Asks for one submission after the other until the first that has not ended. */
-async function haveAllEnded(
-	context: IWebhookFunctions,
-	state: Known,
-	{ items }: Suspension,
-): Promise<boolean> {
-	for (const item of Object.values(items)) {
-		if (state.ended.has(keyOf(item))) continue;
-		if (!(await hasEndedAtService(context, item))) return false;
-		state.ended.add(keyOf(item));
-	}
-	return true;
+/** For the log. Only the words of this package are certain to hold no secret. */
+function reasonOf(error: unknown): string {
+	if (error instanceof ServiceError) return error.message;
+	return error instanceof Error ? error.name : typeof error;
 }

@@ -10,13 +10,13 @@ import { credentialOf } from '../request/credential';
 import { ServiceError, said, wasCertainlyRefused } from '../request/errors';
 import { choiceIn, required, textIn } from '../request/parameters';
 import type { NodeRun } from '../request/run';
+import { withoutSecrets } from '../request/secrets';
 import { send, type Policy, type RoutingRequest } from '../request/service';
-import { taskIdOf } from '../request/shapes';
 import { SUBMISSION_SECRET, forget, recall, remember } from './accepted';
 import { awaitDelivery, checkNotRefusedBefore, resumeAddress } from './awaitWebhook';
 import { checkTriggerUrl, handOver } from './handOver';
 import { seal, unseal } from './seal';
-
+import { idsIn, submissionKey, submissionName } from './submission';
 import { finishedTask } from './wait';
 import { checkWaitOptions } from './waitOptions';
 
@@ -31,10 +31,13 @@ export async function submit(
 	run: NodeRun,
 ): Promise<INodeExecutionData[]> {
 	const answer = await submitOnce.call(this, request, policy);
-	run.accept(this.getItemIndex(), nameOf(answer));
+	// The `id` in an answer about a bot would be no task's.
+	const ids = idsIn(policy.limit === 'meeting' ? { bot_id: '', ...answer } : answer);
+	run.accept(this.getItemIndex(), submissionName(ids));
+	if (!ids.taskId && !ids.botId) throw withoutId(this);
 	switch (onCompletionOf(this)) {
 		case 'poll':
-			return [await finishedTask.call(this, answer)];
+			return [await finishedTask.call(this, answer, { run })];
 		case 'awaitWebhook':
 			return await awaitDelivery.call(this, answer, run);
 		case 'notifyTrigger':
@@ -91,9 +94,13 @@ function onCompletionOf(context: IExecutePaginationFunctions): OnCompletion {
 	return choiceIn(context, value, 'When Submitted', ON_COMPLETION) ?? byDefault;
 }
 
-/** For `perform`: what was submitted in this execution is not checked and built again. */
+/**
+ * For `perform`: what was submitted in this execution is not checked and built again. A request that
+ * may be sent again with its Idempotency-Key is.
+ */
 export function isAccepted(context: IExecutePaginationFunctions): boolean {
-	return recall(context) !== undefined;
+	const memory = recall(context);
+	return memory !== undefined && !(memory.state === 'sent' && memory.key);
 }
 
 async function submitOnce(
@@ -103,17 +110,19 @@ async function submitOnce(
 ): Promise<IDataObject> {
 	const memory = recall(this);
 	if (memory?.state === 'accepted') return memory.answer;
-	if (memory?.state === 'unknown') throw mayHaveBeenAccepted.call(this);
-	if (!policy.repeatable) remember(this, { state: 'unknown' });
+	if (memory && !memory.key) throw mayHaveBeenAccepted.call(this);
+	const key = request.options.headers?.['Idempotency-Key'];
+	remember(this, { state: 'sent', key: key === undefined ? undefined : String(key) });
 	let failure: unknown;
 	try {
-		const [item] = await send.call(this, request, policy);
-		const answer = item?.json ?? {};
-		return await keep(this, answer);
+		const items = await send.call(this, request, policy);
+		const withId = items.find(({ json }) => Object.values(idsIn(json)).some(Boolean));
+		return await keep(this, (withId ?? items[0])?.json ?? {});
 	} catch (error) {
 		failure = error;
 	}
-	if (wasCertainlyRefused(failure) || neverLeft(this, failure)) forget(this);
+	// A key is kept: an attempt before the last may have been accepted, and its answer lost.
+	if (key === undefined && (wasCertainlyRefused(failure) || neverLeft(this, failure))) forget(this);
 	else if (!policy.repeatable && failure instanceof ServiceError) {
 		failure.description = [LOOK_FIRST, said(failure.problem)].filter(Boolean).join(' ');
 	}
@@ -121,21 +130,23 @@ async function submitOnce(
 }
 
 const LOOK_FIRST =
-	'It may have been accepted all the same, and a second try could cost twice. Look in the cabinet (or with Task: Get Many) whether it is there; if not, run the workflow anew.';
+	'The service may have accepted it, and a second try could cost twice. Look in your account at the service (or with Task: Get Many) whether it is there. If it is not, run the workflow again.';
 
 /** Remembers the answer; the secret of a webhook that n8n itself receives is kept sealed. */
 async function keep(
 	context: IExecutePaginationFunctions,
 	answer: IDataObject,
 ): Promise<IDataObject> {
-	const { webhook_secret: secret, ...shown } = answer;
-	if (typeof secret !== 'string' || onCompletionOf(context) === 'callUrl') {
-		remember(context, { state: 'accepted', at: Date.now(), answer });
-		return answer;
-	}
+	const onCompletion = onCompletionOf(context);
+	const at = Date.now();
+	// Noted before anything is awaited: whatever fails from here on, the service has accepted it.
+	const shown = withoutSecrets(answer, '', onCompletion === 'callUrl') as IDataObject;
+	remember(context, { state: 'accepted', at, answer: shown });
+	const { webhook_secret: secret } = answer;
+	if (typeof secret !== 'string' || onCompletion === 'callUrl') return shown;
 	const { apiKey } = await credentialOf(context);
-	const sealedSecret = seal(apiKey, SUBMISSION_SECRET, nameOf(answer), secret);
-	remember(context, { state: 'accepted', at: Date.now(), answer: shown, sealedSecret });
+	const sealedSecret = seal(apiKey, SUBMISSION_SECRET, submissionKey(idsIn(answer)), secret);
+	remember(context, { state: 'accepted', at, answer: shown, sealedSecret });
 	return shown;
 }
 
@@ -151,24 +162,19 @@ async function tellTrigger(
 ): Promise<void> {
 	const memory = recall(context);
 	if (memory?.state !== 'accepted' || memory.handedOver) return;
+	const ids = idsIn(answer);
 	const { apiKey } = await credentialOf(context);
-	const secret = unseal(apiKey, SUBMISSION_SECRET, nameOf(answer), memory.sealedSecret ?? '');
+	const sealedSecret = memory.sealedSecret ?? '';
+	const secret = unseal(apiKey, SUBMISSION_SECRET, submissionKey(ids), sealedSecret);
 	if (!secret) {
 		throw refuse(
 			context,
-			`The service gave no readable webhook_secret for ${nameOf(answer)}, so the trigger could not check its delivery`,
+			`The service gave no readable webhook_secret for ${submissionName(ids)}, so the trigger could not check its delivery`,
 			'What was submitted goes on and is not lost: fetch its result with Task: Wait Until Finished.',
 		);
 	}
-	await handOver(context, triggerUrlOf(context), taskIdOf(answer) || String(answer.bot_id), secret);
+	await handOver(context, triggerUrlOf(context), ids.taskId ?? ids.botId ?? '', secret);
 	remember(context, { ...memory, sealedSecret: undefined, handedOver: true });
-}
-
-/** How a submission is called in messages, e.g. `task 7f3c`. */
-function nameOf(answer: IDataObject): string {
-	const taskId = taskIdOf(answer);
-	if (taskId) return `task ${taskId}`;
-	return answer.bot_id ? `bot ${String(answer.bot_id)}` : 'an answer without an id';
 }
 
 /** Cancelled while it waited for its turn, or after a refusal for the next try. */
@@ -182,5 +188,13 @@ function mayHaveBeenAccepted(this: IExecutePaginationFunctions): NodeOperationEr
 		this,
 		'It is not known whether the service accepted this item, so it is not sent again',
 		LOOK_FIRST,
+	);
+}
+
+function withoutId(context: IExecutePaginationFunctions): NodeOperationError {
+	return refuse(
+		context,
+		'The service answered that this item is accepted, but without an id',
+		'It is not submitted again, because that could cost twice. Look in your account at the service (or with Task: Get Many) for its id, then fetch it with Task: Wait Until Finished.',
 	);
 }

@@ -6,141 +6,147 @@ import type {
 } from 'n8n-workflow';
 
 import { refuse } from '../request/checks';
-import { call, pause, type CallOptions, type Caller } from '../request/service';
-import {
-	awaitsBalance,
-	hasEnded,
-	isCancelled,
-	isDocumented,
-	statusWithoutTask,
-	taskIdOf,
-} from '../request/shapes';
+import { ServiceError } from '../request/errors';
+import { RETRY, delayBeforeRetry } from '../request/retry';
+import type { NodeRun } from '../request/run';
+import { TIMEOUTS, pause } from '../request/service';
+import { awaitsBalance, isCancelled } from '../request/shapes';
 import { recordingOf } from '../request/upload';
+import { untilEnded, type Outlook } from './poll';
 import { addExport, fetchResult, transcript } from './result';
+import { idFields, idsIn, type SubmissionIds } from './submission';
 import { waitOptionsOf } from './waitOptions';
 
-/** When waiting ends, in ms since 1970. For a scheduled bot the time counts from its start. */
-export function deadlineFor(context: IExecutePaginationFunctions, answer: IDataObject): number {
-	const start = Date.parse(String(answer.scheduled_start_at ?? ''));
-	return Math.max(Date.now(), start || 0) + waitOptionsOf(context).timeout * 60_000;
+/** A bot can be scheduled at most 30 days ahead (service document, "Limits"); in ms, with a day to spare. */
+const LONGEST_SCHEDULE = 31 * 24 * 3600 * 1000;
+
+/**
+ * When waiting that begins at `from` ends, both in ms since 1970. For a scheduled bot the time
+ * counts from its start.
+ */
+export function deadlineFor(
+	context: IExecutePaginationFunctions,
+	answer: IDataObject,
+	from = Date.now(),
+): number {
+	const start = Date.parse(String(answer.scheduled_start_at ?? '')) || from;
+	const counted = Math.min(Math.max(from, start), from + LONGEST_SCHEDULE);
+	return counted + waitOptionsOf(context).timeout * 60_000;
 }
 
 /** Throws when a submission waits for balance and 'On Insufficient Balance' says to fail. */
-export function checkBalance(context: IExecutePaginationFunctions, task: IDataObject): void {
-	if (!awaitsBalance(task) || waitOptionsOf(context).onInsufficientBalance !== 'fail') return;
+export function checkBalance(
+	context: IExecutePaginationFunctions,
+	state: IDataObject,
+	ids: SubmissionIds,
+): void {
+	if (!awaitsBalance(state) || waitOptionsOf(context).onInsufficientBalance !== 'fail') return;
 	throw refuse(
 		context,
-		`Task ${taskIdOf(task)} waits because the balance is too low`,
+		`${nameOf({ ...ids, ...idsIn(state) })} waits because the balance is too low`,
 		'The recording is stored and needs no second upload: top up the balance, and the service starts on its own within minutes. Fetch the result later with Task: Wait Until Finished.',
 	);
 }
 
+interface Waiting {
+	run?: NodeRun;
+	/** When waiting ends, in ms since 1970; without it 'Timeout' counts from now. */
+	deadline?: number;
+	/** The id comes from the user: what the service says against the first look is reported at once. */
+	reportsRefusal?: boolean;
+}
+
 /**
- * Waits until the submitted or given task has ended and returns its result:
- * the {@link transcript}, with an exported document beside it if one was asked for. A task that
- * fails, is cancelled or outlives the timeout is an error that names it.
+ * Waits until the submitted or given task has ended and returns its result (see `transcript`), with
+ * an exported document beside it if one was asked for. A task that fails, is cancelled or outlives
+ * the timeout is an error that names it.
  */
 export async function finishedTask(
 	this: IExecutePaginationFunctions,
 	submitted: IDataObject,
+	{ run, deadline, reportsRefusal }: Waiting = {},
 ): Promise<INodeExecutionData> {
-	const { includeResult, exportFormat, exportAs, exportBinaryPropertyName } = waitOptionsOf(this);
-	const task = await untilEnded(this, submitted);
-	const taskId = taskIdOf(task) ?? '';
-	if (task.status !== 'completed') throw endedBadly(this, { ...submitted, ...task });
-
-	const json = includeResult
-		? transcript(await fetchResult(this, taskId), {
-				task_id: taskId,
-				bot_id: submitted.bot_id,
-				status: task.status,
-			})
-		: task;
-	if (exportFormat === 'none') return { json };
-	return await addExport(
-		this,
-		{ json },
-		{
-			taskId,
-			format: exportFormat,
-			as: exportAs,
-			property: exportBinaryPropertyName,
-			fileName: nameOfRecording(this),
-		},
-	);
-}
-
-/** Tasks that are polled in this process now; all of them share 60 requests a minute. */
-let polled = 0;
-
-/** Polls GET /tasks/{id} (or first GET /meeting/{bot_id}) until the task has ended. */
-async function untilEnded(
-	context: IExecutePaginationFunctions,
-	submitted: IDataObject,
-): Promise<IDataObject> {
+	const options = waitOptionsOf(this);
+	const given = idsIn(submitted);
 	const began = Date.now();
-	const deadline = deadlineFor(context, submitted);
-	const told = new Set<unknown>();
-	polled += 1;
-	try {
-		for (let state = submitted; ;) {
-			checkBalance(context, state);
-			const left = deadline - Date.now();
-			if (left <= 0) throw outlived(context, { ...submitted, ...state });
-			// A task whose state is not known yet is asked for at once.
-			if (state.status !== undefined) {
-				const delay = Math.min(delayBeforeLook(context, Date.now() - began), left);
-				await pause(delay, context.getExecutionCancelSignal());
-			}
-			state = await look(context, { ...submitted, task_id: taskIdOf(state) });
-			if (hasEnded(state.status)) return state;
-			tellIfUnknown(context, state, told);
-		}
-	} finally {
-		polled -= 1;
+	const outlook = await untilEnded(this, {
+		ids: given,
+		state: submitted,
+		pollInterval: options.pollInterval * 1000,
+		deadlineFor: (state) => deadline ?? deadlineFor(this, state, began),
+		reportsRefusal,
+		check: (state) => checkBalance(this, state, given),
+	});
+	const { state } = outlook;
+	const ids = { ...given, ...withoutMissing(idsIn(state)) };
+	if (!outlook.hasEnded) throw notEnded(this, outlook, ids);
+	if (state.status !== 'completed' || !ids.taskId) {
+		run?.endWithoutTranscript(this.getItemIndex());
+		throw endedBadly(this, state, ids);
 	}
+
+	const { taskId } = ids;
+	const facts = { ...idFields(ids), status: state.status };
+	return await patiently(this, taskId, async (end) => {
+		const json = options.includeResult
+			? transcript(await fetchResult(this, taskId, end), facts)
+			: transcript({}, { ...state, ...facts });
+		if (options.exportFormat === 'none') return { json };
+		return await addExport(
+			this,
+			{ json },
+			{
+				taskId,
+				format: options.exportFormat,
+				as: options.exportAs,
+				property: options.exportBinaryPropertyName,
+				fileName: nameOfRecording(this),
+				deadline: end,
+			},
+		);
+	});
+}
+
+function withoutMissing(ids: SubmissionIds): SubmissionIds {
+	return Object.fromEntries(Object.entries(ids).filter(([, id]) => id !== undefined));
 }
 
 /**
- * Milliseconds until the next look: 'Poll Interval', but a tenth of the time waited so far, up to a
- * minute, because a task that takes long takes longer still (service document, "Typical processing
- * time"); and with many tasks at once so seldom that there is room left for other requests.
+ * Fetches what a finished task has. The task is paid, so a failure is tried again for a while, also
+ * where a single request would not be; `work` gets the end of its attempt, in ms since 1970.
  */
-function delayBeforeLook(context: IExecutePaginationFunctions, waited: number): number {
-	const { pollInterval } = waitOptionsOf(context);
-	return Math.max(pollInterval * 1000, Math.min(waited / 10, 60_000), (polled - 1) * 1500);
-}
-
-/**
- * The state of the task now, or of its bot as long as that has no task. `deadline` as in
- * {@link CallOptions}.
- */
-export async function look(
-	caller: Caller,
-	{ task_id: known, bot_id: botId }: IDataObject,
-	deadline?: CallOptions['deadline'],
-): Promise<IDataObject> {
-	let taskId = known;
-	if (!taskId) {
-		const url = `/meeting/${encodeURIComponent(String(botId))}`;
-		const bot = await call(caller, { method: 'GET', url }, { deadline });
-		taskId = taskIdOf(bot);
-		if (!taskId) return { ...bot, status: statusWithoutTask(bot) };
-	}
-	const url = `/tasks/${encodeURIComponent(String(taskId))}`;
-	return { ...(await call(caller, { method: 'GET', url }, { deadline })), task_id: taskId };
-}
-
-function tellIfUnknown(
+async function patiently<T>(
 	context: IExecutePaginationFunctions,
-	{ status, task_id: taskId }: IDataObject,
-	told: Set<unknown>,
-): void {
-	if (!taskId || status === undefined || isDocumented(status) || told.has(status)) return;
-	told.add(status);
-	context.logger.warn(
-		`Task ${String(taskId)} has the status '${String(status)}', which the service does not document. It counts as not finished.`,
-	);
+	taskId: string,
+	work: (end: number) => Promise<T>,
+): Promise<T> {
+	const end = Date.now() + RETRY.patienceWhenBroken;
+	for (let tries = 1; ; tries++) {
+		let failure: unknown;
+		try {
+			return await work(Math.max(end, Date.now() + TIMEOUTS.request));
+		} catch (error) {
+			failure = error;
+		}
+		const cancelled = context.getExecutionCancelSignal();
+		// Other errors name the task and what to do.
+		if (!(failure instanceof ServiceError) || cancelled?.aborted) throw failure;
+		const { problem } = failure;
+		const delay = mayPass(problem.status)
+			? delayBeforeRetry(problem, tries, end - Date.now())
+			: undefined;
+		if (delay === undefined) {
+			failure.message = `Task ${taskId} has finished, but its result cannot be fetched: ${failure.message}`;
+			failure.description = `${failure.description ?? ''} The transcript is not lost. Fetch it with Task: Get Result.`;
+			throw failure;
+		}
+		await pause(delay, cancelled);
+	}
+}
+
+/** Whether a refusal may be over soon: a key in rotation, a result that is not there yet, a fault. */
+function mayPass(status?: number): boolean {
+	return status === undefined || status >= 500 || [401, 404, 409, 425, 429].includes(status);
 }
 
 /** The recording's own name, where there is one: `interview.mp3` becomes `interview.srt`. */
@@ -149,26 +155,48 @@ function nameOfRecording(context: IExecutePaginationFunctions): string | undefin
 	return recordingOf(context).binary.fileName?.replace(/\.[^.]+$/, '') || undefined;
 }
 
-function endedBadly(context: IExecutePaginationFunctions, task: IDataObject): NodeOperationError {
-	const reason = task.error ? `: ${String(task.error)}` : '';
-	const name = nameOf(task);
+function endedBadly(
+	context: IExecutePaginationFunctions,
+	state: IDataObject,
+	ids: SubmissionIds,
+): NodeOperationError {
+	const { error } = state;
+	const reason = error ? `: ${typeof error === 'string' ? error : JSON.stringify(error)}` : '';
+	const name = nameOf(ids);
 	return refuse(
 		context,
-		isCancelled(task.status) ? `${name} was cancelled` : `${name} failed${reason}`,
+		isCancelled(state.status) ? `${name} was cancelled` : `${name} failed${reason}`,
 		'A failed task is not charged. Correct the recording or the link, then submit it again in a new execution.',
 	);
 }
 
-function outlived(context: IExecutePaginationFunctions, state: IDataObject): NodeOperationError {
+const FETCH_LATER =
+	'fetch it with Task: Wait Until Finished (a bot with Meeting: Wait Until Transcribed)';
+
+/** The time is up, or the service has refused every look for a while. */
+function notEnded(
+	context: IExecutePaginationFunctions,
+	{ state, failure, isRefused }: Outlook,
+	ids: SubmissionIds,
+): Error {
+	const isKeyRefused = failure instanceof ServiceError && failure.problem.status === 401;
+	if (failure instanceof ServiceError && isRefused) {
+		failure.message = `${nameOf(ids)}: ${failure.message}`;
+		const next = isKeyRefused ? 'Correct the key, then' : 'If it is there later,';
+		failure.description = `${failure.description ?? ''} The service has answered this for two minutes. What was submitted is not lost. ${next} ${FETCH_LATER}.`;
+		return failure;
+	}
 	const balance = awaitsBalance(state) ? ', and waits for a higher balance' : '';
+	const status = `status: ${String(state.status ?? 'not known')}${balance}`;
+	const lookFailed = failure ? `; the last look: ${failure.message}` : '';
+	const next = isKeyRefused ? 'Correct the key, then' : "Raise 'Timeout', or later";
 	return refuse(
 		context,
-		`${nameOf(state)} has not ended within ${waitOptionsOf(context).timeout} minutes (status: ${String(state.status)}${balance})`,
-		"It goes on at the service. Fetch the result later with Task: Wait Until Finished, or raise 'Timeout'.",
+		`${nameOf(ids)} has not ended within ${waitOptionsOf(context).timeout} minutes (${status}${lookFailed})`,
+		`It goes on at the service and is not lost. ${next} ${FETCH_LATER}.`,
 	);
 }
 
-function nameOf(state: IDataObject): string {
-	const taskId = taskIdOf(state);
-	return taskId ? `Task ${taskId}` : `Meeting bot ${String(state.bot_id)}`;
+function nameOf({ taskId, botId }: SubmissionIds): string {
+	return taskId ? `Task ${taskId}` : `Meeting bot ${botId}`;
 }

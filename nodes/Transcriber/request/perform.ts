@@ -1,9 +1,10 @@
 import type { IExecutePaginationFunctions, INodeExecutionData } from 'n8n-workflow';
 import { NodeApiError, NodeOperationError } from 'n8n-workflow';
 
+import { isTool } from '../n8nInternals/nodeRuns';
 import { checkBaseUrl } from './checks';
 import { fillPath } from './ids';
-import { NodeRun, isToolCall } from './run';
+import { NodeRun } from './run';
 import { REPEATABLE, send, type Policy, type RoutingRequest } from './service';
 
 /** Checks a parameter, or completes the request with it. Throws when the item cannot be sent. */
@@ -42,6 +43,8 @@ export function perform(operation: Operation = {}) {
 		const itemIndex = this.getItemIndex();
 		const pairedItem = { item: itemIndex };
 		const run = NodeRun.of(this);
+		// n8n keeps the words of a thrown error from the model of an AI agent, so a tool outputs them.
+		const isForAgent = isTool(this);
 		try {
 			const steps = isAccepted?.(this) ? [] : [checkBaseUrl, fillPath, ...prepare];
 			const checked = check(this, request, steps);
@@ -50,22 +53,21 @@ export function perform(operation: Operation = {}) {
 			return output.map((item) => ({ ...item, pairedItem }));
 		} catch (error) {
 			const failure = describe(asNodeError(this, error), itemIndex, run);
-			const isTool = isCalledAsTool(this);
-			const goesOn = isTool || this.continueOnFail();
+			const goesOn = isForAgent || this.continueOnFail();
 			run.fail(itemIndex, failure, !goesOn);
 			if (!goesOn) throw failure;
-			if (isTool)
+			if (isForAgent)
 				return [{ json: { error: failure.message, what_to_do: failure.description }, pairedItem }];
+			run.leave(itemIndex);
+			await run.meet('end', itemIndex);
+			// Retry On Fail would run a node that sleeps again if its output began with an error. The
+			// item fails when the execution wakes.
+			if (run.isAsleep) return [{ json: {}, pairedItem }];
 			return [{ json: { error: failure.message }, error: failure, pairedItem }];
 		} finally {
 			run.leave(itemIndex);
 		}
 	};
-}
-
-/** n8n keeps the words of a thrown error from the model of an AI agent, so a tool outputs them. */
-function isCalledAsTool(context: IExecutePaginationFunctions): boolean {
-	return isToolCall(context) || context.getNode().rewireOutputLogTo === 'ai_tool';
 }
 
 /** Only the message reaches an item's output, so the essentials stand there. */
@@ -76,7 +78,7 @@ function describe<T extends NodeApiError | NodeOperationError>(
 ): T {
 	failure.context.itemIndex = itemIndex;
 	const accepted = run.acceptedFor(itemIndex);
-	if (accepted && !failure.message.toLowerCase().includes(accepted)) {
+	if (accepted && !failure.message.toLowerCase().includes(accepted.toLowerCase())) {
 		failure.message += ` (${accepted} was accepted by the service)`;
 	}
 	if (!failure.message.includes(`[item ${itemIndex}]`)) failure.message += ` [item ${itemIndex}]`;

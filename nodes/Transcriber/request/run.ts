@@ -1,6 +1,8 @@
 import type { IExecuteData, IExecutePaginationFunctions } from 'n8n-workflow';
 import type { NodeApiError, NodeOperationError } from 'n8n-workflow';
 
+import { isToolCall, runKeyOf } from '../n8nInternals/nodeRuns';
+
 /**
  * One run of the node over its items. n8n's declarative engine starts all items at once, knows
  * nothing of their relation, and reports one failure only; this is where the items of a run meet:
@@ -14,6 +16,8 @@ export class NodeRun {
 
 	private readonly accepted = new Map<number, string>();
 
+	private readonly ended = new Set<number>();
+
 	private readonly failures = new Map<
 		number,
 		{ error: NodeApiError | NodeOperationError; own?: string }
@@ -25,9 +29,12 @@ export class NodeRun {
 
 	private namesAccepted = false;
 
+	/** Set when the run suspends the execution: n8n runs the node again when it wakes. */
+	isAsleep = false;
+
 	/** The run the item belongs to. An item that comes back (Retry On Fail) begins a new one. */
 	static of(context: IExecutePaginationFunctions): NodeRun {
-		const key = context.getExecuteData();
+		const key = runKeyOf(context);
 		let run = NodeRun.current.get(key);
 		if (!run || run.items.has(context.getItemIndex())) {
 			run = new NodeRun();
@@ -62,6 +69,12 @@ export class NodeRun {
 	/** What the service accepted for an item, where it did. */
 	acceptedFor(itemIndex: number): string | undefined {
 		return this.accepted.get(itemIndex);
+	}
+
+	/** Notes that what was accepted has ended without a transcript: nothing is left to take up. */
+	endWithoutTranscript(itemIndex: number): void {
+		this.ended.add(itemIndex);
+		this.describeFailures();
 	}
 
 	/**
@@ -102,15 +115,17 @@ export class NodeRun {
 		if (meeting.present.size >= this.items.size) meeting.open();
 	}
 
+	/** The message of an item's failure names what was accepted for the item itself. */
 	private describeFailures(): void {
-		if (!this.namesAccepted || this.accepted.size === 0) return;
-		const list = [...this.accepted]
-			.sort(([a], [b]) => a - b)
-			.map(([item, what]) => `item ${item}: ${what}`)
-			.join(', ');
-		for (const { error, own } of this.failures.values()) {
+		if (!this.namesAccepted) return;
+		for (const [failedItem, { error, own }] of this.failures) {
+			const list = [...this.accepted]
+				.filter(([item]) => item !== failedItem && !this.ended.has(item))
+				.sort(([a], [b]) => a - b)
+				.map(([item, what]) => `item ${item}: ${what}`)
+				.join(', ');
 			const note = `Already accepted by the service: ${list}. Retry On Fail takes these up and does not submit them again.`;
-			error.description = own ? `${own} ${note}` : note;
+			error.description = [own, list && note].filter(Boolean).join(' ');
 		}
 	}
 }
@@ -127,11 +142,6 @@ class Meeting {
 	constructor(gone: Set<number>) {
 		this.present = new Set(gone);
 	}
-}
-
-/** Whether an AI agent (or an MCP client) called the node: what n8n calls its data is the caller's. */
-export function isToolCall(context: IExecutePaginationFunctions): boolean {
-	return context.getExecuteData().node.name !== context.getNode().name;
 }
 
 /** How many items the node works on in this run. */

@@ -50,6 +50,8 @@ export interface CallOptions {
 	 * the patience of retry.ts is the only end.
 	 */
 	deadline?: number;
+	/** One attempt: the caller asks again by itself, and counts the time in between. */
+	once?: boolean;
 }
 
 /** What is needed of n8n to talk to the service: action node, trigger and editor lists have it all. */
@@ -130,9 +132,10 @@ export async function onlyAnswers(
 export async function call(
 	caller: Caller,
 	options: Pick<IHttpRequestOptions, 'method' | 'url' | 'qs' | 'body'>,
-	{ policy = REPEATABLE, keepWebhookSecret = false, deadline }: CallOptions = {},
+	{ policy = REPEATABLE, keepWebhookSecret = false, deadline, once }: CallOptions = {},
 ): Promise<IDataObject> {
-	const bounds = { policy, path: options.url, deadline: earliest(deadline, briefEnd(caller)) };
+	const end = earliest(deadline, briefEnd(caller));
+	const bounds = { policy, path: options.url, deadline: end, once };
 	return await exchange(caller, bounds, async ({ baseUrl, apiKey }) => {
 		const response: IN8nHttpFullResponse = await caller.helpers.httpRequestWithAuthentication.call(
 			caller as IExecuteSingleFunctions,
@@ -179,7 +182,7 @@ function bodyOf(response: IN8nHttpFullResponse): IDataObject {
 	return body as IDataObject;
 }
 
-interface Bounds extends Pick<CallOptions, 'deadline'> {
+interface Bounds extends Pick<CallOptions, 'deadline' | 'once'> {
 	policy: Policy;
 	path: string;
 }
@@ -191,7 +194,7 @@ interface Bounds extends Pick<CallOptions, 'deadline'> {
  */
 async function exchange<T>(
 	caller: Caller,
-	{ policy, path, deadline }: Bounds,
+	{ policy, path, deadline, once }: Bounds,
 	attempt: (credential: TranscriberCredential) => Promise<T>,
 ): Promise<T> {
 	const credential = await credentialOf(caller);
@@ -222,7 +225,7 @@ async function exchange<T>(
 		const found = problemOf(failure, path, apiKey);
 		if (!found) throw new NodeOperationError(caller.getNode(), wordsOf(failure, apiKey));
 		problem = found;
-		const patience = patienceFor(problem, policy);
+		const patience = once ? undefined : patienceFor(problem, policy);
 		if (!patience) throw new ServiceError(caller.getNode(), problem);
 		const first = firstRefusals.get(patience) ?? Date.now();
 		firstRefusals.set(patience, first);

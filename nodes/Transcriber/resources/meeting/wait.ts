@@ -27,5 +27,6 @@ export const wait: INodePropertyOptions = {
 export const waitFields: INodeProperties[] = shownFor('meeting', ['wait'], [waitOptionsField]);
 
 async function waitForBot(this: IExecutePaginationFunctions): Promise<INodeExecutionData[]> {
-	return [await finishedTask.call(this, { bot_id: idFrom(this, 'botId') })];
+	const sent = { bot_id: idFrom(this, 'botId') };
+	return [await finishedTask.call(this, sent, { reportsRefusal: true })];
 }

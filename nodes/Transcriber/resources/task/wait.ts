@@ -26,5 +26,6 @@ export const wait: INodePropertyOptions = {
 export const waitFields: INodeProperties[] = shownFor('task', ['wait'], [waitOptionsField]);
 
 async function waitForTask(this: IExecutePaginationFunctions): Promise<INodeExecutionData[]> {
-	return [await finishedTask.call(this, { task_id: idFrom(this, 'taskId') })];
+	const submitted = { task_id: idFrom(this, 'taskId') };
+	return [await finishedTask.call(this, submitted, { reportsRefusal: true })];
 }

@@ -7,7 +7,7 @@ import type {
 	INodePropertyOptions,
 } from 'n8n-workflow';
 
-import { derivedKey } from '../../completion/accepted';
+import { idempotencyKey } from '../../completion/accepted';
 import { completionFields } from '../../completion/fields';
 import { isAccepted, prepareCompletion, submit } from '../../completion/submit';
 import { refuse } from '../../request/checks';
@@ -62,7 +62,7 @@ function addIdempotencyKey(this: IExecutePaginationFunctions, request: RoutingRe
 	const given = textIn(this, options.idempotencyKey, 'Idempotency Key');
 	const { binary } = recordingOf(this);
 	if (given) checkKeyIsForOneFile(this, given, binary);
-	const key = given ? asHeader(given) : derivedKey(this, binary);
+	const key = idempotencyKey(this, binary, given ? asHeader(given) : undefined);
 	request.options.headers = { ...request.options.headers, 'Idempotency-Key': key };
 }
 

@@ -9,7 +9,9 @@ import {
 
 import { Transcriber } from '../../nodes/Transcriber/Transcriber.node';
 import { LIMITS } from '../../nodes/Transcriber/request/limits';
+import { RETRY } from '../../nodes/Transcriber/request/retry';
 import type { FaultRule } from '../simulator';
+import { until } from '../simulator/testing-client';
 import { callTool } from '../support/agent';
 import { runNode, type Outcome, type Run } from '../support/engine';
 import { shortenRetries } from '../support/scale';
@@ -127,6 +129,114 @@ describe('the Idempotency-Key of a file', () => {
 	});
 });
 
+/** What n8n does for "Retry" in the list of executions: a new execution with the data of the failed one. */
+function retried({ data }: Outcome): IRunExecutionData {
+	const loaded = flatted.parse(flatted.stringify(data));
+	delete loaded.resultData.error;
+	const runs = loaded.resultData.runData[loaded.resultData.lastNodeExecuted ?? ''];
+	if (runs?.at(-1)?.error) runs.pop();
+	return loaded;
+}
+
+describe("n8n's Retry of a failed execution, which gets a new id,", () => {
+	const LOST: FaultRule['action'] = { kind: 'cut', when: 'afterProcessing' };
+
+	it.each([{}, { options: { idempotencyKey: '={{ $execution.id }}' } }])(
+		'sends a file whose answer was lost with the key that it was sent with before: %j',
+		async (more) => {
+			jest.replaceProperty(RETRY, 'patienceWhenBroken', 0);
+			fault(LOST);
+			const parameters = { ...FILE, ...more };
+			const first = await service.run(parameters, { items: [itemWithFile()], executionId: '41' });
+			expect(first.error).toBeDefined();
+			const second = await service.run(parameters, { data: retried(first), executionId: '42' });
+			expect(keys()).toHaveLength(2);
+			expect(new Set(keys()).size).toBe(1);
+			expect(idsIn(second)).toEqual(accepted());
+		},
+	);
+
+	it('keeps that key also when the last of several attempts was refused for certain', async () => {
+		fault(LOST);
+		fault({ kind: 'respond', status: 422 });
+		const first = await service.run(FILE, { items: [itemWithFile()], executionId: '41' });
+		expect(first.error).toMatchObject({ httpCode: '422' });
+		const second = await service.run(FILE, { data: retried(first), executionId: '42' });
+		expect(accepted()).toHaveLength(1);
+		expect(idsIn(second)).toEqual(accepted());
+	});
+
+	it.each(UNKEYED)('does not send $name again, whose answer was lost', async ({ parameters }) => {
+		fault(LOST);
+		const first = await service.run(parameters, { items: itemsOf({}), executionId: '41' });
+		const second = await service.run(parameters, { data: retried(first), executionId: '42' });
+		expect(second.error?.message).toMatch(/^It is not known whether the service accepted/);
+		expect(accepted()).toHaveLength(1);
+	});
+
+	it.each(SUBMISSIONS)('takes up what was accepted of $name', async ({ parameters, items }) => {
+		fault({ kind: 'respond', status: 422 }, { skip: 1, times: 1 });
+		const first = await service.run(parameters, { items: items(), executionId: '41' });
+		const second = await service.run(parameters, { data: retried(first), executionId: '42' });
+		expect(statuses().sort()).toEqual([200, 200, 200, 422]);
+		expect(idsIn(second).sort()).toEqual(accepted().sort());
+	});
+});
+
+describe.each(SUBMISSIONS)('$name, accepted without an id,', ({ parameters, items }) => {
+	const one = () => items().slice(0, 1);
+
+	it.each(['poll', 'returnTask', 'awaitWebhook'])(
+		'is an error with onCompletion %s, and is not submitted again',
+		async (onCompletion) => {
+			fault({ kind: 'respond', status: 200, body: { status: 'pending' }, readBody: true });
+			const asked = { ...parameters, onCompletion };
+			const first = await service.run(asked, { items: one(), node: RETRY_ON_FAIL });
+			expect(first.error?.message).toMatch(/accepted, but without an id/);
+			expect(first.error?.description).toMatch(/not submitted again/);
+			const second = await service.run(asked, { data: retried(first), executionId: '42' });
+			expect(second.error?.message).toMatch(/accepted, but without an id/);
+			expect(service.lines()).toHaveLength(1);
+		},
+	);
+
+	it.each([null, '', {}, [], true])('where the id is %j', async (id) => {
+		const body = { task_id: id, bot_id: id, status: 'pending' };
+		fault({ kind: 'respond', status: 200, body, readBody: true });
+		const { error } = await service.run(parameters, { items: one() });
+		expect(error?.message).toMatch(/accepted, but without an id/);
+	});
+
+	it('but an id that is a number is one', async () => {
+		const body = { [parameters === BOT ? 'bot_id' : 'task_id']: 4711, status: 'pending' };
+		fault({ kind: 'respond', status: 200, body, readBody: true });
+		const outcome = await service.run(
+			{ ...parameters, onCompletion: 'returnTask' },
+			{ items: one() },
+		);
+		expect(outcome.json).toEqual([body]);
+	});
+});
+
+describe('the error of an item', () => {
+	it('says nothing of Retry On Fail where no other item was accepted', async () => {
+		const waiting = { onCompletion: 'poll', waitOptions: { pollInterval: 0.01, timeout: 0.001 } };
+		const { error } = await service.run({ ...LINK, ...waiting }, { items: itemsOf({}) });
+		expect(error?.message).toContain(accepted()[0]);
+		expect(error?.description).not.toContain('Already accepted');
+	});
+
+	it('does not name the tasks that have failed at the service as something to take up', async () => {
+		const waiting = { onCompletion: 'poll', waitOptions: { pollInterval: 0.01 } };
+		const run = service.run({ ...LINK, ...waiting }, { items: threeItems() });
+		await until(() => accepted().length === 3);
+		for (const id of accepted()) service.running().finish(id, { status: 'failed', error: 'Noise' });
+		const { error } = await run;
+		expect(error?.message).toMatch(/^Task .* failed: Noise/);
+		expect(error?.description).not.toContain('Already accepted');
+	});
+});
+
 describe.each(SUBMISSIONS)('Retry On Fail of $name', ({ parameters, items }) => {
 	it('submits what failed and not what was accepted', async () => {
 		fault({ kind: 'respond', status: 422 }, { skip: 1, times: 1 });
@@ -219,14 +329,16 @@ describe.each(UNKEYED)('$name, whose answer got lost,', ({ parameters }) => {
 		const { error } = await service.run(parameters, { items: one, node: RETRY_ON_FAIL });
 		expect(service.lines()).toHaveLength(1);
 		expect(error?.message).toMatch(/^It is not known whether the service accepted this item/);
-		expect(error?.description).toMatch(/Look in the cabinet/);
+		expect(error?.description).toMatch(/Look in your account at the service/);
 	});
 
 	it('tells to look before running again, and keeps the words of the service', async () => {
 		fault({ kind: 'respond', status: 500 });
 		const { error } = await service.run(parameters, { items: one });
 		expect(error?.message).toMatch(/^The service has an internal fault/);
-		expect(error?.description).toMatch(/Look in the cabinet .*HTTP 500: “Simulated fault”/);
+		expect(error?.description).toMatch(
+			/Look in your account at the service .*HTTP 500: “Simulated fault”/,
+		);
 	});
 
 	it('is sent again where the request has never left', async () => {
@@ -285,6 +397,23 @@ describe('as a tool of an AI agent', () => {
 		const answers = await call([talk, talk]);
 		expect(accepted()).toHaveLength(1);
 		expect(answers[1]).toBe(answers[0]);
+	});
+
+	it('run by the engine of n8n 2: the same call is not sent again while its answer is unknown', async () => {
+		const node = { rewireOutputLogTo: 'ai_tool' } as Partial<INode>;
+		const first = await service.run(LINK, { items: itemsOf(talk), node });
+		const second = await service.run(LINK, {
+			data: again(first, LINK, itemsOf(talk), { node }),
+			node,
+		});
+		fault({ kind: 'cut', when: 'afterProcessing' });
+		const third = await service.run(LINK, {
+			data: again(second, LINK, itemsOf(other), { node }),
+			node,
+		});
+		await service.run(LINK, { data: again(third, LINK, itemsOf(other), { node }), node });
+		expect(accepted()).toHaveLength(2);
+		expect(service.lines()).toHaveLength(2);
 	});
 
 	it('does not send again what may have been accepted', async () => {

@@ -43,7 +43,11 @@ export const EVERY_OPERATION: Example[] = [
 	example('task.export', completedTask, { taskId }),
 	example('task.cancel', pendingTask, { taskId }),
 	example('task.regenerateSummary', completedTask, { taskId, path: SUMMARY_PATH }),
-	example('task.wait', completedTask, { taskId }),
+	example('task.wait', completedTask, {
+		taskId,
+		// A look that fails means "not yet", so only the timeout ends a wait that nothing answers.
+		waitOptions: { pollInterval: 0.05, timeout: 0.02 },
+	}),
 	example('meeting.sendBot', nothing, {
 		meetingUrl: 'https://meet.example.com/abc',
 		consentAcknowledged: true,

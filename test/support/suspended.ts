@@ -1,0 +1,287 @@
+/**
+ * An execution that is suspended, and what n8n does with it until it ends: the engine, the webhook
+ * context and the node are real; the few lines of n8n's server between them are written after
+ * waiting-webhooks.js, webhook-helpers.js, wait-tracker.js and execution.service.js of n8n 2.41.1.
+ */
+import { EventEmitter } from 'node:events';
+
+import {
+	ExecutionLifecycleHooks,
+	RoutingNode,
+	WebhookContext,
+	WorkflowExecute,
+	type ExecuteContext,
+} from 'n8n-core';
+import {
+	NodeConnectionTypes,
+	Workflow,
+	createRunExecutionData,
+	type IDataObject,
+	type IExecuteFunctions,
+	type INode,
+	type INodeExecutionData,
+	type INodeParameters,
+	type INodeType,
+	type INodeTypes,
+	type IRunExecutionData,
+	type IWebhookData,
+	type IWebhookFunctions,
+	type IWorkflowExecuteAdditionalData,
+} from 'n8n-workflow';
+
+import { Transcriber } from '../../nodes/Transcriber/Transcriber.node';
+import { credentialsHelper, type Run } from './engine';
+
+/** How n8n saves and loads executions. */
+const flatted = jest.requireActual<{
+	parse: (text: string) => IRunExecutionData;
+	stringify: (data: IRunExecutionData) => string;
+}>('flatted');
+
+const base = { typeVersion: 1, position: [0, 0] as [number, number] };
+const SOURCE: INode = { ...base, id: 'source', name: 'Source', type: 'noOp', parameters: {} };
+const NEXT: INode = { ...base, id: 'next', name: 'Next', type: 'noOp', parameters: {} };
+
+export interface DeliveryAnswer {
+	status?: number;
+	/** What the webhook threw, which it must not. */
+	thrown?: string;
+	/** The execution after it was woken. */
+	woken?: Ended;
+}
+
+export interface Ended {
+	data: IRunExecutionData;
+	/** What the node has output, and what the node after it has got; undefined if it has not run. */
+	json?: IDataObject[];
+	next?: IDataObject[];
+	error?: string;
+	description?: string | null;
+	isAsleep: boolean;
+	/** As n8n has saved it. */
+	saved: string;
+}
+
+let executions = 1000;
+
+/** A workflow Source → Transcriber → Next. `credentials` may change while an execution sleeps. */
+export function workflowWith(
+	parameters: INodeParameters,
+	credentials: Run['credentials'],
+	node: Partial<INode> = {},
+) {
+	const nodes: INode[] = [
+		SOURCE,
+		{
+			...base,
+			id: '6f1a4f0e-5b0c-4f5e-9c55-1d2f3a4b5c6d',
+			name: 'Transcriber',
+			type: 'n8n-nodes-transcriber.transcriber',
+			credentials: { transcriberApi: { id: '1', name: 'Transcriber API' } },
+			...node,
+			parameters,
+		},
+		NEXT,
+	];
+	const transcriber = new Transcriber() as INodeType;
+	transcriber.execute = async function (this: IExecuteFunctions) {
+		const routing = new RoutingNode(this as unknown as ExecuteContext, transcriber);
+		return (await routing.runNode()) ?? [];
+	};
+	const resume = transcriber.webhook;
+	const typeOf = (name: string) => (name === 'noOp' ? noOp : transcriber);
+	const to = (name: string) => ({
+		main: [[{ node: name, type: NodeConnectionTypes.Main, index: 0 }]],
+	});
+	const workflow = () =>
+		new Workflow({
+			id: 'workflow-1',
+			nodes: JSON.parse(JSON.stringify(nodes)) as INode[],
+			connections: { Source: to('Transcriber'), Transcriber: to('Next') },
+			active: false,
+			nodeTypes: {
+				getByName: typeOf,
+				getByNameAndVersion: typeOf,
+				getKnownTypes: () => ({}),
+			} as unknown as INodeTypes,
+			settings: { executionOrder: 'v1' },
+		});
+	const additionalData = (executionId: string, more: object = {}) =>
+		({
+			executionId,
+			credentialsHelper: credentialsHelper(credentials),
+			hooks: new ExecutionLifecycleHooks('manual', executionId, {
+				id: 'workflow-1',
+				name: 'test',
+				nodes,
+				connections: {},
+				active: false,
+			} as never),
+			instanceBaseUrl: 'http://localhost:5678/',
+			restApiUrl: 'http://localhost:5678/rest',
+			webhookWaitingBaseUrl: 'http://localhost:5678/webhook-waiting',
+			formWaitingBaseUrl: 'http://localhost:5678/form-waiting',
+			variables: {},
+			setExecutionStatus: () => {},
+			externalSecretsProxy: {},
+			...more,
+		}) as unknown as IWorkflowExecuteAdditionalData;
+
+	const run = async (executionId: string, data: IRunExecutionData): Promise<Ended> => {
+		const engine = new WorkflowExecute(additionalData(executionId), 'trigger', data);
+		const { data: after } = await engine.processRunExecutionData(workflow());
+		const { runData, error } = after.resultData;
+		const jsonOf = (name: string) =>
+			runData[name]
+				?.at(-1)
+				?.data?.main?.flatMap((output) => (output ?? []).map(({ json }) => json));
+		return {
+			data: after,
+			json: jsonOf('Transcriber'),
+			next: jsonOf('Next'),
+			error: error?.message,
+			description: error?.description,
+			isAsleep: after.waitTill !== undefined,
+			saved: flatted.stringify(after),
+		};
+	};
+
+	return {
+		/** Starts an execution over these items. */
+		start: async (items: INodeExecutionData[]) => {
+			const executionId = String(++executions);
+			const source = { startTime: 0, executionIndex: 0, executionTime: 0, source: [] };
+			const started = await run(
+				executionId,
+				createRunExecutionData({
+					resultData: { runData: { Source: [{ ...source, data: { main: [items] } }] } },
+					executionData: {
+						contextData: {},
+						metadata: {},
+						nodeExecutionStack: [
+							{
+								node: nodeIn(workflow()),
+								data: { main: [items] },
+								source: { main: [{ previousNode: 'Source' }] },
+							},
+						],
+						waitingExecution: {},
+						waitingExecutionSource: {},
+					},
+				}),
+			);
+			return { ...started, executionId };
+		},
+
+		/** A POST on the address of the suspended execution. */
+		deliver: async (
+			{ executionId, saved }: { executionId: string; saved: string },
+			raw: string | Buffer,
+			signature?: string,
+			headers: Record<string, string> = {},
+		): Promise<DeliveryAnswer> => {
+			const data = flatted.parse(saved);
+			// waiting-webhooks.js, getWebhookExecutionData
+			const { lastNodeExecuted = '', runData } = data.resultData;
+			const top = data.executionData?.nodeExecutionStack[0];
+			if (!top) throw new Error('The execution does not sleep');
+			top.node.disabled = true;
+			data.waitTill = undefined;
+			runData[lastNodeExecuted]?.pop();
+			const { response, answer } = responseOf();
+			const context = new WebhookContext(
+				workflow(),
+				nodeIn(workflow()),
+				additionalData(executionId, {
+					httpRequest: {
+						headers: { ...headers, ...(signature && { 'x-service-signature': signature }) },
+						rawBody: Buffer.from(raw),
+						readRawBody: async () => {},
+					},
+					httpResponse: response,
+				}),
+				'trigger',
+				{ webhookDescription: transcriber.description.webhooks?.[0] } as unknown as IWebhookData,
+				[],
+				data,
+			);
+			let items: INodeExecutionData[][] | undefined;
+			let thrown: string | undefined;
+			try {
+				const result = await resume?.call(context as unknown as IWebhookFunctions);
+				if (!result?.workflowData) return { status: answer.status };
+				items = result.workflowData;
+			} catch (error) {
+				// webhook-helpers.js, executeWebhook: the data of the execution is thrown away.
+				thrown = String(error);
+				items = [[{ json: {} }]];
+				data.resultData = { runData: {}, lastNodeExecuted };
+			}
+			// webhook-helpers.js, prepareExecutionData
+			const entry = data.executionData?.nodeExecutionStack[0];
+			if (entry) entry.data.main = items;
+			response.json({});
+			return { status: answer.status, thrown, woken: await run(executionId, data) };
+		},
+
+		/** wait-tracker.js: nobody has woken it, and its time is up. */
+		timeIsUp: async ({ executionId, saved }: { executionId: string; saved: string }) =>
+			await run(executionId, flatted.parse(saved)),
+
+		/** execution.service.js, `retry`: a new execution with the data of the failed one. */
+		retry: async ({ saved }: { saved: string }) => {
+			const data = flatted.parse(saved);
+			const runs = data.resultData.runData[data.resultData.lastNodeExecuted ?? ''];
+			delete data.resultData.error;
+			if (runs?.at(-1)?.error !== undefined) runs.pop();
+			const executionId = String(++executions);
+			return { ...(await run(executionId, data)), executionId };
+		},
+	};
+}
+
+const noOp: INodeType = {
+	description: {
+		displayName: 'No Operation',
+		name: 'noOp',
+		group: ['transform'],
+		version: 1,
+		description: '',
+		defaults: {},
+		inputs: [NodeConnectionTypes.Main],
+		outputs: [NodeConnectionTypes.Main],
+		properties: [],
+	},
+	async execute(this: IExecuteFunctions) {
+		return [this.getInputData()];
+	},
+};
+
+function nodeIn(workflow: Workflow): INode {
+	const node = workflow.getNode('Transcriber');
+	if (!node) throw new Error('The workflow has no Transcriber node');
+	return node;
+}
+
+/** As much of Express as a webhook uses. */
+function responseOf() {
+	const answer: { status?: number; body?: unknown } = {};
+	const response = Object.assign(new EventEmitter(), {
+		statusCode: 200,
+		closed: false,
+		writableEnded: false,
+		status: (code: number) => {
+			response.statusCode = code;
+			return response;
+		},
+		json: (body: unknown) => {
+			answer.body ??= body;
+			answer.status ??= response.statusCode;
+			response.closed = true;
+			response.writableEnded = true;
+			response.emit('close');
+			return response;
+		},
+	});
+	return { response, answer };
+}

@@ -10,8 +10,9 @@ import {
 import { answer } from '../Transcriber/completion/signature';
 import { receive } from './delivery';
 import { triggerFields } from './fields';
-import { isBotThere, releaseBot, sendBot } from './meeting';
+import { isBotThere, releaseBot, sendBot, withNextStep } from './meeting';
 import { takeIn } from './setup';
+import { NotNow } from './word';
 
 export class TranscriberTrigger implements INodeType {
 	description: INodeTypeDescription = {
@@ -25,7 +26,8 @@ export class TranscriberTrigger implements INodeType {
 		description:
 			'Turn recordings and online meetings into text, and start a workflow when a transcript is ready',
 		eventTriggerDescription: 'Waiting for a delivery of the service',
-		activationMessage: 'The workflow now starts whenever a transcript is ready.',
+		activationMessage:
+			"The workflow now starts for every Transcriber node that has this trigger's Production URL.",
 		defaults: { name: 'Transcriber Trigger' },
 		inputs: [],
 		outputs: [NodeConnectionTypes.Main],
@@ -52,7 +54,7 @@ export class TranscriberTrigger implements INodeType {
 			header: 'Wait for transcripts',
 			executionsHelp: {
 				inactive:
-					"Webhooks have two addresses: one for tests, one for production. <br /><br /> <b>While you build</b>, click 'Execute step', then run a Transcriber node that has the Test URL in 'Trigger URL'. This node listens for two minutes, so use a short recording. A meeting bot is never sent for a test.<br /><br /> <b>When you are ready</b>, publish the workflow (n8n 1: activate it) and use the Production URL.",
+					"Webhooks have two addresses: one for tests, one for production. <br /><br /> <b>While you build</b>, open 'Webhook URLs' above and copy the Test URL, click 'Execute step', then run a Transcriber node that has the Test URL in 'Trigger URL'. This node listens for two minutes, so use a short recording. A meeting bot is never sent for a test.<br /><br /> <b>When you are ready</b>, publish the workflow (n8n 1: activate it) and use the Production URL.",
 				active:
 					"Webhooks have two addresses: one for tests, one for production. <br /><br /> <b>Transcriber nodes with the Production URL</b> in 'Trigger URL' start this workflow whenever a transcript is ready. You see it in the executions list, not in the editor.<br /><br /> <b>While you build</b>, click 'Execute step' and use the Test URL. This node then listens for two minutes.",
 			},
@@ -65,10 +67,18 @@ export class TranscriberTrigger implements INodeType {
 	webhookMethods = {
 		default: {
 			async checkExists(this: IHookFunctions): Promise<boolean> {
-				return await isBotThere(this);
+				try {
+					return await isBotThere(this);
+				} catch (error) {
+					throw withNextStep(this, error);
+				}
 			},
 			async create(this: IHookFunctions): Promise<boolean> {
-				return await sendBot(this);
+				try {
+					return await sendBot(this);
+				} catch (error) {
+					throw withNextStep(this, error);
+				}
 			},
 			async delete(this: IHookFunctions): Promise<boolean> {
 				return await releaseBot(this);
@@ -92,9 +102,11 @@ export class TranscriberTrigger implements INodeType {
 	async webhook(this: IWebhookFunctions): Promise<IWebhookResponseData> {
 		try {
 			return await (this.getWebhookName() === 'setup' ? takeIn(this) : receive(this));
-		} catch {
-			// An error thrown here would be saved as a failed execution, for anybody to cause.
-			return answer(this, 500, 'It cannot be taken in now');
+		} catch (error) {
+			// Throwing makes n8n record a failed execution, which any unauthenticated caller could provoke.
+			const reason = error instanceof Error ? error.message : String(error);
+			if (!(error instanceof NotNow)) this.logger.warn(`${this.getNode().name}: ${reason}`);
+			return answer(this, 503, 'It cannot be taken in now');
 		}
 	}
 }

@@ -1,45 +1,56 @@
-import type { INodeExecutionData, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
+import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 
+import { ANSWER_WITHIN_MS, inTime } from '../Transcriber/completion/inTime';
 import { answer, deliveryFrom } from '../Transcriber/completion/signature';
 import { webhookCredential } from '../Transcriber/completion/webhookCredential';
 import { hasSucceeded } from '../Transcriber/n8nInternals/answered';
-import { ServiceError } from '../Transcriber/request/errors';
-import { eventIn, type DeliveredEvent } from './event';
-import { optionsOf, outputFor, statusAtService } from './output';
+import { eventIn, includesStatus, letterOf, type DeliveredEvent } from './event';
+import { optionsOf, outputFor } from './output';
 import { settle } from './settle';
-import { Store } from './store';
+import { Store, type Ending } from './store';
 import { proofOf, verify } from './verify';
+import { wordOfService } from './word';
 
 /**
  * POST: a delivery of the service. Nothing is believed and no execution starts before the
  * signature over the raw body is verified (service document, "Authentication"). After every answer
- * but 200 the service tries again (service document, "Events").
+ * but 200 the service tries again (service document, "Events"). Throws where nothing can be decided
+ * now, and then nothing has changed.
  */
 export async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData> {
-	const delivery = await deliveryFrom(context);
-	if ('refused' in delivery) return answer(context, delivery.refused, delivery.message);
+	const deadline = Date.now() + ANSWER_WITHIN_MS;
 	const store = new Store(context);
-	let verdict = verify(delivery, store, await webhookCredential(context));
+	const delivery = await inTime(deliveryFrom(context), deadline);
+	if ('refused' in delivery) return answer(context, delivery.refused, delivery.message);
+	let verdict = verify(delivery, store, await inTime(webhookCredential(context), deadline));
 	// The API key may have been changed a moment ago.
 	if (verdict.kind === 'unreadable') {
-		verdict = verify(delivery, store, await webhookCredential(context, true));
+		verdict = verify(delivery, store, await inTime(webhookCredential(context, true), deadline));
 	}
-	if (verdict.kind === 'forged') return answer(context, 401, 'Signature refused');
-	if (verdict.kind === 'unknown') return answer(context, 503, 'Its secret is not here yet');
-
-	const event = eventIn(delivery.body);
-	try {
-		if (verdict.kind === 'unreadable') {
-			// Nobody can tell who has sent it, so only what the service itself says counts.
-			if (event) event.status = await statusAtService(context, event);
-			if (!event?.status) return answer(context, 401, 'Signature refused');
+	const proof = proofOf(delivery);
+	switch (verdict.kind) {
+		case 'forged':
+			return answer(context, 401, 'Signature refused');
+		case 'unknown':
+			return answer(context, 503, 'Its secret is not here yet');
+		case 'repeat':
+			if (store.isInFlight(verdict.id)) return answer(context, 503, 'Still at work on it');
+			store.keepEnding(verdict.id);
+			return answer(context, 200, 'Known');
+		case 'unreadable': {
+			const { id } = verdict;
+			const event = await inTime(wordOfService(context, id, delivery.body), deadline);
+			if (!event) return answer(context, 401, 'Signature refused');
+			return await emit(context, store, event, { id, by: 'word', proof }, deadline);
 		}
-		if (!event) return answer(context, 400, 'Not a delivery as documented');
-		const id = verdict.id ?? event.taskId ?? event.botId ?? '';
-		return await emit(context, store, event, id, proofOf(delivery));
-	} catch (error) {
-		const isService = error instanceof ServiceError;
-		return answer(context, isService ? 503 : 500, 'It cannot be taken in now');
+		case 'genuine': {
+			const event = eventIn(delivery.body);
+			if (!event) return answer(context, 400, 'Not a delivery as documented');
+			const { spent } = verdict;
+			const id = verdict.id ?? event.taskId ?? event.botId ?? '';
+			const by = verdict.id === undefined ? 'shared' : 'own';
+			return await emit(context, store, event, { id, by, proof, spent }, deadline);
+		}
 	}
 }
 
@@ -48,39 +59,40 @@ async function emit(
 	context: IWebhookFunctions,
 	store: Store,
 	event: DeliveredEvent,
-	id: string,
-	proof: string,
+	{ id, ...ending }: Omit<Ending, 'statuses'> & { id: string },
+	deadline: number,
 ): Promise<IWebhookResponseData> {
-	if (optionsOf(context).emitDuplicates) {
-		const output = await outputFor(context, event);
+	if (optionsOf(context).emitDuplicates && ending.by !== 'word') {
+		const output = await inTime(outputFor(context, event), deadline);
 		return output ? started(output) : answer(context, 200, 'Not selected');
 	}
-	const status = String(event.body.status ?? '?').charAt(0);
-	const statuses = store.endingOf(id)?.statuses ?? '';
 	// A repeat must not be told that all is well before it is.
 	if (store.isInFlight(id)) return answer(context, 503, 'Still at work on it');
-	if (statuses.includes(status)) {
+	const before = store.endingOf(id)?.statuses;
+	if (before !== undefined && includesStatus(before, event.status)) {
 		store.keepEnding(id);
 		return answer(context, 200, 'Known');
 	}
 
 	store.open(id);
-	let output: INodeExecutionData | undefined;
+	let isDecided = false;
 	try {
-		output = await outputFor(context, event);
+		const output = await inTime(outputFor(context, event), deadline);
+		const letters = `${before ?? ''}${letterOf(output?.status ?? event.status)}`;
+		store.end(id, { ...ending, statuses: letters });
+		isDecided = true;
+		settle(context);
+		if (!output) {
+			store.close(id, true);
+			return answer(context, 200, 'Not selected');
+		}
+		void hasSucceeded(context).then((succeeded) => store.close(id, succeeded));
+		return started(output);
 	} finally {
-		if (!output) store.leave(id);
+		if (!isDecided) store.leave(id);
 	}
-	store.end(id, { statuses: statuses + status, proof }, output !== undefined);
-	void settle(context);
-	if (!output) {
-		store.close(id, true);
-		return answer(context, 200, 'Not selected');
-	}
-	void hasSucceeded(context).then((succeeded) => store.close(id, succeeded));
-	return started(output);
 }
 
-function started(output: INodeExecutionData): IWebhookResponseData {
-	return { workflowData: [[output]], webhookResponse: { message: 'Accepted' } };
+function started({ item }: NonNullable<Awaited<ReturnType<typeof outputFor>>>) {
+	return { workflowData: [[item]], webhookResponse: { message: 'Accepted' } };
 }

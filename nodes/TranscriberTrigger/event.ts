@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { hasEnded } from '../Transcriber/request/shapes';
+import { hasEnded, isCancelled } from '../Transcriber/request/shapes';
 
 export const EVENTS = [
 	'transcriptionCompleted',
@@ -11,9 +11,9 @@ export const EVENTS = [
 
 export type EventName = (typeof EVENTS)[number];
 
-/** A verified delivery. */
+/** A verified delivery, or what the service itself says of a task. */
 export interface DeliveredEvent {
-	/** As it came. */
+	/** The fields for the output. */
 	body: IDataObject;
 	taskId?: string;
 	botId?: string;
@@ -23,7 +23,7 @@ export interface DeliveredEvent {
 
 /** The ids that a body names, whoever has sent it. */
 export function idsIn(body: Record<string, unknown> = {}): string[] {
-	return [body.task_id, body.bot_id].filter(isId);
+	return [idFrom(body.task_id), idFrom(body.bot_id)].filter((id) => id !== undefined);
 }
 
 /**
@@ -31,17 +31,16 @@ export function idsIn(body: Record<string, unknown> = {}): string[] {
  * `bot_id`, `status` and `result_url`. More fields are welcome, of another type they are not.
  */
 export function eventIn(body: Record<string, unknown> = {}): DeliveredEvent | undefined {
-	const { task_id: taskId, bot_id: botId, event, status, result_url: resultUrl } = body;
+	const { task_id, bot_id, event, status, result_url: resultUrl } = body;
+	const [taskId, botId] = [idFrom(task_id), idFrom(bot_id)];
 	const isText = [event, status, resultUrl].every((value) => isMissing(value) || isString(value));
-	const isNamed = isId(botId) ? isMissing(taskId) || isString(taskId) : isId(taskId);
-	if (!isText || !isNamed || !(isMissing(botId) || isId(botId))) return undefined;
-	if (isMissing(status) ? isId(botId) : !hasEnded(status)) return undefined;
-	return {
-		body: body as IDataObject,
-		taskId: isId(taskId) ? taskId : undefined,
-		botId: isId(botId) ? botId : undefined,
-		status: isString(status) ? status : undefined,
-	};
+	const areIds = [
+		[task_id, taskId],
+		[bot_id, botId],
+	].every(([given, id]) => isMissing(given) || given === '' || id !== undefined);
+	if (!isText || !areIds || (taskId ?? botId) === undefined) return undefined;
+	if (isMissing(status) ? botId !== undefined : !hasEnded(status)) return undefined;
+	return { body: flatEnough(body), taskId, botId, status: isString(status) ? status : undefined };
 }
 
 /** What 'Trigger On' calls it. Whatever is not completed has failed, be it cancelled. */
@@ -49,6 +48,35 @@ export function nameOf({ botId, body }: DeliveredEvent, status: string): EventNa
 	const isMeeting = botId !== undefined || String(body.event ?? '').startsWith('meeting');
 	if (isMeeting) return status === 'completed' ? 'meetingCompleted' : 'meetingFailed';
 	return status === 'completed' ? 'transcriptionCompleted' : 'transcriptionFailed';
+}
+
+/** A final status in the store; `?` where a delivery did not tell. */
+export function letterOf(status?: string): string {
+	if (status === undefined) return '?';
+	if (isCancelled(status)) return 'x';
+	return status === 'completed' ? 'c' : 'f';
+}
+
+/** Whether an ending with these letters includes a final status. A repeat need not tell it. */
+export function includesStatus(letters: string, status?: string): boolean {
+	return status === undefined || letters === '?' || letters.includes(letterOf(status));
+}
+
+/** Deeper than any field of a delivery, and than n8n's database takes. */
+const DEEPEST = 100;
+
+/** The body without fields that are nested too deep for n8n to save. */
+function flatEnough(body: Record<string, unknown>): IDataObject {
+	const kept = Object.entries(body).filter(([, value]) => {
+		let level = [value];
+		for (let depth = 0; level.length > 0; depth++) {
+			if (depth > DEEPEST) return false;
+			const objects = level.filter((inner) => typeof inner === 'object' && inner !== null);
+			level = objects.flatMap((inner) => Object.values(inner as object) as unknown[]);
+		}
+		return true;
+	});
+	return Object.fromEntries(kept) as IDataObject;
 }
 
 function isMissing(value: unknown): boolean {
@@ -59,6 +87,9 @@ function isString(value: unknown): value is string {
 	return typeof value === 'string';
 }
 
-function isId(value: unknown): value is string {
-	return isString(value) && value !== '' && value.length <= 256;
+/** An id, which may come as a number. In a path, `.` and `..` would name something else. */
+function idFrom(value: unknown): string | undefined {
+	const id = typeof value === 'number' && Number.isFinite(value) ? String(value) : value;
+	const isId = isString(id) && id.length <= 256 && !['', '.', '..'].includes(id.trim());
+	return isId ? id : undefined;
 }

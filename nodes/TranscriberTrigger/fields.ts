@@ -5,6 +5,29 @@ import { consentNotice, startAtField } from '../Transcriber/resources/fields';
 
 const forMeeting = { show: { source: ['meeting'] } };
 
+const eventOptions = [
+	{
+		name: 'Meeting Completed',
+		value: 'meetingCompleted',
+		description: 'The transcript of a meeting recording is ready',
+	},
+	{
+		name: 'Meeting Failed',
+		value: 'meetingFailed',
+		description: 'A meeting recording could not be transcribed',
+	},
+	{
+		name: 'Transcription Completed',
+		value: 'transcriptionCompleted',
+		description: 'The transcript of a file or link is ready',
+	},
+	{
+		name: 'Transcription Failed',
+		value: 'transcriptionFailed',
+		description: 'A file or link could not be transcribed',
+	},
+];
+
 const eventsField: INodeProperties = {
 	displayName: 'Trigger On',
 	name: 'events',
@@ -12,28 +35,7 @@ const eventsField: INodeProperties = {
 	required: true,
 	default: ['meetingCompleted', 'meetingFailed', 'transcriptionCompleted', 'transcriptionFailed'],
 	description: 'The events that start the workflow',
-	options: [
-		{
-			name: 'Meeting Completed',
-			value: 'meetingCompleted',
-			description: 'The transcript of a meeting recording is ready',
-		},
-		{
-			name: 'Meeting Failed',
-			value: 'meetingFailed',
-			description: 'A meeting recording could not be transcribed',
-		},
-		{
-			name: 'Transcription Completed',
-			value: 'transcriptionCompleted',
-			description: 'The transcript of a file or link is ready',
-		},
-		{
-			name: 'Transcription Failed',
-			value: 'transcriptionFailed',
-			description: 'A file or link could not be transcribed',
-		},
-	],
+	options: eventOptions,
 };
 
 export const triggerFields: INodeProperties[] = [
@@ -60,7 +62,7 @@ export const triggerFields: INodeProperties[] = [
 	},
 	{
 		displayName:
-			"In the Transcriber node choose 'Notify a Transcriber Trigger' under 'When Submitted', and paste the Production URL of this node there. Both nodes need the same credential, and your n8n a public https address.",
+			"Open 'Webhook URLs' above and copy the Production URL. In the Transcriber node choose 'Notify a Transcriber Trigger' under 'When Submitted', and paste it there. Use the same credential in both nodes. Your n8n needs a public https address. Give this trigger a workflow of its own, without a polling trigger or a node that uses static data.",
 		name: 'submissionsNotice',
 		type: 'notice',
 		default: '',
@@ -68,7 +70,7 @@ export const triggerFields: INodeProperties[] = [
 	},
 	{
 		displayName:
-			'The bot is sent when you publish the workflow (n8n 1: activate it), not when you execute this step for a test',
+			'The bot is sent when you publish the workflow (n8n 1: activate it), not when you execute this step for a test. Give this trigger a workflow of its own, without a polling trigger or a node that uses static data.',
 		name: 'meetingNotice',
 		type: 'notice',
 		default: '',
@@ -96,7 +98,13 @@ export const triggerFields: INodeProperties[] = [
 	},
 	{ ...startAtField, displayOptions: forMeeting },
 	{ ...eventsField, displayOptions: { show: { source: ['submissions'] } } },
-	{ ...eventsField, default: ['meetingCompleted', 'meetingFailed'], displayOptions: forMeeting },
+	{
+		...eventsField,
+		default: ['meetingCompleted', 'meetingFailed'],
+		// A bot makes no other events.
+		options: eventOptions.filter(({ value }) => value.startsWith('meeting')),
+		displayOptions: forMeeting,
+	},
 	{
 		displayName: 'Options',
 		name: 'options',
@@ -124,9 +132,9 @@ export const triggerFields: INodeProperties[] = [
 				displayName: 'Include Result',
 				name: 'includeResult',
 				type: 'boolean',
-				default: false,
+				default: true,
 				description:
-					'Whether to output text, segments, summary and speakers, or the reason of a failure, not just the event',
+					'Whether to output text, summary, speakers and segments, or the reason of a failure, not just the event',
 			},
 			{
 				displayName: 'Put Output File in Field',

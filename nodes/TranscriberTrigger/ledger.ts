@@ -27,6 +27,8 @@ export interface Entry {
 	value: string;
 	/** Replaces the one that is in the ledger. */
 	isNewer?: boolean;
+	/** Goes in as the oldest where it is missing, not as the newest. */
+	isOld?: boolean;
 }
 
 /**
@@ -59,11 +61,14 @@ export function merged(
 	// Mostly all are there, and then nobody has to look which are missing.
 	if (known < entries.size) {
 		const present = keysIn(kept);
-		for (const [key, { value }] of entries) {
+		let [oldest, newest] = ['', ''];
+		for (const [key, { value, isOld }] of entries) {
 			if (present.has(key) || dropped.has(key)) continue;
-			kept += `${key} ${value};`;
+			if (isOld) oldest += `${key} ${value};`;
+			else newest += `${key} ${value};`;
 			count += 1;
 		}
+		kept = oldest + kept + newest;
 	}
 	return count <= limit
 		? kept

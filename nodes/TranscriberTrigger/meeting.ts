@@ -1,20 +1,20 @@
 import { createHash } from 'crypto';
 import type { IDataObject, IHookFunctions } from 'n8n-workflow';
-import { sleep } from 'n8n-workflow';
+import { NodeOperationError, sleep } from 'n8n-workflow';
 
-import { apiRoot } from '../Transcriber/apiRoot';
 import { seal } from '../Transcriber/completion/seal';
+import { isActivatedByUser } from '../Transcriber/n8nInternals/activation';
 import {
 	PUBLIC_ADDRESS_SETTING,
 	reasonAgainstWebhookUrl,
 	refuse,
 } from '../Transcriber/request/checks';
 import { ServiceError, wasCertainlyRefused } from '../Transcriber/request/errors';
-import type { TranscriberCredential } from '../Transcriber/request/credential';
+import { credentialOf } from '../Transcriber/request/credential';
 import { checkLaunch, launchFrom, type Launch } from '../Transcriber/request/launch';
 import { call, type Caller } from '../Transcriber/request/service';
 import { hasEnded, taskIdOf } from '../Transcriber/request/shapes';
-import { Store, type SentBot } from './store';
+import { Store } from './store';
 import { STORED_SECRET } from './verify';
 
 /**
@@ -34,22 +34,23 @@ const leaving = new Set<string>();
 const unanswered = new Map<string, number>();
 const UNANSWERED_MS = 10 * 60_000;
 
+const LOOK_FIRST =
+	'Look in your account at the service whether the bot is there. If not, publish the workflow again (n8n 1: activate it) in ten minutes.';
+
 /** `webhookMethods.checkExists`: whether nothing has to be sent. */
 export async function isBotThere(context: IHookFunctions): Promise<boolean> {
 	if (context.getNodeParameter('source') !== 'meeting') return true;
-	// Listening ends after two minutes, long before a meeting does: the bot would cost, and bring nothing.
-	if (context.getMode() === 'manual') return true;
 	// Every start of n8n, and of every main process, comes here: the bot was sent when the user switched on.
-	if (['init', 'leadershipChange'].includes(context.getActivationMode())) return true;
-	const store = new Store(context);
+	// While the editor listens for a test event none is sent: that ends long before a meeting does.
+	if (!isActivatedByUser(context)) return true;
+	const store = storeOf(context);
 	const { bot } = store;
 	if (!bot || bot.fingerprint !== fingerprintOf(launchFrom(context))) return false;
 	if (bot.releasedAt !== undefined && Date.now() - bot.releasedAt > GRACE.ms) return false;
 	leaving.delete(bot.id);
 	const isKnown = await isKnownAtService(context, bot.id);
 	if (!isKnown) return false;
-	const { releasedAt: _, ...kept } = bot;
-	store.bot = kept;
+	store.bot = { id: bot.id, fingerprint: bot.fingerprint };
 	store.save();
 	return true;
 }
@@ -58,9 +59,9 @@ export async function isBotThere(context: IHookFunctions): Promise<boolean> {
 export async function sendBot(context: IHookFunctions): Promise<boolean> {
 	const launch = launchFrom(context);
 	checkLaunch(context, launch);
-	const { baseUrl, apiKey } = await context.getCredentials<TranscriberCredential>('transcriberApi');
+	const { baseUrl, apiKey } = await credentialOf(context);
 	const address = context.getNodeWebhookUrl('default') ?? '';
-	const reason = reasonAgainstWebhookUrl(address, apiRoot(baseUrl));
+	const reason = reasonAgainstWebhookUrl(address, baseUrl);
 	if (reason) {
 		throw refuse(
 			context,
@@ -79,9 +80,10 @@ export async function sendBot(context: IHookFunctions): Promise<boolean> {
 		throw refuse(
 			context,
 			'It is not known whether the service has sent the bot, so it is not sent again',
-			'The first attempt got no answer. Look in the cabinet whether the bot is there; if not, publish the workflow again (n8n 1: activate it) in ten minutes.',
+			LOOK_FIRST,
 		);
 	}
+	// A bot that may be there without anybody knowing its id is not sent once more by n8n's next try.
 	unanswered.set(place, Date.now() + UNANSWERED_MS);
 	const policy = { limit: 'meeting', repeatable: false } as const;
 	const sending = call(
@@ -90,14 +92,26 @@ export async function sendBot(context: IHookFunctions): Promise<boolean> {
 		{ policy, keepWebhookSecret: true },
 	);
 	sending.then(
-		() => unanswered.delete(place),
+		(given) => botIdOf(given) !== undefined && unanswered.delete(place),
 		(error: unknown) => wasCertainlyRefused(error) && unanswered.delete(place),
 	);
 	const answer = await sending;
 
-	const id = String(answer.bot_id);
-	const store = new Store(context);
-	store.bot = { id, fingerprint: fingerprintOf(launch), sentAt: Date.now() };
+	const id = botIdOf(answer);
+	if (id === undefined) {
+		throw refuse(
+			context,
+			'The service accepted the bot, but without an id, so this trigger cannot take its transcript',
+			LOOK_FIRST,
+		);
+	}
+	const store = storeOf(context);
+	// n8n may have been restarted before the bot of a trigger that was switched off was called back.
+	const { bot: former } = store;
+	if (former?.releasedAt !== undefined && !leaving.has(former.id)) {
+		void callBack(context, await callerOf(context), former.id);
+	}
+	store.bot = { id, fingerprint: fingerprintOf(launch) };
 	if (typeof answer.webhook_secret === 'string') {
 		store.keepSecret(id, seal(apiKey, STORED_SECRET, id, answer.webhook_secret));
 	}
@@ -105,21 +119,32 @@ export async function sendBot(context: IHookFunctions): Promise<boolean> {
 	return true;
 }
 
+/** On publishing, n8n shows only the message of what went wrong: so the next step goes into it. */
+export function withNextStep(context: IHookFunctions, error: unknown): NodeOperationError {
+	const { message, description } = error as { message?: string; description?: string | null };
+	const words = [message, description].filter(Boolean).join('. ') || String(error);
+	const options = { description: description ?? undefined };
+	return new NodeOperationError(context.getNode(), words, options);
+}
+
 /** `webhookMethods.delete`: calls the bot back, unless the trigger is switched on again at once. */
 export async function releaseBot(context: IHookFunctions): Promise<boolean> {
-	const store = new Store(context);
+	const store = storeOf(context);
 	const { bot } = store;
 	if (!bot || bot.releasedAt !== undefined) return true;
-	store.bot = { ...bot, releasedAt: Date.now() };
+	store.bot = { id: bot.id, fingerprint: bot.fingerprint, releasedAt: Date.now() };
 	store.save();
 	leaving.add(bot.id);
-	void callBack(context, await callerOf(context), bot);
+	void callBackLater(context, await callerOf(context), bot.id);
 	return true;
 }
 
-async function callBack(context: IHookFunctions, caller: Caller, { id }: SentBot): Promise<void> {
+async function callBackLater(context: IHookFunctions, caller: Caller, id: string): Promise<void> {
 	await sleep(GRACE.ms);
-	if (!leaving.delete(id)) return;
+	if (leaving.delete(id)) await callBack(context, caller, id);
+}
+
+async function callBack(context: IHookFunctions, caller: Caller, id: string): Promise<void> {
 	const url = `/meeting/${encodeURIComponent(id)}`;
 	try {
 		const bot = await call(caller, { method: 'GET', url });
@@ -134,7 +159,7 @@ async function callBack(context: IHookFunctions, caller: Caller, { id }: SentBot
 
 /** What n8n has at hand in the hook, kept for later. */
 async function callerOf(context: IHookFunctions): Promise<Caller> {
-	const credential = await context.getCredentials<TranscriberCredential>('transcriberApi');
+	const credential = await credentialOf(context);
 	return {
 		getNode: () => context.getNode(),
 		getCredentials: async <T extends object>() => credential as object as T,
@@ -156,6 +181,15 @@ async function isKnownAtService(context: IHookFunctions, id: string): Promise<bo
 	} catch (error) {
 		return !isUnknownToService(error);
 	}
+}
+
+/** A hook saves whenever it ends: activation takes as long as the service does. */
+function storeOf(context: IHookFunctions): Store {
+	return new Store(context, Infinity);
+}
+
+function botIdOf({ bot_id: id }: IDataObject): string | undefined {
+	return typeof id === 'string' || typeof id === 'number' ? String(id) || undefined : undefined;
 }
 
 /** The answer for an unknown bot is not shown. */

@@ -1,57 +1,84 @@
 import type { IDataObject, INodeExecutionData, IWebhookFunctions } from 'n8n-workflow';
 
 import {
-	exportedFile,
-	fetchExport,
+	EXPORT_FORMATS,
+	addExport,
 	fetchResult,
+	transcript,
 	type ExportFormat,
 } from '../Transcriber/completion/result';
+import { look } from '../Transcriber/completion/wait';
 import { webhookCredential } from '../Transcriber/completion/webhookCredential';
+import { refuse } from '../Transcriber/request/checks';
 import { withoutSecrets } from '../Transcriber/request/secrets';
-import { call } from '../Transcriber/request/service';
-import { hasEnded, taskIdOf } from '../Transcriber/request/shapes';
+import { hasEnded, taskIdOf, titleOf } from '../Transcriber/request/shapes';
 import { nameOf, type DeliveredEvent, type EventName } from './event';
+import { NotNow } from './word';
 
 export interface Options {
-	includeResult?: boolean;
-	exportFormat?: ExportFormat | 'none';
-	exportBinaryPropertyName?: string;
-	emitDuplicates?: boolean;
+	includeResult: boolean;
+	exportFormat?: ExportFormat;
+	property?: string;
+	emitDuplicates: boolean;
 }
 
-/** What an execution starts with; undefined for an event that 'Trigger On' does not name. */
+/** What an execution starts with, and the final status; undefined where 'Trigger On' does not name it. */
 export async function outputFor(
 	context: IWebhookFunctions,
 	event: DeliveredEvent,
-): Promise<INodeExecutionData | undefined> {
-	const selected = context.getNodeParameter('events', []) as EventName[];
-	const { includeResult, exportFormat = 'none' } = optionsOf(context);
-	const isResultWanted = includeResult === true || exportFormat !== 'none';
+): Promise<{ item: INodeExecutionData; status?: string } | undefined> {
+	const selected = [context.getNodeParameter('events', [])].flat() as EventName[];
+	const { includeResult, exportFormat, property } = optionsOf(context);
+	const isResultWanted = includeResult || exportFormat !== undefined;
 	let task: IDataObject = {};
-	if (needsState(event, selected, isResultWanted)) task = await taskAtService(context, event);
-	const status = event.status ?? task.status;
-	if (typeof status === 'string' && !selected.includes(nameOf(event, status))) return undefined;
+	if (needsState(event, selected, isResultWanted)) {
+		task = await look(context, { task_id: event.taskId, bot_id: event.botId });
+	}
+	const status = event.status ?? (hasEnded(task.status) ? String(task.status) : undefined);
+	if (status !== undefined && !selected.includes(nameOf(event, status))) return undefined;
 	if (!selected.some((name) => name.startsWith(event.botId ? 'meeting' : 'transcription'))) {
 		return undefined;
 	}
+	// The delivery says that the task has ended, and the service that it has not.
+	if (status === undefined && isResultWanted) throw new NotNow();
 	const { apiKey } = await webhookCredential(context);
 	const body = withoutSecrets(event.body, apiKey) as IDataObject;
-	const output: INodeExecutionData = { json: { ...body, ...task } };
-	if (status !== undefined) output.json.status = status;
 	const taskId = event.taskId ?? taskIdOf(task);
-	if (status !== 'completed' || !taskId) return output;
-	if (includeResult) Object.assign(output.json, await fetchResult(context, taskId));
-	if (exportFormat !== 'none') {
-		const { exportBinaryPropertyName } = optionsOf(context);
-		const { content } = await fetchExport(context, taskId, exportFormat);
-		const file = await exportedFile(context, content, exportFormat, taskId);
-		output.binary = { [exportBinaryPropertyName || 'data']: file };
+	const facts: IDataObject = { ...body, ...ifSet({ task_id: taskId, status }) };
+	if (status !== 'completed') {
+		return {
+			item: { json: transcript({}, { ...facts, ...ifSet({ error: task.error }) }) },
+			status,
+		};
 	}
-	return output;
+	// A meeting's transcript without its task cannot be had; its delivery comes again.
+	if (!taskId && isResultWanted) throw new NotNow();
+	if (!taskId) return { item: { json: transcript({}, facts) }, status };
+	const result = includeResult ? await fetchResult(context, taskId) : {};
+	const item = { json: transcript(result, facts) };
+	if (!exportFormat) return { item, status };
+	const fileName = titleOf({ ...task, ...body })?.replace(/\.[^.]+$/, '');
+	const wanted = { taskId, format: exportFormat, as: 'file', property, fileName } as const;
+	return { item: await addExport(context, item, wanted), status };
 }
 
+/** 'Options'. An expression that gives nothing means that the option is not set. */
 export function optionsOf(context: IWebhookFunctions): Options {
-	return context.getNodeParameter('options', {}) as Options;
+	const given = context.getNodeParameter('options', {}) as IDataObject;
+	const format = given.exportFormat ?? '';
+	if (!['', 'none', ...EXPORT_FORMATS].includes(String(format))) {
+		throw refuse(
+			context,
+			`'Export Format' is '${String(format)}', which the service does not know`,
+			`Use one of ${EXPORT_FORMATS.join(', ')}.`,
+		);
+	}
+	return {
+		includeResult: (given.includeResult ?? true) !== false,
+		exportFormat: ['', 'none'].includes(String(format)) ? undefined : (format as ExportFormat),
+		property: String(given.exportBinaryPropertyName ?? '').trim() || undefined,
+		emitDuplicates: given.emitDuplicates === true,
+	};
 }
 
 /**
@@ -64,33 +91,17 @@ function needsState(
 	selected: EventName[],
 	isResultWanted: boolean,
 ): boolean {
-	if (event.status !== undefined) return isResultWanted && event.status !== 'completed';
+	if (event.status !== undefined) {
+		const isReasonMissing = event.status !== 'completed' && event.body.error === undefined;
+		const isTaskMissing = event.status === 'completed' && event.taskId === undefined;
+		return isResultWanted && (isReasonMissing || isTaskMissing);
+	}
 	return (
 		isResultWanted ||
 		selected.includes(nameOf(event, 'completed')) !== selected.includes(nameOf(event, 'failed'))
 	);
 }
 
-/** The task of a delivery as the service itself knows it. */
-export async function taskAtService(
-	context: IWebhookFunctions,
-	{ taskId, botId }: DeliveredEvent,
-): Promise<IDataObject> {
-	let id = taskId;
-	if (!id) {
-		const url = `/meeting/${encodeURIComponent(botId ?? '')}`;
-		const bot = await call(context, { method: 'GET', url });
-		id = taskIdOf(bot);
-		if (!id) return bot;
-	}
-	return await call(context, { method: 'GET', url: `/tasks/${encodeURIComponent(id)}` });
-}
-
-/** The final status of a delivery's task, if the service itself says that it has ended. */
-export async function statusAtService(
-	context: IWebhookFunctions,
-	event: DeliveredEvent,
-): Promise<string | undefined> {
-	const { status } = await taskAtService(context, event);
-	return hasEnded(status) ? String(status) : undefined;
+function ifSet(facts: IDataObject): IDataObject {
+	return Object.fromEntries(Object.entries(facts).filter(([, value]) => (value ?? '') !== ''));
 }

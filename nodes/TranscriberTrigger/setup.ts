@@ -1,6 +1,7 @@
 import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 
-import { openHandOvers, type HandOver } from '../Transcriber/completion/envelope';
+import { STALE, openHandOvers } from '../Transcriber/completion/envelope';
+import { ANSWER_WITHIN_MS, inTime } from '../Transcriber/completion/inTime';
 import { seal, unseal } from '../Transcriber/completion/seal';
 import { answer, jsonBodyFrom } from '../Transcriber/completion/signature';
 import { webhookCredential } from '../Transcriber/completion/webhookCredential';
@@ -9,40 +10,42 @@ import { Store } from './store';
 import { STORED_SECRET } from './verify';
 
 /**
- * PUT: takes in the secrets of submissions from a Transcriber node. `stored` is said only when all
- * were found in what n8n has loaded for this very call: n8n saves what a call changes after
- * it was answered, and tells nobody when that goes wrong. So the sender asks until it hears it.
+ * PUT: takes in the secrets of submissions from a Transcriber node. Answers `stored: true` only when
+ * every secret is in the static data loaded for this call, sealed with the API key of now, and no
+ * other call can write over it. n8n saves after the answer and reports no failure, so the sender
+ * repeats until then.
  */
 export async function takeIn(context: IWebhookFunctions): Promise<IWebhookResponseData> {
-	const call = await jsonBodyFrom(context);
+	const deadline = Date.now() + ANSWER_WITHIN_MS;
+	const store = new Store(context);
+	const call = await inTime(jsonBodyFrom(context), deadline);
 	if ('refused' in call) return answer(context, call.refused, call.message);
-	const { body } = call;
-	if (isOwnCall(body)) return answerStored(context, new Store(context).isSettled());
-	const { sealed } = body;
+	if (isOwnCall(call.body)) return answerStored(context, store.isSettled());
+	const { sealed } = call.body;
 	if (typeof sealed !== 'string') return answer(context, 400, 'Not a hand-over');
 	const address = context.getNodeWebhookUrl('default') ?? '';
-	let { apiKey } = await webhookCredential(context);
+	let { apiKey } = await inTime(webhookCredential(context), deadline);
 	let handOvers = openHandOvers(apiKey, address, sealed);
 	if (!handOvers) {
 		// The API key may have been changed a moment ago.
-		({ apiKey } = await webhookCredential(context, true));
+		({ apiKey } = await inTime(webhookCredential(context, true), deadline));
 		handOvers = openHandOvers(apiKey, address, sealed);
 	}
 	if (!handOvers) return answer(context, 401, 'Hand-over refused');
+	if (handOvers === 'stale') return answer(context, 401, STALE);
 
-	const store = new Store(context);
-	const isKnown = ({ id }: HandOver) => store.endingOf(id) !== undefined || store.isStored(id);
-	const unknown = handOvers.filter((handOver) => !isKnown(handOver));
-	for (const { id, secret } of unknown) {
+	let [areStored, areLoaded] = [true, true];
+	for (const { id, secret } of handOvers) {
+		if (store.endingOf(id)) continue;
 		const old = store.secretOf(id) ?? '';
 		const isSame = unseal(apiKey, STORED_SECRET, id, old) === secret;
 		store.keepSecret(id, isSame ? old : seal(apiKey, STORED_SECRET, id, secret));
+		areStored = store.isStored(id) && areStored;
+		areLoaded = store.isLoaded(id) && areLoaded;
 	}
-	if (unknown.length > 0) {
-		store.save();
-		void settle(context);
-	}
-	return answerStored(context, handOvers.every(isKnown));
+	if (!areLoaded) store.save();
+	if (!areStored) settle(context);
+	return answerStored(context, areStored);
 }
 
 function answerStored(context: IWebhookFunctions, stored: boolean): IWebhookResponseData {

@@ -1,81 +1,92 @@
-import type { IDataObject, INode, Workflow } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 
-import { keyOf, keysIn, merged, valueIn, type Ledger } from './ledger';
-import { memoryFor, note, type Memory, type SentBot } from './memory';
-
-export type { SentBot };
-
-export const STORE = {
-	/** The most that is kept of each. The oldest are dropped first. */
-	secrets: 10_000,
-	endings: 1_000,
-	/**
-	 * How old an entry has to be, in ms, until finding it in the loaded data proves that it is safe:
-	 * by then every call that had loaded the data before the entry was in it has written.
-	 */
-	settledMs: 1_000,
-	/**
-	 * How long, in ms, this process insists on the endings that it has noted. For good would be too
-	 * long: where there is no room for all, it would drive out the newer ones of other processes.
-	 */
-	keepEndingsMs: 10 * 60_000,
-};
-
-/** What n8n keeps of a trigger. */
-interface Saved {
-	secrets: Ledger;
-	endings: Ledger;
-	bot?: SentBot;
-}
+import {
+	staticDataOf,
+	type StaticData,
+	type StaticDataContext,
+} from '../Transcriber/n8nInternals/staticData';
+import { keyOf, keysIn, valueIn } from './ledger';
+import {
+	STORE,
+	broughtUpToDate,
+	memoriesOf,
+	newMemory,
+	newerOf,
+	note,
+	type Memory,
+	type Saved,
+	type SentBot,
+} from './memory';
 
 /** How a task or bot has ended. */
 export interface Ending {
-	/** The first letters of its final statuses; `?` where a delivery did not tell. */
+	/**
+	 * What had verified its delivery: its own secret, the credential's Webhook Secret, or, where its
+	 * secret could not be read, the service's own word.
+	 */
+	by: 'own' | 'shared' | 'word';
+	/** One letter for each of its final statuses: see `letterOf`. */
 	statuses: string;
 	/** Stands for the last verified delivery: see `proofOf`. */
 	proof: string;
+	/** The sealed secret of a submission of its own, which recognises repeats. */
+	spent?: string;
 }
 
-/** What is needed of n8n: webhook calls and lifecycle hooks have it. */
-export interface StoreContext {
-	getNode(): INode;
-	getWorkflow(): { id?: string };
-	getWorkflowStaticData(type: string): IDataObject;
-	getMode(): string;
-}
+const PREFIX = 'transcriberTrigger:';
 
 /**
  * The sealed secrets of submissions, the submissions that have ended, and the bot of one trigger.
  *
  * n8n loads a workflow's static data for every call and saves it whole, without a lock: naive
- * concurrent writers lose most of what they write. So what is written is put together at the very
- * moment of saving, from the loaded data and all that this process has taken in, and an entry
- * counts as stored only when it was loaded. The data belongs to the node's id, since n8n's own
- * per-node data is lost when the node is renamed.
+ * concurrent writers lose most of what they write. So:
+ * - What is saved is put together at the moment of saving, from the loaded data and all that this
+ *   process has taken in, for every Transcriber Trigger of the workflow.
+ * - A call that has taken long saves nothing: what it had loaded is out of date. A short call of this
+ *   process to itself saves instead (settle.ts).
+ * - A secret counts as stored only when it was found in the loaded data for longer than any call may
+ *   take to save.
+ * - As long as the process lives, it looks whether what it knows is still there (settle.ts).
+ *
+ * The data belongs to the node's id: n8n's own per-node data is lost when the node is renamed.
  */
 export class Store {
-	private readonly place: string;
+	private readonly began = Date.now();
+
+	private readonly nodeId: string;
+
+	private readonly memories: Map<string, Memory>;
 
 	private readonly memory: Memory;
 
-	private readonly loaded: Saved;
+	/** Missing while the editor listens for a test event: n8n saves nothing, so memory is all there is. */
+	private readonly staticData?: StaticData;
 
-	/** Listening for a test event: n8n saves nothing, so memory is all there is. */
-	private readonly isTest: boolean;
+	private readonly loaded: Saved;
 
 	private readonly found = new Map<string, string | undefined>();
 
 	/** The key of what {@link end} noted in this call. */
 	private ended?: string;
 
-	constructor(private readonly context: StoreContext) {
-		const { id } = context.getNode();
-		this.isTest = context.getMode() === 'manual';
-		this.place = `transcriberTrigger:${id}`;
-		this.memory = memoryFor(`${context.getWorkflow().id}:${id}:${this.isTest}`);
-		const data = this.isTest ? {} : context.getWorkflowStaticData('global')[this.place];
-		const { secrets = '', endings = '', bot } = (data ?? {}) as Partial<Saved>;
-		this.loaded = { secrets, endings, bot };
+	/** `mayTakeMs`: how old the call may be when it saves. */
+	constructor(
+		context: StaticDataContext,
+		private readonly mayTakeMs = STORE.mayTakeMs,
+	) {
+		this.nodeId = context.getNode().id;
+		const isTest = context.getMode() === 'manual';
+		this.memories = memoriesOf(`${context.getWorkflow().id}:${isTest}`);
+		this.memory = this.memories.get(this.nodeId) ?? newMemory();
+		this.memories.set(this.nodeId, this.memory);
+		this.staticData = isTest ? undefined : staticDataOf(context);
+		this.loaded = this.loadedOf(this.nodeId);
+	}
+
+	private loadedOf(nodeId: string): Saved {
+		const data = this.staticData?.loaded[PREFIX + nodeId] ?? {};
+		const { secrets = '', endings = '', spent = '', bot } = data as Partial<Saved>;
+		return { secrets, endings, spent, bot };
 	}
 
 	/** The sealed secret of a task or bot. */
@@ -85,18 +96,23 @@ export class Store {
 	}
 
 	keepSecret(id: string, sealed: string): void {
-		const key = keyOf(id);
 		const isNewer = ![undefined, sealed].includes(this.loadedSecretOf(id));
-		note(this.memory.secrets, key, { value: sealed, isNewer }, STORE.secrets);
+		note(this.memory.secrets, keyOf(id), { value: sealed, isNewer }, STORE.secrets);
 	}
 
-	/** Whether neither a restart nor another write can lose the secret any more. */
+	/** Whether neither a restart nor another write can lose the kept secret any more. */
 	isStored(id: string): boolean {
 		const known = this.memory.secrets.get(keyOf(id));
-		if (this.isTest || !known) return known !== undefined;
-		// Not there, or not any more: its time begins when it is saved (again).
-		if (this.loadedSecretOf(id) !== known.value) known.at = Date.now();
-		return Date.now() - known.at >= STORE.settledMs;
+		if (!this.staticData || !known) return known !== undefined;
+		const isFound = this.isLoaded(id);
+		known.foundAt = isFound ? (known.foundAt ?? Date.now()) : undefined;
+		return isFound && Date.now() - Number(known.foundAt) >= STORE.settledMs;
+	}
+
+	/** Whether the kept secret is in the loaded data, so that it need not be saved again. */
+	isLoaded(id: string): boolean {
+		const known = this.memory.secrets.get(keyOf(id));
+		return known !== undefined && this.loadedSecretOf(id) === known.value;
 	}
 
 	private loadedSecretOf(id: string): string | undefined {
@@ -109,8 +125,10 @@ export class Store {
 	endingOf(id: string): Ending | undefined {
 		const key = keyOf(id);
 		const value = this.memory.endings.get(key)?.value ?? valueIn(this.loaded.endings, key);
-		const [statuses, proof] = value?.split(' ') ?? [];
-		return statuses !== undefined && proof !== undefined ? { statuses, proof } : undefined;
+		const [by, statuses, proof] = value?.split(' ') ?? [];
+		if (statuses === undefined || proof === undefined) return undefined;
+		const spent = this.memory.spent.get(key)?.value ?? valueIn(this.loaded.spent, key);
+		return { by: by as Ending['by'], statuses, proof, spent };
 	}
 
 	/** Whether a delivery for a task or bot is being taken in right now. */
@@ -128,25 +146,29 @@ export class Store {
 	}
 
 	/** Notes how a task or bot has ended; its secret is not saved any longer. */
-	end(id: string, { statuses, proof }: Ending, isStarting: boolean): void {
+	end(id: string, { by, statuses, proof, spent }: Ending): void {
 		const key = keyOf(id);
 		// Until n8n has saved the execution, the secret may be needed again.
 		const secret = this.secretOf(id);
 		if (secret !== undefined) this.keepSecret(id, secret);
-		const value = `${statuses} ${proof}`;
-		const ending = { value, isNewer: this.endingOf(id) !== undefined, isOpen: isStarting };
-		note(this.memory.endings, key, ending, STORE.endings, STORE.keepEndingsMs);
+		const isNewer = this.endingOf(id) !== undefined;
+		const value = `${by} ${statuses} ${proof}`;
+		note(this.memory.endings, key, { value, isNewer, isOpen: true }, STORE.endings);
+		if (spent) note(this.memory.spent, key, { value: spent }, STORE.spent);
 		this.ended = key;
 		this.save();
 	}
 
 	/** What {@link end} noted is final, or is taken back. */
 	close(id: string, succeeded: boolean): void {
-		const { endings, secrets } = this.memory;
+		const { endings, secrets, spent } = this.memory;
+		const key = keyOf(id);
 		this.leave(id);
-		const ending = endings.get(keyOf(id));
+		const ending = endings.get(key);
 		if (ending) ending.isOpen = false;
-		(succeeded ? secrets : endings).delete(keyOf(id));
+		if (succeeded) return void secrets.delete(key);
+		endings.delete(key);
+		spent.delete(key);
 	}
 
 	/** Has a known ending saved once more if another process, or an execution, has written over it. */
@@ -156,62 +178,63 @@ export class Store {
 		if (known && valueIn(this.loaded.endings, key) !== known.value) this.save();
 	}
 
-	/** Whether all that is known has been loaded. What has not, is saved once more. */
+	/**
+	 * Whether all that this process knows of the workflow's triggers was loaded. What was not, is saved
+	 * once more.
+	 */
 	isSettled(): boolean {
-		const { memory, loaded } = this;
-		const { secrets, endings } = this.upToDate();
-		if (secrets === loaded.secrets && endings === loaded.endings) return memory.inFlight.size === 0;
-		const there = keysIn(loaded.secrets);
-		for (const [key, known] of memory.secrets) if (!there.has(key)) known.at = Date.now();
-		this.save();
-		return false;
+		let isSettled = true;
+		for (const [nodeId, memory] of this.memories) {
+			const loaded = this.loadedOf(nodeId);
+			// What has ended in another process must not come back when its ending is dropped there.
+			for (const key of keysIn(loaded.endings)) {
+				if (!memory.inFlight.has(key)) memory.secrets.delete(key);
+			}
+			if (isSame(broughtUpToDate(loaded, memory), loaded)) {
+				for (const known of memory.secrets.values()) {
+					known.foundAt ??= Date.now();
+					if (Date.now() - known.foundAt >= STORE.settledMs) known.isNewer = false;
+				}
+				if (memory.inFlight.size > 0) isSettled = false;
+				continue;
+			}
+			const there = keysIn(loaded.secrets);
+			for (const [key, known] of memory.secrets) if (!there.has(key)) known.foundAt = undefined;
+			isSettled = false;
+			this.save();
+		}
+		return isSettled;
 	}
 
 	get bot(): SentBot | undefined {
-		const { memory, loaded } = this;
-		if (!memory.bot || !loaded.bot) return memory.bot ?? loaded.bot;
-		return memory.bot.sentAt > loaded.bot.sentAt ? memory.bot : loaded.bot;
+		return newerOf(this.loaded.bot, this.memory.bot);
 	}
 
 	/** The newest bot, or what has become of it. */
-	set bot(bot: SentBot) {
-		this.memory.bot = bot;
-		this.loaded.bot = bot;
+	set bot(bot: Omit<SentBot, 'changedAt'>) {
+		this.memory.bot = { ...bot, changedAt: Date.now() };
 	}
 
-	/**
-	 * Has n8n save all that is known when the call is over: `toJSON` is asked only then.
-	 *
-	 * n8n 2 builds the workflow of the new execution out of the very object that holds this call's
-	 * static data, which clears its mark "changed" before n8n looks at it to save it: what a webhook
-	 * changes while it starts an execution is lost. An object of its own keeps the mark.
-	 */
+	/** Has n8n save all that is known when the call is over, unless that is too late by then. */
 	save(): void {
-		if (this.isTest) return;
-		const { workflow } = this.context as unknown as { workflow: Workflow };
-		const global = this.context.getWorkflowStaticData('global');
-		const mine = { toJSON: () => this.upToDate() };
-		workflow.overrideStaticData({
-			...workflow.staticData,
-			global: { ...global, [this.place]: mine as unknown as IDataObject },
-		});
+		this.staticData?.saveAtEndOfCall(
+			() => this.sections(),
+			() => Date.now() - this.began <= this.mayTakeMs,
+		);
 	}
 
-	/**
-	 * The loaded data, brought up to date with what this process knows. An ending goes in only when
-	 * n8n has saved its execution: after a crash its delivery has to be taken in again.
-	 */
-	private upToDate(): Saved {
-		const { memory, loaded, bot } = this;
-		// n8n saves what a call has changed when it has saved the execution that the call starts.
-		const mine = memory.endings.get(this.ended ?? '');
-		if (mine) mine.isOpen = false;
-		const closed = new Map([...memory.endings].filter(([, { isOpen }]) => !isOpen));
-		const endings = merged(loaded.endings, closed, new Set(), STORE.endings);
-		const ended = keysIn(endings);
-		// Also what has ended in another process, or it would be saved again when its ending is dropped.
-		for (const key of ended) if (!memory.inFlight.has(key)) memory.secrets.delete(key);
-		const secrets = merged(loaded.secrets, memory.secrets, ended, STORE.secrets);
-		return { secrets, endings, bot };
+	private sections(): IDataObject {
+		const sections = [...this.memories].map(([nodeId, memory]) => {
+			const mine = nodeId === this.nodeId ? this.ended : undefined;
+			return [PREFIX + nodeId, broughtUpToDate(this.loadedOf(nodeId), memory, mine)];
+		});
+		return Object.fromEntries(sections) as IDataObject;
 	}
+}
+
+function isSame(one: Saved, other: Saved): boolean {
+	const areSame = (['secrets', 'endings', 'spent'] as const).every(
+		(name) => one[name] === other[name],
+	);
+	return areSame && one.bot?.changedAt === other.bot?.changedAt;
 }

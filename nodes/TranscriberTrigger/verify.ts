@@ -1,17 +1,22 @@
 import { createHash } from 'crypto';
 
-import { unseal } from '../Transcriber/completion/seal';
+import { seal, unseal } from '../Transcriber/completion/seal';
 import { isSignedWith, type Delivery } from '../Transcriber/completion/signature';
 import type { TranscriberCredential } from '../Transcriber/request/credential';
-import { idsIn } from './event';
+import { idsIn, includesStatus } from './event';
 import type { Store } from './store';
 
 /** For `seal`: the secret of a submission in the trigger's store, bound to its task or bot. */
 export const STORED_SECRET = 'stored secret';
 
+/** The same after the submission has ended: it recognises repeats, and starts nothing any more. */
+const SPENT_SECRET = 'spent secret';
+
 export type Verdict =
-	/** `id` is whose secret has signed it; undefined for the credential's. */
-	| { kind: 'genuine'; id?: string }
+	/** The submission whose secret matched; undefined if the credential's secret did. */
+	| { kind: 'genuine'; id?: string; spent?: string }
+	/** Of a submission that has ended with this status before. */
+	| { kind: 'repeat'; id: string }
 	/** Its secret was sealed with an API key that the credential has no longer. */
 	| { kind: 'unreadable'; id: string }
 	| { kind: 'forged' }
@@ -25,23 +30,36 @@ export function verify(
 	{ apiKey, webhookSecret = '' }: TranscriberCredential,
 ): Verdict {
 	const ids = idsIn(delivery.body);
-	// Where a task or bot has a secret of its own, no other speaks for it.
+	// A secret of its own is the only one that counts for a task or bot, also after its ending.
 	const id = ids.find((candidate) => store.secretOf(candidate) !== undefined);
 	if (id !== undefined) {
 		const secret = unseal(apiKey, STORED_SECRET, id, store.secretOf(id) ?? '');
-		if (secret !== undefined) {
-			return isSignedWith(secret, delivery) ? { kind: 'genuine', id } : { kind: 'forged' };
-		}
+		if (secret === undefined) return { kind: 'unreadable', id };
+		if (!isSignedWith(secret, delivery)) return { kind: 'forged' };
+		return { kind: 'genuine', id, spent: seal(apiKey, SPENT_SECRET, id, secret) };
 	}
-	if (isSignedWith(webhookSecret, delivery)) return { kind: 'genuine' };
-	if (id !== undefined) return { kind: 'unreadable', id };
 	const ended = ids.find((candidate) => store.endingOf(candidate) !== undefined);
-	// Its secret is gone, but what was verified with it can be told from everything else.
-	if (ended !== undefined) {
-		const isRepeat = store.endingOf(ended)?.proof === proofOf(delivery);
-		return isRepeat ? { kind: 'genuine', id: ended } : { kind: 'forged' };
+	const isOwn = ended !== undefined && store.endingOf(ended)?.by !== 'shared';
+	if (!isOwn && isSignedWith(webhookSecret, delivery)) return { kind: 'genuine' };
+	if (ended === undefined) return { kind: ids.length > 0 ? 'unknown' : 'forged' };
+	return isRepeat(delivery, store, apiKey, ended)
+		? { kind: 'repeat', id: ended }
+		: { kind: 'forged' };
+}
+
+function isRepeat(delivery: Delivery, store: Store, apiKey: string, id: string): boolean {
+	const ending = store.endingOf(id);
+	if (!ending) return false;
+	if (ending.proof === proofOf(delivery)) return true;
+	const status = delivery.body?.status ?? undefined;
+	if (!includesStatus(ending.statuses, status === undefined ? undefined : String(status))) {
+		return false;
 	}
-	return ids.length > 0 ? { kind: 'unknown' } : { kind: 'forged' };
+	// What the service's word stood for cannot be checked, and starts nothing.
+	if (ending.by === 'word') return true;
+	if (!ending.spent) return false;
+	const secret = unseal(apiKey, SPENT_SECRET, id, ending.spent);
+	return secret === undefined || isSignedWith(secret, delivery);
 }
 
 /** Tells a verified delivery from any other without its secret. */

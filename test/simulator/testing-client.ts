@@ -93,7 +93,7 @@ export interface Received {
 }
 
 /** A receiver of webhooks that answers with the given statuses, then with 200. */
-export async function startReceiver(statuses: number[] = []) {
+export async function startReceiver(statuses: number[] = [], answer?: object) {
 	const received: Received[] = [];
 	const server = createServer((request, response) => {
 		const chunks: Buffer[] = [];
@@ -102,7 +102,8 @@ export async function startReceiver(statuses: number[] = []) {
 			const raw = Buffer.concat(chunks).toString('utf8');
 			const body = JSON.parse(raw) as Record<string, unknown>;
 			received.push({ raw, body, headers: request.headers });
-			response.writeHead(statuses.shift() ?? 200, { Location: '/elsewhere' }).end();
+			const headers = { Location: '/elsewhere', 'Content-Type': 'application/json' };
+			response.writeHead(statuses.shift() ?? 200, headers).end(answer && JSON.stringify(answer));
 		});
 	});
 	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

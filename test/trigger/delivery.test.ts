@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import type { INodeParameters } from 'n8n-workflow';
 
 import { RETRY } from '../../nodes/Transcriber/request/retry';
-import { STORE } from '../../nodes/TranscriberTrigger/store';
+import { STORE } from '../../nodes/TranscriberTrigger/memory';
 import { serviceForTests } from '../support/service';
 import { deliver, handOverTo, post, put, sign } from './client';
 import { TriggerHost, type HostSettings } from './host';
@@ -16,11 +16,20 @@ const API_KEY = 'test-api-key';
 
 let host: TriggerHost;
 beforeEach(() => jest.replaceProperty(STORE, 'settledMs', 50));
-afterEach(async () => await host.close());
+afterEach(async () => {
+	jest.restoreAllMocks();
+	await host.close();
+});
 
+/** Unless a test says otherwise, the trigger asks the service for nothing. */
 async function open(parameters: INodeParameters = {}, settings: Partial<HostSettings> = {}) {
 	const credentials = service.credentials();
-	host = await new TriggerHost({ parameters, credentials, ...settings }).open();
+	const options = { includeResult: false, ...(parameters.options as INodeParameters) };
+	host = await new TriggerHost({
+		parameters: { ...parameters, options },
+		credentials,
+		...settings,
+	}).open();
 	return host;
 }
 
@@ -82,6 +91,20 @@ describe('200: a delivery that is signed with the secret of its submission', () 
 });
 
 describe('Also genuine', () => {
+	it('a task whose id is a number', async () => {
+		await openWithTask({}, '7');
+		expect((await deliver(host.url, { task_id: 7 }, SECRET)).status).toBe(200);
+	});
+
+	it('a body with a field that n8n cannot save: it comes without that field', async () => {
+		await openWithTask();
+		const nested = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
+		const raw = `{"task_id":"7f3c","note":1,"deep":${nested}}`;
+		const headers = { 'x-service-signature': sign(raw, SECRET) };
+		expect((await post(host.url, raw, headers)).status).toBe(200);
+		expect(json()).toEqual([{ task_id: '7f3c', note: 1 }]);
+	});
+
 	it('a digest in capitals', async () => {
 		await openWithTask();
 		const raw = JSON.stringify({ task_id: '7f3c' });
@@ -206,7 +229,7 @@ describe('400: a signed body that is not the documented shape', () => {
 		['a status that is no text', { task_id: '7f3c', status: 7 }],
 		['a status that is not final', { task_id: '7f3c', status: 'processing' }],
 		['an event that is no text', { task_id: '7f3c', event: {} }],
-		['a bot that is no text', { task_id: '7f3c', bot_id: 7, status: 'completed' }],
+		['a bot that is no id', { task_id: '7f3c', bot_id: {}, status: 'completed' }],
 		['a meeting without a status', { task_id: '7f3c', bot_id: 'bot-1' }],
 	])('%s', async (_, body) => {
 		await openWithTask();
@@ -358,6 +381,61 @@ describe('Deliveries are retried by the service, so each (task, final status) is
 	});
 });
 
+describe('A genuine repeat whose body differs, by an attempt counter or a time', () => {
+	it('gets 200 and starts nothing', async () => {
+		await open();
+		await handOverTo(host.url, '7f3c', SECRET, API_KEY);
+		for (const attempt of [1, 2, 3]) {
+			expect((await deliver(host.url, { task_id: '7f3c', attempt }, SECRET)).status).toBe(200);
+			if (attempt === 2) host.restart();
+		}
+		expect(host.executions).toHaveLength(1);
+		expect((await deliver(host.url, { task_id: '7f3c', attempt: 4 }, 'another')).status).toBe(401);
+	});
+
+	it('also after the API key was rotated', async () => {
+		const credentials = service.credentials();
+		await open({}, { credentials });
+		await handOverTo(host.url, '7f3c', SECRET, API_KEY);
+		await deliver(host.url, { task_id: '7f3c', attempt: 1 }, SECRET);
+		credentials.apiKey = 'another-api-key';
+		host.restart();
+		expect((await deliver(host.url, { task_id: '7f3c', attempt: 2 }, SECRET)).status).toBe(200);
+		expect(host.executions).toHaveLength(1);
+	});
+});
+
+describe("The credential's Webhook Secret", () => {
+	it('never speaks for a task with a secret of its own, also not after its ending', async () => {
+		await open({}, { credentials: service.credentials({ webhookSecret: 'for all' }) });
+		await handOverTo(host.url, '7f3c', SECRET, API_KEY);
+		const status = async (secret: string, body: object) =>
+			(await deliver(host.url, { task_id: '7f3c', ...body }, secret)).status;
+		expect(await status('for all', { status: 'failed' })).toBe(401);
+		expect(await status(SECRET, { status: 'completed' })).toBe(200);
+		expect(await status('for all', { status: 'failed' })).toBe(401);
+		expect(await status('for all', { status: 'completed' })).toBe(401);
+		host.restart();
+		expect(await status('for all', { status: 'failed' })).toBe(401);
+		expect(host.executions).toHaveLength(1);
+	});
+
+	it.each(['', ' ', '\t'])('verifies nothing when it is blank (%j)', async (webhookSecret) => {
+		await open({}, { credentials: service.credentials({ webhookSecret }) });
+		const body = { task_id: '7f3c', status: 'completed' };
+		expect((await deliver(host.url, body, webhookSecret)).status).toBe(503);
+		expect(host.executions).toEqual([]);
+	});
+
+	it('tells all endings of a task apart: cancelled, completed, failed', async () => {
+		await open({}, { credentials: service.credentials({ webhookSecret: 'for all' }) });
+		for (const status of ['cancelled', 'completed', 'canceled', 'failed', 'completed']) {
+			expect((await deliver(host.url, { task_id: '7f3c', status }, 'for all')).status).toBe(200);
+		}
+		expect(json().map(({ status }) => status)).toEqual(['cancelled', 'completed', 'failed']);
+	});
+});
+
 describe('Trigger On', () => {
 	const meeting = { event: 'meeting.transcript.completed', bot_id: 'bot-1', task_id: '7f3c' };
 	it.each([
@@ -431,6 +509,40 @@ describe('includeResult and exportFormat', () => {
 		expect(json()).toEqual([{ task_id: id, status: 'completed' }]);
 	});
 
+	it('text, summary and speakers come first, segments last, unless the option is off', async () => {
+		const id = await service.completedTask();
+		const credentials = service.credentials();
+		await host?.close();
+		host = await new TriggerHost({ parameters: {}, credentials, mode: 'manual' }).open();
+		await put(host.url, id, SECRET, API_KEY);
+		await deliver(host.url, { task_id: id, note: 'new' }, SECRET);
+		const [output = {}] = json();
+		const names = Object.keys(output);
+		expect(names.slice(0, 5)).toEqual(['text', 'summary', 'speakers', 'task_id', 'status']);
+		expect(names.at(-1)).toBe('segments');
+		expect(output).toMatchObject({ task_id: id, status: 'completed', note: 'new' });
+	});
+
+	it('a task that has not ended after all: 503', async () => {
+		const id = await service.pendingTask();
+		await openWithTask({ options: { includeResult: true } }, id);
+		expect((await deliver(host.url, { task_id: id }, SECRET)).status).toBe(503);
+		service.running().finish(id);
+		expect((await deliver(host.url, { task_id: id }, SECRET)).status).toBe(200);
+		expect(host.executions).toHaveLength(1);
+	});
+
+	it('a service that takes longer than 8 seconds: 503 within 10, and nothing has changed', async () => {
+		const id = await service.completedTask();
+		await openWithTask({ options: { includeResult: true } }, id);
+		service.running().fault({ match: { path: '/result$' }, action: { kind: 'delay', ms: 12_000 } });
+		const began = Date.now();
+		expect((await deliver(host.url, { task_id: id }, SECRET)).status).toBe(503);
+		expect(Date.now() - began).toBeLessThan(10_000);
+		expect((await deliver(host.url, { task_id: id }, SECRET)).status).toBe(200);
+		expect(host.executions).toHaveLength(1);
+	});
+
 	it('a service that cannot be asked now: 503, and the repeat is emitted once', async () => {
 		const id = await service.completedTask();
 		await openWithTask({ options: { includeResult: true } }, id);
@@ -465,13 +577,14 @@ describe('Key rotation while a task is pending', () => {
 		credentials.apiKey = String(body['api_key']);
 		host.restart();
 		if (status) service.running().finish(id, { status });
+		service.running().requests.splice(0);
 		return id;
 	}
 
 	it('a sealed secret that cannot be read any more: what the service says of the task counts', async () => {
 		const id = await rotated('failed');
 		expect((await deliver(host.url, { task_id: id }, SECRET)).status).toBe(200);
-		expect(json()).toEqual([{ task_id: id, status: 'failed' }]);
+		expect(json()).toMatchObject([{ task_id: id, status: 'failed' }]);
 		expect((await deliver(host.url, { task_id: id }, SECRET)).status).toBe(200);
 		expect(host.executions).toHaveLength(1);
 	});
@@ -489,7 +602,73 @@ describe('Key rotation while a task is pending', () => {
 			.running()
 			.fault({ match: { path: '/tasks/' }, action: { kind: 'respond', status: 500 } });
 		expect((await deliver(host.url, { task_id: id }, SECRET)).status).toBe(503);
+		// Asked about one id at most once in 10 seconds.
+		expect((await deliver(host.url, { task_id: id }, SECRET)).status).toBe(503);
+		expect(service.lines()).toHaveLength(1);
+		host.restart();
 		expect((await deliver(host.url, { task_id: id }, SECRET)).status).toBe(200);
 		expect(host.executions).toHaveLength(1);
+	});
+
+	const UNSIGNED = { 'x-service-signature': `sha256=${'0'.repeat(64)}` };
+	const postUnsigned = async (body: object) => await post(host.url, JSON.stringify(body), UNSIGNED);
+
+	it('only what the service says is output, no field of the unsigned body', async () => {
+		const id = await rotated('completed');
+		const body = {
+			task_id: id,
+			status: 'failed',
+			event: 'meeting.transcript.completed',
+			result_url: '@evil.example/steal',
+			text: 'Pay 1 000 000 to …',
+			customer: 'injected',
+		};
+		expect((await postUnsigned(body)).status).toBe(200);
+		expect(json()).toEqual([{ task_id: id, status: 'completed' }]);
+	});
+
+	it('the genuine delivery that follows is answered 200 and starts nothing', async () => {
+		const id = await rotated('completed');
+		expect((await postUnsigned({ task_id: id })).status).toBe(200);
+		expect((await deliver(host.url, { task_id: id }, SECRET)).status).toBe(200);
+		const withStatus = { task_id: id, status: 'completed' };
+		expect((await deliver(host.url, withStatus, SECRET)).status).toBe(200);
+		expect(host.executions).toHaveLength(1);
+	});
+
+	it('a task and a bot that do not belong together are refused, and the bot is still waited for', async () => {
+		const other = await service.completedTask();
+		const bot = await service.bot();
+		service.running().endMeeting(bot);
+		const task = String(service.running().bot(bot).taskId);
+		service.running().finish(task);
+		const credentials = service.credentials();
+		await open({}, { credentials });
+		await handOverTo(host.url, bot, SECRET, credentials.apiKey);
+		const { body } = await service.ask('POST /api-key/generate');
+		credentials.apiKey = String(body['api_key']);
+		host.restart();
+		const about = (taskId: string) => ({ bot_id: bot, task_id: taskId, status: 'completed' });
+		expect((await postUnsigned(about(other))).status).toBe(401);
+		expect(host.executions).toEqual([]);
+		const genuine = { event: 'meeting.transcript.completed', ...about(task) };
+		expect((await deliver(host.url, genuine, SECRET)).status).toBe(200);
+		expect(json()).toMatchObject([{ bot_id: bot, task_id: task, status: 'completed' }]);
+	});
+
+	it.each(['.', '..', ' .. ', ''])('the id %j names no submission', async (taskId) => {
+		await rotated('completed');
+		expect((await postUnsigned({ task_id: taskId, status: 'completed' })).status).toBe(401);
+		expect(service.lines()).toEqual([]);
+	});
+
+	it('100 unsigned requests about one task at once are one look, later ones none for 10 seconds', async () => {
+		const id = await rotated();
+		const answers = await Promise.all(
+			Array.from({ length: 100 }, () => postUnsigned({ task_id: id })),
+		);
+		expect(answers.filter(({ status }) => ![401, 503].includes(status))).toEqual([]);
+		expect((await postUnsigned({ task_id: id })).status).toBe(503);
+		expect(service.lines()).toEqual([`GET /api/v1/tasks/${id}`]);
 	});
 });

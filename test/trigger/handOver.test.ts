@@ -12,13 +12,19 @@ import {
 
 import {
 	FRESH_MS,
+	STALE,
 	openHandOvers,
 	sealHandOvers,
 } from '../../nodes/Transcriber/completion/envelope';
-import { HAND_OVER, checkTriggerUrl, handOver } from '../../nodes/Transcriber/completion/handOver';
+import {
+	HAND_OVER,
+	checkTrigger,
+	checkTriggerUrl,
+	handOver,
+} from '../../nodes/Transcriber/completion/handOver';
 import { seal } from '../../nodes/Transcriber/completion/seal';
 import { Transcriber } from '../../nodes/Transcriber/Transcriber.node';
-import { STORE } from '../../nodes/TranscriberTrigger/store';
+import { STORE } from '../../nodes/TranscriberTrigger/memory';
 import { startReceiver, until } from '../simulator/testing-client';
 import { credentialsHelper } from '../support/engine';
 import { deliver, handOverTo, post, put } from './client';
@@ -43,7 +49,8 @@ afterEach(async () => {
 
 async function open(settings: Partial<HostSettings> = {}) {
 	await host?.close();
-	host = await new TriggerHost({ credentials: CREDENTIALS, ...settings }).open();
+	const parameters = { options: { includeResult: false } };
+	host = await new TriggerHost({ parameters, credentials: CREDENTIALS, ...settings }).open();
 }
 
 const putRaw = async (body: unknown) =>
@@ -63,7 +70,7 @@ describe('Nobody without the API key can plant or read a secret', () => {
 		['cut short', () => ({ sealed: sealed(API_KEY).slice(0, -4) })],
 		['empty', () => ({ sealed: '' })],
 		['not base64', () => ({ sealed: '\u0000\uffff€' })],
-		['huge', () => ({ sealed: 'A'.repeat(1_000_000) })],
+		['huge', () => ({ sealed: 'A'.repeat(900_000) })],
 	])('401 for what is %s', async (_, body) => {
 		const answer = await putRaw(body());
 		expect(answer).toEqual({ status: 401, body: { message: expect.any(String) } });
@@ -78,6 +85,11 @@ describe('Nobody without the API key can plant or read a secret', () => {
 		['of the wrong type', JSON.stringify({ sealed: { length: 100 } })],
 	])('400 for a body that is %s', async (_, body) => {
 		expect((await putRaw(body)).status).toBe(400);
+		expect(host.saved).toBe('{}');
+	});
+
+	it('413 for what is over 1 MB', async () => {
+		expect((await putRaw({ sealed: 'A'.repeat(1_000_000) })).status).toBe(413);
 		expect(host.saved).toBe('{}');
 	});
 
@@ -405,6 +417,18 @@ describe('The action node', () => {
 		await receiver.close();
 	});
 
+	it('a trigger on a machine whose clock differs: the error names the clocks', async () => {
+		const now = Date.now();
+		const clock = jest.spyOn(Date, 'now').mockReturnValue(now - FRESH_MS - 1000);
+		const sealed = sealHandOvers(API_KEY, host.url, [{ id: '7f3c', secret: SECRET }]);
+		clock.mockRestore();
+		expect(await putRaw({ sealed })).toEqual({ status: 401, body: { message: STALE } });
+		const receiver = await startReceiver(Array<number>(9).fill(401), { message: STALE });
+		const failure = handOver(sender(), receiver.url, '7f3c', SECRET);
+		await expect(failure).rejects.toThrow('the clocks of the two machines differ');
+		await receiver.close();
+	});
+
 	it('cancelling the execution stops the waiting at once', async () => {
 		const cancel = new AbortController();
 		const start = Date.now();
@@ -421,6 +445,8 @@ describe('The action node', () => {
 		['http://n8n.example.com/webhook/1/transcriber', 'does not start with https://'],
 		['https://192.168.1.5/webhook/1/transcriber', 'is a local address'],
 		['https://n8n.example.com/webhook/1/other', 'is not the address of a Transcriber Trigger'],
+		['https://me:pass@n8n.example.com/webhook/1/transcriber', 'holds more than an address'],
+		['https://n8n.example.com/webhook/1/transcriber?token=1', 'holds more than an address'],
 	])("refuses '%s' as 'Trigger URL'", (triggerUrl, reason) => {
 		const request = { options: { baseURL: 'https://service.example.com/api/v1' } } as never;
 		expect(() => checkTriggerUrl(sender(), request, triggerUrl)).toThrow(`'Trigger URL' ${reason}`);
@@ -432,5 +458,55 @@ describe('The action node', () => {
 	])("takes '%s' as 'Trigger URL'", (triggerUrl) => {
 		const request = { options: { baseURL: 'https://service.example.com/api/v1' } } as never;
 		expect(() => checkTriggerUrl(sender(), request, triggerUrl)).not.toThrow();
+	});
+});
+
+describe('Before anything is submitted', () => {
+	const request = { options: { baseURL: 'http://127.0.0.1:9/api/v1' } } as never;
+	beforeEach(() => {
+		jest.replaceProperty(HAND_OVER, 'interval', 50);
+		jest.replaceProperty(HAND_OVER, 'patienceBefore', 300);
+	});
+
+	it('a trigger that takes what the credential seals passes, and stores nothing', async () => {
+		await checkTrigger(sender(), request, host.url);
+		expect(host.saved).toBe('{}');
+	});
+
+	it('100 items try the trigger once', async () => {
+		const receiver = await startReceiver([400]);
+		const address = `${receiver.url}/webhook/1/transcriber`;
+		await Promise.allSettled(
+			Array.from({ length: 100 }, () => checkTrigger(sender(), request, address)),
+		);
+		expect(receiver.received).toHaveLength(1);
+		await receiver.close();
+	});
+
+	it.each([
+		['an unpublished workflow', 404, 'its workflow is not active'],
+		['another API key', 401, 'it does not accept what this node has sealed'],
+		['a server that is down', 502, 'its address answered HTTP 502'],
+	])('%s is refused, and nothing was submitted', async (_, status, reason) => {
+		const receiver = await startReceiver(Array<number>(20).fill(status));
+		const address = `${receiver.url}/webhook/1/transcriber`;
+		const failure = checkTrigger(sender(), request, address);
+		await expect(failure).rejects.toThrow(`so nothing was submitted: ${reason}`);
+		await receiver.close();
+	});
+
+	it('an address where nobody listens is refused', async () => {
+		const receiver = await startReceiver();
+		await receiver.close();
+		const failure = checkTrigger(sender(), request, `${receiver.url}/webhook/1/transcriber`);
+		await expect(failure).rejects.toThrow('so nothing was submitted: n8n cannot reach its address');
+	});
+
+	it('a trigger that is just being switched on is waited for', async () => {
+		const receiver = await startReceiver([404, 400]);
+		const failure = checkTrigger(sender(), request, `${receiver.url}/webhook/1/transcriber`);
+		await expect(failure).rejects.toThrow('HTTP 400');
+		expect(receiver.received).toHaveLength(2);
+		await receiver.close();
 	});
 });

@@ -26,7 +26,7 @@ import {
 } from 'n8n-workflow';
 
 import { LIMITS } from '../../nodes/Transcriber/request/limits';
-import { STORE } from '../../nodes/TranscriberTrigger/store';
+import { STORE } from '../../nodes/TranscriberTrigger/memory';
 import { TranscriberTrigger } from '../../nodes/TranscriberTrigger/TranscriberTrigger.node';
 import { credentialsHelper, type Run } from '../support/engine';
 
@@ -43,7 +43,7 @@ export function newProcess(): Process {
 	jest.isolateModules(() => {
 		const limits = jest.requireActual<{ LIMITS: object }>('../../nodes/Transcriber/request/limits');
 		Object.assign(limits.LIMITS, LIMITS);
-		const store = jest.requireActual<{ STORE: object }>('../../nodes/TranscriberTrigger/store');
+		const store = jest.requireActual<{ STORE: object }>('../../nodes/TranscriberTrigger/memory');
 		Object.assign(store.STORE, STORE);
 		const loaded = jest.requireActual<{ TranscriberTrigger: typeof TranscriberTrigger }>(
 			'../../nodes/TranscriberTrigger/TranscriberTrigger.node',

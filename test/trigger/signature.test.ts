@@ -167,15 +167,23 @@ describe('A hand-over', () => {
 		jest.setSystemTime(Date.now() + FRESH_MS - 1);
 		expect(openHandOvers(KEY, TRIGGER, sealed)).toEqual(pairs);
 		jest.setSystemTime(Date.now() + 1);
-		expect(openHandOvers(KEY, TRIGGER, sealed)).toBeUndefined();
+		expect(openHandOvers(KEY, TRIGGER, sealed)).toBe('stale');
 		expect(FRESH_MS).toBe(600_000);
 	});
 
 	it('that claims to be good for longer than that is refused', () => {
 		const text = JSON.stringify({ handOvers: pairs, expires: Date.now() + 2 * FRESH_MS });
 		const sealed = seal(KEY, 'hand-over', '3f2a/transcriber', text);
-		expect(openHandOvers(KEY, TRIGGER, sealed)).toBeUndefined();
+		expect(openHandOvers(KEY, TRIGGER, sealed)).toBe('stale');
 	});
+
+	it.each(['', ' ', '\t'])(
+		'opens with no blank API key (%j), whoever sealed it with that',
+		(key) => {
+			const sealed = sealHandOvers(key, TRIGGER, pairs);
+			expect(openHandOvers(key, TRIGGER, sealed)).toBeUndefined();
+		},
+	);
 
 	it('without an id or a secret is refused', () => {
 		const expires = Date.now() + 1000;
@@ -188,6 +196,7 @@ describe('A hand-over', () => {
 			{ id: '7f3c' },
 			{ id: 7, secret: 'a' },
 			{ id: '7f3c', secret: '' },
+			{ id: '7f3c', secret: ' ' },
 		];
 		const texts = broken.flatMap((one) => [whole(one), whole([one]), whole([good, one])]);
 		for (const text of ['{}', 'null', '[]', '1', '{', ...texts]) {

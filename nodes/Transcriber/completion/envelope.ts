@@ -19,22 +19,29 @@ export function sealHandOvers(apiKey: string, address: string, handOvers: HandOv
 	return seal(apiKey, PURPOSE, triggerAt(address), text);
 }
 
-/** The hand-overs, or undefined if they were sealed for another trigger or key, or are too old. */
+/** What a trigger answers to a hand-over that is too old, or comes from the future. */
+export const STALE = 'The clocks differ';
+
+/**
+ * The hand-overs; `stale` if the clocks of both sides differ, or they are too old; undefined if they
+ * were sealed for another trigger or key. A blank key opens nothing.
+ */
 export function openHandOvers(
 	apiKey: string,
 	address: string,
 	sealed: string,
-): HandOver[] | undefined {
+): HandOver[] | 'stale' | undefined {
+	if (apiKey.trim() === '') return undefined;
 	const text = unseal(apiKey, PURPOSE, triggerAt(address), sealed);
 	const { handOvers, expires } = jsonObjectIn(text ?? '') ?? {};
 	if (!Array.isArray(handOvers) || !handOvers.every(isHandOver)) return undefined;
 	const left = Number(expires) - Date.now();
-	return left > 0 && left <= FRESH_MS + CLOCKS_APART_MS ? handOvers : undefined;
+	return left > 0 && left <= FRESH_MS + CLOCKS_APART_MS ? handOvers : 'stale';
 }
 
 function isHandOver(value: unknown): value is HandOver {
 	const { id, secret } = (value ?? {}) as Record<string, unknown>;
-	return typeof id === 'string' && typeof secret === 'string' && secret !== '';
+	return typeof id === 'string' && typeof secret === 'string' && secret.trim() !== '';
 }
 
 /** The two nodes may run on two machines. */

@@ -1,22 +1,26 @@
-import type { IExecutePaginationFunctions, IN8nHttpFullResponse } from 'n8n-workflow';
-import type { NodeOperationError } from 'n8n-workflow';
+import { createHash } from 'crypto';
+import type { IExecutePaginationFunctions, NodeOperationError } from 'n8n-workflow';
 
 import { checkWebhookUrl, refuse } from '../request/checks';
 import { credentialOf } from '../request/credential';
 import { Line } from '../request/limits';
 import { pause, type RoutingRequest } from '../request/service';
 import { sealHandOvers, type HandOver } from './envelope';
+import { put, whatIsWrong, type Reply } from './triggerReply';
 
 export const HAND_OVER = {
+	/** Before the second attempt, in ms: n8n has saved by then, and the trigger finds the secret. */
+	firstInterval: 200,
 	/** Between two attempts, in ms: longer than the trigger needs to be sure of what it has stored. */
 	interval: 1_100,
+	/** How long a trigger may take to answer at all before anything is submitted, in ms. */
+	patienceBefore: 4_000,
 	/** How long the trigger may take to store a secret, or to become reachable again, in ms. */
 	patience: 60_000,
 	/** How long a trigger that was just switched on may answer 404, in ms. */
 	patienceWhenNotActive: 10_000,
 	/** How long a trigger may not know of a new API key yet, in ms. */
 	patienceWhenRefused: 3_000,
-	timeout: 10_000,
 	/** The most in one request. */
 	batch: 100,
 };
@@ -33,7 +37,18 @@ interface Batch {
 	reply: Promise<Reply>;
 }
 
+/** By trigger and API key, as long as something waits. */
 const outboxes = new Map<string, Outbox>();
+
+/** Triggers that are being tried right now: the items of a run share one attempt. */
+const attempts = new Map<string, Promise<Reply>>();
+
+/** The key itself is never kept. */
+function placeOf(triggerUrl: string, apiKey: string): string {
+	return createHash('sha256')
+		.update(JSON.stringify([triggerUrl, apiKey]))
+		.digest('base64url');
+}
 
 /** 'Trigger URL' as it is sent to the service. Refuses what cannot be the address of a trigger. */
 export function checkTriggerUrl(
@@ -41,6 +56,16 @@ export function checkTriggerUrl(
 	request: RoutingRequest,
 	triggerUrl: string,
 ): void {
+	if (URL.canParse(triggerUrl)) {
+		const { username, password, search, hash } = new URL(triggerUrl);
+		if (username || password || search || hash) {
+			throw refuse(
+				context,
+				"'Trigger URL' holds more than an address: a user name, a password, a query or a fragment",
+				'The service stores this address. Copy the Production URL (or, for a test, the Test URL) from the Transcriber Trigger node as it is.',
+			);
+		}
+	}
 	checkWebhookUrl(context, request, triggerUrl, 'Trigger URL');
 	if (/\/transcriber\/?$/.test(new URL(triggerUrl).pathname)) return;
 	throw refuse(
@@ -48,6 +73,47 @@ export function checkTriggerUrl(
 		`'Trigger URL' is not the address of a Transcriber Trigger: '${triggerUrl}'`,
 		'Copy the Production URL (or, for a test, the Test URL) from the Transcriber Trigger node. It ends in /transcriber.',
 	);
+}
+
+/**
+ * Before anything is submitted: whether a trigger is there that takes what this credential seals. It
+ * is handed over nothing.
+ */
+export async function checkTrigger(
+	context: IExecutePaginationFunctions,
+	request: RoutingRequest,
+	triggerUrl: string,
+): Promise<void> {
+	checkTriggerUrl(context, request, triggerUrl);
+	const { apiKey } = await credentialOf(context);
+	const place = placeOf(triggerUrl, apiKey);
+	const attempt = attempts.get(place) ?? tryTrigger(context, triggerUrl, apiKey);
+	attempts.set(place, attempt);
+	const reply = await unlessCancelled(attempt, context.getExecutionCancelSignal()).finally(() =>
+		attempts.delete(place),
+	);
+	if (reply.stored) return;
+	const [reason, next] = whatIsWrong(reply);
+	throw refuse(
+		context,
+		`The Transcriber Trigger at 'Trigger URL' cannot be used, so nothing was submitted: ${reason}`,
+		next,
+	);
+}
+
+async function tryTrigger(
+	context: IExecutePaginationFunctions,
+	triggerUrl: string,
+	apiKey: string,
+): Promise<Reply> {
+	const start = Date.now();
+	for (;;) {
+		const reply = await put(context, triggerUrl, sealHandOvers(apiKey, triggerUrl, []));
+		const passed = Date.now() - start;
+		const patience = Math.min(HAND_OVER.patienceBefore, patienceFor(reply));
+		if (reply.stored || passed + HAND_OVER.interval > patience) return reply;
+		await pause(HAND_OVER.interval, context.getExecutionCancelSignal());
+	}
 }
 
 /**
@@ -64,12 +130,12 @@ export async function handOver(
 	const { apiKey } = await credentialOf(context);
 	const cancelled = context.getExecutionCancelSignal();
 	const start = Date.now();
-	for (;;) {
+	for (let interval = HAND_OVER.firstInterval; ; interval = HAND_OVER.interval) {
 		const reply = await send(context, triggerUrl, apiKey, { id, secret });
 		if (reply.stored) return;
 		const passed = Date.now() - start;
-		if (passed + HAND_OVER.interval > patienceFor(reply)) throw notTold(context, id, reply);
-		await pause(HAND_OVER.interval, cancelled);
+		if (passed + interval > patienceFor(reply)) throw notTold(context, id, reply);
+		await pause(interval, cancelled);
 	}
 }
 
@@ -80,7 +146,7 @@ async function send(
 	apiKey: string,
 	handOver: HandOver,
 ): Promise<Reply> {
-	const place = JSON.stringify([triggerUrl, apiKey]);
+	const place = placeOf(triggerUrl, apiKey);
 	const outbox: Outbox = outboxes.get(place) ?? {
 		line: new Line(
 			() => 1,
@@ -94,7 +160,11 @@ async function send(
 		const reply = outbox.line.take().then(async (leave) => {
 			if (outbox.next?.handOvers === handOvers) outbox.next = undefined;
 			const sealed = sealHandOvers(apiKey, triggerUrl, handOvers);
-			return await put(context, triggerUrl, sealed).finally(leave);
+			const isLast = () => outbox.next === undefined && outboxes.get(place) === outbox;
+			return await put(context, triggerUrl, sealed).finally(() => {
+				leave();
+				if (isLast()) outboxes.delete(place);
+			});
 		});
 		batch = { handOvers, reply };
 		outbox.next = batch;
@@ -109,38 +179,6 @@ async function unlessCancelled<T>(work: Promise<T>, cancelled?: AbortSignal): Pr
 		cancelled?.addEventListener('abort', stop, { once: true });
 		work.then(resolve, reject).finally(() => cancelled?.removeEventListener('abort', stop));
 	});
-}
-
-/** What the trigger answered. No status: nothing did. */
-interface Reply {
-	status?: number;
-	stored?: boolean;
-}
-
-async function put(
-	context: IExecutePaginationFunctions,
-	url: string,
-	sealed: string,
-): Promise<Reply> {
-	try {
-		const answer: IN8nHttpFullResponse = await context.helpers.httpRequest({
-			method: 'PUT',
-			url,
-			body: { sealed },
-			json: true,
-			disableFollowRedirect: true,
-			ignoreHttpStatusErrors: true,
-			returnFullResponse: true,
-			timeout: HAND_OVER.timeout,
-		});
-		const { stored } = (answer.body ?? {}) as { stored?: unknown };
-		return {
-			status: answer.statusCode,
-			stored: typeof stored === 'boolean' ? stored : undefined,
-		};
-	} catch {
-		return {};
-	}
 }
 
 function patienceFor({ status, stored }: Reply): number {
@@ -162,35 +200,4 @@ function notTold(
 		`The Transcriber Trigger could not be told about ${id}: ${reason}`,
 		`${next} What was submitted goes on at the service and is not lost: fetch its result with Task: Wait Until Finished (a bot's task ID comes from Meeting: Get).`,
 	);
-}
-
-function whatIsWrong({ status, stored }: Reply): [reason: string, next: string] {
-	if (status === undefined) {
-		return [
-			'n8n cannot reach its address',
-			"Check 'Trigger URL', and whether n8n may call its own public address.",
-		];
-	}
-	if (status === 404) {
-		return [
-			'its workflow is not active',
-			"Publish (activate) the workflow of the trigger, or copy its address into 'Trigger URL' again. A Test URL works only for two minutes after 'Execute step' of the trigger.",
-		];
-	}
-	if (status === 401) {
-		return [
-			'it does not accept what this node has sealed',
-			'Choose the same credential in both nodes: they have to have the same API key.',
-		];
-	}
-	if (stored === false) {
-		return [
-			'it has not confirmed within a minute that the secret is stored',
-			'Check whether the database of n8n is writable and not overloaded.',
-		];
-	}
-	return [
-		`its address answered HTTP ${status}, but not as a Transcriber Trigger does`,
-		"Copy the address from the Transcriber Trigger node into 'Trigger URL' again.",
-	];
 }

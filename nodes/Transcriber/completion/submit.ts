@@ -14,7 +14,7 @@ import { withoutSecrets } from '../request/secrets';
 import { send, type Policy, type RoutingRequest } from '../request/service';
 import { SUBMISSION_SECRET, forget, recall, remember } from './accepted';
 import { awaitDelivery, checkNotRefusedBefore, resumeAddress } from './awaitWebhook';
-import { checkTriggerUrl, handOver } from './handOver';
+import { checkTrigger, handOver } from './handOver';
 import { seal, unseal } from './seal';
 import { idsIn, submissionKey, submissionName } from './submission';
 import { finishedTask } from './wait';
@@ -52,28 +52,28 @@ export async function submit(
  * Checks what 'When Submitted' asks for before anything is submitted, and adds the address that
  * the service shall call.
  */
-export function prepareCompletion(
+export async function prepareCompletion(
 	this: IExecutePaginationFunctions,
 	request: RoutingRequest,
-): void {
+): Promise<void> {
 	checkNotRefusedBefore(this);
 	const onCompletion = onCompletionOf(this);
 	if (onCompletion === 'poll' || onCompletion === 'awaitWebhook') checkWaitOptions.call(this);
-	const webhookUrl = webhookUrlFor(this, request, onCompletion);
+	const webhookUrl = await webhookUrlFor(this, request, onCompletion);
 	if (!webhookUrl) return;
 	request.options.body = { ...(request.options.body as IDataObject), webhook_url: webhookUrl };
 }
 
 /** The address that the service shall call; undefined where it shall call none. */
-function webhookUrlFor(
+async function webhookUrlFor(
 	context: IExecutePaginationFunctions,
 	request: RoutingRequest,
 	onCompletion: OnCompletion,
-): string | undefined {
+): Promise<string | undefined> {
 	if (onCompletion === 'awaitWebhook') return resumeAddress(context, request);
 	if (onCompletion === 'notifyTrigger') {
 		const triggerUrl = triggerUrlOf(context);
-		checkTriggerUrl(context, request, triggerUrl);
+		await checkTrigger(context, request, triggerUrl);
 		return triggerUrl;
 	}
 	if (onCompletion !== 'callUrl') return undefined;

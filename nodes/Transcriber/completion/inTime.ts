@@ -1,0 +1,12 @@
+/** How long a webhook call may take until its answer is decided, in ms. The caller waits for 10 s. */
+export const ANSWER_WITHIN_MS = 8_000;
+
+/** Rejects when `work` has not ended at `deadline`, in ms since 1970. The work itself goes on. */
+export async function inTime<T>(work: Promise<T>, deadline: number): Promise<T> {
+	const late = AbortSignal.timeout(Math.max(0, deadline - Date.now()));
+	return await new Promise<T>((resolve, reject) => {
+		const tooLate = () => reject(new Error('It takes too long'));
+		late.addEventListener('abort', tooLate, { once: true });
+		work.then(resolve, reject).finally(() => late.removeEventListener('abort', tooLate));
+	});
+}

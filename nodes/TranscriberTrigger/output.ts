@@ -7,7 +7,7 @@ import {
 	transcript,
 	type ExportFormat,
 } from '../Transcriber/completion/result';
-import { look } from '../Transcriber/completion/wait';
+import { look } from '../Transcriber/completion/poll';
 import { webhookCredential } from '../Transcriber/completion/webhookCredential';
 import { refuse } from '../Transcriber/request/checks';
 import { withoutSecrets } from '../Transcriber/request/secrets';

@@ -1,6 +1,6 @@
 import type { IDataObject, IWebhookFunctions } from 'n8n-workflow';
 
-import { look } from '../Transcriber/completion/wait';
+import { look } from '../Transcriber/completion/poll';
 import { hasEnded } from '../Transcriber/request/shapes';
 import type { DeliveredEvent } from './event';
 import { keyOf } from './ledger';

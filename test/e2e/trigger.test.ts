@@ -102,6 +102,52 @@ describe('Hand-over and delivery', () => {
 		LONG,
 	);
 
+	it('the transcript itself is output, unless the option is off', async () => {
+		const trigger = await bench.activeTrigger({ options: {} });
+		const [id = ''] = await bench.submitted(1, trigger.url);
+		await bench.handOver(trigger.url, id);
+		simulator.finish(id);
+		const [execution] = await bench.executionsOf(trigger, 1);
+		const [item] = execution ? itemsOf(execution, 'Trigger') : [];
+		expect(item?.json).toMatchObject({ task_id: id, status: 'completed' });
+		expect(item?.json.text).toEqual(expect.any(String));
+	});
+
+	it('a Code node beside it that uses static data: what it writes over is saved again', async () => {
+		const trigger = await bench.activeTrigger();
+		const [kept = '', first = ''] = await bench.submitted(2, trigger.url);
+		await bench.handOver(trigger.url, first);
+		const { workflow } = trigger;
+		// The executions of this workflow save the static data that was loaded when they began.
+		const stored = await n8n.rest.get<StoredWorkflow>(`/workflows/${workflow.id}`);
+		const nodes = stored.nodes.map((node) =>
+			node.name === 'End'
+				? {
+						...node,
+						type: 'n8n-nodes-base.code',
+						typeVersion: 2,
+						parameters: {
+							jsCode:
+								"$getWorkflowStaticData('global').seen = Date.now(); await new Promise((r) => setTimeout(r, 4000)); return [];",
+						},
+					}
+				: node,
+		);
+		await n8n.rest.call('PATCH', `/workflows/${stored.id}`, { ...stored, nodes });
+		await n8n.rest.activate(workflow);
+		simulator.finish(first);
+		await bench.handOver(trigger.url, kept);
+		await bench.executionsOf(trigger, 1);
+		// Longer than the time between two looks by now.
+		await sleep(20_000);
+		await bench.crash(trigger);
+		expect((await deliver(trigger.url, { task_id: kept }, bench.secretOf(kept))).status).toBe(200);
+		expect((await deliver(trigger.url, { task_id: first }, bench.secretOf(first))).status).toBe(
+			200,
+		);
+		expect(taskIdsIn(await bench.executionsOf(trigger, 2)).sort()).toEqual([kept, first].sort());
+	});
+
 	it('a doubled, a forged and an unsigned delivery: one execution', async () => {
 		const trigger = await bench.activeTrigger();
 		const [doubled = '', forged = '', unsigned = ''] = await bench.submitted(3, trigger.url);
@@ -177,15 +223,15 @@ describe('notifyTrigger', () => {
 		expect(taskIdsIn(await bench.executionsOf(trigger, 3)).sort()).toEqual([...ids].sort());
 	});
 
-	it('a trigger that is not active: the error names the task and what to do', async () => {
+	it('a trigger that is not active: nothing is submitted, and the error says what to do', async () => {
 		const trigger = await bench.triggerWith();
+		const before = simulator.tasks().length;
 		const workflow = await n8n.rest.createWorkflow(sender({ ...link, triggerUrl: trigger.url }), {
 			transcriberApi: bench.credential,
 		});
 		const { error } = await n8n.rest.runToEnd(workflow);
-		const task = simulator.tasks().find(({ id }) => error?.message.includes(id));
-		expect(task).toBeDefined();
-		expect(error?.message).toContain('its workflow is not active');
+		expect(simulator.tasks()).toHaveLength(before);
+		expect(error?.message).toContain('so nothing was submitted: its workflow is not active');
 		expect(error?.description).toContain('activate) the workflow');
 	});
 });

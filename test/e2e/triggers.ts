@@ -47,7 +47,8 @@ export class Triggers {
 				type: `${NODE_TYPE}Trigger`,
 				typeVersion: 1,
 				webhookId,
-				parameters,
+				// Unless a test says otherwise: it is the delivery that counts, and most tasks have not ended.
+				parameters: { options: { includeResult: false }, ...parameters },
 				credentials: { transcriberApi: { name: '' } },
 			},
 			{ name: 'End', type: 'n8n-nodes-base.noOp', typeVersion: 1, parameters: {} },

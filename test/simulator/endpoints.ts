@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto';
+
 import type { Exchange } from './exchange';
 import { acceptedTerms, termsFrom } from './dictionary';
-import type { ExportFormat } from './options';
+import type { ExportFormat, Shapes } from './options';
 import {
 	integer,
 	invalid,
@@ -173,11 +175,31 @@ function listTasks({ entry }: Exchange, { settings, tasks }: Service): unknown {
 	if (status !== undefined && !statuses.includes(status)) {
 		throw invalid(settings, `status must be one of ${statuses.join(', ')}`);
 	}
+	if (asked > shapes.taskListMaximum && shapes.taskListAboveMaximum === 'refused') {
+		throw invalid(settings, `limit must be ${shapes.taskListMaximum} at most`);
+	}
 	const limit = Math.min(asked, shapes.taskListMaximum);
-	const matching = tasks.all().filter((task) => status === undefined || task.status === status);
-	const page = matching.slice(offset, offset + limit).map((task) => tasks.resource(task));
+	const isWanted = (task: Task) =>
+		status === undefined || shapes.taskListIgnores.includes('status') || task.status === status;
+	const matching = inOrder(tasks.all(), shapes.taskListOrder).filter(isWanted);
+	const from = shapes.taskListIgnores.includes('offset') ? 0 : offset;
+	const page = matching.slice(from, from + limit).map((task) => ({
+		...tasks.resource(task),
+		...(shapes.taskListDates === 'none'
+			? {}
+			: { created_at: new Date(task.createdAt).toISOString() }),
+	}));
 	if (shapes.taskList === 'array') return page;
+	if (shapes.taskList === 'nested') return { data: { tasks: page } };
 	return { [shapes.taskList]: page, total: matching.length, limit, offset };
+}
+
+function inOrder(newestFirst: Task[], order: Shapes['taskListOrder']): Task[] {
+	if (order === 'newestFirst') return newestFirst;
+	if (order === 'oldestFirst') return newestFirst.reverse();
+	const hash = ({ id }: Task) => createHash('md5').update(id).digest('hex');
+	const keyed = newestFirst.map((task) => ({ task, key: hash(task) }));
+	return keyed.sort((one, other) => (one.key < other.key ? -1 : 1)).map(({ task }) => task);
 }
 
 /** GET /api/v1/tasks/{id}/result */

@@ -38,6 +38,8 @@ export interface Simulator {
 	/** Ends a task now, in any status. */
 	finish(taskId: string, outcome?: Outcome): void;
 	endMeeting(botId: string): void;
+	/** Adds so many tasks that ended long ago. Returns their ids. */
+	seed(count: number): string[];
 	/** What the simulator knows of a task. Throws when there is no such task. */
 	task(taskId: string): Task;
 	/** Newest first. */
@@ -78,6 +80,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
 		configure: (change) => configure(settings, service, change),
 		topUp: (rubles) => service.topUp(rubles),
 		finish: (taskId, outcome = {}) => service.tasks.finish(service.tasks.get(taskId), outcome),
+		seed: (count) => service.tasks.seed(count),
 		endMeeting: (botId) => service.meetings.end(service.meetings.get(botId)),
 		task: (taskId) => service.tasks.get(taskId),
 		tasks: () => service.tasks.all(),

@@ -23,12 +23,22 @@ export interface Shapes {
 	submitStatusAwaitingBalance: 'awaiting_balance' | 'pending';
 	/** Name of the link's field in the body of POST /transcribe-url. */
 	urlField: string;
-	/** GET /tasks: a bare array, or an object with the array under this name. */
-	taskList: 'array' | 'tasks' | 'items' | 'data' | 'results';
+	/** GET /tasks: a bare array, an object with the array under this name, or `{ data: { tasks } }`. */
+	taskList: 'array' | 'tasks' | 'items' | 'data' | 'results' | 'nested';
+	/** GET /tasks: the order of the list. `byId` is none that a client could guess. */
+	taskListOrder: 'newestFirst' | 'oldestFirst' | 'byId';
+	/** GET /tasks: parameters without effect. */
+	taskListIgnores: ReadonlyArray<'offset' | 'status'>;
+	/** GET /tasks: what each task carries beside the documented fields. */
+	taskListDates: 'none' | 'created_at';
+	/** Form of a `task_id`. */
+	taskIds: 'uuid' | 'number';
 	/** GET /tasks: `limit` when it is omitted. */
 	taskListDefault: number;
-	/** GET /tasks: the largest page; a larger `limit` is lowered silently. */
+	/** GET /tasks: the largest page. */
 	taskListMaximum: number;
+	/** GET /tasks: whether a larger `limit` is lowered silently or refused. */
+	taskListAboveMaximum: 'lowered' | 'refused';
 	/** Status of a task after POST /tasks/{id}/cancel. */
 	cancelledStatus: string;
 	/** Answer to POST /tasks/{id}/cancel. */
@@ -78,8 +88,13 @@ export const DEFAULT_SHAPES: Shapes = {
 	submitStatusAwaitingBalance: 'awaiting_balance',
 	urlField: 'url',
 	taskList: 'tasks',
+	taskListOrder: 'newestFirst',
+	taskListIgnores: [],
+	taskListDates: 'none',
+	taskIds: 'uuid',
 	taskListDefault: 50,
 	taskListMaximum: 100,
+	taskListAboveMaximum: 'lowered',
 	cancelledStatus: 'cancelled',
 	cancelAnswer: 'task',
 	resultSpeakers: 'objects',

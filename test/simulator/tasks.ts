@@ -34,6 +34,8 @@ export interface Task extends Recording {
 	processingSince?: number;
 	processingSeconds: number;
 	transcript?: Transcript;
+	/** Simulated time. */
+	createdAt: number;
 }
 
 export interface Outcome {
@@ -96,7 +98,8 @@ export class Tasks {
 		}
 		const task: Task = {
 			...recording,
-			id: randomUUID(),
+			id: this.newId(),
+			createdAt: this.clock.now(),
 			status: 'pending',
 			awaitingBalance: false,
 			progress: 0,
@@ -110,6 +113,34 @@ export class Tasks {
 		this.tasks.set(task.id, task);
 		if (!task.awaitingBalance) this.queue(task);
 		return task;
+	}
+
+	/** So many tasks that ended long ago, as if they had always been there: free, the same short transcript. */
+	seed(count: number): string[] {
+		const transcript = transcribe(undefined, 60, undefined);
+		return Array.from({ length: count }, (_, index) => {
+			const id = this.newId();
+			this.tasks.set(id, {
+				id,
+				createdAt: this.clock.now() - (count - index) * 60_000,
+				name: 'old.mp3',
+				seconds: 60,
+				parameters: { language: 'ru', summaryTemplate: 'general' },
+				status: 'completed',
+				awaitingBalance: false,
+				progress: 100,
+				cost: 0,
+				charged: true,
+				processingSeconds: 0,
+				transcript,
+			});
+			return id;
+		});
+	}
+
+	private newId(): string {
+		if (this.settings.shapes.taskIds === 'uuid') return randomUUID();
+		return String(100_000 + this.tasks.size);
 	}
 
 	/** Row "balance top-up": waiting tasks go on by themselves, the oldest first. */

@@ -280,6 +280,27 @@ describe('the trigger', () => {
 	});
 });
 
+describe('the account trigger', () => {
+	const { description: account } = nodeType('transcriberAccountTrigger');
+
+	it('polls at the times of n8n, and has the parameters of the contract', () => {
+		expect(account.polling).toBe(true);
+		expect(namesOf(account.properties)).toEqual(['events', 'options']);
+		const options = account.properties.find(({ name }) => name === 'options');
+		expect(namesOf(fieldsOf(options))).toEqual([
+			'exportAs',
+			'exportBinaryPropertyName',
+			'exportFormat',
+			'includeResult',
+		]);
+		const events = account.properties.find(({ name }) => name === 'events');
+		expect(optionsOf(events).map(({ value }) => value)).toEqual([
+			'transcriptCompleted',
+			'transcriptFailed',
+		]);
+	});
+});
+
 describe('languages', () => {
 	it('are the 99 the service document speaks of, with Russian among them', () => {
 		expect(languages).toHaveLength(99);

@@ -68,7 +68,7 @@ const onTheScreen = [
 	]),
 	...['Settings', 'Community Nodes', 'Install', 'Predefined Credential Type', 'Import from File'],
 	...['Execute workflow', 'Binary', 'Read/Write Files from Disk', 'Retry On Fail'],
-	...['Execute Sub-workflow', 'Retry'],
+	...['Execute Sub-workflow', 'Retry', 'Execute step'],
 	...['On Error', 'Continue', 'Allowed HTTP Request Domains'],
 ];
 

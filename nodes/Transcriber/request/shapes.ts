@@ -9,11 +9,14 @@ import type { IDataObject } from 'n8n-workflow';
 export const LIST_NAMES = ['tasks', 'items', 'data', 'results'] as const;
 
 export function tasksIn(answer: unknown): IDataObject[] {
-	if (Array.isArray(answer)) return answer.filter(isObject);
-	const found = LIST_NAMES.map((name) => (isObject(answer) ? answer[name] : undefined)).find(
-		Array.isArray,
-	);
-	return (found ?? []).filter(isObject);
+	return (taskListIn(answer) ?? []).filter(isObject);
+}
+
+/** GET /tasks: the list, also one level deeper. Undefined where there is none, not even an empty one. */
+export function taskListIn(answer: unknown, depth = 2): unknown[] | undefined {
+	if (Array.isArray(answer)) return answer;
+	if (!isObject(answer) || depth === 0) return undefined;
+	return LIST_NAMES.map((name) => taskListIn(answer[name], depth - 1)).find(Array.isArray);
 }
 
 /** POST /transcribe-url and GET /tasks: the id of a task, should it not be called `task_id`. */

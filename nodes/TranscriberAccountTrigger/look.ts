@@ -1,0 +1,265 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { hasEnded, taskIdOf } from '../Transcriber/request/shapes';
+import { unlessRefused, type Reader } from './list';
+import { hashesIn, hashOf, MEMORY, type OpenTask, type State } from './state';
+
+/** How many requests of a poll go where. */
+const PAGES = {
+	/** At the first poll: what is kept for finding the end of a long list. */
+	forTheEnd: 26,
+	/** Of the tasks in one state. */
+	ofOneStatus: 2,
+	/** Tasks asked for one by one: those that are not being processed any more, and others. */
+	endedTasks: 20,
+	otherTasks: 5,
+};
+
+/** A page that is cut to fewer tasks than were asked for has at least so many. */
+const SMALLEST_PAGE = 10;
+
+/** So much of the end of the list is read again. Less than a page, to see what was added behind it. */
+const OVERLAP = SMALLEST_PAGE / 2;
+
+/** A task that the service refuses so often is gone. */
+const REFUSALS = 5;
+
+/**
+ * One look at the tasks of the account, which finds those that have ended since the last one.
+ *
+ * The service document shows neither the order of the list nor the largest page nor a date. So this
+ * relies only on the order being some order: a task keeps its place among the others. At activation
+ * the list is read from its beginning (`frontier`), over several polls if it is long. A task that
+ * stands before the frontier and is not known, was not there: it is new. Once the whole list is read
+ * (`complete`), every unknown task is new. Until then, the tasks at the end of the list that were
+ * read (`tail`) do the same for lists that grow there. An unknown task that has ended and stands in
+ * between may have ended before activation, so it starts nothing.
+ *
+ * Every look reads the beginning and the end of the list, where new tasks are in most orders; the
+ * tasks that are pending or processing, so that one that ends later is known wherever it stands; and
+ * some pages of the rest in turn, so that in any order a task is found after a number of polls.
+ */
+export class Look {
+	/** The tasks that start the workflow, by id. They stay among the open ones until they have. */
+	readonly news = new Map<string, IDataObject>();
+
+	private readonly done: Set<string>;
+
+	private readonly open: Map<string, OpenTask>;
+
+	/** Open tasks that this look has met. */
+	private readonly met = new Set<string>();
+
+	private firstPage: IDataObject[] = [];
+
+	/** Hash of the first page: a page elsewhere that is the same means that no offset is heeded. */
+	private first = '';
+
+	/** Hashes of what stands at the beginning and at the end of the list. */
+	private readonly ends = { head: [] as string[], tail: [] as string[] };
+
+	private headEnd = 0;
+
+	constructor(
+		private readonly state: State,
+		private readonly reader: Reader,
+	) {
+		this.done = new Set(hashesIn(state.done));
+		this.open = new Map(state.open.map((task) => [task.id, task]));
+	}
+
+	/** Reads the first page. Where that fails, there is nothing to go on with. */
+	async begin(): Promise<void> {
+		this.firstPage = await this.reader.page(0);
+	}
+
+	/** Reads the rest. What fails here is read by a later poll. */
+	async goOn(): Promise<void> {
+		const { state, reader } = this;
+		await this.readHead(state.turn === 0 ? PAGES.forTheEnd : 0);
+		await this.readOpen();
+		if (!state.complete && state.turn === 0) {
+			state.end = await reader.end(state.frontier);
+			if (state.end !== undefined) await this.noteTail(state.end);
+		} else {
+			await this.readTail();
+		}
+		await this.askForMissing();
+		while (reader.has(1) && (await this.readNext()));
+	}
+
+	/** The workflow has started with this task, or does not want it. */
+	finish(id: string): void {
+		this.open.delete(id);
+		this.done.add(hashOf(id));
+	}
+
+	/** The service refuses what this task needs. Returns how often it has done so. */
+	refused(id: string): number {
+		const task = this.open.get(id) ?? { id };
+		task.refusals = (task.refusals ?? 0) + 1;
+		this.open.set(id, task);
+		return task.refusals;
+	}
+
+	/** What to remember. */
+	result(): State {
+		const { state, reader } = this;
+		let done = [...this.done];
+		if (done.length > MEMORY.done) {
+			// Full: keeps what stands at the ends of the list, and reads what lies between them again.
+			const { head, tail } = this.ends;
+			const kept = new Set([...head, ...tail].filter((hash) => this.done.has(hash)));
+			done = [...new Set([...kept, ...done.slice(-MEMORY.done / 10)])];
+			const frontier = this.headEnd;
+			Object.assign(state, { frontier, complete: false, tail: tail.join(''), sweep: 0 });
+		}
+		const open = [...this.open.values()].slice(-MEMORY.open);
+		return { ...state, size: reader.size, done: done.join(''), open, turn: state.turn + 1 };
+	}
+
+	/** From the beginning on until a page holds nothing new; at activation, as far as possible. */
+	private async readHead(reserve: number): Promise<void> {
+		const { state, reader } = this;
+		const { frontier, complete } = state;
+		for (let offset = 0; ;) {
+			const page = offset === 0 ? this.firstPage : await reader.page(offset);
+			const isEnd = page.length === 0 || this.isFirstAgain(page, offset);
+			let unknown = 0;
+			for (const [index, task] of page.entries()) {
+				if (this.take(task, complete || offset + index < frontier)) unknown += 1;
+			}
+			if (!isEnd) this.ends.head.push(...hashesOf(page));
+			if (!isEnd) offset += page.length;
+			this.headEnd = offset;
+			if (offset >= state.frontier) state.frontier = offset;
+			if (isEnd && offset >= frontier) this.readAll(offset);
+			const isFull = !complete && offset >= MEMORY.census;
+			if (isEnd || unknown === 0 || isFull || !reader.has(1 + reserve)) return;
+		}
+	}
+
+	/** The tasks in progress, wherever in the list they stand. */
+	private async readOpen(): Promise<void> {
+		for (const status of ['processing', 'pending']) {
+			for (let offset = 0, pages = 0; pages < PAGES.ofOneStatus; pages++) {
+				if (!this.state.filters || !this.reader.has(1)) return;
+				const page = await unlessRefused(this.reader.page(offset, status));
+				if (!page || page.some((task) => hasEnded(task.status))) this.state.filters = false;
+				if (!page || !this.state.filters) return;
+				const unknown = page.filter((task) => this.take(task, undefined)).length;
+				offset += page.length;
+				if (page.length < SMALLEST_PAGE || unknown === 0) break;
+			}
+		}
+	}
+
+	/** What stands at the end of a list that is too long to be read at once. */
+	private async noteTail(end: number): Promise<void> {
+		const page = await this.reader.page(Math.max(this.state.frontier, end - OVERLAP));
+		for (const task of page) this.take(task, false);
+		this.state.tail = hashesOf(page).join('');
+	}
+
+	/** From a little before the end that is known until a page holds nothing new. */
+	private async readTail(): Promise<void> {
+		const { state, reader } = this;
+		if (state.end === undefined) return;
+		const tail = new Set(hashesIn(state.tail));
+		let isBehindTail = state.complete;
+		const behind: string[] = [];
+		for (let offset = Math.max(0, state.end - OVERLAP); reader.has(1);) {
+			const page = await reader.page(offset);
+			// Nothing where something was: the list has become shorter.
+			if (page.length === 0 && offset < state.end) state.end = Math.max(0, offset - reader.size);
+			if (page.length === 0 || this.isFirstAgain(page, offset)) break;
+			let unknown = 0;
+			for (const task of page) {
+				const [hash = ''] = hashesOf([task]);
+				isBehindTail ||= tail.has(hash);
+				if (this.take(task, isBehindTail || undefined)) unknown += 1;
+				if (isBehindTail) behind.push(hash);
+			}
+			offset += page.length;
+			state.end = offset;
+			if (unknown === 0) break;
+		}
+		this.ends.tail = [...new Set([...tail, ...behind])].slice(-MEMORY.tail);
+		if (!state.complete) state.tail = this.ends.tail.join('');
+	}
+
+	/** The tasks that were open and that no list showed: they have ended, or stand elsewhere. */
+	private async askForMissing(): Promise<void> {
+		const { state, reader } = this;
+		const missing = [...this.open.values()]
+			.filter(({ id }) => !this.met.has(id) && !this.news.has(id))
+			.sort((one, other) => (one.looked ?? 0) - (other.looked ?? 0));
+		const ended = missing.filter((task) => task.hasEnded || (task.isWorking && state.filters));
+		const others = missing.filter((task) => !ended.includes(task));
+		const asked = [...ended.slice(0, PAGES.endedTasks), ...others.slice(0, PAGES.otherTasks)];
+		for (const open of asked) {
+			if (Date.now() >= reader.deadline) return;
+			open.looked = state.turn;
+			const task = await unlessRefused(reader.task(open.id));
+			if (task) this.take(task, undefined);
+			else if (this.refused(open.id) >= REFUSALS) this.finish(open.id);
+		}
+	}
+
+	/** One page that nothing else reads. Returns whether there is another one to read now. */
+	private async readNext(): Promise<boolean> {
+		const { state, reader } = this;
+		const isCensus = !state.complete && state.frontier < MEMORY.census;
+		const offset = isCensus ? state.frontier : Math.max(state.sweep, this.headEnd);
+		const page = await reader.page(offset);
+		const isEnd = page.length === 0 || this.isFirstAgain(page, offset);
+		const { frontier, complete } = state;
+		for (const [index, task] of page.entries()) {
+			const isNew = complete || offset + index < frontier;
+			this.take(task, isNew || (isCensus ? false : undefined));
+		}
+		if (isCensus) {
+			if (isEnd) this.readAll(offset);
+			else state.frontier += page.length;
+			return !isEnd;
+		}
+		const isRound = isEnd || (!complete && offset + page.length >= frontier);
+		state.sweep = isRound ? 0 : offset + page.length;
+		return !isRound;
+	}
+
+	/**
+	 * Takes in a task of the list. `isNew` says what to think of one that has ended and is not known:
+	 * true, it starts the workflow; false, it was there before; undefined, it cannot be told.
+	 * Returns whether it was not known.
+	 */
+	private take(task: IDataObject, isNew: boolean | undefined): boolean {
+		const id = taskIdOf(task);
+		if (id === undefined || this.done.has(hashOf(id))) return false;
+		const open = this.open.get(id);
+		if (!hasEnded(task.status)) {
+			this.met.add(id);
+			this.open.set(id, { ...open, id, isWorking: task.status === 'processing' });
+		} else if (open ?? isNew) {
+			this.open.set(id, { ...open, id, hasEnded: true });
+			this.news.set(id, task);
+		} else if (isNew === false) {
+			this.done.add(hashOf(id));
+		}
+		return !open;
+	}
+
+	private readAll(end: number): void {
+		Object.assign(this.state, { complete: true, end, tail: '', sweep: 0 });
+	}
+
+	private isFirstAgain(page: IDataObject[], offset: number): boolean {
+		const hash = hashOf(hashesOf(page).join(' '));
+		if (offset === 0) this.first = hash;
+		return offset > 0 && hash === this.first;
+	}
+}
+
+function hashesOf(page: IDataObject[]): string[] {
+	return page.map((task) => hashOf(taskIdOf(task) ?? ''));
+}

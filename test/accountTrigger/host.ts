@@ -1,0 +1,154 @@
+/**
+ * n8n's side of a polling trigger: the node polls in n8n-core's own PollContext. As in n8n, the static data is loaded
+ * once for an activation, and saved when the activation ends and when a poll starts an execution, at no other time.
+ */
+import { randomUUID } from 'node:crypto';
+
+import { PollContext } from 'n8n-core';
+import {
+	Workflow,
+	type IDataObject,
+	type INode,
+	type INodeExecutionData,
+	type INodeParameters,
+	type INodeTypes,
+	type IPollFunctions,
+	type IWorkflowExecuteAdditionalData,
+	type WorkflowActivateMode,
+} from 'n8n-workflow';
+
+import { LIMITS } from '../../nodes/Transcriber/request/limits';
+import { RETRY } from '../../nodes/Transcriber/request/retry';
+import { MEMORY } from '../../nodes/TranscriberAccountTrigger/state';
+import { TranscriberAccountTrigger } from '../../nodes/TranscriberAccountTrigger/TranscriberAccountTrigger.node';
+import { credentialsHelper, type Run } from '../support/engine';
+
+/** A copy of the node with a memory of its own, as a restart of n8n makes it. */
+function newProcess(): TranscriberAccountTrigger {
+	let loaded: TranscriberAccountTrigger | undefined;
+	jest.isolateModules(() => {
+		const copies: Array<[string, object]> = [
+			['../../nodes/Transcriber/request/limits', { LIMITS }],
+			['../../nodes/Transcriber/request/retry', { RETRY }],
+			['../../nodes/TranscriberAccountTrigger/state', { MEMORY }],
+		];
+		for (const [file, values] of copies) {
+			const copy = jest.requireActual<Record<string, object>>(file);
+			for (const [name, value] of Object.entries(values)) Object.assign(copy[name] ?? {}, value);
+		}
+		const file = '../../nodes/TranscriberAccountTrigger/TranscriberAccountTrigger.node';
+		const { TranscriberAccountTrigger: Trigger } = jest.requireActual<{
+			TranscriberAccountTrigger: typeof TranscriberAccountTrigger;
+		}>(file);
+		loaded = new Trigger();
+	});
+	if (!loaded) throw new Error('The trigger could not be loaded');
+	return loaded;
+}
+
+export class AccountHost {
+	/** The column in n8n's database. */
+	saved = '{}';
+
+	/** What each execution began with. */
+	readonly executions: INodeExecutionData[][] = [];
+
+	readonly node: INode = {
+		id: randomUUID(),
+		name: 'Account Trigger',
+		type: 'n8n-nodes-transcriber.transcriberAccountTrigger',
+		typeVersion: 1,
+		position: [0, 0],
+		credentials: { transcriberApi: { id: '1', name: 'Transcriber API' } },
+		parameters: {},
+	};
+
+	private process = new TranscriberAccountTrigger();
+
+	private workflow?: Workflow;
+
+	private context?: PollContext;
+
+	constructor(
+		readonly credentials: Run['credentials'],
+		parameters: INodeParameters = {},
+	) {
+		this.node.parameters = { events: ['transcriptCompleted', 'transcriptFailed'], ...parameters };
+	}
+
+	/** Publishes the workflow, or does what n8n does with a published one: it polls once, and saves. */
+	async activate(mode: WorkflowActivateMode = 'activate'): Promise<void> {
+		this.workflow = this.load();
+		this.context = this.contextFor(this.workflow, 'trigger', mode);
+		await this.poll();
+		this.save();
+	}
+
+	/** One poll at its time. */
+	async poll(): Promise<INodeExecutionData[]> {
+		if (!this.context) throw new Error('The workflow is not active');
+		const items = await this.process.poll.call(this.context as unknown as IPollFunctions);
+		if (!items) return [];
+		this.executions.push(items.flat());
+		this.save();
+		return items.flat();
+	}
+
+	async polls(times: number): Promise<void> {
+		for (let time = 0; time < times; time++) await this.poll();
+	}
+
+	/** The end of the process, however it comes, and a new start of n8n. */
+	async restart(): Promise<void> {
+		this.process = newProcess();
+		await this.activate('init');
+	}
+
+	/** "Execute step" in the editor. */
+	async executeStep(): Promise<INodeExecutionData[]> {
+		const workflow = this.load();
+		const context = this.contextFor(workflow, 'manual', 'manual');
+		const items = await this.process.poll.call(context as unknown as IPollFunctions);
+		expect(JSON.stringify(workflow.staticData)).toBe(JSON.stringify(this.load().staticData));
+		return (items ?? []).flat();
+	}
+
+	/** The ids of the tasks that have started the workflow, in the order of their start. */
+	get started(): string[] {
+		return this.executions.flat().map(({ json }) => String(json.task_id));
+	}
+
+	private save(): void {
+		this.saved = JSON.stringify(this.workflow?.staticData ?? {});
+	}
+
+	private load(): Workflow {
+		const { process } = this;
+		return new Workflow({
+			id: 'workflow-3',
+			nodes: [this.node],
+			connections: {},
+			active: true,
+			nodeTypes: {
+				getByName: () => process,
+				getByNameAndVersion: () => process,
+				getKnownTypes: () => ({}),
+			} as unknown as INodeTypes,
+			staticData: JSON.parse(this.saved) as IDataObject,
+		});
+	}
+
+	private contextFor(
+		workflow: Workflow,
+		mode: 'trigger' | 'manual',
+		activation: WorkflowActivateMode,
+	): PollContext {
+		const additionalData = {
+			credentialsHelper: credentialsHelper(this.credentials),
+			instanceBaseUrl: 'http://localhost:5678/',
+			restApiUrl: 'http://localhost:5678/rest',
+			variables: {},
+		} as unknown as IWorkflowExecuteAdditionalData;
+		return new PollContext(workflow, this.node, additionalData, mode, activation);
+	}
+}

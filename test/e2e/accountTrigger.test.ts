@@ -1,0 +1,134 @@
+/** The Transcriber Account Trigger in an n8n of its own, which polls at its own times and is restarted. */
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { startN8n, type N8nHost } from '../n8n/host';
+import { packPackage } from '../n8n/npm';
+import { itemsOf, type StoredWorkflow, type WorkflowNode } from '../n8n/rest';
+import { testedVersion } from '../n8n/versions';
+import { startSimulator, type Simulator } from '../simulator';
+import { submit } from '../simulator/testing-client';
+import { inOneLine } from './harness';
+
+jest.setTimeout(300_000);
+
+describe('the Transcriber Account Trigger in a real n8n', () => {
+	let host: N8nHost;
+	let simulator: Simulator;
+	let credentials: { transcriberApi: { id: string; name: string } };
+
+	beforeAll(async () => {
+		const { tarball, dispose } = await packPackage(path.join(__dirname, '..', '..'));
+		host = await startN8n({ version: testedVersion(), packageTarball: tarball }).finally(dispose);
+		simulator = await startSimulator({ clockRate: 60, processingSeconds: 1_000_000 });
+		credentials = { transcriberApi: await credentialWith(simulator.apiKey) };
+	}, 300_000);
+
+	afterAll(async () => {
+		await host.stop();
+		await simulator.close();
+	});
+
+	const credentialWith = async (apiKey: string) =>
+		await host.rest.createCredential(
+			'transcriberApi',
+			{ baseUrl: simulator.url, apiKey },
+			'Simulator',
+		);
+
+	const nodes: WorkflowNode[] = [
+		{
+			name: 'Every Transcript',
+			type: 'n8n-nodes-transcriber.transcriberAccountTrigger',
+			typeVersion: 1,
+			parameters: {
+				// n8n refuses a cron expression that is due more than once a minute, but takes several.
+				pollTimes: {
+					item: [0, 10, 20, 30, 40, 50].map((second) => ({
+						mode: 'custom',
+						cronExpression: `${second} * * * * *`,
+					})),
+				},
+				events: ['transcriptCompleted', 'transcriptFailed'],
+			},
+			credentials: { transcriberApi: { name: '' } },
+		},
+		{
+			name: 'CRM',
+			type: 'n8n-nodes-base.set',
+			typeVersion: 3.4,
+			parameters: {
+				assignments: {
+					assignments: [
+						{ id: '1', name: 'task', type: 'string', value: '={{ $json.task_id }}' },
+						{ id: '2', name: 'note', type: 'string', value: '={{ $json.text ?? $json.error }}' },
+					],
+				},
+				options: {},
+			},
+		},
+	];
+
+	const workflow = () => ({ name: 'Account', nodes, connections: inOneLine(nodes) });
+
+	/** What the CRM has got, over all executions. */
+	async function rows(stored: StoredWorkflow): Promise<Array<Record<string, unknown>>> {
+		const executions = await host.rest.executions(stored.id);
+		const whole = await Promise.all(
+			executions.map(async ({ id }) => await host.rest.waitForEnd(id)),
+		);
+		return whole.flatMap((execution) => itemsOf(execution, 'CRM').map(({ json }) => json));
+	}
+
+	/** Waits for so many rows, and some polls longer for those that must not come. */
+	async function settledRows(stored: StoredWorkflow, wanted: number) {
+		const deadline = Date.now() + 90_000;
+		while ((await rows(stored)).length < wanted && Date.now() < deadline) await sleep(1_000);
+		await sleep(21_000);
+		return await rows(stored);
+	}
+
+	it('starts once for every task that ends after publishing, also while n8n is restarted, and the next node sees its text', async () => {
+		simulator.seed(120);
+		const open = await submit(simulator);
+		const stored = await host.rest.createWorkflow(workflow(), credentials);
+		await host.rest.activate(stored);
+		// Publishing goes on for a moment after it was acknowledged: the first poll belongs to it.
+		while (!simulator.requests.some(({ query }) => query?.status === 'pending')) await sleep(200);
+		await sleep(1_000);
+		const quick = await submit(simulator);
+		simulator.finish(quick);
+		expect(await settledRows(stored, 1)).toMatchObject([
+			{ task: quick, note: expect.stringMatching(/simulat/i) },
+		]);
+
+		await host.kill();
+		simulator.finish(open, { status: 'failed', error: 'No speech was found' });
+		const down = await submit(simulator);
+		simulator.finish(down);
+		await host.restart();
+		const all = await settledRows(stored, 3);
+		expect(all.map(({ task }) => task).sort()).toEqual([quick, open, down].sort());
+		expect(all.find(({ task }) => task === open)?.note).toBe('No speech was found');
+		await host.rest.deactivate(stored);
+	});
+
+	it('fetches the newest finished transcript when the step is executed', async () => {
+		const id = await submit(simulator);
+		simulator.finish(id);
+		const stored = await host.rest.createWorkflow(workflow(), credentials);
+		const execution = await host.rest.runToEnd(stored);
+		expect(itemsOf(execution, 'CRM').map(({ json }) => json.task)).toEqual([id]);
+	});
+
+	it('says at publishing that the API key is wrong', async () => {
+		const wrong = { transcriberApi: await credentialWith('a-wrong-key') };
+		const stored = await host.rest.createWorkflow(workflow(), wrong);
+		const refused = await host.rest.activate(stored).then(
+			() => '',
+			(error: unknown) => String(error instanceof Error ? error.message : error),
+		);
+		if (refused) expect(refused).toMatch(/API key/i);
+		else expect(host.log()).toMatch(/API key/i);
+	});
+});

@@ -53,12 +53,12 @@ export class Reader {
 
 	/**
 	 * Where the list ends, from a place before its end: in steps twice as long each time, then by
-	 * halves, so that 50 000 tasks take some 15 requests. Undefined where they do not suffice.
+	 * halves: some 20 requests at most. Undefined where they do not suffice.
 	 */
 	async end(from: number): Promise<number | undefined> {
 		let low = from;
 		let high = Infinity;
-		for (let step = this.size; low < high; step *= 2) {
+		for (let step = Math.max(this.size, from); low < high; step *= 2) {
 			if (!this.has(1)) return undefined;
 			const place = high === Infinity ? low + step : Math.floor((low + high) / 2);
 			const { length } = await this.page(place);

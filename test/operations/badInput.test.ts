@@ -58,6 +58,31 @@ const REFUSED: Array<[title: string, parameters: INodeParameters, message: strin
 		{ resource: 'task', operation: 'get', taskId: byId('={{ "  " }}') },
 		"The parameter 'Task' is empty",
 	],
+	[
+		'an id with half a sign, which no path can hold',
+		{ resource: 'task', operation: 'get', taskId: byId('={{ "7f3c\\ud800" }}') },
+		"The parameter 'Task' is not an id: '7f3c\ud800'",
+	],
+	[
+		'an object that an expression made into text',
+		withOptions(LINK, { prompt: '=Names: {{ $json }}' }),
+		"'Prompt' has '[object Object]' in it, which is a whole object made into text",
+	],
+	...[-1, 100_000].map((pollInterval): [string, INodeParameters, string] => [
+		`a poll interval of ${pollInterval} seconds`,
+		{ ...LINK, onCompletion: 'poll', waitOptions: { pollInterval } },
+		`'Poll Interval' has to be a number ${pollInterval > 0 ? 'of at most 86400' : 'above 0'}, but is '${pollInterval}'`,
+	]),
+	...['awaitWebhook', 'poll'].map((onCompletion): [string, INodeParameters, string] => [
+		`${onCompletion}: a timeout that no timer can keep`,
+		{ ...LINK, onCompletion, waitOptions: { timeout: 1e12 } },
+		"'Timeout' has to be a number of at most 86400, but is '1000000000000'",
+	]),
+	[
+		'an export format in capital letters',
+		{ ...LINK, onCompletion: 'poll', waitOptions: { exportFormat: '={{ "SRT" }}' } },
+		"'Export Format' has to be none, txt, srt, vtt or json, but is 'SRT'",
+	],
 	['no link', { ...LINK, url: '={{ "" }}' }, "The parameter 'URL' is empty"],
 	[
 		'a link that is none',

@@ -477,6 +477,34 @@ describe('task.regenerateSummary', () => {
 		},
 	);
 
+	it('keeps the templates of items apart that share one object in bodyJson, which stays as it is', async () => {
+		service.running().configure({ shapes: { regenerateSummary: { method: 'POST', path: PATH } } });
+		const id = await service.completedTask();
+		const items = itemsOf({ body: { tone: 'x' }, tpl: 'meeting' }, { tpl: 'lecture' }, { tpl: '' });
+		const bodyJson = '={{ $("Source").first().json.body }}';
+		await run(
+			'regenerateSummary',
+			{ taskId: byId(id), path: PATH, bodyJson, summaryTemplate: '={{ $json.tpl }}' },
+			{ items },
+		);
+		const bodies = service.running().requests.map(({ body }) => body);
+		expect(bodies).toEqual([
+			{ tone: 'x', summary_template: 'meeting' },
+			{ tone: 'x', summary_template: 'lecture' },
+			{ tone: 'x' },
+		]);
+		expect(items[0]?.json).toEqual({ body: { tone: 'x' }, tpl: 'meeting' });
+	});
+
+	it.each(['/meeting/{botId}/summary', '/tasks/{task_id}/summary'])(
+		'refuses a placeholder other than {taskId}: %s',
+		async (path) => {
+			const { error } = await regenerate('a', { path });
+			expect(error?.message).toMatch(/^'Path' has \{\w+\} in it, for which nothing can be put/);
+			expect(service.lines()).toEqual([]);
+		},
+	);
+
 	it('sends the fields of bodyJson, as text or by expression, and the template as summary_template', async () => {
 		service.running().configure({ shapes: { regenerateSummary: { method: 'POST', path: PATH } } });
 		const id = await service.completedTask();

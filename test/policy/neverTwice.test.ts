@@ -327,7 +327,8 @@ describe.each(UNKEYED)('$name, whose answer got lost,', ({ parameters }) => {
 	])('is not sent again by Retry On Fail: %s', async (_why, action) => {
 		fault(action);
 		const { error } = await service.run(parameters, { items: one, node: RETRY_ON_FAIL });
-		expect(service.lines()).toHaveLength(1);
+		// The last look of an earlier test may still be on its way.
+		expect(service.lines().filter((line) => line.startsWith('POST'))).toHaveLength(1);
 		expect(error?.message).toMatch(/^It is not known whether the service accepted this item/);
 		expect(error?.description).toMatch(/Look in your account at the service/);
 	});

@@ -308,6 +308,64 @@ describe('Wait for Webhook', () => {
 		expect(bench.asked().filter((request) => request === 'POST /transcribe-url')).toHaveLength(2);
 	});
 
+	const RETRY_ON_FAIL = { retryOnFail: true, maxTries: 3, waitBetweenTries: 100 };
+
+	it.each(['continueRegularOutput', 'continueErrorOutput'])(
+		'Retry On Fail with On Error = %s: the item that is wrong fails after the others were waited for',
+		async (onError) => {
+			const items = [{ url: 'nonsense' }, { url: `${LINK}?0` }, { url: `${LINK}?1` }];
+			const { id } = await suspended({}, items, { ...RETRY_ON_FAIL, onError });
+			for (const task of tasksByLink()) bench.simulator.finish(task.id);
+			const execution = await ended(id);
+			expect(execution.status).toBe('success');
+			const outputs = execution.runData['Subject']?.at(-1)?.data?.main ?? [];
+			const outcomes = outputs.flatMap((output) => output ?? []).map(({ json }) => json);
+			expect(outcomes.map((json) => json['error'] ?? json['status']).sort()).toEqual([
+				expect.stringContaining("'URL' is not a web address: 'nonsense'"),
+				'completed',
+				'completed',
+			]);
+			expect(bench.asked().filter((request) => request === 'POST /transcribe-url')).toHaveLength(2);
+		},
+	);
+
+	it('Retry On Fail with On Error = Stop: nothing sleeps while one has failed, and nothing is submitted twice', async () => {
+		bench.simulator.fault({
+			match: { method: 'POST', path: 'transcribe-url' },
+			action: { kind: 'respond', status: 422 },
+		});
+		const items = [{ url: `${LINK}?0` }, { url: `${LINK}?1` }];
+		const { id } = await suspended({}, items, RETRY_ON_FAIL);
+		for (const task of tasksByLink()) bench.simulator.finish(task.id);
+		const execution = await ended(id);
+		expect(execution.status).toBe('success');
+		expect(itemsOf(execution, 'Subject').map(({ json }) => json.status)).toEqual([
+			'completed',
+			'completed',
+		]);
+		expect(bench.simulator.tasks()).toHaveLength(2);
+	});
+
+	it('sleeps on when the service fails while it delivers, and loses nothing', async () => {
+		const { id } = await suspended({}, [{ url: `${LINK}?0` }, { url: `${LINK}?1` }]);
+		const [first, second] = tasksByLink();
+		bench.simulator.fault({
+			match: { method: 'GET', path: '/tasks/' },
+			action: { kind: 'respond', status: 500 },
+		});
+		bench.simulator.fault({ match: { webhook: true }, action: { kind: 'lose' } });
+		bench.simulator.finish(first?.id ?? '');
+		expect(await deliver(0)).toBe(503);
+		expect(await status(id)).toBe('waiting');
+		bench.simulator.finish(second?.id ?? '');
+		const execution = await ended(id);
+		expect(execution.status).toBe('success');
+		expect(itemsOf(execution, 'Last').map(({ json }) => json.task_id)).toEqual([
+			first?.id,
+			second?.id,
+		]);
+	});
+
 	describe('when nobody has woken it and the time is up', () => {
 		const BRIEFLY = { waitOptions: { timeout: 0.02 } };
 		/** n8n looks once a minute whose time is up, so all of them wait together. */

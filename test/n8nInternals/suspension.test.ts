@@ -26,7 +26,7 @@ const suspended = async (node: Partial<INode> = {}) => {
 const stackOf = ({ data }: { data: { executionData?: { nodeExecutionStack: IExecuteData[] } } }) =>
 	(data.executionData?.nodeExecutionStack ?? []).map((entry) => ({
 		name: entry.node.name,
-		items: entry.data.main[0]?.map(({ json }) => json),
+		items: entry.data.main?.[0]?.map(({ json }) => json),
 	}));
 
 describe('n8n-core', () => {

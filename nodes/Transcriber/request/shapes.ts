@@ -116,13 +116,6 @@ export function hasEnded(status: unknown): boolean {
 	return status === 'completed' || status === 'failed' || isCancelled(status);
 }
 
-/** "Task status" of the service document, and what a submit may answer. */
-export function isDocumented(status: unknown): boolean {
-	return ['pending', 'processing', 'completed', 'failed', 'awaiting_balance'].includes(
-		String(status),
-	);
-}
-
 /** GET /meeting/{bot_id}: "completed" of a bot is not the end, its task comes a moment later. */
 export function statusWithoutTask({ status }: IDataObject): IDataObject[string] {
 	return status === 'completed' ? 'completed, but without a task yet' : status;

@@ -1,0 +1,72 @@
+/** A transcript with the names of the speakers as an e-mail, sent to a mail server on this machine. */
+import type { StoredWorkflow } from '../../n8n/rest';
+import { startMailServer, type MailServer } from '../../support/mail';
+import { Bench } from '../harness';
+import { FormVisitor, imported, nodeOf, onlyExecution } from './support';
+
+describe('examples/mail-with-speakers.json', () => {
+	let bench: Bench;
+	let mail: MailServer;
+	let workflow: StoredWorkflow;
+
+	beforeAll(async () => {
+		bench = await Bench.open({
+			script: [
+				{
+					name: 'call.mp3',
+					seconds: 20,
+					summary: 'They agree on Friday.',
+					segments: [
+						{ start: 0, end: 4, speaker: 'Anna', text: 'When do we ship?' },
+						{ start: 4, end: 9, speaker: 'Boris', text: 'On Friday.' },
+					],
+				},
+			],
+		});
+		mail = await startMailServer();
+		const smtp = await bench.rest.createCredential('smtp', {
+			host: '127.0.0.1',
+			port: mail.port,
+			user: '',
+			password: '',
+			secure: false,
+			disableStartTls: true,
+		});
+		const example = await imported('mail-with-speakers.json');
+		Object.assign(nodeOf(example, 'Send the Transcript').parameters, {
+			fromEmail: 'n8n@example.com',
+			toEmail: 'anna@example.com',
+		});
+		workflow = await bench.rest.createWorkflow(example, {
+			transcriberApi: bench.credential,
+			smtp,
+		});
+		await bench.rest.activate(workflow);
+	});
+
+	afterAll(async () => {
+		await bench.rest.deactivate(workflow);
+		await mail.close();
+		await bench.close();
+	});
+
+	it('sends one e-mail with the summary and with who said what', async () => {
+		await new FormVisitor(bench, workflow).upload('call.mp3', 'sound');
+		const execution = await onlyExecution(bench, workflow);
+		expect(execution.error).toBeUndefined();
+		expect(mail.messages).toHaveLength(1);
+		const [message = ''] = mail.messages;
+		expect(message).toMatch(/^To: anna@example\.com$/m);
+		expect(message).toMatch(/^Subject: Transcript of call\.mp3$/m);
+		expect(message).toContain('They agree on Friday.');
+		expect(message).toMatch(/Anna: When do we ship\?\s+.*Boris: On Friday\./s);
+		expect(bench.simulator.tasks()).toHaveLength(1);
+	});
+
+	it('as it is imported, n8n does not publish it and names the parameters that are empty', async () => {
+		const stored = await bench.rest.createWorkflow(await imported('mail-with-speakers.json'), {
+			transcriberApi: bench.credential,
+		});
+		await expect(bench.rest.activate(stored)).rejects.toThrow(/fromEmail, toEmail/);
+	});
+});

@@ -1,6 +1,7 @@
 import {
 	NodeHelpers,
 	type INode,
+	type INodeParameters,
 	type INodeProperties,
 	type INodeTypeDescription,
 } from 'n8n-workflow';
@@ -27,7 +28,7 @@ describe.each(examples)('%s', (_, { name, nodes, connections, pinData }) => {
 
 	it('has a name, and sticky notes that explain it', () => {
 		expect(name).toMatch(/\w/);
-		const notes = nodes.filter(({ type }) => type === 'n8n-nodes-base.stickyNote');
+		const notes = nodes.filter(isNote);
 		expect(notes.length).toBeGreaterThan(0);
 		for (const { parameters } of notes) expect(String(parameters.content)).toMatch(/\w{4}/);
 	});
@@ -66,9 +67,29 @@ describe.each(examples)('%s', (_, { name, nodes, connections, pinData }) => {
 	it('runs as it is: no node of ours is switched off or lacks what n8n requires', () => {
 		for (const node of ours) {
 			expect(node.disabled ?? false).toBe(false);
+			const type = typeOf(node);
+			// n8n fills in the defaults before it looks for what is missing.
+			const parameters = withDefaults(node, type) ?? {};
 			expect(
-				NodeHelpers.getNodeParametersIssues(typeOf(node).properties, node, typeOf(node)),
+				NodeHelpers.getNodeParametersIssues(type.properties, { ...node, parameters }, type),
 			).toBeNull();
+		}
+	});
+
+	it('has no schedule switched on: Execute Workflow would start that one, and publishing would go unnoticed', () => {
+		const schedules = nodes.filter(({ type }) => type.endsWith('.scheduleTrigger'));
+		for (const schedule of schedules) expect(schedule.disabled).toBe(true);
+	});
+
+	it('brings no webhook address, which two imports would share: n8n gives each its own', () => {
+		expect(nodes.filter(({ webhookId }) => webhookId !== undefined)).toEqual([]);
+	});
+
+	it('is legible in a window of 1440 by 900, as n8n fits it in', () => {
+		const zoom = fittingZoom(nodes);
+		expect(zoom).toBeGreaterThanOrEqual(0.65);
+		for (const { parameters } of nodes.filter(isNote)) {
+			expect(smallestText(String(parameters.content)) * zoom).toBeGreaterThanOrEqual(15.5);
 		}
 	});
 
@@ -114,6 +135,44 @@ function typeOf(node: INode): INodeTypeDescription {
 	return asTool ? { ...asTool, properties: [...TOOL_FIELDS, ...asTool.properties] } : found;
 }
 
+function withDefaults(node: INode, type: INodeTypeDescription): INodeParameters | null {
+	return NodeHelpers.getNodeParameters(type.properties, node.parameters, true, false, node, type);
+}
+
+function isNote({ type }: INode): boolean {
+	return type === 'n8n-nodes-base.stickyNote';
+}
+
+/** What n8n 2.41 uses of a window of 1440 by 900 when it fits a workflow in, measured in the editor. */
+const USED_OF_WINDOW = { width: 1170, height: 670 };
+const NODE_SIZE = 96;
+
+/** How much smaller n8n shows the workflow so that all of it is visible; never larger than it is. */
+function fittingZoom(nodes: INode[]): number {
+	const boxes = nodes.map(({ position: [left, top], parameters }) => ({
+		left,
+		top,
+		right: left + Number(parameters.width ?? NODE_SIZE),
+		bottom: top + Number(parameters.height ?? NODE_SIZE),
+	}));
+	const width =
+		Math.max(...boxes.map((box) => box.right)) - Math.min(...boxes.map((box) => box.left));
+	const height =
+		Math.max(...boxes.map((box) => box.bottom)) - Math.min(...boxes.map((box) => box.top));
+	return Math.min(1, USED_OF_WINDOW.width / width, USED_OF_WINDOW.height / height);
+}
+
+/** The font sizes of a note by the level of its headings, in pixels; plain text is 14. */
+const HEADINGS: Record<number, number> = { 1: 36, 2: 24, 3: 16, 4: 16, 5: 16, 6: 16 };
+
+function smallestText(markdown: string): number {
+	const sizes = markdown
+		.split('\n')
+		.filter((line) => line.trim() !== '')
+		.map((line) => HEADINGS[/^(?:- |\d\. )?(#+) /.exec(line)?.[1]?.length ?? 0] ?? 14);
+	return Math.min(...sizes);
+}
+
 interface Used {
 	path: string;
 	value: unknown;
@@ -124,14 +183,7 @@ interface Used {
 function usedParameters(node: INode): Used[] {
 	const type = typeOf(node);
 	// With defaults, because a parameter may be shown for the default of another one.
-	const values = NodeHelpers.getNodeParameters(
-		type.properties,
-		node.parameters,
-		true,
-		false,
-		node,
-		type,
-	);
+	const values = withDefaults(node, type);
 	const shown = type.properties.filter((field) =>
 		NodeHelpers.displayParameterPath(values ?? {}, field, '', node, type),
 	);

@@ -96,9 +96,4 @@ describe('examples/meeting-to-crm-with-trigger.json and its send-bots', () => {
 		expect(meetingsOf(bench)).toHaveLength(2);
 		expect(await crmRows(bench)).toHaveLength(2);
 	});
-
-	it('two imports of the second have addresses of their own', async () => {
-		const example = await readExample('meeting-to-crm-with-trigger.json');
-		expect(nodeOf(example, 'Transcript Ready').webhookId).toBeUndefined();
-	});
 });

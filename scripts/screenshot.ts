@@ -107,8 +107,7 @@ async function photograph(n8n: N8nHost, simulator: Simulator): Promise<void> {
 			await open(file);
 			// The dots of the canvas say nothing and make the file larger; the buttons lie on nodes at the edge.
 			await page.addStyleTag({
-				content:
-					'.vue-flow__background, .vue-flow__panel, [data-test-id=execute-workflow-button] { display: none !important }',
+				content: '.vue-flow__background, .vue-flow__panel, button { display: none !important }',
 			});
 			await save(page, `example-${path.parse(file).name}.png`, await contentOfCanvas(page));
 		}

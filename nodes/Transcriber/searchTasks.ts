@@ -1,7 +1,7 @@
 import type { IDataObject, ILoadOptionsFunctions, INodeListSearchResult } from 'n8n-workflow';
 
-import { call } from './request/service';
-import { dateOf, PAGE_SIZE, taskIdOf, tasksIn, titleOf } from './request/shapes';
+import { dateOf, taskIdOf, titleOf } from './request/shapes';
+import { TaskList } from './request/taskList';
 
 /** One look at the list costs at most so many of the 60 requests a minute. */
 const PAGES_AT_ONCE = 10;
@@ -28,16 +28,17 @@ export async function searchTasks(
 		words.every((word) => `${name} ${id}`.toLowerCase().includes(word));
 	const wanted = filter?.trim() ? ENOUGH : 1;
 
+	const list = new TaskList(this);
 	const seen = new Map<string, Listed>();
 	let offset = Number(paginationToken ?? 0);
 	let isEnd = false;
 	for (let pages = 0; !isEnd && pages < PAGES_AT_ONCE; pages++) {
-		const answer = await call(this, {
-			method: 'GET',
-			url: '/tasks',
-			qs: { limit: PAGE_SIZE, offset },
+		const page = await list.page(offset).catch((error: unknown) => {
+			// What was found is shown, should the time for the list end; scrolling goes on from there.
+			if (seen.size === 0) throw error;
+			return undefined;
 		});
-		const page = tasksIn(answer);
+		if (!page) break;
 		const before = seen.size;
 		for (const task of page.map((one) => asListed(one, this.getTimezone()))) {
 			if (task && !seen.has(task.id)) seen.set(task.id, task);

@@ -3,10 +3,7 @@ import type { IDataObject, IPollFunctions } from 'n8n-workflow';
 import { refuse } from '../Transcriber/request/checks';
 import { ServiceError } from '../Transcriber/request/errors';
 import { call } from '../Transcriber/request/service';
-import { taskListIn, tasksIn } from '../Transcriber/request/shapes';
-
-/** Page sizes to try, largest first: the largest that the service accepts is not shown. */
-const SIZES = [100, 50, 20, 10];
+import { PAGE_SIZES, tasksIn } from '../Transcriber/request/shapes';
 
 /** Reads the tasks of the account with a limited number of requests, until a deadline. */
 export class Reader {
@@ -29,11 +26,12 @@ export class Reader {
 	async page(offset: number, status?: string): Promise<IDataObject[]> {
 		for (;;) {
 			const qs = { limit: this.size, offset, ...(status === undefined ? {} : { status }) };
-			const smaller = status === undefined && SIZES.find((size) => size < this.size);
+			const smaller = status === undefined && PAGE_SIZES.find((size) => size < this.size);
 			this.left -= 1;
 			const request = this.get('/tasks', qs);
 			const answer = await (smaller ? unlessRefused(request) : request);
-			if (taskListIn(answer)) return tasksIn(answer);
+			const tasks = tasksIn(answer);
+			if (tasks) return tasks;
 			if (answer === undefined && smaller) {
 				this.size = smaller;
 				continue;

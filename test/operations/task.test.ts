@@ -279,7 +279,9 @@ describe('task.getResult', () => {
 	it('a task that is not completed is an error with the words of the service', async () => {
 		const id = await service.pendingTask();
 		const { error } = await run('getResult', { taskId: byId(id) });
-		expect(error).toMatchObject(failureOf(0, 'The service refused the request'));
+		const message = `Task ${id} has not finished yet (status: pending)`;
+		expect(error).toMatchObject(failureOf(0, message));
+		expect(error?.httpCode).toBe('400');
 		expect(error?.description).toContain('The task is pending, not completed');
 	});
 });
@@ -441,12 +443,13 @@ describe('task.cancel', () => {
 		expect(items).toEqual([{ json: {}, pairedItem: { item: 0 } }]);
 	});
 
-	it('a task that has ended is an error at once, with the words of the service', async () => {
+	it('a task that has ended is an error that says so, with the words of the service', async () => {
 		const id = await service.completedTask();
 		const { error } = await run('cancel', { taskId: byId(id) });
-		expect(error).toMatchObject({ context: { itemIndex: 0 } });
+		expect(error).toMatchObject(failureOf(0, 'The task has already ended (completed)'));
+		expect(error?.httpCode).toBe('409');
 		expect(error?.description).toContain('A task that is completed cannot be cancelled');
-		expect(service.lines()).toHaveLength(1);
+		expect(service.lines()).toEqual([`POST /api/v1/tasks/${id}/cancel`, `GET /api/v1/tasks/${id}`]);
 	});
 });
 

@@ -15,6 +15,8 @@ export interface Problem {
 	/** The service's own words. */
 	serviceMessage?: string;
 	transport?: Transport;
+	/** An earlier attempt got no answer, so this may be the echo of what the service has done. */
+	isRepeat?: boolean;
 	/** Milliseconds the service asked to wait (`Retry-After`). */
 	retryAfter?: number;
 }
@@ -62,6 +64,11 @@ export function problemOf(error: unknown, path: string, apiKey: string): Problem
 		serviceMessage,
 		retryAfter: retryAfterOf(headers['retry-after']),
 	};
+}
+
+/** Whether the service may have carried out the request, although its answer did not come. */
+export function isWithoutAnswer({ status, transport }: Problem): boolean {
+	return transport === 'broken' || transport === 'timeout' || status === 502 || status === 504;
 }
 
 /** Connection errors by the code that Node.js, TLS or axios gave them. */

@@ -7,6 +7,16 @@ export function withoutKey(text: string, apiKey: string): string {
 }
 
 /**
+ * Whether a longer key begins, ends or goes on with this one, as a new key may do with the old one.
+ * To mask the old one would destroy the new one.
+ */
+export function holdsLongerKey(answer: unknown, apiKey: string): boolean {
+	const key = apiKey.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+	const longer = new RegExp(`[\\w-]${key}|${key}([\\w-]|[.:/+~=][\\w-])`);
+	return longer.test(typeof answer === 'string' ? answer : (JSON.stringify(answer) ?? ''));
+}
+
+/**
  * An answer as it may be output and saved: the document leaves open what the account and others
  * hold, and lists `webhook_secret` among the fields of a meeting bot.
  */

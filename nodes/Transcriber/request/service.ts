@@ -13,9 +13,10 @@ import { NodeOperationError, sleep } from 'n8n-workflow';
 import { credentialOf, type CredentialReader, type TranscriberCredential } from './credential';
 import { ServiceError } from './errors';
 import { takePlaces, type LimitName } from './limits';
-import { Late, Refused, problemOf, type Problem } from './problem';
+import { Late, Refused, isWithoutAnswer, problemOf, type Problem } from './problem';
+import { objectsIn } from './shapes';
 import { RETRY, delayBeforeRetry, patienceFor, type Patience } from './retry';
-import { withoutKey, withoutSecrets } from './secrets';
+import { holdsLongerKey, withoutKey, withoutSecrets } from './secrets';
 import { whileMoving } from './upload';
 
 export type RoutingRequest = DeclarativeRestApiSettings.ResultOptions;
@@ -28,6 +29,8 @@ export interface Policy {
 	repeatable: boolean;
 	/** A recording is sent along: few at a time, and no overall time limit, only an idle one. */
 	upload?: boolean;
+	/** Any answer of a success counts, whatever its type: nothing like it ever comes again. */
+	takesAnyAnswer?: boolean;
 }
 
 /** Reads, PUT, DELETE, cancel and dictionary add: a repeat changes nothing. */
@@ -75,7 +78,7 @@ export async function send(
 	request.options.timeout = policy.upload ? 0 : TIMEOUTS.request;
 	const bounds = { policy, path: request.options.url ?? '' };
 	return await exchange(this, bounds, async ({ apiKey }) => {
-		noteKey(this, apiKey);
+		noteSending(this, { apiKey, policy });
 		// A copy, because n8n writes the API key into the headers it is given.
 		const options = { ...request.options, headers: { ...request.options.headers } };
 		if (policy.upload) return await upload(this, options);
@@ -83,13 +86,19 @@ export async function send(
 	});
 }
 
-/** The API key each item of a run is sent with, for `onlyAnswers`: to ask n8n is to ask its database. */
-const keys = new WeakMap<IExecuteData, string[]>();
+/** What `onlyAnswers` has to know of the request that was answered. */
+interface Sending {
+	apiKey: string;
+	policy: Policy;
+}
 
-function noteKey(context: IExecuteSingleFunctions, apiKey: string): void {
-	const ofRun = keys.get(context.getExecuteData()) ?? [];
-	keys.set(context.getExecuteData(), ofRun);
-	ofRun[context.getItemIndex()] = apiKey;
+/** With what each item of a run is sent: to ask n8n for the key again is to ask its database. */
+const sendings = new WeakMap<IExecuteData, Sending[]>();
+
+function noteSending(context: IExecuteSingleFunctions, sending: Sending): void {
+	const ofRun = sendings.get(context.getExecuteData()) ?? [];
+	sendings.set(context.getExecuteData(), ofRun);
+	ofRun[context.getItemIndex()] = sending;
 }
 
 /** The same as n8n's routing does, but broken off when nothing moves any longer. */
@@ -111,18 +120,23 @@ async function upload(
 	return await onlyAnswers.call(context, [{ json: {} }], response as IN8nHttpFullResponse);
 }
 
-/** The first `postReceive` hook of every operation: lets only answers of the service through. */
+/**
+ * The first `postReceive` hook of every operation: lets only answers of the service through. Where
+ * the service answers with a list instead of an object, each element becomes an item.
+ */
 export async function onlyAnswers(
 	this: IExecuteSingleFunctions,
-	items: INodeExecutionData[],
+	_items: INodeExecutionData[],
 	response: IN8nHttpFullResponse,
 ): Promise<INodeExecutionData[]> {
-	const apiKey = keys.get(this.getExecuteData())?.[this.getItemIndex()] ?? '';
+	const sending = sendings.get(this.getExecuteData())?.[this.getItemIndex()];
+	const { apiKey = '', policy = REPEATABLE } = sending ?? {};
 	const onCompletion = this.getNodeParameter('onCompletion', 'returnTask') as string;
 	// The secret is for whoever receives the webhook, so it is of use only where one is sent.
 	const isForWebhook = !['returnTask', 'poll'].includes(onCompletion);
-	const body = withoutSecrets(bodyOf(response), apiKey, isForWebhook) as IDataObject;
-	return items.map((item) => ({ ...item, json: body }));
+	const answer = policy.takesAnyAnswer ? anyBodyOf(response) : bodyOf(response);
+	const masked = policy.takesAnyAnswer && holdsLongerKey(answer, apiKey) ? '' : apiKey;
+	return objectsIn(withoutSecrets(answer, masked, isForWebhook)).map((json) => ({ json }));
 }
 
 /**
@@ -174,12 +188,19 @@ function earliest(...times: Array<number | undefined>): number | undefined {
 	return given.length > 0 ? Math.min(...given) : undefined;
 }
 
+/** The body of a success: an object or a list, `{}` where it is empty. Throws {@link Refused}. */
 function bodyOf(response: IN8nHttpFullResponse): IDataObject {
-	if (response.statusCode < 200 || response.statusCode >= 300) throw new Refused(response);
-	const { body } = response;
-	if (body === undefined || body === null || body === '') return {};
+	const body = anyBodyOf(response) ?? '';
+	if (body === '') return {};
 	if (typeof body !== 'object') throw new Refused(response);
 	return body as IDataObject;
+}
+
+/** The body of a success, whatever it is; bytes as text. Throws {@link Refused}. */
+function anyBodyOf(response: IN8nHttpFullResponse): unknown {
+	const { body, statusCode } = response;
+	if (statusCode < 200 || statusCode >= 300) throw new Refused(response);
+	return Buffer.isBuffer(body) ? body.toString('utf8') : body;
 }
 
 interface Bounds extends Pick<CallOptions, 'deadline' | 'once'> {
@@ -203,6 +224,7 @@ async function exchange<T>(
 	const stop = anyOf(cancelled, signalAt(deadline));
 	const firstRefusals = new Map<Patience, number>();
 	let problem: Problem = { path, transport: 'noTurn' };
+	let mayHaveArrived = false;
 	const orLate = (error: unknown) =>
 		stop?.aborted && !cancelled?.aborted ? new ServiceError(caller.getNode(), problem) : error;
 	for (let tries = 1; ; tries++) {
@@ -224,7 +246,8 @@ async function exchange<T>(
 		if (failure instanceof NodeOperationError) throw failure;
 		const found = problemOf(failure, path, apiKey);
 		if (!found) throw new NodeOperationError(caller.getNode(), wordsOf(failure, apiKey));
-		problem = found;
+		problem = { ...found, isRepeat: mayHaveArrived };
+		mayHaveArrived ||= isWithoutAnswer(found);
 		const patience = once ? undefined : patienceFor(problem, policy);
 		if (!patience) throw new ServiceError(caller.getNode(), problem);
 		const first = firstRefusals.get(patience) ?? Date.now();

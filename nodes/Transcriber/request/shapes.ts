@@ -5,18 +5,35 @@ import type { IDataObject } from 'n8n-workflow';
  * is listed in docs/undocumented.md with how to override it; a test compares the two.
  */
 
+/**
+ * An answer as objects. Where a list comes and an object is documented, each element is one; a text
+ * or a number becomes `{ value }`. An answer without anything is `{}`.
+ */
+export function objectsIn(answer: unknown): IDataObject[] {
+	const elements: unknown[] = Array.isArray(answer) && answer.length > 0 ? answer : [answer];
+	return elements.map((element) => {
+		if (isObject(element)) return element;
+		return isBlank(element) ? {} : { value: element as IDataObject[string] };
+	});
+}
+
+function isBlank(value: unknown): boolean {
+	return (value ?? '') === '' || (Array.isArray(value) && value.length === 0);
+}
+
 /** GET /tasks: the list may be the answer itself or stand under one of these names. */
 export const LIST_NAMES = ['tasks', 'items', 'data', 'results'] as const;
 
-export function tasksIn(answer: unknown): IDataObject[] {
-	return (taskListIn(answer) ?? []).filter(isObject);
+/** The tasks in an answer of GET /tasks; undefined where it holds no list, not even an empty one. */
+export function tasksIn(answer: unknown): IDataObject[] | undefined {
+	const list = listIn(answer);
+	return list && (list.length > 0 ? objectsIn(list) : []);
 }
 
-/** GET /tasks: the list, also one level deeper. Undefined where there is none, not even an empty one. */
-export function taskListIn(answer: unknown, depth = 2): unknown[] | undefined {
+function listIn(answer: unknown, depth = 2): unknown[] | undefined {
 	if (Array.isArray(answer)) return answer;
 	if (!isObject(answer) || depth === 0) return undefined;
-	return LIST_NAMES.map((name) => taskListIn(answer[name], depth - 1)).find(Array.isArray);
+	return LIST_NAMES.map((name) => listIn(answer[name], depth - 1)).find(Array.isArray);
 }
 
 /** POST /transcribe-url and GET /tasks: the id of a task, should it not be called `task_id`. */
@@ -130,8 +147,11 @@ export function awaitsBalance(task: IDataObject): boolean {
 	);
 }
 
-/** GET /tasks: the largest page asked for; a smaller answer is no sign of the end. */
-export const PAGE_SIZE = 100;
+/**
+ * GET /tasks: the sizes of page to ask for. The next one is asked for where the service refuses the
+ * one before. An answer with fewer tasks is no sign of the end.
+ */
+export const PAGE_SIZES = [100, 50, 20, 10];
 
 /** Dictionary size: the characters of all terms, without separators, each sign counted once. */
 export function dictionaryChars(terms: string[]): number {

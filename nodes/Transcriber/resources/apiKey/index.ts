@@ -1,8 +1,15 @@
-import type { IExecutePaginationFunctions, INodeProperties } from 'n8n-workflow';
+import type {
+	IExecutePaginationFunctions,
+	INodeExecutionData,
+	INodeProperties,
+} from 'n8n-workflow';
 
+import { forget, recall, remember } from '../../completion/accepted';
 import { refuse } from '../../request/checks';
+import { ServiceError, said, wasCertainlyRefused } from '../../request/errors';
 import { perform } from '../../request/perform';
 import { itemsOf } from '../../request/run';
+import { send, type Policy, type RoutingRequest } from '../../request/service';
 import { shownFor } from '../fields';
 
 export const apiKey: INodeProperties[] = [
@@ -24,7 +31,8 @@ export const apiKey: INodeProperties[] = [
 					operations: {
 						pagination: perform({
 							prepare: [checkConfirmed],
-							policy: { limit: 'other', repeatable: false },
+							policy: { limit: 'other', repeatable: false, takesAnyAnswer: true },
+							carryOut: rotateOnce,
 						}),
 					},
 				},
@@ -70,4 +78,45 @@ function checkConfirmed(this: IExecutePaginationFunctions): void {
 			"Turn on 'Execute Once' in the settings of this node: the second rotation would use a dead key.",
 		);
 	}
+}
+
+const LOOK_FIRST =
+	'The old key may no longer work. Look in your account at the service, and put the key that is valid now into the credential.';
+
+/**
+ * Rotates at most once, whatever happens. What is sent is remembered with the execution, so Retry On
+ * Fail does not rotate again where it is not known whether the key has changed.
+ */
+async function rotateOnce(
+	this: IExecutePaginationFunctions,
+	request: RoutingRequest,
+	policy: Policy,
+): Promise<INodeExecutionData[]> {
+	if (recall(this)) {
+		throw refuse(
+			this,
+			'It is not known whether the API key was rotated, so it is not rotated again',
+			LOOK_FIRST,
+		);
+	}
+	remember(this, { state: 'unknown' });
+	let failure: unknown;
+	try {
+		const items = await send.call(this, request, policy);
+		if (items.every(({ json }) => Object.keys(json).length === 0)) throw noKey(this);
+		forget(this);
+		return items;
+	} catch (error) {
+		failure = error;
+	}
+	if (wasCertainlyRefused(failure)) forget(this);
+	else if (failure instanceof ServiceError) {
+		failure.message = `It is not known whether the API key was rotated. ${failure.message}`;
+		failure.description = [LOOK_FIRST, said(failure.problem)].filter(Boolean).join(' ');
+	}
+	throw failure;
+}
+
+function noKey(context: IExecutePaginationFunctions) {
+	return refuse(context, 'The service answered the rotation without a new API key', LOOK_FIRST);
 }

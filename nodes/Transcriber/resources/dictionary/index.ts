@@ -1,15 +1,18 @@
 import type {
 	IExecutePaginationFunctions,
-	IExecuteSingleFunctions,
 	INodeExecutionData,
 	INodeProperties,
 	INodePropertyOptions,
 } from 'n8n-workflow';
 
+import { ServiceError } from '../../request/errors';
 import { idFrom } from '../../request/ids';
 import { perform } from '../../request/perform';
-import type { RoutingRequest } from '../../request/service';
+import { call, send, type Policy, type RoutingRequest } from '../../request/service';
 import { shownFor, taskField } from '../fields';
+import { sendForFinished } from '../task/unfinished';
+import { inTurn } from './inTurn';
+import { isInherited } from './report';
 import { sync, syncFields } from './sync';
 import { addTerms, termsField, termsFields, termsFrom } from './terms';
 
@@ -21,7 +24,7 @@ const operations: INodePropertyOptions[] = [
 		description: 'Add terms to the ones already there. Duplicates are dropped.',
 		routing: {
 			request: { method: 'POST', url: '/dictionary' },
-			operations: { pagination: perform({ prepare: [addTerms] }) },
+			operations: { pagination: perform({ prepare: [addTerms], carryOut: inTurn }) },
 		},
 	},
 	{
@@ -31,8 +34,7 @@ const operations: INodePropertyOptions[] = [
 		description: 'Remove all terms of your own dictionary',
 		routing: {
 			request: { method: 'DELETE', url: '/dictionary' },
-			operations: { pagination: perform() },
-			output: { postReceive: [deleted] },
+			operations: { pagination: perform({ carryOut: clear }) },
 		},
 	},
 	{
@@ -53,7 +55,7 @@ const operations: INodePropertyOptions[] = [
 			'See what a new list would change in a finished transcript. Saves nothing and costs nothing.',
 		routing: {
 			request: { method: 'POST', url: '/dictionary/preview' },
-			operations: { pagination: perform({ prepare: [addPreview] }) },
+			operations: { pagination: perform({ prepare: [addPreview], carryOut: sendForFinished }) },
 		},
 	},
 	{
@@ -63,7 +65,7 @@ const operations: INodePropertyOptions[] = [
 		description: 'Put new terms in place of all the old ones',
 		routing: {
 			request: { method: 'PUT', url: '/dictionary' },
-			operations: { pagination: perform({ prepare: [addTerms] }) },
+			operations: { pagination: perform({ prepare: [addTerms], carryOut: inTurn }) },
 		},
 	},
 	sync,
@@ -113,9 +115,29 @@ function addPreview(this: IExecutePaginationFunctions, request: RoutingRequest):
 	request.options.body = { task_id: idFrom(this, 'taskId'), terms: termsFrom(this) };
 }
 
-async function deleted(
-	this: IExecuteSingleFunctions,
-	items: INodeExecutionData[],
+/** The refusal of a repeat whose first answer was lost is a success where no own term is left. */
+async function clear(
+	this: IExecutePaginationFunctions,
+	request: RoutingRequest,
+	policy: Policy,
 ): Promise<INodeExecutionData[]> {
-	return items.map(({ json }) => ({ json: { ...json, deleted: true } }));
+	let answers: INodeExecutionData[] = [{ json: {} }];
+	let failure: unknown;
+	try {
+		answers = await send.call(this, request, policy);
+	} catch (error) {
+		failure = error;
+	}
+	if (failure !== undefined && !(await isClearedBefore(this, failure))) throw failure;
+	return answers.map(({ json }) => ({ json: { ...json, deleted: true } }));
+}
+
+async function isClearedBefore(
+	context: IExecutePaginationFunctions,
+	failure: unknown,
+): Promise<boolean> {
+	if (!(failure instanceof ServiceError) || failure.problem.isRepeat !== true) return false;
+	if (![404, 409, 410].includes(failure.problem.status ?? 0)) return false;
+	const { terms, ...dictionary } = await call(context, { method: 'GET', url: '/dictionary' });
+	return isInherited(dictionary) || (Array.isArray(terms) && terms.length === 0);
 }

@@ -132,18 +132,44 @@ async function syncOnce(this: IExecutePaginationFunctions): Promise<INodeExecuti
 	if (given.length === 0 && replaces && !allowEmpty) throw hasNoTerm(this);
 
 	const before = await call(this, { method: 'GET', url: '/dictionary' });
-	const old = Array.isArray(before.terms) ? before.terms.map(String) : [];
+	const old = termsIn(this, before);
 	// Who inherits has no own terms to remove: the owner's list stays in force.
 	const keepsInherited = isInherited(before) && given.length === 0;
 	const wanted = replaces && !keepsInherited ? given : distinct([...old, ...given]);
 	checkSize(this, wanted, before);
 
 	const changed = !isSame(old, wanted);
-	const answer =
-		changed && !dryRun
-			? await call(this, { method: 'PUT', url: '/dictionary', body: { terms: wanted } })
-			: {};
+	const write = replaces ? replacement(wanted) : addition(old, wanted, before);
+	const answer = changed && !dryRun ? await call(this, { url: '/dictionary', ...write }) : {};
 	return [{ json: { changed, dryRun, ...report(old, wanted, before, answer) } }];
+}
+
+/**
+ * The terms of the dictionary. Where the answer has none, nothing may be written: terms that are not
+ * seen would be lost.
+ */
+function termsIn(context: IExecutePaginationFunctions, { terms }: IDataObject): string[] {
+	if (Array.isArray(terms) && terms.every((term) => ['string', 'number'].includes(typeof term))) {
+		return terms.map(String);
+	}
+	throw refuse(
+		context,
+		'The answer of the service holds no list of terms, so the dictionary was left as it is',
+		'Look at the answer with Dictionary: Get. To write the dictionary without comparing it, use Dictionary: Replace.',
+	);
+}
+
+function replacement(terms: string[]) {
+	return { method: 'PUT', body: { terms } } as const;
+}
+
+/**
+ * Only what is missing is sent, so terms that others add at the same time stay. Who inherits has no
+ * term of their own yet: the owner's terms go along, because they no longer apply once there is one.
+ */
+function addition(old: string[], wanted: string[], before: IDataObject) {
+	const had = new Set(isInherited(before) ? [] : old);
+	return { method: 'POST', body: { terms: wanted.filter((term) => !had.has(term)) } } as const;
 }
 
 /**

@@ -2,20 +2,12 @@ import type { INodeProperties, INodePropertyOptions } from 'n8n-workflow';
 
 import { perform } from '../../request/perform';
 import { botField, shownFor } from '../fields';
+import { cancel } from './cancel';
 import { sendBot, sendBotFields } from './sendBot';
 import { wait, waitFields } from './wait';
 
 const operations: INodePropertyOptions[] = [
-	{
-		name: 'Cancel or Stop',
-		value: 'cancel',
-		action: 'Cancel or stop meeting bot',
-		description: 'Cancel a scheduled bot, or stop a running recording',
-		routing: {
-			request: { method: 'DELETE', url: '/meeting/{botId}' },
-			operations: { pagination: perform() },
-		},
-	},
+	cancel,
 	{
 		name: 'Get',
 		value: 'get',

@@ -18,6 +18,7 @@ import { choiceIn, collectionIn, required, textIn } from '../../request/paramete
 import { perform } from '../../request/perform';
 import type { RoutingRequest } from '../../request/service';
 import { outputFileField, shownFor } from '../fields';
+import { refuseUnfinished, sendForFinished } from './unfinished';
 
 export const exportTask: INodePropertyOptions = {
 	name: 'Export',
@@ -26,7 +27,7 @@ export const exportTask: INodePropertyOptions = {
 	description: 'Get the transcript of a finished task as subtitles, text or JSON',
 	routing: {
 		request: { method: 'GET', url: '/tasks/{taskId}/export' },
-		operations: { pagination: perform({ prepare: [addFormat] }) },
+		operations: { pagination: perform({ prepare: [addFormat], carryOut: sendForFinished }) },
 		output: { postReceive: [toFile] },
 	},
 };
@@ -118,6 +119,7 @@ async function toFile(
 	const { format, file } = choicesOf(this);
 	const taskId = idFrom(this, 'taskId');
 	const texts = items.map(({ json }) => exportedText(this, json, { taskId, format }));
+	if (texts.includes('')) await refuseUnfinished(this);
 	if (!file) return items;
 	return await Promise.all(
 		texts.map(async (text) => ({

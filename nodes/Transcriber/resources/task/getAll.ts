@@ -1,7 +1,6 @@
 import type {
 	IDataObject,
 	IExecutePaginationFunctions,
-	IExecuteSingleFunctions,
 	INodeExecutionData,
 	INodeProperties,
 	INodePropertyOptions,
@@ -9,8 +8,9 @@ import type {
 
 import { booleanIn, choiceIn, collectionIn, numberIn } from '../../request/parameters';
 import { perform } from '../../request/perform';
-import { send, type RoutingRequest } from '../../request/service';
-import { PAGE_SIZE, taskIdOf, tasksIn } from '../../request/shapes';
+import type { RoutingRequest } from '../../request/service';
+import { taskIdOf } from '../../request/shapes';
+import { TaskList } from '../../request/taskList';
 import { shownFor } from '../fields';
 
 export const getAll: INodePropertyOptions = {
@@ -21,7 +21,6 @@ export const getAll: INodePropertyOptions = {
 	routing: {
 		request: { method: 'GET', url: '/tasks' },
 		operations: { pagination: perform({ prepare: [addFilters], carryOut: allPages }) },
-		output: { postReceive: [eachTask] },
 	},
 };
 
@@ -70,40 +69,32 @@ export const getAllFields: INodeProperties[] = shownFor(
 	],
 );
 
-/** One item per task. The engine's own list handling knows neither of the possible shapes. */
-async function eachTask(
-	this: IExecuteSingleFunctions,
-	items: INodeExecutionData[],
-): Promise<INodeExecutionData[]> {
-	return items.flatMap(({ json }) => tasksIn(json).map((task: IDataObject) => ({ json: task })));
-}
-
 /**
- * Reads page after page until there is an empty one: the largest page the service gives is not
- * shown, so a short page says nothing. Tasks that a new one pushed onto the next page come once.
+ * One item per task. Reads page after page until there is an empty one: the largest page the service
+ * gives is not shown, so a short page says nothing. Every page is asked for whole, because new tasks
+ * push others onto it that have been read already; these come once.
  */
 async function allPages(
 	this: IExecutePaginationFunctions,
 	request: RoutingRequest,
 ): Promise<INodeExecutionData[]> {
 	const wanted = wantedFrom(this);
-	const found = new Map<unknown, INodeExecutionData>();
+	const list = new TaskList(this, request.options.qs as IDataObject | undefined, wanted);
+	const found = new Map<string, IDataObject>();
 	let pagesWithoutNews = 0;
 	for (let offset = 0; found.size < wanted && pagesWithoutNews < 2;) {
-		const limit = Math.min(PAGE_SIZE, wanted - found.size);
-		request.options.qs = { ...request.options.qs, limit, offset };
-		const page = await send.call(this, request);
-		const before = found.size;
-		for (const item of page) {
-			const id = taskIdOf(item.json) ?? item;
-			if (!found.has(id)) found.set(id, item);
-		}
+		const page = await list.page(offset);
 		if (page.length === 0) break;
+		const before = found.size;
+		for (const task of page) {
+			const id = taskIdOf(task) ?? JSON.stringify(task);
+			if (!found.has(id)) found.set(id, task);
+		}
 		// One such page may hold tasks that new ones pushed there; two mean that no offset is heeded.
 		pagesWithoutNews = found.size === before ? pagesWithoutNews + 1 : 0;
 		offset += page.length;
 	}
-	return [...found.values()].slice(0, wanted);
+	return [...found.values()].slice(0, wanted).map((json) => ({ json }));
 }
 
 /** How many tasks the user wants. */

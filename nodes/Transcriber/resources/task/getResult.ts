@@ -1,4 +1,5 @@
 import type {
+	IDataObject,
 	IExecutePaginationFunctions,
 	IExecuteSingleFunctions,
 	INodeExecutionData,
@@ -6,11 +7,13 @@ import type {
 	INodePropertyOptions,
 } from 'n8n-workflow';
 
+import { withoutResult } from '../../completion/result';
+import { idFrom } from '../../request/ids';
 import { choicesIn } from '../../request/parameters';
 import { perform } from '../../request/perform';
+import { RESULT_PARTS, resultIn } from '../../request/shapes';
 import { shownFor } from '../fields';
-
-const PARTS = ['segments', 'speakers', 'summary', 'text'] as const;
+import { refuseUnfinished, sendForFinished } from './unfinished';
 
 export const getResult: INodePropertyOptions = {
 	name: 'Get Result',
@@ -19,7 +22,7 @@ export const getResult: INodePropertyOptions = {
 	description: 'Read the text, segments, summary and speakers of a finished task',
 	routing: {
 		request: { method: 'GET', url: '/tasks/{taskId}/result' },
-		operations: { pagination: perform({ prepare: [checkInclude] }) },
+		operations: { pagination: perform({ prepare: [checkInclude], carryOut: sendForFinished }) },
 		output: { postReceive: [onlyIncluded] },
 	},
 };
@@ -32,7 +35,7 @@ export const getResultFields: INodeProperties[] = shownFor(
 			displayName: 'Include',
 			name: 'include',
 			type: 'multiOptions',
-			default: [...PARTS],
+			default: [...RESULT_PARTS],
 			description: 'Parts of the result to output. Fewer parts suit AI agents and spreadsheets.',
 			options: [
 				{ name: 'Segments', value: 'segments', description: 'Phrases with timecodes' },
@@ -44,22 +47,38 @@ export const getResultFields: INodeProperties[] = shownFor(
 	],
 );
 
-function includeFrom(context: IExecuteSingleFunctions): ReadonlyArray<(typeof PARTS)[number]> {
-	return choicesIn(context, context.getNodeParameter('include', ''), 'Include', PARTS) ?? PARTS;
+function includeFrom(context: IExecuteSingleFunctions): ReadonlyArray<(typeof RESULT_PARTS)[number]> {
+	const given = context.getNodeParameter('include', '');
+	return choicesIn(context, given, 'Include', RESULT_PARTS) ?? RESULT_PARTS;
 }
 
 function checkInclude(this: IExecutePaginationFunctions): void {
 	includeFrom(this);
 }
 
-/** Drops the parts that were not chosen. What the service adds beyond the documented four stays. */
+/**
+ * Drops the parts that were not chosen. What the service adds beyond the documented four stays. An
+ * answer without a result may come from a task that has not finished.
+ */
 async function onlyIncluded(
 	this: IExecuteSingleFunctions,
 	items: INodeExecutionData[],
 ): Promise<INodeExecutionData[]> {
 	const include = includeFrom(this);
-	const left = new Set<string>(PARTS.filter((part) => !include.includes(part)));
-	return items.map(({ json }) => ({
-		json: Object.fromEntries(Object.entries(json).filter(([name]) => !left.has(name))),
-	}));
+	const left = new Set<string>(RESULT_PARTS.filter((part) => !include.includes(part)));
+	if (!items.every(({ json }) => isWhole(json))) await refuseUnfinished(this);
+	return items.map(({ json }) => {
+		const result = resultIn(json);
+		if (!result) throw withoutResult(this, idFrom(this, 'taskId'));
+		return {
+			json: Object.fromEntries(Object.entries(result).filter(([name]) => !left.has(name))),
+		};
+	});
+}
+
+/** Whether an answer has a documented part that is not empty, and does not say "not yet". */
+function isWhole(json: IDataObject): boolean {
+	if (json.status !== undefined && json.status !== 'completed') return false;
+	const result = resultIn(json);
+	return RESULT_PARTS.some((part) => Object.keys(Object(result?.[part])).length > 0);
 }

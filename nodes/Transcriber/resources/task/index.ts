@@ -2,6 +2,7 @@ import type { INodeProperties, INodePropertyOptions } from 'n8n-workflow';
 
 import { perform } from '../../request/perform';
 import { shownFor, taskField } from '../fields';
+import { cancel } from './cancel';
 import { exportTask, exportTaskFields } from './export';
 import { getAll, getAllFields } from './getAll';
 import { getResult, getResultFields } from './getResult';
@@ -9,16 +10,7 @@ import { regenerateSummary, regenerateSummaryFields } from './regenerateSummary'
 import { wait, waitFields } from './wait';
 
 const operations: INodePropertyOptions[] = [
-	{
-		name: 'Cancel',
-		value: 'cancel',
-		action: 'Cancel task',
-		description: 'Stop a task that is waiting or being processed',
-		routing: {
-			request: { method: 'POST', url: '/tasks/{taskId}/cancel' },
-			operations: { pagination: perform() },
-		},
-	},
+	cancel,
 	exportTask,
 	{
 		name: 'Get',

@@ -1,0 +1,42 @@
+import type { IExecutePaginationFunctions, INodeExecutionData } from 'n8n-workflow';
+
+import type { NodeRun } from '../../request/run';
+import { send, type Policy, type RoutingRequest } from '../../request/service';
+
+/** The items of one run that write the dictionary: when each has ended, and whether one failed. */
+interface Turns {
+	ended: Map<number, Promise<void>>;
+	hasFailed: boolean;
+}
+
+const turns = new WeakMap<NodeRun, Turns>();
+
+/**
+ * Carries out the writes of a run in the order of its items, one after the other, because the order
+ * decides what the dictionary holds in the end. n8n starts all items at once. After a failure that
+ * stops the node, nothing more is sent.
+ */
+export async function inTurn(
+	this: IExecutePaginationFunctions,
+	request: RoutingRequest,
+	policy: Policy,
+	run: NodeRun,
+): Promise<INodeExecutionData[]> {
+	const itemIndex = this.getItemIndex();
+	const ofRun = turns.get(run) ?? { ended: new Map<number, Promise<void>>(), hasFailed: false };
+	turns.set(run, ofRun);
+	let end = () => {};
+	let isDone = false;
+	ofRun.ended.set(itemIndex, new Promise((resolve) => (end = resolve)));
+	try {
+		await run.meet('in turn', itemIndex);
+		for (const [other, ended] of ofRun.ended) if (other < itemIndex) await ended;
+		if (ofRun.hasFailed && !this.continueOnFail()) return [];
+		const items = await send.call(this, request, policy);
+		isDone = true;
+		return items;
+	} finally {
+		ofRun.hasFailed ||= !isDone;
+		end();
+	}
+}

@@ -1,0 +1,73 @@
+import type {
+	IDataObject,
+	IExecutePaginationFunctions,
+	INodeExecutionData,
+	INodePropertyOptions,
+} from 'n8n-workflow';
+
+import { idFrom } from '../../request/checks';
+import { ServiceError, said } from '../../request/errors';
+import { perform } from '../../request/perform';
+import { call, send, type Policy, type RoutingRequest } from '../../request/service';
+import { hasEnded, isCancelled } from '../../request/shapes';
+
+/** How long the question after the state may take, in ms. */
+const LOOK_MS = 30_000;
+
+export const cancel: INodePropertyOptions = {
+	name: 'Cancel or Stop',
+	value: 'cancel',
+	action: 'Cancel or stop meeting bot',
+	description: 'Cancel a scheduled bot, or stop a running recording',
+	routing: {
+		request: { method: 'DELETE', url: '/meeting/{botId}' },
+		operations: { pagination: perform({ carryOut: cancelBot }) },
+	},
+};
+
+/**
+ * A refusal may be the echo of an earlier attempt whose answer was lost, so the bot itself is asked
+ * about: where it is cancelled, or is gone since that attempt, that is what was wanted.
+ */
+async function cancelBot(
+	this: IExecutePaginationFunctions,
+	request: RoutingRequest,
+	policy: Policy,
+): Promise<INodeExecutionData[]> {
+	let failure: unknown;
+	try {
+		return await send.call(this, request, policy);
+	} catch (error) {
+		failure = error;
+	}
+	if (!(failure instanceof ServiceError) || !isAboutTheBot(failure)) throw failure;
+	const botId = idFrom(this, 'botId');
+	const bot = await botAtService(this, botId);
+	const isGone = bot === 'unknown' && failure.problem.isRepeat === true;
+	if (isGone) return [{ json: { bot_id: botId } }];
+	if (bot === 'unknown' || bot === undefined) throw failure;
+	if (isCancelled(bot.status)) return [{ json: { ...bot, bot_id: botId } }];
+	if (hasEnded(bot.status)) {
+		failure.message = `The meeting bot has already ended (${String(bot.status)})`;
+		const next = 'There is nothing left to cancel.';
+		failure.description = [next, said(failure.problem)].filter(Boolean).join(' ');
+	}
+	throw failure;
+}
+
+/** The bot as the service has it now; undefined where that cannot be had. */
+async function botAtService(
+	context: IExecutePaginationFunctions,
+	botId: string,
+): Promise<IDataObject | 'unknown' | undefined> {
+	const url = `/meeting/${encodeURIComponent(botId)}`;
+	const deadline = Date.now() + LOOK_MS;
+	return await call(context, { method: 'GET', url }, { deadline }).catch((error: unknown) => {
+		const { status } = error instanceof ServiceError ? error.problem : {};
+		return status === 404 || status === 410 ? 'unknown' : undefined;
+	});
+}
+
+function isAboutTheBot({ problem: { status = 0 } }: ServiceError): boolean {
+	return status >= 400 && status < 500 && ![401, 402, 403, 429].includes(status);
+}

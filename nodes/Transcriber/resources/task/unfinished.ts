@@ -1,0 +1,89 @@
+import type {
+	IDataObject,
+	IExecutePaginationFunctions,
+	IExecuteSingleFunctions,
+	INodeExecutionData,
+} from 'n8n-workflow';
+import { NodeOperationError } from 'n8n-workflow';
+
+import { idFrom, refuse } from '../../request/checks';
+import { ServiceError, said } from '../../request/errors';
+import { call, send, type Policy, type RoutingRequest } from '../../request/service';
+import { awaitsBalance, hasEnded, isCancelled } from '../../request/shapes';
+
+/** How long the question after the state may take, in ms: it only makes a message clearer. */
+const LOOK_MS = 30_000;
+
+/**
+ * Carries out what needs a finished task: its result, an export, a preview. How the service answers
+ * for a task that has not finished is not shown, so after a refusal the task itself is asked about,
+ * once. Throws what `send` throws, in the words of {@link refuseUnfinished} where those fit better.
+ */
+export async function sendForFinished(
+	this: IExecutePaginationFunctions,
+	request: RoutingRequest,
+	policy: Policy,
+): Promise<INodeExecutionData[]> {
+	let failure: unknown;
+	try {
+		return await send.call(this, request, policy);
+	} catch (error) {
+		failure = error;
+	}
+	if (mayBeTheTask(this, failure)) await refuseUnfinished(this, failure);
+	throw failure;
+}
+
+/**
+ * Throws where the service says that the task has not finished, or has ended badly; returns where
+ * it has completed, or where its state cannot be had. A refusal keeps its status and its words.
+ */
+export async function refuseUnfinished(
+	context: IExecuteSingleFunctions,
+	refusal?: unknown,
+): Promise<void> {
+	const taskId = idFrom(context, 'taskId');
+	const task = await stateOf(context, taskId);
+	if (task.status === undefined || task.status === 'completed') return;
+	const [message, next] = wordsFor(taskId, task);
+	if (!(refusal instanceof ServiceError)) throw refuse(context, message, next);
+	refusal.message = message;
+	refusal.description = [next, said(refusal.problem)].filter(Boolean).join(' ');
+	throw refusal;
+}
+
+/** The task as the service has it now; `{}` where that cannot be had. */
+export async function stateOf(
+	context: IExecuteSingleFunctions,
+	taskId: string,
+): Promise<IDataObject> {
+	const url = `/tasks/${encodeURIComponent(taskId)}`;
+	const deadline = Date.now() + LOOK_MS;
+	return await call(context, { method: 'GET', url }, { deadline }).catch(() => ({}));
+}
+
+function mayBeTheTask(context: IExecutePaginationFunctions, failure: unknown): boolean {
+	if (context.getExecutionCancelSignal()?.aborted) return false;
+	if (!(failure instanceof ServiceError)) return failure instanceof NodeOperationError;
+	const { status } = failure.problem;
+	return status !== undefined && ![401, 402, 403, 429, 503].includes(status);
+}
+
+function wordsFor(taskId: string, task: IDataObject): [message: string, next: string] {
+	if (isCancelled(task.status)) {
+		return [`Task ${taskId} was cancelled`, 'It has no transcript. Submit the recording again.'];
+	}
+	if (hasEnded(task.status)) {
+		const reason = task.error ? `: ${String(task.error)}` : '';
+		return [
+			`Task ${taskId} failed${reason}`,
+			'A failed task is not charged, and has no transcript. Correct the recording or the link, then submit it again.',
+		];
+	}
+	const progress = Number(task.progress) > 0 ? `, ${Number(task.progress)} %` : '';
+	const balance = awaitsBalance(task) ? ', waits for a higher balance' : '';
+	return [
+		`Task ${taskId} has not finished yet (status: ${String(task.status)}${progress}${balance})`,
+		"Put 'Task: Wait Until Finished' before this node, or choose 'Wait by Polling' where the recording is submitted.",
+	];
+}

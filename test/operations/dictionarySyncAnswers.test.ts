@@ -48,9 +48,7 @@ describe('mode addMissing', () => {
 		const { json } = await service.run({ ...ADD, terms: 'both\nnew\nnewer' });
 		expect(service.lines()).toEqual(['GET /api/v1/dictionary', 'POST /api/v1/dictionary']);
 		expect(service.running().requests[1]?.body).toEqual({ terms: ['new', 'newer'] });
-		expect(json).toMatchObject([
-			{ changed: true, added: ['new', 'newer'], removed: [], count: 4 },
-		]);
+		expect(json).toMatchObject([{ changed: true, added: ['new', 'newer'], removed: [], count: 4 }]);
 	});
 
 	it('sends nothing where no term is missing', async () => {

@@ -35,7 +35,7 @@ export async function searchTasks(
 	for (let pages = 0; !isEnd && pages < PAGES_AT_ONCE; pages++) {
 		const page = await list.page(offset).catch((error: unknown) => {
 			// What was found is shown, should the time for the list end; scrolling goes on from there.
-			if (seen.size === 0) throw error;
+			if (![...seen.values()].some(matches)) throw error;
 			return undefined;
 		});
 		if (!page) break;

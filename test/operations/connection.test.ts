@@ -251,12 +251,12 @@ describe('ids are URL-encoded in paths', () => {
 
 	it.each(PATHS)('%s', async (name, line) => {
 		await service.run(parametersOf(name), { items: [{ json: { id: STRANGE } }] });
-		expect(service.lines()).toEqual([line.replace('{id}', ENCODED)]);
+		expect(service.lines()[0]).toBe(line.replace('{id}', ENCODED));
 	});
 
 	it.each(PATHS)('%s takes a number as well', async (name, line) => {
 		await service.run(parametersOf(name), { items: [{ json: { id: 4711 } }] });
-		expect(service.lines()).toEqual([line.replace('{id}', '4711')]);
+		expect(service.lines()[0]).toBe(line.replace('{id}', '4711'));
 	});
 
 	it.each(PATHS.flatMap(([name]) => ['.', '..', ' .. '].map((id) => [name, id])))(

@@ -19,7 +19,7 @@ function answer(body: unknown) {
 }
 
 describe('a dictionary without terms', () => {
-	const ANSWERS = [
+	const ANSWERS: Array<[unknown]> = [
 		[{}],
 		[''],
 		[[]],

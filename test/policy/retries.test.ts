@@ -247,7 +247,7 @@ it('409 is not tried again where there is no key: a task that has ended cannot b
 	const id = await service.completedTask();
 	const { error } = await service.run({ resource: 'task', operation: 'cancel', taskId: byId(id) });
 	expect(error).toMatchObject({ httpCode: '409' });
-	expect(service.lines()).toHaveLength(1);
+	expect(service.lines().filter((line) => line.startsWith('POST'))).toHaveLength(1);
 });
 
 describe('Retry-After', () => {

@@ -111,7 +111,7 @@ async function rotateOnce(
 	}
 	if (wasCertainlyRefused(failure)) forget(this);
 	else if (failure instanceof ServiceError) {
-		failure.message = `It is not known whether the API key was rotated. ${failure.message}`;
+		failure.message = `${failure.message}, so it is not known whether the API key was rotated`;
 		failure.description = [LOOK_FIRST, said(failure.problem)].filter(Boolean).join(' ');
 	}
 	throw failure;

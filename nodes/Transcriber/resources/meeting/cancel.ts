@@ -68,6 +68,7 @@ async function botAtService(
 	});
 }
 
-function isAboutTheBot({ problem: { status = 0 } }: ServiceError): boolean {
+function isAboutTheBot({ problem: { status = 0, isRepeat } }: ServiceError): boolean {
+	if (status === 404) return isRepeat === true;
 	return status >= 400 && status < 500 && ![401, 402, 403, 429].includes(status);
 }

@@ -49,6 +49,7 @@ async function cancelTask(
 	throw failure;
 }
 
-function isAboutTheTask({ problem: { status = 0 } }: ServiceError): boolean {
+function isAboutTheTask({ problem: { status = 0, isRepeat } }: ServiceError): boolean {
+	if (status === 404) return isRepeat === true;
 	return status >= 400 && status < 500 && ![401, 402, 403, 429].includes(status);
 }

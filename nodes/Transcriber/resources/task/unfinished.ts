@@ -65,8 +65,8 @@ export async function stateOf(
 function mayBeTheTask(context: IExecutePaginationFunctions, failure: unknown): boolean {
 	if (context.getExecutionCancelSignal()?.aborted) return false;
 	if (!(failure instanceof ServiceError)) return failure instanceof NodeOperationError;
-	const { status } = failure.problem;
-	return status !== undefined && ![401, 402, 403, 429, 503].includes(status);
+	const { status = 0, transport } = failure.problem;
+	return !transport && status >= 400 && ![401, 402, 403, 429, 503].includes(status);
 }
 
 function wordsFor(taskId: string, task: IDataObject): [message: string, next: string] {

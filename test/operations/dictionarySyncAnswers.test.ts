@@ -57,6 +57,12 @@ describe('mode addMissing', () => {
 		expect(service.lines()).toEqual(['GET /api/v1/dictionary']);
 	});
 
+	it('sends nothing either where the service lists a term twice', async () => {
+		answer({ terms: ['new', 'old', 'new '] });
+		expect((await service.run(ADD)).json).toMatchObject([{ changed: false, added: [] }]);
+		expect(service.lines()).toEqual(['GET /api/v1/dictionary']);
+	});
+
 	it('loses nothing of three executions at once', async () => {
 		await given('old');
 		await Promise.all(['a', 'b', 'c'].map(async (terms) => await service.run({ ...ADD, terms })));

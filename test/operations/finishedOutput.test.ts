@@ -137,6 +137,15 @@ describe('an exported document', () => {
 		expect(fileIn((await waitFor(id, { exportFormat: 'srt' })).items[0]).content).toBe('');
 	});
 
+	it('is the field export of the output, before the segments, where exportAs asks for text', async () => {
+		const id = await service.completedTask();
+		answer('/export$', LATER);
+		const { items } = await waitFor(id, { exportFormat: 'srt', exportAs: 'text' });
+		expect(items[0]?.binary).toBeUndefined();
+		expect(items[0]?.json).toMatchObject({ task_id: id, export: LATER.content });
+		expect(Object.keys(items[0]?.json ?? {}).slice(-2)).toEqual(['export', 'segments']);
+	});
+
 	it('is never the JSON of an object in a file of subtitles', async () => {
 		const id = await service.completedTask();
 		answer('/export$', { content: { text: 'a' }, format: 'srt' });

@@ -132,7 +132,7 @@ async function syncOnce(this: IExecutePaginationFunctions): Promise<INodeExecuti
 	if (given.length === 0 && replaces && !allowEmpty) throw hasNoTerm(this);
 
 	const before = await call(this, { method: 'GET', url: '/dictionary' });
-	const old = termsIn(this, before);
+	const old = distinct(termsIn(this, before));
 	// Who inherits has no own terms to remove: the owner's list stays in force.
 	const keepsInherited = isInherited(before) && given.length === 0;
 	const wanted = replaces && !keepsInherited ? given : distinct([...old, ...given]);

@@ -4,8 +4,8 @@ import type {
 	INodePropertyOptions,
 } from 'n8n-workflow';
 
-import { idFrom } from '../../request/checks';
 import { ServiceError, said } from '../../request/errors';
+import { idFrom } from '../../request/ids';
 import { perform } from '../../request/perform';
 import { send, type Policy, type RoutingRequest } from '../../request/service';
 import { hasEnded, isCancelled } from '../../request/shapes';

@@ -47,7 +47,9 @@ export const getResultFields: INodeProperties[] = shownFor(
 	],
 );
 
-function includeFrom(context: IExecuteSingleFunctions): ReadonlyArray<(typeof RESULT_PARTS)[number]> {
+function includeFrom(
+	context: IExecuteSingleFunctions,
+): ReadonlyArray<(typeof RESULT_PARTS)[number]> {
 	const given = context.getNodeParameter('include', '');
 	return choicesIn(context, given, 'Include', RESULT_PARTS) ?? RESULT_PARTS;
 }

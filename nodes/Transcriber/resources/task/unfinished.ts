@@ -6,8 +6,9 @@ import type {
 } from 'n8n-workflow';
 import { NodeOperationError } from 'n8n-workflow';
 
-import { idFrom, refuse } from '../../request/checks';
+import { refuse } from '../../request/checks';
 import { ServiceError, said } from '../../request/errors';
+import { idFrom } from '../../request/ids';
 import { call, send, type Policy, type RoutingRequest } from '../../request/service';
 import { awaitsBalance, hasEnded, isCancelled } from '../../request/shapes';
 

@@ -99,7 +99,7 @@ async function rotateOnce(
 			LOOK_FIRST,
 		);
 	}
-	remember(this, { state: 'unknown' });
+	remember(this, { state: 'sent' });
 	let failure: unknown;
 	try {
 		const items = await send.call(this, request, policy);

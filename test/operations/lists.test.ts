@@ -26,13 +26,18 @@ async function tasks(count: number): Promise<string[]> {
 	return ids;
 }
 
+function refuseAbove(taskListMaximum: number, more = {}) {
+	const shapes = { taskListMaximum, taskListAboveMaximum: 'refused', ...more } as const;
+	service.running().configure({ shapes });
+}
+
 describe('a page that the service refuses because it is too large', () => {
 	it.each([
 		[50, ['100', '50', '50']],
 		[20, ['100', '50', '20', '20']],
 		[10, ['100', '50', '20', '10', '10']],
-	])('of more than %d tasks is asked for smaller, once', async (taskListRefusedAbove, sent) => {
-		service.running().configure({ shapes: { taskListRefusedAbove } });
+	])('of more than %d tasks is asked for smaller, once', async (taskListMaximum, sent) => {
+		refuseAbove(taskListMaximum);
 		const ids = await tasks(3);
 		const { json } = await getMany({ returnAll: true });
 		expect(idsOf(json)).toEqual(ids);
@@ -40,7 +45,7 @@ describe('a page that the service refuses because it is too large', () => {
 	});
 
 	it.each([400, 413, 416, 422])('may be refused with %d', async (invalidParameterStatus) => {
-		service.running().configure({ shapes: { taskListRefusedAbove: 20, invalidParameterStatus } });
+		refuseAbove(20, { invalidParameterStatus });
 		const ids = await tasks(2);
 		expect(idsOf((await getMany({ limit: 30 })).json)).toEqual(ids);
 		expect(limits()).toEqual(['30', '20', '20']);
@@ -61,7 +66,7 @@ describe('a page that the service refuses because it is too large', () => {
 	});
 
 	it('is asked for smaller by the list of the editor too', async () => {
-		service.running().configure({ shapes: { taskListRefusedAbove: 20 } });
+		refuseAbove(20);
 		const [id] = await tasks(1);
 		const { results } = await listTasks(service.credentials());
 		expect(results.map(({ value }) => value)).toEqual([id]);
@@ -72,7 +77,7 @@ describe('a page that the service refuses because it is too large', () => {
 describe('the shape of a list', () => {
 	it.each([
 		{ data: { tasks: [{ task_id: 'a' }] } },
-		{ result: [{ task_id: 'a' }], next: null },
+		{ results: { items: [{ task_id: 'a' }] }, next: null },
 		{ data: [{ task_id: 'a' }], links: { next: '/x' } },
 		[{ task_id: 'a' }],
 	])('may be %j', async (body) => {

@@ -5,7 +5,6 @@ import type {
 	IExecuteSingleFunctions,
 	NodeOperationError,
 } from 'n8n-workflow';
-import { isBinaryValue } from 'n8n-workflow';
 
 import { refuse } from './checks';
 import { required, textIn } from './parameters';
@@ -127,7 +126,7 @@ export function recordingOf(context: IExecutePaginationFunctions): Found {
 	const displayName = 'Input Data Field Name';
 	const value: unknown = context.getNodeParameter('binaryPropertyName', 'data');
 	// An expression may give the file itself.
-	if (isBinaryValue(value)) return { property: value.fileName ?? displayName, binary: value };
+	if (isFile(value)) return { property: value.fileName ?? displayName, binary: value };
 	const property = required(context, textIn(context, value, displayName), displayName);
 	const files = context.getInputData().binary ?? {};
 	const [only, ...others] = Object.entries(files);
@@ -140,6 +139,12 @@ export function recordingOf(context: IExecutePaginationFunctions): Found {
 	} catch {
 		throw noFile(context, property, files);
 	}
+}
+
+/** n8n 1 has no `isBinaryValue`. */
+function isFile(value: unknown): value is IBinaryData {
+	const { mimeType, data, id } = (value ?? {}) as Partial<IBinaryData>;
+	return typeof mimeType === 'string' && (typeof data === 'string' || typeof id === 'string');
 }
 
 function noFile(

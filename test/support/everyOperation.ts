@@ -31,6 +31,9 @@ const onCompletion = 'returnTask';
 
 export const SUMMARY_PATH = '/tasks/{taskId}/summary';
 
+/** A look that fails means "not yet", so only the timeout ends a wait that nothing answers. */
+const SHORT_WAIT = { pollInterval: 0.05, timeout: 0.02 };
+
 export const EVERY_OPERATION: Example[] = [
 	example('transcription.transcribeFile', async () => itemWithFile(), { onCompletion }),
 	example('transcription.transcribeUrl', nothing, {
@@ -45,8 +48,7 @@ export const EVERY_OPERATION: Example[] = [
 	example('task.regenerateSummary', completedTask, { taskId, path: SUMMARY_PATH }),
 	example('task.wait', completedTask, {
 		taskId,
-		// A look that fails means "not yet", so only the timeout ends a wait that nothing answers.
-		waitOptions: { pollInterval: 0.05, timeout: 0.02 },
+		waitOptions: SHORT_WAIT,
 	}),
 	example('meeting.sendBot', nothing, {
 		meetingUrl: 'https://meet.example.com/abc',
@@ -54,7 +56,7 @@ export const EVERY_OPERATION: Example[] = [
 	}),
 	example('meeting.get', bot, { botId }),
 	example('meeting.cancel', bot, { botId }),
-	example('meeting.wait', transcribedBot, { botId }),
+	example('meeting.wait', transcribedBot, { botId, waitOptions: SHORT_WAIT }),
 	example('dictionary.get', nothing),
 	example('dictionary.clear', nothing),
 	example('dictionary.replace', nothing, { terms: 'n8n' }),

@@ -43,7 +43,7 @@ export async function isBotThere(context: IHookFunctions): Promise<boolean> {
 	// Every start of n8n, and of every main process, comes here: the bot was sent when the user switched on.
 	// While the editor listens for a test event none is sent: that ends long before a meeting does.
 	if (!isActivatedByUser(context)) return true;
-	const store = storeOf(context);
+	const store = new Store(context);
 	const { bot } = store;
 	if (!bot || bot.fingerprint !== fingerprintOf(launchFrom(context))) return false;
 	if (bot.releasedAt !== undefined && Date.now() - bot.releasedAt > GRACE.ms) return false;
@@ -105,7 +105,7 @@ export async function sendBot(context: IHookFunctions): Promise<boolean> {
 			LOOK_FIRST,
 		);
 	}
-	const store = storeOf(context);
+	const store = new Store(context);
 	// n8n may have been restarted before the bot of a trigger that was switched off was called back.
 	const { bot: former } = store;
 	if (former?.releasedAt !== undefined && !leaving.has(former.id)) {
@@ -129,7 +129,7 @@ export function withNextStep(context: IHookFunctions, error: unknown): NodeOpera
 
 /** `webhookMethods.delete`: calls the bot back, unless the trigger is switched on again at once. */
 export async function releaseBot(context: IHookFunctions): Promise<boolean> {
-	const store = storeOf(context);
+	const store = new Store(context);
 	const { bot } = store;
 	if (!bot || bot.releasedAt !== undefined) return true;
 	store.bot = { id: bot.id, fingerprint: bot.fingerprint, releasedAt: Date.now() };
@@ -181,11 +181,6 @@ async function isKnownAtService(context: IHookFunctions, id: string): Promise<bo
 	} catch (error) {
 		return !isUnknownToService(error);
 	}
-}
-
-/** A hook saves whenever it ends: activation takes as long as the service does. */
-function storeOf(context: IHookFunctions): Store {
-	return new Store(context, Infinity);
 }
 
 function botIdOf({ bot_id: id }: IDataObject): string | undefined {

@@ -6,11 +6,14 @@ export const STORE = {
 	endings: 10_000,
 	/** Secrets of submissions that have ended: they recognise a repeat whose body differs. */
 	spent: 1_000,
-	/** How old a webhook call may be when it saves, in ms. */
-	mayTakeMs: 700,
+	/** How long a delivery may have waited for the service when it saves, in ms. */
+	mayWaitMs: 500,
+	/** How old a delivery may be when n8n has started its execution and saves, in ms. */
+	mayTakeMs: 3_000,
 	/**
-	 * Longer than from loading to saving in any call, in ms. So an entry that was found in the loaded
-	 * data twice, this far apart, cannot be overwritten by a call that had loaded the data before.
+	 * How old an entry has to be, in ms, until finding it in the loaded data proves that it is safe: a
+	 * call that had loaded the data before the entry was in it has saved by then. What a busier n8n
+	 * still writes over is saved again (settle.ts).
 	 */
 	settledMs: 1_000,
 	/** How often, in ms, a process looks whether what it knows is still saved. More often at first. */
@@ -43,14 +46,12 @@ export interface Saved {
 
 export interface Known {
 	value: string;
-	/** Since when, in ms since 1970. */
+	/** Since when, or when it was last missing in the loaded data, in ms since 1970. */
 	at: number;
 	/** Replaces what n8n has saved; otherwise that stays, as another process may have saved it. */
 	isNewer?: boolean;
 	/** An ending for which n8n has not saved the execution yet. */
 	isOpen?: boolean;
-	/** Since when it is in the loaded data, without a break. */
-	foundAt?: number;
 }
 
 /** What this process has taken in for a trigger. */

@@ -42,10 +42,10 @@ const PREFIX = 'transcriberTrigger:';
  * concurrent writers lose most of what they write. So:
  * - What is saved is put together at the moment of saving, from the loaded data and all that this
  *   process has taken in, for every Transcriber Trigger of the workflow.
- * - A call that has taken long saves nothing: what it had loaded is out of date. A short call of this
- *   process to itself saves instead (settle.ts).
- * - A secret counts as stored only when it was found in the loaded data for longer than any call may
- *   take to save.
+ * - A delivery that has waited for the service saves nothing: what it had loaded is out of date. A call
+ *   of this process to itself, which waits for nothing, saves instead (settle.ts).
+ * - A secret counts as stored only when it is found in the loaded data for longer than a call that
+ *   waits for nothing takes to save.
  * - As long as the process lives, it looks whether what it knows is still there (settle.ts).
  *
  * The data belongs to the node's id: n8n's own per-node data is lost when the node is renamed.
@@ -69,11 +69,7 @@ export class Store {
 	/** The key of what {@link end} noted in this call. */
 	private ended?: string;
 
-	/** `mayTakeMs`: how old the call may be when it saves. */
-	constructor(
-		context: StaticDataContext,
-		private readonly mayTakeMs = STORE.mayTakeMs,
-	) {
+	constructor(context: StaticDataContext) {
 		this.nodeId = context.getNode().id;
 		const isTest = context.getMode() === 'manual';
 		this.memories = memoriesOf(`${context.getWorkflow().id}:${isTest}`);
@@ -104,9 +100,9 @@ export class Store {
 	isStored(id: string): boolean {
 		const known = this.memory.secrets.get(keyOf(id));
 		if (!this.staticData || !known) return known !== undefined;
-		const isFound = this.isLoaded(id);
-		known.foundAt = isFound ? (known.foundAt ?? Date.now()) : undefined;
-		return isFound && Date.now() - Number(known.foundAt) >= STORE.settledMs;
+		// Not there, or not any more: its time begins when it is saved (again).
+		if (!this.isLoaded(id)) known.at = Date.now();
+		return Date.now() - known.at >= STORE.settledMs;
 	}
 
 	/** Whether the kept secret is in the loaded data, so that it need not be saved again. */
@@ -156,7 +152,9 @@ export class Store {
 		note(this.memory.endings, key, { value, isNewer, isOpen: true }, STORE.endings);
 		if (spent) note(this.memory.spent, key, { value: spent }, STORE.spent);
 		this.ended = key;
-		this.save();
+		// n8n may take long to start the execution, too.
+		const isInTime = (ms: number) => Date.now() - this.began <= ms;
+		if (isInTime(STORE.mayWaitMs)) this.save(() => isInTime(STORE.mayTakeMs));
 	}
 
 	/** What {@link end} noted is final, or is taken back. */
@@ -192,14 +190,16 @@ export class Store {
 			}
 			if (isSame(broughtUpToDate(loaded, memory), loaded)) {
 				for (const known of memory.secrets.values()) {
-					known.foundAt ??= Date.now();
-					if (Date.now() - known.foundAt >= STORE.settledMs) known.isNewer = false;
+					if (Date.now() - known.at >= STORE.settledMs) known.isNewer = false;
 				}
 				if (memory.inFlight.size > 0) isSettled = false;
 				continue;
 			}
 			const there = keysIn(loaded.secrets);
-			for (const [key, known] of memory.secrets) if (!there.has(key)) known.foundAt = undefined;
+			for (const [key, known] of memory.secrets) {
+				const isNew = Date.now() - known.at < STORE.newMs;
+				if (isNew && !there.has(key)) known.at = Date.now();
+			}
 			isSettled = false;
 			this.save();
 		}
@@ -216,11 +216,8 @@ export class Store {
 	}
 
 	/** Has n8n save all that is known when the call is over, unless that is too late by then. */
-	save(): void {
-		this.staticData?.saveAtEndOfCall(
-			() => this.sections(),
-			() => Date.now() - this.began <= this.mayTakeMs,
-		);
+	save(isInTime = () => true): void {
+		this.staticData?.saveAtEndOfCall(() => this.sections(), isInTime);
 	}
 
 	private sections(): IDataObject {

@@ -108,6 +108,27 @@ describe('Activation', () => {
 		expect(service.lines()).toEqual([]);
 	});
 
+	it('the message itself says what to do next: n8n shows nothing else on publishing', async () => {
+		await open({ consentAcknowledged: false });
+		await expect(host.activate()).rejects.toThrow('Turn it on once the participants know');
+		await open({}, service.running().url.replace('127.0.0.1', '0.0.0.0'));
+		await expect(host.activate()).rejects.toThrow('Set the public https address of n8n');
+		await open();
+		service.running().configure({ balance: 0 });
+		await expect(host.activate()).rejects.toThrow(/so no bot was sent\. \w/);
+	});
+
+	it('a bot without an id in the answer is an error, and is not sent once more', async () => {
+		const match = { path: '/meeting$' };
+		service.running().fault({
+			match,
+			action: { kind: 'respond', status: 200, body: { status: 'joining' } },
+		});
+		await expect(host.activate()).rejects.toThrow('without an id');
+		await expect(host.activate()).rejects.toThrow('It is not known whether');
+		expect(launches()).toBe(1);
+	});
+
 	it('refuses an address of n8n that the service cannot reach, and says what to set', async () => {
 		// By this name the simulator is reached as well, but it is none of the loopback names.
 		await open({}, service.running().url.replace('127.0.0.1', '0.0.0.0'));
@@ -237,6 +258,40 @@ describe('A new bot', () => {
 		await pastGrace();
 		await host.activate();
 		expect(launches()).toBe(2);
+	});
+});
+
+describe('A recurring meeting', () => {
+	it('gets its bot although a slow delivery of the last one ended while the trigger was off', async () => {
+		await open({ events: ['meetingCompleted', 'meetingFailed'] });
+		await host.activate();
+		const { id, webhookSecret = '' } = theBot();
+		const task = await service.completedTask();
+		service.running().fault({ match: { path: '/result$' }, action: { kind: 'delay', ms: 800 } });
+		const body = { event: 'meeting.transcript.completed', bot_id: id, task_id: task };
+		const delivering = deliver(host.url, { ...body, status: 'completed' }, webhookSecret);
+		await sleep(100);
+		await host.deactivate();
+		expect((await delivering).status).toBe(200);
+		expect(host.stored.bot).toMatchObject({ id, releasedAt: expect.any(Number) });
+		await pastGrace();
+		await host.activate();
+		expect(launches()).toBe(2);
+	});
+
+	it('and a bot that nobody called back, as n8n was killed at that time, is called back then', async () => {
+		await host.activate();
+		const first = theBot();
+		host.restart();
+		// What is in the database after the trigger was switched off, long ago.
+		const saved = JSON.parse(host.saved) as { global: Record<string, { bot: object }> };
+		const mine = saved.global[`transcriberTrigger:${host.node.id}`];
+		Object.assign(mine?.bot ?? {}, { releasedAt: Date.now() - 60_000 });
+		host.saved = JSON.stringify(saved);
+		await host.activate();
+		expect(launches()).toBe(2);
+		await until(() => calledBack().length === 1);
+		expect(calledBack()).toEqual([first.id]);
 	});
 });
 

@@ -9,8 +9,6 @@ import { sealHandOvers, type HandOver } from './envelope';
 import { put, whatIsWrong, type Reply } from './triggerReply';
 
 export const HAND_OVER = {
-	/** Before the second attempt, in ms: n8n has saved by then, and the trigger finds the secret. */
-	firstInterval: 200,
 	/** Between two attempts, in ms: longer than the trigger needs to be sure of what it has stored. */
 	interval: 1_100,
 	/** How long a trigger may take to answer at all before anything is submitted, in ms. */
@@ -130,12 +128,12 @@ export async function handOver(
 	const { apiKey } = await credentialOf(context);
 	const cancelled = context.getExecutionCancelSignal();
 	const start = Date.now();
-	for (let interval = HAND_OVER.firstInterval; ; interval = HAND_OVER.interval) {
+	for (;;) {
 		const reply = await send(context, triggerUrl, apiKey, { id, secret });
 		if (reply.stored) return;
 		const passed = Date.now() - start;
-		if (passed + interval > patienceFor(reply)) throw notTold(context, id, reply);
-		await pause(interval, cancelled);
+		if (passed + HAND_OVER.interval > patienceFor(reply)) throw notTold(context, id, reply);
+		await pause(HAND_OVER.interval, cancelled);
 	}
 }
 

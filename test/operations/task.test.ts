@@ -374,6 +374,20 @@ describe('task.export', () => {
 		expect(fileIn(items[0]).fileName).toBe(expected.replace('{id}', id));
 	});
 
+	it.each([
+		['talk.mp3 (completed, 2030-01-31 10:00)', 'talk'],
+		['Budget (draft) (completed)', 'Budget (draft)'],
+		['Version 2.1 (completed)', 'Version 2.1'],
+		['{id} (completed)', '{id}'],
+		['', '{id}'],
+	])('a task that the list names %j makes it %j', async (cachedResultName, expected) => {
+		const id = await service.completedTask();
+		const named = cachedResultName.replace('{id}', id);
+		const taskId = { __rl: true, mode: 'list', value: id, cachedResultName: named };
+		const { items } = await run('export', { taskId });
+		expect(fileIn(items[0]).fileName).toBe(`${expected.replace('{id}', id)}.srt`);
+	});
+
 	it('takes task, format and file name from expressions per item', async () => {
 		const ids = [await service.completedTask(), await service.completedTask()];
 		const { items } = await run(

@@ -73,7 +73,7 @@ export function withoutResult(caller: Pick<Caller, 'getNode'>, taskId: string) {
 }
 
 /** GET /tasks/{id}/export: `{ content, format }`. */
-export async function fetchExport(
+async function fetchExport(
 	caller: Caller,
 	taskId: string,
 	format: ExportFormat,
@@ -140,11 +140,10 @@ export function exportedText(
 /** A document as an n8n file, with the extension and the MIME type of its format. */
 export async function exportedFile(
 	context: FileMaker,
-	content: unknown,
+	text: string,
 	format: ExportFormat,
 	baseName: string,
 ): Promise<IBinaryData> {
-	const text = typeof content === 'string' ? content : JSON.stringify(content ?? '', null, '\t');
 	const safeName = baseName.replace(/[\\/:*?"<>|\u0000-\u001f]/g, '_');
 	const fileName = safeName.toLowerCase().endsWith(`.${format}`)
 		? safeName

@@ -79,7 +79,7 @@ export const exportTaskFields: INodeProperties[] = shownFor(
 					default: '',
 					placeholder: 'e.g. interview.srt',
 					description:
-						'Name of the file. By default it is the task ID, with the extension of the format.',
+						'Name of the file. By default it is the name that the task has in the list, else the task ID, with the extension of the format.',
 				},
 			],
 		},
@@ -104,8 +104,20 @@ function choicesOf(context: IExecuteSingleFunctions): Choices {
 	const field = textIn(context, context.getNodeParameter('binaryPropertyName', ''), displayName);
 	const property = required(context, field, displayName);
 	const options = collectionIn(context, context.getNodeParameter('options', {}), 'Options');
-	const name = textIn(context, options.fileName, 'File Name') ?? idFrom(context, 'taskId');
+	const name = textIn(context, options.fileName, 'File Name') ?? nameOf(context);
 	return { format, file: { property, name } };
+}
+
+/**
+ * The name that the editor's list had for the chosen task, without its state and the extension of
+ * the recording: `talk.mp3 (completed)` becomes `talk`. Else the task's id.
+ */
+function nameOf(context: IExecuteSingleFunctions): string {
+	const taskId = idFrom(context, 'taskId');
+	const chosen = Object(context.getNode().parameters.taskId) as Record<string, unknown>;
+	if (chosen.value !== taskId || typeof chosen.cachedResultName !== 'string') return taskId;
+	const title = chosen.cachedResultName.replace(/ \([^()]*\)$/, '').replace(/\.[a-z]\w{1,3}$/i, '');
+	return title.trim() || taskId;
 }
 
 function addFormat(this: IExecutePaginationFunctions, request: RoutingRequest): void {

@@ -6,6 +6,8 @@ export interface Line {
 	canChangeCredentials: boolean;
 	/** A webhook is answered when its execution is saved; 1.x answers a moment before. */
 	savesBeforeItAnswers: boolean;
+	/** A workflow in which a required parameter is empty cannot be published; 1.x refuses to run it instead. */
+	publishesOnlyWhatIsComplete: boolean;
 	/** A workflow gets what another one returns that was suspended; on 1.x it gets its own input back. */
 	returnsFromSleep: boolean;
 }
@@ -16,6 +18,7 @@ export function lineOf(version: string): Line {
 		hasDataTableNode: isSecond,
 		canChangeCredentials: isSecond,
 		savesBeforeItAnswers: isSecond,
+		publishesOnlyWhatIsComplete: isSecond,
 		returnsFromSleep: isSecond,
 	};
 }

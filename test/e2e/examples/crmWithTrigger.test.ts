@@ -1,4 +1,5 @@
 /** The same with two workflows: one sends the bots, the other completes a row for each transcript. */
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { StoredWorkflow } from '../../n8n/rest';
@@ -45,6 +46,16 @@ describe('examples/meeting-to-crm-with-trigger.json and its send-bots', () => {
 	it('as it is imported, the first says which address is missing, and sends no bot', async () => {
 		const execution = await bench.rest.runToEnd(await sender());
 		expect(execution.error?.message).toContain('The Production URL of the trigger is missing.');
+		expect(meetingsOf(bench)).toEqual([]);
+	});
+
+	it('with the address of a workflow that is not published, it sends no bot either', async () => {
+		const execution = await bench.rest.runToEnd(
+			await sender(`${bench.n8n.url}/webhook/${randomUUID()}/transcriber`),
+		);
+		expect(execution.status).toBe('error');
+		expect(execution.error?.node?.name).toBe('Say What Went Wrong');
+		expect(execution.error?.message).toContain('its workflow is not active');
 		expect(meetingsOf(bench)).toEqual([]);
 	});
 

@@ -75,7 +75,8 @@ describe('examples/mail-with-speakers.json', () => {
 			await expect(bench.rest.activate(stored)).rejects.toThrow(/fromEmail, toEmail/);
 		} else {
 			await bench.rest.activate(stored);
-			await new FormVisitor(bench, stored).upload('call.mp3', 'sound').catch(() => undefined);
+			await new FormVisitor(bench, stored).upload('call.mp3', 'sound');
+			expect((await onlyExecution(bench, stored)).status).toBe('error');
 			await bench.rest.deactivate(stored);
 		}
 		expect(bench.simulator.tasks()).toHaveLength(before);

@@ -339,6 +339,16 @@ describe('The action node', () => {
 		await receiver.close();
 	});
 
+	it('keeps the API key in the key of no map', async () => {
+		const keys: unknown[] = [];
+		const set = jest.spyOn(Map.prototype, 'set');
+		await handOver(sender(), host.url, '7f3c', SECRET);
+		for (const [key] of set.mock.calls) keys.push(key);
+		set.mockRestore();
+		expect(keys.length).toBeGreaterThan(0);
+		expect(keys.filter((key) => typeof key === 'string' && key.includes(API_KEY))).toEqual([]);
+	});
+
 	it('sends neither the API key nor the secret in clear', async () => {
 		const receiver = await startReceiver([400]);
 		const failure = handOver(sender(), `${receiver.url}/x/transcriber`, '7f3c', SECRET);

@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { exportFormatOptions } from '../Transcriber/completion/fields';
+import { waitOptionsField } from '../Transcriber/completion/fields';
 
 export const accountTriggerFields: INodeProperties[] = [
 	{
@@ -36,42 +36,9 @@ export const accountTriggerFields: INodeProperties[] = [
 		type: 'collection',
 		placeholder: 'Add option',
 		default: {},
-		options: [
-			{
-				displayName: 'Export As',
-				name: 'exportAs',
-				type: 'options',
-				default: 'file',
-				description: 'Where to put the exported document',
-				options: [
-					{ name: 'File', value: 'file', description: 'In a binary field' },
-					{ name: 'Text', value: 'text', description: "In the output field 'export'" },
-				],
-			},
-			{
-				displayName: 'Export Format',
-				name: 'exportFormat',
-				type: 'options',
-				default: 'none',
-				description: 'A document to output beside the result, for example subtitles',
-				options: [{ name: 'None', value: 'none' }, ...exportFormatOptions],
-			},
-			{
-				displayName: 'Include Result',
-				name: 'includeResult',
-				type: 'boolean',
-				default: true,
-				description:
-					'Whether to output text, segments, summary and speakers, not just the state of the task',
-			},
-			{
-				displayName: 'Put Output File in Field',
-				name: 'exportBinaryPropertyName',
-				type: 'string',
-				default: 'data',
-				placeholder: 'e.g. data',
-				hint: 'The name of the output binary field to put the exported file in',
-			},
-		],
+		// The same as where the action node waits for a transcript.
+		options: (waitOptionsField.options ?? []).filter(({ name }) =>
+			['exportAs', 'exportFormat', 'includeResult', 'exportBinaryPropertyName'].includes(name),
+		),
 	},
 ];

@@ -1,8 +1,9 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { hasEnded, taskIdOf } from '../Transcriber/request/shapes';
+import { hasEnded } from '../Transcriber/request/shapes';
 import { unlessRefused, type Reader } from './list';
-import { hashesIn, hashOf, MEMORY, type OpenTask, type State } from './state';
+import { hashesIn, hashOf, MEMORY, type State } from './state';
+import { hashesOf, Tasks } from './tasks';
 
 /** How many requests of a poll go where. */
 const PAGES = {
@@ -20,6 +21,9 @@ const SMALLEST_PAGE = 10;
 
 /** So much of the end of the list is read again. Less than a page, to see what was added behind it. */
 const OVERLAP = SMALLEST_PAGE / 2;
+
+/** So many polls try to find the end of a long list. */
+const SEARCHES = 3;
 
 /** A task that the service refuses so often is gone. */
 const REFUSALS = 5;
@@ -40,15 +44,7 @@ const REFUSALS = 5;
  * some pages of the rest in turn, so that in any order a task is found after a number of polls.
  */
 export class Look {
-	/** The tasks that start the workflow, by id. They stay among the open ones until they have. */
-	readonly news = new Map<string, IDataObject>();
-
-	private readonly done: Set<string>;
-
-	private readonly open: Map<string, OpenTask>;
-
-	/** Open tasks that this look has met. */
-	private readonly met = new Set<string>();
+	readonly tasks: Tasks;
 
 	private firstPage: IDataObject[] = [];
 
@@ -60,12 +56,15 @@ export class Look {
 
 	private headEnd = 0;
 
+	/** Where the list is slow, the beginning takes half of the time at most. In ms since 1970. */
+	private readonly halfTime: number;
+
 	constructor(
 		private readonly state: State,
 		private readonly reader: Reader,
 	) {
-		this.done = new Set(hashesIn(state.done));
-		this.open = new Map(state.open.map((task) => [task.id, task]));
+		this.halfTime = (Date.now() + reader.deadline) / 2;
+		this.tasks = new Tasks(state);
 	}
 
 	/** Reads the first page. Where that fails, there is nothing to go on with. */
@@ -78,7 +77,7 @@ export class Look {
 		const { state, reader } = this;
 		await this.readHead(state.turn === 0 ? PAGES.forTheEnd : 0);
 		await this.readOpen();
-		if (!state.complete && state.turn === 0) {
+		if (!state.complete && state.end === undefined && state.turn < SEARCHES) {
 			state.end = await reader.end(state.frontier);
 			if (state.end !== undefined) await this.noteTail(state.end);
 		} else {
@@ -88,34 +87,17 @@ export class Look {
 		while (reader.has(1) && (await this.readNext()));
 	}
 
-	/** The workflow has started with this task, or does not want it. */
-	finish(id: string): void {
-		this.open.delete(id);
-		this.done.add(hashOf(id));
-	}
-
-	/** The service refuses what this task needs. Returns how often it has done so. */
-	refused(id: string): number {
-		const task = this.open.get(id) ?? { id };
-		task.refusals = (task.refusals ?? 0) + 1;
-		this.open.set(id, task);
-		return task.refusals;
-	}
-
 	/** What to remember. */
 	result(): State {
 		const { state, reader } = this;
-		let done = [...this.done];
-		if (done.length > MEMORY.done) {
-			// Full: keeps what stands at the ends of the list, and reads what lies between them again.
+		if (this.tasks.isFull) {
+			// Keeps what stands at the ends of the list, and reads what lies between them again.
 			const { head, tail } = this.ends;
-			const kept = new Set([...head, ...tail].filter((hash) => this.done.has(hash)));
-			done = [...new Set([...kept, ...done.slice(-MEMORY.done / 10)])];
+			this.tasks.forget(new Set([...head, ...tail]));
 			const frontier = this.headEnd;
 			Object.assign(state, { frontier, complete: false, tail: tail.join(''), sweep: 0 });
 		}
-		const open = [...this.open.values()].slice(-MEMORY.open);
-		return { ...state, size: reader.size, done: done.join(''), open, turn: state.turn + 1 };
+		return { ...state, ...this.tasks.result(), size: reader.size, turn: state.turn + 1 };
 	}
 
 	/** From the beginning on until a page holds nothing new; at activation, as far as possible. */
@@ -127,7 +109,7 @@ export class Look {
 			const isEnd = page.length === 0 || this.isFirstAgain(page, offset);
 			let unknown = 0;
 			for (const [index, task] of page.entries()) {
-				if (this.take(task, complete || offset + index < frontier)) unknown += 1;
+				if (this.tasks.take(task, complete || offset + index < frontier)) unknown += 1;
 			}
 			if (!isEnd) this.ends.head.push(...hashesOf(page));
 			if (!isEnd) offset += page.length;
@@ -135,7 +117,8 @@ export class Look {
 			if (offset >= state.frontier) state.frontier = offset;
 			if (isEnd && offset >= frontier) this.readAll(offset);
 			const isFull = !complete && offset >= MEMORY.census;
-			if (isEnd || unknown === 0 || isFull || !reader.has(1 + reserve)) return;
+			const isLate = reserve > 0 && Date.now() > this.halfTime;
+			if (isEnd || unknown === 0 || isFull || isLate || !reader.has(1 + reserve)) return;
 		}
 	}
 
@@ -147,7 +130,7 @@ export class Look {
 				const page = await unlessRefused(this.reader.page(offset, status));
 				if (!page || page.some((task) => hasEnded(task.status))) this.state.filters = false;
 				if (!page || !this.state.filters) return;
-				const unknown = page.filter((task) => this.take(task, undefined)).length;
+				const unknown = page.filter((task) => this.tasks.take(task, undefined)).length;
 				offset += page.length;
 				if (page.length < SMALLEST_PAGE || unknown === 0) break;
 			}
@@ -157,7 +140,7 @@ export class Look {
 	/** What stands at the end of a list that is too long to be read at once. */
 	private async noteTail(end: number): Promise<void> {
 		const page = await this.reader.page(Math.max(this.state.frontier, end - OVERLAP));
-		for (const task of page) this.take(task, false);
+		for (const task of page) this.tasks.take(task, false);
 		this.state.tail = hashesOf(page).join('');
 	}
 
@@ -177,7 +160,7 @@ export class Look {
 			for (const task of page) {
 				const [hash = ''] = hashesOf([task]);
 				isBehindTail ||= tail.has(hash);
-				if (this.take(task, isBehindTail || undefined)) unknown += 1;
+				if (this.tasks.take(task, isBehindTail || undefined)) unknown += 1;
 				if (isBehindTail) behind.push(hash);
 			}
 			offset += page.length;
@@ -191,18 +174,14 @@ export class Look {
 	/** The tasks that were open and that no list showed: they have ended, or stand elsewhere. */
 	private async askForMissing(): Promise<void> {
 		const { state, reader } = this;
-		const missing = [...this.open.values()]
-			.filter(({ id }) => !this.met.has(id) && !this.news.has(id))
-			.sort((one, other) => (one.looked ?? 0) - (other.looked ?? 0));
-		const ended = missing.filter((task) => task.hasEnded || (task.isWorking && state.filters));
-		const others = missing.filter((task) => !ended.includes(task));
+		const { ended, others } = this.tasks.missing(state.filters);
 		const asked = [...ended.slice(0, PAGES.endedTasks), ...others.slice(0, PAGES.otherTasks)];
 		for (const open of asked) {
 			if (Date.now() >= reader.deadline) return;
 			open.looked = state.turn;
 			const task = await unlessRefused(reader.task(open.id));
-			if (task) this.take(task, undefined);
-			else if (this.refused(open.id) >= REFUSALS) this.finish(open.id);
+			if (task) this.tasks.take(task, undefined);
+			else if (this.tasks.refused(open.id) >= REFUSALS) this.tasks.finish(open.id);
 		}
 	}
 
@@ -216,7 +195,7 @@ export class Look {
 		const { frontier, complete } = state;
 		for (const [index, task] of page.entries()) {
 			const isNew = complete || offset + index < frontier;
-			this.take(task, isNew || (isCensus ? false : undefined));
+			this.tasks.take(task, isNew || (isCensus ? false : undefined));
 		}
 		if (isCensus) {
 			if (isEnd) this.readAll(offset);
@@ -228,27 +207,6 @@ export class Look {
 		return !isRound;
 	}
 
-	/**
-	 * Takes in a task of the list. `isNew` says what to think of one that has ended and is not known:
-	 * true, it starts the workflow; false, it was there before; undefined, it cannot be told.
-	 * Returns whether it was not known.
-	 */
-	private take(task: IDataObject, isNew: boolean | undefined): boolean {
-		const id = taskIdOf(task);
-		if (id === undefined || this.done.has(hashOf(id))) return false;
-		const open = this.open.get(id);
-		if (!hasEnded(task.status)) {
-			this.met.add(id);
-			this.open.set(id, { ...open, id, isWorking: task.status === 'processing' });
-		} else if (open ?? isNew) {
-			this.open.set(id, { ...open, id, hasEnded: true });
-			this.news.set(id, task);
-		} else if (isNew === false) {
-			this.done.add(hashOf(id));
-		}
-		return !open;
-	}
-
 	private readAll(end: number): void {
 		Object.assign(this.state, { complete: true, end, tail: '', sweep: 0 });
 	}
@@ -258,8 +216,4 @@ export class Look {
 		if (offset === 0) this.first = hash;
 		return offset > 0 && hash === this.first;
 	}
-}
-
-function hashesOf(page: IDataObject[]): string[] {
-	return page.map((task) => hashOf(taskIdOf(task) ?? ''));
 }

@@ -7,8 +7,16 @@ import {
 	transcript,
 	type ExportFormat,
 } from '../Transcriber/completion/result';
-import { refuse } from '../Transcriber/request/checks';
+import {
+	booleanIn,
+	choiceIn,
+	choicesIn,
+	collectionIn,
+	required,
+	textIn,
+} from '../Transcriber/request/parameters';
 import { call } from '../Transcriber/request/service';
+import { titleOf } from '../Transcriber/request/shapes';
 
 /** What the user has chosen, checked. */
 export interface Wanted {
@@ -22,43 +30,20 @@ export interface Wanted {
 
 /** Reads and checks the parameters. Throws a NodeOperationError that names the wrong one. */
 export function wantedOf(context: IPollFunctions): Wanted {
-	const events = [context.getNodeParameter('events', [])].flat();
-	const options = (context.getNodeParameter('options', {}) ?? {}) as IDataObject;
-	const { includeResult, exportFormat, exportAs, exportBinaryPropertyName: property } = options;
-	const completed = events.includes('transcriptCompleted');
-	const failed = events.includes('transcriptFailed');
-	if (!completed && !failed) {
-		throw refuse(
-			context,
-			"'Trigger On' names no event",
-			'Choose Transcript Completed, Transcript Failed, or both.',
-		);
-	}
-	const format = choiceOf(context, 'Export Format', exportFormat, ['none', ...EXPORT_FORMATS]);
-	const as = choiceOf(context, 'Export As', exportAs, ['file', 'text']);
+	const names = ['transcriptCompleted', 'transcriptFailed'] as const;
+	const chosen = choicesIn(context, context.getNodeParameter('events', []), 'Trigger On', names);
+	const events = required(context, chosen?.length ? chosen : undefined, 'Trigger On');
+	const given = collectionIn(context, context.getNodeParameter('options', {}), 'Options');
+	const formats = ['none', ...EXPORT_FORMATS] as const;
+	const format = choiceIn(context, given.exportFormat, 'Export Format', formats) ?? 'none';
 	return {
-		completed,
-		failed,
-		includeResult: includeResult !== false,
-		exportFormat: format === undefined || format === 'none' ? undefined : (format as ExportFormat),
-		exportAs: as === 'text' ? 'text' : 'file',
-		property: typeof property === 'string' ? property.trim() || undefined : undefined,
+		completed: events.includes('transcriptCompleted'),
+		failed: events.includes('transcriptFailed'),
+		includeResult: booleanIn(context, given.includeResult, 'Include Result') ?? true,
+		exportFormat: format === 'none' ? undefined : format,
+		exportAs: choiceIn(context, given.exportAs, 'Export As', ['file', 'text']) ?? 'file',
+		property: textIn(context, given.exportBinaryPropertyName, 'Put Output File in Field'),
 	};
-}
-
-function choiceOf(
-	context: IPollFunctions,
-	name: string,
-	value: unknown,
-	choices: string[],
-): string | undefined {
-	if (value === undefined || value === null || value === '') return undefined;
-	if (typeof value === 'string' && choices.includes(value)) return value;
-	throw refuse(
-		context,
-		`'${name}' has to be one of ${choices.join(', ')}`,
-		'Choose a value from the list, or correct the expression.',
-	);
 }
 
 /** Whether this task starts the workflow. What is not completed has failed, be it cancelled. */
@@ -90,5 +75,6 @@ export async function outputOf(
 	const item = { json: transcript(result, task) };
 	const { exportFormat: format, exportAs: as, property } = wanted;
 	if (!format) return item;
-	return await addExport(context, item, { taskId, format, as, property, deadline });
+	const fileName = titleOf(task)?.replace(/\.[^.]+$/, '');
+	return await addExport(context, item, { taskId, format, as, property, fileName, deadline });
 }

@@ -8,6 +8,7 @@ import { isRefused, Reader } from './list';
 import { Look } from './look';
 import { costOf, isWanted, outputOf, wantedOf, type Wanted } from './output';
 import { Store } from './state';
+import type { Tasks } from './tasks';
 
 export const POLL = {
 	/** When a poll ends, in ms: before n8n starts the next one a minute later. */
@@ -44,16 +45,20 @@ export async function poll(context: IPollFunctions): Promise<INodeExecutionData[
 		const look = new Look(state, new Reader(context, state.size, requests, deadline));
 		try {
 			await look.begin();
+			// Without all that the first poll can know, a later one could not tell what is new.
+			if (!saved) await look.goOn();
 		} catch (error) {
 			// Others use the requests of this minute: nothing is wrong, and nothing is lost.
 			if (saved && error instanceof ServiceError && error.problem.transport === 'noTurn')
 				return null;
 			throw errorOf(context, error);
 		}
-		await look.goOn().catch((error: unknown) => {
-			context.logger.warn(`The tasks could not be read to the end: ${wordsOf(error)}`);
-		});
-		const items = await outputs(context, look, wanted, deadline);
+		if (saved) {
+			await look.goOn().catch((error: unknown) => {
+				context.logger.warn(`The tasks could not be read to the end: ${wordsOf(error)}`);
+			});
+		}
+		const items = await outputs(context, look.tasks, wanted, deadline);
 		store.save(look.result());
 		return items.length > 0 ? [items] : null;
 	});
@@ -62,15 +67,15 @@ export async function poll(context: IPollFunctions): Promise<INodeExecutionData[
 /** What starts the workflow now. A task whose result cannot be had now comes with a later poll. */
 async function outputs(
 	context: IPollFunctions,
-	look: Look,
+	tasks: Tasks,
 	wanted: Wanted,
 	deadline: number,
 ): Promise<INodeExecutionData[]> {
 	const items: INodeExecutionData[] = [];
 	let left = POLL.results;
-	for (const [id, task] of look.news) {
+	for (const [id, task] of tasks.news) {
 		if (!isWanted(task, wanted)) {
-			look.finish(id);
+			tasks.finish(id);
 			continue;
 		}
 		const cost = costOf(task, wanted);
@@ -79,14 +84,14 @@ async function outputs(
 		const facts = { ...task, task_id: id };
 		try {
 			items.push(await outputOf(context, facts, wanted, deadline));
-			look.finish(id);
+			tasks.finish(id);
 		} catch (error) {
 			context.logger.warn(`Task ${id} has ended, but cannot be fetched: ${wordsOf(error)}`);
 			// An answer without a result is no ServiceError.
 			const isForGood = isRefused(error) || !(error instanceof ServiceError);
-			if (!isForGood || look.refused(id) < POLL.refusals) continue;
+			if (!isForGood || tasks.refused(id) < POLL.refusals) continue;
 			items.push({ json: { ...facts, error: `The result cannot be fetched: ${wordsOf(error)}` } });
-			look.finish(id);
+			tasks.finish(id);
 		}
 	}
 	return items;

@@ -86,6 +86,17 @@ describe('the output', () => {
 		expect(asText?.binary).toBeUndefined();
 	});
 
+	it('takes an option whose expression gives nothing as not set', async () => {
+		const nothing = '={{ undefined }}';
+		const host = await active({
+			options: { includeResult: nothing, exportFormat: nothing, exportAs: nothing },
+		});
+		await service.completedTask();
+		const [item] = await host.poll();
+		expect(item?.json.text).toMatch(/\w/);
+		expect(item?.binary).toBeUndefined();
+	});
+
 	it.each([
 		['transcriptCompleted', 'completed'],
 		['transcriptFailed', 'failed'],
@@ -169,6 +180,23 @@ describe('bad weather', () => {
 		expect([...host.started].sort()).toEqual(ids.sort());
 	});
 
+	it('an activation that cannot read the list to its end fails, and knows all at the next try', async () => {
+		service.running().configure({ shapes: { taskListMaximum: 10, taskListOrder: 'oldestFirst' } });
+		service.running().seed(500);
+		const host = new AccountHost(service.credentials());
+		service.running().fault({
+			match: { path: '/tasks$' },
+			skip: 5,
+			action: { kind: 'respond', status: 500 },
+		});
+		await expect(host.activate()).rejects.toMatchObject({ httpCode: '500' });
+		expect(host.saved).toBe('{}');
+		await host.activate();
+		const id = await service.completedTask();
+		await host.poll();
+		expect(host.started).toEqual([id]);
+	});
+
 	it('a web page or an empty object instead of the list is no empty list', async () => {
 		const host = new AccountHost(service.credentials());
 		service.running().seed(5);
@@ -208,9 +236,12 @@ async function eventually(work: () => Promise<unknown>): Promise<void> {
 
 describe('what is wrong with the settings', () => {
 	it.each([
-		[{ events: [] }, "'Trigger On' names no event"],
-		[{ options: { exportFormat: 'docx' } }, /^'Export Format' has to be one of/],
-		[{ options: { exportAs: 'mail' } }, /^'Export As' has to be one of/],
+		[{ events: [] }, "The parameter 'Trigger On' is empty"],
+		[{ events: '={{ undefined }}' }, "The parameter 'Trigger On' is empty"],
+		[{ events: ['meetingCompleted'] }, /^'Trigger On' has to be/],
+		[{ options: { includeResult: 'perhaps' } }, /^'Include Result' has to be true or false/],
+		[{ options: { exportFormat: 'docx' } }, /^'Export Format' has to be/],
+		[{ options: { exportAs: 'mail' } }, /^'Export As' has to be/],
 	])('%j is refused by name at activation, before anything is sent', async (parameters, words) => {
 		await expect(active(parameters)).rejects.toMatchObject({
 			message: typeof words === 'string' ? words : expect.stringMatching(words),

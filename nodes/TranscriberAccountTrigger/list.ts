@@ -1,52 +1,47 @@
 import type { IDataObject, IPollFunctions } from 'n8n-workflow';
 
-import { refuse } from '../Transcriber/request/checks';
 import { ServiceError } from '../Transcriber/request/errors';
 import { call } from '../Transcriber/request/service';
-import { PAGE_SIZES, tasksIn } from '../Transcriber/request/shapes';
+import { TaskList } from '../Transcriber/request/taskList';
 
 /** Reads the tasks of the account with a limited number of requests, until a deadline. */
 export class Reader {
+	private readonly all: TaskList;
+
 	constructor(
 		private readonly caller: IPollFunctions,
-		/** How many tasks are asked for at a time. Gets smaller when the service refuses. */
-		public size: number,
-		/** How many requests are left. */
-		public left: number,
+		/** The page size that the service accepted last time. */
+		size: number,
+		/** How many requests are left, but for those that find out the page size. */
+		private left: number,
 		/** In ms since 1970. */
 		readonly deadline: number,
-	) {}
+	) {
+		this.all = new TaskList(caller, {}, size);
+	}
+
+	/** How many tasks are asked for at a time. */
+	get size(): number {
+		return this.all.size;
+	}
 
 	/** Whether there is time, and so many requests are left. */
 	has(requests: number): boolean {
 		return this.left >= requests && Date.now() < this.deadline;
 	}
 
-	/** GET /tasks. An answer without a list is no empty list: it would make all tasks new later. */
+	/** The tasks from `offset` on, at most a page; those in one state where that is given. */
 	async page(offset: number, status?: string): Promise<IDataObject[]> {
-		for (;;) {
-			const qs = { limit: this.size, offset, ...(status === undefined ? {} : { status }) };
-			const smaller = status === undefined && PAGE_SIZES.find((size) => size < this.size);
-			this.left -= 1;
-			const request = this.get('/tasks', qs);
-			const answer = await (smaller ? unlessRefused(request) : request);
-			const tasks = tasksIn(answer);
-			if (tasks) return tasks;
-			if (answer === undefined && smaller) {
-				this.size = smaller;
-				continue;
-			}
-			throw refuse(
-				this.caller,
-				'The answer of the service holds no list of tasks',
-				"Check the 'Base URL' of the credential. The next poll tries again.",
-			);
-		}
+		this.left -= 1;
+		const list = status ? new TaskList(this.caller, { status }, this.size) : this.all;
+		return await list.page(offset, this.deadline);
 	}
 
 	/** GET /tasks/{id}. */
 	async task(id: string): Promise<IDataObject> {
-		return { ...(await this.get(`/tasks/${encodeURIComponent(id)}`)), task_id: id };
+		const url = `/tasks/${encodeURIComponent(id)}`;
+		const task = await call(this.caller, { method: 'GET', url }, { deadline: this.deadline });
+		return { ...task, task_id: id };
 	}
 
 	/**
@@ -64,10 +59,6 @@ export class Reader {
 			else high = place;
 		}
 		return low;
-	}
-
-	private async get(url: string, qs?: IDataObject): Promise<IDataObject> {
-		return await call(this.caller, { method: 'GET', url, qs }, { deadline: this.deadline });
 	}
 }
 

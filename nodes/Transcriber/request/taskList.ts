@@ -48,6 +48,11 @@ export class TaskList {
 		}
 	}
 
+	/** How many tasks are asked for at a time. */
+	get size(): number {
+		return this.sizes[0] ?? Math.min(...PAGE_SIZES);
+	}
+
 	private async ask(
 		offset: number,
 		deadline: CallOptions['deadline'],

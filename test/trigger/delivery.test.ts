@@ -347,12 +347,12 @@ describe('Deliveries are retried by the service, so each (task, final status) is
 		await handOverTo(host.url, '7f3c', SECRET, API_KEY);
 		const raw = JSON.stringify({ task_id: '7f3c' });
 		host.isDatabaseFull = true;
-		host.executionMs = 300;
+		host.executionMs = 2_000;
 		const hungUp = fetch(host.url, {
 			method: 'POST',
 			body: raw,
 			headers: { 'x-service-signature': sign(raw, SECRET) },
-			signal: AbortSignal.timeout(100),
+			signal: AbortSignal.timeout(300),
 		});
 		await expect(hungUp).rejects.toThrow('timeout');
 		const status = async () => (await deliver(host.url, { task_id: '7f3c' }, SECRET)).status;

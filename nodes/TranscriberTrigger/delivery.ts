@@ -5,7 +5,8 @@ import { answer, deliveryFrom } from '../Transcriber/completion/signature';
 import { webhookCredential } from '../Transcriber/completion/webhookCredential';
 import { hasSucceeded } from '../Transcriber/n8nInternals/answered';
 import { eventIn, includesStatus, letterOf, type DeliveredEvent } from './event';
-import { optionsOf, outputFor } from './output';
+import { outputFor } from './output';
+import { settingsOf } from './settings';
 import { settle } from './settle';
 import { Store, type Ending } from './store';
 import { proofOf, verify } from './verify';
@@ -62,8 +63,9 @@ async function emit(
 	{ id, ...ending }: Omit<Ending, 'statuses'> & { id: string },
 	deadline: number,
 ): Promise<IWebhookResponseData> {
-	if (optionsOf(context).emitDuplicates && ending.by !== 'word') {
-		const output = await inTime(outputFor(context, event), deadline);
+	const settings = settingsOf(context);
+	if (settings.emitDuplicates && ending.by !== 'word') {
+		const output = await inTime(outputFor(context, event, settings), deadline);
 		return output ? started(output) : answer(context, 200, 'Not selected');
 	}
 	// A repeat must not be told that all is well before it is.
@@ -77,7 +79,7 @@ async function emit(
 	store.open(id);
 	let isDecided = false;
 	try {
-		const output = await inTime(outputFor(context, event), deadline);
+		const output = await inTime(outputFor(context, event, settings), deadline);
 		const letters = `${before ?? ''}${letterOf(output?.status ?? event.status)}`;
 		store.end(id, { ...ending, statuses: letters });
 		isDecided = true;

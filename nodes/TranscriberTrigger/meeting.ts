@@ -1,6 +1,6 @@
 import { createHash } from 'crypto';
 import type { IDataObject, IHookFunctions } from 'n8n-workflow';
-import { NodeOperationError, sleep } from 'n8n-workflow';
+import { NodeOperationError } from 'n8n-workflow';
 
 import { seal } from '../Transcriber/completion/seal';
 import { isActivatedByUser } from '../Transcriber/n8nInternals/activation';
@@ -12,24 +12,22 @@ import {
 import { ServiceError, wasCertainlyRefused } from '../Transcriber/request/errors';
 import { credentialOf } from '../Transcriber/request/credential';
 import { checkLaunch, launchFrom, type Launch } from '../Transcriber/request/launch';
-import { call, type Caller } from '../Transcriber/request/service';
-import { hasEnded, taskIdOf } from '../Transcriber/request/shapes';
+import { call } from '../Transcriber/request/service';
+import { callBack, callBackLater, callerOf, GRACE, isLeaving, stay } from './callBack';
+import { settingsOf } from './settings';
 import { Store } from './store';
-import { STORED_SECRET } from './verify';
+import { NO_SECRET, STORED_SECRET } from './verify';
 
-/**
- * n8n switches a workflow off and on again whenever a new version of it is published, and does
- * not tell that from switching it off. So a bot is called back only when the trigger has stayed
- * off for this long, in ms.
- */
-export const GRACE = { ms: 10_000 };
+/** How long activation waits for the service, in ms: n8n and the user wait with it. */
+export const ACTIVATION = { sendMs: 60_000, lookMs: 10_000 };
 
-/** Bots about to be called back. */
-const leaving = new Set<string>();
+/** Launches under way, by the node's id. */
+const launches = new Map<string, AbortController>();
 
 /**
  * Launches without an answer: the bot may have been sent or not. n8n tries to activate several
- * times, and must not send one each time; the user, who comes later, may.
+ * times, and must not send one each time; the user, who comes later, may. Longer than any launch
+ * is under way (see `ACTIVATION`).
  */
 const unanswered = new Map<string, number>();
 const UNANSWERED_MS = 10 * 60_000;
@@ -47,7 +45,7 @@ export async function isBotThere(context: IHookFunctions): Promise<boolean> {
 	const { bot } = store;
 	if (!bot || bot.fingerprint !== fingerprintOf(launchFrom(context))) return false;
 	if (bot.releasedAt !== undefined && Date.now() - bot.releasedAt > GRACE.ms) return false;
-	leaving.delete(bot.id);
+	stay(bot.id);
 	const isKnown = await isKnownAtService(context, bot.id);
 	if (!isKnown) return false;
 	store.bot = { id: bot.id, fingerprint: bot.fingerprint };
@@ -59,6 +57,8 @@ export async function isBotThere(context: IHookFunctions): Promise<boolean> {
 export async function sendBot(context: IHookFunctions): Promise<boolean> {
 	const launch = launchFrom(context);
 	checkLaunch(context, launch);
+	// A bot whose transcript this trigger could not output would be paid for without use.
+	settingsOf(context);
 	const { baseUrl, apiKey } = await credentialOf(context);
 	const address = context.getNodeWebhookUrl('default') ?? '';
 	const reason = reasonAgainstWebhookUrl(address, baseUrl);
@@ -85,17 +85,10 @@ export async function sendBot(context: IHookFunctions): Promise<boolean> {
 	}
 	// A bot that may be there without anybody knowing its id is not sent once more by n8n's next try.
 	unanswered.set(place, Date.now() + UNANSWERED_MS);
-	const policy = { limit: 'meeting', repeatable: false } as const;
-	const sending = call(
-		context,
-		{ method: 'POST', url: '/meeting', body },
-		{ policy, keepWebhookSecret: true },
-	);
-	sending.then(
-		(given) => botIdOf(given) !== undefined && unanswered.delete(place),
-		(error: unknown) => wasCertainlyRefused(error) && unanswered.delete(place),
-	);
-	const answer = await sending;
+	const answer = await launched(context, body).catch((error: unknown) => {
+		if (error instanceof SwitchedOff || wasCertainlyRefused(error)) unanswered.delete(place);
+		throw error;
+	});
 
 	const id = botIdOf(answer);
 	if (id === undefined) {
@@ -105,18 +98,55 @@ export async function sendBot(context: IHookFunctions): Promise<boolean> {
 			LOOK_FIRST,
 		);
 	}
+	unanswered.delete(place);
 	const store = new Store(context);
 	// n8n may have been restarted before the bot of a trigger that was switched off was called back.
 	const { bot: former } = store;
-	if (former?.releasedAt !== undefined && !leaving.has(former.id)) {
+	if (former?.releasedAt !== undefined && !isLeaving(former.id)) {
 		void callBack(context, await callerOf(context), former.id);
 	}
 	store.bot = { id, fingerprint: fingerprintOf(launch) };
-	if (typeof answer.webhook_secret === 'string') {
-		store.keepSecret(id, seal(apiKey, STORED_SECRET, id, answer.webhook_secret));
-	}
+	const { webhook_secret: secret } = answer;
+	const isGiven = typeof secret === 'string' && secret.trim() !== '';
+	store.keepSecret(id, isGiven ? seal(apiKey, STORED_SECRET, id, secret) : NO_SECRET);
 	store.save();
+	if (!isGiven) {
+		context.logger.warn(
+			`${context.getNode().name}: the service gave no webhook secret for meeting bot ${id}, so each of its deliveries is checked by asking the service`,
+		);
+	}
 	return true;
+}
+
+/** The launch has ended because the workflow was switched off, and no bot was sent. */
+class SwitchedOff extends Error {}
+
+/**
+ * POST /meeting, ended when the workflow is switched off meanwhile. A bot that is sent at that moment
+ * is called back.
+ */
+async function launched(context: IHookFunctions, body: IDataObject): Promise<IDataObject> {
+	const nodeId = context.getNode().id;
+	const launch = new AbortController();
+	launches.set(nodeId, launch);
+	try {
+		const caller = await callerOf(context, launch.signal);
+		const answer = await call(
+			caller,
+			{ method: 'POST', url: '/meeting', body },
+			{
+				policy: { limit: 'meeting', repeatable: false },
+				keepWebhookSecret: true,
+				deadline: Date.now() + ACTIVATION.sendMs,
+			},
+		);
+		const id = botIdOf(answer);
+		if (!launch.signal.aborted || id === undefined) return answer;
+		void callBack(context, await callerOf(context), id);
+		throw launch.signal.reason;
+	} finally {
+		if (launches.get(nodeId) === launch) launches.delete(nodeId);
+	}
 }
 
 /** On publishing, n8n shows only the message of what went wrong: so the next step goes into it. */
@@ -129,54 +159,22 @@ export function withNextStep(context: IHookFunctions, error: unknown): NodeOpera
 
 /** `webhookMethods.delete`: calls the bot back, unless the trigger is switched on again at once. */
 export async function releaseBot(context: IHookFunctions): Promise<boolean> {
+	const reason = 'The workflow was switched off before the meeting bot was sent';
+	launches.get(context.getNode().id)?.abort(new SwitchedOff(reason));
 	const store = new Store(context);
 	const { bot } = store;
 	if (!bot || bot.releasedAt !== undefined) return true;
 	store.bot = { id: bot.id, fingerprint: bot.fingerprint, releasedAt: Date.now() };
 	store.save();
-	leaving.add(bot.id);
-	void callBackLater(context, await callerOf(context), bot.id);
+	await callBackLater(context, bot.id);
 	return true;
-}
-
-async function callBackLater(context: IHookFunctions, caller: Caller, id: string): Promise<void> {
-	await sleep(GRACE.ms);
-	if (leaving.delete(id)) await callBack(context, caller, id);
-}
-
-async function callBack(context: IHookFunctions, caller: Caller, id: string): Promise<void> {
-	const url = `/meeting/${encodeURIComponent(id)}`;
-	try {
-		const bot = await call(caller, { method: 'GET', url });
-		// With a task the meeting is over, and its transcript is on its way.
-		if (taskIdOf(bot) || hasEnded(bot.status)) return;
-		await call(caller, { method: 'DELETE', url });
-	} catch (error) {
-		if (isUnknownToService(error)) return;
-		context.logger.warn(`Meeting bot ${id} could not be called back`);
-	}
-}
-
-/** What n8n has at hand in the hook, kept for later. */
-async function callerOf(context: IHookFunctions): Promise<Caller> {
-	const credential = await credentialOf(context);
-	return {
-		getNode: () => context.getNode(),
-		getCredentials: async <T extends object>() => credential as object as T,
-		helpers: {
-			httpRequestWithAuthentication: async (_type, options) =>
-				await context.helpers.httpRequest({
-					...options,
-					headers: { ...options.headers, 'X-API-Key': credential.apiKey },
-				}),
-		},
-	};
 }
 
 /** Where the service cannot be asked, the bot counts as there: two bots are worse than none. */
 async function isKnownAtService(context: IHookFunctions, id: string): Promise<boolean> {
 	try {
-		await call(context, { method: 'GET', url: `/meeting/${encodeURIComponent(id)}` });
+		const url = `/meeting/${encodeURIComponent(id)}`;
+		await call(context, { method: 'GET', url }, { deadline: Date.now() + ACTIVATION.lookMs });
 		return true;
 	} catch (error) {
 		return !isUnknownToService(error);

@@ -1,34 +1,21 @@
 import type { IDataObject, INodeExecutionData, IWebhookFunctions } from 'n8n-workflow';
 
-import {
-	EXPORT_FORMATS,
-	addExport,
-	fetchResult,
-	transcript,
-	type ExportFormat,
-} from '../Transcriber/completion/result';
+import { addExport, fetchResult, transcript } from '../Transcriber/completion/result';
 import { look } from '../Transcriber/completion/poll';
 import { webhookCredential } from '../Transcriber/completion/webhookCredential';
-import { refuse } from '../Transcriber/request/checks';
 import { withoutSecrets } from '../Transcriber/request/secrets';
 import { hasEnded, taskIdOf, titleOf } from '../Transcriber/request/shapes';
 import { nameOf, type DeliveredEvent, type EventName } from './event';
+import type { Settings } from './settings';
 import { NotNow } from './word';
-
-export interface Options {
-	includeResult: boolean;
-	exportFormat?: ExportFormat;
-	property?: string;
-	emitDuplicates: boolean;
-}
 
 /** What an execution starts with, and the final status; undefined where 'Trigger On' does not name it. */
 export async function outputFor(
 	context: IWebhookFunctions,
 	event: DeliveredEvent,
+	settings: Settings,
 ): Promise<{ item: INodeExecutionData; status?: string } | undefined> {
-	const selected = [context.getNodeParameter('events', [])].flat() as EventName[];
-	const { includeResult, exportFormat, property } = optionsOf(context);
+	const { selected, includeResult, exportFormat, property } = settings;
 	const isResultWanted = includeResult || exportFormat !== undefined;
 	let task: IDataObject = {};
 	if (needsState(event, selected, isResultWanted)) {
@@ -60,25 +47,6 @@ export async function outputFor(
 	const fileName = titleOf({ ...task, ...body })?.replace(/\.[^.]+$/, '');
 	const wanted = { taskId, format: exportFormat, as: 'file', property, fileName } as const;
 	return { item: await addExport(context, item, wanted), status };
-}
-
-/** 'Options'. An expression that gives nothing means that the option is not set. */
-export function optionsOf(context: IWebhookFunctions): Options {
-	const given = context.getNodeParameter('options', {}) as IDataObject;
-	const format = given.exportFormat ?? '';
-	if (!['', 'none', ...EXPORT_FORMATS].includes(String(format))) {
-		throw refuse(
-			context,
-			`'Export Format' is '${String(format)}', which the service does not know`,
-			`Use one of ${EXPORT_FORMATS.join(', ')}.`,
-		);
-	}
-	return {
-		includeResult: (given.includeResult ?? true) !== false,
-		exportFormat: ['', 'none'].includes(String(format)) ? undefined : (format as ExportFormat),
-		property: String(given.exportBinaryPropertyName ?? '').trim() || undefined,
-		emitDuplicates: given.emitDuplicates === true,
-	};
 }
 
 /**

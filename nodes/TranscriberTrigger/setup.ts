@@ -5,6 +5,7 @@ import { ANSWER_WITHIN_MS, inTime } from '../Transcriber/completion/inTime';
 import { seal, unseal } from '../Transcriber/completion/seal';
 import { answer, jsonBodyFrom } from '../Transcriber/completion/signature';
 import { webhookCredential } from '../Transcriber/completion/webhookCredential';
+import { settingsOf } from './settings';
 import { isOwnCall, settle } from './settle';
 import { Store } from './store';
 import { STORED_SECRET } from './verify';
@@ -34,6 +35,12 @@ export async function takeIn(context: IWebhookFunctions): Promise<IWebhookRespon
 	if (!handOvers) return answer(context, 401, 'Hand-over refused');
 	if (handOvers === 'stale') return answer(context, 401, STALE);
 
+	// Nothing was submitted yet: this is the time to refuse. A secret that comes later is kept, whatever
+	// the parameters are by then.
+	if (handOvers.length === 0) {
+		const reason = reasonAgainstSettings(context);
+		if (reason) return answer(context, 422, reason);
+	}
 	let [areStored, areLoaded] = [true, true];
 	for (const { id, secret } of handOvers) {
 		if (store.endingOf(id)) continue;
@@ -46,6 +53,16 @@ export async function takeIn(context: IWebhookFunctions): Promise<IWebhookRespon
 	if (!areLoaded) store.save();
 	if (!areStored) settle(context);
 	return answerStored(context, areStored);
+}
+
+/** Why what the user has configured cannot be used, in words for the error of the Transcriber node. */
+function reasonAgainstSettings(context: IWebhookFunctions): string | undefined {
+	try {
+		settingsOf(context);
+		return undefined;
+	} catch (error) {
+		return error instanceof Error ? error.message : String(error);
+	}
 }
 
 function answerStored(context: IWebhookFunctions, stored: boolean): IWebhookResponseData {

@@ -9,7 +9,10 @@ import type { Store } from './store';
 /** For `seal`: the secret of a submission in the trigger's store, bound to its task or bot. */
 export const STORED_SECRET = 'stored secret';
 
-/** The same after the submission has ended: it recognises repeats, and starts nothing any more. */
+/** Kept where the service gave no secret for a bot: the service's own word about it decides. */
+export const NO_SECRET = 'none';
+
+/** For `seal`: that secret after the submission has ended. It recognises repeats, and starts nothing any more. */
 const SPENT_SECRET = 'spent secret';
 
 export type Verdict =
@@ -17,7 +20,7 @@ export type Verdict =
 	| { kind: 'genuine'; id?: string; spent?: string }
 	/** Of a submission that has ended with this status before. */
 	| { kind: 'repeat'; id: string }
-	/** Its secret was sealed with an API key that the credential has no longer. */
+	/** Its secret was sealed with an API key that the credential has no longer, or was never given. */
 	| { kind: 'unreadable'; id: string }
 	| { kind: 'forged' }
 	/** No secret for it is here (yet). */
@@ -33,6 +36,9 @@ export function verify(
 	// A secret of its own is the only one that counts for a task or bot, also after its ending.
 	const id = ids.find((candidate) => store.secretOf(candidate) !== undefined);
 	if (id !== undefined) {
+		if (store.secretOf(id) === NO_SECRET && isSignedWith(webhookSecret, delivery)) {
+			return { kind: 'genuine' };
+		}
 		const secret = unseal(apiKey, STORED_SECRET, id, store.secretOf(id) ?? '');
 		if (secret === undefined) return { kind: 'unreadable', id };
 		if (!isSignedWith(secret, delivery)) return { kind: 'forged' };

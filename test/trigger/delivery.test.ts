@@ -7,7 +7,7 @@ import type { INodeParameters } from 'n8n-workflow';
 import { RETRY } from '../../nodes/Transcriber/request/retry';
 import { STORE } from '../../nodes/TranscriberTrigger/memory';
 import { serviceForTests } from '../support/service';
-import { deliver, handOverTo, post, put, sign } from './client';
+import { deliver, handOverTo, post, put, putAll, sign } from './client';
 import { TriggerHost, type HostSettings } from './host';
 
 const service = serviceForTests();
@@ -259,6 +259,46 @@ describe('503: the service tries again', () => {
 		service.running().fault({ match, action: { kind: 'respond', status: 500 } });
 		expect((await deliver(host.url, { task_id: '7f3c' }, SECRET)).status).toBe(503);
 		expect(host.executions).toEqual([]);
+	});
+});
+
+describe('503: parameters that cannot be used', () => {
+	it.each<[string, INodeParameters]>([
+		['Trigger On gives nothing', { events: '={{ undefined }}' }],
+		['Trigger On has nothing ticked', { events: [] }],
+		['Trigger On has the names of the panel', { events: '={{ ["Transcription Completed"] }}' }],
+		['Export Format is not known', { options: { exportFormat: 'pdf' } }],
+		['Include Result is neither true nor false', { options: { includeResult: '={{ "no" }}' } }],
+	])('%s: no transcript is thrown away, and it is emitted once they are corrected', async (_, parameters) => {
+		await openWithTask(parameters);
+		const body = { task_id: '7f3c', status: 'completed' };
+		expect((await deliver(host.url, body, SECRET)).status).toBe(503);
+		host.node.parameters = {
+			events: ['transcriptionCompleted'],
+			options: { includeResult: false },
+		};
+		expect((await deliver(host.url, body, SECRET)).status).toBe(200);
+		expect(host.executions).toHaveLength(1);
+	});
+
+	it.each<[INodeParameters, string]>([
+		[{ events: [] }, "'Trigger On' names no event"],
+		[{ options: { exportFormat: 'pdf' } }, "'Export Format' has to be"],
+	])('%j: a Transcriber node that asks before it submits is refused by name', async (parameters, reason) => {
+		await open(parameters);
+		const answer = await putAll(host.url, [], API_KEY);
+		expect(answer.status).toBe(422);
+		expect(answer.body['message']).toContain(reason);
+	});
+
+	it('texts that mean a list or a boolean are read as such', async () => {
+		await openWithTask({
+			events: '={{ "transcriptionCompleted, transcriptionFailed" }}',
+			options: { includeResult: '={{ "false" }}' },
+		});
+		const body = { task_id: '7f3c', status: 'completed' };
+		expect((await deliver(host.url, body, SECRET)).status).toBe(200);
+		expect([host.executions.length, service.lines()]).toEqual([1, []]);
 	});
 });
 

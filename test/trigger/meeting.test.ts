@@ -3,7 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { INodeParameters } from 'n8n-workflow';
 
-import { GRACE } from '../../nodes/TranscriberTrigger/meeting';
+import { CALL_BACK, GRACE } from '../../nodes/TranscriberTrigger/callBack';
+import type { RequestFault } from '../simulator';
 import { serviceForTests } from '../support/service';
 import { until } from '../simulator/testing-client';
 import { deliver } from './client';
@@ -32,6 +33,8 @@ async function open(parameters: INodeParameters = {}, baseUrl = service.running(
 		},
 	}).open();
 }
+
+const BUSY: RequestFault = { kind: 'respond', status: 429, headers: { 'retry-after': '30' } };
 
 const launches = () => service.lines().filter((line) => line === 'POST /api/v1/meeting').length;
 const bots = () => service.running().bots();
@@ -106,6 +109,48 @@ describe('Activation', () => {
 		await open(parameters);
 		await expect(host.activate()).rejects.toThrow(message);
 		expect(service.lines()).toEqual([]);
+	});
+
+	it.each<[string, INodeParameters, string]>([
+		['Trigger On without an event', { events: [] }, "'Trigger On' names no event of a meeting"],
+		[
+			'Trigger On from an expression that gives nothing',
+			{ events: '={{ undefined }}' },
+			"'Trigger On' names no event of a meeting",
+		],
+		[
+			'events that no bot makes',
+			{ events: ['transcriptionCompleted'] },
+			"'Trigger On' names no event of a meeting",
+		],
+		['names of the panel', { events: ['Meeting Completed'] }, "'Trigger On' has to be"],
+		[
+			'a format that the service does not know',
+			{ options: { exportFormat: 'pdf' } },
+			"'Export Format' has to be",
+		],
+	])('refuses %s before a bot is paid for', async (_, parameters, message) => {
+		await open(parameters);
+		await expect(host.activate()).rejects.toThrow(message);
+		expect(service.lines()).toEqual([]);
+	});
+
+	it('without a webhook secret in the answer the word of the service decides on each delivery', async () => {
+		await open({ options: { includeResult: false } });
+		const id = await service.bot();
+		const body = { bot_id: id, status: 'joining' };
+		const action = { kind: 'respond', status: 200, body } as const;
+		service.running().fault({ match: { path: '/meeting$' }, action });
+		await host.activate();
+		service.running().endMeeting(id);
+		const taskId = String(service.running().bot(id).taskId);
+		service.running().finish(taskId);
+		const event = { event: 'meeting.transcript.completed', bot_id: id, task_id: taskId };
+		const delivery = { ...event, status: 'completed', note: 'not from the service' };
+		expect((await deliver(host.url, delivery, 'a secret that nobody knows')).status).toBe(200);
+		expect(host.executions).toEqual([
+			[{ json: { bot_id: id, task_id: taskId, status: 'completed' } }],
+		]);
 	});
 
 	it('the message itself says what to do next: n8n shows nothing else on publishing', async () => {
@@ -325,6 +370,57 @@ describe('Deactivation', () => {
 		await host.deactivate();
 		await pastGrace();
 		expect(calledBack()).toEqual([]);
+	});
+
+	it.each<[string, RequestFault]>([
+		['answers 500', { kind: 'respond', status: 500 }],
+		['answers with a web page', { kind: 'respond', status: 200, body: '<html>' }],
+		['answers 401', { kind: 'respond', status: 401 }],
+		['answers 429 and asks for half a minute', BUSY],
+		['is cut', { kind: 'cut', when: 'beforeBody' }],
+	])('calls the bot back although the look before it %s', async (_, action) => {
+		await host.activate();
+		service.running().fault({ match: { method: 'GET', path: '/meeting/' }, action });
+		await host.deactivate();
+		await until(() => calledBack().length === 1);
+		expect(calledBack()).toEqual([theBot().id]);
+	});
+
+	it('repeats until the service has taken it', async () => {
+		jest.replaceProperty(CALL_BACK, 'pauseMs', 20);
+		await host.activate();
+		const match = { method: 'DELETE' };
+		service.running().fault({ match, times: 2, action: { kind: 'respond', status: 500 } });
+		await host.deactivate();
+		await until(() => calledBack().length === 3);
+		await pastGrace();
+		expect(calledBack()).toHaveLength(3);
+	});
+
+	it('ends a launch that the service still refuses, and no bot is sent', async () => {
+		const match = { path: '/meeting$' };
+		const action = { kind: 'respond', status: 429, headers: { 'retry-after': '2' } } as const;
+		service.running().fault({ match, action });
+		const launch = host.activate();
+		const failure = expect(launch).rejects.toThrow('switched off before the meeting bot was sent');
+		await until(() => launches() === 1);
+		await host.deactivate();
+		await failure;
+		expect(bots()).toEqual([]);
+		await host.activate();
+		expect(bots()).toHaveLength(1);
+	});
+
+	it('calls back a bot that is sent while the workflow is switched off', async () => {
+		const match = { path: '/meeting$' };
+		service.running().fault({ match, action: { kind: 'delay', ms: 400 } });
+		const launch = host.activate();
+		const failure = expect(launch).rejects.toThrow('switched off before the meeting bot was sent');
+		await until(() => launches() === 1);
+		await host.deactivate();
+		await failure;
+		await until(() => calledBack().length === 1);
+		expect(calledBack()).toEqual([theBot().id]);
 	});
 
 	it('also when the node no longer says Meeting', async () => {

@@ -11,6 +11,8 @@ export interface Reply {
 	stored?: boolean;
 	/** The hand-over is too old, or comes from the future. */
 	isStale?: boolean;
+	/** What is wrong with the parameters of the trigger. */
+	reason?: string;
 }
 
 /** One hand-over. Never throws. */
@@ -35,6 +37,7 @@ export async function put(
 			status: answer.statusCode,
 			stored: typeof stored === 'boolean' ? stored : undefined,
 			isStale: answer.statusCode === 401 && message === STALE,
+			reason: answer.statusCode === 422 ? String(message).slice(0, 300) : undefined,
 		};
 	} catch {
 		return {};
@@ -42,7 +45,7 @@ export async function put(
 }
 
 /** What to tell the user about a trigger that has not stored what it was handed. */
-export function whatIsWrong({ status, stored, isStale }: Reply): [reason: string, next: string] {
+export function whatIsWrong({ status, stored, isStale, reason }: Reply): [reason: string, next: string] {
 	if (status === undefined) {
 		return [
 			'n8n cannot reach its address',
@@ -65,6 +68,12 @@ export function whatIsWrong({ status, stored, isStale }: Reply): [reason: string
 		return [
 			'it does not accept what this node has sealed',
 			'Choose the same credential in both nodes: they have to have the same API key.',
+		];
+	}
+	if (reason !== undefined) {
+		return [
+			`its own parameters cannot be used: ${reason}`,
+			'Correct the parameter in the Transcriber Trigger node, then publish its workflow again (n8n 1: activate it).',
 		];
 	}
 	if (stored === false) {

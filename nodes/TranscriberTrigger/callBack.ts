@@ -1,0 +1,121 @@
+import type { IDataObject, IHookFunctions } from 'n8n-workflow';
+import { sleep } from 'n8n-workflow';
+
+import { credentialOf } from '../Transcriber/request/credential';
+import { ServiceError } from '../Transcriber/request/errors';
+import { call, type Caller } from '../Transcriber/request/service';
+import { hasEnded, taskIdOf } from '../Transcriber/request/shapes';
+
+/**
+ * n8n switches a workflow off and on again whenever a new version of it is published, and does
+ * not tell that from switching it off. So a bot is called back only when the trigger has stayed
+ * off for this long, in ms.
+ */
+export const GRACE = { ms: 10_000 };
+
+export const CALL_BACK = {
+	/** How long the look before it may take, in ms: a recording bot costs money every second. */
+	lookMs: 2_000,
+	/** How long one attempt may take, in ms. */
+	attemptMs: 30_000,
+	/** How long attempts are repeated, in ms. */
+	patienceMs: 120_000,
+	/** The first and the longest pause between two attempts, in ms. */
+	pauseMs: 1_000,
+	longestPauseMs: 15_000,
+};
+
+/** Bots about to be called back. */
+const leaving = new Set<string>();
+
+/** Calls a bot back when the trigger has stayed off for a while. */
+export async function callBackLater(context: IHookFunctions, id: string): Promise<void> {
+	leaving.add(id);
+	const caller = await callerOf(context);
+	void sleep(GRACE.ms).then(async () => {
+		if (leaving.delete(id)) await callBack(context, caller, id);
+	});
+}
+
+/** The trigger is on again. */
+export function stay(id: string): void {
+	leaving.delete(id);
+}
+
+export function isLeaving(id: string): boolean {
+	return leaving.has(id);
+}
+
+/**
+ * DELETE /meeting/{bot_id}, repeated until the service has taken it. The look before it only spares
+ * a transcript that is on its way, so nothing but a clear answer prevents the DELETE. Never throws.
+ */
+export async function callBack(
+	context: IHookFunctions,
+	caller: Caller,
+	id: string,
+): Promise<void> {
+	const url = `/meeting/${encodeURIComponent(id)}`;
+	if (await isOver(caller, url)) return;
+	const end = Date.now() + CALL_BACK.patienceMs;
+	for (let tries = 0; ; tries++) {
+		const failure = await send(caller, url, end);
+		if (!failure) return;
+		const backoff = Math.min(CALL_BACK.pauseMs * 2 ** tries, CALL_BACK.longestPauseMs);
+		const asked = failure instanceof ServiceError ? failure.problem.retryAfter : undefined;
+		const delay = Math.max(backoff, asked ?? 0);
+		if (Date.now() + delay > end) {
+			context.logger.error(
+				`Meeting bot ${id} could not be called back, so it may go on recording, which costs money. Stop it with Meeting: Cancel or Stop, or in your account at the service. ${failure.message}`,
+			);
+			return;
+		}
+		await sleep(delay);
+	}
+}
+
+/** The failure of one DELETE; undefined where the bot is gone. */
+async function send(caller: Caller, url: string, end: number): Promise<Error | undefined> {
+	const deadline = Math.min(end, Date.now() + CALL_BACK.attemptMs);
+	try {
+		await call(caller, { method: 'DELETE', url }, { deadline, once: true });
+		return undefined;
+	} catch (error) {
+		if (isGone(error)) return undefined;
+		return error instanceof Error ? error : new Error(String(error));
+	}
+}
+
+/** Whether the service says clearly that nothing is recorded any more. */
+async function isOver(caller: Caller, url: string): Promise<boolean> {
+	const deadline = Date.now() + CALL_BACK.lookMs;
+	try {
+		const bot: IDataObject = await call(caller, { method: 'GET', url }, { deadline, once: true });
+		// With a task the meeting is over, and its transcript is on its way.
+		return taskIdOf(bot) !== undefined || hasEnded(bot.status);
+	} catch (error) {
+		return isGone(error);
+	}
+}
+
+/** The service does not know the bot. */
+function isGone(error: unknown): boolean {
+	return error instanceof ServiceError && [404, 410].includes(error.problem.status ?? 0);
+}
+
+/** What n8n has at hand in the hook, kept for later; `signal` ends its calls. */
+export async function callerOf(context: IHookFunctions, signal?: AbortSignal): Promise<Caller> {
+	const credential = await credentialOf(context);
+	return {
+		getNode: () => context.getNode(),
+		getCredentials: async <T extends object>() => credential as object as T,
+		getExecutionCancelSignal: () => signal,
+		helpers: {
+			httpRequestWithAuthentication: async (_type, options) =>
+				await context.helpers.httpRequest({
+					...options,
+					headers: { ...options.headers, 'X-API-Key': credential.apiKey },
+				}),
+		},
+	};
+}

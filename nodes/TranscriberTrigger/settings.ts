@@ -1,0 +1,56 @@
+import type { IDataObject, IWebhookFunctions } from 'n8n-workflow';
+
+import { EXPORT_FORMATS, type ExportFormat } from '../Transcriber/completion/result';
+import { refuse } from '../Transcriber/request/checks';
+import {
+	booleanIn,
+	choiceIn,
+	choicesIn,
+	collectionIn,
+	textIn,
+} from '../Transcriber/request/parameters';
+import { EVENTS, type EventName } from './event';
+
+/** What the user has configured. */
+export interface Settings {
+	/** 'Trigger On': one at least. */
+	selected: EventName[];
+	includeResult: boolean;
+	exportFormat?: ExportFormat;
+	property?: string;
+	emitDuplicates: boolean;
+}
+
+type Context = Pick<IWebhookFunctions, 'getNode' | 'getNodeParameter'>;
+
+/**
+ * 'Trigger On' and 'Options'. Throws where they cannot be used: a trigger that waits for nothing
+ * would throw transcripts away that were paid for.
+ */
+export function settingsOf(context: Context): Settings {
+	const isMeeting = context.getNodeParameter('source', 'submissions') === 'meeting';
+	const events = context.getNodeParameter('events', []);
+	const selected = choicesIn(context, events, 'Trigger On', EVENTS) ?? [];
+	// A bot makes no other events.
+	if (!selected.some((name) => !isMeeting || name.startsWith('meeting'))) {
+		throw refuse(
+			context,
+			isMeeting ? "'Trigger On' names no event of a meeting" : "'Trigger On' names no event",
+			'Choose at least one event. If it comes from an expression, check what the expression gives.',
+		);
+	}
+	const given: IDataObject = collectionIn(
+		context,
+		context.getNodeParameter('options', {}),
+		'Options',
+	);
+	const formats = ['none', ...EXPORT_FORMATS] as const;
+	const format = choiceIn(context, given.exportFormat, 'Export Format', formats) ?? 'none';
+	return {
+		selected,
+		includeResult: booleanIn(context, given.includeResult, 'Include Result') ?? true,
+		exportFormat: format === 'none' ? undefined : format,
+		property: textIn(context, given.exportBinaryPropertyName, 'Put Output File in Field'),
+		emitDuplicates: booleanIn(context, given.emitDuplicates, 'Emit Duplicates') ?? false,
+	};
+}

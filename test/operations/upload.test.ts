@@ -1,12 +1,15 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 
 import { Container } from '@n8n/di';
 import { BinaryDataService } from 'n8n-core';
 import type { IBinaryData, INodeExecutionData } from 'n8n-workflow';
 
+import { Late } from '../../nodes/Transcriber/request/problem';
 import { RETRY } from '../../nodes/Transcriber/request/retry';
+import { TIMEOUTS } from '../../nodes/Transcriber/request/service';
+import { whileMoving } from '../../nodes/Transcriber/request/upload';
 import { until } from '../simulator/testing-client';
 import { storedBinary } from '../support/engine';
 import { failureOf, itemWithFile, serviceForTests } from '../support/service';
@@ -121,6 +124,87 @@ describe.each(WAYS_TO_KEEP_IT)('a recording that n8n keeps as %s', (_way, keep) 
 			expect(service.running().tasks()).toHaveLength(1);
 			expect(json).toEqual([{ task_id: service.running().tasks()[0]?.id, status: 'pending' }]);
 		});
+	});
+});
+
+describe('a file in memory arrives intact, however its base64 is written', () => {
+	const content = randomBytes(100_001);
+	const base64 = content.toString('base64');
+	const inLines = (end: string) => base64.replace(/.{76}/g, `$&${end}`);
+
+	it.each([
+		['in lines', inLines('\n')],
+		['in lines that end in CR LF, with one more at the end', `${inLines('\r\n')}\r\n`],
+		['as a data URL', `data:audio/mpeg;base64,${base64}`],
+		['as a data URL in lines', `data:audio/mpeg;name=talk.mp3;base64,${inLines('\n')}`],
+		['URL-safe', content.toString('base64url')],
+		['without padding', base64.replace(/=+$/, '')],
+	])('%s', async (_form, data) => {
+		const { error } = await upload({
+			json: {},
+			binary: { data: { data, mimeType: 'audio/mpeg' } },
+		});
+		expect(error).toBeUndefined();
+		const { file, headers, bodyBytes } = service.sent();
+		expect(file).toMatchObject({ size: content.length, sha256: sha256(content) });
+		expect(Number(headers['content-length'])).toBe(bodyBytes);
+	});
+});
+
+describe('a file in the binary store that is not as n8n has noted ends at once, with the reason', () => {
+	const UNREADABLE = 'The file cannot be read from the storage of n8n';
+	const pathOf = (item: Awaited<ReturnType<typeof storedItem>>) =>
+		Container.get(BinaryDataService).getPath(item.binary.data.id ?? '');
+
+	it.each([
+		['shorter', 2 * MIB],
+		['longer', 4 * MIB],
+		['empty', 0],
+	])('%s', async (_how, bytes) => {
+		const item = await storedItem(randomBytes(3 * MIB));
+		truncateSync(pathOf(item), bytes);
+		const { error } = await upload(item);
+		expect(error).toMatchObject(failureOf(0, UNREADABLE));
+		expect(service.lines().length).toBeLessThanOrEqual(1);
+		expect(service.running().tasks()).toEqual([]);
+	});
+
+	it('without a note of its size: nothing is sent, and no path of the server is shown', async () => {
+		const item = await storedItem(randomBytes(1000));
+		rmSync(`${pathOf(item)}.metadata`);
+		const { error } = await upload(item);
+		expect(error).toMatchObject(failureOf(0, UNREADABLE));
+		expect(JSON.stringify([error?.message, error?.description])).not.toContain(pathOf(item));
+		expect(service.lines()).toEqual([]);
+	});
+});
+
+describe('an upload that hangs', () => {
+	afterEach(() => jest.replaceProperty(TIMEOUTS, 'uploadIdle', 300_000));
+
+	it('after the whole body was sent is broken off by the idle limit, and repeated', async () => {
+		jest.replaceProperty(TIMEOUTS, 'uploadIdle', 300);
+		jest.replaceProperty(RETRY, 'base', 1);
+		service.running().fault({
+			match: { path: '/transcribe$' },
+			action: { kind: 'stall', readBody: true },
+		});
+		const { json } = await upload(await storedItem(randomBytes(MIB)));
+		expect(json).toHaveLength(1);
+		expect(service.lines()).toHaveLength(2);
+		expect(service.running().tasks()).toHaveLength(1);
+	});
+
+	it('ends by the idle limit also should n8n not heed the signal', async () => {
+		const never = new Promise<never>(() => {});
+		const context = { getExecutionCancelSignal: () => undefined } as never;
+		await expect(whileMoving(context, undefined, 50, async () => await never)).rejects.toThrow(
+			Late,
+		);
+	});
+
+	it('ends after a day at the latest, for which n8n’s HTTP client is asked as well', () => {
+		expect(TIMEOUTS.upload).toBe(24 * 3600 * 1000);
 	});
 });
 

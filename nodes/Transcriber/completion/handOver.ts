@@ -1,10 +1,11 @@
 import { createHash } from 'crypto';
 import type { IExecutePaginationFunctions, NodeOperationError } from 'n8n-workflow';
 
+import { pause } from '../request/abortable';
 import { checkWebhookUrl, refuse } from '../request/checks';
 import { credentialOf } from '../request/credential';
 import { Line } from '../request/limits';
-import { pause, type RoutingRequest } from '../request/service';
+import type { RoutingRequest } from '../request/service';
 import { sealHandOvers, type HandOver } from './envelope';
 import { put, whatIsWrong, type Reply } from './triggerReply';
 

@@ -3,7 +3,8 @@ import type { IDataObject, IExecutePaginationFunctions } from 'n8n-workflow';
 
 import { credentialOf } from '../request/credential';
 import { ServiceError } from '../request/errors';
-import { call, pause, type CallOptions, type Caller } from '../request/service';
+import { pause } from '../request/abortable';
+import { call, type CallOptions, type Caller } from '../request/service';
 import { hasEnded, statusWithoutTask, taskIdOf } from '../request/shapes';
 import { idFields, idsIn, type SubmissionIds } from './submission';
 

@@ -5,11 +5,12 @@ import type {
 	NodeOperationError,
 } from 'n8n-workflow';
 
+import { pause } from '../request/abortable';
 import { refuse } from '../request/checks';
 import { ServiceError } from '../request/errors';
 import { RETRY, delayBeforeRetry } from '../request/retry';
 import type { NodeRun } from '../request/run';
-import { TIMEOUTS, pause } from '../request/service';
+import { TIMEOUTS } from '../request/service';
 import { awaitsBalance, isCancelled } from '../request/shapes';
 import { recordingOf } from '../request/upload';
 import { untilEnded, type Outlook } from './poll';

@@ -1,8 +1,6 @@
 import { createHash } from 'crypto';
 import { sleep } from 'n8n-workflow';
 
-import type { Policy } from './service';
-
 /**
  * The service's own limits (service document, "Limits"), kept on this side so that it never has to
  * refuse: requests that may have been counted within any `windowMs`, per API key.
@@ -20,6 +18,8 @@ export const LIMITS = {
 	other: 60,
 	/** Uploads under way at the same time. Not a rule of the service: it keeps memory and bandwidth flat. */
 	uploadsAtOnce: 3,
+	/** Tasks in progress, per account. */
+	tasksInProgress: 20,
 };
 
 export type LimitName = 'submit' | 'meeting' | 'summary' | 'other';
@@ -95,20 +95,4 @@ export function lineFor(apiKey: string, name: LimitName | 'uploads'): Line {
 		lines.set(id, line);
 	}
 	return line;
-}
-
-/** A place for one request, and for an upload one among the uploads. Returns what gives them back. */
-export async function takePlaces(apiKey: string, policy: Policy, cancelled?: AbortSignal) {
-	const leaveUploads = policy.upload && (await lineFor(apiKey, 'uploads').take(cancelled));
-	let entered = false;
-	try {
-		const leaveLimit = await lineFor(apiKey, policy.limit).take(cancelled);
-		entered = true;
-		return () => {
-			leaveLimit();
-			if (leaveUploads) leaveUploads();
-		};
-	} finally {
-		if (!entered && leaveUploads) leaveUploads();
-	}
 }

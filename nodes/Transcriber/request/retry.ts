@@ -15,6 +15,11 @@ export const RETRY = {
 	patienceWhenBroken: 2 * MINUTE,
 	/** Nobody listens at the address: a restart of the service, or a wrong address that the user waits to hear of. */
 	patienceWhenUnreachable: 15_000,
+	/** Between two looks whether there is room for another task: each of them costs two requests or more. */
+	look: 15_000,
+	/** The same where the list of tasks does not tell: a try costs a whole upload. */
+	tryBase: 10_000,
+	tryCap: 5 * MINUTE,
 	/** In all, while a webhook call or an editor list waits for us. */
 	brief: 8_000,
 };
@@ -35,6 +40,12 @@ export function delayBeforeRetry(
 	// "Retry after 0 seconds" must not become a loop without a pause and without an end.
 	const delay = retryAfter || backoff;
 	return delay <= left ? delay : undefined;
+}
+
+/** The wait before the next look for room, or try, in ms: it grows with the refusals. */
+export function pauseBeforeLook(refusals: number): number {
+	const longest = Math.min(RETRY.tryCap, RETRY.tryBase * 2 ** Math.max(0, refusals - 1));
+	return longest * (0.5 + Math.random() / 2);
 }
 
 /** The patience with a problem, or undefined where the request must not be sent again. */

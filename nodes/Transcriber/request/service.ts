@@ -8,15 +8,16 @@ import type {
 	IExecutePaginationFunctions,
 	DeclarativeRestApiSettings,
 } from 'n8n-workflow';
-import { NodeOperationError, sleep } from 'n8n-workflow';
 
-import { credentialOf, type CredentialReader, type TranscriberCredential } from './credential';
-import { ServiceError } from './errors';
-import { takePlaces, type LimitName } from './limits';
-import { Late, Refused, isWithoutAnswer, problemOf, type Problem } from './problem';
+import { withinTime } from './abortable';
+import type { CredentialReader } from './credential';
+import { exchange } from './exchange';
+import type { LimitName } from './limits';
+import { Refused } from './problem';
+import { RETRY } from './retry';
+import { holdsLongerKey, withoutSecrets } from './secrets';
 import { objectsIn } from './shapes';
-import { RETRY, delayBeforeRetry, patienceFor, type Patience } from './retry';
-import { holdsLongerKey, withoutKey, withoutSecrets } from './secrets';
+import { countTasksInProgress } from './tasksInProgress';
 import { whileMoving } from './upload';
 
 export type RoutingRequest = DeclarativeRestApiSettings.ResultOptions;
@@ -41,6 +42,8 @@ export const TIMEOUTS = {
 	request: 60_000,
 	/** Without a byte moving in either direction, in ms. */
 	uploadIdle: 300_000,
+	/** An upload as a whole, in ms: 8 GB take a day at 100 KB a second. */
+	upload: 24 * 3_600_000,
 };
 
 /** What one request may ask for beyond its policy. */
@@ -75,14 +78,17 @@ export async function send(
 	request.options.disableFollowRedirect = true;
 	request.options.ignoreHttpStatusErrors = true;
 	// n8n's HTTP client counts its timeout over the whole upload, so an upload has its own watch.
-	request.options.timeout = policy.upload ? 0 : TIMEOUTS.request;
-	const bounds = { policy, path: request.options.url ?? '' };
+	request.options.timeout = policy.upload ? TIMEOUTS.upload : TIMEOUTS.request;
+	const list = async (qs: IDataObject) => await call(this, { method: 'GET', url: '/tasks', qs });
+	const countTasks =
+		policy.limit === 'submit' ? async () => await countTasksInProgress(list) : undefined;
+	const bounds = { policy, path: request.options.url ?? '', countTasks };
 	return await exchange(this, bounds, async ({ apiKey }) => {
 		noteSending(this, { apiKey, policy });
 		// A copy, because n8n writes the API key into the headers it is given.
 		const options = { ...request.options, headers: { ...request.options.headers } };
 		if (policy.upload) return await upload(this, options);
-		return await this.makeRoutingRequest({ ...request, options });
+		return await withinTime(this.makeRoutingRequest({ ...request, options }), TIMEOUTS.request);
 	});
 }
 
@@ -149,23 +155,28 @@ export async function call(
 	{ policy = REPEATABLE, keepWebhookSecret = false, deadline, once }: CallOptions = {},
 ): Promise<IDataObject> {
 	const end = earliest(deadline, briefEnd(caller));
-	const bounds = { policy, path: options.url, deadline: end, once };
-	return await exchange(caller, bounds, async ({ baseUrl, apiKey }) => {
-		const response: IN8nHttpFullResponse = await caller.helpers.httpRequestWithAuthentication.call(
-			caller as IExecuteSingleFunctions,
-			'transcriberApi',
-			{
-				...options,
-				baseURL: baseUrl,
-				json: true,
-				disableFollowRedirect: true,
-				ignoreHttpStatusErrors: true,
-				returnFullResponse: true,
-				timeout: TIMEOUTS.request,
-			},
-		);
-		return withoutSecrets(bodyOf(response), apiKey, keepWebhookSecret) as IDataObject;
-	});
+	return await exchange(
+		caller,
+		{ policy, path: options.url, deadline: end, once },
+		async (credential) => {
+			const { baseUrl, apiKey } = credential;
+			const request = caller.helpers.httpRequestWithAuthentication.call(
+				caller as IExecuteSingleFunctions,
+				'transcriberApi',
+				{
+					...options,
+					baseURL: baseUrl,
+					json: true,
+					disableFollowRedirect: true,
+					ignoreHttpStatusErrors: true,
+					returnFullResponse: true,
+					timeout: TIMEOUTS.request,
+				},
+			);
+			const response: IN8nHttpFullResponse = await withinTime(request, TIMEOUTS.request, end);
+			return withoutSecrets(bodyOf(response), apiKey, keepWebhookSecret) as IDataObject;
+		},
+	);
 }
 
 /** When the first call for each was made, in ms since 1970. */
@@ -201,101 +212,4 @@ function anyBodyOf(response: IN8nHttpFullResponse): unknown {
 	const { body, statusCode } = response;
 	if (statusCode < 200 || statusCode >= 300) throw new Refused(response);
 	return Buffer.isBuffer(body) ? body.toString('utf8') : body;
-}
-
-interface Bounds extends Pick<CallOptions, 'deadline' | 'once'> {
-	policy: Policy;
-	path: string;
-}
-
-/**
- * The one policy of all requests: waits for its turn within the rate limits, sends, and repeats
- * what may be repeated (service document, "Errors" and "Limits"). Patience is counted by the clock
- * from the first refusal of its kind. Throws a {@link ServiceError}.
- */
-async function exchange<T>(
-	caller: Caller,
-	{ policy, path, deadline, once }: Bounds,
-	attempt: (credential: TranscriberCredential) => Promise<T>,
-): Promise<T> {
-	const credential = await credentialOf(caller);
-	const { apiKey } = credential;
-	const cancelled = caller.getExecutionCancelSignal?.();
-	const stop = anyOf(cancelled, signalAt(deadline));
-	const firstRefusals = new Map<Patience, number>();
-	let problem: Problem = { path, transport: 'noTurn' };
-	let mayHaveArrived = false;
-	const orLate = (error: unknown) =>
-		stop?.aborted && !cancelled?.aborted ? new ServiceError(caller.getNode(), problem) : error;
-	for (let tries = 1; ; tries++) {
-		let failure: unknown;
-		const giveBack = await takePlaces(apiKey, policy, stop).catch((error: unknown) => {
-			throw orLate(error);
-		});
-		try {
-			return await (policy.upload
-				? attempt(credential)
-				: withinTime(attempt(credential), deadline));
-		} catch (error) {
-			failure = error;
-		} finally {
-			giveBack();
-		}
-		if (cancelled?.aborted)
-			throw new NodeOperationError(caller.getNode(), 'The execution was cancelled');
-		if (failure instanceof NodeOperationError) throw failure;
-		const found = problemOf(failure, path, apiKey);
-		if (!found) throw new NodeOperationError(caller.getNode(), wordsOf(failure, apiKey));
-		problem = { ...found, isRepeat: mayHaveArrived };
-		mayHaveArrived ||= isWithoutAnswer(found);
-		const patience = once ? undefined : patienceFor(problem, policy);
-		if (!patience) throw new ServiceError(caller.getNode(), problem);
-		const first = firstRefusals.get(patience) ?? Date.now();
-		firstRefusals.set(patience, first);
-		const delay = delayBeforeRetry(problem, tries, RETRY[patience] - (Date.now() - first));
-		if (delay === undefined) throw new ServiceError(caller.getNode(), problem);
-		await pause(delay, stop).catch((error: unknown) => {
-			throw orLate(error);
-		});
-	}
-}
-
-/** The longest time that a timer of Node.js can take, in ms: 24.8 days. */
-const LONGEST_TIMER = 2 ** 31 - 1;
-
-function signalAt(deadline?: number): AbortSignal | undefined {
-	if (deadline === undefined) return undefined;
-	return AbortSignal.timeout(Math.min(Math.max(0, deadline - Date.now()), LONGEST_TIMER));
-}
-
-function anyOf(...signals: Array<AbortSignal | undefined>): AbortSignal | undefined {
-	const given = signals.filter((signal) => signal !== undefined);
-	return given.length > 1 ? AbortSignal.any(given) : given[0];
-}
-
-async function withinTime<T>(work: Promise<T>, deadline = Infinity): Promise<T> {
-	const late = signalAt(Math.min(deadline, Date.now() + TIMEOUTS.request));
-	return await new Promise<T>((resolve, reject) => {
-		const tooLate = () => reject(new Late());
-		if (late?.aborted) tooLate();
-		late?.addEventListener('abort', tooLate, { once: true });
-		work.then(resolve, reject).finally(() => late?.removeEventListener('abort', tooLate));
-	});
-}
-
-/** Waits `ms`, or rejects at once when the execution is cancelled. */
-export async function pause(ms: number, cancelled?: AbortSignal): Promise<void> {
-	cancelled?.throwIfAborted();
-	await new Promise<void>((resolve, reject) => {
-		const stop = () => reject(cancelled?.reason);
-		cancelled?.addEventListener('abort', stop, { once: true });
-		void sleep(ms).then(() => {
-			cancelled?.removeEventListener('abort', stop);
-			resolve();
-		});
-	});
-}
-
-function wordsOf(error: unknown, apiKey: string): string {
-	return withoutKey(error instanceof Error ? error.message : String(error), apiKey);
 }

@@ -6,8 +6,11 @@ import type {
 	NodeOperationError,
 } from 'n8n-workflow';
 
+import { unlessAborted } from './abortable';
 import { refuse } from './checks';
+import { rowFor } from './errorTable';
 import { required, textIn } from './parameters';
+import { Late } from './problem';
 import type { RoutingRequest } from './service';
 import { MAX_FILE_BYTES } from './shapes';
 
@@ -54,24 +57,39 @@ class Recording extends File {
 		this.attempt.abort();
 	}
 
+	/** Ends in an error where the bytes are not as many as announced: the service would wait for the rest. */
 	private async *pieces(over: AbortSignal): AsyncGenerator<Uint8Array> {
+		let left = this.size;
 		for await (const piece of await this.source(over)) {
+			left -= piece.length;
+			if (left < 0) throw new WrongLength();
 			this.lastMoved = Date.now();
 			yield piece;
 		}
+		if (left > 0 && !over.aborted) throw new WrongLength();
 	}
 
 	private async source(
 		over: AbortSignal,
 	): Promise<AsyncIterable<Uint8Array> | Iterable<Uint8Array>> {
 		const { id, data } = this.binary;
-		if (!id) return inChunks(Buffer.from(data, 'base64'));
+		if (!id) return inChunks(bytesOf(data));
 		const file = await this.helpers.getBinaryStream(id, CHUNK);
 		const close = () => void file.destroy();
 		over.addEventListener('abort', close);
 		if (over.aborted) close();
 		return file;
 	}
+}
+
+/** A file in n8n's storage has more or fewer bytes than n8n has noted. */
+class WrongLength extends Error {
+	readonly code = 'EIO';
+}
+
+/** Base64 in memory: in lines, URL-safe, or as a data URL, as sources of files write it. */
+function bytesOf(data: string): Buffer {
+	return Buffer.from(data.replace(/^\s*data:[^,]*,/, ''), 'base64');
 }
 
 function* inChunks(bytes: Buffer): Generator<Uint8Array> {
@@ -97,15 +115,15 @@ export async function whileMoving<T>(
 		const left = Math.max(started, moved) + idleMs - Date.now();
 		if (done) return;
 		if (left > 0) AbortSignal.timeout(left).addEventListener('abort', watch);
-		else idle.abort();
+		else idle.abort(new Late());
 	};
 	watch();
 	const cancelled = context.getExecutionCancelSignal();
 	const signal = AbortSignal.any(cancelled ? [cancelled, idle.signal] : [idle.signal]);
+	const watched = Object.create(context, { getExecutionCancelSignal: { value: () => signal } });
 	try {
-		return await work(
-			Object.create(context, { getExecutionCancelSignal: { value: () => signal } }),
-		);
+		// Ends with the signal, also should n8n no longer heed it.
+		return await unlessAborted(work(watched), signal);
 	} finally {
 		done = true;
 		if (recording instanceof Recording) recording.close();
@@ -219,6 +237,11 @@ export async function attachRecording(
 }
 
 async function sizeOf(context: IExecutePaginationFunctions, binary: IBinaryData): Promise<number> {
-	if (binary.id) return (await context.helpers.getBinaryMetadata(binary.id)).fileSize;
-	return Buffer.byteLength(binary.data, 'base64');
+	if (binary.id) {
+		const stored = await context.helpers.getBinaryMetadata(binary.id).catch(() => undefined);
+		if (Number.isFinite(stored?.fileSize)) return Number(stored?.fileSize);
+		const { message, next } = rowFor({ path: '/transcribe', transport: 'unreadableFile' });
+		throw refuse(context, message, next);
+	}
+	return bytesOf(binary.data).length;
 }

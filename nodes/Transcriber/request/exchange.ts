@@ -1,0 +1,105 @@
+import { NodeOperationError } from 'n8n-workflow';
+
+import { anyOf, pause, signalAt } from './abortable';
+import { credentialOf, type TranscriberCredential } from './credential';
+import { ServiceError } from './errors';
+import { lineFor } from './limits';
+import { isWithoutAnswer, problemOf, type Problem } from './problem';
+import { RETRY, delayBeforeRetry, patienceFor, type Patience } from './retry';
+import { NoRoom, roomOf, type CountTasks } from './room';
+import { withoutKey } from './secrets';
+import type { CallOptions, Caller, Policy } from './service';
+
+/** What holds for one request, whichever way it is sent. */
+interface Bounds extends Pick<CallOptions, 'deadline' | 'once'> {
+	policy: Policy;
+	/** Below /api/v1. */
+	path: string;
+	/** For a submit: how it can be seen whether the account has room for another task. */
+	countTasks?: CountTasks;
+}
+
+/**
+ * The one policy of all requests: waits for its turn within the rate limits, sends, and repeats
+ * what may be repeated (service document, "Errors" and "Limits"). Patience is counted by the clock
+ * from the first refusal of its kind. Throws a {@link ServiceError}, and a NodeOperationError where
+ * the execution was cancelled or the request could not be made.
+ */
+export async function exchange<T>(
+	caller: Caller,
+	{ policy, path, deadline, once, countTasks }: Bounds,
+	attempt: (credential: TranscriberCredential) => Promise<T>,
+): Promise<T> {
+	const node = caller.getNode();
+	const credential = await credentialOf(caller);
+	const { apiKey } = credential;
+	const cancelled = caller.getExecutionCancelSignal?.();
+	const stop = anyOf(cancelled, signalAt(deadline));
+	const firstRefusals = new Map<Patience, number>();
+	let problem: Problem = { path, transport: 'noTurn' };
+	let mayHaveArrived = false;
+	const waitFor = async <W>(wait: Promise<W>): Promise<W> =>
+		await wait.catch((error: unknown) => {
+			if (error instanceof NoRoom) throw new ServiceError(node, { ...error.problem, path });
+			throw stop?.aborted && !cancelled?.aborted ? new ServiceError(node, problem) : error;
+		});
+	// Kept from the first attempt to the last: who came first is served first, also after a refusal.
+	const leaveUploads = policy.upload && (await waitFor(lineFor(apiKey, 'uploads').take(stop)));
+	try {
+		for (let tries = 1; ; tries++) {
+			const fullSince = firstRefusals.get('patienceWhenFull');
+			const until = fullSince && fullSince + RETRY.patienceWhenFull;
+			const leave = await waitFor(takeTurn(apiKey, policy, { countTasks, until, stop }));
+			let failure: unknown;
+			try {
+				const result = await attempt(credential);
+				leave('accepted');
+				return result;
+			} catch (error) {
+				failure = error;
+			}
+			const found = problemOf(failure, path, apiKey);
+			leave(found);
+			if (cancelled?.aborted) throw new NodeOperationError(node, 'The execution was cancelled');
+			if (failure instanceof NodeOperationError) throw failure;
+			if (!found) throw new NodeOperationError(node, wordsOf(failure, apiKey));
+			problem = { ...found, isRepeat: mayHaveArrived };
+			mayHaveArrived ||= isWithoutAnswer(found);
+			const patience = once ? undefined : patienceFor(problem, policy);
+			if (!patience) throw new ServiceError(node, problem);
+			const first = firstRefusals.get(patience) ?? Date.now();
+			firstRefusals.set(patience, first);
+			// Room is waited for before the next attempt.
+			if (countTasks && problem.status === 429) continue;
+			const delay = delayBeforeRetry(problem, tries, first + RETRY[patience] - Date.now());
+			if (delay === undefined) throw new ServiceError(node, problem);
+			await waitFor(pause(delay, stop));
+		}
+	} finally {
+		if (leaveUploads) leaveUploads();
+	}
+}
+
+/** A place within the rate limit, and for a submit room for its task. Returns what gives them back. */
+async function takeTurn(
+	apiKey: string,
+	{ limit }: Policy,
+	{ countTasks, until, stop }: { countTasks?: CountTasks; until?: number; stop?: AbortSignal },
+): Promise<(end: 'accepted' | Problem | undefined) => void> {
+	const leaveLimit = await lineFor(apiKey, limit).take(stop);
+	if (!countTasks) return leaveLimit;
+	const leaveRoom = await roomOf(apiKey)
+		.enter(countTasks, until, stop)
+		.catch((error: unknown) => {
+			leaveLimit();
+			throw error;
+		});
+	return (end) => {
+		leaveLimit();
+		leaveRoom(end);
+	};
+}
+
+function wordsOf(error: unknown, apiKey: string): string {
+	return withoutKey(error instanceof Error ? error.message : String(error), apiKey);
+}

@@ -1,5 +1,7 @@
 import type {
 	IAuthenticateGeneric,
+	IAuthenticateRuleResponseCode,
+	IAuthenticateRuleResponseSuccessBody,
 	Icon,
 	ICredentialTestRequest,
 	ICredentialType,
@@ -7,6 +9,35 @@ import type {
 } from 'n8n-workflow';
 
 import { API_KEY_EXPRESSION, API_ROOT_EXPRESSION } from '../nodes/Transcriber/apiRoot';
+
+const NOT_THE_SERVICE =
+	'Something other than the service answered at this address, for example a web page. Check the Base URL: it is the address of the service itself, without a path of your own.';
+
+/** n8n's types take rules of one kind only; n8n itself applies each to what it fits. */
+const RULES: Array<IAuthenticateRuleResponseCode | IAuthenticateRuleResponseSuccessBody> = [
+	// n8n looks up the key in whatever was answered. Only a text has `trim`, only a list `flat`: the
+	// account is an object, so either of them comes from somebody else.
+	...['trim', 'flat'].map((method) => ({
+		type: 'responseSuccessBody' as const,
+		properties: { key: `${method}.name`, value: method, message: NOT_THE_SERVICE },
+	})),
+	{
+		type: 'responseCode',
+		properties: {
+			value: 401,
+			message:
+				'The service does not accept the API key. Check it, and that the API is enabled in the API section of your account at the service.',
+		},
+	},
+	{
+		type: 'responseCode',
+		properties: {
+			value: 404,
+			message:
+				'There is no such service at this address. Check the Base URL: it is the address of the service itself, without a path of your own.',
+		},
+	},
+];
 
 export class TranscriberApi implements ICredentialType {
 	name = 'transcriberApi';
@@ -31,7 +62,9 @@ export class TranscriberApi implements ICredentialType {
 			default: '',
 			required: true,
 			placeholder: 'e.g. https://transcriber.example.com',
-			description: 'Address of the service, as shown in the API section of your cabinet',
+			description:
+				'Address of the service, as shown in the API section of your account at the service',
+			hint: 'The address alone, without a path, e.g. https://transcriber.example.com',
 		},
 		{
 			displayName: 'API Key',
@@ -41,8 +74,8 @@ export class TranscriberApi implements ICredentialType {
 			default: '',
 			required: true,
 			description:
-				'Key from the API section of your cabinet. The API has to be enabled there, otherwise every request is refused.',
-			hint: 'From the API section of your cabinet at the service, where the API has to be enabled',
+				'Key from the API section of your account at the service. The API has to be enabled there, otherwise every request is refused.',
+			hint: 'From the API section of your account at the service, where the API has to be enabled',
 		},
 		{
 			displayName: 'Webhook Secret',
@@ -62,23 +95,6 @@ export class TranscriberApi implements ICredentialType {
 
 	test: ICredentialTestRequest = {
 		request: { baseURL: API_ROOT_EXPRESSION, url: '/account', disableFollowRedirect: true },
-		rules: [
-			{
-				type: 'responseCode',
-				properties: {
-					value: 401,
-					message:
-						'The service does not accept the API key. Check it, and that the API is enabled in the API section of your cabinet.',
-				},
-			},
-			{
-				type: 'responseCode',
-				properties: {
-					value: 404,
-					message:
-						'There is no such service at this address. Check the Base URL: it is the address of the service itself, without a path of your own.',
-				},
-			},
-		],
+		rules: RULES as ICredentialTestRequest['rules'],
 	};
 }

@@ -88,7 +88,7 @@ const ROWS: Row[] = [
 		apiKey: 'wrong key',
 		httpCode: '401',
 		message: /^The service does not accept the API key/,
-		next: /Check the 'API Key' in the credential, and that the API is enabled .* cabinet/,
+		next: /Check the 'API Key' in the credential, and that the API is enabled .* your account at the service/,
 		words: 'The API key is invalid',
 	},
 	{
@@ -97,7 +97,7 @@ const ROWS: Row[] = [
 		options: { apiEnabled: false },
 		httpCode: '401',
 		message: /^The service does not accept the API key/,
-		next: /the API is enabled in the API section of the cabinet/,
+		next: /the API is enabled in the API section of your account at the service/,
 		words: 'The API is not enabled in the cabinet',
 	},
 	{

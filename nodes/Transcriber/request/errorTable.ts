@@ -1,9 +1,24 @@
 import type { Problem } from './problem';
+import { MAX_FILE_BYTES } from './shapes';
 
 interface Row extends Partial<Pick<Problem, 'status' | 'errorCode' | 'transport'>> {
 	path?: RegExp;
-	message: string;
+	/** A further condition. */
+	when?: (problem: Problem) => boolean;
+	message: string | ((problem: Problem) => string);
 	next: string;
+}
+
+/** Where Retry-After is longer than the patience, nothing was tried again. */
+const unavailable = ({ retryAfter }: Problem) =>
+	retryAfter
+		? 'The service is temporarily unavailable'
+		: 'The service is temporarily unavailable and stayed so while the node was trying again';
+
+/** E.g. `5 MB`. */
+function sizeIn({ recordingBytes = 0 }: Problem): string {
+	const megabytes = recordingBytes / 1024 ** 2;
+	return megabytes < 1 ? 'less than 1 MB' : `${Math.round(megabytes)} MB`;
 }
 
 /**
@@ -29,7 +44,7 @@ const ROWS: Row[] = [
 	{
 		errorCode: 'api_balance_exhausted',
 		message: 'The balance is empty, so no bot was sent',
-		next: 'Top up the balance in the cabinet, then run the node again.',
+		next: 'Top up the balance in your account at the service, then run the node again.',
 	},
 	{
 		errorCode: 'audio_too_long_api_balance',
@@ -38,18 +53,18 @@ const ROWS: Row[] = [
 	},
 	{
 		errorCode: 'service_unavailable',
-		message: 'The service is temporarily unavailable and stayed so while the node was trying again',
+		message: unavailable,
 		next: 'Run the workflow again in a few minutes.',
 	},
 	{
 		status: 401,
 		message: 'The service does not accept the API key',
-		next: "Check the 'API Key' in the credential, and that the API is enabled in the API section of the cabinet. A rotated key stops working at once.",
+		next: "Check the 'API Key' in the credential, and that the API is enabled in the API section of your account at the service. A rotated key stops working at once.",
 	},
 	{
 		status: 402,
 		message: 'The balance is too low for this request',
-		next: 'Top up the balance in the cabinet, then run the node again.',
+		next: 'Top up the balance in your account at the service, then run the node again.',
 	},
 	{
 		status: 403,
@@ -84,6 +99,26 @@ const ROWS: Row[] = [
 		path: /^\/transcribe/,
 		message: 'The same request is still being worked on by the service',
 		next: 'Another request with the same idempotency key has not ended yet. Try again when it has.',
+	},
+	{
+		status: 409,
+		message: 'The service cannot do this in the present state of the task or bot',
+		next: 'What has ended cannot be cancelled, for example. Look at its status first.',
+	},
+	{
+		status: 413,
+		path: /^\/transcribe/,
+		when: ({ isServiceShape, recordingBytes = 0 }) =>
+			!isServiceShape && recordingBytes < MAX_FILE_BYTES,
+		message: (problem) =>
+			`The file (${sizeIn(problem)}) was refused for its size, although the service takes up to 8 GB`,
+		next: 'Something between n8n and the service, such as a proxy, seems to take only smaller requests. Raise its limit (nginx: client_max_body_size), or let the service fetch the recording with Transcription: Transcribe URL.',
+	},
+	{
+		status: 413,
+		when: ({ isServiceShape, path }) => !isServiceShape && !path.startsWith('/transcribe'),
+		message: 'The request was refused for its size before it reached the service',
+		next: 'Something between n8n and the service, such as a proxy, takes only smaller requests. Send less at once, or raise its limit.',
 	},
 	{
 		status: 413,
@@ -121,8 +156,18 @@ const ROWS: Row[] = [
 	},
 	{
 		status: 503,
-		message: 'The service is temporarily unavailable and stayed so while the node was trying again',
+		message: unavailable,
 		next: 'Run the workflow again in a few minutes.',
+	},
+	{
+		status: 502,
+		message: 'Something between n8n and the service got no usable answer from it',
+		next: 'Try again later. If it stays so, tell whoever runs the proxy, or the support of the service.',
+	},
+	{
+		status: 504,
+		message: 'Something between n8n and the service did not get its answer in time',
+		next: 'Try again later. If it stays so, tell whoever runs the proxy, or the support of the service.',
 	},
 	{
 		transport: 'redirect',
@@ -171,12 +216,12 @@ const ROWS: Row[] = [
 	},
 ];
 
-const FALLBACK = {
+const FALLBACK: Row = {
 	message: 'The service refused the request',
 	next: 'Read what the service said, correct the parameters and try again.',
 };
 
-const SERVER_FAULT = {
+const SERVER_FAULT: Row = {
 	message: 'The service has an internal fault',
 	next: 'Try again later, and tell the support of the service if it stays so.',
 };
@@ -188,7 +233,9 @@ export function rowFor(problem: Problem): { message: string; next: string } {
 			(candidate.errorCode === undefined || candidate.errorCode === problem.errorCode) &&
 			(candidate.status === undefined || candidate.status === problem.status) &&
 			(candidate.transport === undefined || candidate.transport === problem.transport) &&
-			(candidate.path === undefined || candidate.path.test(problem.path)),
+			(candidate.path === undefined || candidate.path.test(problem.path)) &&
+			(candidate.when === undefined || candidate.when(problem)),
 	);
-	return row ?? ((problem.status ?? 0) >= 500 ? SERVER_FAULT : FALLBACK);
+	const { message, next } = row ?? ((problem.status ?? 0) >= 500 ? SERVER_FAULT : FALLBACK);
+	return { message: typeof message === 'string' ? message : message(problem), next };
 }

@@ -12,7 +12,7 @@ export class ServiceError extends NodeApiError {
 		const row = rowFor(problem);
 		super(node, { message: row.message } as JsonObject, {
 			message: row.message,
-			description: [row.next, said(problem)].filter(Boolean).join(' '),
+			description: [row.next, asksToWait(problem), said(problem)].filter(Boolean).join(' '),
 			httpCode: problem.status === undefined ? undefined : String(problem.status),
 		});
 		// n8n shows the details of an error by this name, not by its class.
@@ -36,4 +36,18 @@ export function said({ status, errorCode, serviceMessage }: Problem): string {
 	const code = errorCode ? `, ${errorCode}` : '';
 	const words = serviceMessage ? `: “${serviceMessage}”` : '';
 	return `The service answered HTTP ${status}${code}${words}.`;
+}
+
+/** When to try again, where the service has said so. */
+function asksToWait({ retryAfter }: Problem): string {
+	if (!retryAfter) return '';
+	const [amount, unit] = inWords(retryAfter / 1000);
+	return `The service asks to try again in ${amount} ${unit}${amount === 1 ? '' : 's'}.`;
+}
+
+function inWords(seconds: number): [amount: number, unit: string] {
+	if (seconds < 120) return [Math.ceil(seconds), 'second'];
+	if (seconds < 120 * 60) return [Math.ceil(seconds / 60), 'minute'];
+	if (seconds < 48 * 3600) return [Math.ceil(seconds / 3600), 'hour'];
+	return [Math.ceil(seconds / 86_400), 'day'];
 }

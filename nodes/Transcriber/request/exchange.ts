@@ -15,6 +15,8 @@ interface Bounds extends Pick<CallOptions, 'deadline' | 'once'> {
 	policy: Policy;
 	/** Below /api/v1. */
 	path: string;
+	/** Of the recording that is sent along. */
+	recordingBytes?: number;
 	/** For a submit: how it can be seen whether the account has room for another task. */
 	countTasks?: CountTasks;
 }
@@ -27,7 +29,7 @@ interface Bounds extends Pick<CallOptions, 'deadline' | 'once'> {
  */
 export async function exchange<T>(
 	caller: Caller,
-	{ policy, path, deadline, once, countTasks }: Bounds,
+	{ policy, path, deadline, once, recordingBytes, countTasks }: Bounds,
 	attempt: (credential: TranscriberCredential) => Promise<T>,
 ): Promise<T> {
 	const node = caller.getNode();
@@ -63,7 +65,7 @@ export async function exchange<T>(
 			if (cancelled?.aborted) throw new NodeOperationError(node, 'The execution was cancelled');
 			if (failure instanceof NodeOperationError) throw failure;
 			if (!found) throw new NodeOperationError(node, wordsOf(failure, apiKey));
-			problem = { ...found, isRepeat: mayHaveArrived };
+			problem = { ...found, recordingBytes, isRepeat: mayHaveArrived };
 			mayHaveArrived ||= isWithoutAnswer(found);
 			const patience = once ? undefined : patienceFor(problem, policy);
 			if (!patience) throw new ServiceError(node, problem);

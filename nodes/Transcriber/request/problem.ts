@@ -17,6 +17,10 @@ export interface Problem {
 	transport?: Transport;
 	/** An earlier attempt got no answer, so this may be the echo of what the service has done. */
 	isRepeat?: boolean;
+	/** Whether the error body has the documented shape, which nothing else than the service is likely to send. */
+	isServiceShape?: boolean;
+	/** Bytes of the recording that was sent along. */
+	recordingBytes?: number;
 	/** Milliseconds the service asked to wait (`Retry-After`). */
 	retryAfter?: number;
 }
@@ -56,13 +60,11 @@ export function problemOf(error: unknown, path: string, apiKey: string): Problem
 	const { statusCode: status, headers, body } = error.response;
 	if (status >= 200 && status < 300) return { path, status, transport: 'notJson' };
 	if (status >= 300 && status < 400) return { path, status, transport: 'redirect' };
-	const { errorCode, serviceMessage } = readRefusal(withoutSecrets(body, apiKey));
 	return {
 		path,
 		status,
-		errorCode,
-		serviceMessage,
-		retryAfter: retryAfterOf(headers['retry-after']),
+		...readRefusal(withoutSecrets(body, apiKey)),
+		retryAfter: retryAfterOf(headers?.['retry-after']),
 	};
 }
 
@@ -85,27 +87,76 @@ export function transportOf(code: string): Transport {
 
 /**
  * Reads the error body of the service document ("Errors"): `{ detail: { error_code, message } }`.
- * The content of `detail` without an `error_code` is not shown, so a text or a list is read too.
+ * The content of `detail` without an `error_code` is not shown, and what stands before the service
+ * has shapes of its own (a text, HTML, a list, `error`, `errors`, RFC 9457), so all of them are read.
  */
-export function readRefusal(body: unknown): Pick<Problem, 'errorCode' | 'serviceMessage'> {
-	const detail = (body as IDataObject | null)?.detail ?? body;
-	if (Array.isArray(detail)) return { serviceMessage: detail.map(wordsOf).join('; ') || undefined };
-	const errorCode = (detail as IDataObject | null)?.error_code;
+export function readRefusal(
+	body: unknown,
+): Pick<Problem, 'errorCode' | 'serviceMessage' | 'isServiceShape'> {
+	const read = typeof body === 'string' ? parsed(body) : body;
+	const { detail, error, errors, error_code: ownCode } = partsOf(read);
+	const [first] = Array.isArray(errors) ? errors : [];
+	const codes = [detail, error, first].flatMap((part) => {
+		const { error_code: errorCode, code } = partsOf(part);
+		return [errorCode, code];
+	});
 	return {
-		errorCode: typeof errorCode === 'string' ? errorCode : undefined,
-		serviceMessage: wordsOf(detail).slice(0, 500) || undefined,
+		errorCode: [ownCode, ...codes].find((code): code is string => typeof code === 'string'),
+		serviceMessage: wordsOf(read).slice(0, 500) || undefined,
+		isServiceShape: detail !== undefined && typeof read === 'object',
 	};
 }
 
-function wordsOf(value: unknown): string {
+function partsOf(value: unknown): IDataObject {
+	return typeof value === 'object' && value !== null ? (value as IDataObject) : {};
+}
+
+/** JSON that was sent as text. */
+function parsed(text: string): unknown {
+	if (!/^\s*[{[]/.test(text)) return text;
+	try {
+		return JSON.parse(text);
+	} catch {
+		return text;
+	}
+}
+
+/** Where the words of an error stand, the best place first. */
+const WORDS = [
+	'detail',
+	'message',
+	'msg',
+	'error',
+	'errors',
+	'error_description',
+	'title',
+	'reason',
+];
+
+/** How deep they are looked for. */
+const DEEPEST = 6;
+
+function wordsOf(value: unknown, depth = 0): string {
 	// Proxies answer in HTML.
-	if (typeof value === 'string')
+	if (typeof value === 'string') {
 		return value
+			.slice(0, 100_000)
+			.replace(/<(style|script)\b[^]*?<\/\1>/gi, ' ')
 			.replace(/<[^>]*>/g, ' ')
 			.replace(/\s+/g, ' ')
 			.trim();
-	const { message, msg } = (value ?? {}) as IDataObject;
-	return String(message ?? msg ?? '').trim();
+	}
+	if (typeof value === 'number') return String(value);
+	if (depth > DEEPEST) return '';
+	if (Array.isArray(value)) {
+		const items = value.slice(0, 20).map((item) => wordsOf(item, depth + 1));
+		return items.filter(Boolean).join('; ');
+	}
+	const parts = partsOf(value);
+	const words = WORDS.map((name) => wordsOf(parts[name], depth + 1)).find(Boolean) ?? '';
+	// FastAPI: `loc` is the way to the wrong field, e.g. ["body", "language"].
+	const field = Array.isArray(parts.loc) ? parts.loc.at(-1) : undefined;
+	return words && typeof field === 'string' ? `${field}: ${words}` : words;
 }
 
 /** `Retry-After` in both its forms, seconds or a date, in ms from now. */

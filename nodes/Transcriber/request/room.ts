@@ -1,5 +1,4 @@
 import { createHash } from 'crypto';
-import { sleep } from 'n8n-workflow';
 
 import { pause, unlessAborted } from './abortable';
 import { LIMITS } from './limits';
@@ -38,6 +37,9 @@ export class Room {
 
 	private fullSince = Infinity;
 
+	/** When somebody was last sent away, by the service or here; 0 after something was accepted. */
+	private sentAwayAt = 0;
+
 	private problem?: Problem;
 
 	/** How many may pass before the next look. */
@@ -46,8 +48,6 @@ export class Room {
 	private nextLook = 0;
 
 	private looking?: Promise<void>;
-
-	constructor(private readonly forget: (room: Room) => void) {}
 
 	/**
 	 * Waits until there is room. `until` (ms since 1970) is the end of the caller's own patience; one
@@ -62,7 +62,6 @@ export class Room {
 			this.underWay += 1;
 		} finally {
 			this.waiting -= 1;
-			void this.leaveIfIdle();
 		}
 		const enteredAt = Date.now();
 		return (end: 'accepted' | Problem | undefined) => this.left(enteredAt, end);
@@ -74,7 +73,10 @@ export class Room {
 		until = this.fullSince + RETRY.patienceWhenFull,
 		stop?: AbortSignal,
 	): Promise<void> {
-		if (Math.max(this.nextLook, Date.now()) > until) throw new NoRoom(problem);
+		if (Math.max(this.nextLook, Date.now()) > until) {
+			this.sentAwayAt = Date.now();
+			throw new NoRoom(problem);
+		}
 		if (this.nextLook > Date.now()) return await pause(this.nextLook - Date.now(), stop);
 		this.looking ??= this.look(count)
 			// Its caller was cancelled: another one looks.
@@ -102,9 +104,9 @@ export class Room {
 		this.underWay -= 1;
 		if (end === 'accepted') {
 			this.refusals = 0;
+			this.sentAwayAt = 0;
 			this.fullSince = Date.now();
 		} else if (end?.status === 429) this.refuse(enteredAt, end);
-		void this.leaveIfIdle(end === 'accepted');
 	}
 
 	private refuse(enteredAt: number, problem: Problem): void {
@@ -113,18 +115,20 @@ export class Room {
 		if (enteredAt >= this.refusedAt) this.refusals += 1;
 		if (!this.problem) this.fullSince = now;
 		this.refusedAt = now;
+		this.sentAwayAt = now;
 		this.wasFull = false;
 		this.problem = problem;
 		this.free = 0;
 		this.nextLook = now + (problem.retryAfter || pauseBeforeLook(this.refusals));
 	}
 
-	/** Who comes when nobody waits finds out on their own. */
-	private async leaveIfIdle(isAccepted = false): Promise<void> {
-		if (this.waiting + this.underWay > 0) return;
-		// Those who waited for their upload to begin come at once when others give up.
-		if (!isAccepted) await sleep(RETRY.base);
-		if (this.waiting + this.underWay === 0) this.forget(this);
+	/**
+	 * Whether nobody needs what is known here any longer: who comes when nobody waits finds out alone.
+	 * Those whose upload was waiting for its place come at once when others give up, so that is too soon.
+	 */
+	isOver(): boolean {
+		const isIdle = this.waiting + this.underWay === 0;
+		return isIdle && Date.now() - this.sentAwayAt > RETRY.base;
 	}
 }
 
@@ -132,9 +136,9 @@ const rooms = new Map<string, Room>();
 
 /** The door of this API key's account. The key itself is never kept: only its hash is. */
 export function roomOf(apiKey: string): Room {
+	for (const [id, room] of rooms) if (room.isOver()) rooms.delete(id);
 	const id = createHash('sha256').update(apiKey).digest('hex');
-	const forget = (room: Room) => rooms.get(id) === room && rooms.delete(id);
-	const room = rooms.get(id) ?? new Room(forget);
+	const room = rooms.get(id) ?? new Room();
 	rooms.set(id, room);
 	return room;
 }

@@ -1,9 +1,20 @@
 /** Shorter than any key. What is shorter could be a word of a transcript, which must not be altered. */
 const SHORTEST_KEY = 8;
 
-/** The service's own words, should it repeat the API key in them. */
+/** The service's own words, should it repeat the API key in them, as it is or URL-encoded. */
 export function withoutKey(text: string, apiKey: string): string {
-	return apiKey.length < SHORTEST_KEY ? text : text.replaceAll(apiKey, '***');
+	if (apiKey.length < SHORTEST_KEY) return text;
+	return text.replaceAll(apiKey, '***').replaceAll(encodeURIComponent(apiKey), '***');
+}
+
+/** The field of the service document, and how other shapes of an answer could write it. */
+const SECRET_NAME = /^webhook[_-]?secret$/i;
+
+interface Copying {
+	from: object;
+	to: unknown[] | Record<string, unknown>;
+	/** The answer itself, or an element of the list that it is. */
+	isTop: boolean;
 }
 
 /**
@@ -17,18 +28,39 @@ export function holdsLongerKey(answer: unknown, apiKey: string): boolean {
 }
 
 /**
- * An answer as it may be output and saved: the document leaves open what the account and others
- * hold, and lists `webhook_secret` among the fields of a meeting bot.
+ * An answer as it may be output and saved: a copy in which the API key is masked, also in names, and
+ * `webhook_secret` is left out. `keepWebhookSecret` keeps that of the answer itself, for the caller
+ * that seals it; any deeper one has no user. Works without recursion, because an answer may be
+ * nested deeper than the stack.
  */
 export function withoutSecrets(value: unknown, apiKey: string, keepWebhookSecret = false): unknown {
-	if (typeof value === 'string') return withoutKey(value, apiKey);
-	if (Array.isArray(value)) {
-		return value.map((inner) => withoutSecrets(inner, apiKey, keepWebhookSecret));
+	const copies = new Map<object, unknown>();
+	const todo: Copying[] = [];
+	const copyOf = (original: unknown, isTop: boolean): unknown => {
+		if (typeof original === 'string') return withoutKey(original, apiKey);
+		if (!isPlain(original)) return original;
+		if (copies.has(original)) return copies.get(original);
+		const to = Array.isArray(original) ? [] : {};
+		copies.set(original, to);
+		todo.push({ from: original, to, isTop });
+		return to;
+	};
+	const copy = copyOf(value, true);
+	for (const { from, to, isTop } of todo) {
+		if (Array.isArray(to)) {
+			for (const inner of from as unknown[]) to.push(copyOf(inner, isTop));
+			continue;
+		}
+		for (const [name, inner] of Object.entries(from)) {
+			const isKept = keepWebhookSecret && isTop && name === 'webhook_secret';
+			if ((SECRET_NAME.test(name) && !isKept) || name === '__proto__') continue;
+			to[withoutKey(name, apiKey)] = copyOf(inner, false);
+		}
 	}
-	if (typeof value !== 'object' || value === null) return value;
-	return Object.fromEntries(
-		Object.entries(value)
-			.filter(([name]) => keepWebhookSecret || name !== 'webhook_secret')
-			.map(([name, inner]) => [name, withoutSecrets(inner, apiKey, keepWebhookSecret)]),
-	);
+	return copy;
+}
+
+function isPlain(value: unknown): value is object {
+	if (typeof value !== 'object' || value === null) return false;
+	return Array.isArray(value) || Object.prototype.toString.call(value) === '[object Object]';
 }

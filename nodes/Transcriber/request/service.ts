@@ -18,7 +18,7 @@ import { RETRY } from './retry';
 import { holdsLongerKey, withoutSecrets } from './secrets';
 import { objectsIn } from './shapes';
 import { countTasksInProgress } from './tasksInProgress';
-import { whileMoving } from './upload';
+import { recordingIn, whileMoving } from './upload';
 
 export type RoutingRequest = DeclarativeRestApiSettings.ResultOptions;
 
@@ -82,7 +82,8 @@ export async function send(
 	const list = async (qs: IDataObject) => await call(this, { method: 'GET', url: '/tasks', qs });
 	const countTasks =
 		policy.limit === 'submit' ? async () => await countTasksInProgress(list) : undefined;
-	const bounds = { policy, path: request.options.url ?? '', countTasks };
+	const recordingBytes = policy.upload ? recordingIn(request.options.body)?.size : undefined;
+	const bounds = { policy, path: request.options.url ?? '', recordingBytes, countTasks };
 	return await exchange(this, bounds, async ({ apiKey }) => {
 		noteSending(this, { apiKey, policy });
 		// A copy, because n8n writes the API key into the headers it is given.

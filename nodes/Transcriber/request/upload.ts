@@ -96,6 +96,12 @@ function* inChunks(bytes: Buffer): Generator<Uint8Array> {
 	for (let at = 0; at < bytes.length; at += CHUNK) yield bytes.subarray(at, at + CHUNK);
 }
 
+/** The recording of a form that {@link attachRecording} has made. */
+export function recordingIn(form: unknown): Recording | undefined {
+	const file = form instanceof FormData ? form.get('file') : undefined;
+	return file instanceof Recording ? file : undefined;
+}
+
 /**
  * Breaks the upload off when for `idleMs` no piece of the recording was asked for and no answer
  * came. n8n puts the signal that cancels the execution into every request, so that is where.
@@ -106,12 +112,12 @@ export async function whileMoving<T>(
 	idleMs: number,
 	work: (watched: IExecuteSingleFunctions) => Promise<T>,
 ): Promise<T> {
-	const recording = form instanceof FormData ? form.get('file') : undefined;
+	const recording = recordingIn(form);
 	const started = Date.now();
 	const idle = new AbortController();
 	let done = false;
 	const watch = () => {
-		const moved = recording instanceof Recording ? recording.lastMoved : 0;
+		const moved = recording?.lastMoved ?? 0;
 		const left = Math.max(started, moved) + idleMs - Date.now();
 		if (done) return;
 		if (left > 0) AbortSignal.timeout(left).addEventListener('abort', watch);
@@ -126,7 +132,7 @@ export async function whileMoving<T>(
 		return await unlessAborted(work(watched), signal);
 	} finally {
 		done = true;
-		if (recording instanceof Recording) recording.close();
+		recording?.close();
 	}
 }
 

@@ -15,12 +15,11 @@ const NOT_THE_SERVICE =
 
 /** n8n's types take rules of one kind only; n8n itself applies each to what it fits. */
 const RULES: Array<IAuthenticateRuleResponseCode | IAuthenticateRuleResponseSuccessBody> = [
-	// n8n looks up the key in whatever was answered. Only a text has `trim`, only a list `flat`: the
-	// account is an object, so either of them comes from somebody else.
-	...['trim', 'flat'].map((method) => ({
-		type: 'responseSuccessBody' as const,
-		properties: { key: `${method}.name`, value: method, message: NOT_THE_SERVICE },
-	})),
+	{
+		// n8n looks the key up in whatever was answered. Only a text has `trim`, and the account is an object.
+		type: 'responseSuccessBody',
+		properties: { key: 'trim.name', value: 'trim', message: NOT_THE_SERVICE },
+	},
 	{
 		type: 'responseCode',
 		properties: {

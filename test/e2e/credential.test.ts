@@ -31,6 +31,26 @@ describe('the credential in a real n8n', () => {
 		});
 	});
 
+	it('its test is no success for a web page that answers 200', async () => {
+		bench.simulator.fault({
+			match: { path: '/account$' },
+			action: { kind: 'respond', status: 200, body: '<!DOCTYPE html><html>Welcome</html>' },
+		});
+		const { url, apiKey } = bench.simulator;
+		expect(
+			await bench.rest.testCredential('transcriberApi', { baseUrl: url, apiKey }),
+		).toMatchObject({
+			status: 'Error',
+			message: expect.stringContaining('Something other than the service answered'),
+		});
+	});
+
+	it('is tested without what was pasted along with the key and the address', async () => {
+		const { url, apiKey } = bench.simulator;
+		const data = { baseUrl: ` ${url}/\u200b`, apiKey: `\ufeff${apiKey}\r\n` };
+		expect(await bench.rest.testCredential('transcriberApi', data)).toMatchObject({ status: 'OK' });
+	});
+
 	it('serves the HTTP Request node as a predefined credential', async () => {
 		const { items, error } = await bench.runNode(
 			{

@@ -1,5 +1,6 @@
 import { Workflow } from 'n8n-workflow';
 
+import { TranscriberApi } from '../../credentials/TranscriberApi.credentials';
 import { API_ROOT_EXPRESSION, apiRoot } from '../../nodes/Transcriber/apiRoot';
 import { lineFor } from '../../nodes/Transcriber/request/limits';
 import { testCredential } from '../support/engine';
@@ -93,6 +94,35 @@ describe('the credential test', () => {
 		const { error } = await testCredential(service.credentials({ apiKey: 'wrong' }));
 		expect(error).toMatchObject({ httpCode: '401' });
 	});
+
+	/** What n8n's credential test says of an answer with a status of success: its own reading of the rules. */
+	const { get } = jest.requireActual<{ get: (from: unknown, key: string) => unknown }>('lodash');
+	const verdictOn = async (body: unknown) => {
+		service.running().fault({
+			match: { path: '/account$' },
+			action: { kind: 'respond', status: 200, body },
+		});
+		const { json } = await testCredential(service.credentials());
+		const rules = new TranscriberApi().test.rules ?? [];
+		return rules.find(
+			({ type, properties }) =>
+				type === 'responseSuccessBody' && get(json[0], properties.key) === properties.value,
+		)?.properties.message;
+	};
+
+	it.each(['<html>Welcome</html>', '\n\n<!DOCTYPE html>', 'OK', '"OK"', '{ "cut": '])(
+		'fails for an answer that is no account: %j',
+		async (body) => {
+			expect(await verdictOn(body)).toContain('Something other than the service answered');
+		},
+	);
+
+	it.each<object>([{ balance: 1000 }, { 0: '<', trim: true }, {}])(
+		'succeeds for an object, whatever its fields: %j',
+		async (body) => {
+			expect(await verdictOn(body)).toBeUndefined();
+		},
+	);
 
 	it('fails for a redirect', async () => {
 		service.running().fault({

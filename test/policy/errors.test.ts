@@ -6,7 +6,7 @@ import { Container } from '@n8n/di';
 import { BinaryDataService } from 'n8n-core';
 import type { INodeParameters } from 'n8n-workflow';
 
-import { transportOf } from '../../nodes/Transcriber/request/problem';
+import { readRefusal, transportOf } from '../../nodes/Transcriber/request/problem';
 import { TIMEOUTS } from '../../nodes/Transcriber/request/service';
 import type { FaultRule, SimulatorOptions } from '../simulator';
 import { selfSignedCertificate } from '../support/certificate';
@@ -322,6 +322,103 @@ it.each(['object', 'string', 'list'] as const)(
 		service.running().configure({ shapes: { errorDetail: 'object' } });
 	},
 );
+
+const MESSAGE = 'Words from elsewhere';
+
+it.each<[string, unknown, string]>([
+	['a text', MESSAGE, MESSAGE],
+	['`message`', { message: MESSAGE }, MESSAGE],
+	['`error` as a text', { error: MESSAGE }, MESSAGE],
+	['`error` as an object', { error: { code: 'x1', message: MESSAGE } }, MESSAGE],
+	['OAuth', { error: 'x1', error_description: MESSAGE }, 'x1'],
+	[
+		'JSON:API',
+		{ errors: [{ code: 'x1', title: MESSAGE }, { detail: 'More' }] },
+		`${MESSAGE}; More`,
+	],
+	['RFC 9457', { type: 'about:blank', title: 'Bad', detail: MESSAGE }, MESSAGE],
+	['RFC 9457 without detail', { type: 'about:blank', title: MESSAGE, status: 418 }, MESSAGE],
+	['FastAPI', { detail: [{ loc: ['body', 'language'], msg: MESSAGE }] }, `language: ${MESSAGE}`],
+	['objects within objects', { detail: { message: { text: 'x', message: MESSAGE } } }, MESSAGE],
+	['JSON that is sent as a text', JSON.stringify({ detail: MESSAGE }), MESSAGE],
+	['a page with styles', `<style>p { color: red }</style><p>${MESSAGE}</p>`, MESSAGE],
+])('the words of a refusal are found in %s', (_shape, body, words) => {
+	expect(readRefusal(body).serviceMessage).toBe(words);
+});
+
+it.each<[string, unknown]>([
+	['nothing', undefined],
+	['null', null],
+	['an empty object', {}],
+	['an object without words', { detail: { a: { b: 1 } } }],
+	['a list of nothing', [null, {}, []]],
+	['true', true],
+])('a refusal without words is no [object Object]: %s', (_shape, body) => {
+	expect(readRefusal(body).serviceMessage).toBeUndefined();
+});
+
+describe('413', () => {
+	const PAGE = '<html><h1>413 Request Entity Too Large</h1>nginx</html>';
+	const file = () => itemWithFile(Buffer.alloc(5 * 1024 ** 2));
+
+	it.each<[string, unknown]>([
+		['in HTML', PAGE],
+		['without a body', ''],
+		['in JSON of its own', { message: 'Request size limit exceeded' }],
+	])('of a proxy, %s, for 5 MB names the size and the proxy, not the 8 GB', async (_how, body) => {
+		fault({ kind: 'respond', status: 413, body });
+		const { error } = await service.run(FILE, { items: [file()] });
+		expect(error?.message).toMatch(/^The file \(5 MB\) was refused for its size, although/);
+		expect(error?.description).toMatch(/proxy.*client_max_body_size.*Transcribe URL/);
+	});
+
+	it('of a proxy for anything else names the size of the request', async () => {
+		fault({ kind: 'respond', status: 413, body: PAGE });
+		for (const parameters of [DICTIONARY, ACCOUNT]) {
+			const { error } = await service.run(parameters);
+			expect(error?.message).toMatch(/^The request was refused for its size/);
+		}
+	});
+});
+
+describe('when the service says when to try again', () => {
+	it.each([
+		['503', 503, '3600', 'The service asks to try again in 60 minutes.'],
+		['503', 503, '180', 'The service asks to try again in 3 minutes.'],
+		['429', 429, '100000', 'The service asks to try again in 28 hours.'],
+		['429', 429, '1e9', 'The service asks to try again in 11575 days.'],
+	])(
+		'%s (%i, Retry-After: %s) says so, and claims no further tries',
+		async (_s, status, after, words) => {
+			fault({ kind: 'respond', status, headers: { 'Retry-After': after } });
+			const { error } = await service.run(ACCOUNT);
+			expect(error?.description).toContain(words);
+			expect(error?.message).not.toContain('trying again');
+			expect(service.lines()).toHaveLength(1);
+		},
+	);
+
+	it.each(['-5', '0', 'soon', '', 'Infinity', '1e999', new Date(0).toUTCString()])(
+		'Retry-After: "%s" says nothing, and the node goes on as without it',
+		async (after) => {
+			fault({ kind: 'respond', status: 503, headers: { 'Retry-After': after } });
+			const { error } = await service.run(ACCOUNT);
+			expect(error?.description).not.toContain('asks to try again');
+			expect(error?.message).toContain('stayed so while the node was trying again');
+		},
+	);
+});
+
+it.each([
+	[502, /^Something between n8n and the service got no usable answer/],
+	[504, /^Something between n8n and the service did not get its answer in time/],
+	[409, /^The service cannot do this in the present state/],
+])('HTTP %i has words of its own', async (status, message) => {
+	fault({ kind: 'respond', status });
+	const { error } = await service.run({ resource: 'meeting', operation: 'cancel', botId: '1' });
+	expect(error?.message).toMatch(message);
+	expect(error?.description).toMatch(/\.$/);
+});
 
 it('a proxy that answers in HTML is quoted without its tags', async () => {
 	const body = '<html><body><h1>Bad Gateway</h1>\n<p>nginx</p></body></html>';

@@ -343,7 +343,7 @@ describe('while an editor list or a webhook call waits for the service', () => {
 
 	it('an editor list ends with the reason when they are over, whatever the patience', async () => {
 		shortenRetries(1);
-		jest.replaceProperty(RETRY, 'brief', 700);
+		jest.replaceProperty(RETRY, 'brief', 3000);
 		jest.replaceProperty(RETRY, 'base', 100);
 		fault({ kind: 'respond', status: 429 }, 1000);
 		await expect(listTasks(service.credentials())).rejects.toThrow(

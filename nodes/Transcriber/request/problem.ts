@@ -155,7 +155,7 @@ function wordsOf(value: unknown, depth = 0): string {
 	const parts = partsOf(value);
 	const words = WORDS.map((name) => wordsOf(parts[name], depth + 1)).find(Boolean) ?? '';
 	// FastAPI: `loc` is the way to the wrong field, e.g. ["body", "language"].
-	const field = Array.isArray(parts.loc) ? parts.loc.at(-1) : undefined;
+	const field = Array.isArray(parts.loc) && parts.loc.length > 1 ? parts.loc.at(-1) : undefined;
 	return words && typeof field === 'string' ? `${field}: ${words}` : words;
 }
 

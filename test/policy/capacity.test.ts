@@ -1,4 +1,7 @@
 /** "Patience" in the contract: a recording that is refused because of too many tasks is sent again only when there is room. */
+import type { IHttpRequestOptions, INode } from 'n8n-workflow';
+
+import type { Caller } from '../../nodes/Transcriber/request/service';
 import { countTasksInProgress } from '../../nodes/Transcriber/request/tasksInProgress';
 import { RETRY, pauseBeforeLook } from '../../nodes/Transcriber/request/retry';
 import type { FaultRule } from '../simulator';
@@ -114,8 +117,23 @@ it('who comes while others wait is not sent to find out', async () => {
 });
 
 describe('the list', () => {
-	const count = async (...pages: unknown[]) =>
-		await countTasksInProgress(async () => pages.shift() ?? []);
+	/** What the node makes of these pages, one after the other; then come empty ones. */
+	const count = async (...pages: unknown[]) => {
+		for (const page of pages) list(page, 200, 1);
+		list([]);
+		const { url, apiKey } = service.running();
+		const httpRequestWithAuthentication = async (_type: string, request: IHttpRequestOptions) => {
+			const query = new URLSearchParams(request.qs as Record<string, string>);
+			const headers = { 'X-API-Key': apiKey };
+			const answer = await fetch(`${request.baseURL}${request.url}?${query}`, { headers });
+			return { statusCode: answer.status, headers: {}, body: await answer.json() };
+		};
+		return await countTasksInProgress({
+			getNode: () => ({}) as INode,
+			getCredentials: async <T extends object>() => ({ baseUrl: url, apiKey }) as object as T,
+			helpers: { httpRequestWithAuthentication } as Caller['helpers'],
+		});
+	};
 
 	it.each<[string, unknown[], number | undefined]>([
 		['no tasks', [[]], 0],
@@ -141,7 +159,6 @@ describe('the list', () => {
 			Array.from({ length: 9 }, () => tasks(3, { status: 'pending' })),
 			3,
 		],
-		['an object without a list', [{}], undefined],
 		['tasks without a status', [tasks(3, {})], undefined],
 	])('holds %s', async (_what, pages, result) => {
 		expect(await count(...pages)).toBe(result);
@@ -149,21 +166,22 @@ describe('the list', () => {
 
 	it('may be cut into pages smaller than asked for', async () => {
 		const all = tasks(17, { status: 'processing' });
-		const read = async ({ status, offset }: { status?: unknown; offset?: unknown }) =>
-			status === 'processing' ? all.slice(Number(offset), Number(offset) + 5) : [];
-		expect(await countTasksInProgress(read)).toBe(17);
+		expect(await count(all.slice(0, 7), all.slice(7, 14), all.slice(14))).toBe(17);
 	});
 
 	it('that never ends is given up', async () => {
-		let pages = 0;
-		const read = async () =>
-			tasks(20, { status: 'completed' }).map((task) => ({
+		const pages = Array.from({ length: 100 }, (_, page) =>
+			tasks(3, { status: 'completed', page }).map((task) => ({
 				...task,
-				task_id: `${task.task_id} of page ${pages}`,
-				page: pages++,
-			}));
-		expect(await countTasksInProgress(read)).toBeUndefined();
-		expect(pages).toBeLessThan(200);
+				task_id: `${task.task_id} of page ${page}`,
+			})),
+		);
+		expect(await count(...pages)).toBeUndefined();
+		expect(looks().length).toBeLessThan(10);
+	});
+
+	it('without a list in it is not read as room', async () => {
+		await expect(count({})).rejects.toThrow('holds no list of tasks');
 	});
 
 	it('shows room, but the service refuses: one at a time tries, after growing pauses', async () => {

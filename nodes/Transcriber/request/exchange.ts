@@ -17,8 +17,6 @@ interface Bounds extends Pick<CallOptions, 'deadline' | 'once'> {
 	path: string;
 	/** Of the recording that is sent along. */
 	recordingBytes?: number;
-	/** For a submit: how it can be seen whether the account has room for another task. */
-	countTasks?: CountTasks;
 }
 
 /**
@@ -29,7 +27,7 @@ interface Bounds extends Pick<CallOptions, 'deadline' | 'once'> {
  */
 export async function exchange<T>(
 	caller: Caller,
-	{ policy, path, deadline, once, recordingBytes, countTasks }: Bounds,
+	{ policy, path, deadline, once, recordingBytes }: Bounds,
 	attempt: (credential: TranscriberCredential) => Promise<T>,
 ): Promise<T> {
 	const node = caller.getNode();
@@ -45,6 +43,7 @@ export async function exchange<T>(
 			if (error instanceof NoRoom) throw new ServiceError(node, { ...error.problem, path });
 			throw stop?.aborted && !cancelled?.aborted ? new ServiceError(node, problem) : error;
 		});
+	const countTasks = policy.countTasks && countFor(caller, policy.countTasks, cancelled);
 	// Kept from the first attempt to the last: who came first is served first, also after a refusal.
 	const leaveUploads = policy.upload && (await waitFor(lineFor(apiKey, 'uploads').take(stop)));
 	try {
@@ -80,6 +79,19 @@ export async function exchange<T>(
 	} finally {
 		if (leaveUploads) leaveUploads();
 	}
+}
+
+/** A list that cannot be read counts as unknown, but who is cancelled has not looked. */
+function countFor(
+	caller: Caller,
+	count: (caller: Caller) => Promise<number | undefined>,
+	cancelled?: AbortSignal,
+): CountTasks {
+	return async () =>
+		await count(caller).catch((error: unknown) => {
+			if (cancelled?.aborted) throw error;
+			return undefined;
+		});
 }
 
 /** A place within the rate limit, and for a submit room for its task. Returns what gives them back. */

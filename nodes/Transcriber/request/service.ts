@@ -17,7 +17,6 @@ import { Refused } from './problem';
 import { RETRY } from './retry';
 import { holdsLongerKey, withoutSecrets } from './secrets';
 import { objectsIn } from './shapes';
-import { countTasksInProgress } from './tasksInProgress';
 import { recordingIn, whileMoving } from './upload';
 
 export type RoutingRequest = DeclarativeRestApiSettings.ResultOptions;
@@ -30,6 +29,11 @@ export interface Policy {
 	repeatable: boolean;
 	/** A recording is sent along: few at a time, and no overall time limit, only an idle one. */
 	upload?: boolean;
+	/**
+	 * For a submit: counts the tasks in progress, because 429 may mean that the account takes no more of
+	 * them. Undefined where that is not to be found out; throws where the list cannot be read.
+	 */
+	countTasks?: (caller: Caller) => Promise<number | undefined>;
 	/** Any answer of a success counts, whatever its type: nothing like it ever comes again. */
 	takesAnyAnswer?: boolean;
 }
@@ -79,11 +83,8 @@ export async function send(
 	request.options.ignoreHttpStatusErrors = true;
 	// n8n's HTTP client counts its timeout over the whole upload, so an upload has its own watch.
 	request.options.timeout = policy.upload ? TIMEOUTS.upload : TIMEOUTS.request;
-	const list = async (qs: IDataObject) => await call(this, { method: 'GET', url: '/tasks', qs });
-	const countTasks =
-		policy.limit === 'submit' ? async () => await countTasksInProgress(list) : undefined;
 	const recordingBytes = policy.upload ? recordingIn(request.options.body)?.size : undefined;
-	const bounds = { policy, path: request.options.url ?? '', recordingBytes, countTasks };
+	const bounds = { policy, path: request.options.url ?? '', recordingBytes };
 	return await exchange(this, bounds, async ({ apiKey }) => {
 		noteSending(this, { apiKey, policy });
 		// A copy, because n8n writes the API key into the headers it is given.

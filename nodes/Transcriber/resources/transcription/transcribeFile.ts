@@ -14,6 +14,7 @@ import { refuse } from '../../request/checks';
 import { collectionIn, textIn } from '../../request/parameters';
 import { perform } from '../../request/perform';
 import type { RoutingRequest } from '../../request/service';
+import { countTasksInProgress } from '../../request/tasksInProgress';
 import { attachRecording, recordingOf } from '../../request/upload';
 import { chargeNotice, shownFor } from '../fields';
 import { addOptions, languageField, optionsField } from './options';
@@ -29,7 +30,12 @@ export const transcribeFile: INodePropertyOptions = {
 			pagination: perform({
 				prepare: [prepareCompletion, addOptions, addIdempotencyKey, attachRecording],
 				// The Idempotency-Key makes a repeat harmless.
-				policy: { limit: 'submit', repeatable: true, upload: true },
+				policy: {
+					limit: 'submit',
+					repeatable: true,
+					upload: true,
+					countTasks: countTasksInProgress,
+				},
 				isAccepted,
 				carryOut: submit,
 			}),

@@ -11,6 +11,7 @@ import { required, textIn } from '../../request/parameters';
 import { perform } from '../../request/perform';
 import type { RoutingRequest } from '../../request/service';
 import { LINK_FIELD } from '../../request/shapes';
+import { countTasksInProgress } from '../../request/tasksInProgress';
 import { chargeNotice, shownFor } from '../fields';
 import { addOptions, languageField, optionsField } from './options';
 
@@ -24,7 +25,7 @@ export const transcribeUrl: INodePropertyOptions = {
 		operations: {
 			pagination: perform({
 				prepare: [addLink, prepareCompletion, addOptions],
-				policy: { limit: 'submit', repeatable: false },
+				policy: { limit: 'submit', repeatable: false, countTasks: countTasksInProgress },
 				isAccepted,
 				carryOut: submit,
 			}),

@@ -18,10 +18,13 @@ export class Transcriber implements INodeType {
 		icon: { light: 'file:transcriber.svg', dark: 'file:transcriber.dark.svg' },
 		group: ['transform'],
 		version: 1,
-		subtitle: '={{ $parameter["operation"] + ": " + $parameter["resource"] }}',
+		subtitle:
+			'={{ ({ account: "Account", apiKey: "API Key", dictionary: "Dictionary", meeting: "Meeting", task: "Transcript", transcription: "Audio or Video" })[$parameter["resource"]] + ": " + $parameter["operation"].replace(/([A-Z])/g, " $1").toTitleCase() }}',
 		description: 'Turn recordings and online meetings into text, summaries and subtitles',
 		defaults: { name: 'Transcriber' },
 		usableAsTool: true,
+		waitingNodeTooltip:
+			'Waiting for the service to finish the transcript. You can close this window.',
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [NodeConnectionTypes.Main],
 		credentials: [{ name: 'transcriberApi', required: true }],
@@ -37,10 +40,10 @@ export class Transcriber implements INodeType {
 				options: [
 					{ name: 'Account', value: 'account' },
 					{ name: 'API Key', value: 'apiKey' },
+					{ name: 'Audio or Video', value: 'transcription' },
 					{ name: 'Dictionary', value: 'dictionary' },
 					{ name: 'Meeting', value: 'meeting' },
-					{ name: 'Task', value: 'task' },
-					{ name: 'Transcription', value: 'transcription' },
+					{ name: 'Transcript', value: 'task' },
 				],
 				// Holds for all operations: each brings its own `perform`, which n8n calls as `pagination`.
 				routing: { send: { paginate: true }, output: { postReceive: [onlyAnswers] } },

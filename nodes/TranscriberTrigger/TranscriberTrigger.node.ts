@@ -21,7 +21,7 @@ export class TranscriberTrigger implements INodeType {
 		icon: { light: 'file:transcriber.svg', dark: 'file:transcriber.dark.svg' },
 		group: ['trigger'],
 		version: 1,
-		subtitle: '={{ $parameter["source"] }}',
+		subtitle: '={{ $parameter["source"].toTitleCase() }}',
 		// n8n lists both nodes as one, under this description.
 		description:
 			'Turn recordings and online meetings into text, and start a workflow when a transcript is ready',

@@ -48,21 +48,21 @@ export const triggerFields: INodeProperties[] = [
 		description: 'Whose transcripts this trigger waits for',
 		options: [
 			{
-				name: 'Meeting',
+				name: 'One Meeting (Sends a Bot)',
 				value: 'meeting',
 				description:
-					'Publishing (activating) the workflow sends a bot to one meeting; unpublishing calls it back',
+					'Publishing (activating) the workflow sends a bot to one meeting; unpublishing cancels the bot',
 			},
 			{
-				name: 'Submissions',
+				name: 'Recordings Sent by Transcriber Nodes',
 				value: 'submissions',
-				description: 'Whatever Transcriber nodes submit with the address of this trigger',
+				description: "Recordings that Transcriber nodes send with this trigger's URL",
 			},
 		],
 	},
 	{
 		displayName:
-			"Open 'Webhook URLs' above and copy the Production URL. In the Transcriber node choose 'Notify a Transcriber Trigger' under 'When Submitted', and paste it there. Use the same credential in both nodes. Your n8n needs a public https address. Give this trigger a workflow of its own, without a polling trigger or a node that uses static data.",
+			"Open 'Webhook URLs' above and copy the Production URL. In the Transcriber node choose 'Start Another Workflow When Ready' under 'Get the Transcript', and paste it there. Use the same credential in both nodes. Your n8n needs a public https address. Give this trigger a workflow of its own, without a polling trigger or a node that uses static data.",
 		name: 'submissionsNotice',
 		type: 'notice',
 		default: '',

@@ -52,7 +52,7 @@ interface Subject {
 async function compare(run: Run, service: Service, n8n: N8nHost): Promise<Report> {
 	const items: Array<Record<string, unknown>> = [];
 	while (items.length < BATCH) items.push({ task_id: await service.submit() });
-	const ours: Subject = { name: '**Transcriber**, Task: Get', node: taskGet, rounds: [] };
+	const ours: Subject = { name: '**Transcriber**, Transcript: Get', node: taskGet, rounds: [] };
 	const bare: Subject = { name: 'A bare declarative node', node: bareGet, rounds: [] };
 	const theirs: Subject = { name: 'HTTP Request', node: httpGet(service), rounds: [] };
 	const subjects = [ours, bare, theirs];

@@ -1,4 +1,4 @@
-/** 'Wait for Webhook': what happens to a suspended execution, whoever calls it and whenever. */
+/** 'Wait for the Transcript (Webhook)': what happens to a suspended execution, whoever calls it and whenever. */
 import type { INode } from 'n8n-workflow';
 
 import { RESUME } from '../../nodes/Transcriber/completion/endings';

@@ -156,5 +156,5 @@ it('a result that cannot be fetched at all is an error that names the task and h
 	const id = await service.completedTask();
 	const { error } = await service.run({ resource: 'task', operation: 'wait', taskId: byId(id) });
 	expect(error?.message).toContain(`Task ${id} has finished, but its result cannot be fetched`);
-	expect(error?.description).toContain('Task: Get Result');
+	expect(error?.description).toContain('Transcript: Get Result');
 });

@@ -1,4 +1,4 @@
-/** 'Wait for Webhook' in a real n8n: the execution sleeps, and only a genuine delivery wakes it. */
+/** 'Wait for the Transcript (Webhook)' in a real n8n: the execution sleeps, and only a genuine delivery wakes it. */
 import { createHmac } from 'node:crypto';
 
 import { lineOf } from '../n8n/lines';
@@ -18,7 +18,7 @@ const WAIT = {
 /** What comes after. */
 const LAST = { name: 'Last', type: 'n8n-nodes-base.noOp', typeVersion: 1, parameters: {} };
 
-describe('Wait for Webhook', () => {
+describe('Wait for the Transcript (Webhook)', () => {
 	let bench: Bench;
 
 	/** The tasks end when a test says so. Each test has an API key of its own, since the node keeps to 60 requests a minute. */

@@ -1,4 +1,4 @@
-/** `kill -9` of n8n while 'Wait for Webhook' is under way, in an n8n of its own. */
+/** `kill -9` of n8n while 'Wait for the Transcript (Webhook)' is under way, in an n8n of its own. */
 import { execFileSync } from 'node:child_process';
 import path from 'node:path';
 
@@ -16,7 +16,7 @@ const TIMEOUT_MINUTES = 1.5;
 
 jest.setTimeout(300_000);
 
-describe('kill -9 of n8n with Wait for Webhook', () => {
+describe('kill -9 of n8n with Wait for the Transcript (Webhook)', () => {
 	let host: N8nHost;
 	let simulator: Simulator;
 	let credential: { id: string; name: string };

@@ -93,7 +93,7 @@ describe('an n8n that cannot suspend', () => {
 		expect(check(changes)).toThrow(
 			expect.objectContaining({
 				message: 'This n8n cannot suspend the node',
-				description: "Choose 'Wait by Polling' in 'When Submitted'.",
+				description: "Choose 'Wait for the Transcript (Polling)' in 'Get the Transcript'.",
 			}),
 		);
 	});

@@ -39,7 +39,9 @@ describe.each(NEEDS_A_FINISHED_TASK)('$resource.$operation of a task', (paramete
 			const message = `Task ${id} has not finished yet (status: processing, 40 %)`;
 			expect(error).toMatchObject(failureOf(0, message));
 			expect(error?.httpCode).toBe(String(status));
-			expect(error?.description).toContain("Put 'Task: Wait Until Finished' before this node");
+			expect(error?.description).toContain(
+				"Put 'Transcript: Wait Until Finished' before this node",
+			);
 			expect(error?.description).toContain('Not now');
 			expect(service.lines()).toHaveLength(2);
 		},

@@ -170,7 +170,7 @@ describe('the secret of a webhook', () => {
 	const submits = EVERY_OPERATION.filter(({ name }) => SUBMITS.includes(name));
 
 	it.each(submits)(
-		'is in the output of $name with "Send Webhook to a URL", where it is the point',
+		'is in the output of $name with "Call a URL When Ready", where it is the point',
 		async (example) => {
 			const parameters = { ...example.parameters, onCompletion: 'callUrl', webhookUrl: HOOK };
 			const outcome = await run({ ...example, parameters });
@@ -182,7 +182,7 @@ describe('the secret of a webhook', () => {
 	);
 
 	it.each(submits)(
-		'is neither output nor saved in clear by $name with "Wait for Webhook"',
+		'is neither output nor saved in clear by $name with "Wait for the Transcript (Webhook)"',
 		async (example) => {
 			const parameters = { ...example.parameters, onCompletion: 'awaitWebhook' };
 			const outcome = await run({ ...example, parameters });

@@ -111,11 +111,11 @@ const DEFAULTS: Record<string, unknown> = {
 };
 
 const COMPLETIONS: Record<string, string> = {
-	returnTask: 'Return Task at Once',
-	poll: 'Wait by Polling',
-	awaitWebhook: 'Wait for Webhook',
-	notifyTrigger: 'Notify a Transcriber Trigger',
-	callUrl: 'Send Webhook to a URL',
+	returnTask: 'Return the Task ID at Once',
+	poll: 'Wait for the Transcript (Polling)',
+	awaitWebhook: 'Wait for the Transcript (Webhook)',
+	notifyTrigger: 'Start Another Workflow When Ready',
+	callUrl: 'Call a URL When Ready',
 };
 
 const SUBMITTING = [

@@ -66,7 +66,7 @@ const onTheScreen = [
 			...optionsOf(field).map(({ name }) => name),
 		]),
 	]),
-	...['Settings', 'Community Nodes', 'Install', 'Predefined Credential Type', 'Import from File'],
+	...['Settings', 'Community nodes', 'Install', 'Predefined Credential Type', 'Import', 'From URL'],
 	...['Execute workflow', 'Binary', 'Read/Write Files from Disk', 'Retry On Fail'],
 	...['Execute Sub-workflow', 'Retry', 'Execute step'],
 	...['On Error', 'Continue', 'Allowed HTTP Request Domains'],
@@ -89,7 +89,7 @@ describe.each([ENGLISH, RUSSIAN])('$page', (readme) => {
 		expect(rows).toEqual(offered);
 	});
 
-	it('helps to choose between all values of "When Submitted", and no others', () => {
+	it('helps to choose between all values of "Get the Transcript", and no others', () => {
 		const field = description.properties.find(({ name }) => name === 'onCompletion');
 		const rows = tableBelow(text, readme.choices).map(([name]) => name);
 		expect(rows.sort()).toEqual(

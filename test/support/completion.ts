@@ -1,4 +1,4 @@
-/** The sentences about 'When Submitted' that hold for every operation that has it. */
+/** The sentences about 'Get the Transcript' that hold for every operation that has it. */
 import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
 
 import { Transcriber } from '../../nodes/Transcriber/Transcriber.node';
@@ -28,7 +28,7 @@ interface WaitingOperation {
 /** Fast enough for tests, in seconds. */
 export const POLL_INTERVAL = 0.05;
 
-/** 'Wait by Polling', and task.wait. */
+/** 'Wait for the Transcript (Polling)', and task.wait. */
 export function describeWaiting({
 	service,
 	startWaiting,
@@ -179,7 +179,7 @@ interface SubmittingOperation {
 	item: () => INodeExecutionData;
 }
 
-/** What `onCompletion` offers, its default, and 'Send Webhook to a URL'. */
+/** What `onCompletion` offers, its default, and 'Call a URL When Ready'. */
 export function describeWebhookTo({ service, parameters, item }: SubmittingOperation): void {
 	const submit = async (webhookUrl: string, credentials = service.credentials()) =>
 		await service.run(

@@ -385,7 +385,7 @@ describe('The action node', () => {
 			name: 'NodeOperationError',
 			message: expect.stringContaining(`told about 7f3c: `),
 			description: expect.stringContaining(
-				'is not lost: fetch its result with Task: Wait Until Finished',
+				'is not lost: fetch its result with Transcript: Wait Until Finished',
 			),
 		});
 		const { message, description } = error as { message: string; description: string };

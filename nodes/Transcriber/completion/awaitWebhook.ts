@@ -25,7 +25,7 @@ const YOUNG_MS = 5_000;
 const AFTER_WAKING_MS = 120_000;
 
 /**
- * 'Wait for Webhook': suspends the execution until every task of the run has ended. n8n runs the
+ * 'Wait for the Transcript (Webhook)': suspends the execution until every task of the run has ended. n8n runs the
  * node again then, or when the time is up; what was accepted is not submitted again (see `recall`),
  * so all that is left to do is to fetch the results.
  */
@@ -79,14 +79,14 @@ export function resumeAddress(
 	if (isToolCall(context) || node.rewireOutputLogTo === 'ai_tool') {
 		throw refuse(
 			context,
-			"'Wait for Webhook' cannot be used by an AI agent, because it suspends the execution",
-			"Choose Wait by Polling in 'When Submitted'.",
+			"'Wait for the Transcript (Webhook)' cannot be used by an AI agent, because it suspends the execution",
+			"Choose Wait for the Transcript (Polling) in 'Get the Transcript'.",
 		);
 	}
 	if (isBatched(context)) {
 		throw refuse(
 			context,
-			"'Wait for Webhook' cannot be combined with the batching option",
+			"'Wait for the Transcript (Webhook)' cannot be combined with the batching option",
 			'Remove the batching: this node keeps to the rate limits of the service by itself.',
 		);
 	}
@@ -189,6 +189,6 @@ function timedOut(
 		!isWaitedFor && before
 			? before
 			: `Not ended within ${waitOptionsOf(context).timeout} minutes: ${names}`,
-		"It goes on at the service and is not lost. Fetch the result with Task: Wait Until Finished (of a bot with Meeting: Wait Until Transcribed), or raise 'Timeout'.",
+		"It goes on at the service and is not lost. Fetch the result with Transcript: Wait Until Finished (of a bot with Meeting: Wait Until Transcribed), or raise 'Timeout'.",
 	);
 }

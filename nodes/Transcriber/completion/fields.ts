@@ -8,38 +8,37 @@ export const exportFormatOptions = [...EXPORT_FORMATS].sort().map((value) => ({
 }));
 
 const onCompletionField: INodeProperties = {
-	displayName: 'When Submitted',
+	displayName: 'Get the Transcript',
 	name: 'onCompletion',
 	type: 'options',
 	noDataExpression: true,
 	default: 'poll',
-	description: 'What the node does once the service has accepted the recording or sent the bot',
-	hint: 'A transcript takes minutes. Wait by Polling and Wait for Webhook output it in this step; Wait for Webhook needs a public https address of your n8n.',
+	description: 'How you get the transcript, which takes the service some minutes',
 	options: [
 		{
-			name: 'Notify a Transcriber Trigger',
-			value: 'notifyTrigger',
-			description: 'Go on; another workflow starts when the transcript is ready',
-		},
-		{
-			name: 'Return Task at Once',
-			value: 'returnTask',
-			description: 'Go on with the task ID, and fetch the result later',
-		},
-		{
-			name: 'Send Webhook to a URL',
+			name: 'Call a URL When Ready',
 			value: 'callUrl',
-			description: 'Go on; the service calls you when the transcript is ready',
+			description: "Don't wait; the service sends a signed request to your URL",
 		},
 		{
-			name: 'Wait by Polling',
+			name: 'Return the Task ID at Once',
+			value: 'returnTask',
+			description: "Don't wait; get the result later with the ID of the task or bot",
+		},
+		{
+			name: 'Start Another Workflow When Ready',
+			value: 'notifyTrigger',
+			description: "Don't wait; a Transcriber Trigger starts its workflow",
+		},
+		{
+			name: 'Wait for the Transcript (Polling)',
 			value: 'poll',
-			description: 'Stay in this step until the transcript is ready, and output it',
+			description: 'Wait here until the transcript is ready. Works everywhere.',
 		},
 		{
-			name: 'Wait for Webhook',
+			name: 'Wait for the Transcript (Webhook)',
 			value: 'awaitWebhook',
-			description: 'Suspend the execution until the transcript is ready',
+			description: 'Suspend the execution until then. Needs an n8n with a public https address.',
 		},
 	],
 };
@@ -52,7 +51,7 @@ const triggerUrlField: INodeProperties = {
 	required: true,
 	placeholder: 'e.g. https://n8n.example.com/webhook/…',
 	description: 'Production URL of a Transcriber Trigger (or its Test URL while it listens)',
-	hint: 'Both nodes need the same credential: the API key protects the webhook secret on its way',
+	hint: 'Use the same credential here and in the Transcriber Trigger',
 	displayOptions: { show: { onCompletion: ['notifyTrigger'] } },
 };
 
@@ -87,7 +86,7 @@ export const waitOptionsField: INodeProperties = {
 					value: 'file',
 					description: 'A binary file that other nodes can save or send',
 				},
-				{ name: 'Text', value: 'text', description: 'The output field export' },
+				{ name: 'Text in a Field', value: 'text', description: 'The output field export' },
 			],
 		},
 		{
@@ -95,7 +94,8 @@ export const waitOptionsField: INodeProperties = {
 			name: 'exportFormat',
 			type: 'options',
 			default: 'none',
-			description: 'A document to output beside the result, for example subtitles',
+			description:
+				'Also output the transcript as subtitles (SRT, VTT), as text with speakers (TXT) or as JSON',
 			options: [{ name: 'None', value: 'none' }, ...exportFormatOptions],
 		},
 		{
@@ -104,7 +104,7 @@ export const waitOptionsField: INodeProperties = {
 			type: 'boolean',
 			default: true,
 			description:
-				'Whether to output text, segments, summary and speakers, not just the state of the task',
+				'Whether to output text, summary, speakers and segments, not just the status of the task',
 		},
 		{
 			displayName: 'On Insufficient Balance',
@@ -117,7 +117,7 @@ export const waitOptionsField: INodeProperties = {
 				{
 					name: 'Keep Waiting',
 					value: 'keepWaiting',
-					description: 'The service starts on its own within minutes after a top-up',
+					description: 'The service continues within minutes after a top-up',
 				},
 			],
 		},
@@ -127,7 +127,7 @@ export const waitOptionsField: INodeProperties = {
 			type: 'number',
 			default: 10,
 			typeOptions: { minValue: 1, maxValue: 86400 },
-			description: 'Seconds between two looks at the task. The service advises 5 to 15.',
+			description: 'Seconds between two status requests. The service advises 5 to 15.',
 			hint: 'In seconds',
 			// A suspended execution looks at nothing.
 			displayOptions: { hide: { '/onCompletion': ['awaitWebhook'] } },
@@ -146,14 +146,13 @@ export const waitOptionsField: INodeProperties = {
 			type: 'number',
 			default: 180,
 			typeOptions: { minValue: 1, maxValue: 86400 },
-			description:
-				'Minutes to wait before giving up. A task that has not ended by then goes on at the service.',
+			description: 'Minutes to wait before giving up. The task continues at the service.',
 			hint: 'In minutes',
 		},
 	],
 };
 
-/** 'When Submitted' and what belongs to its values, for the three operations that submit. */
+/** 'Get the Transcript' and what belongs to its values, for the three operations that submit. */
 export function completionFields(byDefault: 'poll' | 'returnTask'): INodeProperties[] {
 	return [
 		{ ...onCompletionField, default: byDefault },

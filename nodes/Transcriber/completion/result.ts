@@ -68,7 +68,7 @@ export function withoutResult(caller: Pick<Caller, 'getNode'>, taskId: string) {
 	return refuse(
 		caller,
 		`The answer of the service holds no result of task ${taskId}`,
-		'The task is not lost. Fetch the result again later with Task: Get Result, or get the transcript with Task: Export.',
+		'The task is not lost. Fetch the result again later with Transcript: Get Result, or get the transcript with Transcript: Export.',
 	);
 }
 
@@ -133,7 +133,7 @@ export function exportedText(
 	throw refuse(
 		caller,
 		`The answer of the service holds no exported document of task ${taskId}`,
-		`The task is not lost. Get the ${format} document again later with Task: Export, or fetch the transcript with Task: Get Result.`,
+		`The task is not lost. Get the ${format} document again later with Transcript: Export, or fetch the transcript with Transcript: Get Result.`,
 	);
 }
 

@@ -22,7 +22,7 @@ import { checkWaitOptions } from './waitOptions';
 
 /**
  * Carries out transcribeFile, transcribeUrl and sendBot: submits once, whatever happens, then does
- * what 'When Submitted' says.
+ * what 'Get the Transcript' says.
  */
 export async function submit(
 	this: IExecutePaginationFunctions,
@@ -49,7 +49,7 @@ export async function submit(
 }
 
 /**
- * Checks what 'When Submitted' asks for before anything is submitted, and adds the address that
+ * Checks what 'Get the Transcript' asks for before anything is submitted, and adds the address that
  * the service shall call.
  */
 export async function prepareCompletion(
@@ -87,11 +87,11 @@ const ON_COMPLETION = ['awaitWebhook', 'callUrl', 'notifyTrigger', 'poll', 'retu
 
 type OnCompletion = (typeof ON_COMPLETION)[number];
 
-/** 'When Submitted'. Not set, it is what the panel begins with. */
+/** 'Get the Transcript'. Not set, it is what the panel begins with. */
 function onCompletionOf(context: IExecutePaginationFunctions): OnCompletion {
 	const value: unknown = context.getNodeParameter('onCompletion', '');
 	const byDefault = context.getNodeParameter('operation') === 'sendBot' ? 'returnTask' : 'poll';
-	return choiceIn(context, value, 'When Submitted', ON_COMPLETION) ?? byDefault;
+	return choiceIn(context, value, 'Get the Transcript', ON_COMPLETION) ?? byDefault;
 }
 
 /**
@@ -130,7 +130,7 @@ async function submitOnce(
 }
 
 const LOOK_FIRST =
-	'The service may have accepted it, and a second try could cost twice. Look in your account at the service (or with Task: Get Many) whether it is there. If it is not, run the workflow again.';
+	'The service may have accepted it, and a second try could cost twice. Look in your account at the service (or with Transcript: Get Many) whether it is there. If it is not, run the workflow again.';
 
 /** Remembers the answer; the secret of a webhook that n8n itself receives is kept sealed. */
 async function keep(
@@ -170,7 +170,7 @@ async function tellTrigger(
 		throw refuse(
 			context,
 			`The service gave no readable webhook_secret for ${submissionName(ids)}, so the trigger could not check its delivery`,
-			'What was submitted goes on and is not lost: fetch its result with Task: Wait Until Finished.',
+			'What was submitted goes on and is not lost: fetch its result with Transcript: Wait Until Finished.',
 		);
 	}
 	await handOver(context, triggerUrlOf(context), ids.taskId ?? ids.botId ?? '', secret);
@@ -195,6 +195,6 @@ function withoutId(context: IExecutePaginationFunctions): NodeOperationError {
 	return refuse(
 		context,
 		'The service answered that this item is accepted, but without an id',
-		'It is not submitted again, because that could cost twice. Look in your account at the service (or with Task: Get Many) for its id, then fetch it with Task: Wait Until Finished.',
+		'It is not submitted again, because that could cost twice. Look in your account at the service (or with Transcript: Get Many) for its id, then fetch it with Transcript: Wait Until Finished.',
 	);
 }

@@ -45,7 +45,7 @@ export function checkBalance(
 	throw refuse(
 		context,
 		`${nameOf({ ...ids, ...idsIn(state) })} waits because the balance is too low`,
-		'The recording is stored and needs no second upload: top up the balance, and the service starts on its own within minutes. Fetch the result later with Task: Wait Until Finished.',
+		'The recording is stored and needs no second upload: top up the balance, and the service starts on its own within minutes. Fetch the result later with Transcript: Wait Until Finished.',
 	);
 }
 
@@ -138,7 +138,7 @@ async function patiently<T>(
 			: undefined;
 		if (delay === undefined) {
 			failure.message = `Task ${taskId} has finished, but its result cannot be fetched: ${failure.message}`;
-			failure.description = `${failure.description ?? ''} The transcript is not lost. Fetch it with Task: Get Result.`;
+			failure.description = `${failure.description ?? ''} The transcript is not lost. Fetch it with Transcript: Get Result.`;
 			throw failure;
 		}
 		await pause(delay, cancelled);
@@ -172,7 +172,7 @@ function endedBadly(
 }
 
 const FETCH_LATER =
-	'fetch it with Task: Wait Until Finished (a bot with Meeting: Wait Until Transcribed)';
+	'fetch it with Transcript: Wait Until Finished (a bot with Meeting: Wait Until Transcribed)';
 
 /** The time is up, or the service has refused every look for a while. */
 function notEnded(

@@ -39,7 +39,7 @@ export function staticDataOf(context: StaticDataContext): StaticData {
 	if (!workflow || workflow.staticData?.global !== loaded) {
 		throw new NodeOperationError(
 			context.getNode(),
-			'This version of n8n keeps static data in a way that the Transcriber Trigger does not know. Update the package n8n-nodes-transcriber, or choose Wait by Polling in the Transcriber node',
+			'This version of n8n keeps static data in a way that the Transcriber Trigger does not know. Update the package n8n-nodes-transcriber, or choose Wait for the Transcript (Polling) in the Transcriber node',
 		);
 	}
 	const saveAtEndOfCall: StaticData['saveAtEndOfCall'] = (sections, isInTime) => {

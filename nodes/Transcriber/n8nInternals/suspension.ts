@@ -51,7 +51,7 @@ export function assertCanSuspend(context: IExecutePaginationFunctions): void {
 		Array.isArray(context.getExecuteData()?.data?.main);
 	if (canSuspend) return;
 	throw new NodeOperationError(context.getNode(), 'This n8n cannot suspend the node', {
-		description: "Choose 'Wait by Polling' in 'When Submitted'.",
+		description: "Choose 'Wait for the Transcript (Polling)' in 'Get the Transcript'.",
 	});
 }
 

@@ -40,7 +40,7 @@ export function checkWebhookUrl(
 	throw refuse(
 		context,
 		`'${displayName}' ${reason}: '${webhookUrl}'`,
-		'The service calls this address from the internet, so it has to be public and start with https://. Without a public address choose Wait by Polling.',
+		'The service calls this address from the internet, so it has to be public and start with https://. Without a public address choose Wait for the Transcript (Polling).',
 	);
 }
 
@@ -56,7 +56,7 @@ export function checkOwnAddress(
 	throw refuse(
 		context,
 		`${displayName} ${reason}: '${new URL(address).origin}'`,
-		`Set the public https address of n8n (${PUBLIC_ADDRESS_SETTING}), or choose Wait by Polling.`,
+		`Set the public https address of n8n (${PUBLIC_ADDRESS_SETTING}), or choose Wait for the Transcript (Polling).`,
 	);
 }
 

@@ -39,7 +39,7 @@ const ROWS: Row[] = [
 	{
 		errorCode: 'invalid_webhook_url',
 		message: 'The service does not accept the webhook address',
-		next: 'The address has to start with https:// and be reachable from the internet. Set the public webhook URL of your n8n, or choose Wait by Polling.',
+		next: 'The address has to start with https:// and be reachable from the internet. Set the public webhook URL of your n8n, or choose Wait for the Transcript (Polling).',
 	},
 	{
 		errorCode: 'api_balance_exhausted',

@@ -224,7 +224,7 @@ export async function attachRecording(
 		throw refuse(
 			this,
 			`The file in '${property}' is larger than 256 MB, more than n8n can read back from its database`,
-			"Let the service fetch it with Transcription: Transcribe URL, or keep n8n's files on S3 (N8N_DEFAULT_BINARY_DATA_MODE).",
+			"Let the service fetch it with Audio or Video: Transcribe URL, or keep n8n's files on S3 (N8N_DEFAULT_BINARY_DATA_MODE).",
 		);
 	}
 	if (bytes > MAX_FILE_BYTES) {

@@ -1,4 +1,4 @@
-/** Task: Get as n8n's declarative engine does it when a node adds nothing: no checks, pacing, retries, pairing. */
+/** Transcript: Get as n8n's declarative engine does it when a node adds nothing: no checks, pacing, retries, pairing. */
 class Bare {
 	description = {
 		displayName: 'Bare',

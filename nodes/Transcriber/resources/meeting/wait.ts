@@ -15,7 +15,7 @@ import { shownFor } from '../fields';
 export const wait: INodePropertyOptions = {
 	name: 'Wait Until Transcribed',
 	value: 'wait',
-	action: 'Wait until meeting is transcribed',
+	action: 'Wait for transcript of meeting',
 	description:
 		'Stay in this step until the recording of a bot is transcribed, and output its result',
 	routing: {

@@ -14,7 +14,7 @@ import { stateOf } from './unfinished';
 export const cancel: INodePropertyOptions = {
 	name: 'Cancel',
 	value: 'cancel',
-	action: 'Cancel task',
+	action: 'Cancel transcription',
 	description: 'Stop a task that is waiting or being processed',
 	routing: {
 		request: { method: 'POST', url: '/tasks/{taskId}/cancel' },

@@ -23,7 +23,7 @@ import { refuseUnfinished, sendForFinished } from './unfinished';
 export const exportTask: INodePropertyOptions = {
 	name: 'Export',
 	value: 'export',
-	action: 'Export transcript',
+	action: 'Export transcript or subtitles',
 	description: 'Get the transcript of a finished task as subtitles, text or JSON',
 	routing: {
 		request: { method: 'GET', url: '/tasks/{taskId}/export' },
@@ -57,7 +57,7 @@ export const exportTaskFields: INodeProperties[] = shownFor(
 					description: 'A binary file that other nodes can save or send',
 				},
 				{
-					name: 'JSON',
+					name: 'Text in a Field',
 					value: 'json',
 					description: 'Fields content and format of the output item',
 				},

@@ -16,7 +16,7 @@ import { shownFor } from '../fields';
 export const getAll: INodePropertyOptions = {
 	name: 'Get Many',
 	value: 'getAll',
-	action: 'Get many tasks',
+	action: 'Get many transcripts',
 	description: 'List the tasks of the account',
 	routing: {
 		request: { method: 'GET', url: '/tasks' },

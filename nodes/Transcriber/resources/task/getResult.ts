@@ -18,7 +18,7 @@ import { refuseUnfinished, sendForFinished } from './unfinished';
 export const getResult: INodePropertyOptions = {
 	name: 'Get Result',
 	value: 'getResult',
-	action: 'Get result of task',
+	action: 'Get transcript and summary',
 	description: 'Read the text, segments, summary and speakers of a finished task',
 	routing: {
 		request: { method: 'GET', url: '/tasks/{taskId}/result' },

@@ -15,7 +15,7 @@ const operations: INodePropertyOptions[] = [
 	{
 		name: 'Get',
 		value: 'get',
-		action: 'Get task',
+		action: 'Get status of transcript',
 		description: 'Look up the state of a task: status, progress and place in the queue',
 		routing: {
 			request: { method: 'GET', url: '/tasks/{taskId}' },

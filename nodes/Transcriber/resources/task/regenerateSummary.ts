@@ -13,9 +13,9 @@ import { shownFor } from '../fields';
 
 /** The operation exists, but its method, path and payload are not shown: so the user gives them. */
 export const regenerateSummary: INodePropertyOptions = {
-	name: 'Regenerate Summary',
+	name: 'Regenerate Summary (Advanced)',
 	value: 'regenerateSummary',
-	action: 'Regenerate summary of task',
+	action: 'Regenerate summary (advanced)',
 	description: 'Let the service write the summary of a finished task anew',
 	routing: {
 		request: { method: 'POST', url: '' },

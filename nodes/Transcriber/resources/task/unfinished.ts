@@ -85,6 +85,6 @@ function wordsFor(taskId: string, task: IDataObject): [message: string, next: st
 	const balance = awaitsBalance(task) ? ', waits for a higher balance' : '';
 	return [
 		`Task ${taskId} has not finished yet (status: ${String(task.status)}${progress}${balance})`,
-		"Put 'Task: Wait Until Finished' before this node, or choose 'Wait by Polling' where the recording is submitted.",
+		"Put 'Transcript: Wait Until Finished' before this node, or choose 'Wait for the Transcript (Polling)' where the recording is submitted.",
 	];
 }

@@ -15,7 +15,7 @@ import { shownFor } from '../fields';
 export const wait: INodePropertyOptions = {
 	name: 'Wait Until Finished',
 	value: 'wait',
-	action: 'Wait until task has finished',
+	action: 'Wait for transcript',
 	description: 'Stay in this step until a task has finished, and output its result',
 	routing: {
 		request: { method: 'GET', url: '/tasks/{taskId}' },

@@ -18,7 +18,7 @@ import { addOptions, languageField, optionsField } from './options';
 export const transcribeUrl: INodePropertyOptions = {
 	name: 'Transcribe URL',
 	value: 'transcribeUrl',
-	action: 'Transcribe from URL',
+	action: 'Transcribe URL',
 	description: 'Turn a recording behind a link into text, without sending it through n8n',
 	routing: {
 		request: { method: 'POST', url: '/transcribe-url' },

@@ -112,7 +112,7 @@ const ROWS: Row[] = [
 			!isServiceShape && recordingBytes < MAX_FILE_BYTES,
 		message: (problem) =>
 			`The file (${sizeIn(problem)}) was refused for its size, although the service takes up to 8 GB`,
-		next: 'Something between n8n and the service, such as a proxy, seems to take only smaller requests. Raise its limit (nginx: client_max_body_size), or let the service fetch the recording with Transcription: Transcribe URL.',
+		next: 'Something between n8n and the service, such as a proxy, seems to take only smaller requests. Raise its limit (nginx: client_max_body_size), or let the service fetch the recording with Audio or Video: Transcribe URL.',
 	},
 	{
 		status: 413,

@@ -326,7 +326,9 @@ describe('the credential', () => {
 	it('a key whose API is not enabled in the cabinet: the error says where to enable it', async () => {
 		service.running().configure({ apiEnabled: false });
 		const { error } = await service.run(ACCOUNT);
-		expect(error?.description).toContain('the API is enabled in the API section of your account at the service');
+		expect(error?.description).toContain(
+			'the API is enabled in the API section of your account at the service',
+		);
 		expect(error?.description).toContain('The API is not enabled in the cabinet');
 	});
 });

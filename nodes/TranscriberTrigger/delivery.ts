@@ -5,12 +5,15 @@ import { answer, deliveryFrom } from '../Transcriber/completion/signature';
 import { webhookCredential } from '../Transcriber/completion/webhookCredential';
 import { hasSucceeded } from '../Transcriber/n8nInternals/answered';
 import { eventIn, includesStatus, letterOf, type DeliveredEvent } from './event';
-import { outputFor } from './output';
+import { Fetches } from './fetches';
+import { NOT_ENDED, outputFor, type Output } from './output';
 import { settingsOf } from './settings';
 import { settle } from './settle';
 import { Store, type Ending } from './store';
 import { proofOf, verify } from './verify';
 import { wordOfService } from './word';
+
+const fetches = new Fetches<Awaited<ReturnType<typeof outputFor>>>();
 
 /**
  * POST: a delivery of the service. Nothing is believed and no execution starts before the
@@ -64,8 +67,13 @@ async function emit(
 	deadline: number,
 ): Promise<IWebhookResponseData> {
 	const settings = settingsOf(context);
+	const { id: nodeId } = context.getNode();
+	const { taskId, botId, status } = event;
+	const place = JSON.stringify([nodeId, taskId, botId, status, ending.by, settings]);
+	const fetch = async () => await outputFor(context, event, settings);
 	if (settings.emitDuplicates && ending.by !== 'word') {
-		const output = await inTime(outputFor(context, event, settings), deadline);
+		const output = await fetches.take(place, fetch, deadline);
+		if (output === NOT_ENDED) return answer(context, 400, 'Not a delivery as documented');
 		return output ? started(output) : answer(context, 200, 'Not selected');
 	}
 	// A repeat must not be told that all is well before it is.
@@ -79,7 +87,8 @@ async function emit(
 	store.open(id);
 	let isDecided = false;
 	try {
-		const output = await inTime(outputFor(context, event, settings), deadline);
+		const output = await fetches.take(place, fetch, deadline);
+		if (output === NOT_ENDED) return answer(context, 400, 'Not a delivery as documented');
 		const letters = `${before ?? ''}${letterOf(output?.status ?? event.status)}`;
 		store.end(id, { ...ending, statuses: letters });
 		isDecided = true;
@@ -95,6 +104,6 @@ async function emit(
 	}
 }
 
-function started({ item }: NonNullable<Awaited<ReturnType<typeof outputFor>>>) {
+function started({ item }: Output) {
 	return { workflowData: [[item]], webhookResponse: { message: 'Accepted' } };
 }

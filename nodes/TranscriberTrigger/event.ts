@@ -19,7 +19,12 @@ export interface DeliveredEvent {
 	botId?: string;
 	/** Final status. The service document shows none for transcriptions. */
 	status?: string;
+	/** It came with a status word that nobody knows: only the service can tell. */
+	isUnclear?: boolean;
 }
+
+/** Documented states of a task that has not ended. */
+const NOT_YET: unknown[] = ['pending', 'processing', 'awaiting_balance'];
 
 /** The ids that a body names, whoever has sent it. */
 export function idsIn(body: Record<string, unknown> = {}): string[] {
@@ -28,7 +33,8 @@ export function idsIn(body: Record<string, unknown> = {}): string[] {
 
 /**
  * The body as documented ("Events"): a transcription's has a `task_id`, a meeting's also `event`,
- * `bot_id`, `status` and `result_url`. More fields are welcome, of another type they are not.
+ * `bot_id`, `status` and `result_url`. More fields are welcome, of another type they are not. A
+ * transcription's status is not documented, so a word that nobody knows is none.
  */
 export function eventIn(body: Record<string, unknown> = {}): DeliveredEvent | undefined {
 	const { task_id, bot_id, event, status, result_url: resultUrl } = body;
@@ -39,8 +45,12 @@ export function eventIn(body: Record<string, unknown> = {}): DeliveredEvent | un
 		[bot_id, botId],
 	].every(([given, id]) => isMissing(given) || given === '' || id !== undefined);
 	if (!isText || !areIds || (taskId ?? botId) === undefined) return undefined;
-	if (isMissing(status) ? botId !== undefined : !hasEnded(status)) return undefined;
-	return { body: flatEnough(body), taskId, botId, status: isString(status) ? status : undefined };
+	const facts = { body: flatEnough(body), taskId, botId };
+	if (hasEnded(status)) return { ...facts, status: String(status) };
+	if (botId !== undefined || NOT_YET.includes(status)) return undefined;
+	if (isMissing(status)) return facts;
+	const { status: _, ...others } = facts.body;
+	return { ...facts, body: others, isUnclear: true };
 }
 
 /** What 'Trigger On' calls it. Whatever is not completed has failed, be it cancelled. */

@@ -3,6 +3,7 @@ import { createHash } from 'crypto';
 import { seal, unseal } from '../Transcriber/completion/seal';
 import { isSignedWith, type Delivery } from '../Transcriber/completion/signature';
 import type { TranscriberCredential } from '../Transcriber/request/credential';
+import { hasEnded } from '../Transcriber/request/shapes';
 import { idsIn, includesStatus } from './event';
 import type { Store } from './store';
 
@@ -12,7 +13,7 @@ export const STORED_SECRET = 'stored secret';
 /** Kept where the service gave no secret for a bot: the service's own word about it decides. */
 export const NO_SECRET = 'none';
 
-/** For `seal`: that secret after the submission has ended. It recognises repeats, and starts nothing any more. */
+/** For `seal`: that secret after the submission has ended. It recognises repeats. */
 const SPENT_SECRET = 'spent secret';
 
 export type Verdict =
@@ -48,24 +49,25 @@ export function verify(
 	const isOwn = ended !== undefined && store.endingOf(ended)?.by !== 'shared';
 	if (!isOwn && isSignedWith(webhookSecret, delivery)) return { kind: 'genuine' };
 	if (ended === undefined) return { kind: ids.length > 0 ? 'unknown' : 'forged' };
-	return isRepeat(delivery, store, apiKey, ended)
-		? { kind: 'repeat', id: ended }
-		: { kind: 'forged' };
+	return afterEnding(delivery, store, apiKey, ended);
 }
 
-function isRepeat(delivery: Delivery, store: Store, apiKey: string, id: string): boolean {
-	const ending = store.endingOf(id);
-	if (!ending) return false;
-	if (ending.proof === proofOf(delivery)) return true;
-	const status = delivery.body?.status ?? undefined;
-	if (!includesStatus(ending.statuses, status === undefined ? undefined : String(status))) {
-		return false;
-	}
+/** Who has signed a delivery for a submission that has ended. */
+function afterEnding(delivery: Delivery, store: Store, apiKey: string, id: string): Verdict {
+	const { by, statuses, proof, spent = '' } = store.endingOf(id) ?? { statuses: '' };
+	if (proof === proofOf(delivery)) return { kind: 'repeat', id };
+	const status = delivery.body?.status;
+	const isKnown = includesStatus(statuses, hasEnded(status) ? String(status) : undefined);
 	// What the service's word stood for cannot be checked, and starts nothing.
-	if (ending.by === 'word') return true;
-	if (!ending.spent) return false;
-	const secret = unseal(apiKey, SPENT_SECRET, id, ending.spent);
-	return secret === undefined || isSignedWith(secret, delivery);
+	if (by === 'word') return isKnown ? { kind: 'repeat', id } : { kind: 'forged' };
+	if (spent === '') return { kind: 'forged' };
+	const secret = unseal(apiKey, SPENT_SECRET, id, spent);
+	if (secret === undefined) return isKnown ? { kind: 'repeat', id } : { kind: 'forged' };
+	if (!isSignedWith(secret, delivery)) return { kind: 'forged' };
+	if (isKnown) return { kind: 'repeat', id };
+	// A task that had failed may be completed later. One that was completed has a transcript for good.
+	const isLate = status === 'completed' && !statuses.includes('c');
+	return isLate ? { kind: 'genuine', id, spent } : { kind: 'forged' };
 }
 
 /** Tells a verified delivery from any other without its secret. */

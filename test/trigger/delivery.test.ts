@@ -6,6 +6,7 @@ import type { INodeParameters } from 'n8n-workflow';
 
 import { RETRY } from '../../nodes/Transcriber/request/retry';
 import { STORE } from '../../nodes/TranscriberTrigger/memory';
+import { PATIENCE } from '../../nodes/TranscriberTrigger/output';
 import { serviceForTests } from '../support/service';
 import { deliver, handOverTo, post, put, putAll, sign } from './client';
 import { TriggerHost, type HostSettings } from './host';
@@ -259,6 +260,94 @@ describe('503: the service tries again', () => {
 		service.running().fault({ match, action: { kind: 'respond', status: 500 } });
 		expect((await deliver(host.url, { task_id: '7f3c' }, SECRET)).status).toBe(503);
 		expect(host.executions).toEqual([]);
+	});
+});
+
+describe('What the service says later, or never', () => {
+	it('a failure starts the workflow although its reason cannot be had', async () => {
+		await openWithTask({ options: { includeResult: true } }, 'gone');
+		expect((await deliver(host.url, { task_id: 'gone', status: 'failed' }, SECRET)).status).toBe(200);
+		expect(json()).toEqual([{ task_id: 'gone', status: 'failed' }]);
+	});
+
+	it.each([
+		['the result', { includeResult: true }, { task_id: 'gone', status: 'completed' }],
+		['the exported file', { exportFormat: 'srt' }, { task_id: 'gone', status: 'completed' }],
+		['the state', { includeResult: true }, { task_id: 'gone' }],
+	])('%s that the service refuses for minutes: the event starts the workflow, and says why', async (_, options, body) => {
+		await openWithTask({ options }, 'gone');
+		expect((await deliver(host.url, body, SECRET)).status).toBe(503);
+		expect((await deliver(host.url, body, SECRET)).status).toBe(503);
+		jest.replaceProperty(PATIENCE, 'refusedMs', 0);
+		expect((await deliver(host.url, body, SECRET)).status).toBe(200);
+		expect(json()).toEqual([{ ...body, error: expect.any(String) }]);
+	});
+
+	it.each([401, 429, 500])('a result that is answered with %i is asked for again, however long', async (status) => {
+		jest.replaceProperty(PATIENCE, 'refusedMs', 0);
+		jest.replaceProperty(RETRY, 'patienceWhenBusy', 0);
+		const id = await service.completedTask();
+		await openWithTask({ options: { includeResult: true } }, id);
+		const match = { path: '/result$' };
+		service.running().fault({ match, action: { kind: 'respond', status } });
+		const body = { task_id: id, status: 'completed' };
+		expect((await deliver(host.url, body, SECRET)).status).toBe(503);
+		expect((await deliver(host.url, body, SECRET)).status).toBe(200);
+		expect(json()).toMatchObject([{ text: expect.any(String) }]);
+	});
+
+	it('a result that takes longer than a delivery may wait: the next repeat takes it up', async () => {
+		const id = await service.completedTask();
+		await openWithTask({ options: { includeResult: true } }, id);
+		service.running().fault({
+			match: { path: '/result$' },
+			times: 9,
+			action: { kind: 'delay', ms: 9_000 },
+		});
+		const body = { task_id: id, status: 'completed' };
+		expect((await deliver(host.url, body, SECRET)).status).toBe(503);
+		expect((await deliver(host.url, body, SECRET)).status).toBe(200);
+		expect((await deliver(host.url, body, SECRET)).status).toBe(200);
+		expect(service.lines()).toEqual([`GET /api/v1/tasks/${id}/result`]);
+		expect(host.executions).toHaveLength(1);
+	});
+
+	it('a task with a secret of its own that had failed is completed later: another event', async () => {
+		await open();
+		await handOverTo(host.url, '7f3c', SECRET, API_KEY);
+		for (const status of ['failed', 'completed', 'completed', 'failed']) {
+			await deliver(host.url, { task_id: '7f3c', status }, SECRET);
+			host.restart();
+		}
+		expect(json().map(({ status }) => status)).toEqual(['failed', 'completed']);
+		const forged = { task_id: '7f3c', status: 'completed', attempt: 2 };
+		expect((await deliver(host.url, forged, 'another')).status).toBe(401);
+	});
+
+	it.each(['success', 'done', 'COMPLETED', 'ready'])('a transcription whose status is called %s: the service is asked', async (status) => {
+		const id = await service.completedTask();
+		await openWithTask({}, id);
+		for (const attempt of [1, 2]) {
+			expect((await deliver(host.url, { task_id: id, status, attempt }, SECRET)).status).toBe(200);
+		}
+		expect(json()).toEqual([{ task_id: id, status: 'completed', attempt: 1 }]);
+	});
+
+	it('and 400 where the service says that it has not ended', async () => {
+		const id = await service.pendingTask();
+		await openWithTask({}, id);
+		expect((await deliver(host.url, { task_id: id, status: 'ready' }, SECRET)).status).toBe(400);
+		service.running().finish(id);
+		expect((await deliver(host.url, { task_id: id, status: 'ready' }, SECRET)).status).toBe(200);
+		expect(host.executions).toHaveLength(1);
+	});
+
+	it('a delivery of a meeting that names no bot is an event of a meeting', async () => {
+		const events = ['meetingCompleted', 'meetingFailed'];
+		await openWithTask({ events });
+		const body = { event: 'meeting.transcript.completed', task_id: '7f3c', status: 'completed' };
+		expect((await deliver(host.url, body, SECRET)).status).toBe(200);
+		expect(json()).toEqual([body]);
 	});
 });
 

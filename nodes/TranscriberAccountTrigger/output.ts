@@ -71,10 +71,11 @@ export async function outputOf(
 		const whole = await call(context, { method: 'GET', url }, { deadline });
 		return { json: transcript({}, { ...task, ...whole, task_id: taskId, status: task.status }) };
 	}
-	const result = wanted.includeResult ? await fetchResult(context, taskId, deadline) : {};
+	const result = wanted.includeResult ? await fetchResult(context, taskId, { deadline }) : {};
 	const item = { json: transcript(result, task) };
 	const { exportFormat: format, exportAs: as, property } = wanted;
 	if (!format) return item;
 	const fileName = titleOf(task)?.replace(/\.[^.]+$/, '');
-	return await addExport(context, item, { taskId, format, as, property, fileName, deadline });
+	const bounds = { deadline };
+	return await addExport(context, item, { taskId, format, as, property, fileName, bounds });
 }

@@ -158,3 +158,22 @@ it('a result that cannot be fetched at all is an error that names the task and h
 	expect(error?.message).toContain(`Task ${id} has finished, but its result cannot be fetched`);
 	expect(error?.description).toContain('Transcript: Get Result');
 });
+
+it('a look that is answered with a Retry-After of a day does not hide the end of the task', async () => {
+	const headers = { 'retry-after': '86400' };
+	fault({ kind: 'respond', status: 503, headers }, LOOK, 1);
+	const run = service.run({ ...LINK, waitOptions: { pollInterval: 0.2, timeout: 0.1 } });
+	await until(() => service.running().tasks().length === 1);
+	service.running().finish(service.running().tasks()[0]?.id ?? '');
+	expect((await run).json).toMatchObject([{ status: 'completed' }]);
+});
+
+it.each([
+	['a state instead of a result', { status: 'processing' }],
+	['a web page', '<html>Please wait</html>'],
+])('a result that is answered with %s at first is asked for again', async (_, body) => {
+	fault({ kind: 'respond', status: 200, body }, { path: '/result$' }, 1);
+	const id = await service.completedTask();
+	const { json } = await service.run({ resource: 'task', operation: 'wait', taskId: byId(id) });
+	expect(json).toMatchObject([{ task_id: id, text: expect.any(String) }]);
+});

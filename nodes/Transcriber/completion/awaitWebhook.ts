@@ -122,13 +122,22 @@ async function resultAfterSleep(
 	const itemIndex = this.getItemIndex();
 	const item = suspension.items[itemIndex];
 	if (!suspension.resumed || !item) {
-		const ended = await hasEndedNow(this, ids);
+		const state = await lookNow(this, ids);
+		const ended = hasEnded(state.status);
 		if (item) item.ended = ended;
 		await run.meet('looked at', itemIndex);
 		if (!ended) throw timedOut(this, suspension, ids);
+		return await finishedTask.call(this, idFields(ids), { run, ended: state });
 	}
+	const needsNoLook = item.completed && ids.taskId && waitOptionsOf(this).includeResult;
+	const state: IDataObject = needsNoLook
+		? { ...idFields(ids), status: 'completed' }
+		: await lookNow(this, ids);
+	const ended = hasEnded(state.status) ? state : undefined;
+	// The queue of the looks is not counted: each has had its turn by now.
 	const deadline = Date.now() + AFTER_WAKING_MS;
-	return await finishedTask.call(this, idFields(ids), { run, deadline });
+	const words = 'although the service has reported its end';
+	return await finishedTask.call(this, idFields(ids), { run, bound: { deadline, words }, ended });
 }
 
 function suspensionFor(
@@ -156,21 +165,22 @@ async function waitingItem(
 	const item: WaitingItem = { ...ids, sealedSecret: accepted.sealedSecret };
 	// An execution that does not sleep yet refuses deliveries. Of many submissions, or slow ones, the
 	// first may have ended, and their deliveries been given up, before the last one is submitted.
-	if (Date.now() - accepted.at > YOUNG_MS) item.ended = await hasEndedNow(context, ids);
+	if (Date.now() - accepted.at > YOUNG_MS) {
+		item.ended = hasEnded((await lookNow(context, ids)).status);
+	}
 	return item;
 }
 
-/** Asks the service itself, for a minute at most. A look that fails means: not yet. */
-async function hasEndedNow(
+/** Asks the service itself, for a minute at most. A look that fails means: not yet, and gives `{}`. */
+async function lookNow(
 	context: IExecutePaginationFunctions,
 	ids: SubmissionIds,
-): Promise<boolean> {
-	const end = Date.now() + POLL.look;
-	const { status } = await look(context, idFields(ids), { deadline: end }).catch(
+): Promise<IDataObject> {
+	const state = await look(context, idFields(ids), { fromTurn: POLL.look }).catch(
 		(): IDataObject => ({}),
 	);
 	context.getExecutionCancelSignal()?.throwIfAborted();
-	return hasEnded(status);
+	return state;
 }
 
 /** Names what has not ended: for an item that was waited for, all of the run. */
@@ -186,9 +196,9 @@ function timedOut(
 	const before = refused[itemIndex];
 	return refuse(
 		context,
-		!isWaitedFor && before
-			? before
-			: `Not ended within ${waitOptionsOf(context).timeout} minutes: ${names}`,
+		isWaitedFor
+			? `Not ended within ${waitOptionsOf(context).timeout} minutes: ${names}`
+			: (before ?? `Not ended so far: ${names}`),
 		"It goes on at the service and is not lost. Fetch the result with Transcript: Wait Until Finished (of a bot with Meeting: Wait Until Transcribed), or raise 'Timeout'.",
 	);
 }

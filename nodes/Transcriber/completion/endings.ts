@@ -42,6 +42,8 @@ export interface Known {
 	until: number;
 	/** Submissions that have ended, by their key. */
 	ended: Set<string>;
+	/** Those of them that ended as `completed`, as far as that was said. */
+	completed: Set<string>;
 	/** Those of them whose delivery was answered with 200: a repeat needs no work. */
 	noted: Set<string>;
 	/** The last question about each submission. */
@@ -67,6 +69,7 @@ export function knownOf(context: IWebhookFunctions, { run, until, items }: Suspe
 		state = {
 			until,
 			ended: new Set(ended.map(submissionKey)),
+			completed: new Set(),
 			noted: new Set(),
 			asked: new Map(),
 			turn: Promise.resolve(),
@@ -137,7 +140,7 @@ function isRecent({ cameAt }: Call, { at }: Question): boolean {
 
 function ask(now: Call, state: Known, item: WaitingItem): Question {
 	const key = submissionKey(item);
-	const question: Question = { at: Date.now(), hasEnded: hasEndedNow(now, item) };
+	const question: Question = { at: Date.now(), hasEnded: hasEndedNow(now, state, item) };
 	state.asked.set(key, question);
 	question.hasEnded.then(
 		(ended) => void (ended && state.ended.add(key)),
@@ -146,8 +149,13 @@ function ask(now: Call, state: Known, item: WaitingItem): Question {
 	return question;
 }
 
-async function hasEndedNow({ context, deadline }: Call, item: WaitingItem): Promise<boolean> {
+async function hasEndedNow(
+	{ context, deadline }: Call,
+	{ completed }: Known,
+	item: WaitingItem,
+): Promise<boolean> {
 	const { status } = await look(context, idFields(item), { deadline, once: true });
+	if (status === 'completed') completed.add(submissionKey(item));
 	return hasEnded(status);
 }
 

@@ -10,12 +10,14 @@ import { idFields, idsIn, type SubmissionIds } from './submission';
 
 /** Times of polling, in ms. */
 export const POLL = {
-	/** The longest time for one look. */
+	/** The longest time for one look, from its turn within the rate limits. */
 	look: 60_000,
 	/** How long 401 or 404 has to last until it counts: a key may be in rotation, a task not visible yet. */
 	refused: 120_000,
 	/** The most of the time that is left which is kept for the last look. */
 	lastLook: 2_000,
+	/** The most that Retry-After can delay the next look: it is about one answer, not about the task. */
+	retryAfter: 300_000,
 	/** How often a pause is looked at again, because it gets shorter when other tasks end. */
 	recheck: 5_000,
 };
@@ -96,17 +98,17 @@ async function pollUntilEnded(
 				const delay = Math.min(delayBeforeLook(pollInterval, since - began, others), last);
 				// Only the first look may come before the interval is over: nothing was looked at before.
 				const asked = Math.max(delay, lookedAt === undefined ? 0 : pollInterval);
-				return since + Math.max(asked, retryAfterOf(latest.failure));
+				const wanted = Math.min(retryAfterOf(latest.failure), POLL.retryAfter, last);
+				return since + Math.max(asked, wanted);
 			};
 			await pauseUntil(dueAt, deadline, context.getExecutionCancelSignal());
 		}
 		if (Date.now() >= deadline) return latest;
 		lookedAt = Date.now();
 		const known = { ...idFields(ids), ...idFields(idsIn(latest.state)) };
-		const end = Math.min(deadline, lookedAt + POLL.look);
 		// Whoever waits for an answer to the first look gets what retries can do.
 		const once = !(isFirst && reportsRefusal);
-		const seen = await look(context, known, { deadline: end, once }).catch(asError);
+		const seen = await look(context, known, { deadline, fromTurn: POLL.look, once }).catch(asError);
 		context.getExecutionCancelSignal()?.throwIfAborted();
 		if (!(seen instanceof Error)) {
 			latest.state = seen;
@@ -182,7 +184,7 @@ async function pauseUntil(
 export async function look(
 	caller: Caller,
 	{ task_id: known, bot_id: botId }: IDataObject,
-	options: Pick<CallOptions, 'deadline' | 'once'> = {},
+	options: Pick<CallOptions, 'deadline' | 'fromTurn' | 'once'> = {},
 ): Promise<IDataObject> {
 	const get = async (url: string) => await call(caller, { method: 'GET', url }, options);
 	let taskId = known;

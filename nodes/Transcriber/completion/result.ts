@@ -4,8 +4,8 @@ import type {
 	IExecuteSingleFunctions,
 	INodeExecutionData,
 } from 'n8n-workflow';
+import { NodeOperationError } from 'n8n-workflow';
 
-import { refuse } from '../request/checks';
 import { call, type CallOptions, type Caller } from '../request/service';
 import { documentIn, resultIn } from '../request/shapes';
 
@@ -51,25 +51,31 @@ function isSet(name: string, value: unknown): boolean {
 	return value !== undefined && !(FACTS.includes(name) && (value === null || value === ''));
 }
 
+/** When fetching what a task has comes to its end. */
+export type FetchBounds = Pick<CallOptions, 'deadline' | 'once'>;
+
+/** The answer is a success, but what was asked for is not in it. It may be there a moment later. */
+export class NotThereYet extends NodeOperationError {}
+
 /** GET /tasks/{id}/result. An answer without any part of a result is refused. */
 export async function fetchResult(
 	caller: Caller,
 	taskId: string,
-	deadline?: CallOptions['deadline'],
+	bounds: FetchBounds = {},
 ): Promise<IDataObject> {
 	const url = `/tasks/${encodeURIComponent(taskId)}/result`;
-	const result = resultIn(await call(caller, { method: 'GET', url }, { deadline }));
+	const result = resultIn(await call(caller, { method: 'GET', url }, bounds));
 	if (result) return result;
 	throw withoutResult(caller, taskId);
 }
 
 /** The task has finished, but the answer of GET /tasks/{id}/result holds none of its parts. */
 export function withoutResult(caller: Pick<Caller, 'getNode'>, taskId: string) {
-	return refuse(
-		caller,
-		`The answer of the service holds no result of task ${taskId}`,
-		'The task is not lost. Fetch the result again later with Transcript: Get Result, or get the transcript with Transcript: Export.',
-	);
+	const message = `The answer of the service holds no result of task ${taskId}`;
+	return new NotThereYet(caller.getNode(), message, {
+		description:
+			'The task is not lost. Fetch the result again later with Transcript: Get Result, or get the transcript with Transcript: Export.',
+	});
 }
 
 /** GET /tasks/{id}/export: `{ content, format }`. */
@@ -77,10 +83,10 @@ async function fetchExport(
 	caller: Caller,
 	taskId: string,
 	format: ExportFormat,
-	deadline?: CallOptions['deadline'],
+	bounds?: FetchBounds,
 ): Promise<IDataObject> {
 	const url = `/tasks/${encodeURIComponent(taskId)}/export`;
-	return await call(caller, { method: 'GET', url, qs: { format } }, { deadline });
+	return await call(caller, { method: 'GET', url, qs: { format } }, bounds);
 }
 
 /** An exported document, and where it goes in the output. */
@@ -93,8 +99,7 @@ export interface WantedExport {
 	property?: string;
 	/** Name of the recording or of the file, with or without extension; else the task's id. */
 	fileName?: string;
-	/** As in {@link CallOptions}. */
-	deadline?: CallOptions['deadline'];
+	bounds?: FetchBounds;
 }
 
 /** What n8n has for making files. */
@@ -109,9 +114,9 @@ export interface FileMaker {
 export async function addExport(
 	context: Caller & FileMaker,
 	item: INodeExecutionData,
-	{ taskId, format, as, property, fileName, deadline }: WantedExport,
+	{ taskId, format, as, property, fileName, bounds }: WantedExport,
 ): Promise<INodeExecutionData> {
-	const answer = await fetchExport(context, taskId, format, deadline);
+	const answer = await fetchExport(context, taskId, format, bounds);
 	const text = exportedText(context, answer, { taskId, format });
 	if (as === 'text') {
 		const { segments, ...others } = item.json;
@@ -130,11 +135,10 @@ export function exportedText(
 ): string {
 	const text = documentIn(answer, format);
 	if (text !== undefined) return text;
-	throw refuse(
-		caller,
-		`The answer of the service holds no exported document of task ${taskId}`,
-		`The task is not lost. Get the ${format} document again later with Transcript: Export, or fetch the transcript with Transcript: Get Result.`,
-	);
+	const message = `The answer of the service holds no exported document of task ${taskId}`;
+	throw new NotThereYet(caller.getNode(), message, {
+		description: `The task is not lost. Get the ${format} document again later with Transcript: Export, or fetch the transcript with Transcript: Get Result.`,
+	});
 }
 
 /** A document as an n8n file, with the extension and the MIME type of its format. */

@@ -96,6 +96,9 @@ async function decide(
 			return succeeded;
 		});
 	suspension.resumed = true;
+	for (const item of Object.values(suspension.items)) {
+		item.completed = state.completed.has(submissionKey(item));
+	}
 	return { workflowData: wake(sleeping) };
 }
 
@@ -131,7 +134,12 @@ async function isGenuine(
 	const { apiKey } = await keptCredential(now, state);
 	const sealedSecret = item.sealedSecret ?? '';
 	const secret = unseal(apiKey, SUBMISSION_SECRET, submissionKey(item), sealedSecret);
-	if (secret !== undefined) return isSignedWith(secret, delivery);
+	if (secret !== undefined) {
+		const isSigned = isSignedWith(secret, delivery);
+		const { status } = delivery.body ?? {};
+		if (isSigned && status === 'completed') state.completed.add(submissionKey(item));
+		return isSigned;
+	}
 	return await hasEndedAtService(now, state, item);
 }
 

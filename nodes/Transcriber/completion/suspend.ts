@@ -5,6 +5,8 @@ export interface WaitingItem extends SubmissionIds {
 	/** The webhook_secret of the submission, sealed; missing where the service gave none. */
 	sealedSecret?: string;
 	ended?: boolean;
+	/** It ended as `completed`: a verified delivery or the service itself has said so. */
+	completed?: boolean;
 }
 
 /** What n8n saves with a suspended execution, in the context of the node. */

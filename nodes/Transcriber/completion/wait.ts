@@ -8,13 +8,13 @@ import type {
 import { pause } from '../request/abortable';
 import { refuse } from '../request/checks';
 import { ServiceError } from '../request/errors';
+import type { Problem } from '../request/problem';
 import { RETRY, delayBeforeRetry } from '../request/retry';
 import type { NodeRun } from '../request/run';
-import { TIMEOUTS } from '../request/service';
 import { awaitsBalance, isCancelled } from '../request/shapes';
 import { recordingOf } from '../request/upload';
-import { untilEnded, type Outlook } from './poll';
-import { addExport, fetchResult, transcript } from './result';
+import { untilEnded, type Outlook, type Polling } from './poll';
+import { NotThereYet, addExport, fetchResult, transcript } from './result';
 import { idFields, idsIn, type SubmissionIds } from './submission';
 import { waitOptionsOf } from './waitOptions';
 
@@ -51,8 +51,10 @@ export function checkBalance(
 
 interface Waiting {
 	run?: NodeRun;
-	/** When waiting ends, in ms since 1970; without it 'Timeout' counts from now. */
-	deadline?: number;
+	/** When waiting ends, in ms since 1970, and the end of the message then; without it 'Timeout' counts from now. */
+	bound?: { deadline: number; words: string };
+	/** The state in which the task is known to have ended: it is not looked at again. */
+	ended?: IDataObject;
 	/** The id comes from the user: what the service says against the first look is reported at once. */
 	reportsRefusal?: boolean;
 }
@@ -65,22 +67,25 @@ interface Waiting {
 export async function finishedTask(
 	this: IExecutePaginationFunctions,
 	submitted: IDataObject,
-	{ run, deadline, reportsRefusal }: Waiting = {},
+	{ run, bound, ended, reportsRefusal }: Waiting = {},
 ): Promise<INodeExecutionData> {
 	const options = waitOptionsOf(this);
 	const given = idsIn(submitted);
 	const began = Date.now();
-	const outlook = await untilEnded(this, {
+	const polling: Polling = {
 		ids: given,
 		state: submitted,
 		pollInterval: options.pollInterval * 1000,
-		deadlineFor: (state) => deadline ?? deadlineFor(this, state, began),
+		deadlineFor: (state) => bound?.deadline ?? deadlineFor(this, state, began),
 		reportsRefusal,
 		check: (state) => checkBalance(this, state, given),
-	});
+	};
+	const outlook: Outlook = ended
+		? { state: ended, hasEnded: true }
+		: await untilEnded(this, polling);
 	const { state } = outlook;
 	const ids = { ...given, ...withoutMissing(idsIn(state)) };
-	if (!outlook.hasEnded) throw notEnded(this, outlook, ids);
+	if (!outlook.hasEnded) throw notEnded(this, outlook, ids, bound?.words);
 	if (state.status !== 'completed' || !ids.taskId) {
 		run?.endWithoutTranscript(this.getItemIndex());
 		throw endedBadly(this, state, ids);
@@ -88,9 +93,10 @@ export async function finishedTask(
 
 	const { taskId } = ids;
 	const facts = { ...idFields(ids), status: state.status };
-	return await patiently(this, taskId, async (end) => {
+	const bounds = { once: true };
+	return await patiently(this, taskId, async () => {
 		const json = options.includeResult
-			? transcript(await fetchResult(this, taskId, end), facts)
+			? transcript(await fetchResult(this, taskId, bounds), facts)
 			: transcript({}, { ...state, ...facts });
 		if (options.exportFormat === 'none') return { json };
 		return await addExport(
@@ -102,7 +108,7 @@ export async function finishedTask(
 				as: options.exportAs,
 				property: options.exportBinaryPropertyName,
 				fileName: nameOfRecording(this),
-				deadline: end,
+				bounds,
 			},
 		);
 	});
@@ -113,30 +119,33 @@ function withoutMissing(ids: SubmissionIds): SubmissionIds {
 }
 
 /**
- * Fetches what a finished task has. The task is paid, so a failure is tried again for a while, also
- * where a single request would not be; `work` gets the end of its attempt, in ms since 1970.
+ * Fetches what a finished task has, with single attempts. The task is paid, so a failure is tried
+ * again for a while, also where a single request would not be. Patience counts from the first failure:
+ * many tasks of one run queue for the rate limit, and that is no answer of the service.
  */
 async function patiently<T>(
 	context: IExecutePaginationFunctions,
 	taskId: string,
-	work: (end: number) => Promise<T>,
+	work: () => Promise<T>,
 ): Promise<T> {
-	const end = Date.now() + RETRY.patienceWhenBroken;
+	let failedAt: number | undefined;
 	for (let tries = 1; ; tries++) {
 		let failure: unknown;
 		try {
-			return await work(Math.max(end, Date.now() + TIMEOUTS.request));
+			return await work();
 		} catch (error) {
 			failure = error;
 		}
 		const cancelled = context.getExecutionCancelSignal();
-		// Other errors name the task and what to do.
-		if (!(failure instanceof ServiceError) || cancelled?.aborted) throw failure;
-		const { problem } = failure;
-		const delay = mayPass(problem.status)
-			? delayBeforeRetry(problem, tries, end - Date.now())
+		if (cancelled?.aborted) throw failure;
+		failedAt ??= Date.now();
+		const left = failedAt + RETRY.patienceWhenBroken - Date.now();
+		const delay = mayPass(failure)
+			? delayBeforeRetry(retryAfterIn(failure), tries, left)
 			: undefined;
 		if (delay === undefined) {
+			// Other errors name the task and what to do.
+			if (!(failure instanceof ServiceError)) throw failure;
 			failure.message = `Task ${taskId} has finished, but its result cannot be fetched: ${failure.message}`;
 			failure.description = `${failure.description ?? ''} The transcript is not lost. Fetch it with Transcript: Get Result.`;
 			throw failure;
@@ -145,8 +154,15 @@ async function patiently<T>(
 	}
 }
 
-/** Whether a refusal may be over soon: a key in rotation, a result that is not there yet, a fault. */
-function mayPass(status?: number): boolean {
+function retryAfterIn(failure: unknown): Pick<Problem, 'retryAfter'> {
+	return failure instanceof ServiceError ? failure.problem : {};
+}
+
+/** Whether a failure may be over soon: a key in rotation, a result that is not there yet, a fault. */
+function mayPass(failure: unknown): boolean {
+	if (!(failure instanceof ServiceError)) return failure instanceof NotThereYet;
+	const { status, transport } = failure.problem;
+	if (transport === 'notJson') return true;
 	return status === undefined || status >= 500 || [401, 404, 409, 425, 429].includes(status);
 }
 
@@ -179,6 +195,7 @@ function notEnded(
 	context: IExecutePaginationFunctions,
 	{ state, failure, isRefused }: Outlook,
 	ids: SubmissionIds,
+	words = `within ${waitOptionsOf(context).timeout} minutes`,
 ): Error {
 	const isKeyRefused = failure instanceof ServiceError && failure.problem.status === 401;
 	if (failure instanceof ServiceError && isRefused) {
@@ -193,7 +210,7 @@ function notEnded(
 	const next = isKeyRefused ? 'Correct the key, then' : "Raise 'Timeout', or later";
 	return refuse(
 		context,
-		`${nameOf(ids)} has not ended within ${waitOptionsOf(context).timeout} minutes (${status}${lookFailed})`,
+		`${nameOf(ids)} has not ended ${words} (${status}${lookFailed})`,
 		`It goes on at the service and is not lost. ${next} ${FETCH_LATER}.`,
 	);
 }

@@ -11,7 +11,7 @@ import { withoutKey } from './secrets';
 import type { CallOptions, Caller, Policy } from './service';
 
 /** What holds for one request, whichever way it is sent. */
-interface Bounds extends Pick<CallOptions, 'deadline' | 'once'> {
+interface Bounds extends Pick<CallOptions, 'deadline' | 'fromTurn' | 'once'> {
 	policy: Policy;
 	/** Below /api/v1. */
 	path: string;
@@ -27,14 +27,14 @@ interface Bounds extends Pick<CallOptions, 'deadline' | 'once'> {
  */
 export async function exchange<T>(
 	caller: Caller,
-	{ policy, path, deadline, once, recordingBytes }: Bounds,
+	{ policy, path, deadline, fromTurn, once, recordingBytes }: Bounds,
 	attempt: (credential: TranscriberCredential) => Promise<T>,
 ): Promise<T> {
 	const node = caller.getNode();
 	const credential = await credentialOf(caller);
 	const { apiKey } = credential;
 	const cancelled = caller.getExecutionCancelSignal?.();
-	const stop = anyOf(cancelled, signalAt(deadline));
+	let stop = anyOf(cancelled, signalAt(deadline));
 	const firstRefusals = new Map<Patience, number>();
 	let problem: Problem = { path, transport: 'noTurn' };
 	let mayHaveArrived = false;
@@ -51,6 +51,9 @@ export async function exchange<T>(
 			const fullSince = firstRefusals.get('patienceWhenFull');
 			const until = fullSince && fullSince + RETRY.patienceWhenFull;
 			const leave = await waitFor(takeTurn(apiKey, policy, { countTasks, until, stop }));
+			if (tries === 1 && fromTurn !== undefined) {
+				stop = anyOf(stop, signalAt(Date.now() + fromTurn));
+			}
 			let failure: unknown;
 			try {
 				const result = await attempt(credential);

@@ -32,7 +32,7 @@ export type Patience = Extract<keyof typeof RETRY, `patience${string}`>;
  * rest of the patience. `Retry-After` wins; otherwise exponential backoff with full jitter.
  */
 export function delayBeforeRetry(
-	{ retryAfter }: Problem,
+	{ retryAfter }: Pick<Problem, 'retryAfter'>,
 	tries: number,
 	left: number,
 ): number | undefined {

@@ -60,6 +60,11 @@ export interface CallOptions {
 	 * the patience of retry.ts is the only end.
 	 */
 	deadline?: number;
+	/**
+	 * The longest time for the call, in ms from its first turn within the rate limits. A deadline
+	 * counts the queue for that turn, which says nothing about the service.
+	 */
+	fromTurn?: number;
 	/** One attempt: the caller asks again by itself, and counts the time in between. */
 	once?: boolean;
 }
@@ -154,12 +159,12 @@ export async function onlyAnswers(
 export async function call(
 	caller: Caller,
 	options: Pick<IHttpRequestOptions, 'method' | 'url' | 'qs' | 'body'>,
-	{ policy = REPEATABLE, keepWebhookSecret = false, deadline, once }: CallOptions = {},
+	{ policy = REPEATABLE, keepWebhookSecret = false, deadline, fromTurn, once }: CallOptions = {},
 ): Promise<IDataObject> {
 	const end = earliest(deadline, briefEnd(caller));
 	return await exchange(
 		caller,
-		{ policy, path: options.url, deadline: end, once },
+		{ policy, path: options.url, deadline: end, fromTurn, once },
 		async (credential) => {
 			const { baseUrl, apiKey } = credential;
 			const request = caller.helpers.httpRequestWithAuthentication.call(

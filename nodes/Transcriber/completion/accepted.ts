@@ -30,6 +30,10 @@ export type Memory =
 			answer: IDataObject;
 			/** When, in ms since 1970. */
 			at: number;
+			/** Where the service delivers, '' for nowhere. Missing: nobody knows (see `submitOnce`). */
+			deliversTo?: string;
+			/** `start_at`, as it was sent. */
+			startAt?: string;
 			/** The webhook_secret, where n8n itself gets the deliveries. */
 			sealedSecret?: string;
 			/** The trigger has the secret. */
@@ -39,7 +43,7 @@ export type Memory =
 	 * Sent, and no answer has come so far. With the same Idempotency-Key it may be sent again. Without
 	 * a key it may not: nobody knows whether the service accepted it.
 	 */
-	| { state: 'sent'; key?: string };
+	| { state: 'sent'; key?: string; file?: string };
 
 /** In n8n 1 a tool has no context that lasts: what it has accepted is kept with its caller's run. */
 const ofToolCalls = new WeakMap<IExecuteData, Record<string, Memory>>();
@@ -109,8 +113,44 @@ export function idempotencyKey(
 	given?: string,
 ): string {
 	const memory = recall(context);
-	if (memory?.state === 'sent' && memory.key) return memory.key;
+	const isSameFile = memory?.state === 'sent' && memory.file === fileOf(recording);
+	if (isSameFile && memory.key) return memory.key;
 	return given ?? derivedKey(context, recording);
+}
+
+/** What tells a file from others: n8n's id of it, or else a hash of its content. */
+export function fileOf({ id, data }: IBinaryData): string {
+	return id ?? createHash('sha256').update(data).digest('hex');
+}
+
+/**
+ * Whether this key of the user's is for this file alone, in all runs of the node in this execution.
+ * The key itself is not kept.
+ */
+export function isKeyOfFile(
+	context: IExecutePaginationFunctions,
+	key: string,
+	recording: IBinaryData,
+): boolean {
+	const files = filesOfKeys(context);
+	const name = createHash('sha256').update(key).digest('hex');
+	files[name] ??= fileOf(recording);
+	return files[name] === fileOf(recording);
+}
+
+/** By caller, for a tool of n8n 1 (see `ofToolCalls`). */
+const filesOfToolCalls = new WeakMap<IExecuteData, Record<string, string>>();
+
+function filesOfKeys(context: IExecutePaginationFunctions): Record<string, string> {
+	if (isToolCall(context)) {
+		const caller = runKeyOf(context);
+		const files = filesOfToolCalls.get(caller) ?? {};
+		filesOfToolCalls.set(caller, files);
+		return files;
+	}
+	const nodeContext = context.getContext('node') as { keys?: Record<string, string> };
+	nodeContext.keys ??= {};
+	return nodeContext.keys;
 }
 
 function derivedKey(

@@ -39,17 +39,25 @@ export async function awaitDelivery(
 	const woken = wokenRun(this);
 	if (woken) return [await resultAfterSleep.call(this, ids, woken, run)];
 	checkBalance(this, answer, ids);
+	assertCanAwait(this);
 
+	// A node sleeps as a whole: one item that no delivery can wake keeps the run awake.
+	if (!comesToThisExecution(this)) run.cannotSleep = true;
 	await run.meet('submitted', itemIndex);
 	if (run.hasFailed() && !this.continueOnFail()) return [{ json: answer }];
-	const item = await waitingItem(this, ids);
+	if (run.cannotSleep) {
+		const { scheduled_start_at: start } = answer;
+		return [await finishedTask.call(this, { ...idFields(ids), scheduled_start_at: start }, { run })];
+	}
+	const item = await waitingItem(this, answer, ids);
 	const suspension = suspensionFor(this, answer, run);
 	suspension.items[itemIndex] = item;
 	await run.meet('looked at', itemIndex);
 	// One that stops the node must not leave an execution behind that sleeps.
 	if (run.hasFailed() && !this.continueOnFail()) return [{ json: answer }];
 	if (Object.values(suspension.items).every(({ ended }) => ended)) {
-		suspension.resumed = true;
+		// Nothing sleeps: what was refused for a moment may be submitted when n8n tries again.
+		delete contextOf(this).suspension;
 		return [await finishedTask.call(this, idFields(ids), { run })];
 	}
 	suspension.refused = run.refusals();
@@ -75,6 +83,27 @@ export function resumeAddress(
 	context: IExecutePaginationFunctions,
 	request: RoutingRequest,
 ): string {
+	assertCanAwait(context);
+	const address = ownAddress(context);
+	checkOwnAddress(context, request, address, 'The webhook address of this n8n');
+	return address;
+}
+
+/** The address of this execution of this node. */
+export function ownAddress(context: IExecutePaginationFunctions): string {
+	const address = new URL(String(context.evaluateExpression('{{ $execution.resumeUrl }}', 0)));
+	address.pathname += `/${context.getNode().id}`;
+	return address.href;
+}
+
+/** Whether the service delivers what was accepted for this item here, and not to an older execution. */
+function comesToThisExecution(context: IExecutePaginationFunctions): boolean {
+	const memory = recall(context);
+	return memory?.state === 'accepted' && memory.deliversTo === ownAddress(context);
+}
+
+/** Throws where this execution cannot be suspended for the node. */
+function assertCanAwait(context: IExecutePaginationFunctions): void {
 	const node = context.getNode();
 	if (isToolCall(context) || node.rewireOutputLogTo === 'ai_tool') {
 		throw refuse(
@@ -91,10 +120,6 @@ export function resumeAddress(
 		);
 	}
 	assertCanSuspend(context);
-	const address = new URL(String(context.evaluateExpression('{{ $execution.resumeUrl }}', 0)));
-	address.pathname += `/${node.id}`;
-	checkOwnAddress(context, request, address.href, 'The webhook address of this n8n');
-	return address.href;
 }
 
 function contextOf(context: IExecutePaginationFunctions): { suspension?: Suspension } {
@@ -158,6 +183,7 @@ function suspensionFor(
 
 async function waitingItem(
 	context: IExecutePaginationFunctions,
+	answer: IDataObject,
 	ids: SubmissionIds,
 ): Promise<WaitingItem> {
 	const accepted = recall(context);
@@ -165,8 +191,13 @@ async function waitingItem(
 	const item: WaitingItem = { ...ids, sealedSecret: accepted.sealedSecret };
 	// An execution that does not sleep yet refuses deliveries. Of many submissions, or slow ones, the
 	// first may have ended, and their deliveries been given up, before the last one is submitted.
-	if (Date.now() - accepted.at > YOUNG_MS) {
-		item.ended = hasEnded((await lookNow(context, ids)).status);
+	const isOld = Date.now() - accepted.at > YOUNG_MS;
+	const hasToFail = waitOptionsOf(context).onInsufficientBalance === 'fail';
+	// The answer to the submit need not say that the balance is too low, and what it says is no proof.
+	if (isOld || hasToFail || hasEnded(answer.status)) {
+		const state = await lookNow(context, ids);
+		checkBalance(context, state, ids);
+		item.ended = hasEnded(state.status);
 	}
 	return item;
 }

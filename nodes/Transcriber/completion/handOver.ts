@@ -86,11 +86,11 @@ export async function checkTrigger(
 	checkTriggerUrl(context, request, triggerUrl);
 	const { apiKey } = await credentialOf(context);
 	const place = placeOf(triggerUrl, apiKey);
-	const attempt = attempts.get(place) ?? tryTrigger(context, triggerUrl, apiKey);
+	const attempt =
+		attempts.get(place) ??
+		tryTrigger(context, triggerUrl, apiKey).finally(() => attempts.delete(place));
 	attempts.set(place, attempt);
-	const reply = await unlessCancelled(attempt, context.getExecutionCancelSignal()).finally(() =>
-		attempts.delete(place),
-	);
+	const reply = await unlessCancelled(attempt, context.getExecutionCancelSignal());
 	if (reply.stored) return;
 	const [reason, next] = whatIsWrong(reply);
 	throw refuse(
@@ -111,7 +111,8 @@ async function tryTrigger(
 		const passed = Date.now() - start;
 		const patience = Math.min(HAND_OVER.patienceBefore, patienceFor(reply));
 		if (reply.stored || passed + HAND_OVER.interval > patience) return reply;
-		await pause(HAND_OVER.interval, context.getExecutionCancelSignal());
+		// Other executions may share the attempt, so the end of this one does not end it.
+		await pause(HAND_OVER.interval);
 	}
 }
 
@@ -173,6 +174,7 @@ async function send(
 }
 
 async function unlessCancelled<T>(work: Promise<T>, cancelled?: AbortSignal): Promise<T> {
+	cancelled?.throwIfAborted();
 	return await new Promise<T>((resolve, reject) => {
 		const stop = () => reject(cancelled?.reason);
 		cancelled?.addEventListener('abort', stop, { once: true });

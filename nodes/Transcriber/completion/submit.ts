@@ -9,14 +9,15 @@ import { checkWebhookUrl, refuse } from '../request/checks';
 import { credentialOf } from '../request/credential';
 import { ServiceError, said, wasCertainlyRefused } from '../request/errors';
 import { choiceIn, required, textIn } from '../request/parameters';
-import type { NodeRun } from '../request/run';
+import { isBatched, type NodeRun } from '../request/run';
 import { withoutSecrets } from '../request/secrets';
 import { send, type Policy, type RoutingRequest } from '../request/service';
-import { SUBMISSION_SECRET, forget, recall, remember } from './accepted';
-import { awaitDelivery, checkNotRefusedBefore, resumeAddress } from './awaitWebhook';
+import { recordingOf } from '../request/upload';
+import { SUBMISSION_SECRET, fileOf, forget, recall, remember } from './accepted';
+import { awaitDelivery, checkNotRefusedBefore, ownAddress, resumeAddress } from './awaitWebhook';
 import { checkTrigger, handOver } from './handOver';
 import { seal, unseal } from './seal';
-import { idsIn, submissionKey, submissionName } from './submission';
+import { idFields, idsIn, submissionKey, submissionName } from './submission';
 import { finishedTask } from './wait';
 import { checkWaitOptions } from './waitOptions';
 
@@ -30,16 +31,24 @@ export async function submit(
 	policy: Policy,
 	run: NodeRun,
 ): Promise<INodeExecutionData[]> {
-	const answer = await submitOnce.call(this, request, policy);
+	const { answer, isFresh } = await submitOnce.call(this, request, policy);
 	// The `id` in an answer about a bot would be no task's.
 	const ids = idsIn(policy.limit === 'meeting' ? { bot_id: '', ...answer } : answer);
 	run.accept(this.getItemIndex(), submissionName(ids));
 	if (!ids.taskId && !ids.botId) throw withoutId(this);
+	const start = scheduledStart(this, answer);
+	// What was remembered says which task it is, and nothing of how it is now.
+	const state: IDataObject = { ...(isFresh ? answer : idFields(ids)), ...start };
 	switch (onCompletionOf(this)) {
 		case 'poll':
-			return [await finishedTask.call(this, answer, { run })];
+			// A run that will fail says so now, and not when the other items have been waited for.
+			if (!this.continueOnFail() && !isBatched(this)) {
+				await run.meet('submitted', this.getItemIndex());
+				if (run.hasFailed()) return [{ json: answer }];
+			}
+			return [await finishedTask.call(this, state, { run })];
 		case 'awaitWebhook':
-			return await awaitDelivery.call(this, answer, run);
+			return await awaitDelivery.call(this, state, run);
 		case 'notifyTrigger':
 			await tellTrigger(this, answer);
 			return [{ json: answer }];
@@ -107,17 +116,23 @@ async function submitOnce(
 	this: IExecutePaginationFunctions,
 	request: RoutingRequest,
 	policy: Policy,
-): Promise<IDataObject> {
+): Promise<{ answer: IDataObject; isFresh: boolean }> {
 	const memory = recall(this);
-	if (memory?.state === 'accepted') return memory.answer;
+	if (memory?.state === 'accepted') return { answer: memory.answer, isFresh: false };
 	if (memory && !memory.key) throw mayHaveBeenAccepted.call(this);
 	const key = request.options.headers?.['Idempotency-Key'];
-	remember(this, { state: 'sent', key: key === undefined ? undefined : String(key) });
+	const file = key === undefined ? undefined : fileOf(recordingOf(this).binary);
+	remember(this, { state: 'sent', key: key === undefined ? undefined : String(key), file });
+	const sent = {
+		// With a key that was sent before, the answer may be about an older task with another address.
+		deliversTo: memory || hasOwnKey(this) ? undefined : deliveryAddress(this),
+		startAt: startAtIn(request),
+	};
 	let failure: unknown;
 	try {
 		const items = await send.call(this, request, policy);
 		const withId = items.find(({ json }) => Object.values(idsIn(json)).some(Boolean));
-		return await keep(this, (withId ?? items[0])?.json ?? {});
+		return { answer: await keep(this, (withId ?? items[0])?.json ?? {}, sent), isFresh: true };
 	} catch (error) {
 		failure = error;
 	}
@@ -136,18 +151,46 @@ const LOOK_FIRST =
 async function keep(
 	context: IExecutePaginationFunctions,
 	answer: IDataObject,
+	sent: { deliversTo?: string; startAt?: string },
 ): Promise<IDataObject> {
 	const onCompletion = onCompletionOf(context);
 	const at = Date.now();
 	// Noted before anything is awaited: whatever fails from here on, the service has accepted it.
 	const shown = withoutSecrets(answer, '', onCompletion === 'callUrl') as IDataObject;
-	remember(context, { state: 'accepted', at, answer: shown });
+	remember(context, { state: 'accepted', at, answer: shown, ...sent });
 	const { webhook_secret: secret } = answer;
 	if (typeof secret !== 'string' || onCompletion === 'callUrl') return shown;
 	const { apiKey } = await credentialOf(context);
 	const sealedSecret = seal(apiKey, SUBMISSION_SECRET, submissionKey(idsIn(answer)), secret);
-	remember(context, { state: 'accepted', at, answer: shown, sealedSecret });
+	remember(context, { state: 'accepted', at, answer: shown, ...sent, sealedSecret });
 	return shown;
+}
+
+/** Where the service delivers what is submitted now; '' for nowhere. */
+function deliveryAddress(context: IExecutePaginationFunctions): string {
+	const onCompletion = onCompletionOf(context);
+	if (onCompletion === 'awaitWebhook') return ownAddress(context);
+	if (onCompletion === 'callUrl') return String(context.getNodeParameter('webhookUrl', ''));
+	return onCompletion === 'notifyTrigger' ? triggerUrlOf(context) : '';
+}
+
+/** Whether the user gave the Idempotency-Key: it may have been used before, in any execution. */
+function hasOwnKey(context: IExecutePaginationFunctions): boolean {
+	const { idempotencyKey } = context.getNodeParameter('options', {}) as IDataObject;
+	return (idempotencyKey ?? '') !== '';
+}
+
+function startAtIn({ options }: RoutingRequest): string | undefined {
+	const { start_at: startAt } = (options.body ?? {}) as IDataObject;
+	return typeof startAt === 'string' ? startAt : undefined;
+}
+
+/** When a bot starts: as the service has answered, or else as it was sent. */
+function scheduledStart(context: IExecutePaginationFunctions, answer: IDataObject): IDataObject {
+	const memory = recall(context);
+	const sent = memory?.state === 'accepted' ? memory.startAt : undefined;
+	const start = answer.scheduled_start_at ?? sent;
+	return start === undefined ? {} : { scheduled_start_at: start };
 }
 
 function triggerUrlOf(context: IExecutePaginationFunctions): string {
@@ -161,8 +204,19 @@ async function tellTrigger(
 	answer: IDataObject,
 ): Promise<void> {
 	const memory = recall(context);
-	if (memory?.state !== 'accepted' || memory.handedOver) return;
+	if (memory?.state !== 'accepted') return;
 	const ids = idsIn(answer);
+	const { deliversTo } = memory;
+	if (deliversTo && deliversTo !== triggerUrlOf(context)) {
+		// A query may hold what is secret.
+		const { origin, pathname } = new URL(deliversTo);
+		throw refuse(
+			context,
+			`The service reports ${submissionName(ids)} to another address than 'Trigger URL': '${origin}${pathname}'`,
+			'It was submitted with that address, and the service cannot be given another one. Fetch its result with Transcript: Wait Until Finished.',
+		);
+	}
+	if (memory.handedOver) return;
 	const { apiKey } = await credentialOf(context);
 	const sealedSecret = memory.sealedSecret ?? '';
 	const secret = unseal(apiKey, SUBMISSION_SECRET, submissionKey(ids), sealedSecret);

@@ -29,6 +29,9 @@ export class NodeRun {
 
 	private namesAccepted = false;
 
+	/** Set when an item of the run cannot be woken by a delivery: then all are polled. */
+	cannotSleep = false;
+
 	/** Set when the run suspends the execution: n8n runs the node again when it wakes. */
 	isAsleep = false;
 

@@ -1,13 +1,12 @@
 import { createHash } from 'crypto';
 import type {
 	IBinaryData,
-	IExecuteData,
 	IExecutePaginationFunctions,
 	INodeProperties,
 	INodePropertyOptions,
 } from 'n8n-workflow';
 
-import { idempotencyKey } from '../../completion/accepted';
+import { idempotencyKey, isKeyOfFile } from '../../completion/accepted';
 import { completionFields } from '../../completion/fields';
 import { isAccepted, prepareCompletion, submit } from '../../completion/submit';
 import { refuse } from '../../request/checks';
@@ -72,23 +71,13 @@ function addIdempotencyKey(this: IExecutePaginationFunctions, request: RoutingRe
 	request.options.headers = { ...request.options.headers, 'Idempotency-Key': key };
 }
 
-/** The file of each key that the user gave, for every run of the node. */
-const filesOfKeys = new WeakMap<IExecuteData, Map<string, string>>();
-
 /** The service would answer with the task of the first file, and never transcribe the second. */
 function checkKeyIsForOneFile(
 	context: IExecutePaginationFunctions,
 	key: string,
-	{ id, data }: IBinaryData,
+	recording: IBinaryData,
 ): void {
-	const run = context.getExecuteData();
-	const files = filesOfKeys.get(run) ?? new Map<string, string>();
-	filesOfKeys.set(run, files);
-	const file = id ?? createHash('sha256').update(data).digest('hex');
-	if ((files.get(key) ?? file) === file) {
-		files.set(key, file);
-		return;
-	}
+	if (isKeyOfFile(context, key, recording)) return;
 	throw refuse(
 		context,
 		`'Idempotency Key' is '${key.slice(0, 80)}' for two different files`,

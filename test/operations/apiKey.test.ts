@@ -105,7 +105,7 @@ describe('what the service answers to apiKey.rotate', () => {
 	it.each<[string, object, RegExp]>([
 		['lost', { kind: 'cut', when: 'afterProcessing' }, /connection to the service broke/],
 		['500', { kind: 'respond', status: 500 }, /internal fault/],
-		['502', { kind: 'respond', status: 502 }, /internal fault/],
+		['502', { kind: 'respond', status: 502 }, /no usable answer/],
 	])('is not rotated again by Retry On Fail when it is %s', async (_case, action, words) => {
 		service.running().fault({ match: { path: '/generate$' }, action: action as never });
 		const node = { retryOnFail: true, maxTries: 3, waitBetweenTries: 1 };

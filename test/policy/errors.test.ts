@@ -357,6 +357,15 @@ it.each<[string, unknown]>([
 	expect(readRefusal(body).serviceMessage).toBeUndefined();
 });
 
+it.each<[string, (inner: unknown) => unknown]>([
+	['lists', (inner) => Array.from({ length: 30 }, () => inner)],
+	['objects', (inner) => ({ detail: inner, message: inner, error: inner, errors: [inner] })],
+])('a refusal of nested %s is not read to its end', (_what, wrap) => {
+	let body: unknown = {};
+	for (let level = 0; level < 1000; level++) body = wrap(body);
+	expect(readRefusal(body).serviceMessage).toBeUndefined();
+});
+
 describe('413', () => {
 	const PAGE = '<html><h1>413 Request Entity Too Large</h1>nginx</html>';
 	const file = () => itemWithFile(Buffer.alloc(5 * 1024 ** 2));

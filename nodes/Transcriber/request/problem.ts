@@ -133,10 +133,10 @@ const WORDS = [
 	'reason',
 ];
 
-/** How deep they are looked for. */
-const DEEPEST = 6;
+/** How many values are looked at, for an answer can be of any depth and width. */
+const MOST_VALUES = 200;
 
-function wordsOf(value: unknown, depth = 0): string {
+function wordsOf(value: unknown, budget = { left: MOST_VALUES }): string {
 	// Proxies answer in HTML.
 	if (typeof value === 'string') {
 		return value
@@ -147,13 +147,13 @@ function wordsOf(value: unknown, depth = 0): string {
 			.trim();
 	}
 	if (typeof value === 'number') return String(value);
-	if (depth > DEEPEST) return '';
+	if (typeof value !== 'object' || value === null || budget.left-- <= 0) return '';
 	if (Array.isArray(value)) {
-		const items = value.slice(0, 20).map((item) => wordsOf(item, depth + 1));
+		const items = value.slice(0, MOST_VALUES).map((item) => wordsOf(item, budget));
 		return items.filter(Boolean).join('; ');
 	}
 	const parts = partsOf(value);
-	const words = WORDS.map((name) => wordsOf(parts[name], depth + 1)).find(Boolean) ?? '';
+	const words = WORDS.map((name) => wordsOf(parts[name], budget)).find(Boolean) ?? '';
 	// FastAPI: `loc` is the way to the wrong field, e.g. ["body", "language"].
 	const field = Array.isArray(parts.loc) && parts.loc.length > 1 ? parts.loc.at(-1) : undefined;
 	return words && typeof field === 'string' ? `${field}: ${words}` : words;

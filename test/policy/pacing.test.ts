@@ -2,8 +2,10 @@
 import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
 
 import { LIMITS, Line } from '../../nodes/Transcriber/request/limits';
+import { RETRY } from '../../nodes/Transcriber/request/retry';
 import { startSimulator, type LoggedRequest, type Simulator } from '../simulator';
 import { submit, until } from '../simulator/testing-client';
+import { listTasks } from '../support/editor';
 import { runNode, type Outcome, type Run } from '../support/engine';
 import { SUMMARY_PATH } from '../support/everyOperation';
 import { byId, itemWithFile, itemsOf } from '../support/service';
@@ -235,6 +237,41 @@ describe('the queue', () => {
 		leave();
 		await Promise.all(others);
 		expect(served).toEqual([1, 2, 3]);
+	});
+
+	it('loses no place that is given to somebody in the moment in which their time is up', async () => {
+		const line = new Line(
+			() => 1,
+			() => 0,
+		);
+		const timeUp = new AbortController();
+		const leave = await line.take();
+		const late = line.take(timeUp.signal);
+		const gone = line.take(timeUp.signal).then(
+			() => 'entered',
+			() => 'left',
+		);
+		leave();
+		await Promise.resolve();
+		timeUp.abort();
+		(await late)();
+		expect(await gone).toBe('left');
+		(await line.take())();
+		await expect(line.take(timeUp.signal)).rejects.toBe(timeUp.signal.reason);
+		(await line.take())();
+	});
+
+	it('is left at once by a call whose deadline has come, which sends nothing', async () => {
+		const { simulator } = await serviceWithLimits();
+		jest.replaceProperty(LIMITS, 'windowMs', 4000);
+		jest.replaceProperty(RETRY, 'brief', 500);
+		const credentials = { baseUrl: simulator.url, apiKey: simulator.apiKey };
+		await Promise.all(Array.from({ length: 60 }, async () => await listTasks(credentials)));
+		const sent = simulator.requests.length;
+		await expect(listTasks(credentials)).rejects.toThrow(
+			'n8n has used up the requests a minute that the service allows for this API key',
+		);
+		expect(simulator.requests).toHaveLength(sent);
 	});
 
 	it('is left at once by a cancelled execution, and another one moves up', async () => {

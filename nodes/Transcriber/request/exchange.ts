@@ -51,6 +51,10 @@ export async function exchange<T>(
 			const fullSince = firstRefusals.get('patienceWhenFull');
 			const until = fullSince && fullSince + RETRY.patienceWhenFull;
 			const leave = await waitFor(takeTurn(apiKey, policy, { countTasks, until, stop }));
+			if (stop?.aborted) {
+				leave(undefined);
+				await waitFor(Promise.reject(stop.reason as Error));
+			}
 			if (tries === 1 && fromTurn !== undefined) {
 				stop = anyOf(stop, signalAt(Date.now() + fromTurn));
 			}

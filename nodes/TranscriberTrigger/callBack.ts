@@ -50,11 +50,7 @@ export function isLeaving(id: string): boolean {
  * DELETE /meeting/{bot_id}, repeated until the service has taken it. The look before it only spares
  * a transcript that is on its way, so nothing but a clear answer prevents the DELETE. Never throws.
  */
-export async function callBack(
-	context: IHookFunctions,
-	caller: Caller,
-	id: string,
-): Promise<void> {
+export async function callBack(context: IHookFunctions, caller: Caller, id: string): Promise<void> {
 	const url = `/meeting/${encodeURIComponent(id)}`;
 	if (await isOver(caller, url)) return;
 	const end = Date.now() + CALL_BACK.patienceMs;

@@ -1,7 +1,12 @@
 import type { IDataObject, INodeExecutionData, IWebhookFunctions } from 'n8n-workflow';
 
 import { look } from '../Transcriber/completion/poll';
-import { addExport, fetchResult, transcript, type FileMaker } from '../Transcriber/completion/result';
+import {
+	addExport,
+	fetchResult,
+	transcript,
+	type FileMaker,
+} from '../Transcriber/completion/result';
 import { webhookCredential } from '../Transcriber/completion/webhookCredential';
 import { ServiceError } from '../Transcriber/request/errors';
 import { withoutSecrets } from '../Transcriber/request/secrets';

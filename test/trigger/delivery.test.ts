@@ -266,7 +266,9 @@ describe('503: the service tries again', () => {
 describe('What the service says later, or never', () => {
 	it('a failure starts the workflow although its reason cannot be had', async () => {
 		await openWithTask({ options: { includeResult: true } }, 'gone');
-		expect((await deliver(host.url, { task_id: 'gone', status: 'failed' }, SECRET)).status).toBe(200);
+		expect((await deliver(host.url, { task_id: 'gone', status: 'failed' }, SECRET)).status).toBe(
+			200,
+		);
 		expect(json()).toEqual([{ task_id: 'gone', status: 'failed' }]);
 	});
 
@@ -274,27 +276,33 @@ describe('What the service says later, or never', () => {
 		['the result', { includeResult: true }, { task_id: 'gone', status: 'completed' }],
 		['the exported file', { exportFormat: 'srt' }, { task_id: 'gone', status: 'completed' }],
 		['the state', { includeResult: true }, { task_id: 'gone' }],
-	])('%s that the service refuses for minutes: the event starts the workflow, and says why', async (_, options, body) => {
-		await openWithTask({ options }, 'gone');
-		expect((await deliver(host.url, body, SECRET)).status).toBe(503);
-		expect((await deliver(host.url, body, SECRET)).status).toBe(503);
-		jest.replaceProperty(PATIENCE, 'refusedMs', 0);
-		expect((await deliver(host.url, body, SECRET)).status).toBe(200);
-		expect(json()).toEqual([{ ...body, error: expect.any(String) }]);
-	});
+	])(
+		'%s that the service refuses for minutes: the event starts the workflow, and says why',
+		async (_, options, body) => {
+			await openWithTask({ options }, 'gone');
+			expect((await deliver(host.url, body, SECRET)).status).toBe(503);
+			expect((await deliver(host.url, body, SECRET)).status).toBe(503);
+			jest.replaceProperty(PATIENCE, 'refusedMs', 0);
+			expect((await deliver(host.url, body, SECRET)).status).toBe(200);
+			expect(json()).toEqual([{ ...body, error: expect.any(String) }]);
+		},
+	);
 
-	it.each([401, 429, 500])('a result that is answered with %i is asked for again, however long', async (status) => {
-		jest.replaceProperty(PATIENCE, 'refusedMs', 0);
-		jest.replaceProperty(RETRY, 'patienceWhenBusy', 0);
-		const id = await service.completedTask();
-		await openWithTask({ options: { includeResult: true } }, id);
-		const match = { path: '/result$' };
-		service.running().fault({ match, action: { kind: 'respond', status } });
-		const body = { task_id: id, status: 'completed' };
-		expect((await deliver(host.url, body, SECRET)).status).toBe(503);
-		expect((await deliver(host.url, body, SECRET)).status).toBe(200);
-		expect(json()).toMatchObject([{ text: expect.any(String) }]);
-	});
+	it.each([401, 429, 500])(
+		'a result that is answered with %i is asked for again, however long',
+		async (status) => {
+			jest.replaceProperty(PATIENCE, 'refusedMs', 0);
+			jest.replaceProperty(RETRY, 'patienceWhenBusy', 0);
+			const id = await service.completedTask();
+			await openWithTask({ options: { includeResult: true } }, id);
+			const match = { path: '/result$' };
+			service.running().fault({ match, action: { kind: 'respond', status } });
+			const body = { task_id: id, status: 'completed' };
+			expect((await deliver(host.url, body, SECRET)).status).toBe(503);
+			expect((await deliver(host.url, body, SECRET)).status).toBe(200);
+			expect(json()).toMatchObject([{ text: expect.any(String) }]);
+		},
+	);
 
 	it('a result that takes longer than a delivery may wait: the next repeat takes it up', async () => {
 		const id = await service.completedTask();
@@ -324,14 +332,19 @@ describe('What the service says later, or never', () => {
 		expect((await deliver(host.url, forged, 'another')).status).toBe(401);
 	});
 
-	it.each(['success', 'done', 'COMPLETED', 'ready'])('a transcription whose status is called %s: the service is asked', async (status) => {
-		const id = await service.completedTask();
-		await openWithTask({}, id);
-		for (const attempt of [1, 2]) {
-			expect((await deliver(host.url, { task_id: id, status, attempt }, SECRET)).status).toBe(200);
-		}
-		expect(json()).toEqual([{ task_id: id, status: 'completed', attempt: 1 }]);
-	});
+	it.each(['success', 'done', 'COMPLETED', 'ready'])(
+		'a transcription whose status is called %s: the service is asked',
+		async (status) => {
+			const id = await service.completedTask();
+			await openWithTask({}, id);
+			for (const attempt of [1, 2]) {
+				expect((await deliver(host.url, { task_id: id, status, attempt }, SECRET)).status).toBe(
+					200,
+				);
+			}
+			expect(json()).toEqual([{ task_id: id, status: 'completed', attempt: 1 }]);
+		},
+	);
 
 	it('and 400 where the service says that it has not ended', async () => {
 		const id = await service.pendingTask();
@@ -358,27 +371,33 @@ describe('503: parameters that cannot be used', () => {
 		['Trigger On has the names of the panel', { events: '={{ ["Transcription Completed"] }}' }],
 		['Export Format is not known', { options: { exportFormat: 'pdf' } }],
 		['Include Result is neither true nor false', { options: { includeResult: '={{ "no" }}' } }],
-	])('%s: no transcript is thrown away, and it is emitted once they are corrected', async (_, parameters) => {
-		await openWithTask(parameters);
-		const body = { task_id: '7f3c', status: 'completed' };
-		expect((await deliver(host.url, body, SECRET)).status).toBe(503);
-		host.node.parameters = {
-			events: ['transcriptionCompleted'],
-			options: { includeResult: false },
-		};
-		expect((await deliver(host.url, body, SECRET)).status).toBe(200);
-		expect(host.executions).toHaveLength(1);
-	});
+	])(
+		'%s: no transcript is thrown away, and it is emitted once they are corrected',
+		async (_, parameters) => {
+			await openWithTask(parameters);
+			const body = { task_id: '7f3c', status: 'completed' };
+			expect((await deliver(host.url, body, SECRET)).status).toBe(503);
+			host.node.parameters = {
+				events: ['transcriptionCompleted'],
+				options: { includeResult: false },
+			};
+			expect((await deliver(host.url, body, SECRET)).status).toBe(200);
+			expect(host.executions).toHaveLength(1);
+		},
+	);
 
 	it.each<[INodeParameters, string]>([
 		[{ events: [] }, "'Trigger On' names no event"],
 		[{ options: { exportFormat: 'pdf' } }, "'Export Format' has to be"],
-	])('%j: a Transcriber node that asks before it submits is refused by name', async (parameters, reason) => {
-		await open(parameters);
-		const answer = await putAll(host.url, [], API_KEY);
-		expect(answer.status).toBe(422);
-		expect(answer.body['message']).toContain(reason);
-	});
+	])(
+		'%j: a Transcriber node that asks before it submits is refused by name',
+		async (parameters, reason) => {
+			await open(parameters);
+			const answer = await putAll(host.url, [], API_KEY);
+			expect(answer.status).toBe(422);
+			expect(answer.body['message']).toContain(reason);
+		},
+	);
 
 	it('texts that mean a list or a boolean are read as such', async () => {
 		await openWithTask({

@@ -47,7 +47,9 @@ export async function awaitDelivery(
 	if (run.hasFailed() && !this.continueOnFail()) return [{ json: answer }];
 	if (run.cannotSleep) {
 		const { scheduled_start_at: start } = answer;
-		return [await finishedTask.call(this, { ...idFields(ids), scheduled_start_at: start }, { run })];
+		return [
+			await finishedTask.call(this, { ...idFields(ids), scheduled_start_at: start }, { run }),
+		];
 	}
 	const item = await waitingItem(this, answer, ids);
 	const suspension = suspensionFor(this, answer, run);

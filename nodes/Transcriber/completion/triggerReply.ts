@@ -45,7 +45,12 @@ export async function put(
 }
 
 /** What to tell the user about a trigger that has not stored what it was handed. */
-export function whatIsWrong({ status, stored, isStale, reason }: Reply): [reason: string, next: string] {
+export function whatIsWrong({
+	status,
+	stored,
+	isStale,
+	reason,
+}: Reply): [reason: string, next: string] {
 	if (status === undefined) {
 		return [
 			'n8n cannot reach its address',

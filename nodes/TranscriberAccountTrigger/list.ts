@@ -1,5 +1,6 @@
 import type { IDataObject, IPollFunctions } from 'n8n-workflow';
 
+import { refuse } from '../Transcriber/request/checks';
 import { ServiceError } from '../Transcriber/request/errors';
 import { call } from '../Transcriber/request/service';
 import { TaskList } from '../Transcriber/request/taskList';
@@ -15,10 +16,13 @@ export class Reader {
 		/** How many requests are left, but for those that find out the page size. */
 		private left: number,
 		/** In ms since 1970. */
-		readonly deadline: number,
+		public deadline: number,
 	) {
 		this.all = new TaskList(caller, {}, size);
 	}
+
+	/** How many requests have been made. */
+	made = 0;
 
 	/** How many tasks are asked for at a time. */
 	get size(): number {
@@ -30,17 +34,24 @@ export class Reader {
 		return this.left >= requests && Date.now() < this.deadline;
 	}
 
-	/** The tasks from `offset` on, at most a page; those in one state where that is given. */
+	/**
+	 * The tasks from `offset` on, at most a page; those in one state where that is given. A place
+	 * behind the first page that the service refuses is behind the end of the list.
+	 */
 	async page(offset: number, status?: string): Promise<IDataObject[]> {
 		this.left -= 1;
+		this.made += 1;
 		const list = status ? new TaskList(this.caller, { status }, this.size) : this.all;
-		return await list.page(offset, this.deadline);
+		const page = list.page(offset, this.deadline);
+		return offset > 0 ? ((await unlessRefused(page)) ?? []) : await page;
 	}
 
-	/** GET /tasks/{id}. */
-	async task(id: string): Promise<IDataObject> {
+	/** GET /tasks/{id}, with at most `maxMs` for the answer. */
+	async task(id: string, maxMs: number): Promise<IDataObject> {
+		this.made += 1;
 		const url = `/tasks/${encodeURIComponent(id)}`;
-		const task = await call(this.caller, { method: 'GET', url }, { deadline: this.deadline });
+		const deadline = Math.min(this.deadline, Date.now() + maxMs);
+		const task = await call(this.caller, { method: 'GET', url }, { deadline });
 		return { ...task, task_id: id };
 	}
 
@@ -59,6 +70,15 @@ export class Reader {
 			else high = place;
 		}
 		return low;
+	}
+
+	/** The list has no end, as far as can be seen in the time there is. */
+	endless() {
+		return refuse(
+			this.caller,
+			'The list of tasks could not be read to its end',
+			'Publish the workflow again in some minutes. Without the end of the list, new transcripts cannot be told from those that were there before.',
+		);
 	}
 }
 

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { hasEnded } from '../Transcriber/request/shapes';
-import { unlessRefused, type Reader } from './list';
+import { isRefused, unlessRefused, type Reader } from './list';
 import { hashesIn, hashOf, MEMORY, type State } from './state';
 import { hashesOf, Tasks } from './tasks';
 
@@ -12,8 +12,8 @@ const PAGES = {
 	/** Of the tasks in one state. */
 	ofOneStatus: 2,
 	/** Tasks asked for one by one: those that are not being processed any more, and others. */
-	endedTasks: 20,
-	otherTasks: 5,
+	endedTasks: 5,
+	otherTasks: 3,
 };
 
 /** A page that is cut to fewer tasks than were asked for has at least so many. */
@@ -22,11 +22,14 @@ const SMALLEST_PAGE = 10;
 /** So much of the end of the list is read again. Less than a page, to see what was added behind it. */
 const OVERLAP = SMALLEST_PAGE / 2;
 
-/** So many polls try to find the end of a long list. */
-const SEARCHES = 3;
-
 /** A task that the service refuses so often is gone. */
 const REFUSALS = 5;
+
+/** With so many tasks to start the workflow with, requests go to their results and not to a search. */
+const BUSY = 10;
+
+/** How long one task may take to answer, in ms, so that it does not use the time of all. */
+export const ONE_TASK_MS = 10_000;
 
 /**
  * One look at the tasks of the account, which finds those that have ended since the last one.
@@ -72,19 +75,24 @@ export class Look {
 		this.firstPage = await this.reader.page(0);
 	}
 
-	/** Reads the rest. What fails here is read by a later poll. */
-	async goOn(): Promise<void> {
+	/**
+	 * Reads the rest. What fails here is read by a later poll, and `warn` hears of it. The end of the
+	 * list at activation is an exception: what stands behind it later is new, so without it nothing
+	 * could be told from what was there before. That it cannot be found is thrown; `latest` (in ms
+	 * since 1970) is the time for finding it.
+	 */
+	async goOn(latest: number, warn: (error: unknown) => void): Promise<void> {
 		const { state, reader } = this;
-		await this.readHead(state.turn === 0 ? PAGES.forTheEnd : 0);
-		await this.readOpen();
-		if (!state.complete && state.end === undefined && state.turn < SEARCHES) {
-			state.end = await reader.end(state.frontier);
-			if (state.end !== undefined) await this.noteTail(state.end);
-		} else {
-			await this.readTail();
-		}
-		await this.askForMissing();
-		while (reader.has(1) && (await this.readNext()));
+		const isFirst = state.turn === 0;
+		await this.readHead(isFirst ? PAGES.forTheEnd : 0).catch(warn);
+		await this.readOpen().catch(warn);
+		if (isFirst && !state.complete) await this.fixEnd(latest);
+		else await this.readTail().catch(warn);
+		if (this.tasks.news.size < BUSY) await this.askForMissing();
+		const sweep = async () => {
+			while (this.tasks.news.size < BUSY && reader.has(1) && (await this.readNext()));
+		};
+		await sweep().catch(warn);
 	}
 
 	/** What to remember. */
@@ -103,19 +111,25 @@ export class Look {
 	/** From the beginning on until a page holds nothing new; at activation, as far as possible. */
 	private async readHead(reserve: number): Promise<void> {
 		const { state, reader } = this;
-		const { frontier, complete } = state;
+		const { complete } = state;
+		let { frontier } = state;
+		const before = frontier;
 		for (let offset = 0; ;) {
 			const page = offset === 0 ? this.firstPage : await reader.page(offset);
 			const isEnd = page.length === 0 || this.isFirstAgain(page, offset);
 			let unknown = 0;
 			for (const [index, task] of page.entries()) {
-				if (this.tasks.take(task, complete || offset + index < frontier)) unknown += 1;
+				const isNew = complete || offset + index < frontier;
+				if (!this.tasks.take(task, isNew)) continue;
+				unknown += 1;
+				// A task that is new has moved those behind it one place on.
+				if (isNew && before > 0) frontier += 1;
 			}
 			if (!isEnd) this.ends.head.push(...hashesOf(page));
 			if (!isEnd) offset += page.length;
 			this.headEnd = offset;
-			if (offset >= state.frontier) state.frontier = offset;
-			if (isEnd && offset >= frontier) this.readAll(offset);
+			state.frontier = Math.max(state.frontier, offset);
+			if (isEnd && offset >= before) this.readAll(offset);
 			const isFull = !complete && offset >= MEMORY.census;
 			const isLate = reserve > 0 && Date.now() > this.halfTime;
 			if (isEnd || unknown === 0 || isFull || isLate || !reader.has(1 + reserve)) return;
@@ -137,11 +151,17 @@ export class Look {
 		}
 	}
 
-	/** What stands at the end of a list that is too long to be read at once. */
-	private async noteTail(end: number): Promise<void> {
-		const page = await this.reader.page(Math.max(this.state.frontier, end - OVERLAP));
+	/** Finds out where a list ends that is too long to be read at once, and what stands there. */
+	private async fixEnd(latest: number): Promise<void> {
+		const { state, reader } = this;
+		const { deadline } = reader;
+		reader.deadline = latest;
+		const end = await reader.end(state.frontier);
+		if (end === undefined) throw reader.endless();
+		const page = await reader.page(Math.max(0, end - OVERLAP));
 		for (const task of page) this.tasks.take(task, false);
-		this.state.tail = hashesOf(page).join('');
+		Object.assign(state, { end, tail: hashesOf(page).join('') });
+		reader.deadline = deadline;
 	}
 
 	/** From a little before the end that is known until a page holds nothing new. */
@@ -179,9 +199,13 @@ export class Look {
 		for (const open of asked) {
 			if (Date.now() >= reader.deadline) return;
 			open.looked = state.turn;
-			const task = await unlessRefused(reader.task(open.id));
-			if (task) this.tasks.take(task, undefined);
-			else if (this.tasks.refused(open.id) >= REFUSALS) this.tasks.finish(open.id);
+			try {
+				this.tasks.take(await reader.task(open.id, ONE_TASK_MS), undefined);
+			} catch (error) {
+				// Whatever is wrong with one task, the others have their turn.
+				if (!isRefused(error)) continue;
+				if (this.tasks.count('refusals', open.id) >= REFUSALS) this.tasks.finish(open.id);
+			}
 		}
 	}
 
@@ -193,12 +217,15 @@ export class Look {
 		const page = await reader.page(offset);
 		const isEnd = page.length === 0 || this.isFirstAgain(page, offset);
 		const { frontier, complete } = state;
+		const tail = new Set(hashesIn(state.tail));
+		let isBehindTail = false;
 		for (const [index, task] of page.entries()) {
-			const isNew = complete || offset + index < frontier;
+			isBehindTail ||= hashesOf([task]).some((hash) => tail.has(hash));
+			const isNew = complete || isBehindTail || offset + index < frontier;
 			this.tasks.take(task, isNew || (isCensus ? false : undefined));
 		}
 		if (isCensus) {
-			if (isEnd) this.readAll(offset);
+			if (isEnd || isBehindTail) this.readAll(offset + page.length);
 			else state.frontier += page.length;
 			return !isEnd;
 		}

@@ -5,7 +5,7 @@ import { refuse } from '../Transcriber/request/checks';
 import { ServiceError } from '../Transcriber/request/errors';
 import { dateOf, hasEnded, taskIdOf } from '../Transcriber/request/shapes';
 import { isRefused, Reader } from './list';
-import { Look } from './look';
+import { Look, ONE_TASK_MS } from './look';
 import { costOf, isWanted, outputOf, wantedOf, type Wanted } from './output';
 import { Store } from './state';
 import type { Tasks } from './tasks';
@@ -18,10 +18,12 @@ export const POLL = {
 	/** Requests for lists a poll, of the 60 a minute that all share. */
 	requests: 12,
 	firstRequests: 45,
-	/** Requests for results a poll. What has ended beyond that comes with the next one. */
-	results: 20,
+	/** All requests of a poll, those for single tasks and results included. The rest comes with the next. */
+	inAll: 25,
 	/** So often the service may refuse a result before the task starts the workflow without it. */
 	refusals: 5,
+	/** The same where it fails in a way that may pass: half an hour of polls every minute. */
+	failures: 30,
 };
 
 /**
@@ -42,23 +44,23 @@ export async function poll(context: IPollFunctions): Promise<INodeExecutionData[
 			? [POLL.maxMs, POLL.requests]
 			: [POLL.firstMaxMs, POLL.firstRequests];
 		const deadline = Date.now() + maxMs;
-		const look = new Look(state, new Reader(context, state.size, requests, deadline));
+		const reader = new Reader(context, state.size, requests, deadline);
+		const look = new Look(state, reader);
 		try {
 			await look.begin();
-			// Without all that the first poll can know, a later one could not tell what is new.
-			if (!saved) await look.goOn();
-		} catch (error) {
-			// Others use the requests of this minute: nothing is wrong, and nothing is lost.
-			if (saved && error instanceof ServiceError && error.problem.transport === 'noTurn')
-				return null;
-			throw errorOf(context, error);
-		}
-		if (saved) {
-			await look.goOn().catch((error: unknown) => {
+			await look.goOn(Date.now() + POLL.maxMs, (error) => {
+				// Without all that the first poll can know, a later one could not tell what is new.
+				if (!saved) throw error;
 				context.logger.warn(`The tasks could not be read to the end: ${wordsOf(error)}`);
 			});
+		} catch (error) {
+			// Others use the requests of this minute: nothing is wrong, and nothing is lost.
+			if (saved && isNoTurn(error)) return null;
+			throw errorOf(context, error);
 		}
-		const items = await outputs(context, look.tasks, wanted, deadline);
+		const left = POLL.inAll - reader.made;
+		const items = await outputs(context, look.tasks, wanted, { left, deadline });
+		if (!store.isCurrent()) return null;
 		store.save(look.result());
 		return items.length > 0 ? [items] : null;
 	});
@@ -69,11 +71,10 @@ async function outputs(
 	context: IPollFunctions,
 	tasks: Tasks,
 	wanted: Wanted,
-	deadline: number,
+	{ left, deadline }: { left: number; deadline: number },
 ): Promise<INodeExecutionData[]> {
 	const items: INodeExecutionData[] = [];
-	let left = POLL.results;
-	for (const [id, task] of tasks.news) {
+	for (const [id, task] of tasks.inTurn()) {
 		if (!isWanted(task, wanted)) {
 			tasks.finish(id);
 			continue;
@@ -83,13 +84,17 @@ async function outputs(
 		left -= cost;
 		const facts = { ...task, task_id: id };
 		try {
-			items.push(await outputOf(context, facts, wanted, deadline));
+			const end = Math.min(deadline, Date.now() + ONE_TASK_MS);
+			items.push(await outputOf(context, facts, wanted, end));
 			tasks.finish(id);
 		} catch (error) {
 			context.logger.warn(`Task ${id} has ended, but cannot be fetched: ${wordsOf(error)}`);
+			// The request was never sent: that says nothing of this task.
+			if (isNoTurn(error)) return items;
 			// An answer without a result is no ServiceError.
 			const isForGood = isRefused(error) || !(error instanceof ServiceError);
-			if (!isForGood || tasks.refused(id) < POLL.refusals) continue;
+			const kind = isForGood ? 'refusals' : 'failures';
+			if (tasks.count(kind, id) < POLL[kind]) continue;
 			items.push({ json: { ...facts, error: `The result cannot be fetched: ${wordsOf(error)}` } });
 			tasks.finish(id);
 		}
@@ -100,11 +105,17 @@ async function outputs(
 /** "Execute step" in the editor: what there is to build the workflow with. Changes nothing. */
 async function newest(context: IPollFunctions, wanted: Wanted): Promise<INodeExecutionData> {
 	const deadline = Date.now() + POLL.maxMs;
-	const reader = new Reader(context, 100, POLL.requests, deadline);
+	const reader = new Reader(context, 100, POLL.inAll, deadline);
+	const first = await reader.page(0);
+	const dates = first.map((task) => dateOf(task) ?? 0);
+	const isOldestFirst = (dates.at(0) ?? 0) < (dates.at(-1) ?? 0);
+	const end = isOldestFirst ? await reader.end(first.length) : undefined;
 	const seen = new Map<string, IDataObject>();
 	let found: IDataObject | undefined;
-	for (let offset = 0; reader.has(1);) {
-		const page = await reader.page(offset);
+	// From the end of the list back, or from its beginning on.
+	for (let page = first, place = end ?? 0; ;) {
+		if (end !== undefined) place = Math.max(0, place - first.length);
+		page = place > 0 ? await reader.page(place) : first;
 		const before = seen.size;
 		for (const task of page) seen.set(taskIdOf(task) ?? '', task);
 		const ended = [...seen.values()].filter(
@@ -112,10 +123,9 @@ async function newest(context: IPollFunctions, wanted: Wanted): Promise<INodeExe
 		);
 		// Without dates, the first of the list counts as the newest.
 		[found] = ended.sort((one, other) => (dateOf(other) ?? 0) - (dateOf(one) ?? 0));
-		const dates = [...seen.values()].map((task) => dateOf(task) ?? 0);
-		const isOldestFirst = (dates.at(0) ?? 0) < (dates.at(-1) ?? 0);
-		if (seen.size === before || (found && !isOldestFirst)) break;
-		offset += page.length;
+		if (found || seen.size === before || !reader.has(2)) break;
+		if (end === undefined) place += page.length;
+		else if (place === 0) break;
 	}
 	if (found)
 		return await outputOf(context, { ...found, task_id: taskIdOf(found) ?? '' }, wanted, deadline);
@@ -124,6 +134,11 @@ async function newest(context: IPollFunctions, wanted: Wanted): Promise<INodeExe
 		'Your account at the service has no finished transcript to show yet',
 		'Transcribe a recording, then execute this step again. The published workflow starts without it.',
 	);
+}
+
+/** Others use the requests of this minute. */
+function isNoTurn(error: unknown): boolean {
+	return error instanceof ServiceError && error.problem.transport === 'noTurn';
 }
 
 function errorOf(context: IPollFunctions, error: unknown): NodeApiError | NodeOperationError {

@@ -28,6 +28,8 @@ export interface OpenTask {
 	looked?: number;
 	/** How often the service has refused it for good. */
 	refusals?: number;
+	/** How often its result could not be had for another reason. */
+	failures?: number;
 }
 
 /** What is remembered of the account between two polls. */
@@ -79,13 +81,22 @@ export function hashesIn(text: string): string[] {
 export class Store {
 	private readonly place: string;
 
+	/** Names this trigger in the whole process, whatever version of its workflow is loaded. */
+	private readonly key: string;
+
+	private run?: { data: IDataObject };
+
 	constructor(private readonly context: IPollFunctions) {
 		this.place = `transcriberAccountTrigger:${context.getNode().id}`;
+		this.key = `${context.getWorkflow().id ?? ''} ${this.place}`;
 	}
 
 	/** The state to go on with; undefined where this poll has to begin with what is there now. */
 	async load(): Promise<State | undefined> {
-		const state = this.data[this.place] as unknown as State | undefined;
+		const own = this.data[this.place] as unknown as State | undefined;
+		const other = latest.get(this.key);
+		// A poll may have ended after n8n loaded the new version of this workflow.
+		const state = own && other && other.at > own.at ? other : own;
 		if (!state || state.account !== (await this.account()) || this.isNewActivation(state)) {
 			return undefined;
 		}
@@ -111,23 +122,31 @@ export class Store {
 
 	save(state: State): void {
 		activated.set(this.data, (activated.get(this.data) ?? new Set()).add(this.place));
-		this.data[this.place] = { ...state, at: Date.now() } as unknown as IDataObject;
+		const saved = { ...state, at: Date.now() };
+		this.data[this.place] = saved as unknown as IDataObject;
+		latest.set(this.key, saved);
 	}
 
 	/**
 	 * Runs the poll unless one of this trigger is under way: n8n starts a poll at its time, whether or
-	 * not the last one has ended.
+	 * not the last one has ended. The poll of a new version of the workflow takes the place of one that
+	 * is under way, which has to leave everything to it: see {@link isCurrent}.
 	 */
 	async alone<T>(poll: () => Promise<T>): Promise<T | null> {
-		const places = underWay.get(this.data) ?? new Set();
-		underWay.set(this.data, places);
-		if (places.has(this.place)) return null;
-		places.add(this.place);
+		if (underWay.get(this.key)?.data === this.data) return null;
+		const run = { data: this.data };
+		this.run = run;
+		underWay.set(this.key, run);
 		try {
 			return await poll();
 		} finally {
-			places.delete(this.place);
+			if (this.isCurrent()) underWay.delete(this.key);
 		}
+	}
+
+	/** Whether no newer poll has taken the place of this one. Only then may it save and start. */
+	isCurrent(): boolean {
+		return underWay.get(this.key) === this.run;
 	}
 
 	private get data(): IDataObject {
@@ -154,4 +173,8 @@ export class Store {
 /** n8n loads a workflow once for every activation, so its static data stands for the activation. */
 const activated = new WeakMap<IDataObject, Set<string>>();
 
-const underWay = new WeakMap<IDataObject, Set<string>>();
+/** The poll of each trigger that is under way, with the static data of the version it belongs to. */
+const underWay = new Map<string, { data: IDataObject }>();
+
+/** What the last poll of each trigger remembered in this process. */
+const latest = new Map<string, State>();

@@ -47,12 +47,24 @@ export class Tasks {
 		this.done.add(hashOf(id));
 	}
 
-	/** The service refuses what this task needs. Returns how often it has done so. */
-	refused(id: string): number {
+	/** The tasks that start the workflow, those whose result has failed least often first. */
+	inTurn(): Array<[string, IDataObject]> {
+		const failures = ([id]: [string, unknown]) => {
+			const { refusals = 0, failures: others = 0 } = this.open.get(id) ?? {};
+			return refusals + others;
+		};
+		return [...this.news].sort((one, other) => failures(one) - failures(other));
+	}
+
+	/**
+	 * What this task needs cannot be had: the service refuses it for good (`refusals`), or it fails
+	 * in another way (`failures`). Returns how often it has done so.
+	 */
+	count(kind: 'refusals' | 'failures', id: string): number {
 		const task = this.open.get(id) ?? { id };
-		task.refusals = (task.refusals ?? 0) + 1;
-		this.open.set(id, task);
-		return task.refusals;
+		const times = (task[kind] ?? 0) + 1;
+		this.open.set(id, { ...task, [kind]: times });
+		return times;
 	}
 
 	/**

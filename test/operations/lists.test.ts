@@ -93,15 +93,12 @@ describe('the shape of a list', () => {
 		expect(idsOf((await getMany({ returnAll: true })).json)).toEqual(ids);
 	});
 
-	it.each([[{}], [''], [{ message: 'OK' }], [{ tasks: null }]])(
-		'%j is no list, which is no success',
-		async (body) => {
-			answer(body);
-			const message = 'The answer of the service holds no list of tasks';
-			expect((await getMany()).error).toMatchObject(failureOf(0, message));
-			await expect(listTasks(service.credentials())).rejects.toMatchObject({ message });
-		},
-	);
+	it.each([[{}], [''], [{ message: 'OK' }]])('%j is no list, which is no success', async (body) => {
+		answer(body);
+		const message = 'The answer of the service holds no list of tasks';
+		expect((await getMany()).error).toMatchObject(failureOf(0, message));
+		await expect(listTasks(service.credentials())).rejects.toMatchObject({ message });
+	});
 
 	it('outputs elements that are no objects under the name value', async () => {
 		answer(['a', 'b'], { times: 1 });

@@ -33,7 +33,9 @@ export function tasksIn(answer: unknown): IDataObject[] | undefined {
 function listIn(answer: unknown, depth = 2): unknown[] | undefined {
 	if (Array.isArray(answer)) return answer;
 	if (!isObject(answer) || depth === 0) return undefined;
-	return LIST_NAMES.map((name) => listIn(answer[name], depth - 1)).find(Array.isArray);
+	const list = LIST_NAMES.map((name) => listIn(answer[name], depth - 1)).find(Array.isArray);
+	// Some languages write a list without elements as null.
+	return list ?? (LIST_NAMES.some((name) => answer[name] === null) ? [] : undefined);
 }
 
 /** POST /transcribe-url and GET /tasks: the id of a task, should it not be called `task_id`. */

@@ -1,0 +1,159 @@
+/** One bad moment, or one task that is not well, costs no other task its start, and no task a second one. */
+import { RETRY } from '../../nodes/Transcriber/request/retry';
+import { POLL } from '../../nodes/TranscriberAccountTrigger/poll';
+import { tasksIn } from '../../nodes/Transcriber/request/shapes';
+import { serviceForTests } from '../support/service';
+import { AccountHost } from './host';
+
+jest.setTimeout(120_000);
+
+const service = serviceForTests({ tasksInProgress: 1000 });
+
+const [retry, bounds] = [{ ...RETRY }, { ...POLL }];
+beforeEach(() => {
+	Object.assign(RETRY, { base: 1, cap: 1, patienceWhenBroken: 20, patienceWhenBusy: 20 });
+});
+afterEach(() => {
+	Object.assign(RETRY, retry);
+	Object.assign(POLL, bounds);
+});
+
+async function active(): Promise<AccountHost> {
+	const host = new AccountHost(service.credentials());
+	await host.activate();
+	return host;
+}
+
+async function completed(count: number): Promise<string[]> {
+	const ids: string[] = [];
+	while (ids.length < count) ids.push(await service.completedTask());
+	return ids;
+}
+
+function oldestFirst(tasks: number): void {
+	service.running().configure({ shapes: { taskListOrder: 'oldestFirst' } });
+	service.running().seed(tasks);
+}
+
+const respond = (path: string, status: number, times = 1, skip = 0) =>
+	service.running().fault({ match: { path }, times, skip, action: { kind: 'respond', status } });
+
+describe('a page that fails at activation', () => {
+	it('costs no transcript that ends afterwards its start', async () => {
+		oldestFirst(250);
+		respond('/tasks$', 500, 1, 1);
+		const host = new AccountHost(service.credentials());
+		await expect(host.activate()).rejects.toMatchObject({ httpCode: '500' });
+		await host.activate();
+		const ids = await completed(3);
+		await host.polls(10);
+		expect([...host.started].sort()).toEqual(ids.sort());
+	});
+
+	it('lets the activation fail where the end of the list cannot be found', async () => {
+		oldestFirst(250);
+		respond('/tasks$', 500, 99, 1);
+		const host = new AccountHost(service.credentials());
+		await expect(host.activate()).rejects.toMatchObject({
+			message: expect.stringMatching(/\w/),
+		});
+		expect(host.saved).toBe('{}');
+	});
+});
+
+it.each([404, 422])('a page behind the end that is answered %i is the end', async (status) => {
+	oldestFirst(30);
+	respond('/tasks$', status, 1, 1);
+	const host = await active();
+	const ids = await completed(3);
+	await host.polls(2);
+	expect([...host.started].sort()).toEqual(ids.sort());
+});
+
+it('null under the name of the list is an empty list, and nothing under it is none', () => {
+	expect(tasksIn({ tasks: null })).toEqual([]);
+	expect(tasksIn({ data: { items: null } })).toEqual([]);
+	expect(tasksIn({ message: null })).toBeUndefined();
+});
+
+describe('a task that is not well', () => {
+	it.each([500, 503])(
+		'with a result that is %i for ever holds up none behind it',
+		async (status) => {
+			const host = await active();
+			const [sick = '', ...others] = await completed(4);
+			respond(`/tasks/${sick}/result$`, status, 9999);
+			await host.polls(3);
+			expect([...host.started].sort()).toEqual(others.sort());
+		},
+	);
+
+	it('with a result that never comes holds up none behind it', async () => {
+		const host = await active();
+		POLL.maxMs = 1500;
+		const [sick = '', ...others] = await completed(4);
+		service.running().fault({
+			match: { path: `/tasks/${sick}/result$` },
+			times: 9999,
+			action: { kind: 'stall' },
+		});
+		await host.polls(3);
+		expect([...host.started].sort()).toEqual(others.sort());
+	});
+
+	it('starts the workflow without its result in the end, and says why', async () => {
+		POLL.failures = 4;
+		const host = await active();
+		const [sick = ''] = await completed(1);
+		respond(`/tasks/${sick}/result$`, 500, 9999);
+		await host.polls(3);
+		expect(host.started).toEqual([]);
+		await host.polls(2);
+		expect(host.executions.flat()).toMatchObject([
+			{
+				json: { task_id: sick, error: expect.stringMatching(/^The result cannot be fetched: \w/) },
+			},
+		]);
+	});
+});
+
+it('a new version that is published while results are fetched starts each task once', async () => {
+	const host = await active();
+	const ids = await completed(3);
+	service.running().fault({
+		match: { path: '/result$' },
+		times: 1,
+		action: { kind: 'delay', ms: 800 },
+	});
+	const poll = host.poll();
+	while (!service.lines().some((line) => line.endsWith('/result'))) {
+		await new Promise((resolve) => setImmediate(resolve));
+	}
+	await host.activate('update');
+	await poll;
+	await host.polls(2);
+	expect([...host.started].sort()).toEqual(ids.sort());
+});
+
+it('"Execute step" outputs the newest of many tasks that are listed oldest first, ten at a time', async () => {
+	oldestFirst(300);
+	service.running().configure({
+		shapes: { taskListMaximum: 10, taskListOrder: 'oldestFirst', taskListDates: 'created_at' },
+	});
+	const [id] = await completed(1);
+	const [item] = await new AccountHost(service.credentials()).executeStep();
+	expect(item?.json.task_id).toBe(id);
+});
+
+it('a poll makes 25 requests at most, those for single tasks and results included', async () => {
+	const host = await active();
+	service.running().configure({ shapes: { taskListMaximum: 10 } });
+	service.running().seed(40);
+	const ids = await completed(60);
+	for (let count = 0; count < 12; count++) {
+		const before = service.running().requests.length;
+		await host.poll();
+		expect(service.running().requests.length - before).toBeLessThanOrEqual(25);
+	}
+	expect(host.started).toEqual(expect.arrayContaining(ids));
+});

@@ -107,6 +107,28 @@ describe('the shape of a list', () => {
 });
 
 describe('the end of a list', () => {
+	it.each([
+		[200, { tasks: null, total: 3 }],
+		[200, ''],
+		[204, ''],
+		[404, { detail: 'Not found' }],
+		[416, {}],
+		[400, { detail: 'offset' }],
+		[422, { detail: 'offset' }],
+	])('comes where the page past it is answered %d %j', async (status, body) => {
+		const ids = await tasks(3);
+		answer(body, { status, skip: 1 });
+		const { json, error } = await getMany({ returnAll: true });
+		expect(error).toBeUndefined();
+		expect(idsOf(json)).toEqual(ids);
+	});
+
+	it.each([401, 403])('does not come where a further page is refused with %d', async (status) => {
+		await tasks(3);
+		answer({}, { status, skip: 1 });
+		expect((await getMany({ returnAll: true })).error?.httpCode).toBe(String(status));
+	});
+
 	it('comes where no offset is heeded and the tasks have no id that is known', async () => {
 		answer([{ status: 'completed', uuid: 'a' }]);
 		const { json } = await getMany({ returnAll: true });

@@ -220,3 +220,47 @@ describe('dictionary.replace with several items', () => {
 		expect(await stored()).toEqual(['last']);
 	});
 });
+
+describe.each(['true', '"ok"', '1', 'OK'])('a write that is answered %s', (body) => {
+	it.each([
+		{ resource: 'task', operation: 'cancel', taskId: 'x' },
+		{ resource: 'meeting', operation: 'cancel', botId: 'x' },
+		{ resource: 'dictionary', operation: 'clear' },
+		{ resource: 'dictionary', operation: 'replace', terms: 'x' },
+		{ resource: 'dictionary', operation: 'add', terms: 'x' },
+		{ resource: 'task', operation: 'regenerateSummary', taskId: 'x', path: '/tasks/{taskId}/new' },
+	])('is a success of $resource.$operation', async (parameters) => {
+		answer('.', 200, body);
+		const { json, error } = await service.run(parameters);
+		expect(error).toBeUndefined();
+		expect(json).toMatchObject([{ value: body === 'OK' ? 'OK' : JSON.parse(body) }]);
+	});
+
+	it('is a success of dictionary.sync', async () => {
+		service.running().fault({
+			match: { method: 'PUT' },
+			action: { kind: 'respond', status: 200, body },
+		});
+		const sync = { resource: 'dictionary', operation: 'sync', terms: 'new' };
+		const { json, error } = await service.run(sync);
+		expect(error).toBeUndefined();
+		expect(json).toMatchObject([{ changed: true, added: ['new'] }]);
+	});
+});
+
+it.each([
+	{ resource: 'task', operation: 'cancel', taskId: 'x' },
+	{ resource: 'dictionary', operation: 'clear' },
+])('a web page is no success of $resource.$operation', async (parameters) => {
+	answer('.', 200, '<html><body>Sign in</body></html>');
+	const { error } = await service.run(parameters);
+	expect(error).toMatchObject(failureOf(0, 'The answer is not one of the service'));
+});
+
+it('task.getResult outputs every part where none is chosen', async () => {
+	const taskId = await service.completedTask();
+	const get = { resource: 'task', operation: 'getResult', taskId };
+	const { json } = await service.run({ ...get, include: [] });
+	expect(json).toEqual((await service.run(get)).json);
+	expect(json[0]).toHaveProperty('text');
+});

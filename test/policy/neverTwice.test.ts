@@ -218,6 +218,23 @@ describe.each(SUBMISSIONS)('$name, accepted without an id,', ({ parameters, item
 	});
 });
 
+describe.each(SUBMISSIONS)('$name takes the id', ({ name, parameters, items }) => {
+	const field = name === 'sendBot' ? 'bot_id' : 'task_id';
+	it.each([
+		['that comes bare', '"abc-123"', { [field]: 'abc-123' }],
+		['that is a bare number', '4711', { [field]: 4711 }],
+		['under `data`', { data: { [field]: 'a', status: 'x' } }, { [field]: 'a', status: 'x' }],
+		['under `task`', { ok: true, task: { [field]: 'a' } }, { ok: true, [field]: 'a' }],
+		['under `result`', { result: 'abc-1' }, { [field]: 'abc-1' }],
+	])('%s', async (_where, body, expected) => {
+		fault({ kind: 'respond', status: 200, body, readBody: true });
+		const more = { ...parameters, onCompletion: 'returnTask' };
+		const { json, error } = await service.run(more, { items: items().slice(0, 1) });
+		expect(error).toBeUndefined();
+		expect(json).toEqual([expected]);
+	});
+});
+
 describe('the error of an item', () => {
 	it('says nothing of Retry On Fail where no other item was accepted', async () => {
 		const waiting = { onCompletion: 'poll', waitOptions: { pollInterval: 0.01, timeout: 0.001 } };
@@ -324,6 +341,11 @@ describe.each(UNKEYED)('$name, whose answer got lost,', ({ parameters }) => {
 		['a gateway answered in place of the service', { kind: 'respond', status: 502 }],
 		['the service had an internal fault', { kind: 'respond', status: 500 }],
 		['something answered that is not the service', { kind: 'respond', status: 200, body: '<p>' }],
+		...[300, 301, 302, 303].map((status): [string, FaultRule['action']] => [
+			`a redirect with ${status}, which may follow what was carried out`,
+			{ kind: 'redirect', location: '/api/v1/tasks/abc', status },
+		]),
+		['a proxy gave up waiting', { kind: 'respond', status: 408 }],
 	])('is not sent again by Retry On Fail: %s', async (_why, action) => {
 		fault(action);
 		const { error } = await service.run(parameters, { items: one, node: RETRY_ON_FAIL });
@@ -331,6 +353,49 @@ describe.each(UNKEYED)('$name, whose answer got lost,', ({ parameters }) => {
 		expect(service.lines().filter((line) => line.startsWith('POST'))).toHaveLength(1);
 		expect(error?.message).toMatch(/^It is not known whether the service accepted this item/);
 		expect(error?.description).toMatch(/Look in your account at the service/);
+	});
+
+	it.each([307, 308])('is sent again after a redirect with %d', async (status) => {
+		fault({ kind: 'redirect', location: '/elsewhere', status });
+		const { error } = await service.run(parameters, { items: one, node: RETRY_ON_FAIL });
+		expect(error).toBeUndefined();
+		expect(accepted()).toHaveLength(1);
+	});
+
+	it('is sent where the credential could not be read before, and now can', async () => {
+		const { baseUrl, apiKey } = service.credentials();
+		let reads = 0;
+		const credentials = Object.defineProperty({ baseUrl, apiKey }, 'apiKey', {
+			enumerable: true,
+			get: () => {
+				reads += 1;
+				if (reads === 2) throw new Error('Connection terminated unexpectedly');
+				return apiKey;
+			},
+		});
+		const node = RETRY_ON_FAIL;
+		const { error } = await service.run(parameters, { credentials, items: one, node });
+		expect(error).toBeUndefined();
+		expect(accepted()).toHaveLength(1);
+	});
+
+	it('names a blank API key as what is wrong, also when it is tried again', async () => {
+		const credentials = service.credentials({ apiKey: ' ' });
+		const { error } = await service.run(parameters, {
+			credentials,
+			items: one,
+			node: RETRY_ON_FAIL,
+		});
+		expect(error?.message).toMatch(/^The 'API Key' of the credential is empty/);
+		expect(service.lines()).toEqual([]);
+	});
+
+	it('shows the beginning of an answer that cannot be read, without its secret', async () => {
+		const body = '{"task_id": "paid-1", "webhook_secret": "hush", "status"';
+		fault({ kind: 'respond', status: 200, body });
+		const { error } = await service.run(parameters, { items: one });
+		expect(error?.description).toContain('paid-1');
+		expect(JSON.stringify(error)).not.toContain('hush');
 	});
 
 	it('tells to look before running again, and keeps the words of the service', async () => {

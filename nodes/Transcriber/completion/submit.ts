@@ -8,6 +8,7 @@ import type {
 import { checkWebhookUrl, refuse } from '../request/checks';
 import { credentialOf } from '../request/credential';
 import { ServiceError, said, wasCertainlyRefused } from '../request/errors';
+import { neverLeft } from '../request/exchange';
 import { choiceIn, required, textIn } from '../request/parameters';
 import { isBatched, type NodeRun } from '../request/run';
 import { withoutSecrets } from '../request/secrets';
@@ -137,7 +138,9 @@ async function submitOnce(
 		failure = error;
 	}
 	// A key is kept: an attempt before the last may have been accepted, and its answer lost.
-	if (key === undefined && (wasCertainlyRefused(failure) || neverLeft(this, failure))) forget(this);
+	const isHarmless =
+		neverLeft(failure) || wasCertainlyRefused(failure) || wasCancelledInTurn(this, failure);
+	if (key === undefined && isHarmless) forget(this);
 	else if (!policy.repeatable && failure instanceof ServiceError) {
 		failure.description = [LOOK_FIRST, said(failure.problem)].filter(Boolean).join(' ');
 	}
@@ -232,7 +235,7 @@ async function tellTrigger(
 }
 
 /** Cancelled while it waited for its turn, or after a refusal for the next try. */
-function neverLeft(context: IExecutePaginationFunctions, failure: unknown): boolean {
+function wasCancelledInTurn(context: IExecutePaginationFunctions, failure: unknown): boolean {
 	const cancelled = context.getExecutionCancelSignal();
 	return cancelled?.aborted === true && failure === cancelled.reason;
 }

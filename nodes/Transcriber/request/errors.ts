@@ -26,8 +26,17 @@ export function wasCertainlyRefused(failure: unknown): boolean {
 	if (!(failure instanceof ServiceError)) return false;
 	const { status, transport } = failure.problem;
 	if (transport === 'notJson') return false;
-	if (status !== undefined) return status < 500 || status === 503;
+	if (status !== undefined) return isRefusal(status);
 	return transport === 'unreachable' || transport === 'unknownHost' || transport === 'noTurn';
+}
+
+/**
+ * Whether a status says that nothing was done. 301, 302 and 303 may follow a request that was carried
+ * out, and 408 may come from a proxy that has passed it on.
+ */
+function isRefusal(status: number): boolean {
+	if (status === 307 || status === 308 || status === 503) return true;
+	return status >= 400 && status < 500 && status !== 408;
 }
 
 /** What the service answered, word for word. */

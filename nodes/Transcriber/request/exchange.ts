@@ -19,6 +19,14 @@ interface Bounds extends Pick<CallOptions, 'deadline' | 'fromTurn' | 'once'> {
 	recordingBytes?: number;
 }
 
+/** Failures from before the first attempt. */
+const unsent = new WeakSet<object>();
+
+/** Whether a failure of {@link exchange} came before anything was sent. */
+export function neverLeft(failure: unknown): boolean {
+	return typeof failure === 'object' && failure !== null && unsent.has(failure);
+}
+
 /**
  * The one policy of all requests: waits for its turn within the rate limits, sends, and repeats
  * what may be repeated (service document, "Errors" and "Limits"). Patience is counted by the clock
@@ -26,6 +34,25 @@ interface Bounds extends Pick<CallOptions, 'deadline' | 'fromTurn' | 'once'> {
  * the execution was cancelled or the request could not be made.
  */
 export async function exchange<T>(
+	caller: Caller,
+	bounds: Bounds,
+	attempt: (credential: TranscriberCredential) => Promise<T>,
+): Promise<T> {
+	let isSent = false;
+	let failure: unknown;
+	try {
+		return await attempts(caller, bounds, async (credential) => {
+			isSent = true;
+			return await attempt(credential);
+		});
+	} catch (error) {
+		failure = error;
+	}
+	if (!isSent && typeof failure === 'object' && failure !== null) unsent.add(failure);
+	throw failure;
+}
+
+async function attempts<T>(
 	caller: Caller,
 	{ policy, path, deadline, fromTurn, once, recordingBytes }: Bounds,
 	attempt: (credential: TranscriberCredential) => Promise<T>,

@@ -81,7 +81,7 @@ export function choiceIn<T extends string>(
 	throw wrongKind(context, value, displayName, `has to be ${oneOf(choices)}`);
 }
 
-/** Some of the values of a list: an array, the JSON of one, or a text with commas. */
+/** Some of the values of a list: an array, the JSON of one, or a text with commas. None means not set. */
 export function choicesIn<T extends string>(
 	context: Context,
 	value: unknown,
@@ -93,10 +93,11 @@ export function choicesIn<T extends string>(
 	if (!Array.isArray(given)) {
 		throw wrongKind(context, value, displayName, `has to be a list of ${oneOf(choices)}`);
 	}
-	return given
+	const chosen = given
 		.map((one: unknown) => (typeof one === 'string' ? one.trim() : one))
 		.map((one) => choiceIn(context, one, displayName, choices))
 		.filter((one) => one !== undefined);
+	return chosen.length > 0 ? chosen : undefined;
 }
 
 /** True or false, also as text. */

@@ -3,6 +3,7 @@ import { NodeApiError, NodeOperationError } from 'n8n-workflow';
 
 import { isTool } from '../n8nInternals/nodeRuns';
 import { checkBaseUrl } from './checks';
+import { credentialOf } from './credential';
 import { fillPath } from './ids';
 import { NodeRun } from './run';
 import { REPEATABLE, send, type Policy, type RoutingRequest } from './service';
@@ -46,7 +47,7 @@ export function perform(operation: Operation = {}) {
 		// n8n keeps the words of a thrown error from the model of an AI agent, so a tool outputs them.
 		const isForAgent = isTool(this);
 		try {
-			const steps = isAccepted?.(this) ? [] : [checkBaseUrl, fillPath, ...prepare];
+			const steps = isAccepted?.(this) ? [] : [checkCredential, checkBaseUrl, fillPath, ...prepare];
 			const checked = check(this, request, steps);
 			if (!(await run.mayBeSent(this, checked))) return [];
 			const output = await carryOut.call(this, request, policy, run);
@@ -68,6 +69,11 @@ export function perform(operation: Operation = {}) {
 			run.leave(itemIndex);
 		}
 	};
+}
+
+/** A credential that cannot be used is found before an item counts as sent. */
+async function checkCredential(this: IExecutePaginationFunctions): Promise<void> {
+	await credentialOf(this);
 }
 
 /** Only the message reaches an item's output, so the essentials stand there. */

@@ -1,7 +1,7 @@
 import type { IDataObject, IN8nHttpFullResponse } from 'n8n-workflow';
 import { NodeApiError } from 'n8n-workflow';
 
-import { withoutSecrets } from './secrets';
+import { withoutKey, withoutSecrets } from './secrets';
 
 /**
  * Why a request has no usable answer. `status` is set when something answered; `transport` says
@@ -23,6 +23,8 @@ export interface Problem {
 	recordingBytes?: number;
 	/** Milliseconds the service asked to wait (`Retry-After`). */
 	retryAfter?: number;
+	/** The answer is a web page, which the service does not send: something before it answered. */
+	isWebPage?: boolean;
 }
 
 /**
@@ -58,14 +60,42 @@ export function problemOf(error: unknown, path: string, apiKey: string): Problem
 		return code ? { path, transport: transportOf(code) } : undefined;
 	}
 	const { statusCode: status, headers, body } = error.response;
-	if (status >= 200 && status < 300) return { path, status, transport: 'notJson' };
+	if (status >= 200 && status < 300) {
+		return {
+			path,
+			status,
+			transport: 'notJson',
+			serviceMessage: beginningOf(error.response, apiKey),
+		};
+	}
 	if (status >= 300 && status < 400) return { path, status, transport: 'redirect' };
 	return {
 		path,
 		status,
 		...readRefusal(withoutSecrets(body, apiKey)),
 		retryAfter: retryAfterOf(headers?.['retry-after']),
+		isWebPage: isWebPage(error.response),
 	};
+}
+
+/** Whether an answer is HTML or XML, by its body or its headers. */
+export function isWebPage({ body, headers }: IN8nHttpFullResponse): boolean {
+	const text = Buffer.isBuffer(body) ? body.toString('utf8') : body;
+	if (typeof text === 'string') {
+		return /^[\s\ufeff]*</.test(text) || /html/i.test(String(headers?.['content-type']));
+	}
+	return false;
+}
+
+/** The beginning of an answer that cannot be read, without secrets: an id in it may be paid for. */
+function beginningOf(response: IN8nHttpFullResponse, apiKey: string): string | undefined {
+	const text = Buffer.isBuffer(response.body) ? response.body.toString('utf8') : response.body;
+	if (typeof text !== 'string' || isWebPage(response)) return undefined;
+	const masked = withoutKey(text, apiKey).replace(
+		/(webhook[_-]?secret["'\s]*[:=]\s*["']?)[^"',\s}]*/gi,
+		'$1***',
+	);
+	return masked.slice(0, 200).trim() || undefined;
 }
 
 /** Whether the service may have carried out the request, although its answer did not come. */

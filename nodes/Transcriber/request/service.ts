@@ -13,10 +13,10 @@ import { withinTime } from './abortable';
 import type { CredentialReader } from './credential';
 import { exchange } from './exchange';
 import type { LimitName } from './limits';
-import { Refused } from './problem';
+import { Refused, isWebPage } from './problem';
 import { RETRY } from './retry';
 import { holdsLongerKey, withoutSecrets } from './secrets';
-import { objectsIn } from './shapes';
+import { objectsIn, submissionIn } from './shapes';
 import { recordingIn, whileMoving } from './upload';
 
 export type RoutingRequest = DeclarativeRestApiSettings.ResultOptions;
@@ -91,7 +91,7 @@ export async function send(
 	const recordingBytes = policy.upload ? recordingIn(request.options.body)?.size : undefined;
 	const bounds = { policy, path: request.options.url ?? '', recordingBytes };
 	return await exchange(this, bounds, async ({ apiKey }) => {
-		noteSending(this, { apiKey, policy });
+		noteSending(this, { apiKey, policy, method: request.options.method });
 		// A copy, because n8n writes the API key into the headers it is given.
 		const options = { ...request.options, headers: { ...request.options.headers } };
 		if (policy.upload) return await upload(this, options);
@@ -103,6 +103,7 @@ export async function send(
 interface Sending {
 	apiKey: string;
 	policy: Policy;
+	method?: string;
 }
 
 /** With what each item of a run is sent: to ask n8n for the key again is to ask its database. */
@@ -143,11 +144,14 @@ export async function onlyAnswers(
 	response: IN8nHttpFullResponse,
 ): Promise<INodeExecutionData[]> {
 	const sending = sendings.get(this.getExecuteData())?.[this.getItemIndex()];
-	const { apiKey = '', policy = REPEATABLE } = sending ?? {};
+	const { apiKey = '', policy = REPEATABLE, method } = sending ?? {};
 	const onCompletion = this.getNodeParameter('onCompletion', 'returnTask') as string;
 	// The secret is for whoever receives the webhook, so it is of use only where one is sent.
 	const isForWebhook = !['returnTask', 'poll'].includes(onCompletion);
-	const answer = policy.takesAnyAnswer ? anyBodyOf(response) : bodyOf(response);
+	const body = policy.takesAnyAnswer ? anyBodyOf(response) : bodyOf(response, method);
+	const answer = submits(policy)
+		? submissionIn(body as IDataObject, policy.limit === 'meeting')
+		: body;
 	const masked = policy.takesAnyAnswer && holdsLongerKey(answer, apiKey) ? '' : apiKey;
 	return objectsIn(withoutSecrets(answer, masked, isForWebhook)).map((json) => ({ json }));
 }
@@ -181,7 +185,11 @@ export async function call(
 				},
 			);
 			const response: IN8nHttpFullResponse = await withinTime(request, TIMEOUTS.request, end);
-			return withoutSecrets(bodyOf(response), apiKey, keepWebhookSecret) as IDataObject;
+			return withoutSecrets(
+				bodyOf(response, options.method),
+				apiKey,
+				keepWebhookSecret,
+			) as IDataObject;
 		},
 	);
 }
@@ -206,12 +214,23 @@ function earliest(...times: Array<number | undefined>): number | undefined {
 	return given.length > 0 ? Math.min(...given) : undefined;
 }
 
-/** The body of a success: an object or a list, `{}` where it is empty. Throws {@link Refused}. */
-function bodyOf(response: IN8nHttpFullResponse): IDataObject {
+/** What is paid for: POST /transcribe, POST /transcribe-url, POST /meeting. */
+function submits({ limit }: Policy): boolean {
+	return limit === 'submit' || limit === 'meeting';
+}
+
+/**
+ * The body of a success: an object or a list, `{}` where it is empty. The answers to most writes are
+ * not shown, so a text or another plain value is one of them, as `{ value }`, but never a web page or
+ * JSON that breaks off. Throws {@link Refused}.
+ */
+function bodyOf(response: IN8nHttpFullResponse, method = 'GET'): IDataObject {
 	const body = anyBodyOf(response) ?? '';
 	if (body === '') return {};
-	if (typeof body !== 'object') throw new Refused(response);
-	return body as IDataObject;
+	if (typeof body === 'object') return body as IDataObject;
+	const isCutOff = typeof body === 'string' && /^\s*[{[]/.test(body);
+	if (method === 'GET' || isCutOff || isWebPage(response)) throw new Refused(response);
+	return { value: body as IDataObject[string] };
 }
 
 /** The body of a success, whatever it is; bytes as text. Throws {@link Refused}. */

@@ -38,6 +38,46 @@ function listIn(answer: unknown, depth = 2): unknown[] | undefined {
 	return list ?? (LIST_NAMES.some((name) => answer[name] === null) ? [] : undefined);
 }
 
+/** The answer to a submit: the task or bot may be the answer itself or stand under one of these names. */
+export const SUBMISSION_NAMES = ['data', 'task', 'result', 'bot', 'meeting'] as const;
+
+/**
+ * The answer to a submit with the id where the service document has it: an id may also come bare, or
+ * one level down. Anything else is left as it is.
+ */
+export function submissionIn(answer: IDataObject, isBot: boolean): IDataObject {
+	const ofId = (id: IDataObject[string]) => (isBot ? { bot_id: id } : { task_id: id });
+	if (Array.isArray(answer)) return answer;
+	const { value } = answer;
+	if (Object.keys(answer).length === 1 && isBareId(value)) return ofId(value);
+	if (hasId(answer)) return answer;
+	const name = SUBMISSION_NAMES.find((one) => hasId(answer[one]) || isBareId(answer[one]));
+	if (name === undefined) return answer;
+	const { [name]: found, ...rest } = answer;
+	return { ...rest, ...(isObject(found) ? found : ofId(found)) };
+}
+
+function hasId(value: unknown): boolean {
+	return isObject(value) && [value.task_id, value.bot_id, value.id].some(isIdValue);
+}
+
+function isIdValue(value: unknown): boolean {
+	return (typeof value === 'string' && value !== '') || typeof value === 'number';
+}
+
+/** A word such as "accepted" is no id, and ids without a digit are not to be expected. */
+function isBareId(value: unknown): boolean {
+	return (
+		typeof value === 'number' ||
+		(typeof value === 'string' && /^(?=.*\d)[\w.:-]{1,128}$/.test(value))
+	);
+}
+
+/** GET /tasks: whether a success without a list says that there is nothing more to list. */
+export function holdsNothing(answer: IDataObject): boolean {
+	return Object.keys(answer).length === 0 || LIST_NAMES.some((name) => answer[name] === null);
+}
+
 /** POST /transcribe-url and GET /tasks: the id of a task, should it not be called `task_id`. */
 export function taskIdOf(answer: IDataObject): string | undefined {
 	// The `id` of a bot would be the bot's.

@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { refuse } from './checks';
 import { ServiceError } from './errors';
 import { call, type CallOptions, type Caller } from './service';
-import { PAGE_SIZES, tasksIn } from './shapes';
+import { PAGE_SIZES, holdsNothing, tasksIn } from './shapes';
 
 /**
  * The list of GET /tasks, page by page. Neither the largest page nor the shape of the answer is
@@ -40,6 +40,7 @@ export class TaskList {
 			if (answer === 'tooLarge') continue;
 			const tasks = tasksIn(answer);
 			if (tasks) return tasks;
+			if (this.isFurther(offset) && holdsNothing(answer)) return [];
 			throw refuse(
 				this.caller,
 				'The answer of the service holds no list of tasks',
@@ -51,6 +52,11 @@ export class TaskList {
 	/** How many tasks are asked for at a time. */
 	get size(): number {
 		return this.sizes[0] ?? Math.min(...PAGE_SIZES);
+	}
+
+	/** Whether this is a page after one that could be read. */
+	private isFurther(offset: number): boolean {
+		return offset > 0 && this.isSizeKnown;
 	}
 
 	private async ask(
@@ -66,10 +72,18 @@ export class TaskList {
 		} catch (error) {
 			failure = error;
 		}
+		if (this.isFurther(offset) && mayBeTheEnd(failure)) return {};
 		if (this.isSizeKnown || this.sizes.length === 1 || !mayBeTheSize(failure)) throw failure;
 		this.sizes.shift();
 		return 'tooLarge';
 	}
+}
+
+/** How the service answers a page past the end is not shown. */
+function mayBeTheEnd(failure: unknown): boolean {
+	if (!(failure instanceof ServiceError)) return false;
+	const { status = 0, isWebPage } = failure.problem;
+	return [400, 404, 416, 422].includes(status) && !isWebPage;
 }
 
 /** Which status a page that is too large is refused with is not shown. */

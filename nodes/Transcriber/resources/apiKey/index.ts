@@ -7,6 +7,7 @@ import type {
 import { forget, recall, remember } from '../../completion/accepted';
 import { refuse } from '../../request/checks';
 import { ServiceError, said, wasCertainlyRefused } from '../../request/errors';
+import { neverLeft } from '../../request/exchange';
 import { perform } from '../../request/perform';
 import { itemsOf } from '../../request/run';
 import { send, type Policy, type RoutingRequest } from '../../request/service';
@@ -109,7 +110,7 @@ async function rotateOnce(
 	} catch (error) {
 		failure = error;
 	}
-	if (wasCertainlyRefused(failure)) forget(this);
+	if (neverLeft(failure) || wasCertainlyRefused(failure)) forget(this);
 	else if (failure instanceof ServiceError) {
 		failure.message = `${failure.message}, so it is not known whether the API key was rotated`;
 		failure.description = [LOOK_FIRST, said(failure.problem)].filter(Boolean).join(' ');

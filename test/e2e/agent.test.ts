@@ -89,7 +89,7 @@ describe('the node as a tool of an AI agent', () => {
 			{
 				function: {
 					name: 'Subject',
-					description: expect.stringMatching(/task/i),
+					description: expect.stringMatching(/transcript/i),
 					parameters: { properties: { task_id: { type: 'string' } }, required: ['task_id'] },
 				},
 			},

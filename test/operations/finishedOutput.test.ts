@@ -1,3 +1,4 @@
+import { giveUpSoon } from '../support/scale';
 import { byId, failureOf, fileIn, serviceForTests } from '../support/service';
 import { until } from '../simulator/testing-client';
 
@@ -30,6 +31,9 @@ function answer(path: string, body: unknown, status = 200) {
 		action: { kind: 'respond', status, body },
 	});
 }
+
+// An odd answer is asked for again for two minutes.
+beforeEach(giveUpSoon);
 
 describe('the output of a finished task', () => {
 	it('begins with what people look for, and ends with the long segments', async () => {

@@ -10,6 +10,7 @@ import { parseArgs } from 'node:util';
 import { root } from '../e2e/harness';
 import { packPackage } from '../n8n/npm';
 import { N8N_2 } from '../n8n/versions';
+import { capacity } from './capacity';
 import { overhead } from './overhead';
 import { pacing } from './pacing';
 import { cleanUp, undoOnce, type Report, type Run } from './parts';
@@ -21,6 +22,7 @@ const BENCHMARKS = {
 	upload: { title: 'Uploading a large recording', measure: upload },
 	overhead: { title: 'A small request', measure: overhead },
 	pacing: { title: 'A hundred recordings at once', measure: pacing },
+	capacity: { title: 'More recordings than the account takes at once', measure: capacity },
 	webhook: { title: 'Deliveries to the trigger', measure: webhook },
 	waiting: { title: 'Executions that wait', measure: waiting, page: 'docs/scaling.md' },
 } satisfies Record<string, Benchmark>;

@@ -9,7 +9,7 @@ import type { IBinaryData, INodeExecutionData } from 'n8n-workflow';
 import { Late } from '../../nodes/Transcriber/request/problem';
 import { RETRY } from '../../nodes/Transcriber/request/retry';
 import { TIMEOUTS } from '../../nodes/Transcriber/request/service';
-import { whileMoving } from '../../nodes/Transcriber/request/upload';
+import { whileMoving } from '../../nodes/Transcriber/request/recording';
 import { until } from '../simulator/testing-client';
 import { storedBinary } from '../support/engine';
 import { failureOf, itemWithFile, serviceForTests } from '../support/service';

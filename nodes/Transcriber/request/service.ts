@@ -14,10 +14,10 @@ import type { CredentialReader } from './credential';
 import { exchange } from './exchange';
 import type { LimitName } from './limits';
 import { Refused, isWebPage } from './problem';
+import { recordingIn, whileMoving } from './recording';
 import { RETRY } from './retry';
 import { holdsLongerKey, withoutSecrets } from './secrets';
 import { objectsIn, submissionIn } from './shapes';
-import { recordingIn, whileMoving } from './upload';
 
 export type RoutingRequest = DeclarativeRestApiSettings.ResultOptions;
 

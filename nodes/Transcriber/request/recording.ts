@@ -1,0 +1,119 @@
+import type { IBinaryData, IExecuteSingleFunctions } from 'n8n-workflow';
+
+import { unlessAborted } from './abortable';
+import { Late } from './problem';
+
+/** Read in pieces of this size, in bytes, from wherever n8n keeps its files. */
+const CHUNK = 256 * 1024;
+
+/**
+ * A recording in n8n's binary store that passes as a web `File`: HTTP clients ask a `File` for its
+ * size, which gives Content-Length, and for a stream, which is opened again for every attempt. So
+ * a recording of any size is sent without ever being held in memory.
+ */
+export class Recording extends File {
+	/** When the last piece was sent, in ms since 1970. */
+	lastMoved = 0;
+
+	private attempt = new AbortController();
+
+	constructor(
+		private readonly helpers: IExecuteSingleFunctions['helpers'],
+		private readonly binary: IBinaryData,
+		size: number,
+	) {
+		super([], binary.fileName || `recording.${binary.fileExtension || 'bin'}`, {
+			type: binary.mimeType,
+		});
+		// A File knows only the size of what it holds, and this one holds nothing.
+		Object.defineProperty(this, 'size', { value: size });
+	}
+
+	override stream(): ReturnType<File['stream']> {
+		this.attempt = new AbortController();
+		return ReadableStream.from(this.pieces(this.attempt.signal));
+	}
+
+	/** HTTP clients end what they read from only when it is read whole, so the end of a failed attempt is said here. */
+	close(): void {
+		this.attempt.abort();
+	}
+
+	/** Ends in an error where the bytes are not as many as announced: the service would wait for the rest. */
+	private async *pieces(over: AbortSignal): AsyncGenerator<Uint8Array> {
+		let left = this.size;
+		for await (const piece of await this.source(over)) {
+			left -= piece.length;
+			if (left < 0) throw new WrongLength();
+			this.lastMoved = Date.now();
+			yield piece;
+		}
+		if (left > 0 && !over.aborted) throw new WrongLength();
+	}
+
+	private async source(
+		over: AbortSignal,
+	): Promise<AsyncIterable<Uint8Array> | Iterable<Uint8Array>> {
+		const { id, data } = this.binary;
+		if (!id) return inChunks(bytesOf(data));
+		const file = await this.helpers.getBinaryStream(id, CHUNK);
+		const close = () => void file.destroy();
+		over.addEventListener('abort', close);
+		if (over.aborted) close();
+		return file;
+	}
+}
+
+/** A file in n8n's storage has more or fewer bytes than n8n has noted. */
+class WrongLength extends Error {
+	readonly code = 'EIO';
+}
+
+/** Base64 in memory: in lines, URL-safe, or as a data URL, as sources of files write it. */
+export function bytesOf(data: string): Buffer {
+	return Buffer.from(data.replace(/^\s*data:[^,]*,/, ''), 'base64');
+}
+
+function* inChunks(bytes: Buffer): Generator<Uint8Array> {
+	for (let at = 0; at < bytes.length; at += CHUNK) yield bytes.subarray(at, at + CHUNK);
+}
+
+/** The recording in a form; undefined where there is none. */
+export function recordingIn(form: unknown): Recording | undefined {
+	const file = form instanceof FormData ? form.get('file') : undefined;
+	return file instanceof Recording ? file : undefined;
+}
+
+/**
+ * Breaks the upload off when for `idleMs` no piece of the recording was asked for and no answer
+ * came. n8n puts the signal that cancels the execution into every request, so that is where.
+ */
+export async function whileMoving<T>(
+	context: IExecuteSingleFunctions,
+	form: unknown,
+	idleMs: number,
+	work: (watched: IExecuteSingleFunctions) => Promise<T>,
+): Promise<T> {
+	const recording = recordingIn(form);
+	const started = Date.now();
+	const idle = new AbortController();
+	let done = false;
+	const watch = () => {
+		const moved = recording?.lastMoved ?? 0;
+		const left = Math.max(started, moved) + idleMs - Date.now();
+		if (done) return;
+		if (left > 0) AbortSignal.timeout(left).addEventListener('abort', watch);
+		else idle.abort(new Late());
+	};
+	watch();
+	const cancelled = context.getExecutionCancelSignal();
+	const signal = AbortSignal.any(cancelled ? [cancelled, idle.signal] : [idle.signal]);
+	const watched = Object.create(context, { getExecutionCancelSignal: { value: () => signal } });
+	try {
+		// Ends with the signal, also should n8n no longer heed it.
+		return await unlessAborted(work(watched), signal);
+	} finally {
+		done = true;
+		recording?.close();
+	}
+}

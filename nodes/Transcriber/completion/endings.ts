@@ -161,7 +161,7 @@ async function hasEndedNow(
 
 /** Rejects with {@link Undecided} when the call has to be answered. */
 export async function inTime<T>({ deadline }: Call, work: Promise<T>): Promise<T> {
-	const late = AbortSignal.timeout(Math.max(0, deadline - Date.now()));
+	const late = AbortSignal.timeout(Math.max(0, Math.ceil(deadline - Date.now())));
 	return await new Promise<T>((resolve, reject) => {
 		const stop = () => reject(new Undecided());
 		late.addEventListener('abort', stop, { once: true });

@@ -3,7 +3,7 @@ export const ANSWER_WITHIN_MS = 8_000;
 
 /** Rejects when `work` has not ended at `deadline`, in ms since 1970. The work itself goes on. */
 export async function inTime<T>(work: Promise<T>, deadline: number): Promise<T> {
-	const late = AbortSignal.timeout(Math.max(0, deadline - Date.now()));
+	const late = AbortSignal.timeout(Math.max(0, Math.ceil(deadline - Date.now())));
 	return await new Promise<T>((resolve, reject) => {
 		const tooLate = () => reject(new Error('It takes too long'));
 		late.addEventListener('abort', tooLate, { once: true });

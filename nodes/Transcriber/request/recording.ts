@@ -102,7 +102,7 @@ export async function whileMoving<T>(
 		const moved = recording?.lastMoved ?? 0;
 		const left = Math.max(started, moved) + idleMs - Date.now();
 		if (done) return;
-		if (left > 0) AbortSignal.timeout(left).addEventListener('abort', watch);
+		if (left > 0) AbortSignal.timeout(Math.ceil(left)).addEventListener('abort', watch);
 		else idle.abort(new Late());
 	};
 	watch();

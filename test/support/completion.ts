@@ -139,6 +139,13 @@ export function describeWaiting({
 		expect(looks(taskId)).toBeLessThanOrEqual(6);
 	});
 
+	it('takes a timeout that is no whole number of milliseconds', async () => {
+		const { taskId, outcome } = await start({ timeout: 0.3333333 });
+		await looked(taskId, 2);
+		service.running().finish(taskId);
+		expect((await outcome).json).toMatchObject([{ task_id: taskId, status: 'completed' }]);
+	});
+
 	it('takes a pollInterval and a timeout that an expression gives as text', async () => {
 		const { taskId, outcome } = await start({
 			pollInterval: `={{ "${POLL_INTERVAL}" }}`,

@@ -1,4 +1,6 @@
 /** Contract, "Trigger node", source `meeting`: activating the workflow sends the bot. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { INodeParameters } from 'n8n-workflow';
@@ -409,6 +411,27 @@ describe('Deactivation', () => {
 		expect(bots()).toEqual([]);
 		await host.activate();
 		expect(bots()).toHaveLength(1);
+	});
+
+	it('ends a launch that the service refuses only after the workflow was switched off', async () => {
+		const refusals: Array<() => void> = [];
+		const server = createServer((_request, response) => {
+			refusals.push(() => response.writeHead(429).end());
+		});
+		await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+		await open({}, `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+		// Nothing was sent, so the next activation tries again.
+		for (const times of [1, 2]) {
+			const launch = host.activate();
+			const failure = expect(launch).rejects.toThrow(
+				'switched off before the meeting bot was sent',
+			);
+			await until(() => refusals.length === times);
+			await host.deactivate();
+			refusals.at(-1)?.();
+			await failure;
+		}
+		server.close();
 	});
 
 	it('calls back a bot that is sent while the workflow is switched off', async () => {

@@ -24,7 +24,9 @@ export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
 /** Aborts at this time (ms since 1970); undefined where there is none. */
 export function signalAt(deadline?: number): AbortSignal | undefined {
 	if (deadline === undefined) return undefined;
-	return AbortSignal.timeout(Math.min(Math.max(0, Math.ceil(deadline - Date.now())), LONGEST_TIMER));
+	return AbortSignal.timeout(
+		Math.min(Math.max(0, Math.ceil(deadline - Date.now())), LONGEST_TIMER),
+	);
 }
 
 export function anyOf(...signals: Array<AbortSignal | undefined>): AbortSignal | undefined {

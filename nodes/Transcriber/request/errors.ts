@@ -23,8 +23,11 @@ export class ServiceError extends NodeApiError {
 
 /** Whether the service has certainly done nothing: then nothing is lost by sending it again. */
 export function wasCertainlyRefused(failure: unknown): boolean {
-	if (!(failure instanceof ServiceError)) return false;
-	const { status, transport } = failure.problem;
+	return failure instanceof ServiceError && isCertainRefusal(failure.problem);
+}
+
+/** The same of a problem that no error was made of yet. */
+export function isCertainRefusal({ status, transport }: Problem): boolean {
 	if (transport === 'notJson') return false;
 	if (status !== undefined) return isRefusal(status);
 	return transport === 'unreachable' || transport === 'unknownHost' || transport === 'noTurn';

@@ -2,7 +2,7 @@ import { NodeOperationError } from 'n8n-workflow';
 
 import { anyOf, pause, signalAt } from './abortable';
 import { credentialOf, type TranscriberCredential } from './credential';
-import { ServiceError } from './errors';
+import { ServiceError, isCertainRefusal } from './errors';
 import { lineFor } from './limits';
 import { isWithoutAnswer, problemOf, type Problem } from './problem';
 import { RETRY, delayBeforeRetry, patienceFor, type Patience } from './retry';
@@ -95,7 +95,11 @@ async function attempts<T>(
 			}
 			const found = problemOf(failure, path, apiKey);
 			leave(found);
-			if (cancelled?.aborted) throw new NodeOperationError(node, 'The execution was cancelled');
+			if (cancelled?.aborted) {
+				// The service did nothing, so this is as if cancelled in the pause that would follow.
+				if (found && isCertainRefusal(found)) throw cancelled.reason;
+				throw new NodeOperationError(node, 'The execution was cancelled');
+			}
 			if (failure instanceof NodeOperationError) throw failure;
 			if (!found) throw new NodeOperationError(node, wordsOf(failure, apiKey));
 			problem = { ...found, recordingBytes, isRepeat: mayHaveArrived };

@@ -29,9 +29,20 @@ export function signalAt(deadline?: number): AbortSignal | undefined {
 	);
 }
 
+/**
+ * Node.js holds the sources of a combined signal weakly. A timeout that nobody else refers to is
+ * collected before its time, and then the deadline never comes. This keeps the sources as long as
+ * the combined signal (seen in Node.js 20 and 24).
+ */
+const sources = new WeakMap<AbortSignal, AbortSignal[]>();
+
+/** Aborts with the first of the signals; undefined where there is none. */
 export function anyOf(...signals: Array<AbortSignal | undefined>): AbortSignal | undefined {
 	const given = signals.filter((signal) => signal !== undefined);
-	return given.length > 1 ? AbortSignal.any(given) : given[0];
+	if (given.length < 2) return given[0];
+	const combined = AbortSignal.any(given);
+	sources.set(combined, given);
+	return combined;
 }
 
 /** The same as `work`, but rejects with {@link Late} after `ms`, or at `deadline` if that is earlier. */

@@ -1,6 +1,6 @@
 import type { IBinaryData, IExecuteSingleFunctions } from 'n8n-workflow';
 
-import { unlessAborted } from './abortable';
+import { anyOf, unlessAborted } from './abortable';
 import { Late } from './problem';
 
 /** Read in pieces of this size, in bytes, from wherever n8n keeps its files. */
@@ -107,7 +107,7 @@ export async function whileMoving<T>(
 	};
 	watch();
 	const cancelled = context.getExecutionCancelSignal();
-	const signal = AbortSignal.any(cancelled ? [cancelled, idle.signal] : [idle.signal]);
+	const signal = anyOf(cancelled, idle.signal);
 	const watched = Object.create(context, { getExecutionCancelSignal: { value: () => signal } });
 	try {
 		// Ends with the signal, also should n8n no longer heed it.

@@ -8,7 +8,7 @@ import type {
 	INodeProperties,
 } from 'n8n-workflow';
 
-import { API_KEY_EXPRESSION, API_ROOT_EXPRESSION } from '../nodes/Transcriber/apiRoot';
+import { API_KEY_EXPRESSION, API_ROOT_EXPRESSION } from '../nodes/shared/api/baseUrl';
 
 const NOT_THE_SERVICE =
 	'Something other than the service answered at this address, for example a web page. Check the Base URL: it is the address of the service itself, without a path of your own.';

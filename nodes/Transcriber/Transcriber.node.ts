@@ -1,15 +1,15 @@
 import { NodeConnectionTypes, type INodeType, type INodeTypeDescription } from 'n8n-workflow';
 
-import { API_ROOT_EXPRESSION } from './apiRoot';
-import { resume, resumeWebhooks } from './completion/resume';
-import { onlyAnswers } from './request/service';
+import { API_ROOT_EXPRESSION } from '../shared/api/baseUrl';
+import { resume, resumeWebhooks } from './submit/resumeWebhook';
 import { account } from './resources/account';
 import { apiKey } from './resources/apiKey';
 import { dictionary } from './resources/dictionary';
 import { meeting } from './resources/meeting';
 import { task } from './resources/task';
 import { transcription } from './resources/transcription';
-import { searchTasks } from './searchTasks';
+import { searchTasks } from './resources/task/searchTasks';
+import { onlyAnswers } from './item/sendDeclared';
 
 export class Transcriber implements INodeType {
 	description: INodeTypeDescription = {

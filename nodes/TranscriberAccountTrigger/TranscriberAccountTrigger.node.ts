@@ -6,8 +6,8 @@ import {
 	type IPollFunctions,
 } from 'n8n-workflow';
 
-import { accountTriggerFields } from './fields';
-import { poll } from './poll';
+import { accountTriggerFields } from './accountTriggerFields';
+import { poll } from './pollAccount';
 
 export class TranscriberAccountTrigger implements INodeType {
 	description: INodeTypeDescription = {

@@ -1,9 +1,9 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { hasEnded } from '../Transcriber/request/shapes';
-import { isRefused, unlessRefused, type Reader } from './list';
-import { hashesIn, hashOf, MEMORY, type State } from './state';
-import { hashesOf, Tasks } from './tasks';
+import { hasEnded } from '../shared/api/undocumented';
+import { isRefused, unlessRefused, type Reader } from './listReader';
+import { hashesIn, hashOf, ACCOUNT_MEMORY, type State } from './pollState';
+import { hashesOf, Tasks } from './seenTasks';
 
 /** How many requests of a poll go where. */
 const PAGES = {
@@ -130,7 +130,7 @@ export class Look {
 			this.headEnd = offset;
 			state.frontier = Math.max(state.frontier, offset);
 			if (isEnd && offset >= before) this.readAll(offset);
-			const isFull = !complete && offset >= MEMORY.census;
+			const isFull = !complete && offset >= ACCOUNT_MEMORY.census;
 			const isLate = reserve > 0 && Date.now() > this.halfTime;
 			if (isEnd || unknown === 0 || isFull || isLate || !reader.has(1 + reserve)) return;
 		}
@@ -187,7 +187,7 @@ export class Look {
 			state.end = offset;
 			if (unknown === 0) break;
 		}
-		this.ends.tail = [...new Set([...tail, ...behind])].slice(-MEMORY.tail);
+		this.ends.tail = [...new Set([...tail, ...behind])].slice(-ACCOUNT_MEMORY.tail);
 		if (!state.complete) state.tail = this.ends.tail.join('');
 	}
 
@@ -212,7 +212,7 @@ export class Look {
 	/** One page that nothing else reads. Returns whether there is another one to read now. */
 	private async readNext(): Promise<boolean> {
 		const { state, reader } = this;
-		const isCensus = !state.complete && state.frontier < MEMORY.census;
+		const isCensus = !state.complete && state.frontier < ACCOUNT_MEMORY.census;
 		const offset = isCensus ? state.frontier : Math.max(state.sweep, this.headEnd);
 		const page = await reader.page(offset);
 		const isEnd = page.length === 0 || this.isFirstAgain(page, offset);

@@ -7,12 +7,12 @@ import {
 	type IWebhookResponseData,
 } from 'n8n-workflow';
 
-import { answer } from '../Transcriber/completion/signature';
-import { receive } from './delivery';
-import { triggerFields } from './fields';
-import { isBotThere, releaseBot, sendBot, withNextStep } from './meeting';
-import { takeIn } from './setup';
-import { NotNow } from './word';
+import { respond } from '../shared/webhook/delivery';
+import { receive } from './receiveDelivery';
+import { triggerFields } from './triggerFields';
+import { isBotThere, releaseBot, sendMeetingBot, withNextStep } from './meetingBot';
+import { takeIn } from './receiveHandOver';
+import { NotNow } from './statusAtService';
 
 export class TranscriberTrigger implements INodeType {
 	description: INodeTypeDescription = {
@@ -75,7 +75,7 @@ export class TranscriberTrigger implements INodeType {
 			},
 			async create(this: IHookFunctions): Promise<boolean> {
 				try {
-					return await sendBot(this);
+					return await sendMeetingBot(this);
 				} catch (error) {
 					throw withNextStep(this, error);
 				}
@@ -106,7 +106,7 @@ export class TranscriberTrigger implements INodeType {
 			// Throwing makes n8n record a failed execution, which any unauthenticated caller could provoke.
 			const reason = error instanceof Error ? error.message : String(error);
 			if (!(error instanceof NotNow)) this.logger.warn(`${this.getNode().name}: ${reason}`);
-			return answer(this, 503, 'It cannot be taken in now');
+			return respond(this, 503, 'It cannot be taken in now');
 		}
 	}
 }

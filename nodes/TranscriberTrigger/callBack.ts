@@ -1,10 +1,11 @@
 import type { IDataObject, IHookFunctions } from 'n8n-workflow';
 import { sleep } from 'n8n-workflow';
 
-import { credentialOf } from '../Transcriber/request/credential';
-import { ServiceError } from '../Transcriber/request/errors';
-import { call, type Caller } from '../Transcriber/request/service';
-import { hasEnded, taskIdOf } from '../Transcriber/request/shapes';
+import { credentialOf } from '../shared/api/credential';
+import { ServiceError } from '../shared/api/serviceError';
+import { hasEnded, taskIdOf } from '../shared/api/undocumented';
+import { call } from '../shared/api/call';
+import { type Caller } from '../shared/api/types';
 
 /**
  * n8n switches a workflow off and on again whenever a new version of it is published, and does

@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { hasEnded, isCancelled } from '../Transcriber/request/shapes';
+import { hasEnded, isCancelled } from '../shared/api/undocumented';
 
 export const EVENTS = [
 	'transcriptionCompleted',
@@ -27,7 +27,7 @@ export interface DeliveredEvent {
 const NOT_YET: unknown[] = ['pending', 'processing', 'awaiting_balance'];
 
 /** The ids that a body names, whoever has sent it. */
-export function idsIn(body: Record<string, unknown> = {}): string[] {
+export function idsInDelivery(body: Record<string, unknown> = {}): string[] {
 	return [idFrom(body.task_id), idFrom(body.bot_id)].filter((id) => id !== undefined);
 }
 
@@ -54,7 +54,7 @@ export function eventIn(body: Record<string, unknown> = {}): DeliveredEvent | un
 }
 
 /** What 'Trigger On' calls it. Whatever is not completed has failed, be it cancelled. */
-export function nameOf({ botId, body }: DeliveredEvent, status: string): EventName {
+export function eventNameOf({ botId, body }: DeliveredEvent, status: string): EventName {
 	const isMeeting = botId !== undefined || String(body.event ?? '').startsWith('meeting');
 	if (isMeeting) return status === 'completed' ? 'meetingCompleted' : 'meetingFailed';
 	return status === 'completed' ? 'transcriptionCompleted' : 'transcriptionFailed';

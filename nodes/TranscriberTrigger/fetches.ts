@@ -1,4 +1,4 @@
-import { inTime } from '../Transcriber/completion/inTime';
+import { inTime } from '../shared/webhook/inTime';
 
 export const FETCHES = {
 	/** How long what was fetched waits for the next repeat of its delivery, in ms. */

@@ -10,7 +10,7 @@ export type Ledger = string;
 const KEY_LENGTH = 12;
 
 /** Ids as keys: short, and without any sign that could break an entry. */
-export function keyOf(id: string): string {
+export function ledgerKey(id: string): string {
 	return createHash('sha256').update(id).digest('base64url').slice(0, KEY_LENGTH);
 }
 

@@ -1,15 +1,9 @@
 import type { IDataObject, IWebhookFunctions } from 'n8n-workflow';
 
-import { EXPORT_FORMATS, type ExportFormat } from '../Transcriber/completion/result';
-import { refuse } from '../Transcriber/request/checks';
-import {
-	booleanIn,
-	choiceIn,
-	choicesIn,
-	collectionIn,
-	textIn,
-} from '../Transcriber/request/parameters';
+import { EXPORT_FORMATS, type ExportFormat } from '../shared/api/result';
+import { booleanIn, choiceIn, choicesIn, collectionIn, textIn } from '../shared/parameters/values';
 import { EVENTS, type EventName } from './event';
+import { refuse } from '../shared/parameters/refuse';
 
 /** What the user has configured. */
 export interface Settings {

@@ -10,7 +10,7 @@
 import { randomBytes } from 'crypto';
 import type { IN8nHttpFullResponse, IWebhookFunctions } from 'n8n-workflow';
 
-import { STORE } from './memory';
+import { STORE } from './triggerMemory';
 
 /** Known to this process only. */
 const OWN = randomBytes(16).toString('hex');

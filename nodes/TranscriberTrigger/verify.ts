@@ -1,11 +1,11 @@
 import { createHash } from 'crypto';
 
-import { seal, unseal } from '../Transcriber/completion/seal';
-import { isSignedWith, type Delivery } from '../Transcriber/completion/signature';
-import type { TranscriberCredential } from '../Transcriber/request/credential';
-import { hasEnded } from '../Transcriber/request/shapes';
-import { idsIn, includesStatus } from './event';
-import type { Store } from './store';
+import { seal, unseal } from '../shared/webhook/sealedSecret';
+import { isSignedWith, type Delivery } from '../shared/webhook/delivery';
+import type { TranscriberCredential } from '../shared/api/credential';
+import { hasEnded } from '../shared/api/undocumented';
+import { idsInDelivery, includesStatus } from './event';
+import type { TriggerStore } from './triggerStore';
 
 /** For `seal`: the secret of a submission in the trigger's store, bound to its task or bot. */
 export const STORED_SECRET = 'stored secret';
@@ -30,10 +30,10 @@ export type Verdict =
 /** Who has signed a delivery. */
 export function verify(
 	delivery: Delivery,
-	store: Store,
+	store: TriggerStore,
 	{ apiKey, webhookSecret = '' }: TranscriberCredential,
 ): Verdict {
-	const ids = idsIn(delivery.body);
+	const ids = idsInDelivery(delivery.body);
 	// A secret of its own is the only one that counts for a task or bot, also after its ending.
 	const id = ids.find((candidate) => store.secretOf(candidate) !== undefined);
 	if (id !== undefined) {
@@ -53,7 +53,7 @@ export function verify(
 }
 
 /** Who has signed a delivery for a submission that has ended. */
-function afterEnding(delivery: Delivery, store: Store, apiKey: string, id: string): Verdict {
+function afterEnding(delivery: Delivery, store: TriggerStore, apiKey: string, id: string): Verdict {
 	const { by, statuses, proof, spent = '' } = store.endingOf(id) ?? { statuses: '' };
 	if (proof === proofOf(delivery)) return { kind: 'repeat', id };
 	const status = delivery.body?.status;

@@ -1,7 +1,7 @@
 /** One bad moment, or one task that is not well, costs no other task its start, and no task a second one. */
-import { RETRY } from '../../nodes/Transcriber/request/retry';
-import { POLL } from '../../nodes/TranscriberAccountTrigger/poll';
-import { tasksIn } from '../../nodes/Transcriber/request/shapes';
+import { RETRY } from '../../nodes/shared/api/retry';
+import { ACCOUNT_POLL } from '../../nodes/TranscriberAccountTrigger/pollAccount';
+import { tasksIn } from '../../nodes/shared/api/undocumented';
 import { serviceForTests } from '../support/service';
 import { AccountHost } from './host';
 
@@ -9,13 +9,13 @@ jest.setTimeout(120_000);
 
 const service = serviceForTests({ tasksInProgress: 1000 });
 
-const [retry, bounds] = [{ ...RETRY }, { ...POLL }];
+const [retry, bounds] = [{ ...RETRY }, { ...ACCOUNT_POLL }];
 beforeEach(() => {
 	Object.assign(RETRY, { base: 1, cap: 1, patienceWhenBroken: 20, patienceWhenBusy: 20 });
 });
 afterEach(() => {
 	Object.assign(RETRY, retry);
-	Object.assign(POLL, bounds);
+	Object.assign(ACCOUNT_POLL, bounds);
 });
 
 async function active(): Promise<AccountHost> {
@@ -90,7 +90,7 @@ describe('a task that is not well', () => {
 
 	it('with a result that never comes holds up none behind it', async () => {
 		const host = await active();
-		POLL.maxMs = 1500;
+		ACCOUNT_POLL.maxMs = 1500;
 		const [sick = '', ...others] = await completed(4);
 		service.running().fault({
 			match: { path: `/tasks/${sick}/result$` },
@@ -102,7 +102,7 @@ describe('a task that is not well', () => {
 	});
 
 	it('starts the workflow without its result in the end, and says why', async () => {
-		POLL.failures = 4;
+		ACCOUNT_POLL.failures = 4;
 		const host = await active();
 		const [sick = ''] = await completed(1);
 		respond(`/tasks/${sick}/result$`, 500, 9999);

@@ -17,9 +17,9 @@ import {
 	type WorkflowActivateMode,
 } from 'n8n-workflow';
 
-import { LIMITS } from '../../nodes/Transcriber/request/limits';
-import { RETRY } from '../../nodes/Transcriber/request/retry';
-import { MEMORY } from '../../nodes/TranscriberAccountTrigger/state';
+import { LIMITS } from '../../nodes/shared/api/rateLimits';
+import { RETRY } from '../../nodes/shared/api/retry';
+import { ACCOUNT_MEMORY } from '../../nodes/TranscriberAccountTrigger/pollState';
 import { TranscriberAccountTrigger } from '../../nodes/TranscriberAccountTrigger/TranscriberAccountTrigger.node';
 import { credentialsHelper, type Run } from '../support/engine';
 
@@ -28,9 +28,9 @@ function newProcess(): TranscriberAccountTrigger {
 	let loaded: TranscriberAccountTrigger | undefined;
 	jest.isolateModules(() => {
 		const copies: Array<[string, object]> = [
-			['../../nodes/Transcriber/request/limits', { LIMITS }],
-			['../../nodes/Transcriber/request/retry', { RETRY }],
-			['../../nodes/TranscriberAccountTrigger/state', { MEMORY }],
+			['../../nodes/shared/api/rateLimits', { LIMITS }],
+			['../../nodes/shared/api/retry', { RETRY }],
+			['../../nodes/TranscriberAccountTrigger/pollState', { ACCOUNT_MEMORY }],
 		];
 		for (const [file, values] of copies) {
 			const copy = jest.requireActual<Record<string, object>>(file);

@@ -1,5 +1,5 @@
 /** Every task that ends after activation starts the workflow once, whatever the list of tasks looks like. */
-import { MEMORY } from '../../nodes/TranscriberAccountTrigger/state';
+import { ACCOUNT_MEMORY } from '../../nodes/TranscriberAccountTrigger/pollState';
 import type { Shapes } from '../simulator';
 import { serviceForTests } from '../support/service';
 import { AccountHost } from './host';
@@ -9,8 +9,8 @@ jest.setTimeout(120_000);
 
 const service = serviceForTests({ tasksInProgress: 1000, hashUploads: false });
 
-const memory = { ...MEMORY };
-afterEach(() => void Object.assign(MEMORY, memory));
+const memory = { ...ACCOUNT_MEMORY };
+afterEach(() => void Object.assign(ACCOUNT_MEMORY, memory));
 
 const LISTS: Record<string, Partial<Shapes>> = {
 	'newest first': {},
@@ -125,7 +125,7 @@ it('a burst of more tasks than a page between two polls starts it once for each'
 });
 
 it('keeps a bounded number of tasks in mind, also of an account that grows without end', async () => {
-	Object.assign(MEMORY, { done: 100, census: 80, tail: 20 });
+	Object.assign(ACCOUNT_MEMORY, { done: 100, census: 80, tail: 20 });
 	const host = await active(300);
 	const expected: string[] = [];
 	for (let turn = 0; turn < 40; turn++) {
@@ -148,7 +148,7 @@ it('what ended while n8n was down starts it when n8n is up again', async () => {
 });
 
 it('what ended while the workflow was not published does not start it', async () => {
-	MEMORY.sameActivation = -1;
+	ACCOUNT_MEMORY.sameActivation = -1;
 	const host = await active(10);
 	await service.completedTask();
 	await host.activate('activate');

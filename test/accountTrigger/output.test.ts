@@ -1,6 +1,6 @@
 /** What the workflow starts with, and what happens when the service is not well. */
-import { RETRY } from '../../nodes/Transcriber/request/retry';
-import { POLL } from '../../nodes/TranscriberAccountTrigger/poll';
+import { RETRY } from '../../nodes/shared/api/retry';
+import { ACCOUNT_POLL } from '../../nodes/TranscriberAccountTrigger/pollAccount';
 import { fileIn, serviceForTests } from '../support/service';
 import { AccountHost } from './host';
 
@@ -134,8 +134,8 @@ describe('bad weather', () => {
 	it('a result that the service refuses for good starts the workflow without it', async () => {
 		const host = await active();
 		const id = await service.completedTask();
-		respond('/result$', 400, POLL.refusals);
-		await host.polls(POLL.refusals - 1);
+		respond('/result$', 400, ACCOUNT_POLL.refusals);
+		await host.polls(ACCOUNT_POLL.refusals - 1);
 		expect(host.started).toEqual([]);
 		await host.poll();
 		expect(host.executions.flat()).toMatchObject([

@@ -1,7 +1,7 @@
 /** 'Wait for the Transcript (Webhook)': what happens to a suspended execution, whoever calls it and whenever. */
 import type { INode } from 'n8n-workflow';
 
-import { RESUME } from '../../nodes/Transcriber/completion/endings';
+import { RESUME } from '../../nodes/Transcriber/submit/endings';
 import type { FaultRule } from '../simulator';
 import { itemsOf, serviceForTests } from '../support/service';
 import { workflowWith } from '../support/suspended';

@@ -1,8 +1,7 @@
 /** More items in one run than the service answers questions in a minute: waiting for a turn is no answer. */
-import { POLL } from '../../nodes/Transcriber/completion/poll';
-import { LIMITS } from '../../nodes/Transcriber/request/limits';
-import { RETRY } from '../../nodes/Transcriber/request/retry';
-import { TIMEOUTS } from '../../nodes/Transcriber/request/service';
+import { POLL } from '../../nodes/Transcriber/wait/polling';
+import { LIMITS } from '../../nodes/shared/api/rateLimits';
+import { RETRY, TIMEOUTS } from '../../nodes/shared/api/retry';
 import { byId, itemsOf, serviceForTests } from '../support/service';
 import { workflowWith } from '../support/suspended';
 import { sign } from '../trigger/client';

@@ -1,7 +1,7 @@
 /** "Waiting" in the contract: what polling does when the service does not answer as it should. */
 import type { INodeParameters } from 'n8n-workflow';
 
-import { POLL } from '../../nodes/Transcriber/completion/poll';
+import { POLL } from '../../nodes/Transcriber/wait/polling';
 import { startSimulator, type FaultRule } from '../simulator';
 import { until } from '../simulator/testing-client';
 import { runNode } from '../support/engine';

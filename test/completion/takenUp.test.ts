@@ -1,5 +1,5 @@
 /** What was accepted before, by this execution or another, and is taken up: which task it is, not how it was. */
-import { RETRY } from '../../nodes/Transcriber/request/retry';
+import { RETRY } from '../../nodes/shared/api/retry';
 import { until } from '../simulator/testing-client';
 import { shortenRetries } from '../support/scale';
 import { itemWithFile, itemsOf, serviceForTests } from '../support/service';

@@ -1,5 +1,5 @@
 /** Whoever knows the address of a trigger can send it anything. */
-import { sealHandOvers } from '../../nodes/Transcriber/completion/envelope';
+import { sealHandOvers } from '../../nodes/shared/webhook/handOverEnvelope';
 import { broken } from '../trigger/broken';
 import { deliver, post, type Answer } from '../trigger/client';
 import { TriggerBench, inTurn, taskIdsIn } from './triggers';

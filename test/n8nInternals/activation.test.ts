@@ -1,7 +1,7 @@
 /** What the trigger assumes of the ways in which n8n switches a workflow on. */
 import type { IHookFunctions, WorkflowActivateMode, WorkflowExecuteMode } from 'n8n-workflow';
 
-import { isActivatedByUser } from '../../nodes/Transcriber/n8nInternals/activation';
+import { isActivatedByUser } from '../../nodes/shared/n8nInternals/activation';
 
 /** All of n8n's modes: with one more, or one less, this does not compile. */
 const MODES: Record<WorkflowActivateMode, boolean> = {

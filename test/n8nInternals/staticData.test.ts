@@ -9,10 +9,7 @@ import {
 	type IWorkflowExecuteAdditionalData,
 } from 'n8n-workflow';
 
-import {
-	staticDataOf,
-	type StaticDataContext,
-} from '../../nodes/Transcriber/n8nInternals/staticData';
+import { staticDataOf, type StaticDataContext } from '../../nodes/shared/n8nInternals/staticData';
 import { TranscriberTrigger } from '../../nodes/TranscriberTrigger/TranscriberTrigger.node';
 
 const node: INode = {

@@ -5,7 +5,7 @@
 import { ExecuteSingleContext } from 'n8n-core';
 import type { IExecuteData, IExecutePaginationFunctions, INode } from 'n8n-workflow';
 
-import { assertCanSuspend } from '../../nodes/Transcriber/n8nInternals/suspension';
+import { assertCanSuspend } from '../../nodes/shared/n8nInternals/suspension';
 import { itemsOf, serviceForTests } from '../support/service';
 import { workflowWith } from '../support/suspended';
 

@@ -1,6 +1,6 @@
 import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
 
-import { RETRY } from '../../nodes/Transcriber/request/retry';
+import { RETRY } from '../../nodes/shared/api/retry';
 import { EVERY_OPERATION, WITH_SUMMARY_REGENERATION } from '../support/everyOperation';
 import { byId, failureOf, itemsOf, itemWithFile, serviceForTests } from '../support/service';
 

@@ -1,8 +1,8 @@
 import { Workflow } from 'n8n-workflow';
 
 import { TranscriberApi } from '../../credentials/TranscriberApi.credentials';
-import { API_ROOT_EXPRESSION, apiRoot } from '../../nodes/Transcriber/apiRoot';
-import { lineFor } from '../../nodes/Transcriber/request/limits';
+import { API_ROOT_EXPRESSION, apiRoot } from '../../nodes/shared/api/baseUrl';
+import { queueFor } from '../../nodes/shared/api/rateLimits';
 import { testCredential } from '../support/engine';
 import { EVERY_OPERATION, WITH_SUMMARY_REGENERATION } from '../support/everyOperation';
 import { byId, failureOf, serviceForTests } from '../support/service';
@@ -160,7 +160,7 @@ describe('the API key', () => {
 	it.each(PASTED)(
 		'is masked in what the service repeats of it, and counted as one key: %j',
 		async (apiKey) => {
-			const taken = jest.spyOn(lineFor('test-api-key', 'other'), 'take').mockClear();
+			const taken = jest.spyOn(queueFor('test-api-key', 'other'), 'take').mockClear();
 			service.running().fault({
 				match: { path: '/account$' },
 				action: { kind: 'respond', status: 200, body: { note: 'key test-api-key is used' } },

@@ -1,4 +1,4 @@
-import { LIST_NAMES } from '../../nodes/Transcriber/request/shapes';
+import { LIST_NAMES } from '../../nodes/shared/api/undocumented';
 import { listTasks } from '../support/editor';
 import { serviceForTests } from '../support/service';
 

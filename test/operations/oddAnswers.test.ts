@@ -1,4 +1,4 @@
-import { RETRY } from '../../nodes/Transcriber/request/retry';
+import { RETRY } from '../../nodes/shared/api/retry';
 import { byId, failureOf, itemsOf, serviceForTests } from '../support/service';
 
 const service = serviceForTests();

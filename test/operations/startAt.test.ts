@@ -1,6 +1,6 @@
 import { DateTime } from 'luxon';
 
-import { startAtFrom } from '../../nodes/Transcriber/request/startAt';
+import { startAtFrom } from '../../nodes/shared/parameters/startAt';
 import { failureOf, serviceForTests } from '../support/service';
 
 const service = serviceForTests();

@@ -6,10 +6,9 @@ import { Container } from '@n8n/di';
 import { BinaryDataService } from 'n8n-core';
 import type { IBinaryData, INodeExecutionData } from 'n8n-workflow';
 
-import { Late } from '../../nodes/Transcriber/request/problem';
-import { RETRY } from '../../nodes/Transcriber/request/retry';
-import { TIMEOUTS } from '../../nodes/Transcriber/request/service';
-import { whileMoving } from '../../nodes/Transcriber/request/recording';
+import { Late } from '../../nodes/shared/api/problem';
+import { RETRY, TIMEOUTS } from '../../nodes/shared/api/retry';
+import { whileMoving } from '../../nodes/shared/api/recording';
 import { until } from '../simulator/testing-client';
 import { storedBinary } from '../support/engine';
 import { failureOf, itemWithFile, serviceForTests } from '../support/service';

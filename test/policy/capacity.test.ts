@@ -1,13 +1,12 @@
 /** "Patience" in the contract: a recording that is refused because of too many tasks is sent again only when there is room. */
 import type { IHttpRequestOptions, INode } from 'n8n-workflow';
-
-import type { Caller } from '../../nodes/Transcriber/request/service';
-import { countTasksInProgress } from '../../nodes/Transcriber/request/tasksInProgress';
-import { RETRY, pauseBeforeLook } from '../../nodes/Transcriber/request/retry';
+import { countTasksInProgress } from '../../nodes/shared/api/tasksInProgress';
+import { RETRY, pauseBeforeLook } from '../../nodes/shared/api/retry';
 import type { FaultRule } from '../simulator';
 import { until } from '../simulator/testing-client';
 import { shortenRetries } from '../support/scale';
 import { itemWithFile, itemsOf, serviceForTests } from '../support/service';
+import type { Caller } from '../../nodes/shared/api/types';
 
 const service = serviceForTests();
 

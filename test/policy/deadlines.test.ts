@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-import { anyOf, signalAt } from '../../nodes/Transcriber/request/abortable';
+import { anyOf, signalAt } from '../../nodes/shared/api/abortable';
 
 /** What V8 does by itself when memory is wanted. */
 function collectGarbage(): void {

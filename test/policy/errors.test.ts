@@ -6,14 +6,14 @@ import { Container } from '@n8n/di';
 import { BinaryDataService } from 'n8n-core';
 import type { INodeParameters } from 'n8n-workflow';
 
-import { readRefusal, transportOf } from '../../nodes/Transcriber/request/problem';
-import { TIMEOUTS } from '../../nodes/Transcriber/request/service';
+import { readRefusal, transportOf } from '../../nodes/shared/api/problem';
 import type { FaultRule, SimulatorOptions } from '../simulator';
 import { selfSignedCertificate } from '../support/certificate';
 import { until } from '../simulator/testing-client';
 import { runNode, storedBinary, type Outcome } from '../support/engine';
 import { giveUpSoon } from '../support/scale';
 import { byId, itemWithFile, itemsOf, serviceForTests } from '../support/service';
+import { TIMEOUTS } from '../../nodes/shared/api/retry';
 
 const service = serviceForTests();
 

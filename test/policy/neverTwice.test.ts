@@ -8,8 +8,8 @@ import {
 } from 'n8n-workflow';
 
 import { Transcriber } from '../../nodes/Transcriber/Transcriber.node';
-import { LIMITS } from '../../nodes/Transcriber/request/limits';
-import { RETRY } from '../../nodes/Transcriber/request/retry';
+import { LIMITS } from '../../nodes/shared/api/rateLimits';
+import { RETRY } from '../../nodes/shared/api/retry';
 import type { FaultRule } from '../simulator';
 import { until } from '../simulator/testing-client';
 import { callTool } from '../support/agent';

@@ -1,8 +1,8 @@
 /** "Every request" in the contract: rate limits are kept before the service has to refuse. */
 import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
 
-import { LIMITS, Line } from '../../nodes/Transcriber/request/limits';
-import { RETRY } from '../../nodes/Transcriber/request/retry';
+import { LIMITS, Queue } from '../../nodes/shared/api/rateLimits';
+import { RETRY } from '../../nodes/shared/api/retry';
 import { startSimulator, type LoggedRequest, type Simulator } from '../simulator';
 import { submit, until } from '../simulator/testing-client';
 import { listTasks } from '../support/editor';
@@ -223,7 +223,7 @@ describe('the queue', () => {
 	});
 
 	it('gives places away in the order of arrival', async () => {
-		const line = new Line(
+		const line = new Queue(
 			() => 1,
 			() => 0,
 		);
@@ -240,7 +240,7 @@ describe('the queue', () => {
 	});
 
 	it('loses no place that is given to somebody in the moment in which their time is up', async () => {
-		const line = new Line(
+		const line = new Queue(
 			() => 1,
 			() => 0,
 		);

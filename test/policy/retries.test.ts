@@ -13,9 +13,8 @@ import {
 } from 'n8n-core';
 
 import { Transcriber } from '../../nodes/Transcriber/Transcriber.node';
-import { delayBeforeRetry, patienceFor, RETRY } from '../../nodes/Transcriber/request/retry';
-import { REPEATABLE, TIMEOUTS, type Policy } from '../../nodes/Transcriber/request/service';
-import type { Problem } from '../../nodes/Transcriber/request/problem';
+import { delayBeforeRetry, patienceFor, RETRY, TIMEOUTS } from '../../nodes/shared/api/retry';
+import type { Problem } from '../../nodes/shared/api/problem';
 import type { FaultRule } from '../simulator';
 import { until } from '../simulator/testing-client';
 import { listTasks } from '../support/editor';
@@ -23,6 +22,7 @@ import { runNode, storedBinary } from '../support/engine';
 import { EVERY_OPERATION, WITH_SUMMARY_REGENERATION } from '../support/everyOperation';
 import { shortenRetries } from '../support/scale';
 import { byId, itemWithFile, itemsOf, serviceForTests } from '../support/service';
+import { REPEATABLE, type Policy } from '../../nodes/shared/api/types';
 
 const service = serviceForTests(WITH_SUMMARY_REGENERATION);
 const FILE = {

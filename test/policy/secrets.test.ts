@@ -2,9 +2,7 @@
 import { captureLogs } from '../support/logs';
 
 import type { INode } from 'n8n-workflow';
-
-import { TIMEOUTS } from '../../nodes/Transcriber/request/service';
-import { withoutSecrets } from '../../nodes/Transcriber/request/secrets';
+import { withoutSecrets } from '../../nodes/shared/api/redact';
 import type { FaultRule } from '../simulator';
 import type { Outcome } from '../support/engine';
 import {
@@ -15,6 +13,7 @@ import {
 import { giveUpSoon } from '../support/scale';
 import { findIn } from '../support/search';
 import { itemWithFile, serviceForTests } from '../support/service';
+import { TIMEOUTS } from '../../nodes/shared/api/retry';
 
 const API_KEY = 'marked-api-key-5d41402abc4b2a76';
 const OWN_SECRET = 'marked-secret-of-the-credential-7f8a';

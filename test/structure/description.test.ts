@@ -1,6 +1,4 @@
 import { NodeHelpers, type INodeParameters, type INodeProperties } from 'n8n-workflow';
-
-import { onlyAnswers } from '../../nodes/Transcriber/request/service';
 import { languages } from '../../nodes/Transcriber/resources/transcription/languages';
 import { runNode } from '../support/engine';
 import {
@@ -14,6 +12,7 @@ import {
 	parametersOf,
 	type OperationEntry,
 } from './read';
+import { onlyAnswers } from '../../nodes/Transcriber/item/sendDeclared';
 
 interface Row {
 	request: string;

@@ -1,6 +1,6 @@
 /** The policy's times, shortened for tests. Only the times: what is decided stays as it ships. */
-import { LIMITS } from '../../nodes/Transcriber/request/limits';
-import { RETRY } from '../../nodes/Transcriber/request/retry';
+import { LIMITS } from '../../nodes/shared/api/rateLimits';
+import { RETRY } from '../../nodes/shared/api/retry';
 
 const asShipped = { ...RETRY };
 

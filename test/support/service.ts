@@ -1,6 +1,6 @@
 import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
 
-import { LIMITS } from '../../nodes/Transcriber/request/limits';
+import { LIMITS } from '../../nodes/shared/api/rateLimits';
 import {
 	startSimulator,
 	type LoggedRequest,

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { request as httpRequest, type OutgoingHttpHeaders } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { sealHandOvers, type HandOver } from '../../nodes/Transcriber/completion/envelope';
+import { sealHandOvers, type HandOver } from '../../nodes/shared/webhook/handOverEnvelope';
 
 export interface Answer {
 	status: number;

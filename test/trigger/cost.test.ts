@@ -1,5 +1,5 @@
 /** Contract, "Webhook calls": before the signature is verified, a request costs little. */
-import { STORE } from '../../nodes/TranscriberTrigger/memory';
+import { STORE } from '../../nodes/TranscriberTrigger/triggerMemory';
 import { until } from '../simulator/testing-client';
 import type { Run } from '../support/engine';
 import { captureLogs } from '../support/logs';

@@ -4,9 +4,9 @@ import { gzipSync } from 'node:zlib';
 
 import type { INodeParameters } from 'n8n-workflow';
 
-import { RETRY } from '../../nodes/Transcriber/request/retry';
-import { STORE } from '../../nodes/TranscriberTrigger/memory';
-import { PATIENCE } from '../../nodes/TranscriberTrigger/output';
+import { RETRY } from '../../nodes/shared/api/retry';
+import { STORE } from '../../nodes/TranscriberTrigger/triggerMemory';
+import { PATIENCE } from '../../nodes/TranscriberTrigger/triggerOutput';
 import { serviceForTests } from '../support/service';
 import { deliver, handOverTo, post, put, putAll, sign } from './client';
 import { TriggerHost, type HostSettings } from './host';

@@ -15,16 +15,16 @@ import {
 	STALE,
 	openHandOvers,
 	sealHandOvers,
-} from '../../nodes/Transcriber/completion/envelope';
+} from '../../nodes/shared/webhook/handOverEnvelope';
 import {
 	HAND_OVER,
 	checkTrigger,
 	checkTriggerUrl,
 	handOver,
-} from '../../nodes/Transcriber/completion/handOver';
-import { seal } from '../../nodes/Transcriber/completion/seal';
+} from '../../nodes/Transcriber/submit/notifyTrigger';
+import { seal } from '../../nodes/shared/webhook/sealedSecret';
 import { Transcriber } from '../../nodes/Transcriber/Transcriber.node';
-import { STORE } from '../../nodes/TranscriberTrigger/memory';
+import { STORE } from '../../nodes/TranscriberTrigger/triggerMemory';
 import { startReceiver, until } from '../simulator/testing-client';
 import { credentialsHelper } from '../support/engine';
 import { deliver, handOverTo, post, put } from './client';

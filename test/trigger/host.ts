@@ -25,8 +25,8 @@ import {
 	type WorkflowExecuteMode,
 } from 'n8n-workflow';
 
-import { LIMITS } from '../../nodes/Transcriber/request/limits';
-import { STORE } from '../../nodes/TranscriberTrigger/memory';
+import { LIMITS } from '../../nodes/shared/api/rateLimits';
+import { STORE } from '../../nodes/TranscriberTrigger/triggerMemory';
 import { TranscriberTrigger } from '../../nodes/TranscriberTrigger/TranscriberTrigger.node';
 import { credentialsHelper, type Run } from '../support/engine';
 
@@ -41,9 +41,11 @@ const firstProcess = new TranscriberTrigger();
 export function newProcess(): Process {
 	let trigger: Process | undefined;
 	jest.isolateModules(() => {
-		const limits = jest.requireActual<{ LIMITS: object }>('../../nodes/Transcriber/request/limits');
+		const limits = jest.requireActual<{ LIMITS: object }>('../../nodes/shared/api/rateLimits');
 		Object.assign(limits.LIMITS, LIMITS);
-		const store = jest.requireActual<{ STORE: object }>('../../nodes/TranscriberTrigger/memory');
+		const store = jest.requireActual<{ STORE: object }>(
+			'../../nodes/TranscriberTrigger/triggerMemory',
+		);
 		Object.assign(store.STORE, STORE);
 		const loaded = jest.requireActual<{ TranscriberTrigger: typeof TranscriberTrigger }>(
 			'../../nodes/TranscriberTrigger/TranscriberTrigger.node',

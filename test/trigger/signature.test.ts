@@ -5,9 +5,9 @@ import {
 	FRESH_MS,
 	openHandOvers,
 	sealHandOvers,
-} from '../../nodes/Transcriber/completion/envelope';
-import { seal, unseal } from '../../nodes/Transcriber/completion/seal';
-import { isSignedWith, isWellFormed } from '../../nodes/Transcriber/completion/signature';
+} from '../../nodes/shared/webhook/handOverEnvelope';
+import { seal, unseal } from '../../nodes/shared/webhook/sealedSecret';
+import { isSignedWith, isWellFormed } from '../../nodes/shared/webhook/delivery';
 
 /** Made with another implementation: printf '%s' "$body" | openssl dgst -sha256 -hmac "$secret" */
 const VECTORS: Array<[body: string, secret: string, digest: string]> = [

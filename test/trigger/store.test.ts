@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Workflow, type IDataObject, type INodeParameters, type INodeTypes } from 'n8n-workflow';
 
-import { STORE } from '../../nodes/TranscriberTrigger/memory';
+import { STORE } from '../../nodes/TranscriberTrigger/triggerMemory';
 import { TranscriberTrigger } from '../../nodes/TranscriberTrigger/TranscriberTrigger.node';
 import { until } from '../simulator/testing-client';
 import { serviceForTests } from '../support/service';

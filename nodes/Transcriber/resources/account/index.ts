@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { perform } from '../../request/perform';
+import { perform } from '../../item/perform';
 
 export const account: INodeProperties[] = [
 	{

@@ -4,14 +4,15 @@ import type {
 	INodeProperties,
 } from 'n8n-workflow';
 
-import { forget, recall, remember } from '../../completion/accepted';
-import { refuse } from '../../request/checks';
-import { ServiceError, said, wasCertainlyRefused } from '../../request/errors';
-import { neverLeft } from '../../request/exchange';
-import { perform } from '../../request/perform';
-import { itemsOf } from '../../request/run';
-import { send, type Policy, type RoutingRequest } from '../../request/service';
-import { shownFor } from '../fields';
+import { forget, recall, remember } from '../../submit/submissionMemory';
+import { ServiceError, said, wasCertainlyRefused } from '../../../shared/api/serviceError';
+import { neverLeft } from '../../../shared/api/exchange';
+import { perform } from '../../item/perform';
+import { itemCount } from '../../item/nodeRun';
+import { shownFor } from '../commonFields';
+import { refuse } from '../../../shared/parameters/refuse';
+import { sendDeclared } from '../../item/sendDeclared';
+import { type Policy, type RoutingRequest } from '../../../shared/api/types';
 
 export const apiKey: INodeProperties[] = [
 	{
@@ -63,18 +64,18 @@ export const apiKey: INodeProperties[] = [
 	),
 ];
 
-function checkConfirmed(this: IExecutePaginationFunctions): void {
-	if (this.getNodeParameter('confirm', false) !== true) {
+function checkConfirmed(context: IExecutePaginationFunctions): void {
+	if (context.getNodeParameter('confirm', false) !== true) {
 		throw refuse(
-			this,
+			context,
 			"'Confirm' is off, so the API key was not rotated",
 			'Turn it on if the old key may stop working at once, everywhere it is used.',
 		);
 	}
-	const items = itemsOf(this);
+	const items = itemCount(context);
 	if (items > 1) {
 		throw refuse(
-			this,
+			context,
 			`The API key can be rotated once, but ${items} items came in`,
 			"Turn on 'Execute Once' in the settings of this node: the second rotation would use a dead key.",
 		);
@@ -89,28 +90,28 @@ const LOOK_FIRST =
  * Fail does not rotate again where it is not known whether the key has changed.
  */
 async function rotateOnce(
-	this: IExecutePaginationFunctions,
+	context: IExecutePaginationFunctions,
 	request: RoutingRequest,
 	policy: Policy,
 ): Promise<INodeExecutionData[]> {
-	if (recall(this)) {
+	if (recall(context)) {
 		throw refuse(
-			this,
+			context,
 			'It is not known whether the API key was rotated, so it is not rotated again',
 			LOOK_FIRST,
 		);
 	}
-	remember(this, { state: 'sent' });
+	remember(context, { state: 'sent' });
 	let failure: unknown;
 	try {
-		const items = await send.call(this, request, policy);
-		if (items.every(({ json }) => Object.keys(json).length === 0)) throw noKey(this);
-		forget(this);
+		const items = await sendDeclared(context, request, policy);
+		if (items.every(({ json }) => Object.keys(json).length === 0)) throw noKey(context);
+		forget(context);
 		return items;
 	} catch (error) {
 		failure = error;
 	}
-	if (neverLeft(failure) || wasCertainlyRefused(failure)) forget(this);
+	if (neverLeft(failure) || wasCertainlyRefused(failure)) forget(context);
 	else if (failure instanceof ServiceError) {
 		failure.message = `${failure.message}, so it is not known whether the API key was rotated`;
 		failure.description = [LOOK_FIRST, said(failure.problem)].filter(Boolean).join(' ');

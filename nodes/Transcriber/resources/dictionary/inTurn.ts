@@ -1,7 +1,8 @@
 import type { IExecutePaginationFunctions, INodeExecutionData } from 'n8n-workflow';
 
-import type { NodeRun } from '../../request/run';
-import { send, type Policy, type RoutingRequest } from '../../request/service';
+import type { NodeRun } from '../../item/nodeRun';
+import { sendDeclared } from '../../item/sendDeclared';
+import { type Policy, type RoutingRequest } from '../../../shared/api/types';
 
 /** The items of one run that write the dictionary: when each has ended, and whether one failed. */
 interface Turns {
@@ -17,22 +18,22 @@ const turns = new WeakMap<NodeRun, Turns>();
  * stops the node, nothing more is sent.
  */
 export async function inTurn(
-	this: IExecutePaginationFunctions,
+	context: IExecutePaginationFunctions,
 	request: RoutingRequest,
 	policy: Policy,
 	run: NodeRun,
 ): Promise<INodeExecutionData[]> {
-	const itemIndex = this.getItemIndex();
+	const itemIndex = context.getItemIndex();
 	const ofRun = turns.get(run) ?? { ended: new Map<number, Promise<void>>(), hasFailed: false };
 	turns.set(run, ofRun);
 	let end = () => {};
 	let isDone = false;
 	ofRun.ended.set(itemIndex, new Promise((resolve) => (end = resolve)));
 	try {
-		await run.meet('in turn', itemIndex);
+		await run.waitForAll('in turn', itemIndex);
 		for (const [other, ended] of ofRun.ended) if (other < itemIndex) await ended;
-		if (ofRun.hasFailed && !this.continueOnFail()) return [];
-		const items = await send.call(this, request, policy);
+		if (ofRun.hasFailed && !context.continueOnFail()) return [];
+		const items = await sendDeclared(context, request, policy);
 		isDone = true;
 		return items;
 	} finally {

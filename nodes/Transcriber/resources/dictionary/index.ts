@@ -5,16 +5,18 @@ import type {
 	INodePropertyOptions,
 } from 'n8n-workflow';
 
-import { ServiceError } from '../../request/errors';
-import { idFrom } from '../../request/ids';
-import { perform } from '../../request/perform';
-import { call, send, type Policy, type RoutingRequest } from '../../request/service';
-import { shownFor, taskField } from '../fields';
+import { ServiceError } from '../../../shared/api/serviceError';
+import { idFrom } from '../../item/ids';
+import { perform } from '../../item/perform';
+import { shownFor, taskField } from '../commonFields';
 import { sendForFinished } from '../task/unfinished';
 import { inTurn } from './inTurn';
 import { isInherited } from './report';
 import { sync, syncFields } from './sync';
 import { addTerms, termsField, termsFields, termsFrom } from './terms';
+import { call } from '../../../shared/api/call';
+import { sendDeclared } from '../../item/sendDeclared';
+import { type Policy, type RoutingRequest } from '../../../shared/api/types';
 
 const operations: INodePropertyOptions[] = [
 	{
@@ -111,24 +113,24 @@ function perItemNotice(what: string): INodeProperties {
 	};
 }
 
-function addPreview(this: IExecutePaginationFunctions, request: RoutingRequest): void {
-	request.options.body = { task_id: idFrom(this, 'taskId'), terms: termsFrom(this) };
+function addPreview(context: IExecutePaginationFunctions, request: RoutingRequest): void {
+	request.options.body = { task_id: idFrom(context, 'taskId'), terms: termsFrom(context) };
 }
 
 /** The refusal of a repeat whose first answer was lost is a success where no own term is left. */
 async function clear(
-	this: IExecutePaginationFunctions,
+	context: IExecutePaginationFunctions,
 	request: RoutingRequest,
 	policy: Policy,
 ): Promise<INodeExecutionData[]> {
 	let answers: INodeExecutionData[] = [{ json: {} }];
 	let failure: unknown;
 	try {
-		answers = await send.call(this, request, policy);
+		answers = await sendDeclared(context, request, policy);
 	} catch (error) {
 		failure = error;
 	}
-	if (failure !== undefined && !(await isClearedBefore(this, failure))) throw failure;
+	if (failure !== undefined && !(await isClearedBefore(context, failure))) throw failure;
 	return answers.map(({ json }) => ({ json: { ...json, deleted: true } }));
 }
 

@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { DICTIONARY_LIMIT_CHARS, dictionaryChars } from '../../request/shapes';
+import { DICTIONARY_LIMIT_CHARS, dictionaryChars } from '../../../shared/api/undocumented';
 
 /** Whether the terms in force are the team owner's. */
 export function isInherited({ inherited_from_team_owner: inherited }: IDataObject): boolean {

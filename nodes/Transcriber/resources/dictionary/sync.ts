@@ -6,16 +6,16 @@ import type {
 	INodePropertyOptions,
 	NodeOperationError,
 } from 'n8n-workflow';
-
-import { refuse } from '../../request/checks';
-import { booleanIn, choiceIn, collectionIn } from '../../request/parameters';
-import { perform } from '../../request/perform';
-import { itemsOf } from '../../request/run';
-import { call, type RoutingRequest } from '../../request/service';
-import { DICTIONARY_LIMIT_CHARS, dictionaryChars } from '../../request/shapes';
-import { shownFor } from '../fields';
+import { booleanIn, choiceIn, collectionIn } from '../../../shared/parameters/values';
+import { perform } from '../../item/perform';
+import { itemCount } from '../../item/nodeRun';
+import { DICTIONARY_LIMIT_CHARS, dictionaryChars } from '../../../shared/api/undocumented';
+import { shownFor } from '../commonFields';
 import { isInherited, isSame, report } from './report';
 import { distinct, readTerms, termsField } from './terms';
+import { refuse } from '../../../shared/parameters/refuse';
+import { call } from '../../../shared/api/call';
+import { type RoutingRequest } from '../../../shared/api/types';
 
 export const sync: INodePropertyOptions = {
 	name: 'Sync',
@@ -99,15 +99,15 @@ function forAllItems(performOne: ReturnType<typeof perform>): ReturnType<typeof 
 	return async function (this: IExecutePaginationFunctions, request: RoutingRequest) {
 		const output = await performOne.call(this, request);
 		if (this.getItemIndex() > 0) return output;
-		const pairedItem = Array.from({ length: itemsOf(this) }, (_, item) => ({ item }));
+		const pairedItem = Array.from({ length: itemCount(this) }, (_, item) => ({ item }));
 		return output.map((item) => ({ ...item, pairedItem }));
 	};
 }
 
 /** What cannot be read is the error of its own item, before anything is read or written. */
-function checkOwnTerms(this: IExecutePaginationFunctions): void {
-	choicesOf(this);
-	termsOfItem(this, this.getItemIndex());
+function checkOwnTerms(context: IExecutePaginationFunctions): void {
+	choicesOf(context);
+	termsOfItem(context, context.getItemIndex());
 }
 
 function choicesOf(context: IExecutePaginationFunctions) {
@@ -124,23 +124,23 @@ function choicesOf(context: IExecutePaginationFunctions) {
 }
 
 /** The first item does the work for all; the others have no output of their own. */
-async function syncOnce(this: IExecutePaginationFunctions): Promise<INodeExecutionData[]> {
-	if (this.getItemIndex() > 0) return [];
-	const items = Array.from({ length: itemsOf(this) }, (_, item) => item);
-	const given = distinct(items.flatMap((item) => termsOfItem(this, item)));
-	const { replaces, dryRun, allowEmpty } = choicesOf(this);
-	if (given.length === 0 && replaces && !allowEmpty) throw hasNoTerm(this);
+async function syncOnce(context: IExecutePaginationFunctions): Promise<INodeExecutionData[]> {
+	if (context.getItemIndex() > 0) return [];
+	const items = Array.from({ length: itemCount(context) }, (_, item) => item);
+	const given = distinct(items.flatMap((item) => termsOfItem(context, item)));
+	const { replaces, dryRun, allowEmpty } = choicesOf(context);
+	if (given.length === 0 && replaces && !allowEmpty) throw hasNoTerm(context);
 
-	const before = await call(this, { method: 'GET', url: '/dictionary' });
-	const old = distinct(termsIn(this, before));
+	const before = await call(context, { method: 'GET', url: '/dictionary' });
+	const old = distinct(termsIn(context, before));
 	// Who inherits has no own terms to remove: the owner's list stays in force.
 	const keepsInherited = isInherited(before) && given.length === 0;
 	const wanted = replaces && !keepsInherited ? given : distinct([...old, ...given]);
-	checkSize(this, wanted, before);
+	checkSize(context, wanted, before);
 
 	const changed = !isSame(old, wanted);
 	const write = replaces ? replacement(wanted) : addition(old, wanted, before);
-	const answer = changed && !dryRun ? await call(this, { url: '/dictionary', ...write }) : {};
+	const answer = changed && !dryRun ? await call(context, { url: '/dictionary', ...write }) : {};
 	return [{ json: { changed, dryRun, ...report(old, wanted, before, answer) } }];
 }
 

@@ -1,6 +1,4 @@
 import type { IExecutePaginationFunctions, INodeProperties } from 'n8n-workflow';
-
-import { refuse } from '../../request/checks';
 import {
 	accident,
 	choiceIn,
@@ -9,9 +7,10 @@ import {
 	listIn,
 	required,
 	textIn,
-} from '../../request/parameters';
-import type { RoutingRequest } from '../../request/service';
-import { DICTIONARY_LIMIT_CHARS, dictionaryChars } from '../../request/shapes';
+} from '../../../shared/parameters/values';
+import { DICTIONARY_LIMIT_CHARS, dictionaryChars } from '../../../shared/api/undocumented';
+import { refuse } from '../../../shared/parameters/refuse';
+import type { RoutingRequest } from '../../../shared/api/types';
 
 export const termsField: INodeProperties = {
 	displayName: 'Terms',
@@ -57,14 +56,18 @@ export const termsFields: INodeProperties[] = [
 ];
 
 /** Puts 'Terms' or 'Text' into the request. */
-export function addTerms(this: IExecutePaginationFunctions, request: RoutingRequest): void {
-	const given = this.getNodeParameter('specifyTerms', '');
-	if (choiceIn(this, given, 'Specify Terms', ['list', 'text']) !== 'text') {
-		request.options.body = { terms: termsFrom(this) };
+export function addTerms(context: IExecutePaginationFunctions, request: RoutingRequest): void {
+	const given = context.getNodeParameter('specifyTerms', '');
+	if (choiceIn(context, given, 'Specify Terms', ['list', 'text']) !== 'text') {
+		request.options.body = { terms: termsFrom(context) };
 		return;
 	}
-	const text = required(this, textIn(this, this.getNodeParameter('text', ''), 'Text'), 'Text');
-	checkTerms(this, distinct(text.split(/[,;\r\n]/)), 'Text');
+	const text = required(
+		context,
+		textIn(context, context.getNodeParameter('text', ''), 'Text'),
+		'Text',
+	);
+	checkTerms(context, distinct(text.split(/[,;\r\n]/)), 'Text');
 	request.options.body = { text };
 }
 

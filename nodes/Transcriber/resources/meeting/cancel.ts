@@ -5,16 +5,18 @@ import type {
 	INodePropertyOptions,
 } from 'n8n-workflow';
 
-import { ServiceError, said } from '../../request/errors';
-import { idFrom } from '../../request/ids';
-import { perform } from '../../request/perform';
-import { call, send, type Policy, type RoutingRequest } from '../../request/service';
-import { hasEnded, isCancelled } from '../../request/shapes';
+import { ServiceError, said } from '../../../shared/api/serviceError';
+import { idFrom } from '../../item/ids';
+import { perform } from '../../item/perform';
+import { hasEnded, isCancelled } from '../../../shared/api/undocumented';
+import { call } from '../../../shared/api/call';
+import { sendDeclared } from '../../item/sendDeclared';
+import { type Policy, type RoutingRequest } from '../../../shared/api/types';
 
 /** How long the question after the state may take, in ms. */
 const LOOK_MS = 30_000;
 
-export const cancel: INodePropertyOptions = {
+export const cancelMeeting: INodePropertyOptions = {
 	name: 'Cancel or Stop',
 	value: 'cancel',
 	action: 'Cancel or stop meeting bot',
@@ -30,19 +32,19 @@ export const cancel: INodePropertyOptions = {
  * about: where it is cancelled, or is gone since that attempt, that is what was wanted.
  */
 async function cancelBot(
-	this: IExecutePaginationFunctions,
+	context: IExecutePaginationFunctions,
 	request: RoutingRequest,
 	policy: Policy,
 ): Promise<INodeExecutionData[]> {
 	let failure: unknown;
 	try {
-		return await send.call(this, request, policy);
+		return await sendDeclared(context, request, policy);
 	} catch (error) {
 		failure = error;
 	}
 	if (!(failure instanceof ServiceError) || !isAboutTheBot(failure)) throw failure;
-	const botId = idFrom(this, 'botId');
-	const bot = await botAtService(this, botId);
+	const botId = idFrom(context, 'botId');
+	const bot = await botAtService(context, botId);
 	const isGone = bot === 'unknown' && failure.problem.isRepeat === true;
 	if (isGone) return [{ json: { bot_id: botId } }];
 	if (bot === 'unknown' || bot === undefined) throw failure;

@@ -1,13 +1,13 @@
 import type { INodeProperties, INodePropertyOptions } from 'n8n-workflow';
 
-import { perform } from '../../request/perform';
-import { botField, shownFor } from '../fields';
-import { cancel } from './cancel';
+import { perform } from '../../item/perform';
+import { botField, shownFor } from '../commonFields';
+import { cancelMeeting } from './cancel';
 import { sendBot, sendBotFields } from './sendBot';
-import { wait, waitFields } from './wait';
+import { waitForMeeting, waitForMeetingFields } from './wait';
 
 const operations: INodePropertyOptions[] = [
-	cancel,
+	cancelMeeting,
 	{
 		name: 'Get',
 		value: 'get',
@@ -19,7 +19,7 @@ const operations: INodePropertyOptions[] = [
 		},
 	},
 	sendBot,
-	wait,
+	waitForMeeting,
 ];
 
 export const meeting: INodeProperties[] = [
@@ -34,5 +34,5 @@ export const meeting: INodeProperties[] = [
 	},
 	...shownFor('meeting', ['cancel', 'get', 'wait'], [botField]),
 	...sendBotFields,
-	...waitFields,
+	...waitForMeetingFields,
 ];

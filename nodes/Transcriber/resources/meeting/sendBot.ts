@@ -4,12 +4,13 @@ import type {
 	INodePropertyOptions,
 } from 'n8n-workflow';
 
-import { completionFields } from '../../completion/fields';
-import { isAccepted, prepareCompletion, submit } from '../../completion/submit';
-import { checkLaunch, launchFrom } from '../../request/launch';
-import { perform } from '../../request/perform';
-import type { RoutingRequest } from '../../request/service';
-import { consentNotice, shownFor, startAtField } from '../fields';
+import { completionFields } from '../../submit/onCompletionFields';
+import { isAccepted, prepareCompletion, submit } from '../../submit/submit';
+import { checkLaunch, launchFrom } from '../../../shared/parameters/meetingLaunch';
+import { perform } from '../../item/perform';
+import { shownFor } from '../commonFields';
+import type { RoutingRequest } from '../../../shared/api/types';
+import { consentNotice, startAtField } from '../../../shared/fields';
 
 export const sendBot: INodePropertyOptions = {
 	name: 'Send Bot',
@@ -56,9 +57,9 @@ export const sendBotFields: INodeProperties[] = shownFor(
 	],
 );
 
-function addLaunch(this: IExecutePaginationFunctions, request: RoutingRequest): void {
-	const launch = launchFrom(this);
-	checkLaunch(this, launch);
+function addLaunch(context: IExecutePaginationFunctions, request: RoutingRequest): void {
+	const launch = launchFrom(context);
+	checkLaunch(context, launch);
 	request.options.body = {
 		meeting_url: launch.meetingUrl,
 		consent_acknowledged: true,

@@ -4,15 +4,14 @@ import type {
 	INodeProperties,
 	INodePropertyOptions,
 } from 'n8n-workflow';
+import { finishedTask } from '../../wait/finishedTask';
+import { checkWaitOptions } from '../../wait/waitOptions';
+import { idFrom } from '../../item/ids';
+import { perform } from '../../item/perform';
+import { shownFor } from '../commonFields';
+import { waitOptionsField } from '../../wait/waitOptionsField';
 
-import { waitOptionsField } from '../../completion/fields';
-import { finishedTask } from '../../completion/wait';
-import { checkWaitOptions } from '../../completion/waitOptions';
-import { idFrom } from '../../request/ids';
-import { perform } from '../../request/perform';
-import { shownFor } from '../fields';
-
-export const wait: INodePropertyOptions = {
+export const waitForMeeting: INodePropertyOptions = {
 	name: 'Wait Until Transcribed',
 	value: 'wait',
 	action: 'Wait for transcript of meeting',
@@ -24,9 +23,13 @@ export const wait: INodePropertyOptions = {
 	},
 };
 
-export const waitFields: INodeProperties[] = shownFor('meeting', ['wait'], [waitOptionsField]);
+export const waitForMeetingFields: INodeProperties[] = shownFor(
+	'meeting',
+	['wait'],
+	[waitOptionsField],
+);
 
-async function waitForBot(this: IExecutePaginationFunctions): Promise<INodeExecutionData[]> {
-	const sent = { bot_id: idFrom(this, 'botId') };
-	return [await finishedTask.call(this, sent, { reportsRefusal: true })];
+async function waitForBot(context: IExecutePaginationFunctions): Promise<INodeExecutionData[]> {
+	const sent = { bot_id: idFrom(context, 'botId') };
+	return [await finishedTask(context, sent, { reportsRefusal: true })];
 }

@@ -4,21 +4,22 @@ import type {
 	INodePropertyOptions,
 } from 'n8n-workflow';
 
-import { ServiceError, said } from '../../request/errors';
-import { idFrom } from '../../request/ids';
-import { perform } from '../../request/perform';
-import { send, type Policy, type RoutingRequest } from '../../request/service';
-import { hasEnded, isCancelled } from '../../request/shapes';
+import { ServiceError, said } from '../../../shared/api/serviceError';
+import { idFrom } from '../../item/ids';
+import { perform } from '../../item/perform';
+import { hasEnded, isCancelled } from '../../../shared/api/undocumented';
 import { stateOf } from './unfinished';
+import { sendDeclared } from '../../item/sendDeclared';
+import { type Policy, type RoutingRequest } from '../../../shared/api/types';
 
-export const cancel: INodePropertyOptions = {
+export const cancelTask: INodePropertyOptions = {
 	name: 'Cancel',
 	value: 'cancel',
 	action: 'Cancel transcription',
 	description: 'Stop a task that is waiting or being processed',
 	routing: {
 		request: { method: 'POST', url: '/tasks/{taskId}/cancel' },
-		operations: { pagination: perform({ carryOut: cancelTask }) },
+		operations: { pagination: perform({ carryOut: cancelOnce }) },
 	},
 };
 
@@ -26,20 +27,20 @@ export const cancel: INodePropertyOptions = {
  * A refusal may be the echo of an earlier attempt whose answer was lost, so the task itself is asked
  * about: where it is cancelled, that is what was wanted.
  */
-async function cancelTask(
-	this: IExecutePaginationFunctions,
+async function cancelOnce(
+	context: IExecutePaginationFunctions,
 	request: RoutingRequest,
 	policy: Policy,
 ): Promise<INodeExecutionData[]> {
 	let failure: unknown;
 	try {
-		return await send.call(this, request, policy);
+		return await sendDeclared(context, request, policy);
 	} catch (error) {
 		failure = error;
 	}
 	if (!(failure instanceof ServiceError) || !isAboutTheTask(failure)) throw failure;
-	const taskId = idFrom(this, 'taskId');
-	const task = await stateOf(this, taskId);
+	const taskId = idFrom(context, 'taskId');
+	const task = await stateOf(context, taskId);
 	if (isCancelled(task.status)) return [{ json: { ...task, task_id: taskId } }];
 	if (hasEnded(task.status)) {
 		failure.message = `The task has already ended (${String(task.status)})`;

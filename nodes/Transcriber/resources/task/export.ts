@@ -5,20 +5,19 @@ import type {
 	INodeProperties,
 	INodePropertyOptions,
 } from 'n8n-workflow';
-
-import { exportFormatOptions } from '../../completion/fields';
 import {
 	EXPORT_FORMATS,
 	exportedFile,
 	exportedText,
 	type ExportFormat,
-} from '../../completion/result';
-import { idFrom } from '../../request/ids';
-import { choiceIn, collectionIn, required, textIn } from '../../request/parameters';
-import { perform } from '../../request/perform';
-import type { RoutingRequest } from '../../request/service';
-import { outputFileField, shownFor } from '../fields';
+} from '../../../shared/api/result';
+import { idFrom } from '../../item/ids';
+import { choiceIn, collectionIn, required, textIn } from '../../../shared/parameters/values';
+import { perform } from '../../item/perform';
+import { outputFileField, shownFor } from '../commonFields';
 import { refuseUnfinished, sendForFinished } from './unfinished';
+import { exportFormatOptions } from '../../../shared/fields';
+import type { RoutingRequest } from '../../../shared/api/types';
 
 export const exportTask: INodePropertyOptions = {
 	name: 'Export',
@@ -120,8 +119,8 @@ function nameOf(context: IExecuteSingleFunctions): string {
 	return title.trim() || taskId;
 }
 
-function addFormat(this: IExecutePaginationFunctions, request: RoutingRequest): void {
-	request.options.qs = { format: choicesOf(this).format };
+function addFormat(context: IExecutePaginationFunctions, request: RoutingRequest): void {
+	request.options.qs = { format: choicesOf(context).format };
 }
 
 async function toFile(

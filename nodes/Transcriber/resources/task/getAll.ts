@@ -6,12 +6,12 @@ import type {
 	INodePropertyOptions,
 } from 'n8n-workflow';
 
-import { booleanIn, choiceIn, collectionIn, numberIn } from '../../request/parameters';
-import { perform } from '../../request/perform';
-import type { RoutingRequest } from '../../request/service';
-import { taskIdOf } from '../../request/shapes';
-import { TaskList } from '../../request/taskList';
-import { shownFor } from '../fields';
+import { booleanIn, choiceIn, collectionIn, numberIn } from '../../../shared/parameters/values';
+import { perform } from '../../item/perform';
+import { taskIdOf } from '../../../shared/api/undocumented';
+import { TaskList } from '../../../shared/api/taskList';
+import { shownFor } from '../commonFields';
+import type { RoutingRequest } from '../../../shared/api/types';
 
 export const getAll: INodePropertyOptions = {
 	name: 'Get Many',
@@ -75,11 +75,11 @@ export const getAllFields: INodeProperties[] = shownFor(
  * push others onto it that have been read already; these come once.
  */
 async function allPages(
-	this: IExecutePaginationFunctions,
+	context: IExecutePaginationFunctions,
 	request: RoutingRequest,
 ): Promise<INodeExecutionData[]> {
-	const wanted = wantedFrom(this);
-	const list = new TaskList(this, request.options.qs as IDataObject | undefined, wanted);
+	const wanted = wantedFrom(context);
+	const list = new TaskList(context, request.options.qs as IDataObject | undefined, wanted);
 	const found = new Map<string, IDataObject>();
 	let pagesWithoutNews = 0;
 	for (let offset = 0; found.size < wanted && pagesWithoutNews < 2;) {
@@ -107,9 +107,9 @@ function wantedFrom(context: IExecutePaginationFunctions): number {
 
 const STATES = ['completed', 'failed', 'pending', 'processing'] as const;
 
-function addFilters(this: IExecutePaginationFunctions, request: RoutingRequest): void {
-	wantedFrom(this);
-	const filters = collectionIn(this, this.getNodeParameter('filters', {}), 'Filters');
-	const status = choiceIn(this, filters.status, 'Status', STATES);
+function addFilters(context: IExecutePaginationFunctions, request: RoutingRequest): void {
+	wantedFrom(context);
+	const filters = collectionIn(context, context.getNodeParameter('filters', {}), 'Filters');
+	const status = choiceIn(context, filters.status, 'Status', STATES);
 	request.options.qs = status ? { status } : {};
 }

@@ -7,12 +7,12 @@ import type {
 	INodePropertyOptions,
 } from 'n8n-workflow';
 
-import { withoutResult } from '../../completion/result';
-import { idFrom } from '../../request/ids';
-import { choicesIn } from '../../request/parameters';
-import { perform } from '../../request/perform';
-import { RESULT_PARTS, resultIn } from '../../request/shapes';
-import { shownFor } from '../fields';
+import { withoutResult } from '../../../shared/api/result';
+import { idFrom } from '../../item/ids';
+import { choicesIn } from '../../../shared/parameters/values';
+import { perform } from '../../item/perform';
+import { RESULT_PARTS, resultIn } from '../../../shared/api/undocumented';
+import { shownFor } from '../commonFields';
 import { refuseUnfinished, sendForFinished } from './unfinished';
 
 export const getResult: INodePropertyOptions = {
@@ -54,8 +54,8 @@ function includeFrom(
 	return choicesIn(context, given, 'Include', RESULT_PARTS) ?? RESULT_PARTS;
 }
 
-function checkInclude(this: IExecutePaginationFunctions): void {
-	includeFrom(this);
+function checkInclude(context: IExecutePaginationFunctions): void {
+	includeFrom(context);
 }
 
 /**

@@ -1,16 +1,16 @@
 import type { INodeProperties, INodePropertyOptions } from 'n8n-workflow';
 
-import { perform } from '../../request/perform';
-import { shownFor, taskField } from '../fields';
-import { cancel } from './cancel';
+import { perform } from '../../item/perform';
+import { shownFor, taskField } from '../commonFields';
+import { cancelTask } from './cancel';
 import { exportTask, exportTaskFields } from './export';
 import { getAll, getAllFields } from './getAll';
 import { getResult, getResultFields } from './getResult';
 import { regenerateSummary, regenerateSummaryFields } from './regenerateSummary';
-import { wait, waitFields } from './wait';
+import { waitForTask, waitForTaskFields } from './wait';
 
 const operations: INodePropertyOptions[] = [
-	cancel,
+	cancelTask,
 	exportTask,
 	{
 		name: 'Get',
@@ -25,7 +25,7 @@ const operations: INodePropertyOptions[] = [
 	getAll,
 	getResult,
 	regenerateSummary,
-	wait,
+	waitForTask,
 ];
 
 export const task: INodeProperties[] = [
@@ -47,5 +47,5 @@ export const task: INodeProperties[] = [
 	...getAllFields,
 	...getResultFields,
 	...regenerateSummaryFields,
-	...waitFields,
+	...waitForTaskFields,
 ];

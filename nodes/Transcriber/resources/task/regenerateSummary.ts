@@ -3,13 +3,12 @@ import type {
 	INodeProperties,
 	INodePropertyOptions,
 } from 'n8n-workflow';
-
-import { refuse } from '../../request/checks';
-import { fillPath } from '../../request/ids';
-import { choiceIn, jsonObjectIn, required, textIn } from '../../request/parameters';
-import { perform } from '../../request/perform';
-import type { RoutingRequest } from '../../request/service';
-import { shownFor } from '../fields';
+import { fillPath } from '../../item/ids';
+import { choiceIn, jsonObjectIn, required, textIn } from '../../../shared/parameters/values';
+import { perform } from '../../item/perform';
+import { shownFor } from '../commonFields';
+import { refuse } from '../../../shared/parameters/refuse';
+import type { RoutingRequest } from '../../../shared/api/types';
 
 /** The operation exists, but its method, path and payload are not shown: so the user gives them. */
 export const regenerateSummary: INodePropertyOptions = {
@@ -78,11 +77,15 @@ export const regenerateSummaryFields: INodeProperties[] = shownFor(
 	],
 );
 
-function asTheUserSays(this: IExecutePaginationFunctions, request: RoutingRequest): void {
-	const path = required(this, textIn(this, this.getNodeParameter('path', ''), 'Path'), 'Path');
+function asTheUserSays(context: IExecutePaginationFunctions, request: RoutingRequest): void {
+	const path = required(
+		context,
+		textIn(context, context.getNodeParameter('path', ''), 'Path'),
+		'Path',
+	);
 	if (!staysBelowApi(path)) {
 		throw refuse(
-			this,
+			context,
 			`'Path' is not a path below /api/v1: '${path}'`,
 			'Enter a path that begins with a slash, such as /tasks/{taskId}/…',
 		);
@@ -90,19 +93,19 @@ function asTheUserSays(this: IExecutePaginationFunctions, request: RoutingReques
 	const [placeholder] = path.replaceAll('{taskId}', '').match(/\{.*?\}/) ?? [];
 	if (placeholder) {
 		throw refuse(
-			this,
+			context,
 			`'Path' has ${placeholder} in it, for which nothing can be put`,
 			'Write {taskId} where the ID of the task belongs.',
 		);
 	}
-	const method = choiceIn(this, this.getNodeParameter('method', ''), 'Method', METHODS);
-	const template = this.getNodeParameter('summaryTemplate', '');
-	const summaryTemplate = textIn(this, template, 'Summary Template');
+	const method = choiceIn(context, context.getNodeParameter('method', ''), 'Method', METHODS);
+	const template = context.getNodeParameter('summaryTemplate', '');
+	const summaryTemplate = textIn(context, template, 'Summary Template');
 	request.options.method = method ?? 'POST';
 	request.options.url = path;
-	fillPath.call(this, request);
+	fillPath(context, request);
 	request.options.body = {
-		...jsonObjectIn(this, this.getNodeParameter('bodyJson', ''), 'Body'),
+		...jsonObjectIn(context, context.getNodeParameter('bodyJson', ''), 'Body'),
 		...(summaryTemplate && { summary_template: summaryTemplate }),
 	};
 }

@@ -5,12 +5,13 @@ import type {
 	INodeExecutionData,
 } from 'n8n-workflow';
 import { NodeOperationError } from 'n8n-workflow';
-
-import { refuse } from '../../request/checks';
-import { ServiceError, said } from '../../request/errors';
-import { idFrom } from '../../request/ids';
-import { call, send, type Policy, type RoutingRequest } from '../../request/service';
-import { awaitsBalance, hasEnded, isCancelled } from '../../request/shapes';
+import { ServiceError, said } from '../../../shared/api/serviceError';
+import { idFrom } from '../../item/ids';
+import { awaitsBalance, hasEnded, isCancelled } from '../../../shared/api/undocumented';
+import { refuse } from '../../../shared/parameters/refuse';
+import { call } from '../../../shared/api/call';
+import { sendDeclared } from '../../item/sendDeclared';
+import { type Policy, type RoutingRequest } from '../../../shared/api/types';
 
 /** How long the question after the state may take, in ms: it only makes a message clearer. */
 const LOOK_MS = 30_000;
@@ -21,17 +22,17 @@ const LOOK_MS = 30_000;
  * once. Throws what `send` throws, in the words of {@link refuseUnfinished} where those fit better.
  */
 export async function sendForFinished(
-	this: IExecutePaginationFunctions,
+	context: IExecutePaginationFunctions,
 	request: RoutingRequest,
 	policy: Policy,
 ): Promise<INodeExecutionData[]> {
 	let failure: unknown;
 	try {
-		return await send.call(this, request, policy);
+		return await sendDeclared(context, request, policy);
 	} catch (error) {
 		failure = error;
 	}
-	if (mayBeTheTask(this, failure)) await refuseUnfinished(this, failure);
+	if (mayBeTheTask(context, failure)) await refuseUnfinished(context, failure);
 	throw failure;
 }
 

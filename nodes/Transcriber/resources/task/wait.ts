@@ -4,28 +4,27 @@ import type {
 	INodeProperties,
 	INodePropertyOptions,
 } from 'n8n-workflow';
+import { finishedTask } from '../../wait/finishedTask';
+import { checkWaitOptions } from '../../wait/waitOptions';
+import { idFrom } from '../../item/ids';
+import { perform } from '../../item/perform';
+import { shownFor } from '../commonFields';
+import { waitOptionsField } from '../../wait/waitOptionsField';
 
-import { waitOptionsField } from '../../completion/fields';
-import { finishedTask } from '../../completion/wait';
-import { checkWaitOptions } from '../../completion/waitOptions';
-import { idFrom } from '../../request/ids';
-import { perform } from '../../request/perform';
-import { shownFor } from '../fields';
-
-export const wait: INodePropertyOptions = {
+export const waitForTask: INodePropertyOptions = {
 	name: 'Wait Until Finished',
 	value: 'wait',
 	action: 'Wait for transcript',
 	description: 'Stay in this step until a task has finished, and output its result',
 	routing: {
 		request: { method: 'GET', url: '/tasks/{taskId}' },
-		operations: { pagination: perform({ prepare: [checkWaitOptions], carryOut: waitForTask }) },
+		operations: { pagination: perform({ prepare: [checkWaitOptions], carryOut: outputFinished }) },
 	},
 };
 
-export const waitFields: INodeProperties[] = shownFor('task', ['wait'], [waitOptionsField]);
+export const waitForTaskFields: INodeProperties[] = shownFor('task', ['wait'], [waitOptionsField]);
 
-async function waitForTask(this: IExecutePaginationFunctions): Promise<INodeExecutionData[]> {
-	const submitted = { task_id: idFrom(this, 'taskId') };
-	return [await finishedTask.call(this, submitted, { reportsRefusal: true })];
+async function outputFinished(context: IExecutePaginationFunctions): Promise<INodeExecutionData[]> {
+	const submitted = { task_id: idFrom(context, 'taskId') };
+	return [await finishedTask(context, submitted, { reportsRefusal: true })];
 }

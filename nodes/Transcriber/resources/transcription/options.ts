@@ -8,9 +8,9 @@ import {
 	numberIn,
 	textIn,
 	wrongKind,
-} from '../../request/parameters';
-import type { RoutingRequest } from '../../request/service';
+} from '../../../shared/parameters/values';
 import { languages } from './languages';
+import type { RoutingRequest } from '../../../shared/api/types';
 
 export const languageField: INodeProperties = {
 	displayName: 'Language',
@@ -96,17 +96,17 @@ const DOMAINS = ['legal', 'medical', 'tech'] as const;
  * Adds 'Language' and the options to the request. 'Custom Fields' are merged last: they are the way
  * to reach what the service document leaves out.
  */
-export function addOptions(this: IExecutePaginationFunctions, request: RoutingRequest): void {
-	const options = collectionIn(this, this.getNodeParameter('options', {}), 'Options');
+export function addOptions(context: IExecutePaginationFunctions, request: RoutingRequest): void {
+	const options = collectionIn(context, context.getNodeParameter('options', {}), 'Options');
 	const speakers = { min: 1, max: 6, whole: true };
 	const body: IDataObject = {
 		...(request.options.body as IDataObject),
-		language: languageIn(this, this.getNodeParameter('language', '')),
-		domain: choiceIn(this, options.domain, 'Domain', DOMAINS),
-		num_speakers: numberIn(this, options.numSpeakers, 'Number of Speakers', speakers),
-		prompt: textIn(this, options.prompt, 'Prompt'),
-		summary_template: textIn(this, options.summaryTemplate, 'Summary Template'),
-		...jsonObjectIn(this, options.customFields, 'Custom Fields'),
+		language: languageIn(context, context.getNodeParameter('language', '')),
+		domain: choiceIn(context, options.domain, 'Domain', DOMAINS),
+		num_speakers: numberIn(context, options.numSpeakers, 'Number of Speakers', speakers),
+		prompt: textIn(context, options.prompt, 'Prompt'),
+		summary_template: textIn(context, options.summaryTemplate, 'Summary Template'),
+		...jsonObjectIn(context, options.customFields, 'Custom Fields'),
 	};
 	request.options.body = Object.fromEntries(
 		Object.entries(body).filter(([, value]) => !isNothing(value)),

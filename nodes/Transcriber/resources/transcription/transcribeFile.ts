@@ -6,17 +6,17 @@ import type {
 	INodePropertyOptions,
 } from 'n8n-workflow';
 
-import { idempotencyKey, isKeyOfFile } from '../../completion/accepted';
-import { completionFields } from '../../completion/fields';
-import { isAccepted, prepareCompletion, submit } from '../../completion/submit';
-import { refuse } from '../../request/checks';
-import { collectionIn, textIn } from '../../request/parameters';
-import { perform } from '../../request/perform';
-import type { RoutingRequest } from '../../request/service';
-import { countTasksInProgress } from '../../request/tasksInProgress';
-import { attachRecording, recordingOf } from '../../request/upload';
-import { chargeNotice, shownFor } from '../fields';
+import { idempotencyKey, isKeyOfFile } from '../../submit/submissionMemory';
+import { completionFields } from '../../submit/onCompletionFields';
+import { isAccepted, prepareCompletion, submit } from '../../submit/submit';
+import { collectionIn, textIn } from '../../../shared/parameters/values';
+import { perform } from '../../item/perform';
+import { countTasksInProgress } from '../../../shared/api/tasksInProgress';
+import { attachRecording, recordingOf } from '../../item/inputFile';
+import { chargeNotice, shownFor } from '../commonFields';
 import { addOptions, languageField, optionsField } from './options';
+import { refuse } from '../../../shared/parameters/refuse';
+import type { RoutingRequest } from '../../../shared/api/types';
 
 export const transcribeFile: INodePropertyOptions = {
 	name: 'Transcribe File',
@@ -62,12 +62,12 @@ export const transcribeFileFields: INodeProperties[] = shownFor(
 	],
 );
 
-function addIdempotencyKey(this: IExecutePaginationFunctions, request: RoutingRequest): void {
-	const options = collectionIn(this, this.getNodeParameter('options', {}), 'Options');
-	const given = textIn(this, options.idempotencyKey, 'Idempotency Key');
-	const { binary } = recordingOf(this);
-	if (given) checkKeyIsForOneFile(this, given, binary);
-	const key = idempotencyKey(this, binary, given ? asHeader(given) : undefined);
+function addIdempotencyKey(context: IExecutePaginationFunctions, request: RoutingRequest): void {
+	const options = collectionIn(context, context.getNodeParameter('options', {}), 'Options');
+	const given = textIn(context, options.idempotencyKey, 'Idempotency Key');
+	const { binary } = recordingOf(context);
+	if (given) checkKeyIsForOneFile(context, given, binary);
+	const key = idempotencyKey(context, binary, given ? asHeader(given) : undefined);
 	request.options.headers = { ...request.options.headers, 'Idempotency-Key': key };
 }
 

@@ -4,16 +4,16 @@ import type {
 	INodePropertyOptions,
 } from 'n8n-workflow';
 
-import { completionFields } from '../../completion/fields';
-import { isAccepted, prepareCompletion, submit } from '../../completion/submit';
-import { refuse } from '../../request/checks';
-import { required, textIn } from '../../request/parameters';
-import { perform } from '../../request/perform';
-import type { RoutingRequest } from '../../request/service';
-import { LINK_FIELD } from '../../request/shapes';
-import { countTasksInProgress } from '../../request/tasksInProgress';
-import { chargeNotice, shownFor } from '../fields';
+import { completionFields } from '../../submit/onCompletionFields';
+import { isAccepted, prepareCompletion, submit } from '../../submit/submit';
+import { required, textIn } from '../../../shared/parameters/values';
+import { perform } from '../../item/perform';
+import { LINK_FIELD } from '../../../shared/api/undocumented';
+import { countTasksInProgress } from '../../../shared/api/tasksInProgress';
+import { chargeNotice, shownFor } from '../commonFields';
 import { addOptions, languageField, optionsField } from './options';
+import { refuse } from '../../../shared/parameters/refuse';
+import type { RoutingRequest } from '../../../shared/api/types';
 
 export const transcribeUrl: INodePropertyOptions = {
 	name: 'Transcribe URL',
@@ -54,11 +54,11 @@ export const transcribeUrlFields: INodeProperties[] = shownFor(
 	],
 );
 
-function addLink(this: IExecutePaginationFunctions, request: RoutingRequest): void {
-	const url = required(this, textIn(this, this.getNodeParameter('url', ''), 'URL'), 'URL');
+function addLink(context: IExecutePaginationFunctions, request: RoutingRequest): void {
+	const url = required(context, textIn(context, context.getNodeParameter('url', ''), 'URL'), 'URL');
 	if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
 		throw refuse(
-			this,
+			context,
 			`'URL' is not a web address: '${url}'`,
 			'Enter a link that starts with https:// and that the service can open without a login.',
 		);

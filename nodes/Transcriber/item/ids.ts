@@ -1,0 +1,37 @@
+import type { IExecutePaginationFunctions, IExecuteSingleFunctions } from 'n8n-workflow';
+import { isAccident, isNothing } from '../../shared/parameters/values';
+import { refuse } from '../../shared/parameters/refuse';
+import type { RoutingRequest } from '../../shared/api/types';
+
+const IDS = {
+	taskId: { displayName: 'Task', from: 'task_id' },
+	botId: { displayName: 'Bot ID', from: 'bot_id' },
+};
+
+/** The id in a parameter, as text. Refuses what cannot be one, before it can change a path. */
+export function idFrom(context: IExecuteSingleFunctions, parameter: keyof typeof IDS): string {
+	const { displayName, from } = IDS[parameter];
+	const value: unknown = context.getNodeParameter(parameter, '', { extractValue: true });
+	const isText = typeof value === 'string' || Number.isFinite(value);
+	const id = isText ? String(value).trim() : '';
+	if (id && isId(id)) return id;
+	const reason = isNothing(value) ? 'is empty' : 'is not an id';
+	throw refuse(
+		context,
+		`The parameter '${displayName}' ${reason}${id ? `: '${id.slice(0, 80)}'` : ''}`,
+		`Use the ${from} that an earlier step returned, for example {{ $json.${from} }}.`,
+	);
+}
+
+/** A lone surrogate has no form in a URL, and dots would change the path. */
+function isId(text: string): boolean {
+	return !/^\.{1,2}$/.test(text) && !/\p{Surrogate}/u.test(text) && !isAccident(text);
+}
+
+/** Puts the ids into a declared path such as `/tasks/{taskId}`, encoded. */
+export function fillPath(context: IExecutePaginationFunctions, request: RoutingRequest): void {
+	request.options.url = (request.options.url ?? '').replace(
+		/\{(taskId|botId)\}/g,
+		(_, parameter: keyof typeof IDS) => encodeURIComponent(idFrom(context, parameter)),
+	);
+}

@@ -1,0 +1,139 @@
+import type {
+	IBinaryData,
+	IDataObject,
+	IExecutePaginationFunctions,
+	NodeOperationError,
+} from 'n8n-workflow';
+import { rowFor } from '../../shared/api/errorMessages';
+import { required, textIn } from '../../shared/parameters/values';
+import { Recording, bytesOf } from '../../shared/api/recording';
+import { MAX_FILE_BYTES } from '../../shared/api/undocumented';
+import { refuse } from '../../shared/parameters/refuse';
+import type { RoutingRequest } from '../../shared/api/types';
+
+/**
+ * n8n stores up to 512 MB in its database, but PostgreSQL's driver reads a file back as one text in
+ * hexadecimal, and no text in Node.js has more than 2 ** 29 - 24 signs. Trying it costs n8n its
+ * connection to the database, and with it every execution of the same process.
+ */
+const MAX_FROM_DATABASE = (2 ** 29 - 24 - '\\x'.length) / 2;
+
+/** The item's file, and the field that it is in. */
+interface Found {
+	property: string;
+	binary: IBinaryData;
+}
+
+/**
+ * The recording that 'Input Data Field Name' names. While that is untouched, the only file of an
+ * item is taken under whatever name: forms and mail nodes use names of their own.
+ */
+export function recordingOf(context: IExecutePaginationFunctions): Found {
+	const displayName = 'Input Data Field Name';
+	const value: unknown = context.getNodeParameter('binaryPropertyName', 'data');
+	// An expression may give the file itself.
+	if (isFile(value)) return { property: value.fileName ?? displayName, binary: value };
+	const property = required(context, textIn(context, value, displayName), displayName);
+	const files = context.getInputData().binary ?? {};
+	const [only, ...others] = Object.entries(files);
+	const entered = context.getNodeParameter('binaryPropertyName', '', { rawExpressions: true });
+	if (entered === 'data' && !files.data && only && others.length === 0) {
+		return { property: only[0], binary: only[1] };
+	}
+	try {
+		return { property, binary: context.helpers.assertBinaryData(property) };
+	} catch {
+		throw noFile(context, property, files);
+	}
+}
+
+/** n8n 1 has no `isBinaryValue`. */
+function isFile(value: unknown): value is IBinaryData {
+	const { mimeType, data, id } = (value ?? {}) as Partial<IBinaryData>;
+	return typeof mimeType === 'string' && (typeof data === 'string' || typeof id === 'string');
+}
+
+function noFile(
+	context: IExecutePaginationFunctions,
+	property: string,
+	files: Record<string, IBinaryData>,
+): NodeOperationError {
+	const names = Object.entries(files).map(
+		([name, { fileName }]) => `'${name}'${fileName ? ` (${fileName})` : ''}`,
+	);
+	if (names.length === 0) {
+		return refuse(
+			context,
+			`This item has no file in '${property}', and no other file`,
+			'Check that the step before outputs the recording as a file. It is shown under Binary there.',
+		);
+	}
+	return refuse(
+		context,
+		`This item has no file in '${property}'. It has: ${names.join(', ')}`,
+		"Enter the name of the field with the recording in 'Input Data Field Name'.",
+	);
+}
+
+/** n8n says text/plain of whatever it does not know, so there only the name of a file tells. */
+function isNoRecording({ mimeType = '', fileName = '' }: IBinaryData): boolean {
+	if (!mimeType.startsWith('text/plain'))
+		return /^(text\/|image\/|application\/pdf)/.test(mimeType);
+	return /\.(txt|text|log|md|csv|tsv|json|xml|html?|srt|vtt|ini|ya?ml)$/i.test(fileName);
+}
+
+/**
+ * Turns the body fields into multipart/form-data with the item's file (service document, "Upload
+ * parameters"). Refuses an item without a recording, an empty file and one over 8 GB.
+ */
+export async function attachRecording(
+	context: IExecutePaginationFunctions,
+	request: RoutingRequest,
+): Promise<void> {
+	const { property, binary } = recordingOf(context);
+	if (isNoRecording(binary)) {
+		throw refuse(
+			context,
+			`The file in '${property}' is no recording but ${binary.mimeType}`,
+			'Take an audio or video file. Nothing was sent.',
+		);
+	}
+	const bytes = await sizeOf(context, binary);
+	if (bytes === 0) {
+		throw refuse(
+			context,
+			`The file in '${property}' is empty`,
+			'Check the step that made the file.',
+		);
+	}
+	if (bytes > MAX_FROM_DATABASE && binary.id?.startsWith('database:')) {
+		throw refuse(
+			context,
+			`The file in '${property}' is larger than 256 MB, more than n8n can read back from its database`,
+			"Let the service fetch it with Audio or Video: Transcribe URL, or keep n8n's files on S3 (N8N_DEFAULT_BINARY_DATA_MODE).",
+		);
+	}
+	if (bytes > MAX_FILE_BYTES) {
+		throw refuse(
+			context,
+			`The file in '${property}' is larger than the 8 GB the service takes`,
+			'Split the recording or save it with stronger compression.',
+		);
+	}
+	const form = new FormData();
+	for (const [name, value] of Object.entries((request.options.body ?? {}) as IDataObject)) {
+		form.append(name, typeof value === 'object' ? JSON.stringify(value) : String(value));
+	}
+	form.append('file', new Recording(context.helpers, binary, bytes));
+	request.options.body = form as unknown as RoutingRequest['options']['body'];
+}
+
+async function sizeOf(context: IExecutePaginationFunctions, binary: IBinaryData): Promise<number> {
+	if (binary.id) {
+		const stored = await context.helpers.getBinaryMetadata(binary.id).catch(() => undefined);
+		if (Number.isFinite(stored?.fileSize)) return Number(stored?.fileSize);
+		const { message, next } = rowFor({ path: '/transcribe', transport: 'unreadableFile' });
+		throw refuse(context, message, next);
+	}
+	return bytesOf(binary.data).length;
+}

@@ -1,0 +1,162 @@
+import type { IExecuteData, IExecutePaginationFunctions } from 'n8n-workflow';
+import type { NodeApiError, NodeOperationError } from 'n8n-workflow';
+
+import { isToolCall, runKeyOf } from '../../shared/n8nInternals/nodeRuns';
+
+/**
+ * One run of the node over its items. n8n's declarative engine starts all items at once, knows
+ * nothing of their relation, and reports one failure only; this is where the items of a run meet:
+ * nothing is sent before all of them are known to be right, and the failure that n8n reports names
+ * what the service has accepted for the others.
+ */
+export class NodeRun {
+	private static readonly current = new WeakMap<IExecuteData, NodeRun>();
+
+	private readonly items = new Set<number>();
+
+	private readonly accepted = new Map<number, string>();
+
+	private readonly ended = new Set<number>();
+
+	private readonly failures = new Map<
+		number,
+		{ error: NodeApiError | NodeOperationError; own?: string }
+	>();
+
+	private readonly barriers = new Map<string, Barrier>();
+
+	private readonly gone = new Set<number>();
+
+	private namesAccepted = false;
+
+	/** Set when an item of the run cannot be woken by a delivery: then all are polled. */
+	cannotSleep = false;
+
+	/** Set when the run suspends the execution: n8n runs the node again when it wakes. */
+	isAsleep = false;
+
+	/** The run the item belongs to. An item that comes back (Retry On Fail) begins a new one. */
+	static of(context: IExecutePaginationFunctions): NodeRun {
+		const key = runKeyOf(context);
+		let run = NodeRun.current.get(key);
+		if (!run || run.items.has(context.getItemIndex())) {
+			run = new NodeRun();
+			NodeRun.current.set(key, run);
+		}
+		return run;
+	}
+
+	/**
+	 * Resolves to true when every item of the run has passed its check and may be sent; to false
+	 * when this one is right but another is not, and the node stops on errors: then nothing is
+	 * sent, and the other item's error is the one that n8n shows. Rejects when this item is wrong.
+	 * To be called before anything is awaited, so that the items find each other.
+	 */
+	async mayBeSent(context: IExecutePaginationFunctions, check: Promise<void>): Promise<boolean> {
+		const itemIndex = context.getItemIndex();
+		this.items.add(itemIndex);
+		await check;
+		if (context.continueOnFail()) return true;
+		await this.waitForAll('checked', itemIndex);
+		if (this.hasFailed()) return false;
+		// An item is missing where n8n could not evaluate its parameters: it has thrown already.
+		return this.items.size >= itemCount(context) || isBatched(context);
+	}
+
+	/** Notes what the service accepted, e.g. `task 7f3c`. */
+	accept(itemIndex: number, what: string): void {
+		this.accepted.set(itemIndex, what);
+		this.describeFailures();
+	}
+
+	/** What the service accepted for an item, where it did. */
+	acceptedFor(itemIndex: number): string | undefined {
+		return this.accepted.get(itemIndex);
+	}
+
+	/** Notes that what was accepted has ended without a transcript: nothing is left to take up. */
+	endWithoutTranscript(itemIndex: number): void {
+		this.ended.add(itemIndex);
+		this.describeFailures();
+	}
+
+	/**
+	 * Notes a failure. Where it stops the node, its description names what is accepted for the
+	 * other items, also what is accepted later.
+	 */
+	fail(itemIndex: number, error: NodeApiError | NodeOperationError, stopsNode: boolean): void {
+		this.failures.set(itemIndex, { error, own: error.description ?? undefined });
+		this.namesAccepted = stopsNode;
+		this.describeFailures();
+	}
+
+	hasFailed(): boolean {
+		return this.failures.size > 0;
+	}
+
+	/** The failed items and why, in words. */
+	refusals(): Record<number, string> {
+		return Object.fromEntries([...this.failures].map(([item, { error }]) => [item, error.message]));
+	}
+
+	/** Waits until every item of the run has come to the same point or has left. */
+	async waitForAll(point: string, itemIndex: number): Promise<void> {
+		const meeting = this.barriers.get(point) ?? new Barrier(this.gone);
+		this.barriers.set(point, meeting);
+		this.arrive(meeting, itemIndex);
+		await meeting.everybodyIsThere;
+	}
+
+	/** Called when an item has its output or its failure: nobody waits for it any longer. */
+	leave(itemIndex: number): void {
+		this.gone.add(itemIndex);
+		for (const meeting of this.barriers.values()) this.arrive(meeting, itemIndex);
+	}
+
+	private arrive(meeting: Barrier, itemIndex: number): void {
+		meeting.present.add(itemIndex);
+		if (meeting.present.size >= this.items.size) meeting.open();
+	}
+
+	/** The message of an item's failure names what was accepted for the item itself. */
+	private describeFailures(): void {
+		if (!this.namesAccepted) return;
+		for (const [failedItem, { error, own }] of this.failures) {
+			const list = [...this.accepted]
+				.filter(([item]) => item !== failedItem && !this.ended.has(item))
+				.sort(([a], [b]) => a - b)
+				.map(([item, what]) => `item ${item}: ${what}`)
+				.join(', ');
+			const note = `Already accepted by the service: ${list}. Retry On Fail takes these up and does not submit them again.`;
+			error.description = [own, list && note].filter(Boolean).join(' ');
+		}
+	}
+}
+
+class Barrier {
+	readonly present: Set<number>;
+
+	open = () => {};
+
+	readonly everybodyIsThere = new Promise<void>((resolve) => {
+		this.open = resolve;
+	});
+
+	constructor(gone: Set<number>) {
+		this.present = new Set(gone);
+	}
+}
+
+/** How many items the node works on in this run. */
+export function itemCount(context: IExecutePaginationFunctions): number {
+	if (isToolCall(context) || context.getNode().executeOnce) return 1;
+	return context.getExecuteData().data.main?.[0]?.length ?? 1;
+}
+
+/** n8n starts batched items one after the other, so they cannot wait for each other. */
+export function isBatched(context: IExecutePaginationFunctions): boolean {
+	const { batching } = context.getNodeParameter('requestOptions', {}) as {
+		batching?: { batch?: { batchInterval?: number } };
+	};
+	return (batching?.batch?.batchInterval ?? 0) > 0;
+}

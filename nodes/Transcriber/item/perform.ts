@@ -1,0 +1,134 @@
+import type { IExecutePaginationFunctions, INodeExecutionData } from 'n8n-workflow';
+import { NodeApiError, NodeOperationError } from 'n8n-workflow';
+
+import { isTool } from '../../shared/n8nInternals/nodeRuns';
+import { refuse } from '../../shared/parameters/refuse';
+import { credentialOf } from '../../shared/api/credential';
+import { fillPath } from './ids';
+import { NodeRun } from './nodeRun';
+import { REPEATABLE, type Policy, type RoutingRequest } from '../../shared/api/types';
+import { sendDeclared } from './sendDeclared';
+
+/** Checks a parameter, or completes the request with it. Throws when the item cannot be sent. */
+export type Step = (
+	context: IExecutePaginationFunctions,
+	request: RoutingRequest,
+) => void | Promise<void>;
+
+/** What an operation adds to the request it declares. */
+export interface Operation {
+	/** Run for every item before any item of the run is sent. */
+	prepare?: Step[];
+	/** What the service has accepted already: such an item is not prepared again, only carried out. */
+	isAccepted?: (context: IExecutePaginationFunctions) => boolean;
+	policy?: Policy;
+	/** What is done with the request: {@link sendDeclared} where nothing is said. */
+	carryOut?: (
+		context: IExecutePaginationFunctions,
+		request: RoutingRequest,
+		policy: Policy,
+		run: NodeRun,
+	) => Promise<INodeExecutionData[]>;
+}
+
+/**
+ * One item, from its parameters to its output: checked, sent, paired with its input, its failure
+ * told with the item's number. It stands where n8n's declarative engine has its `pagination`,
+ * the one hook that wraps the request; every operation goes through it.
+ */
+export function perform(operation: Operation = {}) {
+	return async function (
+		this: IExecutePaginationFunctions,
+		request: RoutingRequest,
+	): Promise<INodeExecutionData[]> {
+		return await performItem(this, request, operation);
+	};
+}
+
+async function performItem(
+	context: IExecutePaginationFunctions,
+	request: RoutingRequest,
+	{ prepare = [], isAccepted, policy = REPEATABLE, carryOut = sendDeclared }: Operation,
+): Promise<INodeExecutionData[]> {
+	const itemIndex = context.getItemIndex();
+	const pairedItem = { item: itemIndex };
+	const run = NodeRun.of(context);
+	// n8n keeps the words of a thrown error from the model of an AI agent, so a tool outputs them.
+	const isForAgent = isTool(context);
+	try {
+		const steps = isAccepted?.(context)
+			? []
+			: [checkCredential, checkBaseUrl, fillPath, ...prepare];
+		const checked = check(context, request, steps);
+		if (!(await run.mayBeSent(context, checked))) return [];
+		const output = await carryOut(context, request, policy, run);
+		return output.map((item) => ({ ...item, pairedItem }));
+	} catch (error) {
+		const failure = describe(asNodeError(context, error), itemIndex, run);
+		const goesOn = isForAgent || context.continueOnFail();
+		run.fail(itemIndex, failure, !goesOn);
+		if (!goesOn) throw failure;
+		if (isForAgent)
+			return [{ json: { error: failure.message, what_to_do: failure.description }, pairedItem }];
+		run.leave(itemIndex);
+		await run.waitForAll('end', itemIndex);
+		// Retry On Fail would run a node that sleeps again if its output began with an error. The
+		// item fails when the execution wakes.
+		if (run.isAsleep) return [{ json: {}, pairedItem }];
+		return [{ json: { error: failure.message }, error: failure, pairedItem }];
+	} finally {
+		run.leave(itemIndex);
+	}
+}
+
+/** A credential that cannot be used is found before an item counts as sent. */
+async function checkCredential(context: IExecutePaginationFunctions): Promise<void> {
+	await credentialOf(context);
+}
+
+/** Only the message reaches an item's output, so the essentials stand there. */
+function describe<T extends NodeApiError | NodeOperationError>(
+	failure: T,
+	itemIndex: number,
+	run: NodeRun,
+): T {
+	failure.context.itemIndex = itemIndex;
+	const accepted = run.acceptedFor(itemIndex);
+	if (accepted && !failure.message.toLowerCase().includes(accepted.toLowerCase())) {
+		failure.message += ` (${accepted} was accepted by the service)`;
+	}
+	if (!failure.message.includes(`[item ${itemIndex}]`)) failure.message += ` [item ${itemIndex}]`;
+	return failure;
+}
+
+async function check(
+	context: IExecutePaginationFunctions,
+	request: RoutingRequest,
+	steps: Step[],
+): Promise<void> {
+	for (const step of steps) await step(context, request);
+}
+
+function asNodeError(
+	context: IExecutePaginationFunctions,
+	error: unknown,
+): NodeApiError | NodeOperationError {
+	if (error instanceof NodeApiError || error instanceof NodeOperationError) return error;
+	if (context.getExecutionCancelSignal()?.aborted) {
+		return new NodeOperationError(context.getNode(), 'The execution was cancelled');
+	}
+	return new NodeOperationError(
+		context.getNode(),
+		error instanceof Error ? error : new Error(String(error)),
+	);
+}
+
+function checkBaseUrl(context: IExecutePaginationFunctions, request: RoutingRequest): void {
+	const baseUrl = request.options.baseURL ?? '';
+	if (/^https?:\/\/[^/]/i.test(baseUrl) && URL.canParse(baseUrl)) return;
+	throw refuse(
+		context,
+		`The 'Base URL' of the credential is not a web address: '${baseUrl.replace(/\/api\/v1$/, '')}'`,
+		'Enter the address of the service in the credential, for example https://transcriber.example.com.',
+	);
+}

@@ -1,0 +1,104 @@
+import type {
+	IDataObject,
+	IExecuteData,
+	IExecutePaginationFunctions,
+	IExecuteSingleFunctions,
+	IHttpRequestOptions,
+	IN8nHttpFullResponse,
+	INodeExecutionData,
+} from 'n8n-workflow';
+
+import { withinTime } from '../../shared/api/abortable';
+import { anyBodyOf, bodyOf } from '../../shared/api/answer';
+import { exchange } from '../../shared/api/exchange';
+import { recordingIn, whileMoving } from '../../shared/api/recording';
+import { holdsLongerKey, withoutSecrets } from '../../shared/api/redact';
+import { TIMEOUTS } from '../../shared/api/retry';
+import { REPEATABLE, type Policy, type RoutingRequest } from '../../shared/api/types';
+import { objectsIn, submissionIn } from '../../shared/api/undocumented';
+
+/**
+ * Sends the request an operation declared (its `routing.request`), paced and retried, and returns
+ * the items its `postReceive` hooks made.
+ */
+export async function sendDeclared(
+	context: IExecutePaginationFunctions,
+	request: RoutingRequest,
+	policy: Policy = REPEATABLE,
+): Promise<INodeExecutionData[]> {
+	request.options.disableFollowRedirect = true;
+	request.options.ignoreHttpStatusErrors = true;
+	// n8n's HTTP client counts its timeout over the whole upload, so an upload has its own watch.
+	request.options.timeout = policy.upload ? TIMEOUTS.upload : TIMEOUTS.request;
+	const recordingBytes = policy.upload ? recordingIn(request.options.body)?.size : undefined;
+	const bounds = { policy, path: request.options.url ?? '', recordingBytes };
+	return await exchange(context, bounds, async ({ apiKey }) => {
+		noteSending(context, { apiKey, policy, method: request.options.method });
+		// A copy, because n8n writes the API key into the headers it is given.
+		const options = { ...request.options, headers: { ...request.options.headers } };
+		if (policy.upload) return await upload(context, options);
+		return await withinTime(context.makeRoutingRequest({ ...request, options }), TIMEOUTS.request);
+	});
+}
+
+/** What `onlyAnswers` has to know of the request that was answered. */
+interface Sending {
+	apiKey: string;
+	policy: Policy;
+	method?: string;
+}
+
+/** With what each item of a run is sent: to ask n8n for the key again is to ask its database. */
+const sendings = new WeakMap<IExecuteData, Sending[]>();
+
+function noteSending(context: IExecuteSingleFunctions, sending: Sending): void {
+	const ofRun = sendings.get(context.getExecuteData()) ?? [];
+	sendings.set(context.getExecuteData(), ofRun);
+	ofRun[context.getItemIndex()] = sending;
+}
+
+/** The same as n8n's routing does, but broken off when nothing moves any longer. */
+async function upload(
+	context: IExecutePaginationFunctions,
+	options: RoutingRequest['options'],
+): Promise<INodeExecutionData[]> {
+	const response = await whileMoving(
+		context,
+		options.body,
+		TIMEOUTS.uploadIdle,
+		async (watched) => {
+			return await watched.helpers.httpRequestWithAuthentication.call(watched, 'transcriberApi', {
+				...(options as IHttpRequestOptions),
+				returnFullResponse: true,
+			});
+		},
+	);
+	return await onlyAnswers.call(context, [{ json: {} }], response as IN8nHttpFullResponse);
+}
+
+/**
+ * The first `postReceive` hook of every operation: lets only answers of the service through. Where
+ * the service answers with a list instead of an object, each element becomes an item.
+ */
+export async function onlyAnswers(
+	this: IExecuteSingleFunctions,
+	_items: INodeExecutionData[],
+	response: IN8nHttpFullResponse,
+): Promise<INodeExecutionData[]> {
+	const sending = sendings.get(this.getExecuteData())?.[this.getItemIndex()];
+	const { apiKey = '', policy = REPEATABLE, method } = sending ?? {};
+	const onCompletion = this.getNodeParameter('onCompletion', 'returnTask') as string;
+	// The secret is for whoever receives the webhook, so it is of use only where one is sent.
+	const isForWebhook = !['returnTask', 'poll'].includes(onCompletion);
+	const body = policy.takesAnyAnswer ? anyBodyOf(response) : bodyOf(response, method);
+	const answer = submits(policy)
+		? submissionIn(body as IDataObject, policy.limit === 'meeting')
+		: body;
+	const masked = policy.takesAnyAnswer && holdsLongerKey(answer, apiKey) ? '' : apiKey;
+	return objectsIn(withoutSecrets(answer, masked, isForWebhook)).map((json) => ({ json }));
+}
+
+/** What is paid for: POST /transcribe, POST /transcribe-url, POST /meeting. */
+function submits({ limit }: Policy): boolean {
+	return limit === 'submit' || limit === 'meeting';
+}

@@ -1,0 +1,89 @@
+import type { IDataObject, ILoadOptionsFunctions, INodeListSearchResult } from 'n8n-workflow';
+
+import { dateOf, taskIdOf, titleOf } from '../../../shared/api/undocumented';
+import { TaskList } from '../../../shared/api/taskList';
+
+/** One look at the list costs at most so many of the 60 requests a minute. */
+const PAGES_AT_ONCE = 10;
+
+/** So many finds fill the list in the editor; it asks for more when the user scrolls. */
+const ENOUGH = 20;
+
+interface Listed {
+	id: string;
+	/** As the user reads it. */
+	name: string;
+	/** In ms since 1970. Without it the service's own order stands. */
+	date?: number;
+}
+
+/** The tasks to choose from in the editor: newest first, found by id, status, date or name. */
+export async function searchTasks(
+	this: ILoadOptionsFunctions,
+	filter?: string,
+	paginationToken?: string,
+): Promise<INodeListSearchResult> {
+	const words = (filter ?? '').trim().toLowerCase().split(/\s+/);
+	const matches = ({ id, name }: Listed) =>
+		words.every((word) => `${name} ${id}`.toLowerCase().includes(word));
+	const wanted = filter?.trim() ? ENOUGH : 1;
+
+	const list = new TaskList(this);
+	const seen = new Map<string, Listed>();
+	let offset = Number(paginationToken ?? 0);
+	let isEnd = false;
+	for (let pages = 0; !isEnd && pages < PAGES_AT_ONCE; pages++) {
+		const page = await list.page(offset).catch((error: unknown) => {
+			// What was found is shown, should the time for the list end; scrolling goes on from there.
+			if (![...seen.values()].some(matches)) throw error;
+			return undefined;
+		});
+		if (!page) break;
+		const before = seen.size;
+		for (const task of page.map((one) => asListed(one, this.getTimezone()))) {
+			if (task && !seen.has(task.id)) seen.set(task.id, task);
+		}
+		offset += page.length;
+		// Also where a server does not heed the offset.
+		isEnd = seen.size === before;
+		// Where the oldest come first, the newest are on the last page.
+		const found = [...seen.values()].filter(matches).length;
+		if (found >= wanted && isNewestFirst([...seen.values()])) break;
+	}
+	return {
+		results: [...seen.values()]
+			.filter(matches)
+			.sort((one, other) => (other.date ?? 0) - (one.date ?? 0))
+			.map(({ id, name }) => ({ name, value: id })),
+		paginationToken: isEnd ? undefined : String(offset),
+	};
+}
+
+function isNewestFirst(tasks: Listed[]): boolean {
+	const dates = tasks.flatMap(({ date }) => (date === undefined ? [] : [date]));
+	return dates.every((date, index) => index === 0 || date <= (dates[index - 1] ?? date));
+}
+
+/** E.g. `7f3c (completed)`, or `talk.mp3 (completed, 2030-01-31 10:00)`. */
+function asListed(task: IDataObject, timeZone: string): Listed | undefined {
+	const id = taskIdOf(task);
+	if (!id) return undefined;
+	const title = titleOf(task) ?? id;
+	const date = dateOf(task);
+	const details = [
+		task.status ? String(task.status) : '',
+		date === undefined ? '' : day(date, timeZone),
+	]
+		.filter(Boolean)
+		.join(', ');
+	return { id, date, name: details ? `${title} (${details})` : title };
+}
+
+/** E.g. 2030-01-31 10:00, which is how Swedish writes it. */
+function day(time: number, timeZone: string): string {
+	return new Date(time).toLocaleString('sv-SE', {
+		timeZone,
+		dateStyle: 'short',
+		timeStyle: 'short',
+	});
+}

@@ -1,0 +1,205 @@
+import { createHash } from 'crypto';
+import type { IExecutePaginationFunctions, NodeOperationError } from 'n8n-workflow';
+
+import { pause } from '../../shared/api/abortable';
+import { credentialOf } from '../../shared/api/credential';
+import { Queue } from '../../shared/api/rateLimits';
+import { sealHandOvers, type HandOver } from '../../shared/webhook/handOverEnvelope';
+import { put, whatIsWrong, type Reply } from './triggerReply';
+import { checkWebhookUrl } from '../../shared/webhook/publicAddress';
+import { refuse } from '../../shared/parameters/refuse';
+import type { RoutingRequest } from '../../shared/api/types';
+
+export const HAND_OVER = {
+	/** Between two attempts, in ms: longer than the trigger needs to be sure of what it has stored. */
+	interval: 1_100,
+	/** How long a trigger may take to answer at all before anything is submitted, in ms. */
+	patienceBefore: 4_000,
+	/** How long the trigger may take to store a secret, or to become reachable again, in ms. */
+	patience: 60_000,
+	/** How long a trigger that was just switched on may answer 404, in ms. */
+	patienceWhenNotActive: 10_000,
+	/** How long a trigger may not know of a new API key yet, in ms. */
+	patienceWhenRefused: 3_000,
+	/** The most in one request. */
+	batch: 100,
+};
+
+/** What waits to be handed over to one trigger. */
+interface Outbox {
+	/** One request at a time: it costs n8n as much as an execution, however much is in it. */
+	line: Queue;
+	next?: Batch;
+}
+
+interface Batch {
+	handOvers: HandOver[];
+	reply: Promise<Reply>;
+}
+
+/** By trigger and API key, as long as something waits. */
+const outboxes = new Map<string, Outbox>();
+
+/** Triggers that are being tried right now: the items of a run share one attempt. */
+const attempts = new Map<string, Promise<Reply>>();
+
+/** The key itself is never kept. */
+function placeOf(triggerUrl: string, apiKey: string): string {
+	return createHash('sha256')
+		.update(JSON.stringify([triggerUrl, apiKey]))
+		.digest('base64url');
+}
+
+/** 'Trigger URL' as it is sent to the service. Refuses what cannot be the address of a trigger. */
+export function checkTriggerUrl(
+	context: IExecutePaginationFunctions,
+	request: RoutingRequest,
+	triggerUrl: string,
+): void {
+	if (URL.canParse(triggerUrl)) {
+		const { username, password, search, hash } = new URL(triggerUrl);
+		if (username || password || search || hash) {
+			throw refuse(
+				context,
+				"'Trigger URL' holds more than an address: a user name, a password, a query or a fragment",
+				'The service stores this address. Copy the Production URL (or, for a test, the Test URL) from the Transcriber Trigger node as it is.',
+			);
+		}
+	}
+	checkWebhookUrl(context, request, triggerUrl, 'Trigger URL');
+	if (/\/transcriber\/?$/.test(new URL(triggerUrl).pathname)) return;
+	throw refuse(
+		context,
+		`'Trigger URL' is not the address of a Transcriber Trigger: '${triggerUrl}'`,
+		'Copy the Production URL (or, for a test, the Test URL) from the Transcriber Trigger node. It ends in /transcriber.',
+	);
+}
+
+/**
+ * Before anything is submitted: whether a trigger is there that takes what this credential seals. It
+ * is handed over nothing.
+ */
+export async function checkTrigger(
+	context: IExecutePaginationFunctions,
+	request: RoutingRequest,
+	triggerUrl: string,
+): Promise<void> {
+	checkTriggerUrl(context, request, triggerUrl);
+	const { apiKey } = await credentialOf(context);
+	const place = placeOf(triggerUrl, apiKey);
+	const attempt =
+		attempts.get(place) ??
+		tryTrigger(context, triggerUrl, apiKey).finally(() => attempts.delete(place));
+	attempts.set(place, attempt);
+	const reply = await unlessCancelled(attempt, context.getExecutionCancelSignal());
+	if (reply.stored) return;
+	const [reason, next] = whatIsWrong(reply);
+	throw refuse(
+		context,
+		`The Transcriber Trigger at 'Trigger URL' cannot be used, so nothing was submitted: ${reason}`,
+		next,
+	);
+}
+
+async function tryTrigger(
+	context: IExecutePaginationFunctions,
+	triggerUrl: string,
+	apiKey: string,
+): Promise<Reply> {
+	const start = Date.now();
+	for (;;) {
+		const reply = await put(context, triggerUrl, sealHandOvers(apiKey, triggerUrl, []));
+		const passed = Date.now() - start;
+		const patience = Math.min(HAND_OVER.patienceBefore, patienceFor(reply));
+		if (reply.stored || passed + HAND_OVER.interval > patience) return reply;
+		// Other executions may share the attempt, so the end of this one does not end it.
+		await pause(HAND_OVER.interval);
+	}
+}
+
+/**
+ * Hands the secret of a submission to the trigger that gets its deliveries. Returns when the
+ * trigger has it durably: it says so itself, since n8n saves what a webhook stores only after
+ * the answer. The API key is not sent along: it has sealed the secret.
+ */
+export async function handOver(
+	context: IExecutePaginationFunctions,
+	triggerUrl: string,
+	id: string,
+	secret: string,
+): Promise<void> {
+	const { apiKey } = await credentialOf(context);
+	const cancelled = context.getExecutionCancelSignal();
+	const start = Date.now();
+	for (;;) {
+		const reply = await send(context, triggerUrl, apiKey, { id, secret });
+		if (reply.stored) return;
+		const passed = Date.now() - start;
+		if (passed + HAND_OVER.interval > patienceFor(reply)) throw notTold(context, id, reply);
+		await pause(HAND_OVER.interval, cancelled);
+	}
+}
+
+/** Sends a hand-over together with all that wait for the same trigger. */
+async function send(
+	context: IExecutePaginationFunctions,
+	triggerUrl: string,
+	apiKey: string,
+	handOver: HandOver,
+): Promise<Reply> {
+	const place = placeOf(triggerUrl, apiKey);
+	const outbox: Outbox = outboxes.get(place) ?? {
+		line: new Queue(
+			() => 1,
+			() => 0,
+		),
+	};
+	outboxes.set(place, outbox);
+	let batch = outbox.next;
+	if (!batch || batch.handOvers.length >= HAND_OVER.batch) {
+		const handOvers: HandOver[] = [];
+		const reply = outbox.line.take().then(async (leave) => {
+			if (outbox.next?.handOvers === handOvers) outbox.next = undefined;
+			const sealed = sealHandOvers(apiKey, triggerUrl, handOvers);
+			const isLast = () => outbox.next === undefined && outboxes.get(place) === outbox;
+			return await put(context, triggerUrl, sealed).finally(() => {
+				leave();
+				if (isLast()) outboxes.delete(place);
+			});
+		});
+		batch = { handOvers, reply };
+		outbox.next = batch;
+	}
+	batch.handOvers.push(handOver);
+	return await unlessCancelled(batch.reply, context.getExecutionCancelSignal());
+}
+
+async function unlessCancelled<T>(work: Promise<T>, cancelled?: AbortSignal): Promise<T> {
+	cancelled?.throwIfAborted();
+	return await new Promise<T>((resolve, reject) => {
+		const stop = () => reject(cancelled?.reason);
+		cancelled?.addEventListener('abort', stop, { once: true });
+		work.then(resolve, reject).finally(() => cancelled?.removeEventListener('abort', stop));
+	});
+}
+
+function patienceFor({ status, stored }: Reply): number {
+	if (status === 404) return HAND_OVER.patienceWhenNotActive;
+	if (status === 401) return HAND_OVER.patienceWhenRefused;
+	const isWorthAnotherTry =
+		stored === false || status === undefined || status === 429 || status >= 500;
+	return isWorthAnotherTry ? HAND_OVER.patience : 0;
+}
+
+function notTold(
+	context: IExecutePaginationFunctions,
+	id: string,
+	reply: Reply,
+): NodeOperationError {
+	const [reason, next] = whatIsWrong(reply);
+	return refuse(
+		context,
+		`The Transcriber Trigger could not be told about ${id}: ${reason}`,
+		`${next} What was submitted goes on at the service and is not lost: fetch its result with Transcript: Wait Until Finished (a bot's task ID comes from Meeting: Get).`,
+	);
+}

@@ -1,0 +1,150 @@
+import type { IWebhookDescription, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
+
+import { hasSucceeded } from '../../shared/n8nInternals/answered';
+import { sleepingExecution, wake, type Sleeping } from '../../shared/n8nInternals/suspension';
+import { ServiceError } from '../../shared/api/serviceError';
+import { SUBMISSION_SECRET } from './submissionMemory';
+import {
+	RESUME,
+	Undecided,
+	hasEndedAtService,
+	haveAllEnded,
+	inTime,
+	keptCredential,
+	knownOf,
+	type Call,
+	type KnownEndings,
+} from './endings';
+import { unseal } from '../../shared/webhook/sealedSecret';
+import { respond, deliveryFrom, isSignedWith, type Delivery } from '../../shared/webhook/delivery';
+import { submissionKey } from '../../shared/api/submission';
+import type { Suspension, WaitingItem } from './sleepingItems';
+
+/** The address at which a suspended execution takes deliveries: `$execution.resumeUrl` + node id. */
+export const resumeWebhooks: IWebhookDescription[] = [
+	{
+		name: 'default',
+		httpMethod: 'POST',
+		responseMode: 'onReceived',
+		path: '={{ $nodeId }}',
+		isFullPath: true,
+		restartWebhook: true,
+	},
+];
+
+/**
+ * A delivery to a suspended execution. Nothing is believed before its signature is verified over
+ * the raw body (service document, "Authentication"); the execution wakes once, when every submission
+ * it waits for has ended. Never throws: n8n would throw the data of the execution away and run it
+ * with an empty item. What cannot be decided is answered with 503 and changes nothing.
+ */
+export async function resume(this: IWebhookFunctions): Promise<IWebhookResponseData> {
+	try {
+		return await receive(this);
+	} catch (error) {
+		if (!(error instanceof Undecided)) {
+			this.logger.error(`A delivery to a suspended execution gets 503: ${reasonOf(error)}`);
+		}
+		return respond(this, 503, 'It cannot be decided now. Deliver it again later.');
+	}
+}
+
+async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData> {
+	const cameAt = Date.now();
+	const now: Call = { context, cameAt, deadline: cameAt + RESUME.answer };
+	const sleeping = sleepingExecution(context);
+	const suspension = sleeping && suspensionOf(sleeping);
+	if (!suspension) return respond(context, 409, 'This execution waits for nothing');
+	const delivery = await inTime(now, deliveryFrom(context));
+	if ('refused' in delivery) return respond(context, delivery.refused, delivery.message);
+	const item = itemOf(delivery, suspension);
+	if (!item) return refused(context);
+
+	const state = knownOf(context, suspension);
+	if (!(await isGenuine(now, state, delivery, item))) return refused(context);
+	const key = submissionKey(item);
+	state.ended.add(key);
+	const decision = state.turn.then(async () => await decide(now, state, key, sleeping, suspension));
+	state.turn = decision.catch(() => undefined);
+	return await inTime(now, decision);
+}
+
+/** What a genuine delivery leads to. One after the other, so that repeats find what the first has noted. */
+async function decide(
+	now: Call,
+	state: KnownEndings,
+	key: string,
+	sleeping: Sleeping,
+	suspension: Suspension,
+): Promise<IWebhookResponseData> {
+	const { context, deadline } = now;
+	if (Date.now() >= deadline) throw new Undecided();
+	if (state.noted.has(key)) return respond(context, 200, 'Noted');
+	if (!(await haveAllEnded(now, state, suspension))) {
+		state.noted.add(key);
+		return respond(context, 200, 'Noted');
+	}
+	while (state.woken) {
+		if (await inTime(now, state.woken)) return respond(context, 200, 'Known');
+	}
+	if (Date.now() >= deadline) throw new Undecided();
+	state.woken = hasSucceeded(context)
+		.catch(() => false)
+		.then((succeeded) => {
+			// The service hears of the failure and delivers again: that wakes it.
+			if (!succeeded) state.woken = undefined;
+			return succeeded;
+		});
+	suspension.resumed = true;
+	for (const item of Object.values(suspension.items)) {
+		item.completed = state.completed.has(submissionKey(item));
+	}
+	return { workflowData: wake(sleeping) };
+}
+
+function refused(context: IWebhookFunctions): IWebhookResponseData {
+	return respond(context, 401, 'Signature refused');
+}
+
+function suspensionOf({ nodeContext }: Sleeping): Suspension | undefined {
+	const { suspension } = nodeContext as { suspension?: Suspension };
+	return suspension?.asleep && !suspension.resumed ? suspension : undefined;
+}
+
+function itemOf({ body }: Delivery, { items }: Suspension): WaitingItem | undefined {
+	return Object.values(items).find(
+		({ taskId, botId }) => isId(taskId, body?.task_id) || isId(botId, body?.bot_id),
+	);
+}
+
+function isId(id: string | undefined, value: unknown): boolean {
+	return id !== undefined && (value === id || (typeof value === 'number' && String(value) === id));
+}
+
+/**
+ * Verifies the signature with the secret of this one submission. A secret that was sealed with an
+ * API key since rotated cannot be read any more: then the service itself is asked, with the new key.
+ */
+async function isGenuine(
+	now: Call,
+	state: KnownEndings,
+	delivery: Delivery,
+	item: WaitingItem,
+): Promise<boolean> {
+	const { apiKey } = await keptCredential(now, state);
+	const sealedSecret = item.sealedSecret ?? '';
+	const secret = unseal(apiKey, SUBMISSION_SECRET, submissionKey(item), sealedSecret);
+	if (secret !== undefined) {
+		const isSigned = isSignedWith(secret, delivery);
+		const { status } = delivery.body ?? {};
+		if (isSigned && status === 'completed') state.completed.add(submissionKey(item));
+		return isSigned;
+	}
+	return await hasEndedAtService(now, state, item);
+}
+
+/** For the log. Only the words of this package are certain to hold no secret. */
+function reasonOf(error: unknown): string {
+	if (error instanceof ServiceError) return error.message;
+	return error instanceof Error ? error.name : typeof error;
+}

@@ -1,0 +1,94 @@
+import type { IExecutePaginationFunctions, IN8nHttpFullResponse } from 'n8n-workflow';
+
+import { STALE } from '../../shared/webhook/handOverEnvelope';
+
+/** How long a trigger may take to answer, in ms. */
+const TIMEOUT_MS = 10_000;
+
+/** What the trigger answered. No status: nothing did. */
+export interface Reply {
+	status?: number;
+	stored?: boolean;
+	/** The hand-over is too old, or comes from the future. */
+	isStale?: boolean;
+	/** What is wrong with the parameters of the trigger. */
+	reason?: string;
+}
+
+/** One hand-over. Never throws. */
+export async function put(
+	context: IExecutePaginationFunctions,
+	url: string,
+	sealed: string,
+): Promise<Reply> {
+	try {
+		const answer: IN8nHttpFullResponse = await context.helpers.httpRequest({
+			method: 'PUT',
+			url,
+			body: { sealed },
+			json: true,
+			disableFollowRedirect: true,
+			ignoreHttpStatusErrors: true,
+			returnFullResponse: true,
+			timeout: TIMEOUT_MS,
+		});
+		const { stored, message } = (answer.body ?? {}) as { stored?: unknown; message?: unknown };
+		return {
+			status: answer.statusCode,
+			stored: typeof stored === 'boolean' ? stored : undefined,
+			isStale: answer.statusCode === 401 && message === STALE,
+			reason: answer.statusCode === 422 ? String(message).slice(0, 300) : undefined,
+		};
+	} catch {
+		return {};
+	}
+}
+
+/** What to tell the user about a trigger that has not stored what it was handed. */
+export function whatIsWrong({
+	status,
+	stored,
+	isStale,
+	reason,
+}: Reply): [reason: string, next: string] {
+	if (status === undefined) {
+		return [
+			'n8n cannot reach its address',
+			"Check 'Trigger URL', and whether n8n may call its own public address (with N8N_SSRF_PROTECTION_ENABLED, add it to N8N_SSRF_ALLOWED_HOSTNAMES).",
+		];
+	}
+	if (status === 404) {
+		return [
+			'its workflow is not active',
+			"Publish (activate) the workflow of the trigger, or copy its address into 'Trigger URL' again. A Test URL works only for two minutes after 'Execute step' of the trigger.",
+		];
+	}
+	if (isStale) {
+		return [
+			'the clocks of the two machines differ by more than a minute',
+			'Set the clocks of both n8n machines, for example with NTP.',
+		];
+	}
+	if (status === 401) {
+		return [
+			'it does not accept what this node has sealed',
+			'Choose the same credential in both nodes: they have to have the same API key.',
+		];
+	}
+	if (reason !== undefined) {
+		return [
+			`its own parameters cannot be used: ${reason}`,
+			'Correct the parameter in the Transcriber Trigger node, then publish its workflow again (n8n 1: activate it).',
+		];
+	}
+	if (stored === false) {
+		return [
+			'it has not confirmed within a minute that the secret is stored',
+			'Check whether the database of n8n is writable and not overloaded.',
+		];
+	}
+	return [
+		`its address answered HTTP ${status}, but not as a Transcriber Trigger does`,
+		"Copy the address from the Transcriber Trigger node into 'Trigger URL' again.",
+	];
+}

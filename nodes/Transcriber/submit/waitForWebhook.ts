@@ -1,0 +1,237 @@
+import type {
+	IDataObject,
+	IExecutePaginationFunctions,
+	INodeExecutionData,
+	NodeOperationError,
+} from 'n8n-workflow';
+
+import { isToolCall } from '../../shared/n8nInternals/nodeRuns';
+import { assertCanSuspend, suspend } from '../../shared/n8nInternals/suspension';
+import { isBatched, type NodeRun } from '../item/nodeRun';
+import { hasEnded } from '../../shared/api/undocumented';
+import { recall, runOf } from './submissionMemory';
+import { POLL } from '../wait/polling';
+import { idFields, idsIn, submissionName, type SubmissionIds } from '../../shared/api/submission';
+import type { Suspension, WaitingItem } from './sleepingItems';
+import { checkBalance, deadlineFor, finishedTask } from '../wait/finishedTask';
+import { waitOptionsOf } from '../wait/waitOptions';
+import { checkOwnAddress } from '../../shared/webhook/publicAddress';
+import { refuse } from '../../shared/parameters/refuse';
+import type { RoutingRequest } from '../../shared/api/types';
+import { look } from '../../shared/api/taskState';
+
+/** A submission this young needs no look: a delivery that came too early is repeated by the service. */
+const YOUNG_MS = 5_000;
+
+/** How long a woken run may wait for a task that has ended but does not say so yet, in ms. */
+const AFTER_WAKING_MS = 120_000;
+
+/**
+ * 'Wait for the Transcript (Webhook)': suspends the execution until every task of the run has ended. n8n runs the
+ * node again then, or when the time is up; what was accepted is not submitted again (see `recall`),
+ * so all that is left to do is to fetch the results.
+ */
+export async function awaitDelivery(
+	context: IExecutePaginationFunctions,
+	answer: IDataObject,
+	run: NodeRun,
+): Promise<INodeExecutionData[]> {
+	const itemIndex = context.getItemIndex();
+	const ids = idsIn(answer);
+	const woken = wokenRun(context);
+	if (woken) return [await resultAfterSleep(context, ids, woken, run)];
+	checkBalance(context, answer, ids);
+	assertCanAwait(context);
+
+	// A node sleeps as a whole: one item that no delivery can wake keeps the run awake.
+	if (!comesToThisExecution(context)) run.cannotSleep = true;
+	await run.waitForAll('submitted', itemIndex);
+	if (run.hasFailed() && !context.continueOnFail()) return [{ json: answer }];
+	if (run.cannotSleep) {
+		const { scheduled_start_at: start } = answer;
+		return [await finishedTask(context, { ...idFields(ids), scheduled_start_at: start }, { run })];
+	}
+	const item = await waitingItem(context, answer, ids);
+	const suspension = suspensionFor(context, answer, run);
+	suspension.items[itemIndex] = item;
+	await run.waitForAll('looked at', itemIndex);
+	// One that stops the node must not leave an execution behind that sleeps.
+	if (run.hasFailed() && !context.continueOnFail()) return [{ json: answer }];
+	if (Object.values(suspension.items).every(({ ended }) => ended)) {
+		// Nothing sleeps: what was refused for a moment may be submitted when n8n tries again.
+		delete contextOf(context).suspension;
+		return [await finishedTask(context, idFields(ids), { run })];
+	}
+	suspension.refused = run.refusals();
+	if (!suspension.asleep) {
+		suspension.asleep = true;
+		run.isAsleep = true;
+		await suspend(context, new Date(suspension.until));
+	}
+	// Retry On Fail takes an output with an `error` for a failure, and would run the node again.
+	const shown = Object.entries(answer).filter(([name]) => name !== 'error');
+	return [{ json: Object.fromEntries(shown) }];
+}
+
+/** An item that failed before its execution was suspended is not submitted after all. */
+export function checkNotRefusedBefore(context: IExecutePaginationFunctions): void {
+	const reason = wokenRun(context)?.refused[context.getItemIndex()];
+	if (reason === undefined) return;
+	throw refuse(context, reason, 'The other items of this run were waited for.');
+}
+
+/** Where the service delivers to a suspended execution of this node. */
+export function resumeAddress(
+	context: IExecutePaginationFunctions,
+	request: RoutingRequest,
+): string {
+	assertCanAwait(context);
+	const address = ownAddress(context);
+	checkOwnAddress(context, request, address, 'The webhook address of this n8n');
+	return address;
+}
+
+/** The address of this execution of this node. */
+export function ownAddress(context: IExecutePaginationFunctions): string {
+	const address = new URL(String(context.evaluateExpression('{{ $execution.resumeUrl }}', 0)));
+	address.pathname += `/${context.getNode().id}`;
+	return address.href;
+}
+
+/** Whether the service delivers what was accepted for this item here, and not to an older execution. */
+function comesToThisExecution(context: IExecutePaginationFunctions): boolean {
+	const memory = recall(context);
+	return memory?.state === 'accepted' && memory.deliversTo === ownAddress(context);
+}
+
+/** Throws where this execution cannot be suspended for the node. */
+function assertCanAwait(context: IExecutePaginationFunctions): void {
+	const node = context.getNode();
+	if (isToolCall(context) || node.rewireOutputLogTo === 'ai_tool') {
+		throw refuse(
+			context,
+			"'Wait for the Transcript (Webhook)' cannot be used by an AI agent, because it suspends the execution",
+			"Choose Wait for the Transcript (Polling) in 'Get the Transcript'.",
+		);
+	}
+	if (isBatched(context)) {
+		throw refuse(
+			context,
+			"'Wait for the Transcript (Webhook)' cannot be combined with the batching option",
+			'Remove the batching: this node keeps to the rate limits of the service by itself.',
+		);
+	}
+	assertCanSuspend(context);
+}
+
+function contextOf(context: IExecutePaginationFunctions): { suspension?: Suspension } {
+	return context.getContext('node');
+}
+
+function wokenRun(context: IExecutePaginationFunctions): Suspension | undefined {
+	const { suspension } = contextOf(context);
+	if (!suspension) return undefined;
+	const { index, isLate } = runOf(context);
+	return index === suspension.run && (suspension.resumed || isLate) ? suspension : undefined;
+}
+
+/**
+ * The result of an item after its execution was woken, or when its time is up. A delivery may have
+ * got lost, if n8n was down for longer than the service repeats it: so the service is asked once
+ * more, and only what is still open is an error. That holds for an item that was not waited for, too.
+ */
+async function resultAfterSleep(
+	context: IExecutePaginationFunctions,
+	ids: SubmissionIds,
+	suspension: Suspension,
+	run: NodeRun,
+): Promise<INodeExecutionData> {
+	const itemIndex = context.getItemIndex();
+	const item = suspension.items[itemIndex];
+	if (!suspension.resumed || !item) {
+		const state = await lookNow(context, ids);
+		const ended = hasEnded(state.status);
+		if (item) item.ended = ended;
+		await run.waitForAll('looked at', itemIndex);
+		if (!ended) throw timedOut(context, suspension, ids);
+		return await finishedTask(context, idFields(ids), { run, ended: state });
+	}
+	const needsNoLook = item.completed && ids.taskId && waitOptionsOf(context).includeResult;
+	const state: IDataObject = needsNoLook
+		? { ...idFields(ids), status: 'completed' }
+		: await lookNow(context, ids);
+	const ended = hasEnded(state.status) ? state : undefined;
+	// The queue of the looks is not counted: each has had its turn by now.
+	const deadline = Date.now() + AFTER_WAKING_MS;
+	const words = 'although the service has reported its end';
+	return await finishedTask(context, idFields(ids), { run, bound: { deadline, words }, ended });
+}
+
+function suspensionFor(
+	context: IExecutePaginationFunctions,
+	answer: IDataObject,
+	run: NodeRun,
+): Suspension {
+	const nodeContext = contextOf(context);
+	const { index } = runOf(context);
+	if (nodeContext.suspension?.run !== index) {
+		nodeContext.suspension = { run: index, until: 0, items: {}, refused: {} };
+	}
+	const { suspension } = nodeContext;
+	suspension.refused = run.refusals();
+	suspension.until = Math.max(suspension.until, deadlineFor(context, answer));
+	return suspension;
+}
+
+async function waitingItem(
+	context: IExecutePaginationFunctions,
+	answer: IDataObject,
+	ids: SubmissionIds,
+): Promise<WaitingItem> {
+	const accepted = recall(context);
+	if (accepted?.state !== 'accepted') return ids;
+	const item: WaitingItem = { ...ids, sealedSecret: accepted.sealedSecret };
+	// An execution that does not sleep yet refuses deliveries. Of many submissions, or slow ones, the
+	// first may have ended, and their deliveries been given up, before the last one is submitted.
+	const isOld = Date.now() - accepted.at > YOUNG_MS;
+	const hasToFail = waitOptionsOf(context).onInsufficientBalance === 'fail';
+	// The answer to the submit need not say that the balance is too low, and what it says is no proof.
+	if (isOld || hasToFail || hasEnded(answer.status)) {
+		const state = await lookNow(context, ids);
+		checkBalance(context, state, ids);
+		item.ended = hasEnded(state.status);
+	}
+	return item;
+}
+
+/** Asks the service itself, for a minute at most. A look that fails means: not yet, and gives `{}`. */
+async function lookNow(
+	context: IExecutePaginationFunctions,
+	ids: SubmissionIds,
+): Promise<IDataObject> {
+	const state = await look(context, idFields(ids), { fromTurn: POLL.look }).catch(
+		(): IDataObject => ({}),
+	);
+	context.getExecutionCancelSignal()?.throwIfAborted();
+	return state;
+}
+
+/** Names what has not ended: for an item that was waited for, all of the run. */
+function timedOut(
+	context: IExecutePaginationFunctions,
+	{ items, refused }: Suspension,
+	ids: SubmissionIds,
+): NodeOperationError {
+	const itemIndex = context.getItemIndex();
+	const isWaitedFor = items[itemIndex] !== undefined;
+	const open = isWaitedFor ? Object.values(items).filter(({ ended }) => !ended) : [ids];
+	const names = open.map(submissionName).join(', ');
+	const before = refused[itemIndex];
+	return refuse(
+		context,
+		isWaitedFor
+			? `Not ended within ${waitOptionsOf(context).timeout} minutes: ${names}`
+			: (before ?? `Not ended so far: ${names}`),
+		"It goes on at the service and is not lost. Fetch the result with Transcript: Wait Until Finished (of a bot with Meeting: Wait Until Transcribed), or raise 'Timeout'.",
+	);
+}

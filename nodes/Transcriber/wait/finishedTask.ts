@@ -1,0 +1,220 @@
+import type {
+	IDataObject,
+	IExecutePaginationFunctions,
+	INodeExecutionData,
+	NodeOperationError,
+} from 'n8n-workflow';
+
+import { pause } from '../../shared/api/abortable';
+import { ServiceError } from '../../shared/api/serviceError';
+import type { Problem } from '../../shared/api/problem';
+import { RETRY, delayBeforeRetry } from '../../shared/api/retry';
+import type { NodeRun } from '../item/nodeRun';
+import { awaitsBalance, isCancelled } from '../../shared/api/undocumented';
+import { recordingOf } from '../item/inputFile';
+import { untilEnded, type Outlook, type Polling } from './polling';
+import { NotThereYet, addExport, fetchResult, transcript } from '../../shared/api/result';
+import { idFields, idsIn, type SubmissionIds } from '../../shared/api/submission';
+import { waitOptionsOf } from './waitOptions';
+import { refuse } from '../../shared/parameters/refuse';
+
+/** A bot can be scheduled at most 30 days ahead (service document, "Limits"); in ms, with a day to spare. */
+const LONGEST_SCHEDULE = 31 * 24 * 3600 * 1000;
+
+/**
+ * When waiting that begins at `from` ends, both in ms since 1970. For a scheduled bot the time
+ * counts from its start.
+ */
+export function deadlineFor(
+	context: IExecutePaginationFunctions,
+	answer: IDataObject,
+	from = Date.now(),
+): number {
+	const start = Date.parse(String(answer.scheduled_start_at ?? '')) || from;
+	const counted = Math.min(Math.max(from, start), from + LONGEST_SCHEDULE);
+	return counted + waitOptionsOf(context).timeout * 60_000;
+}
+
+/** Throws when a submission waits for balance and 'On Insufficient Balance' says to fail. */
+export function checkBalance(
+	context: IExecutePaginationFunctions,
+	state: IDataObject,
+	ids: SubmissionIds,
+): void {
+	if (!awaitsBalance(state) || waitOptionsOf(context).onInsufficientBalance !== 'fail') return;
+	throw refuse(
+		context,
+		`${nameOf({ ...ids, ...idsIn(state) })} waits because the balance is too low`,
+		'The recording is stored and needs no second upload: top up the balance, and the service starts on its own within minutes. Fetch the result later with Transcript: Wait Until Finished.',
+	);
+}
+
+interface Waiting {
+	run?: NodeRun;
+	/** When waiting ends, in ms since 1970, and the end of the message then; without it 'Timeout' counts from now. */
+	bound?: { deadline: number; words: string };
+	/** The state in which the task is known to have ended: it is not looked at again. */
+	ended?: IDataObject;
+	/** The id comes from the user: what the service says against the first look is reported at once. */
+	reportsRefusal?: boolean;
+}
+
+/**
+ * Waits until the submitted or given task has ended and returns its result (see `transcript`), with
+ * an exported document beside it if one was asked for. A task that fails, is cancelled or outlives
+ * the timeout is an error that names it.
+ */
+export async function finishedTask(
+	context: IExecutePaginationFunctions,
+	submitted: IDataObject,
+	{ run, bound, ended, reportsRefusal }: Waiting = {},
+): Promise<INodeExecutionData> {
+	const options = waitOptionsOf(context);
+	const given = idsIn(submitted);
+	const began = Date.now();
+	const polling: Polling = {
+		ids: given,
+		state: submitted,
+		pollInterval: options.pollInterval * 1000,
+		deadlineFor: (state) => bound?.deadline ?? deadlineFor(context, state, began),
+		reportsRefusal,
+		check: (state) => checkBalance(context, state, given),
+	};
+	const outlook: Outlook = ended
+		? { state: ended, hasEnded: true }
+		: await untilEnded(context, polling);
+	const { state } = outlook;
+	const ids = { ...given, ...withoutMissing(idsIn(state)) };
+	if (!outlook.hasEnded) throw notEnded(context, outlook, ids, bound?.words);
+	if (state.status !== 'completed' || !ids.taskId) {
+		run?.endWithoutTranscript(context.getItemIndex());
+		throw endedBadly(context, state, ids);
+	}
+
+	const { taskId } = ids;
+	const facts = { ...idFields(ids), status: state.status };
+	const bounds = { once: true };
+	return await patiently(context, taskId, async () => {
+		const json = options.includeResult
+			? transcript(await fetchResult(context, taskId, bounds), facts)
+			: transcript({}, { ...state, ...facts });
+		if (options.exportFormat === 'none') return { json };
+		return await addExport(
+			context,
+			{ json },
+			{
+				taskId,
+				format: options.exportFormat,
+				as: options.exportAs,
+				property: options.exportBinaryPropertyName,
+				fileName: nameOfRecording(context),
+				bounds,
+			},
+		);
+	});
+}
+
+function withoutMissing(ids: SubmissionIds): SubmissionIds {
+	return Object.fromEntries(Object.entries(ids).filter(([, id]) => id !== undefined));
+}
+
+/**
+ * Fetches what a finished task has, with single attempts. The task is paid, so a failure is tried
+ * again for a while, also where a single request would not be. Patience counts from the first failure:
+ * many tasks of one run queue for the rate limit, and that is no answer of the service.
+ */
+async function patiently<T>(
+	context: IExecutePaginationFunctions,
+	taskId: string,
+	work: () => Promise<T>,
+): Promise<T> {
+	let failedAt: number | undefined;
+	for (let tries = 1; ; tries++) {
+		let failure: unknown;
+		try {
+			return await work();
+		} catch (error) {
+			failure = error;
+		}
+		const cancelled = context.getExecutionCancelSignal();
+		if (cancelled?.aborted) throw failure;
+		failedAt ??= Date.now();
+		const left = failedAt + RETRY.patienceWhenBroken - Date.now();
+		const delay = mayPass(failure)
+			? delayBeforeRetry(retryAfterIn(failure), tries, left)
+			: undefined;
+		if (delay === undefined) {
+			// Other errors name the task and what to do.
+			if (!(failure instanceof ServiceError)) throw failure;
+			failure.message = `Task ${taskId} has finished, but its result cannot be fetched: ${failure.message}`;
+			failure.description = `${failure.description ?? ''} The transcript is not lost. Fetch it with Transcript: Get Result.`;
+			throw failure;
+		}
+		await pause(delay, cancelled);
+	}
+}
+
+function retryAfterIn(failure: unknown): Pick<Problem, 'retryAfter'> {
+	return failure instanceof ServiceError ? failure.problem : {};
+}
+
+/** Whether a failure may be over soon: a key in rotation, a result that is not there yet, a fault. */
+function mayPass(failure: unknown): boolean {
+	if (!(failure instanceof ServiceError)) return failure instanceof NotThereYet;
+	const { status, transport } = failure.problem;
+	if (transport === 'notJson') return true;
+	return status === undefined || status >= 500 || [401, 404, 409, 425, 429].includes(status);
+}
+
+/** The recording's own name, where there is one: `interview.mp3` becomes `interview.srt`. */
+function nameOfRecording(context: IExecutePaginationFunctions): string | undefined {
+	if (context.getNodeParameter('operation') !== 'transcribeFile') return undefined;
+	return recordingOf(context).binary.fileName?.replace(/\.[^.]+$/, '') || undefined;
+}
+
+function endedBadly(
+	context: IExecutePaginationFunctions,
+	state: IDataObject,
+	ids: SubmissionIds,
+): NodeOperationError {
+	const { error } = state;
+	const reason = error ? `: ${typeof error === 'string' ? error : JSON.stringify(error)}` : '';
+	const name = nameOf(ids);
+	return refuse(
+		context,
+		isCancelled(state.status) ? `${name} was cancelled` : `${name} failed${reason}`,
+		'A failed task is not charged. Correct the recording or the link, then submit it again in a new execution.',
+	);
+}
+
+const FETCH_LATER =
+	'fetch it with Transcript: Wait Until Finished (a bot with Meeting: Wait Until Transcribed)';
+
+/** The time is up, or the service has refused every look for a while. */
+function notEnded(
+	context: IExecutePaginationFunctions,
+	{ state, failure, isRefused }: Outlook,
+	ids: SubmissionIds,
+	words = `within ${waitOptionsOf(context).timeout} minutes`,
+): Error {
+	const isKeyRefused = failure instanceof ServiceError && failure.problem.status === 401;
+	if (failure instanceof ServiceError && isRefused) {
+		failure.message = `${nameOf(ids)}: ${failure.message}`;
+		const next = isKeyRefused ? 'Correct the key, then' : 'If it is there later,';
+		failure.description = `${failure.description ?? ''} The service has answered this for two minutes. What was submitted is not lost. ${next} ${FETCH_LATER}.`;
+		return failure;
+	}
+	const balance = awaitsBalance(state) ? ', and waits for a higher balance' : '';
+	const status = `status: ${String(state.status ?? 'not known')}${balance}`;
+	const lookFailed = failure ? `; the last look: ${failure.message}` : '';
+	const next = isKeyRefused ? 'Correct the key, then' : "Raise 'Timeout', or later";
+	return refuse(
+		context,
+		`${nameOf(ids)} has not ended ${words} (${status}${lookFailed})`,
+		`It goes on at the service and is not lost. ${next} ${FETCH_LATER}.`,
+	);
+}
+
+function nameOf({ taskId, botId }: SubmissionIds): string {
+	return taskId ? `Task ${taskId}` : `Meeting bot ${botId}`;
+}

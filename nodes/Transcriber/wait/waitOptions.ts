@@ -1,0 +1,59 @@
+import type { IExecuteSingleFunctions } from 'n8n-workflow';
+
+import {
+	booleanIn,
+	choiceIn,
+	collectionIn,
+	numberIn,
+	textIn,
+} from '../../shared/parameters/values';
+import { EXPORT_FORMATS, type ExportFormat } from '../../shared/api/result';
+
+/** 'Wait Options', read and complete. */
+export interface WaitOptions {
+	/** Between two looks, in seconds. */
+	pollInterval: number;
+	/** In minutes. */
+	timeout: number;
+	includeResult: boolean;
+	exportFormat: ExportFormat | 'none';
+	/** A binary file, or the text in the output field `export`. */
+	exportAs: 'file' | 'text';
+	exportBinaryPropertyName: string;
+	onInsufficientBalance: 'keepWaiting' | 'fail';
+}
+
+/** Longer ones would overflow a timer of Node.js. */
+const LONGEST_POLL_INTERVAL_SECONDS = 24 * 3600;
+
+const LONGEST_TIMEOUT_MINUTES = 60 * 24 * 60;
+
+/** 'Wait Options' of the item. Refuses a value that makes no sense. */
+export function waitOptionsOf(
+	context: Pick<IExecuteSingleFunctions, 'getNode' | 'getNodeParameter'>,
+): WaitOptions {
+	const given = collectionIn(context, context.getNodeParameter('waitOptions', {}), 'Wait Options');
+	const seconds = { above: 0, max: LONGEST_POLL_INTERVAL_SECONDS };
+	const minutes = { above: 0, max: LONGEST_TIMEOUT_MINUTES };
+	const formats = ['none', ...EXPORT_FORMATS] as const;
+	const onBalance = ['keepWaiting', 'fail'] as const;
+	const field = textIn(context, given.exportBinaryPropertyName, 'Put Output File in Field');
+	return {
+		pollInterval: numberIn(context, given.pollInterval, 'Poll Interval', seconds) ?? 10,
+		timeout: numberIn(context, given.timeout, 'Timeout', minutes) ?? 180,
+		includeResult: booleanIn(context, given.includeResult, 'Include Result') ?? true,
+		exportFormat: choiceIn(context, given.exportFormat, 'Export Format', formats) ?? 'none',
+		exportAs: choiceIn(context, given.exportAs, 'Export As', ['file', 'text']) ?? 'file',
+		exportBinaryPropertyName: field ?? 'data',
+		onInsufficientBalance:
+			choiceIn(context, given.onInsufficientBalance, 'On Insufficient Balance', onBalance) ??
+			'keepWaiting',
+	};
+}
+
+/** A wait option that makes no sense is refused before anything is submitted. */
+export function checkWaitOptions(
+	context: Pick<IExecuteSingleFunctions, 'getNode' | 'getNodeParameter'>,
+): void {
+	waitOptionsOf(context);
+}

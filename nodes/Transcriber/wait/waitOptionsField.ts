@@ -1,0 +1,53 @@
+import type { INodeProperties } from 'n8n-workflow';
+
+import { outputOptions } from '../../shared/fields';
+
+const ownOptions: INodeProperties[] = [
+	{
+		displayName: 'On Insufficient Balance',
+		name: 'onInsufficientBalance',
+		type: 'options',
+		default: 'keepWaiting',
+		description: 'What to do when the task waits because the balance is too low',
+		options: [
+			{ name: 'Fail', value: 'fail', description: 'Stop with an error at once' },
+			{
+				name: 'Keep Waiting',
+				value: 'keepWaiting',
+				description: 'The service continues within minutes after a top-up',
+			},
+		],
+	},
+	{
+		displayName: 'Poll Interval',
+		name: 'pollInterval',
+		type: 'number',
+		default: 10,
+		typeOptions: { minValue: 1, maxValue: 86400 },
+		description: 'Seconds between two status requests. The service advises 5 to 15.',
+		hint: 'In seconds',
+		// A suspended execution looks at nothing.
+		displayOptions: { hide: { '/onCompletion': ['awaitWebhook'] } },
+	},
+	{
+		displayName: 'Timeout',
+		name: 'timeout',
+		type: 'number',
+		default: 180,
+		typeOptions: { minValue: 1, maxValue: 86400 },
+		description: 'Minutes to wait before giving up. The task continues at the service.',
+		hint: 'In minutes',
+	},
+];
+
+/** 'Wait Options' of everything that waits for a transcript. */
+export const waitOptionsField: INodeProperties = {
+	displayName: 'Wait Options',
+	name: 'waitOptions',
+	type: 'collection',
+	placeholder: 'Add option',
+	default: {},
+	options: [...outputOptions, ...ownOptions].sort((a, b) =>
+		a.displayName < b.displayName ? -1 : 1,
+	),
+};

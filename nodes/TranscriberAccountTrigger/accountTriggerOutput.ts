@@ -1,0 +1,81 @@
+import type { IDataObject, INodeExecutionData, IPollFunctions } from 'n8n-workflow';
+
+import {
+	addExport,
+	EXPORT_FORMATS,
+	fetchResult,
+	transcript,
+	type ExportFormat,
+} from '../shared/api/result';
+import {
+	booleanIn,
+	choiceIn,
+	choicesIn,
+	collectionIn,
+	required,
+	textIn,
+} from '../shared/parameters/values';
+import { titleOf } from '../shared/api/undocumented';
+import { call } from '../shared/api/call';
+
+/** What the user has chosen, checked. */
+export interface Wanted {
+	completed: boolean;
+	failed: boolean;
+	includeResult: boolean;
+	exportFormat?: ExportFormat;
+	exportAs: 'file' | 'text';
+	property?: string;
+}
+
+/** Reads and checks the parameters. Throws a NodeOperationError that names the wrong one. */
+export function wantedOf(context: IPollFunctions): Wanted {
+	const names = ['transcriptCompleted', 'transcriptFailed'] as const;
+	const chosen = choicesIn(context, context.getNodeParameter('events', []), 'Trigger On', names);
+	const events = required(context, chosen?.length ? chosen : undefined, 'Trigger On');
+	const given = collectionIn(context, context.getNodeParameter('options', {}), 'Options');
+	const formats = ['none', ...EXPORT_FORMATS] as const;
+	const format = choiceIn(context, given.exportFormat, 'Export Format', formats) ?? 'none';
+	return {
+		completed: events.includes('transcriptCompleted'),
+		failed: events.includes('transcriptFailed'),
+		includeResult: booleanIn(context, given.includeResult, 'Include Result') ?? true,
+		exportFormat: format === 'none' ? undefined : format,
+		exportAs: choiceIn(context, given.exportAs, 'Export As', ['file', 'text']) ?? 'file',
+		property: textIn(context, given.exportBinaryPropertyName, 'Put Output File in Field'),
+	};
+}
+
+/** Whether this task starts the workflow. What is not completed has failed, be it cancelled. */
+export function isWanted({ status }: IDataObject, { completed, failed }: Wanted): boolean {
+	return status === 'completed' ? completed : failed;
+}
+
+/** How many requests {@link outputOf} makes at most. */
+export function costOf({ status, error }: IDataObject, wanted: Wanted): number {
+	if (status !== 'completed') return error === undefined ? 1 : 0;
+	return Number(wanted.includeResult) + Number(wanted.exportFormat !== undefined);
+}
+
+/** What the workflow starts with: the task with its result, or with the reason of its failure. */
+export async function outputOf(
+	context: IPollFunctions,
+	task: IDataObject & { task_id: string },
+	wanted: Wanted,
+	deadline: number,
+): Promise<INodeExecutionData> {
+	const taskId = task.task_id;
+	if (task.status !== 'completed') {
+		if (task.error !== undefined) return { json: transcript({}, task) };
+		const url = `/tasks/${encodeURIComponent(taskId)}`;
+		const whole = await call(context, { method: 'GET', url }, { deadline });
+		return { json: transcript({}, { ...task, ...whole, task_id: taskId, status: task.status }) };
+	}
+	const result = wanted.includeResult ? await fetchResult(context, taskId, { deadline }) : {};
+	const item = { json: transcript(result, task) };
+	const { exportFormat: format, exportAs: as, property } = wanted;
+	if (!format) return item;
+	const fileName = titleOf(task)?.replace(/\.[^.]+$/, '');
+	const bounds = { deadline };
+	return await addExport(context, item, { taskId, format, as, property, fileName, bounds });
+}

@@ -1,0 +1,97 @@
+import type { IDataObject, IPollFunctions } from 'n8n-workflow';
+import { ServiceError } from '../shared/api/serviceError';
+import { TaskList } from '../shared/api/taskList';
+import { refuse } from '../shared/parameters/refuse';
+import { call } from '../shared/api/call';
+
+/** Reads the tasks of the account with a limited number of requests, until a deadline. */
+export class Reader {
+	private readonly all: TaskList;
+
+	constructor(
+		private readonly caller: IPollFunctions,
+		/** The page size that the service accepted last time. */
+		size: number,
+		/** How many requests are left, but for those that find out the page size. */
+		private left: number,
+		/** In ms since 1970. */
+		public deadline: number,
+	) {
+		this.all = new TaskList(caller, {}, size);
+	}
+
+	/** How many requests have been made. */
+	made = 0;
+
+	/** How many tasks are asked for at a time. */
+	get size(): number {
+		return this.all.size;
+	}
+
+	/** Whether there is time, and so many requests are left. */
+	has(requests: number): boolean {
+		return this.left >= requests && Date.now() < this.deadline;
+	}
+
+	/**
+	 * The tasks from `offset` on, at most a page; those in one state where that is given. A place
+	 * behind the first page that the service refuses is behind the end of the list.
+	 */
+	async page(offset: number, status?: string): Promise<IDataObject[]> {
+		this.left -= 1;
+		this.made += 1;
+		const list = status ? new TaskList(this.caller, { status }, this.size) : this.all;
+		const page = list.page(offset, this.deadline);
+		return offset > 0 ? ((await unlessRefused(page)) ?? []) : await page;
+	}
+
+	/** GET /tasks/{id}, with at most `maxMs` for the answer. */
+	async task(id: string, maxMs: number): Promise<IDataObject> {
+		this.made += 1;
+		const url = `/tasks/${encodeURIComponent(id)}`;
+		const deadline = Math.min(this.deadline, Date.now() + maxMs);
+		const task = await call(this.caller, { method: 'GET', url }, { deadline });
+		return { ...task, task_id: id };
+	}
+
+	/**
+	 * Where the list ends, from a place before its end: in steps twice as long each time, then by
+	 * halves: some 20 requests at most. Undefined where they do not suffice.
+	 */
+	async end(from: number): Promise<number | undefined> {
+		let low = from;
+		let high = Infinity;
+		for (let step = Math.max(this.size, from); low < high; step *= 2) {
+			if (!this.has(1)) return undefined;
+			const place = high === Infinity ? low + step : Math.floor((low + high) / 2);
+			const { length } = await this.page(place);
+			if (length > 0) low = place + length;
+			else high = place;
+		}
+		return low;
+	}
+
+	/** The list has no end, as far as can be seen in the time there is. */
+	endless() {
+		return refuse(
+			this.caller,
+			'The list of tasks could not be read to its end',
+			'Publish the workflow again in some minutes. Without the end of the list, new transcripts cannot be told from those that were there before.',
+		);
+	}
+}
+
+/** The service does not want the request as it is: to repeat it is of no use. */
+export function isRefused(error: unknown): boolean {
+	if (!(error instanceof ServiceError)) return false;
+	const { status = 0 } = error.problem;
+	return status >= 400 && status < 500 && ![401, 403, 408, 429].includes(status);
+}
+
+/** The answer; undefined where the service refuses for good. Any other failure is thrown. */
+export async function unlessRefused<T>(request: Promise<T>): Promise<T | undefined> {
+	return await request.catch((error: unknown) => {
+		if (!isRefused(error)) throw error;
+		return undefined;
+	});
+}

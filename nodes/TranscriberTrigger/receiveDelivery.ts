@@ -1,0 +1,109 @@
+import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
+
+import { ANSWER_WITHIN_MS, inTime } from '../shared/webhook/inTime';
+import { respond, deliveryFrom } from '../shared/webhook/delivery';
+import { webhookCredential } from '../shared/webhook/webhookCredential';
+import { hasSucceeded } from '../shared/n8nInternals/answered';
+import { eventIn, includesStatus, letterOf, type DeliveredEvent } from './event';
+import { Fetches } from './fetches';
+import { NOT_ENDED, outputFor, type Output } from './triggerOutput';
+import { settingsOf } from './settings';
+import { settle } from './settle';
+import { TriggerStore, type Ending } from './triggerStore';
+import { proofOf, verify } from './verify';
+import { wordOfService } from './statusAtService';
+
+const fetches = new Fetches<Awaited<ReturnType<typeof outputFor>>>();
+
+/**
+ * POST: a delivery of the service. Nothing is believed and no execution starts before the
+ * signature over the raw body is verified (service document, "Authentication"). After every answer
+ * but 200 the service tries again (service document, "Events"). Throws where nothing can be decided
+ * now, and then nothing has changed.
+ */
+export async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData> {
+	const deadline = Date.now() + ANSWER_WITHIN_MS;
+	const store = new TriggerStore(context);
+	const delivery = await inTime(deliveryFrom(context), deadline);
+	if ('refused' in delivery) return respond(context, delivery.refused, delivery.message);
+	let verdict = verify(delivery, store, await inTime(webhookCredential(context), deadline));
+	// The API key may have been changed a moment ago.
+	if (verdict.kind === 'unreadable') {
+		verdict = verify(delivery, store, await inTime(webhookCredential(context, true), deadline));
+	}
+	const proof = proofOf(delivery);
+	switch (verdict.kind) {
+		case 'forged':
+			return respond(context, 401, 'Signature refused');
+		case 'unknown':
+			return respond(context, 503, 'Its secret is not here yet');
+		case 'repeat':
+			if (store.isInFlight(verdict.id)) return respond(context, 503, 'Still at work on it');
+			store.keepEnding(verdict.id);
+			return respond(context, 200, 'Known');
+		case 'unreadable': {
+			const { id } = verdict;
+			const event = await inTime(wordOfService(context, id, delivery.body), deadline);
+			if (!event) return respond(context, 401, 'Signature refused');
+			return await emit(context, store, event, { id, by: 'word', proof }, deadline);
+		}
+		case 'genuine': {
+			const event = eventIn(delivery.body);
+			if (!event) return respond(context, 400, 'Not a delivery as documented');
+			const { spent } = verdict;
+			const id = verdict.id ?? event.taskId ?? event.botId ?? '';
+			const by = verdict.id === undefined ? 'shared' : 'own';
+			return await emit(context, store, event, { id, by, proof, spent }, deadline);
+		}
+	}
+}
+
+/** Starts an execution, once for each submission and final status. */
+async function emit(
+	context: IWebhookFunctions,
+	store: TriggerStore,
+	event: DeliveredEvent,
+	{ id, ...ending }: Omit<Ending, 'statuses'> & { id: string },
+	deadline: number,
+): Promise<IWebhookResponseData> {
+	const settings = settingsOf(context);
+	const { id: nodeId } = context.getNode();
+	const { taskId, botId, status } = event;
+	const place = JSON.stringify([nodeId, taskId, botId, status, ending.by, settings]);
+	const fetch = async () => await outputFor(context, event, settings);
+	if (settings.emitDuplicates && ending.by !== 'word') {
+		const output = await fetches.take(place, fetch, deadline);
+		if (output === NOT_ENDED) return respond(context, 400, 'Not a delivery as documented');
+		return output ? started(output) : respond(context, 200, 'Not selected');
+	}
+	// A repeat must not be told that all is well before it is.
+	if (store.isInFlight(id)) return respond(context, 503, 'Still at work on it');
+	const before = store.endingOf(id)?.statuses;
+	if (before !== undefined && includesStatus(before, event.status)) {
+		store.keepEnding(id);
+		return respond(context, 200, 'Known');
+	}
+
+	store.open(id);
+	let isDecided = false;
+	try {
+		const output = await fetches.take(place, fetch, deadline);
+		if (output === NOT_ENDED) return respond(context, 400, 'Not a delivery as documented');
+		const letters = `${before ?? ''}${letterOf(output?.status ?? event.status)}`;
+		store.end(id, { ...ending, statuses: letters });
+		isDecided = true;
+		settle(context);
+		if (!output) {
+			store.close(id, true);
+			return respond(context, 200, 'Not selected');
+		}
+		void hasSucceeded(context).then((succeeded) => store.close(id, succeeded));
+		return started(output);
+	} finally {
+		if (!isDecided) store.leave(id);
+	}
+}
+
+function started({ item }: Output) {
+	return { workflowData: [[item]], webhookResponse: { message: 'Accepted' } };
+}

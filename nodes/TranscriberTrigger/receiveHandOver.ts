@@ -1,0 +1,74 @@
+import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
+
+import { STALE, openHandOvers } from '../shared/webhook/handOverEnvelope';
+import { ANSWER_WITHIN_MS, inTime } from '../shared/webhook/inTime';
+import { seal, unseal } from '../shared/webhook/sealedSecret';
+import { respond, jsonBodyFrom } from '../shared/webhook/delivery';
+import { webhookCredential } from '../shared/webhook/webhookCredential';
+import { settingsOf } from './settings';
+import { isOwnCall, settle } from './settle';
+import { TriggerStore } from './triggerStore';
+import { STORED_SECRET } from './verify';
+
+/**
+ * PUT: takes in the secrets of submissions from a Transcriber node. Answers `stored: true` only when
+ * every secret is in the static data loaded for this call, sealed with the API key of now, and no
+ * other call can write over it. n8n saves after the answer and reports no failure, so the sender
+ * repeats until then.
+ */
+export async function takeIn(context: IWebhookFunctions): Promise<IWebhookResponseData> {
+	const deadline = Date.now() + ANSWER_WITHIN_MS;
+	const store = new TriggerStore(context);
+	const call = await inTime(jsonBodyFrom(context), deadline);
+	if ('refused' in call) return respond(context, call.refused, call.message);
+	if (isOwnCall(call.body)) return answerStored(context, store.isSettled());
+	const { sealed } = call.body;
+	if (typeof sealed !== 'string') return respond(context, 400, 'Not a hand-over');
+	const address = context.getNodeWebhookUrl('default') ?? '';
+	let { apiKey } = await inTime(webhookCredential(context), deadline);
+	let handOvers = openHandOvers(apiKey, address, sealed);
+	if (!handOvers) {
+		// The API key may have been changed a moment ago.
+		({ apiKey } = await inTime(webhookCredential(context, true), deadline));
+		handOvers = openHandOvers(apiKey, address, sealed);
+	}
+	if (!handOvers) return respond(context, 401, 'Hand-over refused');
+	if (handOvers === 'stale') return respond(context, 401, STALE);
+
+	// Nothing was submitted yet: this is the time to refuse. A secret that comes later is kept, whatever
+	// the parameters are by then.
+	if (handOvers.length === 0) {
+		const reason = reasonAgainstSettings(context);
+		if (reason) return respond(context, 422, reason);
+	}
+	let [areStored, areLoaded] = [true, true];
+	for (const { id, secret } of handOvers) {
+		if (store.endingOf(id)) continue;
+		const old = store.secretOf(id) ?? '';
+		const isSame = unseal(apiKey, STORED_SECRET, id, old) === secret;
+		store.keepSecret(id, isSame ? old : seal(apiKey, STORED_SECRET, id, secret));
+		areStored = store.isStored(id) && areStored;
+		areLoaded = store.isLoaded(id) && areLoaded;
+	}
+	if (!areLoaded) store.save();
+	if (!areStored) settle(context);
+	return answerStored(context, areStored);
+}
+
+/** Why what the user has configured cannot be used, in words for the error of the Transcriber node. */
+function reasonAgainstSettings(context: IWebhookFunctions): string | undefined {
+	try {
+		settingsOf(context);
+		return undefined;
+	} catch (error) {
+		return error instanceof Error ? error.message : String(error);
+	}
+}
+
+function answerStored(context: IWebhookFunctions, stored: boolean): IWebhookResponseData {
+	context
+		.getResponseObject()
+		.status(stored ? 200 : 202)
+		.json({ stored });
+	return { noWebhookResponse: true };
+}

@@ -1,0 +1,147 @@
+import type { INodeProperties } from 'n8n-workflow';
+import { exportFormatOptions, consentNotice, startAtField } from '../shared/fields';
+
+const forMeeting = { show: { source: ['meeting'] } };
+
+const eventOptions = [
+	{
+		name: 'Meeting Completed',
+		value: 'meetingCompleted',
+		description: 'The transcript of a meeting recording is ready',
+	},
+	{
+		name: 'Meeting Failed',
+		value: 'meetingFailed',
+		description: 'A meeting recording could not be transcribed',
+	},
+	{
+		name: 'Transcription Completed',
+		value: 'transcriptionCompleted',
+		description: 'The transcript of a file or link is ready',
+	},
+	{
+		name: 'Transcription Failed',
+		value: 'transcriptionFailed',
+		description: 'A file or link could not be transcribed',
+	},
+];
+
+const eventsField: INodeProperties = {
+	displayName: 'Trigger On',
+	name: 'events',
+	type: 'multiOptions',
+	required: true,
+	default: ['meetingCompleted', 'meetingFailed', 'transcriptionCompleted', 'transcriptionFailed'],
+	description: 'The events that start the workflow',
+	options: eventOptions,
+};
+
+export const triggerFields: INodeProperties[] = [
+	{
+		displayName: 'Source',
+		name: 'source',
+		type: 'options',
+		noDataExpression: true,
+		default: 'submissions',
+		description: 'Whose transcripts this trigger waits for',
+		options: [
+			{
+				name: 'One Meeting (Sends a Bot)',
+				value: 'meeting',
+				description:
+					'Publishing (activating) the workflow sends a bot to one meeting; unpublishing cancels the bot',
+			},
+			{
+				name: 'Recordings Sent by Transcriber Nodes',
+				value: 'submissions',
+				description: "Recordings that Transcriber nodes send with this trigger's URL",
+			},
+		],
+	},
+	{
+		displayName:
+			"Open 'Webhook URLs' above and copy the Production URL. In the Transcriber node choose 'Start Another Workflow When Ready' under 'Get the Transcript', and paste it there. Use the same credential in both nodes. Your n8n needs a public https address. Give this trigger a workflow of its own, without a polling trigger or a node that uses static data.",
+		name: 'submissionsNotice',
+		type: 'notice',
+		default: '',
+		displayOptions: { show: { source: ['submissions'] } },
+	},
+	{
+		displayName:
+			'The bot is sent when you publish the workflow (n8n 1: activate it), not when you execute this step for a test. Give this trigger a workflow of its own, without a polling trigger or a node that uses static data.',
+		name: 'meetingNotice',
+		type: 'notice',
+		default: '',
+		displayOptions: forMeeting,
+	},
+	{
+		displayName: 'Meeting URL',
+		name: 'meetingUrl',
+		type: 'string',
+		default: '',
+		required: true,
+		placeholder: 'e.g. https://meet.example.com/abc-defg-hij',
+		description: 'Invitation link of the meeting, on one of the five supported meeting services',
+		displayOptions: forMeeting,
+	},
+	{ ...consentNotice, displayOptions: forMeeting },
+	{
+		displayName: 'Consent Acknowledged',
+		name: 'consentAcknowledged',
+		type: 'boolean',
+		default: false,
+		description:
+			'Whether the participants know about the recording and agree to the processing of their personal data (Russian law 152-FZ). Without it no bot is sent.',
+		displayOptions: forMeeting,
+	},
+	{ ...startAtField, displayOptions: forMeeting },
+	{ ...eventsField, displayOptions: { show: { source: ['submissions'] } } },
+	{
+		...eventsField,
+		default: ['meetingCompleted', 'meetingFailed'],
+		// A bot makes no other events.
+		options: eventOptions.filter(({ value }) => value.startsWith('meeting')),
+		displayOptions: forMeeting,
+	},
+	{
+		displayName: 'Options',
+		name: 'options',
+		type: 'collection',
+		placeholder: 'Add option',
+		default: {},
+		options: [
+			{
+				displayName: 'Emit Duplicates',
+				name: 'emitDuplicates',
+				type: 'boolean',
+				default: false,
+				description:
+					'Whether to start the workflow again for a delivery that the service repeats, and to keep the secrets of finished tasks for that',
+			},
+			{
+				displayName: 'Export Format',
+				name: 'exportFormat',
+				type: 'options',
+				default: 'none',
+				description: 'A file to output beside the event, for example subtitles',
+				options: [{ name: 'None', value: 'none' }, ...exportFormatOptions],
+			},
+			{
+				displayName: 'Include Result',
+				name: 'includeResult',
+				type: 'boolean',
+				default: true,
+				description:
+					'Whether to output text, summary, speakers and segments, or the reason of a failure, not just the event',
+			},
+			{
+				displayName: 'Put Output File in Field',
+				name: 'exportBinaryPropertyName',
+				type: 'string',
+				default: 'data',
+				placeholder: 'e.g. data',
+				hint: 'The name of the output binary field to put the exported file in',
+			},
+		],
+	},
+];

@@ -1,0 +1,136 @@
+import type { IDataObject, INodeExecutionData, IWebhookFunctions } from 'n8n-workflow';
+import { addExport, fetchResult, transcript, type FileMaker } from '../shared/api/result';
+import { webhookCredential } from '../shared/webhook/webhookCredential';
+import { ServiceError } from '../shared/api/serviceError';
+import { withoutSecrets } from '../shared/api/redact';
+import { hasEnded, taskIdOf, titleOf } from '../shared/api/undocumented';
+import { eventNameOf, type DeliveredEvent } from './event';
+import type { Settings } from './settings';
+import { NotNow } from './statusAtService';
+import { look } from '../shared/api/taskState';
+import type { Caller } from '../shared/api/types';
+
+export const PATIENCE = {
+	/** How long a delivery of a failure waits for the reason, in ms. */
+	reasonMs: 3_000,
+	/** How long the service has to refuse what is asked for, until the event goes out without it, in ms. */
+	refusedMs: 120_000,
+	/** The most refusals that are remembered. */
+	most: 1_000,
+};
+
+/** What an execution starts with, and the final status. */
+export interface Output {
+	item: INodeExecutionData;
+	status?: string;
+}
+
+/** The delivery says of a task that it has ended in a word nobody knows, and the service that it has not. */
+export const NOT_ENDED = 'not ended';
+
+/** Since when the service refuses what is asked about a delivery, in ms since 1970. */
+const refusedSince = new Map<string, number>();
+
+/**
+ * The output of a delivery; undefined where 'Trigger On' does not name it. What the service refuses
+ * for minutes, the event goes out without: its `error` says why.
+ */
+export async function outputFor(
+	context: IWebhookFunctions,
+	event: DeliveredEvent,
+	{ selected, includeResult, exportFormat, property }: Settings,
+): Promise<Output | typeof NOT_ENDED | undefined> {
+	const caller = patient(context);
+	const place = JSON.stringify([context.getNode().id, event.taskId, event.botId]);
+	let problem: string | undefined;
+	const unlessRefused = async <T>(work: Promise<T>, otherwise: T): Promise<T> =>
+		await work.catch((error: unknown) => {
+			if (!isRefusedForGood(error, place)) throw error;
+			problem = (error as ServiceError).message;
+			return otherwise;
+		});
+	const isResultWanted = includeResult || exportFormat !== undefined;
+	const task = await unlessRefused(stateFor(caller, event, selected, isResultWanted), {});
+	const status = event.status ?? (hasEnded(task.status) ? String(task.status) : undefined);
+	if (status === undefined && event.isUnclear && problem === undefined) return NOT_ENDED;
+	const names = (status === undefined ? ['completed', 'failed'] : [status]).map((one) =>
+		eventNameOf(event, one),
+	);
+	if (!selected.some((name) => names.includes(name))) return undefined;
+	// The delivery says that the task has ended, and the service that it has not.
+	if (status === undefined && isResultWanted && problem === undefined) throw new NotNow();
+	const { apiKey } = await webhookCredential(context);
+	const body = withoutSecrets(event.body, apiKey) as IDataObject;
+	const taskId = event.taskId ?? taskIdOf(task);
+	const facts: IDataObject = { ...body, ...ifSet({ task_id: taskId, status }) };
+	const withProblem = () => ({ ...facts, ...ifSet({ error: task.error ?? problem }) });
+	if (status !== 'completed') return { item: { json: transcript({}, withProblem()) }, status };
+	// A meeting's transcript without its task cannot be had; its delivery comes again.
+	if (!taskId && isResultWanted && problem === undefined) throw new NotNow();
+	if (!taskId) return { item: { json: transcript({}, withProblem()) }, status };
+	const result = includeResult ? await unlessRefused(fetchResult(caller, taskId), {}) : {};
+	let item: INodeExecutionData = { json: {} };
+	if (exportFormat) {
+		const fileName = titleOf({ ...task, ...body })?.replace(/\.[^.]+$/, '');
+		const wanted = { taskId, format: exportFormat, as: 'file', property, fileName } as const;
+		item = await unlessRefused(addExport(caller, item, wanted), item);
+	}
+	return { item: { ...item, json: transcript(result, withProblem()) }, status };
+}
+
+/**
+ * The state of the task, where that matters: for the result, and where 'Trigger On' wants the one
+ * ending and not the other. The reason of a failure is part of the result, but no failure waits for it.
+ */
+async function stateFor(
+	caller: Caller,
+	event: DeliveredEvent,
+	selected: Settings['selected'],
+	isResultWanted: boolean,
+): Promise<IDataObject> {
+	const ids = { task_id: event.taskId, bot_id: event.botId };
+	const { status, body, taskId, isUnclear } = event;
+	if (status === undefined) {
+		const [completed, failed] = ['completed', 'failed'].map((one) =>
+			selected.includes(eventNameOf(event, one)),
+		);
+		const isNeeded = isResultWanted || isUnclear || completed !== failed;
+		return isNeeded ? await look(caller, ids) : {};
+	}
+	if (!isResultWanted) return {};
+	if (status === 'completed') return taskId === undefined ? await look(caller, ids) : {};
+	if (body.error !== undefined) return {};
+	const deadline = Date.now() + PATIENCE.reasonMs;
+	return await look(caller, ids, { deadline, once: true }).catch(() => ({}));
+}
+
+/** A 4xx that no repeat mends, for minutes. 401 is mended by a new key, 429 by itself. */
+function isRefusedForGood(error: unknown, place: string): boolean {
+	const status = error instanceof ServiceError ? (error.problem.status ?? 0) : 0;
+	if (status < 400 || status >= 500 || [401, 408, 429].includes(status)) return false;
+	const since = refusedSince.get(place) ?? Date.now();
+	refusedSince.set(place, since);
+	for (const oldest of refusedSince.keys()) {
+		if (refusedSince.size <= PATIENCE.most) break;
+		refusedSince.delete(oldest);
+	}
+	return Date.now() - since >= PATIENCE.refusedMs;
+}
+
+/** The service, for calls that may outlast the delivery: its sender does not wait for them. */
+function patient(context: IWebhookFunctions): Caller & FileMaker {
+	const { helpers } = context;
+	return {
+		getNode: () => context.getNode(),
+		getCredentials: async <T extends object>(type: string) => await context.getCredentials<T>(type),
+		helpers: {
+			httpRequestWithAuthentication: async (type, options) =>
+				await helpers.httpRequestWithAuthentication.call(context, type, options),
+			prepareBinaryData: async (...file) => await helpers.prepareBinaryData(...file),
+		},
+	};
+}
+
+function ifSet(facts: IDataObject): IDataObject {
+	return Object.fromEntries(Object.entries(facts).filter(([, value]) => (value ?? '') !== ''));
+}

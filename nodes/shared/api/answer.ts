@@ -1,0 +1,24 @@
+import type { IDataObject, IN8nHttpFullResponse } from 'n8n-workflow';
+
+import { Refused, isWebPage } from './problem';
+
+/**
+ * The body of a success: an object or a list, `{}` where it is empty. The answers to most writes are
+ * not shown, so a text or another plain value is one of them, as `{ value }`, but never a web page or
+ * JSON that breaks off. Throws {@link Refused}.
+ */
+export function bodyOf(response: IN8nHttpFullResponse, method = 'GET'): IDataObject {
+	const body = anyBodyOf(response) ?? '';
+	if (body === '') return {};
+	if (typeof body === 'object') return body as IDataObject;
+	const isCutOff = typeof body === 'string' && /^\s*[{[]/.test(body);
+	if (method === 'GET' || isCutOff || isWebPage(response)) throw new Refused(response);
+	return { value: body as IDataObject[string] };
+}
+
+/** The body of a success, whatever it is; bytes as text. Throws {@link Refused}. */
+export function anyBodyOf(response: IN8nHttpFullResponse): unknown {
+	const { body, statusCode } = response;
+	if (statusCode < 200 || statusCode >= 300) throw new Refused(response);
+	return Buffer.isBuffer(body) ? body.toString('utf8') : body;
+}

@@ -1,0 +1,71 @@
+import type {
+	IDataObject,
+	IExecuteSingleFunctions,
+	IHttpRequestOptions,
+	IN8nHttpFullResponse,
+} from 'n8n-workflow';
+
+import { withinTime } from './abortable';
+import { bodyOf } from './answer';
+import { exchange } from './exchange';
+import { withoutSecrets } from './redact';
+import { RETRY, TIMEOUTS } from './retry';
+import { REPEATABLE, type CallOptions, type Caller } from './types';
+
+/**
+ * A request beside the declared one (status checks, results, exports, editor lists), under the
+ * same policy. Returns the JSON body, `{}` where it is empty.
+ */
+export async function call(
+	caller: Caller,
+	options: Pick<IHttpRequestOptions, 'method' | 'url' | 'qs' | 'body'>,
+	{ policy = REPEATABLE, keepWebhookSecret = false, deadline, fromTurn, once }: CallOptions = {},
+): Promise<IDataObject> {
+	const end = earliest(deadline, briefEnd(caller));
+	return await exchange(
+		caller,
+		{ policy, path: options.url, deadline: end, fromTurn, once },
+		async (credential) => {
+			const { baseUrl, apiKey } = credential;
+			const request = caller.helpers.httpRequestWithAuthentication.call(
+				caller as IExecuteSingleFunctions,
+				'transcriberApi',
+				{
+					...options,
+					baseURL: baseUrl,
+					json: true,
+					disableFollowRedirect: true,
+					ignoreHttpStatusErrors: true,
+					returnFullResponse: true,
+					timeout: TIMEOUTS.request,
+				},
+			);
+			const response: IN8nHttpFullResponse = await withinTime(request, TIMEOUTS.request, end);
+			return withoutSecrets(
+				bodyOf(response, options.method),
+				apiKey,
+				keepWebhookSecret,
+			) as IDataObject;
+		},
+	);
+}
+
+/** When the first call for each was made, in ms since 1970. */
+const firstCalls = new WeakMap<Caller, number>();
+
+/**
+ * When all calls for a webhook call or an editor list have to have ended, because a service or a
+ * person waits for the answer; undefined for any other caller. n8n makes a context of its own for
+ * each of them, and these methods belong to these two alone.
+ */
+function briefEnd(caller: Caller): number | undefined {
+	if (!('getRequestObject' in caller || 'getCurrentNodeParameter' in caller)) return undefined;
+	const first = firstCalls.get(caller) ?? Date.now();
+	firstCalls.set(caller, first);
+	return first + RETRY.brief;
+}
+
+function earliest(...times: Array<number | undefined>): number | undefined {
+	const given = times.filter((time) => time !== undefined);
+	return given.length > 0 ? Math.min(...given) : undefined;
+}

@@ -1,0 +1,49 @@
+import type { INode } from 'n8n-workflow';
+
+import { apiRoot, pasted } from './baseUrl';
+import { refuse } from '../parameters/refuse';
+
+/** The credential as it is used: see {@link credentialOf}. */
+export interface TranscriberCredential {
+	/** Ends in `/api/v1`, without a slash after it. */
+	baseUrl: string;
+	/** Never blank. */
+	apiKey: string;
+	/** Undefined where the field is blank. */
+	webhookSecret?: string;
+}
+
+/** What is needed of n8n to read the credential. */
+export interface CredentialReader {
+	getNode(): INode;
+	getCredentials<T extends object>(type: string): Promise<T>;
+}
+
+/** What Node.js puts into a header (RFC 9110, "Field Values", without control characters). */
+const FITS_A_HEADER = /^[\t\x20-\x7e\x80-\xff]+$/;
+
+/**
+ * The one reader of the credential. Takes away what was pasted along, so that the header, the
+ * masking, the pacing and the seals all know one and the same key. Throws a NodeOperationError,
+ * which never shows the key, where no request can be sent with it.
+ */
+export async function credentialOf(reader: CredentialReader): Promise<TranscriberCredential> {
+	const given = await reader.getCredentials<Record<string, unknown>>('transcriberApi');
+	const apiKey = pasted(given.apiKey);
+	if (!apiKey) {
+		throw refuse(
+			reader,
+			"The 'API Key' of the credential is empty",
+			'Copy the key from the API section of your account at the service into the credential.',
+		);
+	}
+	if (!FITS_A_HEADER.test(apiKey)) {
+		throw refuse(
+			reader,
+			"The 'API Key' of the credential has characters that no API key can have",
+			'Copy the key from the API section of your account at the service again. A line break within it, or a letter of another alphabet that looks the same, is easily overlooked.',
+		);
+	}
+	const webhookSecret = pasted(given.webhookSecret) || undefined;
+	return { baseUrl: apiRoot(given.baseUrl), apiKey, webhookSecret };
+}

@@ -1,0 +1,241 @@
+import type { Problem } from './problem';
+import { MAX_FILE_BYTES } from './undocumented';
+
+interface Row extends Partial<Pick<Problem, 'status' | 'errorCode' | 'transport'>> {
+	path?: RegExp;
+	/** A further condition. */
+	when?: (problem: Problem) => boolean;
+	message: string | ((problem: Problem) => string);
+	next: string;
+}
+
+/** Where Retry-After is longer than the patience, nothing was tried again. */
+const unavailable = ({ retryAfter }: Problem) =>
+	retryAfter
+		? 'The service is temporarily unavailable'
+		: 'The service is temporarily unavailable and stayed so while the node was trying again';
+
+/** E.g. `5 MB`. */
+function sizeIn({ recordingBytes = 0 }: Problem): string {
+	const megabytes = recordingBytes / 1024 ** 2;
+	return megabytes < 1 ? 'less than 1 MB' : `${Math.round(megabytes)} MB`;
+}
+
+/**
+ * Every row of the service document's error table, and what can go wrong before the service
+ * answers: what happened, and what to do next. The first row that fits is used.
+ */
+const ROWS: Row[] = [
+	{
+		errorCode: 'consent_required',
+		message: 'The bot was not sent because consent to the recording is not confirmed',
+		next: "Turn on 'Consent Acknowledged' once the participants know about the recording and agree to it (152-FZ).",
+	},
+	{
+		errorCode: 'invalid_meeting_url',
+		message: "The service does not accept the link in 'Meeting URL'",
+		next: 'Use the full invitation link of a meeting on one of the supported meeting services.',
+	},
+	{
+		errorCode: 'invalid_webhook_url',
+		message: 'The service does not accept the webhook address',
+		next: 'The address has to start with https:// and be reachable from the internet. Set the public webhook URL of your n8n, or choose Wait for the Transcript (Polling).',
+	},
+	{
+		errorCode: 'api_balance_exhausted',
+		message: 'The balance is empty, so no bot was sent',
+		next: 'Top up the balance in your account at the service, then run the node again.',
+	},
+	{
+		errorCode: 'audio_too_long_api_balance',
+		message: 'The recording is longer than 4 hours',
+		next: 'Split it into parts of up to 4 hours and transcribe each part.',
+	},
+	{
+		errorCode: 'service_unavailable',
+		message: unavailable,
+		next: 'Run the workflow again in a few minutes.',
+	},
+	{
+		status: 401,
+		message: 'The service does not accept the API key',
+		next: "Check the 'API Key' in the credential, and that the API is enabled in the API section of your account at the service. A rotated key stops working at once.",
+	},
+	{
+		status: 402,
+		message: 'The balance is too low for this request',
+		next: 'Top up the balance in your account at the service, then run the node again.',
+	},
+	{
+		status: 403,
+		message: 'The API key is not allowed to do this',
+		next: 'Use the key of an account that owns the task or bot.',
+	},
+	{
+		status: 404,
+		path: /^\/(tasks\/[^/]+(\/(result|export|cancel))?|dictionary\/preview)$/,
+		message: 'The service knows no such task',
+		next: "Check the 'Task' parameter: the id has to come from this account.",
+	},
+	{
+		status: 404,
+		path: /^\/tasks\//,
+		message: 'The service knows no such path or no such task',
+		next: "Check the 'Path' and 'Task' parameters.",
+	},
+	{
+		status: 404,
+		path: /^\/meeting\//,
+		message: 'The service knows no such meeting bot',
+		next: "Check the 'Bot ID' parameter: the id has to come from this account.",
+	},
+	{
+		status: 404,
+		message: 'There is nothing at this address of the service',
+		next: "Check the 'Base URL' in the credential: it is the address of the service itself, without a path of your own.",
+	},
+	{
+		status: 409,
+		path: /^\/transcribe/,
+		message: 'The same request is still being worked on by the service',
+		next: 'Another request with the same idempotency key has not ended yet. Try again when it has.',
+	},
+	{
+		status: 409,
+		message: 'The service cannot do this in the present state of the task or bot',
+		next: 'What has ended cannot be cancelled, for example. Look at its status first.',
+	},
+	{
+		status: 413,
+		path: /^\/transcribe/,
+		when: ({ isServiceShape, recordingBytes = 0 }) =>
+			!isServiceShape && recordingBytes < MAX_FILE_BYTES,
+		message: (problem) =>
+			`The file (${sizeIn(problem)}) was refused for its size, although the service takes up to 8 GB`,
+		next: 'Something between n8n and the service, such as a proxy, seems to take only smaller requests. Raise its limit (nginx: client_max_body_size), or let the service fetch the recording with Audio or Video: Transcribe URL.',
+	},
+	{
+		status: 413,
+		when: ({ isServiceShape, path }) => !isServiceShape && !path.startsWith('/transcribe'),
+		message: 'The request was refused for its size before it reached the service',
+		next: 'Something between n8n and the service, such as a proxy, takes only smaller requests. Send less at once, or raise its limit.',
+	},
+	{
+		status: 413,
+		path: /^\/dictionary/,
+		message: 'The dictionary would be larger than 20 000 characters',
+		next: 'Remove terms and try again. Nothing was changed.',
+	},
+	{
+		status: 413,
+		message: 'The file is larger than the 8 GB the service takes',
+		next: 'Split the recording or save it with stronger compression.',
+	},
+	{
+		status: 429,
+		path: /^\/transcribe/,
+		message: 'The service takes no more recordings for now',
+		next: 'It allows 10 submits a minute and 20 tasks in progress at once. Try again when earlier tasks have finished.',
+	},
+	{
+		status: 429,
+		path: /^\/meeting$/,
+		message: 'The service takes no more meeting bots for now',
+		next: 'It allows 20 bot launches a minute and 20 tasks in progress at once. Try again later.',
+	},
+	{
+		status: 429,
+		message: 'The service has had too many requests with this API key',
+		next: 'It allows 60 requests a minute (5 for summary regeneration). Check what else uses the same key, then try again.',
+	},
+	{
+		status: 503,
+		path: /^\/meeting/,
+		message: 'The bot service is temporarily unavailable',
+		next: 'No bot was sent. Run the workflow again in a few minutes.',
+	},
+	{
+		status: 503,
+		message: unavailable,
+		next: 'Run the workflow again in a few minutes.',
+	},
+	{
+		status: 502,
+		message: 'Something between n8n and the service got no usable answer from it',
+		next: 'Try again later. If it stays so, tell whoever runs the proxy, or the support of the service.',
+	},
+	{
+		status: 504,
+		message: 'Something between n8n and the service did not get its answer in time',
+		next: 'Try again later. If it stays so, tell whoever runs the proxy, or the support of the service.',
+	},
+	{
+		transport: 'redirect',
+		message: 'The service answered with a redirect, which is not followed to keep the API key safe',
+		next: "Check the 'Base URL' in the credential: use the final address, with https://.",
+	},
+	{
+		transport: 'notJson',
+		message: 'The answer is not one of the service',
+		next: "Something between n8n and the service answered instead, for example a proxy or a login page. Check the 'Base URL' in the credential.",
+	},
+	{
+		transport: 'tls',
+		message: 'No secure connection to the service can be made',
+		next: "Check the 'Base URL' in the credential: whether the address speaks https, and whether its certificate is valid and trusted by n8n.",
+	},
+	{
+		transport: 'unknownHost',
+		message: 'There is no server with the name in the address of the service',
+		next: "Check the 'Base URL' in the credential for a typing mistake.",
+	},
+	{
+		transport: 'unreachable',
+		message: 'The service cannot be reached',
+		next: "Check the 'Base URL' in the credential and the network connection of n8n.",
+	},
+	{
+		transport: 'noTurn',
+		message: 'n8n has used up the requests a minute that the service allows for this API key',
+		next: 'Try again in a minute.',
+	},
+	{
+		transport: 'timeout',
+		message: 'The service did not answer in time',
+		next: 'Try again later. If it stays so, check the network between n8n and the service.',
+	},
+	{
+		transport: 'broken',
+		message: 'The connection to the service broke before it answered',
+		next: 'Try again later. If it stays so, check the network between n8n and the service.',
+	},
+	{
+		transport: 'unreadableFile',
+		message: 'The file cannot be read from the storage of n8n',
+		next: 'Run the step that made the file again, and check the storage of n8n if it stays so.',
+	},
+];
+
+const FALLBACK: Row = {
+	message: 'The service refused the request',
+	next: 'Read what the service said, correct the parameters and try again.',
+};
+
+const SERVER_FAULT: Row = {
+	message: 'The service has an internal fault',
+	next: 'Try again later, and tell the support of the service if it stays so.',
+};
+
+/** What to tell about a problem. */
+export function rowFor(problem: Problem): { message: string; next: string } {
+	const row = ROWS.find(
+		(candidate) =>
+			(candidate.errorCode === undefined || candidate.errorCode === problem.errorCode) &&
+			(candidate.status === undefined || candidate.status === problem.status) &&
+			(candidate.transport === undefined || candidate.transport === problem.transport) &&
+			(candidate.path === undefined || candidate.path.test(problem.path)) &&
+			(candidate.when === undefined || candidate.when(problem)),
+	);
+	const { message, next } = row ?? ((problem.status ?? 0) >= 500 ? SERVER_FAULT : FALLBACK);
+	return { message: typeof message === 'string' ? message : message(problem), next };
+}

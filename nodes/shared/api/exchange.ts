@@ -1,0 +1,157 @@
+import { NodeOperationError } from 'n8n-workflow';
+
+import { anyOf, pause, signalAt } from './abortable';
+import { credentialOf, type TranscriberCredential } from './credential';
+import { ServiceError, isCertainRefusal } from './serviceError';
+import { queueFor } from './rateLimits';
+import { isWithoutAnswer, problemOf, type Problem } from './problem';
+import { RETRY, delayBeforeRetry, patienceFor, type Patience } from './retry';
+import { NoRoom, roomOf, type CountTasks } from './room';
+import { withoutKey } from './redact';
+import type { CallOptions, Caller, Policy } from './types';
+
+/** What holds for one request, whichever way it is sent. */
+interface Bounds extends Pick<CallOptions, 'deadline' | 'fromTurn' | 'once'> {
+	policy: Policy;
+	/** Below /api/v1. */
+	path: string;
+	/** Of the recording that is sent along. */
+	recordingBytes?: number;
+}
+
+/** Failures from before the first attempt. */
+const unsent = new WeakSet<object>();
+
+/** Whether a failure of {@link exchange} came before anything was sent. */
+export function neverLeft(failure: unknown): boolean {
+	return typeof failure === 'object' && failure !== null && unsent.has(failure);
+}
+
+/**
+ * The one policy of all requests: waits for its turn within the rate limits, sends, and repeats
+ * what may be repeated (service document, "Errors" and "Limits"). Patience is counted by the clock
+ * from the first refusal of its kind. Throws a {@link ServiceError}, and a NodeOperationError where
+ * the execution was cancelled or the request could not be made.
+ */
+export async function exchange<T>(
+	caller: Caller,
+	bounds: Bounds,
+	attempt: (credential: TranscriberCredential) => Promise<T>,
+): Promise<T> {
+	let isSent = false;
+	let failure: unknown;
+	try {
+		return await attempts(caller, bounds, async (credential) => {
+			isSent = true;
+			return await attempt(credential);
+		});
+	} catch (error) {
+		failure = error;
+	}
+	if (!isSent && typeof failure === 'object' && failure !== null) unsent.add(failure);
+	throw failure;
+}
+
+async function attempts<T>(
+	caller: Caller,
+	{ policy, path, deadline, fromTurn, once, recordingBytes }: Bounds,
+	attempt: (credential: TranscriberCredential) => Promise<T>,
+): Promise<T> {
+	const node = caller.getNode();
+	const credential = await credentialOf(caller);
+	const { apiKey } = credential;
+	const cancelled = caller.getExecutionCancelSignal?.();
+	let stop = anyOf(cancelled, signalAt(deadline));
+	const firstRefusals = new Map<Patience, number>();
+	let problem: Problem = { path, transport: 'noTurn' };
+	let mayHaveArrived = false;
+	const waitFor = async <W>(wait: Promise<W>): Promise<W> =>
+		await wait.catch((error: unknown) => {
+			if (error instanceof NoRoom) throw new ServiceError(node, { ...error.problem, path });
+			throw stop?.aborted && !cancelled?.aborted ? new ServiceError(node, problem) : error;
+		});
+	const countTasks = policy.countTasks && countFor(caller, policy.countTasks, cancelled);
+	// Kept from the first attempt to the last: who came first is served first, also after a refusal.
+	const leaveUploads = policy.upload && (await waitFor(queueFor(apiKey, 'uploads').take(stop)));
+	try {
+		for (let tries = 1; ; tries++) {
+			const fullSince = firstRefusals.get('patienceWhenFull');
+			const until = fullSince && fullSince + RETRY.patienceWhenFull;
+			const leave = await waitFor(takeTurn(apiKey, policy, { countTasks, until, stop }));
+			if (stop?.aborted) {
+				leave(undefined);
+				await waitFor(Promise.reject(stop.reason as Error));
+			}
+			if (tries === 1 && fromTurn !== undefined) {
+				stop = anyOf(stop, signalAt(Date.now() + fromTurn));
+			}
+			let failure: unknown;
+			try {
+				const result = await attempt(credential);
+				leave('accepted');
+				return result;
+			} catch (error) {
+				failure = error;
+			}
+			const found = problemOf(failure, path, apiKey);
+			leave(found);
+			if (cancelled?.aborted) {
+				// The service did nothing, so this is as if cancelled in the pause that would follow.
+				if (found && isCertainRefusal(found)) throw cancelled.reason;
+				throw new NodeOperationError(node, 'The execution was cancelled');
+			}
+			if (failure instanceof NodeOperationError) throw failure;
+			if (!found) throw new NodeOperationError(node, wordsOf(failure, apiKey));
+			problem = { ...found, recordingBytes, isRepeat: mayHaveArrived };
+			mayHaveArrived ||= isWithoutAnswer(found);
+			const patience = once ? undefined : patienceFor(problem, policy);
+			if (!patience) throw new ServiceError(node, problem);
+			const first = firstRefusals.get(patience) ?? Date.now();
+			firstRefusals.set(patience, first);
+			// Room is waited for before the next attempt.
+			if (countTasks && problem.status === 429) continue;
+			const delay = delayBeforeRetry(problem, tries, first + RETRY[patience] - Date.now());
+			if (delay === undefined) throw new ServiceError(node, problem);
+			await waitFor(pause(delay, stop));
+		}
+	} finally {
+		if (leaveUploads) leaveUploads();
+	}
+}
+
+/** A list that cannot be read counts as unknown, but who is cancelled has not looked. */
+function countFor(
+	caller: Caller,
+	count: (caller: Caller) => Promise<number | undefined>,
+	cancelled?: AbortSignal,
+): CountTasks {
+	return async () =>
+		await count(caller).catch((error: unknown) => {
+			if (cancelled?.aborted) throw error;
+			return undefined;
+		});
+}
+
+/** A place within the rate limit, and for a submit room for its task. Returns what gives them back. */
+async function takeTurn(
+	apiKey: string,
+	{ limit }: Policy,
+	{ countTasks, until, stop }: { countTasks?: CountTasks; until?: number; stop?: AbortSignal },
+): Promise<(end: 'accepted' | Problem | undefined) => void> {
+	const leaveLimit = await queueFor(apiKey, limit).take(stop);
+	if (!countTasks) return leaveLimit;
+	const leaveRoom = await roomOf(apiKey)
+		.enter(countTasks, until, stop)
+		.catch((error: unknown) => {
+			leaveLimit();
+			throw error;
+		});
+	return (end) => {
+		leaveLimit();
+		leaveRoom(end);
+	};
+}
+
+function wordsOf(error: unknown, apiKey: string): string {
+	return withoutKey(error instanceof Error ? error.message : String(error), apiKey);
+}

@@ -1,0 +1,98 @@
+import { createHash } from 'crypto';
+import { sleep } from 'n8n-workflow';
+
+/**
+ * The service's own limits (service document, "Limits"), kept on this side so that it never has to
+ * refuse: requests that may have been counted within any `windowMs`, per API key.
+ */
+export const LIMITS = {
+	/** A little over 60 s, because two clocks never tick alike. */
+	windowMs: 60_250,
+	/** POST /transcribe and /transcribe-url together. */
+	submit: 10,
+	/** POST /meeting. */
+	meeting: 20,
+	/** Summary regeneration. */
+	summary: 5,
+	/** Everything else. */
+	other: 60,
+	/** Uploads under way at the same time. Not a rule of the service: it keeps memory and bandwidth flat. */
+	uploadsAtOnce: 3,
+	/** Tasks in progress, per account. */
+	tasksInProgress: 20,
+};
+
+export type LimitName = 'submit' | 'meeting' | 'summary' | 'other';
+
+/**
+ * A line with a number of places, first come, first served. A place stays taken for `lingerMs`
+ * after it was given back: the service counts a request somewhere between its start and its answer,
+ * so only a whole window after the answer is it certain that the request no longer counts.
+ */
+export class Queue {
+	private taken = 0;
+
+	private readonly waiting: Array<() => void> = [];
+
+	constructor(
+		private readonly places: () => number,
+		private readonly lingerMs: () => number,
+	) {}
+
+	/**
+	 * Waits for a place and returns the function that gives it back. A cancelled execution leaves
+	 * the line at once and rejects with the signal's reason.
+	 */
+	async take(cancelled?: AbortSignal): Promise<() => void> {
+		cancelled?.throwIfAborted();
+		if (this.taken < this.places()) this.taken += 1;
+		else await this.waitForPlace(cancelled);
+		return () => void this.giveBack();
+	}
+
+	private async waitForPlace(cancelled?: AbortSignal): Promise<void> {
+		await new Promise<void>((resolve, reject) => {
+			const enter = () => {
+				cancelled?.removeEventListener('abort', leave);
+				resolve();
+			};
+			const leave = () => {
+				this.waiting.splice(this.waiting.indexOf(enter), 1);
+				reject(cancelled?.reason);
+			};
+			this.waiting.push(enter);
+			cancelled?.addEventListener('abort', leave, { once: true });
+		});
+	}
+
+	private async giveBack(): Promise<void> {
+		const linger = this.lingerMs();
+		if (linger > 0) await sleep(linger);
+		const next = this.waiting.shift();
+		// Handed over without being free in between, so that no newcomer slips in before the next in line.
+		if (next) next();
+		else this.taken -= 1;
+	}
+}
+
+const lines = new Map<string, Queue>();
+
+/** The line for one limit of one API key. The key itself is never kept: only its hash is. */
+export function queueFor(apiKey: string, name: LimitName | 'uploads'): Queue {
+	const id = `${name}:${createHash('sha256').update(apiKey).digest('hex')}`;
+	let line = lines.get(id);
+	if (!line) {
+		line =
+			name === 'uploads'
+				? new Queue(
+						() => LIMITS.uploadsAtOnce,
+						() => 0,
+					)
+				: new Queue(
+						() => LIMITS[name],
+						() => LIMITS.windowMs,
+					);
+		lines.set(id, line);
+	}
+	return line;
+}

@@ -1,0 +1,160 @@
+import type {
+	IBinaryData,
+	IDataObject,
+	IExecuteSingleFunctions,
+	INodeExecutionData,
+} from 'n8n-workflow';
+import { NodeOperationError } from 'n8n-workflow';
+import { documentIn, resultIn } from './undocumented';
+import { call } from './call';
+import { type CallOptions, type Caller } from './types';
+
+export const EXPORT_FORMATS = ['txt', 'srt', 'vtt', 'json'] as const;
+
+export type ExportFormat = (typeof EXPORT_FORMATS)[number];
+
+const MIME_TYPES: Record<ExportFormat, string> = {
+	txt: 'text/plain',
+	srt: 'application/x-subrip',
+	vtt: 'text/vtt',
+	json: 'application/json',
+};
+
+/** The order in which people look for the fields of a transcript. `segments` comes last. */
+const LEADING = ['text', 'summary', 'speakers', 'task_id', 'bot_id', 'status'];
+
+/** What the output says about the task itself, whatever the result calls it. */
+const FACTS = ['task_id', 'bot_id', 'status'];
+
+/**
+ * The output of a finished task: `{ text, summary, speakers, task_id, bot_id, status, …, segments }`,
+ * without the fields that have no value. `facts` are the fields of the task; `result` is the answer
+ * of {@link fetchResult}, or `{}`.
+ */
+export function transcript(result: IDataObject, facts: IDataObject): IDataObject {
+	const known = FACTS.filter((name) => (facts[name] ?? '') !== '');
+	const all: IDataObject = {
+		...facts,
+		...result,
+		...Object.fromEntries(known.map((name) => [name, facts[name]])),
+	};
+	const others = Object.keys(all).filter((name) => ![...LEADING, 'segments'].includes(name));
+	return Object.fromEntries(
+		[...LEADING, ...others, 'segments']
+			.filter((name) => isSet(name, all[name]))
+			.map((name) => [name, all[name]]),
+	);
+}
+
+/** The document says "empty" of the ids that are not there yet; an empty text is a text. */
+function isSet(name: string, value: unknown): boolean {
+	return value !== undefined && !(FACTS.includes(name) && (value === null || value === ''));
+}
+
+/** When fetching what a task has comes to its end. */
+export type FetchBounds = Pick<CallOptions, 'deadline' | 'once'>;
+
+/** The answer is a success, but what was asked for is not in it. It may be there a moment later. */
+export class NotThereYet extends NodeOperationError {}
+
+/** GET /tasks/{id}/result. An answer without any part of a result is refused. */
+export async function fetchResult(
+	caller: Caller,
+	taskId: string,
+	bounds: FetchBounds = {},
+): Promise<IDataObject> {
+	const url = `/tasks/${encodeURIComponent(taskId)}/result`;
+	const result = resultIn(await call(caller, { method: 'GET', url }, bounds));
+	if (result) return result;
+	throw withoutResult(caller, taskId);
+}
+
+/** The task has finished, but the answer of GET /tasks/{id}/result holds none of its parts. */
+export function withoutResult(caller: Pick<Caller, 'getNode'>, taskId: string) {
+	const message = `The answer of the service holds no result of task ${taskId}`;
+	return new NotThereYet(caller.getNode(), message, {
+		description:
+			'The task is not lost. Fetch the result again later with Transcript: Get Result, or get the transcript with Transcript: Export.',
+	});
+}
+
+/** GET /tasks/{id}/export: `{ content, format }`. */
+async function fetchExport(
+	caller: Caller,
+	taskId: string,
+	format: ExportFormat,
+	bounds?: FetchBounds,
+): Promise<IDataObject> {
+	const url = `/tasks/${encodeURIComponent(taskId)}/export`;
+	return await call(caller, { method: 'GET', url, qs: { format } }, bounds);
+}
+
+/** An exported document, and where it goes in the output. */
+export interface WantedExport {
+	taskId: string;
+	format: ExportFormat;
+	/** `file`: into the binary field `property`. `text`: into the field `export` of the JSON. */
+	as: 'file' | 'text';
+	/** Name of the binary field; `data` where there is none. */
+	property?: string;
+	/** Name of the recording or of the file, with or without extension; else the task's id. */
+	fileName?: string;
+	bounds?: FetchBounds;
+}
+
+/** What n8n has for making files. */
+export interface FileMaker {
+	helpers: Pick<IExecuteSingleFunctions['helpers'], 'prepareBinaryData'>;
+}
+
+/**
+ * The item with an exported document of a finished task beside what it has. Throws a ServiceError
+ * where the service refuses, and a NodeOperationError where its answer has no document.
+ */
+export async function addExport(
+	context: Caller & FileMaker,
+	item: INodeExecutionData,
+	{ taskId, format, as, property, fileName, bounds }: WantedExport,
+): Promise<INodeExecutionData> {
+	const answer = await fetchExport(context, taskId, format, bounds);
+	const text = exportedText(context, answer, { taskId, format });
+	if (as === 'text') {
+		const { segments, ...others } = item.json;
+		const json = { ...others, export: text, ...(segments === undefined ? {} : { segments }) };
+		return { ...item, json };
+	}
+	const file = await exportedFile(context, text, format, fileName?.trim() || taskId);
+	return { ...item, binary: { ...item.binary, [property || 'data']: file } };
+}
+
+/** The document in an answer of GET /tasks/{id}/export. An empty document is one, none is refused. */
+export function exportedText(
+	caller: Pick<Caller, 'getNode'>,
+	answer: unknown,
+	{ taskId, format }: Pick<WantedExport, 'taskId' | 'format'>,
+): string {
+	const text = documentIn(answer, format);
+	if (text !== undefined) return text;
+	const message = `The answer of the service holds no exported document of task ${taskId}`;
+	throw new NotThereYet(caller.getNode(), message, {
+		description: `The task is not lost. Get the ${format} document again later with Transcript: Export, or fetch the transcript with Transcript: Get Result.`,
+	});
+}
+
+/** A document as an n8n file, with the extension and the MIME type of its format. */
+export async function exportedFile(
+	context: FileMaker,
+	text: string,
+	format: ExportFormat,
+	baseName: string,
+): Promise<IBinaryData> {
+	const safeName = baseName.replace(/[\\/:*?"<>|\u0000-\u001f]/g, '_');
+	const fileName = safeName.toLowerCase().endsWith(`.${format}`)
+		? safeName
+		: `${safeName}.${format}`;
+	return await context.helpers.prepareBinaryData(
+		Buffer.from(text, 'utf8'),
+		fileName,
+		MIME_TYPES[format],
+	);
+}

@@ -1,0 +1,144 @@
+import { createHash } from 'crypto';
+
+import { pause, unlessAborted } from './abortable';
+import { LIMITS } from './rateLimits';
+import type { Problem } from './problem';
+import { RETRY, pauseBeforeLook } from './retry';
+
+/** Counts the tasks in progress at the service; undefined where that cannot be read. */
+export type CountTasks = () => Promise<number | undefined>;
+
+/** Throws this when nobody may hope any longer. Internal, as `Refused`. */
+export class NoRoom extends Error {
+	constructor(readonly problem: Problem) {
+		super('No room');
+	}
+}
+
+/**
+ * The door to one account at the service, which takes 20 tasks in progress (service document,
+ * "Limits"). It stands open until a submit is refused with 429. From then on nobody sends a recording
+ * to find out: one look at GET /tasks shows for all how many may pass. Where there seems to be room
+ * and the service refuses nevertheless (its limit a minute, or a smaller account), or where the list
+ * cannot be read, one at a time tries after growing pauses.
+ */
+export class Room {
+	private underWay = 0;
+
+	private waiting = 0;
+
+	/** Refusals since the service last accepted something, each of them later than the one before. */
+	private refusals = 0;
+
+	private refusedAt = 0;
+
+	/** Whether a look since the last refusal has shown that it was for want of room. */
+	private wasFull = false;
+
+	private fullSince = Infinity;
+
+	/** When somebody was last sent away, by the service or here; 0 after something was accepted. */
+	private sentAwayAt = 0;
+
+	private problem?: Problem;
+
+	/** How many may pass before the next look. */
+	private free = 0;
+
+	private nextLook = 0;
+
+	private looking?: Promise<void>;
+
+	/**
+	 * Waits until there is room. `until` (ms since 1970) is the end of the caller's own patience; one
+	 * who was never refused waits as long as others are accepted. Returns what has to be called with
+	 * the refusal, or with nothing, when the attempt has ended.
+	 */
+	async enter(count: CountTasks, until: number | undefined, stop?: AbortSignal) {
+		this.waiting += 1;
+		try {
+			while (this.problem && this.free === 0) await this.see(count, this.problem, until, stop);
+			if (this.problem) this.free -= 1;
+			this.underWay += 1;
+		} finally {
+			this.waiting -= 1;
+		}
+		const enteredAt = Date.now();
+		return (end: 'accepted' | Problem | undefined) => this.left(enteredAt, end);
+	}
+
+	private async see(
+		count: CountTasks,
+		problem: Problem,
+		until = this.fullSince + RETRY.patienceWhenFull,
+		stop?: AbortSignal,
+	): Promise<void> {
+		if (Math.max(this.nextLook, Date.now()) > until) {
+			this.sentAwayAt = Date.now();
+			throw new NoRoom(problem);
+		}
+		if (this.nextLook > Date.now()) return await pause(this.nextLook - Date.now(), stop);
+		this.looking ??= this.look(count)
+			// Its caller was cancelled: another one looks.
+			.catch(() => {
+				this.nextLook = Date.now() + RETRY.base;
+			})
+			.finally(() => {
+				this.looking = undefined;
+			});
+		await unlessAborted(this.looking, stop);
+	}
+
+	private async look(count: CountTasks): Promise<void> {
+		// Who is under way now may be in the list or not.
+		const { underWay } = this;
+		const inProgress = await count();
+		const room = LIMITS.tasksInProgress - (inProgress ?? 0);
+		if (room <= 0) this.wasFull = true;
+		const isUnclear = inProgress === undefined || (this.refusals > 0 && !this.wasFull);
+		this.free = Math.max(0, (isUnclear ? Math.min(room, 1) : room) - underWay);
+		this.nextLook = Date.now() + (isUnclear ? pauseBeforeLook(this.refusals) : RETRY.look);
+	}
+
+	private left(enteredAt: number, end: 'accepted' | Problem | undefined): void {
+		this.underWay -= 1;
+		if (end === 'accepted') {
+			this.refusals = 0;
+			this.sentAwayAt = 0;
+			this.fullSince = Date.now();
+		} else if (end?.status === 429) this.refuse(enteredAt, end);
+	}
+
+	private refuse(enteredAt: number, problem: Problem): void {
+		const now = Date.now();
+		// Those that were under way together tell the same thing.
+		if (enteredAt >= this.refusedAt) this.refusals += 1;
+		if (!this.problem) this.fullSince = now;
+		this.refusedAt = now;
+		this.sentAwayAt = now;
+		this.wasFull = false;
+		this.problem = problem;
+		this.free = 0;
+		this.nextLook = now + (problem.retryAfter || pauseBeforeLook(this.refusals));
+	}
+
+	/**
+	 * Whether nobody needs what is known here any longer: who comes when nobody waits finds out alone.
+	 * Those whose upload was waiting for its place come at once when others give up, so that is too soon.
+	 */
+	isOver(): boolean {
+		const isIdle = this.waiting + this.underWay === 0;
+		return isIdle && Date.now() - this.sentAwayAt > RETRY.base;
+	}
+}
+
+const rooms = new Map<string, Room>();
+
+/** The door of this API key's account. The key itself is never kept: only its hash is. */
+export function roomOf(apiKey: string): Room {
+	for (const [id, room] of rooms) if (room.isOver()) rooms.delete(id);
+	const id = createHash('sha256').update(apiKey).digest('hex');
+	const room = rooms.get(id) ?? new Room();
+	rooms.set(id, room);
+	return room;
+}

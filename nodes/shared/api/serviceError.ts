@@ -1,0 +1,65 @@
+import type { INode, JsonObject } from 'n8n-workflow';
+import { NodeApiError } from 'n8n-workflow';
+
+import { rowFor } from './errorMessages';
+import type { Problem } from './problem';
+
+/** A request that did not succeed, in words a no-code user can act on. */
+export class ServiceError extends NodeApiError {
+	readonly problem: Problem;
+
+	constructor(node: INode, problem: Problem) {
+		const row = rowFor(problem);
+		super(node, { message: row.message } as JsonObject, {
+			message: row.message,
+			description: [row.next, asksToWait(problem), said(problem)].filter(Boolean).join(' '),
+			httpCode: problem.status === undefined ? undefined : String(problem.status),
+		});
+		// n8n shows the details of an error by this name, not by its class.
+		this.name = 'NodeApiError';
+		this.problem = problem;
+	}
+}
+
+/** Whether the service has certainly done nothing: then nothing is lost by sending it again. */
+export function wasCertainlyRefused(failure: unknown): boolean {
+	return failure instanceof ServiceError && isCertainRefusal(failure.problem);
+}
+
+/** The same of a problem that no error was made of yet. */
+export function isCertainRefusal({ status, transport }: Problem): boolean {
+	if (transport === 'notJson') return false;
+	if (status !== undefined) return isRefusal(status);
+	return transport === 'unreachable' || transport === 'unknownHost' || transport === 'noTurn';
+}
+
+/**
+ * Whether a status says that nothing was done. 301, 302 and 303 may follow a request that was carried
+ * out, and 408 may come from a proxy that has passed it on.
+ */
+function isRefusal(status: number): boolean {
+	if (status === 307 || status === 308 || status === 503) return true;
+	return status >= 400 && status < 500 && status !== 408;
+}
+
+/** What the service answered, word for word. */
+export function said({ status, errorCode, serviceMessage }: Problem): string {
+	if (status === undefined) return '';
+	const code = errorCode ? `, ${errorCode}` : '';
+	const words = serviceMessage ? `: “${serviceMessage}”` : '';
+	return `The service answered HTTP ${status}${code}${words}.`;
+}
+
+/** When to try again, where the service has said so. */
+function asksToWait({ retryAfter }: Problem): string {
+	if (!retryAfter) return '';
+	const [amount, unit] = inWords(retryAfter / 1000);
+	return `The service asks to try again in ${amount} ${unit}${amount === 1 ? '' : 's'}.`;
+}
+
+function inWords(seconds: number): [amount: number, unit: string] {
+	if (seconds < 120) return [Math.ceil(seconds), 'second'];
+	if (seconds < 120 * 60) return [Math.ceil(seconds / 60), 'minute'];
+	if (seconds < 48 * 3600) return [Math.ceil(seconds / 3600), 'hour'];
+	return [Math.ceil(seconds / 86_400), 'day'];
+}

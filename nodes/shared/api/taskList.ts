@@ -1,0 +1,94 @@
+import type { IDataObject } from 'n8n-workflow';
+import { ServiceError } from './serviceError';
+import { PAGE_SIZES, holdsNothing, tasksIn } from './undocumented';
+import { refuse } from '../parameters/refuse';
+import { call } from './call';
+import { type CallOptions, type Caller } from './types';
+
+/**
+ * The list of GET /tasks, page by page. Neither the largest page nor the shape of the answer is
+ * shown, so a size that the service refuses is made smaller until it takes one, and that one is kept
+ * for the further pages of this list.
+ */
+export class TaskList {
+	private readonly sizes: number[];
+
+	private isSizeKnown = false;
+
+	/**
+	 * @param query Further parameters of the request, such as `status`.
+	 * @param most As many tasks as are wanted of a page; the largest page where nothing is said.
+	 */
+	constructor(
+		private readonly caller: Caller,
+		private readonly query: IDataObject = {},
+		most = Infinity,
+	) {
+		const [largest = most, ...smaller] = PAGE_SIZES;
+		const first = Math.min(largest, most);
+		this.sizes = [first, ...smaller.filter((size) => size < first)];
+	}
+
+	/**
+	 * The tasks from `offset` on: at most a page, in the order of the service. An empty list is the
+	 * end. Throws a ServiceError where the service refuses, and a NodeOperationError where its answer
+	 * holds no list. `deadline` as in {@link CallOptions}.
+	 */
+	async page(offset: number, deadline?: CallOptions['deadline']): Promise<IDataObject[]> {
+		for (;;) {
+			const answer = await this.ask(offset, deadline);
+			if (answer === 'tooLarge') continue;
+			const tasks = tasksIn(answer);
+			if (tasks) return tasks;
+			if (this.isFurther(offset) && holdsNothing(answer)) return [];
+			throw refuse(
+				this.caller,
+				'The answer of the service holds no list of tasks',
+				"Check the 'Base URL' in the credential, and look at the answer to GET /tasks with the HTTP Request node.",
+			);
+		}
+	}
+
+	/** How many tasks are asked for at a time. */
+	get size(): number {
+		return this.sizes[0] ?? Math.min(...PAGE_SIZES);
+	}
+
+	/** Whether this is a page after one that could be read. */
+	private isFurther(offset: number): boolean {
+		return offset > 0 && this.isSizeKnown;
+	}
+
+	private async ask(
+		offset: number,
+		deadline: CallOptions['deadline'],
+	): Promise<IDataObject | 'tooLarge'> {
+		const qs = { ...this.query, limit: this.sizes[0], offset };
+		let failure: unknown;
+		try {
+			const answer = await call(this.caller, { method: 'GET', url: '/tasks', qs }, { deadline });
+			this.isSizeKnown = true;
+			return answer;
+		} catch (error) {
+			failure = error;
+		}
+		if (this.isFurther(offset) && mayBeTheEnd(failure)) return {};
+		if (this.isSizeKnown || this.sizes.length === 1 || !mayBeTheSize(failure)) throw failure;
+		this.sizes.shift();
+		return 'tooLarge';
+	}
+}
+
+/** How the service answers a page past the end is not shown. */
+function mayBeTheEnd(failure: unknown): boolean {
+	if (!(failure instanceof ServiceError)) return false;
+	const { status = 0, isWebPage } = failure.problem;
+	return [400, 404, 416, 422].includes(status) && !isWebPage;
+}
+
+/** Which status a page that is too large is refused with is not shown. */
+function mayBeTheSize(failure: unknown): boolean {
+	if (!(failure instanceof ServiceError)) return false;
+	const { status = 0 } = failure.problem;
+	return status >= 400 && status < 500 && ![401, 403, 404, 429].includes(status);
+}

@@ -1,0 +1,43 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { LIMITS } from './rateLimits';
+import { awaitsBalance, taskIdOf } from './undocumented';
+import { TaskList } from './taskList';
+import type { Caller } from './types';
+
+/** How much of the list a look reads at most, in pages for each status. */
+const PAGES = 5;
+
+/**
+ * Counts the tasks of the account that take up one of its places (service document, "Limits"), as
+ * far as the limit: what waits for balance is not queued and does not count. Undefined where the
+ * list does not end, or does not say how its tasks are; throws where it cannot be read.
+ */
+export async function countTasksInProgress(caller: Caller): Promise<number | undefined> {
+	const seen = new Set<string>();
+	let inProgress = 0;
+	for (const status of ['processing', 'pending']) {
+		const list = new TaskList(caller, { status }, LIMITS.tasksInProgress);
+		let offset = 0;
+		for (let pages = 0; ; pages++) {
+			const page = pages < PAGES ? await list.page(offset) : undefined;
+			if (!page || page.some((task) => typeof task.status !== 'string')) return undefined;
+			const news = page.filter((task) => !seen.has(idOf(task)));
+			for (const task of news) seen.add(idOf(task));
+			inProgress += news.filter(takesUpAPlace).length;
+			if (inProgress >= LIMITS.tasksInProgress) return inProgress;
+			// A short page is no sign of the end, and an offset may not be heeded.
+			if (news.length === 0) break;
+			offset += page.length;
+		}
+	}
+	return inProgress;
+}
+
+function takesUpAPlace(task: IDataObject): boolean {
+	return ['pending', 'processing'].includes(String(task.status)) && !awaitsBalance(task);
+}
+
+function idOf(task: IDataObject): string {
+	return taskIdOf(task) ?? JSON.stringify(task);
+}

@@ -1,0 +1,51 @@
+import type { DeclarativeRestApiSettings, IExecuteSingleFunctions } from 'n8n-workflow';
+
+import type { CredentialReader } from './credential';
+import type { LimitName } from './rateLimits';
+
+export type RoutingRequest = DeclarativeRestApiSettings.ResultOptions;
+
+/** What an operation declares about its request; pacing and retries follow from it. */
+export interface Policy {
+	/** Which of the service's rate limits it counts towards. */
+	limit: LimitName;
+	/** Whether sending it twice costs nothing: decides what happens when the connection breaks. */
+	repeatable: boolean;
+	/** A recording is sent along: few at a time, and no overall time limit, only an idle one. */
+	upload?: boolean;
+	/**
+	 * For a submit: counts the tasks in progress, because 429 may mean that the account takes no more of
+	 * them. Undefined where that is not to be found out; throws where the list cannot be read.
+	 */
+	countTasks?: (caller: Caller) => Promise<number | undefined>;
+	/** Any answer of a success counts, whatever its type: nothing like it ever comes again. */
+	takesAnyAnswer?: boolean;
+}
+
+/** Reads, PUT, DELETE, cancel and dictionary add: a repeat changes nothing. */
+export const REPEATABLE: Policy = { limit: 'other', repeatable: true };
+
+/** What one request may ask for beyond its policy. */
+export interface CallOptions {
+	policy?: Policy;
+	/** The answer's `webhook_secret` stays in it: for the caller that seals or stores it. */
+	keepWebhookSecret?: boolean;
+	/**
+	 * When the call has to have ended, in ms since 1970, queueing and retries included. Without it
+	 * the patience of retry.ts is the only end.
+	 */
+	deadline?: number;
+	/**
+	 * The longest time for the call, in ms from its first turn within the rate limits. A deadline
+	 * counts the queue for that turn, which says nothing about the service.
+	 */
+	fromTurn?: number;
+	/** One attempt: the caller asks again by itself, and counts the time in between. */
+	once?: boolean;
+}
+
+/** What is needed of n8n to talk to the service: action node, trigger and editor lists have it all. */
+export interface Caller extends CredentialReader {
+	getExecutionCancelSignal?(): AbortSignal | undefined;
+	helpers: Pick<IExecuteSingleFunctions['helpers'], 'httpRequestWithAuthentication'>;
+}

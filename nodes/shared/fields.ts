@@ -1,0 +1,73 @@
+import type { INodeProperties } from 'n8n-workflow';
+
+import { EXPORT_FORMATS } from './api/result';
+
+export const exportFormatOptions = [...EXPORT_FORMATS].sort().map((value) => ({
+	name: value.toUpperCase(),
+	value,
+}));
+
+/** Above 'Consent Acknowledged', also of the trigger. */
+export const consentNotice: INodeProperties = {
+	displayName:
+		'Before the bot joins, all participants have to know that they are recorded and agree to the processing of their personal data: Russian law 152-FZ requires it. The bot is sent only if you confirm that they do. Recorded minutes are charged.',
+	name: 'consentNotice',
+	type: 'notice',
+	default: '',
+};
+
+/** Of the action node and of the trigger. */
+export const startAtField: INodeProperties = {
+	displayName: 'Start At',
+	name: 'startAt',
+	type: 'dateTime',
+	default: '',
+	placeholder: 'e.g. 2030-01-31T10:00:00+03:00',
+	description:
+		'When the bot joins, at most 30 days ahead. A time without an offset is in the time zone of the workflow.',
+	hint: 'Leave empty to let the bot join at once',
+};
+
+/** What is output beside the facts: in 'Wait Options', and in 'Options' of the account trigger. */
+export const outputOptions: INodeProperties[] = [
+	{
+		displayName: 'Export As',
+		name: 'exportAs',
+		type: 'options',
+		default: 'file',
+		description: 'Where to put the document that Export Format asks for',
+		options: [
+			{
+				name: 'File',
+				value: 'file',
+				description: 'A binary file that other nodes can save or send',
+			},
+			{ name: 'Text in a Field', value: 'text', description: 'The output field export' },
+		],
+	},
+	{
+		displayName: 'Export Format',
+		name: 'exportFormat',
+		type: 'options',
+		default: 'none',
+		description:
+			'Also output the transcript as subtitles (SRT, VTT), as text with speakers (TXT) or as JSON',
+		options: [{ name: 'None', value: 'none' }, ...exportFormatOptions],
+	},
+	{
+		displayName: 'Include Result',
+		name: 'includeResult',
+		type: 'boolean',
+		default: true,
+		description:
+			'Whether to output text, summary, speakers and segments, not just the status of the task',
+	},
+	{
+		displayName: 'Put Output File in Field',
+		name: 'exportBinaryPropertyName',
+		type: 'string',
+		default: 'data',
+		placeholder: 'e.g. data',
+		hint: 'The name of the output binary field to put the exported file in',
+	},
+];

@@ -1,0 +1,40 @@
+import type { IExecuteSingleFunctions } from 'n8n-workflow';
+import { required, textIn } from './values';
+import { checkStart, startAtFrom } from './startAt';
+import { refuse } from './refuse';
+
+type Context = Pick<IExecuteSingleFunctions, 'getNode' | 'getNodeParameter' | 'getTimezone'>;
+
+/** What a meeting bot is sent with. */
+export interface Launch {
+	meetingUrl: string;
+	/** ISO 8601 with an offset; without it the bot joins now. */
+	startAt?: string;
+}
+
+/** 'Meeting URL' and 'Start At', of the action node and of the trigger. */
+export function launchFrom(context: Context): Launch {
+	const url = textIn(context, context.getNodeParameter('meetingUrl', ''), 'Meeting URL');
+	const meetingUrl = required(context, url, 'Meeting URL');
+	if (URL.canParse(meetingUrl)) return { meetingUrl, startAt: startAtFrom(context) };
+	throw refuse(
+		context,
+		`'Meeting URL' is not a web address: '${meetingUrl}'`,
+		'Enter the full invitation link of the meeting.',
+	);
+}
+
+/**
+ * What a bot needs besides a link (service document, "Meeting launch parameters"): consent, and a
+ * time in reach if one is given. Nothing but `true` is consent.
+ */
+export function checkLaunch(context: Context, { startAt }: Launch): void {
+	if (context.getNodeParameter('consentAcknowledged', false) !== true) {
+		throw refuse(
+			context,
+			"'Consent Acknowledged' is off, so no bot was sent",
+			'Turn it on once the participants know about the recording and agree to the processing of their personal data (152-FZ).',
+		);
+	}
+	if (startAt) checkStart(context, startAt);
+}

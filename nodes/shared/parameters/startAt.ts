@@ -1,0 +1,87 @@
+import { DateTime } from 'luxon';
+import type { IExecuteSingleFunctions } from 'n8n-workflow';
+import { isNothing, textIn, wrongKind } from './values';
+import { refuse } from './refuse';
+
+type Context = Pick<IExecuteSingleFunctions, 'getNode' | 'getNodeParameter' | 'getTimezone'>;
+
+const THIRTY_DAYS = 30 * 24 * 3600 * 1000;
+
+/**
+ * 'Start At' of a meeting bot as ISO 8601 with an offset (service document, "Meeting launch
+ * parameters"); undefined where the field is left empty, which means now. An expression that gives
+ * nothing is refused, because now is not what was meant. A time without an offset is in the time
+ * zone of the workflow, as n8n's date picker means it.
+ */
+export function startAtFrom(context: Context): string | undefined {
+	const value: unknown = context.getNodeParameter('startAt', '');
+	if (isNothing(value)) {
+		const entered: unknown = context.getNodeParameter('startAt', '', { rawExpressions: true });
+		if (isNothing(entered)) return undefined;
+		throw refuse(
+			context,
+			"The parameter 'Start At' is empty: its expression gives no time",
+			'Correct the expression, so that the bot does not join at the wrong time. To send the bot now, clear the field.',
+		);
+	}
+	const start = isTime(value) ? readTime(value) : readText(context, value);
+	if (start.isValid) return start.toISO({ suppressMilliseconds: true }) ?? undefined;
+	throw refuse(
+		context,
+		`'Start At' is not an ISO 8601 time: '${String(value).slice(0, 80)}'`,
+		EXAMPLE,
+	);
+}
+
+/** Refuses a start in the past or more than 30 days ahead. */
+export function checkStart(context: Pick<Context, 'getNode'>, startAt: string): void {
+	const ahead = Date.parse(startAt) - Date.now();
+	if (ahead > 0 && ahead <= THIRTY_DAYS) return;
+	const reason = ahead > 0 ? 'is more than 30 days ahead' : 'is in the past';
+	throw refuse(context, `'Start At' ${reason}: '${startAt}'`, EXAMPLE);
+}
+
+const EXAMPLE =
+	"Use a time such as 2030-01-31T10:00:00, which is in the time zone of the workflow, 2030-01-31T10:00:00+03:00 or {{ $now.plus(1, 'hour') }}. Leave the field empty to send the bot now.";
+
+interface Time {
+	/** Of a Date. */
+	toISOString?: () => string;
+	/** Of Luxon's DateTime. */
+	toISO?: () => string | null;
+}
+
+/** Asks for the method and not for the class: expressions may have classes of their own. */
+function isTime(value: unknown): value is Time {
+	if (typeof value !== 'object' || value === null) return false;
+	const { toISOString, toISO } = value as Time;
+	return typeof toISOString === 'function' || typeof toISO === 'function';
+}
+
+function readTime(time: Time): DateTime {
+	try {
+		const text = time.toISO ? time.toISO() : time.toISOString?.();
+		return DateTime.fromISO(text ?? '', { setZone: true });
+	} catch {
+		return DateTime.invalid('no time');
+	}
+}
+
+function readText(context: Context, value: unknown): DateTime {
+	if (typeof value !== 'string') throw wrongKind(context, value, 'Start At', 'has to be a time');
+	const text = (textIn(context, value, 'Start At') ?? '')
+		.replace(/^(\S+)[ t]+(?=\d)/, '$1T')
+		.replace(/z$/, 'Z');
+	// A time alone would be today's, and a year alone its first day.
+	if (!/^[+-]?\d{4}(\d\d|-|W)/.test(text)) return DateTime.invalid('no date');
+	return earlier(DateTime.fromISO(text, { zone: context.getTimezone(), setZone: true }), text);
+}
+
+/**
+ * An hour that comes twice, when clocks are set back, is the first one: better an early bot than a
+ * late one. An hour that does not come, when they are set forward, is the one after it.
+ */
+function earlier(time: DateTime, text: string): DateTime {
+	const hasOffset = /(Z|[+-]\d\d(:?\d\d)?|\])$/.test(text.replace(/^[^T]*/, ''));
+	return hasOffset ? time : (time.getPossibleOffsets()[0] ?? time);
+}

@@ -1,0 +1,231 @@
+import type { IDataObject, IExecuteSingleFunctions, NodeOperationError } from 'n8n-workflow';
+import { refuse } from './refuse';
+
+/**
+ * How parameters are read, those of every operation. What an expression gives is not what the
+ * panel would let anybody enter: a field that an item lacks, a whole row, a number as text. A value
+ * that is nothing means "not set". A value of the wrong kind is refused by the name on the panel,
+ * before anything is sent. Values are copied, so input items stay as they are.
+ */
+
+type Context = Pick<IExecuteSingleFunctions, 'getNode'>;
+
+/** Whether an expression gave nothing: undefined, null, NaN, or a text without a visible sign. */
+export function isNothing(value: unknown): value is undefined | null | '' {
+	return (
+		value === undefined ||
+		value === null ||
+		Number.isNaN(value) ||
+		(typeof value === 'string' && value.trim() === '')
+	);
+}
+
+/** A value that the operation cannot do without. */
+export function required<T>(context: Context, value: T | undefined, displayName: string): T {
+	if (value !== undefined) return value;
+	throw refuse(
+		context,
+		`The parameter '${displayName}' is empty`,
+		'Enter a value. If it comes from an expression, check that the step before has the field.',
+	);
+}
+
+/** A text without blanks at its ends, or a number as text. */
+export function textIn(context: Context, value: unknown, displayName: string): string | undefined {
+	if (isNothing(value)) return undefined;
+	const isText = typeof value === 'string' || Number.isFinite(value);
+	if (!isText) throw wrongKind(context, value, displayName, 'has to be a text');
+	const text = String(value).trim();
+	if (isAccident(text)) throw accident(context, text, displayName);
+	return text;
+}
+
+/** Either from `min` to `max`, or `above` a value and at most `max`. */
+interface Range {
+	min?: number;
+	above?: number;
+	max?: number;
+	whole?: boolean;
+}
+
+/** A number, also one that is written as text, as it comes from a spreadsheet. */
+export function numberIn(
+	context: Context,
+	value: unknown,
+	displayName: string,
+	{ min, above = -Infinity, max = Infinity, whole = false }: Range,
+): number | undefined {
+	if (isNothing(value)) return undefined;
+	const isText = typeof value === 'string' && /^[+-]?(\d+\.?\d*|\.\d+)$/.test(value.trim());
+	const number = isText || typeof value === 'number' ? Number(value) : NaN;
+	const isInRange = number >= (min ?? -Infinity) && number > above && number <= max;
+	const isWanted = whole ? Number.isSafeInteger(number) : Number.isFinite(number);
+	if (isInRange && isWanted) return number;
+	const range = number > max ? `of at most ${max}` : `above ${above}`;
+	const rule = min === undefined ? range : `from ${min} to ${max}`;
+	const noun = whole ? 'a whole number' : 'a number';
+	throw wrongKind(context, value, displayName, `has to be ${noun} ${rule}`);
+}
+
+/** One of the values of a list. */
+export function choiceIn<T extends string>(
+	context: Context,
+	value: unknown,
+	displayName: string,
+	choices: readonly T[],
+): T | undefined {
+	if (isNothing(value)) return undefined;
+	const chosen = choices.find((choice) => choice === value);
+	if (chosen !== undefined) return chosen;
+	throw wrongKind(context, value, displayName, `has to be ${oneOf(choices)}`);
+}
+
+/** Some of the values of a list: an array, the JSON of one, or a text with commas. None means not set. */
+export function choicesIn<T extends string>(
+	context: Context,
+	value: unknown,
+	displayName: string,
+	choices: readonly T[],
+): T[] | undefined {
+	if (isNothing(value)) return undefined;
+	const given = typeof value === 'string' ? (listIn(value) ?? value.split(',')) : value;
+	if (!Array.isArray(given)) {
+		throw wrongKind(context, value, displayName, `has to be a list of ${oneOf(choices)}`);
+	}
+	const chosen = given
+		.map((one: unknown) => (typeof one === 'string' ? one.trim() : one))
+		.map((one) => choiceIn(context, one, displayName, choices))
+		.filter((one) => one !== undefined);
+	return chosen.length > 0 ? chosen : undefined;
+}
+
+/** True or false, also as text. */
+export function booleanIn(
+	context: Context,
+	value: unknown,
+	displayName: string,
+): boolean | undefined {
+	if (isNothing(value)) return undefined;
+	if (typeof value === 'boolean') return value;
+	const text = typeof value === 'string' ? value.trim().toLowerCase() : '';
+	if (text === 'true' || text === 'false') return text === 'true';
+	throw wrongKind(context, value, displayName, 'has to be true or false');
+}
+
+/** A collection such as 'Options', which an expression can give as a whole. Its members are unread. */
+export function collectionIn(context: Context, value: unknown, displayName: string): IDataObject {
+	if (isNothing(value)) return {};
+	if (isObject(value)) return value;
+	throw wrongKind(context, value, displayName, 'has to be an object');
+}
+
+/**
+ * A JSON object, as a copy: n8n hands over text or, from an expression, the object itself. Fields
+ * that are undefined or NaN are left out.
+ */
+export function jsonObjectIn(
+	context: Context,
+	value: unknown,
+	displayName: string,
+): IDataObject | undefined {
+	if (isNothing(value)) return undefined;
+	const object = copyOf(typeof value === 'string' ? parse(value) : value, (text) => {
+		if (isAccident(text)) throw accident(context, text, displayName);
+	});
+	if (object) return object;
+	throw refuse(
+		context,
+		`The parameter '${displayName}' is not a JSON object`,
+		'Enter an object such as { "name": "value" }.',
+	);
+}
+
+/** The list in a JSON text, where it is one. Fields of an AI agent often hold that. */
+export function listIn(text: string): unknown[] | undefined {
+	if (!/^\s*\[.*\]\s*$/s.test(text)) return undefined;
+	const list = parse(text);
+	return Array.isArray(list) ? list : undefined;
+}
+
+/**
+ * Whether a text is what is left of a value that was missing or no text when an expression or a
+ * step before made text of it. Nobody means it.
+ */
+export function isAccident(text: string): boolean {
+	return /^(undefined|null|NaN)$/.test(text.trim()) || text.includes('[object Object]');
+}
+
+/** The refusal of such a text. */
+export function accident(context: Context, text: string, displayName: string): NodeOperationError {
+	return refuse(
+		context,
+		text.includes('[object Object]')
+			? `'${displayName}' has '[object Object]' in it, which is a whole object made into text`
+			: `'${displayName}' is '${text.trim()}', which is a missing value made into text`,
+		'Check the expression, and name the field that holds the text, for example {{ $json.name }}.',
+	);
+}
+
+/** The refusal of a value of the wrong kind, e.g. `'Limit' has to be a number, but is a list`. */
+export function wrongKind(
+	context: Context,
+	value: unknown,
+	displayName: string,
+	rule: string,
+): NodeOperationError {
+	return refuse(
+		context,
+		`'${displayName}' ${rule}, but is ${shown(value)}`,
+		'Correct the value. If it comes from an expression, check what the expression gives.',
+	);
+}
+
+/** A value in an error message. Objects may hold anything, so they are not spelled out. */
+function shown(value: unknown): string {
+	if (Array.isArray(value)) return 'a list';
+	if (typeof value === 'object' || typeof value === 'function') return 'an object';
+	return `'${String(value).slice(0, 80)}'`;
+}
+
+function oneOf(choices: readonly string[]): string {
+	return choices.length > 1
+		? `${choices.slice(0, -1).join(', ')} or ${choices.at(-1)}`
+		: choices.join();
+}
+
+function isObject(value: unknown): value is IDataObject {
+	return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function parse(text: string): unknown {
+	try {
+		return JSON.parse(text) as unknown;
+	} catch {
+		return undefined;
+	}
+}
+
+/** What JSON makes of an object; undefined where it is none, or where JSON cannot hold it. */
+function copyOf(value: unknown, checkText: (text: string) => void): IDataObject | undefined {
+	let holds = isObject(value);
+	let json = '{}';
+	try {
+		json =
+			JSON.stringify(value, (_name, member: unknown) => {
+				if (member === Infinity || member === -Infinity) holds = false;
+				return Number.isNaN(member) ? undefined : member;
+			}) ?? '{}';
+	} catch {
+		// It holds itself, or a number that JSON has no form for.
+		return undefined;
+	}
+	const copy = parse(json);
+	if (!holds || !isObject(copy)) return undefined;
+	textsIn(copy).forEach(checkText);
+	return copy;
+}
+
+function textsIn(value: unknown): string[] {
+	if (typeof value === 'string') return [value];
+	return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
+}

@@ -1,0 +1,87 @@
+import { createHmac, timingSafeEqual } from 'crypto';
+import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
+
+/** A webhook call as it came over the wire. */
+export interface Delivery {
+	/** The bytes that were signed. Never text: re-encoding would change them. */
+	raw: Buffer;
+	/** `X-Service-Signature`: `sha256=` and 64 hex digits. */
+	signature: string;
+	/** The body if it is a JSON object, whatever the content type says. Unverified. */
+	body?: Record<string, unknown>;
+}
+
+/** Why a call is refused before anything in it is looked at: an HTTP status and its message. */
+export interface Refusal {
+	refused: 401 | 413;
+	message: string;
+}
+
+/** The largest body that is read, in bytes. A delivery as documented has a few hundred. */
+export const LARGEST_BODY = 1_000_000;
+
+/**
+ * The delivery in a call that carries a well-formed signature. The header is looked at before the
+ * body is parsed, because anybody may call.
+ */
+export async function deliveryFrom(context: IWebhookFunctions): Promise<Delivery | Refusal> {
+	// Node.js joins a header that came twice, so a doubled one is not well formed.
+	const signature = context.getRequestObject().headers['x-service-signature'];
+	if (!isWellFormed(signature)) return { refused: 401, message: 'Signature refused' };
+	const raw = await rawBodyOf(context);
+	return 'refused' in raw ? raw : { raw, signature, body: parseJsonObject(raw.toString('utf8')) };
+}
+
+/** The body of a call without a signature: the JSON object in it, `{}` where there is none. */
+export async function jsonBodyFrom(
+	context: IWebhookFunctions,
+): Promise<{ body: Record<string, unknown> } | Refusal> {
+	const raw = await rawBodyOf(context);
+	return 'refused' in raw ? raw : { body: parseJsonObject(raw.toString('utf8')) ?? {} };
+}
+
+async function rawBodyOf(context: IWebhookFunctions): Promise<Buffer | Refusal> {
+	const request = context.getRequestObject();
+	const tooLarge: Refusal = { refused: 413, message: 'The body is too large' };
+	if (Number(request.headers['content-length']) > LARGEST_BODY) return tooLarge;
+	// n8n has read some bodies to their end already (multipart), and others are cut or not what they say.
+	if (!request.rawBody) await request.readRawBody().catch(() => undefined);
+	const raw: Buffer = request.rawBody ?? Buffer.alloc(0);
+	return raw.length > LARGEST_BODY ? tooLarge : raw;
+}
+
+/** The JSON object in a text. A byte order mark before it is no part of it. */
+export function parseJsonObject(text: string): Record<string, unknown> | undefined {
+	try {
+		const value: unknown = JSON.parse(text.replace(/^\uFEFF/, ''));
+		const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+		return isObject ? (value as Record<string, unknown>) : undefined;
+	} catch {
+		return undefined;
+	}
+}
+
+/** Whether the header has the form `sha256=<64 hex digits>`. */
+export function isWellFormed(signature: unknown): signature is string {
+	return typeof signature === 'string' && /^sha256=[0-9a-fA-F]{64}$/.test(signature);
+}
+
+/**
+ * Service document, "Authentication": HMAC-SHA256 over the raw body with the submission's
+ * secret, compared in constant time. A blank secret verifies nothing.
+ */
+export function isSignedWith(secret: string, { raw, signature }: Delivery): boolean {
+	if (secret.trim() === '' || !isWellFormed(signature)) return false;
+	const expected = createHmac('sha256', secret).update(raw).digest();
+	return timingSafeEqual(expected, Buffer.from(signature.slice('sha256='.length), 'hex'));
+}
+
+/** Answers a call that starts and resumes nothing. */
+export function respond(
+	context: IWebhookFunctions,
+	status: number,
+	message: string,
+): IWebhookResponseData {
+	context.getResponseObject().status(status).json({ message });
+	return { noWebhookResponse: true };
+}

@@ -1,0 +1,56 @@
+import { seal, unseal } from './sealedSecret';
+import { parseJsonObject } from './delivery';
+
+/** What the action node hands over to a trigger: whose deliveries are signed with which secret. */
+export interface HandOver {
+	/** The task or bot. */
+	id: string;
+	secret: string;
+}
+
+/** How long a sealed hand-over is good for, in ms. */
+export const FRESH_MS = 10 * 60_000;
+
+const PURPOSE = 'hand-over';
+
+/** Seals hand-overs so that only the trigger at this address can open them, and only for a while. */
+export function sealHandOvers(apiKey: string, address: string, handOvers: HandOver[]): string {
+	const text = JSON.stringify({ handOvers, expires: Date.now() + FRESH_MS });
+	return seal(apiKey, PURPOSE, triggerAt(address), text);
+}
+
+/** What a trigger answers to a hand-over that is too old, or comes from the future. */
+export const STALE = 'The clocks differ';
+
+/**
+ * The hand-overs; `stale` if the clocks of both sides differ, or they are too old; undefined if they
+ * were sealed for another trigger or key. A blank key opens nothing.
+ */
+export function openHandOvers(
+	apiKey: string,
+	address: string,
+	sealed: string,
+): HandOver[] | 'stale' | undefined {
+	if (apiKey.trim() === '') return undefined;
+	const text = unseal(apiKey, PURPOSE, triggerAt(address), sealed);
+	const { handOvers, expires } = parseJsonObject(text ?? '') ?? {};
+	if (!Array.isArray(handOvers) || !handOvers.every(isHandOver)) return undefined;
+	const left = Number(expires) - Date.now();
+	return left > 0 && left <= FRESH_MS + CLOCKS_APART_MS ? handOvers : 'stale';
+}
+
+function isHandOver(value: unknown): value is HandOver {
+	const { id, secret } = (value ?? {}) as Record<string, unknown>;
+	return typeof id === 'string' && typeof secret === 'string' && secret.trim() !== '';
+}
+
+/** The two nodes may run on two machines. */
+const CLOCKS_APART_MS = 60_000;
+
+/**
+ * What both nodes know of a trigger: the end of its address, `<webhook id>/transcriber`. The start
+ * differs between n8n's test and production addresses, and behind a proxy.
+ */
+function triggerAt(address: string): string {
+	return new URL(address).pathname.split('/').filter(Boolean).slice(-2).join('/');
+}

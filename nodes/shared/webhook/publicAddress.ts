@@ -1,0 +1,69 @@
+import type { IExecutePaginationFunctions } from 'n8n-workflow';
+
+import type { RoutingRequest } from '../api/types';
+import { refuse } from '../parameters/refuse';
+
+/** The setting with n8n's public address: 2.x reads the first and 1.x the second. */
+export const PUBLIC_ADDRESS_SETTING = 'N8N_WEBHOOK_URL on n8n 2, WEBHOOK_URL on n8n 1';
+
+/**
+ * A webhook address has to be https and public (service document, "Meeting launch parameters").
+ * Loopback passes only for a service that itself is on loopback.
+ */
+export function checkWebhookUrl(
+	context: IExecutePaginationFunctions,
+	request: RoutingRequest,
+	webhookUrl: string,
+	displayName: string,
+): void {
+	const reason = reasonAgainstWebhookUrl(webhookUrl, request.options.baseURL ?? '');
+	if (!reason) return;
+	throw refuse(
+		context,
+		`'${displayName}' ${reason}: '${webhookUrl}'`,
+		'The service calls this address from the internet, so it has to be public and start with https://. Without a public address choose Wait for the Transcript (Polling).',
+	);
+}
+
+/** The same for an address that n8n itself has given. */
+export function checkOwnAddress(
+	context: IExecutePaginationFunctions,
+	request: RoutingRequest,
+	address: string,
+	displayName: string,
+): void {
+	const reason = reasonAgainstWebhookUrl(address, request.options.baseURL ?? '');
+	if (!reason) return;
+	throw refuse(
+		context,
+		`${displayName} ${reason}: '${new URL(address).origin}'`,
+		`Set the public https address of n8n (${PUBLIC_ADDRESS_SETTING}), or choose Wait for the Transcript (Polling).`,
+	);
+}
+
+/** Why the service would not call this address; undefined if it would. */
+export function reasonAgainstWebhookUrl(webhookUrl: string, baseUrl: string): string | undefined {
+	if (!URL.canParse(webhookUrl)) return 'is not a web address';
+	const { protocol, hostname: written } = new URL(webhookUrl);
+	const hostname = written.replace(/\.$/, '');
+	if (isLoopback(hostname) && isLoopback(new URL(baseUrl).hostname)) return undefined;
+	if (protocol !== 'https:') return 'does not start with https://';
+	return isLocal(hostname) ? 'is a local address that the service cannot reach' : undefined;
+}
+
+function isLoopback(hostname: string): boolean {
+	return /^(localhost|127(\.\d+){3}|\[::1\])$/i.test(hostname);
+}
+
+/** Names and address ranges that only exist inside a network. */
+function isLocal(hostname: string): boolean {
+	return (
+		isLoopback(hostname) ||
+		/^(0|10|127|169\.254|192\.168|172\.(1[6-9]|2\d|3[01])|100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7]))\./.test(
+			hostname,
+		) ||
+		/^\[(::|f[cd]|fe[89ab]|::ffff:)/i.test(hostname) ||
+		/\.(local|localhost|internal|lan|home)\.?$/i.test(hostname) ||
+		(!hostname.includes('.') && !hostname.startsWith('['))
+	);
+}

@@ -1,13 +1,21 @@
 /** Everything that needs no n8n process: the node in the real n8n-core, the simulator, the structure. */
+const once = (name, file = name) => [`^${name}$`, `<rootDir>/test/support/once/${file}.cjs`];
 module.exports = {
 	preset: 'ts-jest',
-	testEnvironment: 'node',
+	testEnvironment: '<rootDir>/test/support/environment.cjs',
+	moduleNameMapper: Object.fromEntries([
+		once('n8n-core'),
+		once('n8n-workflow'),
+		once('@n8n/di', 'di'),
+		once('luxon'),
+		once('lodash'),
+	]),
 	reporters: ['default', '<rootDir>/test/support/closingLine.js'],
 	testMatch: ['<rootDir>/test/**/*.test.ts'],
 	testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/e2e/', '<rootDir>/test/queue/'],
 	setupFilesAfterEnv: ['<rootDir>/test/setup.ts'],
 	transform: { '^.+\\.ts$': ['ts-jest', { tsconfig: '<rootDir>/test/tsconfig.json' }] },
 	// Most of the time is waiting for answers, not work.
-	maxWorkers: 3,
+	maxWorkers: 4,
 	testTimeout: 20_000,
 };

@@ -1,4 +1,9 @@
-/** "Every request" in the contract: the API key and webhook secrets never reach an output, an error, a log or a URL. */
+/**
+ * "Every request" in the contract: the API key and webhook secrets never reach an output, an error, a log or a URL.
+ *
+ * n8n reads its log level once, so this file loads it for itself:
+ * @jest-environment node
+ */
 import { captureLogs } from '../support/logs';
 
 import type { INode } from 'n8n-workflow';

@@ -27,6 +27,9 @@ import {
 import { TranscriberApi } from '../../credentials/TranscriberApi.credentials';
 import { Transcriber } from '../../nodes/Transcriber/Transcriber.node';
 
+// n8n-core may have been loaded by a test file before this one, which kept its files on disk.
+Container.get(BinaryDataService)['mode'] = 'default';
+
 /** The node as n8n runs it: the engine, the routing and the HTTP client are n8n-core's own. */
 const transcriber = executable(new Transcriber());
 

@@ -1,4 +1,9 @@
-/** Contract, "Webhook calls": before the signature is verified, a request costs little. */
+/**
+ * Contract, "Webhook calls": before the signature is verified, a request costs little.
+ *
+ * n8n reads its log level once, so this file loads it for itself:
+ * @jest-environment node
+ */
 import { STORE } from '../../nodes/TranscriberTrigger/triggerMemory';
 import { until } from '../simulator/testing-client';
 import type { Run } from '../support/engine';

@@ -1,0 +1,2 @@
+declare function setN8nUp(): () => void;
+export = setN8nUp;

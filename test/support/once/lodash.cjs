@@ -1,0 +1,1 @@
+module.exports = globalThis.loadOnce?.('lodash') ?? require('../../../node_modules/lodash');

@@ -1,0 +1,1 @@
+module.exports = globalThis.loadOnce?.('luxon') ?? require('../../../node_modules/luxon');

@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { inOneLine, NODE_TYPE, root } from '../e2e/harness';
-import { startN8n, type HostOptions, type N8nHost } from '../n8n/host';
-import type { Execution, NodeRun, StoredWorkflow, Workflow, WorkflowNode } from '../n8n/rest';
-import type { LoggedRequest, SimulatorOptions, Task } from '../simulator';
+import { inOneLine, NODE_TYPE, root } from '../test/e2e/harness';
+import { startN8n, type HostOptions, type N8nHost } from '../test/n8n/host';
+import type { Execution, NodeRun, StoredWorkflow, Workflow, WorkflowNode } from '../test/n8n/rest';
+import type { LoggedRequest, SimulatorOptions, Task } from '../test/simulator/index';
 
 /** The node that is measured, whichever it is. */
 export const SUBJECT = 'Subject';

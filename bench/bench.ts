@@ -7,9 +7,9 @@ import { availableParallelism, totalmem } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 
-import { root } from '../e2e/harness';
-import { packPackage } from '../n8n/npm';
-import { N8N_2 } from '../n8n/versions';
+import { root } from '../test/e2e/harness';
+import { packPackage } from '../test/n8n/npm';
+import { N8N_2 } from '../test/n8n/versions';
 import { capacity } from './capacity';
 import { overhead } from './overhead';
 import { pacing } from './pacing';

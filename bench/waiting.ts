@@ -3,9 +3,9 @@ import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type { N8nHost } from '../n8n/host';
-import type { StoredWorkflow } from '../n8n/rest';
-import { startSimulator, type Simulator } from '../simulator';
+import type { N8nHost } from '../test/n8n/host';
+import type { StoredWorkflow } from '../test/n8n/rest';
+import { startSimulator, type Simulator } from '../test/simulator/index';
 import {
 	inMegabytes,
 	inSeconds,

@@ -9,11 +9,11 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { inOneLine, NODE_TYPE } from '../e2e/harness';
-import type { N8nHost } from '../n8n/host';
-import type { WorkflowNode } from '../n8n/rest';
-import { N8N_1, N8N_2 } from '../n8n/versions';
-import { putAll, sign } from '../trigger/client';
+import { inOneLine, NODE_TYPE } from '../test/e2e/harness';
+import type { N8nHost } from '../test/n8n/host';
+import type { WorkflowNode } from '../test/n8n/rest';
+import { N8N_1, N8N_2 } from '../test/n8n/versions';
+import { putAll, sign } from '../test/trigger/client';
 import { inSeconds, median, times, withN8n, type Goal, type Report, type Run } from './parts';
 
 const SECRETS = [5, 5_000] as const;

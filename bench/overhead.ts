@@ -5,8 +5,8 @@
 import { cp } from 'node:fs/promises';
 import path from 'node:path';
 
-import type { N8nHost } from '../n8n/host';
-import type { StoredWorkflow, WorkflowNode } from '../n8n/rest';
+import type { N8nHost } from '../test/n8n/host';
+import type { StoredWorkflow, WorkflowNode } from '../test/n8n/rest';
 import {
 	httpRequest,
 	inSeconds,

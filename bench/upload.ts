@@ -5,8 +5,8 @@ import { freemem, tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 
-import type { N8nHost } from '../n8n/host';
-import type { WorkflowNode } from '../n8n/rest';
+import type { N8nHost } from '../test/n8n/host';
+import type { WorkflowNode } from '../test/n8n/rest';
 import {
 	httpUpload,
 	inMegabytes,

@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type { WorkflowNode } from '../n8n/rest';
+import type { WorkflowNode } from '../test/n8n/rest';
 import {
 	inMegabytes,
 	inSeconds,

@@ -1,6 +1,6 @@
 /** A hundred recordings at once, against the service's real limits: 10 submits a minute, 20 in progress. */
-import type { N8nHost } from '../n8n/host';
-import type { WorkflowNode } from '../n8n/rest';
+import type { N8nHost } from '../test/n8n/host';
+import type { WorkflowNode } from '../test/n8n/rest';
 import {
 	httpUpload,
 	inSeconds,

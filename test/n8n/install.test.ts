@@ -94,9 +94,15 @@ describe('installing n8n', () => {
 		expect(String(error)).toContain('npm error ENOSPC');
 	});
 
-	it('an unknown version is named, with those that are known', async () => {
-		await expect(ensureN8n('0.1.0', quiet)).rejects.toThrow(
-			`n8n 0.1.0 has no install recipe; known are ${N8N_2}, ${N8N_1}.`,
+	it('what is no version is refused before anything is installed', async () => {
+		await expect(ensureN8n('newest', quiet)).rejects.toThrow(
+			`'newest' is no version of n8n, such as ${N8N_2}.`,
 		);
+	});
+
+	it('a version without a recipe is installed as its own dependency ranges say', async () => {
+		const { dir } = await ensureN8n('2.99.0', quiet);
+		const manifest = await readFile(path.join(dir, 'package.json'), 'utf8');
+		expect(JSON.parse(manifest)).toMatchObject({ dependencies: { n8n: '2.99.0' }, overrides: {} });
 	});
 });

@@ -10,6 +10,9 @@ export interface N8nRecipe {
 export const N8N_2 = '2.41.1';
 export const N8N_1 = '1.123.81';
 
+/** All that `npm run test:versions` tries. */
+export const TESTED_VERSIONS = [N8N_1, '2.30.0', N8N_2];
+
 /** Which one the end-to-end suite runs on. */
 export const testedVersion = (): string => process.env.N8N_VERSION ?? N8N_2;
 
@@ -24,18 +27,22 @@ const RECIPES: N8nRecipe[] = [
 		overrides: { linkedom: '0.18.12', '@langchain/langgraph': '1.4.16' },
 	},
 	{
+		version: '2.30.0',
+		overrides: { xlsx: '0.18.5', linkedom: '0.18.12' },
+	},
+	{
 		version: N8N_1,
 		overrides: { xlsx: '0.18.5', '@langchain/langgraph-checkpoint': '1.0.0' },
 	},
 ];
 
+/** Any other version is installed as its own dependency ranges say. */
 export function recipeFor(version: string): N8nRecipe {
 	const recipe = RECIPES.find((candidate) => candidate.version === version);
-	if (recipe === undefined) {
-		const known = RECIPES.map((candidate) => candidate.version).join(', ');
-		throw new Error(`n8n ${version} has no install recipe; known are ${known}.`);
+	if (!recipe && !/^\d+\.\d+\.\d+/.test(version)) {
+		throw new Error(`'${version}' is no version of n8n, such as ${N8N_2}.`);
 	}
-	return recipe;
+	return recipe ?? { version, overrides: {} };
 }
 
 /** The npm package that holds a Node binary and its headers for this machine. */

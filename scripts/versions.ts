@@ -1,0 +1,82 @@
+/**
+ * Operations, triggers and completion in several versions of n8n: `npm run test:versions`, or with the versions
+ * to try after it, such as `npm run test:versions -- 2.50.0 latest`. Prints what passed, and notes it for the README
+ * in docs/versions.json when all versions of versions.ts were tried.
+ */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+import { TESTED_VERSIONS } from '../test/n8n/versions';
+
+const SUITES = 'test/e2e/(operations|awaitWebhook|trigger|accountTrigger).test';
+const root = path.dirname(__dirname);
+
+/** The part of jest's report that is read here. */
+interface Report {
+	numPassedTests: number;
+	numTotalTests: number;
+	testResults: Array<{
+		message: string;
+		assertionResults: Array<{ status: string; fullName: string }>;
+	}>;
+}
+
+interface Outcome {
+	version: string;
+	passed: number;
+	of: number;
+	failed: string[];
+}
+
+const asked = process.argv.slice(2);
+const outcomes = (asked.length > 0 ? asked : TESTED_VERSIONS).map(resolved).map(tryVersion);
+for (const { version, passed, of, failed } of outcomes) {
+	console.log(`n8n ${version}: ${passed} of ${of} tests passed`);
+	for (const name of failed) console.log(`  failed: ${name}`);
+}
+const isWhole = outcomes.every(({ passed, of }) => of > 0 && passed === of);
+if (isWhole && asked.length === 0) {
+	const noted = outcomes.map(({ version, passed }) => ({ version, passed }));
+	writeFileSync(path.join(root, 'docs/versions.json'), `${JSON.stringify(noted, null, '\t')}\n`);
+}
+process.exitCode = isWhole ? 0 : 1;
+
+/** `latest`, `next`, or a version as it is. */
+function resolved(version: string): string {
+	if (/^\d/.test(version)) return version;
+	const args = ['view', `n8n@${version}`, 'version', '--json'];
+	return JSON.parse(execFileSync('npm', args, { encoding: 'utf8' })) as string;
+}
+
+function tryVersion(version: string): Outcome {
+	const folder = mkdtempSync(path.join(tmpdir(), 'transcriber-versions-'));
+	const file = path.join(folder, 'report.json');
+	const jest = path.join(root, 'node_modules/jest/bin/jest.js');
+	const report = ['--json', '--outputFile', file];
+	spawnSync(process.execPath, [jest, '--config', 'jest.e2e.config.js', ...report, SUITES], {
+		cwd: root,
+		stdio: ['ignore', 'inherit', 'inherit'],
+		env: { ...process.env, N8N_VERSION: version, TEST_BINARY_MODE: 'filesystem' },
+	});
+	try {
+		return outcomeIn(version, JSON.parse(readFileSync(file, 'utf8')) as Report);
+	} catch {
+		// jest writes no report where n8n could not be installed or started; it has said why.
+		return { version, passed: 0, of: 0, failed: ['n8n could not be installed or started'] };
+	} finally {
+		rmSync(folder, { recursive: true, force: true });
+	}
+}
+
+function outcomeIn(version: string, report: Report): Outcome {
+	const failed = report.testResults.flatMap(({ message, assertionResults }) =>
+		assertionResults.length === 0
+			? [message]
+			: assertionResults
+					.filter(({ status }) => status === 'failed')
+					.map(({ fullName }) => fullName),
+	);
+	return { version, passed: report.numPassedTests, of: report.numTotalTests, failed };
+}

@@ -8,7 +8,7 @@ const IDS = {
 	botId: { displayName: 'Bot ID', from: 'bot_id' },
 };
 
-/** The id in a parameter, as text. Refuses what cannot be one, before it can change a path. */
+/** The id in a parameter, as text. Refuses what cannot be an id, before it can change a path. */
 export function idFrom(context: IExecuteSingleFunctions, parameter: keyof typeof IDS): string {
 	const { displayName, from } = IDS[parameter];
 	const value: unknown = context.getNodeParameter(parameter, '', { extractValue: true });
@@ -23,7 +23,7 @@ export function idFrom(context: IExecuteSingleFunctions, parameter: keyof typeof
 	);
 }
 
-/** A lone surrogate has no form in a URL, and dots would change the path. */
+/** A lone surrogate cannot be written in a URL, and dots would change the path. */
 function isId(text: string): boolean {
 	return !/^\.{1,2}$/.test(text) && !/\p{Surrogate}/u.test(text) && !isAccident(text);
 }

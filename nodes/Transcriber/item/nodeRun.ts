@@ -4,10 +4,10 @@ import type { NodeApiError, NodeOperationError } from 'n8n-workflow';
 import { isToolCall, runKeyOf } from '../../shared/n8nInternals/nodeRuns';
 
 /**
- * One run of the node over its items. n8n's declarative engine starts all items at once, knows
- * nothing of their relation, and reports one failure only; this is where the items of a run meet:
- * nothing is sent before all of them are known to be right, and the failure that n8n reports names
- * what the service has accepted for the others.
+ * One run of the node over its items. n8n's declarative engine starts all items at once, does not
+ * connect them, and reports only one failure. Here the items of a run wait for each other: nothing is
+ * sent before all items are checked, and the failure that n8n reports names what the service has
+ * accepted for the other items.
  */
 export class NodeRun {
 	private static readonly current = new WeakMap<IExecuteData, NodeRun>();
@@ -29,7 +29,7 @@ export class NodeRun {
 
 	private namesAccepted = false;
 
-	/** Set when an item of the run cannot be woken by a delivery: then all are polled. */
+	/** Set when no delivery can wake an item of the run: then the run polls for all items. */
 	cannotSleep = false;
 
 	/** Set when the run suspends the execution: n8n runs the node again when it wakes. */
@@ -47,10 +47,10 @@ export class NodeRun {
 	}
 
 	/**
-	 * Resolves to true when every item of the run has passed its check and may be sent; to false
-	 * when this one is right but another is not, and the node stops on errors: then nothing is
-	 * sent, and the other item's error is the one that n8n shows. Rejects when this item is wrong.
-	 * To be called before anything is awaited, so that the items find each other.
+	 * Resolves to true when every item of the run has passed its check. Resolves to false when this
+	 * item is right but another one is not, and the node stops on errors: then nothing is sent, and
+	 * n8n shows the other item's error. Rejects when this item is wrong. Call it before awaiting
+	 * anything: the items of a run register in the same tick.
 	 */
 	async mayBeSent(context: IExecutePaginationFunctions, check: Promise<void>): Promise<boolean> {
 		const itemIndex = context.getItemIndex();
@@ -59,7 +59,7 @@ export class NodeRun {
 		if (context.continueOnFail()) return true;
 		await this.waitForAll('checked', itemIndex);
 		if (this.hasFailed()) return false;
-		// An item is missing where n8n could not evaluate its parameters: it has thrown already.
+		// An item is missing if n8n could not evaluate its parameters. That item has failed already.
 		return this.items.size >= itemCount(context) || isBatched(context);
 	}
 
@@ -74,7 +74,7 @@ export class NodeRun {
 		return this.accepted.get(itemIndex);
 	}
 
-	/** Notes that what was accepted has ended without a transcript: nothing is left to take up. */
+	/** Notes that the accepted task has ended without a transcript, so a retry has nothing to continue. */
 	endWithoutTranscript(itemIndex: number): void {
 		this.ended.add(itemIndex);
 		this.describeFailures();
@@ -99,7 +99,7 @@ export class NodeRun {
 		return Object.fromEntries([...this.failures].map(([item, { error }]) => [item, error.message]));
 	}
 
-	/** Waits until every item of the run has come to the same point or has left. */
+	/** Waits until every item of the run has reached the same point or has left. */
 	async waitForAll(point: string, itemIndex: number): Promise<void> {
 		const meeting = this.barriers.get(point) ?? new Barrier(this.gone);
 		this.barriers.set(point, meeting);

@@ -30,9 +30,9 @@ export function signalAt(deadline?: number): AbortSignal | undefined {
 }
 
 /**
- * Node.js holds the sources of a combined signal weakly. A timeout that nobody else refers to is
- * collected before its time, and then the deadline never comes. This keeps the sources as long as
- * the combined signal (seen in Node.js 20 and 24).
+ * Node.js holds the sources of a combined signal weakly. A timeout without any other
+ * reference is garbage-collected early, and then the deadline never comes. This map keeps the sources
+ * as long as the combined signal (seen in Node.js 20 and 24).
  */
 const sources = new WeakMap<AbortSignal, AbortSignal[]>();
 

@@ -1,6 +1,6 @@
 /**
- * Blanks, line ends, zero-width signs and byte order marks at the ends: what comes along when a
- * credential is pasted, and what nobody sees in the field.
+ * Blanks, line ends, zero-width signs and byte order marks at the ends: they come along when a
+ * credential is pasted, and nobody sees them in the field.
  */
 const UNSEEN =
 	'[\\s\\u0000-\\u001f\\u007f-\\u00a0\\u00ad\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]';
@@ -8,8 +8,8 @@ const UNSEEN =
 const AT_THE_ENDS = new RegExp(`^${UNSEEN}+|${UNSEEN}+$`, 'g');
 
 /**
- * What is done with 'Base URL', one replacement after the other. A colon with a number behind it
- * begins a port, any other one ends a scheme.
+ * The replacements that make the API root of 'Base URL', in this order. A colon before a number
+ * begins a port; any other colon ends a scheme.
  */
 const TO_ROOT: Array<[RegExp, string]> = [
 	[AT_THE_ENDS, ''],
@@ -17,7 +17,7 @@ const TO_ROOT: Array<[RegExp, string]> = [
 	[/^(?!$|[a-z][a-z\d+.-]*:(?!\d))\/*/i, 'https://'],
 ];
 
-/** A text of the credential as it was meant, without what was pasted along. */
+/** A field of the credential without the invisible signs that were pasted along. */
 export function pasted(text: unknown): string {
 	return String(text ?? '').replace(AT_THE_ENDS, '');
 }

@@ -13,7 +13,7 @@ import { RETRY, TIMEOUTS } from './retry';
 import { REPEATABLE, type CallOptions, type Caller } from './types';
 
 /**
- * A request beside the declared one (status checks, results, exports, editor lists), under the
+ * A request that no operation declares (status checks, results, exports, editor lists), under the
  * same policy. Returns the JSON body, `{}` where it is empty.
  */
 export async function call(
@@ -54,9 +54,9 @@ export async function call(
 const firstCalls = new WeakMap<Caller, number>();
 
 /**
- * When all calls for a webhook call or an editor list have to have ended, because a service or a
- * person waits for the answer; undefined for any other caller. n8n makes a context of its own for
- * each of them, and these methods belong to these two alone.
+ * When all requests of a webhook call or an editor list have to be over, because a service or a person
+ * waits for the answer; undefined for any other caller. n8n makes a new context for each webhook call
+ * and editor list, and only these contexts have the two methods below.
  */
 function briefEnd(caller: Caller): number | undefined {
 	if (!('getRequestObject' in caller || 'getCurrentNodeParameter' in caller)) return undefined;

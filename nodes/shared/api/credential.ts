@@ -13,7 +13,7 @@ export interface TranscriberCredential {
 	webhookSecret?: string;
 }
 
-/** What is needed of n8n to read the credential. */
+/** The part of n8n's context that reads a credential. */
 export interface CredentialReader {
 	getNode(): INode;
 	getCredentials<T extends object>(type: string): Promise<T>;
@@ -23,9 +23,9 @@ export interface CredentialReader {
 const FITS_A_HEADER = /^[\t\x20-\x7e\x80-\xff]+$/;
 
 /**
- * The one reader of the credential. Takes away what was pasted along, so that the header, the
- * masking, the pacing and the seals all know one and the same key. Throws a NodeOperationError,
- * which never shows the key, where no request can be sent with it.
+ * The only reader of the credential. It removes invisible signs that were pasted along, so that the
+ * header, the masking, the rate limits and the seals use the same key. Throws a NodeOperationError,
+ * which never shows the key, if no request can be sent with the credential.
  */
 export async function credentialOf(reader: CredentialReader): Promise<TranscriberCredential> {
 	const given = await reader.getCredentials<Record<string, unknown>>('transcriberApi');

@@ -2,11 +2,11 @@ import { createHash } from 'crypto';
 import { sleep } from 'n8n-workflow';
 
 /**
- * The service's own limits (service document, "Limits"), kept on this side so that it never has to
- * refuse: requests that may have been counted within any `windowMs`, per API key.
+ * The service's own limits (service document, "Limits"), kept here so that the service never has to
+ * refuse: the most requests in any `windowMs`, per API key.
  */
 export const LIMITS = {
-	/** A little over 60 s, because two clocks never tick alike. */
+	/** A little over 60 s, because no two clocks run at the same speed. */
 	windowMs: 60_250,
 	/** POST /transcribe and /transcribe-url together. */
 	submit: 10,
@@ -25,9 +25,9 @@ export const LIMITS = {
 export type LimitName = 'submit' | 'meeting' | 'summary' | 'other';
 
 /**
- * A line with a number of places, first come, first served. A place stays taken for `lingerMs`
- * after it was given back: the service counts a request somewhere between its start and its answer,
- * so only a whole window after the answer is it certain that the request no longer counts.
+ * A queue for a number of places, first come, first served. A place stays taken for `lingerMs` after
+ * it was given back: the service counts a request at some time between its start and its answer, so
+ * the request may count until a whole window after the answer.
  */
 export class Queue {
 	private taken = 0;
@@ -41,7 +41,7 @@ export class Queue {
 
 	/**
 	 * Waits for a place and returns the function that gives it back. A cancelled execution leaves
-	 * the line at once and rejects with the signal's reason.
+	 * the queue at once and rejects with the signal's reason.
 	 */
 	async take(cancelled?: AbortSignal): Promise<() => void> {
 		cancelled?.throwIfAborted();
@@ -69,7 +69,7 @@ export class Queue {
 		const linger = this.lingerMs();
 		if (linger > 0) await sleep(linger);
 		const next = this.waiting.shift();
-		// Handed over without being free in between, so that no newcomer slips in before the next in line.
+		// The place goes straight to the next in the queue, so that no newcomer takes it in between.
 		if (next) next();
 		else this.taken -= 1;
 	}
@@ -77,7 +77,7 @@ export class Queue {
 
 const lines = new Map<string, Queue>();
 
-/** The line for one limit of one API key. The key itself is never kept: only its hash is. */
+/** The queue for one limit of one API key. Only a hash of the key is kept. */
 export function queueFor(apiKey: string, name: LimitName | 'uploads'): Queue {
 	const id = `${name}:${createHash('sha256').update(apiKey).digest('hex')}`;
 	let line = lines.get(id);

@@ -7,9 +7,9 @@ import { Late } from './problem';
 const CHUNK = 256 * 1024;
 
 /**
- * A recording in n8n's binary store that passes as a web `File`: HTTP clients ask a `File` for its
- * size, which gives Content-Length, and for a stream, which is opened again for every attempt. So
- * a recording of any size is sent without ever being held in memory.
+ * A recording in n8n's binary store, in the form of a web `File`. HTTP clients ask a `File` for its
+ * size, which becomes Content-Length, and for a stream, which is opened for every attempt. So a
+ * recording of any size is sent without being held in memory.
  */
 export class Recording extends File {
 	/** When the last piece was sent, in ms since 1970. */
@@ -34,12 +34,12 @@ export class Recording extends File {
 		return ReadableStream.from(this.pieces(this.attempt.signal));
 	}
 
-	/** HTTP clients end what they read from only when it is read whole, so the end of a failed attempt is said here. */
+	/** HTTP clients do not close a stream that they stopped reading. This closes it after a failed attempt. */
 	close(): void {
 		this.attempt.abort();
 	}
 
-	/** Ends in an error where the bytes are not as many as announced: the service would wait for the rest. */
+	/** Fails if there are fewer or more bytes than announced: the service would wait for the rest. */
 	private async *pieces(over: AbortSignal): AsyncGenerator<Uint8Array> {
 		let left = this.size;
 		for await (const piece of await this.source(over)) {
@@ -64,12 +64,12 @@ export class Recording extends File {
 	}
 }
 
-/** A file in n8n's storage has more or fewer bytes than n8n has noted. */
+/** A stored file has more or fewer bytes than n8n has recorded. */
 class WrongLength extends Error {
 	readonly code = 'EIO';
 }
 
-/** Base64 in memory: in lines, URL-safe, or as a data URL, as sources of files write it. */
+/** The bytes of base64 text, which may have line breaks, be URL-safe, or be a data URL. */
 export function bytesOf(data: string): Buffer {
 	return Buffer.from(data.replace(/^\s*data:[^,]*,/, ''), 'base64');
 }
@@ -85,8 +85,8 @@ export function recordingIn(form: unknown): Recording | undefined {
 }
 
 /**
- * Breaks the upload off when for `idleMs` no piece of the recording was asked for and no answer
- * came. n8n puts the signal that cancels the execution into every request, so that is where.
+ * Aborts the upload when for `idleMs` the HTTP client has read no piece of the recording and no answer
+ * has come. n8n passes the signal that cancels the execution to every request, so this replaces it.
  */
 export async function whileMoving<T>(
 	context: IExecuteSingleFunctions,
@@ -110,7 +110,7 @@ export async function whileMoving<T>(
 	const signal = anyOf(cancelled, idle.signal);
 	const watched = Object.create(context, { getExecutionCancelSignal: { value: () => signal } });
 	try {
-		// Ends with the signal, also should n8n no longer heed it.
+		// Ends with the signal even if n8n ignores it one day.
 		return await unlessAborted(work(watched), signal);
 	} finally {
 		done = true;

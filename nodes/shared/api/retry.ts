@@ -22,11 +22,11 @@ export const RETRY = {
 	patienceWhenBusy: 3 * MINUTE,
 	/** 503 and broken connections. */
 	patienceWhenBroken: 2 * MINUTE,
-	/** Nobody listens at the address: a restart of the service, or a wrong address that the user waits to hear of. */
+	/** Nobody listens at the address: the service restarts, or the address is wrong and the user should know soon. */
 	patienceWhenUnreachable: 15_000,
 	/** Between two looks whether there is room for another task: each of them costs two requests or more. */
 	look: 15_000,
-	/** The same where the list of tasks does not tell: a try costs a whole upload. */
+	/** The same if the list of tasks does not show it: each attempt costs a whole upload. */
 	tryBase: 10_000,
 	tryCap: 5 * MINUTE,
 	/** In all, while a webhook call or an editor list waits for us. */
@@ -46,7 +46,7 @@ export function delayBeforeRetry(
 	left: number,
 ): number | undefined {
 	const backoff = Math.random() * Math.min(RETRY.cap, RETRY.base * 2 ** (tries - 1));
-	// "Retry after 0 seconds" must not become a loop without a pause and without an end.
+	// "Retry after 0 seconds" must not make an endless loop without a pause.
 	const delay = retryAfter || backoff;
 	return delay <= left ? delay : undefined;
 }
@@ -65,7 +65,7 @@ export function patienceFor(
 	const submits = limit === 'submit' || limit === 'meeting';
 	if (status === 429) return submits ? 'patienceWhenFull' : 'patienceWhenBusy';
 	if (status === 503) return 'patienceWhenBroken';
-	// Only a repeatable submit carries a key, so only there is 409 the echo of our own request.
+	// Only a repeatable submit has an Idempotency-Key. With one, 409 means that our own request is in progress.
 	if (status === 409) return limit === 'submit' && repeatable ? 'patienceWhenFull' : undefined;
 	if (!repeatable) return undefined;
 	if (transport === 'unreachable') return 'patienceWhenUnreachable';

@@ -8,7 +8,7 @@ import { RETRY, pauseBeforeLook } from './retry';
 /** Counts the tasks in progress at the service; undefined where that cannot be read. */
 export type CountTasks = () => Promise<number | undefined>;
 
-/** Throws this when nobody may hope any longer. Internal, as `Refused`. */
+/** Thrown when waiting for room makes no sense any longer. Internal, like `Refused`. */
 export class NoRoom extends Error {
 	constructor(readonly problem: Problem) {
 		super('No room');
@@ -16,28 +16,28 @@ export class NoRoom extends Error {
 }
 
 /**
- * The door to one account at the service, which takes 20 tasks in progress (service document,
- * "Limits"). It stands open until a submit is refused with 429. From then on nobody sends a recording
- * to find out: one look at GET /tasks shows for all how many may pass. Where there seems to be room
- * and the service refuses nevertheless (its limit a minute, or a smaller account), or where the list
- * cannot be read, one at a time tries after growing pauses.
+ * The room for tasks in one account: the service takes 20 tasks in progress (service document,
+ * "Limits"). Submits pass freely until one is refused with 429. From then on no recording is sent
+ * just to find out: one look at GET /tasks shows how many submits may pass. If the service refuses
+ * although the list shows room (because of its limit per minute, or a smaller account), or if the
+ * list cannot be read, one submit at a time tries, after growing pauses.
  */
 export class Room {
 	private underWay = 0;
 
 	private waiting = 0;
 
-	/** Refusals since the service last accepted something, each of them later than the one before. */
+	/** Refusals in a row since the service last accepted a submit. */
 	private refusals = 0;
 
 	private refusedAt = 0;
 
-	/** Whether a look since the last refusal has shown that it was for want of room. */
+	/** Whether a look since the last refusal has shown that the account was full. */
 	private wasFull = false;
 
 	private fullSince = Infinity;
 
-	/** When somebody was last sent away, by the service or here; 0 after something was accepted. */
+	/** When a submit was last refused, by the service or here; 0 after one was accepted. */
 	private sentAwayAt = 0;
 
 	private problem?: Problem;
@@ -50,9 +50,9 @@ export class Room {
 	private looking?: Promise<void>;
 
 	/**
-	 * Waits until there is room. `until` (ms since 1970) is the end of the caller's own patience; one
-	 * who was never refused waits as long as others are accepted. Returns what has to be called with
-	 * the refusal, or with nothing, when the attempt has ended.
+	 * Waits until there is room. `until` (ms since 1970) is the end of the caller's patience. A caller
+	 * that was never refused waits as long as other submits are accepted. Returns a function to call
+	 * when the attempt has ended: with the refusal, or with nothing.
 	 */
 	async enter(count: CountTasks, until: number | undefined, stop?: AbortSignal) {
 		this.waiting += 1;
@@ -79,7 +79,7 @@ export class Room {
 		}
 		if (this.nextLook > Date.now()) return await pause(this.nextLook - Date.now(), stop);
 		this.looking ??= this.look(count)
-			// Its caller was cancelled: another one looks.
+			// The caller that looked was cancelled: another one looks.
 			.catch(() => {
 				this.nextLook = Date.now() + RETRY.base;
 			})
@@ -90,7 +90,7 @@ export class Room {
 	}
 
 	private async look(count: CountTasks): Promise<void> {
-		// Who is under way now may be in the list or not.
+		// Submits that are being sent now may be in the list or not.
 		const { underWay } = this;
 		const inProgress = await count();
 		const room = LIMITS.tasksInProgress - (inProgress ?? 0);
@@ -111,7 +111,7 @@ export class Room {
 
 	private refuse(enteredAt: number, problem: Problem): void {
 		const now = Date.now();
-		// Those that were under way together tell the same thing.
+		// Submits that were sent at the same time and refused count as one refusal.
 		if (enteredAt >= this.refusedAt) this.refusals += 1;
 		if (!this.problem) this.fullSince = now;
 		this.refusedAt = now;
@@ -123,8 +123,8 @@ export class Room {
 	}
 
 	/**
-	 * Whether nobody needs what is known here any longer: who comes when nobody waits finds out alone.
-	 * Those whose upload was waiting for its place come at once when others give up, so that is too soon.
+	 * Whether this can be forgotten: a caller that finds nobody waiting tries for itself. Not at once,
+	 * because callers that wait for an upload place come as soon as others give up.
 	 */
 	isOver(): boolean {
 		const isIdle = this.waiting + this.underWay === 0;
@@ -134,7 +134,7 @@ export class Room {
 
 const rooms = new Map<string, Room>();
 
-/** The door of this API key's account. The key itself is never kept: only its hash is. */
+/** The room in the account of an API key. Only a hash of the key is kept. */
 export function roomOf(apiKey: string): Room {
 	for (const [id, room] of rooms) if (room.isOver()) rooms.delete(id);
 	const id = createHash('sha256').update(apiKey).digest('hex');

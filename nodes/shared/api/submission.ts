@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { taskIdOf } from './undocumented';
 
-/** What identifies a submission at the service. One of the ids is there, for a bot often both. */
+/** What identifies a submission at the service: a task id, a bot id, or both. */
 export interface SubmissionIds {
 	taskId?: string;
 	botId?: string;
@@ -21,8 +21,8 @@ export function idFields({ taskId, botId }: SubmissionIds): IDataObject {
 }
 
 /**
- * Ties a sealed secret to its submission (see `seal`), and tells submissions apart. Executions that
- * sleep hold seals made with it, so it never changes.
+ * Ties a sealed secret to its submission (see `seal`), and tells submissions apart. Suspended
+ * executions hold secrets sealed with it, so it never changes.
  */
 export function submissionKey({ taskId, botId }: SubmissionIds): string {
 	return taskId ? `task ${taskId}` : `bot ${botId}`;

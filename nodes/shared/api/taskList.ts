@@ -6,9 +6,9 @@ import { call } from './call';
 import { type CallOptions, type Caller } from './types';
 
 /**
- * The list of GET /tasks, page by page. Neither the largest page nor the shape of the answer is
- * shown, so a size that the service refuses is made smaller until it takes one, and that one is kept
- * for the further pages of this list.
+ * The list of GET /tasks, page by page. The service document shows neither the largest page nor the
+ * shape of the answer. So a page size that the service refuses is reduced until it accepts one, and
+ * that size is kept for the other pages of this list.
  */
 export class TaskList {
 	private readonly sizes: number[];
@@ -17,7 +17,7 @@ export class TaskList {
 
 	/**
 	 * @param query Further parameters of the request, such as `status`.
-	 * @param most As many tasks as are wanted of a page; the largest page where nothing is said.
+	 * @param most The most tasks wanted in a page; without it the largest page.
 	 */
 	constructor(
 		private readonly caller: Caller,
@@ -79,14 +79,14 @@ export class TaskList {
 	}
 }
 
-/** How the service answers a page past the end is not shown. */
+/** The document does not show how the service answers a page past the end. */
 function mayBeTheEnd(failure: unknown): boolean {
 	if (!(failure instanceof ServiceError)) return false;
 	const { status = 0, isWebPage } = failure.problem;
 	return [400, 404, 416, 422].includes(status) && !isWebPage;
 }
 
-/** Which status a page that is too large is refused with is not shown. */
+/** The document does not show the status for a page that is too large. */
 function mayBeTheSize(failure: unknown): boolean {
 	if (!(failure instanceof ServiceError)) return false;
 	const { status = 0 } = failure.problem;

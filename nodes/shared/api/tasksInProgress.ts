@@ -9,9 +9,9 @@ import type { Caller } from './types';
 const PAGES = 5;
 
 /**
- * Counts the tasks of the account that take up one of its places (service document, "Limits"), as
- * far as the limit: what waits for balance is not queued and does not count. Undefined where the
- * list does not end, or does not say how its tasks are; throws where it cannot be read.
+ * Counts the tasks in progress of the account (service document, "Limits"), up to the limit. A task
+ * that waits for balance is not queued and does not count. Undefined if the list does not end, or does
+ * not show the status of its tasks. Throws if the list cannot be read.
  */
 export async function countTasksInProgress(caller: Caller): Promise<number | undefined> {
 	const seen = new Set<string>();

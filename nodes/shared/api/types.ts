@@ -14,11 +14,11 @@ export interface Policy {
 	/** A recording is sent along: few at a time, and no overall time limit, only an idle one. */
 	upload?: boolean;
 	/**
-	 * For a submit: counts the tasks in progress, because 429 may mean that the account takes no more of
-	 * them. Undefined where that is not to be found out; throws where the list cannot be read.
+	 * For a submit: counts the tasks in progress, because 429 may mean that the account is full.
+	 * Undefined if the list does not show it; throws if the list cannot be read.
 	 */
 	countTasks?: (caller: Caller) => Promise<number | undefined>;
-	/** Any answer of a success counts, whatever its type: nothing like it ever comes again. */
+	/** Any successful answer counts, whatever its type, because the service gives it only once. */
 	takesAnyAnswer?: boolean;
 }
 
@@ -44,7 +44,7 @@ export interface CallOptions {
 	once?: boolean;
 }
 
-/** What is needed of n8n to talk to the service: action node, trigger and editor lists have it all. */
+/** The part of n8n's context that a request needs. Action node, triggers and editor lists all have it. */
 export interface Caller extends CredentialReader {
 	getExecutionCancelSignal?(): AbortSignal | undefined;
 	helpers: Pick<IExecuteSingleFunctions['helpers'], 'httpRequestWithAuthentication'>;

@@ -1,16 +1,16 @@
 import type { IHookFunctions } from 'n8n-workflow';
 
 /**
- * The modes in which a user switches a workflow on, or publishes a new version of it.
+ * The activation modes in which a user publishes (activates) a workflow, or a new version of it.
  *
  * n8n promises nothing about its modes. Seen in n8n-workflow 2.41.0 and 1.120 (WorkflowActivateMode):
  * besides these, `init` and `leadershipChange` at every start of n8n and of every main process, and
- * `manual` while the editor listens for a test event. A mode that is not known counts as none of the
- * user's: what costs money is done only when the user asked for it.
+ * `manual` while the editor listens for a test event. An unknown mode does not count as the user's:
+ * what costs money happens only when the user asked for it.
  */
 const BY_THE_USER = ['activate', 'update', 'create'];
 
-/** Whether a user switches the workflow on right now. */
+/** Whether a user is publishing the workflow right now. */
 export function isActivatedByUser(context: IHookFunctions): boolean {
 	return BY_THE_USER.includes(context.getActivationMode()) && context.getMode() !== 'manual';
 }

@@ -4,8 +4,8 @@ import { sleep, type IWebhookFunctions } from 'n8n-workflow';
 const ANSWERED_WITHIN_MS = 60_000;
 
 /**
- * Whether n8n has started or woken an execution for this call. Until then nobody may be told that
- * all is well.
+ * Whether n8n has started or woken an execution for this call. Until then the caller must not
+ * get a 200.
  *
  * n8n promises nothing about when it answers. Seen in 2.41.1 (webhook-helpers.js): for a webhook with
  * the response mode `onReceived`, n8n answers after it has saved the execution, and with 500 where it

@@ -1,6 +1,6 @@
 import { NodeOperationError, type IDataObject, type INode, type Workflow } from 'n8n-workflow';
 
-/** What is needed of n8n: webhook calls and lifecycle hooks have it. */
+/** The part of n8n's context that is needed here. Webhook calls and lifecycle hooks have it. */
 export interface StaticDataContext {
 	getNode(): INode;
 	getWorkflow(): { id?: string };
@@ -13,8 +13,8 @@ export interface StaticData {
 	/** As it was loaded when the call began. */
 	loaded: IDataObject;
 	/**
-	 * Has n8n save the loaded data with `sections` in it when the call is over. Both functions are
-	 * asked at that moment: `sections` for what to save, `isInTime` whether to save at all.
+	 * Makes n8n save the loaded data, with `sections` in it, when the call is over. n8n calls both
+	 * functions at that moment: `sections` returns what to save, `isInTime` whether to save at all.
 	 */
 	saveAtEndOfCall(sections: () => IDataObject, isInTime: () => boolean): void;
 }
@@ -31,7 +31,7 @@ export interface StaticData {
  * - Starting an execution, n8n 2 makes a second Workflow of the loaded data, which resets the mark.
  *   An object of our own keeps it.
  *
- * Throws where this n8n does not look like that, before anything is saved.
+ * Throws before anything is saved if this n8n works differently.
  */
 export function staticDataOf(context: StaticDataContext): StaticData {
 	const { workflow } = context as unknown as { workflow?: Workflow };

@@ -10,7 +10,7 @@ import type {
 import { NodeHelpers, NodeOperationError } from 'n8n-workflow';
 
 /**
- * How an execution is suspended and woken by the node itself. n8n promises none of this; all of it
+ * How the node itself suspends an execution and wakes it. n8n promises none of this; all of it
  * was seen in n8n 1.123.81, 2.30.0 and 2.41.1, and test/n8nInternals/suspension.test.ts fails when
  * n8n-core changes it.
  */
@@ -38,15 +38,15 @@ function waitFunctionOf(
 }
 
 /**
- * Throws where this n8n does not have what {@link suspend} needs. To be called before anything is
- * submitted: afterwards it would cost a paid recording.
+ * Throws where this n8n does not have what {@link suspend} needs. Call it before anything is
+ * submitted: afterwards a paid recording would be lost.
  */
 export function assertCanSuspend(context: IExecutePaginationFunctions): void {
 	const data = runExecutionDataOf(context);
 	const canSuspend =
 		typeof waitFunctionOf(context) === 'function' &&
 		Array.isArray(data?.executionData?.nodeExecutionStack) &&
-		// What is remembered for the sleep has to be in the data that n8n saves.
+		// What the node remembers while the execution sleeps has to be in the data that n8n saves.
 		NodeHelpers.getContext(data, 'node', context.getNode()) === context.getContext('node') &&
 		Array.isArray(context.getExecuteData()?.data?.main);
 	if (canSuspend) return;

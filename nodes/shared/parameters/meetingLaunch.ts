@@ -5,7 +5,7 @@ import { refuse } from './refuse';
 
 type Context = Pick<IExecuteSingleFunctions, 'getNode' | 'getNodeParameter' | 'getTimezone'>;
 
-/** What a meeting bot is sent with. */
+/** What to send a meeting bot with. */
 export interface Launch {
 	meetingUrl: string;
 	/** ISO 8601 with an offset; without it the bot joins now. */
@@ -26,7 +26,7 @@ export function launchFrom(context: Context): Launch {
 
 /**
  * What a bot needs besides a link (service document, "Meeting launch parameters"): consent, and a
- * time in reach if one is given. Nothing but `true` is consent.
+ * start time within reach if there is one. Only `true` is consent.
  */
 export function checkLaunch(context: Context, { startAt }: Launch): void {
 	if (context.getNodeParameter('consentAcknowledged', false) !== true) {

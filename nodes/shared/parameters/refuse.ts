@@ -1,7 +1,7 @@
 import type { IExecuteSingleFunctions } from 'n8n-workflow';
 import { NodeOperationError } from 'n8n-workflow';
 
-/** A parameter that cannot be right: refused before anything is sent. */
+/** The error for a parameter that cannot be right. It is thrown before anything is sent. */
 export function refuse(
 	context: Pick<IExecuteSingleFunctions, 'getNode'>,
 	message: string,

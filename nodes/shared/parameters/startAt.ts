@@ -51,7 +51,7 @@ interface Time {
 	toISO?: () => string | null;
 }
 
-/** Asks for the method and not for the class: expressions may have classes of their own. */
+/** Checks the method, not the class: values from expressions may come from another copy of the class. */
 function isTime(value: unknown): value is Time {
 	if (typeof value !== 'object' || value === null) return false;
 	const { toISOString, toISO } = value as Time;
@@ -72,14 +72,14 @@ function readText(context: Context, value: unknown): DateTime {
 	const text = (textIn(context, value, 'Start At') ?? '')
 		.replace(/^(\S+)[ t]+(?=\d)/, '$1T')
 		.replace(/z$/, 'Z');
-	// A time alone would be today's, and a year alone its first day.
+	// Luxon reads a time alone as today, and a year alone as its first day.
 	if (!/^[+-]?\d{4}(\d\d|-|W)/.test(text)) return DateTime.invalid('no date');
 	return earlier(DateTime.fromISO(text, { zone: context.getTimezone(), setZone: true }), text);
 }
 
 /**
- * An hour that comes twice, when clocks are set back, is the first one: better an early bot than a
- * late one. An hour that does not come, when they are set forward, is the one after it.
+ * When clocks are set back, an hour comes twice: the first one counts, because an early bot is better
+ * than a late one. When they are set forward, an hour is missing: the hour after it counts.
  */
 function earlier(time: DateTime, text: string): DateTime {
 	const hasOffset = /(Z|[+-]\d\d(:?\d\d)?|\])$/.test(text.replace(/^[^T]*/, ''));

@@ -2,10 +2,10 @@ import type { IDataObject, IExecuteSingleFunctions, NodeOperationError } from 'n
 import { refuse } from './refuse';
 
 /**
- * How parameters are read, those of every operation. What an expression gives is not what the
- * panel would let anybody enter: a field that an item lacks, a whole row, a number as text. A value
- * that is nothing means "not set". A value of the wrong kind is refused by the name on the panel,
- * before anything is sent. Values are copied, so input items stay as they are.
+ * Reads the parameters of every operation. An expression can return what nobody could enter in the
+ * panel: nothing, a whole row, a number as text. A value that is nothing means "not set". A value of
+ * the wrong kind is refused, under its name on the panel, before anything is sent. Values are copied,
+ * so input items stay unchanged.
  */
 
 type Context = Pick<IExecuteSingleFunctions, 'getNode'>;
@@ -20,7 +20,7 @@ export function isNothing(value: unknown): value is undefined | null | '' {
 	);
 }
 
-/** A value that the operation cannot do without. */
+/** A required value. */
 export function required<T>(context: Context, value: T | undefined, displayName: string): T {
 	if (value !== undefined) return value;
 	throw refuse(
@@ -30,7 +30,7 @@ export function required<T>(context: Context, value: T | undefined, displayName:
 	);
 }
 
-/** A text without blanks at its ends, or a number as text. */
+/** A trimmed text, or a number as text. */
 export function textIn(context: Context, value: unknown, displayName: string): string | undefined {
 	if (isNothing(value)) return undefined;
 	const isText = typeof value === 'string' || Number.isFinite(value);
@@ -80,7 +80,7 @@ export function choiceIn<T extends string>(
 	throw wrongKind(context, value, displayName, `has to be ${oneOf(choices)}`);
 }
 
-/** Some of the values of a list: an array, the JSON of one, or a text with commas. None means not set. */
+/** Several values of a list: an array, a JSON array, or a text with commas. An empty list means not set. */
 export function choicesIn<T extends string>(
 	context: Context,
 	value: unknown,
@@ -112,7 +112,7 @@ export function booleanIn(
 	throw wrongKind(context, value, displayName, 'has to be true or false');
 }
 
-/** A collection such as 'Options', which an expression can give as a whole. Its members are unread. */
+/** A collection such as 'Options', which an expression can return as a whole. Its members are not checked. */
 export function collectionIn(context: Context, value: unknown, displayName: string): IDataObject {
 	if (isNothing(value)) return {};
 	if (isObject(value)) return value;
@@ -140,7 +140,7 @@ export function jsonObjectIn(
 	);
 }
 
-/** The list in a JSON text, where it is one. Fields of an AI agent often hold that. */
+/** The list in a JSON text, if there is one. An AI agent often writes lists like this. */
 export function listIn(text: string): unknown[] | undefined {
 	if (!/^\s*\[.*\]\s*$/s.test(text)) return undefined;
 	const list = parse(text);
@@ -148,8 +148,8 @@ export function listIn(text: string): unknown[] | undefined {
 }
 
 /**
- * Whether a text is what is left of a value that was missing or no text when an expression or a
- * step before made text of it. Nobody means it.
+ * Whether a text is the trace of a missing value, or of an object, that an expression or an earlier
+ * step turned into text: "undefined", "[object Object]". Nobody means such a text.
  */
 export function isAccident(text: string): boolean {
 	return /^(undefined|null|NaN)$/.test(text.trim()) || text.includes('[object Object]');
@@ -180,7 +180,7 @@ export function wrongKind(
 	);
 }
 
-/** A value in an error message. Objects may hold anything, so they are not spelled out. */
+/** A value in an error message. Objects are only named, because they may hold secrets. */
 function shown(value: unknown): string {
 	if (Array.isArray(value)) return 'a list';
 	if (typeof value === 'object' || typeof value === 'function') return 'an object';
@@ -205,7 +205,7 @@ function parse(text: string): unknown {
 	}
 }
 
-/** What JSON makes of an object; undefined where it is none, or where JSON cannot hold it. */
+/** A copy of an object, made through JSON; undefined if the value is no object or JSON cannot hold it. */
 function copyOf(value: unknown, checkText: (text: string) => void): IDataObject | undefined {
 	let holds = isObject(value);
 	let json = '{}';
@@ -216,7 +216,7 @@ function copyOf(value: unknown, checkText: (text: string) => void): IDataObject 
 				return Number.isNaN(member) ? undefined : member;
 			}) ?? '{}';
 	} catch {
-		// It holds itself, or a number that JSON has no form for.
+		// It refers to itself, or holds a number that JSON cannot write.
 		return undefined;
 	}
 	const copy = parse(json);

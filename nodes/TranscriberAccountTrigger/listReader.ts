@@ -1,8 +1,12 @@
 import type { IDataObject, IPollFunctions } from 'n8n-workflow';
 import { ServiceError } from '../shared/api/serviceError';
 import { TaskList } from '../shared/api/taskList';
+import { taskIdOf } from '../shared/api/undocumented';
 import { refuse } from '../shared/parameters/refuse';
 import { call } from '../shared/api/call';
+
+/** A page that is cut to fewer tasks than were asked for has at least so many. */
+export const SMALLEST_PAGE = 10;
 
 /** Reads the tasks of the account with a limited number of requests, until a deadline. */
 export class Reader {
@@ -23,6 +27,9 @@ export class Reader {
 	/** How many requests have been made. */
 	made = 0;
 
+	/** The first page, as one text. */
+	private first = '';
+
 	/** How many tasks are asked for at a time. */
 	get size(): number {
 		return this.all.size;
@@ -41,8 +48,20 @@ export class Reader {
 		this.left -= 1;
 		this.made += 1;
 		const list = status ? new TaskList(this.caller, { status }, this.size) : this.all;
-		const page = list.page(offset, this.deadline);
-		return offset > 0 ? ((await unlessRefused(page)) ?? []) : await page;
+		const request = list.page(offset, this.deadline);
+		const page = offset > 0 ? ((await unlessRefused(request)) ?? []) : await request;
+		if (offset === 0 && !status) this.first = textOf(page);
+		return page;
+	}
+
+	/** Whether a page further on is the first one again: the list heeds no `offset`, or ends. */
+	isFirstAgain(page: IDataObject[], offset: number): boolean {
+		return offset > 0 && this.isFirst(page);
+	}
+
+	/** Whether a page holds the same tasks as the first one. */
+	isFirst(page: IDataObject[]): boolean {
+		return page.length > 0 && textOf(page) === this.first;
 	}
 
 	/** GET /tasks/{id}, with at most `maxMs` for the answer. */
@@ -71,6 +90,15 @@ export class Reader {
 		return low;
 	}
 
+	/** The list is empty, and yet the service has tasks. */
+	contradiction() {
+		return refuse(
+			this.caller,
+			'The list of tasks is empty, although the service has finished tasks',
+			'Publish the workflow again in some minutes (n8n 1: activate it). Without the list, new transcripts cannot be told from those that were there before.',
+		);
+	}
+
 	/** The list has no end, as far as can be seen in the time there is. */
 	endless() {
 		return refuse(
@@ -94,4 +122,8 @@ export async function unlessRefused<T>(request: Promise<T>): Promise<T | undefin
 		if (!isRefused(error)) throw error;
 		return undefined;
 	});
+}
+
+function textOf(page: IDataObject[]): string {
+	return JSON.stringify(page.map(taskIdOf));
 }

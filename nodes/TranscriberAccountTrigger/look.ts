@@ -1,8 +1,10 @@
 import type { IDataObject } from 'n8n-workflow';
+import { sleep } from 'n8n-workflow';
 
-import { hasEnded } from '../shared/api/undocumented';
-import { isRefused, unlessRefused, type Reader } from './listReader';
-import { hashesIn, hashOf, ACCOUNT_MEMORY, type State } from './pollState';
+import { hasEnded, isInProgress } from '../shared/api/undocumented';
+import { Frontier } from './frontier';
+import { isRefused, SMALLEST_PAGE, unlessRefused, type Reader } from './listReader';
+import { hashesIn, ACCOUNT_MEMORY, type State } from './pollState';
 import { hashesOf, Tasks } from './seenTasks';
 
 /** How many requests of a poll go where. */
@@ -11,13 +13,12 @@ const PAGES = {
 	forTheEnd: 26,
 	/** Of the tasks in one state. */
 	ofOneStatus: 2,
-	/** Tasks asked for one by one: those that are not being processed any more, and others. */
+	/** Tasks asked for one by one: those that may well have ended, and others. */
 	endedTasks: 5,
 	otherTasks: 3,
+	/** At the first poll, at each end of a list that tells of no task whether it has ended. */
+	unsureTasks: 8,
 };
-
-/** A page that is cut to fewer tasks than were asked for has at least so many. */
-const SMALLEST_PAGE = 10;
 
 /** So much of the end of the list is read again. Less than a page, to see what was added behind it. */
 const OVERLAP = SMALLEST_PAGE / 2;
@@ -31,16 +32,18 @@ const BUSY = 10;
 /** How long one task may take to answer, in ms, so that it does not use the time of all. */
 export const ONE_TASK_MS = 10_000;
 
+/** After so long a list that is empty at activation is asked for again, in ms. */
+export const EMPTY_LIST_MS = 1_000;
+
 /**
  * One look at the tasks of the account, which finds those that have ended since the last one.
  *
  * The service document shows neither the order of the list nor the largest page nor a date. So this
  * relies only on the order being some order: a task keeps its place among the others. At activation
- * the list is read from its beginning (`frontier`), over several polls if it is long. A task that
- * stands before the frontier and is not known, was not there: it is new. Once the whole list is read
- * (`complete`), every unknown task is new. Until then, the tasks at the end of the list that were
- * read (`tail`) do the same for lists that grow there. An unknown task that has ended and stands in
- * between may have ended before activation, so it starts nothing.
+ * the list is read from its beginning, over several polls if it is long: see {@link Frontier}. Once
+ * the whole list is read (`complete`), every unknown task is new. Until then, the tasks at the end of
+ * the list that were read (`tail`) do the same for lists that grow there. An unknown task that has
+ * ended and stands in between may have ended before activation, so it starts nothing.
  *
  * Every look reads the beginning and the end of the list, where new tasks are in most orders; the
  * tasks that are pending or processing, so that one that ends later is known wherever it stands; and
@@ -51,13 +54,10 @@ export class Look {
 
 	private firstPage: IDataObject[] = [];
 
-	/** Hash of the first page: a page elsewhere that is the same means that no offset is heeded. */
-	private first = '';
+	private readonly frontier: Frontier;
 
 	/** Hashes of what stands at the beginning and at the end of the list. */
 	private readonly ends = { head: [] as string[], tail: [] as string[] };
-
-	private headEnd = 0;
 
 	/** Where the list is slow, the beginning takes half of the time at most. In ms since 1970. */
 	private readonly halfTime: number;
@@ -68,11 +68,32 @@ export class Look {
 	) {
 		this.halfTime = (Date.now() + reader.deadline) / 2;
 		this.tasks = new Tasks(state);
+		this.frontier = new Frontier(state, reader, this.tasks);
 	}
 
-	/** Reads the first page. Where that fails, there is nothing to go on with. */
-	async begin(): Promise<void> {
-		this.firstPage = await this.reader.page(0);
+	/** Whether the service lists nothing at all. */
+	get isEmpty(): boolean {
+		return this.firstPage.length === 0;
+	}
+
+	private get isFirst(): boolean {
+		return this.state.turn === 0;
+	}
+
+	/**
+	 * Reads the first page. Where that fails, there is nothing to go on with. `mustBeSure` where much
+	 * follows from a list without any task.
+	 */
+	async begin(mustBeSure: boolean): Promise<void> {
+		const { reader } = this;
+		this.firstPage = await reader.page(0);
+		if (!mustBeSure || !this.isEmpty) return;
+		// What is missing in one bad moment would count as new later.
+		await sleep(EMPTY_LIST_MS);
+		this.firstPage = await reader.page(0);
+		if (this.isEmpty && (await unlessRefused(reader.page(0, 'completed')))?.length) {
+			throw reader.contradiction();
+		}
 	}
 
 	/**
@@ -83,11 +104,16 @@ export class Look {
 	 */
 	async goOn(latest: number, warn: (error: unknown) => void): Promise<void> {
 		const { state, reader } = this;
-		const isFirst = state.turn === 0;
-		await this.readHead(isFirst ? PAGES.forTheEnd : 0).catch(warn);
+		if (this.isFirst) {
+			await this.readFromBeginning().catch(warn);
+		} else {
+			if (!state.complete) await this.frontier.goOn(OVERLAP).catch(warn);
+			await this.readHead().catch(warn);
+		}
 		await this.readOpen().catch(warn);
-		if (isFirst && !state.complete) await this.fixEnd(latest);
+		if (this.isFirst && !state.complete) await this.fixEnd(latest);
 		else await this.readTail().catch(warn);
+		if (this.isFirst && !state.filters) await this.ask(this.tasks.unsureAtEnds(PAGES.unsureTasks));
 		if (this.tasks.news.size < BUSY) await this.askForMissing();
 		const sweep = async () => {
 			while (this.tasks.news.size < BUSY && reader.has(1) && (await this.readNext()));
@@ -97,58 +123,66 @@ export class Look {
 
 	/** What to remember. */
 	result(): State {
-		const { state, reader } = this;
-		if (this.tasks.isFull) {
+		const { state, reader, frontier } = this;
+		if (this.tasks.isFull && !this.isEmpty) {
 			// Keeps what stands at the ends of the list, and reads what lies between them again.
 			const { head, tail } = this.ends;
 			this.tasks.forget(new Set([...head, ...tail]));
-			const frontier = this.headEnd;
-			Object.assign(state, { frontier, complete: false, tail: tail.join(''), sweep: 0 });
+			frontier.reachesTo(head.length, head);
+			Object.assign(state, { complete: false, tail: tail.join(''), sweep: 0 });
 		}
 		return { ...state, ...this.tasks.result(), size: reader.size, turn: state.turn + 1 };
 	}
 
-	/** From the beginning on until a page holds nothing new; at activation, as far as possible. */
-	private async readHead(reserve: number): Promise<void> {
-		const { state, reader } = this;
-		const { complete } = state;
-		let { frontier } = state;
-		const before = frontier;
+	/** At activation: as far as possible, with enough requests left to find the end. */
+	private async readFromBeginning(): Promise<void> {
+		const { state, reader, frontier } = this;
+		const isInTime = () => Date.now() <= this.halfTime && reader.has(1 + PAGES.forTheEnd);
+		this.ends.head.push(...hashesOf(this.firstPage));
+		let hasMore = frontier.takeAsOld(this.firstPage);
+		while (hasMore && isInTime() && state.frontier < ACCOUNT_MEMORY.census) {
+			hasMore = await frontier.goOn(1);
+		}
+	}
+
+	/** From the beginning on until a page holds nothing new, or what is known from there on ends. */
+	private async readHead(): Promise<void> {
+		const { state, reader, frontier } = this;
 		for (let offset = 0; ;) {
 			const page = offset === 0 ? this.firstPage : await reader.page(offset);
-			const isEnd = page.length === 0 || this.isFirstAgain(page, offset);
-			let unknown = 0;
-			for (const [index, task] of page.entries()) {
-				const isNew = complete || offset + index < frontier;
-				if (!this.tasks.take(task, isNew)) continue;
-				unknown += 1;
-				// A task that is new has moved those behind it one place on.
-				if (isNew && before > 0) frontier += 1;
-			}
-			if (!isEnd) this.ends.head.push(...hashesOf(page));
+			const isEnd = page.length === 0 || reader.isFirstAgain(page, offset);
+			const isNew = frontier.judge(page, offset);
+			const unknown = page.filter((task, index) => this.tasks.take(task, isNew(index))).length;
+			const last = state.complete ? -1 : frontier.lastIn(page);
+			if (!isEnd) this.ends.head.push(...hashesOf(last < 0 ? page : page.slice(0, last + 1)));
 			if (!isEnd) offset += page.length;
-			this.headEnd = offset;
-			state.frontier = Math.max(state.frontier, offset);
-			if (isEnd && offset >= before) this.readAll(offset);
-			const isFull = !complete && offset >= ACCOUNT_MEMORY.census;
-			const isLate = reserve > 0 && Date.now() > this.halfTime;
-			if (isEnd || unknown === 0 || isFull || isLate || !reader.has(1 + reserve)) return;
+			if (isEnd && state.complete) frontier.isWhole(offset);
+			if (isEnd || unknown === 0 || last >= 0 || !reader.has(1)) return;
 		}
 	}
 
 	/** The tasks in progress, wherever in the list they stand. */
 	private async readOpen(): Promise<void> {
+		const { state, reader } = this;
 		for (const status of ['processing', 'pending']) {
 			for (let offset = 0, pages = 0; pages < PAGES.ofOneStatus; pages++) {
-				if (!this.state.filters || !this.reader.has(1)) return;
-				const page = await unlessRefused(this.reader.page(offset, status));
-				if (!page || page.some((task) => hasEnded(task.status))) this.state.filters = false;
-				if (!page || !this.state.filters) return;
-				const unknown = page.filter((task) => this.tasks.take(task, undefined)).length;
+				if (!state.filters || !reader.has(1)) return;
+				const page = await unlessRefused(reader.page(offset, status));
+				if (!page || this.isUnfiltered(page)) state.filters = false;
+				if (!page || !state.filters) return;
+				const open = page.map((task) => (isInProgress(task.status) ? task : { ...task, status }));
+				const unknown = open.filter((task) => this.tasks.take(task, undefined)).length;
 				offset += page.length;
 				if (page.length < SMALLEST_PAGE || unknown === 0) break;
 			}
 		}
+	}
+
+	/** Whether a page of the tasks in one state shows that the list does not heed `status`. */
+	private isUnfiltered(page: IDataObject[]): boolean {
+		if (page.some(({ status }) => hasEnded(status))) return true;
+		const tells = page.every(({ status }) => isInProgress(status));
+		return !tells && this.reader.isFirst(page);
 	}
 
 	/** Finds out where a list ends that is too long to be read at once, and what stands there. */
@@ -156,9 +190,14 @@ export class Look {
 		const { state, reader } = this;
 		const { deadline } = reader;
 		reader.deadline = latest;
-		const end = await reader.end(state.frontier);
+		let end = await reader.end(state.frontier);
+		let page: IDataObject[] = [];
+		while (end !== undefined && page.length === 0) {
+			page = await reader.page(Math.max(0, end - OVERLAP));
+			// The list has become shorter since.
+			if (page.length === 0) end = reader.has(1) ? Math.max(0, end - OVERLAP) : undefined;
+		}
 		if (end === undefined) throw reader.endless();
-		const page = await reader.page(Math.max(0, end - OVERLAP));
 		for (const task of page) this.tasks.take(task, false);
 		Object.assign(state, { end, tail: hashesOf(page).join('') });
 		reader.deadline = deadline;
@@ -175,7 +214,7 @@ export class Look {
 			const page = await reader.page(offset);
 			// Nothing where something was: the list has become shorter.
 			if (page.length === 0 && offset < state.end) state.end = Math.max(0, offset - reader.size);
-			if (page.length === 0 || this.isFirstAgain(page, offset)) break;
+			if (page.length === 0 || reader.isFirstAgain(page, offset)) break;
 			let unknown = 0;
 			for (const task of page) {
 				const [hash = ''] = hashesOf([task]);
@@ -191,56 +230,41 @@ export class Look {
 		if (!state.complete) state.tail = this.ends.tail.join('');
 	}
 
-	/** The tasks that were open and that no list showed: they have ended, or stand elsewhere. */
+	/** The tasks that were open and that no list showed so: they have ended, or stand elsewhere. */
 	private async askForMissing(): Promise<void> {
-		const { state, reader } = this;
+		const { state } = this;
 		const { ended, others } = this.tasks.missing(state.filters);
 		const asked = [...ended.slice(0, PAGES.endedTasks), ...others.slice(0, PAGES.otherTasks)];
-		for (const open of asked) {
+		for (const open of asked) open.looked = state.turn;
+		await this.ask(asked.map(({ id }) => id));
+	}
+
+	/** GET /tasks/{id} of each. Whatever is wrong with one task, the others have their turn. */
+	private async ask(ids: string[]): Promise<void> {
+		const { reader, tasks } = this;
+		for (const id of ids) {
 			if (Date.now() >= reader.deadline) return;
-			open.looked = state.turn;
 			try {
-				this.tasks.take(await reader.task(open.id, ONE_TASK_MS), undefined);
+				tasks.take(await reader.task(id, ONE_TASK_MS), undefined);
 			} catch (error) {
-				// Whatever is wrong with one task, the others have their turn.
 				if (!isRefused(error)) continue;
-				if (this.tasks.count('refusals', open.id) >= REFUSALS) this.tasks.finish(open.id);
+				if (tasks.isOpen(id) && tasks.count('refusals', id) >= REFUSALS) tasks.finish(id);
 			}
 		}
 	}
 
 	/** One page that nothing else reads. Returns whether there is another one to read now. */
 	private async readNext(): Promise<boolean> {
-		const { state, reader } = this;
+		const { state, reader, frontier } = this;
 		const isCensus = !state.complete && state.frontier < ACCOUNT_MEMORY.census;
-		const offset = isCensus ? state.frontier : Math.max(state.sweep, this.headEnd);
+		if (isCensus) return await frontier.goOn(1);
+		const offset = Math.max(state.sweep, this.ends.head.length);
 		const page = await reader.page(offset);
-		const isEnd = page.length === 0 || this.isFirstAgain(page, offset);
-		const { frontier, complete } = state;
-		const tail = new Set(hashesIn(state.tail));
-		let isBehindTail = false;
-		for (const [index, task] of page.entries()) {
-			isBehindTail ||= hashesOf([task]).some((hash) => tail.has(hash));
-			const isNew = complete || isBehindTail || offset + index < frontier;
-			this.tasks.take(task, isNew || (isCensus ? false : undefined));
-		}
-		if (isCensus) {
-			if (isEnd || isBehindTail) this.readAll(offset + page.length);
-			else state.frontier += page.length;
-			return !isEnd;
-		}
-		const isRound = isEnd || (!complete && offset + page.length >= frontier);
+		const isEnd = page.length === 0 || reader.isFirstAgain(page, offset);
+		const isNew = frontier.judge(page, offset);
+		for (const [index, task] of page.entries()) this.tasks.take(task, isNew(index));
+		const isRound = isEnd || (!state.complete && offset + page.length >= state.frontier);
 		state.sweep = isRound ? 0 : offset + page.length;
 		return !isRound;
-	}
-
-	private readAll(end: number): void {
-		Object.assign(this.state, { complete: true, end, tail: '', sweep: 0 });
-	}
-
-	private isFirstAgain(page: IDataObject[], offset: number): boolean {
-		const hash = hashOf(hashesOf(page).join(' '));
-		if (offset === 0) this.first = hash;
-		return offset > 0 && hash === this.first;
 	}
 }

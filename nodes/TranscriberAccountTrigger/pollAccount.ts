@@ -1,13 +1,12 @@
-import type { IDataObject, INodeExecutionData, IPollFunctions } from 'n8n-workflow';
+import type { INodeExecutionData, IPollFunctions } from 'n8n-workflow';
 import { NodeApiError, NodeOperationError } from 'n8n-workflow';
 import { ServiceError } from '../shared/api/serviceError';
-import { dateOf, hasEnded, taskIdOf } from '../shared/api/undocumented';
 import { isRefused, Reader } from './listReader';
 import { Look, ONE_TASK_MS } from './look';
 import { costOf, isWanted, outputOf, wantedOf, type Wanted } from './accountTriggerOutput';
-import { PollStateStore } from './pollState';
+import { PollStateStore, type State } from './pollState';
 import type { Tasks } from './seenTasks';
-import { refuse } from '../shared/parameters/refuse';
+import { newest } from './newest';
 
 export const ACCOUNT_POLL = {
 	/** When a poll ends, in ms: before n8n starts the next one a minute later. */
@@ -34,35 +33,69 @@ export const ACCOUNT_POLL = {
  */
 export async function poll(context: IPollFunctions): Promise<INodeExecutionData[][] | null> {
 	const wanted = wantedOf(context);
-	if (context.getMode() === 'manual') return [[await newest(context, wanted)]];
+	if (context.getMode() === 'manual') {
+		const deadline = Date.now() + ACCOUNT_POLL.maxMs;
+		const reader = new Reader(context, 100, ACCOUNT_POLL.inAll, deadline);
+		return [[await newest(context, reader, wanted)]];
+	}
 	const store = new PollStateStore(context);
 	return await store.alone(async () => {
-		const saved = await store.load();
+		const saved = store.load();
+		const account = await store.account();
+		const hasNewKey = saved !== undefined && saved.account !== account;
 		const state = saved ?? (await store.fresh());
-		const [maxMs, requests] = saved
-			? [ACCOUNT_POLL.maxMs, ACCOUNT_POLL.requests]
-			: [ACCOUNT_POLL.firstMaxMs, ACCOUNT_POLL.firstRequests];
-		const deadline = Date.now() + maxMs;
-		const reader = new Reader(context, state.size, requests, deadline);
-		const look = new Look(state, reader);
+		let found: Found;
 		try {
-			await look.begin();
-			await look.goOn(Date.now() + ACCOUNT_POLL.maxMs, (error) => {
-				// Without all that the first poll can know, a later one could not tell what is new.
-				if (!saved) throw error;
-				context.logger.warn(`The tasks could not be read to the end: ${wordsOf(error)}`);
-			});
+			found = await lookAt(context, state, hasNewKey);
+			if (hasNewKey && isOtherAccount(found.look)) {
+				found = await lookAt(context, await store.fresh(), false);
+			}
 		} catch (error) {
 			// Others use the requests of this minute: nothing is wrong, and nothing is lost.
 			if (saved && isNoTurn(error)) return null;
 			throw errorOf(context, error);
 		}
-		const left = ACCOUNT_POLL.inAll - reader.made;
-		const items = await outputs(context, look.tasks, wanted, { left, deadline });
+		const { look, reader } = found;
+		const bounds = { left: ACCOUNT_POLL.inAll - reader.made, deadline: reader.deadline };
+		const items = await outputs(context, look.tasks, wanted, bounds);
 		if (!store.isCurrent()) return null;
-		store.save(look.result());
+		const result = look.result();
+		// With all of the list known, an empty one needs no decision: what comes later is new.
+		const isDecided = !look.isEmpty || result.complete;
+		store.save(isDecided ? { ...result, account } : result);
 		return items.length > 0 ? [items] : null;
 	});
+}
+
+interface Found {
+	look: Look;
+	reader: Reader;
+}
+
+/** Reads the lists. With a fresh state nothing that it finds starts the workflow. */
+async function lookAt(context: IPollFunctions, state: State, hasNewKey: boolean): Promise<Found> {
+	const isFirst = state.turn === 0;
+	const [maxMs, requests] = isFirst
+		? [ACCOUNT_POLL.firstMaxMs, ACCOUNT_POLL.firstRequests]
+		: [ACCOUNT_POLL.maxMs, ACCOUNT_POLL.requests];
+	const reader = new Reader(context, state.size, requests, Date.now() + maxMs);
+	const look = new Look(state, reader);
+	await look.begin(isFirst || hasNewKey);
+	await look.goOn(Date.now() + ACCOUNT_POLL.maxMs, (error) => {
+		// Without all that the first poll can know, a later one could not tell what is new.
+		if (isFirst) throw error;
+		context.logger.warn(`The tasks could not be read to the end: ${wordsOf(error)}`);
+	});
+	return { look, reader };
+}
+
+/**
+ * Whether a new key is the key of another account: then what had ended there before must start
+ * nothing. After a rotation the service shows tasks that are known. Where none was known there is
+ * nothing to tell by, and many old tasks are likelier than a first one. An empty list tells nothing.
+ */
+function isOtherAccount({ tasks, isEmpty }: Look): boolean {
+	return !tasks.hasMetKnown && !isEmpty;
 }
 
 /** What starts the workflow now. A task whose result cannot be had now comes with a later poll. */
@@ -99,40 +132,6 @@ async function outputs(
 		}
 	}
 	return items;
-}
-
-/** "Execute step" in the editor: what there is to build the workflow with. Changes nothing. */
-async function newest(context: IPollFunctions, wanted: Wanted): Promise<INodeExecutionData> {
-	const deadline = Date.now() + ACCOUNT_POLL.maxMs;
-	const reader = new Reader(context, 100, ACCOUNT_POLL.inAll, deadline);
-	const first = await reader.page(0);
-	const dates = first.map((task) => dateOf(task) ?? 0);
-	const isOldestFirst = (dates.at(0) ?? 0) < (dates.at(-1) ?? 0);
-	const end = isOldestFirst ? await reader.end(first.length) : undefined;
-	const seen = new Map<string, IDataObject>();
-	let found: IDataObject | undefined;
-	// From the end of the list back, or from its beginning on.
-	for (let page = first, place = end ?? 0; ;) {
-		if (end !== undefined) place = Math.max(0, place - first.length);
-		page = place > 0 ? await reader.page(place) : first;
-		const before = seen.size;
-		for (const task of page) seen.set(taskIdOf(task) ?? '', task);
-		const ended = [...seen.values()].filter(
-			(task) => hasEnded(task.status) && isWanted(task, wanted) && taskIdOf(task),
-		);
-		// Without dates, the first of the list counts as the newest.
-		[found] = ended.sort((one, other) => (dateOf(other) ?? 0) - (dateOf(one) ?? 0));
-		if (found || seen.size === before || !reader.has(2)) break;
-		if (end === undefined) place += page.length;
-		else if (place === 0) break;
-	}
-	if (found)
-		return await outputOf(context, { ...found, task_id: taskIdOf(found) ?? '' }, wanted, deadline);
-	throw refuse(
-		context,
-		'Your account at the service has no finished transcript to show yet',
-		'Transcribe a recording, then execute this step again. The published workflow starts without it.',
-	);
 }
 
 /** Others use the requests of this minute. */

@@ -24,6 +24,8 @@ export interface OpenTask {
 	isWorking?: boolean;
 	/** It has ended, and waits for its result. */
 	hasEnded?: boolean;
+	/** The list does not tell whether it has ended. */
+	isUnclear?: boolean;
 	/** The poll that last asked for this one task. */
 	looked?: number;
 	/** How often the service has refused it for good. */
@@ -34,8 +36,10 @@ export interface OpenTask {
 
 /** What is remembered of the account between two polls. */
 export interface State {
-	/** Stands for the account: another one begins with nothing. */
+	/** Stands for the credential and its key: another key may be the key of another account. */
 	account: string;
+	/** When the workflow was published, in ms since 1970. */
+	since: number;
 	/** When the last poll ended, in ms since 1970. */
 	at: number;
 	/** Counts the polls. */
@@ -49,6 +53,8 @@ export interface State {
 	open: OpenTask[];
 	/** All tasks before this place of the list are known. */
 	frontier: number;
+	/** Until `complete`: hashes of the last tasks before that place, in the order of the list. */
+	edge: string;
 	/** All tasks of the list are known, so whatever is not known is new. */
 	complete: boolean;
 	/** Where the list ended, as far as is known. */
@@ -66,7 +72,7 @@ export function hashOf(id: string): string {
 	return createHash('sha256').update(id).digest('base64').slice(0, HASH);
 }
 
-export function hashesIn(text: string): string[] {
+export function hashesIn(text = ''): string[] {
 	return text.match(/.{8}/g) ?? [];
 }
 
@@ -92,14 +98,12 @@ export class PollStateStore {
 	}
 
 	/** The state to go on with; undefined where this poll has to begin with what is there now. */
-	async load(): Promise<State | undefined> {
+	load(): State | undefined {
 		const own = this.data[this.place] as unknown as State | undefined;
 		const other = latest.get(this.key);
 		// A poll may have ended after n8n loaded the new version of this workflow.
 		const state = own && other && other.at > own.at ? other : own;
-		if (!state || state.account !== (await this.account()) || this.isNewActivation(state)) {
-			return undefined;
-		}
+		if (!state || this.isNewActivation(state)) return undefined;
 		// A copy: a poll that fails leaves everything as it was.
 		return { ...state, open: state.open.map((task) => ({ ...task })) };
 	}
@@ -108,12 +112,14 @@ export class PollStateStore {
 		return {
 			account: await this.account(),
 			at: Date.now(),
+			since: Date.now(),
 			turn: 0,
 			size: 100,
 			filters: true,
 			done: '',
 			open: [],
 			frontier: 0,
+			edge: '',
 			complete: false,
 			tail: '',
 			sweep: 0,
@@ -163,10 +169,11 @@ export class PollStateStore {
 		return isFirstPoll && Date.now() - at > ACCOUNT_MEMORY.sameActivation;
 	}
 
-	private async account(): Promise<string> {
-		const { baseUrl } = await credentialOf(this.context);
+	/** Stands for what the account is reached with. The key itself is kept nowhere. */
+	async account(): Promise<string> {
+		const { baseUrl, apiKey } = await credentialOf(this.context);
 		const { id } = this.context.getNode().credentials?.transcriberApi ?? {};
-		return hashOf(`${apiRoot(baseUrl)} ${id ?? ''}`);
+		return hashOf(`${apiRoot(baseUrl)} ${id ?? ''} ${apiKey}`);
 	}
 }
 

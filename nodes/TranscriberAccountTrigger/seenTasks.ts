@@ -1,44 +1,97 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { hasEnded, taskIdOf } from '../shared/api/undocumented';
+import {
+	CREATED_NAMES,
+	dateOf,
+	hasEnded,
+	isInProgress,
+	taskIdOf,
+} from '../shared/api/undocumented';
 import { hashesIn, hashOf, ACCOUNT_MEMORY, type OpenTask, type State } from './pollState';
+
+/**
+ * A task that was submitted so long before activation was there then, in ms: longer than any
+ * difference between two clocks or time zones.
+ */
+const OLD_MS = 26 * 3_600_000;
 
 /** The tasks that are known: those that are done with, and those that have still to start the workflow. */
 export class Tasks {
 	/** The tasks that start the workflow, by id. They stay among the open ones until they have. */
 	readonly news = new Map<string, IDataObject>();
 
+	/** Whether the service has shown a task that was known before this poll. */
+	hasMetKnown = false;
+
 	private done: Set<string>;
+
+	/** Hashes of what was known before this poll. */
+	private readonly before: Set<string>;
 
 	private readonly open: Map<string, OpenTask>;
 
-	/** Open tasks that a list of this poll showed. */
+	/** Open tasks that a list of this poll showed in progress. */
 	private readonly met = new Set<string>();
 
-	constructor({ done, open }: State) {
+	/** Tasks that count as ended, by hash, although the list does not tell. */
+	private readonly unsure = new Map<string, string>();
+
+	private readonly since: number;
+
+	constructor({ done, open, since = 0 }: State) {
 		this.done = new Set(hashesIn(done));
 		this.open = new Map(open.map((task) => [task.id, task]));
+		this.before = new Set([...this.done, ...open.map(({ id }) => hashOf(id))]);
+		this.since = since;
 	}
 
 	/**
 	 * Takes in a task of the list. `isNew` says what to think of one that has ended and is not known:
-	 * true, it starts the workflow; false, it was there before; undefined, it cannot be told.
+	 * true, it starts the workflow; false, it was there before; undefined, it cannot be told. One
+	 * whose status does not tell is asked about (see {@link missing}) unless it was there before.
 	 * Returns whether it was not known.
 	 */
 	take(task: IDataObject, isNew: boolean | undefined): boolean {
 		const id = taskIdOf(task);
-		if (id === undefined || this.done.has(hashOf(id))) return false;
+		if (id === undefined) return false;
+		const hash = hashOf(id);
+		this.hasMetKnown ||= this.before.has(hash);
+		const isOpen = isInProgress(task.status);
+		if (isOpen && this.unsure.delete(hash)) this.done.delete(hash);
+		if (this.done.has(hash)) return false;
 		const open = this.open.get(id);
-		if (!hasEnded(task.status)) {
+		if (isOpen) {
 			this.met.add(id);
-			this.open.set(id, { ...open, id, isWorking: task.status === 'processing' });
-		} else if (open ?? isNew) {
-			this.open.set(id, { ...open, id, hasEnded: true });
-			this.news.set(id, task);
-		} else if (isNew === false) {
-			this.done.add(hashOf(id));
+			const isWorking = task.status === 'processing';
+			this.open.set(id, { ...open, id, isWorking, isUnclear: undefined });
+			return !open;
+		}
+		const isOld = isNew && (dateOf(task, CREATED_NAMES) ?? Infinity) < this.since - OLD_MS;
+		const isClear = hasEnded(task.status);
+		if (open ?? (isNew && !isOld)) {
+			this.open.set(id, { ...open, id, ...(isClear ? { hasEnded: true } : { isUnclear: true }) });
+			if (isClear) this.news.set(id, task);
+		} else if (isOld || isNew === false) {
+			this.done.add(hash);
+			if (!isClear) this.unsure.set(hash, id);
 		}
 		return !open;
+	}
+
+	isKnown(task: IDataObject): boolean {
+		const id = taskIdOf(task) ?? '';
+		return this.open.has(id) || this.done.has(hashOf(id));
+	}
+
+	/** Whether a task has not started the workflow yet, and may. */
+	isOpen(id: string): boolean {
+		return this.open.has(id);
+	}
+
+	/** The first and the last `count` tasks that count as ended although the list does not tell. */
+	unsureAtEnds(count: number): string[] {
+		const ids = [...this.unsure.values()];
+		return [...new Set([...ids.slice(0, count), ...ids.slice(-count)])];
 	}
 
 	/** The workflow has started with this task, or does not want it. */
@@ -68,14 +121,16 @@ export class Tasks {
 	}
 
 	/**
-	 * The open tasks that no list of this poll showed: those that have ended, or must have, because the
-	 * list of what is processed does not show them any more; and others. Longest not asked for first.
+	 * The open tasks that no list of this poll showed in progress: those that may well have ended,
+	 * because the list of what is processed does not show them any more, or because no list tells; and
+	 * others. Longest not asked for first.
 	 */
 	missing(isProcessedKnown: boolean): { ended: OpenTask[]; others: OpenTask[] } {
 		const all = [...this.open.values()]
 			.filter(({ id }) => !this.met.has(id) && !this.news.has(id))
 			.sort((one, other) => (one.looked ?? 0) - (other.looked ?? 0));
-		const isOver = (task: OpenTask) => task.hasEnded || (task.isWorking && isProcessedKnown);
+		const isOver = ({ hasEnded: ended, isUnclear, isWorking }: OpenTask) =>
+			ended || isUnclear || (isWorking && isProcessedKnown);
 		return { ended: all.filter(isOver), others: all.filter((task) => !isOver(task)) };
 	}
 

@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { hasEnded, isCancelled } from '../shared/api/undocumented';
+import { hasEnded, isCancelled, isInProgress } from '../shared/api/undocumented';
 
 export const EVENTS = [
 	'transcriptionCompleted',
@@ -23,9 +23,6 @@ export interface DeliveredEvent {
 	isUnclear?: boolean;
 }
 
-/** Documented states of a task that has not ended. */
-const NOT_YET: unknown[] = ['pending', 'processing', 'awaiting_balance'];
-
 /** The ids that a body names, whoever has sent it. */
 export function idsInDelivery(body: Record<string, unknown> = {}): string[] {
 	return [idFrom(body.task_id), idFrom(body.bot_id)].filter((id) => id !== undefined);
@@ -47,7 +44,7 @@ export function eventIn(body: Record<string, unknown> = {}): DeliveredEvent | un
 	if (!isText || !areIds || (taskId ?? botId) === undefined) return undefined;
 	const facts = { body: flatEnough(body), taskId, botId };
 	if (hasEnded(status)) return { ...facts, status: String(status) };
-	if (botId !== undefined || NOT_YET.includes(status)) return undefined;
+	if (botId !== undefined || isInProgress(status)) return undefined;
 	if (isMissing(status)) return facts;
 	const { status: _, ...others } = facts.body;
 	return { ...facts, body: others, isUnclear: true };

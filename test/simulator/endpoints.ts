@@ -184,7 +184,7 @@ function listTasks({ entry }: Exchange, { settings, tasks }: Service): unknown {
 	const matching = inOrder(tasks.all(), shapes.taskListOrder).filter(isWanted);
 	const from = shapes.taskListIgnores.includes('offset') ? 0 : offset;
 	const page = matching.slice(from, from + limit).map((task) => ({
-		...tasks.resource(task),
+		...(shapes.taskListStatus === 'shown' ? tasks.resource(task) : { task_id: task.id }),
 		...(shapes.taskListDates === 'none'
 			? {}
 			: { created_at: new Date(task.createdAt).toISOString() }),

@@ -38,8 +38,10 @@ export interface Simulator {
 	/** Ends a task now, in any status. */
 	finish(taskId: string, outcome?: Outcome): void;
 	endMeeting(botId: string): void;
-	/** Adds so many tasks that ended long ago. Returns their ids. */
-	seed(count: number): string[];
+	/** Adds so many tasks that ended long ago, the newest `age` ms ago. Returns their ids. */
+	seed(count: number, age?: number): string[];
+	/** Deletes a task. */
+	discard(taskId: string): void;
 	/** What the simulator knows of a task. Throws when there is no such task. */
 	task(taskId: string): Task;
 	/** Newest first. */
@@ -80,7 +82,8 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
 		configure: (change) => configure(settings, service, change),
 		topUp: (rubles) => service.topUp(rubles),
 		finish: (taskId, outcome = {}) => service.tasks.finish(service.tasks.get(taskId), outcome),
-		seed: (count) => service.tasks.seed(count),
+		seed: (count, age) => service.tasks.seed(count, age),
+		discard: (taskId) => service.tasks.discard(taskId),
 		endMeeting: (botId) => service.meetings.end(service.meetings.get(botId)),
 		task: (taskId) => service.tasks.get(taskId),
 		tasks: () => service.tasks.all(),

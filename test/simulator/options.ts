@@ -31,6 +31,8 @@ export interface Shapes {
 	taskListIgnores: ReadonlyArray<'offset' | 'status'>;
 	/** GET /tasks: what each task carries beside the documented fields. */
 	taskListDates: 'none' | 'created_at';
+	/** GET /tasks: whether each task says its `status`. A `hidden` one has its id and its date only. */
+	taskListStatus: 'shown' | 'hidden';
 	/** Form of a `task_id`. */
 	taskIds: 'uuid' | 'number';
 	/** GET /tasks: `limit` when it is omitted. */
@@ -91,6 +93,7 @@ export const DEFAULT_SHAPES: Shapes = {
 	taskListOrder: 'newestFirst',
 	taskListIgnores: [],
 	taskListDates: 'none',
+	taskListStatus: 'shown',
 	taskIds: 'uuid',
 	taskListDefault: 50,
 	taskListMaximum: 100,

@@ -115,14 +115,17 @@ export class Tasks {
 		return task;
 	}
 
-	/** So many tasks that ended long ago, as if they had always been there: free, the same short transcript. */
-	seed(count: number): string[] {
+	/**
+	 * So many tasks that ended long ago, as if they had always been there: free, the same short
+	 * transcript. The newest was submitted `age` ms ago, each other one a minute before the next.
+	 */
+	seed(count: number, age = 60_000): string[] {
 		const transcript = transcribe(undefined, 60, undefined);
 		return Array.from({ length: count }, (_, index) => {
 			const id = this.newId();
 			this.tasks.set(id, {
 				id,
-				createdAt: this.clock.now() - (count - index) * 60_000,
+				createdAt: this.clock.now() - age - (count - 1 - index) * 60_000,
 				name: 'old.mp3',
 				seconds: 60,
 				parameters: { language: 'ru', summaryTemplate: 'general' },
@@ -141,6 +144,14 @@ export class Tasks {
 	private newId(): string {
 		if (this.settings.shapes.taskIds === 'uuid') return randomUUID();
 		return String(100_000 + this.tasks.size);
+	}
+
+	/** The service deletes a task: retention, which is not shown, or somebody in the account. */
+	discard(id: string): void {
+		this.get(id);
+		this.callOff.get(id)?.();
+		this.callOff.delete(id);
+		this.tasks.delete(id);
 	}
 
 	/** Row "balance top-up": waiting tasks go on by themselves, the oldest first. */

@@ -96,9 +96,12 @@ export const DATE_NAMES = [
 ];
 
 /** In ms since 1970, from ISO 8601 or a number of seconds or milliseconds. */
-export function dateOf(task: IDataObject): number | undefined {
-	return DATE_NAMES.map((name) => timeOf(task[name])).find((time) => time !== undefined);
+export function dateOf(task: IDataObject, names = DATE_NAMES): number | undefined {
+	return names.map((name) => timeOf(task[name])).find((time) => time !== undefined);
 }
+
+/** Those of them that cannot be the date of the recording itself. */
+export const CREATED_NAMES = ['created_at', 'createdAt', 'created', 'submitted_at'];
 
 /** GET /tasks: the name of the recording, should a task carry it under one of these names. */
 export const TITLE_NAMES = ['file_name', 'filename', 'original_filename', 'title', 'name'];
@@ -173,6 +176,17 @@ export function isCancelled(status: unknown): boolean {
 /** The ways a task can end. Any other status means: not yet. */
 export function hasEnded(status: unknown): boolean {
 	return status === 'completed' || status === 'failed' || isCancelled(status);
+}
+
+/** The documented ways not to have ended. */
+const IN_PROGRESS: unknown[] = ['pending', 'processing', 'awaiting_balance'];
+
+/**
+ * Whether a task has certainly not ended. Where a list says neither this nor that it has, only
+ * GET /tasks/{id} can tell.
+ */
+export function isInProgress(status: unknown): boolean {
+	return IN_PROGRESS.includes(status);
 }
 
 /** GET /meeting/{bot_id}: "completed" of a bot is not the end, its task comes a moment later. */

@@ -1,0 +1,125 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { SMALLEST_PAGE, type Reader } from './listReader';
+import { ACCOUNT_MEMORY, hashesIn, type State } from './pollState';
+import { hashesOf, type Tasks } from './seenTasks';
+
+/**
+ * The part of the list, from its beginning, of which every task is known: until the whole list is.
+ *
+ * Where it ends is known by its last tasks (`edge`) and not by their place alone, because each task
+ * that is added or deleted moves all behind it. Whatever stands before the edge and is not known,
+ * was not there when this part was read: it is new.
+ */
+export class Frontier {
+	/** Whether its end has been seen in this poll, so that its place is right. */
+	private isLocated = false;
+
+	private edge: Set<string>;
+
+	constructor(
+		private readonly state: State,
+		private readonly reader: Reader,
+		private readonly tasks: Tasks,
+	) {
+		this.edge = new Set(hashesIn(state.edge));
+	}
+
+	/** The place of the last task of the edge in a page; -1 where there is none. */
+	lastIn(page: IDataObject[]): number {
+		return hashesOf(page).reduce((last, hash, index) => (this.edge.has(hash) ? index : last), -1);
+	}
+
+	/** What to think of the unknown tasks of a page, by their place in it: see `Tasks.take`. */
+	judge(page: IDataObject[], offset: number): (index: number) => true | undefined {
+		if (this.state.complete) return () => true;
+		const last = this.lastIn(page);
+		if (last >= 0) return (index) => index < last || undefined;
+		const isBefore = this.isLocated && offset + page.length <= this.state.frontier;
+		return () => isBefore || undefined;
+	}
+
+	/**
+	 * Reads on behind the edge. What stands there was there before; but what stands behind the end of
+	 * the list as it was at activation (`tail`) is new. Returns whether there may be more.
+	 *
+	 * @param overlap How many of the tasks that are known are read again, to see that none was missed.
+	 */
+	async goOn(overlap: number): Promise<boolean> {
+		const { state } = this;
+		const found = await this.find(overlap);
+		if (!found) return false;
+		this.isLocated = true;
+		if (state.frontier >= ACCOUNT_MEMORY.census) return false;
+		return this.takeAsOld(found);
+	}
+
+	/** The same with tasks that follow those that are known. */
+	takeAsOld(page: IDataObject[]): boolean {
+		const { state } = this;
+		const tail = new Set(hashesIn(state.tail));
+		let isBehindTail = false;
+		for (const task of page) {
+			isBehindTail ||= hashesOf([task]).some((hash) => tail.has(hash));
+			this.tasks.take(task, isBehindTail);
+		}
+		this.reachesTo(state.frontier + page.length, [...this.edge, ...hashesOf(page)]);
+		this.isLocated = true;
+		if (page.length > 0 && !isBehindTail) return true;
+		this.isWhole(state.frontier);
+		return false;
+	}
+
+	/** The part ends at this place, with these tasks. */
+	reachesTo(place: number, hashes: string[]): void {
+		const edge = hashes.slice(-ACCOUNT_MEMORY.tail);
+		this.edge = new Set(edge);
+		Object.assign(this.state, { frontier: place, edge: edge.join('') });
+	}
+
+	/** The whole list is known. */
+	isWhole(end: number): void {
+		Object.assign(this.state, { complete: true, end, tail: '', edge: '', sweep: 0 });
+	}
+
+	/**
+	 * Looks for the edge, and returns the tasks behind it in its page; none at the end of the list.
+	 * Corrects its place. Undefined where it is not found with the requests that are left.
+	 */
+	private async find(overlap: number): Promise<IDataObject[] | undefined> {
+		const { state, reader } = this;
+		let [low, high] = [0, Infinity];
+		let offset = Math.max(0, state.frontier - overlap);
+		let endsWithEdge = false;
+		while (reader.has(1)) {
+			const page = await reader.page(offset);
+			const last = this.lastIn(page);
+			const isEnd = page.length === 0 || reader.isFirstAgain(page, offset);
+			if (endsWithEdge && (isEnd || last < 0)) {
+				if (!isEnd || page.length === 0) state.frontier = offset;
+				return isEnd ? [] : page;
+			}
+			if (last >= 0 && (last < page.length - 1 || page.length < SMALLEST_PAGE)) {
+				state.frontier = offset + last + 1;
+				return page.slice(last + 1);
+			}
+			endsWithEdge = last >= 0;
+			const isBehind = !endsWithEdge && !this.isMostlyKnown(page);
+			if (isBehind) high = offset;
+			else low = offset + page.length;
+			if (low >= high) {
+				// All of the edge is gone. What is known ends here.
+				this.reachesTo(low, []);
+				return offset === low ? page : await reader.page(low);
+			}
+			const isFirstStepBack = isBehind && low === 0 && page.length > 0;
+			if (isFirstStepBack) offset = Math.max(0, offset - reader.size + 1);
+			else offset = high === Infinity || endsWithEdge ? low : Math.floor((low + high) / 2);
+		}
+		return undefined;
+	}
+
+	private isMostlyKnown(page: IDataObject[]): boolean {
+		return page.filter((task) => this.tasks.isKnown(task)).length * 2 > page.length;
+	}
+}

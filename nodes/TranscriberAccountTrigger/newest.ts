@@ -1,0 +1,61 @@
+import type { IDataObject, INodeExecutionData, IPollFunctions } from 'n8n-workflow';
+
+import { dateOf, hasEnded, isInProgress, taskIdOf } from '../shared/api/undocumented';
+import { refuse } from '../shared/parameters/refuse';
+import { isWanted, outputOf, type Wanted } from './accountTriggerOutput';
+import type { Reader } from './listReader';
+import { ONE_TASK_MS } from './look';
+
+/** Of a list that does not tell whether a task has ended, so many tasks are asked for in all. */
+const MOST_ASKED = 8;
+
+/** "Execute step" in the editor: what there is to build the workflow with. Changes nothing. */
+export async function newest(
+	context: IPollFunctions,
+	reader: Reader,
+	wanted: Wanted,
+): Promise<INodeExecutionData> {
+	const first = await reader.page(0);
+	const dates = first.map((task) => dateOf(task) ?? 0);
+	const isOldestFirst = (dates.at(0) ?? 0) < (dates.at(-1) ?? 0);
+	const end = isOldestFirst ? await reader.end(first.length) : undefined;
+	const seen = new Map<string, IDataObject>();
+	let found: IDataObject | undefined;
+	let asked = 0;
+	// From the end of the list back, or from its beginning on.
+	for (let page = first, place = end ?? 0; ;) {
+		if (end !== undefined) place = Math.max(0, place - first.length);
+		page = place > 0 ? await reader.page(place) : first;
+		const before = seen.size;
+		for (const task of page) {
+			const id = taskIdOf(task);
+			if (id !== undefined && !seen.has(id)) seen.set(id, { ...task, task_id: id });
+		}
+		// Without dates, the first of the list counts as the newest.
+		const inTurn = [...seen.values()].sort(
+			(one, other) => (dateOf(other) ?? 0) - (dateOf(one) ?? 0),
+		);
+		for (const task of inTurn) {
+			if (isInProgress(task.status)) continue;
+			if (!hasEnded(task.status)) {
+				if (asked >= MOST_ASKED) continue;
+				asked += 1;
+				Object.assign(task, await reader.task(String(task.task_id), ONE_TASK_MS));
+			}
+			if (hasEnded(task.status) && isWanted(task, wanted)) found ??= task;
+			if (found) break;
+		}
+		if (found || seen.size === before || !reader.has(2)) break;
+		if (end === undefined) place += page.length;
+		else if (place === 0) break;
+	}
+	if (found) {
+		const task = { ...found, task_id: String(found.task_id) };
+		return await outputOf(context, task, wanted, reader.deadline);
+	}
+	throw refuse(
+		context,
+		'Your account at the service has no finished transcript to show yet',
+		'Transcribe a recording, then execute this step again. The published workflow starts without it.',
+	);
+}

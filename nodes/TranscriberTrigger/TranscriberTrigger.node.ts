@@ -12,7 +12,8 @@ import { receive } from './receiveDelivery';
 import { triggerFields } from './triggerFields';
 import { isBotThere, releaseBot, sendMeetingBot, withNextStep } from './meetingBot';
 import { takeIn } from './receiveHandOver';
-import { NotNow } from './statusAtService';
+import { Undecided } from '../shared/webhook/inTime';
+import { logSeldom } from '../shared/webhook/logSeldom';
 
 export class TranscriberTrigger implements INodeType {
 	description: INodeTypeDescription = {
@@ -105,7 +106,9 @@ export class TranscriberTrigger implements INodeType {
 		} catch (error) {
 			// Throwing makes n8n record a failed execution, which any unauthenticated caller could provoke.
 			const reason = error instanceof Error ? error.message : String(error);
-			if (!(error instanceof NotNow)) this.logger.warn(`${this.getNode().name}: ${reason}`);
+			if (!(error instanceof Undecided)) {
+				logSeldom(this, 'warn', `${this.getNode().name}: ${reason}`);
+			}
 			return respond(this, 503, 'It cannot be taken in now');
 		}
 	}

@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { submissionKey, type SubmissionIds } from '../shared/api/submission';
 import { hasEnded, isCancelled, isInProgress } from '../shared/api/undocumented';
 
 export const EVENTS = [
@@ -23,9 +24,25 @@ export interface DeliveredEvent {
 	isUnclear?: boolean;
 }
 
-/** The ids that a body names, whoever has sent it. */
-export function idsInDelivery(body: Record<string, unknown> = {}): string[] {
-	return [idFrom(body.task_id), idFrom(body.bot_id)].filter((id) => id !== undefined);
+/** A name under which the store may have a task or a bot. */
+export interface StoredName extends SubmissionIds {
+	name: string;
+}
+
+/**
+ * The names of the task and of the bot in a body, whoever has sent it. Each has a name that tells
+ * the two apart, and the bare id, which is what version 0.1.0 has stored.
+ */
+export function storedNames(body: Record<string, unknown> = {}): StoredName[] {
+	const [taskId, botId] = [idFrom(body.task_id), idFrom(body.bot_id)];
+	const namesOf = (ids: SubmissionIds, id: string) => [
+		{ ...ids, name: submissionKey(ids) },
+		{ ...(id === botId ? { botId } : ids), name: id },
+	];
+	return [
+		...(taskId === undefined ? [] : namesOf({ taskId }, taskId)),
+		...(botId === undefined ? [] : namesOf({ botId }, botId)),
+	];
 }
 
 /**

@@ -10,6 +10,7 @@ import { checkLaunch, launchFrom, type Launch } from '../shared/parameters/meeti
 import { callBack, callBackLater, callerOf, GRACE, isLeaving, stay } from './callBack';
 import { settingsOf } from './settings';
 import { TriggerStore } from './triggerStore';
+import { submissionKey } from '../shared/api/submission';
 import { NO_SECRET, STORED_SECRET } from './verify';
 import { PUBLIC_ADDRESS_SETTING, reasonAgainstWebhookUrl } from '../shared/webhook/publicAddress';
 import { refuse } from '../shared/parameters/refuse';
@@ -105,7 +106,8 @@ export async function sendMeetingBot(context: IHookFunctions): Promise<boolean> 
 	store.bot = { id, fingerprint: fingerprintOf(launch) };
 	const { webhook_secret: secret } = answer;
 	const isGiven = typeof secret === 'string' && secret.trim() !== '';
-	store.keepSecret(id, isGiven ? seal(apiKey, STORED_SECRET, id, secret) : NO_SECRET);
+	const name = submissionKey({ botId: id });
+	store.keepSecret(name, isGiven ? seal(apiKey, STORED_SECRET, name, secret) : NO_SECRET);
 	store.save();
 	if (!isGiven) {
 		context.logger.warn(

@@ -4,6 +4,7 @@ import { ANSWER_WITHIN_MS, inTime } from '../shared/webhook/inTime';
 import { respond, deliveryFrom } from '../shared/webhook/delivery';
 import { webhookCredential } from '../shared/webhook/webhookCredential';
 import { hasSucceeded } from '../shared/n8nInternals/answered';
+import { submissionKey } from '../shared/api/submission';
 import { eventIn, includesStatus, letterOf, type DeliveredEvent } from './event';
 import { Fetches } from './fetches';
 import { NOT_ENDED, outputFor, type Output } from './triggerOutput';
@@ -38,22 +39,21 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 		case 'unknown':
 			return respond(context, 503, 'Its secret is not here yet');
 		case 'repeat':
-			if (store.isInFlight(verdict.id)) return respond(context, 503, 'Still at work on it');
-			store.keepEnding(verdict.id);
+			if (store.isInFlight(verdict.name)) return respond(context, 503, 'Still at work on it');
+			store.keepEnding(verdict.name);
 			return respond(context, 200, 'Known');
 		case 'unreadable': {
-			const { id } = verdict;
-			const event = await inTime(wordOfService(context, id, delivery.body), deadline);
+			const { stored } = verdict;
+			const event = await inTime(wordOfService(context, stored, delivery.body), deadline);
 			if (!event) return respond(context, 401, 'Signature refused');
-			return await emit(context, store, event, { id, by: 'word', proof }, deadline);
+			const { name } = stored;
+			return await emit(context, store, event, { name, by: 'word', proof }, deadline);
 		}
 		case 'genuine': {
 			const event = eventIn(delivery.body);
 			if (!event) return respond(context, 400, 'Not a delivery as documented');
-			const { spent } = verdict;
-			const id = verdict.id ?? event.taskId ?? event.botId ?? '';
-			const by = verdict.id === undefined ? 'shared' : 'own';
-			return await emit(context, store, event, { id, by, proof, spent }, deadline);
+			const { by, spent, name = submissionKey(event) } = verdict;
+			return await emit(context, store, event, { name, by, proof, spent }, deadline);
 		}
 	}
 }
@@ -63,7 +63,7 @@ async function emit(
 	context: IWebhookFunctions,
 	store: TriggerStore,
 	event: DeliveredEvent,
-	{ id, ...ending }: Omit<Ending, 'statuses'> & { id: string },
+	{ name, ...ending }: Omit<Ending, 'statuses'> & { name: string },
 	deadline: number,
 ): Promise<IWebhookResponseData> {
 	const settings = settingsOf(context);
@@ -77,30 +77,30 @@ async function emit(
 		return output ? started(output) : respond(context, 200, 'Not selected');
 	}
 	// A repeat must not be told that all is well before it is.
-	if (store.isInFlight(id)) return respond(context, 503, 'Still at work on it');
-	const before = store.endingOf(id)?.statuses;
+	if (store.isInFlight(name)) return respond(context, 503, 'Still at work on it');
+	const before = store.endingOf(name)?.statuses;
 	if (before !== undefined && includesStatus(before, event.status)) {
-		store.keepEnding(id);
+		store.keepEnding(name);
 		return respond(context, 200, 'Known');
 	}
 
-	store.open(id);
+	store.open(name);
 	let isDecided = false;
 	try {
 		const output = await fetches.take(place, fetch, deadline);
 		if (output === NOT_ENDED) return respond(context, 400, 'Not a delivery as documented');
 		const letters = `${before ?? ''}${letterOf(output?.status ?? event.status)}`;
-		store.end(id, { ...ending, statuses: letters });
+		store.end(name, { ...ending, statuses: letters });
 		isDecided = true;
 		settle(context);
 		if (!output) {
-			store.close(id, true);
+			store.close(name, true);
 			return respond(context, 200, 'Not selected');
 		}
-		void hasSucceeded(context).then((succeeded) => store.close(id, succeeded));
+		void hasSucceeded(context).then((succeeded) => store.close(name, succeeded));
 		return started(output);
 	} finally {
-		if (!isDecided) store.leave(id);
+		if (!isDecided) store.leave(name);
 	}
 }
 

@@ -1,6 +1,6 @@
 import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 
-import { STALE, openHandOvers } from '../shared/webhook/handOverEnvelope';
+import { STALE, openHandOvers, type HandOver } from '../shared/webhook/handOverEnvelope';
 import { ANSWER_WITHIN_MS, inTime } from '../shared/webhook/inTime';
 import { seal, unseal } from '../shared/webhook/sealedSecret';
 import { respond, jsonBodyFrom } from '../shared/webhook/delivery';
@@ -8,7 +8,8 @@ import { webhookCredential } from '../shared/webhook/webhookCredential';
 import { settingsOf } from './settings';
 import { isOwnCall, settle } from './settle';
 import { TriggerStore } from './triggerStore';
-import { STORED_SECRET } from './verify';
+import { submissionKey } from '../shared/api/submission';
+import { STORED_SECRET, nameForSecret } from './verify';
 
 /**
  * PUT: takes in the secrets of submissions from a Transcriber node. Answers `stored: true` only when
@@ -42,17 +43,24 @@ export async function takeIn(context: IWebhookFunctions): Promise<IWebhookRespon
 		if (reason) return respond(context, 422, reason);
 	}
 	let [areStored, areLoaded] = [true, true];
-	for (const { id, secret } of handOvers) {
-		if (store.endingOf(id)) continue;
-		const old = store.secretOf(id) ?? '';
-		const isSame = unseal(apiKey, STORED_SECRET, id, old) === secret;
-		store.keepSecret(id, isSame ? old : seal(apiKey, STORED_SECRET, id, secret));
-		areStored = store.isStored(id) && areStored;
-		areLoaded = store.isLoaded(id) && areLoaded;
+	for (const { secret, ...submission } of handOvers) {
+		const name = nameForSecret(store, apiKey, storedNameOf(submission), secret);
+		if (name === undefined) continue;
+		const old = store.secretOf(name) ?? '';
+		const isSame = unseal(apiKey, STORED_SECRET, name, old) === secret;
+		store.keepSecret(name, isSame ? old : seal(apiKey, STORED_SECRET, name, secret));
+		areStored = store.isStored(name) && areStored;
+		areLoaded = store.isLoaded(name) && areLoaded;
 	}
 	if (!areLoaded) store.save();
 	if (!areStored) settle(context);
 	return answerStored(context, areStored);
+}
+
+/** Version 0.1.0 hands over a bare id, of a task or a bot. */
+function storedNameOf({ id, kind }: Omit<HandOver, 'secret'>): string {
+	if (kind === undefined) return id;
+	return submissionKey(kind === 'bot' ? { botId: id } : { taskId: id });
 }
 
 /** Why what the user has configured cannot be used, in words for the error of the Transcriber node. */

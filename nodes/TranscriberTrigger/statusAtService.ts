@@ -1,8 +1,10 @@
 import type { IDataObject, IWebhookFunctions } from 'n8n-workflow';
 import { hasEnded } from '../shared/api/undocumented';
-import type { DeliveredEvent } from './event';
+import { idFields } from '../shared/api/submission';
+import type { DeliveredEvent, StoredName } from './event';
 import { ledgerKey } from './ledger';
 import { look } from '../shared/api/taskState';
+import { Undecided } from '../shared/webhook/inTime';
 
 /**
  * Anybody can make the trigger ask, so the service is asked about one id once in `everyMs`, and about
@@ -19,9 +21,6 @@ interface Look {
 
 const looks = new Map<string, Look>();
 
-/** Nothing can be said now; the service delivers again. */
-export class NotNow extends Error {}
-
 /**
  * What the service itself says of a submission whose secret cannot be read any more. Nobody can tell
  * who has sent the delivery, so nothing in it counts but which submission it names. Undefined where
@@ -29,13 +28,12 @@ export class NotNow extends Error {}
  */
 export async function wordOfService(
 	context: IWebhookFunctions,
-	id: string,
+	{ name, taskId, botId }: StoredName,
 	body: Record<string, unknown> = {},
 ): Promise<DeliveredEvent | undefined> {
-	const isBot = body.bot_id !== undefined && String(body.bot_id) === id;
-	const state = await stateOf(context, id, isBot ? { bot_id: id } : { task_id: id });
+	const state = await stateOf(context, name, idFields({ taskId, botId }));
 	if (!hasEnded(state.status)) return undefined;
-	const said: IDataObject = { task_id: state.task_id, bot_id: isBot ? id : state.bot_id };
+	const said: IDataObject = { task_id: state.task_id, bot_id: botId ?? state.bot_id };
 	const contradicts = ['task_id', 'bot_id'].some((name) => {
 		const [given, known] = [body[name] ?? '', said[name] ?? ''];
 		return given !== '' && known !== '' && String(given) !== String(known);
@@ -56,21 +54,21 @@ export async function wordOfService(
 
 async function stateOf(
 	context: IWebhookFunctions,
-	id: string,
+	name: string,
 	about: IDataObject,
 ): Promise<IDataObject> {
 	const now = Date.now();
 	for (const [key, { askedAt }] of looks) if (now - askedAt >= WORD.everyMs) looks.delete(key);
-	const key = ledgerKey(`${context.getNode().id} ${id}`);
+	const key = ledgerKey(`${context.getNode().id} ${name}`);
 	const known = looks.get(key);
 	if (known) {
 		if (!known.hasAnswered) return await known.state;
 		const state = await known.state;
 		// It has not ended then; whether it has by now is not known.
-		if (!hasEnded(state.status)) throw new NotNow();
+		if (!hasEnded(state.status)) throw new Undecided();
 		return state;
 	}
-	if (looks.size >= WORD.most) throw new NotNow();
+	if (looks.size >= WORD.most) throw new Undecided();
 	const asked: Look = { askedAt: now, state: look(context, about) };
 	looks.set(key, asked);
 	return await asked.state.finally(() => (asked.hasAnswered = true));

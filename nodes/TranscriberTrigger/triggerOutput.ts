@@ -6,7 +6,7 @@ import { withoutSecrets } from '../shared/api/redact';
 import { hasEnded, taskIdOf, titleOf } from '../shared/api/undocumented';
 import { eventNameOf, type DeliveredEvent } from './event';
 import type { Settings } from './settings';
-import { NotNow } from './statusAtService';
+import { Undecided } from '../shared/webhook/inTime';
 import { look } from '../shared/api/taskState';
 import type { Caller } from '../shared/api/types';
 
@@ -58,7 +58,7 @@ export async function outputFor(
 	);
 	if (!selected.some((name) => names.includes(name))) return undefined;
 	// The delivery says that the task has ended, and the service that it has not.
-	if (status === undefined && isResultWanted && problem === undefined) throw new NotNow();
+	if (status === undefined && isResultWanted && problem === undefined) throw new Undecided();
 	const { apiKey } = await webhookCredential(context);
 	const body = withoutSecrets(event.body, apiKey) as IDataObject;
 	const taskId = event.taskId ?? taskIdOf(task);
@@ -66,7 +66,7 @@ export async function outputFor(
 	const withProblem = () => ({ ...facts, ...ifSet({ error: task.error ?? problem }) });
 	if (status !== 'completed') return { item: { json: transcript({}, withProblem()) }, status };
 	// A meeting's transcript without its task cannot be had; its delivery comes again.
-	if (!taskId && isResultWanted && problem === undefined) throw new NotNow();
+	if (!taskId && isResultWanted && problem === undefined) throw new Undecided();
 	if (!taskId) return { item: { json: transcript({}, withProblem()) }, status };
 	const result = includeResult ? await unlessRefused(fetchResult(caller, taskId), {}) : {};
 	let item: INodeExecutionData = { json: {} };

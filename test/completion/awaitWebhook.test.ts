@@ -1,4 +1,8 @@
 /** 'Wait for the Transcript (Webhook)': what happens to a suspended execution, whoever calls it and whenever. */
+import { captureLogs } from '../support/logs';
+
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import type { INode } from 'n8n-workflow';
 
 import { RESUME } from '../../nodes/Transcriber/submit/endings';
@@ -208,6 +212,40 @@ describe('a suspended execution', () => {
 			Array.from({ length: 50 }, async () => await deliver('a', { signature: WRONG })),
 		);
 		expect(reads).toBe(1);
+	});
+
+	it('writes one line into the log for many deliveries that go wrong', async () => {
+		const { credentials, deliver } = await suspended(['a']);
+		Object.defineProperty(credentials, 'apiKey', {
+			enumerable: true,
+			get: () => {
+				throw new Error('database is locked');
+			},
+		});
+		const logs = captureLogs();
+		const answers = await Promise.all(
+			Array.from({ length: 50 }, async () => await deliver('a', { signature: WRONG })),
+		);
+		logs.release();
+		expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]));
+		expect(logs.lines.filter((line) => line.includes('suspended execution')).length).toBeLessThan(
+			2,
+		);
+	});
+
+	it('reads its credential again for a secret that a key of a moment ago cannot open', async () => {
+		const { credentials, deliver, finish } = await suspended(['a']);
+		finish('a');
+		const { apiKey } = credentials;
+		credentials.apiKey = 'the old key';
+		service.running().configure({ apiKey: 'the old key' });
+		await deliver('a', { signature: WRONG });
+		credentials.apiKey = apiKey;
+		service.running().configure({ apiKey });
+		await sleep(1_100);
+		service.running().requests.splice(0);
+		expect((await deliver('a', { signature: WRONG })).status).toBe(401);
+		expect(service.lines()).toEqual([]);
 	});
 
 	it('asks again for each genuine delivery: another process may have taken one meanwhile', async () => {

@@ -110,6 +110,23 @@ it('an answer of 503 for something unexpected is logged, without a secret', asyn
 	for (const secret of [KEY, SECRET]) expect(logs.lines.join('\n')).not.toContain(secret);
 });
 
+it('100 unsigned calls that go wrong write one line into the log', async () => {
+	const { counted, credentials } = countedCredential();
+	await open(credentials);
+	host.node.name = 'Trigger of this test';
+	counted.isThere = false;
+	const logs = captureLogs();
+	const raw = JSON.stringify({ task_id: '7f3c' });
+	const calls = Array.from({ length: 50 }, async () => [
+		(await post(host.url, raw, UNSIGNED)).status,
+		(await post(host.url, JSON.stringify({ sealed: 'A'.repeat(100) }), {}, 'PUT')).status,
+	]);
+	const answers = await Promise.all(calls);
+	logs.release();
+	expect(new Set(answers.flat())).toEqual(new Set([503]));
+	expect(logs.lines.filter((line) => line.includes(host.node.name))).toHaveLength(1);
+});
+
 it('a process that cannot reach itself says so once, and what to set', async () => {
 	jest.replaceProperty(STORE, 'settledMs', 20);
 	await open({ baseUrl: 'http://127.0.0.1:9', apiKey: KEY });

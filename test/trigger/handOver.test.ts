@@ -313,7 +313,7 @@ describe('The action node', () => {
 	});
 
 	it('hands the secret over and returns when the trigger has it durably', async () => {
-		await handOver(sender(), host.url, '7f3c', SECRET);
+		await handOver(sender(), host.url, { taskId: '7f3c' }, SECRET);
 		host.restart();
 		expect((await deliver(host.url, { task_id: '7f3c' }, SECRET)).status).toBe(200);
 	});
@@ -322,7 +322,7 @@ describe('The action node', () => {
 		await open({ saveMs: 30 });
 		jest.replaceProperty(HAND_OVER, 'patience', 60_000);
 		const ids = Array.from({ length: 200 }, (_, index) => `task-${index}`);
-		await Promise.all(ids.map((id) => handOver(sender(), host.url, id, SECRET)));
+		await Promise.all(ids.map((id) => handOver(sender(), host.url, { taskId: id }, SECRET)));
 		expect(host.stored.secrets.split(';')).toHaveLength(200 + 1);
 	}, 60_000);
 
@@ -330,7 +330,7 @@ describe('The action node', () => {
 		const receiver = await startReceiver([400, 400, 400, 400]);
 		const address = `${receiver.url}/together/transcriber`;
 		const ids = Array.from({ length: 250 }, (_, index) => `task-${index}`);
-		await Promise.allSettled(ids.map((id) => handOver(sender(), address, id, SECRET)));
+		await Promise.allSettled(ids.map((id) => handOver(sender(), address, { taskId: id }, SECRET)));
 		const numbers = receiver.received.map(({ body }) => {
 			const { sealed } = body as { sealed: string };
 			return openHandOvers(API_KEY, address, sealed)?.length ?? 0;
@@ -344,7 +344,7 @@ describe('The action node', () => {
 	it('keeps the API key in the key of no map', async () => {
 		const keys: unknown[] = [];
 		const set = jest.spyOn(Map.prototype, 'set');
-		await handOver(sender(), host.url, '7f3c', SECRET);
+		await handOver(sender(), host.url, { taskId: '7f3c' }, SECRET);
 		for (const [key] of set.mock.calls) keys.push(key);
 		set.mockRestore();
 		expect(keys.length).toBeGreaterThan(0);
@@ -353,7 +353,7 @@ describe('The action node', () => {
 
 	it('sends neither the API key nor the secret in clear', async () => {
 		const receiver = await startReceiver([400]);
-		const failure = handOver(sender(), `${receiver.url}/x/transcriber`, '7f3c', SECRET);
+		const failure = handOver(sender(), `${receiver.url}/x/transcriber`, { taskId: '7f3c' }, SECRET);
 		await expect(failure).rejects.toThrow();
 		const [request] = receiver.received;
 		expect(Object.keys(request?.body ?? {})).toEqual(['sealed']);
@@ -380,7 +380,7 @@ describe('The action node', () => {
 		['a server that is down', Array<number>(9).fill(502), 'answered HTTP 502', "'Trigger URL'"],
 	])('%s: the error names what was submitted and what to do', async (_, statuses, reason, next) => {
 		const receiver = await startReceiver(statuses);
-		const error: unknown = await handOver(sender(), receiver.url, '7f3c', SECRET).catch(
+		const error: unknown = await handOver(sender(), receiver.url, { taskId: '7f3c' }, SECRET).catch(
 			(failure: unknown) => failure,
 		);
 		expect(error).toMatchObject({
@@ -400,7 +400,7 @@ describe('The action node', () => {
 	it('a trigger that cannot be reached', async () => {
 		const receiver = await startReceiver();
 		await receiver.close();
-		const failure = handOver(sender(), receiver.url, '7f3c', SECRET);
+		const failure = handOver(sender(), receiver.url, { taskId: '7f3c' }, SECRET);
 		await expect(failure).rejects.toThrow('7f3c: n8n cannot reach its address');
 	});
 
@@ -412,18 +412,18 @@ describe('The action node', () => {
 		await put(host.url, 'before', SECRET, API_KEY);
 		credentials.apiKey = 'new-api-key';
 		expect((await put(host.url, '7f3c', SECRET, 'new-api-key')).status).toBe(401);
-		await handOver(sender('new-api-key'), host.url, '7f3c', SECRET);
+		await handOver(sender('new-api-key'), host.url, { taskId: '7f3c' }, SECRET);
 	});
 
 	it('a trigger that never stores it', async () => {
 		host.isStaticDataReadOnly = true;
-		const failure = handOver(sender(), host.url, '7f3c', SECRET);
+		const failure = handOver(sender(), host.url, { taskId: '7f3c' }, SECRET);
 		await expect(failure).rejects.toThrow('has not confirmed within a minute');
 	});
 
 	it('a trigger that is just being switched on is waited for', async () => {
 		const receiver = await startReceiver([404, 404]);
-		const failure = handOver(sender(), receiver.url, '7f3c', SECRET);
+		const failure = handOver(sender(), receiver.url, { taskId: '7f3c' }, SECRET);
 		await expect(failure).rejects.toThrow();
 		expect(receiver.received.length).toBeGreaterThan(1);
 		await receiver.close();
@@ -436,7 +436,7 @@ describe('The action node', () => {
 		clock.mockRestore();
 		expect(await putRaw({ sealed })).toEqual({ status: 401, body: { message: STALE } });
 		const receiver = await startReceiver(Array<number>(9).fill(401), { message: STALE });
-		const failure = handOver(sender(), receiver.url, '7f3c', SECRET);
+		const failure = handOver(sender(), receiver.url, { taskId: '7f3c' }, SECRET);
 		await expect(failure).rejects.toThrow('the clocks of the two machines differ');
 		await receiver.close();
 	});
@@ -446,7 +446,7 @@ describe('The action node', () => {
 		const start = Date.now();
 		setTimeout(() => cancel.abort(), 50);
 		await expect(
-			handOver(sender(API_KEY, cancel.signal), host.url, '7f3c', SECRET),
+			handOver(sender(API_KEY, cancel.signal), host.url, { taskId: '7f3c' }, SECRET),
 		).rejects.toThrow();
 		expect(Date.now() - start).toBeLessThan(SETTLED_MS);
 	});

@@ -1,23 +1,18 @@
 import type { IWebhookFunctions } from 'n8n-workflow';
 
-import { credentialOf, type TranscriberCredential } from '../../shared/api/credential';
 import { hasEnded } from '../../shared/api/undocumented';
 import { idFields, submissionKey } from '../../shared/api/submission';
 import type { Suspension, WaitingItem } from './sleepingItems';
 import { look } from '../../shared/api/taskState';
+import { ANSWER_WITHIN_MS, Undecided, inTime } from '../../shared/webhook/inTime';
 
 /** Times of a webhook call to a suspended execution, in ms. */
 export const RESUME = {
 	/** Within this every call is answered. */
-	answer: 8_000,
-	/** How long a credential may be used for the next calls. */
-	keepCredential: 5_000,
+	answer: ANSWER_WITHIN_MS,
 	/** The service is not asked again about one id within this. */
 	askAgain: 10_000,
 };
-
-/** It cannot be decided now. The service delivers again. */
-export class Undecided extends Error {}
 
 /** One call: when it came and when it has to be answered, in ms since 1970. */
 export interface Call {
@@ -48,7 +43,6 @@ export interface KnownEndings {
 	noted: Set<string>;
 	/** The last question about each submission. */
 	asked: Map<string, Question>;
-	credential?: { at: number; value: Promise<TranscriberCredential> };
 	/** The decision about one delivery comes after that about the one before. */
 	turn: Promise<unknown>;
 	/** Set while n8n wakes the execution, and for good when it has: whether that succeeded. */
@@ -83,24 +77,6 @@ export function knownOf(
 }
 
 /**
- * The credential of the node, read once for all calls of a few seconds: n8n 2 sets up an expression
- * sandbox for each reading, and anybody who knows the address can cause it. Kept for one execution,
- * because the key of another one may be older than the seals of this one; a reading that failed is
- * not kept, because the next delivery may wake the execution.
- */
-export async function keptCredential(
-	now: Call,
-	state: KnownEndings,
-): Promise<TranscriberCredential> {
-	if (!state.credential || now.cameAt - state.credential.at > RESUME.keepCredential) {
-		const value = credentialOf(now.context);
-		state.credential = { at: now.cameAt, value };
-		value.catch(() => (state.credential = undefined));
-	}
-	return await inTime(now, state.credential.value);
-}
-
-/**
  * Whether the service says that a submission has ended, for a call that nobody has verified: it is
  * asked at most once in ten seconds. Throws {@link Undecided} where it said "not yet" before this call.
  */
@@ -113,7 +89,7 @@ export async function hasEndedAtService(
 	if (state.ended.has(key)) return true;
 	const last = state.asked.get(key);
 	const question = last && isRecent(now, last) ? last : ask(now, state, item);
-	if (await inTime(now, question.hasEnded)) return true;
+	if (await inTime(question.hasEnded, now.deadline)) return true;
 	if (question.at < now.cameAt) throw new Undecided();
 	return false;
 }
@@ -135,7 +111,7 @@ export async function haveAllEnded(
 		const last = state.asked.get(key);
 		if (last?.hasFailed && isRecent(now, last)) throw new Undecided();
 		const question = last && last.at >= now.cameAt ? last : ask(now, state, item);
-		if (!(await inTime(now, question.hasEnded))) return false;
+		if (!(await inTime(question.hasEnded, now.deadline))) return false;
 	}
 	return true;
 }
@@ -163,14 +139,4 @@ async function hasEndedNow(
 	const { status } = await look(context, idFields(item), { deadline, once: true });
 	if (status === 'completed') completed.add(submissionKey(item));
 	return hasEnded(status);
-}
-
-/** Rejects with {@link Undecided} when the call has to be answered. */
-export async function inTime<T>({ deadline }: Call, work: Promise<T>): Promise<T> {
-	const late = AbortSignal.timeout(Math.max(0, Math.ceil(deadline - Date.now())));
-	return await new Promise<T>((resolve, reject) => {
-		const stop = () => reject(new Undecided());
-		late.addEventListener('abort', stop, { once: true });
-		work.then(resolve, reject).finally(() => late.removeEventListener('abort', stop));
-	});
 }

@@ -5,6 +5,7 @@ import { pause } from '../../shared/api/abortable';
 import { credentialOf } from '../../shared/api/credential';
 import { Queue } from '../../shared/api/rateLimits';
 import { sealHandOvers, type HandOver } from '../../shared/webhook/handOverEnvelope';
+import type { SubmissionIds } from '../../shared/api/submission';
 import { put, whatIsWrong, type Reply } from './triggerReply';
 import { checkWebhookUrl } from '../../shared/webhook/publicAddress';
 import { refuse } from '../../shared/parameters/refuse';
@@ -125,14 +126,16 @@ async function tryTrigger(
 export async function handOver(
 	context: IExecutePaginationFunctions,
 	triggerUrl: string,
-	id: string,
+	{ taskId, botId = '' }: SubmissionIds,
 	secret: string,
 ): Promise<void> {
 	const { apiKey } = await credentialOf(context);
 	const cancelled = context.getExecutionCancelSignal();
+	const id = taskId ?? botId;
+	const kind = taskId === undefined ? 'bot' : 'task';
 	const start = Date.now();
 	for (;;) {
-		const reply = await send(context, triggerUrl, apiKey, { id, secret });
+		const reply = await send(context, triggerUrl, apiKey, { id, kind, secret });
 		if (reply.stored) return;
 		const passed = Date.now() - start;
 		if (passed + HAND_OVER.interval > patienceFor(reply)) throw notTold(context, id, reply);

@@ -6,17 +6,17 @@ import { ServiceError } from '../../shared/api/serviceError';
 import { SUBMISSION_SECRET } from './submissionMemory';
 import {
 	RESUME,
-	Undecided,
 	hasEndedAtService,
 	haveAllEnded,
-	inTime,
-	keptCredential,
 	knownOf,
 	type Call,
 	type KnownEndings,
 } from './endings';
+import { Undecided, inTime } from '../../shared/webhook/inTime';
+import { logSeldom } from '../../shared/webhook/logSeldom';
 import { unseal } from '../../shared/webhook/sealedSecret';
 import { respond, deliveryFrom, isSignedWith, type Delivery } from '../../shared/webhook/delivery';
+import { webhookCredential } from '../../shared/webhook/webhookCredential';
 import { submissionKey } from '../../shared/api/submission';
 import type { Suspension, WaitingItem } from './sleepingItems';
 
@@ -43,7 +43,7 @@ export async function resume(this: IWebhookFunctions): Promise<IWebhookResponseD
 		return await receive(this);
 	} catch (error) {
 		if (!(error instanceof Undecided)) {
-			this.logger.error(`A delivery to a suspended execution gets 503: ${reasonOf(error)}`);
+			logSeldom(this, 'error', `A delivery to a suspended execution gets 503: ${reasonOf(error)}`);
 		}
 		return respond(this, 503, 'It cannot be decided now. Deliver it again later.');
 	}
@@ -55,7 +55,7 @@ async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData
 	const sleeping = sleepingExecution(context);
 	const suspension = sleeping && suspensionOf(sleeping);
 	if (!suspension) return respond(context, 409, 'This execution waits for nothing');
-	const delivery = await inTime(now, deliveryFrom(context));
+	const delivery = await inTime(deliveryFrom(context), now.deadline);
 	if ('refused' in delivery) return respond(context, delivery.refused, delivery.message);
 	const item = itemOf(delivery, suspension);
 	if (!item) return refused(context);
@@ -66,7 +66,7 @@ async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData
 	state.ended.add(key);
 	const decision = state.turn.then(async () => await decide(now, state, key, sleeping, suspension));
 	state.turn = decision.catch(() => undefined);
-	return await inTime(now, decision);
+	return await inTime(decision, now.deadline);
 }
 
 /** What a genuine delivery leads to. One after the other, so that repeats find what the first has noted. */
@@ -85,7 +85,7 @@ async function decide(
 		return respond(context, 200, 'Noted');
 	}
 	while (state.woken) {
-		if (await inTime(now, state.woken)) return respond(context, 200, 'Known');
+		if (await inTime(state.woken, deadline)) return respond(context, 200, 'Known');
 	}
 	if (Date.now() >= deadline) throw new Undecided();
 	state.woken = hasSucceeded(context)
@@ -131,9 +131,7 @@ async function isGenuine(
 	delivery: Delivery,
 	item: WaitingItem,
 ): Promise<boolean> {
-	const { apiKey } = await keptCredential(now, state);
-	const sealedSecret = item.sealedSecret ?? '';
-	const secret = unseal(apiKey, SUBMISSION_SECRET, submissionKey(item), sealedSecret);
+	const secret = (await secretOf(now, item)) ?? (await secretOf(now, item, true));
 	if (secret !== undefined) {
 		const isSigned = isSignedWith(secret, delivery);
 		const { status } = delivery.body ?? {};
@@ -141,6 +139,16 @@ async function isGenuine(
 		return isSigned;
 	}
 	return await hasEndedAtService(now, state, item);
+}
+
+/** Undefined where the service gave none, or it was sealed with another key than that of now. */
+async function secretOf(
+	{ context, deadline }: Call,
+	{ sealedSecret, ...item }: WaitingItem,
+	fresh?: boolean,
+): Promise<string | undefined> {
+	const { apiKey } = await inTime(webhookCredential(context, fresh), deadline);
+	return unseal(apiKey, SUBMISSION_SECRET, submissionKey(item), sealedSecret ?? '');
 }
 
 /** For the log. Only the words of this package are certain to hold no secret. */

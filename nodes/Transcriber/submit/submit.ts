@@ -231,7 +231,7 @@ async function tellTrigger(
 			'What was submitted goes on and is not lost: fetch its result with Transcript: Wait Until Finished.',
 		);
 	}
-	await handOver(context, triggerUrlOf(context), ids.taskId ?? ids.botId ?? '', secret);
+	await handOver(context, triggerUrlOf(context), ids, secret);
 	remember(context, { ...memory, sealedSecret: undefined, handedOver: true });
 }
 

@@ -3,8 +3,9 @@ import { parseJsonObject } from './delivery';
 
 /** What the action node hands over to a trigger: whose deliveries are signed with which secret. */
 export interface HandOver {
-	/** The task or bot. */
 	id: string;
+	/** Whose id it is: a task and a bot may have the same. Version 0.1.0 does not say. */
+	kind?: 'task' | 'bot';
 	secret: string;
 }
 
@@ -40,8 +41,9 @@ export function openHandOvers(
 }
 
 function isHandOver(value: unknown): value is HandOver {
-	const { id, secret } = (value ?? {}) as Record<string, unknown>;
-	return typeof id === 'string' && typeof secret === 'string' && secret.trim() !== '';
+	const { id, kind, secret } = (value ?? {}) as Record<string, unknown>;
+	const isKind = [undefined, 'task', 'bot'].some((one) => one === kind);
+	return isKind && typeof id === 'string' && typeof secret === 'string' && secret.trim() !== '';
 }
 
 /** The two nodes may run on two machines. */

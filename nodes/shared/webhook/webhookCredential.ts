@@ -17,14 +17,20 @@ const readings = new Map<string, Reading>();
 /**
  * The credential of a node whose webhook was called, read once for many calls: in n8n 2 each reading
  * starts an expression sandbox, about the cost of an execution, and unauthenticated callers reach
- * this line. A reading that fails counts for a second too.
+ * this line. `fresh` where a key that was changed a moment ago could make a difference.
+ *
+ * For a suspended execution it is kept apart, because the key that another one has read may be older
+ * than what this one has sealed. There a reading that fails is not kept, because the next delivery
+ * may wake the execution. For a trigger it counts for a second.
  */
 export async function webhookCredential(
 	context: IWebhookFunctions,
 	fresh = false,
 ): Promise<TranscriberCredential> {
 	const node = context.getNode();
-	const place = hash([context.getWorkflow().id, node.id, node.credentials?.transcriberApi?.id]);
+	const execution: string | undefined = context.getExecutionId();
+	const credentialId = node.credentials?.transcriberApi?.id;
+	const place = hash([context.getWorkflow().id, node.id, credentialId, execution]);
 	const now = Date.now();
 	for (const [key, { startedAt }] of readings) {
 		if (now - startedAt >= KEEP_MS) readings.delete(key);
@@ -35,8 +41,8 @@ export async function webhookCredential(
 	const credential = credentialOf(context);
 	const reading = { credential, startedAt: now };
 	readings.set(place, reading);
-	// The next call after a second reads again.
-	credential.catch(() => (reading.startedAt = Date.now() - KEEP_MS + KEEP_FRESH_MS));
+	const keepFailureMs = execution === undefined ? KEEP_FRESH_MS : 0;
+	credential.catch(() => (reading.startedAt = Date.now() - KEEP_MS + keepFailureMs));
 	return await credential;
 }
 

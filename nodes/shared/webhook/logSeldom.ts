@@ -1,0 +1,28 @@
+import type { IWebhookFunctions } from 'n8n-workflow';
+
+export const LOG = {
+	/** The same line is written once within this, in ms. */
+	everyMs: 10_000,
+	/** The most different lines of all nodes within it. */
+	most: 100,
+};
+
+/** When each line of each node was written, in ms since 1970. */
+const written = new Map<string, number>();
+
+/**
+ * Writes a line into n8n's log, but the same one of a node at most once in ten seconds: anybody can
+ * call a webhook, and what goes wrong for one call goes wrong for all of them.
+ */
+export function logSeldom(
+	context: Pick<IWebhookFunctions, 'logger' | 'getNode'>,
+	level: 'warn' | 'error',
+	line: string,
+): void {
+	const now = Date.now();
+	for (const [known, at] of written) if (now - at >= LOG.everyMs) written.delete(known);
+	const place = `${context.getNode().id} ${line}`;
+	if (written.has(place) || written.size >= LOG.most) return;
+	written.set(place, now);
+	context.logger[level](line);
+}

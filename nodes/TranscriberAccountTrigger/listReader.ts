@@ -8,6 +8,9 @@ import { call } from '../shared/api/call';
 /** A page that is cut to fewer tasks than were asked for has at least so many. */
 export const SMALLEST_PAGE = 10;
 
+/** So many tasks that are known are read again, fewer than a page, to see what stands behind them. */
+export const OVERLAP = SMALLEST_PAGE / 2;
+
 /** Reads the tasks of the account with a limited number of requests, until a deadline. */
 export class Reader {
 	private readonly all: TaskList;

@@ -3,9 +3,10 @@ import { sleep } from 'n8n-workflow';
 
 import { hasEnded, isInProgress } from '../shared/api/undocumented';
 import { Frontier } from './frontier';
-import { isRefused, SMALLEST_PAGE, unlessRefused, type Reader } from './listReader';
-import { hashesIn, ACCOUNT_MEMORY, type State } from './pollState';
+import { isRefused, OVERLAP, SMALLEST_PAGE, unlessRefused, type Reader } from './listReader';
+import { ACCOUNT_MEMORY, type State } from './pollState';
 import { hashesOf, Tasks } from './seenTasks';
+import { Tail } from './tail';
 
 /** How many requests of a poll go where. */
 const PAGES = {
@@ -19,9 +20,6 @@ const PAGES = {
 	/** At the first poll, at each end of a list that tells of no task whether it has ended. */
 	unsureTasks: 8,
 };
-
-/** So much of the end of the list is read again. Less than a page, to see what was added behind it. */
-const OVERLAP = SMALLEST_PAGE / 2;
 
 /** A task that the service refuses so often is gone. */
 const REFUSALS = 5;
@@ -56,8 +54,10 @@ export class Look {
 
 	private readonly frontier: Frontier;
 
-	/** Hashes of what stands at the beginning and at the end of the list. */
-	private readonly ends = { head: [] as string[], tail: [] as string[] };
+	private readonly tail: Tail;
+
+	/** Hashes of what stands at the beginning of the list. */
+	private readonly head: string[] = [];
 
 	/** Where the list is slow, the beginning takes half of the time at most. In ms since 1970. */
 	private readonly halfTime: number;
@@ -69,6 +69,7 @@ export class Look {
 		this.halfTime = (Date.now() + reader.deadline) / 2;
 		this.tasks = new Tasks(state);
 		this.frontier = new Frontier(state, reader, this.tasks);
+		this.tail = new Tail(state, reader, this.tasks);
 	}
 
 	/** Whether the service lists nothing at all. */
@@ -111,8 +112,8 @@ export class Look {
 			await this.readHead().catch(warn);
 		}
 		await this.readOpen().catch(warn);
-		if (this.isFirst && !state.complete) await this.fixEnd(latest);
-		else await this.readTail().catch(warn);
+		if (this.isFirst && !state.complete) await this.tail.fix(latest);
+		else await this.tail.read().catch(warn);
 		if (this.isFirst && !state.filters) await this.ask(this.tasks.unsureAtEnds(PAGES.unsureTasks));
 		if (this.tasks.news.size < BUSY) await this.askForMissing();
 		const sweep = async () => {
@@ -126,10 +127,10 @@ export class Look {
 		const { state, reader, frontier } = this;
 		if (this.tasks.isFull && !this.isEmpty) {
 			// Keeps what stands at the ends of the list, and reads what lies between them again.
-			const { head, tail } = this.ends;
-			this.tasks.forget(new Set([...head, ...tail]));
+			const { head, tail } = this;
+			this.tasks.forget(new Set([...head, ...tail.hashes]));
 			frontier.reachesTo(head.length, head);
-			Object.assign(state, { complete: false, tail: tail.join(''), sweep: 0 });
+			Object.assign(state, { complete: false, tail: tail.hashes.join(''), sweep: 0 });
 		}
 		return { ...state, ...this.tasks.result(), size: reader.size, turn: state.turn + 1 };
 	}
@@ -138,7 +139,7 @@ export class Look {
 	private async readFromBeginning(): Promise<void> {
 		const { state, reader, frontier } = this;
 		const isInTime = () => Date.now() <= this.halfTime && reader.has(1 + PAGES.forTheEnd);
-		this.ends.head.push(...hashesOf(this.firstPage));
+		this.head.push(...hashesOf(this.firstPage));
 		let hasMore = frontier.takeAsOld(this.firstPage);
 		while (hasMore && isInTime() && state.frontier < ACCOUNT_MEMORY.census) {
 			hasMore = await frontier.goOn(1);
@@ -154,7 +155,7 @@ export class Look {
 			const isNew = frontier.judge(page, offset);
 			const unknown = page.filter((task, index) => this.tasks.take(task, isNew(index))).length;
 			const last = state.complete ? -1 : frontier.lastIn(page);
-			if (!isEnd) this.ends.head.push(...hashesOf(last < 0 ? page : page.slice(0, last + 1)));
+			if (!isEnd) this.head.push(...hashesOf(last < 0 ? page : page.slice(0, last + 1)));
 			if (!isEnd) offset += page.length;
 			if (isEnd && state.complete) frontier.isWhole(offset);
 			if (isEnd || unknown === 0 || last >= 0 || !reader.has(1)) return;
@@ -185,51 +186,6 @@ export class Look {
 		return !tells && this.reader.isFirst(page);
 	}
 
-	/** Finds out where a list ends that is too long to be read at once, and what stands there. */
-	private async fixEnd(latest: number): Promise<void> {
-		const { state, reader } = this;
-		const { deadline } = reader;
-		reader.deadline = latest;
-		let end = await reader.end(state.frontier);
-		let page: IDataObject[] = [];
-		while (end !== undefined && page.length === 0) {
-			page = await reader.page(Math.max(0, end - OVERLAP));
-			// The list has become shorter since.
-			if (page.length === 0) end = reader.has(1) ? Math.max(0, end - OVERLAP) : undefined;
-		}
-		if (end === undefined) throw reader.endless();
-		for (const task of page) this.tasks.take(task, false);
-		Object.assign(state, { end, tail: hashesOf(page).join('') });
-		reader.deadline = deadline;
-	}
-
-	/** From a little before the end that is known until a page holds nothing new. */
-	private async readTail(): Promise<void> {
-		const { state, reader } = this;
-		if (state.end === undefined) return;
-		const tail = new Set(hashesIn(state.tail));
-		let isBehindTail = state.complete;
-		const behind: string[] = [];
-		for (let offset = Math.max(0, state.end - OVERLAP); reader.has(1);) {
-			const page = await reader.page(offset);
-			// Nothing where something was: the list has become shorter.
-			if (page.length === 0 && offset < state.end) state.end = Math.max(0, offset - reader.size);
-			if (page.length === 0 || reader.isFirstAgain(page, offset)) break;
-			let unknown = 0;
-			for (const task of page) {
-				const [hash = ''] = hashesOf([task]);
-				isBehindTail ||= tail.has(hash);
-				if (this.tasks.take(task, isBehindTail || undefined)) unknown += 1;
-				if (isBehindTail) behind.push(hash);
-			}
-			offset += page.length;
-			state.end = offset;
-			if (unknown === 0) break;
-		}
-		this.ends.tail = [...new Set([...tail, ...behind])].slice(-ACCOUNT_MEMORY.tail);
-		if (!state.complete) state.tail = this.ends.tail.join('');
-	}
-
 	/** The tasks that were open and that no list showed so: they have ended, or stand elsewhere. */
 	private async askForMissing(): Promise<void> {
 		const { state } = this;
@@ -258,7 +214,7 @@ export class Look {
 		const { state, reader, frontier } = this;
 		const isCensus = !state.complete && state.frontier < ACCOUNT_MEMORY.census;
 		if (isCensus) return await frontier.goOn(1);
-		const offset = Math.max(state.sweep, this.ends.head.length);
+		const offset = Math.max(state.sweep, this.head.length);
 		const page = await reader.page(offset);
 		const isEnd = page.length === 0 || reader.isFirstAgain(page, offset);
 		const isNew = frontier.judge(page, offset);

@@ -1,0 +1,68 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { OVERLAP, type Reader } from './listReader';
+import { ACCOUNT_MEMORY, hashesIn, type State } from './pollState';
+import { hashesOf, type Tasks } from './seenTasks';
+
+/**
+ * The end of the list, where new tasks stand in a list that is oldest first. Until the whole list is
+ * known, whatever stands behind the last tasks that were there at activation is new.
+ */
+export class Tail {
+	/** Hashes of what stands there, as far as is known. */
+	hashes: string[] = [];
+
+	constructor(
+		private readonly state: State,
+		private readonly reader: Reader,
+		private readonly tasks: Tasks,
+	) {}
+
+	/**
+	 * At activation: finds out where a list ends that is too long to be read at once, and what stands
+	 * there. Throws where it cannot be found until `latest`, in ms since 1970.
+	 */
+	async fix(latest: number): Promise<void> {
+		const { state, reader } = this;
+		const { deadline } = reader;
+		reader.deadline = latest;
+		let end = await reader.end(state.frontier);
+		let page: IDataObject[] = [];
+		while (end !== undefined && page.length === 0) {
+			page = await reader.page(Math.max(0, end - OVERLAP));
+			// The list has become shorter since.
+			if (page.length === 0) end = reader.has(1) ? Math.max(0, end - OVERLAP) : undefined;
+		}
+		if (end === undefined) throw reader.endless();
+		for (const task of page) this.tasks.take(task, false);
+		Object.assign(state, { end, tail: hashesOf(page).join('') });
+		reader.deadline = deadline;
+	}
+
+	/** From a little before the end that is known until a page holds nothing new. */
+	async read(): Promise<void> {
+		const { state, reader } = this;
+		if (state.end === undefined) return;
+		const tail = new Set(hashesIn(state.tail));
+		let isBehindTail = state.complete;
+		const behind: string[] = [];
+		for (let offset = Math.max(0, state.end - OVERLAP); reader.has(1);) {
+			const page = await reader.page(offset);
+			// Nothing where something was: the list has become shorter.
+			if (page.length === 0 && offset < state.end) state.end = Math.max(0, offset - reader.size);
+			if (page.length === 0 || reader.isFirstAgain(page, offset)) break;
+			let unknown = 0;
+			for (const task of page) {
+				const [hash = ''] = hashesOf([task]);
+				isBehindTail ||= tail.has(hash);
+				if (this.tasks.take(task, isBehindTail || undefined)) unknown += 1;
+				if (isBehindTail) behind.push(hash);
+			}
+			offset += page.length;
+			state.end = offset;
+			if (unknown === 0) break;
+		}
+		this.hashes = [...new Set([...tail, ...behind])].slice(-ACCOUNT_MEMORY.tail);
+		if (!state.complete) state.tail = this.hashes.join('');
+	}
+}

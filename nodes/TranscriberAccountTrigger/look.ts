@@ -77,6 +77,9 @@ export class Look {
 		return this.firstPage.length === 0;
 	}
 
+	/** Whether this poll has read the list from its beginning to its end. */
+	hasReadAll = false;
+
 	private get isFirst(): boolean {
 		return this.state.turn === 0;
 	}
@@ -158,6 +161,7 @@ export class Look {
 			if (!isEnd) this.head.push(...hashesOf(last < 0 ? page : page.slice(0, last + 1)));
 			if (!isEnd) offset += page.length;
 			if (isEnd && state.complete) frontier.isWhole(offset);
+			this.hasReadAll ||= isEnd;
 			if (isEnd || unknown === 0 || last >= 0 || !reader.has(1)) return;
 		}
 	}

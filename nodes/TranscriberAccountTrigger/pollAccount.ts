@@ -47,7 +47,7 @@ export async function poll(context: IPollFunctions): Promise<INodeExecutionData[
 		let found: Found;
 		try {
 			found = await lookAt(context, state, hasNewKey);
-			if (hasNewKey && isOtherAccount(found.look)) {
+			if (hasNewKey ? isOtherAccount(found.look) : isReplaced(found.look, state)) {
 				found = await lookAt(context, await store.fresh(), false);
 			}
 		} catch (error) {
@@ -96,6 +96,20 @@ async function lookAt(context: IPollFunctions, state: State, hasNewKey: boolean)
  */
 function isOtherAccount({ tasks, isEmpty }: Look): boolean {
 	return !tasks.hasMetKnown && !isEmpty;
+}
+
+/** Service document, "Limits": as many tasks in progress, and so many submits a minute. */
+const IN_PROGRESS = 20;
+const SUBMITS_A_MINUTE = 10;
+
+/**
+ * Whether the tasks of the account have been replaced under the same key: all that were known are
+ * gone, and more have ended than can have since the last poll. Fewer may well have: the service may
+ * have deleted the old ones.
+ */
+function isReplaced({ tasks, hasReadAll }: Look, { at }: State): boolean {
+	const possible = IN_PROGRESS + (SUBMITS_A_MINUTE * (Date.now() - at)) / 60_000;
+	return tasks.hasLostAll && hasReadAll && tasks.news.size > possible;
 }
 
 /** What starts the workflow now. A task whose result cannot be had now comes with a later poll. */

@@ -78,6 +78,11 @@ export class Tasks {
 		return !open;
 	}
 
+	/** Whether the service has shown none of the tasks that were known before this poll. */
+	get hasLostAll(): boolean {
+		return this.before.size > 0 && !this.hasMetKnown;
+	}
+
 	isKnown(task: IDataObject): boolean {
 		const id = taskIdOf(task) ?? '';
 		return this.open.has(id) || this.done.has(hashOf(id));

@@ -125,6 +125,17 @@ it('the same key: all tasks that were known may be deleted, and what ended since
 	expect([...host.started].sort()).toEqual(ids.sort());
 });
 
+it('the same key: more new tasks than can have ended since the last poll, and none that is known, are old ones', async () => {
+	const { host } = await active(30);
+	for (const { id } of service.running().tasks()) service.running().discard(id);
+	service.running().seed(60);
+	await host.polls(3);
+	expect(host.started).toEqual([]);
+	const id = await service.completedTask();
+	await host.poll();
+	expect(host.started).toEqual([id]);
+});
+
 it('the key itself is saved nowhere', async () => {
 	const { host, credentials } = await active(3);
 	await rotated(credentials);

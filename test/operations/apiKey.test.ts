@@ -75,6 +75,11 @@ describe('what the service answers to apiKey.rotate', () => {
 		['a web page', '<p>nk_1234</p>', [{ value: '<p>nk_1234</p>' }]],
 		['a number', '1234', [{ value: 1234 }]],
 		['a list', '["nk_1234", {"expires": 1}]', [{ value: 'nk_1234' }, { expires: 1 }]],
+		[
+			'an object with a webhook_secret',
+			'{"key": "nk_1", "webhook_secret": "s", "deep": {"webhookSecret": "s"}}',
+			[{ key: 'nk_1', webhook_secret: 's', deep: { webhookSecret: 's' } }],
+		],
 		['a nested object', '{"data": {"key": "nk_1234"}}', [{ data: { key: 'nk_1234' } }]],
 		['a key that begins with the old one', '"test-api-key-2"', [{ value: 'test-api-key-2' }]],
 		['a key that ends in the old one', '{"k": "2-test-api-key"}', [{ k: '2-test-api-key' }]],

@@ -1,3 +1,6 @@
+import { Container } from '@n8n/di';
+import { BinaryDataService } from 'n8n-core';
+
 import { giveUpSoon } from '../support/scale';
 import { byId, failureOf, fileIn, serviceForTests } from '../support/service';
 import { until } from '../simulator/testing-client';
@@ -154,5 +157,35 @@ describe('an exported document', () => {
 		const id = await service.completedTask();
 		answer('/export$', { content: { text: 'a' }, format: 'srt' });
 		expect((await exportOf(id)).items).toEqual([]);
+	});
+});
+
+describe('an exported file that n8n cannot store', () => {
+	const refuseToStore = (code: string) =>
+		jest
+			.spyOn(Container.get(BinaryDataService), 'store')
+			.mockRejectedValue(Object.assign(new Error(`${code}: write`), { code }));
+	afterEach(() => jest.restoreAllMocks());
+
+	it.each([
+		['ENOSPC', 'its disk is full'],
+		['EDQUOT', 'its disk is full'],
+		['EROFS', 'its disk is read-only'],
+		['EACCES', 'it may not write to its disk'],
+		['EIO', 'EIO: write'],
+	])('is told as what it is, and not tried again: %s', async (code, reason) => {
+		const id = await service.completedTask();
+		const store = refuseToStore(code);
+		for (const run of [exportOf, waitFor]) {
+			store.mockClear();
+			service.running().requests.length = 0;
+			const { error } = await run(id, { exportFormat: 'srt' });
+			expect(error?.message).toBe(
+				`n8n could not store the exported file '${id}.srt': ${reason} [item 0]`,
+			);
+			expect(error?.description).toMatch(/The transcript is not lost/);
+			expect(store).toHaveBeenCalledTimes(1);
+			expect(service.lines().filter((line) => line.endsWith('/export'))).toHaveLength(1);
+		}
 	});
 });

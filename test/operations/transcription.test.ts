@@ -2,6 +2,7 @@ import type { INodeParameters } from 'n8n-workflow';
 
 import { describeWaiting, describeWebhookTo } from '../support/completion';
 import { itemsOf, itemWithFile, serviceForTests } from '../support/service';
+import { RETRY } from '../../nodes/shared/api/retry';
 import { until } from '../simulator/testing-client';
 
 const service = serviceForTests();
@@ -283,10 +284,68 @@ describe('transcription.transcribeUrl', () => {
 		expect(request.headers['x-api-key']).toBe('test-api-key');
 	});
 
-	it('sends no Idempotency-Key: the service document has none for it', async () => {
-		await run({ idempotencyKey: 'left over from Transcribe File' });
+	it('sends no Idempotency-Key of its own: the service document has none for it', async () => {
+		await run();
 		expect(service.sent().headers).not.toHaveProperty('idempotency-key');
+	});
+
+	it('sends the Idempotency-Key that the user gives, as a header', async () => {
+		await run({ idempotencyKey: '={{ "talk-" + 17 }}' });
+		expect(service.sent().headers['idempotency-key']).toBe('talk-17');
 		expect(service.sent().body).toEqual({ url: LINK.url });
+	});
+
+	it('is not repeated after a broken connection because of a key, which may not be heeded', async () => {
+		service.running().fault({
+			match: { method: 'POST' },
+			action: { kind: 'cut', when: 'afterProcessing' },
+		});
+		const options = { idempotencyKey: 'talk-17' };
+		const node = { retryOnFail: true, maxTries: 3, waitBetweenTries: 1 };
+		const { error } = await service.run({ ...LINK, options }, { node });
+		expect(error?.message).toMatch(/^It is not known whether the service accepted this item/);
+		expect(service.lines()).toHaveLength(1);
+	});
+
+	it('waits while another request with the same key is still being worked on', async () => {
+		jest.replaceProperty(RETRY, 'base', 1);
+		service.running().fault({
+			match: { method: 'POST' },
+			action: { kind: 'respond', status: 409 },
+		});
+		const { error } = await run({ idempotencyKey: 'talk-17' });
+		expect(error).toBeUndefined();
+		expect(service.running().requests.map(({ status }) => status)).toEqual([409, 200]);
+	});
+
+	it('refuses one key for two different links before anything is sent', async () => {
+		const { error } = await service.run(
+			{ ...LINK, url: '={{ $json.url }}', options: { idempotencyKey: 'talk' } },
+			{ items: itemsOf({ url: 'https://a.example.com/1' }, { url: 'https://a.example.com/2' }) },
+		);
+		expect(error?.message).toMatch(/^'Idempotency Key' is 'talk' for two different links/);
+		expect(service.lines()).toEqual([]);
+	});
+
+	it.each([
+		'https://a.example.com/1 https://a.example.com/2',
+		'https://a.example.com/1\nhttps://a.example.com/2',
+		'https://a.example.com/my talk.mp3',
+		'https://a.example.com/ta\tlk.mp3',
+	])('refuses a link with a blank or a line break in it: %j', async (url) => {
+		for (const items of [itemsOf({ url })]) {
+			const { error } = await service.run({ ...LINK, url: '={{ $json.url }}' }, { items });
+			expect(error?.message).toMatch(/^'URL' has a blank or a line break in it/);
+		}
+		expect(service.lines()).toEqual([]);
+	});
+
+	it('takes a link with blanks and line breaks around it', async () => {
+		await service.run(
+			{ ...LINK, url: '={{ $json.url }}' },
+			{ items: itemsOf({ url: `\n ${LINK.url} \r\n` }) },
+		);
+		expect(service.sent().body).toMatchObject({ url: LINK.url });
 	});
 
 	it('outputs the submit response with the names of the service', async () => {
@@ -369,6 +428,76 @@ describe('transcription.transcribeUrl', () => {
 		});
 	});
 });
+
+describe.each([
+	['transcribeFile', FILE, () => [itemWithFile()]],
+	['transcribeUrl', LINK, () => itemsOf({})],
+])(
+	'%s: what is known to be wrong in customFields is refused as in the parameter',
+	(name, parameters, items) => {
+		const run = async (customFields: object, more: INodeParameters = {}) =>
+			await service.run(
+				{ ...parameters, options: { customFields: JSON.stringify(customFields) }, ...more },
+				{ items: items() },
+			);
+
+		it.each([
+			[{ webhook_url: 'http://hooks.example.com/a' }, /webhook_url' does not start with https/],
+			[{ webhook_url: 'https://192.168.1.5/a' }, /webhook_url' is a local address/],
+			[{ webhook_url: { a: 1 } }, /webhook_url' has to be a text/],
+			[{ num_speakers: 7 }, /num_speakers' has to be a whole number from 1 to 6/],
+		])('%j', async (customFields, message) => {
+			const { error } = await run(customFields);
+			expect(error?.message).toMatch(message);
+			expect(service.lines()).toEqual([]);
+		});
+
+		it.each([
+			['awaitWebhook', {}],
+			['callUrl', { webhookUrl: 'https://hooks.example.com/a' }],
+			['notifyTrigger', { triggerUrl: 'https://n8n.example.com/webhook/x/transcriber' }],
+		])('a webhook_url where %s sends one of its own', async (onCompletion, more) => {
+			const { error } = await run(
+				{ webhook_url: 'https://hooks.example.com/b' },
+				{ onCompletion, ...more },
+			);
+			expect(error?.message).toMatch(
+				/^'Custom Fields' has a webhook_url, but 'Get the Transcript'/,
+			);
+			expect(service.lines()).toEqual([]);
+		});
+
+		it('a webhook_url of null leaves that of Get the Transcript as it is', async () => {
+			const webhookUrl = 'https://hooks.example.com/a';
+			await run({ webhook_url: null }, { onCompletion: 'callUrl', webhookUrl });
+			expect(service.sent().body).toMatchObject({ webhook_url: webhookUrl });
+		});
+
+		it('a public webhook_url is sent where no other is', async () => {
+			await run({ webhook_url: 'https://hooks.example.com/b' });
+			expect(service.sent().body).toMatchObject({ webhook_url: 'https://hooks.example.com/b' });
+		});
+
+		it('values that may be new are sent', async () => {
+			await run({ domain: 'finance', language: 'x-new' });
+			expect(service.running().requests.map(({ body }) => body)).toMatchObject([
+				{ domain: 'finance', language: 'x-new' },
+			]);
+		});
+
+		it('the recording itself', async () => {
+			const other =
+				name === 'transcribeFile' ? { file: 'x' } : { url: 'ftp://files.example.com/a' };
+			const { error } = await run(other);
+			expect(error?.message).toMatch(
+				name === 'transcribeFile'
+					? /^'Custom Fields' has a field called file/
+					: /^'Custom Fields: url' is not a web address/,
+			);
+			expect(service.lines()).toEqual([]);
+		});
+	},
+);
 
 async function submittedTask(): Promise<string> {
 	await until(() => service.running().tasks().length > 0);

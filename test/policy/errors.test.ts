@@ -429,6 +429,33 @@ it.each([
 	expect(error?.description).toMatch(/\.$/);
 });
 
+describe('a web page instead of a refusal of the service', () => {
+	const PAGE = '<!DOCTYPE html><html><body><h1>Not here</h1></body></html>';
+
+	it.each(
+		[400, 401, 403, 404, 405, 409, 410, 422].flatMap((status) => [
+			{ status, parameters: ACCOUNT },
+			{ status, parameters: { resource: 'task', operation: 'get', taskId: byId('1') } },
+			{ status, parameters: { resource: 'meeting', operation: 'get', botId: '1' } },
+		]),
+	)('is said to be none: $status for $parameters', async ({ status, parameters }) => {
+		fault({ kind: 'respond', status, body: PAGE }, 2);
+		const { error } = await service.run(parameters);
+		expect(error?.message).toMatch(
+			`The answer does not come from the service, but is a web page (HTTP ${status})`,
+		);
+		expect(error?.description).toMatch(/Check the 'Base URL'.*Not here/);
+		expect(error?.httpCode).toBe(String(status));
+	});
+
+	it('is told from the same refusal of the service by its type as well', async () => {
+		const headers = { 'Content-Type': 'text/html' };
+		fault({ kind: 'respond', status: 404, body: 'Not here', headers }, 1);
+		const { error } = await service.run(ACCOUNT);
+		expect(error?.message).toMatch(/^The answer does not come from the service/);
+	});
+});
+
 it('a proxy that answers in HTML is quoted without its tags', async () => {
 	const body = '<html><body><h1>Bad Gateway</h1>\n<p>nginx</p></body></html>';
 	fault({ kind: 'respond', status: 502, body });

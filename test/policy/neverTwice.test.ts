@@ -1,4 +1,7 @@
 /** "Every request" in the contract: what the service has accepted is never submitted again. */
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+
 import {
 	NodeHelpers,
 	type INode,
@@ -12,10 +15,11 @@ import { LIMITS } from '../../nodes/shared/api/rateLimits';
 import { RETRY } from '../../nodes/shared/api/retry';
 import type { FaultRule } from '../simulator';
 import { until } from '../simulator/testing-client';
-import { callTool } from '../support/agent';
+import { callTool, runAgent } from '../support/agent';
+import { selfSignedCertificate } from '../support/certificate';
 import { runNode, type Outcome, type Run } from '../support/engine';
 import { shortenRetries } from '../support/scale';
-import { itemWithFile, itemsOf, serviceForTests } from '../support/service';
+import { byId, itemWithFile, itemsOf, serviceForTests } from '../support/service';
 
 const service = serviceForTests();
 
@@ -131,11 +135,23 @@ describe('the Idempotency-Key of a file', () => {
 
 /** What n8n does for "Retry" in the list of executions: a new execution with the data of the failed one. */
 function retried({ data }: Outcome): IRunExecutionData {
+	return saved(data, data.resultData.lastNodeExecuted ?? '');
+}
+
+function saved(data: IRunExecutionData, lastNode: string): IRunExecutionData {
 	const loaded = flatted.parse(flatted.stringify(data));
 	delete loaded.resultData.error;
-	const runs = loaded.resultData.runData[loaded.resultData.lastNodeExecuted ?? ''];
+	const runs = loaded.resultData.runData[lastNode];
 	if (runs?.at(-1)?.error) runs.pop();
 	return loaded;
+}
+
+/** The same with the currently saved workflow, in which the user has changed the node. */
+function changed(outcome: Outcome, parameters: INodeParameters): IRunExecutionData {
+	const data = retried(outcome);
+	const [entry] = data.executionData?.nodeExecutionStack ?? [];
+	if (entry) entry.node.parameters = withDefaults(parameters);
+	return data;
 }
 
 describe("n8n's Retry of a failed execution, which gets a new id,", () => {
@@ -183,6 +199,119 @@ describe("n8n's Retry of a failed execution, which gets a new id,", () => {
 	});
 });
 
+describe("n8n's Retry with the currently saved workflow", () => {
+	const failed = async (parameters: INodeParameters, items: INodeExecutionData[]) => {
+		const waiting = { onCompletion: 'poll', waitOptions: { pollInterval: 0.01, timeout: 0.001 } };
+		const outcome = await service.run({ ...parameters, ...waiting }, { items, executionId: '41' });
+		expect(outcome.error?.message).toContain(accepted()[0]);
+		return outcome;
+	};
+	const retry = async (outcome: Outcome, parameters: INodeParameters, more: Partial<Run> = {}) =>
+		await service.run(parameters, {
+			data: changed(outcome, parameters),
+			executionId: '42',
+			...more,
+		});
+
+	it.each<[string, INodeParameters, INodeParameters]>([
+		['the link', LINK, { url: 'https://files.example.com/other.mp3' }],
+		['the language', LINK, { language: 'en' }],
+		['an option', LINK, { options: { prompt: 'OKR' } }],
+		['the meeting', BOT, { meetingUrl: 'https://meet.example.com/other' }],
+		['the start', BOT, { startAt: "={{ $now.plus(1, 'hour') }}" }],
+		['the operation', LINK, BOT],
+	])(
+		'does not pass the earlier task off as that of a changed item: %s',
+		async (_what, parameters, change) => {
+			const first = await failed(parameters, itemsOf({}));
+			const { error, json } = await retry(first, { ...parameters, ...change });
+			expect(json).toEqual([]);
+			expect(error?.message).toMatch(/^This item was changed after (task|bot) /);
+			expect(error?.message).toContain(accepted()[0]);
+			expect(error?.description).toMatch(/Wait Until Finished.*new execution/);
+			expect(accepted()).toHaveLength(1);
+		},
+	);
+
+	it('does not pass the task of one file off as that of another', async () => {
+		const item = itemWithFile('recording 1', { property: 'one' });
+		const two = itemWithFile('recording 2', { property: 'two' });
+		const both = { ...item, binary: { ...item.binary, ...two.binary } };
+		const first = await failed({ ...FILE, binaryPropertyName: 'one' }, [both]);
+		const { error } = await retry(first, { ...FILE, binaryPropertyName: 'two' });
+		expect(error?.message).toMatch(/^This item was changed after task /);
+		expect(accepted()).toHaveLength(1);
+	});
+
+	it.each<[string, INodeParameters, INodeParameters]>([
+		['what is done with the transcript', LINK, { onCompletion: 'returnTask' }],
+		['an option that is nothing', LINK, { options: { prompt: '={{ "" }}' } }],
+		['blanks', LINK, { url: ' https://files.example.com/talk.mp3 ' }],
+		['the Idempotency Key', FILE, { options: { idempotencyKey: 'new' } }],
+	])(
+		'takes up what was accepted where only this was changed: %s',
+		async (_, parameters, change) => {
+			const first = await failed(parameters, parameters === FILE ? [itemWithFile()] : itemsOf({}));
+			const outcome = await retry(first, { ...parameters, onCompletion: 'returnTask', ...change });
+			expect(outcome.error).toBeUndefined();
+			expect(idsIn(outcome)).toEqual(accepted());
+		},
+	);
+
+	it('does not take the clock for a change', async () => {
+		const parameters = { ...BOT, startAt: "={{ $now.plus(1, 'hour').toISO() }}" };
+		fault({ kind: 'respond', status: 422 }, { skip: 1, times: 1 });
+		const first = await service.run(parameters, { items: itemsOf({}, {}), executionId: '41' });
+		expect(first.error).toBeDefined();
+		const outcome = await retry(first, parameters);
+		expect(outcome.error).toBeUndefined();
+		expect(idsIn(outcome).sort()).toEqual(accepted().sort());
+		expect(accepted()).toHaveLength(2);
+	});
+
+	it('sends nothing for the other items either, and names what is accepted for them', async () => {
+		fault({ kind: 'respond', status: 422 }, { skip: 2, times: 1 });
+		const links = itemsOf({ url: 'https://a.example.com/1' }, { url: 'https://a.example.com/2' });
+		const items = [...links, ...itemsOf({ url: 'https://a.example.com/3' })];
+		const first = await service.run(LINK, { items, executionId: '41' });
+		const before = accepted();
+		const url = '={{ $json.url.replace("/1", "/other") }}';
+		const { error } = await retry(first, { ...LINK, url });
+		expect(error?.context.itemIndex).toBe(0);
+		for (const id of before) expect(`${error?.message} ${error?.description}`).toContain(id);
+		expect(accepted()).toEqual(before);
+	});
+
+	it.each([
+		['another address', { onCompletion: 'callUrl', webhookUrl: 'https://hooks.example.com/a' }],
+		['no address', { onCompletion: 'returnTask' }],
+	])(
+		'says so where the service reports to %s than Call a URL now asks for',
+		async (_what, completion) => {
+			fault({ kind: 'respond', status: 422 }, { skip: 1, times: 1 });
+			const first = await service.run(
+				{ ...LINK, ...completion },
+				{ items: itemsOf({}, {}), executionId: '41' },
+			);
+			const other = { onCompletion: 'callUrl', webhookUrl: 'https://hooks.example.com/b?key=hush' };
+			const { error } = await retry(first, { ...LINK, ...other });
+			expect(error?.message).toMatch(/^The service reports task .* to .*'Webhook URL'/);
+			expect(error?.message).toContain(accepted()[0]);
+			expect(`${error?.message} ${error?.description}`).not.toContain('hush');
+			expect(accepted()).toHaveLength(1);
+		},
+	);
+
+	it('goes on with Call a URL where the address is the same', async () => {
+		fault({ kind: 'respond', status: 422 }, { skip: 1, times: 1 });
+		const call = { onCompletion: 'callUrl', webhookUrl: ' https://hooks.example.com/a ' };
+		const first = await service.run({ ...LINK, ...call }, { items: itemsOf({}, {}) });
+		const outcome = await retry(first, { ...LINK, ...call, webhookUrl: call.webhookUrl.trim() });
+		expect(outcome.error).toBeUndefined();
+		expect(accepted()).toHaveLength(2);
+	});
+});
+
 describe.each(SUBMISSIONS)('$name, accepted without an id,', ({ parameters, items }) => {
 	const one = () => items().slice(0, 1);
 
@@ -199,6 +328,20 @@ describe.each(SUBMISSIONS)('$name, accepted without an id,', ({ parameters, item
 			expect(service.lines()).toHaveLength(1);
 		},
 	);
+
+	it('shows what the service answered, shortened and without secrets', async () => {
+		const secret = { webhook_secret: 'hush', deep: { webhook_secret: 'hush' } };
+		const body = { reference: 'REF-1', key: 'test-api-key', ...secret, more: 'x'.repeat(5000) };
+		fault({ kind: 'respond', status: 200, body, readBody: true }, { times: 9 });
+		for (const onCompletion of ['returnTask', 'callUrl']) {
+			const webhookUrl = 'https://hooks.example.com/a';
+			const asked = { ...parameters, onCompletion, webhookUrl };
+			const { error } = await service.run(asked, { items: one() });
+			expect(error?.description).toContain('REF-1');
+			expect(error?.description?.length).toBeLessThan(1000);
+			expect(JSON.stringify([error?.message, error?.description])).not.toMatch(/hush|test-api-key/);
+		}
+	});
 
 	it.each([null, '', {}, [], true])('where the id is %j', async (id) => {
 		const body = { task_id: id, bot_id: id, status: 'pending' };
@@ -243,14 +386,46 @@ describe('the error of an item', () => {
 		expect(error?.description).not.toContain('Already accepted');
 	});
 
-	it('does not name the tasks that have failed at the service as something to take up', async () => {
+	it('comes at once where the node stops on errors, and names the tasks that go on as something to take up', async () => {
 		const waiting = { onCompletion: 'poll', waitOptions: { pollInterval: 0.01 } };
 		const run = service.run({ ...LINK, ...waiting }, { items: threeItems() });
 		await until(() => accepted().length === 3);
-		for (const id of accepted()) service.running().finish(id, { status: 'failed', error: 'Noise' });
+		const [failed = '', ...others] = accepted();
+		service.running().finish(failed, { status: 'failed', error: 'Noise' });
+		// The others never end.
 		const { error } = await run;
-		expect(error?.message).toMatch(/^Task .* failed: Noise/);
-		expect(error?.description).not.toContain('Already accepted');
+		expect(error?.message).toContain(`Task ${failed} failed: Noise`);
+		for (const id of others) expect(error?.description).toContain(`task ${id}`);
+		expect(error?.description).not.toContain(failed);
+		expect(error?.description).toContain('Retry On Fail takes these up');
+	});
+
+	it.each([
+		['task', 'taskId'],
+		['meeting', 'botId'],
+	])('of %s.wait comes at once where the node stops on errors', async (resource, name) => {
+		const ids =
+			resource === 'task' ? [await service.pendingTask(), await service.pendingTask()] : [];
+		while (resource === 'meeting' && ids.length < 2) ids.push(await service.bot());
+		const [first = '', second = ''] = ids;
+		const parameters = {
+			resource,
+			operation: 'wait',
+			[name]: resource === 'task' ? byId('={{ $json.id }}') : '={{ $json.id }}',
+			waitOptions: { pollInterval: 0.01 },
+		};
+		const run = service.run(parameters, { items: itemsOf({ id: first }, { id: second }) });
+		await until(() => service.lines().length > 2);
+		if (resource === 'meeting') service.running().endMeeting(second);
+		const task =
+			service
+				.running()
+				.tasks()
+				.at(resource === 'task' ? 0 : -1)?.id ?? '';
+		service.running().finish(task, { status: 'failed', error: 'Noise' });
+		const { error } = await run;
+		expect(error?.message).toContain(`Task ${task} failed: Noise`);
+		expect(error?.context.itemIndex).toBe(1);
 	});
 });
 
@@ -362,22 +537,27 @@ describe.each(UNKEYED)('$name, whose answer got lost,', ({ parameters }) => {
 		expect(accepted()).toHaveLength(1);
 	});
 
-	it('is sent where the credential could not be read before, and now can', async () => {
-		const { baseUrl, apiKey } = service.credentials();
-		let reads = 0;
-		const credentials = Object.defineProperty({ baseUrl, apiKey }, 'apiKey', {
-			enumerable: true,
-			get: () => {
-				reads += 1;
-				if (reads === 2) throw new Error('Connection terminated unexpectedly');
-				return apiKey;
-			},
-		});
-		const node = RETRY_ON_FAIL;
-		const { error } = await service.run(parameters, { credentials, items: one, node });
-		expect(error).toBeUndefined();
-		expect(accepted()).toHaveLength(1);
-	});
+	it.each([1, 2, 3, 4, 5, 6])(
+		'is sent where the credential could not be read before, and now can: reading %d',
+		async (fails) => {
+			const { baseUrl, apiKey } = service.credentials();
+			let reads = 0;
+			const credentials = Object.defineProperty({ baseUrl, apiKey }, 'apiKey', {
+				enumerable: true,
+				get: () => {
+					reads += 1;
+					// A code that a broken connection to the service would have too.
+					const failure = new Error('Connection terminated unexpectedly');
+					if (reads === fails) throw Object.assign(failure, { code: 'ECONNRESET' });
+					return apiKey;
+				},
+			});
+			const node = RETRY_ON_FAIL;
+			const { error } = await service.run(parameters, { credentials, items: one, node });
+			expect(error).toBeUndefined();
+			expect(accepted()).toHaveLength(1);
+		},
+	);
 
 	it('names a blank API key as what is wrong, also when it is tried again', async () => {
 		const credentials = service.credentials({ apiKey: ' ' });
@@ -405,6 +585,31 @@ describe.each(UNKEYED)('$name, whose answer got lost,', ({ parameters }) => {
 		expect(error?.description).toMatch(
 			/Look in your account at the service .*HTTP 500: “Simulated fault”/,
 		);
+	});
+
+	it('is sent again where the certificate is not trusted: nothing was sent', async () => {
+		const requests: string[] = [];
+		const server = createServer(selfSignedCertificate(), ({ url }) => requests.push(String(url)));
+		await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+		const { port } = server.address() as AddressInfo;
+		const { error } = await runNode({
+			parameters,
+			credentials: { baseUrl: `https://127.0.0.1:${port}`, apiKey: 'any key' },
+			node: RETRY_ON_FAIL,
+		});
+		server.close();
+		// The second try would not be known for what it is, had the first one counted as sent.
+		expect(error?.message).toMatch(/^No secure connection to the service can be made/);
+		expect(requests).toEqual([]);
+	});
+
+	it('is not sent again where TLS broke off: that can come after the request', async () => {
+		const { error } = await runNode({
+			parameters,
+			credentials: { baseUrl: service.running().url.replace('http:', 'https:'), apiKey: 'any key' },
+			node: RETRY_ON_FAIL,
+		});
+		expect(error?.message).toMatch(/^It is not known whether the service accepted this item/);
 	});
 
 	it('is sent again where the request has never left', async () => {
@@ -463,6 +668,62 @@ describe('as a tool of an AI agent', () => {
 		const answers = await call([talk, talk]);
 		expect(accepted()).toHaveLength(1);
 		expect(answers[1]).toBe(answers[0]);
+	});
+
+	/** As an agent calls it that may choose the meeting and, where it is asked to, the time. */
+	const meetingTool = (startAt: string) => ({
+		credentials: service.credentials(),
+		parameters: {
+			...BOT,
+			meetingUrl: "={{ $fromAI('url', 'link', 'string') }}",
+			startAt,
+		},
+	});
+	const meeting = { url: 'https://meet.example.com/abc' };
+	const STARTS = [
+		"={{ $now.plus(1, 'hour').toISO() }}",
+		"={{ $now.plus(1, 'hour') }}",
+		'={{ new Date(Date.now() + 3600000).toISOString() }}',
+		'={{ DateTime.now().plus({ hours: 1 }).plus(Math.random() * 1000).toISO() }}',
+	];
+
+	it.each(STARTS)(
+		'knows a repeated call by what the model says, not by the clock: %s',
+		async (startAt) => {
+			const answers = await callTool({ ...meetingTool(startAt), calls: [meeting, meeting] });
+			expect(accepted()).toHaveLength(1);
+			expect(answers[1]).toBe(answers[0]);
+		},
+	);
+
+	it('takes a time that the model says for another call, whatever the clock has to do with it', async () => {
+		const startAt = "={{ $now.plus($fromAI('hours', 'hours from now', 'number'), 'hours') }}";
+		const calls = [1, 2, 2].map((hours) => ({ ...meeting, hours }));
+		await callTool({ ...meetingTool(startAt), calls });
+		expect(accepted()).toHaveLength(2);
+	});
+
+	it.each(STARTS)('run by the engine of n8n 2, the same: %s', async (startAt) => {
+		const node = { rewireOutputLogTo: 'ai_tool' } as Partial<INode>;
+		const parameters = { ...BOT, startAt };
+		const call = (toolCallId: string) => itemsOf({ ...meeting, toolCallId });
+		const first = await service.run(parameters, { items: call('call_1'), node });
+		const second = await service.run(parameters, {
+			data: again(first, parameters, call('call_2'), { node }),
+			node,
+		});
+		expect(accepted()).toHaveLength(1);
+		const output = second.data.resultData.runData['Transcriber']?.at(-1)?.data;
+		expect(JSON.stringify(output)).toContain(accepted()[0]);
+	});
+
+	it("knows in n8n's Retry of the execution what the calls before have made", async () => {
+		const tool = { ...meetingTool(STARTS[0] ?? ''), calls: [meeting] };
+		const first = await runAgent({ ...tool, fails: true });
+		const { answers, data } = await runAgent({ ...tool, data: saved(first.data, 'Agent') });
+		expect(data.resultData.error).toBeUndefined();
+		expect(answers).toEqual(first.answers);
+		expect(accepted()).toHaveLength(1);
 	});
 
 	it('run by the engine of n8n 2: the same call is not sent again while its answer is unknown', async () => {

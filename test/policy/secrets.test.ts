@@ -7,7 +7,7 @@
 import { captureLogs } from '../support/logs';
 
 import type { INode } from 'n8n-workflow';
-import { withoutSecrets } from '../../nodes/shared/api/redact';
+import { holdsLongerKey, withoutSecrets } from '../../nodes/shared/api/redact';
 import type { FaultRule } from '../simulator';
 import type { Outcome } from '../support/engine';
 import {
@@ -121,7 +121,8 @@ describe.each(EVERY_OPERATION)('$name', (example) => {
 		} as const;
 		const outcome = await run(example, { action });
 		expect(outcome.items.length).toBeGreaterThan(0);
-		expectNoSecrets(outcome);
+		const isOutput = example.name === 'apiKey.rotate';
+		expectNoSecrets(outcome, isOutput ? [API_KEY, OWN_SECRET] : undefined);
 	});
 
 	const echo = { detail: { error_code: `code ${API_KEY}`, message: `key ${API_KEY} is bad` } };
@@ -234,6 +235,14 @@ describe('an answer', () => {
 		let bottom: unknown = withoutSecrets(deep, API_KEY, true);
 		for (let level = 20_000; level > 0; level--) bottom = Object.values(bottom as object)[0];
 		expect(bottom).toEqual({ note: '***' });
+	});
+
+	it('that is nested deeper than the stack is searched for a longer key', () => {
+		let deep: object = { key: `${API_KEY}-2` };
+		for (let level = 0; level < 20_000; level++) deep = level % 2 ? { inner: deep } : [deep];
+		expect(holdsLongerKey(deep, API_KEY)).toBe(true);
+		expect(holdsLongerKey({ [`${API_KEY}-2`]: [] }, API_KEY)).toBe(true);
+		expect(holdsLongerKey(deep, 'another-api-key')).toBe(false);
 	});
 
 	it('that holds itself is copied, not followed for ever', () => {

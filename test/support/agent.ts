@@ -15,6 +15,7 @@ import {
 	type INodeParameters,
 	type INodeType,
 	type INodeTypes,
+	type IRunExecutionData,
 	type IWorkflowExecuteAdditionalData,
 } from 'n8n-workflow';
 
@@ -32,10 +33,23 @@ export interface AgentRun {
 	calls: IDataObject[];
 	agentItems?: number;
 	node?: Partial<INode>;
+	/** The agent fails when it has made its calls. */
+	fails?: boolean;
+	/** Data of a failed execution that n8n retries. */
+	data?: IRunExecutionData;
 }
 
 /** Lets an agent call the tool and returns what each call gave, or the message of its error. */
 export async function callTool(run: AgentRun): Promise<string[]> {
+	const { answers, data } = await runAgent(run);
+	if (data.resultData.error) throw data.resultData.error;
+	return answers;
+}
+
+/** The same, with the data of the execution. */
+export async function runAgent(
+	run: AgentRun,
+): Promise<{ answers: string[]; data: IRunExecutionData }> {
 	const answers: string[] = [];
 	const agent: INodeType = {
 		description: {
@@ -51,6 +65,7 @@ export async function callTool(run: AgentRun): Promise<string[]> {
 				const answer = await tool?.invoke(args).catch((error: Error) => error.message);
 				answers.push(String(answer));
 			}
+			if (run.fails) throw new Error('The model is not available');
 			return [[{ json: {} }]];
 		},
 	};
@@ -117,7 +132,7 @@ export async function callTool(run: AgentRun): Promise<string[]> {
 		externalSecretsProxy: {},
 	} as unknown as IWorkflowExecuteAdditionalData;
 	const items = Array.from({ length: run.agentItems ?? 1 }, () => ({ json: {} }));
-	const data = createRunExecutionData({
+	const fresh = createRunExecutionData({
 		executionData: {
 			contextData: {},
 			metadata: {},
@@ -129,8 +144,7 @@ export async function callTool(run: AgentRun): Promise<string[]> {
 	const { data: finished } = await new WorkflowExecute(
 		additionalData,
 		'manual',
-		data,
+		run.data ?? fresh,
 	).processRunExecutionData(workflow);
-	if (finished.resultData.error) throw finished.resultData.error;
-	return answers;
+	return { answers, data: finished };
 }

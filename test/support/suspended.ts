@@ -224,6 +224,9 @@ export function workflowWith(
 			return { status: answer.status, thrown, woken: await run(executionId, data) };
 		},
 
+		/** What n8n saves of an execution. */
+		save: (data: IRunExecutionData): string => flatted.stringify(data),
+
 		/** wait-tracker.js: nobody has woken it, and its time is up. */
 		timeIsUp: async ({ executionId, saved }: { executionId: string; saved: string }) =>
 			await run(executionId, flatted.parse(saved)),

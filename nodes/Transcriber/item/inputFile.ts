@@ -1,3 +1,4 @@
+import { createHash } from 'crypto';
 import type {
 	IBinaryData,
 	IDataObject,
@@ -45,6 +46,11 @@ export function recordingOf(context: IExecutePaginationFunctions): Found {
 	} catch {
 		throw noFile(context, property, files);
 	}
+}
+
+/** What tells a file from others: n8n's id of it, or else a hash of its content. */
+export function fileOf({ id, data }: IBinaryData): string {
+	return id ?? createHash('sha256').update(data).digest('hex');
 }
 
 /** n8n 1 has no `isBinaryValue`. */

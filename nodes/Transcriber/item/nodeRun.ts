@@ -14,9 +14,11 @@ export class NodeRun {
 
 	private readonly items = new Set<number>();
 
-	private readonly accepted = new Map<number, string>();
+	private readonly accepted = new Map<number, string[]>();
 
-	private readonly ended = new Set<number>();
+	private readonly ended = new Set<string>();
+
+	private readonly stop = new AbortController();
 
 	private readonly failures = new Map<
 		number,
@@ -63,21 +65,29 @@ export class NodeRun {
 		return this.items.size >= itemCount(context) || isBatched(context);
 	}
 
-	/** Notes what the service accepted, e.g. `task 7f3c`. */
-	accept(itemIndex: number, what: string): void {
+	/** Notes what the service accepted for an item, e.g. `task 7f3c`. */
+	accept(itemIndex: number, what: string[]): void {
 		this.accepted.set(itemIndex, what);
 		this.describeFailures();
 	}
 
-	/** What the service accepted for an item, where it did. */
-	acceptedFor(itemIndex: number): string | undefined {
-		return this.accepted.get(itemIndex);
+	/** What the service accepted for an item. */
+	acceptedFor(itemIndex: number): string[] {
+		return this.accepted.get(itemIndex) ?? [];
 	}
 
-	/** Notes that the accepted task has ended without a transcript, so a retry has nothing to continue. */
-	endWithoutTranscript(itemIndex: number): void {
-		this.ended.add(itemIndex);
+	/** Notes that an accepted task has ended without a transcript, so a retry has nothing to continue. */
+	endWithoutTranscript(what: string): void {
+		this.ended.add(what);
 		this.describeFailures();
+	}
+
+	/**
+	 * Aborts when a failure stops the node. n8n drops the output of all other items then, so nobody has
+	 * to wait for them any longer. The reason is an {@link Abandoned}.
+	 */
+	get stopped(): AbortSignal {
+		return this.stop.signal;
 	}
 
 	/**
@@ -88,6 +98,7 @@ export class NodeRun {
 		this.failures.set(itemIndex, { error, own: error.description ?? undefined });
 		this.namesAccepted = stopsNode;
 		this.describeFailures();
+		if (stopsNode) this.stop.abort(new Abandoned());
 	}
 
 	hasFailed(): boolean {
@@ -123,15 +134,20 @@ export class NodeRun {
 		if (!this.namesAccepted) return;
 		for (const [failedItem, { error, own }] of this.failures) {
 			const list = [...this.accepted]
-				.filter(([item]) => item !== failedItem && !this.ended.has(item))
+				.filter(([item]) => item !== failedItem)
 				.sort(([a], [b]) => a - b)
-				.map(([item, what]) => `item ${item}: ${what}`)
+				.flatMap(([item, all]) => all.map((what) => ({ item, what })))
+				.filter(({ what }) => !this.ended.has(what))
+				.map(({ item, what }) => `item ${item}: ${what}`)
 				.join(', ');
 			const note = `Already accepted by the service: ${list}. Retry On Fail takes these up and does not submit them again.`;
 			error.description = [own, list && note].filter(Boolean).join(' ');
 		}
 	}
 }
+
+/** The item is not waited for any longer: another one has failed, and the node stops on errors. */
+export class Abandoned extends Error {}
 
 class Barrier {
 	readonly present: Set<number>;

@@ -5,7 +5,7 @@ import { isTool } from '../../shared/n8nInternals/nodeRuns';
 import { refuse } from '../../shared/parameters/refuse';
 import { credentialOf } from '../../shared/api/credential';
 import { fillPath } from './ids';
-import { NodeRun } from './nodeRun';
+import { Abandoned, NodeRun } from './nodeRun';
 import { REPEATABLE, type Policy, type RoutingRequest } from '../../shared/api/types';
 import { sendDeclared } from './sendDeclared';
 
@@ -19,8 +19,12 @@ export type Step = (
 export interface Operation {
 	/** Run for every item before any item of the run is sent. */
 	prepare?: Step[];
-	/** What the service has accepted already: such an item is not prepared again, only carried out. */
-	isAccepted?: (context: IExecutePaginationFunctions) => boolean;
+	/**
+	 * Names of what was submitted for the item before; undefined where nothing was. Such an item is not
+	 * prepared again: `takeUp` runs instead.
+	 */
+	submittedBefore?: (context: IExecutePaginationFunctions) => string[] | undefined;
+	takeUp?: Step[];
 	policy?: Policy;
 	/** What is done with the request: {@link sendDeclared} where nothing is said. */
 	carryOut?: (
@@ -48,37 +52,56 @@ export function perform(operation: Operation = {}) {
 async function performItem(
 	context: IExecutePaginationFunctions,
 	request: RoutingRequest,
-	{ prepare = [], isAccepted, policy = REPEATABLE, carryOut = sendDeclared }: Operation,
+	operation: Operation,
 ): Promise<INodeExecutionData[]> {
+	const { prepare = [], submittedBefore, takeUp = [] } = operation;
+	const { policy = REPEATABLE, carryOut = sendDeclared } = operation;
 	const itemIndex = context.getItemIndex();
 	const pairedItem = { item: itemIndex };
 	const run = NodeRun.of(context);
-	// n8n keeps the words of a thrown error from the model of an AI agent, so a tool outputs them.
-	const isForAgent = isTool(context);
 	try {
-		const steps = isAccepted?.(context)
-			? []
-			: [checkCredential, checkBaseUrl, fillPath, ...prepare];
+		const before = submittedBefore?.(context);
+		if (before) run.accept(itemIndex, before);
+		const steps = before ? takeUp : [checkCredential, checkBaseUrl, fillPath, ...prepare];
 		const checked = check(context, request, steps);
 		if (!(await run.mayBeSent(context, checked))) return [];
 		const output = await carryOut(context, request, policy, run);
 		return output.map((item) => ({ ...item, pairedItem }));
 	} catch (error) {
+		if (error instanceof Abandoned) return [];
 		const failure = describe(asNodeError(context, error), itemIndex, run);
-		const goesOn = isForAgent || context.continueOnFail();
+		const goesOn = goesOnAfterErrors(context);
 		run.fail(itemIndex, failure, !goesOn);
 		if (!goesOn) throw failure;
-		if (isForAgent)
-			return [{ json: { error: failure.message, what_to_do: failure.description }, pairedItem }];
+		const output = [{ ...failedItem(context, failure, run), pairedItem }];
+		if (isTool(context)) return output;
 		run.leave(itemIndex);
 		await run.waitForAll('end', itemIndex);
 		// Retry On Fail would run a node that sleeps again if its output began with an error. The
 		// item fails when the execution wakes.
 		if (run.isAsleep) return [{ json: {}, pairedItem }];
-		return [{ json: { error: failure.message }, error: failure, pairedItem }];
+		return output;
 	} finally {
 		run.leave(itemIndex);
 	}
+}
+
+/** Whether a failure becomes an output instead of stopping the node. */
+export function goesOnAfterErrors(context: IExecutePaginationFunctions): boolean {
+	// n8n keeps the words of a thrown error from the model of an AI agent, so a tool outputs them.
+	return isTool(context) || context.continueOnFail();
+}
+
+/** A failure as an output item, where {@link goesOnAfterErrors} says so. */
+export function failedItem(
+	context: IExecutePaginationFunctions,
+	error: unknown,
+	run: NodeRun,
+): INodeExecutionData {
+	const failure = describe(asNodeError(context, error), context.getItemIndex(), run);
+	const { message, description } = failure;
+	if (isTool(context)) return { json: { error: message, what_to_do: description } };
+	return { json: { error: message }, error: failure };
 }
 
 /** A credential that cannot be used is found before an item counts as sent. */
@@ -93,9 +116,12 @@ function describe<T extends NodeApiError | NodeOperationError>(
 	run: NodeRun,
 ): T {
 	failure.context.itemIndex = itemIndex;
-	const accepted = run.acceptedFor(itemIndex);
-	if (accepted && !failure.message.toLowerCase().includes(accepted.toLowerCase())) {
-		failure.message += ` (${accepted} was accepted by the service)`;
+	const unnamed = run
+		.acceptedFor(itemIndex)
+		.filter((what) => !failure.message.toLowerCase().includes(what.toLowerCase()));
+	if (unnamed.length > 0) {
+		const verb = unnamed.length > 1 ? 'were' : 'was';
+		failure.message += ` (${unnamed.join(', ')} ${verb} accepted by the service)`;
 	}
 	if (!failure.message.includes(`[item ${itemIndex}]`)) failure.message += ` [item ${itemIndex}]`;
 	return failure;

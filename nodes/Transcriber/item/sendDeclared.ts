@@ -1,5 +1,4 @@
 import type {
-	IDataObject,
 	IExecuteData,
 	IExecutePaginationFunctions,
 	IExecuteSingleFunctions,
@@ -10,12 +9,12 @@ import type {
 
 import { withinTime } from '../../shared/api/abortable';
 import { anyBodyOf, bodyOf } from '../../shared/api/answer';
-import { exchange } from '../../shared/api/exchange';
+import { asUnsent, exchange } from '../../shared/api/exchange';
 import { recordingIn, whileMoving } from '../../shared/api/recording';
 import { holdsLongerKey, withoutSecrets } from '../../shared/api/redact';
 import { TIMEOUTS } from '../../shared/api/retry';
 import { REPEATABLE, type Policy, type RoutingRequest } from '../../shared/api/types';
-import { objectsIn, submissionIn } from '../../shared/api/undocumented';
+import { objectsIn, submissionsIn } from '../../shared/api/undocumented';
 
 /**
  * Sends the request an operation declared (its `routing.request`), paced and retried, and returns
@@ -37,7 +36,10 @@ export async function sendDeclared(
 		// A copy, because n8n writes the API key into the headers it is given.
 		const options = { ...request.options, headers: { ...request.options.headers } };
 		if (policy.upload) return await upload(context, options);
-		return await withinTime(context.makeRoutingRequest({ ...request, options }), TIMEOUTS.request);
+		const answered = policy.repeatable
+			? context.makeRoutingRequest({ ...request, options })
+			: sendByOurselves(context, options);
+		return await withinTime(answered, TIMEOUTS.request);
 	});
 }
 
@@ -57,22 +59,43 @@ function noteSending(context: IExecuteSingleFunctions, sending: Sending): void {
 	ofRun[context.getItemIndex()] = sending;
 }
 
-/** The same as n8n's routing does, but broken off when nothing moves any longer. */
+/** The same as {@link sendByOurselves}, but broken off when nothing moves any longer. */
 async function upload(
 	context: IExecutePaginationFunctions,
 	options: RoutingRequest['options'],
 ): Promise<INodeExecutionData[]> {
-	const response = await whileMoving(
+	return await whileMoving(
 		context,
 		options.body,
 		TIMEOUTS.uploadIdle,
-		async (watched) => {
-			return await watched.helpers.httpRequestWithAuthentication.call(watched, 'transcriberApi', {
-				...(options as IHttpRequestOptions),
-				returnFullResponse: true,
-			});
-		},
+		async (watched) => await sendByOurselves(watched, options),
 	);
+}
+
+/**
+ * The same as n8n's routing does with a request whose only hook is {@link onlyAnswers}, but it tells
+ * whether n8n could read the credential. Where it could not, nothing was sent.
+ */
+async function sendByOurselves(
+	context: IExecuteSingleFunctions,
+	options: RoutingRequest['options'],
+): Promise<INodeExecutionData[]> {
+	let unread: { reason: unknown } | undefined;
+	const watched: IExecuteSingleFunctions = Object.create(context, {
+		getCredentials: {
+			value: async (type: string) =>
+				await context.getCredentials(type).catch((reason: unknown) => {
+					unread = { reason };
+					throw reason;
+				}),
+		},
+	});
+	const request = { ...(options as IHttpRequestOptions), returnFullResponse: true };
+	const response = await watched.helpers.httpRequestWithAuthentication
+		.call(watched, 'transcriberApi', request)
+		.catch((error: unknown) => {
+			throw unread ? asUnsent(unread.reason) : error;
+		});
 	return await onlyAnswers.call(context, [{ json: {} }], response as IN8nHttpFullResponse);
 }
 
@@ -91,11 +114,10 @@ export async function onlyAnswers(
 	// The secret is for whoever receives the webhook, so it is of use only where one is sent.
 	const isForWebhook = !['returnTask', 'poll'].includes(onCompletion);
 	const body = policy.takesAnyAnswer ? anyBodyOf(response) : bodyOf(response, method);
-	const answer = submits(policy)
-		? submissionIn(body as IDataObject, policy.limit === 'meeting')
-		: body;
+	const answer = submits(policy) ? submissionsIn(body, policy.limit === 'meeting') : body;
 	const masked = policy.takesAnyAnswer && holdsLongerKey(answer, apiKey) ? '' : apiKey;
-	return objectsIn(withoutSecrets(answer, masked, isForWebhook)).map((json) => ({ json }));
+	const kept = policy.takesAnyAnswer ? 'everywhere' : isForWebhook;
+	return objectsIn(withoutSecrets(answer, masked, kept)).map((json) => ({ json }));
 }
 
 /** What is paid for: POST /transcribe, POST /transcribe-url, POST /meeting. */

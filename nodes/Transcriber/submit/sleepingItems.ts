@@ -14,11 +14,17 @@ export interface Suspension {
 	run: number;
 	/** When the execution gives up waiting, in ms since 1970. */
 	until: number;
-	items: Record<number, WaitingItem>;
+	/** By {@link waitingKey}. */
+	items: Record<string, WaitingItem>;
 	/** Items that failed before the execution was suspended, with the reason. */
 	refused: Record<number, string>;
 	/** Set by the first item that gets there: the execution is suspended once. */
 	asleep?: boolean;
 	/** Set by the delivery that wakes the execution. */
 	resumed?: boolean;
+}
+
+/** The first task of an item has the number of the item; executions that sleep hold such keys. */
+export function waitingKey(itemIndex: number, task: number): string {
+	return task === 0 ? String(itemIndex) : `${itemIndex}.${task}`;
 }

@@ -1,18 +1,15 @@
 import { createHash } from 'crypto';
-import type {
-	IBinaryData,
-	IDataObject,
-	IExecuteData,
-	IExecutePaginationFunctions,
-} from 'n8n-workflow';
+import type { IBinaryData, IDataObject, IExecutePaginationFunctions } from 'n8n-workflow';
 
 import {
 	isTool,
-	isToolCall,
+	nodeContextOf,
 	runIndexAfterTimeout,
 	runIndexOf,
-	runKeyOf,
 } from '../../shared/n8nInternals/nodeRuns';
+import { idsIn, type SubmissionIds } from '../../shared/api/submission';
+import { fileOf } from '../item/inputFile';
+import { toolCallOf } from './askedFor';
 import type { Suspension } from './sleepingItems';
 
 /**
@@ -24,38 +21,60 @@ import type { Suspension } from './sleepingItems';
  * between the send and the end of the node: there only the Idempotency-Key of a file protects, in a
  * run that has the same execution id (a queue worker that takes the job over).
  */
-export type SubmissionMemory =
-	| {
-			state: 'accepted';
-			answer: IDataObject;
-			/** When, in ms since 1970. */
-			at: number;
-			/** Where the service delivers, '' for nowhere. Missing: nobody knows (see `submitOnce`). */
-			deliversTo?: string;
-			/** `start_at`, as it was sent. */
-			startAt?: string;
-			/** The webhook_secret, where n8n itself gets the deliveries. */
-			sealedSecret?: string;
-			/** The trigger has the secret. */
-			handedOver?: boolean;
-	  }
-	/**
-	 * Sent, and no answer has come so far. With the same Idempotency-Key it may be sent again. Without
-	 * a key it may not: nobody knows whether the service accepted it.
-	 */
-	| { state: 'sent'; key?: string; file?: string };
+export type SubmissionMemory = AcceptedMemory | SentMemory;
 
-/** In n8n 1 a tool has no context that lasts: what it has accepted is kept with its caller's run. */
-const ofToolCalls = new WeakMap<IExecuteData, Record<string, SubmissionMemory>>();
+export interface AcceptedMemory {
+	state: 'accepted';
+	/** More than one where the service made several tasks of one request, e.g. of a playlist. */
+	submissions: AcceptedSubmission[];
+	/** When, in ms since 1970. */
+	at: number;
+	/** Where the service delivers, '' for nowhere. Missing: nobody knows (see `submitOnce`). */
+	deliversTo?: string;
+	/** `start_at`, as it was sent. */
+	startAt?: string;
+	/** The execution that submitted it. */
+	executionId?: string;
+	/** What that execution asked for (see `askedFor`). */
+	asked?: string;
+}
 
-function memories(context: IExecutePaginationFunctions): Record<string, SubmissionMemory> {
-	if (isToolCall(context)) {
-		const caller = runKeyOf(context);
-		const memory = ofToolCalls.get(caller) ?? {};
-		ofToolCalls.set(caller, memory);
-		return memory;
-	}
-	const nodeContext = context.getContext('node') as { accepted?: Record<string, SubmissionMemory> };
+export interface AcceptedSubmission {
+	/** Without secrets, but for 'Call a URL When Ready'. */
+	answer: IDataObject;
+	/** The webhook_secret, where n8n itself gets the deliveries. */
+	sealedSecret?: string;
+	/** The trigger has the secret. */
+	handedOver?: boolean;
+}
+
+/** A task or bot that the service has made of an item. */
+export interface Submitted {
+	/** Which of the {@link AcceptedMemory}'s submissions it is. */
+	index: number;
+	answer: IDataObject;
+	ids: SubmissionIds;
+	/** What is known of it now. */
+	state: IDataObject;
+}
+
+/**
+ * Sent, and no answer has come so far. With the same Idempotency-Key it may be sent again. Without
+ * a key it may not: nobody knows whether the service accepted it.
+ */
+interface SentMemory {
+	state: 'sent';
+	key?: string;
+	file?: string;
+}
+
+/** What version 1.0.0 saved: one answer. */
+type StoredMemory =
+	| SubmissionMemory
+	| (Omit<AcceptedMemory, 'submissions'> & AcceptedSubmission & { submissions?: undefined });
+
+function memories(context: IExecutePaginationFunctions): Record<string, StoredMemory> {
+	const nodeContext = nodeContextOf(context) as { accepted?: Record<string, StoredMemory> };
 	nodeContext.accepted ??= {};
 	return nodeContext.accepted;
 }
@@ -69,7 +88,7 @@ export const SUBMISSION_SECRET = 'submission secret';
  */
 export function runOf(context: IExecutePaginationFunctions): { index: number; isLate: boolean } {
 	const index = runIndexOf(context);
-	const { suspension } = context.getContext('node') as { suspension?: Suspension };
+	const { suspension } = nodeContextOf(context) as { suspension?: Suspension };
 	const isLate =
 		suspension?.asleep === true &&
 		!suspension.resumed &&
@@ -80,17 +99,27 @@ export function runOf(context: IExecutePaginationFunctions): { index: number; is
 /** The run counts too: in a loop the same node has the same item index again and again. */
 function placeOf(context: IExecutePaginationFunctions): string {
 	// Each call of a tool has a run index of its own, so a call is known by what it asks for.
-	if (isTool(context)) return JSON.stringify(parametersOf(context));
+	if (isTool(context)) return toolCallOf(context);
 	return `${runOf(context).index}:${context.getItemIndex()}`;
 }
 
-function parametersOf(context: IExecutePaginationFunctions): unknown[] {
-	const { id, parameters } = context.getNode();
-	return [id, ...Object.keys(parameters).map((name) => context.getNodeParameter(name, ''))];
+/**
+ * The ids in the answer to the submit of this node. The `id` in an answer about a bot would be no
+ * task's.
+ */
+export function submissionIds(
+	context: IExecutePaginationFunctions,
+	answer: IDataObject,
+): SubmissionIds {
+	const isBot = context.getNodeParameter('operation') === 'sendBot';
+	return idsIn(isBot ? { bot_id: '', ...answer } : answer);
 }
 
 export function recall(context: IExecutePaginationFunctions): SubmissionMemory | undefined {
-	return memories(context)[placeOf(context)];
+	const memory = memories(context)[placeOf(context)];
+	if (memory?.state !== 'accepted' || memory.submissions) return memory;
+	const { answer, sealedSecret, handedOver, ...others } = memory;
+	return { ...others, submissions: [{ answer, sealedSecret, handedOver }] };
 }
 
 export function remember(context: IExecutePaginationFunctions, memory: SubmissionMemory): void {
@@ -118,39 +147,20 @@ export function idempotencyKey(
 	return given ?? derivedKey(context, recording);
 }
 
-/** What tells a file from others: n8n's id of it, or else a hash of its content. */
-export function fileOf({ id, data }: IBinaryData): string {
-	return id ?? createHash('sha256').update(data).digest('hex');
-}
-
 /**
- * Whether this key of the user's is for this file alone, in all runs of the node in this execution.
- * The key itself is not kept.
+ * Whether this key of the user's is for this recording alone (see `fileOf`, or a link), in all runs
+ * of the node in this execution. The key itself is not kept.
  */
-export function isKeyOfFile(
+export function isKeyOf(
 	context: IExecutePaginationFunctions,
 	key: string,
-	recording: IBinaryData,
+	recording: string,
 ): boolean {
-	const files = filesOfKeys(context);
+	const nodeContext = nodeContextOf(context) as { keys?: Record<string, string> };
+	const recordings = (nodeContext.keys ??= {});
 	const name = createHash('sha256').update(key).digest('hex');
-	files[name] ??= fileOf(recording);
-	return files[name] === fileOf(recording);
-}
-
-/** By caller, for a tool of n8n 1 (see `ofToolCalls`). */
-const filesOfToolCalls = new WeakMap<IExecuteData, Record<string, string>>();
-
-function filesOfKeys(context: IExecutePaginationFunctions): Record<string, string> {
-	if (isToolCall(context)) {
-		const caller = runKeyOf(context);
-		const files = filesOfToolCalls.get(caller) ?? {};
-		filesOfToolCalls.set(caller, files);
-		return files;
-	}
-	const nodeContext = context.getContext('node') as { keys?: Record<string, string> };
-	nodeContext.keys ??= {};
-	return nodeContext.keys;
+	recordings[name] ??= recording;
+	return recordings[name] === recording;
 }
 
 function derivedKey(

@@ -5,14 +5,15 @@ import type {
 	NodeOperationError,
 } from 'n8n-workflow';
 
-import { isToolCall } from '../../shared/n8nInternals/nodeRuns';
+import { isTool, nodeContextOf } from '../../shared/n8nInternals/nodeRuns';
 import { assertCanSuspend, suspend } from '../../shared/n8nInternals/suspension';
 import { isBatched, type NodeRun } from '../item/nodeRun';
 import { hasEnded } from '../../shared/api/undocumented';
-import { recall, runOf } from './submissionMemory';
+import { eachTask } from './eachTask';
+import { runOf, type AcceptedMemory, type Submitted } from './submissionMemory';
 import { POLL } from '../wait/polling';
-import { idFields, idsIn, submissionName, type SubmissionIds } from '../../shared/api/submission';
-import type { Suspension, WaitingItem } from './sleepingItems';
+import { idFields, submissionName, type SubmissionIds } from '../../shared/api/submission';
+import { waitingKey, type Suspension, type WaitingItem } from './sleepingItems';
 import { checkBalance, deadlineFor, finishedTask } from '../wait/finishedTask';
 import { waitOptionsOf } from '../wait/waitOptions';
 import { checkOwnAddress } from '../../shared/webhook/publicAddress';
@@ -31,36 +32,48 @@ const AFTER_WAKING_MS = 120_000;
  * node again then, or when the time is up; what was accepted is not submitted again (see `recall`),
  * so all that is left to do is to fetch the results.
  */
-export async function awaitDelivery(
+export async function awaitDeliveries(
 	context: IExecutePaginationFunctions,
-	answer: IDataObject,
+	tasks: Submitted[],
+	accepted: AcceptedMemory,
 	run: NodeRun,
 ): Promise<INodeExecutionData[]> {
 	const itemIndex = context.getItemIndex();
-	const ids = idsIn(answer);
 	const woken = wokenRun(context);
-	if (woken) return [await resultAfterSleep(context, ids, woken, run)];
-	checkBalance(context, answer, ids);
+	if (woken) return await resultsAfterSleep(context, tasks, woken, run);
+	for (const { state, ids } of tasks) checkBalance(context, state, ids);
 	assertCanAwait(context);
 
+	const poll = async (fields: (task: Submitted) => IDataObject) =>
+		await eachTask(
+			context,
+			run,
+			tasks,
+			async (task) => await finishedTask(context, fields(task), { run }),
+		);
+	const answers = tasks.map(({ answer }) => ({ json: answer }));
 	// A node sleeps as a whole: one item that no delivery can wake keeps the run awake.
-	if (!comesToThisExecution(context)) run.cannotSleep = true;
+	if (accepted.deliversTo !== ownAddress(context)) run.cannotSleep = true;
 	await run.waitForAll('submitted', itemIndex);
-	if (run.hasFailed() && !context.continueOnFail()) return [{ json: answer }];
+	if (run.hasFailed() && !context.continueOnFail()) return answers;
 	if (run.cannotSleep) {
-		const { scheduled_start_at: start } = answer;
-		return [await finishedTask(context, { ...idFields(ids), scheduled_start_at: start }, { run })];
+		return await poll(({ ids, state: { scheduled_start_at: start } }) => ({
+			...idFields(ids),
+			scheduled_start_at: start,
+		}));
 	}
-	const item = await waitingItem(context, answer, ids);
-	const suspension = suspensionFor(context, answer, run);
-	suspension.items[itemIndex] = item;
+	const items = await Promise.all(
+		tasks.map(async (task) => await waitingItem(context, task, accepted)),
+	);
+	const suspension = suspensionFor(context, tasks, run);
+	items.forEach((item, number) => (suspension.items[waitingKey(itemIndex, number)] = item));
 	await run.waitForAll('looked at', itemIndex);
 	// One that stops the node must not leave an execution behind that sleeps.
-	if (run.hasFailed() && !context.continueOnFail()) return [{ json: answer }];
+	if (run.hasFailed() && !context.continueOnFail()) return answers;
 	if (Object.values(suspension.items).every(({ ended }) => ended)) {
 		// Nothing sleeps: what was refused for a moment may be submitted when n8n tries again.
 		delete contextOf(context).suspension;
-		return [await finishedTask(context, idFields(ids), { run })];
+		return await poll(({ ids }) => idFields(ids));
 	}
 	suspension.refused = run.refusals();
 	if (!suspension.asleep) {
@@ -69,8 +82,7 @@ export async function awaitDelivery(
 		await suspend(context, new Date(suspension.until));
 	}
 	// Retry On Fail takes an output with an `error` for a failure, and would run the node again.
-	const shown = Object.entries(answer).filter(([name]) => name !== 'error');
-	return [{ json: Object.fromEntries(shown) }];
+	return tasks.map(({ answer: { error: _error, ...shown } }) => ({ json: shown }));
 }
 
 /** An item that failed before its execution was suspended is not submitted after all. */
@@ -98,16 +110,9 @@ export function ownAddress(context: IExecutePaginationFunctions): string {
 	return address.href;
 }
 
-/** Whether the service delivers what was accepted for this item here, and not to an older execution. */
-function comesToThisExecution(context: IExecutePaginationFunctions): boolean {
-	const memory = recall(context);
-	return memory?.state === 'accepted' && memory.deliversTo === ownAddress(context);
-}
-
 /** Throws where this execution cannot be suspended for the node. */
 function assertCanAwait(context: IExecutePaginationFunctions): void {
-	const node = context.getNode();
-	if (isToolCall(context) || node.rewireOutputLogTo === 'ai_tool') {
+	if (isTool(context)) {
 		throw refuse(
 			context,
 			"'Wait for the Transcript (Webhook)' cannot be used by an AI agent, because it suspends the execution",
@@ -125,7 +130,7 @@ function assertCanAwait(context: IExecutePaginationFunctions): void {
 }
 
 function contextOf(context: IExecutePaginationFunctions): { suspension?: Suspension } {
-	return context.getContext('node');
+	return nodeContextOf(context);
 }
 
 function wokenRun(context: IExecutePaginationFunctions): Suspension | undefined {
@@ -136,27 +141,50 @@ function wokenRun(context: IExecutePaginationFunctions): Suspension | undefined 
 }
 
 /**
- * The result of an item after its execution was woken, or when its time is up. A delivery may have
+ * The results of an item after its execution was woken, or when its time is up. A delivery may have
  * got lost, if n8n was down for longer than the service repeats it: so the service is asked once
  * more, and only what is still open is an error. That holds for an item that was not waited for, too.
  */
-async function resultAfterSleep(
+async function resultsAfterSleep(
 	context: IExecutePaginationFunctions,
-	ids: SubmissionIds,
+	tasks: Submitted[],
 	suspension: Suspension,
 	run: NodeRun,
-): Promise<INodeExecutionData> {
+): Promise<INodeExecutionData[]> {
 	const itemIndex = context.getItemIndex();
-	const item = suspension.items[itemIndex];
-	if (!suspension.resumed || !item) {
-		const state = await lookNow(context, ids);
-		const ended = hasEnded(state.status);
-		if (item) item.ended = ended;
-		await run.waitForAll('looked at', itemIndex);
-		if (!ended) throw timedOut(context, suspension, ids);
-		return await finishedTask(context, idFields(ids), { run, ended: state });
+	const sleepers = tasks.map(({ ids }, number) => ({
+		ids,
+		item: suspension.items[waitingKey(itemIndex, number)],
+	}));
+	if (suspension.resumed && sleepers.every(({ item }) => item)) {
+		return await eachTask(
+			context,
+			run,
+			sleepers,
+			async ({ ids, item }) => await resultAfterDelivery(context, ids, run, item),
+		);
 	}
-	const needsNoLook = item.completed && ids.taskId && waitOptionsOf(context).includeResult;
+	const seen = await Promise.all(
+		sleepers.map(async ({ ids, item }) => {
+			const state = await lookNow(context, ids);
+			if (item) item.ended = hasEnded(state.status);
+			return { ids, item, state };
+		}),
+	);
+	await run.waitForAll('looked at', itemIndex);
+	return await eachTask(context, run, seen, async ({ ids, item, state }) => {
+		if (!hasEnded(state.status)) throw timedOut(context, suspension, ids, item);
+		return await finishedTask(context, idFields(ids), { run, ended: state });
+	});
+}
+
+async function resultAfterDelivery(
+	context: IExecutePaginationFunctions,
+	ids: SubmissionIds,
+	run: NodeRun,
+	item?: WaitingItem,
+): Promise<INodeExecutionData> {
+	const needsNoLook = item?.completed && ids.taskId && waitOptionsOf(context).includeResult;
 	const state: IDataObject = needsNoLook
 		? { ...idFields(ids), status: 'completed' }
 		: await lookNow(context, ids);
@@ -169,7 +197,7 @@ async function resultAfterSleep(
 
 function suspensionFor(
 	context: IExecutePaginationFunctions,
-	answer: IDataObject,
+	tasks: Submitted[],
 	run: NodeRun,
 ): Suspension {
 	const nodeContext = contextOf(context);
@@ -179,18 +207,17 @@ function suspensionFor(
 	}
 	const { suspension } = nodeContext;
 	suspension.refused = run.refusals();
-	suspension.until = Math.max(suspension.until, deadlineFor(context, answer));
+	const deadlines = tasks.map(({ state }) => deadlineFor(context, state));
+	suspension.until = Math.max(suspension.until, ...deadlines);
 	return suspension;
 }
 
 async function waitingItem(
 	context: IExecutePaginationFunctions,
-	answer: IDataObject,
-	ids: SubmissionIds,
+	{ index, ids, answer }: Submitted,
+	accepted: AcceptedMemory,
 ): Promise<WaitingItem> {
-	const accepted = recall(context);
-	if (accepted?.state !== 'accepted') return ids;
-	const item: WaitingItem = { ...ids, sealedSecret: accepted.sealedSecret };
+	const item: WaitingItem = { ...ids, sealedSecret: accepted.submissions[index]?.sealedSecret };
 	// An execution that does not sleep yet refuses deliveries. Of many submissions, or slow ones, the
 	// first may have ended, and their deliveries been given up, before the last one is submitted.
 	const isOld = Date.now() - accepted.at > YOUNG_MS;
@@ -221,12 +248,12 @@ function timedOut(
 	context: IExecutePaginationFunctions,
 	{ items, refused }: Suspension,
 	ids: SubmissionIds,
+	item?: WaitingItem,
 ): NodeOperationError {
-	const itemIndex = context.getItemIndex();
-	const isWaitedFor = items[itemIndex] !== undefined;
+	const isWaitedFor = item !== undefined;
 	const open = isWaitedFor ? Object.values(items).filter(({ ended }) => !ended) : [ids];
 	const names = open.map(submissionName).join(', ');
-	const before = refused[itemIndex];
+	const before = refused[context.getItemIndex()];
 	return refuse(
 		context,
 		isWaitedFor

@@ -5,7 +5,8 @@ import type {
 	NodeOperationError,
 } from 'n8n-workflow';
 
-import { pause } from '../../shared/api/abortable';
+import { anyOf, pause, unlessAborted } from '../../shared/api/abortable';
+import { jsonOf } from '../../shared/api/redact';
 import { ServiceError } from '../../shared/api/serviceError';
 import type { Problem } from '../../shared/api/problem';
 import { RETRY, delayBeforeRetry } from '../../shared/api/retry';
@@ -14,7 +15,7 @@ import { awaitsBalance, isCancelled } from '../../shared/api/undocumented';
 import { recordingOf } from '../item/inputFile';
 import { untilEnded, type Outlook, type Polling } from './polling';
 import { NotThereYet, addExport, fetchResult, transcript } from '../../shared/api/result';
-import { idFields, idsIn, type SubmissionIds } from '../../shared/api/submission';
+import { idFields, idsIn, submissionName, type SubmissionIds } from '../../shared/api/submission';
 import { waitOptionsOf } from './waitOptions';
 import { refuse } from '../../shared/parameters/refuse';
 
@@ -50,7 +51,7 @@ export function checkBalance(
 }
 
 interface Waiting {
-	run?: NodeRun;
+	run: NodeRun;
 	/** When waiting ends, in ms since 1970, and the end of the message then; without it 'Timeout' counts from now. */
 	bound?: { deadline: number; words: string };
 	/** The state in which the task is known to have ended: it is not looked at again. */
@@ -62,12 +63,25 @@ interface Waiting {
 /**
  * Waits until the submitted or given task has ended and returns its result (see `transcript`), with
  * an exported document beside it if one was asked for. A task that fails, is cancelled or outlives
- * the timeout is an error that names it.
+ * the timeout is an error that names it. Throws {@link Abandoned} as soon as another item of the run
+ * has stopped the node.
  */
 export async function finishedTask(
 	context: IExecutePaginationFunctions,
 	submitted: IDataObject,
-	{ run, bound, ended, reportsRefusal }: Waiting = {},
+	waiting: Waiting,
+): Promise<INodeExecutionData> {
+	const signal = anyOf(context.getExecutionCancelSignal(), waiting.run.stopped);
+	const watched: IExecutePaginationFunctions = Object.create(context, {
+		getExecutionCancelSignal: { value: () => signal },
+	});
+	return await unlessAborted(finished(watched, submitted, waiting), signal);
+}
+
+async function finished(
+	context: IExecutePaginationFunctions,
+	submitted: IDataObject,
+	{ run, bound, ended, reportsRefusal }: Waiting,
 ): Promise<INodeExecutionData> {
 	const options = waitOptionsOf(context);
 	const given = idsIn(submitted);
@@ -87,7 +101,7 @@ export async function finishedTask(
 	const ids = { ...given, ...withoutMissing(idsIn(state)) };
 	if (!outlook.hasEnded) throw notEnded(context, outlook, ids, bound?.words);
 	if (state.status !== 'completed' || !ids.taskId) {
-		run?.endWithoutTranscript(context.getItemIndex());
+		run.endWithoutTranscript(submissionName(given));
 		throw endedBadly(context, state, ids);
 	}
 
@@ -178,7 +192,7 @@ function endedBadly(
 	ids: SubmissionIds,
 ): NodeOperationError {
 	const { error } = state;
-	const reason = error ? `: ${typeof error === 'string' ? error : JSON.stringify(error)}` : '';
+	const reason = error ? `: ${typeof error === 'string' ? error : jsonOf(error)}` : '';
 	const name = nameOf(ids);
 	return refuse(
 		context,

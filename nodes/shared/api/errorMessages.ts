@@ -22,6 +22,14 @@ function sizeIn({ recordingBytes = 0 }: Problem): string {
 }
 
 /**
+ * A refusal in HTML. The statuses that proxies use for themselves, 408, 413 and 429, have rows that
+ * hold for them too.
+ */
+function isFromSomethingElse({ status = 0, isWebPage }: Problem): boolean {
+	return isWebPage === true && status >= 400 && status < 500 && ![408, 413, 429].includes(status);
+}
+
+/**
  * Every row of the service document's error table, and what can go wrong before the service
  * answers: what happened, and what to do next. The first row that fits is used.
  */
@@ -55,6 +63,12 @@ const ROWS: Row[] = [
 		errorCode: 'service_unavailable',
 		message: unavailable,
 		next: 'Run the workflow again in a few minutes.',
+	},
+	{
+		when: isFromSomethingElse,
+		message: (problem) =>
+			`The answer does not come from the service, but is a web page (HTTP ${problem.status})`,
+		next: "Check the 'Base URL' in the credential. If it is right, something between n8n and the service, such as a proxy or a login page, has answered instead.",
 	},
 	{
 		status: 401,

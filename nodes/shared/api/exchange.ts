@@ -19,8 +19,14 @@ interface Bounds extends Pick<CallOptions, 'deadline' | 'fromTurn' | 'once'> {
 	recordingBytes?: number;
 }
 
-/** Failures from before the first attempt. */
+/** Failures from before anything was sent. */
 const unsent = new WeakSet<object>();
+
+/** For an attempt that has failed before it sent anything. Returns the failure. */
+export function asUnsent<T>(failure: T): T {
+	if (typeof failure === 'object' && failure !== null) unsent.add(failure);
+	return failure;
+}
 
 /** Whether a failure of {@link exchange} came before anything was sent. */
 export function neverLeft(failure: unknown): boolean {
@@ -48,8 +54,7 @@ export async function exchange<T>(
 	} catch (error) {
 		failure = error;
 	}
-	if (!isSent && typeof failure === 'object' && failure !== null) unsent.add(failure);
-	throw failure;
+	throw isSent ? failure : asUnsent(failure);
 }
 
 async function attempts<T>(
@@ -99,6 +104,9 @@ async function attempts<T>(
 				// The service did nothing, so this is as if cancelled in the pause that would follow.
 				if (found && isCertainRefusal(found)) throw cancelled.reason;
 				throw new NodeOperationError(node, 'The execution was cancelled');
+			}
+			if (neverLeft(failure) && !mayHaveArrived) {
+				throw asUnsent(new NodeOperationError(node, wordsOf(failure, apiKey)));
 			}
 			if (failure instanceof NodeOperationError) throw failure;
 			if (!found) throw new NodeOperationError(node, wordsOf(failure, apiKey));

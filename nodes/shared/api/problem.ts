@@ -23,6 +23,8 @@ export interface Problem {
 	recordingBytes?: number;
 	/** Milliseconds the service asked to wait (`Retry-After`). */
 	retryAfter?: number;
+	/** There was no connection that could carry the request: nothing was sent. */
+	isUnsent?: boolean;
 	/** The answer is a web page, which the service does not send: something before it answered. */
 	isWebPage?: boolean;
 }
@@ -57,7 +59,9 @@ export function problemOf(error: unknown, path: string, apiKey: string): Problem
 	if (error instanceof Late) return { path, transport: 'timeout' };
 	if (!(error instanceof Refused)) {
 		const code = codeOf(error);
-		return code ? { path, transport: transportOf(code) } : undefined;
+		return code
+			? { path, transport: transportOf(code), isUnsent: isAboutCertificate(code) }
+			: undefined;
 	}
 	const { statusCode: status, headers, body } = error.response;
 	if (status >= 200 && status < 300) {
@@ -113,6 +117,14 @@ export function transportOf(code: string): Transport {
 	// Cancelled by us: an upload that stood still. An execution that is cancelled is told before.
 	if (/^(ECONNABORTED|ETIMEDOUT|ESOCKETTIMEDOUT|ERR_CANCELED)$/.test(code)) return 'timeout';
 	return 'broken';
+}
+
+/**
+ * Whether the certificate of the server was refused. Node.js checks it before it sends a request.
+ * EPROTO is not among them: it can break a connection at any time.
+ */
+function isAboutCertificate(code: string): boolean {
+	return /CERT|UNABLE_TO_VERIFY|HOSTNAME_MISMATCH|^INVALID_CA$|^INVALID_PURPOSE$/.test(code);
 }
 
 /**
@@ -198,7 +210,7 @@ function retryAfterOf(header: unknown): number | undefined {
 }
 
 /** The code of a connection error, however deep n8n has wrapped it. */
-function codeOf(error: unknown): string | undefined {
+export function codeOf(error: unknown): string | undefined {
 	let current = error as { code?: unknown; cause?: unknown; errorResponse?: unknown } | undefined;
 	for (let depth = 0; current && depth < 5; depth++) {
 		if (typeof current.code === 'string') return current.code;

@@ -24,16 +24,44 @@ interface Copying {
 export function holdsLongerKey(answer: unknown, apiKey: string): boolean {
 	const key = apiKey.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 	const longer = new RegExp(`[\\w-]${key}|${key}([\\w-]|[.:/+~=][\\w-])`);
-	return longer.test(typeof answer === 'string' ? answer : (JSON.stringify(answer) ?? ''));
+	return textsIn(answer).some((text) => longer.test(text));
+}
+
+/** JSON for messages and comparisons; '' of what is nested deeper than the stack. */
+export function jsonOf(value: unknown, indent?: string): string {
+	try {
+		return JSON.stringify(value, null, indent) ?? '';
+	} catch {
+		return '';
+	}
+}
+
+/** All texts in a value, the names of fields too. Works without recursion, as below. */
+function textsIn(value: unknown): string[] {
+	const texts: string[] = [];
+	const seen = new Set<unknown>([value]);
+	for (const one of seen) {
+		if (typeof one === 'string') texts.push(one);
+		if (!isPlain(one)) continue;
+		for (const [name, inner] of Object.entries(one)) {
+			texts.push(name);
+			seen.add(inner);
+		}
+	}
+	return texts;
 }
 
 /**
  * An answer as it may be output and saved: a copy in which the API key is masked, also in names, and
  * `webhook_secret` is left out. `keepWebhookSecret` keeps that of the answer itself, for the caller
- * that seals it; any deeper one has no user. Works without recursion, because an answer may be
- * nested deeper than the stack.
+ * that seals or outputs it; a deeper one has no user, and stays only with `everywhere`. Works without
+ * recursion, because an answer may be nested deeper than the stack.
  */
-export function withoutSecrets(value: unknown, apiKey: string, keepWebhookSecret = false): unknown {
+export function withoutSecrets(
+	value: unknown,
+	apiKey: string,
+	keepWebhookSecret: boolean | 'everywhere' = false,
+): unknown {
 	const copies = new Map<object, unknown>();
 	const todo: Copying[] = [];
 	const copyOf = (original: unknown, isTop: boolean): unknown => {
@@ -52,7 +80,8 @@ export function withoutSecrets(value: unknown, apiKey: string, keepWebhookSecret
 			continue;
 		}
 		for (const [name, inner] of Object.entries(from)) {
-			const isKept = keepWebhookSecret && isTop && name === 'webhook_secret';
+			const isOwn = isTop && name === 'webhook_secret';
+			const isKept = keepWebhookSecret === 'everywhere' || (keepWebhookSecret && isOwn);
 			if ((SECRET_NAME.test(name) && !isKept) || name === '__proto__') continue;
 			to[withoutKey(name, apiKey)] = copyOf(inner, false);
 		}

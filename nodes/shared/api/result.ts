@@ -7,6 +7,7 @@ import type {
 import { NodeOperationError } from 'n8n-workflow';
 import { documentIn, resultIn } from './undocumented';
 import { call } from './call';
+import { codeOf } from './problem';
 import { type CallOptions, type Caller } from './types';
 
 export const EXPORT_FORMATS = ['txt', 'srt', 'vtt', 'json'] as const;
@@ -103,7 +104,7 @@ export interface WantedExport {
 }
 
 /** What n8n has for making files. */
-export interface FileMaker {
+export interface FileMaker extends Pick<Caller, 'getNode'> {
 	helpers: Pick<IExecuteSingleFunctions['helpers'], 'prepareBinaryData'>;
 }
 
@@ -152,9 +153,26 @@ export async function exportedFile(
 	const fileName = safeName.toLowerCase().endsWith(`.${format}`)
 		? safeName
 		: `${safeName}.${format}`;
-	return await context.helpers.prepareBinaryData(
-		Buffer.from(text, 'utf8'),
-		fileName,
-		MIME_TYPES[format],
-	);
+	const bytes = Buffer.from(text, 'utf8');
+	return await context.helpers
+		.prepareBinaryData(bytes, fileName, MIME_TYPES[format])
+		.catch((error: unknown) => {
+			throw new NodeOperationError(
+				context.getNode(),
+				`n8n could not store the exported file '${fileName}': ${reasonOf(error)}`,
+				{
+					description:
+						"The transcript is not lost. When n8n can store files again, get it with Transcript: Export, or set 'Export As' (there: 'Output') to Text in a Field, which needs no file.",
+				},
+			);
+		});
+}
+
+/** Why n8n's storage refuses a file. */
+function reasonOf(error: unknown): string {
+	const code = codeOf(error);
+	if (code === 'ENOSPC' || code === 'EDQUOT') return 'its disk is full';
+	if (code === 'EROFS') return 'its disk is read-only';
+	if (code === 'EACCES' || code === 'EPERM') return 'it may not write to its disk';
+	return error instanceof Error ? error.message : String(error);
 }

@@ -60,13 +60,14 @@ export function pauseBeforeLook(refusals: number): number {
 /** The patience with a problem, or undefined where the request must not be sent again. */
 export function patienceFor(
 	{ status, transport }: Problem,
-	{ limit, repeatable }: Policy,
+	{ limit, repeatable, keyed }: Policy,
 ): Patience | undefined {
 	const submits = limit === 'submit' || limit === 'meeting';
 	if (status === 429) return submits ? 'patienceWhenFull' : 'patienceWhenBusy';
 	if (status === 503) return 'patienceWhenBroken';
-	// Only a repeatable submit has an Idempotency-Key. With one, 409 means that our own request is in progress.
-	if (status === 409) return limit === 'submit' && repeatable ? 'patienceWhenFull' : undefined;
+	// With an Idempotency-Key, 409 means that our own request is in progress. A repeatable submit has one.
+	const hasKey = keyed ?? (limit === 'submit' && repeatable);
+	if (status === 409) return hasKey ? 'patienceWhenFull' : undefined;
 	if (!repeatable) return undefined;
 	if (transport === 'unreachable') return 'patienceWhenUnreachable';
 	const broken =

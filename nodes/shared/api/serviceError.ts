@@ -27,7 +27,8 @@ export function wasCertainlyRefused(failure: unknown): boolean {
 }
 
 /** The same of a problem that no error was made of yet. */
-export function isCertainRefusal({ status, transport }: Problem): boolean {
+export function isCertainRefusal({ status, transport, isUnsent }: Problem): boolean {
+	if (isUnsent) return true;
 	if (transport === 'notJson') return false;
 	if (status !== undefined) return isRefusal(status);
 	return transport === 'unreachable' || transport === 'unknownHost' || transport === 'noTurn';

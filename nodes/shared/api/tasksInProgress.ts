@@ -3,6 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { LIMITS } from './rateLimits';
 import { awaitsBalance, taskIdOf } from './undocumented';
 import { TaskList } from './taskList';
+import { jsonOf } from './redact';
 import type { Caller } from './types';
 
 /** How much of the list a look reads at most, in pages for each status. */
@@ -39,5 +40,5 @@ function takesUpAPlace(task: IDataObject): boolean {
 }
 
 function idOf(task: IDataObject): string {
-	return taskIdOf(task) ?? JSON.stringify(task);
+	return taskIdOf(task) ?? jsonOf(task);
 }

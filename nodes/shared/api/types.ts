@@ -11,6 +11,8 @@ export interface Policy {
 	limit: LimitName;
 	/** Whether sending it twice costs nothing: decides what happens when the connection breaks. */
 	repeatable: boolean;
+	/** For a submit with an Idempotency-Key: 409 says that the same request is still being worked on. */
+	keyed?: boolean;
 	/** A recording is sent along: few at a time, and no overall time limit, only an idle one. */
 	upload?: boolean;
 	/**

@@ -1,5 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { jsonOf } from './redact';
+
 /**
  * Everything this package assumes where the service document says "not shown". Each assumption
  * is listed in docs/undocumented.md with how to override it; a test compares the two.
@@ -41,13 +43,38 @@ function listIn(answer: unknown, depth = 2): unknown[] | undefined {
 /** The answer to a submit: the task or bot may be the answer itself or stand under one of these names. */
 export const SUBMISSION_NAMES = ['data', 'task', 'result', 'bot', 'meeting'] as const;
 
+/** The answer to a submit that makes several tasks: a list of them may stand under one of these names. */
+export const SUBMISSION_LIST_NAMES = [...LIST_NAMES, 'bots', 'meetings', 'task_ids', 'bot_ids'];
+
+/**
+ * The tasks or bots in the answer to a submit, each with its id where the service document has it. A
+ * list of them may be the answer itself or stand under one of {@link SUBMISSION_LIST_NAMES}; what
+ * stands beside it belongs to each.
+ */
+export function submissionsIn(answer: unknown, isBot: boolean): IDataObject[] {
+	const [only, ...others] = objectsIn(answer);
+	if (!only || others.length > 0) {
+		return objectsIn(answer).map((element) => submissionIn(element, isBot));
+	}
+	const name = only.task_id === undefined && only.bot_id === undefined && listNameIn(only);
+	if (!name) return [submissionIn(only, isBot)];
+	const { [name]: list, ...rest } = only;
+	return objectsIn(list).map((element) => ({ ...rest, ...submissionIn(element, isBot) }));
+}
+
+function listNameIn(answer: IDataObject): string | undefined {
+	return SUBMISSION_LIST_NAMES.find((name) => {
+		const list: unknown = answer[name];
+		return Array.isArray(list) && list.some((one) => hasId(one) || isBareId(one));
+	});
+}
+
 /**
  * The answer to a submit with the id where the service document has it: an id may also come bare, or
  * one level down. Anything else is left as it is.
  */
-export function submissionIn(answer: IDataObject, isBot: boolean): IDataObject {
+function submissionIn(answer: IDataObject, isBot: boolean): IDataObject {
 	const ofId = (id: IDataObject[string]) => (isBot ? { bot_id: id } : { task_id: id });
-	if (Array.isArray(answer)) return answer;
 	const { value } = answer;
 	if (Object.keys(answer).length === 1 && isBareId(value)) return ofId(value);
 	if (hasId(answer)) return answer;
@@ -165,7 +192,7 @@ export function documentIn(answer: unknown, format: string): string | undefined 
 	if (typeof content === 'string') return content;
 	const isParsed = typeof content === 'object' && content !== null && format === 'json';
 	if (!isParsed || Object.keys(content).length === 0) return undefined;
-	return JSON.stringify(content, null, '\t');
+	return jsonOf(content, '\t') || undefined;
 }
 
 /** POST /tasks/{id}/cancel: the status value afterwards is any word that begins with "cancel". */

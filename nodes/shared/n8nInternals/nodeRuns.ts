@@ -1,4 +1,4 @@
-import type { IExecuteData, IExecutePaginationFunctions } from 'n8n-workflow';
+import type { IDataObject, IExecuteData, IExecutePaginationFunctions } from 'n8n-workflow';
 import { NodeOperationError } from 'n8n-workflow';
 
 /**
@@ -49,4 +49,23 @@ export function isToolCall(context: IExecutePaginationFunctions): boolean {
  */
 export function isTool(context: IExecutePaginationFunctions): boolean {
 	return isToolCall(context) || context.getNode().rewireOutputLogTo === 'ai_tool';
+}
+
+/** By caller, where n8n saves nothing: see {@link nodeContextOf}. */
+const unsaved = new WeakMap<IExecuteData, IDataObject>();
+
+/**
+ * The node's own data, which n8n saves with the execution and hands to a Retry of it. That holds for
+ * a tool of an AI agent too, also in n8n 1. Assumed: n8n has nothing to save it with, and throws,
+ * where an MCP client calls the tool outside an execution. Then it lasts as long as the caller's run.
+ */
+export function nodeContextOf(context: IExecutePaginationFunctions): IDataObject {
+	try {
+		return context.getContext('node');
+	} catch {
+		const caller = runKeyOf(context);
+		const data = unsaved.get(caller) ?? {};
+		unsaved.set(caller, data);
+		return data;
+	}
 }

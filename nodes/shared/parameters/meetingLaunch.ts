@@ -1,6 +1,7 @@
 import type { IExecuteSingleFunctions } from 'n8n-workflow';
 import { required, textIn } from './values';
 import { checkStart, startAtFrom } from './startAt';
+import { checkLink } from './link';
 import { refuse } from './refuse';
 
 type Context = Pick<IExecuteSingleFunctions, 'getNode' | 'getNodeParameter' | 'getTimezone'>;
@@ -16,12 +17,8 @@ export interface Launch {
 export function launchFrom(context: Context): Launch {
 	const url = textIn(context, context.getNodeParameter('meetingUrl', ''), 'Meeting URL');
 	const meetingUrl = required(context, url, 'Meeting URL');
-	if (URL.canParse(meetingUrl)) return { meetingUrl, startAt: startAtFrom(context) };
-	throw refuse(
-		context,
-		`'Meeting URL' is not a web address: '${meetingUrl}'`,
-		'Enter the full invitation link of the meeting.',
-	);
+	checkLink(context, meetingUrl, 'Meeting URL', 'Enter the full invitation link of the meeting.');
+	return { meetingUrl, startAt: startAtFrom(context) };
 }
 
 /**

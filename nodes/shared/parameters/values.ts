@@ -225,7 +225,12 @@ function copyOf(value: unknown, checkText: (text: string) => void): IDataObject 
 	return copy;
 }
 
+/** Works without recursion: a value may be nested almost as deep as the stack. */
 function textsIn(value: unknown): string[] {
-	if (typeof value === 'string') return [value];
-	return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
+	const todo = [value];
+	for (const one of todo) {
+		if (typeof one === 'object' && one !== null)
+			Object.values(one).forEach((inner) => todo.push(inner));
+	}
+	return todo.filter((one) => typeof one === 'string');
 }

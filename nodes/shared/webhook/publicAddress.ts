@@ -43,6 +43,7 @@ export function checkOwnAddress(
 
 /** Why the service would not call this address; undefined if it would. */
 export function reasonAgainstWebhookUrl(webhookUrl: string, baseUrl: string): string | undefined {
+	if (/\s/.test(webhookUrl)) return 'has a blank or a line break in it';
 	if (!URL.canParse(webhookUrl)) return 'is not a web address';
 	const { protocol, hostname: written } = new URL(webhookUrl);
 	const hostname = written.replace(/\.$/, '');

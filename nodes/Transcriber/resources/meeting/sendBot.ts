@@ -5,7 +5,10 @@ import type {
 } from 'n8n-workflow';
 
 import { completionFields } from '../../submit/onCompletionFields';
-import { isAccepted, prepareCompletion, submit } from '../../submit/submit';
+import { prepareCompletion } from '../../submit/onCompletion';
+import { submit } from '../../submit/submit';
+import { checkUnchanged, submittedBefore } from '../../submit/takeUp';
+import { checkNotRefusedBefore } from '../../submit/waitForWebhook';
 import { checkLaunch, launchFrom } from '../../../shared/parameters/meetingLaunch';
 import { perform } from '../../item/perform';
 import { shownFor } from '../commonFields';
@@ -21,9 +24,10 @@ export const sendBot: INodePropertyOptions = {
 		request: { method: 'POST', url: '/meeting' },
 		operations: {
 			pagination: perform({
-				prepare: [addLaunch, prepareCompletion],
+				prepare: [checkNotRefusedBefore, addLaunch, prepareCompletion],
 				policy: { limit: 'meeting', repeatable: false },
-				isAccepted,
+				submittedBefore,
+				takeUp: [checkUnchanged],
 				carryOut: submit,
 			}),
 		},

@@ -6,7 +6,9 @@ import type {
 } from 'n8n-workflow';
 import { finishedTask } from '../../wait/finishedTask';
 import { checkWaitOptions } from '../../wait/waitOptions';
+import type { Policy, RoutingRequest } from '../../../shared/api/types';
 import { idFrom } from '../../item/ids';
+import type { NodeRun } from '../../item/nodeRun';
 import { perform } from '../../item/perform';
 import { shownFor } from '../commonFields';
 import { waitOptionsField } from '../../wait/waitOptionsField';
@@ -29,7 +31,12 @@ export const waitForMeetingFields: INodeProperties[] = shownFor(
 	[waitOptionsField],
 );
 
-async function waitForBot(context: IExecutePaginationFunctions): Promise<INodeExecutionData[]> {
+async function waitForBot(
+	context: IExecutePaginationFunctions,
+	_request: RoutingRequest,
+	_policy: Policy,
+	run: NodeRun,
+): Promise<INodeExecutionData[]> {
 	const sent = { bot_id: idFrom(context, 'botId') };
-	return [await finishedTask(context, sent, { reportsRefusal: true })];
+	return [await finishedTask(context, sent, { run, reportsRefusal: true })];
 }

@@ -8,6 +8,7 @@ import type {
 
 import { booleanIn, choiceIn, collectionIn, numberIn } from '../../../shared/parameters/values';
 import { perform } from '../../item/perform';
+import { jsonOf } from '../../../shared/api/redact';
 import { taskIdOf } from '../../../shared/api/undocumented';
 import { TaskList } from '../../../shared/api/taskList';
 import { shownFor } from '../commonFields';
@@ -87,7 +88,7 @@ async function allPages(
 		if (page.length === 0) break;
 		const before = found.size;
 		for (const task of page) {
-			const id = taskIdOf(task) ?? JSON.stringify(task);
+			const id = taskIdOf(task) ?? jsonOf(task);
 			if (!found.has(id)) found.set(id, task);
 		}
 		// One such page may hold tasks that new ones pushed there; two mean that no offset is heeded.

@@ -6,7 +6,9 @@ import type {
 } from 'n8n-workflow';
 import { finishedTask } from '../../wait/finishedTask';
 import { checkWaitOptions } from '../../wait/waitOptions';
+import type { Policy, RoutingRequest } from '../../../shared/api/types';
 import { idFrom } from '../../item/ids';
+import type { NodeRun } from '../../item/nodeRun';
 import { perform } from '../../item/perform';
 import { shownFor } from '../commonFields';
 import { waitOptionsField } from '../../wait/waitOptionsField';
@@ -24,7 +26,12 @@ export const waitForTask: INodePropertyOptions = {
 
 export const waitForTaskFields: INodeProperties[] = shownFor('task', ['wait'], [waitOptionsField]);
 
-async function outputFinished(context: IExecutePaginationFunctions): Promise<INodeExecutionData[]> {
+async function outputFinished(
+	context: IExecutePaginationFunctions,
+	_request: RoutingRequest,
+	_policy: Policy,
+	run: NodeRun,
+): Promise<INodeExecutionData[]> {
 	const submitted = { task_id: idFrom(context, 'taskId') };
-	return [await finishedTask(context, submitted, { reportsRefusal: true })];
+	return [await finishedTask(context, submitted, { run, reportsRefusal: true })];
 }

@@ -9,6 +9,9 @@ import {
 	textIn,
 	wrongKind,
 } from '../../../shared/parameters/values';
+import { LINK_FIELD } from '../../../shared/api/undocumented';
+import { LINK_ADVICE, checkLink } from '../../../shared/parameters/link';
+import { refuse } from '../../../shared/parameters/refuse';
 import { languages } from './languages';
 import type { RoutingRequest } from '../../../shared/api/types';
 
@@ -36,7 +39,7 @@ export const optionsField: INodeProperties = {
 			default: '{}',
 			placeholder: 'e.g. { "field": "value" }',
 			description:
-				'Request fields that this node does not know, as a JSON object. They win over the other options; null leaves a field out.',
+				"Request fields that this node does not know, as a JSON object. They win over the other options, but not over 'Get the Transcript'; null leaves a field out.",
 		},
 		{
 			displayName: 'Domain',
@@ -58,8 +61,7 @@ export const optionsField: INodeProperties = {
 			default: '',
 			placeholder: 'e.g. {{ $json.fileId }}',
 			description:
-				'The service makes one task per key. Leave empty: a key is derived from execution and item, so that a retry is not paid twice.',
-			displayOptions: { show: { '/operation': ['transcribeFile'] } },
+				'The service makes one task per key. Leave empty for a file: a key is derived from execution and item, so that a retry is not paid twice. Whether the service heeds the key of a link is not documented.',
 		},
 		{
 			displayName: 'Number of Speakers',
@@ -90,6 +92,8 @@ export const optionsField: INodeProperties = {
 	],
 };
 
+const SPEAKERS = { min: 1, max: 6, whole: true };
+
 const DOMAINS = ['legal', 'medical', 'tech'] as const;
 
 /**
@@ -98,19 +102,37 @@ const DOMAINS = ['legal', 'medical', 'tech'] as const;
  */
 export function addOptions(context: IExecutePaginationFunctions, request: RoutingRequest): void {
 	const options = collectionIn(context, context.getNodeParameter('options', {}), 'Options');
-	const speakers = { min: 1, max: 6, whole: true };
+	const custom = jsonObjectIn(context, options.customFields, 'Custom Fields') ?? {};
+	checkCustomFields(context, custom);
 	const body: IDataObject = {
 		...(request.options.body as IDataObject),
 		language: languageIn(context, context.getNodeParameter('language', '')),
 		domain: choiceIn(context, options.domain, 'Domain', DOMAINS),
-		num_speakers: numberIn(context, options.numSpeakers, 'Number of Speakers', speakers),
+		num_speakers: numberIn(context, options.numSpeakers, 'Number of Speakers', SPEAKERS),
 		prompt: textIn(context, options.prompt, 'Prompt'),
 		summary_template: textIn(context, options.summaryTemplate, 'Summary Template'),
-		...jsonObjectIn(context, options.customFields, 'Custom Fields'),
+		...custom,
 	};
 	request.options.body = Object.fromEntries(
 		Object.entries(body).filter(([, value]) => !isNothing(value)),
 	);
+}
+
+/** What can be known to be wrong is refused here as in the parameters. Values that may be new pass. */
+function checkCustomFields(context: IExecutePaginationFunctions, custom: IDataObject): void {
+	const { num_speakers: speakers, [LINK_FIELD]: link } = custom;
+	numberIn(context, speakers, 'Custom Fields: num_speakers', SPEAKERS);
+	if (context.getNodeParameter('operation') === 'transcribeUrl') {
+		const name = `Custom Fields: ${LINK_FIELD}`;
+		const given = textIn(context, link, name);
+		if (given) checkLink(context, given, name, LINK_ADVICE);
+	} else if (!isNothing(custom.file)) {
+		throw refuse(
+			context,
+			"'Custom Fields' has a field called file, which is the recording itself",
+			"Remove it from 'Custom Fields'. The recording comes from the field that 'Input Data Field Name' names.",
+		);
+	}
 }
 
 function languageIn(context: IExecutePaginationFunctions, value: unknown): string | undefined {

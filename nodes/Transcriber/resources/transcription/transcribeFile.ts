@@ -1,21 +1,21 @@
-import { createHash } from 'crypto';
 import type {
-	IBinaryData,
 	IExecutePaginationFunctions,
 	INodeProperties,
 	INodePropertyOptions,
 } from 'n8n-workflow';
 
-import { idempotencyKey, isKeyOfFile } from '../../submit/submissionMemory';
+import { idempotencyKey } from '../../submit/submissionMemory';
 import { completionFields } from '../../submit/onCompletionFields';
-import { isAccepted, prepareCompletion, submit } from '../../submit/submit';
-import { collectionIn, textIn } from '../../../shared/parameters/values';
+import { prepareCompletion } from '../../submit/onCompletion';
+import { submit } from '../../submit/submit';
+import { checkUnchanged, submittedBefore } from '../../submit/takeUp';
+import { checkNotRefusedBefore } from '../../submit/waitForWebhook';
 import { perform } from '../../item/perform';
 import { countTasksInProgress } from '../../../shared/api/tasksInProgress';
-import { attachRecording, recordingOf } from '../../item/inputFile';
+import { attachRecording, fileOf, recordingOf } from '../../item/inputFile';
 import { chargeNotice, shownFor } from '../commonFields';
 import { addOptions, languageField, optionsField } from './options';
-import { refuse } from '../../../shared/parameters/refuse';
+import { givenKey, setKey } from './givenKey';
 import type { RoutingRequest } from '../../../shared/api/types';
 
 export const transcribeFile: INodePropertyOptions = {
@@ -27,7 +27,13 @@ export const transcribeFile: INodePropertyOptions = {
 		request: { method: 'POST', url: '/transcribe' },
 		operations: {
 			pagination: perform({
-				prepare: [prepareCompletion, addOptions, addIdempotencyKey, attachRecording],
+				prepare: [
+					checkNotRefusedBefore,
+					addOptions,
+					addIdempotencyKey,
+					prepareCompletion,
+					attachRecording,
+				],
 				// The Idempotency-Key makes a repeat harmless.
 				policy: {
 					limit: 'submit',
@@ -35,7 +41,8 @@ export const transcribeFile: INodePropertyOptions = {
 					upload: true,
 					countTasks: countTasksInProgress,
 				},
-				isAccepted,
+				submittedBefore,
+				takeUp: [checkUnchanged],
 				carryOut: submit,
 			}),
 		},
@@ -62,31 +69,9 @@ export const transcribeFileFields: INodeProperties[] = shownFor(
 	],
 );
 
+/** Every upload has a key, so that it may be repeated (service document, "POST /transcribe"). */
 function addIdempotencyKey(context: IExecutePaginationFunctions, request: RoutingRequest): void {
-	const options = collectionIn(context, context.getNodeParameter('options', {}), 'Options');
-	const given = textIn(context, options.idempotencyKey, 'Idempotency Key');
 	const { binary } = recordingOf(context);
-	if (given) checkKeyIsForOneFile(context, given, binary);
-	const key = idempotencyKey(context, binary, given ? asHeader(given) : undefined);
-	request.options.headers = { ...request.options.headers, 'Idempotency-Key': key };
-}
-
-/** The service would answer with the task of the first file, and never transcribe the second. */
-function checkKeyIsForOneFile(
-	context: IExecutePaginationFunctions,
-	key: string,
-	recording: IBinaryData,
-): void {
-	if (isKeyOfFile(context, key, recording)) return;
-	throw refuse(
-		context,
-		`'Idempotency Key' is '${key.slice(0, 80)}' for two different files`,
-		'The service makes one task per key, so the second file would not be transcribed. Use a key that differs from file to file, for example {{ $json.fileId }}, or leave it empty.',
-	);
-}
-
-/** A header holds ASCII only. n8n's HTTP client drops the rest, and two keys would become one. */
-function asHeader(key: string): string {
-	if (/^[\x20-\x7e]+$/.test(key)) return key;
-	return `n8n-${createHash('sha256').update(key).digest('hex').slice(0, 40)}`;
+	const given = givenKey(context, fileOf(binary), 'files');
+	setKey(request, idempotencyKey(context, binary, given));
 }

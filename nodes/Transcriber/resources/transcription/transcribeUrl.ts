@@ -5,14 +5,18 @@ import type {
 } from 'n8n-workflow';
 
 import { completionFields } from '../../submit/onCompletionFields';
-import { isAccepted, prepareCompletion, submit } from '../../submit/submit';
+import { prepareCompletion } from '../../submit/onCompletion';
+import { submit } from '../../submit/submit';
+import { checkUnchanged, submittedBefore } from '../../submit/takeUp';
+import { checkNotRefusedBefore } from '../../submit/waitForWebhook';
 import { required, textIn } from '../../../shared/parameters/values';
 import { perform } from '../../item/perform';
 import { LINK_FIELD } from '../../../shared/api/undocumented';
 import { countTasksInProgress } from '../../../shared/api/tasksInProgress';
 import { chargeNotice, shownFor } from '../commonFields';
 import { addOptions, languageField, optionsField } from './options';
-import { refuse } from '../../../shared/parameters/refuse';
+import { LINK_ADVICE, checkLink } from '../../../shared/parameters/link';
+import { givenKey, setKey } from './givenKey';
 import type { RoutingRequest } from '../../../shared/api/types';
 
 export const transcribeUrl: INodePropertyOptions = {
@@ -24,9 +28,10 @@ export const transcribeUrl: INodePropertyOptions = {
 		request: { method: 'POST', url: '/transcribe-url' },
 		operations: {
 			pagination: perform({
-				prepare: [addLink, prepareCompletion, addOptions],
+				prepare: [checkNotRefusedBefore, addLink, addOptions, addIdempotencyKey, prepareCompletion],
 				policy: { limit: 'submit', repeatable: false, countTasks: countTasksInProgress },
-				isAccepted,
+				submittedBefore,
+				takeUp: [checkUnchanged],
 				carryOut: submit,
 			}),
 		},
@@ -54,14 +59,22 @@ export const transcribeUrlFields: INodeProperties[] = shownFor(
 	],
 );
 
+function linkOf(context: IExecutePaginationFunctions): string {
+	const url = textIn(context, context.getNodeParameter('url', ''), 'URL');
+	return required(context, url, 'URL');
+}
+
 function addLink(context: IExecutePaginationFunctions, request: RoutingRequest): void {
-	const url = required(context, textIn(context, context.getNodeParameter('url', ''), 'URL'), 'URL');
-	if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
-		throw refuse(
-			context,
-			`'URL' is not a web address: '${url}'`,
-			'Enter a link that starts with https:// and that the service can open without a login.',
-		);
-	}
+	const url = linkOf(context);
+	checkLink(context, url, 'URL', LINK_ADVICE);
 	request.options.body = { [LINK_FIELD]: url };
+}
+
+/**
+ * A key of the user's is sent along, but the service document shows the header for POST /transcribe
+ * only: so it does not make this request safe to repeat.
+ */
+function addIdempotencyKey(context: IExecutePaginationFunctions, request: RoutingRequest): void {
+	const key = givenKey(context, linkOf(context), 'links');
+	if (key) setKey(request, key);
 }

@@ -1,0 +1,37 @@
+import { createHash } from 'crypto';
+import type { IExecutePaginationFunctions } from 'n8n-workflow';
+
+import type { RoutingRequest } from '../../../shared/api/types';
+import { refuse } from '../../../shared/parameters/refuse';
+import { collectionIn, textIn } from '../../../shared/parameters/values';
+import { isKeyOf } from '../../submit/submissionMemory';
+
+/**
+ * 'Idempotency Key' as a header can hold it; undefined where there is none. Refuses one key for two
+ * recordings: the service would answer with the task of the first, and never transcribe the second.
+ */
+export function givenKey(
+	context: IExecutePaginationFunctions,
+	recording: string,
+	noun: 'files' | 'links',
+): string | undefined {
+	const options = collectionIn(context, context.getNodeParameter('options', {}), 'Options');
+	const key = textIn(context, options.idempotencyKey, 'Idempotency Key');
+	if (!key) return undefined;
+	if (isKeyOf(context, key, recording)) return asHeader(key);
+	throw refuse(
+		context,
+		`'Idempotency Key' is '${key.slice(0, 80)}' for two different ${noun}`,
+		`The service makes one task per key, so the second of the ${noun} would not be transcribed. Use a key of its own for each, for example {{ $json.fileId }}, or leave it empty.`,
+	);
+}
+
+/** A header holds ASCII only. n8n's HTTP client drops the rest, and two keys would become one. */
+function asHeader(key: string): string {
+	if (/^[\x20-\x7e]+$/.test(key)) return key;
+	return `n8n-${createHash('sha256').update(key).digest('hex').slice(0, 40)}`;
+}
+
+export function setKey(request: RoutingRequest, key: string): void {
+	request.options.headers = { ...request.options.headers, 'Idempotency-Key': key };
+}

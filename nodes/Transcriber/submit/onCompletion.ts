@@ -1,0 +1,78 @@
+import type { IDataObject, IExecutePaginationFunctions } from 'n8n-workflow';
+
+import type { RoutingRequest } from '../../shared/api/types';
+import { refuse } from '../../shared/parameters/refuse';
+import { choiceIn, required, textIn } from '../../shared/parameters/values';
+import { checkWebhookUrl } from '../../shared/webhook/publicAddress';
+import { checkWaitOptions } from '../wait/waitOptions';
+import { checkTrigger } from './notifyTrigger';
+import { ownAddress, resumeAddress } from './waitForWebhook';
+
+const ON_COMPLETION = ['awaitWebhook', 'callUrl', 'notifyTrigger', 'poll', 'returnTask'] as const;
+
+type OnCompletion = (typeof ON_COMPLETION)[number];
+
+/** 'Get the Transcript'. Not set, it is what the panel begins with. */
+export function onCompletionOf(context: IExecutePaginationFunctions): OnCompletion {
+	const value: unknown = context.getNodeParameter('onCompletion', '');
+	const byDefault = context.getNodeParameter('operation') === 'sendBot' ? 'returnTask' : 'poll';
+	return choiceIn(context, value, 'Get the Transcript', ON_COMPLETION) ?? byDefault;
+}
+
+/**
+ * Checks what 'Get the Transcript' asks for before anything is submitted, and adds the address that
+ * the service shall call. Comes after everything else that makes the body.
+ */
+export async function prepareCompletion(
+	context: IExecutePaginationFunctions,
+	request: RoutingRequest,
+): Promise<void> {
+	const onCompletion = onCompletionOf(context);
+	if (onCompletion === 'poll' || onCompletion === 'awaitWebhook') checkWaitOptions(context);
+	checkCustomAddress(context, request, onCompletion);
+	if (onCompletion === 'awaitWebhook') resumeAddress(context, request);
+	if (onCompletion === 'notifyTrigger') await checkTrigger(context, request, triggerUrlOf(context));
+	if (onCompletion === 'callUrl') {
+		checkWebhookUrl(context, request, webhookUrlOf(context), 'Webhook URL');
+	}
+	const webhookUrl = deliveryAddress(context);
+	if (!webhookUrl) return;
+	request.options.body = { ...(request.options.body as IDataObject), webhook_url: webhookUrl };
+}
+
+/** Where the service delivers what is submitted now; '' for nowhere that this node knows of. */
+export function deliveryAddress(context: IExecutePaginationFunctions): string {
+	const onCompletion = onCompletionOf(context);
+	if (onCompletion === 'awaitWebhook') return ownAddress(context);
+	if (onCompletion === 'callUrl') return webhookUrlOf(context);
+	return onCompletion === 'notifyTrigger' ? triggerUrlOf(context) : '';
+}
+
+export function triggerUrlOf(context: IExecutePaginationFunctions): string {
+	const given = textIn(context, context.getNodeParameter('triggerUrl', ''), 'Trigger URL');
+	return required(context, given, 'Trigger URL');
+}
+
+function webhookUrlOf(context: IExecutePaginationFunctions): string {
+	const given = textIn(context, context.getNodeParameter('webhookUrl', ''), 'Webhook URL');
+	return required(context, given, 'Webhook URL');
+}
+
+/** `webhook_url` in 'Custom Fields': the rules of the parameter hold, and it replaces none. */
+function checkCustomAddress(
+	context: IExecutePaginationFunctions,
+	request: RoutingRequest,
+	onCompletion: OnCompletion,
+): void {
+	const { webhook_url: given } = (request.options.body ?? {}) as IDataObject;
+	if (given === undefined) return;
+	const name = 'Custom Fields: webhook_url';
+	if (onCompletion !== 'poll' && onCompletion !== 'returnTask') {
+		throw refuse(
+			context,
+			"'Custom Fields' has a webhook_url, but 'Get the Transcript' sends one of its own",
+			"Remove webhook_url from 'Custom Fields', or choose Call a URL When Ready in 'Get the Transcript'.",
+		);
+	}
+	checkWebhookUrl(context, request, required(context, textIn(context, given, name), name), name);
+}

@@ -1,0 +1,113 @@
+import type { IDataObject, IExecutePaginationFunctions, NodeOperationError } from 'n8n-workflow';
+
+import { credentialOf } from '../../shared/api/credential';
+import { neverLeft } from '../../shared/api/exchange';
+import { withoutSecrets } from '../../shared/api/redact';
+import { ServiceError, said, wasCertainlyRefused } from '../../shared/api/serviceError';
+import { idsIn, submissionKey } from '../../shared/api/submission';
+import type { Policy, RoutingRequest } from '../../shared/api/types';
+import { refuse } from '../../shared/parameters/refuse';
+import { collectionIn, isNothing } from '../../shared/parameters/values';
+import { seal } from '../../shared/webhook/sealedSecret';
+import { fileOf, recordingOf } from '../item/inputFile';
+import { sendDeclared } from '../item/sendDeclared';
+import { askedFor } from './askedFor';
+import { deliveryAddress, onCompletionOf } from './onCompletion';
+import {
+	SUBMISSION_SECRET,
+	forget,
+	recall,
+	remember,
+	type AcceptedMemory,
+	type AcceptedSubmission,
+} from './submissionMemory';
+
+/**
+ * Submits what the item asks for, or finds what was submitted for it before. `isFresh` tells them
+ * apart. Throws where the service has refused it, and where nobody knows whether it has.
+ */
+export async function submitOnce(
+	context: IExecutePaginationFunctions,
+	request: RoutingRequest,
+	policy: Policy,
+): Promise<{ accepted: AcceptedMemory; isFresh: boolean }> {
+	const memory = recall(context);
+	if (memory?.state === 'accepted') return { accepted: memory, isFresh: false };
+	if (memory && !memory.key) throw mayHaveBeenAccepted(context);
+	// Read before anything is sent: what seals the secrets has to be there when they come.
+	const { apiKey } = await credentialOf(context);
+	const header = request.options.headers?.['Idempotency-Key'];
+	const keyed = header !== undefined;
+	// Only where the service document shows the header does it make a repeat harmless.
+	const key = keyed && policy.repeatable ? String(header) : undefined;
+	const sent = {
+		// With a key that was sent before, the answer may be about an older task with another address.
+		deliversTo: memory || hasOwnKey(context) ? undefined : deliveryAddress(context),
+		startAt: startAtIn(request),
+		executionId: context.getExecutionId(),
+		asked: askedFor(context),
+	};
+	const file = key === undefined ? undefined : fileOf(recordingOf(context).binary);
+	remember(context, { state: 'sent', key, file });
+	let failure: unknown;
+	try {
+		const items = await sendDeclared(context, request, { ...policy, keyed });
+		const answers = items.map(({ json }) => json);
+		const keepsSecret = onCompletionOf(context) === 'callUrl';
+		const submissions = answers.map((answer) => submissionOf(answer, apiKey, keepsSecret));
+		const accepted: AcceptedMemory = { state: 'accepted', submissions, at: Date.now(), ...sent };
+		remember(context, accepted);
+		return { accepted, isFresh: true };
+	} catch (error) {
+		failure = error;
+	}
+	const isHarmless =
+		neverLeft(failure) || wasCertainlyRefused(failure) || wasCancelledInTurn(context, failure);
+	// A key is kept: an attempt before the last may have been accepted, and its answer lost.
+	if (key === undefined && isHarmless) forget(context);
+	else if (!policy.repeatable && failure instanceof ServiceError) {
+		failure.description = [LOOK_FIRST, said(failure.problem)].filter(Boolean).join(' ');
+	}
+	throw failure;
+}
+
+const LOOK_FIRST =
+	'The service may have accepted it, and a second try could cost twice. Look in your account at the service (or with Transcript: Get Many) whether it is there. If it is not, run the workflow again.';
+
+/** The secret of a webhook that n8n itself receives is kept sealed. */
+function submissionOf(
+	answer: IDataObject,
+	apiKey: string,
+	keepsSecret: boolean,
+): AcceptedSubmission {
+	const shown = withoutSecrets(answer, '', keepsSecret) as IDataObject;
+	const { webhook_secret: secret } = answer;
+	if (typeof secret !== 'string' || keepsSecret) return { answer: shown };
+	const sealedSecret = seal(apiKey, SUBMISSION_SECRET, submissionKey(idsIn(answer)), secret);
+	return { answer: shown, sealedSecret };
+}
+
+/** Whether the user gave the Idempotency-Key: it may have been used before, in any execution. */
+function hasOwnKey(context: IExecutePaginationFunctions): boolean {
+	const options = collectionIn(context, context.getNodeParameter('options', {}), 'Options');
+	return !isNothing(options.idempotencyKey);
+}
+
+function startAtIn({ options }: RoutingRequest): string | undefined {
+	const { start_at: startAt } = (options.body ?? {}) as IDataObject;
+	return typeof startAt === 'string' ? startAt : undefined;
+}
+
+/** Cancelled while it waited for its turn, or after a refusal for the next try. */
+function wasCancelledInTurn(context: IExecutePaginationFunctions, failure: unknown): boolean {
+	const cancelled = context.getExecutionCancelSignal();
+	return cancelled?.aborted === true && failure === cancelled.reason;
+}
+
+function mayHaveBeenAccepted(context: IExecutePaginationFunctions): NodeOperationError {
+	return refuse(
+		context,
+		'It is not known whether the service accepted this item, so it is not sent again',
+		LOOK_FIRST,
+	);
+}

@@ -1,0 +1,76 @@
+import type { IExecutePaginationFunctions } from 'n8n-workflow';
+
+import { submissionName } from '../../shared/api/submission';
+import { isTool } from '../../shared/n8nInternals/nodeRuns';
+import { refuse } from '../../shared/parameters/refuse';
+import { askedFor } from './askedFor';
+import { deliveryAddress, onCompletionOf } from './onCompletion';
+import { recall, submissionIds, type AcceptedMemory } from './submissionMemory';
+
+/**
+ * For `perform`: names of what was submitted for the item before. It is not checked and built again.
+ * A request that may be sent again with its Idempotency-Key is.
+ */
+export function submittedBefore(context: IExecutePaginationFunctions): string[] | undefined {
+	const memory = recall(context);
+	if (memory?.state === 'accepted') return namesOf(context, memory);
+	return memory && !memory.key ? [] : undefined;
+}
+
+/** What messages call the tasks and bots of an item. */
+export function namesOf(
+	context: IExecutePaginationFunctions,
+	{ submissions }: AcceptedMemory,
+): string[] {
+	return submissions.map(({ answer }) => submissionName(submissionIds(context, answer)));
+}
+
+/**
+ * Only n8n's Retry with the currently saved workflow can ask for something else than what was
+ * submitted. To output the earlier task as if it were the new one would be wrong, and to submit the
+ * new one would pay twice for what the user may want once.
+ */
+export function checkUnchanged(context: IExecutePaginationFunctions): void {
+	const memory = recall(context);
+	// A tool call that asks for something else is another call.
+	if (memory?.state !== 'accepted' || isTool(context)) return;
+	if (memory.executionId === context.getExecutionId()) return;
+	const names = namesOf(context, memory).join(', ');
+	if (memory.asked !== undefined && memory.asked !== askedFor(context)) {
+		throw refuse(
+			context,
+			`This item was changed after ${names} had been accepted for it, so the change is not submitted`,
+			`A Retry goes on with what the service has accepted. Fetch that with ${FETCH}. For what the item asks for now, run the workflow in a new execution.`,
+		);
+	}
+	checkAddress(context, memory, names);
+}
+
+const FETCH = 'Transcript: Wait Until Finished (a bot with Meeting: Wait Until Transcribed)';
+
+const ADDRESSES = { notifyTrigger: 'Trigger URL', callUrl: 'Webhook URL' };
+
+/** The service reports to the address that it was given at the submit. */
+function checkAddress(
+	context: IExecutePaginationFunctions,
+	{ deliversTo }: AcceptedMemory,
+	names: string,
+): void {
+	const onCompletion = onCompletionOf(context);
+	if (onCompletion !== 'notifyTrigger' && onCompletion !== 'callUrl') return;
+	if (deliversTo === undefined || deliversTo === deliveryAddress(context)) return;
+	throw refuse(
+		context,
+		deliversTo === ''
+			? `The service reports ${names} to no address, and not to '${ADDRESSES[onCompletion]}'`
+			: `The service reports ${names} to another address than '${ADDRESSES[onCompletion]}': '${shown(deliversTo)}'`,
+		`It was submitted like that, and the service cannot be given another address. Fetch its result with ${FETCH}.`,
+	);
+}
+
+/** A query may hold what is secret. */
+function shown(address: string): string {
+	if (!URL.canParse(address)) return address;
+	const { origin, pathname } = new URL(address);
+	return `${origin}${pathname}`;
+}

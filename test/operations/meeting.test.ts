@@ -337,3 +337,25 @@ describe('meeting.wait', () => {
 		expect(error?.description).toContain("'Bot ID'");
 	});
 });
+
+it.each([
+	['zoommtg://meet.example.com/join', 'is not a web address'],
+	['mailto:host@example.com', 'is not a web address'],
+	['https://meet.example.com/abc Passcode: 1', 'has a blank or a line break in it'],
+	[
+		'https://meet.example.com/abc\nhttps://meet.example.com/def',
+		'has a blank or a line break in it',
+	],
+])('a meeting link that is none is refused before anything is sent: %j', async (url, reason) => {
+	const { error } = await service.run(
+		{
+			resource: 'meeting',
+			operation: 'sendBot',
+			meetingUrl: '={{ $json.url }}',
+			consentAcknowledged: true,
+		},
+		{ items: [{ json: { url } }] },
+	);
+	expect(error?.message).toBe(`'Meeting URL' ${reason}: '${url}' [item 0]`);
+	expect(service.lines()).toEqual([]);
+});

@@ -3,6 +3,7 @@ import type { IDataObject, IPollFunctions } from 'n8n-workflow';
 
 import { apiRoot } from '../shared/api/baseUrl';
 import { credentialOf } from '../shared/api/credential';
+import { remembered } from '../shared/processState';
 
 export const ACCOUNT_MEMORY = {
 	/** The most tasks that are remembered as done with. Eight characters each: 80 kB. */
@@ -181,7 +182,7 @@ export class PollStateStore {
 const activated = new WeakMap<IDataObject, Set<string>>();
 
 /** The poll of each trigger that is under way, with the static data of the version it belongs to. */
-const underWay = new Map<string, { data: IDataObject }>();
+const underWay = remembered<{ data: IDataObject }>('pollsUnderWay');
 
 /** What the last poll of each trigger remembered in this process. */
-const latest = new Map<string, State>();
+const latest = remembered<State>('latestPollStates');

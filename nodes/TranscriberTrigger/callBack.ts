@@ -6,6 +6,7 @@ import { ServiceError } from '../shared/api/serviceError';
 import { hasEnded, taskIdOf } from '../shared/api/undocumented';
 import { call } from '../shared/api/call';
 import { type Caller } from '../shared/api/types';
+import { remembered } from '../shared/processState';
 
 /**
  * n8n switches a workflow off and on again whenever a new version of it is published, and does
@@ -27,11 +28,11 @@ export const CALL_BACK = {
 };
 
 /** Bots about to be called back. */
-const leaving = new Set<string>();
+const leaving = remembered<true>('leavingBots');
 
 /** Calls a bot back when the trigger has stayed off for a while. */
 export async function callBackLater(context: IHookFunctions, id: string): Promise<void> {
-	leaving.add(id);
+	leaving.set(id, true);
 	const caller = await callerOf(context);
 	void sleep(GRACE.ms).then(async () => {
 		if (leaving.delete(id)) await callBack(context, caller, id);

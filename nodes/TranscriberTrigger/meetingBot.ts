@@ -15,19 +15,20 @@ import { NO_SECRET, STORED_SECRET } from './verify';
 import { PUBLIC_ADDRESS_SETTING, reasonAgainstWebhookUrl } from '../shared/webhook/publicAddress';
 import { refuse } from '../shared/parameters/refuse';
 import { call } from '../shared/api/call';
+import { remembered } from '../shared/processState';
 
 /** How long activation waits for the service, in ms: n8n and the user wait with it. */
 export const ACTIVATION = { sendMs: 60_000, lookMs: 10_000 };
 
 /** Launches under way, by the node's id. */
-const launches = new Map<string, AbortController>();
+const launches = remembered<AbortController>('launches');
 
 /**
  * Launches without an answer: the bot may have been sent or not. n8n tries to activate several
  * times, and must not send one each time; the user, who comes later, may. Longer than any launch
  * is under way (see `ACTIVATION`).
  */
-const unanswered = new Map<string, number>();
+const unanswered = remembered<number>('unansweredLaunches');
 const UNANSWERED_MS = 10 * 60_000;
 
 const LOOK_FIRST =

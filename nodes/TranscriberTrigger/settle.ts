@@ -11,6 +11,7 @@ import { randomBytes } from 'crypto';
 import type { IN8nHttpFullResponse, IWebhookFunctions } from 'n8n-workflow';
 
 import { STORE } from './triggerMemory';
+import { remembered } from '../shared/processState';
 
 /** Known to this process only. */
 const OWN = randomBytes(16).toString('hex');
@@ -22,12 +23,12 @@ interface Watch {
 }
 
 /** By the address that is called: one for each trigger of this process. */
-const watches = new Map<string, Watch>();
+const watches = remembered<Watch>('watches');
 
 /** So often in a row this process may fail to reach itself. */
 const MOST_FAILURES = 4;
 
-let hasWarned = false;
+const warnings = remembered<true>('warnings');
 
 /** Whether this process has called itself. */
 export function isOwnCall({ own }: Record<string, unknown>): boolean {
@@ -106,8 +107,8 @@ async function callOneself(
 }
 
 function warnOnce(context: IWebhookFunctions, url: string): void {
-	if (hasWarned) return;
-	hasWarned = true;
+	if (warnings.has('cannot call itself')) return;
+	warnings.set('cannot call itself', true);
 	context.logger.warn(
 		`The Transcriber Trigger cannot call its own address ${new URL(url).origin}, so it does not notice when another process or node writes over what it has stored. With N8N_SSRF_PROTECTION_ENABLED, add the address to N8N_SSRF_ALLOWED_IP_RANGES.`,
 	);

@@ -5,6 +5,7 @@ import type { DeliveredEvent, StoredName } from './event';
 import { ledgerKey } from './ledger';
 import { look } from '../shared/api/taskState';
 import { Undecided } from '../shared/webhook/inTime';
+import { remembered } from '../shared/processState';
 
 /**
  * Anybody can make the trigger ask, so the service is asked about one id once in `everyMs`, and about
@@ -19,7 +20,7 @@ interface Look {
 	hasAnswered?: boolean;
 }
 
-const looks = new Map<string, Look>();
+const looks = remembered<Look>('looksAtService');
 
 /**
  * What the service itself says of a submission whose secret cannot be read any more. Nobody can tell

@@ -1,4 +1,5 @@
 import { keysIn, merged, type Entry, type Ledger } from './ledger';
+import { remembered } from '../shared/processState';
 
 export const STORE = {
 	/** The most that is kept of each. The oldest are dropped first. */
@@ -65,7 +66,7 @@ export interface TriggerMemory {
 	bot?: SentBot;
 }
 
-const workflows = new Map<string, Map<string, TriggerMemory>>();
+const workflows = remembered<Map<string, TriggerMemory>>('triggerWorkflows');
 
 /** What this process knows of the triggers of a workflow, by the ids of their nodes. */
 export function memoriesOf(workflow: string): Map<string, TriggerMemory> {

@@ -9,14 +9,13 @@ import type { Settings } from './settings';
 import { Undecided } from '../shared/webhook/inTime';
 import { look } from '../shared/api/taskState';
 import type { Caller } from '../shared/api/types';
+import { remembered } from '../shared/processState';
 
 export const PATIENCE = {
 	/** How long a delivery of a failure waits for the reason, in ms. */
 	reasonMs: 3_000,
 	/** How long the service has to refuse what is asked for, until the event goes out without it, in ms. */
 	refusedMs: 120_000,
-	/** The most refusals that are remembered. */
-	most: 1_000,
 };
 
 /** What an execution starts with, and the final status. */
@@ -29,7 +28,7 @@ export interface Output {
 export const NOT_ENDED = 'not ended';
 
 /** Since when the service refuses what is asked about a delivery, in ms since 1970. */
-const refusedSince = new Map<string, number>();
+const refusedSince = remembered<number>('refusedDeliveries');
 
 /**
  * The output of a delivery; undefined where 'Trigger On' does not name it. What the service refuses
@@ -110,10 +109,6 @@ function isRefusedForGood(error: unknown, place: string): boolean {
 	if (status < 400 || status >= 500 || [401, 408, 429].includes(status)) return false;
 	const since = refusedSince.get(place) ?? Date.now();
 	refusedSince.set(place, since);
-	for (const oldest of refusedSince.keys()) {
-		if (refusedSince.size <= PATIENCE.most) break;
-		refusedSince.delete(oldest);
-	}
 	return Date.now() - since >= PATIENCE.refusedMs;
 }
 

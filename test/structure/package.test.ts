@@ -166,3 +166,27 @@ describe('the repository', () => {
 		expect(read('CHANGELOG.md')).toMatch(new RegExp(`^## ${manifest.version}\\b`, 'm'));
 	});
 });
+
+describe('What a process remembers', () => {
+	const own = filesIn('nodes').filter(
+		(file) => file.endsWith('.ts') && !file.endsWith('/processState.ts'),
+	);
+
+	it('is in the list of nodes/shared/processState.ts: no module has a map, a set or a variable of its own', () => {
+		const found = own.filter((file) =>
+			/^(export )?(let |const [^=]+= new (Map|Set)\b)/m.test(read(file)),
+		);
+		expect(found).toEqual([]);
+	});
+
+	it('has one owner for each row of the list', () => {
+		const rows = [...read('nodes/shared/processState.ts').matchAll(/^\t(\w+): [\d_]+,$/gm)].map(
+			([, row]) => row,
+		);
+		const used = own.flatMap((file) =>
+			[...read(file).matchAll(/= remembered<[^]*?>\('(\w+)'\)/g)].map(([, row]) => row),
+		);
+		expect(rows.length).toBeGreaterThan(10);
+		expect(used.sort()).toEqual(rows.sort());
+	});
+});

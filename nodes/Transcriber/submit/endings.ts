@@ -5,6 +5,7 @@ import { idFields, submissionKey } from '../../shared/api/submission';
 import type { Suspension, WaitingItem } from './sleepingItems';
 import { look } from '../../shared/api/taskState';
 import { ANSWER_WITHIN_MS, Undecided, inTime } from '../../shared/webhook/inTime';
+import { remembered } from '../../shared/processState';
 
 /** Times of a webhook call to a suspended execution, in ms. */
 export const RESUME = {
@@ -50,7 +51,7 @@ export interface KnownEndings {
 }
 
 /** By execution, node and run; an entry goes when its execution has given up waiting. */
-const known = new Map<string, KnownEndings>();
+const known = remembered<KnownEndings>('suspendedRuns');
 
 export function knownOf(
 	context: IWebhookFunctions,

@@ -10,6 +10,7 @@ import { put, whatIsWrong, type Reply } from './triggerReply';
 import { checkWebhookUrl } from '../../shared/webhook/publicAddress';
 import { refuse } from '../../shared/parameters/refuse';
 import type { RoutingRequest } from '../../shared/api/types';
+import { remembered } from '../../shared/processState';
 
 export const HAND_OVER = {
 	/** Between two attempts, in ms: longer than the trigger needs to be sure of what it has stored. */
@@ -39,10 +40,10 @@ interface Batch {
 }
 
 /** By trigger and API key, as long as something waits. */
-const outboxes = new Map<string, Outbox>();
+const outboxes = remembered<Outbox>('outboxes');
 
 /** Triggers that are being tried right now: the items of a run share one attempt. */
-const attempts = new Map<string, Promise<Reply>>();
+const attempts = remembered<Promise<Reply>>('triggerAttempts');
 
 /** The key itself is never kept. */
 function placeOf(triggerUrl: string, apiKey: string): string {

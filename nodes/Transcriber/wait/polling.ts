@@ -7,6 +7,7 @@ import { pause } from '../../shared/api/abortable';
 import { look } from '../../shared/api/taskState';
 import { hasEnded } from '../../shared/api/undocumented';
 import { idFields, idsIn, type SubmissionIds } from '../../shared/api/submission';
+import { remembered } from '../../shared/processState';
 
 /** Times of polling, in ms. */
 export const POLL = {
@@ -50,7 +51,7 @@ export interface Outlook {
 }
 
 /** How many tasks this process polls for each API key (its hash): they share 60 requests a minute. */
-const polled = new Map<string, number>();
+const polled = remembered<number>('polledTasks');
 
 /**
  * Looks at the task (or its bot, as long as that has no task) until it has ended or the deadline is

@@ -1,5 +1,6 @@
 import { createHash } from 'crypto';
 import { sleep } from 'n8n-workflow';
+import { remembered } from '../processState';
 
 /**
  * The service's own limits (service document, "Limits"), kept here so that the service never has to
@@ -75,12 +76,12 @@ export class Queue {
 	}
 }
 
-const lines = new Map<string, Queue>();
+const queues = remembered<Queue>('rateLimitQueues');
 
 /** The queue for one limit of one API key. Only a hash of the key is kept. */
 export function queueFor(apiKey: string, name: LimitName | 'uploads'): Queue {
 	const id = `${name}:${createHash('sha256').update(apiKey).digest('hex')}`;
-	let line = lines.get(id);
+	let line = queues.get(id);
 	if (!line) {
 		line =
 			name === 'uploads'
@@ -92,7 +93,7 @@ export function queueFor(apiKey: string, name: LimitName | 'uploads'): Queue {
 						() => LIMITS[name],
 						() => LIMITS.windowMs,
 					);
-		lines.set(id, line);
+		queues.set(id, line);
 	}
 	return line;
 }

@@ -4,6 +4,7 @@ import { pause, unlessAborted } from './abortable';
 import { LIMITS } from './rateLimits';
 import type { Problem } from './problem';
 import { RETRY, pauseBeforeLook } from './retry';
+import { remembered } from '../processState';
 
 /** Counts the tasks in progress at the service; undefined where that cannot be read. */
 export type CountTasks = () => Promise<number | undefined>;
@@ -132,7 +133,7 @@ export class Room {
 	}
 }
 
-const rooms = new Map<string, Room>();
+const rooms = remembered<Room>('rooms');
 
 /** The room in the account of an API key. Only a hash of the key is kept. */
 export function roomOf(apiKey: string): Room {

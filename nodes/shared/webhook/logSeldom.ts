@@ -1,4 +1,5 @@
 import type { IWebhookFunctions } from 'n8n-workflow';
+import { remembered } from '../processState';
 
 export const LOG = {
 	/** The same line is written once within this, in ms. */
@@ -8,7 +9,7 @@ export const LOG = {
 };
 
 /** When each line of each node was written, in ms since 1970. */
-const written = new Map<string, number>();
+const written = remembered<number>('writtenLines');
 
 /**
  * Writes a line into n8n's log, but the same one of a node at most once in ten seconds: anybody can

@@ -2,6 +2,7 @@ import { createHash } from 'crypto';
 import type { IWebhookFunctions } from 'n8n-workflow';
 
 import { credentialOf, type TranscriberCredential } from '../api/credential';
+import { remembered } from '../processState';
 
 /** How old a credential may be, in ms: as a rule, and where a newer one could make a difference. */
 const KEEP_MS = 10_000;
@@ -12,7 +13,7 @@ interface Reading {
 	startedAt: number;
 }
 
-const readings = new Map<string, Reading>();
+const readings = remembered<Reading>('credentialReadings');
 
 /**
  * The credential of a node whose webhook was called, read once for many calls: in n8n 2 each reading

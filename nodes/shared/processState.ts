@@ -1,0 +1,59 @@
+/**
+ * What a process of n8n remembers between the calls of its nodes. Everything is in this list: one row for each map, with its
+ * owner, its key, when an entry goes, and the most entries it can have. Anything else is kept with the
+ * execution or in the workflow's static data. No key contains an API key or a secret: API keys are hashed.
+ */
+const REMEMBERED = {
+	// api/rateLimits.ts. Key: hash of the API key, and the limit. Until the process ends.
+	rateLimitQueues: 1_000,
+	// api/room.ts. Key: hash of the API key. Until nobody needs it.
+	rooms: 1_000,
+	// Transcriber/wait/polling.ts. Key: hash of the API key. While tasks are polled.
+	polledTasks: 1_000,
+	// webhook/webhookCredential.ts. Key: hash of workflow, node and credential. 10 seconds.
+	credentialReadings: 10_000,
+	// webhook/logSeldom.ts. Key: node and line. 10 seconds.
+	writtenLines: 100,
+	// Transcriber/submit/endings.ts. Key: execution, node and run. Until the timeout of the suspended run.
+	suspendedRuns: 10_000,
+	// Transcriber/submit/notifyTrigger.ts. Key: hash of trigger and API key. While something waits for the trigger.
+	outboxes: 10_000,
+	triggerAttempts: 10_000,
+	// TranscriberTrigger/triggerMemory.ts. Key: workflow. Until the process ends.
+	triggerWorkflows: 10_000,
+	// TranscriberTrigger/statusAtService.ts. Key: node and submission. 10 seconds.
+	looksAtService: 1_000,
+	// TranscriberTrigger/triggerOutput.ts. Key: node and submission. Until a newer one needs the place.
+	refusedDeliveries: 1_000,
+	// TranscriberTrigger/settle.ts. Key: address of the trigger in this process. Until the trigger is switched off.
+	watches: 10_000,
+	warnings: 10,
+	// TranscriberTrigger/callBack.ts. Key: bot. 10 seconds.
+	leavingBots: 10_000,
+	// TranscriberTrigger/meetingBot.ts. Key: node. While a bot is launched; 10 minutes after a lost answer.
+	launches: 10_000,
+	unansweredLaunches: 10_000,
+	// TranscriberAccountTrigger/pollState.ts. Key: workflow and node. While a poll runs; until the process ends.
+	pollsUnderWay: 10_000,
+	latestPollStates: 10_000,
+};
+
+/** A map that outlives a call. When it has more entries than its row allows, the oldest goes. */
+export function remembered<Value>(row: keyof typeof REMEMBERED): Map<string, Value> {
+	return new BoundedMap<Value>(REMEMBERED[row]);
+}
+
+class BoundedMap<Value> extends Map<string, Value> {
+	constructor(private readonly most: number) {
+		super();
+	}
+
+	override set(key: string, value: Value): this {
+		super.set(key, value);
+		for (const oldest of this.keys()) {
+			if (this.size <= this.most) break;
+			this.delete(oldest);
+		}
+		return this;
+	}
+}

@@ -54,7 +54,8 @@ function tryVersion(version: string): Outcome {
 	const folder = mkdtempSync(path.join(tmpdir(), 'transcriber-versions-'));
 	const file = path.join(folder, 'report.json');
 	const jest = path.join(root, 'node_modules/jest/bin/jest.js');
-	const report = ['--json', '--outputFile', file];
+	// A version that does not work may leave connections open, for which jest would wait.
+	const report = ['--json', '--outputFile', file, '--forceExit'];
 	spawnSync(process.execPath, [jest, '--config', 'jest.e2e.config.js', ...report, SUITES], {
 		cwd: root,
 		stdio: ['ignore', 'inherit', 'inherit'],

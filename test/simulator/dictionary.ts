@@ -43,7 +43,8 @@ export class Dictionary {
 		};
 	}
 
-	private terms(): string[] {
+	/** The terms of the account. */
+	terms(): string[] {
 		return this.inherited() ?? this.own;
 	}
 

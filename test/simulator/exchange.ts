@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { Transform, type Readable } from 'node:stream';
 
+import { bytesOf, spoken, type Asked, type Json, type Wire } from './dialects';
 import type { RequestFault } from './faults';
 import { errorBody, Refusal } from './refusal';
 import type { Settings } from './options';
@@ -42,6 +43,7 @@ export class Exchange {
 		private readonly response: ServerResponse,
 		readonly entry: LoggedRequest,
 		readonly settings: Settings,
+		private readonly asked: Asked,
 		fault?: RequestFault,
 	) {
 		this.body = this.meteredBody(fault);
@@ -90,23 +92,38 @@ export class Exchange {
 		return value as Fields;
 	}
 
+	/** Whether the dialect answers instead of the service. */
+	async answeredBefore(): Promise<boolean> {
+		const wire = spoken(this.settings.dialect, this.asked, undefined);
+		if (wire) await this.send(wire.status, wire.headers, bytesOf(wire), true);
+		return wire !== undefined;
+	}
+
 	answer(value: unknown): void {
-		this.write(200, { 'Content-Type': 'application/json' }, JSON.stringify(value));
+		const { status, headers, bytes } = this.inDialect(200, value, {});
+		this.write(status, headers, bytes);
 	}
 
 	/** Section "Errors". An upload that is still arriving is refused before its end. */
 	async refuse(refusal: Refusal): Promise<void> {
-		const body = JSON.stringify(errorBody(refusal, this.settings.shapes));
-		const headers = { 'Content-Type': 'application/json', ...refusal.headers };
+		const body = errorBody(refusal, this.settings.shapes);
+		const { status, headers, bytes } = this.inDialect(refusal.status, body, refusal.headers);
 		const early = this.settings.shapes.refuseUploads === 'early';
-		await this.send(refusal.status, headers, body, early);
+		await this.send(status, headers, bytes, early);
+	}
+
+	private inDialect(status: number, value: unknown, more: Record<string, string>) {
+		const headers = { 'Content-Type': 'application/json', ...more };
+		const plain: Wire = { status, headers, body: value as Json };
+		const wire = spoken(this.settings.dialect, this.asked, plain) ?? plain;
+		return { ...wire, bytes: bytesOf(wire) };
 	}
 
 	/** Answers before the body is read when `early` and it is a long one. */
 	async send(
 		status: number,
 		headers: Record<string, string>,
-		body: string,
+		body: string | Buffer,
 		early: boolean,
 	): Promise<void> {
 		if (early && this.isLong()) return await this.writeAndLinger(status, headers, body);
@@ -114,11 +131,12 @@ export class Exchange {
 		this.write(status, headers, body);
 	}
 
-	private write(status: number, headers: Record<string, string>, body: string): void {
+	private write(status: number, headers: Record<string, string>, body: string | Buffer): void {
 		if (this.loseAnswer) this.cut();
 		if (this.response.destroyed) throw new ConnectionCut();
 		this.entry.status = status;
-		this.response.writeHead(status, { ...headers, ...lengthOf(body) });
+		// A length beside 204 is no HTTP.
+		this.response.writeHead(status, { ...headers, ...(status === 204 ? {} : lengthOf(body)) });
 		this.response.end(body);
 	}
 
@@ -129,7 +147,7 @@ export class Exchange {
 	private async writeAndLinger(
 		status: number,
 		headers: Record<string, string>,
-		body: string,
+		body: string | Buffer,
 	): Promise<void> {
 		if (this.loseAnswer) this.cut();
 		this.entry.status = status;
@@ -199,7 +217,7 @@ export class Exchange {
 	}
 }
 
-function lengthOf(body: string): Record<string, string> {
+function lengthOf(body: string | Buffer): Record<string, string> {
 	return { 'Content-Length': String(Buffer.byteLength(body)) };
 }
 

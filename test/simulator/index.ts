@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net';
 
+import { dialectOf } from './dialects';
 import type { LoggedRequest } from './exchange';
 import { Faults, type FaultRule } from './faults';
 import type { Bot } from './meetings';
@@ -48,6 +49,8 @@ export interface Simulator {
 	tasks(): Task[];
 	bot(botId: string): Bot;
 	bots(): Bot[];
+	/** The terms of the dictionary. */
+	terms(): string[];
 	/** Back to the start: state, logs, faults, and options changed by `configure`. */
 	reset(): void;
 	/** Ends everything, open connections and timers included. */
@@ -89,6 +92,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
 		tasks: () => service.tasks.all(),
 		bot: (botId) => service.meetings.get(botId),
 		bots: () => service.meetings.all(),
+		terms: () => service.dictionary.terms(),
 		reset() {
 			service.stop();
 			faults.clear();
@@ -98,6 +102,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
 			Object.assign(settings, settingsFrom(options), { port, host });
 			settings.processingSeconds = options.processingSeconds;
 			settings.teamOwnerTerms = options.teamOwnerTerms;
+			settings.dialect = options.dialect;
 			service = new Service(settings, faults, deliveries);
 		},
 		async close() {
@@ -130,7 +135,7 @@ function configure(settings: Settings, service: Service, change: Partial<Simulat
 		throw new Error('A running simulator cannot move: port and host stay');
 	}
 	Object.assign(settings, others);
-	Object.assign(settings.shapes, shapes);
+	Object.assign(settings.shapes, dialectOf(others.dialect).shapes, shapes);
 	if (others.clockRate !== undefined) service.clock.setRate(others.clockRate);
 	if (others.apiKey !== undefined) service.apiKey = others.apiKey;
 	if (others.balance !== undefined) service.setBalance(others.balance);

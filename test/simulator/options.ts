@@ -1,3 +1,4 @@
+import { dialectOf, type DialectName } from './dialects';
 import type { ScriptedRecording } from './transcripts';
 
 /**
@@ -21,10 +22,22 @@ export interface Shapes {
 	refuseUploads: 'early' | 'afterBody';
 	/** `status` in the answer to a submit that waits for balance: both are documented. */
 	submitStatusAwaitingBalance: 'awaiting_balance' | 'pending';
+	/** Whether a `summary_template` that is none of the document's examples is taken. */
+	unknownTemplates: 'accepted' | 'refused';
 	/** Name of the link's field in the body of POST /transcribe-url. */
 	urlField: string;
 	/** GET /tasks: a bare array, an object with the array under this name, or `{ data: { tasks } }`. */
-	taskList: 'array' | 'tasks' | 'items' | 'data' | 'results' | 'nested';
+	taskList:
+		| 'array'
+		| 'tasks'
+		| 'items'
+		| 'data'
+		| 'results'
+		| 'content'
+		| 'value'
+		| 'records'
+		| '_embedded'
+		| 'nested';
 	/** GET /tasks: the order of the list. `byId` is none that a client could guess. */
 	taskListOrder: 'newestFirst' | 'oldestFirst' | 'byId';
 	/** GET /tasks: parameters without effect. */
@@ -34,7 +47,7 @@ export interface Shapes {
 	/** GET /tasks: whether each task says its `status`. A `hidden` one has its id and its date only. */
 	taskListStatus: 'shown' | 'hidden';
 	/** Form of a `task_id`. */
-	taskIds: 'uuid' | 'number';
+	taskIds: 'uuid' | 'number' | 'snowflake';
 	/** GET /tasks: `limit` when it is omitted. */
 	taskListDefault: number;
 	/** GET /tasks: the largest page. */
@@ -88,6 +101,7 @@ export const DEFAULT_SHAPES: Shapes = {
 	notCancellableStatus: 409,
 	refuseUploads: 'early',
 	submitStatusAwaitingBalance: 'awaiting_balance',
+	unknownTemplates: 'accepted',
 	urlField: 'url',
 	taskList: 'tasks',
 	taskListOrder: 'newestFirst',
@@ -171,13 +185,16 @@ export interface SimulatorOptions {
 	script?: ScriptedRecording[];
 	/** How many requests and deliveries the logs keep. */
 	requestLogLimit?: number;
+	/** How the service answers where the document shows nothing: one of `dialects.ts`. */
+	dialect?: DialectName;
 	shapes?: Partial<Shapes>;
 }
 
 /** The options with their defaults: what the parts of the simulator read at every use. */
 export type Settings = Required<
-	Omit<SimulatorOptions, 'shapes' | 'processingSeconds' | 'teamOwnerTerms'>
-> & { processingSeconds?: number; teamOwnerTerms?: string[]; shapes: Shapes };
+	Omit<SimulatorOptions, 'shapes' | 'processingSeconds' | 'teamOwnerTerms' | 'dialect'>
+> &
+	Pick<SimulatorOptions, 'processingSeconds' | 'teamOwnerTerms' | 'dialect'> & { shapes: Shapes };
 
 export function settingsFrom(options: SimulatorOptions): Settings {
 	const { shapes, ...given } = withoutUndefined(options);
@@ -207,7 +224,7 @@ export function settingsFrom(options: SimulatorOptions): Settings {
 		script: [],
 		requestLogLimit: 10_000,
 		...given,
-		shapes: { ...DEFAULT_SHAPES, ...shapes },
+		shapes: { ...DEFAULT_SHAPES, ...dialectOf(given.dialect).shapes, ...shapes },
 	};
 }
 

@@ -21,6 +21,7 @@ export interface MeetingParameters {
 
 export type Fields = Record<string, unknown>;
 
+const TEMPLATES = ['general', 'meeting', 'lecture', 'interview', 'podcast'];
 const DOMAINS = ['legal', 'medical', 'tech'];
 const LANGUAGE = /^[a-z]{2,3}(-[A-Za-z]{2,4})?$/;
 /** The document names no meeting service, so these five are made up. */
@@ -38,6 +39,9 @@ export function submitParameters(fields: Fields, settings: Settings): SubmitPara
 	if (!LANGUAGE.test(language)) throw invalid(settings, 'language must be an ISO language code');
 	if (domain !== undefined && !DOMAINS.includes(domain)) {
 		throw invalid(settings, `domain must be one of ${DOMAINS.join(', ')}`);
+	}
+	if (settings.shapes.unknownTemplates === 'refused' && !TEMPLATES.includes(summaryTemplate)) {
+		throw invalid(settings, `summary_template must be one of ${TEMPLATES.join(', ')}`);
 	}
 	if (summaryTemplate === '') throw invalid(settings, 'summary_template must not be empty');
 	return {

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { handleControl, type Control } from './control';
+import { kindOf } from './dialects';
 import { ENDPOINTS, regenerateSummaryEndpoint, type Endpoint } from './endpoints';
 import { ConnectionCut, Exchange, type LoggedRequest } from './exchange';
 import type { Faults, RequestFault } from './faults';
@@ -60,9 +61,13 @@ async function serve(
 
 	const service = currentService();
 	const fault = faults.forRequest(entry.method, path);
-	const exchange = new Exchange(request, response, entry, settings, fault);
+	const kind = kindOf(entry.method, path);
+	const nth = requests.filter((other) => kindOf(other.method, other.path) === kind).length;
+	const asked = { kind, path, query: entry.query, nth, headers: entry.headers };
+	const exchange = new Exchange(request, response, entry, settings, asked, fault);
 	try {
 		if (fault && (await happened(fault, exchange, settings))) return;
+		if (await exchange.answeredBefore()) return;
 		exchange.answer(await answerOf(exchange, service));
 	} catch (error) {
 		if (error instanceof Refusal) {

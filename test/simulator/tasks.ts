@@ -143,7 +143,8 @@ export class Tasks {
 
 	private newId(): string {
 		if (this.settings.shapes.taskIds === 'uuid') return randomUUID();
-		return String(100_000 + this.tasks.size);
+		const number = String(100_000 + this.tasks.size);
+		return this.settings.shapes.taskIds === 'number' ? number : `12345678901${number}77`;
 	}
 
 	/** The service deletes a task: retention, which is not shown, or somebody in the account. */

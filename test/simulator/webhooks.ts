@@ -5,6 +5,7 @@ import { request as httpsRequest } from 'node:https';
 
 import { isLoopback } from './addresses';
 import type { Clock } from './clock';
+import { dialectOf, type JsonObject } from './dialects';
 import type { Faults } from './faults';
 import type { Settings } from './options';
 
@@ -54,15 +55,20 @@ export class Webhooks {
 		setMaxListeners(Infinity, this.stopping.signal);
 	}
 
-	send(delivery: Delivery, attempt = 1): void {
+	send(delivery: Delivery): void {
+		const { copies = 1 } = dialectOf(this.settings.dialect);
+		for (let copy = 1; copy <= copies; copy++) this.try(delivery, 1, copy);
+	}
+
+	private try(delivery: Delivery, attempt: number, copy: number): void {
 		const fault = this.faults.forWebhook(delivery.url);
-		const entry = this.logged(delivery, attempt, fault?.kind);
+		const entry = this.logged(delivery, attempt, copy, fault?.kind);
 		switch (fault?.kind) {
 			case 'lose':
 				entry.error = 'lost';
 				return;
 			case 'double':
-				this.post(this.logged(delivery, attempt, 'double'), () => undefined);
+				this.post(this.logged(delivery, attempt, copy, 'double'), () => undefined);
 				break;
 			case 'forge':
 				entry.headers['X-Service-Signature'] = sign(entry.raw, `not ${delivery.secret}`);
@@ -86,15 +92,24 @@ export class Webhooks {
 
 	private postAndRetry(entry: LoggedDelivery, delivery: Delivery): void {
 		this.post(entry, () => {
-			if (entry.attempt > this.settings.webhookRetries) return;
+			const retries = dialectOf(this.settings.dialect).retries ?? this.settings.webhookRetries;
+			if (entry.attempt > retries) return;
 			this.clock.after(this.settings.webhookRetrySeconds, () =>
-				this.send(delivery, entry.attempt + 1),
+				this.try(delivery, entry.attempt + 1, 1),
 			);
 		});
 	}
 
-	private logged(delivery: Delivery, attempt: number, fault?: string): LoggedDelivery {
-		const raw = JSON.stringify(delivery.body);
+	private logged(
+		delivery: Delivery,
+		attempt: number,
+		copy: number,
+		fault?: string,
+	): LoggedDelivery {
+		const change = dialectOf(this.settings.dialect).delivery;
+		const said = change?.(delivery.body as JsonObject, copy) ?? {};
+		const { body = delivery.body, headers = {}, signature = (plain: string) => plain } = said;
+		const raw = said.raw ?? JSON.stringify(body);
 		const entry: LoggedDelivery = {
 			at: Date.now(),
 			url: delivery.url,
@@ -103,10 +118,11 @@ export class Webhooks {
 			attempt,
 			headers: {
 				'Content-Type': 'application/json',
+				...headers,
 				'Content-Length': String(Buffer.byteLength(raw)),
-				'X-Service-Signature': sign(raw, delivery.secret),
+				'X-Service-Signature': signature(sign(raw, delivery.secret)),
 			},
-			body: delivery.body,
+			body,
 			raw,
 			fault,
 		};

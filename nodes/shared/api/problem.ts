@@ -170,6 +170,7 @@ const WORDS = [
 	'msg',
 	'error',
 	'errors',
+	'issues',
 	'error_description',
 	'title',
 	'reason',
@@ -195,10 +196,29 @@ function wordsOf(value: unknown, budget = { left: MOST_VALUES }): string {
 		return items.filter(Boolean).join('; ');
 	}
 	const parts = partsOf(value);
-	const words = WORDS.map((name) => wordsOf(parts[name], budget)).find(Boolean) ?? '';
+	const found = WORDS.map((name) => wordsOf(parts[name], budget)).find(Boolean);
+	// Beside words for all, Laravel and ASP.NET have those for each field, which say more.
+	const details = found && isMap(parts.errors) ? wordsOf(parts.errors, budget) : '';
+	const isSaid = found?.includes(details) ?? false;
+	const words = isSaid ? (found ?? '') : [found, details].filter(Boolean).join(' ');
+	if (!words) return wordsOfFields(parts, budget);
 	// FastAPI: `loc` is the way to the wrong field, e.g. ["body", "language"].
 	const field = Array.isArray(parts.loc) && parts.loc.length > 1 ? parts.loc.at(-1) : undefined;
 	return words && typeof field === 'string' ? `${field}: ${words}` : words;
+}
+
+/** Django, Laravel: a list of sentences under the name of each wrong field. */
+function wordsOfFields(fields: IDataObject, budget: { left: number }): string {
+	const ofFields = Object.entries(fields).slice(0, MOST_VALUES).filter(isListOfWords);
+	return ofFields.map(([name, words]) => `${name}: ${wordsOf(words, budget)}`).join('; ');
+}
+
+function isListOfWords([, value]: [string, unknown]): boolean {
+	return Array.isArray(value) && typeof value[0] === 'string';
+}
+
+function isMap(value: unknown): boolean {
+	return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** `Retry-After` in both its forms, seconds or a date, in ms from now. */

@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { taskIdOf } from './undocumented';
+import { idIn, taskIdOf } from './undocumented';
 
 /** What identifies a submission at the service: a task id, a bot id, or both. */
 export interface SubmissionIds {
@@ -10,9 +10,7 @@ export interface SubmissionIds {
 
 /** The ids in the answer to a submit. Both are missing where the service gave none. */
 export function idsIn(answer: IDataObject): SubmissionIds {
-	const { bot_id: bot } = answer;
-	const botId = typeof bot === 'string' || typeof bot === 'number' ? String(bot) : '';
-	return { taskId: taskIdOf(answer), botId: botId || undefined };
+	return { taskId: taskIdOf(answer), botId: idIn(answer.bot_id) };
 }
 
 /** The ids under the names of the service, for an output or a look. */

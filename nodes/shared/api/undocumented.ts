@@ -24,7 +24,16 @@ function isBlank(value: unknown): boolean {
 }
 
 /** GET /tasks: the list may be the answer itself or stand under one of these names. */
-export const LIST_NAMES = ['tasks', 'items', 'data', 'results'] as const;
+export const LIST_NAMES = [
+	'tasks',
+	'items',
+	'data',
+	'results',
+	'content',
+	'value',
+	'records',
+	'_embedded',
+] as const;
 
 /** The tasks in an answer of GET /tasks; undefined where it holds no list, not even an empty one. */
 export function tasksIn(answer: unknown): IDataObject[] | undefined {
@@ -77,25 +86,28 @@ function submissionIn(answer: IDataObject, isBot: boolean): IDataObject {
 	const ofId = (id: IDataObject[string]) => (isBot ? { bot_id: id } : { task_id: id });
 	const { value } = answer;
 	if (Object.keys(answer).length === 1 && isBareId(value)) return ofId(value);
-	if (hasId(answer)) return answer;
-	const name = SUBMISSION_NAMES.find((one) => hasId(answer[one]) || isBareId(answer[one]));
+	if (hasDocumentedId(answer)) return answer;
+	// An `id` beside it may be that of the request.
+	const name =
+		SUBMISSION_NAMES.find((one) => hasDocumentedId(answer[one])) ??
+		SUBMISSION_NAMES.find((one) => !hasId(answer) && (hasId(answer[one]) || isBareId(answer[one])));
 	if (name === undefined) return answer;
 	const { [name]: found, ...rest } = answer;
 	return { ...rest, ...(isObject(found) ? found : ofId(found)) };
 }
 
-function hasId(value: unknown): boolean {
-	return isObject(value) && [value.task_id, value.bot_id, value.id].some(isIdValue);
+function hasDocumentedId(value: unknown): boolean {
+	return isObject(value) && [value.task_id, value.bot_id].some(idIn);
 }
 
-function isIdValue(value: unknown): boolean {
-	return (typeof value === 'string' && value !== '') || typeof value === 'number';
+function hasId(value: unknown): boolean {
+	return hasDocumentedId(value) || (isObject(value) && ID_NAMES.some((name) => idIn(value[name])));
 }
 
 /** A word such as "accepted" is no id, and ids without a digit are not to be expected. */
 function isBareId(value: unknown): boolean {
 	return (
-		typeof value === 'number' ||
+		(typeof value === 'number' && idIn(value) !== undefined) ||
 		(typeof value === 'string' && /^(?=.*\d)[\w.:-]{1,128}$/.test(value))
 	);
 }
@@ -106,10 +118,21 @@ export function holdsNothing(answer: IDataObject): boolean {
 }
 
 /** POST /transcribe-url and GET /tasks: the id of a task, should it not be called `task_id`. */
+export const ID_NAMES = ['task_id', 'id', 'taskId', 'uuid'] as const;
+
 export function taskIdOf(answer: IDataObject): string | undefined {
 	// The `id` of a bot would be the bot's.
-	const id = answer.task_id ?? (answer.bot_id === undefined ? answer.id : undefined);
-	return typeof id === 'string' || typeof id === 'number' ? String(id) || undefined : undefined;
+	const names = answer.bot_id === undefined ? ID_NAMES : (['task_id'] as const);
+	return names.map((name) => idIn(answer[name])).find((id) => id !== undefined);
+}
+
+/**
+ * An id, which may come as a number. A number that JavaScript has rounded names another task or
+ * none, and 0 stands for "none" in some databases.
+ */
+export function idIn(value: unknown): string | undefined {
+	if (typeof value === 'string') return value || undefined;
+	return Number.isSafeInteger(value) && value !== 0 ? String(value) : undefined;
 }
 
 /** GET /tasks: when a task was submitted, should it say so under one of these names. */
@@ -175,12 +198,17 @@ export function resultIn(answer: unknown): IDataObject | undefined {
 	const given = Array.isArray(answer) && answer.length === 1 ? answer[0] : answer;
 	if (!isObject(given)) return undefined;
 	const objects = [given, ...RESULT_NAMES.map((name) => given[name])].filter(isObject);
-	const names = Object.keys(given).filter((name) => (given[name] ?? undefined) !== undefined);
 	return (
 		objects.find((object) =>
 			RESULT_PARTS.some((part) => (object[part] ?? undefined) !== undefined),
-		) ?? (names.some((name) => !STATE_NAMES.includes(name)) ? given : undefined)
+		) ?? (holdsContent(given) ? given : undefined)
 	);
+}
+
+/** Whether an answer says more than how a task is. */
+export function holdsContent(answer: IDataObject): boolean {
+	const names = Object.keys(answer).filter((name) => (answer[name] ?? undefined) !== undefined);
+	return names.some((name) => !STATE_NAMES.includes(name));
 }
 
 /**

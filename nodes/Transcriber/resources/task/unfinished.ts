@@ -7,7 +7,12 @@ import type {
 import { NodeOperationError } from 'n8n-workflow';
 import { ServiceError, said } from '../../../shared/api/serviceError';
 import { idFrom } from '../../item/ids';
-import { awaitsBalance, hasEnded, isCancelled } from '../../../shared/api/undocumented';
+import {
+	awaitsBalance,
+	hasEnded,
+	holdsContent,
+	isCancelled,
+} from '../../../shared/api/undocumented';
 import { refuse } from '../../../shared/parameters/refuse';
 import { call } from '../../../shared/api/call';
 import { sendDeclared } from '../../item/sendDeclared';
@@ -18,21 +23,24 @@ const LOOK_MS = 30_000;
 
 /**
  * Carries out what needs a finished task: its result, an export, a preview. How the service answers
- * for a task that has not finished is not shown, so after a refusal the task itself is asked about,
- * once. Throws what `send` throws, in the words of {@link refuseUnfinished} where those fit better.
+ * for a task that has not finished is not shown, so after a refusal, or a success without content, the
+ * task itself is asked about, once. Throws what `send` throws, in the words of {@link refuseUnfinished} where those fit better.
  */
 export async function sendForFinished(
 	context: IExecutePaginationFunctions,
 	request: RoutingRequest,
 	policy: Policy,
 ): Promise<INodeExecutionData[]> {
+	let items: INodeExecutionData[] | undefined;
 	let failure: unknown;
 	try {
-		return await sendDeclared(context, request, policy);
+		items = await sendDeclared(context, request, policy);
 	} catch (error) {
 		failure = error;
 	}
-	if (mayBeTheTask(context, failure)) await refuseUnfinished(context, failure);
+	if (items?.some(({ json }) => holdsContent(json))) return items;
+	if (items || mayBeTheTask(context, failure)) await refuseUnfinished(context, failure);
+	if (items) return items;
 	throw failure;
 }
 

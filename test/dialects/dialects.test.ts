@@ -1,0 +1,91 @@
+/** Every operation in every dialect: what comes out is what the table says, and nothing else happens. */
+import { RETRY } from '../../nodes/shared/api/retry';
+import { HAND_OVER } from '../../nodes/Transcriber/submit/notifyTrigger';
+import { STORE } from '../../nodes/TranscriberTrigger/triggerMemory';
+import { dialectOf, DIALECT_NAMES, type DialectName } from '../simulator/dialects';
+import { WITH_SUMMARY_REGENERATION } from '../support/everyOperation';
+import { findIn } from '../support/search';
+import { serviceForTests } from '../support/service';
+import { NOT_TRIED, expectedIn } from './expected';
+import { SITUATIONS, type Situation } from './situations';
+
+const service = serviceForTests(WITH_SUMMARY_REGENERATION);
+
+beforeEach(() => {
+	jest.replaceProperty(STORE, 'settledMs', 20);
+	jest.replaceProperty(HAND_OVER, 'interval', 50);
+	jest.replaceProperty(RETRY, 'base', 1);
+	jest.replaceProperty(RETRY, 'cap', 5);
+	jest.replaceProperty(RETRY, 'look', 5);
+	jest.replaceProperty(RETRY, 'tryBase', 5);
+	jest.replaceProperty(RETRY, 'patienceWhenBroken', 40);
+	jest.replaceProperty(RETRY, 'patienceWhenUnreachable', 40);
+});
+
+jest.setTimeout(60_000);
+
+describe.each(DIALECT_NAMES.map((name, place) => ({ name, place })))(
+	'in the dialect $name',
+	({ name, place }) => {
+		it('what is tried comes out as the table says', async () => {
+			const results: Record<string, string> = {};
+			const expected: Record<string, string> = {};
+			const heard = SITUATIONS.filter((one) => isHeardIn(one, name));
+			for (const situation of heard.filter((_, index) => isInShare(index, place))) {
+				const outcome = expectedIn(name, situation.name);
+				if (outcome === NOT_TRIED) continue;
+				expected[situation.name] = outcome;
+				results[situation.name] = await tried(situation, name, outcome);
+			}
+			expect(results).toEqual(expected);
+		});
+	},
+);
+
+/** All of it with `npm run test:dialects`; else a share of each dialect, another for each. */
+function isInShare(situation: number, dialect: number): boolean {
+	return process.env['DIALECTS'] === 'all' || (situation + dialect) % 16 === 0;
+}
+
+/** A dialect of other requests changes nothing here. */
+function isHeardIn({ kinds, hasWebhook, isRefused }: Situation, name: DialectName): boolean {
+	const { on, delivery, copies, retries, ...answers } = dialectOf(name);
+	if (delivery ?? copies ?? retries !== undefined) return hasWebhook === true;
+	const { refusal, success, instead, shapes } = answers;
+	const isOfRefusals = refusal && !success && !instead && !(on && shapes);
+	if (isOfRefusals && !isRefused) return false;
+	return on === undefined || on.some((kind) => kinds.includes(kind));
+}
+
+/** Tries it in the dialect, and whatever the dialect: what must hold in all of them. */
+async function tried(situation: Situation, name: DialectName, expected: string): Promise<string> {
+	const { running } = service;
+	running().reset();
+	const dialect = dialectOf(name);
+	// Only what does not end by itself has to be short.
+	const timeout = expected.includes('within') ? 0.002 : 0.5;
+	const waitOptions = { pollInterval: 0.01, timeout };
+	const act = await situation.begin(service, { dialect, waitOptions });
+	const before = running().tasks().length + running().bots().length;
+	running().requests.splice(0);
+	running().configure({ dialect: name });
+	const firstKey = running().apiKey;
+	const { all, result, submits = 1 } = await act();
+	const made = running().tasks().length + running().bots().length - before;
+	const secrets = [firstKey, ...running().tasks().map(secretOf), ...running().bots().map(secretOf)];
+	const broken = [
+		made >
+			submits +
+				running()
+					.bots()
+					.filter(({ taskId }) => taskId).length && `submitted ${made} times`,
+		findIn(all, secrets.filter(Boolean)).length > 0 &&
+			`tells ${findIn(all, secrets.filter(Boolean)).join()}`,
+		'polluted' in {} && 'a prototype is polluted',
+	].filter(Boolean);
+	return [result, ...broken].join('; ');
+}
+
+function secretOf({ webhookSecret = '' }: { webhookSecret?: string }): string {
+	return webhookSecret;
+}

@@ -1,0 +1,230 @@
+/** What must come out in which dialect. */
+import type { DialectName } from '../simulator/dialects';
+
+/** Its output is right, and the service has done what it should. */
+export const WORKS = 'works';
+
+/** By design it ends two minutes after the webhook, which is too long to be tried here. */
+export const NOT_TRIED = 'not tried';
+
+type Outcomes = Record<string, string>;
+
+const pick = (outcome: string, ...names: string[]): Outcomes =>
+	Object.fromEntries(names.map((name) => [name, outcome]));
+
+/** In every dialect: refusals are what is tried. */
+const ALWAYS: Outcomes = {
+	'waiting for a cancelled task': 'Task … was cancelled',
+	'waiting for a bot without a task':
+		'Meeting bot … has not ended within … minutes (status: recording)',
+	'waiting for balance': 'Task … waits because the balance is too low',
+	'an unknown task': 'The service knows no such task, and why',
+	'an unknown bot': 'The service knows no such meeting bot, and why',
+	...pick(
+		'Task … has not finished yet (status: pending), and why',
+		'result of an unfinished task',
+		'export of an unfinished task',
+		'preview with an unfinished task',
+	),
+	...pick(
+		'The service refused the request, and why',
+		'a link with a wrong parameter',
+		'a file with a wrong parameter',
+	),
+};
+
+const WAITS = ['task.wait', 'waiting for a cancelled task', 'waiting for balance'];
+const BOT_WAITS = ['meeting.wait', 'waiting for a bot without a task'];
+const LINKS = [
+	'transcription.transcribeUrl',
+	'transcribeUrl and wait',
+	'transcribeUrl, woken by webhook',
+	'transcribeUrl, told to a trigger',
+];
+const LISTS = ['task.getAll', 'account trigger', 'list of tasks in the editor'];
+const WOKEN = ['transcribeUrl, woken by webhook', 'sendBot, woken by webhook'];
+const TRIGGERS = ['transcribeUrl, told to a trigger', 'sendBot, told to a trigger'];
+
+const WITHOUT_ID =
+	'The service answered that this item is accepted, but without an id (something without an id was accepted by the service)';
+const NO_LIST = 'The answer of the service holds no list of tasks';
+const NO_SUCH_PLACE = 'Something between n8n and the service got no usable answer from it';
+const INTERNAL = 'The service has an internal fault';
+const REDIRECT =
+	'The service answered with a redirect, which is not followed to keep the API key safe';
+const STILL_UNFINISHED = pick(
+	'Task … has not finished yet (status: pending)',
+	'result of an unfinished task',
+	'export of an unfinished task',
+	'preview with an unfinished task',
+);
+/** Refusals whose words nobody can read: the status alone decides. */
+const WITHOUT_WORDS: Outcomes = {
+	...STILL_UNFINISHED,
+	'an unknown task': 'The service knows no such task',
+	'an unknown bot': 'The service knows no such meeting bot',
+	...pick(
+		'The service refused the request',
+		'a link with a wrong parameter',
+		'a file with a wrong parameter',
+	),
+};
+const UNKNOWN = pick(
+	'The service refused the request, and why',
+	'an unknown task',
+	'an unknown bot',
+);
+const tooLarge = (message: string) =>
+	pick(
+		message,
+		'transcription.transcribeFile',
+		'transcribeFile and wait',
+		'a file with a wrong parameter',
+	);
+/** An end that the node cannot tell from "not yet". */
+const neverEnds = (status: string): Outcomes => ({
+	...pick(
+		`Task … has not ended within … minutes (status: ${status})`,
+		'task.wait',
+		'meeting.wait',
+		'transcribeFile and wait',
+		'transcribeUrl and wait',
+	),
+	'sendBot and wait': `Task … has not ended within … minutes (status: ${status}) (bot … was accepted by the service)`,
+	...pick(NOT_TRIED, ...WOKEN, ...TRIGGERS),
+	'account trigger': 'started 0 of 2 times',
+});
+const endlessBot = (status: string) => ({
+	'waiting for a bot without a task': `Meeting bot … has not ended within … minutes (status: ${status})`,
+});
+/** Every look fails, and the last one says why. */
+const allFail = (message: string, ofBots = message): Outcomes => ({
+	'*': message,
+	...pick(
+		`Task … has not ended within … minutes (status: not known; the last look: ${message})`,
+		...WAITS,
+	),
+	...pick(
+		`Meeting bot … has not ended within … minutes (status: not known; the last look: ${ofBots})`,
+		...BOT_WAITS,
+	),
+	...(ofBots === message
+		? { 'apiKey.rotate': `${message}, so it is not known whether the API key was rotated` }
+		: pick(ofBots, ...OF_BOTS)),
+});
+const OF_BOTS = [
+	'meeting.sendBot',
+	'meeting.get',
+	'meeting.cancel',
+	'sendBot and wait',
+	'sendBot, woken by webhook',
+	'sendBot, told to a trigger',
+	'meeting.cancel, its answer lost',
+	'an unknown bot',
+];
+
+/** Everything comes out as always in a dialect but what is listed here. `*` is all the rest. */
+export const EXPECTED: Partial<Record<DialectName, Outcomes>> = {
+	listById: pick(NO_LIST, ...LISTS),
+	linesList: {
+		...pick(NO_LIST, ...LISTS),
+		'account trigger': 'The answer is not one of the service',
+	},
+	pastEnd204: { 'account trigger': NO_LIST },
+	hugeNumericId: pick(WITHOUT_ID, ...LINKS),
+	strangeIdName: {
+		...pick(WITHOUT_ID, ...LINKS),
+		'account trigger': 'started 0 of 2 times',
+		'list of tasks in the editor': 'lists 0 tasks',
+	},
+	idInLocationOnly: pick(WITHOUT_ID, ...LINKS),
+	idAsText: {
+		'transcribeUrl, told to a trigger':
+			'The service gave no readable webhook_secret for task …, so the trigger could not check its delivery',
+	},
+	keyNotShown: { 'apiKey.rotate': 'The service answered the rotation without a new API key' },
+	revoked: {
+		'waiting for a cancelled task': 'Task … has not ended within … minutes (status: REVOKED)',
+		'task.cancel, its answer lost':
+			'The service cannot do this in the present state of the task or bot',
+	},
+	statusesInCapitals: neverEnds('COMPLETED'),
+	succeeded: neverEnds('succeeded'),
+	recallBots: endlessBot('in_call_recording'),
+	numberedBots: endlessBot('3'),
+	endedBots: endlessBot('completed, but without a task yet'),
+	unknown400: UNKNOWN,
+	unknown403: pick(
+		'The API key is not allowed to do this, and why',
+		'an unknown task',
+		'an unknown bot',
+	),
+	unknown410: UNKNOWN,
+	unknown422: UNKNOWN,
+	unfinished202: STILL_UNFINISHED,
+	unfinished204: STILL_UNFINISHED,
+	unfinishedNulls: STILL_UNFINISHED,
+	exportRaw: {
+		'task.export': 'The answer is not one of the service',
+		...pick(
+			'The answer of the service holds no exported document of task …',
+			'transcribeFile and wait',
+			'transcribeUrl and wait',
+		),
+		'sendBot and wait':
+			'The answer of the service holds no exported document of task … (bot … was accepted by the service)',
+	},
+	dictionaryFull: pick(
+		'The dictionary would be larger than 20 000 characters',
+		'dictionary.clear',
+		'dictionary.replace',
+		'dictionary.add',
+		'dictionary.sync',
+	),
+	emptyErrors: WITHOUT_WORDS,
+	htmlErrors: {
+		...STILL_UNFINISHED,
+		...pick(
+			'The answer does not come from the service, but is a web page (HTTP 404)',
+			'an unknown task',
+			'an unknown bot',
+		),
+		...pick(
+			'The answer does not come from the service, but is a web page (HTTP 422)',
+			'a link with a wrong parameter',
+			'a file with a wrong parameter',
+		),
+	},
+	tooLargeService: tooLarge('The file is larger than the 8 GB the service takes'),
+	tooLargeProxy: tooLarge(
+		'The file (less than 1 MB) was refused for its size, although the service takes up to 8 GB',
+	),
+	noRegeneration: { 'task.regenerateSummary': 'The service knows no such path or no such task' },
+	otherMethod: { 'task.regenerateSummary': 'The service refused the request' },
+	linkKeyConflict: pick(
+		'The same request is still being worked on by the service',
+		...LINKS,
+		'a link with a wrong parameter',
+	),
+	maintenance: allFail(
+		'The service is temporarily unavailable',
+		'The bot service is temporarily unavailable',
+	),
+	loginPage: { '*': 'The answer is not one of the service', 'apiKey.rotate': 'outputs the page' },
+	loginRedirect: {
+		'*': REDIRECT,
+		'apiKey.rotate': `${REDIRECT}, so it is not known whether the API key was rotated`,
+	},
+	slashRedirect: { '*': REDIRECT },
+	challenge: {
+		'*': 'The answer does not come from the service, but is a web page (HTTP 403)',
+	},
+	badGateway: allFail(NO_SUCH_PLACE),
+	crashed: allFail(INTERNAL),
+	formWebhook: pick('the delivery is answered 401', ...WOKEN, ...TRIGGERS),
+};
+
+export function expectedIn(dialect: DialectName, situation: string): string {
+	const own: Outcomes = EXPECTED[dialect] ?? {};
+	return own[situation] ?? own['*'] ?? ALWAYS[situation] ?? WORKS;
+}

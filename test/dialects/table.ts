@@ -1,0 +1,51 @@
+/** What docs/undocumented.md says of the dialects. */
+import { DIALECT_NAMES, dialectOf, type DialectName } from '../simulator/dialects';
+import { EXPECTED } from './expected';
+
+/** The rows of docs/undocumented.md that have been tried, by the beginning of their first column. */
+export const ROWS = [...new Set(DIALECT_NAMES.flatMap((name) => dialectOf(name).rows))];
+
+export function dialectsFor(row: string): DialectName[] {
+	return DIALECT_NAMES.filter((name) => dialectOf(name).rows.includes(row));
+}
+
+/** Rows about several answers in turn, which no dialect can give: where those are tried instead. */
+export const TRIED_ELSEWHERE: Record<string, string> = {
+	'How long the service keeps tasks': 'test/accountTrigger/oddLists.test.ts',
+	'Whether the list of tasks says `status`': 'test/accountTrigger/oddLists.test.ts',
+	'Whether an empty list of tasks is true': 'test/accountTrigger/oddLists.test.ts',
+	'Which account a new API key belongs to': 'test/accountTrigger/otherAccount.test.ts',
+	'Whether a task and a bot can have the same id': 'test/trigger/sameId.test.ts',
+};
+
+/** The table in Markdown. */
+export function triedTable(): string {
+	const lines = [
+		...ROWS.map((row) => lineFor(row, dialectsFor(row))),
+		lineFor('What stands between', onTheWay()),
+	];
+	return [
+		'| Not shown | Works without a change | Comes out otherwise |',
+		'|---|---|---|',
+		...lines,
+	].join('\n');
+}
+
+function onTheWay(): DialectName[] {
+	return DIALECT_NAMES.filter((name) => dialectOf(name).rows.length === 0);
+}
+
+function lineFor(row: string, names: DialectName[]): string {
+	const works = names.filter((name) => EXPECTED[name] === undefined);
+	const others = names.filter((name) => EXPECTED[name] !== undefined);
+	const cell = (list: string[]) => list.join('<br>') || 'Nothing of what was tried';
+	return `| ${row} … | ${cell(works.map(likeOf))} | ${cell(others.map(withOutcome))} |`;
+}
+
+const likeOf = (name: DialectName) => dialectOf(name).like;
+
+/** The first outcome in the table says enough. */
+function withOutcome(name: DialectName): string {
+	const [outcome = ''] = Object.values(EXPECTED[name] ?? {});
+	return `${likeOf(name)} → “${outcome.replace(/ \(something without an id[^)]*\)/, '')}”`;
+}

@@ -13,7 +13,7 @@ import { inOneLine, NODE_TYPE } from '../test/e2e/harness';
 import type { N8nHost } from '../test/n8n/host';
 import type { WorkflowNode } from '../test/n8n/rest';
 import { N8N_1, N8N_2 } from '../test/n8n/versions';
-import { putAll, sign } from '../test/trigger/client';
+import { putAll, sign } from '../test/TranscriberTrigger/client';
 import { inSeconds, median, times, withN8n, type Goal, type Report, type Run } from './parts';
 
 const SECRETS = [5, 5_000] as const;

@@ -10,8 +10,8 @@ import { EVERY_OPERATION } from '../support/everyOperation';
 import { byId, itemWithFile, type ServiceForTests } from '../support/service';
 import { workflowWith } from '../support/suspended';
 import { WORKS } from './expected';
-import { AccountHost } from '../accountTrigger/host';
-import { TriggerHost } from '../trigger/host';
+import { AccountHost } from '../TranscriberAccountTrigger/host';
+import { TriggerHost } from '../TranscriberTrigger/host';
 
 /** What came out, in the few words that are compared with the table. */
 

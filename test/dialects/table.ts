@@ -11,11 +11,11 @@ export function dialectsFor(row: string): DialectName[] {
 
 /** Rows about several answers in turn, which no dialect can give: where those are tried instead. */
 export const TRIED_ELSEWHERE: Record<string, string> = {
-	'How long the service keeps tasks': 'test/accountTrigger/oddLists.test.ts',
-	'Whether the list of tasks says `status`': 'test/accountTrigger/oddLists.test.ts',
-	'Whether an empty list of tasks is true': 'test/accountTrigger/oddLists.test.ts',
-	'Which account a new API key belongs to': 'test/accountTrigger/otherAccount.test.ts',
-	'Whether a task and a bot can have the same id': 'test/trigger/sameId.test.ts',
+	'How long the service keeps tasks': 'test/TranscriberAccountTrigger/oddLists.test.ts',
+	'Whether the list of tasks says `status`': 'test/TranscriberAccountTrigger/oddLists.test.ts',
+	'Whether an empty list of tasks is true': 'test/TranscriberAccountTrigger/oddLists.test.ts',
+	'Which account a new API key belongs to': 'test/TranscriberAccountTrigger/otherAccount.test.ts',
+	'Whether a task and a bot can have the same id': 'test/TranscriberTrigger/sameId.test.ts',
 };
 
 /** The table in Markdown. */

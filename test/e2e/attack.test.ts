@@ -1,7 +1,7 @@
 /** Whoever knows the address of a trigger can send it anything. */
 import { sealHandOvers } from '../../nodes/shared/webhook/handOverEnvelope';
-import { broken } from '../trigger/broken';
-import { deliver, post, type Answer } from '../trigger/client';
+import { broken } from '../TranscriberTrigger/broken';
+import { deliver, post, type Answer } from '../TranscriberTrigger/client';
 import { TriggerBench, inTurn, taskIdsIn } from './triggers';
 
 /** How many of them are under way at a time. */

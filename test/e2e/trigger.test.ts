@@ -6,7 +6,7 @@ import { lineOf } from '../n8n/lines';
 import { itemsOf, type StoredWorkflow, type Workflow } from '../n8n/rest';
 import type { Simulator } from '../simulator';
 import { ask } from '../simulator/testing-client';
-import { deliver, post, sign } from '../trigger/client';
+import { deliver, post, sign } from '../TranscriberTrigger/client';
 import { NODE_TYPE, inOneLine } from './harness';
 import { TriggerBench, eventually, inTurn, taskIdsIn } from './triggers';
 

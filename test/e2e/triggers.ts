@@ -8,7 +8,7 @@ import { itemsOf, type Execution, type StoredWorkflow, type Workflow } from '../
 import { testedVersion } from '../n8n/versions';
 import { startSimulator, type Simulator, type SimulatorOptions } from '../simulator';
 import { submit } from '../simulator/testing-client';
-import { handOverTo, post } from '../trigger/client';
+import { handOverTo, post } from '../TranscriberTrigger/client';
 import { NODE_TYPE, inOneLine, root } from './harness';
 
 export interface Trigger {

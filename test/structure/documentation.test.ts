@@ -297,7 +297,7 @@ describe('docs/undocumented.md', () => {
 });
 
 describe('the tests of the operations', () => {
-	const tests = filesIn('test/operations')
+	const tests = filesIn('test/Transcriber')
 		.filter((file) => file.endsWith('.test.ts'))
 		.map(read)
 		.join('\n');
@@ -397,7 +397,7 @@ function fromRoot(link: string, page: string): string {
 function isPlace(place: string): boolean {
 	if (!/[<…]/.test(place)) return exists(place) || exists(`.github/workflows/${place}`);
 	const pattern = new RegExp(`^${place.replaceAll('.', '\\.').replace(/<\w+>/g, '[^/]+')}`);
-	return filesIn('nodes').some((file) => pattern.test(file));
+	return [...filesIn('nodes'), ...filesIn('test')].some((file) => pattern.test(file));
 }
 
 /** Lines of shell blocks, without their comments, and code in the text that starts like a command. */

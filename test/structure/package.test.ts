@@ -133,8 +133,8 @@ describe('npm pack', () => {
 		expect(left).toEqual([]);
 	});
 
-	it('is under 130 kB', () => {
-		expect(packed.size).toBeLessThan(130_000);
+	it('is under 120 kB', () => {
+		expect(packed.size).toBeLessThan(120_000);
 	});
 });
 
@@ -188,5 +188,31 @@ describe('What a process remembers', () => {
 		);
 		expect(rows.length).toBeGreaterThan(10);
 		expect(used.sort()).toEqual(rows.sort());
+	});
+});
+
+describe('The suite of a file in nodes/', () => {
+	const files = filesIn('nodes').filter((file) => file.endsWith('.ts'));
+	const suites = filesIn('test').filter((file) => file.endsWith('.test.ts'));
+
+	/** What a suite says in its first lines: `// Also covers a.ts, nodes/shared/b.ts.` */
+	const covered = suites.flatMap((suite) => {
+		const room = path.posix.dirname(suite).replace(/^test/, 'nodes');
+		const [, list = ''] = /^\/\/ Also covers ((?:.*\n\/\/ )*.*)\.$/m.exec(read(suite)) ?? [];
+		return list
+			.split(/[\s,/]*\/\/\s|,\s|\s/)
+			.filter(Boolean)
+			.map((file) => (file.startsWith('nodes/') ? file : `${room}/${file}`));
+	});
+
+	it.each(files)('%s has its path, or names it in its first lines', (file) => {
+		const own = file.replace(/^nodes/, 'test').replace(/\.ts$/, '.test.ts');
+		expect([...suites.filter((suite) => suite === own), ...covered]).toContain(
+			suites.includes(own) ? own : file,
+		);
+	});
+
+	it('covers only files that are there', () => {
+		expect(covered.filter((file) => !files.includes(file))).toEqual([]);
 	});
 });

@@ -4,7 +4,7 @@ import { NodeOperationError } from 'n8n-workflow';
 /**
  * How the items of one run find each other, and how a run is recognised. n8n promises
  * none of this; all of it was seen in n8n 1.123.81, 2.30.0 and 2.41.1, and
- * test/n8nInternals/nodeRuns.test.ts fails when n8n-core changes it.
+ * test/shared/n8nInternals/nodeRuns.test.ts fails when n8n-core changes it.
  */
 
 /**

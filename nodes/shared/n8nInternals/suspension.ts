@@ -11,7 +11,7 @@ import { NodeHelpers, NodeOperationError } from 'n8n-workflow';
 
 /**
  * How the node itself suspends an execution and wakes it. n8n promises none of this; all of it
- * was seen in n8n 1.123.81, 2.30.0 and 2.41.1, and test/n8nInternals/suspension.test.ts fails when
+ * was seen in n8n 1.123.81, 2.30.0 and 2.41.1, and test/shared/n8nInternals/suspension.test.ts fails when
  * n8n-core changes it.
  */
 

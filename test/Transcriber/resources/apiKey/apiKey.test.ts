@@ -1,0 +1,135 @@
+// Also covers index.ts.
+
+import { failureOf, itemsOf, serviceForTests } from '../../../support/service';
+
+const service = serviceForTests();
+
+const ROTATE = { resource: 'apiKey', operation: 'rotate', confirm: true };
+
+describe('apiKey.rotate', () => {
+	it('sends POST /api-key/generate without fields, with the old key', async () => {
+		await service.run(ROTATE);
+		const request = service.sent();
+		expect(request).toMatchObject({
+			method: 'POST',
+			path: '/api/v1/api-key/generate',
+			query: {},
+			bodyBytes: 0,
+		});
+		expect(request.headers['x-api-key']).toBe('test-api-key');
+		expect(request.headers).not.toHaveProperty('idempotency-key');
+	});
+
+	it('outputs the new key, which is the point of it, paired', async () => {
+		const { items } = await service.run(ROTATE);
+		expect(items).toEqual([
+			{ json: { api_key: service.running().apiKey }, pairedItem: { item: 0 } },
+		]);
+		expect(service.running().apiKey).not.toBe('test-api-key');
+	});
+
+	it('outputs the new key under whatever name the service gives it', async () => {
+		service.running().configure({ shapes: { apiKeyField: 'new_key' } });
+		const { json } = await service.run(ROTATE);
+		expect(json).toEqual([{ new_key: service.running().apiKey }]);
+	});
+
+	it('the old key stops working at once', async () => {
+		const credentials = service.credentials();
+		await service.run(ROTATE, { credentials });
+		const { error } = await service.run({ resource: 'account', operation: 'get' }, { credentials });
+		expect(error).toMatchObject(failureOf(0, 'The service does not accept the API key'));
+	});
+
+	it.each([
+		['by default', {}],
+		['when off', { confirm: false }],
+		['when not exactly true', { confirm: '={{ "no" }}' }],
+	])('does nothing unless confirm is true: %s', async (_case, confirm) => {
+		const { error } = await service.run({ resource: 'apiKey', operation: 'rotate', ...confirm });
+		expect(error).toMatchObject(failureOf(0, "'Confirm' is off, so the API key was not rotated"));
+		expect(service.lines()).toEqual([]);
+	});
+
+	it.each([undefined, 'continueRegularOutput', 'continueErrorOutput'] as const)(
+		'rotates at most once: several items are refused (onError: %s)',
+		async (onError) => {
+			const items = itemsOf({}, {});
+			await service.run(ROTATE, { items, node: { onError } });
+			expect(service.lines()).toEqual([]);
+		},
+	);
+});
+
+describe('what the service answers to apiKey.rotate', () => {
+	const rotated = (status: number, body: unknown, headers = {}) => {
+		service.running().fault({
+			match: { path: '/generate$' },
+			action: { kind: 'respond', status, body, headers },
+		});
+	};
+	const LOOK_FIRST = /^The old key may no longer work\. Look in your account at the service/;
+
+	it.each([
+		['an object', '{"key": "nk_1234"}', [{ key: 'nk_1234' }]],
+		['a JSON text', '"nk_1234"', [{ value: 'nk_1234' }]],
+		['a plain text', 'nk_1234', [{ value: 'nk_1234' }]],
+		['a web page', '<p>nk_1234</p>', [{ value: '<p>nk_1234</p>' }]],
+		['a number', '1234', [{ value: 1234 }]],
+		['a list', '["nk_1234", {"expires": 1}]', [{ value: 'nk_1234' }, { expires: 1 }]],
+		[
+			'an object with a webhook_secret',
+			'{"key": "nk_1", "webhook_secret": "s", "deep": {"webhookSecret": "s"}}',
+			[{ key: 'nk_1', webhook_secret: 's', deep: { webhookSecret: 's' } }],
+		],
+		['a nested object', '{"data": {"key": "nk_1234"}}', [{ data: { key: 'nk_1234' } }]],
+		['a key that begins with the old one', '"test-api-key-2"', [{ value: 'test-api-key-2' }]],
+		['a key that ends in the old one', '{"k": "2-test-api-key"}', [{ k: '2-test-api-key' }]],
+	])('reaches the output as %s', async (_case, body, expected) => {
+		for (const type of ['application/json', 'text/plain', 'application/octet-stream']) {
+			service.running().reset();
+			rotated(200, body, { 'Content-Type': type });
+			const { json, error } = await service.run(ROTATE);
+			expect(error).toBeUndefined();
+			expect(json).toEqual(expected);
+		}
+	});
+
+	it.each([
+		[200, ''],
+		[200, '{}'],
+		[200, '[]'],
+		[200, 'null'],
+		[204, ''],
+	])('is an error that says where to look when it is empty: %d %j', async (status, body) => {
+		rotated(status, body);
+		const { error } = await service.run(ROTATE);
+		const message = 'The service answered the rotation without a new API key';
+		expect(error).toMatchObject(failureOf(0, message));
+		expect(error?.description).toMatch(LOOK_FIRST);
+	});
+
+	it.each<[string, object, RegExp]>([
+		['lost', { kind: 'cut', when: 'afterProcessing' }, /connection to the service broke/],
+		['500', { kind: 'respond', status: 500 }, /internal fault/],
+		['502', { kind: 'respond', status: 502 }, /no usable answer/],
+	])('is not rotated again by Retry On Fail when it is %s', async (_case, action, words) => {
+		service.running().fault({ match: { path: '/generate$' }, action: action as never });
+		const node = { retryOnFail: true, maxTries: 3, waitBetweenTries: 1 };
+		const { error } = await service.run(ROTATE, { node });
+		expect(service.lines()).toEqual(['POST /api/v1/api-key/generate']);
+		expect(error?.message).toMatch(/not known whether the API key was rotated/);
+		expect(error?.description).toMatch(LOOK_FIRST);
+		service.running().reset();
+		service.running().fault({ match: { path: '/generate$' }, action: action as never });
+		expect((await service.run(ROTATE)).error?.message).toMatch(words);
+	});
+
+	it('is rotated again by Retry On Fail after a refusal', async () => {
+		rotated(400, {});
+		const node = { retryOnFail: true, maxTries: 3, waitBetweenTries: 1 };
+		const { error, json } = await service.run(ROTATE, { node });
+		expect(error).toBeUndefined();
+		expect(json).toEqual([{ api_key: service.running().apiKey }]);
+	});
+});

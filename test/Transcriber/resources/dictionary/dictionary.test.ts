@@ -1,0 +1,241 @@
+// Also covers index.ts, inTurn.ts, terms.ts.
+
+import { byId, failureOf, itemsOf, serviceForTests } from '../../../support/service';
+
+const service = serviceForTests();
+
+function run(operation: string, parameters = {}, more = {}) {
+	return service.run({ resource: 'dictionary', operation, ...parameters }, more);
+}
+
+const stored = async () => (await service.ask('GET /dictionary')).body;
+
+describe('dictionary.get', () => {
+	it('sends GET /dictionary without query or body', async () => {
+		await run('get');
+		expect(service.sent()).toMatchObject({
+			method: 'GET',
+			path: '/api/v1/dictionary',
+			query: {},
+			bodyBytes: 0,
+		});
+		expect(service.sent().headers['x-api-key']).toBe('test-api-key');
+	});
+
+	it('outputs the dictionary as one item with the names of the service, paired', async () => {
+		service.running().configure({ limitTerms: 1 });
+		await service.ask('PUT /dictionary', { json: { terms: ['n8n', 'OKR'] } });
+		const { items } = await run('get');
+		expect(items).toEqual([
+			{
+				json: {
+					terms: ['n8n', 'OKR'],
+					count: 2,
+					chars: 6,
+					limit_chars: 20_000,
+					limit_terms: 1,
+					effective_terms: ['n8n'],
+					ignored_terms: ['OKR'],
+				},
+				pairedItem: { item: 0 },
+			},
+		]);
+	});
+
+	it('outputs inherited_from_team_owner of a team member without a dictionary', async () => {
+		service.running().configure({ teamOwnerTerms: ['OKR'] });
+		const { json } = await run('get');
+		expect(json).toMatchObject([{ terms: ['OKR'], inherited_from_team_owner: true }]);
+	});
+});
+
+/** What holds for both ways to send terms. `after`: the terms when n8n was sent and old was there. */
+function describeTerms(operation: 'replace' | 'add', method: string, after: string[]): void {
+	beforeEach(async () => {
+		await service.ask('PUT /dictionary', { json: { terms: ['old'] } });
+	});
+
+	it(`sends ${method} /dictionary with the terms in a JSON body, and nothing else`, async () => {
+		await run(operation, { terms: 'n8n' });
+		const request = service.sent();
+		expect(request).toMatchObject({ method, path: '/api/v1/dictionary', query: {} });
+		expect(request.body).toEqual({ terms: ['n8n'] });
+		expect(request.headers['content-type']).toMatch(/^application\/json\b/);
+		expect(await stored()).toMatchObject({ terms: after });
+	});
+
+	it('outputs what the service answers, paired', async () => {
+		const { items } = await run(operation, { terms: 'n8n' });
+		expect(items).toEqual([
+			{
+				json: expect.objectContaining({ terms: after, count: after.length }),
+				pairedItem: { item: 0 },
+			},
+		]);
+	});
+
+	it.each([
+		['message', { message: 'Done' }],
+		['empty', {}],
+	] as const)('reads the answer in the shape "%s"', async (dictionaryAnswer, json) => {
+		service.running().configure({ shapes: { dictionaryAnswer } });
+		const { items } = await run(operation, { terms: 'n8n' });
+		expect(items).toEqual([{ json, pairedItem: { item: 0 } }]);
+	});
+
+	it.each([
+		['an array by expression', '={{ ["OKR", "Анна Петрова", "n8n"] }}'],
+		['a string with one term a line', 'OKR\nАнна Петрова\r\nn8n'],
+		['a string with one term a line, by expression', '={{ "OKR\\nАнна Петрова\\nn8n" }}'],
+		[
+			'blanks and duplicates, which are dropped',
+			'={{ [" OKR ", "", "Анна Петрова", "OKR", "n8n"] }}',
+		],
+		['empty cells, which are dropped', '={{ ["OKR", null, undefined, "Анна Петрова", "n8n"] }}'],
+	])('specifyTerms list (default): terms may be %s', async (_what, terms) => {
+		await run(operation, { terms });
+		expect(service.sent().body).toEqual({ terms: ['OKR', 'Анна Петрова', 'n8n'] });
+	});
+
+	it('specifyTerms list: a term may hold the separators of a text', async () => {
+		await run(operation, { terms: 'Smith, John; PhD\nn8n' });
+		expect(service.sent().body).toEqual({ terms: ['Smith, John; PhD', 'n8n'] });
+	});
+
+	it('specifyTerms list: terms may be numbers', async () => {
+		await run(operation, { terms: '={{ ["n8n", 365] }}' });
+		expect(service.sent().body).toEqual({ terms: ['n8n', '365'] });
+	});
+
+	it('specifyTerms text: sends the text as it is, for the service to separate', async () => {
+		const text = 'OKR, Анна Петрова; n8n\nKubernetes';
+		await run(operation, { specifyTerms: 'text', text });
+		expect(service.sent().body).toEqual({ text });
+		expect(await stored()).toMatchObject({
+			terms: expect.arrayContaining(['OKR', 'Анна Петрова', 'n8n', 'Kubernetes']),
+		});
+	});
+
+	it('sends 20 000 characters, counted as the service counts', async () => {
+		const { error } = await run(operation, {
+			terms: `={{ [ "😀".repeat(${20_000 - 'old'.length}) ] }}`,
+		});
+		expect(error).toBeUndefined();
+	});
+
+	it('takes the terms from an expression per item', async () => {
+		await run(
+			operation,
+			{ terms: '={{ $json.terms }}' },
+			{ items: itemsOf({ terms: ['a', 'b'] }, { terms: 'c\nd' }) },
+		);
+		const bodies = service.running().requests.map(({ body }) => body);
+		expect(bodies).toHaveLength(2);
+		expect(bodies).toEqual(expect.arrayContaining([{ terms: ['a', 'b'] }, { terms: ['c', 'd'] }]));
+	});
+}
+
+describe('dictionary.replace', () => {
+	describeTerms('replace', 'PUT', ['n8n']);
+});
+
+describe('dictionary.add', () => {
+	describeTerms('add', 'POST', ['old', 'n8n']);
+
+	it('413: what there is and what is new are too large together; nothing was changed', async () => {
+		await service.ask('PUT /dictionary', { json: { terms: ['x'.repeat(15_000)] } });
+		const { error } = await run('add', { terms: `={{ "y".repeat(5_001) }}` });
+		expect(error).toMatchObject(
+			failureOf(0, 'The dictionary would be larger than 20 000 characters'),
+		);
+		expect(await stored()).toMatchObject({ count: 1 });
+	});
+});
+
+describe('dictionary.clear', () => {
+	it('sends DELETE /dictionary without query or body', async () => {
+		await run('clear');
+		expect(service.sent()).toMatchObject({
+			method: 'DELETE',
+			path: '/api/v1/dictionary',
+			query: {},
+			bodyBytes: 0,
+		});
+	});
+
+	it('outputs deleted: true beside what the service answers, paired', async () => {
+		await service.ask('PUT /dictionary', { json: { terms: ['n8n'] } });
+		const { items } = await run('clear');
+		expect(items).toEqual([
+			{
+				json: expect.objectContaining({ deleted: true, terms: [], count: 0 }),
+				pairedItem: { item: 0 },
+			},
+		]);
+		expect(await stored()).toMatchObject({ terms: [] });
+	});
+
+	it.each([
+		['message', { message: 'Done', deleted: true }],
+		['empty', { deleted: true }],
+	] as const)('reads the answer in the shape "%s"', async (dictionaryAnswer, json) => {
+		service.running().configure({ shapes: { dictionaryAnswer } });
+		expect((await run('clear')).json).toEqual([json]);
+	});
+});
+
+describe('dictionary.preview', () => {
+	it('sends POST /dictionary/preview with task and terms in a JSON body, and nothing else', async () => {
+		const id = await service.completedTask();
+		await run('preview', { taskId: byId(id), terms: 'SIMULATED\nnobody' });
+		const request = service.sent();
+		expect(request).toMatchObject({
+			method: 'POST',
+			path: '/api/v1/dictionary/preview',
+			query: {},
+		});
+		expect(request.body).toEqual({ task_id: id, terms: ['SIMULATED', 'nobody'] });
+	});
+
+	it('outputs what the service answers, paired; the dictionary stays as it was', async () => {
+		const id = await service.completedTask();
+		const { items } = await run('preview', { taskId: byId(id), terms: 'SIMULATED' });
+		expect(items).toEqual([
+			{
+				json: expect.objectContaining({ task_id: id, changes: expect.any(Array) }),
+				pairedItem: { item: 0 },
+			},
+		]);
+		expect(items[0]?.json['changes']).not.toEqual([]);
+		expect(await stored()).toMatchObject({ terms: [] });
+	});
+
+	it('terms may be an array, and task and terms come from expressions per item', async () => {
+		const ids = [await service.completedTask(), await service.completedTask()];
+		const { json } = await run(
+			'preview',
+			{ taskId: byId('={{ $json.id }}'), terms: '={{ $json.terms }}' },
+			{ items: itemsOf({ id: ids[1], terms: ['a'] }, { id: ids[0], terms: ['b', 'c'] }) },
+		);
+		expect(json.map(({ task_id: id }) => id)).toEqual([ids[1], ids[0]]);
+		expect(service.running().requests.map(({ body }) => body)).toEqual(
+			expect.arrayContaining([
+				{ task_id: ids[1], terms: ['a'] },
+				{ task_id: ids[0], terms: ['b', 'c'] },
+			]),
+		);
+	});
+
+	it('a task that is not completed is an error with the words of the service', async () => {
+		const id = await service.pendingTask();
+		const { error } = await run('preview', { taskId: byId(id), terms: 'a' });
+		expect(error).toMatchObject({ context: { itemIndex: 0 } });
+		expect(error?.description).toContain('The task is pending, not completed');
+	});
+
+	it('a task that the service does not know is an error that names the parameter', async () => {
+		const { error } = await run('preview', { taskId: byId('nobody'), terms: 'a' });
+		expect(error).toMatchObject(failureOf(0, 'The service knows no such task'));
+		expect(error?.description).toContain("'Task'");
+	});
+});

@@ -1,0 +1,373 @@
+// Also covers report.ts.
+
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
+
+import type { Run } from '../../../support/engine';
+import { failureOf, itemsOf, serviceForTests } from '../../../support/service';
+
+const service = serviceForTests();
+
+const TERM = '={{ $json.term }}';
+
+async function sync(terms: unknown[], parameters: INodeParameters = {}, more: Partial<Run> = {}) {
+	return await service.run(
+		{ resource: 'dictionary', operation: 'sync', terms: TERM, ...parameters },
+		{ items: itemsOf(...terms.map((term) => ({ term }) as IDataObject)), ...more },
+	);
+}
+
+async function given(...terms: string[]): Promise<void> {
+	await service.ask('PUT /dictionary', { json: { terms } });
+}
+
+const stored = async () => (await service.ask('GET /dictionary')).body['terms'];
+
+const READ = 'GET /api/v1/dictionary';
+const WRITE = 'PUT /api/v1/dictionary';
+
+describe('dictionary.sync: all input items are one sync', () => {
+	it('500 rows are one GET and one PUT, which sends the terms and nothing else', async () => {
+		const terms = Array.from({ length: 500 }, (_, row) => `term ${row}`);
+		await sync(terms);
+		expect(service.lines()).toEqual([READ, WRITE]);
+		const [read, write] = service.running().requests;
+		expect(read).toMatchObject({ query: {}, bodyBytes: 0 });
+		expect(write).toMatchObject({ query: {}, body: { terms } });
+		expect(write?.body).toEqual({ terms });
+		expect(await stored()).toEqual(terms);
+	});
+
+	it('outputs one item, paired with all input items', async () => {
+		const { items } = await sync(['a', 'b', 'c']);
+		expect(items).toHaveLength(1);
+		expect(items[0]?.pairedItem).toEqual([{ item: 0 }, { item: 1 }, { item: 2 }]);
+	});
+
+	it('`terms` is evaluated for every item, also where it reads beside the item itself', async () => {
+		await sync(['a', 'b'], { terms: '={{ $itemIndex + $json.term + $input.all().length }}' });
+		expect(await stored()).toEqual(['0a2', '1b2']);
+	});
+
+	it("an expression may reach back to another node's paired item", async () => {
+		await sync(['a', 'b'], { terms: "={{ $('Source').item.json.term }}" });
+		expect(await stored()).toEqual(['a', 'b']);
+	});
+
+	it('a fixed text is one list, however many items there are', async () => {
+		await sync(['x', 'y'], { terms: 'n8n\nOKR' });
+		expect(await stored()).toEqual(['n8n', 'OKR']);
+	});
+
+	it('with Execute Once only the first item counts', async () => {
+		const { items } = await sync(['a', 'b'], {}, { node: { executeOnce: true } });
+		expect(await stored()).toEqual(['a']);
+		expect(items[0]?.pairedItem).toEqual([{ item: 0 }]);
+	});
+
+	it('with batching it is still one sync of all items', async () => {
+		const { items } = await sync(['a', 'b', 'c'], {
+			requestOptions: { batching: { batch: { batchSize: 1, batchInterval: 20 } } },
+		});
+		expect(service.lines()).toEqual([READ, WRITE]);
+		expect(await stored()).toEqual(['a', 'b', 'c']);
+		expect(items).toHaveLength(1);
+	});
+});
+
+describe('dictionary.sync: the terms', () => {
+	it('are trimmed; blanks and duplicates are dropped, over all items', async () => {
+		await sync([' n8n ', '', null, undefined, 'OKR', 'n8n', '   ', 'OKR ']);
+		expect(await stored()).toEqual(['n8n', 'OKR']);
+	});
+
+	it('keep the order of the items, because only the first limit_terms are applied', async () => {
+		await given('b', 'a');
+		const { json } = await sync(['c', 'a', 'b']);
+		expect(await stored()).toEqual(['c', 'a', 'b']);
+		expect(json).toMatchObject([{ added: ['c'], reordered: true }]);
+	});
+
+	it('another order alone is a change', async () => {
+		await given('a', 'b');
+		const { json } = await sync(['b', 'a']);
+		expect(json).toMatchObject([{ changed: true, reordered: true, added: [], removed: [] }]);
+		expect(await stored()).toEqual(['b', 'a']);
+	});
+
+	it.each([
+		['a list', ['a', 'b'], ['a', 'b']],
+		['lines', 'a\nb\r\nc', ['a', 'b', 'c']],
+		['the JSON of a list', '["a", "b, c"]', ['a', 'b, c']],
+		['text in brackets that is no JSON', '[a] and [b]', ['[a] and [b]']],
+		['a number', 365, ['365']],
+		['separators, which belong to the term', 'Smith, John; PhD', ['Smith, John; PhD']],
+	])('of an item may be %s', async (_what, term, expected) => {
+		await sync([term]);
+		expect(await stored()).toEqual(expected);
+	});
+
+	it('a whole row in place of a term is refused, with its item, and nothing is sent', async () => {
+		const { error } = await sync(['a', { name: 'b' }]);
+		expect(error).toMatchObject(
+			failureOf(1, `'Terms' holds something that is not a term in item 1: {"name":"b"}`),
+		);
+		expect(service.lines()).toEqual([]);
+	});
+});
+
+describe('dictionary.sync: nothing is written when nothing changed', () => {
+	it('the same terms in the same order are one GET', async () => {
+		await given('a', 'b');
+		const { json } = await sync(['a', ' b', 'a']);
+		expect(service.lines()).toEqual([READ]);
+		expect(json).toMatchObject([{ changed: false, added: [], removed: [], unchanged: ['a', 'b'] }]);
+	});
+
+	it('a second sync of the same items writes nothing', async () => {
+		await sync(['a', 'b']);
+		await sync(['a', 'b']);
+		expect(service.lines()).toEqual([READ, WRITE, READ]);
+	});
+});
+
+describe('dictionary.sync: mode', () => {
+	it('replace (default) removes what is not in the input', async () => {
+		await given('a', 'b', 'c');
+		const { json } = await sync(['c', 'd', 'a']);
+		expect(await stored()).toEqual(['c', 'd', 'a']);
+		expect(json).toMatchObject([
+			{ added: ['d'], removed: ['b'], unchanged: ['c', 'a'], reordered: true },
+		]);
+	});
+
+	it('addMissing keeps what is there, in its order, and adds the new terms after it', async () => {
+		await given('b', 'a');
+		const { json } = await sync(['a', 'c', 'd'], { mode: 'addMissing' });
+		expect(await stored()).toEqual(['b', 'a', 'c', 'd']);
+		expect(json).toMatchObject([
+			{ added: ['c', 'd'], removed: [], unchanged: ['b', 'a'], reordered: false },
+		]);
+	});
+
+	it('addMissing without anything new writes nothing', async () => {
+		await given('a', 'b');
+		await sync(['b'], { mode: 'addMissing' });
+		expect(service.lines()).toEqual([READ]);
+	});
+
+	it('addMissing with an empty input leaves the dictionary as it is', async () => {
+		await given('a');
+		const { json } = await sync([''], { mode: 'addMissing' });
+		expect(json).toMatchObject([{ changed: false, count: 1 }]);
+		expect(service.lines()).toEqual([READ]);
+	});
+});
+
+describe('dictionary.sync: dryRun', () => {
+	it('tells what would change, and writes nothing', async () => {
+		await given('a', 'b');
+		service.running().configure({ limitTerms: 1 });
+		const { json } = await sync(['b', 'c'], { dryRun: true });
+		expect(json).toEqual([
+			{
+				changed: true,
+				dryRun: true,
+				added: ['c'],
+				removed: ['a'],
+				unchanged: ['b'],
+				reordered: false,
+				count: 2,
+				chars: 2,
+				limit_chars: 20_000,
+				limit_terms: 1,
+				ignored_terms: ['c'],
+			},
+		]);
+		expect(service.lines()).toEqual([READ]);
+		expect(await stored()).toEqual(['a', 'b']);
+	});
+});
+
+describe('dictionary.sync: output', () => {
+	it('added, removed, unchanged, count, chars, the limits, and the terms that are ignored', async () => {
+		await given('old', 'kept');
+		service.running().configure({ limitTerms: 2 });
+		const { json } = await sync(['kept', 'Анна', '😀']);
+		expect(json).toEqual([
+			{
+				changed: true,
+				dryRun: false,
+				added: ['Анна', '😀'],
+				removed: ['old'],
+				unchanged: ['kept'],
+				reordered: false,
+				count: 3,
+				chars: 9,
+				limit_chars: 20_000,
+				limit_terms: 2,
+				ignored_terms: ['😀'],
+			},
+		]);
+	});
+
+	it.each(['message', 'empty'] as const)(
+		'is the same where PUT answers in the shape "%s"',
+		async (dictionaryAnswer) => {
+			await given('a');
+			const { json: whole } = await sync(['b', 'c']);
+			await given('a');
+			service.running().configure({ shapes: { dictionaryAnswer } });
+			const { json } = await sync(['b', 'c']);
+			expect(json).toEqual(whole);
+		},
+	);
+});
+
+describe('dictionary.sync: an empty input never wipes the dictionary', () => {
+	it.each([[[]], [['']], [[null, undefined, '  ']]])(
+		'terms %j are refused before anything is sent',
+		async (terms) => {
+			await given('a');
+			const { error } = await sync(terms.length > 0 ? terms : [[]]);
+			expect(error).toMatchObject(
+				failureOf(0, "'Terms' has no term in any input item, so the dictionary was left as it is"),
+			);
+			expect(error?.description).toContain("'Allow Empty'");
+			expect(service.lines()).toEqual([]);
+			expect(await stored()).toEqual(['a']);
+		},
+	);
+
+	it('a misspelled field is such an input', async () => {
+		await given('a');
+		const { error } = await sync(['b'], { terms: '={{ $json.trem }}' });
+		expect(error?.message).toContain("'Terms' has no term");
+		expect(await stored()).toEqual(['a']);
+	});
+
+	it('unless the user says so explicitly', async () => {
+		await given('a', 'b');
+		const { json } = await sync([''], { options: { allowEmpty: true } });
+		expect(service.lines()).toEqual([READ, WRITE]);
+		expect(await stored()).toEqual([]);
+		expect(json).toMatchObject([{ changed: true, removed: ['a', 'b'], count: 0, chars: 0 }]);
+	});
+});
+
+describe('dictionary.sync: 20 000 characters', () => {
+	it('are counted as the service counts, over all items, and accepted', async () => {
+		const { error } = await sync(['😀'.repeat(10_000), 'x'.repeat(10_000)]);
+		expect(error).toBeUndefined();
+		expect(await stored()).toHaveLength(2);
+	});
+
+	it('more are refused before writing; nothing is cut', async () => {
+		await given('a');
+		const { error } = await sync(['x'.repeat(10_000), 'y'.repeat(10_001)]);
+		expect(error).toMatchObject(
+			failureOf(0, 'The dictionary would have 20001 characters, but it holds at most 20000'),
+		);
+		expect(service.lines()).toEqual([READ]);
+		expect(await stored()).toEqual(['a']);
+	});
+
+	it('addMissing counts what is there as well', async () => {
+		await given('x'.repeat(15_000));
+		const { error } = await sync(['y'.repeat(5_001)], { mode: 'addMissing' });
+		expect(error?.message).toContain('20001 characters');
+		expect(service.lines()).toEqual([READ]);
+	});
+});
+
+describe("dictionary.sync: a team member who inherits the owner's list", () => {
+	beforeEach(() => service.running().configure({ teamOwnerTerms: ['OKR', 'n8n'] }));
+
+	it('is told so', async () => {
+		const { json } = await sync(['n8n', 'own']);
+		expect(json).toMatchObject([
+			{
+				inherited_from_team_owner: true,
+				note: expect.stringContaining("The owner's list itself is never changed"),
+				added: ['own'],
+				removed: ['OKR'],
+			},
+		]);
+		expect(await stored()).toEqual(['n8n', 'own']);
+	});
+
+	it('addMissing starts from that list, so that none of its terms is lost', async () => {
+		await sync(['own'], { mode: 'addMissing' });
+		expect(await stored()).toEqual(['OKR', 'n8n', 'own']);
+	});
+
+	it('has nothing to wipe: the list stays in force', async () => {
+		const { json } = await sync([''], { options: { allowEmpty: true } });
+		expect(json).toMatchObject([{ changed: false, removed: [], unchanged: ['OKR', 'n8n'] }]);
+		expect(service.lines()).toEqual([READ]);
+	});
+
+	it('others are told nothing of it', async () => {
+		service.running().configure({ teamOwnerTerms: undefined });
+		const { json } = await sync(['a']);
+		expect(json[0]).not.toHaveProperty('note');
+		expect(json[0]).not.toHaveProperty('inherited_from_team_owner');
+	});
+});
+
+describe('dictionary.sync: failures', () => {
+	const BROKEN = "={{ $json.term ?? $('No such node').first().json.term }}";
+
+	it('an item whose expression cannot be evaluated stops the sync before anything is sent', async () => {
+		await given('a');
+		const { error } = await sync(['b', null], { terms: BROKEN });
+		expect(error?.context).toMatchObject({ itemIndex: 1 });
+		expect(service.lines()).toEqual([]);
+	});
+
+	it('On Error = Continue: it is not synced without the terms of an item that cannot be read', async () => {
+		await given('a');
+		const node = { onError: 'continueRegularOutput' as const };
+		const { json } = await sync(['b', null], { terms: BROKEN }, { node });
+		expect(json).toEqual([
+			{ error: expect.stringContaining("'Terms' of item 1 cannot be read: Referenced node") },
+			{ error: expect.stringContaining("Referenced node doesn't exist") },
+		]);
+		expect(await stored()).toEqual(['a']);
+	});
+
+	it('On Error = Continue: nor of one that holds something else', async () => {
+		await given('a');
+		const node = { onError: 'continueRegularOutput' as const };
+		const { items, error } = await sync(['b', { row: 1 }], {}, { node });
+		expect(error).toBeUndefined();
+		expect(items.map(({ json }) => json)).toEqual([
+			{ error: expect.stringContaining('not a term in item 1') },
+			{ error: expect.stringContaining('not a term in item 1') },
+		]);
+		expect(await stored()).toEqual(['a']);
+	});
+
+	it('On Error = Continue: a refusal of the service is one error item, paired with all', async () => {
+		service.running().fault({ match: { method: 'GET' }, action: { kind: 'respond', status: 401 } });
+		const node = { onError: 'continueRegularOutput' as const };
+		const { items } = await sync(['a', 'b'], {}, { node });
+		expect(items).toMatchObject([
+			{
+				json: { error: expect.stringContaining('API key') },
+				pairedItem: [{ item: 0 }, { item: 1 }],
+			},
+		]);
+	});
+
+	it('a connection that breaks is tried again, since a repeated PUT changes nothing', async () => {
+		service.running().fault({
+			match: { method: 'PUT' },
+			action: { kind: 'cut', when: 'afterProcessing' },
+			times: 1,
+		});
+		const { error, json } = await sync(['a']);
+		expect(error).toBeUndefined();
+		expect(json).toMatchObject([{ added: ['a'], count: 1 }]);
+		expect(service.lines()).toEqual([READ, WRITE, WRITE]);
+	});
+});

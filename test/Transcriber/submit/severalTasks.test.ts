@@ -1,0 +1,257 @@
+/** "Answers" in the contract: a list where an object is documented, as a playlist may be answered. */
+// Also covers eachTask.ts, nodes/shared/api/submission.ts.
+
+import type { INode, INodeExecutionData, INodeParameters } from 'n8n-workflow';
+
+import { STORE } from '../../../nodes/TranscriberTrigger/triggerMemory';
+import { until } from '../../simulator/testing-client';
+import { itemWithFile, itemsOf, serviceForTests } from '../../support/service';
+import { workflowWith } from '../../support/suspended';
+import { deliver, sign } from '../../TranscriberTrigger/client';
+import { TriggerHost } from '../../TranscriberTrigger/host';
+
+const service = serviceForTests();
+
+const waitOptions = { pollInterval: 0.02 };
+const LINK = {
+	resource: 'transcription',
+	operation: 'transcribeUrl',
+	url: 'https://video.example.com/playlist',
+	waitOptions,
+};
+const FILE = { resource: 'transcription', operation: 'transcribeFile', waitOptions };
+const BOT = {
+	resource: 'meeting',
+	operation: 'sendBot',
+	meetingUrl: 'https://meet.example.com/abc',
+	consentAcknowledged: true,
+	waitOptions,
+};
+const CONTINUE: Partial<INode> = { onError: 'continueRegularOutput' };
+const one = () => itemsOf({});
+
+/** Lets the service answer the next submits with these. */
+function answerSubmits(...bodies: unknown[]): void {
+	for (const body of bodies) {
+		service.running().fault({
+			match: { method: 'POST' },
+			action: { kind: 'respond', status: 200, body, readBody: true },
+		});
+	}
+}
+
+async function tasks(count: number): Promise<string[]> {
+	const ids: string[] = [];
+	while (ids.length < count) ids.push(await service.pendingTask());
+	return ids;
+}
+
+const listOf = (ids: string[]) => ids.map((id) => ({ task_id: id, status: 'pending' }));
+const posts = () => service.lines().filter((line) => line.startsWith('POST'));
+const finish = (...ids: string[]) => ids.forEach((id) => service.running().finish(id));
+const pairs = (items: INodeExecutionData[]) =>
+	items.map(({ json, pairedItem }) => [json.task_id ?? json.bot_id, pairedItem]);
+
+describe.each<[string, INodeParameters, () => INodeExecutionData[], 'task_id' | 'bot_id']>([
+	['transcribeFile', FILE, () => [itemWithFile()], 'task_id'],
+	['transcribeUrl', LINK, one, 'task_id'],
+	['sendBot', BOT, one, 'bot_id'],
+])('%s that is answered with several', (_name, parameters, items, field) => {
+	const submit = async (body: unknown) => {
+		answerSubmits(body);
+		const run = { ...parameters, onCompletion: 'returnTask' };
+		return await service.run(run, { items: items() });
+	};
+	const expected = [
+		['a-1', { item: 0 }],
+		['b-2', { item: 0 }],
+	];
+
+	it.each([
+		['a list', [{ [field]: 'a-1' }, { [field]: 'b-2' }]],
+		['bare ids', ['a-1', 'b-2']],
+		['a list under `tasks`', { total: 2, tasks: [{ [field]: 'a-1' }, { [field]: 'b-2' }] }],
+		['bare ids under `data`', { data: ['a-1', 'b-2'] }],
+		['nested ones', [{ task: { [field]: 'a-1' } }, { data: { [field]: 'b-2' } }]],
+	])('outputs each of them, paired: %s', async (_shape, body) => {
+		const { items: output, error } = await submit(body);
+		expect(error).toBeUndefined();
+		expect(pairs(output)).toEqual(expected);
+	});
+
+	it('takes one that is in a list as one', async () => {
+		const { items: output } = await submit([{ [field]: 'a-1' }]);
+		expect(pairs(output)).toEqual(expected.slice(0, 1));
+	});
+
+	it('is an error that names the accepted ones where one has no id', async () => {
+		const { error } = await submit([{ [field]: 'a-1' }, { message: 'This video is private' }]);
+		expect(error?.message).toMatch(/accepted, but without an id/);
+		expect(error?.message).toContain('a-1');
+		expect(error?.description).toContain('This video is private');
+	});
+});
+
+describe('with "Wait for the Transcript (Polling)"', () => {
+	const POLL = { ...LINK, onCompletion: 'poll' };
+
+	it('waits for all of them, and outputs each, paired with its input item', async () => {
+		const ids = await tasks(4);
+		answerSubmits(listOf(ids.slice(0, 3)), listOf(ids.slice(3)));
+		const run = service.run(POLL, { items: itemsOf({ n: 0 }, { n: 1 }) });
+		await until(() => posts().length === 2);
+		finish(...ids);
+		const { items, error } = await run;
+		expect(error).toBeUndefined();
+		expect(items.map(({ json }) => json.status)).toEqual(Array(4).fill('completed'));
+		expect(pairs(items).sort()).toEqual(
+			ids.map((id, index) => [id, { item: index < 3 ? 0 : 1 }]).sort(),
+		);
+	});
+
+	it('names those that are not in the message where one of them fails', async () => {
+		const [a = '', b = ''] = await tasks(2);
+		answerSubmits(listOf([a, b]));
+		const run = service.run(POLL, { items: one() });
+		await until(() => posts().length === 1);
+		service.running().finish(a, { status: 'failed', error: 'Noise' });
+		const { error } = await run;
+		expect(error?.message).toContain(`Task ${a} failed: Noise (task ${b} was accepted`);
+	});
+
+	it('with On Error = Continue one that fails does not hide the transcripts of the others', async () => {
+		const [a = '', b = ''] = await tasks(2);
+		answerSubmits(listOf([a, b]));
+		const run = service.run(POLL, { items: one(), node: CONTINUE });
+		await until(() => posts().length === 1);
+		service.running().finish(a, { status: 'failed', error: 'Noise' });
+		finish(b);
+		const { items } = await run;
+		expect(items.map(({ pairedItem }) => pairedItem)).toEqual([{ item: 0 }, { item: 0 }]);
+		expect(items[0]?.json.error).toContain(`Task ${a} failed: Noise`);
+		expect(items[1]?.json).toMatchObject({ task_id: b, status: 'completed' });
+	});
+
+	it("n8n's Retry takes all of them up", async () => {
+		const ids = await tasks(2);
+		answerSubmits(listOf(ids));
+		const short = { ...waitOptions, timeout: 0.02 };
+		const parameters = { ...POLL, waitOptions: short };
+		const workflow = workflowWith(parameters, service.credentials());
+		const failed = await workflow.start(one());
+		for (const id of ids) expect(failed.error).toContain(id);
+		finish(...ids);
+		const { next, error } = await workflow.retry(failed);
+		expect(error).toBeUndefined();
+		expect(next).toMatchObject(ids.map((id) => ({ task_id: id, status: 'completed' })));
+		expect(posts()).toHaveLength(1);
+	});
+});
+
+describe('with "Wait for the Transcript (Webhook)"', () => {
+	const AWAIT = { ...LINK, onCompletion: 'awaitWebhook' };
+	const secretOf = (id: string) => `secret of ${id}`;
+	const withSecrets = (ids: string[]) =>
+		ids.map((id) => ({ task_id: id, status: 'pending', webhook_secret: secretOf(id) }));
+
+	async function asleep(ids: string[]) {
+		answerSubmits(withSecrets(ids));
+		const workflow = workflowWith(AWAIT, service.credentials());
+		const sleeping = await workflow.start(one());
+		expect({ error: sleeping.error, isAsleep: sleeping.isAsleep }).toEqual({ isAsleep: true });
+		const report = async (id: string, secret = secretOf(id)) => {
+			const raw = JSON.stringify({ task_id: id });
+			return await workflow.deliver(sleeping, raw, sign(raw, secret));
+		};
+		return { workflow, sleeping, report };
+	}
+
+	it('sleeps until the delivery of the last one, each checked with its own secret', async () => {
+		const [a = '', b = ''] = await tasks(2);
+		const { report, sleeping } = await asleep([a, b]);
+		expect(sleeping.saved).not.toContain(secretOf(a));
+		finish(a);
+		expect(await report(a)).toEqual({ status: 200 });
+		finish(b);
+		expect(await report(b, secretOf(a))).toEqual({ status: 401 });
+		const { woken } = await report(b);
+		expect(woken?.error).toBeUndefined();
+		expect(woken?.next).toMatchObject([
+			{ task_id: a, status: 'completed' },
+			{ task_id: b, status: 'completed' },
+		]);
+		expect(posts()).toHaveLength(1);
+	});
+
+	it('names those that have not ended when the time is up', async () => {
+		const [a = '', b = ''] = await tasks(2);
+		const { workflow, sleeping } = await asleep([a, b]);
+		finish(a);
+		const { error } = await workflow.timeIsUp(sleeping);
+		expect(error).toContain(`Not ended within 180 minutes: task ${b}`);
+	});
+});
+
+describe('with "Start Another Workflow When Ready"', () => {
+	let host: TriggerHost;
+	beforeEach(async () => {
+		jest.replaceProperty(STORE, 'settledMs', 100);
+		const parameters = { options: { includeResult: false } };
+		host = await new TriggerHost({ parameters, credentials: service.credentials() }).open();
+	});
+	afterEach(async () => await host.close());
+
+	it('hands the secret of each of them over', async () => {
+		const [a = '', b = ''] = await tasks(2);
+		answerSubmits([
+			{ task_id: a, webhook_secret: 'secret of a' },
+			{ task_id: b, webhook_secret: 'secret of b' },
+		]);
+		const notify = { ...LINK, onCompletion: 'notifyTrigger', triggerUrl: host.url };
+		const { json, error } = await service.run(notify, { items: one() });
+		expect(error).toBeUndefined();
+		expect(json).toEqual([{ task_id: a }, { task_id: b }]);
+		for (const [id, secret] of [
+			[a, 'secret of a'],
+			[b, 'secret of b'],
+		]) {
+			const answer = await deliver(host.url, { task_id: id, status: 'completed' }, secret ?? '');
+			expect(answer.status).toBe(200);
+		}
+		expect(host.executions).toHaveLength(2);
+	});
+});
+
+describe('with "Call a URL When Ready"', () => {
+	it('outputs each with its secret, which the receiver needs', async () => {
+		const answer = [
+			{ task_id: 'a', webhook_secret: 'one' },
+			{ task_id: 'b', webhook_secret: 'two' },
+		];
+		answerSubmits(answer);
+		const webhookUrl = 'https://hooks.example.com/a';
+		const { json } = await service.run({ ...LINK, onCompletion: 'callUrl', webhookUrl });
+		expect(json).toEqual(answer);
+	});
+});
+
+it('what version 1.0.0 has saved of a submission, one answer, is taken up', async () => {
+	const [id = ''] = await tasks(1);
+	const short = { ...waitOptions, timeout: 0.02 };
+	const workflow = workflowWith(
+		{ ...LINK, onCompletion: 'poll', waitOptions: short },
+		service.credentials(),
+	);
+	answerSubmits({ task_id: id, status: 'pending' });
+	const failed = await workflow.start(one());
+	const context = failed.data.executionData?.contextData['node:Transcriber'];
+	if (!context) throw new Error('Nothing was remembered');
+	const answer = { task_id: id, status: 'pending' };
+	const old = { state: 'accepted', at: Date.now(), answer, deliversTo: '' };
+	Object.assign(context, { accepted: { '0:0': old } });
+	finish(id);
+	const { next, error } = await workflow.retry({ saved: workflow.save(failed.data) });
+	expect(error).toBeUndefined();
+	expect(next).toMatchObject([{ task_id: id, status: 'completed' }]);
+	expect(posts()).toHaveLength(1);
+});

@@ -1,0 +1,790 @@
+/** "Every request" in the contract: what the service has accepted is never submitted again. */
+// Also covers askedFor.ts, submissionMemory.ts, submitOnce.ts, takeUp.ts.
+
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+
+import {
+	NodeHelpers,
+	type INode,
+	type INodeExecutionData,
+	type INodeParameters,
+	type IRunExecutionData,
+} from 'n8n-workflow';
+
+import { Transcriber } from '../../../nodes/Transcriber/Transcriber.node';
+import { LIMITS } from '../../../nodes/shared/api/rateLimits';
+import { RETRY } from '../../../nodes/shared/api/retry';
+import type { FaultRule } from '../../simulator/index';
+import { until } from '../../simulator/testing-client';
+import { callTool, runAgent } from '../../support/agent';
+import { selfSignedCertificate } from '../../support/certificate';
+import { runNode, type Outcome, type Run } from '../../support/engine';
+import { shortenRetries } from '../../support/scale';
+import { byId, itemWithFile, itemsOf, serviceForTests } from '../../support/service';
+
+const service = serviceForTests();
+
+const FILE = {
+	resource: 'transcription',
+	operation: 'transcribeFile',
+	onCompletion: 'returnTask',
+};
+const LINK = {
+	resource: 'transcription',
+	operation: 'transcribeUrl',
+	onCompletion: 'returnTask',
+	url: '={{ $json.url ?? "https://files.example.com/talk.mp3" }}',
+};
+const BOT = {
+	resource: 'meeting',
+	operation: 'sendBot',
+	meetingUrl: 'https://meet.example.com/abc',
+	consentAcknowledged: true,
+};
+const threeFiles = () => [1, 2, 3].map((number) => itemWithFile(`recording ${number}`));
+const threeItems = () => itemsOf({}, {}, {});
+
+/** As `runNode` makes it. */
+const NODE: Omit<INode, 'parameters'> = {
+	id: '6f1a4f0e-5b0c-4f5e-9c55-1d2f3a4b5c6d',
+	name: 'Transcriber',
+	type: 'n8n-nodes-transcriber.transcriber',
+	typeVersion: 1,
+	position: [0, 0],
+	credentials: { transcriberApi: { id: '1', name: 'Transcriber API' } },
+};
+
+/** How n8n saves and loads executions. */
+const flatted = jest.requireActual<{
+	parse: (text: string) => IRunExecutionData;
+	stringify: (data: IRunExecutionData) => string;
+}>('flatted');
+
+/** n8n's own Retry On Fail. */
+const RETRY_ON_FAIL = { retryOnFail: true, maxTries: 3, waitBetweenTries: 1 };
+
+interface Submission {
+	name: string;
+	parameters: INodeParameters;
+	items: () => INodeExecutionData[];
+}
+const SUBMISSIONS: Submission[] = [
+	{ name: 'transcribeFile', parameters: FILE, items: threeFiles },
+	{ name: 'transcribeUrl', parameters: LINK, items: threeItems },
+	{ name: 'sendBot', parameters: BOT, items: threeItems },
+];
+const UNKEYED = SUBMISSIONS.slice(1);
+
+function fault(action: FaultRule['action'], more: Partial<FaultRule> = {}): void {
+	service.running().fault({ match: { method: 'POST' }, action, ...more });
+}
+
+/** The ids of everything the service has accepted, oldest first. */
+function accepted(): string[] {
+	const { tasks, bots } = service.running();
+	return [...tasks().reverse(), ...bots()].map(({ id }) => id);
+}
+
+function idsIn({ json }: Outcome): unknown[] {
+	return json.map(({ task_id: taskId, bot_id: botId }) => taskId ?? botId);
+}
+
+function statuses(): Array<number | undefined> {
+	return service.running().requests.map(({ status }) => status);
+}
+
+function keys(): unknown[] {
+	return service.running().requests.map(({ headers }) => headers['idempotency-key']);
+}
+
+beforeEach(() => shortenRetries(500));
+
+describe('the Idempotency-Key of a file', () => {
+	const keyOf = async (more: Partial<Run> = {}, parameters: INodeParameters = {}) => {
+		service.running().requests.length = 0;
+		const items = [itemWithFile()];
+		await service.run({ ...FILE, ...parameters }, { executionId: '77', items, ...more });
+		return keys()[0];
+	};
+
+	it('is there without being asked for, and the same when execution, node, run and item are', async () => {
+		const key = await keyOf();
+		expect(key).toMatch(/^n8n-[0-9a-f]{40}$/);
+		expect(await keyOf()).toBe(key);
+		expect(service.running().tasks()).toHaveLength(1);
+	});
+
+	it('is another one in another execution, node, run, and for another item', async () => {
+		const first = await service.run(FILE, { executionId: '77', items: threeFiles() });
+		const found = keys();
+		await service.run(FILE, { executionId: '77', data: again(first, FILE, threeFiles()) });
+		await service.run(FILE, { executionId: '78', items: threeFiles() });
+		await service.run(FILE, {
+			executionId: '77',
+			items: threeFiles(),
+			node: { id: 'another node' },
+		});
+		expect(found).toHaveLength(3);
+		expect(new Set(keys()).size).toBe(12);
+		expect(service.running().tasks()).toHaveLength(12);
+	});
+
+	it('is the given one where one is given', async () => {
+		expect(await keyOf({}, { options: { idempotencyKey: 'mine' } })).toBe('mine');
+	});
+});
+
+/** What n8n does for "Retry" in the list of executions: a new execution with the data of the failed one. */
+function retried({ data }: Outcome): IRunExecutionData {
+	return saved(data, data.resultData.lastNodeExecuted ?? '');
+}
+
+function saved(data: IRunExecutionData, lastNode: string): IRunExecutionData {
+	const loaded = flatted.parse(flatted.stringify(data));
+	delete loaded.resultData.error;
+	const runs = loaded.resultData.runData[lastNode];
+	if (runs?.at(-1)?.error) runs.pop();
+	return loaded;
+}
+
+/** The same with the currently saved workflow, in which the user has changed the node. */
+function changed(outcome: Outcome, parameters: INodeParameters): IRunExecutionData {
+	const data = retried(outcome);
+	const [entry] = data.executionData?.nodeExecutionStack ?? [];
+	if (entry) entry.node.parameters = withDefaults(parameters);
+	return data;
+}
+
+describe("n8n's Retry of a failed execution, which gets a new id,", () => {
+	const LOST: FaultRule['action'] = { kind: 'cut', when: 'afterProcessing' };
+
+	it.each([{}, { options: { idempotencyKey: '={{ $execution.id }}' } }])(
+		'sends a file whose answer was lost with the key that it was sent with before: %j',
+		async (more) => {
+			jest.replaceProperty(RETRY, 'patienceWhenBroken', 0);
+			fault(LOST);
+			const parameters = { ...FILE, ...more };
+			const first = await service.run(parameters, { items: [itemWithFile()], executionId: '41' });
+			expect(first.error).toBeDefined();
+			const second = await service.run(parameters, { data: retried(first), executionId: '42' });
+			expect(keys()).toHaveLength(2);
+			expect(new Set(keys()).size).toBe(1);
+			expect(idsIn(second)).toEqual(accepted());
+		},
+	);
+
+	it('keeps that key also when the last of several attempts was refused for certain', async () => {
+		fault(LOST);
+		fault({ kind: 'respond', status: 422 });
+		const first = await service.run(FILE, { items: [itemWithFile()], executionId: '41' });
+		expect(first.error).toMatchObject({ httpCode: '422' });
+		const second = await service.run(FILE, { data: retried(first), executionId: '42' });
+		expect(accepted()).toHaveLength(1);
+		expect(idsIn(second)).toEqual(accepted());
+	});
+
+	it.each(UNKEYED)('does not send $name again, whose answer was lost', async ({ parameters }) => {
+		fault(LOST);
+		const first = await service.run(parameters, { items: itemsOf({}), executionId: '41' });
+		const second = await service.run(parameters, { data: retried(first), executionId: '42' });
+		expect(second.error?.message).toMatch(/^It is not known whether the service accepted/);
+		expect(accepted()).toHaveLength(1);
+	});
+
+	it.each(SUBMISSIONS)('takes up what was accepted of $name', async ({ parameters, items }) => {
+		fault({ kind: 'respond', status: 422 }, { skip: 1, times: 1 });
+		const first = await service.run(parameters, { items: items(), executionId: '41' });
+		const second = await service.run(parameters, { data: retried(first), executionId: '42' });
+		expect(statuses().sort()).toEqual([200, 200, 200, 422]);
+		expect(idsIn(second).sort()).toEqual(accepted().sort());
+	});
+});
+
+describe("n8n's Retry with the currently saved workflow", () => {
+	const failed = async (parameters: INodeParameters, items: INodeExecutionData[]) => {
+		const waiting = { onCompletion: 'poll', waitOptions: { pollInterval: 0.01, timeout: 0.001 } };
+		const outcome = await service.run({ ...parameters, ...waiting }, { items, executionId: '41' });
+		expect(outcome.error?.message).toContain(accepted()[0]);
+		return outcome;
+	};
+	const retry = async (outcome: Outcome, parameters: INodeParameters, more: Partial<Run> = {}) =>
+		await service.run(parameters, {
+			data: changed(outcome, parameters),
+			executionId: '42',
+			...more,
+		});
+
+	it.each<[string, INodeParameters, INodeParameters]>([
+		['the link', LINK, { url: 'https://files.example.com/other.mp3' }],
+		['the language', LINK, { language: 'en' }],
+		['an option', LINK, { options: { prompt: 'OKR' } }],
+		['the meeting', BOT, { meetingUrl: 'https://meet.example.com/other' }],
+		['the start', BOT, { startAt: "={{ $now.plus(1, 'hour') }}" }],
+		['the operation', LINK, BOT],
+	])(
+		'does not pass the earlier task off as that of a changed item: %s',
+		async (_what, parameters, change) => {
+			const first = await failed(parameters, itemsOf({}));
+			const { error, json } = await retry(first, { ...parameters, ...change });
+			expect(json).toEqual([]);
+			expect(error?.message).toMatch(/^This item was changed after (task|bot) /);
+			expect(error?.message).toContain(accepted()[0]);
+			expect(error?.description).toMatch(/Wait Until Finished.*new execution/);
+			expect(accepted()).toHaveLength(1);
+		},
+	);
+
+	it('does not pass the task of one file off as that of another', async () => {
+		const item = itemWithFile('recording 1', { property: 'one' });
+		const two = itemWithFile('recording 2', { property: 'two' });
+		const both = { ...item, binary: { ...item.binary, ...two.binary } };
+		const first = await failed({ ...FILE, binaryPropertyName: 'one' }, [both]);
+		const { error } = await retry(first, { ...FILE, binaryPropertyName: 'two' });
+		expect(error?.message).toMatch(/^This item was changed after task /);
+		expect(accepted()).toHaveLength(1);
+	});
+
+	it.each<[string, INodeParameters, INodeParameters]>([
+		['what is done with the transcript', LINK, { onCompletion: 'returnTask' }],
+		['an option that is nothing', LINK, { options: { prompt: '={{ "" }}' } }],
+		['blanks', LINK, { url: ' https://files.example.com/talk.mp3 ' }],
+		['the Idempotency Key', FILE, { options: { idempotencyKey: 'new' } }],
+	])(
+		'takes up what was accepted where only this was changed: %s',
+		async (_, parameters, change) => {
+			const first = await failed(parameters, parameters === FILE ? [itemWithFile()] : itemsOf({}));
+			const outcome = await retry(first, { ...parameters, onCompletion: 'returnTask', ...change });
+			expect(outcome.error).toBeUndefined();
+			expect(idsIn(outcome)).toEqual(accepted());
+		},
+	);
+
+	it('does not take the clock for a change', async () => {
+		const parameters = { ...BOT, startAt: "={{ $now.plus(1, 'hour').toISO() }}" };
+		fault({ kind: 'respond', status: 422 }, { skip: 1, times: 1 });
+		const first = await service.run(parameters, { items: itemsOf({}, {}), executionId: '41' });
+		expect(first.error).toBeDefined();
+		const outcome = await retry(first, parameters);
+		expect(outcome.error).toBeUndefined();
+		expect(idsIn(outcome).sort()).toEqual(accepted().sort());
+		expect(accepted()).toHaveLength(2);
+	});
+
+	it('sends nothing for the other items either, and names what is accepted for them', async () => {
+		fault({ kind: 'respond', status: 422 }, { skip: 2, times: 1 });
+		const links = itemsOf({ url: 'https://a.example.com/1' }, { url: 'https://a.example.com/2' });
+		const items = [...links, ...itemsOf({ url: 'https://a.example.com/3' })];
+		const first = await service.run(LINK, { items, executionId: '41' });
+		const before = accepted();
+		const url = '={{ $json.url.replace("/1", "/other") }}';
+		const { error } = await retry(first, { ...LINK, url });
+		expect(error?.context.itemIndex).toBe(0);
+		for (const id of before) expect(`${error?.message} ${error?.description}`).toContain(id);
+		expect(accepted()).toEqual(before);
+	});
+
+	it.each([
+		['another address', { onCompletion: 'callUrl', webhookUrl: 'https://hooks.example.com/a' }],
+		['no address', { onCompletion: 'returnTask' }],
+	])(
+		'says so where the service reports to %s than Call a URL now asks for',
+		async (_what, completion) => {
+			fault({ kind: 'respond', status: 422 }, { skip: 1, times: 1 });
+			const first = await service.run(
+				{ ...LINK, ...completion },
+				{ items: itemsOf({}, {}), executionId: '41' },
+			);
+			const other = { onCompletion: 'callUrl', webhookUrl: 'https://hooks.example.com/b?key=hush' };
+			const { error } = await retry(first, { ...LINK, ...other });
+			expect(error?.message).toMatch(/^The service reports task .* to .*'Webhook URL'/);
+			expect(error?.message).toContain(accepted()[0]);
+			expect(`${error?.message} ${error?.description}`).not.toContain('hush');
+			expect(accepted()).toHaveLength(1);
+		},
+	);
+
+	it('goes on with Call a URL where the address is the same', async () => {
+		fault({ kind: 'respond', status: 422 }, { skip: 1, times: 1 });
+		const call = { onCompletion: 'callUrl', webhookUrl: ' https://hooks.example.com/a ' };
+		const first = await service.run({ ...LINK, ...call }, { items: itemsOf({}, {}) });
+		const outcome = await retry(first, { ...LINK, ...call, webhookUrl: call.webhookUrl.trim() });
+		expect(outcome.error).toBeUndefined();
+		expect(accepted()).toHaveLength(2);
+	});
+});
+
+describe.each(SUBMISSIONS)('$name, accepted without an id,', ({ parameters, items }) => {
+	const one = () => items().slice(0, 1);
+
+	it.each(['poll', 'returnTask', 'awaitWebhook'])(
+		'is an error with onCompletion %s, and is not submitted again',
+		async (onCompletion) => {
+			fault({ kind: 'respond', status: 200, body: { status: 'pending' }, readBody: true });
+			const asked = { ...parameters, onCompletion };
+			const first = await service.run(asked, { items: one(), node: RETRY_ON_FAIL });
+			expect(first.error?.message).toMatch(/accepted, but without an id/);
+			expect(first.error?.description).toMatch(/not submitted again/);
+			const second = await service.run(asked, { data: retried(first), executionId: '42' });
+			expect(second.error?.message).toMatch(/accepted, but without an id/);
+			expect(service.lines()).toHaveLength(1);
+		},
+	);
+
+	it('shows what the service answered, shortened and without secrets', async () => {
+		const secret = { webhook_secret: 'hush', deep: { webhook_secret: 'hush' } };
+		const body = { reference: 'REF-1', key: 'test-api-key', ...secret, more: 'x'.repeat(5000) };
+		fault({ kind: 'respond', status: 200, body, readBody: true }, { times: 9 });
+		for (const onCompletion of ['returnTask', 'callUrl']) {
+			const webhookUrl = 'https://hooks.example.com/a';
+			const asked = { ...parameters, onCompletion, webhookUrl };
+			const { error } = await service.run(asked, { items: one() });
+			expect(error?.description).toContain('REF-1');
+			expect(error?.description?.length).toBeLessThan(1000);
+			expect(JSON.stringify([error?.message, error?.description])).not.toMatch(/hush|test-api-key/);
+		}
+	});
+
+	it.each([null, '', {}, [], true])('where the id is %j', async (id) => {
+		const body = { task_id: id, bot_id: id, status: 'pending' };
+		fault({ kind: 'respond', status: 200, body, readBody: true });
+		const { error } = await service.run(parameters, { items: one() });
+		expect(error?.message).toMatch(/accepted, but without an id/);
+	});
+
+	it('but an id that is a number is one', async () => {
+		const body = { [parameters === BOT ? 'bot_id' : 'task_id']: 4711, status: 'pending' };
+		fault({ kind: 'respond', status: 200, body, readBody: true });
+		const outcome = await service.run(
+			{ ...parameters, onCompletion: 'returnTask' },
+			{ items: one() },
+		);
+		expect(outcome.json).toEqual([body]);
+	});
+});
+
+describe.each(SUBMISSIONS)('$name takes the id', ({ name, parameters, items }) => {
+	const field = name === 'sendBot' ? 'bot_id' : 'task_id';
+	it.each([
+		['that comes bare', '"abc-123"', { [field]: 'abc-123' }],
+		['that is a bare number', '4711', { [field]: 4711 }],
+		['under `data`', { data: { [field]: 'a', status: 'x' } }, { [field]: 'a', status: 'x' }],
+		['under `task`', { ok: true, task: { [field]: 'a' } }, { ok: true, [field]: 'a' }],
+		['under `result`', { result: 'abc-1' }, { [field]: 'abc-1' }],
+	])('%s', async (_where, body, expected) => {
+		fault({ kind: 'respond', status: 200, body, readBody: true });
+		const more = { ...parameters, onCompletion: 'returnTask' };
+		const { json, error } = await service.run(more, { items: items().slice(0, 1) });
+		expect(error).toBeUndefined();
+		expect(json).toEqual([expected]);
+	});
+});
+
+describe('the error of an item', () => {
+	it('says nothing of Retry On Fail where no other item was accepted', async () => {
+		const waiting = { onCompletion: 'poll', waitOptions: { pollInterval: 0.01, timeout: 0.001 } };
+		const { error } = await service.run({ ...LINK, ...waiting }, { items: itemsOf({}) });
+		expect(error?.message).toContain(accepted()[0]);
+		expect(error?.description).not.toContain('Already accepted');
+	});
+
+	it('comes at once where the node stops on errors, and names the tasks that go on as something to take up', async () => {
+		const waiting = { onCompletion: 'poll', waitOptions: { pollInterval: 0.01 } };
+		const run = service.run({ ...LINK, ...waiting }, { items: threeItems() });
+		await until(() => accepted().length === 3);
+		const [failed = '', ...others] = accepted();
+		service.running().finish(failed, { status: 'failed', error: 'Noise' });
+		// The others never end.
+		const { error } = await run;
+		expect(error?.message).toContain(`Task ${failed} failed: Noise`);
+		for (const id of others) expect(error?.description).toContain(`task ${id}`);
+		expect(error?.description).not.toContain(failed);
+		expect(error?.description).toContain('Retry On Fail takes these up');
+	});
+
+	it.each([
+		['task', 'taskId'],
+		['meeting', 'botId'],
+	])('of %s.wait comes at once where the node stops on errors', async (resource, name) => {
+		const ids =
+			resource === 'task' ? [await service.pendingTask(), await service.pendingTask()] : [];
+		while (resource === 'meeting' && ids.length < 2) ids.push(await service.bot());
+		const [first = '', second = ''] = ids;
+		const parameters = {
+			resource,
+			operation: 'wait',
+			[name]: resource === 'task' ? byId('={{ $json.id }}') : '={{ $json.id }}',
+			waitOptions: { pollInterval: 0.01 },
+		};
+		const run = service.run(parameters, { items: itemsOf({ id: first }, { id: second }) });
+		await until(() => service.lines().length > 2);
+		if (resource === 'meeting') service.running().endMeeting(second);
+		const task =
+			service
+				.running()
+				.tasks()
+				.at(resource === 'task' ? 0 : -1)?.id ?? '';
+		service.running().finish(task, { status: 'failed', error: 'Noise' });
+		const { error } = await run;
+		expect(error?.message).toContain(`Task ${task} failed: Noise`);
+		expect(error?.context.itemIndex).toBe(1);
+	});
+});
+
+describe.each(SUBMISSIONS)('Retry On Fail of $name', ({ parameters, items }) => {
+	it('submits what failed and not what was accepted', async () => {
+		fault({ kind: 'respond', status: 422 }, { skip: 1, times: 1 });
+		const outcome = await service.run(parameters, { items: items(), node: RETRY_ON_FAIL });
+		expect(outcome.error).toBeUndefined();
+		expect(statuses().sort()).toEqual([200, 200, 200, 422]);
+		expect(accepted()).toHaveLength(3);
+		expect(idsIn(outcome).sort()).toEqual(accepted().sort());
+	});
+
+	it('tries again what was refused for certain, as often as n8n is told to', async () => {
+		fault({ kind: 'respond', status: 422 }, { times: 100 });
+		const { error } = await service.run(parameters, { items: items(), node: RETRY_ON_FAIL });
+		expect(error).toMatchObject({ httpCode: '422' });
+		expect(statuses()).toEqual(Array(9).fill(422));
+	});
+
+	it('with On Error = Continue keeps each item’s own outcome, and submits nothing twice', async () => {
+		fault({ kind: 'respond', status: 422 }, { times: 1 });
+		const node: Partial<INode> = { ...RETRY_ON_FAIL, onError: 'continueRegularOutput' };
+		const outcome = await service.run(parameters, { items: items(), node });
+		expect(outcome.json).toHaveLength(3);
+		expect(accepted().length).toBeLessThanOrEqual(3);
+		expect(statuses().filter((status) => status === 200)).toHaveLength(accepted().length);
+	});
+});
+
+describe.each(SUBMISSIONS)('$name', ({ parameters, items }) => {
+	it('names what was accepted in the error of the item that failed', async () => {
+		fault({ kind: 'respond', status: 422 }, { skip: 1, times: 1 });
+		const { error } = await service.run(parameters, { items: items() });
+		expect(accepted()).toHaveLength(2);
+		for (const id of accepted()) expect(error?.description).toContain(id);
+		expect(error?.description).toMatch(/Already accepted by the service: item \d: (task|bot) /);
+	});
+
+	it('remembers what was accepted also when n8n has saved and loaded the execution', async () => {
+		fault({ kind: 'respond', status: 422 }, { skip: 1, times: 1 });
+		const failed = await service.run(parameters, { items: items() });
+		const data = again(failed, parameters, items(), { anew: true });
+		const loaded = flatted.parse(flatted.stringify(data));
+		const outcome = await service.run(parameters, { data: loaded });
+		expect(outcome.error).toBeUndefined();
+		expect(statuses().sort()).toEqual([200, 200, 200, 422]);
+		expect(idsIn(outcome).sort()).toEqual(accepted().sort());
+	});
+
+	it('submits again in another run of a loop, and in another node of the execution', async () => {
+		const first = await service.run(parameters, { items: items() });
+		const second = await service.run(parameters, { data: again(first, parameters, items()) });
+		expect(accepted()).toHaveLength(6);
+		const node = { name: 'Another', id: 'another node' };
+		await service.run(parameters, { node, data: again(second, parameters, items(), { node }) });
+		expect(accepted()).toHaveLength(9);
+	});
+
+	it('submits again in another execution', async () => {
+		await service.run(parameters, { items: items() });
+		await service.run(parameters, { items: items() });
+		expect(accepted()).toHaveLength(6);
+	});
+
+	it('takes up a task that it had waited for in vain', async () => {
+		const waiting = {
+			...parameters,
+			onCompletion: 'poll',
+			waitOptions: { pollInterval: 0.01, timeout: 0.001 },
+		};
+		const { error } = await service.run(waiting, {
+			items: [items()[0] ?? { json: {} }],
+			node: RETRY_ON_FAIL,
+		});
+		expect(error?.message).toContain('has not ended within');
+		expect(accepted()).toHaveLength(1);
+		expect(error?.message).toContain(accepted()[0]);
+	});
+});
+
+describe.each(UNKEYED)('$name, whose answer got lost,', ({ parameters }) => {
+	const one = itemsOf({});
+
+	it.each<[string, FaultRule['action']]>([
+		['the connection broke after it was accepted', { kind: 'cut', when: 'afterProcessing' }],
+		['the connection broke before its body was read', { kind: 'cut', when: 'beforeBody' }],
+		['a gateway answered in place of the service', { kind: 'respond', status: 502 }],
+		['the service had an internal fault', { kind: 'respond', status: 500 }],
+		['something answered that is not the service', { kind: 'respond', status: 200, body: '<p>' }],
+		...[300, 301, 302, 303].map((status): [string, FaultRule['action']] => [
+			`a redirect with ${status}, which may follow what was carried out`,
+			{ kind: 'redirect', location: '/api/v1/tasks/abc', status },
+		]),
+		['a proxy gave up waiting', { kind: 'respond', status: 408 }],
+	])('is not sent again by Retry On Fail: %s', async (_why, action) => {
+		fault(action);
+		const { error } = await service.run(parameters, { items: one, node: RETRY_ON_FAIL });
+		// The last look of an earlier test may still be on its way.
+		expect(service.lines().filter((line) => line.startsWith('POST'))).toHaveLength(1);
+		expect(error?.message).toMatch(/^It is not known whether the service accepted this item/);
+		expect(error?.description).toMatch(/Look in your account at the service/);
+	});
+
+	it.each([307, 308])('is sent again after a redirect with %d', async (status) => {
+		fault({ kind: 'redirect', location: '/elsewhere', status });
+		const { error } = await service.run(parameters, { items: one, node: RETRY_ON_FAIL });
+		expect(error).toBeUndefined();
+		expect(accepted()).toHaveLength(1);
+	});
+
+	it.each([1, 2, 3, 4, 5, 6])(
+		'is sent where the credential could not be read before, and now can: reading %d',
+		async (fails) => {
+			const { baseUrl, apiKey } = service.credentials();
+			let reads = 0;
+			const credentials = Object.defineProperty({ baseUrl, apiKey }, 'apiKey', {
+				enumerable: true,
+				get: () => {
+					reads += 1;
+					// A code that a broken connection to the service would have too.
+					const failure = new Error('Connection terminated unexpectedly');
+					if (reads === fails) throw Object.assign(failure, { code: 'ECONNRESET' });
+					return apiKey;
+				},
+			});
+			const node = RETRY_ON_FAIL;
+			const { error } = await service.run(parameters, { credentials, items: one, node });
+			expect(error).toBeUndefined();
+			expect(accepted()).toHaveLength(1);
+		},
+	);
+
+	it('names a blank API key as what is wrong, also when it is tried again', async () => {
+		const credentials = service.credentials({ apiKey: ' ' });
+		const { error } = await service.run(parameters, {
+			credentials,
+			items: one,
+			node: RETRY_ON_FAIL,
+		});
+		expect(error?.message).toMatch(/^The 'API Key' of the credential is empty/);
+		expect(service.lines()).toEqual([]);
+	});
+
+	it('shows the beginning of an answer that cannot be read, without its secret', async () => {
+		const body = '{"task_id": "paid-1", "webhook_secret": "hush", "status"';
+		fault({ kind: 'respond', status: 200, body });
+		const { error } = await service.run(parameters, { items: one });
+		expect(error?.description).toContain('paid-1');
+		expect(JSON.stringify(error)).not.toContain('hush');
+	});
+
+	it('tells to look before running again, and keeps the words of the service', async () => {
+		fault({ kind: 'respond', status: 500 });
+		const { error } = await service.run(parameters, { items: one });
+		expect(error?.message).toMatch(/^The service has an internal fault/);
+		expect(error?.description).toMatch(
+			/Look in your account at the service .*HTTP 500: “Simulated fault”/,
+		);
+	});
+
+	it('is sent again where the certificate is not trusted: nothing was sent', async () => {
+		const requests: string[] = [];
+		const server = createServer(selfSignedCertificate(), ({ url }) => requests.push(String(url)));
+		await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+		const { port } = server.address() as AddressInfo;
+		const { error } = await runNode({
+			parameters,
+			credentials: { baseUrl: `https://127.0.0.1:${port}`, apiKey: 'any key' },
+			node: RETRY_ON_FAIL,
+		});
+		server.close();
+		// The second try would not be known for what it is, had the first one counted as sent.
+		expect(error?.message).toMatch(/^No secure connection to the service can be made/);
+		expect(requests).toEqual([]);
+	});
+
+	it('is not sent again where TLS broke off: that can come after the request', async () => {
+		const { error } = await runNode({
+			parameters,
+			credentials: { baseUrl: service.running().url.replace('http:', 'https:'), apiKey: 'any key' },
+			node: RETRY_ON_FAIL,
+		});
+		expect(error?.message).toMatch(/^It is not known whether the service accepted this item/);
+	});
+
+	it('is sent again where the request has never left', async () => {
+		const { error } = await runNode({
+			parameters,
+			credentials: { baseUrl: 'http://127.0.0.1:1', apiKey: 'any key' },
+			node: RETRY_ON_FAIL,
+		});
+		expect(error?.message).toMatch(/^The service cannot be reached/);
+	});
+});
+
+it('what was cancelled while it waited for its turn is not taken for sent', async () => {
+	jest.replaceProperty(LIMITS, 'windowMs', 5000);
+	const items = itemsOf(...Array.from({ length: 12 }, () => ({})));
+	// An answer that is still on its way when the execution ends would not be known.
+	const cancelWhen = () =>
+		service.running().requests.filter(({ status, at }) => status === 200 && Date.now() - at > 2000)
+			.length === 10;
+	const cancelled = await service.run(LINK, { items, cancelWhen });
+	jest.replaceProperty(LIMITS, 'windowMs', 0);
+	expect(accepted()).toHaveLength(10);
+	const outcome = await service.run(LINK, {
+		data: again(cancelled, LINK, items, { anew: true }),
+	});
+	expect(outcome.error).toBeUndefined();
+	expect(accepted()).toHaveLength(12);
+	expect(idsIn(outcome).sort()).toEqual(accepted().sort());
+});
+
+it('with Execute Once the first item is submitted, and only that', async () => {
+	const { json } = await service.run(LINK, { items: threeItems(), node: { executeOnce: true } });
+	expect(json).toHaveLength(1);
+	expect(accepted()).toHaveLength(1);
+});
+
+describe('as a tool of an AI agent', () => {
+	const call = async (
+		calls: Array<{ url: string }>,
+		more: { node?: Partial<INode>; agentItems?: number } = {},
+	) => {
+		const { url: baseUrl, apiKey } = service.running();
+		const parameters = { ...LINK, url: "={{ $fromAI('url', 'link', 'string') }}" };
+		return await callTool({ credentials: { baseUrl, apiKey }, parameters, calls, ...more });
+	};
+	const talk = { url: 'https://files.example.com/talk.mp3' };
+	const other = { url: 'https://files.example.com/other.mp3' };
+
+	it('submits what each call asks for, also where the agent has several items', async () => {
+		const answers = await call([talk, other], { agentItems: 3 });
+		expect(accepted()).toHaveLength(2);
+		accepted().forEach((id, index) => expect(answers[index]).toContain(id));
+	});
+
+	it('gives a repeated call what the first one has', async () => {
+		const answers = await call([talk, talk]);
+		expect(accepted()).toHaveLength(1);
+		expect(answers[1]).toBe(answers[0]);
+	});
+
+	/** As an agent calls it that may choose the meeting and, where it is asked to, the time. */
+	const meetingTool = (startAt: string) => ({
+		credentials: service.credentials(),
+		parameters: {
+			...BOT,
+			meetingUrl: "={{ $fromAI('url', 'link', 'string') }}",
+			startAt,
+		},
+	});
+	const meeting = { url: 'https://meet.example.com/abc' };
+	const STARTS = [
+		"={{ $now.plus(1, 'hour').toISO() }}",
+		"={{ $now.plus(1, 'hour') }}",
+		'={{ new Date(Date.now() + 3600000).toISOString() }}',
+		'={{ DateTime.now().plus({ hours: 1 }).plus(Math.random() * 1000).toISO() }}',
+	];
+
+	it.each(STARTS)(
+		'knows a repeated call by what the model says, not by the clock: %s',
+		async (startAt) => {
+			const answers = await callTool({ ...meetingTool(startAt), calls: [meeting, meeting] });
+			expect(accepted()).toHaveLength(1);
+			expect(answers[1]).toBe(answers[0]);
+		},
+	);
+
+	it('takes a time that the model says for another call, whatever the clock has to do with it', async () => {
+		const startAt = "={{ $now.plus($fromAI('hours', 'hours from now', 'number'), 'hours') }}";
+		const calls = [1, 2, 2].map((hours) => ({ ...meeting, hours }));
+		await callTool({ ...meetingTool(startAt), calls });
+		expect(accepted()).toHaveLength(2);
+	});
+
+	it.each(STARTS)('run by the engine of n8n 2, the same: %s', async (startAt) => {
+		const node = { rewireOutputLogTo: 'ai_tool' } as Partial<INode>;
+		const parameters = { ...BOT, startAt };
+		const call = (toolCallId: string) => itemsOf({ ...meeting, toolCallId });
+		const first = await service.run(parameters, { items: call('call_1'), node });
+		const second = await service.run(parameters, {
+			data: again(first, parameters, call('call_2'), { node }),
+			node,
+		});
+		expect(accepted()).toHaveLength(1);
+		const output = second.data.resultData.runData['Transcriber']?.at(-1)?.data;
+		expect(JSON.stringify(output)).toContain(accepted()[0]);
+	});
+
+	it("knows in n8n's Retry of the execution what the calls before have made", async () => {
+		const tool = { ...meetingTool(STARTS[0] ?? ''), calls: [meeting] };
+		const first = await runAgent({ ...tool, fails: true });
+		const { answers, data } = await runAgent({ ...tool, data: saved(first.data, 'Agent') });
+		expect(data.resultData.error).toBeUndefined();
+		expect(answers).toEqual(first.answers);
+		expect(accepted()).toHaveLength(1);
+	});
+
+	it('run by the engine of n8n 2: the same call is not sent again while its answer is unknown', async () => {
+		const node = { rewireOutputLogTo: 'ai_tool' } as Partial<INode>;
+		const first = await service.run(LINK, { items: itemsOf(talk), node });
+		const second = await service.run(LINK, {
+			data: again(first, LINK, itemsOf(talk), { node }),
+			node,
+		});
+		fault({ kind: 'cut', when: 'afterProcessing' });
+		const third = await service.run(LINK, {
+			data: again(second, LINK, itemsOf(other), { node }),
+			node,
+		});
+		await service.run(LINK, { data: again(third, LINK, itemsOf(other), { node }), node });
+		expect(accepted()).toHaveLength(2);
+		expect(service.lines()).toHaveLength(2);
+	});
+
+	it('does not send again what may have been accepted', async () => {
+		fault({ kind: 'cut', when: 'afterProcessing' });
+		const [first, second] = await call([talk, talk]);
+		expect(service.lines()).toHaveLength(1);
+		expect(first).toMatch(/broke before it answered.*what_to_do.*could cost twice/);
+		expect(second).toMatch(/It is not known whether the service accepted this item/);
+	});
+});
+
+/** The execution as it goes on when the node runs once more: in a loop, or (`anew`) as if it had not run. */
+function again(
+	{ data }: Outcome,
+	parameters: INodeParameters,
+	items: INodeExecutionData[],
+	{ anew = false, node = {} }: { anew?: boolean; node?: Partial<INode> } = {},
+): IRunExecutionData {
+	if (!data.executionData) throw new Error('The execution has no data');
+	if (anew) delete data.resultData.runData[NODE.name];
+	delete data.resultData.error;
+	data.executionData.nodeExecutionStack = [
+		{
+			node: { ...NODE, ...node, parameters: withDefaults(parameters) },
+			data: { main: [items] },
+			source: { main: [{ previousNode: 'Source' }] },
+		},
+	];
+	return data;
+}
+
+/** What n8n saves of a node's parameters. */
+function withDefaults(parameters: INodeParameters): INodeParameters {
+	const { description } = new Transcriber();
+	return (
+		NodeHelpers.getNodeParameters(
+			description.properties,
+			parameters,
+			true,
+			false,
+			null,
+			description,
+		) ?? {}
+	);
+}

@@ -1,0 +1,471 @@
+/** 'Wait for the Transcript (Webhook)': what happens to a suspended execution, whoever calls it and whenever. */
+// Also covers endings.ts, resumeWebhook.ts, sleepingItems.ts,
+// nodes/shared/n8nInternals/answered.ts.
+
+import { captureLogs } from '../../support/logs';
+
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { INode } from 'n8n-workflow';
+
+import { RESUME } from '../../../nodes/Transcriber/submit/endings';
+import type { FaultRule } from '../../simulator/index';
+import { itemsOf, serviceForTests } from '../../support/service';
+import { workflowWith } from '../../support/suspended';
+import { sign } from '../../TranscriberTrigger/client';
+
+const service = serviceForTests();
+
+const asShipped = { ...RESUME };
+afterEach(() => void Object.assign(RESUME, asShipped));
+
+const AWAIT = {
+	resource: 'transcription',
+	operation: 'transcribeUrl',
+	url: '={{ $json.url }}',
+	onCompletion: 'awaitWebhook',
+};
+const BOT = {
+	resource: 'meeting',
+	operation: 'sendBot',
+	meetingUrl: '={{ $json.url }}',
+	consentAcknowledged: true,
+	onCompletion: 'awaitWebhook',
+};
+const links = (...names: string[]) =>
+	itemsOf(...names.map((name) => ({ url: `https://files.example.com/${name}.mp3` })));
+const RETRY_ON_FAIL = { retryOnFail: true, maxTries: 3, waitBetweenTries: 1 };
+const WRONG = `sha256=${'0'.repeat(64)}`;
+
+/** Suspends an execution over these links. */
+async function suspended(
+	names: string[],
+	{ parameters = {}, node = {} }: { parameters?: object; node?: Partial<INode> } = {},
+) {
+	const credentials = service.credentials();
+	const workflow = workflowWith({ ...AWAIT, ...parameters }, credentials, node);
+	const asleep = await workflow.start(links(...names));
+	expect({ isAsleep: asleep.isAsleep, error: asleep.error }).toEqual({ isAsleep: true });
+	const taskOf = (name: string) => {
+		const task = service
+			.running()
+			.tasks()
+			.find((each) => each.name.endsWith(`${name}.mp3`));
+		if (!task) throw new Error(`No task of ${name}`);
+		return { id: task.id, secret: task.webhookSecret ?? '' };
+	};
+	service.running().requests.splice(0);
+	return {
+		credentials,
+		asleep,
+		workflow,
+		taskOf,
+		finish: (name: string) => service.running().finish(taskOf(name).id),
+		/** The delivery of the service, as it signs it. */
+		deliver: async (name: string, { signature }: { signature?: string } = {}) => {
+			const { id, secret } = taskOf(name);
+			const raw = JSON.stringify({ task_id: id });
+			return await workflow.deliver(asleep, raw, signature ?? sign(raw, secret));
+		},
+		rotateKey: async () => {
+			const { body } = await service.ask('POST /api-key/generate');
+			credentials.apiKey = String(body['api_key']);
+		},
+	};
+}
+
+function fault(action: FaultRule['action'], match: FaultRule['match'], times = 1e6): void {
+	service.running().fault({ match, action, times });
+}
+
+const LOOK = { method: 'GET', path: '/(tasks|meeting)/[^/]+$' };
+
+describe('a suspended execution', () => {
+	it('wakes on a genuine delivery, and asks the service for the result only after that', async () => {
+		const { deliver, finish, taskOf } = await suspended(['a']);
+		finish('a');
+		const asked = service.lines().length;
+		const { status, woken } = await deliver('a');
+		expect(status).toBe(200);
+		expect(asked).toBe(0);
+		expect(woken?.next).toEqual([
+			expect.objectContaining({ task_id: taskOf('a').id, text: expect.any(String) }),
+		]);
+		// The state of the task and its result, nothing before the execution was woken.
+		expect(service.lines()).toEqual([
+			`GET /api/v1/tasks/${taskOf('a').id}`,
+			`GET /api/v1/tasks/${taskOf('a').id}/result`,
+		]);
+	});
+
+	it('asks nothing about the one item whose genuine delivery has come while another is open', async () => {
+		const { deliver, finish, taskOf } = await suspended(['a', 'b']);
+		finish('a');
+		expect((await deliver('a')).status).toBe(200);
+		expect(service.lines()).toEqual([`GET /api/v1/tasks/${taskOf('b').id}`]);
+		finish('b');
+		service.running().requests.splice(0);
+		const { woken } = await deliver('b');
+		expect(woken?.next).toHaveLength(2);
+		expect(service.lines()[0]).not.toBe(`GET /api/v1/tasks/${taskOf('a').id}/result`);
+	});
+
+	it('takes a task id that is a number, in the answer to the submit and in the delivery', async () => {
+		const secret = 'a secret of the service';
+		const body = { task_id: 4711, status: 'pending', webhook_secret: secret };
+		fault({ kind: 'respond', status: 200, body }, { method: 'POST' }, 1);
+		const workflow = workflowWith(AWAIT, service.credentials());
+		const asleep = await workflow.start(links('a'));
+		expect(asleep.isAsleep).toBe(true);
+		const done = { task_id: 4711, status: 'completed' };
+		fault({ kind: 'respond', status: 200, body: done }, LOOK);
+		fault(
+			{ kind: 'respond', status: 200, body: { text: 'Hello' } },
+			{ path: '/tasks/4711/result' },
+		);
+		const raw = JSON.stringify({ task_id: 4711 });
+		const { woken } = await workflow.deliver(asleep, raw, sign(raw, secret));
+		expect(woken?.next).toEqual([expect.objectContaining({ task_id: '4711', text: 'Hello' })]);
+	});
+
+	it.each([500, 404, 401, 429, 503])(
+		'sleeps on when the service answers %i for another item, and wakes when it is well again',
+		async (status) => {
+			RESUME.askAgain = 0;
+			const { deliver, finish } = await suspended(['a', 'b']);
+			finish('a');
+			fault({ kind: 'respond', status }, LOOK, 1);
+			expect(await deliver('a')).toEqual({ status: 503 });
+			expect((await deliver('a')).status).toBe(200);
+			finish('b');
+			const { woken } = await deliver('b');
+			expect(woken?.next).toHaveLength(2);
+		},
+	);
+
+	it('sleeps on when its credential cannot be read for a moment', async () => {
+		const { credentials, deliver, finish } = await suspended(['a']);
+		finish('a');
+		const { apiKey } = credentials;
+		let reads = 0;
+		Object.defineProperty(credentials, 'apiKey', {
+			enumerable: true,
+			get: () => {
+				reads += 1;
+				if (reads === 1) throw new Error('database is locked');
+				return apiKey;
+			},
+		});
+		expect(await deliver('a')).toEqual({ status: 503 });
+		expect((await deliver('a')).woken?.next).toHaveLength(1);
+	});
+
+	it('answers within its time when the service does not', async () => {
+		RESUME.answer = 300;
+		const { deliver, finish } = await suspended(['a', 'b']);
+		finish('a');
+		fault({ kind: 'stall' }, LOOK, 1);
+		expect(await deliver('a')).toEqual({ status: 503 });
+	});
+
+	it('refuses a body of more than 1 MB with 413, and what has no signature before it is read', async () => {
+		const { workflow, asleep, taskOf } = await suspended(['a']);
+		const raw = JSON.stringify({ task_id: taskOf('a').id, more: 'x'.repeat(1024 * 1024) });
+		const signed = sign(raw, taskOf('a').secret);
+		expect((await workflow.deliver(asleep, raw, signed)).status).toBe(413);
+		expect((await workflow.deliver(asleep, raw)).status).toBe(401);
+		const length = { 'content-length': String(2 * 1024 * 1024) };
+		expect((await workflow.deliver(asleep, '{}', signed, length)).status).toBe(413);
+		expect(service.lines()).toEqual([]);
+	});
+
+	it.each([
+		['a wrong signature', WRONG],
+		['no hexadecimal digest', 'sha256=abc'],
+		['another algorithm', `sha1=${'0'.repeat(40)}`],
+	])('refuses %s with 401 and asks nobody', async (_what, signature) => {
+		const { deliver, finish } = await suspended(['a']);
+		finish('a');
+		expect(await deliver('a', { signature })).toEqual({ status: 401 });
+		expect(service.lines()).toEqual([]);
+	});
+
+	it('asks nothing for a captured delivery that is repeated while another item is open', async () => {
+		const { deliver, finish } = await suspended(['a', 'b']);
+		finish('a');
+		await deliver('a');
+		service.running().requests.splice(0);
+		const answers = await Promise.all(Array.from({ length: 50 }, async () => await deliver('a')));
+		expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+		expect(service.lines()).toEqual([]);
+	});
+
+	it('reads its credential once for many deliveries', async () => {
+		const { credentials, deliver } = await suspended(['a']);
+		const { apiKey } = credentials;
+		let reads = 0;
+		Object.defineProperty(credentials, 'apiKey', {
+			enumerable: true,
+			get: () => {
+				reads += 1;
+				return apiKey;
+			},
+		});
+		await Promise.all(
+			Array.from({ length: 50 }, async () => await deliver('a', { signature: WRONG })),
+		);
+		expect(reads).toBe(1);
+	});
+
+	it('writes one line into the log for many deliveries that go wrong', async () => {
+		const { credentials, deliver } = await suspended(['a']);
+		Object.defineProperty(credentials, 'apiKey', {
+			enumerable: true,
+			get: () => {
+				throw new Error('database is locked');
+			},
+		});
+		const logs = captureLogs();
+		const answers = await Promise.all(
+			Array.from({ length: 50 }, async () => await deliver('a', { signature: WRONG })),
+		);
+		logs.release();
+		expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]));
+		expect(logs.lines.filter((line) => line.includes('suspended execution')).length).toBeLessThan(
+			2,
+		);
+	});
+
+	it('reads its credential again for a secret that a key of a moment ago cannot open', async () => {
+		const { credentials, deliver, finish } = await suspended(['a']);
+		finish('a');
+		const { apiKey } = credentials;
+		credentials.apiKey = 'the old key';
+		service.running().configure({ apiKey: 'the old key' });
+		await deliver('a', { signature: WRONG });
+		credentials.apiKey = apiKey;
+		service.running().configure({ apiKey });
+		await sleep(1_100);
+		service.running().requests.splice(0);
+		expect((await deliver('a', { signature: WRONG })).status).toBe(401);
+		expect(service.lines()).toEqual([]);
+	});
+
+	it('asks again for each genuine delivery: another process may have taken one meanwhile', async () => {
+		const { deliver, finish, taskOf } = await suspended(['a', 'b', 'c']);
+		finish('a');
+		expect((await deliver('a')).status).toBe(200);
+		// These deliveries go to another process, which has nothing to do with what this one knows.
+		finish('c');
+		finish('b');
+		const { woken } = await deliver('b');
+		expect(woken?.next?.map(({ task_id: id }) => id)).toEqual(
+			['a', 'b', 'c'].map((name) => taskOf(name).id),
+		);
+	});
+
+	it('asks once in ten seconds while the service fails, whatever is delivered', async () => {
+		const { deliver, finish } = await suspended(['a', 'b']);
+		finish('a');
+		fault({ kind: 'respond', status: 500 }, LOOK);
+		for (let count = 0; count < 20; count++) expect((await deliver('a')).status).toBe(503);
+		expect(service.lines()).toHaveLength(1);
+	});
+
+	it('wakes once when its last delivery comes several times at once', async () => {
+		const { deliver, finish } = await suspended(['a', 'b']);
+		finish('a');
+		finish('b');
+		const answers = await Promise.all(
+			['a', 'b', 'a', 'b'].map(async (name) => await deliver(name)),
+		);
+		expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+		expect(answers.filter(({ woken }) => woken)).toHaveLength(1);
+	});
+});
+
+describe('after the API key was rotated', () => {
+	it('the service is asked with the new key about the one id, and what it says counts', async () => {
+		const { deliver, finish, rotateKey, taskOf } = await suspended(['a']);
+		await rotateKey();
+		expect(await deliver('a', { signature: WRONG })).toEqual({ status: 401 });
+		expect(service.lines()).toEqual([`GET /api/v1/tasks/${taskOf('a').id}`]);
+		RESUME.askAgain = 0;
+		finish('a');
+		expect((await deliver('a')).woken?.next).toHaveLength(1);
+	});
+
+	it('unsigned calls cost the service one question in ten seconds', async () => {
+		const { deliver, rotateKey } = await suspended(['a']);
+		await rotateKey();
+		const answers = await Promise.all(
+			Array.from({ length: 50 }, async () => await deliver('a', { signature: WRONG })),
+		);
+		for (const { status } of answers) expect([401, 503]).toContain(status);
+		expect(service.lines()).toHaveLength(1);
+	});
+
+	it('it sleeps on when the service cannot be asked', async () => {
+		const { deliver, rotateKey } = await suspended(['a']);
+		await rotateKey();
+		fault({ kind: 'respond', status: 500 }, LOOK);
+		expect(await deliver('a', { signature: WRONG })).toEqual({ status: 503 });
+	});
+});
+
+describe('Retry On Fail', () => {
+	it.each(['continueRegularOutput', 'continueErrorOutput'] as const)(
+		'with On Error = %s: the item that was refused fails when the others have been waited for',
+		async (onError) => {
+			const node = { ...RETRY_ON_FAIL, onError };
+			const workflow = workflowWith(AWAIT, service.credentials(), node);
+			const items = itemsOf({ url: 'nonsense' }, ...links('a', 'b').map(({ json }) => json));
+			const asleep = await workflow.start(items);
+			expect({ error: asleep.error, isAsleep: asleep.isAsleep }).toEqual({ isAsleep: true });
+			expect(service.running().tasks()).toHaveLength(2);
+			let woken;
+			for (const { id, webhookSecret } of service.running().tasks()) {
+				service.running().finish(id);
+				const raw = JSON.stringify({ task_id: id });
+				({ woken } = await workflow.deliver(asleep, raw, sign(raw, webhookSecret ?? '')));
+			}
+			expect(woken?.error).toBeUndefined();
+			const [first, ...others] = woken?.json ?? [];
+			const outcomes = [first, ...others].map((json) => json?.['error'] ?? json?.['status']);
+			expect(outcomes.sort()).toEqual([
+				expect.stringContaining("'URL' is not a web address: 'nonsense'"),
+				'completed',
+				'completed',
+			]);
+			expect(service.running().tasks()).toHaveLength(2);
+		},
+	);
+
+	it('with On Error = Stop a submission that fails suspends nothing, and the next try takes up the rest', async () => {
+		service.running().fault({
+			match: { path: '/transcribe-url' },
+			skip: 1,
+			action: { kind: 'respond', status: 422 },
+		});
+		const workflow = workflowWith(AWAIT, service.credentials(), RETRY_ON_FAIL);
+		const asleep = await workflow.start(links('a', 'b', 'c'));
+		expect({ error: asleep.error, isAsleep: asleep.isAsleep }).toEqual({ isAsleep: true });
+		expect(service.running().tasks()).toHaveLength(3);
+		for (const { id } of service.running().tasks()) service.running().finish(id);
+		const { next } = await workflow.timeIsUp(asleep);
+		expect(next?.map(({ status }) => status)).toEqual(['completed', 'completed', 'completed']);
+	});
+
+	it('an answer that has a field `error` is no failure of an item that sleeps', async () => {
+		const body = { task_id: 'one', status: 'pending', error: '' };
+		fault({ kind: 'respond', status: 200, body }, { method: 'POST' });
+		const workflow = workflowWith(AWAIT, service.credentials(), RETRY_ON_FAIL);
+		const asleep = await workflow.start(links('a'));
+		expect({ error: asleep.error, isAsleep: asleep.isAsleep }).toEqual({ isAsleep: true });
+	});
+});
+
+describe('an old submission, looked at before the execution sleeps,', () => {
+	/** All but the first are submitted so late that the first is old. */
+	const slowly = async (node: Partial<INode> = {}) => {
+		service.running().fault({
+			match: { path: '/transcribe-url' },
+			skip: 1,
+			action: { kind: 'delay', ms: 5_200 },
+		});
+		const workflow = workflowWith(
+			{ ...AWAIT, waitOptions: { timeout: 0.001 } },
+			service.credentials(),
+			node,
+		);
+		return { workflow, asleep: await workflow.start(links('a', 'b')) };
+	};
+
+	it.each([RETRY_ON_FAIL, { ...RETRY_ON_FAIL, onError: 'continueRegularOutput' as const }])(
+		'is not lost when that look fails: %j',
+		async (node) => {
+			fault({ kind: 'respond', status: 500 }, LOOK, 1);
+			const { workflow, asleep } = await slowly(node);
+			expect({ error: asleep.error, isAsleep: asleep.isAsleep }).toEqual({ isAsleep: true });
+			for (const { id } of service.running().tasks()) service.running().finish(id);
+			const { next, error } = await workflow.timeIsUp(asleep);
+			expect(error).toBeUndefined();
+			expect(next?.map(({ status }) => status)).toEqual(['completed', 'completed']);
+			expect(service.running().tasks()).toHaveLength(2);
+		},
+	);
+});
+
+describe('when the time is up', () => {
+	const BRIEFLY = { parameters: { waitOptions: { timeout: 0.001 } } };
+
+	it('what has ended is output, what is open is an error that names it, and a Retry fetches it later', async () => {
+		const { asleep, workflow, finish, taskOf } = await suspended(['a', 'b'], BRIEFLY);
+		finish('a');
+		const late = await workflow.timeIsUp(asleep);
+		expect(late.error).toContain(`Not ended within 0.001 minutes: task ${taskOf('b').id}`);
+		expect(late.error).not.toContain(taskOf('a').id);
+		expect(late.next).toBeUndefined();
+		finish('b');
+		const retried = await workflow.retry(late);
+		expect(retried.error).toBeUndefined();
+		expect(retried.next?.map(({ task_id: id }) => id)).toEqual([taskOf('a').id, taskOf('b').id]);
+		expect(service.running().tasks()).toHaveLength(2);
+	});
+
+	it('a look that fails is an error that names the task, and a Retry fetches it later', async () => {
+		const { asleep, workflow, finish, taskOf } = await suspended(['a'], BRIEFLY);
+		finish('a');
+		fault({ kind: 'respond', status: 500 }, LOOK, 1);
+		const late = await workflow.timeIsUp(asleep);
+		expect(late.error).toContain(`task ${taskOf('a').id}`);
+		expect(await workflow.retry(late)).toMatchObject({ next: [{ status: 'completed' }] });
+	});
+
+	it('an item that was not waited for is looked at once, and holds nobody up', async () => {
+		service.running().configure({ balance: 0 });
+		const parameters = {
+			waitOptions: {
+				timeout: 0.05,
+				onInsufficientBalance: '={{ $json.url.includes("a.mp3") ? "fail" : "keepWaiting" }}',
+			},
+		};
+		const node: Partial<INode> = { onError: 'continueRegularOutput' };
+		const { asleep, workflow, finish, taskOf } = await suspended(['a', 'b'], { parameters, node });
+		service.running().topUp(500);
+		finish('b');
+		const before = service.lines().length;
+		const { json } = await workflow.timeIsUp(asleep);
+		expect(json?.[0]?.['error']).toContain(taskOf('a').id);
+		expect(json?.[1]).toMatchObject({ task_id: taskOf('b').id, status: 'completed' });
+		const looksAtA = service
+			.lines()
+			.slice(before)
+			.filter((line) => line.includes(taskOf('a').id));
+		expect(looksAtA).toHaveLength(1);
+	});
+});
+
+it('a bot keeps its bot_id in the output after the execution was woken', async () => {
+	const workflow = workflowWith(BOT, service.credentials());
+	const asleep = await workflow.start(itemsOf({ url: 'https://meet.example.com/abc' }));
+	const [bot] = service.running().bots();
+	service.running().endMeeting(bot?.id ?? '');
+	const taskId = service.running().bot(bot?.id ?? '').taskId ?? '';
+	service.running().finish(taskId);
+	const raw = JSON.stringify({ bot_id: bot?.id, task_id: taskId, status: 'completed' });
+	const answer = await workflow.deliver(asleep, raw, sign(raw, bot?.webhookSecret ?? ''));
+	expect(answer.woken?.next ?? answer).toEqual([
+		expect.objectContaining({ bot_id: bot?.id, task_id: taskId, status: 'completed' }),
+	]);
+});
+
+it('no webhook_secret is saved with the execution, wherever it stood in the answer', async () => {
+	const secret = 'a secret of the service';
+	const body = { task_id: 'one', webhook_secret: secret, webhook: { webhook_secret: secret } };
+	fault({ kind: 'respond', status: 200, body }, { method: 'POST' });
+	const workflow = workflowWith(AWAIT, service.credentials());
+	const asleep = await workflow.start(links('a'));
+	expect(asleep.isAsleep).toBe(true);
+	expect(asleep.saved).not.toContain(secret);
+});

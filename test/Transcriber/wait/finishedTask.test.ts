@@ -1,0 +1,194 @@
+// Also covers waitOptions.ts, waitOptionsField.ts, nodes/shared/api/result.ts,
+// nodes/shared/fields.ts.
+
+import { Container } from '@n8n/di';
+import { BinaryDataService } from 'n8n-core';
+
+import { giveUpSoon } from '../../support/scale';
+import { byId, failureOf, fileIn, serviceForTests } from '../../support/service';
+import { until } from '../../simulator/testing-client';
+
+const service = serviceForTests();
+
+const LATER = { content: 'a document', format: 'srt' };
+
+async function waitFor(id: string, waitOptions = {}) {
+	return await service.run({
+		resource: 'task',
+		operation: 'wait',
+		taskId: byId(id),
+		waitOptions: { pollInterval: 0.05, ...waitOptions },
+	});
+}
+
+async function exportOf(id: string, parameters = {}) {
+	return await service.run({
+		resource: 'task',
+		operation: 'export',
+		taskId: byId(id),
+		...parameters,
+	});
+}
+
+function answer(path: string, body: unknown, status = 200) {
+	service.running().fault({
+		match: { path },
+		times: 10,
+		action: { kind: 'respond', status, body },
+	});
+}
+
+// An odd answer is asked for again for two minutes.
+beforeEach(giveUpSoon);
+
+describe('the output of a finished task', () => {
+	it('begins with what people look for, and ends with the long segments', async () => {
+		const id = await service.completedTask();
+		const { json } = await waitFor(id);
+		expect(Object.keys(json[0] ?? {})).toEqual([
+			'text',
+			'summary',
+			'speakers',
+			'task_id',
+			'status',
+			'segments',
+		]);
+	});
+
+	it('names the bot of a meeting after the task', async () => {
+		const outcome = service.run({
+			resource: 'meeting',
+			operation: 'sendBot',
+			meetingUrl: 'https://meet.example.com/abc',
+			consentAcknowledged: true,
+			onCompletion: 'poll',
+			waitOptions: { pollInterval: 0.05 },
+		});
+		await until(() => service.running().bots().length > 0);
+		const bot = service.running().bots()[0]?.id ?? '';
+		await until(() => service.lines().includes(`GET /api/v1/meeting/${bot}`));
+		service.running().endMeeting(bot);
+		await until(() => service.running().tasks().length > 0);
+		const task = service.running().tasks()[0]?.id ?? '';
+		service.running().finish(task);
+		const { json } = await outcome;
+		expect(json).toMatchObject([{ task_id: task, bot_id: bot, status: 'completed' }]);
+		expect(Object.keys(json[0] ?? {}).slice(2, 7)).toEqual([
+			'speakers',
+			'task_id',
+			'bot_id',
+			'status',
+			'segments',
+		]);
+	});
+
+	it('has what the service adds before the segments, and the task ID of the task', async () => {
+		const id = await service.completedTask();
+		answer('/result$', { segments: [], words: 7, text: 'a', task_id: 'other', status: 'ok' });
+		const { json } = await waitFor(id);
+		expect(json).toEqual([{ text: 'a', task_id: id, status: 'completed', words: 7, segments: [] }]);
+		expect(Object.keys(json[0] ?? {})).toEqual(['text', 'task_id', 'status', 'words', 'segments']);
+	});
+
+	it('is the same where the service puts the result into an object of its answer', async () => {
+		const id = await service.completedTask();
+		answer('/result$', { result: { text: 'a' } });
+		expect((await waitFor(id)).json).toEqual([{ text: 'a', task_id: id, status: 'completed' }]);
+	});
+
+	it.each([[{}], [''], [[]], [{ text: null, segments: null }], [{ message: 'Later' }]])(
+		'is refused by name where the answer %j holds no result',
+		async (body) => {
+			const id = await service.completedTask();
+			answer('/result$', body);
+			const { error, json } = await waitFor(id);
+			expect(json).toEqual([]);
+			expect(error).toMatchObject(
+				failureOf(0, `The answer of the service holds no result of task ${id}`),
+			);
+		},
+	);
+
+	it('keeps a transcript that comes under a name that the document does not show', async () => {
+		const id = await service.completedTask();
+		answer('/result$', { words: ['a', 'b'] });
+		const { json } = await waitFor(id);
+		expect(json).toEqual([{ task_id: id, status: 'completed', words: ['a', 'b'] }]);
+	});
+
+	it('may be an empty text: nothing was said in the recording', async () => {
+		const id = await service.completedTask();
+		answer('/result$', { text: '', segments: [], summary: '', speakers: [] });
+		expect((await waitFor(id)).json).toMatchObject([{ text: '', task_id: id, segments: [] }]);
+	});
+});
+
+describe('an exported document', () => {
+	const BODIES = [{}, '', [], null, { content: null }, { content: {} }, { format: 'srt' }];
+
+	it.each(BODIES)('is refused by name where the answer %j has no content', async (body) => {
+		const id = await service.completedTask();
+		answer('/export$', body);
+		const message = `The answer of the service holds no exported document of task ${id}`;
+		for (const { error, items } of [
+			await exportOf(id),
+			await exportOf(id, { format: 'json', output: 'json' }),
+			await waitFor(id, { exportFormat: 'srt' }),
+		]) {
+			expect(items).toEqual([]);
+			expect(error).toMatchObject(failureOf(0, message));
+		}
+	});
+
+	it('is an empty file where it is an empty text', async () => {
+		const id = await service.completedTask();
+		answer('/export$', { ...LATER, content: '' });
+		expect(fileIn((await exportOf(id)).items[0]).content).toBe('');
+		expect(fileIn((await waitFor(id, { exportFormat: 'srt' })).items[0]).content).toBe('');
+	});
+
+	it('is the field export of the output, before the segments, where exportAs asks for text', async () => {
+		const id = await service.completedTask();
+		answer('/export$', LATER);
+		const { items } = await waitFor(id, { exportFormat: 'srt', exportAs: 'text' });
+		expect(items[0]?.binary).toBeUndefined();
+		expect(items[0]?.json).toMatchObject({ task_id: id, export: LATER.content });
+		expect(Object.keys(items[0]?.json ?? {}).slice(-2)).toEqual(['export', 'segments']);
+	});
+
+	it('is never the JSON of an object in a file of subtitles', async () => {
+		const id = await service.completedTask();
+		answer('/export$', { content: { text: 'a' }, format: 'srt' });
+		expect((await exportOf(id)).items).toEqual([]);
+	});
+});
+
+describe('an exported file that n8n cannot store', () => {
+	const refuseToStore = (code: string) =>
+		jest
+			.spyOn(Container.get(BinaryDataService), 'store')
+			.mockRejectedValue(Object.assign(new Error(`${code}: write`), { code }));
+	afterEach(() => jest.restoreAllMocks());
+
+	it.each([
+		['ENOSPC', 'its disk is full'],
+		['EDQUOT', 'its disk is full'],
+		['EROFS', 'its disk is read-only'],
+		['EACCES', 'it may not write to its disk'],
+		['EIO', 'EIO: write'],
+	])('is told as what it is, and not tried again: %s', async (code, reason) => {
+		const id = await service.completedTask();
+		const store = refuseToStore(code);
+		for (const run of [exportOf, waitFor]) {
+			store.mockClear();
+			service.running().requests.length = 0;
+			const { error } = await run(id, { exportFormat: 'srt' });
+			expect(error?.message).toBe(
+				`n8n could not store the exported file '${id}.srt': ${reason} [item 0]`,
+			);
+			expect(error?.description).toMatch(/The transcript is not lost/);
+			expect(store).toHaveBeenCalledTimes(1);
+			expect(service.lines().filter((line) => line.endsWith('/export'))).toHaveLength(1);
+		}
+	});
+});

@@ -1,0 +1,83 @@
+/** More items in one run than the service answers questions in a minute: waiting for a turn is no answer. */
+import { POLL } from '../../../nodes/Transcriber/wait/polling';
+import { LIMITS } from '../../../nodes/shared/api/rateLimits';
+import { RETRY, TIMEOUTS } from '../../../nodes/shared/api/retry';
+import { byId, itemsOf, serviceForTests } from '../../support/service';
+import { workflowWith } from '../../support/suspended';
+import { sign } from '../../TranscriberTrigger/client';
+
+const service = serviceForTests();
+
+const AWAIT = {
+	resource: 'transcription',
+	operation: 'transcribeUrl',
+	url: '={{ $json.url }}',
+	onCompletion: 'awaitWebhook',
+};
+const links = (count: number) =>
+	itemsOf(
+		...Array.from({ length: count }, (_, i) => ({ url: `https://files.example.com/${i}.mp3` })),
+	);
+
+const asShipped = { ...POLL };
+afterEach(() => void Object.assign(POLL, asShipped));
+
+/** A minute becomes a second, and 60 questions a minute become two. */
+function slowTurns(): void {
+	jest.replaceProperty(LIMITS, 'other', 2);
+	jest.replaceProperty(LIMITS, 'windowMs', 1000);
+	jest.replaceProperty(TIMEOUTS, 'request', 1000);
+	jest.replaceProperty(RETRY, 'patienceWhenBroken', 2000);
+	POLL.look = 1000;
+}
+
+async function asleep() {
+	const workflow = workflowWith(AWAIT, service.credentials(), { onError: 'continueRegularOutput' });
+	const sleeping = await workflow.start(links(8));
+	expect(sleeping.isAsleep).toBe(true);
+	const tasks = service.running().tasks();
+	for (const { id } of tasks) service.running().finish(id);
+	return { workflow, sleeping, task: tasks[0] };
+}
+
+const errorsIn = (json: Array<{ error?: unknown }> = []) =>
+	json.map(({ error }) => error).filter(Boolean);
+
+it('every finished task comes out when the time of a suspended run is up', async () => {
+	const { workflow, sleeping } = await asleep();
+	slowTurns();
+	const { json } = await workflow.timeIsUp(sleeping);
+	expect(json).toHaveLength(8);
+	expect(errorsIn(json)).toEqual([]);
+}, 60_000);
+
+it('every finished task comes out of a woken run, without a second look at those that are known to be completed', async () => {
+	const { workflow, sleeping, task } = await asleep();
+	service.running().requests.splice(0);
+	const raw = JSON.stringify({ task_id: task?.id, status: 'completed' });
+	const { woken } = await workflow.deliver(sleeping, raw, sign(raw, task?.webhookSecret ?? ''));
+	expect(woken?.json).toHaveLength(8);
+	expect(errorsIn(woken?.json)).toEqual([]);
+	// The decision to wake asks about the seven others, and all eight fetch their results.
+	expect(service.lines().filter((line) => line.startsWith('GET'))).toHaveLength(15);
+});
+
+it('every finished task comes out of Task: Wait Until Finished', async () => {
+	const ids: string[] = [];
+	for (let i = 0; i < 12; i++) ids.push(await service.completedTask());
+	slowTurns();
+	const { json } = await service.run(
+		{
+			resource: 'task',
+			operation: 'wait',
+			taskId: byId('={{ $json.id }}'),
+			waitOptions: { pollInterval: 0.2 },
+		},
+		{
+			items: itemsOf(...ids.map((id) => ({ id }))),
+			node: { onError: 'continueRegularOutput' },
+		},
+	);
+	expect(json).toHaveLength(12);
+	expect(errorsIn(json)).toEqual([]);
+}, 120_000);

@@ -1,0 +1,181 @@
+/** "Waiting" in the contract: what polling does when the service does not answer as it should. */
+// Also covers nodes/shared/api/taskState.ts.
+
+import type { INodeParameters } from 'n8n-workflow';
+
+import { POLL } from '../../../nodes/Transcriber/wait/polling';
+import { startSimulator, type FaultRule } from '../../simulator/index';
+import { until } from '../../simulator/testing-client';
+import { runNode } from '../../support/engine';
+import { giveUpSoon } from '../../support/scale';
+import { byId, itemsOf, serviceForTests } from '../../support/service';
+
+const service = serviceForTests();
+
+const asShipped = { ...POLL };
+afterEach(() => void Object.assign(POLL, asShipped));
+
+const LINK = {
+	resource: 'transcription',
+	operation: 'transcribeUrl',
+	url: 'https://files.example.com/talk.mp3',
+	onCompletion: 'poll',
+};
+const LOOK = { method: 'GET', path: '/(tasks|meeting)/[^/]+$' };
+
+function fault(action: FaultRule['action'], match: FaultRule['match'], times = 1e6): void {
+	service.running().fault({ match, action, times });
+}
+
+const looks = () => service.lines().filter((line) => /^GET .*\/(tasks|meeting)\/[^/]+$/.test(line));
+
+/** The ways to wait, with the id that a user knows of what is waited for. */
+const WAYS = {
+	'task.wait': async (waitOptions: INodeParameters) => {
+		const id = await service.pendingTask();
+		const wait = { resource: 'task', operation: 'wait', taskId: byId(id), waitOptions };
+		return { id, run: service.run(wait) };
+	},
+	'meeting.wait': async (waitOptions: INodeParameters) => {
+		const id = await service.bot();
+		return {
+			id,
+			run: service.run({ resource: 'meeting', operation: 'wait', botId: id, waitOptions }),
+		};
+	},
+	'transcribeUrl with poll': async (waitOptions: INodeParameters) => {
+		const run = service.run({ ...LINK, waitOptions });
+		await until(() => service.running().tasks().length === 1);
+		return { id: service.running().tasks()[0]?.id ?? '', run };
+	},
+};
+type Way = keyof typeof WAYS;
+const EVERY_WAY = Object.keys(WAYS) as Way[];
+const BY_ID: Way[] = ['task.wait', 'meeting.wait'];
+
+describe.each(EVERY_WAY)('%s', (way) => {
+	it.each<[string, FaultRule['action']]>([
+		['429', { kind: 'respond', status: 429 }],
+		['500', { kind: 'respond', status: 500 }],
+		['503', { kind: 'respond', status: 503 }],
+		['a cut connection', { kind: 'cut', when: 'afterProcessing' }],
+		['nothing at all', { kind: 'stall' }],
+		['an answer without a status', { kind: 'respond', status: 200, body: {} }],
+	])(
+		'ends after its timeout when every look gets %s, and names what it waited for',
+		async (_what, action) => {
+			fault(action, LOOK);
+			const { id, run } = await WAYS[way]({ pollInterval: 0.2, timeout: 0.02 });
+			const { error } = await run;
+			expect(error?.message).toContain(id);
+			expect(error?.message).toContain('has not ended within 0.02 minutes');
+			expect(error?.description).toContain('Wait Until Finished');
+		},
+	);
+
+	it('looks once per poll interval at a task that has no status', async () => {
+		fault({ kind: 'respond', status: 200, body: {} }, LOOK);
+		const { run } = await WAYS[way]({ pollInterval: 10, timeout: 0.02 });
+		await run;
+		expect(looks().length).toBeLessThanOrEqual(2);
+	});
+
+	it.each([401, 404])('reports %i when it lasts, and says that nothing is lost', async (status) => {
+		POLL.refused = 300;
+		const { id, run } = await WAYS[way]({ pollInterval: 0.1, timeout: 1 });
+		await until(() => looks().length > 0);
+		fault({ kind: 'respond', status }, LOOK);
+		const { error } = await run;
+		expect(error?.message).toContain(id);
+		expect(error?.httpCode).toBe(String(status));
+		expect(error?.description).toContain('Wait Until Finished');
+	});
+
+	it('goes on after a look that fails', async () => {
+		const { run } = await WAYS[way]({ pollInterval: 0.05, timeout: 1 });
+		await until(() => looks().length > 0);
+		const from = looks().length;
+		for (const status of [500, 401, 404, 422]) fault({ kind: 'respond', status }, LOOK, 1);
+		await until(() => looks().length > from + 4);
+		const [bot] = service.running().bots();
+		if (bot) service.running().endMeeting(bot.id);
+		const [task] = service.running().tasks();
+		service.running().finish(task?.id ?? '');
+		const { json, error } = await run;
+		expect(error).toBeUndefined();
+		expect(json).toMatchObject([{ task_id: task?.id, status: 'completed' }]);
+		expect(json[0]?.['bot_id']).toBe(bot?.id);
+	});
+});
+
+it.each(BY_ID)('%s reports at once that its first look is refused', async (way) => {
+	fault({ kind: 'respond', status: 403 }, LOOK, 1);
+	const { run } = await WAYS[way]({ pollInterval: 10, timeout: 100 });
+	expect((await run).error).toMatchObject({ httpCode: '403' });
+	expect(looks()).toHaveLength(1);
+});
+
+it('a result that cannot be fetched at first is fetched, and paid for once', async () => {
+	fault({ kind: 'respond', status: 500 }, { path: '/result$' }, 2);
+	const run = service.run({ ...LINK, waitOptions: { pollInterval: 0.05 } });
+	await until(() => service.running().tasks().length === 1);
+	service.running().finish(service.running().tasks()[0]?.id ?? '');
+	expect((await run).json).toMatchObject([{ status: 'completed', text: expect.any(String) }]);
+	expect(service.running().tasks()).toHaveLength(1);
+});
+
+it('polling for one account does not slow that for another', async () => {
+	const other = await startSimulator({
+		clockRate: 1000,
+		rateLimits: false,
+		queueSeconds: 1e6,
+		apiKey: 'other-account-key',
+	});
+	const ids = await Promise.all(
+		Array.from({ length: 20 }, async () => await service.pendingTask()),
+	);
+	let stop = false;
+	const wait = { resource: 'task', operation: 'wait', taskId: byId('={{ $json.id }}') };
+	const busy = service.run(wait, {
+		items: itemsOf(...ids.map((id) => ({ id }))),
+		cancelWhen: () => stop,
+	});
+	const waitOptions = { pollInterval: 0.2, timeout: 0.3 };
+	const credentials = { baseUrl: other.url, apiKey: other.apiKey };
+	const single = runNode({ parameters: { ...LINK, waitOptions }, credentials });
+	await until(() => other.tasks().length === 1);
+	other.finish(other.tasks()[0]?.id ?? '');
+	// Slowed like a task of the first account, it would not be looked at again before the timeout.
+	expect((await single).json).toMatchObject([{ status: 'completed' }]);
+	stop = true;
+	await busy;
+	await other.close();
+});
+
+it('a result that cannot be fetched at all is an error that names the task and how to get it', async () => {
+	giveUpSoon();
+	fault({ kind: 'respond', status: 500 }, { path: '/result$' });
+	const id = await service.completedTask();
+	const { error } = await service.run({ resource: 'task', operation: 'wait', taskId: byId(id) });
+	expect(error?.message).toContain(`Task ${id} has finished, but its result cannot be fetched`);
+	expect(error?.description).toContain('Transcript: Get Result');
+});
+
+it('a look that is answered with a Retry-After of a day does not hide the end of the task', async () => {
+	const headers = { 'retry-after': '86400' };
+	fault({ kind: 'respond', status: 503, headers }, LOOK, 1);
+	const run = service.run({ ...LINK, waitOptions: { pollInterval: 0.2, timeout: 0.1 } });
+	await until(() => service.running().tasks().length === 1);
+	service.running().finish(service.running().tasks()[0]?.id ?? '');
+	expect((await run).json).toMatchObject([{ status: 'completed' }]);
+});
+
+it.each([
+	['a state instead of a result', { status: 'processing' }],
+	['a web page', '<html>Please wait</html>'],
+])('a result that is answered with %s at first is asked for again', async (_, body) => {
+	fault({ kind: 'respond', status: 200, body }, { path: '/result$' }, 1);
+	const id = await service.completedTask();
+	const { json } = await service.run({ resource: 'task', operation: 'wait', taskId: byId(id) });
+	expect(json).toMatchObject([{ task_id: id, text: expect.any(String) }]);
+});

@@ -1,0 +1,287 @@
+/** What the workflow starts with, and what happens when the service is not well. */
+// Also covers accountTriggerFields.ts.
+
+import { RETRY } from '../../nodes/shared/api/retry';
+import { ACCOUNT_POLL } from '../../nodes/TranscriberAccountTrigger/pollAccount';
+import { fileIn, serviceForTests } from '../support/service';
+import { AccountHost } from './host';
+
+const service = serviceForTests({ tasksInProgress: 1000 });
+
+const retry = { ...RETRY };
+beforeEach(() => {
+	Object.assign(RETRY, {
+		base: 1,
+		cap: 1,
+		patienceWhenBroken: 20,
+		patienceWhenBusy: 20,
+		patienceWhenUnreachable: 20,
+	});
+});
+afterEach(() => void Object.assign(RETRY, retry));
+
+async function active(parameters = {}): Promise<AccountHost> {
+	const host = new AccountHost(service.credentials(), parameters);
+	await host.activate();
+	return host;
+}
+
+const respond = (path: string, status: number, times = 1) =>
+	service.running().fault({ match: { path }, times, action: { kind: 'respond', status } });
+
+describe('the output', () => {
+	it('is text, summary and speakers first, then the task, and the long segments last', async () => {
+		const host = await active();
+		const id = await service.completedTask();
+		const [item] = await host.poll();
+		expect(item?.json).toMatchObject({
+			text: expect.stringMatching(/\w/),
+			summary: expect.any(String),
+			speakers: expect.any(Array),
+			task_id: id,
+			status: 'completed',
+			segments: expect.any(Array),
+		});
+		expect(Object.keys(item?.json ?? {}).slice(0, 5)).toEqual([
+			'text',
+			'summary',
+			'speakers',
+			'task_id',
+			'status',
+		]);
+		expect(Object.keys(item?.json ?? {}).at(-1)).toBe('segments');
+	});
+
+	it('of a failed task says why', async () => {
+		const host = await active();
+		const id = await service.pendingTask();
+		service.running().finish(id, { status: 'failed', error: 'No speech was found' });
+		const [item] = await host.poll();
+		expect(item?.json).toMatchObject({
+			task_id: id,
+			status: 'failed',
+			error: 'No speech was found',
+		});
+	});
+
+	it('without the result asks for none', async () => {
+		const host = await active({ options: { includeResult: false } });
+		const id = await service.completedTask();
+		const [item] = await host.poll();
+		expect(item?.json).toMatchObject({ task_id: id, status: 'completed' });
+		expect(item?.json).not.toHaveProperty('text');
+		expect(service.lines().filter((line) => line.endsWith('/result'))).toEqual([]);
+	});
+
+	it('has an exported file beside it, or its text in a field', async () => {
+		const host = await active({
+			options: { exportFormat: 'srt', exportBinaryPropertyName: 'subtitles' },
+		});
+		await service.completedTask();
+		const [item] = await host.poll();
+		expect(fileIn(item, 'subtitles').content).toContain(' --> ');
+		host.node.parameters.options = { exportFormat: 'srt', exportAs: 'text' };
+		await host.activate('update');
+		await service.completedTask();
+		const [asText] = await host.poll();
+		expect(asText?.json.export).toContain(' --> ');
+		expect(asText?.binary).toBeUndefined();
+	});
+
+	it('takes an option whose expression gives nothing as not set', async () => {
+		const nothing = '={{ undefined }}';
+		const host = await active({
+			options: { includeResult: nothing, exportFormat: nothing, exportAs: nothing },
+		});
+		await service.completedTask();
+		const [item] = await host.poll();
+		expect(item?.json.text).toMatch(/\w/);
+		expect(item?.binary).toBeUndefined();
+	});
+
+	it.each([
+		['transcriptCompleted', 'completed'],
+		['transcriptFailed', 'failed'],
+	])('with %s alone, only a task that is %s starts it', async (event, status) => {
+		const host = await active({ events: [event] });
+		const ids = [await service.pendingTask(), await service.pendingTask()];
+		service.running().finish(ids[0] ?? '', { status: 'failed' });
+		service.running().finish(ids[1] ?? '');
+		await host.polls(3);
+		expect(host.executions.flat().map(({ json }) => json.status)).toEqual([status]);
+	});
+
+	it('never holds a webhook secret', async () => {
+		const host = await active();
+		const id = await service.completedTask({ webhook_url: 'https://example.com/hook' });
+		await host.poll();
+		const { webhookSecret = '?' } = service.running().task(id);
+		expect(JSON.stringify(host.executions) + host.saved).not.toContain(webhookSecret);
+		expect(host.saved).not.toContain(service.credentials().apiKey);
+	});
+});
+
+describe('bad weather', () => {
+	it('a result that cannot be fetched comes with the next poll', async () => {
+		const host = await active();
+		const id = await service.completedTask();
+		respond('/result$', 500);
+		await host.poll();
+		expect(host.started).toEqual([]);
+		await host.poll();
+		expect(host.started).toEqual([id]);
+		expect(host.executions.flat()[0]?.json.text).toMatch(/\w/);
+	});
+
+	it('a result that the service refuses for good starts the workflow without it', async () => {
+		const host = await active();
+		const id = await service.completedTask();
+		respond('/result$', 400, ACCOUNT_POLL.refusals);
+		await host.polls(ACCOUNT_POLL.refusals - 1);
+		expect(host.started).toEqual([]);
+		await host.poll();
+		expect(host.executions.flat()).toMatchObject([
+			{ json: { task_id: id, error: expect.stringMatching(/^The result cannot be fetched: \w/) } },
+		]);
+	});
+
+	it.each([
+		['503', 503],
+		['500', 500],
+		['429', 429],
+		['401', 401],
+	])('a poll that is answered %s says so, and the next one loses nothing', async (_, status) => {
+		const host = await active();
+		const first = await service.completedTask();
+		await host.poll();
+		const second = await service.completedTask();
+		const before = host.saved;
+		service.running().configure({ apiEnabled: status !== 401 });
+		if (status !== 401) respond('/tasks$', status, status === 500 ? 1 : 60);
+		await expect(host.poll()).rejects.toMatchObject({ message: expect.stringMatching(/\w/) });
+		expect(host.saved).toBe(before);
+		service.running().configure({ apiEnabled: true });
+		if (status !== 401) await eventually(async () => await host.poll());
+		else await host.poll();
+		expect(host.started).toEqual([first, second]);
+	});
+
+	it('a page that fails after the first loses nothing', async () => {
+		service.running().configure({ shapes: { taskListMaximum: 10 } });
+		service.running().seed(30);
+		const host = await active();
+		const ids = [];
+		for (let count = 0; count < 25; count++) ids.push(await service.completedTask());
+		service.running().fault({
+			match: { path: '/tasks$' },
+			skip: 1,
+			times: 1,
+			action: { kind: 'respond', status: 500 },
+		});
+		await host.polls(8);
+		expect([...host.started].sort()).toEqual(ids.sort());
+	});
+
+	it('an activation that cannot read the list to its end fails, and knows all at the next try', async () => {
+		service.running().configure({ shapes: { taskListMaximum: 10, taskListOrder: 'oldestFirst' } });
+		service.running().seed(500);
+		const host = new AccountHost(service.credentials());
+		service.running().fault({
+			match: { path: '/tasks$' },
+			skip: 5,
+			action: { kind: 'respond', status: 500 },
+		});
+		await expect(host.activate()).rejects.toMatchObject({ httpCode: '500' });
+		expect(host.saved).toBe('{}');
+		await host.activate();
+		const id = await service.completedTask();
+		await host.poll();
+		expect(host.started).toEqual([id]);
+	});
+
+	it('a web page or an empty object instead of the list is no empty list', async () => {
+		const host = new AccountHost(service.credentials());
+		service.running().seed(5);
+		service.running().fault({
+			match: { path: '/tasks$' },
+			action: { kind: 'respond', status: 200, body: {} },
+		});
+		await expect(host.activate()).rejects.toMatchObject({
+			message: 'The answer of the service holds no list of tasks',
+		});
+		await host.activate();
+		await host.poll();
+		expect(host.started).toEqual([]);
+	});
+
+	it('activation with a wrong key says so, and remembers nothing', async () => {
+		const host = new AccountHost(service.credentials({ apiKey: 'a-wrong-key' }));
+		await expect(host.activate()).rejects.toMatchObject({
+			message: expect.stringMatching(/API key/i),
+			httpCode: '401',
+		});
+		expect(host.saved).toBe('{}');
+	});
+});
+
+/** Until faults that were meant for a while are used up. */
+async function eventually(work: () => Promise<unknown>): Promise<void> {
+	for (let tries = 0; tries < 200; tries++) {
+		try {
+			await work();
+			return;
+		} catch {
+			// The service is still not well.
+		}
+	}
+}
+
+describe('what is wrong with the settings', () => {
+	it.each([
+		[{ events: [] }, "The parameter 'Trigger On' is empty"],
+		[{ events: '={{ undefined }}' }, "The parameter 'Trigger On' is empty"],
+		[{ events: ['meetingCompleted'] }, /^'Trigger On' has to be/],
+		[{ options: { includeResult: 'perhaps' } }, /^'Include Result' has to be true or false/],
+		[{ options: { exportFormat: 'docx' } }, /^'Export Format' has to be/],
+		[{ options: { exportAs: 'mail' } }, /^'Export As' has to be/],
+	])('%j is refused by name at activation, before anything is sent', async (parameters, words) => {
+		await expect(active(parameters)).rejects.toMatchObject({
+			message: typeof words === 'string' ? words : expect.stringMatching(words),
+		});
+		expect(service.lines()).toEqual([]);
+	});
+});
+
+describe('"Execute step"', () => {
+	it.each(['newestFirst', 'oldestFirst'] as const)(
+		'outputs the newest finished transcript of a list with dates, %s, and remembers nothing',
+		async (taskListOrder) => {
+			service.running().configure({ shapes: { taskListOrder, taskListDates: 'created_at' } });
+			service.running().seed(150);
+			const id = await service.completedTask();
+			await service.pendingTask();
+			const host = new AccountHost(service.credentials());
+			const [item] = await host.executeStep();
+			expect(item?.json).toMatchObject({ task_id: id, text: expect.stringMatching(/\w/) });
+		},
+	);
+
+	it('says so where there is none', async () => {
+		await service.pendingTask();
+		const host = new AccountHost(service.credentials());
+		await expect(host.executeStep()).rejects.toMatchObject({
+			message: 'Your account at the service has no finished transcript to show yet',
+		});
+	});
+});
+
+it('a poll asks for little: 12 lists at most, whatever the size of the account', async () => {
+	service.running().configure({ shapes: { taskListMaximum: 10 } });
+	service.running().seed(1000);
+	const host = await active();
+	for (let count = 0; count < 5; count++) {
+		const before = service.running().requests.length;
+		await host.poll();
+		expect(service.running().requests.length - before).toBeLessThanOrEqual(12);
+	}
+});

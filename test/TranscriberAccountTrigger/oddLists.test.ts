@@ -1,0 +1,201 @@
+/** Lists that change while they are read, that say little, or that are empty in a bad moment. */
+// Also covers listReader.ts.
+
+import type { Shapes } from '../simulator/index';
+import { serviceForTests } from '../support/service';
+import { AccountHost } from './host';
+
+jest.setTimeout(120_000);
+
+const service = serviceForTests({ tasksInProgress: 1000, hashUploads: false });
+
+const DAY = 24 * 3_600_000;
+
+async function active(seeded: number, shapes: Partial<Shapes> = {}): Promise<AccountHost> {
+	service.running().configure({ shapes });
+	service.running().seed(seeded);
+	const host = new AccountHost(service.credentials());
+	await host.activate();
+	return host;
+}
+
+/** In the order in which the service lists them. */
+function listed(order: Shapes['taskListOrder'] = 'newestFirst'): string[] {
+	const ids = service
+		.running()
+		.tasks()
+		.map(({ id }) => id);
+	return order === 'oldestFirst' ? ids.reverse() : ids;
+}
+
+function deletes(ids: string[]): void {
+	for (const id of ids) service.running().discard(id);
+}
+
+/** Does something to the service just before it answers its n-th request from now on. */
+function before(nth: number, change: () => void): void {
+	const { requests } = service.running();
+	const { push } = requests;
+	let count = 0;
+	requests.push = (...entries) => {
+		count += 1;
+		if (count === nth) change();
+		return push.apply(requests, entries);
+	};
+}
+
+const LISTS: Array<[string, Partial<Shapes>]> = [
+	['newest first', {}],
+	['oldest first', { taskListOrder: 'oldestFirst' }],
+	['newest first, cut at 10', { taskListMaximum: 10 }],
+	['oldest first, cut at 10', { taskListMaximum: 10, taskListOrder: 'oldestFirst' }],
+	['newest first, cut at 20', { taskListMaximum: 20 }],
+];
+
+describe.each(LISTS)('tasks that the service deletes, in a list %s:', (_, shapes) => {
+	it.each([1, 7, 35])(
+		'%i at its beginning, after activation: no old one starts the workflow',
+		async (count) => {
+			const host = await active(700, shapes);
+			deletes(listed(shapes.taskListOrder).slice(0, count));
+			await host.polls(12);
+			expect(host.started).toEqual([]);
+			const ids = [await service.completedTask(), await service.completedTask()];
+			await host.polls(3);
+			expect([...host.started].sort()).toEqual(ids.sort());
+		},
+	);
+
+	it('some at every poll: each new one starts the workflow once, no old one does', async () => {
+		const host = await active(600, shapes);
+		const ids: string[] = [];
+		for (let turn = 0; turn < 15; turn++) {
+			const order = listed(shapes.taskListOrder).filter((id) => !ids.includes(id));
+			deletes([3, 40, 90, 200].map((place) => order[place] ?? '').filter(Boolean));
+			ids.push(await service.completedTask());
+			await host.poll();
+		}
+		await host.polls(8);
+		expect([...host.started].sort()).toEqual(ids.sort());
+	});
+
+	it.each([2, 3, 5])(
+		'while the list is read for the first time, before request %i: none is missed',
+		async (nth) => {
+			service.running().configure({ shapes });
+			service.running().seed(250);
+			const doomed = listed(shapes.taskListOrder).slice(0, 4);
+			const host = new AccountHost(service.credentials());
+			before(nth, () => deletes(doomed));
+			await host.activate();
+			await host.polls(20);
+			expect(host.started).toEqual([]);
+		},
+	);
+
+	it('nearly all at once: what ends afterwards starts the workflow, nothing else does', async () => {
+		const host = await active(600, shapes);
+		await host.polls(2);
+		deletes(listed(shapes.taskListOrder).slice(0, 560));
+		await host.polls(6);
+		expect(host.started).toEqual([]);
+		const ids = [await service.completedTask(), await service.completedTask()];
+		await host.polls(4);
+		expect([...host.started].sort()).toEqual(ids.sort());
+	});
+});
+
+describe.each<[string, Partial<Shapes>]>([
+	['', {}],
+	[', oldest first', { taskListOrder: 'oldestFirst' }],
+	[', cut at 10', { taskListMaximum: 10 }],
+	[' and does not heed `status`', { taskListIgnores: ['status'] }],
+	[
+		' and does not heed `status`, oldest first',
+		{ taskListIgnores: ['status'], taskListOrder: 'oldestFirst' },
+	],
+])('a list that does not say `status`%s', (_, shapes) => {
+	it('starts nothing with what had ended, and once with each task that ends afterwards', async () => {
+		service.running().configure({ shapes: { ...shapes, taskListStatus: 'hidden' } });
+		service.running().seed(60);
+		const open = [await service.pendingTask(), await service.pendingTask()];
+		const host = new AccountHost(service.credentials());
+		await host.activate();
+		await host.polls(3);
+		expect(host.started).toEqual([]);
+		const [first = '', second = ''] = open;
+		service.running().finish(first);
+		service.running().finish(second, { status: 'failed', error: 'No speech' });
+		const ids = [...open];
+		for (let count = 0; count < 12; count++) ids.push(await service.completedTask());
+		const late = await service.pendingTask();
+		await host.polls(6);
+		expect([...host.started].sort()).toEqual(ids.sort());
+		service.running().finish(late);
+		await host.polls(3);
+		expect([...host.started].sort()).toEqual([...ids, late].sort());
+		const outputs = new Map(host.executions.flat().map(({ json }) => [json.task_id, json]));
+		expect(outputs.get(first)).toMatchObject({ status: 'completed', text: expect.any(String) });
+		expect(outputs.get(second)).toMatchObject({ status: 'failed', error: 'No speech' });
+	});
+
+	it('costs few requests, and shows "Execute step" a finished transcript', async () => {
+		const host = await active(60, { ...shapes, taskListStatus: 'hidden' });
+		for (let count = 0; count < 3; count++) {
+			const before = service.running().requests.length;
+			await host.poll();
+			expect(service.running().requests.length - before).toBeLessThanOrEqual(25);
+		}
+		const [item] = await host.executeStep();
+		expect(item?.json).toMatchObject({ status: 'completed', text: expect.any(String) });
+	});
+});
+
+describe('a list that is empty in a bad moment', () => {
+	const emptyLists = (times: number, body: object = { tasks: [] }) =>
+		service.running().fault({
+			match: { path: '/tasks$' },
+			times,
+			action: { kind: 'respond', status: 200, body },
+		});
+
+	it('at activation, once: it is looked at again, and nothing old starts the workflow', async () => {
+		service.running().seed(30);
+		emptyLists(1);
+		const host = new AccountHost(service.credentials());
+		await host.activate();
+		const id = await service.completedTask();
+		await host.polls(3);
+		expect(host.started).toEqual([id]);
+	});
+
+	it('at activation, while the service shows finished tasks elsewhere: the activation fails', async () => {
+		service.running().seed(30);
+		emptyLists(2);
+		const host = new AccountHost(service.credentials());
+		await expect(host.activate()).rejects.toMatchObject({
+			message: expect.stringContaining('list of tasks is empty'),
+		});
+		expect(host.saved).toBe('{}');
+	});
+
+	it('all the time of the activation: tasks that are dated before it start nothing', async () => {
+		service.running().configure({ shapes: { taskListDates: 'created_at' } });
+		service.running().seed(30, 2 * DAY);
+		emptyLists(3);
+		const host = new AccountHost(service.credentials());
+		await host.activate();
+		const id = await service.completedTask();
+		await host.polls(3);
+		expect(host.started).toEqual([id]);
+	});
+
+	it('later: nothing is forgotten', async () => {
+		const host = await active(30);
+		emptyLists(9);
+		await host.poll();
+		const id = await service.completedTask();
+		await host.polls(4);
+		expect(host.started).toEqual([id]);
+	});
+});

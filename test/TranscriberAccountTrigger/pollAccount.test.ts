@@ -1,0 +1,201 @@
+/** Every task that ends after activation starts the workflow once, whatever the list of tasks looks like. */
+// Also covers TranscriberAccountTrigger.node.ts, frontier.ts, look.ts, newest.ts, pollState.ts,
+// seenTasks.ts, tail.ts.
+
+import { ACCOUNT_MEMORY } from '../../nodes/TranscriberAccountTrigger/pollState';
+import type { Shapes } from '../simulator/index';
+import { serviceForTests } from '../support/service';
+import { AccountHost } from './host';
+
+/** Many requests, on a machine that may be busy. */
+jest.setTimeout(120_000);
+
+const service = serviceForTests({ tasksInProgress: 1000, hashUploads: false });
+
+const memory = { ...ACCOUNT_MEMORY };
+afterEach(() => void Object.assign(ACCOUNT_MEMORY, memory));
+
+const LISTS: Record<string, Partial<Shapes>> = {
+	'newest first': {},
+	'oldest first': { taskListOrder: 'oldestFirst' },
+	'in an order that nobody knows': { taskListOrder: 'byId' },
+	'newest first, cut at 10': { taskListMaximum: 10 },
+	'oldest first, cut at 10': { taskListMaximum: 10, taskListOrder: 'oldestFirst' },
+	'oldest first, cut at 20': { taskListMaximum: 20, taskListOrder: 'oldestFirst' },
+	'oldest first, cut at 50': { taskListMaximum: 50, taskListOrder: 'oldestFirst' },
+	'in an unknown order, cut at 20': { taskListMaximum: 20, taskListOrder: 'byId' },
+	'refused above 50': { taskListMaximum: 50, taskListAboveMaximum: 'refused' },
+	'refused above 10, oldest first': {
+		taskListMaximum: 10,
+		taskListAboveMaximum: 'refused',
+		taskListOrder: 'oldestFirst',
+	},
+	'the same for every offset': { taskListIgnores: ['offset'] },
+	'the same for every status': { taskListIgnores: ['status'] },
+	'the same for every status, oldest first': {
+		taskListIgnores: ['status'],
+		taskListOrder: 'oldestFirst',
+	},
+	'the same for every status, in an unknown order': {
+		taskListIgnores: ['status'],
+		taskListOrder: 'byId',
+	},
+	'a bare array': { taskList: 'array' },
+	'nested under data': { taskList: 'nested' },
+	'with dates': { taskListDates: 'created_at' },
+	'with numbers for ids': { taskIds: 'number' },
+	'with tasks that are "canceled"': { cancelledStatus: 'canceled' },
+};
+
+async function active(seeded = 0, shapes: Partial<Shapes> = {}): Promise<AccountHost> {
+	service.running().configure({ shapes });
+	service.running().seed(seeded);
+	const host = new AccountHost(service.credentials());
+	await host.activate();
+	return host;
+}
+
+/** Random numbers that are the same in every run. */
+function dice(seed: number): (below: number) => number {
+	let state = seed;
+	return (below) => {
+		state = (state * 1_103_515_245 + 12_345) % 2 ** 31;
+		return Math.floor((state / 2 ** 31) * below);
+	};
+}
+
+describe.each(Object.entries(LISTS))('a list %s', (name, shapes) => {
+	it('every task that ends after activation starts the workflow once, in any course of things', async () => {
+		const simulator = service.running();
+		const throwDice = dice(name.length);
+		const waiting: string[] = [];
+		simulator.configure({ shapes });
+		simulator.seed(throwDice(250));
+		for (let count = 0; count < 5; count++) waiting.push(await service.pendingTask());
+		const host = new AccountHost(service.credentials());
+		await host.activate();
+		expect(host.executions).toEqual([]);
+		const expected: string[] = [];
+		for (let turn = 0; turn < 12; turn++) {
+			for (let count = throwDice(5); count > 0; count--) waiting.push(await service.pendingTask());
+			for (let count = throwDice(6); count > 0 && waiting.length > 0; count--) {
+				const [id = ''] = waiting.splice(throwDice(waiting.length), 1);
+				const status = ['completed', 'completed', 'failed', shapes.cancelledStatus ?? 'cancelled'];
+				simulator.finish(id, { status: status[throwDice(4)] });
+				expected.push(id);
+			}
+			if (throwDice(4) === 0) await host.restart();
+			else if (throwDice(6) === 0) await host.activate('update');
+			else await host.poll();
+		}
+		await host.polls(15);
+		expect([...host.started].sort()).toEqual([...expected].sort());
+	});
+});
+
+describe.each([
+	['newest first', {}],
+	['oldest first', { taskListOrder: 'oldestFirst' }],
+	['newest first, cut at 10', { taskListMaximum: 10 }],
+	['oldest first, cut at 10', { taskListMaximum: 10, taskListOrder: 'oldestFirst' }],
+	['in an unknown order', { taskListOrder: 'byId' }],
+] as Array<[string, Partial<Shapes>]>)('an account with 3000 tasks, %s', (_, shapes) => {
+	it('starts nothing with what was there, and once with what ends, also at once after activation', async () => {
+		const simulator = service.running();
+		simulator.configure({ shapes });
+		const early = await service.pendingTask();
+		simulator.seed(3000);
+		const host = new AccountHost(service.credentials());
+		await host.activate();
+		expect(simulator.requests.length).toBeLessThanOrEqual(45);
+		const expected = [await service.completedTask()];
+		await host.poll();
+		simulator.finish(early);
+		expected.push(early, await service.completedTask());
+		await host.restart();
+		expected.push(await service.completedTask());
+		await host.polls(8);
+		expect([...host.started].sort()).toEqual(expected.sort());
+	});
+});
+
+it('a burst of more tasks than a page between two polls starts it once for each', async () => {
+	const host = await active(50, { taskListMaximum: 20, taskListOrder: 'oldestFirst' });
+	const expected: string[] = [];
+	for (let count = 0; count < 70; count++) expected.push(await service.completedTask());
+	await host.polls(10);
+	expect([...host.started].sort()).toEqual(expected.sort());
+});
+
+it('keeps a bounded number of tasks in mind, also of an account that grows without end', async () => {
+	Object.assign(ACCOUNT_MEMORY, { done: 100, census: 80, tail: 20 });
+	const host = await active(300);
+	const expected: string[] = [];
+	for (let turn = 0; turn < 40; turn++) {
+		for (let count = 0; count < 7; count++) expected.push(await service.completedTask());
+		await host.poll();
+		expect(host.saved.length).toBeLessThan(3_000);
+	}
+	await host.polls(5);
+	expect([...host.started].sort()).toEqual(expected.sort());
+});
+
+it('what ended while n8n was down starts it when n8n is up again', async () => {
+	const host = await active(10);
+	const open = await service.pendingTask();
+	await host.poll();
+	service.running().finish(open);
+	const other = await service.completedTask();
+	await host.restart();
+	expect([...host.started].sort()).toEqual([open, other].sort());
+});
+
+it('what ended while the workflow was not published does not start it', async () => {
+	ACCOUNT_MEMORY.sameActivation = -1;
+	const host = await active(10);
+	await service.completedTask();
+	await host.activate('activate');
+	await host.poll();
+	expect(host.started).toEqual([]);
+	const next = await service.completedTask();
+	await host.poll();
+	expect(host.started).toEqual([next]);
+});
+
+it('goes on with a new version of the published workflow, and with another name of the node', async () => {
+	const host = await active(10);
+	const [first, second] = [await service.completedTask(), await service.completedTask()];
+	await host.poll();
+	const third = await service.completedTask();
+	host.node.name = 'Renamed';
+	await host.activate('update');
+	await host.poll();
+	expect([...host.started].sort()).toEqual([first, second, third].sort());
+});
+
+it('begins with what is there when the credential is one of another account', async () => {
+	const host = await active(0);
+	service.running().seed(30);
+	host.node.credentials = { transcriberApi: { id: '2', name: 'Other' } };
+	await host.activate('update');
+	await host.poll();
+	expect(host.started).toEqual([]);
+});
+
+it('two polls at the same time start it once', async () => {
+	const host = await active(3);
+	const id = await service.completedTask();
+	await Promise.all([host.poll(), host.poll(), host.poll()]);
+	await host.poll();
+	expect(host.started).toEqual([id]);
+});
+
+it('a crash that loses what the last poll saved starts it twice at most, and loses nothing', async () => {
+	const host = await active(3);
+	const before = host.saved;
+	const id = await service.completedTask();
+	await host.poll();
+	host.saved = before;
+	await host.restart();
+	expect(host.started).toEqual([id, id]);
+});

@@ -1,0 +1,458 @@
+/** Contract, "Trigger node", source `meeting`: activating the workflow sends the bot. */
+// Also covers callBack.ts.
+
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { INodeParameters } from 'n8n-workflow';
+
+import { CALL_BACK, GRACE } from '../../nodes/TranscriberTrigger/callBack';
+import type { RequestFault } from '../simulator/index';
+import { serviceForTests } from '../support/service';
+import { until } from '../simulator/testing-client';
+import { deliver } from './client';
+import { TriggerHost } from './host';
+
+const service = serviceForTests();
+const MEETING_URL = 'https://meet.example.com/weekly';
+const GRACE_MS = 150;
+
+let host: TriggerHost;
+beforeEach(async () => {
+	jest.replaceProperty(GRACE, 'ms', GRACE_MS);
+	await open();
+});
+afterEach(async () => await host.close());
+
+async function open(parameters: INodeParameters = {}, baseUrl = service.running().url) {
+	await host?.close();
+	host = await new TriggerHost({
+		credentials: service.credentials({ baseUrl }),
+		parameters: {
+			source: 'meeting',
+			meetingUrl: MEETING_URL,
+			consentAcknowledged: true,
+			...parameters,
+		},
+	}).open();
+}
+
+const BUSY: RequestFault = { kind: 'respond', status: 429, headers: { 'retry-after': '30' } };
+
+const launches = () => service.lines().filter((line) => line === 'POST /api/v1/meeting').length;
+const bots = () => service.running().bots();
+const calledBack = () =>
+	service
+		.lines()
+		.filter((line) => line.startsWith('DELETE'))
+		.map((line) => line.replace('DELETE /api/v1/meeting/', ''));
+const theBot = () => {
+	const [bot, ...others] = bots();
+	if (!bot || others.length > 0) throw new Error(`Not one bot, but ${bots().length}`);
+	return bot;
+};
+const pastGrace = async () => await sleep(2 * GRACE_MS);
+
+/** What n8n does when a new version of an active workflow is published. */
+async function publish() {
+	await host.deactivate();
+	await host.activate('update');
+}
+
+describe('Activation', () => {
+	it("sends the bot with this trigger's address as its webhook", async () => {
+		const startAt = new Date(Date.now() + 3_600_000).toISOString();
+		await open({ startAt });
+		await host.activate();
+		expect(service.sent()).toMatchObject({
+			method: 'POST',
+			path: '/api/v1/meeting',
+			body: {
+				meeting_url: MEETING_URL,
+				consent_acknowledged: true,
+				start_at: startAt,
+				webhook_url: host.url,
+			},
+		});
+	});
+
+	it('without a start time sends none', async () => {
+		await host.activate();
+		expect(service.sent().body).not.toHaveProperty('start_at');
+	});
+
+	it('keeps bot id and secret: the delivery starts the workflow, also after a restart', async () => {
+		await host.activate();
+		host.restart();
+		const { id, webhookSecret = '' } = theBot();
+		service.running().endMeeting(id);
+		service.running().finish(String(theBot().taskId));
+		await until(() => host.executions.length === 1);
+		expect(host.executions[0]?.[0]?.json).toMatchObject({ bot_id: id, status: 'completed' });
+		expect(host.saved).not.toContain(webhookSecret);
+		const forged = { event: 'meeting.transcript.completed', bot_id: id, status: 'failed' };
+		expect((await deliver(host.url, forged, 'another')).status).toBe(401);
+	});
+
+	it.each<[string, INodeParameters, string]>([
+		[
+			'no consent',
+			{ consentAcknowledged: false },
+			"'Consent Acknowledged' is off, so no bot was sent",
+		],
+		['no link', { meetingUrl: ' ' }, "'Meeting URL' is empty"],
+		['what is no link', { meetingUrl: 'weekly' }, "'Meeting URL' is not a web address: 'weekly'"],
+		['a start in the past', { startAt: '2020-01-01T10:00:00Z' }, "'Start At' is in the past"],
+		[
+			'a start more than 30 days ahead',
+			{ startAt: '2099-01-01T10:00:00Z' },
+			"'Start At' is more than 30 days ahead",
+		],
+	])('refuses %s before anything is sent', async (_, parameters, message) => {
+		await open(parameters);
+		await expect(host.activate()).rejects.toThrow(message);
+		expect(service.lines()).toEqual([]);
+	});
+
+	it.each<[string, INodeParameters, string]>([
+		['Trigger On without an event', { events: [] }, "'Trigger On' names no event of a meeting"],
+		[
+			'Trigger On from an expression that gives nothing',
+			{ events: '={{ undefined }}' },
+			"'Trigger On' names no event of a meeting",
+		],
+		[
+			'events that no bot makes',
+			{ events: ['transcriptionCompleted'] },
+			"'Trigger On' names no event of a meeting",
+		],
+		['names of the panel', { events: ['Meeting Completed'] }, "'Trigger On' has to be"],
+		[
+			'a format that the service does not know',
+			{ options: { exportFormat: 'pdf' } },
+			"'Export Format' has to be",
+		],
+	])('refuses %s before a bot is paid for', async (_, parameters, message) => {
+		await open(parameters);
+		await expect(host.activate()).rejects.toThrow(message);
+		expect(service.lines()).toEqual([]);
+	});
+
+	it('without a webhook secret in the answer the word of the service decides on each delivery', async () => {
+		await open({ options: { includeResult: false } });
+		const id = await service.bot();
+		const body = { bot_id: id, status: 'joining' };
+		const action = { kind: 'respond', status: 200, body } as const;
+		service.running().fault({ match: { path: '/meeting$' }, action });
+		await host.activate();
+		service.running().endMeeting(id);
+		const taskId = String(service.running().bot(id).taskId);
+		service.running().finish(taskId);
+		const event = { event: 'meeting.transcript.completed', bot_id: id, task_id: taskId };
+		const delivery = { ...event, status: 'completed', note: 'not from the service' };
+		expect((await deliver(host.url, delivery, 'a secret that nobody knows')).status).toBe(200);
+		expect(host.executions).toEqual([
+			[{ json: { bot_id: id, task_id: taskId, status: 'completed' } }],
+		]);
+	});
+
+	it('the message itself says what to do next: n8n shows nothing else on publishing', async () => {
+		await open({ consentAcknowledged: false });
+		await expect(host.activate()).rejects.toThrow('Turn it on once the participants know');
+		await open({}, service.running().url.replace('127.0.0.1', '0.0.0.0'));
+		await expect(host.activate()).rejects.toThrow('Set the public https address of n8n');
+		await open();
+		service.running().configure({ balance: 0 });
+		await expect(host.activate()).rejects.toThrow(/so no bot was sent\. \w/);
+	});
+
+	it('a bot without an id in the answer is an error, and is not sent once more', async () => {
+		const match = { path: '/meeting$' };
+		service.running().fault({
+			match,
+			action: { kind: 'respond', status: 200, body: { status: 'joining' } },
+		});
+		await expect(host.activate()).rejects.toThrow('without an id');
+		await expect(host.activate()).rejects.toThrow('It is not known whether');
+		expect(launches()).toBe(1);
+	});
+
+	it('refuses an address of n8n that the service cannot reach, and says what to set', async () => {
+		// By this name the simulator is reached as well, but it is none of the loopback names.
+		await open({}, service.running().url.replace('127.0.0.1', '0.0.0.0'));
+		const failure = host.activate();
+		await expect(failure).rejects.toThrow('The webhook address of this n8n');
+		await expect(failure).rejects.toMatchObject({
+			description: expect.stringContaining('N8N_WEBHOOK_URL'),
+		});
+		expect(service.lines()).toEqual([]);
+	});
+
+	it('fails with the reason of the service when it refuses the bot', async () => {
+		service.running().configure({ balance: 0 });
+		await expect(host.activate()).rejects.toThrow('The balance is empty, so no bot was sent');
+	});
+
+	it('source submissions sends nothing', async () => {
+		await open({ source: 'submissions' });
+		await host.activate();
+		await host.deactivate();
+		await pastGrace();
+		expect(service.lines()).toEqual([]);
+	});
+
+	it('listening for a test event sends nothing: a bot would cost, and outlast the listening', async () => {
+		await host.activate('manual');
+		expect(service.lines()).toEqual([]);
+	});
+});
+
+describe('No second bot', () => {
+	it.each(['init', 'leadershipChange'] as const)('on %s', async (activation) => {
+		await host.activate();
+		host.restart();
+		await host.activate(activation);
+		expect(launches()).toBe(1);
+	});
+
+	it('on a start of n8n that has lost what it knew', async () => {
+		await host.activate('init');
+		expect(launches()).toBe(0);
+	});
+
+	it('when a new version of the workflow is published; the first bot stays', async () => {
+		await host.activate();
+		await publish();
+		await publish();
+		await pastGrace();
+		expect(launches()).toBe(1);
+		expect(calledBack()).toEqual([]);
+	});
+
+	it('when the node is renamed', async () => {
+		await host.activate();
+		await host.deactivate();
+		host.node.name = 'Renamed';
+		await host.activate('update');
+		await pastGrace();
+		expect([launches(), calledBack()]).toEqual([1, []]);
+	});
+
+	it.each(['completed', 'failed'])('after the meeting has %s', async (status) => {
+		await host.activate();
+		service.running().endMeeting(theBot().id);
+		service.running().finish(String(theBot().taskId), { status });
+		await publish();
+		await pastGrace();
+		expect(launches()).toBe(1);
+	});
+
+	it('when nobody knows whether the first was sent, however often n8n tries to activate', async () => {
+		service.running().fault({
+			match: { path: '/meeting$' },
+			action: { kind: 'cut', when: 'afterProcessing' },
+		});
+		await expect(host.activate()).rejects.toThrow();
+		for (let tries = 0; tries < 4; tries++) {
+			await expect(host.activate()).rejects.toThrow('It is not known whether');
+		}
+		expect(bots()).toHaveLength(1);
+	});
+
+	it('but another try when the service has refused the first', async () => {
+		service.running().configure({ balance: 0 });
+		await expect(host.activate()).rejects.toThrow('so no bot was sent');
+		service.running().topUp(500);
+		await host.activate();
+		expect(bots()).toHaveLength(1);
+	});
+
+	it('when the service cannot be asked for the first', async () => {
+		await host.activate();
+		service.running().fault({
+			match: { method: 'GET' },
+			times: 9,
+			action: { kind: 'respond', status: 500 },
+		});
+		await publish();
+		await pastGrace();
+		expect([launches(), calledBack()]).toEqual([1, []]);
+	});
+});
+
+describe('A new bot', () => {
+	it('for another meeting, and the old one is called back', async () => {
+		await host.activate();
+		const first = theBot();
+		await host.deactivate();
+		host.node.parameters.meetingUrl = 'https://meet.example.com/another';
+		await host.activate('update');
+		await until(() => calledBack().length === 1);
+		expect(launches()).toBe(2);
+		expect(calledBack()).toEqual([first.id]);
+	});
+
+	it('when the service does not know the first any more', async () => {
+		await host.activate();
+		service.running().fault({ match: { method: 'GET' }, action: { kind: 'respond', status: 404 } });
+		await publish();
+		expect(launches()).toBe(2);
+	});
+
+	it('when the workflow was off for a while', async () => {
+		await host.activate();
+		await host.deactivate();
+		await until(() => calledBack().length === 1);
+		await pastGrace();
+		await host.activate();
+		expect(launches()).toBe(2);
+	});
+});
+
+describe('A recurring meeting', () => {
+	it('gets its bot although a slow delivery of the last one ended while the trigger was off', async () => {
+		await open({ events: ['meetingCompleted', 'meetingFailed'] });
+		await host.activate();
+		const { id, webhookSecret = '' } = theBot();
+		const task = await service.completedTask();
+		service.running().fault({ match: { path: '/result$' }, action: { kind: 'delay', ms: 800 } });
+		const body = { event: 'meeting.transcript.completed', bot_id: id, task_id: task };
+		const delivering = deliver(host.url, { ...body, status: 'completed' }, webhookSecret);
+		await sleep(100);
+		await host.deactivate();
+		expect((await delivering).status).toBe(200);
+		expect(host.stored.bot).toMatchObject({ id, releasedAt: expect.any(Number) });
+		await pastGrace();
+		await host.activate();
+		expect(launches()).toBe(2);
+	});
+
+	it('and a bot that nobody called back, as n8n was killed at that time, is called back then', async () => {
+		await host.activate();
+		const first = theBot();
+		host.restart();
+		// What is in the database after the trigger was switched off, long ago.
+		const saved = JSON.parse(host.saved) as { global: Record<string, { bot: object }> };
+		const mine = saved.global[`transcriberTrigger:${host.node.id}`];
+		Object.assign(mine?.bot ?? {}, { releasedAt: Date.now() - 60_000 });
+		host.saved = JSON.stringify(saved);
+		await host.activate();
+		expect(launches()).toBe(2);
+		await until(() => calledBack().length === 1);
+		expect(calledBack()).toEqual([first.id]);
+	});
+});
+
+describe('Deactivation', () => {
+	it('cancels the bot, a little later, as publishing looks the same at first', async () => {
+		await host.activate();
+		await host.deactivate();
+		expect(calledBack()).toEqual([]);
+		await until(() => calledBack().length === 1);
+	});
+
+	it('once', async () => {
+		await host.activate();
+		await host.deactivate();
+		await host.deactivate();
+		await pastGrace();
+		expect(calledBack()).toEqual([theBot().id]);
+	});
+
+	it('leaves a meeting that is over alone: its transcript is on its way', async () => {
+		await host.activate();
+		service.running().endMeeting(theBot().id);
+		await host.deactivate();
+		await pastGrace();
+		expect(calledBack()).toEqual([]);
+	});
+
+	it('tolerates a bot that the service does not know', async () => {
+		await host.activate();
+		service.running().fault({ match: { method: 'GET' }, action: { kind: 'respond', status: 404 } });
+		await host.deactivate();
+		await pastGrace();
+		expect(calledBack()).toEqual([]);
+	});
+
+	it.each<[string, RequestFault]>([
+		['answers 500', { kind: 'respond', status: 500 }],
+		['answers with a web page', { kind: 'respond', status: 200, body: '<html>' }],
+		['answers 401', { kind: 'respond', status: 401 }],
+		['answers 429 and asks for half a minute', BUSY],
+		['is cut', { kind: 'cut', when: 'beforeBody' }],
+	])('calls the bot back although the look before it %s', async (_, action) => {
+		await host.activate();
+		service.running().fault({ match: { method: 'GET', path: '/meeting/' }, action });
+		await host.deactivate();
+		await until(() => calledBack().length === 1);
+		expect(calledBack()).toEqual([theBot().id]);
+	});
+
+	it('repeats until the service has taken it', async () => {
+		jest.replaceProperty(CALL_BACK, 'pauseMs', 20);
+		await host.activate();
+		const match = { method: 'DELETE' };
+		service.running().fault({ match, times: 2, action: { kind: 'respond', status: 500 } });
+		await host.deactivate();
+		await until(() => calledBack().length === 3);
+		await pastGrace();
+		expect(calledBack()).toHaveLength(3);
+	});
+
+	it('ends a launch that the service still refuses, and no bot is sent', async () => {
+		const match = { path: '/meeting$' };
+		const action = { kind: 'respond', status: 429, headers: { 'retry-after': '2' } } as const;
+		service.running().fault({ match, action });
+		const launch = host.activate();
+		const failure = expect(launch).rejects.toThrow('switched off before the meeting bot was sent');
+		await until(() => launches() === 1);
+		await host.deactivate();
+		await failure;
+		expect(bots()).toEqual([]);
+		await host.activate();
+		expect(bots()).toHaveLength(1);
+	});
+
+	it('ends a launch that the service refuses only after the workflow was switched off', async () => {
+		const refusals: Array<() => void> = [];
+		const server = createServer((_request, response) => {
+			refusals.push(() => response.writeHead(429).end());
+		});
+		await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+		await open({}, `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+		// Nothing was sent, so the next activation tries again.
+		for (const times of [1, 2]) {
+			const launch = host.activate();
+			const failure = expect(launch).rejects.toThrow(
+				'switched off before the meeting bot was sent',
+			);
+			await until(() => refusals.length === times);
+			await host.deactivate();
+			refusals.at(-1)?.();
+			await failure;
+		}
+		server.close();
+	});
+
+	it('calls back a bot that is sent while the workflow is switched off', async () => {
+		const match = { path: '/meeting$' };
+		service.running().fault({ match, action: { kind: 'delay', ms: 400 } });
+		const launch = host.activate();
+		const failure = expect(launch).rejects.toThrow('switched off before the meeting bot was sent');
+		await until(() => launches() === 1);
+		await host.deactivate();
+		await failure;
+		await until(() => calledBack().length === 1);
+		expect(calledBack()).toEqual([theBot().id]);
+	});
+
+	it('also when the node no longer says Meeting', async () => {
+		await host.activate();
+		host.node.parameters.source = 'submissions';
+		await host.deactivate();
+		await host.activate('update');
+		await until(() => calledBack().length === 1);
+	});
+});

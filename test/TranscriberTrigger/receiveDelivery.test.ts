@@ -1,0 +1,825 @@
+/** Contract, "Trigger node": POST on the trigger's URL is a delivery. */
+// Also covers TranscriberTrigger.node.ts, event.ts, fetches.ts, settings.ts, statusAtService.ts,
+// triggerFields.ts, triggerOutput.ts, verify.ts, nodes/shared/webhook/inTime.ts.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
+
+import type { INodeParameters } from 'n8n-workflow';
+
+import { RETRY } from '../../nodes/shared/api/retry';
+import { STORE } from '../../nodes/TranscriberTrigger/triggerMemory';
+import { PATIENCE } from '../../nodes/TranscriberTrigger/triggerOutput';
+import { serviceForTests } from '../support/service';
+import { deliver, handOverTo, post, put, putAll, sign } from './client';
+import { TriggerHost, type HostSettings } from './host';
+
+const service = serviceForTests();
+const SECRET = 'whsec_of_the_task';
+const API_KEY = 'test-api-key';
+
+let host: TriggerHost;
+beforeEach(() => jest.replaceProperty(STORE, 'settledMs', 50));
+afterEach(async () => {
+	jest.restoreAllMocks();
+	await host.close();
+});
+
+/** Unless a test says otherwise, the trigger asks the service for nothing. */
+async function open(parameters: INodeParameters = {}, settings: Partial<HostSettings> = {}) {
+	const credentials = service.credentials();
+	const options = { includeResult: false, ...(parameters.options as INodeParameters) };
+	host = await new TriggerHost({
+		parameters: { ...parameters, options },
+		credentials,
+		...settings,
+	}).open();
+	return host;
+}
+
+/** A trigger that knows the secret of task `7f3c`. In test mode memory is the store, so nothing has to be waited for. */
+async function openWithTask(parameters: INodeParameters = {}, id = '7f3c') {
+	await open(parameters, { mode: 'manual' });
+	await put(host.url, id, SECRET, API_KEY);
+}
+
+const json = () => host.executions.flat().map((item) => item.json);
+
+describe('200: a delivery that is signed with the secret of its submission', () => {
+	it('starts one execution, with the fields as they came', async () => {
+		await openWithTask();
+		const answer = await deliver(host.url, { task_id: '7f3c', note: 'new' }, SECRET);
+		expect(answer).toEqual({ status: 200, body: { message: 'Accepted' } });
+		expect(host.executions).toHaveLength(1);
+		expect(json()).toEqual([{ task_id: '7f3c', note: 'new' }]);
+	});
+
+	it('of a meeting', async () => {
+		await openWithTask({}, 'bot-1');
+		const body = {
+			event: 'meeting.transcript.completed',
+			bot_id: 'bot-1',
+			task_id: '7f3c',
+			status: 'completed',
+			result_url: '/api/v1/tasks/7f3c/result',
+		};
+		expect((await deliver(host.url, body, SECRET)).status).toBe(200);
+		expect(json()).toEqual([body]);
+	});
+
+	it('needs no call to the service', async () => {
+		await openWithTask();
+		await deliver(host.url, { task_id: '7f3c' }, SECRET);
+		expect(service.lines()).toEqual([]);
+	});
+
+	it('is verified over the bytes that came, whatever they hold', async () => {
+		await openWithTask();
+		const raw = Buffer.from('{ "task_id" : "7f3c",\r\n "title":"Совещание \\u20ac" }\n');
+		const headers = { 'x-service-signature': sign(raw, SECRET) };
+		expect((await post(host.url, raw, headers)).status).toBe(200);
+		expect(json()).toEqual([{ task_id: '7f3c', title: 'Совещание €' }]);
+	});
+
+	it('a webhook_secret in it does not reach the output', async () => {
+		await openWithTask();
+		await deliver(host.url, { task_id: '7f3c', webhook_secret: SECRET }, SECRET);
+		expect(json()).toEqual([{ task_id: '7f3c' }]);
+	});
+
+	it("of a submission whose secret was never handed over, with the credential's Webhook Secret", async () => {
+		await open({}, { credentials: service.credentials({ webhookSecret: 'for all' }) });
+		expect((await deliver(host.url, { task_id: 'other' }, 'for all')).status).toBe(200);
+		expect(json()).toEqual([{ task_id: 'other' }]);
+	});
+});
+
+describe('Also genuine', () => {
+	it('a task whose id is a number', async () => {
+		await openWithTask({}, '7');
+		expect((await deliver(host.url, { task_id: 7 }, SECRET)).status).toBe(200);
+	});
+
+	it('a body with a field that n8n cannot save: it comes without that field', async () => {
+		await openWithTask();
+		const nested = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
+		const raw = `{"task_id":"7f3c","note":1,"deep":${nested}}`;
+		const headers = { 'x-service-signature': sign(raw, SECRET) };
+		expect((await post(host.url, raw, headers)).status).toBe(200);
+		expect(json()).toEqual([{ task_id: '7f3c', note: 1 }]);
+	});
+
+	it('a digest in capitals', async () => {
+		await openWithTask();
+		const raw = JSON.stringify({ task_id: '7f3c' });
+		const signature = sign(raw, SECRET).replace(/[0-9a-f]{64}/, (hex) => hex.toUpperCase());
+		expect((await post(host.url, raw, { 'x-service-signature': signature })).status).toBe(200);
+	});
+
+	it('a body with a byte order mark in front', async () => {
+		await openWithTask();
+		const raw = '\uFEFF{"task_id":"7f3c"}';
+		const headers = { 'x-service-signature': sign(raw, SECRET) };
+		expect((await post(host.url, raw, headers)).status).toBe(200);
+		expect(json()).toEqual([{ task_id: '7f3c' }]);
+	});
+});
+
+describe('401: a signature that is missing, malformed or wrong; no execution starts', () => {
+	const raw = JSON.stringify({ task_id: '7f3c' });
+	const right = sign(raw, SECRET);
+	const hex = right.slice('sha256='.length);
+	const flipped = `${hex.slice(0, -1)}${(Number.parseInt(hex.slice(-1), 16) ^ 1).toString(16)}`;
+
+	it.each<[string, string | string[] | undefined]>([
+		['missing', undefined],
+		['empty', ''],
+		['too short', right.slice(0, -1)],
+		['too long', `${right}0`],
+		['in capitals, prefix included', right.toUpperCase()],
+		['without its prefix', hex],
+		['of another algorithm', `sha1=${hex}`],
+		['one bit flipped', `sha256=${flipped}`],
+		["another task's secret", sign(raw, 'whsec_of_another')],
+		['of another body', sign(`${raw} `, SECRET)],
+		['of the parsed body', sign(JSON.stringify(JSON.parse(raw), null, 1), SECRET)],
+		['a blank secret', sign(raw, '')],
+		['the API key', sign(raw, API_KEY)],
+		['twice', [right, right]],
+		['twice, once wrong', [right, `sha256=${flipped}`]],
+		['huge', `sha256=${'a'.repeat(8000)}`],
+	])('%s', async (_, signature) => {
+		await openWithTask();
+		const headers = signature === undefined ? {} : { 'x-service-signature': signature };
+		expect((await post(host.url, raw, headers)).status).toBe(401);
+		expect(host.executions).toEqual([]);
+		expect(host.thrown).toEqual([]);
+	});
+
+	it.each([
+		['empty', ''],
+		['not JSON', 'task_id=7f3c'],
+		['a list', '[{"task_id":"7f3c"}]'],
+		['a text', '"7f3c"'],
+		['null', 'null'],
+		['without an id', '{"status":"completed"}'],
+		['an id that is no text', '{"task_id":{"toString":"7f3c"}}'],
+		['an id that is very long', JSON.stringify({ task_id: 'x'.repeat(100_000) })],
+		['deeply nested', `{"task_id":${'['.repeat(50_000)}${']'.repeat(50_000)}}`],
+		['another charset', Buffer.from('{"task_id":"7f3c"}', 'utf16le')],
+	])('a body that names no submission: %s', async (_, body) => {
+		await openWithTask();
+		const headers = { 'x-service-signature': sign(body, SECRET) };
+		expect((await post(host.url, body, headers)).status).toBe(401);
+		expect(host.executions).toEqual([]);
+		expect(host.thrown).toEqual([]);
+	});
+
+	it('a compressed body is what it is when unpacked, so its compressed bytes need not be signed', async () => {
+		await openWithTask();
+		const packed = gzipSync(raw);
+		const headers = { 'content-encoding': 'gzip', 'x-service-signature': sign(packed, SECRET) };
+		expect((await post(host.url, packed, headers)).status).toBe(401);
+		expect(
+			(await post(host.url, packed, { ...headers, 'x-service-signature': right })).status,
+		).toBe(200);
+	});
+
+	it("the credential's Webhook Secret does not speak for a submission with a secret of its own", async () => {
+		const credentials = service.credentials({ webhookSecret: 'for all' });
+		await open({}, { mode: 'manual', credentials });
+		await put(host.url, '7f3c', SECRET, API_KEY);
+		expect((await deliver(host.url, { task_id: '7f3c' }, 'for all')).status).toBe(401);
+	});
+
+	it("a bot's secret does not speak for a task with a secret of its own", async () => {
+		await openWithTask();
+		await put(host.url, 'bot-1', 'whsec_of_the_bot', API_KEY);
+		const body = { task_id: '7f3c', bot_id: 'bot-1', status: 'failed' };
+		expect((await deliver(host.url, body, 'whsec_of_the_bot')).status).toBe(401);
+	});
+});
+
+describe('413: a body over 1 MB', () => {
+	it.each([
+		['one byte more than allowed', 1_000_001, 413],
+		['exactly as large as allowed', 1_000_000, 200],
+	])('%s', async (_, size, status) => {
+		await openWithTask();
+		const body = { task_id: '7f3c', note: '' };
+		body.note = 'x'.repeat(size - JSON.stringify(body).length);
+		expect((await deliver(host.url, body, SECRET)).status).toBe(status);
+	});
+
+	it('is not parsed, be it signed or a hand-over', async () => {
+		await openWithTask();
+		const parse = jest.spyOn(JSON, 'parse');
+		const raw = '['.repeat(2_000_000);
+		expect((await post(host.url, raw, { 'x-service-signature': sign(raw, SECRET) })).status).toBe(
+			413,
+		);
+		expect((await post(host.url, raw, {}, 'PUT')).status).toBe(413);
+		// Nor without a signature: the header is looked at first.
+		expect((await post(host.url, raw)).status).toBe(401);
+		expect((await post(host.url, '{"task_id":"7f3c"}')).status).toBe(401);
+		const parsed = parse.mock.calls.map(([text]) => text);
+		parse.mockRestore();
+		expect(parsed.filter((text) => text.startsWith('[') || text.includes('7f3c'))).toEqual([]);
+	});
+});
+
+describe('400: a signed body that is not the documented shape', () => {
+	it.each([
+		['a status that is no text', { task_id: '7f3c', status: 7 }],
+		['a status that is not final', { task_id: '7f3c', status: 'processing' }],
+		['an event that is no text', { task_id: '7f3c', event: {} }],
+		['a bot that is no id', { task_id: '7f3c', bot_id: {}, status: 'completed' }],
+		['a meeting without a status', { task_id: '7f3c', bot_id: 'bot-1' }],
+	])('%s', async (_, body) => {
+		await openWithTask();
+		expect((await deliver(host.url, body, SECRET)).status).toBe(400);
+		expect(host.executions).toEqual([]);
+	});
+
+	it("also when it is signed with the credential's Webhook Secret", async () => {
+		await open({}, { credentials: service.credentials({ webhookSecret: 'for all' }) });
+		expect((await deliver(host.url, { status: 'completed' }, 'for all')).status).toBe(400);
+	});
+});
+
+describe('503: the service tries again', () => {
+	it('while the secret is not there yet', async () => {
+		await open({}, { mode: 'manual' });
+		expect((await deliver(host.url, { task_id: '7f3c' }, SECRET)).status).toBe(503);
+		await put(host.url, '7f3c', SECRET, API_KEY);
+		expect((await deliver(host.url, { task_id: '7f3c' }, SECRET)).status).toBe(200);
+		expect(host.executions).toHaveLength(1);
+	});
+
+	it('when the result that includeResult asks for cannot be had now', async () => {
+		jest.replaceProperty(RETRY, 'patienceWhenBroken', 0);
+		await openWithTask({ options: { includeResult: true } });
+		const match = { path: '/tasks/' };
+		service.running().fault({ match, action: { kind: 'respond', status: 500 } });
+		expect((await deliver(host.url, { task_id: '7f3c' }, SECRET)).status).toBe(503);
+		expect(host.executions).toEqual([]);
+	});
+});
+
+describe('What the service says later, or never', () => {
+	it('a failure starts the workflow although its reason cannot be had', async () => {
+		await openWithTask({ options: { includeResult: true } }, 'gone');
+		expect((await deliver(host.url, { task_id: 'gone', status: 'failed' }, SECRET)).status).toBe(
+			200,
+		);
+		expect(json()).toEqual([{ task_id: 'gone', status: 'failed' }]);
+	});
+
+	it.each([
+		['the result', { includeResult: true }, { task_id: 'gone', status: 'completed' }],
+		['the exported file', { exportFormat: 'srt' }, { task_id: 'gone', status: 'completed' }],
+		['the state', { includeResult: true }, { task_id: 'gone' }],
+	])(
+		'%s that the service refuses for minutes: the event starts the workflow, and says why',
+		async (_, options, body) => {
+			await openWithTask({ options }, 'gone');
+			expect((await deliver(host.url, body, SECRET)).status).toBe(503);
+			expect((await deliver(host.url, body, SECRET)).status).toBe(503);
+			jest.replaceProperty(PATIENCE, 'refusedMs', 0);
+			expect((await deliver(host.url, body, SECRET)).status).toBe(200);
+			expect(json()).toEqual([{ ...body, error: expect.any(String) }]);
+		},
+	);
+
+	it.each([401, 429, 500])(
+		'a result that is answered with %i is asked for again, however long',
+		async (status) => {
+			jest.replaceProperty(PATIENCE, 'refusedMs', 0);
+			jest.replaceProperty(RETRY, 'patienceWhenBusy', 0);
+			const id = await service.completedTask();
+			await openWithTask({ options: { includeResult: true } }, id);
+			const match = { path: '/result$' };
+			service.running().fault({ match, action: { kind: 'respond', status } });
+			const body = { task_id: id, status: 'completed' };
+			expect((await deliver(host.url, body, SECRET)).status).toBe(503);
+			expect((await deliver(host.url, body, SECRET)).status).toBe(200);
+			expect(json()).toMatchObject([{ text: expect.any(String) }]);
+		},
+	);
+
+	it('a result that takes longer than a delivery may wait: the next repeat takes it up', async () => {
+		const id = await service.completedTask();
+		await openWithTask({ options: { includeResult: true } }, id);
+		service.running().fault({
+			match: { path: '/result$' },
+			times: 9,
+			action: { kind: 'delay', ms: 9_000 },
+		});
+		const body = { task_id: id, status: 'completed' };
+		expect((await deliver(host.url, body, SECRET)).status).toBe(503);
+		expect((await deliver(host.url, body, SECRET)).status).toBe(200);
+		expect((await deliver(host.url, body, SECRET)).status).toBe(200);
+		expect(service.lines()).toEqual([`GET /api/v1/tasks/${id}/result`]);
+		expect(host.executions).toHaveLength(1);
+	});
+
+	it('a task with a secret of its own that had failed is completed later: another event', async () => {
+		await open();
+		await handOverTo(host.url, '7f3c', SECRET, API_KEY);
+		for (const status of ['failed', 'completed', 'completed', 'failed']) {
+			await deliver(host.url, { task_id: '7f3c', status }, SECRET);
+			host.restart();
+		}
+		expect(json().map(({ status }) => status)).toEqual(['failed', 'completed']);
+		const forged = { task_id: '7f3c', status: 'completed', attempt: 2 };
+		expect((await deliver(host.url, forged, 'another')).status).toBe(401);
+	});
+
+	it.each(['success', 'done', 'COMPLETED', 'ready'])(
+		'a transcription whose status is called %s: the service is asked',
+		async (status) => {
+			const id = await service.completedTask();
+			await openWithTask({}, id);
+			for (const attempt of [1, 2]) {
+				expect((await deliver(host.url, { task_id: id, status, attempt }, SECRET)).status).toBe(
+					200,
+				);
+			}
+			expect(json()).toEqual([{ task_id: id, status: 'completed', attempt: 1 }]);
+		},
+	);
+
+	it('and 400 where the service says that it has not ended', async () => {
+		const id = await service.pendingTask();
+		await openWithTask({}, id);
+		expect((await deliver(host.url, { task_id: id, status: 'ready' }, SECRET)).status).toBe(400);
+		service.running().finish(id);
+		expect((await deliver(host.url, { task_id: id, status: 'ready' }, SECRET)).status).toBe(200);
+		expect(host.executions).toHaveLength(1);
+	});
+
+	it('a delivery of a meeting that names no bot is an event of a meeting', async () => {
+		const events = ['meetingCompleted', 'meetingFailed'];
+		await openWithTask({ events });
+		const body = { event: 'meeting.transcript.completed', task_id: '7f3c', status: 'completed' };
+		expect((await deliver(host.url, body, SECRET)).status).toBe(200);
+		expect(json()).toEqual([body]);
+	});
+});
+
+describe('503: parameters that cannot be used', () => {
+	it.each<[string, INodeParameters]>([
+		['Trigger On gives nothing', { events: '={{ undefined }}' }],
+		['Trigger On has nothing ticked', { events: [] }],
+		['Trigger On has the names of the panel', { events: '={{ ["Transcription Completed"] }}' }],
+		['Export Format is not known', { options: { exportFormat: 'pdf' } }],
+		['Include Result is neither true nor false', { options: { includeResult: '={{ "no" }}' } }],
+	])(
+		'%s: no transcript is thrown away, and it is emitted once they are corrected',
+		async (_, parameters) => {
+			await openWithTask(parameters);
+			const body = { task_id: '7f3c', status: 'completed' };
+			expect((await deliver(host.url, body, SECRET)).status).toBe(503);
+			host.node.parameters = {
+				events: ['transcriptionCompleted'],
+				options: { includeResult: false },
+			};
+			expect((await deliver(host.url, body, SECRET)).status).toBe(200);
+			expect(host.executions).toHaveLength(1);
+		},
+	);
+
+	it.each<[INodeParameters, string]>([
+		[{ events: [] }, "'Trigger On' names no event"],
+		[{ options: { exportFormat: 'pdf' } }, "'Export Format' has to be"],
+	])(
+		'%j: a Transcriber node that asks before it submits is refused by name',
+		async (parameters, reason) => {
+			await open(parameters);
+			const answer = await putAll(host.url, [], API_KEY);
+			expect(answer.status).toBe(422);
+			expect(answer.body['message']).toContain(reason);
+		},
+	);
+
+	it('texts that mean a list or a boolean are read as such', async () => {
+		await openWithTask({
+			events: '={{ "transcriptionCompleted, transcriptionFailed" }}',
+			options: { includeResult: '={{ "false" }}' },
+		});
+		const body = { task_id: '7f3c', status: 'completed' };
+		expect((await deliver(host.url, body, SECRET)).status).toBe(200);
+		expect([host.executions.length, service.lines()]).toEqual([1, []]);
+	});
+});
+
+describe('Deliveries are retried by the service, so each (task, final status) is emitted once', () => {
+	it('a repeat gets 200 and starts nothing', async () => {
+		await openWithTask();
+		const body = { task_id: '7f3c' };
+		expect((await deliver(host.url, body, SECRET)).status).toBe(200);
+		expect((await deliver(host.url, body, SECRET)).status).toBe(200);
+		expect(host.executions).toHaveLength(1);
+	});
+
+	it('also after a restart, and at another process', async () => {
+		await open();
+		await handOverTo(host.url, '7f3c', SECRET, API_KEY);
+		await deliver(host.url, { task_id: '7f3c' }, SECRET);
+		host.restart();
+		expect((await deliver(host.url, { task_id: '7f3c' }, SECRET)).status).toBe(200);
+		expect(host.executions).toHaveLength(1);
+	});
+
+	it('the secret of a finished task is dropped, so that nothing else can be signed with it', async () => {
+		await open();
+		await handOverTo(host.url, '7f3c', SECRET, API_KEY);
+		expect(host.stored.secrets).not.toBe('');
+		await deliver(host.url, { task_id: '7f3c', status: 'completed' }, SECRET);
+		expect(host.stored.secrets).toBe('');
+		const other = { task_id: '7f3c', status: 'failed' };
+		expect((await deliver(host.url, other, SECRET)).status).toBe(401);
+		expect((await put(host.url, '7f3c', SECRET, API_KEY)).status).toBe(200);
+		expect((await deliver(host.url, other, SECRET)).status).toBe(401);
+		expect(host.executions).toHaveLength(1);
+	});
+
+	it('a repeat that comes while n8n still starts the execution is asked to come again', async () => {
+		await openWithTask();
+		host.executionMs = 200;
+		const body = { task_id: '7f3c' };
+		const answers = await Promise.all([1, 2, 3].map(() => deliver(host.url, body, SECRET)));
+		expect(answers.map(({ status }) => status).sort()).toEqual([200, 503, 503]);
+		expect((await deliver(host.url, body, SECRET)).status).toBe(200);
+		expect(host.executions).toHaveLength(1);
+	});
+
+	it('50 at once, saved in any order: their repeats make sure that all are known after a restart', async () => {
+		await open({}, { saveMs: 60 });
+		host.executionMs = 20;
+		const ids = Array.from({ length: 50 }, (_, index) => `task-${index}`);
+		await Promise.all(ids.map((id) => handOverTo(host.url, id, SECRET, API_KEY)));
+		for (let round = 0; round < 3; round++) {
+			const answers = await Promise.all(
+				ids.map((id) => deliver(host.url, { task_id: id }, SECRET)),
+			);
+			expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
+			if (round > 0) host.restart();
+		}
+		expect(host.executions).toHaveLength(50);
+	});
+
+	it('no other call saves that it is known before n8n has saved its execution', async () => {
+		await open();
+		for (const id of ['slow', 'fast']) await handOverTo(host.url, id, SECRET, API_KEY);
+		const endings = () => host.stored.endings.split(';').length - 1;
+		host.executionMs = 300;
+		const slow = deliver(host.url, { task_id: 'slow' }, SECRET);
+		await sleep(50);
+		host.executionMs = 0;
+		await deliver(host.url, { task_id: 'fast' }, SECRET);
+		expect([host.executions.length, endings()]).toEqual([1, 1]);
+		await slow;
+		expect([host.executions.length, endings()]).toEqual([2, 2]);
+	});
+
+	it('a delivery that n8n could not save as an execution is not taken for known', async () => {
+		await open();
+		await handOverTo(host.url, '7f3c', SECRET, API_KEY);
+		host.isDatabaseFull = true;
+		expect((await deliver(host.url, { task_id: '7f3c' }, SECRET)).status).toBe(500);
+		host.isDatabaseFull = false;
+		expect((await deliver(host.url, { task_id: '7f3c' }, SECRET)).status).toBe(200);
+		expect(host.executions).toHaveLength(1);
+	});
+
+	it('nor one whose sender has hung up before n8n could not save it', async () => {
+		await open();
+		await handOverTo(host.url, '7f3c', SECRET, API_KEY);
+		const raw = JSON.stringify({ task_id: '7f3c' });
+		host.isDatabaseFull = true;
+		host.executionMs = 2_000;
+		const hungUp = fetch(host.url, {
+			method: 'POST',
+			body: raw,
+			headers: { 'x-service-signature': sign(raw, SECRET) },
+			signal: AbortSignal.timeout(300),
+		});
+		await expect(hungUp).rejects.toThrow('timeout');
+		const status = async () => (await deliver(host.url, { task_id: '7f3c' }, SECRET)).status;
+		expect(await status()).toBe(503);
+		while ((await status()) !== 500) await sleep(20);
+		host.isDatabaseFull = false;
+		expect(await status()).toBe(200);
+		expect(host.executions).toHaveLength(1);
+	});
+
+	it('another final status is another event', async () => {
+		await open({}, { credentials: service.credentials({ webhookSecret: 'for all' }) });
+		for (const status of ['failed', 'completed', 'failed', 'completed']) {
+			expect((await deliver(host.url, { task_id: '7f3c', status }, 'for all')).status).toBe(200);
+		}
+		expect(json().map(({ status }) => status)).toEqual(['failed', 'completed']);
+	});
+
+	it('emitDuplicates: every delivery starts an execution, and still none that is forged', async () => {
+		await openWithTask({ options: { emitDuplicates: true } });
+		const body = { task_id: '7f3c' };
+		await deliver(host.url, body, SECRET);
+		await deliver(host.url, body, SECRET);
+		expect((await deliver(host.url, body, 'another')).status).toBe(401);
+		expect(host.executions).toHaveLength(2);
+	});
+});
+
+describe('A genuine repeat whose body differs, by an attempt counter or a time', () => {
+	it('gets 200 and starts nothing', async () => {
+		await open();
+		await handOverTo(host.url, '7f3c', SECRET, API_KEY);
+		for (const attempt of [1, 2, 3]) {
+			expect((await deliver(host.url, { task_id: '7f3c', attempt }, SECRET)).status).toBe(200);
+			if (attempt === 2) host.restart();
+		}
+		expect(host.executions).toHaveLength(1);
+		expect((await deliver(host.url, { task_id: '7f3c', attempt: 4 }, 'another')).status).toBe(401);
+	});
+
+	it('also after the API key was rotated', async () => {
+		const credentials = service.credentials();
+		await open({}, { credentials });
+		await handOverTo(host.url, '7f3c', SECRET, API_KEY);
+		await deliver(host.url, { task_id: '7f3c', attempt: 1 }, SECRET);
+		credentials.apiKey = 'another-api-key';
+		host.restart();
+		expect((await deliver(host.url, { task_id: '7f3c', attempt: 2 }, SECRET)).status).toBe(200);
+		expect(host.executions).toHaveLength(1);
+	});
+});
+
+describe("The credential's Webhook Secret", () => {
+	it('never speaks for a task with a secret of its own, also not after its ending', async () => {
+		await open({}, { credentials: service.credentials({ webhookSecret: 'for all' }) });
+		await handOverTo(host.url, '7f3c', SECRET, API_KEY);
+		const status = async (secret: string, body: object) =>
+			(await deliver(host.url, { task_id: '7f3c', ...body }, secret)).status;
+		expect(await status('for all', { status: 'failed' })).toBe(401);
+		expect(await status(SECRET, { status: 'completed' })).toBe(200);
+		expect(await status('for all', { status: 'failed' })).toBe(401);
+		expect(await status('for all', { status: 'completed' })).toBe(401);
+		host.restart();
+		expect(await status('for all', { status: 'failed' })).toBe(401);
+		expect(host.executions).toHaveLength(1);
+	});
+
+	it.each(['', ' ', '\t'])('verifies nothing when it is blank (%j)', async (webhookSecret) => {
+		await open({}, { credentials: service.credentials({ webhookSecret }) });
+		const body = { task_id: '7f3c', status: 'completed' };
+		expect((await deliver(host.url, body, webhookSecret)).status).toBe(503);
+		expect(host.executions).toEqual([]);
+	});
+
+	it('tells all endings of a task apart: cancelled, completed, failed', async () => {
+		await open({}, { credentials: service.credentials({ webhookSecret: 'for all' }) });
+		for (const status of ['cancelled', 'completed', 'canceled', 'failed', 'completed']) {
+			expect((await deliver(host.url, { task_id: '7f3c', status }, 'for all')).status).toBe(200);
+		}
+		expect(json().map(({ status }) => status)).toEqual(['cancelled', 'completed', 'failed']);
+	});
+});
+
+describe('Trigger On', () => {
+	const meeting = { event: 'meeting.transcript.completed', bot_id: 'bot-1', task_id: '7f3c' };
+	it.each([
+		['transcriptionCompleted', { task_id: '7f3c', status: 'completed' }],
+		['transcriptionFailed', { task_id: '7f3c', status: 'failed' }],
+		['transcriptionFailed', { task_id: '7f3c', status: 'cancelled' }],
+		['meetingCompleted', { ...meeting, status: 'completed' }],
+		['meetingFailed', { ...meeting, status: 'failed' }],
+	])('%s starts the workflow for %j, and the other events do not', async (name, body) => {
+		const all = [
+			'transcriptionCompleted',
+			'transcriptionFailed',
+			'meetingCompleted',
+			'meetingFailed',
+		];
+		await openWithTask({ events: [name] });
+		expect((await deliver(host.url, body, SECRET)).status).toBe(200);
+		expect(host.executions).toHaveLength(1);
+		await host.close();
+		await openWithTask({ events: all.filter((other) => other !== name) });
+		expect((await deliver(host.url, body, SECRET)).status).toBe(200);
+		expect(host.executions).toEqual([]);
+	});
+
+	it.each([
+		['completed', 'transcriptionCompleted', 1],
+		['completed', 'transcriptionFailed', 0],
+		['failed', 'transcriptionCompleted', 0],
+		['failed', 'transcriptionFailed', 1],
+	])(
+		'a delivery without a status of a task that is %s: the service is asked, as %s alone is wanted',
+		async (status, name, executions) => {
+			const id = await service.pendingTask();
+			service.running().finish(id, { status });
+			await openWithTask({ events: [name] }, id);
+			expect((await deliver(host.url, { task_id: id }, SECRET)).status).toBe(200);
+			expect(service.lines()).toEqual([`GET /api/v1/tasks/${id}`]);
+			expect(host.executions).toHaveLength(executions);
+		},
+	);
+});
+
+describe('includeResult and exportFormat', () => {
+	it('output the result beside the delivered fields', async () => {
+		const id = await service.completedTask();
+		await openWithTask({ options: { includeResult: true } }, id);
+		await deliver(host.url, { task_id: id }, SECRET);
+		const { body: result } = await service.ask(`GET /tasks/${id}/result`);
+		expect(json()).toEqual([
+			expect.objectContaining({ ...result, task_id: id, status: 'completed' }),
+		]);
+	});
+
+	it('output the reason of a failure', async () => {
+		const id = await service.pendingTask();
+		service.running().finish(id, { status: 'failed', error: 'No speech was found' });
+		await openWithTask({ options: { includeResult: true } }, id);
+		await deliver(host.url, { task_id: id }, SECRET);
+		expect(json()).toMatchObject([{ task_id: id, status: 'failed', error: 'No speech was found' }]);
+	});
+
+	it('output a file in the field exportBinaryPropertyName', async () => {
+		const id = await service.completedTask();
+		const options = { exportFormat: 'srt', exportBinaryPropertyName: 'subtitles' };
+		await openWithTask({ options }, id);
+		await deliver(host.url, { task_id: id, status: 'completed' }, SECRET);
+		const { body } = await service.ask(`GET /tasks/${id}/export?format=srt`);
+		const file = host.executions[0]?.[0]?.binary?.['subtitles'];
+		expect(Buffer.from(file?.data ?? '', 'base64').toString()).toBe(body['content']);
+		expect(file).toMatchObject({ fileName: `${id}.srt`, mimeType: 'application/x-subrip' });
+		expect(json()).toEqual([{ task_id: id, status: 'completed' }]);
+	});
+
+	it('text, summary and speakers come first, segments last, unless the option is off', async () => {
+		const id = await service.completedTask();
+		const credentials = service.credentials();
+		await host?.close();
+		host = await new TriggerHost({ parameters: {}, credentials, mode: 'manual' }).open();
+		await put(host.url, id, SECRET, API_KEY);
+		await deliver(host.url, { task_id: id, note: 'new' }, SECRET);
+		const [output = {}] = json();
+		const names = Object.keys(output);
+		expect(names.slice(0, 5)).toEqual(['text', 'summary', 'speakers', 'task_id', 'status']);
+		expect(names.at(-1)).toBe('segments');
+		expect(output).toMatchObject({ task_id: id, status: 'completed', note: 'new' });
+	});
+
+	it('a task that has not ended after all: 503', async () => {
+		const id = await service.pendingTask();
+		await openWithTask({ options: { includeResult: true } }, id);
+		expect((await deliver(host.url, { task_id: id }, SECRET)).status).toBe(503);
+		service.running().finish(id);
+		expect((await deliver(host.url, { task_id: id }, SECRET)).status).toBe(200);
+		expect(host.executions).toHaveLength(1);
+	});
+
+	it('a service that takes longer than 8 seconds: 503 within 10, and nothing has changed', async () => {
+		const id = await service.completedTask();
+		await openWithTask({ options: { includeResult: true } }, id);
+		service.running().fault({ match: { path: '/result$' }, action: { kind: 'delay', ms: 12_000 } });
+		const began = Date.now();
+		expect((await deliver(host.url, { task_id: id }, SECRET)).status).toBe(503);
+		expect(Date.now() - began).toBeLessThan(10_000);
+		expect((await deliver(host.url, { task_id: id }, SECRET)).status).toBe(200);
+		expect(host.executions).toHaveLength(1);
+	});
+
+	it('a service that cannot be asked now: 503, and the repeat is emitted once', async () => {
+		const id = await service.completedTask();
+		await openWithTask({ options: { includeResult: true } }, id);
+		service.running().fault({
+			match: { path: '/result$' },
+			action: { kind: 'respond', status: 500 },
+		});
+		const body = { task_id: id };
+		expect((await deliver(host.url, body, SECRET)).status).toBe(503);
+		expect((await deliver(host.url, body, SECRET)).status).toBe(200);
+		expect((await deliver(host.url, body, SECRET)).status).toBe(200);
+		expect(host.executions).toHaveLength(1);
+	});
+
+	it('a repeat while the result is being fetched is asked to come again', async () => {
+		const id = await service.completedTask();
+		await openWithTask({ options: { includeResult: true } }, id);
+		service.running().fault({ match: { path: '/result$' }, action: { kind: 'delay', ms: 300 } });
+		const answers = await Promise.all([1, 2].map(() => deliver(host.url, { task_id: id }, SECRET)));
+		expect(answers.map(({ status }) => status).sort()).toEqual([200, 503]);
+		expect(host.executions).toHaveLength(1);
+	});
+});
+
+describe('Key rotation while a task is pending', () => {
+	async function rotated(status?: string) {
+		const id = await service.pendingTask();
+		const credentials = service.credentials();
+		await open({}, { credentials });
+		await handOverTo(host.url, id, SECRET, credentials.apiKey);
+		const { body } = await service.ask('POST /api-key/generate');
+		credentials.apiKey = String(body['api_key']);
+		host.restart();
+		if (status) service.running().finish(id, { status });
+		service.running().requests.splice(0);
+		return id;
+	}
+
+	it('a sealed secret that cannot be read any more: what the service says of the task counts', async () => {
+		const id = await rotated('failed');
+		expect((await deliver(host.url, { task_id: id }, SECRET)).status).toBe(200);
+		expect(json()).toMatchObject([{ task_id: id, status: 'failed' }]);
+		expect((await deliver(host.url, { task_id: id }, SECRET)).status).toBe(200);
+		expect(host.executions).toHaveLength(1);
+	});
+
+	it('a delivery for a task that has not ended is refused', async () => {
+		const id = await rotated();
+		const body = { task_id: id, status: 'completed' };
+		expect((await deliver(host.url, body, SECRET)).status).toBe(401);
+		expect(host.executions).toEqual([]);
+	});
+
+	it('a service that cannot be asked: 503', async () => {
+		const id = await rotated('completed');
+		service
+			.running()
+			.fault({ match: { path: '/tasks/' }, action: { kind: 'respond', status: 500 } });
+		expect((await deliver(host.url, { task_id: id }, SECRET)).status).toBe(503);
+		// Asked about one id at most once in 10 seconds.
+		expect((await deliver(host.url, { task_id: id }, SECRET)).status).toBe(503);
+		expect(service.lines()).toHaveLength(1);
+		host.restart();
+		expect((await deliver(host.url, { task_id: id }, SECRET)).status).toBe(200);
+		expect(host.executions).toHaveLength(1);
+	});
+
+	const UNSIGNED = { 'x-service-signature': `sha256=${'0'.repeat(64)}` };
+	const postUnsigned = async (body: object) => await post(host.url, JSON.stringify(body), UNSIGNED);
+
+	it('only what the service says is output, no field of the unsigned body', async () => {
+		const id = await rotated('completed');
+		const body = {
+			task_id: id,
+			status: 'failed',
+			event: 'meeting.transcript.completed',
+			result_url: '@evil.example/steal',
+			text: 'Pay 1 000 000 to …',
+			customer: 'injected',
+		};
+		expect((await postUnsigned(body)).status).toBe(200);
+		expect(json()).toEqual([{ task_id: id, status: 'completed' }]);
+	});
+
+	it('the genuine delivery that follows is answered 200 and starts nothing', async () => {
+		const id = await rotated('completed');
+		expect((await postUnsigned({ task_id: id })).status).toBe(200);
+		expect((await deliver(host.url, { task_id: id }, SECRET)).status).toBe(200);
+		const withStatus = { task_id: id, status: 'completed' };
+		expect((await deliver(host.url, withStatus, SECRET)).status).toBe(200);
+		expect(host.executions).toHaveLength(1);
+	});
+
+	it('a task and a bot that do not belong together are refused, and the bot is still waited for', async () => {
+		const other = await service.completedTask();
+		const bot = await service.bot();
+		service.running().endMeeting(bot);
+		const task = String(service.running().bot(bot).taskId);
+		service.running().finish(task);
+		const credentials = service.credentials();
+		await open({}, { credentials });
+		await handOverTo(host.url, bot, SECRET, credentials.apiKey);
+		const { body } = await service.ask('POST /api-key/generate');
+		credentials.apiKey = String(body['api_key']);
+		host.restart();
+		const about = (taskId: string) => ({ bot_id: bot, task_id: taskId, status: 'completed' });
+		expect((await postUnsigned(about(other))).status).toBe(401);
+		expect(host.executions).toEqual([]);
+		const genuine = { event: 'meeting.transcript.completed', ...about(task) };
+		expect((await deliver(host.url, genuine, SECRET)).status).toBe(200);
+		expect(json()).toMatchObject([{ bot_id: bot, task_id: task, status: 'completed' }]);
+	});
+
+	it.each(['.', '..', ' .. ', ''])('the id %j names no submission', async (taskId) => {
+		await rotated('completed');
+		expect((await postUnsigned({ task_id: taskId, status: 'completed' })).status).toBe(401);
+		expect(service.lines()).toEqual([]);
+	});
+
+	it('100 unsigned requests about one task at once are one look, later ones none for 10 seconds', async () => {
+		const id = await rotated();
+		const answers = await Promise.all(
+			Array.from({ length: 100 }, () => postUnsigned({ task_id: id })),
+		);
+		expect(answers.filter(({ status }) => ![401, 503].includes(status))).toEqual([]);
+		expect((await postUnsigned({ task_id: id })).status).toBe(503);
+		expect(service.lines()).toEqual([`GET /api/v1/tasks/${id}`]);
+	});
+});

@@ -1,0 +1,527 @@
+/** Contract, "Trigger node": PUT on the trigger's URL is the hand-over from the action node. */
+// Also covers nodes/Transcriber/submit/notifyTrigger.ts,
+// nodes/Transcriber/submit/triggerReply.ts, nodes/Transcriber/submit/handSecretOver.ts.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { ExecuteSingleContext } from 'n8n-core';
+import {
+	Workflow,
+	createRunExecutionData,
+	type IExecutePaginationFunctions,
+	type INodeTypes,
+	type IWorkflowExecuteAdditionalData,
+} from 'n8n-workflow';
+
+import {
+	FRESH_MS,
+	STALE,
+	openHandOvers,
+	sealHandOvers,
+} from '../../nodes/shared/webhook/handOverEnvelope';
+import {
+	HAND_OVER,
+	checkTrigger,
+	checkTriggerUrl,
+	handOver,
+} from '../../nodes/Transcriber/submit/notifyTrigger';
+import { seal } from '../../nodes/shared/webhook/sealedSecret';
+import { Transcriber } from '../../nodes/Transcriber/Transcriber.node';
+import { STORE } from '../../nodes/TranscriberTrigger/triggerMemory';
+import { startReceiver, until } from '../simulator/testing-client';
+import { credentialsHelper } from '../support/engine';
+import { deliver, handOverTo, post, put } from './client';
+import { TriggerHost, newProcess, type HostSettings } from './host';
+
+const API_KEY = 'test-api-key';
+const CREDENTIALS = { baseUrl: 'http://127.0.0.1:9', apiKey: API_KEY };
+const SECRET = 'whsec_of_the_task';
+
+let host: TriggerHost;
+/** As short as the machine allows, in ms. */
+const SETTLED_MS = 200;
+
+beforeEach(async () => {
+	jest.replaceProperty(STORE, 'settledMs', SETTLED_MS);
+	await open();
+});
+afterEach(async () => {
+	jest.restoreAllMocks();
+	await host.close();
+});
+
+async function open(settings: Partial<HostSettings> = {}) {
+	await host?.close();
+	const parameters = { options: { includeResult: false } };
+	host = await new TriggerHost({ parameters, credentials: CREDENTIALS, ...settings }).open();
+}
+
+const putRaw = async (body: unknown) =>
+	await post(host.url, typeof body === 'string' ? body : JSON.stringify(body), {}, 'PUT');
+
+describe('Nobody without the API key can plant or read a secret', () => {
+	const sealed = (apiKey: string, address = host.url) =>
+		sealHandOvers(apiKey, address, [{ id: '7f3c', secret: SECRET }]);
+
+	it.each<[string, () => unknown]>([
+		['sealed with another API key', () => ({ sealed: sealed('another') })],
+		[
+			'sealed for another trigger',
+			() => ({ sealed: sealed(API_KEY, host.url.replace('5d1a', '5d1b')) }),
+		],
+		['sealed for another use', () => ({ sealed: seal(API_KEY, 'stored secret', '7f3c', SECRET) })],
+		['cut short', () => ({ sealed: sealed(API_KEY).slice(0, -4) })],
+		['empty', () => ({ sealed: '' })],
+		['not base64', () => ({ sealed: '\u0000\uffff€' })],
+		['huge', () => ({ sealed: 'A'.repeat(900_000) })],
+	])('401 for what is %s', async (_, body) => {
+		const answer = await putRaw(body());
+		expect(answer).toEqual({ status: 401, body: { message: expect.any(String) } });
+		expect(host.saved).toBe('{}');
+	});
+
+	it.each([
+		['empty', ''],
+		['not JSON', 'sealed=1'],
+		['a list', '[]'],
+		['in clear', JSON.stringify({ id: '7f3c', secret: SECRET })],
+		['of the wrong type', JSON.stringify({ sealed: { length: 100 } })],
+	])('400 for a body that is %s', async (_, body) => {
+		expect((await putRaw(body)).status).toBe(400);
+		expect(host.saved).toBe('{}');
+	});
+
+	it('413 for what is over 1 MB', async () => {
+		expect((await putRaw({ sealed: 'A'.repeat(1_000_000) })).status).toBe(413);
+		expect(host.saved).toBe('{}');
+	});
+
+	it('a hand-over is fresh for 10 minutes: replayed later it is refused', async () => {
+		const now = Date.now();
+		const old = jest.spyOn(Date, 'now').mockReturnValue(now - FRESH_MS);
+		const body = { sealed: sealed(API_KEY) };
+		old.mockRestore();
+		expect((await putRaw(body)).status).toBe(401);
+	});
+
+	it('replayed after the task has ended it brings nothing back', async () => {
+		const body = { sealed: sealed(API_KEY) };
+		await handOverTo(host.url, '7f3c', SECRET, API_KEY);
+		await deliver(host.url, { task_id: '7f3c' }, SECRET);
+		expect(await putRaw(body)).toEqual({ status: 200, body: { stored: true } });
+		expect(host.stored.secrets).toBe('');
+	});
+
+	it('the secret is nowhere in clear', async () => {
+		await handOverTo(host.url, '7f3c', SECRET, API_KEY);
+		expect(host.saved.length).toBeGreaterThan(50);
+		expect(host.saved).not.toContain(SECRET);
+		expect(host.saved).not.toContain(Buffer.from(SECRET).toString('base64url'));
+		expect(host.saved).not.toContain(API_KEY);
+	});
+});
+
+describe('It is acknowledged only when it is durably stored', () => {
+	it('202 until the secret was found in the saved data, then 200', async () => {
+		expect(await put(host.url, '7f3c', SECRET, API_KEY)).toEqual({
+			status: 202,
+			body: { stored: false },
+		});
+		expect(await put(host.url, '7f3c', SECRET, API_KEY)).toMatchObject({ status: 202 });
+		await sleep(SETTLED_MS);
+		expect(await put(host.url, '7f3c', SECRET, API_KEY)).toEqual({
+			status: 200,
+			body: { stored: true },
+		});
+	});
+
+	it('never while n8n does not save', async () => {
+		host.isStaticDataReadOnly = true;
+		for (let tries = 0; tries < 4; tries++) {
+			expect((await put(host.url, '7f3c', SECRET, API_KEY)).status).toBe(202);
+			await sleep(SETTLED_MS / 2);
+		}
+	});
+
+	it('and not before a slower call could have overwritten it', async () => {
+		await put(host.url, '7f3c', SECRET, API_KEY);
+		await sleep(SETTLED_MS / 2);
+		expect((await put(host.url, '7f3c', SECRET, API_KEY)).status).toBe(202);
+		await sleep(10);
+		host.saved = '{}';
+		await sleep(SETTLED_MS / 2);
+		expect((await put(host.url, '7f3c', SECRET, API_KEY)).status).toBe(202);
+		await handOverTo(host.url, '7f3c', SECRET, API_KEY);
+	});
+
+	it('is idempotent', async () => {
+		await handOverTo(host.url, '7f3c', SECRET, API_KEY);
+		const { saved } = host;
+		await handOverTo(host.url, '7f3c', SECRET, API_KEY);
+		host.restart();
+		await handOverTo(host.url, '7f3c', SECRET, API_KEY);
+		expect(host.saved).toBe(saved);
+	});
+
+	it('50 at once, saved in any order: all 50 survive a restart', async () => {
+		await open({ saveMs: 60 });
+		const ids = Array.from({ length: 50 }, (_, index) => `task-${index}`);
+		await Promise.all(ids.map((id) => handOverTo(host.url, id, `${SECRET} ${id}`, API_KEY)));
+		host.restart();
+		for (const id of ids) {
+			expect((await deliver(host.url, { task_id: id }, `${SECRET} ${id}`)).status).toBe(200);
+		}
+		expect(host.executions).toHaveLength(50);
+	});
+
+	it('50 at once at two processes in turn: all 50 survive a restart', async () => {
+		await open({ saveMs: 60 });
+		host.processes = [newProcess(), newProcess()];
+		const ids = Array.from({ length: 50 }, (_, index) => `task-${index}`);
+		await Promise.all(ids.map((id) => handOverTo(host.url, id, `${SECRET} ${id}`, API_KEY, 237)));
+		host.restart();
+		for (const id of ids) {
+			expect((await deliver(host.url, { task_id: id }, `${SECRET} ${id}`)).status).toBe(200);
+		}
+		expect(host.executions).toHaveLength(50);
+	});
+
+	it('50 deliveries at once at two processes in turn: soon each process knows all of them', async () => {
+		await open({ saveMs: 60 });
+		host.processes = [newProcess(), newProcess()];
+		const ids = Array.from({ length: 50 }, (_, index) => `task-${index}`);
+		await Promise.all(ids.map((id) => handOverTo(host.url, id, SECRET, API_KEY, 237)));
+		await Promise.all(ids.map((id) => deliver(host.url, { task_id: id }, SECRET)));
+		// One process has written over what the other one had saved, and nobody calls either again.
+		await until(() => host.stored.endings.split(';').length === 50 + 1);
+		host.restart();
+		for (const id of [...ids, ...ids]) {
+			expect((await deliver(host.url, { task_id: id }, SECRET)).status).toBe(200);
+		}
+		expect(host.executions).toHaveLength(50);
+	});
+
+	it('deliveries and hand-overs at the same time: no ending and no secret is lost', async () => {
+		await open({ saveMs: 60 });
+		const ids = Array.from({ length: 20 }, (_, index) => `old-${index}`);
+		await Promise.all(ids.map((id) => handOverTo(host.url, id, SECRET, API_KEY)));
+		const news = ids.map((id) => id.replace('old', 'new'));
+		await Promise.all([
+			...ids.map((id) => deliver(host.url, { task_id: id }, SECRET)),
+			...news.map((id) => handOverTo(host.url, id, SECRET, API_KEY)),
+		]);
+		// One call has written over what another one had saved: the process saves it again.
+		await until(() => host.stored.endings.split(';').length === 20 + 1);
+		host.restart();
+		for (const id of [...ids, ...news]) {
+			expect((await deliver(host.url, { task_id: id }, SECRET)).status).toBe(200);
+		}
+		expect(host.executions).toHaveLength(40);
+	});
+
+	it('a delivery that takes long does not write over what was stored in the meantime', async () => {
+		jest.replaceProperty(STORE, 'settledMs', 50);
+		await handOverTo(host.url, 'slow', SECRET, API_KEY);
+		host.executionMs = 1_500;
+		const slow = deliver(host.url, { task_id: 'slow' }, SECRET);
+		await sleep(50);
+		await handOverTo(host.url, '7f3c', SECRET, API_KEY);
+		expect((await slow).status).toBe(200);
+		host.restart();
+		host.executionMs = 0;
+		expect((await deliver(host.url, { task_id: '7f3c' }, SECRET)).status).toBe(200);
+	});
+
+	it('a renamed node loses nothing', async () => {
+		await handOverTo(host.url, '7f3c', SECRET, API_KEY);
+		host.restart();
+		host.node.name = 'Renamed';
+		expect((await deliver(host.url, { task_id: '7f3c' }, SECRET)).status).toBe(200);
+	});
+
+	it('what other nodes keep in the static data of the workflow stays', async () => {
+		host.saved = JSON.stringify({ global: { mine: [1] }, 'node:Other': { lastTime: 'today' } });
+		await handOverTo(host.url, '7f3c', SECRET, API_KEY);
+		await deliver(host.url, { task_id: '7f3c' }, SECRET);
+		expect(JSON.parse(host.saved)).toMatchObject({
+			global: { mine: [1] },
+			'node:Other': { lastTime: 'today' },
+		});
+	});
+
+	it('while the editor listens for a test event nothing is saved, and memory is the store', async () => {
+		await open({ mode: 'manual' });
+		expect((await put(host.url, '7f3c', SECRET, API_KEY)).status).toBe(200);
+		expect(host.saved).toBe('{}');
+		expect((await deliver(host.url, { task_id: '7f3c' }, SECRET)).status).toBe(200);
+	});
+});
+
+describe('The store is bounded: the oldest go first', () => {
+	it('secrets', async () => {
+		jest.replaceProperty(STORE, 'secrets', 3);
+		for (const id of ['a', 'b', 'c', 'd']) await handOverTo(host.url, id, SECRET, API_KEY);
+		expect(host.stored.secrets.split(';')).toHaveLength(3 + 1);
+		expect((await deliver(host.url, { task_id: 'a' }, SECRET)).status).toBe(503);
+		expect((await deliver(host.url, { task_id: 'b' }, SECRET)).status).toBe(200);
+	});
+
+	it('endings', async () => {
+		jest.replaceProperty(STORE, 'endings', 2);
+		for (const id of ['a', 'b', 'c']) {
+			await handOverTo(host.url, id, SECRET, API_KEY);
+			await deliver(host.url, { task_id: id }, SECRET);
+		}
+		expect(host.stored.endings.split(';')).toHaveLength(2 + 1);
+	});
+});
+
+/** The action node's side. */
+function sender(apiKey = API_KEY, cancelled = new AbortController().signal) {
+	const nodeType = new Transcriber();
+	const node = {
+		id: '1',
+		name: 'Transcriber',
+		type: 'n8n-nodes-transcriber.transcriber',
+		typeVersion: 1,
+		position: [0, 0] as [number, number],
+		credentials: { transcriberApi: { id: '1', name: 'Transcriber API' } },
+		parameters: {},
+	};
+	const nodeTypes = { getByNameAndVersion: () => nodeType } as unknown as INodeTypes;
+	const items = [{ json: {} }];
+	return new ExecuteSingleContext(
+		new Workflow({ nodes: [node], connections: {}, active: false, nodeTypes }),
+		node,
+		{
+			credentialsHelper: credentialsHelper({ ...CREDENTIALS, apiKey }),
+		} as unknown as IWorkflowExecuteAdditionalData,
+		'manual',
+		createRunExecutionData({}),
+		0,
+		items,
+		{ main: [items] },
+		0,
+		{ node, data: { main: [items] }, source: null },
+		cancelled,
+	) as unknown as IExecutePaginationFunctions;
+}
+
+describe('The action node', () => {
+	beforeEach(() => {
+		jest.replaceProperty(HAND_OVER, 'interval', SETTLED_MS + 20);
+		jest.replaceProperty(HAND_OVER, 'patience', 1_000);
+		jest.replaceProperty(HAND_OVER, 'patienceWhenNotActive', 500);
+		jest.replaceProperty(HAND_OVER, 'patienceWhenRefused', 500);
+	});
+
+	it('hands the secret over and returns when the trigger has it durably', async () => {
+		await handOver(sender(), host.url, { taskId: '7f3c' }, SECRET);
+		host.restart();
+		expect((await deliver(host.url, { task_id: '7f3c' }, SECRET)).status).toBe(200);
+	});
+
+	it('200 at once are handed over without a lost update', async () => {
+		await open({ saveMs: 30 });
+		jest.replaceProperty(HAND_OVER, 'patience', 60_000);
+		const ids = Array.from({ length: 200 }, (_, index) => `task-${index}`);
+		await Promise.all(ids.map((id) => handOver(sender(), host.url, { taskId: id }, SECRET)));
+		expect(host.stored.secrets.split(';')).toHaveLength(200 + 1);
+	}, 60_000);
+
+	it('hands over together what waits for the same trigger, a hundred at most', async () => {
+		const receiver = await startReceiver([400, 400, 400, 400]);
+		const address = `${receiver.url}/together/transcriber`;
+		const ids = Array.from({ length: 250 }, (_, index) => `task-${index}`);
+		await Promise.allSettled(ids.map((id) => handOver(sender(), address, { taskId: id }, SECRET)));
+		const numbers = receiver.received.map(({ body }) => {
+			const { sealed } = body as { sealed: string };
+			return openHandOvers(API_KEY, address, sealed)?.length ?? 0;
+		});
+		expect(numbers.reduce((sum, number) => sum + number)).toBe(250);
+		expect(Math.max(...numbers)).toBe(100);
+		expect(numbers.length).toBeLessThanOrEqual(4);
+		await receiver.close();
+	});
+
+	it('keeps the API key in the key of no map', async () => {
+		const keys: unknown[] = [];
+		const set = jest.spyOn(Map.prototype, 'set');
+		await handOver(sender(), host.url, { taskId: '7f3c' }, SECRET);
+		for (const [key] of set.mock.calls) keys.push(key);
+		set.mockRestore();
+		expect(keys.length).toBeGreaterThan(0);
+		expect(keys.filter((key) => typeof key === 'string' && key.includes(API_KEY))).toEqual([]);
+	});
+
+	it('sends neither the API key nor the secret in clear', async () => {
+		const receiver = await startReceiver([400]);
+		const failure = handOver(sender(), `${receiver.url}/x/transcriber`, { taskId: '7f3c' }, SECRET);
+		await expect(failure).rejects.toThrow();
+		const [request] = receiver.received;
+		expect(Object.keys(request?.body ?? {})).toEqual(['sealed']);
+		expect(JSON.stringify(request)).not.toContain(API_KEY);
+		expect(JSON.stringify(request)).not.toContain(SECRET);
+		await receiver.close();
+	});
+
+	it.each<[string, number[], string, string]>([
+		[
+			'its workflow is not active',
+			Array<number>(9).fill(404),
+			'its workflow is not active',
+			'activate) the workflow',
+		],
+		[
+			'another API key',
+			Array<number>(9).fill(401),
+			'does not accept what this node has sealed',
+			'same credential',
+		],
+		['a redirect', [302], 'answered HTTP 302', "'Trigger URL'"],
+		['another webhook', [200], 'answered HTTP 200', "'Trigger URL'"],
+		['a server that is down', Array<number>(9).fill(502), 'answered HTTP 502', "'Trigger URL'"],
+	])('%s: the error names what was submitted and what to do', async (_, statuses, reason, next) => {
+		const receiver = await startReceiver(statuses);
+		const error: unknown = await handOver(sender(), receiver.url, { taskId: '7f3c' }, SECRET).catch(
+			(failure: unknown) => failure,
+		);
+		expect(error).toMatchObject({
+			name: 'NodeOperationError',
+			message: expect.stringContaining(`told about 7f3c: `),
+			description: expect.stringContaining(
+				'is not lost: fetch its result with Transcript: Wait Until Finished',
+			),
+		});
+		const { message, description } = error as { message: string; description: string };
+		expect(message).toContain(reason);
+		expect(description).toContain(next);
+		expect(JSON.stringify(error)).not.toContain(SECRET);
+		await receiver.close();
+	});
+
+	it('a trigger that cannot be reached', async () => {
+		const receiver = await startReceiver();
+		await receiver.close();
+		const failure = handOver(sender(), receiver.url, { taskId: '7f3c' }, SECRET);
+		await expect(failure).rejects.toThrow('7f3c: n8n cannot reach its address');
+	});
+
+	it('a trigger that does not know of a new API key yet is asked again', async () => {
+		jest.replaceProperty(HAND_OVER, 'patience', 10_000);
+		jest.replaceProperty(HAND_OVER, 'patienceWhenRefused', 10_000);
+		const credentials = { ...CREDENTIALS };
+		await open({ credentials });
+		await put(host.url, 'before', SECRET, API_KEY);
+		credentials.apiKey = 'new-api-key';
+		expect((await put(host.url, '7f3c', SECRET, 'new-api-key')).status).toBe(401);
+		await handOver(sender('new-api-key'), host.url, { taskId: '7f3c' }, SECRET);
+	});
+
+	it('a trigger that never stores it', async () => {
+		host.isStaticDataReadOnly = true;
+		const failure = handOver(sender(), host.url, { taskId: '7f3c' }, SECRET);
+		await expect(failure).rejects.toThrow('has not confirmed within a minute');
+	});
+
+	it('a trigger that is just being switched on is waited for', async () => {
+		const receiver = await startReceiver([404, 404]);
+		const failure = handOver(sender(), receiver.url, { taskId: '7f3c' }, SECRET);
+		await expect(failure).rejects.toThrow();
+		expect(receiver.received.length).toBeGreaterThan(1);
+		await receiver.close();
+	});
+
+	it('a trigger on a machine whose clock differs: the error names the clocks', async () => {
+		const now = Date.now();
+		const clock = jest.spyOn(Date, 'now').mockReturnValue(now - FRESH_MS - 1000);
+		const sealed = sealHandOvers(API_KEY, host.url, [{ id: '7f3c', secret: SECRET }]);
+		clock.mockRestore();
+		expect(await putRaw({ sealed })).toEqual({ status: 401, body: { message: STALE } });
+		const receiver = await startReceiver(Array<number>(9).fill(401), { message: STALE });
+		const failure = handOver(sender(), receiver.url, { taskId: '7f3c' }, SECRET);
+		await expect(failure).rejects.toThrow('the clocks of the two machines differ');
+		await receiver.close();
+	});
+
+	it('cancelling the execution stops the waiting at once', async () => {
+		const cancel = new AbortController();
+		const start = Date.now();
+		setTimeout(() => cancel.abort(), 50);
+		await expect(
+			handOver(sender(API_KEY, cancel.signal), host.url, { taskId: '7f3c' }, SECRET),
+		).rejects.toThrow();
+		expect(Date.now() - start).toBeLessThan(SETTLED_MS);
+	});
+
+	it.each([
+		['', 'is not a web address'],
+		['n8n/webhook/1/transcriber', 'is not a web address'],
+		['http://n8n.example.com/webhook/1/transcriber', 'does not start with https://'],
+		['https://192.168.1.5/webhook/1/transcriber', 'is a local address'],
+		['https://n8n.example.com/webhook/1/other', 'is not the address of a Transcriber Trigger'],
+		['https://me:pass@n8n.example.com/webhook/1/transcriber', 'holds more than an address'],
+		['https://n8n.example.com/webhook/1/transcriber?token=1', 'holds more than an address'],
+	])("refuses '%s' as 'Trigger URL'", (triggerUrl, reason) => {
+		const request = { options: { baseURL: 'https://service.example.com/api/v1' } } as never;
+		expect(() => checkTriggerUrl(sender(), request, triggerUrl)).toThrow(`'Trigger URL' ${reason}`);
+	});
+
+	it.each([
+		'https://n8n.example.com/webhook/1/transcriber',
+		'https://n8n.example.com/webhook-test/1/transcriber/',
+	])("takes '%s' as 'Trigger URL'", (triggerUrl) => {
+		const request = { options: { baseURL: 'https://service.example.com/api/v1' } } as never;
+		expect(() => checkTriggerUrl(sender(), request, triggerUrl)).not.toThrow();
+	});
+});
+
+describe('Before anything is submitted', () => {
+	const request = { options: { baseURL: 'http://127.0.0.1:9/api/v1' } } as never;
+	beforeEach(() => {
+		jest.replaceProperty(HAND_OVER, 'interval', 50);
+		jest.replaceProperty(HAND_OVER, 'patienceBefore', 300);
+	});
+
+	it('a trigger that takes what the credential seals passes, and stores nothing', async () => {
+		await checkTrigger(sender(), request, host.url);
+		expect(host.saved).toBe('{}');
+	});
+
+	it('100 items try the trigger once', async () => {
+		const receiver = await startReceiver([400]);
+		const address = `${receiver.url}/webhook/1/transcriber`;
+		await Promise.allSettled(
+			Array.from({ length: 100 }, () => checkTrigger(sender(), request, address)),
+		);
+		expect(receiver.received).toHaveLength(1);
+		await receiver.close();
+	});
+
+	it.each([
+		['an unpublished workflow', 404, 'its workflow is not active'],
+		['another API key', 401, 'it does not accept what this node has sealed'],
+		['a server that is down', 502, 'its address answered HTTP 502'],
+	])('%s is refused, and nothing was submitted', async (_, status, reason) => {
+		const receiver = await startReceiver(Array<number>(20).fill(status));
+		const address = `${receiver.url}/webhook/1/transcriber`;
+		const failure = checkTrigger(sender(), request, address);
+		await expect(failure).rejects.toThrow(`so nothing was submitted: ${reason}`);
+		await receiver.close();
+	});
+
+	it('an address where nobody listens is refused', async () => {
+		const receiver = await startReceiver();
+		await receiver.close();
+		const failure = checkTrigger(sender(), request, `${receiver.url}/webhook/1/transcriber`);
+		await expect(failure).rejects.toThrow('so nothing was submitted: n8n cannot reach its address');
+	});
+
+	it('a trigger that is just being switched on is waited for', async () => {
+		const receiver = await startReceiver([404, 400]);
+		const failure = checkTrigger(sender(), request, `${receiver.url}/webhook/1/transcriber`);
+		await expect(failure).rejects.toThrow('HTTP 400');
+		expect(receiver.received).toHaveLength(2);
+		await receiver.close();
+	});
+});

@@ -1,0 +1,317 @@
+/** "Every request" in the contract: rate limits are kept before the service has to refuse. */
+// Also covers nodes/shared/processState.ts.
+
+import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
+
+import { LIMITS, Queue } from '../../../nodes/shared/api/rateLimits';
+import { RETRY } from '../../../nodes/shared/api/retry';
+import { startSimulator, type LoggedRequest, type Simulator } from '../../simulator/index';
+import { submit, until } from '../../simulator/testing-client';
+import { listTasks } from '../../support/editor';
+import { runNode, type Outcome, type Run } from '../../support/engine';
+import { SUMMARY_PATH } from '../../support/everyOperation';
+import { byId, itemWithFile, itemsOf } from '../../support/service';
+import { shortenWindow } from '../../support/scale';
+
+/** A minute of the service takes 0.3 s. */
+const CLOCK_RATE = 200;
+const MINUTE = 60_000 / CLOCK_RATE;
+
+const FILE = {
+	resource: 'transcription',
+	operation: 'transcribeFile',
+	onCompletion: 'returnTask',
+};
+const LINK = {
+	resource: 'transcription',
+	operation: 'transcribeUrl',
+	url: '={{ $json.url }}',
+	onCompletion: 'returnTask',
+};
+const BOT = {
+	resource: 'meeting',
+	operation: 'sendBot',
+	meetingUrl: '={{ $json.url }}',
+	consentAcknowledged: true,
+};
+const READ = { resource: 'account', operation: 'get' };
+
+let keys = 0;
+const simulators: Simulator[] = [];
+
+/** A service with its limits on, and a key that no other test has used up. */
+async function serviceWithLimits(options: { rateLimits?: boolean; uploads?: boolean } = {}) {
+	const simulator = await startSimulator({
+		apiKey: `key-of-test-${++keys}`,
+		clockRate: CLOCK_RATE,
+		rateLimits: options.rateLimits ?? true,
+		tasksInProgress: 1000,
+		meetingSeconds: 1e6,
+		shapes: { regenerateSummary: { method: 'POST', path: SUMMARY_PATH } },
+	});
+	simulators.push(simulator);
+	return {
+		simulator,
+		run: async (
+			parameters: INodeParameters,
+			items?: INodeExecutionData[],
+			more: Partial<Run> = {},
+		): Promise<Outcome> =>
+			await runNode({
+				credentials: { baseUrl: simulator.url, apiKey: simulator.apiKey },
+				...more,
+				parameters,
+				items,
+			}),
+	};
+}
+
+function links(count: number, from = 0): INodeExecutionData[] {
+	return itemsOf(
+		...Array.from({ length: count }, (_, index) => ({
+			url: `https://meet.example.com/${from + index}.mp3`,
+		})),
+	);
+}
+
+/** The largest number of requests in any minute of the service. */
+function mostInAMinute(requests: LoggedRequest[]): number {
+	return Math.max(
+		...requests.map(({ at }) => requests.filter((r) => r.at >= at && r.at < at + MINUTE).length),
+	);
+}
+
+function urlsOf({ requests }: Simulator): unknown[] {
+	return requests.map(({ body }) => {
+		const { url, meeting_url: meetingUrl } = body as Record<string, unknown>;
+		return url ?? meetingUrl;
+	});
+}
+
+beforeEach(() => shortenWindow(CLOCK_RATE));
+
+afterEach(async () => {
+	await Promise.all(simulators.splice(0).map(async (simulator) => await simulator.close()));
+});
+
+it('the limits are those of the service document', () => {
+	expect(LIMITS).toMatchObject({
+		submit: 10,
+		meeting: 20,
+		summary: 5,
+		other: 60,
+		uploadsAtOnce: 3,
+	});
+	jest.restoreAllMocks();
+	expect(LIMITS.windowMs).toBeGreaterThanOrEqual(60_000);
+	expect(LIMITS.windowMs).toBeLessThan(61_000);
+});
+
+describe('in any 60 seconds, per API key', () => {
+	it('10 submits, files and links together: none is refused, none is sent twice', async () => {
+		const { simulator, run } = await serviceWithLimits();
+		const outcomes = await Promise.all([
+			run(
+				FILE,
+				Array.from({ length: 12 }, (_, index) => itemWithFile(`recording ${index}`)),
+			),
+			run(LINK, links(11)),
+		]);
+		expect(outcomes.map(({ json }) => json.length)).toEqual([12, 11]);
+		expect(simulator.requests.map(({ status }) => status)).toEqual(Array(23).fill(200));
+		expect(simulator.tasks()).toHaveLength(23);
+		expect(mostInAMinute(simulator.requests)).toBeLessThanOrEqual(10);
+	});
+
+	it('20 meeting launches', async () => {
+		const { simulator, run } = await serviceWithLimits();
+		const { json } = await run(BOT, links(45));
+		expect(json).toHaveLength(45);
+		expect(simulator.requests.map(({ status }) => status)).toEqual(Array(45).fill(200));
+		expect(simulator.bots()).toHaveLength(45);
+		expect(mostInAMinute(simulator.requests)).toBeLessThanOrEqual(20);
+	});
+
+	it('5 summary regenerations', async () => {
+		const { simulator, run } = await serviceWithLimits();
+		const id = await submit(simulator);
+		simulator.finish(id);
+		simulator.requests.length = 0;
+		const parameters = { resource: 'task', operation: 'regenerateSummary', path: SUMMARY_PATH };
+		const { json } = await run({ ...parameters, taskId: byId(id) }, links(12));
+		expect(json).toHaveLength(12);
+		expect(simulator.requests.map(({ status }) => status)).toEqual(Array(12).fill(200));
+		expect(mostInAMinute(simulator.requests)).toBeLessThanOrEqual(5);
+	});
+
+	it('60 of the rest, whatever they are', async () => {
+		const { simulator, run } = await serviceWithLimits();
+		const outcomes = await Promise.all([
+			run(READ, links(50)),
+			run({ resource: 'dictionary', operation: 'get' }, links(40)),
+		]);
+		expect(outcomes.map(({ json }) => json.length)).toEqual([50, 40]);
+		expect(simulator.requests.map(({ status }) => status)).toEqual(Array(90).fill(200));
+		expect(mostInAMinute(simulator.requests)).toBeLessThanOrEqual(60);
+	});
+
+	it('each limit on its own: submits do not wait for reads', async () => {
+		jest.replaceProperty(LIMITS, 'windowMs', 800);
+		const { simulator, run } = await serviceWithLimits();
+		void run(READ, links(70));
+		await run(LINK, links(1));
+		expect(simulator.requests.length).toBeLessThan(70);
+		await until(() => simulator.requests.length === 71);
+	});
+
+	it('each key on its own: two keys do not slow each other', async () => {
+		jest.replaceProperty(LIMITS, 'windowMs', 5000);
+		const [one, other] = [await serviceWithLimits(), await serviceWithLimits()];
+		const started = Date.now();
+		await Promise.all([one.run(LINK, links(10)), other.run(LINK, links(10))]);
+		expect(Date.now() - started).toBeLessThan(5000);
+		expect(one.simulator.tasks()).toHaveLength(10);
+		expect(other.simulator.tasks()).toHaveLength(10);
+	});
+});
+
+describe('uploads', () => {
+	it('are at most 3 at a time, however many items', async () => {
+		const { simulator, run } = await serviceWithLimits({ rateLimits: false });
+		jest.replaceProperty(LIMITS, 'windowMs', 0);
+		simulator.fault({ match: {}, times: 8, action: { kind: 'slowRead', bytesPerSecond: 1e6 } });
+		const { json } = await run(
+			FILE,
+			Array.from({ length: 8 }, () => itemWithFile(Buffer.alloc(100_000))),
+		);
+		expect(json).toHaveLength(8);
+		expect(simulator.uploadsAtOnce).toBe(3);
+	});
+
+	it('do not hold up other requests', async () => {
+		const { simulator, run } = await serviceWithLimits({ rateLimits: false });
+		jest.replaceProperty(LIMITS, 'windowMs', 0);
+		const path = '/transcribe$';
+		simulator.fault({ match: { path }, times: 3, action: { kind: 'delay', ms: 500 } });
+		const uploads = run(
+			FILE,
+			Array.from({ length: 3 }, () => itemWithFile()),
+		);
+		await until(() => simulator.requests.length === 3);
+		await run(LINK, links(1));
+		expect(simulator.requests.map(({ status }) => status)).toEqual([
+			undefined,
+			undefined,
+			undefined,
+			200,
+		]);
+		await uploads;
+	});
+});
+
+describe('the queue', () => {
+	it('is first come, first served, also between executions', async () => {
+		const { simulator, run } = await serviceWithLimits();
+		const first = run(LINK, links(15));
+		await until(() => simulator.requests.length === 10);
+		await Promise.all([first, run(LINK, links(10, 100))]);
+		const urls = urlsOf(simulator);
+		expect(urls.slice(0, 15).sort()).toEqual(
+			links(15)
+				.map(({ json }) => json.url)
+				.sort(),
+		);
+		expect(urls).toHaveLength(25);
+	});
+
+	it('gives places away in the order of arrival', async () => {
+		const line = new Queue(
+			() => 1,
+			() => 0,
+		);
+		const served: number[] = [];
+		const leave = await line.take();
+		const others = [1, 2, 3].map(async (number) => {
+			const leaveToo = await line.take();
+			served.push(number);
+			leaveToo();
+		});
+		leave();
+		await Promise.all(others);
+		expect(served).toEqual([1, 2, 3]);
+	});
+
+	it('loses no place that is given to somebody in the moment in which their time is up', async () => {
+		const line = new Queue(
+			() => 1,
+			() => 0,
+		);
+		const timeUp = new AbortController();
+		const leave = await line.take();
+		const late = line.take(timeUp.signal);
+		const gone = line.take(timeUp.signal).then(
+			() => 'entered',
+			() => 'left',
+		);
+		leave();
+		await Promise.resolve();
+		timeUp.abort();
+		(await late)();
+		expect(await gone).toBe('left');
+		(await line.take())();
+		await expect(line.take(timeUp.signal)).rejects.toBe(timeUp.signal.reason);
+		(await line.take())();
+	});
+
+	it('is left at once by a call whose deadline has come, which sends nothing', async () => {
+		const { simulator } = await serviceWithLimits();
+		jest.replaceProperty(LIMITS, 'windowMs', 4000);
+		jest.replaceProperty(RETRY, 'brief', 500);
+		const credentials = { baseUrl: simulator.url, apiKey: simulator.apiKey };
+		await Promise.all(Array.from({ length: 60 }, async () => await listTasks(credentials)));
+		const sent = simulator.requests.length;
+		await expect(listTasks(credentials)).rejects.toThrow(
+			'n8n has used up the requests a minute that the service allows for this API key',
+		);
+		expect(simulator.requests).toHaveLength(sent);
+	});
+
+	it('is left at once by a cancelled execution, and another one moves up', async () => {
+		const windowMs = 4000;
+		jest.replaceProperty(LIMITS, 'windowMs', windowMs);
+		const { simulator, run } = await serviceWithLimits();
+		let isOtherThere = false;
+		const started = Date.now();
+		const cancelled = run(LINK, links(40), { cancelWhen: () => isOtherThere });
+		await until(() => simulator.requests.length === 10);
+		const other = run(LINK, links(1, 100));
+		isOtherThere = true;
+		const { error } = await cancelled;
+		expect(error?.message).toMatch(/^The execution was cancelled/);
+		expect(Date.now() - started).toBeLessThan(windowMs);
+		await other;
+		expect(Date.now() - started).toBeLessThan(2 * windowMs);
+		expect(urlsOf(simulator).slice(10)).toEqual(['https://meet.example.com/100.mp3']);
+	});
+
+	it('does not keep API keys: not one of the maps in the process has the key in its keys', async () => {
+		const { simulator, run } = await serviceWithLimits();
+		const known: string[] = [];
+		const { set } = Map.prototype;
+		const recorded = jest.spyOn(Map.prototype, 'set').mockImplementation(function (
+			this: Map<unknown, unknown>,
+			key: unknown,
+			value: unknown,
+		) {
+			if (typeof key === 'string') known.push(key);
+			return set.call(this, key, value);
+		});
+		await run(FILE, [itemWithFile()]);
+		recorded.mockRestore();
+		const ours = known.filter((key) => /^(submit|uploads):[0-9a-f]{64}$/.test(key));
+		expect(ours).toHaveLength(2);
+		// The simulator counts by key and is not meant.
+		const theirs = new Set([`transcribe ${simulator.apiKey}`]);
+		expect(known.filter((key) => key.includes(simulator.apiKey) && !theirs.has(key))).toEqual([]);
+	});
+});

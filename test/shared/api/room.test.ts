@@ -1,0 +1,283 @@
+/** "Patience" in the contract: a recording that is refused because of too many tasks is sent again only when there is room. */
+// Also covers tasksInProgress.ts.
+
+import type { IHttpRequestOptions, INode } from 'n8n-workflow';
+import { countTasksInProgress } from '../../../nodes/shared/api/tasksInProgress';
+import { RETRY, pauseBeforeLook } from '../../../nodes/shared/api/retry';
+import type { FaultRule } from '../../simulator/index';
+import { until } from '../../simulator/testing-client';
+import { shortenRetries } from '../../support/scale';
+import { itemWithFile, itemsOf, serviceForTests } from '../../support/service';
+import type { Caller } from '../../../nodes/shared/api/types';
+
+const service = serviceForTests();
+
+const FILE = { resource: 'transcription', operation: 'transcribeFile', onCompletion: 'returnTask' };
+const LINK = {
+	resource: 'transcription',
+	operation: 'transcribeUrl',
+	url: 'https://files.example.com/talk.mp3',
+	onCompletion: 'returnTask',
+};
+const SIZE = 100_000;
+
+const files = (count: number) =>
+	Array.from({ length: count }, (_, index) => itemWithFile(Buffer.alloc(SIZE, `${index} `)));
+const submits = () => service.running().requests.filter(({ method }) => method === 'POST');
+const looks = () => service.running().requests.filter(({ path }) => path === '/api/v1/tasks');
+const refused = () => submits().filter(({ status }) => status === 429);
+const refuse = (more: Partial<FaultRule> & { headers?: Record<string, string> } = {}) => {
+	const { headers, ...rule } = more;
+	const match = { method: 'POST', path: '/transcribe' };
+	const action = { kind: 'respond', status: 429, readBody: true, headers } as const;
+	service.running().fault({ match, times: 1, action, ...rule });
+};
+const list = (body: unknown, status = 200, times = 10_000) =>
+	service.running().fault({
+		match: { method: 'GET', path: '/tasks$' },
+		times,
+		action: { kind: 'respond', status, body },
+	});
+const tasks = (count: number, more: object) =>
+	Array.from({ length: count }, (_, index) => ({ task_id: `task ${index}`, ...more }));
+
+/** So that `count` tasks of somebody else are in progress. */
+const fill = async (count = 20) =>
+	await Promise.all(Array.from({ length: count }, async () => await service.pendingTask()));
+
+const finishAll = () => {
+	const open = service
+		.running()
+		.tasks()
+		.filter(({ status }) => status === 'pending');
+	for (const { id } of open) service.running().finish(id);
+};
+
+beforeEach(() => {
+	shortenRetries(200);
+	// Only the pauses: a busy machine must not use the patience up.
+	jest.replaceProperty(RETRY, 'patienceWhenFull', 120_000);
+});
+
+it('60 recordings, 20 tasks in progress, a minute each: few bytes are sent twice', async () => {
+	shortenRetries(60);
+	jest.replaceProperty(RETRY, 'patienceWhenFull', 120_000);
+	service.running().configure({
+		clockRate: 60,
+		processingSeconds: 60,
+		queueSeconds: 0,
+		shapes: { refuseUploads: 'afterBody' },
+	});
+	const { json, error } = await service.run(FILE, { items: files(60) });
+	service.running().configure({ clockRate: 1000, processingSeconds: undefined });
+	expect(error).toBeUndefined();
+	expect(json).toHaveLength(60);
+	expect(refused().length).toBeGreaterThan(0);
+	const sent = submits().reduce((sum, { bodyBytes }) => sum + bodyBytes, 0);
+	expect(sent / (60 * SIZE)).toBeLessThan(1.2);
+});
+
+it.each([
+	['recordings', FILE],
+	['links', LINK],
+])(
+	'%s that were refused wait until the list shows room, and as many are sent as there is',
+	async (_what, parameters) => {
+		const [first = ''] = await fill();
+		const run = service.run(parameters, { items: files(3) });
+		await until(() => looks().length > 6);
+		expect(submits().length).toBeLessThanOrEqual(3);
+		const before = submits().length;
+		service.running().finish(first);
+		await until(() => submits().length > before);
+		const seen = looks().length;
+		await until(() => looks().length > seen + 4);
+		expect(
+			submits()
+				.slice(before)
+				.map(({ status }) => status),
+		).toEqual([200]);
+		finishAll();
+		expect((await run).json).toHaveLength(3);
+		expect(submits().length).toBe(before + 3);
+	},
+);
+
+it('who comes while others wait is not sent to find out', async () => {
+	const [first = ''] = await fill();
+	const waiting = service.run(FILE, { items: files(1) });
+	await until(() => looks().length > 0);
+	const newcomer = service.run(FILE, { items: files(1) });
+	const seen = looks().length;
+	await until(() => looks().length > seen + 4);
+	expect(submits()).toHaveLength(1);
+	service.running().finish(first);
+	await until(() => submits().length === 2);
+	finishAll();
+	expect((await Promise.all([waiting, newcomer])).map(({ json }) => json.length)).toEqual([1, 1]);
+});
+
+describe('the list', () => {
+	/** What the node makes of these pages, one after the other; then come empty ones. */
+	const count = async (...pages: unknown[]) => {
+		for (const page of pages) list(page, 200, 1);
+		list([]);
+		const { url, apiKey } = service.running();
+		const httpRequestWithAuthentication = async (_type: string, request: IHttpRequestOptions) => {
+			const query = new URLSearchParams(request.qs as Record<string, string>);
+			const headers = { 'X-API-Key': apiKey };
+			const answer = await fetch(`${request.baseURL}${request.url}?${query}`, { headers });
+			return { statusCode: answer.status, headers: {}, body: await answer.json() };
+		};
+		return await countTasksInProgress({
+			getNode: () => ({}) as INode,
+			getCredentials: async <T extends object>() => ({ baseUrl: url, apiKey }) as object as T,
+			helpers: { httpRequestWithAuthentication } as Caller['helpers'],
+		});
+	};
+
+	it.each<[string, unknown[], number | undefined]>([
+		['no tasks', [[]], 0],
+		['tasks under a name', [{ tasks: tasks(3, { status: 'processing' }) }], 3],
+		['an empty list under a name', [{ tasks: [] }], 0],
+		[
+			'tasks that wait for balance, by their flag',
+			[tasks(3, { status: 'pending', awaiting_balance: true })],
+			0,
+		],
+		[
+			'tasks that wait for balance, by their queue',
+			[tasks(3, { status: 'pending', queue_state: 'awaiting_balance' })],
+			0,
+		],
+		[
+			'tasks that have ended, where the filter is not heeded',
+			[tasks(3, { status: 'completed' })],
+			0,
+		],
+		[
+			'the same page again and again',
+			Array.from({ length: 9 }, () => tasks(3, { status: 'pending' })),
+			3,
+		],
+		['tasks without a status', [tasks(3, {})], undefined],
+	])('holds %s', async (_what, pages, result) => {
+		expect(await count(...pages)).toBe(result);
+	});
+
+	it('may be cut into pages smaller than asked for', async () => {
+		const all = tasks(17, { status: 'processing' });
+		expect(await count(all.slice(0, 7), all.slice(7, 14), all.slice(14))).toBe(17);
+	});
+
+	it('that never ends is given up', async () => {
+		const pages = Array.from({ length: 100 }, (_, page) =>
+			tasks(3, { status: 'completed', page }).map((task) => ({
+				...task,
+				task_id: `${task.task_id} of page ${page}`,
+			})),
+		);
+		expect(await count(...pages)).toBeUndefined();
+		expect(looks().length).toBeLessThan(10);
+	});
+
+	it('without a list in it is not read as room', async () => {
+		await expect(count({})).rejects.toThrow('holds no list of tasks');
+	});
+
+	it('shows room, but the service refuses: one at a time tries, after growing pauses', async () => {
+		list([]);
+		refuse({ times: 6 });
+		const { json } = await service.run(FILE, { items: files(6) });
+		expect(json).toHaveLength(6);
+		const times = refused().map(({ at }) => at);
+		expect(times).toHaveLength(6);
+		// The first three were under way together.
+		const pauses = times.slice(3).map((time, index) => time - (times[index + 2] ?? 0));
+		for (const pause of pauses) expect(pause).toBeGreaterThanOrEqual(RETRY.tryBase / 2 - 5);
+	});
+
+	it.each<[string, unknown, number]>([
+		['is refused', { detail: 'no' }, 403],
+		['is a web page', '<html>', 200],
+		['is nothing', {}, 200],
+	])('%s: the recording is sent again after growing pauses', async (_what, body, status) => {
+		list(body, status);
+		refuse({ times: 3 });
+		const { json } = await service.run(FILE, { items: files(1) });
+		expect(json).toHaveLength(1);
+		const times = submits().map(({ at }) => at);
+		expect(times).toHaveLength(4);
+		const pauses = times.slice(1).map((time, index) => time - (times[index] ?? 0));
+		pauses.forEach((pause, index) => {
+			expect(pause).toBeGreaterThanOrEqual((RETRY.tryBase * 2 ** index) / 2 - 5);
+		});
+	});
+});
+
+it('the pauses grow from 10 s to 5 minutes', () => {
+	shortenRetries(1);
+	const chance = jest.spyOn(Math, 'random').mockReturnValue(1);
+	expect([1, 2, 3, 4, 5, 6, 60].map(pauseBeforeLook)).toEqual(
+		[10, 20, 40, 80, 160, 300, 300].map((seconds) => seconds * 1000),
+	);
+	chance.mockRestore();
+});
+
+it('Retry-After is waited for before the first look', async () => {
+	refuse({ headers: { 'Retry-After': '1' } });
+	const { json } = await service.run(FILE, { items: files(1) });
+	expect(json).toHaveLength(1);
+	const [first, again] = service.running().requests;
+	expect(again?.method).toBe('GET');
+	expect(Number(looks()[0]?.at) - Number(first?.at)).toBeGreaterThanOrEqual(990);
+});
+
+it('Retry-After longer than the patience ends in the error at once', async () => {
+	refuse({ headers: { 'Retry-After': '3600' } });
+	jest.replaceProperty(RETRY, 'patienceWhenFull', 30 * 60_000);
+	const { error } = await service.run(FILE, { items: files(1) });
+	expect(error).toMatchObject({ httpCode: '429' });
+	expect(service.lines()).toHaveLength(1);
+});
+
+it('20 recordings that find no room give up together when the patience ends, not one after the other', async () => {
+	await fill();
+	jest.replaceProperty(RETRY, 'patienceWhenFull', 1000);
+	const started = Date.now();
+	const { items } = await service.run(FILE, {
+		items: files(20),
+		node: { onError: 'continueRegularOutput' },
+	});
+	expect(items.map(({ json }) => json.error)).toEqual(
+		Array.from(
+			{ length: 20 },
+			(_, index) => `The service takes no more recordings for now [item ${index}]`,
+		),
+	);
+	expect(Date.now() - started).toBeLessThan(10_000);
+	expect(submits().length).toBeLessThanOrEqual(3);
+});
+
+it('a cancelled execution leaves the others in the queue', async () => {
+	const [first = ''] = await fill();
+	const other = service.run(FILE, { items: files(1) });
+	await until(() => looks().length > 2);
+	const { error } = await service.run(FILE, {
+		items: files(3),
+		cancelWhen: () => looks().length > 6,
+	});
+	expect(error?.message).toMatch(/^The execution was cancelled/);
+	service.running().finish(first);
+	expect((await other).json).toHaveLength(1);
+	expect(submits()).toHaveLength(2);
+});
+
+it('when nobody has waited for a while, the next one is sent without a look', async () => {
+	refuse();
+	await service.run(FILE, { items: files(1) });
+	await new Promise((resolve) => setTimeout(resolve, 10 * RETRY.base));
+	service.running().requests.length = 0;
+	await service.run(LINK, { items: itemsOf({}) });
+	expect(service.lines()).toEqual(['POST /api/v1/transcribe-url']);
+});

@@ -1,0 +1,205 @@
+import { itemsOf, failureOf, serviceForTests } from '../../support/service';
+import { listTasks } from '../../support/editor';
+import { until } from '../../simulator/testing-client';
+
+const service = serviceForTests({ tasksInProgress: 10_000 });
+
+async function getMany(parameters = {}) {
+	return await service.run({ resource: 'task', operation: 'getAll', ...parameters });
+}
+
+function answer(body: unknown, { status = 200, times = 1000, skip = 0 } = {}) {
+	service.running().fault({
+		match: { path: '/tasks$' },
+		times,
+		skip,
+		action: { kind: 'respond', status, body },
+	});
+}
+
+const limits = () => service.running().requests.map(({ query }) => query['limit']);
+const idsOf = (json: Array<{ task_id?: unknown }>) => json.map(({ task_id: id }) => id);
+
+async function tasks(count: number): Promise<string[]> {
+	const ids: string[] = [];
+	for (let made = 0; made < count; made += 1) ids.unshift(await service.pendingTask());
+	return ids;
+}
+
+function refuseAbove(taskListMaximum: number, more = {}) {
+	const shapes = { taskListMaximum, taskListAboveMaximum: 'refused', ...more } as const;
+	service.running().configure({ shapes });
+}
+
+describe('a page that the service refuses because it is too large', () => {
+	it.each([
+		[50, ['100', '50', '50']],
+		[20, ['100', '50', '20', '20']],
+		[10, ['100', '50', '20', '10', '10']],
+	])('of more than %d tasks is asked for smaller, once', async (taskListMaximum, sent) => {
+		refuseAbove(taskListMaximum);
+		const ids = await tasks(3);
+		const { json } = await getMany({ returnAll: true });
+		expect(idsOf(json)).toEqual(ids);
+		expect(limits()).toEqual(sent);
+	});
+
+	it.each([400, 413, 416, 422])('may be refused with %d', async (invalidParameterStatus) => {
+		refuseAbove(20, { invalidParameterStatus });
+		const ids = await tasks(2);
+		expect(idsOf((await getMany({ limit: 30 })).json)).toEqual(ids);
+		expect(limits()).toEqual(['30', '20', '20']);
+	});
+
+	it.each([401, 403, 404, 500])('is not asked for again after %d', async (status) => {
+		answer({}, { status });
+		const { error } = await getMany();
+		expect(error?.httpCode).toBe(String(status));
+		expect(service.lines()).toHaveLength(1);
+	});
+
+	it('ends with the refusal of the service where no size is taken', async () => {
+		answer({ detail: { message: 'Never' } }, { status: 422 });
+		const { error } = await getMany({ returnAll: true });
+		expect(limits()).toEqual(['100', '50', '20', '10']);
+		expect(error?.description).toContain('Never');
+	});
+
+	it('is asked for smaller by the list of the editor too', async () => {
+		refuseAbove(20);
+		const [id] = await tasks(1);
+		const { results } = await listTasks(service.credentials());
+		expect(results.map(({ value }) => value)).toEqual([id]);
+		expect(limits()).toEqual(['100', '50', '20']);
+	});
+});
+
+describe('the shape of a list', () => {
+	it.each([
+		{ data: { tasks: [{ task_id: 'a' }] } },
+		{ results: { items: [{ task_id: 'a' }] }, next: null },
+		{ data: [{ task_id: 'a' }], links: { next: '/x' } },
+		[{ task_id: 'a' }],
+	])('may be %j', async (body) => {
+		answer(body, { times: 2 });
+		expect((await getMany({ limit: 1 })).json).toEqual([{ task_id: 'a' }]);
+		const { results } = await listTasks(service.credentials());
+		expect(results).toEqual([{ name: 'a', value: 'a' }]);
+	});
+
+	it('is read where the simulator nests it', async () => {
+		service.running().configure({ shapes: { taskList: 'nested' } });
+		const ids = await tasks(2);
+		expect(idsOf((await getMany({ returnAll: true })).json)).toEqual(ids);
+	});
+
+	it.each([[{}], [''], [{ message: 'OK' }]])('%j is no list, which is no success', async (body) => {
+		answer(body);
+		const message = 'The answer of the service holds no list of tasks';
+		expect((await getMany()).error).toMatchObject(failureOf(0, message));
+		await expect(listTasks(service.credentials())).rejects.toMatchObject({ message });
+	});
+
+	it('outputs elements that are no objects under the name value', async () => {
+		answer(['a', 'b'], { times: 1 });
+		expect((await getMany({ limit: 2 })).json).toEqual([{ value: 'a' }, { value: 'b' }]);
+	});
+});
+
+describe('the end of a list', () => {
+	it.each([
+		[200, { tasks: null, total: 3 }],
+		[200, ''],
+		[204, ''],
+		[404, { detail: 'Not found' }],
+		[416, {}],
+		[400, { detail: 'offset' }],
+		[422, { detail: 'offset' }],
+	])('comes where the page past it is answered %d %j', async (status, body) => {
+		const ids = await tasks(3);
+		answer(body, { status, skip: 1 });
+		const { json, error } = await getMany({ returnAll: true });
+		expect(error).toBeUndefined();
+		expect(idsOf(json)).toEqual(ids);
+	});
+
+	it.each([401, 403])('does not come where a further page is refused with %d', async (status) => {
+		await tasks(3);
+		answer({}, { status, skip: 1 });
+		expect((await getMany({ returnAll: true })).error?.httpCode).toBe(String(status));
+	});
+
+	it('comes where no offset is heeded and the tasks have no id that is known', async () => {
+		answer([{ status: 'completed', uuid: 'a' }]);
+		const { json } = await getMany({ returnAll: true });
+		expect(json).toEqual([{ status: 'completed', uuid: 'a' }]);
+		expect(service.lines().length).toBeLessThanOrEqual(3);
+	});
+
+	it('is limit, also when two new tasks arrive between two pages', async () => {
+		const ids = await tasks(150);
+		service.running().fault({
+			match: { method: 'GET', path: '/tasks$' },
+			skip: 1,
+			action: { kind: 'delay', ms: 150 },
+		});
+		const outcome = getMany({ limit: 101 });
+		await until(() => service.running().requests.length >= 2);
+		for (const name of ['a', 'b']) {
+			const url = `https://example.com/${name}.mp3`;
+			await service.ask('POST /transcribe-url', { json: { url } });
+		}
+		expect(idsOf((await outcome).json)).toEqual(ids.slice(0, 101));
+		expect(limits()).toEqual(['100', '100']);
+	});
+});
+
+describe('the list of the editor', () => {
+	it('shows what was found when the service fails on a later page', async () => {
+		const oldest = { task_id: 'a', created_at: '2030-01-10T10:00:00Z' };
+		const newer = { task_id: 'b', created_at: '2030-01-11T10:00:00Z' };
+		answer([oldest, newer], { times: 1 });
+		answer({}, { status: 500 });
+		const { results, paginationToken } = await listTasks(service.credentials());
+		expect(results.map(({ value }) => value)).toEqual(['b', 'a']);
+		expect(paginationToken).toBe('2');
+	});
+});
+
+describe.each([
+	['account.get', '/account$', {}],
+	['dictionary.get', '/dictionary$', {}],
+	['dictionary.preview', '/preview$', { taskId: 'a', terms: 'n8n' }],
+	['dictionary.replace', '/dictionary$', { terms: 'n8n' }],
+	['task.get', '/tasks/a$', { taskId: 'a' }],
+	['task.cancel', '/cancel$', { taskId: 'a' }],
+	['meeting.get', '/meeting/a$', { botId: 'a' }],
+	['meeting.cancel', '/meeting/a$', { botId: 'a' }],
+])('%s', (name, path, parameters) => {
+	const [resource = '', operation = ''] = name.split('.');
+	const run = async (body: unknown) => {
+		service.running().fault({
+			match: { path },
+			times: 2,
+			action: { kind: 'respond', status: 200, body },
+		});
+		const items = itemsOf({ n: 1 }, { n: 2 });
+		return (await service.run({ resource, operation, ...parameters }, { items })).items;
+	};
+
+	it('makes an item of each element where a list comes', async () => {
+		const each = (item: number) => [
+			{ json: { a: 1 }, pairedItem: { item } },
+			{ json: { value: 'text' }, pairedItem: { item } },
+			{ json: { value: 3 }, pairedItem: { item } },
+		];
+		expect(await run([{ a: 1 }, 'text', 3])).toEqual([...each(0), ...each(1)]);
+	});
+
+	it('takes an empty list as an empty answer', async () => {
+		expect(await run([])).toEqual([
+			{ json: {}, pairedItem: { item: 0 } },
+			{ json: {}, pairedItem: { item: 1 } },
+		]);
+	});
+});

@@ -1,0 +1,209 @@
+/** Service document, "Authentication": webhook signing; and how secrets are sealed. */
+// Also covers handOverEnvelope.ts, sealedSecret.ts.
+
+import { createCipheriv, createHmac, hkdfSync } from 'node:crypto';
+
+import {
+	FRESH_MS,
+	openHandOvers,
+	sealHandOvers,
+} from '../../../nodes/shared/webhook/handOverEnvelope';
+import { seal, unseal } from '../../../nodes/shared/webhook/sealedSecret';
+import { isSignedWith, isWellFormed } from '../../../nodes/shared/webhook/delivery';
+
+/** Made with another implementation: printf '%s' "$body" | openssl dgst -sha256 -hmac "$secret" */
+const VECTORS: Array<[body: string, secret: string, digest: string]> = [
+	[
+		'{"task_id":"7f3c"}',
+		'whsec_1',
+		'd14bdbe1fc50e548b62fa302acd152a55c0348b7c47a86c8186a6a96fb6169db',
+	],
+	['', 'whsec_1', '8ceccb8bb0dcfcf2e6926915c3f16b0f51dc972a9d15f0e9d34a7565b4016981'],
+	[
+		'{"task_id":"7f3c","title":"Совещание — 5 €"}',
+		'ключ',
+		'ff191db0b884e0826e15a22c8c3cf8326afd5b4ade374d4f157730cc20d7ac6c',
+	],
+	[
+		'{"task_id":"7f3c"}\n',
+		'a secret that is longer than the sixty-four bytes of one block of SHA-256',
+		'd751ba9d3bc15d2ebed75bbca1597bfa6ea2ac32461d40bece0ffdc930148d83',
+	],
+];
+
+/** printf '\xff\xfe\x00' | openssl dgst -sha256 -hmac whsec_1 */
+const BYTES_THAT_ARE_NO_TEXT = '1068793a24e7e096067d5c68c7631d7c6f8dbbd1dadec109af44a4da4efb5911';
+
+const signed = (raw: Buffer | string, digest: string) => ({
+	raw: Buffer.from(raw),
+	signature: `sha256=${digest}`,
+});
+
+describe('HMAC-SHA256 over the raw body with webhook_secret as the key', () => {
+	it.each(VECTORS)('%j with %j, as openssl signs it', (body, secret, digest) => {
+		expect(isSignedWith(secret, signed(body, digest))).toBe(true);
+		expect(isSignedWith(`${secret}x`, signed(body, digest))).toBe(false);
+		expect(isSignedWith(secret, signed(`${body} `, digest))).toBe(false);
+	});
+
+	it('is over bytes, not over text', () => {
+		const raw = Buffer.from([0xff, 0xfe, 0x00]);
+		expect(isSignedWith('whsec_1', signed(raw, BYTES_THAT_ARE_NO_TEXT))).toBe(true);
+		const asText = Buffer.from(raw.toString('utf8'));
+		expect(isSignedWith('whsec_1', signed(asText, BYTES_THAT_ARE_NO_TEXT))).toBe(false);
+	});
+
+	it('reads the digits of the digest in capitals too', () => {
+		const [[body, secret, digest]] = VECTORS as [[string, string, string]];
+		expect(isSignedWith(secret, signed(body, digest.toUpperCase()))).toBe(true);
+	});
+
+	it.each(['', ' ', '\t\n', '\u00a0\ufeff'])('a blank secret (%j) verifies nothing', (secret) => {
+		const raw = Buffer.from('{"task_id":"7f3c"}');
+		const digest = createHmac('sha256', secret).update(raw).digest('hex');
+		expect(isSignedWith(secret, signed(raw, digest))).toBe(false);
+	});
+
+	it('every single flipped bit of signature or body is noticed', () => {
+		const [[body, secret, digest]] = VECTORS as [[string, string, string]];
+		for (let bit = 0; bit < 256; bit++) {
+			const changed = Buffer.from(digest, 'hex');
+			changed.writeUInt8(changed.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3);
+			expect(isSignedWith(secret, signed(body, changed.toString('hex')))).toBe(false);
+		}
+		for (let bit = 0; bit < body.length * 8; bit++) {
+			const changed = Buffer.from(body);
+			changed.writeUInt8(changed.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3);
+			expect(isSignedWith(secret, signed(changed, digest))).toBe(false);
+		}
+	});
+});
+
+describe('The header has the form sha256=<64 hex digits>', () => {
+	const digest = 'a'.repeat(64);
+	it('and nothing else', () => {
+		expect(isWellFormed(`sha256=${digest}`)).toBe(true);
+		expect(isWellFormed(`sha256=${digest.toUpperCase()}`)).toBe(true);
+	});
+
+	it.each([
+		['missing', undefined],
+		['empty', ''],
+		['no prefix', digest],
+		['another algorithm', `sha1=${digest}`],
+		['prefix in capitals', `SHA256=${digest}`],
+		['too short', `sha256=${digest.slice(1)}`],
+		['too long', `sha256=${digest}a`],
+		['a space in front', ` sha256=${digest}`],
+		['a line break at the end', `sha256=${digest}\n`],
+		['not hex', `sha256=${'g'.repeat(64)}`],
+		['base64', `sha256=${Buffer.alloc(32).toString('base64')}`],
+		['two, as Node joins a header that came twice', `sha256=${digest}, sha256=${digest}`],
+	])('%s', (_, signature) => expect(isWellFormed(signature)).toBe(false));
+});
+
+describe('Secrets at rest and in motion', () => {
+	const KEY = 'api-key-1';
+	const sealed = seal(KEY, 'stored secret', '7f3c', 'whsec_1');
+
+	it('are sealed with AES-256-GCM under a key derived (HKDF-SHA256) from the API key', () => {
+		const bytes = Buffer.from(sealed, 'base64url');
+		const key = Buffer.from(hkdfSync('sha256', KEY, 'n8n-nodes-transcriber', 'stored secret', 32));
+		const cipher = createCipheriv('aes-256-gcm', key, bytes.subarray(0, 12));
+		cipher.setAAD(Buffer.from('7f3c'));
+		const text = Buffer.concat([cipher.update('whsec_1'), cipher.final()]);
+		expect(bytes.subarray(28)).toEqual(text);
+		expect(bytes.subarray(12, 28)).toEqual(cipher.getAuthTag());
+		expect(sealed).not.toContain('whsec');
+	});
+
+	it('open again with the same API key, for the same use and place', () =>
+		expect(unseal(KEY, 'stored secret', '7f3c', sealed)).toBe('whsec_1'));
+
+	it.each([
+		['another API key', 'api-key-2', 'stored secret', '7f3c', sealed],
+		['another use', KEY, 'hand-over', '7f3c', sealed],
+		['another task', KEY, 'stored secret', '8a4d', sealed],
+		[
+			'a changed text',
+			KEY,
+			'stored secret',
+			'7f3c',
+			`${sealed[0] === 'A' ? 'B' : 'A'}${sealed.slice(1)}`,
+		],
+		['a text cut short', KEY, 'stored secret', '7f3c', sealed.slice(0, -2)],
+		['nothing', KEY, 'stored secret', '7f3c', ''],
+	])('do not open with %s', (_, key, purpose, binding, text) => {
+		expect(unseal(key, purpose, binding, text)).toBeUndefined();
+	});
+
+	it('no two seals of the same secret are the same', () =>
+		expect(seal(KEY, 'stored secret', '7f3c', 'whsec_1')).not.toBe(sealed));
+});
+
+describe('A hand-over', () => {
+	const KEY = 'api-key-1';
+	const TRIGGER = 'https://n8n.example.com/webhook/3f2a/transcriber';
+	const pairs = [
+		{ id: '7f3c', secret: 'whsec_1' },
+		{ id: '8a4d', secret: 'whsec_2' },
+	];
+	afterEach(() => jest.useRealTimers());
+
+	it('opens at the address it was sealed for, be it written as test or production address', () => {
+		const sealed = sealHandOvers(KEY, TRIGGER, pairs);
+		expect(openHandOvers(KEY, TRIGGER, sealed)).toEqual(pairs);
+		const test = 'http://localhost:5678/webhook-test/3f2a/transcriber/';
+		expect(openHandOvers(KEY, test, sealed)).toEqual(pairs);
+	});
+
+	it('opens at no other trigger and with no other API key', () => {
+		const sealed = sealHandOvers(KEY, TRIGGER, pairs);
+		expect(openHandOvers(KEY, TRIGGER.replace('3f2a', '3f2b'), sealed)).toBeUndefined();
+		expect(openHandOvers('api-key-2', TRIGGER, sealed)).toBeUndefined();
+	});
+
+	it('is fresh for 10 minutes', () => {
+		jest.useFakeTimers({ now: Date.now(), doNotFake: ['nextTick', 'setImmediate'] });
+		const sealed = sealHandOvers(KEY, TRIGGER, pairs);
+		jest.setSystemTime(Date.now() + FRESH_MS - 1);
+		expect(openHandOvers(KEY, TRIGGER, sealed)).toEqual(pairs);
+		jest.setSystemTime(Date.now() + 1);
+		expect(openHandOvers(KEY, TRIGGER, sealed)).toBe('stale');
+		expect(FRESH_MS).toBe(600_000);
+	});
+
+	it('that claims to be good for longer than that is refused', () => {
+		const text = JSON.stringify({ handOvers: pairs, expires: Date.now() + 2 * FRESH_MS });
+		const sealed = seal(KEY, 'hand-over', '3f2a/transcriber', text);
+		expect(openHandOvers(KEY, TRIGGER, sealed)).toBe('stale');
+	});
+
+	it.each(['', ' ', '\t'])(
+		'opens with no blank API key (%j), whoever sealed it with that',
+		(key) => {
+			const sealed = sealHandOvers(key, TRIGGER, pairs);
+			expect(openHandOvers(key, TRIGGER, sealed)).toBeUndefined();
+		},
+	);
+
+	it('without an id or a secret is refused', () => {
+		const expires = Date.now() + 1000;
+		const whole = (handOvers: unknown) => JSON.stringify({ handOvers, expires });
+		const good = { id: '7f3c', secret: 'a' };
+		const broken = [
+			1,
+			null,
+			{},
+			{ id: '7f3c' },
+			{ id: 7, secret: 'a' },
+			{ id: '7f3c', secret: '' },
+			{ id: '7f3c', secret: ' ' },
+		];
+		const texts = broken.flatMap((one) => [whole(one), whole([one]), whole([good, one])]);
+		for (const text of ['{}', 'null', '[]', '1', '{', ...texts]) {
+			const sealed = seal(KEY, 'hand-over', '3f2a/transcriber', text);
+			expect(openHandOvers(KEY, TRIGGER, sealed)).toBeUndefined();
+		}
+	});
+});

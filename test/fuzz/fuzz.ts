@@ -1,0 +1,130 @@
+/** Random values, the same in every run: `npm run test:fuzz -- --runs 1000 --seed 7` tries more. */
+import fc from 'fast-check';
+
+/** Of fast-check, which prints seed and path of what it finds: both can be given again. */
+export const SEED = Number(process.env['FUZZ_SEED'] ?? 20_261_122);
+
+/** `few` runs beside the other tests, more by command. */
+export async function holds<T>(
+	arbitrary: fc.Arbitrary<T>,
+	few: number,
+	claim: (value: T) => Promise<void> | void,
+): Promise<void> {
+	const numRuns = Number(process.env['FUZZ_RUNS'] ?? few);
+	const path = process.env['FUZZ_PATH'];
+	const property = fc.asyncProperty(arbitrary, async (value) => await claim(value));
+	await fc.assert(property, { numRuns, seed: SEED, path, endOnFailure: !process.env['FUZZ_RUNS'] });
+}
+
+/** The names that answers and deliveries have, documented or not. */
+const NAMES = [
+	...['task_id', 'bot_id', 'id', 'uuid', 'status', 'progress', 'queue_state', 'awaiting_balance'],
+	...[
+		'error',
+		'detail',
+		'message',
+		'error_code',
+		'errors',
+		'webhook_secret',
+		'event',
+		'result_url',
+	],
+	...['tasks', 'items', 'data', 'results', 'result', 'text', 'segments', 'summary', 'speakers'],
+	...['content', 'format', 'terms', 'limit_chars', 'count', 'chars', 'created_at', 'title', 'task'],
+	...['toString', 'constructor', 'prototype', 'hasOwnProperty', 'length', 'then', 'toJSON'],
+];
+
+const word = fc.constantFrom(
+	'completed',
+	'failed',
+	'pending',
+	'canceled',
+	'awaiting_balance',
+	'',
+	' ',
+	'.',
+	'..',
+	'a/b?c#d',
+	'7f3c',
+	'1e9',
+);
+
+const leaf = fc.oneof(
+	word,
+	fc.string({ unit: 'binary', maxLength: 20 }),
+	fc.constantFrom(null, true, false, 0, -1, 1.5, 1e308, 2 ** 53, 9_007_199_254_740_993),
+	fc.integer(),
+);
+
+/** JSON that looks like an answer of some service. */
+export const json: fc.Arbitrary<unknown> = fc.letrec<{
+	value: unknown;
+	object: unknown;
+	list: unknown;
+}>((tie) => ({
+	value: fc.oneof({ depthSize: 'small', withCrossShrink: true }, leaf, tie('object'), tie('list')),
+	object: fc.dictionary(
+		fc.oneof(fc.constantFrom(...NAMES), fc.string({ maxLength: 8 })),
+		tie('value'),
+		{ maxKeys: 6 },
+	),
+	list: fc.array(tie('value'), { maxLength: 4 }),
+})).value;
+
+/** Bodies as they come over the wire: JSON of any kind, JSON that is cut, pages, bytes. */
+export const bodyText = fc.oneof(
+	{ weight: 6, arbitrary: json.map((value) => JSON.stringify(value)) },
+	json.map((value) => JSON.stringify(value).slice(0, -1)),
+	json.map((value) => `{"__proto__":{"polluted":true},"a":${JSON.stringify(value)}}`),
+	fc.constantFrom(
+		'',
+		' ',
+		'null',
+		'OK',
+		'<html><body>No</body></html>',
+		'[]',
+		'{}',
+		'\ufeff{}',
+		'NaN',
+		`${'['.repeat(2_000)}`,
+	),
+	fc.string({ unit: 'binary', maxLength: 60 }),
+);
+
+/** Whatever an expression can give. */
+export const parameterValue = fc.oneof(
+	leaf,
+	json,
+	fc.constantFrom(
+		'{"a":1}',
+		'[]',
+		'srt',
+		'list',
+		'text',
+		'true',
+		'2027-01-01T10:00:00Z',
+		'https://a.example/x',
+	),
+	fc.constantFrom(Infinity, -Infinity, NaN, undefined, -0),
+	fc.constantFrom(new Date(0), new Map(), [undefined]),
+);
+
+/** Only what n8n can show. Anything else is a crash. */
+export function isPlain(error: {
+	name: string;
+	message: string;
+	description?: string | null;
+}): boolean {
+	const words = `${error.message} ${error.description ?? ''}`;
+	const isCrash =
+		/Cannot (read|convert|set)|is not (a function|iterable|defined|an object)|\[object |\bundefined\b|Invalid (time|array)|Maximum call|circular/i;
+	return (
+		/^Node(Api|Operation)Error$/.test(error.name) &&
+		error.message.trim() !== '' &&
+		!isCrash.test(words)
+	);
+}
+
+export function isPolluted(): boolean {
+	return 'polluted' in {} || 'polluted' in [];
+}

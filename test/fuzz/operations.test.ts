@@ -1,0 +1,162 @@
+/** Every operation, whatever its parameters are and whatever the service answers. */
+import fc from 'fast-check';
+
+import type { INodeParameters } from 'n8n-workflow';
+
+import { RETRY } from '../../nodes/shared/api/retry';
+import { fieldsOf, operations, parametersOf } from '../structure/read';
+import {
+	EVERY_OPERATION,
+	WITH_SUMMARY_REGENERATION,
+	type Example,
+} from '../support/everyOperation';
+import { findIn } from '../support/search';
+import { serviceForTests } from '../support/service';
+import type { Outcome } from '../support/engine';
+import { bodyText, holds, isPlain, isPolluted, parameterValue } from './fuzz';
+
+const service = serviceForTests(WITH_SUMMARY_REGENERATION);
+
+jest.setTimeout(3_600_000);
+beforeEach(() => {
+	jest.replaceProperty(RETRY, 'base', 1);
+	jest.replaceProperty(RETRY, 'cap', 2);
+	jest.replaceProperty(RETRY, 'look', 1);
+	jest.replaceProperty(RETRY, 'tryBase', 1);
+	for (const name of ['patienceWhenFull', 'patienceWhenBusy', 'patienceWhenBroken'] as const) {
+		jest.replaceProperty(RETRY, name, 5);
+	}
+});
+
+const WAIT = { pollInterval: 0.005, timeout: 0.0005 };
+const example = fc.constantFrom(...EVERY_OPERATION);
+const STATUSES = [
+	200, 201, 202, 204, 206, 301, 400, 401, 402, 403, 404, 405, 409, 410, 413, 422, 429, 500, 502,
+	503, 504, 520,
+];
+/** What may be sent again: the service has certainly done nothing. */
+const REFUSALS = [307, 429, 503];
+
+const withShortWait = ({ parameters }: Example) =>
+	'waitOptions' in parameters ? { ...parameters, waitOptions: WAIT } : parameters;
+
+function expectNoHarm({ error, data }: Outcome): void {
+	if (error)
+		expect([error.name, error.message, error.description, isPlain(error)]).toEqual([
+			error.name,
+			error.message,
+			error.description,
+			true,
+		]);
+	expect(isPolluted()).toBe(false);
+	expect(findIn(data, ['test-api-key'])).toEqual([]);
+}
+
+it('survives every answer, sends nothing twice that costs, and tells no secret', async () => {
+	const answer = fc.record({
+		operation: example,
+		status: fc.constantFrom(...STATUSES),
+		type: fc.constantFrom('application/json', 'text/html', 'text/plain; charset=utf-16', ''),
+		body: bodyText,
+		skip: fc.constantFrom(0, 0, 1),
+		onCompletion: fc.constantFrom('returnTask', 'poll'),
+	});
+	await holds(answer, 40, async ({ operation, status, type, body, skip, onCompletion }) => {
+		service.running().reset();
+		const item = await operation.input(service);
+		service.running().requests.splice(0);
+		const action = {
+			kind: 'respond',
+			status,
+			body: status === 204 ? '' : body,
+			headers: { 'Content-Type': type },
+		} as const;
+		service.running().fault({ match: {}, skip, times: 1e6, action });
+		const before = structuredClone(item);
+		const submits =
+			operation.name.startsWith('transcription.') || operation.name === 'meeting.sendBot';
+		const completion = submits ? { onCompletion, waitOptions: WAIT } : {};
+		const outcome = await service.run(
+			{ ...withShortWait(operation), ...completion },
+			{ items: [item] },
+		);
+		expectNoHarm(outcome);
+		expect(item).toEqual(before);
+		const posts = service
+			.lines()
+			.filter((line) => /POST .*(transcribe|transcribe-url|meeting|generate)$/.test(line));
+		const hasKey = operation.name === 'transcription.transcribeFile';
+		if (!REFUSALS.includes(status) && !hasKey) expect(posts.length).toBeLessThanOrEqual(1);
+	});
+});
+
+const PARAMETERS = operations.flatMap((operation) =>
+	parametersOf(operation).flatMap((field) =>
+		field.type === 'collection'
+			? fieldsOf(field).map(({ name }) => ({ id: operation.id, outer: field.name, inner: name }))
+			: [{ id: operation.id, outer: field.name, inner: '' }],
+	),
+);
+
+it('survives every value of every parameter, and sends none by accident', async () => {
+	const change = fc.record({ parameter: fc.constantFrom(...PARAMETERS), value: parameterValue });
+	await holds(change, 50, async ({ parameter, value }) => {
+		service.running().reset();
+		const operation = EVERY_OPERATION.find(({ name }) => name === parameter.id);
+		if (!operation) throw new Error(`No example of ${parameter.id}`);
+		const input = await operation.input(service);
+		service.running().requests.splice(0);
+		const item = { ...input, json: { ...input.json, fuzzed: value } } as typeof input;
+		const before = structuredClone(item);
+		const { outer, inner } = parameter;
+		const expression = '={{ $json.fuzzed }}';
+		const base: INodeParameters = withShortWait(operation);
+		const collection = { ...(base[outer] as object), [inner]: expression };
+		const changed = { ...base, [outer]: inner ? collection : expression };
+		const outcome = await service.run(changed, { items: [item] }).catch((error: Error) => {
+			// n8n itself does not run a node that lacks what its panel requires.
+			if (error.name === 'WorkflowHasIssuesError') return undefined;
+			throw error;
+		});
+		if (!outcome) return;
+		expectNoHarm(outcome);
+		expect(item).toEqual(before);
+		const wire = service
+			.running()
+			.requests.map(({ method, path, query, body }) =>
+				decodeURIComponent(JSON.stringify({ method, path, query, body }).replaceAll('%', '%25')),
+			);
+		for (const line of wire) expect(line).not.toMatch(/\bundefined\b|\[object|\bNaN\b/);
+	});
+});
+
+it('takes every text of a dictionary apart as the service does', async () => {
+	const text = fc
+		.array(
+			fc.oneof(
+				fc.constantFrom(',', ';', '\n', '\r\n', ' ', '\t', '"', '__proto__'),
+				fc.string({ unit: 'grapheme', maxLength: 12 }),
+			),
+			{ maxLength: 12 },
+		)
+		.map((parts) => parts.join(''));
+	await holds(text, 20, async (given) => {
+		service.running().reset();
+		const parameters = {
+			resource: 'dictionary',
+			operation: 'replace',
+			specifyTerms: 'text',
+			text: '={{ $json.text }}',
+		};
+		const { error } = await service.run(parameters, { items: [{ json: { text: given } }] });
+		const wanted = [...new Set(given.split(/[,;\r\n]/).map((term) => term.trim()))].filter(
+			(term) => term !== '',
+		);
+		if (error) {
+			expect(isPlain(error)).toBe(true);
+			expect(service.lines()).toEqual([]);
+			return;
+		}
+		expect(service.running().terms()).toEqual(wanted);
+	});
+});

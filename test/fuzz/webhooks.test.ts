@@ -4,8 +4,8 @@ import fc from 'fast-check';
 import { STORE } from '../../nodes/TranscriberTrigger/triggerMemory';
 import { serviceForTests } from '../support/service';
 import { workflowWith } from '../support/suspended';
-import { handOverTo, post, sign } from '../trigger/client';
-import { TriggerHost } from '../trigger/host';
+import { handOverTo, post, sign } from '../TranscriberTrigger/client';
+import { TriggerHost } from '../TranscriberTrigger/host';
 import { bodyText, holds, isPolluted } from './fuzz';
 
 const service = serviceForTests();

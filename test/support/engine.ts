@@ -88,6 +88,8 @@ export interface Outcome {
 	error?: NodeApiError & { context: IDataObject };
 	/** All that n8n would save of the execution. */
 	data: IRunExecutionData;
+	/** How often n8n had to read the credential from its database. */
+	credentialReadings: number;
 }
 
 /** The node whose output the items are. It has run already. */
@@ -142,9 +144,10 @@ async function runNodeOf(nodeType: INodeType, run: Run): Promise<Outcome> {
 		settings: { executionOrder: 'v1' },
 	});
 	const executionId = run.executionId ?? String(++executions);
+	let credentialReadings = 0;
 	const additionalData = {
 		executionId,
-		credentialsHelper: credentialsHelper(run.credentials),
+		credentialsHelper: credentialsHelper(run.credentials, () => credentialReadings++),
 		hooks: new ExecutionLifecycleHooks('manual', executionId, {
 			id: workflow.id,
 			name: 'test',
@@ -207,16 +210,23 @@ async function runNodeOf(nodeType: INodeType, run: Run): Promise<Outcome> {
 		json: (outputs[0] ?? []).map(({ json }) => json),
 		error: (finished.data.resultData.error ?? task?.error) as Outcome['error'],
 		data: finished.data,
+		credentialReadings,
 	};
 }
 
-export function credentialsHelper(credentials: Run['credentials']): ICredentialsHelper {
+export function credentialsHelper(
+	credentials: Run['credentials'],
+	onReading: () => void = () => {},
+): ICredentialsHelper {
 	const credentialType = new TranscriberApi();
 	return {
 		getParentTypes: () => [],
 		getCredentialsProperties: () => credentialType.properties,
 		isCredentialUsableByNode: () => true,
-		getDecrypted: async () => ({ ...credentials }),
+		getDecrypted: async () => {
+			onReading();
+			return { ...credentials };
+		},
 		preAuthentication: async () => undefined,
 		// What n8n does with a generic `authenticate`.
 		authenticate: async (

@@ -22,12 +22,33 @@ export interface CredentialReader {
 /** What Node.js puts into a header (RFC 9110, "Field Values", without control characters). */
 const FITS_A_HEADER = /^[\t\x20-\x7e\x80-\xff]+$/;
 
+/** How old a reading may be, in ms: long enough for the check and the first request of an item. */
+const KEEP_MS = 1_000;
+
+interface Reading {
+	credential: Promise<TranscriberCredential>;
+	startedAt: number;
+}
+
+/** By the context that n8n makes for each item: an expression in the credential may name the item. */
+const readings = new WeakMap<CredentialReader, Reading>();
+
 /**
  * The only reader of the credential. It removes invisible signs that were pasted along, so that the
  * header, the masking, the rate limits and the seals use the same key. Throws a NodeOperationError,
  * which never shows the key, if no request can be sent with the credential.
+ * Each reading is a query of n8n's database, so one reading serves for a second. A wait reads the
+ * credential again, because the key may have been rotated.
  */
 export async function credentialOf(reader: CredentialReader): Promise<TranscriberCredential> {
+	const kept = readings.get(reader);
+	if (kept && Date.now() - kept.startedAt < KEEP_MS) return await kept.credential;
+	const reading = { credential: read(reader), startedAt: Date.now() };
+	readings.set(reader, reading);
+	return await reading.credential;
+}
+
+async function read(reader: CredentialReader): Promise<TranscriberCredential> {
 	const given = await reader.getCredentials<Record<string, unknown>>('transcriberApi');
 	const apiKey = pasted(given.apiKey);
 	if (!apiKey) {

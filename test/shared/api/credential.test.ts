@@ -1,0 +1,43 @@
+/** "Every request" in the contract, for what each costs n8n: a reading of the credential is a query of its database. */
+import { until } from '../../simulator/testing-client';
+import { runNode, type Run } from '../../support/engine';
+import { findIn } from '../../support/search';
+import { byId, serviceForTests } from '../../support/service';
+
+const { completedTask, credentials, pendingTask, run, running } = serviceForTests();
+
+const GET = { resource: 'task', operation: 'get', taskId: byId('={{ $json.task_id }}') };
+
+it('reads the credential once for an item, beside what n8n reads for the node and for each request', async () => {
+	const items = [
+		{ json: { task_id: await completedTask() } },
+		{ json: { task_id: await completedTask() } },
+	];
+	const one = await run(GET, { items: items.slice(0, 1) });
+	const two = await run(GET, { items });
+	expect([one.json, two.json].map((json) => json.length)).toEqual([1, 2]);
+	expect([one.credentialReadings, two.credentialReadings]).toEqual([3, 5]);
+});
+
+it('masks the key of now in a wait during which the key was rotated', async () => {
+	const rotated = 'the-key-after-the-rotation';
+	const current: Run['credentials'] = credentials();
+	const taskId = await pendingTask();
+	const waiting = runNode({
+		credentials: current,
+		parameters: {
+			resource: 'task',
+			operation: 'wait',
+			taskId: byId(taskId),
+			waitOptions: { pollInterval: 1.1 },
+		},
+	});
+	await until(() => running().requests.length > 0);
+	running().configure({ apiKey: rotated });
+	current.apiKey = rotated;
+	const body = { task_id: taskId, status: 'failed', error: `No recording for ${rotated}` };
+	running().fault({ match: {}, action: { kind: 'respond', status: 200, body } });
+	const { error } = await waiting;
+	expect(error?.message).toContain('No recording for');
+	expect(findIn(error, [rotated])).toEqual([]);
+});

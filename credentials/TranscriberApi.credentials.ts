@@ -82,7 +82,7 @@ export class TranscriberApi implements ICredentialType {
 			type: 'string',
 			typeOptions: { password: true },
 			default: '',
-			description: 'Verifies webhook deliveries for which the trigger has no secret of their own',
+			description: 'Used to check webhooks for recordings that were not submitted from n8n',
 			hint: 'Leave empty unless you submit recordings outside n8n',
 		},
 	];

@@ -26,7 +26,7 @@ export class TranscriberTrigger implements INodeType {
 		// n8n lists both nodes as one, under this description.
 		description:
 			'Turn recordings and online meetings into text, and start a workflow when a transcript is ready',
-		eventTriggerDescription: 'Waiting for a delivery of the service',
+		eventTriggerDescription: 'Waiting for the service to report a transcript',
 		activationMessage:
 			"The workflow now starts for every Transcriber node that has this trigger's Production URL.",
 		defaults: { name: 'Transcriber Trigger' },

@@ -289,7 +289,7 @@ describe('the node as a tool of an AI agent', () => {
 					'an unknown task',
 					{ resource: 'task', operation: 'get', taskId: TASK },
 					{ task_id: 'nobody' },
-					/knows no such task/,
+					/no task with this ID/,
 				],
 				[
 					'no consent',

@@ -204,6 +204,6 @@ function notTold(
 	return refuse(
 		context,
 		`The Transcriber Trigger could not be told about ${id}: ${reason}`,
-		`${next} What was submitted goes on at the service and is not lost: fetch its result with Transcript: Wait Until Finished (a bot's task ID comes from Meeting: Get).`,
+		`${next} What was submitted continues at the service and is not lost: fetch its result with Transcript: Wait Until Finished (a bot's task ID comes from Meeting: Get).`,
 	);
 }

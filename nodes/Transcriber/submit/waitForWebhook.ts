@@ -259,6 +259,6 @@ function timedOut(
 		isWaitedFor
 			? `Not ended within ${waitOptionsOf(context).timeout} minutes: ${names}`
 			: (before ?? `Not ended so far: ${names}`),
-		"It goes on at the service and is not lost. Fetch the result with Transcript: Wait Until Finished (of a bot with Meeting: Wait Until Transcribed), or raise 'Timeout'.",
+		"It continues at the service and is not lost. Fetch the result with Transcript: Wait Until Finished (of a bot with Meeting: Wait Until Transcribed), or raise 'Timeout'.",
 	);
 }

@@ -225,7 +225,7 @@ function notEnded(
 	return refuse(
 		context,
 		`${nameOf(ids)} has not ended ${words} (${status}${lookFailed})`,
-		`It goes on at the service and is not lost. ${next} ${FETCH_LATER}.`,
+		`It continues at the service and is not lost. ${next} ${FETCH_LATER}.`,
 	);
 }
 

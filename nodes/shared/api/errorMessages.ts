@@ -88,19 +88,19 @@ const ROWS: Row[] = [
 	{
 		status: 404,
 		path: /^\/(tasks\/[^/]+(\/(result|export|cancel))?|dictionary\/preview)$/,
-		message: 'The service knows no such task',
+		message: 'The service has no task with this ID',
 		next: "Check the 'Task' parameter: the id has to come from this account.",
 	},
 	{
 		status: 404,
 		path: /^\/tasks\//,
-		message: 'The service knows no such path or no such task',
+		message: 'The service has no such path, or no task with this ID',
 		next: "Check the 'Path' and 'Task' parameters.",
 	},
 	{
 		status: 404,
 		path: /^\/meeting\//,
-		message: 'The service knows no such meeting bot',
+		message: 'The service has no meeting bot with this ID',
 		next: "Check the 'Bot ID' parameter: the id has to come from this account.",
 	},
 	{
@@ -190,7 +190,7 @@ const ROWS: Row[] = [
 	},
 	{
 		transport: 'notJson',
-		message: 'The answer is not one of the service',
+		message: 'Something other than the service answered at this address',
 		next: "Something between n8n and the service answered instead, for example a proxy or a login page. Check the 'Base URL' in the credential.",
 	},
 	{
@@ -232,7 +232,7 @@ const ROWS: Row[] = [
 
 const FALLBACK: Row = {
 	message: 'The service refused the request',
-	next: 'Read what the service said, correct the parameters and try again.',
+	next: 'Change what the service names in its answer, then run the node again.',
 };
 
 const SERVER_FAULT: Row = {

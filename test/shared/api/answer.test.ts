@@ -64,7 +64,7 @@ describe.each(NEEDS_A_FINISHED_TASK)('$resource.$operation of a task', (paramete
 
 	it('that the service does not know is the refusal of the service', async () => {
 		const { error } = await run('nobody');
-		expect(error).toMatchObject(failureOf(0, 'The service knows no such task'));
+		expect(error).toMatchObject(failureOf(0, 'The service has no task with this ID'));
 	});
 
 	it('that has finished is the refusal of the service', async () => {
@@ -174,7 +174,7 @@ describe('a cancellation whose answer was lost', () => {
 			operation: 'cancel',
 			botId: 'nobody',
 		});
-		expect(error).toMatchObject(failureOf(0, 'The service knows no such meeting bot'));
+		expect(error).toMatchObject(failureOf(0, 'The service has no meeting bot with this ID'));
 	});
 });
 
@@ -256,7 +256,9 @@ it.each([
 ])('a web page is no success of $resource.$operation', async (parameters) => {
 	answer('.', 200, '<html><body>Sign in</body></html>');
 	const { error } = await service.run(parameters);
-	expect(error).toMatchObject(failureOf(0, 'The answer is not one of the service'));
+	expect(error).toMatchObject(
+		failureOf(0, 'Something other than the service answered at this address'),
+	);
 });
 
 it('task.getResult outputs every part where none is chosen', async () => {

@@ -315,7 +315,7 @@ describe('ids are URL-encoded in paths', () => {
 			onCompletion: 'poll',
 			waitOptions: { pollInterval: 0.05 },
 		};
-		// The service knows no such task, which the node believes after two minutes only.
+		// The service has no task with this ID, which the node believes after two minutes only.
 		await service.run(parameters, { cancelWhen: () => service.lines().length > 1 });
 		expect(service.lines().slice(0, 2)).toEqual([
 			'POST /api/v1/transcribe-url',

@@ -210,7 +210,7 @@ const OTHER_ROWS: Row[] = [
 		row: 'an unknown task',
 		parameters: { resource: 'task', operation: 'get', taskId: byId('nothing') },
 		httpCode: '404',
-		message: /^The service knows no such task/,
+		message: /^The service has no task with this ID/,
 		next: /Check the 'Task' parameter/,
 		words: 'No such task',
 	},
@@ -218,7 +218,7 @@ const OTHER_ROWS: Row[] = [
 		row: 'a path for the summary regeneration that the service does not have',
 		parameters: REGENERATE,
 		httpCode: '404',
-		message: /^The service knows no such path or no such task/,
+		message: /^The service has no such path, or no task with this ID/,
 		next: /'Path' and 'Task'/,
 		words: 'No such path',
 	},
@@ -226,7 +226,7 @@ const OTHER_ROWS: Row[] = [
 		row: 'an unknown bot',
 		parameters: { resource: 'meeting', operation: 'get', botId: 'nothing' },
 		httpCode: '404',
-		message: /^The service knows no such meeting bot/,
+		message: /^The service has no meeting bot with this ID/,
 		next: /Check the 'Bot ID' parameter/,
 		words: 'No such bot',
 	},
@@ -236,7 +236,7 @@ const OTHER_ROWS: Row[] = [
 		answer: { status: 422 },
 		httpCode: '422',
 		message: /^The service refused the request/,
-		next: /Read what the service said/,
+		next: /Change what the service names/,
 		words: 'Words of the service',
 	},
 	{
@@ -564,7 +564,11 @@ describe('where there is no answer of the service', () => {
 		fault({ kind: 'respond', status: 200, body }, 1);
 		const { error } = await service.run(ACCOUNT);
 		expect(error).toMatchObject(
-			failure(/^The answer is not one of the service/, /proxy or a login page.*'Base URL'/, '200'),
+			failure(
+				/^Something other than the service answered at this address/,
+				/proxy or a login page.*'Base URL'/,
+				'200',
+			),
 		);
 	});
 

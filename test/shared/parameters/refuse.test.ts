@@ -304,7 +304,9 @@ describe('the credential', () => {
 				action: { kind: 'respond', status: 200, body },
 			});
 			const { error } = await service.run(ACCOUNT);
-			expect(error).toMatchObject(failureOf(0, 'The answer is not one of the service'));
+			expect(error).toMatchObject(
+				failureOf(0, 'Something other than the service answered at this address'),
+			);
 			expect(error?.description).toContain("'Base URL'");
 		},
 	);
@@ -405,14 +407,14 @@ const KNOWN_AFTERWARDS: Mixed[] = [
 		parameters: { resource: 'task', operation: 'get', taskId: byId('={{ $json.id }}') },
 		right: async () => ({ json: { id: await service.pendingTask() } }),
 		wrong: { json: { id: 'nobody' } },
-		message: 'The service knows no such task',
+		message: 'The service has no task with this ID',
 	},
 	{
 		title: 'meeting.get of a bot that the service does not know',
 		parameters: { resource: 'meeting', operation: 'get', botId: '={{ $json.id }}' },
 		right: async () => ({ json: { id: await service.bot() } }),
 		wrong: { json: { id: 'nobody' } },
-		message: 'The service knows no such meeting bot',
+		message: 'The service has no meeting bot with this ID',
 	},
 	{
 		title: 'sendBot to a meeting that the service does not accept',

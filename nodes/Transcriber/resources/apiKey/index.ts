@@ -47,7 +47,7 @@ export const apiKey: INodeProperties[] = [
 		[
 			{
 				displayName:
-					'The new key appears only in the output of this step. The credential of this node keeps the old one, which is dead from then on: put the new key there.',
+					'The new key appears only in the output of this step. The credential still holds the old key, which no longer works. Paste the new key into it.',
 				name: 'rotateNotice',
 				type: 'notice',
 				default: '',

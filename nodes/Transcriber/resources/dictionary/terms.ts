@@ -20,8 +20,9 @@ export const termsField: INodeProperties = {
 	default: '',
 	required: true,
 	placeholder: 'e.g. Kubernetes',
-	description: 'One term a line, or an expression that gives a list. The first terms matter most.',
-	hint: 'One term a line',
+	description:
+		'One term per line, or an expression that gives a list. The first terms matter most.',
+	hint: 'One term per line',
 };
 
 /** Terms as a list, or as text with the service's own separators (service document, "Dictionary"). */
@@ -32,7 +33,7 @@ export const termsFields: INodeProperties[] = [
 		type: 'options',
 		default: 'list',
 		options: [
-			{ name: 'As List', value: 'list', description: 'One term a line, or a list by expression' },
+			{ name: 'As List', value: 'list', description: 'One term per line, or a list by expression' },
 			{
 				name: 'As Text',
 				value: 'text',

@@ -18,7 +18,7 @@ export const waitForMeeting: INodePropertyOptions = {
 	value: 'wait',
 	action: 'Wait for transcript of meeting',
 	description:
-		'Stay in this step until the recording of a bot is transcribed, and output its result',
+		'Wait in this step until the recording of a bot is transcribed, and output its result',
 	routing: {
 		request: { method: 'GET', url: '/meeting/{botId}' },
 		operations: { pagination: perform({ prepare: [checkWaitOptions], carryOut: waitForBot }) },

@@ -15,7 +15,7 @@ export const regenerateSummary: INodePropertyOptions = {
 	name: 'Regenerate Summary (Advanced)',
 	value: 'regenerateSummary',
 	action: 'Regenerate summary (advanced)',
-	description: 'Let the service write the summary of a finished task anew',
+	description: 'Have the service write a new summary of a finished task',
 	routing: {
 		request: { method: 'POST', url: '' },
 		operations: {

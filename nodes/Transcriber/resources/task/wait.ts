@@ -17,7 +17,7 @@ export const waitForTask: INodePropertyOptions = {
 	name: 'Wait Until Finished',
 	value: 'wait',
 	action: 'Wait for transcript',
-	description: 'Stay in this step until a task has finished, and output its result',
+	description: 'Wait in this step until a task has finished, and output its result',
 	routing: {
 		request: { method: 'GET', url: '/tasks/{taskId}' },
 		operations: { pagination: perform({ prepare: [checkWaitOptions], carryOut: outputFinished }) },

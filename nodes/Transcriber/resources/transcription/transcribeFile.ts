@@ -61,7 +61,7 @@ export const transcribeFileFields: INodeProperties[] = shownFor(
 			default: 'data',
 			required: true,
 			placeholder: 'e.g. data',
-			hint: 'The name of the input field containing the file to transcribe. An item with only one file needs none.',
+			hint: 'The name of the input field containing the file to transcribe. If the item has only one file, you can leave this as it is.',
 		},
 		languageField,
 		...completionFields('poll'),

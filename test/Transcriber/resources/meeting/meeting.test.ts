@@ -249,7 +249,7 @@ describe('meeting.get', () => {
 
 	it('a bot that the service does not know is an error that names the parameter', async () => {
 		const { error } = await run('get', { botId: 'nobody' });
-		expect(error).toMatchObject(failureOf(0, 'The service knows no such meeting bot'));
+		expect(error).toMatchObject(failureOf(0, 'The service has no meeting bot with this ID'));
 		expect(error?.description).toContain("'Bot ID'");
 		expect(error?.httpCode).toBe('404');
 	});
@@ -309,7 +309,7 @@ describe('meeting.cancel', () => {
 
 	it('a bot that the service does not know is an error that names the parameter', async () => {
 		const { error } = await run('cancel', { botId: 'nobody' });
-		expect(error).toMatchObject(failureOf(0, 'The service knows no such meeting bot'));
+		expect(error).toMatchObject(failureOf(0, 'The service has no meeting bot with this ID'));
 	});
 });
 
@@ -336,7 +336,7 @@ describe('meeting.wait', () => {
 
 	it('a bot that the service does not know is an error that names the parameter', async () => {
 		const { error } = await run('wait', { botId: 'nobody' });
-		expect(error).toMatchObject(failureOf(0, 'The service knows no such meeting bot'));
+		expect(error).toMatchObject(failureOf(0, 'The service has no meeting bot with this ID'));
 		expect(error?.description).toContain("'Bot ID'");
 	});
 });

@@ -8,7 +8,7 @@ import { until } from '../../../simulator/testing-client';
 
 const service = serviceForTests();
 
-const UNKNOWN_TASK = 'The service knows no such task';
+const UNKNOWN_TASK = 'The service has no task with this ID';
 
 function run(operation: string, parameters = {}, more = {}) {
 	return service.run({ resource: 'task', operation, ...parameters }, more);

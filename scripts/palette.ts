@@ -1,11 +1,13 @@
-/** Makes screenshots small: a picture of an editor has few colours, and a palette of 256 shows them all but the rarest. */
+/** Makes screenshots small: a picture of an editor has few colours that count, and a palette of 32 shows them. */
 import { deflateSync, inflateSync } from 'node:zlib';
 
 const SIGNATURE = Buffer.from('89504e470d0a1a0a', 'hex');
-const COLOURS = 256;
+const COLOURS = 32;
 /** Colour types of the PNG format that a browser writes, with their bytes for each pixel. */
 const BYTES_OF_TYPE: Record<number, number> = { 2: 3, 6: 4 };
 const INDEXED = 3;
+/** From black to white. */
+const FARTHEST = 3 * 255 ** 2;
 
 interface Pixels {
 	width: number;
@@ -19,7 +21,7 @@ interface Pixels {
  */
 export function withPalette(png: Buffer): Buffer {
 	const picture = read(png);
-	const palette = commonest(picture.colours);
+	const palette = mostMissed(picture.colours);
 	const nearest = new Map<number, number>();
 	const { width, height, colours } = picture;
 	const rows = Buffer.alloc((width + 1) * height);
@@ -104,27 +106,41 @@ function paeth(left: number, up: number, corner: number): number {
 	return [left, up, corner][distances.indexOf(Math.min(...distances))] ?? 0;
 }
 
-function commonest(colours: Uint32Array): number[] {
+/**
+ * The commonest colour, then again and again the one that would be missed most: common, and far from all that are
+ * taken. So the edges of letters share a few greys, and a small icon keeps its colours.
+ */
+function mostMissed(colours: Uint32Array): number[] {
 	const counts = new Map<number, number>();
 	for (const colour of colours) counts.set(colour, (counts.get(colour) ?? 0) + 1);
-	return [...counts]
-		.sort(([, a], [, b]) => b - a)
-		.slice(0, COLOURS)
-		.map(([colour]) => colour);
+	const left = new Map([...counts.keys()].map((colour) => [colour, Infinity]));
+	const palette: number[] = [];
+	while (palette.length < COLOURS && left.size > 0) {
+		const weights = [...left].map(([colour, away]): [number, number] => [
+			colour,
+			Math.min(away, FARTHEST) * Math.sqrt(counts.get(colour) ?? 0),
+		]);
+		const [chosen] = weights.reduce((best, each) => (each[1] > best[1] ? each : best));
+		palette.push(chosen);
+		left.delete(chosen);
+		for (const [colour, away] of left) left.set(colour, Math.min(away, distance(colour, chosen)));
+	}
+	return palette;
 }
 
 function indexOfNearest(palette: number[], colour: number): number {
-	const wanted = channels(colour);
 	let best = 0;
 	let least = Infinity;
 	palette.forEach((candidate, index) => {
-		const distance = channels(candidate).reduce(
-			(sum, value, channel) => sum + (value - (wanted[channel] ?? 0)) ** 2,
-			0,
-		);
-		if (distance < least) [best, least] = [index, distance];
+		const away = distance(candidate, colour);
+		if (away < least) [best, least] = [index, away];
 	});
 	return best;
+}
+
+function distance(one: number, other: number): number {
+	const others = channels(other);
+	return channels(one).reduce((sum, value, at) => sum + (value - (others[at] ?? 0)) ** 2, 0);
 }
 
 function channels(colour: number): number[] {

@@ -16,7 +16,7 @@ import { withPalette } from './palette';
 const root = path.join(__dirname, '..');
 const examples = path.join(root, 'examples');
 const images = path.join(root, 'docs', 'images');
-const LARGEST = 80_000;
+const LARGEST = 50_000;
 const SIZE = { width: 1440, height: 860 };
 /** Without what lies behind the window of the node. */
 const NODE_WINDOW = { x: 24, y: 24, width: 1392, height: 812 };

@@ -28,7 +28,7 @@ export class TranscriberTrigger implements INodeType {
 			'Turn recordings and online meetings into text, and start a workflow when a transcript is ready',
 		eventTriggerDescription: 'Waiting for the service to report a transcript',
 		activationMessage:
-			"The workflow now starts for every Transcriber node that has this trigger's Production URL.",
+			"The workflow now starts when the service reports a transcript: of the meeting that the bot was sent to, or of recordings from Transcriber nodes with this trigger's Production URL.",
 		defaults: { name: 'Transcriber Trigger' },
 		inputs: [],
 		outputs: [NodeConnectionTypes.Main],

@@ -10,6 +10,7 @@ import type { INodeParameters } from 'n8n-workflow';
 import { RETRY } from '../../nodes/shared/api/retry';
 import { STORE } from '../../nodes/TranscriberTrigger/triggerMemory';
 import { PATIENCE } from '../../nodes/TranscriberTrigger/triggerOutput';
+import { read } from '../structure/read';
 import { serviceForTests } from '../support/service';
 import { deliver, handOverTo, post, put, putAll, sign } from './client';
 import { TriggerHost, type HostSettings } from './host';
@@ -822,4 +823,13 @@ describe('Key rotation while a task is pending', () => {
 		expect((await postUnsigned({ task_id: id })).status).toBe(503);
 		expect(service.lines()).toEqual([`GET /api/v1/tasks/${id}`]);
 	});
+});
+
+it('outputs the fields, in their order, that the editor shows before anything has come', async () => {
+	const id = await service.completedTask();
+	await openWithTask({ options: { includeResult: true } }, id);
+	await deliver(host.url, { task_id: id }, SECRET);
+	const schema = read('nodes/TranscriberTrigger/__schema__/v1.0.0.json');
+	const { properties } = JSON.parse(schema) as { properties: object };
+	expect(json().map(Object.keys)).toEqual([Object.keys(properties)]);
 });

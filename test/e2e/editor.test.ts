@@ -44,10 +44,12 @@ describe('the editor of a real n8n', () => {
 	});
 
 	it.each([
-		['dictionary', 'sync', 'ignored_terms'],
-		['task', 'getResult', 'segments'],
-	])('knows what %s.%s will output before it has run', async (resource, operation, field) => {
-		const url = `${bench.n8n.url}/schemas/${NODE_TYPE}/1.0.0/${resource}/${operation}.json`;
+		[NODE_TYPE, '/dictionary/sync', 'ignored_terms'],
+		[NODE_TYPE, '/task/getResult', 'segments'],
+		[`${NODE_TYPE}Trigger`, '', 'text'],
+		['n8n-nodes-transcriber.transcriberAccountTrigger', '', 'text'],
+	])('knows what %s%s will output before it has run', async (node, operation, field) => {
+		const url = `${bench.n8n.url}/schemas/${node}/1.0.0${operation}.json`;
 		const answer = await fetch(url);
 		expect(answer.status).toBe(200);
 		const schema = (await answer.json()) as { properties: Record<string, unknown> };

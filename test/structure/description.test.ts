@@ -110,7 +110,7 @@ const DEFAULTS: Record<string, unknown> = {
 };
 
 const COMPLETIONS: Record<string, string> = {
-	returnTask: 'Return the Task ID at Once',
+	returnTask: 'Return the ID at Once',
 	poll: 'Wait for the Transcript (Polling)',
 	awaitWebhook: 'Wait for the Transcript (Webhook)',
 	notifyTrigger: 'Start Another Workflow When Ready',

@@ -51,6 +51,15 @@ it('keeps the colour of every pixel, whichever of the five filters the browser w
 	expect(coloursOf(withPalette(picture))).toEqual([row, row, row, row, row]);
 });
 
+it('keeps the colour of a small icon among many shades of grey', () => {
+	const greys = Array.from({ length: 200 }, (_, row) => {
+		const grey = row % 100;
+		return [0, grey, grey, grey, grey, grey, grey, grey, grey, grey];
+	});
+	const rows = coloursOf(withPalette(png([...greys, [0, 255, 102, 0, 255, 255, 255, 0, 0, 0]])));
+	expect(rows.at(-1)?.slice(0, 2)).toEqual(['ff6600', 'ffffff']);
+});
+
 it('refuses a picture that no browser writes', () => {
 	const interlaced = png([[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]]);
 	interlaced[SIGNATURE.length + 8 + 12] = 1;

@@ -16,7 +16,7 @@ const onCompletionField: INodeProperties = {
 			description: "Don't wait; the service sends a signed request to your URL",
 		},
 		{
-			name: 'Return the Task ID at Once',
+			name: 'Return the ID at Once',
 			value: 'returnTask',
 			description: "Don't wait; get the result later with the ID of the task or bot",
 		},

@@ -86,8 +86,8 @@ export const optionsField: INodeProperties = {
 			type: 'string',
 			default: 'general',
 			placeholder: 'e.g. meeting',
-			description:
-				'Name of a summary template of the service, for example general, meeting, lecture, interview or podcast',
+			description: 'Name of a summary template of the service',
+			hint: 'For example general, interview, lecture, meeting or podcast',
 		},
 	],
 };

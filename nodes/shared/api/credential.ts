@@ -30,17 +30,19 @@ interface Reading {
 	startedAt: number;
 }
 
-/** By the context that n8n makes for each item: an expression in the credential may name the item. */
+/** By the context of an item: an expression in the credential may name the item. */
 const readings = new WeakMap<CredentialReader, Reading>();
 
 /**
  * The only reader of the credential. It removes invisible signs that were pasted along, so that the
  * header, the masking, the rate limits and the seals use the same key. Throws a NodeOperationError,
  * which never shows the key, if no request can be sent with the credential.
- * Each reading is a query of n8n's database, so one reading serves for a second. A wait reads the
- * credential again, because the key may have been rotated.
+ * Each reading is a query of n8n's database, so one reading serves an item for a second. A wait reads
+ * the credential again, because the key may have been rotated; so does every poll of a trigger, whose
+ * context n8n keeps.
  */
 export async function credentialOf(reader: CredentialReader): Promise<TranscriberCredential> {
+	if (!('getItemIndex' in reader)) return await read(reader);
 	const kept = readings.get(reader);
 	if (kept && Date.now() - kept.startedAt < KEEP_MS) return await kept.credential;
 	const reading = { credential: read(reader), startedAt: Date.now() };

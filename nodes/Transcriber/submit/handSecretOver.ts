@@ -27,7 +27,7 @@ export async function handSecretOver(
 		throw refuse(
 			context,
 			`The service gave no readable webhook_secret for ${submissionName(ids)}, so the trigger could not check its delivery`,
-			'What was submitted goes on and is not lost: fetch its result with Transcript: Wait Until Finished.',
+			'What was submitted continues and is not lost: fetch its result with Transcript: Wait Until Finished.',
 		);
 	}
 	await handOver(context, triggerUrlOf(context), ids, secret);

@@ -5,19 +5,19 @@ import { isNothing } from '../../shared/parameters/values';
 import { fileOf, recordingOf } from '../item/inputFile';
 
 /**
- * What a submit asks for, told apart by the parameters of the item. An expression may give another
- * value each time: the clock, chance, the number of the call. Then its text counts and not its value,
- * or the same request would look like a new one and be paid for twice.
+ * Expressions whose value can change on every evaluation: the time, random values, a run or call
+ * number. The text of such an expression is hashed instead of its value. Otherwise the same request
+ * would look like a new one, and be paid for twice.
  */
 const CHANGES_BY_ITSELF =
 	/\$now\b|\$today\b|\bDate\b|\bDateTime\b|random|uuid|\$(runIndex|execution|prevNode|input)\b|toolCallId|\$json\b(?!\s*(\?\.|[.[]))/i;
 
-/** Parameters that make up the request. The others say what is done with its answer. */
+/** Parameters that make up the request. The others control what happens with the answer. */
 const ASKED = ['resource', 'operation', 'url', 'meetingUrl', 'startAt', 'language', 'options'];
 
 /**
- * A hash of what is asked for, the same in a Retry of the execution unless the user has changed it.
- * Does not count the webhook address and the Idempotency-Key.
+ * A hash of what the item asks for. A Retry gives the same hash, unless the user has changed the
+ * item. Leaves out the webhook address and the Idempotency-Key.
  */
 export function askedFor(context: IExecutePaginationFunctions): string {
 	const asked = ASKED.map((name) => parameterOf(context, name).value).map(withoutKey);
@@ -31,7 +31,7 @@ function withoutKey(value: unknown): unknown {
 	return Object.fromEntries(Object.entries(value).filter(([name]) => name !== 'idempotencyKey'));
 }
 
-/** A file that is not there any longer is another one. */
+/** A file that no longer exists counts as a different file. */
 function fileIn(context: IExecutePaginationFunctions): string | undefined {
 	if (context.getNodeParameter('operation') !== 'transcribeFile') return undefined;
 	try {
@@ -41,15 +41,15 @@ function fileIn(context: IExecutePaginationFunctions): string | undefined {
 	}
 }
 
-/** As the request would hold it: what is nothing is not sent, and a text has no blanks at its ends. */
+/** As in the request: without empty values, and with trimmed text. */
 function asSent(_name: string, value: unknown): unknown {
 	if (isNothing(value)) return undefined;
 	return typeof value === 'string' || typeof value === 'number' ? String(value).trim() : value;
 }
 
 /**
- * What identifies the call of a tool: what it asks for, whenever that is. Where the text of an
- * expression counts, so does all that the model and the item of the agent give to it.
+ * Identifies a tool call by what it asks for, independent of time. If the text of an expression
+ * counts, so do its inputs: everything from the model and from the agent's item.
  */
 export function toolCallOf(context: IExecutePaginationFunctions): string {
 	const { id, parameters } = context.getNode();
@@ -61,13 +61,13 @@ export function toolCallOf(context: IExecutePaginationFunctions): string {
 function inputsOf(context: IExecutePaginationFunctions): unknown[] {
 	const call = context.getInputData(0, NodeConnectionTypes.AiTool);
 	const given = [context.evaluateExpression('{{ $json }}', 0), call.json];
-	// n8n 2 adds an id that each call has of its own.
+	// n8n 2 adds an id that differs in each call.
 	return given.map((json) => ({ ...(isObject(json) && json), toolCallId: undefined }));
 }
 
 interface Read {
 	value: unknown;
-	/** The text of an expression is, or is part of, the value. */
+	/** Whether `value` is, or contains, the text of an expression. */
 	isText: boolean;
 }
 

@@ -4,8 +4,8 @@ import type { NodeRun } from '../item/nodeRun';
 import { failedItem, goesOnAfterErrors } from '../item/perform';
 
 /**
- * Carries out `work` for each task that the service made of one item. Where the node goes on after
- * errors, each task has an outcome of its own, so that one that fails does not hide the others.
+ * Carries out `work` for each task that the service created from one item. If the node continues on
+ * errors, each task has its own outcome, so that a failed task does not hide the others.
  */
 export async function eachTask<T>(
 	context: IExecutePaginationFunctions,

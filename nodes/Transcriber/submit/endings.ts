@@ -7,22 +7,22 @@ import { look } from '../../shared/api/taskState';
 import { ANSWER_WITHIN_MS, Undecided, inTime } from '../../shared/webhook/inTime';
 import { remembered } from '../../shared/processState';
 
-/** Times of a webhook call to a suspended execution, in ms. */
+/** Time limits for webhook calls to a suspended execution, in ms. */
 export const RESUME = {
-	/** Within this every call is answered. */
+	/** Every call is answered within this time. */
 	answer: ANSWER_WITHIN_MS,
-	/** The service is not asked again about one id within this. */
+	/** The service is not asked about the same id again within this time. */
 	askAgain: 10_000,
 };
 
-/** One call: when it came and when it has to be answered, in ms since 1970. */
+/** One webhook call: when it arrived and when it must be answered, in ms since 1970. */
 export interface Call {
 	context: IWebhookFunctions;
 	cameAt: number;
 	deadline: number;
 }
 
-/** A question to the service about one submission. */
+/** A status request to the service about one submission. */
 interface Question {
 	at: number;
 	hasEnded: Promise<boolean>;
@@ -30,27 +30,27 @@ interface Question {
 }
 
 /**
- * What this process knows of a suspended execution. Kept in memory, because n8n saves nothing of a
- * call that does not wake the execution; what another process or a restart has made it miss, the
- * service is asked for.
+ * What this process knows about a suspended execution. Kept in memory, because n8n saves nothing
+ * from a call that does not wake the execution. If a delivery went to another process or before a
+ * restart, the service is asked instead.
  */
 export interface KnownEndings {
 	until: number;
-	/** Submissions that have ended, by their key. */
+	/** Keys of the submissions that have ended (see `submissionKey`). */
 	ended: Set<string>;
-	/** Those of them that ended as `completed`, as far as that was said. */
+	/** Ended submissions that are known to be `completed`. */
 	completed: Set<string>;
-	/** Those of them whose delivery was answered with 200: a repeat needs no work. */
+	/** Ended submissions whose delivery was answered with 200: a repeated delivery needs no work. */
 	noted: Set<string>;
-	/** The last question about each submission. */
+	/** The last status request for each submission. */
 	asked: Map<string, Question>;
-	/** The decision about one delivery comes after that about the one before. */
+	/** The latest decision about a delivery. The next decision waits for it. */
 	turn: Promise<unknown>;
-	/** Set while n8n wakes the execution, and for good when it has: whether that succeeded. */
+	/** Whether waking the execution succeeded. Set while n8n wakes it, and kept after success. */
 	woken?: Promise<boolean>;
 }
 
-/** By execution, node and run; an entry goes when its execution has given up waiting. */
+/** By execution, node and run. An entry is removed when its execution stops waiting. */
 const known = remembered<KnownEndings>('suspendedRuns');
 
 export function knownOf(
@@ -59,7 +59,7 @@ export function knownOf(
 ): KnownEndings {
 	const now = Date.now();
 	for (const [key, { until: end }] of known) if (end < now) known.delete(key);
-	// An execution may be suspended again: by another node, or by the same one in a loop.
+	// Another node, or the same node in a loop, may suspend the same execution again.
 	const key = [context.getExecutionId(), context.getNode().id, run].join(' ');
 	let state = known.get(key);
 	if (!state) {
@@ -78,8 +78,8 @@ export function knownOf(
 }
 
 /**
- * Whether the service says that a submission has ended, for a call that nobody has verified: it is
- * asked at most once in ten seconds. Throws {@link Undecided} where it said "not yet" before this call.
+ * Whether the service says that a submission has ended. For unverified calls: the service is asked
+ * at most once in ten seconds. Throws {@link Undecided} if its "not yet" precedes the call.
  */
 export async function hasEndedAtService(
 	now: Call,
@@ -96,10 +96,10 @@ export async function hasEndedAtService(
 }
 
 /**
- * Whether all submissions of a suspension have ended: asks for one after the other until the first
- * that has not. For a delivery that is verified and new, so that the number of questions is bounded.
- * An answer from before the delivery will not do: another process may have taken one since. Only a
- * question that failed a moment ago is not asked again. Throws where it cannot be decided.
+ * Whether all submissions of a suspension have ended: asks for each until one has not. Only for
+ * verified, new deliveries, which bounds the number of requests. An answer older than the delivery
+ * does not count, because another process may have received a delivery since. A request that failed
+ * a moment ago is not repeated. Throws if it cannot be decided.
  */
 export async function haveAllEnded(
 	now: Call,

@@ -9,8 +9,8 @@ import { triggerUrlOf } from './onCompletion';
 import { SUBMISSION_SECRET, recall, remember } from './submissionMemory';
 
 /**
- * Hands the secret of one of the item's submissions to the trigger, once. Afterwards this node has no
- * use for it.
+ * Hands the secret of one of the item's submissions to the Transcriber Trigger, once. Then this
+ * node forgets the secret.
  */
 export async function handSecretOver(
 	context: IExecutePaginationFunctions,

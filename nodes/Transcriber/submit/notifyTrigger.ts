@@ -13,23 +13,23 @@ import type { RoutingRequest } from '../../shared/api/types';
 import { remembered } from '../../shared/processState';
 
 export const HAND_OVER = {
-	/** Between two attempts, in ms: longer than the trigger needs to be sure of what it has stored. */
+	/** Between two attempts, in ms: longer than the trigger needs to confirm what it stored. */
 	interval: 1_100,
-	/** How long a trigger may take to answer at all before anything is submitted, in ms. */
+	/** How long a trigger may take to become reachable before anything is submitted, in ms. */
 	patienceBefore: 4_000,
 	/** How long the trigger may take to store a secret, or to become reachable again, in ms. */
 	patience: 60_000,
 	/** How long a trigger that was just switched on may answer 404, in ms. */
 	patienceWhenNotActive: 10_000,
-	/** How long a trigger may not know of a new API key yet, in ms. */
+	/** How long a trigger may refuse a new API key that it has not read yet, in ms. */
 	patienceWhenRefused: 3_000,
-	/** The most in one request. */
+	/** The most hand-overs in one request. */
 	batch: 100,
 };
 
-/** What waits to be handed over to one trigger. */
+/** Secrets that wait to be handed over to one trigger. */
 interface Outbox {
-	/** One request at a time: it costs n8n as much as an execution, however much is in it. */
+	/** One request at a time: each costs n8n as much as an execution, whatever its size. */
 	line: Queue;
 	next?: Batch;
 }
@@ -39,20 +39,20 @@ interface Batch {
 	reply: Promise<Reply>;
 }
 
-/** By trigger and API key, as long as something waits. */
+/** By trigger and API key, while something waits. */
 const outboxes = remembered<Outbox>('outboxes');
 
-/** Triggers that are being tried right now: the items of a run share one attempt. */
+/** Triggers that are being checked right now: the items of a run share one attempt. */
 const attempts = remembered<Promise<Reply>>('triggerAttempts');
 
-/** The key itself is never kept. */
+/** A hash, so that the API key itself is never kept. */
 function placeOf(triggerUrl: string, apiKey: string): string {
 	return createHash('sha256')
 		.update(JSON.stringify([triggerUrl, apiKey]))
 		.digest('base64url');
 }
 
-/** 'Trigger URL' as it is sent to the service. Refuses what cannot be the address of a trigger. */
+/** Refuses a 'Trigger URL' that cannot be a trigger's, or that the service must not store. */
 export function checkTriggerUrl(
 	context: IExecutePaginationFunctions,
 	request: RoutingRequest,
@@ -78,8 +78,8 @@ export function checkTriggerUrl(
 }
 
 /**
- * Before anything is submitted: whether a trigger is there that takes what this credential seals. It
- * is handed over nothing.
+ * Before anything is submitted: checks with an empty hand-over that the trigger accepts what this
+ * credential seals.
  */
 export async function checkTrigger(
 	context: IExecutePaginationFunctions,
@@ -114,15 +114,15 @@ async function tryTrigger(
 		const passed = Date.now() - start;
 		const patience = Math.min(HAND_OVER.patienceBefore, patienceFor(reply));
 		if (reply.stored || passed + HAND_OVER.interval > patience) return reply;
-		// Other executions may share the attempt, so the end of this one does not end it.
+		// Not cancelled with this execution, because other executions may share the attempt.
 		await pause(HAND_OVER.interval);
 	}
 }
 
 /**
  * Hands the secret of a submission to the trigger that gets its deliveries. Returns when the
- * trigger has it durably: it says so itself, since n8n saves what a webhook stores only after
- * the answer. The API key is not sent along: it has sealed the secret.
+ * trigger confirms that the secret is stored durably, which takes another request: n8n saves what a
+ * webhook stores only after the answer. The API key seals the secret and is not sent.
  */
 export async function handOver(
 	context: IExecutePaginationFunctions,
@@ -144,7 +144,7 @@ export async function handOver(
 	}
 }
 
-/** Sends a hand-over together with all that wait for the same trigger. */
+/** Sends a hand-over together with all others that wait for the same trigger. */
 async function send(
 	context: IExecutePaginationFunctions,
 	triggerUrl: string,

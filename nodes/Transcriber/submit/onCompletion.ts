@@ -12,7 +12,7 @@ const ON_COMPLETION = ['awaitWebhook', 'callUrl', 'notifyTrigger', 'poll', 'retu
 
 type OnCompletion = (typeof ON_COMPLETION)[number];
 
-/** 'Get the Transcript'. Not set, it is what the panel begins with. */
+/** The choice in 'Get the Transcript'; if not set, the default of the panel. */
 export function onCompletionOf(context: IExecutePaginationFunctions): OnCompletion {
 	const value: unknown = context.getNodeParameter('onCompletion', '');
 	const byDefault = context.getNodeParameter('operation') === 'sendBot' ? 'returnTask' : 'poll';
@@ -20,8 +20,8 @@ export function onCompletionOf(context: IExecutePaginationFunctions): OnCompleti
 }
 
 /**
- * Checks what 'Get the Transcript' asks for before anything is submitted, and adds the address that
- * the service shall call. Comes after everything else that makes the body.
+ * Before anything is submitted: checks the choice in 'Get the Transcript', and adds the webhook
+ * address for the service. Must be the last step that changes the body.
  */
 export async function prepareCompletion(
 	context: IExecutePaginationFunctions,
@@ -40,7 +40,7 @@ export async function prepareCompletion(
 	request.options.body = { ...(request.options.body as IDataObject), webhook_url: webhookUrl };
 }
 
-/** Where the service delivers what is submitted now; '' for nowhere that this node knows of. */
+/** The webhook address for what is submitted now; '' if this node knows of none. */
 export function deliveryAddress(context: IExecutePaginationFunctions): string {
 	const onCompletion = onCompletionOf(context);
 	if (onCompletion === 'awaitWebhook') return ownAddress(context);
@@ -58,7 +58,9 @@ function webhookUrlOf(context: IExecutePaginationFunctions): string {
 	return required(context, given, 'Webhook URL');
 }
 
-/** `webhook_url` in 'Custom Fields': the rules of the parameter hold, and it replaces none. */
+/**
+ * Checks `webhook_url` in 'Custom Fields' like 'Webhook URL'. It cannot replace another address.
+ */
 function checkCustomAddress(
 	context: IExecutePaginationFunctions,
 	request: RoutingRequest,

@@ -62,7 +62,7 @@ const webhookUrlField: INodeProperties = {
 	displayOptions: { show: { onCompletion: ['callUrl'] } },
 };
 
-/** 'Get the Transcript' and what belongs to its values, for the three operations that submit. */
+/** 'Get the Transcript' and the fields that depend on it, for the three operations that submit. */
 export function completionFields(byDefault: 'poll' | 'returnTask'): INodeProperties[] {
 	return [
 		{ ...onCompletionField, default: byDefault },

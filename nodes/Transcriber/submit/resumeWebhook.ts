@@ -20,7 +20,7 @@ import { webhookCredential } from '../../shared/webhook/webhookCredential';
 import { submissionKey } from '../../shared/api/submission';
 import type { Suspension, WaitingItem } from './sleepingItems';
 
-/** The address at which a suspended execution takes deliveries: `$execution.resumeUrl` + node id. */
+/** Where a suspended execution receives deliveries: `$execution.resumeUrl` + node id. */
 export const resumeWebhooks: IWebhookDescription[] = [
 	{
 		name: 'default',
@@ -33,10 +33,10 @@ export const resumeWebhooks: IWebhookDescription[] = [
 ];
 
 /**
- * A delivery to a suspended execution. Nothing is believed before its signature is verified over
- * the raw body (service document, "Authentication"); the execution wakes once, when every submission
- * it waits for has ended. Never throws: n8n would throw the data of the execution away and run it
- * with an empty item. What cannot be decided is answered with 503 and changes nothing.
+ * Handles a delivery to a suspended execution. Trusts no content before the signature over the raw
+ * body is verified (service document, "Authentication"). Wakes the execution once, when every
+ * submission it waits for has ended. Never throws: n8n would discard the data of the execution and
+ * run it with an empty item. A delivery that cannot be decided gets 503 and changes nothing.
  */
 export async function resume(this: IWebhookFunctions): Promise<IWebhookResponseData> {
 	try {
@@ -69,7 +69,7 @@ async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData
 	return await inTime(decision, now.deadline);
 }
 
-/** What a genuine delivery leads to. One after the other, so that repeats find what the first has noted. */
+/** Answers a genuine delivery. Runs for one at a time, so that a repeat sees what is noted. */
 async function decide(
 	now: Call,
 	state: KnownEndings,
@@ -91,7 +91,7 @@ async function decide(
 	state.woken = hasSucceeded(context)
 		.catch(() => false)
 		.then((succeeded) => {
-			// The service hears of the failure and delivers again: that wakes it.
+			// The service sees the failure and delivers again, which wakes the execution.
 			if (!succeeded) state.woken = undefined;
 			return succeeded;
 		});
@@ -122,8 +122,8 @@ function isId(id: string | undefined, value: unknown): boolean {
 }
 
 /**
- * Verifies the signature with the secret of this one submission. A secret that was sealed with an
- * API key since rotated cannot be read any more: then the service itself is asked, with the new key.
+ * Verifies the signature with the secret of this one submission. If the API key was rotated since,
+ * the sealed secret is unreadable: then the service is asked, with the new key.
  */
 async function isGenuine(
 	now: Call,
@@ -141,7 +141,7 @@ async function isGenuine(
 	return await hasEndedAtService(now, state, item);
 }
 
-/** Undefined where the service gave none, or it was sealed with another key than that of now. */
+/** Undefined if the service gave no secret, or if it was sealed with a different API key. */
 async function secretOf(
 	{ context, deadline }: Call,
 	{ sealedSecret, ...item }: WaitingItem,
@@ -151,7 +151,7 @@ async function secretOf(
 	return unseal(apiKey, SUBMISSION_SECRET, submissionKey(item), sealedSecret ?? '');
 }
 
-/** For the log. Only the words of this package are certain to hold no secret. */
+/** For the log. Only messages of this package are certain to hold no secret. */
 function reasonOf(error: unknown): string {
 	if (error instanceof ServiceError) return error.message;
 	return error instanceof Error ? error.name : typeof error;

@@ -13,25 +13,25 @@ import { toolCallOf } from './askedFor';
 import type { Suspension } from './sleepingItems';
 
 /**
- * What was sent for each item and what the service has accepted, remembered in the node's context.
- * n8n saves that context with the execution and hands it to a Retry of a failed execution, which
- * has a new execution id: a node that runs again finds what it already has, and pays for nothing
+ * What was sent for each item and what the service accepted, kept in the node's context. n8n saves
+ * this context with the execution and passes it to a Retry of a failed execution, which has a new
+ * execution id. So a node that runs again finds its earlier submissions, and nothing is paid for
  * twice. n8n saves an execution when the node is suspended, when the execution ends, and after each
- * node where "Save execution progress" is on. So the one gap is an n8n process that is killed
- * between the send and the end of the node: there only the Idempotency-Key of a file protects, in a
- * run that has the same execution id (a queue worker that takes the job over).
+ * node if "Save execution progress" is on. One gap remains: an n8n process that is killed between
+ * the request and the end of the node. There only a file's Idempotency-Key protects, and only in a
+ * run with the same execution id (a queue worker that takes over the job).
  */
 export type SubmissionMemory = AcceptedMemory | SentMemory;
 
 export interface AcceptedMemory {
 	state: 'accepted';
-	/** More than one where the service made several tasks of one request, e.g. of a playlist. */
+	/** More than one if the service made several tasks from one request, e.g. from a playlist. */
 	submissions: AcceptedSubmission[];
-	/** When, in ms since 1970. */
+	/** When the service accepted it, in ms since 1970. */
 	at: number;
-	/** Where the service delivers, '' for nowhere. Missing: nobody knows (see `submitOnce`). */
+	/** The webhook address, '' for none. Undefined if unknown (see `submitOnce`). */
 	deliversTo?: string;
-	/** `start_at`, as it was sent. */
+	/** `start_at` as sent. */
 	startAt?: string;
 	/** The execution that submitted it. */
 	executionId?: string;
@@ -40,27 +40,27 @@ export interface AcceptedMemory {
 }
 
 export interface AcceptedSubmission {
-	/** Without secrets, but for 'Call a URL When Ready'. */
+	/** Without secrets, except for 'Call a URL When Ready'. */
 	answer: IDataObject;
-	/** The webhook_secret, where n8n itself gets the deliveries. */
+	/** The webhook_secret, if n8n itself receives the deliveries. */
 	sealedSecret?: string;
 	/** The trigger has the secret. */
 	handedOver?: boolean;
 }
 
-/** A task or bot that the service has made of an item. */
+/** A task or bot that the service created from an item. */
 export interface Submitted {
-	/** Which of the {@link AcceptedMemory}'s submissions it is. */
+	/** Its index in {@link AcceptedMemory.submissions}. */
 	index: number;
 	answer: IDataObject;
 	ids: SubmissionIds;
-	/** What is known of it now. */
+	/** What is known about its present state. */
 	state: IDataObject;
 }
 
 /**
- * Sent, and no answer has come so far. With the same Idempotency-Key it may be sent again. Without
- * a key it may not: nobody knows whether the service accepted it.
+ * Sent, but not answered so far. With the same Idempotency-Key it may be sent again. Without a key
+ * it may not, because it is unknown whether the service accepted it.
  */
 interface SentMemory {
 	state: 'sent';
@@ -68,7 +68,7 @@ interface SentMemory {
 	file?: string;
 }
 
-/** What version 1.0.0 saved: one answer. */
+/** Also reads what version 1.0.0 saved: a single answer. */
 type StoredMemory =
 	| SubmissionMemory
 	| (Omit<AcceptedMemory, 'submissions'> & AcceptedSubmission & { submissions?: undefined });
@@ -83,8 +83,8 @@ function memories(context: IExecutePaginationFunctions): Record<string, StoredMe
 export const SUBMISSION_SECRET = 'submission secret';
 
 /**
- * How often the node has run before in this execution, from 0. When the time of a suspended run is
- * up, n8n counts it once more (see `suspend`), but it is the same run.
+ * The run index of the node in this execution, from 0. After a timeout of a suspended run, n8n
+ * counts another run (see `suspend`), although it is the same one: then `isLate` is set.
  */
 export function runOf(context: IExecutePaginationFunctions): { index: number; isLate: boolean } {
 	const index = runIndexOf(context);
@@ -96,16 +96,16 @@ export function runOf(context: IExecutePaginationFunctions): { index: number; is
 	return { index: isLate ? suspension.run : index, isLate };
 }
 
-/** The run counts too: in a loop the same node has the same item index again and again. */
+/** Includes the run, because in a loop the item indexes repeat. */
 function placeOf(context: IExecutePaginationFunctions): string {
-	// Each call of a tool has a run index of its own, so a call is known by what it asks for.
+	// Each tool call has its own run index, so a call is identified by what it asks for.
 	if (isTool(context)) return toolCallOf(context);
 	return `${runOf(context).index}:${context.getItemIndex()}`;
 }
 
 /**
- * The ids in the answer to the submit of this node. The `id` in an answer about a bot would be no
- * task's.
+ * The ids in the answer to the submit of this node. In an answer about a bot, a plain `id` is not
+ * taken for a task id.
  */
 export function submissionIds(
 	context: IExecutePaginationFunctions,
@@ -131,10 +131,10 @@ export function forget(context: IExecutePaginationFunctions): void {
 }
 
 /**
- * The Idempotency-Key of an item's submit (service document, "POST /transcribe"): the one that this
- * item was sent with before, or else `given`, or else one that is the same whenever n8n runs this
- * item of this run of this node again, and no other item's. The file counts too, because a new n8n
- * counts its executions from 1 again.
+ * The Idempotency-Key of an item's submit (service document, "POST /transcribe"): the key this item
+ * was sent with before, or else `given`, or else a derived key. The derived key is unique to the
+ * item and stays the same when n8n repeats this run of the node. It includes the file, because a
+ * new n8n instance counts its executions from 1 again.
  */
 export function idempotencyKey(
 	context: IExecutePaginationFunctions,
@@ -148,8 +148,8 @@ export function idempotencyKey(
 }
 
 /**
- * Whether this key of the user's is for this recording alone (see `fileOf`, or a link), in all runs
- * of the node in this execution. The key itself is not kept.
+ * Whether the user gave this key for this recording only (a link, or see `fileOf`), in all runs of
+ * the node in this execution. Stores only a hash of the key.
  */
 export function isKeyOf(
 	context: IExecutePaginationFunctions,

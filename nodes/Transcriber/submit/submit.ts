@@ -21,8 +21,8 @@ import { namesOf } from './takeUp';
 import { awaitDeliveries } from './waitForWebhook';
 
 /**
- * Carries out transcribeFile, transcribeUrl and sendBot: submits once, whatever happens, then does
- * what 'Get the Transcript' says with each task that the service has made of it.
+ * Carries out transcribeFile, transcribeUrl and sendBot: submits exactly once, then handles each
+ * task that the service created as 'Get the Transcript' says.
  */
 export async function submit(
 	context: IExecutePaginationFunctions,
@@ -33,7 +33,7 @@ export async function submit(
 	const { accepted, isFresh } = await submitOnce(context, request, policy);
 	run.accept(context.getItemIndex(), namesOf(context, accepted));
 	const all = accepted.submissions.map(({ answer }, index): Submitted => {
-		// What was remembered says which task it is, and nothing of how it is now.
+		// A remembered answer identifies the task, but does not show its present state.
 		const ids = submissionIds(context, answer);
 		const known = isFresh ? answer : idFields(ids);
 		return { index, answer, ids, state: { ...known, ...scheduledStart(answer, accepted) } };
@@ -57,7 +57,7 @@ async function complete(
 	const answers = tasks.map(({ answer }) => ({ json: answer }));
 	switch (onCompletionOf(context)) {
 		case 'poll':
-			// A run that will fail says so now, and not when the other items have been waited for.
+			// A run that will fail does so now, not after waiting for the other items.
 			if (!context.continueOnFail() && !isBatched(context)) {
 				await run.waitForAll('submitted', context.getItemIndex());
 				if (run.hasFailed()) return answers;
@@ -84,7 +84,7 @@ function hasId({ ids }: Submitted): boolean {
 	return ids.taskId !== undefined || ids.botId !== undefined;
 }
 
-/** When a bot starts: as the service has answered, or else as it was sent. */
+/** When a bot starts, according to the answer of the service, or else to the request. */
 function scheduledStart(answer: IDataObject, { startAt }: AcceptedMemory): IDataObject {
 	const start = answer.scheduled_start_at ?? startAt;
 	return start === undefined ? {} : { scheduled_start_at: start };

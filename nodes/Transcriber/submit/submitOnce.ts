@@ -23,8 +23,8 @@ import {
 } from './submissionMemory';
 
 /**
- * Submits what the item asks for, or finds what was submitted for it before. `isFresh` tells them
- * apart. Throws where the service has refused it, and where nobody knows whether it has.
+ * Submits the item (`isFresh`), or finds what was submitted for it before. Throws if the service
+ * refused the item, or if it is unknown whether the service accepted it.
  */
 export async function submitOnce(
 	context: IExecutePaginationFunctions,
@@ -34,14 +34,14 @@ export async function submitOnce(
 	const memory = recall(context);
 	if (memory?.state === 'accepted') return { accepted: memory, isFresh: false };
 	if (memory && !memory.key) throw mayHaveBeenAccepted(context);
-	// Read before anything is sent: what seals the secrets has to be there when they come.
+	// Read before anything is sent: the key must be at hand to seal the secrets in the answer.
 	const { apiKey } = await credentialOf(context);
 	const header = request.options.headers?.['Idempotency-Key'];
 	const keyed = header !== undefined;
-	// Only where the service document shows the header does it make a repeat harmless.
+	// The header makes a repeat safe only if the service document shows it for the request.
 	const key = keyed && policy.repeatable ? String(header) : undefined;
 	const sent = {
-		// With a key that was sent before, the answer may be about an older task with another address.
+		// If the key was sent before, the answer may be about an older task with another address.
 		deliversTo: memory || hasOwnKey(context) ? undefined : deliveryAddress(context),
 		startAt: startAtIn(request),
 		executionId: context.getExecutionId(),
@@ -63,7 +63,7 @@ export async function submitOnce(
 	}
 	const isHarmless =
 		neverLeft(failure) || wasCertainlyRefused(failure) || wasCancelledInTurn(context, failure);
-	// A key is kept: an attempt before the last may have been accepted, and its answer lost.
+	// The key is kept: the service may have accepted an earlier attempt whose answer was lost.
 	if (key === undefined && isHarmless) forget(context);
 	else if (!policy.repeatable && failure instanceof ServiceError) {
 		failure.description = [LOOK_FIRST, said(failure.problem)].filter(Boolean).join(' ');
@@ -74,7 +74,7 @@ export async function submitOnce(
 const LOOK_FIRST =
 	'The service may have accepted it, and a second try could cost twice. Look in your account at the service (or with Transcript: Get Many) whether it is there. If it is not, run the workflow again.';
 
-/** The secret of a webhook that n8n itself receives is kept sealed. */
+/** Seals the webhook_secret, unless the output shows it (`keepsSecret`). */
 function submissionOf(
 	answer: IDataObject,
 	apiKey: string,
@@ -87,7 +87,7 @@ function submissionOf(
 	return { answer: shown, sealedSecret };
 }
 
-/** Whether the user gave the Idempotency-Key: it may have been used before, in any execution. */
+/** Whether the user gave the Idempotency-Key, which any earlier execution may have used. */
 function hasOwnKey(context: IExecutePaginationFunctions): boolean {
 	const options = collectionIn(context, context.getNodeParameter('options', {}), 'Options');
 	return !isNothing(options.idempotencyKey);
@@ -98,7 +98,7 @@ function startAtIn({ options }: RoutingRequest): string | undefined {
 	return typeof startAt === 'string' ? startAt : undefined;
 }
 
-/** Cancelled while it waited for its turn, or after a refusal for the next try. */
+/** Whether the execution was cancelled while it waited for its turn or for the next attempt. */
 function wasCancelledInTurn(context: IExecutePaginationFunctions, failure: unknown): boolean {
 	const cancelled = context.getExecutionCancelSignal();
 	return cancelled?.aborted === true && failure === cancelled.reason;

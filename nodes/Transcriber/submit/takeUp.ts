@@ -8,8 +8,8 @@ import { deliveryAddress, onCompletionOf } from './onCompletion';
 import { recall, submissionIds, type AcceptedMemory } from './submissionMemory';
 
 /**
- * For `perform`: names of what was submitted for the item before. It is not checked and built again.
- * A request that may be sent again with its Idempotency-Key is.
+ * For `perform`: names of what was submitted for the item before. If undefined, the request is
+ * checked and built: nothing was submitted, or an Idempotency-Key makes a repeat safe.
  */
 export function submittedBefore(context: IExecutePaginationFunctions): string[] | undefined {
 	const memory = recall(context);
@@ -17,7 +17,7 @@ export function submittedBefore(context: IExecutePaginationFunctions): string[] 
 	return memory && !memory.key ? [] : undefined;
 }
 
-/** What messages call the tasks and bots of an item. */
+/** The names of an item's tasks and bots in messages. */
 export function namesOf(
 	context: IExecutePaginationFunctions,
 	{ submissions }: AcceptedMemory,
@@ -26,9 +26,9 @@ export function namesOf(
 }
 
 /**
- * Only n8n's Retry with the currently saved workflow can ask for something else than what was
- * submitted. To output the earlier task as if it were the new one would be wrong, and to submit the
- * new one would pay twice for what the user may want once.
+ * Refuses an item that now asks for something other than what was submitted; only n8n's Retry with
+ * the currently saved workflow can cause that. Returning the earlier task would be wrong, and
+ * submitting again could charge twice for what the user wants once.
  */
 export function checkUnchanged(context: IExecutePaginationFunctions): void {
 	const memory = recall(context);
@@ -50,7 +50,7 @@ const FETCH = 'Transcript: Wait Until Finished (a bot with Meeting: Wait Until T
 
 const ADDRESSES = { notifyTrigger: 'Trigger URL', callUrl: 'Webhook URL' };
 
-/** The service reports to the address that it was given at the submit. */
+/** The service delivers only to the address given at the submit. */
 function checkAddress(
 	context: IExecutePaginationFunctions,
 	{ deliversTo }: AcceptedMemory,
@@ -68,7 +68,7 @@ function checkAddress(
 	);
 }
 
-/** A query may hold what is secret. */
+/** Without the query, which may hold a secret. */
 function shown(address: string): string {
 	if (!URL.canParse(address)) return address;
 	const { origin, pathname } = new URL(address);

@@ -2,10 +2,10 @@ import type { IExecutePaginationFunctions, IN8nHttpFullResponse } from 'n8n-work
 
 import { STALE } from '../../shared/webhook/handOverEnvelope';
 
-/** How long a trigger may take to answer, in ms. */
+/** How long a Transcriber Trigger may take to answer, in ms. */
 const TIMEOUT_MS = 10_000;
 
-/** What the trigger answered. No status: nothing did. */
+/** What the trigger answered. Without `status`, nothing answered. */
 export interface Reply {
 	status?: number;
 	stored?: boolean;
@@ -15,7 +15,7 @@ export interface Reply {
 	reason?: string;
 }
 
-/** One hand-over. Never throws. */
+/** Sends one sealed hand-over to a trigger. Never throws. */
 export async function put(
 	context: IExecutePaginationFunctions,
 	url: string,
@@ -44,7 +44,7 @@ export async function put(
 	}
 }
 
-/** What to tell the user about a trigger that has not stored what it was handed. */
+/** The error text for a trigger that has not stored a hand-over. */
 export function whatIsWrong({
 	status,
 	stored,

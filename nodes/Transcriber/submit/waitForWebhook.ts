@@ -21,16 +21,18 @@ import { refuse } from '../../shared/parameters/refuse';
 import type { RoutingRequest } from '../../shared/api/types';
 import { look } from '../../shared/api/taskState';
 
-/** A submission this young needs no look: a delivery that came too early is repeated by the service. */
+/**
+ * Younger submissions need no status request: the service repeats a delivery that came too early.
+ */
 const YOUNG_MS = 5_000;
 
-/** How long a woken run may wait for a task that has ended but does not say so yet, in ms. */
+/** How long a woken run may wait for an ended task whose status does not show it yet, in ms. */
 const AFTER_WAKING_MS = 120_000;
 
 /**
- * 'Wait for the Transcript (Webhook)': suspends the execution until every task of the run has ended. n8n runs the
- * node again then, or when the time is up; what was accepted is not submitted again (see `recall`),
- * so all that is left to do is to fetch the results.
+ * 'Wait for the Transcript (Webhook)': suspends the execution until every task of the run has ended
+ * or the timeout is reached. Then n8n runs the node again. Accepted items are not submitted again
+ * (see `recall`), so the second run only fetches the results.
  */
 export async function awaitDeliveries(
 	context: IExecutePaginationFunctions,
@@ -52,7 +54,7 @@ export async function awaitDeliveries(
 			async (task) => await finishedTask(context, fields(task), { run }),
 		);
 	const answers = tasks.map(({ answer }) => ({ json: answer }));
-	// A node sleeps as a whole: one item that no delivery can wake keeps the run awake.
+	// A run is suspended as a whole: one item that no delivery can wake makes all items poll.
 	if (accepted.deliversTo !== ownAddress(context)) run.cannotSleep = true;
 	await run.waitForAll('submitted', itemIndex);
 	if (run.hasFailed() && !context.continueOnFail()) return answers;
@@ -68,10 +70,10 @@ export async function awaitDeliveries(
 	const suspension = suspensionFor(context, tasks, run);
 	items.forEach((item, number) => (suspension.items[waitingKey(itemIndex, number)] = item));
 	await run.waitForAll('looked at', itemIndex);
-	// One that stops the node must not leave an execution behind that sleeps.
+	// An error that stops the node must not leave a suspended execution behind.
 	if (run.hasFailed() && !context.continueOnFail()) return answers;
 	if (Object.values(suspension.items).every(({ ended }) => ended)) {
-		// Nothing sleeps: what was refused for a moment may be submitted when n8n tries again.
+		// Not suspended after all: items that failed may be submitted when n8n tries again.
 		delete contextOf(context).suspension;
 		return await poll(({ ids }) => idFields(ids));
 	}
@@ -81,18 +83,18 @@ export async function awaitDeliveries(
 		run.isAsleep = true;
 		await suspend(context, new Date(suspension.until));
 	}
-	// Retry On Fail takes an output with an `error` for a failure, and would run the node again.
+	// Retry On Fail would treat an output with an `error` as a failure and run the node again.
 	return tasks.map(({ answer: { error: _error, ...shown } }) => ({ json: shown }));
 }
 
-/** An item that failed before its execution was suspended is not submitted after all. */
+/** Refuses an item that failed before its execution was suspended: it is not submitted later. */
 export function checkNotRefusedBefore(context: IExecutePaginationFunctions): void {
 	const reason = wokenRun(context)?.refused[context.getItemIndex()];
 	if (reason === undefined) return;
 	throw refuse(context, reason, 'The other items of this run were waited for.');
 }
 
-/** Where the service delivers to a suspended execution of this node. */
+/** The checked webhook address of a suspended execution of this node. */
 export function resumeAddress(
 	context: IExecutePaginationFunctions,
 	request: RoutingRequest,
@@ -103,14 +105,14 @@ export function resumeAddress(
 	return address;
 }
 
-/** The address of this execution of this node. */
+/** The webhook address of this execution and this node. */
 export function ownAddress(context: IExecutePaginationFunctions): string {
 	const address = new URL(String(context.evaluateExpression('{{ $execution.resumeUrl }}', 0)));
 	address.pathname += `/${context.getNode().id}`;
 	return address.href;
 }
 
-/** Throws where this execution cannot be suspended for the node. */
+/** Throws if this node cannot suspend this execution. */
 function assertCanAwait(context: IExecutePaginationFunctions): void {
 	if (isTool(context)) {
 		throw refuse(
@@ -141,9 +143,9 @@ function wokenRun(context: IExecutePaginationFunctions): Suspension | undefined 
 }
 
 /**
- * The results of an item after its execution was woken, or when its time is up. A delivery may have
- * got lost, if n8n was down for longer than the service repeats it: so the service is asked once
- * more, and only what is still open is an error. That holds for an item that was not waited for, too.
+ * The results of an item after its execution was woken or timed out. Deliveries are lost if n8n is
+ * down for longer than the service repeats them. So the service is asked once more, and only tasks
+ * that have still not ended are errors. This includes items that the execution did not wait for.
  */
 async function resultsAfterSleep(
 	context: IExecutePaginationFunctions,
@@ -189,7 +191,7 @@ async function resultAfterDelivery(
 		? { ...idFields(ids), status: 'completed' }
 		: await lookNow(context, ids);
 	const ended = hasEnded(state.status) ? state : undefined;
-	// The queue of the looks is not counted: each has had its turn by now.
+	// Starts now, so that the queueing time of the status request does not count.
 	const deadline = Date.now() + AFTER_WAKING_MS;
 	const words = 'although the service has reported its end';
 	return await finishedTask(context, idFields(ids), { run, bound: { deadline, words }, ended });
@@ -218,11 +220,11 @@ async function waitingItem(
 	accepted: AcceptedMemory,
 ): Promise<WaitingItem> {
 	const item: WaitingItem = { ...ids, sealedSecret: accepted.submissions[index]?.sealedSecret };
-	// An execution that does not sleep yet refuses deliveries. Of many submissions, or slow ones, the
-	// first may have ended, and their deliveries been given up, before the last one is submitted.
+	// Until it is suspended, an execution refuses deliveries. With many or slow submissions, the
+	// service may have given up the first deliveries before the last item is submitted.
 	const isOld = Date.now() - accepted.at > YOUNG_MS;
 	const hasToFail = waitOptionsOf(context).onInsufficientBalance === 'fail';
-	// The answer to the submit need not say that the balance is too low, and what it says is no proof.
+	// The answer to the submit may not mention a low balance, and its status is no proof.
 	if (isOld || hasToFail || hasEnded(answer.status)) {
 		const state = await lookNow(context, ids);
 		checkBalance(context, state, ids);
@@ -231,7 +233,9 @@ async function waitingItem(
 	return item;
 }
 
-/** Asks the service itself, for a minute at most. A look that fails means: not yet, and gives `{}`. */
+/**
+ * Asks the service, for a minute at most. A failed request means "not ended yet" and gives `{}`.
+ */
 async function lookNow(
 	context: IExecutePaginationFunctions,
 	ids: SubmissionIds,
@@ -243,7 +247,7 @@ async function lookNow(
 	return state;
 }
 
-/** Names what has not ended: for an item that was waited for, all of the run. */
+/** Names what has not ended: for an item that was waited for, all open tasks of the run. */
 function timedOut(
 	context: IExecutePaginationFunctions,
 	{ items, refused }: Suspension,

@@ -18,8 +18,8 @@ const ALWAYS: Outcomes = {
 	'waiting for a bot without a task':
 		'Meeting bot … has not ended within … minutes (status: recording)',
 	'waiting for balance': 'Task … waits because the balance is too low',
-	'an unknown task': 'The service knows no such task, and why',
-	'an unknown bot': 'The service knows no such meeting bot, and why',
+	'an unknown task': 'The service has no task with this ID, and why',
+	'an unknown bot': 'The service has no meeting bot with this ID, and why',
 	...pick(
 		'Task … has not finished yet (status: pending), and why',
 		'result of an unfinished task',
@@ -61,8 +61,8 @@ const STILL_UNFINISHED = pick(
 /** Refusals whose words nobody can read: the status alone decides. */
 const WITHOUT_WORDS: Outcomes = {
 	...STILL_UNFINISHED,
-	'an unknown task': 'The service knows no such task',
-	'an unknown bot': 'The service knows no such meeting bot',
+	'an unknown task': 'The service has no task with this ID',
+	'an unknown bot': 'The service has no meeting bot with this ID',
 	...pick(
 		'The service refused the request',
 		'a link with a wrong parameter',
@@ -128,7 +128,7 @@ export const EXPECTED: Partial<Record<DialectName, Outcomes>> = {
 	listById: pick(NO_LIST, ...LISTS),
 	linesList: {
 		...pick(NO_LIST, ...LISTS),
-		'account trigger': 'The answer is not one of the service',
+		'account trigger': 'Something other than the service answered at this address',
 	},
 	pastEnd204: { 'account trigger': NO_LIST },
 	hugeNumericId: pick(WITHOUT_ID, ...LINKS),
@@ -165,7 +165,7 @@ export const EXPECTED: Partial<Record<DialectName, Outcomes>> = {
 	unfinished204: STILL_UNFINISHED,
 	unfinishedNulls: STILL_UNFINISHED,
 	exportRaw: {
-		'task.export': 'The answer is not one of the service',
+		'task.export': 'Something other than the service answered at this address',
 		...pick(
 			'The answer of the service holds no exported document of task …',
 			'transcribeFile and wait',
@@ -199,7 +199,9 @@ export const EXPECTED: Partial<Record<DialectName, Outcomes>> = {
 	tooLargeProxy: tooLarge(
 		'The file (less than 1 MB) was refused for its size, although the service takes up to 8 GB',
 	),
-	noRegeneration: { 'task.regenerateSummary': 'The service knows no such path or no such task' },
+	noRegeneration: {
+		'task.regenerateSummary': 'The service has no such path, or no task with this ID',
+	},
 	otherMethod: { 'task.regenerateSummary': 'The service refused the request' },
 	linkKeyConflict: pick(
 		'The same request is still being worked on by the service',
@@ -210,7 +212,10 @@ export const EXPECTED: Partial<Record<DialectName, Outcomes>> = {
 		'The service is temporarily unavailable',
 		'The bot service is temporarily unavailable',
 	),
-	loginPage: { '*': 'The answer is not one of the service', 'apiKey.rotate': 'outputs the page' },
+	loginPage: {
+		'*': 'Something other than the service answered at this address',
+		'apiKey.rotate': 'outputs the page',
+	},
 	loginRedirect: {
 		'*': REDIRECT,
 		'apiKey.rotate': `${REDIRECT}, so it is not known whether the API key was rotated`,

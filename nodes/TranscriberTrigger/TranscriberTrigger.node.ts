@@ -23,7 +23,7 @@ export class TranscriberTrigger implements INodeType {
 		group: ['trigger'],
 		version: 1,
 		subtitle: '={{ $parameter["source"].toTitleCase() }}',
-		// n8n lists both nodes as one, under this description.
+		// n8n lists the action node and this trigger as one entry, with this description.
 		description:
 			'Turn recordings and online meetings into text, and start a workflow when a transcript is ready',
 		eventTriggerDescription: 'Waiting for the service to report a transcript',
@@ -85,7 +85,7 @@ export class TranscriberTrigger implements INodeType {
 				return await releaseBot(this);
 			},
 		},
-		/** The address for hand-overs is there whenever the one for deliveries is. */
+		/** Nothing to set up: n8n registers the address for hand-overs together with the one above. */
 		setup: {
 			async checkExists(this: IHookFunctions): Promise<boolean> {
 				return true;

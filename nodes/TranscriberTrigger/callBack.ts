@@ -9,28 +9,28 @@ import { type Caller } from '../shared/api/types';
 import { remembered } from '../shared/processState';
 
 /**
- * n8n switches a workflow off and on again whenever a new version of it is published, and does
- * not tell that from switching it off. So a bot is called back only when the trigger has stayed
- * off for this long, in ms.
+ * n8n switches a workflow off and on again whenever the user publishes a new version. The trigger
+ * cannot tell this from a real switch-off, so it calls a bot back only after it has stayed off for
+ * this long, in ms.
  */
 export const GRACE = { ms: 10_000 };
 
 export const CALL_BACK = {
-	/** How long the look before it may take, in ms: a recording bot costs money every second. */
+	/** Limit of the status check before the DELETE, in ms: every second of recording costs money. */
 	lookMs: 2_000,
 	/** How long one attempt may take, in ms. */
 	attemptMs: 30_000,
-	/** How long attempts are repeated, in ms. */
+	/** How long to keep trying, in ms. */
 	patienceMs: 120_000,
 	/** The first and the longest pause between two attempts, in ms. */
 	pauseMs: 1_000,
 	longestPauseMs: 15_000,
 };
 
-/** Bots about to be called back. */
+/** Bots that are called back when {@link GRACE} is over. */
 const leaving = remembered<true>('leavingBots');
 
-/** Calls a bot back when the trigger has stayed off for a while. */
+/** Calls a bot back if the trigger stays off for the whole of {@link GRACE}. */
 export async function callBackLater(context: IHookFunctions, id: string): Promise<void> {
 	leaving.set(id, true);
 	const caller = await callerOf(context);
@@ -39,7 +39,7 @@ export async function callBackLater(context: IHookFunctions, id: string): Promis
 	});
 }
 
-/** The trigger is on again. */
+/** The trigger is on again: keeps its bot. */
 export function stay(id: string): void {
 	leaving.delete(id);
 }
@@ -49,8 +49,8 @@ export function isLeaving(id: string): boolean {
 }
 
 /**
- * DELETE /meeting/{bot_id}, repeated until the service has taken it. The look before it only spares
- * a transcript that is on its way, so nothing but a clear answer prevents the DELETE. Never throws.
+ * DELETE /meeting/{bot_id}, repeated until the service accepts it. Sends none if a status check
+ * first shows clearly that the bot is done, to protect a transcript on its way. Never throws.
  */
 export async function callBack(context: IHookFunctions, caller: Caller, id: string): Promise<void> {
 	const url = `/meeting/${encodeURIComponent(id)}`;
@@ -72,7 +72,7 @@ export async function callBack(context: IHookFunctions, caller: Caller, id: stri
 	}
 }
 
-/** The failure of one DELETE; undefined where the bot is gone. */
+/** The failure of one DELETE; undefined if the bot is gone. */
 async function send(caller: Caller, url: string, end: number): Promise<Error | undefined> {
 	const deadline = Math.min(end, Date.now() + CALL_BACK.attemptMs);
 	try {
@@ -84,12 +84,12 @@ async function send(caller: Caller, url: string, end: number): Promise<Error | u
 	}
 }
 
-/** Whether the service says clearly that nothing is recorded any more. */
+/** Whether the service clearly says that the bot no longer records. */
 async function isOver(caller: Caller, url: string): Promise<boolean> {
 	const deadline = Date.now() + CALL_BACK.lookMs;
 	try {
 		const bot: IDataObject = await call(caller, { method: 'GET', url }, { deadline, once: true });
-		// With a task the meeting is over, and its transcript is on its way.
+		// A bot with a task has left the meeting, and the transcript is on its way.
 		return taskIdOf(bot) !== undefined || hasEnded(bot.status);
 	} catch (error) {
 		return isGone(error);
@@ -101,7 +101,7 @@ function isGone(error: unknown): boolean {
 	return error instanceof ServiceError && [404, 410].includes(error.problem.status ?? 0);
 }
 
-/** What n8n has at hand in the hook, kept for later; `signal` ends its calls. */
+/** A caller that still works after the n8n hook has returned. `signal` aborts its requests. */
 export async function callerOf(context: IHookFunctions, signal?: AbortSignal): Promise<Caller> {
 	const credential = await credentialOf(context);
 	return {

@@ -12,7 +12,7 @@ export const EVENTS = [
 
 export type EventName = (typeof EVENTS)[number];
 
-/** A verified delivery, or what the service itself says of a task. */
+/** A verified delivery, or the state of a task as the service reports it when asked. */
 export interface DeliveredEvent {
 	/** The fields for the output. */
 	body: IDataObject;
@@ -20,18 +20,18 @@ export interface DeliveredEvent {
 	botId?: string;
 	/** Final status. The service document shows none for transcriptions. */
 	status?: string;
-	/** It came with a status word that nobody knows: only the service can tell. */
+	/** The delivery has an unknown status word, so the service has to be asked. */
 	isUnclear?: boolean;
 }
 
-/** A name under which the store may have a task or a bot. */
+/** A name under which the trigger's store may keep a task or a bot. */
 export interface StoredName extends SubmissionIds {
 	name: string;
 }
 
 /**
- * The names of the task and of the bot in a body, whoever has sent it. Each has a name that tells
- * the two apart, and the bare id, which is what version 0.1.0 has stored.
+ * The stored names of the task and the bot in a body, verified or not. Each has two: a name that
+ * says whether it is a task or a bot, and the bare id, which version 0.1.0 stored.
  */
 export function storedNames(body: Record<string, unknown> = {}): StoredName[] {
 	const [taskId, botId] = [idFrom(body.task_id), idFrom(body.bot_id)];
@@ -46,9 +46,9 @@ export function storedNames(body: Record<string, unknown> = {}): StoredName[] {
 }
 
 /**
- * The body as documented ("Events"): a transcription's has a `task_id`, a meeting's also `event`,
- * `bot_id`, `status` and `result_url`. More fields are welcome, of another type they are not. A
- * transcription's status is not documented, so a word that nobody knows is none.
+ * Reads a body as documented ("Events"): a transcription has a `task_id`, a meeting also `event`,
+ * `bot_id`, `status` and `result_url`. Allows further fields, but none of these with another type.
+ * The status of a transcription is not documented, so an unknown word counts as no status.
  */
 export function eventIn(body: Record<string, unknown> = {}): DeliveredEvent | undefined {
 	const { task_id, bot_id, event, status, result_url: resultUrl } = body;
@@ -67,26 +67,26 @@ export function eventIn(body: Record<string, unknown> = {}): DeliveredEvent | un
 	return { ...facts, body: others, isUnclear: true };
 }
 
-/** What 'Trigger On' calls it. Whatever is not completed has failed, be it cancelled. */
+/** The event's name in 'Trigger On'. Anything but `completed` has failed, cancelled tasks too. */
 export function eventNameOf({ botId, body }: DeliveredEvent, status: string): EventName {
 	const isMeeting = botId !== undefined || String(body.event ?? '').startsWith('meeting');
 	if (isMeeting) return status === 'completed' ? 'meetingCompleted' : 'meetingFailed';
 	return status === 'completed' ? 'transcriptionCompleted' : 'transcriptionFailed';
 }
 
-/** A final status in the store; `?` where a delivery did not tell. */
+/** The letter for a final status in the store; `?` if the delivery had no status. */
 export function letterOf(status?: string): string {
 	if (status === undefined) return '?';
 	if (isCancelled(status)) return 'x';
 	return status === 'completed' ? 'c' : 'f';
 }
 
-/** Whether an ending with these letters includes a final status. A repeat need not tell it. */
+/** Whether the letters of an ending include a final status. A repeat may come without a status. */
 export function includesStatus(letters: string, status?: string): boolean {
 	return status === undefined || letters === '?' || letters.includes(letterOf(status));
 }
 
-/** Deeper than any field of a delivery, and than n8n's database takes. */
+/** Levels of nesting: more than any field of a delivery has, fewer than n8n can save. */
 const DEEPEST = 100;
 
 /** The body without fields that are nested too deep for n8n to save. */
@@ -111,7 +111,7 @@ function isString(value: unknown): value is string {
 	return typeof value === 'string';
 }
 
-/** An id, which may come as a number. In a path, `.` and `..` would name something else. */
+/** An id, which may come as a number. `.` and `..` would change the path of a URL. */
 function idFrom(value: unknown): string | undefined {
 	const id = typeof value === 'number' && Number.isFinite(value) ? String(value) : value;
 	const isId = isString(id) && id.length <= 256 && !['', '.', '..'].includes(id.trim());

@@ -1,9 +1,9 @@
 import { inTime } from '../shared/webhook/inTime';
 
 export const FETCHES = {
-	/** How long what was fetched waits for the next repeat of its delivery, in ms. */
+	/** How long a fetched result is kept for the next repeat of its delivery, in ms. */
 	keepMs: 10 * 60_000,
-	/** The most that wait. Each may hold a whole transcript. */
+	/** The most results kept. Each may hold a whole transcript. */
 	most: 10,
 };
 
@@ -13,13 +13,13 @@ interface Fetch<T> {
 }
 
 /**
- * What is fetched for deliveries. A fetch that takes longer than a delivery may wait for its answer
- * goes on, and the next repeat of the delivery takes it up.
+ * Results being fetched for deliveries. If a fetch takes longer than the service waits for an
+ * answer, the fetch goes on, and the next repeat of the delivery uses it.
  */
 export class Fetches<T> {
 	private readonly underWay = new Map<string, Fetch<T>>();
 
-	/** The outcome of `start`, or of the same fetch as started before. Rejects at `deadline`. */
+	/** The outcome of `start`, or of an earlier fetch for the same `place`. Rejects at `deadline`. */
 	async take(place: string, start: () => Promise<T>, deadline: number): Promise<T> {
 		const fetch = this.underWay.get(place) ?? this.begin(place, start);
 		const done = await inTime(fetch.work, deadline);
@@ -34,7 +34,7 @@ export class Fetches<T> {
 			if (isOld || this.underWay.size >= FETCHES.most) this.underWay.delete(key);
 		}
 		this.underWay.set(place, fetch);
-		// The next repeat starts again.
+		// The next repeat of the delivery starts a new fetch.
 		fetch.work.catch(() => this.drop(place, fetch));
 		return fetch;
 	}

@@ -1,15 +1,15 @@
 import { createHash } from 'crypto';
 
 /**
- * Many entries in one string, `<key> <value>;<key> <value>;…`, the oldest first. n8n wraps every
- * object in its static data into a proxy, and parses it all for every call: a string is the one
- * thing that may be long.
+ * Many entries in one string, `<key> <value>;<key> <value>;…`, the oldest first. n8n parses its
+ * static data for every call and wraps each object in it into a proxy, so only a string can be long
+ * and stay cheap.
  */
 export type Ledger = string;
 
 const KEY_LENGTH = 12;
 
-/** Ids as keys: short, and without any sign that could break an entry. */
+/** Turns an id into a key: short, and without a space or semicolon. */
 export function ledgerKey(id: string): string {
 	return createHash('sha256').update(id).digest('base64url').slice(0, KEY_LENGTH);
 }
@@ -25,15 +25,15 @@ export function keysIn(ledger: Ledger): Set<string> {
 
 export interface Entry {
 	value: string;
-	/** Replaces the one that is in the ledger. */
+	/** Replaces the value in the ledger. */
 	isNewer?: boolean;
-	/** Goes in as the oldest where it is missing, not as the newest. */
+	/** If it is missing, adds it as the oldest entry, not as the newest. */
 	isOld?: boolean;
 }
 
 /**
- * The ledger with `entries` in it and without those whose key is in `dropped`: the newest `limit`.
- * One pass, whatever there is to change, since the ledger may be long.
+ * Adds `entries` to the ledger, removes the keys in `dropped`, and keeps the newest `limit`
+ * entries. Makes one pass for all changes, since the ledger may be long.
  */
 export function merged(
 	ledger: Ledger,
@@ -58,7 +58,7 @@ export function merged(
 		at = next;
 	}
 	kept += ledger.slice(keptUpTo);
-	// Mostly all are there, and then nobody has to look which are missing.
+	// Usually no entry is missing, and then there is nothing to search for.
 	if (known < entries.size) {
 		const present = keysIn(kept);
 		let [oldest, newest] = ['', ''];

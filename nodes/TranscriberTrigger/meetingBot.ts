@@ -17,16 +17,16 @@ import { refuse } from '../shared/parameters/refuse';
 import { call } from '../shared/api/call';
 import { remembered } from '../shared/processState';
 
-/** How long activation waits for the service, in ms: n8n and the user wait with it. */
+/** How long activation waits for the service, in ms: the user waits for it in the editor. */
 export const ACTIVATION = { sendMs: 60_000, lookMs: 10_000 };
 
 /** Launches under way, by the node's id. */
 const launches = remembered<AbortController>('launches');
 
 /**
- * Launches without an answer: the bot may have been sent or not. n8n tries to activate several
- * times, and must not send one each time; the user, who comes later, may. Longer than any launch
- * is under way (see `ACTIVATION`).
+ * Launches without an answer: the service may or may not have sent the bot. n8n retries a failed
+ * activation several times, and must not send a bot each time; the user may try again later. Kept
+ * for longer than any launch takes (see `ACTIVATION`).
  */
 const unanswered = remembered<number>('unansweredLaunches');
 const UNANSWERED_MS = 10 * 60_000;
@@ -34,11 +34,11 @@ const UNANSWERED_MS = 10 * 60_000;
 const LOOK_FIRST =
 	'Look in your account at the service whether the bot is there. If not, publish the workflow again (n8n 1: activate it) in ten minutes.';
 
-/** `webhookMethods.checkExists`: whether nothing has to be sent. */
+/** `webhookMethods.checkExists`: true if no bot has to be sent. */
 export async function isBotThere(context: IHookFunctions): Promise<boolean> {
 	if (context.getNodeParameter('source') !== 'meeting') return true;
-	// Every start of n8n, and of every main process, comes here: the bot was sent when the user switched on.
-	// While the editor listens for a test event none is sent: that ends long before a meeting does.
+	// n8n also calls this at every start of a main process, when the bot has long been sent. A test
+	// in the editor sends no bot either: the editor stops listening long before a meeting ends.
 	if (!isActivatedByUser(context)) return true;
 	const store = new TriggerStore(context);
 	const { bot } = store;
@@ -56,7 +56,7 @@ export async function isBotThere(context: IHookFunctions): Promise<boolean> {
 export async function sendMeetingBot(context: IHookFunctions): Promise<boolean> {
 	const launch = launchFrom(context);
 	checkLaunch(context, launch);
-	// A bot whose transcript this trigger could not output would be paid for without use.
+	// Throws before a bot is paid for whose transcript this trigger could not output.
 	settingsOf(context);
 	const { baseUrl, apiKey } = await credentialOf(context);
 	const address = context.getNodeWebhookUrl('default') ?? '';
@@ -82,7 +82,7 @@ export async function sendMeetingBot(context: IHookFunctions): Promise<boolean> 
 			LOOK_FIRST,
 		);
 	}
-	// A bot that may be there without anybody knowing its id is not sent once more by n8n's next try.
+	// If the answer is lost, n8n's next try must not send a second bot.
 	unanswered.set(place, Date.now() + UNANSWERED_MS);
 	const answer = await launched(context, body).catch((error: unknown) => {
 		if (error instanceof SwitchedOff || wasCertainlyRefused(error)) unanswered.delete(place);
@@ -99,7 +99,7 @@ export async function sendMeetingBot(context: IHookFunctions): Promise<boolean> 
 	}
 	unanswered.delete(place);
 	const store = new TriggerStore(context);
-	// n8n may have been restarted before the bot of a trigger that was switched off was called back.
+	// n8n may have restarted after the trigger was switched off and before its bot was called back.
 	const { bot: former } = store;
 	if (former?.releasedAt !== undefined && !isLeaving(former.id)) {
 		void callBack(context, await callerOf(context), former.id);
@@ -118,12 +118,12 @@ export async function sendMeetingBot(context: IHookFunctions): Promise<boolean> 
 	return true;
 }
 
-/** The launch has ended because the workflow was switched off, and no bot was sent. */
+/** The workflow was switched off during the launch, and no bot was sent. */
 class SwitchedOff extends Error {}
 
 /**
- * POST /meeting, ended when the workflow is switched off meanwhile. A bot that is sent at that moment
- * is called back.
+ * POST /meeting, aborted if the workflow is switched off meanwhile. If the service sent the bot at
+ * that very moment, calls the bot back.
  */
 async function launched(context: IHookFunctions, body: IDataObject): Promise<IDataObject> {
 	const nodeId = context.getNode().id;
@@ -149,7 +149,7 @@ async function launched(context: IHookFunctions, body: IDataObject): Promise<IDa
 	}
 }
 
-/** On publishing, n8n shows only the message of what went wrong: so the next step goes into it. */
+/** Puts the next step into the message: on publishing, n8n does not show an error's description. */
 export function withNextStep(context: IHookFunctions, error: unknown): NodeOperationError {
 	const { message, description } = error as { message?: string; description?: string | null };
 	const words = [message, description].filter(Boolean).join('. ') || String(error);
@@ -170,7 +170,7 @@ export async function releaseBot(context: IHookFunctions): Promise<boolean> {
 	return true;
 }
 
-/** Where the service cannot be asked, the bot counts as there: two bots are worse than none. */
+/** If the service cannot be asked, assumes that the bot exists: two bots are worse than none. */
 async function isKnownAtService(context: IHookFunctions, id: string): Promise<boolean> {
 	try {
 		const url = `/meeting/${encodeURIComponent(id)}`;
@@ -185,7 +185,7 @@ function botIdOf({ bot_id: id }: IDataObject): string | undefined {
 	return typeof id === 'string' || typeof id === 'number' ? String(id) || undefined : undefined;
 }
 
-/** The answer for an unknown bot is not shown. */
+/** The service document does not show the answer for an unknown bot. */
 function isUnknownToService(error: unknown): boolean {
 	return error instanceof ServiceError && [400, 404, 410, 422].includes(error.problem.status ?? 0);
 }

@@ -17,10 +17,10 @@ import { wordOfService } from './statusAtService';
 const fetches = new Fetches<Awaited<ReturnType<typeof outputFor>>>();
 
 /**
- * POST: a delivery of the service. Nothing is believed and no execution starts before the
- * signature over the raw body is verified (service document, "Authentication"). After every answer
- * but 200 the service tries again (service document, "Events"). Throws where nothing can be decided
- * now, and then nothing has changed.
+ * POST: a delivery of the service. Trusts nothing and starts no execution before the signature over
+ * the raw body is verified (service document, "Authentication"). After every answer but 200 the
+ * service tries again (service document, "Events"). Throws if nothing can be decided now, without
+ * having changed anything.
  */
 export async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData> {
 	const deadline = Date.now() + ANSWER_WITHIN_MS;
@@ -28,7 +28,7 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 	const delivery = await inTime(deliveryFrom(context), deadline);
 	if ('refused' in delivery) return respond(context, delivery.refused, delivery.message);
 	let verdict = verify(delivery, store, await inTime(webhookCredential(context), deadline));
-	// The API key may have been changed a moment ago.
+	// The cached credential may be out of date: the user may just have changed the API key.
 	if (verdict.kind === 'unreadable') {
 		verdict = verify(delivery, store, await inTime(webhookCredential(context, true), deadline));
 	}
@@ -76,7 +76,7 @@ async function emit(
 		if (output === NOT_ENDED) return respond(context, 400, 'Not a delivery as documented');
 		return output ? started(output) : respond(context, 200, 'Not selected');
 	}
-	// A repeat must not be told that all is well before it is.
+	// A repeat must not get a 200 before the first delivery has succeeded.
 	if (store.isInFlight(name)) return respond(context, 503, 'Still at work on it');
 	const before = store.endingOf(name)?.statuses;
 	if (before !== undefined && includesStatus(before, event.status)) {

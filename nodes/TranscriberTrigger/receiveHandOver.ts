@@ -12,10 +12,10 @@ import { submissionKey } from '../shared/api/submission';
 import { STORED_SECRET, nameForSecret } from './verify';
 
 /**
- * PUT: takes in the secrets of submissions from a Transcriber node. Answers `stored: true` only when
- * every secret is in the static data loaded for this call, sealed with the API key of now, and no
- * other call can write over it. n8n saves after the answer and reports no failure, so the sender
- * repeats until then.
+ * PUT: takes in the secrets of submissions from a Transcriber node. Answers `stored: true` only if
+ * every secret is in the static data loaded for this call, sealed with the current API key, and no
+ * other call can overwrite it. n8n saves after the answer and reports no failure, so the
+ * Transcriber node repeats the call until it gets `stored: true`.
  */
 export async function takeIn(context: IWebhookFunctions): Promise<IWebhookResponseData> {
 	const deadline = Date.now() + ANSWER_WITHIN_MS;
@@ -29,15 +29,15 @@ export async function takeIn(context: IWebhookFunctions): Promise<IWebhookRespon
 	let { apiKey } = await inTime(webhookCredential(context), deadline);
 	let handOvers = openHandOvers(apiKey, address, sealed);
 	if (!handOvers) {
-		// The API key may have been changed a moment ago.
+		// The cached credential may be out of date: the user may just have changed the API key.
 		({ apiKey } = await inTime(webhookCredential(context, true), deadline));
 		handOvers = openHandOvers(apiKey, address, sealed);
 	}
 	if (!handOvers) return respond(context, 401, 'Hand-over refused');
 	if (handOvers === 'stale') return respond(context, 401, STALE);
 
-	// Nothing was submitted yet: this is the time to refuse. A secret that comes later is kept, whatever
-	// the parameters are by then.
+	// An empty hand-over comes before the submit: the time to refuse. Later secrets are always kept,
+	// whatever the parameters are by then.
 	if (handOvers.length === 0) {
 		const reason = reasonAgainstSettings(context);
 		if (reason) return respond(context, 422, reason);
@@ -57,13 +57,13 @@ export async function takeIn(context: IWebhookFunctions): Promise<IWebhookRespon
 	return answerStored(context, areStored);
 }
 
-/** Version 0.1.0 hands over a bare id, of a task or a bot. */
+/** Version 0.1.0 hands over a bare id, without saying whether it is a task or a bot. */
 function storedNameOf({ id, kind }: Omit<HandOver, 'secret'>): string {
 	if (kind === undefined) return id;
 	return submissionKey(kind === 'bot' ? { botId: id } : { taskId: id });
 }
 
-/** Why what the user has configured cannot be used, in words for the error of the Transcriber node. */
+/** Why the trigger's parameters cannot be used; the Transcriber node shows it in its error. */
 function reasonAgainstSettings(context: IWebhookFunctions): string | undefined {
 	try {
 		settingsOf(context);

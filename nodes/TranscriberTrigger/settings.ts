@@ -5,9 +5,9 @@ import { booleanIn, choiceIn, choicesIn, collectionIn, textIn } from '../shared/
 import { EVENTS, type EventName } from './event';
 import { refuse } from '../shared/parameters/refuse';
 
-/** What the user has configured. */
+/** The trigger's parameters, checked. */
 export interface Settings {
-	/** 'Trigger On': one at least. */
+	/** 'Trigger On': at least one. */
 	selected: EventName[];
 	includeResult: boolean;
 	exportFormat?: ExportFormat;
@@ -18,14 +18,14 @@ export interface Settings {
 type Context = Pick<IWebhookFunctions, 'getNode' | 'getNodeParameter'>;
 
 /**
- * 'Trigger On' and 'Options'. Throws where they cannot be used: a trigger that waits for nothing
- * would throw transcripts away that were paid for.
+ * Reads 'Trigger On' and 'Options'. Throws if they are invalid: a trigger without events would
+ * discard paid transcripts.
  */
 export function settingsOf(context: Context): Settings {
 	const isMeeting = context.getNodeParameter('source', 'submissions') === 'meeting';
 	const events = context.getNodeParameter('events', []);
 	const selected = choicesIn(context, events, 'Trigger On', EVENTS) ?? [];
-	// A bot makes no other events.
+	// A bot causes only meeting events.
 	if (!selected.some((name) => !isMeeting || name.startsWith('meeting'))) {
 		throw refuse(
 			context,

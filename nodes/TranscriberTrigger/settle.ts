@@ -1,11 +1,11 @@
 /**
- * Repairs lost updates: n8n saves a workflow's static data without a lock, so another process, a
- * polling trigger, or a node that keeps something there can save what it had loaded before, and what
- * this process has saved since is gone.
+ * Repairs lost updates. n8n saves a workflow's static data without a lock, so another process, a
+ * polling trigger, or a node that uses static data can save an older copy over what this process
+ * has saved.
  *
- * n8n loads static data for a webhook call only, and saves it at its end. So this process calls its
- * own trigger: soon after a change, then less and less often, for as long as it lives. Each such call
- * saves once more what was written over.
+ * n8n loads static data only for a webhook call, and saves it when the call ends. So this process
+ * calls its own trigger: soon after a change, then less and less often, for as long as the process
+ * runs. Each call saves again what was overwritten.
  */
 import { randomBytes } from 'crypto';
 import type { IN8nHttpFullResponse, IWebhookFunctions } from 'n8n-workflow';
@@ -13,7 +13,7 @@ import type { IN8nHttpFullResponse, IWebhookFunctions } from 'n8n-workflow';
 import { STORE } from './triggerMemory';
 import { remembered } from '../shared/processState';
 
-/** Known to this process only. */
+/** A token that only this process knows. */
 const OWN = randomBytes(16).toString('hex');
 
 /** In ms since 1970. */
@@ -22,20 +22,20 @@ interface Watch {
 	nextCallAt: number;
 }
 
-/** By the address that is called: one for each trigger of this process. */
+/** The watch of each trigger in this process, by the address that it calls. */
 const watches = remembered<Watch>('watches');
 
-/** So often in a row this process may fail to reach itself. */
+/** After this many failed calls in a row, the watch gives up. */
 const MOST_FAILURES = 4;
 
 const warnings = remembered<true>('warnings');
 
-/** Whether this process has called itself. */
+/** Whether the call comes from this process. */
 export function isOwnCall({ own }: Record<string, unknown>): boolean {
 	return own === OWN;
 }
 
-/** Watches from now on whether what this process knows stays saved. */
+/** Checks from now on, often at first, whether everything this process knows stays saved. */
 export function settle(context: IWebhookFunctions): void {
 	if (context.getMode() === 'manual') return;
 	const url = addressOfThisProcess(context);
@@ -49,7 +49,7 @@ async function keepWatch(context: IWebhookFunctions, url: string, watch: Watch):
 	watches.set(url, watch);
 	for (let failures = 0; failures < MOST_FAILURES;) {
 		const age = Date.now() - watch.changedAt;
-		// At random times, so that two processes do not overwrite each other again and again.
+		// Random pauses, so that two processes do not keep overwriting each other.
 		const soonest = STORE.settledMs * (1 + Math.random());
 		const delay = Math.max(soonest, Math.min(age / 2, STORE.recheckMs));
 		watch.nextCallAt = Date.now() + delay;
@@ -60,21 +60,21 @@ async function keepWatch(context: IWebhookFunctions, url: string, watch: Watch):
 		// The workflow was switched off.
 		if (status === 404) break;
 		if (stored === false) watch.changedAt = Date.now();
-		// This process may be busy; but where it cannot reach itself, trying on is of no use.
+		// One failure may only mean a busy process; several mean that it cannot reach itself.
 		failures = stored === undefined ? failures + 1 : 0;
 		if (failures === MOST_FAILURES) warnOnce(context, url);
 	}
 	if (watches.get(url) === watch) watches.delete(url);
 }
 
-/** Unlike `sleep` of n8n-workflow, it does not keep a process alive that is to end. */
+/** Unlike `sleep` of n8n-workflow, does not keep the process from exiting. */
 async function quietSleep(ms: number): Promise<void> {
 	await new Promise<void>((resolve) => {
 		AbortSignal.timeout(Math.ceil(ms)).addEventListener('abort', () => resolve(), { once: true });
 	});
 }
 
-/** Past the load balancer: the address and port at which the call has come in. */
+/** The local address and port of the incoming call, which bypass any load balancer. */
 function addressOfThisProcess(context: IWebhookFunctions): string {
 	const { socket, originalUrl } = context.getRequestObject();
 	const { localAddress = '', localPort = 0 } = socket;
@@ -96,7 +96,7 @@ async function callOneself(
 			disableFollowRedirect: true,
 			ignoreHttpStatusErrors: true,
 			returnFullResponse: true,
-			// The certificate is made out to the public name.
+			// The certificate is issued for the public host name.
 			skipSslCertificateValidation: true,
 			timeout: 10_000,
 		});

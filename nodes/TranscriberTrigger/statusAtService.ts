@@ -8,12 +8,12 @@ import { Undecided } from '../shared/webhook/inTime';
 import { remembered } from '../shared/processState';
 
 /**
- * Anybody can make the trigger ask, so the service is asked about one id once in `everyMs`, and about
- * `most` ids in that time: half of what the rate limit leaves to everything else.
+ * Anybody can make the trigger ask the service. So it asks about each id once in `everyMs`, and
+ * about at most `most` ids in that time: half of the rate limit that all such requests share.
  */
 export const WORD = { everyMs: 10_000, most: 5 };
 
-/** What the service said of an id, and when it was asked, in ms since 1970. */
+/** The state of an id at the service, and when the trigger asked for it, in ms since 1970. */
 interface Look {
 	askedAt: number;
 	state: Promise<IDataObject>;
@@ -23,9 +23,9 @@ interface Look {
 const looks = remembered<Look>('looksAtService');
 
 /**
- * What the service itself says of a submission whose secret cannot be read any more. Nobody can tell
- * who has sent the delivery, so nothing in it counts but which submission it names. Undefined where
- * that has not ended, or where the delivery names a task and a bot that do not belong together.
+ * Asks the service about a submission whose stored secret can no longer be read. The delivery
+ * cannot be verified, so only its ids are used. Undefined if the submission has not ended, or if
+ * the delivery names a task and a bot that do not belong together.
  */
 export async function wordOfService(
 	context: IWebhookFunctions,
@@ -65,7 +65,7 @@ async function stateOf(
 	if (known) {
 		if (!known.hasAnswered) return await known.state;
 		const state = await known.state;
-		// It has not ended then; whether it has by now is not known.
+		// The submission had not ended at that time, but may have ended since.
 		if (!hasEnded(state.status)) throw new Undecided();
 		return state;
 	}

@@ -99,7 +99,7 @@ export const triggerFields: INodeProperties[] = [
 	{
 		...eventsField,
 		default: ['meetingCompleted', 'meetingFailed'],
-		// A bot makes no other events.
+		// A bot causes only meeting events.
 		options: eventOptions.filter(({ value }) => value.startsWith('meeting')),
 		displayOptions: forMeeting,
 	},

@@ -2,26 +2,26 @@ import { keysIn, merged, type Entry, type Ledger } from './ledger';
 import { remembered } from '../shared/processState';
 
 export const STORE = {
-	/** The most that is kept of each. The oldest are dropped first. */
+	/** The most secrets and endings that are kept. The oldest are dropped first. */
 	secrets: 10_000,
 	endings: 10_000,
-	/** Secrets of submissions that have ended: they recognise a repeat whose body differs. */
+	/** The most secrets of ended submissions: they recognise a repeat with a different body. */
 	spent: 1_000,
-	/** How long a delivery may have waited for the service when it saves, in ms. */
+	/** A delivery that has waited longer than this for the service does not save, in ms. */
 	mayWaitMs: 500,
-	/** How old a delivery may be when n8n has started its execution and saves, in ms. */
+	/** A delivery older than this does not save once n8n has started its execution, in ms. */
 	mayTakeMs: 3_000,
 	/**
-	 * How old an entry has to be, in ms, until finding it in the loaded data proves that it is safe: a
-	 * call that had loaded the data before the entry was in it has saved by then. What a busier n8n
-	 * still writes over is saved again (settle.ts).
+	 * An entry of this age, in ms, that is in the loaded data counts as safe: any call that had
+	 * loaded the data without the entry has saved by then. If a busy n8n is slower and overwrites
+	 * the entry, settle.ts saves it again.
 	 */
 	settledMs: 1_000,
-	/** How often, in ms, a process looks whether what it knows is still saved. More often at first. */
+	/** How often, in ms, a process checks that what it knows is still saved. More often at first. */
 	recheckMs: 60_000,
 	/**
-	 * Until when an entry counts as new, in ms. An older one that is missing is added as the oldest:
-	 * where there is no room for all, it must not drive out newer ones of other processes.
+	 * How long an entry counts as new, in ms. A missing entry that is older goes in as the oldest, so
+	 * that it cannot push out newer entries of other processes when the ledger is full.
 	 */
 	newMs: 10 * 60_000,
 };
@@ -29,15 +29,15 @@ export const STORE = {
 /** The bot that the trigger has sent (Source: Meeting). */
 export interface SentBot {
 	id: string;
-	/** What it was sent to. */
+	/** A hash of the meeting and the start time. */
 	fingerprint: string;
-	/** In ms since 1970, as below. */
+	/** In ms since 1970. */
 	changedAt: number;
-	/** When the trigger was switched off. */
+	/** When the trigger was switched off, in ms since 1970. */
 	releasedAt?: number;
 }
 
-/** What n8n keeps of a trigger. */
+/** The data of one trigger in n8n's static data. */
 export interface Saved {
 	secrets: Ledger;
 	endings: Ledger;
@@ -47,28 +47,28 @@ export interface Saved {
 
 export interface KnownEntry {
 	value: string;
-	/** Since when, or when it was last missing in the loaded data, in ms since 1970. */
+	/** When it was added, or last missing in the loaded data, in ms since 1970. */
 	at: number;
-	/** Replaces what n8n has saved; otherwise that stays, as another process may have saved it. */
+	/** Replaces a saved value. Otherwise a saved value stays: another process may have saved it. */
 	isNewer?: boolean;
-	/** An ending for which n8n has not saved the execution yet. */
+	/** An ending whose execution n8n has not saved yet. */
 	isOpen?: boolean;
 }
 
-/** What this process has taken in for a trigger. */
+/** The data of one trigger in the memory of this process. */
 export interface TriggerMemory {
 	secrets: Map<string, KnownEntry>;
 	endings: Map<string, KnownEntry>;
 	spent: Map<string, KnownEntry>;
 	/** Submissions for which n8n is starting an execution right now. */
 	inFlight: Set<string>;
-	/** Sent, but perhaps not saved: n8n saves nothing when another node of the workflow refuses to start. */
+	/** Perhaps not saved: n8n saves nothing if another node of the workflow refuses to start. */
 	bot?: SentBot;
 }
 
 const workflows = remembered<Map<string, TriggerMemory>>('triggerWorkflows');
 
-/** What this process knows of the triggers of a workflow, by the ids of their nodes. */
+/** The memory of every trigger of a workflow, by node id. */
 export function memoriesOf(workflow: string): Map<string, TriggerMemory> {
 	const memories = workflows.get(workflow) ?? new Map<string, TriggerMemory>();
 	workflows.set(workflow, memories);
@@ -79,7 +79,7 @@ export function newMemory(): TriggerMemory {
 	return { secrets: new Map(), endings: new Map(), spent: new Map(), inFlight: new Set() };
 }
 
-/** Keeps the newest `limit` of what is known. */
+/** Adds an entry, and keeps the newest `limit` entries. */
 export function note(
 	known: Map<string, KnownEntry>,
 	key: string,
@@ -94,9 +94,9 @@ export function note(
 }
 
 /**
- * What n8n has saved of a trigger, brought up to date with what this process knows. An ending goes in
- * only when n8n has saved its execution: after a crash its delivery has to be taken in again. `mine`
- * is the key of the ending that the call at hand has noted: n8n saves static data after the execution.
+ * The saved data of a trigger, merged with the memory of this process. An ending is added only once
+ * n8n has saved its execution, because after a crash the trigger has to accept the delivery again.
+ * `mine` is the key of the ending of the current call: n8n saves its execution before static data.
  */
 export function broughtUpToDate(saved: Saved, memory: TriggerMemory, mine?: string): Saved {
 	const isClosed = (key: string) => key === mine || memory.endings.get(key)?.isOpen !== true;

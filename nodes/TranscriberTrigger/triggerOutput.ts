@@ -12,27 +12,27 @@ import type { Caller } from '../shared/api/types';
 import { remembered } from '../shared/processState';
 
 export const PATIENCE = {
-	/** How long a delivery of a failure waits for the reason, in ms. */
+	/** How long the delivery of a failed task waits for the reason of the failure, in ms. */
 	reasonMs: 3_000,
-	/** How long the service has to refuse what is asked for, until the event goes out without it, in ms. */
+	/** If the service refuses a request for this long, the event goes out without the data, in ms. */
 	refusedMs: 120_000,
 };
 
-/** What an execution starts with, and the final status. */
+/** The item that starts an execution, and the final status. */
 export interface Output {
 	item: INodeExecutionData;
 	status?: string;
 }
 
-/** The delivery says of a task that it has ended in a word nobody knows, and the service that it has not. */
+/** The delivery has an unknown status word, and the service says that the task has not ended. */
 export const NOT_ENDED = 'not ended';
 
-/** Since when the service refuses what is asked about a delivery, in ms since 1970. */
+/** Since when the service has refused requests about a delivery, in ms since 1970. */
 const refusedSince = remembered<number>('refusedDeliveries');
 
 /**
- * The output of a delivery; undefined where 'Trigger On' does not name it. What the service refuses
- * for minutes, the event goes out without: its `error` says why.
+ * The output of a delivery; undefined if 'Trigger On' does not include its event. If the service
+ * refuses some data for minutes, the event goes out without the data, and `error` says why.
  */
 export async function outputFor(
 	context: IWebhookFunctions,
@@ -56,7 +56,7 @@ export async function outputFor(
 		eventNameOf(event, one),
 	);
 	if (!selected.some((name) => names.includes(name))) return undefined;
-	// The delivery says that the task has ended, and the service that it has not.
+	// The delivery says that the task has ended, but the service says that it has not.
 	if (status === undefined && isResultWanted && problem === undefined) throw new Undecided();
 	const { apiKey } = await webhookCredential(context);
 	const body = withoutSecrets(event.body, apiKey) as IDataObject;
@@ -64,7 +64,7 @@ export async function outputFor(
 	const facts: IDataObject = { ...body, ...ifSet({ task_id: taskId, status }) };
 	const withProblem = () => ({ ...facts, ...ifSet({ error: task.error ?? problem }) });
 	if (status !== 'completed') return { item: { json: transcript({}, withProblem()) }, status };
-	// A meeting's transcript without its task cannot be had; its delivery comes again.
+	// Without a task id, the transcript of a meeting cannot be fetched; the service delivers again.
 	if (!taskId && isResultWanted && problem === undefined) throw new Undecided();
 	if (!taskId) return { item: { json: transcript({}, withProblem()) }, status };
 	const result = includeResult ? await unlessRefused(fetchResult(caller, taskId), {}) : {};
@@ -78,8 +78,8 @@ export async function outputFor(
 }
 
 /**
- * The state of the task, where that matters: for the result, and where 'Trigger On' wants the one
- * ending and not the other. The reason of a failure is part of the result, but no failure waits for it.
+ * The state of the task, if it is needed: for the result, or if 'Trigger On' has only one of the
+ * two endings. The reason of a failure is part of the result, but is waited for only briefly.
  */
 async function stateFor(
 	caller: Caller,
@@ -103,7 +103,7 @@ async function stateFor(
 	return await look(caller, ids, { deadline, once: true }).catch(() => ({}));
 }
 
-/** A 4xx that no repeat mends, for minutes. 401 is mended by a new key, 429 by itself. */
+/** A lasting 4xx, for minutes. Not 401, which a new key fixes, nor 408 and 429, which pass. */
 function isRefusedForGood(error: unknown, place: string): boolean {
 	const status = error instanceof ServiceError ? (error.problem.status ?? 0) : 0;
 	if (status < 400 || status >= 500 || [401, 408, 429].includes(status)) return false;
@@ -112,7 +112,7 @@ function isRefusedForGood(error: unknown, place: string): boolean {
 	return Date.now() - since >= PATIENCE.refusedMs;
 }
 
-/** The service, for calls that may outlast the delivery: its sender does not wait for them. */
+/** A caller for requests that go on after the sender of the delivery has hung up. */
 function patient(context: IWebhookFunctions): Caller & FileMaker {
 	const { helpers } = context;
 	return {

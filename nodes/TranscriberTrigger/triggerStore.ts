@@ -21,15 +21,15 @@ import {
 /** How a task or bot has ended. */
 export interface Ending {
 	/**
-	 * What had verified its delivery: its own secret, the credential's Webhook Secret, or, where its
-	 * secret could not be read, the service's own word.
+	 * How the delivery was verified: with the submission's own secret (`own`), with the credential's
+	 * Webhook Secret (`shared`), or, if the secret was unreadable, by asking the service (`word`).
 	 */
 	by: 'own' | 'shared' | 'word';
-	/** One letter for each of its final statuses: see `letterOf`. */
+	/** One letter for each final status that was delivered: see `letterOf`. */
 	statuses: string;
-	/** Stands for the last verified delivery: see `proofOf`. */
+	/** Fingerprint of the last verified delivery: see `proofOf`. */
 	proof: string;
-	/** The sealed secret of a submission of its own, which recognises repeats. */
+	/** The submission's own secret, sealed, to recognise repeats. */
 	spent?: string;
 }
 
@@ -38,17 +38,17 @@ const PREFIX = 'transcriberTrigger:';
 /**
  * The sealed secrets of submissions, the submissions that have ended, and the bot of one trigger.
  *
- * n8n loads a workflow's static data for every call and saves it whole, without a lock: naive
+ * n8n loads a workflow's static data for every call and saves all of it, without a lock: naive
  * concurrent writers lose most of what they write. So:
- * - What is saved is put together at the moment of saving, from the loaded data and all that this
- *   process has taken in, for every Transcriber Trigger of the workflow.
- * - A delivery that has waited for the service saves nothing: what it had loaded is out of date. A call
- *   of this process to itself, which waits for nothing, saves instead (settle.ts).
- * - A secret counts as stored only when it is found in the loaded data for longer than a call that
- *   waits for nothing takes to save.
- * - As long as the process lives, it looks whether what it knows is still there (settle.ts).
+ * - The data to save is put together at the moment of saving, from the loaded data and the memory
+ *   of this process, for every Transcriber Trigger of the workflow.
+ * - A delivery that has waited for the service saves nothing: its loaded data is out of date.
+ *   Instead this process calls itself, which waits for nothing, and that call saves (settle.ts).
+ * - A secret counts as stored only after it has been in the loaded data for longer than such a call
+ *   takes to save.
+ * - While the process runs, it checks that everything it knows is still saved (settle.ts).
  *
- * The data belongs to the node's id: n8n's own per-node data is lost when the node is renamed.
+ * The data is keyed by the node's id: n8n's own per-node data is lost when the node is renamed.
  */
 export class TriggerStore {
 	private readonly began = Date.now();
@@ -59,14 +59,14 @@ export class TriggerStore {
 
 	private readonly memory: TriggerMemory;
 
-	/** Missing while the editor listens for a test event: n8n saves nothing, so memory is all there is. */
+	/** Undefined while the editor listens for a test event: n8n then saves nothing. */
 	private readonly staticData?: StaticData;
 
 	private readonly loaded: Saved;
 
 	private readonly found = new Map<string, string | undefined>();
 
-	/** The key of what {@link end} noted in this call. */
+	/** The key of the ending that {@link end} noted in this call. */
 	private ended?: string;
 
 	constructor(context: StaticDataContext) {
@@ -96,16 +96,16 @@ export class TriggerStore {
 		note(this.memory.secrets, ledgerKey(id), { value: sealed, isNewer }, STORE.secrets);
 	}
 
-	/** Whether neither a restart nor another write can lose the kept secret any more. */
+	/** Whether the kept secret survives a restart and other writers. */
 	isStored(id: string): boolean {
 		const known = this.memory.secrets.get(ledgerKey(id));
 		if (!this.staticData || !known) return known !== undefined;
-		// Not there, or not any more: its time begins when it is saved (again).
+		// Not saved, or overwritten: the waiting time starts when it is saved (again).
 		if (!this.isLoaded(id)) known.at = Date.now();
 		return Date.now() - known.at >= STORE.settledMs;
 	}
 
-	/** Whether the kept secret is in the loaded data, so that it need not be saved again. */
+	/** Whether the kept secret is in the loaded data, so that it does not have to be saved again. */
 	isLoaded(id: string): boolean {
 		const known = this.memory.secrets.get(ledgerKey(id));
 		return known !== undefined && this.loadedSecretOf(id) === known.value;
@@ -127,12 +127,12 @@ export class TriggerStore {
 		return { by: by as Ending['by'], statuses, proof, spent };
 	}
 
-	/** Whether a delivery for a task or bot is being taken in right now. */
+	/** Whether a delivery for a task or bot is being processed right now. */
 	isInFlight(id: string): boolean {
 		return this.memory.inFlight.has(ledgerKey(id));
 	}
 
-	/** Until {@link leave} or {@link close} a delivery for a task or bot is being taken in. */
+	/** Marks a task or bot as being processed, until {@link leave} or {@link close}. */
 	open(id: string): void {
 		this.memory.inFlight.add(ledgerKey(id));
 	}
@@ -141,7 +141,7 @@ export class TriggerStore {
 		this.memory.inFlight.delete(ledgerKey(id));
 	}
 
-	/** Notes how a task or bot has ended; its secret is not saved any longer. */
+	/** Notes how a task or bot has ended; its secret is no longer saved. */
 	end(id: string, { by, statuses, proof, spent }: Ending): void {
 		const key = ledgerKey(id);
 		// Until n8n has saved the execution, the secret may be needed again.
@@ -152,12 +152,12 @@ export class TriggerStore {
 		note(this.memory.endings, key, { value, isNewer, isOpen: true }, STORE.endings);
 		if (spent) note(this.memory.spent, key, { value: spent }, STORE.spent);
 		this.ended = key;
-		// n8n may take long to start the execution, too.
+		// Starting the execution may take n8n a long time, too.
 		const isInTime = (ms: number) => Date.now() - this.began <= ms;
 		if (isInTime(STORE.mayWaitMs)) this.save(() => isInTime(STORE.mayTakeMs));
 	}
 
-	/** What {@link end} noted is final, or is taken back. */
+	/** Makes the ending that {@link end} noted final, or takes it back. */
 	close(id: string, succeeded: boolean): void {
 		const { endings, secrets, spent } = this.memory;
 		const key = ledgerKey(id);
@@ -169,7 +169,7 @@ export class TriggerStore {
 		spent.delete(key);
 	}
 
-	/** Has a known ending saved once more if another process, or an execution, has written over it. */
+	/** Saves a known ending again if another process, or an execution, has overwritten it. */
 	keepEnding(id: string): void {
 		const key = ledgerKey(id);
 		const known = this.memory.endings.get(key);
@@ -177,14 +177,14 @@ export class TriggerStore {
 	}
 
 	/**
-	 * Whether all that this process knows of the workflow's triggers was loaded. What was not, is saved
-	 * once more.
+	 * Whether the loaded data has everything that this process knows of the workflow's triggers.
+	 * Saves again whatever is missing.
 	 */
 	isSettled(): boolean {
 		let isSettled = true;
 		for (const [nodeId, memory] of this.memories) {
 			const loaded = this.loadedOf(nodeId);
-			// What has ended in another process must not come back when its ending is dropped there.
+			// The secret of a task that ended in another process must not return without its ending.
 			for (const key of keysIn(loaded.endings)) {
 				if (!memory.inFlight.has(key)) memory.secrets.delete(key);
 			}
@@ -210,12 +210,12 @@ export class TriggerStore {
 		return newerOf(this.loaded.bot, this.memory.bot);
 	}
 
-	/** The newest bot, or what has become of it. */
+	/** The newest bot, or its new state. */
 	set bot(bot: Omit<SentBot, 'changedAt'>) {
 		this.memory.bot = { ...bot, changedAt: Date.now() };
 	}
 
-	/** Has n8n save all that is known when the call is over, unless that is too late by then. */
+	/** Makes n8n save everything when the call ends, unless `isInTime` returns false by then. */
 	save(isInTime = () => true): void {
 		this.staticData?.saveAtEndOfCall(() => this.sections(), isInTime);
 	}

@@ -10,27 +10,27 @@ import type { TriggerStore } from './triggerStore';
 /** For `seal`: the secret of a submission in the trigger's store, bound to its task or bot. */
 export const STORED_SECRET = 'stored secret';
 
-/** Kept where the service gave no secret for a bot: the service's own word about it decides. */
+/** Kept if the service gave no secret for a bot: then the service is asked about each delivery. */
 export const NO_SECRET = 'none';
 
-/** For `seal`: that secret after the submission has ended. It recognises repeats. */
+/** For `seal`: the secret of a submission that has ended, kept to recognise repeats. */
 const SPENT_SECRET = 'spent secret';
 
 export type Verdict =
 	/**
-	 * Signed with the secret of the submission with this name in the store (`own`), or with the
-	 * credential's secret, which may be for a submission that the store does not know.
+	 * Signed with the secret that the store has under `name` (`own`), or with the credential's secret
+	 * (`shared`), perhaps for a submission that the store does not know.
 	 */
 	| { kind: 'genuine'; by: 'own' | 'shared'; name?: string; spent?: string }
-	/** Of a submission that has ended with this status before. */
+	/** For a submission that is already known to have ended with this status. */
 	| { kind: 'repeat'; name: string }
-	/** Its secret was sealed with an API key that the credential has no longer, or was never given. */
+	/** Its secret was sealed with another API key than the current one, or the service gave none. */
 	| { kind: 'unreadable'; stored: StoredName }
 	| { kind: 'forged' }
-	/** No secret for it is here (yet). */
+	/** The store has no secret for it (yet). */
 	| { kind: 'unknown' };
 
-/** Who has signed a delivery. */
+/** Whether a delivery is genuine, by its signature. */
 export function verify(
 	delivery: Delivery,
 	store: TriggerStore,
@@ -39,7 +39,7 @@ export function verify(
 	const names = storedNames(delivery.body).map((stored) => namesInTurn(store, stored));
 	const isPending = ({ name }: StoredName) => store.secretOf(name) !== undefined;
 	const hasEndedHere = ({ name }: StoredName) => store.endingOf(name) !== undefined;
-	// A secret of its own is the only one that counts for a task or bot, also after its ending.
+	// If a task or bot has its own secret, only that secret counts, even after it has ended.
 	const turns =
 		names.find((each) => each.some(isPending)) ?? names.find((each) => each.some(hasEndedHere));
 	if (!turns) {
@@ -56,7 +56,7 @@ export function verify(
 
 type Keys = Required<Pick<TranscriberCredential, 'apiKey' | 'webhookSecret'>>;
 
-/** Who has signed a delivery for a submission that is waited for. */
+/** Verifies a delivery for a submission that has not ended yet. */
 function ofPending(
 	delivery: Delivery,
 	store: TriggerStore,
@@ -75,8 +75,8 @@ function ofPending(
 }
 
 /**
- * Where a secret that is handed over belongs; undefined where its submission has ended. An id whose
- * submission has ended with another secret is the id of another submission.
+ * The name under which to store a handed-over secret; undefined if its submission has ended. If a
+ * submission with the same id has ended with another secret, the service has reused the id.
  */
 export function nameForSecret(
 	store: TriggerStore,
@@ -91,16 +91,16 @@ export function nameForSecret(
 	return nameForSecret(store, apiKey, `${name}${AGAIN}`, secret);
 }
 
-/** What a name ends in after the first submission with an id has ended, and another one has it. */
+/** The suffix of a stored name if the service reuses the id of a submission that has ended. */
 const AGAIN = ' again';
 
-/** The names of all submissions with one id, one after the other. */
+/** The names of all submissions with the same id, the first submission first. */
 function namesInTurn(store: TriggerStore, stored: StoredName): StoredName[] {
 	if (!store.endingOf(stored.name)) return [stored];
 	return [stored, ...namesInTurn(store, { ...stored, name: `${stored.name}${AGAIN}` })];
 }
 
-/** Who has signed a delivery for a submission that has ended. */
+/** Verifies a delivery for a submission that has ended. */
 function afterEnding(
 	delivery: Delivery,
 	store: TriggerStore,
@@ -114,19 +114,19 @@ function afterEnding(
 	if (proof === proofOf(delivery)) return { kind: 'repeat', name };
 	const status = delivery.body?.status;
 	const isKnown = includesStatus(statuses, hasEnded(status) ? String(status) : undefined);
-	// What the service's word stood for cannot be checked, and starts nothing.
+	// Verified by asking the service, so there is no secret to check a new status with.
 	if (by === 'word') return isKnown ? { kind: 'repeat', name } : { kind: 'forged' };
 	if (spent === '') return { kind: 'forged' };
 	const secret = unseal(apiKey, SPENT_SECRET, name, spent);
 	if (secret === undefined) return isKnown ? { kind: 'repeat', name } : { kind: 'forged' };
 	if (!isSignedWith(secret, delivery)) return { kind: 'forged' };
 	if (isKnown) return { kind: 'repeat', name };
-	// A task that had failed may be completed later. One that was completed has a transcript for good.
+	// A failed task may complete later. A completed task keeps its transcript.
 	const isLate = status === 'completed' && !statuses.includes('c');
 	return isLate ? { kind: 'genuine', by: 'own', name, spent } : { kind: 'forged' };
 }
 
-/** Tells a verified delivery from any other without its secret. */
+/** A fingerprint that recognises a verified delivery without its secret. */
 export function proofOf({ raw, signature }: Delivery): string {
 	return createHash('sha256').update(signature).update(raw).digest('base64url').slice(0, 22);
 }

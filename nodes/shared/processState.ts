@@ -1,12 +1,12 @@
 /**
- * What a process of n8n remembers between the calls of its nodes. Everything is in this list: one row for each map, with its
- * owner, its key, when an entry goes, and the most entries it can have. Anything else is kept with the
- * execution or in the workflow's static data. No key contains an API key or a secret: API keys are hashed.
+ * Everything that an n8n process remembers between calls of these nodes. One row per map: its
+ * owner, its key, when an entry is removed, and the most entries. All other state is saved with the
+ * execution or in the workflow's static data. No key contains a secret, and API keys are hashed.
  */
 const REMEMBERED = {
 	// api/rateLimits.ts. Key: hash of the API key, and the limit. Until the process ends.
 	rateLimitQueues: 1_000,
-	// api/room.ts. Key: hash of the API key. Until nobody needs it.
+	// api/room.ts. Key: hash of the API key. Until no submit needs it.
 	rooms: 1_000,
 	// Transcriber/wait/polling.ts. Key: hash of the API key. While tasks are polled.
 	polledTasks: 1_000,
@@ -38,7 +38,7 @@ const REMEMBERED = {
 	latestPollStates: 10_000,
 };
 
-/** A map that outlives a call. When it has more entries than its row allows, the oldest goes. */
+/** A map that outlives a call. If it exceeds the limit in its row, the oldest entry is removed. */
 export function remembered<Value>(row: keyof typeof REMEMBERED): Map<string, Value> {
 	return new BoundedMap<Value>(REMEMBERED[row]);
 }

@@ -8,7 +8,7 @@ const IDS = {
 	botId: { displayName: 'Bot ID', from: 'bot_id' },
 };
 
-/** The id in a parameter, as text. Refuses what cannot be an id, before it can change a path. */
+/** The id in a parameter, as text. Refuses a value that is no id and could change the path. */
 export function idFrom(context: IExecuteSingleFunctions, parameter: keyof typeof IDS): string {
 	const { displayName, from } = IDS[parameter];
 	const value: unknown = context.getNodeParameter(parameter, '', { extractValue: true });
@@ -28,7 +28,7 @@ function isId(text: string): boolean {
 	return !/^\.{1,2}$/.test(text) && !/\p{Surrogate}/u.test(text) && !isAccident(text);
 }
 
-/** Puts the ids into a declared path such as `/tasks/{taskId}`, encoded. */
+/** Puts the encoded ids into a declared path such as `/tasks/{taskId}`. */
 export function fillPath(context: IExecutePaginationFunctions, request: RoutingRequest): void {
 	request.options.url = (request.options.url ?? '').replace(
 		/\{(taskId|botId)\}/g,

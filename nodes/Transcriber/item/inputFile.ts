@@ -13,26 +13,26 @@ import { refuse } from '../../shared/parameters/refuse';
 import type { RoutingRequest } from '../../shared/api/types';
 
 /**
- * n8n stores up to 512 MB in its database, but PostgreSQL's driver reads a file back as one text in
- * hexadecimal, and no text in Node.js has more than 2 ** 29 - 24 signs. Trying it costs n8n its
- * connection to the database, and with it every execution of the same process.
+ * n8n stores up to 512 MB in its database, but PostgreSQL's driver reads a file back as one
+ * hexadecimal string, and a Node.js string has at most 2 ** 29 - 24 characters. Trying a larger
+ * file breaks n8n's database connection, and with it every execution of the same process.
  */
 const MAX_FROM_DATABASE = (2 ** 29 - 24 - '\\x'.length) / 2;
 
-/** The item's file, and the field that it is in. */
+/** The item's file and its binary field. */
 interface Found {
 	property: string;
 	binary: IBinaryData;
 }
 
 /**
- * The recording that 'Input Data Field Name' names. While that is untouched, the only file of an
- * item is taken under whatever name: forms and mail nodes use names of their own.
+ * The recording that 'Input Data Field Name' names. If the user has not changed that field and the
+ * item has only one file, takes that file under any name: forms and mail nodes use other names.
  */
 export function recordingOf(context: IExecutePaginationFunctions): Found {
 	const displayName = 'Input Data Field Name';
 	const value: unknown = context.getNodeParameter('binaryPropertyName', 'data');
-	// An expression may give the file itself.
+	// An expression may return the file itself.
 	if (isFile(value)) return { property: value.fileName ?? displayName, binary: value };
 	const property = required(context, textIn(context, value, displayName), displayName);
 	const files = context.getInputData().binary ?? {};
@@ -48,12 +48,12 @@ export function recordingOf(context: IExecutePaginationFunctions): Found {
 	}
 }
 
-/** What tells a file from others: n8n's id of it, or else a hash of its content. */
+/** Identifies a file: by its id in n8n, or else by a hash of its content. */
 export function fileOf({ id, data }: IBinaryData): string {
 	return id ?? createHash('sha256').update(data).digest('hex');
 }
 
-/** n8n 1 has no `isBinaryValue`. */
+/** A replacement for `isBinaryValue`, which n8n 1 does not have. */
 function isFile(value: unknown): value is IBinaryData {
 	const { mimeType, data, id } = (value ?? {}) as Partial<IBinaryData>;
 	return typeof mimeType === 'string' && (typeof data === 'string' || typeof id === 'string');
@@ -81,7 +81,7 @@ function noFile(
 	);
 }
 
-/** n8n says text/plain of whatever it does not know, so there only the name of a file tells. */
+/** n8n gives unknown types as text/plain, so for text/plain only the file name counts. */
 function isNoRecording({ mimeType = '', fileName = '' }: IBinaryData): boolean {
 	if (!mimeType.startsWith('text/plain'))
 		return /^(text\/|image\/|application\/pdf)/.test(mimeType);
@@ -90,7 +90,7 @@ function isNoRecording({ mimeType = '', fileName = '' }: IBinaryData): boolean {
 
 /**
  * Turns the body fields into multipart/form-data with the item's file (service document, "Upload
- * parameters"). Refuses an item without a recording, an empty file and one over 8 GB.
+ * parameters"). Refuses an item without a recording, an empty file and a file over 8 GB.
  */
 export async function attachRecording(
 	context: IExecutePaginationFunctions,

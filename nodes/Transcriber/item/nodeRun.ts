@@ -5,9 +5,9 @@ import { isToolCall, runKeyOf } from '../../shared/n8nInternals/nodeRuns';
 
 /**
  * One run of the node over its items. n8n's declarative engine starts all items at once, does not
- * connect them, and reports only one failure. Here the items of a run wait for each other: nothing is
- * sent before all items are checked, and the failure that n8n reports names what the service has
- * accepted for the other items.
+ * connect them, and reports only one failure. This class makes the items wait for each other:
+ * nothing is sent before all items are checked. It also adds to the reported failure what the
+ * service has accepted for the other items.
  */
 export class NodeRun {
 	private static readonly current = new WeakMap<IExecuteData, NodeRun>();
@@ -31,13 +31,13 @@ export class NodeRun {
 
 	private namesAccepted = false;
 
-	/** Set when no delivery can wake an item of the run: then the run polls for all items. */
+	/** Set if no delivery can wake one of the items: then the run polls for all items. */
 	cannotSleep = false;
 
-	/** Set when the run suspends the execution: n8n runs the node again when it wakes. */
+	/** Set when the run suspends the execution. After waking, n8n runs the node again. */
 	isAsleep = false;
 
-	/** The run the item belongs to. An item that comes back (Retry On Fail) begins a new one. */
+	/** The run of the item. An item that comes a second time (Retry On Fail) starts a new run. */
 	static of(context: IExecutePaginationFunctions): NodeRun {
 		const key = runKeyOf(context);
 		let run = NodeRun.current.get(key);
@@ -49,9 +49,9 @@ export class NodeRun {
 	}
 
 	/**
-	 * Resolves to true when every item of the run has passed its check. Resolves to false when this
-	 * item is right but another one is not, and the node stops on errors: then nothing is sent, and
-	 * n8n shows the other item's error. Rejects when this item is wrong. Call it before awaiting
+	 * Resolves to true when every item of the run has passed its check. Resolves to false if this
+	 * item is valid, another item is not, and the node stops on errors: then nothing is sent, and n8n
+	 * shows the other item's error. Rejects if this item is invalid. Call it before awaiting
 	 * anything: the items of a run register in the same tick.
 	 */
 	async mayBeSent(context: IExecutePaginationFunctions, check: Promise<void>): Promise<boolean> {
@@ -83,16 +83,16 @@ export class NodeRun {
 	}
 
 	/**
-	 * Aborts when a failure stops the node. n8n drops the output of all other items then, so nobody has
-	 * to wait for them any longer. The reason is an {@link Abandoned}.
+	 * Aborts when a failure stops the node: n8n drops the output of all other items, so waiting for
+	 * them is pointless. The reason is an {@link Abandoned}.
 	 */
 	get stopped(): AbortSignal {
 		return this.stop.signal;
 	}
 
 	/**
-	 * Notes a failure. Where it stops the node, its description names what is accepted for the
-	 * other items, also what is accepted later.
+	 * Notes a failure. If the failure stops the node, its description names everything accepted for
+	 * the other items, even later.
 	 */
 	fail(itemIndex: number, error: NodeApiError | NodeOperationError, stopsNode: boolean): void {
 		this.failures.set(itemIndex, { error, own: error.description ?? undefined });
@@ -105,7 +105,7 @@ export class NodeRun {
 		return this.failures.size > 0;
 	}
 
-	/** The failed items and why, in words. */
+	/** The failed items with their error messages. */
 	refusals(): Record<number, string> {
 		return Object.fromEntries([...this.failures].map(([item, { error }]) => [item, error.message]));
 	}
@@ -118,7 +118,7 @@ export class NodeRun {
 		await meeting.everybodyIsThere;
 	}
 
-	/** Called when an item has its output or its failure: nobody waits for it any longer. */
+	/** Called when an item has its output or has failed: the other items stop waiting for it. */
 	leave(itemIndex: number): void {
 		this.gone.add(itemIndex);
 		for (const meeting of this.barriers.values()) this.arrive(meeting, itemIndex);
@@ -129,7 +129,7 @@ export class NodeRun {
 		if (meeting.present.size >= this.items.size) meeting.open();
 	}
 
-	/** The message of an item's failure names what was accepted for the item itself. */
+	/** Names only the other items, because an item's error message names what was accepted for it. */
 	private describeFailures(): void {
 		if (!this.namesAccepted) return;
 		for (const [failedItem, { error, own }] of this.failures) {
@@ -146,7 +146,7 @@ export class NodeRun {
 	}
 }
 
-/** The item is not waited for any longer: another one has failed, and the node stops on errors. */
+/** Ends the work on an item after another item has failed and stopped the node. */
 export class Abandoned extends Error {}
 
 class Barrier {
@@ -163,7 +163,7 @@ class Barrier {
 	}
 }
 
-/** How many items the node works on in this run. */
+/** How many items the node handles in this run. */
 export function itemCount(context: IExecutePaginationFunctions): number {
 	if (isToolCall(context) || context.getNode().executeOnce) return 1;
 	return context.getExecuteData().data.main?.[0]?.length ?? 1;

@@ -20,13 +20,13 @@ export interface Operation {
 	/** Run for every item before any item of the run is sent. */
 	prepare?: Step[];
 	/**
-	 * Names of what was submitted for the item before; undefined where nothing was. Such an item is not
-	 * prepared again: `takeUp` runs instead.
+	 * Names of what was submitted for the item before, or undefined. If defined, `takeUp` runs
+	 * instead of `prepare`.
 	 */
 	submittedBefore?: (context: IExecutePaginationFunctions) => string[] | undefined;
 	takeUp?: Step[];
 	policy?: Policy;
-	/** What is done with the request: {@link sendDeclared} where nothing is said. */
+	/** Sends the request. Default: {@link sendDeclared}. */
 	carryOut?: (
 		context: IExecutePaginationFunctions,
 		request: RoutingRequest,
@@ -36,9 +36,9 @@ export interface Operation {
 }
 
 /**
- * One item, from its parameters to its output: checked, sent, paired with its input, its failure
- * told with the item's number. It stands where n8n's declarative engine has its `pagination`,
- * the one hook that wraps the request; every operation goes through it.
+ * Handles one item from its parameters to its output: checks and sends it, pairs the output with
+ * the input, and adds the item number to an error. Every operation uses it as its `pagination`, the
+ * only hook of n8n's declarative engine that wraps the request.
  */
 export function perform(operation: Operation = {}) {
 	return async function (
@@ -77,8 +77,8 @@ async function performItem(
 		if (isTool(context)) return output;
 		run.leave(itemIndex);
 		await run.waitForAll('end', itemIndex);
-		// Retry On Fail would run a node that sleeps again if its output began with an error. The
-		// item fails when the execution wakes.
+		// If its output began with an error, Retry On Fail would run a suspended node again. The item
+		// fails when the execution wakes.
 		if (run.isAsleep) return [{ json: {}, pairedItem }];
 		return output;
 	} finally {
@@ -88,11 +88,11 @@ async function performItem(
 
 /** Whether a failure becomes an output instead of stopping the node. */
 export function goesOnAfterErrors(context: IExecutePaginationFunctions): boolean {
-	// n8n keeps the words of a thrown error from the model of an AI agent, so a tool outputs them.
+	// n8n hides the message of a thrown error from an AI agent's model, so a tool outputs it.
 	return isTool(context) || context.continueOnFail();
 }
 
-/** A failure as an output item, where {@link goesOnAfterErrors} says so. */
+/** A failure as an output item, used if {@link goesOnAfterErrors}. */
 export function failedItem(
 	context: IExecutePaginationFunctions,
 	error: unknown,
@@ -104,12 +104,12 @@ export function failedItem(
 	return { json: { error: message }, error: failure };
 }
 
-/** A credential that cannot be used is found before an item counts as sent. */
+/** Finds an unusable credential before an item counts as sent. */
 async function checkCredential(context: IExecutePaginationFunctions): Promise<void> {
 	await credentialOf(context);
 }
 
-/** Only the message reaches an item's output, so the essentials stand there. */
+/** Adds the essentials to the message, because only the message reaches an item's output. */
 function describe<T extends NodeApiError | NodeOperationError>(
 	failure: T,
 	itemIndex: number,

@@ -17,8 +17,8 @@ import { REPEATABLE, type Policy, type RoutingRequest } from '../../shared/api/t
 import { objectsIn, submissionsIn } from '../../shared/api/undocumented';
 
 /**
- * Sends the request an operation declared (its `routing.request`), paced and retried, and returns
- * the items its `postReceive` hooks made.
+ * Sends the request that an operation declares in `routing.request`, with rate limits and retries.
+ * Returns the items that its `postReceive` hooks made.
  */
 export async function sendDeclared(
 	context: IExecutePaginationFunctions,
@@ -27,13 +27,13 @@ export async function sendDeclared(
 ): Promise<INodeExecutionData[]> {
 	request.options.disableFollowRedirect = true;
 	request.options.ignoreHttpStatusErrors = true;
-	// n8n's HTTP client counts its timeout over the whole upload, so an upload has its own watch.
+	// The timeout of n8n's HTTP client covers the whole upload, so `upload` watches for idle time.
 	request.options.timeout = policy.upload ? TIMEOUTS.upload : TIMEOUTS.request;
 	const recordingBytes = policy.upload ? recordingIn(request.options.body)?.size : undefined;
 	const bounds = { policy, path: request.options.url ?? '', recordingBytes };
 	return await exchange(context, bounds, async ({ apiKey }) => {
 		noteSending(context, { apiKey, policy, method: request.options.method });
-		// A copy, because n8n writes the API key into the headers it is given.
+		// A copy, because n8n writes the API key into these headers.
 		const options = { ...request.options, headers: { ...request.options.headers } };
 		if (policy.upload) return await upload(context, options);
 		const answered = policy.repeatable
@@ -43,14 +43,14 @@ export async function sendDeclared(
 	});
 }
 
-/** What `onlyAnswers` has to know of the request that was answered. */
+/** What `onlyAnswers` has to know about the request. */
 interface Sending {
 	apiKey: string;
 	policy: Policy;
 	method?: string;
 }
 
-/** With what each item of a run is sent: to ask n8n for the key again is to ask its database. */
+/** How each item of a run is sent. Saves reading the key again, which queries n8n's database. */
 const sendings = new WeakMap<IExecuteData, Sending[]>();
 
 function noteSending(context: IExecuteSingleFunctions, sending: Sending): void {
@@ -59,7 +59,7 @@ function noteSending(context: IExecuteSingleFunctions, sending: Sending): void {
 	ofRun[context.getItemIndex()] = sending;
 }
 
-/** The same as {@link sendByOurselves}, but broken off when nothing moves any longer. */
+/** The same as {@link sendByOurselves}, but aborts an upload that stands still. */
 async function upload(
 	context: IExecutePaginationFunctions,
 	options: RoutingRequest['options'],
@@ -73,8 +73,8 @@ async function upload(
 }
 
 /**
- * The same as n8n's routing does with a request whose only hook is {@link onlyAnswers}, but it tells
- * whether n8n could read the credential. Where it could not, nothing was sent.
+ * Does the same as n8n's routing for a request whose only hook is {@link onlyAnswers}, but marks a
+ * failure to read the credential as unsent.
  */
 async function sendByOurselves(
 	context: IExecuteSingleFunctions,
@@ -100,8 +100,8 @@ async function sendByOurselves(
 }
 
 /**
- * The first `postReceive` hook of every operation: lets only answers of the service through. Where
- * the service answers with a list instead of an object, each element becomes an item.
+ * The first `postReceive` hook of every operation: throws unless the response is an answer of the
+ * service. If the service answers with a list instead of an object, each element becomes an item.
  */
 export async function onlyAnswers(
 	this: IExecuteSingleFunctions,
@@ -111,7 +111,7 @@ export async function onlyAnswers(
 	const sending = sendings.get(this.getExecuteData())?.[this.getItemIndex()];
 	const { apiKey = '', policy = REPEATABLE, method } = sending ?? {};
 	const onCompletion = this.getNodeParameter('onCompletion', 'returnTask') as string;
-	// The secret is for whoever receives the webhook, so it is of use only where one is sent.
+	// Only the receiver of a webhook needs the secret.
 	const isForWebhook = !['returnTask', 'poll'].includes(onCompletion);
 	const body = policy.takesAnyAnswer ? anyBodyOf(response) : bodyOf(response, method);
 	const answer = submits(policy) ? submissionsIn(body, policy.limit === 'meeting') : body;
@@ -120,7 +120,7 @@ export async function onlyAnswers(
 	return objectsIn(withoutSecrets(answer, masked, kept)).map((json) => ({ json }));
 }
 
-/** What is paid for: POST /transcribe, POST /transcribe-url, POST /meeting. */
+/** The requests that cost money: POST /transcribe, POST /transcribe-url, POST /meeting. */
 function submits({ limit }: Policy): boolean {
 	return limit === 'submit' || limit === 'meeting';
 }

@@ -23,8 +23,8 @@ import { refuse } from '../../shared/parameters/refuse';
 const LONGEST_SCHEDULE = 31 * 24 * 3600 * 1000;
 
 /**
- * When waiting that begins at `from` ends, both in ms since 1970. For a scheduled bot the time
- * counts from its start.
+ * When waiting that began at `from` times out, both in ms since 1970. For a scheduled bot,
+ * 'Timeout' counts from its start.
  */
 export function deadlineFor(
 	context: IExecutePaginationFunctions,
@@ -36,7 +36,7 @@ export function deadlineFor(
 	return counted + waitOptionsOf(context).timeout * 60_000;
 }
 
-/** Throws when a submission waits for balance and 'On Insufficient Balance' says to fail. */
+/** Throws if a submission waits for balance and 'On Insufficient Balance' is set to fail. */
 export function checkBalance(
 	context: IExecutePaginationFunctions,
 	state: IDataObject,
@@ -52,19 +52,19 @@ export function checkBalance(
 
 interface Waiting {
 	run: NodeRun;
-	/** When waiting ends, in ms since 1970, and the end of the message then; without it 'Timeout' counts from now. */
+	/** Deadline (ms since 1970) and the end of the timeout message. Default: 'Timeout' from now. */
 	bound?: { deadline: number; words: string };
-	/** The state in which the task is known to have ended: it is not looked at again. */
+	/** The final state of the task if it is known to have ended: no further status request. */
 	ended?: IDataObject;
-	/** The id comes from the user: what the service says against the first look is reported at once. */
+	/** The id comes from the user: a refusal of the first status request is reported at once. */
 	reportsRefusal?: boolean;
 }
 
 /**
  * Waits until the submitted or given task has ended and returns its result (see `transcript`), with
- * an exported document beside it if one was asked for. A task that fails, is cancelled or outlives
- * the timeout is an error that names it. Throws {@link Abandoned} as soon as another item of the run
- * has stopped the node.
+ * an exported document if the user wants one. If the task fails, is cancelled or times out, throws
+ * an error that names it. Throws {@link Abandoned} as soon as another item of the run has stopped
+ * the node.
  */
 export async function finishedTask(
 	context: IExecutePaginationFunctions,
@@ -133,9 +133,9 @@ function withoutMissing(ids: SubmissionIds): SubmissionIds {
 }
 
 /**
- * Fetches what a finished task has, with single attempts. The task is paid, so a failure is tried
- * again for a while, also where a single request would not be. Patience counts from the first failure:
- * many tasks of one run queue for the rate limit, and that is no answer of the service.
+ * Fetches the result of a finished task, one attempt at a time. The task is paid for, so even
+ * failures that are normally final are retried for a while. Patience counts from the first failure,
+ * because time in the queue for the rate limit says nothing about the service.
  */
 async function patiently<T>(
 	context: IExecutePaginationFunctions,
@@ -158,7 +158,7 @@ async function patiently<T>(
 			? delayBeforeRetry(retryAfterIn(failure), tries, left)
 			: undefined;
 		if (delay === undefined) {
-			// Other errors name the task and what to do.
+			// Other errors already name the task and what to do.
 			if (!(failure instanceof ServiceError)) throw failure;
 			failure.message = `Task ${taskId} has finished, but its result cannot be fetched: ${failure.message}`;
 			failure.description = `${failure.description ?? ''} The transcript is not lost. Fetch it with Transcript: Get Result.`;
@@ -172,7 +172,7 @@ function retryAfterIn(failure: unknown): Pick<Problem, 'retryAfter'> {
 	return failure instanceof ServiceError ? failure.problem : {};
 }
 
-/** Whether a failure may be over soon: a key in rotation, a result that is not there yet, a fault. */
+/** Whether a failure may be temporary: a key in rotation, a result not ready yet, a fault. */
 function mayPass(failure: unknown): boolean {
 	if (!(failure instanceof ServiceError)) return failure instanceof NotThereYet;
 	const { status, transport } = failure.problem;
@@ -180,7 +180,7 @@ function mayPass(failure: unknown): boolean {
 	return status === undefined || status >= 500 || [401, 404, 409, 425, 429].includes(status);
 }
 
-/** The recording's own name, where there is one: `interview.mp3` becomes `interview.srt`. */
+/** The file name of the recording, if known: `interview.mp3` becomes `interview.srt`. */
 function nameOfRecording(context: IExecutePaginationFunctions): string | undefined {
 	if (context.getNodeParameter('operation') !== 'transcribeFile') return undefined;
 	return recordingOf(context).binary.fileName?.replace(/\.[^.]+$/, '') || undefined;
@@ -204,7 +204,7 @@ function endedBadly(
 const FETCH_LATER =
 	'fetch it with Transcript: Wait Until Finished (a bot with Meeting: Wait Until Transcribed)';
 
-/** The time is up, or the service has refused every look for a while. */
+/** The error for a timeout, or if the service has refused every status request for a while. */
 function notEnded(
 	context: IExecutePaginationFunctions,
 	{ state, failure, isRefused }: Outlook,

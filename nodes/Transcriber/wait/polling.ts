@@ -11,51 +11,48 @@ import { remembered } from '../../shared/processState';
 
 /** Times of polling, in ms. */
 export const POLL = {
-	/** The longest time for one look, from its turn within the rate limits. */
+	/** The longest time for one look (status request), from its turn within the rate limits. */
 	look: 60_000,
-	/** How long 401 or 404 has to last until it counts: a key may be in rotation, a task not visible yet. */
+	/** How long 401 or 404 must last to count: a key may be in rotation, a task not visible yet. */
 	refused: 120_000,
-	/** The most of the time that is left which is kept for the last look. */
+	/** The last look comes at most this long before the deadline. */
 	lastLook: 2_000,
-	/** The most that Retry-After can delay the next look: it is about one answer, not about the task. */
+	/** The most that Retry-After can delay the next look: the header is not about the task. */
 	retryAfter: 300_000,
-	/** How often a pause is looked at again, because it gets shorter when other tasks end. */
+	/** How often a pause is recalculated, because it gets shorter when other tasks end. */
 	recheck: 5_000,
 };
 
 export interface Polling {
 	ids: SubmissionIds;
-	/** What is known of the task so far, e.g. the answer to its submit. */
+	/** What is known about the task so far, e.g. the answer to its submit. */
 	state: IDataObject;
-	/** Milliseconds between any two looks. */
+	/** Minimum time between two looks, in ms. */
 	pollInterval: number;
-	/** When polling ends, in ms since 1970, by the first state that is known. */
+	/** When polling ends, in ms since 1970, according to a state of the task. */
 	deadlineFor: (state: IDataObject) => number;
-	/**
-	 * The first look reports a refusal of the service, and what prevents a look at all: the id comes
-	 * from the user.
-	 */
+	/** The id comes from the user: a first look that is refused or impossible is reported at once. */
 	reportsRefusal?: boolean;
-	/** Called with each state, to stop polling by throwing. */
+	/** Called with each state. Throws to stop polling. */
 	check: (state: IDataObject) => void;
 }
 
-/** The last that is known of a task. Where it has not ended, the time is up or it is refused. */
+/** The last known state of a task. Without `hasEnded`, polling has timed out or is refused. */
 export interface Outlook {
 	state: IDataObject;
 	hasEnded?: boolean;
-	/** Of the last look, where that failed. */
+	/** Why the last look failed, if it did. */
 	failure?: Error;
-	/** The service has refused every look for so long that waiting makes no sense. */
+	/** The service has refused every look for so long that waiting is pointless. */
 	isRefused?: boolean;
 }
 
-/** How many tasks this process polls for each API key (its hash): they share 60 requests a minute. */
+/** How many tasks this process polls per API key (hashed): they share 60 requests a minute. */
 const polled = remembered<number>('polledTasks');
 
 /**
- * Looks at the task (or its bot, as long as that has no task) until it has ended or the deadline is
- * there. A look that fails means "not yet".
+ * Polls the task (or its bot, as long as the bot has no task) until the task has ended or the
+ * deadline is reached. A failed look means "not yet".
  */
 export async function untilEnded(
 	context: IExecutePaginationFunctions,
@@ -89,7 +86,7 @@ async function pollUntilEnded(
 	let refusedSince: number | undefined;
 	for (let isFirst = true; ; isFirst = false) {
 		check(latest.state);
-		// A task whose state is not known yet is looked at at once.
+		// If the status is still unknown, the first look comes at once.
 		if (lookedAt !== undefined || first.status !== undefined) {
 			const since = lookedAt ?? began;
 			const dueAt = () => {
@@ -97,7 +94,7 @@ async function pollUntilEnded(
 				const rest = Math.max(0, deadline - since);
 				const last = rest - Math.min(POLL.lastLook, rest / 2);
 				const delay = Math.min(delayBeforeLook(pollInterval, since - began, others), last);
-				// Only the first look may come before the interval is over: nothing was looked at before.
+				// Only the first look may come before the interval is over.
 				const asked = Math.max(delay, lookedAt === undefined ? 0 : pollInterval);
 				const wanted = Math.min(retryAfterOf(latest.failure), POLL.retryAfter, last);
 				return since + Math.max(asked, wanted);
@@ -107,7 +104,7 @@ async function pollUntilEnded(
 		if (Date.now() >= deadline) return latest;
 		lookedAt = Date.now();
 		const known = { ...idFields(ids), ...idFields(idsIn(latest.state)) };
-		// Whoever waits for an answer to the first look gets what retries can do.
+		// A first look that reports its refusal is retried; other looks are not.
 		const once = !(isFirst && reportsRefusal);
 		const seen = await look(context, known, { deadline, fromTurn: POLL.look, once }).catch(asError);
 		context.getExecutionCancelSignal()?.throwIfAborted();
@@ -120,7 +117,7 @@ async function pollUntilEnded(
 			if (isFirst) deadline = Math.max(deadline, deadlineFor(seen));
 			continue;
 		}
-		// That the time was up during the last look says nothing about the service.
+		// A deadline that passed during the last look says nothing about the service.
 		if (Date.now() >= deadline && isUnanswered(seen)) return latest;
 		latest.failure = seen;
 		if (isFirst && reportsRefusal && isRefusal(seen)) throw seen;
@@ -146,7 +143,7 @@ function retryAfterOf(failure?: Error): number {
 }
 
 /**
- * Whether a first look has shown that no look can succeed: any 4xx but "too many requests", an
+ * Whether the first look shows that no look can succeed: a 4xx other than "too many requests", an
  * address that is not the service's, or no usable credential.
  */
 function isRefusal(failure: Error): boolean {
@@ -157,15 +154,15 @@ function isRefusal(failure: Error): boolean {
 }
 
 /**
- * Milliseconds until the next look: the poll interval, but a tenth of the time waited so far, up to
- * a minute, because a task that takes long takes longer still (service document, "Typical processing
- * time"); and with many tasks at once so seldom that there is room left for other requests.
+ * Milliseconds until the next look. At least the poll interval, and a tenth of the time waited so
+ * far, up to a minute: a task that already takes long will take longer still (service document,
+ * "Typical processing time"). With many tasks, looks are rarer, to leave room for other requests.
  */
 function delayBeforeLook(pollInterval: number, waited: number, others: number): number {
 	return Math.max(pollInterval, Math.min(waited / 10, 60_000), others * 1500);
 }
 
-/** Waits until the time that `dueAt` says, which may change meanwhile, or until the deadline. */
+/** Waits until the time that `dueAt` returns, which may change meanwhile, or until the deadline. */
 async function pauseUntil(
 	dueAt: () => number,
 	deadline: number,

@@ -9,9 +9,9 @@ import {
 } from '../../shared/parameters/values';
 import { EXPORT_FORMATS, type ExportFormat } from '../../shared/api/result';
 
-/** 'Wait Options', read and complete. */
+/** 'Wait Options' with all defaults filled in. */
 export interface WaitOptions {
-	/** Between two looks, in seconds. */
+	/** Between two status requests, in seconds. */
 	pollInterval: number;
 	/** In minutes. */
 	timeout: number;
@@ -23,12 +23,12 @@ export interface WaitOptions {
 	onInsufficientBalance: 'keepWaiting' | 'fail';
 }
 
-/** Longer ones would overflow a timer of Node.js. */
+/** Longer intervals would overflow a timer of Node.js. */
 const LONGEST_POLL_INTERVAL_SECONDS = 24 * 3600;
 
 const LONGEST_TIMEOUT_MINUTES = 60 * 24 * 60;
 
-/** 'Wait Options' of the item. Refuses a value that makes no sense. */
+/** 'Wait Options' of the item. Refuses invalid values. */
 export function waitOptionsOf(
 	context: Pick<IExecuteSingleFunctions, 'getNode' | 'getNodeParameter'>,
 ): WaitOptions {
@@ -51,7 +51,7 @@ export function waitOptionsOf(
 	};
 }
 
-/** A wait option that makes no sense is refused before anything is submitted. */
+/** Refuses invalid wait options before anything is submitted. */
 export function checkWaitOptions(
 	context: Pick<IExecuteSingleFunctions, 'getNode' | 'getNodeParameter'>,
 ): void {

@@ -26,7 +26,7 @@ const ownOptions: INodeProperties[] = [
 		typeOptions: { minValue: 1, maxValue: 86400 },
 		description: 'Seconds between two status requests. The service advises 5 to 15.',
 		hint: 'In seconds',
-		// A suspended execution looks at nothing.
+		// A suspended execution does not poll.
 		displayOptions: { hide: { '/onCompletion': ['awaitWebhook'] } },
 	},
 	{
@@ -40,7 +40,7 @@ const ownOptions: INodeProperties[] = [
 	},
 ];
 
-/** 'Wait Options' of everything that waits for a transcript. */
+/** 'Wait Options' for all operations that wait for a transcript. */
 export const waitOptionsField: INodeProperties = {
 	displayName: 'Wait Options',
 	name: 'waitOptions',

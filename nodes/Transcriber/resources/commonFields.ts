@@ -1,7 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { updateDisplayOptions } from 'n8n-workflow';
 
-/** Shows fields for these operations of a resource only, so that no field has to say it itself. */
+/** Shows the fields only for these operations of a resource. */
 export function shownFor(
 	resource: string,
 	operation: string[],
@@ -10,7 +10,7 @@ export function shownFor(
 	return updateDisplayOptions({ show: { resource: [resource], operation } }, fields);
 }
 
-/** The task, by search or by id. */
+/** The 'Task' field: a task chosen by search or by id. */
 export const taskField: INodeProperties = {
 	displayName: 'Task',
 	name: 'taskId',
@@ -44,7 +44,7 @@ export const botField: INodeProperties = {
 	description: 'The meeting bot, as returned when it was sent',
 };
 
-/** What submitting costs, said where it is done. */
+/** A notice that submitting costs money, for the operations that submit. */
 export const chargeNotice: INodeProperties = {
 	displayName:
 		'Charged by the second from the prepaid balance at the service. If the balance is too low, the recording is stored there and waits for a top-up.',

@@ -4,7 +4,7 @@ import type { NodeRun } from '../../item/nodeRun';
 import { sendDeclared } from '../../item/sendDeclared';
 import { type Policy, type RoutingRequest } from '../../../shared/api/types';
 
-/** The items of one run that write the dictionary: when each has ended, and whether one failed. */
+/** The items of one run that write the dictionary: when each ends, and whether one failed. */
 interface Turns {
 	ended: Map<number, Promise<void>>;
 	hasFailed: boolean;
@@ -13,9 +13,9 @@ interface Turns {
 const turns = new WeakMap<NodeRun, Turns>();
 
 /**
- * Carries out the writes of a run in the order of its items, one after the other, because the order
- * decides what the dictionary holds in the end. n8n starts all items at once. After a failure that
- * stops the node, nothing more is sent.
+ * Carries out the writes of a run one after the other in item order, because the order decides the
+ * final dictionary, and n8n starts all items at once. After a failure that stops the node, nothing
+ * more is sent.
  */
 export async function inTurn(
 	context: IExecutePaginationFunctions,

@@ -103,7 +103,7 @@ export const dictionary: INodeProperties[] = [
 	...syncFields,
 ];
 
-/** A sheet with one term a row is what people have, and Sync is what they want then. */
+/** Points users who have a sheet with one term per row to Sync. */
 function perItemNotice(what: string): INodeProperties {
 	return {
 		displayName: `Each input item ${what}. For a list with one term per item, use Sync.`,
@@ -117,7 +117,7 @@ function addPreview(context: IExecutePaginationFunctions, request: RoutingReques
 	request.options.body = { task_id: idFrom(context, 'taskId'), terms: termsFrom(context) };
 }
 
-/** The refusal of a repeat whose first answer was lost is a success where no own term is left. */
+/** If the first answer was lost and the repeat is refused, an empty dictionary is a success. */
 async function clear(
 	context: IExecutePaginationFunctions,
 	request: RoutingRequest,

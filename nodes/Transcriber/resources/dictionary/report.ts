@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { DICTIONARY_LIMIT_CHARS, dictionaryChars } from '../../../shared/api/undocumented';
 
-/** Whether the terms in force are the team owner's. */
+/** Whether the dictionary is inherited from the team owner. */
 export function isInherited({ inherited_from_team_owner: inherited }: IDataObject): boolean {
 	return inherited === true;
 }
@@ -12,7 +12,7 @@ export function isSame(one: string[], other: string[]): boolean {
 	return one.length === other.length && one.every((term, index) => term === other[index]);
 }
 
-/** What the sync did, and how the dictionary is now (with 'Dry Run': would be). */
+/** What Sync did, and the resulting dictionary (with 'Dry Run': what it would be). */
 export function report(
 	old: string[],
 	wanted: string[],
@@ -22,7 +22,7 @@ export function report(
 	const [had, has] = [new Set(old), new Set(wanted)];
 	const kept = wanted.filter((term) => had.has(term));
 	const inherited = isInherited(before);
-	// The answer of PUT is not shown. Where it is the dictionary, its own figures are the better ones.
+	// The answer of PUT is undocumented. If it is the dictionary, its figures are more accurate.
 	const { terms: _all, effective_terms: _applied, ...figures } = answer;
 	return {
 		added: wanted.filter((term) => !had.has(term)),

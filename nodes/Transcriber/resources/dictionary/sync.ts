@@ -43,7 +43,7 @@ export const syncFields: INodeProperties[] = shownFor(
 		},
 		{
 			...termsField,
-			// Checked by the node itself, which can tell an empty cell from an empty sheet.
+			// The node checks this itself, to distinguish an empty cell from an empty sheet.
 			required: false,
 			placeholder: 'e.g. {{ $json.term }}',
 			hint: 'Drag a field here: it is read from every input item',
@@ -94,7 +94,7 @@ export const syncFields: INodeProperties[] = shownFor(
 	],
 );
 
-/** The one output is that of all items, so it is paired with all of them. */
+/** Pairs the single output item with all input items. */
 function forAllItems(performOne: ReturnType<typeof perform>): ReturnType<typeof perform> {
 	return async function (this: IExecutePaginationFunctions, request: RoutingRequest) {
 		const output = await performOne.call(this, request);
@@ -104,7 +104,7 @@ function forAllItems(performOne: ReturnType<typeof perform>): ReturnType<typeof 
 	};
 }
 
-/** What cannot be read is the error of its own item, before anything is read or written. */
+/** Reports unreadable terms for their own item, before the dictionary is read or written. */
 function checkOwnTerms(context: IExecutePaginationFunctions): void {
 	choicesOf(context);
 	termsOfItem(context, context.getItemIndex());
@@ -123,7 +123,7 @@ function choicesOf(context: IExecutePaginationFunctions) {
 	};
 }
 
-/** The first item does the work for all; the others have no output of their own. */
+/** The first item does the work for all items; the others have no output. */
 async function syncOnce(context: IExecutePaginationFunctions): Promise<INodeExecutionData[]> {
 	if (context.getItemIndex() > 0) return [];
 	const items = Array.from({ length: itemCount(context) }, (_, item) => item);
@@ -133,7 +133,7 @@ async function syncOnce(context: IExecutePaginationFunctions): Promise<INodeExec
 
 	const before = await call(context, { method: 'GET', url: '/dictionary' });
 	const old = distinct(termsIn(context, before));
-	// Who inherits has no own terms to remove: the owner's list stays in force.
+	// A user who inherits the team owner's terms has none to remove: the owner's terms stay in force.
 	const keepsInherited = isInherited(before) && given.length === 0;
 	const wanted = replaces && !keepsInherited ? given : distinct([...old, ...given]);
 	checkSize(context, wanted, before);
@@ -145,8 +145,8 @@ async function syncOnce(context: IExecutePaginationFunctions): Promise<INodeExec
 }
 
 /**
- * The terms of the dictionary. Where the answer has none, nothing may be written: terms that are not
- * seen would be lost.
+ * The terms of the dictionary. Throws if the answer has no list, because writing would then lose
+ * terms.
  */
 function termsIn(context: IExecutePaginationFunctions, { terms }: IDataObject): string[] {
 	if (Array.isArray(terms) && terms.every((term) => ['string', 'number'].includes(typeof term))) {
@@ -164,8 +164,8 @@ function replacement(terms: string[]) {
 }
 
 /**
- * Only what is missing is sent, so terms that others add at the same time stay. Who inherits has no
- * term of their own yet: the owner's terms go along, because they no longer apply once there is one.
+ * Sends only the missing terms, so that terms added by others at the same time stay. For a user who
+ * inherits, the owner's terms are sent too: they stop applying once the user has a term.
  */
 function addition(old: string[], wanted: string[], before: IDataObject) {
 	const had = new Set(isInherited(before) ? [] : old);
@@ -174,8 +174,8 @@ function addition(old: string[], wanted: string[], before: IDataObject) {
 
 /**
  * The terms of any item of the run, in their order. n8n gives an item only its own parameters, so
- * the expression is evaluated for the others. An item that cannot be read stops the whole sync: with
- * its terms left out, the dictionary would lose them.
+ * for other items the expression is evaluated. An unreadable item stops the whole sync, because
+ * without its terms the dictionary would lose them.
  */
 function termsOfItem(context: IExecutePaginationFunctions, item: number): string[] {
 	const raw = context.getNode().parameters.terms;

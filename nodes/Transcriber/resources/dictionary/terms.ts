@@ -80,9 +80,8 @@ export function termsFrom(context: IExecutePaginationFunctions): string[] {
 }
 
 /**
- * A list, the JSON of one (fields of an AI agent often hold that), or text with one term a line. An
- * empty cell of a sheet is no term, and a whole row is not one either: `[object Object]` would be
- * stored otherwise.
+ * Reads a list, a JSON list (common in fields of an AI agent), or text with one term per line.
+ * Skips empty cells of a sheet. Refuses a whole row, which would be stored as `[object Object]`.
  */
 export function readTerms(
 	context: IExecutePaginationFunctions,
@@ -101,7 +100,7 @@ export function readTerms(
 	);
 }
 
-/** A word of a list may be 'null', but a whole object that was made into text is none. */
+/** The word 'null' may be a term in a list, but an object converted to text is not. */
 function isTerm(value: unknown): boolean {
 	if (typeof value === 'string') return !value.includes('[object Object]');
 	return typeof value === 'boolean' || Number.isFinite(value);
@@ -112,7 +111,7 @@ function shown(value: unknown): string {
 	return text.slice(0, 80);
 }
 
-/** As the service does it: trimmed, without blanks and repeats, in the order given. */
+/** Terms as the service keeps them: trimmed, without empty ones and duplicates, in their order. */
 export function distinct(terms: string[]): string[] {
 	return [...new Set(terms.map((term) => term.trim()).filter(Boolean))];
 }

@@ -13,7 +13,7 @@ import { call } from '../../../shared/api/call';
 import { sendDeclared } from '../../item/sendDeclared';
 import { type Policy, type RoutingRequest } from '../../../shared/api/types';
 
-/** How long the question after the state may take, in ms. */
+/** How long the status request may take, in ms. */
 const LOOK_MS = 30_000;
 
 export const cancelMeeting: INodePropertyOptions = {
@@ -28,8 +28,8 @@ export const cancelMeeting: INodePropertyOptions = {
 };
 
 /**
- * A refusal may be the echo of an earlier attempt whose answer was lost, so the bot itself is asked
- * about: where it is cancelled, or is gone since that attempt, that is what was wanted.
+ * An earlier attempt whose answer was lost may cause a refusal. So after a refusal the status of
+ * the bot is requested: if the bot is cancelled, or gone after a repeat, that is a success.
  */
 async function cancelBot(
 	context: IExecutePaginationFunctions,
@@ -57,7 +57,7 @@ async function cancelBot(
 	throw failure;
 }
 
-/** The bot as the service has it now; undefined where that cannot be had. */
+/** The present state of the bot, 'unknown' if no such bot exists, or undefined on failure. */
 async function botAtService(
 	context: IExecutePaginationFunctions,
 	botId: string,

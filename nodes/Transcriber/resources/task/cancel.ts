@@ -24,8 +24,8 @@ export const cancelTask: INodePropertyOptions = {
 };
 
 /**
- * A refusal may be the echo of an earlier attempt whose answer was lost, so the task itself is asked
- * about: where it is cancelled, that is what was wanted.
+ * An earlier attempt whose answer was lost may cause a refusal. So after a refusal the status of
+ * the task is requested: if the task is cancelled, that is a success.
  */
 async function cancelOnce(
 	context: IExecutePaginationFunctions,

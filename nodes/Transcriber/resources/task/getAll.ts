@@ -71,9 +71,9 @@ export const getAllFields: INodeProperties[] = shownFor(
 );
 
 /**
- * One item per task. Reads page after page until there is an empty one: the largest page the service
- * gives is not shown, so a short page says nothing. Every page is asked for whole, because new tasks
- * push others onto it that have been read already; these come once.
+ * One item per task. Reads pages until one is empty: the service document does not show the largest
+ * page, so a short page is no sign of the end. Always requests full pages, because new tasks push
+ * known tasks onto later pages. Each task is output once.
  */
 async function allPages(
 	context: IExecutePaginationFunctions,
@@ -91,7 +91,7 @@ async function allPages(
 			const id = taskIdOf(task) ?? jsonOf(task);
 			if (!found.has(id)) found.set(id, task);
 		}
-		// One such page may hold tasks that new ones pushed there; two mean that no offset is heeded.
+		// One page without new tasks may be due to that push; two mean that the offset is ignored.
 		pagesWithoutNews = found.size === before ? pagesWithoutNews + 1 : 0;
 		offset += page.length;
 	}

@@ -59,8 +59,8 @@ function checkInclude(context: IExecutePaginationFunctions): void {
 }
 
 /**
- * Drops the parts that were not chosen. What the service adds beyond the documented four stays. An
- * answer without a result may come from a task that has not finished.
+ * Drops the parts that the user did not choose. Fields beyond the documented four stay. An answer
+ * without a result may come from an unfinished task.
  */
 async function onlyIncluded(
 	this: IExecuteSingleFunctions,

@@ -10,7 +10,9 @@ import { shownFor } from '../commonFields';
 import { refuse } from '../../../shared/parameters/refuse';
 import type { RoutingRequest } from '../../../shared/api/types';
 
-/** The operation exists, but its method, path and payload are not shown: so the user gives them. */
+/**
+ * The operation exists, but its method, path and payload are undocumented: the user enters them.
+ */
 export const regenerateSummary: INodePropertyOptions = {
 	name: 'Regenerate Summary (Advanced)',
 	value: 'regenerateSummary',
@@ -112,7 +114,7 @@ function asTheUserSays(context: IExecutePaginationFunctions, request: RoutingReq
 
 const METHODS = ['PATCH', 'POST', 'PUT'] as const;
 
-/** Asks the URL parser itself, because it also reads `%2e`, a backslash and a tab its own way. */
+/** Uses the URL parser, because it also interprets `%2e`, backslashes and tabs. */
 function staysBelowApi(path: string): boolean {
 	if (!/^\/[^/\\]/.test(path) || /(^|\/)\.\.?(\/|$)/.test(path)) return false;
 	return new URL(`http://service/api/v1${path}`).pathname.startsWith('/api/v1/');

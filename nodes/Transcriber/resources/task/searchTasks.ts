@@ -3,17 +3,17 @@ import type { IDataObject, ILoadOptionsFunctions, INodeListSearchResult } from '
 import { dateOf, taskIdOf, titleOf } from '../../../shared/api/undocumented';
 import { TaskList } from '../../../shared/api/taskList';
 
-/** One look at the list costs at most so many of the 60 requests a minute. */
+/** One search reads at most this many pages: each costs one of the 60 requests a minute. */
 const PAGES_AT_ONCE = 10;
 
-/** So many finds fill the list in the editor; it asks for more when the user scrolls. */
+/** This many matches fill the list in the editor; scrolling loads more. */
 const ENOUGH = 20;
 
 interface Listed {
 	id: string;
-	/** As the user reads it. */
+	/** As shown to the user. */
 	name: string;
-	/** In ms since 1970. Without it the service's own order stands. */
+	/** In ms since 1970. Without dates the order of the service is kept. */
 	date?: number;
 }
 
@@ -34,7 +34,7 @@ export async function searchTasks(
 	let isEnd = false;
 	for (let pages = 0; !isEnd && pages < PAGES_AT_ONCE; pages++) {
 		const page = await list.page(offset).catch((error: unknown) => {
-			// What was found is shown, should the time for the list end; scrolling goes on from there.
+			// If time runs out, the matches so far are shown. Scrolling continues from there.
 			if (![...seen.values()].some(matches)) throw error;
 			return undefined;
 		});
@@ -44,9 +44,9 @@ export async function searchTasks(
 			if (task && !seen.has(task.id)) seen.set(task.id, task);
 		}
 		offset += page.length;
-		// Also where a server does not heed the offset.
+		// Also ends if a server ignores the offset.
 		isEnd = seen.size === before;
-		// Where the oldest come first, the newest are on the last page.
+		// If the oldest tasks come first, the newest are on the last page.
 		const found = [...seen.values()].filter(matches).length;
 		if (found >= wanted && isNewestFirst([...seen.values()])) break;
 	}
@@ -79,7 +79,7 @@ function asListed(task: IDataObject, timeZone: string): Listed | undefined {
 	return { id, date, name: details ? `${title} (${details})` : title };
 }
 
-/** E.g. 2030-01-31 10:00, which is how Swedish writes it. */
+/** E.g. 2030-01-31 10:00, the format of the Swedish locale. */
 function day(time: number, timeZone: string): string {
 	return new Date(time).toLocaleString('sv-SE', {
 		timeZone,

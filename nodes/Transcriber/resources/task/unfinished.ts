@@ -18,13 +18,13 @@ import { call } from '../../../shared/api/call';
 import { sendDeclared } from '../../item/sendDeclared';
 import { type Policy, type RoutingRequest } from '../../../shared/api/types';
 
-/** How long the question after the state may take, in ms: it only makes a message clearer. */
+/** How long the status request may take, in ms. It only makes an error message clearer. */
 const LOOK_MS = 30_000;
 
 /**
- * Carries out what needs a finished task: its result, an export, a preview. How the service answers
- * for a task that has not finished is not shown, so after a refusal, or a success without content, the
- * task itself is asked about, once. Throws what `send` throws, in the words of {@link refuseUnfinished} where those fit better.
+ * Sends a request that needs a finished task: result, export, preview. The service document does
+ * not show the answer for an unfinished task. So after a refusal, or a success without content,
+ * {@link refuseUnfinished} requests the state of the task. Otherwise rethrows the failure.
  */
 export async function sendForFinished(
 	context: IExecutePaginationFunctions,
@@ -45,8 +45,8 @@ export async function sendForFinished(
 }
 
 /**
- * Throws where the service says that the task has not finished, or has ended badly; returns where
- * it has completed, or where its state cannot be had. A refusal keeps its status and its words.
+ * Throws if the task has not finished, has failed or was cancelled. Returns if the task has
+ * completed or its status cannot be read. `refusal` keeps its status and the service's message.
  */
 export async function refuseUnfinished(
 	context: IExecuteSingleFunctions,
@@ -62,7 +62,7 @@ export async function refuseUnfinished(
 	throw refusal;
 }
 
-/** The task as the service has it now; `{}` where that cannot be had. */
+/** The present state of the task; `{}` if it cannot be read. */
 export async function stateOf(
 	context: IExecuteSingleFunctions,
 	taskId: string,

@@ -7,8 +7,8 @@ import { collectionIn, textIn } from '../../../shared/parameters/values';
 import { isKeyOf } from '../../submit/submissionMemory';
 
 /**
- * 'Idempotency Key' as a header can hold it; undefined where there is none. Refuses one key for two
- * recordings: the service would answer with the task of the first, and never transcribe the second.
+ * 'Idempotency Key' in a form that fits a header; undefined if not set. Refuses one key for two
+ * recordings: the service would return the first task and never transcribe the second recording.
  */
 export function givenKey(
 	context: IExecutePaginationFunctions,
@@ -26,7 +26,9 @@ export function givenKey(
 	);
 }
 
-/** A header holds ASCII only. n8n's HTTP client drops the rest, and two keys would become one. */
+/**
+ * Hashes a non-ASCII key: n8n's HTTP client drops such characters, and two keys could become one.
+ */
 function asHeader(key: string): string {
 	if (/^[\x20-\x7e]+$/.test(key)) return key;
 	return `n8n-${createHash('sha256').update(key).digest('hex').slice(0, 40)}`;

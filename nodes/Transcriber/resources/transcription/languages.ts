@@ -1,8 +1,8 @@
 import type { INodePropertyOptions } from 'n8n-workflow';
 
 /**
- * ISO codes with names. The service document says 99 languages and lists none, so this is the
- * list of 99 that speech recognisers share; any other code can be given by expression.
+ * ISO codes with names. The service document says 99 languages but does not list them, so these are
+ * the 99 that speech recognisers share. An expression can give any other code.
  */
 const NAMES: Record<string, string> = {
 	af: 'Afrikaans',

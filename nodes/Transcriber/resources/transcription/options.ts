@@ -24,7 +24,9 @@ export const languageField: INodeProperties = {
 	options: languages,
 };
 
-/** The service document's "Upload parameters". What is not set is not sent, so its defaults hold. */
+/**
+ * "Upload parameters" of the service document. Unset options are not sent, so its defaults apply.
+ */
 export const optionsField: INodeProperties = {
 	displayName: 'Options',
 	name: 'options',
@@ -97,8 +99,8 @@ const SPEAKERS = { min: 1, max: 6, whole: true };
 const DOMAINS = ['legal', 'medical', 'tech'] as const;
 
 /**
- * Adds 'Language' and the options to the request. 'Custom Fields' are merged last: they are the way
- * to reach what the service document leaves out.
+ * Adds 'Language' and the options to the request. 'Custom Fields' are merged last: they can set
+ * fields that the service document does not show.
  */
 export function addOptions(context: IExecutePaginationFunctions, request: RoutingRequest): void {
 	const options = collectionIn(context, context.getNodeParameter('options', {}), 'Options');
@@ -118,7 +120,7 @@ export function addOptions(context: IExecutePaginationFunctions, request: Routin
 	);
 }
 
-/** What can be known to be wrong is refused here as in the parameters. Values that may be new pass. */
+/** Refuses known mistakes, as for the parameters. Values that may be new in the service pass. */
 function checkCustomFields(context: IExecutePaginationFunctions, custom: IDataObject): void {
 	const { num_speakers: speakers, [LINK_FIELD]: link } = custom;
 	numberIn(context, speakers, 'Custom Fields: num_speakers', SPEAKERS);

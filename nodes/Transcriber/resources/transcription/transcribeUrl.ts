@@ -71,8 +71,8 @@ function addLink(context: IExecutePaginationFunctions, request: RoutingRequest):
 }
 
 /**
- * A key of the user's is sent along, but the service document shows the header for POST /transcribe
- * only: so it does not make this request safe to repeat.
+ * Sends the user's key, but the service document shows the header only for POST /transcribe. So the
+ * key does not make this request safe to repeat.
  */
 function addIdempotencyKey(context: IExecutePaginationFunctions, request: RoutingRequest): void {
 	const key = givenKey(context, linkOf(context), 'links');

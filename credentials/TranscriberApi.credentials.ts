@@ -13,10 +13,10 @@ import { API_KEY_EXPRESSION, API_ROOT_EXPRESSION } from '../nodes/shared/api/bas
 const NOT_THE_SERVICE =
 	'Something other than the service answered at this address, for example a web page. Check the Base URL: it is the address of the service itself, without a path of your own.';
 
-/** n8n's types take rules of one kind only; n8n itself applies each to what it fits. */
+/** n8n's types allow rules of one kind only, but n8n applies both kinds. */
 const RULES: Array<IAuthenticateRuleResponseCode | IAuthenticateRuleResponseSuccessBody> = [
 	{
-		// n8n looks the key up in whatever was answered. Only a text has `trim`, and the account is an object.
+		// n8n looks up `key` in the answer. Only a text has `trim`, and the account is an object.
 		type: 'responseSuccessBody',
 		properties: { key: 'trim.name', value: 'trim', message: NOT_THE_SERVICE },
 	},

@@ -45,7 +45,7 @@ export class Transcriber implements INodeType {
 					{ name: 'Meeting', value: 'meeting' },
 					{ name: 'Transcript', value: 'task' },
 				],
-				// Holds for all operations: each brings its own `perform`, which n8n calls as `pagination`.
+				// For all operations: each has its own `perform`, which n8n calls as `pagination`.
 				routing: { send: { paginate: true }, output: { postReceive: [onlyAnswers] } },
 			},
 			...account,

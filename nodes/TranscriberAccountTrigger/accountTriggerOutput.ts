@@ -18,7 +18,7 @@ import {
 import { titleOf } from '../shared/api/undocumented';
 import { call } from '../shared/api/call';
 
-/** What the user has chosen, checked. */
+/** The trigger's parameters, checked. */
 export interface Wanted {
 	completed: boolean;
 	failed: boolean;
@@ -28,7 +28,7 @@ export interface Wanted {
 	property?: string;
 }
 
-/** Reads and checks the parameters. Throws a NodeOperationError that names the wrong one. */
+/** Reads and checks the parameters. Throws a NodeOperationError that names the invalid one. */
 export function wantedOf(context: IPollFunctions): Wanted {
 	const names = ['transcriptCompleted', 'transcriptFailed'] as const;
 	const chosen = choicesIn(context, context.getNodeParameter('events', []), 'Trigger On', names);
@@ -46,18 +46,18 @@ export function wantedOf(context: IPollFunctions): Wanted {
 	};
 }
 
-/** Whether this task starts the workflow. What is not completed has failed, be it cancelled. */
+/** Whether this task starts the workflow. Any status but `completed` counts as failed. */
 export function isWanted({ status }: IDataObject, { completed, failed }: Wanted): boolean {
 	return status === 'completed' ? completed : failed;
 }
 
-/** How many requests {@link outputOf} makes at most. */
+/** The most requests that {@link outputOf} makes for a task. */
 export function costOf({ status, error }: IDataObject, wanted: Wanted): number {
 	if (status !== 'completed') return error === undefined ? 1 : 0;
 	return Number(wanted.includeResult) + Number(wanted.exportFormat !== undefined);
 }
 
-/** What the workflow starts with: the task with its result, or with the reason of its failure. */
+/** The item that starts the workflow: the task with its result, or with the reason it failed. */
 export async function outputOf(
 	context: IPollFunctions,
 	task: IDataObject & { task_id: string },

@@ -5,14 +5,15 @@ import { ACCOUNT_MEMORY, hashesIn, type State } from './pollState';
 import { hashesOf, type Tasks } from './seenTasks';
 
 /**
- * The part of the list, from its beginning, of which every task is known: until the whole list is.
+ * The known part of the list: all tasks from the beginning of the list up to the edge. Used until
+ * the whole list is known.
  *
- * Where it ends is known by its last tasks (`edge`) and not by their place alone, because each task
- * that is added or deleted moves all behind it. Whatever stands before the edge and is not known,
- * was not there when this part was read: it is new.
+ * The last tasks of this part (`edge`) mark its end. Their place alone would not do, because every
+ * task that is added or deleted moves all tasks behind it. An unknown task before the edge was not
+ * there when this part was read, so it is new.
  */
 export class Frontier {
-	/** Whether its end has been seen in this poll, so that its place is right. */
+	/** Whether this poll has seen the edge, so that `state.frontier` is right. */
 	private isLocated = false;
 
 	private edge: Set<string>;
@@ -25,12 +26,12 @@ export class Frontier {
 		this.edge = new Set(hashesIn(state.edge));
 	}
 
-	/** The place of the last task of the edge in a page; -1 where there is none. */
+	/** The index of the last task of the edge in a page; -1 if the page has none. */
 	lastIn(page: IDataObject[]): number {
 		return hashesOf(page).reduce((last, hash, index) => (this.edge.has(hash) ? index : last), -1);
 	}
 
-	/** What to think of the unknown tasks of a page, by their place in it: see `Tasks.take`. */
+	/** Whether the unknown tasks of a page are new, by their index in it: see `Tasks.take`. */
 	judge(page: IDataObject[], offset: number): (index: number) => true | undefined {
 		if (this.state.complete) return () => true;
 		const last = this.lastIn(page);
@@ -40,10 +41,10 @@ export class Frontier {
 	}
 
 	/**
-	 * Reads on behind the edge. What stands there was there before; but what stands behind the end of
-	 * the list as it was at activation (`tail`) is new. Returns whether there may be more.
+	 * Reads on behind the edge. The tasks there are old, except those behind the end of the list at
+	 * activation (`tail`), which are new. Returns whether there may be more to read.
 	 *
-	 * @param overlap How many of the tasks that are known are read again, to see that none was missed.
+	 * @param overlap How many known tasks to read again, so that none is missed.
 	 */
 	async goOn(overlap: number): Promise<boolean> {
 		const { state } = this;
@@ -54,7 +55,7 @@ export class Frontier {
 		return this.takeAsOld(found);
 	}
 
-	/** The same with tasks that follow those that are known. */
+	/** Takes in tasks that follow the edge, as {@link goOn} does. */
 	takeAsOld(page: IDataObject[]): boolean {
 		const { state } = this;
 		const tail = new Set(hashesIn(state.tail));
@@ -70,21 +71,21 @@ export class Frontier {
 		return false;
 	}
 
-	/** The part ends at this place, with these tasks. */
+	/** Sets the end of the known part: its place, and its last tasks. */
 	reachesTo(place: number, hashes: string[]): void {
 		const edge = hashes.slice(-ACCOUNT_MEMORY.tail);
 		this.edge = new Set(edge);
 		Object.assign(this.state, { frontier: place, edge: edge.join('') });
 	}
 
-	/** The whole list is known. */
+	/** Notes that the whole list is known, and where it ends. */
 	isWhole(end: number): void {
 		Object.assign(this.state, { complete: true, end, tail: '', edge: '', sweep: 0 });
 	}
 
 	/**
-	 * Looks for the edge, and returns the tasks behind it in its page; none at the end of the list.
-	 * Corrects its place. Undefined where it is not found with the requests that are left.
+	 * Searches for the edge and corrects its place. Returns the tasks behind it in its page; none at
+	 * the end of the list. Undefined if the remaining requests do not suffice to find it.
 	 */
 	private async find(overlap: number): Promise<IDataObject[] | undefined> {
 		const { state, reader } = this;
@@ -108,7 +109,7 @@ export class Frontier {
 			if (isBehind) high = offset;
 			else low = offset + page.length;
 			if (low >= high) {
-				// All of the edge is gone. What is known ends here.
+				// All tasks of the edge are gone: the known part ends here.
 				this.reachesTo(low, []);
 				return offset === low ? page : await reader.page(low);
 			}

@@ -5,10 +5,10 @@ import { taskIdOf } from '../shared/api/undocumented';
 import { refuse } from '../shared/parameters/refuse';
 import { call } from '../shared/api/call';
 
-/** A page that is cut to fewer tasks than were asked for has at least so many. */
+/** The service may return fewer tasks than requested, but a full page has at least this many. */
 export const SMALLEST_PAGE = 10;
 
-/** So many tasks that are known are read again, fewer than a page, to see what stands behind them. */
+/** How many known tasks to read again, to find the tasks behind them: fewer than a page. */
 export const OVERLAP = SMALLEST_PAGE / 2;
 
 /** Reads the tasks of the account with a limited number of requests, until a deadline. */
@@ -19,7 +19,7 @@ export class Reader {
 		private readonly caller: IPollFunctions,
 		/** The page size that the service accepted last time. */
 		size: number,
-		/** How many requests are left, but for those that find out the page size. */
+		/** How many requests are left. Those that find out the page size do not count. */
 		private left: number,
 		/** In ms since 1970. */
 		public deadline: number,
@@ -30,7 +30,7 @@ export class Reader {
 	/** How many requests have been made. */
 	made = 0;
 
-	/** The first page, as one text. */
+	/** The ids of the first page, as one string. */
 	private first = '';
 
 	/** How many tasks are asked for at a time. */
@@ -38,14 +38,14 @@ export class Reader {
 		return this.all.size;
 	}
 
-	/** Whether there is time, and so many requests are left. */
+	/** Whether this many requests are left, and the deadline has not passed. */
 	has(requests: number): boolean {
 		return this.left >= requests && Date.now() < this.deadline;
 	}
 
 	/**
-	 * The tasks from `offset` on, at most a page; those in one state where that is given. A place
-	 * behind the first page that the service refuses is behind the end of the list.
+	 * Reads up to one page of tasks from `offset` on, with `status` only those in that state. If the
+	 * service refuses an `offset` other than 0, it is behind the end of the list.
 	 */
 	async page(offset: number, status?: string): Promise<IDataObject[]> {
 		this.left -= 1;
@@ -57,12 +57,12 @@ export class Reader {
 		return page;
 	}
 
-	/** Whether a page further on is the first one again: the list heeds no `offset`, or ends. */
+	/** Whether a later page equals the first: the service ignores `offset`, or the list has ended. */
 	isFirstAgain(page: IDataObject[], offset: number): boolean {
 		return offset > 0 && this.isFirst(page);
 	}
 
-	/** Whether a page holds the same tasks as the first one. */
+	/** Whether a page has the same tasks as the first one. */
 	isFirst(page: IDataObject[]): boolean {
 		return page.length > 0 && textOf(page) === this.first;
 	}
@@ -77,8 +77,8 @@ export class Reader {
 	}
 
 	/**
-	 * Where the list ends, from a place before its end: in steps twice as long each time, then by
-	 * halves: some 20 requests at most. Undefined where they do not suffice.
+	 * Finds the end of the list, starting before it: with steps that double each time, then by binary
+	 * search, some 20 requests at most. Undefined if time or requests run out.
 	 */
 	async end(from: number): Promise<number | undefined> {
 		let low = from;
@@ -93,7 +93,7 @@ export class Reader {
 		return low;
 	}
 
-	/** The list is empty, and yet the service has tasks. */
+	/** The error for an empty list of a service that has finished tasks. */
 	contradiction() {
 		return refuse(
 			this.caller,
@@ -102,7 +102,7 @@ export class Reader {
 		);
 	}
 
-	/** The list has no end, as far as can be seen in the time there is. */
+	/** The error for a list whose end was not found in time. */
 	endless() {
 		return refuse(
 			this.caller,
@@ -112,14 +112,14 @@ export class Reader {
 	}
 }
 
-/** The service does not want the request as it is: to repeat it is of no use. */
+/** Whether the service refuses the request for good, so that repeating it is useless. */
 export function isRefused(error: unknown): boolean {
 	if (!(error instanceof ServiceError)) return false;
 	const { status = 0 } = error.problem;
 	return status >= 400 && status < 500 && ![401, 403, 408, 429].includes(status);
 }
 
-/** The answer; undefined where the service refuses for good. Any other failure is thrown. */
+/** The answer; undefined if the service refuses for good. Throws any other failure. */
 export async function unlessRefused<T>(request: Promise<T>): Promise<T | undefined> {
 	return await request.catch((error: unknown) => {
 		if (!isRefused(error)) throw error;

@@ -8,44 +8,46 @@ import { ACCOUNT_MEMORY, type State } from './pollState';
 import { hashesOf, Tasks } from './seenTasks';
 import { Tail } from './tail';
 
-/** How many requests of a poll go where. */
+/** How many requests of a poll serve which purpose. */
 const PAGES = {
-	/** At the first poll: what is kept for finding the end of a long list. */
+	/** Reserved at the first poll, for finding the end of a long list. */
 	forTheEnd: 26,
-	/** Of the tasks in one state. */
+	/** Pages of the tasks in one state. */
 	ofOneStatus: 2,
-	/** Tasks asked for one by one: those that may well have ended, and others. */
+	/** Single tasks: those that have probably ended, and others. */
 	endedTasks: 5,
 	otherTasks: 3,
-	/** At the first poll, at each end of a list that tells of no task whether it has ended. */
+	/** Single tasks at the first poll, at each end of a list that does not say which have ended. */
 	unsureTasks: 8,
 };
 
-/** A task that the service refuses so often is gone. */
+/** A task that the service has refused this often is gone. */
 const REFUSALS = 5;
 
-/** With so many tasks to start the workflow with, requests go to their results and not to a search. */
+/** With this many tasks to output, the remaining requests fetch results and search for no more. */
 const BUSY = 10;
 
-/** How long one task may take to answer, in ms, so that it does not use the time of all. */
+/** Time limit for one task, in ms, so that no task uses up the time of the others. */
 export const ONE_TASK_MS = 10_000;
 
-/** After so long a list that is empty at activation is asked for again, in ms. */
+/** How long to wait before reading a list again that is empty at activation, in ms. */
 export const EMPTY_LIST_MS = 1_000;
 
 /**
- * One look at the tasks of the account, which finds those that have ended since the last one.
+ * The part of a poll that reads the task list and finds the tasks that have ended since the last
+ * poll.
  *
- * The service document shows neither the order of the list nor the largest page nor a date. So this
- * relies only on the order being some order: a task keeps its place among the others. At activation
- * the list is read from its beginning, over several polls if it is long: see {@link Frontier}. Once
- * the whole list is read (`complete`), every unknown task is new. Until then, the tasks at the end of
- * the list that were read (`tail`) do the same for lists that grow there. An unknown task that has
- * ended and stands in between may have ended before activation, so it starts nothing.
+ * The service document shows neither the order of the list, nor the largest page, nor a date. So
+ * this class relies on one thing: tasks keep their order. From activation on it reads the list from
+ * the beginning, over several polls if it is long: see {@link Frontier}. Once the whole list is
+ * read (`complete`), every unknown task is new. Until then, unknown tasks behind the end of the
+ * list at activation (`tail`) are new, for lists that grow there. An unknown ended task between the
+ * two parts may have ended before activation, so it starts nothing.
  *
- * Every look reads the beginning and the end of the list, where new tasks are in most orders; the
- * tasks that are pending or processing, so that one that ends later is known wherever it stands; and
- * some pages of the rest in turn, so that in any order a task is found after a number of polls.
+ * Every poll reads the beginning and the end of the list, where most orders have new tasks; the
+ * tasks that are pending or processing, so that each is known before it ends, wherever it stands;
+ * and some further pages in turn, so that after a number of polls every task is found, in any
+ * order.
  */
 export class Look {
 	readonly tasks: Tasks;
@@ -56,10 +58,10 @@ export class Look {
 
 	private readonly tail: Tail;
 
-	/** Hashes of what stands at the beginning of the list. */
+	/** Hashes of the tasks at the beginning of the list. */
 	private readonly head: string[] = [];
 
-	/** Where the list is slow, the beginning takes half of the time at most. In ms since 1970. */
+	/** Until when a slow list may be read from its beginning, in ms since 1970: half of the time. */
 	private readonly halfTime: number;
 
 	constructor(
@@ -72,7 +74,7 @@ export class Look {
 		this.tail = new Tail(state, reader, this.tasks);
 	}
 
-	/** Whether the service lists nothing at all. */
+	/** Whether the list has no tasks. */
 	get isEmpty(): boolean {
 		return this.firstPage.length === 0;
 	}
@@ -85,14 +87,14 @@ export class Look {
 	}
 
 	/**
-	 * Reads the first page. Where that fails, there is nothing to go on with. `mustBeSure` where much
-	 * follows from a list without any task.
+	 * Reads the first page, and throws if that fails. `mustBeSure` reads an empty list again before
+	 * believing it.
 	 */
 	async begin(mustBeSure: boolean): Promise<void> {
 		const { reader } = this;
 		this.firstPage = await reader.page(0);
 		if (!mustBeSure || !this.isEmpty) return;
-		// What is missing in one bad moment would count as new later.
+		// Tasks that are missing only for a moment would count as new later.
 		await sleep(EMPTY_LIST_MS);
 		this.firstPage = await reader.page(0);
 		if (this.isEmpty && (await unlessRefused(reader.page(0, 'completed')))?.length) {
@@ -101,10 +103,9 @@ export class Look {
 	}
 
 	/**
-	 * Reads the rest. What fails here is read by a later poll, and `warn` hears of it. The end of the
-	 * list at activation is an exception: what stands behind it later is new, so without it nothing
-	 * could be told from what was there before. That it cannot be found is thrown; `latest` (in ms
-	 * since 1970) is the time for finding it.
+	 * Reads the rest. Reports failures to `warn`, and leaves those parts to a later poll. Only at
+	 * activation, throws if it cannot find the end of the list by `latest` (in ms since 1970):
+	 * without it, new tasks could not be told from old ones.
 	 */
 	async goOn(latest: number, warn: (error: unknown) => void): Promise<void> {
 		const { state, reader } = this;
@@ -129,7 +130,7 @@ export class Look {
 	result(): State {
 		const { state, reader, frontier } = this;
 		if (this.tasks.isFull && !this.isEmpty) {
-			// Keeps what stands at the ends of the list, and reads what lies between them again.
+			// Keeps the tasks at both ends of the list, and reads the tasks between them again.
 			const { head, tail } = this;
 			this.tasks.forget(new Set([...head, ...tail.hashes]));
 			frontier.reachesTo(head.length, head);
@@ -138,7 +139,7 @@ export class Look {
 		return { ...state, ...this.tasks.result(), size: reader.size, turn: state.turn + 1 };
 	}
 
-	/** At activation: as far as possible, with enough requests left to find the end. */
+	/** At activation: reads as far as possible, but leaves enough requests to find the end. */
 	private async readFromBeginning(): Promise<void> {
 		const { state, reader, frontier } = this;
 		const isInTime = () => Date.now() <= this.halfTime && reader.has(1 + PAGES.forTheEnd);
@@ -149,7 +150,7 @@ export class Look {
 		}
 	}
 
-	/** From the beginning on until a page holds nothing new, or what is known from there on ends. */
+	/** Reads from the beginning until a page has no unknown task, or until the edge. */
 	private async readHead(): Promise<void> {
 		const { state, reader, frontier } = this;
 		for (let offset = 0; ;) {
@@ -166,7 +167,7 @@ export class Look {
 		}
 	}
 
-	/** The tasks in progress, wherever in the list they stand. */
+	/** Reads the tasks in progress, wherever in the list they stand. */
 	private async readOpen(): Promise<void> {
 		const { state, reader } = this;
 		for (const status of ['processing', 'pending']) {
@@ -183,14 +184,14 @@ export class Look {
 		}
 	}
 
-	/** Whether a page of the tasks in one state shows that the list does not heed `status`. */
+	/** Whether a page of the tasks in one state shows that the service ignores `status`. */
 	private isUnfiltered(page: IDataObject[]): boolean {
 		if (page.some(({ status }) => hasEnded(status))) return true;
 		const tells = page.every(({ status }) => isInProgress(status));
 		return !tells && this.reader.isFirst(page);
 	}
 
-	/** The tasks that were open and that no list showed so: they have ended, or stand elsewhere. */
+	/** Asks for open tasks that no list showed in progress: they have ended, or were not listed. */
 	private async askForMissing(): Promise<void> {
 		const { state } = this;
 		const { ended, others } = this.tasks.missing(state.filters);
@@ -199,7 +200,7 @@ export class Look {
 		await this.ask(asked.map(({ id }) => id));
 	}
 
-	/** GET /tasks/{id} of each. Whatever is wrong with one task, the others have their turn. */
+	/** GET /tasks/{id} for each id. A failure of one task does not stop the others. */
 	private async ask(ids: string[]): Promise<void> {
 		const { reader, tasks } = this;
 		for (const id of ids) {
@@ -213,7 +214,7 @@ export class Look {
 		}
 	}
 
-	/** One page that nothing else reads. Returns whether there is another one to read now. */
+	/** Reads one page that the other steps do not. Returns whether there is another one to read. */
 	private async readNext(): Promise<boolean> {
 		const { state, reader, frontier } = this;
 		const isCensus = !state.complete && state.frontier < ACCOUNT_MEMORY.census;

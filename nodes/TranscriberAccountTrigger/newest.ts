@@ -6,10 +6,10 @@ import { isWanted, outputOf, type Wanted } from './accountTriggerOutput';
 import type { Reader } from './listReader';
 import { ONE_TASK_MS } from './look';
 
-/** Of a list that does not tell whether a task has ended, so many tasks are asked for in all. */
+/** The most single tasks to ask for, if the list does not say whether they have ended. */
 const MOST_ASKED = 8;
 
-/** "Execute step" in the editor: what there is to build the workflow with. Changes nothing. */
+/** "Execute step" in the editor: outputs the newest finished task, and changes nothing. */
 export async function newest(
 	context: IPollFunctions,
 	reader: Reader,
@@ -22,7 +22,7 @@ export async function newest(
 	const seen = new Map<string, IDataObject>();
 	let found: IDataObject | undefined;
 	let asked = 0;
-	// From the end of the list back, or from its beginning on.
+	// Backwards from the end of an oldest-first list, otherwise forwards from the beginning.
 	for (let page = first, place = end ?? 0; ;) {
 		if (end !== undefined) place = Math.max(0, place - first.length);
 		page = place > 0 ? await reader.page(place) : first;
@@ -31,7 +31,7 @@ export async function newest(
 			const id = taskIdOf(task);
 			if (id !== undefined && !seen.has(id)) seen.set(id, { ...task, task_id: id });
 		}
-		// Without dates, the first of the list counts as the newest.
+		// Without dates, the first task of the list counts as the newest.
 		const inTurn = [...seen.values()].sort(
 			(one, other) => (dateOf(other) ?? 0) - (dateOf(one) ?? 0),
 		);

@@ -9,27 +9,28 @@ import type { Tasks } from './seenTasks';
 import { newest } from './newest';
 
 export const ACCOUNT_POLL = {
-	/** When a poll ends, in ms: before n8n starts the next one a minute later. */
+	/** How long a poll may take, in ms: n8n may start the next one a minute later. */
 	maxMs: 50_000,
-	/** The first one, while the editor waits for the activation. */
+	/** The same for the first poll, while the editor waits for the activation. */
 	firstMaxMs: 20_000,
-	/** Requests for lists a poll, of the 60 a minute that all share. */
+	/** List requests in a poll, out of the 60 a minute that all users of the API key share. */
 	requests: 12,
 	firstRequests: 45,
-	/** All requests of a poll, those for single tasks and results included. The rest comes with the next. */
+	/** All requests in a poll, with single tasks and results. The next poll fetches the rest. */
 	inAll: 25,
-	/** So often the service may refuse a result before the task starts the workflow without it. */
+	/** After this many refusals of its result, the task starts the workflow without the result. */
 	refusals: 5,
-	/** The same where it fails in a way that may pass: half an hour of polls every minute. */
+	/** The same for failures that may pass: half an hour with a poll every minute. */
 	failures: 30,
 };
 
 /**
- * The tasks that have ended since the last poll, each with its result; null where there are none.
- * The first poll after activation finds out what is there, and starts nothing with it.
+ * The tasks that have ended since the last poll, each with its result; null if there are none. The
+ * first poll after activation only records the existing tasks, and outputs none.
  *
- * n8n saves the state and starts the execution at the same moment, but not in one transaction: only
- * if the power goes in the milliseconds between may a task start the workflow twice or not at all.
+ * n8n saves the state and starts the execution at the same moment, but not in one transaction. Only
+ * a crash in the milliseconds between the two can start the workflow twice for a task, or not at
+ * all.
  */
 export async function poll(context: IPollFunctions): Promise<INodeExecutionData[][] | null> {
 	const wanted = wantedOf(context);
@@ -51,7 +52,7 @@ export async function poll(context: IPollFunctions): Promise<INodeExecutionData[
 				found = await lookAt(context, await store.fresh(), false);
 			}
 		} catch (error) {
-			// Others use the requests of this minute: nothing is wrong, and nothing is lost.
+			// The rate limit of this minute is used up. The next poll continues, and nothing is lost.
 			if (saved && isNoTurn(error)) return null;
 			throw errorOf(context, error);
 		}
@@ -60,7 +61,7 @@ export async function poll(context: IPollFunctions): Promise<INodeExecutionData[
 		const items = await outputs(context, look.tasks, wanted, bounds);
 		if (!store.isCurrent()) return null;
 		const result = look.result();
-		// With all of the list known, an empty one needs no decision: what comes later is new.
+		// An empty list does not show whose key this is: no matter if the whole list is known.
 		const isDecided = !look.isEmpty || result.complete;
 		store.save(isDecided ? { ...result, account } : result);
 		return items.length > 0 ? [items] : null;
@@ -72,7 +73,7 @@ interface Found {
 	reader: Reader;
 }
 
-/** Reads the lists. With a fresh state nothing that it finds starts the workflow. */
+/** Reads the lists. With a fresh state, no task that is already there starts the workflow. */
 async function lookAt(context: IPollFunctions, state: State, hasNewKey: boolean): Promise<Found> {
 	const isFirst = state.turn === 0;
 	const [maxMs, requests] = isFirst
@@ -82,7 +83,7 @@ async function lookAt(context: IPollFunctions, state: State, hasNewKey: boolean)
 	const look = new Look(state, reader);
 	await look.begin(isFirst || hasNewKey);
 	await look.goOn(Date.now() + ACCOUNT_POLL.maxMs, (error) => {
-		// Without all that the first poll can know, a later one could not tell what is new.
+		// If the first poll misses tasks, later polls would take them for new.
 		if (isFirst) throw error;
 		context.logger.warn(`The tasks could not be read to the end: ${wordsOf(error)}`);
 	});
@@ -90,29 +91,30 @@ async function lookAt(context: IPollFunctions, state: State, hasNewKey: boolean)
 }
 
 /**
- * Whether a new key is the key of another account: then what had ended there before must start
- * nothing. After a rotation the service shows tasks that are known. Where none was known there is
- * nothing to tell by, and many old tasks are likelier than a first one. An empty list tells nothing.
+ * Whether a new API key belongs to another account, whose old tasks must not start the workflow.
+ * After a rotation the service still shows known tasks. If no task was known, assumes another
+ * account, because many old tasks are more likely than a first new one. An empty list proves
+ * nothing.
  */
 function isOtherAccount({ tasks, isEmpty }: Look): boolean {
 	return !tasks.hasMetKnown && !isEmpty;
 }
 
-/** Service document, "Limits": as many tasks in progress, and so many submits a minute. */
+/** Service document, "Limits": the most tasks in progress, and the most submits a minute. */
 const IN_PROGRESS = 20;
 const SUBMITS_A_MINUTE = 10;
 
 /**
- * Whether the tasks of the account have been replaced under the same key: all that were known are
- * gone, and more have ended than can have since the last poll. Fewer may well have: the service may
- * have deleted the old ones.
+ * Whether the tasks of the account were replaced under the same key: all known tasks are gone, and
+ * more have ended than is possible since the last poll. If fewer have ended, the service may simply
+ * have deleted the old tasks.
  */
 function isReplaced({ tasks, hasReadAll }: Look, { at }: State): boolean {
 	const possible = IN_PROGRESS + (SUBMITS_A_MINUTE * (Date.now() - at)) / 60_000;
 	return tasks.hasLostAll && hasReadAll && tasks.news.size > possible;
 }
 
-/** What starts the workflow now. A task whose result cannot be had now comes with a later poll. */
+/** The items that start the workflow now. A later poll tries the tasks without a result again. */
 async function outputs(
 	context: IPollFunctions,
 	tasks: Tasks,
@@ -135,9 +137,9 @@ async function outputs(
 			tasks.finish(id);
 		} catch (error) {
 			context.logger.warn(`Task ${id} has ended, but cannot be fetched: ${wordsOf(error)}`);
-			// The request was never sent: that says nothing of this task.
+			// The request was never sent, so this does not count as a failure of the task.
 			if (isNoTurn(error)) return items;
-			// An answer without a result is no ServiceError.
+			// An answer without a result throws another error than ServiceError.
 			const isForGood = isRefused(error) || !(error instanceof ServiceError);
 			const kind = isForGood ? 'refusals' : 'failures';
 			if (tasks.count(kind, id) < ACCOUNT_POLL[kind]) continue;
@@ -148,7 +150,7 @@ async function outputs(
 	return items;
 }
 
-/** Others use the requests of this minute. */
+/** Whether the request was not sent because the rate limit of this minute is used up. */
 function isNoTurn(error: unknown): boolean {
 	return error instanceof ServiceError && error.problem.transport === 'noTurn';
 }

@@ -6,38 +6,38 @@ import { credentialOf } from '../shared/api/credential';
 import { remembered } from '../shared/processState';
 
 export const ACCOUNT_MEMORY = {
-	/** The most tasks that are remembered as done with. Eight characters each: 80 kB. */
+	/** The most finished tasks that are remembered, eight characters each: 80 kB. */
 	done: 10_000,
-	/** The most tasks of an account that are counted as "there before". The rest is for new ones. */
+	/** The most tasks that are recorded as existing before activation. The rest is for new tasks. */
 	census: 8_000,
-	/** The most tasks that are watched until they end. */
+	/** The most unfinished tasks that are watched. */
 	open: 1_000,
-	/** How many of the tasks at the end of the list are remembered, see `tail`. */
+	/** How many tasks at the end of the list are remembered, see `tail`. */
 	tail: 200,
-	/** An activation that n8n repeats within this time is the same activation, in ms. */
+	/** If n8n activates again within this time, in ms, it counts as the same activation. */
 	sameActivation: 5_000,
 };
 
-/** A task that has not ended yet, or that has ended and has not started the workflow yet. */
+/** A task that has not ended yet, or that has ended but has not started the workflow yet. */
 export interface OpenTask {
 	id: string;
 	/** It was being processed when last seen. */
 	isWorking?: boolean;
-	/** It has ended, and waits for its result. */
+	/** It has ended, but its result has not been fetched yet. */
 	hasEnded?: boolean;
-	/** The list does not tell whether it has ended. */
+	/** The list does not say whether it has ended. */
 	isUnclear?: boolean;
 	/** The poll that last asked for this one task. */
 	looked?: number;
 	/** How often the service has refused it for good. */
 	refusals?: number;
-	/** How often its result could not be had for another reason. */
+	/** How often fetching its result has failed for another reason. */
 	failures?: number;
 }
 
-/** What is remembered of the account between two polls. */
+/** The state of the trigger between two polls. */
 export interface State {
-	/** Stands for the credential and its key: another key may be the key of another account. */
+	/** Hash of Base URL, credential id and API key: another key may mean another account. */
 	account: string;
 	/** When the workflow was published, in ms since 1970. */
 	since: number;
@@ -47,28 +47,28 @@ export interface State {
 	turn: number;
 	/** The page size that the service accepts. */
 	size: number;
-	/** Whether GET /tasks heeds `status`, as far as is known. */
+	/** Whether GET /tasks respects `status`, as far as is known. */
 	filters: boolean;
-	/** Hashes of the tasks that will not start the workflow any more, eight characters each. */
+	/** Hashes of the tasks that will not start the workflow again, eight characters each. */
 	done: string;
 	open: OpenTask[];
 	/** All tasks before this place of the list are known. */
 	frontier: number;
 	/** Until `complete`: hashes of the last tasks before that place, in the order of the list. */
 	edge: string;
-	/** All tasks of the list are known, so whatever is not known is new. */
+	/** All tasks of the list are known, so every unknown task is new. */
 	complete: boolean;
 	/** Where the list ended, as far as is known. */
 	end?: number;
-	/** Until `complete`: hashes of tasks at the end of the list. What stands behind one is known or new. */
+	/** Until `complete`: hashes of tasks at the list's end. Unknown tasks behind them are new. */
 	tail: string;
-	/** Where the next page stands that is read to find what nothing else finds. */
+	/** The offset of the next page of the sweep, which finds what nothing else finds. */
 	sweep: number;
 }
 
 const HASH = 8;
 
-/** 48 bits: with 10 000 tasks remembered, one new task in 28 billion is taken for a known one. */
+/** 48 bits: with 10 000 tasks remembered, one new task in 28 billion is taken for a known task. */
 export function hashOf(id: string): string {
 	return createHash('sha256').update(id).digest('base64').slice(0, HASH);
 }
@@ -78,17 +78,17 @@ export function hashesIn(text = ''): string[] {
 }
 
 /**
- * Reads and writes the state of one trigger. n8n keys a node's own static data by the node's NAME,
- * so renaming would lose it; here it stands in the workflow's static data, under the node's id.
+ * Reads and writes the state of one trigger. n8n keys a node's own static data by the node's name,
+ * so renaming would lose it. So the state is in the workflow's static data, under the node's id.
  *
- * n8n saves static data when an activation ends and whenever a poll starts an execution, beside the
- * start and not in one transaction with it; a poll that finds nothing is not saved. So what matters
- * after a restart is only ever changed together with a start, and the rest is found again.
+ * n8n saves static data when an activation ends and whenever a poll starts an execution, but not in
+ * the same transaction. If a poll finds nothing, n8n does not save. So any change that must survive
+ * a restart comes with an output, and later polls find the rest again.
  */
 export class PollStateStore {
 	private readonly place: string;
 
-	/** Names this trigger in the whole process, whatever version of its workflow is loaded. */
+	/** Identifies this trigger in the process, whatever version of its workflow is loaded. */
 	private readonly key: string;
 
 	private run?: { data: IDataObject };
@@ -98,14 +98,14 @@ export class PollStateStore {
 		this.key = `${context.getWorkflow().id ?? ''} ${this.place}`;
 	}
 
-	/** The state to go on with; undefined where this poll has to begin with what is there now. */
+	/** The state to continue with; undefined if this poll has to start afresh. */
 	load(): State | undefined {
 		const own = this.data[this.place] as unknown as State | undefined;
 		const other = latest.get(this.key);
-		// A poll may have ended after n8n loaded the new version of this workflow.
+		// A poll of the old version may have ended after n8n loaded a new version of this workflow.
 		const state = own && other && other.at > own.at ? other : own;
 		if (!state || this.isNewActivation(state)) return undefined;
-		// A copy: a poll that fails leaves everything as it was.
+		// A copy, so that a failing poll leaves the state unchanged.
 		return { ...state, open: state.open.map((task) => ({ ...task })) };
 	}
 
@@ -135,9 +135,10 @@ export class PollStateStore {
 	}
 
 	/**
-	 * Runs the poll unless one of this trigger is under way: n8n starts a poll at its time, whether or
-	 * not the last one has ended. The poll of a new version of the workflow takes the place of one that
-	 * is under way, which has to leave everything to it: see {@link isCurrent}.
+	 * Runs the poll unless another poll of this trigger is running: n8n starts each poll on schedule,
+	 * whether or not the last one has ended. A poll of a new version of the workflow replaces a
+	 * running poll of the old version, which then must not save or output anything: see {@link
+	 * isCurrent}.
 	 */
 	async alone<T>(poll: () => Promise<T>): Promise<T | null> {
 		if (underWay.get(this.key)?.data === this.data) return null;
@@ -151,7 +152,7 @@ export class PollStateStore {
 		}
 	}
 
-	/** Whether no newer poll has taken the place of this one. Only then may it save and start. */
+	/** Whether no newer poll has replaced this one. Only then may this poll save and output. */
 	isCurrent(): boolean {
 		return underWay.get(this.key) === this.run;
 	}
@@ -161,8 +162,8 @@ export class PollStateStore {
 	}
 
 	/**
-	 * Publishing (n8n 1: activating) begins with what is there then. A restart of n8n (`init`), a new
-	 * leader and a new version of a published workflow (`update`) go on where the last poll ended.
+	 * Publishing (n8n 1: activating) starts afresh. A restart of n8n (`init`), a new leader and a new
+	 * version of a published workflow (`update`) continue from the last poll.
 	 */
 	private isNewActivation({ at }: State): boolean {
 		if (this.context.getActivationMode() !== 'activate') return false;
@@ -170,7 +171,7 @@ export class PollStateStore {
 		return isFirstPoll && Date.now() - at > ACCOUNT_MEMORY.sameActivation;
 	}
 
-	/** Stands for what the account is reached with. The key itself is kept nowhere. */
+	/** See {@link State.account}. A hash, so that the key itself is stored nowhere. */
 	async account(): Promise<string> {
 		const { baseUrl, apiKey } = await credentialOf(this.context);
 		const { id } = this.context.getNode().credentials?.transcriberApi ?? {};
@@ -178,11 +179,11 @@ export class PollStateStore {
 	}
 }
 
-/** n8n loads a workflow once for every activation, so its static data stands for the activation. */
+/** n8n loads static data once for every activation, so the object identifies the activation. */
 const activated = new WeakMap<IDataObject, Set<string>>();
 
-/** The poll of each trigger that is under way, with the static data of the version it belongs to. */
+/** The running poll of each trigger, with the static data of its version of the workflow. */
 const underWay = remembered<{ data: IDataObject }>('pollsUnderWay');
 
-/** What the last poll of each trigger remembered in this process. */
+/** The state that the last poll of each trigger saved in this process. */
 const latest = remembered<State>('latestPollStates');

@@ -10,14 +10,14 @@ import {
 import { hashesIn, hashOf, ACCOUNT_MEMORY, type OpenTask, type State } from './pollState';
 
 /**
- * A task that was submitted so long before activation was there then, in ms: longer than any
- * difference between two clocks or time zones.
+ * A task that was submitted this long before activation is old, in ms: longer than any difference
+ * between two clocks or time zones.
  */
 const OLD_MS = 26 * 3_600_000;
 
-/** The tasks that are known: those that are done with, and those that have still to start the workflow. */
+/** The known tasks: those that are done, and those that may still start the workflow. */
 export class Tasks {
-	/** The tasks that start the workflow, by id. They stay among the open ones until they have. */
+	/** The tasks that are to start the workflow, by id. They also stay in `open` until they have. */
 	readonly news = new Map<string, IDataObject>();
 
 	/** Whether the service has shown a task that was known before this poll. */
@@ -25,7 +25,7 @@ export class Tasks {
 
 	private done: Set<string>;
 
-	/** Hashes of what was known before this poll. */
+	/** Hashes of the tasks that were known before this poll. */
 	private readonly before: Set<string>;
 
 	private readonly open: Map<string, OpenTask>;
@@ -33,7 +33,7 @@ export class Tasks {
 	/** Open tasks that a list of this poll showed in progress. */
 	private readonly met = new Set<string>();
 
-	/** Tasks that count as ended, by hash, although the list does not tell. */
+	/** Ids of tasks that count as ended although the list does not say so, by hash. */
 	private readonly unsure = new Map<string, string>();
 
 	private readonly since: number;
@@ -46,10 +46,9 @@ export class Tasks {
 	}
 
 	/**
-	 * Takes in a task of the list. `isNew` says what to think of one that has ended and is not known:
-	 * true, it starts the workflow; false, it was there before; undefined, it cannot be told. One
-	 * whose status does not tell is asked about (see {@link missing}) unless it was there before.
-	 * Returns whether it was not known.
+	 * Takes in a task of the list. `isNew` decides about an unknown task that has ended: true, it
+	 * starts the workflow; false, it is old; undefined, it is unclear. A task with an unclear status
+	 * is asked for (see {@link missing}) unless it is old. Returns whether the task was unknown.
 	 */
 	take(task: IDataObject, isNew: boolean | undefined): boolean {
 		const id = taskIdOf(task);
@@ -88,24 +87,24 @@ export class Tasks {
 		return this.open.has(id) || this.done.has(hashOf(id));
 	}
 
-	/** Whether a task has not started the workflow yet, and may. */
+	/** Whether a task may still start the workflow. */
 	isOpen(id: string): boolean {
 		return this.open.has(id);
 	}
 
-	/** The first and the last `count` tasks that count as ended although the list does not tell. */
+	/** The first and the last `count` tasks that count as ended although the list does not say so. */
 	unsureAtEnds(count: number): string[] {
 		const ids = [...this.unsure.values()];
 		return [...new Set([...ids.slice(0, count), ...ids.slice(-count)])];
 	}
 
-	/** The workflow has started with this task, or does not want it. */
+	/** Marks a task as done: it has started the workflow, or will never start it. */
 	finish(id: string): void {
 		this.open.delete(id);
 		this.done.add(hashOf(id));
 	}
 
-	/** The tasks that start the workflow, those whose result has failed least often first. */
+	/** The tasks that are to start the workflow, those with the fewest failures first. */
 	inTurn(): Array<[string, IDataObject]> {
 		const failures = ([id]: [string, unknown]) => {
 			const { refusals = 0, failures: others = 0 } = this.open.get(id) ?? {};
@@ -115,8 +114,8 @@ export class Tasks {
 	}
 
 	/**
-	 * What this task needs cannot be had: the service refuses it for good (`refusals`), or it fails
-	 * in another way (`failures`). Returns how often it has done so.
+	 * Counts a failed request for a task: the service refuses it for good (`refusals`), or it fails
+	 * in another way (`failures`). Returns the new count.
 	 */
 	count(kind: 'refusals' | 'failures', id: string): number {
 		const task = this.open.get(id) ?? { id };
@@ -126,9 +125,9 @@ export class Tasks {
 	}
 
 	/**
-	 * The open tasks that no list of this poll showed in progress: those that may well have ended,
-	 * because the list of what is processed does not show them any more, or because no list tells; and
-	 * others. Longest not asked for first.
+	 * The open tasks that no list of this poll showed in progress. `ended`: those that have probably
+	 * ended, because the list of processing tasks no longer shows them, or because no list says.
+	 * Tasks that were asked for longest ago come first.
 	 */
 	missing(isProcessedKnown: boolean): { ended: OpenTask[]; others: OpenTask[] } {
 		const all = [...this.open.values()]
@@ -143,7 +142,7 @@ export class Tasks {
 		return this.done.size > ACCOUNT_MEMORY.done;
 	}
 
-	/** Forgets what is done with, but for these and the newest. */
+	/** Forgets the tasks that are done, except `kept` and the newest. */
 	forget(kept: Set<string>): void {
 		const done = [...this.done];
 		const newest = done.slice(-ACCOUNT_MEMORY.done / 10);

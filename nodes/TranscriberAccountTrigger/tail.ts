@@ -5,11 +5,11 @@ import { ACCOUNT_MEMORY, hashesIn, type State } from './pollState';
 import { hashesOf, type Tasks } from './seenTasks';
 
 /**
- * The end of the list, where new tasks stand in a list that is oldest first. Until the whole list is
- * known, whatever stands behind the last tasks that were there at activation is new.
+ * The end of the list, where an oldest-first list has its new tasks. Until the whole list is known,
+ * every task behind the end of the list at activation is new.
  */
 export class Tail {
-	/** Hashes of what stands there, as far as is known. */
+	/** Hashes of the tasks at the end of the list, as far as is known. */
 	hashes: string[] = [];
 
 	constructor(
@@ -19,8 +19,8 @@ export class Tail {
 	) {}
 
 	/**
-	 * At activation: finds out where a list ends that is too long to be read at once, and what stands
-	 * there. Throws where it cannot be found until `latest`, in ms since 1970.
+	 * At activation: finds the end of a list that is too long to be read at once, and the tasks
+	 * there. Throws if it does not find them by `latest`, in ms since 1970.
 	 */
 	async fix(latest: number): Promise<void> {
 		const { state, reader } = this;
@@ -30,7 +30,7 @@ export class Tail {
 		let page: IDataObject[] = [];
 		while (end !== undefined && page.length === 0) {
 			page = await reader.page(Math.max(0, end - OVERLAP));
-			// The list has become shorter since.
+			// The list has become shorter meanwhile.
 			if (page.length === 0) end = reader.has(1) ? Math.max(0, end - OVERLAP) : undefined;
 		}
 		if (end === undefined) throw reader.endless();
@@ -39,7 +39,7 @@ export class Tail {
 		reader.deadline = deadline;
 	}
 
-	/** From a little before the end that is known until a page holds nothing new. */
+	/** Reads from shortly before the known end until a page has no unknown task. */
 	async read(): Promise<void> {
 		const { state, reader } = this;
 		if (state.end === undefined) return;
@@ -48,7 +48,7 @@ export class Tail {
 		const behind: string[] = [];
 		for (let offset = Math.max(0, state.end - OVERLAP); reader.has(1);) {
 			const page = await reader.page(offset);
-			// Nothing where something was: the list has become shorter.
+			// Tasks were here before: the list has become shorter.
 			if (page.length === 0 && offset < state.end) state.end = Math.max(0, offset - reader.size);
 			if (page.length === 0 || reader.isFirstAgain(page, offset)) break;
 			let unknown = 0;

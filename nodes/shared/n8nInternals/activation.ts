@@ -3,10 +3,10 @@ import type { IHookFunctions } from 'n8n-workflow';
 /**
  * The activation modes in which a user publishes (activates) a workflow, or a new version of it.
  *
- * n8n promises nothing about its modes. Seen in n8n-workflow 2.41.0 and 1.120 (WorkflowActivateMode):
+ * n8n does not document its modes. Seen in n8n-workflow 2.41.0 and 1.120 (WorkflowActivateMode):
  * besides these, `init` and `leadershipChange` at every start of n8n and of every main process, and
- * `manual` while the editor listens for a test event. An unknown mode does not count as the user's:
- * what costs money happens only when the user asked for it.
+ * `manual` while the editor listens for a test event. An unknown mode does not count as the user's,
+ * because the trigger may spend money only at the user's request.
  */
 const BY_THE_USER = ['activate', 'update', 'create'];
 

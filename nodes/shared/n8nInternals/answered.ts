@@ -4,17 +4,17 @@ import { sleep, type IWebhookFunctions } from 'n8n-workflow';
 const ANSWERED_WITHIN_MS = 60_000;
 
 /**
- * Whether n8n has started or woken an execution for this call. Until then the caller must not
- * get a 200.
+ * Waits for n8n's answer to this webhook call. True if n8n has started or woken an execution; until
+ * then no repeat of the call may get a 200.
  *
- * n8n promises nothing about when it answers. Seen in 2.41.1 (webhook-helpers.js): for a webhook with
- * the response mode `onReceived`, n8n answers after it has saved the execution, and with 500 where it
- * could not. n8n 1.123.81 answers a moment before. A caller that hangs up changes neither.
+ * n8n does not document when it answers. Seen in 2.41.1 (webhook-helpers.js): for a webhook with
+ * the response mode `onReceived`, n8n answers after it has saved the execution, or with 500 if it
+ * cannot. n8n 1.123.81 answers a moment before saving. Both also hold if the caller hangs up.
  */
 export async function hasSucceeded(context: IWebhookFunctions): Promise<boolean> {
 	const response = context.getResponseObject();
 	if (!response.closed) await new Promise<void>((resolve) => response.once('close', resolve));
-	// After the caller has hung up, n8n still ends the response, though nobody reads it.
+	// If the caller has hung up, n8n still ends the response.
 	const deadline = Date.now() + ANSWERED_WITHIN_MS;
 	while (!response.writableEnded && Date.now() < deadline) await sleep(100);
 	return response.writableEnded && response.statusCode < 400;

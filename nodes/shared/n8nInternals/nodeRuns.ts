@@ -2,15 +2,15 @@ import type { IDataObject, IExecuteData, IExecutePaginationFunctions } from 'n8n
 import { NodeOperationError } from 'n8n-workflow';
 
 /**
- * How the items of one run find each other, and how a run is recognised. n8n promises
- * none of this; all of it was seen in n8n 1.123.81, 2.30.0 and 2.41.1, and
- * test/shared/n8nInternals/nodeRuns.test.ts fails when n8n-core changes it.
+ * Identifies the run of the node that an item belongs to. n8n documents none of this. All of it
+ * was seen in n8n 1.123.81, 2.30.0 and 2.41.1, and test/shared/n8nInternals/nodeRuns.test.ts fails
+ * if n8n-core changes it.
  */
 
 /**
- * One object for all items of one run of the node, and for all its tries. Assumed:
- * `getExecuteData()` returns the same object to every item, and n8n's declarative engine starts all
- * items before any of them can go on. Throws where the object is not the same twice.
+ * One object for all items and all tries of one run of the node. Assumed: `getExecuteData()`
+ * returns the same object to every item, and n8n's declarative engine starts all items before any
+ * of them continues. Throws if two calls return different objects.
  */
 export function runKeyOf(context: IExecutePaginationFunctions): IExecuteData {
 	const key = context.getExecuteData();
@@ -22,22 +22,22 @@ export function runKeyOf(context: IExecutePaginationFunctions): IExecuteData {
 	);
 }
 
-/** How often the node has run before in this execution, from 0: in a loop, more than 0. */
+/** The number of earlier runs of the node in this execution: more than 0 in a loop. */
 export function runIndexOf(context: IExecutePaginationFunctions): number {
 	return Number(context.evaluateExpression('{{ $runIndex }}', 0));
 }
 
 /**
- * The run index of a node that was suspended in run `index` and whose time is up. Assumed: n8n counts
- * the skipped entry (see `suspend`) as a run.
+ * The run index of a node that was suspended in run `index`, after its time is up. Assumed: n8n
+ * counts the skipped entry (see `suspend`) as a run.
  */
 export function runIndexAfterTimeout(index: number): number {
 	return index + 1;
 }
 
 /**
- * Whether an AI agent (or an MCP client) of n8n 1 called the node. Assumed: what n8n calls the data
- * of the execution is then the caller's.
+ * Whether an AI agent (or an MCP client) of n8n 1 called the node. Assumed: `getExecuteData()` then
+ * returns the data of the caller.
  */
 export function isToolCall(context: IExecutePaginationFunctions): boolean {
 	return context.getExecuteData().node.name !== context.getNode().name;
@@ -51,13 +51,13 @@ export function isTool(context: IExecutePaginationFunctions): boolean {
 	return isToolCall(context) || context.getNode().rewireOutputLogTo === 'ai_tool';
 }
 
-/** By caller, where n8n saves nothing: see {@link nodeContextOf}. */
+/** By caller, for tool calls outside an execution: see {@link nodeContextOf}. */
 const unsaved = new WeakMap<IExecuteData, IDataObject>();
 
 /**
- * The node's own data, which n8n saves with the execution and hands to a Retry of it. That holds for
- * a tool of an AI agent too, also in n8n 1. Assumed: n8n has nothing to save it with, and throws,
- * where an MCP client calls the tool outside an execution. Then it lasts as long as the caller's run.
+ * The node's own data, which n8n saves with the execution and gives to a Retry of the execution,
+ * also if the node is a tool of an AI agent, in n8n 1 too. Assumed: if an MCP client calls the tool
+ * outside an execution, n8n throws. Then this data lasts as long as the run of the caller.
  */
 export function nodeContextOf(context: IExecutePaginationFunctions): IDataObject {
 	try {

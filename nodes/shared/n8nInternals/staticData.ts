@@ -1,6 +1,6 @@
 import { NodeOperationError, type IDataObject, type INode, type Workflow } from 'n8n-workflow';
 
-/** The part of n8n's context that is needed here. Webhook calls and lifecycle hooks have it. */
+/** The part of n8n's context that is used here. Webhook calls and lifecycle hooks have it. */
 export interface StaticDataContext {
 	getNode(): INode;
 	getWorkflow(): { id?: string };
@@ -13,23 +13,24 @@ export interface StaticData {
 	/** As it was loaded when the call began. */
 	loaded: IDataObject;
 	/**
-	 * Makes n8n save the loaded data, with `sections` in it, when the call is over. n8n calls both
-	 * functions at that moment: `sections` returns what to save, `isInTime` whether to save at all.
+	 * Makes n8n save the loaded data, merged with `sections`, when the call ends. n8n calls both
+	 * functions at that moment: `sections` returns the data, `isInTime` whether to save at all.
 	 */
 	saveAtEndOfCall(sections: () => IDataObject, isInTime: () => boolean): void;
 }
 
 /**
- * n8n promises nothing about when static data is loaded and saved. Seen in 2.41.1 and 1.123.81
+ * n8n does not document when it loads and saves static data. Seen in 2.41.1 and 1.123.81
  * (live-webhooks.js, workflow-static-data.service.js, workflow.js):
  *
- * - It is loaded for every webhook call, into `workflow.staticData`, to which every context has a
- *   reference. `getWorkflowStaticData('global')` is its field `global`.
- * - When the call is over, after the new execution was saved and before the answer, n8n reads
- *   `staticData.__dataChanged`, saves the whole of it as JSON if that is true, and sets it to false.
- *   There is no lock.
- * - Starting an execution, n8n 2 makes a second Workflow of the loaded data, which resets the mark.
- *   An object of our own keeps it.
+ * - For every webhook call, n8n loads static data into `workflow.staticData`. Every context has
+ *   this `workflow`, and `getWorkflowStaticData('global')` returns the field `global` of its static
+ *   data.
+ * - When the call ends, after saving the new execution and before answering, n8n reads
+ *   `staticData.__dataChanged`. If it is true, n8n saves all static data as JSON and sets
+ *   `__dataChanged` to false. There is no lock.
+ * - To start an execution, n8n 2 makes a second Workflow from the loaded data, which resets
+ *   `__dataChanged`. The object that `saveAtEndOfCall` puts in place is not affected.
  *
  * Throws before anything is saved if this n8n works differently.
  */

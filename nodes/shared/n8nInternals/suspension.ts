@@ -10,16 +10,16 @@ import type {
 import { NodeHelpers, NodeOperationError } from 'n8n-workflow';
 
 /**
- * How the node itself suspends an execution and wakes it. n8n promises none of this; all of it
- * was seen in n8n 1.123.81, 2.30.0 and 2.41.1, and test/shared/n8nInternals/suspension.test.ts fails when
- * n8n-core changes it.
+ * Suspends an execution from inside the node, and wakes it. n8n documents none of this. All of it
+ * was seen in n8n 1.123.81, 2.30.0 and 2.41.1, and test/shared/n8nInternals/suspension.test.ts
+ * fails if n8n-core changes it.
  */
 
 type ExecutionData = NonNullable<IRunExecutionData['executionData']>;
 
 /**
- * What n8n keeps of an execution. Assumed: every context carries it as `runExecutionData`, which its
- * types do not show. Undefined where a context does not.
+ * The data that n8n keeps of an execution. Assumed: every context has it as `runExecutionData`,
+ * although the types do not show it. Undefined if a context does not.
  */
 function runExecutionDataOf(context: object): IRunExecutionData | undefined {
 	const { runExecutionData } = context as { runExecutionData?: IRunExecutionData | null };
@@ -27,8 +27,8 @@ function runExecutionDataOf(context: object): IRunExecutionData | undefined {
 }
 
 /**
- * Assumed: `putExecutionToWait` is there in the context of a single item, although only the types
- * of `execute()` show it. n8n ends the run of the node and saves the execution when it was called.
+ * Assumed: the context of a single item has `putExecutionToWait`, although only the types of
+ * `execute()` show it. After a call, n8n ends the run of the node and saves the execution.
  */
 function waitFunctionOf(
 	context: IExecutePaginationFunctions,
@@ -38,15 +38,15 @@ function waitFunctionOf(
 }
 
 /**
- * Throws where this n8n does not have what {@link suspend} needs. Call it before anything is
- * submitted: afterwards a paid recording would be lost.
+ * Throws if this n8n lacks what {@link suspend} needs. Call it before submitting: an error after a
+ * submit would lose a paid recording.
  */
 export function assertCanSuspend(context: IExecutePaginationFunctions): void {
 	const data = runExecutionDataOf(context);
 	const canSuspend =
 		typeof waitFunctionOf(context) === 'function' &&
 		Array.isArray(data?.executionData?.nodeExecutionStack) &&
-		// What the node remembers while the execution sleeps has to be in the data that n8n saves.
+		// The node's memory has to be part of the data that n8n saves while the execution sleeps.
 		NodeHelpers.getContext(data, 'node', context.getNode()) === context.getContext('node') &&
 		Array.isArray(context.getExecuteData()?.data?.main);
 	if (canSuspend) return;
@@ -58,16 +58,16 @@ export function assertCanSuspend(context: IExecutePaginationFunctions): void {
 /**
  * Suspends the execution until `until` or until {@link wake}.
  *
- * Assumed: n8n puts the entry of the running node back on top of its stack, and when the time is up
- * it runs that entry as a disabled node, which passes its input on as if that were the result. So
- * the entry loses its input, and a copy of the node as it was is put behind the entry:
+ * Assumed: n8n puts the entry of the running node back on top of its stack. When the time is up,
+ * n8n runs this entry as a disabled node, which passes on its input as if it were the result. So
+ * this function empties the input of the entry, and puts an unchanged copy of the entry behind it:
  *
  *     before         [ (running: node, items) , … ]
  *     asleep         [ node, no items ; node, items ; … ]
  *     woken          [ node, items ; … ]                       see `wake`
  *     time is up     [ node disabled, no items: skipped ; node, items ; … ]
  *
- * Nothing may fail after this: n8n would run the entry without its items.
+ * Nothing may fail after this call: n8n would run the entry without its items.
  */
 export async function suspend(context: IExecutePaginationFunctions, until: Date): Promise<void> {
 	const entry = context.getExecuteData();
@@ -77,7 +77,7 @@ export async function suspend(context: IExecutePaginationFunctions, until: Date)
 	await waitFunctionOf(context)?.call(context, until);
 }
 
-/** A suspended execution, as a call of its webhook finds it. */
+/** A suspended execution, as seen by a call of its webhook. */
 export interface Sleeping {
 	/** The node context that was saved with the execution. */
 	nodeContext: IDataObject;
@@ -86,8 +86,8 @@ export interface Sleeping {
 }
 
 /**
- * The suspended execution that a webhook call belongs to. Assumed: n8n loads it for this call alone,
- * so nothing that is changed here lasts unless the call wakes the execution.
+ * The suspended execution of a webhook call. Assumed: n8n loads it for this call alone, so changes
+ * to it are lost unless the call wakes the execution.
  */
 export function sleepingExecution(context: IWebhookFunctions): Sleeping | undefined {
 	const data = runExecutionDataOf(context);
@@ -97,9 +97,9 @@ export function sleepingExecution(context: IWebhookFunctions): Sleeping | undefi
 }
 
 /**
- * Takes the emptied entry off the stack and returns the items of the node behind it, for
- * `workflowData`. Assumed: n8n disables the entry on top before it calls the webhook, and writes
- * `workflowData` into the entry on top after that.
+ * Removes the emptied entry from the stack and returns the items of the copy behind it, for
+ * `workflowData`. Assumed: n8n disables the top entry before it calls the webhook, and writes
+ * `workflowData` into the top entry afterwards.
  */
 export function wake({ stack }: Sleeping): INodeExecutionData[][] {
 	stack.shift();

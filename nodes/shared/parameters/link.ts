@@ -2,13 +2,13 @@ import type { IExecuteSingleFunctions } from 'n8n-workflow';
 
 import { refuse } from './refuse';
 
-/** What to enter as the link to a recording. */
+/** Advice for error messages about the link to a recording. */
 export const LINK_ADVICE =
 	'Enter a link that starts with https:// and that the service can open without a login.';
 
 /**
- * A link that the service is given to open. URL parsers pass over line breaks and encode blanks, so
- * two links in one field would look like one.
+ * Refuses an invalid link before it is sent to the service. URL parsers ignore line breaks and
+ * encode blanks, so they would read two links in one field as one.
  */
 export function checkLink(
 	context: Pick<IExecuteSingleFunctions, 'getNode'>,

@@ -6,14 +6,14 @@ import { refuse } from './refuse';
 
 type Context = Pick<IExecuteSingleFunctions, 'getNode' | 'getNodeParameter' | 'getTimezone'>;
 
-/** What to send a meeting bot with. */
+/** The parameters for sending a meeting bot. */
 export interface Launch {
 	meetingUrl: string;
 	/** ISO 8601 with an offset; without it the bot joins now. */
 	startAt?: string;
 }
 
-/** 'Meeting URL' and 'Start At', of the action node and of the trigger. */
+/** Reads 'Meeting URL' and 'Start At' of the action node or the trigger. */
 export function launchFrom(context: Context): Launch {
 	const url = textIn(context, context.getNodeParameter('meetingUrl', ''), 'Meeting URL');
 	const meetingUrl = required(context, url, 'Meeting URL');
@@ -22,8 +22,8 @@ export function launchFrom(context: Context): Launch {
 }
 
 /**
- * What a bot needs besides a link (service document, "Meeting launch parameters"): consent, and a
- * start time within reach if there is one. Only `true` is consent.
+ * Checks what a bot needs besides a link (service document, "Meeting launch parameters"): consent,
+ * and a valid start time if there is one. Only `true` is consent.
  */
 export function checkLaunch(context: Context, { startAt }: Launch): void {
 	if (context.getNodeParameter('consentAcknowledged', false) !== true) {

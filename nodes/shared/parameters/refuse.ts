@@ -1,7 +1,7 @@
 import type { IExecuteSingleFunctions } from 'n8n-workflow';
 import { NodeOperationError } from 'n8n-workflow';
 
-/** The error for a parameter that cannot be right. It is thrown before anything is sent. */
+/** The error for an item that the node refuses. `description` tells the user what to do. */
 export function refuse(
 	context: Pick<IExecuteSingleFunctions, 'getNode'>,
 	message: string,

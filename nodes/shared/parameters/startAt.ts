@@ -9,9 +9,9 @@ const THIRTY_DAYS = 30 * 24 * 3600 * 1000;
 
 /**
  * 'Start At' of a meeting bot as ISO 8601 with an offset (service document, "Meeting launch
- * parameters"); undefined where the field is left empty, which means now. An expression that gives
- * nothing is refused, because now is not what was meant. A time without an offset is in the time
- * zone of the workflow, as n8n's date picker means it.
+ * parameters"); undefined if the field is empty, which means now. Refuses an expression that gives
+ * nothing, because it was not meant as now. A time without an offset is in the workflow's time
+ * zone, as in n8n's date picker.
  */
 export function startAtFrom(context: Context): string | undefined {
 	const value: unknown = context.getNodeParameter('startAt', '');
@@ -45,13 +45,13 @@ const EXAMPLE =
 	"Use a time such as 2030-01-31T10:00:00, which is in the time zone of the workflow, 2030-01-31T10:00:00+03:00 or {{ $now.plus(1, 'hour') }}. Leave the field empty to send the bot now.";
 
 interface Time {
-	/** Of a Date. */
+	/** Method of a Date. */
 	toISOString?: () => string;
-	/** Of Luxon's DateTime. */
+	/** Method of Luxon's DateTime. */
 	toISO?: () => string | null;
 }
 
-/** Checks the method, not the class: values from expressions may come from another copy of the class. */
+/** Checks the methods, because a value from an expression may be of another copy of the class. */
 function isTime(value: unknown): value is Time {
 	if (typeof value !== 'object' || value === null) return false;
 	const { toISOString, toISO } = value as Time;
@@ -72,14 +72,14 @@ function readText(context: Context, value: unknown): DateTime {
 	const text = (textIn(context, value, 'Start At') ?? '')
 		.replace(/^(\S+)[ t]+(?=\d)/, '$1T')
 		.replace(/z$/, 'Z');
-	// Luxon reads a time alone as today, and a year alone as its first day.
+	// Luxon reads a bare time as today, and a bare year as its first day.
 	if (!/^[+-]?\d{4}(\d\d|-|W)/.test(text)) return DateTime.invalid('no date');
 	return earlier(DateTime.fromISO(text, { zone: context.getTimezone(), setZone: true }), text);
 }
 
 /**
- * When clocks are set back, an hour comes twice: the first one counts, because an early bot is better
- * than a late one. When they are set forward, an hour is missing: the hour after it counts.
+ * When clocks are set back, an hour occurs twice: the first one counts, because an early bot is
+ * better than a late one. When clocks are set forward, an hour is missing: the next hour counts.
  */
 function earlier(time: DateTime, text: string): DateTime {
 	const hasOffset = /(Z|[+-]\d\d(:?\d\d)?|\])$/.test(text.replace(/^[^T]*/, ''));

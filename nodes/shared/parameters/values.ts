@@ -2,15 +2,15 @@ import type { IDataObject, IExecuteSingleFunctions, NodeOperationError } from 'n
 import { refuse } from './refuse';
 
 /**
- * Reads the parameters of every operation. An expression can return what nobody could enter in the
- * panel: nothing, a whole row, a number as text. A value that is nothing means "not set". A value of
- * the wrong kind is refused, under its name on the panel, before anything is sent. Values are copied,
- * so input items stay unchanged.
+ * Reads the parameters of every operation. An expression can return values that the panel does not
+ * allow: nothing, a whole row, a number as text. An empty value means "not set". A value of the
+ * wrong kind is refused before anything is sent; the error has its name on the panel. Values are
+ * copied, so input items stay unchanged.
  */
 
 type Context = Pick<IExecuteSingleFunctions, 'getNode'>;
 
-/** Whether an expression gave nothing: undefined, null, NaN, or a text without a visible sign. */
+/** Whether a value is empty: undefined, null, NaN, or a text of blanks only. */
 export function isNothing(value: unknown): value is undefined | null | '' {
 	return (
 		value === undefined ||
@@ -20,7 +20,7 @@ export function isNothing(value: unknown): value is undefined | null | '' {
 	);
 }
 
-/** A required value. */
+/** The value; throws if it is undefined. */
 export function required<T>(context: Context, value: T | undefined, displayName: string): T {
 	if (value !== undefined) return value;
 	throw refuse(
@@ -48,7 +48,7 @@ interface Range {
 	whole?: boolean;
 }
 
-/** A number, also one that is written as text, as it comes from a spreadsheet. */
+/** A number, also written as text, as spreadsheets often give it. */
 export function numberIn(
 	context: Context,
 	value: unknown,
@@ -112,7 +112,7 @@ export function booleanIn(
 	throw wrongKind(context, value, displayName, 'has to be true or false');
 }
 
-/** A collection such as 'Options', which an expression can return as a whole. Its members are not checked. */
+/** A collection such as 'Options', which may be one expression. Its members are not checked. */
 export function collectionIn(context: Context, value: unknown, displayName: string): IDataObject {
 	if (isNothing(value)) return {};
 	if (isObject(value)) return value;
@@ -120,8 +120,8 @@ export function collectionIn(context: Context, value: unknown, displayName: stri
 }
 
 /**
- * A JSON object, as a copy: n8n hands over text or, from an expression, the object itself. Fields
- * that are undefined or NaN are left out.
+ * A copy of a JSON object, which n8n gives as text or, from an expression, as the object itself.
+ * Leaves out fields that are undefined or NaN.
  */
 export function jsonObjectIn(
 	context: Context,
@@ -148,14 +148,14 @@ export function listIn(text: string): unknown[] | undefined {
 }
 
 /**
- * Whether a text is the trace of a missing value, or of an object, that an expression or an earlier
- * step turned into text: "undefined", "[object Object]". Nobody means such a text.
+ * Whether a text is a missing value or an object that an expression or an earlier step turned into
+ * text: "undefined", "[object Object]". Nobody enters such a text on purpose.
  */
 export function isAccident(text: string): boolean {
 	return /^(undefined|null|NaN)$/.test(text.trim()) || text.includes('[object Object]');
 }
 
-/** The refusal of such a text. */
+/** The error for a text that {@link isAccident}. */
 export function accident(context: Context, text: string, displayName: string): NodeOperationError {
 	return refuse(
 		context,
@@ -166,7 +166,7 @@ export function accident(context: Context, text: string, displayName: string): N
 	);
 }
 
-/** The refusal of a value of the wrong kind, e.g. `'Limit' has to be a number, but is a list`. */
+/** The error for a value of the wrong kind, e.g. `'Limit' has to be a number, but is a list`. */
 export function wrongKind(
 	context: Context,
 	value: unknown,
@@ -205,7 +205,7 @@ function parse(text: string): unknown {
 	}
 }
 
-/** A copy of an object, made through JSON; undefined if the value is no object or JSON cannot hold it. */
+/** A copy of an object through JSON; undefined if the value is no object or not valid in JSON. */
 function copyOf(value: unknown, checkText: (text: string) => void): IDataObject | undefined {
 	let holds = isObject(value);
 	let json = '{}';
@@ -216,7 +216,7 @@ function copyOf(value: unknown, checkText: (text: string) => void): IDataObject 
 				return Number.isNaN(member) ? undefined : member;
 			}) ?? '{}';
 	} catch {
-		// It refers to itself, or holds a number that JSON cannot write.
+		// The value is circular, or holds a number that JSON cannot write.
 		return undefined;
 	}
 	const copy = parse(json);

@@ -1,9 +1,9 @@
 import { createHmac, timingSafeEqual } from 'crypto';
 import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 
-/** A webhook call as it came over the wire. */
+/** A webhook call as received over the wire. */
 export interface Delivery {
-	/** The bytes that were signed. Never text: re-encoding would change them. */
+	/** The signed bytes. Never text, because re-encoding could change the bytes. */
 	raw: Buffer;
 	/** `X-Service-Signature`: `sha256=` and 64 hex digits. */
 	signature: string;
@@ -11,28 +11,28 @@ export interface Delivery {
 	body?: Record<string, unknown>;
 }
 
-/** Why a call is refused before anything in it is looked at: an HTTP status and its message. */
+/** Why a call is refused before its content is read: an HTTP status and its message. */
 export interface Refusal {
 	refused: 401 | 413;
 	message: string;
 }
 
-/** The largest body that is read, in bytes. A delivery as documented has a few hundred. */
+/** The largest accepted body, in bytes. A documented delivery has a few hundred. */
 export const LARGEST_BODY = 1_000_000;
 
 /**
- * The delivery in a call that carries a well-formed signature. The header is looked at before the
- * body is parsed, because anybody may call.
+ * The delivery in a call with a well-formed signature. Checks the header before parsing the body,
+ * because anyone may call.
  */
 export async function deliveryFrom(context: IWebhookFunctions): Promise<Delivery | Refusal> {
-	// Node.js joins a header that came twice, so a doubled one is not well formed.
+	// Node.js joins repeated headers, so a repeated signature is not well formed.
 	const signature = context.getRequestObject().headers['x-service-signature'];
 	if (!isWellFormed(signature)) return { refused: 401, message: 'Signature refused' };
 	const raw = await rawBodyOf(context);
 	return 'refused' in raw ? raw : { raw, signature, body: parseJsonObject(raw.toString('utf8')) };
 }
 
-/** The body of a call without a signature: the JSON object in it, `{}` where there is none. */
+/** The JSON object in the body of a call without a signature; `{}` if there is none. */
 export async function jsonBodyFrom(
 	context: IWebhookFunctions,
 ): Promise<{ body: Record<string, unknown> } | Refusal> {
@@ -44,13 +44,13 @@ async function rawBodyOf(context: IWebhookFunctions): Promise<Buffer | Refusal> 
 	const request = context.getRequestObject();
 	const tooLarge: Refusal = { refused: 413, message: 'The body is too large' };
 	if (Number(request.headers['content-length']) > LARGEST_BODY) return tooLarge;
-	// n8n has read some bodies to their end already (multipart), and others are cut or not what they say.
+	// Reading fails if n8n has already read the body (multipart), or if it is cut off or malformed.
 	if (!request.rawBody) await request.readRawBody().catch(() => undefined);
 	const raw: Buffer = request.rawBody ?? Buffer.alloc(0);
 	return raw.length > LARGEST_BODY ? tooLarge : raw;
 }
 
-/** The JSON object in a text. A byte order mark before it is no part of it. */
+/** The JSON object in a text; undefined if there is none. Ignores a byte order mark. */
 export function parseJsonObject(text: string): Record<string, unknown> | undefined {
 	try {
 		const value: unknown = JSON.parse(text.replace(/^\uFEFF/, ''));
@@ -67,8 +67,8 @@ export function isWellFormed(signature: unknown): signature is string {
 }
 
 /**
- * Service document, "Authentication": HMAC-SHA256 over the raw body with the submission's
- * secret, compared in constant time. A blank secret verifies nothing.
+ * Service document, "Authentication": HMAC-SHA256 over the raw body with the submission's secret,
+ * compared in constant time. With a blank secret, every signature is invalid.
  */
 export function isSignedWith(secret: string, { raw, signature }: Delivery): boolean {
 	if (secret.trim() === '' || !isWellFormed(signature)) return false;
@@ -76,7 +76,7 @@ export function isSignedWith(secret: string, { raw, signature }: Delivery): bool
 	return timingSafeEqual(expected, Buffer.from(signature.slice('sha256='.length), 'hex'));
 }
 
-/** Answers a call that starts and resumes nothing. */
+/** Answers a call without starting or resuming an execution. */
 export function respond(
 	context: IWebhookFunctions,
 	status: number,

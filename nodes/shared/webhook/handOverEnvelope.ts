@@ -1,31 +1,31 @@
 import { seal, unseal } from './sealedSecret';
 import { parseJsonObject } from './delivery';
 
-/** What the action node hands over to a trigger: whose deliveries are signed with which secret. */
+/** What the action node hands over to a trigger: a submission's id and its webhook_secret. */
 export interface HandOver {
 	id: string;
-	/** Whose id it is: a task and a bot may have the same. Version 0.1.0 does not say. */
+	/** Needed because a task and a bot may have the same id. Version 0.1.0 does not send it. */
 	kind?: 'task' | 'bot';
 	secret: string;
 }
 
-/** How long a sealed hand-over is good for, in ms. */
+/** How long a sealed hand-over is valid, in ms. */
 export const FRESH_MS = 10 * 60_000;
 
 const PURPOSE = 'hand-over';
 
-/** Seals hand-overs so that only the trigger at this address can open them, and only for a while. */
+/** Seals hand-overs so that only the trigger at this address can open them, for a limited time. */
 export function sealHandOvers(apiKey: string, address: string, handOvers: HandOver[]): string {
 	const text = JSON.stringify({ handOvers, expires: Date.now() + FRESH_MS });
 	return seal(apiKey, PURPOSE, triggerAt(address), text);
 }
 
-/** What a trigger answers to a hand-over that is too old, or comes from the future. */
+/** A trigger's answer to a hand-over that is too old or comes from the future. */
 export const STALE = 'The clocks differ';
 
 /**
- * The hand-overs; `stale` if the clocks of both sides differ, or they are too old; undefined if they
- * were sealed for another trigger or key. A blank key opens nothing.
+ * The hand-overs; `stale` if they are too old or the clocks of the two sides differ; undefined if
+ * they were sealed for another trigger or with another key. A blank key opens nothing.
  */
 export function openHandOvers(
 	apiKey: string,
@@ -46,12 +46,12 @@ function isHandOver(value: unknown): value is HandOver {
 	return isKind && typeof id === 'string' && typeof secret === 'string' && secret.trim() !== '';
 }
 
-/** The two nodes may run on two machines. */
+/** How far the clocks may differ, in ms, as the two nodes may run on two machines. */
 const CLOCKS_APART_MS = 60_000;
 
 /**
- * What both nodes know of a trigger: the end of its address, `<webhook id>/transcriber`. The start
- * differs between n8n's test and production addresses, and behind a proxy.
+ * Identifies a trigger for both nodes by the end of its address, `<webhook id>/transcriber`. The
+ * start differs between n8n's test and production addresses, and behind a proxy.
  */
 function triggerAt(address: string): string {
 	return new URL(address).pathname.split('/').filter(Boolean).slice(-2).join('/');

@@ -1,12 +1,12 @@
-/** How long a webhook call may take until its answer is decided, in ms. The caller waits for 10 s. */
+/** The time to decide the answer to a webhook call, in ms. The caller waits for 10 s. */
 export const ANSWER_WITHIN_MS = 8_000;
 
-/** It cannot be decided now. The service delivers again. */
+/** A delivery cannot be decided now. The service will deliver it again. */
 export class Undecided extends Error {}
 
 /**
- * Rejects with {@link Undecided} when `work` has not ended at `deadline`, in ms since 1970. The work
- * itself goes on.
+ * Rejects with {@link Undecided} if `work` has not ended by `deadline`, in ms since 1970. The work
+ * itself continues.
  */
 export async function inTime<T>(work: Promise<T>, deadline: number): Promise<T> {
 	const late = AbortSignal.timeout(Math.max(0, Math.ceil(deadline - Date.now())));

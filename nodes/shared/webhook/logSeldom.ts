@@ -2,9 +2,9 @@ import type { IWebhookFunctions } from 'n8n-workflow';
 import { remembered } from '../processState';
 
 export const LOG = {
-	/** The same line is written once within this, in ms. */
+	/** The same line is written at most once in this time, in ms. */
 	everyMs: 10_000,
-	/** The most different lines of all nodes within it. */
+	/** The most different lines of all nodes in this time. */
 	most: 100,
 };
 
@@ -12,8 +12,8 @@ export const LOG = {
 const written = remembered<number>('writtenLines');
 
 /**
- * Writes a line into n8n's log, but the same one of a node at most once in ten seconds: anybody can
- * call a webhook, and what goes wrong for one call goes wrong for all of them.
+ * Writes a line to n8n's log, but the same line of the same node at most once in ten seconds:
+ * anyone can call a webhook, and an error often affects every call.
  */
 export function logSeldom(
 	context: Pick<IWebhookFunctions, 'logger' | 'getNode'>,

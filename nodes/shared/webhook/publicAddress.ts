@@ -3,12 +3,12 @@ import type { IExecutePaginationFunctions } from 'n8n-workflow';
 import type { RoutingRequest } from '../api/types';
 import { refuse } from '../parameters/refuse';
 
-/** The setting with n8n's public address: 2.x reads the first and 1.x the second. */
+/** The environment variable for n8n's public address: n8n 2.x reads the first, 1.x the second. */
 export const PUBLIC_ADDRESS_SETTING = 'N8N_WEBHOOK_URL on n8n 2, WEBHOOK_URL on n8n 1';
 
 /**
- * A webhook address has to be https and public (service document, "Meeting launch parameters").
- * Loopback passes only for a service that itself is on loopback.
+ * Refuses a webhook address that is not https and public (service document, "Meeting launch
+ * parameters"). Loopback passes only if the service itself is on loopback.
  */
 export function checkWebhookUrl(
 	context: IExecutePaginationFunctions,
@@ -25,7 +25,7 @@ export function checkWebhookUrl(
 	);
 }
 
-/** The same for an address that n8n itself has given. */
+/** The same as {@link checkWebhookUrl}, for an address that comes from n8n itself. */
 export function checkOwnAddress(
 	context: IExecutePaginationFunctions,
 	request: RoutingRequest,

@@ -1,10 +1,9 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'crypto';
 
 /**
- * Secrets at rest and on their way to a trigger are sealed with AES-256-GCM under a key derived
- * (HKDF-SHA256) from the API key, which both nodes have and nobody else. `purpose` separates the
- * uses, `binding` ties a seal to one place: what was sealed for one task or address opens for no
- * other.
+ * Seals a secret, for storage or for sending to a trigger, with AES-256-GCM. The encryption key is
+ * derived (HKDF-SHA256) from the API key, which only the two nodes share. `purpose` separates the
+ * uses. `binding` ties a seal to one task or address, so that it opens for no other.
  */
 export function seal(apiKey: string, purpose: string, binding: string, text: string): string {
 	const nonce = randomBytes(12);
@@ -14,7 +13,7 @@ export function seal(apiKey: string, purpose: string, binding: string, text: str
 	return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64url');
 }
 
-/** The sealed text, or undefined if it was sealed with another key, for another use, or changed. */
+/** The sealed text; undefined if it was changed, or sealed with another key, purpose or binding. */
 export function unseal(
 	apiKey: string,
 	purpose: string,

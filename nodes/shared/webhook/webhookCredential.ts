@@ -4,7 +4,7 @@ import type { IWebhookFunctions } from 'n8n-workflow';
 import { credentialOf, type TranscriberCredential } from '../api/credential';
 import { remembered } from '../processState';
 
-/** How old a credential may be, in ms: as a rule, and where a newer one could make a difference. */
+/** How old a credential may be, in ms: normally, and if a newer credential could matter. */
 const KEEP_MS = 10_000;
 const KEEP_FRESH_MS = 1_000;
 
@@ -16,13 +16,13 @@ interface Reading {
 const readings = remembered<Reading>('credentialReadings');
 
 /**
- * The credential of a node whose webhook was called, read once for many calls: in n8n 2 each reading
- * starts an expression sandbox, about the cost of an execution, and unauthenticated callers reach
- * this line. `fresh` where a key that was changed a moment ago could make a difference.
+ * The credential of a node whose webhook was called, cached for many calls: in n8n 2 each reading
+ * starts an expression sandbox, about the cost of an execution, and unauthenticated callers can
+ * cause it. Set `fresh` if a key that was just changed could matter.
  *
- * For a suspended execution it is kept apart, because the key that another one has read may be older
- * than what this one has sealed. There a reading that fails is not kept, because the next delivery
- * may wake the execution. For a trigger it counts for a second.
+ * Each suspended execution has its own entry, because its secret may be sealed with a newer key
+ * than another execution has read. A failed reading is not cached for an execution, because the
+ * next delivery may wake it. For a trigger, a failed reading is cached for a second.
  */
 export async function webhookCredential(
 	context: IWebhookFunctions,

@@ -10,9 +10,7 @@ import { shownFor } from '../commonFields';
 import { refuse } from '../../../shared/parameters/refuse';
 import type { RoutingRequest } from '../../../shared/api/types';
 
-/**
- * The operation exists, but its method, path and payload are undocumented: the user enters them.
- */
+/** The user enters the method, path and payload, because the service does not document them. */
 export const regenerateSummary: INodePropertyOptions = {
 	name: 'Regenerate Summary (Advanced)',
 	value: 'regenerateSummary',

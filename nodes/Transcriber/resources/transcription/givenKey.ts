@@ -26,9 +26,7 @@ export function givenKey(
 	);
 }
 
-/**
- * Hashes a non-ASCII key: n8n's HTTP client drops such characters, and two keys could become one.
- */
+/** Hashes a non-ASCII key: n8n's HTTP client drops such characters, so two keys could be equal. */
 function asHeader(key: string): string {
 	if (/^[\x20-\x7e]+$/.test(key)) return key;
 	return `n8n-${createHash('sha256').update(key).digest('hex').slice(0, 40)}`;

@@ -24,9 +24,7 @@ export const languageField: INodeProperties = {
 	options: languages,
 };
 
-/**
- * "Upload parameters" of the service document. Unset options are not sent, so its defaults apply.
- */
+/** The service document's "Upload parameters". Unset options are not sent: its defaults apply. */
 export const optionsField: INodeProperties = {
 	displayName: 'Options',
 	name: 'options',

@@ -2,10 +2,10 @@ import { sleep } from 'n8n-workflow';
 
 import { Late } from './problem';
 
-/** The longest time that a timer of Node.js can take, in ms: 24.8 days. */
+/** The longest timer in Node.js, in ms: 24.8 days. */
 const LONGEST_TIMER = 2 ** 31 - 1;
 
-/** The same as `work`, but rejects with the reason of the signal as soon as that aborts. */
+/** The same as `work`, but rejects with the signal's reason as soon as the signal aborts. */
 export async function unlessAborted<T>(work: Promise<T>, signal?: AbortSignal): Promise<T> {
 	return await new Promise<T>((resolve, reject) => {
 		const stop = () => reject(signal?.reason);
@@ -15,13 +15,13 @@ export async function unlessAborted<T>(work: Promise<T>, signal?: AbortSignal): 
 	});
 }
 
-/** Waits `ms`, or rejects at once with the reason of the signal when that aborts. */
+/** Waits `ms`, or rejects with the signal's reason as soon as the signal aborts. */
 export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
 	signal?.throwIfAborted();
 	await unlessAborted(sleep(Math.min(ms, LONGEST_TIMER)), signal);
 }
 
-/** Aborts at this time (ms since 1970); undefined where there is none. */
+/** A signal that aborts at `deadline` (ms since 1970); undefined without a deadline. */
 export function signalAt(deadline?: number): AbortSignal | undefined {
 	if (deadline === undefined) return undefined;
 	return AbortSignal.timeout(
@@ -30,13 +30,13 @@ export function signalAt(deadline?: number): AbortSignal | undefined {
 }
 
 /**
- * Node.js holds the sources of a combined signal weakly. A timeout without any other
- * reference is garbage-collected early, and then the deadline never comes. This map keeps the sources
- * as long as the combined signal (seen in Node.js 20 and 24).
+ * Keeps the sources of a combined signal alive as long as the signal. Node.js (seen in 20 and 24)
+ * holds the sources weakly, so it may garbage-collect a timeout that has no other reference, and
+ * then the deadline never fires.
  */
 const sources = new WeakMap<AbortSignal, AbortSignal[]>();
 
-/** Aborts with the first of the signals; undefined where there is none. */
+/** A signal that aborts with the first of the given signals; undefined if none is given. */
 export function anyOf(...signals: Array<AbortSignal | undefined>): AbortSignal | undefined {
 	const given = signals.filter((signal) => signal !== undefined);
 	if (given.length < 2) return given[0];

@@ -3,9 +3,9 @@ import type { IDataObject, IN8nHttpFullResponse } from 'n8n-workflow';
 import { Refused, isWebPage } from './problem';
 
 /**
- * The body of a success: an object or a list, `{}` where it is empty. The answers to most writes are
- * not shown, so a text or another plain value is one of them, as `{ value }`, but never a web page or
- * JSON that breaks off. Throws {@link Refused}.
+ * The body of a success: an object or a list, or `{}` if empty. The service document does not show
+ * the answers to most writes, so for a write a text or another plain value passes as `{ value }`. A
+ * web page or JSON that is cut off never passes. Throws {@link Refused}.
  */
 export function bodyOf(response: IN8nHttpFullResponse, method = 'GET'): IDataObject {
 	const body = anyBodyOf(response) ?? '';
@@ -16,7 +16,7 @@ export function bodyOf(response: IN8nHttpFullResponse, method = 'GET'): IDataObj
 	return { value: body as IDataObject[string] };
 }
 
-/** The body of a success, whatever it is; bytes as text. Throws {@link Refused}. */
+/** The body of a success in any form; bytes as text. Throws {@link Refused}. */
 export function anyBodyOf(response: IN8nHttpFullResponse): unknown {
 	const { body, statusCode } = response;
 	if (statusCode < 200 || statusCode >= 300) throw new Refused(response);

@@ -13,8 +13,8 @@ import { RETRY, TIMEOUTS } from './retry';
 import { REPEATABLE, type CallOptions, type Caller } from './types';
 
 /**
- * A request that no operation declares (status checks, results, exports, editor lists), under the
- * same policy. Returns the JSON body, `{}` where it is empty.
+ * Sends a request that no operation declares (status checks, results, exports, editor lists), with
+ * the same rate limits and retries. Returns the JSON body, or `{}` if it is empty.
  */
 export async function call(
 	caller: Caller,
@@ -50,13 +50,13 @@ export async function call(
 	);
 }
 
-/** When the first call for each was made, in ms since 1970. */
+/** When each caller made its first call, in ms since 1970. */
 const firstCalls = new WeakMap<Caller, number>();
 
 /**
- * When all requests of a webhook call or an editor list have to be over, because a service or a person
- * waits for the answer; undefined for any other caller. n8n makes a new context for each webhook call
- * and editor list, and only these contexts have the two methods below.
+ * The deadline for all requests of a webhook call or an editor list, because the service or the
+ * user waits for the answer; undefined for other callers. n8n creates a new context for each
+ * webhook call and editor list, and only these contexts have the two methods below.
  */
 function briefEnd(caller: Caller): number | undefined {
 	if (!('getRequestObject' in caller || 'getCurrentNodeParameter' in caller)) return undefined;

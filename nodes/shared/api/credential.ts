@@ -3,13 +3,13 @@ import type { INode } from 'n8n-workflow';
 import { apiRoot, pasted } from './baseUrl';
 import { refuse } from '../parameters/refuse';
 
-/** The credential as it is used: see {@link credentialOf}. */
+/** The cleaned credential: see {@link credentialOf}. */
 export interface TranscriberCredential {
-	/** Ends in `/api/v1`, without a slash after it. */
+	/** Ends in `/api/v1`, without a trailing slash. */
 	baseUrl: string;
 	/** Never blank. */
 	apiKey: string;
-	/** Undefined where the field is blank. */
+	/** Undefined if the field is blank. */
 	webhookSecret?: string;
 }
 
@@ -19,7 +19,7 @@ export interface CredentialReader {
 	getCredentials<T extends object>(type: string): Promise<T>;
 }
 
-/** What Node.js puts into a header (RFC 9110, "Field Values", without control characters). */
+/** What Node.js allows in a header (RFC 9110, "Field Values", without control characters). */
 const FITS_A_HEADER = /^[\t\x20-\x7e\x80-\xff]+$/;
 
 /** How old a reading may be, in ms: long enough for the check and the first request of an item. */
@@ -34,12 +34,11 @@ interface Reading {
 const readings = new WeakMap<CredentialReader, Reading>();
 
 /**
- * The only reader of the credential. It removes invisible signs that were pasted along, so that the
- * header, the masking, the rate limits and the seals use the same key. Throws a NodeOperationError,
- * which never shows the key, if no request can be sent with the credential.
- * Each reading is a query of n8n's database, so one reading serves an item for a second. A wait reads
- * the credential again, because the key may have been rotated; so does every poll of a trigger, whose
- * context n8n keeps.
+ * The only reader of the credential. Removes pasted invisible characters, so that the header, the
+ * masking, the rate limits and the seals use the same key. Throws a NodeOperationError that never
+ * shows the key if no request can be sent with the credential. Each reading is a query of n8n's
+ * database, so one reading serves an item for a second. A wait reads the credential again, because
+ * the key may have been rotated; so does every poll of a trigger, whose context n8n keeps.
  */
 export async function credentialOf(reader: CredentialReader): Promise<TranscriberCredential> {
 	if (!('getItemIndex' in reader)) return await read(reader);

@@ -9,7 +9,7 @@ interface Row extends Partial<Pick<Problem, 'status' | 'errorCode' | 'transport'
 	next: string;
 }
 
-/** Where Retry-After is longer than the patience, nothing was tried again. */
+/** A Retry-After longer than the patience allows no retry, so the message mentions none. */
 const unavailable = ({ retryAfter }: Problem) =>
 	retryAfter
 		? 'The service is temporarily unavailable'
@@ -22,16 +22,16 @@ function sizeIn({ recordingBytes = 0 }: Problem): string {
 }
 
 /**
- * A refusal in HTML. The statuses that proxies use for themselves, 408, 413 and 429, have rows that
- * hold for them too.
+ * Whether a refusal is HTML, so not from the service. Excludes 408, 413 and 429, which proxies also
+ * use: the rows for these statuses fit in both cases.
  */
 function isFromSomethingElse({ status = 0, isWebPage }: Problem): boolean {
 	return isWebPage === true && status >= 400 && status < 500 && ![408, 413, 429].includes(status);
 }
 
 /**
- * Every row of the service document's error table, and what can go wrong before the service
- * answers: what happened, and what to do next. The first row that fits is used.
+ * What happened and what to do next, for every row of the service document's error table and for
+ * failures before the service answers. The first matching row is used.
  */
 const ROWS: Row[] = [
 	{
@@ -240,7 +240,7 @@ const SERVER_FAULT: Row = {
 	next: 'Try again later, and tell the support of the service if it stays so.',
 };
 
-/** What to tell about a problem. */
+/** The error message for a problem, and what the user can do next. */
 export function rowFor(problem: Problem): { message: string; next: string } {
 	const row = ROWS.find(
 		(candidate) =>

@@ -10,34 +10,34 @@ import { NoRoom, roomOf, type CountTasks } from './room';
 import { withoutKey } from './redact';
 import type { CallOptions, Caller, Policy } from './types';
 
-/** What holds for one request, whichever way it is sent. */
+/** The limits and facts of one request, however it is sent. */
 interface Bounds extends Pick<CallOptions, 'deadline' | 'fromTurn' | 'once'> {
 	policy: Policy;
 	/** Below /api/v1. */
 	path: string;
-	/** Of the recording that is sent along. */
+	/** Size of the recording in the request. */
 	recordingBytes?: number;
 }
 
-/** Failures from before anything was sent. */
+/** Failures that happened before anything was sent. */
 const unsent = new WeakSet<object>();
 
-/** For an attempt that has failed before it sent anything. Returns the failure. */
+/** Marks a failure that happened before anything was sent, and returns it. */
 export function asUnsent<T>(failure: T): T {
 	if (typeof failure === 'object' && failure !== null) unsent.add(failure);
 	return failure;
 }
 
-/** Whether a failure of {@link exchange} came before anything was sent. */
+/** Whether a failure of {@link exchange} happened before anything was sent. */
 export function neverLeft(failure: unknown): boolean {
 	return typeof failure === 'object' && failure !== null && unsent.has(failure);
 }
 
 /**
- * The one policy of all requests: waits for its turn within the rate limits, sends, and repeats
- * what may be repeated (service document, "Errors" and "Limits"). Patience is counted by the clock
- * from the first refusal of its kind. Throws a {@link ServiceError}, and a NodeOperationError where
- * the execution was cancelled or the request could not be made.
+ * Sends every request: waits for its turn within the rate limits, sends it, and repeats it if that
+ * is allowed (service document, "Errors" and "Limits"). Each kind of refusal has its own patience,
+ * in clock time from the first such refusal. Throws a {@link ServiceError}, or a NodeOperationError
+ * if the execution was cancelled or the request could not be made.
  */
 export async function exchange<T>(
 	caller: Caller,
@@ -76,7 +76,7 @@ async function attempts<T>(
 			throw stop?.aborted && !cancelled?.aborted ? new ServiceError(node, problem) : error;
 		});
 	const countTasks = policy.countTasks && countFor(caller, policy.countTasks, cancelled);
-	// Kept from the first attempt to the last: who came first is served first, also after a refusal.
+	// Kept from the first attempt to the last, so that uploads stay in order after a refusal.
 	const leaveUploads = policy.upload && (await waitFor(queueFor(apiKey, 'uploads').take(stop)));
 	try {
 		for (let tries = 1; ; tries++) {
@@ -101,7 +101,7 @@ async function attempts<T>(
 			const found = problemOf(failure, path, apiKey);
 			leave(found);
 			if (cancelled?.aborted) {
-				// The service did nothing, so this is as if cancelled in the pause that would follow.
+				// The service did nothing, so treat it as cancelled in the pause that would follow.
 				if (found && isCertainRefusal(found)) throw cancelled.reason;
 				throw new NodeOperationError(node, 'The execution was cancelled');
 			}
@@ -116,7 +116,7 @@ async function attempts<T>(
 			if (!patience) throw new ServiceError(node, problem);
 			const first = firstRefusals.get(patience) ?? Date.now();
 			firstRefusals.set(patience, first);
-			// Room is waited for before the next attempt.
+			// The next attempt first waits for room.
 			if (countTasks && problem.status === 429) continue;
 			const delay = delayBeforeRetry(problem, tries, first + RETRY[patience] - Date.now());
 			if (delay === undefined) throw new ServiceError(node, problem);
@@ -127,7 +127,7 @@ async function attempts<T>(
 	}
 }
 
-/** A list that cannot be read counts as unknown, but who is cancelled has not looked. */
+/** If the list cannot be read, the count is unknown. A cancelled caller throws instead. */
 function countFor(
 	caller: Caller,
 	count: (caller: Caller) => Promise<number | undefined>,
@@ -140,7 +140,7 @@ function countFor(
 		});
 }
 
-/** A place within the rate limit, and for a submit room for its task. Returns what gives them back. */
+/** Waits for the rate limit and, for a submit, for room. Returns a function that frees both. */
 async function takeTurn(
 	apiKey: string,
 	{ limit }: Policy,

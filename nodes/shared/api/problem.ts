@@ -4,34 +4,34 @@ import { NodeApiError } from 'n8n-workflow';
 import { withoutKey, withoutSecrets } from './redact';
 
 /**
- * Why a request has no usable answer. `status` is set when something answered; `transport` says
- * what happened on the way when that was not the service.
+ * Why a request has no usable answer. `status` is set if anything answered. `transport` is set if
+ * the service did not answer properly, and says what happened instead.
  */
 export interface Problem {
 	/** Below /api/v1, e.g. `/transcribe`, `/tasks/7f3c`. */
 	path: string;
 	status?: number;
 	errorCode?: string;
-	/** The service's own words. */
+	/** The message of the service. */
 	serviceMessage?: string;
 	transport?: Transport;
-	/** An earlier attempt got no answer, so this may be the echo of what the service has done. */
+	/** An earlier attempt got no answer, so this problem may result from its success. */
 	isRepeat?: boolean;
-	/** Whether the error body has the documented shape, which nothing else than the service is likely to send. */
+	/** Whether the error body has the documented shape, which only the service is likely to send. */
 	isServiceShape?: boolean;
-	/** Bytes of the recording that was sent along. */
+	/** Size of the recording in the request, in bytes. */
 	recordingBytes?: number;
 	/** Milliseconds the service asked to wait (`Retry-After`). */
 	retryAfter?: number;
-	/** There was no connection that could carry the request: nothing was sent. */
+	/** No usable connection was made, so nothing was sent. */
 	isUnsent?: boolean;
-	/** The answer is a web page, which the service does not send: something before it answered. */
+	/** The answer is a web page, so it comes from a proxy or similar, not from the service. */
 	isWebPage?: boolean;
 }
 
 /**
- * `noTurn`, `unknownHost`, `unreachable`: the request never left. `broken`, `timeout`: nobody knows
- * whether it arrived.
+ * `noTurn`, `unknownHost`, `unreachable`: the request was not sent. `broken`, `timeout`: it is
+ * unknown whether it arrived.
  */
 export type Transport =
 	| 'noTurn'
@@ -44,17 +44,17 @@ export type Transport =
 	| 'redirect'
 	| 'unreadableFile';
 
-/** An HTTP answer that is not a success. Internal: `exchange` in service.ts makes a ServiceError of it. */
+/** An HTTP answer that is not a success. Internal: exchange.ts turns it into a ServiceError. */
 export class Refused extends Error {
 	constructor(readonly response: IN8nHttpFullResponse) {
 		super(`HTTP ${response.statusCode}`);
 	}
 }
 
-/** No answer within the time for it. Internal, as {@link Refused}. */
+/** No answer in time. Internal, like {@link Refused}. */
 export class Late extends Error {}
 
-/** What is wrong with the connection or the answer; undefined for anything else that went wrong. */
+/** The problem with the connection or the answer; undefined for any other error. */
 export function problemOf(error: unknown, path: string, apiKey: string): Problem | undefined {
 	if (error instanceof Late) return { path, transport: 'timeout' };
 	if (!(error instanceof Refused)) {
@@ -91,7 +91,7 @@ export function isWebPage({ body, headers }: IN8nHttpFullResponse): boolean {
 	return false;
 }
 
-/** The beginning of an answer that cannot be read, without secrets: an id in it may be paid for. */
+/** The start of an unreadable answer, without secrets: it may hold the id of a paid task. */
 function beginningOf(response: IN8nHttpFullResponse, apiKey: string): string | undefined {
 	const text = Buffer.isBuffer(response.body) ? response.body.toString('utf8') : response.body;
 	if (typeof text !== 'string' || isWebPage(response)) return undefined;
@@ -102,26 +102,26 @@ function beginningOf(response: IN8nHttpFullResponse, apiKey: string): string | u
 	return masked.slice(0, 200).trim() || undefined;
 }
 
-/** Whether the service may have carried out the request, although its answer did not come. */
+/** Whether the service may have carried out the request although no answer arrived. */
 export function isWithoutAnswer({ status, transport }: Problem): boolean {
 	return transport === 'broken' || transport === 'timeout' || status === 502 || status === 504;
 }
 
-/** Connection errors by the code that Node.js, TLS or axios gave them. */
+/** The kind of a connection error, by its code from Node.js, TLS or axios. */
 export function transportOf(code: string): Transport {
 	if (code === 'ENOTFOUND') return 'unknownHost';
-	// Read while it was sent.
+	// The file is read while it is sent.
 	if (/^(ENOENT|EACCES|EPERM|EIO|EISDIR|EMFILE|ENFILE)$/.test(code)) return 'unreadableFile';
 	if (/^(ECONNREFUSED|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/.test(code)) return 'unreachable';
 	if (/CERT|TLS|SSL|SELF_SIGNED|EPROTO|UNABLE_TO_VERIFY/.test(code)) return 'tls';
-	// Cancelled by us: an upload that stood still. An execution that is cancelled is told before.
+	// ERR_CANCELED: we aborted an idle upload. A cancelled execution is handled earlier.
 	if (/^(ECONNABORTED|ETIMEDOUT|ESOCKETTIMEDOUT|ERR_CANCELED)$/.test(code)) return 'timeout';
 	return 'broken';
 }
 
 /**
- * Whether the certificate of the server was refused. Node.js checks it before it sends a request.
- * EPROTO is not among them: it can break a connection at any time.
+ * Whether the server's certificate was refused, which Node.js checks before it sends a request. Not
+ * EPROTO, which can occur at any time.
  */
 function isAboutCertificate(code: string): boolean {
 	return /CERT|UNABLE_TO_VERIFY|HOSTNAME_MISMATCH|^INVALID_CA$|^INVALID_PURPOSE$/.test(code);
@@ -129,8 +129,8 @@ function isAboutCertificate(code: string): boolean {
 
 /**
  * Reads the error body of the service document ("Errors"): `{ detail: { error_code, message } }`.
- * The content of `detail` without an `error_code` is not shown, and what stands before the service
- * has shapes of its own (a text, HTML, a list, `error`, `errors`, RFC 9457), so all of them are read.
+ * Also reads other shapes (a text, HTML, a list, `error`, `errors`, RFC 9457): proxies use them,
+ * and the content of `detail` without an `error_code` is undocumented.
  */
 export function readRefusal(
 	body: unknown,
@@ -176,7 +176,7 @@ const WORDS = [
 	'reason',
 ];
 
-/** How many values are looked at, for an answer can be of any depth and width. */
+/** The most values to read, because an answer can have any depth and width. */
 const MOST_VALUES = 200;
 
 function wordsOf(value: unknown, budget = { left: MOST_VALUES }): string {
@@ -197,17 +197,17 @@ function wordsOf(value: unknown, budget = { left: MOST_VALUES }): string {
 	}
 	const parts = partsOf(value);
 	const found = WORDS.map((name) => wordsOf(parts[name], budget)).find(Boolean);
-	// Beside words for all, Laravel and ASP.NET have those for each field, which say more.
+	// Laravel and ASP.NET add a message per field, which says more than the general message.
 	const details = found && isMap(parts.errors) ? wordsOf(parts.errors, budget) : '';
 	const isSaid = found?.includes(details) ?? false;
 	const words = isSaid ? (found ?? '') : [found, details].filter(Boolean).join(' ');
 	if (!words) return wordsOfFields(parts, budget);
-	// FastAPI: `loc` is the way to the wrong field, e.g. ["body", "language"].
+	// FastAPI: `loc` is the path of the invalid field, e.g. ["body", "language"].
 	const field = Array.isArray(parts.loc) && parts.loc.length > 1 ? parts.loc.at(-1) : undefined;
 	return words && typeof field === 'string' ? `${field}: ${words}` : words;
 }
 
-/** Django, Laravel: a list of sentences under the name of each wrong field. */
+/** Django, Laravel: a list of sentences under the name of each invalid field. */
 function wordsOfFields(fields: IDataObject, budget: { left: number }): string {
 	const ofFields = Object.entries(fields).slice(0, MOST_VALUES).filter(isListOfWords);
 	return ofFields.map(([name, words]) => `${name}: ${wordsOf(words, budget)}`).join('; ');
@@ -221,7 +221,7 @@ function isMap(value: unknown): boolean {
 	return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** `Retry-After` in both its forms, seconds or a date, in ms from now. */
+/** `Retry-After`, given in seconds or as a date, in ms from now. */
 function retryAfterOf(header: unknown): number | undefined {
 	if (typeof header !== 'string' || header.trim() === '') return undefined;
 	const seconds = Number(header);
@@ -229,14 +229,14 @@ function retryAfterOf(header: unknown): number | undefined {
 	return Number.isFinite(ms) ? Math.max(0, ms) : undefined;
 }
 
-/** The code of a connection error, however deep n8n has wrapped it. */
+/** The code of a connection error, even if n8n has wrapped it several times. */
 export function codeOf(error: unknown): string | undefined {
 	let current = error as { code?: unknown; cause?: unknown; errorResponse?: unknown } | undefined;
 	for (let depth = 0; current && depth < 5; depth++) {
 		if (typeof current.code === 'string') return current.code;
 		current = (current.cause ?? current.errorResponse) as typeof current;
 	}
-	// What n8n says of a file that it has deleted has no code.
+	// n8n's error for a file that it has deleted has no code.
 	if (error instanceof Error && error.message === 'File not found') return 'ENOENT';
 	const words = error instanceof NodeApiError ? error.messages.join(' ') : String(error);
 	return /\b(E[A-Z]{4,}|[A-Z_]*CERT[A-Z_]*)\b/.exec(words)?.[1];

@@ -3,11 +3,11 @@ import { sleep } from 'n8n-workflow';
 import { remembered } from '../processState';
 
 /**
- * The service's own limits (service document, "Limits"), kept here so that the service never has to
- * refuse: the most requests in any `windowMs`, per API key.
+ * The service's limits (service document, "Limits"): the most requests in any `windowMs`, per API
+ * key. This package stays within them, so that the service need not refuse.
  */
 export const LIMITS = {
-	/** A little over 60 s, because no two clocks run at the same speed. */
+	/** A little over 60 s, because clocks do not run at exactly the same speed. */
 	windowMs: 60_250,
 	/** POST /transcribe and /transcribe-url together. */
 	submit: 10,
@@ -17,7 +17,7 @@ export const LIMITS = {
 	summary: 5,
 	/** Everything else. */
 	other: 60,
-	/** Uploads under way at the same time. Not a rule of the service: it keeps memory and bandwidth flat. */
+	/** Simultaneous uploads. Not a limit of the service: it bounds memory and bandwidth. */
 	uploadsAtOnce: 3,
 	/** Tasks in progress, per account. */
 	tasksInProgress: 20,
@@ -26,9 +26,9 @@ export const LIMITS = {
 export type LimitName = 'submit' | 'meeting' | 'summary' | 'other';
 
 /**
- * A queue for a number of places, first come, first served. A place stays taken for `lingerMs` after
- * it was given back: the service counts a request at some time between its start and its answer, so
- * the request may count until a whole window after the answer.
+ * A first-come, first-served queue for a number of places. A place stays taken for `lingerMs` after
+ * its return: the service counts a request at some time between its start and its answer, so the
+ * request may count until a whole window after the answer.
  */
 export class Queue {
 	private taken = 0;
@@ -41,8 +41,8 @@ export class Queue {
 	) {}
 
 	/**
-	 * Waits for a place and returns the function that gives it back. A cancelled execution leaves
-	 * the queue at once and rejects with the signal's reason.
+	 * Waits for a place. Returns the function that gives the place back. If the execution is
+	 * cancelled, leaves the queue at once and rejects with the signal's reason.
 	 */
 	async take(cancelled?: AbortSignal): Promise<() => void> {
 		cancelled?.throwIfAborted();
@@ -70,7 +70,7 @@ export class Queue {
 		const linger = this.lingerMs();
 		if (linger > 0) await sleep(linger);
 		const next = this.waiting.shift();
-		// The place goes straight to the next in the queue, so that no newcomer takes it in between.
+		// The place goes straight to the next in the queue, so that no newcomer can take it.
 		if (next) next();
 		else this.taken -= 1;
 	}

@@ -3,13 +3,13 @@ import type { IBinaryData, IExecuteSingleFunctions } from 'n8n-workflow';
 import { anyOf, unlessAborted } from './abortable';
 import { Late } from './problem';
 
-/** Read in pieces of this size, in bytes, from wherever n8n keeps its files. */
+/** Size of the pieces that are read from n8n's file storage, in bytes. */
 const CHUNK = 256 * 1024;
 
 /**
- * A recording in n8n's binary store, in the form of a web `File`. HTTP clients ask a `File` for its
- * size, which becomes Content-Length, and for a stream, which is opened for every attempt. So a
- * recording of any size is sent without being held in memory.
+ * A recording in n8n's binary storage as a web `File`. HTTP clients ask a `File` for its size,
+ * which becomes Content-Length, and for a new stream for every attempt. So a recording of any size
+ * is sent without being held in memory.
  */
 export class Recording extends File {
 	/** When the last piece was sent, in ms since 1970. */
@@ -25,7 +25,7 @@ export class Recording extends File {
 		super([], binary.fileName || `recording.${binary.fileExtension || 'bin'}`, {
 			type: binary.mimeType,
 		});
-		// A File knows only the size of what it holds, and this one holds nothing.
+		// A File reports the size of the data it holds, and this File holds none.
 		Object.defineProperty(this, 'size', { value: size });
 	}
 
@@ -34,12 +34,14 @@ export class Recording extends File {
 		return ReadableStream.from(this.pieces(this.attempt.signal));
 	}
 
-	/** HTTP clients do not close a stream that they stopped reading. This closes it after a failed attempt. */
+	/** Closes the stream, because HTTP clients do not close a stream that they stop reading. */
 	close(): void {
 		this.attempt.abort();
 	}
 
-	/** Fails if there are fewer or more bytes than announced: the service would wait for the rest. */
+	/**
+	 * Throws if the file is longer or shorter than announced: the service would wait for the rest.
+	 */
 	private async *pieces(over: AbortSignal): AsyncGenerator<Uint8Array> {
 		let left = this.size;
 		for await (const piece of await this.source(over)) {
@@ -69,7 +71,7 @@ class WrongLength extends Error {
 	readonly code = 'EIO';
 }
 
-/** The bytes of base64 text, which may have line breaks, be URL-safe, or be a data URL. */
+/** The bytes of a base64 text, which may have line breaks, be URL-safe, or be a data URL. */
 export function bytesOf(data: string): Buffer {
 	return Buffer.from(data.replace(/^\s*data:[^,]*,/, ''), 'base64');
 }
@@ -78,15 +80,15 @@ function* inChunks(bytes: Buffer): Generator<Uint8Array> {
 	for (let at = 0; at < bytes.length; at += CHUNK) yield bytes.subarray(at, at + CHUNK);
 }
 
-/** The recording in a form; undefined where there is none. */
+/** The recording in a form; undefined if there is none. */
 export function recordingIn(form: unknown): Recording | undefined {
 	const file = form instanceof FormData ? form.get('file') : undefined;
 	return file instanceof Recording ? file : undefined;
 }
 
 /**
- * Aborts the upload when for `idleMs` the HTTP client has read no piece of the recording and no answer
- * has come. n8n passes the signal that cancels the execution to every request, so this replaces it.
+ * Aborts the upload if for `idleMs` no piece of the recording is read and no answer arrives. n8n
+ * passes the execution's cancel signal to every request, so `watched` replaces that signal.
  */
 export async function whileMoving<T>(
 	context: IExecuteSingleFunctions,
@@ -110,7 +112,7 @@ export async function whileMoving<T>(
 	const signal = anyOf(cancelled, idle.signal);
 	const watched = Object.create(context, { getExecutionCancelSignal: { value: () => signal } });
 	try {
-		// Ends with the signal even if n8n ignores it one day.
+		// Ends with the signal even if a future n8n ignores the signal.
 		return await unlessAborted(work(watched), signal);
 	} finally {
 		done = true;

@@ -1,25 +1,25 @@
-/** Shorter than any key. What is shorter could be a word of a transcript, which must not be altered. */
+/** Shorter texts are not masked: no key is so short, and a word of a transcript must not change. */
 const SHORTEST_KEY = 8;
 
-/** The service's own words, should it repeat the API key in them, as it is or URL-encoded. */
+/** Masks the API key, plain or URL-encoded, in a text of the service. */
 export function withoutKey(text: string, apiKey: string): string {
 	if (apiKey.length < SHORTEST_KEY) return text;
 	return text.replaceAll(apiKey, '***').replaceAll(encodeURIComponent(apiKey), '***');
 }
 
-/** The field of the service document, and how other shapes of an answer could write it. */
+/** `webhook_secret` of the service document, and other likely spellings. */
 const SECRET_NAME = /^webhook[_-]?secret$/i;
 
 interface Copying {
 	from: object;
 	to: unknown[] | Record<string, unknown>;
-	/** The answer itself, or an element of the list that it is. */
+	/** Whether `from` is the answer itself, or an element of an answer that is a list. */
 	isTop: boolean;
 }
 
 /**
- * Whether a longer key begins, ends or goes on with this one, as a new key may do with the old one.
- * To mask the old one would destroy the new one.
+ * Whether the answer holds a longer key that contains this one, as a new key may contain the old
+ * key. Masking the old key would destroy the new key.
  */
 export function holdsLongerKey(answer: unknown, apiKey: string): boolean {
 	const key = apiKey.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
@@ -27,7 +27,7 @@ export function holdsLongerKey(answer: unknown, apiKey: string): boolean {
 	return textsIn(answer).some((text) => longer.test(text));
 }
 
-/** JSON for messages and comparisons; '' of what is nested deeper than the stack. */
+/** JSON for messages and comparisons; '' if the value is nested too deeply for the stack. */
 export function jsonOf(value: unknown, indent?: string): string {
 	try {
 		return JSON.stringify(value, null, indent) ?? '';
@@ -36,7 +36,7 @@ export function jsonOf(value: unknown, indent?: string): string {
 	}
 }
 
-/** All texts in a value, the names of fields too. Works without recursion, as below. */
+/** All texts in a value, including field names. Not recursive, like {@link withoutSecrets}. */
 function textsIn(value: unknown): string[] {
 	const texts: string[] = [];
 	const seen = new Set<unknown>([value]);
@@ -52,10 +52,10 @@ function textsIn(value: unknown): string[] {
 }
 
 /**
- * An answer as it may be output and saved: a copy in which the API key is masked, also in names, and
- * `webhook_secret` is left out. `keepWebhookSecret` keeps that of the answer itself, for the caller
- * that seals or outputs it; a deeper one has no user, and stays only with `everywhere`. Works without
- * recursion, because an answer may be nested deeper than the stack.
+ * A copy of an answer that may be output and saved: masks the API key, also in field names, and
+ * leaves out `webhook_secret`. `keepWebhookSecret` keeps the one at the top level, for a caller
+ * that seals or outputs it. A deeper one is kept only with `everywhere`. Not recursive, because an
+ * answer may be nested too deeply for the stack.
  */
 export function withoutSecrets(
 	value: unknown,

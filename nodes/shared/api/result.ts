@@ -21,10 +21,10 @@ const MIME_TYPES: Record<ExportFormat, string> = {
 	json: 'application/json',
 };
 
-/** The order in which people look for the fields of a transcript. `segments` comes last. */
+/** The first output fields of a transcript, the most useful ones first. `segments` comes last. */
 const LEADING = ['text', 'summary', 'speakers', 'task_id', 'bot_id', 'status'];
 
-/** What the output says about the task itself, whatever the result calls it. */
+/** Fields about the task itself. They override fields of the same name in the result. */
 const FACTS = ['task_id', 'bot_id', 'status'];
 
 /**
@@ -47,18 +47,18 @@ export function transcript(result: IDataObject, facts: IDataObject): IDataObject
 	);
 }
 
-/** The document says "empty" of the ids that are not there yet; an empty text is a text. */
+/** The service document calls missing ids "empty"; in other fields, an empty text is a value. */
 function isSet(name: string, value: unknown): boolean {
 	return value !== undefined && !(FACTS.includes(name) && (value === null || value === ''));
 }
 
-/** When fetching what a task has comes to its end. */
+/** When to stop fetching the data of a task. */
 export type FetchBounds = Pick<CallOptions, 'deadline' | 'once'>;
 
-/** The answer is a success, but what was asked for is not in it. It may be there a moment later. */
+/** The answer is a success, but lacks the requested data, which may follow a moment later. */
 export class NotThereYet extends NodeOperationError {}
 
-/** GET /tasks/{id}/result. An answer without any part of a result is refused. */
+/** GET /tasks/{id}/result. Throws {@link NotThereYet} if the answer holds no part of a result. */
 export async function fetchResult(
 	caller: Caller,
 	taskId: string,
@@ -70,7 +70,7 @@ export async function fetchResult(
 	throw withoutResult(caller, taskId);
 }
 
-/** The task has finished, but the answer of GET /tasks/{id}/result holds none of its parts. */
+/** The error for an answer of GET /tasks/{id}/result that holds no part of a result. */
 export function withoutResult(caller: Pick<Caller, 'getNode'>, taskId: string) {
 	const message = `The answer of the service holds no result of task ${taskId}`;
 	return new NotThereYet(caller.getNode(), message, {
@@ -90,27 +90,27 @@ async function fetchExport(
 	return await call(caller, { method: 'GET', url, qs: { format } }, bounds);
 }
 
-/** An exported document, and where it goes in the output. */
+/** Which document to export, and where it goes in the output. */
 export interface WantedExport {
 	taskId: string;
 	format: ExportFormat;
 	/** `file`: into the binary field `property`. `text`: into the field `export` of the JSON. */
 	as: 'file' | 'text';
-	/** Name of the binary field; `data` where there is none. */
+	/** Name of the binary field. Default: `data`. */
 	property?: string;
-	/** Name of the recording or of the file, with or without extension; else the task's id. */
+	/** Name of the recording or of the file, with or without extension. Default: the task id. */
 	fileName?: string;
 	bounds?: FetchBounds;
 }
 
-/** What n8n has for making files. */
+/** The part of n8n's context that creates files. */
 export interface FileMaker extends Pick<Caller, 'getNode'> {
 	helpers: Pick<IExecuteSingleFunctions['helpers'], 'prepareBinaryData'>;
 }
 
 /**
- * The item with an exported document of a finished task beside what it has. Throws a ServiceError
- * where the service refuses, and a NodeOperationError where its answer has no document.
+ * Adds an exported document of a finished task to an item. Throws a ServiceError if the service
+ * refuses, or a NodeOperationError if the answer has no document.
  */
 export async function addExport(
 	context: Caller & FileMaker,
@@ -128,7 +128,7 @@ export async function addExport(
 	return { ...item, binary: { ...item.binary, [property || 'data']: file } };
 }
 
-/** The document in an answer of GET /tasks/{id}/export. An empty document is one, none is refused. */
+/** The document in an answer of GET /tasks/{id}/export, possibly empty. Throws if missing. */
 export function exportedText(
 	caller: Pick<Caller, 'getNode'>,
 	answer: unknown,

@@ -6,10 +6,10 @@ import type { Problem } from './problem';
 import { RETRY, pauseBeforeLook } from './retry';
 import { remembered } from '../processState';
 
-/** Counts the tasks in progress at the service; undefined where that cannot be read. */
+/** Counts the tasks in progress at the service; undefined if the number cannot be read. */
 export type CountTasks = () => Promise<number | undefined>;
 
-/** Thrown when waiting for room makes no sense any longer. Internal, like `Refused`. */
+/** Thrown when the patience for room is over. Internal, like `Refused`. */
 export class NoRoom extends Error {
 	constructor(readonly problem: Problem) {
 		super('No room');
@@ -18,10 +18,10 @@ export class NoRoom extends Error {
 
 /**
  * The room for tasks in one account: the service takes 20 tasks in progress (service document,
- * "Limits"). Submits pass freely until one is refused with 429. From then on no recording is sent
- * just to find out: one look at GET /tasks shows how many submits may pass. If the service refuses
- * although the list shows room (because of its limit per minute, or a smaller account), or if the
- * list cannot be read, one submit at a time tries, after growing pauses.
+ * "Limits"). Submits pass freely until one is refused with 429. After that, one look at GET /tasks
+ * shows how many submits may pass, so that no upload is wasted on a full account. If the service
+ * refuses although the list shows room (its limit per minute, or a smaller account), or if the list
+ * cannot be read, one submit at a time is tried, after growing pauses.
  */
 export class Room {
 	private underWay = 0;
@@ -33,17 +33,17 @@ export class Room {
 
 	private refusedAt = 0;
 
-	/** Whether a look since the last refusal has shown that the account was full. */
+	/** Whether a look since the last refusal has shown a full account. */
 	private wasFull = false;
 
 	private fullSince = Infinity;
 
-	/** When a submit was last refused, by the service or here; 0 after one was accepted. */
+	/** When the service or this class last refused a submit; 0 after an accepted submit. */
 	private sentAwayAt = 0;
 
 	private problem?: Problem;
 
-	/** How many may pass before the next look. */
+	/** How many submits may pass before the next look. */
 	private free = 0;
 
 	private nextLook = 0;
@@ -51,9 +51,9 @@ export class Room {
 	private looking?: Promise<void>;
 
 	/**
-	 * Waits until there is room. `until` (ms since 1970) is the end of the caller's patience. A caller
-	 * that was never refused waits as long as other submits are accepted. Returns a function to call
-	 * when the attempt has ended: with the refusal, or with nothing.
+	 * Waits until there is room. `until` (ms since 1970) is the end of the caller's patience. A
+	 * caller that was never refused waits as long as other submits are accepted. Returns a function
+	 * to call with the outcome when the attempt has ended.
 	 */
 	async enter(count: CountTasks, until: number | undefined, stop?: AbortSignal) {
 		this.waiting += 1;
@@ -80,7 +80,7 @@ export class Room {
 		}
 		if (this.nextLook > Date.now()) return await pause(this.nextLook - Date.now(), stop);
 		this.looking ??= this.look(count)
-			// The caller that looked was cancelled: another one looks.
+			// The caller that looked was cancelled: another caller looks.
 			.catch(() => {
 				this.nextLook = Date.now() + RETRY.base;
 			})
@@ -91,7 +91,7 @@ export class Room {
 	}
 
 	private async look(count: CountTasks): Promise<void> {
-		// Submits that are being sent now may be in the list or not.
+		// Submits being sent now may or may not be in the list.
 		const { underWay } = this;
 		const inProgress = await count();
 		const room = LIMITS.tasksInProgress - (inProgress ?? 0);
@@ -112,7 +112,7 @@ export class Room {
 
 	private refuse(enteredAt: number, problem: Problem): void {
 		const now = Date.now();
-		// Submits that were sent at the same time and refused count as one refusal.
+		// Refusals of simultaneous submits count as one refusal.
 		if (enteredAt >= this.refusedAt) this.refusals += 1;
 		if (!this.problem) this.fullSince = now;
 		this.refusedAt = now;
@@ -124,7 +124,7 @@ export class Room {
 	}
 
 	/**
-	 * Whether this can be forgotten: a caller that finds nobody waiting tries for itself. Not at once,
+	 * Whether this room can be removed: nobody waits, so the next caller may simply try. Not at once,
 	 * because callers that wait for an upload place come as soon as others give up.
 	 */
 	isOver(): boolean {

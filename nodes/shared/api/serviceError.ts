@@ -4,7 +4,7 @@ import { NodeApiError } from 'n8n-workflow';
 import { rowFor } from './errorMessages';
 import type { Problem } from './problem';
 
-/** A request that did not succeed, in words a no-code user can act on. */
+/** The error for a failed request, in words a no-code user can act on. */
 export class ServiceError extends NodeApiError {
 	readonly problem: Problem;
 
@@ -15,18 +15,18 @@ export class ServiceError extends NodeApiError {
 			description: [row.next, asksToWait(problem), said(problem)].filter(Boolean).join(' '),
 			httpCode: problem.status === undefined ? undefined : String(problem.status),
 		});
-		// n8n shows the details of an error by this name, not by its class.
+		// n8n shows the details of an error depending on this name, not on its class.
 		this.name = 'NodeApiError';
 		this.problem = problem;
 	}
 }
 
-/** Whether the service has certainly done nothing: then nothing is lost by sending it again. */
+/** Whether the service has certainly done nothing, so that sending again is safe. */
 export function wasCertainlyRefused(failure: unknown): boolean {
 	return failure instanceof ServiceError && isCertainRefusal(failure.problem);
 }
 
-/** The same of a problem that no error was made of yet. */
+/** The same as {@link wasCertainlyRefused}, for a problem. */
 export function isCertainRefusal({ status, transport, isUnsent }: Problem): boolean {
 	if (isUnsent) return true;
 	if (transport === 'notJson') return false;
@@ -35,15 +35,15 @@ export function isCertainRefusal({ status, transport, isUnsent }: Problem): bool
 }
 
 /**
- * Whether a status says that nothing was done. 301, 302 and 303 may follow a request that was carried
- * out, and 408 may come from a proxy that has passed it on.
+ * Whether a status means that nothing was done. 301, 302 and 303 may answer a request that was
+ * carried out, and 408 may come from a proxy that has forwarded the request.
  */
 function isRefusal(status: number): boolean {
 	if (status === 307 || status === 308 || status === 503) return true;
 	return status >= 400 && status < 500 && status !== 408;
 }
 
-/** What the service answered, word for word. */
+/** The status and message of the service, word for word. */
 export function said({ status, errorCode, serviceMessage }: Problem): string {
 	if (status === undefined) return '';
 	const code = errorCode ? `, ${errorCode}` : '';
@@ -51,7 +51,7 @@ export function said({ status, errorCode, serviceMessage }: Problem): string {
 	return `The service answered HTTP ${status}${code}${words}.`;
 }
 
-/** When to try again, where the service has said so. */
+/** When to try again, if the service says so. */
 function asksToWait({ retryAfter }: Problem): string {
 	if (!retryAfter) return '';
 	const [amount, unit] = inWords(retryAfter / 1000);

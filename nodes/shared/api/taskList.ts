@@ -6,9 +6,9 @@ import { call } from './call';
 import { type CallOptions, type Caller } from './types';
 
 /**
- * The list of GET /tasks, page by page. The service document shows neither the largest page nor the
- * shape of the answer. So a page size that the service refuses is reduced until it accepts one, and
- * that size is kept for the other pages of this list.
+ * Reads the list of GET /tasks page by page. The service document shows neither the largest page
+ * nor the shape of the answer. So the page size is reduced until the service accepts it, and then
+ * kept for the other pages of this list.
  */
 export class TaskList {
 	private readonly sizes: number[];
@@ -17,7 +17,7 @@ export class TaskList {
 
 	/**
 	 * @param query Further parameters of the request, such as `status`.
-	 * @param most The most tasks wanted in a page; without it the largest page.
+	 * @param most The most tasks wanted in a page. Default: the largest page.
 	 */
 	constructor(
 		private readonly caller: Caller,
@@ -30,9 +30,9 @@ export class TaskList {
 	}
 
 	/**
-	 * The tasks from `offset` on: at most a page, in the order of the service. An empty list is the
-	 * end. Throws a ServiceError where the service refuses, and a NodeOperationError where its answer
-	 * holds no list. `deadline` as in {@link CallOptions}.
+	 * At most one page of tasks from `offset` on, in the order of the service. An empty list is the
+	 * end. Throws a ServiceError if the service refuses, or a NodeOperationError if the answer holds
+	 * no list. `deadline` as in {@link CallOptions}.
 	 */
 	async page(offset: number, deadline?: CallOptions['deadline']): Promise<IDataObject[]> {
 		for (;;) {
@@ -49,12 +49,12 @@ export class TaskList {
 		}
 	}
 
-	/** How many tasks are asked for at a time. */
+	/** The page size of the next request. */
 	get size(): number {
 		return this.sizes[0] ?? Math.min(...PAGE_SIZES);
 	}
 
-	/** Whether this is a page after one that could be read. */
+	/** Whether an earlier page could be read. */
 	private isFurther(offset: number): boolean {
 		return offset > 0 && this.isSizeKnown;
 	}

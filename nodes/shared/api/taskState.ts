@@ -5,8 +5,8 @@ import type { CallOptions, Caller } from './types';
 import { statusWithoutTask, taskIdOf } from './undocumented';
 
 /**
- * The state of the task now, or of its bot as long as that has no task. Throws a
- * {@link ServiceError}.
+ * Requests the state of a task, or of its bot as long as the bot has no task. Throws a {@link
+ * ServiceError}.
  */
 export async function look(
 	caller: Caller,

@@ -6,13 +6,13 @@ import { TaskList } from './taskList';
 import { jsonOf } from './redact';
 import type { Caller } from './types';
 
-/** How much of the list a look reads at most, in pages for each status. */
+/** The most pages of the list to read for each status. */
 const PAGES = 5;
 
 /**
  * Counts the tasks in progress of the account (service document, "Limits"), up to the limit. A task
- * that waits for balance is not queued and does not count. Undefined if the list does not end, or does
- * not show the status of its tasks. Throws if the list cannot be read.
+ * that waits for balance is not queued and does not count. Undefined if the list is too long, or
+ * does not show the status of its tasks. Throws if the list cannot be read.
  */
 export async function countTasksInProgress(caller: Caller): Promise<number | undefined> {
 	const seen = new Set<string>();
@@ -27,7 +27,7 @@ export async function countTasksInProgress(caller: Caller): Promise<number | und
 			for (const task of news) seen.add(idOf(task));
 			inProgress += news.filter(takesUpAPlace).length;
 			if (inProgress >= LIMITS.tasksInProgress) return inProgress;
-			// A short page is no sign of the end, and an offset may not be heeded.
+			// A short page need not be the last, and the service may ignore the offset.
 			if (news.length === 0) break;
 			offset += page.length;
 		}

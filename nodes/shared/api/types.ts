@@ -5,44 +5,44 @@ import type { LimitName } from './rateLimits';
 
 export type RoutingRequest = DeclarativeRestApiSettings.ResultOptions;
 
-/** What an operation declares about its request; pacing and retries follow from it. */
+/** What an operation declares about its request. It determines rate limits and retries. */
 export interface Policy {
-	/** Which of the service's rate limits it counts towards. */
+	/** The rate limit of the service that the request counts towards. */
 	limit: LimitName;
-	/** Whether sending it twice costs nothing: decides what happens when the connection breaks. */
+	/** Whether a repeat is harmless: decides what happens when the connection breaks. */
 	repeatable: boolean;
-	/** For a submit with an Idempotency-Key: 409 says that the same request is still being worked on. */
+	/** For a submit with an Idempotency-Key: 409 means that the same request is still in progress. */
 	keyed?: boolean;
-	/** A recording is sent along: few at a time, and no overall time limit, only an idle one. */
+	/** The request holds a recording: few at a time, with an idle limit instead of a timeout. */
 	upload?: boolean;
 	/**
 	 * For a submit: counts the tasks in progress, because 429 may mean that the account is full.
 	 * Undefined if the list does not show it; throws if the list cannot be read.
 	 */
 	countTasks?: (caller: Caller) => Promise<number | undefined>;
-	/** Any successful answer counts, whatever its type, because the service gives it only once. */
+	/** Accepts a successful answer of any type, because the service gives the answer only once. */
 	takesAnyAnswer?: boolean;
 }
 
-/** Reads, PUT, DELETE, cancel and dictionary add: a repeat changes nothing. */
+/** For reads, PUT, DELETE, cancel and dictionary add: a repeat changes nothing. */
 export const REPEATABLE: Policy = { limit: 'other', repeatable: true };
 
-/** What one request may ask for beyond its policy. */
+/** Options of one request beyond its policy. */
 export interface CallOptions {
 	policy?: Policy;
-	/** The answer's `webhook_secret` stays in it: for the caller that seals or stores it. */
+	/** Keeps `webhook_secret` in the answer, for a caller that seals or stores it. */
 	keepWebhookSecret?: boolean;
 	/**
-	 * When the call has to have ended, in ms since 1970, queueing and retries included. Without it
-	 * the patience of retry.ts is the only end.
+	 * When the call must end, in ms since 1970, including queueing and retries. Without a deadline
+	 * only the patience in retry.ts limits the call.
 	 */
 	deadline?: number;
 	/**
-	 * The longest time for the call, in ms from its first turn within the rate limits. A deadline
-	 * counts the queue for that turn, which says nothing about the service.
+	 * The longest time for the call, in ms from its first turn within the rate limits. Unlike
+	 * `deadline`, it does not count the queue for that turn.
 	 */
 	fromTurn?: number;
-	/** One attempt: the caller asks again by itself, and counts the time in between. */
+	/** Only one attempt: the caller repeats the request itself, and measures the time. */
 	once?: boolean;
 }
 

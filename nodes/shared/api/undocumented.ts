@@ -3,13 +3,13 @@ import type { IDataObject } from 'n8n-workflow';
 import { jsonOf } from './redact';
 
 /**
- * Everything this package assumes where the service document says "not shown". Each assumption
- * is listed in docs/undocumented.md with how to override it; a test compares the two.
+ * Everything this package assumes where the service document says "not shown". docs/undocumented.md
+ * lists each assumption and how to override it; a test compares the two.
  */
 
 /**
- * An answer as objects. Where a list comes and an object is documented, each element is one; a text
- * or a number becomes `{ value }`. An answer without anything is `{}`.
+ * An answer as a list of objects. If the service sends a list instead of an object, takes each
+ * element. A text or a number becomes `{ value }`. An empty answer becomes `{}`.
  */
 export function objectsIn(answer: unknown): IDataObject[] {
 	const elements: unknown[] = Array.isArray(answer) && answer.length > 0 ? answer : [answer];
@@ -23,7 +23,7 @@ function isBlank(value: unknown): boolean {
 	return (value ?? '') === '' || (Array.isArray(value) && value.length === 0);
 }
 
-/** GET /tasks: the list may be the answer itself or stand under one of these names. */
+/** GET /tasks: the list may be the answer itself or be under one of these names. */
 export const LIST_NAMES = [
 	'tasks',
 	'items',
@@ -35,7 +35,7 @@ export const LIST_NAMES = [
 	'_embedded',
 ] as const;
 
-/** The tasks in an answer of GET /tasks; undefined where it holds no list, not even an empty one. */
+/** The tasks in an answer of GET /tasks; undefined if it holds no list, not even an empty one. */
 export function tasksIn(answer: unknown): IDataObject[] | undefined {
 	const list = listIn(answer);
 	return list && (list.length > 0 ? objectsIn(list) : []);
@@ -45,20 +45,20 @@ function listIn(answer: unknown, depth = 2): unknown[] | undefined {
 	if (Array.isArray(answer)) return answer;
 	if (!isObject(answer) || depth === 0) return undefined;
 	const list = LIST_NAMES.map((name) => listIn(answer[name], depth - 1)).find(Array.isArray);
-	// Some languages write a list without elements as null.
+	// Some languages write an empty list as null.
 	return list ?? (LIST_NAMES.some((name) => answer[name] === null) ? [] : undefined);
 }
 
-/** The answer to a submit: the task or bot may be the answer itself or stand under one of these names. */
+/** The answer to a submit: the task or bot may be the answer itself or under one of these names. */
 export const SUBMISSION_NAMES = ['data', 'task', 'result', 'bot', 'meeting'] as const;
 
-/** The answer to a submit that makes several tasks: a list of them may stand under one of these names. */
+/** The answer to a submit that makes several tasks: their list may be under one of these names. */
 export const SUBMISSION_LIST_NAMES = [...LIST_NAMES, 'bots', 'meetings', 'task_ids', 'bot_ids'];
 
 /**
- * The tasks or bots in the answer to a submit, each with its id where the service document has it. A
- * list of them may be the answer itself or stand under one of {@link SUBMISSION_LIST_NAMES}; what
- * stands beside it belongs to each.
+ * The tasks or bots in the answer to a submit, each with its id in the documented field. Their list
+ * may be the answer itself or be under one of {@link SUBMISSION_LIST_NAMES}. Fields beside the list
+ * belong to each of them.
  */
 export function submissionsIn(answer: unknown, isBot: boolean): IDataObject[] {
 	const [only, ...others] = objectsIn(answer);
@@ -79,15 +79,15 @@ function listNameIn(answer: IDataObject): string | undefined {
 }
 
 /**
- * The answer to a submit with the id where the service document has it: an id may also come bare, or
- * one level down. Anything else is left as it is.
+ * The answer to a submit with the id in the documented field: the service may also send a bare id,
+ * or the id one level down. Leaves other answers unchanged.
  */
 function submissionIn(answer: IDataObject, isBot: boolean): IDataObject {
 	const ofId = (id: IDataObject[string]) => (isBot ? { bot_id: id } : { task_id: id });
 	const { value } = answer;
 	if (Object.keys(answer).length === 1 && isBareId(value)) return ofId(value);
 	if (hasDocumentedId(answer)) return answer;
-	// An `id` beside it may be that of the request.
+	// A plain `id` next to it may be the id of the request.
 	const name =
 		SUBMISSION_NAMES.find((one) => hasDocumentedId(answer[one])) ??
 		SUBMISSION_NAMES.find((one) => !hasId(answer) && (hasId(answer[one]) || isBareId(answer[one])));
@@ -104,7 +104,7 @@ function hasId(value: unknown): boolean {
 	return hasDocumentedId(value) || (isObject(value) && ID_NAMES.some((name) => idIn(value[name])));
 }
 
-/** A word such as "accepted" is no id, and ids without a digit are not to be expected. */
+/** A word such as "accepted" is no id, so an id must have a digit. */
 function isBareId(value: unknown): boolean {
 	return (
 		(typeof value === 'number' && idIn(value) !== undefined) ||
@@ -112,30 +112,30 @@ function isBareId(value: unknown): boolean {
 	);
 }
 
-/** GET /tasks: whether a success without a list says that there is nothing more to list. */
+/** GET /tasks: whether a success without a list means that there are no more tasks. */
 export function holdsNothing(answer: IDataObject): boolean {
 	return Object.keys(answer).length === 0 || LIST_NAMES.some((name) => answer[name] === null);
 }
 
-/** POST /transcribe-url and GET /tasks: the id of a task, should it not be called `task_id`. */
+/** POST /transcribe-url and GET /tasks: names for the id of a task, besides `task_id`. */
 export const ID_NAMES = ['task_id', 'id', 'taskId', 'uuid'] as const;
 
 export function taskIdOf(answer: IDataObject): string | undefined {
-	// The `id` of a bot would be the bot's.
+	// In an answer about a bot, `id` would be the bot's id.
 	const names = answer.bot_id === undefined ? ID_NAMES : (['task_id'] as const);
 	return names.map((name) => idIn(answer[name])).find((id) => id !== undefined);
 }
 
 /**
- * An id, which may come as a number. A number that JavaScript has rounded names another task or
- * none, and 0 stands for "none" in some databases.
+ * An id, which the service may send as a number. Refuses a number that JavaScript has rounded,
+ * because it identifies another task or none, and 0, which means "none" in some databases.
  */
 export function idIn(value: unknown): string | undefined {
 	if (typeof value === 'string') return value || undefined;
 	return Number.isSafeInteger(value) && value !== 0 ? String(value) : undefined;
 }
 
-/** GET /tasks: when a task was submitted, should it say so under one of these names. */
+/** GET /tasks: when a task was submitted, if one of these fields says so. */
 export const DATE_NAMES = [
 	'created_at',
 	'createdAt',
@@ -145,15 +145,15 @@ export const DATE_NAMES = [
 	'started_at',
 ];
 
-/** In ms since 1970, from ISO 8601 or a number of seconds or milliseconds. */
+/** The date of a task in ms since 1970, from ISO 8601 or a number of seconds or milliseconds. */
 export function dateOf(task: IDataObject, names = DATE_NAMES): number | undefined {
 	return names.map((name) => timeOf(task[name])).find((time) => time !== undefined);
 }
 
-/** Those of them that cannot be the date of the recording itself. */
+/** The fields of {@link DATE_NAMES} that cannot be the date of the recording itself. */
 export const CREATED_NAMES = ['created_at', 'createdAt', 'created', 'submitted_at'];
 
-/** GET /tasks: the name of the recording, should a task carry it under one of these names. */
+/** GET /tasks: the name of the recording, if one of these fields holds it. */
 export const TITLE_NAMES = ['file_name', 'filename', 'original_filename', 'title', 'name'];
 
 export function titleOf(task: IDataObject): string | undefined {
@@ -162,16 +162,16 @@ export function titleOf(task: IDataObject): string | undefined {
 	);
 }
 
-/** POST /transcribe-url: the request field for the link; the other fields as in POST /transcribe. */
+/** POST /transcribe-url: the request field for the link. Others are as in POST /transcribe. */
 export const LINK_FIELD = 'url';
 
 /** GET /tasks/{id}/result: the documented parts. */
 export const RESULT_PARTS = ['segments', 'speakers', 'summary', 'text'] as const;
 
-/** GET /tasks/{id}/result: the result may be the answer itself or stand under one of these names. */
+/** GET /tasks/{id}/result: the result may be the answer itself or be under one of these names. */
 export const RESULT_NAMES = ['result', 'data', 'transcript'] as const;
 
-/** GET /tasks/{id}/result: an answer that has only these says how the task is, and holds no result. */
+/** GET /tasks/{id}/result: an answer with only these fields holds a state, but no result. */
 export const STATE_NAMES = [
 	'task_id',
 	'id',
@@ -191,8 +191,8 @@ export const STATE_NAMES = [
 ];
 
 /**
- * The result in an answer: the object that has a documented part, or else the answer itself, so that
- * a transcript under a name nobody knows is not lost. Undefined where the answer holds no result.
+ * The result in an answer: the object with a documented part, or else the answer itself, so that a
+ * transcript under an unknown name is not lost. Undefined if the answer holds no result.
  */
 export function resultIn(answer: unknown): IDataObject | undefined {
 	const given = Array.isArray(answer) && answer.length === 1 ? answer[0] : answer;
@@ -205,15 +205,15 @@ export function resultIn(answer: unknown): IDataObject | undefined {
 	);
 }
 
-/** Whether an answer says more than how a task is. */
+/** Whether an answer holds more than the state of a task. */
 export function holdsContent(answer: IDataObject): boolean {
 	const names = Object.keys(answer).filter((name) => (answer[name] ?? undefined) !== undefined);
 	return names.some((name) => !STATE_NAMES.includes(name));
 }
 
 /**
- * GET /tasks/{id}/export: the document. For JSON it may come as text or already parsed. An empty
- * text is an empty document; undefined where there is none.
+ * GET /tasks/{id}/export: the document. A JSON document may be text or already parsed. An empty
+ * text is an empty document; undefined if there is no document.
  */
 export function documentIn(answer: unknown, format: string): string | undefined {
 	const content = isObject(answer) ? answer.content : undefined;
@@ -223,28 +223,28 @@ export function documentIn(answer: unknown, format: string): string | undefined 
 	return jsonOf(content, '\t') || undefined;
 }
 
-/** POST /tasks/{id}/cancel: the status value afterwards is any word that begins with "cancel". */
+/** POST /tasks/{id}/cancel: the status afterwards is any word that starts with "cancel". */
 export function isCancelled(status: unknown): boolean {
 	return typeof status === 'string' && /^cancel/i.test(status);
 }
 
-/** The ways a task can end. Any other status means: not yet. */
+/** Whether a status is final. Any other status means that the task has not ended yet. */
 export function hasEnded(status: unknown): boolean {
 	return status === 'completed' || status === 'failed' || isCancelled(status);
 }
 
-/** The documented ways not to have ended. */
+/** The documented statuses of a task that has not ended. */
 const IN_PROGRESS: unknown[] = ['pending', 'processing', 'awaiting_balance'];
 
 /**
- * Whether a task has certainly not ended. Where a list says neither this nor that it has, only
- * GET /tasks/{id} can tell.
+ * Whether a task has certainly not ended. If a status is neither final nor in progress, only GET
+ * /tasks/{id} can tell.
  */
 export function isInProgress(status: unknown): boolean {
 	return IN_PROGRESS.includes(status);
 }
 
-/** GET /meeting/{bot_id}: "completed" of a bot is not the end, its task comes a moment later. */
+/** GET /meeting/{bot_id}: "completed" is not final for a bot: its task follows soon after. */
 export function statusWithoutTask({ status }: IDataObject): IDataObject[string] {
 	return status === 'completed' ? 'completed, but without a task yet' : status;
 }
@@ -259,23 +259,23 @@ export function awaitsBalance(task: IDataObject): boolean {
 }
 
 /**
- * GET /tasks: the sizes of page to ask for. The next one is asked for where the service refuses the
- * one before. An answer with fewer tasks is no sign of the end.
+ * GET /tasks: the page sizes to try, each if the service refuses the one before. A page with fewer
+ * tasks is no sign of the end.
  */
 export const PAGE_SIZES = [100, 50, 20, 10];
 
-/** Dictionary size: the characters of all terms, without separators, each sign counted once. */
+/** Dictionary size: the Unicode characters (code points) of all terms, without separators. */
 export function dictionaryChars(terms: string[]): number {
 	return terms.reduce((sum, term) => sum + [...term].length, 0);
 }
 
 export const DICTIONARY_LIMIT_CHARS = 20_000;
 
-/** "8 GB" is read in binary, the larger of the two readings, so that nothing is refused wrongly. */
+/** "8 GB" is taken as binary, the larger meaning, so that no allowed file is refused. */
 export const MAX_FILE_BYTES = 8 * 1024 ** 3;
 
 function timeOf(value: unknown): number | undefined {
-	// So many seconds are the year 5138; as milliseconds it would be 1973.
+	// 1e11 seconds is the year 5138; 1e11 milliseconds is 1973.
 	if (typeof value === 'number') return value < 1e11 ? value * 1000 : value;
 	const time = typeof value === 'string' ? Date.parse(value) : NaN;
 	return Number.isNaN(time) ? undefined : time;

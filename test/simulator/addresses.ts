@@ -29,7 +29,7 @@ for (const [net, prefix] of [
 	notPublic.addSubnet(net, prefix, 'ipv6');
 }
 
-/** Takes host names as URL gives them: IPv6 in brackets. */
+/** Whether a host name, as `URL` returns it (IPv6 in brackets), is this machine's own. */
 export function isLoopback(hostname: string): boolean {
 	const host = bare(hostname);
 	return host === 'localhost' || listed(loopback, host);

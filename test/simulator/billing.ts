@@ -1,4 +1,4 @@
-/** Section "Billing": up to so many minutes in the month, rubles per minute. */
+/** Section "Billing": the price per minute, by the minutes used in the month. */
 const TIERS: ReadonlyArray<{ upToMinutes: number; rublesPerMinute: number }> = [
 	{ upToMinutes: 10_000, rublesPerMinute: 0.5 },
 	{ upToMinutes: 50_000, rublesPerMinute: 0.44 },

@@ -6,7 +6,7 @@ interface Alarm {
 	timer?: NodeJS.Timeout;
 }
 
-/** The simulated time, which runs `rate` times as fast as the real one. */
+/** The simulated time, which runs `rate` times as fast as real time. */
 export class Clock {
 	private realBase = Date.now();
 	private simulatedBase = this.realBase;

@@ -5,7 +5,7 @@ import type { FaultRule } from './faults';
 import type { SimulatorOptions } from './options';
 import type { Outcome } from './tasks';
 
-/** What the control addresses need of the simulator. */
+/** The parts of the simulator that the control addresses use. */
 export interface Control {
 	requests: unknown[];
 	deliveries: unknown[];
@@ -36,7 +36,7 @@ const ADDRESSES: Record<string, (control: Control, body: Body) => unknown> = {
 	'POST reset': (control) => control.reset(),
 };
 
-/** `/_simulator/...`: the simulator's own controls for other processes on this machine. */
+/** `/_simulator/...`: lets other processes on this machine control the simulator. */
 export async function handleControl(
 	request: IncomingMessage,
 	response: ServerResponse,

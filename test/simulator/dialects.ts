@@ -1,7 +1,7 @@
 /**
- * How other services answer where the service document shows nothing: each dialect is taken from the
- * behaviour of real frameworks, proxies and APIs, and applied over the simulator's own answers. The
- * document stays the measure: a dialect changes what it leaves open, or what stands between.
+ * Dialects: how real frameworks, proxies and APIs answer in cases that the service document leaves
+ * open. Each dialect changes the simulator's own answers. It changes only what the document leaves
+ * open, or what a proxy between client and service changes.
  */
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 

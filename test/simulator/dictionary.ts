@@ -3,7 +3,7 @@ import { Refusal } from './refusal';
 
 const LIMIT_CHARS = 20_000;
 
-/** Section "Dictionary": the terms of the account. */
+/** Section "Dictionary": stores the terms of the account. */
 export class Dictionary {
 	private own: string[] = [];
 

@@ -30,7 +30,7 @@ export interface Endpoint {
 const FORMATS: readonly ExportFormat[] = ['txt', 'srt', 'vtt', 'json'];
 const DONE = { message: 'Done' };
 
-/** Section "Endpoints". */
+/** Section "Endpoints": every method and path of the service. */
 export const ENDPOINTS: readonly Endpoint[] = [
 	endpoint('GET', 'account', (_exchange, { billing }) => ({
 		account_id: 'simulated',
@@ -73,7 +73,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
 	endpoint('POST', 'dictionary/preview', previewDictionary),
 ];
 
-/** Section "Summary regeneration": an endpoint only where the shape gives its method and path. */
+/** Section "Summary regeneration": an endpoint only if a shape sets its method and path. */
 export function regenerateSummaryEndpoint(service: Service): Endpoint[] {
 	const shape = service.settings.shapes.regenerateSummary;
 	if (!shape) return [];
@@ -145,7 +145,7 @@ async function whileUploading<T>(service: Service, upload: () => Promise<T>): Pr
 	}
 }
 
-/** POST /api/v1/transcribe-url: body and answer are not shown; as for an upload, in JSON. */
+/** POST /api/v1/transcribe-url. Not shown; assumed to be like an upload, but in JSON. */
 async function transcribeUrl(exchange: Exchange, service: Service): Promise<unknown> {
 	const { settings, tasks } = service;
 	const body = await exchange.readJson();

@@ -26,14 +26,14 @@ export interface LoggedRequest {
 	bodyBytes: number;
 }
 
-/** The connection is gone: there is nobody to answer to. */
+/** The client has closed the connection, so there is nobody to answer. */
 export class ConnectionCut extends Error {}
 
 const SMALL_BODY_BYTES = 64 * 1024;
 const LARGEST_JSON_BYTES = 4 * 1024 * 1024;
 const LINGER_MS = 5_000;
 
-/** One request and its answer, with what a fault does to the wire between them. */
+/** One HTTP request and its answer, and the faults that can happen to the connection. */
 export class Exchange {
 	readonly body: Readable;
 	private loseAnswer = false;

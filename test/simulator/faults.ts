@@ -1,4 +1,4 @@
-/** Something that goes wrong, for the next matching request or webhook. */
+/** A fault that the simulator causes for the next matching request or webhook. */
 export interface FaultRule {
 	match: {
 		method?: string;
@@ -45,7 +45,7 @@ export type WebhookFault =
 const REQUEST_KINDS = ['respond', 'delay', 'cut', 'stall', 'slowRead', 'redirect'];
 const WEBHOOK_KINDS = ['lose', 'double', 'forge', 'unsigned', 'delay'];
 
-/** The faults still to come. One request or webhook meets at most one of them, the first that matches. */
+/** The pending faults. Each request or webhook gets at most one fault: the first that matches. */
 export class Faults {
 	private rules: Array<{ rule: FaultRule; skip: number; left: number }> = [];
 

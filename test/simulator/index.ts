@@ -57,7 +57,7 @@ export interface Simulator {
 	close(): Promise<void>;
 }
 
-/** Starts the whole service of the document on a local address. */
+/** Starts a simulation of the whole documented service on a local address. */
 export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
 	const settings = settingsFrom(options);
 	const faults = new Faults();

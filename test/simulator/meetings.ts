@@ -16,7 +16,7 @@ export interface Bot extends MeetingParameters {
 	recordingSince?: number;
 }
 
-/** Section "Meeting bot": bots that are scheduled, join, record, and hand over a task. */
+/** Section "Meeting bot": bots that are scheduled, join, record, and create a task. */
 export class Meetings {
 	private readonly bots = new Map<string, Bot>();
 	private readonly callOff = new Map<string, () => void>();

@@ -2,8 +2,8 @@ import { dialectOf, type DialectName } from './dialects';
 import type { ScriptedRecording } from './transcripts';
 
 /**
- * What the service document leaves open ("not shown"). This is the one place in the code for such
- * choices; the table in README.md lists them with their reasons. A client must cope with all values.
+ * Everything that the service document leaves open ("not shown"). All such choices are here, and
+ * the table in README.md gives the reasons. A client must cope with all values.
  */
 export interface Shapes {
 	/** Content of `detail` for errors without an `error_code`. */
@@ -190,7 +190,7 @@ export interface SimulatorOptions {
 	shapes?: Partial<Shapes>;
 }
 
-/** The options with their defaults: what the parts of the simulator read at every use. */
+/** The options with their defaults. The parts of the simulator read them at every use. */
 export type Settings = Required<
 	Omit<SimulatorOptions, 'shapes' | 'processingSeconds' | 'teamOwnerTerms' | 'dialect'>
 > &

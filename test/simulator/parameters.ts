@@ -2,7 +2,7 @@ import { isLoopback, isPublic } from './addresses';
 import type { Settings } from './options';
 import { Refusal } from './refusal';
 
-/** The upload parameters beside `file`. */
+/** The upload parameters except `file`. */
 export interface SubmitParameters {
 	language: string;
 	numSpeakers?: number;
@@ -138,7 +138,7 @@ function startAt(value: string | undefined, settings: Settings): Date | undefine
 	return start;
 }
 
-/** Error row `invalid_webhook_url`: https and public, loopback excepted by an option. */
+/** Error row `invalid_webhook_url`: must be https and public; an option allows loopback. */
 function webhookUrl(fields: Fields, settings: Settings): string | undefined {
 	const value = fields['webhook_url'];
 	if (value === undefined || value === null) return undefined;

@@ -8,7 +8,7 @@ const WINDOW_MS = 60_000;
 
 export type Operation = keyof typeof PER_MINUTE;
 
-/** A sliding minute for each key and operation. A refused request does not count. */
+/** A sliding window of a minute for each key and operation. Refused requests do not count. */
 export class RateLimits {
 	private readonly windows = new Map<string, number[]>();
 

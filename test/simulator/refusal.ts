@@ -1,6 +1,6 @@
 import type { Shapes } from './options';
 
-/** An error answer of the service, thrown wherever a rule of the document is broken. */
+/** An error answer of the service, thrown if a request breaks a rule of the service document. */
 export class Refusal extends Error {
 	constructor(
 		readonly status: number,

@@ -23,7 +23,7 @@ export interface ServerParts {
 	control: Control;
 }
 
-/** The HTTP side: log, faults, key, rate limits, routing. */
+/** The HTTP server of the simulator: log, faults, API key, rate limits, routing. */
 export function createSimulatorServer(parts: ServerParts): Server {
 	const server = createServer(
 		// An upload of 8 GB may take longer than the five minutes that are usual here.
@@ -132,7 +132,7 @@ function decoded(segment: string): string {
 	}
 }
 
-/** Lets the fault happen. True when the request has met its end by it. */
+/** Causes the fault. True if the fault has ended the request. */
 async function happened(
 	fault: RequestFault,
 	exchange: Exchange,

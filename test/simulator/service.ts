@@ -15,7 +15,7 @@ const MEETING_EVENT = 'meeting.transcript.completed';
 /** Not shown in the document; only sent when the shape `transcriptionWebhookFields` asks for it. */
 const TRANSCRIPTION_EVENT = 'transcript.completed';
 
-/** The account behind one API key: everything the service remembers. */
+/** The account of one API key: everything that the service stores. */
 export class Service {
 	apiKey: string;
 	/** Answers by `Idempotency-Key`. */

@@ -44,7 +44,7 @@ export interface Outcome {
 }
 
 const STAGES = ['preparing', 'transcribing', 'separating speakers', 'summarizing'];
-/** Table "Typical processing time": up to so long a recording, usual seconds. */
+/** Table "Typical processing time": a recording of up to `upTo` seconds usually takes `seconds`. */
 export const USUAL_TIMES: ReadonlyArray<{ upTo: number; seconds: number }> = [
 	{ upTo: 60, seconds: 30 },
 	{ upTo: 600, seconds: 90 },

@@ -17,10 +17,10 @@ export interface Ask {
 	file?: { name: string; bytes: Buffer; field?: string };
 }
 
-/** Long enough that nothing ends by itself. Tests that want it set a shorter time. */
+/** Long enough that no task ends by itself. Tests that need an ending set a shorter time. */
 const NEVER_SECONDS = 1e6;
 
-/** A simulator for the tests of one file: fast, without limits per minute, fresh for each test. */
+/** A simulator for the tests of one file: fast, without rate limits, fresh for each test. */
 export function simulatorForTests(options: SimulatorOptions = {}) {
 	let simulator: Simulator | undefined;
 	beforeAll(async () => {
@@ -137,7 +137,7 @@ export interface RawUpload {
 	headers?: Record<string, string>;
 }
 
-/** An upload that is generated while it is sent, so that its size costs no memory. */
+/** An upload that is generated while it is sent, so that a large one takes no memory. */
 export async function rawUpload(
 	simulator: Simulator,
 	{ fileBytes, hangUpAfter = Infinity, chunked = false, headers = {} }: RawUpload,

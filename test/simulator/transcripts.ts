@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import type { ExportFormat } from './options';
 
-/** What the simulator "hears" in a known recording. Nothing here recognises speech. */
+/** The prepared transcript of a known recording: the simulator recognises no speech. */
 export interface ScriptedRecording {
 	/** SHA-256 of the file, in hexadecimal. */
 	sha256?: string;
@@ -48,7 +48,7 @@ const SIMULATED_LINES = [
 const SIMULATED_SUMMARY =
 	'Simulated summary: two speakers explain that this transcript is scripted and that no speech was recognised.';
 
-/** The recordings that come with the simulator: every `recordings/*.json`, one or an array each. */
+/** The prepared recordings: every `recordings/*.json`, which has one recording or an array. */
 export function bundledRecordings(): ScriptedRecording[] {
 	const folder = join(__dirname, 'recordings');
 	return jsonFiles(folder).flatMap(
@@ -80,7 +80,7 @@ export function findRecording(
 	);
 }
 
-/** The transcript of a known recording, or the fixed one, stretched over the recording. */
+/** The transcript of a known recording, or the default one, stretched to the recording's length. */
 export function transcribe(
 	known: ScriptedRecording | undefined,
 	seconds: number,

@@ -24,19 +24,19 @@ export interface Form {
 	file?: UploadedFile;
 }
 
-/** Enough for the header of any usual WAV file. */
+/** Enough bytes for the header of any usual WAV file. */
 const HEAD_BYTES = 64 * 1024;
 /** A form is larger than its file by its boundaries and text fields. */
 const FORM_OVERHEAD_BYTES = 1024 * 1024;
 
-/** Limit "File size": refuses as soon as the announced length tells. */
+/** Limit "File size": refuses as soon as the announced length is too large. */
 export function checkAnnouncedSize(headers: IncomingHttpHeaders, settings: Settings): void {
 	if (Number(headers['content-length'] ?? 0) > settings.maxFileBytes + FORM_OVERHEAD_BYTES) {
 		throw tooLarge(settings);
 	}
 }
 
-/** Reads a multipart form. Files are counted and hashed while they pass, never kept. */
+/** Reads a multipart form. Measures and hashes files while they arrive, and keeps none. */
 export async function readForm(
 	body: Readable,
 	headers: IncomingHttpHeaders,
@@ -99,7 +99,7 @@ function tooLarge(settings: Settings): Refusal {
 	return new Refusal(413, `The file is larger than ${settings.maxFileBytes} bytes`);
 }
 
-/** Length by the WAV header, undefined for anything else. */
+/** The length in seconds from the WAV header; undefined for other files. */
 export function wavSeconds(head: Buffer, fileBytes: number): number | undefined {
 	if (head.length < 12 || !/^(RIFF|RF64)$/.test(head.toString('latin1', 0, 4))) return undefined;
 	if (head.toString('latin1', 8, 12) !== 'WAVE') return undefined;

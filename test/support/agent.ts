@@ -1,4 +1,4 @@
-/** The node as a tool of an AI agent: the agent is scripted, all between it and the service is n8n-core's own. */
+/** Runs the node as a tool of a scripted AI agent. Everything else is n8n-core's own code. */
 import {
 	ExecutionLifecycleHooks,
 	RoutingNode,
@@ -29,7 +29,7 @@ interface Tool {
 export interface AgentRun {
 	credentials: Run['credentials'];
 	parameters: INodeParameters;
-	/** Arguments of the calls, one after the other, of an agent that has so many input items. */
+	/** Arguments of the agent's calls, in order. The agent has `agentItems` input items. */
 	calls: IDataObject[];
 	agentItems?: number;
 	node?: Partial<INode>;
@@ -39,14 +39,14 @@ export interface AgentRun {
 	data?: IRunExecutionData;
 }
 
-/** Lets an agent call the tool and returns what each call gave, or the message of its error. */
+/** Lets an agent call the tool and returns the result of each call, or the message of its error. */
 export async function callTool(run: AgentRun): Promise<string[]> {
 	const { answers, data } = await runAgent(run);
 	if (data.resultData.error) throw data.resultData.error;
 	return answers;
 }
 
-/** The same, with the data of the execution. */
+/** The same, and returns the data of the execution too. */
 export async function runAgent(
 	run: AgentRun,
 ): Promise<{ answers: string[]; data: IRunExecutionData }> {

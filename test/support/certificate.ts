@@ -1,6 +1,6 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 
-/** A certificate that nobody trusts, made on the spot, so that no key lies in the repository. */
+/** Creates an untrusted certificate at run time, so that the repository has no key. */
 export function selfSignedCertificate(): { key: string; cert: string } {
 	const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 	const ecdsaWithSha256 = sequence(hex('06082a8648ce3d040302'));
@@ -33,7 +33,7 @@ function sequence(...parts: Buffer[]): Buffer {
 	return der(0x30, ...parts);
 }
 
-/** Tag, length, content. */
+/** An element in DER: tag, length, content. */
 function der(tag: number, ...parts: Buffer[]): Buffer {
 	const content = Buffer.concat(parts);
 	const { length } = content;

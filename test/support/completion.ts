@@ -1,4 +1,4 @@
-/** The sentences about 'Get the Transcript' that hold for every operation that has it. */
+/** The tests of 'Get the Transcript', shared by every operation that has this parameter. */
 import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
 
 import { Transcriber } from '../../nodes/Transcriber/Transcriber.node';

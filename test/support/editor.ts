@@ -13,7 +13,7 @@ import { TranscriberApi } from '../../credentials/TranscriberApi.credentials';
 import { Transcriber } from '../../nodes/Transcriber/Transcriber.node';
 import type { Run } from './engine';
 
-/** Asks for the entries of the list 'Task', as n8n does for its editor. */
+/** Requests the entries of the list 'Task', as n8n does for its editor. */
 export async function listTasks(
 	credentials: Run['credentials'],
 	filter?: string,

@@ -27,13 +27,13 @@ import {
 import { TranscriberApi } from '../../credentials/TranscriberApi.credentials';
 import { Transcriber } from '../../nodes/Transcriber/Transcriber.node';
 
-// n8n-core may have been loaded by a test file before this one, which kept its files on disk.
+// An earlier test file may have loaded n8n-core with files on disk.
 Container.get(BinaryDataService)['mode'] = 'default';
 
 /** The node as n8n runs it: the engine, the routing and the HTTP client are n8n-core's own. */
 const transcriber = executable(new Transcriber());
 
-/** What n8n makes of a credential's `test`: a node whose only parameter sends that request. */
+/** Like n8n's own for a credential's `test`: a node whose only parameter sends that request. */
 const credentialTester: INodeType = {
 	description: {
 		displayName: 'Credential test',
@@ -57,7 +57,7 @@ const credentialTester: INodeType = {
 	},
 };
 
-/** What n8n does with every declarative node when it loads it. */
+/** Prepares a declarative node as n8n does when it loads one. */
 function executable(declarative: INodeType): INodeType {
 	declarative.execute = async function (this: IExecuteFunctions) {
 		const routing = new RoutingNode(this as unknown as ExecuteContext, declarative);

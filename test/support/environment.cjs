@@ -1,7 +1,7 @@
 /**
- * A test environment that loads the packages of n8n once for each worker process instead of once for
- * each test file: loading them takes longer than most files. It runs the tests in the context of the
- * process, so that `instanceof` means the same in a test as in n8n.
+ * A test environment that loads the packages of n8n once for each worker process instead of once
+ * for each test file: loading them takes longer than running most test files. The tests run in the
+ * context of the process, so that `instanceof` works the same in a test as in n8n.
  */
 const { ModernFakeTimers } = require('@jest/fake-timers');
 const { TestEnvironment } = require('jest-environment-node');
@@ -22,7 +22,7 @@ module.exports = class extends TestEnvironment {
 	constructor(config, context) {
 		super(config, context);
 		this.sandbox = this.global;
-		// The event handlers of the file before are about its tests.
+		// Removes the event handlers of the previous test file.
 		delete global[Symbol.for('EVENT_HANDLERS')];
 		this.global = global;
 		this.moduleMocker = new ModuleMocker(global);

@@ -1,4 +1,4 @@
-/** Every operation with parameters that succeed, for the rules that hold for all of them. */
+/** Every operation with parameters that succeed, for tests of rules that all operations share. */
 import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
 
 import { byId, itemWithFile, type ServiceForTests } from './service';
@@ -31,7 +31,7 @@ const onCompletion = 'returnTask';
 
 export const SUMMARY_PATH = '/tasks/{taskId}/summary';
 
-/** A look that fails means "not yet", so only the timeout ends a wait that nothing answers. */
+/** A failed status request means "not yet", so only the timeout ends a wait without answers. */
 const SHORT_WAIT = { pollInterval: 0.05, timeout: 0.02 };
 
 export const EVERY_OPERATION: Example[] = [
@@ -67,7 +67,7 @@ export const EVERY_OPERATION: Example[] = [
 	example('apiKey.rotate', nothing, { confirm: true }),
 ];
 
-/** The service with the one operation that is not documented, so that all of them succeed. */
+/** The service with the one undocumented operation too, so that all operations succeed. */
 export const WITH_SUMMARY_REGENERATION = {
 	shapes: { regenerateSummary: { method: 'POST', path: SUMMARY_PATH } },
 };

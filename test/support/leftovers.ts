@@ -1,11 +1,11 @@
-/** `kill -9` of whoever has started something. */
+/** Kills a script with `kill -9`, and reports what the script's children and files left behind. */
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Runs a script that writes what it has started, `{"pids": [], "folder": ""}`, and kills it. Says what of that was there
- * before, and what is left after a while.
+ * Runs a script that prints what it has started, as `{"pids": [], "folder": ""}`, and kills the
+ * script. Returns which of these existed before the kill, and which are left some time later.
  */
 export async function killStarter(script: string): Promise<{ before: unknown[]; left: unknown[] }> {
 	const starter = spawn(

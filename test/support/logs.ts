@@ -1,9 +1,9 @@
-/** Imported first, so that n8n, which reads its level once, logs all it can. */
+/** Makes n8n log everything. Import it first, because n8n reads its log level only once. */
 process.env.N8N_LOG_LEVEL = 'debug';
 
 type Stream = Pick<NodeJS.WriteStream, 'write'>;
 
-/** Everything that is written to the console or to the process's own streams from now on. */
+/** Records everything that is written to the console or to the process's streams from now on. */
 export function captureLogs(): { lines: string[]; release: () => void } {
 	const lines: string[] = [];
 	const keep = (...words: unknown[]): boolean => lines.push(words.map(String).join(' ')) > 0;

@@ -1,4 +1,4 @@
-/** A mail server on this machine that takes every message and delivers none. */
+/** A local mail server that accepts every message and delivers none. */
 import { createServer, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
 

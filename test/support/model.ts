@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What the model does next: calls tools, or answers. */
+/** The next step of the model: it calls tools, or answers. */
 export type Turn = Array<{ tool: string; args?: object }> | string;
 
 /** A turn may depend on what the tools have returned so far, in the order of the calls. */
@@ -30,8 +30,8 @@ export interface ScriptedModel {
 }
 
 /**
- * A language model on this machine that understands nothing: it speaks the chat protocol of OpenAI
- * and does what a script says, so that an agent's run is the same every time.
+ * A local fake of a language model: it speaks the chat protocol of OpenAI and follows a script, so
+ * that every run of an agent is the same.
  */
 export async function startModel(): Promise<ScriptedModel> {
 	const requests: ModelRequest[] = [];

@@ -1,17 +1,17 @@
-/** The policy's times, shortened for tests. Only the times: what is decided stays as it ships. */
+/** Shortens the times of the retry and pacing policy for tests. Its decisions stay the same. */
 import { LIMITS } from '../../nodes/shared/api/rateLimits';
 import { RETRY } from '../../nodes/shared/api/retry';
 
 const asShipped = { ...RETRY };
 
-/** Waits between attempts are so many times shorter. */
+/** Divides the waits between attempts by `factor`. */
 export function shortenRetries(factor: number): void {
 	for (const name of Object.keys(asShipped) as Array<keyof typeof asShipped>) {
 		jest.replaceProperty(RETRY, name, asShipped[name] / factor);
 	}
 }
 
-/** A few attempts, then the error: for tests of what the error says. */
+/** Few attempts before the error: for tests of the error message. */
 export function giveUpSoon(): void {
 	shortenRetries(1000);
 	jest.replaceProperty(RETRY, 'patienceWhenFull', 3);
@@ -20,7 +20,7 @@ export function giveUpSoon(): void {
 	jest.replaceProperty(RETRY, 'patienceWhenUnreachable', 3);
 }
 
-/** For a simulator whose clock is so many times as fast: the windows of both sides are shortened. */
+/** For a simulator with a faster clock: shortens the rate limit windows of both sides. */
 export function shortenWindow(clockRate: number): number {
 	const windowMs = 60_250 / clockRate;
 	jest.replaceProperty(LIMITS, 'windowMs', windowMs);

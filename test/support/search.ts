@@ -1,6 +1,6 @@
 /**
- * Which of the texts are anywhere in a value, plain, in base64 or in a URL: in any property,
- * enumerable or not, of errors, maps, buffers and the rest.
+ * Finds texts anywhere in a value, plain, in base64 or in a URL: in any property, enumerable or
+ * not, of errors, maps, buffers and other objects.
  */
 export function findIn(value: unknown, texts: string[]): string[] {
 	const found = new Set<string>();

@@ -10,12 +10,12 @@ import {
 import { ask, submit, type Ask } from '../simulator/testing-client';
 import { runNode, type Outcome, type Run } from './engine';
 
-/** Long enough that nothing ends by itself. Tests that want it to end set a shorter time. */
+/** Long enough that no task ends by itself. Tests that need an ending set a shorter time. */
 const NEVER_SECONDS = 1e6;
 
 /**
- * A service for the tests of one file, fresh for each test, with a node that talks to it. Neither
- * side counts requests per minute, so that nothing waits.
+ * A simulated service for the tests of one file, fresh for each test, and a node that uses it.
+ * Neither side counts requests per minute, so that no test waits.
  */
 export function serviceForTests(options: SimulatorOptions = {}) {
 	let simulator: Simulator | undefined;

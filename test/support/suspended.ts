@@ -1,7 +1,7 @@
 /**
- * An execution that is suspended, and what n8n does with it until it ends: the engine, the webhook
- * context and the node are real; the few lines of n8n's server between them are written after
- * waiting-webhooks.js, webhook-helpers.js, wait-tracker.js and execution.service.js of n8n 2.41.1.
+ * Runs an execution that suspends itself, until it ends. The engine, the webhook context and the
+ * node are real. The few lines of n8n's server between them imitate waiting-webhooks.js,
+ * webhook-helpers.js, wait-tracker.js and execution.service.js of n8n 2.41.1.
  */
 import { EventEmitter } from 'node:events';
 

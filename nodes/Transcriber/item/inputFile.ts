@@ -100,7 +100,7 @@ export async function attachRecording(
 	if (isNoRecording(binary)) {
 		throw refuse(
 			context,
-			`The file in '${property}' is no recording but ${binary.mimeType}`,
+			`The file in '${property}' is not a recording but ${binary.mimeType}`,
 			'Take an audio or video file. Nothing was sent.',
 		);
 	}

@@ -96,10 +96,10 @@ export async function hasEndedAtService(
 }
 
 /**
- * Whether all submissions of a suspension have ended: asks for each until one has not. Only for
- * verified, new deliveries, which bounds the number of requests. An answer older than the delivery
- * does not count, because another process may have received a delivery since. A request that failed
- * a moment ago is not repeated. Throws if it cannot be decided.
+ * Whether all submissions of a suspension have ended: asks about one after another, up to the first
+ * that has not. Only for verified, new deliveries, which bounds the number of requests. An answer
+ * older than the delivery does not count, because another process may have received a delivery
+ * since. A request that failed a moment ago is not repeated. Throws if it cannot be decided.
  */
 export async function haveAllEnded(
 	now: Call,

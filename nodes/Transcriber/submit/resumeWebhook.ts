@@ -45,7 +45,7 @@ export async function resume(this: IWebhookFunctions): Promise<IWebhookResponseD
 		if (!(error instanceof Undecided)) {
 			logSeldom(this, 'error', `A delivery to a suspended execution gets 503: ${reasonOf(error)}`);
 		}
-		return respond(this, 503, 'It cannot be decided now. Deliver it again later.');
+		return respond(this, 503, 'This delivery cannot be processed now. Deliver it again later.');
 	}
 }
 
@@ -54,7 +54,7 @@ async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData
 	const now: Call = { context, cameAt, deadline: cameAt + RESUME.answer };
 	const sleeping = sleepingExecution(context);
 	const suspension = sleeping && suspensionOf(sleeping);
-	if (!suspension) return respond(context, 409, 'This execution waits for nothing');
+	if (!suspension) return respond(context, 409, 'This execution is not waiting for a delivery');
 	const delivery = await inTime(deliveryFrom(context), now.deadline);
 	if ('refused' in delivery) return respond(context, delivery.refused, delivery.message);
 	const item = itemOf(delivery, suspension);
@@ -69,7 +69,7 @@ async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData
 	return await inTime(decision, now.deadline);
 }
 
-/** Answers a genuine delivery. Runs for one at a time, so that a repeat sees what is noted. */
+/** Answers a genuine delivery. Runs for one at a time, so that a repeat finds `noted`. */
 async function decide(
 	now: Call,
 	state: KnownEndings,

@@ -9,7 +9,7 @@ export interface WaitingItem extends SubmissionIds {
 	completed?: boolean;
 }
 
-/** What n8n saves with a suspended execution, in the context of the node. */
+/** The state of a suspended execution, which n8n saves in the context of the node. */
 export interface Suspension {
 	run: number;
 	/** When the execution stops waiting, in ms since 1970. */
@@ -24,7 +24,7 @@ export interface Suspension {
 	resumed?: boolean;
 }
 
-/** The first task's key is the item number, as suspended executions have already saved it. */
+/** The first task's key is the bare item number, which older suspended executions hold. */
 export function waitingKey(itemIndex: number, task: number): string {
 	return task === 0 ? String(itemIndex) : `${itemIndex}.${task}`;
 }

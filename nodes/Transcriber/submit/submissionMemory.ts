@@ -18,8 +18,8 @@ import type { Suspension } from './sleepingItems';
  * execution id. So a node that runs again finds its earlier submissions, and nothing is paid for
  * twice. n8n saves an execution when the node is suspended, when the execution ends, and after each
  * node if "Save execution progress" is on. One gap remains: an n8n process that is killed between
- * the request and the end of the node. There only a file's Idempotency-Key protects, and only in a
- * run with the same execution id (a queue worker that takes over the job).
+ * the request and the end of the node. In that case only a file's Idempotency-Key protects, and
+ * only in a run with the same execution id (a queue worker that takes over the job).
  */
 export type SubmissionMemory = AcceptedMemory | SentMemory;
 
@@ -27,13 +27,13 @@ export interface AcceptedMemory {
 	state: 'accepted';
 	/** More than one if the service made several tasks from one request, e.g. from a playlist. */
 	submissions: AcceptedSubmission[];
-	/** When the service accepted it, in ms since 1970. */
+	/** When the service accepted the item, in ms since 1970. */
 	at: number;
 	/** The webhook address, '' for none. Undefined if unknown (see `submitOnce`). */
 	deliversTo?: string;
 	/** `start_at` as sent. */
 	startAt?: string;
-	/** The execution that submitted it. */
+	/** The execution that submitted the item. */
 	executionId?: string;
 	/** What that execution asked for (see `askedFor`). */
 	asked?: string;

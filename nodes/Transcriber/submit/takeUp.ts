@@ -63,7 +63,7 @@ function checkAddress(
 		context,
 		deliversTo === ''
 			? `The service reports ${names} to no address, and not to '${ADDRESSES[onCompletion]}'`
-			: `The service reports ${names} to another address than '${ADDRESSES[onCompletion]}': '${shown(deliversTo)}'`,
+			: `The service reports ${names} to a different address than '${ADDRESSES[onCompletion]}': '${shown(deliversTo)}'`,
 		`It was submitted like that, and the service cannot be given another address. Fetch its result with ${FETCH}.`,
 	);
 }

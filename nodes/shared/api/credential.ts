@@ -30,15 +30,15 @@ interface Reading {
 	startedAt: number;
 }
 
-/** By the context of an item: an expression in the credential may name the item. */
+/** Keyed by the context of an item, because an expression in the credential may use the item. */
 const readings = new WeakMap<CredentialReader, Reading>();
 
 /**
  * The only reader of the credential. Removes pasted invisible characters, so that the header, the
- * masking, the rate limits and the seals use the same key. Throws a NodeOperationError that never
- * shows the key if no request can be sent with the credential. Each reading is a query of n8n's
+ * masking, the rate limits and the seals use the same key. If no request can be sent with the
+ * credential, throws a NodeOperationError that never shows the key. Each reading queries n8n's
  * database, so one reading serves an item for a second. A wait reads the credential again, because
- * the key may have been rotated; so does every poll of a trigger, whose context n8n keeps.
+ * the key may have been rotated. So does every poll of a trigger, because n8n keeps its context.
  */
 export async function credentialOf(reader: CredentialReader): Promise<TranscriberCredential> {
 	if (!('getItemIndex' in reader)) return await read(reader);

@@ -176,12 +176,12 @@ const ROWS: Row[] = [
 	{
 		status: 502,
 		message: 'Something between n8n and the service got no usable answer from it',
-		next: 'Try again later. If it stays so, tell whoever runs the proxy, or the support of the service.',
+		next: 'Try again later. If this persists, tell whoever runs the proxy, or the support of the service.',
 	},
 	{
 		status: 504,
 		message: 'Something between n8n and the service did not get its answer in time',
-		next: 'Try again later. If it stays so, tell whoever runs the proxy, or the support of the service.',
+		next: 'Try again later. If this persists, tell whoever runs the proxy, or the support of the service.',
 	},
 	{
 		transport: 'redirect',
@@ -216,17 +216,17 @@ const ROWS: Row[] = [
 	{
 		transport: 'timeout',
 		message: 'The service did not answer in time',
-		next: 'Try again later. If it stays so, check the network between n8n and the service.',
+		next: 'Try again later. If this persists, check the network between n8n and the service.',
 	},
 	{
 		transport: 'broken',
 		message: 'The connection to the service broke before it answered',
-		next: 'Try again later. If it stays so, check the network between n8n and the service.',
+		next: 'Try again later. If this persists, check the network between n8n and the service.',
 	},
 	{
 		transport: 'unreadableFile',
 		message: 'The file cannot be read from the storage of n8n',
-		next: 'Run the step that made the file again, and check the storage of n8n if it stays so.',
+		next: 'Run the step that made the file again, and check the storage of n8n if this persists.',
 	},
 ];
 
@@ -237,7 +237,7 @@ const FALLBACK: Row = {
 
 const SERVER_FAULT: Row = {
 	message: 'The service has an internal fault',
-	next: 'Try again later, and tell the support of the service if it stays so.',
+	next: 'Try again later, and tell the support of the service if this persists.',
 };
 
 /** The error message for a problem, and what the user can do next. */

@@ -17,7 +17,7 @@ export const LIMITS = {
 	summary: 5,
 	/** Everything else. */
 	other: 60,
-	/** Simultaneous uploads. Not a limit of the service: it bounds memory and bandwidth. */
+	/** Simultaneous uploads. Not a limit of the service, but a bound for memory and bandwidth. */
 	uploadsAtOnce: 3,
 	/** Tasks in progress, per account. */
 	tasksInProgress: 20,

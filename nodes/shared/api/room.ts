@@ -124,8 +124,8 @@ export class Room {
 	}
 
 	/**
-	 * Whether this room can be removed: nobody waits, so the next caller may simply try. Not at once,
-	 * because callers that wait for an upload place come as soon as others give up.
+	 * Whether this room can be removed: no caller waits, so the next caller may simply try. Not at
+	 * once, because callers that wait for an upload place come as soon as others give up.
 	 */
 	isOver(): boolean {
 		const isIdle = this.waiting + this.underWay === 0;

@@ -5,7 +5,7 @@ import type { LimitName } from './rateLimits';
 
 export type RoutingRequest = DeclarativeRestApiSettings.ResultOptions;
 
-/** What an operation declares about its request. It determines rate limits and retries. */
+/** What an operation declares about its request. Determines rate limits and retries. */
 export interface Policy {
 	/** The rate limit of the service that the request counts towards. */
 	limit: LimitName;
@@ -17,7 +17,7 @@ export interface Policy {
 	upload?: boolean;
 	/**
 	 * For a submit: counts the tasks in progress, because 429 may mean that the account is full.
-	 * Undefined if the list does not show it; throws if the list cannot be read.
+	 * Undefined if the list does not show the number; throws if the list cannot be read.
 	 */
 	countTasks?: (caller: Caller) => Promise<number | undefined>;
 	/** Accepts a successful answer of any type, because the service gives the answer only once. */

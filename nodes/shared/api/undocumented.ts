@@ -87,7 +87,7 @@ function submissionIn(answer: IDataObject, isBot: boolean): IDataObject {
 	const { value } = answer;
 	if (Object.keys(answer).length === 1 && isBareId(value)) return ofId(value);
 	if (hasDocumentedId(answer)) return answer;
-	// A plain `id` next to it may be the id of the request.
+	// A plain `id` at the top level may be the id of the request.
 	const name =
 		SUBMISSION_NAMES.find((one) => hasDocumentedId(answer[one])) ??
 		SUBMISSION_NAMES.find((one) => !hasId(answer) && (hasId(answer[one]) || isBareId(answer[one])));
@@ -127,8 +127,8 @@ export function taskIdOf(answer: IDataObject): string | undefined {
 }
 
 /**
- * An id, which the service may send as a number. Refuses a number that JavaScript has rounded,
- * because it identifies another task or none, and 0, which means "none" in some databases.
+ * An id, which the service may send as a number. Ignores 0, which means "none" in some databases,
+ * and a number that JavaScript has rounded, which identifies another task or none.
  */
 export function idIn(value: unknown): string | undefined {
 	if (typeof value === 'string') return value || undefined;

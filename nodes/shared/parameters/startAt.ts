@@ -10,7 +10,7 @@ const THIRTY_DAYS = 30 * 24 * 3600 * 1000;
 /**
  * 'Start At' of a meeting bot as ISO 8601 with an offset (service document, "Meeting launch
  * parameters"); undefined if the field is empty, which means now. Refuses an expression that gives
- * nothing, because it was not meant as now. A time without an offset is in the workflow's time
+ * nothing, because the user did not mean now. A time without an offset is in the workflow's time
  * zone, as in n8n's date picker.
  */
 export function startAtFrom(context: Context): string | undefined {

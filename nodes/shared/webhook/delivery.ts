@@ -44,7 +44,7 @@ async function rawBodyOf(context: IWebhookFunctions): Promise<Buffer | Refusal> 
 	const request = context.getRequestObject();
 	const tooLarge: Refusal = { refused: 413, message: 'The body is too large' };
 	if (Number(request.headers['content-length']) > LARGEST_BODY) return tooLarge;
-	// Reading fails if n8n has already read the body (multipart), or if it is cut off or malformed.
+	// Reading fails if n8n has already consumed the body (multipart), or for a cut or malformed body.
 	if (!request.rawBody) await request.readRawBody().catch(() => undefined);
 	const raw: Buffer = request.rawBody ?? Buffer.alloc(0);
 	return raw.length > LARGEST_BODY ? tooLarge : raw;

@@ -4,7 +4,7 @@ import { parseJsonObject } from './delivery';
 /** What the action node hands over to a trigger: a submission's id and its webhook_secret. */
 export interface HandOver {
 	id: string;
-	/** Needed because a task and a bot may have the same id. Version 0.1.0 does not send it. */
+	/** A task and a bot may have the same id. Version 0.1.0 sends no kind. */
 	kind?: 'task' | 'bot';
 	secret: string;
 }

@@ -2,8 +2,8 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'crypto'
 
 /**
  * Seals a secret, for storage or for sending to a trigger, with AES-256-GCM. The encryption key is
- * derived (HKDF-SHA256) from the API key, which only the two nodes share. `purpose` separates the
- * uses. `binding` ties a seal to one task or address, so that it opens for no other.
+ * derived (HKDF-SHA256) from the API key, which both nodes have and nobody else. `purpose`
+ * separates the uses. `binding` ties a seal to one task or address, so that it opens for no other.
  */
 export function seal(apiKey: string, purpose: string, binding: string, text: string): string {
 	const nonce = randomBytes(12);

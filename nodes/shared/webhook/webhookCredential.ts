@@ -18,7 +18,7 @@ const readings = remembered<Reading>('credentialReadings');
 /**
  * The credential of a node whose webhook was called, cached for many calls: in n8n 2 each reading
  * starts an expression sandbox, about the cost of an execution, and unauthenticated callers can
- * cause it. Set `fresh` if a key that was just changed could matter.
+ * trigger readings. Set `fresh` if a key that was just changed could matter.
  *
  * Each suspended execution has its own entry, because its secret may be sealed with a newer key
  * than another execution has read. A failed reading is not cached for an execution, because the

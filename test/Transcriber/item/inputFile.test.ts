@@ -276,7 +276,7 @@ describe('which file of an item is taken', () => {
 		const { error } = await service.run(FILE, {
 			items: [itemWithFile('x', { fileName, mimeType })],
 		});
-		expect(error?.message).toBe(`The file in 'data' is no recording but ${mimeType} [item 0]`);
+		expect(error?.message).toBe(`The file in 'data' is not a recording but ${mimeType} [item 0]`);
 		expect(service.lines()).toEqual([]);
 	});
 

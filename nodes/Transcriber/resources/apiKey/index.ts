@@ -27,7 +27,7 @@ export const apiKey: INodeProperties[] = [
 				name: 'Rotate',
 				value: 'rotate',
 				action: 'Rotate API key',
-				description: 'Replace the API key by a new one. The old key stops working at once.',
+				description: 'Replace the API key with a new one. The old key stops working at once.',
 				routing: {
 					request: { method: 'POST', url: '/api-key/generate' },
 					operations: {

@@ -214,6 +214,6 @@ function checkSize(
 	throw refuse(
 		context,
 		`The dictionary would have ${chars} characters, but it holds at most ${most}`,
-		`Remove terms of together at least ${chars - most} characters. Nothing was changed.`,
+		`Remove terms with at least ${chars - most} characters in total. Nothing was changed.`,
 	);
 }

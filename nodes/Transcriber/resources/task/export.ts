@@ -87,7 +87,7 @@ export const exportTaskFields: INodeProperties[] = shownFor(
 
 interface Choices {
 	format: ExportFormat;
-	/** Missing where the document is output as JSON. */
+	/** Undefined if the document is output as JSON. */
 	file?: { property: string; name: string };
 }
 

@@ -15,22 +15,26 @@ import { holdsLongerKey, withoutSecrets } from '../../shared/api/redact';
 import { TIMEOUTS } from '../../shared/api/retry';
 import { REPEATABLE, type Policy, type RoutingRequest } from '../../shared/api/types';
 import { objectsIn, submissionsIn } from '../../shared/api/undocumented';
+import type { NodeRun } from './nodeRun';
 
 /**
  * Sends the request that an operation declares in `routing.request`, with rate limits and retries.
- * Returns the items that its `postReceive` hooks made.
+ * Returns the items that its `postReceive` hooks made. Throws {@link Abandoned} if a failure stops
+ * the run while the request waits for its turn.
  */
 export async function sendDeclared(
 	context: IExecutePaginationFunctions,
 	request: RoutingRequest,
 	policy: Policy = REPEATABLE,
+	run?: Pick<NodeRun, 'stopped'>,
 ): Promise<INodeExecutionData[]> {
 	request.options.disableFollowRedirect = true;
 	request.options.ignoreHttpStatusErrors = true;
 	// The timeout of n8n's HTTP client covers the whole upload, so `upload` watches for idle time.
 	request.options.timeout = policy.upload ? TIMEOUTS.upload : TIMEOUTS.request;
 	const recordingBytes = policy.upload ? recordingIn(request.options.body)?.size : undefined;
-	const bounds = { policy, path: request.options.url ?? '', recordingBytes };
+	const path = request.options.url ?? '';
+	const bounds = { policy, path, recordingBytes, abandoned: run?.stopped };
 	return await exchange(context, bounds, async ({ apiKey }) => {
 		noteSending(context, { apiKey, policy, method: request.options.method });
 		// A copy, because n8n writes the API key into these headers.

@@ -30,7 +30,7 @@ export async function submit(
 	policy: Policy,
 	run: NodeRun,
 ): Promise<INodeExecutionData[]> {
-	const { accepted, isFresh } = await submitOnce(context, request, policy);
+	const { accepted, isFresh } = await submitOnce(context, request, policy, run);
 	run.accept(context.getItemIndex(), namesOf(context, accepted));
 	const all = accepted.submissions.map(({ answer }, index): Submitted => {
 		// A remembered answer identifies the task, but does not show its present state.

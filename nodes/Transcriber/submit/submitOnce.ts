@@ -10,6 +10,7 @@ import { refuse } from '../../shared/parameters/refuse';
 import { collectionIn, isNothing } from '../../shared/parameters/values';
 import { seal } from '../../shared/webhook/sealedSecret';
 import { fileOf, recordingOf } from '../item/inputFile';
+import { Abandoned, type NodeRun } from '../item/nodeRun';
 import { sendDeclared } from '../item/sendDeclared';
 import { askedFor } from './askedFor';
 import { deliveryAddress, onCompletionOf } from './onCompletion';
@@ -30,6 +31,7 @@ export async function submitOnce(
 	context: IExecutePaginationFunctions,
 	request: RoutingRequest,
 	policy: Policy,
+	run: NodeRun,
 ): Promise<{ accepted: AcceptedMemory; isFresh: boolean }> {
 	const memory = recall(context);
 	if (memory?.state === 'accepted') return { accepted: memory, isFresh: false };
@@ -51,7 +53,7 @@ export async function submitOnce(
 	remember(context, { state: 'sent', key, file });
 	let failure: unknown;
 	try {
-		const items = await sendDeclared(context, request, { ...policy, keyed });
+		const items = await sendDeclared(context, request, { ...policy, keyed }, run);
 		const answers = items.map(({ json }) => json);
 		const keepsSecret = onCompletionOf(context) === 'callUrl';
 		const submissions = answers.map((answer) => submissionOf(answer, apiKey, keepsSecret));
@@ -62,7 +64,10 @@ export async function submitOnce(
 		failure = error;
 	}
 	const isHarmless =
-		neverLeft(failure) || wasCertainlyRefused(failure) || wasCancelledInTurn(context, failure);
+		neverLeft(failure) ||
+		wasCertainlyRefused(failure) ||
+		wasCancelledInTurn(context, failure) ||
+		failure instanceof Abandoned;
 	// The key is kept: the service may have accepted an earlier attempt whose answer was lost.
 	if (key === undefined && isHarmless) forget(context);
 	else if (!policy.repeatable && failure instanceof ServiceError) {

@@ -17,6 +17,11 @@ interface Bounds extends Pick<CallOptions, 'deadline' | 'fromTurn' | 'once'> {
 	path: string;
 	/** Size of the recording in the request. */
 	recordingBytes?: number;
+	/**
+	 * Ends the wait for a turn or for the next attempt with its reason, as long as the service has
+	 * certainly done nothing. Never ends an attempt.
+	 */
+	abandoned?: AbortSignal;
 }
 
 /** Failures that happened before anything was sent. */
@@ -59,7 +64,7 @@ export async function exchange<T>(
 
 async function attempts<T>(
 	caller: Caller,
-	{ policy, path, deadline, fromTurn, once, recordingBytes }: Bounds,
+	{ policy, path, deadline, fromTurn, once, recordingBytes, abandoned }: Bounds,
 	attempt: (credential: TranscriberCredential) => Promise<T>,
 ): Promise<T> {
 	const node = caller.getNode();
@@ -70,22 +75,26 @@ async function attempts<T>(
 	const firstRefusals = new Map<Patience, number>();
 	let problem: Problem = { path, transport: 'noTurn' };
 	let mayHaveArrived = false;
+	const stopWaiting = () => (mayHaveArrived ? stop : anyOf(stop, abandoned));
 	const waitFor = async <W>(wait: Promise<W>): Promise<W> =>
 		await wait.catch((error: unknown) => {
 			if (error instanceof NoRoom) throw new ServiceError(node, { ...error.problem, path });
+			if (abandoned?.aborted && error === abandoned.reason) throw error;
 			throw stop?.aborted && !cancelled?.aborted ? new ServiceError(node, problem) : error;
 		});
 	const countTasks = policy.countTasks && countFor(caller, policy.countTasks, cancelled);
 	// Kept from the first attempt to the last, so that uploads stay in order after a refusal.
-	const leaveUploads = policy.upload && (await waitFor(queueFor(apiKey, 'uploads').take(stop)));
+	const leaveUploads =
+		policy.upload && (await waitFor(queueFor(apiKey, 'uploads').take(stopWaiting())));
 	try {
 		for (let tries = 1; ; tries++) {
 			const fullSince = firstRefusals.get('patienceWhenFull');
 			const until = fullSince && fullSince + RETRY.patienceWhenFull;
-			const leave = await waitFor(takeTurn(apiKey, policy, { countTasks, until, stop }));
-			if (stop?.aborted) {
+			const ended = stopWaiting();
+			const leave = await waitFor(takeTurn(apiKey, policy, { countTasks, until, stop: ended }));
+			if (ended?.aborted) {
 				leave(undefined);
-				await waitFor(Promise.reject(stop.reason as Error));
+				await waitFor(Promise.reject(ended.reason as Error));
 			}
 			if (tries === 1 && fromTurn !== undefined) {
 				stop = anyOf(stop, signalAt(Date.now() + fromTurn));
@@ -120,7 +129,7 @@ async function attempts<T>(
 			if (countTasks && problem.status === 429) continue;
 			const delay = delayBeforeRetry(problem, tries, first + RETRY[patience] - Date.now());
 			if (delay === undefined) throw new ServiceError(node, problem);
-			await waitFor(pause(delay, stop));
+			await waitFor(pause(delay, stopWaiting()));
 		}
 	} finally {
 		if (leaveUploads) leaveUploads();

@@ -642,6 +642,49 @@ it('what was cancelled while it waited for its turn is not taken for sent', asyn
 	expect(idsIn(outcome).sort()).toEqual(accepted().sort());
 });
 
+describe.each([
+	{ name: 'transcribeUrl', parameters: LINK, limit: LIMITS.submit },
+	{ name: 'sendBot', parameters: BOT, limit: LIMITS.meeting },
+])('after a failure that stops the node, $name', ({ parameters, limit }) => {
+	const many = () => itemsOf(...Array.from({ length: limit + 5 }, () => ({})));
+
+	it.each(['returnTask', 'poll', 'awaitWebhook'])(
+		'submits nothing that still waits for its turn, and the Retry does: %s',
+		async (onCompletion) => {
+			jest.replaceProperty(LIMITS, 'windowMs', 1000);
+			fault({ kind: 'respond', status: 422, readBody: true }, { times: 1 });
+			const asked = { ...parameters, onCompletion };
+			const first = await service.run(asked, { items: many(), executionId: '41' });
+			expect(first.error).toMatchObject({ httpCode: '422' });
+			// Places of the test before may still be taken, so fewer may have left.
+			expect(accepted().length).toBeLessThan(limit);
+			for (const id of accepted()) expect(first.error?.description).toContain(id);
+			const data = changed(first, { ...asked, onCompletion: 'returnTask' });
+			const second = await service.run({ ...asked, onCompletion: 'returnTask' }, { data });
+			expect(idsIn(second).sort()).toEqual(accepted().sort());
+			expect(accepted()).toHaveLength(limit + 5);
+		},
+		20_000,
+	);
+
+	it('goes on with the others where the node continues on errors', async () => {
+		jest.replaceProperty(LIMITS, 'windowMs', 300);
+		fault({ kind: 'respond', status: 422, readBody: true }, { times: 1 });
+		const node = { onError: 'continueRegularOutput' as const };
+		await service.run(parameters, { items: many(), node });
+		expect(accepted()).toHaveLength(limit + 4);
+	});
+});
+
+it('after a failure that stops the node, what was refused for now is not sent again', async () => {
+	fault({ kind: 'respond', status: 429, headers: { 'Retry-After': '1' }, readBody: true });
+	fault({ kind: 'respond', status: 422, readBody: true });
+	jest.replaceProperty(RETRY, 'patienceWhenFull', 5000);
+	const { error } = await service.run(BOT, { items: itemsOf({}, {}) });
+	expect(error).toMatchObject({ httpCode: '422' });
+	expect(statuses()).toEqual([429, 422]);
+});
+
 it('with Execute Once the first item is submitted, and only that', async () => {
 	const { json } = await service.run(LINK, { items: threeItems(), node: { executeOnce: true } });
 	expect(json).toHaveLength(1);

@@ -199,3 +199,23 @@ describe('a list that is empty in a bad moment', () => {
 		expect(host.started).toEqual([id]);
 	});
 });
+
+it.each(['0001-01-01T00:00:00Z', '1970-01-01T00:00:00', 0, -62_135_596_800])(
+	'a date that was never set (%p) is no date: a new task starts the workflow',
+	async (created) => {
+		const host = await active(1);
+		const id = await service.completedTask();
+		const tasks = listed().map((one) => ({
+			task_id: one,
+			status: 'completed',
+			submitted_at: created,
+		}));
+		service.running().fault({
+			match: { path: '/tasks$' },
+			times: 1,
+			action: { kind: 'respond', status: 200, body: { tasks } },
+		});
+		await host.polls(1);
+		expect(host.started).toEqual([id]);
+	},
+);

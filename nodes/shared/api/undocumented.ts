@@ -274,11 +274,14 @@ export const DICTIONARY_LIMIT_CHARS = 20_000;
 /** "8 GB" is taken as binary, the larger meaning, so that no allowed file is refused. */
 export const MAX_FILE_BYTES = 8 * 1024 ** 3;
 
+/** Many services write a date that was never set as the year 1 or 1970. No task is that old. */
+const EARLIEST_DATE = Date.UTC(2015);
+
 function timeOf(value: unknown): number | undefined {
+	let time = typeof value === 'string' ? Date.parse(value) : NaN;
 	// 1e11 seconds is the year 5138; 1e11 milliseconds is 1973.
-	if (typeof value === 'number') return value < 1e11 ? value * 1000 : value;
-	const time = typeof value === 'string' ? Date.parse(value) : NaN;
-	return Number.isNaN(time) ? undefined : time;
+	if (typeof value === 'number') time = value < 1e11 ? value * 1000 : value;
+	return time >= EARLIEST_DATE ? time : undefined;
 }
 
 function isObject(value: unknown): value is IDataObject {

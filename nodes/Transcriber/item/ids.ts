@@ -8,7 +8,7 @@ const IDS = {
 	botId: { displayName: 'Bot ID', from: 'bot_id' },
 };
 
-/** The id in a parameter, as text. Refuses a value that is no id and could change the path. */
+/** The id in a parameter, as text. Refuses any other value, as it could change the path. */
 export function idFrom(context: IExecuteSingleFunctions, parameter: keyof typeof IDS): string {
 	const { displayName, from } = IDS[parameter];
 	const value: unknown = context.getNodeParameter(parameter, '', { extractValue: true });

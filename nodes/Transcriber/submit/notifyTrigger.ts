@@ -13,7 +13,7 @@ import type { RoutingRequest } from '../../shared/api/types';
 import { remembered } from '../../shared/processState';
 
 export const HAND_OVER = {
-	/** Between two attempts, in ms: longer than the trigger needs to confirm what it stored. */
+	/** Between two calls to a trigger, in ms: longer than it needs to confirm a stored secret. */
 	interval: 1_100,
 	/** How long a trigger may take to become reachable before anything is submitted, in ms. */
 	patienceBefore: 4_000,

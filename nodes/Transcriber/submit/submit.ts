@@ -21,8 +21,8 @@ import { namesOf } from './takeUp';
 import { awaitDeliveries } from './waitForWebhook';
 
 /**
- * Carries out transcribeFile, transcribeUrl and sendBot: submits exactly once, then handles each
- * task that the service created as 'Get the Transcript' says.
+ * Carries out transcribeFile, transcribeUrl and sendBot: submits an item only once, even in a
+ * repeated run, then does what 'Get the Transcript' says with each task that the service created.
  */
 export async function submit(
 	context: IExecutePaginationFunctions,

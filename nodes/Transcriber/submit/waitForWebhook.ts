@@ -21,9 +21,7 @@ import { refuse } from '../../shared/parameters/refuse';
 import type { RoutingRequest } from '../../shared/api/types';
 import { look } from '../../shared/api/taskState';
 
-/**
- * Younger submissions need no status request: the service repeats a delivery that came too early.
- */
+/** A submission younger than this (in ms) is not checked: the service repeats early deliveries. */
 const YOUNG_MS = 5_000;
 
 /** How long a woken run may wait for an ended task whose status does not show it yet, in ms. */

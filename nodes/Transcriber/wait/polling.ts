@@ -9,7 +9,7 @@ import { hasEnded } from '../../shared/api/undocumented';
 import { idFields, idsIn, type SubmissionIds } from '../../shared/api/submission';
 import { remembered } from '../../shared/processState';
 
-/** Times of polling, in ms. */
+/** Time limits for polling a task, in ms. */
 export const POLL = {
 	/** The longest time for one look (status request), from its turn within the rate limits. */
 	look: 60_000,

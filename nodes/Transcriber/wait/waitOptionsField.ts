@@ -26,7 +26,7 @@ const ownOptions: INodeProperties[] = [
 		typeOptions: { minValue: 1, maxValue: 86400 },
 		description: 'Seconds between two status requests. The service advises 5 to 15.',
 		hint: 'In seconds',
-		// A suspended execution does not poll.
+		// Not for waiting by webhook: a suspended execution does not poll.
 		displayOptions: { hide: { '/onCompletion': ['awaitWebhook'] } },
 	},
 	{

@@ -3,7 +3,7 @@ import { MAX_FILE_BYTES } from './undocumented';
 
 interface Row extends Partial<Pick<Problem, 'status' | 'errorCode' | 'transport'>> {
 	path?: RegExp;
-	/** A further condition. */
+	/** A further condition on the problem. */
 	when?: (problem: Problem) => boolean;
 	message: string | ((problem: Problem) => string);
 	next: string;

@@ -1,4 +1,4 @@
-/** Shorter texts are not masked: no key is so short, and a word of a transcript must not change. */
+/** Shorter keys are not masked: no real key is so short, and a transcript must not be altered. */
 const SHORTEST_KEY = 8;
 
 /** Masks the API key, plain or URL-encoded, in a text of the service. */

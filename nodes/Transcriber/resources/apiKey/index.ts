@@ -86,8 +86,8 @@ const LOOK_FIRST =
 	'The old key may no longer work. Look in your account at the service, and put the key that is valid now into the credential.';
 
 /**
- * Rotates at most once. The attempt is remembered with the execution, so Retry On Fail does not
- * rotate again if it is unknown whether the key has changed.
+ * Rotates the API key at most once. The attempt is remembered with the execution, so Retry On Fail
+ * does not rotate again if it is unknown whether the key has changed.
  */
 async function rotateOnce(
 	context: IExecutePaginationFunctions,

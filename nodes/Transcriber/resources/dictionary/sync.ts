@@ -43,7 +43,7 @@ export const syncFields: INodeProperties[] = shownFor(
 		},
 		{
 			...termsField,
-			// The node checks this itself, to distinguish an empty cell from an empty sheet.
+			// n8n need not check this: the node itself distinguishes an empty cell from an empty sheet.
 			required: false,
 			placeholder: 'e.g. {{ $json.term }}',
 			hint: 'Drag a field here: it is read from every input item',

@@ -18,7 +18,7 @@ import { call } from '../../../shared/api/call';
 import { sendDeclared } from '../../item/sendDeclared';
 import { type Policy, type RoutingRequest } from '../../../shared/api/types';
 
-/** How long the status request may take, in ms. It only makes an error message clearer. */
+/** How long the extra status request, which makes errors clearer, may take, in ms. */
 const LOOK_MS = 30_000;
 
 /**

@@ -16,13 +16,14 @@ export function checkLink(
 	displayName: string,
 	advice: string,
 ): void {
-	if (/\s/.test(link)) {
-		throw refuse(
-			context,
-			`'${displayName}' has a blank or a line break in it: '${link}'`,
-			`Enter one link and nothing else. A blank within a link is written as %20. ${advice}`,
-		);
+	const isWebAddress = URL.canParse(link) && /^https?:$/.test(new URL(link).protocol);
+	if (!isWebAddress) {
+		throw refuse(context, `'${displayName}' is not a web address: '${link}'`, advice);
 	}
-	if (URL.canParse(link) && /^https?:$/.test(new URL(link).protocol)) return;
-	throw refuse(context, `'${displayName}' is not a web address: '${link}'`, advice);
+	if (!/\s/.test(link)) return;
+	throw refuse(
+		context,
+		`'${displayName}' has a blank or a line break in it: '${link}'`,
+		`Enter one link and nothing else. A blank within a link is written as %20. ${advice}`,
+	);
 }

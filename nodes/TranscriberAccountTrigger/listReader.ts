@@ -98,7 +98,7 @@ export class Reader {
 		return refuse(
 			this.caller,
 			'The list of tasks is empty, although the service has finished tasks',
-			'Publish the workflow again in some minutes (n8n 1: activate it). Without the list, new transcripts cannot be told from those that were there before.',
+			'Publish the workflow again in some minutes (n8n 1: activate it). Without the list, the trigger cannot tell new transcripts from old ones.',
 		);
 	}
 
@@ -107,7 +107,7 @@ export class Reader {
 		return refuse(
 			this.caller,
 			'The list of tasks could not be read to its end',
-			'Publish the workflow again in some minutes. Without the end of the list, new transcripts cannot be told from those that were there before.',
+			'Publish the workflow again in some minutes (n8n 1: activate it). Without the end of the list, the trigger cannot tell new transcripts from old ones.',
 		);
 	}
 }

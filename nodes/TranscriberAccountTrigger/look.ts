@@ -8,7 +8,7 @@ import { ACCOUNT_MEMORY, type State } from './pollState';
 import { hashesOf, Tasks } from './seenTasks';
 import { Tail } from './tail';
 
-/** How many requests of a poll serve which purpose. */
+/** How a poll of the account divides its requests. */
 const PAGES = {
 	/** Reserved at the first poll, for finding the end of a long list. */
 	forTheEnd: 26,
@@ -167,7 +167,7 @@ export class Look {
 		}
 	}
 
-	/** Reads the tasks in progress, wherever in the list they stand. */
+	/** Reads the tasks in progress, wherever they are in the list. */
 	private async readOpen(): Promise<void> {
 		const { state, reader } = this;
 		for (const status of ['processing', 'pending']) {

@@ -61,7 +61,8 @@ export async function poll(context: IPollFunctions): Promise<INodeExecutionData[
 		const items = await outputs(context, look.tasks, wanted, bounds);
 		if (!store.isCurrent()) return null;
 		const result = look.result();
-		// An empty list does not show whose key this is: no matter if the whole list is known.
+		// An empty list does not show which account the key belongs to. Unless the whole list is known,
+		// a later poll has to find out.
 		const isDecided = !look.isEmpty || result.complete;
 		store.save(isDecided ? { ...result, account } : result);
 		return items.length > 0 ? [items] : null;

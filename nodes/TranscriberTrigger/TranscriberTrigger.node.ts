@@ -109,7 +109,7 @@ export class TranscriberTrigger implements INodeType {
 			if (!(error instanceof Undecided)) {
 				logSeldom(this, 'warn', `${this.getNode().name}: ${reason}`);
 			}
-			return respond(this, 503, 'It cannot be taken in now');
+			return respond(this, 503, 'The call cannot be processed now');
 		}
 	}
 }

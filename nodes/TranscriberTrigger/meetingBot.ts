@@ -78,7 +78,7 @@ export async function sendMeetingBot(context: IHookFunctions): Promise<boolean> 
 	if ((unanswered.get(place) ?? 0) > Date.now()) {
 		throw refuse(
 			context,
-			'It is not known whether the service has sent the bot, so it is not sent again',
+			'It is not known whether the service has sent the bot, so the trigger does not send another one',
 			LOOK_FIRST,
 		);
 	}
@@ -93,7 +93,7 @@ export async function sendMeetingBot(context: IHookFunctions): Promise<boolean> 
 	if (id === undefined) {
 		throw refuse(
 			context,
-			'The service accepted the bot, but without an id, so this trigger cannot take its transcript',
+			'The service accepted the bot, but without an id, so this trigger cannot receive the transcript',
 			LOOK_FIRST,
 		);
 	}
@@ -112,7 +112,7 @@ export async function sendMeetingBot(context: IHookFunctions): Promise<boolean> 
 	store.save();
 	if (!isGiven) {
 		context.logger.warn(
-			`${context.getNode().name}: the service gave no webhook secret for meeting bot ${id}, so each of its deliveries is checked by asking the service`,
+			`${context.getNode().name}: the service gave no webhook secret for meeting bot ${id}, so the trigger asks the service about each delivery for the bot`,
 		);
 	}
 	return true;

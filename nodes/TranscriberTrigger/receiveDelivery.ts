@@ -37,9 +37,9 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 		case 'forged':
 			return respond(context, 401, 'Signature refused');
 		case 'unknown':
-			return respond(context, 503, 'Its secret is not here yet');
+			return respond(context, 503, 'The secret for this delivery is not here yet');
 		case 'repeat':
-			if (store.isInFlight(verdict.name)) return respond(context, 503, 'Still at work on it');
+			if (store.isInFlight(verdict.name)) return respond(context, 503, 'Still in progress');
 			store.keepEnding(verdict.name);
 			return respond(context, 200, 'Known');
 		case 'unreadable': {
@@ -77,7 +77,7 @@ async function emit(
 		return output ? started(output) : respond(context, 200, 'Not selected');
 	}
 	// A repeat must not get a 200 before the first delivery has succeeded.
-	if (store.isInFlight(name)) return respond(context, 503, 'Still at work on it');
+	if (store.isInFlight(name)) return respond(context, 503, 'Still in progress');
 	const before = store.endingOf(name)?.statuses;
 	if (before !== undefined && includesStatus(before, event.status)) {
 		store.keepEnding(name);

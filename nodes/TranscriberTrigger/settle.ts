@@ -110,6 +110,6 @@ function warnOnce(context: IWebhookFunctions, url: string): void {
 	if (warnings.has('cannot call itself')) return;
 	warnings.set('cannot call itself', true);
 	context.logger.warn(
-		`The Transcriber Trigger cannot call its own address ${new URL(url).origin}, so it does not notice when another process or node writes over what it has stored. With N8N_SSRF_PROTECTION_ENABLED, add the address to N8N_SSRF_ALLOWED_IP_RANGES.`,
+		`The Transcriber Trigger cannot call its own address ${new URL(url).origin}, so it does not notice if another process or node overwrites the data that it has stored. With N8N_SSRF_PROTECTION_ENABLED, add the address to N8N_SSRF_ALLOWED_IP_RANGES.`,
 	);
 }

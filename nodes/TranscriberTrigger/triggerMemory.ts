@@ -2,7 +2,7 @@ import { keysIn, merged, type Entry, type Ledger } from './ledger';
 import { remembered } from '../shared/processState';
 
 export const STORE = {
-	/** The most secrets and endings that are kept. The oldest are dropped first. */
+	/** The most secrets and endings of submissions to keep. The oldest are dropped first. */
 	secrets: 10_000,
 	endings: 10_000,
 	/** The most secrets of ended submissions: they recognise a repeat with a different body. */

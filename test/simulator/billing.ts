@@ -16,7 +16,7 @@ export class Billing {
 		private readonly now: () => number,
 	) {}
 
-	/** Price in rubles, charged per started second. Each minute has the price of its own tier. */
+	/** Price in rubles, charged per started second. Each minute has the price of its tier. */
 	cost(seconds: number): number {
 		let from = this.minutesThisMonth();
 		const to = from + Math.ceil(seconds) / 60;

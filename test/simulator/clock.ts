@@ -20,7 +20,7 @@ export class Clock {
 		return this.simulatedBase + (Date.now() - this.realBase) * this.rate;
 	}
 
-	/** How many real seconds the simulated ones take. */
+	/** How many real seconds a number of simulated seconds takes. */
 	realSeconds(simulatedSeconds: number): number {
 		return simulatedSeconds / this.rate;
 	}
@@ -33,7 +33,7 @@ export class Clock {
 		for (const alarm of this.alarms) this.arm(alarm);
 	}
 
-	/** Runs the action after so many simulated seconds. Returns how to call it off. */
+	/** Runs the action after a number of simulated seconds. Returns a function that cancels it. */
 	after(seconds: number, action: () => void): () => void {
 		const alarm: Alarm = { dueMs: this.now() + seconds * 1000, action };
 		if (this.stopped) return () => undefined;
@@ -42,7 +42,7 @@ export class Clock {
 		return () => this.disarm(alarm);
 	}
 
-	/** Calls everything off, for good. */
+	/** Cancels all actions and accepts no new ones. */
 	stop(): void {
 		this.stopped = true;
 		for (const alarm of this.alarms) this.disarm(alarm);
@@ -51,8 +51,8 @@ export class Clock {
 	private arm(alarm: Alarm): void {
 		clearTimeout(alarm.timer);
 		const waitMs = Math.max(0, Math.ceil((alarm.dueMs - this.now()) / this.rate));
-		// Again when it was too early: timers end up to 1 ms before their time, and cannot last the
-		// 30 days that a bot may be scheduled ahead.
+		// Starts another timer if this one ended too early: timers end up to 1 ms before their time,
+		// and cannot last the 30 days that a bot may be scheduled ahead.
 		alarm.timer = setTimeout(
 			() => {
 				if (this.now() < alarm.dueMs) return this.arm(alarm);

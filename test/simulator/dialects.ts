@@ -15,20 +15,20 @@ export interface Wire {
 	status: number;
 	headers: Record<string, string>;
 	body: Json | undefined;
-	/** Sent instead of the body. */
+	/** Sent in place of the body. */
 	raw?: string | Buffer;
 }
 
 export type Kind = (typeof KINDS)[number][0];
 
-/** What is asked. */
+/** The request whose answer a dialect changes. */
 export interface Asked {
 	kind: Kind | undefined;
 	path: string;
 	query: Record<string, string>;
 	/** 1 for the first request of its kind. */
 	nth: number;
-	/** An upload has an `Idempotency-Key`, for example. */
+	/** For example the `Idempotency-Key` of an upload. */
 	headers: Record<string, string | string[] | undefined>;
 }
 
@@ -42,14 +42,14 @@ export interface Delivery {
 }
 
 export interface Dialect {
-	/** Which real services answer so, and how. */
+	/** Which real services answer like this, and how. */
 	like: string;
-	/** The rows of docs/undocumented.md that this is one answer to: the beginning of their first column. */
+	/** The rows of docs/undocumented.md that this tests, by the beginning of the first column. */
 	rows: string[];
-	/** The requests that it is about; all where nothing is said. */
+	/** The requests that it applies to; all if undefined. */
 	on?: Kind[];
 	shapes?: Partial<Shapes>;
-	/** Answers instead of the service, which never hears of the request. */
+	/** Answers in place of the service, which never gets the request. */
 	instead?: (asked: Asked) => Partial<Wire> | undefined;
 	success?: (wire: Wire, asked: Asked) => Partial<Wire>;
 	refusal?: (wire: Wire, asked: Asked) => Partial<Wire>;

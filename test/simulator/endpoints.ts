@@ -20,7 +20,7 @@ import { checkAnnouncedSize, readForm } from './upload';
 
 export interface Endpoint {
 	method: string;
-	/** `{id}` stands for one segment. */
+	/** `{id}` matches one segment. */
 	path: string;
 	operation: Operation;
 	/** Returns the body of the answer. */

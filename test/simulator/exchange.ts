@@ -20,13 +20,13 @@ export interface LoggedRequest {
 	/** Parsed JSON, or the text fields of a form. */
 	body?: unknown;
 	file?: Omit<UploadedFile, 'seconds'>;
-	/** What was answered; undefined when it was cut or is not answered yet. */
+	/** Status of the answer; undefined if the connection was cut or there is no answer yet. */
 	status?: number;
 	/** How many bytes of the body have arrived. */
 	bodyBytes: number;
 }
 
-/** The client has closed the connection, so there is nobody to answer. */
+/** Thrown if the connection is closed, so that nobody can be answered. */
 export class ConnectionCut extends Error {}
 
 const SMALL_BODY_BYTES = 64 * 1024;
@@ -55,7 +55,7 @@ export class Exchange {
 		throw new ConnectionCut();
 	}
 
-	/** Reads the rest of the body and forgets it. */
+	/** Reads the rest of the body and discards it. */
 	async drain(): Promise<void> {
 		if (this.request.complete && this.body.readableEnded) return;
 		await new Promise<void>((resolve, reject) => {

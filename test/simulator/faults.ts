@@ -9,7 +9,7 @@ export interface FaultRule {
 	};
 	/** How often it happens. */
 	times?: number;
-	/** How many matching ones pass first. */
+	/** How many matching requests or webhooks pass first. */
 	skip?: number;
 	action: RequestFault | WebhookFault;
 }
@@ -19,7 +19,7 @@ export type RequestFault =
 			/** Answers without asking the service. Without `body` it is the document's error body. */
 			kind: 'respond';
 			status: number;
-			/** A string is sent as it is, also where it is not JSON. */
+			/** A string is sent as it is, even if it is not JSON. */
 			body?: unknown;
 			headers?: Record<string, string>;
 			/** True: the answer comes after the request's body was read, not before. */

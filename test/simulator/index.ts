@@ -23,7 +23,7 @@ export interface Simulator {
 	readonly url: string;
 	/** The key that is valid now; a rotation changes it. */
 	readonly apiKey: string;
-	/** Everything that was asked, in order of arrival. */
+	/** All requests, in order of arrival. */
 	readonly requests: LoggedRequest[];
 	/** Every attempt to deliver a webhook. */
 	readonly deliveries: LoggedDelivery[];
@@ -39,11 +39,11 @@ export interface Simulator {
 	/** Ends a task now, in any status. */
 	finish(taskId: string, outcome?: Outcome): void;
 	endMeeting(botId: string): void;
-	/** Adds so many tasks that ended long ago, the newest `age` ms ago. Returns their ids. */
+	/** Adds tasks that ended long ago, the newest `age` ms ago. Returns their ids. */
 	seed(count: number, age?: number): string[];
 	/** Deletes a task. */
 	discard(taskId: string): void;
-	/** What the simulator knows of a task. Throws when there is no such task. */
+	/** The state of a task in the simulator. Throws if there is no such task. */
 	task(taskId: string): Task;
 	/** Newest first. */
 	tasks(): Task[];
@@ -53,7 +53,7 @@ export interface Simulator {
 	terms(): string[];
 	/** Back to the start: state, logs, faults, and options changed by `configure`. */
 	reset(): void;
-	/** Ends everything, open connections and timers included. */
+	/** Stops the simulator, with all open connections and timers. */
 	close(): Promise<void>;
 }
 

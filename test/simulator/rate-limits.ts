@@ -43,7 +43,7 @@ export class RateLimits {
 			case 'seconds':
 				return { 'Retry-After': String(seconds) };
 			case 'date':
-				// The date has whole seconds only: one more, so that it is never too early.
+				// The date has whole seconds only, so one second is added, and it is never too early.
 				return { 'Retry-After': new Date(Date.now() + (seconds + 1) * 1000).toUTCString() };
 		}
 	}

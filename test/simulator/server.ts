@@ -18,7 +18,7 @@ export interface ServerParts {
 	settings: Settings;
 	faults: Faults;
 	requests: LoggedRequest[];
-	/** The present state: a reset puts another one in its place. */
+	/** The current service: a reset replaces it. */
 	service: () => Service;
 	control: Control;
 }
@@ -26,7 +26,7 @@ export interface ServerParts {
 /** The HTTP server of the simulator: log, faults, API key, rate limits, routing. */
 export function createSimulatorServer(parts: ServerParts): Server {
 	const server = createServer(
-		// An upload of 8 GB may take longer than the five minutes that are usual here.
+		// An upload of 8 GB may take longer than Node's default limit of five minutes.
 		{ requestTimeout: 0, keepAliveTimeout: 60_000 },
 		(request, response) => {
 			const [path = '', search = ''] = (request.url ?? '').split(/\?(.*)/s);

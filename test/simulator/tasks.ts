@@ -27,7 +27,7 @@ export interface Task extends Recording {
 	progress: number;
 	error?: string;
 	webhookSecret?: string;
-	/** Rubles that its end will cost or has cost. */
+	/** The cost of the task in rubles, charged at its end. */
 	cost: number;
 	charged: boolean;
 	/** Simulated time. */

@@ -21,10 +21,10 @@ export interface LoggedDelivery {
 	/** The body as an object, and exactly as it was sent. */
 	body: Record<string, unknown>;
 	raw: string;
-	/** What the receiver answered; undefined when it did not. */
+	/** Status of the receiver's answer; undefined if there was none. */
 	status?: number;
 	error?: string;
-	/** The kind of the fault that it met. */
+	/** The kind of fault that happened to it. */
 	fault?: string;
 }
 
@@ -51,7 +51,7 @@ export class Webhooks {
 		private readonly faults: Faults,
 		private readonly log: LoggedDelivery[],
 	) {
-		// Any number of deliveries may be on their way.
+		// Removes the limit of listeners: any number of deliveries may be in progress.
 		setMaxListeners(Infinity, this.stopping.signal);
 	}
 

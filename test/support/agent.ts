@@ -33,7 +33,7 @@ export interface AgentRun {
 	calls: IDataObject[];
 	agentItems?: number;
 	node?: Partial<INode>;
-	/** The agent fails when it has made its calls. */
+	/** Whether the agent fails after its calls. */
 	fails?: boolean;
 	/** Data of a failed execution that n8n retries. */
 	data?: IRunExecutionData;

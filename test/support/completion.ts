@@ -9,7 +9,7 @@ import { failureOf, fileIn, type ServiceForTests } from './service';
 interface Waiting {
 	/** Known as soon as the service has the task. */
 	taskId: string;
-	/** Comes when the node has ended. */
+	/** Known once the node has ended. */
 	outcome: Promise<Outcome>;
 }
 
@@ -19,9 +19,9 @@ interface WaitingOperation {
 	startWaiting: (waitOptions: INodeParameters) => Promise<Waiting>;
 	/** The name of an exported file, without extension. */
 	fileNameFor: (taskId: string) => string;
-	/** What errors add where the task alone does not tell what was submitted. */
+	/** Added to errors if the task alone does not show what was submitted. */
 	acceptedNote?: () => string;
-	/** Meetings are charged after the recording was made, so their tasks never wait for balance. */
+	/** Meetings are charged after recording, so their tasks never wait for balance. */
 	mayAwaitBalance: boolean;
 }
 

@@ -7,7 +7,7 @@ export interface Example {
 	/** `resource.operation`. */
 	name: string;
 	parameters: INodeParameters;
-	/** Makes what the operation needs, and the item that names it. */
+	/** Creates what the operation needs, and returns the item that names it. */
 	input: (service: ServiceForTests) => Promise<INodeExecutionData>;
 }
 

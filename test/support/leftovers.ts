@@ -11,7 +11,7 @@ export async function killStarter(script: string): Promise<{ before: unknown[]; 
 	const starter = spawn(
 		process.execPath,
 		[require.resolve('tsx/cli'), script],
-		// A group of its own: tsx runs the script in a child process.
+		// Its own process group, because tsx runs the script in a child process.
 		{ stdio: ['ignore', 'pipe', 'inherit'], detached: true },
 	);
 	const line = await new Promise<string>((resolve) => {

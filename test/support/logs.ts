@@ -7,7 +7,7 @@ type Stream = Pick<NodeJS.WriteStream, 'write'>;
 export function captureLogs(): { lines: string[]; release: () => void } {
 	const lines: string[] = [];
 	const keep = (...words: unknown[]): boolean => lines.push(words.map(String).join(' ')) > 0;
-	// n8n's logger writes past the console's methods, to the streams behind them, which here are jest's.
+	// n8n's logger bypasses the console methods and writes to the streams behind them: jest's.
 	const { _stdout, _stderr } = console as unknown as Record<string, Stream | undefined>;
 	const streams = new Set([process.stdout, process.stderr, _stdout, _stderr]);
 	const spies = [

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 
 export interface MailServer {
 	port: number;
-	/** As they came in: headers, an empty line, the text. */
+	/** The raw messages: headers, an empty line, the text. */
 	messages: string[];
 	close(): Promise<void>;
 }

@@ -22,9 +22,9 @@ export interface ScriptedModel {
 	/** For the credential of n8n's OpenAI nodes. */
 	url: string;
 	requests: ModelRequest[];
-	/** What the model does from now on, turn by turn. Forgets what was before. */
+	/** Sets what the model does from now on, turn by turn. */
 	script(...steps: Step[]): void;
-	/** What the tools returned, as the model was told in its last request. */
+	/** The tool results in the last request to the model. */
 	toolResults(): string[];
 	close(): Promise<void>;
 }

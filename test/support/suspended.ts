@@ -44,7 +44,7 @@ const NEXT: INode = { ...base, id: 'next', name: 'Next', type: 'noOp', parameter
 
 export interface DeliveryAnswer {
 	status?: number;
-	/** What the webhook threw, which it must not. */
+	/** An error that the webhook threw, which must not happen. */
 	thrown?: string;
 	/** The execution after it was woken. */
 	woken?: Ended;
@@ -52,7 +52,7 @@ export interface DeliveryAnswer {
 
 export interface Ended {
 	data: IRunExecutionData;
-	/** What the node has output, and what the node after it has got; undefined if it has not run. */
+	/** The output of the node, and the input of the next node; undefined if it has not run. */
 	json?: IDataObject[];
 	next?: IDataObject[];
 	error?: string;

@@ -44,8 +44,8 @@ export function isToolCall(context: IExecutePaginationFunctions): boolean {
 }
 
 /**
- * Whether the node runs as a tool of an AI agent. Assumed: n8n 2 runs a tool as a node whose output
- * is rewired to the agent, and gives each call a run index of its own.
+ * Whether the node runs as a tool of an AI agent. Assumed: n8n 2 runs a tool as a node with its
+ * output rewired to the agent, and gives each call its own run index.
  */
 export function isTool(context: IExecutePaginationFunctions): boolean {
 	return isToolCall(context) || context.getNode().rewireOutputLogTo === 'ai_tool';

@@ -8,7 +8,7 @@ export interface StaticDataContext {
 	getMode(): string;
 }
 
-/** A workflow's static data as one call sees it. */
+/** A workflow's static data as a single call sees it. */
 export interface StaticData {
 	/** As it was loaded when the call began. */
 	loaded: IDataObject;

@@ -217,7 +217,7 @@ export class TriggerStore {
 
 	/** Makes n8n save everything when the call ends, unless `isInTime` returns false by then. */
 	save(isInTime = () => true): void {
-		this.staticData?.saveAtEndOfCall(() => this.sections(), isInTime);
+		this.staticData?.save(() => this.sections(), isInTime);
 	}
 
 	private sections(): IDataObject {

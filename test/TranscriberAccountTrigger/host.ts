@@ -63,6 +63,9 @@ export class AccountHost {
 		parameters: {},
 	};
 
+	/** What n8n does with the same Workflow object before it polls: the hooks of webhook triggers. */
+	beforePolls: (workflow: Workflow, mode: WorkflowActivateMode) => Promise<void> = async () => {};
+
 	private process = new TranscriberAccountTrigger();
 
 	private workflow?: Workflow;
@@ -79,6 +82,8 @@ export class AccountHost {
 	/** Publishes the workflow, or does what n8n does with a published one: it polls once, and saves. */
 	async activate(mode: WorkflowActivateMode = 'activate'): Promise<void> {
 		this.workflow = this.load();
+		await this.beforePolls(this.workflow, mode);
+		this.save();
 		this.context = this.contextFor(this.workflow, 'trigger', mode);
 		await this.poll();
 		this.save();
@@ -118,8 +123,12 @@ export class AccountHost {
 		return this.executions.flat().map(({ json }) => String(json.task_id));
 	}
 
+	/** As workflow-static-data.service.js of n8n: saves what is marked as changed. */
 	private save(): void {
-		this.saved = JSON.stringify(this.workflow?.staticData ?? {});
+		const data = this.workflow?.staticData as { __dataChanged?: boolean } | undefined;
+		if (data?.__dataChanged !== true) return;
+		this.saved = JSON.stringify(data);
+		data.__dataChanged = false;
 	}
 
 	private load(): Workflow {

@@ -13,10 +13,11 @@ export interface StaticData {
 	/** As it was loaded when the call began. */
 	loaded: IDataObject;
 	/**
-	 * Makes n8n save the loaded data, merged with `sections`, when the call ends. n8n calls both
-	 * functions at that moment: `sections` returns the data, `isInTime` whether to save at all.
+	 * Makes n8n save the loaded data, merged with `sections`, when the call or hook ends. `sections`
+	 * returns the data, `isInTime` whether to save at all. n8n calls both functions when a webhook
+	 * call ends. In a hook they are called at once.
 	 */
-	saveAtEndOfCall(sections: () => IDataObject, isInTime: () => boolean): void;
+	save(sections: () => IDataObject, isInTime: () => boolean): void;
 }
 
 /**
@@ -32,6 +33,10 @@ export interface StaticData {
  * - To start an execution, n8n 2 makes a second Workflow from the loaded data, which resets
  *   `__dataChanged`. The object that `saveAtEndOfCall` puts in place is not affected.
  *
+ * A hook is different. n8n keeps its Workflow: the polling triggers of the workflow get the same
+ * object, and n8n saves it whenever one of them starts an execution (active-workflow-manager.js,
+ * `add`). So a hook only writes into the loaded data, which sets `__dataChanged`.
+ *
  * Throws before anything is saved if this n8n works differently.
  */
 export function staticDataOf(context: StaticDataContext): StaticData {
@@ -43,7 +48,10 @@ export function staticDataOf(context: StaticDataContext): StaticData {
 			'This version of n8n keeps static data in a way that the Transcriber Trigger does not know. Update the package n8n-nodes-transcriber, or choose Wait for the Transcript (Polling) in the Transcriber node',
 		);
 	}
-	const saveAtEndOfCall: StaticData['saveAtEndOfCall'] = (sections, isInTime) => {
+	const saveAtEndOfHook: StaticData['save'] = (sections, isInTime) => {
+		if (isInTime()) Object.assign(loaded, sections());
+	};
+	const saveAtEndOfCall: StaticData['save'] = (sections, isInTime) => {
 		const global = { ...loaded };
 		Object.defineProperty(global, 'toJSON', { value: () => ({ ...loaded, ...sections() }) });
 		const data: IDataObject = { ...workflow.staticData, global };
@@ -54,5 +62,6 @@ export function staticDataOf(context: StaticDataContext): StaticData {
 		});
 		workflow.staticData = data;
 	};
-	return { loaded, saveAtEndOfCall };
+	const isWebhookCall = 'getRequestObject' in context;
+	return { loaded, save: isWebhookCall ? saveAtEndOfCall : saveAtEndOfHook };
 }

@@ -63,26 +63,49 @@ describe.each(contexts)('The static data in %s', (_, contextOf) => {
 		expect(savedOf(workflow)).toBeUndefined();
 	});
 
-	it('is put together when it is saved, and saved once', () => {
+	it('is saved once, with what other nodes keep in it', () => {
 		const workflow = workflowWith({ global: { mine: 1 }, 'node:Other': { last: 'today' } });
-		const { saveAtEndOfCall } = staticDataOf(contextOf(workflow));
-		const sections = { section: 'early' };
-		saveAtEndOfCall(
-			() => sections,
+		staticDataOf(contextOf(workflow)).save(
+			() => ({ section: 1 }),
 			() => true,
 		);
-		sections.section = 'late';
 		expect(savedOf(workflow)).toEqual({
-			global: { mine: 1, section: 'late' },
+			global: { mine: 1, section: 1 },
 			'node:Other': { last: 'today' },
 		});
 		expect(savedOf(workflow)).toBeUndefined();
 	});
 
+	it('is not saved when that is too late', () => {
+		const workflow = workflowWith({ global: { mine: 1 } });
+		staticDataOf(contextOf(workflow)).save(
+			() => ({ section: 1 }),
+			() => false,
+		);
+		expect(savedOf(workflow)).toBeUndefined();
+	});
+});
+
+describe('The static data in a webhook call', () => {
+	const contextOf = (workflow: Workflow) =>
+		new WebhookContext(workflow, node, more, 'webhook', webhookData, [], null);
+
+	it('is put together when it is saved', () => {
+		const workflow = workflowWith({ global: { mine: 1 } });
+		const { save } = staticDataOf(contextOf(workflow));
+		const sections = { section: 'early' };
+		save(
+			() => sections,
+			() => true,
+		);
+		sections.section = 'late';
+		expect(savedOf(workflow)).toEqual({ global: { mine: 1, section: 'late' } });
+	});
+
 	it('is not saved when that is too late by then', () => {
 		const workflow = workflowWith({ global: { mine: 1 } });
 		let isInTime = true;
-		staticDataOf(contextOf(workflow)).saveAtEndOfCall(
+		staticDataOf(contextOf(workflow)).save(
 			() => ({}),
 			() => isInTime,
 		);
@@ -93,12 +116,32 @@ describe.each(contexts)('The static data in %s', (_, contextOf) => {
 	it('is saved although n8n 2 makes the workflow of the new execution of the same data', () => {
 		const staticData: IDataObject = { global: { mine: 1 } };
 		const workflow = workflowWith(staticData);
-		staticDataOf(contextOf(workflow)).saveAtEndOfCall(
+		staticDataOf(contextOf(workflow)).save(
 			() => ({ section: 1 }),
 			() => true,
 		);
 		workflowWith(staticData);
 		expect(savedOf(workflow)).toEqual({ global: { mine: 1, section: 1 } });
+	});
+});
+
+it('A hook leaves the data to the polling triggers, for which n8n keeps the same workflow', () => {
+	const workflow = workflowWith({ global: { mine: 1 }, 'node:RSS': { last: 'Monday' } });
+	const polling = { name: 'RSS' } as INode;
+	const own = workflow.getStaticData('node', polling);
+	const context = new HookContext(workflow, node, more, 'trigger', 'activate');
+	staticDataOf(context).save(
+		() => ({ section: 1 }),
+		() => true,
+	);
+	expect(savedOf(workflow)).toBeDefined();
+	own.last = 'Tuesday';
+	expect(savedOf(workflow)).toMatchObject({ 'node:RSS': { last: 'Tuesday' } });
+	workflow.getStaticData('node', polling).last = 'Wednesday';
+	workflow.getStaticData('global').mine = 2;
+	expect(savedOf(workflow)).toEqual({
+		global: { mine: 2, section: 1 },
+		'node:RSS': { last: 'Wednesday' },
 	});
 });
 

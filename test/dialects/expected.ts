@@ -97,31 +97,34 @@ const neverEnds = (status: string): Outcomes => ({
 const endlessBot = (status: string) => ({
 	'waiting for a bot without a task': `Meeting bot … has not ended within … minutes (status: ${status})`,
 });
+const UNAVAILABLE = 'The service is temporarily unavailable';
+/** Only what may be repeated goes on. */
+const foreign503: Outcomes = {
+	...pick(
+		UNAVAILABLE,
+		...LINKS,
+		'a link with a wrong parameter',
+		'meeting.sendBot',
+		'sendBot and wait',
+		'sendBot, woken by webhook',
+		'sendBot, told to a trigger',
+		'task.regenerateSummary',
+	),
+	'apiKey.rotate': `${UNAVAILABLE}, so it is not known whether the API key was rotated`,
+};
 /** Every look fails, and the last one says why. */
-const allFail = (message: string, ofBots = message): Outcomes => ({
+const allFail = (message: string): Outcomes => ({
 	'*': message,
 	...pick(
 		`Task … has not ended within … minutes (status: not known; the last look: ${message})`,
 		...WAITS,
 	),
 	...pick(
-		`Meeting bot … has not ended within … minutes (status: not known; the last look: ${ofBots})`,
+		`Meeting bot … has not ended within … minutes (status: not known; the last look: ${message})`,
 		...BOT_WAITS,
 	),
-	...(ofBots === message
-		? { 'apiKey.rotate': `${message}, so it is not known whether the API key was rotated` }
-		: pick(ofBots, ...OF_BOTS)),
+	'apiKey.rotate': `${message}, so it is not known whether the API key was rotated`,
 });
-const OF_BOTS = [
-	'meeting.sendBot',
-	'meeting.get',
-	'meeting.cancel',
-	'sendBot and wait',
-	'sendBot, woken by webhook',
-	'sendBot, told to a trigger',
-	'meeting.cancel, its answer lost',
-	'an unknown bot',
-];
 
 /** Everything comes out as always in a dialect but what is listed here. `*` is all the rest. */
 export const EXPECTED: Partial<Record<DialectName, Outcomes>> = {
@@ -208,10 +211,9 @@ export const EXPECTED: Partial<Record<DialectName, Outcomes>> = {
 		...LINKS,
 		'a link with a wrong parameter',
 	),
-	maintenance: allFail(
-		'The service is temporarily unavailable',
-		'The bot service is temporarily unavailable',
-	),
+	restarting: foreign503,
+	restartingJson: foreign503,
+	maintenance: allFail(UNAVAILABLE),
 	loginPage: {
 		'*': 'Something other than the service answered at this address',
 		'apiKey.rotate': 'outputs the page',

@@ -1,4 +1,4 @@
-import type { Problem } from './problem';
+import { isForeign503, type Problem } from './problem';
 import { MAX_FILE_BYTES } from './undocumented';
 
 interface Row extends Partial<Pick<Problem, 'status' | 'errorCode' | 'transport'>> {
@@ -161,6 +161,12 @@ const ROWS: Row[] = [
 		status: 429,
 		message: 'The service has had too many requests with this API key',
 		next: 'It allows 60 requests a minute (5 for summary regeneration). Check what else uses the same key, then try again.',
+	},
+	{
+		// Whether the request was carried out is not known, so nothing is said about it.
+		when: isForeign503,
+		message: 'The service is temporarily unavailable',
+		next: 'Run the workflow again in a few minutes.',
 	},
 	{
 		status: 503,

@@ -119,7 +119,7 @@ async function attempts<T>(
 			}
 			if (failure instanceof NodeOperationError) throw failure;
 			if (!found) throw new NodeOperationError(node, wordsOf(failure, apiKey));
-			problem = { ...found, recordingBytes, isRepeat: mayHaveArrived };
+			problem = { ...found, recordingBytes, isRepeat: mayHaveArrived, attempts: tries };
 			mayHaveArrived ||= isWithoutAnswer(found);
 			const patience = once ? undefined : patienceFor(problem, policy);
 			if (!patience) throw new ServiceError(node, problem);

@@ -17,6 +17,8 @@ export interface Problem {
 	transport?: Transport;
 	/** An earlier attempt got no answer, so this problem may result from its success. */
 	isRepeat?: boolean;
+	/** How often the request was sent. */
+	attempts?: number;
 	/** Whether the error body has the documented shape, which only the service is likely to send. */
 	isServiceShape?: boolean;
 	/** Size of the recording in the request, in bytes. */
@@ -59,9 +61,11 @@ export function problemOf(error: unknown, path: string, apiKey: string): Problem
 	if (error instanceof Late) return { path, transport: 'timeout' };
 	if (!(error instanceof Refused)) {
 		const code = codeOf(error);
-		return code
-			? { path, transport: transportOf(code), isUnsent: isAboutCertificate(code) }
-			: undefined;
+		if (!code) return undefined;
+		// The way to the server can also go away after the request was sent.
+		const isLostWay = /^(EHOSTUNREACH|ENETUNREACH)$/.test(code) && !wasConnecting(error, code);
+		const transport = isLostWay ? 'broken' : transportOf(code);
+		return { path, transport, isUnsent: isAboutCertificate(code) };
 	}
 	const { statusCode: status, headers, body } = error.response;
 	if (status >= 200 && status < 300) {
@@ -103,8 +107,21 @@ function beginningOf(response: IN8nHttpFullResponse, apiKey: string): string | u
 }
 
 /** Whether the service may have carried out the request although no answer arrived. */
-export function isWithoutAnswer({ status, transport }: Problem): boolean {
-	return transport === 'broken' || transport === 'timeout' || status === 502 || status === 504;
+export function isWithoutAnswer(problem: Problem): boolean {
+	const { status, transport } = problem;
+	if (transport === 'broken' || transport === 'timeout') return true;
+	return status === 502 || status === 504 || isForeign503(problem);
+}
+
+/**
+ * Whether a 503 is not the documented refusal, which says that nothing was done. A gateway that loses
+ * its connection to the service also answers 503, with a text, a web page or JSON of its own. An empty
+ * answer counts as the service's, because gateways say in a body what has happened.
+ */
+export function isForeign503(problem: Problem): boolean {
+	const { status, errorCode, serviceMessage, isServiceShape, isWebPage } = problem;
+	if (status !== 503 || isServiceShape || errorCode === 'service_unavailable') return false;
+	return isWebPage === true || serviceMessage !== undefined;
 }
 
 /** The kind of a connection error, by its code from Node.js, TLS or axios. */
@@ -231,13 +248,42 @@ function retryAfterOf(header: unknown): number | undefined {
 
 /** The code of a connection error, even if n8n has wrapped it several times. */
 export function codeOf(error: unknown): string | undefined {
-	let current = error as { code?: unknown; cause?: unknown; errorResponse?: unknown } | undefined;
-	for (let depth = 0; current && depth < 5; depth++) {
-		if (typeof current.code === 'string') return current.code;
-		current = (current.cause ?? current.errorResponse) as typeof current;
-	}
+	const codes = layersOf(error).map(({ code }) => code);
+	const code = codes.find((one): one is string => typeof one === 'string');
+	if (code !== undefined) return code;
 	// n8n's error for a file that it has deleted has no code.
 	if (error instanceof Error && error.message === 'File not found') return 'ENOENT';
 	const words = error instanceof NodeApiError ? error.messages.join(' ') : String(error);
 	return /\b(E[A-Z]{4,}|[A-Z_]*CERT[A-Z_]*)\b/.exec(words)?.[1];
+}
+
+/** What Node.js, axios and n8n say of an error. `errors` has one for each address that was tried. */
+interface ErrorLayer {
+	code?: unknown;
+	syscall?: unknown;
+	message?: unknown;
+	errors?: unknown;
+	cause?: unknown;
+	errorResponse?: unknown;
+}
+
+/** An error and what it wraps, the outermost first. */
+function layersOf(error: unknown): ErrorLayer[] {
+	const layers: ErrorLayer[] = [];
+	let current = error as ErrorLayer | undefined;
+	while (current && layers.length < 5) {
+		layers.push(current);
+		current = (current.cause ?? current.errorResponse) as typeof current;
+	}
+	return layers;
+}
+
+/** Whether a connection failed while it was made, so that it has not carried anything. */
+function wasConnecting(error: unknown, code: string): boolean {
+	return layersOf(error).some(
+		({ syscall, message, errors }) =>
+			syscall === 'connect' ||
+			Array.isArray(errors) ||
+			String(message).startsWith(`connect ${code}`),
+	);
 }

@@ -1,4 +1,4 @@
-import type { Problem } from './problem';
+import { isForeign503, isWithoutAnswer, type Problem } from './problem';
 import type { Policy } from './types';
 
 const MINUTE = 60_000;
@@ -59,18 +59,17 @@ export function pauseBeforeLook(refusals: number): number {
 
 /** The patience for a problem; undefined if the request must not be sent again. */
 export function patienceFor(
-	{ status, transport }: Problem,
+	problem: Problem,
 	{ limit, repeatable, keyed }: Policy,
 ): Patience | undefined {
+	const { status, transport } = problem;
 	const submits = limit === 'submit' || limit === 'meeting';
 	if (status === 429) return submits ? 'patienceWhenFull' : 'patienceWhenBusy';
-	if (status === 503) return 'patienceWhenBroken';
+	if (status === 503 && !isForeign503(problem)) return 'patienceWhenBroken';
 	// With an Idempotency-Key, which a repeatable submit has, 409 means: our request is in progress.
 	const hasKey = keyed ?? (limit === 'submit' && repeatable);
 	if (status === 409) return hasKey ? 'patienceWhenFull' : undefined;
 	if (!repeatable) return undefined;
 	if (transport === 'unreachable') return 'patienceWhenUnreachable';
-	const broken =
-		transport === 'broken' || transport === 'timeout' || status === 502 || status === 504;
-	return broken ? 'patienceWhenBroken' : undefined;
+	return isWithoutAnswer(problem) ? 'patienceWhenBroken' : undefined;
 }

@@ -2,7 +2,7 @@ import type { INode, JsonObject } from 'n8n-workflow';
 import { NodeApiError } from 'n8n-workflow';
 
 import { rowFor } from './errorMessages';
-import type { Problem } from './problem';
+import { isForeign503, type Problem } from './problem';
 
 /** The error for a failed request, in words a no-code user can act on. */
 export class ServiceError extends NodeApiError {
@@ -27,20 +27,21 @@ export function wasCertainlyRefused(failure: unknown): boolean {
 }
 
 /** The same as {@link wasCertainlyRefused}, for a problem. */
-export function isCertainRefusal({ status, transport, isUnsent }: Problem): boolean {
+export function isCertainRefusal(problem: Problem): boolean {
+	const { status, transport, isUnsent } = problem;
 	if (isUnsent) return true;
-	if (transport === 'notJson') return false;
+	if (transport === 'notJson' || isForeign503(problem)) return false;
 	if (status !== undefined) return isRefusal(status);
 	return transport === 'unreachable' || transport === 'unknownHost' || transport === 'noTurn';
 }
 
 /**
  * Whether a status means that nothing was done. 301, 302 and 303 may answer a request that was
- * carried out, and 408 may come from a proxy that has forwarded the request.
+ * carried out, and 408 and 499 may come from a proxy that has forwarded the request.
  */
 function isRefusal(status: number): boolean {
 	if (status === 307 || status === 308 || status === 503) return true;
-	return status >= 400 && status < 500 && status !== 408;
+	return status >= 400 && status < 500 && status !== 408 && status !== 499;
 }
 
 /** The status and message of the service, word for word. */

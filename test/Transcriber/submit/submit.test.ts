@@ -2,7 +2,7 @@
 // Also covers askedFor.ts, submissionMemory.ts, submitOnce.ts, takeUp.ts.
 
 import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import { Socket, type AddressInfo } from 'node:net';
 
 import {
 	NodeHelpers,
@@ -509,6 +509,14 @@ describe.each(SUBMISSIONS)('$name', ({ parameters, items }) => {
 	});
 });
 
+const ENVOY = 'upstream connect error or disconnect/reset. reset reason: connection termination';
+const HEROKU = '<!DOCTYPE html><html><head><title>Application error</title></head></html>';
+
+/** 503 from what stands before the service, which may have passed the request on. */
+function gateway503(type: string, body: string): FaultRule['action'] {
+	return { kind: 'respond', status: 503, headers: { 'Content-Type': type }, body };
+}
+
 describe.each(UNKEYED)('$name, whose answer got lost,', ({ parameters }) => {
 	const one = itemsOf({});
 
@@ -523,6 +531,10 @@ describe.each(UNKEYED)('$name, whose answer got lost,', ({ parameters }) => {
 			{ kind: 'redirect', location: '/api/v1/tasks/abc', status },
 		]),
 		['a proxy gave up waiting', { kind: 'respond', status: 408 }],
+		['a proxy counted the connection as closed', { kind: 'respond', status: 499 }],
+		['Envoy lost its connection to the service', gateway503('text/plain', ENVOY)],
+		['Heroku: the service took too long (H12)', gateway503('text/html', HEROKU)],
+		['AWS API Gateway: the same', gateway503('application/json', '{"message":"Unavailable"}')],
 	])('is not sent again by Retry On Fail: %s', async (_why, action) => {
 		fault(action);
 		const { error } = await service.run(parameters, { items: one, node: RETRY_ON_FAIL });
@@ -570,6 +582,39 @@ describe.each(UNKEYED)('$name, whose answer got lost,', ({ parameters }) => {
 		});
 		expect(error?.message).toMatch(/^The 'API Key' of the credential is empty/);
 		expect(service.lines()).toEqual([]);
+	});
+
+	it.each(['EHOSTUNREACH', 'ENETUNREACH'])(
+		'is not sent again where the way to the service went away with %s while the answer was awaited',
+		async (code) => {
+			const ends: Socket[] = [];
+			const { connect } = Socket.prototype;
+			const spy = jest.spyOn(Socket.prototype, 'connect').mockImplementation(function (
+				this: Socket,
+				...args: unknown[]
+			) {
+				ends.push(this);
+				return (connect as (...given: unknown[]) => Socket).apply(this, args);
+			} as never);
+			fault({ kind: 'stall', readBody: true });
+			const sent = service.run(parameters, { items: one, node: RETRY_ON_FAIL });
+			await until(() => service.lines().length === 1);
+			const lost = Object.assign(new Error(`read ${code}`), { code, syscall: 'read' });
+			for (const socket of ends) socket.destroy(lost);
+			const { error } = await sent;
+			spy.mockRestore();
+			expect(service.lines().filter((line) => line.startsWith('POST'))).toHaveLength(1);
+			expect(error?.message).toMatch(/^It is not known whether the service accepted this item/);
+		},
+	);
+
+	it('is sent again after 503 of the service, also where that is empty', async () => {
+		fault({ kind: 'respond', status: 503 });
+		fault({ kind: 'respond', status: 503, body: '' });
+		fault({ kind: 'respond', status: 503, body: { detail: 'Bot service unavailable' } });
+		const { error } = await service.run(parameters, { items: one });
+		expect(error).toBeUndefined();
+		expect(accepted()).toHaveLength(1);
 	});
 
 	it('shows the beginning of an answer that cannot be read, without its secret', async () => {

@@ -8,7 +8,7 @@ import { Container } from '@n8n/di';
 import { BinaryDataService } from 'n8n-core';
 import type { INodeParameters } from 'n8n-workflow';
 
-import { readRefusal, transportOf } from '../../../nodes/shared/api/problem';
+import { problemOf, readRefusal, transportOf } from '../../../nodes/shared/api/problem';
 import type { FaultRule, SimulatorOptions } from '../../simulator/index';
 import { selfSignedCertificate } from '../../support/certificate';
 import { until } from '../../simulator/testing-client';
@@ -584,5 +584,20 @@ describe('where there is no answer of the service', () => {
 			...failure(/^The file cannot be read from the storage of n8n/, /Run the step that made/),
 			context: { itemIndex: 3 },
 		});
+	});
+});
+
+describe('a connection without a way to the server', () => {
+	const connecting = { code: 'EHOSTUNREACH', syscall: 'connect' };
+
+	it.each([
+		['while it was made', connecting, 'unreachable'],
+		['at each of several addresses', { code: 'ENETUNREACH', errors: [connecting] }, 'unreachable'],
+		['while it was made, as axios says it', { cause: connecting }, 'unreachable'],
+		['after it was made', { code: 'EHOSTUNREACH', syscall: 'read' }, 'broken'],
+		['nobody knows when', { code: 'ENETUNREACH' }, 'broken'],
+	])('%s', (_when, details, transport) => {
+		const failure = Object.assign(new Error('no way'), details);
+		expect(problemOf(failure, '/meeting', 'key')).toMatchObject({ transport });
 	});
 });

@@ -132,6 +132,7 @@ describe('the wait before the next attempt', () => {
 		['a broken connection, not safe', { path: '/', transport: 'broken' }, unsafe],
 		['a timeout, not safe', { path: '/', transport: 'timeout' }, unsafe],
 		['502, not safe', { path: '/', status: 502 }, unsafe],
+		['503 of a gateway, not safe', { path: '/', status: 503, isWebPage: true }, unsafe],
 		['400', { path: '/', status: 400 }, REPEATABLE],
 		['401', { path: '/', status: 401 }, REPEATABLE],
 		['413', { path: '/', status: 413 }, submit],

@@ -111,12 +111,20 @@ async function rotateOnce(
 	} catch (error) {
 		failure = error;
 	}
-	if (neverLeft(failure) || wasCertainlyRefused(failure)) forget(context);
+	const isHarmless = neverLeft(failure) || wasCertainlyRefused(failure);
+	if (isHarmless && !mayBeOldKey(failure)) forget(context);
 	else if (failure instanceof ServiceError) {
 		failure.message = `${failure.message}, so it is not known whether the API key was rotated`;
 		failure.description = [LOOK_FIRST, said(failure.problem)].filter(Boolean).join(' ');
 	}
 	throw failure;
+}
+
+/** Whether 401 may come because an earlier attempt has replaced the key. */
+function mayBeOldKey(failure: unknown): boolean {
+	if (!(failure instanceof ServiceError)) return false;
+	const { status, attempts = 1 } = failure.problem;
+	return status === 401 && attempts > 1;
 }
 
 function noKey(context: IExecutePaginationFunctions) {

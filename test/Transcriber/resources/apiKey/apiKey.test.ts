@@ -1,5 +1,6 @@
 // Also covers index.ts.
 
+import { shortenRetries } from '../../../support/scale';
 import { failureOf, itemsOf, serviceForTests } from '../../../support/service';
 
 const service = serviceForTests();
@@ -113,6 +114,11 @@ describe('what the service answers to apiKey.rotate', () => {
 		['lost', { kind: 'cut', when: 'afterProcessing' }, /connection to the service broke/],
 		['500', { kind: 'respond', status: 500 }, /internal fault/],
 		['502', { kind: 'respond', status: 502 }, /no usable answer/],
+		[
+			'503 of a gateway',
+			{ kind: 'respond', status: 503, body: 'reset reason: connection termination' },
+			/temporarily unavailable/,
+		],
 	])('is not rotated again by Retry On Fail when it is %s', async (_case, action, words) => {
 		service.running().fault({ match: { path: '/generate$' }, action: action as never });
 		const node = { retryOnFail: true, maxTries: 3, waitBetweenTries: 1 };
@@ -123,6 +129,17 @@ describe('what the service answers to apiKey.rotate', () => {
 		service.running().reset();
 		service.running().fault({ match: { path: '/generate$' }, action: action as never });
 		expect((await service.run(ROTATE)).error?.message).toMatch(words);
+	});
+
+	it('is not blamed on the key where an attempt before may have replaced it', async () => {
+		shortenRetries(500);
+		rotated(503, { detail: 'Temporarily unavailable' });
+		rotated(401, { detail: 'Invalid API key' });
+		const node = { retryOnFail: true, maxTries: 3, waitBetweenTries: 1 };
+		const { error } = await service.run(ROTATE, { node });
+		expect(service.lines()).toHaveLength(2);
+		expect(error?.message).toMatch(/not known whether the API key was rotated/);
+		expect(error?.description).toMatch(LOOK_FIRST);
 	});
 
 	it('is rotated again by Retry On Fail after a refusal', async () => {

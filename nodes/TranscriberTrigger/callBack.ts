@@ -89,11 +89,18 @@ async function isOver(caller: Caller, url: string): Promise<boolean> {
 	const deadline = Date.now() + CALL_BACK.lookMs;
 	try {
 		const bot: IDataObject = await call(caller, { method: 'GET', url }, { deadline, once: true });
-		// A bot with a task has left the meeting, and the transcript is on its way.
-		return taskIdOf(bot) !== undefined || hasEnded(bot.status);
+		return hasLeft(bot);
 	} catch (error) {
 		return isGone(error);
 	}
+}
+
+/**
+ * Whether GET /meeting/{bot_id} says clearly that the bot no longer records. A bot with a task has
+ * left the meeting, and the transcript is on its way.
+ */
+export function hasLeft(bot: IDataObject): boolean {
+	return taskIdOf(bot) !== undefined || hasEnded(bot.status);
 }
 
 /** The service does not know the bot. */

@@ -3,11 +3,11 @@ import type { IDataObject, IHookFunctions } from 'n8n-workflow';
 import { NodeOperationError } from 'n8n-workflow';
 
 import { seal } from '../shared/webhook/sealedSecret';
-import { isActivatedByUser } from '../shared/n8nInternals/activation';
+import { isActivatedByUser, isSwitchedOnByUser } from '../shared/n8nInternals/activation';
 import { ServiceError, wasCertainlyRefused } from '../shared/api/serviceError';
 import { credentialOf } from '../shared/api/credential';
 import { checkLaunch, launchFrom, type Launch } from '../shared/parameters/meetingLaunch';
-import { callBack, callBackLater, callerOf, GRACE, isLeaving, stay } from './callBack';
+import { callBack, callBackLater, callerOf, GRACE, hasLeft, isLeaving, stay } from './callBack';
 import { settingsOf } from './settings';
 import { TriggerStore } from './triggerStore';
 import { submissionKey } from '../shared/api/submission';
@@ -45,8 +45,11 @@ export async function isBotThere(context: IHookFunctions): Promise<boolean> {
 	if (!bot || bot.fingerprint !== fingerprintOf(launchFrom(context))) return false;
 	if (bot.releasedAt !== undefined && Date.now() - bot.releasedAt > GRACE.ms) return false;
 	stay(bot.id);
-	const isKnown = await isKnownAtService(context, bot.id);
-	if (!isKnown) return false;
+	const state = await stateAtService(context, bot.id);
+	if (!state) return false;
+	// Last week's bot is not there for this week's meeting. A new version of an active workflow sends
+	// no second bot, because the meeting of the first may be the one that the user means.
+	if (isSwitchedOnByUser(context) && hasLeft(state)) return false;
 	store.bot = { id: bot.id, fingerprint: bot.fingerprint };
 	store.save();
 	return true;
@@ -170,14 +173,20 @@ export async function releaseBot(context: IHookFunctions): Promise<boolean> {
 	return true;
 }
 
-/** If the service cannot be asked, assumes that the bot exists: two bots are worse than none. */
-async function isKnownAtService(context: IHookFunctions, id: string): Promise<boolean> {
+/**
+ * The state of a bot; undefined if the service does not know the bot. If the service cannot be
+ * asked, `{}`: then the bot counts as there, because two bots are worse than none.
+ */
+async function stateAtService(
+	context: IHookFunctions,
+	id: string,
+): Promise<IDataObject | undefined> {
 	try {
 		const url = `/meeting/${encodeURIComponent(id)}`;
-		await call(context, { method: 'GET', url }, { deadline: Date.now() + ACTIVATION.lookMs });
-		return true;
+		const deadline = Date.now() + ACTIVATION.lookMs;
+		return await call(context, { method: 'GET', url }, { deadline });
 	} catch (error) {
-		return !isUnknownToService(error);
+		return isUnknownToService(error) ? undefined : {};
 	}
 }
 

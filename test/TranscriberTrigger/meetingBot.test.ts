@@ -311,6 +311,34 @@ describe('A new bot', () => {
 });
 
 describe('A recurring meeting', () => {
+	it.each<[string, (bot: { id: string; taskId?: string }) => void]>([
+		['is being transcribed', () => {}],
+		['was delivered', ({ taskId }) => service.running().finish(String(taskId))],
+		['failed', ({ taskId }) => service.running().finish(String(taskId), { status: 'failed' })],
+	])(
+		'gets its bot when the trigger is switched off and on at once, and the last one %s',
+		async (_, end) => {
+			jest.replaceProperty(GRACE, 'ms', 5_000);
+			await host.activate();
+			const { id } = theBot();
+			service.running().endMeeting(id);
+			end(service.running().bot(id));
+			await host.deactivate();
+			await host.activate();
+			expect(launches()).toBe(2);
+			expect(host.stored.bot).not.toMatchObject({ id });
+			expect(calledBack()).toEqual([]);
+		},
+	);
+
+	it('gets no second bot when the trigger is switched off and on during the meeting', async () => {
+		await host.activate();
+		await host.deactivate();
+		await host.activate();
+		await pastGrace();
+		expect([launches(), calledBack()]).toEqual([1, []]);
+	});
+
 	it('gets its bot although a slow delivery of the last one ended while the trigger was off', async () => {
 		await open({ events: ['meetingCompleted', 'meetingFailed'] });
 		await host.activate();

@@ -14,3 +14,11 @@ const BY_THE_USER = ['activate', 'update', 'create'];
 export function isActivatedByUser(context: IHookFunctions): boolean {
 	return BY_THE_USER.includes(context.getActivationMode()) && context.getMode() !== 'manual';
 }
+
+/**
+ * Whether a user is switching on a workflow that was off. For a new version of an active workflow,
+ * n8n's mode is `update`.
+ */
+export function isSwitchedOnByUser(context: IHookFunctions): boolean {
+	return isActivatedByUser(context) && context.getActivationMode() !== 'update';
+}

@@ -1,7 +1,10 @@
 /** What the trigger assumes of the ways in which n8n switches a workflow on. */
 import type { IHookFunctions, WorkflowActivateMode, WorkflowExecuteMode } from 'n8n-workflow';
 
-import { isActivatedByUser } from '../../../nodes/shared/n8nInternals/activation';
+import {
+	isActivatedByUser,
+	isSwitchedOnByUser,
+} from '../../../nodes/shared/n8nInternals/activation';
 
 /** All of n8n's modes: with one more, or one less, this does not compile. */
 const MODES: Record<WorkflowActivateMode, boolean> = {
@@ -27,4 +30,10 @@ it('a mode that nobody knows yet is none of the user: no bot is sent', () => {
 it('while the editor listens for a test event, no mode is', () => {
 	for (const mode of Object.keys(MODES))
 		expect(isActivatedByUser(hook(mode, 'manual'))).toBe(false);
+});
+
+it('a new version of an active workflow is not switched on, and nor is one that n8n starts', () => {
+	const modes = Object.keys(MODES).filter((mode) => isSwitchedOnByUser(hook(mode)));
+	expect(modes).toEqual(['activate', 'create']);
+	expect(isSwitchedOnByUser(hook('activate', 'manual'))).toBe(false);
 });

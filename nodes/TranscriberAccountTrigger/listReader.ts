@@ -68,7 +68,7 @@ export class Reader {
 	}
 
 	/** GET /tasks/{id}, with at most `maxMs` for the answer. */
-	async task(id: string, maxMs: number): Promise<IDataObject> {
+	async task(id: string, maxMs = Infinity): Promise<IDataObject> {
 		this.made += 1;
 		const url = `/tasks/${encodeURIComponent(id)}`;
 		const deadline = Math.min(this.deadline, Date.now() + maxMs);

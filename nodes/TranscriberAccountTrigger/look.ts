@@ -28,7 +28,7 @@ const REFUSALS = 5;
 const BUSY = 10;
 
 /** Time limit for one task, in ms, so that no task uses up the time of the others. */
-export const ONE_TASK_MS = 10_000;
+export const ONE_TASK = { maxMs: 10_000 };
 
 /** How long to wait before reading a list again that is empty at activation, in ms. */
 export const EMPTY_LIST_MS = 1_000;
@@ -203,10 +203,13 @@ export class Look {
 	/** GET /tasks/{id} for each id. A failure of one task does not stop the others. */
 	private async ask(ids: string[]): Promise<void> {
 		const { reader, tasks } = this;
-		for (const id of ids) {
-			if (Date.now() >= reader.deadline) return;
+		for (const [index, id] of ids.entries()) {
+			const left = reader.deadline - Date.now();
+			if (left <= 0) return;
+			// Half of the time remains for the results.
+			const share = left / 2 / (ids.length - index);
 			try {
-				tasks.take(await reader.task(id, ONE_TASK_MS), undefined);
+				tasks.take(await reader.task(id, Math.max(share, ONE_TASK.maxMs)), undefined);
 			} catch (error) {
 				if (!isRefused(error)) continue;
 				if (tasks.isOpen(id) && tasks.count('refusals', id) >= REFUSALS) tasks.finish(id);

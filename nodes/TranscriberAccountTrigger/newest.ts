@@ -4,7 +4,6 @@ import { dateOf, hasEnded, isInProgress, taskIdOf } from '../shared/api/undocume
 import { refuse } from '../shared/parameters/refuse';
 import { isWanted, outputOf, type Wanted } from './accountTriggerOutput';
 import type { Reader } from './listReader';
-import { ONE_TASK_MS } from './look';
 
 /** The most single tasks to ask for, if the list does not say whether they have ended. */
 const MOST_ASKED = 8;
@@ -40,7 +39,7 @@ export async function newest(
 			if (!hasEnded(task.status)) {
 				if (asked >= MOST_ASKED) continue;
 				asked += 1;
-				Object.assign(task, await reader.task(String(task.task_id), ONE_TASK_MS));
+				Object.assign(task, await reader.task(String(task.task_id)));
 			}
 			if (hasEnded(task.status) && isWanted(task, wanted)) found ??= task;
 			if (found) break;

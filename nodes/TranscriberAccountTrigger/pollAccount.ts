@@ -2,7 +2,7 @@ import type { INodeExecutionData, IPollFunctions } from 'n8n-workflow';
 import { NodeApiError, NodeOperationError } from 'n8n-workflow';
 import { ServiceError } from '../shared/api/serviceError';
 import { isRefused, Reader } from './listReader';
-import { Look, ONE_TASK_MS } from './look';
+import { Look, ONE_TASK } from './look';
 import { costOf, isWanted, outputOf, wantedOf, type Wanted } from './accountTriggerOutput';
 import { PollStateStore, type State } from './pollState';
 import type { Tasks } from './seenTasks';
@@ -48,7 +48,8 @@ export async function poll(context: IPollFunctions): Promise<INodeExecutionData[
 		let found: Found;
 		try {
 			found = await lookAt(context, state, hasNewKey);
-			if (hasNewKey ? isOtherAccount(found.look) : isReplaced(found.look, state)) {
+			const isOther = hasNewKey ? isOtherAccount : isReplaced;
+			if (isOther(found.look, state)) {
 				found = await lookAt(context, await store.fresh(), false);
 			}
 		} catch (error) {
@@ -93,26 +94,31 @@ async function lookAt(context: IPollFunctions, state: State, hasNewKey: boolean)
 
 /**
  * Whether a new API key belongs to another account, whose old tasks must not start the workflow.
- * After a rotation the service still shows known tasks. If no task was known, assumes another
- * account, because many old tasks are more likely than a first new one. An empty list proves
- * nothing.
+ * After a rotation the service still shows known tasks. An account that had no tasks can have new
+ * ones by now, but no more than is possible. An empty list proves nothing.
  */
-function isOtherAccount({ tasks, isEmpty }: Look): boolean {
-	return !tasks.hasMetKnown && !isEmpty;
+function isOtherAccount({ tasks, isEmpty, hasReadAll }: Look, state: State): boolean {
+	if (tasks.hasMetKnown || isEmpty) return false;
+	const wasWithoutTasks = state.complete && tasks.hasKnownNone;
+	return !wasWithoutTasks || !hasReadAll || tasks.appeared > possibleSince(state);
 }
-
-/** Service document, "Limits": the most tasks in progress, and the most submits a minute. */
-const IN_PROGRESS = 20;
-const SUBMITS_A_MINUTE = 10;
 
 /**
  * Whether the tasks of the account were replaced under the same key: all known tasks are gone, and
  * more have ended than is possible since the last poll. If fewer have ended, the service may simply
  * have deleted the old tasks.
  */
-function isReplaced({ tasks, hasReadAll }: Look, { at }: State): boolean {
-	const possible = IN_PROGRESS + (SUBMITS_A_MINUTE * (Date.now() - at)) / 60_000;
-	return tasks.hasLostAll && hasReadAll && tasks.news.size > possible;
+function isReplaced({ tasks, hasReadAll }: Look, state: State): boolean {
+	return tasks.hasLostAll && hasReadAll && tasks.appeared > possibleSince(state);
+}
+
+/** Service document, "Limits": the most tasks in progress, and the most submits a minute. */
+const IN_PROGRESS = 20;
+const SUBMITS_A_MINUTE = 10;
+
+/** The most tasks that can have ended since the last poll. */
+function possibleSince({ at }: State): number {
+	return IN_PROGRESS + (SUBMITS_A_MINUTE * (Date.now() - at)) / 60_000;
 }
 
 /** The items that start the workflow now. A later poll tries the tasks without a result again. */
@@ -123,7 +129,8 @@ async function outputs(
 	{ left, deadline }: { left: number; deadline: number },
 ): Promise<INodeExecutionData[]> {
 	const items: INodeExecutionData[] = [];
-	for (const [id, task] of tasks.inTurn()) {
+	const turns = tasks.inTurn();
+	for (const [index, [id, task]] of turns.entries()) {
 		if (!isWanted(task, wanted)) {
 			tasks.finish(id);
 			continue;
@@ -133,7 +140,9 @@ async function outputs(
 		left -= cost;
 		const facts = { ...task, task_id: id };
 		try {
-			const end = Math.min(deadline, Date.now() + ONE_TASK_MS);
+			// A slow result takes time from no other task, or only from those that have failed too.
+			const isFree = index === turns.length - 1 || tasks.hasFailed(id);
+			const end = isFree ? deadline : Math.min(deadline, Date.now() + ONE_TASK.maxMs);
 			items.push(await outputOf(context, facts, wanted, end));
 			tasks.finish(id);
 		} catch (error) {

@@ -82,6 +82,18 @@ export class Tasks {
 		return this.before.size > 0 && !this.hasMetKnown;
 	}
 
+	/** Whether no task was known before this poll. */
+	get hasKnownNone(): boolean {
+		return this.before.size === 0;
+	}
+
+	/** How many tasks this poll has shown for the first time that have ended, or may have. */
+	get appeared(): number {
+		return [...this.open.values()].filter(
+			({ id, hasEnded: ended, isUnclear }) => (ended || isUnclear) && !this.before.has(hashOf(id)),
+		).length;
+	}
+
 	isKnown(task: IDataObject): boolean {
 		const id = taskIdOf(task) ?? '';
 		return this.open.has(id) || this.done.has(hashOf(id));
@@ -122,6 +134,11 @@ export class Tasks {
 		const times = (task[kind] ?? 0) + 1;
 		this.open.set(id, { ...task, [kind]: times });
 		return times;
+	}
+
+	/** Whether the result of a task could not be had at an earlier poll. */
+	hasFailed(id: string): boolean {
+		return (this.open.get(id)?.failures ?? 0) > 0;
 	}
 
 	/**

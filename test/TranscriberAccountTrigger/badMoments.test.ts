@@ -1,6 +1,7 @@
 /** One bad moment, or one task that is not well, costs no other task its start, and no task a second one. */
 import { RETRY } from '../../nodes/shared/api/retry';
 import { ACCOUNT_POLL } from '../../nodes/TranscriberAccountTrigger/pollAccount';
+import { ONE_TASK } from '../../nodes/TranscriberAccountTrigger/look';
 import { tasksIn } from '../../nodes/shared/api/undocumented';
 import { serviceForTests } from '../support/service';
 import { AccountHost } from './host';
@@ -9,13 +10,14 @@ jest.setTimeout(120_000);
 
 const service = serviceForTests({ tasksInProgress: 1000 });
 
-const [retry, bounds] = [{ ...RETRY }, { ...ACCOUNT_POLL }];
+const [retry, bounds, oneTask] = [{ ...RETRY }, { ...ACCOUNT_POLL }, { ...ONE_TASK }];
 beforeEach(() => {
 	Object.assign(RETRY, { base: 1, cap: 1, patienceWhenBroken: 20, patienceWhenBusy: 20 });
 });
 afterEach(() => {
 	Object.assign(RETRY, retry);
 	Object.assign(ACCOUNT_POLL, bounds);
+	Object.assign(ONE_TASK, oneTask);
 });
 
 async function active(): Promise<AccountHost> {
@@ -100,6 +102,29 @@ describe('a task that is not well', () => {
 		await host.polls(3);
 		expect([...host.started].sort()).toEqual(others.sort());
 	});
+
+	it.each(['/result$', '/tasks/[^/]+$'])(
+		'or only slower (%s) than its share of the time, starts the workflow with its text',
+		async (path) => {
+			ONE_TASK.maxMs = 300;
+			const host = await active();
+			if (path !== '/result$') {
+				service.running().configure({ shapes: { taskListStatus: 'hidden' } });
+			}
+			const ids = await completed(2);
+			service.running().fault({
+				match: { path },
+				times: 9999,
+				action: { kind: 'delay', ms: 1000 },
+			});
+			await host.polls(3);
+			expect([...host.started].sort()).toEqual(ids.sort());
+			expect(host.executions.flat().map(({ json }) => typeof json.text)).toEqual([
+				'string',
+				'string',
+			]);
+		},
+	);
 
 	it('starts the workflow without its result in the end, and says why', async () => {
 		ACCOUNT_POLL.failures = 4;

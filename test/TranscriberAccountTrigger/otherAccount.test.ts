@@ -65,6 +65,22 @@ it.each([30, 0])(
 	},
 );
 
+it('a key that is rotated before the first task of the account: its first transcripts start the workflow', async () => {
+	const { host, credentials } = await active(0);
+	await rotated(credentials);
+	const ids = [await service.completedTask(), await service.completedTask()];
+	await host.polls(3);
+	expect([...host.started].sort()).toEqual(ids.sort());
+});
+
+it('the key of an account whose list does not say `status`, after one without tasks: no old task starts the workflow', async () => {
+	const { host, credentials } = await active(0);
+	otherAccount(credentials, 60);
+	service.running().configure({ shapes: { taskListStatus: 'hidden' } });
+	await host.polls(4);
+	expect(host.started).toEqual([]);
+});
+
 it('a rotated key, and a list that is empty in a bad moment: no old task starts the workflow', async () => {
 	const { host, credentials } = await active(30);
 	await rotated(credentials);

@@ -9,6 +9,7 @@ import {
 	NodeConnectionTypes,
 	Workflow,
 	createRunExecutionData,
+	sleep,
 	type IDataObject,
 	type IExecuteFunctions,
 	type INode,
@@ -23,12 +24,17 @@ import { Transcriber } from '../../nodes/Transcriber/Transcriber.node';
 import type { Run } from './engine';
 
 interface Tool {
+	name: string;
 	invoke: (args: IDataObject) => Promise<string>;
 }
 
 export interface AgentRun {
 	credentials: Run['credentials'];
 	parameters: INodeParameters;
+	/** The agent makes its calls at the same time, with this pause between them, in ms. */
+	gap?: number;
+	/** A second tool, which then gets all calls except the first. */
+	other?: INodeParameters;
 	/** Arguments of the agent's calls, in order. The agent has `agentItems` input items. */
 	calls: IDataObject[];
 	agentItems?: number;
@@ -60,10 +66,19 @@ export async function runAgent(
 			credentials: [],
 		},
 		async execute(this: IExecuteFunctions) {
-			const [tool] = (await this.getInputConnectionData(NodeConnectionTypes.AiTool, 0)) as Tool[];
-			for (const args of run.calls) {
-				const answer = await tool?.invoke(args).catch((error: Error) => error.message);
-				answers.push(String(answer));
+			const tools = (await this.getInputConnectionData(NodeConnectionTypes.AiTool, 0)) as Tool[];
+			const [tool, other] = tools.sort((a, b) => a.name.localeCompare(b.name));
+			const invoke = async (args: IDataObject, which = tool) =>
+				String(await which?.invoke(args).catch((error: Error) => error.message));
+			const { gap } = run;
+			if (gap === undefined) {
+				for (const args of run.calls) answers.push(await invoke(args));
+			} else {
+				const calls = run.calls.map(async (args, index) => {
+					await sleep(gap * index);
+					return await invoke(args, index > 0 ? other : tool);
+				});
+				answers.push(...(await Promise.all(calls)));
 			}
 			if (run.fails) throw new Error('The model is not available');
 			return [[{ json: {} }]];
@@ -87,14 +102,24 @@ export async function runAgent(
 		...run.node,
 		parameters: { ...run.parameters, toolDescription: 'Transcriber' },
 	};
+	const toolNodes = [toolNode];
+	if (run.other) {
+		toolNodes.push({
+			...toolNode,
+			id: 'other',
+			name: 'Transcriber 2',
+			parameters: { ...run.other, toolDescription: 'Transcriber' },
+		});
+	}
 	const workflow = new Workflow({
 		id: 'workflow-1',
-		nodes: [agentNode, toolNode],
-		connections: {
-			[toolNode.name]: {
-				ai_tool: [[{ node: agentNode.name, type: NodeConnectionTypes.AiTool, index: 0 }]],
-			},
-		},
+		nodes: [agentNode, ...toolNodes],
+		connections: Object.fromEntries(
+			toolNodes.map(({ name }) => [
+				name,
+				{ ai_tool: [[{ node: agentNode.name, type: NodeConnectionTypes.AiTool, index: 0 }]] },
+			]),
+		),
 		active: false,
 		nodeTypes: {
 			getByName: (type: string) => (type === 'agent' ? agent : tool),
@@ -110,7 +135,11 @@ export async function runAgent(
 			getParentTypes: () => [],
 			getCredentialsProperties: () => [],
 			isCredentialUsableByNode: () => true,
-			getDecrypted: async () => ({ ...run.credentials }),
+			getDecrypted: async () => {
+				// n8n asks its database.
+				await sleep(1);
+				return { ...run.credentials };
+			},
 			preAuthentication: async () => undefined,
 			authenticate: async (decrypted: IDataObject, _type: string, options: IDataObject) => ({
 				...options,
@@ -120,7 +149,7 @@ export async function runAgent(
 		hooks: new ExecutionLifecycleHooks('manual', 'agent-run', {
 			id: workflow.id,
 			name: 'test',
-			nodes: [agentNode, toolNode],
+			nodes: [agentNode, ...toolNodes],
 			connections: {},
 			active: false,
 		} as never),

@@ -115,6 +115,38 @@ export function submissionIds(
 	return idsIn(isBot ? { bot_id: '', ...answer } : answer);
 }
 
+/** What is being sent at this moment, by the memories of its node and its place there. */
+const underWay = new WeakMap<object, Map<string, Promise<unknown>>>();
+
+function underWayAt(context: IExecutePaginationFunctions): Map<string, Promise<unknown>> {
+	const key = memories(context);
+	const ofNode = underWay.get(key) ?? new Map<string, Promise<unknown>>();
+	underWay.set(key, ofNode);
+	return ofNode;
+}
+
+/** Whether {@link oncePerPlace} is at work for the item. */
+export function isUnderWay(context: IExecutePaginationFunctions): boolean {
+	return underWayAt(context).has(placeOf(context));
+}
+
+/**
+ * Runs `send` unless it is running for the same place: then returns the outcome of that. An AI agent
+ * can make the same tool call several times at once.
+ */
+export async function oncePerPlace<T>(
+	context: IExecutePaginationFunctions,
+	send: () => Promise<T>,
+): Promise<T> {
+	const ofNode = underWayAt(context);
+	const place = placeOf(context);
+	const twin = ofNode.get(place) as Promise<T> | undefined;
+	if (twin) return await twin;
+	const outcome = send().finally(() => ofNode.delete(place));
+	ofNode.set(place, outcome);
+	return await outcome;
+}
+
 export function recall(context: IExecutePaginationFunctions): SubmissionMemory | undefined {
 	const memory = memories(context)[placeOf(context)];
 	if (memory?.state !== 'accepted' || memory.submissions) return memory;

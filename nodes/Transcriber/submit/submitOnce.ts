@@ -17,6 +17,7 @@ import { deliveryAddress, onCompletionOf } from './onCompletion';
 import {
 	SUBMISSION_SECRET,
 	forget,
+	oncePerPlace,
 	recall,
 	remember,
 	type AcceptedMemory,
@@ -32,7 +33,21 @@ export async function submitOnce(
 	request: RoutingRequest,
 	policy: Policy,
 	run: NodeRun,
-): Promise<{ accepted: AcceptedMemory; isFresh: boolean }> {
+): Promise<Outcome> {
+	return await oncePerPlace(context, async () => await submitItem(context, request, policy, run));
+}
+
+interface Outcome {
+	accepted: AcceptedMemory;
+	isFresh: boolean;
+}
+
+async function submitItem(
+	context: IExecutePaginationFunctions,
+	request: RoutingRequest,
+	policy: Policy,
+	run: NodeRun,
+): Promise<Outcome> {
 	const memory = recall(context);
 	if (memory?.state === 'accepted') return { accepted: memory, isFresh: false };
 	if (memory && !memory.key) throw mayHaveBeenAccepted(context);

@@ -5,7 +5,7 @@ import { isTool } from '../../shared/n8nInternals/nodeRuns';
 import { refuse } from '../../shared/parameters/refuse';
 import { askedFor } from './askedFor';
 import { deliveryAddress, onCompletionOf } from './onCompletion';
-import { recall, submissionIds, type AcceptedMemory } from './submissionMemory';
+import { isUnderWay, recall, submissionIds, type AcceptedMemory } from './submissionMemory';
 
 /**
  * For `perform`: names of what was submitted for the item before. If undefined, the request is
@@ -13,6 +13,8 @@ import { recall, submissionIds, type AcceptedMemory } from './submissionMemory';
  */
 export function submittedBefore(context: IExecutePaginationFunctions): string[] | undefined {
 	const memory = recall(context);
+	// The same call is being sent. If it is refused, this one is not taken for sent.
+	if (isUnderWay(context)) return undefined;
 	if (memory?.state === 'accepted') return namesOf(context, memory);
 	return memory && !memory.key ? [] : undefined;
 }

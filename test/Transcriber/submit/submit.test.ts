@@ -760,6 +760,38 @@ describe('as a tool of an AI agent', () => {
 		expect(answers[1]).toBe(answers[0]);
 	});
 
+	it.each([
+		['transcribeUrl', LINK, 'url', 0],
+		['transcribeUrl', LINK, 'url', 3],
+		['sendBot', BOT, 'meetingUrl', 0],
+		['sendBot', BOT, 'meetingUrl', 3],
+	])(
+		'gives %s that is called twice at the same time one submission (%#)',
+		async (_name, fixed, field, gap) => {
+			const parameters = { ...fixed, [field]: "={{ $fromAI('url', 'link', 'string') }}" };
+			const url = fixed === BOT ? BOT.meetingUrl : talk.url;
+			const calls = [{ url }, { url }];
+			const answers = await callTool({
+				credentials: service.credentials(),
+				parameters,
+				calls,
+				gap,
+			});
+			expect(accepted()).toHaveLength(1);
+			for (const answer of answers) expect(answer).toContain(accepted()[0]);
+		},
+	);
+
+	it('tells both of two calls at the same time why they are refused, and sends one', async () => {
+		fault({ kind: 'respond', status: 422, body: { detail: 'Not a recording' } });
+		const parameters = { ...LINK, url: "={{ $fromAI('url', 'link', 'string') }}" };
+		const calls = [{ ...talk }, { ...talk }];
+		const credentials = service.credentials();
+		const answers = await callTool({ credentials, parameters, calls, gap: 0 });
+		expect(service.lines()).toHaveLength(1);
+		for (const answer of answers) expect(answer).toContain('Not a recording');
+	});
+
 	/** As an agent calls it that may choose the meeting and, where it is asked to, the time. */
 	const meetingTool = (startAt: string) => ({
 		credentials: service.credentials(),

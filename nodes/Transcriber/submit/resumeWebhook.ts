@@ -3,6 +3,7 @@ import type { IWebhookDescription, IWebhookFunctions, IWebhookResponseData } fro
 import { hasSucceeded } from '../../shared/n8nInternals/answered';
 import { sleepingExecution, wake, type Sleeping } from '../../shared/n8nInternals/suspension';
 import { ServiceError } from '../../shared/api/serviceError';
+import { isInProgress } from '../../shared/api/undocumented';
 import { SUBMISSION_SECRET } from './submissionMemory';
 import {
 	RESUME,
@@ -63,6 +64,9 @@ async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData
 	const state = knownOf(context, suspension);
 	if (!(await isGenuine(now, state, delivery, item))) return refused(context);
 	const key = submissionKey(item);
+	if (!state.ended.has(key) && isInProgress(delivery.body?.status)) {
+		return respond(context, 400, 'Not a delivery as documented');
+	}
 	state.ended.add(key);
 	const decision = state.turn.then(async () => await decide(now, state, key, sleeping, suspension));
 	state.turn = decision.catch(() => undefined);

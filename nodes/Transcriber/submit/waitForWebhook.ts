@@ -24,8 +24,12 @@ import { look } from '../../shared/api/taskState';
 /** A submission younger than this (in ms) is not checked: the service repeats early deliveries. */
 const YOUNG_MS = 5_000;
 
-/** How long a woken run may wait for an ended task whose status does not show it yet, in ms. */
-const AFTER_WAKING_MS = 120_000;
+/**
+ * How long, in ms, a woken run waits at least for an ended task whose status does not show it yet. It
+ * waits until 'Timeout' in any case: a delivery proves the end of a task only as far as its status is
+ * one that the service documents.
+ */
+export const AFTER_WAKING = { leastMs: 120_000 };
 
 /**
  * 'Wait for the Transcript (Webhook)': suspends the execution until every task of the run has ended
@@ -161,7 +165,7 @@ async function resultsAfterSleep(
 			context,
 			run,
 			sleepers,
-			async ({ ids, item }) => await resultAfterDelivery(context, ids, run, item),
+			async ({ ids, item }) => await resultAfterDelivery(context, ids, run, suspension, item),
 		);
 	}
 	const seen = await Promise.all(
@@ -182,6 +186,7 @@ async function resultAfterDelivery(
 	context: IExecutePaginationFunctions,
 	ids: SubmissionIds,
 	run: NodeRun,
+	{ until }: Suspension,
 	item?: WaitingItem,
 ): Promise<INodeExecutionData> {
 	const needsNoLook = item?.completed && ids.taskId && waitOptionsOf(context).includeResult;
@@ -190,7 +195,7 @@ async function resultAfterDelivery(
 		: await lookNow(context, ids);
 	const ended = hasEnded(state.status) ? state : undefined;
 	// Starts now, so that the queueing time of the status request does not count.
-	const deadline = Date.now() + AFTER_WAKING_MS;
+	const deadline = Math.max(Date.now() + AFTER_WAKING.leastMs, until);
 	const words = 'although the service has reported its end';
 	return await finishedTask(context, idFields(ids), { run, bound: { deadline, words }, ended });
 }

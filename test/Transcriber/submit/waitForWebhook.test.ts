@@ -9,7 +9,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { INode } from 'n8n-workflow';
 
 import { RESUME } from '../../../nodes/Transcriber/submit/endings';
+import { AFTER_WAKING } from '../../../nodes/Transcriber/submit/waitForWebhook';
 import type { FaultRule } from '../../simulator/index';
+import { until } from '../../simulator/testing-client';
 import { itemsOf, serviceForTests } from '../../support/service';
 import { workflowWith } from '../../support/suspended';
 import { sign } from '../../TranscriberTrigger/client';
@@ -188,6 +190,34 @@ describe('a suspended execution', () => {
 		finish('a');
 		expect(await deliver('a', { signature })).toEqual({ status: 401 });
 		expect(service.lines()).toEqual([]);
+	});
+
+	it.each(['pending', 'processing', 'awaiting_balance'])(
+		'sleeps on when a genuine delivery says %s, and wakes when one says the end',
+		async (status) => {
+			const { asleep, deliver, finish, taskOf, workflow } = await suspended(['a']);
+			const { id, secret } = taskOf('a');
+			const raw = JSON.stringify({ task_id: id, status });
+			expect(await workflow.deliver(asleep, raw, sign(raw, secret))).toEqual({ status: 400 });
+			expect(service.lines()).toEqual([]);
+			finish('a');
+			expect((await deliver('a')).woken?.next).toHaveLength(1);
+			expect((await workflow.deliver(asleep, raw, sign(raw, 'another'))).status).not.toBe(400);
+		},
+	);
+
+	it("waits until 'Timeout' for a task that its delivery ended too early", async () => {
+		jest.replaceProperty(AFTER_WAKING, 'leastMs', 0);
+		const { deliver, finish } = await suspended(['a'], {
+			parameters: { waitOptions: { pollInterval: 1 } },
+		});
+		const woken = deliver('a');
+		await until(() => service.lines().length > 0);
+		await sleep(500);
+		finish('a');
+		expect((await woken).woken?.next).toEqual([
+			expect.objectContaining({ text: expect.any(String) }),
+		]);
 	});
 
 	it('asks nothing for a captured delivery that is repeated while another item is open', async () => {

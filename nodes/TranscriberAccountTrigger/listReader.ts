@@ -44,15 +44,18 @@ export class Reader {
 	}
 
 	/**
-	 * Reads up to one page of tasks from `offset` on, with `status` only those in that state. If the
-	 * service refuses an `offset` other than 0, it is behind the end of the list.
+	 * Reads up to one page of tasks from `offset` on, with `status` only those in that state. Throws
+	 * if the service refuses an `offset` although the list goes on there.
 	 */
 	async page(offset: number, status?: string): Promise<IDataObject[]> {
 		this.left -= 1;
 		this.made += 1;
 		const list = status ? new TaskList(this.caller, { status }, this.size) : this.all;
-		const request = list.page(offset, this.deadline);
-		const page = offset > 0 ? ((await unlessRefused(request)) ?? []) : await request;
+		const before = list.probes;
+		const request = list.page(offset, this.deadline).finally(() => {
+			this.made += list.probes - before;
+		});
+		const page = status && offset > 0 ? ((await unlessRefused(request)) ?? []) : await request;
 		if (offset === 0 && !status) this.first = textOf(page);
 		return page;
 	}
@@ -90,6 +93,8 @@ export class Reader {
 			if (length > 0) low = place + length;
 			else high = place;
 		}
+		// A refusal alone proves no end: from here, the list can tell.
+		if (this.all.isGuess(low)) await this.page(low);
 		return low;
 	}
 

@@ -46,10 +46,17 @@ export class Tail {
 		const tail = new Set(hashesIn(state.tail));
 		let isBehindTail = state.complete;
 		const behind: string[] = [];
+		let isBack = false;
 		for (let offset = Math.max(0, state.end - OVERLAP); reader.has(1);) {
 			const page = await reader.page(offset);
-			// Tasks were here before: the list has become shorter.
-			if (page.length === 0 && offset < state.end) state.end = Math.max(0, offset - reader.size);
+			if (page.length === 0 && offset < state.end) {
+				// Tasks were here before: the list has become shorter, or the service shows no more of it.
+				state.end = Math.max(0, offset - reader.size);
+				if (isBack || offset === 0) break;
+				isBack = true;
+				offset = state.end;
+				continue;
+			}
 			if (page.length === 0 || reader.isFirstAgain(page, offset)) break;
 			let unknown = 0;
 			for (const task of page) {
@@ -60,7 +67,7 @@ export class Tail {
 			}
 			offset += page.length;
 			state.end = offset;
-			if (unknown === 0) break;
+			if (unknown === 0 && !isBack) break;
 		}
 		this.hashes = [...new Set([...tail, ...behind])].slice(-ACCOUNT_MEMORY.tail);
 		if (!state.complete) state.tail = this.hashes.join('');

@@ -1,6 +1,7 @@
 /** Lists that change while they are read, that say little, or that are empty in a bad moment. */
 // Also covers listReader.ts.
 
+import { captureLogs } from '../support/logs';
 import type { Shapes } from '../simulator/index';
 import { serviceForTests } from '../support/service';
 import { AccountHost } from './host';
@@ -219,3 +220,38 @@ it.each(['0001-01-01T00:00:00Z', '1970-01-01T00:00:00', 0, -62_135_596_800])(
 		expect(host.started).toEqual([id]);
 	},
 );
+
+describe.each<[string, Partial<Shapes>]>([
+	['newest first', {}],
+	['oldest first', { taskListOrder: 'oldestFirst' }],
+	['oldest first, cut at 10', { taskListOrder: 'oldestFirst', taskListMaximum: 10 }],
+])('a list with a largest offset, %s', (_, order) => {
+	const shapes = { ...order, taskListLargestOffset: 200 };
+
+	it('that hides tasks: the activation fails, and says why', async () => {
+		const activation = active(450, shapes);
+		await expect(activation).rejects.toMatchObject({
+			message: expect.stringContaining('refuses to list more than the first'),
+		});
+	});
+
+	it('that hides none: each new task starts the workflow, and no old one does', async () => {
+		const host = await active(150, shapes);
+		expect(host.started).toEqual([]);
+		const ids = [await service.completedTask(), await service.completedTask()];
+		await host.polls(3);
+		expect([...host.started].sort()).toEqual(ids.sort());
+	});
+
+	it('that hides tasks later on: the log says so', async () => {
+		const host = await active(150, shapes);
+		service.running().seed(300, 2 * DAY);
+		const logs = captureLogs();
+		try {
+			await host.polls(8);
+		} finally {
+			logs.release();
+		}
+		expect(logs.lines.join('\n')).toContain('refuses to list more than the first');
+	});
+});

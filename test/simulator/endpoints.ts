@@ -178,6 +178,9 @@ function listTasks({ entry }: Exchange, { settings, tasks }: Service): unknown {
 	if (asked > shapes.taskListMaximum && shapes.taskListAboveMaximum === 'refused') {
 		throw invalid(settings, `limit must be ${shapes.taskListMaximum} at most`);
 	}
+	if (offset > shapes.taskListLargestOffset) {
+		throw invalid(settings, `offset must be ${shapes.taskListLargestOffset} at most`);
+	}
 	const limit = Math.min(asked, shapes.taskListMaximum);
 	const isWanted = (task: Task) =>
 		status === undefined || shapes.taskListIgnores.includes('status') || task.status === status;

@@ -54,6 +54,8 @@ export interface Shapes {
 	taskListMaximum: number;
 	/** GET /tasks: whether a larger `limit` is lowered silently or refused. */
 	taskListAboveMaximum: 'lowered' | 'refused';
+	/** GET /tasks: the largest `offset`; a larger one is refused. */
+	taskListLargestOffset: number;
 	/** Status of a task after POST /tasks/{id}/cancel. */
 	cancelledStatus: string;
 	/** Answer to POST /tasks/{id}/cancel. */
@@ -107,6 +109,7 @@ export const DEFAULT_SHAPES: Shapes = {
 	taskListOrder: 'newestFirst',
 	taskListIgnores: [],
 	taskListDates: 'none',
+	taskListLargestOffset: Infinity,
 	taskListStatus: 'shown',
 	taskIds: 'uuid',
 	taskListDefault: 50,

@@ -15,6 +15,22 @@ export class TaskList {
 
 	private isSizeKnown = false;
 
+	/** The place behind the last task that a page has shown. */
+	private reached = 0;
+
+	/** How many tasks the page had that ends there, and how many the longest page had. */
+	private last = 0;
+	private longest = 0;
+
+	/** Where the list certainly ends. */
+	private provenEnd?: number;
+
+	/** Places that the service refused and that no page leads up to: they may not be the end. */
+	private readonly guesses = new Set<number>();
+
+	/** How many requests were made to see whether a refused place is the end. */
+	probes = 0;
+
 	/**
 	 * @param query Further parameters of the request, such as `status`.
 	 * @param most The most tasks wanted in a page. Default: the largest page.
@@ -39,7 +55,7 @@ export class TaskList {
 			const answer = await this.ask(offset, deadline);
 			if (answer === 'tooLarge') continue;
 			const tasks = tasksIn(answer);
-			if (tasks) return tasks;
+			if (tasks) return this.noted(tasks, offset);
 			if (this.isFurther(offset) && holdsNothing(answer)) return [];
 			throw refuse(
 				this.caller,
@@ -52,6 +68,20 @@ export class TaskList {
 	/** The page size of the next request. */
 	get size(): number {
 		return this.sizes[0] ?? Math.min(...PAGE_SIZES);
+	}
+
+	/** Whether a place counts as behind the end only because the service refused it. */
+	isGuess(offset: number): boolean {
+		return this.guesses.has(offset);
+	}
+
+	private noted(tasks: IDataObject[], offset: number): IDataObject[] {
+		this.longest = Math.max(this.longest, tasks.length);
+		if (tasks.length > 0 && offset + tasks.length >= this.reached) {
+			this.reached = offset + tasks.length;
+			this.last = tasks.length;
+		}
+		return tasks;
 	}
 
 	/** Whether an earlier page could be read. */
@@ -72,10 +102,47 @@ export class TaskList {
 		} catch (error) {
 			failure = error;
 		}
-		if (this.isFurther(offset) && mayBeTheEnd(failure)) return {};
+		if (this.isFurther(offset) && mayBeTheEnd(failure)) {
+			if (await this.isEnd(offset, deadline)) return {};
+			throw this.hidden(failure);
+		}
 		if (this.isSizeKnown || this.sizes.length === 1 || !mayBeTheSize(failure)) throw failure;
 		this.sizes.shift();
 		return 'tooLarge';
+	}
+
+	/**
+	 * Whether the list ends at a place that the service refuses. It may refuse a large offset as well,
+	 * so the place before, which holds a task, has to be accepted. After a short page it is the end.
+	 */
+	private async isEnd(offset: number, deadline: CallOptions['deadline']): Promise<boolean> {
+		if (offset > this.reached) {
+			this.guesses.add(offset);
+			return true;
+		}
+		const isShort =
+			this.last < this.size && this.last < Math.max(this.longest, Math.min(...PAGE_SIZES));
+		if (offset === this.provenEnd || (offset === this.reached && isShort)) return true;
+		this.probes += 1;
+		const qs = { ...this.query, limit: this.size, offset: offset - 1 };
+		try {
+			await call(this.caller, { method: 'GET', url: '/tasks', qs }, { deadline });
+		} catch (error) {
+			if (mayBeTheEnd(error)) return false;
+			throw error;
+		}
+		this.guesses.delete(offset);
+		this.provenEnd = offset;
+		return true;
+	}
+
+	private hidden(failure: unknown) {
+		const words = failure instanceof ServiceError ? failure.problem.serviceMessage : undefined;
+		return refuse(
+			this.caller,
+			`The service refuses to list more than the first ${this.reached} tasks of the account`,
+			`Delete old tasks in your account at the service, so that it lists the others.${words ? ` The service says: ${words}` : ''}`,
+		);
 	}
 }
 
@@ -83,7 +150,7 @@ export class TaskList {
 function mayBeTheEnd(failure: unknown): boolean {
 	if (!(failure instanceof ServiceError)) return false;
 	const { status = 0, isWebPage } = failure.problem;
-	return [400, 404, 416, 422].includes(status) && !isWebPage;
+	return status >= 400 && status < 500 && ![401, 403, 408, 429].includes(status) && !isWebPage;
 }
 
 /** The document does not show the status for a page that is too large. */

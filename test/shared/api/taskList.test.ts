@@ -129,6 +129,23 @@ describe('the end of a list', () => {
 		expect((await getMany({ returnAll: true })).error?.httpCode).toBe(String(status));
 	});
 
+	it.each([[100], [10]])(
+		'does not come where the service refuses a large offset, with pages of %d',
+		async (taskListMaximum) => {
+			service.running().configure({ shapes: { taskListLargestOffset: 200, taskListMaximum } });
+			service.running().seed(450);
+			const { error } = await getMany({ returnAll: true });
+			expect(error?.message).toContain('refuses to list more than the first');
+			expect(error?.description).toContain('offset must be 200 at most');
+		},
+	);
+
+	it('comes at the largest offset where no task stands behind it', async () => {
+		service.running().configure({ shapes: { taskListLargestOffset: 99 } });
+		service.running().seed(100);
+		expect((await getMany({ returnAll: true })).json).toHaveLength(100);
+	});
+
 	it('comes where no offset is heeded and the tasks have no id that is known', async () => {
 		answer([{ status: 'completed', uuid: 'a' }]);
 		const { json } = await getMany({ returnAll: true });

@@ -1,5 +1,5 @@
 import type {
-	IExecuteData,
+	IDataObject,
 	IExecutePaginationFunctions,
 	IExecuteSingleFunctions,
 	IHttpRequestOptions,
@@ -36,13 +36,14 @@ export async function sendDeclared(
 	const path = request.options.url ?? '';
 	const bounds = { policy, path, recordingBytes, abandoned: run?.stopped };
 	return await exchange(context, bounds, async ({ apiKey }) => {
-		noteSending(context, { apiKey, policy, method: request.options.method });
+		const sending = { apiKey, policy, method: request.options.method };
 		// A copy, because n8n writes the API key into these headers.
 		const options = { ...request.options, headers: { ...request.options.headers } };
-		if (policy.upload) return await upload(context, options);
+		if (policy.upload) return await upload(context, options, sending);
+		sendings.set(context.helpers, sending);
 		const answered = policy.repeatable
 			? context.makeRoutingRequest({ ...request, options })
-			: sendByOurselves(context, options);
+			: sendByOurselves(context, options, sending);
 		return await withinTime(answered, TIMEOUTS.request);
 	});
 }
@@ -54,25 +55,24 @@ interface Sending {
 	method?: string;
 }
 
-/** How each item of a run is sent. Saves reading the key again, which queries n8n's database. */
-const sendings = new WeakMap<IExecuteData, Sending[]>();
-
-function noteSending(context: IExecuteSingleFunctions, sending: Sending): void {
-	const ofRun = sendings.get(context.getExecuteData()) ?? [];
-	sendings.set(context.getExecuteData(), ofRun);
-	ofRun[context.getItemIndex()] = sending;
-}
+/**
+ * How each item is sent, by the helpers of its context: the hook gets another context with the same
+ * helpers. Several tools of one agent share the data of the execution. Reading the key again would
+ * query the database of n8n.
+ */
+const sendings = new WeakMap<object, Sending>();
 
 /** The same as {@link sendByOurselves}, but aborts an upload that stands still. */
 async function upload(
 	context: IExecutePaginationFunctions,
 	options: RoutingRequest['options'],
+	sending: Sending,
 ): Promise<INodeExecutionData[]> {
 	return await whileMoving(
 		context,
 		options.body,
 		TIMEOUTS.uploadIdle,
-		async (watched) => await sendByOurselves(watched, options),
+		async (watched) => await sendByOurselves(watched, options, sending),
 	);
 }
 
@@ -83,6 +83,7 @@ async function upload(
 async function sendByOurselves(
 	context: IExecuteSingleFunctions,
 	options: RoutingRequest['options'],
+	sending: Sending,
 ): Promise<INodeExecutionData[]> {
 	let unread: { reason: unknown } | undefined;
 	const watched: IExecuteSingleFunctions = Object.create(context, {
@@ -100,7 +101,7 @@ async function sendByOurselves(
 		.catch((error: unknown) => {
 			throw unread ? asUnsent(unread.reason) : error;
 		});
-	return await onlyAnswers.call(context, [{ json: {} }], response as IN8nHttpFullResponse);
+	return answersIn(context, response as IN8nHttpFullResponse, sending);
 }
 
 /**
@@ -112,16 +113,35 @@ export async function onlyAnswers(
 	_items: INodeExecutionData[],
 	response: IN8nHttpFullResponse,
 ): Promise<INodeExecutionData[]> {
-	const sending = sendings.get(this.getExecuteData())?.[this.getItemIndex()];
-	const { apiKey = '', policy = REPEATABLE, method } = sending ?? {};
-	const onCompletion = this.getNodeParameter('onCompletion', 'returnTask') as string;
+	const sending = sendings.get(this.helpers) ?? { apiKey: '', policy: REPEATABLE };
+	return await Promise.resolve(answersIn(this, response, sending));
+}
+
+function answersIn(
+	context: IExecuteSingleFunctions,
+	response: IN8nHttpFullResponse,
+	{ apiKey, policy, method }: Sending,
+): INodeExecutionData[] {
+	const onCompletion = context.getNodeParameter('onCompletion', 'returnTask') as string;
 	// Only the receiver of a webhook needs the secret.
 	const isForWebhook = !['returnTask', 'poll'].includes(onCompletion);
 	const body = policy.takesAnyAnswer ? anyBodyOf(response) : bodyOf(response, method);
 	const answer = submits(policy) ? submissionsIn(body, policy.limit === 'meeting') : body;
 	const masked = policy.takesAnyAnswer && holdsLongerKey(answer, apiKey) ? '' : apiKey;
 	const kept = policy.takesAnyAnswer ? 'everywhere' : isForWebhook;
-	return objectsIn(withoutSecrets(answer, masked, kept)).map((json) => ({ json }));
+	const answers = objectsIn(withoutSecrets(answer, masked, kept));
+	const mustNotFail = !policy.repeatable && !submits(policy);
+	return answers.map((json) => ({ json: mustNotFail ? withoutError(json) : json }));
+}
+
+/**
+ * With Retry On Fail, n8n runs the node again if its first item has a field `error` (n8n 1: also if that
+ * is null). A second run would do harm here, so the field has another name.
+ */
+function withoutError(answer: IDataObject): IDataObject {
+	if (!('error' in answer)) return answer;
+	const { error, ...others } = answer;
+	return { ...others, service_error: error };
 }
 
 /** The requests that cost money: POST /transcribe, POST /transcribe-url, POST /meeting. */

@@ -792,6 +792,21 @@ describe('as a tool of an AI agent', () => {
 		for (const answer of answers) expect(answer).toContain('Not a recording');
 	});
 
+	it('does not read the answer to another tool of the same agent', async () => {
+		// Only of a submit the id may be one level down.
+		service.running().configure({ dialect: 'underData' });
+		fault({ kind: 'delay', ms: 80 });
+		const answers = await callTool({
+			credentials: service.credentials(),
+			parameters: { ...LINK, url: "={{ $fromAI('url', 'link', 'string') }}" },
+			other: { resource: 'task', operation: 'get', taskId: byId('other') },
+			calls: [talk, talk],
+			gap: 20,
+		});
+		expect(answers[0]).toContain(`"task_id":"${accepted()[0]}"`);
+		expect(answers[0]).not.toContain('without an id');
+	});
+
 	/** As an agent calls it that may choose the meeting and, where it is asked to, the time. */
 	const meetingTool = (startAt: string) => ({
 		credentials: service.credentials(),

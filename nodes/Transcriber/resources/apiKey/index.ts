@@ -4,7 +4,7 @@ import type {
 	INodeProperties,
 } from 'n8n-workflow';
 
-import { forget, recall, remember } from '../../submit/submissionMemory';
+import { forget, oncePerPlace, recall, remember } from '../../submit/submissionMemory';
 import { ServiceError, said, wasCertainlyRefused } from '../../../shared/api/serviceError';
 import { neverLeft } from '../../../shared/api/exchange';
 import { perform } from '../../item/perform';
@@ -94,7 +94,23 @@ async function rotateOnce(
 	request: RoutingRequest,
 	policy: Policy,
 ): Promise<INodeExecutionData[]> {
-	if (recall(context)) {
+	return await oncePerPlace(context, async () => await rotate(context, request, policy));
+}
+
+async function rotate(
+	context: IExecutePaginationFunctions,
+	request: RoutingRequest,
+	policy: Policy,
+): Promise<INodeExecutionData[]> {
+	const memory = recall(context);
+	if (memory?.state === 'accepted') {
+		throw refuse(
+			context,
+			'This execution has rotated the API key before, so it is not rotated again',
+			'The earlier output of this node has the new key. Put it into the credential. To rotate the key again, run the workflow in a new execution.',
+		);
+	}
+	if (memory) {
 		throw refuse(
 			context,
 			'It is not known whether the API key was rotated, so it is not rotated again',
@@ -106,7 +122,7 @@ async function rotateOnce(
 	try {
 		const items = await sendDeclared(context, request, policy);
 		if (items.every(({ json }) => Object.keys(json).length === 0)) throw noKey(context);
-		forget(context);
+		remember(context, { state: 'accepted', submissions: [], at: Date.now() });
 		return items;
 	} catch (error) {
 		failure = error;

@@ -1,5 +1,7 @@
+import { createHash } from 'crypto';
 import type {
 	IExecutePaginationFunctions,
+	INodeExecutionData,
 	INodeProperties,
 	INodePropertyOptions,
 } from 'n8n-workflow';
@@ -8,7 +10,11 @@ import { choiceIn, jsonObjectIn, required, textIn } from '../../../shared/parame
 import { perform } from '../../item/perform';
 import { shownFor } from '../commonFields';
 import { refuse } from '../../../shared/parameters/refuse';
-import type { RoutingRequest } from '../../../shared/api/types';
+import { neverLeft } from '../../../shared/api/exchange';
+import { ServiceError, said, wasCertainlyRefused } from '../../../shared/api/serviceError';
+import { forget, oncePerPlace, recall, remember } from '../../submit/submissionMemory';
+import { sendDeclared } from '../../item/sendDeclared';
+import type { Policy, RoutingRequest } from '../../../shared/api/types';
 
 /** The user enters the method, path and payload, because the service does not document them. */
 export const regenerateSummary: INodePropertyOptions = {
@@ -22,6 +28,7 @@ export const regenerateSummary: INodePropertyOptions = {
 			pagination: perform({
 				prepare: [asTheUserSays],
 				policy: { limit: 'summary', repeatable: false },
+				carryOut: regenerateOnce,
 			}),
 		},
 	},
@@ -109,6 +116,59 @@ function asTheUserSays(context: IExecutePaginationFunctions, request: RoutingReq
 		...(summaryTemplate && { summary_template: summaryTemplate }),
 	};
 }
+
+/**
+ * Asks for the summary once, although Retry On Fail runs all items again if one fails: a second run
+ * outputs what the service answered to the first.
+ */
+async function regenerateOnce(
+	context: IExecutePaginationFunctions,
+	request: RoutingRequest,
+	policy: Policy,
+): Promise<INodeExecutionData[]> {
+	return await oncePerPlace(context, async () => await regenerate(context, request, policy));
+}
+
+async function regenerate(
+	context: IExecutePaginationFunctions,
+	request: RoutingRequest,
+	policy: Policy,
+): Promise<INodeExecutionData[]> {
+	const { method, url, body } = request.options;
+	const asked = createHash('sha256')
+		.update(JSON.stringify([method, url, body]))
+		.digest('hex');
+	const memory = recall(context);
+	// The user may have changed the item before a Retry of the execution.
+	if (memory?.state === 'accepted' && memory.asked === asked) {
+		return memory.submissions.map(({ answer }) => ({ json: answer }));
+	}
+	if (memory?.state === 'sent') {
+		throw refuse(
+			context,
+			'It is not known whether the service writes a new summary, so it is not asked again',
+			LOOK_FIRST,
+		);
+	}
+	remember(context, { state: 'sent' });
+	let failure: unknown;
+	try {
+		const items = await sendDeclared(context, request, policy);
+		const submissions = items.map(({ json }) => ({ answer: json }));
+		remember(context, { state: 'accepted', submissions, at: Date.now(), asked });
+		return items;
+	} catch (error) {
+		failure = error;
+	}
+	if (neverLeft(failure) || wasCertainlyRefused(failure)) forget(context);
+	else if (failure instanceof ServiceError) {
+		failure.description = [LOOK_FIRST, said(failure.problem)].filter(Boolean).join(' ');
+	}
+	throw failure;
+}
+
+const LOOK_FIRST =
+	'Look at the summary of the transcript first (Transcript: Get Result). If it is the old one, run the workflow again.';
 
 const METHODS = ['PATCH', 'POST', 'PUT'] as const;
 

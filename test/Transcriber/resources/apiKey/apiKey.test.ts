@@ -131,6 +131,18 @@ describe('what the service answers to apiKey.rotate', () => {
 		expect((await service.run(ROTATE)).error?.message).toMatch(words);
 	});
 
+	it.each([null, '', false, 'none', 0])(
+		'is not rotated again by Retry On Fail where it has an `error` that is %j',
+		async (value) => {
+			rotated(200, { api_key: 'nk_new', error: value });
+			const node = { retryOnFail: true, maxTries: 3, waitBetweenTries: 1 };
+			const { error, json } = await service.run(ROTATE, { node });
+			expect(error).toBeUndefined();
+			expect(json).toEqual([{ api_key: 'nk_new', service_error: value }]);
+			expect(service.lines()).toHaveLength(1);
+		},
+	);
+
 	it('is not blamed on the key where an attempt before may have replaced it', async () => {
 		shortenRetries(500);
 		rotated(503, { detail: 'Temporarily unavailable' });

@@ -565,6 +565,48 @@ describe('task.regenerateSummary', () => {
 		await regenerate('a/b?c');
 		expect(service.lines()).toEqual(['POST /api/v1/tasks/a%2Fb%3Fc/summary']);
 	});
+
+	const RETRY_ON_FAIL = { retryOnFail: true, maxTries: 3, waitBetweenTries: 1 };
+	const retried = async (...ids: string[]) =>
+		await service.run(
+			{
+				resource: 'task',
+				operation: 'regenerateSummary',
+				taskId: byId('={{ $json.id }}'),
+				path: '/tasks/{taskId}/again',
+			},
+			{ items: itemsOf(...ids.map((id) => ({ id }))), node: RETRY_ON_FAIL },
+		);
+	const answered = (path: string, status: number, body: unknown) => {
+		const action = { kind: 'respond', status, body } as const;
+		service.running().fault({ match: { path }, times: 9, action });
+	};
+
+	it.each([null, '', 'none'])(
+		'is sent once where the answer has an `error` that is %j',
+		async (value) => {
+			answered('/again$', 200, { summary: 'new', error: value });
+			const { json } = await retried('a');
+			expect(json).toEqual([{ summary: 'new', service_error: value }]);
+			expect(service.lines()).toHaveLength(1);
+		},
+	);
+
+	it('is not sent again for an item beside which another one fails', async () => {
+		answered('/a/again$', 200, { summary: 'new' });
+		answered('/b/again$', 422, { detail: 'No' });
+		const { error } = await retried('a', 'b');
+		expect(error?.message).toMatch(/^The service refused the request/);
+		expect(service.lines().filter((line) => line.includes('/a/'))).toHaveLength(1);
+		expect(service.lines().filter((line) => line.includes('/b/'))).toHaveLength(3);
+	});
+
+	it('is not sent again where its answer was lost', async () => {
+		answered('/again$', 502, '');
+		const { error } = await retried('a');
+		expect(error?.message).toMatch(/^It is not known whether the service writes a new summary/);
+		expect(service.lines()).toHaveLength(1);
+	});
 });
 
 describe('task.wait', () => {

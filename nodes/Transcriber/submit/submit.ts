@@ -8,6 +8,7 @@ import type {
 import { jsonOf, withoutSecrets } from '../../shared/api/redact';
 import { idFields } from '../../shared/api/submission';
 import type { Policy, RoutingRequest } from '../../shared/api/types';
+import { startsIn } from '../../shared/api/undocumented';
 import { refuse } from '../../shared/parameters/refuse';
 import { isBatched, type NodeRun } from '../item/nodeRun';
 import { failedItem, goesOnAfterErrors } from '../item/perform';
@@ -84,10 +85,12 @@ function hasId({ ids }: Submitted): boolean {
 	return ids.taskId !== undefined || ids.botId !== undefined;
 }
 
-/** When a bot starts, according to the answer of the service, or else to the request. */
+/** When a bot starts, in ms since 1970: the later of what was sent and what the service answered. */
 function scheduledStart(answer: IDataObject, { startAt }: AcceptedMemory): IDataObject {
-	const start = answer.scheduled_start_at ?? startAt;
-	return start === undefined ? {} : { scheduled_start_at: start };
+	const starts = [answer, { scheduled_start_at: startAt }].flatMap((at) =>
+		startsIn(at).slice(0, 1),
+	);
+	return starts.length > 0 ? { scheduled_start_at: Math.max(...starts) } : {};
 }
 
 function withoutId(context: IExecutePaginationFunctions, answer: IDataObject): NodeOperationError {

@@ -8,7 +8,7 @@ import type {
 import { isTool, nodeContextOf } from '../../shared/n8nInternals/nodeRuns';
 import { assertCanSuspend, suspend } from '../../shared/n8nInternals/suspension';
 import { isBatched, type NodeRun } from '../item/nodeRun';
-import { hasEnded } from '../../shared/api/undocumented';
+import { hasEnded, startsIn } from '../../shared/api/undocumented';
 import { eachTask } from './eachTask';
 import { runOf, type AcceptedMemory, type Submitted } from './submissionMemory';
 import { POLL } from '../wait/polling';
@@ -212,7 +212,7 @@ function suspensionFor(
 	}
 	const { suspension } = nodeContext;
 	suspension.refused = run.refusals();
-	const deadlines = tasks.map(({ state }) => deadlineFor(context, state));
+	const deadlines = tasks.map(({ state }) => deadlineFor(context, startsIn(state)));
 	suspension.until = Math.max(suspension.until, ...deadlines);
 	return suspension;
 }

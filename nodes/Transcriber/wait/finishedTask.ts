@@ -11,7 +11,7 @@ import { ServiceError } from '../../shared/api/serviceError';
 import type { Problem } from '../../shared/api/problem';
 import { RETRY, delayBeforeRetry } from '../../shared/api/retry';
 import type { NodeRun } from '../item/nodeRun';
-import { awaitsBalance, isCancelled } from '../../shared/api/undocumented';
+import { awaitsBalance, isCancelled, startsIn } from '../../shared/api/undocumented';
 import { recordingOf } from '../item/inputFile';
 import { untilEnded, type Outlook, type Polling } from './polling';
 import { NotThereYet, addExport, fetchResult, transcript } from '../../shared/api/result';
@@ -28,11 +28,10 @@ const LONGEST_SCHEDULE = 31 * 24 * 3600 * 1000;
  */
 export function deadlineFor(
 	context: IExecutePaginationFunctions,
-	answer: IDataObject,
+	starts: number[],
 	from = Date.now(),
 ): number {
-	const start = Date.parse(String(answer.scheduled_start_at ?? '')) || from;
-	const counted = Math.min(Math.max(from, start), from + LONGEST_SCHEDULE);
+	const counted = Math.min(Math.max(from, ...starts), from + LONGEST_SCHEDULE);
 	return counted + waitOptionsOf(context).timeout * 60_000;
 }
 
@@ -86,11 +85,16 @@ async function finished(
 	const options = waitOptionsOf(context);
 	const given = idsIn(submitted);
 	const began = Date.now();
+	const sent = startsIn(submitted);
+	// For a bot of unknown schedule the later reading counts: waiting longer costs nothing, but a bot
+	// given up before its start is lost.
+	const startsOf = (state: IDataObject) =>
+		sent.length > 0 ? [...sent, ...startsIn(state).slice(0, 1)] : startsIn(state);
 	const polling: Polling = {
 		ids: given,
 		state: submitted,
 		pollInterval: options.pollInterval * 1000,
-		deadlineFor: (state) => bound?.deadline ?? deadlineFor(context, state, began),
+		deadlineFor: (state) => bound?.deadline ?? deadlineFor(context, startsOf(state), began),
 		reportsRefusal,
 		check: (state) => checkBalance(context, state, given),
 	};

@@ -3,6 +3,7 @@
 
 import { describeWaiting, describeWebhookTo } from '../../../support/completion';
 import { failureOf, itemsOf, serviceForTests } from '../../../support/service';
+import { workflowWith } from '../../../support/suspended';
 import { until } from '../../../simulator/testing-client';
 
 const service = serviceForTests();
@@ -340,6 +341,78 @@ describe('meeting.wait', () => {
 		expect(error?.description).toContain("'Bot ID'");
 	});
 });
+
+describe.each(['Europe/Moscow', 'UTC', 'America/New_York'])(
+	'a scheduled bot whose start is answered in UTC without an offset, in %s',
+	(zone) => {
+		const before = process.env['TZ'];
+		beforeEach(() => void (process.env['TZ'] = zone));
+		afterEach(() => {
+			if (before === undefined) delete process.env['TZ'];
+			else process.env['TZ'] = before;
+		});
+		const answered = (start: number, line: { method: string; path: string }) =>
+			service.running().fault({
+				match: line,
+				times: 1e6,
+				action: {
+					kind: 'respond',
+					status: 200,
+					readBody: true,
+					body: {
+						bot_id: 'b1',
+						status: 'scheduled',
+						scheduled_start_at: new Date(start).toISOString().slice(0, -1),
+					},
+				},
+			});
+		const waitOptions = { pollInterval: 0.05, timeout: 0.01 };
+		const GET = { method: 'GET', path: '/meeting/' };
+
+		it.each(['sent', 'answered'])(
+			'is polled until Timeout after the later start: %s',
+			async (later) => {
+				const start = Date.now() + 1500;
+				const earlier = start - 1000;
+				answered(later === 'sent' ? earlier : start, { method: 'POST', path: '/meeting$' });
+				answered(earlier, GET);
+				const startAt = new Date(later === 'sent' ? start : earlier).toISOString();
+				const { error } = await service.run({ ...BOT, startAt, onCompletion: 'poll', waitOptions });
+				expect(error?.message).toMatch(/has not ended within/);
+				expect(Date.now()).toBeGreaterThanOrEqual(start + 600);
+				expect(Date.now()).toBeLessThan(start + 30_000);
+			},
+		);
+
+		it('is slept for until Timeout after its start', async () => {
+			const start = Date.now() + 4 * HOUR_MS;
+			answered(start, { method: 'POST', path: '/meeting$' });
+			const parameters = { ...BOT, startAt: new Date(start).toISOString() };
+			const workflow = workflowWith(
+				{ ...parameters, onCompletion: 'awaitWebhook', waitOptions },
+				service.credentials(),
+			);
+			const { data } = await workflow.start(itemsOf({}));
+			const until = new Date(String(data.waitTill)).getTime();
+			expect(Math.abs(until - start - 600)).toBeLessThan(2000);
+		});
+
+		it('is not given up by meeting.wait before its start', async () => {
+			const start = Date.now() + HOUR_MS;
+			answered(start, GET);
+			let isOver = false;
+			const began = Date.now();
+			const outcome = run(
+				'wait',
+				{ botId: 'b1', waitOptions },
+				{ cancelWhen: () => (isOver ||= Date.now() - began > 1500) },
+			);
+			const { error } = await outcome;
+			expect(isOver).toBe(true);
+			expect(error?.message ?? '').not.toMatch(/has not ended/);
+		});
+	},
+);
 
 it.each([
 	['zoommtg://meet.example.com/join', 'is not a web address'],

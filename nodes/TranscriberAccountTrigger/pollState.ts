@@ -4,6 +4,7 @@ import type { IDataObject, IPollFunctions } from 'n8n-workflow';
 import { apiRoot } from '../shared/api/baseUrl';
 import { credentialOf } from '../shared/api/credential';
 import { remembered } from '../shared/processState';
+import { longestPause } from './pollTimes';
 
 export const ACCOUNT_MEMORY = {
 	/** The most finished tasks that are remembered, eight characters each: 80 kB. */
@@ -16,6 +17,10 @@ export const ACCOUNT_MEMORY = {
 	tail: 200,
 	/** If n8n activates again within this time, in ms, it counts as the same activation. */
 	sameActivation: 5_000,
+	/** How late a poll may be before the trigger counts as disabled in between, in ms. */
+	late: 3_600_000,
+	/** The same where another process may have polled, in ms. */
+	otherProcess: 24 * 3_600_000,
 };
 
 /** A task that has not ended yet, or that has ended but has not started the workflow yet. */
@@ -100,11 +105,13 @@ export class PollStateStore {
 
 	/** The state to continue with; undefined if this poll has to start afresh. */
 	load(): State | undefined {
+		const polled = lastTries.get(this.key);
+		lastTries.set(this.key, { at: Date.now(), pause: longestPause(this.context.getNode()) });
 		const own = this.data[this.place] as unknown as State | undefined;
 		const other = latest.get(this.key);
 		// A poll of the old version may have ended after n8n loaded a new version of this workflow.
 		const state = own && other && other.at > own.at ? other : own;
-		if (!state || this.isNewActivation(state)) return undefined;
+		if (!state || this.isNewActivation(state) || this.wasDisabled(state, polled)) return undefined;
 		// A copy, so that a failing poll leaves the state unchanged.
 		return { ...state, open: state.open.map((task) => ({ ...task })) };
 	}
@@ -163,12 +170,26 @@ export class PollStateStore {
 
 	/**
 	 * Publishing (n8n 1: activating) starts afresh. A restart of n8n (`init`), a new leader and a new
-	 * version of a published workflow (`update`) continue from the last poll.
+	 * version of a published workflow (`update`) continue from the last poll, see also {@link
+	 * wasDisabled}.
 	 */
 	private isNewActivation({ at }: State): boolean {
 		if (this.context.getActivationMode() !== 'activate') return false;
-		const isFirstPoll = !activated.get(this.data)?.has(this.place);
-		return isFirstPoll && Date.now() - at > ACCOUNT_MEMORY.sameActivation;
+		return !this.isActivated && Date.now() - at > ACCOUNT_MEMORY.sameActivation;
+	}
+
+	/**
+	 * Whether a new version (`update`) enables a node that was disabled in the old version: then its
+	 * polls at their times are missing, or this process has never polled it. Failed polls count too.
+	 */
+	private wasDisabled({ at }: State, polled: Try | undefined): boolean {
+		if (this.context.getActivationMode() !== 'update' || this.isActivated) return false;
+		if (polled) return Date.now() - polled.at > polled.pause + ACCOUNT_MEMORY.late;
+		return Date.now() - at > longestPause(this.context.getNode()) + ACCOUNT_MEMORY.otherProcess;
+	}
+
+	private get isActivated(): boolean {
+		return activated.get(this.data)?.has(this.place) ?? false;
 	}
 
 	/** See {@link State.account}. A hash, so that the key itself is stored nowhere. */
@@ -184,6 +205,16 @@ const activated = new WeakMap<IDataObject, Set<string>>();
 
 /** The running poll of each trigger, with the static data of its version of the workflow. */
 const underWay = remembered<{ data: IDataObject }>('pollsUnderWay');
+
+interface Try {
+	/** In ms since 1970. */
+	at: number;
+	/** The longest time until the next one, in ms. */
+	pause: number;
+}
+
+/** The last poll of each trigger in this process, whether or not it succeeded. */
+const lastTries = remembered<Try>('pollTries');
 
 /** The state that the last poll of each trigger saved in this process. */
 const latest = remembered<State>('latestPollStates');

@@ -35,6 +35,7 @@ const REMEMBERED = {
 	unansweredLaunches: 10_000,
 	// TranscriberAccountTrigger/pollState.ts. Key: workflow and node. While a poll runs; until the process ends.
 	pollsUnderWay: 10_000,
+	pollTries: 10_000,
 	latestPollStates: 10_000,
 };
 

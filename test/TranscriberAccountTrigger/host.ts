@@ -66,6 +66,9 @@ export class AccountHost {
 	/** What n8n does with the same Workflow object before it polls: the hooks of webhook triggers. */
 	beforePolls: (workflow: Workflow, mode: WorkflowActivateMode) => Promise<void> = async () => {};
 
+	/** n8n adds this parameter to every polling node that it loads. */
+	pollTimes: INodeParameters = {};
+
 	private process = new TranscriberAccountTrigger();
 
 	private workflow?: Workflow;
@@ -107,6 +110,11 @@ export class AccountHost {
 	async restart(): Promise<void> {
 		this.process = newProcess();
 		await this.activate('init');
+	}
+
+	/** Another process, which has polled nothing yet. */
+	forget(): void {
+		this.process = newProcess();
 	}
 
 	/** "Execute step" in the editor. */
@@ -158,6 +166,8 @@ export class AccountHost {
 			restApiUrl: 'http://localhost:5678/rest',
 			variables: {},
 		} as unknown as IWorkflowExecuteAdditionalData;
-		return new PollContext(workflow, this.node, additionalData, mode, activation);
+		const parameters = { ...this.node.parameters, pollTimes: this.pollTimes };
+		const node = { ...this.node, parameters };
+		return new PollContext(workflow, node, additionalData, mode, activation);
 	}
 }

@@ -1,6 +1,8 @@
 /** Every task that ends after activation starts the workflow once, whatever the list of tasks looks like. */
 // Also covers TranscriberAccountTrigger.node.ts, frontier.ts, look.ts, newest.ts, pollState.ts,
-// seenTasks.ts, tail.ts.
+// pollTimes.ts, seenTasks.ts, tail.ts.
+
+import type { INodeParameters } from 'n8n-workflow';
 
 import { ACCOUNT_MEMORY } from '../../nodes/TranscriberAccountTrigger/pollState';
 import type { Shapes } from '../simulator/index';
@@ -171,6 +173,55 @@ it('goes on with a new version of the published workflow, and with another name 
 	await host.activate('update');
 	await host.poll();
 	expect([...host.started].sort()).toEqual([first, second, third].sort());
+});
+
+describe('a new version of the workflow', () => {
+	const HOUR = 3_600_000;
+	const everyWeek = { item: [{ mode: 'everyWeek', hour: 9, minute: 0, weekday: '1' }] };
+	const atTimes = { item: [{ mode: 'custom', cronExpression: '*/5 * * * *' }] };
+
+	/** The process polls, nothing polls for so long, and a new version is published. */
+	async function publishedAfter(hours: number, pollTimes: object | undefined, again: boolean) {
+		const host = await active(10);
+		host.pollTimes = (pollTimes ?? {}) as INodeParameters;
+		await host.activate('update');
+		const id = await service.completedTask();
+		const now = Date.now() + hours * HOUR;
+		const clock = jest.spyOn(Date, 'now').mockImplementation(() => now + performance.now());
+		try {
+			if (again) host.forget();
+			await host.activate('update');
+			await host.polls(2);
+		} finally {
+			clock.mockRestore();
+		}
+		return { started: host.started, id };
+	}
+
+	it.each([
+		[720, undefined, false],
+		[720, atTimes, false],
+		[720, undefined, true],
+		[720, everyWeek, true],
+	])(
+		'%i hours after the last poll, at %j (new process: %s), enables a disabled node: what ended in between starts nothing',
+		async (hours, pollTimes, again) => {
+			expect((await publishedAfter(hours, pollTimes, again)).started).toEqual([]);
+		},
+	);
+
+	it.each([
+		[1, undefined, false],
+		[150, everyWeek, false],
+		[20, undefined, true],
+		[150, everyWeek, true],
+	])(
+		'%i hours after the last poll, at %j (new process: %s), continues',
+		async (hours, pollTimes, again) => {
+			const { started, id } = await publishedAfter(hours, pollTimes, again);
+			expect(started).toEqual([id]);
+		},
+	);
 });
 
 it('begins with what is there when the credential is one of another account', async () => {

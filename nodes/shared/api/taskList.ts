@@ -125,12 +125,12 @@ export class TaskList {
 		if (offset === this.provenEnd || (offset === this.reached && isShort)) return true;
 		this.probes += 1;
 		const qs = { ...this.query, limit: this.size, offset: offset - 1 };
-		try {
-			await call(this.caller, { method: 'GET', url: '/tasks', qs }, { deadline });
-		} catch (error) {
-			if (mayBeTheEnd(error)) return false;
-			throw error;
-		}
+		const request = call(this.caller, { method: 'GET', url: '/tasks', qs }, { deadline });
+		const shown = await request.catch((error: unknown) => {
+			if (!mayBeTheEnd(error)) throw error;
+			return undefined;
+		});
+		if (!shown) return false;
 		this.guesses.delete(offset);
 		this.provenEnd = offset;
 		return true;

@@ -45,8 +45,7 @@ const LISTS = ['task.getAll', 'account trigger', 'list of tasks in the editor'];
 const WOKEN = ['transcribeUrl, woken by webhook', 'sendBot, woken by webhook'];
 const TRIGGERS = ['transcribeUrl, told to a trigger', 'sendBot, told to a trigger'];
 
-const WITHOUT_ID =
-	'The service answered that this item is accepted, but without an id (something without an id was accepted by the service)';
+const WITHOUT_ID = 'The service answered that this item is accepted, but without an id';
 const NO_LIST = 'The answer of the service holds no list of tasks';
 const NO_SUCH_PLACE = 'Something between n8n and the service got no usable answer from it';
 const INTERNAL = 'The service has an internal fault';

@@ -4,6 +4,7 @@ import { NodeApiError, NodeOperationError } from 'n8n-workflow';
 import { isTool } from '../../shared/n8nInternals/nodeRuns';
 import { refuse } from '../../shared/parameters/refuse';
 import { credentialOf } from '../../shared/api/credential';
+import { NAMELESS } from '../../shared/api/submission';
 import { fillPath } from './ids';
 import { Abandoned, NodeRun } from './nodeRun';
 import { REPEATABLE, type Policy, type RoutingRequest } from '../../shared/api/types';
@@ -118,6 +119,8 @@ function describe<T extends NodeApiError | NodeOperationError>(
 	failure.context.itemIndex = itemIndex;
 	const unnamed = run
 		.acceptedFor(itemIndex)
+		// The failure of such an item is just that.
+		.filter((what) => what !== NAMELESS)
 		.filter((what) => !failure.message.toLowerCase().includes(what.toLowerCase()));
 	if (unnamed.length > 0) {
 		const verb = unnamed.length > 1 ? 'were' : 'was';

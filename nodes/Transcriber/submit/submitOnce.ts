@@ -1,4 +1,8 @@
-import type { IDataObject, IExecutePaginationFunctions, NodeOperationError } from 'n8n-workflow';
+import {
+	NodeOperationError,
+	type IDataObject,
+	type IExecutePaginationFunctions,
+} from 'n8n-workflow';
 
 import { credentialOf } from '../../shared/api/credential';
 import { neverLeft } from '../../shared/api/exchange';
@@ -85,7 +89,9 @@ async function submitItem(
 		failure instanceof Abandoned;
 	// The key is kept: the service may have accepted an earlier attempt whose answer was lost.
 	if (key === undefined && isHarmless) forget(context);
-	else if (!policy.repeatable && failure instanceof ServiceError) {
+	else if (failure instanceof NodeOperationError && isCancelled(context)) {
+		if (!policy.repeatable) failure.description = LOOK_FIRST;
+	} else if (!policy.repeatable && failure instanceof ServiceError) {
 		failure.description = [LOOK_FIRST, said(failure.problem)].filter(Boolean).join(' ');
 	}
 	throw failure;
@@ -120,14 +126,20 @@ function startAtIn({ options }: RoutingRequest): string | undefined {
 
 /** Whether the execution was cancelled while it waited for its turn or for the next attempt. */
 function wasCancelledInTurn(context: IExecutePaginationFunctions, failure: unknown): boolean {
-	const cancelled = context.getExecutionCancelSignal();
-	return cancelled?.aborted === true && failure === cancelled.reason;
+	return isCancelled(context) && failure === context.getExecutionCancelSignal()?.reason;
+}
+
+function isCancelled(context: IExecutePaginationFunctions): boolean {
+	return context.getExecutionCancelSignal()?.aborted === true;
 }
 
 function mayHaveBeenAccepted(context: IExecutePaginationFunctions): NodeOperationError {
 	return refuse(
 		context,
-		'It is not known whether the service accepted this item, so it is not sent again',
+		// Retry On Fail runs the node again also after a cancellation.
+		isCancelled(context)
+			? 'The execution was cancelled'
+			: 'It is not known whether the service accepted this item, so it is not sent again',
 		LOOK_FIRST,
 	);
 }

@@ -29,5 +29,8 @@ export function submissionKey({ taskId, botId }: SubmissionIds): string {
 /** The name of a submission in messages, e.g. `task 7f3c`. */
 export function submissionName({ taskId, botId }: SubmissionIds): string {
 	if (taskId) return `task ${taskId}`;
-	return botId ? `bot ${botId}` : 'something without an id';
+	return botId ? `bot ${botId}` : NAMELESS;
 }
+
+/** What messages call a submission that the service gave no id. */
+export const NAMELESS = 'something without an id';

@@ -323,7 +323,7 @@ describe.each(SUBMISSIONS)('$name, accepted without an id,', ({ parameters, item
 			fault({ kind: 'respond', status: 200, body: { status: 'pending' }, readBody: true });
 			const asked = { ...parameters, onCompletion };
 			const first = await service.run(asked, { items: one(), node: RETRY_ON_FAIL });
-			expect(first.error?.message).toMatch(/accepted, but without an id/);
+			expect(first.error?.message).toMatch(/accepted, but without an id \[item/);
 			expect(first.error?.description).toMatch(/not submitted again/);
 			const second = await service.run(asked, { data: retried(first), executionId: '42' });
 			expect(second.error?.message).toMatch(/accepted, but without an id/);
@@ -572,6 +572,19 @@ describe.each(UNKEYED)('$name, whose answer got lost,', ({ parameters }) => {
 			expect(accepted()).toHaveLength(1);
 		},
 	);
+
+	it('says that the execution was cancelled, and to look, also with Retry On Fail', async () => {
+		fault({ kind: 'stall', readBody: true });
+		const cancelWhen = () => service.lines().length > 0;
+		const { error } = await service.run(parameters, {
+			items: one,
+			node: RETRY_ON_FAIL,
+			cancelWhen,
+		});
+		expect(service.lines().filter((line) => line.startsWith('POST'))).toHaveLength(1);
+		expect(error?.message).toMatch(/^The execution was cancelled/);
+		expect(error?.description).toMatch(/Look in your account at the service/);
+	});
 
 	it('names a blank API key as what is wrong, also when it is tried again', async () => {
 		const credentials = service.credentials({ apiKey: ' ' });

@@ -9,7 +9,7 @@ import { settingsOf } from './settings';
 import { isOwnCall, settle } from './settle';
 import { TriggerStore } from './triggerStore';
 import { submissionKey } from '../shared/api/submission';
-import { STORED_SECRET, nameForSecret } from './verify';
+import { NO_SECRET, STORED_SECRET, nameForSecret } from './verify';
 
 /**
  * PUT: takes in the secrets of submissions from a Transcriber node. Answers `stored: true` only if
@@ -47,14 +47,20 @@ export async function takeIn(context: IWebhookFunctions): Promise<IWebhookRespon
 		const name = nameForSecret(store, apiKey, storedNameOf(submission), secret);
 		if (name === undefined) continue;
 		const old = store.secretOf(name) ?? '';
-		const isSame = unseal(apiKey, STORED_SECRET, name, old) === secret;
-		store.keepSecret(name, isSame ? old : seal(apiKey, STORED_SECRET, name, secret));
+		store.keepSecret(name, storedSecret(apiKey, name, old, secret));
 		areStored = store.isStored(name) && areStored;
 		areLoaded = store.isLoaded(name) && areLoaded;
 	}
 	if (!areLoaded) store.save();
 	if (!areStored) settle(context);
 	return answerStored(context, areStored);
+}
+
+/** What to store for a submission. A hand-over without a secret never replaces a stored one. */
+function storedSecret(apiKey: string, name: string, old: string, secret?: string): string {
+	if (secret === undefined) return old || NO_SECRET;
+	if (unseal(apiKey, STORED_SECRET, name, old) === secret) return old;
+	return seal(apiKey, STORED_SECRET, name, secret);
 }
 
 /** Version 0.1.0 hands over a bare id, without saying whether it is a task or a bot. */

@@ -10,7 +10,7 @@ import type { TriggerStore } from './triggerStore';
 /** For `seal`: the secret of a submission in the trigger's store, bound to its task or bot. */
 export const STORED_SECRET = 'stored secret';
 
-/** Kept if the service gave no secret for a bot: then the service is asked about each delivery. */
+/** Kept if the service gave no secret for a task or bot: then the service is asked about each delivery. */
 export const NO_SECRET = 'none';
 
 /** For `seal`: the secret of a submission that has ended, kept to recognise repeats. */
@@ -82,12 +82,12 @@ export function nameForSecret(
 	store: TriggerStore,
 	apiKey: string,
 	name: string,
-	secret: string,
+	secret?: string,
 ): string | undefined {
 	const ending = store.endingOf(name);
 	if (!ending) return name;
 	const spent = unseal(apiKey, SPENT_SECRET, name, ending.spent ?? '');
-	if (ending.by !== 'own' || spent === secret) return undefined;
+	if (secret === undefined || ending.by !== 'own' || spent === secret) return undefined;
 	return nameForSecret(store, apiKey, `${name}${AGAIN}`, secret);
 }
 

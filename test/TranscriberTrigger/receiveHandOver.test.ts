@@ -30,7 +30,7 @@ import { Transcriber } from '../../nodes/Transcriber/Transcriber.node';
 import { STORE } from '../../nodes/TranscriberTrigger/triggerMemory';
 import { startReceiver, until } from '../simulator/testing-client';
 import { credentialsHelper } from '../support/engine';
-import { deliver, handOverTo, post, put } from './client';
+import { deliver, handOverTo, post, put, putAll } from './client';
 import { TriggerHost, newProcess, type HostSettings } from './host';
 
 const API_KEY = 'test-api-key';
@@ -306,6 +306,59 @@ function sender(apiKey = API_KEY, cancelled = new AbortController().signal) {
 		cancelled,
 	) as unknown as IExecutePaginationFunctions;
 }
+
+describe('A submission without a readable secret', () => {
+	const SHARED = 'the signing secret of the account';
+	const without = async () => {
+		const hand = async () => await putAll(host.url, [{ id: '7f3c', kind: 'task' }], API_KEY);
+		await hand();
+		await sleep(SETTLED_MS);
+		await hand();
+		await sleep(SETTLED_MS);
+		return await hand();
+	};
+
+	it('is handed over as that, and a delivery with the Webhook Secret of the credential starts it', async () => {
+		await open({ credentials: { ...CREDENTIALS, webhookSecret: SHARED } });
+		expect(await without()).toEqual({ status: 200, body: { stored: true } });
+		host.restart();
+		const body = { task_id: '7f3c', status: 'completed' };
+		expect((await deliver(host.url, body, SHARED)).status).toBe(200);
+		expect(host.executions).toHaveLength(1);
+		expect((await deliver(host.url, body, SHARED)).status).toBe(200);
+		expect(host.executions).toHaveLength(1);
+	});
+
+	it('without that, what the service says decides: here it cannot be asked', async () => {
+		await without();
+		const body = { task_id: '7f3c', status: 'completed' };
+		expect((await deliver(host.url, body, 'forged')).status).toBe(503);
+		expect(host.executions).toEqual([]);
+	});
+
+	it('never replaces a stored secret, and brings nothing back that has ended', async () => {
+		await putAll(host.url, [{ id: '7f3c', kind: 'task', secret: SECRET }], API_KEY);
+		await without();
+		await deliver(host.url, { task_id: '7f3c' }, SECRET);
+		expect(host.executions).toHaveLength(1);
+		expect(await without()).toMatchObject({ status: 200 });
+		expect(host.stored.secrets).toBe('');
+	});
+
+	it('is named in the error where a trigger of version 0.1.0 refuses it', async () => {
+		jest.replaceProperty(HAND_OVER, 'patienceWhenRefused', 0);
+		const receiver = await startReceiver([401, 401, 401]);
+		const failure = handOver(sender(), receiver.url, { taskId: '7f3c' });
+		await expect(failure).rejects.toThrow('gave no readable webhook_secret');
+		await receiver.close();
+	});
+
+	it('comes from the action node where the answer to the submit has no secret', async () => {
+		jest.replaceProperty(HAND_OVER, 'interval', SETTLED_MS + 20);
+		await handOver(sender(), host.url, { taskId: '7f3c' });
+		expect(host.stored.secrets).toContain('none');
+	});
+});
 
 describe('The action node', () => {
 	beforeEach(() => {

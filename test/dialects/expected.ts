@@ -140,10 +140,6 @@ export const EXPECTED: Partial<Record<DialectName, Outcomes>> = {
 		'list of tasks in the editor': 'lists 0 tasks',
 	},
 	idInLocationOnly: pick(WITHOUT_ID, ...LINKS),
-	idAsText: {
-		'transcribeUrl, told to a trigger':
-			'The service gave no readable webhook_secret for task …, so the trigger could not check its delivery',
-	},
 	keyNotShown: { 'apiKey.rotate': 'The service answered the rotation without a new API key' },
 	revoked: {
 		'waiting for a cancelled task': 'Task … has not ended within … minutes (status: REVOKED)',

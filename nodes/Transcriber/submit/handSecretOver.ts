@@ -1,8 +1,7 @@
 import type { IExecutePaginationFunctions } from 'n8n-workflow';
 
 import { credentialOf } from '../../shared/api/credential';
-import { idsIn, submissionKey, submissionName } from '../../shared/api/submission';
-import { refuse } from '../../shared/parameters/refuse';
+import { idsIn, submissionKey } from '../../shared/api/submission';
 import { unseal } from '../../shared/webhook/sealedSecret';
 import { handOver } from './notifyTrigger';
 import { triggerUrlOf } from './onCompletion';
@@ -10,7 +9,8 @@ import { SUBMISSION_SECRET, recall, remember } from './submissionMemory';
 
 /**
  * Hands the secret of one of the item's submissions to the Transcriber Trigger, once. Then this
- * node forgets the secret.
+ * node forgets the secret. Where the service gave no secret, or the API key that sealed it is gone, the
+ * submission is handed over without one: then the trigger asks the service about each delivery.
  */
 export async function handSecretOver(
 	context: IExecutePaginationFunctions,
@@ -23,13 +23,6 @@ export async function handSecretOver(
 	const { apiKey } = await credentialOf(context);
 	const sealedSecret = submission.sealedSecret ?? '';
 	const secret = unseal(apiKey, SUBMISSION_SECRET, submissionKey(ids), sealedSecret);
-	if (!secret) {
-		throw refuse(
-			context,
-			`The service gave no readable webhook_secret for ${submissionName(ids)}, so the trigger could not check its delivery`,
-			'What was submitted continues and is not lost: fetch its result with Transcript: Wait Until Finished.',
-		);
-	}
 	await handOver(context, triggerUrlOf(context), ids, secret);
 	noteHandedOver(context, index);
 }

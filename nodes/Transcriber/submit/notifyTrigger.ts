@@ -128,7 +128,7 @@ export async function handOver(
 	context: IExecutePaginationFunctions,
 	triggerUrl: string,
 	{ taskId, botId = '' }: SubmissionIds,
-	secret: string,
+	secret?: string,
 ): Promise<void> {
 	const { apiKey } = await credentialOf(context);
 	const cancelled = context.getExecutionCancelSignal();
@@ -139,7 +139,8 @@ export async function handOver(
 		const reply = await send(context, triggerUrl, apiKey, { id, kind, secret });
 		if (reply.stored) return;
 		const passed = Date.now() - start;
-		if (passed + HAND_OVER.interval > patienceFor(reply)) throw notTold(context, id, reply);
+		if (passed + HAND_OVER.interval > patienceFor(reply))
+			throw notTold(context, id, withoutSecret(reply, secret));
 		await pause(HAND_OVER.interval, cancelled);
 	}
 }
@@ -151,7 +152,8 @@ async function send(
 	apiKey: string,
 	handOver: HandOver,
 ): Promise<Reply> {
-	const place = placeOf(triggerUrl, apiKey);
+	// A trigger of version 0.1.0 refuses a whole request with one hand-over that has no secret.
+	const place = `${placeOf(triggerUrl, apiKey)} ${String(handOver.secret !== undefined)}`;
 	const outbox: Outbox = outboxes.get(place) ?? {
 		line: new Queue(
 			() => 1,
@@ -193,6 +195,11 @@ function patienceFor({ status, stored }: Reply): number {
 	const isWorthAnotherTry =
 		stored === false || status === undefined || status === 429 || status >= 500;
 	return isWorthAnotherTry ? HAND_OVER.patience : 0;
+}
+
+/** A trigger of version 0.1.0 refuses a hand-over without a secret as if its seal was wrong. */
+function withoutSecret(reply: Reply, secret?: string): Reply {
+	return { ...reply, needsSecret: secret === undefined && reply.status === 401 };
 }
 
 function notTold(

@@ -11,6 +11,8 @@ export interface Reply {
 	stored?: boolean;
 	/** The hand-over is too old, or comes from the future. */
 	isStale?: boolean;
+	/** The hand-over has no secret, and the trigger takes none without. */
+	needsSecret?: boolean;
 	/** What is wrong with the parameters of the trigger. */
 	reason?: string;
 }
@@ -49,6 +51,7 @@ export function whatIsWrong({
 	status,
 	stored,
 	isStale,
+	needsSecret,
 	reason,
 }: Reply): [reason: string, next: string] {
 	if (status === undefined) {
@@ -67,6 +70,12 @@ export function whatIsWrong({
 		return [
 			'the clocks of the two machines differ by more than a minute',
 			'Set the clocks of both n8n machines, for example with NTP.',
+		];
+	}
+	if (needsSecret) {
+		return [
+			'the service gave no readable webhook_secret for it, and this version of the trigger needs one',
+			'Update the package n8n-nodes-transcriber in the n8n of the trigger.',
 		];
 	}
 	if (status === 401) {

@@ -6,7 +6,8 @@ export interface HandOver {
 	id: string;
 	/** A task and a bot may have the same id. Version 0.1.0 sends no kind. */
 	kind?: 'task' | 'bot';
-	secret: string;
+	/** Missing where the service gave none, or it can no longer be read. */
+	secret?: string;
 }
 
 /** How long a sealed hand-over is valid, in ms. */
@@ -43,7 +44,8 @@ export function openHandOvers(
 function isHandOver(value: unknown): value is HandOver {
 	const { id, kind, secret } = (value ?? {}) as Record<string, unknown>;
 	const isKind = [undefined, 'task', 'bot'].some((one) => one === kind);
-	return isKind && typeof id === 'string' && typeof secret === 'string' && secret.trim() !== '';
+	const isSecret = typeof secret === 'string' ? secret.trim() !== '' : secret === undefined;
+	return isKind && typeof id === 'string' && isSecret;
 }
 
 /** How far the clocks may differ, in ms, as the two nodes may run on two machines. */

@@ -44,7 +44,11 @@ export async function awaitDeliveries(
 ): Promise<INodeExecutionData[]> {
 	const itemIndex = context.getItemIndex();
 	const woken = wokenRun(context);
-	if (woken) return await resultsAfterSleep(context, tasks, woken, run);
+	// A Retry of an execution that has timed out is another execution, which did not sleep: it polls.
+	const hasSlept = (accepted.executionId ?? context.getExecutionId()) === context.getExecutionId();
+	if (woken && (hasSlept || woken.resumed)) {
+		return await resultsAfterSleep(context, tasks, woken, run);
+	}
 	for (const { state, ids } of tasks) checkBalance(context, state, ids);
 	assertCanAwait(context);
 

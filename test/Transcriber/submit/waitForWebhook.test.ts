@@ -427,13 +427,13 @@ describe('an old submission, looked at before the execution sleeps,', () => {
 });
 
 describe('when the time is up', () => {
-	const BRIEFLY = { parameters: { waitOptions: { timeout: 0.001 } } };
+	const BRIEFLY = { parameters: { waitOptions: { timeout: 0.05 } } };
 
 	it('what has ended is output, what is open is an error that names it, and a Retry fetches it later', async () => {
 		const { asleep, workflow, finish, taskOf } = await suspended(['a', 'b'], BRIEFLY);
 		finish('a');
 		const late = await workflow.timeIsUp(asleep);
-		expect(late.error).toContain(`Not ended within 0.001 minutes: task ${taskOf('b').id}`);
+		expect(late.error).toContain(`Not ended within 0.05 minutes: task ${taskOf('b').id}`);
 		expect(late.error).not.toContain(taskOf('a').id);
 		expect(late.next).toBeUndefined();
 		finish('b');
@@ -442,6 +442,20 @@ describe('when the time is up', () => {
 		expect(retried.next?.map(({ task_id: id }) => id)).toEqual([taskOf('a').id, taskOf('b').id]);
 		expect(service.running().tasks()).toHaveLength(2);
 	});
+
+	it("n8n's Retry waits on for what is still open, until Timeout", async () => {
+		const parameters = { waitOptions: { timeout: 0.25 } };
+		const { asleep, workflow, finish, taskOf } = await suspended(['a'], { parameters });
+		const late = await workflow.timeIsUp(asleep);
+		expect(late.error).toContain('Not ended within 0.25 minutes');
+		const retry = workflow.retry(late);
+		await sleep(500);
+		finish('a');
+		const { error, next } = await retry;
+		expect(error).toBeUndefined();
+		expect(next).toMatchObject([{ task_id: taskOf('a').id, status: 'completed' }]);
+		expect(service.running().tasks()).toHaveLength(1);
+	}, 30_000);
 
 	it('a look that fails is an error that names the task, and a Retry fetches it later', async () => {
 		const { asleep, workflow, finish, taskOf } = await suspended(['a'], BRIEFLY);

@@ -15,7 +15,7 @@ import {
 	required,
 	textIn,
 } from '../shared/parameters/values';
-import { titleOf } from '../shared/api/undocumented';
+import { titleOf } from '../shared/api/undocumentedShapes';
 import { call } from '../shared/api/call';
 
 /** The trigger's parameters, checked. */

@@ -1,7 +1,7 @@
 import type { IDataObject, IPollFunctions } from 'n8n-workflow';
 import { ServiceError } from '../shared/api/serviceError';
 import { TaskList } from '../shared/api/taskList';
-import { taskIdOf } from '../shared/api/undocumented';
+import { taskIdOf } from '../shared/api/undocumentedShapes';
 import { refuse } from '../shared/parameters/refuse';
 import { call } from '../shared/api/call';
 

@@ -2,11 +2,11 @@ import type { INodeExecutionData, IPollFunctions } from 'n8n-workflow';
 import { NodeApiError, NodeOperationError } from 'n8n-workflow';
 import { ServiceError } from '../shared/api/serviceError';
 import { isRefused, Reader } from './listReader';
-import { Look, ONE_TASK } from './look';
+import { Look, ONE_TASK } from './readTaskList';
 import { costOf, isWanted, outputOf, wantedOf, type Wanted } from './accountTriggerOutput';
 import { PollStateStore, type State } from './pollState';
-import type { Tasks } from './seenTasks';
-import { newest } from './newest';
+import type { Tasks } from './selectNewTasks';
+import { newest } from './newestTranscript';
 
 export const ACCOUNT_POLL = {
 	/** How long a poll may take, in ms: n8n may start the next one a minute later. */

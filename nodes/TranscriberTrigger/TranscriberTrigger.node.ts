@@ -7,7 +7,7 @@ import {
 	type IWebhookResponseData,
 } from 'n8n-workflow';
 
-import { respond } from '../shared/webhook/delivery';
+import { respond } from '../shared/webhook/signature';
 import { receive } from './receiveDelivery';
 import { triggerFields } from './triggerFields';
 import { isBotThere, releaseBot, sendMeetingBot, withNextStep } from './meetingBot';

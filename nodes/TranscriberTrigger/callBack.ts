@@ -3,7 +3,7 @@ import { sleep } from 'n8n-workflow';
 
 import { credentialOf } from '../shared/api/credential';
 import { ServiceError } from '../shared/api/serviceError';
-import { hasEnded, taskIdOf } from '../shared/api/undocumented';
+import { hasEnded, taskIdOf } from '../shared/api/undocumentedShapes';
 import { call } from '../shared/api/call';
 import { type Caller } from '../shared/api/types';
 import { remembered } from '../shared/processState';

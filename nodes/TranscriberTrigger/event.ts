@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { submissionKey, type SubmissionIds } from '../shared/api/submission';
-import { hasEnded, isCancelled, isInProgress } from '../shared/api/undocumented';
+import { hasEnded, isCancelled, isInProgress } from '../shared/api/undocumentedShapes';
 
 export const EVENTS = [
 	'transcriptionCompleted',

@@ -11,7 +11,7 @@ import { callBack, callBackLater, callerOf, GRACE, hasLeft, isLeaving, stay } fr
 import { settingsOf } from './settings';
 import { TriggerStore } from './triggerStore';
 import { submissionKey } from '../shared/api/submission';
-import { NO_SECRET, STORED_SECRET } from './verify';
+import { NO_SECRET, STORED_SECRET } from './matchSecret';
 import { PUBLIC_ADDRESS_SETTING, reasonAgainstWebhookUrl } from '../shared/webhook/publicAddress';
 import { refuse } from '../shared/parameters/refuse';
 import { call } from '../shared/api/call';

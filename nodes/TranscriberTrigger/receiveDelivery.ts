@@ -1,9 +1,9 @@
 import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 
 import { ANSWER_WITHIN_MS, inTime } from '../shared/webhook/inTime';
-import { respond, deliveryFrom } from '../shared/webhook/delivery';
+import { respond, deliveryFrom } from '../shared/webhook/signature';
 import { webhookCredential } from '../shared/webhook/webhookCredential';
-import { hasSucceeded } from '../shared/n8nInternals/answered';
+import { hasSucceeded } from '../shared/n8nInternals/executionSaved';
 import { submissionKey } from '../shared/api/submission';
 import { eventIn, includesStatus, letterOf, type DeliveredEvent } from './event';
 import { Fetches } from './fetches';
@@ -11,7 +11,7 @@ import { NOT_ENDED, outputFor, type Output } from './triggerOutput';
 import { settingsOf } from './settings';
 import { settle } from './settle';
 import { TriggerStore, type Ending } from './triggerStore';
-import { proofOf, verify } from './verify';
+import { proofOf, verify } from './matchSecret';
 import { wordOfService } from './statusAtService';
 
 const fetches = new Fetches<Awaited<ReturnType<typeof outputFor>>>();

@@ -3,7 +3,7 @@ import { addExport, fetchResult, transcript, type FileMaker } from '../shared/ap
 import { webhookCredential } from '../shared/webhook/webhookCredential';
 import { ServiceError } from '../shared/api/serviceError';
 import { withoutSecrets } from '../shared/api/redact';
-import { hasEnded, taskIdOf, titleOf } from '../shared/api/undocumented';
+import { hasEnded, taskIdOf, titleOf } from '../shared/api/undocumentedShapes';
 import { eventNameOf, type DeliveredEvent } from './event';
 import type { Settings } from './settings';
 import { Undecided } from '../shared/webhook/inTime';

@@ -1,8 +1,8 @@
 /** One bad moment, or one task that is not well, costs no other task its start, and no task a second one. */
 import { RETRY } from '../../nodes/shared/api/retry';
 import { ACCOUNT_POLL } from '../../nodes/TranscriberAccountTrigger/pollAccount';
-import { ONE_TASK } from '../../nodes/TranscriberAccountTrigger/look';
-import { tasksIn } from '../../nodes/shared/api/undocumented';
+import { ONE_TASK } from '../../nodes/TranscriberAccountTrigger/readTaskList';
+import { tasksIn } from '../../nodes/shared/api/undocumentedShapes';
 import { serviceForTests } from '../support/service';
 import { AccountHost } from './host';
 

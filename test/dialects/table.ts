@@ -11,6 +11,8 @@ export function dialectsFor(row: string): DialectName[] {
 
 /** Rows about several answers in turn, which no dialect can give: where those are tried instead. */
 export const TRIED_ELSEWHERE: Record<string, string> = {
+	'Whether `scheduled_start_at` has an offset, and whether it is the `start_at` that was sent':
+		'test/Transcriber/resources/meeting/meeting.test.ts',
 	'How long the service keeps tasks': 'test/TranscriberAccountTrigger/oddLists.test.ts',
 	'Whether the list of tasks says `status`': 'test/TranscriberAccountTrigger/oddLists.test.ts',
 	'Whether an empty list of tasks is true': 'test/TranscriberAccountTrigger/oddLists.test.ts',

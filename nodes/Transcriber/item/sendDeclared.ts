@@ -8,13 +8,13 @@ import type {
 } from 'n8n-workflow';
 
 import { withinTime } from '../../shared/api/abortable';
-import { anyBodyOf, bodyOf } from '../../shared/api/answer';
+import { anyBodyOf, bodyOf } from '../../shared/api/responseBody';
 import { asUnsent, exchange } from '../../shared/api/exchange';
 import { recordingIn, whileMoving } from '../../shared/api/recording';
 import { holdsLongerKey, withoutSecrets } from '../../shared/api/redact';
 import { TIMEOUTS } from '../../shared/api/retry';
 import { REPEATABLE, type Policy, type RoutingRequest } from '../../shared/api/types';
-import { objectsIn, submissionsIn } from '../../shared/api/undocumented';
+import { objectsIn, submissionsIn } from '../../shared/api/undocumentedShapes';
 import type { NodeRun } from './nodeRun';
 
 /**

@@ -1,9 +1,9 @@
 import type { IWebhookDescription, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 
-import { hasSucceeded } from '../../shared/n8nInternals/answered';
+import { hasSucceeded } from '../../shared/n8nInternals/executionSaved';
 import { sleepingExecution, wake, type Sleeping } from '../../shared/n8nInternals/suspension';
 import { ServiceError } from '../../shared/api/serviceError';
-import { isInProgress } from '../../shared/api/undocumented';
+import { isInProgress } from '../../shared/api/undocumentedShapes';
 import { SUBMISSION_SECRET } from './submissionMemory';
 import {
 	RESUME,
@@ -12,11 +12,11 @@ import {
 	knownOf,
 	type Call,
 	type KnownEndings,
-} from './endings';
+} from './endedSubmissions';
 import { Undecided, inTime } from '../../shared/webhook/inTime';
 import { logSeldom } from '../../shared/webhook/logSeldom';
 import { unseal } from '../../shared/webhook/sealedSecret';
-import { respond, deliveryFrom, isSignedWith, type Delivery } from '../../shared/webhook/delivery';
+import { respond, deliveryFrom, isSignedWith, type Delivery } from '../../shared/webhook/signature';
 import { webhookCredential } from '../../shared/webhook/webhookCredential';
 import { submissionKey } from '../../shared/api/submission';
 import type { Suspension, WaitingItem } from './sleepingItems';

@@ -9,7 +9,7 @@ import {
 } from '../../shared/n8nInternals/nodeRuns';
 import { idsIn, type SubmissionIds } from '../../shared/api/submission';
 import { fileOf } from '../item/inputFile';
-import { toolCallOf } from './askedFor';
+import { toolCallOf } from './sameRequest';
 import type { Suspension } from './sleepingItems';
 
 /**

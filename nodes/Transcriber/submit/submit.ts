@@ -8,7 +8,7 @@ import type {
 import { jsonOf, withoutSecrets } from '../../shared/api/redact';
 import { idFields } from '../../shared/api/submission';
 import type { Policy, RoutingRequest } from '../../shared/api/types';
-import { startsIn } from '../../shared/api/undocumented';
+import { startsIn } from '../../shared/api/undocumentedShapes';
 import { refuse } from '../../shared/parameters/refuse';
 import { isBatched, type NodeRun } from '../item/nodeRun';
 import { failedItem, goesOnAfterErrors } from '../item/perform';
@@ -18,7 +18,7 @@ import { handSecretOver } from './handSecretOver';
 import { onCompletionOf } from './onCompletion';
 import { submissionIds, type AcceptedMemory, type Submitted } from './submissionMemory';
 import { submitOnce } from './submitOnce';
-import { namesOf } from './takeUp';
+import { namesOf } from './takeUpEarlier';
 import { awaitDeliveries } from './waitForWebhook';
 
 /**

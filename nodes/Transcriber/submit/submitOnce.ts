@@ -16,7 +16,7 @@ import { seal } from '../../shared/webhook/sealedSecret';
 import { fileOf, recordingOf } from '../item/inputFile';
 import { Abandoned, type NodeRun } from '../item/nodeRun';
 import { sendDeclared } from '../item/sendDeclared';
-import { askedFor } from './askedFor';
+import { askedFor } from './sameRequest';
 import { deliveryAddress, onCompletionOf } from './onCompletion';
 import {
 	SUBMISSION_SECRET,

@@ -8,7 +8,7 @@ import type {
 import { isTool, nodeContextOf } from '../../shared/n8nInternals/nodeRuns';
 import { assertCanSuspend, suspend } from '../../shared/n8nInternals/suspension';
 import { isBatched, type NodeRun } from '../item/nodeRun';
-import { hasEnded, startsIn } from '../../shared/api/undocumented';
+import { hasEnded, startsIn } from '../../shared/api/undocumentedShapes';
 import { eachTask } from './eachTask';
 import { runOf, type AcceptedMemory, type Submitted } from './submissionMemory';
 import { POLL } from '../wait/polling';

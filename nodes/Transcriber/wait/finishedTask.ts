@@ -11,7 +11,7 @@ import { ServiceError } from '../../shared/api/serviceError';
 import type { Problem } from '../../shared/api/problem';
 import { RETRY, delayBeforeRetry } from '../../shared/api/retry';
 import type { NodeRun } from '../item/nodeRun';
-import { awaitsBalance, isCancelled, startsIn } from '../../shared/api/undocumented';
+import { awaitsBalance, isCancelled, startsIn } from '../../shared/api/undocumentedShapes';
 import { recordingOf } from '../item/inputFile';
 import { untilEnded, type Outlook, type Polling } from './polling';
 import { NotThereYet, addExport, fetchResult, transcript } from '../../shared/api/result';

@@ -6,7 +6,7 @@ import type {
 } from 'n8n-workflow';
 
 import { withinTime } from './abortable';
-import { bodyOf } from './answer';
+import { bodyOf } from './responseBody';
 import { exchange } from './exchange';
 import { withoutSecrets } from './redact';
 import { RETRY, TIMEOUTS } from './retry';

@@ -6,7 +6,7 @@ import { ServiceError, isCertainRefusal } from './serviceError';
 import { queueFor } from './rateLimits';
 import { isWithoutAnswer, problemOf, type Problem } from './problem';
 import { RETRY, delayBeforeRetry, patienceFor, type Patience } from './retry';
-import { NoRoom, roomOf, type CountTasks } from './room';
+import { NoRoom, roomOf, type CountTasks } from './taskSlots';
 import { withoutKey } from './redact';
 import type { CallOptions, Caller, Policy } from './types';
 

@@ -5,7 +5,7 @@ import type {
 	INodeExecutionData,
 } from 'n8n-workflow';
 import { NodeOperationError } from 'n8n-workflow';
-import { documentIn, resultIn } from './undocumented';
+import { documentIn, resultIn } from './undocumentedShapes';
 import { call } from './call';
 import { codeOf } from './problem';
 import { type CallOptions, type Caller } from './types';

@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { call } from './call';
 import type { CallOptions, Caller } from './types';
-import { statusWithoutTask, taskIdOf } from './undocumented';
+import { statusWithoutTask, taskIdOf } from './undocumentedShapes';
 
 /**
  * Requests the state of a task, or of its bot as long as the bot has no task. Throws a {@link

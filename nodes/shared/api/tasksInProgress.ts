@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { LIMITS } from './rateLimits';
-import { awaitsBalance, taskIdOf } from './undocumented';
+import { awaitsBalance, taskIdOf } from './undocumentedShapes';
 import { TaskList } from './taskList';
 import { jsonOf } from './redact';
 import type { Caller } from './types';

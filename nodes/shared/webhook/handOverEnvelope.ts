@@ -1,5 +1,5 @@
 import { seal, unseal } from './sealedSecret';
-import { parseJsonObject } from './delivery';
+import { parseJsonObject } from './signature';
 
 /** What the action node hands over to a trigger: a submission's id and its webhook_secret. */
 export interface HandOver {

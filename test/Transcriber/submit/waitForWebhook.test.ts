@@ -1,6 +1,6 @@
 /** 'Wait for the Transcript (Webhook)': what happens to a suspended execution, whoever calls it and whenever. */
-// Also covers endings.ts, resumeWebhook.ts, sleepingItems.ts,
-// nodes/shared/n8nInternals/answered.ts.
+// Also covers endedSubmissions.ts, resumeWebhook.ts, sleepingItems.ts,
+// nodes/shared/n8nInternals/executionSaved.ts.
 
 import { captureLogs } from '../../support/logs';
 
@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { INode } from 'n8n-workflow';
 
-import { RESUME } from '../../../nodes/Transcriber/submit/endings';
+import { RESUME } from '../../../nodes/Transcriber/submit/endedSubmissions';
 import { AFTER_WAKING } from '../../../nodes/Transcriber/submit/waitForWebhook';
 import type { FaultRule } from '../../simulator/index';
 import { until } from '../../simulator/testing-client';

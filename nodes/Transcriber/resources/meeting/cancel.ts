@@ -8,7 +8,7 @@ import type {
 import { ServiceError, said } from '../../../shared/api/serviceError';
 import { idFrom } from '../../item/ids';
 import { perform } from '../../item/perform';
-import { hasEnded, isCancelled } from '../../../shared/api/undocumented';
+import { hasEnded, isCancelled } from '../../../shared/api/undocumentedShapes';
 import { call } from '../../../shared/api/call';
 import { sendDeclared } from '../../item/sendDeclared';
 import { type Policy, type RoutingRequest } from '../../../shared/api/types';

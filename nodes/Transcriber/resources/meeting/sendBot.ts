@@ -7,7 +7,7 @@ import type {
 import { completionFields } from '../../submit/onCompletionFields';
 import { prepareCompletion } from '../../submit/onCompletion';
 import { submit } from '../../submit/submit';
-import { checkUnchanged, submittedBefore } from '../../submit/takeUp';
+import { checkUnchanged, submittedBefore } from '../../submit/takeUpEarlier';
 import { checkNotRefusedBefore } from '../../submit/waitForWebhook';
 import { checkLaunch, launchFrom } from '../../../shared/parameters/meetingLaunch';
 import { perform } from '../../item/perform';

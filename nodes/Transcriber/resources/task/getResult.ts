@@ -11,7 +11,7 @@ import { withoutResult } from '../../../shared/api/result';
 import { idFrom } from '../../item/ids';
 import { choicesIn } from '../../../shared/parameters/values';
 import { perform } from '../../item/perform';
-import { RESULT_PARTS, resultIn } from '../../../shared/api/undocumented';
+import { RESULT_PARTS, resultIn } from '../../../shared/api/undocumentedShapes';
 import { shownFor } from '../commonFields';
 import { refuseUnfinished, sendForFinished } from './unfinished';
 

@@ -1,6 +1,6 @@
 import type { IDataObject, ILoadOptionsFunctions, INodeListSearchResult } from 'n8n-workflow';
 
-import { dateOf, taskIdOf, titleOf } from '../../../shared/api/undocumented';
+import { dateOf, taskIdOf, titleOf } from '../../../shared/api/undocumentedShapes';
 import { TaskList } from '../../../shared/api/taskList';
 
 /** One search reads at most this many pages: each costs one of the 60 requests a minute. */

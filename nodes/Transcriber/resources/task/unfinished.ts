@@ -12,7 +12,7 @@ import {
 	hasEnded,
 	holdsContent,
 	isCancelled,
-} from '../../../shared/api/undocumented';
+} from '../../../shared/api/undocumentedShapes';
 import { refuse } from '../../../shared/parameters/refuse';
 import { call } from '../../../shared/api/call';
 import { sendDeclared } from '../../item/sendDeclared';

@@ -8,7 +8,7 @@ import { idempotencyKey } from '../../submit/submissionMemory';
 import { completionFields } from '../../submit/onCompletionFields';
 import { prepareCompletion } from '../../submit/onCompletion';
 import { submit } from '../../submit/submit';
-import { checkUnchanged, submittedBefore } from '../../submit/takeUp';
+import { checkUnchanged, submittedBefore } from '../../submit/takeUpEarlier';
 import { checkNotRefusedBefore } from '../../submit/waitForWebhook';
 import { perform } from '../../item/perform';
 import { countTasksInProgress } from '../../../shared/api/tasksInProgress';

@@ -7,11 +7,11 @@ import type {
 import { completionFields } from '../../submit/onCompletionFields';
 import { prepareCompletion } from '../../submit/onCompletion';
 import { submit } from '../../submit/submit';
-import { checkUnchanged, submittedBefore } from '../../submit/takeUp';
+import { checkUnchanged, submittedBefore } from '../../submit/takeUpEarlier';
 import { checkNotRefusedBefore } from '../../submit/waitForWebhook';
 import { required, textIn } from '../../../shared/parameters/values';
 import { perform } from '../../item/perform';
-import { LINK_FIELD } from '../../../shared/api/undocumented';
+import { LINK_FIELD } from '../../../shared/api/undocumentedShapes';
 import { countTasksInProgress } from '../../../shared/api/tasksInProgress';
 import { chargeNotice, shownFor } from '../commonFields';
 import { addOptions, languageField, optionsField } from './options';

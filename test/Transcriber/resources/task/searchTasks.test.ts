@@ -1,4 +1,4 @@
-import { LIST_NAMES } from '../../../../nodes/shared/api/undocumented';
+import { LIST_NAMES } from '../../../../nodes/shared/api/undocumentedShapes';
 import { listTasks } from '../../../support/editor';
 import { serviceForTests } from '../../../support/service';
 

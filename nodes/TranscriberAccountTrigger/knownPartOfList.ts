@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { SMALLEST_PAGE, type Reader } from './listReader';
 import { ACCOUNT_MEMORY, hashesIn, type State } from './pollState';
-import { hashesOf, type Tasks } from './seenTasks';
+import { hashesOf, type Tasks } from './selectNewTasks';
 
 /**
  * The known part of the list: all tasks from the beginning of the list up to the edge. Used until

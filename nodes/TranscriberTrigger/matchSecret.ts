@@ -1,9 +1,9 @@
 import { createHash } from 'crypto';
 
 import { seal, unseal } from '../shared/webhook/sealedSecret';
-import { isSignedWith, type Delivery } from '../shared/webhook/delivery';
+import { isSignedWith, type Delivery } from '../shared/webhook/signature';
 import type { TranscriberCredential } from '../shared/api/credential';
-import { hasEnded } from '../shared/api/undocumented';
+import { hasEnded } from '../shared/api/undocumentedShapes';
 import { includesStatus, storedNames, type StoredName } from './event';
 import type { TriggerStore } from './triggerStore';
 

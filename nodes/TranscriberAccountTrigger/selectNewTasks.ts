@@ -6,7 +6,7 @@ import {
 	hasEnded,
 	isInProgress,
 	taskIdOf,
-} from '../shared/api/undocumented';
+} from '../shared/api/undocumentedShapes';
 import { hashesIn, hashOf, ACCOUNT_MEMORY, type OpenTask, type State } from './pollState';
 
 /**

@@ -3,7 +3,7 @@ import type { IExecutePaginationFunctions } from 'n8n-workflow';
 import { submissionName } from '../../shared/api/submission';
 import { isTool } from '../../shared/n8nInternals/nodeRuns';
 import { refuse } from '../../shared/parameters/refuse';
-import { askedFor } from './askedFor';
+import { askedFor } from './sameRequest';
 import { deliveryAddress, onCompletionOf } from './onCompletion';
 import { isUnderWay, recall, submissionIds, type AcceptedMemory } from './submissionMemory';
 

@@ -1,12 +1,12 @@
 import type { IDataObject } from 'n8n-workflow';
 import { sleep } from 'n8n-workflow';
 
-import { hasEnded, isInProgress } from '../shared/api/undocumented';
-import { Frontier } from './frontier';
+import { hasEnded, isInProgress } from '../shared/api/undocumentedShapes';
+import { Frontier } from './knownPartOfList';
 import { isRefused, OVERLAP, SMALLEST_PAGE, unlessRefused, type Reader } from './listReader';
 import { ACCOUNT_MEMORY, type State } from './pollState';
-import { hashesOf, Tasks } from './seenTasks';
-import { Tail } from './tail';
+import { hashesOf, Tasks } from './selectNewTasks';
+import { Tail } from './endOfList';
 
 /** How a poll of the account divides its requests. */
 const PAGES = {

@@ -1,6 +1,6 @@
 import type { IDataObject, INodeExecutionData, IPollFunctions } from 'n8n-workflow';
 
-import { dateOf, hasEnded, isInProgress, taskIdOf } from '../shared/api/undocumented';
+import { dateOf, hasEnded, isInProgress, taskIdOf } from '../shared/api/undocumentedShapes';
 import { refuse } from '../shared/parameters/refuse';
 import { isWanted, outputOf, type Wanted } from './accountTriggerOutput';
 import type { Reader } from './listReader';

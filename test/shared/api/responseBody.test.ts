@@ -1,4 +1,4 @@
-// Also covers undocumented.ts.
+// Also covers undocumentedShapes.ts.
 
 import { RETRY } from '../../../nodes/shared/api/retry';
 import { byId, failureOf, itemsOf, serviceForTests } from '../../support/service';

@@ -9,7 +9,7 @@ import {
 	sealHandOvers,
 } from '../../../nodes/shared/webhook/handOverEnvelope';
 import { seal, unseal } from '../../../nodes/shared/webhook/sealedSecret';
-import { isSignedWith, isWellFormed } from '../../../nodes/shared/webhook/delivery';
+import { isSignedWith, isWellFormed } from '../../../nodes/shared/webhook/signature';
 
 /** Made with another implementation: printf '%s' "$body" | openssl dgst -sha256 -hmac "$secret" */
 const VECTORS: Array<[body: string, secret: string, digest: string]> = [

@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { OVERLAP, type Reader } from './listReader';
 import { ACCOUNT_MEMORY, hashesIn, type State } from './pollState';
-import { hashesOf, type Tasks } from './seenTasks';
+import { hashesOf, type Tasks } from './selectNewTasks';
 
 /**
  * The end of the list, where an oldest-first list has its new tasks. Until the whole list is known,

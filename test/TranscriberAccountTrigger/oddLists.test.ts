@@ -1,4 +1,9 @@
-/** Lists that change while they are read, that say little, or that are empty in a bad moment. */
+/**
+ * Lists that change while they are read, that say little, or that are empty in a bad moment.
+ *
+ * n8n reads its log level once, so this file loads it for itself:
+ * @jest-environment node
+ */
 // Also covers listReader.ts.
 
 import { captureLogs } from '../support/logs';

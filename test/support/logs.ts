@@ -5,6 +5,9 @@ type Stream = Pick<NodeJS.WriteStream, 'write'>;
 
 /** Records everything that is written to the console or to the process's streams from now on. */
 export function captureLogs(): { lines: string[]; release: () => void } {
+	if ('loadOnce' in globalThis) {
+		throw new Error('n8n may log nothing here: begin this file with @jest-environment node');
+	}
 	const lines: string[] = [];
 	const keep = (...words: unknown[]): boolean => lines.push(words.map(String).join(' ')) > 0;
 	// n8n's logger bypasses the console methods and writes to the streams behind them: jest's.

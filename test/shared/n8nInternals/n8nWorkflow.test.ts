@@ -9,6 +9,7 @@ const IN_BOTH_LINES = [
 	'NodeHelpers',
 	'NodeOperationError',
 	'sleep',
+	'toCronExpression',
 	'updateDisplayOptions',
 ];
 

@@ -187,7 +187,7 @@ describe('A hand-over', () => {
 		},
 	);
 
-	it('without an id or a secret is refused', () => {
+	it('without an id, or with a blank secret, is refused', () => {
 		const expires = Date.now() + 1000;
 		const whole = (handOvers: unknown) => JSON.stringify({ handOvers, expires });
 		const good = { id: '7f3c', secret: 'a' };
@@ -195,7 +195,7 @@ describe('A hand-over', () => {
 			1,
 			null,
 			{},
-			{ id: '7f3c' },
+			{ secret: 'a' },
 			{ id: 7, secret: 'a' },
 			{ id: '7f3c', secret: '' },
 			{ id: '7f3c', secret: ' ' },

@@ -157,7 +157,8 @@ async function patiently<T>(
 		const cancelled = context.getExecutionCancelSignal();
 		if (cancelled?.aborted) throw failure;
 		failedAt ??= Date.now();
-		const left = failedAt + RETRY.patienceWhenBroken - Date.now();
+		const patience = isBusy(failure) ? RETRY.patienceWhenBusy : RETRY.patienceWhenBroken;
+		const left = failedAt + patience - Date.now();
 		const delay = mayPass(failure)
 			? delayBeforeRetry(retryAfterIn(failure), tries, left)
 			: undefined;
@@ -170,6 +171,10 @@ async function patiently<T>(
 		}
 		await pause(delay, cancelled);
 	}
+}
+
+function isBusy(failure: unknown): boolean {
+	return failure instanceof ServiceError && failure.problem.status === 429;
 }
 
 function retryAfterIn(failure: unknown): Pick<Problem, 'retryAfter'> {

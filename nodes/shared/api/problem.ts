@@ -106,11 +106,14 @@ function beginningOf(response: IN8nHttpFullResponse, apiKey: string): string | u
 	return masked.slice(0, 200).trim() || undefined;
 }
 
+/** A gateway got no usable answer from the service. 520 to 524 are Cloudflare's. */
+const GATEWAY_STATUSES = [502, 504, 520, 521, 522, 523, 524];
+
 /** Whether the service may have carried out the request although no answer arrived. */
 export function isWithoutAnswer(problem: Problem): boolean {
 	const { status, transport } = problem;
 	if (transport === 'broken' || transport === 'timeout') return true;
-	return status === 502 || status === 504 || isForeign503(problem);
+	return GATEWAY_STATUSES.includes(status ?? 0) || isForeign503(problem);
 }
 
 /**

@@ -3,6 +3,7 @@
 
 import type { INodeParameters } from 'n8n-workflow';
 
+import { RETRY } from '../../../nodes/shared/api/retry';
 import { POLL } from '../../../nodes/Transcriber/wait/polling';
 import { startSimulator, type FaultRule } from '../../simulator/index';
 import { until } from '../../simulator/testing-client';
@@ -122,6 +123,15 @@ it('a result that cannot be fetched at first is fetched, and paid for once', asy
 	service.running().finish(service.running().tasks()[0]?.id ?? '');
 	expect((await run).json).toMatchObject([{ status: 'completed', text: expect.any(String) }]);
 	expect(service.running().tasks()).toHaveLength(1);
+});
+
+it('a result that is refused with 429 is given the patience of 429', async () => {
+	jest.replaceProperty(RETRY, 'patienceWhenBroken', 1);
+	fault({ kind: 'respond', status: 429 }, { path: '/result$' }, 1);
+	const run = service.run({ ...LINK, waitOptions: { pollInterval: 0.05 } });
+	await until(() => service.running().tasks().length === 1);
+	service.running().finish(service.running().tasks()[0]?.id ?? '');
+	expect((await run).json).toMatchObject([{ status: 'completed', text: expect.any(String) }]);
 });
 
 it('polling for one account does not slow that for another', async () => {

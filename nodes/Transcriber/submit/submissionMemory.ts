@@ -62,10 +62,15 @@ export interface Submitted {
  * Sent, but not answered so far. With the same Idempotency-Key it may be sent again. Without a key
  * it may not, because it is unknown whether the service accepted it.
  */
-interface SentMemory {
+export interface SentMemory {
 	state: 'sent';
 	key?: string;
 	file?: string;
+	/** The execution that sent it, and what it asked for (see `askedFor`). */
+	executionId?: string;
+	asked?: string;
+	/** The service has certainly accepted nothing of it. */
+	isRefused?: boolean;
 }
 
 /** Also reads what version 1.0.0 saved: a single answer. */

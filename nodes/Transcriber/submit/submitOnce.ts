@@ -7,7 +7,12 @@ import {
 import { credentialOf } from '../../shared/api/credential';
 import { neverLeft } from '../../shared/api/exchange';
 import { withoutSecrets } from '../../shared/api/redact';
-import { ServiceError, said, wasCertainlyRefused } from '../../shared/api/serviceError';
+import {
+	ServiceError,
+	isCertainRefusal,
+	said,
+	wasCertainlyRefused,
+} from '../../shared/api/serviceError';
 import { idsIn, submissionKey } from '../../shared/api/submission';
 import type { Policy, RoutingRequest } from '../../shared/api/types';
 import { refuse } from '../../shared/parameters/refuse';
@@ -17,6 +22,7 @@ import { fileOf, recordingOf } from '../item/inputFile';
 import { Abandoned, type NodeRun } from '../item/nodeRun';
 import { sendDeclared } from '../item/sendDeclared';
 import { askedFor } from './sameRequest';
+import { checkUnchangedSince } from './takeUpEarlier';
 import { deliveryAddress, onCompletionOf } from './onCompletion';
 import {
 	SUBMISSION_SECRET,
@@ -26,6 +32,7 @@ import {
 	remember,
 	type AcceptedMemory,
 	type AcceptedSubmission,
+	type SentMemory,
 } from './submissionMemory';
 
 /**
@@ -69,7 +76,10 @@ async function submitItem(
 		asked: askedFor(context),
 	};
 	const file = key === undefined ? undefined : fileOf(recordingOf(context).binary);
-	remember(context, { state: 'sent', key, file });
+	if (memory && memory.file === file) checkUnchangedSince(context, memory);
+	const { executionId, asked } = sent;
+	const sending: SentMemory = { state: 'sent', key, file, executionId, asked };
+	remember(context, sending);
 	let failure: unknown;
 	try {
 		const items = await sendDeclared(context, request, { ...policy, keyed }, run);
@@ -89,12 +99,23 @@ async function submitItem(
 		failure instanceof Abandoned;
 	// The key is kept: the service may have accepted an earlier attempt whose answer was lost.
 	if (key === undefined && isHarmless) forget(context);
-	else if (failure instanceof NodeOperationError && isCancelled(context)) {
+	else if (key !== undefined) {
+		const isRefused = (!memory || memory.isRefused) && isRefusedAtOnce(failure);
+		remember(context, { ...sending, isRefused });
+	} else if (failure instanceof NodeOperationError && isCancelled(context)) {
 		if (!policy.repeatable) failure.description = LOOK_FIRST;
 	} else if (!policy.repeatable && failure instanceof ServiceError) {
 		failure.description = [LOOK_FIRST, said(failure.problem)].filter(Boolean).join(' ');
 	}
 	throw failure;
+}
+
+/** Whether the only attempt of a keyed submit was refused. With a key, 409 means: it is in progress. */
+function isRefusedAtOnce(failure: unknown): boolean {
+	if (failure instanceof Abandoned) return true;
+	if (!(failure instanceof ServiceError)) return false;
+	const { isRepeat, status } = failure.problem;
+	return isCertainRefusal(failure.problem) && !isRepeat && status !== 409;
 }
 
 const LOOK_FIRST =

@@ -5,7 +5,13 @@ import { isTool } from '../../shared/n8nInternals/nodeRuns';
 import { refuse } from '../../shared/parameters/refuse';
 import { askedFor } from './sameRequest';
 import { deliveryAddress, onCompletionOf } from './onCompletion';
-import { isUnderWay, recall, submissionIds, type AcceptedMemory } from './submissionMemory';
+import {
+	isUnderWay,
+	recall,
+	submissionIds,
+	type AcceptedMemory,
+	type SentMemory,
+} from './submissionMemory';
 
 /**
  * For `perform`: names of what was submitted for the item before. If undefined, the request is
@@ -46,6 +52,23 @@ export function checkUnchanged(context: IExecutePaginationFunctions): void {
 		);
 	}
 	checkAddress(context, memory, names);
+}
+
+/**
+ * Refuses a file whose answer was lost and whose item was changed since: with the same
+ * Idempotency-Key the service would return the task of the earlier request.
+ */
+export function checkUnchangedSince(
+	context: IExecutePaginationFunctions,
+	{ executionId, asked, isRefused }: SentMemory,
+): void {
+	if (isTool(context) || isRefused || asked === undefined) return;
+	if (executionId === context.getExecutionId() || asked === askedFor(context)) return;
+	throw refuse(
+		context,
+		'This item was changed after it had been sent, and it is not known whether the service accepted it',
+		'Undo the change and retry: if the service has the file, its task is continued and not paid twice. For what the item asks for now, run the workflow in a new execution.',
+	);
 }
 
 const FETCH = 'Transcript: Wait Until Finished (a bot with Meeting: Wait Until Transcribed)';

@@ -235,6 +235,28 @@ describe("n8n's Retry with the currently saved workflow", () => {
 		},
 	);
 
+	it('does not pass the task of a file whose answer was lost off as that of a changed item', async () => {
+		jest.replaceProperty(RETRY, 'patienceWhenBroken', 0);
+		fault({ kind: 'cut', when: 'afterProcessing' });
+		const first = await service.run(FILE, { items: [itemWithFile()], executionId: '41' });
+		const changedItem = await retry(first, { ...FILE, language: 'en' });
+		expect(changedItem.json).toEqual([]);
+		expect(changedItem.error?.message).toMatch(/^This item was changed after it had been sent/);
+		const undone = await service.run(FILE, { data: retried(first), executionId: '43' });
+		expect(idsIn(undone)).toEqual(accepted());
+		expect(accepted()).toHaveLength(1);
+	});
+
+	it('sends a file that was refused and then put right', async () => {
+		fault({ kind: 'respond', status: 422 });
+		const first = await service.run(FILE, { items: [itemWithFile()], executionId: '41' });
+		expect(first.error).toMatchObject({ httpCode: '422' });
+		const { error, json } = await retry(first, { ...FILE, language: 'en' });
+		expect(error).toBeUndefined();
+		expect(json).toHaveLength(1);
+		expect(accepted()).toHaveLength(1);
+	});
+
 	it('does not pass the task of one file off as that of another', async () => {
 		const item = itemWithFile('recording 1', { property: 'one' });
 		const two = itemWithFile('recording 2', { property: 'two' });

@@ -244,6 +244,8 @@ it('Retry-After longer than the patience ends in the error at once', async () =>
 it('20 recordings that find no room give up together when the patience ends, not one after the other', async () => {
 	await fill();
 	jest.replaceProperty(RETRY, 'patienceWhenFull', 1000);
+	// For this long the refusal is remembered after the last caller has given up.
+	jest.replaceProperty(RETRY, 'base', 10_000);
 	const started = Date.now();
 	const { items } = await service.run(FILE, {
 		items: files(20),

@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { perform } from '../../item/perform';
+import { getAccount } from './get';
 
 export const account: INodeProperties[] = [
 	{
@@ -10,17 +10,6 @@ export const account: INodeProperties[] = [
 		noDataExpression: true,
 		default: 'get',
 		displayOptions: { show: { resource: ['account'] } },
-		options: [
-			{
-				name: 'Get',
-				value: 'get',
-				action: 'Get account',
-				description: 'Read the plan, the minutes used and the balance',
-				routing: {
-					request: { method: 'GET', url: '/account' },
-					operations: { pagination: perform() },
-				},
-			},
-		],
+		options: [getAccount],
 	},
 ];

@@ -56,6 +56,16 @@ export const termsFields: INodeProperties[] = [
 	},
 ];
 
+/** Points users who have a sheet with one term per row to Sync. */
+export function perItemNotice(what: string): INodeProperties {
+	return {
+		displayName: `Each input item ${what}. For a list with one term per item, use Sync.`,
+		name: 'perItemNotice',
+		type: 'notice',
+		default: '',
+	};
+}
+
 /** Puts 'Terms' or 'Text' into the request. */
 export function addTerms(context: IExecutePaginationFunctions, request: RoutingRequest): void {
 	const given = context.getNodeParameter('specifyTerms', '');

@@ -1,9 +1,9 @@
 import type { INodeProperties, INodePropertyOptions } from 'n8n-workflow';
 
-import { perform } from '../../item/perform';
 import { shownFor, taskField } from '../commonFields';
 import { cancelTask } from './cancel';
 import { exportTask, exportTaskFields } from './export';
+import { getTask } from './get';
 import { getAll, getAllFields } from './getAll';
 import { getResult, getResultFields } from './getResult';
 import { regenerateSummary, regenerateSummaryFields } from './regenerateSummary';
@@ -12,16 +12,7 @@ import { waitForTask, waitForTaskFields } from './wait';
 const operations: INodePropertyOptions[] = [
 	cancelTask,
 	exportTask,
-	{
-		name: 'Get',
-		value: 'get',
-		action: 'Get status of transcript',
-		description: 'Look up the state of a task: status, progress and place in the queue',
-		routing: {
-			request: { method: 'GET', url: '/tasks/{taskId}' },
-			operations: { pagination: perform() },
-		},
-	},
+	getTask,
 	getAll,
 	getResult,
 	regenerateSummary,

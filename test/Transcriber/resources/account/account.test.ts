@@ -1,4 +1,4 @@
-// Also covers index.ts.
+// Also covers index.ts, get.ts.
 
 import { itemsOf, serviceForTests } from '../../../support/service';
 

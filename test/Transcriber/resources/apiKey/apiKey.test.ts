@@ -1,4 +1,4 @@
-// Also covers index.ts.
+// Also covers index.ts, rotate.ts.
 
 import { shortenRetries } from '../../../support/scale';
 import { failureOf, itemsOf, serviceForTests } from '../../../support/service';

@@ -1,4 +1,4 @@
-// Also covers index.ts, cancel.ts, sendBot.ts, wait.ts, nodes/shared/parameters/meetingLaunch.ts,
+// Also covers index.ts, cancel.ts, get.ts, sendBot.ts, wait.ts, nodes/shared/parameters/meetingLaunch.ts,
 // nodes/shared/parameters/link.ts.
 
 import { describeWaiting, describeWebhookTo } from '../../../support/completion';

@@ -1,0 +1,14 @@
+import type { INodePropertyOptions } from 'n8n-workflow';
+
+import { perform } from '../../item/perform';
+
+export const getAccount: INodePropertyOptions = {
+	name: 'Get',
+	value: 'get',
+	action: 'Get account',
+	description: 'Read the plan, the minutes used and the balance',
+	routing: {
+		request: { method: 'GET', url: '/account' },
+		operations: { pagination: perform() },
+	},
+};

@@ -1,0 +1,138 @@
+import type {
+	IExecutePaginationFunctions,
+	INodeExecutionData,
+	INodeProperties,
+	INodePropertyOptions,
+} from 'n8n-workflow';
+
+import { forget, oncePerPlace, recall, remember } from '../../submit/submissionMemory';
+import { ServiceError, said, wasCertainlyRefused } from '../../../shared/api/serviceError';
+import { neverLeft } from '../../../shared/api/exchange';
+import { perform } from '../../item/perform';
+import { itemCount } from '../../item/nodeRun';
+import { shownFor } from '../commonFields';
+import { refuse } from '../../../shared/parameters/refuse';
+import { sendDeclared } from '../../item/sendDeclared';
+import { type Policy, type RoutingRequest } from '../../../shared/api/types';
+
+export const rotateKey: INodePropertyOptions = {
+	name: 'Rotate',
+	value: 'rotate',
+	action: 'Rotate API key',
+	description: 'Replace the API key with a new one. The old key stops working at once.',
+	routing: {
+		request: { method: 'POST', url: '/api-key/generate' },
+		operations: {
+			pagination: perform({
+				prepare: [checkConfirmed],
+				policy: { limit: 'other', repeatable: false, takesAnyAnswer: true },
+				carryOut: rotateOnce,
+			}),
+		},
+	},
+};
+
+export const rotateKeyFields: INodeProperties[] = shownFor(
+	'apiKey',
+	['rotate'],
+	[
+		{
+			displayName:
+				'The new key appears only in the output of this step. The credential still holds the old key, which no longer works. Paste the new key into it.',
+			name: 'rotateNotice',
+			type: 'notice',
+			default: '',
+		},
+		{
+			displayName: 'Confirm',
+			name: 'confirm',
+			type: 'boolean',
+			default: false,
+			description: 'Whether the old key may stop working at once, everywhere it is used',
+			hint: 'The old key stops working at once, everywhere it is used',
+		},
+	],
+);
+
+function checkConfirmed(context: IExecutePaginationFunctions): void {
+	if (context.getNodeParameter('confirm', false) !== true) {
+		throw refuse(
+			context,
+			"'Confirm' is off, so the API key was not rotated",
+			'Turn it on if the old key may stop working at once, everywhere it is used.',
+		);
+	}
+	const items = itemCount(context);
+	if (items > 1) {
+		throw refuse(
+			context,
+			`The API key can be rotated once, but ${items} items came in`,
+			"Turn on 'Execute Once' in the settings of this node: the second rotation would use a dead key.",
+		);
+	}
+}
+
+const LOOK_FIRST =
+	'The old key may no longer work. Look in your account at the service, and put the key that is valid now into the credential.';
+
+/**
+ * Rotates the API key at most once. The attempt is remembered with the execution, so Retry On Fail
+ * does not rotate again if it is unknown whether the key has changed.
+ */
+async function rotateOnce(
+	context: IExecutePaginationFunctions,
+	request: RoutingRequest,
+	policy: Policy,
+): Promise<INodeExecutionData[]> {
+	return await oncePerPlace(context, async () => await rotate(context, request, policy));
+}
+
+async function rotate(
+	context: IExecutePaginationFunctions,
+	request: RoutingRequest,
+	policy: Policy,
+): Promise<INodeExecutionData[]> {
+	const memory = recall(context);
+	if (memory?.state === 'accepted') {
+		throw refuse(
+			context,
+			'This execution has rotated the API key before, so it is not rotated again',
+			'The earlier output of this node has the new key. Put it into the credential. To rotate the key again, run the workflow in a new execution.',
+		);
+	}
+	if (memory) {
+		throw refuse(
+			context,
+			'It is not known whether the API key was rotated, so it is not rotated again',
+			LOOK_FIRST,
+		);
+	}
+	remember(context, { state: 'sent' });
+	let failure: unknown;
+	try {
+		const items = await sendDeclared(context, request, policy);
+		if (items.every(({ json }) => Object.keys(json).length === 0)) throw noKey(context);
+		remember(context, { state: 'accepted', submissions: [], at: Date.now() });
+		return items;
+	} catch (error) {
+		failure = error;
+	}
+	const isHarmless = neverLeft(failure) || wasCertainlyRefused(failure);
+	if (isHarmless && !mayBeOldKey(failure)) forget(context);
+	else if (failure instanceof ServiceError) {
+		failure.message = `${failure.message}, so it is not known whether the API key was rotated`;
+		failure.description = [LOOK_FIRST, said(failure.problem)].filter(Boolean).join(' ');
+	}
+	throw failure;
+}
+
+/** Whether 401 may come because an earlier attempt has replaced the key. */
+function mayBeOldKey(failure: unknown): boolean {
+	if (!(failure instanceof ServiceError)) return false;
+	const { status, attempts = 1 } = failure.problem;
+	return status === 401 && attempts > 1;
+}
+
+function noKey(context: IExecutePaginationFunctions) {
+	return refuse(context, 'The service answered the rotation without a new API key', LOOK_FIRST);
+}

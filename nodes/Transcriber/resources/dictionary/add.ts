@@ -1,0 +1,23 @@
+import type { INodeProperties, INodePropertyOptions } from 'n8n-workflow';
+
+import { perform } from '../../item/perform';
+import { shownFor } from '../commonFields';
+import { inTurn } from './inTurn';
+import { addTerms, perItemNotice, termsFields } from './terms';
+
+export const addToDictionary: INodePropertyOptions = {
+	name: 'Add',
+	value: 'add',
+	action: 'Add terms to dictionary',
+	description: 'Add terms to the ones already there. Duplicates are dropped.',
+	routing: {
+		request: { method: 'POST', url: '/dictionary' },
+		operations: { pagination: perform({ prepare: [addTerms], carryOut: inTurn }) },
+	},
+};
+
+export const addToDictionaryFields: INodeProperties[] = shownFor(
+	'dictionary',
+	['add'],
+	[perItemNotice('is a request of its own'), ...termsFields],
+);

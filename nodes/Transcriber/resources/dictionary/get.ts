@@ -1,0 +1,14 @@
+import type { INodePropertyOptions } from 'n8n-workflow';
+
+import { perform } from '../../item/perform';
+
+export const getDictionary: INodePropertyOptions = {
+	name: 'Get',
+	value: 'get',
+	action: 'Get dictionary',
+	description: 'Read the terms, how many characters they take, and which of them are applied',
+	routing: {
+		request: { method: 'GET', url: '/dictionary' },
+		operations: { pagination: perform() },
+	},
+};

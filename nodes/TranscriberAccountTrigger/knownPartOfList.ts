@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { SMALLEST_PAGE, type Reader } from './listReader';
+import { SMALLEST_PAGE, type Reader } from './listPager';
 import { ACCOUNT_MEMORY, hashesIn, type State } from './pollState';
 import { hashesOf, type Tasks } from './selectNewTasks';
 

@@ -3,7 +3,7 @@ import type { IDataObject, INodeExecutionData, IPollFunctions } from 'n8n-workfl
 import { dateOf, hasEnded, isInProgress, taskIdOf } from '../shared/api/undocumentedShapes';
 import { refuse } from '../shared/parameters/refuse';
 import { isWanted, outputOf, type Wanted } from './accountTriggerOutput';
-import type { Reader } from './listReader';
+import type { Reader } from './listPager';
 
 /** The most single tasks to ask for, if the list does not say whether they have ended. */
 const MOST_ASKED = 8;

@@ -1,7 +1,7 @@
 import type { INodeExecutionData, IPollFunctions } from 'n8n-workflow';
 import { NodeApiError, NodeOperationError } from 'n8n-workflow';
 import { ServiceError } from '../shared/api/serviceError';
-import { isRefused, Reader } from './listReader';
+import { isRefused, Reader } from './listPager';
 import { Look, ONE_TASK } from './readTaskList';
 import { costOf, isWanted, outputOf, wantedOf, type Wanted } from './accountTriggerOutput';
 import { PollStateStore, type State } from './pollState';

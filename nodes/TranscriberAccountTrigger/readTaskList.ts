@@ -3,7 +3,7 @@ import { sleep } from 'n8n-workflow';
 
 import { hasEnded, isInProgress } from '../shared/api/undocumentedShapes';
 import { Frontier } from './knownPartOfList';
-import { isRefused, OVERLAP, SMALLEST_PAGE, unlessRefused, type Reader } from './listReader';
+import { isRefused, OVERLAP, SMALLEST_PAGE, unlessRefused, type Reader } from './listPager';
 import { ACCOUNT_MEMORY, type State } from './pollState';
 import { hashesOf, Tasks } from './selectNewTasks';
 import { Tail } from './endOfList';

@@ -4,7 +4,7 @@
  * n8n reads its log level once, so this file loads it for itself:
  * @jest-environment node
  */
-// Also covers listReader.ts.
+// Also covers listPager.ts.
 
 import { captureLogs } from '../support/logs';
 import type { Shapes } from '../simulator/index';

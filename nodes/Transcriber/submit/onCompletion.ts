@@ -6,7 +6,7 @@ import { choiceIn, required, textIn } from '../../shared/parameters/values';
 import { checkWebhookUrl } from '../../shared/webhook/publicAddress';
 import { checkWaitOptions } from '../wait/waitOptions';
 import { checkTrigger } from './notifyTrigger';
-import { ownAddress, resumeAddress } from './waitForWebhook';
+import { ownAddress, resumeAddress } from './suspendUntilDelivery';
 
 const ON_COMPLETION = ['awaitWebhook', 'callUrl', 'notifyTrigger', 'poll', 'returnTask'] as const;
 

@@ -18,8 +18,8 @@ import { handSecretOver } from './handSecretOver';
 import { onCompletionOf } from './onCompletion';
 import { submissionIds, type AcceptedMemory, type Submitted } from './submissionMemory';
 import { submitOnce } from './submitOnce';
-import { namesOf } from './takeUpEarlier';
-import { awaitDeliveries } from './waitForWebhook';
+import { namesOf } from './reuseEarlierSubmission';
+import { awaitDeliveries } from './suspendUntilDelivery';
 
 /**
  * Carries out transcribeFile, transcribeUrl and sendBot: submits an item only once, even in a

@@ -22,7 +22,7 @@ import { fileOf, recordingOf } from '../item/inputFile';
 import { Abandoned, type NodeRun } from '../item/nodeRun';
 import { sendDeclared } from '../item/sendDeclared';
 import { askedFor } from './sameRequest';
-import { checkUnchangedSince } from './takeUpEarlier';
+import { checkUnchangedSince } from './reuseEarlierSubmission';
 import { deliveryAddress, onCompletionOf } from './onCompletion';
 import {
 	SUBMISSION_SECRET,

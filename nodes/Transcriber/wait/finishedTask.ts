@@ -5,16 +5,15 @@ import type {
 	NodeOperationError,
 } from 'n8n-workflow';
 
-import { anyOf, pause, unlessAborted } from '../../shared/api/abortable';
+import { anyOf, unlessAborted } from '../../shared/api/abortable';
 import { jsonOf } from '../../shared/api/redact';
 import { ServiceError } from '../../shared/api/serviceError';
-import type { Problem } from '../../shared/api/problem';
-import { RETRY, delayBeforeRetry } from '../../shared/api/retry';
 import type { NodeRun } from '../item/nodeRun';
 import { awaitsBalance, isCancelled, startsIn } from '../../shared/api/undocumentedShapes';
 import { recordingOf } from '../item/inputFile';
+import { fetchPatiently } from './fetchPatiently';
 import { untilEnded, type Outlook, type Polling } from './polling';
-import { NotThereYet, addExport, fetchResult, transcript } from '../../shared/api/result';
+import { addExport, fetchResult, transcript } from '../../shared/api/result';
 import { idFields, idsIn, submissionName, type SubmissionIds } from '../../shared/api/submission';
 import { waitOptionsOf } from './waitOptions';
 import { refuse } from '../../shared/parameters/refuse';
@@ -112,7 +111,7 @@ async function finished(
 	const { taskId } = ids;
 	const facts = { ...idFields(ids), status: state.status };
 	const bounds = { once: true };
-	return await patiently(context, taskId, async () => {
+	return await fetchPatiently(context, taskId, async () => {
 		const json = options.includeResult
 			? transcript(await fetchResult(context, taskId, bounds), facts)
 			: transcript({}, { ...state, ...facts });
@@ -134,59 +133,6 @@ async function finished(
 
 function withoutMissing(ids: SubmissionIds): SubmissionIds {
 	return Object.fromEntries(Object.entries(ids).filter(([, id]) => id !== undefined));
-}
-
-/**
- * Fetches the result of a finished task, one attempt at a time. The task is paid for, so even
- * failures that are normally final are retried for a while. Patience counts from the first failure,
- * because time in the queue for the rate limit says nothing about the service.
- */
-async function patiently<T>(
-	context: IExecutePaginationFunctions,
-	taskId: string,
-	work: () => Promise<T>,
-): Promise<T> {
-	let failedAt: number | undefined;
-	for (let tries = 1; ; tries++) {
-		let failure: unknown;
-		try {
-			return await work();
-		} catch (error) {
-			failure = error;
-		}
-		const cancelled = context.getExecutionCancelSignal();
-		if (cancelled?.aborted) throw failure;
-		failedAt ??= Date.now();
-		const patience = isBusy(failure) ? RETRY.patienceWhenBusy : RETRY.patienceWhenBroken;
-		const left = failedAt + patience - Date.now();
-		const delay = mayPass(failure)
-			? delayBeforeRetry(retryAfterIn(failure), tries, left)
-			: undefined;
-		if (delay === undefined) {
-			// Other errors already name the task and what to do.
-			if (!(failure instanceof ServiceError)) throw failure;
-			failure.message = `Task ${taskId} has finished, but its result cannot be fetched: ${failure.message}`;
-			failure.description = `${failure.description ?? ''} The transcript is not lost. Fetch it with Transcript: Get Result.`;
-			throw failure;
-		}
-		await pause(delay, cancelled);
-	}
-}
-
-function isBusy(failure: unknown): boolean {
-	return failure instanceof ServiceError && failure.problem.status === 429;
-}
-
-function retryAfterIn(failure: unknown): Pick<Problem, 'retryAfter'> {
-	return failure instanceof ServiceError ? failure.problem : {};
-}
-
-/** Whether a failure may be temporary: a key in rotation, a result not ready yet, a fault. */
-function mayPass(failure: unknown): boolean {
-	if (!(failure instanceof ServiceError)) return failure instanceof NotThereYet;
-	const { status, transport } = failure.problem;
-	if (transport === 'notJson') return true;
-	return status === undefined || status >= 500 || [401, 404, 409, 425, 429].includes(status);
 }
 
 /** The file name of the recording, if known: `interview.mp3` becomes `interview.srt`. */

@@ -7,8 +7,8 @@ import type {
 import { completionFields } from '../../submit/onCompletionFields';
 import { prepareCompletion } from '../../submit/onCompletion';
 import { submit } from '../../submit/submit';
-import { checkUnchanged, submittedBefore } from '../../submit/takeUpEarlier';
-import { checkNotRefusedBefore } from '../../submit/waitForWebhook';
+import { checkUnchanged, submittedBefore } from '../../submit/reuseEarlierSubmission';
+import { checkNotRefusedBefore } from '../../submit/suspendUntilDelivery';
 import { checkLaunch, launchFrom } from '../../../shared/parameters/meetingLaunch';
 import { perform } from '../../item/perform';
 import { shownFor } from '../commonFields';

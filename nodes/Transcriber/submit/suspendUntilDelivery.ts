@@ -1,9 +1,4 @@
-import type {
-	IDataObject,
-	IExecutePaginationFunctions,
-	INodeExecutionData,
-	NodeOperationError,
-} from 'n8n-workflow';
+import type { IDataObject, IExecutePaginationFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { isTool, nodeContextOf } from '../../shared/n8nInternals/nodeRuns';
 import { assertCanSuspend, suspend } from '../../shared/n8nInternals/suspension';
@@ -11,25 +6,17 @@ import { isBatched, type NodeRun } from '../item/nodeRun';
 import { hasEnded, startsIn } from '../../shared/api/undocumentedShapes';
 import { eachTask } from './eachTask';
 import { runOf, type AcceptedMemory, type Submitted } from './submissionMemory';
-import { POLL } from '../wait/polling';
-import { idFields, submissionName, type SubmissionIds } from '../../shared/api/submission';
+import { idFields } from '../../shared/api/submission';
 import { waitingKey, type Suspension, type WaitingItem } from './sleepingItems';
 import { checkBalance, deadlineFor, finishedTask } from '../wait/finishedTask';
 import { waitOptionsOf } from '../wait/waitOptions';
 import { checkOwnAddress } from '../../shared/webhook/publicAddress';
 import { refuse } from '../../shared/parameters/refuse';
 import type { RoutingRequest } from '../../shared/api/types';
-import { look } from '../../shared/api/taskState';
+import { lookNow, resultsAfterSleep } from './resultsAfterSleep';
 
 /** A submission younger than this (in ms) is not checked: the service repeats early deliveries. */
 const YOUNG_MS = 5_000;
-
-/**
- * How long, in ms, a woken run waits at least for an ended task whose status does not show it yet. It
- * waits until 'Timeout' in any case: a delivery proves the end of a task only as far as its status is
- * one that the service documents.
- */
-export const AFTER_WAKING = { leastMs: 120_000 };
 
 /**
  * 'Wait for the Transcript (Webhook)': suspends the execution until every task of the run has ended
@@ -148,62 +135,6 @@ function wokenRun(context: IExecutePaginationFunctions): Suspension | undefined 
 	return index === suspension.run && (suspension.resumed || isLate) ? suspension : undefined;
 }
 
-/**
- * The results of an item after its execution was woken or timed out. Deliveries are lost if n8n is
- * down for longer than the service repeats them. So the service is asked once more, and only tasks
- * that have still not ended are errors. This includes items that the execution did not wait for.
- */
-async function resultsAfterSleep(
-	context: IExecutePaginationFunctions,
-	tasks: Submitted[],
-	suspension: Suspension,
-	run: NodeRun,
-): Promise<INodeExecutionData[]> {
-	const itemIndex = context.getItemIndex();
-	const sleepers = tasks.map(({ ids }, number) => ({
-		ids,
-		item: suspension.items[waitingKey(itemIndex, number)],
-	}));
-	if (suspension.resumed && sleepers.every(({ item }) => item)) {
-		return await eachTask(
-			context,
-			run,
-			sleepers,
-			async ({ ids, item }) => await resultAfterDelivery(context, ids, run, suspension, item),
-		);
-	}
-	const seen = await Promise.all(
-		sleepers.map(async ({ ids, item }) => {
-			const state = await lookNow(context, ids);
-			if (item) item.ended = hasEnded(state.status);
-			return { ids, item, state };
-		}),
-	);
-	await run.waitForAll('looked at', itemIndex);
-	return await eachTask(context, run, seen, async ({ ids, item, state }) => {
-		if (!hasEnded(state.status)) throw timedOut(context, suspension, ids, item);
-		return await finishedTask(context, idFields(ids), { run, ended: state });
-	});
-}
-
-async function resultAfterDelivery(
-	context: IExecutePaginationFunctions,
-	ids: SubmissionIds,
-	run: NodeRun,
-	{ until }: Suspension,
-	item?: WaitingItem,
-): Promise<INodeExecutionData> {
-	const needsNoLook = item?.completed && ids.taskId && waitOptionsOf(context).includeResult;
-	const state: IDataObject = needsNoLook
-		? { ...idFields(ids), status: 'completed' }
-		: await lookNow(context, ids);
-	const ended = hasEnded(state.status) ? state : undefined;
-	// Starts now, so that the queueing time of the status request does not count.
-	const deadline = Math.max(Date.now() + AFTER_WAKING.leastMs, until);
-	const words = 'although the service has reported its end';
-	return await finishedTask(context, idFields(ids), { run, bound: { deadline, words }, ended });
-}
-
 function suspensionFor(
 	context: IExecutePaginationFunctions,
 	tasks: Submitted[],
@@ -238,38 +169,4 @@ async function waitingItem(
 		item.ended = hasEnded(state.status);
 	}
 	return item;
-}
-
-/**
- * Asks the service, for a minute at most. A failed request means "not ended yet" and gives `{}`.
- */
-async function lookNow(
-	context: IExecutePaginationFunctions,
-	ids: SubmissionIds,
-): Promise<IDataObject> {
-	const state = await look(context, idFields(ids), { fromTurn: POLL.look }).catch(
-		(): IDataObject => ({}),
-	);
-	context.getExecutionCancelSignal()?.throwIfAborted();
-	return state;
-}
-
-/** Names what has not ended: for an item that was waited for, all open tasks of the run. */
-function timedOut(
-	context: IExecutePaginationFunctions,
-	{ items, refused }: Suspension,
-	ids: SubmissionIds,
-	item?: WaitingItem,
-): NodeOperationError {
-	const isWaitedFor = item !== undefined;
-	const open = isWaitedFor ? Object.values(items).filter(({ ended }) => !ended) : [ids];
-	const names = open.map(submissionName).join(', ');
-	const before = refused[context.getItemIndex()];
-	return refuse(
-		context,
-		isWaitedFor
-			? `Not ended within ${waitOptionsOf(context).timeout} minutes: ${names}`
-			: (before ?? `Not ended so far: ${names}`),
-		"It continues at the service and is not lost. Fetch the result with Transcript: Wait Until Finished (of a bot with Meeting: Wait Until Transcribed), or raise 'Timeout'.",
-	);
 }

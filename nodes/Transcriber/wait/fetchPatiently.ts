@@ -1,0 +1,60 @@
+import type { IExecutePaginationFunctions } from 'n8n-workflow';
+
+import { pause } from '../../shared/api/abortable';
+import type { Problem } from '../../shared/api/problem';
+import { NotThereYet } from '../../shared/api/result';
+import { RETRY, delayBeforeRetry } from '../../shared/api/retry';
+import { ServiceError } from '../../shared/api/serviceError';
+
+/**
+ * Fetches the result of a finished task, one attempt at a time. The task is paid for, so even
+ * failures that are normally final are retried for a while. Patience counts from the first failure,
+ * because time in the queue for the rate limit says nothing about the service.
+ */
+export async function fetchPatiently<T>(
+	context: IExecutePaginationFunctions,
+	taskId: string,
+	work: () => Promise<T>,
+): Promise<T> {
+	let failedAt: number | undefined;
+	for (let tries = 1; ; tries++) {
+		let failure: unknown;
+		try {
+			return await work();
+		} catch (error) {
+			failure = error;
+		}
+		const cancelled = context.getExecutionCancelSignal();
+		if (cancelled?.aborted) throw failure;
+		failedAt ??= Date.now();
+		const patience = isBusy(failure) ? RETRY.patienceWhenBusy : RETRY.patienceWhenBroken;
+		const left = failedAt + patience - Date.now();
+		const delay = mayPass(failure)
+			? delayBeforeRetry(retryAfterIn(failure), tries, left)
+			: undefined;
+		if (delay === undefined) {
+			// Other errors already name the task and what to do.
+			if (!(failure instanceof ServiceError)) throw failure;
+			failure.message = `Task ${taskId} has finished, but its result cannot be fetched: ${failure.message}`;
+			failure.description = `${failure.description ?? ''} The transcript is not lost. Fetch it with Transcript: Get Result.`;
+			throw failure;
+		}
+		await pause(delay, cancelled);
+	}
+}
+
+function isBusy(failure: unknown): boolean {
+	return failure instanceof ServiceError && failure.problem.status === 429;
+}
+
+function retryAfterIn(failure: unknown): Pick<Problem, 'retryAfter'> {
+	return failure instanceof ServiceError ? failure.problem : {};
+}
+
+/** Whether a failure may be temporary: a key in rotation, a result not ready yet, a fault. */
+function mayPass(failure: unknown): boolean {
+	if (!(failure instanceof ServiceError)) return failure instanceof NotThereYet;
+	const { status, transport } = failure.problem;
+	if (transport === 'notJson') return true;
+	return status === undefined || status >= 500 || [401, 404, 409, 425, 429].includes(status);
+}

@@ -16,7 +16,7 @@ import {
 	textIn,
 } from '../shared/parameters/values';
 import { titleOf } from '../shared/api/undocumentedShapes';
-import { call } from '../shared/api/call';
+import { taskState } from '../shared/api/taskState';
 
 /** The trigger's parameters, checked. */
 export interface Wanted {
@@ -67,9 +67,8 @@ export async function outputOf(
 	const taskId = task.task_id;
 	if (task.status !== 'completed') {
 		if (task.error !== undefined) return { json: transcript({}, task) };
-		const url = `/tasks/${encodeURIComponent(taskId)}`;
-		const whole = await call(context, { method: 'GET', url }, { deadline });
-		return { json: transcript({}, { ...task, ...whole, task_id: taskId, status: task.status }) };
+		const whole = await taskState(context, taskId, { deadline });
+		return { json: transcript({}, { ...task, ...whole, status: task.status }) };
 	}
 	const result = wanted.includeResult ? await fetchResult(context, taskId, { deadline }) : {};
 	const item = { json: transcript(result, task) };

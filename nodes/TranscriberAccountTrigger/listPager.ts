@@ -3,7 +3,7 @@ import { ServiceError } from '../shared/api/serviceError';
 import { TaskList } from '../shared/api/taskList';
 import { taskIdOf } from '../shared/api/undocumentedShapes';
 import { refuse } from '../shared/parameters/refuse';
-import { call } from '../shared/api/call';
+import { taskState } from '../shared/api/taskState';
 
 /** The service may return fewer tasks than requested, but a full page has at least this many. */
 export const SMALLEST_PAGE = 10;
@@ -73,10 +73,8 @@ export class Reader {
 	/** GET /tasks/{id}, with at most `maxMs` for the answer. */
 	async task(id: string, maxMs = Infinity): Promise<IDataObject> {
 		this.made += 1;
-		const url = `/tasks/${encodeURIComponent(id)}`;
 		const deadline = Math.min(this.deadline, Date.now() + maxMs);
-		const task = await call(this.caller, { method: 'GET', url }, { deadline });
-		return { ...task, task_id: id };
+		return await taskState(this.caller, id, { deadline });
 	}
 
 	/**

@@ -2,7 +2,8 @@ import type { IDataObject, IHookFunctions } from 'n8n-workflow';
 import { sleep } from 'n8n-workflow';
 
 import { credentialOf } from '../shared/api/credential';
-import { ServiceError } from '../shared/api/serviceError';
+import { ServiceError, isUnknownToService } from '../shared/api/serviceError';
+import { botState } from '../shared/api/taskState';
 import { hasEnded, taskIdOf } from '../shared/api/undocumentedShapes';
 import { call } from '../shared/api/call';
 import { type Caller } from '../shared/api/types';
@@ -54,7 +55,7 @@ export function isLeaving(id: string): boolean {
  */
 export async function callBack(context: IHookFunctions, caller: Caller, id: string): Promise<void> {
 	const url = `/meeting/${encodeURIComponent(id)}`;
-	if (await isOver(caller, url)) return;
+	if (await isOver(caller, id)) return;
 	const end = Date.now() + CALL_BACK.patienceMs;
 	for (let tries = 0; ; tries++) {
 		const failure = await send(caller, url, end);
@@ -79,19 +80,18 @@ async function send(caller: Caller, url: string, end: number): Promise<Error | u
 		await call(caller, { method: 'DELETE', url }, { deadline, once: true });
 		return undefined;
 	} catch (error) {
-		if (isGone(error)) return undefined;
+		if (isUnknownToService(error)) return undefined;
 		return error instanceof Error ? error : new Error(String(error));
 	}
 }
 
 /** Whether the service clearly says that the bot no longer records. */
-async function isOver(caller: Caller, url: string): Promise<boolean> {
+async function isOver(caller: Caller, id: string): Promise<boolean> {
 	const deadline = Date.now() + CALL_BACK.lookMs;
 	try {
-		const bot: IDataObject = await call(caller, { method: 'GET', url }, { deadline, once: true });
-		return hasLeft(bot);
+		return hasLeft(await botState(caller, id, { deadline, once: true }));
 	} catch (error) {
-		return isGone(error);
+		return isUnknownToService(error);
 	}
 }
 
@@ -100,12 +100,7 @@ async function isOver(caller: Caller, url: string): Promise<boolean> {
  * left the meeting, and the transcript is on its way.
  */
 export function hasLeft(bot: IDataObject): boolean {
-	return taskIdOf(bot) !== undefined || hasEnded(bot.status);
-}
-
-/** The service does not know the bot. */
-function isGone(error: unknown): boolean {
-	return error instanceof ServiceError && [404, 410].includes(error.problem.status ?? 0);
+	return taskIdOf({ bot_id: '', ...bot }) !== undefined || hasEnded(bot.status);
 }
 
 /** A caller that still works after the n8n hook has returned. `signal` aborts its requests. */

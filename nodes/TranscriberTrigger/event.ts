@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { submissionKey, type SubmissionIds } from '../shared/api/submission';
-import { hasEnded, isCancelled, isInProgress } from '../shared/api/undocumentedShapes';
+import { hasEnded, isCancelled, isInProgress, statusIn } from '../shared/api/undocumentedShapes';
 
 export const EVENTS = [
 	'transcriptionCompleted',
@@ -51,7 +51,8 @@ export function storedNames(body: Record<string, unknown> = {}): StoredName[] {
  * The status of a transcription is not documented, so an unknown word counts as no status.
  */
 export function eventIn(body: Record<string, unknown> = {}): DeliveredEvent | undefined {
-	const { task_id, bot_id, event, status, result_url: resultUrl } = body;
+	const { task_id, bot_id, event, result_url: resultUrl } = body;
+	const status = statusIn(body.status);
 	const [taskId, botId] = [idFrom(task_id), idFrom(bot_id)];
 	const isText = [event, status, resultUrl].every((value) => isMissing(value) || isString(value));
 	const areIds = [

@@ -4,7 +4,8 @@ import { NodeOperationError } from 'n8n-workflow';
 
 import { seal } from '../shared/webhook/sealedSecret';
 import { isActivatedByUser, isSwitchedOnByUser } from '../shared/n8nInternals/activation';
-import { ServiceError, wasCertainlyRefused } from '../shared/api/serviceError';
+import { isUnknownToService, wasCertainlyRefused } from '../shared/api/serviceError';
+import { botState } from '../shared/api/taskState';
 import { credentialOf } from '../shared/api/credential';
 import { checkLaunch, launchFrom, type Launch } from '../shared/parameters/meetingLaunch';
 import { callBack, callBackLater, callerOf, GRACE, hasLeft, isLeaving, stay } from './callBack';
@@ -182,9 +183,7 @@ async function stateAtService(
 	id: string,
 ): Promise<IDataObject | undefined> {
 	try {
-		const url = `/meeting/${encodeURIComponent(id)}`;
-		const deadline = Date.now() + ACTIVATION.lookMs;
-		return await call(context, { method: 'GET', url }, { deadline });
+		return await botState(context, id, { deadline: Date.now() + ACTIVATION.lookMs });
 	} catch (error) {
 		return isUnknownToService(error) ? undefined : {};
 	}
@@ -192,11 +191,6 @@ async function stateAtService(
 
 function botIdOf({ bot_id: id }: IDataObject): string | undefined {
 	return typeof id === 'string' || typeof id === 'number' ? String(id) || undefined : undefined;
-}
-
-/** The service document does not show the answer for an unknown bot. */
-function isUnknownToService(error: unknown): boolean {
-	return error instanceof ServiceError && [400, 404, 410, 422].includes(error.problem.status ?? 0);
 }
 
 function fingerprintOf({ meetingUrl, startAt = '' }: Launch): string {

@@ -60,6 +60,8 @@ async function publish() {
 	await host.activate('update');
 }
 
+const PAGE = '<html><h1>404 Not Found</h1></html>';
+
 describe('Activation', () => {
 	it("sends the bot with this trigger's address as its webhook", async () => {
 		const startAt = new Date(Date.now() + 3_600_000).toISOString();
@@ -300,6 +302,18 @@ describe('A new bot', () => {
 		expect(launches()).toBe(2);
 	});
 
+	it.each<[string, RequestFault]>([
+		['the 404 of a proxy', { kind: 'respond', status: 404, body: PAGE }],
+		['the 410 of a proxy', { kind: 'respond', status: 410, body: PAGE }],
+		['400', { kind: 'respond', status: 400 }],
+		['422', { kind: 'respond', status: 422 }],
+	])('but not when the look at the first is answered with %s', async (_, action) => {
+		await host.activate();
+		service.running().fault({ match: { method: 'GET' }, action });
+		await publish();
+		expect(launches()).toBe(1);
+	});
+
 	it('when the workflow was off for a while', async () => {
 		await host.activate();
 		await host.deactivate();
@@ -396,6 +410,15 @@ describe('Deactivation', () => {
 		expect(calledBack()).toEqual([]);
 	});
 
+	it('leaves a meeting that is over alone where the service nests the state of its bot', async () => {
+		await host.activate();
+		service.running().endMeeting(theBot().id);
+		service.running().configure({ dialect: 'stateUnderData' });
+		await host.deactivate();
+		await pastGrace();
+		expect(calledBack()).toEqual([]);
+	});
+
 	it('tolerates a bot that the service does not know', async () => {
 		await host.activate();
 		service.running().fault({ match: { method: 'GET' }, action: { kind: 'respond', status: 404 } });
@@ -408,6 +431,7 @@ describe('Deactivation', () => {
 		['answers 500', { kind: 'respond', status: 500 }],
 		['answers with a web page', { kind: 'respond', status: 200, body: '<html>' }],
 		['answers 401', { kind: 'respond', status: 401 }],
+		['is answered 404 by a proxy', { kind: 'respond', status: 404, body: PAGE }],
 		['answers 429 and asks for half a minute', BUSY],
 		['is cut', { kind: 'cut', when: 'beforeBody' }],
 	])('calls the bot back although the look before it %s', async (_, action) => {
@@ -418,11 +442,13 @@ describe('Deactivation', () => {
 		expect(calledBack()).toEqual([theBot().id]);
 	});
 
-	it('repeats until the service has taken it', async () => {
+	it.each<[string, RequestFault]>([
+		['500', { kind: 'respond', status: 500 }],
+		['the 404 of a proxy', { kind: 'respond', status: 404, body: PAGE }],
+	])('repeats until the service has taken it, after %s', async (_, action) => {
 		jest.replaceProperty(CALL_BACK, 'pauseMs', 20);
 		await host.activate();
-		const match = { method: 'DELETE' };
-		service.running().fault({ match, times: 2, action: { kind: 'respond', status: 500 } });
+		service.running().fault({ match: { method: 'DELETE' }, times: 2, action });
 		await host.deactivate();
 		await until(() => calledBack().length === 3);
 		await pastGrace();

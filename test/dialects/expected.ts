@@ -146,7 +146,6 @@ export const EXPECTED: Partial<Record<DialectName, Outcomes>> = {
 		'task.cancel, its answer lost':
 			'The service cannot do this in the present state of the task or bot',
 	},
-	statusesInCapitals: neverEnds('COMPLETED'),
 	succeeded: neverEnds('succeeded'),
 	recallBots: endlessBot('in_call_recording'),
 	numberedBots: endlessBot('3'),

@@ -102,6 +102,7 @@ const LIST = 'Shape of the task list';
 const PAGES = 'Default and maximum of `limit`';
 const LIST_ID = 'Name of the id in the task list';
 const SUBMIT_ID = 'Place of the id in the answer to a submit';
+const STATE = 'Place of the state';
 const ORDER = 'Order of the task list, and the date';
 const ACCOUNT_ORDER = 'Order of the task list, for';
 const TITLE = "Name of a task's recording";
@@ -396,6 +397,39 @@ export const DIALECTS = {
 		like: 'Batch endpoints and PostgREST: a list with one element',
 		rows: [SUBMIT_ID, PASSED_ON, ROTATION],
 		on: NOT_SHOWN,
+		success: ({ body = null }) => ({ body: [body] }),
+	},
+	// The state of a task or bot
+	stateUnderData: {
+		like: 'Laravel and Strapi: the state under `data`',
+		rows: [STATE],
+		on: ['task', 'bot'],
+		success: ({ body = null }) => ({ body: { data: body, meta: {} } }),
+	},
+	stateUnderItsKind: {
+		like: 'Rails with a root element: the state under `task` or `meeting`',
+		rows: [STATE],
+		on: ['task', 'bot'],
+		success: ({ body = null }, { kind }) => ({
+			body: { [kind === 'bot' ? 'meeting' : 'task']: body },
+		}),
+	},
+	stateInJSend: {
+		like: 'JSend: a `status` of the request, and the state under `data`',
+		rows: [STATE],
+		on: ['task', 'bot'],
+		success: ({ body = null }) => ({ body: { status: 'success', data: body } }),
+	},
+	stateInJsonRpc: {
+		like: 'JSON-RPC: the state under `result`, beside the `id` of the request',
+		rows: [STATE],
+		on: ['task', 'bot'],
+		success: ({ body = null }) => ({ body: { jsonrpc: '2.0', id: 7, result: body } }),
+	},
+	stateInList: {
+		like: 'PostgREST: the state in a list with one element',
+		rows: [STATE],
+		on: ['task', 'bot'],
 		success: ({ body = null }) => ({ body: [body] }),
 	},
 	created201: {

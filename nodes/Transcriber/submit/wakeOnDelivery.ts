@@ -3,7 +3,7 @@ import type { IWebhookDescription, IWebhookFunctions, IWebhookResponseData } fro
 import { hasSucceeded } from '../../shared/n8nInternals/executionSaved';
 import { sleepingExecution, wake, type Sleeping } from '../../shared/n8nInternals/suspension';
 import { ServiceError } from '../../shared/api/serviceError';
-import { isInProgress } from '../../shared/api/undocumentedShapes';
+import { isInProgress, statusIn } from '../../shared/api/undocumentedShapes';
 import { SUBMISSION_SECRET } from './submissionMemory';
 import {
 	RESUME,
@@ -64,7 +64,7 @@ async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData
 	const state = knownOf(context, suspension);
 	if (!(await isGenuine(now, state, delivery, item))) return refused(context);
 	const key = submissionKey(item);
-	if (!state.ended.has(key) && isInProgress(delivery.body?.status)) {
+	if (!state.ended.has(key) && isInProgress(statusIn(delivery.body?.status))) {
 		return respond(context, 400, 'Not a delivery as documented');
 	}
 	state.ended.add(key);
@@ -138,7 +138,7 @@ async function isGenuine(
 	const secret = (await secretOf(now, item)) ?? (await secretOf(now, item, true));
 	if (secret !== undefined) {
 		const isSigned = isSignedWith(secret, delivery);
-		const { status } = delivery.body ?? {};
+		const status = statusIn(delivery.body?.status);
 		if (isSigned && status === 'completed') state.completed.add(submissionKey(item));
 		return isSigned;
 	}

@@ -9,7 +9,12 @@ import { anyOf, unlessAborted } from '../../shared/api/abortable';
 import { jsonOf } from '../../shared/api/redact';
 import { ServiceError } from '../../shared/api/serviceError';
 import type { NodeRun } from '../item/nodeRun';
-import { awaitsBalance, isCancelled, startsIn } from '../../shared/api/undocumentedShapes';
+import {
+	awaitsBalance,
+	isCancelled,
+	isUnknownStatus,
+	startsIn,
+} from '../../shared/api/undocumentedShapes';
 import { recordingOf } from '../item/inputFile';
 import { fetchPatiently } from './fetchPatiently';
 import { untilEnded, type Outlook, type Polling } from './polling';
@@ -177,10 +182,13 @@ function notEnded(
 	const status = `status: ${String(state.status ?? 'not known')}${balance}`;
 	const lookFailed = failure ? `; the last look: ${failure.message}` : '';
 	const next = isKeyRefused ? 'Correct the key, then' : "Raise 'Timeout', or later";
+	const isUnknown = ids.taskId !== undefined && isUnknownStatus(state.status);
 	return refuse(
 		context,
 		`${nameOf(ids)} has not ended ${words} (${status}${lookFailed})`,
-		`It continues at the service and is not lost. ${next} ${FETCH_LATER}.`,
+		isUnknown
+			? 'The service does not document this status, so it does not count as the end. If the task has finished, its transcript is not lost: get it with Transcript: Get Result.'
+			: `It continues at the service and is not lost. ${next} ${FETCH_LATER}.`,
 	);
 }
 

@@ -44,6 +44,17 @@ function isRefusal(status: number): boolean {
 	return status >= 400 && status < 500 && status !== 408 && status !== 499;
 }
 
+/**
+ * Whether the service says that it does not know the bot. The document does not show the answer. Only
+ * 404 and 410 of the service itself count: a mistake would send a second bot, or let the first go on
+ * recording.
+ */
+export function isUnknownToService(failure: unknown): boolean {
+	if (!(failure instanceof ServiceError)) return false;
+	const { status = 0, isWebPage } = failure.problem;
+	return [404, 410].includes(status) && !isWebPage;
+}
+
 /** The status and message of the service, word for word. */
 export function said({ status, errorCode, serviceMessage }: Problem): string {
 	if (status === undefined) return '';

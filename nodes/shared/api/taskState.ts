@@ -2,7 +2,9 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { call } from './call';
 import type { CallOptions, Caller } from './types';
-import { statusWithoutTask, taskIdOf } from './undocumentedShapes';
+import { stateIn, statusWithoutTask, taskIdOf } from './undocumentedShapes';
+
+type Bounds = Pick<CallOptions, 'deadline' | 'fromTurn' | 'once'>;
 
 /**
  * Requests the state of a task, or of its bot as long as the bot has no task. Throws a {@link
@@ -11,14 +13,32 @@ import { statusWithoutTask, taskIdOf } from './undocumentedShapes';
 export async function look(
 	caller: Caller,
 	{ task_id: known, bot_id: botId }: IDataObject,
-	options: Pick<CallOptions, 'deadline' | 'fromTurn' | 'once'> = {},
+	options: Bounds = {},
 ): Promise<IDataObject> {
-	const get = async (url: string) => await call(caller, { method: 'GET', url }, options);
-	let taskId = known;
-	if (!taskId) {
-		const bot = { bot_id: botId, ...(await get(`/meeting/${encodeURIComponent(String(botId))}`)) };
-		taskId = taskIdOf(bot);
-		if (!taskId) return { ...bot, status: statusWithoutTask(bot) };
-	}
-	return { ...(await get(`/tasks/${encodeURIComponent(String(taskId))}`)), task_id: taskId };
+	if (known) return await taskState(caller, String(known), options);
+	const bot = { bot_id: botId, ...(await botState(caller, String(botId), options)) };
+	const taskId = taskIdOf(bot);
+	if (!taskId) return { ...bot, status: statusWithoutTask(bot) };
+	return await taskState(caller, taskId, options);
+}
+
+/** GET /tasks/{id}. Throws a {@link ServiceError}. */
+export async function taskState(
+	caller: Caller,
+	taskId: string,
+	options?: Bounds,
+): Promise<IDataObject> {
+	const url = `/tasks/${encodeURIComponent(taskId)}`;
+	const state = stateIn(await call(caller, { method: 'GET', url }, options), taskId);
+	return { ...state, task_id: taskId };
+}
+
+/** GET /meeting/{bot_id}. Throws a {@link ServiceError}. */
+export async function botState(
+	caller: Caller,
+	botId: string,
+	options?: Bounds,
+): Promise<IDataObject> {
+	const url = `/meeting/${encodeURIComponent(botId)}`;
+	return stateIn(await call(caller, { method: 'GET', url }, options), botId);
 }

@@ -38,7 +38,7 @@ export const LIST_NAMES = [
 /** The tasks in an answer of GET /tasks; undefined if it holds no list, not even an empty one. */
 export function tasksIn(answer: unknown): IDataObject[] | undefined {
 	const list = listIn(answer);
-	return list && (list.length > 0 ? objectsIn(list) : []);
+	return list && (list.length > 0 ? objectsIn(list).map(withStatus) : []);
 }
 
 function listIn(answer: unknown, depth = 2): unknown[] | undefined {
@@ -49,8 +49,11 @@ function listIn(answer: unknown, depth = 2): unknown[] | undefined {
 	return list ?? (LIST_NAMES.some((name) => answer[name] === null) ? [] : undefined);
 }
 
-/** The answer to a submit: the task or bot may be the answer itself or under one of these names. */
-export const SUBMISSION_NAMES = ['data', 'task', 'result', 'bot', 'meeting'] as const;
+/**
+ * The answer to a submit, and the state of a task or bot: the task or bot may be the answer itself
+ * or under one of these names.
+ */
+export const SUBMISSION_NAMES = ['data', 'task', 'result', 'item', 'bot', 'meeting'] as const;
 
 /** The answer to a submit that makes several tasks: their list may be under one of these names. */
 export const SUBMISSION_LIST_NAMES = [...LIST_NAMES, 'bots', 'meetings', 'task_ids', 'bot_ids'];
@@ -110,6 +113,51 @@ function isBareId(value: unknown): boolean {
 		(typeof value === 'number' && idIn(value) !== undefined) ||
 		(typeof value === 'string' && /^(?=.*\d)[\w.:-]{1,128}$/.test(value))
 	);
+}
+
+/**
+ * The state in an answer of GET /tasks/{id} or GET /meeting/{bot_id}, with the status as {@link
+ * statusIn} reads it. Like the answer to a submit, the state may be the answer itself or under one of
+ * {@link SUBMISSION_NAMES}, and in a list. Fields beside it are kept. In a list of several, only the
+ * task or bot with this id counts.
+ */
+export function stateIn(answer: unknown, id: string): IDataObject {
+	const own = oneOf(answer, id);
+	const states = SUBMISSION_NAMES.map((name) => ({ name, state: oneOf(own[name], id) }));
+	const found =
+		states.find(({ state }) => hasDocumentedId(state)) ??
+		states.find(({ state }) => typeof state.status === 'string');
+	if (!found || isStateItself(own, found.state)) return withStatus(own);
+	const { [found.name]: _, ...rest } = own;
+	return withStatus({ ...rest, ...found.state });
+}
+
+/** The element of a list that has the id, or else the only one; an object itself; else `{}`. */
+function oneOf(value: unknown, id: string): IDataObject {
+	const all = Array.isArray(value) ? value.filter(isObject) : [value];
+	const named = all.find(
+		(one) =>
+			isObject(one) && [one.bot_id, ...ID_NAMES.map((name) => one[name])].map(idIn).includes(id),
+	);
+	const [only, ...others] = all;
+	const one = named ?? (others.length > 0 ? undefined : only);
+	return isObject(one) ? one : {};
+}
+
+/**
+ * Whether an answer is the state itself, although one of its objects looks like a state as well. The
+ * answer may be an envelope with a status and a plain `id` of the request, so an id counts as in the
+ * answer to a submit.
+ */
+function isStateItself(own: IDataObject, inner: IDataObject): boolean {
+	const isBot = own.bot_id !== undefined;
+	const tells = (own.status ?? '') !== '' && (isBot || !isUnknownStatus(statusIn(own.status)));
+	if (hasDocumentedId(own)) return tells || typeof inner.status !== 'string';
+	return tells && (hasId(own) ? !hasDocumentedId(inner) : !hasId(inner));
+}
+
+function withStatus(state: IDataObject): IDataObject {
+	return 'status' in state ? { ...state, status: statusIn(state.status) } : state;
 }
 
 /** GET /tasks: whether a success without a list means that there are no more tasks. */
@@ -228,13 +276,30 @@ export function isCancelled(status: unknown): boolean {
 	return typeof status === 'string' && /^cancel/i.test(status);
 }
 
+/** The documented statuses of a task that has not ended. */
+const IN_PROGRESS: unknown[] = ['pending', 'processing', 'awaiting_balance'];
+
+/** The documented statuses of a task. */
+const DOCUMENTED: unknown[] = ['completed', 'failed', ...IN_PROGRESS];
+
+/**
+ * A status as the document writes it, whatever its letters: `COMPLETED` is `completed`. Leaves any
+ * other word unchanged.
+ */
+export function statusIn<T>(status: T): T | string {
+	const word = typeof status === 'string' ? status.trim().toLowerCase() : status;
+	return typeof word === 'string' && DOCUMENTED.includes(word) ? word : status;
+}
+
+/** Whether a task has a status that nobody knows: neither documented nor that of a cancelled task. */
+export function isUnknownStatus(status: unknown): boolean {
+	return (status ?? '') !== '' && !DOCUMENTED.includes(status) && !isCancelled(status);
+}
+
 /** Whether a status is final. Any other status means that the task has not ended yet. */
 export function hasEnded(status: unknown): boolean {
 	return status === 'completed' || status === 'failed' || isCancelled(status);
 }
-
-/** The documented statuses of a task that has not ended. */
-const IN_PROGRESS: unknown[] = ['pending', 'processing', 'awaiting_balance'];
 
 /**
  * Whether a task has certainly not ended. If a status is neither final nor in progress, only GET

@@ -5,11 +5,11 @@ import type {
 	INodePropertyOptions,
 } from 'n8n-workflow';
 
-import { ServiceError, said } from '../../../shared/api/serviceError';
+import { ServiceError, isUnknownToService, said } from '../../../shared/api/serviceError';
 import { idFrom } from '../../item/ids';
 import { perform } from '../../item/perform';
 import { hasEnded, isCancelled } from '../../../shared/api/undocumentedShapes';
-import { call } from '../../../shared/api/call';
+import { botState } from '../../../shared/api/taskState';
 import { sendDeclared } from '../../item/sendDeclared';
 import { type Policy, type RoutingRequest } from '../../../shared/api/types';
 
@@ -62,12 +62,10 @@ async function botAtService(
 	context: IExecutePaginationFunctions,
 	botId: string,
 ): Promise<IDataObject | 'unknown' | undefined> {
-	const url = `/meeting/${encodeURIComponent(botId)}`;
 	const deadline = Date.now() + LOOK_MS;
-	return await call(context, { method: 'GET', url }, { deadline }).catch((error: unknown) => {
-		const { status } = error instanceof ServiceError ? error.problem : {};
-		return status === 404 || status === 410 ? 'unknown' : undefined;
-	});
+	return await botState(context, botId, { deadline }).catch((error: unknown) =>
+		isUnknownToService(error) ? 'unknown' : undefined,
+	);
 }
 
 function isAboutTheBot({ problem: { status = 0, isRepeat } }: ServiceError): boolean {

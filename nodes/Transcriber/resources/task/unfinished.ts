@@ -14,7 +14,7 @@ import {
 	isCancelled,
 } from '../../../shared/api/undocumentedShapes';
 import { refuse } from '../../../shared/parameters/refuse';
-import { call } from '../../../shared/api/call';
+import { taskState } from '../../../shared/api/taskState';
 import { sendDeclared } from '../../item/sendDeclared';
 import { type Policy, type RoutingRequest } from '../../../shared/api/types';
 
@@ -67,9 +67,8 @@ export async function stateOf(
 	context: IExecuteSingleFunctions,
 	taskId: string,
 ): Promise<IDataObject> {
-	const url = `/tasks/${encodeURIComponent(taskId)}`;
 	const deadline = Date.now() + LOOK_MS;
-	return await call(context, { method: 'GET', url }, { deadline }).catch(() => ({}));
+	return await taskState(context, taskId, { deadline }).catch(() => ({}));
 }
 
 function mayBeTheTask(context: IExecutePaginationFunctions, failure: unknown): boolean {

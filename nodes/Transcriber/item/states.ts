@@ -1,0 +1,18 @@
+import type { IExecutePaginationFunctions, INodeExecutionData } from 'n8n-workflow';
+
+import { stateIn } from '../../shared/api/undocumentedShapes';
+import type { Policy, RoutingRequest } from '../../shared/api/types';
+import { idFrom } from './ids';
+import { sendDeclared } from './sendDeclared';
+
+/** Sends GET /tasks/{id} or GET /meeting/{bot_id}, and outputs the state as a wait would read it. */
+export function statesOf(parameter: 'taskId' | 'botId') {
+	return async (
+		context: IExecutePaginationFunctions,
+		request: RoutingRequest,
+		policy: Policy,
+	): Promise<INodeExecutionData[]> => {
+		const items = await sendDeclared(context, request, policy);
+		return items.map(({ json }) => ({ json: stateIn(json, idFrom(context, parameter)) }));
+	};
+}

@@ -64,6 +64,35 @@ describe('the output', () => {
 		});
 	});
 
+	it('is an empty text where nothing was said in the recording', async () => {
+		const host = await active();
+		const id = await service.completedTask();
+		service.running().fault({
+			match: { path: '/result$' },
+			times: 1e3,
+			action: { kind: 'respond', status: 200, body: { text: null, segments: null } },
+		});
+		await host.poll();
+		expect(host.executions.flat()).toMatchObject([
+			{ json: { task_id: id, status: 'completed', text: '' } },
+		]);
+	});
+
+	it.each(['stateUnderData', 'stateUnderItsKind', 'stateInJSend', 'stateInJsonRpc'] as const)(
+		'has what a task says that the list does not (%s)',
+		async (dialect) => {
+			service.running().configure({ shapes: { taskListStatus: 'hidden' } });
+			const id = await service.pendingTask();
+			const host = await active();
+			service.running().configure({ dialect, shapes: { taskListStatus: 'hidden' } });
+			service.running().finish(id, { status: 'failed', error: 'No speech was found' });
+			await host.polls(3);
+			expect(host.executions.flat()).toMatchObject([
+				{ json: { task_id: id, status: 'failed', error: 'No speech was found' } },
+			]);
+		},
+	);
+
 	it('without the result asks for none', async () => {
 		const host = await active({ options: { includeResult: false } });
 		const id = await service.completedTask();

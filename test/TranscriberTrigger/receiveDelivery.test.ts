@@ -641,6 +641,32 @@ describe('includeResult and exportFormat', () => {
 		]);
 	});
 
+	it.each(['completed', undefined])(
+		'output an empty text where nothing was said in the recording (status %s)',
+		async (status) => {
+			const id = await service.completedTask();
+			await openWithTask({ options: { includeResult: true } }, id);
+			service.running().fault({
+				match: { path: '/result$' },
+				times: 1e3,
+				action: { kind: 'respond', status: 200, body: { text: null, segments: null } },
+			});
+			expect((await deliver(host.url, { task_id: id, status }, SECRET)).status).toBe(200);
+			expect(json()).toMatchObject([{ task_id: id, status: 'completed', text: '' }]);
+		},
+	);
+
+	it.each(['COMPLETED', undefined, 'done'])(
+		'output the result where the service nests the state (status %s)',
+		async (status) => {
+			const id = await service.completedTask();
+			await openWithTask({ options: { includeResult: true } }, id);
+			service.running().configure({ dialect: 'stateInJSend' });
+			expect((await deliver(host.url, { task_id: id, status }, SECRET)).status).toBe(200);
+			expect(json()).toMatchObject([{ task_id: id, status: 'completed' }]);
+		},
+	);
+
 	it('output the reason of a failure', async () => {
 		const id = await service.pendingTask();
 		service.running().finish(id, { status: 'failed', error: 'No speech was found' });

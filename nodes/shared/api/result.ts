@@ -5,8 +5,10 @@ import type {
 	INodeExecutionData,
 } from 'n8n-workflow';
 import { NodeOperationError } from 'n8n-workflow';
-import { documentIn, resultIn } from './undocumentedShapes';
+import { documentIn, resultIn, silentResultIn } from './undocumentedShapes';
+import { pause } from './abortable';
 import { call } from './call';
+import { taskState } from './taskState';
 import { codeOf } from './problem';
 import { type CallOptions, type Caller } from './types';
 
@@ -58,15 +60,30 @@ export type FetchBounds = Pick<CallOptions, 'deadline' | 'once'>;
 /** The answer is a success, but lacks the requested data, which may follow a moment later. */
 export class NotThereYet extends NodeOperationError {}
 
-/** GET /tasks/{id}/result. Throws {@link NotThereYet} if the answer holds no part of a result. */
+/** The pause before a result without any speech is requested again, in ms. */
+export const SILENT = { pauseMs: 1_000 };
+
+/**
+ * GET /tasks/{id}/result of a task that has completed. If all parts are null, the status of the task
+ * decides, and the parts may follow a moment later, so both are requested. Throws {@link NotThereYet}
+ * if the answer holds no result.
+ */
 export async function fetchResult(
 	caller: Caller,
 	taskId: string,
 	bounds: FetchBounds = {},
 ): Promise<IDataObject> {
 	const url = `/tasks/${encodeURIComponent(taskId)}/result`;
-	const result = resultIn(await call(caller, { method: 'GET', url }, bounds));
+	const answer = await call(caller, { method: 'GET', url }, bounds);
+	const result = resultIn(answer);
 	if (result) return result;
+	if (!silentResultIn(answer)) throw withoutResult(caller, taskId);
+	const { status } = await taskState(caller, taskId, bounds);
+	if (status !== 'completed') throw withoutResult(caller, taskId);
+	await pause(SILENT.pauseMs, caller.getExecutionCancelSignal?.());
+	const again = await call(caller, { method: 'GET', url }, bounds);
+	const final = resultIn(again) ?? silentResultIn(again);
+	if (final) return final;
 	throw withoutResult(caller, taskId);
 }
 

@@ -243,20 +243,41 @@ export const STATE_NAMES = [
  * transcript under an unknown name is not lost. Undefined if the answer holds no result.
  */
 export function resultIn(answer: unknown): IDataObject | undefined {
-	const given = Array.isArray(answer) && answer.length === 1 ? answer[0] : answer;
-	if (!isObject(given)) return undefined;
-	const objects = [given, ...RESULT_NAMES.map((name) => given[name])].filter(isObject);
-	return (
-		objects.find((object) =>
-			RESULT_PARTS.some((part) => (object[part] ?? undefined) !== undefined),
-		) ?? (holdsContent(given) ? given : undefined)
-	);
+	const { given, found } = partsIn(answer);
+	if (found && RESULT_PARTS.some((part) => !isBlank(found[part]) || found.text === ''))
+		return found;
+	if (!given || (found && found !== given)) return undefined;
+	return holdsContent(given, [...STATE_NAMES, ...RESULT_PARTS]) ? given : undefined;
 }
 
-/** Whether an answer holds more than the state of a task. */
-export function holdsContent(answer: IDataObject): boolean {
+/**
+ * A result whose documented parts are all null or empty, with an empty text: nothing was said in the
+ * recording. The same answer may come before a task has finished, so only the status of the task
+ * itself shows that this is its result. Undefined for any other answer.
+ */
+export function silentResultIn(answer: unknown): IDataObject | undefined {
+	const { given, found } = partsIn(answer);
+	if (!given || !found || resultIn(answer)) return undefined;
+	const { status, error, detail, message } = given;
+	const isOther = !isBlank(status) && statusIn(status) !== 'completed';
+	if (isOther || [error, detail, message].some((word) => !isBlank(word))) return undefined;
+	return { ...found, text: '' };
+}
+
+/** The object in an answer, and the object in it that has a documented part, even if that is null. */
+function partsIn(answer: unknown): { given?: IDataObject; found?: IDataObject } {
+	const given: unknown = Array.isArray(answer) && answer.length === 1 ? answer[0] : answer;
+	if (!isObject(given)) return {};
+	const objects = [given, ...RESULT_NAMES.map((name) => given[name])].filter(isObject);
+	const withParts = objects.filter((object) => RESULT_PARTS.some((part) => part in object));
+	const found = withParts.find((object) => RESULT_PARTS.some((part) => !isBlank(object[part])));
+	return { given, found: found ?? withParts[0] };
+}
+
+/** Whether an answer holds more than the state of a task, or than the fields `without`. */
+export function holdsContent(answer: IDataObject, without = STATE_NAMES): boolean {
 	const names = Object.keys(answer).filter((name) => (answer[name] ?? undefined) !== undefined);
-	return names.some((name) => !STATE_NAMES.includes(name));
+	return names.some((name) => !without.includes(name));
 }
 
 /**

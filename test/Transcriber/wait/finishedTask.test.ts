@@ -4,6 +4,7 @@
 import { Container } from '@n8n/di';
 import { BinaryDataService } from 'n8n-core';
 
+import { SILENT } from '../../../nodes/shared/api/result';
 import { giveUpSoon } from '../../support/scale';
 import { byId, failureOf, fileIn, serviceForTests } from '../../support/service';
 import { until } from '../../simulator/testing-client';
@@ -96,7 +97,7 @@ describe('the output of a finished task', () => {
 		expect((await waitFor(id)).json).toEqual([{ text: 'a', task_id: id, status: 'completed' }]);
 	});
 
-	it.each([[{}], [''], [[]], [{ text: null, segments: null }], [{ message: 'Later' }]])(
+	it.each([[{}], [''], [[]], [{ words: null }], [{ text: null, message: 'Later' }]])(
 		'is refused by name where the answer %j holds no result',
 		async (body) => {
 			const id = await service.completedTask();
@@ -120,6 +121,60 @@ describe('the output of a finished task', () => {
 		const id = await service.completedTask();
 		answer('/result$', { text: '', segments: [], summary: '', speakers: [] });
 		expect((await waitFor(id)).json).toMatchObject([{ text: '', task_id: id, segments: [] }]);
+	});
+});
+
+describe('a result whose parts are all null', () => {
+	const NULLS = { text: null, segments: null, summary: null, speakers: null };
+	const get = async (id: string) =>
+		await service.run({ resource: 'task', operation: 'getResult', taskId: byId(id) });
+
+	beforeEach(() => jest.replaceProperty(SILENT, 'pauseMs', 20));
+
+	it.each<[string, unknown]>([
+		['as it is documented', NULLS],
+		['without some of the parts', { text: null }],
+		['with empty lists', { ...NULLS, segments: [], speakers: [] }],
+		['under data', { data: NULLS }],
+		['in a list', [NULLS]],
+		['beside the state of the task', { task_id: 'a', status: 'completed', error: null, ...NULLS }],
+	])('is an empty text where the task has completed: nothing was said, %s', async (_, body) => {
+		const id = await service.completedTask();
+		answer('/result$', body);
+		const { error, json } = await waitFor(id);
+		expect(error).toBeUndefined();
+		expect(json).toMatchObject([{ text: '', task_id: id, status: 'completed' }]);
+		expect((await get(id)).json).toMatchObject([{ text: '' }]);
+	});
+
+	it('is the transcript that follows a moment later', async () => {
+		const id = await service.completedTask();
+		service.running().fault({
+			match: { path: '/result$' },
+			action: { kind: 'respond', status: 200, body: NULLS },
+		});
+		expect((await waitFor(id)).json).toMatchObject([{ text: expect.stringMatching(/\w/) }]);
+	});
+
+	it.each<[string, unknown, unknown]>([
+		['an unfinished task', { status: 'processing' }, NULLS],
+		['a task without a status', {}, NULLS],
+		['a task with a status that nobody knows', { status: 'done' }, NULLS],
+		['an answer that says "not yet" itself', undefined, { ...NULLS, status: 'processing' }],
+	])('is no success of %s', async (_, state, body) => {
+		const id = await service.completedTask();
+		answer('/result$', body);
+		// The first look of a wait sees the end, the next one does not.
+		if (state) {
+			service.running().fault({
+				match: { method: 'GET', path: '/tasks/[^/]+$' },
+				skip: 1,
+				times: 1e3,
+				action: { kind: 'respond', status: 200, body: state },
+			});
+		}
+		expect((await waitFor(id)).json).toEqual([]);
+		expect((await get(id)).json).toEqual([]);
 	});
 });
 

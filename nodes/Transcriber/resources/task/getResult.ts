@@ -11,7 +11,7 @@ import { withoutResult } from '../../../shared/api/result';
 import { idFrom } from '../../item/ids';
 import { choicesIn } from '../../../shared/parameters/values';
 import { perform } from '../../item/perform';
-import { RESULT_PARTS, resultIn } from '../../../shared/api/undocumentedShapes';
+import { RESULT_PARTS, resultIn, silentResultIn } from '../../../shared/api/undocumentedShapes';
 import { shownFor } from '../commonFields';
 import { refuseUnfinished, sendForFinished } from './unfinished';
 
@@ -68,9 +68,10 @@ async function onlyIncluded(
 ): Promise<INodeExecutionData[]> {
 	const include = includeFrom(this);
 	const left = new Set<string>(RESULT_PARTS.filter((part) => !include.includes(part)));
-	if (!items.every(({ json }) => isWhole(json))) await refuseUnfinished(this);
+	const mayBeUnfinished = !items.every(({ json }) => isWhole(json));
+	const isCompleted = mayBeUnfinished && (await refuseUnfinished(this));
 	return items.map(({ json }) => {
-		const result = resultIn(json);
+		const result = resultIn(json) ?? (isCompleted ? silentResultIn(json) : undefined);
 		if (!result) throw withoutResult(this, idFrom(this, 'taskId'));
 		return {
 			json: Object.fromEntries(Object.entries(result).filter(([name]) => !left.has(name))),

@@ -45,16 +45,17 @@ export async function sendForFinished(
 }
 
 /**
- * Throws if the task has not finished, has failed or was cancelled. Returns if the task has
- * completed or its status cannot be read. `refusal` keeps its status and the service's message.
+ * Throws if the task has not finished, has failed or was cancelled. Returns whether it certainly has
+ * completed; false if its status cannot be read. `refusal` keeps its status and the service's message.
  */
 export async function refuseUnfinished(
 	context: IExecuteSingleFunctions,
 	refusal?: unknown,
-): Promise<void> {
+): Promise<boolean> {
 	const taskId = idFrom(context, 'taskId');
 	const task = await stateOf(context, taskId);
-	if (task.status === undefined || task.status === 'completed') return;
+	if ((task.status ?? '') === '') return false;
+	if (task.status === 'completed') return true;
 	const [message, next] = wordsFor(taskId, task);
 	if (!(refusal instanceof ServiceError)) throw refuse(context, message, next);
 	refusal.message = message;

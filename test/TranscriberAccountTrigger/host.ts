@@ -11,9 +11,7 @@ import {
 	type INode,
 	type INodeExecutionData,
 	type INodeParameters,
-	type INodeTypes,
 	type IPollFunctions,
-	type IWorkflowExecuteAdditionalData,
 	type WorkflowActivateMode,
 } from 'n8n-workflow';
 
@@ -21,7 +19,7 @@ import { LIMITS } from '../../nodes/shared/api/rateLimits';
 import { RETRY } from '../../nodes/shared/api/retry';
 import { ACCOUNT_MEMORY } from '../../nodes/TranscriberAccountTrigger/pollState';
 import { TranscriberAccountTrigger } from '../../nodes/TranscriberAccountTrigger/TranscriberAccountTrigger.node';
-import { credentialsHelper, type Run } from '../support/engine';
+import { additionalDataFor, typesOf, type Credentials } from '../support/n8n';
 
 /** A copy of the node with a memory of its own, as a restart of n8n makes it. */
 function newProcess(): TranscriberAccountTrigger {
@@ -76,7 +74,7 @@ export class AccountHost {
 	private context?: PollContext;
 
 	constructor(
-		readonly credentials: Run['credentials'],
+		readonly credentials: Credentials,
 		parameters: INodeParameters = {},
 	) {
 		this.node.parameters = { events: ['transcriptCompleted', 'transcriptFailed'], ...parameters };
@@ -146,11 +144,7 @@ export class AccountHost {
 			nodes: [this.node],
 			connections: {},
 			active: true,
-			nodeTypes: {
-				getByName: () => process,
-				getByNameAndVersion: () => process,
-				getKnownTypes: () => ({}),
-			} as unknown as INodeTypes,
+			nodeTypes: typesOf(process),
 			staticData: JSON.parse(this.saved) as IDataObject,
 		});
 	}
@@ -160,12 +154,7 @@ export class AccountHost {
 		mode: 'trigger' | 'manual',
 		activation: WorkflowActivateMode,
 	): PollContext {
-		const additionalData = {
-			credentialsHelper: credentialsHelper(this.credentials),
-			instanceBaseUrl: 'http://localhost:5678/',
-			restApiUrl: 'http://localhost:5678/rest',
-			variables: {},
-		} as unknown as IWorkflowExecuteAdditionalData;
+		const additionalData = additionalDataFor(this.credentials);
 		const parameters = { ...this.node.parameters, pollTimes: this.pollTimes };
 		const node = { ...this.node, parameters };
 		return new PollContext(workflow, node, additionalData, mode, activation);

@@ -5,7 +5,7 @@ import { HookContext } from 'n8n-core';
 import type { INode, IWorkflowExecuteAdditionalData } from 'n8n-workflow';
 
 import { TranscriberTrigger } from '../../nodes/TranscriberTrigger/TranscriberTrigger.node';
-import { credentialsHelper } from '../support/engine';
+import { credentialsHelper } from '../support/n8n';
 import { serviceForTests } from '../support/service';
 import { AccountHost } from '../TranscriberAccountTrigger/host';
 

@@ -17,7 +17,6 @@ import {
 	type INodeExecutionData,
 	type INodeParameters,
 	type INodeType,
-	type INodeTypes,
 	type IWebhookData,
 	type IWebhookFunctions,
 	type IWorkflowExecuteAdditionalData,
@@ -28,7 +27,7 @@ import {
 import { LIMITS } from '../../nodes/shared/api/rateLimits';
 import { STORE } from '../../nodes/TranscriberTrigger/triggerMemory';
 import { TranscriberTrigger } from '../../nodes/TranscriberTrigger/TranscriberTrigger.node';
-import { credentialsHelper, type Run } from '../support/engine';
+import { additionalDataFor, typesOf, type Credentials } from '../support/n8n';
 
 const WEBHOOK_ID = '5d1a4f0e-0b0c-4f5e-9c55-1d2f3a4b5c6d';
 
@@ -58,7 +57,7 @@ export function newProcess(): Process {
 
 export interface HostSettings {
 	parameters?: INodeParameters;
-	credentials: Run['credentials'];
+	credentials: Credentials;
 	/** How long n8n takes to save static data, in ms, at most. Calls overtake each other. */
 	saveMs?: number;
 	mode?: 'webhook' | 'manual';
@@ -256,24 +255,18 @@ export class TriggerHost {
 			nodes: [this.node],
 			connections: {},
 			active: true,
-			nodeTypes: {
-				getByName: () => nodeType,
-				getByNameAndVersion: () => nodeType,
-				getKnownTypes: () => ({}),
-			} as unknown as INodeTypes,
+			nodeTypes: typesOf(nodeType),
 		};
 	}
 
 	private additionalData(more: object = {}): IWorkflowExecuteAdditionalData {
-		return {
-			credentialsHelper: credentialsHelper(this.settings.credentials),
+		return additionalDataFor(this.settings.credentials, {
 			webhookBaseUrl: `${this.base}/webhook`,
 			webhookTestBaseUrl: `${this.base}/webhook-test`,
 			instanceBaseUrl: `${this.base}/`,
 			restApiUrl: `${this.base}/rest`,
-			variables: {},
 			...more,
-		} as unknown as IWorkflowExecuteAdditionalData;
+		});
 	}
 
 	private webhookData({ description }: Process, name: string): IWebhookData {

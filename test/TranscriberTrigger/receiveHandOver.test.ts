@@ -29,7 +29,7 @@ import { seal } from '../../nodes/shared/webhook/sealedSecret';
 import { Transcriber } from '../../nodes/Transcriber/Transcriber.node';
 import { STORE } from '../../nodes/TranscriberTrigger/triggerMemory';
 import { startReceiver, until } from '../simulator/testing-client';
-import { credentialsHelper } from '../support/engine';
+import { credentialsHelper } from '../support/n8n';
 import { deliver, handOverTo, post, put, putAll } from './client';
 import { TriggerHost, newProcess, type HostSettings } from './host';
 

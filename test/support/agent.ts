@@ -1,27 +1,29 @@
 /** Runs the node as a tool of a scripted AI agent. Everything else is n8n-core's own code. */
-import {
-	ExecutionLifecycleHooks,
-	RoutingNode,
-	WorkflowExecute,
-	type ExecuteContext,
-} from 'n8n-core';
+import { WorkflowExecute } from 'n8n-core';
 import {
 	NodeConnectionTypes,
 	Workflow,
-	createRunExecutionData,
 	sleep,
 	type IDataObject,
 	type IExecuteFunctions,
 	type INode,
 	type INodeParameters,
 	type INodeType,
-	type INodeTypes,
 	type IRunExecutionData,
-	type IWorkflowExecuteAdditionalData,
 } from 'n8n-workflow';
 
 import { Transcriber } from '../../nodes/Transcriber/Transcriber.node';
-import type { Run } from './engine';
+import {
+	CREDENTIAL,
+	additionalDataFor,
+	credentialsHelper,
+	executable,
+	executionOf,
+	startingAt,
+	to,
+	typesOf,
+	type Credentials,
+} from './n8n';
 
 interface Tool {
 	name: string;
@@ -29,7 +31,7 @@ interface Tool {
 }
 
 export interface AgentRun {
-	credentials: Run['credentials'];
+	credentials: Credentials;
 	parameters: INodeParameters;
 	/** The agent makes its calls at the same time, with this pause between them, in ms. */
 	gap?: number;
@@ -84,13 +86,10 @@ export async function runAgent(
 			return [[{ json: {} }]];
 		},
 	};
-	const tool = new Transcriber() as INodeType;
+	const tool = executable(new Transcriber());
 	// What n8n makes of a node that is usable as a tool.
 	tool.description.inputs = [];
 	tool.description.outputs = [NodeConnectionTypes.AiTool];
-	tool.execute = async function (this: IExecuteFunctions) {
-		return (await new RoutingNode(this as unknown as ExecuteContext, tool).runNode()) ?? [];
-	};
 	const base = { typeVersion: 1, position: [0, 0] as [number, number] };
 	const agentNode: INode = { ...base, id: 'agent', name: 'Agent', type: 'agent', parameters: {} };
 	const toolNode: INode = {
@@ -98,7 +97,7 @@ export async function runAgent(
 		id: 'tool',
 		name: 'Transcriber',
 		type: 'n8n-nodes-transcriber.transcriberTool',
-		credentials: { transcriberApi: { id: '1', name: 'Transcriber API' } },
+		credentials: CREDENTIAL,
 		...run.node,
 		parameters: { ...run.parameters, toolDescription: 'Transcriber' },
 	};
@@ -115,65 +114,23 @@ export async function runAgent(
 		id: 'workflow-1',
 		nodes: [agentNode, ...toolNodes],
 		connections: Object.fromEntries(
-			toolNodes.map(({ name }) => [
-				name,
-				{ ai_tool: [[{ node: agentNode.name, type: NodeConnectionTypes.AiTool, index: 0 }]] },
-			]),
+			toolNodes.map(({ name }) => [name, to(agentNode.name, NodeConnectionTypes.AiTool)]),
 		),
 		active: false,
-		nodeTypes: {
-			getByName: (type: string) => (type === 'agent' ? agent : tool),
-			getByNameAndVersion: (type: string) => (type === 'agent' ? agent : tool),
-			getKnownTypes: () => ({}),
-		} as unknown as INodeTypes,
+		nodeTypes: typesOf((type) => (type === 'agent' ? agent : tool)),
 		settings: { executionOrder: 'v1' },
 	});
-	const additionalData = {
-		executionId: 'agent-run',
+	// n8n asks its database.
+	const helper = credentialsHelper(run.credentials, async () => await sleep(1));
+	const additionalData = additionalDataFor(helper, {
+		...executionOf('agent-run', [agentNode, ...toolNodes]),
 		currentNodeExecutionIndex: 0,
-		credentialsHelper: {
-			getParentTypes: () => [],
-			getCredentialsProperties: () => [],
-			isCredentialUsableByNode: () => true,
-			getDecrypted: async () => {
-				// n8n asks its database.
-				await sleep(1);
-				return { ...run.credentials };
-			},
-			preAuthentication: async () => undefined,
-			authenticate: async (decrypted: IDataObject, _type: string, options: IDataObject) => ({
-				...options,
-				headers: { ...(options.headers as IDataObject), 'X-API-Key': decrypted.apiKey },
-			}),
-		},
-		hooks: new ExecutionLifecycleHooks('manual', 'agent-run', {
-			id: workflow.id,
-			name: 'test',
-			nodes: [agentNode, ...toolNodes],
-			connections: {},
-			active: false,
-		} as never),
-		instanceBaseUrl: 'http://localhost:5678/',
-		webhookWaitingBaseUrl: 'http://localhost:5678/webhook-waiting',
-		formWaitingBaseUrl: 'http://localhost:5678/form-waiting',
-		variables: {},
-		setExecutionStatus: () => {},
-		externalSecretsProxy: {},
-	} as unknown as IWorkflowExecuteAdditionalData;
-	const items = Array.from({ length: run.agentItems ?? 1 }, () => ({ json: {} }));
-	const fresh = createRunExecutionData({
-		executionData: {
-			contextData: {},
-			metadata: {},
-			nodeExecutionStack: [{ node: agentNode, data: { main: [items] }, source: null }],
-			waitingExecution: {},
-			waitingExecutionSource: {},
-		},
 	});
+	const items = Array.from({ length: run.agentItems ?? 1 }, () => ({ json: {} }));
 	const { data: finished } = await new WorkflowExecute(
 		additionalData,
 		'manual',
-		run.data ?? fresh,
+		run.data ?? startingAt(agentNode, items),
 	).processRunExecutionData(workflow);
 	return { answers, data: finished };
 }

@@ -1,21 +1,12 @@
 import { LoadOptionsContext } from 'n8n-core';
-import {
-	Workflow,
-	type ICredentialsHelper,
-	type IHttpRequestOptions,
-	type INode,
-	type INodeListSearchResult,
-	type INodeTypes,
-	type IWorkflowExecuteAdditionalData,
-} from 'n8n-workflow';
+import { Workflow, type INode, type INodeListSearchResult } from 'n8n-workflow';
 
-import { TranscriberApi } from '../../credentials/TranscriberApi.credentials';
 import { Transcriber } from '../../nodes/Transcriber/Transcriber.node';
-import type { Run } from './engine';
+import { CREDENTIAL, additionalDataFor, typesOf, type Credentials } from './n8n';
 
 /** Requests the entries of the list 'Task', as n8n does for its editor. */
 export async function listTasks(
-	credentials: Run['credentials'],
+	credentials: Credentials,
 	filter?: string,
 	paginationToken?: string,
 	timezone = 'UTC',
@@ -26,7 +17,7 @@ export async function listTasks(
 		type: 'n8n-nodes-transcriber.transcriber',
 		typeVersion: 1,
 		position: [0, 0],
-		credentials: { transcriberApi: { id: '1', name: 'Transcriber API' } },
+		credentials: CREDENTIAL,
 		parameters: { resource: 'task', operation: 'get' },
 	};
 	const transcriber = new Transcriber();
@@ -34,25 +25,10 @@ export async function listTasks(
 		nodes: [node],
 		connections: {},
 		active: false,
-		nodeTypes: {
-			getByName: () => transcriber,
-			getByNameAndVersion: () => transcriber,
-			getKnownTypes: () => ({}),
-		} as unknown as INodeTypes,
+		nodeTypes: typesOf(transcriber),
 		settings: { timezone },
 	});
-	const credentialsHelper = {
-		getParentTypes: () => [],
-		isCredentialUsableByNode: () => true,
-		getCredentialsProperties: () => new TranscriberApi().properties,
-		getDecrypted: async () => ({ ...credentials }),
-		preAuthentication: async () => undefined,
-		authenticate: async (_data: unknown, _type: string, options: IHttpRequestOptions) => ({
-			...options,
-			headers: { ...options.headers, 'X-API-Key': credentials.apiKey },
-		}),
-	} as unknown as ICredentialsHelper;
-	const additionalData = { credentialsHelper } as unknown as IWorkflowExecuteAdditionalData;
+	const additionalData = additionalDataFor(credentials);
 	const context = new LoadOptionsContext(workflow, node, additionalData, 'parameters.taskId');
 	return await transcriber.methods.listSearch.searchTasks.call(context, filter, paginationToken);
 }

@@ -1,31 +1,30 @@
 import { Container } from '@n8n/di';
-import {
-	BinaryDataService,
-	ExecutionLifecycleHooks,
-	RoutingNode,
-	WorkflowExecute,
-	type ExecuteContext,
-} from 'n8n-core';
+import { BinaryDataService, WorkflowExecute } from 'n8n-core';
 import {
 	NodeConnectionTypes,
 	Workflow,
-	createRunExecutionData,
-	type IExecuteFunctions,
-	type ICredentialsHelper,
 	type IDataObject,
-	type IHttpRequestOptions,
 	type INode,
 	type INodeExecutionData,
 	type INodeParameters,
 	type INodeType,
-	type INodeTypes,
 	type IRunExecutionData,
-	type IWorkflowExecuteAdditionalData,
 	type NodeApiError,
 } from 'n8n-workflow';
 
 import { TranscriberApi } from '../../credentials/TranscriberApi.credentials';
 import { Transcriber } from '../../nodes/Transcriber/Transcriber.node';
+import {
+	CREDENTIAL,
+	additionalDataFor,
+	credentialsHelper,
+	executable,
+	executionOf,
+	startingAt,
+	to,
+	typesOf,
+	type Credentials,
+} from './n8n';
 
 // An earlier test file may have loaded n8n-core with files on disk.
 Container.get(BinaryDataService)['mode'] = 'default';
@@ -57,18 +56,9 @@ const credentialTester: INodeType = {
 	},
 };
 
-/** Prepares a declarative node as n8n does when it loads one. */
-function executable(declarative: INodeType): INodeType {
-	declarative.execute = async function (this: IExecuteFunctions) {
-		const routing = new RoutingNode(this as unknown as ExecuteContext, declarative);
-		return (await routing.runNode()) ?? [];
-	};
-	return declarative;
-}
-
 export interface Run {
 	parameters: INodeParameters;
-	credentials: { baseUrl: string; apiKey: string; webhookSecret?: string };
+	credentials: Credentials;
 	items?: INodeExecutionData[];
 	/** Settings of the node: onError, retryOnFail, … */
 	node?: Partial<INode>;
@@ -123,79 +113,24 @@ async function runNodeOf(nodeType: INodeType, run: Run): Promise<Outcome> {
 		type: 'n8n-nodes-transcriber.transcriber',
 		typeVersion: 1,
 		position: [0, 0],
-		credentials: { transcriberApi: { id: '1', name: 'Transcriber API' } },
+		credentials: CREDENTIAL,
 		...run.node,
 		parameters: run.parameters,
 	};
 	const workflow = new Workflow({
 		id: 'workflow-1',
 		nodes: [SOURCE, node],
-		connections: {
-			[SOURCE.name]: {
-				main: [[{ node: node.name, type: NodeConnectionTypes.Main, index: 0 }]],
-			},
-		},
+		connections: { [SOURCE.name]: to(node.name) },
 		active: false,
-		nodeTypes: {
-			getByName: () => nodeType,
-			getByNameAndVersion: () => nodeType,
-			getKnownTypes: () => ({}),
-		} as unknown as INodeTypes,
+		nodeTypes: typesOf(nodeType),
 		settings: { executionOrder: 'v1' },
 	});
-	const executionId = run.executionId ?? String(++executions);
 	let credentialReadings = 0;
-	const additionalData = {
-		executionId,
-		credentialsHelper: credentialsHelper(run.credentials, () => credentialReadings++),
-		hooks: new ExecutionLifecycleHooks('manual', executionId, {
-			id: workflow.id,
-			name: 'test',
-			nodes: [SOURCE, node],
-			connections: {},
-			active: false,
-		} as never),
-		currentNodeParameters: undefined,
-		instanceBaseUrl: 'http://localhost:5678/',
-		restApiUrl: 'http://localhost:5678/rest',
-		webhookWaitingBaseUrl: 'http://localhost:5678/webhook-waiting',
-		formWaitingBaseUrl: 'http://localhost:5678/form-waiting',
-		variables: {},
-		setExecutionStatus: () => {},
-		externalSecretsProxy: {},
-	} as unknown as IWorkflowExecuteAdditionalData;
-	const items = run.items ?? [{ json: {} }];
-	const data =
-		run.data ??
-		createRunExecutionData({
-			// What n8n has on record of the node before: it looks there for the input of a paired item.
-			resultData: {
-				runData: {
-					[SOURCE.name]: [
-						{
-							startTime: 0,
-							executionIndex: 0,
-							executionTime: 0,
-							source: [],
-							data: { main: [items] },
-						},
-					],
-				},
-			},
-			executionData: {
-				contextData: {},
-				metadata: {},
-				nodeExecutionStack: [
-					{
-						node,
-						data: { main: [items] },
-						source: { main: [{ previousNode: SOURCE.name }] },
-					},
-				],
-				waitingExecution: {},
-				waitingExecutionSource: {},
-			},
-		});
+	const additionalData = additionalDataFor(
+		credentialsHelper(run.credentials, () => void credentialReadings++),
+		executionOf(run.executionId ?? String(++executions), [SOURCE, node]),
+	);
+	const data = run.data ?? startingAt(node, run.items ?? [{ json: {} }], SOURCE.name);
 	const execution = new WorkflowExecute(additionalData, 'manual', data).processRunExecutionData(
 		workflow,
 	);
@@ -212,44 +147,6 @@ async function runNodeOf(nodeType: INodeType, run: Run): Promise<Outcome> {
 		data: finished.data,
 		credentialReadings,
 	};
-}
-
-export function credentialsHelper(
-	credentials: Run['credentials'],
-	onReading: () => void = () => {},
-): ICredentialsHelper {
-	const credentialType = new TranscriberApi();
-	return {
-		getParentTypes: () => [],
-		getCredentialsProperties: () => credentialType.properties,
-		isCredentialUsableByNode: () => true,
-		getDecrypted: async () => {
-			onReading();
-			return { ...credentials };
-		},
-		preAuthentication: async () => undefined,
-		// What n8n does with a generic `authenticate`.
-		authenticate: async (
-			decrypted: IDataObject,
-			_type: string,
-			options: IHttpRequestOptions,
-			workflow: Workflow,
-			node: INode,
-		) => {
-			const headers = { ...options.headers };
-			for (const [name, value] of Object.entries(
-				credentialType.authenticate.properties.headers ?? {},
-			)) {
-				headers[name] = workflow.expression.getSimpleParameterValue(
-					node,
-					value as string,
-					'internal',
-					{ $credentials: decrypted } as never,
-				) as string;
-			}
-			return { ...options, headers };
-		},
-	} as unknown as ICredentialsHelper;
 }
 
 /** Puts a file into n8n's binary store on disk and returns the item's binary property. */

@@ -5,32 +5,32 @@
  */
 import { EventEmitter } from 'node:events';
 
-import {
-	ExecutionLifecycleHooks,
-	RoutingNode,
-	WebhookContext,
-	WorkflowExecute,
-	type ExecuteContext,
-} from 'n8n-core';
+import { WebhookContext, WorkflowExecute } from 'n8n-core';
 import {
 	NodeConnectionTypes,
 	Workflow,
-	createRunExecutionData,
 	type IDataObject,
 	type IExecuteFunctions,
 	type INode,
 	type INodeExecutionData,
 	type INodeParameters,
 	type INodeType,
-	type INodeTypes,
 	type IRunExecutionData,
 	type IWebhookData,
 	type IWebhookFunctions,
-	type IWorkflowExecuteAdditionalData,
 } from 'n8n-workflow';
 
 import { Transcriber } from '../../nodes/Transcriber/Transcriber.node';
-import { credentialsHelper, type Run } from './engine';
+import {
+	CREDENTIAL,
+	additionalDataFor,
+	executable,
+	executionOf,
+	startingAt,
+	to,
+	typesOf,
+	type Credentials,
+} from './n8n';
 
 /** How n8n saves and loads executions. */
 const flatted = jest.requireActual<{
@@ -67,7 +67,7 @@ let executions = 1000;
 /** A workflow Source → Transcriber → Next. `credentials` may change while an execution sleeps. */
 export function workflowWith(
 	parameters: INodeParameters,
-	credentials: Run['credentials'],
+	credentials: Credentials,
 	node: Partial<INode> = {},
 ) {
 	const nodes: INode[] = [
@@ -77,55 +77,25 @@ export function workflowWith(
 			id: '6f1a4f0e-5b0c-4f5e-9c55-1d2f3a4b5c6d',
 			name: 'Transcriber',
 			type: 'n8n-nodes-transcriber.transcriber',
-			credentials: { transcriberApi: { id: '1', name: 'Transcriber API' } },
+			credentials: CREDENTIAL,
 			...node,
 			parameters,
 		},
 		NEXT,
 	];
-	const transcriber = new Transcriber() as INodeType;
-	transcriber.execute = async function (this: IExecuteFunctions) {
-		const routing = new RoutingNode(this as unknown as ExecuteContext, transcriber);
-		return (await routing.runNode()) ?? [];
-	};
+	const transcriber = executable(new Transcriber());
 	const resume = transcriber.webhook;
-	const typeOf = (name: string) => (name === 'noOp' ? noOp : transcriber);
-	const to = (name: string) => ({
-		main: [[{ node: name, type: NodeConnectionTypes.Main, index: 0 }]],
-	});
 	const workflow = () =>
 		new Workflow({
 			id: 'workflow-1',
 			nodes: JSON.parse(JSON.stringify(nodes)) as INode[],
 			connections: { Source: to('Transcriber'), Transcriber: to('Next') },
 			active: false,
-			nodeTypes: {
-				getByName: typeOf,
-				getByNameAndVersion: typeOf,
-				getKnownTypes: () => ({}),
-			} as unknown as INodeTypes,
+			nodeTypes: typesOf((name) => (name === 'noOp' ? noOp : transcriber)),
 			settings: { executionOrder: 'v1' },
 		});
 	const additionalData = (executionId: string, more: object = {}) =>
-		({
-			executionId,
-			credentialsHelper: credentialsHelper(credentials),
-			hooks: new ExecutionLifecycleHooks('manual', executionId, {
-				id: 'workflow-1',
-				name: 'test',
-				nodes,
-				connections: {},
-				active: false,
-			} as never),
-			instanceBaseUrl: 'http://localhost:5678/',
-			restApiUrl: 'http://localhost:5678/rest',
-			webhookWaitingBaseUrl: 'http://localhost:5678/webhook-waiting',
-			formWaitingBaseUrl: 'http://localhost:5678/form-waiting',
-			variables: {},
-			setExecutionStatus: () => {},
-			externalSecretsProxy: {},
-			...more,
-		}) as unknown as IWorkflowExecuteAdditionalData;
+		additionalDataFor(credentials, { ...executionOf(executionId, nodes), ...more });
 
 	const run = async (executionId: string, data: IRunExecutionData): Promise<Ended> => {
 		const engine = new WorkflowExecute(additionalData(executionId), 'trigger', data);
@@ -150,26 +120,7 @@ export function workflowWith(
 		/** Starts an execution over these items. */
 		start: async (items: INodeExecutionData[]) => {
 			const executionId = String(++executions);
-			const source = { startTime: 0, executionIndex: 0, executionTime: 0, source: [] };
-			const started = await run(
-				executionId,
-				createRunExecutionData({
-					resultData: { runData: { Source: [{ ...source, data: { main: [items] } }] } },
-					executionData: {
-						contextData: {},
-						metadata: {},
-						nodeExecutionStack: [
-							{
-								node: nodeIn(workflow()),
-								data: { main: [items] },
-								source: { main: [{ previousNode: 'Source' }] },
-							},
-						],
-						waitingExecution: {},
-						waitingExecutionSource: {},
-					},
-				}),
-			);
+			const started = await run(executionId, startingAt(nodeIn(workflow()), items, 'Source'));
 			return { ...started, executionId };
 		},
 

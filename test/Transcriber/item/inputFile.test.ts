@@ -14,14 +14,10 @@ import { whileMoving } from '../../../nodes/shared/api/recording';
 import { until } from '../../simulator/testing-client';
 import { storedBinary } from '../../support/engine';
 import { failureOf, itemWithFile, serviceForTests } from '../../support/service';
+import { FILE } from '../../support/parameters';
 
 const service = serviceForTests();
 
-const FILE = {
-	resource: 'transcription',
-	operation: 'transcribeFile',
-	onCompletion: 'returnTask',
-};
 const MIB = 1024 ** 2;
 const GIB = 1024 ** 3;
 

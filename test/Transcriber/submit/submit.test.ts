@@ -22,25 +22,15 @@ import { selfSignedCertificate } from '../../support/certificate';
 import { runNode, type Outcome, type Run } from '../../support/engine';
 import { shortenRetries } from '../../support/scale';
 import { byId, itemWithFile, itemsOf, serviceForTests } from '../../support/service';
+import { BOT, FILE } from '../../support/parameters';
 
 const service = serviceForTests();
 
-const FILE = {
-	resource: 'transcription',
-	operation: 'transcribeFile',
-	onCompletion: 'returnTask',
-};
 const LINK = {
 	resource: 'transcription',
 	operation: 'transcribeUrl',
 	onCompletion: 'returnTask',
 	url: '={{ $json.url ?? "https://files.example.com/talk.mp3" }}',
-};
-const BOT = {
-	resource: 'meeting',
-	operation: 'sendBot',
-	meetingUrl: 'https://meet.example.com/abc',
-	consentAcknowledged: true,
 };
 const threeFiles = () => [1, 2, 3].map((number) => itemWithFile(`recording ${number}`));
 const threeItems = () => itemsOf({}, {}, {});

@@ -9,10 +9,10 @@ import { testCredential } from '../../support/engine';
 import { EVERY_OPERATION, WITH_SUMMARY_REGENERATION } from '../../support/everyOperation';
 import { byId, failureOf, serviceForTests } from '../../support/service';
 import { startSimulator, type Simulator } from '../../simulator/index';
+import { ACCOUNT } from '../../support/parameters';
 
 const service = serviceForTests(WITH_SUMMARY_REGENERATION);
 
-const ACCOUNT = { resource: 'account', operation: 'get' };
 const WAYS_TO_WRITE_IT = [
 	'',
 	'/',

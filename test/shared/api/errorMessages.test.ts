@@ -16,21 +16,10 @@ import { runNode, storedBinary, type Outcome } from '../../support/engine';
 import { giveUpSoon } from '../../support/scale';
 import { byId, itemWithFile, itemsOf, serviceForTests } from '../../support/service';
 import { TIMEOUTS } from '../../../nodes/shared/api/retry';
+import { ACCOUNT, BOT, FILE } from '../../support/parameters';
 
 const service = serviceForTests();
 
-const ACCOUNT = { resource: 'account', operation: 'get' };
-const FILE = {
-	resource: 'transcription',
-	operation: 'transcribeFile',
-	onCompletion: 'returnTask',
-};
-const BOT = {
-	resource: 'meeting',
-	operation: 'sendBot',
-	meetingUrl: 'https://meet.example.com/abc',
-	consentAcknowledged: true,
-};
 const DICTIONARY = { resource: 'dictionary', operation: 'add', terms: 'n8n' };
 const REGENERATE = {
 	resource: 'task',

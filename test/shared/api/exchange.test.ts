@@ -25,20 +25,9 @@ import { EVERY_OPERATION, WITH_SUMMARY_REGENERATION } from '../../support/everyO
 import { shortenRetries } from '../../support/scale';
 import { byId, itemWithFile, itemsOf, serviceForTests } from '../../support/service';
 import { REPEATABLE, type Policy } from '../../../nodes/shared/api/types';
+import { ACCOUNT, FILE, LINK } from '../../support/parameters';
 
 const service = serviceForTests(WITH_SUMMARY_REGENERATION);
-const FILE = {
-	resource: 'transcription',
-	operation: 'transcribeFile',
-	onCompletion: 'returnTask',
-};
-const LINK = {
-	resource: 'transcription',
-	operation: 'transcribeUrl',
-	onCompletion: 'returnTask',
-	url: 'https://files.example.com/talk.mp3',
-};
-const ACCOUNT = { resource: 'account', operation: 'get' };
 
 /** What a broken connection must not repeat: it would cost twice, or the first answer is lost. */
 const NEVER_REPEATED = [

@@ -12,16 +12,12 @@ import { runNode, type Outcome, type Run } from '../../support/engine';
 import { SUMMARY_PATH } from '../../support/everyOperation';
 import { byId, itemWithFile, itemsOf } from '../../support/service';
 import { shortenWindow } from '../../support/scale';
+import { FILE } from '../../support/parameters';
 
 /** A minute of the service takes 0.3 s. */
 const CLOCK_RATE = 200;
 const MINUTE = 60_000 / CLOCK_RATE;
 
-const FILE = {
-	resource: 'transcription',
-	operation: 'transcribeFile',
-	onCompletion: 'returnTask',
-};
 const LINK = {
 	resource: 'transcription',
 	operation: 'transcribeUrl',

@@ -9,16 +9,10 @@ import { until } from '../../simulator/testing-client';
 import { shortenRetries } from '../../support/scale';
 import { itemWithFile, itemsOf, serviceForTests } from '../../support/service';
 import type { Caller } from '../../../nodes/shared/api/types';
+import { FILE, LINK } from '../../support/parameters';
 
 const service = serviceForTests();
 
-const FILE = { resource: 'transcription', operation: 'transcribeFile', onCompletion: 'returnTask' };
-const LINK = {
-	resource: 'transcription',
-	operation: 'transcribeUrl',
-	url: 'https://files.example.com/talk.mp3',
-	onCompletion: 'returnTask',
-};
 const SIZE = 100_000;
 
 const files = (count: number) =>

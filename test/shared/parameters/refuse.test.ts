@@ -3,30 +3,13 @@ import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
 import { RETRY } from '../../../nodes/shared/api/retry';
 import { EVERY_OPERATION, WITH_SUMMARY_REGENERATION } from '../../support/everyOperation';
 import { byId, failureOf, itemsOf, itemWithFile, serviceForTests } from '../../support/service';
+import { ACCOUNT, BOT, FILE, LINK } from '../../support/parameters';
 
 const service = serviceForTests(WITH_SUMMARY_REGENERATION);
 
-const FILE = {
-	resource: 'transcription',
-	operation: 'transcribeFile',
-	onCompletion: 'returnTask',
-};
-const LINK = {
-	resource: 'transcription',
-	operation: 'transcribeUrl',
-	onCompletion: 'returnTask',
-	url: 'https://files.example.com/talk.mp3',
-};
-const BOT = {
-	resource: 'meeting',
-	operation: 'sendBot',
-	meetingUrl: 'https://meet.example.com/abc',
-	consentAcknowledged: true,
-};
 const REPLACE = { resource: 'dictionary', operation: 'replace' };
 const ADD = { resource: 'dictionary', operation: 'add' };
 const PREVIEW = { resource: 'dictionary', operation: 'preview', taskId: byId('a') };
-const ACCOUNT = { resource: 'account', operation: 'get' };
 const DAY_MS = 24 * 3600 * 1000;
 
 const inDays = (days: number) => new Date(Date.now() + days * DAY_MS).toISOString();

@@ -2,15 +2,10 @@ import { DateTime } from 'luxon';
 
 import { startAtFrom } from '../../../nodes/shared/parameters/startAt';
 import { failureOf, serviceForTests } from '../../support/service';
+import { BOT } from '../../support/parameters';
 
 const service = serviceForTests();
 
-const BOT = {
-	resource: 'meeting',
-	operation: 'sendBot',
-	meetingUrl: 'https://meet.example.com/abc',
-	consentAcknowledged: true,
-};
 /** The zone that n8n takes where a workflow has none of its own. */
 const ZONE = 'America/New_York';
 const day = DateTime.now().setZone(ZONE).plus({ days: 3 }).startOf('day').set({ hour: 10 });

@@ -1,10 +1,9 @@
 // Also covers index.ts, get.ts.
 
 import { itemsOf, serviceForTests } from '../../../support/service';
+import { ACCOUNT } from '../../../support/parameters';
 
 const service = serviceForTests();
-
-const ACCOUNT = { resource: 'account', operation: 'get' };
 
 describe('account.get', () => {
 	it('sends GET /account without query or body, with the API key', async () => {

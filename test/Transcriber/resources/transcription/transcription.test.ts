@@ -8,20 +8,9 @@ import { describeWaiting, describeWebhookTo } from '../../../support/completion'
 import { itemsOf, itemWithFile, serviceForTests } from '../../../support/service';
 import { RETRY } from '../../../../nodes/shared/api/retry';
 import { until } from '../../../simulator/testing-client';
+import { FILE, LINK } from '../../../support/parameters';
 
 const service = serviceForTests();
-
-const FILE = {
-	resource: 'transcription',
-	operation: 'transcribeFile',
-	onCompletion: 'returnTask',
-};
-const LINK = {
-	resource: 'transcription',
-	operation: 'transcribeUrl',
-	onCompletion: 'returnTask',
-	url: 'https://files.example.com/talk.mp3',
-};
 
 /** The language stands beside the options. Not set, it is not sent. */
 const withLanguage = ({ language = '={{ undefined }}', ...options }: INodeParameters) => ({

@@ -2,6 +2,7 @@ import type { IExecuteData, IExecutePaginationFunctions } from 'n8n-workflow';
 import type { NodeApiError, NodeOperationError } from 'n8n-workflow';
 
 import { isToolCall, runKeyOf } from '../../shared/n8nInternals/nodeRuns';
+import { isLasting } from '../../shared/parameters/refuse';
 
 /**
  * One run of the node over its items. n8n's declarative engine starts all items at once, does not
@@ -76,7 +77,7 @@ export class NodeRun {
 		return this.accepted.get(itemIndex) ?? [];
 	}
 
-	/** Notes that an accepted task has ended without a transcript, so a retry has nothing to continue. */
+	/** Notes what has ended without a transcript or cannot be found again: a retry cannot continue it. */
 	endWithoutTranscript(what: string): void {
 		this.ended.add(what);
 		this.describeFailures();
@@ -129,22 +130,34 @@ export class NodeRun {
 		if (meeting.present.size >= this.items.size) meeting.open();
 	}
 
-	/** Names only the other items, because an item's error message names what was accepted for it. */
+	/**
+	 * Names what is accepted and can still give a transcript, and how to get it without paying twice.
+	 * The error message of an item already names what was accepted for it. It is named again only if
+	 * another task of the same item has ended.
+	 */
 	private describeFailures(): void {
 		if (!this.namesAccepted) return;
 		for (const [failedItem, { error, own }] of this.failures) {
 			const list = [...this.accepted]
-				.filter(([item]) => item !== failedItem)
+				.filter(([item, all]) => item !== failedItem || all.some((what) => this.ended.has(what)))
 				.sort(([a], [b]) => a - b)
 				.flatMap(([item, all]) => all.map((what) => ({ item, what })))
 				.filter(({ what }) => !this.ended.has(what))
 				.map(({ item, what }) => `item ${item}: ${what}`)
 				.join(', ');
-			const note = `Already accepted by the service: ${list}. Retry On Fail takes these up and does not submit them again.`;
+			const note = `Already accepted by the service: ${list}. ${isLasting(error) ? CONTINUE : RETRY}`;
 			error.description = [own, list && note].filter(Boolean).join(' ');
 		}
 	}
 }
+
+/** What gets the other items if a retry may succeed. */
+const RETRY =
+	'Retry On Fail takes these up and does not submit them again. So does a Retry of this execution. A new execution would submit them again.';
+
+/** The same if every retry fails. */
+const CONTINUE =
+	"To get these without paying twice, set 'On Error' of this node to Continue, save the workflow, and choose 'Retry with currently saved workflow' for this execution. A new execution would submit them again, so give it only the item that failed.";
 
 /** Ends the work on an item after another item has failed and stopped the node. */
 export class Abandoned extends Error {}

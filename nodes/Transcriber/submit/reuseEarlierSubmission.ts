@@ -2,7 +2,7 @@ import type { IExecutePaginationFunctions } from 'n8n-workflow';
 
 import { submissionName } from '../../shared/api/submission';
 import { isTool } from '../../shared/n8nInternals/nodeRuns';
-import { refuse } from '../../shared/parameters/refuse';
+import { asLasting, refuse } from '../../shared/parameters/refuse';
 import { askedFor } from './sameRequest';
 import { deliveryAddress, onCompletionOf } from './onCompletion';
 import {
@@ -45,10 +45,12 @@ export function checkUnchanged(context: IExecutePaginationFunctions): void {
 	if (memory.executionId === context.getExecutionId()) return;
 	const names = namesOf(context, memory).join(', ');
 	if (memory.asked !== undefined && memory.asked !== askedFor(context)) {
-		throw refuse(
-			context,
-			`This item was changed after ${names} had been accepted for it, so the change is not submitted`,
-			`A Retry goes on with what the service has accepted. Fetch that with ${FETCH}. For what the item asks for now, run the workflow in a new execution.`,
+		throw asLasting(
+			refuse(
+				context,
+				`This item was changed after ${names} had been accepted for it, so the change is not submitted`,
+				`A Retry goes on with what the service has accepted. Fetch that with ${FETCH}. For what the item asks for now, run the workflow in a new execution.`,
+			),
 		);
 	}
 	checkAddress(context, memory, names);
@@ -64,10 +66,12 @@ export function checkUnchangedSince(
 ): void {
 	if (isTool(context) || isRefused || asked === undefined) return;
 	if (executionId === context.getExecutionId() || asked === askedFor(context)) return;
-	throw refuse(
-		context,
-		'This item was changed after it had been sent, and it is not known whether the service accepted it',
-		'Undo the change and retry: if the service has the file, its task is continued and not paid twice. For what the item asks for now, run the workflow in a new execution.',
+	throw asLasting(
+		refuse(
+			context,
+			'This item was changed after it had been sent, and it is not known whether the service accepted it',
+			'Undo the change and retry: if the service has the file, its task is continued and not paid twice. For what the item asks for now, run the workflow in a new execution.',
+		),
 	);
 }
 
@@ -84,12 +88,14 @@ function checkAddress(
 	const onCompletion = onCompletionOf(context);
 	if (onCompletion !== 'notifyTrigger' && onCompletion !== 'callUrl') return;
 	if (deliversTo === undefined || deliversTo === deliveryAddress(context)) return;
-	throw refuse(
-		context,
-		deliversTo === ''
-			? `The service reports ${names} to no address, and not to '${ADDRESSES[onCompletion]}'`
-			: `The service reports ${names} to a different address than '${ADDRESSES[onCompletion]}': '${shown(deliversTo)}'`,
-		`It was submitted like that, and the service cannot be given another address. Fetch its result with ${FETCH}.`,
+	throw asLasting(
+		refuse(
+			context,
+			deliversTo === ''
+				? `The service reports ${names} to no address, and not to '${ADDRESSES[onCompletion]}'`
+				: `The service reports ${names} to a different address than '${ADDRESSES[onCompletion]}': '${shown(deliversTo)}'`,
+			`It was submitted like that, and the service cannot be given another address. Fetch its result with ${FETCH}.`,
+		),
 	);
 }
 

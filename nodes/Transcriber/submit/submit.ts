@@ -6,10 +6,10 @@ import type {
 } from 'n8n-workflow';
 
 import { jsonOf, withoutSecrets } from '../../shared/api/redact';
-import { idFields } from '../../shared/api/submission';
+import { NAMELESS, idFields } from '../../shared/api/submission';
 import type { Policy, RoutingRequest } from '../../shared/api/types';
 import { startsIn } from '../../shared/api/undocumentedShapes';
-import { refuse } from '../../shared/parameters/refuse';
+import { asLasting, refuse } from '../../shared/parameters/refuse';
 import { isBatched, type NodeRun } from '../item/nodeRun';
 import { failedItem, goesOnAfterErrors } from '../item/perform';
 import { finishedTask } from '../wait/finishedTask';
@@ -43,6 +43,7 @@ export async function submit(
 	const unnamed = all
 		.filter((task) => !hasId(task))
 		.map(({ answer }) => withoutId(context, answer));
+	if (unnamed.length > 0) run.endWithoutTranscript(NAMELESS);
 	const [problem] = unnamed;
 	if (problem && (named.length === 0 || !goesOnAfterErrors(context))) throw problem;
 	const output = await complete(context, named, accepted, run);
@@ -95,9 +96,10 @@ function scheduledStart(answer: IDataObject, { startAt }: AcceptedMemory): IData
 
 function withoutId(context: IExecutePaginationFunctions, answer: IDataObject): NodeOperationError {
 	const said = jsonOf(withoutSecrets(answer, '')).slice(0, 300);
-	return refuse(
+	const failure = refuse(
 		context,
 		'The service answered that this item is accepted, but without an id',
 		`It is not submitted again, because that could cost twice. The service answered: ${said}. Look in your account at the service (or with Transcript: Get Many) for its id, then fetch it with Transcript: Wait Until Finished.`,
 	);
+	return asLasting(failure);
 }

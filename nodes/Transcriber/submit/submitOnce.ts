@@ -15,7 +15,7 @@ import {
 } from '../../shared/api/serviceError';
 import { idsIn, submissionKey } from '../../shared/api/submission';
 import type { Policy, RoutingRequest } from '../../shared/api/types';
-import { refuse } from '../../shared/parameters/refuse';
+import { asLasting, refuse } from '../../shared/parameters/refuse';
 import { collectionIn, isNothing } from '../../shared/parameters/values';
 import { seal } from '../../shared/webhook/sealedSecret';
 import { fileOf, recordingOf } from '../item/inputFile';
@@ -61,7 +61,7 @@ async function submitItem(
 ): Promise<Outcome> {
 	const memory = recall(context);
 	if (memory?.state === 'accepted') return { accepted: memory, isFresh: false };
-	if (memory && !memory.key) throw mayHaveBeenAccepted(context);
+	if (memory && !memory.key) throw asLasting(mayHaveBeenAccepted(context));
 	// Read before anything is sent: the key must be at hand to seal the secrets in the answer.
 	const { apiKey } = await credentialOf(context);
 	const header = request.options.headers?.['Idempotency-Key'];
@@ -106,6 +106,7 @@ async function submitItem(
 		if (!policy.repeatable) failure.description = LOOK_FIRST;
 	} else if (!policy.repeatable && failure instanceof ServiceError) {
 		failure.description = [LOOK_FIRST, said(failure.problem)].filter(Boolean).join(' ');
+		asLasting(failure);
 	}
 	throw failure;
 }

@@ -21,7 +21,7 @@ import { untilEnded, type Outlook, type Polling } from './polling';
 import { addExport, fetchResult, transcript } from '../../shared/api/result';
 import { idFields, idsIn, submissionName, type SubmissionIds } from '../../shared/api/submission';
 import { waitOptionsOf } from './waitOptions';
-import { refuse } from '../../shared/parameters/refuse';
+import { asLasting, refuse } from '../../shared/parameters/refuse';
 
 /** A bot can be scheduled at most 30 days ahead (service document, "Limits"); in ms, with a day to spare. */
 const LONGEST_SCHEDULE = 31 * 24 * 3600 * 1000;
@@ -110,7 +110,7 @@ async function finished(
 	if (!outlook.hasEnded) throw notEnded(context, outlook, ids, bound?.words);
 	if (state.status !== 'completed' || !ids.taskId) {
 		run.endWithoutTranscript(submissionName(given));
-		throw endedBadly(context, state, ids);
+		throw asLasting(endedBadly(context, state, ids));
 	}
 
 	const { taskId } = ids;

@@ -9,3 +9,17 @@ export function refuse(
 ): NodeOperationError {
 	return new NodeOperationError(context.getNode(), message, { description });
 }
+
+/** Failures that a Retry of the execution cannot mend. */
+const lasting = new WeakSet<Error>();
+
+/** Marks a failure that every Retry of the execution brings again, and returns it. */
+export function asLasting<T extends Error>(failure: T): T {
+	lasting.add(failure);
+	return failure;
+}
+
+/** Whether a failure is marked with {@link asLasting}. */
+export function isLasting(failure: Error): boolean {
+	return lasting.has(failure);
+}

@@ -400,7 +400,7 @@ describe('the error of an item', () => {
 		expect(error?.description).not.toContain('Already accepted');
 	});
 
-	it('comes at once where the node stops on errors, and names the tasks that go on as something to take up', async () => {
+	it('comes at once where the node stops on errors, and names the tasks that go on and how to get them', async () => {
 		const waiting = { onCompletion: 'poll', waitOptions: { pollInterval: 0.01 } };
 		const run = service.run({ ...LINK, ...waiting }, { items: threeItems() });
 		await until(() => accepted().length === 3);
@@ -411,7 +411,7 @@ describe('the error of an item', () => {
 		expect(error?.message).toContain(`Task ${failed} failed: Noise`);
 		for (const id of others) expect(error?.description).toContain(`task ${id}`);
 		expect(error?.description).not.toContain(failed);
-		expect(error?.description).toContain('Retry On Fail takes these up');
+		expect(error?.description).toContain('Retry with currently saved workflow');
 	});
 
 	it.each([

@@ -1,0 +1,154 @@
+/** What an error advises while the service has accepted other items of the run: never to pay for these again. */
+import type { INode, INodeParameters, IRunExecutionData } from 'n8n-workflow';
+
+import { until } from '../../simulator/testing-client';
+import type { Outcome, Run } from '../../support/engine';
+import { shortenRetries } from '../../support/scale';
+import { itemsOf, serviceForTests } from '../../support/service';
+
+const service = serviceForTests();
+
+const flatted = jest.requireActual<{
+	parse: (text: string) => IRunExecutionData;
+	stringify: (data: IRunExecutionData) => string;
+}>('flatted');
+
+const LINK = {
+	resource: 'transcription',
+	operation: 'transcribeUrl',
+	url: 'https://files.example.com/talk.mp3',
+	onCompletion: 'poll',
+	waitOptions: { pollInterval: 0.01 },
+};
+const threeItems = () => itemsOf({ n: 0 }, { n: 1 }, { n: 2 });
+const CONTINUE: Partial<INode> = { onError: 'continueRegularOutput' };
+const ADVICE = /set 'On Error' of this node to Continue.*'Retry with currently saved workflow'/;
+
+/** n8n's "Retry with currently saved workflow", in which the user may have changed the node. */
+async function retry({ data }: Outcome, parameters: INodeParameters, node: Partial<INode> = {}) {
+	const loaded = flatted.parse(flatted.stringify(data));
+	delete loaded.resultData.error;
+	const runs = loaded.resultData.runData.Transcriber;
+	if (runs?.at(-1)?.error) runs.pop();
+	const [entry] = loaded.executionData?.nodeExecutionStack ?? [];
+	if (entry) {
+		const { parameters: before } = entry.node;
+		Object.assign(entry.node, { ...node, parameters: { ...before, ...parameters } });
+	}
+	const run: Partial<Run> = { data: loaded, executionId: '42', node };
+	return await service.run(parameters, run);
+}
+
+const tasks = () => service.running().tasks();
+const others = (failed: string) => tasks().filter(({ id }) => id !== failed);
+
+/** Waits for the tasks and ends all of them, one as failed: its id. */
+async function failOne(count: number): Promise<string> {
+	await until(() => tasks().length === count);
+	const id = tasks()[0]?.id ?? '';
+	service.running().finish(id, { status: 'failed', error: 'no audio track' });
+	return id;
+}
+
+beforeEach(() => shortenRetries(500));
+
+it('one of several recordings fails: the advice brings the other transcripts, and nothing is paid twice', async () => {
+	const running = service.run(LINK, { items: threeItems(), executionId: '41' });
+	const failed = await failOne(3);
+	const first = await running;
+	for (const { id } of others(failed)) {
+		expect(first.error?.description).toContain(`task ${id}`);
+		service.running().finish(id);
+	}
+	expect(first.error?.message).toContain(`Task ${failed} failed: no audio track`);
+	expect(first.error?.description).toMatch(ADVICE);
+	expect(first.error?.description).not.toContain('Retry On Fail');
+	const { json } = await retry(first, LINK, CONTINUE);
+	expect(json.map(({ status }) => status).filter(Boolean)).toEqual(['completed', 'completed']);
+	expect(json.filter(({ error }) => error)).toHaveLength(1);
+	expect(tasks()).toHaveLength(3);
+});
+
+it('one of several tasks of one item fails: the advice names the others', async () => {
+	const ids = [await service.pendingTask(), await service.pendingTask()];
+	service.running().fault({
+		match: { method: 'POST' },
+		action: {
+			kind: 'respond',
+			status: 200,
+			body: ids.map((id) => ({ task_id: id, status: 'pending' })),
+			readBody: true,
+		},
+	});
+	const running = service.run(LINK, { items: itemsOf({}), executionId: '41' });
+	const failed = await failOne(2);
+	const first = await running;
+	expect(first.error?.description).toMatch(ADVICE);
+	expect(first.error?.description).toContain(`item 0: task ${others(failed)[0]?.id}`);
+});
+
+it.each<[string, () => void]>([
+	[
+		'nobody knows whether the service accepted one',
+		() =>
+			service.running().fault({
+				match: { method: 'POST' },
+				skip: 1,
+				times: 1,
+				action: { kind: 'cut', when: 'afterProcessing' },
+			}),
+	],
+	[
+		'one is accepted without an id',
+		() =>
+			service.running().fault({
+				match: { method: 'POST' },
+				skip: 1,
+				times: 1,
+				action: { kind: 'respond', status: 200, body: { ok: true }, readBody: true },
+			}),
+	],
+])('%s: the same advice, in every try, and it helps', async (_what, prepare) => {
+	prepare();
+	const first = await service.run(LINK, { items: threeItems(), executionId: '41' });
+	expect(first.error?.description).toMatch(ADVICE);
+	const again = await retry(first, LINK);
+	expect(again.error?.description).toMatch(ADVICE);
+	for (const { id } of tasks()) service.running().finish(id);
+	const { length: submitted } = service.lines().filter((line) => line.startsWith('POST'));
+	const { json } = await retry(first, LINK, CONTINUE);
+	expect(json.filter(({ status }) => status === 'completed')).toHaveLength(2);
+	expect(service.lines().filter((line) => line.startsWith('POST'))).toHaveLength(submitted);
+});
+
+it('an item that was changed after its submit: the same advice', async () => {
+	const url = '={{ "https://files.example.com/" + ("talk.mp3") }}';
+	const short = { ...LINK, url, waitOptions: { pollInterval: 0.01, timeout: 0.001 } };
+	const first = await service.run(short, { items: threeItems(), executionId: '41' });
+	const parameters = { ...short, url: url.replace('("', '($json.n === 1 ? "other.mp3" : "') };
+	const { error } = await retry(first, parameters);
+	expect(error?.message).toMatch(/^This item was changed after task /);
+	expect(error?.description).toMatch(ADVICE);
+});
+
+it('what a retry may mend says that a retry pays for nothing twice, and a new execution does', async () => {
+	service.running().fault({
+		match: { method: 'POST' },
+		skip: 1,
+		times: 1,
+		action: { kind: 'respond', status: 422 },
+	});
+	const { error } = await service.run(LINK, { items: threeItems() });
+	expect(error?.description).toContain('Retry On Fail takes these up');
+	expect(error?.description).toContain('A new execution would submit them again.');
+	expect(error?.description).not.toMatch(ADVICE);
+});
+
+it('a single recording that fails has none of this advice', async () => {
+	const running = service.run(LINK, { items: itemsOf({}) });
+	await failOne(1);
+	const { error } = await running;
+	expect(error?.description).toBe(
+		'A failed task is not charged. Correct the recording or the link, then submit it again in a new execution.',
+	);
+});

@@ -2,6 +2,7 @@ import type { IDataObject, IPollFunctions } from 'n8n-workflow';
 import { ServiceError } from '../shared/api/serviceError';
 import { TaskList } from '../shared/api/taskList';
 import { taskIdOf } from '../shared/api/undocumentedShapes';
+import { warnOfIds, warnOfStatus } from './warnOnce';
 import { refuse } from '../shared/parameters/refuse';
 import { taskState } from '../shared/api/taskState';
 
@@ -56,6 +57,7 @@ export class Reader {
 			this.made += list.probes - before;
 		});
 		const page = status && offset > 0 ? ((await unlessRefused(request)) ?? []) : await request;
+		warnOfIds(this.caller, page);
 		if (offset === 0 && !status) this.first = textOf(page);
 		return page;
 	}
@@ -74,7 +76,9 @@ export class Reader {
 	async task(id: string, maxMs = Infinity): Promise<IDataObject> {
 		this.made += 1;
 		const deadline = Math.min(this.deadline, Date.now() + maxMs);
-		return await taskState(this.caller, id, { deadline });
+		const task = await taskState(this.caller, id, { deadline });
+		warnOfStatus(this.caller, task);
+		return task;
 	}
 
 	/**

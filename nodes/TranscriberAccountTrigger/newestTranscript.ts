@@ -1,6 +1,12 @@
 import type { IDataObject, INodeExecutionData, IPollFunctions } from 'n8n-workflow';
 
-import { dateOf, hasEnded, isInProgress, taskIdOf } from '../shared/api/undocumentedShapes';
+import {
+	dateOf,
+	hasEnded,
+	isInProgress,
+	isUnknownStatus,
+	taskIdOf,
+} from '../shared/api/undocumentedShapes';
 import { refuse } from '../shared/parameters/refuse';
 import { isWanted, outputOf, type Wanted } from './accountTriggerOutput';
 import type { Reader } from './listPager';
@@ -51,6 +57,21 @@ export async function newest(
 	if (found) {
 		const task = { ...found, task_id: String(found.task_id) };
 		return await outputOf(context, task, wanted, reader.deadline);
+	}
+	const words = [...seen.values()].map(({ status }) => status).filter(isUnknownStatus);
+	if (first.length > 0 && seen.size === 0) {
+		throw refuse(
+			context,
+			'The tasks in the list of the service have no readable ID',
+			'Look at the tasks with Transcript: Get Many. Transcriber Trigger does not need the list.',
+		);
+	}
+	if (words.length > 0) {
+		throw refuse(
+			context,
+			`The service says of no task that it has finished, but has a status that it does not document: '${String(words[0]).slice(0, 40)}'`,
+			'If such a task has finished, get its transcript with Transcript: Get Result. Transcriber Trigger does not need the list.',
+		);
 	}
 	throw refuse(
 		context,

@@ -32,6 +32,8 @@ export interface OpenTask {
 	hasEnded?: boolean;
 	/** The list does not say whether it has ended. */
 	isUnclear?: boolean;
+	/** The status that GET /tasks/{id} said, if the list cannot say more. */
+	answered?: string;
 	/** The poll that last asked for this one task. */
 	looked?: number;
 	/** How often the service has refused it for good. */

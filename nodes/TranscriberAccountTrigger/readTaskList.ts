@@ -209,7 +209,7 @@ export class Look {
 			// Half of the time remains for the results.
 			const share = left / 2 / (ids.length - index);
 			try {
-				tasks.take(await reader.task(id, Math.max(share, ONE_TASK.maxMs)), undefined);
+				tasks.take(await reader.task(id, Math.max(share, ONE_TASK.maxMs)), undefined, true);
 			} catch (error) {
 				if (!isRefused(error)) continue;
 				if (tasks.isOpen(id) && tasks.count('refusals', id) >= REFUSALS) tasks.finish(id);

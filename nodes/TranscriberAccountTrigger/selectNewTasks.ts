@@ -49,24 +49,29 @@ export class Tasks {
 	 * Takes in a task of the list. `isNew` decides about an unknown task that has ended: true, it
 	 * starts the workflow; false, it is old; undefined, it is unclear. A task with an unclear status
 	 * is asked for (see {@link missing}) unless it is old. Returns whether the task was unknown.
+	 *
+	 * @param isAnswer The task comes from GET /tasks/{id}: if its status is not final, it has not ended.
 	 */
-	take(task: IDataObject, isNew: boolean | undefined): boolean {
+	take(task: IDataObject, isNew: boolean | undefined, isAnswer = false): boolean {
 		const id = taskIdOf(task);
 		if (id === undefined) return false;
 		const hash = hashOf(id);
 		this.hasMetKnown ||= this.before.has(hash);
-		const isOpen = isInProgress(task.status);
+		const isClear = hasEnded(task.status);
+		const isOpen = isInProgress(task.status) || (isAnswer && !isClear);
 		if (isOpen && this.unsure.delete(hash)) this.done.delete(hash);
 		if (this.done.has(hash)) return false;
 		const open = this.open.get(id);
 		if (isOpen) {
 			this.met.add(id);
 			const isWorking = task.status === 'processing';
-			this.open.set(id, { ...open, id, isWorking, isUnclear: undefined });
+			const answered = isAnswer ? wordOf(task) : open?.answered;
+			this.open.set(id, { ...open, id, isWorking, isUnclear: undefined, answered });
 			return !open;
 		}
 		const isOld = isNew && (dateOf(task, CREATED_NAMES) ?? Infinity) < this.since - OLD_MS;
-		const isClear = hasEnded(task.status);
+		// The service has been asked about this very status, and said that it is all there is to know.
+		if (open && !isClear && open.answered === wordOf(task)) return false;
 		if (open ?? (isNew && !isOld)) {
 			this.open.set(id, { ...open, id, ...(isClear ? { hasEnded: true } : { isUnclear: true }) });
 			if (isClear) this.news.set(id, task);
@@ -171,6 +176,10 @@ export class Tasks {
 		const open = [...this.open.values()].slice(-ACCOUNT_MEMORY.open);
 		return { done: [...this.done].join(''), open };
 	}
+}
+
+function wordOf({ status }: IDataObject): string {
+	return String(status ?? '').slice(0, 40);
 }
 
 export function hashesOf(page: IDataObject[]): string[] {

@@ -33,6 +33,8 @@ const REMEMBERED = {
 	// TranscriberTrigger/meetingBot.ts. Key: node. While a bot is launched; 10 minutes after a lost answer.
 	launches: 10_000,
 	unansweredLaunches: 10_000,
+	// TranscriberAccountTrigger/warnOnce.ts. Key: node and status. Until the process ends.
+	unreadableTasks: 100,
 	// TranscriberAccountTrigger/pollState.ts. Key: workflow and node. While a poll runs; until the process ends.
 	pollsUnderWay: 10_000,
 	pollTries: 10_000,

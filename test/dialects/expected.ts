@@ -137,7 +137,7 @@ export const EXPECTED: Partial<Record<DialectName, Outcomes>> = {
 	strangeIdName: {
 		...pick(WITHOUT_ID, ...LINKS),
 		'account trigger': 'started 0 of 2 times',
-		'list of tasks in the editor': 'lists 0 tasks',
+		'list of tasks in the editor': 'The tasks in the list of the service have no readable ID',
 	},
 	idInLocationOnly: pick(WITHOUT_ID, ...LINKS),
 	keyNotShown: { 'apiKey.rotate': 'The service answered the rotation without a new API key' },

@@ -1,6 +1,7 @@
 import type { IDataObject, ILoadOptionsFunctions, INodeListSearchResult } from 'n8n-workflow';
 
 import { dateOf, taskIdOf, titleOf } from '../../../shared/api/undocumentedShapes';
+import { refuse } from '../../../shared/parameters/refuse';
 import { TaskList } from '../../../shared/api/taskList';
 
 /** One search reads at most this many pages: each costs one of the 60 requests a minute. */
@@ -39,6 +40,7 @@ export async function searchTasks(
 			return undefined;
 		});
 		if (!page) break;
+		if (page.length > 0 && seen.size === 0 && !page.some(taskIdOf)) throw withoutIds(this);
 		const before = seen.size;
 		for (const task of page.map((one) => asListed(one, this.getTimezone()))) {
 			if (task && !seen.has(task.id)) seen.set(task.id, task);
@@ -57,6 +59,14 @@ export async function searchTasks(
 			.map(({ id, name }) => ({ name, value: id })),
 		paginationToken: isEnd ? undefined : String(offset),
 	};
+}
+
+function withoutIds(context: ILoadOptionsFunctions) {
+	return refuse(
+		context,
+		'The tasks in the list of the service have no readable ID',
+		"Choose 'By ID' and enter the ID of the task, for example from your account at the service.",
+	);
 }
 
 function isNewestFirst(tasks: Listed[]): boolean {

@@ -39,6 +39,19 @@ describe('taskId from a list', () => {
 		expect(service.sent().headers['x-api-key']).toBe('test-api-key');
 	});
 
+	it('is refused with what to do where no task has a readable ID', async () => {
+		listed([{ transcript_ref: 'a', status: 'completed' }, { task_id: 0 }]);
+		await expect(list()).rejects.toMatchObject({
+			message: 'The tasks in the list of the service have no readable ID',
+			description: expect.stringContaining("Choose 'By ID'"),
+		});
+	});
+
+	it('leaves out only the tasks without a readable ID', async () => {
+		listed([{ transcript_ref: 'a' }, at(5)], [{ transcript_ref: 'b' }]);
+		expect((await list()).results).toMatchObject([{ value: 't5' }]);
+	});
+
 	it('shows id and status of a task, and yields its id', async () => {
 		const id = await service.completedTask();
 		expect((await list()).results).toEqual([{ name: `${id} (completed)`, value: id }]);

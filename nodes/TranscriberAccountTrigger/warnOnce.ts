@@ -1,0 +1,47 @@
+import type { IDataObject, IPollFunctions } from 'n8n-workflow';
+
+import { ID_NAMES, isUnknownStatus, taskIdOf } from '../shared/api/undocumentedShapes';
+import { remembered } from '../shared/processState';
+
+/** Warnings that this process has written, by node and topic. */
+const written = remembered<true>('unreadableTasks');
+
+/** Longer statuses are cut off in a warning. */
+const LONGEST_WORD = 40;
+
+/**
+ * Warns once per status that the service document does not show: such a task never starts the
+ * workflow. `task` is an answer of GET /tasks/{id}.
+ */
+export function warnOfStatus(context: IPollFunctions, task: IDataObject): void {
+	const { task_id: id, status } = task;
+	const isMissing = (status ?? '') === '';
+	if (!isMissing && !isUnknownStatus(status)) return;
+	const word = String(status).slice(0, LONGEST_WORD);
+	const says = isMissing
+		? `The service does not say the status of task ${String(id)}`
+		: `The service says that task ${String(id)} has the status '${word}', which it does not document`;
+	warnOnce(
+		context,
+		isMissing ? 'no status' : `status ${word}`,
+		`${says}. Until it says completed or failed, no task like this starts the workflow. If the task has finished, get its transcript with Transcript: Get Result, and use Transcriber Trigger for further ones.`,
+	);
+}
+
+/** Warns once if tasks of the list have no id that can be read: they never start the workflow. */
+export function warnOfIds(context: IPollFunctions, page: IDataObject[]): void {
+	const nameless = page.filter((task) => taskIdOf(task) === undefined).length;
+	if (nameless === 0) return;
+	warnOnce(
+		context,
+		'no id',
+		`${nameless} of ${page.length} tasks in the list of the service have no readable id (${ID_NAMES.join(', ')}), so they do not start the workflow. Use Transcriber Trigger, or look at the tasks with Transcript: Get Many.`,
+	);
+}
+
+function warnOnce(context: IPollFunctions, topic: string, line: string): void {
+	const place = `${context.getNode().id} ${topic}`;
+	if (written.has(place)) return;
+	written.set(place, true);
+	context.logger.warn(`${context.getNode().name}: ${line}`);
+}

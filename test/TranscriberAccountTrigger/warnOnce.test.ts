@@ -1,0 +1,109 @@
+/**
+ * Tasks that the trigger cannot read: they start nothing, and n8n's log says why.
+ *
+ * n8n reads its log level once, so this file loads it for itself:
+ * @jest-environment node
+ */
+import { captureLogs } from '../support/logs';
+import { serviceForTests } from '../support/service';
+import { AccountHost } from './host';
+
+const service = serviceForTests({ tasksInProgress: 1000, hashUploads: false });
+
+async function logged(work: () => Promise<unknown>): Promise<string[]> {
+	const logs = captureLogs();
+	try {
+		await work();
+	} finally {
+		logs.release();
+	}
+	return logs.lines.filter((line) => /Account Trigger: /.test(line));
+}
+
+describe('a status that the service document does not show', () => {
+	it.each(['succeeded', 'dead_letter', 'x'.repeat(5_000)])(
+		'is in the log once, with what to do: %#',
+		async (status) => {
+			const host = new AccountHost(service.credentials());
+			await host.activate();
+			const ids = [await service.pendingTask(), await service.pendingTask()];
+			for (const id of ids) service.running().finish(id, { status });
+			const lines = await logged(async () => await host.polls(4));
+			expect(host.started).toEqual([]);
+			expect(lines).toHaveLength(1);
+			expect(lines[0]).toContain(`has the status '${status.slice(0, 40)}'`);
+			expect(lines[0]).toMatch(/does not document.*Transcript: Get Result.*Transcriber Trigger/);
+			expect(lines[0]?.length).toBeLessThan(1000);
+		},
+	);
+
+	it('of the list alone starts the workflow: the task itself says that it has completed', async () => {
+		const host = new AccountHost(service.credentials());
+		await host.activate();
+		const id = await service.completedTask();
+		service.running().fault({
+			match: { path: '/tasks$' },
+			times: 20,
+			action: { kind: 'respond', status: 200, body: [{ task_id: id, status: 'succeeded' }] },
+		});
+		await host.polls(2);
+		expect(host.started).toEqual([id]);
+	});
+
+	it('before the end is "not yet": the workflow starts when the task has completed', async () => {
+		service.running().configure({ dialect: 'moreStatuses' });
+		const before = await service.pendingTask();
+		const host = new AccountHost(service.credentials());
+		await host.activate();
+		const after = await service.pendingTask();
+		await host.polls(2);
+		for (const id of [before, after]) service.running().finish(id);
+		await host.polls(2);
+		expect([...host.started].sort()).toEqual([before, after].sort());
+	});
+
+	it('keeps no other task waiting, however many tasks have it', async () => {
+		const host = new AccountHost(service.credentials());
+		await host.activate();
+		for (let count = 0; count < 40; count++) {
+			service.running().finish(await service.pendingTask(), { status: 'succeeded' });
+		}
+		await host.polls(2);
+		const id = await service.completedTask();
+		await host.poll();
+		expect(host.started).toEqual([id]);
+	});
+
+	it('is named by "Execute step", where no task has finished otherwise', async () => {
+		service.running().finish(await service.pendingTask(), { status: 'succeeded' });
+		const host = new AccountHost(service.credentials());
+		await expect(host.executeStep()).rejects.toMatchObject({
+			message: expect.stringContaining("'succeeded'"),
+		});
+	});
+});
+
+describe('a task without an id that can be read', () => {
+	it('is in the log once, with what to do', async () => {
+		service.running().configure({ dialect: 'strangeIdName' });
+		const host = new AccountHost(service.credentials());
+		await service.completedTask();
+		const lines = await logged(async () => {
+			await host.activate();
+			await service.completedTask();
+			await host.polls(3);
+		});
+		expect(host.started).toEqual([]);
+		expect(lines).toHaveLength(1);
+		expect(lines[0]).toMatch(/1 of 1 tasks.*no readable id \(task_id, id.*Transcriber Trigger/);
+	});
+
+	it('is said to "Execute step"', async () => {
+		service.running().configure({ dialect: 'strangeIdName' });
+		await service.completedTask();
+		const host = new AccountHost(service.credentials());
+		await expect(host.executeStep()).rejects.toMatchObject({
+			message: 'The tasks in the list of the service have no readable ID',
+		});
+	});
+});

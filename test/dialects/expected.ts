@@ -132,7 +132,6 @@ export const EXPECTED: Partial<Record<DialectName, Outcomes>> = {
 		...pick(NO_LIST, ...LISTS),
 		'account trigger': 'Something other than the service answered at this address',
 	},
-	pastEnd204: { 'account trigger': NO_LIST },
 	hugeNumericId: pick(WITHOUT_ID, ...LINKS),
 	strangeIdName: {
 		...pick(WITHOUT_ID, ...LINKS),
@@ -192,7 +191,9 @@ export const EXPECTED: Partial<Record<DialectName, Outcomes>> = {
 			'a file with a wrong parameter',
 		),
 	},
-	tooLargeService: tooLarge('The file is larger than the 8 GB the service takes'),
+	tooLargeService: tooLarge(
+		'The file (less than 1 MB) is larger than the service takes, although it documents a limit of 8 GB',
+	),
 	tooLargeProxy: tooLarge(
 		'The file (less than 1 MB) was refused for its size, although the service takes up to 8 GB',
 	),
@@ -201,7 +202,7 @@ export const EXPECTED: Partial<Record<DialectName, Outcomes>> = {
 	},
 	otherMethod: { 'task.regenerateSummary': 'The service refused the request' },
 	linkKeyConflict: pick(
-		'The same request is still being worked on by the service',
+		'The service refused the recording because of a conflict, so nothing was submitted',
 		...LINKS,
 		'a link with a wrong parameter',
 	),

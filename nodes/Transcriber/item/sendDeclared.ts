@@ -34,7 +34,8 @@ export async function sendDeclared(
 	request.options.timeout = policy.upload ? TIMEOUTS.upload : TIMEOUTS.request;
 	const recordingBytes = policy.upload ? recordingIn(request.options.body)?.size : undefined;
 	const path = request.options.url ?? '';
-	const bounds = { policy, path, recordingBytes, abandoned: run?.stopped };
+	const isEmpty = isBodiless(request.options.method);
+	const bounds = { policy, path, recordingBytes, isEmpty, abandoned: run?.stopped };
 	return await exchange(context, bounds, async ({ apiKey }) => {
 		const sending = { apiKey, policy, method: request.options.method };
 		// A copy, because n8n writes the API key into these headers.
@@ -46,6 +47,11 @@ export async function sendDeclared(
 			: sendByOurselves(context, options, sending);
 		return await withinTime(answered, TIMEOUTS.request);
 	});
+}
+
+/** Of the declared requests, only these never have a body. */
+function isBodiless(method = 'GET'): boolean {
+	return method === 'GET' || method === 'DELETE';
 }
 
 /** What `onlyAnswers` has to know about the request. */

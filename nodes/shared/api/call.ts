@@ -19,12 +19,19 @@ import { REPEATABLE, type CallOptions, type Caller } from './types';
 export async function call(
 	caller: Caller,
 	options: Pick<IHttpRequestOptions, 'method' | 'url' | 'qs' | 'body'>,
-	{ policy = REPEATABLE, keepWebhookSecret = false, deadline, fromTurn, once }: CallOptions = {},
+	{
+		policy = REPEATABLE,
+		keepWebhookSecret = false,
+		deadline,
+		fromTurn,
+		once,
+		noContent,
+	}: CallOptions = {},
 ): Promise<IDataObject> {
 	const end = earliest(deadline, briefEnd(caller));
 	return await exchange(
 		caller,
-		{ policy, path: options.url, deadline: end, fromTurn, once },
+		{ policy, path: options.url, deadline: end, fromTurn, once, isEmpty: !options.body },
 		async (credential) => {
 			const { baseUrl, apiKey } = credential;
 			const request = caller.helpers.httpRequestWithAuthentication.call(
@@ -41,6 +48,7 @@ export async function call(
 				},
 			);
 			const response: IN8nHttpFullResponse = await withinTime(request, TIMEOUTS.request, end);
+			if (noContent && response.statusCode === 204) return noContent as unknown as IDataObject;
 			return withoutSecrets(
 				bodyOf(response, options.method),
 				apiKey,

@@ -111,6 +111,13 @@ const ROWS: Row[] = [
 	{
 		status: 409,
 		path: /^\/transcribe/,
+		when: ({ isKeyed }) => !isKeyed,
+		message: 'The service refused the recording because of a conflict, so nothing was submitted',
+		next: 'The same link may be in progress already: look with Transcript: Get Many. If it is not, run the workflow again.',
+	},
+	{
+		status: 409,
+		path: /^\/transcribe/,
 		message: 'The same request is still being worked on by the service',
 		next: 'Another request with the same idempotency key has not ended yet. Try again when it has.',
 	},
@@ -121,7 +128,20 @@ const ROWS: Row[] = [
 	},
 	{
 		status: 413,
-		path: /^\/transcribe/,
+		path: /^\/dictionary$/,
+		when: ({ isEmpty }) => isEmpty === true,
+		message: 'The request for the dictionary was refused for its size, although it sends no terms',
+		next: 'Nothing was changed. Look at the dictionary in your account at the service, or try again later.',
+	},
+	{
+		status: 413,
+		path: /^\/transcribe-url$/,
+		message: 'The recording behind the link is larger than the service takes',
+		next: 'It takes files of up to 8 GB. Split the recording or save it with stronger compression.',
+	},
+	{
+		status: 413,
+		path: /^\/transcribe$/,
 		when: ({ isServiceShape, recordingBytes = 0 }) =>
 			!isServiceShape && recordingBytes < MAX_FILE_BYTES,
 		message: (problem) =>
@@ -130,20 +150,35 @@ const ROWS: Row[] = [
 	},
 	{
 		status: 413,
-		when: ({ isServiceShape, path }) => !isServiceShape && !path.startsWith('/transcribe'),
-		message: 'The request was refused for its size before it reached the service',
-		next: 'Something between n8n and the service, such as a proxy, takes only smaller requests. Send less at once, or raise its limit.',
+		path: /^\/transcribe$/,
+		when: ({ recordingBytes = 0 }) => recordingBytes < MAX_FILE_BYTES,
+		message: (problem) =>
+			`The file (${sizeIn(problem)}) is larger than the service takes, although it documents a limit of 8 GB`,
+		next: 'A lower limit may apply to your account. Split the recording or save it with stronger compression.',
+	},
+	{
+		status: 413,
+		path: /^\/transcribe$/,
+		message: 'The file is larger than the 8 GB the service takes',
+		next: 'Split the recording or save it with stronger compression.',
 	},
 	{
 		status: 413,
 		path: /^\/dictionary/,
+		when: ({ isServiceShape }) => isServiceShape === true,
 		message: 'The dictionary would be larger than 20 000 characters',
 		next: 'Remove terms and try again. Nothing was changed.',
 	},
 	{
 		status: 413,
-		message: 'The file is larger than the 8 GB the service takes',
-		next: 'Split the recording or save it with stronger compression.',
+		path: /^\/dictionary/,
+		message: 'The request was refused for its size: the list of terms is too large',
+		next: 'Nothing was changed. The service takes up to 20 000 characters. If the list is shorter, something between n8n and the service, such as a proxy, takes only smaller requests: raise its limit.',
+	},
+	{
+		status: 413,
+		message: 'The request was refused for its size',
+		next: 'Send less at once. Something between n8n and the service, such as a proxy, may take only smaller requests: then raise its limit.',
 	},
 	{
 		status: 429,

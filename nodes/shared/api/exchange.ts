@@ -5,7 +5,7 @@ import { credentialOf, type TranscriberCredential } from './credential';
 import { ServiceError, isCertainRefusal } from './serviceError';
 import { queueFor } from './rateLimits';
 import { isWithoutAnswer, problemOf, type Problem } from './problem';
-import { RETRY, delayBeforeRetry, patienceFor, type Patience } from './retry';
+import { RETRY, delayBeforeRetry, hasKey, patienceFor, type Patience } from './retry';
 import { NoRoom, roomOf, type CountTasks } from './taskSlots';
 import { withoutKey } from './redact';
 import type { CallOptions, Caller, Policy } from './types';
@@ -17,6 +17,8 @@ interface Bounds extends Pick<CallOptions, 'deadline' | 'fromTurn' | 'once'> {
 	path: string;
 	/** Size of the recording in the request. */
 	recordingBytes?: number;
+	/** The request sends no content. */
+	isEmpty?: boolean;
 	/**
 	 * Ends the wait for a turn or for the next attempt with its reason, as long as the service has
 	 * certainly done nothing. Never ends an attempt.
@@ -64,7 +66,7 @@ export async function exchange<T>(
 
 async function attempts<T>(
 	caller: Caller,
-	{ policy, path, deadline, fromTurn, once, recordingBytes, abandoned }: Bounds,
+	{ policy, path, deadline, fromTurn, once, recordingBytes, isEmpty, abandoned }: Bounds,
 	attempt: (credential: TranscriberCredential) => Promise<T>,
 ): Promise<T> {
 	const node = caller.getNode();
@@ -119,7 +121,8 @@ async function attempts<T>(
 			}
 			if (failure instanceof NodeOperationError) throw failure;
 			if (!found) throw new NodeOperationError(node, wordsOf(failure, apiKey));
-			problem = { ...found, recordingBytes, isRepeat: mayHaveArrived, attempts: tries };
+			const request = { recordingBytes, isEmpty, isKeyed: hasKey(policy) };
+			problem = { ...found, ...request, isRepeat: mayHaveArrived, attempts: tries };
 			mayHaveArrived ||= isWithoutAnswer(found);
 			const patience = once ? undefined : patienceFor(problem, policy);
 			if (!patience) throw new ServiceError(node, problem);

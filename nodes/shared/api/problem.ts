@@ -23,6 +23,10 @@ export interface Problem {
 	isServiceShape?: boolean;
 	/** Size of the recording in the request, in bytes. */
 	recordingBytes?: number;
+	/** The request sends no content, so it cannot be too large itself. */
+	isEmpty?: boolean;
+	/** The request carries an Idempotency-Key. */
+	isKeyed?: boolean;
 	/** Milliseconds the service asked to wait (`Retry-After`). */
 	retryAfter?: number;
 	/** No usable connection was made, so nothing was sent. */

@@ -60,16 +60,21 @@ export function pauseBeforeLook(refusals: number): number {
 /** The patience for a problem; undefined if the request must not be sent again. */
 export function patienceFor(
 	problem: Problem,
-	{ limit, repeatable, keyed }: Policy,
+	policy: Policy,
 ): Patience | undefined {
+	const { limit, repeatable } = policy;
 	const { status, transport } = problem;
 	const submits = limit === 'submit' || limit === 'meeting';
 	if (status === 429) return submits ? 'patienceWhenFull' : 'patienceWhenBusy';
 	if (status === 503 && !isForeign503(problem)) return 'patienceWhenBroken';
-	// With an Idempotency-Key, which a repeatable submit has, 409 means: our request is in progress.
-	const hasKey = keyed ?? (limit === 'submit' && repeatable);
-	if (status === 409) return hasKey ? 'patienceWhenFull' : undefined;
+	// With an Idempotency-Key, 409 means: our request is in progress.
+	if (status === 409) return hasKey(policy) ? 'patienceWhenFull' : undefined;
 	if (!repeatable) return undefined;
 	if (transport === 'unreachable') return 'patienceWhenUnreachable';
 	return isWithoutAnswer(problem) ? 'patienceWhenBroken' : undefined;
+}
+
+/** Whether the request carries an Idempotency-Key, as a repeatable submit does. */
+export function hasKey({ limit, repeatable, keyed }: Policy): boolean {
+	return keyed ?? (limit === 'submit' && repeatable);
 }

@@ -96,7 +96,11 @@ export class TaskList {
 		const qs = { ...this.query, limit: this.sizes[0], offset };
 		let failure: unknown;
 		try {
-			const answer = await call(this.caller, { method: 'GET', url: '/tasks', qs }, { deadline });
+			const answer = await call(
+				this.caller,
+				{ method: 'GET', url: '/tasks', qs },
+				{ deadline, noContent: [] },
+			);
 			this.isSizeKnown = true;
 			return answer;
 		} catch (error) {

@@ -1,4 +1,4 @@
-import type { DeclarativeRestApiSettings, IExecuteSingleFunctions } from 'n8n-workflow';
+import type { DeclarativeRestApiSettings, IDataObject, IExecuteSingleFunctions } from 'n8n-workflow';
 
 import type { CredentialReader } from './credential';
 import type { LimitName } from './rateLimits';
@@ -42,6 +42,8 @@ export interface CallOptions {
 	 * `deadline`, it does not count the queue for that turn.
 	 */
 	fromTurn?: number;
+	/** What an answer without content (204) stands for. Default: `{}`. */
+	noContent?: IDataObject[];
 	/** Only one attempt: the caller repeats the request itself, and measures the time. */
 	once?: boolean;
 }

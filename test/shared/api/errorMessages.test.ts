@@ -16,7 +16,7 @@ import { runNode, storedBinary, type Outcome } from '../../support/engine';
 import { giveUpSoon } from '../../support/scale';
 import { byId, itemWithFile, itemsOf, serviceForTests } from '../../support/service';
 import { TIMEOUTS } from '../../../nodes/shared/api/retry';
-import { ACCOUNT, BOT, FILE } from '../../support/parameters';
+import { ACCOUNT, BOT, FILE, LINK } from '../../support/parameters';
 
 const service = serviceForTests();
 
@@ -123,7 +123,7 @@ const ROWS: Row[] = [
 		parameters: FILE,
 		options: { maxFileBytes: 3 },
 		httpCode: '413',
-		message: /^The file is larger than the 8 GB the service takes/,
+		message: /^The file \(less than 1 MB\) is larger than the service takes, although .* of 8 GB/,
 		next: /Split the recording/,
 		words: 'The file is larger than 3 bytes',
 	},
@@ -372,6 +372,37 @@ describe('413', () => {
 		expect(error?.description).toMatch(/proxy.*client_max_body_size.*Transcribe URL/);
 	});
 
+	it('of the service for 5 MB does not say that the file is larger than 8 GB', async () => {
+		fault({ kind: 'respond', status: 413, body: { detail: { message: 'Too large' } } });
+		const { error } = await service.run(FILE, { items: [file()] });
+		expect(error?.message).toMatch(/^The file \(5 MB\) is larger than the service takes/);
+		expect(error?.description).toMatch(/lower limit.*Too large/);
+	});
+
+	it.each<[string, unknown]>([
+		['the service', { detail: { message: 'Too large' } }],
+		['a proxy', PAGE],
+		['nobody', ''],
+	])('of %s for a link is about the recording, whose size is not known', async (_who, body) => {
+		fault({ kind: 'respond', status: 413, body });
+		const { error } = await service.run(LINK);
+		expect(error?.message).toMatch(/^The recording behind the link is larger than the service/);
+		expect(error?.message).not.toContain('MB');
+	});
+
+	it.each<[string, unknown, string, RegExp]>([
+		['the service', { detail: 'No' }, 'replace', /^The dictionary would be larger than 20 000/],
+		['the service', { detail: 'No' }, 'clear', /refused for its size, although it sends no terms/],
+		['a proxy', PAGE, 'replace', /^The request was refused for its size: the list of terms/],
+		['nobody', '', 'replace', /^The request was refused for its size: the list of terms/],
+		['a proxy', PAGE, 'clear', /refused for its size, although it sends no terms/],
+	])('of %s (%j) for the dictionary says what is too large: %s', async (_who, body, op, message) => {
+		fault({ kind: 'respond', status: 413, body });
+		const { error } = await service.run({ resource: 'dictionary', operation: op, terms: 'n8n' });
+		expect(error?.message).toMatch(message);
+		expect(error?.description).toContain('Nothing was changed');
+	});
+
 	it('of a proxy for anything else names the size of the request', async () => {
 		fault({ kind: 'respond', status: 413, body: PAGE });
 		for (const parameters of [DICTIONARY, ACCOUNT]) {
@@ -407,6 +438,14 @@ describe('when the service says when to try again', () => {
 			expect(error?.message).toContain('stayed so while the node was trying again');
 		},
 	);
+});
+
+it('409 for a link without a key does not speak of a key', async () => {
+	fault({ kind: 'respond', status: 409 });
+	const { error } = await service.run(LINK);
+	expect(error?.message).toMatch(/^The service refused the recording because of a conflict/);
+	expect(`${error?.message} ${error?.description}`).not.toMatch(/key/i);
+	expect(service.lines()).toHaveLength(1);
 });
 
 it.each([

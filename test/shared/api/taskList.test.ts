@@ -100,6 +100,12 @@ describe('the shape of a list', () => {
 		await expect(listTasks(service.credentials())).rejects.toMatchObject({ message });
 	});
 
+	it('is empty where the answer has no content (204), which is no error', async () => {
+		answer('', { status: 204 });
+		expect(await getMany()).toMatchObject({ json: [], error: undefined });
+		expect((await listTasks(service.credentials())).results).toEqual([]);
+	});
+
 	it('outputs elements that are no objects under the name value', async () => {
 		answer(['a', 'b'], { times: 1 });
 		expect((await getMany({ limit: 2 })).json).toEqual([{ value: 'a' }, { value: 'b' }]);

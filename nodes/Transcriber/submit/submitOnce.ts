@@ -5,14 +5,8 @@ import {
 } from 'n8n-workflow';
 
 import { credentialOf } from '../../shared/api/credential';
-import { neverLeft } from '../../shared/api/exchange';
 import { withoutSecrets } from '../../shared/api/redact';
-import {
-	ServiceError,
-	isCertainRefusal,
-	said,
-	wasCertainlyRefused,
-} from '../../shared/api/serviceError';
+import { ServiceError, isCertainRefusal, said } from '../../shared/api/serviceError';
 import { idsIn, submissionKey } from '../../shared/api/submission';
 import type { Policy, RoutingRequest } from '../../shared/api/types';
 import { asLasting, refuse } from '../../shared/parameters/refuse';
@@ -21,6 +15,7 @@ import { seal } from '../../shared/webhook/sealedSecret';
 import { fileOf, recordingOf } from '../item/inputFile';
 import { Abandoned, type NodeRun } from '../item/nodeRun';
 import { sendDeclared } from '../item/sendDeclared';
+import { isHarmless } from './harmless';
 import { askedFor } from './sameRequest';
 import { checkUnchangedSince } from './reuseEarlierSubmission';
 import { deliveryAddress, onCompletionOf } from './onCompletion';
@@ -92,14 +87,10 @@ async function submitItem(
 	} catch (error) {
 		failure = error;
 	}
-	const isHarmless =
-		neverLeft(failure) ||
-		wasCertainlyRefused(failure) ||
-		wasCancelledInTurn(context, failure) ||
-		failure instanceof Abandoned;
 	// The key is kept: the service may have accepted an earlier attempt whose answer was lost.
-	if (key === undefined && isHarmless) forget(context);
-	else if (key !== undefined) {
+	if (key === undefined && (isHarmless(context, failure) || failure instanceof Abandoned)) {
+		forget(context);
+	} else if (key !== undefined) {
 		const isRefused = (!memory || memory.isRefused) && isRefusedAtOnce(failure);
 		remember(context, { ...sending, isRefused });
 	} else if (failure instanceof NodeOperationError && isCancelled(context)) {
@@ -144,11 +135,6 @@ function hasOwnKey(context: IExecutePaginationFunctions): boolean {
 function startAtIn({ options }: RoutingRequest): string | undefined {
 	const { start_at: startAt } = (options.body ?? {}) as IDataObject;
 	return typeof startAt === 'string' ? startAt : undefined;
-}
-
-/** Whether the execution was cancelled while it waited for its turn or for the next attempt. */
-function wasCancelledInTurn(context: IExecutePaginationFunctions, failure: unknown): boolean {
-	return isCancelled(context) && failure === context.getExecutionCancelSignal()?.reason;
 }
 
 function isCancelled(context: IExecutePaginationFunctions): boolean {

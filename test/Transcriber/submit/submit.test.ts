@@ -32,6 +32,13 @@ const LINK = {
 	onCompletion: 'returnTask',
 	url: '={{ $json.url ?? "https://files.example.com/talk.mp3" }}',
 };
+const ROTATE = { resource: 'apiKey', operation: 'rotate', confirm: true };
+const REGENERATE = {
+	resource: 'task',
+	operation: 'regenerateSummary',
+	taskId: byId('a'),
+	path: '/tasks/{taskId}/summary',
+};
 const threeFiles = () => [1, 2, 3].map((number) => itemWithFile(`recording ${number}`));
 const threeItems = () => itemsOf({}, {}, {});
 
@@ -710,6 +717,59 @@ it('what was cancelled while it waited for its turn is not taken for sent', asyn
 	expect(outcome.error).toBeUndefined();
 	expect(accepted()).toHaveLength(12);
 	expect(idsIn(outcome).sort()).toEqual(accepted().sort());
+});
+
+describe.each([
+	{ name: 'apiKey.rotate', parameters: ROTATE },
+	{ name: 'task.regenerateSummary', parameters: REGENERATE },
+	{ name: 'transcribeUrl', parameters: LINK },
+	{ name: 'sendBot', parameters: BOT },
+])('a Retry after the execution was cancelled, $name', ({ parameters }) => {
+	const WAITS = { 'Retry-After': '60' };
+	const cancelledOnce = async (status: number) => {
+		const items = itemsOf({});
+		fault({ kind: 'respond', status, headers: WAITS, body: { detail: 'Not now' } });
+		const at = () => service.running().requests.at(-1);
+		const cancelWhen = () => at()?.status === status && Date.now() - (at()?.at ?? 0) > 200;
+		const first = await service.run(parameters, { items, cancelWhen });
+		service.running().requests.length = 0;
+		return again(first, parameters, items, { anew: true });
+	};
+
+	it.each([429, 503])('in the pause after %d is sent: nothing was under way', async (status) => {
+		jest.replaceProperty(RETRY, 'patienceWhenFull', 100_000);
+		jest.replaceProperty(RETRY, 'patienceWhenBusy', 100_000);
+		jest.replaceProperty(RETRY, 'patienceWhenBroken', 100_000);
+		const { error } = await service.run(parameters, { data: await cancelledOnce(status) });
+		expect(error?.message ?? '').not.toMatch(/It is not known/);
+		expect(service.lines().filter((line) => line.startsWith('POST'))).toHaveLength(1);
+	});
+
+	it('while the request was under way is not sent', async () => {
+		const items = itemsOf({});
+		fault({ kind: 'stall' });
+		const cancelWhen = () => service.lines().length > 0;
+		const first = await service.run(parameters, { items, cancelWhen });
+		service.running().requests.length = 0;
+		const data = again(first, parameters, items, { anew: true });
+		const { error } = await service.run(parameters, { data });
+		expect(error?.message).toMatch(/^It is not known/);
+		expect(service.lines()).toEqual([]);
+	});
+});
+
+it('a new summary whose answer was lost is not asked for again, but one that asks for something else is', async () => {
+	fault({ kind: 'cut', when: 'afterProcessing' });
+	const first = await service.run(REGENERATE, { executionId: '41' });
+	expect(first.error).toBeDefined();
+	service.running().requests.length = 0;
+	const same = await service.run(REGENERATE, { data: retried(first), executionId: '42' });
+	expect(same.error?.message).toMatch(/^It is not known whether the service writes a new summary/);
+	expect(service.lines()).toEqual([]);
+	const other = { ...REGENERATE, summaryTemplate: 'lecture' };
+	const second = await service.run(other, { data: changed(first, other), executionId: '43' });
+	expect(second.error?.message ?? '').not.toMatch(/It is not known/);
+	expect(service.lines()).toEqual(['POST /api/v1/tasks/a/summary']);
 });
 
 describe.each([

@@ -5,9 +5,9 @@ import type {
 	INodePropertyOptions,
 } from 'n8n-workflow';
 
+import { isHarmless } from '../../submit/harmless';
 import { forget, oncePerPlace, recall, remember } from '../../submit/submissionMemory';
-import { ServiceError, said, wasCertainlyRefused } from '../../../shared/api/serviceError';
-import { neverLeft } from '../../../shared/api/exchange';
+import { ServiceError, said } from '../../../shared/api/serviceError';
 import { perform } from '../../item/perform';
 import { itemCount } from '../../item/nodeRun';
 import { shownFor } from '../commonFields';
@@ -117,8 +117,7 @@ async function rotate(
 	} catch (error) {
 		failure = error;
 	}
-	const isHarmless = neverLeft(failure) || wasCertainlyRefused(failure);
-	if (isHarmless && !mayBeOldKey(failure)) forget(context);
+	if (isHarmless(context, failure) && !mayBeOldKey(failure)) forget(context);
 	else if (failure instanceof ServiceError) {
 		failure.message = `${failure.message}, so it is not known whether the API key was rotated`;
 		failure.description = [LOOK_FIRST, said(failure.problem)].filter(Boolean).join(' ');

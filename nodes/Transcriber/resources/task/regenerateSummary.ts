@@ -10,8 +10,8 @@ import { choiceIn, jsonObjectIn, required, textIn } from '../../../shared/parame
 import { perform } from '../../item/perform';
 import { shownFor } from '../commonFields';
 import { refuse } from '../../../shared/parameters/refuse';
-import { neverLeft } from '../../../shared/api/exchange';
-import { ServiceError, said, wasCertainlyRefused } from '../../../shared/api/serviceError';
+import { ServiceError, said } from '../../../shared/api/serviceError';
+import { isHarmless } from '../../submit/harmless';
 import { forget, oncePerPlace, recall, remember } from '../../submit/submissionMemory';
 import { sendDeclared } from '../../item/sendDeclared';
 import type { Policy, RoutingRequest } from '../../../shared/api/types';
@@ -143,14 +143,14 @@ async function regenerate(
 	if (memory?.state === 'accepted' && memory.asked === asked) {
 		return memory.submissions.map(({ answer }) => ({ json: answer }));
 	}
-	if (memory?.state === 'sent') {
+	if (memory?.state === 'sent' && (memory.asked ?? asked) === asked) {
 		throw refuse(
 			context,
 			'It is not known whether the service writes a new summary, so it is not asked again',
 			LOOK_FIRST,
 		);
 	}
-	remember(context, { state: 'sent' });
+	remember(context, { state: 'sent', asked });
 	let failure: unknown;
 	try {
 		const items = await sendDeclared(context, request, policy);
@@ -160,7 +160,7 @@ async function regenerate(
 	} catch (error) {
 		failure = error;
 	}
-	if (neverLeft(failure) || wasCertainlyRefused(failure)) forget(context);
+	if (isHarmless(context, failure)) forget(context);
 	else if (failure instanceof ServiceError) {
 		failure.description = [LOOK_FIRST, said(failure.problem)].filter(Boolean).join(' ');
 	}

@@ -1,0 +1,19 @@
+import type { IExecutePaginationFunctions } from 'n8n-workflow';
+
+import { neverLeft } from '../../shared/api/exchange';
+import { wasCertainlyRefused } from '../../shared/api/serviceError';
+
+/**
+ * Whether the service has certainly done nothing, so that the request can be forgotten. Only for a
+ * request that must not be repeated: such a request waits for another attempt only after a certain
+ * refusal, so nothing is under way if the execution is cancelled in that wait.
+ */
+export function isHarmless(context: IExecutePaginationFunctions, failure: unknown): boolean {
+	return neverLeft(failure) || wasCertainlyRefused(failure) || wasCancelledInTurn(context, failure);
+}
+
+/** Whether the execution was cancelled while it waited for its turn or for the next attempt. */
+function wasCancelledInTurn(context: IExecutePaginationFunctions, failure: unknown): boolean {
+	const signal = context.getExecutionCancelSignal();
+	return signal?.aborted === true && failure === signal.reason;
+}

@@ -58,10 +58,7 @@ export function pauseBeforeLook(refusals: number): number {
 }
 
 /** The patience for a problem; undefined if the request must not be sent again. */
-export function patienceFor(
-	problem: Problem,
-	policy: Policy,
-): Patience | undefined {
+export function patienceFor(problem: Problem, policy: Policy): Patience | undefined {
 	const { limit, repeatable } = policy;
 	const { status, transport } = problem;
 	const submits = limit === 'submit' || limit === 'meeting';

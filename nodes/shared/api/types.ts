@@ -1,4 +1,8 @@
-import type { DeclarativeRestApiSettings, IDataObject, IExecuteSingleFunctions } from 'n8n-workflow';
+import type {
+	DeclarativeRestApiSettings,
+	IDataObject,
+	IExecuteSingleFunctions,
+} from 'n8n-workflow';
 
 import type { CredentialReader } from './credential';
 import type { LimitName } from './rateLimits';

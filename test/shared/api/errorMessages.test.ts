@@ -396,12 +396,15 @@ describe('413', () => {
 		['a proxy', PAGE, 'replace', /^The request was refused for its size: the list of terms/],
 		['nobody', '', 'replace', /^The request was refused for its size: the list of terms/],
 		['a proxy', PAGE, 'clear', /refused for its size, although it sends no terms/],
-	])('of %s (%j) for the dictionary says what is too large: %s', async (_who, body, op, message) => {
-		fault({ kind: 'respond', status: 413, body });
-		const { error } = await service.run({ resource: 'dictionary', operation: op, terms: 'n8n' });
-		expect(error?.message).toMatch(message);
-		expect(error?.description).toContain('Nothing was changed');
-	});
+	])(
+		'of %s (%j) for the dictionary says what is too large: %s',
+		async (_who, body, op, message) => {
+			fault({ kind: 'respond', status: 413, body });
+			const { error } = await service.run({ resource: 'dictionary', operation: op, terms: 'n8n' });
+			expect(error?.message).toMatch(message);
+			expect(error?.description).toContain('Nothing was changed');
+		},
+	);
 
 	it('of a proxy for anything else names the size of the request', async () => {
 		fault({ kind: 'respond', status: 413, body: PAGE });

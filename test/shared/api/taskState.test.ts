@@ -1,4 +1,6 @@
 /** Where the state of a task or bot stands in an answer, for everyone who asks for it. */
+// Also covers nodes/Transcriber/item/states.ts.
+
 import { byId, itemWithFile, serviceForTests } from '../../support/service';
 import { until } from '../../simulator/testing-client';
 import { giveUpSoon } from '../../support/scale';

@@ -4,7 +4,8 @@ import { ServiceError } from '../shared/api/serviceError';
 import { isRefused, Reader } from './listPager';
 import { Look, ONE_TASK } from './readTaskList';
 import { costOf, isWanted, outputOf, wantedOf, type Wanted } from './accountTriggerOutput';
-import { PollStateStore, type State } from './pollState';
+import type { State } from './pollState';
+import { PollStateStore } from './pollStateStore';
 import type { Tasks } from './selectNewTasks';
 import { newest } from './newestTranscript';
 

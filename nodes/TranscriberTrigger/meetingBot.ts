@@ -1,4 +1,3 @@
-import { createHash } from 'crypto';
 import type { IDataObject, IHookFunctions } from 'n8n-workflow';
 import { NodeOperationError } from 'n8n-workflow';
 
@@ -7,8 +6,9 @@ import { isActivatedByUser, isSwitchedOnByUser } from '../shared/n8nInternals/ac
 import { isUnknownToService, wasCertainlyRefused } from '../shared/api/serviceError';
 import { botState } from '../shared/api/taskState';
 import { credentialOf } from '../shared/api/credential';
-import { checkLaunch, launchFrom, type Launch } from '../shared/parameters/meetingLaunch';
+import { checkLaunch, launchFrom } from '../shared/parameters/meetingLaunch';
 import { callBack, callBackLater, callerOf, GRACE, hasLeft, isLeaving, stay } from './callBack';
+import { fingerprintOf, isSentFor } from './sameLaunch';
 import { settingsOf } from './settings';
 import { TriggerStore } from './triggerStore';
 import { submissionKey } from '../shared/api/submission';
@@ -21,15 +21,14 @@ import { remembered } from '../shared/processState';
 /** How long activation waits for the service, in ms: the user waits for it in the editor. */
 export const ACTIVATION = { sendMs: 60_000, lookMs: 10_000 };
 
-/** Launches under way, by the node's id. */
+/** Launches under way, by workflow and node: a copy of a workflow may have the same node ids. */
 const launches = remembered<AbortController>('launches');
 
 /**
- * Launches without an answer: the service may or may not have sent the bot. n8n retries a failed
- * activation several times, and must not send a bot each time; the user may try again later. Kept
- * for longer than any launch takes (see `ACTIVATION`).
+ * How long no bot is sent after a launch without an answer, in ms: the service may have sent one.
+ * n8n retries a failed activation several times, and the user may change the parameters meanwhile.
+ * Longer than any launch takes (see `ACTIVATION`).
  */
-const unanswered = remembered<number>('unansweredLaunches');
 const UNANSWERED_MS = 10 * 60_000;
 
 const LOOK_FIRST =
@@ -43,7 +42,7 @@ export async function isBotThere(context: IHookFunctions): Promise<boolean> {
 	if (!isActivatedByUser(context)) return true;
 	const store = new TriggerStore(context);
 	const { bot } = store;
-	if (!bot || bot.fingerprint !== fingerprintOf(launchFrom(context))) return false;
+	if (!bot || !isSentFor(bot, context)) return false;
 	if (bot.releasedAt !== undefined && Date.now() - bot.releasedAt > GRACE.ms) return false;
 	stay(bot.id);
 	const state = await stateAtService(context, bot.id);
@@ -51,7 +50,7 @@ export async function isBotThere(context: IHookFunctions): Promise<boolean> {
 	// Last week's bot is not there for this week's meeting. A new version of an active workflow sends
 	// no second bot, because the meeting of the first may be the one that the user means.
 	if (isSwitchedOnByUser(context) && hasLeft(state)) return false;
-	store.bot = { id: bot.id, fingerprint: bot.fingerprint };
+	store.bot = { id: bot.id, fingerprint: fingerprintOf(context) };
 	store.save();
 	return true;
 }
@@ -78,8 +77,8 @@ export async function sendMeetingBot(context: IHookFunctions): Promise<boolean> 
 		webhook_url: address,
 		...(launch.startAt && { start_at: launch.startAt }),
 	};
-	const place = `${context.getNode().id} ${fingerprintOf(launch)}`;
-	if ((unanswered.get(place) ?? 0) > Date.now()) {
+	const store = new TriggerStore(context);
+	if (store.unansweredUntil > Date.now()) {
 		throw refuse(
 			context,
 			'It is not known whether the service has sent the bot, so the trigger does not send another one',
@@ -87,9 +86,13 @@ export async function sendMeetingBot(context: IHookFunctions): Promise<boolean> 
 		);
 	}
 	// If the answer is lost, n8n's next try must not send a second bot.
-	unanswered.set(place, Date.now() + UNANSWERED_MS);
+	store.unansweredUntil = Date.now() + UNANSWERED_MS;
+	store.save();
 	const answer = await launched(context, body).catch((error: unknown) => {
-		if (error instanceof SwitchedOff || wasCertainlyRefused(error)) unanswered.delete(place);
+		if (error instanceof SwitchedOff || wasCertainlyRefused(error)) {
+			store.unansweredUntil = 0;
+			store.save();
+		}
 		throw error;
 	});
 
@@ -101,14 +104,13 @@ export async function sendMeetingBot(context: IHookFunctions): Promise<boolean> 
 			LOOK_FIRST,
 		);
 	}
-	unanswered.delete(place);
-	const store = new TriggerStore(context);
+	store.unansweredUntil = 0;
 	// n8n may have restarted after the trigger was switched off and before its bot was called back.
 	const { bot: former } = store;
 	if (former?.releasedAt !== undefined && !isLeaving(former.id)) {
 		void callBack(context, await callerOf(context), former.id);
 	}
-	store.bot = { id, fingerprint: fingerprintOf(launch) };
+	store.bot = { id, fingerprint: fingerprintOf(context) };
 	const { webhook_secret: secret } = answer;
 	const isGiven = typeof secret === 'string' && secret.trim() !== '';
 	const name = submissionKey({ botId: id });
@@ -130,9 +132,9 @@ class SwitchedOff extends Error {}
  * that very moment, calls the bot back.
  */
 async function launched(context: IHookFunctions, body: IDataObject): Promise<IDataObject> {
-	const nodeId = context.getNode().id;
+	const place = placeOf(context);
 	const launch = new AbortController();
-	launches.set(nodeId, launch);
+	launches.set(place, launch);
 	try {
 		const caller = await callerOf(context, launch.signal);
 		const answer = await call(
@@ -149,7 +151,7 @@ async function launched(context: IHookFunctions, body: IDataObject): Promise<IDa
 		void callBack(context, await callerOf(context), id);
 		throw launch.signal.reason;
 	} finally {
-		if (launches.get(nodeId) === launch) launches.delete(nodeId);
+		if (launches.get(place) === launch) launches.delete(place);
 	}
 }
 
@@ -164,13 +166,14 @@ export function withNextStep(context: IHookFunctions, error: unknown): NodeOpera
 /** `webhookMethods.delete`: calls the bot back, unless the trigger is switched on again at once. */
 export async function releaseBot(context: IHookFunctions): Promise<boolean> {
 	const reason = 'The workflow was switched off before the meeting bot was sent';
-	launches.get(context.getNode().id)?.abort(new SwitchedOff(reason));
+	launches.get(placeOf(context))?.abort(new SwitchedOff(reason));
 	const store = new TriggerStore(context);
 	const { bot } = store;
-	if (!bot || bot.releasedAt !== undefined) return true;
-	store.bot = { id: bot.id, fingerprint: bot.fingerprint, releasedAt: Date.now() };
-	store.save();
-	await callBackLater(context, bot.id);
+	const isHere = bot !== undefined && bot.releasedAt === undefined;
+	if (isHere) store.bot = { ...bot, releasedAt: Date.now() };
+	// n8n 1 saves nothing of a failed activation, only what this hook changes after it.
+	if (isHere || store.unansweredUntil > Date.now()) store.save();
+	if (isHere) await callBackLater(context, bot.id);
 	return true;
 }
 
@@ -193,6 +196,6 @@ function botIdOf({ bot_id: id }: IDataObject): string | undefined {
 	return typeof id === 'string' || typeof id === 'number' ? String(id) || undefined : undefined;
 }
 
-function fingerprintOf({ meetingUrl, startAt = '' }: Launch): string {
-	return createHash('sha256').update(`${meetingUrl} ${startAt}`).digest('base64url').slice(0, 22);
+function placeOf(context: IHookFunctions): string {
+	return `${context.getWorkflow().id} ${context.getNode().id}`;
 }

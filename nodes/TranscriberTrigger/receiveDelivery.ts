@@ -10,7 +10,8 @@ import { Fetches } from './fetches';
 import { NOT_ENDED, outputFor, type Output } from './triggerOutput';
 import { settingsOf } from './settings';
 import { settle } from './settle';
-import { TriggerStore, type Ending } from './triggerStore';
+import type { Ending } from './triggerMemory';
+import { TriggerStore } from './triggerStore';
 import { proofOf, verify } from './matchSecret';
 import { wordOfService } from './statusAtService';
 

@@ -29,12 +29,38 @@ export const STORE = {
 /** The bot that the trigger has sent (Source: Meeting). */
 export interface SentBot {
 	id: string;
-	/** A hash of the meeting and the start time. */
+	/** A hash of 'Meeting URL' and 'Start At' as the user has entered them. */
 	fingerprint: string;
 	/** In ms since 1970. */
 	changedAt: number;
 	/** When the trigger was switched off, in ms since 1970. */
 	releasedAt?: number;
+}
+
+/** How a task or bot has ended. */
+export interface Ending {
+	/**
+	 * How the delivery was verified: with the submission's own secret (`own`), with the credential's
+	 * Webhook Secret (`shared`), or, if the secret was unreadable, by asking the service (`word`).
+	 */
+	by: 'own' | 'shared' | 'word';
+	/** One letter for each final status that was delivered: see `letterOf`. */
+	statuses: string;
+	/** Fingerprint of the last verified delivery: see `proofOf`. */
+	proof: string;
+	/** The submission's own secret, sealed, to recognise repeats. */
+	spent?: string;
+}
+
+/** The last launch of a bot (Source: Meeting). */
+export interface LastLaunch {
+	/**
+	 * If the answer was lost, the service may have sent the bot. Until this time, in ms since 1970, no
+	 * other bot is sent; 0 after an answer.
+	 */
+	unansweredUntil: number;
+	/** In ms since 1970. */
+	changedAt: number;
 }
 
 /** The data of one trigger in n8n's static data. */
@@ -43,6 +69,7 @@ export interface Saved {
 	endings: Ledger;
 	spent: Ledger;
 	bot?: SentBot;
+	launch?: LastLaunch;
 }
 
 export interface KnownEntry {
@@ -64,6 +91,7 @@ export interface TriggerMemory {
 	inFlight: Set<string>;
 	/** Perhaps not saved: n8n saves nothing if another node of the workflow refuses to start. */
 	bot?: SentBot;
+	launch?: LastLaunch;
 }
 
 const workflows = remembered<Map<string, TriggerMemory>>('triggerWorkflows');
@@ -107,12 +135,22 @@ export function broughtUpToDate(saved: Saved, memory: TriggerMemory, mine?: stri
 	const ended = keysIn(endings);
 	const secrets = merged(saved.secrets, entriesOf(memory.secrets), ended, STORE.secrets);
 	const spent = merged(saved.spent, closed(memory.spent), none, STORE.spent);
-	return { secrets, endings, spent, bot: newerOf(saved.bot, memory.bot) };
+	const bot = newerOf(saved.bot, memory.bot);
+	return { secrets, endings, spent, bot, launch: newerOf(saved.launch, memory.launch) };
 }
 
-export function newerOf(one?: SentBot, other?: SentBot): SentBot | undefined {
-	if (!one || !other) return one ?? other;
-	return other.changedAt > one.changedAt ? other : one;
+/** The one that changed last; `known`, if both changed at the same time. */
+export function newerOf<T extends { changedAt: number }>(saved?: T, known?: T): T | undefined {
+	if (!saved || !known) return saved ?? known;
+	return known.changedAt >= saved.changedAt ? known : saved;
+}
+
+export function isSame(one: Saved, other: Saved): boolean {
+	const areSame = (['secrets', 'endings', 'spent'] as const).every(
+		(name) => one[name] === other[name],
+	);
+	const isLaunchSame = one.launch?.changedAt === other.launch?.changedAt;
+	return areSame && isLaunchSame && one.bot?.changedAt === other.bot?.changedAt;
 }
 
 function entriesOf(known: Map<string, KnownEntry>): Map<string, Entry> {

@@ -9,29 +9,16 @@ import { ledgerKey, keysIn, valueIn } from './ledger';
 import {
 	STORE,
 	broughtUpToDate,
+	isSame,
 	memoriesOf,
 	newMemory,
 	newerOf,
 	note,
+	type Ending,
 	type TriggerMemory,
 	type Saved,
 	type SentBot,
 } from './triggerMemory';
-
-/** How a task or bot has ended. */
-export interface Ending {
-	/**
-	 * How the delivery was verified: with the submission's own secret (`own`), with the credential's
-	 * Webhook Secret (`shared`), or, if the secret was unreadable, by asking the service (`word`).
-	 */
-	by: 'own' | 'shared' | 'word';
-	/** One letter for each final status that was delivered: see `letterOf`. */
-	statuses: string;
-	/** Fingerprint of the last verified delivery: see `proofOf`. */
-	proof: string;
-	/** The submission's own secret, sealed, to recognise repeats. */
-	spent?: string;
-}
 
 const PREFIX = 'transcriberTrigger:';
 
@@ -81,8 +68,8 @@ export class TriggerStore {
 
 	private loadedOf(nodeId: string): Saved {
 		const data = this.staticData?.loaded[PREFIX + nodeId] ?? {};
-		const { secrets = '', endings = '', spent = '', bot } = data as Partial<Saved>;
-		return { secrets, endings, spent, bot };
+		const { secrets = '', endings = '', spent = '', bot, launch } = data as Partial<Saved>;
+		return { secrets, endings, spent, bot, launch };
 	}
 
 	/** The sealed secret of a task or bot. */
@@ -215,6 +202,15 @@ export class TriggerStore {
 		this.memory.bot = { ...bot, changedAt: Date.now() };
 	}
 
+	/** Until when the trigger sends no bot: see {@link LastLaunch}. */
+	get unansweredUntil(): number {
+		return newerOf(this.loaded.launch, this.memory.launch)?.unansweredUntil ?? 0;
+	}
+
+	set unansweredUntil(time: number) {
+		this.memory.launch = { unansweredUntil: time, changedAt: Date.now() };
+	}
+
 	/** Makes n8n save everything when the call ends, unless `isInTime` returns false by then. */
 	save(isInTime = () => true): void {
 		this.staticData?.save(() => this.sections(), isInTime);
@@ -227,11 +223,4 @@ export class TriggerStore {
 		});
 		return Object.fromEntries(sections) as IDataObject;
 	}
-}
-
-function isSame(one: Saved, other: Saved): boolean {
-	const areSame = (['secrets', 'endings', 'spent'] as const).every(
-		(name) => one[name] === other[name],
-	);
-	return areSame && one.bot?.changedAt === other.bot?.changedAt;
 }

@@ -30,12 +30,11 @@ const REMEMBERED = {
 	warnings: 10,
 	// TranscriberTrigger/callBack.ts. Key: bot. 10 seconds.
 	leavingBots: 10_000,
-	// TranscriberTrigger/meetingBot.ts. Key: node. While a bot is launched; 10 minutes after a lost answer.
+	// TranscriberTrigger/meetingBot.ts. Key: workflow and node. While a bot is launched.
 	launches: 10_000,
-	unansweredLaunches: 10_000,
 	// TranscriberAccountTrigger/warnOnce.ts. Key: node and status. Until the process ends.
 	unreadableTasks: 100,
-	// TranscriberAccountTrigger/pollState.ts. Key: workflow and node. While a poll runs; until the process ends.
+	// TranscriberAccountTrigger/pollStateStore.ts. Key: workflow and node. While a poll runs; until the process ends.
 	pollsUnderWay: 10_000,
 	pollTries: 10_000,
 	latestPollStates: 10_000,

@@ -22,7 +22,7 @@ import { TranscriberAccountTrigger } from '../../nodes/TranscriberAccountTrigger
 import { additionalDataFor, typesOf, type Credentials } from '../support/n8n';
 
 /** A copy of the node with a memory of its own, as a restart of n8n makes it. */
-function newProcess(): TranscriberAccountTrigger {
+export function newProcess(): TranscriberAccountTrigger {
 	let loaded: TranscriberAccountTrigger | undefined;
 	jest.isolateModules(() => {
 		const copies: Array<[string, object]> = [
@@ -67,6 +67,9 @@ export class AccountHost {
 	/** n8n adds this parameter to every polling node that it loads. */
 	pollTimes: INodeParameters = {};
 
+	/** n8n 2.41 also saves the static data of an activation that fails; earlier versions do not. */
+	savesFailures = false;
+
 	private process = new TranscriberAccountTrigger();
 
 	private workflow?: Workflow;
@@ -86,7 +89,12 @@ export class AccountHost {
 		await this.beforePolls(this.workflow, mode);
 		this.save();
 		this.context = this.contextFor(this.workflow, 'trigger', mode);
-		await this.poll();
+		try {
+			await this.poll();
+		} catch (error) {
+			if (this.savesFailures) this.save();
+			throw error;
+		}
 		this.save();
 	}
 
@@ -105,8 +113,8 @@ export class AccountHost {
 	}
 
 	/** The end of the process, however it comes, and a new start of n8n. */
-	async restart(): Promise<void> {
-		this.process = newProcess();
+	async restart(process = newProcess()): Promise<void> {
+		this.process = process;
 		await this.activate('init');
 	}
 

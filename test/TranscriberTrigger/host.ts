@@ -61,6 +61,7 @@ export interface HostSettings {
 	/** How long n8n takes to save static data, in ms, at most. Calls overtake each other. */
 	saveMs?: number;
 	mode?: 'webhook' | 'manual';
+	workflowId?: string;
 }
 
 /** A workflow with a trigger, in the database of an n8n that may have several processes. */
@@ -139,12 +140,21 @@ export class TriggerHost {
 		this.processes = this.processes.map(newProcess);
 	}
 
-	/** Switches the workflow on, as n8n does on activation, on publishing and on its own start. */
+	/**
+	 * Switches the workflow on, as n8n does on activation, on publishing and on its own start. If that
+	 * fails, n8n removes the webhook again, with its `delete` hook, and saves only what this hook has
+	 * changed (active-workflow-manager.js of 2.30 and 1.x, `addWebhooks`).
+	 */
 	async activate(activation: WorkflowActivateMode = 'activate'): Promise<void> {
-		await this.hooks(activation, async (process, context) => {
-			const { checkExists, create } = process.webhookMethods.default;
-			if (!(await checkExists.call(context))) await create.call(context);
-		});
+		try {
+			await this.hooks(activation, async (process, context) => {
+				const { checkExists, create } = process.webhookMethods.default;
+				if (!(await checkExists.call(context))) await create.call(context);
+			});
+		} catch (error) {
+			await this.deactivate();
+			throw error;
+		}
 	}
 
 	async deactivate(): Promise<void> {
@@ -251,7 +261,7 @@ export class TriggerHost {
 
 	private definition(nodeType: INodeType) {
 		return {
-			id: 'workflow-2',
+			id: this.settings.workflowId ?? 'workflow-2',
 			nodes: [this.node],
 			connections: {},
 			active: true,
@@ -275,7 +285,7 @@ export class TriggerHost {
 			webhookDescription,
 			node: this.node.name,
 			path: `${WEBHOOK_ID}/transcriber`,
-			workflowId: 'workflow-2',
+			workflowId: this.settings.workflowId ?? 'workflow-2',
 		} as unknown as IWebhookData;
 	}
 }

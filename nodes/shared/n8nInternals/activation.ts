@@ -1,24 +1,46 @@
 import type { IHookFunctions } from 'n8n-workflow';
 
 /**
- * The activation modes in which a user publishes (activates) a workflow, or a new version of it.
+ * What n8n's activation modes mean. n8n documents none of this. Seen in 2.41.1
+ * (workflow-publication-applier.js, workflow-trigger-activator.js), 2.30.0 and 1.123.81
+ * (active-workflow-manager.js):
  *
- * n8n does not document its modes. Seen in n8n-workflow 2.41.0 and 1.120 (WorkflowActivateMode):
- * besides these, `init` and `leadershipChange` at every start of n8n and of every main process, and
- * `manual` while the editor listens for a test event. An unknown mode does not count as the user's,
- * because the trigger may spend money only at the user's request.
+ * - `activate`: the workflow was off, and the user publishes it (n8n 1: activates it).
+ * - `update`: the user publishes a new version of a workflow that is on. From 2.41 also: the user
+ *   publishes again after a publication that failed, even if the workflow was off before; or n8n
+ *   itself adds a trigger that it finds missing. So only the first try has the mode `activate`, and
+ *   whatever it ends or begins has to be stored at once, also if the try fails later.
+ * - `create`: exists in the type (WorkflowActivateMode), but has not been seen in use.
+ * - `init` and `leadershipChange`: at every start of n8n and of every main process. From 2.41 also
+ *   the start after a publication that failed.
+ * - `manual`: the editor listens for a test event.
+ *
+ * "From 2.41" means its publication service, which 2.30 has too, but off by default. It tries each
+ * activation up to five times, after pauses of 1, 2, 4 and 8 seconds. After each failure it calls the
+ * `delete` hook, and saves static data. It adds again only the trigger nodes that the user has
+ * changed, each with a copy of the static data that it then keeps. Without the service, n8n tries
+ * once, adds all trigger nodes again with one copy, and after a failure saves only what the `delete`
+ * hook has changed in a newly loaded copy.
+ */
+type Activation = Pick<IHookFunctions, 'getActivationMode' | 'getMode'>;
+
+/**
+ * The modes of a user's own request. An unknown mode does not count, because the trigger may spend
+ * money only at the user's request.
  */
 const BY_THE_USER = ['activate', 'update', 'create'];
 
 /** Whether a user is publishing the workflow right now. */
-export function isActivatedByUser(context: IHookFunctions): boolean {
+export function isActivatedByUser(context: Activation): boolean {
 	return BY_THE_USER.includes(context.getActivationMode()) && context.getMode() !== 'manual';
 }
 
-/**
- * Whether a user is switching on a workflow that was off. For a new version of an active workflow,
- * n8n's mode is `update`.
- */
-export function isSwitchedOnByUser(context: IHookFunctions): boolean {
+/** Whether a user is switching on a workflow that was off, for the first time since it was off. */
+export function isSwitchedOnByUser(context: Activation): boolean {
 	return isActivatedByUser(context) && context.getActivationMode() !== 'update';
+}
+
+/** Whether a new version is published, or the same one again: see `update` above. */
+export function isPublishedAgain(context: Activation): boolean {
+	return isActivatedByUser(context) && context.getActivationMode() === 'update';
 }

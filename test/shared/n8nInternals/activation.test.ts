@@ -3,6 +3,7 @@ import type { IHookFunctions, WorkflowActivateMode, WorkflowExecuteMode } from '
 
 import {
 	isActivatedByUser,
+	isPublishedAgain,
 	isSwitchedOnByUser,
 } from '../../../nodes/shared/n8nInternals/activation';
 
@@ -36,4 +37,9 @@ it('a new version of an active workflow is not switched on, and nor is one that 
 	const modes = Object.keys(MODES).filter((mode) => isSwitchedOnByUser(hook(mode)));
 	expect(modes).toEqual(['activate', 'create']);
 	expect(isSwitchedOnByUser(hook('activate', 'manual'))).toBe(false);
+});
+
+it('a publication after the first one has the mode of a new version, also if the first one failed', () => {
+	expect(Object.keys(MODES).filter((mode) => isPublishedAgain(hook(mode)))).toEqual(['update']);
+	expect(isPublishedAgain(hook('update', 'manual'))).toBe(false);
 });

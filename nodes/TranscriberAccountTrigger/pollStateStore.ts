@@ -1,0 +1,172 @@
+import type { IDataObject, IPollFunctions } from 'n8n-workflow';
+
+import { apiRoot } from '../shared/api/baseUrl';
+import { credentialOf } from '../shared/api/credential';
+import { isPublishedAgain, isSwitchedOnByUser } from '../shared/n8nInternals/activation';
+import { remembered } from '../shared/processState';
+import { ACCOUNT_MEMORY, hashOf, type State } from './pollState';
+import { longestPause } from './pollTimes';
+
+/**
+ * Reads and writes the state of one trigger. n8n keys a node's own static data by the node's name,
+ * so renaming would lose it. So the state is in the workflow's static data, under the node's id.
+ *
+ * n8n saves static data when an activation ends and whenever a poll starts an execution, but not in
+ * the same transaction. If a poll finds nothing, n8n does not save. So any change that must survive
+ * a restart comes with an output, and later polls find the rest again.
+ */
+export class PollStateStore {
+	private readonly place: string;
+
+	/** Identifies this trigger in the process, whatever version of its workflow is loaded. */
+	private readonly key: string;
+
+	/** The beginning of the keys of all triggers of this workflow. */
+	private readonly workflow: string;
+
+	private run?: { data: IDataObject };
+
+	constructor(private readonly context: IPollFunctions) {
+		this.place = `transcriberAccountTrigger:${context.getNode().id}`;
+		this.workflow = `${context.getWorkflow().id ?? ''} `;
+		this.key = this.workflow + this.place;
+	}
+
+	/**
+	 * The state to continue with; undefined if this poll has to start afresh. Then the old state is
+	 * over at once: if this poll fails, the next one cannot see that it has to start afresh too.
+	 */
+	load(): State | undefined {
+		const polled = lastTries.get(this.key);
+		lastTries.set(this.key, { at: Date.now(), pause: longestPause(this.context.getNode()) });
+		const own = this.data[this.place] as unknown as Kept | undefined;
+		const other = latest.get(this.key);
+		// A poll of the old version may have ended after n8n loaded a new version of this workflow.
+		const state = own && other && other.at > own.at ? other : own;
+		if (!state || 'isOver' in state) return undefined;
+		if (this.isNewActivation(state) || this.wasDisabled(state, polled)) {
+			this.keep({ at: Date.now(), isOver: true });
+			return undefined;
+		}
+		// A copy, so that a failing poll leaves the state unchanged.
+		return { ...state, open: state.open.map((task) => ({ ...task })) };
+	}
+
+	async fresh(): Promise<State> {
+		return {
+			account: await this.account(),
+			at: Date.now(),
+			since: Date.now(),
+			turn: 0,
+			size: 100,
+			filters: true,
+			done: '',
+			open: [],
+			frontier: 0,
+			edge: '',
+			complete: false,
+			tail: '',
+			sweep: 0,
+		};
+	}
+
+	save(state: State): void {
+		activated.set(this.data, (activated.get(this.data) ?? new Set()).add(this.place));
+		this.keep({ ...state, at: Date.now() });
+	}
+
+	/**
+	 * Puts the state into the static data, and the newest states of the workflow's other Account
+	 * Triggers with it: each trigger may have a copy of the data, and n8n saves the whole copy.
+	 */
+	private keep(state: Kept): void {
+		latest.set(this.key, state);
+		for (const [key, newest] of latest) {
+			if (!key.startsWith(this.workflow)) continue;
+			const place = key.slice(this.workflow.length);
+			const there = this.data[place] as unknown as Kept | undefined;
+			if (key === this.key || !there || there.at < newest.at) {
+				this.data[place] = newest as unknown as IDataObject;
+			}
+		}
+	}
+
+	/**
+	 * Runs the poll unless another poll of this trigger is running: n8n starts each poll on schedule,
+	 * whether or not the last one has ended. A poll of a new version of the workflow replaces a
+	 * running poll of the old version, which then must not save or output anything: see {@link
+	 * isCurrent}.
+	 */
+	async alone<T>(poll: () => Promise<T>): Promise<T | null> {
+		if (underWay.get(this.key)?.data === this.data) return null;
+		const run = { data: this.data };
+		this.run = run;
+		underWay.set(this.key, run);
+		try {
+			return await poll();
+		} finally {
+			if (this.isCurrent()) underWay.delete(this.key);
+		}
+	}
+
+	/** Whether no newer poll has replaced this one. Only then may this poll save and output. */
+	isCurrent(): boolean {
+		return underWay.get(this.key) === this.run;
+	}
+
+	private get data(): IDataObject {
+		return this.context.getWorkflowStaticData('global');
+	}
+
+	/**
+	 * Publishing (n8n 1: activating) starts afresh. A restart of n8n, a new leader and a new version of
+	 * a published workflow continue from the last poll, see also {@link wasDisabled}.
+	 */
+	private isNewActivation({ at }: State): boolean {
+		if (!isSwitchedOnByUser(this.context)) return false;
+		return !this.isActivated && Date.now() - at > ACCOUNT_MEMORY.sameActivation;
+	}
+
+	/**
+	 * Whether a new version enables a node that was disabled in the old version: then its
+	 * polls at their times are missing, or this process has never polled it. Failed polls count too.
+	 */
+	private wasDisabled({ at }: State, polled: Try | undefined): boolean {
+		if (!isPublishedAgain(this.context) || this.isActivated) return false;
+		if (polled) return Date.now() - polled.at > polled.pause + ACCOUNT_MEMORY.late;
+		return Date.now() - at > longestPause(this.context.getNode()) + ACCOUNT_MEMORY.otherProcess;
+	}
+
+	private get isActivated(): boolean {
+		return activated.get(this.data)?.has(this.place) ?? false;
+	}
+
+	/** See {@link State.account}. A hash, so that the key itself is stored nowhere. */
+	async account(): Promise<string> {
+		const { baseUrl, apiKey } = await credentialOf(this.context);
+		const { id } = this.context.getNode().credentials?.transcriberApi ?? {};
+		return hashOf(`${apiRoot(baseUrl)} ${id ?? ''} ${apiKey}`);
+	}
+}
+
+/** A state, or since when (in ms since 1970) there is none. */
+type Kept = State | { at: number; isOver: true };
+
+/** n8n loads static data once for every activation, so the object identifies the activation. */
+const activated = new WeakMap<IDataObject, Set<string>>();
+
+/** The running poll of each trigger, with the static data of its version of the workflow. */
+const underWay = remembered<{ data: IDataObject }>('pollsUnderWay');
+
+interface Try {
+	/** In ms since 1970. */
+	at: number;
+	/** The longest time until the next one, in ms. */
+	pause: number;
+}
+
+/** The last poll of each trigger in this process, whether or not it succeeded. */
+const lastTries = remembered<Try>('pollTries');
+
+/** What the last poll of each trigger kept in this process. */
+const latest = remembered<Kept>('latestPollStates');

@@ -1,0 +1,28 @@
+import { createHash } from 'crypto';
+import type { IHookFunctions } from 'n8n-workflow';
+
+import { launchFrom } from '../shared/parameters/meetingLaunch';
+import type { SentBot } from './triggerMemory';
+
+/**
+ * Identifies a launch by what the user has entered, not by its value: the value of an expression such
+ * as {{ $now.plus(1, 'hour') }} is another one at each try of n8n, and for each new version.
+ */
+export function fingerprintOf(context: IHookFunctions): string {
+	const raw = { rawExpressions: true };
+	const entered = ['meetingUrl', 'startAt'].map((name) =>
+		String(context.getNodeParameter(name, '', raw)).trim(),
+	);
+	return hashOf(entered.join(' '));
+}
+
+/** Whether a bot was sent for these parameters. Version 0.1.0 stored a hash of their values. */
+export function isSentFor({ fingerprint }: SentBot, context: IHookFunctions): boolean {
+	if (fingerprint === fingerprintOf(context)) return true;
+	const { meetingUrl, startAt = '' } = launchFrom(context);
+	return fingerprint === hashOf(`${meetingUrl} ${startAt}`);
+}
+
+function hashOf(text: string): string {
+	return createHash('sha256').update(text).digest('base64url').slice(0, 22);
+}

@@ -1,0 +1,142 @@
+/** What publishing ends and what it keeps, with n8n's publication service (on by default from 2.41) and without. */
+// Also covers pollStateStore.ts.
+
+import { ACCOUNT_MEMORY } from '../../nodes/TranscriberAccountTrigger/pollState';
+import { serviceForTests } from '../support/service';
+import { AccountHost, newProcess } from './host';
+
+const service = serviceForTests({ tasksInProgress: 1000 });
+beforeEach(() => jest.replaceProperty(ACCOUNT_MEMORY, 'sameActivation', -1));
+
+const AS_241 = { savesFailures: true };
+const AS_230 = { savesFailures: false };
+
+function newHost(settings: Partial<AccountHost> = {}): AccountHost {
+	const parameters = { options: { includeResult: false } };
+	return Object.assign(new AccountHost(service.credentials(), parameters), settings);
+}
+
+/** Publishes with an API key that the service refuses, `tries` times as n8n does by itself. */
+async function failToPublish(host: AccountHost, mode: 'activate' | 'update', tries = 5) {
+	const { apiKey } = host.credentials;
+	host.credentials.apiKey = 'an-old-key-of-the-account';
+	for (let attempt = 0; attempt < tries; attempt++) {
+		await expect(host.activate(mode)).rejects.toThrow('API key');
+	}
+	host.credentials.apiKey = apiKey;
+}
+
+describe('What ended while the workflow was off starts nothing', () => {
+	it.each([
+		['published again', AS_241, async (host: AccountHost) => await host.activate('update')],
+		['published again (before 2.41)', AS_230, async (host: AccountHost) => await host.activate()],
+		['restarted', AS_241, async (host: AccountHost) => await host.restart()],
+	])('after a publication that failed, and then is %s', async (_, settings, succeed) => {
+		const host = newHost(settings);
+		await host.activate('activate');
+		const first = await service.completedTask();
+		await host.poll();
+		for (let n = 0; n < 5; n++) await service.completedTask();
+		await failToPublish(host, 'activate');
+		await succeed(host);
+		const next = await service.completedTask();
+		await host.polls(3);
+		expect(host.started).toEqual([first, next]);
+	});
+
+	it('after a new version that enables the node failed, and is published again', async () => {
+		const host = newHost(AS_241);
+		await host.activate('activate');
+		const first = await service.completedTask();
+		await host.poll();
+		for (let n = 0; n < 5; n++) await service.completedTask();
+		// Disabled for a week.
+		const now = Date.now() + 7 * 24 * 3_600_000 - performance.now();
+		const clock = jest.spyOn(Date, 'now').mockImplementation(() => now + performance.now());
+		await failToPublish(host, 'update');
+		await host.activate('update');
+		const next = await service.completedTask();
+		await host.polls(3);
+		clock.mockRestore();
+		expect(host.started).toEqual([first, next]);
+	});
+});
+
+it('A new version that fails at first keeps the old state: what ended meanwhile starts the workflow', async () => {
+	const host = newHost(AS_241);
+	await host.activate('activate');
+	await host.poll();
+	const meanwhile = await service.completedTask();
+	await failToPublish(host, 'update');
+	await host.activate('update');
+	await host.poll();
+	expect(host.started).toEqual([meanwhile]);
+});
+
+describe('Two Account Triggers in a workflow, each with its own copy of the static data', () => {
+	/** From 2.41, n8n adds only the changed trigger again, and saves the copy of the one that outputs. */
+	function twoTriggers(): [AccountHost, AccountHost] {
+		let column = '{}';
+		const inOneWorkflow = () =>
+			Object.defineProperty(newHost(AS_241), 'saved', {
+				get: () => column,
+				set: (data: string) => (column = data),
+			});
+		return [inOneWorkflow(), inOneWorkflow()];
+	}
+
+	it.each(['first', 'second'])(
+		'start nothing twice and lose nothing after a restart, whose copy was saved last (%s)',
+		async (last) => {
+			const [one, other] = twoTriggers();
+			await one.activate();
+			await other.activate('update');
+			const ended: string[] = [];
+			for (let n = 0; n < 3; n++) {
+				ended.push(await service.completedTask());
+				for (const host of last === 'first' ? [other, one] : [one, other]) await host.poll();
+			}
+			expect([one.started, other.started]).toEqual([ended, ended]);
+			ended.push(await service.completedTask());
+			// n8n loads the static data once when it starts.
+			const { saved } = one;
+			const process = newProcess();
+			for (const host of [one, other]) {
+				host.saved = saved;
+				await host.restart(process);
+				await host.polls(2);
+			}
+			expect([one.started, other.started]).toEqual([ended, ended]);
+		},
+	);
+
+	it('start nothing twice after two restarts with transcripts in between', async () => {
+		const [one, other] = twoTriggers();
+		await one.activate();
+		await other.activate();
+		const process = newProcess();
+		for (const host of [one, other, one]) await host.restart(process);
+		const ended: string[] = [];
+		for (let n = 0; n < 3; n++) {
+			ended.push(await service.completedTask());
+			await other.poll();
+			await one.poll();
+		}
+		await other.restart();
+		await other.polls(2);
+		expect(other.started).toEqual(ended);
+	});
+
+	it('do not bring back a state that a failed publication has ended', async () => {
+		const [one, other] = twoTriggers();
+		await one.activate();
+		await other.activate();
+		await one.restart();
+		for (let n = 0; n < 3; n++) await service.completedTask();
+		await failToPublish(other, 'activate');
+		await one.poll();
+		await other.activate('update');
+		await other.polls(2);
+		expect(other.started).toEqual([]);
+	});
+});

@@ -1,0 +1,137 @@
+/** Source `meeting`: what identifies a launch, however often n8n tries to publish the workflow. */
+// Also covers sameLaunch.ts, meetingBot.ts.
+
+import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { INodeParameters } from 'n8n-workflow';
+
+import { GRACE } from '../../nodes/TranscriberTrigger/callBack';
+import { serviceForTests } from '../support/service';
+import { TriggerHost } from './host';
+
+const service = serviceForTests();
+const IN_AN_HOUR = "={{ $now.plus(1, 'hour') }}";
+/** 'Start At' is sent in whole seconds. */
+const ANOTHER_SECOND = 1_050;
+
+let host: TriggerHost;
+beforeEach(() => jest.replaceProperty(GRACE, 'ms', 150));
+afterEach(async () => await host.close());
+
+async function open(parameters: INodeParameters) {
+	host = await new TriggerHost({
+		credentials: service.credentials(),
+		parameters: {
+			source: 'meeting',
+			meetingUrl: 'https://meet.example.com/weekly',
+			consentAcknowledged: true,
+			...parameters,
+		},
+	}).open();
+}
+
+const bots = () => service.running().bots().length;
+const launches = () => service.lines().filter((line) => line === 'POST /api/v1/meeting').length;
+const calledBack = () => service.lines().filter((line) => line.startsWith('DELETE'));
+const loseTheAnswer = () =>
+	service.running().fault({
+		match: { path: '/meeting$' },
+		times: 9,
+		action: { kind: 'cut', when: 'afterProcessing' },
+	});
+
+const STARTS: Array<[string, INodeParameters]> = [
+	['at once', {}],
+	['at a fixed time', { startAt: new Date(Date.now() + 3_600_000).toISOString() }],
+	['at a time from an expression', { startAt: IN_AN_HOUR }],
+];
+
+describe.each(STARTS)('A bot that starts %s', (_, start) => {
+	it('is sent once by one click on Publish, although n8n tries five times to get an answer', async () => {
+		await open(start);
+		loseTheAnswer();
+		await expect(host.activate()).rejects.toThrow();
+		for (let tries = 0; tries < 4; tries++) {
+			await sleep(ANOTHER_SECOND / 3);
+			await expect(host.activate()).rejects.toThrow('It is not known whether');
+		}
+		expect(bots()).toBe(1);
+	});
+
+	it.each(['activate', 'update'] as const)(
+		'is not sent again after a lost answer, a restart of n8n, and another click (%s)',
+		async (mode) => {
+			await open(start);
+			loseTheAnswer();
+			await expect(host.activate()).rejects.toThrow();
+			host.restart();
+			await host.activate('init');
+			await expect(host.activate(mode)).rejects.toThrow('It is not known whether');
+			expect(bots()).toBe(1);
+		},
+	);
+
+	it('stays when a new version of the workflow is published', async () => {
+		await open(start);
+		await host.activate();
+		for (let version = 0; version < 2; version++) {
+			await sleep(ANOTHER_SECOND / 2);
+			await host.deactivate();
+			await host.activate('update');
+		}
+		await sleep(2 * GRACE.ms);
+		expect([launches(), calledBack()]).toEqual([1, []]);
+	});
+});
+
+it('A link from an expression does not send a second bot either', async () => {
+	await open({ meetingUrl: '={{ "https://meet.example.com/weekly?at=" + $now.toMillis() }}' });
+	await host.activate();
+	await host.deactivate();
+	await host.activate('update');
+	await sleep(2 * GRACE.ms);
+	expect([launches(), calledBack()]).toEqual([1, []]);
+});
+
+it('After a lost answer, another meeting sends no bot either: the first may be on its way', async () => {
+	await open({});
+	loseTheAnswer();
+	await expect(host.activate()).rejects.toThrow();
+	host.node.parameters.meetingUrl = 'https://meet.example.com/another';
+	await expect(host.activate()).rejects.toThrow('It is not known whether');
+	expect(bots()).toBe(1);
+});
+
+it('A lost answer in one workflow does not stop the same node in a copy of the workflow', async () => {
+	await open({});
+	loseTheAnswer();
+	await expect(host.activate()).rejects.toThrow();
+	service.running().reset();
+	const copy = await new TriggerHost({
+		credentials: service.credentials(),
+		parameters: host.node.parameters,
+		workflowId: 'workflow-copy',
+	}).open();
+	copy.node.id = host.node.id;
+	await copy.activate().finally(async () => await copy.close());
+	expect(bots()).toBe(1);
+});
+
+it('A bot that version 0.1.0 has sent stays when a new version of the workflow is published', async () => {
+	const [meetingUrl, time] = ['https://meet.example.com/weekly', '2099-01-31T10:00:00'];
+	await open({ meetingUrl });
+	await host.activate();
+	// 0.1.0 stored a hash of what the parameters gave.
+	const hash = createHash('sha256').update(`${meetingUrl} ${time}Z`).digest('base64url');
+	const saved = JSON.parse(host.saved) as { global: Record<string, { bot: object }> };
+	const mine = saved.global[`transcriberTrigger:${host.node.id}`];
+	Object.assign(mine?.bot ?? {}, { fingerprint: hash.slice(0, 22) });
+	host.saved = JSON.stringify(saved);
+	host.node.parameters.startAt = `={{ "${time}.000Z" }}`;
+	host.restart();
+	await host.deactivate();
+	await host.activate('update');
+	await sleep(2 * GRACE.ms);
+	expect([launches(), calledBack()]).toEqual([1, []]);
+});

@@ -48,6 +48,8 @@ export class AccountHost {
 	/** The column in n8n's database. */
 	saved = '{}';
 
+	workflowId: string = randomUUID();
+
 	/** What each execution began with. */
 	readonly executions: INodeExecutionData[][] = [];
 
@@ -148,7 +150,7 @@ export class AccountHost {
 	private load(): Workflow {
 		const { process } = this;
 		return new Workflow({
-			id: 'workflow-3',
+			id: this.workflowId,
 			nodes: [this.node],
 			connections: {},
 			active: true,

@@ -1,6 +1,8 @@
 /** What publishing ends and what it keeps, with n8n's publication service (on by default from 2.41) and without. */
 // Also covers pollStateStore.ts.
 
+import { randomUUID } from 'node:crypto';
+
 import { ACCOUNT_MEMORY } from '../../nodes/TranscriberAccountTrigger/pollState';
 import { serviceForTests } from '../support/service';
 import { AccountHost, newProcess } from './host';
@@ -77,8 +79,9 @@ describe('Two Account Triggers in a workflow, each with its own copy of the stat
 	/** From 2.41, n8n adds only the changed trigger again, and saves the copy of the one that outputs. */
 	function twoTriggers(): [AccountHost, AccountHost] {
 		let column = '{}';
+		const workflowId = randomUUID();
 		const inOneWorkflow = () =>
-			Object.defineProperty(newHost(AS_241), 'saved', {
+			Object.defineProperty(newHost({ ...AS_241, workflowId }), 'saved', {
 				get: () => column,
 				set: (data: string) => (column = data),
 			});

@@ -170,13 +170,16 @@ export const EXPECTED: Partial<Record<DialectName, Outcomes>> = {
 		'sendBot and wait':
 			'The answer of the service holds no exported document of task … (bot … was accepted by the service)',
 	},
-	dictionaryFull: pick(
-		'The dictionary would be larger than 20 000 characters',
-		'dictionary.clear',
-		'dictionary.replace',
-		'dictionary.add',
-		'dictionary.sync',
-	),
+	dictionaryFull: {
+		...pick(
+			'The dictionary would be larger than 20 000 characters',
+			'dictionary.replace',
+			'dictionary.add',
+			'dictionary.sync',
+		),
+		'dictionary.clear':
+			'The request for the dictionary was refused for its size, although it sends no terms',
+	},
 	emptyErrors: WITHOUT_WORDS,
 	htmlErrors: {
 		...STILL_UNFINISHED,

@@ -216,7 +216,7 @@ describe('transcription.transcribeFile', () => {
 		});
 		const { error } = await run({}, [itemWithFile('1'), itemWithFile('2')]);
 		const [task] = service.running().tasks();
-		expect(error?.message).toContain('The file is larger than the 8 GB the service takes');
+		expect(error?.message).toContain('The file (less than 1 MB) is larger than the service takes');
 		expect(error?.description).toContain(`task ${task?.id}`);
 	});
 

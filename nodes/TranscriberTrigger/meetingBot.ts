@@ -3,6 +3,7 @@ import { NodeOperationError } from 'n8n-workflow';
 
 import { seal } from '../shared/webhook/sealedSecret';
 import { isActivatedByUser, isSwitchedOnByUser } from '../shared/n8nInternals/activation';
+import { idIn } from '../shared/api/undocumentedShapes';
 import { isUnknownToService, wasCertainlyRefused } from '../shared/api/serviceError';
 import { botState } from '../shared/api/taskState';
 import { credentialOf } from '../shared/api/credential';
@@ -193,7 +194,7 @@ async function stateAtService(
 }
 
 function botIdOf({ bot_id: id }: IDataObject): string | undefined {
-	return typeof id === 'string' || typeof id === 'number' ? String(id) || undefined : undefined;
+	return idIn(id);
 }
 
 function placeOf(context: IHookFunctions): string {

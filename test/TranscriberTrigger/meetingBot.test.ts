@@ -169,12 +169,12 @@ describe('Activation', () => {
 		await expect(host.activate()).rejects.toThrow(/so no bot was sent\. \w/);
 	});
 
-	it('a bot without an id in the answer is an error, and is not sent once more', async () => {
+	it.each([
+		['no id', { status: 'joining' }],
+		['an id that JavaScript has rounded', { bot_id: 2 ** 53 + 2, status: 'joining' }],
+	])('a bot with %s in the answer is an error, and is not sent once more', async (_what, body) => {
 		const match = { path: '/meeting$' };
-		service.running().fault({
-			match,
-			action: { kind: 'respond', status: 200, body: { status: 'joining' } },
-		});
+		service.running().fault({ match, action: { kind: 'respond', status: 200, body } });
 		await expect(host.activate()).rejects.toThrow('without an id');
 		await expect(host.activate()).rejects.toThrow('It is not known whether');
 		expect(launches()).toBe(1);

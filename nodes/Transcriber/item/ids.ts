@@ -1,5 +1,7 @@
 import type { IExecutePaginationFunctions, IExecuteSingleFunctions } from 'n8n-workflow';
 import { isAccident, isNothing } from '../../shared/parameters/values';
+import { checkNotRounded } from '../../shared/parameters/rounded';
+import { idIn } from '../../shared/api/undocumentedShapes';
 import { refuse } from '../../shared/parameters/refuse';
 import type { RoutingRequest } from '../../shared/api/types';
 
@@ -8,17 +10,17 @@ const IDS = {
 	botId: { displayName: 'Bot ID', from: 'bot_id' },
 };
 
-/** The id in a parameter, as text. Refuses any other value, as it could change the path. */
+/** The id in a parameter, as text. Refuses any other value: it could change the path or be another id. */
 export function idFrom(context: IExecuteSingleFunctions, parameter: keyof typeof IDS): string {
 	const { displayName, from } = IDS[parameter];
 	const value: unknown = context.getNodeParameter(parameter, '', { extractValue: true });
-	const isText = typeof value === 'string' || Number.isFinite(value);
-	const id = isText ? String(value).trim() : '';
+	checkNotRounded(context, value, displayName);
+	const id = idIn(typeof value === 'string' ? value.trim() : value) ?? '';
 	if (id && isId(id)) return id;
 	const reason = isNothing(value) ? 'is empty' : 'is not an id';
 	throw refuse(
 		context,
-		`The parameter '${displayName}' ${reason}${id ? `: '${id.slice(0, 80)}'` : ''}`,
+		`The parameter '${displayName}' ${reason}${id || typeof value === 'number' ? `: '${String(value).trim().slice(0, 80)}'` : ''}`,
 		`Use the ${from} that an earlier step returned, for example {{ $json.${from} }}.`,
 	);
 }

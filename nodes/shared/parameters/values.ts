@@ -1,5 +1,6 @@
 import type { IDataObject, IExecuteSingleFunctions, NodeOperationError } from 'n8n-workflow';
 import { refuse } from './refuse';
+import { checkNotRounded } from './rounded';
 
 /**
  * Reads the parameters of every operation. An expression can return values that the panel does not
@@ -33,6 +34,7 @@ export function required<T>(context: Context, value: T | undefined, displayName:
 /** A trimmed text, or a number as text. */
 export function textIn(context: Context, value: unknown, displayName: string): string | undefined {
 	if (isNothing(value)) return undefined;
+	checkNotRounded(context, value, displayName);
 	const isText = typeof value === 'string' || Number.isFinite(value);
 	if (!isText) throw wrongKind(context, value, displayName, 'has to be a text');
 	const text = String(value).trim();

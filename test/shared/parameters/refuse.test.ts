@@ -1,3 +1,5 @@
+// Also covers rounded.ts.
+
 import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
 
 import { RETRY } from '../../../nodes/shared/api/retry';
@@ -45,6 +47,21 @@ const REFUSED: Array<[title: string, parameters: INodeParameters, message: strin
 		'an id with half a sign, which no path can hold',
 		{ resource: 'task', operation: 'get', taskId: byId('={{ "7f3c\\ud800" }}') },
 		"The parameter 'Task' is not an id: '7f3c\ud800'",
+	],
+	...['9007199254740993', '-1e300'].map((number): [string, INodeParameters, string] => [
+		`an id that is a number too large: ${number}`,
+		{ resource: 'task', operation: 'cancel', taskId: byId(`={{ ${number} }}`) },
+		`'Task' is a number too large for n8n, which has rounded it: ${Number(number)}`,
+	]),
+	...['0', '1.5'].map((number): [string, INodeParameters, string] => [
+		`a number that is no id: ${number}`,
+		{ resource: 'meeting', operation: 'cancel', botId: `={{ ${number} }}` },
+		`The parameter 'Bot ID' is not an id: '${number}'`,
+	]),
+	[
+		'an idempotency key that is a number too large, and so the same for several files',
+		withOptions(LINK, { idempotencyKey: '={{ 9007199254740993 }}' }),
+		"'Idempotency Key' is a number too large for n8n, which has rounded it: 9007199254740992",
 	],
 	[
 		'an object that an expression made into text',

@@ -1,9 +1,14 @@
-import type { INodeProperties, INodePropertyOptions } from 'n8n-workflow';
+import type {
+	IExecutePaginationFunctions,
+	INodeProperties,
+	INodePropertyOptions,
+} from 'n8n-workflow';
 
 import { perform } from '../../item/perform';
 import { shownFor } from '../commonFields';
 import { inTurn } from './inTurn';
-import { addTerms, perItemNotice, termsFields } from './terms';
+import { addTerms, checkIsSplit, perItemNotice, termsFields } from './terms';
+import type { RoutingRequest } from '../../../shared/api/types';
 
 export const replaceDictionary: INodePropertyOptions = {
 	name: 'Replace',
@@ -12,7 +17,7 @@ export const replaceDictionary: INodePropertyOptions = {
 	description: 'Put new terms in place of all the old ones',
 	routing: {
 		request: { method: 'PUT', url: '/dictionary' },
-		operations: { pagination: perform({ prepare: [addTerms], carryOut: inTurn }) },
+		operations: { pagination: perform({ prepare: [addTerms, checkList], carryOut: inTurn }) },
 	},
 };
 
@@ -24,3 +29,8 @@ export const replaceDictionaryFields: INodeProperties[] = shownFor(
 		...termsFields,
 	],
 );
+
+function checkList(context: IExecutePaginationFunctions, { options }: RoutingRequest): void {
+	const { terms = [] } = options.body as { terms?: string[] };
+	checkIsSplit(context, terms);
+}

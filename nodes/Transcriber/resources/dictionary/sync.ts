@@ -12,7 +12,7 @@ import { itemCount } from '../../item/nodeRun';
 import { DICTIONARY_LIMIT_CHARS, dictionaryChars } from '../../../shared/api/undocumentedShapes';
 import { shownFor } from '../commonFields';
 import { isInherited, isSame, report } from './report';
-import { distinct, readTerms, termsField } from './terms';
+import { checkIsSplit, distinct, readTerms, termsField } from './terms';
 import { refuse } from '../../../shared/parameters/refuse';
 import { call } from '../../../shared/api/call';
 import { type RoutingRequest } from '../../../shared/api/types';
@@ -136,6 +136,7 @@ async function syncOnce(context: IExecutePaginationFunctions): Promise<INodeExec
 	// A user who inherits the team owner's terms has none to remove: the owner's terms stay in force.
 	const keepsInherited = isInherited(before) && given.length === 0;
 	const wanted = replaces && !keepsInherited ? given : distinct([...old, ...given]);
+	if (old.some((term) => !wanted.includes(term))) checkIsSplit(context, given);
 	checkSize(context, wanted, before);
 
 	const changed = !isSame(old, wanted);

@@ -126,6 +126,20 @@ export function distinct(terms: string[]): string[] {
 	return [...new Set(terms.map((term) => term.trim()).filter(Boolean))];
 }
 
+/**
+ * For a write that replaces the whole dictionary: refuses one single term with a comma or semicolon.
+ * It is a list that nobody has split, and as one term it would replace all the others.
+ */
+export function checkIsSplit(context: IExecutePaginationFunctions, terms: string[]): void {
+	const [only = '', ...others] = terms;
+	if (others.length > 0 || !/[,;]/.test(only)) return;
+	throw refuse(
+		context,
+		`'Terms' is one single term with a comma or semicolon in it: '${shown(only)}'`,
+		"Put each term on a line of its own, or use Dictionary: Replace with As Text in 'Specify Terms' for a list with commas. The dictionary was left as it is, because this one term would replace all of it.",
+	);
+}
+
 function checkTerms(
 	context: IExecutePaginationFunctions,
 	terms: string[],

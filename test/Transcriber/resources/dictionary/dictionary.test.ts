@@ -239,3 +239,36 @@ describe('dictionary.preview', () => {
 		expect(error?.description).toContain("'Task'");
 	});
 });
+
+describe('dictionary.replace with one term that is a list', () => {
+	beforeEach(async () => {
+		await service.ask('PUT /dictionary', { json: { terms: ['old'] } });
+	});
+
+	it.each(['Kubernetes, OKR', 'Kubernetes; OKR', '={{ ["Kubernetes, OKR"] }}', ' a,b \n\n a,b '])(
+		'is refused by name, because it would replace all the others: %j',
+		async (terms) => {
+			const { error } = await run('replace', { terms });
+			expect(error?.message).toMatch(/^'Terms' is one single term with a comma or semicolon/);
+			expect(error?.description).toMatch(/each term on a line.*As Text/);
+			expect(service.lines()).toEqual([]);
+			expect(await stored()).toMatchObject({ terms: ['old'] });
+		},
+	);
+
+	it.each([
+		['several terms, of which one has a comma', { terms: 'Petrov, Ivan\nOKR' }],
+		['a text of terms', { specifyTerms: 'text', text: 'Petrov, Ivan' }],
+		['a text of one term', { specifyTerms: 'text', text: 'OKR;' }],
+	])('but takes %s', async (_what, parameters) => {
+		const { error } = await run('replace', parameters);
+		expect(error).toBeUndefined();
+		expect(service.lines()).toEqual(['PUT /api/v1/dictionary']);
+	});
+});
+
+it('dictionary.add takes one term with a comma, which replaces nothing', async () => {
+	const { error } = await run('add', { terms: 'Petrov, Ivan' });
+	expect(error).toBeUndefined();
+	expect(await stored()).toMatchObject({ terms: ['Petrov, Ivan'] });
+});

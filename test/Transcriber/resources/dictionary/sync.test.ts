@@ -371,3 +371,33 @@ describe('dictionary.sync: failures', () => {
 		expect(service.lines()).toEqual([READ, WRITE, WRITE]);
 	});
 });
+
+describe('dictionary.sync of one term that is a list', () => {
+	beforeEach(async () => await given('Kubernetes', 'OKR'));
+
+	it.each([false, true])(
+		'is refused where it would replace the whole dictionary (dryRun: %s)',
+		async (dryRun) => {
+			const { error } = await sync(['Kubernetes, OKR, Anna Petrova'], { dryRun });
+			expect(error).toMatchObject(
+				failureOf(
+					0,
+					"'Terms' is one single term with a comma or semicolon in it: 'Kubernetes, OKR, Anna Petrova'",
+				),
+			);
+			expect(service.lines()).toEqual([READ]);
+			expect(await stored()).toEqual(['Kubernetes', 'OKR']);
+		},
+	);
+
+	it('is taken where it removes nothing, or is one of several terms', async () => {
+		await sync(['Petrov, Ivan'], { mode: 'addMissing' });
+		expect(await stored()).toEqual(['Kubernetes', 'OKR', 'Petrov, Ivan']);
+		await sync(['Petrov, Ivan', 'OKR']);
+		expect(await stored()).toEqual(['Petrov, Ivan', 'OKR']);
+		await service.ask('DELETE /dictionary');
+		await sync(['Petrov, Ivan']);
+		await sync(['Petrov, Ivan']);
+		expect(await stored()).toEqual(['Petrov, Ivan']);
+	});
+});

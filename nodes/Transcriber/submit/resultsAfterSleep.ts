@@ -77,7 +77,9 @@ async function resultAfterDelivery(
 	// Starts now, so that the queueing time of the status request does not count.
 	const deadline = Math.max(Date.now() + AFTER_WAKING.leastMs, until);
 	const words = 'although the service has reported its end';
-	return await finishedTask(context, idFields(ids), { run, bound: { deadline, words }, ended });
+	// A known status, even none, makes the next look keep to 'Poll Interval'.
+	const known = { status: null, ...state, ...idFields(ids) };
+	return await finishedTask(context, known, { run, bound: { deadline, words }, ended });
 }
 
 /**

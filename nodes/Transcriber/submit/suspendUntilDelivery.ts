@@ -7,7 +7,7 @@ import { hasEnded, startsIn } from '../../shared/api/undocumentedShapes';
 import { eachTask } from './eachTask';
 import { runOf, type AcceptedMemory, type Submitted } from './submissionMemory';
 import { idFields } from '../../shared/api/submission';
-import { waitingKey, type Suspension, type WaitingItem } from './sleepingItems';
+import { waitingKey, type Suspension } from './sleepingItems';
 import { checkBalance, deadlineFor, finishedTask } from '../wait/finishedTask';
 import { waitOptionsOf } from '../wait/waitOptions';
 import { checkOwnAddress } from '../../shared/webhook/publicAddress';
@@ -39,36 +39,36 @@ export async function awaitDeliveries(
 	for (const { state, ids } of tasks) checkBalance(context, state, ids);
 	assertCanAwait(context);
 
-	const poll = async (fields: (task: Submitted) => IDataObject) =>
-		await eachTask(
-			context,
-			run,
-			tasks,
-			async (task) => await finishedTask(context, fields(task), { run }),
-		);
 	const answers = tasks.map(({ answer }) => ({ json: answer }));
 	// A run is suspended as a whole: one item that no delivery can wake makes all items poll.
 	if (accepted.deliversTo !== ownAddress(context)) run.cannotSleep = true;
 	await run.waitForAll('submitted', itemIndex);
 	if (run.hasFailed() && !context.continueOnFail()) return answers;
 	if (run.cannotSleep) {
-		return await poll(({ ids, state: { scheduled_start_at: start } }) => ({
-			...idFields(ids),
-			scheduled_start_at: start,
-		}));
+		return await eachTask(context, run, tasks, async ({ ids, state }) => {
+			const known = { ...idFields(ids), scheduled_start_at: state.scheduled_start_at };
+			return await finishedTask(context, known, { run });
+		});
 	}
-	const items = await Promise.all(
-		tasks.map(async (task) => await waitingItem(context, task, accepted)),
+	const seen = await Promise.all(
+		tasks.map(async (task) => await lookIfNeeded(context, task, accepted)),
 	);
 	const suspension = suspensionFor(context, tasks, run);
-	items.forEach((item, number) => (suspension.items[waitingKey(itemIndex, number)] = item));
+	tasks.forEach(({ index, ids }, number) => {
+		const { sealedSecret } = accepted.submissions[index] ?? {};
+		const ended = hasEnded(seen[number]?.status);
+		suspension.items[waitingKey(itemIndex, number)] = { ...ids, sealedSecret, ended };
+	});
 	await run.waitForAll('looked at', itemIndex);
 	// An error that stops the node must not leave a suspended execution behind.
 	if (run.hasFailed() && !context.continueOnFail()) return answers;
 	if (Object.values(suspension.items).every(({ ended }) => ended)) {
 		// Not suspended after all: items that failed may be submitted when n8n tries again.
 		delete contextOf(context).suspension;
-		return await poll(({ ids }) => idFields(ids));
+		const ended = tasks.map(({ ids }, number) => ({ ids, state: seen[number] }));
+		return await eachTask(context, run, ended, async ({ ids, state }) => {
+			return await finishedTask(context, idFields(ids), { run, ended: state });
+		});
 	}
 	suspension.refused = run.refusals();
 	if (!suspension.asleep) {
@@ -152,21 +152,19 @@ function suspensionFor(
 	return suspension;
 }
 
-async function waitingItem(
+/** The state of a task that may have ended unnoticed; undefined if there is no reason to ask. */
+async function lookIfNeeded(
 	context: IExecutePaginationFunctions,
-	{ index, ids, answer }: Submitted,
+	{ ids, answer }: Submitted,
 	accepted: AcceptedMemory,
-): Promise<WaitingItem> {
-	const item: WaitingItem = { ...ids, sealedSecret: accepted.submissions[index]?.sealedSecret };
+): Promise<IDataObject | undefined> {
 	// Until it is suspended, an execution refuses deliveries. With many or slow submissions, the
 	// service may have given up the first deliveries before the last item is submitted.
 	const isOld = Date.now() - accepted.at > YOUNG_MS;
 	const hasToFail = waitOptionsOf(context).onInsufficientBalance === 'fail';
 	// The answer to the submit may not mention a low balance, and its status is no proof.
-	if (isOld || hasToFail || hasEnded(answer.status)) {
-		const state = await lookNow(context, ids);
-		checkBalance(context, state, ids);
-		item.ended = hasEnded(state.status);
-	}
-	return item;
+	if (!isOld && !hasToFail && !hasEnded(answer.status)) return undefined;
+	const state = await lookNow(context, ids);
+	checkBalance(context, state, ids);
+	return state;
 }

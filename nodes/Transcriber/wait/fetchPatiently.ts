@@ -2,18 +2,19 @@ import type { IExecutePaginationFunctions } from 'n8n-workflow';
 
 import { pause } from '../../shared/api/abortable';
 import type { Problem } from '../../shared/api/problem';
-import { NotThereYet } from '../../shared/api/result';
+import { NotThereYet, type ExportFormat } from '../../shared/api/result';
 import { RETRY, delayBeforeRetry } from '../../shared/api/retry';
 import { ServiceError } from '../../shared/api/serviceError';
 
 /**
- * Fetches the result of a finished task, one attempt at a time. The task is paid for, so even
- * failures that are normally final are retried for a while. Patience counts from the first failure,
- * because time in the queue for the rate limit says nothing about the service.
+ * Fetches the result of a finished task, or its document in a format, one attempt at a time. The task
+ * is paid for, so even failures that are normally final are retried for a while. Patience counts from
+ * the first failure, because time in the queue for the rate limit says nothing about the service.
  */
 export async function fetchPatiently<T>(
 	context: IExecutePaginationFunctions,
 	taskId: string,
+	what: 'result' | ExportFormat,
 	work: () => Promise<T>,
 ): Promise<T> {
 	let failedAt: number | undefined;
@@ -35,12 +36,23 @@ export async function fetchPatiently<T>(
 		if (delay === undefined) {
 			// Other errors already name the task and what to do.
 			if (!(failure instanceof ServiceError)) throw failure;
-			failure.message = `Task ${taskId} has finished, but its result cannot be fetched: ${failure.message}`;
-			failure.description = `${failure.description ?? ''} The transcript is not lost. Fetch it with Transcript: Get Result.`;
+			const [problem, next] = wordsFor(what);
+			failure.message = `Task ${taskId} has finished, but its ${problem}: ${failure.message}`;
+			failure.description = `${failure.description ?? ''} The transcript is not lost. ${next}`;
 			throw failure;
 		}
 		await pause(delay, cancelled);
 	}
+}
+
+function wordsFor(what: 'result' | ExportFormat): [problem: string, next: string] {
+	if (what === 'result') {
+		return ['result cannot be fetched', 'Fetch it with Transcript: Get Result.'];
+	}
+	return [
+		`${what} document cannot be exported`,
+		"Get the document later with Transcript: Export, or the transcript with Transcript: Get Result. To do without the document, set 'Export Format' to None.",
+	];
 }
 
 function isBusy(failure: unknown): boolean {

@@ -1,27 +1,16 @@
-import type {
-	IDataObject,
-	IExecutePaginationFunctions,
-	INodeExecutionData,
-	NodeOperationError,
-} from 'n8n-workflow';
+import type { IDataObject, IExecutePaginationFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { anyOf, unlessAborted } from '../../shared/api/abortable';
-import { jsonOf } from '../../shared/api/redact';
-import { ServiceError } from '../../shared/api/serviceError';
 import type { NodeRun } from '../item/nodeRun';
-import {
-	awaitsBalance,
-	isCancelled,
-	isUnknownStatus,
-	startsIn,
-} from '../../shared/api/undocumentedShapes';
+import { awaitsBalance, isCancelled, startsIn } from '../../shared/api/undocumentedShapes';
 import { recordingOf } from '../item/inputFile';
 import { fetchPatiently } from './fetchPatiently';
 import { untilEnded, type Outlook, type Polling } from './polling';
-import { addExport, fetchResult, transcript } from '../../shared/api/result';
+import { addExport, fetchResult, transcript, type WantedExport } from '../../shared/api/result';
 import { idFields, idsIn, submissionName, type SubmissionIds } from '../../shared/api/submission';
 import { waitOptionsOf } from './waitOptions';
-import { asLasting, refuse } from '../../shared/parameters/refuse';
+import { endedBadly, nameOf, notEnded } from './withoutTranscript';
+import { refuse } from '../../shared/parameters/refuse';
 
 /** A bot can be scheduled at most 30 days ahead (service document, "Limits"); in ms, with a day to spare. */
 const LONGEST_SCHEDULE = 31 * 24 * 3600 * 1000;
@@ -107,32 +96,44 @@ async function finished(
 		: await untilEnded(context, polling);
 	const { state } = outlook;
 	const ids = { ...given, ...withoutMissing(idsIn(state)) };
-	if (!outlook.hasEnded) throw notEnded(context, outlook, ids, bound?.words);
+	const isCalledOff = isCancelled(state.status) && !ids.taskId;
+	if (!outlook.hasEnded && !isCalledOff) throw notEnded(context, outlook, ids, bound?.words);
 	if (state.status !== 'completed' || !ids.taskId) {
-		run.endWithoutTranscript(submissionName(given));
-		throw asLasting(endedBadly(context, state, ids));
+		if (!isCalledOff) run.endWithoutTranscript(submissionName(given));
+		throw endedBadly(context, state, ids);
 	}
+	return await outputOf(context, ids.taskId, state, { ...idFields(ids), status: state.status });
+}
 
-	const { taskId } = ids;
-	const facts = { ...idFields(ids), status: state.status };
+/** The output of a completed task. The result is fetched once, however often the export is tried. */
+async function outputOf(
+	context: IExecutePaginationFunctions,
+	taskId: string,
+	state: IDataObject,
+	facts: IDataObject,
+): Promise<INodeExecutionData> {
+	const options = waitOptionsOf(context);
+	const { exportFormat: format } = options;
 	const bounds = { once: true };
-	return await fetchPatiently(context, taskId, async () => {
-		const json = options.includeResult
-			? transcript(await fetchResult(context, taskId, bounds), facts)
-			: transcript({}, { ...state, ...facts });
-		if (options.exportFormat === 'none') return { json };
-		return await addExport(
-			context,
-			{ json },
-			{
-				taskId,
-				format: options.exportFormat,
-				as: options.exportAs,
-				property: options.exportBinaryPropertyName,
-				fileName: nameOfRecording(context),
-				bounds,
-			},
-		);
+	const json = options.includeResult
+		? transcript(
+				await fetchPatiently(context, taskId, 'result', async () => {
+					return await fetchResult(context, taskId, bounds);
+				}),
+				facts,
+			)
+		: transcript({}, { ...state, ...facts });
+	if (format === 'none') return { json };
+	const wanted: WantedExport = {
+		taskId,
+		format,
+		as: options.exportAs,
+		property: options.exportBinaryPropertyName,
+		fileName: nameOfRecording(context),
+		bounds,
+	};
+	return await fetchPatiently(context, taskId, format, async () => {
+		return await addExport(context, { json }, wanted);
 	});
 }
 
@@ -144,54 +145,4 @@ function withoutMissing(ids: SubmissionIds): SubmissionIds {
 function nameOfRecording(context: IExecutePaginationFunctions): string | undefined {
 	if (context.getNodeParameter('operation') !== 'transcribeFile') return undefined;
 	return recordingOf(context).binary.fileName?.replace(/\.[^.]+$/, '') || undefined;
-}
-
-function endedBadly(
-	context: IExecutePaginationFunctions,
-	state: IDataObject,
-	ids: SubmissionIds,
-): NodeOperationError {
-	const { error } = state;
-	const reason = error ? `: ${typeof error === 'string' ? error : jsonOf(error)}` : '';
-	const name = nameOf(ids);
-	return refuse(
-		context,
-		isCancelled(state.status) ? `${name} was cancelled` : `${name} failed${reason}`,
-		'A failed task is not charged. Correct the recording or the link, then submit it again in a new execution.',
-	);
-}
-
-const FETCH_LATER =
-	'fetch it with Transcript: Wait Until Finished (a bot with Meeting: Wait Until Transcribed)';
-
-/** The error for a timeout, or if the service has refused every status request for a while. */
-function notEnded(
-	context: IExecutePaginationFunctions,
-	{ state, failure, isRefused }: Outlook,
-	ids: SubmissionIds,
-	words = `within ${waitOptionsOf(context).timeout} minutes`,
-): Error {
-	const isKeyRefused = failure instanceof ServiceError && failure.problem.status === 401;
-	if (failure instanceof ServiceError && isRefused) {
-		failure.message = `${nameOf(ids)}: ${failure.message}`;
-		const next = isKeyRefused ? 'Correct the key, then' : 'If it is there later,';
-		failure.description = `${failure.description ?? ''} The service has answered this for two minutes. What was submitted is not lost. ${next} ${FETCH_LATER}.`;
-		return failure;
-	}
-	const balance = awaitsBalance(state) ? ', and waits for a higher balance' : '';
-	const status = `status: ${String(state.status ?? 'not known')}${balance}`;
-	const lookFailed = failure ? `; the last look: ${failure.message}` : '';
-	const next = isKeyRefused ? 'Correct the key, then' : "Raise 'Timeout', or later";
-	const isUnknown = ids.taskId !== undefined && isUnknownStatus(state.status);
-	return refuse(
-		context,
-		`${nameOf(ids)} has not ended ${words} (${status}${lookFailed})`,
-		isUnknown
-			? 'The service does not document this status, so it does not count as the end. If the task has finished, its transcript is not lost: get it with Transcript: Get Result.'
-			: `It continues at the service and is not lost. ${next} ${FETCH_LATER}.`,
-	);
-}
-
-function nameOf({ taskId, botId }: SubmissionIds): string {
-	return taskId ? `Task ${taskId}` : `Meeting bot ${botId}`;
 }

@@ -5,7 +5,7 @@ import { credentialOf } from '../../shared/api/credential';
 import { ServiceError } from '../../shared/api/serviceError';
 import { pause } from '../../shared/api/abortable';
 import { look } from '../../shared/api/taskState';
-import { hasEnded } from '../../shared/api/undocumentedShapes';
+import { hasEnded, isCancelled } from '../../shared/api/undocumentedShapes';
 import { idFields, idsIn, type SubmissionIds } from '../../shared/api/submission';
 import { remembered } from '../../shared/processState';
 
@@ -15,6 +15,12 @@ export const POLL = {
 	look: 60_000,
 	/** How long 401 or 404 must last to count: a key may be in rotation, a task not visible yet. */
 	refused: 120_000,
+	/**
+	 * How long, and for how many looks, a cancelled bot may still get a task: stopping a recording also
+	 * cancels the bot. Whichever is reached first.
+	 */
+	cancelled: 120_000,
+	cancelledLooks: 12,
 	/** The last look comes at most this long before the deadline. */
 	lastLook: 2_000,
 	/** The most that Retry-After can delay the next look: the header is not about the task. */
@@ -84,6 +90,7 @@ async function pollUntilEnded(
 	const latest: Outlook = { state: first };
 	let lookedAt: number | undefined;
 	let refusedSince: number | undefined;
+	const cancelledAt: number[] = [];
 	for (let isFirst = true; ; isFirst = false) {
 		check(latest.state);
 		// If the status is still unknown, the first look comes at once.
@@ -112,7 +119,9 @@ async function pollUntilEnded(
 			latest.state = seen;
 			latest.failure = undefined;
 			refusedSince = undefined;
-			latest.hasEnded = hasEnded(seen.status);
+			const isCalledOff = isCancelled(seen.status) && !idsIn(seen).taskId;
+			if (isCalledOff) cancelledAt.push(lookedAt);
+			latest.hasEnded = hasEnded(seen.status) && !(isCalledOff && mayGetTask(cancelledAt));
 			if (latest.hasEnded) return latest;
 			if (isFirst) deadline = Math.max(deadline, deadlineFor(seen));
 			continue;
@@ -127,6 +136,13 @@ async function pollUntilEnded(
 		latest.isRefused = Date.now() - refusedSince >= POLL.refused;
 		if (latest.isRefused) return latest;
 	}
+}
+
+/** Whether a bot that looks at these times (ms since 1970) showed as cancelled may still get a task. */
+function mayGetTask(looks: number[]): boolean {
+	const [first, last] = [looks[0], looks.at(-1)];
+	if (first === undefined || last === undefined) return false;
+	return looks.length < POLL.cancelledLooks && last - first < POLL.cancelled;
 }
 
 function asError(error: unknown): Error {

@@ -225,6 +225,23 @@ describe('a suspended execution', () => {
 		]);
 	});
 
+	it("keeps to 'Poll Interval' also after the look on waking", async () => {
+		// The interval is 10 seconds, so the next look is the last one, at half of the time that is left.
+		jest.replaceProperty(AFTER_WAKING, 'leastMs', 1000);
+		const { deliver, finish, taskOf } = await suspended(['a'], {
+			parameters: { waitOptions: { timeout: 0.001 } },
+		});
+		const woken = deliver('a');
+		const path = `/api/v1/tasks/${taskOf('a').id}`;
+		const looks = () => service.running().requests.filter((request) => request.path === path);
+		await until(() => looks().length > 0);
+		finish('a');
+		expect((await woken).woken?.next).toHaveLength(1);
+		const [first, second, ...more] = looks();
+		expect(more).toEqual([]);
+		expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(400);
+	});
+
 	it('asks nothing for a captured delivery that is repeated while another item is open', async () => {
 		const { deliver, finish } = await suspended(['a', 'b']);
 		finish('a');

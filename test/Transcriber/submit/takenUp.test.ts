@@ -65,6 +65,8 @@ describe('Wait for Webhook does not sleep', () => {
 		const { isAsleep, next } = await workflowWith(AWAIT, service.credentials()).start(links('a'));
 		expect(isAsleep).toBe(false);
 		expect(next).toMatchObject([{ task_id: id, status: 'completed' }]);
+		const looks = service.lines().filter((line) => line === `GET /api/v1/tasks/${id}`);
+		expect(looks).toHaveLength(1);
 	});
 });
 

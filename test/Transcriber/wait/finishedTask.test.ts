@@ -1,4 +1,4 @@
-// Also covers fetchPatiently.ts, waitOptions.ts, waitOptionsField.ts, nodes/shared/api/result.ts,
+// Also covers fetchPatiently.ts, withoutTranscript.ts, waitOptions.ts, waitOptionsField.ts, nodes/shared/api/result.ts,
 // nodes/shared/fields.ts.
 
 import { Container } from '@n8n/di';
@@ -215,6 +215,67 @@ describe('an exported document', () => {
 		const id = await service.completedTask();
 		answer('/export$', { content: { text: 'a' }, format: 'srt' });
 		expect((await exportOf(id)).items).toEqual([]);
+	});
+});
+
+describe('an exported document that the service refuses', () => {
+	const requests = (end: string) => service.lines().filter((line) => line.endsWith(end));
+
+	it.each([422, 500])(
+		'is told as what it is, and the result is fetched once however often it is tried (%s)',
+		async (status) => {
+			const id = await service.completedTask();
+			answer('/export$', { detail: 'no segments, no srt' }, status);
+			const { error } = await waitFor(id, { exportFormat: 'srt' });
+			expect(error?.message).toContain(
+				`Task ${id} has finished, but its srt document cannot be exported: `,
+			);
+			expect(error?.description).toContain('no segments, no srt');
+			expect(error?.description).toMatch(/not lost.*Transcript: Export.*Transcript: Get Result/);
+			expect(requests('/result')).toHaveLength(1);
+		},
+	);
+
+	it('is exported in the end, beside the result that was fetched before', async () => {
+		const id = await service.completedTask();
+		service.running().fault({
+			match: { path: '/export$' },
+			times: 1,
+			action: { kind: 'respond', status: 500 },
+		});
+		const { items } = await waitFor(id, { exportFormat: 'srt' });
+		expect(items[0]?.json).toMatchObject({ task_id: id, text: expect.any(String) });
+		expect(fileIn(items[0]).fileName).toBe(`${id}.srt`);
+		expect(requests('/result')).toHaveLength(1);
+		expect(requests('/export')).toHaveLength(2);
+	});
+});
+
+describe('a task that ends without a transcript', () => {
+	it('was not charged if it failed', async () => {
+		const id = await service.pendingTask();
+		service.running().finish(id, { status: 'failed', error: 'Noise' });
+		const { error } = await waitFor(id);
+		expect(error).toMatchObject(failureOf(0, `Task ${id} failed: Noise`));
+		expect(error?.description).toMatch(/^A failed task is not charged\./);
+	});
+
+	it('says nothing of charges if it was cancelled', async () => {
+		const id = await service.pendingTask();
+		await service.ask(`POST /tasks/${id}/cancel`);
+		const { error } = await waitFor(id);
+		expect(error).toMatchObject(failureOf(0, `Task ${id} was cancelled`));
+		expect(error?.description).toMatch(/^A cancelled task has no transcript\./);
+		expect(error?.description).not.toMatch(/charged|Correct/);
+	});
+
+	it('may be a bot: its link is what to check', async () => {
+		const id = await service.bot();
+		answer('/meeting/', { bot_id: id, status: 'failed', error: 'not admitted' });
+		const wait = { resource: 'meeting', operation: 'wait', botId: id };
+		const { error } = await service.run(wait);
+		expect(error).toMatchObject(failureOf(0, `Meeting bot ${id} failed: not admitted`));
+		expect(error?.description).toMatch(/^Check the link of the meeting/);
 	});
 });
 

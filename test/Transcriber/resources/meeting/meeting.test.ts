@@ -1,6 +1,7 @@
 // Also covers index.ts, cancel.ts, get.ts, sendBot.ts, wait.ts, nodes/shared/parameters/meetingLaunch.ts,
 // nodes/shared/parameters/link.ts.
 
+import { POLL } from '../../../../nodes/Transcriber/wait/polling';
 import { describeWaiting, describeWebhookTo } from '../../../support/completion';
 import { failureOf, itemsOf, serviceForTests } from '../../../support/service';
 import { workflowWith } from '../../../support/suspended';
@@ -176,9 +177,43 @@ describe('meeting.sendBot', () => {
 			const botId = await botIn('recording');
 			service.running().configure({ shapes: { stoppedRecording: 'discarded' } });
 			await service.ask(`DELETE /meeting/${botId}`);
-			expect((await outcome).error).toMatchObject(
-				failureOf(0, `Meeting bot ${botId} was cancelled`),
-			);
+			const { error } = await outcome;
+			expect(error).toMatchObject(failureOf(0, `Meeting bot ${botId} was cancelled`));
+			expect(error?.description).toMatch(/If it had recorded.*Meeting: Get/);
+			expect(error?.description).not.toContain('charged');
+		});
+
+		it('a bot whose recording was stopped is waited for although it is cancelled at first', async () => {
+			const outcome = waitFor();
+			const botId = await botIn('recording');
+			service.running().fault({
+				match: { method: 'GET', path: `/meeting/${botId}$` },
+				times: 3,
+				action: { kind: 'respond', status: 200, body: { bot_id: botId, status: 'cancelled' } },
+			});
+			await service.ask(`DELETE /meeting/${botId}`);
+			const taskId = service.running().bot(botId).taskId ?? '';
+			service.running().finish(taskId);
+			expect((await outcome).json).toMatchObject([{ task_id: taskId, status: 'completed' }]);
+		});
+
+		it.each([
+			['for some looks', 180, {}],
+			['for some time', 180, { cancelledLooks: 1e6, cancelled: 200 }],
+			["until 'Timeout'", 0.01, { cancelledLooks: 1e6 }],
+		])('a bot that stays cancelled is waited for only %s', async (_what, timeout, limits) => {
+			for (const [name, value] of Object.entries(limits)) {
+				jest.replaceProperty(POLL, name as keyof typeof POLL, value as number);
+			}
+			service.running().configure({ shapes: { stoppedRecording: 'discarded' } });
+			const botId = await service.bot();
+			await service.ask(`DELETE /meeting/${botId}`);
+			const { error } = await run('wait', {
+				botId,
+				waitOptions: { pollInterval: 0.02, timeout },
+			});
+			expect(error).toMatchObject(failureOf(0, `Meeting bot ${botId} was cancelled`));
+			expect(looks(botId)).toBeGreaterThan(2);
 		});
 
 		it('a bot that outlives the timeout is an error that names it', async () => {

@@ -1,0 +1,75 @@
+import type { IDataObject, IExecutePaginationFunctions, NodeOperationError } from 'n8n-workflow';
+
+import { jsonOf } from '../../shared/api/redact';
+import { ServiceError } from '../../shared/api/serviceError';
+import type { SubmissionIds } from '../../shared/api/submission';
+import { awaitsBalance, isCancelled, isUnknownStatus } from '../../shared/api/undocumentedShapes';
+import { asLasting, refuse } from '../../shared/parameters/refuse';
+import type { Outlook } from './polling';
+import { waitOptionsOf } from './waitOptions';
+
+/** The error for a task or bot that has ended without a transcript. */
+export function endedBadly(
+	context: IExecutePaginationFunctions,
+	state: IDataObject,
+	ids: SubmissionIds,
+): NodeOperationError {
+	const { error } = state;
+	const reason = error ? `: ${typeof error === 'string' ? error : jsonOf(error)}` : '';
+	const ending = isCancelled(state.status) ? 'cancelled' : 'failed';
+	const words = ending === 'cancelled' ? 'was cancelled' : `failed${reason}`;
+	const next = NEXT[ids.taskId ? 'task' : 'bot'][ending];
+	return asLasting(refuse(context, `${nameOf(ids)} ${words}`, next));
+}
+
+/** What to do after an end without a transcript. */
+const NEXT = {
+	task: {
+		failed:
+			'A failed task is not charged. Correct the recording or the link, then submit it again in a new execution.',
+		cancelled:
+			'A cancelled task has no transcript. To get one, submit the recording again in a new execution.',
+	},
+	bot: {
+		failed:
+			'Check the link of the meeting and whether the bot may join it, then send another bot in a new execution.',
+		cancelled:
+			'If it had recorded, the transcript may follow: look with Meeting: Get. Once it shows a task_id, fetch the transcript with Transcript: Wait Until Finished.',
+	},
+};
+
+const FETCH_LATER =
+	'fetch it with Transcript: Wait Until Finished (a bot with Meeting: Wait Until Transcribed)';
+
+/** The error for a timeout, or if the service has refused every status request for a while. */
+export function notEnded(
+	context: IExecutePaginationFunctions,
+	{ state, failure, isRefused }: Outlook,
+	ids: SubmissionIds,
+	words = `within ${waitOptionsOf(context).timeout} minutes`,
+): Error {
+	const isKeyRefused = failure instanceof ServiceError && failure.problem.status === 401;
+	if (failure instanceof ServiceError && isRefused) {
+		failure.message = `${nameOf(ids)}: ${failure.message}`;
+		const next = isKeyRefused ? 'Correct the key, then' : 'If it is there later,';
+		failure.description = `${failure.description ?? ''} The service has answered this for two minutes. What was submitted is not lost. ${next} ${FETCH_LATER}.`;
+		return failure;
+	}
+	const balance = awaitsBalance(state) ? ', and waits for a higher balance' : '';
+	const status = `status: ${String(state.status ?? 'not known')}${balance}`;
+	const lookFailed = failure ? `; the last look: ${failure.message}` : '';
+	const next = isKeyRefused ? 'Correct the key, then' : "Raise 'Timeout', or later";
+	const isUnknown = ids.taskId !== undefined && isUnknownStatus(state.status);
+	return refuse(
+		context,
+		`${nameOf(ids)} has not ended ${words} (${status}${lookFailed})`,
+		isUnknown
+			? 'The service does not document this status, so it does not count as the end. If the task has finished, its transcript is not lost: get it with Transcript: Get Result.'
+			: `It continues at the service and is not lost. ${next} ${FETCH_LATER}.`,
+	);
+}
+
+/** At the beginning of a message, e.g. `Task 7f3c`. */
+export function nameOf({ taskId, botId }: SubmissionIds): string {
+	return taskId ? `Task ${taskId}` : `Meeting bot ${botId}`;
+}

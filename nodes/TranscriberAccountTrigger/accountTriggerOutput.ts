@@ -53,8 +53,13 @@ export function isWanted({ status }: IDataObject, { completed, failed }: Wanted)
 
 /** The most requests that {@link outputOf} makes for a task. */
 export function costOf({ status, error }: IDataObject, wanted: Wanted): number {
-	if (status !== 'completed') return error === undefined ? 1 : 0;
+	if (status !== 'completed') return isReason(error) ? 0 : 1;
 	return Number(wanted.includeResult) + Number(wanted.exportFormat !== undefined);
+}
+
+/** Whether the list says why a task has failed: with null or an empty text it does not. */
+function isReason(error: unknown): boolean {
+	return (error ?? '') !== '';
 }
 
 /** The item that starts the workflow: the task with its result, or with the reason it failed. */
@@ -66,7 +71,7 @@ export async function outputOf(
 ): Promise<INodeExecutionData> {
 	const taskId = task.task_id;
 	if (task.status !== 'completed') {
-		if (task.error !== undefined) return { json: transcript({}, task) };
+		if (isReason(task.error)) return { json: transcript({}, task) };
 		const whole = await taskState(context, taskId, { deadline });
 		return { json: transcript({}, { ...task, ...whole, status: task.status }) };
 	}

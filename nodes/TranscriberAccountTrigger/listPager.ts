@@ -119,11 +119,14 @@ export class Reader {
 	}
 }
 
-/** Whether the service refuses the request for good, so that repeating it is useless. */
+/**
+ * Whether the service refuses the request for good, so that repeating it is useless. A web page comes
+ * from a proxy, which says nothing about the task.
+ */
 export function isRefused(error: unknown): boolean {
 	if (!(error instanceof ServiceError)) return false;
-	const { status = 0 } = error.problem;
-	return status >= 400 && status < 500 && ![401, 403, 408, 429].includes(status);
+	const { status = 0, isWebPage } = error.problem;
+	return status >= 400 && status < 500 && ![401, 403, 408, 429].includes(status) && !isWebPage;
 }
 
 /** The answer; undefined if the service refuses for good. Throws any other failure. */

@@ -10,8 +10,8 @@ import {
 import { hashesIn, hashOf, ACCOUNT_MEMORY, type OpenTask, type State } from './pollState';
 
 /**
- * A task that was submitted this long before activation is old, in ms: longer than any difference
- * between two clocks or time zones.
+ * As long as the known tasks do not prove otherwise, a task that was submitted this long before
+ * activation is old, in ms: longer than any difference between two clocks or time zones.
  */
 const OLD_MS = 26 * 3_600_000;
 
@@ -36,13 +36,16 @@ export class Tasks {
 	/** Ids of tasks that count as ended although the list does not say so, by hash. */
 	private readonly unsure = new Map<string, string>();
 
-	private readonly since: number;
+	/** Tasks that were submitted before this time, in ms since 1970, are old. */
+	private readonly oldBefore: number;
 
-	constructor({ done, open, since = 0 }: State) {
+	constructor({ done, open, complete, since = 0 }: State) {
 		this.done = new Set(hashesIn(done));
 		this.open = new Map(open.map((task) => [task.id, task]));
 		this.before = new Set([...this.done, ...open.map(({ id }) => hashOf(id))]);
-		this.since = since;
+		// A list that was empty may have been empty only for a moment. Otherwise, once the whole list is
+		// known, an unknown task is new whatever its date: a meeting may be scheduled for weeks ahead.
+		this.oldBefore = complete && this.before.size > 0 ? 0 : since - OLD_MS;
 	}
 
 	/**
@@ -69,7 +72,7 @@ export class Tasks {
 			this.open.set(id, { ...open, id, isWorking, isUnclear: undefined, answered });
 			return !open;
 		}
-		const isOld = isNew && (dateOf(task, CREATED_NAMES) ?? Infinity) < this.since - OLD_MS;
+		const isOld = isNew && (dateOf(task, CREATED_NAMES) ?? Infinity) < this.oldBefore;
 		// The service has been asked about this very status, and said that it is all there is to know.
 		if (open && !isClear && open.answered === wordOf(task)) return false;
 		if (open ?? (isNew && !isOld)) {

@@ -71,6 +71,9 @@ function storedNameOf({ id, kind }: Omit<HandOver, 'secret'>): string {
 
 /** Why the trigger's parameters cannot be used; the Transcriber node shows it in its error. */
 function reasonAgainstSettings(context: IWebhookFunctions): string | undefined {
+	if (context.getNodeParameter('source', 'submissions') === 'meeting') {
+		return "'Source' is One Meeting (Sends a Bot), so it starts only for the bot that it sends itself. Use a trigger whose 'Source' is Recordings Sent by Transcriber Nodes";
+	}
 	try {
 		settingsOf(context);
 		return undefined;

@@ -1,5 +1,11 @@
 import type { IDataObject, INodeExecutionData, IWebhookFunctions } from 'n8n-workflow';
-import { addExport, fetchResult, transcript, type FileMaker } from '../shared/api/result';
+import {
+	addExport,
+	fetchResult,
+	NotThereYet,
+	transcript,
+	type FileMaker,
+} from '../shared/api/result';
 import { webhookCredential } from '../shared/webhook/webhookCredential';
 import { ServiceError } from '../shared/api/serviceError';
 import { withoutSecrets } from '../shared/api/redact';
@@ -14,7 +20,10 @@ import { remembered } from '../shared/processState';
 export const PATIENCE = {
 	/** How long the delivery of a failed task waits for the reason of the failure, in ms. */
 	reasonMs: 3_000,
-	/** If the service refuses a request for this long, the event goes out without the data, in ms. */
+	/**
+	 * If the service refuses a request, or answers without the data, for this long, the event goes out
+	 * without the data, in ms.
+	 */
 	refusedMs: 120_000,
 };
 
@@ -27,12 +36,12 @@ export interface Output {
 /** The delivery has an unknown status word, and the service says that the task has not ended. */
 export const NOT_ENDED = 'not ended';
 
-/** Since when the service has refused requests about a delivery, in ms since 1970. */
+/** Since when requests about a delivery have been refused or without data, in ms since 1970. */
 const refusedSince = remembered<number>('refusedDeliveries');
 
 /**
- * The output of a delivery; undefined if 'Trigger On' does not include its event. If the service
- * refuses some data for minutes, the event goes out without the data, and `error` says why.
+ * The output of a delivery; undefined if 'Trigger On' does not include its event. If some data cannot
+ * be had for minutes, the event goes out without the data, and `error` says why.
  */
 export async function outputFor(
 	context: IWebhookFunctions,
@@ -45,7 +54,7 @@ export async function outputFor(
 	const unlessRefused = async <T>(work: Promise<T>, otherwise: T): Promise<T> =>
 		await work.catch((error: unknown) => {
 			if (!isRefusedForGood(error, place)) throw error;
-			problem = (error as ServiceError).message;
+			problem = (error as Error).message;
 			return otherwise;
 		});
 	const isResultWanted = includeResult || exportFormat !== undefined;
@@ -57,7 +66,8 @@ export async function outputFor(
 	);
 	if (!selected.some((name) => names.includes(name))) return undefined;
 	// The delivery says that the task has ended, but the service says that it has not.
-	if (status === undefined && isResultWanted && problem === undefined) throw new Undecided();
+	const isNeeded = isResultWanted || hasOneEnding(event, selected);
+	if (status === undefined && isNeeded && problem === undefined) throw new Undecided();
 	const { apiKey } = await webhookCredential(context);
 	const body = withoutSecrets(event.body, apiKey) as IDataObject;
 	const taskId = event.taskId ?? taskIdOf(task);
@@ -90,26 +100,42 @@ async function stateFor(
 	const ids = { task_id: event.taskId, bot_id: event.botId };
 	const { status, body, taskId, isUnclear } = event;
 	if (status === undefined) {
-		const [completed, failed] = ['completed', 'failed'].map((one) =>
-			selected.includes(eventNameOf(event, one)),
-		);
-		const isNeeded = isResultWanted || isUnclear || completed !== failed;
+		const isNeeded = isResultWanted || isUnclear || hasOneEnding(event, selected);
 		return isNeeded ? await look(caller, ids) : {};
 	}
 	if (!isResultWanted) return {};
 	if (status === 'completed') return taskId === undefined ? await look(caller, ids) : {};
-	if (body.error !== undefined) return {};
+	if ((body.error ?? '') !== '') return {};
 	const deadline = Date.now() + PATIENCE.reasonMs;
 	return await look(caller, ids, { deadline, once: true }).catch(() => ({}));
 }
 
-/** A lasting 4xx, for minutes. Not 401, which a new key fixes, nor 408 and 429, which pass. */
+/** Whether 'Trigger On' has only one of the two endings, so that the status has to be known. */
+function hasOneEnding(event: DeliveredEvent, selected: Settings['selected']): boolean {
+	const [completed, failed] = ['completed', 'failed'].map((one) =>
+		selected.includes(eventNameOf(event, one)),
+	);
+	return completed !== failed;
+}
+
+/** Whether the data cannot be had, for minutes. */
 function isRefusedForGood(error: unknown, place: string): boolean {
-	const status = error instanceof ServiceError ? (error.problem.status ?? 0) : 0;
-	if (status < 400 || status >= 500 || [401, 408, 429].includes(status)) return false;
+	if (!mayBeForGood(error)) return false;
 	const since = refusedSince.get(place) ?? Date.now();
 	refusedSince.set(place, since);
 	return Date.now() - since >= PATIENCE.refusedMs;
+}
+
+/**
+ * A 4xx, but not 401, which a new key fixes, nor 408 and 429, which pass; or a success that does not
+ * hold the data. The data may follow a moment later, but if it does not, no repeat brings it.
+ */
+function mayBeForGood(error: unknown): boolean {
+	if (error instanceof NotThereYet) return true;
+	if (!(error instanceof ServiceError)) return false;
+	const { status = 0, transport } = error.problem;
+	if (transport === 'notJson') return true;
+	return status >= 400 && status < 500 && ![401, 408, 429].includes(status);
 }
 
 /** A caller for requests that go on after the sender of the delivery has hung up. */

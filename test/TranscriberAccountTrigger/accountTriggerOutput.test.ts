@@ -64,6 +64,22 @@ describe('the output', () => {
 		});
 	});
 
+	it.each([null, ''])(
+		'of a failed task says why if the list has %j for the reason',
+		async (error) => {
+			const host = await active();
+			const id = await service.pendingTask();
+			service.running().finish(id, { status: 'failed', error: 'No speech was found' });
+			const body = { tasks: [{ task_id: id, status: 'failed', error }] };
+			const action = { kind: 'respond', status: 200, body } as const;
+			service.running().fault({ match: { path: '/tasks$' }, times: 999, action });
+			await host.polls(2);
+			expect(host.executions.flat()).toMatchObject([
+				{ json: { task_id: id, error: 'No speech was found' } },
+			]);
+		},
+	);
+
 	it('is an empty text where nothing was said in the recording', async () => {
 		const host = await active();
 		const id = await service.completedTask();

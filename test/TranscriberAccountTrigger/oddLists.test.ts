@@ -206,6 +206,42 @@ describe('a list that is empty in a bad moment', () => {
 	});
 });
 
+it.each<[string, Partial<Shapes>]>([
+	['a short list', {}],
+	['a list of several pages', { taskListMaximum: 10 }],
+])(
+	'a meeting that was scheduled two days before activation starts the workflow (%s)',
+	async (_, shapes) => {
+		const host = await active(25, { ...shapes, taskListDates: 'created_at' });
+		await host.polls(2);
+		const [id = ''] = service.running().seed(1, 2 * DAY);
+		await host.polls(3);
+		expect(host.started).toEqual([id]);
+	},
+);
+
+it('a web page of a proxy in place of a task finishes no task, however often it comes', async () => {
+	const host = await active(10);
+	const id = await service.pendingTask();
+	await host.poll();
+	service.running().finish(id);
+	const list = { tasks: [{ task_id: 'another', status: 'pending' }] };
+	const page = {
+		status: 404,
+		headers: { 'content-type': 'text/html' },
+		body: '<html>404 Not Found</html>',
+	};
+	const { fault } = service.running();
+	fault({
+		match: { path: '/tasks$' },
+		times: 999,
+		action: { kind: 'respond', status: 200, body: list },
+	});
+	fault({ match: { path: `/tasks/${id}$` }, times: 7, action: { kind: 'respond', ...page } });
+	await host.polls(10);
+	expect(host.started).toEqual([id]);
+});
+
 it.each(['0001-01-01T00:00:00Z', '1970-01-01T00:00:00', 0, -62_135_596_800])(
 	'a date that was never set (%p) is no date: a new task starts the workflow',
 	async (created) => {

@@ -557,6 +557,26 @@ describe('A genuine repeat whose body differs, by an attempt counter or a time',
 	});
 });
 
+it.each(['failed', 'cancelled'])(
+	'A genuine delivery of a completed task that says %s is known: the service need not repeat it',
+	async (status) => {
+		await open();
+		await handOverTo(host.url, '7f3c', SECRET, API_KEY);
+		expect((await deliver(host.url, { task_id: '7f3c', status: 'completed' }, SECRET)).status).toBe(
+			200,
+		);
+		const later = { task_id: '7f3c', status };
+		expect(await deliver(host.url, later, SECRET)).toEqual({
+			status: 200,
+			body: { message: 'Known' },
+		});
+		host.restart();
+		expect((await deliver(host.url, later, SECRET)).status).toBe(200);
+		expect((await deliver(host.url, later, 'another')).status).toBe(401);
+		expect(host.executions).toHaveLength(1);
+	},
+);
+
 describe("The credential's Webhook Secret", () => {
 	it('never speaks for a task with a secret of its own, also not after its ending', async () => {
 		await open({}, { credentials: service.credentials({ webhookSecret: 'for all' }) });

@@ -1,7 +1,10 @@
 /** Contract, "Trigger node": PUT on the trigger's URL is the hand-over from the action node. */
 // Also covers nodes/Transcriber/submit/notifyTrigger.ts,
-// nodes/Transcriber/submit/triggerReply.ts, nodes/Transcriber/submit/handSecretOver.ts.
+// nodes/Transcriber/submit/triggerReply.ts, nodes/Transcriber/submit/triggerUrl.ts,
+// nodes/Transcriber/submit/handSecretOver.ts.
 
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { ExecuteSingleContext } from 'n8n-core';
@@ -19,12 +22,8 @@ import {
 	openHandOvers,
 	sealHandOvers,
 } from '../../nodes/shared/webhook/handOverEnvelope';
-import {
-	HAND_OVER,
-	checkTrigger,
-	checkTriggerUrl,
-	handOver,
-} from '../../nodes/Transcriber/submit/notifyTrigger';
+import { HAND_OVER, checkTrigger, handOver } from '../../nodes/Transcriber/submit/notifyTrigger';
+import { checkTriggerUrl } from '../../nodes/Transcriber/submit/triggerUrl';
 import { seal } from '../../nodes/shared/webhook/sealedSecret';
 import { Transcriber } from '../../nodes/Transcriber/Transcriber.node';
 import { STORE } from '../../nodes/TranscriberTrigger/triggerMemory';
@@ -307,6 +306,30 @@ function sender(apiKey = API_KEY, cancelled = new AbortController().signal) {
 	) as unknown as IExecutePaginationFunctions;
 }
 
+/** The status and the body that a trigger answers with. */
+type Answer = [status: number, body?: string];
+
+const DOWN = Array<Answer>(9).fill([502]);
+const NO_HOOK: Answer = [404, '{"message":"The requested webhook is not registered."}'];
+const BUSY = Array<Answer>(9).fill([202, '{"stored":false}']);
+const OTHER_KEY: Answer = [401, '{"message":"Hand-over refused"}'];
+
+/** A trigger that gives these answers, and then has stored everything. */
+async function triggerThatAnswers(answers: Answer[]) {
+	let count = 0;
+	const server = createServer((request, response) => {
+		count += 1;
+		request.resume();
+		const [status, body = ''] = answers.shift() ?? [200, '{"stored":true}'];
+		const type = body.startsWith('{') ? 'application/json' : 'text/html';
+		response.writeHead(status, { 'content-type': type }).end(body);
+	});
+	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+	const { port } = server.address() as AddressInfo;
+	const url = `http://127.0.0.1:${port}/webhook/1/transcriber`;
+	return { url, count: () => count, close: () => void server.close() };
+}
+
 describe('A submission without a readable secret', () => {
 	const SHARED = 'the signing secret of the account';
 	const without = async () => {
@@ -485,6 +508,21 @@ describe('The action node', () => {
 		await receiver.close();
 	});
 
+	it.each<[string, Answer[]]>([
+		['is down for longer than a 404 may last, then has no active workflow yet', [...DOWN, NO_HOOK]],
+		['is slow to store for longer than a 401 may last, then reads a new key', [...BUSY, OTHER_KEY]],
+		['says with 200 that it is starting up', [[200, 'n8n is starting up. Please wait']]],
+		['is behind a proxy that answers 408, then 425', [[408], [425]]],
+	])('an n8n that %s is asked again', async (_, answers) => {
+		jest.replaceProperty(HAND_OVER, 'interval', 50);
+		jest.replaceProperty(HAND_OVER, 'patience', 3_000);
+		jest.replaceProperty(HAND_OVER, 'patienceWhenNotActive', 300);
+		jest.replaceProperty(HAND_OVER, 'patienceWhenRefused', 300);
+		const trigger = await triggerThatAnswers([...answers]);
+		await handOver(sender(), trigger.url, { taskId: '7f3c' }, SECRET).finally(trigger.close);
+		expect(trigger.count()).toBe(answers.length + 1);
+	});
+
 	it('a trigger on a machine whose clock differs: the error names the clocks', async () => {
 		const now = Date.now();
 		const clock = jest.spyOn(Date, 'now').mockReturnValue(now - FRESH_MS - 1000);
@@ -538,6 +576,18 @@ describe('Before anything is submitted', () => {
 
 	it('a trigger that takes what the credential seals passes, and stores nothing', async () => {
 		await checkTrigger(sender(), request, host.url);
+		expect(host.saved).toBe('{}');
+	});
+
+	it('a trigger that sends its own bot is refused, and the error names the source to choose', async () => {
+		await open({
+			parameters: { source: 'meeting', meetingUrl: 'https://meet.example.com/weekly' },
+		});
+		const failure = checkTrigger(sender(), request, host.url);
+		await expect(failure).rejects.toThrow(
+			"so nothing was submitted: its own parameters cannot be used: 'Source' is One Meeting (Sends a Bot)",
+		);
+		await expect(failure).rejects.toThrow('Recordings Sent by Transcriber Nodes');
 		expect(host.saved).toBe('{}');
 	});
 

@@ -7,7 +7,7 @@ import { Queue } from '../../shared/api/rateLimits';
 import { sealHandOvers, type HandOver } from '../../shared/webhook/handOverEnvelope';
 import type { SubmissionIds } from '../../shared/api/submission';
 import { put, whatIsWrong, type Reply } from './triggerReply';
-import { checkWebhookUrl } from '../../shared/webhook/publicAddress';
+import { checkTriggerUrl } from './triggerUrl';
 import { refuse } from '../../shared/parameters/refuse';
 import type { RoutingRequest } from '../../shared/api/types';
 import { remembered } from '../../shared/processState';
@@ -17,7 +17,11 @@ export const HAND_OVER = {
 	interval: 1_100,
 	/** How long a trigger may take to become reachable before anything is submitted, in ms. */
 	patienceBefore: 4_000,
-	/** How long the trigger may take to store a secret, or to become reachable again, in ms. */
+	/**
+	 * How long the trigger may take to store a secret, or to become reachable again, in ms. This time
+	 * and the next two count from the first answer of their kind: n8n may be down for a while, and
+	 * then answer 404 until its workflows are active.
+	 */
 	patience: 60_000,
 	/** How long a trigger that was just switched on may answer 404, in ms. */
 	patienceWhenNotActive: 10_000,
@@ -52,31 +56,6 @@ function placeOf(triggerUrl: string, apiKey: string): string {
 		.digest('base64url');
 }
 
-/** Refuses a 'Trigger URL' that cannot be a trigger's, or that the service must not store. */
-export function checkTriggerUrl(
-	context: IExecutePaginationFunctions,
-	request: RoutingRequest,
-	triggerUrl: string,
-): void {
-	if (URL.canParse(triggerUrl)) {
-		const { username, password, search, hash } = new URL(triggerUrl);
-		if (username || password || search || hash) {
-			throw refuse(
-				context,
-				"'Trigger URL' holds more than an address: a user name, a password, a query or a fragment",
-				'The service stores this address. Copy the Production URL (or, for a test, the Test URL) from the Transcriber Trigger node as it is.',
-			);
-		}
-	}
-	checkWebhookUrl(context, request, triggerUrl, 'Trigger URL');
-	if (/\/transcriber\/?$/.test(new URL(triggerUrl).pathname)) return;
-	throw refuse(
-		context,
-		`'Trigger URL' is not the address of a Transcriber Trigger: '${triggerUrl}'`,
-		'Copy the Production URL (or, for a test, the Test URL) from the Transcriber Trigger node. It ends in /transcriber.',
-	);
-}
-
 /**
  * Before anything is submitted: checks with an empty hand-over that the trigger accepts what this
  * credential seals.
@@ -108,12 +87,12 @@ async function tryTrigger(
 	triggerUrl: string,
 	apiKey: string,
 ): Promise<Reply> {
-	const start = Date.now();
+	const end = Date.now() + HAND_OVER.patienceBefore;
+	const firsts: FirstAnswers = new Map();
 	for (;;) {
 		const reply = await put(context, triggerUrl, sealHandOvers(apiKey, triggerUrl, []));
-		const passed = Date.now() - start;
-		const patience = Math.min(HAND_OVER.patienceBefore, patienceFor(reply));
-		if (reply.stored || passed + HAND_OVER.interval > patience) return reply;
+		const left = Math.min(end - Date.now(), timeLeft(reply, firsts));
+		if (reply.stored || left < HAND_OVER.interval) return reply;
 		// Not cancelled with this execution, because other executions may share the attempt.
 		await pause(HAND_OVER.interval);
 	}
@@ -134,12 +113,11 @@ export async function handOver(
 	const cancelled = context.getExecutionCancelSignal();
 	const id = taskId ?? botId;
 	const kind = taskId === undefined ? 'bot' : 'task';
-	const start = Date.now();
+	const firsts: FirstAnswers = new Map();
 	for (;;) {
 		const reply = await send(context, triggerUrl, apiKey, { id, kind, secret });
 		if (reply.stored) return;
-		const passed = Date.now() - start;
-		if (passed + HAND_OVER.interval > patienceFor(reply))
+		if (timeLeft(reply, firsts) < HAND_OVER.interval)
 			throw notTold(context, id, withoutSecret(reply, secret));
 		await pause(HAND_OVER.interval, cancelled);
 	}
@@ -189,12 +167,27 @@ async function unlessCancelled<T>(work: Promise<T>, cancelled?: AbortSignal): Pr
 	});
 }
 
-function patienceFor({ status, stored }: Reply): number {
-	if (status === 404) return HAND_OVER.patienceWhenNotActive;
-	if (status === 401) return HAND_OVER.patienceWhenRefused;
-	const isWorthAnotherTry =
-		stored === false || status === undefined || status === 429 || status >= 500;
-	return isWorthAnotherTry ? HAND_OVER.patience : 0;
+/** The name of a time in {@link HAND_OVER}. */
+type Patience = Extract<keyof typeof HAND_OVER, `patience${string}`>;
+
+/** When each kind of answer first came, in ms since 1970. */
+type FirstAnswers = Map<Patience, number>;
+
+/** How long a trigger that gives such an answer is worth another try, in ms. */
+function timeLeft(reply: Reply, firsts: FirstAnswers): number {
+	const patience = patienceFor(reply);
+	if (!patience) return 0;
+	const first = firsts.get(patience) ?? Date.now();
+	firsts.set(patience, first);
+	return first + HAND_OVER[patience] - Date.now();
+}
+
+function patienceFor({ status = 0 }: Reply): Patience | undefined {
+	if (status === 404) return 'patienceWhenNotActive';
+	if (status === 401) return 'patienceWhenRefused';
+	// While n8n starts, it answers any request with 200 and a text.
+	const isWorthAnotherTry = status < 300 || [408, 425, 429].includes(status) || status >= 500;
+	return isWorthAnotherTry ? 'patience' : undefined;
 }
 
 /** A trigger of version 0.1.0 refuses a hand-over without a secret as if its seal was wrong. */

@@ -1,0 +1,111 @@
+/** A result that does not come: the event starts the workflow in the end, and says what is missing. */
+// Also covers triggerOutput.ts.
+
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
+
+import { RETRY } from '../../nodes/shared/api/retry';
+import { STORE } from '../../nodes/TranscriberTrigger/triggerMemory';
+import { PATIENCE } from '../../nodes/TranscriberTrigger/triggerOutput';
+import { serviceForTests } from '../support/service';
+import { deliver, put } from './client';
+import { TriggerHost } from './host';
+
+const service = serviceForTests();
+const KEY = 'test-api-key';
+
+let host: TriggerHost;
+beforeEach(() => {
+	jest.replaceProperty(STORE, 'settledMs', 50);
+	jest.replaceProperty(PATIENCE, 'refusedMs', 300);
+	jest.replaceProperty(RETRY, 'patienceWhenBroken', 0);
+});
+afterEach(async () => await host.close());
+
+async function open(id: string, options: INodeParameters, events?: string[]) {
+	const parameters = {
+		events: events ?? ['transcriptionCompleted', 'transcriptionFailed'],
+		options,
+	};
+	const credentials = service.credentials();
+	host = await new TriggerHost({ parameters, credentials, mode: 'manual' }).open();
+	await put(host.url, id, 'S', KEY);
+}
+
+const answer = (path: string, body: unknown) =>
+	service.running().fault({
+		match: { path },
+		times: 1000,
+		action: { kind: 'respond', status: 200, body: body as IDataObject },
+	});
+
+it.each<[string, INodeParameters, string, unknown, string]>([
+	['an empty result', {}, '/result$', {}, 'holds no result of task'],
+	['null for a result', {}, '/result$', null, 'holds no result of task'],
+	['a result as plain text', {}, '/result$', 'Hello', 'Something other than the service answered'],
+	[
+		'a document that is null',
+		{ includeResult: false, exportFormat: 'srt' },
+		'/export$',
+		{ content: null, format: 'srt' },
+		'holds no exported document of task',
+	],
+	[
+		'a document as plain text',
+		{ includeResult: false, exportFormat: 'txt' },
+		'/export$',
+		'Hello',
+		'Something other than the service answered',
+	],
+])(
+	'%s is asked for again at first, and then goes without',
+	async (_, options, path, body, words) => {
+		const id = await service.completedTask();
+		await open(id, options);
+		answer(path, body);
+		const delivery = { task_id: id, status: 'completed' };
+		const first = await deliver(host.url, delivery, 'S');
+		expect([first.status, host.executions]).toEqual([503, []]);
+		await new Promise((resolve) => setTimeout(resolve, PATIENCE.refusedMs));
+		expect((await deliver(host.url, delivery, 'S')).status).toBe(200);
+		expect(host.executions.flat().map(({ json }) => json)).toEqual([
+			{ ...delivery, error: expect.stringContaining(words) },
+		]);
+	},
+);
+
+it('A result that comes after all is in the output', async () => {
+	const id = await service.completedTask();
+	await open(id, {});
+	const action = { kind: 'respond', status: 200, body: {} } as const;
+	service.running().fault({ match: { path: '/result$' }, action });
+	const delivery = { task_id: id, status: 'completed' };
+	expect((await deliver(host.url, delivery, 'S')).status).toBe(503);
+	expect((await deliver(host.url, delivery, 'S')).status).toBe(200);
+	expect(host.executions[0]?.[0]?.json).toMatchObject({ task_id: id, text: expect.any(String) });
+	expect(host.executions[0]?.[0]?.json).not.toHaveProperty('error');
+});
+
+it.each([['transcriptionFailed'], ['transcriptionCompleted']])(
+	'With only %s, a delivery without a status waits until the service knows the ending',
+	async (event) => {
+		const id = await service.pendingTask();
+		await open(id, { includeResult: false }, [event]);
+		expect((await deliver(host.url, { task_id: id }, 'S')).status).toBe(503);
+		expect(host.executions).toEqual([]);
+		const status = event === 'transcriptionFailed' ? 'failed' : 'completed';
+		service.running().finish(id, { status });
+		expect((await deliver(host.url, { task_id: id }, 'S')).status).toBe(200);
+		expect(host.executions[0]?.[0]?.json).toMatchObject({ task_id: id, status });
+	},
+);
+
+it.each([null, ''])(
+	'The reason of a failure is asked for if the delivery has %j',
+	async (error) => {
+		const id = await service.pendingTask();
+		service.running().finish(id, { status: 'failed', error: 'No speech' });
+		await open(id, {});
+		await deliver(host.url, { task_id: id, status: 'failed', error }, 'S');
+		expect(host.executions[0]?.[0]?.json).toMatchObject({ status: 'failed', error: 'No speech' });
+	},
+);

@@ -34,7 +34,7 @@ const REMEMBERED = {
 	launches: 10_000,
 	// TranscriberAccountTrigger/warnOnce.ts. Key: node and status. Until the process ends.
 	unreadableTasks: 100,
-	// TranscriberAccountTrigger/pollStateStore.ts. Key: workflow and node. While a poll runs; until the process ends.
+	// TranscriberAccountTrigger/keptState.ts. Key: workflow and node. While a poll runs; until the process ends.
 	pollsUnderWay: 10_000,
 	pollTries: 10_000,
 	latestPollStates: 10_000,

@@ -9,11 +9,16 @@ interface Alarm {
 /** The simulated time, which runs `rate` times as fast as real time. */
 export class Clock {
 	private realBase = Date.now();
-	private simulatedBase = this.realBase;
+	private simulatedBase: number;
 	private readonly alarms = new Set<Alarm>();
 	private stopped = false;
 
-	constructor(private rate: number) {}
+	constructor(
+		private rate: number,
+		aheadSeconds = 0,
+	) {
+		this.simulatedBase = this.realBase + aheadSeconds * 1000;
+	}
 
 	/** Simulated milliseconds since the epoch. */
 	now(): number {

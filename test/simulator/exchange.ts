@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { Transform, type Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import { bytesOf, spoken, type Asked, type Json, type Wire } from './dialects';
 import type { RequestFault } from './faults';
@@ -36,23 +37,24 @@ const LINGER_MS = 5_000;
 /** One HTTP request and its answer, and the faults that can happen to the connection. */
 export class Exchange {
 	readonly body: Readable;
-	private loseAnswer = false;
-
 	constructor(
 		readonly request: IncomingMessage,
 		private readonly response: ServerResponse,
 		readonly entry: LoggedRequest,
 		readonly settings: Settings,
 		private readonly asked: Asked,
-		fault?: RequestFault,
+		private readonly fault?: RequestFault,
 	) {
 		this.body = this.meteredBody(fault);
-		if (fault?.kind === 'cut' && fault.when === 'afterProcessing') this.loseAnswer = true;
 	}
 
 	cut(): never {
 		this.request.socket.destroy();
 		throw new ConnectionCut();
+	}
+
+	closeAfterAnswer(): void {
+		this.response.setHeader('Connection', 'close');
 	}
 
 	/** Reads the rest of the body and discards it. */
@@ -99,8 +101,10 @@ export class Exchange {
 		return wire !== undefined;
 	}
 
-	answer(value: unknown): void {
+	async answer(value: unknown): Promise<void> {
+		const { fault } = this;
 		const { status, headers, bytes } = this.inDialect(200, value, {});
+		if (fault?.kind === 'delay' && fault.processed === true) await late(fault.ms);
 		this.write(status, headers, bytes);
 	}
 
@@ -132,12 +136,26 @@ export class Exchange {
 	}
 
 	private write(status: number, headers: Record<string, string>, body: string | Buffer): void {
-		if (this.loseAnswer) this.cut();
-		if (this.response.destroyed) throw new ConnectionCut();
+		const { fault, response } = this;
+		this.loseAnswer();
+		if (response.destroyed) throw new ConnectionCut();
+		const isGarbled = fault?.kind === 'garble';
+		const sent = isGarbled ? garbled(fault, body) : body;
+		const all = { ...headers, ...(isGarbled && 'headers' in fault ? fault.headers : {}) };
 		this.entry.status = status;
 		// A length beside 204 is no HTTP.
-		this.response.writeHead(status, { ...headers, ...(status === 204 ? {} : lengthOf(body)) });
-		this.response.end(body);
+		response.writeHead(status, { ...all, ...(status === 204 ? {} : lengthOf(sent)) });
+		if (fault?.kind === 'cut' && fault.when === 'midAnswer') {
+			response.write(Buffer.from(sent).subarray(0, fault.afterBytes), () => {
+				this.request.socket.resetAndDestroy();
+			});
+			return;
+		}
+		response.end(sent);
+	}
+
+	private loseAnswer(): void {
+		if (this.fault?.kind === 'cut' && this.fault.when === 'afterProcessing') this.cut();
 	}
 
 	/**
@@ -149,7 +167,7 @@ export class Exchange {
 		headers: Record<string, string>,
 		body: string | Buffer,
 	): Promise<void> {
-		if (this.loseAnswer) this.cut();
+		this.loseAnswer();
 		this.entry.status = status;
 		this.response.writeHead(status, { ...headers, ...lengthOf(body), Connection: 'close' });
 		this.response.write(body);
@@ -215,6 +233,20 @@ export class Exchange {
 		request.pipe(meter);
 		return meter;
 	}
+}
+
+const LARGEST_TIMEOUT_MS = 2 ** 31 - 1;
+
+/** Waits without keeping the process alive. */
+export async function late(ms: number): Promise<void> {
+	await sleep(Math.min(ms, LARGEST_TIMEOUT_MS), undefined, { ref: false });
+}
+
+function garbled(
+	fault: Extract<RequestFault, { kind: 'garble' }>,
+	body: string | Buffer,
+): string | Buffer {
+	return 'body' in fault ? fault.body : Buffer.from(body).subarray(0, fault.keepBytes);
 }
 
 function lengthOf(body: string | Buffer): Record<string, string> {

@@ -1,4 +1,4 @@
-import { AUDIO, rawUpload, simulatorForTests } from './testing-client';
+import { AUDIO, rawUpload, simulatorForTests, until } from './testing-client';
 
 const { running, ask } = simulatorForTests();
 const MB = 1024 ** 2;
@@ -104,4 +104,53 @@ it('redirect: points elsewhere', async () => {
 
 it('an action that does not fit its match is refused', () => {
 	expect(() => running().fault({ match: {}, action: { kind: 'forge' } })).toThrow('allows only');
+});
+
+it('cut midAnswer: accepted, and the connection breaks in the middle of the answer', async () => {
+	running().fault({ match: {}, action: { kind: 'cut', when: 'midAnswer', afterBytes: 9 } });
+	await expect(ask('POST /transcribe', upload)).rejects.toThrow();
+	expect(running().tasks()).toHaveLength(1);
+});
+
+it('garble: accepted, and a whole message holds the beginning of the answer, or something else', async () => {
+	running().fault({ match: {}, action: { kind: 'garble', keepBytes: 12 } });
+	const response = await fetch(`${running().url}/api/v1/account`, {
+		headers: { 'X-API-Key': running().apiKey },
+	});
+	expect([response.status, await response.text()]).toEqual([200, '{"account_id']);
+	running().fault({ match: {}, action: { kind: 'garble', body: '' } });
+	const { status, body } = await ask('POST /transcribe', upload);
+	expect([status, body, running().tasks().length]).toEqual([200, { text: '' }, 1]);
+});
+
+it('delay with processed: the service has done it before it answers', async () => {
+	running().fault({ match: {}, action: { kind: 'delay', ms: 300, processed: true } });
+	const answer = ask('POST /transcribe', upload);
+	await until(() => running().tasks().length === 1);
+	expect(running().requests[0]?.status).toBeUndefined();
+	expect((await answer).status).toBe(200);
+});
+
+it('down: the request is answered, then connections are refused for a while, and nothing is lost', async () => {
+	running().fault({ match: {}, action: { kind: 'down', ms: 300 } });
+	expect((await ask('POST /transcribe', upload)).status).toBe(200);
+	await expect(ask('GET /account')).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });
+	await new Promise((resolve) => setTimeout(resolve, 400));
+	expect((await ask('GET /account')).status).toBe(200);
+	expect(running().tasks()).toHaveLength(1);
+});
+
+it('forMs: holds from the first request that meets it', async () => {
+	running().fault({ match: {}, forMs: 200, action: { kind: 'respond', status: 503 } });
+	expect((await ask('GET /account')).status).toBe(503);
+	expect((await ask('GET /account')).status).toBe(503);
+	await new Promise((resolve) => setTimeout(resolve, 250));
+	expect((await ask('GET /account')).status).toBe(200);
+});
+
+it('clockAheadSeconds: the header Date shows the wrong time', async () => {
+	running().configure({ clockAheadSeconds: 3600 });
+	const { headers } = await ask('GET /account');
+	const ahead = Date.parse(headers.get('date') ?? '') - Date.now();
+	expect(Math.round(ahead / 60_000)).toBe(60);
 });

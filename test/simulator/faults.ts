@@ -11,6 +11,8 @@ export interface FaultRule {
 	times?: number;
 	/** How many matching requests or webhooks pass first. */
 	skip?: number;
+	/** Only within so many ms of the first request or webhook that it happens to; `times` is then unlimited. */
+	forMs?: number;
 	action: RequestFault | WebhookFault;
 }
 
@@ -25,9 +27,15 @@ export type RequestFault =
 			/** True: the answer comes after the request's body was read, not before. */
 			readBody?: boolean;
 	  }
-	| { kind: 'delay'; ms: number }
+	/** With `processed`, the service does what is asked at once, and only its answer is late. */
+	| { kind: 'delay'; ms: number; processed?: boolean }
 	| { kind: 'cut'; when: 'beforeBody' | 'afterBody' | 'afterProcessing' }
-	| { kind: 'cut'; when: 'midBody'; afterBytes: number }
+	| { kind: 'cut'; when: 'midBody' | 'midAnswer'; afterBytes: number }
+	/** Processed; instead of the answer comes its beginning, or `body`, in a whole HTTP message. */
+	| { kind: 'garble'; keepBytes: number }
+	| { kind: 'garble'; body: string; headers?: Record<string, string> }
+	/** Answered; from just before the answer on, nobody listens for so many ms. */
+	| { kind: 'down'; ms: number }
 	| { kind: 'stall'; readBody?: boolean }
 	| { kind: 'slowRead'; bytesPerSecond: number }
 	| { kind: 'redirect'; location: string; status: number };
@@ -42,19 +50,29 @@ export type WebhookFault =
 	| { kind: 'unsigned' }
 	| { kind: 'delay'; ms: number };
 
-const REQUEST_KINDS = ['respond', 'delay', 'cut', 'stall', 'slowRead', 'redirect'];
+const REQUEST_KINDS = [
+	'respond',
+	'delay',
+	'cut',
+	'garble',
+	'down',
+	'stall',
+	'slowRead',
+	'redirect',
+];
 const WEBHOOK_KINDS = ['lose', 'double', 'forge', 'unsigned', 'delay'];
 
 /** The pending faults. Each request or webhook gets at most one fault: the first that matches. */
 export class Faults {
-	private rules: Array<{ rule: FaultRule; skip: number; left: number }> = [];
+	private rules: Array<{ rule: FaultRule; skip: number; left: number; until?: number }> = [];
 
 	add(rule: FaultRule): void {
 		const kinds = rule.match.webhook === true ? WEBHOOK_KINDS : REQUEST_KINDS;
 		if (!kinds.includes(rule.action.kind)) {
 			throw new RangeError(`This match allows only these actions: ${kinds.join(', ')}`);
 		}
-		this.rules.push({ rule, skip: rule.skip ?? 0, left: rule.times ?? 1 });
+		const times = rule.forMs === undefined ? 1 : Infinity;
+		this.rules.push({ rule, skip: rule.skip ?? 0, left: rule.times ?? times });
 	}
 
 	clear(): void {
@@ -83,6 +101,9 @@ export class Faults {
 				entry.skip -= 1;
 				continue;
 			}
+			const { forMs } = entry.rule;
+			if (forMs !== undefined) entry.until ??= Date.now() + forMs;
+			if (entry.until !== undefined && Date.now() >= entry.until) continue;
 			entry.left -= 1;
 			return entry.rule.action;
 		}

@@ -53,6 +53,8 @@ export interface Simulator {
 	terms(): string[];
 	/** Back to the start: state, logs, faults, and options changed by `configure`. */
 	reset(): void;
+	/** Nobody listens for so many ms; everything is kept. */
+	down(ms: number): void;
 	/** Stops the simulator, with all open connections and timers. */
 	close(): Promise<void>;
 }
@@ -65,6 +67,13 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
 	const deliveries: LoggedDelivery[] = [];
 	let service = new Service(settings, faults, deliveries);
 	let url = '';
+
+	let isDown = false;
+	let isClosed = false;
+	/** Another process may have taken the port for a moment. */
+	const listenAgain = () => {
+		if (!isClosed) server.listen(settings.port, settings.host);
+	};
 
 	const simulator: Simulator = {
 		get url() {
@@ -105,9 +114,16 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
 			settings.dialect = options.dialect;
 			service = new Service(settings, faults, deliveries);
 		},
+		down(ms) {
+			isDown = true;
+			server.close();
+			setTimeout(() => listenAgain(), ms).unref();
+		},
 		async close() {
 			service.stop();
+			isClosed = true;
 			await new Promise<void>((resolve) => {
+				if (!server.listening) return resolve();
 				server.close(() => resolve());
 				server.closeAllConnections();
 			});
@@ -119,12 +135,17 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
 		requests,
 		service: () => service,
 		control: { ...controls(simulator), requests, deliveries },
+		down: (ms) => simulator.down(ms),
 	});
 	await new Promise<void>((resolve, reject) => {
 		server.once('error', reject);
 		server.listen(settings.port, settings.host, resolve);
 	});
 	const { port } = server.address() as AddressInfo;
+	settings.port = port;
+	server.on('error', () => {
+		if (isDown) setTimeout(listenAgain, 100).unref();
+	});
 	url = `http://${settings.host.includes(':') ? `[${settings.host}]` : settings.host}:${port}`;
 	return simulator;
 }

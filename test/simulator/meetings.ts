@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
 import type { Clock } from './clock';
-import type { BotStatusNames, Settings } from './options';
+import { serviceTime, type BotStatusNames, type Settings } from './options';
 import type { MeetingParameters } from './parameters';
 import { Refusal } from './refusal';
 import { newSecret, type Recording, type Task } from './tasks';
@@ -48,7 +48,7 @@ export class Meetings {
 		};
 		this.bots.set(bot.id, bot);
 		if (bot.startAt) {
-			this.step(bot, (bot.startAt.getTime() - Date.now()) / 1000, () => this.join(bot));
+			this.step(bot, (bot.startAt.getTime() - serviceTime(this.settings)) / 1000, () => this.join(bot));
 		} else {
 			this.join(bot);
 		}

@@ -148,6 +148,8 @@ export interface SimulatorOptions {
 	balance?: number;
 	/** 60 makes processing, rate windows, webhook retries and meetings run sixty times as fast. */
 	clockRate?: number;
+	/** How far the clock of the service is ahead of the real time; negative: behind. */
+	clockAheadSeconds?: number;
 	/** False switches the limits per minute off, not the limit of tasks in progress. */
 	rateLimits?: boolean;
 	/** How many tasks may be in progress at the same time. */
@@ -208,6 +210,7 @@ export function settingsFrom(options: SimulatorOptions): Settings {
 		apiEnabled: true,
 		balance: 1000,
 		clockRate: 1,
+		clockAheadSeconds: 0,
 		rateLimits: true,
 		tasksInProgress: 20,
 		queueSeconds: 1,
@@ -229,6 +232,11 @@ export function settingsFrom(options: SimulatorOptions): Settings {
 		...given,
 		shapes: { ...DEFAULT_SHAPES, ...dialectOf(given.dialect).shapes, ...shapes },
 	};
+}
+
+/** The time of the service, in ms since 1970, at the speed of the real time. */
+export function serviceTime({ clockAheadSeconds }: Settings): number {
+	return Date.now() + clockAheadSeconds * 1000;
 }
 
 function withoutUndefined(options: SimulatorOptions): SimulatorOptions {

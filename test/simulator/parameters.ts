@@ -1,5 +1,5 @@
 import { isLoopback, isPublic } from './addresses';
-import type { Settings } from './options';
+import { serviceTime, type Settings } from './options';
 import { Refusal } from './refusal';
 
 /** The upload parameters except `file`. */
@@ -129,8 +129,8 @@ function startAt(value: string | undefined, settings: Settings): Date | undefine
 	if (!TIMESTAMP_WITH_OFFSET.test(value) || Number.isNaN(start.getTime())) {
 		throw invalid(settings, 'start_at must be an ISO 8601 timestamp with offset');
 	}
-	// Clients know only the real time, so this is compared with the real one.
-	const aheadMs = start.getTime() - Date.now();
+	// Clients know only the real time, so this is not compared with the fast clock.
+	const aheadMs = start.getTime() - serviceTime(settings);
 	if (aheadMs < 0) throw invalid(settings, 'start_at is in the past');
 	if (aheadMs > DAYS_AHEAD * DAY_MS) {
 		throw invalid(settings, `start_at is more than ${DAYS_AHEAD} days ahead`);

@@ -1,5 +1,5 @@
 import type { Clock } from './clock';
-import type { Settings } from './options';
+import { serviceTime, type Settings } from './options';
 import { Refusal } from './refusal';
 
 /** Table "Requests per minute per key". */
@@ -44,7 +44,7 @@ export class RateLimits {
 				return { 'Retry-After': String(seconds) };
 			case 'date':
 				// The date has whole seconds only, so one second is added, and it is never too early.
-				return { 'Retry-After': new Date(Date.now() + (seconds + 1) * 1000).toUTCString() };
+				return { 'Retry-After': new Date(serviceTime(this.settings) + (seconds + 1) * 1000).toUTCString() };
 		}
 	}
 }

@@ -1,18 +1,16 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
 
 import { handleControl, type Control } from './control';
 import { kindOf } from './dialects';
 import { ENDPOINTS, regenerateSummaryEndpoint, type Endpoint } from './endpoints';
-import { ConnectionCut, Exchange, type LoggedRequest } from './exchange';
+import { ConnectionCut, Exchange, late, type LoggedRequest } from './exchange';
 import type { Faults, RequestFault } from './faults';
-import type { Settings } from './options';
+import { serviceTime, type Settings } from './options';
 import { errorBody, Refusal } from './refusal';
 import type { Service } from './service';
 
 const PREFIX = '/api/v1/';
 const CONTROL_PREFIX = '/_simulator/';
-const LARGEST_TIMEOUT_MS = 2 ** 31 - 1;
 
 export interface ServerParts {
 	settings: Settings;
@@ -21,6 +19,8 @@ export interface ServerParts {
 	/** The current service: a reset replaces it. */
 	service: () => Service;
 	control: Control;
+	/** Listens no more, for so many ms. */
+	down: (ms: number) => void;
 }
 
 /** The HTTP server of the simulator: log, faults, API key, rate limits, routing. */
@@ -41,7 +41,7 @@ export function createSimulatorServer(parts: ServerParts): Server {
 }
 
 async function serve(
-	{ settings, faults, requests, service: currentService }: ServerParts,
+	{ settings, faults, requests, service: currentService, down }: ServerParts,
 	request: IncomingMessage,
 	response: ServerResponse,
 	path: string,
@@ -60,15 +60,18 @@ async function serve(
 	if (requests.length > settings.requestLogLimit) requests.shift();
 
 	const service = currentService();
+	if (settings.clockAheadSeconds !== 0) {
+		response.setHeader('Date', new Date(serviceTime(settings)).toUTCString());
+	}
 	const fault = faults.forRequest(entry.method, path);
 	const kind = kindOf(entry.method, path);
 	const nth = requests.filter((other) => kindOf(other.method, other.path) === kind).length;
 	const asked = { kind, path, query: entry.query, nth, headers: entry.headers };
 	const exchange = new Exchange(request, response, entry, settings, asked, fault);
 	try {
-		if (fault && (await happened(fault, exchange, settings))) return;
+		if (fault && (await happened(fault, exchange, settings, down))) return;
 		if (await exchange.answeredBefore()) return;
-		exchange.answer(await answerOf(exchange, service));
+		await exchange.answer(await answerOf(exchange, service));
 	} catch (error) {
 		if (error instanceof Refusal) {
 			await exchange.refuse(error).catch(() => response.destroy());
@@ -137,6 +140,7 @@ async function happened(
 	fault: RequestFault,
 	exchange: Exchange,
 	settings: Settings,
+	down: ServerParts['down'],
 ): Promise<boolean> {
 	switch (fault.kind) {
 		case 'respond': {
@@ -154,11 +158,16 @@ async function happened(
 			return true;
 		case 'cut':
 			if (fault.when === 'afterBody' || fault.when === 'midBody') await exchange.drain();
-			if (fault.when !== 'afterProcessing') exchange.cut();
+			if (fault.when !== 'afterProcessing' && fault.when !== 'midAnswer') exchange.cut();
 			return false;
 		case 'delay':
-			await sleep(Math.min(fault.ms, LARGEST_TIMEOUT_MS), undefined, { ref: false });
+			if (fault.processed !== true) await late(fault.ms);
 			return false;
+		case 'down':
+			down(fault.ms);
+			exchange.closeAfterAnswer();
+			return false;
+		case 'garble':
 		case 'slowRead':
 			return false;
 	}

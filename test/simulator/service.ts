@@ -40,7 +40,7 @@ export class Service {
 		deliveries: LoggedDelivery[],
 	) {
 		this.apiKey = settings.apiKey;
-		this.clock = new Clock(settings.clockRate);
+		this.clock = new Clock(settings.clockRate, settings.clockAheadSeconds);
 		this.billing = new Billing(settings.balance, () => this.clock.now());
 		this.dictionary = new Dictionary(settings);
 		this.webhooks = new Webhooks(settings, this.clock, faults, deliveries);

@@ -85,7 +85,7 @@ export function problemOf(error: unknown, path: string, apiKey: string): Problem
 		path,
 		status,
 		...readRefusal(withoutSecrets(body, apiKey)),
-		retryAfter: retryAfterOf(headers?.['retry-after']),
+		retryAfter: retryAfterOf(headers ?? {}),
 		isWebPage: isWebPage(error.response),
 	};
 }
@@ -245,11 +245,15 @@ function isMap(value: unknown): boolean {
 	return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** `Retry-After`, given in seconds or as a date, in ms from now. */
-function retryAfterOf(header: unknown): number | undefined {
+/**
+ * `Retry-After`, given in seconds or as a date, in ms from now. The date is by the clock of the
+ * server, which may be wrong. The header `Date` shows that clock.
+ */
+function retryAfterOf({ 'retry-after': header, date }: IDataObject): number | undefined {
 	if (typeof header !== 'string' || header.trim() === '') return undefined;
 	const seconds = Number(header);
-	const ms = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(header) - Date.now();
+	const now = Date.parse(String(date)) || Date.now();
+	const ms = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(header) - now;
 	return Number.isFinite(ms) ? Math.max(0, ms) : undefined;
 }
 

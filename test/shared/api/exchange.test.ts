@@ -259,6 +259,25 @@ describe('Retry-After', () => {
 		expect(waited).toBeLessThan(2500);
 	});
 
+	it.each([
+		['ahead', 3600],
+		['behind', -3600],
+	])(
+		'as a date is read by the clock of the service, which is an hour %s',
+		async (_words, clockAheadSeconds) => {
+			service.running().configure({ clockAheadSeconds });
+			const until = new Date(Date.now() + clockAheadSeconds * 1000 + 3000).toUTCString();
+			fault({ kind: 'respond', status: 429, headers: { 'Retry-After': until } });
+			jest.replaceProperty(RETRY, 'patienceWhenBusy', 5000);
+			await service.run(ACCOUNT);
+			const [refused, accepted] = service.running().requests.map(({ at }) => at);
+			const waited = (accepted ?? 0) - (refused ?? 0);
+			// Both dates have whole seconds only. Without Retry-After, the pause is 10 ms at most.
+			expect(waited).toBeGreaterThanOrEqual(995);
+			expect(waited).toBeLessThan(4500);
+		},
+	);
+
 	it('longer than the patience ends in the error at once', async () => {
 		fault({ kind: 'respond', status: 503, headers: { 'Retry-After': '3600' } });
 		const { error } = await service.run(ACCOUNT);

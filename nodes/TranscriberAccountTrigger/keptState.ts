@@ -24,7 +24,7 @@ export class PollStateStore {
 	/** The beginning of the keys of all triggers of this workflow. */
 	private readonly workflow: string;
 
-	private run?: { data: IDataObject };
+	private run?: PollUnderWay;
 
 	constructor(private readonly context: IPollFunctions) {
 		this.place = `transcriberAccountTrigger:${context.getNode().id}`;
@@ -93,19 +93,26 @@ export class PollStateStore {
 
 	/**
 	 * Runs the poll unless another poll of this trigger is running: n8n starts each poll on schedule,
-	 * whether or not the last one has ended. A poll of a new version of the workflow replaces a
-	 * running poll of the old version, which then must not save or output anything: see {@link
-	 * isCurrent}.
+	 * whether or not the last one has ended. A poll that is not run ends after the running one: when
+	 * any poll ends, n8n 2 takes away what all polls of the workflow need to resolve the credential.
+	 * A poll of a new version of the workflow replaces a running poll of the old version, which then
+	 * must not save or output anything: see {@link isCurrent}.
 	 */
 	async alone<T>(poll: () => Promise<T>): Promise<T | null> {
-		if (underWay.get(this.key)?.data === this.data) return null;
-		const run = { data: this.data };
+		const other = underWay.get(this.key);
+		if (other?.data === this.data) {
+			await other.ended;
+			return null;
+		}
+		let end = () => {};
+		const run = { data: this.data, ended: new Promise<void>((resolve) => (end = resolve)) };
 		this.run = run;
 		underWay.set(this.key, run);
 		try {
 			return await poll();
 		} finally {
 			if (this.isCurrent()) underWay.delete(this.key);
+			end();
 		}
 	}
 
@@ -156,7 +163,12 @@ type Kept = State | { at: number; isOver: true };
 const activated = new WeakMap<IDataObject, Set<string>>();
 
 /** The running poll of each trigger, with the static data of its version of the workflow. */
-const underWay = remembered<{ data: IDataObject }>('pollsUnderWay');
+const underWay = remembered<PollUnderWay>('pollsUnderWay');
+
+interface PollUnderWay {
+	data: IDataObject;
+	ended: Promise<void>;
+}
 
 interface Try {
 	/** In ms since 1970. */

@@ -241,6 +241,16 @@ it('two polls at the same time start it once', async () => {
 	expect(host.started).toEqual([id]);
 });
 
+it('a poll that comes while another is under way ends after that one: n8n 2 then resolves no more credentials for either', async () => {
+	const host = await active(3);
+	const id = await service.completedTask();
+	service.running().fault({ match: { path: '/tasks$' }, action: { kind: 'delay', ms: 400 } });
+	const ended: string[] = [];
+	const first = host.poll().then(() => ended.push('first'));
+	await Promise.all([first, host.poll().then(() => ended.push('second'))]);
+	expect([ended, host.started]).toEqual([['first', 'second'], [id]]);
+});
+
 it('a crash that loses what the last poll saved starts it twice at most, and loses nothing', async () => {
 	const host = await active(3);
 	const before = host.saved;

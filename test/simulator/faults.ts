@@ -75,8 +75,12 @@ export class Faults {
 		this.rules.push({ rule, skip: rule.skip ?? 0, left: rule.times ?? times });
 	}
 
+	/** How many have happened. */
+	happened = 0;
+
 	clear(): void {
 		this.rules = [];
+		this.happened = 0;
 	}
 
 	forRequest(method: string, path: string): RequestFault | undefined {
@@ -105,6 +109,7 @@ export class Faults {
 			if (forMs !== undefined) entry.until ??= Date.now() + forMs;
 			if (entry.until !== undefined && Date.now() >= entry.until) continue;
 			entry.left -= 1;
+			this.happened += 1;
 			return entry.rule.action;
 		}
 		return undefined;

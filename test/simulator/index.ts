@@ -32,6 +32,8 @@ export interface Simulator {
 	/** Rubles left. */
 	readonly balance: number;
 	fault(rule: FaultRule): void;
+	/** How many faults have happened. */
+	readonly faultsHappened: number;
 	/** Changes options while running; `port` and `host` stay. */
 	configure(change: Partial<SimulatorOptions>): void;
 	/** At least 500 rubles. Tasks that waited for it start on their own. */
@@ -91,6 +93,9 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
 		requests,
 		deliveries,
 		fault: (rule) => faults.add(rule),
+		get faultsHappened() {
+			return faults.happened;
+		},
 		configure: (change) => configure(settings, service, change),
 		topUp: (rubles) => service.topUp(rubles),
 		finish: (taskId, outcome = {}) => service.tasks.finish(service.tasks.get(taskId), outcome),
@@ -116,6 +121,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
 		},
 		down(ms) {
 			isDown = true;
+			faults.happened += 1;
 			server.close();
 			setTimeout(() => listenAgain(), ms).unref();
 		},

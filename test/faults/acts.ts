@@ -1,0 +1,132 @@
+/** How a row is carried out: what is there before, what is started, and how it comes out. */
+import { itemsOf, type Execution, type Item } from '../n8n/rest';
+import { AUDIO, ask, submit } from '../simulator/testing-client';
+import type { Cell, Listening } from './cell';
+
+export interface Act {
+	start: () => Promise<void>;
+	/** Whether it is where n8n is to be killed. */
+	isUnderWay: () => Promise<boolean>;
+	/** `works`, or what the user gets to read, or what is wrong. */
+	end: () => Promise<Outcome>;
+}
+
+export interface Outcome {
+	result: string;
+	/** The execution of the node, if it failed. */
+	failed?: Execution;
+}
+
+export const WORKS = 'works';
+export const CRASHED = 'n8n reports the crash';
+
+type Parameters = Record<string, unknown>;
+
+export const WAIT = { pollInterval: 4, timeout: 4 };
+export const LINK = 'https://files.example.com/talk.mp3';
+export const MEETING = {
+	meetingUrl: 'https://meet.example.com/abc',
+	consentAcknowledged: true,
+};
+const FILE = { name: 'talk.mp3', mimeType: 'audio/mpeg', content: 'sound' };
+
+export interface ActionRow {
+	parameters: (id: string, cell: Cell) => Parameters;
+	/** Makes what the operation needs. Its answer is the `id`. */
+	given?: (cell: Cell) => Promise<string>;
+	file?: boolean;
+	/** Ends the given task after the node has looked once. */
+	endsAfterLook?: boolean;
+	/** It is killed while the execution sleeps. */
+	asleep?: boolean;
+	/** What is wrong with the output or at the service; '' if nothing is. */
+	wrong: (items: Item[], cell: Cell, id: string) => Promise<string> | string;
+}
+
+export async function action(row: ActionRow, cell: Cell): Promise<Act> {
+	const { n8n, simulator } = cell;
+	const id = (await row.given?.(cell)) ?? '';
+	const parameters = row.parameters(id, cell);
+	const trigger =
+		parameters['onCompletion'] === 'notifyTrigger'
+			? await cell.listen('transcriberTrigger', {})
+			: undefined;
+	if (trigger) await cell.isListening(trigger);
+	let execution = '';
+	return {
+		async start() {
+			const all = trigger ? { ...parameters, triggerUrl: trigger.url } : parameters;
+			execution = await cell.run(all, row.file ? { file: FILE } : {});
+			if (row.endsAfterLook) void endAfterLook(cell, id);
+		},
+		async isUnderWay() {
+			if (!row.asleep) return simulator.faultsHappened > 0;
+			return (await n8n.rest.execution(execution)).status === 'waiting';
+		},
+		async end() {
+			const ended = await cell.ended(execution);
+			if (ended.status === 'crashed') return { result: CRASHED };
+			if (ended.status !== 'success') return { result: wordsOf(ended), failed: ended };
+			const items = itemsOf(ended, 'Subject');
+			const wrong = await row.wrong(items, cell, id);
+			return { result: wrong || (trigger ? await startedOnce(cell, trigger, 0) : WORKS) };
+		},
+	};
+}
+
+export function wordsOf({ error }: Execution): string {
+	return [error?.message, error?.description].filter(Boolean).join(' ');
+}
+
+async function endAfterLook({ simulator }: Cell, id: string): Promise<void> {
+	const isLook = ({ path, status }: { path: string; status?: number }) =>
+		path.endsWith(`/${id}`) && status === 200;
+	while (!simulator.requests.some(isLook)) {
+		await new Promise((resolve) => setTimeout(resolve, 200).unref());
+	}
+	endNow(simulator, id);
+}
+
+/** A task, or the meeting of a bot with its task. */
+export function endNow(simulator: Cell['simulator'], id: string): void {
+	const bot = simulator.bots().find((one) => one.id === id);
+	if (bot && bot.taskId === undefined) simulator.endMeeting(id);
+	const task = simulator.tasks().find((one) => one.id === (bot?.taskId ?? id));
+	if (task && ['pending', 'processing'].includes(task.status)) simulator.finish(task.id);
+}
+
+/** How many executions a trigger has started: exactly one, with the id of a task of the service. */
+export async function startedOnce(
+	cell: Cell,
+	trigger: Listening,
+	settleMs: number,
+): Promise<string> {
+	const started = await cell.startedBy(trigger, settleMs);
+	const ids = started.flatMap((one) => itemsOf(one, 'Trigger')).map(({ json }) => json.task_id);
+	const known = cell.simulator.tasks().map(({ id }) => id);
+	if (ids.length !== 1) return `the workflow was started ${ids.length} times`;
+	return known.includes(String(ids[0])) ? WORKS : `the workflow was started with ${String(ids[0])}`;
+}
+
+/** One that does not end by itself. */
+export async function pendingTask(cell: Cell, form: Record<string, string> = {}): Promise<string> {
+	const { simulator } = cell;
+	simulator.configure({ processingSeconds: 1e9 });
+	const id = await submit(simulator, { form, file: AUDIO });
+	simulator.configure({ processingSeconds: 300 });
+	return id;
+}
+
+export async function finishedTask(cell: Cell): Promise<string> {
+	const id = await pendingTask(cell);
+	cell.simulator.finish(id);
+	return id;
+}
+
+export async function pendingBot({ simulator }: Cell): Promise<string> {
+	simulator.configure({ meetingSeconds: 1e9 });
+	const json = { meeting_url: MEETING.meetingUrl, consent_acknowledged: true };
+	const { body } = await ask(simulator, 'POST /meeting', { json });
+	simulator.configure({ meetingSeconds: 330 });
+	return String(body['bot_id']);
+}

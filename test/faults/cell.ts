@@ -1,0 +1,171 @@
+/** One cell of the matrix: a service and an API key of its own, in the one n8n. */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { chain, inOneLine, type NodeRunOptions } from '../e2e/harness';
+import { freePorts, type N8nHost } from '../n8n/host';
+import type { Execution, StoredWorkflow, WorkflowNode } from '../n8n/rest';
+import { startSimulator, type Simulator } from '../simulator';
+import { post } from '../TranscriberTrigger/client';
+
+export const SUMMARY_PATH = '/tasks/{taskId}/summary';
+
+/** Longer than anything that a cell waits for: 401 counts after two minutes. */
+const ENDS_WITHIN_MS = 300_000;
+
+const OVER = ['success', 'error', 'crashed', 'canceled'];
+
+export class Cell {
+	/** All executions that belong to it. */
+	readonly executions: Execution[] = [];
+
+	private readonly active: StoredWorkflow[] = [];
+
+	private constructor(
+		readonly n8n: N8nHost,
+		readonly simulator: Simulator,
+		readonly apiKey: string,
+		private readonly credential: { id: string; name: string },
+		/** An address that answers every delivery with 200. */
+		readonly receiver: string,
+	) {}
+
+	static async open(n8n: N8nHost, receiver: string): Promise<Cell> {
+		const apiKey = `faults-${randomUUID()}`;
+		// Not one of those that the system gives out while nobody listens there.
+		const [port] = await freePorts(1);
+		const simulator = await startSimulator({
+			port,
+			apiKey,
+			clockRate: 60,
+			// Five seconds each, so that a node that looks every four looks twice.
+			processingSeconds: 300,
+			meetingSeconds: 330,
+			webhookRetries: 1000,
+			webhookRetrySeconds: 120,
+			shapes: { regenerateSummary: { method: 'POST', path: `/api/v1${SUMMARY_PATH}` } },
+		});
+		const data = { baseUrl: simulator.url, apiKey };
+		const credential = await n8n.rest.createCredential('transcriberApi', data, apiKey.slice(0, 15));
+		return new Cell(n8n, simulator, apiKey, credential, receiver);
+	}
+
+	async close(): Promise<void> {
+		for (const workflow of this.active) {
+			await this.n8n.rest.deactivate(workflow).catch(() => undefined);
+		}
+		await this.simulator.close();
+	}
+
+	/** Starts the Transcriber node with these parameters. Returns the id of the execution. */
+	async run(parameters: Record<string, unknown>, options: NodeRunOptions): Promise<string> {
+		const { rest } = this.n8n;
+		const workflow = chain(parameters, options);
+		const stored = await rest.createWorkflow(workflow, { transcriberApi: this.credential });
+		return await rest.run(stored);
+	}
+
+	/** Waits for the end of an execution. It may be suspended meanwhile, and n8n may be restarted. */
+	async ended(id: string): Promise<Execution> {
+		const deadline = Date.now() + ENDS_WITHIN_MS;
+		for (let pause = 400; ; pause = Math.min(pause * 1.5, 3_000)) {
+			const { status } = await patiently(
+				async () => await this.n8n.rest.get<{ status: string }>(`/executions/${id}`),
+			);
+			if (OVER.includes(status)) break;
+			if (Date.now() > deadline) throw new Error(`the execution is still ${status}`);
+			await sleep(pause);
+		}
+		const execution = await patiently(async () => await this.n8n.rest.waitForEnd(id));
+		this.executions.push(execution);
+		return execution;
+	}
+
+	/** A workflow that starts with a trigger, published. */
+	async listen(type: string, parameters: Record<string, unknown>): Promise<Listening> {
+		const webhookId = randomUUID();
+		const nodes: WorkflowNode[] = [
+			{
+				name: 'Trigger',
+				type: `n8n-nodes-transcriber.${type}`,
+				typeVersion: 1,
+				webhookId,
+				parameters,
+				credentials: { transcriberApi: { name: '' } },
+			},
+			{ name: 'End', type: 'n8n-nodes-base.noOp', typeVersion: 1, parameters: {} },
+		];
+		const workflow = await this.n8n.rest.createWorkflow(
+			{ name: type, nodes, connections: inOneLine(nodes) },
+			{ transcriberApi: this.credential },
+		);
+		this.active.push(workflow);
+		await this.n8n.rest.activate(workflow);
+		return { workflow, url: `${this.n8n.url}/webhook/${webhookId}/transcriber` };
+	}
+
+	async isListening({ url }: Listening): Promise<void> {
+		for (let tries = 0; tries < 100; tries++) {
+			const [delivery, handOver] = await Promise.all([
+				post(url, '{}').catch(() => undefined),
+				post(url, '{}', {}, 'PUT').catch(() => undefined),
+			]);
+			if (delivery?.status === 401 && handOver && handOver.status !== 404) return;
+			await sleep(300);
+		}
+		throw new Error('the trigger is not there');
+	}
+
+	/** Why a workflow is not published in the end; undefined if it is. n8n 1 has no such status. */
+	async whyNotPublished({ workflow }: Listening): Promise<string | undefined> {
+		const deadline = Date.now() + ENDS_WITHIN_MS;
+		for (;;) {
+			const status = await patiently(
+				async () =>
+					await this.n8n.rest
+						.get<{ status?: string }>(`/workflows/${workflow.id}/publication-status`)
+						.catch(() => undefined),
+			);
+			if (status === undefined || status.status === 'published') return undefined;
+			if (status.status === 'failed' || Date.now() > deadline) return JSON.stringify(status);
+			await sleep(2_000);
+		}
+	}
+
+	/** The successful executions of a trigger, once there is one and a little later still. */
+	async startedBy({ workflow }: Listening, settleMs: number): Promise<Execution[]> {
+		const deadline = Date.now() + ENDS_WITHIN_MS;
+		const succeeded = async () => {
+			const all = await patiently(async () => await this.n8n.rest.executions(workflow.id));
+			return all.filter(({ status }) => status === 'success');
+		};
+		while ((await succeeded()).length === 0) {
+			if (Date.now() > deadline) throw new Error('the trigger has not started its workflow');
+			await sleep(1_500);
+		}
+		await sleep(settleMs);
+		const found: Execution[] = [];
+		for (const { id } of await succeeded()) {
+			found.push(await patiently(async () => await this.n8n.rest.waitForEnd(id)));
+		}
+		this.executions.push(...found);
+		return found;
+	}
+}
+
+export interface Listening {
+	workflow: StoredWorkflow;
+	url: string;
+}
+
+/** An n8n with very much to do closes connections that are just about to be used. */
+async function patiently<T>(read: () => Promise<T>): Promise<T> {
+	for (let tries = 1; ; tries++) {
+		try {
+			return await read();
+		} catch (error) {
+			if (!(error instanceof TypeError) || tries > 5) throw error;
+		}
+		await sleep(500);
+	}
+}

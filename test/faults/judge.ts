@@ -1,0 +1,56 @@
+/** Compares a cell with the table and with the books of the service. */
+import type { Execution } from '../n8n/rest';
+import type { Act, Outcome } from './acts';
+import type { Cell } from './cell';
+import { expectedOf } from './expected';
+import { acceptedSince, paidTwice, placesOf, secretsOutside, type Books } from './invariants';
+import type { Result } from './report';
+import type { Row } from './row';
+import type { Weather } from './weather';
+
+/** A cell with its fault armed. */
+export interface Begun {
+	row: Row;
+	weather: Weather;
+	cell: Cell;
+	act: Act;
+	before: Books;
+}
+
+/** Compares what came out with the table, and checks the books. */
+export async function judged(
+	{ row, weather, cell, before }: Begun,
+	outcome: Outcome,
+): Promise<Result> {
+	const { simulator } = cell;
+	const expected = expectedOf(row, weather.name);
+	const wrong: string[] = [];
+	if (!outcome.result.includes(expected))
+		wrong.push(`expected “${expected}”, got “${outcome.result}”`);
+	if (simulator.faultsHappened === 0 && row.kind !== 'asleep')
+		wrong.push('the fault has not happened');
+	const retried = row.submits > 0 && outcome.failed ? await retry(cell, outcome.failed) : undefined;
+	wrong.push(...paidTwice(row, before, simulator));
+	const accepted = acceptedSince(before, simulator);
+	const executions = cell.executions.filter((one) => one !== retried);
+	const places = placesOf(accepted, executions, retried, simulator);
+	if (places.includes(undefined))
+		wrong.push('UNREPORTED: an accepted id is in no output and no error');
+	wrong.push(...secretsOutside(row, cell, cell.executions, cell.n8n.log()));
+	return {
+		row: row.name,
+		kind: row.kind,
+		fault: weather.name,
+		result: outcome.result,
+		places: places.filter((place) => place !== undefined),
+		wrong,
+	};
+}
+
+/** n8n's Retry of the failed execution, in good weather. */
+async function retry(cell: Cell, { id }: Execution): Promise<Execution> {
+	const { id: retried } = await cell.n8n.rest.post<{ id: string }>(`/executions/${id}/retry`, {
+		loadWorkflow: false,
+	});
+	return await cell.ended(retried);
+}

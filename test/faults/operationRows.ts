@@ -1,0 +1,163 @@
+/** The operations that submit nothing. */
+import { byId } from '../e2e/harness';
+import { WAIT, finishedTask, pendingBot, pendingTask, type ActionRow } from './acts';
+import { SUMMARY_PATH, type Cell } from './cell';
+import { BOT, EXPORT, RESULT, SUBTITLES, TASK, operationNamed, row, type Row } from './row';
+import type { Target } from './weather';
+import { answers, containsTask, isTask, isTranscript, textOf } from './wrong';
+
+const TERMS = { terms: 'n8n' };
+
+const given = {
+	finished: (name: string, more: object, wrong: ActionRow['wrong']): ActionRow => ({
+		given: finishedTask,
+		parameters: (id) => ({ ...operationNamed(name), taskId: byId(id), ...more }),
+		wrong,
+	}),
+	pending: (name: string, more: object, wrong: ActionRow['wrong']): ActionRow => ({
+		given: pendingTask,
+		parameters: (id) => ({ ...operationNamed(name), taskId: byId(id), ...more }),
+		wrong,
+	}),
+	bot: (name: string, more: object, wrong: ActionRow['wrong']): ActionRow => ({
+		given: pendingBot,
+		parameters: (id) => ({ ...operationNamed(name), botId: id, ...more }),
+		wrong,
+	}),
+	nothing: (name: string, more: object, wrong: ActionRow['wrong']): ActionRow => ({
+		parameters: () => ({ ...operationNamed(name), ...more }),
+		wrong,
+	}),
+};
+
+const waitOptions = WAIT;
+const taskWait = given.pending('task.wait', { waitOptions }, isTranscript);
+const waitsForTask = { ...taskWait, endsAfterLook: true };
+const waited = given.finished('task.wait', { waitOptions }, isTranscript);
+const exporting = { waitOptions: { ...WAIT, ...SUBTITLES } };
+const waitedExport = given.finished('task.wait', exporting, textOf('export', '-->'));
+const botWait = given.bot('meeting.wait', { waitOptions }, isTranscript);
+const waitsForBot = { ...botWait, endsAfterLook: true };
+
+export const operationRows: Row[] = [
+	row('task.get', 'repeatable', TASK, given.pending('task.get', {}, isTask)),
+	row(
+		'task.getAll',
+		'repeatable',
+		{ method: 'GET', path: '/tasks' },
+		given.pending('task.getAll', {}, containsTask),
+	),
+	row(
+		'task.getResult',
+		'repeatable',
+		RESULT,
+		given.finished('task.getResult', {}, textOf('text', 'simulat')),
+	),
+	row(
+		'task.export',
+		'repeatable',
+		EXPORT,
+		given.finished('task.export', { format: 'srt', output: 'json' }, textOf('content', '-->')),
+	),
+	row(
+		'task.cancel',
+		'repeatable',
+		{ method: 'POST', path: '/tasks/[^/]+/cancel' },
+		given.pending('task.cancel', {}, (_, { simulator }, id) =>
+			simulator.task(id).status === 'cancelled' ? '' : 'the task is not cancelled',
+		),
+	),
+	row(
+		'task.regenerateSummary',
+		'once',
+		{ method: 'POST', path: '/tasks/[^/]+/summary' },
+		given.finished('task.regenerateSummary', { path: SUMMARY_PATH }, textOf('summary', 'regen')),
+	),
+	row('task.wait: first look', 'first look', TASK, waitsForTask),
+	row('task.wait: status', 'look', { ...TASK, skip: 1, after: TASK }, waitsForTask),
+	row('task.wait: result', 'result', { ...RESULT, after: TASK }, waited),
+	row('task.wait: export', 'result', { ...EXPORT, after: RESULT }, waitedExport),
+	row(
+		'meeting.get',
+		'repeatable',
+		BOT,
+		given.bot('meeting.get', {}, (items, _, id) =>
+			items[0]?.json['bot_id'] === id ? '' : `the output is ${JSON.stringify(items[0]?.json)}`,
+		),
+	),
+	row(
+		'meeting.cancel',
+		'repeatable',
+		{ method: 'DELETE', path: '/meeting/[^/]+' },
+		given.bot('meeting.cancel', {}, (_, { simulator }, id) =>
+			['joining', 'recording'].includes(simulator.bot(id).phase) ? 'the bot is still there' : '',
+		),
+	),
+	row('meeting.wait: first look', 'first look', BOT, waitsForBot),
+	row('meeting.wait: status', 'look', { ...TASK, after: BOT }, waitsForBot),
+	row('meeting.wait: result', 'result', { ...RESULT, after: TASK }, waitsForBot),
+	row('dictionary.get', 'repeatable', dictionaryBy('GET'), dictionary('get', {}, answers('terms'))),
+	row(
+		'dictionary.replace',
+		'repeatable',
+		dictionaryBy('PUT'),
+		dictionary('replace', TERMS, hasN8n),
+	),
+	row('dictionary.add', 'repeatable', dictionaryBy('POST'), dictionary('add', TERMS, hasN8n)),
+	row(
+		'dictionary.clear',
+		'repeatable',
+		dictionaryBy('DELETE'),
+		dictionary('clear', {}, (_, { simulator }) => (simulator.terms().length ? 'not cleared' : '')),
+	),
+	row(
+		'dictionary.preview',
+		'repeatable',
+		{ method: 'POST', path: '/dictionary/preview' },
+		given.finished('dictionary.preview', TERMS, answers('changes')),
+	),
+	row(
+		'dictionary.sync: read',
+		'repeatable',
+		dictionaryBy('GET'),
+		dictionary('sync', { mode: 'addMissing', ...TERMS }, hasN8n),
+	),
+	row(
+		'dictionary.sync: replace',
+		'repeatable',
+		{ ...dictionaryBy('PUT'), after: dictionaryBy('GET') },
+		dictionary('sync', { mode: 'replace', ...TERMS }, hasN8n),
+	),
+	row(
+		'dictionary.sync: add',
+		'repeatable',
+		{ ...dictionaryBy('POST'), after: dictionaryBy('GET') },
+		dictionary('sync', { mode: 'addMissing', ...TERMS }, hasN8n),
+	),
+	row(
+		'account.get',
+		'repeatable',
+		{ method: 'GET', path: '/account' },
+		given.nothing('account.get', {}, answers('balance')),
+	),
+	row(
+		'apiKey.rotate',
+		'once',
+		{ method: 'POST', path: '/api-key/generate' },
+		given.nothing('apiKey.rotate', { confirm: true }, (items, { simulator }) =>
+			items[0]?.json['api_key'] === simulator.apiKey ? '' : 'the output has not the new key',
+		),
+	),
+];
+
+function dictionaryBy(method: string): Target {
+	return { method, path: '/dictionary' };
+}
+
+function dictionary(operation: string, more: object, wrong: ActionRow['wrong']): ActionRow {
+	return given.nothing(`dictionary.${operation}`, more, wrong);
+}
+
+function hasN8n(_: unknown, { simulator }: Cell): string {
+	return simulator.terms().includes('n8n') ? '' : 'the dictionary has not the term';
+}

@@ -1,0 +1,98 @@
+/** docs/faults.md, made of the table of outcomes, so that page and run cannot disagree. */
+import { CRASHED, WORKS } from './acts';
+import { EXCEPTIONS, EXPECTED, NOT_TRIED } from './expected';
+import type { Kind } from './row';
+import { ROWS } from './rows';
+import { WEATHER } from './weather';
+
+const COLUMNS: Record<Exclude<Kind, 'asleep'>, string> = {
+	repeatable: 'Requests that may be repeated',
+	file: 'Submitting a file',
+	once: 'Requests that must not be repeated',
+	'first look': 'First status request of **Wait**',
+	look: 'Status requests while waiting',
+	result: 'Result of a finished task',
+	trigger: 'Triggers',
+	activation: 'Publishing a trigger that sends a bot',
+};
+
+const kinds = Object.keys(COLUMNS) as Array<keyof typeof COLUMNS>;
+
+export function faultsPage(): string {
+	return [
+		'# When things go wrong',
+		'',
+		'`npm run test:faults` tries every operation, with every way to get the transcript, in a real n8n against a service that',
+		'fails in every way below. This page is the table that the command compares with (`test/faults/expected.ts`).',
+		'',
+		'## What comes out',
+		'',
+		`**${WORKS}**: the output is right, at the first try of the user. A text in quotes: the node ends with an error that`,
+		`contains it. “${NOT_TRIED}”: the same as another row.`,
+		'',
+		'<!-- prettier-ignore-start -->',
+		'',
+		`| What happens, once or for so long | ${kinds.map((kind) => COLUMNS[kind]).join(' | ')} |`,
+		`|---|${kinds.map(() => '---').join('|')}|`,
+		...WEATHER.map(
+			({ name, title }) =>
+				`| ${title} | ${kinds.map((kind) => shown(EXPECTED[name][kind])).join(' | ')} |`,
+		),
+		'',
+		'### Exceptions',
+		'',
+		'| What happens | Where | What comes out | Why |',
+		'|---|---|---|---|',
+		...EXCEPTIONS.map(
+			({ fault, row, outcome, why }) =>
+				`| ${titleOf(fault)} | ${namesOf(row)} | ${shown(outcome)} | ${why} |`,
+		),
+		'',
+		'<!-- prettier-ignore-end -->',
+		'',
+		'An execution that sleeps (**Wait for the Transcript (Webhook)**) survives the kill: it wakes when n8n runs again.',
+		'',
+		'## What holds in every cell',
+		'',
+		'By the books of the service, not by what the node says:',
+		'',
+		'- **Nothing is paid twice.** One item is one task or bot, also after a Retry of the failed execution in n8n. A request',
+		'  that must not be repeated and may have arrived is sent once.',
+		'- **Nothing that was accepted is lost.** Its id is in an output or in an error; or a Retry of the execution outputs it; or,',
+		'  if the answer with the id was lost, the error says that the service may have accepted it and where to look. After a',
+		'  kill, n8n reports the crash.',
+		'- **No secret gets out.** API key and webhook secrets are in no output, error, stored execution or log of n8n, and the',
+		'  host that a redirect names gets no request. Exceptions: the new key in the output of **Rotate**, and the secret that',
+		'  **Call a URL When Ready** is there to give.',
+		'',
+		'## What is what',
+		'',
+		'<!-- prettier-ignore-start -->',
+		'',
+		'| Column | Rows of the matrix |',
+		'|---|---|',
+		...kinds.map((kind) => `| ${COLUMNS[kind]} | ${rowsOf(kind)} |`),
+		'',
+		'<!-- prettier-ignore-end -->',
+		'',
+	].join('\n');
+}
+
+function shown(outcome: string): string {
+	const isError = ![WORKS, CRASHED, NOT_TRIED].includes(outcome);
+	return isError ? `“${outcome}”` : outcome;
+}
+
+function titleOf(fault: string): string {
+	return WEATHER.find(({ name }) => name === fault)?.title ?? fault;
+}
+
+function namesOf(row: RegExp): string {
+	const names = ROWS.filter(({ name }) => row.test(name)).map(({ name }) => `\`${name}\``);
+	return names.join('<br>');
+}
+
+function rowsOf(kind: Kind): string {
+	const names = ROWS.filter((row) => row.kind === kind).map(({ name }) => `\`${name}\``);
+	return names.join('<br>');
+}

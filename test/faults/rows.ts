@@ -1,0 +1,7 @@
+/** Every operation, and every way to get its transcript: the rows of the matrix. */
+import { operationRows } from './operationRows';
+import type { Row } from './row';
+import { submitRows } from './submitRows';
+import { triggerRows } from './triggerRows';
+
+export const ROWS: Row[] = [...submitRows, ...operationRows, ...triggerRows];

@@ -1,0 +1,63 @@
+/** What costs money: each with every way to get its transcript. */
+import { LINK, MEETING, WAIT, type ActionRow } from './acts';
+import {
+	BOT,
+	EXPORT,
+	POST_BOT,
+	POST_FILE,
+	POST_LINK,
+	RESULT,
+	SUBTITLES,
+	TASK,
+	operationNamed,
+	row,
+	type Row,
+} from './row';
+import { isDelivered, isTask, isTranscript, textOf } from './wrong';
+
+const SUBMITS = [
+	{ name: 'transcription.transcribeFile', post: POST_FILE, more: {}, file: true },
+	{ name: 'transcription.transcribeUrl', post: POST_LINK, more: { url: LINK }, file: false },
+	{ name: 'meeting.sendBot', post: POST_BOT, more: MEETING, file: false },
+];
+
+export const submitRows = SUBMITS.flatMap(({ name, post, more, file }): Row[] => {
+	const isBot = post === POST_BOT;
+	const kind = file ? 'file' : 'once';
+	const with_ = (onCompletion: string, wrong: ActionRow['wrong'], extra = {}): ActionRow => ({
+		parameters: (_, { receiver }) => ({
+			...operationNamed(name),
+			...more,
+			onCompletion,
+			waitOptions: { ...WAIT, ...extra },
+			...(onCompletion === 'callUrl' ? { webhookUrl: receiver } : {}),
+		}),
+		file,
+		wrong,
+	});
+	const poll = with_('poll', isTranscript);
+	const asleep = with_('awaitWebhook', isTranscript);
+	const subtitles = with_('poll', textOf('export', '-->'), SUBTITLES);
+	return [
+		row(`${name}, poll: submit`, kind, post, poll, 1),
+		...(isBot ? [row(`${name}, poll: bot`, 'look', { ...BOT, after: post }, poll, 1)] : []),
+		row(`${name}, poll: status`, 'look', { ...TASK, after: isBot ? BOT : post }, poll, 1),
+		row(`${name}, poll: result`, 'result', { ...RESULT, after: { ...TASK, skip: 1 } }, poll, 1),
+		row(`${name}, poll: export`, 'result', { ...EXPORT, after: RESULT }, subtitles, 1),
+		row(`${name}, returnTask: submit`, kind, post, with_('returnTask', isTask), 1),
+		row(`${name}, awaitWebhook: submit`, kind, post, asleep, 1),
+		row(`${name}, awaitWebhook: asleep`, 'asleep', post, { ...asleep, asleep: true }, 1),
+		...(isBot
+			? []
+			: [row(`${name}, awaitWebhook: status`, 'look', { ...TASK, after: post }, asleep, 1)]),
+		row(
+			`${name}, awaitWebhook: result`,
+			'result',
+			{ ...RESULT, after: isBot ? post : TASK },
+			asleep,
+			1,
+		),
+		row(`${name}, notifyTrigger: submit`, kind, post, with_('notifyTrigger', isTask), 1),
+		row(`${name}, callUrl: submit`, kind, post, with_('callUrl', isDelivered), 1),
+	];
+});

@@ -1,0 +1,102 @@
+/** The triggers, for tasks that others have submitted. */
+import { until } from '../simulator/testing-client';
+import { handOverTo } from '../TranscriberTrigger/client';
+import { MEETING, endNow, pendingTask, startedOnce, type Act } from './acts';
+import type { Cell, Listening } from './cell';
+import { EXPORT, POST_BOT, RESULT, type Row } from './row';
+import type { Target } from './weather';
+
+export const triggerRows: Row[] = [
+	{
+		...trigger('transcriberTrigger: result', RESULT),
+		begin: async (cell) => await delivery({}, cell),
+	},
+	{
+		...trigger('transcriberTrigger: export', { ...EXPORT, after: RESULT }),
+		begin: async (cell) => await delivery({ exportFormat: 'srt' }, cell),
+	},
+	{
+		...trigger('transcriberAccountTrigger: list', { method: 'GET', path: '/tasks' }),
+		begin: polledAccount,
+	},
+	{ ...trigger('transcriberAccountTrigger: result', RESULT), begin: polledAccount },
+	{
+		name: 'transcriberTrigger, meeting: bot',
+		kind: 'activation',
+		target: POST_BOT,
+		submits: 1,
+		begin: sentBot,
+	},
+];
+
+function trigger(name: string, target: Target): Omit<Row, 'begin'> {
+	return { name, kind: 'trigger', target, submits: 0 };
+}
+
+/** Long enough for a second execution to show itself. */
+const SETTLE_MS = 15_000;
+
+/** A task of somebody else, who has handed its secret to the trigger, ends. */
+async function delivery(options: object, cell: Cell): Promise<Act> {
+	const { simulator } = cell;
+	const trigger = await cell.listen('transcriberTrigger', { options });
+	await cell.isListening(trigger);
+	const id = await pendingTask(cell, { webhook_url: trigger.url });
+	const secret = simulator.task(id).webhookSecret ?? '';
+	await handOverTo(trigger.url, id, secret, cell.apiKey, 1100);
+	return {
+		start: async () => endNow(simulator, id),
+		isUnderWay: async () => simulator.faultsHappened > 0,
+		end: async () => ({ result: await startedOnce(cell, trigger, SETTLE_MS) }),
+	};
+}
+
+/** A task ends in an account that the Account Trigger polls every ten seconds. */
+async function polledAccount(cell: Cell): Promise<Act> {
+	const { simulator } = cell;
+	const id = await pendingTask(cell);
+	const trigger = await cell.listen('transcriberAccountTrigger', {
+		pollTimes: {
+			item: [0, 10, 20, 30, 40, 50].map((second) => ({
+				mode: 'custom',
+				cronExpression: `${second} * * * * *`,
+			})),
+		},
+	});
+	// Publishing goes on for a moment after it was acknowledged: the first poll belongs to it.
+	await eventually(() => simulator.requests.some(({ query }) => query['status'] === 'pending'));
+	await new Promise((resolve) => setTimeout(resolve, 1_500));
+	return {
+		start: async () => endNow(simulator, id),
+		isUnderWay: async () => simulator.faultsHappened > 0,
+		end: async () => ({ result: await startedOnce(cell, trigger, SETTLE_MS) }),
+	};
+}
+
+async function eventually(condition: () => boolean): Promise<void> {
+	for (let tries = 0; tries < 12 && !condition(); tries++) {
+		await until(condition).catch(() => undefined);
+	}
+}
+
+/**
+ * Publishing the workflow sends the bot, and its transcript starts the workflow. Where n8n cannot publish it, n8n 1 says
+ * why at once, and n8n 2 in its publication status.
+ */
+async function sentBot(cell: Cell): Promise<Act> {
+	const parameters = { source: 'meeting', ...MEETING };
+	let published: Promise<Listening | string> = Promise.resolve('');
+	return {
+		async start() {
+			published = cell.listen('transcriberTrigger', parameters).catch(String);
+			await published;
+		},
+		isUnderWay: async () => cell.simulator.faultsHappened > 0,
+		async end() {
+			const trigger = await published;
+			if (typeof trigger === 'string') return { result: trigger };
+			const problem = await cell.whyNotPublished(trigger);
+			return { result: problem ?? (await startedOnce(cell, trigger, SETTLE_MS)) };
+		},
+	};
+}

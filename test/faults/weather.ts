@@ -1,0 +1,171 @@
+/** What can go wrong between n8n and the service: the columns of the matrix. */
+import type { FaultRule, Simulator } from '../simulator';
+
+/** The requests that meet the fault, and how many of them pass first. */
+export interface Target {
+	method: string;
+	/** Source of a regular expression for what follows /api/v1. */
+	path: string;
+	skip?: number;
+	/** The request before it, for what has to be there when it comes. Unset: it is the first. */
+	after?: { method: string; path: string; skip?: number };
+}
+
+export interface Weather {
+	name: FaultName;
+	/** In docs/faults.md. */
+	title: string;
+	/** A minute or more. */
+	isLong: boolean;
+	begin: (simulator: Simulator, target: Target, trap: string) => void;
+}
+
+export type FaultName =
+	| '503 once'
+	| '503 for a minute'
+	| '429'
+	| '429 with Retry-After'
+	| '429 by a clock that is ahead'
+	| '429 by a clock that is behind'
+	| '401 once'
+	| '401 for good'
+	| 'refused for 5 s'
+	| 'refused for 40 s'
+	| 'reset before the answer'
+	| 'reset after it was accepted'
+	| 'reset in the answer'
+	| '30 s of silence'
+	| '70 s of silence'
+	| 'truncated JSON'
+	| 'HTML page'
+	| 'empty answer'
+	| 'redirect'
+	| 'kill -9';
+
+const HOUR_S = 3600;
+
+/** How long n8n is killed after the request has come, at most: its answer is later than that, in ms. */
+export const UNANSWERED_MS = 600_000;
+
+const HTML = '<!DOCTYPE html><html><title>Welcome</title><body>Log in to go on</body></html>';
+
+const respond = (status: number, more: object = {}): FaultRule['action'] => ({
+	kind: 'respond',
+	status,
+	body: status === 503 ? undefined : { detail: { message: 'Simulated refusal' } },
+	...more,
+});
+
+export const WEATHER: Weather[] = [
+	once('503 once', '503 once', respond(503)),
+	{
+		name: '503 for a minute',
+		title: '503 for a minute',
+		isLong: true,
+		begin: (simulator, target) => rule(simulator, target, respond(503), { forMs: 60_000 }),
+	},
+	once('429', '429 without `Retry-After`, once', respond(429)),
+	once(
+		'429 with Retry-After',
+		'429 with `Retry-After: 3`, once',
+		respond(429, { headers: { 'Retry-After': '3' } }),
+	),
+	wrongClock('429 by a clock that is ahead', 'an hour ahead', HOUR_S),
+	wrongClock('429 by a clock that is behind', 'an hour behind', -HOUR_S),
+	once('401 once', '401 once', respond(401)),
+	{
+		name: '401 for good',
+		title: '401 from now on',
+		isLong: true,
+		begin: (simulator, target) => rule(simulator, target, respond(401), { times: Infinity }),
+	},
+	refusedFor('refused for 5 s', 5),
+	refusedFor('refused for 40 s', 40),
+	once('reset before the answer', 'Connection reset, nothing done', {
+		kind: 'cut',
+		when: 'beforeBody',
+	}),
+	once('reset after it was accepted', 'Connection reset after the service has accepted', {
+		kind: 'cut',
+		when: 'afterProcessing',
+	}),
+	once('reset in the answer', 'Connection reset in the middle of the answer', {
+		kind: 'cut',
+		when: 'midAnswer',
+		afterBytes: 10,
+	}),
+	once('30 s of silence', '30 s of silence, then the answer', {
+		kind: 'delay',
+		ms: 30_000,
+		processed: true,
+	}),
+	once('70 s of silence', '70 s of silence, then the answer', {
+		kind: 'delay',
+		ms: 70_000,
+		processed: true,
+	}),
+	once('truncated JSON', 'Accepted, and answered with the first half of the JSON', {
+		kind: 'garble',
+		keepBytes: 10,
+	}),
+	once('HTML page', 'A web page with status 200 instead of the service', {
+		kind: 'respond',
+		status: 200,
+		body: HTML,
+		headers: { 'Content-Type': 'text/html' },
+	}),
+	once('empty answer', 'Accepted, and answered with an empty 200', { kind: 'garble', body: '' }),
+	{
+		name: 'redirect',
+		title: '302 to another host',
+		isLong: false,
+		begin: (simulator, target, trap) =>
+			rule(simulator, target, { kind: 'redirect', status: 302, location: `${trap}/elsewhere` }),
+	},
+	once('kill -9', 'n8n killed with -9 after the service has accepted', {
+		kind: 'delay',
+		ms: UNANSWERED_MS,
+		processed: true,
+	}),
+];
+
+function once(name: FaultName, title: string, action: FaultRule['action']): Weather {
+	const isLong = action.kind === 'delay' && action.ms >= 30_000;
+	return { name, title, isLong, begin: (simulator, target) => rule(simulator, target, action) };
+}
+
+function rule(
+	simulator: Simulator,
+	{ method, path, skip }: Target,
+	action: FaultRule['action'],
+	more: Partial<FaultRule> = {},
+): void {
+	simulator.fault({ match: { method, path: `^/api/v1${path}$` }, skip, action, ...more });
+}
+
+function refusedFor(name: FaultName, seconds: number): Weather {
+	return {
+		name,
+		title: `Connection refused for ${seconds} s`,
+		isLong: seconds > 15,
+		begin: (simulator, { after }) => {
+			if (after) rule(simulator, after, { kind: 'down', ms: seconds * 1000 });
+			else simulator.down(seconds * 1000);
+		},
+	};
+}
+
+/** The date is right by the clock of the service, which the header `Date` shows. */
+function wrongClock(name: FaultName, words: string, aheadSeconds: number): Weather {
+	return {
+		name,
+		title: `429 with \`Retry-After\` as a date, by a clock that is ${words}`,
+		isLong: false,
+		begin: (simulator, target) => {
+			simulator.configure({ clockAheadSeconds: aheadSeconds });
+			const at = Date.now() + aheadSeconds * 1000;
+			const until = new Date(at + 5_000).toUTCString();
+			rule(simulator, target, respond(429, { headers: { 'Retry-After': until } }));
+		},
+	};
+}

@@ -1,0 +1,49 @@
+/** What is wrong with what came out; '' if nothing is. */
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { Item } from '../n8n/rest';
+import type { Cell } from './cell';
+
+type Wrong = (items: Item[], cell: Cell, id: string) => string;
+
+export const isTranscript: Wrong = (items, { simulator }) => {
+	const [item] = items;
+	const known = simulator.tasks().some(({ id }) => id === item?.json['task_id']);
+	return items.length === 1 && known && /simulat/i.test(String(item?.json['text']))
+		? ''
+		: shown(items);
+};
+
+/** The id of a task, or of a bot that was sent. */
+export const isTask: Wrong = (items, { simulator }) => {
+	const { task_id: taskId, bot_id: botId } = items[0]?.json ?? {};
+	const ids = [...simulator.tasks(), ...simulator.bots()].map(({ id }) => id);
+	return ids.includes(String(taskId ?? botId)) ? '' : shown(items);
+};
+
+export const containsTask: Wrong = (items, _, id) =>
+	items.some(({ json }) => json['task_id'] === id) ? '' : shown(items);
+
+export function textOf(field: string, part: string): Wrong {
+	return (items) => (new RegExp(part, 'i').test(String(items[0]?.json[field])) ? '' : shown(items));
+}
+
+export function answers(field: string): Wrong {
+	return (items) => (items[0]?.json[field] === undefined ? shown(items) : '');
+}
+
+/** The output has the secret, and the service delivers to the address. */
+export async function isDelivered(items: Item[], cell: Cell, id: string): Promise<string> {
+	if (typeof items[0]?.json['webhook_secret'] !== 'string') return shown(items);
+	const { deliveries } = cell.simulator;
+	for (let tries = 0; tries < 300 && !deliveries.some(({ status }) => status === 200); tries++) {
+		await sleep(100);
+	}
+	return deliveries.some(({ status }) => status === 200)
+		? isTask(items, cell, id)
+		: 'nothing was delivered to the address';
+}
+
+function shown(items: Item[]): string {
+	return `the output is ${JSON.stringify(items.map(({ json }) => json)).slice(0, 200)}`;
+}

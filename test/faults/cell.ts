@@ -13,7 +13,22 @@ export const SUMMARY_PATH = '/tasks/{taskId}/summary';
 /** Longer than anything that a cell waits for: 401 counts after two minutes. */
 const ENDS_WITHIN_MS = 300_000;
 
-const OVER = ['success', 'error', 'crashed', 'canceled'];
+/** One question for all cells, as each costs n8n almost as much as an execution does. */
+let opens: { at: number; ids: Promise<Set<string>> } | undefined;
+
+async function openExecutions({ rest }: N8nHost, since: number): Promise<Set<string>> {
+	if (!opens || opens.at < Math.max(since, Date.now() - 1_000)) {
+		const filter = encodeURIComponent(JSON.stringify({ status: ['new', 'running', 'waiting'] }));
+		const ids = patiently(
+			async () =>
+				await rest.get<{ results: Array<{ id: string }> }>(
+					`/executions?filter=${filter}&limit=250`,
+				),
+		).then(({ results }) => new Set(results.map(({ id }) => String(id))));
+		opens = { at: Date.now(), ids };
+	}
+	return await opens.ids;
+}
 
 export class Cell {
 	/** All executions that belong to it. */
@@ -68,13 +83,10 @@ export class Cell {
 	/** Waits for the end of an execution. It may be suspended meanwhile, and n8n may be restarted. */
 	async ended(id: string): Promise<Execution> {
 		const deadline = Date.now() + ENDS_WITHIN_MS;
-		for (let pause = 400; ; pause = Math.min(pause * 1.5, 3_000)) {
-			const { status } = await patiently(
-				async () => await this.n8n.rest.get<{ status: string }>(`/executions/${id}`),
-			);
-			if (OVER.includes(status)) break;
-			if (Date.now() > deadline) throw new Error(`the execution is still ${status}`);
-			await sleep(pause);
+		const began = Date.now();
+		while ((await openExecutions(this.n8n, began)).has(id)) {
+			if (Date.now() > deadline) throw new Error('the execution has not ended');
+			await sleep(1_000);
 		}
 		const execution = await patiently(async () => await this.n8n.rest.waitForEnd(id));
 		this.executions.push(execution);

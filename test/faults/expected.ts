@@ -147,12 +147,6 @@ export const EXCEPTIONS: Exception[] = [
 		except(fault, /: first look$/, SOMETHING_ELSE, AT_ONCE),
 	),
 	except('redirect', /: first look$/, REDIRECT, AT_ONCE),
-	except(
-		'redirect',
-		/^(?!transcriber).*: (result|export)$/,
-		REDIRECT,
-		'The base URL is wrong; the error names the task',
-	),
 ];
 
 interface Exception {

@@ -67,6 +67,7 @@ function retryAfterIn(failure: unknown): Pick<Problem, 'retryAfter'> {
 function mayPass(failure: unknown): boolean {
 	if (!(failure instanceof ServiceError)) return failure instanceof NotThereYet;
 	const { status, transport } = failure.problem;
-	if (transport === 'notJson') return true;
+	// A maintenance page, which may come behind a redirect.
+	if (transport === 'notJson' || transport === 'redirect') return true;
 	return status === undefined || status >= 500 || [401, 404, 409, 425, 429].includes(status);
 }

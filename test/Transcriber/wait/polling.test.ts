@@ -125,6 +125,16 @@ it('a result that cannot be fetched at first is fetched, and paid for once', asy
 	expect(service.running().tasks()).toHaveLength(1);
 });
 
+it('a result that a maintenance page hides for a moment, behind a redirect or not, is fetched then', async () => {
+	const headers = { 'Content-Type': 'text/html' };
+	fault({ kind: 'redirect', status: 302, location: '/maintenance' }, { path: '/result$' }, 1);
+	fault({ kind: 'respond', status: 200, body: '<p>Soon</p>', headers }, { path: '/result$' }, 1);
+	const run = service.run({ ...LINK, waitOptions: { pollInterval: 0.05 } });
+	await until(() => service.running().tasks().length === 1);
+	service.running().finish(service.running().tasks()[0]?.id ?? '');
+	expect((await run).json).toMatchObject([{ status: 'completed', text: expect.any(String) }]);
+});
+
 it('a result that is refused with 429 is given the patience of 429', async () => {
 	jest.replaceProperty(RETRY, 'patienceWhenBroken', 1);
 	fault({ kind: 'respond', status: 429 }, { path: '/result$' }, 1);

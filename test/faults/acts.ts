@@ -1,6 +1,6 @@
 /** How a row is carried out: what is there before, what is started, and how it comes out. */
 import { itemsOf, type Execution, type Item } from '../n8n/rest';
-import { AUDIO, ask, submit } from '../simulator/testing-client';
+import { AUDIO, ask, submit, until } from '../simulator/testing-client';
 import type { Cell, Listening } from './cell';
 
 export interface Act {
@@ -127,6 +127,8 @@ export async function pendingBot({ simulator }: Cell): Promise<string> {
 	simulator.configure({ meetingSeconds: 1e9 });
 	const json = { meeting_url: MEETING.meetingUrl, consent_acknowledged: true };
 	const { body } = await ask(simulator, 'POST /meeting', { json });
+	// How long the meeting lasts is decided when the bot has joined.
+	await until(() => simulator.bot(String(body['bot_id'])).phase === 'recording');
 	simulator.configure({ meetingSeconds: 330 });
 	return String(body['bot_id']);
 }

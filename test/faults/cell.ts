@@ -22,7 +22,7 @@ async function openExecutions({ rest }: N8nHost, since: number): Promise<Set<str
 		const ids = patiently(
 			async () =>
 				await rest.get<{ results: Array<{ id: string }> }>(
-					`/executions?filter=${filter}&limit=250`,
+					`/executions?filter=${filter}&limit=100`,
 				),
 		).then(({ results }) => new Set(results.map(({ id }) => String(id))));
 		opens = { at: Date.now(), ids };

@@ -2,7 +2,7 @@
 import { byId } from '../e2e/harness';
 import { WAIT, finishedTask, pendingBot, pendingTask, type ActionRow } from './acts';
 import { SUMMARY_PATH, type Cell } from './cell';
-import { BOT, EXPORT, RESULT, SUBTITLES, TASK, operationNamed, row, type Row } from './row';
+import { BOT, EXPORT, RESULT, SUBTITLES, TASK, operationNamed, row, later, type Row } from './row';
 import type { Target } from './weather';
 import { answers, containsTask, isTask, isTranscript, textOf } from './wrong';
 
@@ -74,9 +74,9 @@ export const operationRows: Row[] = [
 		given.finished('task.regenerateSummary', { path: SUMMARY_PATH }, textOf('summary', 'regen')),
 	),
 	row('task.wait: first look', 'first look', TASK, waitsForTask),
-	row('task.wait: status', 'look', { ...TASK, skip: 1, after: TASK }, waitsForTask),
-	row('task.wait: result', 'result', { ...RESULT, after: TASK }, waited),
-	row('task.wait: export', 'result', { ...EXPORT, after: RESULT }, waitedExport),
+	row('task.wait: status', 'look', later({ ...TASK, skip: 1 }), waitsForTask),
+	row('task.wait: result', 'result', later(RESULT), waited),
+	row('task.wait: export', 'result', later(EXPORT), waitedExport),
 	row(
 		'meeting.get',
 		'repeatable',
@@ -94,8 +94,8 @@ export const operationRows: Row[] = [
 		),
 	),
 	row('meeting.wait: first look', 'first look', BOT, waitsForBot),
-	row('meeting.wait: status', 'look', { ...TASK, after: BOT }, waitsForBot),
-	row('meeting.wait: result', 'result', { ...RESULT, after: TASK }, waitsForBot),
+	row('meeting.wait: status', 'look', later(TASK), waitsForBot),
+	row('meeting.wait: result', 'result', later(RESULT), waitsForBot),
 	row('dictionary.get', 'repeatable', dictionaryBy('GET'), dictionary('get', {}, answers('terms'))),
 	row(
 		'dictionary.replace',

@@ -9,7 +9,7 @@ const COLUMNS: Record<Exclude<Kind, 'asleep'>, string> = {
 	repeatable: 'Requests that may be repeated',
 	file: 'Submitting a file',
 	once: 'Requests that must not be repeated',
-	'first look': 'First status request of **Wait**',
+	'first look': 'First status request of **Wait Until Finished**, **Wait Until Transcribed**',
 	look: 'Status requests while waiting',
 	result: 'Result of a finished task',
 	trigger: 'Triggers',
@@ -27,7 +27,7 @@ export function faultsPage(): string {
 		'',
 		'## What comes out',
 		'',
-		`**${WORKS}**: the output is right, at the first try of the user. A text in quotes: the node ends with an error that`,
+		`"${WORKS}" means: the output is right, and nobody had to do anything. A text in quotes: the node ends with an error that`,
 		`contains it. “${NOT_TRIED}”: the same as another row.`,
 		'',
 		'<!-- prettier-ignore-start -->',
@@ -56,12 +56,12 @@ export function faultsPage(): string {
 		'',
 		'By the books of the service, not by what the node says:',
 		'',
-		'- **Nothing is paid twice.** One item is one task or bot, also after a Retry of the failed execution in n8n. A request',
+		'- Nothing is paid twice. One item is one task or bot, also after a Retry of the failed execution in n8n. A request',
 		'  that must not be repeated and may have arrived is sent once.',
-		'- **Nothing that was accepted is lost.** Its id is in an output or in an error; or a Retry of the execution outputs it; or,',
+		'- Nothing that was accepted is lost. Its id is in an output or in an error; or a Retry of the execution outputs it; or,',
 		'  if the answer with the id was lost, the error says that the service may have accepted it and where to look. After a',
 		'  kill, n8n reports the crash.',
-		'- **No secret gets out.** API key and webhook secrets are in no output, error, stored execution or log of n8n, and the',
+		'- No secret gets out. API key and webhook secrets are in no output, error, stored execution or log of n8n, and the',
 		'  host that a redirect names gets no request. Exceptions: the new key in the output of **Rotate**, and the secret that',
 		'  **Call a URL When Ready** is there to give.',
 		'',
@@ -79,6 +79,9 @@ export function faultsPage(): string {
 }
 
 function shown(outcome: string): string {
+	const [first = '', second] = outcome.split(' / ');
+	if (second !== undefined)
+		return `${first} in n8n 2, which tries again; ${shown(second)} in n8n 1`;
 	const isError = ![WORKS, CRASHED, NOT_TRIED].includes(outcome);
 	return isError ? `“${outcome}”` : outcome;
 }

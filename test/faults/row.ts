@@ -35,6 +35,10 @@ export const POST_BOT = { method: 'POST', path: '/meeting' };
 
 export const SUBTITLES = { exportFormat: 'srt', exportAs: 'text' };
 
+export function later(target: Target): Target {
+	return { ...target, isLater: true };
+}
+
 export function row(name: string, kind: Kind, target: Target, of: ActionRow, submits = 0): Row {
 	return { name, kind, target, submits, begin: async (cell) => await action(of, cell) };
 }

@@ -64,7 +64,7 @@ async function main(): Promise<void> {
 		const note = (result: Result) => {
 			results.push(result);
 			if (result.wrong.length > 0)
-				console.log(`✗ ${result.row} × ${result.fault}: ${result.wrong.join('; ')}`);
+				console.log(`✗ ${result.row} × ${result.fault}: ${result.wrong.join('; ').slice(0, 600)}`);
 		};
 		// What takes long begins first, so that nothing is left alone at the end.
 		const byLength = cells
@@ -102,6 +102,7 @@ async function begun(row: Row, weather: Weather, trap: string, receiver: string)
 async function tried(one: Begun): Promise<Result> {
 	try {
 		await one.act.start();
+		one.weather.started?.(one.cell.simulator, one.row.target);
 		return await judged(one, await one.act.end());
 	} catch (error) {
 		return failed(one, error);

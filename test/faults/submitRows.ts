@@ -11,6 +11,7 @@ import {
 	TASK,
 	operationNamed,
 	row,
+	later,
 	type Row,
 } from './row';
 import { isDelivered, isTask, isTranscript, textOf } from './wrong';
@@ -40,23 +41,15 @@ export const submitRows = SUBMITS.flatMap(({ name, post, more, file }): Row[] =>
 	const subtitles = with_('poll', textOf('export', '-->'), SUBTITLES);
 	return [
 		row(`${name}, poll: submit`, kind, post, poll, 1),
-		...(isBot ? [row(`${name}, poll: bot`, 'look', { ...BOT, after: post }, poll, 1)] : []),
-		row(`${name}, poll: status`, 'look', { ...TASK, after: isBot ? BOT : post }, poll, 1),
-		row(`${name}, poll: result`, 'result', { ...RESULT, after: { ...TASK, skip: 1 } }, poll, 1),
-		row(`${name}, poll: export`, 'result', { ...EXPORT, after: RESULT }, subtitles, 1),
+		...(isBot ? [row(`${name}, poll: bot`, 'look', later(BOT), poll, 1)] : []),
+		row(`${name}, poll: status`, 'look', later(TASK), poll, 1),
+		row(`${name}, poll: result`, 'result', later(RESULT), poll, 1),
+		row(`${name}, poll: export`, 'result', later(EXPORT), subtitles, 1),
 		row(`${name}, returnTask: submit`, kind, post, with_('returnTask', isTask), 1),
 		row(`${name}, awaitWebhook: submit`, kind, post, asleep, 1),
 		row(`${name}, awaitWebhook: asleep`, 'asleep', post, { ...asleep, asleep: true }, 1),
-		...(isBot
-			? []
-			: [row(`${name}, awaitWebhook: status`, 'look', { ...TASK, after: post }, asleep, 1)]),
-		row(
-			`${name}, awaitWebhook: result`,
-			'result',
-			{ ...RESULT, after: isBot ? post : TASK },
-			asleep,
-			1,
-		),
+		...(isBot ? [] : [row(`${name}, awaitWebhook: status`, 'look', later(TASK), asleep, 1)]),
+		row(`${name}, awaitWebhook: result`, 'result', later(RESULT), asleep, 1),
 		row(`${name}, notifyTrigger: submit`, kind, post, with_('notifyTrigger', isTask), 1),
 		row(`${name}, callUrl: submit`, kind, post, with_('callUrl', isDelivered), 1),
 	];

@@ -3,23 +3,23 @@ import { until } from '../simulator/testing-client';
 import { handOverTo } from '../TranscriberTrigger/client';
 import { MEETING, endNow, pendingTask, startedOnce, type Act } from './acts';
 import type { Cell, Listening } from './cell';
-import { EXPORT, POST_BOT, RESULT, type Row } from './row';
+import { EXPORT, POST_BOT, RESULT, later, type Row } from './row';
 import type { Target } from './weather';
 
 export const triggerRows: Row[] = [
 	{
-		...trigger('transcriberTrigger: result', RESULT),
+		...trigger('transcriberTrigger: result', later(RESULT)),
 		begin: async (cell) => await delivery({}, cell),
 	},
 	{
-		...trigger('transcriberTrigger: export', { ...EXPORT, after: RESULT }),
+		...trigger('transcriberTrigger: export', later(EXPORT)),
 		begin: async (cell) => await delivery({ exportFormat: 'srt' }, cell),
 	},
 	{
-		...trigger('transcriberAccountTrigger: list', { method: 'GET', path: '/tasks' }),
+		...trigger('transcriberAccountTrigger: list', later({ method: 'GET', path: '/tasks' })),
 		begin: polledAccount,
 	},
-	{ ...trigger('transcriberAccountTrigger: result', RESULT), begin: polledAccount },
+	{ ...trigger('transcriberAccountTrigger: result', later(RESULT)), begin: polledAccount },
 	{
 		name: 'transcriberTrigger, meeting: bot',
 		kind: 'activation',

@@ -7,8 +7,10 @@ export interface Target {
 	/** Source of a regular expression for what follows /api/v1. */
 	path: string;
 	skip?: number;
-	/** The request before it, for what has to be there when it comes. Unset: it is the first. */
-	after?: { method: string; path: string; skip?: number };
+	/** The request before it. Unset: it is the first, or `isLater`. */
+	after?: { method: string; path: string };
+	/** It comes at a time that only the node knows. */
+	isLater?: boolean;
 }
 
 export interface Weather {
@@ -18,6 +20,8 @@ export interface Weather {
 	/** A minute or more. */
 	isLong: boolean;
 	begin: (simulator: Simulator, target: Target, trap: string) => void;
+	/** The execution has been started. */
+	started?: (simulator: Simulator, target: Target) => void;
 }
 
 export type FaultName =
@@ -144,13 +148,18 @@ function rule(
 }
 
 function refusedFor(name: FaultName, seconds: number): Weather {
+	const ms = seconds * 1000;
 	return {
 		name,
 		title: `Connection refused for ${seconds} s`,
 		isLong: seconds > 15,
-		begin: (simulator, { after }) => {
-			if (after) rule(simulator, after, { kind: 'down', ms: seconds * 1000 });
-			else simulator.down(seconds * 1000);
+		begin(simulator, target) {
+			if (target.after) rule(simulator, target.after, { kind: 'down', ms });
+			else if (target.isLater) rule(simulator, target, { kind: 'down', ms, cut: true });
+			else simulator.down(UNANSWERED_MS);
+		},
+		started(simulator, { after, isLater }) {
+			if (!after && !isLater) simulator.down(ms);
 		},
 	};
 }

@@ -34,8 +34,8 @@ export type RequestFault =
 	/** Processed; instead of the answer comes its beginning, or `body`, in a whole HTTP message. */
 	| { kind: 'garble'; keepBytes: number }
 	| { kind: 'garble'; body: string; headers?: Record<string, string> }
-	/** Answered; from just before the answer on, nobody listens for so many ms. */
-	| { kind: 'down'; ms: number }
+	/** Answered (with `cut`: cut off); from just before that on, nobody listens for so many ms. */
+	| { kind: 'down'; ms: number; cut?: boolean }
 	| { kind: 'stall'; readBody?: boolean }
 	| { kind: 'slowRead'; bytesPerSecond: number }
 	| { kind: 'redirect'; location: string; status: number };

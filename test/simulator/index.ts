@@ -55,7 +55,7 @@ export interface Simulator {
 	terms(): string[];
 	/** Back to the start: state, logs, faults, and options changed by `configure`. */
 	reset(): void;
-	/** Nobody listens for so many ms; everything is kept. */
+	/** Nobody listens for so many ms from now on; everything is kept. */
 	down(ms: number): void;
 	/** Stops the simulator, with all open connections and timers. */
 	close(): Promise<void>;
@@ -70,7 +70,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
 	let service = new Service(settings, faults, deliveries);
 	let url = '';
 
-	let isDown = false;
+	let isDown: NodeJS.Timeout | undefined;
 	let isClosed = false;
 	/** Another process may have taken the port for a moment. */
 	const listenAgain = () => {
@@ -120,10 +120,12 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
 			service = new Service(settings, faults, deliveries);
 		},
 		down(ms) {
-			isDown = true;
-			faults.happened += 1;
-			server.close();
-			setTimeout(() => listenAgain(), ms).unref();
+			clearTimeout(isDown);
+			if (server.listening) {
+				faults.happened += 1;
+				server.close();
+			}
+			isDown = setTimeout(listenAgain, ms).unref();
 		},
 		async close() {
 			service.stop();

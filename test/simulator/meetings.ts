@@ -48,7 +48,9 @@ export class Meetings {
 		};
 		this.bots.set(bot.id, bot);
 		if (bot.startAt) {
-			this.step(bot, (bot.startAt.getTime() - serviceTime(this.settings)) / 1000, () => this.join(bot));
+			this.step(bot, (bot.startAt.getTime() - serviceTime(this.settings)) / 1000, () =>
+				this.join(bot),
+			);
 		} else {
 			this.join(bot);
 		}

@@ -44,7 +44,9 @@ export class RateLimits {
 				return { 'Retry-After': String(seconds) };
 			case 'date':
 				// The date has whole seconds only, so one second is added, and it is never too early.
-				return { 'Retry-After': new Date(serviceTime(this.settings) + (seconds + 1) * 1000).toUTCString() };
+				return {
+					'Retry-After': new Date(serviceTime(this.settings) + (seconds + 1) * 1000).toUTCString(),
+				};
 		}
 	}
 }

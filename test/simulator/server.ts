@@ -165,6 +165,7 @@ async function happened(
 			return false;
 		case 'down':
 			down(fault.ms);
+			if (fault.cut === true) exchange.cut();
 			exchange.closeAfterAnswer();
 			return false;
 		case 'garble':

@@ -12,6 +12,7 @@ const BROKEN = 'The connection to the service broke before it answered';
 const LATE = 'The service did not answer in time';
 const SOMETHING_ELSE = 'Something other than the service answered at this address';
 const REDIRECT = 'The service answered with a redirect, which is not followed';
+const UNKNOWN_BOT = 'It is not known whether the service has sent the bot';
 const BOT_WITHOUT_ID = 'The service accepted the bot, but without an id';
 const WITHOUT_ID = 'The service answered that this item is accepted, but without an id';
 
@@ -61,37 +62,49 @@ export const EXPECTED: Record<FaultName, Outcomes> = {
 		once: UNREACHABLE,
 		activation: `${WORKS} / ${UNREACHABLE}`,
 	},
-	'reset before the answer': { ...everywhere(WORKS), once: BROKEN, activation: BROKEN },
-	'reset after it was accepted': { ...everywhere(WORKS), once: BROKEN, activation: BROKEN },
-	'reset in the answer': { ...everywhere(WORKS), once: BROKEN, activation: BROKEN },
+	'reset before the answer': {
+		...everywhere(WORKS),
+		once: BROKEN,
+		activation: `${UNKNOWN_BOT} / ${BROKEN}`,
+	},
+	'reset after it was accepted': {
+		...everywhere(WORKS),
+		once: BROKEN,
+		activation: `${UNKNOWN_BOT} / ${BROKEN}`,
+	},
+	'reset in the answer': {
+		...everywhere(WORKS),
+		once: BROKEN,
+		activation: `${UNKNOWN_BOT} / ${BROKEN}`,
+	},
 	'30 s of silence': everywhere(WORKS),
-	'70 s of silence': { ...everywhere(WORKS), once: LATE, activation: LATE },
+	'70 s of silence': { ...everywhere(WORKS), once: LATE, activation: `${UNKNOWN_BOT} / ${LATE}` },
 	'truncated JSON': {
 		...everywhere(WORKS),
 		repeatable: SOMETHING_ELSE,
 		file: SOMETHING_ELSE,
 		once: SOMETHING_ELSE,
-		activation: SOMETHING_ELSE,
+		activation: `${UNKNOWN_BOT} / ${SOMETHING_ELSE}`,
 	},
 	'HTML page': {
 		...everywhere(WORKS),
 		repeatable: SOMETHING_ELSE,
 		file: SOMETHING_ELSE,
 		once: SOMETHING_ELSE,
-		activation: SOMETHING_ELSE,
+		activation: `${UNKNOWN_BOT} / ${SOMETHING_ELSE}`,
 	},
 	'empty answer': {
 		...everywhere(WORKS),
 		file: WITHOUT_ID,
 		once: WITHOUT_ID,
-		activation: BOT_WITHOUT_ID,
+		activation: `${UNKNOWN_BOT} / ${BOT_WITHOUT_ID}`,
 	},
 	redirect: {
 		...everywhere(WORKS),
 		repeatable: REDIRECT,
 		file: REDIRECT,
 		once: REDIRECT,
-		activation: REDIRECT,
+		activation: `${UNKNOWN_BOT} / ${REDIRECT}`,
 	},
 	'kill -9': { ...everywhere(CRASHED), trigger: WORKS },
 };

@@ -39,11 +39,13 @@ export function paidTwice(row: Row, before: Books, simulator: Simulator): string
 	return wrong;
 }
 
-const MAY_BE_ACCEPTED = /may have accepted|is accepted, but without an id/;
+const MAY_BE_ACCEPTED =
+	/may have accepted|accepted, but without an id|accepted the bot, but without an id|not known whether the service has sent/;
 
 /** Where each id was reported; `undefined` if nowhere. */
 export function placesOf(
 	ids: string[],
+	result: string,
 	executions: Execution[],
 	retried: Execution | undefined,
 	simulator: Simulator,
@@ -57,7 +59,10 @@ export function placesOf(
 		};
 		const outputs = (all: Execution[]) =>
 			all.flatMap(({ runData }) => Object.values(runData).flat()).map(({ data }) => data);
-		const errors = executions.map(({ error }) => `${error?.message} ${error?.description}`);
+		const errors = [
+			result,
+			...executions.map(({ error }) => `${error?.message} ${error?.description}`),
+		];
 		if (isIn(outputs(executions))) return 'output';
 		if (isIn(errors)) return 'error';
 		if (retried && isIn([outputs([retried]), retried.error?.message])) return 'retry';

@@ -33,7 +33,7 @@ export async function judged(
 	wrong.push(...paidTwice(row, before, simulator));
 	const accepted = acceptedSince(before, simulator);
 	const executions = cell.executions.filter((one) => one !== retried);
-	const places = placesOf(accepted, executions, retried, simulator);
+	const places = placesOf(accepted, outcome.result, executions, retried, simulator);
 	if (places.includes(undefined))
 		wrong.push('UNREPORTED: an accepted id is in no output and no error');
 	wrong.push(...secretsOutside(row, cell, cell.executions, cell.n8n.log()));

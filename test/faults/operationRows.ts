@@ -4,7 +4,7 @@ import { WAIT, finishedTask, pendingBot, pendingTask, type ActionRow } from './a
 import { SUMMARY_PATH, type Cell } from './cell';
 import { BOT, EXPORT, RESULT, SUBTITLES, TASK, operationNamed, row, later, type Row } from './row';
 import type { Target } from './weather';
-import { answers, containsTask, isTask, isTranscript, textOf } from './wrong';
+import { answers, containsTask, isTask, isTranscript, shown, textOf } from './wrong';
 
 const TERMS = { terms: 'n8n' };
 
@@ -82,7 +82,7 @@ export const operationRows: Row[] = [
 		'repeatable',
 		BOT,
 		given.bot('meeting.get', {}, (items, _, id) =>
-			items[0]?.json['bot_id'] === id ? '' : `the output is ${JSON.stringify(items[0]?.json)}`,
+			items[0]?.json['bot_id'] === id ? '' : shown(items),
 		),
 	),
 	row(

@@ -81,7 +81,7 @@ export function faultsPage(): string {
 function shown(outcome: string): string {
 	const [first = '', second] = outcome.split(' / ');
 	if (second !== undefined)
-		return `${first} in n8n 2, which tries again; ${shown(second)} in n8n 1`;
+		return `${shown(first)} in n8n 2, which tries again; ${shown(second)} in n8n 1`;
 	const isError = ![WORKS, CRASHED, NOT_TRIED].includes(outcome);
 	return isError ? `“${outcome}”` : outcome;
 }

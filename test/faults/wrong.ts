@@ -44,6 +44,6 @@ export async function isDelivered(items: Item[], cell: Cell, id: string): Promis
 		: 'nothing was delivered to the address';
 }
 
-function shown(items: Item[]): string {
+export function shown(items: Item[]): string {
 	return `the output is ${JSON.stringify(items.map(({ json }) => json)).slice(0, 200)}`;
 }

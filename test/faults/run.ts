@@ -95,7 +95,8 @@ async function begun(row: Row, weather: Weather, trap: string, receiver: string)
 	const cell = await Cell.open(n8n, receiver);
 	const act = await row.begin(cell);
 	const before = booksOf(cell.simulator);
-	weather.begin(cell.simulator, row.target, trap);
+	// What sleeps has been answered in good weather.
+	if (row.kind !== 'asleep') weather.begin(cell.simulator, row.target, trap);
 	return { row, weather, cell, act, before };
 }
 

@@ -63,7 +63,8 @@ async function polledAccount(cell: Cell): Promise<Act> {
 			})),
 		},
 	});
-	// Publishing goes on for a moment after it was acknowledged: the first poll belongs to it.
+	// Publishing goes on after it was acknowledged. Its first poll takes what has ended for old.
+	await cell.whyNotPublished(trigger);
 	await eventually(() => simulator.requests.some(({ query }) => query['status'] === 'pending'));
 	await new Promise((resolve) => setTimeout(resolve, 1_500));
 	return {

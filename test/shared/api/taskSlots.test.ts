@@ -49,20 +49,28 @@ const finishAll = () => {
 
 beforeEach(() => {
 	shortenRetries(200);
-	// Only the pauses: a busy machine must not use the patience up.
-	jest.replaceProperty(RETRY, 'patienceWhenFull', 120_000);
+	// Only the pauses: a busy machine must not use up the patience, or the time for reading the list.
+	for (const patience of ['patienceWhenFull', 'patienceWhenBusy', 'patienceWhenBroken'] as const) {
+		jest.replaceProperty(RETRY, patience, 120_000);
+	}
+	jest.replaceProperty(RETRY, 'brief', 8_000);
 });
 
 it('60 recordings, 20 tasks in progress, a minute each: few bytes are sent twice', async () => {
 	shortenRetries(60);
 	jest.replaceProperty(RETRY, 'patienceWhenFull', 120_000);
+	// The account is full at first, also if the uploads are slower than the tasks.
+	await fill();
 	service.running().configure({
 		clockRate: 60,
 		processingSeconds: 60,
 		queueSeconds: 0,
 		shapes: { refuseUploads: 'afterBody' },
 	});
-	const { json, error } = await service.run(FILE, { items: files(60) });
+	const run = service.run(FILE, { items: files(60) });
+	await until(() => refused().length > 0);
+	finishAll();
+	const { json, error } = await run;
 	service.running().configure({ clockRate: 1000, processingSeconds: undefined });
 	expect(error).toBeUndefined();
 	expect(json).toHaveLength(60);

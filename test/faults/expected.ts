@@ -1,24 +1,22 @@
 /** What must come out of which fault: by what is asked for, then by single rows that differ. */
 import { CRASHED, WORKS } from './acts';
+import { EXCEPTIONS, GAPS } from './exceptions';
+import {
+	KEY,
+	UNREACHABLE,
+	BROKEN,
+	LATE,
+	SOMETHING_ELSE,
+	REDIRECT,
+	UNKNOWN_BOT,
+	BOT_WITHOUT_ID,
+	WITHOUT_ID,
+} from './messages';
 import type { Kind, Row } from './row';
 import type { FaultName } from './weather';
 
 /** Nothing is left to try: the fault cannot happen there, or it is the same as another one. */
 export const NOT_TRIED = '–';
-
-const KEY = 'The service does not accept the API key';
-const UNREACHABLE = 'The service cannot be reached';
-const BROKEN = 'The connection to the service broke before it answered';
-const LATE = 'The service did not answer in time';
-const SOMETHING_ELSE = 'Something other than the service answered at this address';
-const REDIRECT = 'The service answered with a redirect, which is not followed';
-const UNKNOWN_BOT = 'It is not known whether the service has sent the bot';
-const BOT_WITHOUT_ID = 'The service accepted the bot, but without an id';
-const WITHOUT_ID = 'The service answered that this item is accepted, but without an id';
-
-const EMPTY = 'the output is [{}]';
-const PASSED_ON = 'The fields of the answer are passed on, and there are none';
-const AT_ONCE = 'The address is not that of the service: no later look can succeed';
 
 /** Of a row of the matrix: the outcome for each kind of request. */
 type Outcomes = Record<Exclude<Kind, 'asleep'>, string>;
@@ -109,72 +107,12 @@ export const EXPECTED: Record<FaultName, Outcomes> = {
 	'kill -9': { ...everywhere(CRASHED), trigger: WORKS },
 };
 
-/** Rows that differ, with the reason. */
-export const EXCEPTIONS: Exception[] = [
-	except(
-		'empty answer',
-		/^(task\.get|meeting\.get|dictionary\.get|account\.get)$/,
-		EMPTY,
-		PASSED_ON,
-	),
-	except('empty answer', /^dictionary\.preview$|^task\.regenerateSummary$/, EMPTY, PASSED_ON),
-	except(
-		'empty answer',
-		/^task\.getAll$/,
-		'The answer of the service holds no list of tasks',
-		'Nothing is no list',
-	),
-	except(
-		'empty answer',
-		/^task\.getResult$/,
-		'The answer of the service holds no result',
-		'An answer without a result is none',
-	),
-	except(
-		'empty answer',
-		/^task\.export$/,
-		'The answer of the service holds no exported document',
-		'An export without content is none',
-	),
-	except(
-		'empty answer',
-		/^dictionary\.sync: read$/,
-		'The answer of the service holds no list of terms',
-		'Nothing is written over terms that are not known',
-	),
-	except(
-		'empty answer',
-		/^apiKey\.rotate$/,
-		'The service answered the rotation without a new API key',
-		'The key may be lost, which the user has to know',
-	),
-	...(['truncated JSON', 'HTML page'] as const).map((fault) =>
-		except(
-			fault,
-			/^apiKey\.rotate$/,
-			'the output has not the new key',
-			'Whatever a rotation is answered reaches the output: the key in it may be the only copy',
-		),
-	),
-	...(['truncated JSON', 'HTML page'] as const).map((fault) =>
-		except(fault, /: first look$/, SOMETHING_ELSE, AT_ONCE),
-	),
-	except('redirect', /: first look$/, REDIRECT, AT_ONCE),
-];
-
-interface Exception {
-	fault: FaultName;
-	row: RegExp;
-	outcome: string;
-	why: string;
-}
-
-function except(fault: FaultName, row: RegExp, outcome: string, why: string): Exception {
-	return { fault, row, outcome, why };
-}
-
 export function expectedOf({ name, kind }: Row, fault: FaultName): string {
 	if (kind === 'asleep') return fault === 'kill -9' ? WORKS : NOT_TRIED;
 	const exception = EXCEPTIONS.find((one) => one.fault === fault && one.row.test(name));
 	return exception?.outcome ?? EXPECTED[fault][kind];
+}
+
+export function isGap({ name }: Row, fault: FaultName): boolean {
+	return GAPS.some((gap) => gap.fault === fault && gap.row.test(name));
 }

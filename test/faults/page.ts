@@ -1,6 +1,7 @@
 /** docs/faults.md, made of the table of outcomes, so that page and run cannot disagree. */
 import { CRASHED, WORKS } from './acts';
-import { EXCEPTIONS, EXPECTED, NOT_TRIED } from './expected';
+import { EXCEPTIONS, GAPS } from './exceptions';
+import { EXPECTED, NOT_TRIED } from './expected';
 import type { Kind } from './row';
 import { ROWS } from './rows';
 import { WEATHER } from './weather';
@@ -64,6 +65,10 @@ export function faultsPage(): string {
 		'- No secret gets out. API key and webhook secrets are in no output, error, stored execution or log of n8n, and the',
 		'  host that a redirect names gets no request. Exceptions: the new key in the output of **Rotate**, and the secret that',
 		'  **Call a URL When Ready** is there to give.',
+		'',
+		'## What the node cannot prevent',
+		'',
+		...GAPS.map(({ fault, row, why }) => `- ${titleOf(fault)}, ${namesOf(row)}: ${why}.`),
 		'',
 		'## What is what',
 		'',

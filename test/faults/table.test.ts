@@ -1,7 +1,8 @@
 /** The fault matrix has a row for everything, and docs/faults.md says what it compares with. */
 import { read } from '../structure/read';
 import { EVERY_OPERATION } from '../support/everyOperation';
-import { EXCEPTIONS, NOT_TRIED, expectedOf } from './expected';
+import { EXCEPTIONS } from './exceptions';
+import { NOT_TRIED, expectedOf } from './expected';
 import { faultsPage } from './page';
 import { ROWS } from './rows';
 import { WEATHER } from './weather';

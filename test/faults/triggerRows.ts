@@ -88,10 +88,8 @@ async function sentBot(cell: Cell): Promise<Act> {
 	const parameters = { source: 'meeting', ...MEETING };
 	let published: Promise<Listening | string> = Promise.resolve('');
 	return {
-		async start() {
-			published = cell.listen('transcriberTrigger', parameters).catch(String);
-			await published;
-		},
+		start: async () =>
+			void (published = cell.listen('transcriberTrigger', parameters).catch(String)),
 		isUnderWay: async () => cell.simulator.faultsHappened > 0,
 		async end() {
 			const trigger = await published;

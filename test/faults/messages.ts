@@ -1,0 +1,15 @@
+/** What the user gets to read, in part. */
+export const KEY = 'The service does not accept the API key';
+export const UNREACHABLE = 'The service cannot be reached';
+export const BROKEN = 'The connection to the service broke before it answered';
+export const LATE = 'The service did not answer in time';
+export const SOMETHING_ELSE = 'Something other than the service answered at this address';
+export const REDIRECT = 'The service answered with a redirect, which is not followed';
+export const UNPUBLISHED = 'fetch failed';
+export const UNKNOWN_BOT = 'It is not known whether the service has sent the bot';
+export const BOT_WITHOUT_ID = 'The service accepted the bot, but without an id';
+export const WITHOUT_ID = 'The service answered that this item is accepted, but without an id';
+
+export const EMPTY = 'the output is [{}]';
+export const PASSED_ON = 'The fields of the answer are passed on, and there are none';
+export const AT_ONCE = 'The address is not that of the service: no later look can succeed';

@@ -14,7 +14,7 @@ const REMEMBERED = {
 	credentialReadings: 10_000,
 	// webhook/logSeldom.ts. Key: node and line. 10 seconds.
 	writtenLines: 100,
-	// Transcriber/submit/endings.ts. Key: execution, node and run. Until the timeout of the suspended run.
+	// Transcriber/submit/endedSubmissions.ts. Key: execution, node and run. Until an hour after its timeout.
 	suspendedRuns: 10_000,
 	// Transcriber/submit/notifyTrigger.ts. Key: hash of trigger and API key. While something waits for the trigger.
 	outboxes: 10_000,

@@ -13,6 +13,8 @@ export const RESUME = {
 	answer: ANSWER_WITHIN_MS,
 	/** The service is not asked about the same id again within this time. */
 	askAgain: 10_000,
+	/** How long an execution is remembered after its time was up: n8n may be late in waking it. */
+	keep: 3_600_000,
 };
 
 /** One webhook call: when it arrived and when it must be answered, in ms since 1970. */
@@ -50,7 +52,7 @@ export interface KnownEndings {
 	woken?: Promise<boolean>;
 }
 
-/** By execution, node and run. An entry is removed when its execution stops waiting. */
+/** By execution, node and run. An entry is removed when its execution has long stopped waiting. */
 const known = remembered<KnownEndings>('suspendedRuns');
 
 export function knownOf(
@@ -58,7 +60,9 @@ export function knownOf(
 	{ run, until, items }: Suspension,
 ): KnownEndings {
 	const now = Date.now();
-	for (const [key, { until: end }] of known) if (end < now) known.delete(key);
+	for (const [key, { until: end }] of known) {
+		if (end + RESUME.keep < now) known.delete(key);
+	}
 	// Another node, or the same node in a loop, may suspend the same execution again.
 	const key = [context.getExecutionId(), context.getNode().id, run].join(' ');
 	let state = known.get(key);

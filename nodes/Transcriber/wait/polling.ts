@@ -27,6 +27,8 @@ export const POLL = {
 	retryAfter: 300_000,
 	/** How often a pause is recalculated, because it gets shorter when other tasks end. */
 	recheck: 5_000,
+	/** Between two looks at one task for each other task, which leaves room for other requests. */
+	perTask: 1_500,
 };
 
 export interface Polling {
@@ -175,7 +177,7 @@ function isRefusal(failure: Error): boolean {
  * "Typical processing time"). With many tasks, looks are rarer, to leave room for other requests.
  */
 function delayBeforeLook(pollInterval: number, waited: number, others: number): number {
-	return Math.max(pollInterval, Math.min(waited / 10, 60_000), others * 1500);
+	return Math.max(pollInterval, Math.min(waited / 10, 60_000), others * POLL.perTask);
 }
 
 /** Waits until the time that `dueAt` returns, which may change meanwhile, or until the deadline. */

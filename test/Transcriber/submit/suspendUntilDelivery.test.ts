@@ -211,6 +211,20 @@ describe('a suspended execution', () => {
 		},
 	);
 
+	it('wakes once, and asks once, when its time is up and n8n has not woken it yet', async () => {
+		const { deliver, finish } = await suspended(['a', 'b'], {
+			parameters: { waitOptions: { timeout: 0.0005 } },
+		});
+		await sleep(50);
+		finish('a');
+		const open = await Promise.all(Array.from({ length: 5 }, async () => await deliver('a')));
+		expect(open.filter(({ woken }) => woken)).toEqual([]);
+		expect(service.lines()).toHaveLength(1);
+		finish('b');
+		const all = await Promise.all(Array.from({ length: 5 }, async () => await deliver('b')));
+		expect(all.filter(({ woken }) => woken)).toHaveLength(1);
+	});
+
 	it("waits until 'Timeout' for a task that its delivery ended too early", async () => {
 		jest.replaceProperty(AFTER_WAKING, 'leastMs', 0);
 		const { deliver, finish } = await suspended(['a'], {

@@ -9,7 +9,8 @@ import {
 } from '../../shared/n8nInternals/nodeRuns';
 import { idsIn, type SubmissionIds } from '../../shared/api/submission';
 import { fileOf } from '../item/inputFile';
-import { toolCallOf } from './sameRequest';
+import { firstExecutionOf, recallRetried, rememberRetried } from './retriedSubmissions';
+import { askedFor, toolCallOf } from './sameRequest';
 import type { Suspension } from './sleepingItems';
 
 /**
@@ -19,7 +20,8 @@ import type { Suspension } from './sleepingItems';
  * twice. n8n saves an execution when the node is suspended, when the execution ends, and after each
  * node if "Save execution progress" is on. One gap remains: an n8n process that is killed between
  * the request and the end of the node. In that case only a file's Idempotency-Key protects, and
- * only in a run with the same execution id (a queue worker that takes over the job).
+ * only in a run with the same execution id (a queue worker that takes over the job). For Retries of
+ * an execution that was retried before, see retriedSubmissions.ts.
  */
 export type SubmissionMemory = AcceptedMemory | SentMemory;
 
@@ -153,25 +155,32 @@ export async function oncePerPlace<T>(
 }
 
 export function recall(context: IExecutePaginationFunctions): SubmissionMemory | undefined {
-	const memory = memories(context)[placeOf(context)];
+	const place = placeOf(context);
+	const saved = memories(context)[place];
+	const memory = saved?.state === 'accepted' ? saved : (recallRetried(context, place) ?? saved);
 	if (memory?.state !== 'accepted' || memory.submissions) return memory;
 	const { answer, sealedSecret, handedOver, ...others } = memory;
 	return { ...others, submissions: [{ answer, sealedSecret, handedOver }] };
 }
 
 export function remember(context: IExecutePaginationFunctions, memory: SubmissionMemory): void {
-	memories(context)[placeOf(context)] = memory;
+	const place = placeOf(context);
+	memories(context)[place] = memory;
+	rememberRetried(context, place, memory);
 }
 
 export function forget(context: IExecutePaginationFunctions): void {
-	delete memories(context)[placeOf(context)];
+	const place = placeOf(context);
+	delete memories(context)[place];
+	rememberRetried(context, place, undefined);
 }
 
 /**
  * The Idempotency-Key of an item's submit (service document, "POST /transcribe"): the key this item
  * was sent with before, or else `given`, or else a derived key. The derived key is unique to the
- * item and stays the same when n8n repeats this run of the node. It includes the file, because a
- * new n8n instance counts its executions from 1 again.
+ * item and stays the same when n8n repeats this run of the node, also in a Retry. It includes what
+ * the item asks for, because a Retry may ask for something else, and the file, because a new n8n
+ * instance counts its executions from 1 again.
  */
 export function idempotencyKey(
 	context: IExecutePaginationFunctions,
@@ -205,7 +214,7 @@ function derivedKey(
 	{ id, fileName, data }: IBinaryData,
 ): string {
 	const file = id ?? [fileName, createHash('sha256').update(data).digest('hex')];
-	const place = [context.getInstanceId(), context.getExecutionId(), context.getNode().id];
-	const parts = [...place, placeOf(context), file];
+	const place = [context.getInstanceId(), firstExecutionOf(context), context.getNode().id];
+	const parts = [...place, placeOf(context), file, askedFor(context)];
 	return `n8n-${createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 40)}`;
 }

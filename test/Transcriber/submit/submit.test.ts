@@ -198,6 +198,40 @@ describe("n8n's Retry of a failed execution, which gets a new id,", () => {
 	});
 });
 
+describe("n8n's Retry of the first execution again, after a Retry of it has failed too,", () => {
+	const INVALID = { options: { numSpeakers: 9 } };
+
+	it.each(SUBMISSIONS)(
+		'takes up what that Retry had accepted of $name: n8n knows only the data of the first',
+		async ({ parameters, items }) => {
+			const first = await service.run(
+				{ ...parameters, ...refusedAtOnce(parameters) },
+				{ items: items(), executionId: '41' },
+			);
+			expect(first.error).toBeDefined();
+			expect(service.lines()).toEqual([]);
+			fault({ kind: 'respond', status: 422 }, { skip: 2, times: 1 });
+			const second = await service.run(parameters, {
+				data: changed(first, parameters),
+				executionId: '42',
+			});
+			expect(second.error).toBeDefined();
+			expect(accepted()).toHaveLength(2);
+			const third = await service.run(parameters, {
+				data: changed(first, parameters),
+				executionId: '43',
+			});
+			expect(third.error).toBeUndefined();
+			expect(accepted()).toHaveLength(3);
+			expect(idsIn(third).sort()).toEqual(accepted().sort());
+		},
+	);
+
+	function refusedAtOnce(parameters: INodeParameters): INodeParameters {
+		return parameters === BOT ? { consentAcknowledged: false } : INVALID;
+	}
+});
+
 describe("n8n's Retry with the currently saved workflow", () => {
 	const failed = async (parameters: INodeParameters, items: INodeExecutionData[]) => {
 		const waiting = { onCompletion: 'poll', waitOptions: { pollInterval: 0.01, timeout: 0.001 } };

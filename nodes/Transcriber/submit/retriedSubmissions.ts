@@ -1,0 +1,60 @@
+import { randomUUID } from 'crypto';
+import type { IExecutePaginationFunctions } from 'n8n-workflow';
+
+import { nodeContextOf } from '../../shared/n8nInternals/nodeRuns';
+import { remembered } from '../../shared/processState';
+import type { SubmissionMemory } from './submissionMemory';
+
+/**
+ * What the Retries of an execution have submitted, by lineage (see {@link Lineage}) and place.
+ *
+ * n8n offers Retry on the first execution until a Retry has succeeded, and starts each Retry with
+ * the data of the execution that it repeats. So a second Retry of the first execution does not see
+ * what the first Retry has submitted. Only this process knows, for as long as it runs.
+ */
+const submissions = remembered<SubmissionMemory>('retriedSubmissions');
+
+/**
+ * An execution and all its Retries: a Retry has a new execution id, but the data that n8n has saved
+ * of the node.
+ */
+interface Lineage {
+	/** Execution ids alone may repeat: a new n8n counts from 1 again. */
+	id: string;
+	firstExecution: string;
+}
+
+function lineageOf(context: IExecutePaginationFunctions): Lineage {
+	const nodeContext = nodeContextOf(context) as { lineage?: Lineage };
+	nodeContext.lineage ??= { id: randomUUID(), firstExecution: context.getExecutionId() };
+	return nodeContext.lineage;
+}
+
+/** The id of the execution in which the node ran first. */
+export function firstExecutionOf(context: IExecutePaginationFunctions): string {
+	return lineageOf(context).firstExecution;
+}
+
+/** What another Retry has submitted for the same place. */
+export function recallRetried(
+	context: IExecutePaginationFunctions,
+	place: string,
+): SubmissionMemory | undefined {
+	return submissions.get(keyOf(context, place));
+}
+
+/** Does nothing in the first execution: its data has what it has submitted. */
+export function rememberRetried(
+	context: IExecutePaginationFunctions,
+	place: string,
+	memory: SubmissionMemory | undefined,
+): void {
+	if (firstExecutionOf(context) === context.getExecutionId()) return;
+	const key = keyOf(context, place);
+	if (memory) submissions.set(key, memory);
+	else submissions.delete(key);
+}
+
+function keyOf(context: IExecutePaginationFunctions, place: string): string {
+	return `${lineageOf(context).id} ${place}`;
+}

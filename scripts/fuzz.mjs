@@ -1,8 +1,10 @@
-// Runs the tests with random values: `npm run test:fuzz -- --runs 1000 --seed 7 --path 21:0`.
+// Runs tests with random values: `npm run test:fuzz -- --runs 1000 --seed 7 --path 21:0`.
+// The first word says which: what jest takes for the names of files.
 import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 
-const { values } = parseArgs({
+const { values, positionals } = parseArgs({
+	allowPositionals: true,
 	options: {
 		runs: { type: 'string', default: '1000' },
 		seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
@@ -12,5 +14,5 @@ const { values } = parseArgs({
 console.log(`Seed ${values.seed}, ${values.runs} runs of each`);
 const env = { ...process.env, FUZZ_RUNS: values.runs, FUZZ_SEED: values.seed };
 if (values.path !== undefined) env.FUZZ_PATH = values.path;
-const { status } = spawnSync('npx', ['jest', 'test/fuzz'], { stdio: 'inherit', env });
+const { status } = spawnSync('npx', ['jest', ...positionals], { stdio: 'inherit', env });
 process.exitCode = status ?? 1;

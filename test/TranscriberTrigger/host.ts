@@ -85,6 +85,9 @@ export class TriggerHost {
 	/** How long n8n takes to save a new execution, in ms. */
 	executionMs = 0;
 
+	/** False: the workflow is switched off, and n8n answers 404. */
+	isActive = true;
+
 	readonly node: INode = {
 		id: randomUUID(),
 		name: 'Transcriber Trigger',
@@ -179,7 +182,7 @@ export class TriggerHost {
 			this.webhookData(process, 'default'),
 		);
 		await work(process, context);
-		await this.save(workflow);
+		await this.save(workflow, process);
 	}
 
 	private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -204,6 +207,10 @@ export class TriggerHost {
 		// Each process has an address of its own behind the one of them all.
 		const place = this.processes.indexOf(process);
 		const originalUrl = `/process-${place}${path ?? request.url}`;
+		if (!this.isActive) {
+			express.status(404).json({ message: 'The webhook is not registered' });
+			return;
+		}
 		const workflow = this.load(process);
 		const context = new WebhookContext(
 			workflow,
@@ -223,8 +230,12 @@ export class TriggerHost {
 				this.thrown.push(error);
 				throw error;
 			});
-		if (!result.workflowData) return await this.save(workflow);
+		if (!result.workflowData) return await this.save(workflow, process);
 		await sleep(this.executionMs);
+		if (!this.processes.includes(process)) {
+			response.destroy();
+			return;
+		}
 		if (this.isDatabaseFull) {
 			express.status(500).json({ message: 'Error in workflow' });
 			return;
@@ -232,7 +243,7 @@ export class TriggerHost {
 		// n8n 2 gives the new execution a workflow made of the same static data.
 		new Workflow({ ...this.definition(process), staticData: this.raw.get(workflow) });
 		this.executions.push(...result.workflowData);
-		await this.save(workflow);
+		await this.save(workflow, process);
 		express.status(200).json(result.webhookResponse);
 	}
 
@@ -245,12 +256,13 @@ export class TriggerHost {
 		return workflow;
 	}
 
-	private async save(workflow: Workflow): Promise<void> {
+	/** Nothing if the process was killed meanwhile. */
+	private async save(workflow: Workflow, process: Process): Promise<void> {
 		if (this.settings.mode === 'manual' || this.isStaticDataReadOnly) return;
 		if (!(workflow.staticData as { __dataChanged?: boolean }).__dataChanged) return;
 		const data = JSON.stringify(workflow.staticData);
 		await sleep(Math.random() * (this.settings.saveMs ?? 0));
-		this.saved = data;
+		if (this.processes.includes(process)) this.saved = data;
 	}
 
 	private nextProcess(): Process {

@@ -34,6 +34,8 @@ export interface Simulator {
 	fault(rule: FaultRule): void;
 	/** How many faults have happened. */
 	readonly faultsHappened: number;
+	/** Takes back the faults that have not happened yet. */
+	clearFaults(): void;
 	/** Changes options while running; `port` and `host` stay. */
 	configure(change: Partial<SimulatorOptions>): void;
 	/** At least 500 rubles. Tasks that waited for it start on their own. */
@@ -96,6 +98,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
 		get faultsHappened() {
 			return faults.happened;
 		},
+		clearFaults: () => faults.clear(),
 		configure: (change) => configure(settings, service, change),
 		topUp: (rubles) => service.topUp(rubles),
 		finish: (taskId, outcome = {}) => service.tasks.finish(service.tasks.get(taskId), outcome),

@@ -55,6 +55,8 @@ export interface Ended {
 	/** The output of the node, and the input of the next node; undefined if it has not run. */
 	json?: IDataObject[];
 	next?: IDataObject[];
+	/** The output of the node with all that belongs to an item. */
+	items: INodeExecutionData[];
 	error?: string;
 	description?: string | null;
 	isAsleep: boolean;
@@ -97,9 +99,13 @@ export function workflowWith(
 	const additionalData = (executionId: string, more: object = {}) =>
 		additionalDataFor(credentials, { ...executionOf(executionId, nodes), ...more });
 
+	const running = new Set<{ cancel: () => void }>();
+
 	const run = async (executionId: string, data: IRunExecutionData): Promise<Ended> => {
 		const engine = new WorkflowExecute(additionalData(executionId), 'trigger', data);
-		const { data: after } = await engine.processRunExecutionData(workflow());
+		const execution = engine.processRunExecutionData(workflow());
+		running.add(execution);
+		const { data: after } = await execution.finally(() => running.delete(execution));
 		const { runData, error } = after.resultData;
 		const jsonOf = (name: string) =>
 			runData[name]
@@ -109,6 +115,7 @@ export function workflowWith(
 			data: after,
 			json: jsonOf('Transcriber'),
 			next: jsonOf('Next'),
+			items: runData['Transcriber']?.at(-1)?.data?.main?.flatMap((output) => output ?? []) ?? [],
 			error: error?.message,
 			description: error?.description,
 			isAsleep: after.waitTill !== undefined,
@@ -117,19 +124,30 @@ export function workflowWith(
 	};
 
 	return {
-		/** Starts an execution over these items. */
-		start: async (items: INodeExecutionData[]) => {
-			const executionId = String(++executions);
+		/**
+		 * Starts an execution over these items. With `executionId`, as the worker of a queue does that
+		 * takes over a job after a crash: nothing of the execution was saved.
+		 */
+		start: async (items: INodeExecutionData[], executionId = String(++executions)) => {
 			const started = await run(executionId, startingAt(nodeIn(workflow()), items, 'Source'));
 			return { ...started, executionId };
 		},
 
-		/** A POST on the address of the suspended execution. */
+		/** The stop button, for everything that runs. */
+		cancel: () => {
+			for (const execution of running) execution.cancel();
+		},
+
+		/**
+		 * A POST on the address of the suspended execution. If it wakes the execution, `onWaking` gets
+		 * what n8n saves then, before the execution runs (active-executions.js, `add`).
+		 */
 		deliver: async (
 			{ executionId, saved }: { executionId: string; saved: string },
 			raw: string | Buffer,
 			signature?: string,
 			headers: Record<string, string> = {},
+			onWaking: (saved: string) => void = () => {},
 		): Promise<DeliveryAnswer> => {
 			const data = flatted.parse(saved);
 			// waiting-webhooks.js, getWebhookExecutionData
@@ -171,6 +189,7 @@ export function workflowWith(
 			// webhook-helpers.js, prepareExecutionData
 			const entry = data.executionData?.nodeExecutionStack[0];
 			if (entry) entry.data.main = items;
+			onWaking(flatted.stringify(data));
 			response.json({});
 			return { status: answer.status, thrown, woken: await run(executionId, data) };
 		},

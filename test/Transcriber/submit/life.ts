@@ -1,0 +1,422 @@
+/**
+ * The life of one execution and of its Retries, step by step, for submissions.model.test.ts. The
+ * node, its engine and the service are real; what n8n's server does between them is in
+ * test/support/suspended.ts.
+ */
+import { forgetEverything } from '../../support/ownMemory';
+
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { FaultRule, LoggedRequest } from '../../simulator/index';
+import { ask } from '../../simulator/testing-client';
+import { itemWithFile, type ServiceForTests } from '../../support/service';
+import { workflowWith, type Ended } from '../../support/suspended';
+import { sign } from '../../TranscriberTrigger/client';
+
+export interface Plan {
+	operation: 'transcribeFile' | 'transcribeUrl' | 'sendBot';
+	onCompletion: 'poll' | 'awaitWebhook' | 'returnTask';
+	items: number;
+	goesOnAfterErrors: boolean;
+	retriesOnFail: boolean;
+	/** In minutes. */
+	timeout: number;
+	faults: Fault[];
+	steps: Step[];
+}
+
+export interface Fault {
+	at: 'submit' | 'look' | 'result' | 'list';
+	action: FaultRule['action'];
+	times: number;
+	skip: number;
+}
+
+export type Step =
+	| { do: 'wait'; requests: number }
+	| { do: 'fault'; fault: Fault }
+	| { do: 'end'; item: number; status: 'completed' | 'failed' | 'cancelled' }
+	| { do: 'deliver'; item: number; as: 'genuine' | 'forged' | 'unsigned' | 'early'; times: number }
+	| { do: 'timeIsUp' | 'retry' | 'retryFirst' | 'cancel' | 'crash' | 'rotate' | 'tellNewKey' };
+
+const PATHS = {
+	submit: { method: 'POST', path: '/(transcribe|transcribe-url|meeting)$' },
+	look: { method: 'GET', path: '/(tasks|meeting)/[^/]+$' },
+	result: { method: 'GET', path: '/result$' },
+	list: { method: 'GET', path: '/tasks$' },
+};
+
+/** No wait of the shortened policy comes near this. What takes longer hangs. */
+const HANGS_MS = 15_000;
+
+/** A recording as the service has it in its books. */
+export interface Booked {
+	id: string;
+	botId?: string;
+	secret?: string;
+}
+
+type Saved = Ended & { executionId: string };
+
+let lives = 0;
+
+export class Life {
+	/** API keys, and the secrets of all submissions. */
+	readonly keys: string[];
+
+	/** What contradicts the contract. */
+	readonly wrong: string[] = [];
+
+	/** An answer of the service can have been lost with the run of the node. */
+	wasStopped = false;
+
+	wasRotated = false;
+
+	/** The latest execution; while it runs, as n8n has saved it last. */
+	now: Saved;
+
+	private readonly credentials;
+
+	private readonly workflow;
+
+	private readonly executionId = `first-${String(++lives)}`;
+
+	private run?: Promise<void>;
+
+	private failure?: unknown;
+
+	/** How many calls of the workflow have not returned yet. */
+	private open = 0;
+
+	private wakings = 0;
+
+	/** Counts crashes: what a run of an earlier process returns is lost. */
+	private process = 0;
+
+	private saved?: Saved;
+
+	/** The first execution, once it was retried. */
+	private first?: Saved;
+
+	/** The requests whose answers n8n has forgotten. */
+	private readonly forgotten = new Set<LoggedRequest>();
+
+	constructor(
+		private readonly service: ServiceForTests,
+		private readonly plan: Plan,
+		/** Called whenever n8n saves the execution at its end, or asleep. */
+		private readonly onEnd: (ended: Ended) => void,
+	) {
+		this.credentials = service.credentials();
+		this.keys = [this.credentials.apiKey];
+		const { operation, onCompletion, goesOnAfterErrors, retriesOnFail, timeout } = plan;
+		this.workflow = workflowWith(
+			{
+				resource: operation === 'sendBot' ? 'meeting' : 'transcription',
+				operation,
+				...(operation === 'transcribeUrl' && { url: '={{ $json.url }}' }),
+				...(operation === 'sendBot' && {
+					meetingUrl: '={{ $json.url }}',
+					consentAcknowledged: true,
+				}),
+				onCompletion,
+				waitOptions: { pollInterval: 0.005, timeout },
+			},
+			this.credentials,
+			{
+				onError: goesOnAfterErrors ? 'continueRegularOutput' : 'stopWorkflow',
+				...(retriesOnFail && { retryOnFail: true, maxTries: 2, waitBetweenTries: 1 }),
+			},
+		);
+		this.now = { executionId: '', isAsleep: false, saved: '' } as Saved;
+	}
+
+	get isRunning(): boolean {
+		return this.open > 0;
+	}
+
+	/** All steps, then good weather and patience, until nothing can be done any more. */
+	async live(): Promise<void> {
+		for (const fault of this.plan.faults) this.cause(fault);
+		this.start();
+		for (const step of this.plan.steps) await this.take(step);
+		await this.comeToAnEnd();
+		if (this.failure !== undefined) throw this.failure;
+	}
+
+	/** Good weather and patience. */
+	private async comeToAnEnd(): Promise<void> {
+		this.service.running().clearFaults();
+		this.service.running().configure({ queueSeconds: 0, processingSeconds: 0, meetingSeconds: 0 });
+		this.credentials.apiKey = this.service.running().apiKey;
+		for (let tries = 0; tries < 6 && this.failure === undefined; tries++) {
+			this.endEverything();
+			await this.untilIdle(true);
+			if (this.now.isAsleep) {
+				for (let item = 0; item < this.plan.items; item++) this.deliver(item, 'genuine', 1);
+				await this.untilIdle(true);
+				if (this.now.isAsleep) this.timeIsUp();
+			} else if (this.now.error !== undefined) this.retry();
+			else return;
+		}
+	}
+
+	async take(step: Step): Promise<void> {
+		switch (step.do) {
+			case 'wait':
+				return await this.untilRequests(step.requests);
+			case 'fault':
+				return this.cause(step.fault);
+			case 'end':
+				return this.end(step.item, step.status);
+			case 'deliver':
+				this.deliver(step.item, step.as, step.times);
+				return await this.untilRequests(1);
+			case 'timeIsUp':
+				return this.timeIsUp();
+			case 'retry':
+				return this.retry();
+			case 'retryFirst':
+				return this.retryFirst();
+			case 'cancel':
+				// A run that has taken over nothing yet could not tell a Retry what was sent before it.
+				if (this.forgotten.size > 0 && this.now.saved === '') return;
+				this.wasStopped ||= this.isRunning;
+				return this.workflow.cancel();
+			case 'crash':
+				return await this.crash();
+			case 'rotate': {
+				const { body } = await ask(this.service.running(), 'POST /api-key/generate');
+				this.keys.push(String(body['api_key']));
+				this.wasRotated = true;
+				return;
+			}
+			case 'tellNewKey':
+				this.credentials.apiKey = this.service.running().apiKey;
+		}
+	}
+
+	/** What the service has of each item: more than one recording of an item is paid twice. */
+	books(item: number): Booked[] {
+		const { tasks, bots } = this.service.running();
+		if (this.plan.operation !== 'sendBot') {
+			return tasks()
+				.filter(({ name }) => name.endsWith(nameOf(item)))
+				.map(({ id, webhookSecret: secret }) => ({ id, secret }));
+		}
+		return bots()
+			.filter(({ meetingUrl }) => meetingUrl.endsWith(nameOf(item)))
+			.map(({ id, taskId = '', webhookSecret: secret }) => ({ id: taskId, botId: id, secret }));
+	}
+
+	/** The requests that have submitted the item, and those that were cut before anybody read them. */
+	submitsOf(item: number): LoggedRequest[] {
+		return this.service.running().requests.filter(({ method, path, body, file }) => {
+			const isSubmit = method === PATHS.submit.method && new RegExp(PATHS.submit.path).test(path);
+			if (!isSubmit || (body === undefined && file === undefined)) return isSubmit;
+			return JSON.stringify([body, file?.name]).includes(nameOf(item));
+		});
+	}
+
+	private cause({ at, action, times, skip }: Fault): void {
+		this.service.running().fault({ match: PATHS[at], action, times, skip });
+	}
+
+	private start(): void {
+		const items = Array.from({ length: this.plan.items }, (_, item) =>
+			this.plan.operation === 'transcribeFile'
+				? itemWithFile(`recording ${item}`, { fileName: nameOf(item) })
+				: { json: { url: `https://meet.example.com/${nameOf(item)}` } },
+		);
+		this.saved = undefined;
+		this.goOn(this.workflow.start(items, this.executionId));
+	}
+
+	private retry(): void {
+		if (this.isRunning || this.now.isAsleep || this.now.error === undefined) return;
+		this.saved = undefined;
+		this.first ??= this.now;
+		this.goOn(this.workflow.retry(this.now));
+	}
+
+	/**
+	 * n8n offers Retry on the first execution, too, until one has succeeded (useExecutionHelpers.ts).
+	 * Its data does not show what a later Retry has submitted; a killed process does not know it any
+	 * more, and then only a file is safe (docs/scaling.md).
+	 */
+	private retryFirst(): void {
+		if (this.isRunning || this.now.isAsleep || this.now.error === undefined || !this.first) return;
+		if (this.process > 0 && this.plan.operation !== 'transcribeFile') return;
+		this.now = this.first;
+		this.forgetAnswers();
+		this.retry();
+	}
+
+	private timeIsUp(): void {
+		if (this.isRunning || !this.now.isAsleep) return;
+		const { now } = this;
+		this.saved = { ...now, isAsleep: false, error: 'crashed' };
+		this.goOn(this.workflow.timeIsUp(now).then((ended) => ({ ...now, ...ended })));
+	}
+
+	private goOn(execution: Promise<Saved>): void {
+		const { process } = this;
+		this.open += 1;
+		this.run = this.settled(execution)
+			.then((ended) => {
+				if (process !== this.process) return;
+				this.open -= 1;
+				if (ended === this.now) return;
+				this.now = ended;
+				this.wakings = 0;
+				this.onEnd(ended);
+			})
+			.catch((error: unknown) => {
+				this.open = 0;
+				this.failure ??= error;
+			});
+	}
+
+	private deliver(item: number, as: string, times: number): void {
+		if (!this.now.isAsleep || (this.isRunning && this.wakings > 0)) return;
+		const { now, process } = this;
+		const [booked] = this.books(item);
+		if (!booked) return;
+		const isBot = this.plan.operation === 'sendBot';
+		if (as !== 'early') this.end(item, 'completed');
+		const { id } = this.books(item)[0] ?? booked;
+		const raw = JSON.stringify({
+			task_id: id,
+			...(as === 'early' && { status: 'processing' }),
+			...(isBot && { bot_id: booked.botId, event: 'meeting.transcript.completed' }),
+			...(isBot && as !== 'early' && { status: 'completed' }),
+		});
+		const signature =
+			as === 'unsigned'
+				? undefined
+				: sign(raw, as === 'forged' ? 'made up' : (booked.secret ?? ''));
+		const calls = Array.from({ length: times }, async () => {
+			const { thrown, woken, status } = await this.settled(
+				this.workflow.deliver(now, raw, signature, {}, (saved) => {
+					if (process !== this.process) return;
+					this.wakings += 1;
+					this.saved = { ...now, saved, isAsleep: false, error: 'crashed' };
+					if (this.wakings > 1) this.wrong.push('A second delivery has woken the execution');
+					if (!this.mayWake()) this.wrong.push('Woken before everything had ended');
+					const isProven = as === 'genuine' || (this.wasRotated && as === 'forged');
+					if (!isProven) this.wrong.push(`A delivery that is ${as} has woken the execution`);
+				}),
+			);
+			if (thrown !== undefined) this.wrong.push(`A delivery has thrown ${thrown}`);
+			if (as === 'unsigned' && status !== 401) this.wrong.push(`Unsigned got ${status}`);
+			return woken && { ...now, ...woken };
+		});
+		const before = this.run;
+		this.goOn(
+			Promise.all(calls).then(async (all) => {
+				await before;
+				return all.find((woken) => woken !== undefined) ?? this.now;
+			}),
+		);
+	}
+
+	/** With several items the execution resumes once, when all have ended. */
+	private mayWake(): boolean {
+		const all = Array.from({ length: this.plan.items }, (_, item) => item);
+		const waitedFor = all.filter((item) => this.isKnown(item));
+		const ends = waitedFor.flatMap((item) =>
+			this.books(item).map((booked) => this.hasEnded(booked)),
+		);
+		return ends.every((hasEnded) => hasEnded);
+	}
+
+	hasEnded(booked: Booked): boolean {
+		return !['pending', 'processing', 'meeting'].includes(this.statusOf(booked));
+	}
+
+	/** `meeting` while there is no task yet. */
+	statusOf({ id, botId = '' }: Booked): string {
+		const simulator = this.service.running();
+		if (id !== '') return simulator.task(id).status;
+		return simulator.bot(botId).phase === 'cancelled' ? 'cancelled' : 'meeting';
+	}
+
+	/** Whether an answer of the service to the submit of the item has arrived whole, and was not lost. */
+	isKnown(item: number): boolean {
+		const answered = this.submitsOf(item).filter(({ status }) => status === 200);
+		return !this.wasStopped && answered.some((request) => !this.forgotten.has(request));
+	}
+
+	private end(item: number, status: string): void {
+		const simulator = this.service.running();
+		for (const { id, botId } of this.books(item)) {
+			const isOver = botId !== undefined && id !== '';
+			if (botId !== undefined && !isOver && simulator.bot(botId).phase !== 'cancelled') {
+				simulator.endMeeting(botId);
+			}
+		}
+		for (const { id, botId } of this.books(item)) {
+			if (['pending', 'processing'].includes(this.statusOf({ id, botId })))
+				simulator.finish(id, { status });
+		}
+	}
+
+	private endEverything(): void {
+		for (let item = 0; item < this.plan.items; item++) this.end(item, 'completed');
+	}
+
+	/**
+	 * `kill -9`. While it runs, an execution goes on as n8n has saved it last. Of a run that nothing
+	 * was saved of, only a file is safe (docs/scaling.md), if the worker of a queue takes the job over.
+	 */
+	private async crash(): Promise<void> {
+		const { isRunning, saved, now } = this;
+		const isFirst = now.saved === '';
+		const isRetry = !isFirst && !now.isAsleep;
+		if (isRunning && (isRetry || (isFirst && this.plan.operation !== 'transcribeFile'))) return;
+		this.process += 1;
+		this.workflow.cancel();
+		await this.run;
+		forgetEverything();
+		if (!isRunning) return;
+		this.open = 0;
+		this.wakings = 0;
+		if (saved) this.now = saved;
+		if (!isFirst) return;
+		// What the killed process had sent may still be on its way.
+		await sleep(10);
+		this.forgetAnswers();
+		this.start();
+	}
+
+	private forgetAnswers(): void {
+		for (const request of this.service.running().requests) this.forgotten.add(request);
+	}
+
+	private async untilRequests(count: number): Promise<void> {
+		const { requests } = this.service.running();
+		const enough = requests.length + count;
+		for (let waits = 0; this.isRunning && requests.length < enough; waits++) {
+			if (waits > 50) return;
+			await sleep(1);
+		}
+	}
+
+	private async untilIdle(endsAll: boolean): Promise<void> {
+		while (this.isRunning) {
+			if (endsAll) this.endEverything();
+			await sleep(1);
+		}
+	}
+
+	private async settled<T>(work: Promise<T>): Promise<T> {
+		const tooLate = sleep(HANGS_MS, undefined, { ref: false }).then(() => {
+			throw new Error(`The execution hangs: ${JSON.stringify(this.service.lines())}`);
+		});
+		return await Promise.race([work, tooLate]);
+	}
+}
+
+export function nameOf(item: number): string {
+	return `recording-${item}.mp3`;
+}

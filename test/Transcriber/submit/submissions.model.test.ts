@@ -1,0 +1,176 @@
+/**
+ * Contract, "Every request" and "When things are not as expected": what holds of submissions,
+ * whatever happens, and in whatever order. Plans are random; test/support/modelRuns.ts says how
+ * many there are.
+ */
+import { Life, nameOf, type Fault, type Plan, type Step } from './life';
+
+import fc from 'fast-check';
+
+import type { IDataObject } from 'n8n-workflow';
+
+import { RESUME } from '../../../nodes/Transcriber/submit/endedSubmissions';
+import { AFTER_WAKING } from '../../../nodes/Transcriber/submit/resultsAfterSleep';
+import { POLL } from '../../../nodes/Transcriber/wait/polling';
+import { RETRY, TIMEOUTS } from '../../../nodes/shared/api/retry';
+import { holdsAlways } from '../../support/modelRuns';
+import { shortenRetries } from '../../support/scale';
+import { findIn } from '../../support/search';
+import { serviceForTests } from '../../support/service';
+import type { Ended } from '../../support/suspended';
+
+const service = serviceForTests({ webhookRetries: 0 });
+
+/** Of the garbage below: the simulator itself answers 200. */
+const GARBAGE_STATUS = 201;
+/** Long enough that only a request that is meant to be slow takes longer. */
+const TIMEOUT_MS = 1_000;
+
+jest.setTimeout(36_000_000);
+beforeEach(() => {
+	shortenRetries(2000);
+	jest.replaceProperty(RETRY, 'brief', 2_000);
+	jest.replaceProperty(TIMEOUTS, 'request', TIMEOUT_MS);
+	jest.replaceProperty(TIMEOUTS, 'uploadIdle', TIMEOUT_MS);
+	jest.replaceProperty(POLL, 'perTask', 5);
+	jest.replaceProperty(POLL, 'refused', 100);
+	jest.replaceProperty(POLL, 'lastLook', 20);
+	jest.replaceProperty(RESUME, 'askAgain', 20);
+	jest.replaceProperty(AFTER_WAKING, 'leastMs', 500);
+});
+
+const respond = (...statuses: number[]) =>
+	fc.constantFrom(...statuses).map((status) => ({ kind: 'respond', status }) as const);
+const garbage = fc
+	.constantFrom('', 'OK', '<html>', '[]', '{}', 'null', '{"status":"pending"}', '{"task_id":null}')
+	.map((body) => ({ kind: 'respond', status: GARBAGE_STATUS, body }) as const);
+const page = fc
+	.constantFrom(500, 502, 504, 520)
+	.map((status) => ({ kind: 'respond', status, body: '<html>Bad gateway</html>' }) as const);
+const cut = fc
+	.constantFrom('beforeBody', 'afterBody', 'afterProcessing')
+	.map((when) => ({ kind: 'cut', when }) as const);
+const slow = fc
+	.constantFrom(5, 5, 10, 20, 1.2 * TIMEOUT_MS)
+	.map((ms) => ({ kind: 'delay', ms }) as const);
+const refusal = respond(400, 401, 402, 404, 409, 413, 422, 429, 429, 503, 503);
+
+const fault: fc.Arbitrary<Fault> = fc.record({
+	at: fc.constantFrom('submit', 'submit', 'submit', 'look', 'result', 'list'),
+	action: fc.oneof(
+		{ weight: 4, arbitrary: refusal },
+		{ weight: 3, arbitrary: cut },
+		{ weight: 1, arbitrary: garbage },
+		{ weight: 1, arbitrary: page },
+		{ weight: 1, arbitrary: slow },
+	),
+	times: fc.constantFrom(1, 1, 2, 5),
+	skip: fc.constantFrom(0, 0, 1, 2),
+});
+
+const item = fc.nat({ max: 2 });
+const step: fc.Arbitrary<Step> = fc.oneof(
+	{ weight: 6, arbitrary: fc.record({ do: fc.constant('wait'), requests: fc.nat({ max: 4 }) }) },
+	{ weight: 2, arbitrary: fc.record({ do: fc.constant('fault'), fault }) },
+	{
+		weight: 3,
+		arbitrary: fc.record({
+			do: fc.constant('end'),
+			item,
+			status: fc.constantFrom('completed', 'completed', 'completed', 'failed', 'cancelled'),
+		}),
+	},
+	{
+		weight: 5,
+		arbitrary: fc.record({
+			do: fc.constant('deliver'),
+			item,
+			as: fc.constantFrom('genuine', 'genuine', 'forged', 'unsigned', 'early'),
+			times: fc.constantFrom(1, 1, 2, 3),
+		}),
+	},
+	{
+		weight: 6,
+		arbitrary: fc.record({
+			do: fc.constantFrom(
+				...(['retry', 'retry', 'retryFirst', 'timeIsUp', 'cancel'] as const),
+				...(['crash', 'rotate', 'tellNewKey'] as const),
+			),
+		}),
+	},
+);
+
+const plan: fc.Arbitrary<Plan> = fc.record({
+	operation: fc.constantFrom('transcribeFile', 'transcribeUrl', 'sendBot'),
+	onCompletion: fc.constantFrom('poll', 'awaitWebhook', 'awaitWebhook', 'returnTask'),
+	items: fc.integer({ min: 1, max: 3 }),
+	goesOnAfterErrors: fc.boolean(),
+	retriesOnFail: fc.boolean(),
+	timeout: fc.constantFrom(0.002, 0.05, 0.05),
+	faults: fc.array(fault, { maxLength: 3 }),
+	steps: fc.array(step, { maxLength: 12 }),
+});
+
+it('whatever happens, nothing is paid twice, and nothing that was accepted is lost', async () => {
+	const property = fc.asyncProperty(plan, async (given) => {
+		service.running().reset();
+		const life = new Life(service, given, (ended) => expectSound(ended, given, life));
+		await life.live();
+		expect(life.wrong).toEqual([]);
+		const { error, isAsleep } = life.now;
+		expect({ isAsleep }).toEqual({ isAsleep: false });
+		const items = Array.from({ length: given.items }, (_, index) => index);
+		// Good weather, time and n8n's Retry have brought everything that can still come.
+		if (items.every((index) => !isExcused(index, given, life))) expect(error).toBeUndefined();
+	});
+	await holdsAlways(property, 60);
+});
+
+/** Of any execution that has ended or sleeps. */
+function expectSound(ended: Ended, given: Plan, life: Life): void {
+	const { error, description, items, isAsleep, saved } = ended;
+	const text = `${error ?? ''} ${description ?? ''}`;
+	const secrets = [...life.keys];
+	for (let index = 0; index < given.items; index++) {
+		const all = life.books(index);
+		const [booked] = all;
+		expect({ item: index, recordings: all.length <= 1 }).toEqual({ item: index, recordings: true });
+		if (!booked) continue;
+		const { id, botId, secret } = booked;
+		if (secret !== undefined) secrets.push(secret);
+		if (!life.isKnown(index)) continue;
+		const known = botId ?? id;
+		expect({ saves: saved.includes(known) }).toEqual({ saves: true });
+		if (error !== undefined && !life.hasEnded(booked)) {
+			expect(`${text} (${nameOf(index)})`).toContain(known);
+		}
+		if (isAsleep || error !== undefined) continue;
+		const output = items.filter(({ pairedItem }) => isOf(pairedItem, index));
+		expect(output).toHaveLength(1);
+		const json: IDataObject = output[0]?.json ?? {};
+		if (typeof json['error'] === 'string') {
+			expect(json['error']).toContain(`[item ${index}]`);
+			expect(json['error']).toContain(known);
+		} else if (given.onCompletion === 'returnTask') {
+			expect([json['bot_id'], json['task_id']]).toContain(known);
+		} else {
+			expect(json).toMatchObject({ task_id: id, text: expect.stringMatching(/\w/) });
+		}
+	}
+	expect(findIn([saved, error, description, items], secrets)).toEqual([]);
+}
+
+function isOf(pairedItem: unknown, index: number): boolean {
+	return typeof pairedItem === 'object' && (pairedItem as { item: number }).item === index;
+}
+
+/** What stays an error: it ended without a transcript, or nobody can know whether it was accepted. */
+function isExcused(index: number, { operation }: Plan, life: Life): boolean {
+	const submits = life.submitsOf(index);
+	const isUnclear = (status = 500) => status >= 500 && status !== 503;
+	const isLost = submits.some(({ status }) => isUnclear(status)) || life.wasStopped;
+	const isGarbled = submits.some(({ status }) => status === GARBAGE_STATUS);
+	const [booked] = life.books(index);
+	const hasFailed = booked?.id !== undefined && life.statusOf(booked) !== 'completed';
+	return isGarbled || hasFailed || (isLost && operation !== 'transcribeFile');
+}

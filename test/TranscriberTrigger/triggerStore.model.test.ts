@@ -88,5 +88,5 @@ it('nothing that was acknowledged is lost, and each delivery starts one executio
 			}
 		},
 	);
-	await holdsAlways(property, 12, AT_ONCE);
+	await holdsAlways(property, 6, AT_ONCE);
 });

@@ -3,7 +3,6 @@ import type { IExecutePaginationFunctions } from 'n8n-workflow';
 
 import { nodeContextOf } from '../../shared/n8nInternals/nodeRuns';
 import { remembered } from '../../shared/processState';
-import type { SubmissionMemory } from './submissionMemory';
 
 /**
  * What the Retries of an execution have submitted, by lineage (see {@link Lineage}) and place.
@@ -12,7 +11,7 @@ import type { SubmissionMemory } from './submissionMemory';
  * the data of the execution that it repeats. So a second Retry of the first execution does not see
  * what the first Retry has submitted. Only this process knows, for as long as it runs.
  */
-const submissions = remembered<SubmissionMemory>('retriedSubmissions');
+const submissions = remembered<object>('retriedSubmissions');
 
 /**
  * An execution and all its Retries: a Retry has a new execution id, but the data that n8n has saved
@@ -35,19 +34,19 @@ export function firstExecutionOf(context: IExecutePaginationFunctions): string {
 	return lineageOf(context).firstExecution;
 }
 
-/** What another Retry has submitted for the same place. */
-export function recallRetried(
+/** What another Retry has remembered for the same place, with {@link rememberRetried}. */
+export function recallRetried<Memory extends object>(
 	context: IExecutePaginationFunctions,
 	place: string,
-): SubmissionMemory | undefined {
-	return submissions.get(keyOf(context, place));
+): Memory | undefined {
+	return submissions.get(keyOf(context, place)) as Memory | undefined;
 }
 
 /** Does nothing in the first execution: its data has what it has submitted. */
 export function rememberRetried(
 	context: IExecutePaginationFunctions,
 	place: string,
-	memory: SubmissionMemory | undefined,
+	memory: object | undefined,
 ): void {
 	if (firstExecutionOf(context) === context.getExecutionId()) return;
 	const key = keyOf(context, place);

@@ -157,7 +157,8 @@ export async function oncePerPlace<T>(
 export function recall(context: IExecutePaginationFunctions): SubmissionMemory | undefined {
 	const place = placeOf(context);
 	const saved = memories(context)[place];
-	const memory = saved?.state === 'accepted' ? saved : (recallRetried(context, place) ?? saved);
+	const memory =
+		saved?.state === 'accepted' ? saved : (recallRetried<StoredMemory>(context, place) ?? saved);
 	if (memory?.state !== 'accepted' || memory.submissions) return memory;
 	const { answer, sealedSecret, handedOver, ...others } = memory;
 	return { ...others, submissions: [{ answer, sealedSecret, handedOver }] };

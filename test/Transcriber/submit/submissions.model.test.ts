@@ -123,7 +123,7 @@ it('whatever happens, nothing is paid twice, and nothing that was accepted is lo
 		// Good weather, time and n8n's Retry have brought everything that can still come.
 		if (items.every((index) => !isExcused(index, given, life))) expect(error).toBeUndefined();
 	});
-	await holdsAlways(property, 60);
+	await holdsAlways(property, 24);
 });
 
 /** Of any execution that has ended or sleeps. */

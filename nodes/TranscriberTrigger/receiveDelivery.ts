@@ -68,9 +68,10 @@ async function emit(
 	deadline: number,
 ): Promise<IWebhookResponseData> {
 	const settings = settingsOf(context);
-	const { id: nodeId } = context.getNode();
+	// The parameters as entered: an expression may give another value at each repeat.
+	const { id: nodeId, parameters } = context.getNode();
 	const { taskId, botId, status } = event;
-	const place = JSON.stringify([nodeId, taskId, botId, status, ending.by, settings]);
+	const place = JSON.stringify([nodeId, taskId, botId, status, ending.by, parameters]);
 	const fetch = async () => await outputFor(context, event, settings);
 	if (settings.emitDuplicates && ending.by !== 'word') {
 		const output = await fetches.take(place, fetch, deadline);

@@ -308,21 +308,27 @@ describe('What the service says later, or never', () => {
 		},
 	);
 
-	it('a result that takes longer than a delivery may wait: the next repeat takes it up', async () => {
-		const id = await service.completedTask();
-		await openWithTask({ options: { includeResult: true } }, id);
-		service.running().fault({
-			match: { path: '/result$' },
-			times: 9,
-			action: { kind: 'delay', ms: 9_000 },
-		});
-		const body = { task_id: id, status: 'completed' };
-		expect((await deliver(host.url, body, SECRET)).status).toBe(503);
-		expect((await deliver(host.url, body, SECRET)).status).toBe(200);
-		expect((await deliver(host.url, body, SECRET)).status).toBe(200);
-		expect(service.lines()).toEqual([`GET /api/v1/tasks/${id}/result`]);
-		expect(host.executions).toHaveLength(1);
-	});
+	it.each([
+		['', 'data'],
+		[', with an option that gives another value each time', "={{ 'at ' + $now.toMillis() }}"],
+	])(
+		'a result that takes longer than a delivery may wait: the next repeat takes it up%s',
+		async (_, exportBinaryPropertyName) => {
+			const id = await service.completedTask();
+			await openWithTask({ options: { includeResult: true, exportBinaryPropertyName } }, id);
+			service.running().fault({
+				match: { path: '/result$' },
+				times: 9,
+				action: { kind: 'delay', ms: 9_000 },
+			});
+			const body = { task_id: id, status: 'completed' };
+			expect((await deliver(host.url, body, SECRET)).status).toBe(503);
+			expect((await deliver(host.url, body, SECRET)).status).toBe(200);
+			expect((await deliver(host.url, body, SECRET)).status).toBe(200);
+			expect(service.lines()).toEqual([`GET /api/v1/tasks/${id}/result`]);
+			expect(host.executions).toHaveLength(1);
+		},
+	);
 
 	it('a task with a secret of its own that had failed is completed later: another event', async () => {
 		await open();

@@ -297,6 +297,19 @@ describe('Source: Meeting', () => {
 		await n8n.rest.deactivate(trigger.workflow).catch(() => undefined);
 		expect(sent()).toBe(before);
 	});
+
+	it('one click on Publish sends one bot, although n8n tries again and each answer is lost', async () => {
+		const before = simulator.bots().length;
+		const action = { kind: 'cut', when: 'afterProcessing' } as const;
+		simulator.fault({ match: { path: '/meeting$' }, times: 5, action });
+		const startAt = "={{ $now.plus(1, 'hour') }}";
+		const trigger = await bench.triggerWith({ ...meeting, startAt });
+		await n8n.rest.activate(trigger.workflow).catch(() => undefined);
+		// From 2.41, n8n tries five times, after pauses of 1, 2, 4 and 8 seconds.
+		await sleep(20_000);
+		expect(simulator.bots().length - before).toBe(1);
+		await n8n.rest.deactivate(trigger.workflow).catch(() => undefined);
+	});
 });
 
 const MULTIPART = '--x\r\nContent-Disposition: form-data; name="task_id"\r\n\r\n7f3c\r\n--x--\r\n';

@@ -118,6 +118,15 @@ const ROWS: Row[] = [
 	{
 		status: 409,
 		path: /^\/transcribe/,
+		// The documented 409 has no code.
+		when: ({ errorCode }) => errorCode !== undefined,
+		message: ({ errorCode, serviceMessage }) =>
+			`The service refuses the recording: ${serviceMessage ?? errorCode}`,
+		next: "Change what the service names. If it names the idempotency key, enter another one in 'Idempotency Key', or none.",
+	},
+	{
+		status: 409,
+		path: /^\/transcribe/,
 		message: 'The same request is still being worked on by the service',
 		next: 'Another request with the same idempotency key has not ended yet. Try again when it has.',
 	},

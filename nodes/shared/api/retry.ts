@@ -38,20 +38,24 @@ export type Patience = Extract<keyof typeof RETRY, `patience${string}`>;
 
 /**
  * The wait before the next attempt in ms; undefined if it exceeds `left`, the remaining patience.
- * `Retry-After` takes precedence; otherwise exponential backoff with full jitter.
+ * `Retry-After` takes precedence; otherwise exponential backoff with full jitter. Each attempt of an
+ * upload that 409 holds up sends the whole file, so the pauses are long, and the last attempt comes
+ * when the patience ends.
  */
 export function delayBeforeRetry(
-	{ retryAfter }: Pick<Problem, 'retryAfter'>,
+	{ retryAfter, status, recordingBytes }: Pick<Problem, 'retryAfter' | 'status' | 'recordingBytes'>,
 	tries: number,
 	left: number,
 ): number | undefined {
 	const backoff = Math.random() * Math.min(RETRY.cap, RETRY.base * 2 ** (tries - 1));
+	const isUpload = status === 409 && recordingBytes !== undefined;
+	const pause = isUpload ? Math.min(pauseBeforeLook(tries), left) : backoff;
 	// "Retry after 0 seconds" must not cause an endless loop without a pause.
-	const delay = retryAfter || backoff;
-	return delay <= left ? delay : undefined;
+	const delay = retryAfter || pause;
+	return left > 0 && delay <= left ? delay : undefined;
 }
 
-/** The wait before the next check for room, or attempt, in ms. Grows with each refusal. */
+/** The wait before the next check for room, or upload, in ms. Grows with each refusal. */
 export function pauseBeforeLook(refusals: number): number {
 	const longest = Math.min(RETRY.tryCap, RETRY.tryBase * 2 ** Math.max(0, refusals - 1));
 	return longest * (0.5 + Math.random() / 2);

@@ -110,6 +110,15 @@ const ROWS: Row[] = [
 		words: 'Words of the service',
 	},
 	{
+		row: '409 with a code, which the documented one has not',
+		parameters: FILE,
+		answer: { status: 409, code: 'idempotency_key_reused' },
+		httpCode: '409',
+		message: /^The service refuses the recording: Words of the service/,
+		next: /'Idempotency Key'/,
+		words: 'Words of the service',
+	},
+	{
 		row: '413 audio_too_long_api_balance',
 		parameters: FILE,
 		options: { maxRecordingSeconds: 30 },

@@ -113,6 +113,21 @@ describe('the wait before the next attempt', () => {
 		expect(delayBeforeRetry(problem, 1, -1)).toBeUndefined();
 	});
 
+	it('is a handful of whole uploads in half an hour where 409 holds an upload up, the last at its end', () => {
+		const problem = { path: '/transcribe', status: 409, recordingBytes: 8 * 1024 ** 3 };
+		let [waited, uploads, left] = [0, 1, RETRY.patienceWhenFull];
+		for (;;) {
+			const delay = delayBeforeRetry(problem, uploads, left);
+			if (delay === undefined) break;
+			waited += delay;
+			left = RETRY.patienceWhenFull - waited;
+			uploads += 1;
+		}
+		expect(waited).toBe(RETRY.patienceWhenFull);
+		expect(uploads).toBeLessThanOrEqual(20);
+		expect(delayBeforeRetry({ ...problem, retryAfter: 7_000 }, 1, 10_000)).toBe(7_000);
+	});
+
 	it('does not come where Retry-After asks for more than is left of the patience', () => {
 		expect(delayBeforeRetry({ ...busy, retryAfter: 3_600_000 }, 1, 180_000)).toBeUndefined();
 	});

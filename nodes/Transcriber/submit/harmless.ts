@@ -12,8 +12,14 @@ export function isHarmless(context: IExecutePaginationFunctions, failure: unknow
 	return neverLeft(failure) || wasCertainlyRefused(failure) || wasCancelledInTurn(context, failure);
 }
 
-/** Whether the execution was cancelled while it waited for its turn or for the next attempt. */
-function wasCancelledInTurn(context: IExecutePaginationFunctions, failure: unknown): boolean {
+/**
+ * Whether the execution was cancelled while it waited for its turn or for the next attempt, and the
+ * service has certainly done nothing (see `exchange`).
+ */
+export function wasCancelledInTurn(
+	context: IExecutePaginationFunctions,
+	failure: unknown,
+): boolean {
 	const signal = context.getExecutionCancelSignal();
 	return signal?.aborted === true && failure === signal.reason;
 }

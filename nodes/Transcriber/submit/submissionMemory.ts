@@ -19,9 +19,10 @@ import type { Suspension } from './sleepingItems';
  * execution id. So a node that runs again finds its earlier submissions, and nothing is paid for
  * twice. n8n saves an execution when the node is suspended, when the execution ends, and after each
  * node if "Save execution progress" is on. One gap remains: an n8n process that is killed between
- * the request and the end of the node. In that case only a file's Idempotency-Key protects, and
- * only in a run with the same execution id (a queue worker that takes over the job). For Retries of
- * an execution that was retried before, see retriedSubmissions.ts.
+ * the request and the end of the node. n8n 2 repeats such an execution in no other process, so a
+ * derived Idempotency-Key, which holds the execution id, does not help then. Only a key that the user
+ * gives for a file protects a later execution. For Retries of an execution that was retried before,
+ * see retriedSubmissions.ts.
  */
 export type SubmissionMemory = AcceptedMemory | SentMemory;
 

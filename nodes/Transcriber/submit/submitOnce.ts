@@ -5,6 +5,7 @@ import {
 } from 'n8n-workflow';
 
 import { credentialOf } from '../../shared/api/credential';
+import { neverLeft } from '../../shared/api/exchange';
 import { withoutSecrets } from '../../shared/api/redact';
 import { ServiceError, isCertainRefusal, said } from '../../shared/api/serviceError';
 import { idsIn, submissionKey } from '../../shared/api/submission';
@@ -15,7 +16,7 @@ import { seal } from '../../shared/webhook/sealedSecret';
 import { fileOf, recordingOf } from '../item/inputFile';
 import { Abandoned, type NodeRun } from '../item/nodeRun';
 import { sendDeclared } from '../item/sendDeclared';
-import { isHarmless } from './harmless';
+import { isHarmless, wasCancelledInTurn } from './harmless';
 import { askedFor } from './sameRequest';
 import { checkUnchangedSince } from './reuseEarlierSubmission';
 import { deliveryAddress, onCompletionOf } from './onCompletion';
@@ -91,7 +92,7 @@ async function submitItem(
 	if (key === undefined && (isHarmless(context, failure) || failure instanceof Abandoned)) {
 		forget(context);
 	} else if (key !== undefined) {
-		const isRefused = (!memory || memory.isRefused) && isRefusedAtOnce(failure);
+		const isRefused = (!memory || memory.isRefused) && isRefusedAtOnce(context, failure);
 		remember(context, { ...sending, isRefused });
 	} else if (failure instanceof NodeOperationError && isCancelled(context)) {
 		if (!policy.repeatable) failure.description = LOOK_FIRST;
@@ -102,9 +103,10 @@ async function submitItem(
 	throw failure;
 }
 
-/** Whether the only attempt of a keyed submit was refused. With a key, 409 means: it is in progress. */
-function isRefusedAtOnce(failure: unknown): boolean {
-	if (failure instanceof Abandoned) return true;
+/** Whether a keyed submit was never sent, or its only attempt was refused. 409 means: it is in progress. */
+function isRefusedAtOnce(context: IExecutePaginationFunctions, failure: unknown): boolean {
+	if (failure instanceof Abandoned || neverLeft(failure)) return true;
+	if (wasCancelledInTurn(context, failure)) return true;
 	if (!(failure instanceof ServiceError)) return false;
 	const { isRepeat, status } = failure.problem;
 	return isCertainRefusal(failure.problem) && !isRepeat && status !== 409;

@@ -1,4 +1,4 @@
-import { NodeOperationError } from 'n8n-workflow';
+import { NodeOperationError, type INode } from 'n8n-workflow';
 
 import { anyOf, pause, signalAt } from './abortable';
 import { credentialOf, type TranscriberCredential } from './credential';
@@ -44,7 +44,8 @@ export function neverLeft(failure: unknown): boolean {
  * Sends every request: waits for its turn within the rate limits, sends it, and repeats it if that
  * is allowed (service document, "Errors" and "Limits"). Each kind of refusal has its own patience,
  * in clock time from the first such refusal. Throws a {@link ServiceError}, or a NodeOperationError
- * if the execution was cancelled or the request could not be made.
+ * if the execution was cancelled or the request could not be made. If the execution was cancelled
+ * and the service has certainly done nothing, throws the reason of the cancellation.
  */
 export async function exchange<T>(
 	caller: Caller,
@@ -77,11 +78,14 @@ async function attempts<T>(
 	const firstRefusals = new Map<Patience, number>();
 	let problem: Problem = { path, transport: 'noTurn' };
 	let mayHaveArrived = false;
+	// Also set by a 409 for an upload, which says that the service works on it.
+	let mayBeAccepted = false;
 	const stopWaiting = () => (mayHaveArrived ? stop : anyOf(stop, abandoned));
 	const waitFor = async <W>(wait: Promise<W>): Promise<W> =>
 		await wait.catch((error: unknown) => {
 			if (error instanceof NoRoom) throw new ServiceError(node, { ...error.problem, path });
 			if (abandoned?.aborted && error === abandoned.reason) throw error;
+			if (cancelled?.aborted && mayBeAccepted) throw wasCancelled(node);
 			throw stop?.aborted && !cancelled?.aborted ? new ServiceError(node, problem) : error;
 		});
 	const countTasks = policy.countTasks && countFor(caller, policy.countTasks, cancelled);
@@ -113,17 +117,19 @@ async function attempts<T>(
 			leave(found);
 			if (cancelled?.aborted) {
 				// The service did nothing, so treat it as cancelled in the pause that would follow.
-				if (found && isCertainRefusal(found)) throw cancelled.reason;
-				throw new NodeOperationError(node, 'The execution was cancelled');
+				const isRefused = found && isCertainRefusal(found) && !isUnderWay(found, policy);
+				throw isRefused && !mayBeAccepted ? cancelled.reason : wasCancelled(node);
 			}
 			if (neverLeft(failure) && !mayHaveArrived) {
 				throw asUnsent(new NodeOperationError(node, wordsOf(failure, apiKey)));
 			}
-			if (failure instanceof NodeOperationError) throw failure;
+			// An earlier attempt may have arrived, so no failure may count as unsent from here on.
+			if (failure instanceof NodeOperationError && !neverLeft(failure)) throw failure;
 			if (!found) throw new NodeOperationError(node, wordsOf(failure, apiKey));
 			const request = { recordingBytes, isEmpty, isKeyed: hasKey(policy) };
 			problem = { ...found, ...request, isRepeat: mayHaveArrived, attempts: tries };
 			mayHaveArrived ||= isWithoutAnswer(found);
+			mayBeAccepted ||= mayHaveArrived || isUnderWay(found, policy);
 			const patience = once ? undefined : patienceFor(problem, policy);
 			if (!patience) throw new ServiceError(node, problem);
 			const first = firstRefusals.get(patience) ?? Date.now();
@@ -137,6 +143,15 @@ async function attempts<T>(
 	} finally {
 		if (leaveUploads) leaveUploads();
 	}
+}
+
+/** Whether an upload is refused because the service works on one with the same Idempotency-Key. */
+function isUnderWay({ status }: Problem, policy: Policy): boolean {
+	return status === 409 && policy.repeatable && hasKey(policy);
+}
+
+function wasCancelled(node: INode): NodeOperationError {
+	return new NodeOperationError(node, 'The execution was cancelled');
 }
 
 /** If the list cannot be read, the count is unknown. A cancelled caller throws instead. */

@@ -754,6 +754,48 @@ it('what was cancelled while it waited for its turn is not taken for sent', asyn
 	expect(idsIn(outcome).sort()).toEqual(accepted().sort());
 });
 
+describe('a file that is changed after its execution was cancelled', () => {
+	const retryChanged = async (first: Outcome) => {
+		service.running().requests.length = 0;
+		const parameters = { ...FILE, language: 'en' };
+		return await service.run(parameters, { data: changed(first, parameters), executionId: '42' });
+	};
+	const cancelled = async (cancelWhen: () => boolean, more: Partial<Run> = {}) => {
+		const items = [itemWithFile()];
+		return await service.run(FILE, { items, executionId: '41', cancelWhen, ...more });
+	};
+	const since = (ms: number) => {
+		const at = service.running().requests.at(-1)?.at;
+		return at !== undefined && Date.now() - at > ms;
+	};
+
+	it('is sent if it waited after a certain refusal', async () => {
+		fault({ kind: 'respond', status: 503, headers: { 'Retry-After': '60' } });
+		jest.replaceProperty(RETRY, 'patienceWhenBroken', 100_000);
+		const first = await cancelled(() => since(200));
+		expect((await retryChanged(first)).error).toBeUndefined();
+		expect(accepted()).toHaveLength(1);
+	});
+
+	it.each<[string, FaultRule['action']]>([
+		['a lost answer', { kind: 'cut', when: 'afterProcessing' }],
+		['a 409', { kind: 'respond', status: 409, headers: { 'Retry-After': '60' } }],
+	])('is not sent if it waited after %s: the service may have it', async (_what, action) => {
+		fault(action);
+		jest.replaceProperty(RETRY, 'patienceWhenFull', 100_000);
+		jest.replaceProperty(RETRY, 'patienceWhenBroken', 100_000);
+		jest.replaceProperty(RETRY, 'base', 1e6);
+		jest.replaceProperty(RETRY, 'cap', 1e6);
+		const chance = jest.spyOn(Math, 'random').mockReturnValue(0.09);
+		const first = await cancelled(() => since(200));
+		chance.mockRestore();
+		expect(first.error?.message).toMatch(/^The execution was cancelled/);
+		const { error } = await retryChanged(first);
+		expect(error?.message).toMatch(/^This item was changed after it had been sent/);
+		expect(service.lines()).toEqual([]);
+	});
+});
+
 describe.each([
 	{ name: 'apiKey.rotate', parameters: ROTATE },
 	{ name: 'task.regenerateSummary', parameters: REGENERATE },

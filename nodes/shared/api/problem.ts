@@ -259,7 +259,8 @@ function retryAfterOf({ 'retry-after': header, date }: IDataObject): number | un
 
 /** The code of a connection error, even if n8n has wrapped it several times. */
 export function codeOf(error: unknown): string | undefined {
-	const codes = layersOf(error).map(({ code }) => code);
+	// n8n 1 keeps the code of a broken connection as `httpCode` only.
+	const codes = layersOf(error).flatMap(({ code, httpCode }) => [code, nameIn(httpCode)]);
 	const code = codes.find((one): one is string => typeof one === 'string');
 	if (code !== undefined) return code;
 	// n8n's error for a file that it has deleted has no code.
@@ -268,9 +269,14 @@ export function codeOf(error: unknown): string | undefined {
 	return /\b(E[A-Z]{4,}|[A-Z_]*CERT[A-Z_]*)\b/.exec(words)?.[1];
 }
 
+function nameIn(httpCode: unknown): string | undefined {
+	return typeof httpCode === 'string' && /^[A-Z]/.test(httpCode) ? httpCode : undefined;
+}
+
 /** What Node.js, axios and n8n say of an error. `errors` has one for each address that was tried. */
 interface ErrorLayer {
 	code?: unknown;
+	httpCode?: unknown;
 	syscall?: unknown;
 	message?: unknown;
 	errors?: unknown;

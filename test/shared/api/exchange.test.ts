@@ -14,9 +14,11 @@ import {
 	WebhookContext,
 } from 'n8n-core';
 
+import { NodeApiError, type INode } from 'n8n-workflow';
+
 import { Transcriber } from '../../../nodes/Transcriber/Transcriber.node';
 import { delayBeforeRetry, patienceFor, RETRY, TIMEOUTS } from '../../../nodes/shared/api/retry';
-import type { Problem } from '../../../nodes/shared/api/problem';
+import { problemOf, type Problem } from '../../../nodes/shared/api/problem';
 import type { FaultRule } from '../../simulator/index';
 import { until } from '../../simulator/testing-client';
 import { listTasks } from '../../support/editor';
@@ -480,3 +482,22 @@ async function startSlowReader(slowBytes: number) {
 			}),
 	};
 }
+
+it.each(['ECONNRESET', 'EPIPE'])(
+	'a broken connection is known on n8n 1 too, which keeps %s as httpCode only',
+	(code) => {
+		const node = {
+			id: '1',
+			name: 'a',
+			type: 't',
+			typeVersion: 1,
+			position: [0, 0],
+			parameters: {},
+		};
+		const error = new NodeApiError(node as INode, { message: 'socket hang up' });
+		Object.assign(error, { httpCode: code, cause: undefined, errorResponse: undefined });
+		expect(problemOf(error, '/meeting', '')).toMatchObject({ transport: 'broken' });
+		Object.assign(error, { httpCode: '500' });
+		expect(problemOf(error, '/meeting', '')).toBeUndefined();
+	},
+);

@@ -15,7 +15,7 @@ import {
 	required,
 	textIn,
 } from '../shared/parameters/values';
-import { titleOf } from '../shared/api/undocumentedShapes';
+import { titleOf } from '../shared/api/undocumented/taskLists';
 import { taskState } from '../shared/api/taskState';
 
 /** The trigger's parameters, checked. */

@@ -1,7 +1,7 @@
 import type { IDataObject, IPollFunctions } from 'n8n-workflow';
 import { ServiceError } from '../shared/api/serviceError';
 import { TaskList } from '../shared/api/taskList';
-import { taskIdOf } from '../shared/api/undocumentedShapes';
+import { taskIdOf } from '../shared/api/undocumented/ids';
 import { warnOfIds, warnOfStatus } from './warnOnce';
 import { refuse } from '../shared/parameters/refuse';
 import { taskState } from '../shared/api/taskState';

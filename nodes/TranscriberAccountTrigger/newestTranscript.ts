@@ -1,12 +1,8 @@
 import type { IDataObject, INodeExecutionData, IPollFunctions } from 'n8n-workflow';
 
-import {
-	dateOf,
-	hasEnded,
-	isInProgress,
-	isUnknownStatus,
-	taskIdOf,
-} from '../shared/api/undocumentedShapes';
+import { taskIdOf } from '../shared/api/undocumented/ids';
+import { hasEnded, isInProgress, isUnknownStatus } from '../shared/api/undocumented/statuses';
+import { dateOf } from '../shared/api/undocumented/taskLists';
 import { refuse } from '../shared/parameters/refuse';
 import { isWanted, outputOf, type Wanted } from './accountTriggerOutput';
 import type { Reader } from './listPager';

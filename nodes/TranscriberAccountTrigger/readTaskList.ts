@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 import { sleep } from 'n8n-workflow';
 
-import { hasEnded, isInProgress } from '../shared/api/undocumentedShapes';
+import { hasEnded, isInProgress } from '../shared/api/undocumented/statuses';
 import { Frontier } from './knownPartOfList';
 import { isRefused, OVERLAP, SMALLEST_PAGE, unlessRefused, type Reader } from './listPager';
 import { ACCOUNT_MEMORY, type State } from './pollState';

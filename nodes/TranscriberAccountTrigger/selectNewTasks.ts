@@ -1,12 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import {
-	CREATED_NAMES,
-	dateOf,
-	hasEnded,
-	isInProgress,
-	taskIdOf,
-} from '../shared/api/undocumentedShapes';
+import { taskIdOf } from '../shared/api/undocumented/ids';
+import { hasEnded, isInProgress } from '../shared/api/undocumented/statuses';
+import { CREATED_NAMES, dateOf } from '../shared/api/undocumented/taskLists';
 import { hashesIn, hashOf, ACCOUNT_MEMORY, type OpenTask, type State } from './pollState';
 
 /**

@@ -1,6 +1,7 @@
 import type { IDataObject, IPollFunctions } from 'n8n-workflow';
 
-import { ID_NAMES, isUnknownStatus, taskIdOf } from '../shared/api/undocumentedShapes';
+import { ID_NAMES, taskIdOf } from '../shared/api/undocumented/ids';
+import { isUnknownStatus } from '../shared/api/undocumented/statuses';
 import { remembered } from '../shared/processState';
 
 /** Warnings that this process has written, by node and topic. */

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { submissionKey, type SubmissionIds } from '../shared/api/submission';
-import { hasEnded, isCancelled, isInProgress, statusIn } from '../shared/api/undocumentedShapes';
+import { hasEnded, isCancelled, isInProgress, statusIn } from '../shared/api/undocumented/statuses';
 
 export const EVENTS = [
 	'transcriptionCompleted',

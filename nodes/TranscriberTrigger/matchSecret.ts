@@ -3,7 +3,7 @@ import { createHash } from 'crypto';
 import { seal, unseal } from '../shared/webhook/sealedSecret';
 import { isSignedWith, type Delivery } from '../shared/webhook/signature';
 import type { TranscriberCredential } from '../shared/api/credential';
-import { hasEnded } from '../shared/api/undocumentedShapes';
+import { hasEnded } from '../shared/api/undocumented/statuses';
 import { includesStatus, storedNames, type StoredName } from './event';
 import type { TriggerStore } from './triggerStore';
 

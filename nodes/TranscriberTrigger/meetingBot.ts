@@ -3,7 +3,7 @@ import { NodeOperationError } from 'n8n-workflow';
 
 import { seal } from '../shared/webhook/sealedSecret';
 import { isActivatedByUser, isSwitchedOnByUser } from '../shared/n8nInternals/activation';
-import { idIn } from '../shared/api/undocumentedShapes';
+import { idIn } from '../shared/api/undocumented/ids';
 import { isUnknownToService, wasCertainlyRefused } from '../shared/api/serviceError';
 import { botState } from '../shared/api/taskState';
 import { credentialOf } from '../shared/api/credential';

@@ -1,5 +1,5 @@
 import type { IDataObject, IWebhookFunctions } from 'n8n-workflow';
-import { hasEnded } from '../shared/api/undocumentedShapes';
+import { hasEnded } from '../shared/api/undocumented/statuses';
 import { idFields } from '../shared/api/submission';
 import type { DeliveredEvent, StoredName } from './event';
 import { ledgerKey } from './ledger';

@@ -9,7 +9,9 @@ import {
 import { webhookCredential } from '../shared/webhook/webhookCredential';
 import { ServiceError } from '../shared/api/serviceError';
 import { withoutSecrets } from '../shared/api/redact';
-import { hasEnded, taskIdOf, titleOf } from '../shared/api/undocumentedShapes';
+import { taskIdOf } from '../shared/api/undocumented/ids';
+import { hasEnded } from '../shared/api/undocumented/statuses';
+import { titleOf } from '../shared/api/undocumented/taskLists';
 import { eventNameOf, type DeliveredEvent } from './event';
 import type { Settings } from './settings';
 import { Undecided } from '../shared/webhook/inTime';

@@ -2,7 +2,7 @@
 import { RETRY } from '../../nodes/shared/api/retry';
 import { ACCOUNT_POLL } from '../../nodes/TranscriberAccountTrigger/pollAccount';
 import { ONE_TASK } from '../../nodes/TranscriberAccountTrigger/readTaskList';
-import { tasksIn } from '../../nodes/shared/api/undocumentedShapes';
+import { tasksIn } from '../../nodes/shared/api/undocumented/taskLists';
 import { serviceForTests } from '../support/service';
 import { AccountHost } from './host';
 

@@ -5,7 +5,10 @@ import path from 'node:path';
 import type { INode } from 'n8n-workflow';
 
 import { LIMITS } from '../../nodes/shared/api/rateLimits';
-import { DICTIONARY_LIMIT_CHARS, MAX_FILE_BYTES } from '../../nodes/shared/api/undocumentedShapes';
+import {
+	DICTIONARY_LIMIT_CHARS,
+	MAX_FILE_BYTES,
+} from '../../nodes/shared/api/undocumented/requests';
 import { TESTED_VERSIONS } from '../n8n/versions';
 import { Billing } from '../simulator/billing';
 import { USUAL_TIMES } from '../simulator/tasks';
@@ -267,11 +270,11 @@ describe('docs/scaling.md', () => {
 describe('docs/undocumented.md', () => {
 	const rows = tableBelow(read('docs/undocumented.md'), 'What the service document does not show');
 
-	it('has every assumption of nodes/shared/api/undocumentedShapes.ts', () => {
-		const shapes = 'nodes/shared/api/undocumentedShapes.ts';
-		const exported = [
-			...read(shapes).matchAll(/^export (?:async )?(?:function|const) (\w+)/gm),
-		].map(([, name]) => name);
+	it('has every assumption of nodes/shared/api/undocumented/', () => {
+		const shapes = filesIn('nodes/shared/api/undocumented').map(read).join('\n');
+		const exported = [...shapes.matchAll(/^export (?:async )?(?:function|const) (\w+)/gm)].map(
+			([, name]) => name,
+		);
 		const listed = rows.flatMap(([, , where]) =>
 			[...(where ?? '').matchAll(/`(\w+)`/g)].map(([, name]) => name),
 		);

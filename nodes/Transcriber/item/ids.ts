@@ -1,7 +1,7 @@
 import type { IExecutePaginationFunctions, IExecuteSingleFunctions } from 'n8n-workflow';
 import { isAccident, isNothing } from '../../shared/parameters/values';
 import { checkNotRounded } from '../../shared/parameters/rounded';
-import { idIn } from '../../shared/api/undocumentedShapes';
+import { idIn } from '../../shared/api/undocumented/ids';
 import { refuse } from '../../shared/parameters/refuse';
 import type { RoutingRequest } from '../../shared/api/types';
 

@@ -8,7 +8,7 @@ import type {
 import { rowFor } from '../../shared/api/errorMessages';
 import { required, textIn } from '../../shared/parameters/values';
 import { Recording, bytesOf } from '../../shared/api/recording';
-import { MAX_FILE_BYTES } from '../../shared/api/undocumentedShapes';
+import { MAX_FILE_BYTES } from '../../shared/api/undocumented/requests';
 import { refuse } from '../../shared/parameters/refuse';
 import type { RoutingRequest } from '../../shared/api/types';
 

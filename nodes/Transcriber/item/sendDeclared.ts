@@ -14,7 +14,8 @@ import { recordingIn, whileMoving } from '../../shared/api/recording';
 import { holdsLongerKey, withoutSecrets } from '../../shared/api/redact';
 import { TIMEOUTS } from '../../shared/api/retry';
 import { REPEATABLE, type Policy, type RoutingRequest } from '../../shared/api/types';
-import { objectsIn, submissionsIn } from '../../shared/api/undocumentedShapes';
+import { objectsIn } from '../../shared/api/undocumented/answers';
+import { submissionsIn } from '../../shared/api/undocumented/submissions';
 import type { NodeRun } from './nodeRun';
 
 /**

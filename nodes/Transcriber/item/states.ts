@@ -1,6 +1,6 @@
 import type { IExecutePaginationFunctions, INodeExecutionData } from 'n8n-workflow';
 
-import { stateIn } from '../../shared/api/undocumentedShapes';
+import { stateIn } from '../../shared/api/undocumented/submissions';
 import type { Policy, RoutingRequest } from '../../shared/api/types';
 import { idFrom } from './ids';
 import { sendDeclared } from './sendDeclared';

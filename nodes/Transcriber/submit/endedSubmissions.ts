@@ -1,6 +1,6 @@
 import type { IWebhookFunctions } from 'n8n-workflow';
 
-import { hasEnded } from '../../shared/api/undocumentedShapes';
+import { hasEnded } from '../../shared/api/undocumented/statuses';
 import { idFields, submissionKey } from '../../shared/api/submission';
 import type { Suspension, WaitingItem } from './sleepingItems';
 import { look } from '../../shared/api/taskState';

@@ -6,7 +6,7 @@ import type {
 } from 'n8n-workflow';
 
 import type { NodeRun } from '../item/nodeRun';
-import { hasEnded } from '../../shared/api/undocumentedShapes';
+import { hasEnded } from '../../shared/api/undocumented/statuses';
 import { eachTask } from './eachTask';
 import type { Submitted } from './submissionMemory';
 import { POLL } from '../wait/polling';

@@ -8,7 +8,7 @@ import type {
 import { jsonOf, withoutSecrets } from '../../shared/api/redact';
 import { NAMELESS, idFields } from '../../shared/api/submission';
 import type { Policy, RoutingRequest } from '../../shared/api/types';
-import { startsIn } from '../../shared/api/undocumentedShapes';
+import { startsIn } from '../../shared/api/undocumented/statuses';
 import { asLasting, refuse } from '../../shared/parameters/refuse';
 import { isBatched, type NodeRun } from '../item/nodeRun';
 import { failedItem, goesOnAfterErrors } from '../item/perform';

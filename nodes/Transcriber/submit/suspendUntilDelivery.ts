@@ -3,7 +3,7 @@ import type { IDataObject, IExecutePaginationFunctions, INodeExecutionData } fro
 import { isTool, nodeContextOf } from '../../shared/n8nInternals/nodeRuns';
 import { assertCanSuspend, suspend } from '../../shared/n8nInternals/suspension';
 import { isBatched, type NodeRun } from '../item/nodeRun';
-import { hasEnded, startsIn } from '../../shared/api/undocumentedShapes';
+import { hasEnded, startsIn } from '../../shared/api/undocumented/statuses';
 import { eachTask } from './eachTask';
 import { runOf, type AcceptedMemory, type Submitted } from './submissionMemory';
 import { idFields } from '../../shared/api/submission';

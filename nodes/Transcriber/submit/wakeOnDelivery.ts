@@ -3,7 +3,7 @@ import type { IWebhookDescription, IWebhookFunctions, IWebhookResponseData } fro
 import { hasSucceeded } from '../../shared/n8nInternals/executionSaved';
 import { sleepingExecution, wake, type Sleeping } from '../../shared/n8nInternals/suspension';
 import { ServiceError } from '../../shared/api/serviceError';
-import { isInProgress, statusIn } from '../../shared/api/undocumentedShapes';
+import { isInProgress, statusIn } from '../../shared/api/undocumented/statuses';
 import { SUBMISSION_SECRET } from './submissionMemory';
 import {
 	RESUME,

@@ -2,7 +2,7 @@ import type { IDataObject, IExecutePaginationFunctions, INodeExecutionData } fro
 
 import { anyOf, unlessAborted } from '../../shared/api/abortable';
 import type { NodeRun } from '../item/nodeRun';
-import { awaitsBalance, isCancelled, startsIn } from '../../shared/api/undocumentedShapes';
+import { awaitsBalance, isCancelled, startsIn } from '../../shared/api/undocumented/statuses';
 import { recordingOf } from '../item/inputFile';
 import { fetchPatiently } from './fetchPatiently';
 import { untilEnded, type Outlook, type Polling } from './polling';

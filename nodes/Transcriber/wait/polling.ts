@@ -5,7 +5,7 @@ import { credentialOf } from '../../shared/api/credential';
 import { ServiceError } from '../../shared/api/serviceError';
 import { pause } from '../../shared/api/abortable';
 import { look } from '../../shared/api/taskState';
-import { hasEnded, isCancelled } from '../../shared/api/undocumentedShapes';
+import { hasEnded, isCancelled } from '../../shared/api/undocumented/statuses';
 import { idFields, idsIn, type SubmissionIds } from '../../shared/api/submission';
 import { remembered } from '../../shared/processState';
 

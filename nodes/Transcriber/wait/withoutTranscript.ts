@@ -3,7 +3,11 @@ import type { IDataObject, IExecutePaginationFunctions, NodeOperationError } fro
 import { jsonOf } from '../../shared/api/redact';
 import { ServiceError } from '../../shared/api/serviceError';
 import type { SubmissionIds } from '../../shared/api/submission';
-import { awaitsBalance, isCancelled, isUnknownStatus } from '../../shared/api/undocumentedShapes';
+import {
+	awaitsBalance,
+	isCancelled,
+	isUnknownStatus,
+} from '../../shared/api/undocumented/statuses';
 import { asLasting, refuse } from '../../shared/parameters/refuse';
 import type { Outlook } from './polling';
 import { waitOptionsOf } from './waitOptions';

@@ -1,5 +1,5 @@
 import { isForeign503, type Problem } from './problem';
-import { MAX_FILE_BYTES } from './undocumentedShapes';
+import { MAX_FILE_BYTES } from './undocumented/requests';
 
 interface Row extends Partial<Pick<Problem, 'status' | 'errorCode' | 'transport'>> {
 	path?: RegExp;

@@ -5,7 +5,7 @@ import type {
 	INodeExecutionData,
 } from 'n8n-workflow';
 import { NodeOperationError } from 'n8n-workflow';
-import { documentIn, resultIn, silentResultIn } from './undocumentedShapes';
+import { documentIn, resultIn, silentResultIn } from './undocumented/results';
 import { pause } from './abortable';
 import { call } from './call';
 import { taskState } from './taskState';

@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 import { ServiceError } from './serviceError';
-import { PAGE_SIZES, holdsNothing, tasksIn } from './undocumentedShapes';
+import { PAGE_SIZES, holdsNothing, tasksIn } from './undocumented/taskLists';
 import { refuse } from '../parameters/refuse';
 import { call } from './call';
 import { type CallOptions, type Caller } from './types';

@@ -2,7 +2,9 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { call } from './call';
 import type { CallOptions, Caller } from './types';
-import { stateIn, statusWithoutTask, taskIdOf } from './undocumentedShapes';
+import { taskIdOf } from './undocumented/ids';
+import { statusWithoutTask } from './undocumented/statuses';
+import { stateIn } from './undocumented/submissions';
 
 type Bounds = Pick<CallOptions, 'deadline' | 'fromTurn' | 'once'>;
 

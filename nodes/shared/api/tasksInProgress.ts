@@ -1,7 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { LIMITS } from './rateLimits';
-import { awaitsBalance, taskIdOf } from './undocumentedShapes';
+import { taskIdOf } from './undocumented/ids';
+import { awaitsBalance } from './undocumented/statuses';
 import { TaskList } from './taskList';
 import { jsonOf } from './redact';
 import type { Caller } from './types';

@@ -1,4 +1,5 @@
 import type { IDataObject, IExecuteSingleFunctions, NodeOperationError } from 'n8n-workflow';
+import { isObject } from '../jsonValues';
 import { refuse } from './refuse';
 import { checkNotRounded } from './rounded';
 
@@ -193,10 +194,6 @@ function oneOf(choices: readonly string[]): string {
 	return choices.length > 1
 		? `${choices.slice(0, -1).join(', ')} or ${choices.at(-1)}`
 		: choices.join();
-}
-
-function isObject(value: unknown): value is IDataObject {
-	return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function parse(text: string): unknown {

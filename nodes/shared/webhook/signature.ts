@@ -1,6 +1,8 @@
 import { createHmac, timingSafeEqual } from 'crypto';
 import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 
+import { isObject } from '../jsonValues';
+
 /** A webhook call as received over the wire. */
 export interface Delivery {
 	/** The signed bytes. Never text, because re-encoding could change the bytes. */
@@ -54,8 +56,7 @@ async function rawBodyOf(context: IWebhookFunctions): Promise<Buffer | Refusal> 
 export function parseJsonObject(text: string): Record<string, unknown> | undefined {
 	try {
 		const value: unknown = JSON.parse(text.replace(/^\uFEFF/, ''));
-		const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-		return isObject ? (value as Record<string, unknown>) : undefined;
+		return isObject(value) ? value : undefined;
 	} catch {
 		return undefined;
 	}

@@ -1,4 +1,6 @@
-// Also covers undocumentedShapes.ts.
+// Also covers nodes/shared/jsonValues.ts, undocumented/answers.ts, undocumented/ids.ts,
+// undocumented/requests.ts, undocumented/results.ts, undocumented/statuses.ts,
+// undocumented/submissions.ts, undocumented/taskLists.ts.
 
 import { RETRY } from '../../../nodes/shared/api/retry';
 import { byId, failureOf, itemsOf, serviceForTests } from '../../support/service';

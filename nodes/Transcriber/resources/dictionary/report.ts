@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { DICTIONARY_LIMIT_CHARS, dictionaryChars } from '../../../shared/api/undocumentedShapes';
+import { DICTIONARY_LIMIT_CHARS, dictionaryChars } from '../../../shared/api/undocumented/requests';
 
 /** Whether the dictionary is inherited from the team owner. */
 export function isInherited({ inherited_from_team_owner: inherited }: IDataObject): boolean {

@@ -9,7 +9,7 @@ import type {
 import { booleanIn, choiceIn, collectionIn } from '../../../shared/parameters/values';
 import { perform } from '../../item/perform';
 import { itemCount } from '../../item/nodeRun';
-import { DICTIONARY_LIMIT_CHARS, dictionaryChars } from '../../../shared/api/undocumentedShapes';
+import { DICTIONARY_LIMIT_CHARS, dictionaryChars } from '../../../shared/api/undocumented/requests';
 import { shownFor } from '../commonFields';
 import { isInherited, isSame, report } from './report';
 import { checkIsSplit, distinct, readTerms, termsField } from './terms';

@@ -8,7 +8,7 @@ import {
 	required,
 	textIn,
 } from '../../../shared/parameters/values';
-import { DICTIONARY_LIMIT_CHARS, dictionaryChars } from '../../../shared/api/undocumentedShapes';
+import { DICTIONARY_LIMIT_CHARS, dictionaryChars } from '../../../shared/api/undocumented/requests';
 import { refuse } from '../../../shared/parameters/refuse';
 import type { RoutingRequest } from '../../../shared/api/types';
 

@@ -8,7 +8,7 @@ import type {
 import { ServiceError, isUnknownToService, said } from '../../../shared/api/serviceError';
 import { idFrom } from '../../item/ids';
 import { perform } from '../../item/perform';
-import { hasEnded, isCancelled } from '../../../shared/api/undocumentedShapes';
+import { hasEnded, isCancelled } from '../../../shared/api/undocumented/statuses';
 import { botState } from '../../../shared/api/taskState';
 import { sendDeclared } from '../../item/sendDeclared';
 import { type Policy, type RoutingRequest } from '../../../shared/api/types';

@@ -7,7 +7,7 @@ import type {
 import { ServiceError, said } from '../../../shared/api/serviceError';
 import { idFrom } from '../../item/ids';
 import { perform } from '../../item/perform';
-import { hasEnded, isCancelled } from '../../../shared/api/undocumentedShapes';
+import { hasEnded, isCancelled } from '../../../shared/api/undocumented/statuses';
 import { stateOf } from './unfinished';
 import { sendDeclared } from '../../item/sendDeclared';
 import { type Policy, type RoutingRequest } from '../../../shared/api/types';

@@ -9,7 +9,7 @@ import type {
 import { booleanIn, choiceIn, collectionIn, numberIn } from '../../../shared/parameters/values';
 import { perform } from '../../item/perform';
 import { jsonOf } from '../../../shared/api/redact';
-import { taskIdOf } from '../../../shared/api/undocumentedShapes';
+import { taskIdOf } from '../../../shared/api/undocumented/ids';
 import { TaskList } from '../../../shared/api/taskList';
 import { shownFor } from '../commonFields';
 import type { RoutingRequest } from '../../../shared/api/types';

@@ -11,7 +11,7 @@ import { withoutResult } from '../../../shared/api/result';
 import { idFrom } from '../../item/ids';
 import { choicesIn } from '../../../shared/parameters/values';
 import { perform } from '../../item/perform';
-import { RESULT_PARTS, resultIn, silentResultIn } from '../../../shared/api/undocumentedShapes';
+import { RESULT_PARTS, resultIn, silentResultIn } from '../../../shared/api/undocumented/results';
 import { shownFor } from '../commonFields';
 import { refuseUnfinished, sendForFinished } from './unfinished';
 

@@ -1,6 +1,7 @@
 import type { IDataObject, ILoadOptionsFunctions, INodeListSearchResult } from 'n8n-workflow';
 
-import { dateOf, taskIdOf, titleOf } from '../../../shared/api/undocumentedShapes';
+import { taskIdOf } from '../../../shared/api/undocumented/ids';
+import { dateOf, titleOf } from '../../../shared/api/undocumented/taskLists';
 import { refuse } from '../../../shared/parameters/refuse';
 import { TaskList } from '../../../shared/api/taskList';
 

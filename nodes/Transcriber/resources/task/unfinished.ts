@@ -7,12 +7,8 @@ import type {
 import { NodeOperationError } from 'n8n-workflow';
 import { ServiceError, said } from '../../../shared/api/serviceError';
 import { idFrom } from '../../item/ids';
-import {
-	awaitsBalance,
-	hasEnded,
-	holdsContent,
-	isCancelled,
-} from '../../../shared/api/undocumentedShapes';
+import { awaitsBalance, hasEnded, isCancelled } from '../../../shared/api/undocumented/statuses';
+import { holdsContent } from '../../../shared/api/undocumented/results';
 import { refuse } from '../../../shared/parameters/refuse';
 import { taskState } from '../../../shared/api/taskState';
 import { sendDeclared } from '../../item/sendDeclared';

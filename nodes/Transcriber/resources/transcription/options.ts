@@ -9,7 +9,7 @@ import {
 	textIn,
 	wrongKind,
 } from '../../../shared/parameters/values';
-import { LINK_FIELD } from '../../../shared/api/undocumentedShapes';
+import { LINK_FIELD } from '../../../shared/api/undocumented/requests';
 import { LINK_ADVICE, checkLink } from '../../../shared/parameters/link';
 import { refuse } from '../../../shared/parameters/refuse';
 import { languages } from './languages';

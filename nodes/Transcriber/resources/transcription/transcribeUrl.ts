@@ -11,7 +11,7 @@ import { checkUnchanged, submittedBefore } from '../../submit/reuseEarlierSubmis
 import { checkNotRefusedBefore } from '../../submit/suspendUntilDelivery';
 import { required, textIn } from '../../../shared/parameters/values';
 import { perform } from '../../item/perform';
-import { LINK_FIELD } from '../../../shared/api/undocumentedShapes';
+import { LINK_FIELD } from '../../../shared/api/undocumented/requests';
 import { countTasksInProgress } from '../../../shared/api/tasksInProgress';
 import { chargeNotice, shownFor } from '../commonFields';
 import { addOptions, languageField, optionsField } from './options';

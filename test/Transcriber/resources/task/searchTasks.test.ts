@@ -1,4 +1,4 @@
-import { LIST_NAMES } from '../../../../nodes/shared/api/undocumentedShapes';
+import { LIST_NAMES } from '../../../../nodes/shared/api/undocumented/taskLists';
 import { listTasks } from '../../../support/editor';
 import { serviceForTests } from '../../../support/service';
 

@@ -1,0 +1,19 @@
+import type { IDataObject } from 'n8n-workflow';
+
+/** POST /transcribe-url and GET /tasks: names for the id of a task, besides `task_id`. */
+export const ID_NAMES = ['task_id', 'id', 'taskId', 'uuid'] as const;
+
+export function taskIdOf(answer: IDataObject): string | undefined {
+	// In an answer about a bot, `id` would be the bot's id.
+	const names = answer.bot_id === undefined ? ID_NAMES : (['task_id'] as const);
+	return names.map((name) => idIn(answer[name])).find((id) => id !== undefined);
+}
+
+/**
+ * An id, which the service may send as a number. Ignores 0, which means "none" in some databases,
+ * and a number that JavaScript has rounded, which identifies another task or none.
+ */
+export function idIn(value: unknown): string | undefined {
+	if (typeof value === 'string') return value || undefined;
+	return Number.isSafeInteger(value) && value !== 0 ? String(value) : undefined;
+}

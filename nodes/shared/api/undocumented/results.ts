@@ -1,0 +1,84 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { jsonOf } from '../redact';
+import { isBlank, isObject } from '../../jsonValues';
+import { statusIn } from './statuses';
+
+/** GET /tasks/{id}/result: the documented parts. */
+export const RESULT_PARTS = ['segments', 'speakers', 'summary', 'text'] as const;
+
+/** GET /tasks/{id}/result: the result may be the answer itself or be under one of these names. */
+export const RESULT_NAMES = ['result', 'data', 'transcript'] as const;
+
+/** GET /tasks/{id}/result: an answer with only these fields holds a state, but no result. */
+export const STATE_NAMES = [
+	'task_id',
+	'id',
+	'status',
+	'progress',
+	'stage',
+	'queue_position',
+	'queue_total',
+	'queue_state',
+	'awaiting_balance',
+	'error',
+	'detail',
+	'message',
+	'code',
+	'success',
+	'ok',
+];
+
+/**
+ * The result in an answer: the object with a documented part, or else the answer itself, so that a
+ * transcript under an unknown name is not lost. Undefined if the answer holds no result.
+ */
+export function resultIn(answer: unknown): IDataObject | undefined {
+	const { given, found } = partsIn(answer);
+	if (found && RESULT_PARTS.some((part) => !isBlank(found[part]) || found.text === ''))
+		return found;
+	if (!given || (found && found !== given)) return undefined;
+	return holdsContent(given, [...STATE_NAMES, ...RESULT_PARTS]) ? given : undefined;
+}
+
+/**
+ * A result whose documented parts are all null or empty, with an empty text: nothing was said in the
+ * recording. The same answer may come before a task has finished, so only the status of the task
+ * itself shows that this is its result. Undefined for any other answer.
+ */
+export function silentResultIn(answer: unknown): IDataObject | undefined {
+	const { given, found } = partsIn(answer);
+	if (!given || !found || resultIn(answer)) return undefined;
+	const { status, error, detail, message } = given;
+	const isOther = !isBlank(status) && statusIn(status) !== 'completed';
+	if (isOther || [error, detail, message].some((word) => !isBlank(word))) return undefined;
+	return { ...found, text: '' };
+}
+
+/** The object in an answer, and the object in it that has a documented part, even if that is null. */
+function partsIn(answer: unknown): { given?: IDataObject; found?: IDataObject } {
+	const given: unknown = Array.isArray(answer) && answer.length === 1 ? answer[0] : answer;
+	if (!isObject(given)) return {};
+	const objects = [given, ...RESULT_NAMES.map((name) => given[name])].filter(isObject);
+	const withParts = objects.filter((object) => RESULT_PARTS.some((part) => part in object));
+	const found = withParts.find((object) => RESULT_PARTS.some((part) => !isBlank(object[part])));
+	return { given, found: found ?? withParts[0] };
+}
+
+/** Whether an answer holds more than the state of a task, or than the fields `without`. */
+export function holdsContent(answer: IDataObject, without = STATE_NAMES): boolean {
+	const names = Object.keys(answer).filter((name) => (answer[name] ?? undefined) !== undefined);
+	return names.some((name) => !without.includes(name));
+}
+
+/**
+ * GET /tasks/{id}/export: the document. A JSON document may be text or already parsed. An empty
+ * text is an empty document; undefined if there is no document.
+ */
+export function documentIn(answer: unknown, format: string): string | undefined {
+	const content = isObject(answer) ? answer.content : undefined;
+	if (typeof content === 'string') return content;
+	const isParsed = typeof content === 'object' && content !== null && format === 'json';
+	if (!isParsed || Object.keys(content).length === 0) return undefined;
+	return jsonOf(content, '\t') || undefined;
+}

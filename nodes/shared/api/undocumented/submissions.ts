@@ -1,0 +1,114 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { isObject } from '../../jsonValues';
+import { objectsIn } from './answers';
+import { ID_NAMES, idIn } from './ids';
+import { isUnknownStatus, statusIn, withStatus } from './statuses';
+import { LIST_NAMES } from './taskLists';
+
+/**
+ * The answer to a submit, and the state of a task or bot: the task or bot may be the answer itself
+ * or under one of these names.
+ */
+export const SUBMISSION_NAMES = ['data', 'task', 'result', 'item', 'bot', 'meeting'] as const;
+
+/** The answer to a submit that makes several tasks: their list may be under one of these names. */
+export const SUBMISSION_LIST_NAMES = [...LIST_NAMES, 'bots', 'meetings', 'task_ids', 'bot_ids'];
+
+/**
+ * The tasks or bots in the answer to a submit, each with its id in the documented field. Their list
+ * may be the answer itself or be under one of {@link SUBMISSION_LIST_NAMES}. Fields beside the list
+ * belong to each of them.
+ */
+export function submissionsIn(answer: unknown, isBot: boolean): IDataObject[] {
+	const [only, ...others] = objectsIn(answer);
+	if (!only || others.length > 0) {
+		return objectsIn(answer).map((element) => submissionIn(element, isBot));
+	}
+	const name = only.task_id === undefined && only.bot_id === undefined && listNameIn(only);
+	if (!name) return [submissionIn(only, isBot)];
+	const { [name]: list, ...rest } = only;
+	return objectsIn(list).map((element) => ({ ...rest, ...submissionIn(element, isBot) }));
+}
+
+function listNameIn(answer: IDataObject): string | undefined {
+	return SUBMISSION_LIST_NAMES.find((name) => {
+		const list: unknown = answer[name];
+		return Array.isArray(list) && list.some((one) => hasId(one) || isBareId(one));
+	});
+}
+
+/**
+ * The answer to a submit with the id in the documented field: the service may also send a bare id,
+ * or the id one level down. Leaves other answers unchanged.
+ */
+function submissionIn(answer: IDataObject, isBot: boolean): IDataObject {
+	const ofId = (id: IDataObject[string]) => (isBot ? { bot_id: id } : { task_id: id });
+	const { value } = answer;
+	if (Object.keys(answer).length === 1 && isBareId(value)) return ofId(value);
+	if (hasDocumentedId(answer)) return answer;
+	// A plain `id` at the top level may be the id of the request.
+	const name =
+		SUBMISSION_NAMES.find((one) => hasDocumentedId(answer[one])) ??
+		SUBMISSION_NAMES.find((one) => !hasId(answer) && (hasId(answer[one]) || isBareId(answer[one])));
+	if (name === undefined) return answer;
+	const { [name]: found, ...rest } = answer;
+	return { ...rest, ...(isObject(found) ? found : ofId(found)) };
+}
+
+function hasDocumentedId(value: unknown): boolean {
+	return isObject(value) && [value.task_id, value.bot_id].some(idIn);
+}
+
+function hasId(value: unknown): boolean {
+	return hasDocumentedId(value) || (isObject(value) && ID_NAMES.some((name) => idIn(value[name])));
+}
+
+/** A word such as "accepted" is no id, so an id must have a digit. */
+function isBareId(value: unknown): boolean {
+	return (
+		(typeof value === 'number' && idIn(value) !== undefined) ||
+		(typeof value === 'string' && /^(?=.*\d)[\w.:-]{1,128}$/.test(value))
+	);
+}
+
+/**
+ * The state in an answer of GET /tasks/{id} or GET /meeting/{bot_id}, with the status as {@link
+ * statusIn} reads it. Like the answer to a submit, the state may be the answer itself or under one of
+ * {@link SUBMISSION_NAMES}, and in a list. Fields beside it are kept. In a list of several, only the
+ * task or bot with this id counts.
+ */
+export function stateIn(answer: unknown, id: string): IDataObject {
+	const own = oneOf(answer, id);
+	const states = SUBMISSION_NAMES.map((name) => ({ name, state: oneOf(own[name], id) }));
+	const found =
+		states.find(({ state }) => hasDocumentedId(state)) ??
+		states.find(({ state }) => typeof state.status === 'string');
+	if (!found || isStateItself(own, found.state)) return withStatus(own);
+	const { [found.name]: _, ...rest } = own;
+	return withStatus({ ...rest, ...found.state });
+}
+
+/** The element of a list that has the id, or else the only one; an object itself; else `{}`. */
+function oneOf(value: unknown, id: string): IDataObject {
+	const all = Array.isArray(value) ? value.filter(isObject) : [value];
+	const named = all.find(
+		(one) =>
+			isObject(one) && [one.bot_id, ...ID_NAMES.map((name) => one[name])].map(idIn).includes(id),
+	);
+	const [only, ...others] = all;
+	const one = named ?? (others.length > 0 ? undefined : only);
+	return isObject(one) ? one : {};
+}
+
+/**
+ * Whether an answer is the state itself, although one of its objects looks like a state as well. The
+ * answer may be an envelope with a status and a plain `id` of the request, so an id counts as in the
+ * answer to a submit.
+ */
+function isStateItself(own: IDataObject, inner: IDataObject): boolean {
+	const isBot = own.bot_id !== undefined;
+	const tells = (own.status ?? '') !== '' && (isBot || !isUnknownStatus(statusIn(own.status)));
+	if (hasDocumentedId(own)) return tells || typeof inner.status !== 'string';
+	return tells && (hasId(own) ? !hasDocumentedId(inner) : !hasId(inner));
+}

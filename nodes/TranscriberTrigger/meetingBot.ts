@@ -2,7 +2,7 @@ import type { IDataObject, IHookFunctions } from 'n8n-workflow';
 import { NodeOperationError } from 'n8n-workflow';
 
 import { seal } from '../shared/webhook/sealedSecret';
-import { isActivatedByUser, isSwitchedOnByUser } from '../shared/n8nInternals/activation';
+import { isActivatedByUser, isSwitchedOnByUser, isTest } from '../shared/n8nInternals/activation';
 import { idIn } from '../shared/api/undocumented/ids';
 import { isUnknownToService, wasCertainlyRefused } from '../shared/api/serviceError';
 import { botState } from '../shared/api/taskState';
@@ -166,6 +166,8 @@ export function withNextStep(context: IHookFunctions, error: unknown): NodeOpera
 
 /** `webhookMethods.delete`: calls the bot back, unless the trigger is switched on again at once. */
 export async function releaseBot(context: IHookFunctions): Promise<boolean> {
+	// The end of a test in the editor. The bot belongs to the published workflow.
+	if (isTest(context)) return true;
 	const reason = 'The workflow was switched off before the meeting bot was sent';
 	launches.get(placeOf(context))?.abort(new SwitchedOff(reason));
 	const store = new TriggerStore(context);

@@ -10,6 +10,7 @@
 import { randomBytes } from 'crypto';
 import type { IN8nHttpFullResponse, IWebhookFunctions } from 'n8n-workflow';
 
+import { isTest } from '../shared/n8nInternals/activation';
 import { STORE } from './triggerMemory';
 import { remembered } from '../shared/processState';
 
@@ -37,7 +38,7 @@ export function isOwnCall({ own }: Record<string, unknown>): boolean {
 
 /** Checks from now on, often at first, whether everything this process knows stays saved. */
 export function settle(context: IWebhookFunctions): void {
-	if (context.getMode() === 'manual') return;
+	if (isTest(context)) return;
 	const url = addressOfThisProcess(context);
 	const now = Date.now();
 	const watch = watches.get(url);

@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { isTest } from '../shared/n8nInternals/activation';
 import {
 	staticDataOf,
 	type StaticData,
@@ -58,11 +59,11 @@ export class TriggerStore {
 
 	constructor(context: StaticDataContext) {
 		this.nodeId = context.getNode().id;
-		const isTest = context.getMode() === 'manual';
-		this.memories = memoriesOf(`${context.getWorkflow().id}:${isTest}`);
+		const forTest = isTest(context);
+		this.memories = memoriesOf(`${context.getWorkflow().id}:${forTest}`);
 		this.memory = this.memories.get(this.nodeId) ?? newMemory();
 		this.memories.set(this.nodeId, this.memory);
-		this.staticData = isTest ? undefined : staticDataOf(context);
+		this.staticData = forTest ? undefined : staticDataOf(context);
 		this.loaded = this.loadedOf(this.nodeId);
 	}
 

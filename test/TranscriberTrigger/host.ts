@@ -166,6 +166,22 @@ export class TriggerHost {
 		});
 	}
 
+	/**
+	 * Listens for a test event in the editor, and stops. n8n marks the webhook as a test webhook, deletes
+	 * it with the words of a switch-off, and saves nothing (test-webhooks.js, `deactivateWebhooks`).
+	 */
+	async listenForTest(): Promise<void> {
+		const process = this.nextProcess();
+		const workflow = this.load(process);
+		const webhookData = { ...this.webhookData(process, 'default'), isTest: true };
+		const contextIn = (mode: WorkflowExecuteMode, activation: WorkflowActivateMode) =>
+			new HookContext(workflow, this.node, this.additionalData(), mode, activation, webhookData);
+		const { checkExists, create, delete: remove } = process.webhookMethods.default;
+		const context = contextIn('manual', 'manual');
+		if (!(await checkExists.call(context))) await create.call(context);
+		await remove.call(contextIn('internal', 'update'));
+	}
+
 	private async hooks(
 		activation: WorkflowActivateMode,
 		work: (process: Process, context: HookContext) => Promise<void>,

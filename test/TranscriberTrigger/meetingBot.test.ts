@@ -205,8 +205,44 @@ describe('Activation', () => {
 	});
 
 	it('listening for a test event sends nothing: a bot would cost, and outlast the listening', async () => {
-		await host.activate('manual');
+		await host.listenForTest();
 		expect(service.lines()).toEqual([]);
+	});
+});
+
+describe('The end of listening for a test event', () => {
+	it.each([
+		['', () => {}],
+		[', also after a restart of n8n', () => host.restart()],
+	])('leaves the bot of the published workflow alone%s', async (_, before) => {
+		await host.activate();
+		before();
+		const { saved } = host;
+		await host.listenForTest();
+		await pastGrace();
+		expect([service.lines(), host.saved]).toEqual([['POST /api/v1/meeting'], saved]);
+		await publish();
+		await pastGrace();
+		expect([launches(), calledBack()]).toEqual([1, []]);
+	});
+
+	it('does not end a launch of the published workflow that is under way', async () => {
+		const match = { path: '/meeting$' };
+		service.running().fault({ match, action: { kind: 'delay', ms: 400 } });
+		const launch = host.activate();
+		await until(() => launches() === 1);
+		await host.listenForTest();
+		await launch;
+		await pastGrace();
+		expect([launches(), calledBack()]).toEqual([1, []]);
+	});
+
+	it('does not keep a bot that is about to be called back', async () => {
+		await host.activate();
+		await host.deactivate();
+		await host.listenForTest();
+		await until(() => calledBack().length === 1);
+		expect(calledBack()).toEqual([theBot().id]);
 	});
 });
 

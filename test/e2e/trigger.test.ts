@@ -284,6 +284,24 @@ describe('Source: Meeting', () => {
 		await eventually(async () => (await bot(last?.id ?? '')).status === 'cancelled');
 	});
 
+	it('listening for a test event, and stopping, leaves the bot of the published workflow alone', async () => {
+		const before = sent();
+		const { workflow } = await bench.activeTrigger(meeting);
+		await eventually(() => sent() - before === 1);
+		const [last] = simulator.bots().slice(-1);
+		const stored = await n8n.rest.get<StoredWorkflow>(`/workflows/${workflow.id}`);
+		const answer = await n8n.rest.post<{ waitingForWebhook?: boolean }>(
+			`/workflows/${workflow.id}/run`,
+			{ workflowData: stored, triggerToStartFrom: { name: 'Trigger' } },
+		);
+		expect(answer.waitingForWebhook).toBe(true);
+		await n8n.rest.call('DELETE', `/test-webhook/${workflow.id}`);
+		// Longer than a trigger that is switched off waits before it calls its bot back.
+		await sleep(14_000);
+		expect(await bot(last?.id ?? '')).toMatchObject({ status: 'joining' });
+		await n8n.rest.deactivate(workflow);
+	});
+
 	it('without consent no bot is sent, and n8n says why', async () => {
 		const before = sent();
 		const trigger = await bench.triggerWith({ ...meeting, consentAcknowledged: false });

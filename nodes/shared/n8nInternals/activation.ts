@@ -25,6 +25,19 @@ import type { IHookFunctions } from 'n8n-workflow';
 type Activation = Pick<IHookFunctions, 'getActivationMode' | 'getMode'>;
 
 /**
+ * Whether a hook or a call belongs to the editor's listening for a test event. n8n creates a test
+ * webhook in the mode `manual`, but deletes it in the mode `internal` with the activation `update`,
+ * exactly as it deletes the webhook of a published workflow that is switched off. n8n marks only the
+ * webhook itself, which every context holds: `isTest`, which also decides between the Test URL and
+ * the Production URL. Seen in 2.41.1 (test-webhooks.js:311 and :424), 2.30.0 (:276 and :384) and
+ * 1.123.81 (:269 and :376).
+ */
+export function isTest(context: { getMode(): string }): boolean {
+	const { webhookData } = context as { webhookData?: { isTest?: boolean } };
+	return context.getMode() === 'manual' || webhookData?.isTest === true;
+}
+
+/**
  * The modes of a user's own request. An unknown mode does not count, because the trigger may spend
  * money only at the user's request.
  */
@@ -32,7 +45,7 @@ const BY_THE_USER = ['activate', 'update', 'create'];
 
 /** Whether a user is publishing the workflow right now. */
 export function isActivatedByUser(context: Activation): boolean {
-	return BY_THE_USER.includes(context.getActivationMode()) && context.getMode() !== 'manual';
+	return BY_THE_USER.includes(context.getActivationMode()) && !isTest(context);
 }
 
 /** Whether a user is switching on a workflow that was off, for the first time since it was off. */

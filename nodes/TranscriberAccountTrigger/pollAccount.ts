@@ -10,8 +10,11 @@ import type { Tasks } from './selectNewTasks';
 import { newest } from './newestTranscript';
 
 export const ACCOUNT_POLL = {
-	/** How long a poll may take, in ms: n8n may start the next one a minute later. */
-	maxMs: 50_000,
+	/**
+	 * How long a poll may take, in ms: n8n may start the next one a minute later, and the scheduler of
+	 * n8n 2, which is off by default, gives up a poll after 45 seconds.
+	 */
+	maxMs: 40_000,
 	/** The same for the first poll, while the editor waits for the activation. */
 	firstMaxMs: 20_000,
 	/** List requests in a poll, out of the 60 a minute that all users of the API key share. */
@@ -34,8 +37,8 @@ export const ACCOUNT_POLL = {
  * all.
  */
 export async function poll(context: IPollFunctions): Promise<INodeExecutionData[][] | null> {
-	const wanted = wantedOf(context);
 	if (context.getMode() === 'manual') {
+		const wanted = wantedOf(context);
 		const deadline = Date.now() + ACCOUNT_POLL.maxMs;
 		const reader = new Reader(context, 100, ACCOUNT_POLL.inAll, deadline);
 		return [[await newest(context, reader, wanted)]];
@@ -43,6 +46,8 @@ export async function poll(context: IPollFunctions): Promise<INodeExecutionData[
 	const store = new PollStateStore(context);
 	return await store.alone(async () => {
 		const saved = store.load();
+		// Only now, because a publication that fails at a parameter also ends the old state.
+		const wanted = wantedOf(context);
 		const account = await store.account();
 		const hasNewKey = saved !== undefined && saved.account !== account;
 		const state = saved ?? (await store.fresh());

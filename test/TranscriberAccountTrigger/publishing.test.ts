@@ -46,6 +46,33 @@ describe('What ended while the workflow was off starts nothing', () => {
 		expect(host.started).toEqual([first, next]);
 	});
 
+	it.each([
+		['half an hour', 0.5, false],
+		['20 hours, and n8n was restarted', 20, true],
+	])(
+		"after a publication that failed at 'Trigger On', off for %s",
+		async (_, hours, isRestarted) => {
+			const host = newHost(AS_241);
+			await host.activate('activate');
+			const first = await service.completedTask();
+			await host.poll();
+			for (let n = 0; n < 5; n++) await service.completedTask();
+			const now = Date.now() + hours * 3_600_000 - performance.now();
+			const clock = jest.spyOn(Date, 'now').mockImplementation(() => now + performance.now());
+			if (isRestarted) host.forget();
+			const { events } = host.node.parameters;
+			host.node.parameters.events = [];
+			for (let tries = 0; tries < 5; tries++) {
+				await expect(host.activate('activate')).rejects.toThrow('Trigger On');
+			}
+			Object.assign(host.node.parameters, { events });
+			await host.activate('update');
+			await host.polls(2);
+			clock.mockRestore();
+			expect(host.started).toEqual([first]);
+		},
+	);
+
 	it('after a new version that enables the node failed, and is published again', async () => {
 		const host = newHost(AS_241);
 		await host.activate('activate');

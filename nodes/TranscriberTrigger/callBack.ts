@@ -34,20 +34,29 @@ const leaving = remembered<true>('leavingBots');
 
 /** Calls a bot back if the trigger stays off for the whole of {@link GRACE}. */
 export async function callBackLater(context: IHookFunctions, id: string): Promise<void> {
-	leaving.set(id, true);
-	const caller = await callerOf(context);
+	const key = keyOf(context, id);
+	leaving.set(key, true);
+	// Must not throw: n8n would not save that the trigger was switched off.
+	const caller = await callerOf(context).catch((error: unknown) => asError(error));
 	void sleep(GRACE.ms).then(async () => {
-		if (leaving.delete(id)) await callBack(context, caller, id);
+		if (!leaving.delete(key)) return;
+		if (caller instanceof Error) sayThatItGoesOn(context, id, caller);
+		else await callBack(context, caller, id);
 	});
 }
 
 /** The trigger is on again: keeps its bot. */
-export function stay(id: string): void {
-	leaving.delete(id);
+export function stay(context: IHookFunctions, id: string): void {
+	leaving.delete(keyOf(context, id));
 }
 
-export function isLeaving(id: string): boolean {
-	return leaving.has(id);
+export function isLeaving(context: IHookFunctions, id: string): boolean {
+	return leaving.has(keyOf(context, id));
+}
+
+/** With workflow and node, because two accounts may have a bot with the same number as its id. */
+function keyOf(context: IHookFunctions, id: string): string {
+	return `${context.getWorkflow().id} ${context.getNode().id} ${id}`;
 }
 
 /**
@@ -65,13 +74,17 @@ export async function callBack(context: IHookFunctions, caller: Caller, id: stri
 		const asked = failure instanceof ServiceError ? failure.problem.retryAfter : undefined;
 		const delay = Math.max(backoff, asked ?? 0);
 		if (Date.now() + delay > end) {
-			context.logger.error(
-				`Meeting bot ${id} could not be called back, so it may go on recording, which costs money. Stop it with Meeting: Cancel or Stop, or in your account at the service. ${failure.message}`,
-			);
+			sayThatItGoesOn(context, id, failure);
 			return;
 		}
 		await sleep(delay);
 	}
+}
+
+export function sayThatItGoesOn(context: IHookFunctions, id: string, { message }: Error): void {
+	context.logger.error(
+		`Meeting bot ${id} could not be called back, so it may go on recording, which costs money. Stop it with Meeting: Cancel or Stop, or in your account at the service. ${message}`,
+	);
 }
 
 /** The failure of one DELETE; undefined if the bot is gone. */
@@ -82,8 +95,12 @@ async function send(caller: Caller, url: string, end: number): Promise<Error | u
 		return undefined;
 	} catch (error) {
 		if (isUnknownToService(error)) return undefined;
-		return error instanceof Error ? error : new Error(String(error));
+		return asError(error);
 	}
+}
+
+function asError(error: unknown): Error {
+	return error instanceof Error ? error : new Error(String(error));
 }
 
 /** Whether the service clearly says that the bot no longer records. */

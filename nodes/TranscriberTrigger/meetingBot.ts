@@ -4,12 +4,23 @@ import { NodeOperationError } from 'n8n-workflow';
 import { seal } from '../shared/webhook/sealedSecret';
 import { isActivatedByUser, isSwitchedOnByUser, isTest } from '../shared/n8nInternals/activation';
 import { idIn } from '../shared/api/undocumented/ids';
+import { jsonOf, withoutSecrets } from '../shared/api/redact';
+import { submissionsIn } from '../shared/api/undocumented/submissions';
 import { isUnknownToService, wasCertainlyRefused } from '../shared/api/serviceError';
 import { botState } from '../shared/api/taskState';
 import { credentialOf } from '../shared/api/credential';
-import { checkLaunch, launchFrom } from '../shared/parameters/meetingLaunch';
-import { callBack, callBackLater, callerOf, GRACE, hasLeft, isLeaving, stay } from './callBack';
-import { fingerprintOf, isSentFor } from './sameLaunch';
+import { checkLaunch, hasConsent, launchFrom } from '../shared/parameters/meetingLaunch';
+import {
+	callBack,
+	callBackLater,
+	callerOf,
+	GRACE,
+	hasLeft,
+	isLeaving,
+	sayThatItGoesOn,
+	stay,
+} from './callBack';
+import { accountOf, fingerprintOf, isSentBy, isSentFor } from './sameLaunch';
 import { settingsOf } from './settings';
 import { TriggerStore } from './triggerStore';
 import { submissionKey } from '../shared/api/submission';
@@ -45,13 +56,17 @@ export async function isBotThere(context: IHookFunctions): Promise<boolean> {
 	const { bot } = store;
 	if (!bot || !isSentFor(bot, context)) return false;
 	if (bot.releasedAt !== undefined && Date.now() - bot.releasedAt > GRACE.ms) return false;
-	stay(bot.id);
+	// The account of the credential cannot take the bot of another account back, or receive its
+	// transcript. Without consent, no bot may record.
+	const account = await accountOf(context);
+	if (!isSentBy(bot, account) || !hasConsent(context)) return false;
+	stay(context, bot.id);
 	const state = await stateAtService(context, bot.id);
 	if (!state) return false;
 	// Last week's bot is not there for this week's meeting. A new version of an active workflow sends
 	// no second bot, because the meeting of the first may be the one that the user means.
 	if (isSwitchedOnByUser(context) && hasLeft(state)) return false;
-	store.bot = { id: bot.id, fingerprint: fingerprintOf(context) };
+	store.bot = { id: bot.id, fingerprint: fingerprintOf(context), account: bot.account ?? account };
 	store.save();
 	return true;
 }
@@ -102,16 +117,18 @@ export async function sendMeetingBot(context: IHookFunctions): Promise<boolean> 
 		throw refuse(
 			context,
 			'The service accepted the bot, but without an id, so this trigger cannot receive the transcript',
-			LOOK_FIRST,
+			`${LOOK_FIRST} The service answered: ${jsonOf(withoutSecrets(answer, '')).slice(0, 300)}`,
 		);
 	}
 	store.unansweredUntil = 0;
 	// n8n may have restarted after the trigger was switched off and before its bot was called back.
 	const { bot: former } = store;
-	if (former?.releasedAt !== undefined && !isLeaving(former.id)) {
-		void callBack(context, await callerOf(context), former.id);
+	const account = await accountOf(context);
+	if (former?.releasedAt !== undefined && !isLeaving(context, former.id)) {
+		if (isSentBy(former, account)) void callBack(context, await callerOf(context), former.id);
+		else sayThatItGoesOn(context, former.id, new Error('It belongs to another account.'));
 	}
-	store.bot = { id, fingerprint: fingerprintOf(context) };
+	store.bot = { id, fingerprint: fingerprintOf(context), account };
 	const { webhook_secret: secret } = answer;
 	const isGiven = typeof secret === 'string' && secret.trim() !== '';
 	const name = submissionKey({ botId: id });
@@ -138,15 +155,17 @@ async function launched(context: IHookFunctions, body: IDataObject): Promise<IDa
 	launches.set(place, launch);
 	try {
 		const caller = await callerOf(context, launch.signal);
-		const answer = await call(
+		const given = await call(
 			caller,
 			{ method: 'POST', url: '/meeting', body },
 			{
 				policy: { limit: 'meeting', repeatable: false },
-				keepWebhookSecret: true,
+				// The service may send the bot in an envelope or a list.
+				keepWebhookSecret: 'everywhere',
 				deadline: Date.now() + ACTIVATION.sendMs,
 			},
 		);
+		const [answer = {}] = submissionsIn(given, true);
 		const id = botIdOf(answer);
 		if (!launch.signal.aborted || id === undefined) return answer;
 		void callBack(context, await callerOf(context), id);

@@ -71,7 +71,10 @@ async function emit(
 	// The parameters as entered: an expression may give another value at each repeat.
 	const { id: nodeId, parameters } = context.getNode();
 	const { taskId, botId, status } = event;
-	const place = JSON.stringify([nodeId, taskId, botId, status, ending.by, parameters]);
+	// Imported workflows may have the same node ids, and accounts the same numbers as ids.
+	const { id: workflowId } = context.getWorkflow();
+	const facts = [workflowId, nodeId, taskId, botId, status, ending.by, parameters];
+	const place = JSON.stringify(facts);
 	const fetch = async () => await outputFor(context, event, settings);
 	if (settings.emitDuplicates && ending.by !== 'word') {
 		const output = await fetches.take(place, fetch, deadline);

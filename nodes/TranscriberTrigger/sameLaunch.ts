@@ -1,6 +1,7 @@
 import { createHash } from 'crypto';
 import type { IHookFunctions } from 'n8n-workflow';
 
+import { credentialOf } from '../shared/api/credential';
 import { launchFrom } from '../shared/parameters/meetingLaunch';
 import type { SentBot } from './triggerMemory';
 
@@ -21,6 +22,22 @@ export function isSentFor({ fingerprint }: SentBot, context: IHookFunctions): bo
 	if (fingerprint === fingerprintOf(context)) return true;
 	const { meetingUrl, startAt = '' } = launchFrom(context);
 	return fingerprint === hashOf(`${meetingUrl} ${startAt}`);
+}
+
+/**
+ * Identifies the account at the service; undefined if the credential cannot be read. Without the API
+ * key, which may be rotated.
+ */
+export async function accountOf(context: IHookFunctions): Promise<string | undefined> {
+	const credential = await credentialOf(context).catch(() => undefined);
+	if (!credential) return undefined;
+	const { id = '' } = context.getNode().credentials?.transcriberApi ?? {};
+	return hashOf(`${credential.baseUrl} ${id ?? ''}`);
+}
+
+/** Whether an account sent the bot, as far as is known. */
+export function isSentBy({ account: sender }: SentBot, account: string | undefined): boolean {
+	return sender === undefined || account === undefined || sender === account;
 }
 
 function hashOf(text: string): string {

@@ -60,7 +60,7 @@ async function stateOf(
 ): Promise<IDataObject> {
 	const now = Date.now();
 	for (const [key, { askedAt }] of looks) if (now - askedAt >= WORD.everyMs) looks.delete(key);
-	const key = ledgerKey(`${context.getNode().id} ${name}`);
+	const key = ledgerKey(`${context.getWorkflow().id} ${context.getNode().id} ${name}`);
 	const known = looks.get(key);
 	if (known) {
 		if (!known.hasAnswered) return await known.state;

@@ -31,6 +31,8 @@ export interface SentBot {
 	id: string;
 	/** A hash of 'Meeting URL' and 'Start At' as the user has entered them. */
 	fingerprint: string;
+	/** A hash of Base URL and credential id: the account that sent it. Older versions stored none. */
+	account?: string;
 	/** In ms since 1970. */
 	changedAt: number;
 	/** When the trigger was switched off, in ms since 1970. */

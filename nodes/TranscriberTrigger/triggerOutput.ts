@@ -51,7 +51,8 @@ export async function outputFor(
 	{ selected, includeResult, exportFormat, property }: Settings,
 ): Promise<Output | typeof NOT_ENDED | undefined> {
 	const caller = patient(context);
-	const place = JSON.stringify([context.getNode().id, event.taskId, event.botId]);
+	const owner = [context.getWorkflow().id, context.getNode().id];
+	const place = JSON.stringify([...owner, event.taskId, event.botId]);
 	let problem: string | undefined;
 	const unlessRefused = async <T>(work: Promise<T>, otherwise: T): Promise<T> =>
 		await work.catch((error: unknown) => {

@@ -23,14 +23,14 @@ const REMEMBERED = {
 	triggerAttempts: 10_000,
 	// TranscriberTrigger/triggerMemory.ts. Key: workflow. Until the process ends.
 	triggerWorkflows: 10_000,
-	// TranscriberTrigger/statusAtService.ts. Key: node and submission. 10 seconds.
+	// TranscriberTrigger/statusAtService.ts. Key: hash of workflow, node and submission. 10 seconds.
 	looksAtService: 1_000,
-	// TranscriberTrigger/triggerOutput.ts. Key: node and submission. Until a newer one needs the place.
+	// TranscriberTrigger/triggerOutput.ts. Key: workflow, node and submission. Until a newer one needs the place.
 	refusedDeliveries: 1_000,
 	// TranscriberTrigger/settle.ts. Key: address of the trigger in this process. Until the trigger is switched off.
 	watches: 10_000,
 	warnings: 10,
-	// TranscriberTrigger/callBack.ts. Key: bot. 10 seconds.
+	// TranscriberTrigger/callBack.ts. Key: workflow, node and bot. 10 seconds.
 	leavingBots: 10_000,
 	// TranscriberTrigger/meetingBot.ts. Key: workflow and node. While a bot is launched.
 	launches: 10_000,

@@ -180,6 +180,33 @@ describe('Activation', () => {
 		expect(launches()).toBe(1);
 	});
 
+	it.each([
+		['in an envelope', (bot: object) => ({ data: bot })],
+		['in a list', (bot: object) => [bot]],
+		['in a list under its name', (bot: object) => ({ bots: [bot] })],
+	])('takes a bot %s, with its secret', async (_, wrapped) => {
+		const secret = 'secret-of-this-bot';
+		const body = wrapped({ bot_id: 'b-77', status: 'joining', webhook_secret: secret });
+		const match = { path: '/meeting$' };
+		service.running().fault({ match, action: { kind: 'respond', status: 200, body } });
+		await open({ options: { includeResult: false } });
+		await host.activate();
+		expect(host.stored.bot).toMatchObject({ id: 'b-77' });
+		expect(host.saved).not.toContain(secret);
+		const delivery = { bot_id: 'b-77', task_id: 't-77', status: 'completed' };
+		expect((await deliver(host.url, delivery, secret)).status).toBe(200);
+		expect(host.executions).toHaveLength(1);
+	});
+
+	it('shows an answer without an id, but no secret', async () => {
+		const body = { accepted: { reference: 'b-77' }, webhook_secret: 'secret-of-this-bot' };
+		const match = { path: '/meeting$' };
+		service.running().fault({ match, action: { kind: 'respond', status: 200, body } });
+		const failure: unknown = await host.activate().catch((error: unknown) => error);
+		expect(String(failure)).toContain('{"accepted":{"reference":"b-77"}}');
+		expect(String(failure)).not.toContain('secret-of-this-bot');
+	});
+
 	it('refuses an address of n8n that the service cannot reach, and says what to set', async () => {
 		// By this name the simulator is reached as well, but it is none of the loopback names.
 		await open({}, service.running().url.replace('127.0.0.1', '0.0.0.0'));
@@ -536,6 +563,15 @@ describe('Deactivation', () => {
 		await failure;
 		await until(() => calledBack().length === 1);
 		expect(calledBack()).toEqual([theBot().id]);
+	});
+
+	it('also when consent is withdrawn in a new version, which is refused', async () => {
+		await host.activate();
+		await host.deactivate();
+		host.node.parameters.consentAcknowledged = false;
+		await expect(host.activate('update')).rejects.toThrow("'Consent Acknowledged' is off");
+		await until(() => calledBack().length === 1);
+		expect([launches(), calledBack()]).toEqual([1, [theBot().id]]);
 	});
 
 	it('also when the node no longer says Meeting', async () => {

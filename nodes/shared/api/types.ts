@@ -34,8 +34,8 @@ export const REPEATABLE: Policy = { limit: 'other', repeatable: true };
 /** Options of one request beyond its policy. */
 export interface CallOptions {
 	policy?: Policy;
-	/** Keeps `webhook_secret` in the answer, for a caller that seals or stores it. */
-	keepWebhookSecret?: boolean;
+	/** Keeps `webhook_secret` in the answer, for a caller that seals or stores it: see `withoutSecrets`. */
+	keepWebhookSecret?: boolean | 'everywhere';
 	/**
 	 * When the call must end, in ms since 1970, including queueing and retries. Without a deadline
 	 * only the patience in retry.ts limits the call.

@@ -21,12 +21,17 @@ export function launchFrom(context: Context): Launch {
 	return { meetingUrl, startAt: startAtFrom(context) };
 }
 
+/** Only `true` is consent. */
+export function hasConsent(context: Pick<Context, 'getNodeParameter'>): boolean {
+	return context.getNodeParameter('consentAcknowledged', false) === true;
+}
+
 /**
  * Checks what a bot needs besides a link (service document, "Meeting launch parameters"): consent,
- * and a valid start time if there is one. Only `true` is consent.
+ * and a valid start time if there is one.
  */
 export function checkLaunch(context: Context, { startAt }: Launch): void {
-	if (context.getNodeParameter('consentAcknowledged', false) !== true) {
+	if (!hasConsent(context)) {
 		throw refuse(
 			context,
 			"'Consent Acknowledged' is off, so no bot was sent",

@@ -1,0 +1,154 @@
+/**
+ * A bot, and an id that may be a number, belong to one account of the service.
+ *
+ * n8n reads its log level once, so this file loads it for itself:
+ * @jest-environment node
+ */
+// Also covers sameLaunch.ts.
+
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { GRACE } from '../../nodes/TranscriberTrigger/callBack';
+import { until } from '../simulator/testing-client';
+import { captureLogs } from '../support/logs';
+import { serviceForTests } from '../support/service';
+import { deliver, handOverTo } from './client';
+import { TriggerHost } from './host';
+
+const one = serviceForTests();
+const two = serviceForTests();
+
+const launches = ({ lines }: typeof one) =>
+	lines().filter((line) => line === 'POST /api/v1/meeting').length;
+const calledBack = ({ lines }: typeof one) =>
+	lines().filter((line) => line.startsWith('DELETE')).length;
+
+describe('The bot of a meeting trigger', () => {
+	let host: TriggerHost;
+	let credentials: ReturnType<typeof one.credentials>;
+	beforeEach(async () => {
+		jest.replaceProperty(GRACE, 'ms', 150);
+		credentials = one.credentials();
+		const parameters = {
+			source: 'meeting',
+			meetingUrl: 'https://meet.example.com/weekly',
+			consentAcknowledged: true,
+		};
+		host = await new TriggerHost({ credentials, parameters }).open();
+	});
+	afterEach(async () => await host.close());
+
+	it.each([
+		['does not know it', undefined],
+		['refuses a look at it', { kind: 'respond', status: 403 } as const],
+		['has one with the same id', { kind: 'respond', status: 200, body: '{}' } as const],
+	])('is called back there if a new version has another account, which %s', async (_, action) => {
+		await host.activate();
+		await host.deactivate();
+		Object.assign(credentials, two.credentials());
+		if (action) two.running().fault({ match: { path: '/meeting/' }, times: 9, action });
+		await host.activate('update');
+		await until(() => calledBack(one) === 1);
+		await sleep(300);
+		expect([launches(one), calledBack(one)]).toEqual([1, 1]);
+		expect([launches(two), calledBack(two)]).toEqual([1, 0]);
+	});
+
+	it('also if only the credential is another one', async () => {
+		await host.activate();
+		await host.deactivate();
+		host.node.credentials = { transcriberApi: { id: '2', name: 'Another' } };
+		await host.activate('update');
+		await until(() => calledBack(one) === 1);
+		expect(launches(one)).toBe(2);
+	});
+
+	it('stays when an older version of the package stored no account with it', async () => {
+		await host.activate();
+		const saved = JSON.parse(host.saved) as { global: Record<string, { bot?: object }> };
+		const { bot } = saved.global[`transcriberTrigger:${host.node.id}`] ?? {};
+		expect(bot).toHaveProperty('account');
+		Object.assign(bot ?? {}, { account: undefined });
+		host.saved = JSON.stringify(saved);
+		host.restart();
+		for (let times = 0; times < 2; times++) {
+			await host.deactivate();
+			await host.activate('update');
+		}
+		await sleep(300);
+		expect([launches(one), calledBack(one)]).toEqual([1, 0]);
+		expect(host.stored.bot).toHaveProperty('account', expect.any(String));
+	});
+
+	it('is not asked for at another account after a restart of n8n; the log says that it may go on', async () => {
+		await host.activate();
+		await host.deactivate();
+		const { saved } = host;
+		await until(() => calledBack(one) === 1);
+		host.saved = saved;
+		host.restart();
+		Object.assign(credentials, two.credentials());
+		const logs = captureLogs();
+		await host.activate('activate');
+		await sleep(300);
+		logs.release();
+		expect([launches(two), calledBack(two)]).toEqual([1, 0]);
+		expect(logs.lines.join('\n')).toContain('could not be called back, so it may go on recording');
+	});
+
+	it('may go on if the credential cannot be read when the workflow is switched off: the log says so', async () => {
+		await host.activate();
+		credentials.apiKey = '';
+		const logs = captureLogs();
+		await host.deactivate();
+		await sleep(300);
+		logs.release();
+		expect(calledBack(one)).toBe(0);
+		expect(logs.lines.join('\n')).toContain('could not be called back, so it may go on recording');
+		expect(logs.lines.join('\n')).toContain("The 'API Key' of the credential is empty");
+		expect(host.stored.bot).toHaveProperty('releasedAt');
+		// It is called back when the trigger is on again.
+		Object.assign(credentials, one.credentials());
+		await host.activate();
+		await until(() => calledBack(one) === 1);
+		expect(launches(one)).toBe(2);
+	});
+});
+
+/** A service that gives the task 17 this text, after `ms`. */
+async function serviceWith(text: string, ms: number): Promise<{ server: Server; baseUrl: string }> {
+	const server = createServer((request, response) => {
+		void sleep(ms).then(() => {
+			const isResult = request.url?.includes('/result');
+			response.setHeader('content-type', 'application/json');
+			response.end(JSON.stringify(isResult ? { text } : { task_id: '17', status: 'completed' }));
+		});
+	});
+	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+	return { server, baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
+it('two workflows with one node id, two accounts with one task id: each gets its own transcript', async () => {
+	const services = [await serviceWith('text of A', 1000), await serviceWith('text of B', 10)];
+	const hosts: TriggerHost[] = [];
+	for (const [index, { baseUrl }] of services.entries()) {
+		const credentials = { baseUrl, apiKey: `key-${index}` };
+		const host = await new TriggerHost({ credentials, workflowId: `wf-${index}` }).open();
+		host.node.id = 'imported';
+		await handOverTo(host.url, '17', `secret-${index}`, `key-${index}`, 200);
+		hosts.push(host);
+	}
+	const body = { task_id: '17', status: 'completed' };
+	await Promise.all(
+		hosts.map(async ({ url }, index) => {
+			await sleep(index * 300);
+			await deliver(url, body, `secret-${index}`);
+		}),
+	);
+	const texts = hosts.map(({ executions }) => executions[0]?.[0]?.json.text);
+	await Promise.all(hosts.map(async (host) => await host.close()));
+	for (const { server } of services) server.close();
+	expect(texts).toEqual(['text of A', 'text of B']);
+});

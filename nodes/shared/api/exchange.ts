@@ -83,7 +83,9 @@ async function attempts<T>(
 	const stopWaiting = () => (mayHaveArrived ? stop : anyOf(stop, abandoned));
 	const waitFor = async <W>(wait: Promise<W>): Promise<W> =>
 		await wait.catch((error: unknown) => {
-			if (error instanceof NoRoom) throw new ServiceError(node, { ...error.problem, path });
+			if (error instanceof NoRoom) {
+				throw new ServiceError(node, { ...error.problem, path, isRepeat: mayHaveArrived });
+			}
 			if (abandoned?.aborted && error === abandoned.reason) throw error;
 			if (cancelled?.aborted && mayBeAccepted) throw wasCancelled(node);
 			throw stop?.aborted && !cancelled?.aborted ? new ServiceError(node, problem) : error;
@@ -94,10 +96,8 @@ async function attempts<T>(
 		policy.upload && (await waitFor(queueFor(apiKey, 'uploads').take(stopWaiting())));
 	try {
 		for (let tries = 1; ; tries++) {
-			const fullSince = firstRefusals.get('patienceWhenFull');
-			const until = fullSince && fullSince + RETRY.patienceWhenFull;
 			const ended = stopWaiting();
-			const leave = await waitFor(takeTurn(apiKey, policy, { countTasks, until, stop: ended }));
+			const leave = await waitFor(takeTurn(apiKey, policy, { countTasks, stop: ended }));
 			if (ended?.aborted) {
 				leave(undefined);
 				await waitFor(Promise.reject(ended.reason as Error));
@@ -171,12 +171,12 @@ function countFor(
 async function takeTurn(
 	apiKey: string,
 	{ limit }: Policy,
-	{ countTasks, until, stop }: { countTasks?: CountTasks; until?: number; stop?: AbortSignal },
+	{ countTasks, stop }: { countTasks?: CountTasks; stop?: AbortSignal },
 ): Promise<(end: 'accepted' | Problem | undefined) => void> {
 	const leaveLimit = await queueFor(apiKey, limit).take(stop);
 	if (!countTasks) return leaveLimit;
 	const leaveRoom = await roomOf(apiKey)
-		.enter(countTasks, until, stop)
+		.enter(countTasks, stop)
 		.catch((error: unknown) => {
 			leaveLimit();
 			throw error;

@@ -38,8 +38,8 @@ export class Room {
 
 	private fullSince = Infinity;
 
-	/** When the service or this class last refused a submit; 0 after an accepted submit. */
-	private sentAwayAt = 0;
+	/** When a submit last ended, or was sent away. */
+	private usedAt = 0;
 
 	private problem?: Problem;
 
@@ -51,14 +51,16 @@ export class Room {
 	private looking?: Promise<void>;
 
 	/**
-	 * Waits until there is room. `until` (ms since 1970) is the end of the caller's patience. A
-	 * caller that was never refused waits as long as other submits are accepted. Returns a function
-	 * to call with the outcome when the attempt has ended.
+	 * Waits until there is room, as long as other submits are accepted: the patience counts from the
+	 * first refusal since the last accepted submit. Otherwise a long list would fail because its own
+	 * items take the room. Returns a function to call with the outcome when the attempt has ended.
 	 */
-	async enter(count: CountTasks, until: number | undefined, stop?: AbortSignal) {
+	async enter(count: CountTasks, stop?: AbortSignal) {
 		this.waiting += 1;
 		try {
-			while (this.problem && this.free === 0) await this.see(count, this.problem, until, stop);
+			for (let looks = 0; this.problem && this.free === 0;) {
+				looks += await this.see(count, this.problem, looks, stop);
+			}
 			if (this.problem) this.free -= 1;
 			this.underWay += 1;
 		} finally {
@@ -68,17 +70,27 @@ export class Room {
 		return (end: 'accepted' | Problem | undefined) => this.left(enteredAt, end);
 	}
 
+	/**
+	 * Waits for the next look, or takes part in it, and returns how many looks there were. When the
+	 * patience is over, a caller still takes part in one look that is due: others may have given up
+	 * a moment ago, and the service may have room by now.
+	 */
 	private async see(
 		count: CountTasks,
 		problem: Problem,
-		until = this.fullSince + RETRY.patienceWhenFull,
+		looks: number,
 		stop?: AbortSignal,
-	): Promise<void> {
-		if (Math.max(this.nextLook, Date.now()) > until) {
-			this.sentAwayAt = Date.now();
+	): Promise<number> {
+		const until = this.fullSince + RETRY.patienceWhenFull;
+		const isDue = this.nextLook <= Date.now();
+		if (isDue ? looks > 0 && Date.now() > until : this.nextLook > until) {
+			this.usedAt = Date.now();
 			throw new NoRoom(problem);
 		}
-		if (this.nextLook > Date.now()) return await pause(this.nextLook - Date.now(), stop);
+		if (!isDue) {
+			await pause(this.nextLook - Date.now(), stop);
+			return 0;
+		}
 		this.looking ??= this.look(count)
 			// The caller that looked was cancelled: another caller looks.
 			.catch(() => {
@@ -88,6 +100,7 @@ export class Room {
 				this.looking = undefined;
 			});
 		await unlessAborted(this.looking, stop);
+		return 1;
 	}
 
 	private async look(count: CountTasks): Promise<void> {
@@ -103,20 +116,19 @@ export class Room {
 
 	private left(enteredAt: number, end: 'accepted' | Problem | undefined): void {
 		this.underWay -= 1;
+		this.usedAt = Date.now();
 		if (end === 'accepted') {
 			this.refusals = 0;
-			this.sentAwayAt = 0;
 			this.fullSince = Date.now();
 		} else if (end?.status === 429) this.refuse(enteredAt, end);
 	}
 
 	private refuse(enteredAt: number, problem: Problem): void {
 		const now = Date.now();
+		if (this.refusals === 0) this.fullSince = now;
 		// Refusals of simultaneous submits count as one refusal.
-		if (enteredAt >= this.refusedAt) this.refusals += 1;
-		if (!this.problem) this.fullSince = now;
+		if (this.refusals === 0 || enteredAt >= this.refusedAt) this.refusals += 1;
 		this.refusedAt = now;
-		this.sentAwayAt = now;
 		this.wasFull = false;
 		this.problem = problem;
 		this.free = 0;
@@ -125,11 +137,12 @@ export class Room {
 
 	/**
 	 * Whether this room can be removed: no caller waits, so the next caller may simply try. Not at
-	 * once, because callers that wait for an upload place come as soon as others give up.
+	 * once, because callers that wait for an upload place come as soon as others give up, and callers
+	 * that wait for the rate limit within a minute.
 	 */
 	isOver(): boolean {
 		const isIdle = this.waiting + this.underWay === 0;
-		return isIdle && Date.now() - this.sentAwayAt > RETRY.base;
+		return isIdle && Date.now() - this.usedAt > Math.max(RETRY.base, LIMITS.windowMs);
 	}
 }
 

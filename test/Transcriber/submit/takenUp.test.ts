@@ -116,3 +116,16 @@ it('a key that was sent for one file is not sent for another', async () => {
 		.map(({ headers }) => headers['idempotency-key']);
 	expect(new Set(keys).size).toBe(keys.length);
 });
+
+it('a plain id counts where the service writes a bot_id of null beside it', async () => {
+	service.running().fault({
+		match: { path: '/transcribe-url$' },
+		action: { kind: 'respond', status: 200, body: { id: 't-1', bot_id: null, status: 'pending' } },
+	});
+	const { json, error } = await service.run(
+		{ ...LINK, onCompletion: 'returnTask' },
+		{ items: links('a') },
+	);
+	expect(error).toBeUndefined();
+	expect(json).toEqual([expect.objectContaining({ id: 't-1' })]);
+});

@@ -1,12 +1,16 @@
 /** "Patience" in the contract: a recording that is refused because of too many tasks is sent again only when there is room. */
 // Also covers tasksInProgress.ts.
 
+// First, before the node is loaded.
+import { forgetEverything } from '../../support/ownMemory';
+
 import type { IHttpRequestOptions, INode } from 'n8n-workflow';
 import { countTasksInProgress } from '../../../nodes/shared/api/tasksInProgress';
+import { LIMITS } from '../../../nodes/shared/api/rateLimits';
 import { RETRY, pauseBeforeLook } from '../../../nodes/shared/api/retry';
 import type { FaultRule } from '../../simulator/index';
 import { until } from '../../simulator/testing-client';
-import { shortenRetries } from '../../support/scale';
+import { shortenRetries, shortenWindow } from '../../support/scale';
 import { itemWithFile, itemsOf, serviceForTests } from '../../support/service';
 import type { Caller } from '../../../nodes/shared/api/types';
 import { FILE, LINK } from '../../support/parameters';
@@ -48,6 +52,9 @@ const finishAll = () => {
 };
 
 beforeEach(() => {
+	// What is known of an account outlives a test.
+	forgetEverything();
+	jest.replaceProperty(LIMITS, 'windowMs', 0);
 	shortenRetries(200);
 	// Only the pauses: a busy machine must not use up the patience, or the time for reading the list.
 	for (const patience of ['patienceWhenFull', 'patienceWhenBusy', 'patienceWhenBroken'] as const) {
@@ -261,6 +268,45 @@ it('20 recordings that find no room give up together when the patience ends, not
 	);
 	expect(Date.now() - started).toBeLessThan(10_000);
 	expect(submits().length).toBeLessThanOrEqual(3);
+});
+
+it('a recording that comes after others have given up is sent when there is room by then', async () => {
+	await fill();
+	jest.replaceProperty(RETRY, 'patienceWhenFull', 300);
+	jest.replaceProperty(RETRY, 'base', 10_000);
+	expect((await service.run(FILE, { items: files(1) })).error).toBeDefined();
+	finishAll();
+	const sent = submits().length;
+	await new Promise((resolve) => setTimeout(resolve, 2 * RETRY.look));
+	const { json, error } = await service.run(FILE, { items: files(1) });
+	expect(error).toBeUndefined();
+	expect(json).toHaveLength(1);
+	expect(submits()).toHaveLength(sent + 1);
+});
+
+it('120 links of 13 minutes each at a service that takes 20 at a time: all are accepted, however long the first one waits', async () => {
+	const MINUTE = 60_000 / 400;
+	shortenRetries(400);
+	shortenWindow(400);
+	service
+		.running()
+		.configure({ clockRate: 400, rateLimits: true, processingSeconds: 13 * 60, queueSeconds: 0 });
+	const { json, error } = await service.run(LINK, { items: files(120) });
+	service.running().configure({ clockRate: 1000, rateLimits: false, processingSeconds: undefined });
+	expect(error).toBeUndefined();
+	expect(json).toHaveLength(120);
+	const [first, last] = [submits()[0], submits().at(-1)];
+	expect(Number(last?.at) - Number(first?.at)).toBeGreaterThan(30 * MINUTE);
+});
+
+it('the patience counts from the first refusal after the last accepted link', async () => {
+	refuse();
+	await service.run(LINK, { items: itemsOf({}) });
+	jest.replaceProperty(RETRY, 'patienceWhenFull', 300);
+	await new Promise((resolve) => setTimeout(resolve, 400));
+	refuse();
+	const { error } = await service.run(LINK, { items: itemsOf({}) });
+	expect(error).toBeUndefined();
 });
 
 it('a cancelled execution leaves the others in the queue', async () => {

@@ -25,7 +25,7 @@ export function submissionsIn(answer: unknown, isBot: boolean): IDataObject[] {
 	if (!only || others.length > 0) {
 		return objectsIn(answer).map((element) => submissionIn(element, isBot));
 	}
-	const name = only.task_id === undefined && only.bot_id === undefined && listNameIn(only);
+	const name = (only.task_id ?? only.bot_id ?? undefined) === undefined && listNameIn(only);
 	if (!name) return [submissionIn(only, isBot)];
 	const { [name]: list, ...rest } = only;
 	return objectsIn(list).map((element) => ({ ...rest, ...submissionIn(element, isBot) }));

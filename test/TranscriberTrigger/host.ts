@@ -101,6 +101,9 @@ export class TriggerHost {
 
 	private calls = 0;
 
+	/** How many calls n8n is saving static data of, which it may do after the answer. */
+	saving = 0;
+
 	private server?: Server;
 
 	private base = '';
@@ -277,8 +280,10 @@ export class TriggerHost {
 		if (this.settings.mode === 'manual' || this.isStaticDataReadOnly) return;
 		if (!(workflow.staticData as { __dataChanged?: boolean }).__dataChanged) return;
 		const data = JSON.stringify(workflow.staticData);
+		this.saving += 1;
 		await sleep(Math.random() * (this.settings.saveMs ?? 0));
 		if (this.processes.includes(process)) this.saved = data;
+		this.saving -= 1;
 	}
 
 	private nextProcess(): Process {

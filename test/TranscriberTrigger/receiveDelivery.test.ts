@@ -9,6 +9,7 @@ import type { INodeParameters } from 'n8n-workflow';
 
 import { RETRY } from '../../nodes/shared/api/retry';
 import { STORE } from '../../nodes/TranscriberTrigger/triggerMemory';
+import { until } from '../simulator/testing-client';
 import { PATIENCE } from '../../nodes/TranscriberTrigger/triggerOutput';
 import { read } from '../structure/read';
 import { serviceForTests } from '../support/service';
@@ -472,6 +473,7 @@ describe('Deliveries are retried by the service, so each (task, final status) is
 				ids.map((id) => deliver(host.url, { task_id: id }, SECRET)),
 			);
 			expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
+			await until(() => host.saving === 0);
 			if (round > 0) host.restart();
 		}
 		expect(host.executions).toHaveLength(50);

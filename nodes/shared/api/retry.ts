@@ -29,6 +29,8 @@ export const RETRY = {
 	/** The same if the task list does not show the room: each attempt costs a whole upload. */
 	tryBase: 10_000,
 	tryCap: 5 * MINUTE,
+	/** For this long after the last submit, what is known of the room for tasks is remembered. */
+	room: MINUTE,
 	/** For all requests together, while a webhook call or an editor list waits for the answer. */
 	brief: 8_000,
 };

@@ -142,7 +142,7 @@ export class Room {
 	 */
 	isOver(): boolean {
 		const isIdle = this.waiting + this.underWay === 0;
-		return isIdle && Date.now() - this.usedAt > Math.max(RETRY.base, LIMITS.windowMs);
+		return isIdle && Date.now() - this.usedAt > RETRY.room;
 	}
 }
 

@@ -61,6 +61,7 @@ beforeEach(() => {
 		jest.replaceProperty(RETRY, patience, 120_000);
 	}
 	jest.replaceProperty(RETRY, 'brief', 8_000);
+	jest.replaceProperty(RETRY, 'room', 60_000);
 });
 
 it('60 recordings, 20 tasks in progress, a minute each: few bytes are sent twice', async () => {
@@ -253,8 +254,6 @@ it('Retry-After longer than the patience ends in the error at once', async () =>
 it('20 recordings that find no room give up together when the patience ends, not one after the other', async () => {
 	await fill();
 	jest.replaceProperty(RETRY, 'patienceWhenFull', 1000);
-	// For this long the refusal is remembered after the last caller has given up.
-	jest.replaceProperty(RETRY, 'base', 10_000);
 	const started = Date.now();
 	const { items } = await service.run(FILE, {
 		items: files(20),
@@ -273,7 +272,6 @@ it('20 recordings that find no room give up together when the patience ends, not
 it('a recording that comes after others have given up is sent when there is room by then', async () => {
 	await fill();
 	jest.replaceProperty(RETRY, 'patienceWhenFull', 300);
-	jest.replaceProperty(RETRY, 'base', 10_000);
 	expect((await service.run(FILE, { items: files(1) })).error).toBeDefined();
 	finishAll();
 	const sent = submits().length;
@@ -326,7 +324,8 @@ it('a cancelled execution leaves the others in the queue', async () => {
 it('when nobody has waited for a while, the next one is sent without a look', async () => {
 	refuse();
 	await service.run(FILE, { items: files(1) });
-	await new Promise((resolve) => setTimeout(resolve, 10 * RETRY.base));
+	jest.replaceProperty(RETRY, 'room', 10);
+	await new Promise((resolve) => setTimeout(resolve, 50));
 	service.running().requests.length = 0;
 	await service.run(LINK, { items: itemsOf({}) });
 	expect(service.lines()).toEqual(['POST /api/v1/transcribe-url']);

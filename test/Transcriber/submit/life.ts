@@ -170,7 +170,10 @@ export class Life {
 			case 'end':
 				return this.end(step.item, step.status);
 			case 'deliver':
-				this.deliver(step.item, step.as, step.times);
+				for (let waits = 0; waits < 100 && this.isRunning && !this.now.isAsleep; waits++) {
+					await sleep(1);
+				}
+				this.deliver(step.item % this.plan.items, step.as, step.times);
 				return await this.untilRequests(1);
 			case 'timeIsUp':
 				return this.timeIsUp();

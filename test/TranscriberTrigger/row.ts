@@ -259,13 +259,18 @@ export class Row {
 		const hadEnded = endedBy.delete(process);
 		seenBy.delete(process);
 		if (this.isSmall || submission.isLost) return;
-		const isKept = submission.isDelivered
-			? !hadEnded || endedBy.size > 0 || this.hasEnding(submission)
-			: !submission.isAcknowledged || seenBy.size > 0 || this.hasSecret(submission);
-		if (isKept) return;
+		if (submission.isDelivered ? !hadEnded : !submission.isAcknowledged) return;
+		if (!this.isGone(submission)) return;
 		// Only a process that lives can heal what others have written over.
 		expect({ wasDisturbed: !this.isUndisturbed }).toEqual({ wasDisturbed: true });
 		submission.isLost = true;
+	}
+
+	/** Whether it is neither in the row nor known to a process that lives. */
+	private isGone(submission: Submission): boolean {
+		const { isDelivered, endedBy, seenBy } = submission;
+		if (isDelivered) return endedBy.size === 0 && !this.hasEnding(submission);
+		return seenBy.size === 0 && !this.hasSecret(submission);
 	}
 
 	/** Somebody else loads the row. */
@@ -283,8 +288,11 @@ export class Row {
 		const copy = this.copies.shift();
 		if (!copy) return;
 		copy.getStaticData('global').lastItem = 'recording-1.mp3';
+		const before = this.submissions.filter((each) => !this.isGone(each));
 		this.hostOf(0).saved = JSON.stringify(copy.staticData);
 		this.isOverwritten = true;
+		// Nothing can heal what no living process knows.
+		for (const each of before) each.isLost ||= this.isGone(each);
 	}
 
 	async switchTo(isActive: boolean): Promise<void> {

@@ -212,12 +212,22 @@ export class Life {
 			.map(({ id, taskId = '', webhookSecret: secret }) => ({ id: taskId, botId: id, secret }));
 	}
 
-	/** The requests that have submitted the item, and those that were cut before anybody read them. */
+	/**
+	 * The requests that have submitted the item. The simulator does not read what it cuts or knows by
+	 * its key, so those count for the item with the same key; where there is none, for each item.
+	 */
 	submitsOf(item: number): LoggedRequest[] {
-		return this.service.running().requests.filter(({ method, path, body, file }) => {
-			const isSubmit = method === PATHS.submit.method && new RegExp(PATHS.submit.path).test(path);
-			if (!isSubmit || (body === undefined && file === undefined)) return isSubmit;
-			return JSON.stringify([body, file?.name]).includes(nameOf(item));
+		const submits = this.service.running().requests.filter(({ method, path }) => {
+			return method === PATHS.submit.method && new RegExp(PATHS.submit.path).test(path);
+		});
+		const isRead = ({ body, file }: LoggedRequest) => body !== undefined || file !== undefined;
+		const isOf = ({ body, file }: LoggedRequest) =>
+			JSON.stringify([body, file?.name]).includes(nameOf(item));
+		const keyOf = ({ headers }: LoggedRequest) => headers['idempotency-key'];
+		return submits.filter((request) => {
+			if (isRead(request)) return isOf(request);
+			const twins = submits.filter((each) => isRead(each) && keyOf(each) === keyOf(request));
+			return keyOf(request) === undefined || twins.length === 0 || twins.some(isOf);
 		});
 	}
 

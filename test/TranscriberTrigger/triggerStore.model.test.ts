@@ -43,10 +43,14 @@ const commands = [
 	fc
 		.record({
 			number,
-			places: fc.array(place, { minLength: 1, maxLength: 3 }),
+			places: fc.oneof(
+				place.map((at) => [at]),
+				place.map((at) => [at, at]),
+				fc.array(place, { minLength: 2, maxLength: 3 }),
+			),
 			kind: fc.constantFrom('genuine', 'genuine', 'genuine', 'forged', 'unsigned'),
 			isSlow: fc.boolean(),
-			isFull: fc.constantFrom(false, false, false, true),
+			isFull: fc.constantFrom(false, false, true),
 			isRepeat: fc.boolean(),
 		})
 		.map(({ number: no, places, ...how }) =>

@@ -170,16 +170,17 @@ export class Life {
 			case 'end':
 				return this.end(step.item, step.status);
 			case 'deliver':
-				for (let waits = 0; waits < 100 && this.isRunning && !this.now.isAsleep; waits++) {
-					await sleep(1);
-				}
+				await this.untilItRests();
 				this.deliver(step.item % this.plan.items, step.as, step.times);
 				return await this.untilRequests(1);
 			case 'timeIsUp':
+				await this.untilItRests();
 				return this.timeIsUp();
 			case 'retry':
+				await this.untilItRests();
 				return this.retry();
 			case 'retryFirst':
+				await this.untilItRests();
 				return this.retryFirst();
 			case 'cancel':
 				// A run that has taken over nothing yet could not tell a Retry what was sent before it.
@@ -411,6 +412,13 @@ export class Life {
 		const enough = requests.length + count;
 		for (let waits = 0; this.isRunning && requests.length < enough; waits++) {
 			if (waits > 50) return;
+			await sleep(1);
+		}
+	}
+
+	/** Until the execution sleeps or has ended, but not for ever: it may wait for a task. */
+	private async untilItRests(): Promise<void> {
+		for (let waits = 0; waits < 100 && this.isRunning && !this.now.isAsleep; waits++) {
 			await sleep(1);
 		}
 	}

@@ -3,13 +3,14 @@ import { inTime } from '../shared/webhook/inTime';
 export const FETCHES = {
 	/** How long a fetched result is kept for the next repeat of its delivery, in ms. */
 	keepMs: 10 * 60_000,
-	/** The most results kept. Each may hold a whole transcript. */
-	most: 10,
+	/** The most results kept for a repeat. Each may hold a whole transcript. */
+	most: 30,
 };
 
 interface Fetch<T> {
 	work: Promise<T>;
 	startedAt: number;
+	isOver: boolean;
 }
 
 /**
@@ -28,15 +29,28 @@ export class Fetches<T> {
 	}
 
 	private begin(place: string, start: () => Promise<T>): Fetch<T> {
-		const fetch = { work: start(), startedAt: Date.now() };
-		for (const [key, known] of this.underWay) {
-			const isOld = Date.now() - known.startedAt >= FETCHES.keepMs;
-			if (isOld || this.underWay.size >= FETCHES.most) this.underWay.delete(key);
-		}
+		const fetch: Fetch<T> = { work: start(), startedAt: Date.now(), isOver: false };
+		this.makeRoom();
 		this.underWay.set(place, fetch);
-		// The next repeat of the delivery starts a new fetch.
-		fetch.work.catch(() => this.drop(place, fetch));
+		fetch.work.then(
+			() => (fetch.isOver = true),
+			// The next repeat of the delivery starts a new fetch.
+			() => this.drop(place, fetch),
+		);
 		return fetch;
+	}
+
+	/**
+	 * Forgets old results, and the oldest ones if there are too many. A fetch that is under way is
+	 * kept: otherwise the repeats of many slow deliveries would start each other's fetches again.
+	 */
+	private makeRoom(): void {
+		const over = [...this.underWay].filter(([, { isOver }]) => isOver);
+		const tooMany = over.length - FETCHES.most + 1;
+		over.forEach(([key, { startedAt }], index) => {
+			const isOld = Date.now() - startedAt >= FETCHES.keepMs;
+			if (isOld || index < tooMany) this.underWay.delete(key);
+		});
 	}
 
 	private drop(place: string, fetch: Fetch<T>): void {

@@ -7,6 +7,8 @@ const asShipped = { ...RETRY };
 /** Divides the waits between attempts by `factor`. */
 export function shortenRetries(factor: number): void {
 	for (const name of Object.keys(asShipped) as Array<keyof typeof asShipped>) {
+		// What is known of an account must not reach from one test into the next.
+		if (name === 'room') continue;
 		jest.replaceProperty(RETRY, name, asShipped[name] / factor);
 	}
 }

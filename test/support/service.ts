@@ -1,6 +1,7 @@
 import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
 
 import { LIMITS } from '../../nodes/shared/api/rateLimits';
+import { RETRY } from '../../nodes/shared/api/retry';
 import {
 	startSimulator,
 	type LoggedRequest,
@@ -29,7 +30,10 @@ export function serviceForTests(options: SimulatorOptions = {}) {
 			...options,
 		});
 	});
-	beforeEach(() => simulator?.reset());
+	beforeEach(() => {
+		simulator?.reset();
+		jest.replaceProperty(RETRY, 'room', 0);
+	});
 	afterAll(async () => await simulator?.close());
 
 	const running = (): Simulator => {

@@ -100,7 +100,14 @@ async function submitItem(
 		failure.description = [LOOK_FIRST, said(failure.problem)].filter(Boolean).join(' ');
 		asLasting(failure);
 	}
+	if (isAboutTheItem(failure)) asLasting(failure);
 	throw failure;
+}
+
+/** Whether the service refuses the recording, link or option itself, so every Retry is refused too. */
+function isAboutTheItem(failure: unknown): failure is ServiceError {
+	if (!(failure instanceof ServiceError)) return false;
+	return [400, 413, 415, 422].includes(failure.problem.status ?? 0);
 }
 
 /** Whether a keyed submit was never sent, or its only attempt was refused. 409 means: it is in progress. */

@@ -52,7 +52,7 @@ const ROWS: Row[] = [
 	{
 		errorCode: 'api_balance_exhausted',
 		message: 'The balance is empty, so no bot was sent',
-		next: 'Top up the balance in your account at the service, then run the node again.',
+		next: 'Top up the balance in your account at the service, then try again.',
 	},
 	{
 		errorCode: 'audio_too_long_api_balance',
@@ -62,7 +62,7 @@ const ROWS: Row[] = [
 	{
 		errorCode: 'service_unavailable',
 		message: unavailable,
-		next: 'Run the workflow again in a few minutes.',
+		next: 'Try again in a few minutes.',
 	},
 	{
 		when: isFromSomethingElse,
@@ -78,7 +78,7 @@ const ROWS: Row[] = [
 	{
 		status: 402,
 		message: 'The balance is too low for this request',
-		next: 'Top up the balance in your account at the service, then run the node again.',
+		next: 'Top up the balance in your account at the service, then try again.',
 	},
 	{
 		status: 403,
@@ -210,18 +210,18 @@ const ROWS: Row[] = [
 		// Whether the request was carried out is not known, so nothing is said about it.
 		when: isForeign503,
 		message: 'The service is temporarily unavailable',
-		next: 'Run the workflow again in a few minutes.',
+		next: 'Try again in a few minutes.',
 	},
 	{
 		status: 503,
 		path: /^\/meeting/,
 		message: 'The bot service is temporarily unavailable',
-		next: 'No bot was sent. Run the workflow again in a few minutes.',
+		next: 'No bot was sent. Try again in a few minutes.',
 	},
 	{
 		status: 503,
 		message: unavailable,
-		next: 'Run the workflow again in a few minutes.',
+		next: 'Try again in a few minutes.',
 	},
 	{
 		status: 502,
@@ -282,7 +282,7 @@ const ROWS: Row[] = [
 
 const FALLBACK: Row = {
 	message: 'The service refused the request',
-	next: 'Change what the service names in its answer, then run the node again.',
+	next: 'Change what the service names in its answer, then try again.',
 };
 
 const SERVER_FAULT: Row = {

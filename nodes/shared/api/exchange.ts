@@ -6,7 +6,7 @@ import { ServiceError, isCertainRefusal } from './serviceError';
 import { queueFor } from './rateLimits';
 import { isWithoutAnswer, problemOf, type Problem } from './problem';
 import { RETRY, delayBeforeRetry, hasKey, patienceFor, type Patience } from './retry';
-import { NoRoom, roomOf, type CountTasks } from './taskSlots';
+import { NoRoom, roomOf, type CountTasks, type Room } from './taskSlots';
 import { withoutKey } from './redact';
 import type { CallOptions, Caller, Policy } from './types';
 
@@ -91,13 +91,21 @@ async function attempts<T>(
 			throw stop?.aborted && !cancelled?.aborted ? new ServiceError(node, problem) : error;
 		});
 	const countTasks = policy.countTasks && countFor(caller, policy.countTasks, cancelled);
+	let room: Room | undefined;
+	const enterRoom =
+		countTasks &&
+		(async (stopRoom?: AbortSignal): Promise<Leave> => {
+			// The room of the first attempt: what the refusal has shown must not be forgotten meanwhile.
+			room ??= roomOf(apiKey);
+			return await room.enter(countTasks, stopRoom);
+		});
 	// Kept from the first attempt to the last, so that uploads stay in order after a refusal.
 	const leaveUploads =
 		policy.upload && (await waitFor(queueFor(apiKey, 'uploads').take(stopWaiting())));
 	try {
 		for (let tries = 1; ; tries++) {
 			const ended = stopWaiting();
-			const leave = await waitFor(takeTurn(apiKey, policy, { countTasks, stop: ended }));
+			const leave = await waitFor(takeTurn(apiKey, policy, { enterRoom, stop: ended }));
 			if (ended?.aborted) {
 				leave(undefined);
 				await waitFor(Promise.reject(ended.reason as Error));
@@ -167,20 +175,22 @@ function countFor(
 		});
 }
 
+type Leave = (end: 'accepted' | Problem | undefined) => void;
+
+type EnterRoom = (stop?: AbortSignal) => Promise<Leave>;
+
 /** Waits for the rate limit and, for a submit, for room. Returns a function that frees both. */
 async function takeTurn(
 	apiKey: string,
 	{ limit }: Policy,
-	{ countTasks, stop }: { countTasks?: CountTasks; stop?: AbortSignal },
-): Promise<(end: 'accepted' | Problem | undefined) => void> {
+	{ enterRoom, stop }: { enterRoom?: EnterRoom; stop?: AbortSignal },
+): Promise<Leave> {
 	const leaveLimit = await queueFor(apiKey, limit).take(stop);
-	if (!countTasks) return leaveLimit;
-	const leaveRoom = await roomOf(apiKey)
-		.enter(countTasks, stop)
-		.catch((error: unknown) => {
-			leaveLimit();
-			throw error;
-		});
+	if (!enterRoom) return leaveLimit;
+	const leaveRoom = await enterRoom(stop).catch((error: unknown) => {
+		leaveLimit();
+		throw error;
+	});
 	return (end) => {
 		leaveLimit();
 		leaveRoom(end);

@@ -24,7 +24,8 @@ export class NoRoom extends Error {
  * cannot be read, one submit at a time is tried, after growing pauses.
  */
 export class Room {
-	private underWay = 0;
+	/** When each submit that is under way entered, in ms since 1970. */
+	private readonly underWay = new Map<symbol, number>();
 
 	private waiting = 0;
 
@@ -62,12 +63,12 @@ export class Room {
 				looks += await this.see(count, this.problem, looks, stop);
 			}
 			if (this.problem) this.free -= 1;
-			this.underWay += 1;
 		} finally {
 			this.waiting -= 1;
 		}
-		const enteredAt = Date.now();
-		return (end: 'accepted' | Problem | undefined) => this.left(enteredAt, end);
+		const attempt = Symbol();
+		this.underWay.set(attempt, Date.now());
+		return (end: 'accepted' | Problem | undefined) => this.left(attempt, end);
 	}
 
 	/**
@@ -104,18 +105,21 @@ export class Room {
 	}
 
 	private async look(count: CountTasks): Promise<void> {
-		// Submits being sent now may or may not be in the list.
-		const { underWay } = this;
+		const entered = [...this.underWay.values()];
 		const inProgress = await count();
 		const room = LIMITS.tasksInProgress - (inProgress ?? 0);
 		if (room <= 0) this.wasFull = true;
 		const isUnclear = inProgress === undefined || (this.refusals > 0 && !this.wasFull);
-		this.free = Math.max(0, (isUnclear ? Math.min(room, 1) : room) - underWay);
+		// Submits being sent now may or may not be in the list. Only one tries if the list does not
+		// help; a long upload that began before the refusal is no try.
+		const tries = entered.filter((at) => at >= this.refusedAt).length;
+		this.free = Math.max(0, isUnclear ? Math.min(room, 1) - tries : room - entered.length);
 		this.nextLook = Date.now() + (isUnclear ? pauseBeforeLook(this.refusals) : RETRY.look);
 	}
 
-	private left(enteredAt: number, end: 'accepted' | Problem | undefined): void {
-		this.underWay -= 1;
+	private left(attempt: symbol, end: 'accepted' | Problem | undefined): void {
+		const enteredAt = this.underWay.get(attempt) ?? 0;
+		this.underWay.delete(attempt);
 		this.usedAt = Date.now();
 		if (end === 'accepted') {
 			this.refusals = 0;
@@ -141,7 +145,7 @@ export class Room {
 	 * that wait for the rate limit within a minute.
 	 */
 	isOver(): boolean {
-		const isIdle = this.waiting + this.underWay === 0;
+		const isIdle = this.waiting + this.underWay.size === 0;
 		return isIdle && Date.now() - this.usedAt > RETRY.room;
 	}
 }

@@ -131,12 +131,27 @@ it('an item that was changed after its submit: the same advice', async () => {
 	expect(error?.description).toMatch(ADVICE);
 });
 
+it.each([413, 422])(
+	'a link that the service refuses for good with %s: the same advice, and none to run it all again',
+	async (status) => {
+		service.running().fault({
+			match: { method: 'POST' },
+			skip: 1,
+			times: 1,
+			action: { kind: 'respond', status },
+		});
+		const { error } = await service.run(LINK, { items: threeItems() });
+		expect(error?.description).toMatch(ADVICE);
+		expect(error?.description).not.toMatch(/run the (node|workflow) again/i);
+	},
+);
+
 it('what a retry may mend says that a retry pays for nothing twice, and a new execution does', async () => {
 	service.running().fault({
 		match: { method: 'POST' },
 		skip: 1,
 		times: 1,
-		action: { kind: 'respond', status: 422 },
+		action: { kind: 'respond', status: 402 },
 	});
 	const { error } = await service.run(LINK, { items: threeItems() });
 	expect(error?.description).toContain('Retry On Fail takes these up');

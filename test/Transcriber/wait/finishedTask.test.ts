@@ -137,6 +137,7 @@ describe('a result whose parts are all null', () => {
 		['with empty lists', { ...NULLS, segments: [], speakers: [] }],
 		['under data', { data: NULLS }],
 		['in a list', [NULLS]],
+		['beside what else is known', { ...NULLS, language: 'ru', duration: 12.5 }],
 		['beside the state of the task', { task_id: 'a', status: 'completed', error: null, ...NULLS }],
 	])('is an empty text where the task has completed: nothing was said, %s', async (_, body) => {
 		const id = await service.completedTask();

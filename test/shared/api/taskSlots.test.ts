@@ -8,6 +8,7 @@ import type { IHttpRequestOptions, INode } from 'n8n-workflow';
 import { countTasksInProgress } from '../../../nodes/shared/api/tasksInProgress';
 import { LIMITS } from '../../../nodes/shared/api/rateLimits';
 import { RETRY, pauseBeforeLook } from '../../../nodes/shared/api/retry';
+import { Room } from '../../../nodes/shared/api/taskSlots';
 import type { FaultRule } from '../../simulator/index';
 import { until } from '../../simulator/testing-client';
 import { shortenRetries, shortenWindow } from '../../support/scale';
@@ -295,6 +296,17 @@ it('120 links of 13 minutes each at a service that takes 20 at a time: all are a
 	expect(json).toHaveLength(120);
 	const [first, last] = [submits()[0], submits().at(-1)];
 	expect(Number(last?.at) - Number(first?.at)).toBeGreaterThan(30 * MINUTE);
+});
+
+it('a long upload that began before a refusal does not keep the refused one from trying', async () => {
+	jest.replaceProperty(RETRY, 'patienceWhenFull', 2000);
+	const room = new Room();
+	const nothingInProgress = async () => 0;
+	await room.enter(nothingInProgress);
+	await new Promise((resolve) => setTimeout(resolve, 5));
+	const leave = await room.enter(nothingInProgress);
+	leave({ path: '/transcribe', status: 429 });
+	await expect(room.enter(nothingInProgress)).resolves.toBeDefined();
 });
 
 it('the patience counts from the first refusal after the last accepted link', async () => {

@@ -38,7 +38,20 @@ export function resultIn(answer: unknown): IDataObject | undefined {
 	if (found && RESULT_PARTS.some((part) => !isBlank(found[part]) || found.text === ''))
 		return found;
 	if (!given || (found && found !== given)) return undefined;
-	return holdsContent(given, [...STATE_NAMES, ...RESULT_PARTS]) ? given : undefined;
+	const rest = found ? withoutScalars(given) : given;
+	return holdsContent(rest, [...STATE_NAMES, ...RESULT_PARTS]) ? given : undefined;
+}
+
+/** Beside empty parts, a language, a date or a length is no transcript under an unknown name. */
+function withoutScalars(answer: IDataObject): IDataObject {
+	const isContent = (value: unknown) =>
+		(Array.isArray(value) && value.length > 0) || isObject(value) || isLongText(value);
+	return Object.fromEntries(Object.entries(answer).filter(([, value]) => isContent(value)));
+}
+
+/** Longer than any date, id or name of a model. */
+function isLongText(value: unknown): boolean {
+	return typeof value === 'string' && value.length > 100;
 }
 
 /**

@@ -1,5 +1,5 @@
 /** Contract, "Trigger node": POST on the trigger's URL is a delivery. */
-// Also covers TranscriberTrigger.node.ts, event.ts, fetches.ts, settings.ts, statusAtService.ts,
+// Also covers TranscriberTrigger.node.ts, event.ts, settings.ts, statusAtService.ts,
 // triggerFields.ts, triggerOutput.ts, matchSecret.ts, nodes/shared/webhook/inTime.ts.
 
 import { setTimeout as sleep } from 'node:timers/promises';

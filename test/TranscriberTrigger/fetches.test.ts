@@ -1,0 +1,42 @@
+/** Results that take longer than the service waits for an answer. */
+import { FETCHES, Fetches } from '../../nodes/TranscriberTrigger/fetches';
+
+const soon = () => Date.now() + 20;
+const places = (count: number) => Array.from({ length: count }, (_, index) => `task ${index}`);
+
+it('repeats of many slow deliveries wait for the first fetch of each, and start no other', async () => {
+	const fetches = new Fetches<string>();
+	const started: string[] = [];
+	const ends: Array<() => void> = [];
+	const fetchOf = (place: string) => async () => {
+		started.push(place);
+		await new Promise<void>((resolve) => ends.push(resolve));
+		return `text of ${place}`;
+	};
+	const many = places(2 * FETCHES.most);
+	const deliverAll = async (deadline: number) =>
+		await Promise.allSettled(
+			many.map(async (place) => await fetches.take(place, fetchOf(place), deadline)),
+		);
+	for (const { status } of await deliverAll(soon())) expect(status).toBe('rejected');
+	const repeats = deliverAll(Date.now() + 10_000);
+	for (const end of ends) end();
+	expect((await repeats).every(({ status }) => status === 'fulfilled')).toBe(true);
+	expect(started).toEqual(many);
+});
+
+it('keeps a bounded number of results for the next repeat', async () => {
+	const fetches = new Fetches<string>();
+	let started = 0;
+	const late = async () => {
+		started += 1;
+		await new Promise((resolve) => setTimeout(resolve, 30));
+		return 'text';
+	};
+	for (const place of places(FETCHES.most + 5)) {
+		await fetches.take(place, late, Date.now() + 1).catch(() => undefined);
+		await new Promise((resolve) => setTimeout(resolve, 40));
+	}
+	const first = await fetches.take('task 0', late, Date.now() + 10_000);
+	expect([first, started]).toEqual(['text', FETCHES.most + 6]);
+});

@@ -136,7 +136,7 @@ export class PollStateStore {
 
 	/**
 	 * Whether a new version enables a node that was disabled in the old version: then its
-	 * polls at their times are missing, or this process has never polled it. Failed polls count too.
+	 * polls at their times are missing, or this process has never polled it. A failed poll is a poll, too.
 	 */
 	private wasDisabled({ at }: State, polled: Try | undefined): boolean {
 		if (!isPublishedAgain(this.context) || this.isActivated) return false;

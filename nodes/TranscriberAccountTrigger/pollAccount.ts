@@ -153,7 +153,7 @@ async function outputs(
 			tasks.finish(id);
 		} catch (error) {
 			context.logger.warn(`Task ${id} has ended, but cannot be fetched: ${wordsOf(error)}`);
-			// The request was never sent, so this does not count as a failure of the task.
+			// No request left n8n, so the task has not failed.
 			if (isNoTurn(error)) return items;
 			// An answer without a result throws another error than ServiceError.
 			const isForGood = isRefused(error) || !(error instanceof ServiceError);

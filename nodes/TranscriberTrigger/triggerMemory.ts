@@ -12,7 +12,7 @@ export const STORE = {
 	/** A delivery older than this does not save once n8n has started its execution, in ms. */
 	mayTakeMs: 3_000,
 	/**
-	 * An entry of this age, in ms, that is in the loaded data counts as safe: any call that had
+	 * An entry of this age, in ms, in the loaded data is safe: any call that had
 	 * loaded the data without the entry has saved by then. If a busy n8n is slower and overwrites
 	 * the entry, settle.ts saves it again.
 	 */

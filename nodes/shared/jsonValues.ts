@@ -5,7 +5,7 @@ export function isBlank(value: unknown): boolean {
 	return (value ?? '') === '' || (Array.isArray(value) && value.length === 0);
 }
 
-/** Many services write a date that was never set as the year 1 or 1970. No task is that old. */
+/** Many services write the year 1 or 1970 for a missing date. No task is so old. */
 const EARLIEST_DATE = Date.UTC(2015);
 
 /** A date in ms since 1970, from ISO 8601 or a number of seconds or milliseconds. */

@@ -110,7 +110,7 @@ function isAboutTheItem(failure: unknown): failure is ServiceError {
 	return [400, 413, 415, 422].includes(failure.problem.status ?? 0);
 }
 
-/** Whether a keyed submit was never sent, or its only attempt was refused. 409 means: it is in progress. */
+/** Whether a keyed submit did not leave n8n, or the service refused its only attempt (409: in progress). */
 function isRefusedAtOnce(context: IExecutePaginationFunctions, failure: unknown): boolean {
 	if (failure instanceof Abandoned || neverLeft(failure)) return true;
 	if (wasCancelledInTurn(context, failure)) return true;

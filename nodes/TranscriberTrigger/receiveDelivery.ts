@@ -99,10 +99,10 @@ async function emit(
 		isDecided = true;
 		settle(context);
 		if (!output) {
-			store.close(name, true);
+			await store.close(name, true);
 			return respond(context, 200, 'Not selected');
 		}
-		void hasSucceeded(context).then((succeeded) => store.close(name, succeeded));
+		void hasSucceeded(context).then(async (succeeded) => await store.close(name, succeeded));
 		return started(output);
 	} finally {
 		if (!isDecided) store.leave(name);

@@ -11,6 +11,8 @@ export const STORE = {
 	mayWaitMs: 500,
 	/** A delivery older than this does not save once n8n has started its execution, in ms. */
 	mayTakeMs: 3_000,
+	/** n8n 1 saves an execution within this time, in ms, after it has answered the delivery. */
+	savedAfterMs: 5_000,
 	/**
 	 * An entry of this age, in ms, in the loaded data is safe: any call that had
 	 * loaded the data without the entry has saved by then. If a busy n8n is slower and overwrites
@@ -126,7 +128,7 @@ export function note(
 /**
  * The saved data of a trigger, merged with the memory of this process. An ending is added only once
  * n8n has saved its execution, because after a crash the trigger has to accept the delivery again.
- * `mine` is the key of the ending of the current call: n8n saves its execution before static data.
+ * `mine` is the key of the ending of the current call: n8n 2 saves its execution before static data.
  */
 export function broughtUpToDate(saved: Saved, memory: TriggerMemory, mine?: string): Saved {
 	const isClosed = (key: string) => key === mine || memory.endings.get(key)?.isOpen !== true;
@@ -139,6 +141,10 @@ export function broughtUpToDate(saved: Saved, memory: TriggerMemory, mine?: stri
 	const spent = merged(saved.spent, closed(memory.spent), none, STORE.spent);
 	const bot = newerOf(saved.bot, memory.bot);
 	return { secrets, endings, spent, bot, launch: newerOf(saved.launch, memory.launch) };
+}
+
+export function hasOpenEnding({ endings }: TriggerMemory): boolean {
+	return [...endings.values()].some(({ isOpen }) => isOpen === true);
 }
 
 /** The one that changed last; `known`, if both changed at the same time. */

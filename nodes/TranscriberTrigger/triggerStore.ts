@@ -1,4 +1,4 @@
-import type { IDataObject } from 'n8n-workflow';
+import { sleep, type IDataObject } from 'n8n-workflow';
 
 import { isTest } from '../shared/n8nInternals/activation';
 import {
@@ -10,6 +10,7 @@ import { ledgerKey, keysIn, valueIn } from './ledger';
 import {
 	STORE,
 	broughtUpToDate,
+	hasOpenEnding,
 	isSame,
 	memoriesOf,
 	newMemory,
@@ -56,6 +57,9 @@ export class TriggerStore {
 
 	/** The key of the ending that {@link end} noted in this call. */
 	private ended?: string;
+
+	/** n8n 1 answers and saves static data before it saves the execution that the call starts. */
+	private isSavedFirst = false;
 
 	constructor(context: StaticDataContext) {
 		this.nodeId = context.getNode().id;
@@ -142,19 +146,31 @@ export class TriggerStore {
 		this.ended = key;
 		// Starting the execution may take n8n a long time, too.
 		const isInTime = (ms: number) => Date.now() - this.began <= ms;
-		if (isInTime(STORE.mayWaitMs)) this.save(() => isInTime(STORE.mayTakeMs));
+		const hasWaited = !isInTime(STORE.mayWaitMs);
+		// To save an execution takes n8n at least one turn of the event loop.
+		let mayBeSaved = false;
+		void sleep(0).then(() => (mayBeSaved = true));
+		this.save(() => {
+			this.isSavedFirst = !mayBeSaved;
+			return mayBeSaved && !hasWaited && isInTime(STORE.mayTakeMs);
+		});
 	}
 
 	/** Makes the ending that {@link end} noted final, or takes it back. */
-	close(id: string, succeeded: boolean): void {
+	async close(id: string, succeeded: boolean): Promise<void> {
 		const { endings, secrets, spent } = this.memory;
 		const key = ledgerKey(id);
 		this.leave(id);
 		const ending = endings.get(key);
+		if (!succeeded) {
+			endings.delete(key);
+			spent.delete(key);
+			return;
+		}
+		// If n8n is killed before it has saved the execution, the next process has to accept a repeat.
+		if (this.isSavedFirst) await sleep(STORE.savedAfterMs);
 		if (ending) ending.isOpen = false;
-		if (succeeded) return void secrets.delete(key);
-		endings.delete(key);
-		spent.delete(key);
+		secrets.delete(key);
 	}
 
 	/** Saves a known ending again if another process, or an execution, has overwritten it. */
@@ -180,7 +196,7 @@ export class TriggerStore {
 				for (const known of memory.secrets.values()) {
 					if (Date.now() - known.at >= STORE.settledMs) known.isNewer = false;
 				}
-				if (memory.inFlight.size > 0) isSettled = false;
+				if (memory.inFlight.size > 0 || hasOpenEnding(memory)) isSettled = false;
 				continue;
 			}
 			const there = keysIn(loaded.secrets);

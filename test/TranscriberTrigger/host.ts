@@ -85,6 +85,9 @@ export class TriggerHost {
 	/** How long n8n takes to save a new execution, in ms. */
 	executionMs = 0;
 
+	/** As n8n 1 does: saves static data, answers, and only then saves the new execution. */
+	isAnsweredFirst = false;
+
 	/** False: the workflow is switched off, and n8n answers 404. */
 	isActive = true;
 
@@ -250,6 +253,10 @@ export class TriggerHost {
 				throw error;
 			});
 		if (!result.workflowData) return await this.save(workflow, process);
+		if (this.isAnsweredFirst) {
+			await this.save(workflow, process);
+			express.status(200).json(result.webhookResponse);
+		}
 		await sleep(this.executionMs);
 		if (!this.processes.includes(process)) {
 			response.destroy();
@@ -262,6 +269,7 @@ export class TriggerHost {
 		// n8n 2 gives the new execution a workflow made of the same static data.
 		new Workflow({ ...this.definition(process), staticData: this.raw.get(workflow) });
 		this.executions.push(...result.workflowData);
+		if (this.isAnsweredFirst) return;
 		await this.save(workflow, process);
 		express.status(200).json(result.webhookResponse);
 	}

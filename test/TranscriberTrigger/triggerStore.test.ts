@@ -158,6 +158,35 @@ describe('What another writer of the static data has written over is healed whil
 	});
 });
 
+describe('n8n 1 answers a delivery before it has saved the execution', () => {
+	it('killed in between, it starts the execution at the repeat, whatever other calls have saved', async () => {
+		const host = await open();
+		host.isAnsweredFirst = true;
+		await handOverTo(host.url, '7f3c', SECRET, KEY);
+		host.executionMs = 1_000;
+		expect((await deliver(host.url, { task_id: '7f3c' }, SECRET)).status).toBe(200);
+		await handOverTo(host.url, '8a4d', SECRET, KEY);
+		host.restart();
+		host.executionMs = 0;
+		expect((await deliver(host.url, { task_id: '7f3c' }, SECRET)).status).toBe(200);
+		await until(() => host.executions.length === 1);
+	});
+
+	it('a repeat starts nothing, in the same process at once, and in the next one as well', async () => {
+		jest.replaceProperty(STORE, 'savedAfterMs', 300);
+		const host = await open();
+		host.isAnsweredFirst = true;
+		await handOverTo(host.url, '7f3c', SECRET, KEY);
+		for (const repeat of [1, 2]) {
+			expect((await deliver(host.url, { task_id: '7f3c', repeat }, SECRET)).status).toBe(200);
+		}
+		await until(() => endingsIn(host) === 1 && secretsIn(host) === 0);
+		host.restart();
+		expect((await deliver(host.url, { task_id: '7f3c' }, SECRET)).status).toBe(200);
+		expect(host.executions).toHaveLength(1);
+	});
+});
+
 describe('A hand-over is acknowledged only if the stored secret opens to it with the API key of now', () => {
 	it('a second secret for the same task replaces the first before it is acknowledged', async () => {
 		const host = await open();

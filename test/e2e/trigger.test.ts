@@ -71,6 +71,10 @@ describe('Hand-over and delivery', () => {
 				simulator.deliveries.slice(before).some(({ status }) => status === 200),
 			);
 			await n8n.kill();
+			// What was answered in the last moment is still on its way.
+			await eventually(() =>
+				simulator.deliveries.slice(before).every(({ status, error }) => status ?? error),
+			);
 			const answered = simulator.deliveries
 				.slice(before)
 				.filter(({ status }) => status === 200)

@@ -82,6 +82,8 @@ export interface Execution {
 
 export interface StoredData {
 	resultData?: { runData?: Record<string, NodeRun[]>; error?: ExecutionError };
+	/** What is still to run: empty after a success. */
+	executionData?: { nodeExecutionStack?: unknown[] };
 	/** Set while it is suspended. */
 	waitTill?: string;
 }
@@ -303,11 +305,14 @@ export class N8nRest {
 		const isOver = ({ status }: Execution) =>
 			!['new', 'running', 'waiting', 'unknown'].includes(status);
 		const execution = await this.waitFor(id, isOver, timeoutMs);
-		// 1.x stores that it is over a moment before it stores what came out: nothing is there yet, or what was suspended.
-		for (let tries = 0; tries < 10; tries++) {
+		// 1.x stores that it is over a moment before it stores what came out: until then nothing is there, or the state in
+		// which the execution was suspended or woken.
+		for (let tries = 0; tries < 50; tries++) {
 			const again = tries === 0 ? execution : await this.execution(id);
+			const open = again.raw?.executionData?.nodeExecutionStack ?? [];
 			const isWhole = Object.keys(again.runData).length > 0 && !again.raw?.waitTill;
-			if (isWhole || again.error !== undefined) return again;
+			const hasAllRun = again.status !== 'success' || open.length === 0;
+			if ((isWhole && hasAllRun) || again.error !== undefined) return again;
 			await sleep(200);
 		}
 		return execution;

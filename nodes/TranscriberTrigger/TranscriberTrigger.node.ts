@@ -7,6 +7,7 @@ import {
 	type IWebhookResponseData,
 } from 'n8n-workflow';
 
+import { UNDECIDED } from '../shared/webhook/handOverEnvelope';
 import { respond } from '../shared/webhook/signature';
 import { receive } from './receiveDelivery';
 import { triggerFields } from './triggerFields';
@@ -109,7 +110,7 @@ export class TranscriberTrigger implements INodeType {
 			if (!(error instanceof Undecided)) {
 				logSeldom(this, 'warn', `${this.getNode().name}: ${reason}`);
 			}
-			return respond(this, 503, 'The call cannot be processed now');
+			return respond(this, 503, UNDECIDED);
 		}
 	}
 }

@@ -91,6 +91,11 @@ export function nameForSecret(
 	return nameForSecret(store, apiKey, `${name}${AGAIN}`, secret);
 }
 
+/** The name under which to store the secret of a submission that has just been made. */
+export function nameForNew(store: TriggerStore, name: string): string {
+	return store.endingOf(name) ? nameForNew(store, `${name}${AGAIN}`) : name;
+}
+
 /** The suffix of a stored name if the service reuses the id of a submission that has ended. */
 const AGAIN = ' again';
 

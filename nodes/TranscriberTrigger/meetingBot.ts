@@ -24,7 +24,7 @@ import { accountOf, fingerprintOf, isSentBy, isSentFor } from './sameLaunch';
 import { settingsOf } from './settings';
 import { TriggerStore } from './triggerStore';
 import { submissionKey } from '../shared/api/submission';
-import { NO_SECRET, STORED_SECRET } from './matchSecret';
+import { NO_SECRET, STORED_SECRET, nameForNew } from './matchSecret';
 import { PUBLIC_ADDRESS_SETTING, reasonAgainstWebhookUrl } from '../shared/webhook/publicAddress';
 import { refuse } from '../shared/parameters/refuse';
 import { call } from '../shared/api/call';
@@ -62,10 +62,12 @@ export async function isBotThere(context: IHookFunctions): Promise<boolean> {
 	if (!isSentBy(bot, account) || !hasConsent(context)) return false;
 	stay(context, bot.id);
 	const state = await stateAtService(context, bot.id);
-	if (!state) return false;
+	// Also if the service has removed the bot since then.
+	const hasEndedHere = store.endingOf(submissionKey({ botId: bot.id })) !== undefined;
+	if (!state && !hasEndedHere) return false;
 	// Last week's bot is not there for this week's meeting. A new version of an active workflow sends
 	// no second bot, because the meeting of the first may be the one that the user means.
-	if (isSwitchedOnByUser(context) && hasLeft(state)) return false;
+	if (isSwitchedOnByUser(context) && (!state || hasLeft(state))) return false;
 	store.bot = { id: bot.id, fingerprint: fingerprintOf(context), account: bot.account ?? account };
 	store.save();
 	return true;
@@ -131,7 +133,7 @@ export async function sendMeetingBot(context: IHookFunctions): Promise<boolean> 
 	store.bot = { id, fingerprint: fingerprintOf(context), account };
 	const { webhook_secret: secret } = answer;
 	const isGiven = typeof secret === 'string' && secret.trim() !== '';
-	const name = submissionKey({ botId: id });
+	const name = nameForNew(store, submissionKey({ botId: id }));
 	store.keepSecret(name, isGiven ? seal(apiKey, STORED_SECRET, name, secret) : NO_SECRET);
 	store.save();
 	if (!isGiven) {

@@ -313,6 +313,22 @@ describe('No second bot', () => {
 		expect(launches()).toBe(1);
 	});
 
+	it('after the meeting, when the service has removed the bot; only switched off and on the trigger sends another', async () => {
+		await host.activate();
+		service.running().endMeeting(theBot().id);
+		service.running().finish(String(theBot().taskId));
+		await until(() => host.executions.length === 1);
+		service
+			.running()
+			.fault({ match: { method: 'GET' }, times: 9, action: { kind: 'respond', status: 404 } });
+		await publish();
+		expect(launches()).toBe(1);
+		await host.deactivate();
+		await pastGrace();
+		await host.activate();
+		expect(launches()).toBe(2);
+	});
+
 	it('when nobody knows whether the first was sent, however often n8n tries to activate', async () => {
 		service.running().fault({
 			match: { path: '/meeting$' },
@@ -375,6 +391,26 @@ describe('A new bot', () => {
 		service.running().fault({ match: { method: 'GET' }, action });
 		await publish();
 		expect(launches()).toBe(1);
+	});
+
+	it('is waited for, although the service gives it the id of the last one', async () => {
+		await open({ options: { includeResult: false } });
+		for (const [secret, ended] of [
+			['first', 1],
+			['second', 2],
+			['third', 3],
+		] as const) {
+			service.running().fault({
+				match: { method: 'POST' },
+				action: { kind: 'respond', status: 200, body: { bot_id: 7, webhook_secret: secret } },
+			});
+			await host.activate();
+			const done = { event: 'meeting.transcript.completed', bot_id: 7, status: 'completed' };
+			expect((await deliver(host.url, { ...done, ended }, secret)).status).toBe(200);
+			expect(host.executions).toHaveLength(ended);
+			await host.deactivate();
+			await pastGrace();
+		}
 	});
 
 	it('when the workflow was off for a while', async () => {

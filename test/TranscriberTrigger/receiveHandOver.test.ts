@@ -591,6 +591,18 @@ describe('Before anything is submitted', () => {
 		expect(host.saved).toBe('{}');
 	});
 
+	it('a trigger that cannot use its credential is refused with that as what to check', async () => {
+		jest.replaceProperty(HAND_OVER, 'patienceBefore', 0);
+		await open({ credentials: { transcriberApi: { baseUrl: 'http://127.0.0.1:9', apiKey: '' } } });
+		const failure = checkTrigger(sender(), request, host.url);
+		await expect(failure).rejects.toThrow(
+			'so nothing was submitted: it could not process the call',
+		);
+		await expect(failure).rejects.toMatchObject({
+			description: expect.stringContaining('Check the credential of the Transcriber Trigger node'),
+		});
+	});
+
 	it('100 items try the trigger once', async () => {
 		const receiver = await startReceiver([400]);
 		const address = `${receiver.url}/webhook/1/transcriber`;

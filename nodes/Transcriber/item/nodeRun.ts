@@ -13,6 +13,9 @@ import { isLasting } from '../../shared/parameters/refuse';
 export class NodeRun {
 	private static readonly current = new WeakMap<IExecuteData, NodeRun>();
 
+	/** In ms since 1970. */
+	readonly began = Date.now();
+
 	private readonly items = new Set<number>();
 
 	private readonly accepted = new Map<number, string[]>();

@@ -27,7 +27,7 @@ export async function sendDeclared(
 	context: IExecutePaginationFunctions,
 	request: RoutingRequest,
 	policy: Policy = REPEATABLE,
-	run?: Pick<NodeRun, 'stopped'>,
+	run?: Pick<NodeRun, 'stopped' | 'began'>,
 ): Promise<INodeExecutionData[]> {
 	request.options.disableFollowRedirect = true;
 	request.options.ignoreHttpStatusErrors = true;
@@ -36,7 +36,14 @@ export async function sendDeclared(
 	const recordingBytes = policy.upload ? recordingIn(request.options.body)?.size : undefined;
 	const path = request.options.url ?? '';
 	const isEmpty = isBodiless(request.options.method);
-	const bounds = { policy, path, recordingBytes, isEmpty, abandoned: run?.stopped };
+	const bounds = {
+		policy,
+		path,
+		recordingBytes,
+		isEmpty,
+		abandoned: run?.stopped,
+		began: run?.began,
+	};
 	return await exchange(context, bounds, async ({ apiKey }) => {
 		const sending = { apiKey, policy, method: request.options.method };
 		// A copy, because n8n writes the API key into these headers.

@@ -6,11 +6,11 @@ import type {
 } from 'n8n-workflow';
 
 import type { NodeRun } from '../item/nodeRun';
-import { hasEnded } from '../../shared/api/undocumented/statuses';
+import { hasEnded, isCancelled } from '../../shared/api/undocumented/statuses';
 import { eachTask } from './eachTask';
 import type { Submitted } from './submissionMemory';
 import { POLL } from '../wait/polling';
-import { idFields, submissionName, type SubmissionIds } from '../../shared/api/submission';
+import { idFields, idsIn, submissionName, type SubmissionIds } from '../../shared/api/submission';
 import { waitingKey, type Suspension, type WaitingItem } from './sleepingItems';
 import { finishedTask } from '../wait/finishedTask';
 import { waitOptionsOf } from '../wait/waitOptions';
@@ -73,7 +73,9 @@ async function resultAfterDelivery(
 	const state: IDataObject = needsNoLook
 		? { ...idFields(ids), status: 'completed' }
 		: await lookNow(context, ids);
-	const ended = hasEnded(state.status) ? state : undefined;
+	// Of a bot that was stopped by hand, the transcript may follow.
+	const mayGetTask = isCancelled(state.status) && idsIn(state).taskId === undefined;
+	const ended = hasEnded(state.status) && !mayGetTask ? state : undefined;
 	// Starts now, so that the queueing time of the status request does not count.
 	const deadline = Math.max(Date.now() + AFTER_WAKING.leastMs, until);
 	const words = 'although the service has reported its end';

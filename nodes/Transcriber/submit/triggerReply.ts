@@ -1,6 +1,6 @@
 import type { IExecutePaginationFunctions, IN8nHttpFullResponse } from 'n8n-workflow';
 
-import { STALE } from '../../shared/webhook/handOverEnvelope';
+import { STALE, UNDECIDED } from '../../shared/webhook/handOverEnvelope';
 
 /** How long a Transcriber Trigger may take to answer, in ms. */
 const TIMEOUT_MS = 10_000;
@@ -13,6 +13,8 @@ export interface Reply {
 	isStale?: boolean;
 	/** The hand-over has no secret, and the trigger takes none without. */
 	needsSecret?: boolean;
+	/** The trigger could not process the hand-over. */
+	isUndecided?: boolean;
 	/** What is wrong with the parameters of the trigger. */
 	reason?: string;
 }
@@ -39,6 +41,7 @@ export async function put(
 			status: answer.statusCode,
 			stored: typeof stored === 'boolean' ? stored : undefined,
 			isStale: answer.statusCode === 401 && message === STALE,
+			isUndecided: answer.statusCode === 503 && message === UNDECIDED,
 			reason: answer.statusCode === 422 ? String(message).slice(0, 300) : undefined,
 		};
 	} catch {
@@ -52,6 +55,7 @@ export function whatIsWrong({
 	stored,
 	isStale,
 	needsSecret,
+	isUndecided,
 	reason,
 }: Reply): [reason: string, next: string] {
 	if (status === undefined) {
@@ -88,6 +92,12 @@ export function whatIsWrong({
 		return [
 			`its own parameters cannot be used: ${reason}`,
 			'Correct the parameter in the Transcriber Trigger node, then publish its workflow again (n8n 1: activate it).',
+		];
+	}
+	if (isUndecided) {
+		return [
+			'it could not process the call',
+			'Check the credential of the Transcriber Trigger node. If the credential is usable, the log of its n8n says more.',
 		];
 	}
 	if (stored === false) {

@@ -24,6 +24,8 @@ interface Bounds extends Pick<CallOptions, 'deadline' | 'fromTurn' | 'once'> {
 	 * certainly done nothing. Never ends an attempt.
 	 */
 	abandoned?: AbortSignal;
+	/** When the run of the node began, in ms since 1970. Default: now. */
+	began?: number;
 }
 
 /** Failures that happened before anything was sent. */
@@ -67,7 +69,17 @@ export async function exchange<T>(
 
 async function attempts<T>(
 	caller: Caller,
-	{ policy, path, deadline, fromTurn, once, recordingBytes, isEmpty, abandoned }: Bounds,
+	{
+		policy,
+		path,
+		deadline,
+		fromTurn,
+		once,
+		recordingBytes,
+		isEmpty,
+		abandoned,
+		began = Date.now(),
+	}: Bounds,
 	attempt: (credential: TranscriberCredential) => Promise<T>,
 ): Promise<T> {
 	const node = caller.getNode();
@@ -97,7 +109,7 @@ async function attempts<T>(
 		(async (stopRoom?: AbortSignal): Promise<Leave> => {
 			// The room of the first attempt: what the refusal has shown must not be forgotten meanwhile.
 			room ??= roomOf(apiKey);
-			return await room.enter(countTasks, stopRoom);
+			return await room.enter(countTasks, began, stopRoom);
 		});
 	// Kept from the first attempt to the last, so that uploads stay in order after a refusal.
 	const leaveUploads =

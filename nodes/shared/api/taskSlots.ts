@@ -16,6 +16,17 @@ export class NoRoom extends Error {
 	}
 }
 
+/** One caller that waits for room. */
+interface Visit {
+	/** The refusal that the caller reports if its patience ends. */
+	problem: Problem;
+	/** How many looks the caller has taken part in. */
+	looks: number;
+	/** When the caller's run began, in ms since 1970. */
+	began: number;
+	stop?: AbortSignal;
+}
+
 /**
  * The room for tasks in one account: the service takes 20 tasks in progress (service document,
  * "Limits"). Submits pass freely until one is refused with 429. After that, one look at GET /tasks
@@ -54,13 +65,14 @@ export class Room {
 	/**
 	 * Waits until there is room, as long as other submits are accepted: the patience counts from the
 	 * first refusal since the last accepted submit. Otherwise a long list would fail because its own
-	 * items take the room. Returns a function to call with the outcome when the attempt has ended.
+	 * items take the room. A run that began later, at `began` (in ms since 1970), has a patience of
+	 * its full length. Returns a function to call with the outcome when the attempt has ended.
 	 */
-	async enter(count: CountTasks, stop?: AbortSignal) {
+	async enter(count: CountTasks, began: number, stop?: AbortSignal) {
 		this.waiting += 1;
 		try {
 			for (let looks = 0; this.problem && this.free === 0;) {
-				looks += await this.see(count, this.problem, looks, stop);
+				looks += await this.see(count, { problem: this.problem, looks, began, stop });
 			}
 			if (this.problem) this.free -= 1;
 		} finally {
@@ -76,13 +88,8 @@ export class Room {
 	 * patience is over, a caller still takes part in one look that is due: others may have given up
 	 * a moment ago, and the service may have room by now.
 	 */
-	private async see(
-		count: CountTasks,
-		problem: Problem,
-		looks: number,
-		stop?: AbortSignal,
-	): Promise<number> {
-		const until = this.fullSince + RETRY.patienceWhenFull;
+	private async see(count: CountTasks, { problem, looks, began, stop }: Visit): Promise<number> {
+		const until = Math.max(this.fullSince, began) + RETRY.patienceWhenFull;
 		const isDue = this.nextLook <= Date.now();
 		if (isDue ? looks > 0 && Date.now() > until : this.nextLook > until) {
 			this.usedAt = Date.now();

@@ -24,6 +24,9 @@ export function sealHandOvers(apiKey: string, address: string, handOvers: HandOv
 /** A trigger's answer to a hand-over that is too old or comes from the future. */
 export const STALE = 'The clocks differ';
 
+/** A trigger's answer (503) to any call that it cannot process, for example without a usable credential. */
+export const UNDECIDED = 'The call cannot be processed now';
+
 /**
  * The hand-overs; `stale` if they are too old or the clocks of the two sides differ; undefined if
  * they were sealed for another trigger or with another key. A blank key opens nothing.

@@ -319,6 +319,17 @@ it('the patience counts from the first refusal after the last accepted link', as
 	expect(error).toBeUndefined();
 });
 
+it('a run that begins when others have waited for long still has a patience of its full length', async () => {
+	await fill();
+	jest.replaceProperty(RETRY, 'patienceWhenFull', 1500);
+	const first = service.run(FILE, { items: files(1) });
+	await new Promise((resolve) => setTimeout(resolve, 1200));
+	const second = service.run(FILE, { items: files(1) });
+	expect((await first).error).toBeDefined();
+	finishAll();
+	expect((await second).error).toBeUndefined();
+});
+
 it('a cancelled execution leaves the others in the queue', async () => {
 	const [first = ''] = await fill();
 	const other = service.run(FILE, { items: files(1) });

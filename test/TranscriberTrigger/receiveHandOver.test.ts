@@ -593,7 +593,7 @@ describe('Before anything is submitted', () => {
 
 	it('a trigger that cannot use its credential is refused with that as what to check', async () => {
 		jest.replaceProperty(HAND_OVER, 'patienceBefore', 0);
-		await open({ credentials: { transcriberApi: { baseUrl: 'http://127.0.0.1:9', apiKey: '' } } });
+		await open({ credentials: { baseUrl: 'http://127.0.0.1:9', apiKey: '' } });
 		const failure = checkTrigger(sender(), request, host.url);
 		await expect(failure).rejects.toThrow(
 			'so nothing was submitted: it could not process the call',

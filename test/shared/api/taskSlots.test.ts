@@ -302,11 +302,11 @@ it('a long upload that began before a refusal does not keep the refused one from
 	jest.replaceProperty(RETRY, 'patienceWhenFull', 2000);
 	const room = new Room();
 	const nothingInProgress = async () => 0;
-	await room.enter(nothingInProgress);
+	await room.enter(nothingInProgress, Date.now());
 	await new Promise((resolve) => setTimeout(resolve, 5));
-	const leave = await room.enter(nothingInProgress);
+	const leave = await room.enter(nothingInProgress, Date.now());
 	leave({ path: '/transcribe', status: 429 });
-	await expect(room.enter(nothingInProgress)).resolves.toBeDefined();
+	await expect(room.enter(nothingInProgress, Date.now())).resolves.toBeDefined();
 });
 
 it('the patience counts from the first refusal after the last accepted link', async () => {

@@ -5,7 +5,7 @@ import { isRefused, Reader } from './listPager';
 import { Look, ONE_TASK } from './readTaskList';
 import { costOf, isWanted, outputOf, wantedOf, type Wanted } from './accountTriggerOutput';
 import type { State } from './pollState';
-import { PollStateStore } from './keptState';
+import { PollStateStore } from './pollStore';
 import type { Tasks } from './selectNewTasks';
 import { newest } from './newestTranscript';
 

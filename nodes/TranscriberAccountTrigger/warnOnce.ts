@@ -2,7 +2,7 @@ import type { IDataObject, IPollFunctions } from 'n8n-workflow';
 
 import { ID_NAMES, taskIdOf } from '../shared/api/undocumented/ids';
 import { isUnknownStatus } from '../shared/api/undocumented/statuses';
-import { remembered } from '../shared/processState';
+import { remembered } from '../shared/processMemory';
 
 /** Warnings that this process has written, by node and topic. */
 const written = remembered<true>('unreadableTasks');

@@ -13,7 +13,7 @@ import { receive } from './receiveDelivery';
 import { triggerFields } from './triggerFields';
 import { isBotThere, releaseBot, sendMeetingBot, withNextStep } from './meetingBot';
 import { takeIn } from './receiveHandOver';
-import { Undecided } from '../shared/webhook/inTime';
+import { Undecided } from '../shared/webhook/answerInTime';
 import { logSeldom } from '../shared/webhook/logSeldom';
 
 export class TranscriberTrigger implements INodeType {

@@ -4,7 +4,7 @@ import { seal, unseal } from '../shared/webhook/sealedSecret';
 import { isSignedWith, type Delivery } from '../shared/webhook/signature';
 import type { TranscriberCredential } from '../shared/api/credential';
 import { hasEnded } from '../shared/api/undocumented/statuses';
-import { includesStatus, storedNames, type StoredName } from './event';
+import { includesStatus, storedNames, type StoredName } from './deliveredEvent';
 import type { TriggerStore } from './triggerStore';
 
 /** For `seal`: the secret of a submission in the trigger's store, bound to its task or bot. */

@@ -19,16 +19,16 @@ import {
 	isLeaving,
 	sayThatItGoesOn,
 	stay,
-} from './callBack';
+} from './callBotBack';
 import { accountOf, fingerprintOf, isSentBy, isSentFor } from './sameLaunch';
-import { settingsOf } from './settings';
+import { settingsOf } from './triggerSettings';
 import { TriggerStore } from './triggerStore';
 import { submissionKey } from '../shared/api/submission';
 import { NO_SECRET, STORED_SECRET, nameForNew } from './matchSecret';
 import { PUBLIC_ADDRESS_SETTING, reasonAgainstWebhookUrl } from '../shared/webhook/publicAddress';
 import { refuse } from '../shared/parameters/refuse';
 import { call } from '../shared/api/call';
-import { remembered } from '../shared/processState';
+import { remembered } from '../shared/processMemory';
 
 /** How long activation waits for the service, in ms: the user waits for it in the editor. */
 export const ACTIVATION = { sendMs: 60_000, lookMs: 10_000 };

@@ -1,15 +1,15 @@
 import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 
-import { ANSWER_WITHIN_MS, inTime } from '../shared/webhook/inTime';
+import { ANSWER_WITHIN_MS, inTime } from '../shared/webhook/answerInTime';
 import { respond, deliveryFrom } from '../shared/webhook/signature';
 import { webhookCredential } from '../shared/webhook/webhookCredential';
 import { hasSucceeded } from '../shared/n8nInternals/executionSaved';
 import { submissionKey } from '../shared/api/submission';
-import { eventIn, includesStatus, letterOf, type DeliveredEvent } from './event';
-import { Fetches } from './fetches';
+import { eventIn, includesStatus, letterOf, type DeliveredEvent } from './deliveredEvent';
+import { Fetches } from './resultFetches';
 import { NOT_ENDED, outputFor, type Output } from './triggerOutput';
-import { settingsOf } from './settings';
-import { settle } from './settle';
+import { settingsOf } from './triggerSettings';
+import { settle } from './repairLostUpdates';
 import type { Ending } from './triggerMemory';
 import { TriggerStore } from './triggerStore';
 import { proofOf, verify } from './matchSecret';

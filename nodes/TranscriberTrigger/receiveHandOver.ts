@@ -1,12 +1,12 @@
 import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 
 import { STALE, openHandOvers, type HandOver } from '../shared/webhook/handOverEnvelope';
-import { ANSWER_WITHIN_MS, inTime } from '../shared/webhook/inTime';
+import { ANSWER_WITHIN_MS, inTime } from '../shared/webhook/answerInTime';
 import { seal, unseal } from '../shared/webhook/sealedSecret';
 import { respond, jsonBodyFrom } from '../shared/webhook/signature';
 import { webhookCredential } from '../shared/webhook/webhookCredential';
-import { settingsOf } from './settings';
-import { isOwnCall, settle } from './settle';
+import { settingsOf } from './triggerSettings';
+import { isOwnCall, settle } from './repairLostUpdates';
 import { TriggerStore } from './triggerStore';
 import { submissionKey } from '../shared/api/submission';
 import { NO_SECRET, STORED_SECRET, nameForSecret } from './matchSecret';

@@ -1,11 +1,11 @@
 import type { IDataObject, IWebhookFunctions } from 'n8n-workflow';
 import { hasEnded } from '../shared/api/undocumented/statuses';
 import { idFields } from '../shared/api/submission';
-import type { DeliveredEvent, StoredName } from './event';
+import type { DeliveredEvent, StoredName } from './deliveredEvent';
 import { ledgerKey } from './ledger';
 import { look } from '../shared/api/taskState';
-import { Undecided } from '../shared/webhook/inTime';
-import { remembered } from '../shared/processState';
+import { Undecided } from '../shared/webhook/answerInTime';
+import { remembered } from '../shared/processMemory';
 
 /**
  * Anybody can make the trigger ask the service. So it asks about each id once in `everyMs`, and

@@ -1,5 +1,5 @@
 import { keysIn, merged, type Entry, type Ledger } from './ledger';
-import { remembered } from '../shared/processState';
+import { remembered } from '../shared/processMemory';
 
 export const STORE = {
 	/** The most secrets and endings of submissions to keep. The oldest are dropped first. */
@@ -16,7 +16,7 @@ export const STORE = {
 	/**
 	 * An entry of this age, in ms, in the loaded data is safe: any call that had
 	 * loaded the data without the entry has saved by then. If a busy n8n is slower and overwrites
-	 * the entry, settle.ts saves it again.
+	 * the entry, repairLostUpdates.ts saves it again.
 	 */
 	settledMs: 1_000,
 	/** How often, in ms, a process checks that what it knows is still saved. More often at first. */

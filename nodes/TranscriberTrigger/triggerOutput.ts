@@ -12,12 +12,12 @@ import { withoutSecrets } from '../shared/api/redact';
 import { taskIdOf } from '../shared/api/undocumented/ids';
 import { hasEnded } from '../shared/api/undocumented/statuses';
 import { titleOf } from '../shared/api/undocumented/taskLists';
-import { eventNameOf, type DeliveredEvent } from './event';
-import type { Settings } from './settings';
-import { Undecided } from '../shared/webhook/inTime';
+import { eventNameOf, type DeliveredEvent } from './deliveredEvent';
+import type { Settings } from './triggerSettings';
+import { Undecided } from '../shared/webhook/answerInTime';
 import { look } from '../shared/api/taskState';
 import type { Caller } from '../shared/api/types';
-import { remembered } from '../shared/processState';
+import { remembered } from '../shared/processMemory';
 
 export const PATIENCE = {
 	/** How long the delivery of a failed task waits for the reason of the failure, in ms. */

@@ -1,5 +1,5 @@
 /** What publishing ends and what it keeps, with n8n's publication service (on by default from 2.41) and without. */
-// Also covers keptState.ts.
+// Also covers pollStore.ts.
 
 import { randomUUID } from 'node:crypto';
 

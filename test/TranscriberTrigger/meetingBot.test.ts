@@ -1,5 +1,5 @@
 /** Contract, "Trigger node", source `meeting`: activating the workflow sends the bot. */
-// Also covers callBack.ts.
+// Also covers callBotBack.ts.
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { INodeParameters } from 'n8n-workflow';
 
-import { CALL_BACK, GRACE } from '../../nodes/TranscriberTrigger/callBack';
+import { CALL_BACK, GRACE } from '../../nodes/TranscriberTrigger/callBotBack';
 import type { RequestFault } from '../simulator/index';
 import { serviceForTests } from '../support/service';
 import { until } from '../simulator/testing-client';

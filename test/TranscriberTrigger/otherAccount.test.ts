@@ -10,7 +10,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { GRACE } from '../../nodes/TranscriberTrigger/callBack';
+import { GRACE } from '../../nodes/TranscriberTrigger/callBotBack';
 import { until } from '../simulator/testing-client';
 import { captureLogs } from '../support/logs';
 import { serviceForTests } from '../support/service';

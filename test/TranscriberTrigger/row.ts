@@ -315,7 +315,7 @@ export class Row {
 
 	/**
 	 * Waits until the row has everything that a living process knows: it heals by itself. Known gap:
-	 * once a workflow was switched off, only the next change makes a process look again (settle.ts).
+	 * once a workflow was switched off, only the next change makes a process look again (repairLostUpdates.ts).
 	 */
 	async untilQuiet(): Promise<void> {
 		await Promise.all(this.background.splice(0));

@@ -169,10 +169,10 @@ describe('the repository', () => {
 
 describe('What a process remembers', () => {
 	const own = filesIn('nodes').filter(
-		(file) => file.endsWith('.ts') && !file.endsWith('/processState.ts'),
+		(file) => file.endsWith('.ts') && !file.endsWith('/processMemory.ts'),
 	);
 
-	it('is in the list of nodes/shared/processState.ts: no module has a map, a set or a variable of its own', () => {
+	it('is in the list of nodes/shared/processMemory.ts: no module has a map, a set or a variable of its own', () => {
 		const found = own.filter((file) =>
 			/^(export )?(let |const [^=]+= new (Map|Set)\b)/m.test(read(file)),
 		);
@@ -180,7 +180,7 @@ describe('What a process remembers', () => {
 	});
 
 	it('has one owner for each row of the list', () => {
-		const rows = [...read('nodes/shared/processState.ts').matchAll(/^\t(\w+): [\d_]+,$/gm)].map(
+		const rows = [...read('nodes/shared/processMemory.ts').matchAll(/^\t(\w+): [\d_]+,$/gm)].map(
 			([, row]) => row,
 		);
 		const used = own.flatMap((file) =>

@@ -1,6 +1,6 @@
 /**
  * The end of an n8n process, as far as nodes notice it: they forget what they remember between
- * calls. All of that is in the maps of processState.ts.
+ * calls. All of that is in the maps of processMemory.ts.
  */
 interface ProcessState {
 	remembered: (row: string) => Map<string, unknown>;
@@ -12,7 +12,7 @@ interface ProcessState {
  */
 export function watchMemory(): () => void {
 	const maps: Array<Map<string, unknown>> = [];
-	const state = jest.requireActual<ProcessState>('../../nodes/shared/processState');
+	const state = jest.requireActual<ProcessState>('../../nodes/shared/processMemory');
 	const { remembered } = state;
 	state.remembered = (row) => {
 		const map = remembered(row);

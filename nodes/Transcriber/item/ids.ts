@@ -1,6 +1,6 @@
 import type { IExecutePaginationFunctions, IExecuteSingleFunctions } from 'n8n-workflow';
 import { isAccident, isNothing } from '../../shared/parameters/values';
-import { checkNotRounded } from '../../shared/parameters/rounded';
+import { checkNotRounded } from '../../shared/parameters/roundedNumber';
 import { idIn } from '../../shared/api/undocumented/ids';
 import { refuse } from '../../shared/parameters/refuse';
 import type { RoutingRequest } from '../../shared/api/types';

@@ -7,7 +7,7 @@ import type {
 } from 'n8n-workflow';
 import { rowFor } from '../../shared/api/errorMessages';
 import { required, textIn } from '../../shared/parameters/values';
-import { Recording, bytesOf } from '../../shared/api/recording';
+import { Recording, bytesOf } from '../../shared/api/recordingFile';
 import { MAX_FILE_BYTES } from '../../shared/api/undocumented/requests';
 import { refuse } from '../../shared/parameters/refuse';
 import type { RoutingRequest } from '../../shared/api/types';

@@ -1,7 +1,7 @@
 import type { IExecuteData, IExecutePaginationFunctions } from 'n8n-workflow';
 import type { NodeApiError, NodeOperationError } from 'n8n-workflow';
 
-import { isToolCall, runKeyOf } from '../../shared/n8nInternals/nodeRuns';
+import { isToolCall, runKeyOf } from '../../shared/n8nInternals/runIdentity';
 import { isLasting } from '../../shared/parameters/refuse';
 
 /**

@@ -1,7 +1,7 @@
 import type { IExecutePaginationFunctions, INodeExecutionData } from 'n8n-workflow';
 import { NodeApiError, NodeOperationError } from 'n8n-workflow';
 
-import { isTool } from '../../shared/n8nInternals/nodeRuns';
+import { isTool } from '../../shared/n8nInternals/runIdentity';
 import { refuse } from '../../shared/parameters/refuse';
 import { credentialOf } from '../../shared/api/credential';
 import { NAMELESS } from '../../shared/api/submission';

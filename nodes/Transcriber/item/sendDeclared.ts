@@ -10,7 +10,7 @@ import type {
 import { withinTime } from '../../shared/api/abortable';
 import { anyBodyOf, bodyOf } from '../../shared/api/responseBody';
 import { asUnsent, exchange } from '../../shared/api/exchange';
-import { recordingIn, whileMoving } from '../../shared/api/recording';
+import { recordingIn, whileMoving } from '../../shared/api/recordingFile';
 import { holdsLongerKey, withoutSecrets } from '../../shared/api/redact';
 import { TIMEOUTS } from '../../shared/api/retry';
 import { REPEATABLE, type Policy, type RoutingRequest } from '../../shared/api/types';

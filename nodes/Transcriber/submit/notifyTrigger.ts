@@ -10,7 +10,7 @@ import { put, whatIsWrong, type Reply } from './triggerReply';
 import { checkTriggerUrl } from './triggerUrl';
 import { refuse } from '../../shared/parameters/refuse';
 import type { RoutingRequest } from '../../shared/api/types';
-import { remembered } from '../../shared/processState';
+import { remembered } from '../../shared/processMemory';
 
 export const HAND_OVER = {
 	/** Between two calls to a trigger, in ms: longer than it needs to confirm a stored secret. */

@@ -6,7 +6,7 @@ import {
 	nodeContextOf,
 	runIndexAfterTimeout,
 	runIndexOf,
-} from '../../shared/n8nInternals/nodeRuns';
+} from '../../shared/n8nInternals/runIdentity';
 import { idsIn, type SubmissionIds } from '../../shared/api/submission';
 import { fileOf } from '../item/inputFile';
 import { firstExecutionOf, recallRetried, rememberRetried } from './retriedSubmissions';

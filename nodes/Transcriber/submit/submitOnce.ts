@@ -16,7 +16,7 @@ import { seal } from '../../shared/webhook/sealedSecret';
 import { fileOf, recordingOf } from '../item/inputFile';
 import { Abandoned, type NodeRun } from '../item/nodeRun';
 import { sendDeclared } from '../item/sendDeclared';
-import { isHarmless, wasCancelledInTurn } from './harmless';
+import { isHarmless, wasCancelledInTurn } from './certainlyNotSubmitted';
 import { askedFor } from './sameRequest';
 import { checkUnchangedSince } from './reuseEarlierSubmission';
 import { deliveryAddress, onCompletionOf } from './onCompletion';

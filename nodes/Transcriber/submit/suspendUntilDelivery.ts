@@ -1,6 +1,6 @@
 import type { IDataObject, IExecutePaginationFunctions, INodeExecutionData } from 'n8n-workflow';
 
-import { isTool, nodeContextOf } from '../../shared/n8nInternals/nodeRuns';
+import { isTool, nodeContextOf } from '../../shared/n8nInternals/runIdentity';
 import { assertCanSuspend, suspend } from '../../shared/n8nInternals/suspension';
 import { isBatched, type NodeRun } from '../item/nodeRun';
 import { hasEnded, startsIn } from '../../shared/api/undocumented/statuses';

@@ -12,8 +12,8 @@ import {
 	knownOf,
 	type Call,
 	type KnownEndings,
-} from './endedSubmissions';
-import { Undecided, inTime } from '../../shared/webhook/inTime';
+} from './knownEndings';
+import { Undecided, inTime } from '../../shared/webhook/answerInTime';
 import { logSeldom } from '../../shared/webhook/logSeldom';
 import { unseal } from '../../shared/webhook/sealedSecret';
 import { respond, deliveryFrom, isSignedWith, type Delivery } from '../../shared/webhook/signature';

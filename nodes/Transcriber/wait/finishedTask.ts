@@ -9,7 +9,7 @@ import { untilEnded, type Outlook, type Polling } from './polling';
 import { addExport, fetchResult, transcript, type WantedExport } from '../../shared/api/result';
 import { idFields, idsIn, submissionName, type SubmissionIds } from '../../shared/api/submission';
 import { waitOptionsOf } from './waitOptions';
-import { endedBadly, nameOf, notEnded } from './withoutTranscript';
+import { endedBadly, nameOf, notEnded } from './waitErrors';
 import { refuse } from '../../shared/parameters/refuse';
 
 /** A bot can be scheduled at most 30 days ahead (service document, "Limits"); in ms, with a day to spare. */

@@ -7,7 +7,7 @@ import { pause } from '../../shared/api/abortable';
 import { look } from '../../shared/api/taskState';
 import { hasEnded, isCancelled } from '../../shared/api/undocumented/statuses';
 import { idFields, idsIn, type SubmissionIds } from '../../shared/api/submission';
-import { remembered } from '../../shared/processState';
+import { remembered } from '../../shared/processMemory';
 
 /** Time limits for polling a task, in ms. */
 export const POLL = {

@@ -6,7 +6,7 @@ import { ServiceError, isCertainRefusal } from './serviceError';
 import { queueFor } from './rateLimits';
 import { isWithoutAnswer, problemOf, type Problem } from './problem';
 import { RETRY, delayBeforeRetry, hasKey, patienceFor, type Patience } from './retry';
-import { NoRoom, roomOf, type CountTasks, type Room } from './taskSlots';
+import { NoRoom, roomOf, type CountTasks, type Room } from './roomForTasks';
 import { withoutKey } from './redact';
 import type { CallOptions, Caller, Policy } from './types';
 

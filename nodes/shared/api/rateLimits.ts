@@ -1,6 +1,6 @@
 import { createHash } from 'crypto';
 import { sleep } from 'n8n-workflow';
-import { remembered } from '../processState';
+import { remembered } from '../processMemory';
 
 /**
  * The service's limits (service document, "Limits"): the most requests in any `windowMs`, per API

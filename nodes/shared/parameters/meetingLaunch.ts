@@ -1,7 +1,7 @@
 import type { IExecuteSingleFunctions } from 'n8n-workflow';
 import { required, textIn } from './values';
 import { checkStart, startAtFrom } from './startAt';
-import { checkLink } from './link';
+import { checkLink } from './recordingLink';
 import { refuse } from './refuse';
 
 type Context = Pick<IExecuteSingleFunctions, 'getNode' | 'getNodeParameter' | 'getTimezone'>;

@@ -1,7 +1,7 @@
 import type { IDataObject, IExecuteSingleFunctions, NodeOperationError } from 'n8n-workflow';
 import { isObject } from '../jsonValues';
 import { refuse } from './refuse';
-import { checkNotRounded } from './rounded';
+import { checkNotRounded } from './roundedNumber';
 
 /**
  * Reads the parameters of every operation. An expression can return values that the panel does not

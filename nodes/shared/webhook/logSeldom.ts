@@ -1,5 +1,5 @@
 import type { IWebhookFunctions } from 'n8n-workflow';
-import { remembered } from '../processState';
+import { remembered } from '../processMemory';
 
 export const LOG = {
 	/** The same line is written at most once in this time, in ms. */

@@ -2,7 +2,7 @@ import { createHash } from 'crypto';
 import type { IWebhookFunctions } from 'n8n-workflow';
 
 import { credentialOf, type TranscriberCredential } from '../api/credential';
-import { remembered } from '../processState';
+import { remembered } from '../processMemory';
 
 /** How old a credential may be, in ms: normally, and if a newer credential could matter. */
 const KEEP_MS = 10_000;

@@ -9,7 +9,7 @@ import fc from 'fast-check';
 
 import type { IDataObject } from 'n8n-workflow';
 
-import { RESUME } from '../../../nodes/Transcriber/submit/endedSubmissions';
+import { RESUME } from '../../../nodes/Transcriber/submit/knownEndings';
 import { AFTER_WAKING } from '../../../nodes/Transcriber/submit/resultsAfterSleep';
 import { POLL } from '../../../nodes/Transcriber/wait/polling';
 import { RETRY, TIMEOUTS } from '../../../nodes/shared/api/retry';

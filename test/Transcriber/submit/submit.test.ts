@@ -1,5 +1,5 @@
 /** "Every request" in the contract: what the service has accepted is never submitted again. */
-// Also covers harmless.ts, sameRequest.ts, submissionMemory.ts, submitOnce.ts, reuseEarlierSubmission.ts,
+// Also covers certainlyNotSubmitted.ts, sameRequest.ts, submissionMemory.ts, submitOnce.ts, reuseEarlierSubmission.ts,
 // retriedSubmissions.ts.
 
 import { createServer } from 'node:https';

@@ -4,7 +4,7 @@
  * n8n reads its log level once, so this file loads it for itself:
  * @jest-environment node
  */
-// Also covers endedSubmissions.ts, resultsAfterSleep.ts, wakeOnDelivery.ts, sleepingItems.ts,
+// Also covers knownEndings.ts, resultsAfterSleep.ts, wakeOnDelivery.ts, sleepingItems.ts,
 // nodes/shared/n8nInternals/executionSaved.ts.
 
 import { captureLogs } from '../../support/logs';
@@ -13,7 +13,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { INode } from 'n8n-workflow';
 
-import { RESUME } from '../../../nodes/Transcriber/submit/endedSubmissions';
+import { RESUME } from '../../../nodes/Transcriber/submit/knownEndings';
 import { AFTER_WAKING } from '../../../nodes/Transcriber/submit/resultsAfterSleep';
 import type { FaultRule } from '../../simulator/index';
 import { until } from '../../simulator/testing-client';

@@ -1,4 +1,4 @@
-// Also covers fetchPatiently.ts, withoutTranscript.ts, waitOptions.ts, waitOptionsField.ts, nodes/shared/api/result.ts,
+// Also covers fetchPatiently.ts, waitErrors.ts, waitOptions.ts, waitOptionsField.ts, nodes/shared/api/result.ts,
 // nodes/shared/fields.ts.
 
 import { Container } from '@n8n/di';

@@ -1,5 +1,5 @@
 /** "Every request" in the contract: rate limits are kept before the service has to refuse. */
-// Also covers nodes/shared/processState.ts.
+// Also covers nodes/shared/processMemory.ts.
 
 import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
 

@@ -1,5 +1,5 @@
 /** Where the state of a task or bot stands in an answer, for everyone who asks for it. */
-// Also covers nodes/Transcriber/item/states.ts.
+// Also covers nodes/Transcriber/item/outputState.ts.
 
 import { byId, itemWithFile, serviceForTests } from '../../support/service';
 import { until } from '../../simulator/testing-client';

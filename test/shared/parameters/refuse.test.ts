@@ -1,4 +1,4 @@
-// Also covers rounded.ts.
+// Also covers roundedNumber.ts.
 
 import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
 

@@ -5,7 +5,7 @@ import type {
 	INodePropertyOptions,
 } from 'n8n-workflow';
 
-import { isHarmless } from '../../submit/harmless';
+import { isHarmless } from '../../submit/certainlyNotSubmitted';
 import { forget, oncePerPlace, recall, remember } from '../../submit/submissionMemory';
 import { ServiceError, said } from '../../../shared/api/serviceError';
 import { perform } from '../../item/perform';

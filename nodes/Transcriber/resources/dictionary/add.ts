@@ -2,7 +2,7 @@ import type { INodeProperties, INodePropertyOptions } from 'n8n-workflow';
 
 import { perform } from '../../item/perform';
 import { shownFor } from '../commonFields';
-import { inTurn } from './inTurn';
+import { inTurn } from './writesInTurn';
 import { addTerms, perItemNotice, termsFields } from './terms';
 
 export const addToDictionary: INodePropertyOptions = {

@@ -8,7 +8,7 @@ import type {
 import { ServiceError } from '../../../shared/api/serviceError';
 import { perform } from '../../item/perform';
 import { shownFor } from '../commonFields';
-import { isInherited } from './report';
+import { isInherited } from './syncReport';
 import { call } from '../../../shared/api/call';
 import { sendDeclared } from '../../item/sendDeclared';
 import { type Policy, type RoutingRequest } from '../../../shared/api/types';

@@ -7,7 +7,7 @@ import type {
 import { idFrom } from '../../item/ids';
 import { perform } from '../../item/perform';
 import { shownFor, taskField } from '../commonFields';
-import { sendForFinished } from '../task/unfinished';
+import { sendForFinished } from '../task/sendForFinished';
 import { termsField, termsFrom } from './terms';
 import { type RoutingRequest } from '../../../shared/api/types';
 

@@ -6,7 +6,7 @@ import type {
 
 import { perform } from '../../item/perform';
 import { shownFor } from '../commonFields';
-import { inTurn } from './inTurn';
+import { inTurn } from './writesInTurn';
 import { addTerms, checkIsSplit, perItemNotice, termsFields } from './terms';
 import type { RoutingRequest } from '../../../shared/api/types';
 

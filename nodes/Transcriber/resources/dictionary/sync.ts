@@ -11,7 +11,7 @@ import { perform } from '../../item/perform';
 import { itemCount } from '../../item/nodeRun';
 import { DICTIONARY_LIMIT_CHARS, dictionaryChars } from '../../../shared/api/undocumented/requests';
 import { shownFor } from '../commonFields';
-import { isInherited, isSame, report } from './report';
+import { isInherited, isSame, report } from './syncReport';
 import { checkIsSplit, distinct, readTerms, termsField } from './terms';
 import { refuse } from '../../../shared/parameters/refuse';
 import { call } from '../../../shared/api/call';

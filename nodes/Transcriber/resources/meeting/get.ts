@@ -1,7 +1,7 @@
 import type { INodePropertyOptions } from 'n8n-workflow';
 
 import { perform } from '../../item/perform';
-import { statesOf } from '../../item/states';
+import { statesOf } from '../../item/outputState';
 
 export const getMeeting: INodePropertyOptions = {
 	name: 'Get',

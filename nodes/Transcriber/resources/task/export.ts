@@ -15,7 +15,7 @@ import { idFrom } from '../../item/ids';
 import { choiceIn, collectionIn, required, textIn } from '../../../shared/parameters/values';
 import { perform } from '../../item/perform';
 import { outputFileField, shownFor } from '../commonFields';
-import { refuseUnfinished, sendForFinished } from './unfinished';
+import { refuseUnfinished, sendForFinished } from './sendForFinished';
 import { exportFormatOptions } from '../../../shared/fields';
 import type { RoutingRequest } from '../../../shared/api/types';
 

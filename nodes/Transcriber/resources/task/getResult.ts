@@ -13,7 +13,7 @@ import { choicesIn } from '../../../shared/parameters/values';
 import { perform } from '../../item/perform';
 import { RESULT_PARTS, resultIn, silentResultIn } from '../../../shared/api/undocumented/results';
 import { shownFor } from '../commonFields';
-import { refuseUnfinished, sendForFinished } from './unfinished';
+import { refuseUnfinished, sendForFinished } from './sendForFinished';
 
 export const getResult: INodePropertyOptions = {
 	name: 'Get Result',

@@ -10,7 +10,7 @@ import {
 	wrongKind,
 } from '../../../shared/parameters/values';
 import { LINK_FIELD } from '../../../shared/api/undocumented/requests';
-import { LINK_ADVICE, checkLink } from '../../../shared/parameters/link';
+import { LINK_ADVICE, checkLink } from '../../../shared/parameters/recordingLink';
 import { refuse } from '../../../shared/parameters/refuse';
 import { languages } from './languages';
 import type { RoutingRequest } from '../../../shared/api/types';

@@ -11,11 +11,11 @@ import { submit } from '../../submit/submit';
 import { checkUnchanged, submittedBefore } from '../../submit/reuseEarlierSubmission';
 import { checkNotRefusedBefore } from '../../submit/suspendUntilDelivery';
 import { perform } from '../../item/perform';
-import { countTasksInProgress } from '../../../shared/api/tasksInProgress';
+import { countTasksInProgress } from '../../../shared/api/countTasksInProgress';
 import { attachRecording, fileOf, recordingOf } from '../../item/inputFile';
 import { chargeNotice, shownFor } from '../commonFields';
 import { addOptions, languageField, optionsField } from './options';
-import { givenKey, setKey } from './givenKey';
+import { givenKey, setKey } from './givenIdempotencyKey';
 import type { RoutingRequest } from '../../../shared/api/types';
 
 export const transcribeFile: INodePropertyOptions = {

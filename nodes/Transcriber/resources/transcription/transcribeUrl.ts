@@ -12,11 +12,11 @@ import { checkNotRefusedBefore } from '../../submit/suspendUntilDelivery';
 import { required, textIn } from '../../../shared/parameters/values';
 import { perform } from '../../item/perform';
 import { LINK_FIELD } from '../../../shared/api/undocumented/requests';
-import { countTasksInProgress } from '../../../shared/api/tasksInProgress';
+import { countTasksInProgress } from '../../../shared/api/countTasksInProgress';
 import { chargeNotice, shownFor } from '../commonFields';
 import { addOptions, languageField, optionsField } from './options';
-import { LINK_ADVICE, checkLink } from '../../../shared/parameters/link';
-import { givenKey, setKey } from './givenKey';
+import { LINK_ADVICE, checkLink } from '../../../shared/parameters/recordingLink';
+import { givenKey, setKey } from './givenIdempotencyKey';
 import type { RoutingRequest } from '../../../shared/api/types';
 
 export const transcribeUrl: INodePropertyOptions = {

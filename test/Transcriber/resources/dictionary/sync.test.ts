@@ -1,4 +1,4 @@
-// Also covers report.ts.
+// Also covers syncReport.ts.
 
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 

@@ -1,5 +1,5 @@
 // Also covers index.ts, cancel.ts, get.ts, sendBot.ts, wait.ts, nodes/shared/parameters/meetingLaunch.ts,
-// nodes/shared/parameters/link.ts.
+// nodes/shared/parameters/recordingLink.ts.
 
 import { POLL } from '../../../../nodes/Transcriber/wait/polling';
 import { describeWaiting, describeWebhookTo } from '../../../support/completion';

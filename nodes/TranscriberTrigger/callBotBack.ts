@@ -8,7 +8,7 @@ import { taskIdOf } from '../shared/api/undocumented/ids';
 import { hasEnded } from '../shared/api/undocumented/statuses';
 import { call } from '../shared/api/call';
 import { type Caller } from '../shared/api/types';
-import { remembered } from '../shared/processState';
+import { remembered } from '../shared/processMemory';
 
 /**
  * n8n switches a workflow off and on again whenever the user publishes a new version. The trigger

@@ -2,7 +2,7 @@ import type { IDataObject, IWebhookFunctions } from 'n8n-workflow';
 
 import { EXPORT_FORMATS, type ExportFormat } from '../shared/api/result';
 import { booleanIn, choiceIn, choicesIn, collectionIn, textIn } from '../shared/parameters/values';
-import { EVENTS, type EventName } from './event';
+import { EVENTS, type EventName } from './deliveredEvent';
 import { refuse } from '../shared/parameters/refuse';
 
 /** The trigger's parameters, checked. */

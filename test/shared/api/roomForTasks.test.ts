@@ -1,14 +1,14 @@
 /** "Patience" in the contract: a recording that is refused because of too many tasks is sent again only when there is room. */
-// Also covers tasksInProgress.ts.
+// Also covers countTasksInProgress.ts.
 
 // First, before the node is loaded.
 import { forgetEverything } from '../../support/ownMemory';
 
 import type { IHttpRequestOptions, INode } from 'n8n-workflow';
-import { countTasksInProgress } from '../../../nodes/shared/api/tasksInProgress';
+import { countTasksInProgress } from '../../../nodes/shared/api/countTasksInProgress';
 import { LIMITS } from '../../../nodes/shared/api/rateLimits';
 import { RETRY, pauseBeforeLook } from '../../../nodes/shared/api/retry';
-import { Room } from '../../../nodes/shared/api/taskSlots';
+import { Room } from '../../../nodes/shared/api/roomForTasks';
 import type { FaultRule } from '../../simulator/index';
 import { until } from '../../simulator/testing-client';
 import { shortenRetries, shortenWindow } from '../../support/scale';

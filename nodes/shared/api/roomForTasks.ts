@@ -4,7 +4,7 @@ import { pause, unlessAborted } from './abortable';
 import { LIMITS } from './rateLimits';
 import type { Problem } from './problem';
 import { RETRY, pauseBeforeLook } from './retry';
-import { remembered } from '../processState';
+import { remembered } from '../processMemory';
 
 /** Counts the tasks in progress at the service; undefined if the number cannot be read. */
 export type CountTasks = () => Promise<number | undefined>;

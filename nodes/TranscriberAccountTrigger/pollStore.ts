@@ -3,9 +3,9 @@ import type { IDataObject, IPollFunctions } from 'n8n-workflow';
 import { apiRoot } from '../shared/api/baseUrl';
 import { credentialOf } from '../shared/api/credential';
 import { isPublishedAgain, isSwitchedOnByUser } from '../shared/n8nInternals/activation';
-import { remembered } from '../shared/processState';
+import { remembered } from '../shared/processMemory';
 import { ACCOUNT_MEMORY, hashOf, type State } from './pollState';
-import { longestPause } from './pollTimes';
+import { longestPause } from './longestPause';
 
 /**
  * Reads and writes the state of one trigger. n8n keys a node's own static data by the node's name,

@@ -12,7 +12,7 @@ import type { IN8nHttpFullResponse, IWebhookFunctions } from 'n8n-workflow';
 
 import { isTest } from '../shared/n8nInternals/activation';
 import { STORE } from './triggerMemory';
-import { remembered } from '../shared/processState';
+import { remembered } from '../shared/processMemory';
 
 /** A token that only this process knows. */
 const OWN = randomBytes(16).toString('hex');

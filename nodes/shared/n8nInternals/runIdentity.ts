@@ -3,7 +3,7 @@ import { NodeOperationError } from 'n8n-workflow';
 
 /**
  * Identifies the run of the node that an item belongs to. n8n documents none of this. All of it
- * was seen in n8n 1.123.81, 2.30.0 and 2.41.1, and test/shared/n8nInternals/nodeRuns.test.ts fails
+ * was seen in n8n 1.123.81, 2.30.0 and 2.41.1, and test/shared/n8nInternals/runIdentity.test.ts fails
  * if n8n-core changes it.
  */
 

@@ -1,4 +1,4 @@
-import { inTime } from '../shared/webhook/inTime';
+import { inTime } from '../shared/webhook/answerInTime';
 
 export const FETCHES = {
 	/** How long a fetched result is kept for the next repeat of its delivery, in ms. */

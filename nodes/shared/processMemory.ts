@@ -16,7 +16,7 @@ const REMEMBERED = {
 	writtenLines: 100,
 	// Transcriber/submit/retriedSubmissions.ts. Key: first execution (a random id) and place. Until the process ends.
 	retriedSubmissions: 1_000,
-	// Transcriber/submit/endedSubmissions.ts. Key: execution, node and run. Until an hour after its timeout.
+	// Transcriber/submit/knownEndings.ts. Key: execution, node and run. Until an hour after its timeout.
 	suspendedRuns: 10_000,
 	// Transcriber/submit/notifyTrigger.ts. Key: hash of trigger and API key. While something waits for the trigger.
 	outboxes: 10_000,
@@ -27,16 +27,16 @@ const REMEMBERED = {
 	looksAtService: 1_000,
 	// TranscriberTrigger/triggerOutput.ts. Key: workflow, node and submission. Until a newer one needs the place.
 	refusedDeliveries: 1_000,
-	// TranscriberTrigger/settle.ts. Key: address of the trigger in this process. Until the trigger is switched off.
+	// TranscriberTrigger/repairLostUpdates.ts. Key: address of the trigger in this process. Until the trigger is switched off.
 	watches: 10_000,
 	warnings: 10,
-	// TranscriberTrigger/callBack.ts. Key: workflow, node and bot. 10 seconds.
+	// TranscriberTrigger/callBotBack.ts. Key: workflow, node and bot. 10 seconds.
 	leavingBots: 10_000,
 	// TranscriberTrigger/meetingBot.ts. Key: workflow and node. While a bot is launched.
 	launches: 10_000,
 	// TranscriberAccountTrigger/warnOnce.ts. Key: node and status. Until the process ends.
 	unreadableTasks: 100,
-	// TranscriberAccountTrigger/keptState.ts. Key: workflow and node. While a poll runs; until the process ends.
+	// TranscriberAccountTrigger/pollStore.ts. Key: workflow and node. While a poll runs; until the process ends.
 	pollsUnderWay: 10_000,
 	pollTries: 10_000,
 	latestPollStates: 10_000,

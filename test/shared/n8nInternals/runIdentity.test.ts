@@ -1,7 +1,7 @@
-/** What n8nInternals/nodeRuns.ts takes for granted, in the n8n-core of the lock file. */
+/** What n8nInternals/runIdentity.ts takes for granted, in the n8n-core of the lock file. */
 import type { IExecutePaginationFunctions } from 'n8n-workflow';
 
-import { runKeyOf } from '../../../nodes/shared/n8nInternals/nodeRuns';
+import { runKeyOf } from '../../../nodes/shared/n8nInternals/runIdentity';
 import { itemsOf, serviceForTests } from '../../support/service';
 
 const service = serviceForTests();

@@ -1,7 +1,7 @@
 import { NodeConnectionTypes, type INodeType, type INodeTypeDescription } from 'n8n-workflow';
 
 import { API_ROOT_EXPRESSION } from '../shared/api/baseUrl';
-import { resume, resumeWebhooks } from './submit/wakeOnDelivery';
+import { resume, resumeWebhooks } from './submit/sleep/wakeOnDelivery';
 import { account } from './resources/account';
 import { apiKey } from './resources/apiKey';
 import { dictionary } from './resources/dictionary';

@@ -14,11 +14,11 @@ const REMEMBERED = {
 	credentialReadings: 10_000,
 	// webhook/logSeldom.ts. Key: node and line. 10 seconds.
 	writtenLines: 100,
-	// Transcriber/submit/retriedSubmissions.ts. Key: first execution (a random id) and place. Until the process ends.
+	// Transcriber/submit/once/retriedSubmissions.ts. Key: first execution (a random id) and place. Until the process ends.
 	retriedSubmissions: 1_000,
-	// Transcriber/submit/knownEndings.ts. Key: execution, node and run. Until an hour after its timeout.
+	// Transcriber/submit/sleep/knownEndings.ts. Key: execution, node and run. Until an hour after its timeout.
 	suspendedRuns: 10_000,
-	// Transcriber/submit/notifyTrigger.ts. Key: hash of trigger and API key. While something waits for the trigger.
+	// Transcriber/submit/trigger/notifyTrigger.ts. Key: hash of trigger and API key. While something waits for the trigger.
 	outboxes: 10_000,
 	triggerAttempts: 10_000,
 	// TranscriberTrigger/triggerMemory.ts. Key: workflow. Until the process ends.

@@ -1,7 +1,7 @@
 /** Contract, "Trigger node": PUT on the trigger's URL is the hand-over from the action node. */
-// Also covers nodes/Transcriber/submit/notifyTrigger.ts,
-// nodes/Transcriber/submit/triggerReply.ts, nodes/Transcriber/submit/triggerUrl.ts,
-// nodes/Transcriber/submit/handSecretOver.ts.
+// Also covers nodes/Transcriber/submit/trigger/notifyTrigger.ts,
+// nodes/Transcriber/submit/trigger/triggerReply.ts, nodes/Transcriber/submit/trigger/triggerUrl.ts,
+// nodes/Transcriber/submit/trigger/handSecretOver.ts.
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -22,8 +22,12 @@ import {
 	openHandOvers,
 	sealHandOvers,
 } from '../../nodes/shared/webhook/handOverEnvelope';
-import { HAND_OVER, checkTrigger, handOver } from '../../nodes/Transcriber/submit/notifyTrigger';
-import { checkTriggerUrl } from '../../nodes/Transcriber/submit/triggerUrl';
+import {
+	HAND_OVER,
+	checkTrigger,
+	handOver,
+} from '../../nodes/Transcriber/submit/trigger/notifyTrigger';
+import { checkTriggerUrl } from '../../nodes/Transcriber/submit/trigger/triggerUrl';
 import { seal } from '../../nodes/shared/webhook/sealedSecret';
 import { Transcriber } from '../../nodes/Transcriber/Transcriber.node';
 import { STORE } from '../../nodes/TranscriberTrigger/triggerMemory';

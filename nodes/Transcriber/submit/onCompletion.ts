@@ -5,8 +5,8 @@ import { refuse } from '../../shared/parameters/refuse';
 import { choiceIn, required, textIn } from '../../shared/parameters/values';
 import { checkWebhookUrl } from '../../shared/webhook/publicAddress';
 import { checkWaitOptions } from '../wait/waitOptions';
-import { checkTrigger } from './notifyTrigger';
-import { ownAddress, resumeAddress } from './suspendUntilDelivery';
+import { checkTrigger } from './trigger/notifyTrigger';
+import { ownAddress, resumeAddress } from './sleep/suspendUntilDelivery';
 
 const ON_COMPLETION = ['awaitWebhook', 'callUrl', 'notifyTrigger', 'poll', 'returnTask'] as const;
 

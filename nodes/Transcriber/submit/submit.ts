@@ -14,12 +14,12 @@ import { isBatched, type NodeRun } from '../item/nodeRun';
 import { failedItem, goesOnAfterErrors } from '../item/perform';
 import { finishedTask } from '../wait/finishedTask';
 import { eachTask } from './eachTask';
-import { handSecretOver } from './handSecretOver';
+import { handSecretOver } from './trigger/handSecretOver';
 import { onCompletionOf } from './onCompletion';
-import { submissionIds, type AcceptedMemory, type Submitted } from './submissionMemory';
-import { submitOnce } from './submitOnce';
-import { namesOf } from './reuseEarlierSubmission';
-import { awaitDeliveries } from './suspendUntilDelivery';
+import { submissionIds, type AcceptedMemory, type Submitted } from './once/submissionMemory';
+import { submitOnce } from './once/submitOnce';
+import { namesOf } from './once/reuseEarlierSubmission';
+import { awaitDeliveries } from './sleep/suspendUntilDelivery';
 
 /**
  * Carries out transcribeFile, transcribeUrl and sendBot: submits an item only once, even in a

@@ -9,8 +9,8 @@ import fc from 'fast-check';
 
 import type { IDataObject } from 'n8n-workflow';
 
-import { RESUME } from '../../../nodes/Transcriber/submit/knownEndings';
-import { AFTER_WAKING } from '../../../nodes/Transcriber/submit/resultsAfterSleep';
+import { RESUME } from '../../../nodes/Transcriber/submit/sleep/knownEndings';
+import { AFTER_WAKING } from '../../../nodes/Transcriber/submit/sleep/resultsAfterSleep';
 import { POLL } from '../../../nodes/Transcriber/wait/polling';
 import { RETRY, TIMEOUTS } from '../../../nodes/shared/api/retry';
 import { holdsAlways } from '../../support/modelRuns';

@@ -1,6 +1,7 @@
 /** "Every request" in the contract: what the service has accepted is never submitted again. */
-// Also covers certainlyNotSubmitted.ts, sameRequest.ts, submissionMemory.ts, submitOnce.ts, reuseEarlierSubmission.ts,
-// retriedSubmissions.ts.
+// Also covers nodes/Transcriber/submit/once/certainlyNotSubmitted.ts, nodes/Transcriber/submit/once/sameRequest.ts,
+// nodes/Transcriber/submit/once/submissionMemory.ts, nodes/Transcriber/submit/once/submitOnce.ts,
+// nodes/Transcriber/submit/once/reuseEarlierSubmission.ts, nodes/Transcriber/submit/once/retriedSubmissions.ts.
 
 import { createServer } from 'node:https';
 import { Socket, type AddressInfo } from 'node:net';

@@ -5,8 +5,8 @@ import type {
 	INodePropertyOptions,
 } from 'n8n-workflow';
 
-import { isHarmless } from '../../submit/certainlyNotSubmitted';
-import { forget, oncePerPlace, recall, remember } from '../../submit/submissionMemory';
+import { isHarmless } from '../../submit/once/certainlyNotSubmitted';
+import { forget, oncePerPlace, recall, remember } from '../../submit/once/submissionMemory';
 import { ServiceError, said } from '../../../shared/api/serviceError';
 import { perform } from '../../item/perform';
 import { itemCount } from '../../item/nodeRun';

@@ -11,8 +11,8 @@ import { perform } from '../../item/perform';
 import { shownFor } from '../commonFields';
 import { refuse } from '../../../shared/parameters/refuse';
 import { ServiceError, said } from '../../../shared/api/serviceError';
-import { isHarmless } from '../../submit/certainlyNotSubmitted';
-import { forget, oncePerPlace, recall, remember } from '../../submit/submissionMemory';
+import { isHarmless } from '../../submit/once/certainlyNotSubmitted';
+import { forget, oncePerPlace, recall, remember } from '../../submit/once/submissionMemory';
 import { sendDeclared } from '../../item/sendDeclared';
 import type { Policy, RoutingRequest } from '../../../shared/api/types';
 

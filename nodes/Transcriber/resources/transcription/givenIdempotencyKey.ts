@@ -4,7 +4,7 @@ import type { IExecutePaginationFunctions } from 'n8n-workflow';
 import type { RoutingRequest } from '../../../shared/api/types';
 import { refuse } from '../../../shared/parameters/refuse';
 import { collectionIn, textIn } from '../../../shared/parameters/values';
-import { isKeyOf } from '../../submit/submissionMemory';
+import { isKeyOf } from '../../submit/once/submissionMemory';
 
 /**
  * 'Idempotency Key' in a form that fits a header; undefined if not set. Refuses one key for two

@@ -4,12 +4,12 @@ import type {
 	INodePropertyOptions,
 } from 'n8n-workflow';
 
-import { idempotencyKey } from '../../submit/submissionMemory';
+import { idempotencyKey } from '../../submit/once/submissionMemory';
 import { completionFields } from '../../submit/onCompletionFields';
 import { prepareCompletion } from '../../submit/onCompletion';
 import { submit } from '../../submit/submit';
-import { checkUnchanged, submittedBefore } from '../../submit/reuseEarlierSubmission';
-import { checkNotRefusedBefore } from '../../submit/suspendUntilDelivery';
+import { checkUnchanged, submittedBefore } from '../../submit/once/reuseEarlierSubmission';
+import { checkNotRefusedBefore } from '../../submit/sleep/suspendUntilDelivery';
 import { perform } from '../../item/perform';
 import { countTasksInProgress } from '../../../shared/api/countTasksInProgress';
 import { attachRecording, fileOf, recordingOf } from '../../item/inputFile';

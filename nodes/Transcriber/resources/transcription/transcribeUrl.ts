@@ -7,8 +7,8 @@ import type {
 import { completionFields } from '../../submit/onCompletionFields';
 import { prepareCompletion } from '../../submit/onCompletion';
 import { submit } from '../../submit/submit';
-import { checkUnchanged, submittedBefore } from '../../submit/reuseEarlierSubmission';
-import { checkNotRefusedBefore } from '../../submit/suspendUntilDelivery';
+import { checkUnchanged, submittedBefore } from '../../submit/once/reuseEarlierSubmission';
+import { checkNotRefusedBefore } from '../../submit/sleep/suspendUntilDelivery';
 import { required, textIn } from '../../../shared/parameters/values';
 import { perform } from '../../item/perform';
 import { LINK_FIELD } from '../../../shared/api/undocumented/requests';

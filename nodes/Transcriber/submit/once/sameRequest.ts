@@ -1,8 +1,8 @@
 import { createHash } from 'crypto';
 import { NodeConnectionTypes, type IExecutePaginationFunctions } from 'n8n-workflow';
 
-import { isNothing } from '../../shared/parameters/values';
-import { fileOf, recordingOf } from '../item/inputFile';
+import { isNothing } from '../../../shared/parameters/values';
+import { fileOf, recordingOf } from '../../item/inputFile';
 
 /**
  * Expressions whose value can change on every evaluation: the time, random values, a run or call

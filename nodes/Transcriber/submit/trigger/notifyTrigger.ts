@@ -1,16 +1,16 @@
 import { createHash } from 'crypto';
 import type { IExecutePaginationFunctions, NodeOperationError } from 'n8n-workflow';
 
-import { pause } from '../../shared/api/abortable';
-import { credentialOf } from '../../shared/api/credential';
-import { Queue } from '../../shared/api/rateLimits';
-import { sealHandOvers, type HandOver } from '../../shared/webhook/handOverEnvelope';
-import type { SubmissionIds } from '../../shared/api/submission';
+import { pause } from '../../../shared/api/abortable';
+import { credentialOf } from '../../../shared/api/credential';
+import { Queue } from '../../../shared/api/rateLimits';
+import { sealHandOvers, type HandOver } from '../../../shared/webhook/handOverEnvelope';
+import type { SubmissionIds } from '../../../shared/api/submission';
 import { put, whatIsWrong, type Reply } from './triggerReply';
 import { checkTriggerUrl } from './triggerUrl';
-import { refuse } from '../../shared/parameters/refuse';
-import type { RoutingRequest } from '../../shared/api/types';
-import { remembered } from '../../shared/processMemory';
+import { refuse } from '../../../shared/parameters/refuse';
+import type { RoutingRequest } from '../../../shared/api/types';
+import { remembered } from '../../../shared/processMemory';
 
 export const HAND_OVER = {
 	/** Between two calls to a trigger, in ms: longer than it needs to confirm a stored secret. */

@@ -1,8 +1,8 @@
 import type { IExecutePaginationFunctions } from 'n8n-workflow';
 
-import type { RoutingRequest } from '../../shared/api/types';
-import { refuse } from '../../shared/parameters/refuse';
-import { checkWebhookUrl } from '../../shared/webhook/publicAddress';
+import type { RoutingRequest } from '../../../shared/api/types';
+import { refuse } from '../../../shared/parameters/refuse';
+import { checkWebhookUrl } from '../../../shared/webhook/publicAddress';
 
 /** Refuses a 'Trigger URL' that cannot be a trigger's, or that the service must not store. */
 export function checkTriggerUrl(

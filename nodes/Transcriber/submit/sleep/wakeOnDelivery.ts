@@ -1,10 +1,10 @@
 import type { IWebhookDescription, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 
-import { hasSucceeded } from '../../shared/n8nInternals/executionSaved';
-import { sleepingExecution, wake, type Sleeping } from '../../shared/n8nInternals/suspension';
-import { ServiceError } from '../../shared/api/serviceError';
-import { isInProgress, statusIn } from '../../shared/api/undocumented/statuses';
-import { SUBMISSION_SECRET } from './submissionMemory';
+import { hasSucceeded } from '../../../shared/n8nInternals/executionSaved';
+import { sleepingExecution, wake, type Sleeping } from '../../../shared/n8nInternals/suspension';
+import { ServiceError } from '../../../shared/api/serviceError';
+import { isInProgress, statusIn } from '../../../shared/api/undocumented/statuses';
+import { SUBMISSION_SECRET } from '../once/submissionMemory';
 import {
 	RESUME,
 	hasEndedAtService,
@@ -13,12 +13,17 @@ import {
 	type Call,
 	type KnownEndings,
 } from './knownEndings';
-import { Undecided, inTime } from '../../shared/webhook/answerInTime';
-import { logSeldom } from '../../shared/webhook/logSeldom';
-import { unseal } from '../../shared/webhook/sealedSecret';
-import { respond, deliveryFrom, isSignedWith, type Delivery } from '../../shared/webhook/signature';
-import { webhookCredential } from '../../shared/webhook/webhookCredential';
-import { submissionKey } from '../../shared/api/submission';
+import { Undecided, inTime } from '../../../shared/webhook/answerInTime';
+import { logSeldom } from '../../../shared/webhook/logSeldom';
+import { unseal } from '../../../shared/webhook/sealedSecret';
+import {
+	respond,
+	deliveryFrom,
+	isSignedWith,
+	type Delivery,
+} from '../../../shared/webhook/signature';
+import { webhookCredential } from '../../../shared/webhook/webhookCredential';
+import { submissionKey } from '../../../shared/api/submission';
 import type { Suspension, WaitingItem } from './sleepingItems';
 
 /** Where a suspended execution receives deliveries: `$execution.resumeUrl` + node id. */

@@ -1,7 +1,7 @@
 import type { IExecutePaginationFunctions } from 'n8n-workflow';
 
-import { neverLeft } from '../../shared/api/exchange';
-import { wasCertainlyRefused } from '../../shared/api/serviceError';
+import { neverLeft } from '../../../shared/api/exchange';
+import { wasCertainlyRefused } from '../../../shared/api/serviceError';
 
 /**
  * Whether the service has certainly done nothing, so that the request can be forgotten. Only for a

@@ -1,11 +1,11 @@
 import type { IWebhookFunctions } from 'n8n-workflow';
 
-import { hasEnded } from '../../shared/api/undocumented/statuses';
-import { idFields, submissionKey } from '../../shared/api/submission';
+import { hasEnded } from '../../../shared/api/undocumented/statuses';
+import { idFields, submissionKey } from '../../../shared/api/submission';
 import type { Suspension, WaitingItem } from './sleepingItems';
-import { look } from '../../shared/api/taskState';
-import { ANSWER_WITHIN_MS, Undecided, inTime } from '../../shared/webhook/answerInTime';
-import { remembered } from '../../shared/processMemory';
+import { look } from '../../../shared/api/taskState';
+import { ANSWER_WITHIN_MS, Undecided, inTime } from '../../../shared/webhook/answerInTime';
+import { remembered } from '../../../shared/processMemory';
 
 /** Time limits for webhook calls to a suspended execution, in ms. */
 export const RESUME = {

@@ -4,22 +4,22 @@ import {
 	type IExecutePaginationFunctions,
 } from 'n8n-workflow';
 
-import { credentialOf } from '../../shared/api/credential';
-import { neverLeft } from '../../shared/api/exchange';
-import { withoutSecrets } from '../../shared/api/redact';
-import { ServiceError, isCertainRefusal, said } from '../../shared/api/serviceError';
-import { idsIn, submissionKey } from '../../shared/api/submission';
-import type { Policy, RoutingRequest } from '../../shared/api/types';
-import { asLasting, refuse } from '../../shared/parameters/refuse';
-import { collectionIn, isNothing } from '../../shared/parameters/values';
-import { seal } from '../../shared/webhook/sealedSecret';
-import { fileOf, recordingOf } from '../item/inputFile';
-import { Abandoned, type NodeRun } from '../item/nodeRun';
-import { sendDeclared } from '../item/sendDeclared';
+import { credentialOf } from '../../../shared/api/credential';
+import { neverLeft } from '../../../shared/api/exchange';
+import { withoutSecrets } from '../../../shared/api/redact';
+import { ServiceError, isCertainRefusal, said } from '../../../shared/api/serviceError';
+import { idsIn, submissionKey } from '../../../shared/api/submission';
+import type { Policy, RoutingRequest } from '../../../shared/api/types';
+import { asLasting, refuse } from '../../../shared/parameters/refuse';
+import { collectionIn, isNothing } from '../../../shared/parameters/values';
+import { seal } from '../../../shared/webhook/sealedSecret';
+import { fileOf, recordingOf } from '../../item/inputFile';
+import { Abandoned, type NodeRun } from '../../item/nodeRun';
+import { sendDeclared } from '../../item/sendDeclared';
 import { isHarmless, wasCancelledInTurn } from './certainlyNotSubmitted';
 import { askedFor } from './sameRequest';
 import { checkUnchangedSince } from './reuseEarlierSubmission';
-import { deliveryAddress, onCompletionOf } from './onCompletion';
+import { deliveryAddress, onCompletionOf } from '../onCompletion';
 import {
 	SUBMISSION_SECRET,
 	forget,

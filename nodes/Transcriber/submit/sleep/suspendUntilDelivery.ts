@@ -1,18 +1,18 @@
 import type { IDataObject, IExecutePaginationFunctions, INodeExecutionData } from 'n8n-workflow';
 
-import { isTool, nodeContextOf } from '../../shared/n8nInternals/runIdentity';
-import { assertCanSuspend, suspend } from '../../shared/n8nInternals/suspension';
-import { isBatched, type NodeRun } from '../item/nodeRun';
-import { hasEnded, startsIn } from '../../shared/api/undocumented/statuses';
-import { eachTask } from './eachTask';
-import { runOf, type AcceptedMemory, type Submitted } from './submissionMemory';
-import { idFields } from '../../shared/api/submission';
+import { isTool, nodeContextOf } from '../../../shared/n8nInternals/runIdentity';
+import { assertCanSuspend, suspend } from '../../../shared/n8nInternals/suspension';
+import { isBatched, type NodeRun } from '../../item/nodeRun';
+import { hasEnded, startsIn } from '../../../shared/api/undocumented/statuses';
+import { eachTask } from '../eachTask';
+import { runOf, type AcceptedMemory, type Submitted } from '../once/submissionMemory';
+import { idFields } from '../../../shared/api/submission';
 import { waitingKey, type Suspension } from './sleepingItems';
-import { checkBalance, deadlineFor, finishedTask } from '../wait/finishedTask';
-import { waitOptionsOf } from '../wait/waitOptions';
-import { checkOwnAddress } from '../../shared/webhook/publicAddress';
-import { refuse } from '../../shared/parameters/refuse';
-import type { RoutingRequest } from '../../shared/api/types';
+import { checkBalance, deadlineFor, finishedTask } from '../../wait/finishedTask';
+import { waitOptionsOf } from '../../wait/waitOptions';
+import { checkOwnAddress } from '../../../shared/webhook/publicAddress';
+import { refuse } from '../../../shared/parameters/refuse';
+import type { RoutingRequest } from '../../../shared/api/types';
 import { lookNow, resultsAfterSleep } from './resultsAfterSleep';
 
 /** A submission younger than this (in ms) is not checked: the service repeats early deliveries. */

@@ -5,17 +5,22 @@ import type {
 	NodeOperationError,
 } from 'n8n-workflow';
 
-import type { NodeRun } from '../item/nodeRun';
-import { hasEnded, isCancelled } from '../../shared/api/undocumented/statuses';
-import { eachTask } from './eachTask';
-import type { Submitted } from './submissionMemory';
-import { POLL } from '../wait/polling';
-import { idFields, idsIn, submissionName, type SubmissionIds } from '../../shared/api/submission';
+import type { NodeRun } from '../../item/nodeRun';
+import { hasEnded, isCancelled } from '../../../shared/api/undocumented/statuses';
+import { eachTask } from '../eachTask';
+import type { Submitted } from '../once/submissionMemory';
+import { POLL } from '../../wait/polling';
+import {
+	idFields,
+	idsIn,
+	submissionName,
+	type SubmissionIds,
+} from '../../../shared/api/submission';
 import { waitingKey, type Suspension, type WaitingItem } from './sleepingItems';
-import { finishedTask } from '../wait/finishedTask';
-import { waitOptionsOf } from '../wait/waitOptions';
-import { refuse } from '../../shared/parameters/refuse';
-import { look } from '../../shared/api/taskState';
+import { finishedTask } from '../../wait/finishedTask';
+import { waitOptionsOf } from '../../wait/waitOptions';
+import { refuse } from '../../../shared/parameters/refuse';
+import { look } from '../../../shared/api/taskState';
 
 /**
  * How long, in ms, a woken run waits at least for an ended task whose status does not show it yet. It

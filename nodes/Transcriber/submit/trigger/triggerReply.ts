@@ -1,6 +1,6 @@
 import type { IExecutePaginationFunctions, IN8nHttpFullResponse } from 'n8n-workflow';
 
-import { STALE, UNDECIDED } from '../../shared/webhook/handOverEnvelope';
+import { STALE, UNDECIDED } from '../../../shared/webhook/handOverEnvelope';
 
 /** How long a Transcriber Trigger may take to answer, in ms. */
 const TIMEOUT_MS = 10_000;

@@ -1,4 +1,4 @@
-import type { SubmissionIds } from '../../shared/api/submission';
+import type { SubmissionIds } from '../../../shared/api/submission';
 
 /** One submission that a suspended execution waits for. */
 export interface WaitingItem extends SubmissionIds {

@@ -1,10 +1,10 @@
 import type { IExecutePaginationFunctions } from 'n8n-workflow';
 
-import { submissionName } from '../../shared/api/submission';
-import { isTool } from '../../shared/n8nInternals/runIdentity';
-import { asLasting, refuse } from '../../shared/parameters/refuse';
+import { submissionName } from '../../../shared/api/submission';
+import { isTool } from '../../../shared/n8nInternals/runIdentity';
+import { asLasting, refuse } from '../../../shared/parameters/refuse';
 import { askedFor } from './sameRequest';
-import { deliveryAddress, onCompletionOf } from './onCompletion';
+import { deliveryAddress, onCompletionOf } from '../onCompletion';
 import {
 	isUnderWay,
 	recall,

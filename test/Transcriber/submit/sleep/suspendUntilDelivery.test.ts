@@ -7,19 +7,19 @@
 // Also covers knownEndings.ts, resultsAfterSleep.ts, wakeOnDelivery.ts, sleepingItems.ts,
 // nodes/shared/n8nInternals/executionSaved.ts.
 
-import { captureLogs } from '../../support/logs';
+import { captureLogs } from '../../../support/logs';
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { INode } from 'n8n-workflow';
 
-import { RESUME } from '../../../nodes/Transcriber/submit/knownEndings';
-import { AFTER_WAKING } from '../../../nodes/Transcriber/submit/resultsAfterSleep';
-import type { FaultRule } from '../../simulator/index';
-import { until } from '../../simulator/testing-client';
-import { itemsOf, serviceForTests } from '../../support/service';
-import { workflowWith } from '../../support/suspended';
-import { sign } from '../../TranscriberTrigger/client';
+import { RESUME } from '../../../../nodes/Transcriber/submit/sleep/knownEndings';
+import { AFTER_WAKING } from '../../../../nodes/Transcriber/submit/sleep/resultsAfterSleep';
+import type { FaultRule } from '../../../simulator/index';
+import { until } from '../../../simulator/testing-client';
+import { itemsOf, serviceForTests } from '../../../support/service';
+import { workflowWith } from '../../../support/suspended';
+import { sign } from '../../../TranscriberTrigger/client';
 
 const service = serviceForTests();
 

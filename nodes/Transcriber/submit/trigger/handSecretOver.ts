@@ -1,11 +1,11 @@
 import type { IExecutePaginationFunctions } from 'n8n-workflow';
 
-import { credentialOf } from '../../shared/api/credential';
-import { idsIn, submissionKey } from '../../shared/api/submission';
-import { unseal } from '../../shared/webhook/sealedSecret';
+import { credentialOf } from '../../../shared/api/credential';
+import { idsIn, submissionKey } from '../../../shared/api/submission';
+import { unseal } from '../../../shared/webhook/sealedSecret';
 import { handOver } from './notifyTrigger';
-import { triggerUrlOf } from './onCompletion';
-import { SUBMISSION_SECRET, recall, remember } from './submissionMemory';
+import { triggerUrlOf } from '../onCompletion';
+import { SUBMISSION_SECRET, recall, remember } from '../once/submissionMemory';
 
 /**
  * Hands the secret of one of the item's submissions to the Transcriber Trigger, once. Then this

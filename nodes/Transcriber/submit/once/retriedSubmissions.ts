@@ -1,8 +1,8 @@
 import { randomUUID } from 'crypto';
 import type { IExecutePaginationFunctions } from 'n8n-workflow';
 
-import { nodeContextOf } from '../../shared/n8nInternals/runIdentity';
-import { remembered } from '../../shared/processMemory';
+import { nodeContextOf } from '../../../shared/n8nInternals/runIdentity';
+import { remembered } from '../../../shared/processMemory';
 
 /**
  * What the Retries of an execution have submitted, by lineage (see {@link Lineage}) and place.

@@ -6,12 +6,12 @@ import {
 	nodeContextOf,
 	runIndexAfterTimeout,
 	runIndexOf,
-} from '../../shared/n8nInternals/runIdentity';
-import { idsIn, type SubmissionIds } from '../../shared/api/submission';
-import { fileOf } from '../item/inputFile';
+} from '../../../shared/n8nInternals/runIdentity';
+import { idsIn, type SubmissionIds } from '../../../shared/api/submission';
+import { fileOf } from '../../item/inputFile';
 import { firstExecutionOf, recallRetried, rememberRetried } from './retriedSubmissions';
 import { askedFor, toolCallOf } from './sameRequest';
-import type { Suspension } from './sleepingItems';
+import type { Suspension } from '../sleep/sleepingItems';
 
 /**
  * What was sent for each item and what the service accepted, kept in the node's context. n8n saves

@@ -1,11 +1,6 @@
 import type { IDataObject, INodeExecutionData, IWebhookFunctions } from 'n8n-workflow';
-import {
-	addExport,
-	fetchResult,
-	NotThereYet,
-	transcript,
-	type FileMaker,
-} from '../shared/api/result';
+import { addExport, type FileMaker } from '../shared/api/exportedDocument';
+import { fetchResult, NotThereYet, transcript } from '../shared/api/result';
 import { webhookCredential } from '../shared/webhook/webhookCredential';
 import { ServiceError } from '../shared/api/serviceError';
 import { withoutSecrets } from '../shared/api/redact';

@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { EXPORT_FORMATS } from './api/result';
+import { EXPORT_FORMATS } from './api/exportedDocument';
 
 export const exportFormatOptions = [...EXPORT_FORMATS].sort().map((value) => ({
 	name: value.toUpperCase(),

@@ -2,7 +2,8 @@ import type { IExecutePaginationFunctions } from 'n8n-workflow';
 
 import { pause } from '../../shared/api/abortable';
 import type { Problem } from '../../shared/api/problem';
-import { NotThereYet, type ExportFormat } from '../../shared/api/result';
+import { type ExportFormat } from '../../shared/api/exportedDocument';
+import { NotThereYet } from '../../shared/api/result';
 import { RETRY, delayBeforeRetry } from '../../shared/api/retry';
 import { ServiceError } from '../../shared/api/serviceError';
 

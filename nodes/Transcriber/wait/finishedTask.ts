@@ -6,7 +6,8 @@ import { awaitsBalance, isCancelled, startsIn } from '../../shared/api/undocumen
 import { recordingOf } from '../item/inputFile';
 import { fetchPatiently } from './fetchPatiently';
 import { untilEnded, type Outlook, type Polling } from './polling';
-import { addExport, fetchResult, transcript, type WantedExport } from '../../shared/api/result';
+import { addExport, type WantedExport } from '../../shared/api/exportedDocument';
+import { fetchResult, transcript } from '../../shared/api/result';
 import { idFields, idsIn, submissionName, type SubmissionIds } from '../../shared/api/submission';
 import { waitOptionsOf } from './waitOptions';
 import { endedBadly, nameOf, notEnded } from './waitErrors';

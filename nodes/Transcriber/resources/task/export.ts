@@ -10,7 +10,7 @@ import {
 	exportedFile,
 	exportedText,
 	type ExportFormat,
-} from '../../../shared/api/result';
+} from '../../../shared/api/exportedDocument';
 import { idFrom } from '../../item/ids';
 import { choiceIn, collectionIn, required, textIn } from '../../../shared/parameters/values';
 import { perform } from '../../item/perform';

@@ -1,0 +1,122 @@
+import type {
+	IBinaryData,
+	IDataObject,
+	IExecuteSingleFunctions,
+	INodeExecutionData,
+} from 'n8n-workflow';
+import { NodeOperationError } from 'n8n-workflow';
+
+import { documentIn } from './undocumented/results';
+import { call } from './call';
+import { codeOf } from './problem';
+import { NotThereYet, type FetchBounds } from './result';
+import type { Caller } from './types';
+
+export const EXPORT_FORMATS = ['txt', 'srt', 'vtt', 'json'] as const;
+
+export type ExportFormat = (typeof EXPORT_FORMATS)[number];
+
+const MIME_TYPES: Record<ExportFormat, string> = {
+	txt: 'text/plain',
+	srt: 'application/x-subrip',
+	vtt: 'text/vtt',
+	json: 'application/json',
+};
+
+/** GET /tasks/{id}/export: `{ content, format }`. */
+async function fetchExport(
+	caller: Caller,
+	taskId: string,
+	format: ExportFormat,
+	bounds?: FetchBounds,
+): Promise<IDataObject> {
+	const url = `/tasks/${encodeURIComponent(taskId)}/export`;
+	return await call(caller, { method: 'GET', url, qs: { format } }, bounds);
+}
+
+/** Which document to export, and where it goes in the output. */
+export interface WantedExport {
+	taskId: string;
+	format: ExportFormat;
+	/** `file`: into the binary field `property`. `text`: into the field `export` of the JSON. */
+	as: 'file' | 'text';
+	/** Name of the binary field. Default: `data`. */
+	property?: string;
+	/** Name of the recording or of the file, with or without extension. Default: the task id. */
+	fileName?: string;
+	bounds?: FetchBounds;
+}
+
+/** The part of n8n's context that creates files. */
+export interface FileMaker extends Pick<Caller, 'getNode'> {
+	helpers: Pick<IExecuteSingleFunctions['helpers'], 'prepareBinaryData'>;
+}
+
+/**
+ * Adds an exported document of a finished task to an item. Throws a ServiceError if the service
+ * refuses, or a NodeOperationError if the answer has no document.
+ */
+export async function addExport(
+	context: Caller & FileMaker,
+	item: INodeExecutionData,
+	{ taskId, format, as, property, fileName, bounds }: WantedExport,
+): Promise<INodeExecutionData> {
+	const answer = await fetchExport(context, taskId, format, bounds);
+	const text = exportedText(context, answer, { taskId, format });
+	if (as === 'text') {
+		const { segments, ...others } = item.json;
+		const json = { ...others, export: text, ...(segments === undefined ? {} : { segments }) };
+		return { ...item, json };
+	}
+	const file = await exportedFile(context, text, format, fileName?.trim() || taskId);
+	return { ...item, binary: { ...item.binary, [property || 'data']: file } };
+}
+
+/** The document in an answer of GET /tasks/{id}/export, possibly empty. Throws if missing. */
+export function exportedText(
+	caller: Pick<Caller, 'getNode'>,
+	answer: unknown,
+	{ taskId, format }: Pick<WantedExport, 'taskId' | 'format'>,
+): string {
+	const text = documentIn(answer, format);
+	if (text !== undefined) return text;
+	const message = `The answer of the service holds no exported document of task ${taskId}`;
+	throw new NotThereYet(caller.getNode(), message, {
+		description: `The task is not lost. Get the ${format} document again later with Transcript: Export, or fetch the transcript with Transcript: Get Result.`,
+	});
+}
+
+/** A document as an n8n file, with the extension and the MIME type of its format. */
+export async function exportedFile(
+	context: FileMaker,
+	text: string,
+	format: ExportFormat,
+	baseName: string,
+): Promise<IBinaryData> {
+	const safeName = baseName.replace(/[\\/:*?"<>|\u0000-\u001f]/g, '_');
+	const fileName = safeName.toLowerCase().endsWith(`.${format}`)
+		? safeName
+		: `${safeName}.${format}`;
+	const bytes = Buffer.from(text, 'utf8');
+	return await context.helpers
+		.prepareBinaryData(bytes, fileName, MIME_TYPES[format])
+		.catch((error: unknown) => {
+			throw new NodeOperationError(
+				context.getNode(),
+				`n8n could not store the exported file '${fileName}': ${reasonOf(error)}`,
+				{
+					description:
+						"The transcript is not lost. When n8n can store files again, get it with Transcript: Export, or set 'Export As' (there: 'Output') to Text in a Field, which needs no file.",
+				},
+			);
+		});
+}
+
+/** Why n8n's storage refuses a file. */
+function reasonOf(error: unknown): string {
+	const code = codeOf(error);
+	if (code === 'ENOSPC' || code === 'EDQUOT') return 'its disk is full';
+	if (code === 'EROFS') return 'its disk is read-only';
+	if (code === 'EACCES' || code === 'EPERM') return 'it may not write to its disk';
+	return error instanceof Error ? error.message : String(error);
+}

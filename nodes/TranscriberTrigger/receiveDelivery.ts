@@ -1,6 +1,6 @@
 import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 
-import { ANSWER_WITHIN_MS, inTime } from '../shared/webhook/answerInTime';
+import { ANSWER, inTime } from '../shared/webhook/answerInTime';
 import { respond, deliveryFrom } from '../shared/webhook/signature';
 import { webhookCredential } from '../shared/webhook/webhookCredential';
 import { hasSucceeded } from '../shared/n8nInternals/executionSaved';
@@ -24,7 +24,7 @@ const fetches = new Fetches<Awaited<ReturnType<typeof outputFor>>>();
  * having changed anything.
  */
 export async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData> {
-	const deadline = Date.now() + ANSWER_WITHIN_MS;
+	const deadline = Date.now() + ANSWER.withinMs;
 	const store = new TriggerStore(context);
 	const delivery = await inTime(deliveryFrom(context), deadline);
 	if ('refused' in delivery) return respond(context, delivery.refused, delivery.message);

@@ -1,7 +1,7 @@
 import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 
 import { STALE, openHandOvers, type HandOver } from '../shared/webhook/handOverEnvelope';
-import { ANSWER_WITHIN_MS, inTime } from '../shared/webhook/answerInTime';
+import { ANSWER, inTime } from '../shared/webhook/answerInTime';
 import { seal, unseal } from '../shared/webhook/sealedSecret';
 import { respond, jsonBodyFrom } from '../shared/webhook/signature';
 import { webhookCredential } from '../shared/webhook/webhookCredential';
@@ -18,7 +18,7 @@ import { NO_SECRET, STORED_SECRET, nameForSecret } from './matchSecret';
  * Transcriber node repeats the call until it gets `stored: true`.
  */
 export async function takeIn(context: IWebhookFunctions): Promise<IWebhookResponseData> {
-	const deadline = Date.now() + ANSWER_WITHIN_MS;
+	const deadline = Date.now() + ANSWER.withinMs;
 	const store = new TriggerStore(context);
 	const call = await inTime(jsonBodyFrom(context), deadline);
 	if ('refused' in call) return respond(context, call.refused, call.message);

@@ -1,5 +1,5 @@
 /** The time to decide the answer to a webhook call, in ms. The caller waits for 10 s. */
-export const ANSWER_WITHIN_MS = 8_000;
+export const ANSWER = { withinMs: 8_000 };
 
 /** A delivery cannot be decided now. The service will deliver it again. */
 export class Undecided extends Error {}

@@ -4,13 +4,13 @@ import { hasEnded } from '../../../shared/api/undocumented/statuses';
 import { idFields, submissionKey } from '../../../shared/api/submission';
 import type { Suspension, WaitingItem } from './sleepingItems';
 import { look } from '../../../shared/api/taskState';
-import { ANSWER_WITHIN_MS, Undecided, inTime } from '../../../shared/webhook/answerInTime';
+import { ANSWER, Undecided, inTime } from '../../../shared/webhook/answerInTime';
 import { remembered } from '../../../shared/processMemory';
 
 /** Time limits for webhook calls to a suspended execution, in ms. */
 export const RESUME = {
 	/** Every call is answered within this time. */
-	answer: ANSWER_WITHIN_MS,
+	answer: ANSWER.withinMs,
 	/** The service is not asked about the same id again within this time. */
 	askAgain: 10_000,
 	/** How long an execution is remembered after its time was up: n8n may be late in waking it. */

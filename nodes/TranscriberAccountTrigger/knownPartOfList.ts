@@ -5,6 +5,13 @@ import { ACCOUNT_MEMORY, hashesIn, type State } from './pollState';
 import { hashesOf, type Tasks } from './selectNewTasks';
 
 /**
+ * A list that ends before the known part does proves nothing by itself: a cache may be empty for a
+ * moment. If it were believed, everything that is not known yet would count as new. So this many
+ * polls in a row have to see it.
+ */
+const SHORT_LISTS = 3;
+
+/**
  * The known part of the list: all tasks from the beginning of the list up to the edge. Used until
  * the whole list is known.
  *
@@ -85,30 +92,36 @@ export class Frontier {
 
 	/**
 	 * Searches for the edge and corrects its place. Returns the tasks behind it in its page; none at
-	 * the end of the list. Undefined if the remaining requests do not suffice to find it.
+	 * the end of the list. Undefined if the remaining requests do not suffice to find it, or if the
+	 * list ends before the edge, until {@link SHORT_LISTS} polls in a row have seen that.
 	 */
 	private async find(overlap: number): Promise<IDataObject[] | undefined> {
 		const { state, reader } = this;
 		let [low, high] = [0, Infinity];
 		let offset = Math.max(0, state.frontier - overlap);
 		let endsWithEdge = false;
+		let isCut = false;
 		while (reader.has(1)) {
 			const page = await reader.page(offset);
 			const last = this.lastIn(page);
 			const isEnd = page.length === 0 || reader.isFirstAgain(page, offset);
 			if (endsWithEdge && (isEnd || last < 0)) {
 				if (!isEnd || page.length === 0) state.frontier = offset;
+				state.shortLists = undefined;
 				return isEnd ? [] : page;
 			}
 			if (last >= 0 && (last < page.length - 1 || page.length < SMALLEST_PAGE)) {
 				state.frontier = offset + last + 1;
+				state.shortLists = undefined;
 				return page.slice(last + 1);
 			}
 			endsWithEdge = last >= 0;
 			const isBehind = !endsWithEdge && !this.isMostlyKnown(page);
-			if (isBehind) high = offset;
+			if (isBehind) [high, isCut] = [offset, page.length === 0];
 			else low = offset + page.length;
 			if (low >= high) {
+				state.shortLists = isCut ? (state.shortLists ?? 0) + 1 : undefined;
+				if (isCut && Number(state.shortLists) < SHORT_LISTS) return undefined;
 				// All tasks of the edge are gone: the known part ends here.
 				this.reachesTo(low, []);
 				return offset === low ? page : await reader.page(low);

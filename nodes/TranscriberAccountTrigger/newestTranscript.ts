@@ -1,6 +1,6 @@
 import type { IDataObject, INodeExecutionData, IPollFunctions } from 'n8n-workflow';
 
-import { taskIdOf } from '../shared/api/undocumented/ids';
+import { listedTaskId } from '../shared/api/undocumented/ids';
 import { hasEnded, isInProgress, isUnknownStatus } from '../shared/api/undocumented/statuses';
 import { dateOf } from '../shared/api/undocumented/taskLists';
 import { refuse } from '../shared/parameters/refuse';
@@ -29,7 +29,7 @@ export async function newest(
 		page = place > 0 ? await reader.page(place) : first;
 		const before = seen.size;
 		for (const task of page) {
-			const id = taskIdOf(task);
+			const id = listedTaskId(task);
 			if (id !== undefined && !seen.has(id)) seen.set(id, { ...task, task_id: id });
 		}
 		// Without dates, the first task of the list counts as the newest.

@@ -8,6 +8,7 @@ import type { State } from './pollState';
 import { PollStateStore } from './pollStore';
 import type { Tasks } from './selectNewTasks';
 import { newest } from './newestTranscript';
+import { warnOfBacklog } from './warnOnce';
 
 export const ACCOUNT_POLL = {
 	/**
@@ -22,6 +23,9 @@ export const ACCOUNT_POLL = {
 	firstRequests: 45,
 	/** All requests in a poll, with single tasks and results. The next poll fetches the rest. */
 	inAll: 25,
+	/** The same after a pause of `pauseMs`, which leaves the requests of many minutes unused. */
+	inAllAfterPause: 45,
+	pauseMs: 3 * 60_000,
 	/** After this many refusals of its result, the task starts the workflow without the result. */
 	refusals: 5,
 	/** The same for failures that may pass: half an hour with a poll every minute. */
@@ -64,8 +68,11 @@ export async function poll(context: IPollFunctions): Promise<INodeExecutionData[
 			throw errorOf(context, error);
 		}
 		const { look, reader } = found;
-		const bounds = { left: ACCOUNT_POLL.inAll - reader.made, deadline: reader.deadline };
-		const items = await outputs(context, look.tasks, wanted, bounds);
+		const hasPaused = saved !== undefined && Date.now() - saved.at >= ACCOUNT_POLL.pauseMs;
+		const inAll = hasPaused ? ACCOUNT_POLL.inAllAfterPause : ACCOUNT_POLL.inAll;
+		const bounds = { left: inAll - reader.made, deadline: reader.deadline };
+		const { items, skipped } = await outputs(context, look.tasks, wanted, bounds);
+		if (hasPaused && skipped > 0) warnOfBacklog(context, skipped);
 		if (!store.isCurrent()) return null;
 		const result = look.result();
 		// An empty list does not show which account the key belongs to. Unless the whole list is known,
@@ -127,14 +134,18 @@ function possibleSince({ at }: State): number {
 	return IN_PROGRESS + (SUBMITS_A_MINUTE * (Date.now() - at)) / 60_000;
 }
 
-/** The items that start the workflow now. A later poll tries the tasks without a result again. */
+/**
+ * The items that start the workflow now, and how many tasks are left because the requests or the time
+ * are used up. A later poll tries them, and the tasks without a result, again.
+ */
 async function outputs(
 	context: IPollFunctions,
 	tasks: Tasks,
 	wanted: Wanted,
 	{ left, deadline }: { left: number; deadline: number },
-): Promise<INodeExecutionData[]> {
+): Promise<{ items: INodeExecutionData[]; skipped: number }> {
 	const items: INodeExecutionData[] = [];
+	let skipped = 0;
 	const turns = tasks.inTurn();
 	for (const [index, [id, task]] of turns.entries()) {
 		if (!isWanted(task, wanted)) {
@@ -142,7 +153,10 @@ async function outputs(
 			continue;
 		}
 		const cost = costOf(task, wanted);
-		if (cost > left || Date.now() >= deadline) continue;
+		if (cost > left || Date.now() >= deadline) {
+			skipped += 1;
+			continue;
+		}
 		left -= cost;
 		const facts = { ...task, task_id: id };
 		try {
@@ -154,7 +168,7 @@ async function outputs(
 		} catch (error) {
 			context.logger.warn(`Task ${id} has ended, but cannot be fetched: ${wordsOf(error)}`);
 			// No request left n8n, so the task has not failed.
-			if (isNoTurn(error)) return items;
+			if (isNoTurn(error)) break;
 			// An answer without a result throws another error than ServiceError.
 			const isForGood = isRefused(error) || !(error instanceof ServiceError);
 			const kind = isForGood ? 'refusals' : 'failures';
@@ -163,7 +177,7 @@ async function outputs(
 			tasks.finish(id);
 		}
 	}
-	return items;
+	return { items, skipped };
 }
 
 /** Whether the request was not sent because the rate limit of this minute is used up. */

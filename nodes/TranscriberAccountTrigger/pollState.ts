@@ -57,6 +57,8 @@ export interface State {
 	frontier: number;
 	/** Until `complete`: hashes of the last tasks before that place, in the order of the list. */
 	edge: string;
+	/** How many polls in a row have seen the list end before the edge. */
+	shortLists?: number;
 	/** All tasks of the list are known, so every unknown task is new. */
 	complete: boolean;
 	/** Where the list ended, as far as is known. */

@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { taskIdOf } from '../shared/api/undocumented/ids';
+import { listedTaskId } from '../shared/api/undocumented/ids';
 import { hasEnded, isInProgress } from '../shared/api/undocumented/statuses';
 import { CREATED_NAMES, dateOf } from '../shared/api/undocumented/taskLists';
 import { hashesIn, hashOf, ACCOUNT_MEMORY, type OpenTask, type State } from './pollState';
@@ -52,7 +52,7 @@ export class Tasks {
 	 * @param isAnswer The task comes from GET /tasks/{id}: if its status is not final, it has not ended.
 	 */
 	take(task: IDataObject, isNew: boolean | undefined, isAnswer = false): boolean {
-		const id = taskIdOf(task);
+		const id = listedTaskId(task);
 		if (id === undefined) return false;
 		const hash = hashOf(id);
 		this.hasMetKnown ||= this.before.has(hash);
@@ -99,7 +99,7 @@ export class Tasks {
 	}
 
 	isKnown(task: IDataObject): boolean {
-		const id = taskIdOf(task) ?? '';
+		const id = listedTaskId(task) ?? '';
 		return this.open.has(id) || this.done.has(hashOf(id));
 	}
 
@@ -182,5 +182,5 @@ function wordOf({ status }: IDataObject): string {
 }
 
 export function hashesOf(page: IDataObject[]): string[] {
-	return page.map((task) => hashOf(taskIdOf(task) ?? ''));
+	return page.map((task) => hashOf(listedTaskId(task) ?? ''));
 }

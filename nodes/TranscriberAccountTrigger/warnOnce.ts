@@ -1,6 +1,6 @@
 import type { IDataObject, IPollFunctions } from 'n8n-workflow';
 
-import { ID_NAMES, taskIdOf } from '../shared/api/undocumented/ids';
+import { ID_NAMES, listedTaskId } from '../shared/api/undocumented/ids';
 import { isUnknownStatus } from '../shared/api/undocumented/statuses';
 import { remembered } from '../shared/processMemory';
 
@@ -31,12 +31,21 @@ export function warnOfStatus(context: IPollFunctions, task: IDataObject): void {
 
 /** Warns once if tasks of the list have no id that can be read: they never start the workflow. */
 export function warnOfIds(context: IPollFunctions, page: IDataObject[]): void {
-	const nameless = page.filter((task) => taskIdOf(task) === undefined).length;
+	const nameless = page.filter((task) => listedTaskId(task) === undefined).length;
 	if (nameless === 0) return;
 	warnOnce(
 		context,
 		'no id',
 		`${nameless} of ${page.length} tasks in the list of the service have no readable id (${ID_NAMES.join(', ')}), so they do not start the workflow. Use Transcriber Trigger, or look at the tasks with Transcript: Get Many.`,
+	);
+}
+
+/** Warns once if a poll after a pause could not fetch all transcripts that have ended since then. */
+export function warnOfBacklog(context: IPollFunctions, count: number): void {
+	warnOnce(
+		context,
+		'backlog',
+		`One poll could not fetch all finished transcripts. ${count} of them start the workflow at the next polls. If it does not catch up, let the trigger poll more often.`,
 	);
 }
 

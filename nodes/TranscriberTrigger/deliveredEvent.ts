@@ -58,7 +58,7 @@ export function eventIn(body: Record<string, unknown> = {}): DeliveredEvent | un
 	const areIds = [
 		[task_id, taskId],
 		[bot_id, botId],
-	].every(([given, id]) => isMissing(given) || given === '' || id !== undefined);
+	].every(([given, id]) => isMissing(given) || given === '' || given === 0 || id !== undefined);
 	if (!isText || !areIds || (taskId ?? botId) === undefined) return undefined;
 	const facts = { body: flatEnough(body), taskId, botId };
 	if (hasEnded(status)) return { ...facts, status: String(status) };
@@ -112,9 +112,10 @@ function isString(value: unknown): value is string {
 	return typeof value === 'string';
 }
 
-/** An id, which may come as a number. `.` and `..` would change the path of a URL. */
+/** An id, which may come as a number, but not as 0 (see `idIn`). `.` and `..` would change the path of a URL. */
 function idFrom(value: unknown): string | undefined {
-	const id = typeof value === 'number' && Number.isFinite(value) ? String(value) : value;
+	const isNumber = typeof value === 'number' && Number.isFinite(value) && value !== 0;
+	const id = isNumber ? String(value) : value;
 	const isId = isString(id) && id.length <= 256 && !['', '.', '..'].includes(id.trim());
 	return isId ? id : undefined;
 }

@@ -21,6 +21,7 @@ import {
 	stay,
 } from './callBotBack';
 import { accountOf, fingerprintOf, isSentBy, isSentFor } from './sameLaunch';
+import type { SentBot } from './triggerMemory';
 import { settingsOf } from './triggerSettings';
 import { TriggerStore } from './triggerStore';
 import { submissionKey } from '../shared/api/submission';
@@ -63,12 +64,15 @@ export async function isBotThere(context: IHookFunctions): Promise<boolean> {
 	stay(context, bot.id);
 	const state = await stateAtService(context, bot.id);
 	// Also if the service has removed the bot since then.
-	const hasEndedHere = store.endingOf(submissionKey({ botId: bot.id })) !== undefined;
+	const hasEndedHere =
+		bot.hasDelivered || store.endingOf(submissionKey({ botId: bot.id })) !== undefined;
 	if (!state && !hasEndedHere) return false;
 	// Last week's bot is not there for this week's meeting. A new version of an active workflow sends
 	// no second bot, because the meeting of the first may be the one that the user means.
 	if (isSwitchedOnByUser(context) && (!state || hasLeft(state))) return false;
-	store.bot = { id: bot.id, fingerprint: fingerprintOf(context), account: bot.account ?? account };
+	const { id, hasDelivered } = bot;
+	const fingerprint = fingerprintOf(context);
+	store.bot = { id, fingerprint, account: bot.account ?? account, hasDelivered };
 	store.save();
 	return true;
 }
@@ -123,25 +127,32 @@ export async function sendMeetingBot(context: IHookFunctions): Promise<boolean> 
 		);
 	}
 	store.unansweredUntil = 0;
-	// n8n may have restarted after the trigger was switched off and before its bot was called back.
 	const { bot: former } = store;
 	const account = await accountOf(context);
-	if (former?.releasedAt !== undefined && !isLeaving(context, former.id)) {
-		if (isSentBy(former, account)) void callBack(context, await callerOf(context), former.id);
-		else sayThatItGoesOn(context, former.id, new Error('It belongs to another account.'));
-	}
 	store.bot = { id, fingerprint: fingerprintOf(context), account };
 	const { webhook_secret: secret } = answer;
 	const isGiven = typeof secret === 'string' && secret.trim() !== '';
 	const name = nameForNew(store, submissionKey({ botId: id }));
 	store.keepSecret(name, isGiven ? seal(apiKey, STORED_SECRET, name, secret) : NO_SECRET);
 	store.save();
+	if (former) await callFormerBack(context, former, account);
 	if (!isGiven) {
 		context.logger.warn(
 			`${context.getNode().name}: the service gave no webhook secret for meeting bot ${id}, so the trigger asks the service about each delivery for the bot`,
 		);
 	}
 	return true;
+}
+
+/** n8n may have restarted after the trigger was switched off and before its bot was called back. */
+async function callFormerBack(
+	context: IHookFunctions,
+	former: SentBot,
+	account?: string,
+): Promise<void> {
+	if (former.releasedAt === undefined || isLeaving(context, former.id)) return;
+	if (isSentBy(former, account)) void callBack(context, await callerOf(context), former.id);
+	else sayThatItGoesOn(context, former.id, new Error('It belongs to another account.'));
 }
 
 /** The workflow was switched off during the launch, and no bot was sent. */

@@ -9,7 +9,7 @@ import { eventIn, includesStatus, letterOf, type DeliveredEvent } from './delive
 import { Fetches } from './resultFetches';
 import { NOT_ENDED, outputFor, type Output } from './triggerOutput';
 import { settingsOf } from './triggerSettings';
-import { settle } from './repairLostUpdates';
+import { addressOfThisProcess, settle } from './repairLostUpdates';
 import type { Ending } from './triggerMemory';
 import { TriggerStore } from './triggerStore';
 import { proofOf, verify } from './matchSecret';
@@ -25,6 +25,7 @@ const fetches = new Fetches<Awaited<ReturnType<typeof outputFor>>>();
  */
 export async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData> {
 	const deadline = Date.now() + ANSWER.withinMs;
+	const ownAddress = addressOfThisProcess(context);
 	const store = new TriggerStore(context);
 	const delivery = await inTime(deliveryFrom(context), deadline);
 	if ('refused' in delivery) return respond(context, delivery.refused, delivery.message);
@@ -48,13 +49,25 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 			const event = await inTime(wordOfService(context, stored, delivery.body), deadline);
 			if (!event) return respond(context, 401, 'Signature refused');
 			const { name } = stored;
-			return await emit(context, store, event, { name, by: 'word', proof }, deadline);
+			return await emit(
+				context,
+				store,
+				event,
+				{ name, by: 'word', proof },
+				{ deadline, ownAddress },
+			);
 		}
 		case 'genuine': {
 			const event = eventIn(delivery.body);
 			if (!event) return respond(context, 400, 'Not a delivery as documented');
 			const { by, spent, name = submissionKey(event) } = verdict;
-			return await emit(context, store, event, { name, by, proof, spent }, deadline);
+			return await emit(
+				context,
+				store,
+				event,
+				{ name, by, proof, spent },
+				{ deadline, ownAddress },
+			);
 		}
 	}
 }
@@ -65,7 +78,7 @@ async function emit(
 	store: TriggerStore,
 	event: DeliveredEvent,
 	{ name, ...ending }: Omit<Ending, 'statuses'> & { name: string },
-	deadline: number,
+	{ deadline, ownAddress }: { deadline: number; ownAddress: string },
 ): Promise<IWebhookResponseData> {
 	const settings = settingsOf(context);
 	// The parameters as entered: an expression may give another value at each repeat.
@@ -79,6 +92,7 @@ async function emit(
 	if (settings.emitDuplicates && ending.by !== 'word') {
 		const output = await fetches.take(place, fetch, deadline);
 		if (output === NOT_ENDED) return respond(context, 400, 'Not a delivery as documented');
+		if (botId !== undefined) store.noteDelivered(botId);
 		return output ? started(output) : respond(context, 200, 'Not selected');
 	}
 	// A repeat must not get a 200 before the first delivery has succeeded.
@@ -97,7 +111,7 @@ async function emit(
 		const letters = `${before ?? ''}${letterOf(output?.status ?? event.status)}`;
 		store.end(name, { ...ending, statuses: letters });
 		isDecided = true;
-		settle(context);
+		settle(context, ownAddress);
 		if (!output) {
 			await store.close(name, true);
 			return respond(context, 200, 'Not selected');

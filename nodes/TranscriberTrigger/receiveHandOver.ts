@@ -6,7 +6,7 @@ import { seal, unseal } from '../shared/webhook/sealedSecret';
 import { respond, jsonBodyFrom } from '../shared/webhook/signature';
 import { webhookCredential } from '../shared/webhook/webhookCredential';
 import { settingsOf } from './triggerSettings';
-import { isOwnCall, settle } from './repairLostUpdates';
+import { addressOfThisProcess, isOwnCall, settle } from './repairLostUpdates';
 import { TriggerStore } from './triggerStore';
 import { submissionKey } from '../shared/api/submission';
 import { NO_SECRET, STORED_SECRET, nameForSecret } from './matchSecret';
@@ -19,6 +19,7 @@ import { NO_SECRET, STORED_SECRET, nameForSecret } from './matchSecret';
  */
 export async function takeIn(context: IWebhookFunctions): Promise<IWebhookResponseData> {
 	const deadline = Date.now() + ANSWER.withinMs;
+	const ownAddress = addressOfThisProcess(context);
 	const store = new TriggerStore(context);
 	const call = await inTime(jsonBodyFrom(context), deadline);
 	if ('refused' in call) return respond(context, call.refused, call.message);
@@ -52,7 +53,7 @@ export async function takeIn(context: IWebhookFunctions): Promise<IWebhookRespon
 		areLoaded = store.isLoaded(name) && areLoaded;
 	}
 	if (!areLoaded) store.save();
-	if (!areStored) settle(context);
+	if (!areStored) settle(context, ownAddress);
 	return answerStored(context, areStored);
 }
 

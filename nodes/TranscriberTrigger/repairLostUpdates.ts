@@ -36,10 +36,12 @@ export function isOwnCall({ own }: Record<string, unknown>): boolean {
 	return own === OWN;
 }
 
-/** Checks from now on, often at first, whether everything this process knows stays saved. */
-export function settle(context: IWebhookFunctions): void {
+/**
+ * Checks from now on, often at first, whether everything this process knows stays saved. `url` is
+ * the {@link addressOfThisProcess}.
+ */
+export function settle(context: IWebhookFunctions, url: string): void {
 	if (isTest(context)) return;
-	const url = addressOfThisProcess(context);
 	const now = Date.now();
 	const watch = watches.get(url);
 	if (watch && watch.nextCallAt - now <= 2 * STORE.settledMs) watch.changedAt = now;
@@ -75,8 +77,11 @@ async function quietSleep(ms: number): Promise<void> {
 	});
 }
 
-/** The local address and port of the incoming call, which bypass any load balancer. */
-function addressOfThisProcess(context: IWebhookFunctions): string {
+/**
+ * The local address and port of the incoming call, which bypass any load balancer. To be read before
+ * the call waits for anything: once the caller has hung up, Node.js no longer knows them.
+ */
+export function addressOfThisProcess(context: IWebhookFunctions): string {
 	const { socket, originalUrl } = context.getRequestObject();
 	const { localAddress = '', localPort = 0 } = socket;
 	const host = localAddress.includes(':') ? `[${localAddress}]` : localAddress;

@@ -35,6 +35,8 @@ export interface SentBot {
 	fingerprint: string;
 	/** A hash of Base URL and credential id: the account that sent it. Older versions stored none. */
 	account?: string;
+	/** A transcript of the bot has started the workflow. */
+	hasDelivered?: boolean;
 	/** In ms since 1970. */
 	changedAt: number;
 	/** When the trigger was switched off, in ms since 1970. */

@@ -219,6 +219,14 @@ export class TriggerStore {
 		this.memory.bot = { ...bot, changedAt: Date.now() };
 	}
 
+	/** Notes that the bot of this trigger has delivered. */
+	noteDelivered(id: string): void {
+		const { bot } = this;
+		if (bot?.id !== id || bot.hasDelivered) return;
+		this.bot = { ...bot, hasDelivered: true };
+		this.save();
+	}
+
 	/** Until when the trigger sends no bot: see {@link LastLaunch}. */
 	get unansweredUntil(): number {
 		return newerOf(this.loaded.launch, this.memory.launch)?.unansweredUntil ?? 0;

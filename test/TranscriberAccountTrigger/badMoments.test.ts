@@ -182,3 +182,20 @@ it('a poll makes 25 requests at most, those for single tasks and results include
 	}
 	expect(host.started).toEqual(expect.arrayContaining(ids));
 });
+
+describe('After a pause since the last poll', () => {
+	beforeEach(() => {
+		ACCOUNT_POLL.pauseMs = 0;
+	});
+
+	it('a poll makes up to 45 requests: of a daily poll, 30 transcripts a day all start the workflow on that day', async () => {
+		const host = await active();
+		for (let day = 0; day < 4; day++) {
+			const ids = await completed(30);
+			const before = service.running().requests.length;
+			await host.poll();
+			expect(service.running().requests.length - before).toBeLessThanOrEqual(45);
+			expect(host.started).toEqual(expect.arrayContaining(ids));
+		}
+	});
+});

@@ -7,6 +7,10 @@
 // Also covers listPager.ts.
 
 import { captureLogs } from '../support/logs';
+
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
 import type { Shapes } from '../simulator/index';
 import { serviceForTests } from '../support/service';
 import { AccountHost } from './host';
@@ -295,4 +299,88 @@ describe.each<[string, Partial<Shapes>]>([
 		}
 		expect(logs.lines.join('\n')).toContain('refuses to list more than the first');
 	});
+});
+
+/** A service of another make: `answer` is what it says to GET /tasks. */
+async function anotherService(
+	answer: (list: { status: string | null; offset: number; limit: number }) => unknown,
+) {
+	const server = createServer((request, response) => {
+		const { pathname, searchParams } = new URL(request.url ?? '', 'http://localhost');
+		const [, id, isResult] = /\/tasks\/([^/]+)(\/result)?$/.exec(pathname) ?? [];
+		const number = (name: string) => Number(searchParams.get(name) ?? 0);
+		const said = isResult
+			? { text: `text of ${id}` }
+			: id
+				? { task_id: id, status: 'completed' }
+				: answer({
+						status: searchParams.get('status'),
+						offset: number('offset'),
+						limit: number('limit'),
+					});
+		response.setHeader('content-type', 'application/json');
+		response.end(JSON.stringify(said));
+	});
+	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+	servers.push(server);
+	const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+	const host = new AccountHost(service.credentials({ baseUrl }));
+	await host.activate();
+	return host;
+}
+
+const servers: Server[] = [];
+afterEach(() => {
+	for (const server of servers.splice(0)) {
+		server.close();
+		server.closeAllConnections();
+	}
+});
+
+describe('A list that is not read to its end yet, and that is short for one poll', () => {
+	it.each([
+		['empty', 0],
+		['only its first three tasks', 3],
+	])('%s: none of the old tasks starts the workflow', async (_, shown) => {
+		const created_at = new Date(Date.now() - 60 * DAY).toISOString();
+		const task = (task_id: string) => ({ task_id, status: 'completed', created_at });
+		const tasks = Array.from({ length: 1500 }, (__, number) => task(`old ${number}`));
+		let isShort = false;
+		const host = await anotherService(({ status, offset, limit }) => {
+			const some = isShort ? tasks.slice(0, shown) : tasks;
+			const asked = some.filter((one) => status === null || one.status === status);
+			return { data: asked.slice(offset, offset + Math.min(20, limit)) };
+		});
+		isShort = true;
+		await host.poll();
+		isShort = false;
+		tasks.unshift({ ...task('new'), created_at: new Date().toISOString() });
+		await host.polls(8);
+		expect(host.started).toEqual(['new']);
+	});
+
+	it('for good: after some polls it is believed, and new tasks start the workflow', async () => {
+		const task = (task_id: string) => ({ task_id, status: 'completed' });
+		let tasks = Array.from({ length: 1500 }, (_, number) => task(`old ${number}`));
+		const host = await anotherService(({ status, offset, limit }) => {
+			const asked = tasks.filter((one) => status === null || one.status === status);
+			return { data: asked.slice(offset, offset + Math.min(20, limit)) };
+		});
+		tasks = tasks.slice(0, 30);
+		await host.polls(5);
+		tasks.unshift(task('new'));
+		await host.polls(3);
+		expect(host.started).toEqual(['new']);
+	});
+});
+
+it('a list that calls the id of a task `id`, also beside a `bot_id`: files and meetings start the workflow', async () => {
+	const tasks: Array<Record<string, unknown>> = [{ id: 'old', bot_id: null, status: 'completed' }];
+	const host = await anotherService(({ status, offset, limit }) =>
+		tasks.filter((task) => status === null || task.status === status).slice(offset, offset + limit),
+	);
+	tasks.unshift({ id: 'file', bot_id: null, status: 'completed' });
+	tasks.unshift({ id: 'meeting', bot_id: 'bot 1', status: 'completed' });
+	await host.polls(3);
+	expect([...host.started].sort()).toEqual(['file', 'meeting']);
 });

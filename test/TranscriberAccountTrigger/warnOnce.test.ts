@@ -5,6 +5,7 @@
  * @jest-environment node
  */
 import { captureLogs } from '../support/logs';
+import { ACCOUNT_POLL } from '../../nodes/TranscriberAccountTrigger/pollAccount';
 import { serviceForTests } from '../support/service';
 import { AccountHost } from './host';
 
@@ -106,4 +107,18 @@ describe('a task without an id that can be read', () => {
 			message: 'The tasks in the list of the service have no readable ID',
 		});
 	});
+});
+
+it('more transcripts than a poll after a pause can fetch are in the log once, with what to do', async () => {
+	jest.replaceProperty(ACCOUNT_POLL, 'pauseMs', 0);
+	const host = new AccountHost(service.credentials());
+	await host.activate();
+	const ids = await Promise.all(
+		Array.from({ length: 60 }, async () => await service.completedTask()),
+	);
+	const lines = await logged(async () => await host.polls(3));
+	jest.restoreAllMocks();
+	expect([...host.started].sort()).toEqual(ids.sort());
+	expect(lines).toHaveLength(1);
+	expect(lines[0]).toMatch(/of them start the workflow at the next polls.*poll more often/);
 });

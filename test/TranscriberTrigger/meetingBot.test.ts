@@ -313,21 +313,25 @@ describe('No second bot', () => {
 		expect(launches()).toBe(1);
 	});
 
-	it('after the meeting, when the service has removed the bot; only switched off and on the trigger sends another', async () => {
-		await host.activate();
-		service.running().endMeeting(theBot().id);
-		service.running().finish(String(theBot().taskId));
-		await until(() => host.executions.length === 1);
-		service
-			.running()
-			.fault({ match: { method: 'GET' }, times: 9, action: { kind: 'respond', status: 404 } });
-		await publish();
-		expect(launches()).toBe(1);
-		await host.deactivate();
-		await pastGrace();
-		await host.activate();
-		expect(launches()).toBe(2);
-	});
+	it.each([false, true])(
+		'after the meeting, when the service has removed the bot; only switched off and on the trigger sends another (Emit Duplicates: %s)',
+		async (emitDuplicates) => {
+			await open({ options: { emitDuplicates } });
+			await host.activate();
+			service.running().endMeeting(theBot().id);
+			service.running().finish(String(theBot().taskId));
+			await until(() => host.executions.length === 1);
+			service
+				.running()
+				.fault({ match: { method: 'GET' }, times: 9, action: { kind: 'respond', status: 404 } });
+			await publish();
+			expect(launches()).toBe(1);
+			await host.deactivate();
+			await pastGrace();
+			await host.activate();
+			expect(launches()).toBe(2);
+		},
+	);
 
 	it('when nobody knows whether the first was sent, however often n8n tries to activate', async () => {
 		service.running().fault({

@@ -766,6 +766,32 @@ describe('includeResult and exportFormat', () => {
 		expect(host.executions).toHaveLength(1);
 	});
 
+	it('a sender that hangs up while the result is fetched: a restart later knows the ending, and nothing is rejected', async () => {
+		jest.replaceProperty(STORE, 'settledMs', 100);
+		jest.replaceProperty(STORE, 'mayWaitMs', 100);
+		const rejected: unknown[] = [];
+		const note = (reason: unknown) => void rejected.push(reason);
+		process.on('unhandledRejection', note);
+		const id = await service.completedTask();
+		await open({ options: { includeResult: true } });
+		await handOverTo(host.url, id, SECRET, API_KEY);
+		host.restart();
+		service.running().fault({ match: { path: '/result$' }, action: { kind: 'delay', ms: 1_000 } });
+		const raw = JSON.stringify({ task_id: id, status: 'completed' });
+		const hungUp = fetch(host.url, {
+			method: 'POST',
+			body: raw,
+			headers: { 'x-service-signature': sign(raw, SECRET) },
+			signal: AbortSignal.timeout(300),
+		});
+		await expect(hungUp).rejects.toThrow('timeout');
+		await until(() => host.stored.endings !== '');
+		host.restart();
+		expect((await deliver(host.url, { task_id: id }, SECRET)).status).toBe(200);
+		process.off('unhandledRejection', note);
+		expect([host.executions.length, rejected]).toEqual([1, []]);
+	});
+
 	it('a repeat while the result is being fetched is asked to come again', async () => {
 		const id = await service.completedTask();
 		await openWithTask({ options: { includeResult: true } }, id);

@@ -30,9 +30,14 @@ async function open(options: INodeParameters = {}, settings: Partial<HostSetting
 }
 
 /** What the Transcriber node hands over, until it is stored. */
-async function handOver(kind: 'task' | 'bot', id: string, secret: string): Promise<void> {
+async function handOver(
+	kind: 'task' | 'bot',
+	id: string,
+	secret?: string,
+	key = KEY,
+): Promise<void> {
 	for (let tries = 0; tries < 100; tries++) {
-		const { body } = await putAll(host.url, [{ id, kind, secret }], KEY);
+		const { body } = await putAll(host.url, [{ id, kind, secret }], key);
 		if (body['stored'] === true) return;
 		await sleep(60);
 	}
@@ -163,5 +168,30 @@ describe('An id whose submission has ended', () => {
 		}
 		expect((await deliver(host.url, TASK, 'made up')).status).toBe(401);
 		expect(host.executions).toHaveLength(3);
+	});
+
+	it('is waited for again, although the API key was rotated in between', async () => {
+		const credentials = service.credentials();
+		await open({}, { credentials });
+		await handOver('bot', '5', 'first');
+		expect((await deliver(host.url, { ...BOT, task_id: '1' }, 'first')).status).toBe(200);
+		await until(() => host.stored.endings !== '');
+		Object.assign(credentials, { apiKey: 'another' });
+		host.restart();
+		await handOver('bot', '5', 'second', 'another');
+		expect((await deliver(host.url, { ...BOT, task_id: '2' }, 'second')).status).toBe(200);
+		expect(host.executions.flat().map(({ json }) => json.task_id)).toEqual(['1', '2']);
+	});
+
+	it('is waited for again, after an ending that the service was asked about', async () => {
+		await open();
+		const id = await service.completedTask();
+		await handOver('task', id);
+		const body = { task_id: id, status: 'completed' };
+		expect((await deliver(host.url, body, 'unknown')).status).toBe(200);
+		await until(() => host.stored.endings !== '');
+		await handOver('task', id, 'second');
+		expect((await deliver(host.url, { ...body, attempt: 2 }, 'second')).status).toBe(200);
+		expect(host.executions).toHaveLength(2);
 	});
 });

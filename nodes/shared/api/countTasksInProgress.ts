@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { LIMITS } from './rateLimits';
-import { taskIdOf } from './undocumented/ids';
+import { listedTaskId } from './undocumented/ids';
 import { awaitsBalance } from './undocumented/statuses';
 import { TaskList } from './taskList';
 import { jsonOf } from './redact';
@@ -41,5 +41,5 @@ function takesUpAPlace(task: IDataObject): boolean {
 }
 
 function idOf(task: IDataObject): string {
-	return taskIdOf(task) ?? jsonOf(task);
+	return listedTaskId(task) ?? jsonOf(task);
 }

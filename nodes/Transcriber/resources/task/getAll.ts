@@ -9,7 +9,7 @@ import type {
 import { booleanIn, choiceIn, collectionIn, numberIn } from '../../../shared/parameters/values';
 import { perform } from '../../item/perform';
 import { jsonOf } from '../../../shared/api/redact';
-import { taskIdOf } from '../../../shared/api/undocumented/ids';
+import { listedTaskId } from '../../../shared/api/undocumented/ids';
 import { TaskList } from '../../../shared/api/taskList';
 import { shownFor } from '../commonFields';
 import type { RoutingRequest } from '../../../shared/api/types';
@@ -88,7 +88,7 @@ async function allPages(
 		if (page.length === 0) break;
 		const before = found.size;
 		for (const task of page) {
-			const id = taskIdOf(task) ?? jsonOf(task);
+			const id = listedTaskId(task) ?? jsonOf(task);
 			if (!found.has(id)) found.set(id, task);
 		}
 		// One page without new tasks may be due to that push; two mean that the offset is ignored.

@@ -1,6 +1,6 @@
 import type { IDataObject, ILoadOptionsFunctions, INodeListSearchResult } from 'n8n-workflow';
 
-import { taskIdOf } from '../../../shared/api/undocumented/ids';
+import { listedTaskId } from '../../../shared/api/undocumented/ids';
 import { dateOf, titleOf } from '../../../shared/api/undocumented/taskLists';
 import { refuse } from '../../../shared/parameters/refuse';
 import { TaskList } from '../../../shared/api/taskList';
@@ -41,7 +41,7 @@ export async function searchTasks(
 			return undefined;
 		});
 		if (!page) break;
-		if (page.length > 0 && seen.size === 0 && !page.some(taskIdOf)) throw withoutIds(this);
+		if (page.length > 0 && seen.size === 0 && !page.some(listedTaskId)) throw withoutIds(this);
 		const before = seen.size;
 		for (const task of page.map((one) => asListed(one, this.getTimezone()))) {
 			if (task && !seen.has(task.id)) seen.set(task.id, task);
@@ -77,7 +77,7 @@ function isNewestFirst(tasks: Listed[]): boolean {
 
 /** E.g. `7f3c (completed)`, or `talk.mp3 (completed, 2030-01-31 10:00)`. */
 function asListed(task: IDataObject, timeZone: string): Listed | undefined {
-	const id = taskIdOf(task);
+	const id = listedTaskId(task);
 	if (!id) return undefined;
 	const title = titleOf(task) ?? id;
 	const date = dateOf(task);

@@ -9,6 +9,12 @@ export function taskIdOf(answer: IDataObject): string | undefined {
 	return names.map((name) => idIn(answer[name])).find((id) => id !== undefined);
 }
 
+/** The id of a task in a list of tasks, where `id` is that of the task even beside a `bot_id`. */
+export function listedTaskId(task: IDataObject): string | undefined {
+	const botId = idIn(task.bot_id);
+	return ID_NAMES.map((name) => idIn(task[name])).find((id) => id !== undefined && id !== botId);
+}
+
 /**
  * An id, which the service may send as a number. Ignores 0, which means "none" in some databases,
  * and a number that JavaScript has rounded, which identifies another task or none.

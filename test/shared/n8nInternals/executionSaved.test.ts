@@ -1,0 +1,35 @@
+/** When n8n has certainly saved, or certainly not saved, the execution that a webhook call starts. */
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { IWebhookFunctions } from 'n8n-workflow';
+
+import { hasSucceeded } from '../../../nodes/shared/n8nInternals/executionSaved';
+import { until } from '../../simulator/testing-client';
+
+it.each([
+	[200, true],
+	[500, false],
+])(
+	'a caller that has hung up decides nothing: n8n may wait long for a free place, then ends the response with %i',
+	async (status, succeeded) => {
+		const responses: ServerResponse[] = [];
+		const server = createServer((_, response) => void responses.push(response));
+		await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+		const { port } = server.address() as AddressInfo;
+		const hungUp = fetch(`http://127.0.0.1:${port}`, { signal: AbortSignal.timeout(100) });
+		await expect(hungUp).rejects.toThrow('timeout');
+		const [response] = responses;
+		const context = { getResponseObject: () => response } as unknown as IWebhookFunctions;
+		let outcome: boolean | undefined;
+		void hasSucceeded(context).then((value) => (outcome = value));
+		await sleep(500);
+		expect(outcome).toBeUndefined();
+		if (response) response.statusCode = status;
+		response?.end();
+		await until(() => outcome !== undefined);
+		expect(outcome).toBe(succeeded);
+		server.close();
+	},
+);

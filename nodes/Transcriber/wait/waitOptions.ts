@@ -23,6 +23,9 @@ export interface WaitOptions {
 	onInsufficientBalance: 'keepWaiting' | 'fail';
 }
 
+/** In seconds and minutes. */
+export const WAIT_DEFAULTS = { pollInterval: 10, timeout: 180 };
+
 /** Longer intervals would overflow a timer of Node.js. */
 const LONGEST_POLL_INTERVAL_SECONDS = 24 * 3600;
 
@@ -39,8 +42,9 @@ export function waitOptionsOf(
 	const onBalance = ['keepWaiting', 'fail'] as const;
 	const field = textIn(context, given.exportBinaryPropertyName, 'Put Output File in Field');
 	return {
-		pollInterval: numberIn(context, given.pollInterval, 'Poll Interval', seconds) ?? 10,
-		timeout: numberIn(context, given.timeout, 'Timeout', minutes) ?? 180,
+		pollInterval:
+			numberIn(context, given.pollInterval, 'Poll Interval', seconds) ?? WAIT_DEFAULTS.pollInterval,
+		timeout: numberIn(context, given.timeout, 'Timeout', minutes) ?? WAIT_DEFAULTS.timeout,
 		includeResult: booleanIn(context, given.includeResult, 'Include Result') ?? true,
 		exportFormat: choiceIn(context, given.exportFormat, 'Export Format', formats) ?? 'none',
 		exportAs: choiceIn(context, given.exportAs, 'Export As', ['file', 'text']) ?? 'file',

@@ -8,6 +8,7 @@
 // nodes/shared/n8nInternals/executionSaved.ts.
 
 import { captureLogs } from '../../../support/logs';
+import { forgetEverything } from '../../../support/ownMemory';
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -15,6 +16,7 @@ import type { INode } from 'n8n-workflow';
 
 import { RESUME } from '../../../../nodes/Transcriber/submit/sleep/knownEndings';
 import { AFTER_WAKING } from '../../../../nodes/Transcriber/submit/sleep/resultsAfterSleep';
+import { WAIT_DEFAULTS } from '../../../../nodes/Transcriber/wait/waitOptions';
 import type { FaultRule } from '../../../simulator/index';
 import { until } from '../../../simulator/testing-client';
 import { itemsOf, serviceForTests } from '../../../support/service';
@@ -227,9 +229,8 @@ describe('a suspended execution', () => {
 
 	it("waits until 'Timeout' for a task that its delivery ended too early", async () => {
 		jest.replaceProperty(AFTER_WAKING, 'leastMs', 0);
-		const { deliver, finish } = await suspended(['a'], {
-			parameters: { waitOptions: { pollInterval: 1 } },
-		});
+		jest.replaceProperty(WAIT_DEFAULTS, 'pollInterval', 1);
+		const { deliver, finish } = await suspended(['a']);
 		const woken = deliver('a');
 		await until(() => service.lines().length > 0);
 		await sleep(500);
@@ -284,6 +285,8 @@ describe('a suspended execution', () => {
 	});
 
 	it('writes one line into the log for many deliveries that go wrong', async () => {
+		// Another test may just have written the same line.
+		forgetEverything();
 		const { credentials, deliver } = await suspended(['a']);
 		Object.defineProperty(credentials, 'apiKey', {
 			enumerable: true,
@@ -478,6 +481,7 @@ describe('when the time is up', () => {
 	});
 
 	it("n8n's Retry waits on for what is still open, until Timeout", async () => {
+		jest.replaceProperty(WAIT_DEFAULTS, 'pollInterval', 1);
 		const parameters = { waitOptions: { timeout: 0.25 } };
 		const { asleep, workflow, finish, taskOf } = await suspended(['a'], { parameters });
 		const late = await workflow.timeIsUp(asleep);
@@ -539,6 +543,7 @@ it('a bot keeps its bot_id in the output after the execution was woken', async (
 });
 
 it('a bot that was stopped by hand wakes the execution, and its transcript, which follows, is output', async () => {
+	jest.replaceProperty(WAIT_DEFAULTS, 'pollInterval', 1);
 	const workflow = workflowWith(BOT, service.credentials());
 	const asleep = await workflow.start(itemsOf({ url: 'https://meet.example.com/abc' }));
 	const [bot] = service.running().bots();

@@ -149,12 +149,20 @@ async function runNodeOf(nodeType: INodeType, run: Run): Promise<Outcome> {
 	};
 }
 
-/** Puts a file into n8n's binary store on disk and returns the item's binary property. */
-export async function storedBinary(content: Buffer, fileName: string, mimeType: string) {
+/**
+ * Puts a file into n8n's binary store on disk and returns the item's binary property. n8n has no
+ * execution id ('') for a file that comes in through a webhook or a form.
+ */
+export async function storedBinary(
+	content: Buffer,
+	fileName: string,
+	mimeType: string,
+	executionId = '1',
+) {
 	const service = Container.get(BinaryDataService);
 	await service.init();
 	return await service.store(
-		{ type: 'execution', workflowId: 'workflow-1', executionId: '1' },
+		{ type: 'execution', workflowId: 'workflow-1', executionId },
 		content,
 		{ fileName, mimeType, data: '' },
 	);

@@ -1,11 +1,13 @@
 /**
  * Runs an execution that suspends itself, until it ends. The engine, the webhook context and the
  * node are real. The few lines of n8n's server between them imitate waiting-webhooks.js,
- * webhook-helpers.js, wait-tracker.js and execution.service.js of n8n 2.41.1.
+ * webhook-helpers.js, wait-tracker.js, restore-binary-data-id.js and execution.service.js of n8n
+ * 2.41.1.
  */
 import { EventEmitter } from 'node:events';
 
-import { WebhookContext, WorkflowExecute } from 'n8n-core';
+import { Container } from '@n8n/di';
+import { BinaryDataService, WebhookContext, WorkflowExecute } from 'n8n-core';
 import {
 	NodeConnectionTypes,
 	Workflow,
@@ -18,6 +20,7 @@ import {
 	type IRunExecutionData,
 	type IWebhookData,
 	type IWebhookFunctions,
+	type WorkflowExecuteMode,
 } from 'n8n-workflow';
 
 import { Transcriber } from '../../nodes/Transcriber/Transcriber.node';
@@ -101,11 +104,16 @@ export function workflowWith(
 
 	const running = new Set<{ cancel: () => void }>();
 
-	const run = async (executionId: string, data: IRunExecutionData): Promise<Ended> => {
-		const engine = new WorkflowExecute(additionalData(executionId), 'trigger', data);
+	const run = async (
+		executionId: string,
+		data: IRunExecutionData,
+		mode: WorkflowExecuteMode = 'trigger',
+	): Promise<Ended> => {
+		const engine = new WorkflowExecute(additionalData(executionId), mode, data);
 		const execution = engine.processRunExecutionData(workflow());
 		running.add(execution);
 		const { data: after } = await execution.finally(() => running.delete(execution));
+		if (mode !== 'retry') await renameFiles(after, executionId);
 		const { runData, error } = after.resultData;
 		const jsonOf = (name: string) =>
 			runData[name]
@@ -208,9 +216,29 @@ export function workflowWith(
 			delete data.resultData.error;
 			if (runs?.at(-1)?.error !== undefined) runs.pop();
 			const executionId = String(++executions);
-			return { ...(await run(executionId, data)), executionId };
+			return { ...(await run(executionId, data, 'retry')), executionId };
 		},
 	};
+}
+
+/**
+ * restore-binary-data-id.js: when an execution ends or is suspended, its id goes into the names of
+ * the files that came in through its webhook.
+ */
+async function renameFiles({ resultData }: IRunExecutionData, executionId: string): Promise<void> {
+	const items = Object.values(resultData.runData)
+		.flat()
+		.flatMap(({ data }) => data?.main?.flatMap((output) => output ?? []) ?? []);
+	const files = new Set(items.flatMap(({ binary }) => Object.values(binary ?? {})));
+	const renamed = new Map<string, string>();
+	for (const file of files) {
+		const [mode = '', name = ''] = file.id?.split(':') ?? [];
+		if (!name.includes('/temp/')) continue;
+		const newName = name.replace('/temp/', `/${executionId}/`);
+		if (!renamed.has(name)) await Container.get(BinaryDataService).rename(name, newName);
+		renamed.set(name, newName);
+		file.id = `${mode}:${newName}`;
+	}
 }
 
 const noOp: INodeType = {

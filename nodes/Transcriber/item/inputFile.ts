@@ -5,6 +5,8 @@ import type {
 	IExecutePaginationFunctions,
 	NodeOperationError,
 } from 'n8n-workflow';
+
+import { lastingIdOf } from '../../shared/n8nInternals/storedFile';
 import { rowFor } from '../../shared/api/errorMessages';
 import { required, textIn } from '../../shared/parameters/values';
 import { Recording, bytesOf } from '../../shared/api/recordingFile';
@@ -48,13 +50,13 @@ export function recordingOf(context: IExecutePaginationFunctions): Found {
 	}
 }
 
-/** Identifies a file: by its id in n8n, or else by a hash of its content. */
+/** Identifies a file, also in a Retry: by its id in n8n, or else by a hash of its content. */
 export function fileOf({ id, data }: IBinaryData): string {
-	return id ?? createHash('sha256').update(data).digest('hex');
+	return id ? lastingIdOf(id) : createHash('sha256').update(data).digest('hex');
 }
 
 /** A replacement for `isBinaryValue`, which n8n 1 does not have. */
-function isFile(value: unknown): value is IBinaryData {
+export function isFile(value: unknown): value is IBinaryData {
 	const { mimeType, data, id } = (value ?? {}) as Partial<IBinaryData>;
 	return typeof mimeType === 'string' && (typeof data === 'string' || typeof id === 'string');
 }

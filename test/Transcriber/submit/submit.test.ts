@@ -21,7 +21,7 @@ import type { FaultRule } from '../../simulator/index';
 import { until } from '../../simulator/testing-client';
 import { callTool, runAgent } from '../../support/agent';
 import { selfSignedCertificate } from '../../support/certificate';
-import { runNode, type Outcome, type Run } from '../../support/engine';
+import { runNode, storedBinary, type Outcome, type Run } from '../../support/engine';
 import { shortenRetries } from '../../support/scale';
 import { byId, itemWithFile, itemsOf, serviceForTests } from '../../support/service';
 import { BOT, FILE } from '../../support/parameters';
@@ -1027,6 +1027,25 @@ describe('as a tool of an AI agent', () => {
 		expect(data.resultData.error).toBeUndefined();
 		expect(answers).toEqual(first.answers);
 		expect(accepted()).toHaveLength(1);
+	});
+
+	it('run by the engine of n8n 2: a call is the same after n8n has renamed its file', async () => {
+		const node = { rewireOutputLogTo: 'ai_tool' } as Partial<INode>;
+		const parameters = { ...FILE, binaryPropertyName: '={{ $binary.data }}' };
+		const file = await storedBinary(Buffer.from('sound'), 'talk.mp3', 'audio/mpeg', '');
+		const first = await service.run(parameters, {
+			items: [{ json: {}, binary: { data: file } }],
+			node,
+		});
+		const renamed = { ...file, id: file.id?.replace('/temp/', '/17/') };
+		const items = [{ json: {}, binary: { data: renamed } }];
+		const second = await service.run(parameters, {
+			data: again(first, parameters, items, { node }),
+			node,
+		});
+		expect(accepted()).toHaveLength(1);
+		const output = second.data.resultData.runData['Transcriber']?.at(-1)?.data;
+		expect(JSON.stringify(output)).toContain(accepted()[0]);
 	});
 
 	it('run by the engine of n8n 2: the same call is not sent again while its answer is unknown', async () => {

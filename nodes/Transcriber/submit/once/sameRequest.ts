@@ -2,7 +2,7 @@ import { createHash } from 'crypto';
 import { NodeConnectionTypes, type IExecutePaginationFunctions } from 'n8n-workflow';
 
 import { isNothing } from '../../../shared/parameters/values';
-import { fileOf, recordingOf } from '../../item/inputFile';
+import { fileOf, isFile, recordingOf } from '../../item/inputFile';
 
 /**
  * Expressions whose value can change on every evaluation: the time, random values, a run or call
@@ -55,7 +55,12 @@ export function toolCallOf(context: IExecutePaginationFunctions): string {
 	const { id, parameters } = context.getNode();
 	const read = Object.keys(parameters).map((name) => parameterOf(context, name));
 	const inputs = read.some(({ isText }) => isText) ? inputsOf(context) : [];
-	return JSON.stringify([id, ...read.map(({ value }) => value), ...inputs]);
+	return JSON.stringify([id, ...read.map(({ value }) => value), ...inputs], asLasting);
+}
+
+/** n8n may rename a file before a Retry. */
+function asLasting(_name: string, value: unknown): unknown {
+	return isFile(value) ? fileOf(value) : value;
 }
 
 function inputsOf(context: IExecutePaginationFunctions): unknown[] {

@@ -7,6 +7,7 @@ import {
 	runIndexAfterTimeout,
 	runIndexOf,
 } from '../../../shared/n8nInternals/runIdentity';
+import { lastingIdOf } from '../../../shared/n8nInternals/storedFile';
 import { idsIn, type SubmissionIds } from '../../../shared/api/submission';
 import { fileOf } from '../../item/inputFile';
 import { firstExecutionOf, recallRetried, rememberRetried } from './retriedSubmissions';
@@ -190,9 +191,15 @@ export function idempotencyKey(
 	given?: string,
 ): string {
 	const memory = recall(context);
-	const isSameFile = memory?.state === 'sent' && memory.file === fileOf(recording);
-	if (isSameFile && memory.key) return memory.key;
+	if (memory?.state === 'sent' && memory.key && isOfFile(memory, fileOf(recording))) {
+		return memory.key;
+	}
 	return given ?? derivedKey(context, recording);
+}
+
+/** Whether this file (see `fileOf`) was sent. Version 0.1.0 saved the whole id of a stored file. */
+export function isOfFile({ file }: SentMemory, sent?: string): boolean {
+	return (file && lastingIdOf(file)) === sent;
 }
 
 /**
@@ -211,11 +218,8 @@ export function isKeyOf(
 	return recordings[name] === recording;
 }
 
-function derivedKey(
-	context: IExecutePaginationFunctions,
-	{ id, fileName, data }: IBinaryData,
-): string {
-	const file = id ?? [fileName, createHash('sha256').update(data).digest('hex')];
+function derivedKey(context: IExecutePaginationFunctions, recording: IBinaryData): string {
+	const file = recording.id ? fileOf(recording) : [recording.fileName, fileOf(recording)];
 	const place = [context.getInstanceId(), firstExecutionOf(context), context.getNode().id];
 	const parts = [...place, placeOf(context), file, askedFor(context)];
 	return `n8n-${createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 40)}`;

@@ -23,6 +23,7 @@ import { deliveryAddress, onCompletionOf } from '../onCompletion';
 import {
 	SUBMISSION_SECRET,
 	forget,
+	isOfFile,
 	oncePerPlace,
 	recall,
 	remember,
@@ -72,7 +73,7 @@ async function submitItem(
 		asked: askedFor(context),
 	};
 	const file = key === undefined ? undefined : fileOf(recordingOf(context).binary);
-	if (memory && memory.file === file) checkUnchangedSince(context, memory);
+	if (memory && isOfFile(memory, file)) checkUnchangedSince(context, memory);
 	const { executionId, asked } = sent;
 	const sending: SentMemory = { state: 'sent', key, file, executionId, asked };
 	remember(context, sending);

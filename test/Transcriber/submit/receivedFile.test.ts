@@ -1,0 +1,86 @@
+/** A file that came in through a webhook or a form: n8n renames it when its execution ends. */
+import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
+
+import { RETRY } from '../../../nodes/shared/api/retry';
+import { storedBinary } from '../../support/engine';
+import { shortenRetries } from '../../support/scale';
+import { serviceForTests } from '../../support/service';
+import { workflowWith, type Ended } from '../../support/suspended';
+
+const service = serviceForTests();
+
+const FILE = { resource: 'transcription', operation: 'transcribeFile' };
+const BRIEFLY = { onCompletion: 'poll', waitOptions: { pollInterval: 0.05, timeout: 0.005 } };
+const RETURN = { onCompletion: 'returnTask' };
+
+const received = async (content = 'sound'): Promise<INodeExecutionData> => ({
+	json: {},
+	binary: { data: await storedBinary(Buffer.from(content), 'talk.mp3', 'audio/mpeg', '') },
+});
+
+const workflow = (parameters: INodeParameters) =>
+	workflowWith({ ...FILE, ...parameters }, service.credentials());
+
+const fileIn = ({ data }: Ended) =>
+	data.resultData.runData['Source']?.[0]?.data?.main?.[0]?.[0]?.binary?.data?.id;
+
+const submits = () => service.running().requests.filter(({ method }) => method === 'POST');
+
+const keys = () => new Set(submits().map(({ headers }) => headers['idempotency-key']));
+
+it('is continued in a Retry after a timeout', async () => {
+	const item = await received();
+	const before = item.binary?.data?.id;
+	const { start, retry } = workflow(BRIEFLY);
+	const failed = await start([item]);
+	expect(failed.error).toContain('has not ended');
+	expect(before).toContain('/temp/');
+	expect(fileIn(failed)).toBe(before?.replace('/temp/', `/${failed.executionId}/`));
+	for (const { id } of service.running().tasks()) service.running().finish(id);
+	const { error, next } = await retry(failed);
+	expect(error).toBeUndefined();
+	expect(next).toMatchObject([{ task_id: service.running().tasks()[0]?.id, status: 'completed' }]);
+	expect(service.running().tasks()).toHaveLength(1);
+});
+
+it.each<[string, INodeParameters]>([
+	['a derived key', {}],
+	['an own key', { options: { idempotencyKey: 'file-17' } }],
+])('with %s is paid once if the answer was lost', async (_key, parameters) => {
+	shortenRetries(500);
+	jest.replaceProperty(RETRY, 'patienceWhenBroken', 0);
+	service.running().fault({
+		match: { method: 'POST' },
+		action: { kind: 'cut', when: 'afterProcessing' },
+		times: 1,
+	});
+	const { start, retry } = workflow({ ...RETURN, ...parameters });
+	const failed = await start([await received()]);
+	expect(failed.error).toBeDefined();
+	const { error, next } = await retry(failed);
+	expect(error).toBeUndefined();
+	expect(next).toHaveLength(1);
+	expect([submits().length, keys().size]).toEqual([2, 1]);
+	expect(service.running().tasks()).toHaveLength(1);
+});
+
+it('with an own key is sent by a Retry after a refusal', async () => {
+	service.running().fault({
+		match: { method: 'POST' },
+		action: { kind: 'respond', status: 401 },
+		times: 1,
+	});
+	const { start, retry } = workflow({ ...RETURN, options: { idempotencyKey: 'file-17' } });
+	const failed = await start([await received()]);
+	expect(failed.error).toContain('does not accept the API key');
+	const { error, next } = await retry(failed);
+	expect(error).toBeUndefined();
+	expect(next).toHaveLength(1);
+});
+
+it('is another file than one with the same content', async () => {
+	const { start } = workflow({ ...RETURN, options: { idempotencyKey: 'file-17' } });
+	const { error } = await start([await received(), await received()]);
+	expect(error).toContain('for two different files');
+	expect(submits()).toEqual([]);
+});

@@ -1,0 +1,102 @@
+/** n8n's Retry of a failed execution: nothing is paid twice, and what was accepted is continued. */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { Execution, WorkflowNode } from '../n8n/rest';
+import { Bench, inOneLine, NODE_TYPE } from './harness';
+
+let bench: Bench;
+
+beforeAll(async () => {
+	bench = await Bench.open({ processingSeconds: 1_000_000, rateLimits: false });
+});
+
+beforeEach(() => bench.simulator.reset());
+
+afterAll(async () => await bench.close());
+
+const subject = (parameters: Record<string, unknown>): WorkflowNode => ({
+	name: 'Subject',
+	type: NODE_TYPE,
+	typeVersion: 1,
+	parameters: { resource: 'transcription', ...parameters },
+	credentials: { transcriberApi: { name: '' } },
+});
+
+const create = async (nodes: WorkflowNode[]) =>
+	await bench.rest.createWorkflow(
+		{ name: 'retried', nodes, connections: inOneLine(nodes) },
+		{ transcriberApi: bench.credential },
+	);
+
+const keys = () =>
+	bench.simulator.requests
+		.filter(({ method, path }) => method === 'POST' && path.endsWith('/transcribe'))
+		.map(({ headers }) => headers['idempotency-key']);
+
+describe('of a file that came in through a webhook', () => {
+	/** The failed execution of a call with a file, which n8n has renamed. */
+	async function failed(parameters: Record<string, unknown>): Promise<Execution> {
+		const path = randomUUID();
+		const webhook: WorkflowNode = {
+			name: 'Webhook',
+			type: 'n8n-nodes-base.webhook',
+			typeVersion: 2,
+			parameters: { httpMethod: 'POST', path, responseMode: 'onReceived', options: {} },
+			webhookId: path,
+		};
+		const workflow = await create([
+			webhook,
+			subject({ operation: 'transcribeFile', ...parameters }),
+		]);
+		await bench.rest.activate(workflow);
+		const body = new FormData();
+		body.append('data', new Blob(['sound'], { type: 'audio/mpeg' }), 'talk.mp3');
+		const { status } = await bench.rest.callWebhook(path, { method: 'POST', body });
+		expect(status).toBe(200);
+		let [started] = await bench.rest.executions(workflow.id);
+		while (!started) {
+			await sleep(100);
+			[started] = await bench.rest.executions(workflow.id);
+		}
+		const execution = await bench.rest.waitForEnd(started.id);
+		const file = execution.runData['Webhook']?.[0]?.data?.['main']?.[0]?.[0]?.binary?.['data'];
+		expect(execution.status).toBe('error');
+		expect(file?.id).toContain(`/executions/${execution.id}/`);
+		return execution;
+	}
+
+	it('after a timeout outputs the transcript of the one task', async () => {
+		const waitOptions = { timeout: 0.02, pollInterval: 0.5 };
+		const { id, error } = await failed({ waitOptions });
+		expect(error?.message).toContain('has not ended');
+		for (const task of bench.simulator.tasks()) bench.simulator.finish(task.id);
+		const { status } = await bench.rest.retry(id);
+		expect([status, bench.simulator.tasks().length]).toEqual(['success', 1]);
+	});
+
+	it('after an answer that was lost pays once', async () => {
+		bench.simulator.fault({
+			match: { method: 'POST', path: '/transcribe$' },
+			times: 1,
+			action: { kind: 'garble', keepBytes: 12 },
+		});
+		const { id } = await failed({ onCompletion: 'returnTask' });
+		const { status } = await bench.rest.retry(id);
+		expect([status, bench.simulator.tasks().length]).toEqual(['success', 1]);
+		expect([keys().length, new Set(keys()).size]).toEqual([2, 1]);
+	});
+
+	it('after a refusal sends it with the own key', async () => {
+		bench.simulator.fault({
+			match: { method: 'POST', path: '/transcribe$' },
+			times: 1,
+			action: { kind: 'respond', status: 401 },
+		});
+		const options = { idempotencyKey: 'file-17' };
+		const { id } = await failed({ onCompletion: 'returnTask', options });
+		const { status } = await bench.rest.retry(id);
+		expect([status, bench.simulator.tasks().length]).toEqual(['success', 1]);
+		expect(keys()).toEqual(['file-17', 'file-17']);
+	});
+});

@@ -1,5 +1,7 @@
 /** n8n's Retry of a failed execution: nothing is paid twice, and what was accepted is continued. */
 import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Execution, WorkflowNode } from '../n8n/rest';
@@ -99,4 +101,36 @@ describe('of a file that came in through a webhook', () => {
 		expect([status, bench.simulator.tasks().length]).toEqual(['success', 1]);
 		expect(keys()).toEqual(['file-17', 'file-17']);
 	});
+});
+
+it('twice of an execution that failed before the node submits once', async () => {
+	let broken = '/before';
+	const server = createServer(({ url }, response) => {
+		response.statusCode = url === broken ? 500 : 200;
+		response.end();
+	});
+	await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+	const { port } = server.address() as AddressInfo;
+	const http = (name: string): WorkflowNode => ({
+		name,
+		type: 'n8n-nodes-base.httpRequest',
+		typeVersion: 4.2,
+		parameters: { url: `http://127.0.0.1:${port}/${name}`, options: {} },
+	});
+	const link = { operation: 'transcribeUrl', url: 'https://files.example.com/a.mp3' };
+	const workflow = await create([
+		{ name: 'Start', type: 'n8n-nodes-base.manualTrigger', typeVersion: 1, parameters: {} },
+		http('before'),
+		subject({ ...link, onCompletion: 'returnTask' }),
+		http('after'),
+	]);
+	const first = await bench.rest.runToEnd(workflow);
+	broken = '/after';
+	const second = await bench.rest.retry(first.id);
+	broken = '';
+	const third = await bench.rest.retry(first.id);
+	server.close();
+	expect([first, second, third].map(({ status }) => status)).toEqual(['error', 'error', 'success']);
+	expect(second.runData).toHaveProperty('Subject');
+	expect(bench.simulator.tasks()).toHaveLength(1);
 });

@@ -42,7 +42,13 @@ const flatted = jest.requireActual<{
 }>('flatted');
 
 const base = { typeVersion: 1, position: [0, 0] as [number, number] };
-const SOURCE: INode = { ...base, id: 'source', name: 'Source', type: 'noOp', parameters: {} };
+export const SOURCE: INode = {
+	...base,
+	id: 'source',
+	name: 'Source',
+	type: 'noOp',
+	parameters: {},
+};
 const NEXT: INode = { ...base, id: 'next', name: 'Next', type: 'noOp', parameters: {} };
 
 export interface DeliveryAnswer {

@@ -1,5 +1,8 @@
+import { createHash } from 'crypto';
 import type { IDataObject, IExecuteData, IExecutePaginationFunctions } from 'n8n-workflow';
-import { NodeOperationError } from 'n8n-workflow';
+import { NodeOperationError, type IRunData } from 'n8n-workflow';
+
+import { runExecutionDataOf } from './suspension';
 
 /**
  * Identifies the run of the node that an item belongs to. n8n documents none of this. All of it
@@ -68,4 +71,47 @@ export function nodeContextOf(context: IExecutePaginationFunctions): IDataObject
 		unsaved.set(caller, data);
 		return data;
 	}
+}
+
+/**
+ * In a Retry: a hash of what the failed execution shares with all its Retries, and with no other
+ * execution. Undefined outside a Retry, and if n8n keeps nothing that tells executions apart.
+ *
+ * Assumed: a Retry has the mode `retry`, and begins with a copy of the data that n8n has saved of the
+ * execution (execution.service.js, `retry`). In n8n 2 that data has a `resumeToken`, which n8n makes
+ * up for each execution (run-execution-data-factory.js). n8n 1.123 has none, but the time when the
+ * execution began (execution-context.js), and the run of its trigger. Two executions of one workflow
+ * can agree in that only if they began in the same millisecond with the same data.
+ */
+export function retriedExecutionOf(context: IExecutePaginationFunctions): string | undefined {
+	const data = runExecutionDataOf(context);
+	if (context.getMode() !== 'retry' || !data) return undefined;
+	const { resumeToken } = data as { resumeToken?: string };
+	if (resumeToken) return hashOf([resumeToken]);
+	const began = data.executionData?.runtimeData?.establishedAt;
+	const trigger = earliestIn(data.resultData.runData);
+	if (began === undefined || !trigger) return undefined;
+	return hashOf([context.getWorkflow().id, began, ...trigger]);
+}
+
+/** The name of the node that ran first, when (in ms since 1970), and its output. */
+function earliestIn(runData: IRunData): [string, number, unknown] | undefined {
+	return Object.entries(runData)
+		.flatMap(([name, [run]]): Array<[string, number, unknown]> =>
+			run ? [[name, run.startTime, run.data]] : [],
+		)
+		.sort(([, one], [, other]) => one - other)[0];
+}
+
+/** How much of the output of a trigger counts: n8n 1 keeps whole files in it. */
+const MOST = { values: 10_000, characters: 1_000 };
+
+function hashOf(parts: unknown[]): string {
+	let values = 0;
+	const text = JSON.stringify(parts, (_name, value: unknown) => {
+		if (++values > MOST.values) return undefined;
+		if (typeof value !== 'string') return value;
+		return `${value.length} ${value.slice(0, MOST.characters)}`;
+	});
+	return createHash('sha256').update(text).digest('base64url');
 }

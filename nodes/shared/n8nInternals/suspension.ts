@@ -21,7 +21,7 @@ type ExecutionData = NonNullable<IRunExecutionData['executionData']>;
  * The data that n8n keeps of an execution. Assumed: every context has it as `runExecutionData`,
  * although the types do not show it. Undefined if a context does not.
  */
-function runExecutionDataOf(context: object): IRunExecutionData | undefined {
+export function runExecutionDataOf(context: object): IRunExecutionData | undefined {
 	const { runExecutionData } = context as { runExecutionData?: IRunExecutionData | null };
 	return runExecutionData ?? undefined;
 }

@@ -1,9 +1,14 @@
 /** What was accepted before, by this execution or another, and is taken up: which task it is, not how it was. */
+import { forgetEverything } from '../../support/ownMemory';
+
+import type { INode, INodeExecutionData, INodeParameters } from 'n8n-workflow';
+
 import { RETRY } from '../../../nodes/shared/api/retry';
 import { until } from '../../simulator/testing-client';
 import { shortenRetries } from '../../support/scale';
 import { itemWithFile, itemsOf, serviceForTests } from '../../support/service';
-import { workflowWith } from '../../support/suspended';
+import { startingAt } from '../../support/n8n';
+import { SOURCE, workflowWith } from '../../support/suspended';
 
 const service = serviceForTests();
 
@@ -88,6 +93,134 @@ it.each(['poll', 'awaitWebhook'])(
 		expect(retried.next).toMatchObject([{ task_id: id, status: 'completed' }]);
 	},
 );
+
+describe('an execution that failed before the node', () => {
+	type Workflow = ReturnType<typeof workflowWith>;
+	type Saved = ReturnType<typeof startingAt>;
+
+	/** When the execution began, in ms since 1970. */
+	let began = 1_790_000_000_000;
+	beforeEach(() => void (began += 60_000));
+
+	/** As n8n saves it: the trigger has run, the node after it has failed. */
+	const failedBefore = (items: INodeExecutionData[]): Saved => {
+		const data = startingAt(SOURCE, items, 'Trigger');
+		const { executionData } = data;
+		if (executionData) {
+			executionData.runtimeData = { version: 1, establishedAt: began, source: 'webhook' };
+		}
+		return data;
+	};
+	/** n8n 1 gives an execution no token. */
+	const asInN8n1 = (data: Saved): Saved => ({ ...data, resumeToken: undefined });
+	const retry = async (workflow: Workflow, data: Saved) =>
+		await workflow.retry({ saved: workflow.save(data) });
+	const submitted = () => {
+		const { tasks, bots } = service.running();
+		return tasks().length + bots().length;
+	};
+	const BOT = {
+		resource: 'meeting',
+		operation: 'sendBot',
+		meetingUrl: 'https://meet.example.com/a',
+		consentAcknowledged: true,
+	};
+	const SUBMISSIONS: Array<[string, INodeParameters, INodeExecutionData[]]> = [
+		['a link', LINK, links('a')],
+		['a bot', BOT, itemsOf({})],
+		['a file', FILE, [itemWithFile('sound')]],
+	];
+	const start = (parameters: INodeParameters, node: Partial<INode> = {}) =>
+		workflowWith({ ...parameters, onCompletion: 'returnTask' }, service.credentials(), node);
+
+	describe.each<[string, (data: Saved) => Saved]>([
+		['n8n 2', (data) => data],
+		['n8n 1', asInN8n1],
+	])('in %s', (_version, as) => {
+		it.each(SUBMISSIONS)('submits %s once in two Retries', async (_name, parameters, items) => {
+			const workflow = start(parameters);
+			const data = as(failedBefore(items));
+			const one = await retry(workflow, data);
+			const two = await retry(workflow, data);
+			expect([one.error, two.error]).toEqual([undefined, undefined]);
+			expect([one.next?.length, two.next?.length]).toEqual([1, 1]);
+			expect(submitted()).toBe(1);
+		});
+
+		it('submits in each of its nodes', async () => {
+			const data = as(failedBefore(links('a')));
+			await retry(start(LINK, { id: 'one' }), data);
+			await retry(start(LINK, { id: 'other' }), data);
+			expect(submitted()).toBe(2);
+		});
+
+		it('sends a file with the same key in two Retries, also if n8n was restarted between them', async () => {
+			const workflow = start(FILE);
+			const data = as(failedBefore([itemWithFile('sound')]));
+			await retry(workflow, data);
+			forgetEverything();
+			await retry(workflow, data);
+			const keys = service.running().requests.map(({ headers }) => headers['idempotency-key']);
+			expect([keys.length, new Set(keys).size]).toEqual([2, 1]);
+			expect(submitted()).toBe(1);
+		});
+
+		it('does not pass the task of one Retry off as that of another that asks for something else', async () => {
+			const data = as(failedBefore(links('a')));
+			await retry(start(LINK), data);
+			const other = await retry(start({ ...LINK, url: 'https://files.example.com/b.mp3' }), data);
+			expect(other.error).toMatch(/^This item was changed after task /);
+			expect(other.next).toBeUndefined();
+			expect(submitted()).toBe(1);
+		});
+
+		it('does not refuse what its first Retry could not submit', async () => {
+			service.running().fault({
+				match: { method: 'POST' },
+				action: { kind: 'respond', status: 422 },
+				times: 1,
+			});
+			const workflow = start(LINK);
+			const data = as(failedBefore(links('a')));
+			expect((await retry(workflow, data)).error).toBeDefined();
+			expect((await retry(workflow, data)).next).toHaveLength(1);
+			expect(submitted()).toBe(1);
+		});
+	});
+
+	it('in n8n 2 is never taken for another that is the same in everything that can be seen', async () => {
+		const workflow = start(LINK);
+		for (let execution = 0; execution < 2; execution++) {
+			await retry(workflow, failedBefore(links('a')));
+		}
+		expect(submitted()).toBe(2);
+	});
+
+	it.each<[string, (data: Saved) => void]>([
+		['of another millisecond', ({ executionData }) => later(executionData?.runtimeData)],
+		['whose trigger ran in another millisecond', (data) => ranLater(data)],
+		['with other data', ({ resultData }) => change(resultData.runData)],
+	])('in n8n 1 is not taken for one %s', async (_what, differ) => {
+		const workflow = start({ ...LINK, url: 'https://files.example.com/a.mp3' });
+		await retry(workflow, asInN8n1(failedBefore(links('a'))));
+		const other = asInN8n1(failedBefore(links('a')));
+		differ(other);
+		await retry(workflow, other);
+		expect(submitted()).toBe(2);
+	});
+
+	const later = (context?: { establishedAt: number }) => {
+		if (context) context.establishedAt += 1;
+	};
+	const ranLater = ({ resultData }: Saved) => {
+		const [run] = resultData.runData['Trigger'] ?? [];
+		if (run) run.startTime += 1;
+	};
+	const change = (runData: Saved['resultData']['runData']) => {
+		const [item] = runData['Trigger']?.[0]?.data?.['main']?.[0] ?? [];
+		if (item) item.json = { ...item.json, other: true };
+	};
+});
 
 it('a key that was sent for one file is not sent for another', async () => {
 	shortenRetries(500);

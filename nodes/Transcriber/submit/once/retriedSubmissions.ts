@@ -1,7 +1,7 @@
 import { randomUUID } from 'crypto';
 import type { IExecutePaginationFunctions } from 'n8n-workflow';
 
-import { nodeContextOf } from '../../../shared/n8nInternals/runIdentity';
+import { nodeContextOf, retriedExecutionOf } from '../../../shared/n8nInternals/runIdentity';
 import { remembered } from '../../../shared/processMemory';
 
 /**
@@ -15,21 +15,29 @@ const submissions = remembered<object>('retriedSubmissions');
 
 /**
  * An execution and all its Retries: a Retry has a new execution id, but the data that n8n has saved
- * of the node.
+ * of the node. If the execution failed before the node, n8n has saved none: then its Retries are
+ * known by what else they share.
  */
 interface Lineage {
 	/** Execution ids alone may repeat: a new n8n counts from 1 again. */
 	id: string;
+	/** Its id. If the node first ran in a Retry: what all Retries of that execution share. */
 	firstExecution: string;
 }
 
 function lineageOf(context: IExecutePaginationFunctions): Lineage {
 	const nodeContext = nodeContextOf(context) as { lineage?: Lineage };
-	nodeContext.lineage ??= { id: randomUUID(), firstExecution: context.getExecutionId() };
+	nodeContext.lineage ??= newLineage(context);
 	return nodeContext.lineage;
 }
 
-/** The id of the execution in which the node ran first. */
+function newLineage(context: IExecutePaginationFunctions): Lineage {
+	const retried = retriedExecutionOf(context);
+	if (!retried) return { id: randomUUID(), firstExecution: context.getExecutionId() };
+	return { id: `${retried} ${context.getNode().id}`, firstExecution: retried };
+}
+
+/** Identifies the execution in which the node ran first: see {@link Lineage}. */
 export function firstExecutionOf(context: IExecutePaginationFunctions): string {
 	return lineageOf(context).firstExecution;
 }
@@ -42,7 +50,7 @@ export function recallRetried<Memory extends object>(
 	return submissions.get(keyOf(context, place)) as Memory | undefined;
 }
 
-/** Does nothing in the first execution: its data has what it has submitted. */
+/** Does nothing in the first execution, whose data has what it has submitted, unless that is a Retry. */
 export function rememberRetried(
 	context: IExecutePaginationFunctions,
 	place: string,

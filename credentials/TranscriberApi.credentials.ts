@@ -11,7 +11,7 @@ import type {
 import { API_KEY_EXPRESSION, API_ROOT_EXPRESSION } from '../nodes/shared/api/baseUrl';
 
 const NOT_THE_SERVICE =
-	'Something other than the service answered at this address, for example a web page. Check the Base URL: it is the address of the service itself, without a path of your own.';
+	'Something other than the service answered at this address, for example a web page. Check the Base URL: only https:// and the name, with nothing after it.';
 
 /** n8n's types allow rules of one kind only, but n8n applies both kinds. */
 const RULES: Array<IAuthenticateRuleResponseCode | IAuthenticateRuleResponseSuccessBody> = [
@@ -33,9 +33,17 @@ const RULES: Array<IAuthenticateRuleResponseCode | IAuthenticateRuleResponseSucc
 		properties: {
 			value: 404,
 			message:
-				'There is no such service at this address. Check the Base URL: it is the address of the service itself, without a path of your own.',
+				'There is no such service at this address. Check the Base URL: only https:// and the name, with nothing after it.',
 		},
 	},
+	...[301, 302, 307, 308].map((value) => ({
+		type: 'responseCode' as const,
+		properties: {
+			value,
+			message:
+				'This address forwards to another one. Enter the final address, usually with https:// at the beginning.',
+		},
+	})),
 ];
 
 export class TranscriberApi implements ICredentialType {
@@ -63,7 +71,7 @@ export class TranscriberApi implements ICredentialType {
 			placeholder: 'e.g. https://transcriber.example.com',
 			description:
 				'Address of the service, as shown in the API section of your account at the service',
-			hint: 'The address alone, without a path, e.g. https://transcriber.example.com',
+			hint: 'Only https:// and the name, with nothing after it',
 		},
 		{
 			displayName: 'API Key',

@@ -19,7 +19,7 @@ export class Transcriber implements INodeType {
 		group: ['transform'],
 		version: 1,
 		subtitle:
-			'={{ ({ account: "Account", apiKey: "API Key", dictionary: "Dictionary", meeting: "Meeting", task: "Transcript", transcription: "Audio or Video" })[$parameter["resource"]] + ": " + $parameter["operation"].replace(/([A-Z])/g, " $1").toTitleCase() }}',
+			'={{ ({ account: "Account", apiKey: "API Key", dictionary: "Dictionary", meeting: "Meeting", task: "Transcript", transcription: "Audio or Video" })[$parameter["resource"]] + ": " + $parameter["operation"].replace("getAll", "getMany").replace(/([A-Z])/g, " $1").toTitleCase() }}',
 		description: 'Turn recordings and online meetings into text, summaries and subtitles',
 		defaults: { name: 'Transcriber' },
 		usableAsTool: true,

@@ -18,7 +18,8 @@ export class TranscriberAccountTrigger implements INodeType {
 		version: 1,
 		subtitle:
 			'={{ $parameter["events"].map((event) => event === "transcriptFailed" ? "Transcript Failed" : "Transcript Completed").join(", ") }}',
-		description: 'Start a workflow for every transcript of the account, whoever submitted it',
+		description:
+			'Start a workflow for every new transcript in your account. Needs no public address.',
 		eventTriggerDescription: 'Waiting for a transcript to be ready',
 		activationMessage:
 			'The workflow now starts for every transcript of the account that is ready from now on.',

@@ -23,7 +23,8 @@ export class TranscriberTrigger implements INodeType {
 		icon: { light: 'file:transcriber.svg', dark: 'file:transcriber.dark.svg' },
 		group: ['trigger'],
 		version: 1,
-		subtitle: '={{ $parameter["source"].toTitleCase() }}',
+		subtitle:
+			'={{ $parameter["source"] === "meeting" ? "One Meeting" : "Recordings Sent by Transcriber Nodes" }}',
 		// n8n lists the action node and this trigger as one entry, with this description.
 		description:
 			'Turn recordings and online meetings into text, and start a workflow when a transcript is ready',
@@ -61,7 +62,7 @@ export class TranscriberTrigger implements INodeType {
 					"Webhooks have two addresses: one for tests, one for production. <br /><br /> <b>Transcriber nodes with the Production URL</b> in 'Trigger URL' start this workflow whenever a transcript is ready. You see it in the executions list, not in the editor.<br /><br /> <b>While you build</b>, click 'Execute step' and use the Test URL. This node then listens for two minutes.",
 			},
 			activationHint:
-				'For a test, this button listens at the Test URL for two minutes. For real, publish the workflow (n8n 1: activate it): then deliveries to the Production URL start it.',
+				'To test: copy the Test URL, paste it into the Transcriber node, then click here. It listens for two minutes. For real, publish the workflow (n8n 1: activate it): then messages to the Production URL start it.',
 		},
 		properties: triggerFields,
 	};

@@ -1,5 +1,5 @@
 import type { INodeProperties } from 'n8n-workflow';
-import { exportFormatOptions, consentNotice, startAtField } from '../shared/fields';
+import { consentNotice, exportFormatOptions, noExport, startAtField } from '../shared/fields';
 
 const forMeeting = { show: { source: ['meeting'] } };
 
@@ -60,7 +60,7 @@ export const triggerFields: INodeProperties[] = [
 	},
 	{
 		displayName:
-			"Open 'Webhook URLs' above and copy the Production URL. In the Transcriber node choose 'Start Another Workflow When Ready' under 'Get the Transcript', and paste it there. Use the same credential in both nodes. Your n8n needs a public https address. Give this trigger a workflow of its own, without a polling trigger or a node that uses static data.",
+			"Open 'Webhook URLs' above and copy the Production URL. In the Transcriber node choose 'Start Another Workflow When Ready' under 'Get the Transcript', and paste it there. Use the same credential in both nodes. Your n8n needs a public https address; without one, use the Transcriber Account Trigger. Use no other trigger in this workflow.",
 		name: 'submissionsNotice',
 		type: 'notice',
 		default: '',
@@ -68,7 +68,7 @@ export const triggerFields: INodeProperties[] = [
 	},
 	{
 		displayName:
-			'The bot is sent when you publish the workflow (n8n 1: activate it), not when you execute this step for a test. Give this trigger a workflow of its own, without a polling trigger or a node that uses static data.',
+			'The bot is sent when you publish the workflow (n8n 1: activate it), not when you execute this step for a test. Use no other trigger in this workflow.',
 		name: 'meetingNotice',
 		type: 'notice',
 		default: '',
@@ -124,7 +124,8 @@ export const triggerFields: INodeProperties[] = [
 				type: 'options',
 				default: 'none',
 				description: 'A file to output beside the event, for example subtitles',
-				options: [{ name: 'None', value: 'none' }, ...exportFormatOptions],
+				hint: 'TXT is the text with speakers. SRT and VTT are subtitles.',
+				options: [noExport, ...exportFormatOptions],
 			},
 			{
 				displayName: 'Include Result',

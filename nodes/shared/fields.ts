@@ -7,6 +7,9 @@ export const exportFormatOptions = [...EXPORT_FORMATS].sort().map((value) => ({
 	value,
 }));
 
+/** The first choice of each 'Export Format': n8n selects it when the user adds the option. */
+export const noExport = { name: 'None (Choose a Format)', value: 'none' };
+
 /** Above 'Consent Acknowledged', also of the trigger. */
 export const consentNotice: INodeProperties = {
 	displayName:
@@ -25,7 +28,7 @@ export const startAtField: INodeProperties = {
 	placeholder: 'e.g. 2030-01-31T10:00:00+03:00',
 	description:
 		'When the bot joins, at most 30 days ahead. A time without an offset is in the time zone of the workflow.',
-	hint: 'Leave empty to let the bot join at once',
+	hint: 'Up to 30 days ahead. Leave empty to let the bot join at once.',
 };
 
 /** What is output beside the facts: in 'Wait Options', and in 'Options' of the account trigger. */
@@ -36,6 +39,7 @@ export const outputOptions: INodeProperties[] = [
 		type: 'options',
 		default: 'file',
 		description: 'Where to put the document that Export Format asks for',
+		hint: 'Only with an Export Format',
 		options: [
 			{
 				name: 'File',
@@ -52,7 +56,8 @@ export const outputOptions: INodeProperties[] = [
 		default: 'none',
 		description:
 			'Also output the transcript as subtitles (SRT, VTT), as text with speakers (TXT) or as JSON',
-		options: [{ name: 'None', value: 'none' }, ...exportFormatOptions],
+		hint: 'TXT is the text with speakers. SRT and VTT are subtitles.',
+		options: [noExport, ...exportFormatOptions],
 	},
 	{
 		displayName: 'Include Result',

@@ -18,7 +18,8 @@ const onCompletionField: INodeProperties = {
 		{
 			name: 'Return the ID at Once',
 			value: 'returnTask',
-			description: "Don't wait; get the result later with the ID of the task or bot",
+			description:
+				"Don't wait, and output no text; get it later with 'Wait Until Finished' (for a bot, 'Wait Until Transcribed')",
 		},
 		{
 			name: 'Start Another Workflow When Ready',

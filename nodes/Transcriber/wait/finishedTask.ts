@@ -144,6 +144,18 @@ function withoutMissing(ids: SubmissionIds): SubmissionIds {
 
 /** The file name of the recording, if known: `interview.mp3` becomes `interview.srt`. */
 function nameOfRecording(context: IExecutePaginationFunctions): string | undefined {
-	if (context.getNodeParameter('operation') !== 'transcribeFile') return undefined;
+	const operation = context.getNodeParameter('operation');
+	if (operation === 'transcribeUrl') return nameInLink(String(context.getNodeParameter('url')));
+	if (operation !== 'transcribeFile') return undefined;
 	return recordingOf(context).binary.fileName?.replace(/\.[^.]+$/, '') || undefined;
+}
+
+/** The name in a link that ends with a file: `Team call` of `https://…/Team%20call.mp3?token=…`. */
+function nameInLink(link: string): string | undefined {
+	try {
+		const [, name] = /([^/]+)\.[a-z]\w{1,4}$/i.exec(new URL(link).pathname) ?? [];
+		return name && decodeURIComponent(name);
+	} catch {
+		return undefined;
+	}
 }

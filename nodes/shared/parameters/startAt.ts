@@ -29,7 +29,7 @@ export function startAtFrom(context: Context): string | undefined {
 	throw refuse(
 		context,
 		`'Start At' is not an ISO 8601 time: '${String(value).slice(0, 80)}'`,
-		EXAMPLE,
+		example(),
 	);
 }
 
@@ -37,12 +37,21 @@ export function startAtFrom(context: Context): string | undefined {
 export function checkStart(context: Pick<Context, 'getNode'>, startAt: string): void {
 	const ahead = Date.parse(startAt) - Date.now();
 	if (ahead > 0 && ahead <= THIRTY_DAYS) return;
-	const reason = ahead > 0 ? 'is more than 30 days ahead' : 'is in the past';
-	throw refuse(context, `'Start At' ${reason}: '${startAt}'`, EXAMPLE);
+	if (ahead > 0) {
+		throw refuse(
+			context,
+			`'Start At' is more than 30 days ahead: '${startAt}'`,
+			'Choose an earlier time, or let a Schedule Trigger send the bot later.',
+		);
+	}
+	throw refuse(context, `'Start At' is in the past: '${startAt}'`, example());
 }
 
-const EXAMPLE =
-	"Use a time such as 2030-01-31T10:00:00, which is in the time zone of the workflow, 2030-01-31T10:00:00+03:00 or {{ $now.plus(1, 'hour') }}. Leave the field empty to send the bot now.";
+/** Advice with a time that would be accepted. */
+function example(): string {
+	const tomorrow = DateTime.now().plus({ days: 1 }).toISODate() ?? '';
+	return `Use a time such as ${tomorrow}T10:00:00, which is in the time zone of the workflow, ${tomorrow}T10:00:00+03:00 or {{ $now.plus(1, 'hour') }}. Leave the field empty to send the bot now.`;
+}
 
 interface Time {
 	/** Method of a Date. */

@@ -21,6 +21,7 @@ export const languageField: INodeProperties = {
 	type: 'options',
 	default: 'ru',
 	description: 'Language spoken in the recording. An expression can give any ISO code.',
+	hint: 'Choose the language that is spoken: the transcript is only as good as this choice',
 	options: languages,
 };
 
@@ -46,7 +47,8 @@ export const optionsField: INodeProperties = {
 			name: 'domain',
 			type: 'options',
 			default: 'legal',
-			description: 'Field of expertise, for better recognition of its terms',
+			description:
+				'Field of expertise, for better recognition of its terms. Starts with Legal: choose yours.',
 			options: [
 				{ name: 'Legal', value: 'legal' },
 				{ name: 'Medical', value: 'medical' },
@@ -69,7 +71,8 @@ export const optionsField: INodeProperties = {
 			type: 'number',
 			default: 2,
 			typeOptions: { minValue: 1, maxValue: 6 },
-			description: 'How many people speak, 1 to 6, if you know it. Raises accuracy.',
+			description:
+				'How many people speak, 1 to 6, if you know it. Raises accuracy. Starts with 2: enter yours.',
 		},
 		{
 			displayName: 'Prompt',

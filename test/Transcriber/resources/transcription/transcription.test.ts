@@ -263,6 +263,21 @@ describe('transcription.transcribeUrl', () => {
 	const run = async (given: INodeParameters = {}) =>
 		await service.run({ ...LINK, ...withLanguage(given) });
 
+	it.each([
+		['https://files.example.com/2026/Team%20call.mp3?token=abc#t=1', 'Team call.srt'],
+		['https://files.example.com/2026/call.final.MP4', 'call.final.srt'],
+		['https://files.example.com/2026/100%.mp3', undefined],
+		['https://files.example.com/watch?v=abc.mp3', undefined],
+		['https://files.example.com', undefined],
+	])('names an exported file after the file of the link: %s', async (url, fileName) => {
+		service.running().configure({ processingSeconds: 20, queueSeconds: 1 });
+		const waitOptions = { pollInterval: 0.05, exportFormat: 'srt', includeResult: false };
+		const parameters = { ...LINK, url, onCompletion: 'poll', waitOptions };
+		const { items, json } = await service.run(parameters);
+		const expected = fileName ?? `${String(json[0]?.['task_id'])}.srt`;
+		expect(items.map(({ binary }) => binary?.['data']?.fileName)).toEqual([expected]);
+	});
+
 	it('sends POST /transcribe-url with the link in a JSON body, and nothing else', async () => {
 		await run();
 		const request = service.sent();
@@ -416,7 +431,7 @@ describe('transcription.transcribeUrl', () => {
 				const outcome = service.run({ ...LINK, onCompletion: 'poll', waitOptions });
 				return { taskId: await submittedTask(), outcome };
 			},
-			fileNameFor: (taskId) => taskId,
+			fileNameFor: () => 'talk',
 			mayAwaitBalance: true,
 		});
 	});

@@ -35,8 +35,9 @@ export function namesOf(
 
 /**
  * Refuses an item that now asks for something other than what was submitted. Only n8n's Retry can
- * cause that: with the currently saved workflow, or if a node before this one has run again. Returning the earlier task would be wrong, and
- * submitting again could charge twice for what the user wants once.
+ * cause that: with the currently saved workflow, or if a node before this one has run again.
+ * Returning the earlier task would be wrong, and submitting again could charge twice for what the
+ * user wants once.
  */
 export function checkUnchanged(context: IExecutePaginationFunctions): void {
 	const memory = recall(context);

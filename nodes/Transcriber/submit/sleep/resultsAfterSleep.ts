@@ -6,6 +6,7 @@ import type {
 } from 'n8n-workflow';
 
 import type { NodeRun } from '../../item/nodeRun';
+import { goesOnAfterErrors } from '../../item/perform';
 import { hasEnded, isCancelled } from '../../../shared/api/undocumented/statuses';
 import { eachTask } from '../eachTask';
 import type { Submitted } from '../once/submissionMemory';
@@ -103,7 +104,10 @@ export async function lookNow(
 	return state;
 }
 
-/** Names what has not ended: for an item that was waited for, all open tasks of the run. */
+/**
+ * Names what has not ended. If the error of an item that was waited for stops the node, it names all
+ * open tasks of the run, because it is the only error that n8n shows.
+ */
 function timedOut(
 	context: IExecutePaginationFunctions,
 	{ items, refused }: Suspension,
@@ -111,7 +115,8 @@ function timedOut(
 	item?: WaitingItem,
 ): NodeOperationError {
 	const isWaitedFor = item !== undefined;
-	const open = isWaitedFor ? Object.values(items).filter(({ ended }) => !ended) : [ids];
+	const namesAll = isWaitedFor && !goesOnAfterErrors(context);
+	const open = namesAll ? Object.values(items).filter(({ ended }) => !ended) : [ids];
 	const names = open.map(submissionName).join(', ');
 	const before = refused[context.getItemIndex()];
 	return refuse(

@@ -480,6 +480,21 @@ describe('when the time is up', () => {
 		expect(service.running().tasks()).toHaveLength(2);
 	});
 
+	it('each item names its own task where the node continues on errors, and all are named where it stops', async () => {
+		const node: Partial<INode> = { onError: 'continueRegularOutput' };
+		const going = await suspended(['a', 'b', 'c'], { ...BRIEFLY, node });
+		const { json } = await going.workflow.timeIsUp(going.asleep);
+		expect(json?.map(({ error }) => error)).toEqual(
+			['a', 'b', 'c'].map((name) => {
+				return `Not ended within 0.05 minutes: task ${going.taskOf(name).id} [item ${'abc'.indexOf(name)}]`;
+			}),
+		);
+		service.running().reset();
+		const stopping = await suspended(['a', 'b'], BRIEFLY);
+		const { error } = await stopping.workflow.timeIsUp(stopping.asleep);
+		for (const name of ['a', 'b']) expect(error).toContain(stopping.taskOf(name).id);
+	});
+
 	it("n8n's Retry waits on for what is still open, until Timeout", async () => {
 		jest.replaceProperty(WAIT_DEFAULTS, 'pollInterval', 1);
 		const parameters = { waitOptions: { timeout: 0.25 } };

@@ -1,12 +1,13 @@
 // Also covers fetchPatiently.ts, waitErrors.ts, waitOptions.ts, waitOptionsField.ts, nodes/shared/api/result.ts,
-// nodes/shared/api/exportedDocument.ts, nodes/shared/fields.ts.
+// nodes/shared/api/exportedDocument.ts, nodes/shared/fields.ts, nodes/Transcriber/item/ownKey.ts.
 
 import { Container } from '@n8n/di';
 import { BinaryDataService } from 'n8n-core';
+import type { INodeParameters } from 'n8n-workflow';
 
 import { SILENT } from '../../../nodes/shared/api/result';
 import { giveUpSoon } from '../../support/scale';
-import { byId, failureOf, fileIn, serviceForTests } from '../../support/service';
+import { byId, failureOf, fileIn, itemWithFile, serviceForTests } from '../../support/service';
 import { until } from '../../simulator/testing-client';
 
 const service = serviceForTests();
@@ -269,6 +270,33 @@ describe('a task that ends without a transcript', () => {
 		expect(error?.description).toMatch(/^A cancelled task has no transcript\./);
 		expect(error?.description).not.toMatch(/charged|Correct/);
 	});
+
+	it.each<[string, INodeParameters, boolean]>([
+		['transcribeFile', { idempotencyKey: 'file-17' }, true],
+		['transcribeUrl', { idempotencyKey: 'link-17' }, true],
+		['transcribeFile', {}, false],
+	])(
+		'needs another key if the user gave one: %s with %j',
+		async (operation, options, needsAnother) => {
+			const running = service.run(
+				{
+					resource: 'transcription',
+					operation,
+					...(operation === 'transcribeUrl' && { url: 'https://files.example.com/a.mp3' }),
+					options,
+					waitOptions: { pollInterval: 0.05 },
+				},
+				{ items: [itemWithFile('sound')] },
+			);
+			await until(() => service.running().tasks().length > 0);
+			const id = service.running().tasks()[0]?.id ?? '';
+			service.running().finish(id, { status: 'failed', error: 'Noise' });
+			const { error } = await running;
+			expect(error?.message).toContain('failed: Noise');
+			const next = "Change 'Idempotency Key' for that: with the same key, the service returns this";
+			expect(error?.description?.includes(next)).toBe(needsAnother);
+		},
+	);
 
 	it('may be a bot: its link is what to check', async () => {
 		const id = await service.bot();

@@ -3,7 +3,7 @@ import type { IExecutePaginationFunctions } from 'n8n-workflow';
 
 import type { RoutingRequest } from '../../../shared/api/types';
 import { refuse } from '../../../shared/parameters/refuse';
-import { collectionIn, textIn } from '../../../shared/parameters/values';
+import { ownKeyOf } from '../../item/ownKey';
 import { isKeyOf } from '../../submit/once/submissionMemory';
 
 /**
@@ -15,8 +15,7 @@ export function givenKey(
 	recording: string,
 	noun: 'files' | 'links',
 ): string | undefined {
-	const options = collectionIn(context, context.getNodeParameter('options', {}), 'Options');
-	const key = textIn(context, options.idempotencyKey, 'Idempotency Key');
+	const key = ownKeyOf(context);
 	if (!key) return undefined;
 	if (isKeyOf(context, key, recording)) return asHeader(key);
 	throw refuse(

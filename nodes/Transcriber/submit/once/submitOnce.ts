@@ -11,10 +11,10 @@ import { ServiceError, isCertainRefusal, said } from '../../../shared/api/servic
 import { idsIn, submissionKey } from '../../../shared/api/submission';
 import type { Policy, RoutingRequest } from '../../../shared/api/types';
 import { asLasting, refuse } from '../../../shared/parameters/refuse';
-import { collectionIn, isNothing } from '../../../shared/parameters/values';
 import { seal } from '../../../shared/webhook/sealedSecret';
 import { fileOf, recordingOf } from '../../item/inputFile';
 import { Abandoned, type NodeRun } from '../../item/nodeRun';
+import { ownKeyOf } from '../../item/ownKey';
 import { sendDeclared } from '../../item/sendDeclared';
 import { isHarmless, wasCancelledInTurn } from './certainlyNotSubmitted';
 import { askedFor } from './sameRequest';
@@ -67,7 +67,7 @@ async function submitItem(
 	const key = keyed && policy.repeatable ? String(header) : undefined;
 	const sent = {
 		// If the key was sent before, the answer may be about an older task with another address.
-		deliversTo: memory || hasOwnKey(context) ? undefined : deliveryAddress(context),
+		deliversTo: memory || ownKeyOf(context) ? undefined : deliveryAddress(context),
 		startAt: startAtIn(request),
 		executionId: context.getExecutionId(),
 		asked: askedFor(context),
@@ -134,12 +134,6 @@ function submissionOf(
 	if (typeof secret !== 'string' || keepsSecret) return { answer: shown };
 	const sealedSecret = seal(apiKey, SUBMISSION_SECRET, submissionKey(idsIn(answer)), secret);
 	return { answer: shown, sealedSecret };
-}
-
-/** Whether the user gave the Idempotency-Key, which any earlier execution may have used. */
-function hasOwnKey(context: IExecutePaginationFunctions): boolean {
-	const options = collectionIn(context, context.getNodeParameter('options', {}), 'Options');
-	return !isNothing(options.idempotencyKey);
 }
 
 function startAtIn({ options }: RoutingRequest): string | undefined {

@@ -19,6 +19,18 @@ const COLUMNS: Record<Exclude<Kind, 'asleep'>, string> = {
 
 const kinds = Object.keys(COLUMNS) as Array<keyof typeof COLUMNS>;
 
+/** What is paid twice, but is no cell of the matrix. */
+const BEYOND_THE_MATRIX = [
+	'- n8n stopped, killed or restarted while the node waits by polling: n8n has saved nothing of the node, so a Retry of the',
+	'  crashed execution submits again. Find the task with **Get Many**, and fetch it with **Wait Until Finished** instead.',
+	'  **Wait for the Transcript (Webhook)** survives a restart.',
+	'- A sub-workflow that is started again, by a Retry of its parent, by **Retry On Fail** of **Execute Sub-workflow** or as a',
+	'  tool of an agent: it is a new execution, and submits again. Retry the execution of the sub-workflow itself, or set an',
+	'  **Idempotency Key** for files.',
+	'- A second Retry of the same execution, after a restart of n8n or in another worker of queue mode: n8n does not show what',
+	'  the first Retry has submitted, and each process remembers only its own Retries. Retry the latest execution.',
+];
+
 export function faultsPage(): string {
 	return [
 		'# When things go wrong',
@@ -69,6 +81,7 @@ export function faultsPage(): string {
 		'## What the node cannot prevent',
 		'',
 		...GAPS.map(({ fault, row, why }) => `- ${titleOf(fault)}, ${namesOf(row)}: ${why}.`),
+		...BEYOND_THE_MATRIX,
 		'',
 		'## What is what',
 		'',

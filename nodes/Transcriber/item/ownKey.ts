@@ -10,3 +10,11 @@ export function ownKeyOf(context: IExecutePaginationFunctions): string | undefin
 	const options = collectionIn(context, context.getNodeParameter('options', {}), 'Options');
 	return textIn(context, options.idempotencyKey, 'Idempotency Key') || undefined;
 }
+
+/** Completes advice to submit again in a new execution: if the user gave a key, it has to change. */
+export function againAdvice(context: IExecutePaginationFunctions, advice: string): string {
+	return ownKeyOf(context) === undefined ? advice : `${advice} ${ANOTHER_KEY}`;
+}
+
+const ANOTHER_KEY =
+	"Change 'Idempotency Key' for that: with the same key, the service returns the same task.";

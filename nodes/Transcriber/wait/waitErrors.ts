@@ -9,7 +9,7 @@ import {
 	isUnknownStatus,
 } from '../../shared/api/undocumented/statuses';
 import { asLasting, refuse } from '../../shared/parameters/refuse';
-import { ownKeyOf } from '../item/ownKey';
+import { againAdvice } from '../item/ownKey';
 import type { Outlook } from './polling';
 import { waitOptionsOf } from './waitOptions';
 
@@ -24,10 +24,8 @@ export function endedBadly(
 	const ending = isCancelled(state.status) ? 'cancelled' : 'failed';
 	const words = ending === 'cancelled' ? 'was cancelled' : `failed${reason}`;
 	const next = NEXT[ids.taskId ? 'task' : 'bot'][ending];
-	const isKeyed = ids.taskId !== undefined && ownKeyOf(context) !== undefined;
-	return asLasting(
-		refuse(context, `${nameOf(ids)} ${words}`, isKeyed ? `${next} ${ANOTHER_KEY}` : next),
-	);
+	const advice = ids.taskId ? againAdvice(context, next) : next;
+	return asLasting(refuse(context, `${nameOf(ids)} ${words}`, advice));
 }
 
 /** What to do after an end without a transcript. */
@@ -45,9 +43,6 @@ const NEXT = {
 			'If it had recorded, the transcript may follow: look with Meeting: Get. Once it shows a task_id, fetch the transcript with Transcript: Wait Until Finished.',
 	},
 };
-
-const ANOTHER_KEY =
-	"Change 'Idempotency Key' for that: with the same key, the service returns this task.";
 
 const FETCH_LATER =
 	'fetch it with Transcript: Wait Until Finished (a bot with Meeting: Wait Until Transcribed)';

@@ -280,6 +280,18 @@ describe("n8n's Retry with the currently saved workflow", () => {
 		expect(accepted()).toHaveLength(1);
 	});
 
+	it('says for a changed item that a new execution needs another key if the user gave one', async () => {
+		const ANOTHER =
+			"new execution. Change 'Idempotency Key' for that: with the same key, the service";
+		const options = { idempotencyKey: 'file-17' };
+		const first = await failed({ ...FILE, options }, [itemWithFile()]);
+		const keyed = await retry(first, { ...FILE, options, language: 'en' });
+		expect(keyed.error?.description).toContain(ANOTHER);
+		const derived = await retry(first, { ...FILE, language: 'en' });
+		expect(derived.error?.description).toContain('new execution.');
+		expect(derived.error?.description).not.toContain(ANOTHER);
+	});
+
 	it('sends a file that was refused and then put right', async () => {
 		fault({ kind: 'respond', status: 422 });
 		const first = await service.run(FILE, { items: [itemWithFile()], executionId: '41' });

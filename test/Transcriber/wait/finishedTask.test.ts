@@ -293,7 +293,8 @@ describe('a task that ends without a transcript', () => {
 			service.running().finish(id, { status: 'failed', error: 'Noise' });
 			const { error } = await running;
 			expect(error?.message).toContain('failed: Noise');
-			const next = "Change 'Idempotency Key' for that: with the same key, the service returns this";
+			const next =
+				"Change 'Idempotency Key' for that: with the same key, the service returns the same";
 			expect(error?.description?.includes(next)).toBe(needsAnother);
 		},
 	);

@@ -3,6 +3,7 @@ import type { IExecutePaginationFunctions } from 'n8n-workflow';
 import { submissionName } from '../../../shared/api/submission';
 import { isTool } from '../../../shared/n8nInternals/runIdentity';
 import { asLasting, refuse } from '../../../shared/parameters/refuse';
+import { againAdvice } from '../../item/ownKey';
 import { askedFor } from './sameRequest';
 import { deliveryAddress, onCompletionOf } from '../onCompletion';
 import {
@@ -50,7 +51,10 @@ export function checkUnchanged(context: IExecutePaginationFunctions): void {
 			refuse(
 				context,
 				`This item was changed after ${names} had been accepted for it, so the change is not submitted`,
-				`A Retry goes on with what the service has accepted. Fetch that with ${FETCH}. For what the item asks for now, run the workflow in a new execution.`,
+				againAdvice(
+					context,
+					`A Retry goes on with what the service has accepted. Fetch that with ${FETCH}. For what the item asks for now, run the workflow in a new execution.`,
+				),
 			),
 		);
 	}
@@ -71,7 +75,10 @@ export function checkUnchangedSince(
 		refuse(
 			context,
 			'This item was changed after it had been sent, and it is not known whether the service accepted it',
-			'Undo the change and retry: if the service has the file, its task is continued and not paid twice. For what the item asks for now, run the workflow in a new execution.',
+			againAdvice(
+				context,
+				'Undo the change and retry: if the service has the file, its task is continued and not paid twice. For what the item asks for now, run the workflow in a new execution.',
+			),
 		),
 	);
 }

@@ -5,11 +5,11 @@ import { ACCOUNT_MEMORY, hashesIn, type State } from './pollState';
 import { hashesOf, type Tasks } from './selectNewTasks';
 
 /**
- * A list that ends before the known part does proves nothing by itself: a cache may be empty for a
- * moment. If it were believed, everything that is not known yet would count as new. So this many
- * polls in a row have to see it.
+ * A list that ends before the known part does, or before the end at activation, proves nothing by
+ * itself: a cache may be empty for a moment. If it were believed, everything that is not known yet
+ * would count as new. So this many polls in a row have to see it.
  */
-const SHORT_LISTS = 3;
+export const SHORT_LISTS = 3;
 
 /**
  * The known part of the list: all tasks from the beginning of the list up to the edge. Used until
@@ -24,6 +24,9 @@ export class Frontier {
 	private isLocated = false;
 
 	private edge: Set<string>;
+
+	/** Whether `state.shortLists` counts this poll. */
+	private isCounted = false;
 
 	constructor(
 		private readonly state: State,
@@ -74,6 +77,8 @@ export class Frontier {
 		this.reachesTo(state.frontier + page.length, [...this.edge, ...hashesOf(page)]);
 		this.isLocated = true;
 		if (page.length > 0 && !isBehindTail) return true;
+		const hasMetTail = tail.size === 0 || [...this.edge].some((hash) => tail.has(hash));
+		if (!hasMetTail && !this.isShortForLong()) return false;
 		this.isWhole(state.frontier);
 		return false;
 	}
@@ -107,7 +112,7 @@ export class Frontier {
 			const isEnd = page.length === 0 || reader.isFirstAgain(page, offset);
 			if (endsWithEdge && (isEnd || last < 0)) {
 				if (!isEnd || page.length === 0) state.frontier = offset;
-				state.shortLists = undefined;
+				if (!isEnd) state.shortLists = undefined;
 				return isEnd ? [] : page;
 			}
 			if (last >= 0 && (last < page.length - 1 || page.length < SMALLEST_PAGE)) {
@@ -120,8 +125,8 @@ export class Frontier {
 			if (isBehind) [high, isCut] = [offset, page.length === 0];
 			else low = offset + page.length;
 			if (low >= high) {
-				state.shortLists = isCut ? (state.shortLists ?? 0) + 1 : undefined;
-				if (isCut && Number(state.shortLists) < SHORT_LISTS) return undefined;
+				if (!isCut) state.shortLists = undefined;
+				else if (!this.isShortForLong()) return undefined;
 				// All tasks of the edge are gone: the known part ends here.
 				this.reachesTo(low, []);
 				return offset === low ? page : await reader.page(low);
@@ -131,6 +136,14 @@ export class Frontier {
 			else offset = high === Infinity || endsWithEdge ? low : Math.floor((low + high) / 2);
 		}
 		return undefined;
+	}
+
+	/** Counts a poll whose list ends too early. Returns whether enough polls in a row have seen that. */
+	private isShortForLong(): boolean {
+		const { shortLists = 0 } = this.state;
+		this.state.shortLists = this.isCounted ? shortLists : shortLists + 1;
+		this.isCounted = true;
+		return this.state.shortLists >= SHORT_LISTS;
 	}
 
 	private isMostlyKnown(page: IDataObject[]): boolean {

@@ -1,7 +1,7 @@
 import type { IDataObject, IPollFunctions } from 'n8n-workflow';
 import { ServiceError } from '../shared/api/serviceError';
 import { TaskList } from '../shared/api/taskList';
-import { taskIdOf } from '../shared/api/undocumented/ids';
+import { listedTaskId } from '../shared/api/undocumented/ids';
 import { warnOfIds, warnOfStatus } from './warnOnce';
 import { refuse } from '../shared/parameters/refuse';
 import { taskState } from '../shared/api/taskState';
@@ -69,7 +69,8 @@ export class Reader {
 
 	/** Whether a page has the same tasks as the first one. */
 	isFirst(page: IDataObject[]): boolean {
-		return page.length > 0 && textOf(page) === this.first;
+		const hasIds = page.some((task) => listedTaskId(task) !== undefined);
+		return hasIds && textOf(page) === this.first;
 	}
 
 	/** GET /tasks/{id}, with at most `maxMs` for the answer. */
@@ -138,5 +139,5 @@ export async function unlessRefused<T>(request: Promise<T>): Promise<T | undefin
 }
 
 function textOf(page: IDataObject[]): string {
-	return JSON.stringify(page.map(taskIdOf));
+	return JSON.stringify(page.map(listedTaskId));
 }

@@ -57,7 +57,7 @@ export interface State {
 	frontier: number;
 	/** Until `complete`: hashes of the last tasks before that place, in the order of the list. */
 	edge: string;
-	/** How many polls in a row have seen the list end before the edge. */
+	/** How many polls in a row have seen the list end too early: before the edge or the tail. */
 	shortLists?: number;
 	/** All tasks of the list are known, so every unknown task is new. */
 	complete: boolean;

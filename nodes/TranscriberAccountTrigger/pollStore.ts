@@ -131,7 +131,7 @@ export class PollStateStore {
 	 */
 	private isNewActivation({ at }: State): boolean {
 		if (!isSwitchedOnByUser(this.context)) return false;
-		return !this.isActivated && Date.now() - at > ACCOUNT_MEMORY.sameActivation;
+		return !this.isActivated && Math.abs(Date.now() - at) > ACCOUNT_MEMORY.sameActivation;
 	}
 
 	/**

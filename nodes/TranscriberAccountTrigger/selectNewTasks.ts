@@ -11,6 +11,9 @@ import { hashesIn, hashOf, ACCOUNT_MEMORY, type OpenTask, type State } from './p
  */
 const OLD_MS = 26 * 3_600_000;
 
+/** After this many polls, a list that was short at activation would have shown the rest. */
+const SURE_TURNS = 3;
+
 /** The known tasks: those that are done, and those that may still start the workflow. */
 export class Tasks {
 	/** The tasks that are to start the workflow, by id. They also stay in `open` until they have. */
@@ -35,13 +38,15 @@ export class Tasks {
 	/** Tasks that were submitted before this time, in ms since 1970, are old. */
 	private readonly oldBefore: number;
 
-	constructor({ done, open, complete, since = 0 }: State) {
+	constructor({ done, open, complete, turn, since = 0 }: State) {
 		this.done = new Set(hashesIn(done));
 		this.open = new Map(open.map((task) => [task.id, task]));
 		this.before = new Set([...this.done, ...open.map(({ id }) => hashOf(id))]);
-		// A list that was empty may have been empty only for a moment. Otherwise, once the whole list is
-		// known, an unknown task is new whatever its date: a meeting may be scheduled for weeks ahead.
-		this.oldBefore = complete && this.before.size > 0 ? 0 : since - OLD_MS;
+		// A list that was empty or short at activation may have been so only for a moment. Otherwise, once
+		// the whole list is known, an unknown task is new whatever its date: a meeting may be scheduled for
+		// weeks ahead.
+		const isSure = complete && this.before.size > 0 && turn >= SURE_TURNS;
+		this.oldBefore = isSure ? 0 : since - OLD_MS;
 	}
 
 	/**

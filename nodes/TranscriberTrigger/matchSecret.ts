@@ -22,8 +22,8 @@ export type Verdict =
 	 * (`shared`), perhaps for a submission that the store does not know.
 	 */
 	| { kind: 'genuine'; by: 'own' | 'shared'; name?: string; spent?: string }
-	/** For a submission that is already known to have ended with this status. */
-	| { kind: 'repeat'; name: string }
+	/** For a submission that is already known to have ended with this status. `isSame`: byte for byte. */
+	| { kind: 'repeat'; name: string; isSame?: boolean }
 	/** Its secret was sealed with another API key than the current one, or the service gave none. */
 	| { kind: 'unreadable'; stored: StoredName }
 	| { kind: 'forged' }
@@ -51,9 +51,17 @@ export function verify(
 			? ofPending(delivery, store, { apiKey, webhookSecret }, stored)
 			: afterEnding(delivery, store, { apiKey, webhookSecret }, stored.name),
 	);
-	// A signature that fits counts more than a repeat that is only recognised by its status.
-	const genuine = verdicts.find(({ kind }) => kind === 'genuine');
-	return genuine ?? verdicts.find(({ kind }) => kind !== 'forged') ?? { kind: 'forged' };
+	const [surest] = verdicts.sort((one, other) => rankOf(one) - rankOf(other));
+	return surest ?? { kind: 'forged' };
+}
+
+/**
+ * Which verdict counts if a reused id gives several: the same delivery again, then a signature that
+ * fits, then a secret that cannot be read, then a repeat that only its status shows.
+ */
+function rankOf(verdict: Verdict): number {
+	if (verdict.kind === 'repeat') return verdict.isSame ? 0 : 3;
+	return { genuine: 1, unreadable: 2, unknown: 4, forged: 4 }[verdict.kind];
 }
 
 type Keys = Required<Pick<TranscriberCredential, 'apiKey' | 'webhookSecret'>>;
@@ -118,7 +126,7 @@ function afterEnding(
 	if (by === 'shared' && isSignedWith(webhookSecret, delivery)) {
 		return { kind: 'genuine', by, name };
 	}
-	if (proof === proofOf(delivery)) return { kind: 'repeat', name };
+	if (proof === proofOf(delivery)) return { kind: 'repeat', name, isSame: true };
 	const status = delivery.body?.status;
 	const isKnown = includesStatus(statuses, hasEnded(status) ? String(status) : undefined);
 	// Verified by asking the service, so there is no secret to check a new status with.

@@ -78,7 +78,7 @@ async function emit(
 	store: TriggerStore,
 	event: DeliveredEvent,
 	{ name, ...ending }: Omit<Ending, 'statuses'> & { name: string },
-	{ deadline, ownAddress }: { deadline: number; ownAddress: string },
+	{ deadline, ownAddress }: { deadline: number; ownAddress?: string },
 ): Promise<IWebhookResponseData> {
 	const settings = settingsOf(context);
 	// The parameters as entered: an expression may give another value at each repeat.

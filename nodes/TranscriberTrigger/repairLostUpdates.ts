@@ -40,8 +40,8 @@ export function isOwnCall({ own }: Record<string, unknown>): boolean {
  * Checks from now on, often at first, whether everything this process knows stays saved. `url` is
  * the {@link addressOfThisProcess}.
  */
-export function settle(context: IWebhookFunctions, url: string): void {
-	if (isTest(context)) return;
+export function settle(context: IWebhookFunctions, url?: string): void {
+	if (isTest(context) || url === undefined) return;
 	const now = Date.now();
 	const watch = watches.get(url);
 	if (watch && watch.nextCallAt - now <= 2 * STORE.settledMs) watch.changedAt = now;
@@ -79,11 +79,13 @@ async function quietSleep(ms: number): Promise<void> {
 
 /**
  * The local address and port of the incoming call, which bypass any load balancer. To be read before
- * the call waits for anything: once the caller has hung up, Node.js no longer knows them.
+ * the call waits for anything: once the caller has hung up, Node.js no longer knows them. Then
+ * undefined.
  */
-export function addressOfThisProcess(context: IWebhookFunctions): string {
+export function addressOfThisProcess(context: IWebhookFunctions): string | undefined {
 	const { socket, originalUrl } = context.getRequestObject();
-	const { localAddress = '', localPort = 0 } = socket;
+	const { localAddress, localPort } = socket;
+	if (localAddress === undefined || localPort === undefined) return undefined;
 	const host = localAddress.includes(':') ? `[${localAddress}]` : localAddress;
 	const path = originalUrl.split('?')[0];
 	return `${'encrypted' in socket ? 'https' : 'http'}://${host}:${localPort}${path}`;

@@ -145,8 +145,13 @@ export function broughtUpToDate(saved: Saved, memory: TriggerMemory, mine?: stri
 	return { secrets, endings, spent, bot, launch: newerOf(saved.launch, memory.launch) };
 }
 
-export function hasOpenEnding({ endings }: TriggerMemory): boolean {
-	return [...endings.values()].some(({ isOpen }) => isOpen === true);
+/**
+ * Whether an ending is about to be final. Not one whose execution waits for a free place: n8n 2 can
+ * let it wait for hours.
+ */
+export function hasFreshEnding({ endings }: TriggerMemory): boolean {
+	const youngest = Date.now() - STORE.recheckMs;
+	return [...endings.values()].some(({ isOpen, at }) => isOpen === true && at > youngest);
 }
 
 /** The one that changed last; `known`, if both changed at the same time. */

@@ -10,7 +10,7 @@ import { ledgerKey, keysIn, valueIn } from './ledger';
 import {
 	STORE,
 	broughtUpToDate,
-	hasOpenEnding,
+	hasFreshEnding,
 	isSame,
 	memoriesOf,
 	newMemory,
@@ -196,7 +196,7 @@ export class TriggerStore {
 				for (const known of memory.secrets.values()) {
 					if (Date.now() - known.at >= STORE.settledMs) known.isNewer = false;
 				}
-				if (memory.inFlight.size > 0 || hasOpenEnding(memory)) isSettled = false;
+				if (hasFreshEnding(memory)) isSettled = false;
 				continue;
 			}
 			const there = keysIn(loaded.secrets);
@@ -216,7 +216,7 @@ export class TriggerStore {
 
 	/** The newest bot, or its new state. */
 	set bot(bot: Omit<SentBot, 'changedAt'>) {
-		this.memory.bot = { ...bot, changedAt: Date.now() };
+		this.memory.bot = { ...bot, changedAt: after(this.bot) };
 	}
 
 	/** Notes that the bot of this trigger has delivered. */
@@ -233,7 +233,8 @@ export class TriggerStore {
 	}
 
 	set unansweredUntil(time: number) {
-		this.memory.launch = { unansweredUntil: time, changedAt: Date.now() };
+		const known = newerOf(this.loaded.launch, this.memory.launch);
+		this.memory.launch = { unansweredUntil: time, changedAt: after(known) };
 	}
 
 	/** Makes n8n save everything when the call ends, unless `isInTime` returns false by then. */
@@ -248,4 +249,9 @@ export class TriggerStore {
 		});
 		return Object.fromEntries(sections) as IDataObject;
 	}
+}
+
+/** The time of a change that follows a known one, in ms since 1970, even if the clock was set back. */
+function after(known?: { changedAt: number }): number {
+	return Math.max(Date.now(), (known?.changedAt ?? 0) + 1);
 }

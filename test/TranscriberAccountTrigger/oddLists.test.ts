@@ -374,6 +374,72 @@ describe('A list that is not read to its end yet, and that is short for one poll
 	});
 });
 
+describe('A list that is short behind what is known, for one poll', () => {
+	const old = (count: number) =>
+		Array.from({ length: count }, (_, number) => ({
+			task_id: `old ${number}`,
+			status: 'completed',
+			created_at: new Date(Date.now() - (60 + number) * DAY).toISOString(),
+		}));
+
+	it('the one after publishing, without its end: none of the old tasks starts the workflow', async () => {
+		const tasks = old(700);
+		let shown = 700;
+		const host = await anotherService(({ status, offset, limit }) => {
+			const asked = tasks.slice(0, shown).filter((one) => status === null || one.status === status);
+			return { data: asked.slice(offset, offset + Math.min(10, limit)) };
+		});
+		// As far as the trigger has read at activation, and two pages.
+		const [, frontier] = /"frontier":(\d+)/.exec(host.saved) ?? [];
+		shown = Number(frontier) + 20;
+		await host.poll();
+		shown = 700;
+		await host.polls(15);
+		expect(host.started).toEqual([]);
+	});
+
+	it('the one at publishing: none of the old tasks starts the workflow', async () => {
+		const tasks = old(250);
+		let shown = 100;
+		const host = await anotherService(({ status, offset, limit }) => {
+			const asked = tasks.slice(0, shown).filter((one) => status === null || one.status === status);
+			return { data: asked.slice(offset, offset + limit) };
+		});
+		shown = 250;
+		await host.polls(10);
+		expect(host.started).toEqual([]);
+	});
+});
+
+it('many meetings in a list with `id` and `bot_id` that end while n8n is down all start the workflow', async () => {
+	const meeting = (number: number) => ({
+		id: `task ${number}`,
+		bot_id: `bot ${number}`,
+		status: 'completed',
+	});
+	const tasks = Array.from({ length: 100 }, (_, number) => meeting(number));
+	const host = await anotherService(({ status, offset, limit }) =>
+		tasks
+			.filter((task) => status === null || task.status === status)
+			.slice(offset, offset + Math.min(20, limit)),
+	);
+	await host.polls(3);
+	tasks.unshift(...Array.from({ length: 70 }, (_, number) => meeting(1000 + number)));
+	await host.polls(15);
+	expect(new Set(host.started).size).toBe(70);
+	expect(host.started).toHaveLength(70);
+});
+
+it('a task with the same number as its bot starts the workflow', async () => {
+	const tasks = [{ task_id: 1, bot_id: null as number | null, status: 'completed' }];
+	const host = await anotherService(({ status, offset, limit }) =>
+		tasks.filter((task) => status === null || task.status === status).slice(offset, offset + limit),
+	);
+	tasks.unshift({ task_id: 7, bot_id: 7, status: 'completed' });
+	await host.polls(3);
+	expect(host.started.map(String)).toEqual(['7']);
+});
+
 it('a list that calls the id of a task `id`, also beside a `bot_id`: files and meetings start the workflow', async () => {
 	const tasks: Array<Record<string, unknown>> = [{ id: 'old', bot_id: null, status: 'completed' }];
 	const host = await anotherService(({ status, offset, limit }) =>

@@ -497,6 +497,20 @@ describe('Deactivation', () => {
 		await until(() => calledBack().length === 1);
 	});
 
+	it('also one that was sent after the clock of the machine was set back', async () => {
+		const now = Date.now;
+		const ahead = jest.spyOn(Date, 'now').mockImplementation(() => now() + 3_600_000);
+		await host.activate();
+		await host.deactivate();
+		await until(() => calledBack().length === 1);
+		ahead.mockRestore();
+		host.node.parameters.meetingUrl = 'https://meet.example.com/another';
+		await host.activate();
+		await host.deactivate();
+		await until(() => calledBack().length === 2);
+		expect(new Set(calledBack()).size).toBe(2);
+	});
+
 	it('once', async () => {
 		await host.activate();
 		await host.deactivate();

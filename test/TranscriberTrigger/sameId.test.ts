@@ -194,4 +194,30 @@ describe('An id whose submission has ended', () => {
 		expect((await deliver(host.url, { ...body, attempt: 2 }, 'second')).status).toBe(200);
 		expect(host.executions).toHaveLength(2);
 	});
+
+	it('is the same submission, if a repeat is byte for byte the delivery that ended it', async () => {
+		const credentials = service.credentials();
+		await open({}, { credentials });
+		await handOver('task', '5', 'secret');
+		expect((await deliver(host.url, TASK, 'secret')).status).toBe(200);
+		await until(() => host.stored.endings !== '');
+		Object.assign(credentials, { apiKey: 'another' });
+		host.restart();
+		await handOver('task', '5', 'secret', 'another');
+		expect((await deliver(host.url, TASK, 'secret')).status).toBe(200);
+		expect(host.executions).toHaveLength(1);
+	});
+
+	it('is not known from its status alone, if the second secret cannot be read after a rotation', async () => {
+		const credentials = service.credentials();
+		await open({}, { credentials });
+		const body = { task_id: await service.completedTask(), status: 'completed' };
+		await handOver('task', body.task_id, 'first');
+		expect((await deliver(host.url, body, 'first')).status).toBe(200);
+		await until(() => host.stored.endings !== '');
+		await handOver('task', body.task_id, 'second');
+		host.restart();
+		Object.assign(credentials, { apiKey: 'another' });
+		expect((await deliver(host.url, { ...body, attempt: 2 }, 'second')).status).not.toBe(200);
+	});
 });

@@ -58,7 +58,7 @@ export function notEnded(
 	if (failure instanceof ServiceError && isRefused) {
 		failure.message = `${nameOf(ids)}: ${failure.message}`;
 		const next = isKeyRefused ? 'Correct the key, then' : 'If it is there later,';
-		failure.description = `${failure.description ?? ''} The service has answered this for two minutes. What was submitted is not lost. ${next} ${FETCH_LATER}.`;
+		failure.description = `${failure.description ?? ''} The service has answered this for two minutes (the node waits in case that passes). What was submitted is not lost. ${next} ${FETCH_LATER}.`;
 		return failure;
 	}
 	const balance = awaitsBalance(state) ? ', and waits for a higher balance' : '';

@@ -9,10 +9,14 @@ export function taskIdOf(answer: IDataObject): string | undefined {
 	return names.map((name) => idIn(answer[name])).find((id) => id !== undefined);
 }
 
-/** The id of a task in a list of tasks, where `id` is that of the task even beside a `bot_id`. */
+/**
+ * The id of a task in a list of tasks, where `id` is that of the task even beside a `bot_id`. Only
+ * `task_id` may be the same as the bot's: tasks and bots may be counted separately.
+ */
 export function listedTaskId(task: IDataObject): string | undefined {
 	const botId = idIn(task.bot_id);
-	return ID_NAMES.map((name) => idIn(task[name])).find((id) => id !== undefined && id !== botId);
+	const others = ID_NAMES.map((name) => idIn(task[name])).filter((id) => id !== botId);
+	return idIn(task.task_id) ?? others.find((id) => id !== undefined);
 }
 
 /**

@@ -30,7 +30,7 @@ export type Verdict =
 	/** The store has no secret for it (yet). */
 	| { kind: 'unknown' };
 
-/** Whether a delivery is genuine, by its signature. */
+/** Verifies a delivery by its signature, and says what the store knows about its submission. */
 export function verify(
 	delivery: Delivery,
 	store: TriggerStore,

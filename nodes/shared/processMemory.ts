@@ -6,11 +6,11 @@
 const REMEMBERED = {
 	// api/rateLimits.ts. Key: hash of the API key, and the limit. Until the process ends.
 	rateLimitQueues: 1_000,
-	// api/room.ts. Key: hash of the API key. Until no submit needs it.
+	// api/roomForTasks.ts. Key: hash of the API key. Until no submit needs it.
 	rooms: 1_000,
 	// Transcriber/wait/polling.ts. Key: hash of the API key. While tasks are polled.
 	polledTasks: 1_000,
-	// webhook/webhookCredential.ts. Key: hash of workflow, node and credential. 10 seconds.
+	// webhook/webhookCredential.ts. Key: hash of workflow, node, credential and execution. 10 seconds.
 	credentialReadings: 10_000,
 	// webhook/logSeldom.ts. Key: node and line. 10 seconds.
 	writtenLines: 100,
@@ -34,7 +34,7 @@ const REMEMBERED = {
 	leavingBots: 10_000,
 	// TranscriberTrigger/meetingBot.ts. Key: workflow and node. While a bot is launched.
 	launches: 10_000,
-	// TranscriberAccountTrigger/warnOnce.ts. Key: node and status. Until the process ends.
+	// TranscriberAccountTrigger/warnOnce.ts. Key: node and topic. Until the process ends.
 	unreadableTasks: 100,
 	// TranscriberAccountTrigger/pollStore.ts. Key: workflow and node. While a poll runs; until the process ends.
 	pollsUnderWay: 10_000,

@@ -5,9 +5,9 @@ import { NodeOperationError, type IRunData } from 'n8n-workflow';
 import { runExecutionDataOf } from './suspension';
 
 /**
- * Identifies the run of the node that an item belongs to. n8n documents none of this. All of it
- * was seen in n8n 1.123.81, 2.30.0 and 2.41.1, and test/shared/n8nInternals/runIdentity.test.ts fails
- * if n8n-core changes it.
+ * What identifies a run, a tool call and a Retry. n8n documents none of this. All of it was seen in
+ * n8n 1.123.81, 2.30.0 and 2.41.1, and test/shared/n8nInternals/runIdentity.test.ts fails if
+ * n8n-core changes it.
  */
 
 /**

@@ -44,7 +44,7 @@ function fault(action: FaultRule['action'], times = 1, match: FaultRule['match']
 	service.running().fault({ match, times, action });
 }
 
-/** Runs an operation of the table and returns how often its own request came. */
+/** Returns a function that runs an operation of the table. */
 async function runExample(name: string) {
 	const example = EVERY_OPERATION.find((candidate) => candidate.name === name);
 	if (!example) throw new Error(`No such operation: ${name}`);

@@ -50,7 +50,8 @@ export async function poll(context: IPollFunctions): Promise<INodeExecutionData[
 	const store = new PollStateStore(context);
 	return await store.alone(async () => {
 		const saved = store.load();
-		// Only now, because a publication that fails at a parameter also ends the old state.
+		// Read after load(): a publication that fails because of an invalid parameter must still end
+		// the old state.
 		const wanted = wantedOf(context);
 		const account = await store.account();
 		const hasNewKey = saved !== undefined && saved.account !== account;
@@ -160,7 +161,8 @@ async function outputs(
 		left -= cost;
 		const facts = { ...task, task_id: id };
 		try {
-			// A slow result takes time from no other task, or only from those that have failed too.
+			// Only the last task, or one that failed before, may use all the time left, so that a slow
+			// result delays no other task, or only others that have failed too.
 			const isFree = index === turns.length - 1 || tasks.hasFailed(id);
 			const end = isFree ? deadline : Math.min(deadline, Date.now() + ONE_TASK.maxMs);
 			items.push(await outputOf(context, facts, wanted, end));

@@ -63,7 +63,7 @@ export async function isBotThere(context: IHookFunctions): Promise<boolean> {
 	if (!isSentBy(bot, account) || !hasConsent(context)) return false;
 	stay(context, bot.id);
 	const state = await stateAtService(context, bot.id);
-	// Also if the service has removed the bot since then.
+	// This counts even if the service has deleted the bot since.
 	const hasEndedHere =
 		bot.hasDelivered || store.endingOf(submissionKey({ botId: bot.id })) !== undefined;
 	if (!state && !hasEndedHere) return false;

@@ -144,7 +144,7 @@ export class TriggerStore {
 		note(this.memory.endings, key, { value, isNewer, isOpen: true }, STORE.endings);
 		if (spent) note(this.memory.spent, key, { value: spent }, STORE.spent);
 		this.ended = key;
-		// Starting the execution may take n8n a long time, too.
+		// Checked again when n8n saves, because starting the execution may also take long.
 		const isInTime = (ms: number) => Date.now() - this.began <= ms;
 		const hasWaited = !isInTime(STORE.mayWaitMs);
 		// To save an execution takes n8n at least one turn of the event loop.

@@ -1,4 +1,4 @@
-/** One bad moment, or one task that is not well, costs no other task its start, and no task a second one. */
+/** One failed poll or one broken task makes no other task miss its start, and none start twice. */
 import { RETRY } from '../../nodes/shared/api/retry';
 import { ACCOUNT_POLL } from '../../nodes/TranscriberAccountTrigger/pollAccount';
 import { ONE_TASK } from '../../nodes/TranscriberAccountTrigger/readTaskList';

@@ -8,7 +8,7 @@ export interface BrokenRequest {
 	method: 'POST' | 'PUT';
 	raw: string | Buffer;
 	headers: OutgoingHttpHeaders;
-	/** Word for word what was accepted before: accepted again, and nothing comes of it. */
+	/** An exact repeat of an accepted request: accepted again, without effect. */
 	isReplay?: boolean;
 }
 

@@ -22,7 +22,7 @@ beforeAll(() => {
 	for (let lane = 0; lane < AT_ONCE; lane++) lanes.push([newPlace(), newPlace(), newPlace()]);
 });
 
-/** What the model knows is with what it is about, in {@link Row}. */
+/** The model's state is in {@link Row}, so commands need no model of their own. */
 type Command = fc.AsyncCommand<object, Row>;
 
 function command(name: string, run: (row: Row) => Promise<void> | void): Command {

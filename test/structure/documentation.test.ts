@@ -35,7 +35,7 @@ const pages = [
 	...filesIn('docs').filter((file) => file.endsWith('.md')),
 ];
 
-/** The same page in two languages, and what the tables they have in common stand below. */
+/** The README in each language, and the headings above the tables that both have. */
 const ENGLISH = {
 	page: 'README.md',
 	operations: 'Operations',

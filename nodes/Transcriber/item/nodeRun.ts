@@ -135,8 +135,8 @@ export class NodeRun {
 
 	/**
 	 * Names what is accepted and can still give a transcript, and how to get it without paying twice.
-	 * The error message of an item already names what was accepted for it. It is named again only if
-	 * another task of the same item has ended.
+	 * An item's own error message already names its tasks, so the description repeats them only if
+	 * one of them has ended.
 	 */
 	private describeFailures(): void {
 		if (!this.namesAccepted) return;
@@ -154,11 +154,11 @@ export class NodeRun {
 	}
 }
 
-/** What gets the other items if a retry may succeed. */
+/** Advice for the other items if a retry can succeed. */
 const RETRY =
 	'Retry On Fail takes these up and does not submit them again. So does a Retry of this execution. A new execution would submit them again.';
 
-/** The same if every retry fails. */
+/** The same advice if no retry can succeed. */
 const CONTINUE =
 	"To get these without paying twice, set 'On Error' of this node to Continue, save the workflow, and choose 'Retry with currently saved workflow' for this execution. A new execution would submit them again, so give it only the item that failed.";
 

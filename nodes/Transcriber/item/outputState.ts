@@ -5,7 +5,10 @@ import type { Policy, RoutingRequest } from '../../shared/api/types';
 import { idFrom } from './ids';
 import { sendDeclared } from './sendDeclared';
 
-/** Sends GET /tasks/{id} or GET /meeting/{bot_id}, and outputs the state as a wait would read it. */
+/**
+ * Sends GET /tasks/{id} or GET /meeting/{bot_id}, and outputs the state, unwrapped and with a
+ * documented status spelled as in the document (see `stateIn`).
+ */
 export function statesOf(parameter: 'taskId' | 'botId') {
 	return async (
 		context: IExecutePaginationFunctions,

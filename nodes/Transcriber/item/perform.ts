@@ -78,8 +78,8 @@ async function performItem(
 		if (isTool(context)) return output;
 		run.leave(itemIndex);
 		await run.waitForAll('end', itemIndex);
-		// If its output began with an error, Retry On Fail would run a suspended node again. The item
-		// fails when the execution wakes.
+		// While the execution is suspended, the item outputs no error: Retry On Fail would take it for
+		// a failure and run the node again. The item fails when the execution wakes.
 		if (run.isAsleep) return [{ json: {}, pairedItem }];
 		return output;
 	} finally {
@@ -119,7 +119,7 @@ function describe<T extends NodeApiError | NodeOperationError>(
 	failure.context.itemIndex = itemIndex;
 	const unnamed = run
 		.acceptedFor(itemIndex)
-		// The failure of such an item is just that.
+		// If the service gave no id, the failure itself already says so.
 		.filter((what) => what !== NAMELESS)
 		.filter((what) => !failure.message.toLowerCase().includes(what.toLowerCase()));
 	if (unnamed.length > 0) {

@@ -70,9 +70,9 @@ interface Sending {
 }
 
 /**
- * How each item is sent, by the helpers of its context: the hook gets another context with the same
- * helpers. Several tools of one agent share the data of the execution. Reading the key again would
- * query the database of n8n.
+ * What {@link onlyAnswers} needs, keyed by `context.helpers`: n8n calls the hook with another
+ * context but the same helpers. The execution cannot be the key, because the tools of one agent
+ * share it. Reading the credential again would query n8n's database.
  */
 const sendings = new WeakMap<object, Sending>();
 

@@ -59,7 +59,8 @@ function webhookUrlOf(context: IExecutePaginationFunctions): string {
 }
 
 /**
- * Checks `webhook_url` in 'Custom Fields' like 'Webhook URL'. It cannot replace another address.
+ * Checks `webhook_url` in 'Custom Fields' like 'Webhook URL'. Refuses it if 'Get the Transcript'
+ * already sets an address.
  */
 function checkCustomAddress(
 	context: IExecutePaginationFunctions,

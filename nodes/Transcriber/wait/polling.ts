@@ -27,7 +27,7 @@ export const POLL = {
 	retryAfter: 300_000,
 	/** How often a pause is recalculated, because it gets shorter when other tasks end. */
 	recheck: 5_000,
-	/** Between two looks at one task for each other task, which leaves room for other requests. */
+	/** Least pause per other polled task, in ms, so that many tasks leave room in the rate limit. */
 	perTask: 1_500,
 };
 

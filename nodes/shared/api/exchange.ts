@@ -90,7 +90,7 @@ async function attempts<T>(
 	const firstRefusals = new Map<Patience, number>();
 	let problem: Problem = { path, transport: 'noTurn' };
 	let mayHaveArrived = false;
-	// Also set by a 409 for an upload, which says that the service works on it.
+	// Also set by a 409 on a keyed upload: the service is already processing it.
 	let mayBeAccepted = false;
 	const stopWaiting = () => (mayHaveArrived ? stop : anyOf(stop, abandoned));
 	const waitFor = async <W>(wait: Promise<W>): Promise<W> =>
@@ -107,7 +107,7 @@ async function attempts<T>(
 	const enterRoom =
 		countTasks &&
 		(async (stopRoom?: AbortSignal): Promise<Leave> => {
-			// The room of the first attempt: what the refusal has shown must not be forgotten meanwhile.
+			// Keeps the room of the first attempt, because a new one would not know about the refusal.
 			room ??= roomOf(apiKey);
 			return await room.enter(countTasks, began, stopRoom);
 		});

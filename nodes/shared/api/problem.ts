@@ -66,7 +66,7 @@ export function problemOf(error: unknown, path: string, apiKey: string): Problem
 	if (!(error instanceof Refused)) {
 		const code = codeOf(error);
 		if (!code) return undefined;
-		// The way to the server can also go away after the request was sent.
+		// The route to the server can also be lost after the request was sent.
 		const isLostWay = /^(EHOSTUNREACH|ENETUNREACH)$/.test(code) && !wasConnecting(error, code);
 		const transport = isLostWay ? 'broken' : transportOf(code);
 		return { path, transport, isUnsent: isAboutCertificate(code) };
@@ -295,7 +295,7 @@ function layersOf(error: unknown): ErrorLayer[] {
 	return layers;
 }
 
-/** Whether a connection failed while it was made, so that it has not carried anything. */
+/** Whether a connection failed while it was being made, so that nothing was sent. */
 function wasConnecting(error: unknown, code: string): boolean {
 	return layersOf(error).some(
 		({ syscall, message, errors }) =>

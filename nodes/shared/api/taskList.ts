@@ -18,7 +18,7 @@ export class TaskList {
 	/** The place behind the last task that a page has shown. */
 	private reached = 0;
 
-	/** How many tasks the page had that ends there, and how many the longest page had. */
+	/** The length of the page that ends at `reached`, and of the longest page. */
 	private last = 0;
 	private longest = 0;
 
@@ -116,8 +116,8 @@ export class TaskList {
 	}
 
 	/**
-	 * Whether the list ends at a place that the service refuses. It may refuse a large offset as well,
-	 * so the place before, which holds a task, has to be accepted. After a short page it is the end.
+	 * Whether a refused place is the end of the list. The service may refuse any large offset, so it
+	 * must accept the place before, which holds a task. After a short page, this check is not needed.
 	 */
 	private async isEnd(offset: number, deadline: CallOptions['deadline']): Promise<boolean> {
 		if (offset > this.reached) {

@@ -6,8 +6,8 @@ import { checkNotRounded } from './roundedNumber';
 /**
  * Reads the parameters of every operation. An expression can return values that the panel does not
  * allow: nothing, a whole row, a number as text. An empty value means "not set". A value of the
- * wrong kind is refused before anything is sent; the error has its name on the panel. Values are
- * copied, so input items stay unchanged.
+ * wrong kind is refused before anything is sent; the error names the parameter as the panel shows
+ * it. Values are copied, so input items stay unchanged.
  */
 
 type Context = Pick<IExecuteSingleFunctions, 'getNode'>;

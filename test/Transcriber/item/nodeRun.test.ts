@@ -1,4 +1,7 @@
-/** What an error advises while the service has accepted other items of the run: never to pay for these again. */
+/**
+ * The advice in an error after the service has accepted other items of the run: continue these, and
+ * pay only once.
+ */
 import type { INode, INodeParameters, IRunExecutionData } from 'n8n-workflow';
 
 import { until } from '../../simulator/testing-client';

@@ -1,4 +1,7 @@
-/** What was accepted before, by this execution or another, and is taken up: which task it is, not how it was. */
+/**
+ * Continuing what was accepted earlier: the memory identifies the task; its state is requested
+ * again.
+ */
 import { forgetEverything } from '../../support/ownMemory';
 
 import type { INode, INodeExecutionData, INodeParameters } from 'n8n-workflow';

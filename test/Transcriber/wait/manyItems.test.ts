@@ -1,4 +1,7 @@
-/** More items in one run than the service answers questions in a minute: waiting for a turn is no answer. */
+/**
+ * More items in a run than the rate limit allows status requests in a minute: time in the queue is
+ * not a missing answer.
+ */
 import { POLL } from '../../../nodes/Transcriber/wait/polling';
 import { LIMITS } from '../../../nodes/shared/api/rateLimits';
 import { RETRY, TIMEOUTS } from '../../../nodes/shared/api/retry';

@@ -128,7 +128,8 @@ export function distinct(terms: string[]): string[] {
 
 /**
  * For a write that replaces the whole dictionary: refuses one single term with a comma or semicolon.
- * It is a list that nobody has split, and as one term it would replace all the others.
+ * Such a term is probably a list that was not split; as one term it would replace the whole
+ * dictionary.
  */
 export function checkIsSplit(context: IExecutePaginationFunctions, terms: string[]): void {
 	const [only = '', ...others] = terms;

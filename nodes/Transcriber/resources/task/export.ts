@@ -108,8 +108,8 @@ function choicesOf(context: IExecuteSingleFunctions): Choices {
 }
 
 /**
- * The name that the editor's list had for the chosen task, without its state and the extension of
- * the recording: `talk.mp3 (completed)` becomes `talk`. Else the task's id.
+ * The label that the editor's list showed for the task, without status and file extension:
+ * `talk.mp3 (completed)` becomes `talk`. Otherwise the task id.
  */
 function nameOf(context: IExecuteSingleFunctions): string {
 	const taskId = idFrom(context, 'taskId');

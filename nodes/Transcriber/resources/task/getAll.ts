@@ -91,7 +91,8 @@ async function allPages(
 			const id = listedTaskId(task) ?? jsonOf(task);
 			if (!found.has(id)) found.set(id, task);
 		}
-		// One page without new tasks may be due to that push; two mean that the offset is ignored.
+		// One page without new tasks may come from tasks that moved back a page; two in a row mean that
+		// the service ignores the offset.
 		pagesWithoutNews = found.size === before ? pagesWithoutNews + 1 : 0;
 		offset += page.length;
 	}

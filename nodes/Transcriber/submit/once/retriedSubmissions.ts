@@ -14,14 +14,17 @@ import { remembered } from '../../../shared/processMemory';
 const submissions = remembered<object>('retriedSubmissions');
 
 /**
- * An execution and all its Retries: a Retry has a new execution id, but the data that n8n has saved
- * of the node. If the execution failed before the node, n8n has saved none: then its Retries are
- * known by what else they share.
+ * An execution and all its Retries. A Retry has a new execution id, but keeps the data that n8n
+ * saved for the node. If the execution failed before this node, n8n saved none; then other shared
+ * data identifies the Retries.
  */
 interface Lineage {
 	/** Execution ids alone may repeat: a new n8n counts from 1 again. */
 	id: string;
-	/** Its id. If the node first ran in a Retry: what all Retries of that execution share. */
+	/**
+	 * The id of the first execution, or, if the node first ran in a Retry, a hash of what all its
+	 * Retries share.
+	 */
 	firstExecution: string;
 }
 
@@ -50,7 +53,10 @@ export function recallRetried<Memory extends object>(
 	return submissions.get(keyOf(context, place)) as Memory | undefined;
 }
 
-/** Does nothing in the first execution, whose data has what it has submitted, unless that is a Retry. */
+/**
+ * Does nothing outside a Retry: the data of an execution that is no Retry already holds what it has
+ * submitted.
+ */
 export function rememberRetried(
 	context: IExecutePaginationFunctions,
 	place: string,

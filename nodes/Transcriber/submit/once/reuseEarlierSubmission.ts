@@ -20,7 +20,8 @@ import {
  */
 export function submittedBefore(context: IExecutePaginationFunctions): string[] | undefined {
 	const memory = recall(context);
-	// The same call is being sent. If it is refused, this one is not taken for sent.
+	// An identical tool call is being sent right now. The service may still refuse it, so this call
+	// is prepared like a new one.
 	if (isUnderWay(context)) return undefined;
 	if (memory?.state === 'accepted') return namesOf(context, memory);
 	return memory && !memory.key ? [] : undefined;

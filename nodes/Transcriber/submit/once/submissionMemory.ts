@@ -19,11 +19,10 @@ import type { Suspension } from '../sleep/sleepingItems';
  * this context with the execution and passes it to a Retry of a failed execution, which has a new
  * execution id. So a node that runs again finds its earlier submissions, and nothing is paid for
  * twice. n8n saves an execution when the node is suspended, when the execution ends, and after each
- * node if "Save execution progress" is on. One gap remains: an n8n process that is killed between
- * the request and the end of the node. n8n 2 repeats such an execution in no other process, so a
- * derived Idempotency-Key, which holds the execution id, does not help then. Only a key that the user
- * gives for a file protects a later execution. For Retries of an execution that was retried before,
- * see retriedSubmissions.ts.
+ * node if "Save execution progress" is on. One gap remains: n8n is killed between the request and
+ * the end of the node. n8n 2 never resumes such an execution, and a new execution derives another
+ * Idempotency-Key, so only a key that the user gives for a file protects against paying twice. For
+ * Retries of an execution that was retried before, see retriedSubmissions.ts.
  */
 export type SubmissionMemory = AcceptedMemory | SentMemory;
 

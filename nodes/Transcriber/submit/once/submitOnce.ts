@@ -59,7 +59,7 @@ async function submitItem(
 	const memory = recall(context);
 	if (memory?.state === 'accepted') return { accepted: memory, isFresh: false };
 	if (memory && !memory.key) throw asLasting(mayHaveBeenAccepted(context));
-	// Read before anything is sent: the key must be at hand to seal the secrets in the answer.
+	// Read before anything is sent, because this key seals the secrets in the answer.
 	const { apiKey } = await credentialOf(context);
 	const header = request.options.headers?.['Idempotency-Key'];
 	const keyed = header !== undefined;

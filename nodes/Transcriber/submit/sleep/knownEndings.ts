@@ -83,7 +83,8 @@ export function knownOf(
 
 /**
  * Whether the service says that a submission has ended. For unverified calls: the service is asked
- * at most once in ten seconds. Throws {@link Undecided} if its "not yet" precedes the call.
+ * at most once in ten seconds. Throws {@link Undecided} if the only answer, "not yet", is older
+ * than this call.
  */
 export async function hasEndedAtService(
 	now: Call,

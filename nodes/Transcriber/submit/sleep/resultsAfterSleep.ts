@@ -24,9 +24,8 @@ import { refuse } from '../../../shared/parameters/refuse';
 import { look } from '../../../shared/api/taskState';
 
 /**
- * How long, in ms, a woken run waits at least for an ended task whose status does not show it yet. It
- * waits until 'Timeout' in any case: a delivery proves the end of a task only as far as its status is
- * one that the service documents.
+ * The shortest time, in ms, that a woken run waits for a task whose status does not show its end
+ * yet, even after 'Timeout': the service may have reported the end with an undocumented status.
  */
 export const AFTER_WAKING = { leastMs: 120_000 };
 
@@ -79,7 +78,7 @@ async function resultAfterDelivery(
 	const state: IDataObject = needsNoLook
 		? { ...idFields(ids), status: 'completed' }
 		: await lookNow(context, ids);
-	// Of a bot that was stopped by hand, the transcript may follow.
+	// A bot that was stopped by hand may still produce a transcript.
 	const mayGetTask = isCancelled(state.status) && idsIn(state).taskId === undefined;
 	const ended = hasEnded(state.status) && !mayGetTask ? state : undefined;
 	// Starts now, so that the queueing time of the status request does not count.

@@ -73,7 +73,7 @@ function checkCustomAddress(
 	if (onCompletion !== 'poll' && onCompletion !== 'returnTask') {
 		throw refuse(
 			context,
-			"'Custom Fields' has a webhook_url, but 'Get the Transcript' sends one of its own",
+			"'Custom Fields' has a webhook_url, but 'Get the Transcript' already sends one",
 			"Remove webhook_url from 'Custom Fields', or choose Call a URL When Ready in 'Get the Transcript'.",
 		);
 	}

@@ -61,7 +61,7 @@ export function notEnded(
 		failure.description = `${failure.description ?? ''} The service has answered this for two minutes (the node waits in case that passes). What was submitted is not lost. ${next} ${FETCH_LATER}.`;
 		return failure;
 	}
-	const balance = awaitsBalance(state) ? ', and waits for a higher balance' : '';
+	const balance = awaitsBalance(state) ? ', and waits for a top-up' : '';
 	const status = `status: ${String(state.status ?? 'not known')}${balance}`;
 	const lookFailed = failure ? `; the last look: ${failure.message}` : '';
 	const next = isKeyRefused ? 'Correct the key, then' : "Raise 'Timeout', or later";

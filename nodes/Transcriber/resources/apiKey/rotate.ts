@@ -67,7 +67,7 @@ function checkConfirmed(context: IExecutePaginationFunctions): void {
 		throw refuse(
 			context,
 			`The API key can be rotated once, but ${items} items came in`,
-			"Turn on 'Execute Once' in the settings of this node: the second rotation would use a dead key.",
+			"Turn on 'Execute Once' in the settings of this node: the second rotation would use a key that no longer works.",
 		);
 	}
 }

@@ -19,5 +19,5 @@ export const addToDictionary: INodePropertyOptions = {
 export const addToDictionaryFields: INodeProperties[] = shownFor(
 	'dictionary',
 	['add'],
-	[perItemNotice('is a request of its own'), ...termsFields],
+	[perItemNotice('is a separate request'), ...termsFields],
 );

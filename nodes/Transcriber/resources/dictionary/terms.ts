@@ -137,7 +137,7 @@ export function checkIsSplit(context: IExecutePaginationFunctions, terms: string
 	throw refuse(
 		context,
 		`'Terms' is one single term with a comma or semicolon in it: '${shown(only)}'`,
-		"Put each term on a line of its own, or use Dictionary: Replace with As Text in 'Specify Terms' for a list with commas. The dictionary was left as it is, because this one term would replace all of it.",
+		"Put each term on a separate line, or use Dictionary: Replace with As Text in 'Specify Terms' for a list with commas. The dictionary was left as it is, because this one term would replace all of it.",
 	);
 }
 

@@ -101,7 +101,7 @@ function asTheUserSays(context: IExecutePaginationFunctions, request: RoutingReq
 	if (placeholder) {
 		throw refuse(
 			context,
-			`'Path' has ${placeholder} in it, for which nothing can be put`,
+			`'Path' has an unknown placeholder: ${placeholder}`,
 			'Write {taskId} where the ID of the task belongs.',
 		);
 	}

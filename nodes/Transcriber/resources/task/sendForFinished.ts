@@ -87,7 +87,7 @@ function wordsFor(taskId: string, task: IDataObject): [message: string, next: st
 		];
 	}
 	const progress = Number(task.progress) > 0 ? `, ${Number(task.progress)} %` : '';
-	const balance = awaitsBalance(task) ? ', waits for a higher balance' : '';
+	const balance = awaitsBalance(task) ? ', waits for a top-up' : '';
 	return [
 		`Task ${taskId} has not finished yet (status: ${String(task.status)}${progress}${balance})`,
 		"Put 'Transcript: Wait Until Finished' before this node, or choose 'Wait for the Transcript (Polling)' where the recording is submitted.",

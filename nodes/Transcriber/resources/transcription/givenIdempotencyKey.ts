@@ -21,7 +21,7 @@ export function givenKey(
 	throw refuse(
 		context,
 		`'Idempotency Key' is '${key.slice(0, 80)}' for two different ${noun}`,
-		`The service makes one task per key, so the second of the ${noun} would not be transcribed. Use a key of its own for each, for example {{ $json.fileId }}, or leave it empty.`,
+		`The service makes one task per key, so the second of the ${noun} would not be transcribed. Use a different key for each, for example {{ $json.fileId }}, or leave it empty.`,
 	);
 }
 

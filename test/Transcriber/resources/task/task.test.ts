@@ -521,7 +521,7 @@ describe('task.regenerateSummary', () => {
 		'refuses a placeholder other than {taskId}: %s',
 		async (path) => {
 			const { error } = await regenerate('a', { path });
-			expect(error?.message).toMatch(/^'Path' has \{\w+\} in it, for which nothing can be put/);
+			expect(error?.message).toMatch(/^'Path' has an unknown placeholder: \{\w+\}/);
 			expect(service.lines()).toEqual([]);
 		},
 	);

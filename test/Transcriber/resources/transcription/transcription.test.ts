@@ -464,7 +464,7 @@ describe.each([
 			['awaitWebhook', {}],
 			['callUrl', { webhookUrl: 'https://hooks.example.com/a' }],
 			['notifyTrigger', { triggerUrl: 'https://n8n.example.com/webhook/x/transcriber' }],
-		])('a webhook_url where %s sends one of its own', async (onCompletion, more) => {
+		])('a webhook_url where %s already sends one', async (onCompletion, more) => {
 			const { error } = await run(
 				{ webhook_url: 'https://hooks.example.com/b' },
 				{ onCompletion, ...more },

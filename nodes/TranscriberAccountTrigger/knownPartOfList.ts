@@ -117,7 +117,7 @@ export class Frontier {
 			}
 			if (last >= 0 && (last < page.length - 1 || page.length < SMALLEST_PAGE)) {
 				state.frontier = offset + last + 1;
-				state.shortLists = undefined;
+				if (page.length - 1 - last >= SMALLEST_PAGE) state.shortLists = undefined;
 				return page.slice(last + 1);
 			}
 			endsWithEdge = last >= 0;

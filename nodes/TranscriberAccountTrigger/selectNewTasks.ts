@@ -11,8 +11,8 @@ import { hashesIn, hashOf, ACCOUNT_MEMORY, type OpenTask, type State } from './p
  */
 const OLD_MS = 26 * 3_600_000;
 
-/** After this many polls, a list that was short at activation would have shown the rest. */
-const SURE_TURNS = 3;
+/** A list that was short at activation would have shown the rest after so many polls, or ms. */
+const SURE = { turns: 3, afterMs: 10 * 60_000 };
 
 /** The known tasks: those that are done, and those that may still start the workflow. */
 export class Tasks {
@@ -45,7 +45,8 @@ export class Tasks {
 		// A list that was empty or short at activation may have been so only for a moment. Otherwise, once
 		// the whole list is known, an unknown task is new whatever its date: a meeting may be scheduled for
 		// weeks ahead.
-		const isSure = complete && this.before.size > 0 && turn >= SURE_TURNS;
+		const isSettled = turn >= SURE.turns || Date.now() - since > SURE.afterMs;
+		const isSure = complete && this.before.size > 0 && isSettled;
 		this.oldBefore = isSure ? 0 : since - OLD_MS;
 	}
 

@@ -29,17 +29,19 @@ export const CALL_BACK = {
 	longestPauseMs: 15_000,
 };
 
-/** Bots that are called back when {@link GRACE} is over. */
-const leaving = remembered<true>('leavingBots');
+/** Bots that are called back when {@link GRACE} is over, each with its last switch-off. */
+const leaving = remembered<object>('leavingBots');
 
 /** Calls a bot back if the trigger stays off for the whole of {@link GRACE}. */
 export async function callBackLater(context: IHookFunctions, id: string): Promise<void> {
 	const key = keyOf(context, id);
-	leaving.set(key, true);
+	const switchOff = {};
+	leaving.set(key, switchOff);
 	// Must not throw: n8n would not save that the trigger was switched off.
 	const caller = await callerOf(context).catch((error: unknown) => asError(error));
 	void sleep(GRACE.ms).then(async () => {
-		if (!leaving.delete(key)) return;
+		if (leaving.get(key) !== switchOff) return;
+		leaving.delete(key);
 		if (caller instanceof Error) sayThatItGoesOn(context, id, caller);
 		else await callBack(context, caller, id);
 	});

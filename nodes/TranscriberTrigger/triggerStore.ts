@@ -224,7 +224,7 @@ export class TriggerStore {
 		const { bot } = this;
 		if (bot?.id !== id || bot.hasDelivered) return;
 		this.bot = { ...bot, hasDelivered: true };
-		this.save();
+		if (Date.now() - this.began <= STORE.mayWaitMs) this.save();
 	}
 
 	/** Until when the trigger sends no bot: see {@link LastLaunch}. */

@@ -353,6 +353,18 @@ describe('No second bot', () => {
 		expect(bots()).toHaveLength(1);
 	});
 
+	it('although other nodes refuse to start, and n8n tries again and again: only the last switch-off counts', async () => {
+		jest.replaceProperty(GRACE, 'ms', 1_000);
+		await host.activate();
+		for (const pause of [100, 200, 400, 800]) {
+			await host.deactivate();
+			await sleep(pause);
+			await host.activate('update');
+		}
+		await sleep(1_200);
+		expect([launches(), calledBack()]).toEqual([1, []]);
+	});
+
 	it('when the service cannot be asked for the first', async () => {
 		await host.activate();
 		service.running().fault({

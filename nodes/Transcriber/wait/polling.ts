@@ -92,6 +92,7 @@ async function pollUntilEnded(
 	const latest: Outlook = { state: first };
 	let lookedAt: number | undefined;
 	let refusedSince: number | undefined;
+	let isScheduleKnown = false;
 	const cancelledAt: number[] = [];
 	for (let isFirst = true; ; isFirst = false) {
 		check(latest.state);
@@ -125,7 +126,8 @@ async function pollUntilEnded(
 			if (isCalledOff) cancelledAt.push(lookedAt);
 			latest.hasEnded = hasEnded(seen.status) && !(isCalledOff && mayGetTask(cancelledAt));
 			if (latest.hasEnded) return latest;
-			if (isFirst) deadline = Math.max(deadline, deadlineFor(seen));
+			if (!isScheduleKnown) deadline = Math.max(deadline, deadlineFor(seen));
+			isScheduleKnown = true;
 			continue;
 		}
 		// A deadline that passed during the last look says nothing about the service.

@@ -21,7 +21,7 @@ export function checkWebhookUrl(
 	throw refuse(
 		context,
 		`'${displayName}' ${reason}: '${webhookUrl}'`,
-		'The service calls this address from the internet, so it has to be public and start with https://. Without a public address choose Wait for the Transcript (Polling).',
+		`The service calls this address from the internet, so it has to be public and start with https://. If it is the address of n8n, set its public one (${PUBLIC_ADDRESS_SETTING}). Without a public address choose Wait for the Transcript (Polling).`,
 	);
 }
 

@@ -191,6 +191,29 @@ describe('an execution that failed before the node', () => {
 		});
 	});
 
+	const meeting = (days: number) => {
+		const dateTime = new Date(Date.now() + days * 24 * 3_600_000).toISOString();
+		return itemsOf({ start: { dateTime } });
+	};
+	it.each<[string, INodeParameters, INodeExecutionData[], INodeExecutionData[]]>([
+		['a link', { ...LINK, url: '={{ $input.item.json.url }}' }, links('a'), links('c')],
+		['a bot', { ...BOT, startAt: '={{ $json.start.dateTime }}' }, meeting(1), meeting(4)],
+	])(
+		'does not pass %s of one Retry off as that of the next, whose item is another one',
+		async (_, parameters, one, other) => {
+			const workflow = workflowWith(
+				{ ...parameters, onCompletion: 'returnTask' },
+				service.credentials(),
+			);
+			const first = failedBefore(one);
+			expect((await retry(workflow, first)).error).toBeUndefined();
+			const second = { ...failedBefore(other), resumeToken: first.resumeToken };
+			const { error, next } = await retry(workflow, second);
+			expect(error).toMatch(/^This item was changed after /);
+			expect(next).toBeUndefined();
+		},
+	);
+
 	it('in n8n 2 is never taken for another that is the same in everything that can be seen', async () => {
 		const workflow = start(LINK);
 		for (let execution = 0; execution < 2; execution++) {

@@ -20,9 +20,12 @@ const ASKED = ['resource', 'operation', 'url', 'meetingUrl', 'startAt', 'languag
  * item. Leaves out the webhook address and the Idempotency-Key.
  */
 export function askedFor(context: IExecutePaginationFunctions): string {
-	const asked = ASKED.map((name) => parameterOf(context, name).value).map(withoutKey);
+	const read = ASKED.map((name) => parameterOf(context, name));
+	const asked = read.map(({ value }) => withoutKey(value));
+	// If the text of an expression counts, so does the item that it reads.
+	const item = read.some(({ isText }) => isText) ? context.getInputData().json : undefined;
 	return createHash('sha256')
-		.update(JSON.stringify([...asked, fileIn(context)], asSent))
+		.update(JSON.stringify([...asked, fileIn(context), item], asSent))
 		.digest('base64url');
 }
 

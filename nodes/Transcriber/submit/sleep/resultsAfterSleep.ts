@@ -7,16 +7,11 @@ import type {
 
 import type { NodeRun } from '../../item/nodeRun';
 import { goesOnAfterErrors } from '../../item/perform';
-import { hasEnded, isCancelled } from '../../../shared/api/undocumented/statuses';
+import { hasEnded } from '../../../shared/api/undocumented/statuses';
 import { eachTask } from '../eachTask';
 import type { Submitted } from '../once/submissionMemory';
 import { POLL } from '../../wait/polling';
-import {
-	idFields,
-	idsIn,
-	submissionName,
-	type SubmissionIds,
-} from '../../../shared/api/submission';
+import { idFields, submissionName, type SubmissionIds } from '../../../shared/api/submission';
 import { waitingKey, type Suspension, type WaitingItem } from './sleepingItems';
 import { finishedTask } from '../../wait/finishedTask';
 import { waitOptionsOf } from '../../wait/waitOptions';
@@ -78,9 +73,7 @@ async function resultAfterDelivery(
 	const state: IDataObject = needsNoLook
 		? { ...idFields(ids), status: 'completed' }
 		: await lookNow(context, ids);
-	// A bot that was stopped by hand may still produce a transcript.
-	const mayGetTask = isCancelled(state.status) && idsIn(state).taskId === undefined;
-	const ended = hasEnded(state.status) && !mayGetTask ? state : undefined;
+	const ended = hasEnded(state.status) ? state : undefined;
 	// Starts now, so that the queueing time of the status request does not count.
 	const deadline = Math.max(Date.now() + AFTER_WAKING.leastMs, until);
 	const words = 'although the service has reported its end';

@@ -5,6 +5,7 @@ import { POLL } from '../../../../nodes/Transcriber/wait/polling';
 import { describeWaiting, describeWebhookTo } from '../../../support/completion';
 import { failureOf, itemsOf, serviceForTests } from '../../../support/service';
 import { workflowWith } from '../../../support/suspended';
+import { giveUpSoon } from '../../../support/scale';
 import { until } from '../../../simulator/testing-client';
 
 const service = serviceForTests();
@@ -214,6 +215,20 @@ describe('meeting.sendBot', () => {
 			});
 			expect(error).toMatchObject(failureOf(0, `Meeting bot ${botId} was cancelled`));
 			expect(looks(botId)).toBeGreaterThan(2);
+		});
+
+		it("'Timeout' counts from the start of a scheduled bot, although the first look fails", async () => {
+			giveUpSoon();
+			const start = Date.now() + 3_000;
+			const botId = await service.bot({ start_at: new Date(start).toISOString() });
+			service.running().fault({
+				match: { method: 'GET', path: `/meeting/${botId}$` },
+				times: 1,
+				action: { kind: 'respond', status: 500 },
+			});
+			const waitOptions = { timeout: 0.01, pollInterval: 0.05 };
+			expect((await run('wait', { botId, waitOptions })).error).toBeDefined();
+			expect(Date.now()).toBeGreaterThan(start);
 		});
 
 		it('a bot that outlives the timeout is an error that names it', async () => {

@@ -557,27 +557,6 @@ it('a bot keeps its bot_id in the output after the execution was woken', async (
 	]);
 });
 
-it('a bot that was stopped by hand wakes the execution, and its transcript, which follows, is output', async () => {
-	jest.replaceProperty(WAIT_DEFAULTS, 'pollInterval', 1);
-	const workflow = workflowWith(BOT, service.credentials());
-	const asleep = await workflow.start(itemsOf({ url: 'https://meet.example.com/abc' }));
-	const [bot] = service.running().bots();
-	const id = bot?.id ?? '';
-	service.running().endMeeting(id);
-	const taskId = service.running().bot(id).taskId ?? '';
-	service.running().finish(taskId);
-	service.running().fault({
-		match: { method: 'GET', path: `/meeting/${id}$` },
-		times: 1,
-		action: { kind: 'respond', status: 200, body: { bot_id: id, status: 'cancelled' } },
-	});
-	const raw = JSON.stringify({ bot_id: id, status: 'cancelled' });
-	const answer = await workflow.deliver(asleep, raw, sign(raw, bot?.webhookSecret ?? ''));
-	expect(answer.woken?.next ?? answer).toEqual([
-		expect.objectContaining({ bot_id: id, task_id: taskId, status: 'completed' }),
-	]);
-});
-
 it('no webhook_secret is saved with the execution, wherever it stood in the answer', async () => {
 	const secret = 'a secret of the service';
 	const body = { task_id: 'one', webhook_secret: secret, webhook: { webhook_secret: secret } };

@@ -250,7 +250,7 @@ describe('dictionary.replace with one term that is a list', () => {
 		async (terms) => {
 			const { error } = await run('replace', { terms });
 			expect(error?.message).toMatch(/^'Terms' is one single term with a comma or semicolon/);
-			expect(error?.description).toMatch(/each term on a line.*As Text/);
+			expect(error?.description).toMatch(/each term on a separate line.*As Text/);
 			expect(service.lines()).toEqual([]);
 			expect(await stored()).toMatchObject({ terms: ['old'] });
 		},

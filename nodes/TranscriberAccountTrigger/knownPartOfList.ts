@@ -9,7 +9,7 @@ import { hashesOf, type Tasks } from './selectNewTasks';
  * itself: a cache may be empty for a moment. If it were believed, everything that is not known yet
  * would count as new. So this many polls in a row have to see it.
  */
-export const SHORT_LISTS = 3;
+const SHORT_LISTS = 3;
 
 /**
  * The known part of the list: all tasks from the beginning of the list up to the edge. Used until

@@ -135,8 +135,8 @@ export class PollStateStore {
 	}
 
 	/**
-	 * Whether a new version enables a node that was disabled in the old version: then its
-	 * polls at their times are missing, or this process has never polled it. A failed poll is a poll, too.
+	 * Whether a new version enables a node that was disabled in the old version. Then the node was not
+	 * polled at its poll times, or not at all by this process. Failed polls count.
 	 */
 	private wasDisabled({ at }: State, polled: Try | undefined): boolean {
 		if (!isPublishedAgain(this.context) || this.isActivated) return false;

@@ -17,6 +17,16 @@ import { wordOfService } from './statusAtService';
 
 const fetches = new Fetches<Awaited<ReturnType<typeof outputFor>>>();
 
+/** One call of the webhook. */
+interface Call {
+	context: IWebhookFunctions;
+	store: TriggerStore;
+	/** When it must be answered, in ms since 1970. */
+	deadline: number;
+	/** See {@link addressOfThisProcess}. */
+	ownAddress?: string;
+}
+
 /**
  * POST: a delivery of the service. Trusts nothing and starts no execution before the signature over
  * the raw body is verified (service document, "Authentication"). After every answer but 200 the
@@ -27,6 +37,7 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 	const deadline = Date.now() + ANSWER.withinMs;
 	const ownAddress = addressOfThisProcess(context);
 	const store = new TriggerStore(context);
+	const call: Call = { context, store, deadline, ownAddress };
 	const delivery = await inTime(deliveryFrom(context), deadline);
 	if ('refused' in delivery) return respond(context, delivery.refused, delivery.message);
 	let verdict = verify(delivery, store, await inTime(webhookCredential(context), deadline));
@@ -49,36 +60,22 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 			const event = await inTime(wordOfService(context, stored, delivery.body), deadline);
 			if (!event) return respond(context, 401, 'Signature refused');
 			const { name } = stored;
-			return await emit(
-				context,
-				store,
-				event,
-				{ name, by: 'word', proof },
-				{ deadline, ownAddress },
-			);
+			return await emit(call, event, { name, by: 'word', proof });
 		}
 		case 'genuine': {
 			const event = eventIn(delivery.body);
 			if (!event) return respond(context, 400, 'Not a delivery as documented');
 			const { by, spent, name = submissionKey(event) } = verdict;
-			return await emit(
-				context,
-				store,
-				event,
-				{ name, by, proof, spent },
-				{ deadline, ownAddress },
-			);
+			return await emit(call, event, { name, by, proof, spent });
 		}
 	}
 }
 
 /** Starts an execution, once for each submission and final status. */
 async function emit(
-	context: IWebhookFunctions,
-	store: TriggerStore,
+	{ context, store, deadline, ownAddress }: Call,
 	event: DeliveredEvent,
 	{ name, ...ending }: Omit<Ending, 'statuses'> & { name: string },
-	{ deadline, ownAddress }: { deadline: number; ownAddress?: string },
 ): Promise<IWebhookResponseData> {
 	const settings = settingsOf(context);
 	// The parameters as entered: an expression may give another value at each repeat.

@@ -14,9 +14,9 @@ export const STORE = {
 	/** n8n 1 saves an execution within this time, in ms, after it has answered the delivery. */
 	savedAfterMs: 5_000,
 	/**
-	 * An entry of this age, in ms, in the loaded data is safe: any call that had
-	 * loaded the data without the entry has saved by then. If a busy n8n is slower and overwrites
-	 * the entry, repairLostUpdates.ts saves it again.
+	 * At this age, in ms, an entry in the loaded data is safe, because every call that had loaded the
+	 * data without the entry has saved by then. If a busy n8n is slower and overwrites the entry,
+	 * repairLostUpdates.ts saves it again.
 	 */
 	settledMs: 1_000,
 	/** How often, in ms, a process checks that what it knows is still saved. More often at first. */

@@ -46,6 +46,18 @@ async function openWithTask(parameters: INodeParameters = {}, id = '7f3c') {
 	await put(host.url, id, SECRET, API_KEY);
 }
 
+/** Delivers, and hangs up before the answer. */
+async function hangUp(body: object): Promise<void> {
+	const raw = JSON.stringify(body);
+	const hungUp = fetch(host.url, {
+		method: 'POST',
+		body: raw,
+		headers: { 'x-service-signature': sign(raw, SECRET) },
+		signal: AbortSignal.timeout(300),
+	});
+	await expect(hungUp).rejects.toThrow('timeout');
+}
+
 const json = () => host.executions.flat().map((item) => item.json);
 
 describe('200: a delivery that is signed with the secret of its submission', () => {
@@ -508,16 +520,9 @@ describe('Deliveries are retried by the service, so each (task, final status) is
 	it('nor one whose sender has hung up before n8n could not save it', async () => {
 		await open();
 		await handOverTo(host.url, '7f3c', SECRET, API_KEY);
-		const raw = JSON.stringify({ task_id: '7f3c' });
 		host.isDatabaseFull = true;
 		host.executionMs = 2_000;
-		const hungUp = fetch(host.url, {
-			method: 'POST',
-			body: raw,
-			headers: { 'x-service-signature': sign(raw, SECRET) },
-			signal: AbortSignal.timeout(300),
-		});
-		await expect(hungUp).rejects.toThrow('timeout');
+		await hangUp({ task_id: '7f3c' });
 		const status = async () => (await deliver(host.url, { task_id: '7f3c' }, SECRET)).status;
 		expect(await status()).toBe(503);
 		while ((await status()) !== 500) await sleep(20);
@@ -777,14 +782,7 @@ describe('includeResult and exportFormat', () => {
 		await handOverTo(host.url, id, SECRET, API_KEY);
 		host.restart();
 		service.running().fault({ match: { path: '/result$' }, action: { kind: 'delay', ms: 1_000 } });
-		const raw = JSON.stringify({ task_id: id, status: 'completed' });
-		const hungUp = fetch(host.url, {
-			method: 'POST',
-			body: raw,
-			headers: { 'x-service-signature': sign(raw, SECRET) },
-			signal: AbortSignal.timeout(300),
-		});
-		await expect(hungUp).rejects.toThrow('timeout');
+		await hangUp({ task_id: id, status: 'completed' });
 		await until(() => host.stored.endings !== '');
 		host.restart();
 		expect((await deliver(host.url, { task_id: id }, SECRET)).status).toBe(200);

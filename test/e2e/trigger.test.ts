@@ -81,7 +81,12 @@ describe('Hand-over and delivery', () => {
 				.map(({ taskId }) => taskId);
 			await bench.crash(trigger);
 			await eventually(() => bench.areAccepted(ids));
-			const executions = await bench.executionsOf(trigger, ids.length);
+			// n8n 1 answers a moment before it has saved the execution: waiting for one that the kill took would not end.
+			const { savesBeforeItAnswers } = lineOf(n8n.version);
+			const executions = await bench.executionsOf(
+				trigger,
+				savesBeforeItAnswers ? ids.length : ids.length - answered.length,
+			);
 			// One that was cut down is reported as crashed, with the delivery in it.
 			const lost = ids.filter((id) => {
 				const statuses = executions
@@ -94,10 +99,7 @@ describe('Hand-over and delivery', () => {
 				expect(statuses.filter((status) => !['success', 'crashed'].includes(status))).toEqual([]);
 				return statuses.length === 0;
 			});
-			// n8n 1 answers a moment before it has saved the execution.
-			expect(
-				lost.filter((id) => lineOf(n8n.version).savesBeforeItAnswers || !answered.includes(id)),
-			).toEqual([]);
+			expect(lost.filter((id) => savesBeforeItAnswers || !answered.includes(id))).toEqual([]);
 			const survivors = executions.filter(({ status }) => status === 'success');
 			console.log(
 				`${executions.length} executions, ${executions.length - survivors.length} crashed, ${lost.length} lost`,

@@ -1,21 +1,21 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { OVERLAP, type Reader } from './listPager';
+import { OVERLAP, type ListPager } from './listPager';
 import { ACCOUNT_MEMORY, hashesIn, type State } from './pollState';
-import { hashesOf, type Tasks } from './selectNewTasks';
+import { hashesOf, type KnownTasks } from './knownTasks';
 
 /**
  * The end of the list, where an oldest-first list has its new tasks. Until the whole list is known,
  * every task behind the end of the list at activation is new.
  */
-export class Tail {
+export class EndOfList {
 	/** Hashes of the tasks at the end of the list, as far as is known. */
 	hashes: string[] = [];
 
 	constructor(
 		private readonly state: State,
-		private readonly reader: Reader,
-		private readonly tasks: Tasks,
+		private readonly pager: ListPager,
+		private readonly tasks: KnownTasks,
 	) {}
 
 	/**
@@ -23,41 +23,41 @@ export class Tail {
 	 * there. Throws if it does not find them by `latest`, in ms since 1970.
 	 */
 	async fix(latest: number): Promise<void> {
-		const { state, reader } = this;
-		const { deadline } = reader;
-		reader.deadline = latest;
-		let end = await reader.end(state.frontier);
+		const { state, pager } = this;
+		const { deadline } = pager;
+		pager.deadline = latest;
+		let end = await pager.end(state.frontier);
 		let page: IDataObject[] = [];
 		while (end !== undefined && page.length === 0) {
-			page = await reader.page(Math.max(0, end - OVERLAP));
+			page = await pager.page(Math.max(0, end - OVERLAP));
 			// The list has become shorter meanwhile.
-			if (page.length === 0) end = reader.has(1) ? Math.max(0, end - OVERLAP) : undefined;
+			if (page.length === 0) end = pager.has(1) ? Math.max(0, end - OVERLAP) : undefined;
 		}
-		if (end === undefined) throw reader.endless();
+		if (end === undefined) throw pager.endless();
 		for (const task of page) this.tasks.take(task, false);
 		Object.assign(state, { end, tail: hashesOf(page).join('') });
-		reader.deadline = deadline;
+		pager.deadline = deadline;
 	}
 
 	/** Reads from shortly before the known end until a page has no unknown task. */
 	async read(): Promise<void> {
-		const { state, reader } = this;
+		const { state, pager } = this;
 		if (state.end === undefined) return;
 		const tail = new Set(hashesIn(state.tail));
 		let isBehindTail = state.complete;
 		const behind: string[] = [];
 		let isBack = false;
-		for (let offset = Math.max(0, state.end - OVERLAP); reader.has(1);) {
-			const page = await reader.page(offset);
+		for (let offset = Math.max(0, state.end - OVERLAP); pager.has(1);) {
+			const page = await pager.page(offset);
 			if (page.length === 0 && offset < state.end) {
 				// Tasks were here before: the list has become shorter, or the service shows no more of it.
-				state.end = Math.max(0, offset - reader.size);
+				state.end = Math.max(0, offset - pager.size);
 				if (isBack || offset === 0) break;
 				isBack = true;
 				offset = state.end;
 				continue;
 			}
-			if (page.length === 0 || reader.isFirstAgain(page, offset)) break;
+			if (page.length === 0 || pager.isFirstAgain(page, offset)) break;
 			let unknown = 0;
 			for (const task of page) {
 				const [hash = ''] = hashesOf([task]);

@@ -1,8 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { SMALLEST_PAGE, type Reader } from './listPager';
+import { SMALLEST_PAGE, type ListPager } from './listPager';
 import { ACCOUNT_MEMORY, hashesIn, type State } from './pollState';
-import { hashesOf, type Tasks } from './selectNewTasks';
+import { hashesOf, type KnownTasks } from './knownTasks';
 
 /**
  * A list that ends before the known part does, or before the end at activation, proves nothing by
@@ -19,7 +19,7 @@ const SHORT_LISTS = 3;
  * task that is added or deleted moves all tasks behind it. An unknown task before the edge was not
  * there when this part was read, so it is new.
  */
-export class Frontier {
+export class KnownPartOfList {
 	/** Whether this poll has seen the edge, so that `state.frontier` is right. */
 	private isLocated = false;
 
@@ -30,8 +30,8 @@ export class Frontier {
 
 	constructor(
 		private readonly state: State,
-		private readonly reader: Reader,
-		private readonly tasks: Tasks,
+		private readonly pager: ListPager,
+		private readonly tasks: KnownTasks,
 	) {
 		this.edge = new Set(hashesIn(state.edge));
 	}
@@ -101,15 +101,15 @@ export class Frontier {
 	 * list ends before the edge, until {@link SHORT_LISTS} polls in a row have seen that.
 	 */
 	private async find(overlap: number): Promise<IDataObject[] | undefined> {
-		const { state, reader } = this;
+		const { state, pager } = this;
 		let [low, high] = [0, Infinity];
 		let offset = Math.max(0, state.frontier - overlap);
 		let endsWithEdge = false;
 		let isCut = false;
-		while (reader.has(1)) {
-			const page = await reader.page(offset);
+		while (pager.has(1)) {
+			const page = await pager.page(offset);
 			const last = this.lastIn(page);
-			const isEnd = page.length === 0 || reader.isFirstAgain(page, offset);
+			const isEnd = page.length === 0 || pager.isFirstAgain(page, offset);
 			if (endsWithEdge && (isEnd || last < 0)) {
 				if (!isEnd || page.length === 0) state.frontier = offset;
 				if (!isEnd) state.shortLists = undefined;
@@ -129,10 +129,10 @@ export class Frontier {
 				else if (!this.isShortForLong()) return undefined;
 				// All tasks of the edge are gone: the known part ends here.
 				this.reachesTo(low, []);
-				return offset === low ? page : await reader.page(low);
+				return offset === low ? page : await pager.page(low);
 			}
 			const isFirstStepBack = isBehind && low === 0 && page.length > 0;
-			if (isFirstStepBack) offset = Math.max(0, offset - reader.size + 1);
+			if (isFirstStepBack) offset = Math.max(0, offset - pager.size + 1);
 			else offset = high === Infinity || endsWithEdge ? low : Math.floor((low + high) / 2);
 		}
 		return undefined;

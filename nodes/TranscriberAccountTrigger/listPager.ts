@@ -1,5 +1,5 @@
 import type { IDataObject, IPollFunctions } from 'n8n-workflow';
-import { ServiceError } from '../shared/api/serviceError';
+import { isRefusedForGood } from '../shared/api/serviceError';
 import { TaskList } from '../shared/api/taskList';
 import { listedTaskId } from '../shared/api/undocumented/ids';
 import { warnOfIds, warnOfStatus } from './warnOnce';
@@ -13,7 +13,7 @@ export const SMALLEST_PAGE = 10;
 export const OVERLAP = SMALLEST_PAGE / 2;
 
 /** Reads the tasks of the account with a limited number of requests, until a deadline. */
-export class Reader {
+export class ListPager {
 	private readonly all: TaskList;
 
 	constructor(
@@ -120,20 +120,10 @@ export class Reader {
 	}
 }
 
-/**
- * Whether the service refuses the request for good, so that repeating it is useless. A web page comes
- * from a proxy, which says nothing about the task.
- */
-export function isRefused(error: unknown): boolean {
-	if (!(error instanceof ServiceError)) return false;
-	const { status = 0, isWebPage } = error.problem;
-	return status >= 400 && status < 500 && ![401, 403, 408, 429].includes(status) && !isWebPage;
-}
-
 /** The answer; undefined if the service refuses for good. Throws any other failure. */
 export async function unlessRefused<T>(request: Promise<T>): Promise<T | undefined> {
 	return await request.catch((error: unknown) => {
-		if (!isRefused(error)) throw error;
+		if (!isRefusedForGood(error)) throw error;
 		return undefined;
 	});
 }

@@ -5,7 +5,7 @@ import { hasEnded, isInProgress, isUnknownStatus } from '../shared/api/undocumen
 import { dateOf } from '../shared/api/undocumented/taskLists';
 import { refuse } from '../shared/parameters/refuse';
 import { isWanted, outputOf, type Wanted } from './accountTriggerOutput';
-import type { Reader } from './listPager';
+import type { ListPager } from './listPager';
 
 /** The most single tasks to ask for, if the list does not say whether they have ended. */
 const MOST_ASKED = 8;
@@ -13,20 +13,20 @@ const MOST_ASKED = 8;
 /** "Execute step" in the editor: outputs the newest finished task, and changes nothing. */
 export async function newest(
 	context: IPollFunctions,
-	reader: Reader,
+	pager: ListPager,
 	wanted: Wanted,
 ): Promise<INodeExecutionData> {
-	const first = await reader.page(0);
+	const first = await pager.page(0);
 	const dates = first.map((task) => dateOf(task) ?? 0);
 	const isOldestFirst = (dates.at(0) ?? 0) < (dates.at(-1) ?? 0);
-	const end = isOldestFirst ? await reader.end(first.length) : undefined;
+	const end = isOldestFirst ? await pager.end(first.length) : undefined;
 	const seen = new Map<string, IDataObject>();
 	let found: IDataObject | undefined;
 	let asked = 0;
 	// Backwards from the end of an oldest-first list, otherwise forwards from the beginning.
 	for (let page = first, place = end ?? 0; ;) {
 		if (end !== undefined) place = Math.max(0, place - first.length);
-		page = place > 0 ? await reader.page(place) : first;
+		page = place > 0 ? await pager.page(place) : first;
 		const before = seen.size;
 		for (const task of page) {
 			const id = listedTaskId(task);
@@ -41,18 +41,18 @@ export async function newest(
 			if (!hasEnded(task.status)) {
 				if (asked >= MOST_ASKED) continue;
 				asked += 1;
-				Object.assign(task, await reader.task(String(task.task_id)));
+				Object.assign(task, await pager.task(String(task.task_id)));
 			}
 			if (hasEnded(task.status) && isWanted(task, wanted)) found ??= task;
 			if (found) break;
 		}
-		if (found || seen.size === before || !reader.has(2)) break;
+		if (found || seen.size === before || !pager.has(2)) break;
 		if (end === undefined) place += page.length;
 		else if (place === 0) break;
 	}
 	if (found) {
 		const task = { ...found, task_id: String(found.task_id) };
-		return await outputOf(context, task, wanted, reader.deadline);
+		return await outputOf(context, task, wanted, pager.deadline);
 	}
 	const words = [...seen.values()].map(({ status }) => status).filter(isUnknownStatus);
 	if (first.length > 0 && seen.size === 0) {

@@ -1,12 +1,12 @@
 import type { INodeExecutionData, IPollFunctions } from 'n8n-workflow';
 import { NodeApiError, NodeOperationError } from 'n8n-workflow';
-import { ServiceError } from '../shared/api/serviceError';
-import { isRefused, Reader } from './listPager';
-import { Look, ONE_TASK } from './readTaskList';
+import { isRefusedForGood, ServiceError } from '../shared/api/serviceError';
+import { ListPager } from './listPager';
+import { TaskListReader, ONE_TASK } from './taskListReader';
 import { costOf, isWanted, outputOf, wantedOf, type Wanted } from './accountTriggerOutput';
 import type { State } from './pollState';
-import { PollStateStore } from './pollStore';
-import type { Tasks } from './selectNewTasks';
+import { PollStore } from './pollStore';
+import type { KnownTasks } from './knownTasks';
 import { newest } from './newestTranscript';
 import { warnOfBacklog } from './warnOnce';
 
@@ -44,10 +44,10 @@ export async function poll(context: IPollFunctions): Promise<INodeExecutionData[
 	if (context.getMode() === 'manual') {
 		const wanted = wantedOf(context);
 		const deadline = Date.now() + ACCOUNT_POLL.maxMs;
-		const reader = new Reader(context, 100, ACCOUNT_POLL.inAll, deadline);
-		return [[await newest(context, reader, wanted)]];
+		const pager = new ListPager(context, 100, ACCOUNT_POLL.inAll, deadline);
+		return [[await newest(context, pager, wanted)]];
 	}
-	const store = new PollStateStore(context);
+	const store = new PollStore(context);
 	return await store.alone(async () => {
 		const saved = store.load();
 		// Read after load(): a publication that fails because of an invalid parameter must still end
@@ -58,52 +58,52 @@ export async function poll(context: IPollFunctions): Promise<INodeExecutionData[
 		const state = saved ?? (await store.fresh());
 		let found: Found;
 		try {
-			found = await lookAt(context, state, hasNewKey);
+			found = await readList(context, state, hasNewKey);
 			const isOther = hasNewKey ? isOtherAccount : isReplaced;
-			if (isOther(found.look, state)) {
-				found = await lookAt(context, await store.fresh(), false);
+			if (isOther(found.list, state)) {
+				found = await readList(context, await store.fresh(), false);
 			}
 		} catch (error) {
 			// The rate limit of this minute is used up. The next poll continues, and nothing is lost.
 			if (saved && isNoTurn(error)) return null;
 			throw errorOf(context, error);
 		}
-		const { look, reader } = found;
+		const { list, pager } = found;
 		const hasPaused = saved !== undefined && Date.now() - saved.at >= ACCOUNT_POLL.pauseMs;
 		const inAll = hasPaused ? ACCOUNT_POLL.inAllAfterPause : ACCOUNT_POLL.inAll;
-		const bounds = { left: inAll - reader.made, deadline: reader.deadline };
-		const { items, skipped } = await outputs(context, look.tasks, wanted, bounds);
+		const bounds = { left: inAll - pager.made, deadline: pager.deadline };
+		const { items, skipped } = await outputs(context, list.tasks, wanted, bounds);
 		if (hasPaused && skipped > 0) warnOfBacklog(context, skipped);
 		if (!store.isCurrent()) return null;
-		const result = look.result();
+		const result = list.result();
 		// An empty list does not show which account the key belongs to. Unless the whole list is known,
 		// a later poll has to find out.
-		const isDecided = !look.isEmpty || result.complete;
+		const isDecided = !list.isEmpty || result.complete;
 		store.save(isDecided ? { ...result, account } : result);
 		return items.length > 0 ? [items] : null;
 	});
 }
 
 interface Found {
-	look: Look;
-	reader: Reader;
+	list: TaskListReader;
+	pager: ListPager;
 }
 
 /** Reads the lists. With a fresh state, no task that is already there starts the workflow. */
-async function lookAt(context: IPollFunctions, state: State, hasNewKey: boolean): Promise<Found> {
+async function readList(context: IPollFunctions, state: State, hasNewKey: boolean): Promise<Found> {
 	const isFirst = state.turn === 0;
 	const [maxMs, requests] = isFirst
 		? [ACCOUNT_POLL.firstMaxMs, ACCOUNT_POLL.firstRequests]
 		: [ACCOUNT_POLL.maxMs, ACCOUNT_POLL.requests];
-	const reader = new Reader(context, state.size, requests, Date.now() + maxMs);
-	const look = new Look(state, reader);
-	await look.begin(isFirst || hasNewKey);
-	await look.goOn(Date.now() + ACCOUNT_POLL.maxMs, (error) => {
+	const pager = new ListPager(context, state.size, requests, Date.now() + maxMs);
+	const list = new TaskListReader(state, pager);
+	await list.begin(isFirst || hasNewKey);
+	await list.goOn(Date.now() + ACCOUNT_POLL.maxMs, (error) => {
 		// If the first poll misses tasks, later polls would take them for new.
 		if (isFirst) throw error;
 		context.logger.warn(`The tasks could not be read to the end: ${wordsOf(error)}`);
 	});
-	return { look, reader };
+	return { list, pager };
 }
 
 /**
@@ -111,7 +111,7 @@ async function lookAt(context: IPollFunctions, state: State, hasNewKey: boolean)
  * After a rotation the service still shows known tasks. An account that had no tasks can have new
  * ones by now, but no more than is possible. An empty list proves nothing.
  */
-function isOtherAccount({ tasks, isEmpty, hasReadAll }: Look, state: State): boolean {
+function isOtherAccount({ tasks, isEmpty, hasReadAll }: TaskListReader, state: State): boolean {
 	if (tasks.hasMetKnown || isEmpty) return false;
 	const wasWithoutTasks = state.complete && tasks.hasKnownNone;
 	return !wasWithoutTasks || !hasReadAll || tasks.appeared > possibleSince(state);
@@ -122,7 +122,7 @@ function isOtherAccount({ tasks, isEmpty, hasReadAll }: Look, state: State): boo
  * more have ended than is possible since the last poll. If fewer have ended, the service may simply
  * have deleted the old tasks.
  */
-function isReplaced({ tasks, hasReadAll }: Look, state: State): boolean {
+function isReplaced({ tasks, hasReadAll }: TaskListReader, state: State): boolean {
 	return tasks.hasLostAll && hasReadAll && tasks.appeared > possibleSince(state);
 }
 
@@ -141,7 +141,7 @@ function possibleSince({ at }: State): number {
  */
 async function outputs(
 	context: IPollFunctions,
-	tasks: Tasks,
+	tasks: KnownTasks,
 	wanted: Wanted,
 	{ left, deadline }: { left: number; deadline: number },
 ): Promise<{ items: INodeExecutionData[]; skipped: number }> {
@@ -172,7 +172,7 @@ async function outputs(
 			// No request left n8n, so the task has not failed.
 			if (isNoTurn(error)) break;
 			// An answer without a result throws another error than ServiceError.
-			const isForGood = isRefused(error) || !(error instanceof ServiceError);
+			const isForGood = isRefusedForGood(error) || !(error instanceof ServiceError);
 			const kind = isForGood ? 'refusals' : 'failures';
 			if (tasks.count(kind, id) < ACCOUNT_POLL[kind]) continue;
 			items.push({ json: { ...facts, error: `The result cannot be fetched: ${wordsOf(error)}` } });

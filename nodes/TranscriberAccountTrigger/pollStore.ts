@@ -15,7 +15,7 @@ import { longestPause } from './longestPause';
  * the same transaction. If a poll finds nothing, n8n does not save. So any change that must survive
  * a restart comes with an output, and later polls find the rest again.
  */
-export class PollStateStore {
+export class PollStore {
 	private readonly place: string;
 
 	/** Identifies this trigger in the process, whatever version of its workflow is loaded. */

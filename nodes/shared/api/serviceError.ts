@@ -45,6 +45,16 @@ function isRefusal(status: number): boolean {
 }
 
 /**
+ * Whether the service refuses a request for good, so that repeating it is useless. A web page comes
+ * from a proxy, which says nothing about the request.
+ */
+export function isRefusedForGood(failure: unknown): boolean {
+	if (!(failure instanceof ServiceError)) return false;
+	const { status = 0, isWebPage } = failure.problem;
+	return status >= 400 && status < 500 && ![401, 403, 408, 429].includes(status) && !isWebPage;
+}
+
+/**
  * Whether the service says that it does not know the bot. The document does not show the answer. Only
  * 404 and 410 of the service itself count: a mistake would send a second bot, or let the first go on
  * recording.

@@ -1,5 +1,5 @@
 import type { IDataObject } from 'n8n-workflow';
-import { ServiceError } from './serviceError';
+import { isRefusedForGood, ServiceError } from './serviceError';
 import { PAGE_SIZES, holdsNothing, tasksIn } from './undocumented/taskLists';
 import { refuse } from '../parameters/refuse';
 import { call } from './call';
@@ -106,7 +106,8 @@ export class TaskList {
 		} catch (error) {
 			failure = error;
 		}
-		if (this.isFurther(offset) && mayBeTheEnd(failure)) {
+		// The document does not show how the service answers a page past the end.
+		if (this.isFurther(offset) && isRefusedForGood(failure)) {
 			if (await this.isEnd(offset, deadline)) return {};
 			throw this.hidden(failure);
 		}
@@ -131,7 +132,7 @@ export class TaskList {
 		const qs = { ...this.query, limit: this.size, offset: offset - 1 };
 		const request = call(this.caller, { method: 'GET', url: '/tasks', qs }, { deadline });
 		const shown = await request.catch((error: unknown) => {
-			if (!mayBeTheEnd(error)) throw error;
+			if (!isRefusedForGood(error)) throw error;
 			return undefined;
 		});
 		if (!shown) return false;
@@ -148,13 +149,6 @@ export class TaskList {
 			`Delete old tasks in your account at the service, so that it lists the others.${words ? ` The service says: ${words}` : ''}`,
 		);
 	}
-}
-
-/** The document does not show how the service answers a page past the end. */
-function mayBeTheEnd(failure: unknown): boolean {
-	if (!(failure instanceof ServiceError)) return false;
-	const { status = 0, isWebPage } = failure.problem;
-	return status >= 400 && status < 500 && ![401, 403, 408, 429].includes(status) && !isWebPage;
 }
 
 /** The document does not show the status for a page that is too large. */

@@ -1,12 +1,13 @@
 import type { IDataObject } from 'n8n-workflow';
 import { sleep } from 'n8n-workflow';
 
+import { isRefusedForGood } from '../shared/api/serviceError';
 import { hasEnded, isInProgress } from '../shared/api/undocumented/statuses';
-import { Frontier } from './knownPartOfList';
-import { isRefused, OVERLAP, SMALLEST_PAGE, unlessRefused, type Reader } from './listPager';
+import { KnownPartOfList } from './knownPartOfList';
+import { OVERLAP, SMALLEST_PAGE, unlessRefused, type ListPager } from './listPager';
 import { ACCOUNT_MEMORY, type State } from './pollState';
-import { hashesOf, Tasks } from './selectNewTasks';
-import { Tail } from './endOfList';
+import { hashesOf, KnownTasks } from './knownTasks';
+import { EndOfList } from './endOfList';
 
 /** How a poll of the account divides its requests. */
 const PAGES = {
@@ -39,7 +40,7 @@ export const EMPTY_LIST_MS = 1_000;
  *
  * The service document shows neither the order of the list, nor the largest page, nor a date. So
  * this class relies on one thing: tasks keep their order. From activation on it reads the list from
- * the beginning, over several polls if it is long: see {@link Frontier}. Once the whole list is
+ * the beginning, over several polls if it is long: see {@link KnownPartOfList}. Once the whole list is
  * read (`complete`), every unknown task is new. Until then, unknown tasks behind the end of the
  * list at activation (`tail`) are new, for lists that grow there. An unknown ended task between the
  * two parts may have ended before activation, so it starts nothing.
@@ -49,14 +50,14 @@ export const EMPTY_LIST_MS = 1_000;
  * and some further pages in turn, so that after a number of polls every task is found, in any
  * order.
  */
-export class Look {
-	readonly tasks: Tasks;
+export class TaskListReader {
+	readonly tasks: KnownTasks;
 
 	private firstPage: IDataObject[] = [];
 
-	private readonly frontier: Frontier;
+	private readonly knownPart: KnownPartOfList;
 
-	private readonly tail: Tail;
+	private readonly listEnd: EndOfList;
 
 	/** Hashes of the tasks at the beginning of the list. */
 	private readonly head: string[] = [];
@@ -66,12 +67,12 @@ export class Look {
 
 	constructor(
 		private readonly state: State,
-		private readonly reader: Reader,
+		private readonly pager: ListPager,
 	) {
-		this.halfTime = (Date.now() + reader.deadline) / 2;
-		this.tasks = new Tasks(state);
-		this.frontier = new Frontier(state, reader, this.tasks);
-		this.tail = new Tail(state, reader, this.tasks);
+		this.halfTime = (Date.now() + pager.deadline) / 2;
+		this.tasks = new KnownTasks(state);
+		this.knownPart = new KnownPartOfList(state, pager, this.tasks);
+		this.listEnd = new EndOfList(state, pager, this.tasks);
 	}
 
 	/** Whether the list has no tasks. */
@@ -91,14 +92,14 @@ export class Look {
 	 * believing it.
 	 */
 	async begin(mustBeSure: boolean): Promise<void> {
-		const { reader } = this;
-		this.firstPage = await reader.page(0);
+		const { pager } = this;
+		this.firstPage = await pager.page(0);
 		if (!mustBeSure || !this.isEmpty) return;
 		// Tasks that are missing only for a moment would count as new later.
 		await sleep(EMPTY_LIST_MS);
-		this.firstPage = await reader.page(0);
-		if (this.isEmpty && (await unlessRefused(reader.page(0, 'completed')))?.length) {
-			throw reader.contradiction();
+		this.firstPage = await pager.page(0);
+		if (this.isEmpty && (await unlessRefused(pager.page(0, 'completed')))?.length) {
+			throw pager.contradiction();
 		}
 	}
 
@@ -108,72 +109,72 @@ export class Look {
 	 * without it, new tasks could not be told from old ones.
 	 */
 	async goOn(latest: number, warn: (error: unknown) => void): Promise<void> {
-		const { state, reader } = this;
+		const { state, pager } = this;
 		if (this.isFirst) {
 			await this.readFromBeginning().catch(warn);
 		} else {
-			if (!state.complete) await this.frontier.goOn(OVERLAP).catch(warn);
+			if (!state.complete) await this.knownPart.goOn(OVERLAP).catch(warn);
 			await this.readHead().catch(warn);
 		}
 		await this.readOpen().catch(warn);
-		if (this.isFirst && !state.complete) await this.tail.fix(latest);
-		else await this.tail.read().catch(warn);
+		if (this.isFirst && !state.complete) await this.listEnd.fix(latest);
+		else await this.listEnd.read().catch(warn);
 		if (this.isFirst && !state.filters) await this.ask(this.tasks.unsureAtEnds(PAGES.unsureTasks));
 		if (this.tasks.news.size < BUSY) await this.askForMissing();
 		const sweep = async () => {
-			while (this.tasks.news.size < BUSY && reader.has(1) && (await this.readNext()));
+			while (this.tasks.news.size < BUSY && pager.has(1) && (await this.readNext()));
 		};
 		await sweep().catch(warn);
 	}
 
 	/** What to remember. */
 	result(): State {
-		const { state, reader, frontier } = this;
+		const { state, pager, knownPart } = this;
 		if (this.tasks.isFull && !this.isEmpty) {
 			// Keeps the tasks at both ends of the list, and reads the tasks between them again.
-			const { head, tail } = this;
-			this.tasks.forget(new Set([...head, ...tail.hashes]));
-			frontier.reachesTo(head.length, head);
-			Object.assign(state, { complete: false, tail: tail.hashes.join(''), sweep: 0 });
+			const { head, listEnd } = this;
+			this.tasks.forget(new Set([...head, ...listEnd.hashes]));
+			knownPart.reachesTo(head.length, head);
+			Object.assign(state, { complete: false, tail: listEnd.hashes.join(''), sweep: 0 });
 		}
-		return { ...state, ...this.tasks.result(), size: reader.size, turn: state.turn + 1 };
+		return { ...state, ...this.tasks.result(), size: pager.size, turn: state.turn + 1 };
 	}
 
 	/** At activation: reads as far as possible, but leaves enough requests to find the end. */
 	private async readFromBeginning(): Promise<void> {
-		const { state, reader, frontier } = this;
-		const isInTime = () => Date.now() <= this.halfTime && reader.has(1 + PAGES.forTheEnd);
+		const { state, pager, knownPart } = this;
+		const isInTime = () => Date.now() <= this.halfTime && pager.has(1 + PAGES.forTheEnd);
 		this.head.push(...hashesOf(this.firstPage));
-		let hasMore = frontier.takeAsOld(this.firstPage);
+		let hasMore = knownPart.takeAsOld(this.firstPage);
 		while (hasMore && isInTime() && state.frontier < ACCOUNT_MEMORY.census) {
-			hasMore = await frontier.goOn(1);
+			hasMore = await knownPart.goOn(1);
 		}
 	}
 
 	/** Reads from the beginning until a page has no unknown task, or until the edge. */
 	private async readHead(): Promise<void> {
-		const { state, reader, frontier } = this;
+		const { state, pager, knownPart } = this;
 		for (let offset = 0; ;) {
-			const page = offset === 0 ? this.firstPage : await reader.page(offset);
-			const isEnd = page.length === 0 || reader.isFirstAgain(page, offset);
-			const isNew = frontier.judge(page, offset);
+			const page = offset === 0 ? this.firstPage : await pager.page(offset);
+			const isEnd = page.length === 0 || pager.isFirstAgain(page, offset);
+			const isNew = knownPart.judge(page, offset);
 			const unknown = page.filter((task, index) => this.tasks.take(task, isNew(index))).length;
-			const last = state.complete ? -1 : frontier.lastIn(page);
+			const last = state.complete ? -1 : knownPart.lastIn(page);
 			if (!isEnd) this.head.push(...hashesOf(last < 0 ? page : page.slice(0, last + 1)));
 			if (!isEnd) offset += page.length;
-			if (isEnd && state.complete) frontier.isWhole(offset);
+			if (isEnd && state.complete) knownPart.isWhole(offset);
 			this.hasReadAll ||= isEnd;
-			if (isEnd || unknown === 0 || last >= 0 || !reader.has(1)) return;
+			if (isEnd || unknown === 0 || last >= 0 || !pager.has(1)) return;
 		}
 	}
 
 	/** Reads the tasks in progress, wherever they are in the list. */
 	private async readOpen(): Promise<void> {
-		const { state, reader } = this;
+		const { state, pager } = this;
 		for (const status of ['processing', 'pending']) {
 			for (let offset = 0, pages = 0; pages < PAGES.ofOneStatus; pages++) {
-				if (!state.filters || !reader.has(1)) return;
-				const page = await unlessRefused(reader.page(offset, status));
+				if (!state.filters || !pager.has(1)) return;
+				const page = await unlessRefused(pager.page(offset, status));
 				if (!page || this.isUnfiltered(page)) state.filters = false;
 				if (!page || !state.filters) return;
 				const open = page.map((task) => (isInProgress(task.status) ? task : { ...task, status }));
@@ -188,7 +189,7 @@ export class Look {
 	private isUnfiltered(page: IDataObject[]): boolean {
 		if (page.some(({ status }) => hasEnded(status))) return true;
 		const tells = page.every(({ status }) => isInProgress(status));
-		return !tells && this.reader.isFirst(page);
+		return !tells && this.pager.isFirst(page);
 	}
 
 	/** Asks for open tasks that no list showed in progress: they have ended, or were not listed. */
@@ -202,16 +203,16 @@ export class Look {
 
 	/** GET /tasks/{id} for each id. A failure of one task does not stop the others. */
 	private async ask(ids: string[]): Promise<void> {
-		const { reader, tasks } = this;
+		const { pager, tasks } = this;
 		for (const [index, id] of ids.entries()) {
-			const left = reader.deadline - Date.now();
+			const left = pager.deadline - Date.now();
 			if (left <= 0) return;
 			// Half of the time remains for the results.
 			const share = left / 2 / (ids.length - index);
 			try {
-				tasks.take(await reader.task(id, Math.max(share, ONE_TASK.maxMs)), undefined, true);
+				tasks.take(await pager.task(id, Math.max(share, ONE_TASK.maxMs)), undefined, true);
 			} catch (error) {
-				if (!isRefused(error)) continue;
+				if (!isRefusedForGood(error)) continue;
 				if (tasks.isOpen(id) && tasks.count('refusals', id) >= REFUSALS) tasks.finish(id);
 			}
 		}
@@ -219,13 +220,13 @@ export class Look {
 
 	/** Reads one page that the other steps do not. Returns whether there is another one to read. */
 	private async readNext(): Promise<boolean> {
-		const { state, reader, frontier } = this;
+		const { state, pager, knownPart } = this;
 		const isCensus = !state.complete && state.frontier < ACCOUNT_MEMORY.census;
-		if (isCensus) return await frontier.goOn(1);
+		if (isCensus) return await knownPart.goOn(1);
 		const offset = Math.max(state.sweep, this.head.length);
-		const page = await reader.page(offset);
-		const isEnd = page.length === 0 || reader.isFirstAgain(page, offset);
-		const isNew = frontier.judge(page, offset);
+		const page = await pager.page(offset);
+		const isEnd = page.length === 0 || pager.isFirstAgain(page, offset);
+		const isNew = knownPart.judge(page, offset);
 		for (const [index, task] of page.entries()) this.tasks.take(task, isNew(index));
 		const isRound = isEnd || (!state.complete && offset + page.length >= state.frontier);
 		state.sweep = isRound ? 0 : offset + page.length;

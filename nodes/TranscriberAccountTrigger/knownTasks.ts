@@ -15,7 +15,7 @@ const OLD_MS = 26 * 3_600_000;
 const SURE = { turns: 3, afterMs: 10 * 60_000 };
 
 /** The known tasks: those that are done, and those that may still start the workflow. */
-export class Tasks {
+export class KnownTasks {
 	/** The tasks that are to start the workflow, by id. They also stay in `open` until they have. */
 	readonly news = new Map<string, IDataObject>();
 

@@ -8,6 +8,7 @@ import type { State } from './pollState';
 import { PollStore } from './pollStore';
 import type { KnownTasks } from './knownTasks';
 import { newest } from './newestTranscript';
+import { messageOf } from '../shared/thrown';
 import { warnOfBacklog } from './warnOnce';
 
 export const ACCOUNT_POLL = {
@@ -101,7 +102,7 @@ async function readList(context: IPollFunctions, state: State, hasNewKey: boolea
 	await list.goOn(Date.now() + ACCOUNT_POLL.maxMs, (error) => {
 		// If the first poll misses tasks, later polls would take them for new.
 		if (isFirst) throw error;
-		context.logger.warn(`The tasks could not be read to the end: ${wordsOf(error)}`);
+		context.logger.warn(`The tasks could not be read to the end: ${messageOf(error)}`);
 	});
 	return { list, pager };
 }
@@ -168,14 +169,16 @@ async function outputs(
 			items.push(await outputOf(context, facts, wanted, end));
 			tasks.finish(id);
 		} catch (error) {
-			context.logger.warn(`Task ${id} has ended, but cannot be fetched: ${wordsOf(error)}`);
+			context.logger.warn(`Task ${id} has ended, but cannot be fetched: ${messageOf(error)}`);
 			// No request left n8n, so the task has not failed.
 			if (isNoTurn(error)) break;
 			// An answer without a result throws another error than ServiceError.
 			const isForGood = isRefusedForGood(error) || !(error instanceof ServiceError);
 			const kind = isForGood ? 'refusals' : 'failures';
 			if (tasks.count(kind, id) < ACCOUNT_POLL[kind]) continue;
-			items.push({ json: { ...facts, error: `The result cannot be fetched: ${wordsOf(error)}` } });
+			items.push({
+				json: { ...facts, error: `The result cannot be fetched: ${messageOf(error)}` },
+			});
 			tasks.finish(id);
 		}
 	}
@@ -189,9 +192,5 @@ function isNoTurn(error: unknown): boolean {
 
 function errorOf(context: IPollFunctions, error: unknown): NodeApiError | NodeOperationError {
 	if (error instanceof NodeApiError || error instanceof NodeOperationError) return error;
-	return new NodeOperationError(context.getNode(), wordsOf(error));
-}
-
-function wordsOf(error: unknown): string {
-	return error instanceof Error ? error.message : String(error);
+	return new NodeOperationError(context.getNode(), messageOf(error));
 }

@@ -9,12 +9,13 @@ import {
 
 import { UNDECIDED } from '../shared/webhook/handOverEnvelope';
 import { respond } from '../shared/webhook/signature';
-import { receive } from './receiveDelivery';
+import { receiveDelivery } from './receiveDelivery';
 import { triggerFields } from './triggerFields';
 import { isBotThere, releaseBot, sendMeetingBot, withNextStep } from './meetingBot';
-import { takeIn } from './receiveHandOver';
+import { receiveHandOver } from './receiveHandOver';
 import { Undecided } from '../shared/webhook/answerInTime';
 import { logSeldom } from '../shared/webhook/logSeldom';
+import { messageOf } from '../shared/thrown';
 
 export class TranscriberTrigger implements INodeType {
 	description: INodeTypeDescription = {
@@ -104,12 +105,13 @@ export class TranscriberTrigger implements INodeType {
 	/** Deliveries of the service (POST) and secrets from Transcriber nodes (PUT). */
 	async webhook(this: IWebhookFunctions): Promise<IWebhookResponseData> {
 		try {
-			return await (this.getWebhookName() === 'setup' ? takeIn(this) : receive(this));
+			return await (this.getWebhookName() === 'setup'
+				? receiveHandOver(this)
+				: receiveDelivery(this));
 		} catch (error) {
 			// Throwing makes n8n record a failed execution, which any unauthenticated caller could provoke.
-			const reason = error instanceof Error ? error.message : String(error);
 			if (!(error instanceof Undecided)) {
-				logSeldom(this, 'warn', `${this.getNode().name}: ${reason}`);
+				logSeldom(this, 'warn', `${this.getNode().name}: ${messageOf(error)}`);
 			}
 			return respond(this, 503, UNDECIDED);
 		}

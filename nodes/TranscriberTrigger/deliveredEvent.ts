@@ -34,7 +34,7 @@ export interface StoredName extends SubmissionIds {
  * says whether it is a task or a bot, and the bare id, which version 0.1.0 stored.
  */
 export function storedNames(body: Record<string, unknown> = {}): StoredName[] {
-	const [taskId, botId] = [idFrom(body.task_id), idFrom(body.bot_id)];
+	const [taskId, botId] = [deliveredId(body.task_id), deliveredId(body.bot_id)];
 	const namesOf = (ids: SubmissionIds, id: string) => [
 		{ ...ids, name: submissionKey(ids) },
 		{ ...(id === botId ? { botId } : ids), name: id },
@@ -53,7 +53,7 @@ export function storedNames(body: Record<string, unknown> = {}): StoredName[] {
 export function eventIn(body: Record<string, unknown> = {}): DeliveredEvent | undefined {
 	const { task_id, bot_id, event, result_url: resultUrl } = body;
 	const status = statusIn(body.status);
-	const [taskId, botId] = [idFrom(task_id), idFrom(bot_id)];
+	const [taskId, botId] = [deliveredId(task_id), deliveredId(bot_id)];
 	const isText = [event, status, resultUrl].every((value) => isMissing(value) || isString(value));
 	const areIds = [
 		[task_id, taskId],
@@ -113,7 +113,7 @@ function isString(value: unknown): value is string {
 }
 
 /** An id, which may come as a number, but not as 0 (see `idIn`). `.` and `..` would change the path of a URL. */
-function idFrom(value: unknown): string | undefined {
+function deliveredId(value: unknown): string | undefined {
 	const isNumber = typeof value === 'number' && Number.isFinite(value) && value !== 0;
 	const id = isNumber ? String(value) : value;
 	const isId = isString(id) && id.length <= 256 && !['', '.', '..'].includes(id.trim());

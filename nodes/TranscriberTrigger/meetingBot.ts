@@ -11,16 +11,16 @@ import { botState } from '../shared/api/taskState';
 import { credentialOf } from '../shared/api/credential';
 import { checkLaunch, hasConsent, launchFrom } from '../shared/parameters/meetingLaunch';
 import {
-	callBack,
-	callBackLater,
+	cancelMeetingBot,
+	cancelMeetingBotLater,
 	callerOf,
 	GRACE,
 	hasLeft,
-	isLeaving,
-	sayThatItGoesOn,
-	stay,
-} from './callBotBack';
-import { accountOf, fingerprintOf, isSentBy, isSentFor } from './sameLaunch';
+	isToBeCancelled,
+	logNotCancelled,
+	keepMeetingBot,
+} from './cancelMeetingBot';
+import { accountHash, fingerprintOf, isSentBy, isSentFor } from './sameLaunch';
 import type { SentBot } from './triggerMemory';
 import { settingsOf } from './triggerSettings';
 import { TriggerStore } from './triggerStore';
@@ -44,7 +44,7 @@ const launches = remembered<AbortController>('launches');
  */
 const UNANSWERED_MS = 10 * 60_000;
 
-const LOOK_FIRST =
+const LOOK_FOR_BOT =
 	'Look in your account at the service whether the bot is there. If not, publish the workflow again (n8n 1: activate it) in ten minutes.';
 
 /** `webhookMethods.checkExists`: true if no bot has to be sent. */
@@ -59,9 +59,9 @@ export async function isBotThere(context: IHookFunctions): Promise<boolean> {
 	if (bot.releasedAt !== undefined && Date.now() - bot.releasedAt > GRACE.ms) return false;
 	// The account of the credential cannot take the bot of another account back, or receive its
 	// transcript. Without consent, no bot may record.
-	const account = await accountOf(context);
+	const account = await accountHash(context);
 	if (!isSentBy(bot, account) || !hasConsent(context)) return false;
-	stay(context, bot.id);
+	keepMeetingBot(context, bot.id);
 	const state = await stateAtService(context, bot.id);
 	// This counts even if the service has deleted the bot since.
 	const hasEndedHere =
@@ -104,7 +104,7 @@ export async function sendMeetingBot(context: IHookFunctions): Promise<boolean> 
 		throw refuse(
 			context,
 			'It is not known whether the service has sent the bot, so the trigger does not send another one',
-			LOOK_FIRST,
+			LOOK_FOR_BOT,
 		);
 	}
 	// If the answer is lost, n8n's next try must not send a second bot.
@@ -123,19 +123,19 @@ export async function sendMeetingBot(context: IHookFunctions): Promise<boolean> 
 		throw refuse(
 			context,
 			'The service accepted the bot, but without an id, so this trigger cannot receive the transcript',
-			`${LOOK_FIRST} The service answered: ${jsonOf(withoutSecrets(answer, '')).slice(0, 300)}`,
+			`${LOOK_FOR_BOT} The service answered: ${jsonOf(withoutSecrets(answer, '')).slice(0, 300)}`,
 		);
 	}
 	store.unansweredUntil = 0;
 	const { bot: former } = store;
-	const account = await accountOf(context);
+	const account = await accountHash(context);
 	store.bot = { id, fingerprint: fingerprintOf(context), account };
 	const { webhook_secret: secret } = answer;
 	const isGiven = typeof secret === 'string' && secret.trim() !== '';
 	const name = nameForNew(store, submissionKey({ botId: id }));
 	store.keepSecret(name, isGiven ? seal(apiKey, STORED_SECRET, name, secret) : NO_SECRET);
 	store.save();
-	if (former) await callFormerBack(context, former, account);
+	if (former) await cancelFormerBot(context, former, account);
 	if (!isGiven) {
 		context.logger.warn(
 			`${context.getNode().name}: the service gave no webhook secret for meeting bot ${id}, so the trigger asks the service about each delivery for the bot`,
@@ -144,15 +144,15 @@ export async function sendMeetingBot(context: IHookFunctions): Promise<boolean> 
 	return true;
 }
 
-/** n8n may have restarted after the trigger was switched off and before its bot was called back. */
-async function callFormerBack(
+/** n8n may have restarted after the trigger was switched off and before it cancelled its bot. */
+async function cancelFormerBot(
 	context: IHookFunctions,
 	former: SentBot,
 	account?: string,
 ): Promise<void> {
-	if (former.releasedAt === undefined || isLeaving(context, former.id)) return;
-	if (isSentBy(former, account)) void callBack(context, await callerOf(context), former.id);
-	else sayThatItGoesOn(context, former.id, new Error('It belongs to another account.'));
+	if (former.releasedAt === undefined || isToBeCancelled(context, former.id)) return;
+	if (isSentBy(former, account)) void cancelMeetingBot(context, await callerOf(context), former.id);
+	else logNotCancelled(context, former.id, new Error('It belongs to another account.'));
 }
 
 /** The workflow was switched off during the launch, and no bot was sent. */
@@ -160,10 +160,10 @@ class SwitchedOff extends Error {}
 
 /**
  * POST /meeting, aborted if the workflow is switched off meanwhile. If the service sent the bot at
- * that very moment, calls the bot back.
+ * that very moment, cancels the bot.
  */
 async function launched(context: IHookFunctions, body: IDataObject): Promise<IDataObject> {
-	const place = placeOf(context);
+	const place = launchKey(context);
 	const launch = new AbortController();
 	launches.set(place, launch);
 	try {
@@ -181,7 +181,7 @@ async function launched(context: IHookFunctions, body: IDataObject): Promise<IDa
 		const [answer = {}] = submissionsIn(given, true);
 		const id = botIdOf(answer);
 		if (!launch.signal.aborted || id === undefined) return answer;
-		void callBack(context, await callerOf(context), id);
+		void cancelMeetingBot(context, await callerOf(context), id);
 		throw launch.signal.reason;
 	} finally {
 		if (launches.get(place) === launch) launches.delete(place);
@@ -196,19 +196,19 @@ export function withNextStep(context: IHookFunctions, error: unknown): NodeOpera
 	return new NodeOperationError(context.getNode(), words, options);
 }
 
-/** `webhookMethods.delete`: calls the bot back, unless the trigger is switched on again at once. */
+/** `webhookMethods.delete`: cancels the bot, unless the trigger is switched on again at once. */
 export async function releaseBot(context: IHookFunctions): Promise<boolean> {
 	// The end of a test in the editor. The bot belongs to the published workflow.
 	if (isTest(context)) return true;
 	const reason = 'The workflow was switched off before the meeting bot was sent';
-	launches.get(placeOf(context))?.abort(new SwitchedOff(reason));
+	launches.get(launchKey(context))?.abort(new SwitchedOff(reason));
 	const store = new TriggerStore(context);
 	const { bot } = store;
 	const isHere = bot !== undefined && bot.releasedAt === undefined;
 	if (isHere) store.bot = { ...bot, releasedAt: Date.now() };
 	// n8n 1 saves nothing of a failed activation, only what this hook changes after it.
 	if (isHere || store.unansweredUntil > Date.now()) store.save();
-	if (isHere) await callBackLater(context, bot.id);
+	if (isHere) await cancelMeetingBotLater(context, bot.id);
 	return true;
 }
 
@@ -231,6 +231,6 @@ function botIdOf({ bot_id: id }: IDataObject): string | undefined {
 	return idIn(id);
 }
 
-function placeOf(context: IHookFunctions): string {
+function launchKey(context: IHookFunctions): string {
 	return `${context.getWorkflow().id} ${context.getNode().id}`;
 }

@@ -18,7 +18,7 @@ import { wordOfService } from './statusAtService';
 const fetches = new Fetches<Awaited<ReturnType<typeof outputFor>>>();
 
 /** One call of the webhook. */
-interface Call {
+interface DeliveryCall {
 	context: IWebhookFunctions;
 	store: TriggerStore;
 	/** When it must be answered, in ms since 1970. */
@@ -33,11 +33,11 @@ interface Call {
  * service tries again (service document, "Events"). Throws if nothing can be decided now, without
  * having changed anything.
  */
-export async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData> {
+export async function receiveDelivery(context: IWebhookFunctions): Promise<IWebhookResponseData> {
 	const deadline = Date.now() + ANSWER.withinMs;
 	const ownAddress = addressOfThisProcess(context);
 	const store = new TriggerStore(context);
-	const call: Call = { context, store, deadline, ownAddress };
+	const call: DeliveryCall = { context, store, deadline, ownAddress };
 	const delivery = await inTime(deliveryFrom(context), deadline);
 	if ('refused' in delivery) return respond(context, delivery.refused, delivery.message);
 	let verdict = verify(delivery, store, await inTime(webhookCredential(context), deadline));
@@ -73,7 +73,7 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 
 /** Starts an execution, once for each submission and final status. */
 async function emit(
-	{ context, store, deadline, ownAddress }: Call,
+	{ context, store, deadline, ownAddress }: DeliveryCall,
 	event: DeliveredEvent,
 	{ name, ...ending }: Omit<Ending, 'statuses'> & { name: string },
 ): Promise<IWebhookResponseData> {

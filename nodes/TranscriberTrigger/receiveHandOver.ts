@@ -9,6 +9,7 @@ import { settingsOf } from './triggerSettings';
 import { addressOfThisProcess, isOwnCall, settle } from './repairLostUpdates';
 import { TriggerStore } from './triggerStore';
 import { submissionKey } from '../shared/api/submission';
+import { messageOf } from '../shared/thrown';
 import { NO_SECRET, STORED_SECRET, nameForSecret } from './matchSecret';
 
 /**
@@ -17,7 +18,7 @@ import { NO_SECRET, STORED_SECRET, nameForSecret } from './matchSecret';
  * other call can overwrite it. n8n saves after the answer and reports no failure, so the
  * Transcriber node repeats the call until it gets `stored: true`.
  */
-export async function takeIn(context: IWebhookFunctions): Promise<IWebhookResponseData> {
+export async function receiveHandOver(context: IWebhookFunctions): Promise<IWebhookResponseData> {
 	const deadline = Date.now() + ANSWER.withinMs;
 	const ownAddress = addressOfThisProcess(context);
 	const store = new TriggerStore(context);
@@ -79,7 +80,7 @@ function reasonAgainstSettings(context: IWebhookFunctions): string | undefined {
 		settingsOf(context);
 		return undefined;
 	} catch (error) {
-		return error instanceof Error ? error.message : String(error);
+		return messageOf(error);
 	}
 }
 

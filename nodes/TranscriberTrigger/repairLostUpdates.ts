@@ -65,7 +65,7 @@ async function keepWatch(context: IWebhookFunctions, url: string, watch: Watch):
 		if (stored === false) watch.changedAt = Date.now();
 		// One failure may only mean a busy process; several mean that it cannot reach itself.
 		failures = stored === undefined ? failures + 1 : 0;
-		if (failures === MOST_FAILURES) warnOnce(context, url);
+		if (failures === MOST_FAILURES) warnOfNoChecks(context, url);
 	}
 	if (watches.get(url) === watch) watches.delete(url);
 }
@@ -114,7 +114,7 @@ async function callOneself(
 	}
 }
 
-function warnOnce(context: IWebhookFunctions, url: string): void {
+function warnOfNoChecks(context: IWebhookFunctions, url: string): void {
 	if (warnings.has('cannot call itself')) return;
 	warnings.set('cannot call itself', true);
 	context.logger.warn(

@@ -14,25 +14,25 @@ export function fingerprintOf(context: IHookFunctions): string {
 	const entered = ['meetingUrl', 'startAt'].map((name) =>
 		String(context.getNodeParameter(name, '', raw)).trim(),
 	);
-	return hashOf(entered.join(' '));
+	return shortHash(entered.join(' '));
 }
 
 /** Whether a bot was sent for these parameters. Version 0.1.0 stored a hash of their values. */
 export function isSentFor({ fingerprint }: SentBot, context: IHookFunctions): boolean {
 	if (fingerprint === fingerprintOf(context)) return true;
 	const { meetingUrl, startAt = '' } = launchFrom(context);
-	return fingerprint === hashOf(`${meetingUrl} ${startAt}`);
+	return fingerprint === shortHash(`${meetingUrl} ${startAt}`);
 }
 
 /**
  * Identifies the account at the service; undefined if the credential cannot be read. Without the API
  * key, which may be rotated.
  */
-export async function accountOf(context: IHookFunctions): Promise<string | undefined> {
+export async function accountHash(context: IHookFunctions): Promise<string | undefined> {
 	const credential = await credentialOf(context).catch(() => undefined);
 	if (!credential) return undefined;
 	const { id = '' } = context.getNode().credentials?.transcriberApi ?? {};
-	return hashOf(`${credential.baseUrl} ${id ?? ''}`);
+	return shortHash(`${credential.baseUrl} ${id ?? ''}`);
 }
 
 /** Whether an account sent the bot, as far as is known. */
@@ -40,6 +40,6 @@ export function isSentBy({ account: sender }: SentBot, account: string | undefin
 	return sender === undefined || account === undefined || sender === account;
 }
 
-function hashOf(text: string): string {
+function shortHash(text: string): string {
 	return createHash('sha256').update(text).digest('base64url').slice(0, 22);
 }

@@ -14,13 +14,13 @@ import { remembered } from '../shared/processMemory';
 export const WORD = { everyMs: 10_000, most: 5 };
 
 /** The state of an id at the service, and when the trigger asked for it, in ms since 1970. */
-interface Look {
+interface AskedState {
 	askedAt: number;
 	state: Promise<IDataObject>;
 	hasAnswered?: boolean;
 }
 
-const looks = remembered<Look>('looksAtService');
+const askedStates = remembered<AskedState>('looksAtService');
 
 /**
  * Asks the service about a submission whose stored secret can no longer be read. The delivery
@@ -32,7 +32,7 @@ export async function wordOfService(
 	{ name, taskId, botId }: StoredName,
 	body: Record<string, unknown> = {},
 ): Promise<DeliveredEvent | undefined> {
-	const state = await stateOf(context, name, idFields({ taskId, botId }));
+	const state = await stateAskedSeldom(context, name, idFields({ taskId, botId }));
 	if (!hasEnded(state.status)) return undefined;
 	const said: IDataObject = { task_id: state.task_id, bot_id: botId ?? state.bot_id };
 	const contradicts = ['task_id', 'bot_id'].some((name) => {
@@ -53,15 +53,16 @@ export async function wordOfService(
 	};
 }
 
-async function stateOf(
+async function stateAskedSeldom(
 	context: IWebhookFunctions,
 	name: string,
 	about: IDataObject,
 ): Promise<IDataObject> {
 	const now = Date.now();
-	for (const [key, { askedAt }] of looks) if (now - askedAt >= WORD.everyMs) looks.delete(key);
+	for (const [key, { askedAt }] of askedStates)
+		if (now - askedAt >= WORD.everyMs) askedStates.delete(key);
 	const key = ledgerKey(`${context.getWorkflow().id} ${context.getNode().id} ${name}`);
-	const known = looks.get(key);
+	const known = askedStates.get(key);
 	if (known) {
 		if (!known.hasAnswered) return await known.state;
 		const state = await known.state;
@@ -69,8 +70,8 @@ async function stateOf(
 		if (!hasEnded(state.status)) throw new Undecided();
 		return state;
 	}
-	if (looks.size >= WORD.most) throw new Undecided();
-	const asked: Look = { askedAt: now, state: look(context, about) };
-	looks.set(key, asked);
+	if (askedStates.size >= WORD.most) throw new Undecided();
+	const asked: AskedState = { askedAt: now, state: look(context, about) };
+	askedStates.set(key, asked);
 	return await asked.state.finally(() => (asked.hasAnswered = true));
 }

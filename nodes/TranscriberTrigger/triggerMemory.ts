@@ -160,7 +160,7 @@ export function newerOf<T extends { changedAt: number }>(saved?: T, known?: T): 
 	return known.changedAt >= saved.changedAt ? known : saved;
 }
 
-export function isSame(one: Saved, other: Saved): boolean {
+export function isSameData(one: Saved, other: Saved): boolean {
 	const areSame = (['secrets', 'endings', 'spent'] as const).every(
 		(name) => one[name] === other[name],
 	);

@@ -49,14 +49,14 @@ export async function outputFor(
 	const owner = [context.getWorkflow().id, context.getNode().id];
 	const place = JSON.stringify([...owner, event.taskId, event.botId]);
 	let problem: string | undefined;
-	const unlessRefused = async <T>(work: Promise<T>, otherwise: T): Promise<T> =>
+	const unlessRefusedForLong = async <T>(work: Promise<T>, otherwise: T): Promise<T> =>
 		await work.catch((error: unknown) => {
-			if (!isRefusedForGood(error, place)) throw error;
+			if (!isRefusedForLong(error, place)) throw error;
 			problem = (error as Error).message;
 			return otherwise;
 		});
 	const isResultWanted = includeResult || exportFormat !== undefined;
-	const task = await unlessRefused(stateFor(caller, event, selected, isResultWanted), {});
+	const task = await unlessRefusedForLong(stateFor(caller, event, selected, isResultWanted), {});
 	const status = event.status ?? (hasEnded(task.status) ? String(task.status) : undefined);
 	if (status === undefined && event.isUnclear && problem === undefined) return NOT_ENDED;
 	const names = (status === undefined ? ['completed', 'failed'] : [status]).map((one) =>
@@ -75,12 +75,12 @@ export async function outputFor(
 	// Without a task id, the transcript of a meeting cannot be fetched; the service delivers again.
 	if (!taskId && isResultWanted && problem === undefined) throw new Undecided();
 	if (!taskId) return { item: { json: transcript({}, withProblem()) }, status };
-	const result = includeResult ? await unlessRefused(fetchResult(caller, taskId), {}) : {};
+	const result = includeResult ? await unlessRefusedForLong(fetchResult(caller, taskId), {}) : {};
 	let item: INodeExecutionData = { json: {} };
 	if (exportFormat) {
 		const fileName = titleOf({ ...task, ...body })?.replace(/\.[^.]+$/, '');
 		const wanted = { taskId, format: exportFormat, as: 'file', property, fileName } as const;
-		item = await unlessRefused(addExport(caller, item, wanted), item);
+		item = await unlessRefusedForLong(addExport(caller, item, wanted), item);
 	}
 	return { item: { ...item, json: transcript(result, withProblem()) }, status };
 }
@@ -117,7 +117,7 @@ function hasOneEnding(event: DeliveredEvent, selected: Settings['selected']): bo
 }
 
 /** Whether the data cannot be had, for minutes. */
-function isRefusedForGood(error: unknown, place: string): boolean {
+function isRefusedForLong(error: unknown, place: string): boolean {
 	if (!mayBeForGood(error)) return false;
 	const since = refusedSince.get(place) ?? Date.now();
 	refusedSince.set(place, since);

@@ -11,7 +11,7 @@ import {
 	STORE,
 	broughtUpToDate,
 	hasFreshEnding,
-	isSame,
+	isSameData,
 	memoriesOf,
 	newMemory,
 	newerOf,
@@ -192,7 +192,7 @@ export class TriggerStore {
 			for (const key of keysIn(loaded.endings)) {
 				if (!memory.inFlight.has(key)) memory.secrets.delete(key);
 			}
-			if (isSame(broughtUpToDate(loaded, memory), loaded)) {
+			if (isSameData(broughtUpToDate(loaded, memory), loaded)) {
 				for (const known of memory.secrets.values()) {
 					if (Date.now() - known.at >= STORE.settledMs) known.isNewer = false;
 				}

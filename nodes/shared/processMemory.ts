@@ -30,8 +30,8 @@ const REMEMBERED = {
 	// TranscriberTrigger/repairLostUpdates.ts. Key: address of the trigger in this process. Until the trigger is switched off.
 	watches: 10_000,
 	warnings: 10,
-	// TranscriberTrigger/callBotBack.ts. Key: workflow, node and bot. 10 seconds.
-	leavingBots: 10_000,
+	// TranscriberTrigger/cancelMeetingBot.ts. Key: workflow, node and bot. 10 seconds.
+	botsToCancel: 10_000,
 	// TranscriberTrigger/meetingBot.ts. Key: workflow and node. While a bot is launched.
 	launches: 10_000,
 	// TranscriberAccountTrigger/warnOnce.ts. Key: node and topic. Until the process ends.

@@ -1,5 +1,5 @@
 /** Contract, "Trigger node", source `meeting`: activating the workflow sends the bot. */
-// Also covers callBotBack.ts.
+// Also covers cancelMeetingBot.ts.
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { INodeParameters } from 'n8n-workflow';
 
-import { CALL_BACK, GRACE } from '../../nodes/TranscriberTrigger/callBotBack';
+import { CANCEL_BOT, GRACE } from '../../nodes/TranscriberTrigger/cancelMeetingBot';
 import type { RequestFault } from '../simulator/index';
 import { serviceForTests } from '../support/service';
 import { until } from '../simulator/testing-client';
@@ -264,7 +264,7 @@ describe('The end of listening for a test event', () => {
 		expect([launches(), calledBack()]).toEqual([1, []]);
 	});
 
-	it('does not keep a bot that is about to be called back', async () => {
+	it('does not keep a bot that is about to be cancelled', async () => {
 		await host.activate();
 		await host.deactivate();
 		await host.listenForTest();
@@ -379,7 +379,7 @@ describe('No second bot', () => {
 });
 
 describe('A new bot', () => {
-	it('for another meeting, and the old one is called back', async () => {
+	it('for another meeting, and the old one is cancelled', async () => {
 		await host.activate();
 		const first = theBot();
 		await host.deactivate();
@@ -485,7 +485,7 @@ describe('A recurring meeting', () => {
 		expect(launches()).toBe(2);
 	});
 
-	it('and a bot that nobody called back, as n8n was killed at that time, is called back then', async () => {
+	it('and a bot that nobody cancelled, as n8n was killed at that time, is cancelled then', async () => {
 		await host.activate();
 		const first = theBot();
 		host.restart();
@@ -563,7 +563,7 @@ describe('Deactivation', () => {
 		['is answered 404 by a proxy', { kind: 'respond', status: 404, body: PAGE }],
 		['answers 429 and asks for half a minute', BUSY],
 		['is cut', { kind: 'cut', when: 'beforeBody' }],
-	])('calls the bot back although the look before it %s', async (_, action) => {
+	])('cancels the bot although the look before it %s', async (_, action) => {
 		await host.activate();
 		service.running().fault({ match: { method: 'GET', path: '/meeting/' }, action });
 		await host.deactivate();
@@ -575,7 +575,7 @@ describe('Deactivation', () => {
 		['500', { kind: 'respond', status: 500 }],
 		['the 404 of a proxy', { kind: 'respond', status: 404, body: PAGE }],
 	])('repeats until the service has taken it, after %s', async (_, action) => {
-		jest.replaceProperty(CALL_BACK, 'pauseMs', 20);
+		jest.replaceProperty(CANCEL_BOT, 'pauseMs', 20);
 		await host.activate();
 		service.running().fault({ match: { method: 'DELETE' }, times: 2, action });
 		await host.deactivate();
@@ -619,7 +619,7 @@ describe('Deactivation', () => {
 		server.close();
 	});
 
-	it('calls back a bot that is sent while the workflow is switched off', async () => {
+	it('cancels a bot that is sent while the workflow is switched off', async () => {
 		const match = { path: '/meeting$' };
 		service.running().fault({ match, action: { kind: 'delay', ms: 400 } });
 		const launch = host.activate();

@@ -10,7 +10,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { GRACE } from '../../nodes/TranscriberTrigger/callBotBack';
+import { GRACE } from '../../nodes/TranscriberTrigger/cancelMeetingBot';
 import { until } from '../simulator/testing-client';
 import { captureLogs } from '../support/logs';
 import { serviceForTests } from '../support/service';
@@ -44,7 +44,7 @@ describe('The bot of a meeting trigger', () => {
 		['does not know it', undefined],
 		['refuses a look at it', { kind: 'respond', status: 403 } as const],
 		['has one with the same id', { kind: 'respond', status: 200, body: '{}' } as const],
-	])('is called back there if a new version has another account, which %s', async (_, action) => {
+	])('is cancelled there if a new version has another account, which %s', async (_, action) => {
 		await host.activate();
 		await host.deactivate();
 		Object.assign(credentials, two.credentials());
@@ -109,7 +109,7 @@ describe('The bot of a meeting trigger', () => {
 		expect(logs.lines.join('\n')).toContain('could not be called back, so it may go on recording');
 		expect(logs.lines.join('\n')).toContain("The 'API Key' of the credential is empty");
 		expect(host.stored.bot).toHaveProperty('releasedAt');
-		// It is called back when the trigger is on again.
+		// It is cancelled when the trigger is on again.
 		Object.assign(credentials, one.credentials());
 		await host.activate();
 		await until(() => calledBack(one) === 1);

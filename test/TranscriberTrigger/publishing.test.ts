@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { INodeParameters } from 'n8n-workflow';
 
-import { GRACE } from '../../nodes/TranscriberTrigger/callBotBack';
+import { GRACE } from '../../nodes/TranscriberTrigger/cancelMeetingBot';
 import { serviceForTests } from '../support/service';
 import { TriggerHost } from './host';
 

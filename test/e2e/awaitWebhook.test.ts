@@ -458,7 +458,7 @@ describe('Wait for the Transcript (Webhook)', () => {
 		consentAcknowledged: true,
 	};
 
-	it('a bot that was called back without a recording is not waited for', async () => {
+	it('a bot that was cancelled without a recording is not waited for', async () => {
 		const { id } = await suspended(
 			SEND_BOT,
 			['calledBack', 'recorded'].map((name) => ({ url: `https://meet.example.com/${name}` })),

@@ -269,7 +269,7 @@ describe('Source: Meeting', () => {
 		const nodes = stored.nodes.map((node) => ({ ...node, position: [40, 40] }));
 		await n8n.rest.call('PATCH', `/workflows/${stored.id}`, { ...stored, nodes });
 		await n8n.rest.activate(trigger.workflow);
-		// Longer than a trigger that is switched off waits before it calls its bot back.
+		// Longer than a trigger that is switched off waits before it cancels its bot.
 		await sleep(12_000);
 		expect(sent() - before).toBe(1);
 		expect(await bot(id)).toMatchObject({ status: 'joining' });
@@ -281,7 +281,7 @@ describe('Source: Meeting', () => {
 		await n8n.rest.deactivate(trigger.workflow);
 	});
 
-	it('deactivation calls the bot back', async () => {
+	it('deactivation cancels the bot', async () => {
 		const before = sent();
 		const trigger = await bench.activeTrigger(meeting);
 		await eventually(() => sent() - before === 1);
@@ -302,7 +302,7 @@ describe('Source: Meeting', () => {
 		);
 		expect(answer.waitingForWebhook).toBe(true);
 		await n8n.rest.call('DELETE', `/test-webhook/${workflow.id}`);
-		// Longer than a trigger that is switched off waits before it calls its bot back.
+		// Longer than a trigger that is switched off waits before it cancels its bot.
 		await sleep(14_000);
 		expect(await bot(last?.id ?? '')).toMatchObject({ status: 'joining' });
 		await n8n.rest.deactivate(workflow);

@@ -9,6 +9,7 @@ import { fillPath } from './ids';
 import { Abandoned, NodeRun } from './nodeRun';
 import { REPEATABLE, type Policy, type RoutingRequest } from '../../shared/api/types';
 import { sendDeclared } from './sendDeclared';
+import { asError } from '../../shared/thrown';
 
 /** Checks a parameter, or completes the request with it. Throws when the item cannot be sent. */
 export type Step = (
@@ -146,10 +147,7 @@ function asNodeError(
 	if (context.getExecutionCancelSignal()?.aborted) {
 		return new NodeOperationError(context.getNode(), 'The execution was cancelled');
 	}
-	return new NodeOperationError(
-		context.getNode(),
-		error instanceof Error ? error : new Error(String(error)),
-	);
+	return new NodeOperationError(context.getNode(), asError(error));
 }
 
 function checkBaseUrl(context: IExecutePaginationFunctions, request: RoutingRequest): void {

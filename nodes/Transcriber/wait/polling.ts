@@ -8,6 +8,7 @@ import { look } from '../../shared/api/taskState';
 import { hasEnded, isCancelled } from '../../shared/api/undocumented/statuses';
 import { idFields, idsIn, type SubmissionIds } from '../../shared/api/submission';
 import { remembered } from '../../shared/processMemory';
+import { asError } from '../../shared/thrown';
 
 /** Time limits for polling a task, in ms. */
 export const POLL = {
@@ -147,10 +148,6 @@ function mayGetTask(looks: number[]): boolean {
 	const [first, last] = [looks[0], looks.at(-1)];
 	if (first === undefined || last === undefined) return false;
 	return looks.length < POLL.cancelledLooks && last - first < POLL.cancelled;
-}
-
-function asError(error: unknown): Error {
-	return error instanceof Error ? error : new Error(String(error));
 }
 
 function isUnanswered(failure: Error): boolean {

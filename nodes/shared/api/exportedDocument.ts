@@ -9,6 +9,7 @@ import { NodeOperationError } from 'n8n-workflow';
 import { documentIn } from './undocumented/results';
 import { call } from './call';
 import { codeOf } from './problem';
+import { messageOf } from '../thrown';
 import { NotThereYet, type FetchBounds } from './result';
 import type { Caller } from './types';
 
@@ -118,5 +119,5 @@ function reasonOf(error: unknown): string {
 	if (code === 'ENOSPC' || code === 'EDQUOT') return 'its disk is full';
 	if (code === 'EROFS') return 'its disk is read-only';
 	if (code === 'EACCES' || code === 'EPERM') return 'it may not write to its disk';
-	return error instanceof Error ? error.message : String(error);
+	return messageOf(error);
 }

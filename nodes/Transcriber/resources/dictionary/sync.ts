@@ -15,6 +15,7 @@ import { isInherited, isSame, report } from './syncReport';
 import { checkIsSplit, distinct, readTerms, termsField } from './terms';
 import { refuse } from '../../../shared/parameters/refuse';
 import { call } from '../../../shared/api/call';
+import { messageOf } from '../../../shared/thrown';
 import { type RoutingRequest } from '../../../shared/api/types';
 
 export const sync: INodePropertyOptions = {
@@ -189,7 +190,7 @@ function termsOfItem(context: IExecutePaginationFunctions, item: number): string
 	} catch (error) {
 		throw refuse(
 			context,
-			`'Terms' of item ${item} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+			`'Terms' of item ${item} cannot be read: ${messageOf(error)}`,
 			'Correct the expression or the item. The dictionary was left as it is, because without these terms it would lose them.',
 		);
 	}

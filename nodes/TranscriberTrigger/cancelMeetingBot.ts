@@ -9,15 +9,16 @@ import { hasEnded } from '../shared/api/undocumented/statuses';
 import { call } from '../shared/api/call';
 import { type Caller } from '../shared/api/types';
 import { remembered } from '../shared/processMemory';
+import { asError } from '../shared/thrown';
 
 /**
  * n8n switches a workflow off and on again whenever the user publishes a new version. The trigger
- * cannot tell this from a real switch-off, so it calls a bot back only after it has stayed off for
- * this long, in ms.
+ * cannot tell this from a real switch-off, so it cancels a bot only after it has stayed off for this
+ * long, in ms.
  */
 export const GRACE = { ms: 10_000 };
 
-export const CALL_BACK = {
+export const CANCEL_BOT = {
 	/** Limit of the status check before the DELETE, in ms: every second of recording costs money. */
 	lookMs: 2_000,
 	/** How long one attempt may take, in ms. */
@@ -29,35 +30,35 @@ export const CALL_BACK = {
 	longestPauseMs: 15_000,
 };
 
-/** Bots that are called back when {@link GRACE} is over, each with its last switch-off. */
-const leaving = remembered<object>('leavingBots');
+/** Bots to be cancelled when {@link GRACE} is over, each with its last switch-off. */
+const toBeCancelled = remembered<object>('botsToCancel');
 
-/** Calls a bot back if the trigger stays off for the whole of {@link GRACE}. */
-export async function callBackLater(context: IHookFunctions, id: string): Promise<void> {
-	const key = keyOf(context, id);
+/** Cancels a bot if the trigger stays off for the whole of {@link GRACE}. */
+export async function cancelMeetingBotLater(context: IHookFunctions, id: string): Promise<void> {
+	const key = botKey(context, id);
 	const switchOff = {};
-	leaving.set(key, switchOff);
+	toBeCancelled.set(key, switchOff);
 	// Must not throw: n8n would not save that the trigger was switched off.
 	const caller = await callerOf(context).catch((error: unknown) => asError(error));
 	void sleep(GRACE.ms).then(async () => {
-		if (leaving.get(key) !== switchOff) return;
-		leaving.delete(key);
-		if (caller instanceof Error) sayThatItGoesOn(context, id, caller);
-		else await callBack(context, caller, id);
+		if (toBeCancelled.get(key) !== switchOff) return;
+		toBeCancelled.delete(key);
+		if (caller instanceof Error) logNotCancelled(context, id, caller);
+		else await cancelMeetingBot(context, caller, id);
 	});
 }
 
 /** The trigger is on again: keeps its bot. */
-export function stay(context: IHookFunctions, id: string): void {
-	leaving.delete(keyOf(context, id));
+export function keepMeetingBot(context: IHookFunctions, id: string): void {
+	toBeCancelled.delete(botKey(context, id));
 }
 
-export function isLeaving(context: IHookFunctions, id: string): boolean {
-	return leaving.has(keyOf(context, id));
+export function isToBeCancelled(context: IHookFunctions, id: string): boolean {
+	return toBeCancelled.has(botKey(context, id));
 }
 
 /** With workflow and node, because two accounts may have a bot with the same number as its id. */
-function keyOf(context: IHookFunctions, id: string): string {
+function botKey(context: IHookFunctions, id: string): string {
 	return `${context.getWorkflow().id} ${context.getNode().id} ${id}`;
 }
 
@@ -65,33 +66,37 @@ function keyOf(context: IHookFunctions, id: string): string {
  * DELETE /meeting/{bot_id}, repeated until the service accepts it. Sends none if a status check
  * first shows clearly that the bot is done, to protect a transcript on its way. Never throws.
  */
-export async function callBack(context: IHookFunctions, caller: Caller, id: string): Promise<void> {
+export async function cancelMeetingBot(
+	context: IHookFunctions,
+	caller: Caller,
+	id: string,
+): Promise<void> {
 	const url = `/meeting/${encodeURIComponent(id)}`;
 	if (await isOver(caller, id)) return;
-	const end = Date.now() + CALL_BACK.patienceMs;
+	const end = Date.now() + CANCEL_BOT.patienceMs;
 	for (let tries = 0; ; tries++) {
-		const failure = await send(caller, url, end);
+		const failure = await tryToCancel(caller, url, end);
 		if (!failure) return;
-		const backoff = Math.min(CALL_BACK.pauseMs * 2 ** tries, CALL_BACK.longestPauseMs);
+		const backoff = Math.min(CANCEL_BOT.pauseMs * 2 ** tries, CANCEL_BOT.longestPauseMs);
 		const asked = failure instanceof ServiceError ? failure.problem.retryAfter : undefined;
 		const delay = Math.max(backoff, asked ?? 0);
 		if (Date.now() + delay > end) {
-			sayThatItGoesOn(context, id, failure);
+			logNotCancelled(context, id, failure);
 			return;
 		}
 		await sleep(delay);
 	}
 }
 
-export function sayThatItGoesOn(context: IHookFunctions, id: string, { message }: Error): void {
+export function logNotCancelled(context: IHookFunctions, id: string, { message }: Error): void {
 	context.logger.error(
 		`Meeting bot ${id} could not be called back, so it may go on recording, which costs money. Stop it with Meeting: Cancel or Stop, or in your account at the service. ${message}`,
 	);
 }
 
 /** The failure of one DELETE; undefined if the bot is gone. */
-async function send(caller: Caller, url: string, end: number): Promise<Error | undefined> {
-	const deadline = Math.min(end, Date.now() + CALL_BACK.attemptMs);
+async function tryToCancel(caller: Caller, url: string, end: number): Promise<Error | undefined> {
+	const deadline = Math.min(end, Date.now() + CANCEL_BOT.attemptMs);
 	try {
 		await call(caller, { method: 'DELETE', url }, { deadline, once: true });
 		return undefined;
@@ -101,13 +106,9 @@ async function send(caller: Caller, url: string, end: number): Promise<Error | u
 	}
 }
 
-function asError(error: unknown): Error {
-	return error instanceof Error ? error : new Error(String(error));
-}
-
 /** Whether the service clearly says that the bot no longer records. */
 async function isOver(caller: Caller, id: string): Promise<boolean> {
-	const deadline = Date.now() + CALL_BACK.lookMs;
+	const deadline = Date.now() + CANCEL_BOT.lookMs;
 	try {
 		return hasLeft(await botState(caller, id, { deadline, once: true }));
 	} catch (error) {

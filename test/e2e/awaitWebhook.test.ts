@@ -416,7 +416,7 @@ describe('Wait for the Transcript (Webhook)', () => {
 		it('the error names what is still open, and nothing else', () => {
 			const { error } = executions.fails;
 			expect(error?.message).toContain(
-				`Not ended within 0.02 minutes: task ${tasks.get('a-open')}`,
+				`Task ${tasks.get('a-open')} has not ended within 0.02 minutes (status: `,
 			);
 			expect(error?.message).not.toContain(tasks.get('a-done'));
 		});
@@ -424,7 +424,7 @@ describe('Wait for the Transcript (Webhook)', () => {
 		it('with On Error = Continue what has ended is there, in its place', () => {
 			const items = itemsOf(executions.goesOn, 'Subject');
 			expect(items.map(({ json }) => json.task_id ?? json.error)).toEqual([
-				expect.stringContaining(`task ${tasks.get('b-open')}`),
+				expect.stringContaining(`Task ${tasks.get('b-open')} has not ended`),
 				tasks.get('b-done'),
 			]);
 			expect(items.map(({ pairedItem }) => pairedItem)).toEqual([{ item: 0 }, { item: 1 }]);

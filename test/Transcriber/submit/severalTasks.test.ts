@@ -188,7 +188,7 @@ describe('with "Wait for the Transcript (Webhook)"', () => {
 		const { workflow, sleeping } = await asleep([a, b]);
 		finish(a);
 		const { error } = await workflow.timeIsUp(sleeping);
-		expect(error).toContain(`Not ended within 180 minutes: task ${b}`);
+		expect(error).toContain(`Task ${b} has not ended within 180 minutes (status: pending)`);
 	});
 });
 

@@ -1,22 +1,18 @@
-import type {
-	IDataObject,
-	IExecutePaginationFunctions,
-	INodeExecutionData,
-	NodeOperationError,
-} from 'n8n-workflow';
+import type { IExecutePaginationFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import type { NodeRun } from '../../item/nodeRun';
 import { goesOnAfterErrors } from '../../item/perform';
 import { hasEnded } from '../../../shared/api/undocumented/statuses';
 import { eachTask } from '../eachTask';
 import type { Submitted } from '../once/submissionMemory';
-import { POLL } from '../../wait/polling';
+import { POLL, type Outlook } from '../../wait/polling';
 import { idFields, submissionName, type SubmissionIds } from '../../../shared/api/submission';
 import { waitingKey, type Suspension, type WaitingItem } from './sleepingItems';
 import { finishedTask } from '../../wait/finishedTask';
+import { notEnded } from '../../wait/waitErrors';
 import { waitOptionsOf } from '../../wait/waitOptions';
-import { refuse } from '../../../shared/parameters/refuse';
 import { look } from '../../../shared/api/taskState';
+import { asError } from '../../../shared/thrown';
 
 /**
  * The shortest time, in ms, that a woken run waits for a task whose status does not show its end
@@ -50,15 +46,15 @@ export async function resultsAfterSleep(
 	}
 	const seen = await Promise.all(
 		sleepers.map(async ({ ids, item }) => {
-			const state = await lookNow(context, ids);
-			if (item) item.ended = hasEnded(state.status);
-			return { ids, item, state };
+			const outlook = await lookNow(context, ids);
+			if (item) item.ended = outlook.hasEnded;
+			return { ids, item, outlook };
 		}),
 	);
 	await run.waitForAll('looked at', itemIndex);
-	return await eachTask(context, run, seen, async ({ ids, item, state }) => {
-		if (!hasEnded(state.status)) throw timedOut(context, suspension, ids, item);
-		return await finishedTask(context, idFields(ids), { run, ended: state });
+	return await eachTask(context, run, seen, async ({ ids, item, outlook }) => {
+		if (!outlook.hasEnded) throw timedOut(context, suspension, { ids, outlook, item });
+		return await finishedTask(context, idFields(ids), { run, ended: outlook.state });
 	});
 }
 
@@ -70,10 +66,10 @@ async function resultAfterDelivery(
 	item?: WaitingItem,
 ): Promise<INodeExecutionData> {
 	const needsNoLook = item?.completed && ids.taskId && waitOptionsOf(context).includeResult;
-	const state: IDataObject = needsNoLook
-		? { ...idFields(ids), status: 'completed' }
+	const { state, hasEnded: isOver }: Outlook = needsNoLook
+		? { state: { ...idFields(ids), status: 'completed' }, hasEnded: true }
 		: await lookNow(context, ids);
-	const ended = hasEnded(state.status) ? state : undefined;
+	const ended = isOver ? state : undefined;
 	// Starts now, so that the queueing time of the status request does not count.
 	const deadline = Math.max(Date.now() + AFTER_WAKING.leastMs, until);
 	const words = 'although the service has reported its end';
@@ -83,39 +79,44 @@ async function resultAfterDelivery(
 }
 
 /**
- * Asks the service, for a minute at most. A failed request means "not ended yet" and gives `{}`.
+ * Asks the service, for a minute at most. A failed request means "not ended yet", and gives an empty
+ * state.
  */
 export async function lookNow(
 	context: IExecutePaginationFunctions,
 	ids: SubmissionIds,
-): Promise<IDataObject> {
-	const state = await look(context, idFields(ids), { fromTurn: POLL.look }).catch(
-		(): IDataObject => ({}),
+): Promise<Outlook> {
+	const outlook = await look(context, idFields(ids), { fromTurn: POLL.look }).then(
+		(state): Outlook => ({ state, hasEnded: hasEnded(state.status) }),
+		(error: unknown): Outlook => ({ state: {}, failure: asError(error) }),
 	);
 	context.getExecutionCancelSignal()?.throwIfAborted();
-	return state;
+	return outlook;
+}
+
+interface Open {
+	ids: SubmissionIds;
+	outlook: Outlook;
+	/** Undefined if the execution did not wait for it. */
+	item?: WaitingItem;
 }
 
 /**
- * Names what has not ended. If the error of an item that was waited for stops the node, it names all
- * open tasks of the run, because it is the only error that n8n shows.
+ * Says what has not ended, and why as far as that is known. If the error of an item that was waited
+ * for stops the node, it names all open tasks of the run, because it is the only error that n8n shows.
  */
 function timedOut(
 	context: IExecutePaginationFunctions,
 	{ items, refused }: Suspension,
-	ids: SubmissionIds,
-	item?: WaitingItem,
-): NodeOperationError {
-	const isWaitedFor = item !== undefined;
-	const namesAll = isWaitedFor && !goesOnAfterErrors(context);
-	const open = namesAll ? Object.values(items).filter(({ ended }) => !ended) : [ids];
-	const names = open.map(submissionName).join(', ');
+	{ ids, outlook, item }: Open,
+): Error {
+	const failure = notEnded(context, outlook, ids, item ? undefined : 'so far');
 	const before = refused[context.getItemIndex()];
-	return refuse(
-		context,
-		isWaitedFor
-			? `Not ended within ${waitOptionsOf(context).timeout} minutes: ${names}`
-			: (before ?? `Not ended so far: ${names}`),
-		"It continues at the service and is not lost. Fetch the result with Transcript: Wait Until Finished (of a bot with Meeting: Wait Until Transcribed), or raise 'Timeout'.",
-	);
+	if (!item && before !== undefined) failure.message = before;
+	if (!item || goesOnAfterErrors(context)) return failure;
+	const others = Object.values(items).filter((other) => !other.ended && other !== item);
+	if (others.length > 0) {
+		failure.message += `. Not ended either: ${others.map(submissionName).join(', ')}`;
+	}
+	return failure;
 }

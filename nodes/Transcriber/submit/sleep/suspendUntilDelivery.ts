@@ -164,7 +164,7 @@ async function lookIfNeeded(
 	const hasToFail = waitOptionsOf(context).onInsufficientBalance === 'fail';
 	// The answer to the submit may not mention a low balance, and its status is no proof.
 	if (!isOld && !hasToFail && !hasEnded(answer.status)) return undefined;
-	const state = await lookNow(context, ids);
+	const { state } = await lookNow(context, ids);
 	checkBalance(context, state, ids);
 	return state;
 }

@@ -470,7 +470,9 @@ describe('when the time is up', () => {
 		const { asleep, workflow, finish, taskOf } = await suspended(['a', 'b'], BRIEFLY);
 		finish('a');
 		const late = await workflow.timeIsUp(asleep);
-		expect(late.error).toContain(`Not ended within 0.05 minutes: task ${taskOf('b').id}`);
+		expect(late.error).toContain(
+			`Task ${taskOf('b').id} has not ended within 0.05 minutes (status: pending)`,
+		);
 		expect(late.error).not.toContain(taskOf('a').id);
 		expect(late.next).toBeUndefined();
 		finish('b');
@@ -486,7 +488,7 @@ describe('when the time is up', () => {
 		const { json } = await going.workflow.timeIsUp(going.asleep);
 		expect(json?.map(({ error }) => error)).toEqual(
 			['a', 'b', 'c'].map((name) => {
-				return `Not ended within 0.05 minutes: task ${going.taskOf(name).id} [item ${'abc'.indexOf(name)}]`;
+				return `Task ${going.taskOf(name).id} has not ended within 0.05 minutes (status: pending) [item ${'abc'.indexOf(name)}]`;
 			}),
 		);
 		service.running().reset();
@@ -500,7 +502,7 @@ describe('when the time is up', () => {
 		const parameters = { waitOptions: { timeout: 0.25 } };
 		const { asleep, workflow, finish, taskOf } = await suspended(['a'], { parameters });
 		const late = await workflow.timeIsUp(asleep);
-		expect(late.error).toContain('Not ended within 0.25 minutes');
+		expect(late.error).toContain('has not ended within 0.25 minutes');
 		const retry = workflow.retry(late);
 		await sleep(500);
 		finish('a');
@@ -515,9 +517,46 @@ describe('when the time is up', () => {
 		finish('a');
 		fault({ kind: 'respond', status: 500 }, LOOK, 1);
 		const late = await workflow.timeIsUp(asleep);
-		expect(late.error).toContain(`task ${taskOf('a').id}`);
+		expect(late.error).toContain(`Task ${taskOf('a').id}`);
 		expect(await workflow.retry(late)).toMatchObject({ next: [{ status: 'completed' }] });
 	});
+
+	it.each<[string, FaultRule['action'], string, RegExp]>([
+		[
+			'refused the key',
+			{ kind: 'respond', status: 401 },
+			'status: not known; the last look: The service does not accept the API key',
+			/Correct the key, then fetch it with/,
+		],
+		[
+			'said that the balance is exhausted',
+			{ kind: 'respond', status: 200, body: { status: 'pending', awaiting_balance: true } },
+			'status: pending, and waits for a top-up',
+			/Raise 'Timeout', or later fetch it with/,
+		],
+		[
+			'had an internal fault',
+			{ kind: 'respond', status: 500 },
+			'status: not known; the last look: The service has an internal fault',
+			/Raise 'Timeout', or later fetch it with/,
+		],
+		[
+			'said a status that nobody knows',
+			{ kind: 'respond', status: 200, body: { status: 'succeeded' } },
+			'status: succeeded',
+			/does not document this status/,
+		],
+	])(
+		'the error says that the service %s, and what to do',
+		async (_what, action, reason, advice) => {
+			const { asleep, workflow, taskOf } = await suspended(['a'], BRIEFLY);
+			fault(action, LOOK);
+			const { error, description } = await workflow.timeIsUp(asleep);
+			const { id } = taskOf('a');
+			expect(error).toBe(`Task ${id} has not ended within 0.05 minutes (${reason}) [item 0]`);
+			expect(description).toMatch(advice);
+		},
+	);
 
 	it('an item that was not waited for is looked at once, and holds nobody up', async () => {
 		service.running().configure({ balance: 0 });

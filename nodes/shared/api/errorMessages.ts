@@ -1,4 +1,4 @@
-import { isForeign503, type Problem } from './problem';
+import { isForeign503, isStillRunning, type Problem } from './problem';
 import { MAX_FILE_BYTES } from './undocumented/requests';
 
 interface Row extends Partial<Pick<Problem, 'status' | 'errorCode' | 'transport'>> {
@@ -118,8 +118,7 @@ const ROWS: Row[] = [
 	{
 		status: 409,
 		path: /^\/transcribe/,
-		// The documented 409 has no code.
-		when: ({ errorCode }) => errorCode !== undefined,
+		when: (problem) => !isStillRunning(problem),
 		message: ({ errorCode, serviceMessage }) =>
 			`The service refuses the recording: ${serviceMessage ?? errorCode}`,
 		next: "Change what the service names. If it names the idempotency key, enter another one in 'Idempotency Key', or none.",

@@ -4,7 +4,7 @@ import { anyOf, pause, signalAt } from './abortable';
 import { credentialOf, type TranscriberCredential } from './credential';
 import { ServiceError, isCertainRefusal } from './serviceError';
 import { queueFor } from './rateLimits';
-import { isWithoutAnswer, problemOf, type Problem } from './problem';
+import { isStillRunning, isWithoutAnswer, problemOf, type Problem } from './problem';
 import { RETRY, delayBeforeRetry, hasKey, patienceFor, type Patience } from './retry';
 import { NoRoom, roomOf, type CountTasks, type Room } from './roomForTasks';
 import { withoutKey } from './redact';
@@ -96,7 +96,7 @@ async function attempts<T>(
 	const waitFor = async <W>(wait: Promise<W>): Promise<W> =>
 		await wait.catch((error: unknown) => {
 			if (error instanceof NoRoom) {
-				throw new ServiceError(node, { ...error.problem, path, isRepeat: mayHaveArrived });
+				throw new ServiceError(node, { ...error.problem, path, isRepeat: mayBeAccepted });
 			}
 			if (abandoned?.aborted && error === abandoned.reason) throw error;
 			if (cancelled?.aborted && mayBeAccepted) throw wasCancelled(node);
@@ -140,14 +140,14 @@ async function attempts<T>(
 				const isRefused = found && isCertainRefusal(found) && !isUnderWay(found, policy);
 				throw isRefused && !mayBeAccepted ? cancelled.reason : wasCancelled(node);
 			}
-			if (neverLeft(failure) && !mayHaveArrived) {
+			if (neverLeft(failure) && !mayBeAccepted) {
 				throw asUnsent(new NodeOperationError(node, wordsOf(failure, apiKey)));
 			}
 			// An earlier attempt may have arrived, so no failure may count as unsent from here on.
 			if (failure instanceof NodeOperationError && !neverLeft(failure)) throw failure;
 			if (!found) throw new NodeOperationError(node, wordsOf(failure, apiKey));
 			const request = { recordingBytes, isEmpty, isKeyed: hasKey(policy) };
-			problem = { ...found, ...request, isRepeat: mayHaveArrived, attempts: tries };
+			problem = { ...found, ...request, isRepeat: mayBeAccepted, attempts: tries };
 			mayHaveArrived ||= isWithoutAnswer(found);
 			mayBeAccepted ||= mayHaveArrived || isUnderWay(found, policy);
 			const patience = once ? undefined : patienceFor(problem, policy);
@@ -166,8 +166,8 @@ async function attempts<T>(
 }
 
 /** Whether an upload is refused because the service works on one with the same Idempotency-Key. */
-function isUnderWay({ status }: Problem, policy: Policy): boolean {
-	return status === 409 && policy.repeatable && hasKey(policy);
+function isUnderWay(problem: Problem, policy: Policy): boolean {
+	return isStillRunning(problem) && policy.repeatable && hasKey(policy);
 }
 
 function wasCancelled(node: INode): NodeOperationError {

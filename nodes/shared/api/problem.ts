@@ -15,7 +15,7 @@ export interface Problem {
 	/** The message of the service. */
 	serviceMessage?: string;
 	transport?: Transport;
-	/** An earlier attempt got no answer, so this problem may result from its success. */
+	/** An earlier attempt may have been accepted, so this problem may result from its success. */
 	isRepeat?: boolean;
 	/** How often the request was sent. */
 	attempts?: number;
@@ -129,6 +129,24 @@ export function isForeign503(problem: Problem): boolean {
 	const { status, errorCode, serviceMessage, isServiceShape, isWebPage } = problem;
 	if (status !== 503 || isServiceShape || errorCode === 'service_unavailable') return false;
 	return isWebPage === true || serviceMessage !== undefined;
+}
+
+/** Codes of a 409 that say: the same request is in progress. */
+const IN_PROGRESS =
+	/in[_\W]?progress|processing|running|pending|concurrent|parallel|in[_\W]?use|busy/i;
+
+/** Codes of a 409 that say no more than its status. */
+const CONFLICT = /conflict|409/i;
+
+/**
+ * Whether a 409 for a submit says that the same request is still in progress. The documented 409 has
+ * no code (service document, "Errors"). If it has one, and the service does not ask to try again,
+ * the code decides: waiting ends no other conflict.
+ */
+export function isStillRunning({ status, errorCode, retryAfter }: Problem): boolean {
+	if (status !== 409) return false;
+	if (errorCode === undefined || retryAfter !== undefined) return true;
+	return IN_PROGRESS.test(errorCode) || CONFLICT.test(errorCode);
 }
 
 /** The kind of a connection error, by its code from Node.js, TLS or axios. */

@@ -1,4 +1,4 @@
-import { isForeign503, isWithoutAnswer, type Problem } from './problem';
+import { isForeign503, isStillRunning, isWithoutAnswer, type Problem } from './problem';
 import type { Policy } from './types';
 
 const MINUTE = 60_000;
@@ -70,8 +70,9 @@ export function patienceFor(problem: Problem, policy: Policy): Patience | undefi
 	const submits = limit === 'submit' || limit === 'meeting';
 	if (status === 429) return submits ? 'patienceWhenFull' : 'patienceWhenBusy';
 	if (status === 503 && !isForeign503(problem)) return 'patienceWhenBroken';
-	// With an Idempotency-Key, 409 means: our request is in progress.
-	if (status === 409) return hasKey(policy) ? 'patienceWhenFull' : undefined;
+	if (status === 409) {
+		return hasKey(policy) && isStillRunning(problem) ? 'patienceWhenFull' : undefined;
+	}
 	if (!repeatable) return undefined;
 	if (transport === 'unreachable') return 'patienceWhenUnreachable';
 	return isWithoutAnswer(problem) ? 'patienceWhenBroken' : undefined;

@@ -302,6 +302,28 @@ describe("n8n's Retry with the currently saved workflow", () => {
 		expect(accepted()).toHaveLength(1);
 	});
 
+	it('sends the key that the user has entered instead of one that the service refused', async () => {
+		const body = { detail: { error_code: 'idempotency_key_reused', message: 'Used before' } };
+		fault({ kind: 'respond', status: 409, body });
+		const used = { ...FILE, options: { idempotencyKey: 'used' } };
+		const first = await service.run(used, { items: [itemWithFile()], executionId: '41' });
+		expect(first.error?.description).toMatch(/enter another one in 'Idempotency Key'/);
+		expect(keys()).toEqual(['used']);
+		const second = await retry(first, { ...FILE, options: { idempotencyKey: 'new' } });
+		expect(second.error).toBeUndefined();
+		expect(keys()).toEqual(['used', 'new']);
+	});
+
+	it('sends the earlier key after a 409 of a request in progress, whatever was refused then', async () => {
+		fault({ kind: 'respond', status: 409 });
+		fault({ kind: 'respond', status: 422 });
+		const own = { ...FILE, options: { idempotencyKey: 'old' } };
+		const first = await service.run(own, { items: [itemWithFile()], executionId: '41' });
+		expect(first.error).toMatchObject({ httpCode: '422' });
+		await retry(first, { ...FILE, options: { idempotencyKey: 'new' } });
+		expect(keys()).toEqual(['old', 'old', 'old']);
+	});
+
 	it('does not pass the task of one file off as that of another', async () => {
 		const item = itemWithFile('recording 1', { property: 'one' });
 		const two = itemWithFile('recording 2', { property: 'two' });

@@ -78,6 +78,20 @@ describe('Wait for Webhook does not sleep', () => {
 	});
 });
 
+it('Wait for Webhook sleeps in a Retry, for a file that was refused before', async () => {
+	service.running().fault({
+		match: { path: '/transcribe$' },
+		times: 1,
+		action: { kind: 'respond', status: 422 },
+	});
+	const parameters = { ...FILE, onCompletion: 'awaitWebhook', waitOptions };
+	const workflow = workflowWith(parameters, service.credentials());
+	const failed = await workflow.start([itemWithFile('sound')]);
+	expect(failed.error).toBeDefined();
+	const { error, isAsleep } = await workflow.retry(failed);
+	expect({ error, isAsleep }).toEqual({ isAsleep: true });
+});
+
 it.each(['poll', 'awaitWebhook'])(
 	'%s: after a top-up, a Retry fetches the task whose balance was too low',
 	async (onCompletion) => {

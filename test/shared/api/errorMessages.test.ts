@@ -452,6 +452,13 @@ describe('when the service says when to try again', () => {
 	);
 });
 
+it('409 with a code says the same as without, if the code says so too', async () => {
+	const body = { detail: { error_code: 'request_in_progress', message: 'Not yet' } };
+	fault({ kind: 'respond', status: 409, body });
+	const { error } = await service.run(FILE, { items: [itemWithFile()] });
+	expect(error?.message).toMatch(/^The same request is still being worked on by the service/);
+});
+
 it('409 for a link without a key does not speak of a key', async () => {
 	fault({ kind: 'respond', status: 409 });
 	const { error } = await service.run(LINK);

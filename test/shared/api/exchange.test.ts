@@ -101,6 +101,20 @@ describe('the wait before the next attempt', () => {
 			2 * minutes,
 		],
 		['409 for a keyed submit', { path: '/transcribe', status: 409 }, submit, 30 * minutes],
+		...['request_in_progress', 'idempotency_key_in_use', 'PROCESSING', 'conflict', 'http_409'].map(
+			(errorCode): [string, Problem, Policy, number] => [
+				`409 for a keyed submit, with the code ${errorCode}`,
+				{ path: '/transcribe', status: 409, errorCode },
+				submit,
+				30 * minutes,
+			],
+		),
+		[
+			'409 for a keyed submit, with a code and a time to wait',
+			{ path: '/transcribe', status: 409, errorCode: 'not_now', retryAfter: 1000 },
+			submit,
+			30 * minutes,
+		],
 		['a broken connection', { path: '/', transport: 'broken' }, REPEATABLE, 2 * minutes],
 		['a timeout', { path: '/', transport: 'timeout' }, REPEATABLE, 2 * minutes],
 		['502 of a gateway', { path: '/', status: 502 }, REPEATABLE, 2 * minutes],
@@ -137,6 +151,16 @@ describe('the wait before the next attempt', () => {
 	it.each<[string, Problem, Policy]>([
 		['409 without a key', { path: '/tasks/1/cancel', status: 409 }, REPEATABLE],
 		['409 for a request that must not be repeated', { path: '/', status: 409 }, unsafe],
+		...[
+			'idempotency_key_reused',
+			'duplicate_recording',
+			'account_blocked',
+			'already_processed',
+		].map((errorCode): [string, Problem, Policy] => [
+			`409 for a keyed submit that has another reason, ${errorCode}`,
+			{ path: '/transcribe', status: 409, errorCode },
+			submit,
+		]),
 		['a broken connection, not safe', { path: '/', transport: 'broken' }, unsafe],
 		['a timeout, not safe', { path: '/', transport: 'timeout' }, unsafe],
 		['524 of Cloudflare, not safe', { path: '/', status: 524 }, unsafe],

@@ -68,9 +68,9 @@ export function checkUnchanged(context: IExecutePaginationFunctions): void {
  */
 export function checkUnchangedSince(
 	context: IExecutePaginationFunctions,
-	{ executionId, asked, isRefused }: SentMemory,
+	{ executionId, asked }: SentMemory,
 ): void {
-	if (isTool(context) || isRefused || asked === undefined) return;
+	if (isTool(context) || asked === undefined) return;
 	if (executionId === context.getExecutionId() || asked === askedFor(context)) return;
 	throw asLasting(
 		refuse(

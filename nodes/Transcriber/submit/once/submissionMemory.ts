@@ -72,8 +72,6 @@ export interface SentMemory {
 	/** The execution that sent it, and what it asked for (see `askedFor`). */
 	executionId?: string;
 	asked?: string;
-	/** The service has certainly accepted nothing of it. */
-	isRefused?: boolean;
 }
 
 /** Also reads what version 1.0.0 saved: a single answer. */

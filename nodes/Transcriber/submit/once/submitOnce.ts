@@ -8,6 +8,7 @@ import { credentialOf } from '../../../shared/api/credential';
 import { neverLeft } from '../../../shared/api/exchange';
 import { withoutSecrets } from '../../../shared/api/redact';
 import { ServiceError, isCertainRefusal, said } from '../../../shared/api/serviceError';
+import { isStillRunning } from '../../../shared/api/problem';
 import { idsIn, submissionKey } from '../../../shared/api/submission';
 import type { Policy, RoutingRequest } from '../../../shared/api/types';
 import { asLasting, refuse } from '../../../shared/parameters/refuse';
@@ -29,7 +30,6 @@ import {
 	remember,
 	type AcceptedMemory,
 	type AcceptedSubmission,
-	type SentMemory,
 } from './submissionMemory';
 
 /**
@@ -75,8 +75,7 @@ async function submitItem(
 	const file = key === undefined ? undefined : fileOf(recordingOf(context).binary);
 	if (memory && isOfFile(memory, file)) checkUnchangedSince(context, memory);
 	const { executionId, asked } = sent;
-	const sending: SentMemory = { state: 'sent', key, file, executionId, asked };
-	remember(context, sending);
+	remember(context, { state: 'sent', key, file, executionId, asked });
 	let failure: unknown;
 	try {
 		const items = await sendDeclared(context, request, { ...policy, keyed }, run);
@@ -89,12 +88,11 @@ async function submitItem(
 	} catch (error) {
 		failure = error;
 	}
-	// The key is kept: the service may have accepted an earlier attempt whose answer was lost.
 	if (key === undefined && (isHarmless(context, failure) || failure instanceof Abandoned)) {
 		forget(context);
 	} else if (key !== undefined) {
-		const isRefused = (!memory || memory.isRefused) && isRefusedAtOnce(context, failure);
-		remember(context, { ...sending, isRefused });
+		// Otherwise the key is kept: the service may have accepted an attempt whose answer was lost.
+		if (!memory && isRefusedAtOnce(context, failure)) forget(context);
 	} else if (failure instanceof NodeOperationError && isCancelled(context)) {
 		if (!policy.repeatable) failure.description = LOOK_FIRST;
 	} else if (!policy.repeatable && failure instanceof ServiceError) {
@@ -111,13 +109,13 @@ function isAboutTheItem(failure: unknown): failure is ServiceError {
 	return [400, 413, 415, 422].includes(failure.problem.status ?? 0);
 }
 
-/** Whether a keyed submit did not leave n8n, or the service refused its only attempt (409: in progress). */
+/** Whether a keyed submit did not leave n8n, or the service has refused every attempt for certain. */
 function isRefusedAtOnce(context: IExecutePaginationFunctions, failure: unknown): boolean {
 	if (failure instanceof Abandoned || neverLeft(failure)) return true;
 	if (wasCancelledInTurn(context, failure)) return true;
 	if (!(failure instanceof ServiceError)) return false;
-	const { isRepeat, status } = failure.problem;
-	return isCertainRefusal(failure.problem) && !isRepeat && status !== 409;
+	const { problem } = failure;
+	return isCertainRefusal(problem) && !problem.isRepeat && !isStillRunning(problem);
 }
 
 const LOOK_FIRST =

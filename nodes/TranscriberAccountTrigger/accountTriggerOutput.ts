@@ -46,7 +46,7 @@ export function isWanted({ status }: IDataObject, { completed, failed }: Wanted)
 	return status === 'completed' ? completed : failed;
 }
 
-/** The most requests that {@link outputOf} makes for a task. */
+/** The most requests that {@link itemFor} makes for a task. */
 export function costOf({ status, error }: IDataObject, wanted: Wanted): number {
 	if (status !== 'completed') return isReason(error) ? 0 : 1;
 	return Number(wanted.includeResult) + Number(wanted.exportFormat !== undefined);
@@ -58,7 +58,7 @@ function isReason(error: unknown): boolean {
 }
 
 /** The item that starts the workflow: the task with its result, or with the reason it failed. */
-export async function outputOf(
+export async function itemFor(
 	context: IPollFunctions,
 	task: IDataObject & { task_id: string },
 	wanted: Wanted,

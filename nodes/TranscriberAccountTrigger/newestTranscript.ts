@@ -4,7 +4,7 @@ import { listedTaskId } from '../shared/api/undocumented/ids';
 import { hasEnded, isInProgress, isUnknownStatus } from '../shared/api/undocumented/statuses';
 import { dateOf } from '../shared/api/undocumented/taskLists';
 import { refuse } from '../shared/parameters/refuse';
-import { isWanted, outputOf, type Wanted } from './accountTriggerOutput';
+import { isWanted, itemFor, type Wanted } from './accountTriggerOutput';
 import type { ListPager } from './listPager';
 
 /** The most single tasks to ask for, if the list does not say whether they have ended. */
@@ -52,7 +52,7 @@ export async function newest(
 	}
 	if (found) {
 		const task = { ...found, task_id: String(found.task_id) };
-		return await outputOf(context, task, wanted, pager.deadline);
+		return await itemFor(context, task, wanted, pager.deadline);
 	}
 	const words = [...seen.values()].map(({ status }) => status).filter(isUnknownStatus);
 	if (first.length > 0 && seen.size === 0) {

@@ -3,7 +3,7 @@ import { NodeApiError, NodeOperationError } from 'n8n-workflow';
 import { isRefusedForGood, ServiceError } from '../shared/api/serviceError';
 import { ListPager } from './listPager';
 import { TaskListReader, ONE_TASK } from './taskListReader';
-import { costOf, isWanted, outputOf, wantedOf, type Wanted } from './accountTriggerOutput';
+import { costOf, isWanted, itemFor, wantedOf, type Wanted } from './accountTriggerOutput';
 import type { State } from './pollState';
 import { PollStore } from './pollStore';
 import type { KnownTasks } from './knownTasks';
@@ -57,7 +57,7 @@ export async function poll(context: IPollFunctions): Promise<INodeExecutionData[
 		const account = await store.account();
 		const hasNewKey = saved !== undefined && saved.account !== account;
 		const state = saved ?? (await store.fresh());
-		let found: Found;
+		let found: ListReading;
 		try {
 			found = await readList(context, state, hasNewKey);
 			const isOther = hasNewKey ? isOtherAccount : isReplaced;
@@ -85,13 +85,17 @@ export async function poll(context: IPollFunctions): Promise<INodeExecutionData[
 	});
 }
 
-interface Found {
+interface ListReading {
 	list: TaskListReader;
 	pager: ListPager;
 }
 
 /** Reads the lists. With a fresh state, no task that is already there starts the workflow. */
-async function readList(context: IPollFunctions, state: State, hasNewKey: boolean): Promise<Found> {
+async function readList(
+	context: IPollFunctions,
+	state: State,
+	hasNewKey: boolean,
+): Promise<ListReading> {
 	const isFirst = state.turn === 0;
 	const [maxMs, requests] = isFirst
 		? [ACCOUNT_POLL.firstMaxMs, ACCOUNT_POLL.firstRequests]
@@ -128,12 +132,12 @@ function isReplaced({ tasks, hasReadAll }: TaskListReader, state: State): boolea
 }
 
 /** Service document, "Limits": the most tasks in progress, and the most submits a minute. */
-const IN_PROGRESS = 20;
+const MOST_IN_PROGRESS = 20;
 const SUBMITS_A_MINUTE = 10;
 
 /** The most tasks that can have ended since the last poll. */
 function possibleSince({ at }: State): number {
-	return IN_PROGRESS + (SUBMITS_A_MINUTE * (Date.now() - at)) / 60_000;
+	return MOST_IN_PROGRESS + (SUBMITS_A_MINUTE * (Date.now() - at)) / 60_000;
 }
 
 /**
@@ -166,7 +170,7 @@ async function outputs(
 			// result delays no other task, or only others that have failed too.
 			const isFree = index === turns.length - 1 || tasks.hasFailed(id);
 			const end = isFree ? deadline : Math.min(deadline, Date.now() + ONE_TASK.maxMs);
-			items.push(await outputOf(context, facts, wanted, end));
+			items.push(await itemFor(context, facts, wanted, end));
 			tasks.finish(id);
 		} catch (error) {
 			context.logger.warn(`Task ${id} has ended, but cannot be fetched: ${messageOf(error)}`);

@@ -5,7 +5,7 @@ import { isUnknownStatus } from '../shared/api/undocumented/statuses';
 import { remembered } from '../shared/processMemory';
 
 /** Warnings that this process has written, by node and topic. */
-const written = remembered<true>('unreadableTasks');
+const warned = remembered<true>('unreadableTasks');
 
 /** Longer statuses are cut off in a warning. */
 const LONGEST_WORD = 40;
@@ -51,7 +51,7 @@ export function warnOfBacklog(context: IPollFunctions, count: number): void {
 
 function warnOnce(context: IPollFunctions, topic: string, line: string): void {
 	const place = `${context.getNode().id} ${topic}`;
-	if (written.has(place)) return;
-	written.set(place, true);
+	if (warned.has(place)) return;
+	warned.set(place, true);
 	context.logger.warn(`${context.getNode().name}: ${line}`);
 }

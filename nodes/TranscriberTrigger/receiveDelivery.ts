@@ -1,6 +1,6 @@
 import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 
-import { ANSWER, inTime } from '../shared/webhook/answerInTime';
+import { ANSWER, decidedBy } from '../shared/webhook/answerInTime';
 import { respond, deliveryFrom } from '../shared/webhook/signature';
 import { webhookCredential } from '../shared/webhook/webhookCredential';
 import { hasSucceeded } from '../shared/n8nInternals/executionSaved';
@@ -38,12 +38,12 @@ export async function receiveDelivery(context: IWebhookFunctions): Promise<IWebh
 	const ownAddress = addressOfThisProcess(context);
 	const store = new TriggerStore(context);
 	const call: DeliveryCall = { context, store, deadline, ownAddress };
-	const delivery = await inTime(deliveryFrom(context), deadline);
+	const delivery = await decidedBy(deliveryFrom(context), deadline);
 	if ('refused' in delivery) return respond(context, delivery.refused, delivery.message);
-	let verdict = verify(delivery, store, await inTime(webhookCredential(context), deadline));
+	let verdict = verify(delivery, store, await decidedBy(webhookCredential(context), deadline));
 	// The cached credential may be out of date: the user may just have changed the API key.
 	if (verdict.kind === 'unreadable') {
-		verdict = verify(delivery, store, await inTime(webhookCredential(context, true), deadline));
+		verdict = verify(delivery, store, await decidedBy(webhookCredential(context, true), deadline));
 	}
 	const proof = proofOf(delivery);
 	switch (verdict.kind) {
@@ -57,7 +57,7 @@ export async function receiveDelivery(context: IWebhookFunctions): Promise<IWebh
 			return respond(context, 200, 'Known');
 		case 'unreadable': {
 			const { stored } = verdict;
-			const event = await inTime(wordOfService(context, stored, delivery.body), deadline);
+			const event = await decidedBy(wordOfService(context, stored, delivery.body), deadline);
 			if (!event) return respond(context, 401, 'Signature refused');
 			const { name } = stored;
 			return await emit(call, event, { name, by: 'word', proof });

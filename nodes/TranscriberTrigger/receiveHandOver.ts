@@ -1,7 +1,7 @@
 import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 
 import { STALE, openHandOvers, type HandOver } from '../shared/webhook/handOverEnvelope';
-import { ANSWER, inTime } from '../shared/webhook/answerInTime';
+import { ANSWER, decidedBy } from '../shared/webhook/answerInTime';
 import { seal, unseal } from '../shared/webhook/sealedSecret';
 import { respond, jsonBodyFrom } from '../shared/webhook/signature';
 import { webhookCredential } from '../shared/webhook/webhookCredential';
@@ -22,17 +22,17 @@ export async function receiveHandOver(context: IWebhookFunctions): Promise<IWebh
 	const deadline = Date.now() + ANSWER.withinMs;
 	const ownAddress = addressOfThisProcess(context);
 	const store = new TriggerStore(context);
-	const call = await inTime(jsonBodyFrom(context), deadline);
+	const call = await decidedBy(jsonBodyFrom(context), deadline);
 	if ('refused' in call) return respond(context, call.refused, call.message);
 	if (isOwnCall(call.body)) return answerStored(context, store.isSettled());
 	const { sealed } = call.body;
 	if (typeof sealed !== 'string') return respond(context, 400, 'Not a hand-over');
 	const address = context.getNodeWebhookUrl('default') ?? '';
-	let { apiKey } = await inTime(webhookCredential(context), deadline);
+	let { apiKey } = await decidedBy(webhookCredential(context), deadline);
 	let handOvers = openHandOvers(apiKey, address, sealed);
 	if (!handOvers) {
 		// The cached credential may be out of date: the user may just have changed the API key.
-		({ apiKey } = await inTime(webhookCredential(context, true), deadline));
+		({ apiKey } = await decidedBy(webhookCredential(context, true), deadline));
 		handOvers = openHandOvers(apiKey, address, sealed);
 	}
 	if (!handOvers) return respond(context, 401, 'Hand-over refused');

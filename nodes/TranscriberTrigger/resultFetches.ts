@@ -1,4 +1,4 @@
-import { inTime } from '../shared/webhook/answerInTime';
+import { decidedBy } from '../shared/webhook/answerInTime';
 
 export const FETCHES = {
 	/** How long a fetched result is kept for the next repeat of its delivery, in ms. */
@@ -23,7 +23,7 @@ export class Fetches<T> {
 	/** The outcome of `start`, or of an earlier fetch for the same `place`. Rejects at `deadline`. */
 	async take(place: string, start: () => Promise<T>, deadline: number): Promise<T> {
 		const fetch = this.underWay.get(place) ?? this.begin(place, start);
-		const done = await inTime(fetch.work, deadline);
+		const done = await decidedBy(fetch.work, deadline);
 		this.drop(place, fetch);
 		return done;
 	}

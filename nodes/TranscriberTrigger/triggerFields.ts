@@ -1,5 +1,5 @@
 import type { INodeProperties } from 'n8n-workflow';
-import { consentNotice, exportFormatOptions, noExport, startAtField } from '../shared/fields';
+import { exportFormatOptions, launchFields, noExport } from '../shared/fields';
 
 const forMeeting = { show: { source: ['meeting'] } };
 
@@ -74,27 +74,7 @@ export const triggerFields: INodeProperties[] = [
 		default: '',
 		displayOptions: forMeeting,
 	},
-	{
-		displayName: 'Meeting URL',
-		name: 'meetingUrl',
-		type: 'string',
-		default: '',
-		required: true,
-		placeholder: 'e.g. https://meet.example.com/abc-defg-hij',
-		description: 'Invitation link of the meeting, on one of the five supported meeting services',
-		displayOptions: forMeeting,
-	},
-	{ ...consentNotice, displayOptions: forMeeting },
-	{
-		displayName: 'Consent Acknowledged',
-		name: 'consentAcknowledged',
-		type: 'boolean',
-		default: false,
-		description:
-			'Whether the participants know about the recording and agree to the processing of their personal data (Russian law 152-FZ). Without it no bot is sent.',
-		displayOptions: forMeeting,
-	},
-	{ ...startAtField, displayOptions: forMeeting },
+	...launchFields.map((field) => ({ ...field, displayOptions: forMeeting })),
 	{ ...eventsField, displayOptions: { show: { source: ['submissions'] } } },
 	{
 		...eventsField,

@@ -15,13 +15,13 @@ export interface Settings {
 	emitDuplicates: boolean;
 }
 
-type Context = Pick<IWebhookFunctions, 'getNode' | 'getNodeParameter'>;
+type SettingsReader = Pick<IWebhookFunctions, 'getNode' | 'getNodeParameter'>;
 
 /**
  * Reads 'Trigger On' and 'Options'. Throws if they are invalid: a trigger without events would
  * discard paid transcripts.
  */
-export function settingsOf(context: Context): Settings {
+export function settingsOf(context: SettingsReader): Settings {
 	const isMeeting = context.getNodeParameter('source', 'submissions') === 'meeting';
 	const events = context.getNodeParameter('events', []);
 	const selected = choicesIn(context, events, 'Trigger On', EVENTS) ?? [];

@@ -10,26 +10,43 @@ export const exportFormatOptions = [...EXPORT_FORMATS].sort().map((value) => ({
 /** The first choice of each 'Export Format': n8n selects it when the user adds the option. */
 export const noExport = { name: 'None (Choose a Format)', value: 'none' };
 
-/** Above 'Consent Acknowledged', also of the trigger. */
-export const consentNotice: INodeProperties = {
-	displayName:
-		'Before the bot joins, all participants have to know that they are recorded and agree to the processing of their personal data: Russian law 152-FZ requires it. The bot is sent only if you confirm that they do. Recorded minutes are charged.',
-	name: 'consentNotice',
-	type: 'notice',
-	default: '',
-};
-
-/** Of the action node and of the trigger. */
-export const startAtField: INodeProperties = {
-	displayName: 'Start At',
-	name: 'startAt',
-	type: 'dateTime',
-	default: '',
-	placeholder: 'e.g. 2030-01-31T10:00:00+03:00',
-	description:
-		'When the bot joins, at most 30 days ahead. A time without an offset is in the time zone of the workflow.',
-	hint: 'Up to 30 days ahead. Leave empty to let the bot join at once.',
-};
+/** The fields that launch a meeting bot, for the action node and for the trigger. */
+export const launchFields: INodeProperties[] = [
+	{
+		displayName: 'Meeting URL',
+		name: 'meetingUrl',
+		type: 'string',
+		default: '',
+		required: true,
+		placeholder: 'e.g. https://meet.example.com/abc-defg-hij',
+		description: 'Invitation link of the meeting, on one of the five supported meeting services',
+	},
+	{
+		displayName:
+			'Before the bot joins, all participants have to know that they are recorded and agree to the processing of their personal data: Russian law 152-FZ requires it. The bot is sent only if you confirm that they do. Recorded minutes are charged.',
+		name: 'consentNotice',
+		type: 'notice',
+		default: '',
+	},
+	{
+		displayName: 'Consent Acknowledged',
+		name: 'consentAcknowledged',
+		type: 'boolean',
+		default: false,
+		description:
+			'Whether the participants know about the recording and agree to the processing of their personal data (Russian law 152-FZ). Without it no bot is sent.',
+	},
+	{
+		displayName: 'Start At',
+		name: 'startAt',
+		type: 'dateTime',
+		default: '',
+		placeholder: 'e.g. 2030-01-31T10:00:00+03:00',
+		description:
+			'When the bot joins, at most 30 days ahead. A time without an offset is in the time zone of the workflow.',
+		hint: 'Up to 30 days ahead. Leave empty to let the bot join at once.',
+	},
+];
 
 /** What is output beside the facts: in 'Wait Options', and in 'Options' of the account trigger. */
 export const outputOptions: INodeProperties[] = [

@@ -16,7 +16,7 @@ export function idFrom(context: IExecuteSingleFunctions, parameter: keyof typeof
 	const value: unknown = context.getNodeParameter(parameter, '', { extractValue: true });
 	checkNotRounded(context, value, displayName);
 	const id = idIn(typeof value === 'string' ? value.trim() : value) ?? '';
-	if (id && isId(id)) return id;
+	if (id && isSafeInPath(id)) return id;
 	const reason = isNothing(value) ? 'is empty' : 'is not an id';
 	throw refuse(
 		context,
@@ -26,7 +26,7 @@ export function idFrom(context: IExecuteSingleFunctions, parameter: keyof typeof
 }
 
 /** A lone surrogate cannot be written in a URL, and dots would change the path. */
-function isId(text: string): boolean {
+function isSafeInPath(text: string): boolean {
 	return !/^\.{1,2}$/.test(text) && !/\p{Surrogate}/u.test(text) && !isAccident(text);
 }
 

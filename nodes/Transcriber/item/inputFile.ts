@@ -22,7 +22,7 @@ import type { RoutingRequest } from '../../shared/api/types';
 const MAX_FROM_DATABASE = (2 ** 29 - 24 - '\\x'.length) / 2;
 
 /** The item's file and its binary field. */
-interface Found {
+interface ItemFile {
 	property: string;
 	binary: IBinaryData;
 }
@@ -31,7 +31,7 @@ interface Found {
  * The recording that 'Input Data Field Name' names. If the user has not changed that field and the
  * item has only one file, takes that file under any name: forms and mail nodes use other names.
  */
-export function recordingOf(context: IExecutePaginationFunctions): Found {
+export function recordingOf(context: IExecutePaginationFunctions): ItemFile {
 	const displayName = 'Input Data Field Name';
 	const value: unknown = context.getNodeParameter('binaryPropertyName', 'data');
 	// An expression may return the file itself.

@@ -116,21 +116,21 @@ export class NodeRun {
 
 	/** Waits until every item of the run has reached the same point or has left. */
 	async waitForAll(point: string, itemIndex: number): Promise<void> {
-		const meeting = this.barriers.get(point) ?? new Barrier(this.gone);
-		this.barriers.set(point, meeting);
-		this.arrive(meeting, itemIndex);
-		await meeting.everybodyIsThere;
+		const barrier = this.barriers.get(point) ?? new Barrier(this.gone);
+		this.barriers.set(point, barrier);
+		this.arrive(barrier, itemIndex);
+		await barrier.allItemsAreThere;
 	}
 
 	/** Called when an item has its output or has failed: the other items stop waiting for it. */
 	leave(itemIndex: number): void {
 		this.gone.add(itemIndex);
-		for (const meeting of this.barriers.values()) this.arrive(meeting, itemIndex);
+		for (const barrier of this.barriers.values()) this.arrive(barrier, itemIndex);
 	}
 
-	private arrive(meeting: Barrier, itemIndex: number): void {
-		meeting.present.add(itemIndex);
-		if (meeting.present.size >= this.items.size) meeting.open();
+	private arrive(barrier: Barrier, itemIndex: number): void {
+		barrier.present.add(itemIndex);
+		if (barrier.present.size >= this.items.size) barrier.open();
 	}
 
 	/**
@@ -148,29 +148,30 @@ export class NodeRun {
 				.filter(({ what }) => !this.ended.has(what))
 				.map(({ item, what }) => `item ${item}: ${what}`)
 				.join(', ');
-			const note = `Already accepted by the service: ${list}. ${isLasting(error) ? CONTINUE : RETRY}`;
+			const note = `Already accepted by the service: ${list}. ${isLasting(error) ? CONTINUE_ADVICE : RETRY_ADVICE}`;
 			error.description = [own, list && note].filter(Boolean).join(' ');
 		}
 	}
 }
 
 /** Advice for the other items if a retry can succeed. */
-const RETRY =
+const RETRY_ADVICE =
 	'Retry On Fail takes these up and does not submit them again. So does a Retry of this execution. A new execution would submit them again.';
 
 /** The same advice if no retry can succeed. */
-const CONTINUE =
+const CONTINUE_ADVICE =
 	"To get these without paying twice, set 'On Error' of this node to Continue, save the workflow, and choose 'Retry with currently saved workflow' for this execution. A new execution would submit them again, so give it only the item that failed.";
 
 /** Ends the work on an item after another item has failed and stopped the node. */
 export class Abandoned extends Error {}
 
+/** A point of the run that no item passes before all others have reached it. */
 class Barrier {
 	readonly present: Set<number>;
 
 	open = () => {};
 
-	readonly everybodyIsThere = new Promise<void>((resolve) => {
+	readonly allItemsAreThere = new Promise<void>((resolve) => {
 		this.open = resolve;
 	});
 

@@ -7,7 +7,7 @@ import type {
 	INodeExecutionData,
 } from 'n8n-workflow';
 
-import { withinTime } from '../../shared/api/abortable';
+import { answeredWithin } from '../../shared/api/abortable';
 import { anyBodyOf, bodyOf } from '../../shared/api/responseBody';
 import { asUnsent, exchange } from '../../shared/api/exchange';
 import { recordingIn, whileMoving } from '../../shared/api/recordingFile';
@@ -53,7 +53,7 @@ export async function sendDeclared(
 		const answered = policy.repeatable
 			? context.makeRoutingRequest({ ...request, options })
 			: sendByOurselves(context, options, sending);
-		return await withinTime(answered, TIMEOUTS.request);
+		return await answeredWithin(answered, TIMEOUTS.request);
 	});
 }
 

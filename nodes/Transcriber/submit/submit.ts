@@ -39,9 +39,9 @@ export async function submit(
 		const known = isFresh ? answer : idFields(ids);
 		return { index, answer, ids, state: { ...known, ...scheduledStart(answer, accepted) } };
 	});
-	const named = all.filter(hasId);
+	const named = all.filter(isNamed);
 	const unnamed = all
-		.filter((task) => !hasId(task))
+		.filter((task) => !isNamed(task))
 		.map(({ answer }) => withoutId(context, answer));
 	if (unnamed.length > 0) run.endWithoutTranscript(NAMELESS);
 	const [problem] = unnamed;
@@ -82,7 +82,7 @@ async function complete(
 	}
 }
 
-function hasId({ ids }: Submitted): boolean {
+function isNamed({ ids }: Submitted): boolean {
 	return ids.taskId !== undefined || ids.botId !== undefined;
 }
 

@@ -37,7 +37,7 @@ export async function fetchPatiently<T>(
 		if (delay === undefined) {
 			// Other errors already name the task and what to do.
 			if (!(failure instanceof ServiceError)) throw failure;
-			const [problem, next] = wordsFor(what);
+			const [problem, next] = adviceFor(what);
 			failure.message = `Task ${taskId} has finished, but its ${problem}: ${failure.message}`;
 			failure.description = `${failure.description ?? ''} The transcript is not lost. ${next}`;
 			throw failure;
@@ -46,7 +46,7 @@ export async function fetchPatiently<T>(
 	}
 }
 
-function wordsFor(what: 'result' | ExportFormat): [problem: string, next: string] {
+function adviceFor(what: 'result' | ExportFormat): [problem: string, next: string] {
 	if (what === 'result') {
 		return ['result cannot be fetched', 'Fetch it with Transcript: Get Result.'];
 	}

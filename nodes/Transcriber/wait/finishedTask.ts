@@ -10,7 +10,7 @@ import { addExport, type WantedExport } from '../../shared/api/exportedDocument'
 import { fetchResult, transcript } from '../../shared/api/result';
 import { idFields, idsIn, submissionName, type SubmissionIds } from '../../shared/api/submission';
 import { waitOptionsOf } from './waitOptions';
-import { endedBadly, nameOf, notEnded } from './waitErrors';
+import { endedBadly, subjectOf, notEnded } from './waitErrors';
 import { refuse } from '../../shared/parameters/refuse';
 
 /** A bot can be scheduled at most 30 days ahead (service document, "Limits"); in ms, with a day to spare. */
@@ -38,7 +38,7 @@ export function checkBalance(
 	if (!awaitsBalance(state) || waitOptionsOf(context).onInsufficientBalance !== 'fail') return;
 	throw refuse(
 		context,
-		`${nameOf({ ...ids, ...idsIn(state) })} waits because the balance is too low`,
+		`${subjectOf({ ...ids, ...idsIn(state) })} waits because the balance is too low`,
 		'The recording is stored and needs no second upload: top up the balance, and the service starts on its own within minutes. Fetch the result later with Transcript: Wait Until Finished.',
 	);
 }
@@ -103,11 +103,14 @@ async function finished(
 		if (!isCalledOff) run.endWithoutTranscript(submissionName(given));
 		throw endedBadly(context, state, ids);
 	}
-	return await outputOf(context, ids.taskId, state, { ...idFields(ids), status: state.status });
+	return await completedOutput(context, ids.taskId, state, {
+		...idFields(ids),
+		status: state.status,
+	});
 }
 
 /** The output of a completed task. The result is fetched once, however often the export is tried. */
-async function outputOf(
+async function completedOutput(
 	context: IExecutePaginationFunctions,
 	taskId: string,
 	state: IDataObject,

@@ -1,7 +1,6 @@
-import { createHash } from 'crypto';
 import type { IDataObject, IExecutePaginationFunctions } from 'n8n-workflow';
 
-import { credentialOf } from '../../shared/api/credential';
+import { credentialOf, keyHash } from '../../shared/api/credential';
 import { ServiceError } from '../../shared/api/serviceError';
 import { pause } from '../../shared/api/abortable';
 import { look } from '../../shared/api/taskState';
@@ -67,7 +66,7 @@ export async function untilEnded(
 	context: IExecutePaginationFunctions,
 	polling: Polling,
 ): Promise<Outlook> {
-	const account = await accountOf(context);
+	const account = keyHash((await credentialOf(context)).apiKey);
 	polled.set(account, (polled.get(account) ?? 0) + 1);
 	try {
 		return await pollUntilEnded(context, polling, account);
@@ -76,11 +75,6 @@ export async function untilEnded(
 		if (left > 0) polled.set(account, left);
 		else polled.delete(account);
 	}
-}
-
-async function accountOf(context: IExecutePaginationFunctions): Promise<string> {
-	const { apiKey } = await credentialOf(context);
-	return createHash('sha256').update(apiKey).digest('hex');
 }
 
 async function pollUntilEnded(
@@ -107,7 +101,7 @@ async function pollUntilEnded(
 				const delay = Math.min(delayBeforeLook(pollInterval, since - began, others), last);
 				// Only the first look may come before the interval is over.
 				const asked = Math.max(delay, lookedAt === undefined ? 0 : pollInterval);
-				const wanted = Math.min(retryAfterOf(latest.failure), POLL.retryAfter, last);
+				const wanted = Math.min(askedPause(latest.failure), POLL.retryAfter, last);
 				return since + Math.max(asked, wanted);
 			};
 			await pauseUntil(dueAt, deadline, context.getExecutionCancelSignal());
@@ -134,7 +128,7 @@ async function pollUntilEnded(
 		// A deadline that passed during the last look says nothing about the service.
 		if (Date.now() >= deadline && isUnanswered(seen)) return latest;
 		latest.failure = seen;
-		if (isFirst && reportsRefusal && isRefusal(seen)) throw seen;
+		if (isFirst && reportsRefusal && noLookCanSucceed(seen)) throw seen;
 		const status = seen instanceof ServiceError ? seen.problem.status : undefined;
 		if (status !== 401 && status !== 404) continue;
 		refusedSince ??= lookedAt;
@@ -155,7 +149,7 @@ function isUnanswered(failure: Error): boolean {
 	return transport === 'timeout' || transport === 'noTurn';
 }
 
-function retryAfterOf(failure?: Error): number {
+function askedPause(failure?: Error): number {
 	return failure instanceof ServiceError ? (failure.problem.retryAfter ?? 0) : 0;
 }
 
@@ -163,7 +157,7 @@ function retryAfterOf(failure?: Error): number {
  * Whether the first look shows that no look can succeed: a 4xx other than "too many requests", an
  * address that is not the service's, or no usable credential.
  */
-function isRefusal(failure: Error): boolean {
+function noLookCanSucceed(failure: Error): boolean {
 	if (!(failure instanceof ServiceError)) return true;
 	const { status = 0, transport } = failure.problem;
 	if (transport && ['unknownHost', 'tls', 'redirect', 'notJson'].includes(transport)) return true;

@@ -25,7 +25,7 @@ export function endedBadly(
 	const words = ending === 'cancelled' ? 'was cancelled' : `failed${reason}`;
 	const next = NEXT[ids.taskId ? 'task' : 'bot'][ending];
 	const advice = ids.taskId ? againAdvice(context, next) : next;
-	return asLasting(refuse(context, `${nameOf(ids)} ${words}`, advice));
+	return asLasting(refuse(context, `${subjectOf(ids)} ${words}`, advice));
 }
 
 /** What to do after an end without a transcript. */
@@ -56,7 +56,7 @@ export function notEnded(
 ): Error {
 	const isKeyRefused = failure instanceof ServiceError && failure.problem.status === 401;
 	if (failure instanceof ServiceError && isRefused) {
-		failure.message = `${nameOf(ids)}: ${failure.message}`;
+		failure.message = `${subjectOf(ids)}: ${failure.message}`;
 		const next = isKeyRefused ? 'Correct the key, then' : 'If it is there later,';
 		failure.description = `${failure.description ?? ''} The service has answered this for two minutes (the node waits in case that passes). What was submitted is not lost. ${next} ${FETCH_LATER}.`;
 		return failure;
@@ -68,7 +68,7 @@ export function notEnded(
 	const isUnknown = ids.taskId !== undefined && isUnknownStatus(state.status);
 	return refuse(
 		context,
-		`${nameOf(ids)} has not ended ${words} (${status}${lookFailed})`,
+		`${subjectOf(ids)} has not ended ${words} (${status}${lookFailed})`,
 		isUnknown
 			? 'The service does not document this status, so it does not count as the end. If the task has finished, its transcript is not lost: get it with Transcript: Get Result.'
 			: `It continues at the service and is not lost. ${next} ${FETCH_LATER}.`,
@@ -76,6 +76,6 @@ export function notEnded(
 }
 
 /** At the beginning of a message, e.g. `Task 7f3c`. */
-export function nameOf({ taskId, botId }: SubmissionIds): string {
+export function subjectOf({ taskId, botId }: SubmissionIds): string {
 	return taskId ? `Task ${taskId}` : `Meeting bot ${botId}`;
 }

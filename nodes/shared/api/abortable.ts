@@ -45,10 +45,23 @@ export function anyOf(...signals: Array<AbortSignal | undefined>): AbortSignal |
 	return combined;
 }
 
-/** The same as `work`, but rejects with {@link Late} after `ms`, or at `deadline` if that is earlier. */
-export async function withinTime<T>(work: Promise<T>, ms: number, deadline = Infinity): Promise<T> {
-	const end = signalAt(Math.min(deadline, Date.now() + ms));
+/** The same as `work`, but rejects with the error from `late` at `deadline`, in ms since 1970. */
+export async function unlessLate<T>(
+	work: Promise<T>,
+	deadline: number,
+	late: () => Error,
+): Promise<T> {
+	const end = signalAt(deadline);
 	return await unlessAborted(work, end).catch((error: unknown) => {
-		throw end?.aborted && error === end.reason ? new Late() : error;
+		throw end?.aborted && error === end.reason ? late() : error;
 	});
+}
+
+/** The same as `work`, but rejects with {@link Late} after `ms`, or at `deadline` if that is earlier. */
+export async function answeredWithin<T>(
+	work: Promise<T>,
+	ms: number,
+	deadline = Infinity,
+): Promise<T> {
+	return await unlessLate(work, Math.min(deadline, Date.now() + ms), () => new Late());
 }

@@ -5,7 +5,7 @@ import type {
 	IN8nHttpFullResponse,
 } from 'n8n-workflow';
 
-import { withinTime } from './abortable';
+import { answeredWithin } from './abortable';
 import { bodyOf } from './responseBody';
 import { exchange } from './exchange';
 import { withoutSecrets } from './redact';
@@ -47,7 +47,7 @@ export async function call(
 					timeout: TIMEOUTS.request,
 				},
 			);
-			const response: IN8nHttpFullResponse = await withinTime(request, TIMEOUTS.request, end);
+			const response: IN8nHttpFullResponse = await answeredWithin(request, TIMEOUTS.request, end);
 			if (noContent && response.statusCode === 204) return noContent as unknown as IDataObject;
 			return withoutSecrets(
 				bodyOf(response, options.method),

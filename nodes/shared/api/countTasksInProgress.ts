@@ -8,7 +8,7 @@ import { jsonOf } from './redact';
 import type { Caller } from './types';
 
 /** The most pages of the list to read for each status. */
-const PAGES = 5;
+const MOST_PAGES = 5;
 
 /**
  * Counts the tasks in progress of the account (service document, "Limits"), up to the limit. A task
@@ -22,7 +22,7 @@ export async function countTasksInProgress(caller: Caller): Promise<number | und
 		const list = new TaskList(caller, { status }, LIMITS.tasksInProgress);
 		let offset = 0;
 		for (let pages = 0; ; pages++) {
-			const page = pages < PAGES ? await list.page(offset) : undefined;
+			const page = pages < MOST_PAGES ? await list.page(offset) : undefined;
 			if (!page || page.some((task) => typeof task.status !== 'string')) return undefined;
 			const news = page.filter((task) => !seen.has(idOf(task)));
 			for (const task of news) seen.add(idOf(task));

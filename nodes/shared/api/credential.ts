@@ -1,3 +1,4 @@
+import { createHash } from 'crypto';
 import type { INode } from 'n8n-workflow';
 
 import { apiRoot, pasted } from './baseUrl';
@@ -19,11 +20,16 @@ export interface CredentialReader {
 	getCredentials<T extends object>(type: string): Promise<T>;
 }
 
+/** Stands for an API key wherever this process remembers something by key. */
+export function keyHash(apiKey: string): string {
+	return createHash('sha256').update(apiKey).digest('hex');
+}
+
 /** What Node.js allows in a header (RFC 9110, "Field Values", without control characters). */
 const FITS_A_HEADER = /^[\t\x20-\x7e\x80-\xff]+$/;
 
 /** How old a reading may be, in ms: long enough for the check and the first request of an item. */
-const KEEP_MS = 1_000;
+const KEEP_FOR_ITEM_MS = 1_000;
 
 interface Reading {
 	credential: Promise<TranscriberCredential>;
@@ -31,7 +37,7 @@ interface Reading {
 }
 
 /** Keyed by the context of an item, because an expression in the credential may use the item. */
-const readings = new WeakMap<CredentialReader, Reading>();
+const itemReadings = new WeakMap<CredentialReader, Reading>();
 
 /**
  * The only reader of the credential. Removes pasted invisible characters, so that the header, the
@@ -42,10 +48,10 @@ const readings = new WeakMap<CredentialReader, Reading>();
  */
 export async function credentialOf(reader: CredentialReader): Promise<TranscriberCredential> {
 	if (!('getItemIndex' in reader)) return await read(reader);
-	const kept = readings.get(reader);
-	if (kept && Date.now() - kept.startedAt < KEEP_MS) return await kept.credential;
+	const kept = itemReadings.get(reader);
+	if (kept && Date.now() - kept.startedAt < KEEP_FOR_ITEM_MS) return await kept.credential;
 	const reading = { credential: read(reader), startedAt: Date.now() };
-	readings.set(reader, reading);
+	itemReadings.set(reader, reading);
 	return await reading.credential;
 }
 

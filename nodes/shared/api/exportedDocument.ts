@@ -104,7 +104,7 @@ export async function exportedFile(
 		.catch((error: unknown) => {
 			throw new NodeOperationError(
 				context.getNode(),
-				`n8n could not store the exported file '${fileName}': ${reasonOf(error)}`,
+				`n8n could not store the exported file '${fileName}': ${storageReason(error)}`,
 				{
 					description:
 						"The transcript is not lost. When n8n can store files again, get it with Transcript: Export, or set 'Export As' (there: 'Output') to Text in a Field, which needs no file.",
@@ -114,7 +114,7 @@ export async function exportedFile(
 }
 
 /** Why n8n's storage refuses a file. */
-function reasonOf(error: unknown): string {
+function storageReason(error: unknown): string {
 	const code = codeOf(error);
 	if (code === 'ENOSPC' || code === 'EDQUOT') return 'its disk is full';
 	if (code === 'EROFS') return 'its disk is read-only';

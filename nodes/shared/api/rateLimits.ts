@@ -1,6 +1,6 @@
-import { createHash } from 'crypto';
 import { sleep } from 'n8n-workflow';
 import { remembered } from '../processMemory';
+import { keyHash } from './credential';
 
 /**
  * The service's limits (service document, "Limits"): the most requests in any `windowMs`, per API
@@ -80,10 +80,10 @@ const queues = remembered<Queue>('rateLimitQueues');
 
 /** The queue for one limit of one API key. Only a hash of the key is kept. */
 export function queueFor(apiKey: string, name: LimitName | 'uploads'): Queue {
-	const id = `${name}:${createHash('sha256').update(apiKey).digest('hex')}`;
-	let line = queues.get(id);
-	if (!line) {
-		line =
+	const id = `${name}:${keyHash(apiKey)}`;
+	let queue = queues.get(id);
+	if (!queue) {
+		queue =
 			name === 'uploads'
 				? new Queue(
 						() => LIMITS.uploadsAtOnce,
@@ -93,7 +93,7 @@ export function queueFor(apiKey: string, name: LimitName | 'uploads'): Queue {
 						() => LIMITS[name],
 						() => LIMITS.windowMs,
 					);
-		queues.set(id, line);
+		queues.set(id, queue);
 	}
-	return line;
+	return queue;
 }

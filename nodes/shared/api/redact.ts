@@ -24,7 +24,7 @@ interface Copying {
 export function holdsLongerKey(answer: unknown, apiKey: string): boolean {
 	const key = apiKey.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 	const longer = new RegExp(`[\\w-]${key}|${key}([\\w-]|[.:/+~=][\\w-])`);
-	return textsIn(answer).some((text) => longer.test(text));
+	return namesAndTextsIn(answer).some((text) => longer.test(text));
 }
 
 /** JSON for messages and comparisons; '' if the value is nested too deeply for the stack. */
@@ -37,7 +37,7 @@ export function jsonOf(value: unknown, indent?: string): string {
 }
 
 /** All texts in a value, including field names. Not recursive, like {@link withoutSecrets}. */
-function textsIn(value: unknown): string[] {
+function namesAndTextsIn(value: unknown): string[] {
 	const texts: string[] = [];
 	const seen = new Set<unknown>([value]);
 	for (const one of seen) {

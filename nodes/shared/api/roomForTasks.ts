@@ -1,6 +1,5 @@
-import { createHash } from 'crypto';
-
 import { pause, unlessAborted } from './abortable';
+import { keyHash } from './credential';
 import { LIMITS } from './rateLimits';
 import type { Problem } from './problem';
 import { RETRY, pauseBeforeLook } from './retry';
@@ -162,7 +161,7 @@ const rooms = remembered<Room>('rooms');
 /** The room in the account of an API key. Only a hash of the key is kept. */
 export function roomOf(apiKey: string): Room {
 	for (const [id, room] of rooms) if (room.isOver()) rooms.delete(id);
-	const id = createHash('sha256').update(apiKey).digest('hex');
+	const id = keyHash(apiKey);
 	const room = rooms.get(id) ?? new Room();
 	rooms.set(id, room);
 	return room;

@@ -31,7 +31,7 @@ export function isCertainRefusal(problem: Problem): boolean {
 	const { status, transport, isUnsent } = problem;
 	if (isUnsent) return true;
 	if (transport === 'notJson' || isForeign503(problem)) return false;
-	if (status !== undefined) return isRefusal(status);
+	if (status !== undefined) return isRefusalStatus(status);
 	return transport === 'unreachable' || transport === 'unknownHost' || transport === 'noTurn';
 }
 
@@ -39,7 +39,7 @@ export function isCertainRefusal(problem: Problem): boolean {
  * Whether a status means that nothing was done. 301, 302 and 303 may answer a request that was
  * carried out, and 408 and 499 may come from a proxy that has forwarded the request.
  */
-function isRefusal(status: number): boolean {
+function isRefusalStatus(status: number): boolean {
 	if (status === 307 || status === 308 || status === 503) return true;
 	return status >= 400 && status < 500 && status !== 408 && status !== 499;
 }

@@ -6,7 +6,7 @@ import { taskIdOf } from './undocumented/ids';
 import { statusWithoutTask } from './undocumented/statuses';
 import { stateIn } from './undocumented/submissions';
 
-type Bounds = Pick<CallOptions, 'deadline' | 'fromTurn' | 'once'>;
+type LookBounds = Pick<CallOptions, 'deadline' | 'fromTurn' | 'once'>;
 
 /**
  * Requests the state of a task, or of its bot as long as the bot has no task. Throws a {@link
@@ -15,7 +15,7 @@ type Bounds = Pick<CallOptions, 'deadline' | 'fromTurn' | 'once'>;
 export async function look(
 	caller: Caller,
 	{ task_id: known, bot_id: botId }: IDataObject,
-	options: Bounds = {},
+	options: LookBounds = {},
 ): Promise<IDataObject> {
 	if (known) return await taskState(caller, String(known), options);
 	const bot = { bot_id: botId, ...(await botState(caller, String(botId), options)) };
@@ -28,7 +28,7 @@ export async function look(
 export async function taskState(
 	caller: Caller,
 	taskId: string,
-	options?: Bounds,
+	options?: LookBounds,
 ): Promise<IDataObject> {
 	const url = `/tasks/${encodeURIComponent(taskId)}`;
 	const state = stateIn(await call(caller, { method: 'GET', url }, options), taskId);
@@ -39,7 +39,7 @@ export async function taskState(
 export async function botState(
 	caller: Caller,
 	botId: string,
-	options?: Bounds,
+	options?: LookBounds,
 ): Promise<IDataObject> {
 	const url = `/meeting/${encodeURIComponent(botId)}`;
 	return stateIn(await call(caller, { method: 'GET', url }, options), botId);

@@ -87,11 +87,11 @@ export function retriedExecutionOf(context: IExecutePaginationFunctions): string
 	const data = runExecutionDataOf(context);
 	if (context.getMode() !== 'retry' || !data) return undefined;
 	const { resumeToken } = data as { resumeToken?: string };
-	if (resumeToken) return hashOf([resumeToken]);
+	if (resumeToken) return hashOfParts([resumeToken]);
 	const began = data.executionData?.runtimeData?.establishedAt;
 	const trigger = earliestIn(data.resultData.runData);
 	if (began === undefined || !trigger) return undefined;
-	return hashOf([context.getWorkflow().id, began, ...trigger]);
+	return hashOfParts([context.getWorkflow().id, began, ...trigger]);
 }
 
 /** The name of the node that ran first, when (in ms since 1970), and its output. */
@@ -106,7 +106,7 @@ function earliestIn(runData: IRunData): [string, number, unknown] | undefined {
 /** How much of the output of a trigger counts: n8n 1 keeps whole files in it. */
 const MOST = { values: 10_000, characters: 1_000 };
 
-function hashOf(parts: unknown[]): string {
+function hashOfParts(parts: unknown[]): string {
 	let values = 0;
 	const text = JSON.stringify(parts, (_name, value: unknown) => {
 		if (++values > MOST.values) return undefined;

@@ -1,10 +1,7 @@
-import type { IExecuteSingleFunctions } from 'n8n-workflow';
 import { required, textIn } from './values';
-import { checkStart, startAtFrom } from './startAt';
+import { checkStart, startAtFrom, type LaunchReader } from './startAt';
 import { checkLink } from './recordingLink';
 import { refuse } from './refuse';
-
-type Context = Pick<IExecuteSingleFunctions, 'getNode' | 'getNodeParameter' | 'getTimezone'>;
 
 /** The parameters for sending a meeting bot. */
 export interface Launch {
@@ -14,7 +11,7 @@ export interface Launch {
 }
 
 /** Reads 'Meeting URL' and 'Start At' of the action node or the trigger. */
-export function launchFrom(context: Context): Launch {
+export function launchFrom(context: LaunchReader): Launch {
 	const url = textIn(context, context.getNodeParameter('meetingUrl', ''), 'Meeting URL');
 	const meetingUrl = required(context, url, 'Meeting URL');
 	checkLink(context, meetingUrl, 'Meeting URL', 'Enter the full invitation link of the meeting.');
@@ -22,7 +19,7 @@ export function launchFrom(context: Context): Launch {
 }
 
 /** Only `true` is consent. */
-export function hasConsent(context: Pick<Context, 'getNodeParameter'>): boolean {
+export function hasConsent(context: Pick<LaunchReader, 'getNodeParameter'>): boolean {
 	return context.getNodeParameter('consentAcknowledged', false) === true;
 }
 
@@ -30,7 +27,7 @@ export function hasConsent(context: Pick<Context, 'getNodeParameter'>): boolean 
  * Checks what a bot needs besides a link (service document, "Meeting launch parameters"): consent,
  * and a valid start time if there is one.
  */
-export function checkLaunch(context: Context, { startAt }: Launch): void {
+export function checkLaunch(context: LaunchReader, { startAt }: Launch): void {
 	if (!hasConsent(context)) {
 		throw refuse(
 			context,

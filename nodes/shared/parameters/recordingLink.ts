@@ -1,6 +1,4 @@
-import type { IExecuteSingleFunctions } from 'n8n-workflow';
-
-import { refuse } from './refuse';
+import { refuse, type WithNode } from './refuse';
 
 /** Advice for error messages about the link to a recording. */
 export const LINK_ADVICE =
@@ -11,7 +9,7 @@ export const LINK_ADVICE =
  * encode blanks, so they would read two links in one field as one.
  */
 export function checkLink(
-	context: Pick<IExecuteSingleFunctions, 'getNode'>,
+	context: WithNode,
 	link: string,
 	displayName: string,
 	advice: string,

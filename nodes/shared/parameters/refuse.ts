@@ -1,9 +1,12 @@
 import type { IExecuteSingleFunctions } from 'n8n-workflow';
 import { NodeOperationError } from 'n8n-workflow';
 
+/** The part of n8n's context that an error needs. */
+export type WithNode = Pick<IExecuteSingleFunctions, 'getNode'>;
+
 /** The error for an item that the node refuses. `description` tells the user what to do. */
 export function refuse(
-	context: Pick<IExecuteSingleFunctions, 'getNode'>,
+	context: WithNode,
 	message: string,
 	description: string,
 ): NodeOperationError {

@@ -1,16 +1,10 @@
-import type { IExecuteSingleFunctions } from 'n8n-workflow';
-
-import { refuse } from './refuse';
+import { refuse, type WithNode } from './refuse';
 
 /**
  * Refuses a number that JavaScript has rounded because it is too large. As an id it would name
  * something else, and as a key it would be the same for different things.
  */
-export function checkNotRounded(
-	context: Pick<IExecuteSingleFunctions, 'getNode'>,
-	value: unknown,
-	displayName: string,
-): void {
+export function checkNotRounded(context: WithNode, value: unknown, displayName: string): void {
 	if (typeof value !== 'number' || !Number.isFinite(value)) return;
 	if (Math.abs(value) <= Number.MAX_SAFE_INTEGER) return;
 	throw refuse(

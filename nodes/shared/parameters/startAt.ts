@@ -3,7 +3,11 @@ import type { IExecuteSingleFunctions } from 'n8n-workflow';
 import { isNothing, textIn, wrongKind } from './values';
 import { refuse } from './refuse';
 
-type Context = Pick<IExecuteSingleFunctions, 'getNode' | 'getNodeParameter' | 'getTimezone'>;
+/** The part of n8n's context that reads the parameters of a launch. */
+export type LaunchReader = Pick<
+	IExecuteSingleFunctions,
+	'getNode' | 'getNodeParameter' | 'getTimezone'
+>;
 
 const THIRTY_DAYS = 30 * 24 * 3600 * 1000;
 
@@ -13,7 +17,7 @@ const THIRTY_DAYS = 30 * 24 * 3600 * 1000;
  * nothing, because the user did not mean now. A time without an offset is in the workflow's time
  * zone, as in n8n's date picker.
  */
-export function startAtFrom(context: Context): string | undefined {
+export function startAtFrom(context: LaunchReader): string | undefined {
 	const value: unknown = context.getNodeParameter('startAt', '');
 	if (isNothing(value)) {
 		const entered: unknown = context.getNodeParameter('startAt', '', { rawExpressions: true });
@@ -34,7 +38,7 @@ export function startAtFrom(context: Context): string | undefined {
 }
 
 /** Refuses a start in the past or more than 30 days ahead. */
-export function checkStart(context: Pick<Context, 'getNode'>, startAt: string): void {
+export function checkStart(context: Pick<LaunchReader, 'getNode'>, startAt: string): void {
 	const ahead = Date.parse(startAt) - Date.now();
 	if (ahead > 0 && ahead <= THIRTY_DAYS) return;
 	if (ahead > 0) {
@@ -76,7 +80,7 @@ function readTime(time: Time): DateTime {
 	}
 }
 
-function readText(context: Context, value: unknown): DateTime {
+function readText(context: LaunchReader, value: unknown): DateTime {
 	if (typeof value !== 'string') throw wrongKind(context, value, 'Start At', 'has to be a time');
 	const text = (textIn(context, value, 'Start At') ?? '')
 		.replace(/^(\S+)[ t]+(?=\d)/, '$1T')

@@ -1,6 +1,6 @@
-import type { IDataObject, IExecuteSingleFunctions, NodeOperationError } from 'n8n-workflow';
+import type { IDataObject, NodeOperationError } from 'n8n-workflow';
 import { isObject } from '../jsonValues';
-import { refuse } from './refuse';
+import { refuse, type WithNode } from './refuse';
 import { checkNotRounded } from './roundedNumber';
 
 /**
@@ -9,8 +9,6 @@ import { checkNotRounded } from './roundedNumber';
  * wrong kind is refused before anything is sent; the error names the parameter as the panel shows
  * it. Values are copied, so input items stay unchanged.
  */
-
-type Context = Pick<IExecuteSingleFunctions, 'getNode'>;
 
 /** Whether a value is empty: undefined, null, NaN, or a text of blanks only. */
 export function isNothing(value: unknown): value is undefined | null | '' {
@@ -23,7 +21,7 @@ export function isNothing(value: unknown): value is undefined | null | '' {
 }
 
 /** The value; throws if it is undefined. */
-export function required<T>(context: Context, value: T | undefined, displayName: string): T {
+export function required<T>(context: WithNode, value: T | undefined, displayName: string): T {
 	if (value !== undefined) return value;
 	throw refuse(
 		context,
@@ -33,7 +31,7 @@ export function required<T>(context: Context, value: T | undefined, displayName:
 }
 
 /** A trimmed text, or a number as text. */
-export function textIn(context: Context, value: unknown, displayName: string): string | undefined {
+export function textIn(context: WithNode, value: unknown, displayName: string): string | undefined {
 	if (isNothing(value)) return undefined;
 	checkNotRounded(context, value, displayName);
 	const isText = typeof value === 'string' || Number.isFinite(value);
@@ -53,7 +51,7 @@ interface Range {
 
 /** A number, also written as text, as spreadsheets often give it. */
 export function numberIn(
-	context: Context,
+	context: WithNode,
 	value: unknown,
 	displayName: string,
 	{ min, above = -Infinity, max = Infinity, whole = false }: Range,
@@ -72,7 +70,7 @@ export function numberIn(
 
 /** One of the values of a list. */
 export function choiceIn<T extends string>(
-	context: Context,
+	context: WithNode,
 	value: unknown,
 	displayName: string,
 	choices: readonly T[],
@@ -80,20 +78,20 @@ export function choiceIn<T extends string>(
 	if (isNothing(value)) return undefined;
 	const chosen = choices.find((choice) => choice === value);
 	if (chosen !== undefined) return chosen;
-	throw wrongKind(context, value, displayName, `has to be ${oneOf(choices)}`);
+	throw wrongKind(context, value, displayName, `has to be ${alternatives(choices)}`);
 }
 
 /** Several values of a list: an array, a JSON array, or a text with commas. An empty list means not set. */
 export function choicesIn<T extends string>(
-	context: Context,
+	context: WithNode,
 	value: unknown,
 	displayName: string,
 	choices: readonly T[],
 ): T[] | undefined {
 	if (isNothing(value)) return undefined;
-	const given = typeof value === 'string' ? (listIn(value) ?? value.split(',')) : value;
+	const given = typeof value === 'string' ? (jsonListIn(value) ?? value.split(',')) : value;
 	if (!Array.isArray(given)) {
-		throw wrongKind(context, value, displayName, `has to be a list of ${oneOf(choices)}`);
+		throw wrongKind(context, value, displayName, `has to be a list of ${alternatives(choices)}`);
 	}
 	const chosen = given
 		.map((one: unknown) => (typeof one === 'string' ? one.trim() : one))
@@ -104,7 +102,7 @@ export function choicesIn<T extends string>(
 
 /** True or false, also as text. */
 export function booleanIn(
-	context: Context,
+	context: WithNode,
 	value: unknown,
 	displayName: string,
 ): boolean | undefined {
@@ -116,7 +114,7 @@ export function booleanIn(
 }
 
 /** A collection such as 'Options', which may be one expression. Its members are not checked. */
-export function collectionIn(context: Context, value: unknown, displayName: string): IDataObject {
+export function collectionIn(context: WithNode, value: unknown, displayName: string): IDataObject {
 	if (isNothing(value)) return {};
 	if (isObject(value)) return value;
 	throw wrongKind(context, value, displayName, 'has to be an object');
@@ -127,7 +125,7 @@ export function collectionIn(context: Context, value: unknown, displayName: stri
  * Leaves out fields that are undefined or NaN.
  */
 export function jsonObjectIn(
-	context: Context,
+	context: WithNode,
 	value: unknown,
 	displayName: string,
 ): IDataObject | undefined {
@@ -144,7 +142,7 @@ export function jsonObjectIn(
 }
 
 /** The list in a JSON text, if there is one. An AI agent often writes lists like this. */
-export function listIn(text: string): unknown[] | undefined {
+export function jsonListIn(text: string): unknown[] | undefined {
 	if (!/^\s*\[.*\]\s*$/s.test(text)) return undefined;
 	const list = parse(text);
 	return Array.isArray(list) ? list : undefined;
@@ -159,7 +157,7 @@ export function isAccident(text: string): boolean {
 }
 
 /** The error for a text that {@link isAccident}. */
-export function accident(context: Context, text: string, displayName: string): NodeOperationError {
+export function accident(context: WithNode, text: string, displayName: string): NodeOperationError {
 	return refuse(
 		context,
 		text.includes('[object Object]')
@@ -171,26 +169,26 @@ export function accident(context: Context, text: string, displayName: string): N
 
 /** The error for a value of the wrong kind, e.g. `'Limit' has to be a number, but is a list`. */
 export function wrongKind(
-	context: Context,
+	context: WithNode,
 	value: unknown,
 	displayName: string,
 	rule: string,
 ): NodeOperationError {
 	return refuse(
 		context,
-		`'${displayName}' ${rule}, but is ${shown(value)}`,
+		`'${displayName}' ${rule}, but is ${valueInMessage(value)}`,
 		'Correct the value. If it comes from an expression, check what the expression gives.',
 	);
 }
 
 /** A value in an error message. Objects are only named, because they may hold secrets. */
-function shown(value: unknown): string {
+function valueInMessage(value: unknown): string {
 	if (Array.isArray(value)) return 'a list';
 	if (typeof value === 'object' || typeof value === 'function') return 'an object';
 	return `'${String(value).slice(0, 80)}'`;
 }
 
-function oneOf(choices: readonly string[]): string {
+function alternatives(choices: readonly string[]): string {
 	return choices.length > 1
 		? `${choices.slice(0, -1).join(', ')} or ${choices.at(-1)}`
 		: choices.join();

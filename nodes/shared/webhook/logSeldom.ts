@@ -9,7 +9,7 @@ export const LOG = {
 };
 
 /** When each line of each node was written, in ms since 1970. */
-const written = remembered<number>('writtenLines');
+const writtenLines = remembered<number>('writtenLines');
 
 /**
  * Writes a line to n8n's log, but the same line of the same node at most once in ten seconds:
@@ -21,9 +21,9 @@ export function logSeldom(
 	line: string,
 ): void {
 	const now = Date.now();
-	for (const [known, at] of written) if (now - at >= LOG.everyMs) written.delete(known);
+	for (const [known, at] of writtenLines) if (now - at >= LOG.everyMs) writtenLines.delete(known);
 	const place = `${context.getNode().id} ${line}`;
-	if (written.has(place) || written.size >= LOG.most) return;
-	written.set(place, now);
+	if (writtenLines.has(place) || writtenLines.size >= LOG.most) return;
+	writtenLines.set(place, now);
 	context.logger[level](line);
 }

@@ -13,7 +13,7 @@ interface Reading {
 	startedAt: number;
 }
 
-const readings = remembered<Reading>('credentialReadings');
+const webhookReadings = remembered<Reading>('credentialReadings');
 
 /**
  * The credential of a node whose webhook was called, cached for many calls: in n8n 2 each reading
@@ -33,15 +33,15 @@ export async function webhookCredential(
 	const credentialId = node.credentials?.transcriberApi?.id;
 	const place = hash([context.getWorkflow().id, node.id, credentialId, execution]);
 	const now = Date.now();
-	for (const [key, { startedAt }] of readings) {
-		if (now - startedAt >= KEEP_MS) readings.delete(key);
+	for (const [key, { startedAt }] of webhookReadings) {
+		if (now - startedAt >= KEEP_MS) webhookReadings.delete(key);
 	}
-	const kept = readings.get(place);
+	const kept = webhookReadings.get(place);
 	if (kept && now - kept.startedAt < (fresh ? KEEP_FRESH_MS : KEEP_MS))
 		return await kept.credential;
 	const credential = credentialOf(context);
 	const reading = { credential, startedAt: now };
-	readings.set(place, reading);
+	webhookReadings.set(place, reading);
 	const keepFailureMs = execution === undefined ? KEEP_FRESH_MS : 0;
 	credential.catch(() => (reading.startedAt = Date.now() - KEEP_MS + keepFailureMs));
 	return await credential;

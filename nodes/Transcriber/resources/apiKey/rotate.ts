@@ -72,7 +72,7 @@ function checkConfirmed(context: IExecutePaginationFunctions): void {
 	}
 }
 
-const LOOK_FIRST =
+const LOOK_FOR_KEY =
 	'The old key may no longer work. Look in your account at the service, and put the key that is valid now into the credential.';
 
 /**
@@ -104,7 +104,7 @@ async function rotate(
 		throw refuse(
 			context,
 			'It is not known whether the API key was rotated, so it is not rotated again',
-			LOOK_FIRST,
+			LOOK_FOR_KEY,
 		);
 	}
 	remember(context, { state: 'sent' });
@@ -120,7 +120,7 @@ async function rotate(
 	if (isHarmless(context, failure) && !mayBeOldKey(failure)) forget(context);
 	else if (failure instanceof ServiceError) {
 		failure.message = `${failure.message}, so it is not known whether the API key was rotated`;
-		failure.description = [LOOK_FIRST, said(failure.problem)].filter(Boolean).join(' ');
+		failure.description = [LOOK_FOR_KEY, said(failure.problem)].filter(Boolean).join(' ');
 	}
 	throw failure;
 }
@@ -133,5 +133,5 @@ function mayBeOldKey(failure: unknown): boolean {
 }
 
 function noKey(context: IExecutePaginationFunctions) {
-	return refuse(context, 'The service answered the rotation without a new API key', LOOK_FIRST);
+	return refuse(context, 'The service answered the rotation without a new API key', LOOK_FOR_KEY);
 }

@@ -107,11 +107,11 @@ function forAllItems(performOne: ReturnType<typeof perform>): ReturnType<typeof 
 
 /** Reports unreadable terms for their own item, before the dictionary is read or written. */
 function checkOwnTerms(context: IExecutePaginationFunctions): void {
-	choicesOf(context);
+	syncChoices(context);
 	termsOfItem(context, context.getItemIndex());
 }
 
-function choicesOf(context: IExecutePaginationFunctions) {
+function syncChoices(context: IExecutePaginationFunctions) {
 	const mode = choiceIn(context, context.getNodeParameter('mode', ''), 'Mode', [
 		'addMissing',
 		'replace',
@@ -129,7 +129,7 @@ async function syncOnce(context: IExecutePaginationFunctions): Promise<INodeExec
 	if (context.getItemIndex() > 0) return [];
 	const items = Array.from({ length: itemCount(context) }, (_, item) => item);
 	const given = distinct(items.flatMap((item) => termsOfItem(context, item)));
-	const { replaces, dryRun, allowEmpty } = choicesOf(context);
+	const { replaces, dryRun, allowEmpty } = syncChoices(context);
 	if (given.length === 0 && replaces && !allowEmpty) throw hasNoTerm(context);
 
 	const before = await call(context, { method: 'GET', url: '/dictionary' });

@@ -4,7 +4,7 @@ import {
 	choiceIn,
 	isAccident,
 	isNothing,
-	listIn,
+	jsonListIn,
 	required,
 	textIn,
 } from '../../../shared/parameters/values';
@@ -99,13 +99,13 @@ export function readTerms(
 	item = context.getItemIndex(),
 ): string[] {
 	if (typeof value === 'string' && isAccident(value)) throw accident(context, value, 'Terms');
-	const given = typeof value === 'string' ? (listIn(value) ?? value.split(/[\r\n]/)) : value;
+	const given = typeof value === 'string' ? (jsonListIn(value) ?? value.split(/[\r\n]/)) : value;
 	const terms = (Array.isArray(given) ? given : [given]).filter((term) => !isNothing(term));
 	const wrong = terms.find((term) => !isTerm(term));
 	if (wrong === undefined) return distinct(terms.map(String));
 	throw refuse(
 		context,
-		`'Terms' holds something that is not a term in item ${item}: ${shown(wrong)}`,
+		`'Terms' holds something that is not a term in item ${item}: ${termInMessage(wrong)}`,
 		'A term is a text. Name the field that holds it, for example {{ $json.term }}, or {{ $json.rows.map(row => row.term) }} for a list.',
 	);
 }
@@ -116,7 +116,7 @@ function isTerm(value: unknown): boolean {
 	return typeof value === 'boolean' || Number.isFinite(value);
 }
 
-function shown(value: unknown): string {
+function termInMessage(value: unknown): string {
 	const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
 	return text.slice(0, 80);
 }
@@ -136,7 +136,7 @@ export function checkIsSplit(context: IExecutePaginationFunctions, terms: string
 	if (others.length > 0 || !/[,;]/.test(only)) return;
 	throw refuse(
 		context,
-		`'Terms' is one single term with a comma or semicolon in it: '${shown(only)}'`,
+		`'Terms' is one single term with a comma or semicolon in it: '${termInMessage(only)}'`,
 		"Put each term on a separate line, or use Dictionary: Replace with As Text in 'Specify Terms' for a list with commas. The dictionary was left as it is, because this one term would replace all of it.",
 	);
 }

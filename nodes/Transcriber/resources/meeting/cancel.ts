@@ -5,16 +5,14 @@ import type {
 	INodePropertyOptions,
 } from 'n8n-workflow';
 
-import { ServiceError, isUnknownToService, said } from '../../../shared/api/serviceError';
+import { ServiceError, isUnknownToService } from '../../../shared/api/serviceError';
 import { idFrom } from '../../item/ids';
 import { perform } from '../../item/perform';
 import { hasEnded, isCancelled } from '../../../shared/api/undocumented/statuses';
 import { botState } from '../../../shared/api/taskState';
+import { LOOK_MS, isAboutItsState, sayItHasEnded } from '../refusedCancel';
 import { sendDeclared } from '../../item/sendDeclared';
 import { type Policy, type RoutingRequest } from '../../../shared/api/types';
-
-/** How long the status request may take, in ms. */
-const LOOK_MS = 30_000;
 
 export const cancelMeeting: INodePropertyOptions = {
 	name: 'Cancel or Stop',
@@ -42,18 +40,14 @@ async function cancelBot(
 	} catch (error) {
 		failure = error;
 	}
-	if (!(failure instanceof ServiceError) || !isAboutTheBot(failure)) throw failure;
+	if (!(failure instanceof ServiceError) || !isAboutItsState(failure)) throw failure;
 	const botId = idFrom(context, 'botId');
 	const bot = await botAtService(context, botId);
 	const isGone = bot === 'unknown' && failure.problem.isRepeat === true;
 	if (isGone) return [{ json: { bot_id: botId } }];
 	if (bot === 'unknown' || bot === undefined) throw failure;
 	if (isCancelled(bot.status)) return [{ json: { ...bot, bot_id: botId } }];
-	if (hasEnded(bot.status)) {
-		failure.message = `The meeting bot has already ended (${String(bot.status)})`;
-		const next = 'There is nothing left to cancel.';
-		failure.description = [next, said(failure.problem)].filter(Boolean).join(' ');
-	}
+	if (hasEnded(bot.status)) sayItHasEnded(failure, 'meeting bot', bot);
 	throw failure;
 }
 
@@ -66,9 +60,4 @@ async function botAtService(
 	return await botState(context, botId, { deadline }).catch((error: unknown) =>
 		isUnknownToService(error) ? 'unknown' : undefined,
 	);
-}
-
-function isAboutTheBot({ problem: { status = 0, isRepeat } }: ServiceError): boolean {
-	if (status === 404) return isRepeat === true;
-	return status >= 400 && status < 500 && ![401, 402, 403, 429].includes(status);
 }

@@ -13,7 +13,7 @@ import { checkLaunch, launchFrom } from '../../../shared/parameters/meetingLaunc
 import { perform } from '../../item/perform';
 import { shownFor } from '../commonFields';
 import type { RoutingRequest } from '../../../shared/api/types';
-import { consentNotice, startAtField } from '../../../shared/fields';
+import { launchFields } from '../../../shared/fields';
 
 export const sendBot: INodePropertyOptions = {
 	name: 'Send Bot',
@@ -37,28 +37,7 @@ export const sendBot: INodePropertyOptions = {
 export const sendBotFields: INodeProperties[] = shownFor(
 	'meeting',
 	['sendBot'],
-	[
-		{
-			displayName: 'Meeting URL',
-			name: 'meetingUrl',
-			type: 'string',
-			default: '',
-			required: true,
-			placeholder: 'e.g. https://meet.example.com/abc-defg-hij',
-			description: 'Invitation link of the meeting, on one of the five supported meeting services',
-		},
-		consentNotice,
-		{
-			displayName: 'Consent Acknowledged',
-			name: 'consentAcknowledged',
-			type: 'boolean',
-			default: false,
-			description:
-				'Whether the participants know about the recording and agree to the processing of their personal data (Russian law 152-FZ). Without it no bot is sent.',
-		},
-		startAtField,
-		...completionFields('returnTask'),
-	],
+	[...launchFields, ...completionFields('returnTask')],
 );
 
 function addLaunch(context: IExecutePaginationFunctions, request: RoutingRequest): void {

@@ -4,11 +4,12 @@ import type {
 	INodePropertyOptions,
 } from 'n8n-workflow';
 
-import { ServiceError, said } from '../../../shared/api/serviceError';
+import { ServiceError } from '../../../shared/api/serviceError';
 import { idFrom } from '../../item/ids';
 import { perform } from '../../item/perform';
 import { hasEnded, isCancelled } from '../../../shared/api/undocumented/statuses';
 import { stateOf } from './sendForFinished';
+import { isAboutItsState, sayItHasEnded } from '../refusedCancel';
 import { sendDeclared } from '../../item/sendDeclared';
 import { type Policy, type RoutingRequest } from '../../../shared/api/types';
 
@@ -38,19 +39,10 @@ async function cancelOnce(
 	} catch (error) {
 		failure = error;
 	}
-	if (!(failure instanceof ServiceError) || !isAboutTheTask(failure)) throw failure;
+	if (!(failure instanceof ServiceError) || !isAboutItsState(failure)) throw failure;
 	const taskId = idFrom(context, 'taskId');
 	const task = await stateOf(context, taskId);
 	if (isCancelled(task.status)) return [{ json: { ...task, task_id: taskId } }];
-	if (hasEnded(task.status)) {
-		failure.message = `The task has already ended (${String(task.status)})`;
-		const next = 'There is nothing left to cancel.';
-		failure.description = [next, said(failure.problem)].filter(Boolean).join(' ');
-	}
+	if (hasEnded(task.status)) sayItHasEnded(failure, 'task', task);
 	throw failure;
-}
-
-function isAboutTheTask({ problem: { status = 0, isRepeat } }: ServiceError): boolean {
-	if (status === 404) return isRepeat === true;
-	return status >= 400 && status < 500 && ![401, 402, 403, 429].includes(status);
 }

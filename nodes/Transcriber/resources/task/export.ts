@@ -91,7 +91,7 @@ interface Choices {
 	file?: { property: string; name: string };
 }
 
-function choicesOf(context: IExecuteSingleFunctions): Choices {
+function exportChoices(context: IExecuteSingleFunctions): Choices {
 	const format =
 		choiceIn(context, context.getNodeParameter('format', ''), 'Format', EXPORT_FORMATS) ?? 'srt';
 	const output = choiceIn(context, context.getNodeParameter('output', ''), 'Output', [
@@ -103,7 +103,7 @@ function choicesOf(context: IExecuteSingleFunctions): Choices {
 	const field = textIn(context, context.getNodeParameter('binaryPropertyName', ''), displayName);
 	const property = required(context, field, displayName);
 	const options = collectionIn(context, context.getNodeParameter('options', {}), 'Options');
-	const name = textIn(context, options.fileName, 'File Name') ?? nameOf(context);
+	const name = textIn(context, options.fileName, 'File Name') ?? fileNameOf(context);
 	return { format, file: { property, name } };
 }
 
@@ -111,7 +111,7 @@ function choicesOf(context: IExecuteSingleFunctions): Choices {
  * The label that the editor's list showed for the task, without status and file extension:
  * `talk.mp3 (completed)` becomes `talk`. Otherwise the task id.
  */
-function nameOf(context: IExecuteSingleFunctions): string {
+function fileNameOf(context: IExecuteSingleFunctions): string {
 	const taskId = idFrom(context, 'taskId');
 	const chosen = Object(context.getNode().parameters.taskId) as Record<string, unknown>;
 	if (chosen.value !== taskId || typeof chosen.cachedResultName !== 'string') return taskId;
@@ -120,14 +120,14 @@ function nameOf(context: IExecuteSingleFunctions): string {
 }
 
 function addFormat(context: IExecutePaginationFunctions, request: RoutingRequest): void {
-	request.options.qs = { format: choicesOf(context).format };
+	request.options.qs = { format: exportChoices(context).format };
 }
 
 async function toFile(
 	this: IExecuteSingleFunctions,
 	items: INodeExecutionData[],
 ): Promise<INodeExecutionData[]> {
-	const { format, file } = choicesOf(this);
+	const { format, file } = exportChoices(this);
 	const taskId = idFrom(this, 'taskId');
 	const texts = items.map(({ json }) => exportedText(this, json, { taskId, format }));
 	if (texts.includes('')) await refuseUnfinished(this);

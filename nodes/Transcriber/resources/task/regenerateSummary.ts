@@ -147,7 +147,7 @@ async function regenerate(
 		throw refuse(
 			context,
 			'It is not known whether the service writes a new summary, so it is not asked again',
-			LOOK_FIRST,
+			LOOK_AT_SUMMARY,
 		);
 	}
 	remember(context, { state: 'sent', asked });
@@ -162,12 +162,12 @@ async function regenerate(
 	}
 	if (isHarmless(context, failure)) forget(context);
 	else if (failure instanceof ServiceError) {
-		failure.description = [LOOK_FIRST, said(failure.problem)].filter(Boolean).join(' ');
+		failure.description = [LOOK_AT_SUMMARY, said(failure.problem)].filter(Boolean).join(' ');
 	}
 	throw failure;
 }
 
-const LOOK_FIRST =
+const LOOK_AT_SUMMARY =
 	'Look at the summary of the transcript first (Transcript: Get Result). If it is the old one, run the workflow again.';
 
 const METHODS = ['PATCH', 'POST', 'PUT'] as const;

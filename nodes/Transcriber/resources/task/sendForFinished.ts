@@ -15,7 +15,7 @@ import { sendDeclared } from '../../item/sendDeclared';
 import { type Policy, type RoutingRequest } from '../../../shared/api/types';
 
 /** How long the extra status request, which makes errors clearer, may take, in ms. */
-const LOOK_MS = 30_000;
+const STATUS_REQUEST_MS = 30_000;
 
 /**
  * Sends a request that needs a finished task: result, export, preview. The service document does
@@ -52,7 +52,7 @@ export async function refuseUnfinished(
 	const task = await stateOf(context, taskId);
 	if ((task.status ?? '') === '') return false;
 	if (task.status === 'completed') return true;
-	const [message, next] = wordsFor(taskId, task);
+	const [message, next] = unfinishedWords(taskId, task);
 	if (!(refusal instanceof ServiceError)) throw refuse(context, message, next);
 	refusal.message = message;
 	refusal.description = [next, said(refusal.problem)].filter(Boolean).join(' ');
@@ -64,7 +64,7 @@ export async function stateOf(
 	context: IExecuteSingleFunctions,
 	taskId: string,
 ): Promise<IDataObject> {
-	const deadline = Date.now() + LOOK_MS;
+	const deadline = Date.now() + STATUS_REQUEST_MS;
 	return await taskState(context, taskId, { deadline }).catch(() => ({}));
 }
 
@@ -75,7 +75,7 @@ function mayBeTheTask(context: IExecutePaginationFunctions, failure: unknown): b
 	return !transport && status >= 400 && ![401, 402, 403, 429, 503].includes(status);
 }
 
-function wordsFor(taskId: string, task: IDataObject): [message: string, next: string] {
+function unfinishedWords(taskId: string, task: IDataObject): [message: string, next: string] {
 	if (isCancelled(task.status)) {
 		return [`Task ${taskId} was cancelled`, 'It has no transcript. Submit the recording again.'];
 	}

@@ -21,7 +21,7 @@ const ASKED = ['resource', 'operation', 'url', 'meetingUrl', 'startAt', 'languag
  */
 export function askedFor(context: IExecutePaginationFunctions): string {
 	const read = ASKED.map((name) => parameterOf(context, name));
-	const asked = read.map(({ value }) => withoutKey(value));
+	const asked = read.map(({ value }) => withoutIdempotencyKey(value));
 	// If the text of an expression counts, so does the item that it reads.
 	const item = read.some(({ isText }) => isText) ? context.getInputData().json : undefined;
 	return createHash('sha256')
@@ -29,8 +29,8 @@ export function askedFor(context: IExecutePaginationFunctions): string {
 		.digest('base64url');
 }
 
-function withoutKey(value: unknown): unknown {
-	if (!isObject(value)) return value;
+function withoutIdempotencyKey(value: unknown): unknown {
+	if (!isPlainObject(value)) return value;
 	return Object.fromEntries(Object.entries(value).filter(([name]) => name !== 'idempotencyKey'));
 }
 
@@ -58,11 +58,11 @@ export function toolCallOf(context: IExecutePaginationFunctions): string {
 	const { id, parameters } = context.getNode();
 	const read = Object.keys(parameters).map((name) => parameterOf(context, name));
 	const inputs = read.some(({ isText }) => isText) ? inputsOf(context) : [];
-	return JSON.stringify([id, ...read.map(({ value }) => value), ...inputs], asLasting);
+	return JSON.stringify([id, ...read.map(({ value }) => value), ...inputs], withLastingIds);
 }
 
 /** n8n may rename a file before a Retry. */
-function asLasting(_name: string, value: unknown): unknown {
+function withLastingIds(_name: string, value: unknown): unknown {
 	return isFile(value) ? fileOf(value) : value;
 }
 
@@ -70,7 +70,7 @@ function inputsOf(context: IExecutePaginationFunctions): unknown[] {
 	const call = context.getInputData(0, NodeConnectionTypes.AiTool);
 	const given = [context.evaluateExpression('{{ $json }}', 0), call.json];
 	// n8n 2 adds an id that differs in each call.
-	return given.map((json) => ({ ...(isObject(json) && json), toolCallId: undefined }));
+	return given.map((json) => ({ ...(isPlainObject(json) && json), toolCallId: undefined }));
 }
 
 interface Read {
@@ -87,7 +87,7 @@ function steady(raw: unknown, value: unknown): Read {
 	if (typeof raw === 'string' && raw.startsWith('=') && CHANGES_BY_ITSELF.test(raw)) {
 		return { value: raw, isText: true };
 	}
-	if (!isObject(raw) || !isObject(value)) return { value, isText: false };
+	if (!isPlainObject(raw) || !isPlainObject(value)) return { value, isText: false };
 	const members = Object.keys(value).map((name) => ({ name, ...steady(raw[name], value[name]) }));
 	return {
 		value: Object.fromEntries(members.map((member) => [member.name, member.value])),
@@ -95,6 +95,6 @@ function steady(raw: unknown, value: unknown): Read {
 	};
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
+function isPlainObject(value: unknown): value is Record<string, unknown> {
 	return Object.prototype.toString.call(value) === '[object Object]';
 }

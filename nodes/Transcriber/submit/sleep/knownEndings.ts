@@ -4,7 +4,7 @@ import { hasEnded } from '../../../shared/api/undocumented/statuses';
 import { idFields, submissionKey } from '../../../shared/api/submission';
 import type { Suspension, WaitingItem } from './sleepingItems';
 import { look } from '../../../shared/api/taskState';
-import { ANSWER, Undecided, inTime } from '../../../shared/webhook/answerInTime';
+import { ANSWER, Undecided, decidedBy } from '../../../shared/webhook/answerInTime';
 import { remembered } from '../../../shared/processMemory';
 
 /** Time limits for webhook calls to a suspended execution, in ms. */
@@ -18,7 +18,7 @@ export const RESUME = {
 };
 
 /** One webhook call: when it arrived and when it must be answered, in ms since 1970. */
-export interface Call {
+export interface WakeCall {
 	context: IWebhookFunctions;
 	cameAt: number;
 	deadline: number;
@@ -87,7 +87,7 @@ export function knownOf(
  * than this call.
  */
 export async function hasEndedAtService(
-	now: Call,
+	now: WakeCall,
 	state: KnownEndings,
 	item: WaitingItem,
 ): Promise<boolean> {
@@ -95,7 +95,7 @@ export async function hasEndedAtService(
 	if (state.ended.has(key)) return true;
 	const last = state.asked.get(key);
 	const question = last && isRecent(now, last) ? last : ask(now, state, item);
-	if (await inTime(question.hasEnded, now.deadline)) return true;
+	if (await decidedBy(question.hasEnded, now.deadline)) return true;
 	if (question.at < now.cameAt) throw new Undecided();
 	return false;
 }
@@ -107,7 +107,7 @@ export async function hasEndedAtService(
  * since. A request that failed a moment ago is not repeated. Throws if it cannot be decided.
  */
 export async function haveAllEnded(
-	now: Call,
+	now: WakeCall,
 	state: KnownEndings,
 	{ items }: Suspension,
 ): Promise<boolean> {
@@ -117,16 +117,16 @@ export async function haveAllEnded(
 		const last = state.asked.get(key);
 		if (last?.hasFailed && isRecent(now, last)) throw new Undecided();
 		const question = last && last.at >= now.cameAt ? last : ask(now, state, item);
-		if (!(await inTime(question.hasEnded, now.deadline))) return false;
+		if (!(await decidedBy(question.hasEnded, now.deadline))) return false;
 	}
 	return true;
 }
 
-function isRecent({ cameAt }: Call, { at }: Question): boolean {
+function isRecent({ cameAt }: WakeCall, { at }: Question): boolean {
 	return cameAt - at < RESUME.askAgain;
 }
 
-function ask(now: Call, state: KnownEndings, item: WaitingItem): Question {
+function ask(now: WakeCall, state: KnownEndings, item: WaitingItem): Question {
 	const key = submissionKey(item);
 	const question: Question = { at: Date.now(), hasEnded: hasEndedNow(now, state, item) };
 	state.asked.set(key, question);
@@ -138,7 +138,7 @@ function ask(now: Call, state: KnownEndings, item: WaitingItem): Question {
 }
 
 async function hasEndedNow(
-	{ context, deadline }: Call,
+	{ context, deadline }: WakeCall,
 	{ completed }: KnownEndings,
 	item: WaitingItem,
 ): Promise<boolean> {

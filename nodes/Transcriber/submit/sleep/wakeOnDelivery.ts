@@ -10,10 +10,10 @@ import {
 	hasEndedAtService,
 	haveAllEnded,
 	knownOf,
-	type Call,
+	type WakeCall,
 	type KnownEndings,
 } from './knownEndings';
-import { Undecided, inTime } from '../../../shared/webhook/answerInTime';
+import { Undecided, decidedBy } from '../../../shared/webhook/answerInTime';
 import { logSeldom } from '../../../shared/webhook/logSeldom';
 import { unseal } from '../../../shared/webhook/sealedSecret';
 import {
@@ -46,22 +46,26 @@ export const resumeWebhooks: IWebhookDescription[] = [
  */
 export async function resume(this: IWebhookFunctions): Promise<IWebhookResponseData> {
 	try {
-		return await receive(this);
+		return await receiveDelivery(this);
 	} catch (error) {
 		if (!(error instanceof Undecided)) {
-			logSeldom(this, 'error', `A delivery to a suspended execution gets 503: ${reasonOf(error)}`);
+			logSeldom(
+				this,
+				'error',
+				`A delivery to a suspended execution gets 503: ${wordForLog(error)}`,
+			);
 		}
 		return respond(this, 503, 'This delivery cannot be processed now. Deliver it again later.');
 	}
 }
 
-async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData> {
+async function receiveDelivery(context: IWebhookFunctions): Promise<IWebhookResponseData> {
 	const cameAt = Date.now();
-	const now: Call = { context, cameAt, deadline: cameAt + RESUME.answer };
+	const now: WakeCall = { context, cameAt, deadline: cameAt + RESUME.answer };
 	const sleeping = sleepingExecution(context);
 	const suspension = sleeping && suspensionOf(sleeping);
 	if (!suspension) return respond(context, 409, 'This execution is not waiting for a delivery');
-	const delivery = await inTime(deliveryFrom(context), now.deadline);
+	const delivery = await decidedBy(deliveryFrom(context), now.deadline);
 	if ('refused' in delivery) return respond(context, delivery.refused, delivery.message);
 	const item = itemOf(delivery, suspension);
 	if (!item) return refused(context);
@@ -75,12 +79,12 @@ async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData
 	state.ended.add(key);
 	const decision = state.turn.then(async () => await decide(now, state, key, sleeping, suspension));
 	state.turn = decision.catch(() => undefined);
-	return await inTime(decision, now.deadline);
+	return await decidedBy(decision, now.deadline);
 }
 
 /** Answers a genuine delivery. Runs for one at a time, so that a repeat finds `noted`. */
 async function decide(
-	now: Call,
+	now: WakeCall,
 	state: KnownEndings,
 	key: string,
 	sleeping: Sleeping,
@@ -94,7 +98,7 @@ async function decide(
 		return respond(context, 200, 'Noted');
 	}
 	while (state.woken) {
-		if (await inTime(state.woken, deadline)) return respond(context, 200, 'Known');
+		if (await decidedBy(state.woken, deadline)) return respond(context, 200, 'Known');
 	}
 	if (Date.now() >= deadline) throw new Undecided();
 	state.woken = hasSucceeded(context)
@@ -122,11 +126,11 @@ function suspensionOf({ nodeContext }: Sleeping): Suspension | undefined {
 
 function itemOf({ body }: Delivery, { items }: Suspension): WaitingItem | undefined {
 	return Object.values(items).find(
-		({ taskId, botId }) => isId(taskId, body?.task_id) || isId(botId, body?.bot_id),
+		({ taskId, botId }) => isSameId(taskId, body?.task_id) || isSameId(botId, body?.bot_id),
 	);
 }
 
-function isId(id: string | undefined, value: unknown): boolean {
+function isSameId(id: string | undefined, value: unknown): boolean {
 	return id !== undefined && (value === id || (typeof value === 'number' && String(value) === id));
 }
 
@@ -135,7 +139,7 @@ function isId(id: string | undefined, value: unknown): boolean {
  * the sealed secret is unreadable: then the service is asked, with the new key.
  */
 async function isGenuine(
-	now: Call,
+	now: WakeCall,
 	state: KnownEndings,
 	delivery: Delivery,
 	item: WaitingItem,
@@ -152,16 +156,16 @@ async function isGenuine(
 
 /** Undefined if the service gave no secret, or if it was sealed with a different API key. */
 async function secretOf(
-	{ context, deadline }: Call,
+	{ context, deadline }: WakeCall,
 	{ sealedSecret, ...item }: WaitingItem,
 	fresh?: boolean,
 ): Promise<string | undefined> {
-	const { apiKey } = await inTime(webhookCredential(context, fresh), deadline);
+	const { apiKey } = await decidedBy(webhookCredential(context, fresh), deadline);
 	return unseal(apiKey, SUBMISSION_SECRET, submissionKey(item), sealedSecret ?? '');
 }
 
 /** For the log. Only messages of this package are certain to hold no secret. */
-function reasonOf(error: unknown): string {
+function wordForLog(error: unknown): string {
 	if (error instanceof ServiceError) return error.message;
 	return error instanceof Error ? error.name : typeof error;
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'crypto';
 import type { IExecutePaginationFunctions, NodeOperationError } from 'n8n-workflow';
 
-import { pause } from '../../../shared/api/abortable';
+import { pause, unlessAborted } from '../../../shared/api/abortable';
 import { credentialOf } from '../../../shared/api/credential';
 import { Queue } from '../../../shared/api/rateLimits';
 import { sealHandOvers, type HandOver } from '../../../shared/webhook/handOverEnvelope';
@@ -34,7 +34,7 @@ export const HAND_OVER = {
 /** Secrets that wait to be handed over to one trigger. */
 interface Outbox {
 	/** One request at a time: each costs n8n as much as an execution, whatever its size. */
-	line: Queue;
+	queue: Queue;
 	next?: Batch;
 }
 
@@ -47,10 +47,10 @@ interface Batch {
 const outboxes = remembered<Outbox>('outboxes');
 
 /** Triggers that are being checked right now: the items of a run share one attempt. */
-const attempts = remembered<Promise<Reply>>('triggerAttempts');
+const checksUnderWay = remembered<Promise<Reply>>('triggerAttempts');
 
 /** A hash, so that the API key itself is never kept. */
-function placeOf(triggerUrl: string, apiKey: string): string {
+function outboxKey(triggerUrl: string, apiKey: string): string {
 	return createHash('sha256')
 		.update(JSON.stringify([triggerUrl, apiKey]))
 		.digest('base64url');
@@ -67,12 +67,12 @@ export async function checkTrigger(
 ): Promise<void> {
 	checkTriggerUrl(context, request, triggerUrl);
 	const { apiKey } = await credentialOf(context);
-	const place = placeOf(triggerUrl, apiKey);
+	const place = outboxKey(triggerUrl, apiKey);
 	const attempt =
-		attempts.get(place) ??
-		tryTrigger(context, triggerUrl, apiKey).finally(() => attempts.delete(place));
-	attempts.set(place, attempt);
-	const reply = await unlessCancelled(attempt, context.getExecutionCancelSignal());
+		checksUnderWay.get(place) ??
+		tryTrigger(context, triggerUrl, apiKey).finally(() => checksUnderWay.delete(place));
+	checksUnderWay.set(place, attempt);
+	const reply = await unlessAborted(attempt, context.getExecutionCancelSignal());
 	if (reply.stored) return;
 	const [reason, next] = whatIsWrong(reply);
 	throw refuse(
@@ -115,7 +115,7 @@ export async function handOver(
 	const kind = taskId === undefined ? 'bot' : 'task';
 	const firsts: FirstAnswers = new Map();
 	for (;;) {
-		const reply = await send(context, triggerUrl, apiKey, { id, kind, secret });
+		const reply = await sendInBatch(context, triggerUrl, apiKey, { id, kind, secret });
 		if (reply.stored) return;
 		if (timeLeft(reply, firsts) < HAND_OVER.interval)
 			throw notTold(context, id, withoutSecret(reply, secret));
@@ -124,16 +124,16 @@ export async function handOver(
 }
 
 /** Sends a hand-over together with all others that wait for the same trigger. */
-async function send(
+async function sendInBatch(
 	context: IExecutePaginationFunctions,
 	triggerUrl: string,
 	apiKey: string,
 	handOver: HandOver,
 ): Promise<Reply> {
 	// A trigger of version 0.1.0 refuses a whole request with one hand-over that has no secret.
-	const place = `${placeOf(triggerUrl, apiKey)} ${String(handOver.secret !== undefined)}`;
+	const place = `${outboxKey(triggerUrl, apiKey)} ${String(handOver.secret !== undefined)}`;
 	const outbox: Outbox = outboxes.get(place) ?? {
-		line: new Queue(
+		queue: new Queue(
 			() => 1,
 			() => 0,
 		),
@@ -142,7 +142,7 @@ async function send(
 	let batch = outbox.next;
 	if (!batch || batch.handOvers.length >= HAND_OVER.batch) {
 		const handOvers: HandOver[] = [];
-		const reply = outbox.line.take().then(async (leave) => {
+		const reply = outbox.queue.take().then(async (leave) => {
 			if (outbox.next?.handOvers === handOvers) outbox.next = undefined;
 			const sealed = sealHandOvers(apiKey, triggerUrl, handOvers);
 			const isLast = () => outbox.next === undefined && outboxes.get(place) === outbox;
@@ -155,34 +155,25 @@ async function send(
 		outbox.next = batch;
 	}
 	batch.handOvers.push(handOver);
-	return await unlessCancelled(batch.reply, context.getExecutionCancelSignal());
-}
-
-async function unlessCancelled<T>(work: Promise<T>, cancelled?: AbortSignal): Promise<T> {
-	cancelled?.throwIfAborted();
-	return await new Promise<T>((resolve, reject) => {
-		const stop = () => reject(cancelled?.reason);
-		cancelled?.addEventListener('abort', stop, { once: true });
-		work.then(resolve, reject).finally(() => cancelled?.removeEventListener('abort', stop));
-	});
+	return await unlessAborted(batch.reply, context.getExecutionCancelSignal());
 }
 
 /** The name of a time in {@link HAND_OVER}. */
-type Patience = Extract<keyof typeof HAND_OVER, `patience${string}`>;
+type TriggerPatience = Extract<keyof typeof HAND_OVER, `patience${string}`>;
 
 /** When each kind of answer first came, in ms since 1970. */
-type FirstAnswers = Map<Patience, number>;
+type FirstAnswers = Map<TriggerPatience, number>;
 
 /** How long a trigger that gives such an answer is worth another try, in ms. */
 function timeLeft(reply: Reply, firsts: FirstAnswers): number {
-	const patience = patienceFor(reply);
+	const patience = triggerPatienceFor(reply);
 	if (!patience) return 0;
 	const first = firsts.get(patience) ?? Date.now();
 	firsts.set(patience, first);
 	return first + HAND_OVER[patience] - Date.now();
 }
 
-function patienceFor({ status = 0 }: Reply): Patience | undefined {
+function triggerPatienceFor({ status = 0 }: Reply): TriggerPatience | undefined {
 	if (status === 404) return 'patienceWhenNotActive';
 	if (status === 401) return 'patienceWhenRefused';
 	// While n8n starts, it answers any request with 200 and a text.

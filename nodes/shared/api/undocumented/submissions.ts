@@ -79,8 +79,8 @@ function isBareId(value: unknown): boolean {
  * task or bot with this id counts.
  */
 export function stateIn(answer: unknown, id: string): IDataObject {
-	const own = oneOf(answer, id);
-	const states = SUBMISSION_NAMES.map((name) => ({ name, state: oneOf(own[name], id) }));
+	const own = objectWithId(answer, id);
+	const states = SUBMISSION_NAMES.map((name) => ({ name, state: objectWithId(own[name], id) }));
 	const found =
 		states.find(({ state }) => hasDocumentedId(state)) ??
 		states.find(({ state }) => typeof state.status === 'string');
@@ -90,7 +90,7 @@ export function stateIn(answer: unknown, id: string): IDataObject {
 }
 
 /** The element of a list that has the id, or else the only one; an object itself; else `{}`. */
-function oneOf(value: unknown, id: string): IDataObject {
+function objectWithId(value: unknown, id: string): IDataObject {
 	const all = Array.isArray(value) ? value.filter(isObject) : [value];
 	const named = all.find(
 		(one) =>

@@ -18,14 +18,14 @@ export const LIST_NAMES = [
 
 /** The tasks in an answer of GET /tasks; undefined if it holds no list, not even an empty one. */
 export function tasksIn(answer: unknown): IDataObject[] | undefined {
-	const list = listIn(answer);
+	const list = taskListIn(answer);
 	return list && (list.length > 0 ? objectsIn(list).map(withStatus) : []);
 }
 
-function listIn(answer: unknown, depth = 2): unknown[] | undefined {
+function taskListIn(answer: unknown, depth = 2): unknown[] | undefined {
 	if (Array.isArray(answer)) return answer;
 	if (!isObject(answer) || depth === 0) return undefined;
-	const list = LIST_NAMES.map((name) => listIn(answer[name], depth - 1)).find(Array.isArray);
+	const list = LIST_NAMES.map((name) => taskListIn(answer[name], depth - 1)).find(Array.isArray);
 	// Some languages write an empty list as null.
 	return list ?? (LIST_NAMES.some((name) => answer[name] === null) ? [] : undefined);
 }

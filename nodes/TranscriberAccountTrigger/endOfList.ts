@@ -1,8 +1,14 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { OVERLAP, type ListPager } from './listPager';
+import { OVERLAP, SMALLEST_PAGE, type ListPager } from './listPager';
 import { ACCOUNT_MEMORY, hashesIn, type State } from './pollState';
 import { hashesOf, type KnownTasks } from './knownTasks';
+
+/**
+ * How far a poll goes back to look for tasks that have moved, in pages, and how many polls in a row
+ * may do so. Then the tasks are gone: the service has deleted them.
+ */
+const BACK = { pages: 4, polls: 5 };
 
 /**
  * The end of the list, where an oldest-first list has its new tasks. Until the whole list is known,
@@ -10,13 +16,21 @@ import { hashesOf, type KnownTasks } from './knownTasks';
  */
 export class EndOfList {
 	/** Hashes of the tasks at the end of the list, as far as is known. */
-	hashes: string[] = [];
+	hashes: string[];
+
+	private readonly tail: ReadonlySet<string>;
+
+	/** How many tasks the service lists in a full page, as far as is known. */
+	pageLength = SMALLEST_PAGE;
 
 	constructor(
 		private readonly state: State,
 		private readonly pager: ListPager,
 		private readonly tasks: KnownTasks,
-	) {}
+	) {
+		this.hashes = hashesIn(state.tail);
+		this.tail = new Set(this.hashes);
+	}
 
 	/**
 	 * At activation: finds the end of a list that is too long to be read at once, and the tasks
@@ -27,49 +41,98 @@ export class EndOfList {
 		const { deadline } = pager;
 		pager.deadline = latest;
 		let end = await pager.end(state.frontier);
-		let page: IDataObject[] = [];
-		while (end !== undefined && page.length === 0) {
-			page = await pager.page(Math.max(0, end - OVERLAP));
+		while (end !== undefined && !(await this.anchor(end))) {
 			// The list has become shorter meanwhile.
-			if (page.length === 0) end = pager.has(1) ? Math.max(0, end - OVERLAP) : undefined;
+			end = pager.has(1) ? Math.max(0, end - OVERLAP) : undefined;
 		}
 		if (end === undefined) throw pager.endless();
-		for (const task of page) this.tasks.take(task, false);
-		Object.assign(state, { end, tail: hashesOf(page).join('') });
 		pager.deadline = deadline;
 	}
 
-	/** Reads from shortly before the known end until a page has no unknown task. */
+	/** Takes the last page of the list for old. Returns whether there is one. */
+	private async anchor(end: number): Promise<boolean> {
+		const { state } = this;
+		const offset = Math.max(0, end - this.pageLength);
+		const page = await this.pager.page(offset);
+		if (page.length === 0) return false;
+		for (const task of page) this.tasks.take(task, false);
+		this.hashes = hashesOf(page);
+		Object.assign(state, { end: offset + page.length, tail: this.hashes.join('') });
+		return true;
+	}
+
+	/**
+	 * Reads from shortly before the known end until a page has no unknown task. If tasks were deleted,
+	 * the known end has moved towards the beginning: then looks for it there. Throws if it is gone.
+	 */
 	async read(): Promise<void> {
-		const { state, pager } = this;
+		const { state } = this;
 		if (state.end === undefined) return;
-		const tail = new Set(hashesIn(state.tail));
+		if (!(await this.readOn(state.end)) && (await this.goBack(state.end))) {
+			await this.readOn(state.end);
+		}
+		if (!state.complete) state.tail = this.hashes.join('');
+	}
+
+	/** Returns false if the list ends without a task of the known end. */
+	private async readOn(end: number): Promise<boolean> {
+		const { state, pager } = this;
 		let isBehindTail = state.complete;
 		const behind: string[] = [];
-		let isBack = false;
-		for (let offset = Math.max(0, state.end - OVERLAP); pager.has(1);) {
+		for (let offset = Math.max(0, end - OVERLAP); pager.has(1);) {
 			const page = await pager.page(offset);
-			if (page.length === 0 && offset < state.end) {
-				// Tasks were here before: the list has become shorter, or the service shows no more of it.
-				state.end = Math.max(0, offset - pager.size);
-				if (isBack || offset === 0) break;
-				isBack = true;
-				offset = state.end;
-				continue;
+			if (pager.isFirstAgain(page, offset)) break;
+			if (page.length === 0) {
+				if (!isBehindTail || behind.length === 0) return false;
+				state.lost = undefined;
+				break;
 			}
-			if (page.length === 0 || pager.isFirstAgain(page, offset)) break;
 			let unknown = 0;
 			for (const task of page) {
 				const [hash = ''] = hashesOf([task]);
-				isBehindTail ||= tail.has(hash);
+				isBehindTail ||= this.tail.has(hash);
 				if (this.tasks.take(task, isBehindTail || undefined)) unknown += 1;
 				if (isBehindTail) behind.push(hash);
 			}
 			offset += page.length;
 			state.end = offset;
-			if (unknown === 0 && !isBack) break;
+			if (unknown === 0 && isBehindTail && !state.lost) break;
 		}
-		this.hashes = [...new Set([...tail, ...behind])].slice(-ACCOUNT_MEMORY.tail);
-		if (!state.complete) state.tail = this.hashes.join('');
+		this.hashes = [...new Set([...this.hashes, ...behind])].slice(-ACCOUNT_MEMORY.tail);
+		return true;
+	}
+
+	/** Looks for the known end in the pages before it. Returns whether it is there. */
+	private async goBack(end: number): Promise<boolean> {
+		const { state, pager } = this;
+		const { polls, place: from } = state.lost ?? { polls: 0, place: Math.max(0, end - OVERLAP) };
+		let place = Math.min(from, end);
+		const first = state.complete ? 0 : state.frontier;
+		for (let pages = 0; pages < BACK.pages && place > first && pager.has(1); pages++) {
+			place = Math.max(0, place - this.pageLength);
+			const page = await pager.page(place);
+			const last = state.complete ? page.length - 1 : this.lastIn(page);
+			if (last >= 0) {
+				state.end = place + last + 1;
+				state.lost = { polls: 0, place: state.end };
+				return true;
+			}
+			if (page.length === 0) state.end = place;
+		}
+		state.lost = { polls: polls + 1, place };
+		if (state.complete || state.lost.polls < BACK.polls) return false;
+		// A task that has ended meanwhile cannot be told from those that ended before activation.
+		if (await this.anchor(state.end ?? end)) {
+			state.lost = undefined;
+			throw new Error(
+				'The service has deleted the last tasks of the list. Transcripts that have finished since then may not start the workflow',
+			);
+		}
+		return false;
+	}
+
+	/** The index of the last task of the known end in a page; -1 if the page has none. */
+	private lastIn(page: IDataObject[]): number {
+		return hashesOf(page).reduce((last, hash, index) => (this.tail.has(hash) ? index : last), -1);
 	}
 }

@@ -146,7 +146,11 @@ export class KnownPartOfList {
 		return this.state.shortLists >= SHORT_LISTS;
 	}
 
+	/** Not counting the tasks at the end of the list, which are known although those before are not. */
 	private isMostlyKnown(page: IDataObject[]): boolean {
-		return page.filter((task) => this.tasks.isKnown(task)).length * 2 > page.length;
+		const tail = new Set(hashesIn(this.state.tail));
+		const isKnown = (task: IDataObject) =>
+			this.tasks.isKnown(task) && !hashesOf([task]).some((hash) => tail.has(hash));
+		return page.filter(isKnown).length * 2 > page.length;
 	}
 }

@@ -63,6 +63,11 @@ export interface State {
 	complete: boolean;
 	/** Where the list ended, as far as is known. */
 	end?: number;
+	/**
+	 * The tasks at the known end are not there: how many polls in a row have seen that, and the place
+	 * down to which they have looked.
+	 */
+	lost?: { polls: number; place: number };
 	/** Until `complete`: hashes of tasks at the list's end. Unknown tasks behind them are new. */
 	tail: string;
 	/** The offset of the next page of the sweep, which finds what nothing else finds. */

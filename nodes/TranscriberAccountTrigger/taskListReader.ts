@@ -110,6 +110,7 @@ export class TaskListReader {
 	 */
 	async goOn(latest: number, warn: (error: unknown) => void): Promise<void> {
 		const { state, pager } = this;
+		this.listEnd.pageLength = Math.max(SMALLEST_PAGE, this.firstPage.length);
 		if (this.isFirst) {
 			await this.readFromBeginning().catch(warn);
 		} else {

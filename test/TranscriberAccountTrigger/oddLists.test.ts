@@ -11,6 +11,8 @@ import { captureLogs } from '../support/logs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
+import type { INodeParameters } from 'n8n-workflow';
+
 import type { Shapes } from '../simulator/index';
 import { serviceForTests } from '../support/service';
 import { AccountHost } from './host';
@@ -304,6 +306,7 @@ describe.each<[string, Partial<Shapes>]>([
 /** A service of another make: `answer` is what it says to GET /tasks. */
 async function anotherService(
 	answer: (list: { status: string | null; offset: number; limit: number }) => unknown,
+	parameters: INodeParameters = {},
 ) {
 	const server = createServer((request, response) => {
 		const { pathname, searchParams } = new URL(request.url ?? '', 'http://localhost');
@@ -324,7 +327,7 @@ async function anotherService(
 	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 	servers.push(server);
 	const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-	const host = new AccountHost(service.credentials({ baseUrl }));
+	const host = new AccountHost(service.credentials({ baseUrl }), parameters);
 	await host.activate();
 	return host;
 }
@@ -408,6 +411,74 @@ describe('A list that is short behind what is known, for one poll', () => {
 		shown = 250;
 		await host.polls(10);
 		expect(host.started).toEqual([]);
+	});
+});
+
+describe('A list of more than 8000 tasks, oldest first', () => {
+	const task = (task_id: string) => ({ task_id, status: 'completed' });
+
+	it.each<[string, number, number]>([
+		['its first 5', 0, 5],
+		['its first 250', 0, 250],
+		['5 in the middle', 4_000, 5],
+		['its last 5', 9_000 - 5, 5],
+		['its last 99', 9_000 - 99, 99],
+	])(
+		'%s are deleted and as many added between two polls: each new one starts the workflow once, no old one does',
+		async (_, first, count) => {
+			const tasks = Array.from({ length: 9_000 }, (__, number) => task(`old ${number}`));
+			const host = await anotherService(
+				({ status, offset, limit }) =>
+					tasks
+						.filter((one) => status === null || one.status === status)
+						.slice(offset, offset + limit),
+				{ options: { includeResult: false } },
+			);
+			await host.poll();
+			tasks.splice(first, count);
+			for (let number = 0; number < count; number++) tasks.push(task(`new ${number}`));
+			await host.polls(4);
+			tasks.push(task('last'));
+			await host.polls(2);
+			const all = tasks.map(({ task_id: id }) => id).filter((id) => !id.startsWith('old'));
+			expect([...host.started].sort()).toEqual(all.sort());
+		},
+	);
+
+	it('all tasks that the trigger knows at its end are deleted: what ends some polls later starts the workflow, no old one does, and the log says what is lost', async () => {
+		const tasks = Array.from({ length: 9_000 }, (__, number) => task(`old ${number}`));
+		const host = await anotherService(({ status, offset, limit }) =>
+			tasks.filter((one) => status === null || one.status === status).slice(offset, offset + limit),
+		);
+		tasks.splice(-150);
+		const logs = captureLogs();
+		try {
+			await host.polls(8);
+		} finally {
+			logs.release();
+		}
+		expect(logs.lines.join('\n')).toContain('has deleted the last tasks of the list');
+		tasks.push(task('new 1'), task('new 2'));
+		await host.polls(2);
+		expect([...host.started].sort()).toEqual(['new 1', 'new 2']);
+	});
+
+	it('that ends too early for four polls: no old task starts the workflow', async () => {
+		const tasks = Array.from({ length: 9_000 }, (__, number) => task(`old ${number}`));
+		let shown = 9_000;
+		const host = await anotherService(({ status, offset, limit }) =>
+			tasks
+				.slice(0, shown)
+				.filter((one) => status === null || one.status === status)
+				.slice(offset, offset + limit),
+		);
+		shown = 8_500;
+		await host.polls(4);
+		shown = 9_000;
+		tasks.push(task('new'));
+		shown += 1;
+		await host.polls(4);
+		expect(host.started).toEqual(['new']);
 	});
 });
 

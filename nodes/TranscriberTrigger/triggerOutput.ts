@@ -33,7 +33,10 @@ export interface Output {
 /** The delivery has an unknown status word, and the service says that the task has not ended. */
 export const NOT_ENDED = 'not ended';
 
-/** Since when requests about a delivery have been refused or without data, in ms since 1970. */
+/**
+ * Since when requests for the same data of a delivery have been refused or without data, in ms since
+ * 1970.
+ */
 const refusedSince = remembered<number>('refusedDeliveries');
 
 /**
@@ -47,16 +50,31 @@ export async function outputFor(
 ): Promise<Output | typeof NOT_ENDED | undefined> {
 	const caller = patient(context);
 	const owner = [context.getWorkflow().id, context.getNode().id];
-	const place = JSON.stringify([...owner, event.taskId, event.botId]);
 	let problem: string | undefined;
-	const unlessRefusedForLong = async <T>(work: Promise<T>, otherwise: T): Promise<T> =>
-		await work.catch((error: unknown) => {
-			if (!isRefusedForLong(error, place)) throw error;
+	const unlessRefusedForLong = async <T>(
+		data: 'state' | 'result' | 'document',
+		work: Promise<T>,
+		otherwise: T,
+	): Promise<T> => {
+		const place = JSON.stringify([...owner, event.taskId, event.botId, data]);
+		const failed = (error: unknown) => {
+			// What goes out without some data does not wait for other data that is refused too: the service
+			// may give up its deliveries.
+			const isIncomplete = problem !== undefined && mayBeForGood(error);
+			if (!isIncomplete && !isRefusedForLong(error, place)) throw error;
 			problem = (error as Error).message;
 			return otherwise;
-		});
+		};
+		const had = await work.catch(failed);
+		if (had !== otherwise) refusedSince.delete(place);
+		return had;
+	};
 	const isResultWanted = includeResult || exportFormat !== undefined;
-	const task = await unlessRefusedForLong(stateFor(caller, event, selected, isResultWanted), {});
+	const task = await unlessRefusedForLong(
+		'state',
+		stateFor(caller, event, selected, isResultWanted),
+		{},
+	);
 	const status = event.status ?? (hasEnded(task.status) ? String(task.status) : undefined);
 	if (status === undefined && event.isUnclear && problem === undefined) return NOT_ENDED;
 	const names = (status === undefined ? ['completed', 'failed'] : [status]).map((one) =>
@@ -75,12 +93,14 @@ export async function outputFor(
 	// Without a task id, the transcript of a meeting cannot be fetched; the service delivers again.
 	if (!taskId && isResultWanted && problem === undefined) throw new Undecided();
 	if (!taskId) return { item: { json: transcript({}, withProblem()) }, status };
-	const result = includeResult ? await unlessRefusedForLong(fetchResult(caller, taskId), {}) : {};
+	const result = includeResult
+		? await unlessRefusedForLong('result', fetchResult(caller, taskId), {})
+		: {};
 	let item: INodeExecutionData = { json: {} };
 	if (exportFormat) {
 		const fileName = titleOf({ ...task, ...body })?.replace(/\.[^.]+$/, '');
 		const wanted = { taskId, format: exportFormat, as: 'file', property, fileName } as const;
-		item = await unlessRefusedForLong(addExport(caller, item, wanted), item);
+		item = await unlessRefusedForLong('document', addExport(caller, item, wanted), item);
 	}
 	return { item: { ...item, json: transcript(result, withProblem()) }, status };
 }

@@ -109,3 +109,55 @@ it.each([null, ''])(
 		expect(host.executions[0]?.[0]?.json).toMatchObject({ status: 'failed', error: 'No speech' });
 	},
 );
+
+describe('The patience for what the service refuses', () => {
+	const refused = (path: string, times: number) =>
+		service.running().fault({ match: { path }, times, action: { kind: 'respond', status: 404 } });
+	const passed = async () =>
+		await new Promise((resolve) => setTimeout(resolve, PATIENCE.refusedMs));
+
+	it.each<[string, string, string, INodeParameters]>([
+		['state', '/tasks/[^/]+$', '/result$', {}],
+		['result', '/result$', '/export$', { exportFormat: 'srt' }],
+	])('for the %s is no patience used up for what comes next', async (_, path, next, options) => {
+		const id = await service.completedTask();
+		await open(id, options);
+		refused(path, 1);
+		refused(next, 1);
+		expect((await deliver(host.url, { task_id: id }, 'S')).status).toBe(503);
+		await passed();
+		expect((await deliver(host.url, { task_id: id }, 'S')).status).toBe(503);
+		expect((await deliver(host.url, { task_id: id }, 'S')).status).toBe(200);
+		const [item] = host.executions[0] ?? [];
+		expect(item?.json).toMatchObject({ task_id: id, text: expect.any(String) });
+		expect(item?.json).not.toHaveProperty('error');
+	});
+
+	it('is the same for the result and the document if both are refused', async () => {
+		const id = await service.completedTask();
+		await open(id, { exportFormat: 'srt' });
+		refused('/(result|export)$', 1000);
+		expect((await deliver(host.url, { task_id: id }, 'S')).status).toBe(503);
+		await passed();
+		expect((await deliver(host.url, { task_id: id }, 'S')).status).toBe(200);
+		expect(host.executions[0]?.[0]?.json).toMatchObject({ task_id: id, error: expect.any(String) });
+	});
+
+	it('begins again after a success', async () => {
+		const id = await service.completedTask();
+		await open(id, { exportFormat: 'srt' });
+		refused('/result$', 1);
+		expect((await deliver(host.url, { task_id: id }, 'S')).status).toBe(503);
+		await passed();
+		service.running().fault({
+			match: { path: '/export$' },
+			times: 1,
+			action: { kind: 'respond', status: 500 },
+		});
+		expect((await deliver(host.url, { task_id: id }, 'S')).status).toBe(503);
+		refused('/result$', 1);
+		expect((await deliver(host.url, { task_id: id }, 'S')).status).toBe(503);
+		expect((await deliver(host.url, { task_id: id }, 'S')).status).toBe(200);
+		expect(host.executions[0]?.[0]?.json).toMatchObject({ text: expect.any(String) });
+	});
+});

@@ -1,6 +1,7 @@
 // Runs tests with random values: `npm run test:fuzz -- --runs 1000 --seed 7 --path 21:0`.
 // The first word says which: what jest takes for the names of files.
 import { spawnSync } from 'node:child_process';
+import path from 'node:path';
 import { parseArgs } from 'node:util';
 
 const { values, positionals } = parseArgs({
@@ -14,5 +15,10 @@ const { values, positionals } = parseArgs({
 console.log(`Seed ${values.seed}, ${values.runs} runs of each`);
 const env = { ...process.env, FUZZ_RUNS: values.runs, FUZZ_SEED: values.seed };
 if (values.path !== undefined) env.FUZZ_PATH = values.path;
-const { status } = spawnSync('npx', ['jest', ...positionals], { stdio: 'inherit', env });
+// With the flag, the runs can check that memory does not grow (test/fuzz/fuzz.ts).
+const jest = path.join(import.meta.dirname, '..', 'node_modules/jest/bin/jest.js');
+const { status } = spawnSync(process.execPath, ['--expose-gc', jest, ...positionals], {
+	stdio: 'inherit',
+	env,
+});
 process.exitCode = status ?? 1;

@@ -1,10 +1,10 @@
 /**
  * Operations, triggers and completion in several versions of n8n: `npm run test:versions`, or with the versions
- * to try after it, such as `npm run test:versions -- 2.50.0 latest`. Prints what passed, and notes it for the README
- * in docs/versions.json when all versions of versions.ts were tried.
+ * to try after it, such as `npm run test:versions -- 2.50.0 latest`. Prints what passed, and notes each version of
+ * versions.ts that has passed whole for the READMEs, in docs/versions.json.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
@@ -30,18 +30,39 @@ interface Outcome {
 	failed: string[];
 }
 
+/** A row of docs/versions.json. */
+type Noted = Pick<Outcome, 'version' | 'passed'>;
+
 const asked = process.argv.slice(2);
 const outcomes = (asked.length > 0 ? asked : TESTED_VERSIONS).map(resolved).map(tryVersion);
 for (const { version, passed, of, failed } of outcomes) {
 	console.log(`n8n ${version}: ${passed} of ${of} tests passed`);
 	for (const name of failed) console.log(`  failed: ${name}`);
 }
-const isWhole = outcomes.every(({ passed, of }) => of > 0 && passed === of);
-if (isWhole && asked.length === 0) {
-	const noted = outcomes.map(({ version, passed }) => ({ version, passed }));
-	writeFileSync(path.join(root, 'docs/versions.json'), `${JSON.stringify(noted, null, '\t')}\n`);
+noteWhole();
+process.exitCode = outcomes.every(isWhole) ? 0 : 1;
+
+function isWhole({ passed, of }: Outcome): boolean {
+	return of > 0 && passed === of;
 }
-process.exitCode = isWhole ? 0 : 1;
+
+/** A version that was not tried keeps its note, and one that has failed loses it. */
+function noteWhole(): void {
+	const file = path.join(root, 'docs/versions.json');
+	const earlier: Noted[] = existsSync(file)
+		? (JSON.parse(readFileSync(file, 'utf8')) as Noted[])
+		: [];
+	const tried = outcomes.map(({ version }) => version);
+	const all: Noted[] = [
+		...earlier.filter(({ version }) => !tried.includes(version)),
+		...outcomes.filter(isWhole),
+	];
+	const noted = TESTED_VERSIONS.flatMap((version) => {
+		const { passed } = all.find((one) => one.version === version) ?? {};
+		return passed === undefined ? [] : [{ version, passed }];
+	});
+	writeFileSync(file, `${JSON.stringify(noted, null, '\t')}\n`);
+}
 
 /** `latest`, `next`, or a version as it is. */
 function resolved(version: string): string {

@@ -47,8 +47,9 @@ export async function action(row: ActionRow, cell: Cell): Promise<Act> {
 	const { n8n, simulator } = cell;
 	const id = (await row.given?.(cell)) ?? '';
 	const parameters = row.parameters(id, cell);
+	// A trigger that the parameters name is there already, and is judged by whoever has made it.
 	const trigger =
-		parameters['onCompletion'] === 'notifyTrigger'
+		parameters['onCompletion'] === 'notifyTrigger' && !parameters['triggerUrl']
 			? await cell.listen('transcriberTrigger', {})
 			: undefined;
 	if (trigger) await cell.isListening(trigger);

@@ -19,12 +19,9 @@ let opens: { at: number; ids: Promise<Set<string>> } | undefined;
 async function openExecutions({ rest }: N8nHost, since: number): Promise<Set<string>> {
 	if (!opens || opens.at < Math.max(since, Date.now() - 1_000)) {
 		const filter = encodeURIComponent(JSON.stringify({ status: ['new', 'running', 'waiting'] }));
-		const ids = patiently(
-			async () =>
-				await rest.get<{ results: Array<{ id: string }> }>(
-					`/executions?filter=${filter}&limit=100`,
-				),
-		).then(({ results }) => new Set(results.map(({ id }) => String(id))));
+		const ids = rest
+			.get<{ results: Array<{ id: string }> }>(`/executions?filter=${filter}&limit=100`)
+			.then(({ results }) => new Set(results.map(({ id }) => String(id))));
 		opens = { at: Date.now(), ids };
 	}
 	return await opens.ids;
@@ -65,10 +62,17 @@ export class Cell {
 		return new Cell(n8n, simulator, apiKey, credential, receiver);
 	}
 
-	async close(): Promise<void> {
-		for (const workflow of this.active) {
-			await this.n8n.rest.deactivate(workflow).catch(() => undefined);
+	/** Switches off the triggers that were published, but for those that are to stay. */
+	async switchOff(stay: Listening[] = []): Promise<void> {
+		const ids = stay.map(({ workflow }) => workflow.id);
+		for (const workflow of this.active.splice(0)) {
+			if (ids.includes(workflow.id)) this.active.push(workflow);
+			else await this.n8n.rest.deactivate(workflow).catch(() => undefined);
 		}
+	}
+
+	async close(): Promise<void> {
+		await this.switchOff();
 		await this.simulator.close();
 	}
 
@@ -88,7 +92,7 @@ export class Cell {
 			if (Date.now() > deadline) throw new Error('the execution has not ended');
 			await sleep(1_000);
 		}
-		const execution = await patiently(async () => await this.n8n.rest.waitForEnd(id));
+		const execution = await this.n8n.rest.waitForEnd(id);
 		this.executions.push(execution);
 		return execution;
 	}
@@ -132,12 +136,9 @@ export class Cell {
 	async whyNotPublished({ workflow }: Listening): Promise<string | undefined> {
 		const deadline = Date.now() + ENDS_WITHIN_MS;
 		for (;;) {
-			const status = await patiently(
-				async () =>
-					await this.n8n.rest
-						.get<{ status?: string }>(`/workflows/${workflow.id}/publication-status`)
-						.catch(() => undefined),
-			);
+			const status = await this.n8n.rest
+				.get<{ status?: string }>(`/workflows/${workflow.id}/publication-status`)
+				.catch(() => undefined);
 			if (status === undefined || status.status === 'published') return undefined;
 			if (status.status === 'failed' || Date.now() > deadline) return JSON.stringify(status);
 			await sleep(2_000);
@@ -148,7 +149,7 @@ export class Cell {
 	async startedBy({ workflow }: Listening, settleMs: number): Promise<Execution[]> {
 		const deadline = Date.now() + ENDS_WITHIN_MS;
 		const succeeded = async () => {
-			const all = await patiently(async () => await this.n8n.rest.executions(workflow.id));
+			const all = await this.n8n.rest.executions(workflow.id);
 			return all.filter(({ status }) => status === 'success');
 		};
 		while ((await succeeded()).length === 0) {
@@ -158,7 +159,7 @@ export class Cell {
 		await sleep(settleMs);
 		const found: Execution[] = [];
 		for (const { id } of await succeeded()) {
-			found.push(await patiently(async () => await this.n8n.rest.waitForEnd(id)));
+			found.push(await this.n8n.rest.waitForEnd(id));
 		}
 		this.executions.push(...found);
 		return found;
@@ -168,16 +169,4 @@ export class Cell {
 export interface Listening {
 	workflow: StoredWorkflow;
 	url: string;
-}
-
-/** An n8n with very much to do closes connections that are just about to be used. */
-async function patiently<T>(read: () => Promise<T>): Promise<T> {
-	for (let tries = 1; ; tries++) {
-		try {
-			return await read();
-		} catch (error) {
-			if (!(error instanceof TypeError) || tries > 5) throw error;
-		}
-		await sleep(500);
-	}
 }

@@ -72,7 +72,12 @@ export function placesOf(
 }
 
 /** API keys and webhook secrets that are where they do not belong. */
-export function secretsOutside(row: Row, cell: Cell, executions: Execution[], log: string) {
+export function secretsOutside(
+	row: Pick<Row, 'name'>,
+	cell: Cell,
+	executions: Execution[],
+	log: string,
+) {
 	const { simulator, apiKey } = cell;
 	const isRotation = row.name.startsWith('apiKey.rotate');
 	const isForOthers = row.name.includes('callUrl');

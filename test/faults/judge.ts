@@ -29,23 +29,34 @@ export async function judged(
 		wrong.push(`expected “${expected}”, got “${outcome.result}”`);
 	if (simulator.faultsHappened === 0 && row.kind !== 'asleep')
 		wrong.push('the fault has not happened');
+	const books = await compareBooks({ row, cell, before }, outcome, isGap(row, weather.name));
+	wrong.push(...books.wrong);
+	return {
+		row: row.name,
+		kind: row.kind,
+		fault: weather.name,
+		result: outcome.result,
+		places: books.places,
+		wrong,
+	};
+}
+
+/** What holds whatever comes out: by the books of the service. `isKnown`: the node cannot prevent it. */
+export async function compareBooks(
+	{ row, cell, before }: Pick<Begun, 'row' | 'cell' | 'before'>,
+	outcome: Outcome,
+	isKnown = false,
+): Promise<Pick<Result, 'places' | 'wrong'>> {
+	const { simulator } = cell;
 	const retried = row.submits > 0 && outcome.failed ? await retry(cell, outcome.failed) : undefined;
-	const isKnown = isGap(row, weather.name);
-	if (!isKnown) wrong.push(...paidTwice(row, before, simulator));
+	const wrong = isKnown ? [] : paidTwice(row, before, simulator);
 	const accepted = acceptedSince(before, simulator);
 	const executions = cell.executions.filter((one) => one !== retried);
 	const places = placesOf(accepted, outcome.result, executions, retried, simulator);
 	if (places.includes(undefined) && !isKnown)
 		wrong.push('UNREPORTED: an accepted id is in no output and no error');
 	wrong.push(...secretsOutside(row, cell, cell.executions, cell.n8n.log()));
-	return {
-		row: row.name,
-		kind: row.kind,
-		fault: weather.name,
-		result: outcome.result,
-		places: places.filter((place) => place !== undefined),
-		wrong,
-	};
+	return { places: places.filter((place) => place !== undefined), wrong };
 }
 
 /** n8n's Retry of the failed execution, in good weather. */

@@ -4,8 +4,6 @@
  * with the books of the service. `--write` writes docs/faults.md instead.
  */
 import { writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -17,6 +15,7 @@ import { Cell } from './cell';
 import { NOT_TRIED, expectedOf } from './expected';
 import { booksOf } from './invariants';
 import { judged, type Begun } from './judge';
+import { listening } from './listening';
 import { faultsPage } from './page';
 import { summary, type Result } from './report';
 import type { Row } from './row';
@@ -161,18 +160,6 @@ async function atOnce<T>(list: T[], most: number, work: (one: T) => Promise<void
 		for (let one = left.shift(); one !== undefined; one = left.shift()) await work(one);
 	};
 	await Promise.all(Array.from({ length: Math.min(most, list.length) }, worker));
-}
-
-async function listening(
-	heard: (url: string, headers: string) => void,
-): Promise<{ url: string; server: Server }> {
-	const server = createServer((request, response) => {
-		heard(request.url ?? '', JSON.stringify(request.headers));
-		request.resume();
-		response.end('{}');
-	});
-	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-	return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server };
 }
 
 /** A part of the name, or several parts of names with commas between them. */

@@ -16,7 +16,7 @@ import {
 } from './row';
 import { isDelivered, isTask, isTranscript, textOf } from './wrong';
 
-const SUBMITS = [
+export const SUBMITS = [
 	{ name: 'transcription.transcribeFile', post: POST_FILE, more: {}, file: true },
 	{ name: 'transcription.transcribeUrl', post: POST_LINK, more: { url: LINK }, file: false },
 	{ name: 'meeting.sendBot', post: POST_BOT, more: MEETING, file: false },

@@ -51,18 +51,21 @@ async function delivery(options: object, cell: Cell): Promise<Act> {
 	};
 }
 
+/** n8n refuses a cron expression that is due more than once a minute, but takes several. */
+export const EVERY_TEN_SECONDS = {
+	pollTimes: {
+		item: [0, 10, 20, 30, 40, 50].map((second) => ({
+			mode: 'custom',
+			cronExpression: `${second} * * * * *`,
+		})),
+	},
+};
+
 /** A task ends in an account that the Account Trigger polls every ten seconds. */
 async function polledAccount(cell: Cell): Promise<Act> {
 	const { simulator } = cell;
 	const id = await pendingTask(cell);
-	const trigger = await cell.listen('transcriberAccountTrigger', {
-		pollTimes: {
-			item: [0, 10, 20, 30, 40, 50].map((second) => ({
-				mode: 'custom',
-				cronExpression: `${second} * * * * *`,
-			})),
-		},
-	});
+	const trigger = await cell.listen('transcriberAccountTrigger', EVERY_TEN_SECONDS);
 	// Publishing goes on after it was acknowledged. Its first poll takes what has ended for old.
 	await cell.whyNotPublished(trigger);
 	await eventually(() => simulator.requests.some(({ query }) => query['status'] === 'pending'));

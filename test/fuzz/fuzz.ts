@@ -12,8 +12,49 @@ export async function holds<T>(
 ): Promise<void> {
 	const numRuns = Number(process.env['FUZZ_RUNS'] ?? few);
 	const path = process.env['FUZZ_PATH'];
-	const property = fc.asyncProperty(arbitrary, async (value) => await claim(value));
+	const memory = new Memory(numRuns);
+	const property = fc.asyncProperty(arbitrary, async (value) => {
+		memory.beforeRun();
+		await claim(value);
+	});
 	await fc.assert(property, { numRuns, seed: SEED, path, endOnFailure: !process.env['FUZZ_RUNS'] });
+	memory.expectBounded();
+}
+
+/** Until then, everything is loaded, compiled and cached. */
+const WARM_AFTER = 100;
+const LOOSE_BYTES = 3_000_000;
+const BYTES_A_RUN = 2_000;
+
+/**
+ * That what the node keeps does not grow with what it has seen. Only with many runs, and with the flag that
+ * scripts/fuzz.mjs gives to Node: without a collection of garbage, the size of the heap says nothing.
+ */
+class Memory {
+	private runs = 0;
+
+	private warm = 0;
+
+	constructor(private readonly numRuns: number) {}
+
+	beforeRun(): void {
+		if (this.runs === WARM_AFTER) this.warm = this.heap();
+		this.runs += 1;
+	}
+
+	expectBounded(): void {
+		if (!globalThis.gc || this.numRuns < 4 * WARM_AFTER || this.runs <= WARM_AFTER) return;
+		const growth = this.heap() - this.warm;
+		const runs = this.runs - WARM_AFTER;
+		console.log(`${growth} bytes in ${runs} runs: ${Math.round(growth / runs)} a run`);
+		expect(growth).toBeLessThan(LOOSE_BYTES + BYTES_A_RUN * runs);
+	}
+
+	private heap(): number {
+		globalThis.gc?.();
+		globalThis.gc?.();
+		return process.memoryUsage().heapUsed;
+	}
 }
 
 /** The names that answers and deliveries have, documented or not. */
@@ -71,11 +112,14 @@ export const json: fc.Arbitrary<unknown> = fc.letrec<{
 	list: fc.array(tie('value'), { maxLength: 4 }),
 })).value;
 
+/** Names that change what all objects inherit, if they are copied carelessly. */
+const POLLUTING = '"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}';
+
 /** Bodies as they come over the wire: JSON of any kind, JSON that is cut, pages, bytes. */
 export const bodyText = fc.oneof(
 	{ weight: 6, arbitrary: json.map((value) => JSON.stringify(value)) },
 	json.map((value) => JSON.stringify(value).slice(0, -1)),
-	json.map((value) => `{"__proto__":{"polluted":true},"a":${JSON.stringify(value)}}`),
+	json.map((value) => `{${POLLUTING},"a":${JSON.stringify(value)}}`),
 	fc.constantFrom(
 		'',
 		' ',
@@ -107,6 +151,7 @@ export const parameterValue = fc.oneof(
 	),
 	fc.constantFrom(Infinity, -Infinity, NaN, undefined, -0),
 	fc.constantFrom(new Date(0), new Map(), [undefined]),
+	fc.constantFrom(`{${POLLUTING}}`, JSON.parse(`{${POLLUTING}}`) as unknown, '__proto__'),
 );
 
 /** Only what n8n can show. Anything else is a crash. */
@@ -125,6 +170,11 @@ export function isPlain(error: {
 	);
 }
 
+/** What every object inherits. */
+const INHERITED = [Object.prototype, Array.prototype, Function.prototype];
+const namesOf = () => INHERITED.map((prototype) => Reflect.ownKeys(prototype).length).join();
+const UNPOLLUTED = namesOf();
+
 export function isPolluted(): boolean {
-	return 'polluted' in {} || 'polluted' in [];
+	return 'polluted' in {} || namesOf() !== UNPOLLUTED;
 }

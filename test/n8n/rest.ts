@@ -135,7 +135,7 @@ export class N8nRest {
 	/** Any other path of the interface; `path` is what follows `/rest`. */
 	async call<T>(method: string, path: string, body?: unknown): Promise<T> {
 		const send = async () =>
-			await fetch(`${this.url}/rest${path}`, {
+			await this.fetch(path, {
 				method,
 				headers: {
 					...(this.cookie === '' ? {} : { cookie: this.cookie }),
@@ -162,6 +162,18 @@ export class N8nRest {
 			);
 		}
 		return (text === '' ? undefined : (JSON.parse(text) as { data: T }).data) as T;
+	}
+
+	/** A busy n8n closes connections that are just about to be used. What only reads is asked again. */
+	private async fetch(path: string, init: RequestInit): Promise<Response> {
+		for (let tries = 1; ; tries++) {
+			try {
+				return await fetch(`${this.url}/rest${path}`, init);
+			} catch (error) {
+				if (init.method !== 'GET' || tries > 5) throw error;
+			}
+			await sleep(500);
+		}
 	}
 
 	/** Names of all node types that the editor is given. */

@@ -1,0 +1,123 @@
+/** An account under load: one act after the other, each compared with the books of its service. */
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { CRASHED, WORKS, endNow, type Act } from '../faults/acts';
+import { Cell, type Listening } from '../faults/cell';
+import { expectedOf } from '../faults/expected';
+import { acceptedSince, booksOf, type Books } from '../faults/invariants';
+import { compareBooks } from '../faults/judge';
+import { EVERY_TEN_SECONDS } from '../faults/triggerRows';
+import type { N8nHost } from '../n8n/host';
+import { Chooser, type Choice } from './choice';
+
+export interface Done {
+	/** What was done, in what weather. */
+	name: string;
+	result: string;
+	wrong: string[];
+	/** How many tasks and bots the service has accepted. */
+	accepted: number;
+}
+
+export interface Doing {
+	choice: Choice;
+	act: Act;
+	before: Books;
+}
+
+export class Account {
+	readonly done: Done[] = [];
+
+	/** Submitted with the Transcriber Trigger as receiver, and acknowledged. */
+	readonly notified: string[] = [];
+
+	private readonly chooser: Chooser;
+
+	private constructor(
+		readonly cell: Cell,
+		readonly triggers: { deliveries: Listening; polled: Listening },
+		private readonly trap: string,
+		seed: number,
+	) {
+		this.chooser = new Chooser(seed, triggers.deliveries.url, (id) => this.notified.push(id));
+	}
+
+	static async open(n8n: N8nHost, receiver: string, trap: string, seed: number): Promise<Account> {
+		const cell = await Cell.open(n8n, receiver);
+		cell.simulator.configure({ balance: 1e6, requestLogLimit: 1e6 });
+		const polled = await cell.listen('transcriberAccountTrigger', EVERY_TEN_SECONDS);
+		const deliveries = await cell.listen('transcriberTrigger', {});
+		await cell.isListening(deliveries);
+		await cell.whyNotPublished(polled);
+		return new Account(cell, { deliveries, polled }, trap, seed);
+	}
+
+	async doOne(): Promise<void> {
+		const doing = await this.begin(false);
+		if (doing) await this.end(doing, false);
+	}
+
+	/** Undefined if it could not begin, which is noted. */
+	async begin(isOutage: boolean): Promise<Doing | undefined> {
+		const { cell } = this;
+		const choice = this.chooser.next(isOutage);
+		cell.executions.length = 0;
+		try {
+			const act = await choice.row.begin(cell);
+			const before = booksOf(cell.simulator);
+			const { row, weather, delivery } = choice;
+			if (delivery) cell.simulator.fault({ match: { webhook: true }, action: delivery });
+			if (row.kind !== 'asleep') weather?.begin(cell.simulator, row.target, this.trap);
+			await act.start();
+			weather?.started?.(cell.simulator, row.target);
+			return { choice, act, before };
+		} catch (error) {
+			this.note(choice, String(error), [String(error)]);
+			await this.tidyUp();
+			return undefined;
+		}
+	}
+
+	async end({ choice, act, before }: Doing, isOutage: boolean): Promise<void> {
+		const { cell } = this;
+		const { row, weather } = choice;
+		try {
+			const outcome = await act.end();
+			const { result } = outcome;
+			// What was aimed at the act may have hit a trigger of the account.
+			const expected = [WORKS, ...(isOutage ? [CRASHED] : [])];
+			if (weather) expected.push(...expectedOf(row, weather.name).split(' / '));
+			const { wrong } = await compareBooks({ row, cell, before }, outcome);
+			if (!expected.some((one) => result.includes(one))) wrong.push(`“${result}”`);
+			this.note(choice, result, wrong, acceptedSince(before, cell.simulator).length);
+		} catch (error) {
+			this.note(choice, String(error), [String(error)]);
+		}
+		await this.tidyUp();
+	}
+
+	private note(choice: Choice, result: string, wrong: string[], accepted = 0): void {
+		const { row, weather, delivery } = choice;
+		const name = [row.name, weather?.name, delivery && `delivery: ${delivery.kind}`]
+			.filter(Boolean)
+			.join(' × ');
+		this.done.push({ name, result, wrong, accepted });
+		if (wrong.length > 0) console.log(`✗ ${name}: ${wrong.join('; ').slice(0, 600)}`);
+	}
+
+	/** Ends the weather and whatever is still in progress, and switches off the triggers of the act. */
+	private async tidyUp(): Promise<void> {
+		const { cell, triggers } = this;
+		const { simulator } = cell;
+		simulator.clearFaults();
+		simulator.configure({ clockAheadSeconds: 0 });
+		const isUp = async () => await fetch(simulator.url).then(Boolean, () => false);
+		if (!(await isUp())) simulator.down(0);
+		while (!(await isUp())) await sleep(500);
+		await cell.switchOff([triggers.deliveries, triggers.polled]);
+		for (const { id, phase } of simulator.bots()) {
+			if (['scheduled', 'joining', 'recording'].includes(phase)) endNow(simulator, id);
+		}
+		for (const { id } of simulator.tasks()) endNow(simulator, id);
+	}
+}

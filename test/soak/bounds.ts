@@ -1,0 +1,83 @@
+/** How much may be there at the end, and why: anything more has grown without bound. */
+import { BUFFERS, DATA, HEAP, MAP, OPEN, OPEN_FILES, RESIDENT, TIMERS, TRIGGERS } from './measure';
+import type { Measured } from './measure';
+
+interface Bound {
+	what: (name: string) => boolean;
+	/** `warm`: after the warm-up of the last process of n8n. `acts`: between then and the end. */
+	most: (warm: number, acts: number) => number;
+	why: string;
+}
+
+const is =
+	(...names: string[]) =>
+	(name: string) =>
+		names.includes(name);
+
+/** Rows of processMemory.ts that keep an entry for each execution or trigger, for hours or until the process ends. */
+const PER_ACT = /(triggerWorkflows|pollTries|latestPollStates|suspendedRuns|retriedSubmissions)$/;
+
+const BOUNDS: Bound[] = [
+	{ what: is(OPEN), most: () => 0, why: 'everything ends' },
+	{
+		what: is(HEAP),
+		most: (warm, acts) => warm + 10 + acts * 0.05,
+		why: '10 MB, by which n8n itself differs between two looks, and 50 kB an act, less than one transcript of a meeting',
+	},
+	{ what: is(RESIDENT), most: (warm) => warm * 1.3 + 50, why: 'V8 gives free pages back late' },
+	{ what: is(BUFFERS), most: (warm) => warm + 10, why: 'no upload and no answer is kept' },
+	{
+		what: is(OPEN_FILES),
+		most: (warm) => warm + 10,
+		why: 'connections to the accounts come and go',
+	},
+	{
+		what: is(TIMERS),
+		most: (warm) => warm + 60,
+		why: 'a request counts for its rate limit for a minute, and the account triggers make some all the time',
+	},
+	{
+		what: is(TRIGGERS),
+		most: (warm, acts) => warm + acts,
+		why: 'n8n keeps the data of a trigger that is switched off',
+	},
+	{
+		what: is(DATA),
+		most: (warm, acts) => warm + 1_000 + acts * 300,
+		why: '300 bytes for a submission that has ended, 10 000 of which are remembered',
+	},
+	{
+		what: (name) => PER_ACT.test(name),
+		most: (warm, acts) => warm + 10 + acts * 4,
+		why: 'up to four entries for a trigger or execution; each row has its limit in processMemory.ts',
+	},
+	{
+		what: (name) => name.startsWith(MAP),
+		most: (warm) => warm + 20,
+		why: 'up to five entries for each of four accounts, or for what goes on at this moment',
+	},
+];
+
+/** A row for each value: in the first process, after the warm-up of the last one, halfway, at the end. */
+export function compared(all: { [point: string]: Measured }): { table: string; wrong: string[] } {
+	const points = Object.values(all);
+	const end = points.at(-1);
+	const warm = points.at(-3);
+	if (!end || !warm) throw new Error('Nothing was measured');
+	const wrong: string[] = [];
+	const rows = Object.entries(end.values).map(([name, value]) => {
+		const bound = BOUNDS.find(({ what }) => what(name));
+		const most = bound?.most(warm.values[name] ?? 0, end.acts - warm.acts) ?? 0;
+		const shown = points.map(({ values }) => String(values[name] ?? '–'));
+		if (value > most) wrong.push(`${name}: ${value}, at most ${most} (${bound?.why})`);
+		return `| ${[name, ...shown, most === Infinity ? '–' : String(Math.round(most))].join(' | ')} |`;
+	});
+	const heading = ['', ...Object.keys(all), 'At most'];
+	const table = [
+		`| ${heading.join(' | ')} |`,
+		`|${'---|'.repeat(heading.length)}`,
+		`| Acts before | ${points.map(({ acts }) => acts).join(' | ')} | |`,
+		...rows,
+	].join('\n');
+	return { table, wrong };
+}

@@ -1,0 +1,76 @@
+/** What n8n holds, when nothing runs in it: in its process, in its files, in its database. */
+import { readdirSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { N8nHost } from '../n8n/host';
+import { query } from './database';
+
+export interface Measured {
+	/** How many acts were done before it, in the whole run. */
+	acts: number;
+	/** Bytes and counts, by what it is. */
+	values: Record<string, number>;
+}
+
+interface Probed {
+	rss: number;
+	heapUsed: number;
+	external: number;
+	resources: Record<string, number>;
+	maps: Record<string, number>;
+}
+
+/** The nodes forget after ten seconds what they keep for a moment, and connections are closed after five. */
+const SETTLE_MS = 25_000;
+const ENDS_WITHIN_MS = 360_000;
+
+export const HEAP = 'V8 heap after garbage collection, MB';
+export const RESIDENT = 'Resident memory, MB';
+export const BUFFERS = 'Memory outside of the V8 heap, MB';
+export const OPEN_FILES = 'Open files and sockets';
+export const TIMERS = 'Timers';
+export const OPEN = 'Executions running or suspended';
+export const DATA = 'Static data of the largest workflow, bytes';
+export const TRIGGERS = 'Workflows with static data';
+export const MAP = 'processMemory: ';
+
+export async function measured(n8n: N8nHost, probe: string, acts: number): Promise<Measured> {
+	const open = await settled(n8n);
+	const answer = await fetch(probe);
+	const { rss, heapUsed, external, resources, maps } = (await answer.json()) as Probed;
+	const data = await query<{ bytes: number }>(
+		n8n,
+		`SELECT length(staticData) AS bytes FROM workflow_entity
+		 WHERE staticData IS NOT NULL AND length(staticData) > 2`,
+	);
+	const rows = Object.entries(maps).map(([row, entries]) => [MAP + row, entries] as const);
+	const values = {
+		[HEAP]: megabytes(heapUsed),
+		[RESIDENT]: megabytes(rss),
+		[BUFFERS]: megabytes(external),
+		[OPEN_FILES]: readdirSync(`/proc/${n8n.pid}/fd`).length,
+		[TIMERS]: resources['Timeout'] ?? 0,
+		[OPEN]: open,
+		[TRIGGERS]: data.length,
+		[DATA]: Math.max(0, ...data.map(({ bytes }) => bytes)),
+		...Object.fromEntries(rows.sort()),
+	};
+	return { acts, values };
+}
+
+/** How many executions are still open when everything has had its time. */
+async function settled(n8n: N8nHost): Promise<number> {
+	const count = async () => {
+		const sql = `SELECT count(*) AS open FROM execution_entity
+			WHERE status IN ('new', 'running', 'waiting', 'unknown') AND deletedAt IS NULL`;
+		return (await query<{ open: number }>(n8n, sql))[0]?.open ?? 0;
+	};
+	const deadline = Date.now() + ENDS_WITHIN_MS;
+	while ((await count()) > 0 && Date.now() < deadline) await sleep(1_000);
+	await sleep(SETTLE_MS);
+	return await count();
+}
+
+function megabytes(bytes: number): number {
+	return Math.round(bytes / 1e5) / 10;
+}

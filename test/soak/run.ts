@@ -1,0 +1,148 @@
+/**
+ * The soak: some accounts, each busy with one thing after the other, in one n8n, which is restarted and killed in
+ * between. `npm run soak -- --minutes 30 --seed 7`. Fails if anything grows without bound (bounds.ts), if the books of
+ * the service do not agree, or if a trigger has missed or repeated a transcript.
+ */
+import path from 'node:path';
+import { cpus } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
+
+import { WORKS } from '../faults/acts';
+import { listening } from '../faults/listening';
+import { freePorts, startN8n, type N8nHost } from '../n8n/host';
+import { packPackage } from '../n8n/npm';
+import { testedVersion } from '../n8n/versions';
+import { Account } from './account';
+import { compared } from './bounds';
+import { Chooser } from './choice';
+import { measured, type Measured } from './measure';
+import { compareStarts } from './starts';
+
+const { values: asked } = parseArgs({
+	options: {
+		minutes: { type: 'string', default: '10' },
+		accounts: { type: 'string', default: '4' },
+		seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
+	},
+});
+
+/** When each part of the run ends, as a part of the time. n8n is restarted in the second only. */
+const PARTS = { start: 0.15, outages: 0.45, warmUp: 0.55, middle: 0.78, end: 1 };
+/** Between two outages, in seconds. */
+const PAUSES = [30, 45, 60];
+/** From the start of the acts to the outage, in ms. */
+const MOMENTS = [0, 1_000, 2_500, 5_000, 8_000];
+
+/** When everything is ready for the load, in ms since 1970. */
+let began = Date.now();
+const seed = Number(asked.seed);
+const whenEnds = (part: keyof typeof PARTS) => began + PARTS[part] * Number(asked.minutes) * 60_000;
+
+async function main(): Promise<void> {
+	const trapped: string[] = [];
+	const trap = await listening((url) => trapped.push(url));
+	const receiver = await listening(() => undefined);
+	const [port = 0] = await freePorts(1);
+	const { tarball, dispose } = await packPackage(path.join(__dirname, '..', '..'));
+	const probe = pathToFileURL(path.join(__dirname, 'probe.mjs')).href;
+	const n8n = await startN8n({
+		version: testedVersion(),
+		packageTarball: tarball,
+		binaryMode: 'filesystem',
+		env: { NODE_OPTIONS: `--import ${probe}`, SOAK_PROBE_PORT: String(port) },
+	}).finally(dispose);
+	console.log(`Seed ${seed}, ${asked.minutes} minutes, n8n ${n8n.version}, ${cpus().length} cores`);
+	try {
+		const accounts: Account[] = [];
+		while (accounts.length < Number(asked.accounts)) {
+			const own = seed + 1 + accounts.length;
+			accounts.push(await Account.open(n8n, receiver.url, trap.url, own));
+		}
+		began = Date.now();
+		const wrong = await soaked(n8n, accounts, `http://127.0.0.1:${port}`);
+		if (trapped.length > 0) wrong.push(`A redirect was followed: ${trapped.join(', ')}`);
+		for (const one of wrong) console.log(`✗ ${one}`);
+		process.exitCode = wrong.length > 0 ? 1 : 0;
+	} finally {
+		await n8n.stop();
+	}
+}
+
+/** What is wrong. */
+async function soaked(n8n: N8nHost, accounts: Account[], probe: string): Promise<string[]> {
+	const chooser = new Chooser(seed, '', () => undefined);
+	const outages: number[] = [];
+	const all: Record<string, Measured> = {};
+	const measure = async (point: string) => {
+		const acts = accounts.reduce((sum, { done }) => sum + done.length, 0);
+		all[point] = await measured(n8n, probe, acts);
+		console.log(`${seconds()} s, ${point}: ${JSON.stringify(all[point])}`);
+	};
+	await load(accounts, whenEnds('start'));
+	await measure('First process');
+	while (Date.now() < whenEnds('outages')) {
+		await load(accounts, Date.now() + chooser.oneOf(PAUSES) * 1000);
+		outages.push(await outage(n8n, accounts, chooser));
+	}
+	await load(accounts, whenEnds('warmUp'));
+	await measure('Last process, warm');
+	await load(accounts, whenEnds('middle'));
+	await measure('Halfway');
+	await load(accounts, whenEnds('end'));
+	await measure('End');
+	const { table, wrong } = compared(all);
+	const done = accounts.flatMap((account) => account.done);
+	wrong.push(
+		...done.flatMap((one) => one.wrong.map((what) => `${one.name}: ${what.slice(0, 600)}`)),
+	);
+	let started = 0;
+	for (const account of accounts) {
+		const compared = await compareStarts(n8n, account, outages);
+		started += compared.started;
+		wrong.push(...compared.wrong);
+	}
+	const worked = done.filter(({ result }) => result === WORKS).length;
+	const accepted = done.reduce((sum, one) => sum + one.accepted, 0);
+	console.log(`\n${table}\n`);
+	console.log(
+		`${done.length} acts, of which ${worked} worked, and ${accepted} tasks and bots accepted; ${started} executions of the triggers; ${outages.length} outages of n8n; ${seconds()} s`,
+	);
+	return wrong;
+}
+
+async function load(accounts: Account[], until: number): Promise<void> {
+	await Promise.all(
+		accounts.map(async (account) => {
+			while (Date.now() < until) await account.doOne();
+		}),
+	);
+}
+
+/** Stops or kills n8n in the middle of an act of each account. Returns when that was, in ms since 1970. */
+async function outage(n8n: N8nHost, accounts: Account[], chooser: Chooser): Promise<number> {
+	const doing = await Promise.all(
+		accounts.map(async (account) => ({ account, act: await account.begin(true) })),
+	);
+	await sleep(chooser.oneOf(MOMENTS));
+	const at = Date.now();
+	const isKill = chooser.oneOf([true, true, false]);
+	if (isKill) await n8n.kill();
+	await n8n.restart();
+	console.log(`${seconds()} s: ${isKill ? 'kill -9' : 'restart'}`);
+	await Promise.all(doing.map(async ({ account, act }) => act && (await account.end(act, true))));
+	return at;
+}
+
+function seconds(): number {
+	return Math.round((Date.now() - began) / 1000);
+}
+
+void main().then(
+	() => process.exit(),
+	(error: unknown) => {
+		console.error(error);
+		process.exit(1);
+	},
+);

@@ -1,0 +1,75 @@
+/** Whether the triggers that were there for the whole run have started their workflows once for each transcript. */
+import type { Listening } from '../faults/cell';
+import { secretsOutside } from '../faults/invariants';
+import type { N8nHost } from '../n8n/host';
+import { itemsOf, type Execution } from '../n8n/rest';
+import type { Account } from './account';
+import { query } from './database';
+
+interface Start {
+	taskId: string;
+	/** In ms since 1970. */
+	at: number;
+}
+
+/** `outages`: when n8n was stopped, in ms since 1970. */
+export async function compareStarts(
+	n8n: N8nHost,
+	{ cell, triggers, notified }: Account,
+	outages: number[],
+): Promise<{ started: number; wrong: string[] }> {
+	const { simulator } = cell;
+	const delivered = await executionsOf(n8n, triggers.deliveries);
+	const polled = await executionsOf(n8n, triggers.polled);
+	const completed = simulator.tasks().filter(({ status }) => status === 'completed');
+	const ids = completed.map(({ id }) => id);
+	const tasks = notified.map((id) => {
+		const bot = simulator.bots().find((one) => one.id === id);
+		return bot?.taskId ?? id;
+	});
+	const row = { name: 'the triggers of the whole run' };
+	const wrong = [
+		...missedOrRepeated('Transcriber Trigger', tasks, startsIn(delivered), outages),
+		...missedOrRepeated('Transcriber Account Trigger', ids, startsIn(polled), outages),
+		...secretsOutside(row, cell, [...delivered, ...polled], n8n.log()),
+	];
+	return { started: delivered.length + polled.length, wrong };
+}
+
+async function executionsOf(n8n: N8nHost, { workflow }: Listening): Promise<Execution[]> {
+	const sql = `SELECT id FROM execution_entity WHERE workflowId = '${workflow.id}' ORDER BY id`;
+	const found: Execution[] = [];
+	for (const { id } of await query<{ id: number }>(n8n, sql)) {
+		found.push(await n8n.rest.execution(String(id)));
+	}
+	return found;
+}
+
+function startsIn(executions: Execution[]): Start[] {
+	return executions.flatMap((execution) => {
+		const at = Date.parse(execution.startedAt ?? '');
+		const items = itemsOf(execution, 'Trigger');
+		if (items.length > 0) return items.map(({ json }) => ({ taskId: String(json['task_id']), at }));
+		// Killed before the node's run was stored: the item stands with what was still to run.
+		const open = JSON.stringify(execution.raw?.executionData ?? {});
+		return [...open.matchAll(/"task_id":"([^"]+)"/g)].map(([, id]) => ({ taskId: id ?? '', at }));
+	});
+}
+
+function missedOrRepeated(
+	name: string,
+	ids: string[],
+	starts: Start[],
+	outages: number[],
+): string[] {
+	return ids.flatMap((id) => {
+		const times = starts.filter(({ taskId }) => taskId === id).map(({ at }) => at);
+		if (times.length === 0) return [`MISSED: ${name} has not started for ${id}`];
+		// Killed between the start and its acknowledgement: the service delivers again, and has to be heard.
+		const isRepeat = times.slice(1).some((at, index) => {
+			const before = times[index] ?? at;
+			return !outages.some((outage) => before <= outage && outage <= at);
+		});
+		return isRepeat ? [`STARTED TWICE: ${name} for ${id}`] : [];
+	});
+}

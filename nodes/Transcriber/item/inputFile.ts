@@ -43,10 +43,17 @@ export function recordingOf(context: IExecutePaginationFunctions): ItemFile {
 	if (entered === 'data' && !files.data && only && others.length === 0) {
 		return { property: only[0], binary: only[1] };
 	}
+	const binary = binaryIn(context, property);
+	if (!isFile(binary)) throw noFile(context, property, files);
+	return { property, binary };
+}
+
+/** Undefined if there is none. n8n also finds what each object inherits, such as `toString`. */
+function binaryIn(context: IExecutePaginationFunctions, property: string): unknown {
 	try {
-		return { property, binary: context.helpers.assertBinaryData(property) };
+		return context.helpers.assertBinaryData(property);
 	} catch {
-		throw noFile(context, property, files);
+		return undefined;
 	}
 }
 

@@ -223,6 +223,8 @@ describe('a missing file is refused before anything is sent', () => {
 		['two files in other fields', 'data', twoFiles()],
 		['a file, but not in the field that was named', 'film', itemWithFile()],
 		['a field name with a typing mistake', 'dota', itemWithFile()],
+		['a field name that every object has', '__proto__', itemWithFile()],
+		['a field name that is a method of every object', 'toString', itemWithFile()],
 	])('%s', async (_case, binaryPropertyName, item) => {
 		const { error } = await service.run({ ...FILE, binaryPropertyName }, { items: [item] });
 		expect(error?.name).toMatch(/^Node(Api|Operation)Error$/);

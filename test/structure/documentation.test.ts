@@ -44,7 +44,6 @@ const ENGLISH = {
 	examples: 'Examples',
 	costs: 'What it costs',
 	noSpeech: /simulator recognises no\s+speech/i,
-	tested: /^n8n 2\.x \(tested on .*/m,
 };
 const RUSSIAN: typeof ENGLISH = {
 	page: 'docs/README.ru.md',
@@ -54,7 +53,6 @@ const RUSSIAN: typeof ENGLISH = {
 	examples: 'Примеры',
 	costs: 'Сколько это стоит',
 	noSpeech: /симулятор не\s+распознаёт\s+речь/i,
-	tested: /^n8n 2\.x \(проверено на .*/m,
 };
 
 const examples = filesIn('examples').filter((file) => file.endsWith('.json'));
@@ -338,25 +336,6 @@ describe.each(['AGENTS.md', 'CONTRIBUTING.md'])('%s', (page) => {
 			.filter((code) => /\/|\.(ts|mjs|md|json|yml)$/.test(code));
 		expect(places.length).toBeGreaterThan(0);
 		expect(places.filter((place) => !isPlace(place))).toEqual([]);
-	});
-});
-
-describe('the versions of n8n that a README calls tested', () => {
-	const tested = JSON.parse(read('docs/versions.json')) as Array<{
-		version: string;
-		passed: number;
-	}>;
-
-	it('are those of docs/versions.json, which npm run test:versions writes', () => {
-		expect(tested.map(({ version }) => version)).toEqual(TESTED_VERSIONS);
-		for (const { version, passed } of tested)
-			expect([version, passed > 50]).toEqual([version, true]);
-	});
-
-	it.each([ENGLISH, RUSSIAN])('are all in $page, and no others', ({ page, tested: line }) => {
-		const [named = ''] = line.exec(read(page)) ?? [];
-		const versions = named.match(/\d+\.\d+\.\d+/g) ?? [];
-		expect(versions.sort()).toEqual([...TESTED_VERSIONS].sort());
 	});
 });
 

@@ -1,6 +1,7 @@
-import type { IWebhookFunctions } from 'n8n-workflow';
+import type { IDataObject, IWebhookFunctions } from 'n8n-workflow';
 
-import { hasEnded } from '../../../shared/api/undocumented/statuses';
+import { taskIdOf } from '../../../shared/api/undocumented/ids';
+import { hasEnded, statusIn } from '../../../shared/api/undocumented/statuses';
 import { idFields, submissionKey } from '../../../shared/api/submission';
 import type { Suspension, WaitingItem } from './sleepingItems';
 import { look } from '../../../shared/api/taskState';
@@ -42,6 +43,8 @@ export interface KnownEndings {
 	ended: Set<string>;
 	/** Ended submissions that are known to be `completed`. */
 	completed: Set<string>;
+	/** The task ids of the recordings of bots, by the key of the bot. The service may remove a bot. */
+	recordings: Map<string, string>;
 	/** Ended submissions whose delivery was answered with 200: a repeated delivery needs no work. */
 	noted: Set<string>;
 	/** The last status request for each submission. */
@@ -72,6 +75,7 @@ export function knownOf(
 			until,
 			ended: new Set(ended.map(submissionKey)),
 			completed: new Set(),
+			recordings: new Map(),
 			noted: new Set(),
 			asked: new Map(),
 			turn: Promise.resolve(),
@@ -139,10 +143,22 @@ function ask(now: WakeCall, state: KnownEndings, item: WaitingItem): Question {
 
 async function hasEndedNow(
 	{ context, deadline }: WakeCall,
-	{ completed }: KnownEndings,
+	known: KnownEndings,
 	item: WaitingItem,
 ): Promise<boolean> {
-	const { status } = await look(context, idFields(item), { deadline, once: true });
-	if (status === 'completed') completed.add(submissionKey(item));
-	return hasEnded(status);
+	const state = await look(context, idFields(item), { deadline, once: true });
+	noteEnding(known, item, state);
+	return hasEnded(state.status);
+}
+
+/** Keeps what a verified delivery or the service itself says of a submission. */
+export function noteEnding(
+	{ completed, recordings }: KnownEndings,
+	item: WaitingItem,
+	state: IDataObject,
+): void {
+	const key = submissionKey(item);
+	const taskId = taskIdOf(state);
+	if (statusIn(state.status) === 'completed') completed.add(key);
+	if (!item.taskId && taskId) recordings.set(key, taskId);
 }

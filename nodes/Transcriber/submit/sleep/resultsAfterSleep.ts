@@ -60,11 +60,12 @@ export async function resultsAfterSleep(
 
 async function resultAfterDelivery(
 	context: IExecutePaginationFunctions,
-	ids: SubmissionIds,
+	submitted: SubmissionIds,
 	run: NodeRun,
 	{ until }: Suspension,
 	item?: WaitingItem,
 ): Promise<INodeExecutionData> {
+	const ids = { ...submitted, taskId: submitted.taskId ?? item?.recording };
 	const needsNoLook = item?.completed && ids.taskId && waitOptionsOf(context).includeResult;
 	const { state, hasEnded: isOver }: Outlook = needsNoLook
 		? { state: { ...idFields(ids), status: 'completed' }, hasEnded: true }

@@ -1,4 +1,9 @@
-import type { IWebhookDescription, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
+import type {
+	IDataObject,
+	IWebhookDescription,
+	IWebhookFunctions,
+	IWebhookResponseData,
+} from 'n8n-workflow';
 
 import { hasSucceeded } from '../../../shared/n8nInternals/executionSaved';
 import { sleepingExecution, wake, type Sleeping } from '../../../shared/n8nInternals/suspension';
@@ -10,6 +15,7 @@ import {
 	hasEndedAtService,
 	haveAllEnded,
 	knownOf,
+	noteEnding,
 	type WakeCall,
 	type KnownEndings,
 } from './knownEndings';
@@ -111,6 +117,7 @@ async function decide(
 	suspension.resumed = true;
 	for (const item of Object.values(suspension.items)) {
 		item.completed = state.completed.has(submissionKey(item));
+		item.recording = state.recordings.get(submissionKey(item));
 	}
 	return { workflowData: wake(sleeping) };
 }
@@ -147,8 +154,7 @@ async function isGenuine(
 	const secret = (await secretOf(now, item)) ?? (await secretOf(now, item, true));
 	if (secret !== undefined) {
 		const isSigned = isSignedWith(secret, delivery);
-		const status = statusIn(delivery.body?.status);
-		if (isSigned && status === 'completed') state.completed.add(submissionKey(item));
+		if (isSigned) noteEnding(state, item, (delivery.body ?? {}) as IDataObject);
 		return isSigned;
 	}
 	return await hasEndedAtService(now, state, item);

@@ -596,6 +596,32 @@ it('a bot keeps its bot_id in the output after the execution was woken', async (
 	]);
 });
 
+it.each([{ status: 'completed' }, {}])(
+	'the task in the delivery about a bot is fetched, also if the service has removed the bot: %j',
+	async (more) => {
+		jest.replaceProperty(AFTER_WAKING, 'leastMs', 0);
+		const waitOptions = { timeout: 0.05 };
+		const workflow = workflowWith({ ...BOT, waitOptions }, service.credentials());
+		const asleep = await workflow.start(
+			itemsOf({ url: 'https://meet.example.com/abc' }, { url: 'https://meet.example.com/def' }),
+		);
+		const taskIds: string[] = [];
+		let woken;
+		for (const { id, webhookSecret } of service.running().bots()) {
+			service.running().endMeeting(id);
+			const taskId = service.running().bot(id).taskId ?? '';
+			taskIds.push(taskId);
+			service.running().finish(taskId);
+			const raw = JSON.stringify({ bot_id: id, task_id: taskId, ...more });
+			({ woken } = await workflow.deliver(asleep, raw, sign(raw, webhookSecret ?? ''), {}, () => {
+				fault({ kind: 'respond', status: 404 }, { method: 'GET', path: '/meeting/[^/]+$' });
+			}));
+		}
+		expect(woken?.error).toBeUndefined();
+		expect(woken?.next?.map(({ task_id: id }) => id)).toEqual(taskIds);
+	},
+);
+
 it('no webhook_secret is saved with the execution, wherever it stood in the answer', async () => {
 	const secret = 'a secret of the service';
 	const body = { task_id: 'one', webhook_secret: secret, webhook: { webhook_secret: secret } };

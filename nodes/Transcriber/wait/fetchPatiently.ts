@@ -5,7 +5,7 @@ import type { Problem } from '../../shared/api/problem';
 import { type ExportFormat } from '../../shared/api/exportedDocument';
 import { NotThereYet } from '../../shared/api/result';
 import { RETRY, delayBeforeRetry } from '../../shared/api/retry';
-import { ServiceError } from '../../shared/api/serviceError';
+import { ServiceError, adviceForKnownId } from '../../shared/api/serviceError';
 
 /**
  * Fetches the result of a finished task, or its document in a format, one attempt at a time. The task
@@ -39,7 +39,7 @@ export async function fetchPatiently<T>(
 			if (!(failure instanceof ServiceError)) throw failure;
 			const [problem, next] = adviceFor(what);
 			failure.message = `Task ${taskId} has finished, but its ${problem}: ${failure.message}`;
-			failure.description = `${failure.description ?? ''} The transcript is not lost. ${next}`;
+			failure.description = `${adviceForKnownId(failure)} The transcript is not lost. ${next}`;
 			throw failure;
 		}
 		await pause(delay, cancelled);

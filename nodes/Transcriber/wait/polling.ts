@@ -13,7 +13,7 @@ import { asError } from '../../shared/thrown';
 export const POLL = {
 	/** The longest time for one look (status request), from its turn within the rate limits. */
 	look: 60_000,
-	/** How long 401 or 404 must last to count: a key may be in rotation, a task not visible yet. */
+	/** How long 401, 404 or 410 must last to count: a key may be in rotation, a task not visible yet. */
 	refused: 120_000,
 	/**
 	 * How long, and for how many looks, a cancelled bot may still get a task: stopping a recording also
@@ -130,7 +130,7 @@ async function pollUntilEnded(
 		latest.failure = seen;
 		if (isFirst && reportsRefusal && noLookCanSucceed(seen)) throw seen;
 		const status = seen instanceof ServiceError ? seen.problem.status : undefined;
-		if (status !== 401 && status !== 404) continue;
+		if (![401, 404, 410].includes(status ?? 0)) continue;
 		refusedSince ??= lookedAt;
 		latest.isRefused = Date.now() - refusedSince >= POLL.refused;
 		if (latest.isRefused) return latest;

@@ -1,7 +1,7 @@
 import type { IDataObject, IExecutePaginationFunctions, NodeOperationError } from 'n8n-workflow';
 
 import { jsonOf } from '../../shared/api/redact';
-import { ServiceError } from '../../shared/api/serviceError';
+import { ServiceError, adviceForKnownId } from '../../shared/api/serviceError';
 import type { SubmissionIds } from '../../shared/api/submission';
 import {
 	awaitsBalance,
@@ -58,7 +58,7 @@ export function notEnded(
 	if (failure instanceof ServiceError && isRefused) {
 		failure.message = `${subjectOf(ids)}: ${failure.message}`;
 		const next = isKeyRefused ? 'Correct the key, then' : 'If it is there later,';
-		failure.description = `${failure.description ?? ''} The service has answered this for two minutes (the node waits in case that passes). What was submitted is not lost. ${next} ${FETCH_LATER}.`;
+		failure.description = `${adviceForKnownId(failure)} The service has answered this for two minutes (the node waits in case that passes). What was submitted is not lost. ${next} ${FETCH_LATER}.`;
 		return failure;
 	}
 	const balance = awaitsBalance(state) ? ', and waits for a top-up' : '';

@@ -55,14 +55,23 @@ export function isRefusedForGood(failure: unknown): boolean {
 }
 
 /**
- * Whether the service says that it does not know the bot. The document does not show the answer. Only
- * 404 and 410 of the service itself count: a mistake would send a second bot, or let the first go on
- * recording.
+ * Whether the service says that it does not know the bot or task. The document does not show the
+ * answer. Only 404 and 410 of the service itself count: a mistake would send a second bot, or let the
+ * first go on recording.
  */
 export function isUnknownToService(failure: unknown): boolean {
 	if (!(failure instanceof ServiceError)) return false;
 	const { status = 0, isWebPage } = failure.problem;
 	return [404, 410].includes(status) && !isWebPage;
+}
+
+/**
+ * What to do about a refusal, for an id that the service itself has given. The usual advice for an
+ * unknown id, to check it, is for an id that the user has entered.
+ */
+export function adviceForKnownId(failure: ServiceError): string {
+	if (isUnknownToService(failure)) return said(failure.problem);
+	return failure.description ?? '';
 }
 
 /** The status and message of the service, word for word. */

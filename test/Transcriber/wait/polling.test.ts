@@ -81,16 +81,22 @@ describe.each(EVERY_WAY)('%s', (way) => {
 		expect(looks().length).toBeLessThanOrEqual(2);
 	});
 
-	it.each([401, 404])('reports %i when it lasts, and says that nothing is lost', async (status) => {
-		POLL.refused = 300;
-		const { id, run } = await WAYS[way]({ pollInterval: 0.1, timeout: 1 });
-		await until(() => looks().length > 0);
-		fault({ kind: 'respond', status }, LOOK);
-		const { error } = await run;
-		expect(error?.message).toContain(id);
-		expect(error?.httpCode).toBe(String(status));
-		expect(error?.description).toContain('Wait Until Finished');
-	});
+	it.each([401, 404, 410])(
+		'reports %i when it lasts, and says that nothing is lost',
+		async (status) => {
+			POLL.refused = 300;
+			const { id, run } = await WAYS[way]({ pollInterval: 0.1, timeout: 1 });
+			await until(() => looks().length > 0);
+			fault({ kind: 'respond', status }, LOOK);
+			const { error } = await run;
+			expect(error?.message).toContain(id);
+			expect(error?.httpCode).toBe(String(status));
+			expect(error?.description).toContain('Wait Until Finished');
+			expect(error?.description).toContain(`HTTP ${status}`);
+			// The service knew this id a moment ago.
+			expect(error?.description).not.toMatch(/Check the '(Task|Bot ID)' parameter|Change what/);
+		},
+	);
 
 	it('goes on after a look that fails', async () => {
 		const { run } = await WAYS[way]({ pollInterval: 0.05, timeout: 1 });
@@ -179,6 +185,15 @@ it('a result that cannot be fetched at all is an error that names the task and h
 	const { error } = await service.run({ resource: 'task', operation: 'wait', taskId: byId(id) });
 	expect(error?.message).toContain(`Task ${id} has finished, but its result cannot be fetched`);
 	expect(error?.description).toContain('Transcript: Get Result');
+});
+
+it('a result that is not found does not make the user check the id of a task that has just finished', async () => {
+	giveUpSoon();
+	fault({ kind: 'respond', status: 404 }, { path: '/result$' });
+	const id = await service.completedTask();
+	const { error } = await service.run({ resource: 'task', operation: 'wait', taskId: byId(id) });
+	expect(error?.message).toContain(`Task ${id} has finished, but its result cannot be fetched`);
+	expect(error?.description).toMatch(/^The service answered HTTP 404.*Transcript: Get Result/);
 });
 
 it('a look that is answered with a Retry-After of a day does not hide the end of the task', async () => {

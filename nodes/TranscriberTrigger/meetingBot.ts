@@ -52,9 +52,12 @@ export async function isBotThere(context: IHookFunctions): Promise<boolean> {
 	if (context.getNodeParameter('source') !== 'meeting') return true;
 	// n8n also calls this at every start of a main process, when the bot has long been sent. A test
 	// in the editor sends no bot either: the editor stops listening long before a meeting ends.
-	if (!isActivatedByUser(context)) return true;
 	const store = new TriggerStore(context);
 	const { bot } = store;
+	if (!isActivatedByUser(context)) {
+		if (!bot && !isTest(context)) warnOfNoBot(context);
+		return true;
+	}
 	if (!bot || !isSentFor(bot, context)) return false;
 	if (bot.releasedAt !== undefined && Date.now() - bot.releasedAt > GRACE.ms) return false;
 	// The account of the credential cannot take the bot of another account back, or receive its
@@ -75,6 +78,13 @@ export async function isBotThere(context: IHookFunctions): Promise<boolean> {
 	store.bot = { id, fingerprint, account: bot.account ?? account, hasDelivered };
 	store.save();
 	return true;
+}
+
+/** n8n may have been killed while it published: then it has stored no bot, even if one was sent. */
+function warnOfNoBot(context: IHookFunctions): void {
+	context.logger.warn(
+		`${context.getNode().name}: the workflow is published, but the trigger knows of no meeting bot, and a start of n8n sends none. Look in your account at the service whether the bot is there. If not, unpublish the workflow and publish it again (n8n 1: deactivate and activate it).`,
+	);
 }
 
 /** `webhookMethods.create`: sends the bot, with this trigger as its webhook. */

@@ -10,7 +10,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { GRACE } from '../../nodes/TranscriberTrigger/cancelMeetingBot';
+import { CANCEL_BOT, GRACE } from '../../nodes/TranscriberTrigger/cancelMeetingBot';
 import { until } from '../simulator/testing-client';
 import { captureLogs } from '../support/logs';
 import { serviceForTests } from '../support/service';
@@ -25,17 +25,18 @@ const launches = ({ lines }: typeof one) =>
 const calledBack = ({ lines }: typeof one) =>
 	lines().filter((line) => line.startsWith('DELETE')).length;
 
+const parameters = {
+	source: 'meeting',
+	meetingUrl: 'https://meet.example.com/weekly',
+	consentAcknowledged: true,
+};
+
 describe('The bot of a meeting trigger', () => {
 	let host: TriggerHost;
 	let credentials: ReturnType<typeof one.credentials>;
 	beforeEach(async () => {
 		jest.replaceProperty(GRACE, 'ms', 150);
 		credentials = one.credentials();
-		const parameters = {
-			source: 'meeting',
-			meetingUrl: 'https://meet.example.com/weekly',
-			consentAcknowledged: true,
-		};
 		host = await new TriggerHost({ credentials, parameters }).open();
 	});
 	afterEach(async () => await host.close());
@@ -114,6 +115,46 @@ describe('The bot of a meeting trigger', () => {
 		await host.activate();
 		await until(() => calledBack(one) === 1);
 		expect(launches(one)).toBe(2);
+	});
+});
+
+describe('The log names what the user has to do about a bot', () => {
+	it('that the network does not let the trigger cancel', async () => {
+		jest.replaceProperty(GRACE, 'ms', 50);
+		jest.replaceProperty(CANCEL_BOT, 'patienceMs', 200);
+		jest.replaceProperty(CANCEL_BOT, 'pauseMs', 20);
+		const host = await new TriggerHost({ credentials: one.credentials(), parameters }).open();
+		await host.activate();
+		const [bot] = one.running().bots();
+		one.running().fault({
+			match: { path: '/meeting/' },
+			times: 1000,
+			action: { kind: 'cut', when: 'beforeBody' },
+		});
+		const logs = captureLogs();
+		await host.deactivate();
+		await until(() => logs.lines.join('\n').includes('could not be called back'));
+		logs.release();
+		await host.close();
+		const line = logs.lines.find((one) => one.includes('could not be called back'));
+		expect(line).toContain(`Meeting bot ${bot?.id} `);
+		expect(line).toContain('Stop it with Meeting: Cancel or Stop');
+	});
+
+	it('that n8n did not store, because it was killed while it published', async () => {
+		const host = await new TriggerHost({ credentials: one.credentials(), parameters }).open();
+		const logs = captureLogs();
+		await host.activate('init');
+		logs.release();
+		await host.activate();
+		host.restart();
+		const later = captureLogs();
+		await host.activate('init');
+		later.release();
+		await host.close();
+		expect(logs.lines.join('\n')).toContain('the trigger knows of no meeting bot');
+		expect(later.lines.join('\n')).not.toContain('the trigger knows of no meeting bot');
+		expect(launches(one)).toBe(1);
 	});
 });
 

@@ -31,6 +31,9 @@ export class ListPager {
 	/** How many requests have been made. */
 	made = 0;
 
+	/** Until when the list is read, in ms since 1970. The time after it is for the results. */
+	listsUntil = (): number => this.deadline;
+
 	/** The ids of the first page, as one string. */
 	private first = '';
 
@@ -39,9 +42,9 @@ export class ListPager {
 		return this.all.size;
 	}
 
-	/** Whether this many requests are left, and the deadline has not passed. */
+	/** Whether this many requests are left, and time to read the list. */
 	has(requests: number): boolean {
-		return this.left >= requests && Date.now() < this.deadline;
+		return this.left >= requests && Date.now() < this.listsUntil();
 	}
 
 	/**
@@ -53,7 +56,7 @@ export class ListPager {
 		this.made += 1;
 		const list = status ? new TaskList(this.caller, { status }, this.size) : this.all;
 		const before = list.probes;
-		const request = list.page(offset, this.deadline).finally(() => {
+		const request = list.page(offset, this.listsUntil()).finally(() => {
 			this.made += list.probes - before;
 		});
 		const page = status && offset > 0 ? ((await unlessRefused(request)) ?? []) : await request;
@@ -76,7 +79,7 @@ export class ListPager {
 	/** GET /tasks/{id}, with at most `maxMs` for the answer. */
 	async task(id: string, maxMs = Infinity): Promise<IDataObject> {
 		this.made += 1;
-		const deadline = Math.min(this.deadline, Date.now() + maxMs);
+		const deadline = Math.min(this.listsUntil(), Date.now() + maxMs);
 		const task = await taskState(this.caller, id, { deadline });
 		warnOfStatus(this.caller, task);
 		return task;

@@ -9,7 +9,7 @@ import { PollStore } from './pollStore';
 import type { KnownTasks } from './knownTasks';
 import { newest } from './newestTranscript';
 import { messageOf } from '../shared/thrown';
-import { warnOfBacklog } from './warnOnce';
+import { warnOfBacklog, warnOfBusyKey, warnOfNoOutput } from './warnOnce';
 
 export const ACCOUNT_POLL = {
 	/**
@@ -66,7 +66,10 @@ export async function poll(context: IPollFunctions): Promise<INodeExecutionData[
 			}
 		} catch (error) {
 			// The rate limit of this minute is used up. The next poll continues, and nothing is lost.
-			if (saved && isNoTurn(error)) return null;
+			if (saved && isNoTurn(error)) {
+				warnOfBusyKey(context);
+				return null;
+			}
 			throw errorOf(context, error);
 		}
 		const { list, pager } = found;
@@ -75,6 +78,7 @@ export async function poll(context: IPollFunctions): Promise<INodeExecutionData[
 		const bounds = { left: inAll - pager.made, deadline: pager.deadline };
 		const { items, skipped } = await outputs(context, list.tasks, wanted, bounds);
 		if (hasPaused && skipped > 0) warnOfBacklog(context, skipped);
+		if (items.length === 0 && skipped > 0) warnOfNoOutput(context, skipped);
 		if (!store.isCurrent()) return null;
 		const result = list.result();
 		// An empty list does not show which account the key belongs to. Unless the whole list is known,
@@ -106,6 +110,8 @@ async function readList(
 	await list.goOn(Date.now() + ACCOUNT_POLL.maxMs, (error) => {
 		// If the first poll misses tasks, later polls would take them for new.
 		if (isFirst) throw error;
+		// The poll itself has ended the reading, to have time for the results.
+		if (Date.now() >= pager.listsUntil()) return;
 		context.logger.warn(`The tasks could not be read to the end: ${messageOf(error)}`);
 	});
 	return { list, pager };
@@ -175,7 +181,7 @@ async function outputs(
 		} catch (error) {
 			context.logger.warn(`Task ${id} has ended, but cannot be fetched: ${messageOf(error)}`);
 			// No request left n8n, so the task has not failed.
-			if (isNoTurn(error)) break;
+			if (isNoTurn(error)) return { items, skipped: skipped + turns.length - index };
 			// An answer without a result throws another error than ServiceError.
 			const isForGood = isRefusedForGood(error) || !(error instanceof ServiceError);
 			const kind = isForGood ? 'refusals' : 'failures';

@@ -62,7 +62,11 @@ export class TaskListReader {
 	/** Hashes of the tasks at the beginning of the list. */
 	private readonly head: string[] = [];
 
-	/** Until when a slow list may be read from its beginning, in ms since 1970: half of the time. */
+	/**
+	 * Half of the time, in ms since 1970. Until then a slow list may be read from its beginning or be
+	 * swept. As soon as there are tasks to output, all reading ends then, because a poll that only
+	 * reads would start no workflow, and each further poll would do the same.
+	 */
 	private readonly halfTime: number;
 
 	constructor(
@@ -71,6 +75,7 @@ export class TaskListReader {
 	) {
 		this.halfTime = (Date.now() + pager.deadline) / 2;
 		this.tasks = new KnownTasks(state);
+		pager.listsUntil = () => (this.tasks.news.size > 0 ? this.halfTime : pager.deadline);
 		this.knownPart = new KnownPartOfList(state, pager, this.tasks);
 		this.listEnd = new EndOfList(state, pager, this.tasks);
 	}
@@ -122,6 +127,7 @@ export class TaskListReader {
 		else await this.listEnd.read().catch(warn);
 		if (this.isFirst && !state.filters) await this.ask(this.tasks.unsureAtEnds(PAGES.unsureTasks));
 		if (this.tasks.news.size < BUSY) await this.askForMissing();
+		pager.listsUntil = () => this.halfTime;
 		const sweep = async () => {
 			while (this.tasks.news.size < BUSY && pager.has(1) && (await this.readNext()));
 		};
@@ -206,7 +212,7 @@ export class TaskListReader {
 	private async ask(ids: string[]): Promise<void> {
 		const { pager, tasks } = this;
 		for (const [index, id] of ids.entries()) {
-			const left = pager.deadline - Date.now();
+			const left = pager.listsUntil() - Date.now();
 			if (left <= 0) return;
 			// Half of the time remains for the results.
 			const share = left / 2 / (ids.length - index);

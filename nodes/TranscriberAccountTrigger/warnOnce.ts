@@ -49,6 +49,24 @@ export function warnOfBacklog(context: IPollFunctions, count: number): void {
 	);
 }
 
+/** Warns once if a poll found finished tasks, but had no time or request left to fetch any of them. */
+export function warnOfNoOutput(context: IPollFunctions, count: number): void {
+	warnOnce(
+		context,
+		'no output',
+		`One poll found ${count} finished tasks, but could not fetch any of them in time, because the service was slow or other requests with the same API key used up the rate limit. The next polls try again. If the workflow does not start, use Transcriber Trigger, or fewer nodes with this API key.`,
+	);
+}
+
+/** Warns once if a poll could not even read the task list, because the rate limit was used up. */
+export function warnOfBusyKey(context: IPollFunctions): void {
+	warnOnce(
+		context,
+		'busy key',
+		'One poll could not read the task list, because other requests with the same API key used up the rate limit. The next polls try again. If the workflow does not start, use Transcriber Trigger, or fewer nodes with this API key.',
+	);
+}
+
 function warnOnce(context: IPollFunctions, topic: string, line: string): void {
 	const place = `${context.getNode().id} ${topic}`;
 	if (warned.has(place)) return;

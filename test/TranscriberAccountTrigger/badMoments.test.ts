@@ -142,6 +142,28 @@ describe('a task that is not well', () => {
 	});
 });
 
+it.each([
+	['50', 'short', 180],
+	['3 000', 'long', 160],
+	['3 000', 'long', 70],
+])(
+	'a list of %s tasks that takes a fifth of the time of a poll or more for a page leaves time for the results (%s list, %i ms)',
+	async (tasks, _length, ms) => {
+		service.running().seed(Number(tasks.replace(' ', '')));
+		const host = await active();
+		await host.polls(4);
+		ACCOUNT_POLL.maxMs = 800;
+		service.running().fault({
+			match: { path: '/tasks$' },
+			times: 9999,
+			action: { kind: 'delay', ms },
+		});
+		const ids = await completed(2);
+		await host.polls(2);
+		expect([...host.started].sort()).toEqual(ids.sort());
+	},
+);
+
 it('a new version that is published while results are fetched starts each task once', async () => {
 	const host = await active();
 	const ids = await completed(3);

@@ -5,6 +5,7 @@
  * @jest-environment node
  */
 import { captureLogs } from '../support/logs';
+import { LIMITS } from '../../nodes/shared/api/rateLimits';
 import { ACCOUNT_POLL } from '../../nodes/TranscriberAccountTrigger/pollAccount';
 import { serviceForTests } from '../support/service';
 import { AccountHost } from './host';
@@ -121,4 +122,29 @@ it('more transcripts than a poll after a pause can fetch are in the log once, wi
 	expect([...host.started].sort()).toEqual(ids.sort());
 	expect(lines).toHaveLength(1);
 	expect(lines[0]).toMatch(/of them start the workflow at the next polls.*poll more often/);
+});
+
+describe('polls without an output although tasks have ended', () => {
+	afterEach(() => jest.restoreAllMocks());
+
+	it('are in the log once, with what to do', async () => {
+		const host = new AccountHost(service.credentials());
+		await host.activate();
+		await service.completedTask();
+		jest.replaceProperty(ACCOUNT_POLL, 'inAll', 1);
+		const lines = await logged(async () => await host.polls(3));
+		expect(host.started).toEqual([]);
+		expect(lines).toHaveLength(1);
+		expect(lines[0]).toMatch(/1 finished tasks, but could not fetch any.*Transcriber Trigger/);
+	});
+
+	it('are in the log once if not even the list could be read', async () => {
+		const host = new AccountHost(service.credentials());
+		await host.activate();
+		jest.replaceProperty(LIMITS, 'other', 0);
+		jest.replaceProperty(ACCOUNT_POLL, 'maxMs', 50);
+		const lines = await logged(async () => await host.polls(3));
+		expect(lines).toHaveLength(1);
+		expect(lines[0]).toMatch(/could not read the task list.*same API key.*Transcriber Trigger/);
+	});
 });

@@ -1,11 +1,15 @@
 /**
  * Which room may import from which: every import leads down, type imports included.
  *
- * resources → submit → wait → item (rooms of the action node), and every node → shared.
+ * Action node: resources → submit → wait → item. Within submit: submit.ts and prepareCompletion.ts →
+ * sleep, trigger → once → choice.
+ * Every node → shared. Within shared: webhook → api → undocumented, parameters → the files beside the
+ * folders.
  */
 const node = (name) => `^nodes/${name}/`;
 const action = (room) => `^nodes/Transcriber/${room}/`;
 const shared = (room) => `^nodes/shared/${room}/`;
+const beside = (folder) => `^${folder}/[^/]+[.]ts$`;
 
 const never = (name, from, to) => ({
 	name,
@@ -30,15 +34,30 @@ module.exports = {
 		),
 		never('nodes-meet-in-shared-3', node('Transcriber'), '^nodes/Transcriber(Account)?Trigger/'),
 		never('submit-knows-no-operation', action('(submit|wait|item)'), action('resources')),
+		never(
+			'parts-of-submit-know-no-whole',
+			action('submit/(sleep|trigger|once|choice)'),
+			beside('nodes/Transcriber/submit'),
+		),
+		never('sleep-knows-no-trigger', action('submit/sleep'), action('submit/trigger')),
+		never('trigger-knows-no-sleep', action('submit/trigger'), action('submit/sleep')),
+		never('once-knows-no-ending', action('submit/once'), action('submit/(sleep|trigger)')),
+		never('choice-stands-alone', action('submit/choice'), action('submit/(sleep|trigger|once)')),
 		never('wait-knows-no-submit', action('(wait|item)'), action('submit')),
 		never('item-knows-no-wait', action('item'), action('wait')),
 		never('internals-stand-alone', shared('n8nInternals'), '^nodes/shared/(?!n8nInternals)'),
 		never(
 			'parameters-know-no-service',
 			shared('parameters'),
-			'^nodes/shared/(webhook|n8nInternals)',
+			'^nodes/shared/(api|webhook|n8nInternals)/',
 		),
-		never('api-knows-no-webhook', shared('api'), '^nodes/shared/(webhook|fields|n8nInternals)'),
+		never(
+			'api-knows-no-webhook',
+			shared('api'),
+			'^nodes/shared/(webhook|n8nInternals)/|/fields[.]ts$',
+		),
+		never('answers-know-no-requests', shared('api/undocumented'), beside('nodes/shared/api')),
+		never('files-beside-know-no-folder', beside('nodes/shared'), '^nodes/shared/[^/]+/'),
 		never('credentials-know-the-address', '^credentials/', '^nodes/(?!shared/api/baseUrl)'),
 	],
 	options: {

@@ -1,6 +1,7 @@
 import type { IDataObject, INodeExecutionData, IPollFunctions } from 'n8n-workflow';
 
-import { addExport, EXPORT_FORMATS, type ExportFormat } from '../shared/api/exportedDocument';
+import { EXPORT_FORMATS, type ExportFormat } from '../shared/exportFormats';
+import { addExport } from '../shared/api/exportedDocument';
 import { fetchResult, transcript } from '../shared/api/result';
 import {
 	booleanIn,

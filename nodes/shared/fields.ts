@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { EXPORT_FORMATS } from './api/exportedDocument';
+import { EXPORT_FORMATS } from './exportFormats';
 
 export const exportFormatOptions = [...EXPORT_FORMATS].sort().map((value) => ({
 	name: value.toUpperCase(),

@@ -20,3 +20,12 @@ export function timeOf(value: unknown): number | undefined {
 export function isObject(value: unknown): value is IDataObject {
 	return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
+
+/** JSON for messages and comparisons; '' if the value is nested too deeply for the stack. */
+export function jsonOf(value: unknown, indent?: string): string {
+	try {
+		return JSON.stringify(value, null, indent) ?? '';
+	} catch {
+		return '';
+	}
+}

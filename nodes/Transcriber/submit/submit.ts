@@ -5,7 +5,8 @@ import type {
 	NodeOperationError,
 } from 'n8n-workflow';
 
-import { jsonOf, withoutSecrets } from '../../shared/api/redact';
+import { jsonOf } from '../../shared/jsonValues';
+import { withoutSecrets } from '../../shared/api/redact';
 import { NAMELESS, idFields } from '../../shared/api/submission';
 import type { Policy, RoutingRequest } from '../../shared/api/types';
 import { startsIn } from '../../shared/api/undocumented/statuses';
@@ -13,9 +14,9 @@ import { asLasting, refuse } from '../../shared/parameters/refuse';
 import { isBatched, type NodeRun } from '../item/nodeRun';
 import { failedItem, goesOnAfterErrors } from '../item/perform';
 import { finishedTask } from '../wait/finishedTask';
-import { eachTask } from './eachTask';
+import { eachTask } from '../item/eachTask';
 import { handSecretOver } from './trigger/handSecretOver';
-import { onCompletionOf } from './onCompletion';
+import { onCompletionOf } from './choice/onCompletion';
 import { submissionIds, type AcceptedMemory, type Submitted } from './once/submissionMemory';
 import { submitOnce } from './once/submitOnce';
 import { namesOf } from './once/reuseEarlierSubmission';

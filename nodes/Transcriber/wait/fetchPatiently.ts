@@ -2,7 +2,7 @@ import type { IExecutePaginationFunctions } from 'n8n-workflow';
 
 import { pause } from '../../shared/api/abortable';
 import type { Problem } from '../../shared/api/problem';
-import { type ExportFormat } from '../../shared/api/exportedDocument';
+import { type ExportFormat } from '../../shared/exportFormats';
 import { NotThereYet } from '../../shared/api/result';
 import { RETRY, delayBeforeRetry } from '../../shared/api/retry';
 import { ServiceError, adviceForKnownId } from '../../shared/api/serviceError';

@@ -1,6 +1,6 @@
 import type { IDataObject, IExecutePaginationFunctions, NodeOperationError } from 'n8n-workflow';
 
-import { jsonOf } from '../../shared/api/redact';
+import { jsonOf } from '../../shared/jsonValues';
 import { ServiceError, adviceForKnownId } from '../../shared/api/serviceError';
 import type { SubmissionIds } from '../../shared/api/submission';
 import {

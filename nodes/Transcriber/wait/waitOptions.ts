@@ -7,7 +7,7 @@ import {
 	numberIn,
 	textIn,
 } from '../../shared/parameters/values';
-import { EXPORT_FORMATS, type ExportFormat } from '../../shared/api/exportedDocument';
+import { EXPORT_FORMATS, type ExportFormat } from '../../shared/exportFormats';
 
 /** 'Wait Options' with all defaults filled in. */
 export interface WaitOptions {

@@ -4,7 +4,7 @@ import { LIMITS } from './rateLimits';
 import { listedTaskId } from './undocumented/ids';
 import { awaitsBalance } from './undocumented/statuses';
 import { TaskList } from './taskList';
-import { jsonOf } from './redact';
+import { jsonOf } from '../jsonValues';
 import type { Caller } from './types';
 
 /** The most pages of the list to read for each status. */

@@ -7,11 +7,11 @@ import { queueFor } from './rateLimits';
 import { isStillRunning, isWithoutAnswer, problemOf, type Problem } from './problem';
 import { RETRY, delayBeforeRetry, hasKey, patienceFor, type Patience } from './retry';
 import { NoRoom, roomOf, type CountTasks, type Room } from './roomForTasks';
-import { withoutKey } from './redact';
+import { withoutApiKey } from './redact';
 import type { CallOptions, Caller, Policy } from './types';
 
 /** The limits and facts of one request, however it is sent. */
-interface Bounds extends Pick<CallOptions, 'deadline' | 'fromTurn' | 'once'> {
+interface RequestBounds extends Pick<CallOptions, 'deadline' | 'fromTurn' | 'once'> {
 	policy: Policy;
 	/** Below /api/v1. */
 	path: string;
@@ -51,7 +51,7 @@ export function neverLeft(failure: unknown): boolean {
  */
 export async function exchange<T>(
 	caller: Caller,
-	bounds: Bounds,
+	bounds: RequestBounds,
 	attempt: (credential: TranscriberCredential) => Promise<T>,
 ): Promise<T> {
 	let isSent = false;
@@ -79,7 +79,7 @@ async function attempts<T>(
 		isEmpty,
 		abandoned,
 		began = Date.now(),
-	}: Bounds,
+	}: RequestBounds,
 	attempt: (credential: TranscriberCredential) => Promise<T>,
 ): Promise<T> {
 	const node = caller.getNode();
@@ -137,19 +137,19 @@ async function attempts<T>(
 			leave(found);
 			if (cancelled?.aborted) {
 				// The service did nothing, so treat it as cancelled in the pause that would follow.
-				const isRefused = found && isCertainRefusal(found) && !isUnderWay(found, policy);
+				const isRefused = found && isCertainRefusal(found) && !isInProgressAtService(found, policy);
 				throw isRefused && !mayBeAccepted ? cancelled.reason : wasCancelled(node);
 			}
 			if (neverLeft(failure) && !mayBeAccepted) {
-				throw asUnsent(new NodeOperationError(node, wordsOf(failure, apiKey)));
+				throw asUnsent(new NodeOperationError(node, messageWithoutKey(failure, apiKey)));
 			}
 			// An earlier attempt may have arrived, so no failure may count as unsent from here on.
 			if (failure instanceof NodeOperationError && !neverLeft(failure)) throw failure;
-			if (!found) throw new NodeOperationError(node, wordsOf(failure, apiKey));
+			if (!found) throw new NodeOperationError(node, messageWithoutKey(failure, apiKey));
 			const request = { recordingBytes, isEmpty, isKeyed: hasKey(policy) };
 			problem = { ...found, ...request, isRepeat: mayBeAccepted, attempts: tries };
 			mayHaveArrived ||= isWithoutAnswer(found);
-			mayBeAccepted ||= mayHaveArrived || isUnderWay(found, policy);
+			mayBeAccepted ||= mayHaveArrived || isInProgressAtService(found, policy);
 			const patience = once ? undefined : patienceFor(problem, policy);
 			if (!patience) throw new ServiceError(node, problem);
 			const first = firstRefusals.get(patience) ?? Date.now();
@@ -166,7 +166,7 @@ async function attempts<T>(
 }
 
 /** Whether an upload is refused because the service works on one with the same Idempotency-Key. */
-function isUnderWay(problem: Problem, policy: Policy): boolean {
+function isInProgressAtService(problem: Problem, policy: Policy): boolean {
 	return isStillRunning(problem) && policy.repeatable && hasKey(policy);
 }
 
@@ -209,6 +209,6 @@ async function takeTurn(
 	};
 }
 
-function wordsOf(error: unknown, apiKey: string): string {
-	return withoutKey(error instanceof Error ? error.message : String(error), apiKey);
+function messageWithoutKey(error: unknown, apiKey: string): string {
+	return withoutApiKey(error instanceof Error ? error.message : String(error), apiKey);
 }

@@ -10,12 +10,9 @@ import { documentIn } from './undocumented/results';
 import { call } from './call';
 import { codeOf } from './problem';
 import { messageOf } from '../thrown';
+import type { ExportFormat } from '../exportFormats';
 import { NotThereYet, type FetchBounds } from './result';
 import type { Caller } from './types';
-
-export const EXPORT_FORMATS = ['txt', 'srt', 'vtt', 'json'] as const;
-
-export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
 const MIME_TYPES: Record<ExportFormat, string> = {
 	txt: 'text/plain',

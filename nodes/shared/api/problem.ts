@@ -1,7 +1,7 @@
 import type { IDataObject, IN8nHttpFullResponse } from 'n8n-workflow';
 import { NodeApiError } from 'n8n-workflow';
 
-import { withoutKey, withoutSecrets } from './redact';
+import { withoutApiKey, withoutSecrets } from './redact';
 
 /**
  * Why a request has no usable answer. `status` is set if anything answered. `transport` is set if
@@ -103,7 +103,7 @@ export function isWebPage({ body, headers }: IN8nHttpFullResponse): boolean {
 function beginningOf(response: IN8nHttpFullResponse, apiKey: string): string | undefined {
 	const text = Buffer.isBuffer(response.body) ? response.body.toString('utf8') : response.body;
 	if (typeof text !== 'string' || isWebPage(response)) return undefined;
-	const masked = withoutKey(text, apiKey).replace(
+	const masked = withoutApiKey(text, apiKey).replace(
 		/(webhook[_-]?secret["'\s]*[:=]\s*["']?)[^"',\s}]*/gi,
 		'$1***',
 	);

@@ -2,7 +2,7 @@
 const SHORTEST_KEY = 8;
 
 /** Masks the API key, plain or URL-encoded, in a text of the service. */
-export function withoutKey(text: string, apiKey: string): string {
+export function withoutApiKey(text: string, apiKey: string): string {
 	if (apiKey.length < SHORTEST_KEY) return text;
 	return text.replaceAll(apiKey, '***').replaceAll(encodeURIComponent(apiKey), '***');
 }
@@ -25,15 +25,6 @@ export function holdsLongerKey(answer: unknown, apiKey: string): boolean {
 	const key = apiKey.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 	const longer = new RegExp(`[\\w-]${key}|${key}([\\w-]|[.:/+~=][\\w-])`);
 	return namesAndTextsIn(answer).some((text) => longer.test(text));
-}
-
-/** JSON for messages and comparisons; '' if the value is nested too deeply for the stack. */
-export function jsonOf(value: unknown, indent?: string): string {
-	try {
-		return JSON.stringify(value, null, indent) ?? '';
-	} catch {
-		return '';
-	}
 }
 
 /** All texts in a value, including field names. Not recursive, like {@link withoutSecrets}. */
@@ -65,7 +56,7 @@ export function withoutSecrets(
 	const copies = new Map<object, unknown>();
 	const todo: Copying[] = [];
 	const copyOf = (original: unknown, isTop: boolean): unknown => {
-		if (typeof original === 'string') return withoutKey(original, apiKey);
+		if (typeof original === 'string') return withoutApiKey(original, apiKey);
 		if (!isPlain(original)) return original;
 		if (copies.has(original)) return copies.get(original);
 		const to = Array.isArray(original) ? [] : {};
@@ -83,7 +74,7 @@ export function withoutSecrets(
 			const isOwn = isTop && name === 'webhook_secret';
 			const isKept = keepWebhookSecret === 'everywhere' || (keepWebhookSecret && isOwn);
 			if ((SECRET_NAME.test(name) && !isKept) || name === '__proto__') continue;
-			to[withoutKey(name, apiKey)] = copyOf(inner, false);
+			to[withoutApiKey(name, apiKey)] = copyOf(inner, false);
 		}
 	}
 	return copy;

@@ -4,8 +4,8 @@ import type {
 	INodePropertyOptions,
 } from 'n8n-workflow';
 
-import { completionFields } from '../../submit/onCompletionFields';
-import { prepareCompletion } from '../../submit/onCompletion';
+import { completionFields } from '../../submit/choice/onCompletionFields';
+import { prepareCompletion } from '../../submit/prepareCompletion';
 import { submit } from '../../submit/submit';
 import { checkUnchanged, submittedBefore } from '../../submit/once/reuseEarlierSubmission';
 import { checkNotRefusedBefore } from '../../submit/sleep/suspendUntilDelivery';

@@ -5,12 +5,8 @@ import type {
 	INodeProperties,
 	INodePropertyOptions,
 } from 'n8n-workflow';
-import {
-	EXPORT_FORMATS,
-	exportedFile,
-	exportedText,
-	type ExportFormat,
-} from '../../../shared/api/exportedDocument';
+import { EXPORT_FORMATS, type ExportFormat } from '../../../shared/exportFormats';
+import { exportedFile, exportedText } from '../../../shared/api/exportedDocument';
 import { idFrom } from '../../item/ids';
 import { choiceIn, collectionIn, required, textIn } from '../../../shared/parameters/values';
 import { perform } from '../../item/perform';

@@ -8,7 +8,7 @@ import type {
 
 import { booleanIn, choiceIn, collectionIn, numberIn } from '../../../shared/parameters/values';
 import { perform } from '../../item/perform';
-import { jsonOf } from '../../../shared/api/redact';
+import { jsonOf } from '../../../shared/jsonValues';
 import { listedTaskId } from '../../../shared/api/undocumented/ids';
 import { TaskList } from '../../../shared/api/taskList';
 import { shownFor } from '../commonFields';

@@ -5,8 +5,8 @@ import type {
 } from 'n8n-workflow';
 
 import { idempotencyKey } from '../../submit/once/submissionMemory';
-import { completionFields } from '../../submit/onCompletionFields';
-import { prepareCompletion } from '../../submit/onCompletion';
+import { completionFields } from '../../submit/choice/onCompletionFields';
+import { prepareCompletion } from '../../submit/prepareCompletion';
 import { submit } from '../../submit/submit';
 import { checkUnchanged, submittedBefore } from '../../submit/once/reuseEarlierSubmission';
 import { checkNotRefusedBefore } from '../../submit/sleep/suspendUntilDelivery';

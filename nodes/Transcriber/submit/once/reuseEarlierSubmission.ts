@@ -5,9 +5,9 @@ import { isTool } from '../../../shared/n8nInternals/runIdentity';
 import { asLasting, refuse } from '../../../shared/parameters/refuse';
 import { againAdvice } from '../../item/ownKey';
 import { askedFor } from './sameRequest';
-import { deliveryAddress, onCompletionOf } from '../onCompletion';
+import { deliveryAddress, onCompletionOf } from '../choice/onCompletion';
 import {
-	isUnderWay,
+	isBeingSent,
 	recall,
 	submissionIds,
 	type AcceptedMemory,
@@ -22,7 +22,7 @@ export function submittedBefore(context: IExecutePaginationFunctions): string[] 
 	const memory = recall(context);
 	// An identical tool call is being sent right now. The service may still refuse it, so this call
 	// is prepared like a new one.
-	if (isUnderWay(context)) return undefined;
+	if (isBeingSent(context)) return undefined;
 	if (memory?.state === 'accepted') return namesOf(context, memory);
 	return memory && !memory.key ? [] : undefined;
 }
@@ -102,14 +102,14 @@ function checkAddress(
 			context,
 			deliversTo === ''
 				? `The service reports ${names} to no address, and not to '${ADDRESSES[onCompletion]}'`
-				: `The service reports ${names} to a different address than '${ADDRESSES[onCompletion]}': '${shown(deliversTo)}'`,
+				: `The service reports ${names} to a different address than '${ADDRESSES[onCompletion]}': '${withoutQuery(deliversTo)}'`,
 			`It was submitted like that, and the service cannot be given another address. Fetch its result with ${FETCH}.`,
 		),
 	);
 }
 
 /** Without the query, which may hold a secret. */
-function shown(address: string): string {
+function withoutQuery(address: string): string {
 	if (!URL.canParse(address)) return address;
 	const { origin, pathname } = new URL(address);
 	return `${origin}${pathname}`;

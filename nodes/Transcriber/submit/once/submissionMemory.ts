@@ -12,7 +12,7 @@ import { idsIn, type SubmissionIds } from '../../../shared/api/submission';
 import { fileOf } from '../../item/inputFile';
 import { firstExecutionOf, recallRetried, rememberRetried } from './retriedSubmissions';
 import { askedFor, toolCallOf } from './sameRequest';
-import type { Suspension } from '../sleep/sleepingItems';
+import type { Suspension } from './sleepingItems';
 
 /**
  * What was sent for each item and what the service accepted, kept in the node's context. n8n saves
@@ -132,7 +132,7 @@ function underWayAt(context: IExecutePaginationFunctions): Map<string, Promise<u
 }
 
 /** Whether {@link oncePerPlace} is at work for the item. */
-export function isUnderWay(context: IExecutePaginationFunctions): boolean {
+export function isBeingSent(context: IExecutePaginationFunctions): boolean {
 	return underWayAt(context).has(placeOf(context));
 }
 

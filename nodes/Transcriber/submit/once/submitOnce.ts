@@ -20,7 +20,7 @@ import { sendDeclared } from '../../item/sendDeclared';
 import { isHarmless, wasCancelledInTurn } from './certainlyNotSubmitted';
 import { askedFor } from './sameRequest';
 import { checkUnchangedSince } from './reuseEarlierSubmission';
-import { deliveryAddress, onCompletionOf } from '../onCompletion';
+import { deliveryAddress, onCompletionOf } from '../choice/onCompletion';
 import {
 	SUBMISSION_SECRET,
 	forget,
@@ -93,10 +93,10 @@ async function submitItem(
 	} else if (key !== undefined) {
 		// Otherwise the key is kept: the service may have accepted an attempt whose answer was lost.
 		if (!memory && isRefusedAtOnce(context, failure)) forget(context);
-	} else if (failure instanceof NodeOperationError && isCancelled(context)) {
-		if (!policy.repeatable) failure.description = LOOK_FIRST;
+	} else if (failure instanceof NodeOperationError && isExecutionCancelled(context)) {
+		if (!policy.repeatable) failure.description = LOOK_FOR_SUBMISSION;
 	} else if (!policy.repeatable && failure instanceof ServiceError) {
-		failure.description = [LOOK_FIRST, said(failure.problem)].filter(Boolean).join(' ');
+		failure.description = [LOOK_FOR_SUBMISSION, said(failure.problem)].filter(Boolean).join(' ');
 		asLasting(failure);
 	}
 	if (isAboutTheItem(failure)) asLasting(failure);
@@ -118,7 +118,7 @@ function isRefusedAtOnce(context: IExecutePaginationFunctions, failure: unknown)
 	return isCertainRefusal(problem) && !problem.isRepeat && !isStillRunning(problem);
 }
 
-const LOOK_FIRST =
+const LOOK_FOR_SUBMISSION =
 	'The service may have accepted it, and a second try could cost twice. Look in your account at the service (or with Transcript: Get Many) whether it is there. If it is not, run the workflow again.';
 
 /** Seals the webhook_secret, unless the output shows it (`keepsSecret`). */
@@ -139,7 +139,7 @@ function startAtIn({ options }: RoutingRequest): string | undefined {
 	return typeof startAt === 'string' ? startAt : undefined;
 }
 
-function isCancelled(context: IExecutePaginationFunctions): boolean {
+function isExecutionCancelled(context: IExecutePaginationFunctions): boolean {
 	return context.getExecutionCancelSignal()?.aborted === true;
 }
 
@@ -147,9 +147,9 @@ function mayHaveBeenAccepted(context: IExecutePaginationFunctions): NodeOperatio
 	return refuse(
 		context,
 		// Retry On Fail runs the node again also after a cancellation.
-		isCancelled(context)
+		isExecutionCancelled(context)
 			? 'The execution was cancelled'
 			: 'It is not known whether the service accepted this item, so it is not sent again',
-		LOOK_FIRST,
+		LOOK_FOR_SUBMISSION,
 	);
 }

@@ -3,7 +3,7 @@ import type { IDataObject, IWebhookFunctions } from 'n8n-workflow';
 import { taskIdOf } from '../../../shared/api/undocumented/ids';
 import { hasEnded, statusIn } from '../../../shared/api/undocumented/statuses';
 import { idFields, submissionKey } from '../../../shared/api/submission';
-import type { Suspension, WaitingItem } from './sleepingItems';
+import type { Suspension, WaitingItem } from '../once/sleepingItems';
 import { look } from '../../../shared/api/taskState';
 import { ANSWER, Undecided, decidedBy } from '../../../shared/webhook/answerInTime';
 import { remembered } from '../../../shared/processMemory';

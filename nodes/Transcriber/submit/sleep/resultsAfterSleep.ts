@@ -3,11 +3,11 @@ import type { IExecutePaginationFunctions, INodeExecutionData } from 'n8n-workfl
 import type { NodeRun } from '../../item/nodeRun';
 import { goesOnAfterErrors } from '../../item/perform';
 import { hasEnded } from '../../../shared/api/undocumented/statuses';
-import { eachTask } from '../eachTask';
+import { eachTask } from '../../item/eachTask';
 import type { Submitted } from '../once/submissionMemory';
 import { POLL, type Outlook } from '../../wait/polling';
 import { idFields, submissionName, type SubmissionIds } from '../../../shared/api/submission';
-import { waitingKey, type Suspension, type WaitingItem } from './sleepingItems';
+import { waitingKey, type Suspension, type WaitingItem } from '../once/sleepingItems';
 import { finishedTask } from '../../wait/finishedTask';
 import { notEnded } from '../../wait/waitErrors';
 import { waitOptionsOf } from '../../wait/waitOptions';

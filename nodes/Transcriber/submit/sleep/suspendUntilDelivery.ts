@@ -4,10 +4,11 @@ import { isTool, nodeContextOf } from '../../../shared/n8nInternals/runIdentity'
 import { assertCanSuspend, suspend } from '../../../shared/n8nInternals/suspension';
 import { isBatched, type NodeRun } from '../../item/nodeRun';
 import { hasEnded, startsIn } from '../../../shared/api/undocumented/statuses';
-import { eachTask } from '../eachTask';
+import { eachTask } from '../../item/eachTask';
 import { runOf, type AcceptedMemory, type Submitted } from '../once/submissionMemory';
 import { idFields } from '../../../shared/api/submission';
-import { waitingKey, type Suspension } from './sleepingItems';
+import { ownAddress } from '../choice/ownAddress';
+import { waitingKey, type Suspension } from '../once/sleepingItems';
 import { checkBalance, deadlineFor, finishedTask } from '../../wait/finishedTask';
 import { waitOptionsOf } from '../../wait/waitOptions';
 import { checkOwnAddress } from '../../../shared/webhook/publicAddress';
@@ -96,13 +97,6 @@ export function resumeAddress(
 	const address = ownAddress(context);
 	checkOwnAddress(context, request, address, 'The webhook address of this n8n');
 	return address;
-}
-
-/** The webhook address of this execution and this node. */
-export function ownAddress(context: IExecutePaginationFunctions): string {
-	const address = new URL(String(context.evaluateExpression('{{ $execution.resumeUrl }}', 0)));
-	address.pathname += `/${context.getNode().id}`;
-	return address.href;
 }
 
 /** Throws if this node cannot suspend this execution. */

@@ -30,7 +30,7 @@ import {
 } from '../../../shared/webhook/signature';
 import { webhookCredential } from '../../../shared/webhook/webhookCredential';
 import { submissionKey } from '../../../shared/api/submission';
-import type { Suspension, WaitingItem } from './sleepingItems';
+import type { Suspension, WaitingItem } from '../once/sleepingItems';
 
 /** Where a suspended execution receives deliveries: `$execution.resumeUrl` + node id. */
 export const resumeWebhooks: IWebhookDescription[] = [

@@ -4,7 +4,7 @@ import { credentialOf } from '../../../shared/api/credential';
 import { idsIn, submissionKey } from '../../../shared/api/submission';
 import { unseal } from '../../../shared/webhook/sealedSecret';
 import { handOver } from './notifyTrigger';
-import { triggerUrlOf } from '../onCompletion';
+import { triggerUrlOf } from '../choice/onCompletion';
 import { SUBMISSION_SECRET, recall, remember } from '../once/submissionMemory';
 
 /**

@@ -1,7 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { jsonOf } from '../redact';
-import { isBlank, isObject } from '../../jsonValues';
+import { isBlank, isObject, jsonOf } from '../../jsonValues';
 import { statusIn } from './statuses';
 
 /** GET /tasks/{id}/result: the documented parts. */

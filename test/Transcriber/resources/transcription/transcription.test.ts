@@ -1,6 +1,7 @@
 // Also covers index.ts, givenIdempotencyKey.ts, languages.ts, options.ts, transcribeFile.ts,
 // transcribeUrl.ts, nodes/shared/webhook/publicAddress.ts,
-// nodes/Transcriber/submit/onCompletion.ts, nodes/Transcriber/submit/onCompletionFields.ts.
+// nodes/Transcriber/submit/prepareCompletion.ts, nodes/Transcriber/submit/choice/onCompletion.ts,
+// nodes/Transcriber/submit/choice/onCompletionFields.ts.
 
 import type { INodeParameters } from 'n8n-workflow';
 

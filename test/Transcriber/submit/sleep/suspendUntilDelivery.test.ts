@@ -4,7 +4,8 @@
  * n8n reads its log level once, so this file loads it for itself:
  * @jest-environment node
  */
-// Also covers knownEndings.ts, resultsAfterSleep.ts, wakeOnDelivery.ts, sleepingItems.ts,
+// Also covers knownEndings.ts, resultsAfterSleep.ts, wakeOnDelivery.ts,
+// nodes/Transcriber/submit/once/sleepingItems.ts, nodes/Transcriber/submit/choice/ownAddress.ts,
 // nodes/shared/n8nInternals/executionSaved.ts.
 
 import { captureLogs } from '../../../support/logs';

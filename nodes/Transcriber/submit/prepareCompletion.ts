@@ -2,22 +2,18 @@ import type { IDataObject, IExecutePaginationFunctions } from 'n8n-workflow';
 
 import type { RoutingRequest } from '../../shared/api/types';
 import { refuse } from '../../shared/parameters/refuse';
-import { choiceIn, required, textIn } from '../../shared/parameters/values';
+import { required, textIn } from '../../shared/parameters/values';
 import { checkWebhookUrl } from '../../shared/webhook/publicAddress';
 import { checkWaitOptions } from '../wait/waitOptions';
+import {
+	deliveryAddress,
+	onCompletionOf,
+	triggerUrlOf,
+	webhookUrlOf,
+	type OnCompletion,
+} from './choice/onCompletion';
+import { resumeAddress } from './sleep/suspendUntilDelivery';
 import { checkTrigger } from './trigger/notifyTrigger';
-import { ownAddress, resumeAddress } from './sleep/suspendUntilDelivery';
-
-const ON_COMPLETION = ['awaitWebhook', 'callUrl', 'notifyTrigger', 'poll', 'returnTask'] as const;
-
-type OnCompletion = (typeof ON_COMPLETION)[number];
-
-/** The choice in 'Get the Transcript'; if not set, the default of the panel. */
-export function onCompletionOf(context: IExecutePaginationFunctions): OnCompletion {
-	const value: unknown = context.getNodeParameter('onCompletion', '');
-	const byDefault = context.getNodeParameter('operation') === 'sendBot' ? 'returnTask' : 'poll';
-	return choiceIn(context, value, 'Get the Transcript', ON_COMPLETION) ?? byDefault;
-}
 
 /**
  * Before anything is submitted: checks the choice in 'Get the Transcript', and adds the webhook
@@ -38,24 +34,6 @@ export async function prepareCompletion(
 	const webhookUrl = deliveryAddress(context);
 	if (!webhookUrl) return;
 	request.options.body = { ...(request.options.body as IDataObject), webhook_url: webhookUrl };
-}
-
-/** The webhook address for what is submitted now; '' if this node knows of none. */
-export function deliveryAddress(context: IExecutePaginationFunctions): string {
-	const onCompletion = onCompletionOf(context);
-	if (onCompletion === 'awaitWebhook') return ownAddress(context);
-	if (onCompletion === 'callUrl') return webhookUrlOf(context);
-	return onCompletion === 'notifyTrigger' ? triggerUrlOf(context) : '';
-}
-
-export function triggerUrlOf(context: IExecutePaginationFunctions): string {
-	const given = textIn(context, context.getNodeParameter('triggerUrl', ''), 'Trigger URL');
-	return required(context, given, 'Trigger URL');
-}
-
-function webhookUrlOf(context: IExecutePaginationFunctions): string {
-	const given = textIn(context, context.getNodeParameter('webhookUrl', ''), 'Webhook URL');
-	return required(context, given, 'Webhook URL');
 }
 
 /**

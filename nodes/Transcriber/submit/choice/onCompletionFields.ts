@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { waitOptionsField } from '../wait/waitOptionsField';
+import { waitOptionsField } from '../../wait/waitOptionsField';
 
 const onCompletionField: INodeProperties = {
 	displayName: 'Get the Transcript',

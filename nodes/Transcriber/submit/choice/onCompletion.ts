@@ -1,0 +1,33 @@
+import type { IExecutePaginationFunctions } from 'n8n-workflow';
+
+import { choiceIn, required, textIn } from '../../../shared/parameters/values';
+import { ownAddress } from './ownAddress';
+
+const ON_COMPLETION = ['awaitWebhook', 'callUrl', 'notifyTrigger', 'poll', 'returnTask'] as const;
+
+export type OnCompletion = (typeof ON_COMPLETION)[number];
+
+/** The choice in 'Get the Transcript'; if not set, the default of the panel. */
+export function onCompletionOf(context: IExecutePaginationFunctions): OnCompletion {
+	const value: unknown = context.getNodeParameter('onCompletion', '');
+	const byDefault = context.getNodeParameter('operation') === 'sendBot' ? 'returnTask' : 'poll';
+	return choiceIn(context, value, 'Get the Transcript', ON_COMPLETION) ?? byDefault;
+}
+
+/** The webhook address for what is submitted now; '' if this node knows of none. */
+export function deliveryAddress(context: IExecutePaginationFunctions): string {
+	const onCompletion = onCompletionOf(context);
+	if (onCompletion === 'awaitWebhook') return ownAddress(context);
+	if (onCompletion === 'callUrl') return webhookUrlOf(context);
+	return onCompletion === 'notifyTrigger' ? triggerUrlOf(context) : '';
+}
+
+export function triggerUrlOf(context: IExecutePaginationFunctions): string {
+	const given = textIn(context, context.getNodeParameter('triggerUrl', ''), 'Trigger URL');
+	return required(context, given, 'Trigger URL');
+}
+
+export function webhookUrlOf(context: IExecutePaginationFunctions): string {
+	const given = textIn(context, context.getNodeParameter('webhookUrl', ''), 'Webhook URL');
+	return required(context, given, 'Webhook URL');
+}

@@ -114,7 +114,7 @@ function isString(value: unknown): value is string {
 
 /** An id, which may come as a number, but not as 0 (see `idIn`). `.` and `..` would change the path of a URL. */
 function deliveredId(value: unknown): string | undefined {
-	const isNumber = typeof value === 'number' && Number.isFinite(value) && value !== 0;
+	const isNumber = Number.isFinite(value) && value !== 0;
 	const id = isNumber ? String(value) : value;
 	const isId = isString(id) && id.length <= 256 && !['', '.', '..'].includes(id.trim());
 	return isId ? id : undefined;

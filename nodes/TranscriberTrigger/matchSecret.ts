@@ -16,6 +16,9 @@ export const NO_SECRET = 'none';
 /** For `seal`: the secret of a submission that has ended, kept to recognise repeats. */
 const SPENT_SECRET = 'spent secret';
 
+/** What the trigger's store knows of submissions. */
+type Known = Pick<TriggerStore, 'secretOf' | 'endingOf'>;
+
 export type Verdict =
 	/**
 	 * Signed with the secret that the store has under `name` (`own`), or with the credential's secret
@@ -33,7 +36,7 @@ export type Verdict =
 /** Verifies a delivery by its signature, and says what the store knows about its submission. */
 export function verify(
 	delivery: Delivery,
-	store: TriggerStore,
+	store: Known,
 	{ apiKey, webhookSecret = '' }: TranscriberCredential,
 ): Verdict {
 	const names = storedNames(delivery.body).map((stored) => namesInTurn(store, stored));
@@ -69,7 +72,7 @@ type Keys = Required<Pick<TranscriberCredential, 'apiKey' | 'webhookSecret'>>;
 /** Verifies a delivery for a submission that has not ended yet. */
 function ofPending(
 	delivery: Delivery,
-	store: TriggerStore,
+	store: Known,
 	{ apiKey, webhookSecret }: Keys,
 	stored: StoredName,
 ): Verdict {
@@ -89,7 +92,7 @@ function ofPending(
  * submission with the same id has ended with another secret, the service has reused the id.
  */
 export function nameForSecret(
-	store: TriggerStore,
+	store: Known,
 	apiKey: string,
 	name: string,
 	secret?: string,
@@ -102,7 +105,7 @@ export function nameForSecret(
 }
 
 /** The name under which to store the secret of a submission that has just been made. */
-export function nameForNew(store: TriggerStore, name: string): string {
+export function nameForNew(store: Known, name: string): string {
 	return store.endingOf(name) ? nameForNew(store, `${name}${AGAIN}`) : name;
 }
 
@@ -110,7 +113,7 @@ export function nameForNew(store: TriggerStore, name: string): string {
 const AGAIN = ' again';
 
 /** The names of all submissions with the same id, the first submission first. */
-function namesInTurn(store: TriggerStore, stored: StoredName): StoredName[] {
+function namesInTurn(store: Known, stored: StoredName): StoredName[] {
 	if (!store.endingOf(stored.name)) return [stored];
 	return [stored, ...namesInTurn(store, { ...stored, name: `${stored.name}${AGAIN}` })];
 }
@@ -118,7 +121,7 @@ function namesInTurn(store: TriggerStore, stored: StoredName): StoredName[] {
 /** Verifies a delivery for a submission that has ended. */
 function afterEnding(
 	delivery: Delivery,
-	store: TriggerStore,
+	store: Known,
 	{ apiKey, webhookSecret }: Keys,
 	name: string,
 ): Verdict {

@@ -1,6 +1,6 @@
 /** Contract, "Trigger node": POST on the trigger's URL is a delivery. */
-// Also covers TranscriberTrigger.node.ts, deliveredEvent.ts, triggerSettings.ts, statusAtService.ts,
-// triggerFields.ts, triggerOutput.ts, matchSecret.ts, nodes/shared/webhook/answerInTime.ts.
+// Also covers TranscriberTrigger.node.ts, triggerSettings.ts, statusAtService.ts,
+// triggerFields.ts, triggerOutput.ts, nodes/shared/webhook/answerInTime.ts.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';

@@ -1,5 +1,5 @@
 /** Contract, "The trigger's store": it loses nothing that was acknowledged. */
-// Also covers ledger.ts, repairLostUpdates.ts, triggerMemory.ts.
+// Also covers repairLostUpdates.ts.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 

@@ -8,7 +8,7 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'crypto'
 export function seal(apiKey: string, purpose: string, binding: string, text: string): string {
 	const nonce = randomBytes(12);
 	const cipher = createCipheriv('aes-256-gcm', keyFor(apiKey, purpose), nonce);
-	cipher.setAAD(Buffer.from(binding, 'utf8'));
+	cipher.setAAD(Buffer.from(binding));
 	const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
 	return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64url');
 }
@@ -28,7 +28,7 @@ export function unseal(
 			keyFor(apiKey, purpose),
 			bytes.subarray(0, 12),
 		);
-		decipher.setAAD(Buffer.from(binding, 'utf8'));
+		decipher.setAAD(Buffer.from(binding));
 		decipher.setAuthTag(bytes.subarray(12, 28));
 		return Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]).toString('utf8');
 	} catch {

@@ -1,5 +1,4 @@
 /** "Every request" in the contract: each service error tells what happened and what to do next. */
-// Also covers problem.ts, serviceError.ts.
 
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';

@@ -1,7 +1,9 @@
-// Also covers nodes/shared/jsonValues.ts, undocumented/answers.ts, undocumented/ids.ts,
-// undocumented/requests.ts, undocumented/results.ts, undocumented/statuses.ts,
-// undocumented/submissions.ts, undocumented/taskLists.ts.
+// Also covers nodes/shared/jsonValues.ts.
 
+import type { IN8nHttpFullResponse } from 'n8n-workflow';
+
+import { Refused } from '../../../nodes/shared/api/problem';
+import { anyBodyOf, bodyOf } from '../../../nodes/shared/api/responseBody';
 import { RETRY } from '../../../nodes/shared/api/retry';
 import { byId, failureOf, itemsOf, serviceForTests } from '../../support/service';
 
@@ -22,6 +24,44 @@ function loseAnswer(method: string, path: string) {
 		action: { kind: 'cut', when: 'afterProcessing' },
 	});
 }
+
+describe('The body of a success', () => {
+	const response = (body: unknown, statusCode = 200, headers = {}) =>
+		({ body, statusCode, headers }) as IN8nHttpFullResponse;
+
+	it.each<[unknown, unknown]>([
+		['', {}],
+		[undefined, {}],
+		[null, {}],
+		[Buffer.alloc(0), {}],
+		[{ a: 1 }, { a: 1 }],
+		[[1], [1]],
+	])('%j is read as %j, in every answer', (body, read) => {
+		for (const method of ['GET', 'POST']) expect(bodyOf(response(body), method)).toEqual(read);
+		expect(bodyOf(response(body))).toEqual(read);
+	});
+
+	it.each(['OK', 'a {b}', 7, true, Buffer.from('OK')])('%j counts only for a write', (body) => {
+		const value = Buffer.isBuffer(body) ? 'OK' : body;
+		expect(bodyOf(response(body), 'POST')).toEqual({ value });
+		expect(() => bodyOf(response(body), 'GET')).toThrow(Refused);
+		expect(() => bodyOf(response(body))).toThrow(Refused);
+	});
+
+	it.each(['{"task_id":', '[1,', ' \n{"a"', '<html>'])('%j never counts', (body) => {
+		for (const method of ['GET', 'POST']) {
+			expect(() => bodyOf(response(body), method)).toThrow(Refused);
+		}
+	});
+
+	it('with 200 to 299 is the only one that counts', () => {
+		for (const status of [200, 299]) expect(anyBodyOf(response('x', status))).toBe('x');
+		for (const status of [199, 300, 404]) {
+			expect(() => anyBodyOf(response('x', status))).toThrow(Refused);
+		}
+		expect(anyBodyOf(response(Buffer.from('ключ')))).toBe('ключ');
+	});
+});
 
 const NEEDS_A_FINISHED_TASK = [
 	{ resource: 'task', operation: 'getResult' },

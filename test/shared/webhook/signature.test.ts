@@ -104,7 +104,8 @@ describe('The header has the form sha256=<64 hex digits>', () => {
 
 describe('Secrets at rest and in motion', () => {
 	const KEY = 'api-key-1';
-	const sealed = seal(KEY, 'stored secret', '7f3c', 'whsec_1');
+	let sealed = '';
+	beforeAll(() => (sealed = seal(KEY, 'stored secret', '7f3c', 'whsec_1')));
 
 	it('are sealed with AES-256-GCM under a key derived (HKDF-SHA256) from the API key', () => {
 		const bytes = Buffer.from(sealed, 'base64url');
@@ -120,21 +121,36 @@ describe('Secrets at rest and in motion', () => {
 	it('open again with the same API key, for the same use and place', () =>
 		expect(unseal(KEY, 'stored secret', '7f3c', sealed)).toBe('whsec_1'));
 
-	it.each([
-		['another API key', 'api-key-2', 'stored secret', '7f3c', sealed],
-		['another use', KEY, 'hand-over', '7f3c', sealed],
-		['another task', KEY, 'stored secret', '8a4d', sealed],
+	it.each<[string, string, string, string, (text: string) => string]>([
+		['another API key', 'api-key-2', 'stored secret', '7f3c', (text) => text],
+		['another use', KEY, 'hand-over', '7f3c', (text) => text],
+		['another task', KEY, 'stored secret', '8a4d', (text) => text],
 		[
 			'a changed text',
 			KEY,
 			'stored secret',
 			'7f3c',
-			`${sealed[0] === 'A' ? 'B' : 'A'}${sealed.slice(1)}`,
+			(text) => `${text.startsWith('A') ? 'B' : 'A'}${text.slice(1)}`,
 		],
-		['a text cut short', KEY, 'stored secret', '7f3c', sealed.slice(0, -2)],
-		['nothing', KEY, 'stored secret', '7f3c', ''],
-	])('do not open with %s', (_, key, purpose, binding, text) => {
-		expect(unseal(key, purpose, binding, text)).toBeUndefined();
+		['a text cut short', KEY, 'stored secret', '7f3c', (text) => text.slice(0, -2)],
+		['nothing', KEY, 'stored secret', '7f3c', () => ''],
+	])('do not open with %s', (_, key, purpose, binding, change) => {
+		expect(unseal(key, purpose, binding, change(sealed))).toBeUndefined();
+	});
+
+	it('open as an empty text if they are one, but not with a part of the authentication tag', () => {
+		const empty = Buffer.from(seal(KEY, 'stored secret', '7f3c', ''), 'base64url');
+		const opened = (bytes: number) =>
+			unseal(KEY, 'stored secret', '7f3c', empty.subarray(0, bytes).toString('base64url'));
+		expect(opened(28)).toBe('');
+		expect([12, 16, 20, 24, 27].map(opened)).toEqual(Array(5).fill(undefined));
+	});
+
+	it('may hold any text, for a task with any id', () => {
+		const text = 'ключ 😀';
+		expect(unseal(KEY, 'stored secret', 'задача', seal(KEY, 'stored secret', 'задача', text))).toBe(
+			text,
+		);
 	});
 
 	it('no two seals of the same secret are the same', () =>
@@ -187,7 +203,26 @@ describe('A hand-over', () => {
 		},
 	);
 
-	it('without an id, or with a blank secret, is refused', () => {
+	it('opens if the clocks of the two sides differ by up to a minute', () => {
+		jest.useFakeTimers({ now: Date.now(), doNotFake: ['nextTick', 'setImmediate'] });
+		const sealed = sealHandOvers(KEY, TRIGGER, pairs);
+		jest.setSystemTime(Date.now() - 60_000);
+		expect(openHandOvers(KEY, TRIGGER, sealed)).toEqual(pairs);
+		jest.setSystemTime(Date.now() - 1);
+		expect(openHandOvers(KEY, TRIGGER, sealed)).toBe('stale');
+	});
+
+	it.each([
+		{ id: '7f3c', kind: 'task' as const, secret: 'a' },
+		{ id: '7f3c', kind: 'bot' as const, secret: 'a' },
+		{ id: '7f3c', secret: 'a' },
+		{ id: '7f3c', kind: 'task' as const },
+	])('may be %j: the kind and the secret may be missing', (handOver) => {
+		const sealed = sealHandOvers(KEY, TRIGGER, [handOver]);
+		expect(openHandOvers(KEY, TRIGGER, sealed)).toEqual([handOver]);
+	});
+
+	it('without an id, of an unknown kind, or with a secret that is blank or no text, is refused', () => {
 		const expires = Date.now() + 1000;
 		const whole = (handOvers: unknown) => JSON.stringify({ handOvers, expires });
 		const good = { id: '7f3c', secret: 'a' };
@@ -199,6 +234,10 @@ describe('A hand-over', () => {
 			{ id: 7, secret: 'a' },
 			{ id: '7f3c', secret: '' },
 			{ id: '7f3c', secret: ' ' },
+			{ id: '7f3c', secret: null },
+			{ id: '7f3c', secret: 7 },
+			{ id: '7f3c', secret: 'a', kind: '' },
+			{ id: '7f3c', secret: 'a', kind: 'other' },
 		];
 		const texts = broken.flatMap((one) => [whole(one), whole([one]), whole([good, one])]);
 		for (const text of ['{}', 'null', '[]', '1', '{', ...texts]) {

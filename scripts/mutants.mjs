@@ -1,0 +1,141 @@
+// Puts small faults ("mutants") into the files of `nodes/` that matter most, one at a time, and runs the fast suites of
+// that file against each: how many of the faults do the tests see? The scores go to docs/mutants.json and CONTRIBUTING.md.
+//
+//   npm run test:mutants                                            # all of them: hours
+//   npm run test:mutants -- nodes/shared/webhook/signature.ts      # one file, or a folder
+import { Stryker } from '@stryker-mutator/core';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import path from 'node:path';
+
+const SCORES = 'docs/mutants.json';
+
+/** What each file or folder does, by the start of its path. */
+const ROOMS = {
+	'Talks to the service': ['nodes/shared/api/'],
+	Submits: ['nodes/Transcriber/submit/'],
+	Waits: ['nodes/Transcriber/wait/'],
+	Verifies: [
+		'nodes/shared/webhook/',
+		'nodes/TranscriberTrigger/matchSecret.ts',
+		'nodes/TranscriberTrigger/deliveredEvent.ts',
+	],
+	Stores: [
+		'nodes/TranscriberTrigger/triggerStore.ts',
+		'nodes/TranscriberTrigger/triggerMemory.ts',
+		'nodes/TranscriberTrigger/ledger.ts',
+		'nodes/TranscriberAccountTrigger/pollStore.ts',
+	],
+};
+
+/** Suites that prove rules of a file or folder beside those that name it. */
+const MORE_SUITES = {
+	'nodes/shared/webhook/signature.ts': ['test/TranscriberTrigger/receiveDelivery.test.ts'],
+};
+
+const filesIn = (folder) =>
+	readdirSync(folder, { recursive: true })
+		.map((file) => path.posix.join(folder, file.replaceAll('\\', '/')))
+		.filter((file) => file.endsWith('.ts'))
+		.sort();
+
+const roomOf = (file) =>
+	Object.keys(ROOMS).find((room) => ROOMS[room].some((start) => file.startsWith(start)));
+
+const suites = filesIn('test')
+	.filter((file) => file.endsWith('.test.ts'))
+	.map((suite) => {
+		const room = path.posix.dirname(suite).replace('test/', 'nodes/');
+		const [, list = ''] =
+			/^\/\/ Also covers ((?:.*\n\/\/ )*.*)\.$/m.exec(readFileSync(suite, 'utf8')) ?? [];
+		const named = list.match(/[\w./]+\.ts/g) ?? [];
+		const own = suite.replace('test/', 'nodes/').replace('.test.ts', '.ts');
+		return {
+			suite,
+			covers: [own, ...named.map((file) => (/^nodes\//.test(file) ? file : `${room}/${file}`))],
+		};
+	});
+
+function suitesOf(file) {
+	const more = Object.keys(MORE_SUITES).filter((start) => file.startsWith(start));
+	return new Set([
+		...suites.filter(({ covers }) => covers.includes(file)).map(({ suite }) => suite),
+		...more.flatMap((start) => MORE_SUITES[start]),
+	]);
+}
+
+/** Mutates one file, and returns how many of its mutants the suites have seen, and which they have not. */
+async function measure(file) {
+	const cache = path.join(homedir(), '.cache', 'n8n-nodes-transcriber', 'mutants');
+	mkdirSync(cache, { recursive: true });
+	const mutants = await new Stryker({
+		mutate: [file],
+		jest: { config: { testMatch: [...suitesOf(file)].map((suite) => `<rootDir>/${suite}`) } },
+		incrementalFile: path.join(cache, `${file.replaceAll('/', '_')}.json`),
+	}).runMutationTest();
+	const lines = readFileSync(file, 'utf8').split('\n');
+	const having = (...statuses) => mutants.filter(({ status }) => statuses.includes(status));
+	const missed = having('Survived', 'NoCoverage');
+	const seen = having('Killed', 'Timeout').length;
+	return {
+		seen,
+		of: seen + missed.length,
+		missed: missed.map(({ location: { start, end }, replacement }) => {
+			const last = start.line === end.line ? end.column - 1 : undefined;
+			const code = lines[start.line - 1].slice(start.column - 1, last);
+			return `${start.line}: ${code} → ${replacement}`;
+		}),
+	};
+}
+
+const share = ({ seen, of }) => (of === 0 ? 1 : seen / of);
+// Never rounded up to 100.
+const score = (counts) => Math.floor(100 * share(counts));
+
+const chosen = process.argv
+	.slice(2)
+	.flatMap((name) => (statSync(name).isDirectory() ? filesIn(name) : [name]));
+const worse = [];
+const notMeasured = [];
+for (const file of chosen.length > 0 ? chosen : filesIn('nodes').filter(roomOf)) {
+	// A suite may fail without a mutant too, on a machine that is busy with other work.
+	const measured = await measure(file).catch(({ message }) => console.error(message));
+	if (!measured) {
+		notMeasured.push(file);
+		continue;
+	}
+	console.log(`\n${file}: ${measured.seen} of ${measured.of}, ${score(measured)} %`);
+	for (const one of measured.missed) console.log(`  ${one}`);
+	const scores = JSON.parse(readFileSync(SCORES, 'utf8'));
+	if (scores[file] && share(measured) < share(scores[file])) worse.push(file);
+	const all = Object.entries({ ...scores, [file]: measured }).sort(([one], [other]) =>
+		one < other ? -1 : 1,
+	);
+	writeFileSync(SCORES, `${JSON.stringify(Object.fromEntries(all), null, '\t')}\n`);
+	writeTable(Object.fromEntries(all));
+}
+if (worse.length > 0) console.error(`\nFewer faults seen than before in: ${worse.join(', ')}`);
+if (notMeasured.length > 0) console.error(`\nNot measured: ${notMeasured.join(', ')}`);
+process.exitCode = worse.length + notMeasured.length > 0 ? 1 : 0;
+
+/** Writes the table of CONTRIBUTING.md. */
+function writeTable(scores) {
+	const rows = Object.keys(ROOMS).map((room) => {
+		const own = filesIn('nodes').filter((file) => roomOf(file) === room);
+		const measured = own.filter((file) => scores[file]);
+		const sum = (name) => measured.reduce((total, file) => total + scores[file][name], 0);
+		return { room, own, measured, seen: sum('seen'), of: sum('of') };
+	});
+	const table = rows.map(
+		({ room, own, measured, seen, of }) =>
+			`| ${room} | ${measured.length} of ${own.length} | ${seen} of ${of} | ${score({ seen, of })} % |`,
+	);
+	const head = '| Code that … | Files measured | Faults seen | Score |\n|---|---|---|---|';
+	const page = readFileSync('CONTRIBUTING.md', 'utf8');
+	const [start, end] = ['<!-- mutants -->\n', '<!-- end of mutants -->'];
+	const [before, after] = [page.split(start)[0], page.split(end)[1]];
+	writeFileSync(
+		'CONTRIBUTING.md',
+		`${before}${start}\n${head}\n${table.join('\n')}\n\n${end}${after}`,
+	);
+}

@@ -1,0 +1,220 @@
+/** Who signed a delivery, by the secrets and endings that the trigger's store has. */
+
+import { createHmac } from 'node:crypto';
+
+import {
+	nameForNew,
+	nameForSecret,
+	NO_SECRET,
+	proofOf,
+	verify,
+} from '../../nodes/TranscriberTrigger/matchSecret';
+import type { Ending } from '../../nodes/TranscriberTrigger/triggerMemory';
+import { seal } from '../../nodes/shared/webhook/sealedSecret';
+
+const KEY = 'api-key-1';
+const SHARED = 'secret of the credential';
+const OWN = 'whsec_1';
+const TASK = 'task 7f3c';
+const BODY = { task_id: '7f3c', status: 'completed' };
+
+/** The secrets and endings that the store has, by name. */
+const store = ({ secrets = {}, endings = {} }: Known = {}) => ({
+	secretOf: (name: string) => secrets[name],
+	endingOf: (name: string) => endings[name],
+});
+interface Known {
+	secrets?: Record<string, string>;
+	endings?: Record<string, Ending>;
+}
+
+const sealed = (name: string, secret = OWN, key = KEY) => seal(key, 'stored secret', name, secret);
+const delivery = (secret: string, body: Record<string, unknown> = BODY) => {
+	const raw = Buffer.from(JSON.stringify(body));
+	const digest = createHmac('sha256', secret).update(raw).digest('hex');
+	return { raw, signature: `sha256=${digest}`, body };
+};
+const keys = { baseUrl: '', apiKey: KEY, webhookSecret: SHARED };
+const check = (known: Known, secret: string, body?: Record<string, unknown>) =>
+	verify(delivery(secret, body), store(known), keys);
+
+/** The ending that the trigger stores after a genuine delivery of the task's own secret. */
+function ended(statuses: string): Ending {
+	const verdict = check({ secrets: { [TASK]: sealed(TASK) } }, OWN);
+	if (verdict.kind !== 'genuine' || verdict.by !== 'own') throw new Error(verdict.kind);
+	return { by: 'own', statuses, proof: proofOf(delivery(OWN)), spent: verdict.spent };
+}
+
+describe('A delivery for a submission that the store does not know', () => {
+	it('is genuine if the secret of the credential has signed it', () => {
+		expect(check({}, SHARED)).toStrictEqual({ kind: 'genuine', by: 'shared' });
+		expect(check({}, SHARED, {})).toStrictEqual({ kind: 'genuine', by: 'shared' });
+	});
+
+	it('is unknown if it is signed with another secret, and forged if it has no id', () => {
+		expect(check({}, OWN)).toStrictEqual({ kind: 'unknown' });
+		expect(check({}, OWN, {})).toStrictEqual({ kind: 'forged' });
+		expect(verify(delivery(OWN), store(), { baseUrl: '', apiKey: KEY })).toEqual({
+			kind: 'unknown',
+		});
+	});
+});
+
+describe('A delivery for a submission whose secret the store has', () => {
+	const known = { secrets: { [TASK]: sealed(TASK) } };
+
+	it('is genuine if that secret has signed it', () => {
+		const verdict = check(known, OWN);
+		expect(verdict).toEqual({ kind: 'genuine', by: 'own', name: TASK, spent: expect.any(String) });
+	});
+
+	it('is genuine under the bare id too, as version 0.1.0 stored it', () => {
+		const old = { secrets: { '7f3c': sealed('7f3c') } };
+		expect(check(old, OWN)).toMatchObject({ kind: 'genuine', by: 'own', name: '7f3c' });
+	});
+
+	it('is forged if any other secret has signed it, that of the credential included', () => {
+		expect(check(known, 'whsec_2')).toEqual({ kind: 'forged' });
+		expect(check(known, SHARED)).toEqual({ kind: 'forged' });
+	});
+
+	it('cannot be verified if the secret was sealed with another API key, or for another task', () => {
+		const stored = { taskId: '7f3c', name: TASK };
+		for (const secret of [sealed(TASK, OWN, 'api-key-2'), sealed('task 8a4d'), '']) {
+			const verdict = check({ secrets: { [TASK]: secret } }, OWN);
+			expect(verdict).toEqual({ kind: 'unreadable', stored });
+		}
+	});
+
+	it('cannot be verified if the service gave none, unless the credential has one that fits', () => {
+		const none = { secrets: { [TASK]: NO_SECRET } };
+		expect(check(none, OWN)).toMatchObject({ kind: 'unreadable' });
+		expect(check(none, SHARED)).toEqual({ kind: 'genuine', by: 'shared', name: TASK });
+	});
+
+	it('is that of the bot, if the store knows the bot alone', () => {
+		const bot = { secrets: { 'bot b1': sealed('bot b1') } };
+		const body = { ...BODY, bot_id: 'b1' };
+		expect(check(bot, OWN, body)).toMatchObject({ kind: 'genuine', name: 'bot b1' });
+	});
+
+	it('counts before an ending of the same meeting', () => {
+		const both = { secrets: { 'bot b1': sealed('bot b1') }, endings: { [TASK]: ended('c') } };
+		const body = { ...BODY, bot_id: 'b1', more: 1 };
+		expect(check(both, OWN, body)).toMatchObject({ kind: 'genuine', name: 'bot b1' });
+	});
+});
+
+describe('A delivery for a submission that has ended', () => {
+	const known = (ending: Ending) => ({ endings: { [TASK]: ending } });
+
+	it('is the same again if it is so byte for byte, even if its secret is gone', () => {
+		const { spent: _, ...without } = ended('c');
+		const same = { kind: 'repeat', name: TASK, isSame: true };
+		expect(check(known(ended('c')), OWN)).toEqual(same);
+		expect(check(known(without), OWN)).toEqual(same);
+		expect(check(known({ ...ended('c'), by: 'word' }), OWN)).toEqual(same);
+	});
+
+	it('is a repeat if it differs, but the same secret has signed it', () => {
+		const body = { ...BODY, attempt: 2 };
+		expect(check(known(ended('c')), OWN, body)).toEqual({ kind: 'repeat', name: TASK });
+		const failed = { ...BODY, status: 'failed' };
+		expect(check(known(ended('c')), OWN, failed)).toEqual({ kind: 'repeat', name: TASK });
+	});
+
+	it('is genuine if the task had failed, and has now completed', () => {
+		const body = { ...BODY, attempt: 2 };
+		const ending = ended('f');
+		expect(check(known(ending), OWN, body)).toEqual({
+			kind: 'genuine',
+			by: 'own',
+			name: TASK,
+			spent: ending.spent,
+		});
+	});
+
+	it('is forged if another secret has signed it, or none is left to check it with', () => {
+		const { spent: _, ...without } = ended('c');
+		expect(check(known(ended('c')), 'whsec_2')).toEqual({ kind: 'forged' });
+		expect(check(known(ended('c')), SHARED)).toEqual({ kind: 'forged' });
+		expect(check(known(without), OWN, { ...BODY, attempt: 2 })).toEqual({ kind: 'forged' });
+	});
+
+	it('is genuine if the secret of the credential verified the first and this one', () => {
+		const ending: Ending = { by: 'shared', statuses: 'c', proof: 'x' };
+		expect(check(known(ending), SHARED)).toEqual({ kind: 'genuine', by: 'shared', name: TASK });
+		expect(check(known(ending), OWN)).toEqual({ kind: 'forged' });
+	});
+
+	it.each<[Ending['by'], string | undefined]>([
+		['word', undefined],
+		['own', 'not readable'],
+	])('by %s, without a readable secret, is a repeat only of a known status', (by, spent) => {
+		const ending: Ending = { by, statuses: 'c', proof: 'x', spent };
+		expect(check(known(ending), OWN)).toEqual({ kind: 'repeat', name: TASK });
+		expect(check(known(ending), OWN, { task_id: '7f3c' })).toEqual({ kind: 'repeat', name: TASK });
+		expect(check(known(ending), OWN, { ...BODY, status: 'done' })).toMatchObject({
+			kind: 'repeat',
+		});
+		expect(check(known(ending), OWN, { ...BODY, status: 'failed' })).toEqual({ kind: 'forged' });
+	});
+
+	it('has a proof of its bytes and its signature', () => {
+		const proofs = [delivery(OWN), delivery('whsec_2'), delivery(OWN, { ...BODY, a: 1 })].map(
+			proofOf,
+		);
+		expect(new Set(proofs).size).toBe(3);
+		for (const proof of proofs) expect(proof).toMatch(/^[\w-]{22}$/);
+		expect(proofOf(delivery(OWN))).toBe(proofs[0]);
+	});
+});
+
+describe('An id that the service uses again', () => {
+	const again = `${TASK} again`;
+
+	it('has the submission that fits, the first or the second', () => {
+		const known = {
+			endings: { [TASK]: ended('c') },
+			secrets: { [again]: sealed(again, 'whsec_2') },
+		};
+		expect(check(known, 'whsec_2')).toMatchObject({ kind: 'genuine', by: 'own', name: again });
+		expect(check(known, OWN)).toEqual({ kind: 'repeat', name: TASK, isSame: true });
+		expect(check(known, OWN, { ...BODY, attempt: 2 })).toEqual({ kind: 'repeat', name: TASK });
+		expect(check(known, 'whsec_3')).toEqual({ kind: 'forged' });
+	});
+
+	it('has it under the name that version 0.1.0 stored too', () => {
+		const known = {
+			endings: { [TASK]: ended('c'), '7f3c': ended('c') },
+			secrets: { '7f3c again': sealed('7f3c again', 'whsec_2') },
+		};
+		expect(check(known, 'whsec_2')).toMatchObject({ kind: 'genuine', name: '7f3c again' });
+	});
+
+	it('counts as unreadable rather than as a repeat that only its status shows', () => {
+		const known = {
+			endings: { [TASK]: { by: 'word', statuses: 'c', proof: 'x' } as Ending },
+			secrets: { [again]: NO_SECRET },
+		};
+		expect(check(known, OWN)).toMatchObject({ kind: 'unreadable', stored: { name: again } });
+	});
+
+	it('has a name for each submission', () => {
+		const endings = { [TASK]: ended('c') };
+		expect(nameForNew(store(), TASK)).toBe(TASK);
+		expect(nameForNew(store({ endings }), TASK)).toBe(again);
+		const both = store({ endings: { ...endings, [again]: ended('c') } });
+		expect(nameForNew(both, TASK)).toBe(`${again} again`);
+	});
+
+	it('stores a secret under the name of a submission that has not ended with it', () => {
+		const known = store({ endings: { [TASK]: ended('c') } });
+		expect(nameForSecret(store(), KEY, TASK, OWN)).toBe(TASK);
+		expect(nameForSecret(known, KEY, TASK, OWN)).toBeUndefined();
+		expect(nameForSecret(known, KEY, TASK, undefined)).toBeUndefined();
+		expect(nameForSecret(known, KEY, TASK, 'whsec_2')).toBe(again);
+		const { spent: _, ...without } = ended('c');
+		expect(nameForSecret(store({ endings: { [TASK]: without } }), KEY, TASK, OWN)).toBe(again);
+	});
+});

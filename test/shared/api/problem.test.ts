@@ -1,0 +1,332 @@
+/** Why a request has no usable answer: what an answer or a broken connection shows. */
+
+import { NodeApiError, type IN8nHttpFullResponse, type INode } from 'n8n-workflow';
+
+import {
+	codeOf,
+	isForeign503,
+	isStillRunning,
+	isWebPage,
+	isWithoutAnswer,
+	Late,
+	problemOf,
+	readRefusal,
+	Refused,
+	transportOf,
+	type Problem,
+} from '../../../nodes/shared/api/problem';
+
+const KEY = 'api-key-of-some-length';
+const response = (
+	statusCode: number,
+	body: unknown,
+	headers: Record<string, string> = {},
+): IN8nHttpFullResponse => ({ statusCode, body, headers }) as IN8nHttpFullResponse;
+const refused = (statusCode: number, body: unknown = {}, headers = {}) =>
+	problemOf(new Refused(response(statusCode, body, headers)), '/account', KEY);
+const broken = (error: object) => problemOf(error, '/account', KEY);
+const problem = (more: Partial<Problem>): Problem => ({ path: '/account', ...more });
+
+describe('The problem of an answer', () => {
+	it('that came too late is a timeout', () => {
+		expect(problemOf(new Late(), '/account', KEY)).toEqual({
+			path: '/account',
+			transport: 'timeout',
+		});
+	});
+
+	it.each([200, 204, 299])('with %d is that the service does not answer like this', (status) => {
+		expect(refused(status, 'bot b1 accepted')).toEqual({
+			path: '/account',
+			status,
+			transport: 'notJson',
+			serviceMessage: 'bot b1 accepted',
+		});
+	});
+
+	it.each([300, 302, 399])('with %d is a redirect', (status) => {
+		expect(refused(status)).toEqual({ path: '/account', status, transport: 'redirect' });
+	});
+
+	it.each([199, 400, 503])('with %d is a refusal', (status) => {
+		const body = { detail: { error_code: 'a_code', message: `No ${KEY}` } };
+		expect(refused(status, body)).toEqual({
+			path: '/account',
+			status,
+			errorCode: 'a_code',
+			serviceMessage: 'No ***',
+			isServiceShape: true,
+			isWebPage: false,
+		});
+	});
+
+	it('quotes the beginning of an unreadable success, without secrets', () => {
+		const quoted = (body: unknown) => refused(200, body)?.serviceMessage;
+		expect(quoted(Buffer.from(' task 7f3c '))).toBe('task 7f3c');
+		expect(quoted(`key ${KEY}`)).toBe('key ***');
+		expect(quoted('webhook_secret: whsec_1, id: 7')).toBe('webhook_secret: ***, id: 7');
+		expect(quoted('{"webhookSecret" : "whsec_1", "id')).toBe('{"webhookSecret" : "***", "id');
+		expect(quoted("webhook-secret='whsec_1'}")).toBe("webhook-secret='***'}");
+		expect(quoted('WEBHOOK_SECRET=whsec_1 webhook_secret=whsec_2')).toBe(
+			'WEBHOOK_SECRET=*** webhook_secret=***',
+		);
+		expect(quoted('x'.repeat(300))).toBe('x'.repeat(200));
+		expect([quoted(' '), quoted('<html>'), quoted({ a: 1 })]).toEqual([
+			undefined,
+			undefined,
+			undefined,
+		]);
+	});
+});
+
+describe('A web page', () => {
+	it.each([
+		['<html>', {}],
+		[' \n<!doctype html>', {}],
+		['\ufeff<?xml version="1.0"?>', {}],
+		[Buffer.from('<html>'), {}],
+		['Sign in', { 'content-type': 'text/HTML; charset=utf-8' }],
+		['', { 'content-type': 'application/xhtml+xml' }],
+	])('is %j with %j', (body, headers) => {
+		expect(isWebPage(response(403, body, headers))).toBe(true);
+		expect(refused(403, body, headers)?.isWebPage).toBe(true);
+	});
+
+	it.each([
+		['No', { 'content-type': 'text/plain' }],
+		['1 < 2', {}],
+		[{ detail: '<html>' }, { 'content-type': 'text/html' }],
+	])('is not %j with %j', (body, headers) => {
+		expect(isWebPage(response(403, body, headers))).toBe(false);
+	});
+
+	it('is not an answer without headers', () => {
+		const bare = { statusCode: 403, body: 'No' } as unknown as IN8nHttpFullResponse;
+		expect(isWebPage(bare)).toBe(false);
+		expect(problemOf(new Refused(bare), '/account', KEY)).toMatchObject({ status: 403 });
+	});
+});
+
+describe('Retry-After', () => {
+	const at = (header: string | undefined, date?: string) =>
+		refused(429, {}, { 'retry-after': header, date })?.retryAfter;
+
+	it('is read in seconds, or as a date by the clock of the service', () => {
+		expect([at('45'), at('0'), at('1.5'), at('-3')]).toEqual([45_000, 0, 1_500, 0]);
+		const now = 'Sun, 22 Nov 2026 12:00:00 GMT';
+		expect(at('Sun, 22 Nov 2026 12:02:00 GMT', now)).toBe(120_000);
+		expect(at('Sun, 22 Nov 2026 11:59:00 GMT', now)).toBe(0);
+	});
+
+	it('as a date is measured by our clock, if the service does not show its own', () => {
+		jest.useFakeTimers({ now: Date.UTC(2026, 10, 22, 12), doNotFake: ['nextTick'] });
+		expect(at('Sun, 22 Nov 2026 12:02:00 GMT')).toBe(120_000);
+		expect(at('Sun, 22 Nov 2026 12:02:00 GMT', 'today')).toBe(120_000);
+		jest.useRealTimers();
+	});
+
+	it.each([undefined, '', ' ', 'soon', 'Infinity'])('%j says nothing', (header) => {
+		expect(at(header)).toBeUndefined();
+	});
+});
+
+describe('The request may have been carried out without an answer', () => {
+	it.each<Partial<Problem>>([
+		{ transport: 'broken' },
+		{ transport: 'timeout' },
+		...[502, 504, 520, 521, 522, 523, 524].map((status) => ({ status })),
+		{ status: 503, isWebPage: true },
+		{ status: 503, serviceMessage: 'no healthy upstream' },
+	])('after %j', (more) => expect(isWithoutAnswer(problem(more))).toBe(true));
+
+	it.each<Partial<Problem>>([
+		{ transport: 'unreachable' },
+		{ transport: 'tls' },
+		...[0, 400, 500, 501, 503, 505, 519, 525].map((status) => ({ status })),
+		{},
+	])('but not after %j', (more) => expect(isWithoutAnswer(problem(more))).toBe(false));
+});
+
+describe('A 503 is of the service', () => {
+	it.each<Partial<Problem>>([
+		{},
+		{ isWebPage: false },
+		{ isServiceShape: true, serviceMessage: 'Busy' },
+		{ isServiceShape: true, isWebPage: true },
+		{ errorCode: 'service_unavailable', serviceMessage: 'Busy' },
+	])('with %j', (more) => expect(isForeign503(problem({ status: 503, ...more }))).toBe(false));
+
+	it('but not of a gateway that says something else', () => {
+		expect(isForeign503(problem({ status: 503, errorCode: 'x', serviceMessage: 'x' }))).toBe(true);
+		expect(isForeign503(problem({ status: 502, isWebPage: true }))).toBe(false);
+	});
+});
+
+describe('A 409 says that the same request is in progress', () => {
+	it.each<Partial<Problem>>([
+		{},
+		{ serviceMessage: 'Busy' },
+		...['in_progress', 'request-in-progress', 'InProgress', 'in progress', 'PROCESSING'].map(
+			(errorCode) => ({ errorCode }),
+		),
+		...['still_running', 'pending', 'concurrent_request', 'parallel', 'key_in_use', 'inUse'].map(
+			(errorCode) => ({ errorCode }),
+		),
+		...['busy', 'idempotency_conflict', 'HTTP_409'].map((errorCode) => ({ errorCode })),
+		{ errorCode: 'already_exists', retryAfter: 0 },
+	])('with %j', (more) => expect(isStillRunning(problem({ status: 409, ...more }))).toBe(true));
+
+	it.each<Partial<Problem>>([
+		{ status: 409, errorCode: 'already_exists' },
+		{ status: 409, errorCode: 'in-the-progress' },
+		{ status: 400, errorCode: 'in_progress' },
+		{ transport: 'broken' },
+	])('but not with %j', (more) => expect(isStillRunning(problem(more))).toBe(false));
+});
+
+describe('The kind of a connection error', () => {
+	it.each([
+		['unknownHost', ['ENOTFOUND']],
+		['unreadableFile', ['ENOENT', 'EACCES', 'EPERM', 'EIO', 'EISDIR', 'EMFILE', 'ENFILE']],
+		['unreachable', ['ECONNREFUSED', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']],
+		[
+			'tls',
+			[
+				...['CERT_HAS_EXPIRED', 'ERR_TLS_CERT_ALTNAME_INVALID', 'ERR_SSL_WRONG_VERSION', 'EPROTO'],
+				...['DEPTH_ZERO_SELF_SIGNED', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
+			],
+		],
+		['timeout', ['ECONNABORTED', 'ETIMEDOUT', 'ESOCKETTIMEDOUT', 'ERR_CANCELED']],
+		['broken', ['ECONNRESET', 'EPIPE', 'XENOENT', 'ENOENTX', 'XECONNREFUSED', 'ETIMEDOUTX']],
+		['broken', ['ECONNREFUSEDX', 'XETIMEDOUT']],
+	])('is %s for %j', (transport, codes) => {
+		for (const code of codes) expect(transportOf(code)).toBe(transport);
+	});
+
+	it.each(['EHOSTUNREACH', 'ENETUNREACH'])(
+		'%s: nothing was sent only if the connection was being made',
+		(code) => {
+			expect(broken({ code })).toMatchObject({ transport: 'broken' });
+			expect(broken({ code, syscall: 'read' })).toMatchObject({ transport: 'broken' });
+			expect(broken({ code, syscall: 'connect' })).toMatchObject({ transport: 'unreachable' });
+			expect(broken({ code, errors: [] })).toMatchObject({ transport: 'unreachable' });
+			expect(broken({ code, message: `connect ${code} 10.0.0.1:443` })).toMatchObject({
+				transport: 'unreachable',
+			});
+			expect(broken({ code, cause: { syscall: 'connect' } })).toMatchObject({
+				transport: 'unreachable',
+			});
+		},
+	);
+
+	it.each([
+		['CERT_HAS_EXPIRED', true],
+		['UNABLE_TO_VERIFY_LEAF_SIGNATURE', true],
+		['HOSTNAME_MISMATCH', true],
+		['INVALID_CA', true],
+		['INVALID_PURPOSE', true],
+		['EPROTO', false],
+		['ECONNRESET', false],
+		['XINVALID_CA', false],
+		['INVALID_CAX', false],
+		['XINVALID_PURPOSE', false],
+		['INVALID_PURPOSES', false],
+	])('%s refuses the certificate, before anything is sent: %s', (code, isUnsent) => {
+		expect(broken({ code })).toMatchObject({ path: '/account', isUnsent });
+	});
+});
+
+describe('The code of a connection error', () => {
+	const NODE = { name: 'Transcriber', type: 'x', parameters: {} } as unknown as INode;
+
+	it('may be in any layer that n8n has put around it', () => {
+		expect(codeOf({ code: 'ECONNRESET' })).toBe('ECONNRESET');
+		expect(codeOf({ cause: { code: 'ECONNRESET' } })).toBe('ECONNRESET');
+		expect(codeOf({ errorResponse: { cause: { code: 'ECONNRESET' } } })).toBe('ECONNRESET');
+		expect(codeOf({ httpCode: 'ECONNRESET' })).toBe('ECONNRESET');
+		expect(codeOf({ code: 7, httpCode: '404', cause: { code: 'EPIPE' } })).toBe('EPIPE');
+		let [near, far]: object[] = [{ code: 'EPIPE' }, { code: 'EPIPE' }];
+		for (let layer = 0; layer < 4; layer++) near = { cause: near };
+		for (let layer = 0; layer < 5; layer++) far = { cause: far };
+		expect([codeOf(near), codeOf(far)]).toEqual(['EPIPE', undefined]);
+	});
+
+	it('may stand in its words', () => {
+		expect(codeOf(new Error('read ECONNRESET'))).toBe('ECONNRESET');
+		expect(codeOf(new Error('CERT_HAS_EXPIRED: no'))).toBe('CERT_HAS_EXPIRED');
+		expect(codeOf(new Error('unable: SELF_SIGNED_CERT_IN_CHAIN'))).toBe(
+			'SELF_SIGNED_CERT_IN_CHAIN',
+		);
+		const wrapped = new NodeApiError(NODE, { message: 'x' });
+		wrapped.messages = ['first', 'write EPIPE'];
+		expect(codeOf(wrapped)).toBe('EPIPE');
+	});
+
+	it('of a file that n8n has deleted is that of a missing file', () => {
+		expect(codeOf(new Error('File not found'))).toBe('ENOENT');
+		expect(codeOf({ message: 'File not found' })).toBeUndefined();
+	});
+
+	it.each([[new Error('END of it')], [new Error('No')], [undefined], [null], ['text']])(
+		'is not in %j, which is no problem of the connection',
+		(error) => {
+			expect(codeOf(error)).toBeUndefined();
+			expect(problemOf(error, '/account', KEY)).toBeUndefined();
+		},
+	);
+});
+
+describe('A refusal', () => {
+	it.each<[unknown, string]>([
+		[{ detail: { error_code: 'a' } }, 'a'],
+		[{ detail: { code: 'a' } }, 'a'],
+		[{ error: { code: 'a' } }, 'a'],
+		[{ errors: [{ error_code: 'a' }, { code: 'b' }] }, 'a'],
+		[{ error_code: 'a', detail: { error_code: 'b' } }, 'a'],
+		[{ error_code: 7, detail: { error_code: 'b' } }, 'b'],
+		['{"detail":{"error_code":"a"}}', 'a'],
+	])('%j has the code "%s"', (body, code) => expect(readRefusal(body).errorCode).toBe(code));
+
+	it.each([[{ code: 'a' }], [{ errors: { code: 'a' } }], ['a'], [null]])('%j has none', (body) =>
+		expect(readRefusal(body).errorCode).toBeUndefined(),
+	);
+
+	it('has the shape of the service only with a "detail"', () => {
+		const bodies = [{ detail: '' }, '{"detail":"x"}', { message: 'x' }, 'detail', '{"detail', null];
+		expect(bodies.map((body) => readRefusal(body).isServiceShape)).toEqual([
+			...[true, true, false, false, false, false],
+		]);
+	});
+
+	it.each<[unknown, string]>([
+		['  Too\n\tmany  ', 'Too many'],
+		['<style>a{}</style><h1>No</h1><script x>\nrun()</script> entry', 'No entry'],
+		['{"message":"No"}', 'No'],
+		[' ["No"]', 'No'],
+		['{"message":', '{"message":'],
+		[7, '7'],
+		[{ detail: 'a', message: 'b' }, 'a'],
+		[{ msg: 'No' }, 'No'],
+		[{ issues: [{ message: 'a' }, {}, { message: 'b' }] }, 'a; b'],
+		[{ error: 'invalid', error_description: 'No' }, 'invalid'],
+		[{ error_description: 'No' }, 'No'],
+		[{ title: 'No' }, 'No'],
+		[{ reason: 'No' }, 'No'],
+		[{ message: 'No', errors: { url: ['a'], language: ['b', 'c'] } }, 'No url: a; language: b; c'],
+		[{ errors: { url: ['a'] } }, 'url: a'],
+		[{ message: 'No', errors: ['a'] }, 'No'],
+		[{ message: 'No', errors: null }, 'No'],
+		[{ url: ['a'], code: [7], other: 'b' }, 'url: a'],
+		[{ detail: [{ loc: ['body', 'language'], msg: 'No' }] }, 'language: No'],
+		[{ detail: [{ loc: ['body'], msg: 'No' }] }, 'No'],
+		[{ detail: [{ loc: ['body', 0], msg: 'No' }] }, 'No'],
+		[{ detail: [{ loc: 'body', msg: 'No' }] }, 'No'],
+	])('%j says "%s"', (body, words) => expect(readRefusal(body).serviceMessage).toBe(words));
+
+	it('is quoted up to a limit', () => {
+		expect(readRefusal('x'.repeat(600)).serviceMessage).toBe('x'.repeat(500));
+		const many = Array.from({ length: 300 }, (_, field) => String(field % 10));
+		expect(readRefusal(many).serviceMessage).toHaveLength(500);
+		expect(readRefusal(Array(201).fill('')).serviceMessage).toBeUndefined();
+	});
+});

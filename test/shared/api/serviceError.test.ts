@@ -1,0 +1,137 @@
+/** What an error of the service means for what was sent, and what it says. */
+
+import type { INode } from 'n8n-workflow';
+
+import {
+	isCertainRefusal,
+	isRefusedForGood,
+	isUnknownToService,
+	said,
+	ServiceError,
+	wasCertainlyRefused,
+} from '../../../nodes/shared/api/serviceError';
+import type { Problem } from '../../../nodes/shared/api/problem';
+
+const NODE: INode = {
+	id: '1',
+	name: 'Transcriber',
+	type: 'n8n-nodes-transcriber.transcriber',
+	typeVersion: 1,
+	position: [0, 0],
+	parameters: {},
+};
+const problem = (more: Partial<Problem>): Problem => ({ path: '/transcribe', ...more });
+const errorOf = (more: Partial<Problem>) => new ServiceError(NODE, problem(more));
+
+describe('The service has certainly done nothing', () => {
+	it.each<Partial<Problem>>([
+		...[400, 401, 402, 404, 409, 413, 422, 429, 498, 307, 308, 503].map((status) => ({ status })),
+		...(['unreachable', 'unknownHost', 'noTurn'] as const).map((transport) => ({ transport })),
+		{ transport: 'tls', isUnsent: true },
+		{ transport: 'notJson', isUnsent: true },
+		{ status: 503, isServiceShape: true, serviceMessage: 'Busy' },
+		{ status: 404, isWebPage: true },
+	])('after %j', (more) => {
+		expect(isCertainRefusal(problem(more))).toBe(true);
+		expect(wasCertainlyRefused(errorOf(more))).toBe(true);
+	});
+
+	it.each<Partial<Problem>>([
+		...[408, 499, 500, 501, 502, 504, 520, 301, 302, 303, 306, 309, 200].map((status) => ({
+			status,
+		})),
+		...(['broken', 'timeout', 'tls', 'unreadableFile'] as const).map((transport) => ({
+			transport,
+		})),
+		{ status: 400, transport: 'notJson' },
+		{ status: 503, isWebPage: true },
+		{ status: 503, serviceMessage: 'no healthy upstream' },
+		{},
+	])('is not known after %j', (more) => {
+		expect(isCertainRefusal(problem(more))).toBe(false);
+		expect(wasCertainlyRefused(errorOf(more))).toBe(false);
+	});
+
+	it('is not known after any other failure', () => {
+		expect(wasCertainlyRefused(new Error('HTTP 400'))).toBe(false);
+		expect(wasCertainlyRefused({ problem: problem({ status: 400 }) })).toBe(false);
+	});
+});
+
+describe('The service does not know a bot', () => {
+	it.each([404, 410])('that it answers with %d', (status) => {
+		expect(isUnknownToService(errorOf({ status }))).toBe(true);
+	});
+
+	it.each<Partial<Problem>>([
+		{ status: 404, isWebPage: true },
+		{ status: 400 },
+		{ status: 403 },
+		{ transport: 'broken' },
+	])('but it may know one after %j', (more) => {
+		expect(isUnknownToService(errorOf(more))).toBe(false);
+		expect(isUnknownToService({ problem: problem({ status: 404 }) })).toBe(false);
+	});
+});
+
+describe('The service refuses a request for good', () => {
+	it.each([400, 402, 404, 409, 410, 422, 499])('with %d', (status) => {
+		expect(isRefusedForGood(errorOf({ status }))).toBe(true);
+	});
+
+	it.each<Partial<Problem>>([
+		...[399, 401, 403, 408, 429, 500, 503].map((status) => ({ status })),
+		{ status: 404, isWebPage: true },
+		{ transport: 'broken' },
+	])('but not with %j', (more) => {
+		expect(isRefusedForGood(errorOf(more))).toBe(false);
+		expect(isRefusedForGood({ problem: problem({ status: 404 }) })).toBe(false);
+	});
+});
+
+describe('An error', () => {
+	it('quotes the status, the code and the message of the service, whichever there are', () => {
+		expect(said(problem({ status: 418, errorCode: 'teapot', serviceMessage: 'No' }))).toBe(
+			'The service answered HTTP 418, teapot: “No”.',
+		);
+		expect(said(problem({ status: 418 }))).toBe('The service answered HTTP 418.');
+		expect(said(problem({ transport: 'broken' }))).toBe('');
+	});
+
+	it('ends with those words, and keeps the problem and the status', () => {
+		const error = errorOf({ status: 418, serviceMessage: 'No' });
+		expect(error.description).toMatch(/\S The service answered HTTP 418: “No”\.$/);
+		expect(error).toMatchObject({
+			name: 'NodeApiError',
+			httpCode: '418',
+			problem: { status: 418 },
+		});
+		const unanswered = errorOf({ transport: 'broken' });
+		expect(unanswered.httpCode).toBeNull();
+		expect(unanswered.description).toMatch(/^\S.*\S$/);
+	});
+
+	it.each([
+		[1_000, '1 second'],
+		[1_001, '2 seconds'],
+		[119_000, '119 seconds'],
+		[120_000, '2 minutes'],
+		[120_001, '3 minutes'],
+		[7_199_000, '120 minutes'],
+		[7_200_000, '2 hours'],
+		[7_200_001, '3 hours'],
+		[172_799_000, '48 hours'],
+		[172_800_000, '2 days'],
+		[172_800_001, '3 days'],
+	])('says when to try again, in words: %d ms are %s', (retryAfter, words) => {
+		const { description } = errorOf({ status: 418, retryAfter });
+		expect(description).toContain(` The service asks to try again in ${words}. `);
+	});
+
+	it('says nothing about when, if the service does not', () => {
+		const descriptions = [undefined, 0].map(
+			(retryAfter) => errorOf({ status: 418, retryAfter }).description,
+		);
+		for (const text of descriptions) expect(text).not.toContain('try again in');
+	});
+});

@@ -1,0 +1,148 @@
+/** Answers to a submit, and states of tasks and bots: where the id and the state stand. */
+
+import {
+	stateIn,
+	SUBMISSION_LIST_NAMES,
+	SUBMISSION_NAMES,
+	submissionsIn,
+} from '../../../../nodes/shared/api/undocumented/submissions';
+
+const NAMES = ['data', 'task', 'result', 'item', 'bot', 'meeting'];
+
+describe('The answer to a submit', () => {
+	it.each([
+		[{ task_id: '7f3c', status: 'pending' }],
+		[{ bot_id: 'b1', data: { task_id: '7f3c' } }],
+		[{ id: '7f3c' }],
+		[{ id: 'r1', data: { id: '7f3c' } }],
+		[{ message: 'accepted' }],
+		[{}],
+		[{ task_id: '', status: 'pending' }],
+		[{ value: '7f3c', status: 'pending' }],
+	])('%j stays as it is', (answer) => expect(submissionsIn(answer, false)).toEqual([answer]));
+
+	it.each([
+		['7f3c', '7f3c'],
+		[7, 7],
+		['a.b:c-1_d', 'a.b:c-1_d'],
+		['1'.repeat(128), '1'.repeat(128)],
+	])('may be the bare id %j', (answer, id) => {
+		expect(submissionsIn(answer, false)).toEqual([{ task_id: id }]);
+		expect(submissionsIn(answer, true)).toEqual([{ bot_id: id }]);
+	});
+
+	it.each(['accepted', 'job 7', '1'.repeat(129), true, 0, 1.5])('%j is no id', (answer) => {
+		expect(submissionsIn(answer, false)).toEqual([{ value: answer }]);
+	});
+
+	it.each(NAMES)('may have the task or bot under "%s"', (name) => {
+		const read = (inner: unknown) => submissionsIn({ ok: true, [name]: inner }, false);
+		expect(read({ task_id: '7f3c' })).toEqual([{ ok: true, task_id: '7f3c' }]);
+		expect(read({ bot_id: 'b1' })).toEqual([{ ok: true, bot_id: 'b1' }]);
+		expect(read({ uuid: '7f3c' })).toEqual([{ ok: true, uuid: '7f3c' }]);
+		expect(read('7f3c')).toEqual([{ ok: true, task_id: '7f3c' }]);
+		expect(submissionsIn({ [name]: 'b1' }, true)).toEqual([{ bot_id: 'b1' }]);
+		expect(SUBMISSION_NAMES).toContain(name);
+	});
+
+	it('has a documented id one level down rather than a plain id of the request', () => {
+		const answer = { id: 'r1', data: { id: 'x1' }, task: { task_id: '7f3c' } };
+		expect(submissionsIn(answer, false)).toEqual([
+			{ id: 'r1', data: { id: 'x1' }, task_id: '7f3c' },
+		]);
+	});
+
+	it('that is a list has one task for each element', () => {
+		expect(submissionsIn([{ task_id: 'a' }, 'b2'], false)).toEqual([
+			{ task_id: 'a' },
+			{ task_id: 'b2' },
+		]);
+		expect(submissionsIn([{ task_id: 'a' }], false)).toEqual([{ task_id: 'a' }]);
+		expect(submissionsIn([], false)).toEqual([{}]);
+	});
+
+	it.each([
+		...['tasks', 'items', 'data', 'results', 'content', 'value', 'records', '_embedded'],
+		...['bots', 'meetings', 'task_ids', 'bot_ids'],
+	])('may have a list of several under "%s"', (name) => {
+		expect(submissionsIn({ batch: 4, [name]: [{ id: 'a' }, 'b2', { x: 1 }] }, false)).toEqual([
+			{ batch: 4, id: 'a' },
+			{ batch: 4, task_id: 'b2' },
+			{ batch: 4, x: 1 },
+		]);
+		expect(SUBMISSION_LIST_NAMES).toContain(name);
+	});
+
+	it.each([
+		[{ task_id: 'a', items: [{ id: 'b' }] }],
+		[{ bot_id: 'a', items: [{ id: 'b' }] }],
+		[{ tags: [{ id: 'b' }] }],
+		[{ items: ['word'] }],
+		[{ items: [] }],
+	])('%j is one task', (answer) => expect(submissionsIn(answer, false)).toEqual([answer]));
+});
+
+describe('The state of a task or bot', () => {
+	const state = (answer: unknown) => stateIn(answer, '7f3c');
+
+	it.each([
+		[{ task_id: '7f3c', status: 'processing' }],
+		[{ status: 'processing' }],
+		[{ task_id: '7f3c', status: 'processing', result: { status: 'ok' } }],
+		[{ bot_id: '7f3c', status: 'recording', task: { task_id: 'a', status: 'pending' } }],
+		[{ bot_id: '7f3c', status: 'odd', data: { id: 'x' } }],
+		[{ id: '7f3c', status: 'completed', result: { status: 'ok', id: 'x' } }],
+		[{ task_id: '7f3c', data: { task_id: '7f3c' } }],
+		[{}],
+	])('%j is the answer itself', (answer) => expect(state(answer)).toEqual(answer));
+
+	it.each(NAMES)('may be under "%s", in a list too', (name) => {
+		const inner = { task_id: '7f3c', status: 'COMPLETED' };
+		const read = { ok: true, task_id: '7f3c', status: 'completed' };
+		expect(state({ ok: true, [name]: inner })).toEqual(read);
+		expect(state({ ok: true, [name]: [inner] })).toEqual(read);
+		expect(state({ status: 'success', [name]: inner })).toEqual({
+			task_id: '7f3c',
+			status: 'completed',
+		});
+		expect(state({ [name]: { status: 'pending' } })).toEqual({ status: 'pending' });
+	});
+
+	it('is under the name with a documented id rather than under one with a status', () => {
+		const answer = { data: { status: 'ok' }, task: { task_id: '7f3c', status: 'failed' } };
+		expect(state(answer)).toEqual({ data: { status: 'ok' }, task_id: '7f3c', status: 'failed' });
+	});
+
+	it.each([
+		['the id of the request beside it', { id: 'r1', task: { task_id: '7f3c', status: 'failed' } }],
+		[
+			'a status of the request beside it',
+			{ id: 'r1', status: 'completed', task: { task_id: '7f3c', status: 'failed' } },
+		],
+		['a status without an id', { status: 'completed', task: { id: '7f3c', status: 'failed' } }],
+		[
+			'an unknown status of the request',
+			{ task_id: '7f3c', status: 'success', data: { status: 'failed' } },
+		],
+	])('counts with %s', (_, answer) => expect(state(answer)).toMatchObject({ status: 'failed' }));
+
+	it('in a list of several is that of the task or bot with the id', () => {
+		const other = { task_id: 'a', status: 'failed' };
+		for (const name of ['bot_id', 'task_id', 'id', 'taskId', 'uuid']) {
+			const own = { [name]: '7f3c', status: 'pending' };
+			expect(state([other, own])).toEqual(own);
+			expect(state({ data: [other, own] })).toMatchObject(own);
+		}
+		expect(stateIn([other, { task_id: 7, status: 'pending' }], '7')).toMatchObject({ task_id: 7 });
+		expect(state([other, { task_id: 'b', status: 'failed' }])).toEqual({});
+		expect(state([null, 'x', { status: 'pending' }])).toEqual({ status: 'pending' });
+	});
+
+	it.each([['OK'], [null], [undefined], [[]], [7]])('is not in %j', (answer) =>
+		expect(state(answer)).toEqual({}),
+	);
+
+	it('is read as the document writes it', () => {
+		expect(state({ status: 'FAILED' })).toEqual({ status: 'failed' });
+	});
+});

@@ -90,7 +90,7 @@ async function measure(file) {
 
 const share = ({ seen, of }) => (of === 0 ? 1 : seen / of);
 // Never rounded up to 100.
-const score = (counts) => Math.floor(100 * share(counts));
+const score = (counts) => (counts.of === 0 ? '–' : `${Math.floor(100 * share(counts))} %`);
 
 const chosen = process.argv
 	.slice(2)
@@ -104,7 +104,7 @@ for (const file of chosen.length > 0 ? chosen : filesIn('nodes').filter(roomOf))
 		notMeasured.push(file);
 		continue;
 	}
-	console.log(`\n${file}: ${measured.seen} of ${measured.of}, ${score(measured)} %`);
+	console.log(`\n${file}: ${measured.seen} of ${measured.of}, ${score(measured)}`);
 	for (const one of measured.missed) console.log(`  ${one}`);
 	const scores = JSON.parse(readFileSync(SCORES, 'utf8'));
 	if (scores[file] && share(measured) < share(scores[file])) worse.push(file);
@@ -128,7 +128,7 @@ function writeTable(scores) {
 	});
 	const table = rows.map(
 		({ room, own, measured, seen, of }) =>
-			`| ${room} | ${measured.length} of ${own.length} | ${seen} of ${of} | ${score({ seen, of })} % |`,
+			`| ${room} | ${measured.length} of ${own.length} | ${seen} of ${of} | ${score({ seen, of })} |`,
 	);
 	const head = '| Code that … | Files measured | Faults seen | Score |\n|---|---|---|---|';
 	const page = readFileSync('CONTRIBUTING.md', 'utf8');

@@ -5,7 +5,6 @@ import { createHmac } from 'node:crypto';
 import {
 	nameForNew,
 	nameForSecret,
-	NO_SECRET,
 	proofOf,
 	verify,
 } from '../../nodes/TranscriberTrigger/matchSecret';
@@ -87,7 +86,7 @@ describe('A delivery for a submission whose secret the store has', () => {
 	});
 
 	it('cannot be verified if the service gave none, unless the credential has one that fits', () => {
-		const none = { secrets: { [TASK]: NO_SECRET } };
+		const none = { secrets: { [TASK]: 'none' } };
 		expect(check(none, OWN)).toMatchObject({ kind: 'unreadable' });
 		expect(check(none, SHARED)).toEqual({ kind: 'genuine', by: 'shared', name: TASK });
 	});
@@ -195,7 +194,7 @@ describe('An id that the service uses again', () => {
 	it('counts as unreadable rather than as a repeat that only its status shows', () => {
 		const known = {
 			endings: { [TASK]: { by: 'word', statuses: 'c', proof: 'x' } as Ending },
-			secrets: { [again]: NO_SECRET },
+			secrets: { [again]: 'none' },
 		};
 		expect(check(known, OWN)).toMatchObject({ kind: 'unreadable', stored: { name: again } });
 	});

@@ -130,12 +130,13 @@ function writeTable(scores) {
 		({ room, own, measured, seen, of }) =>
 			`| ${room} | ${measured.length} of ${own.length} | ${seen} of ${of} | ${score({ seen, of })} |`,
 	);
+	const ignore = (what) => `<!-- prettier-ignore-${what} -->`;
 	const head = '| Code that … | Files measured | Faults seen | Score |\n|---|---|---|---|';
 	const page = readFileSync('CONTRIBUTING.md', 'utf8');
 	const [start, end] = ['<!-- mutants -->\n', '<!-- end of mutants -->'];
 	const [before, after] = [page.split(start)[0], page.split(end)[1]];
 	writeFileSync(
 		'CONTRIBUTING.md',
-		`${before}${start}\n${head}\n${table.join('\n')}\n\n${end}${after}`,
+		`${before}${start}${ignore('start')}\n\n${head}\n${table.join('\n')}\n\n${ignore('end')}\n${end}${after}`,
 	);
 }

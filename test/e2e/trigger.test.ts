@@ -96,8 +96,10 @@ describe('Hand-over and delivery', () => {
 				const most = answered.includes(id) ? 1 : 2;
 				const successes = statuses.filter((status) => status === 'success');
 				expect(successes.length).toBeLessThanOrEqual(most);
-				expect(statuses.filter((status) => !['success', 'crashed'].includes(status))).toEqual([]);
-				return statuses.length === 0;
+				// n8n never takes up one that was killed between its creation and its start: that is none.
+				const known = statuses.filter((status) => status !== 'new');
+				expect(known.filter((status) => !['success', 'crashed'].includes(status))).toEqual([]);
+				return known.length === 0;
 			});
 			expect(lost.filter((id) => savesBeforeItAnswers || !answered.includes(id))).toEqual([]);
 			const survivors = executions.filter(({ status }) => status === 'success');

@@ -9,7 +9,7 @@ import {
 	DICTIONARY_LIMIT_CHARS,
 	MAX_FILE_BYTES,
 } from '../../nodes/shared/api/undocumented/requests';
-import { TESTED_VERSIONS } from '../n8n/versions';
+import { N8N_1, N8N_2, TESTED_VERSIONS } from '../n8n/versions';
 import { Billing } from '../simulator/billing';
 import { USUAL_TIMES } from '../simulator/tasks';
 import {
@@ -44,6 +44,7 @@ const ENGLISH = {
 	examples: 'Examples',
 	costs: 'What it costs',
 	noSpeech: /simulator recognises no\s+speech/i,
+	tested: /^n8n 2\.x \(tested on .*/m,
 };
 const RUSSIAN: typeof ENGLISH = {
 	page: 'docs/README.ru.md',
@@ -53,6 +54,7 @@ const RUSSIAN: typeof ENGLISH = {
 	examples: 'Примеры',
 	costs: 'Сколько это стоит',
 	noSpeech: /симулятор не\s+распознаёт\s+речь/i,
+	tested: /^n8n 2\.x \(проверено на .*/m,
 };
 
 const examples = filesIn('examples').filter((file) => file.endsWith('.json'));
@@ -337,6 +339,26 @@ describe.each(['AGENTS.md', 'CONTRIBUTING.md'])('%s', (page) => {
 		expect(places.length).toBeGreaterThan(0);
 		expect(places.filter((place) => !isPlace(place))).toEqual([]);
 	});
+});
+
+describe('the versions of n8n that a README calls tested', () => {
+	const noted = (JSON.parse(read('docs/versions.json')) as Array<{ version: string }>).map(
+		({ version }) => version,
+	);
+
+	it('are noted by npm run test:versions, which tries the ones that can be installed', () => {
+		expect(noted.length).toBeGreaterThan(0);
+		expect(noted.filter((version) => !TESTED_VERSIONS.includes(version))).toEqual([]);
+	});
+
+	it.each([ENGLISH, RUSSIAN])(
+		'are, in $page, those and the two that every change is tested on',
+		({ page, tested }) => {
+			const [line = ''] = tested.exec(read(page)) ?? [];
+			const named = line.match(/\d+\.\d+\.\d+/g) ?? [];
+			expect(named.sort()).toEqual([...new Set([N8N_1, N8N_2, ...noted])].sort());
+		},
+	);
 });
 
 describe('every command of the documentation', () => {

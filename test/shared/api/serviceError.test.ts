@@ -3,6 +3,7 @@
 import type { INode } from 'n8n-workflow';
 
 import {
+	adviceForKnownId,
 	isCertainRefusal,
 	isRefusedForGood,
 	isUnknownToService,
@@ -72,6 +73,15 @@ describe('The service does not know a bot', () => {
 		expect(isUnknownToService(errorOf(more))).toBe(false);
 		expect(isUnknownToService({ problem: problem({ status: 404 }) })).toBe(false);
 	});
+});
+
+it('The advice for an id of the service itself is not to check the id', () => {
+	const unknown = errorOf({ status: 404, serviceMessage: 'No such task' });
+	expect(adviceForKnownId(unknown)).toBe('The service answered HTTP 404: “No such task”.');
+	const other = errorOf({ status: 418, serviceMessage: 'No' });
+	expect(adviceForKnownId(other)).toBe(other.description);
+	other.description = null;
+	expect(adviceForKnownId(other)).toBe('');
 });
 
 describe('The service refuses a request for good', () => {

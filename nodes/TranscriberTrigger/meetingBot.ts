@@ -1,7 +1,7 @@
 import type { IDataObject, IHookFunctions } from 'n8n-workflow';
 import { NodeOperationError } from 'n8n-workflow';
 
-import { seal } from '../shared/webhook/sealedSecret';
+import { seal, secretIn } from '../shared/webhook/sealedSecret';
 import { isActivatedByUser, isSwitchedOnByUser, isTest } from '../shared/n8nInternals/activation';
 import { idIn } from '../shared/api/undocumented/ids';
 import { jsonOf } from '../shared/jsonValues';
@@ -141,13 +141,12 @@ export async function sendMeetingBot(context: IHookFunctions): Promise<boolean> 
 	const { bot: former } = store;
 	const account = await accountHash(context);
 	store.bot = { id, fingerprint: fingerprintOf(context), account };
-	const { webhook_secret: secret } = answer;
-	const isGiven = typeof secret === 'string' && secret.trim() !== '';
+	const secret = secretIn(answer.webhook_secret);
 	const name = nameForNew(store, submissionKey({ botId: id }));
-	store.keepSecret(name, isGiven ? seal(apiKey, STORED_SECRET, name, secret) : NO_SECRET);
+	store.keepSecret(name, secret ? seal(apiKey, STORED_SECRET, name, secret) : NO_SECRET);
 	store.save();
 	if (former) await cancelFormerBot(context, former, account);
-	if (!isGiven) {
+	if (!secret) {
 		context.logger.warn(
 			`${context.getNode().name}: the service gave no webhook secret for meeting bot ${id}, so the trigger asks the service about each delivery for the bot`,
 		);

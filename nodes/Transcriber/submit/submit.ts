@@ -19,7 +19,7 @@ import { handSecretOver } from './trigger/handSecretOver';
 import { onCompletionOf } from './choice/onCompletion';
 import { submissionIds, type AcceptedMemory, type Submitted } from './once/submissionMemory';
 import { submitOnce } from './once/submitOnce';
-import { namesOf } from './once/reuseEarlierSubmission';
+import { checkNotEndedBefore, checkUnchanged, namesOf } from './once/reuseEarlierSubmission';
 import { awaitDeliveries } from './sleep/suspendUntilDelivery';
 
 /**
@@ -34,6 +34,7 @@ export async function submit(
 ): Promise<INodeExecutionData[]> {
 	const { accepted, isFresh } = await submitOnce(context, request, policy, run);
 	run.accept(context.getItemIndex(), namesOf(context, accepted));
+	checkUnchanged(context);
 	const all = accepted.submissions.map(({ answer }, index): Submitted => {
 		// A remembered answer identifies the task, but does not show its present state.
 		const ids = submissionIds(context, answer);
@@ -47,6 +48,7 @@ export async function submit(
 	if (unnamed.length > 0) run.endWithoutTranscript(NAMELESS);
 	const [problem] = unnamed;
 	if (problem && (named.length === 0 || !goesOnAfterErrors(context))) throw problem;
+	await checkNotEndedBefore(context, named, isFresh);
 	const output = await complete(context, named, accepted, run);
 	return [...output, ...unnamed.map((failure) => failedItem(context, failure, run))];
 }

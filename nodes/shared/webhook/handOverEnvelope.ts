@@ -1,4 +1,4 @@
-import { seal, unseal } from './sealedSecret';
+import { seal, secretIn, unseal } from './sealedSecret';
 import { parseJsonObject } from './signature';
 
 /** What the action node hands over to a trigger: a submission's id and its webhook_secret. */
@@ -6,7 +6,7 @@ export interface HandOver {
 	id: string;
 	/** A task and a bot may have the same id. Version 0.1.0 sends no kind. */
 	kind?: 'task' | 'bot';
-	/** Missing where the service gave none, or it can no longer be read. */
+	/** Never blank. Missing where the service gave none, or it can no longer be read. */
 	secret?: string;
 }
 
@@ -41,13 +41,14 @@ export function openHandOvers(
 	const { handOvers, expires } = parseJsonObject(text ?? '') ?? {};
 	if (!Array.isArray(handOvers) || !handOvers.every(isHandOver)) return undefined;
 	const left = Number(expires) - Date.now();
-	return left > 0 && left <= FRESH_MS + CLOCKS_APART_MS ? handOvers : 'stale';
+	if (left <= 0 || left > FRESH_MS + CLOCKS_APART_MS) return 'stale';
+	return handOvers.map((handOver) => ({ ...handOver, secret: secretIn(handOver.secret) }));
 }
 
 function isHandOver(value: unknown): value is HandOver {
 	const { id, kind, secret } = (value ?? {}) as Record<string, unknown>;
 	const isKind = [undefined, 'task', 'bot'].some((one) => one === kind);
-	const isSecret = typeof secret === 'string' ? secret.trim() !== '' : secret === undefined;
+	const isSecret = typeof secret === 'string' || secret === undefined;
 	return isKind && typeof id === 'string' && isSecret;
 }
 

@@ -36,6 +36,11 @@ export function unseal(
 	}
 }
 
+/** A webhook_secret as the service or a node sends it; undefined if there is none. Blank is none. */
+export function secretIn(value: unknown): string | undefined {
+	return typeof value === 'string' && value.trim() !== '' ? value : undefined;
+}
+
 function keyFor(apiKey: string, purpose: string): Buffer {
 	return Buffer.from(hkdfSync('sha256', apiKey, 'n8n-nodes-transcriber', purpose, 32));
 }

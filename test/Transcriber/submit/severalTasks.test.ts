@@ -220,6 +220,21 @@ describe('with "Start Another Workflow When Ready"', () => {
 		}
 		expect(host.executions).toHaveLength(2);
 	});
+
+	it('hands over each, also if the service gives one a blank secret', async () => {
+		const [a = '', b = ''] = await tasks(2);
+		answerSubmits([
+			{ task_id: a, webhook_secret: ' ' },
+			{ task_id: b, webhook_secret: 'secret of b' },
+		]);
+		const notify = { ...LINK, onCompletion: 'notifyTrigger', triggerUrl: host.url };
+		const { json, error } = await service.run(notify, { items: one() });
+		expect(error).toBeUndefined();
+		expect(json).toEqual([{ task_id: a }, { task_id: b }]);
+		const answer = await deliver(host.url, { task_id: b, status: 'completed' }, 'secret of b');
+		expect(answer.status).toBe(200);
+		expect(host.executions).toHaveLength(1);
+	});
 });
 
 describe('with "Call a URL When Ready"', () => {

@@ -1,17 +1,21 @@
-import type { IExecutePaginationFunctions } from 'n8n-workflow';
+import type { IDataObject, IExecutePaginationFunctions } from 'n8n-workflow';
 
-import { submissionName } from '../../../shared/api/submission';
+import { idFields, submissionName } from '../../../shared/api/submission';
+import { look } from '../../../shared/api/taskState';
+import { hasEnded, statusIn } from '../../../shared/api/undocumented/statuses';
 import { isTool } from '../../../shared/n8nInternals/runIdentity';
 import { asLasting, refuse } from '../../../shared/parameters/refuse';
-import { againAdvice } from '../../item/ownKey';
+import { againAdvice, ownKeyOf } from '../../item/ownKey';
 import { askedFor } from './sameRequest';
 import { deliveryAddress, onCompletionOf } from '../choice/onCompletion';
 import {
 	isBeingSent,
 	recall,
+	remember,
 	submissionIds,
 	type AcceptedMemory,
 	type SentMemory,
+	type Submitted,
 } from './submissionMemory';
 
 /**
@@ -86,7 +90,60 @@ export function checkUnchangedSince(
 
 const FETCH = 'Transcript: Wait Until Finished (a bot with Meeting: Wait Until Transcribed)';
 
-const ADDRESSES = { notifyTrigger: 'Trigger URL', callUrl: 'Webhook URL' };
+/** The parameter with the address that gets the webhook instead of this node, if there is one. */
+function nameOfAddress(context: IExecutePaginationFunctions): string | undefined {
+	const onCompletion = onCompletionOf(context);
+	if (onCompletion === 'notifyTrigger') return 'Trigger URL';
+	return onCompletion === 'callUrl' ? 'Webhook URL' : undefined;
+}
+
+/** How long the status request of {@link checkNotEndedBefore} may take, in ms, from its turn. */
+const LOOK_MS = 30_000;
+
+/**
+ * Refuses tasks that had already ended when they were accepted, if their webhook is to go to another
+ * address: the user's own Idempotency Key was used before, so the service has returned the task of
+ * an earlier request. It will not report that task again. Asks the service once.
+ */
+export async function checkNotEndedBefore(
+	context: IExecutePaginationFunctions,
+	tasks: Submitted[],
+	isFresh: boolean,
+): Promise<void> {
+	const address = nameOfAddress(context);
+	if (!address) return;
+	if (isFresh && ownKeyOf(context) !== undefined) {
+		const ended = await Promise.all(tasks.map(async (task) => await hasEndedNow(context, task)));
+		const memory = recall(context);
+		if (memory?.state === 'accepted' && ended.includes(true)) {
+			remember(context, { ...memory, hadEnded: true });
+		}
+	}
+	const memory = recall(context);
+	if (memory?.state !== 'accepted' || !memory.hadEnded) return;
+	throw asLasting(
+		refuse(
+			context,
+			`'Idempotency Key' was used before, so the service returned ${namesOf(context, memory).join(', ')}, which had already ended and is not reported to '${address}'`,
+			againAdvice(
+				context,
+				`Fetch its result with ${FETCH}. To transcribe the recording again, run the workflow in a new execution.`,
+			),
+		),
+	);
+}
+
+async function hasEndedNow(
+	context: IExecutePaginationFunctions,
+	{ answer, ids }: Submitted,
+): Promise<boolean> {
+	if (hasEnded(statusIn(answer.status))) return true;
+	const { status } = await look(context, idFields(ids), { fromTurn: LOOK_MS }).catch(
+		(): IDataObject => ({}),
+	);
+	context.getExecutionCancelSignal()?.throwIfAborted();
+	return hasEnded(status);
+}
 
 /** The service delivers only to the address given at the submit. */
 function checkAddress(
@@ -94,15 +151,14 @@ function checkAddress(
 	{ deliversTo }: AcceptedMemory,
 	names: string,
 ): void {
-	const onCompletion = onCompletionOf(context);
-	if (onCompletion !== 'notifyTrigger' && onCompletion !== 'callUrl') return;
-	if (deliversTo === undefined || deliversTo === deliveryAddress(context)) return;
+	const address = nameOfAddress(context);
+	if (!address || deliversTo === undefined || deliversTo === deliveryAddress(context)) return;
 	throw asLasting(
 		refuse(
 			context,
 			deliversTo === ''
-				? `The service reports ${names} to no address, and not to '${ADDRESSES[onCompletion]}'`
-				: `The service reports ${names} to a different address than '${ADDRESSES[onCompletion]}': '${withoutQuery(deliversTo)}'`,
+				? `The service reports ${names} to no address, and not to '${address}'`
+				: `The service reports ${names} to a different address than '${address}': '${withoutQuery(deliversTo)}'`,
 			`It was submitted like that, and the service cannot be given another address. Fetch its result with ${FETCH}.`,
 		),
 	);

@@ -30,9 +30,9 @@ export interface AcceptedMemory {
 	state: 'accepted';
 	/** More than one if the service made several tasks from one request, e.g. from a playlist. */
 	submissions: AcceptedSubmission[];
-	/** When the service accepted the item, in ms since 1970. */
+	/** When the service accepted the item, at the earliest, in ms since 1970. */
 	at: number;
-	/** The webhook address, '' for none. Undefined if unknown (see `submitOnce`). */
+	/** The webhook address, '' for none. Undefined if unknown (see `destinationOf`). */
 	deliversTo?: string;
 	/** `start_at` as sent. */
 	startAt?: string;
@@ -40,6 +40,8 @@ export interface AcceptedMemory {
 	executionId?: string;
 	/** What that execution asked for (see `askedFor`). */
 	asked?: string;
+	/** A task had ended when it was accepted: it is the task of an earlier request with the same key. */
+	hadEnded?: boolean;
 }
 
 export interface AcceptedSubmission {
@@ -69,8 +71,12 @@ export interface SentMemory {
 	state: 'sent';
 	key?: string;
 	file?: string;
-	/** The execution that sent it, and what it asked for (see `askedFor`). */
+	/** When it was first sent, in ms since 1970. */
+	at?: number;
+	/** The execution that sent it, with what webhook address ('' for none; undefined if unknown). */
 	executionId?: string;
+	deliversTo?: string;
+	/** What it asked for (see `askedFor`). */
 	asked?: string;
 }
 

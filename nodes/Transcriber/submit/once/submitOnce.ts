@@ -12,7 +12,7 @@ import { isStillRunning } from '../../../shared/api/problem';
 import { idsIn, submissionKey } from '../../../shared/api/submission';
 import type { Policy, RoutingRequest } from '../../../shared/api/types';
 import { asLasting, refuse } from '../../../shared/parameters/refuse';
-import { seal } from '../../../shared/webhook/sealedSecret';
+import { seal, secretIn } from '../../../shared/webhook/sealedSecret';
 import { fileOf, recordingOf } from '../../item/inputFile';
 import { Abandoned, type NodeRun } from '../../item/nodeRun';
 import { ownKeyOf } from '../../item/ownKey';
@@ -30,6 +30,7 @@ import {
 	remember,
 	type AcceptedMemory,
 	type AcceptedSubmission,
+	type SentMemory,
 } from './submissionMemory';
 
 /**
@@ -65,24 +66,20 @@ async function submitItem(
 	const keyed = header !== undefined;
 	// The header makes a repeat safe only if the service document shows it for the request.
 	const key = keyed && policy.repeatable ? String(header) : undefined;
-	const sent = {
-		// If the key was sent before, the answer may be about an older task with another address.
-		deliversTo: memory || ownKeyOf(context) ? undefined : deliveryAddress(context),
-		startAt: startAtIn(request),
-		executionId: context.getExecutionId(),
-		asked: askedFor(context),
-	};
 	const file = key === undefined ? undefined : fileOf(recordingOf(context).binary);
-	if (memory && isOfFile(memory, file)) checkUnchangedSince(context, memory);
-	const { executionId, asked } = sent;
-	remember(context, { state: 'sent', key, file, executionId, asked });
+	const earlier = memory && isOfFile(memory, file) ? memory : undefined;
+	if (earlier) checkUnchangedSince(context, earlier);
+	const sent = { ...destinationOf(context, earlier), asked: askedFor(context) };
+	remember(context, { state: 'sent', key, file, at: earlier?.at ?? Date.now(), ...sent });
 	let failure: unknown;
 	try {
 		const items = await sendDeclared(context, request, { ...policy, keyed }, run);
 		const answers = items.map(({ json }) => json);
 		const keepsSecret = onCompletionOf(context) === 'callUrl';
 		const submissions = answers.map((answer) => submissionOf(answer, apiKey, keepsSecret));
-		const accepted: AcceptedMemory = { state: 'accepted', submissions, at: Date.now(), ...sent };
+		const at = earlier?.at ?? Date.now();
+		const startAt = startAtIn(request);
+		const accepted: AcceptedMemory = { state: 'accepted', submissions, at, startAt, ...sent };
 		remember(context, accepted);
 		return { accepted, isFresh: true };
 	} catch (error) {
@@ -101,6 +98,22 @@ async function submitItem(
 	}
 	if (isAboutTheItem(failure)) asLasting(failure);
 	throw failure;
+}
+
+/**
+ * The webhook address of what is submitted now, and the execution that has given it. If an earlier
+ * request with the same key and another address may have been accepted, the address of that request
+ * counts. Undefined if the user gave the key: the service may return a task of any execution.
+ */
+function destinationOf(
+	context: IExecutePaginationFunctions,
+	earlier?: SentMemory,
+): Pick<AcceptedMemory, 'deliversTo' | 'executionId'> {
+	const executionId = context.getExecutionId();
+	if (!earlier && ownKeyOf(context) !== undefined) return { executionId };
+	const deliversTo = deliveryAddress(context);
+	if (!earlier || earlier.deliversTo === deliversTo) return { deliversTo, executionId };
+	return { deliversTo: earlier.deliversTo, executionId: earlier.executionId };
 }
 
 /** Whether the service refuses the recording, link or option itself, so every Retry is refused too. */
@@ -128,8 +141,8 @@ function submissionOf(
 	keepsSecret: boolean,
 ): AcceptedSubmission {
 	const shown = withoutSecrets(answer, '', keepsSecret) as IDataObject;
-	const { webhook_secret: secret } = answer;
-	if (typeof secret !== 'string' || keepsSecret) return { answer: shown };
+	const secret = secretIn(answer.webhook_secret);
+	if (secret === undefined || keepsSecret) return { answer: shown };
 	const sealedSecret = seal(apiKey, SUBMISSION_SECRET, submissionKey(idsIn(answer)), secret);
 	return { answer: shown, sealedSecret };
 }

@@ -21,7 +21,7 @@ import {
 } from './knownEndings';
 import { Undecided, decidedBy } from '../../../shared/webhook/answerInTime';
 import { logSeldom } from '../../../shared/webhook/logSeldom';
-import { unseal } from '../../../shared/webhook/sealedSecret';
+import { secretIn, unseal } from '../../../shared/webhook/sealedSecret';
 import {
 	respond,
 	deliveryFrom,
@@ -167,7 +167,7 @@ async function secretOf(
 	fresh?: boolean,
 ): Promise<string | undefined> {
 	const { apiKey } = await decidedBy(webhookCredential(context, fresh), deadline);
-	return unseal(apiKey, SUBMISSION_SECRET, submissionKey(item), sealedSecret ?? '');
+	return secretIn(unseal(apiKey, SUBMISSION_SECRET, submissionKey(item), sealedSecret ?? ''));
 }
 
 /** For the log. Only messages of this package are certain to hold no secret. */

@@ -2,7 +2,7 @@ import type { IExecutePaginationFunctions } from 'n8n-workflow';
 
 import { credentialOf } from '../../../shared/api/credential';
 import { idsIn, submissionKey } from '../../../shared/api/submission';
-import { unseal } from '../../../shared/webhook/sealedSecret';
+import { secretIn, unseal } from '../../../shared/webhook/sealedSecret';
 import { handOver } from './notifyTrigger';
 import { triggerUrlOf } from '../choice/onCompletion';
 import { SUBMISSION_SECRET, recall, remember } from '../once/submissionMemory';
@@ -22,7 +22,7 @@ export async function handSecretOver(
 	const ids = idsIn(submission.answer);
 	const { apiKey } = await credentialOf(context);
 	const sealedSecret = submission.sealedSecret ?? '';
-	const secret = unseal(apiKey, SUBMISSION_SECRET, submissionKey(ids), sealedSecret);
+	const secret = secretIn(unseal(apiKey, SUBMISSION_SECRET, submissionKey(ids), sealedSecret));
 	await handOver(context, triggerUrlOf(context), ids, secret);
 	noteHandedOver(context, index);
 }

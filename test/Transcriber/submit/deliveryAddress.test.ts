@@ -1,0 +1,209 @@
+/**
+ * To which address the service reports what was submitted, if it may be the task of an earlier
+ * request: an execution sleeps, or a node succeeds, only if a webhook will come.
+ */
+import { NodeHelpers, type INodeParameters, type IRunExecutionData } from 'n8n-workflow';
+
+import { Transcriber } from '../../../nodes/Transcriber/Transcriber.node';
+import { RETRY } from '../../../nodes/shared/api/retry';
+import type { FaultRule } from '../../simulator/index';
+import { until } from '../../simulator/testing-client';
+import { type Outcome } from '../../support/engine';
+import { FILE, LINK } from '../../support/parameters';
+import { itemWithFile, itemsOf, serviceForTests } from '../../support/service';
+import { workflowWith } from '../../support/suspended';
+import { sign } from '../../TranscriberTrigger/client';
+
+const service = serviceForTests();
+
+/** How n8n saves and loads executions. */
+const flatted = jest.requireActual<{
+	parse: (text: string) => IRunExecutionData;
+	stringify: (data: IRunExecutionData) => string;
+}>('flatted');
+
+const RETRY_ON_FAIL = { retryOnFail: true, maxTries: 2, waitBetweenTries: 0 };
+const AWAIT = { onCompletion: 'awaitWebhook', waitOptions: { pollInterval: 0.05 } };
+const CALL = { onCompletion: 'callUrl', webhookUrl: 'https://hooks.example.com/a' };
+const LOST: FaultRule['action'] = { kind: 'cut', when: 'afterProcessing' };
+
+const files = (...names: string[]) =>
+	names.map((name) => itemWithFile(name, { fileName: `${name}.mp3` }));
+
+function fault(action: FaultRule['action'], more: Partial<FaultRule> = {}): void {
+	service.running().fault({ match: { method: 'POST' }, action, ...more });
+}
+
+const tasks = () => service.running().tasks();
+
+const submits = () => service.lines().filter((line) => line.startsWith('POST ')).length;
+
+/** n8n's Retry with the currently saved workflow, which has these parameters. */
+async function retry(failed: Outcome, changed: INodeParameters, node = {}): Promise<Outcome> {
+	const data = flatted.parse(flatted.stringify(failed.data));
+	const { resultData } = data;
+	delete resultData.error;
+	resultData.runData[resultData.lastNodeExecuted ?? '']?.pop();
+	const { description } = new Transcriber();
+	const { properties } = description;
+	const parameters =
+		NodeHelpers.getNodeParameters(properties, changed, true, false, null, description) ?? {};
+	const [entry] = data.executionData?.nodeExecutionStack ?? [];
+	if (entry) entry.node = { ...entry.node, ...node, parameters };
+	return await service.run(changed, { data, executionId: '42' });
+}
+
+describe('Wait for Webhook still suspends if Retry On Fail repeats', () => {
+	it('an upload whose fate is not known', async () => {
+		fault({ kind: 'respond', status: 500 });
+		const workflow = workflowWith({ ...FILE, ...AWAIT }, service.credentials(), RETRY_ON_FAIL);
+		const { isAsleep, error } = await workflow.start(files('a'));
+		expect({ isAsleep, error }).toEqual({ isAsleep: true });
+		expect(submits()).toBe(2);
+	});
+
+	it('an upload that the service has accepted, and then wakes on its delivery', async () => {
+		jest.replaceProperty(RETRY, 'patienceWhenBroken', 0);
+		fault(LOST);
+		const workflow = workflowWith({ ...FILE, ...AWAIT }, service.credentials(), RETRY_ON_FAIL);
+		const asleep = await workflow.start(files('a'));
+		expect(asleep.isAsleep).toBe(true);
+		expect(tasks()).toHaveLength(1);
+		const [{ id, webhookSecret = '' } = { id: '' }] = tasks();
+		service.running().finish(id);
+		const raw = JSON.stringify({ task_id: id, status: 'completed' });
+		const { woken } = await workflow.deliver(asleep, raw, sign(raw, webhookSecret));
+		expect(woken?.next).toMatchObject([{ task_id: id, status: 'completed' }]);
+	});
+
+	it('one of three uploads', async () => {
+		fault({ kind: 'respond', status: 500 }, { skip: 2, times: 1 });
+		const workflow = workflowWith({ ...FILE, ...AWAIT }, service.credentials(), RETRY_ON_FAIL);
+		const { isAsleep } = await workflow.start(files('a', 'b', 'c'));
+		expect(isAsleep).toBe(true);
+		expect(tasks()).toHaveLength(3);
+	});
+});
+
+it('Wait for Webhook polls in a Retry, if the failed execution may have given its own address', async () => {
+	jest.replaceProperty(RETRY, 'patienceWhenBroken', 0);
+	fault(LOST);
+	const workflow = workflowWith({ ...FILE, ...AWAIT }, service.credentials());
+	const failed = await workflow.start(files('a'));
+	expect(failed.error).toBeDefined();
+	const retrying = workflow.retry(failed);
+	await until(() => service.lines().some((line) => line.startsWith('GET ')));
+	for (const { id } of tasks()) service.running().finish(id);
+	const { isAsleep, next } = await retrying;
+	expect(isAsleep).toBe(false);
+	expect(next).toMatchObject([{ status: 'completed' }]);
+	expect(tasks()).toHaveLength(1);
+});
+
+describe('a file whose answer was lost, then a Retry with Call a URL', () => {
+	const lost = async (parameters: INodeParameters) => {
+		jest.replaceProperty(RETRY, 'patienceWhenBroken', 0);
+		fault(LOST);
+		const failed = await service.run(parameters, { items: files('a'), executionId: '41' });
+		expect(failed.error).toBeDefined();
+		return failed;
+	};
+
+	it.each([
+		['no address', FILE],
+		['another address', { ...FILE, ...CALL, webhookUrl: 'https://hooks.example.com/b' }],
+	])('is an error that names its task if it was sent with %s', async (_what, before) => {
+		const failed = await lost(before);
+		const { error, json } = await retry(failed, { ...FILE, ...CALL }, RETRY_ON_FAIL);
+		const [{ id } = { id: '' }, ...others] = tasks();
+		expect(others).toEqual([]);
+		expect(json).toEqual([]);
+		expect(error?.message).toMatch(/^The service reports task .* to .*'Webhook URL'/);
+		expect(error?.message).toContain(id);
+		expect(error?.description).toMatch(/Wait Until Finished/);
+	});
+
+	it('succeeds if it was sent with the same address', async () => {
+		const failed = await lost({ ...FILE, ...CALL });
+		const { error, json } = await retry(failed, { ...FILE, ...CALL });
+		expect(error).toBeUndefined();
+		expect(json).toMatchObject([{ task_id: tasks()[0]?.id }]);
+	});
+});
+
+describe("with the user's own Idempotency Key, used before, Call a URL", () => {
+	const OWN = { ...FILE, options: { idempotencyKey: 'file-17' } };
+	const usedBefore = async () => {
+		const { json } = await service.run(OWN, { items: files('a'), executionId: '41' });
+		return String(json[0]?.['task_id']);
+	};
+
+	it.each([{}, RETRY_ON_FAIL])(
+		'is an error that names the task if that has ended: %j',
+		async (node) => {
+			const id = await usedBefore();
+			service.running().finish(id);
+			const more = { items: files('a'), node };
+			const { error, json } = await service.run({ ...OWN, ...CALL }, more);
+			expect(json).toEqual([]);
+			expect(error?.message).toMatch(/^'Idempotency Key' was used before/);
+			expect(error?.message).toContain(`task ${id}`);
+			expect(error?.description).toMatch(/Wait Until Finished.*Change 'Idempotency Key'/);
+			expect(tasks()).toHaveLength(1);
+		},
+	);
+
+	it('is the same error in a Retry, and Wait by Polling then outputs the transcript', async () => {
+		const id = await usedBefore();
+		service.running().finish(id);
+		const failed = await service.run({ ...OWN, ...CALL }, { items: files('a') });
+		const again = await retry(failed, { ...OWN, ...CALL });
+		expect(again.error?.message).toContain(`task ${id}`);
+		const polled = await retry(again, { ...OWN, ...AWAIT, onCompletion: 'poll' });
+		expect(polled.json).toMatchObject([{ task_id: id, status: 'completed' }]);
+	});
+
+	it.each([
+		['has not ended', () => {}],
+		[
+			'cannot be asked about',
+			() => {
+				const match = { path: '/tasks/' };
+				service.running().fault({ match, action: { kind: 'respond', status: 500 } });
+			},
+		],
+	])('is a success if the task %s', async (_what, prepare) => {
+		const id = await usedBefore();
+		prepare();
+		const { error, json } = await service.run({ ...OWN, ...CALL }, { items: files('a') });
+		expect(error).toBeUndefined();
+		expect(json).toMatchObject([{ task_id: id }]);
+	});
+
+	it('asks the service nothing if the answer to the submit already has the end', async () => {
+		const body = { task_id: '7f3c', status: 'Completed' };
+		fault({ kind: 'respond', status: 200, body, readBody: true });
+		const { error } = await service.run({ ...OWN, ...CALL }, { items: files('a') });
+		expect(error?.message).toContain('task 7f3c');
+		expect(service.lines()).toHaveLength(1);
+	});
+});
+
+describe('a blank webhook_secret is none:', () => {
+	it.each(['', ' '])(
+		'%j: a delivery wakes the execution if the service says the same',
+		async (blank) => {
+			const id = await service.pendingTask();
+			const body = { task_id: id, status: 'pending', webhook_secret: blank };
+			fault({ kind: 'respond', status: 200, body, readBody: true });
+			const workflow = workflowWith({ ...LINK, ...AWAIT }, service.credentials());
+			const asleep = await workflow.start(itemsOf({}));
+			expect(asleep.isAsleep).toBe(true);
+			service.running().finish(id);
+			const raw = JSON.stringify({ task_id: id, status: 'completed' });
+			const { status, woken } = await workflow.deliver(asleep, raw, sign(raw, 'of the account'));
+			expect(status).toBe(200);
+			expect(woken?.next).toMatchObject([{ task_id: id, status: 'completed' }]);
+		},
+	);
+});

@@ -111,11 +111,16 @@ async function attempts<T>(
 			room ??= roomOf(apiKey);
 			return await room.enter(countTasks, began, stopRoom);
 		});
-	// Kept from the first attempt to the last, so that uploads stay in order after a refusal.
-	const leaveUploads =
-		policy.upload && (await waitFor(queueFor(apiKey, 'uploads').take(stopWaiting())));
+	let leaveUploads: (() => void) | undefined;
+	const leaveUploadLine = () => {
+		leaveUploads?.();
+		leaveUploads = undefined;
+	};
 	try {
 		for (let tries = 1; ; tries++) {
+			if (policy.upload) {
+				leaveUploads ??= await waitFor(queueFor(apiKey, 'uploads').take(stopWaiting()));
+			}
 			const ended = stopWaiting();
 			const leave = await waitFor(takeTurn(apiKey, policy, { enterRoom, stop: ended }));
 			if (ended?.aborted) {
@@ -154,14 +159,16 @@ async function attempts<T>(
 			if (!patience) throw new ServiceError(node, problem);
 			const first = firstRefusals.get(patience) ?? Date.now();
 			firstRefusals.set(patience, first);
-			// The next attempt first waits for room.
+			// The next attempt first waits for room, in its place, so that uploads stay in order.
 			if (countTasks && problem.status === 429) continue;
 			const delay = delayBeforeRetry(problem, tries, first + RETRY[patience] - Date.now());
 			if (delay === undefined) throw new ServiceError(node, problem);
+			// Other uploads need not wait for this one.
+			leaveUploadLine();
 			await waitFor(pause(delay, stopWaiting()));
 		}
 	} finally {
-		if (leaveUploads) leaveUploads();
+		leaveUploadLine();
 	}
 }
 

@@ -184,6 +184,22 @@ describe('uploads', () => {
 		expect(simulator.uploadsAtOnce).toBe(3);
 	});
 
+	it('that wait after a 409 do not hold up the upload of another file', async () => {
+		const { simulator, run } = await serviceWithLimits({ rateLimits: false });
+		jest.replaceProperty(LIMITS, 'windowMs', 0);
+		const match = { path: '/transcribe$' };
+		simulator.fault({ match, times: 3, action: { kind: 'respond', status: 409 } });
+		let isOver = false;
+		const files = [1, 2, 3].map((name) => itemWithFile(`file ${name}`));
+		const waiting = run(FILE, files, { cancelWhen: () => isOver });
+		await until(() => simulator.requests.filter(({ status }) => status === 409).length === 3);
+		const { json } = await run(FILE, [itemWithFile('another file')], { executionId: '99' });
+		expect(json).toHaveLength(1);
+		expect(simulator.requests).toHaveLength(4);
+		isOver = true;
+		await waiting;
+	});
+
 	it('do not hold up other requests', async () => {
 		const { simulator, run } = await serviceWithLimits({ rateLimits: false });
 		jest.replaceProperty(LIMITS, 'windowMs', 0);

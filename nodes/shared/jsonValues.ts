@@ -16,6 +16,48 @@ export function timeOf(value: unknown): number | undefined {
 	return time >= EARLIEST_DATE ? time : undefined;
 }
 
+/**
+ * The value of a JSON text. Python also writes NaN, Infinity and -Infinity, which JSON does not have:
+ * they are read as null. Undefined if the text is no JSON.
+ */
+export function parseJson(text: string): unknown {
+	// A byte order mark counts as a blank here.
+	const json = text.trimStart();
+	return strictJson(json) ?? (/NaN|Infinity/.test(json) ? strictJson(withNull(json)) : undefined);
+}
+
+function strictJson(text: string): unknown {
+	try {
+		return JSON.parse(text);
+	} catch {
+		return undefined;
+	}
+}
+
+/** Looks at each character at most twice, because a transcript can have many megabytes. */
+function withNull(json: string): string {
+	const parts: string[] = [];
+	for (let from = 0; from < json.length;) {
+		const quote = json.indexOf('"', from);
+		const start = quote < 0 ? json.length : quote;
+		parts.push(json.slice(from, start).replace(/-?\b(?:NaN|Infinity)\b/g, 'null'));
+		from = endOfText(json, start);
+		parts.push(json.slice(start, from));
+	}
+	return parts.join('');
+}
+
+/** The index after the text in quotation marks that begins at `start`. */
+function endOfText(json: string, start: number): number {
+	for (let at = start + 1; ; at++) {
+		at = json.indexOf('"', at);
+		if (at < 0) return json.length;
+		let slashes = 0;
+		while (json[at - 1 - slashes] === '\\') slashes++;
+		if (slashes % 2 === 0) return at + 1;
+	}
+}
+
 /** Whether a value is an object, and not a list. */
 export function isObject(value: unknown): value is IDataObject {
 	return typeof value === 'object' && value !== null && !Array.isArray(value);

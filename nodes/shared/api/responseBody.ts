@@ -1,5 +1,6 @@
 import type { IDataObject, IN8nHttpFullResponse } from 'n8n-workflow';
 
+import { parseJson } from '../jsonValues';
 import { Refused, isWebPage } from './problem';
 
 /**
@@ -11,8 +12,11 @@ export function bodyOf(response: IN8nHttpFullResponse, method = 'GET'): IDataObj
 	const body = anyBodyOf(response) ?? '';
 	if (body === '') return {};
 	if (typeof body === 'object') return body as IDataObject;
-	const isCutOff = typeof body === 'string' && /^\s*[{[]/.test(body);
-	if (method === 'GET' || isCutOff || isWebPage(response)) throw new Refused(response);
+	// The HTTP client leaves JSON that it cannot read as a text: cut off, or with NaN in it.
+	const isJson = typeof body === 'string' && /^\s*[{[]/.test(body);
+	const json = isJson ? parseJson(body) : undefined;
+	if (json !== undefined) return json as IDataObject;
+	if (method === 'GET' || isJson || isWebPage(response)) throw new Refused(response);
 	return { value: body as IDataObject[string] };
 }
 

@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'crypto';
 import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 
-import { isObject } from '../jsonValues';
+import { isObject, parseJson } from '../jsonValues';
 
 /** A webhook call as received over the wire. */
 export interface Delivery {
@@ -54,12 +54,8 @@ async function rawBodyOf(context: IWebhookFunctions): Promise<Buffer | Refusal> 
 
 /** The JSON object in a text; undefined if there is none. Ignores a byte order mark. */
 export function parseJsonObject(text: string): Record<string, unknown> | undefined {
-	try {
-		const value: unknown = JSON.parse(text.replace(/^\uFEFF/, ''));
-		return isObject(value) ? value : undefined;
-	} catch {
-		return undefined;
-	}
+	const value = parseJson(text);
+	return isObject(value) ? value : undefined;
 }
 
 /** Whether the header has the form `sha256=<64 hex digits>`. */

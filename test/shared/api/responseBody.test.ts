@@ -2,6 +2,7 @@
 
 import type { IN8nHttpFullResponse } from 'n8n-workflow';
 
+import { parseJson } from '../../../nodes/shared/jsonValues';
 import { Refused } from '../../../nodes/shared/api/problem';
 import { anyBodyOf, bodyOf } from '../../../nodes/shared/api/responseBody';
 import { RETRY } from '../../../nodes/shared/api/retry';
@@ -309,4 +310,44 @@ it('task.getResult outputs every part where none is chosen', async () => {
 	const { json } = await service.run({ ...get, include: [] });
 	expect(json).toEqual((await service.run(get)).json);
 	expect(json[0]).toHaveProperty('text');
+});
+
+describe('JSON as Python writes it,', () => {
+	const body =
+		'\n{"text": "NaN \\\\\\" Infinity", "segments": [{"start": NaN, "end": -Infinity, "n": Infinity}]}';
+	const read = {
+		text: 'NaN \\" Infinity',
+		segments: [{ start: null, end: null, n: null }],
+	};
+
+	it('is the result of task.getResult and of task.wait', async () => {
+		const taskId = byId(await service.completedTask());
+		const headers = { 'Content-Type': 'application/json' };
+		const action = { kind: 'garble', body, headers } as const;
+		service.running().fault({ match: { path: '/result$' }, times: 2, action });
+		for (const operation of ['getResult', 'wait']) {
+			const { json, error } = await service.run({ resource: 'task', operation, taskId });
+			expect(error).toBeUndefined();
+			expect(json).toMatchObject([read]);
+		}
+	});
+
+	it('with NaN and Infinity for numbers, is read with null for them', () => {
+		expect(bodyOf({ statusCode: 200, headers: {}, body })).toEqual(read);
+		expect(bodyOf({ statusCode: 200, headers: {}, body: Buffer.from(body) })).toEqual(read);
+	});
+
+	it.each(['{"a": NaN', '{"a": Nan}', '{"a": NaNa}', '["', '{"a": "\\"'])(
+		'%s is still no JSON',
+		(broken) => {
+			expect(parseJson(broken)).toBeUndefined();
+		},
+	);
+
+	it('is read in a time that grows with its size only', () => {
+		const quotes = '\\'.repeat(500_000) + '\\"'.repeat(500_000);
+		const large = `[NaN, "${quotes}", "${'x'.repeat(5_000_000)}", ${'-'.repeat(500_000)}`;
+		expect(parseJson(large)).toBeUndefined();
+		expect(parseJson(`[NaN, "${'\\"'.repeat(500_000)}"]`)).toEqual([null, '"'.repeat(500_000)]);
+	});
 });

@@ -152,7 +152,7 @@ function answersIn(
  * With Retry On Fail, n8n runs the node again if its first item has a field `error` (n8n 1: also if that
  * is null). A second run would do harm here, so the field has another name.
  */
-function withoutError(answer: IDataObject): IDataObject {
+export function withoutError(answer: IDataObject): IDataObject {
 	if (!('error' in answer)) return answer;
 	const { error, ...others } = answer;
 	return { ...others, service_error: error };

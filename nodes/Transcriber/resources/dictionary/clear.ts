@@ -5,12 +5,12 @@ import type {
 	INodePropertyOptions,
 } from 'n8n-workflow';
 
-import { ServiceError } from '../../../shared/api/serviceError';
+import { ServiceError, isUnknownToService } from '../../../shared/api/serviceError';
 import { perform } from '../../item/perform';
 import { shownFor } from '../commonFields';
 import { isInherited } from './syncReport';
 import { call } from '../../../shared/api/call';
-import { sendDeclared } from '../../item/sendDeclared';
+import { hasEndedBefore, sendEnding } from '../../item/sendEnding';
 import { type Policy, type RoutingRequest } from '../../../shared/api/types';
 
 export const clearDictionary: INodePropertyOptions = {
@@ -38,7 +38,10 @@ export const clearDictionaryFields: INodeProperties[] = shownFor(
 	[clearNotice],
 );
 
-/** If the first answer was lost and the repeat is refused, an empty dictionary is a success. */
+/**
+ * A refusal may mean that there is nothing to clear: the first answer was lost, an item before has
+ * cleared the dictionary, or it never held a term. So an empty dictionary is a success.
+ */
 async function clear(
 	context: IExecutePaginationFunctions,
 	request: RoutingRequest,
@@ -47,20 +50,25 @@ async function clear(
 	let answers: INodeExecutionData[] = [{ json: {} }];
 	let failure: unknown;
 	try {
-		answers = await sendDeclared(context, request, policy);
+		answers = await sendEnding(context, request, policy);
 	} catch (error) {
 		failure = error;
 	}
-	if (failure !== undefined && !(await isClearedBefore(context, failure))) throw failure;
+	if (failure !== undefined && !(await isClear(context, request, failure))) throw failure;
 	return answers.map(({ json }) => ({ json: { ...json, deleted: true } }));
 }
 
-async function isClearedBefore(
+async function isClear(
 	context: IExecutePaginationFunctions,
+	request: RoutingRequest,
 	failure: unknown,
 ): Promise<boolean> {
-	if (!(failure instanceof ServiceError) || failure.problem.isRepeat !== true) return false;
+	if (!(failure instanceof ServiceError)) return false;
 	if (![404, 409, 410].includes(failure.problem.status ?? 0)) return false;
-	const { terms, ...dictionary } = await call(context, { method: 'GET', url: '/dictionary' });
-	return isInherited(dictionary) || (Array.isArray(terms) && terms.length === 0);
+	try {
+		const { terms, ...dictionary } = await call(context, { method: 'GET', url: '/dictionary' });
+		return isInherited(dictionary) || (Array.isArray(terms) && terms.length === 0);
+	} catch (error) {
+		return isUnknownToService(error) && hasEndedBefore(context, request);
+	}
 }

@@ -11,7 +11,8 @@ import { perform } from '../../item/perform';
 import { hasEnded, isCancelled } from '../../../shared/api/undocumented/statuses';
 import { botState } from '../../../shared/api/taskState';
 import { LOOK_MS, isAboutItsState, sayItHasEnded } from '../refusedCancel';
-import { sendDeclared } from '../../item/sendDeclared';
+import { withoutError } from '../../item/sendDeclared';
+import { hasEndedBefore, sendEnding } from '../../item/sendEnding';
 import { type Policy, type RoutingRequest } from '../../../shared/api/types';
 
 export const cancelMeeting: INodePropertyOptions = {
@@ -27,7 +28,8 @@ export const cancelMeeting: INodePropertyOptions = {
 
 /**
  * An earlier attempt whose answer was lost may cause a refusal. So after a refusal the status of
- * the bot is requested: if the bot is cancelled, or gone after a repeat, that is a success.
+ * the bot is requested: if the bot is cancelled, or gone after a repeat, that is a success. So is a
+ * refusal of what this node has done in this execution.
  */
 async function cancelBot(
 	context: IExecutePaginationFunctions,
@@ -36,17 +38,19 @@ async function cancelBot(
 ): Promise<INodeExecutionData[]> {
 	let failure: unknown;
 	try {
-		return await sendDeclared(context, request, policy);
+		return await sendEnding(context, request, policy);
 	} catch (error) {
 		failure = error;
 	}
 	if (!(failure instanceof ServiceError) || !isAboutItsState(failure)) throw failure;
 	const botId = idFrom(context, 'botId');
 	const bot = await botAtService(context, botId);
+	const state = bot === 'unknown' || bot === undefined ? {} : bot;
 	const isGone = bot === 'unknown' && failure.problem.isRepeat === true;
-	if (isGone) return [{ json: { bot_id: botId } }];
+	if (isGone || isCancelled(state.status) || hasEndedBefore(context, request)) {
+		return [{ json: withoutError({ ...state, bot_id: botId }) }];
+	}
 	if (bot === 'unknown' || bot === undefined) throw failure;
-	if (isCancelled(bot.status)) return [{ json: { ...bot, bot_id: botId } }];
 	if (hasEnded(bot.status)) sayItHasEnded(failure, 'meeting bot', bot);
 	throw failure;
 }

@@ -10,7 +10,8 @@ import { perform } from '../../item/perform';
 import { hasEnded, isCancelled } from '../../../shared/api/undocumented/statuses';
 import { stateOf } from './sendForFinished';
 import { isAboutItsState, sayItHasEnded } from '../refusedCancel';
-import { sendDeclared } from '../../item/sendDeclared';
+import { withoutError } from '../../item/sendDeclared';
+import { hasEndedBefore, sendEnding } from '../../item/sendEnding';
 import { type Policy, type RoutingRequest } from '../../../shared/api/types';
 
 export const cancelTask: INodePropertyOptions = {
@@ -26,7 +27,8 @@ export const cancelTask: INodePropertyOptions = {
 
 /**
  * An earlier attempt whose answer was lost may cause a refusal. So after a refusal the status of
- * the task is requested: if the task is cancelled, that is a success.
+ * the task is requested: if the task is cancelled, that is a success. So is a refusal of what this
+ * node has done in this execution.
  */
 async function cancelOnce(
 	context: IExecutePaginationFunctions,
@@ -35,14 +37,16 @@ async function cancelOnce(
 ): Promise<INodeExecutionData[]> {
 	let failure: unknown;
 	try {
-		return await sendDeclared(context, request, policy);
+		return await sendEnding(context, request, policy);
 	} catch (error) {
 		failure = error;
 	}
 	if (!(failure instanceof ServiceError) || !isAboutItsState(failure)) throw failure;
 	const taskId = idFrom(context, 'taskId');
 	const task = await stateOf(context, taskId);
-	if (isCancelled(task.status)) return [{ json: { ...task, task_id: taskId } }];
+	if (isCancelled(task.status) || hasEndedBefore(context, request)) {
+		return [{ json: withoutError({ ...task, task_id: taskId }) }];
+	}
 	if (hasEnded(task.status)) sayItHasEnded(failure, 'task', task);
 	throw failure;
 }

@@ -1,0 +1,58 @@
+import type { IExecutePaginationFunctions, INodeExecutionData } from 'n8n-workflow';
+
+import { ServiceError } from '../../shared/api/serviceError';
+import type { Policy, RoutingRequest } from '../../shared/api/types';
+import { nodeContextOf } from '../../shared/n8nInternals/runIdentity';
+import { sendDeclared, withoutError } from './sendDeclared';
+
+/** The paths with which this node has ended something in this execution; n8n saves them with it. */
+interface Endings {
+	ended?: Record<string, true>;
+}
+
+/** The latest request with each path, by the data of its node. */
+const underWay = new WeakMap<object, Map<string, Promise<unknown>>>();
+
+/**
+ * Sends a request that ends something for good: a task, a bot, the dictionary. Remembers a success,
+ * because with Retry On Fail n8n sends it again for all items if one of them has failed. Requests for
+ * the same thing are sent one after the other. A refusal after a success counts as that of a repeat.
+ */
+export async function sendEnding(
+	context: IExecutePaginationFunctions,
+	request: RoutingRequest,
+	policy: Policy,
+): Promise<INodeExecutionData[]> {
+	const endings: Endings = nodeContextOf(context);
+	const path = request.options.url ?? '';
+	const ofNode = underWay.get(endings) ?? new Map<string, Promise<unknown>>();
+	underWay.set(endings, ofNode);
+	const sent = (ofNode.get(path) ?? Promise.resolve()).then(
+		async () => await sendDeclared(context, request, policy),
+	);
+	ofNode.set(
+		path,
+		sent.catch(() => undefined),
+	);
+	let failure: unknown;
+	try {
+		const items = await sent;
+		endings.ended = { ...endings.ended, [path]: true };
+		return items.map(({ json }) => ({ json: withoutError(json) }));
+	} catch (error) {
+		failure = error;
+	}
+	if (failure instanceof ServiceError && hasEndedBefore(context, request)) {
+		failure.problem.isRepeat = true;
+	}
+	throw failure;
+}
+
+/** Whether {@link sendEnding} has had success with the same request in this execution. */
+export function hasEndedBefore(
+	context: IExecutePaginationFunctions,
+	request: RoutingRequest,
+): boolean {
+	const { ended }: Endings = nodeContextOf(context);
+	return ended?.[request.options.url ?? ''] === true;
+}

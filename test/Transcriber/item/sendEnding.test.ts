@@ -1,0 +1,89 @@
+/** "Every request" in the contract: what cancels or clears may be sent again, by n8n too. */
+import type { FaultRule } from '../../simulator/index';
+import { itemsOf, serviceForTests } from '../../support/service';
+
+const service = serviceForTests();
+
+describe('what this node has ended in the same execution stays a success', () => {
+	const RETRY_ON_FAIL = { retryOnFail: true, maxTries: 3, waitBetweenTries: 0 };
+	const GONE: FaultRule['action'] = { kind: 'respond', status: 404, body: {} };
+	const CANCEL_TASK = { resource: 'task', operation: 'cancel', taskId: '={{ $json.id }}' };
+	const CANCEL_BOT = { resource: 'meeting', operation: 'cancel', botId: '={{ $json.id }}' };
+	const CLEAR = { resource: 'dictionary', operation: 'clear' };
+	const gone = (match: FaultRule['match'], skip: number) =>
+		service.running().fault({ match, skip, times: 100, action: GONE });
+
+	it.each([
+		['task', CANCEL_TASK, async () => await service.pendingTask(), '/tasks/'],
+		['bot', CANCEL_BOT, async () => await service.bot(), '/meeting/'],
+	])(
+		'with Retry On Fail, where the service no longer knows the %s',
+		async (what, parameters, create, path) => {
+			const [a, b] = [await create(), await create()];
+			const ended = `${path}${a}`;
+			gone({ method: 'GET', path: ended }, 0);
+			gone({ path: `${ended}(/cancel)?$` }, 1);
+			service.running().fault({
+				match: { path: `${path}${b}` },
+				action: { kind: 'respond', status: 500 },
+			});
+			const more = { items: itemsOf({ id: a }, { id: b }), node: RETRY_ON_FAIL };
+			const { json, error } = await service.run(parameters, more);
+			expect(error).toBeUndefined();
+			expect(json).toMatchObject([{ [`${what}_id`]: a }, { [`${what}_id`]: b }]);
+		},
+	);
+
+	it.each([
+		['task', CANCEL_TASK, async () => await service.pendingTask(), '/tasks/'],
+		['bot', CANCEL_BOT, async () => await service.bot(), '/meeting/'],
+	])('with two items that name the same %s', async (what, parameters, create, path) => {
+		const id = await create();
+		gone({ method: 'GET', path: `${path}${id}` }, 0);
+		gone({ path: `${path}${id}(/cancel)?$` }, 1);
+		const { json, error } = await service.run(parameters, { items: itemsOf({ id }, { id }) });
+		expect(error).toBeUndefined();
+		expect(json).toMatchObject([{ [`${what}_id`]: id }, { [`${what}_id`]: id }]);
+	});
+
+	it.each([
+		['task', CANCEL_TASK],
+		['bot', CANCEL_BOT],
+	])('with an answer that has a field `error`, for a %s', async (what, parameters) => {
+		const body = { [`${what}_id`]: 'x1', status: 'cancelled', error: 'Cancelled by the user' };
+		service.running().fault({
+			match: { path: '/x1(/cancel)?$' },
+			action: { kind: 'respond', status: 200, body },
+		});
+		const more = { items: itemsOf({ id: 'x1' }), node: RETRY_ON_FAIL };
+		const { json, error } = await service.run(parameters, more);
+		expect(error).toBeUndefined();
+		const { error: said, ...others } = body;
+		expect(json).toEqual([{ ...others, service_error: said }]);
+		expect(service.lines()).toHaveLength(1);
+	});
+
+	it.each([404, 409, 410])('for a dictionary that two items clear: %d', async (status) => {
+		service.running().fault({
+			match: { method: 'DELETE' },
+			skip: 1,
+			action: { kind: 'respond', status, body: {} },
+		});
+		const { json, error } = await service.run(CLEAR, { items: itemsOf({}, {}) });
+		expect(error).toBeUndefined();
+		expect(json).toMatchObject([{ deleted: true }, { deleted: true }]);
+	});
+
+	it('but a dictionary that still has terms is an error', async () => {
+		await service.ask('PUT /dictionary', { json: { terms: ['n8n'] } });
+		service.running().fault({ match: { method: 'DELETE' }, action: GONE });
+		const { error } = await service.run(CLEAR);
+		expect(error?.httpCode).toBe('404');
+	});
+
+	it('but a dictionary of which the service knows nothing is an error', async () => {
+		gone({ path: '/dictionary$' }, 0);
+		const { error } = await service.run(CLEAR);
+		expect(error?.httpCode).toBe('404');
+	});
+});

@@ -4,11 +4,12 @@ import type { IExecutePaginationFunctions } from 'n8n-workflow';
 import type { RoutingRequest } from '../../../shared/api/types';
 import { refuse } from '../../../shared/parameters/refuse';
 import { ownKeyOf } from '../../item/ownKey';
-import { isKeyOf } from '../../submit/once/submissionMemory';
+import { isKeyOf, isKeyOfRequest } from '../../submit/once/submissionMemory';
 
 /**
  * 'Idempotency Key' in a form that fits a header; undefined if not set. Refuses one key for two
- * recordings: the service would return the first task and never transcribe the second recording.
+ * recordings, or for two requests for one recording: the service would return the first task and
+ * never do the second.
  */
 export function givenKey(
 	context: IExecutePaginationFunctions,
@@ -17,10 +18,18 @@ export function givenKey(
 ): string | undefined {
 	const key = ownKeyOf(context);
 	if (!key) return undefined;
-	if (isKeyOf(context, key, recording)) return asHeader(key);
+	const given = `'Idempotency Key' is '${key.slice(0, 80)}'`;
+	if (isKeyOf(context, key, recording)) {
+		if (isKeyOfRequest(context, key)) return asHeader(key);
+		throw refuse(
+			context,
+			`${given} for one recording with two different settings`,
+			'The service makes one task per key, so the second request would get the task of the first. Use a different key for each, or leave it empty.',
+		);
+	}
 	throw refuse(
 		context,
-		`'Idempotency Key' is '${key.slice(0, 80)}' for two different ${noun}`,
+		`${given} for two different ${noun}`,
 		`The service makes one task per key, so the second of the ${noun} would not be transcribed. Use a different key for each, for example {{ $json.fileId }}, or leave it empty.`,
 	);
 }

@@ -221,6 +221,33 @@ export function isKeyOf(
 	return recordings[name] === recording;
 }
 
+/** Who asked with a key first: where, in which execution, and for what (see `askedFor`). */
+interface FirstUse {
+	place: string;
+	executionId: string;
+	asked: string;
+}
+
+/**
+ * Whether the user gave this key for one and the same request only, in all runs of the node in this
+ * execution. What an earlier execution asked for counts only if the service has accepted it: in a
+ * Retry the user may have changed it, and `checkUnchanged` decides.
+ */
+export function isKeyOfRequest(context: IExecutePaginationFunctions, key: string): boolean {
+	const nodeContext = nodeContextOf(context) as { keyUses?: Record<string, FirstUse> };
+	const uses = (nodeContext.keyUses ??= {});
+	const name = createHash('sha256').update(key).digest('hex');
+	const executionId = context.getExecutionId();
+	const asked = askedFor(context);
+	const first = uses[name];
+	const counts =
+		first?.executionId === executionId ||
+		(first && memories(context)[first.place]?.state === 'accepted');
+	if (first && counts) return first.asked === asked;
+	uses[name] = { place: placeOf(context), executionId, asked };
+	return true;
+}
+
 function derivedKey(context: IExecutePaginationFunctions, recording: IBinaryData): string {
 	const file = recording.id ? fileOf(recording) : [recording.fileName, fileOf(recording)];
 	const place = [context.getInstanceId(), firstExecutionOf(context), context.getNode().id];

@@ -187,6 +187,27 @@ describe('transcription.transcribeFile', () => {
 			expect(service.running().tasks()).toHaveLength(1);
 		});
 
+		it('given for one file with two languages is refused before anything is sent', async () => {
+			const items = ['ru', 'en'].map((language) => ({ ...itemWithFile(), json: { language } }));
+			const options = { idempotencyKey: 'meeting-17' };
+			const parameters = { ...FILE, options, language: '={{ $json.language }}' };
+			const { error } = await service.run(parameters, { items });
+			expect(error?.message).toMatch(
+				/^'Idempotency Key' is 'meeting-17' for one recording with two different settings/,
+			);
+			expect(service.lines()).toEqual([]);
+		});
+
+		it('given twice for the same, in one run, is one task', async () => {
+			const { json, error } = await run({ idempotencyKey: 'meeting-17' }, [
+				itemWithFile(),
+				itemWithFile(),
+			]);
+			expect(error).toBeUndefined();
+			expect(json).toHaveLength(2);
+			expect(service.running().tasks()).toHaveLength(1);
+		});
+
 		it('is derived when it is not given, another one for each item and execution', async () => {
 			await run({}, [itemWithFile('1'), itemWithFile('2')]);
 			await run();

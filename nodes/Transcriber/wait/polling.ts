@@ -130,7 +130,10 @@ async function pollUntilEnded(
 		latest.failure = seen;
 		if (isFirst && reportsRefusal && noLookCanSucceed(seen)) throw seen;
 		const status = seen instanceof ServiceError ? seen.problem.status : undefined;
-		if (![401, 404, 410].includes(status ?? 0)) continue;
+		if (![401, 404, 410].includes(status ?? 0)) {
+			refusedSince = undefined;
+			continue;
+		}
 		refusedSince ??= lookedAt;
 		latest.isRefused = Date.now() - refusedSince >= POLL.refused;
 		if (latest.isRefused) return latest;

@@ -98,6 +98,27 @@ describe.each(EVERY_WAY)('%s', (way) => {
 		},
 	);
 
+	it.each([404, 401])(
+		'takes %i before and after another failure for no lasting one',
+		async (status) => {
+			POLL.refused = 300;
+			const { run } = await WAYS[way]({ pollInterval: 0.1, timeout: 1 });
+			await until(() => looks().length > 0);
+			const from = looks().length;
+			fault({ kind: 'respond', status }, LOOK, 1);
+			fault({ kind: 'respond', status: 500 }, LOOK, 4);
+			fault({ kind: 'respond', status }, LOOK, 1);
+			await until(() => looks().length > from + 6);
+			const [bot] = service.running().bots();
+			if (bot) service.running().endMeeting(bot.id);
+			const [task] = service.running().tasks();
+			service.running().finish(task?.id ?? '');
+			const { json, error } = await run;
+			expect(error).toBeUndefined();
+			expect(json).toMatchObject([{ task_id: task?.id, status: 'completed' }]);
+		},
+	);
+
 	it('goes on after a look that fails', async () => {
 		const { run } = await WAYS[way]({ pollInterval: 0.05, timeout: 1 });
 		await until(() => looks().length > 0);

@@ -104,7 +104,7 @@ function beginningOf(response: IN8nHttpFullResponse, apiKey: string): string | u
 	const text = Buffer.isBuffer(response.body) ? response.body.toString('utf8') : response.body;
 	if (typeof text !== 'string' || isWebPage(response)) return undefined;
 	const masked = withoutApiKey(text, apiKey).replace(
-		/(webhook[_-]?secret["'\s]*[:=]\s*["']?)[^"',\s}]*/gi,
+		/(secret["'\s\\]*[:=][\s\\]*["']?)[^"',\s}]*/gi,
 		'$1***',
 	);
 	return masked.slice(0, 200).trim() || undefined;
@@ -263,16 +263,19 @@ function isMap(value: unknown): boolean {
 	return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** In ms. Some services send the time stamp of the next try instead, which is not documented. */
+const LONGEST_RETRY_AFTER = 24 * 3_600_000;
+
 /**
  * `Retry-After`, given in seconds or as a date, in ms from now. The date is by the clock of the
- * server, which may be wrong. The header `Date` shows that clock.
+ * server, which may be wrong. The header `Date` shows that clock. Undefined if it is more than a day.
  */
 function retryAfterOf({ 'retry-after': header, date }: IDataObject): number | undefined {
 	if (typeof header !== 'string' || header.trim() === '') return undefined;
 	const seconds = Number(header);
 	const now = Date.parse(String(date)) || Date.now();
 	const ms = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(header) - now;
-	return Number.isFinite(ms) ? Math.max(0, ms) : undefined;
+	return ms <= LONGEST_RETRY_AFTER ? Math.max(0, ms) : undefined;
 }
 
 /** The code of a connection error, even if n8n has wrapped it several times. */

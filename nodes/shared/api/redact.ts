@@ -7,14 +7,19 @@ export function withoutApiKey(text: string, apiKey: string): string {
 	return text.replaceAll(apiKey, '***').replaceAll(encodeURIComponent(apiKey), '***');
 }
 
-/** `webhook_secret` of the service document, and other likely spellings. */
-const SECRET_NAME = /^webhook[_-]?secret$/i;
+/** `webhook_secret` of the service document, and other likely spellings, e.g. `webhookSigningSecret`. */
+const SECRET_NAME = /^webhook.*secret$/i;
+
+/** An object with such a name may hold a `secret`. */
+const WEBHOOK_NAME = /^webhook/i;
 
 interface Copying {
 	from: object;
 	to: unknown[] | Record<string, unknown>;
 	/** Whether `from` is the answer itself, or an element of an answer that is a list. */
 	isTop: boolean;
+	/** Whether `from` is an object whose name begins with "webhook", or is in a list with such a name. */
+	isWebhook: boolean;
 }
 
 /**
@@ -55,26 +60,27 @@ export function withoutSecrets(
 ): unknown {
 	const copies = new Map<object, unknown>();
 	const todo: Copying[] = [];
-	const copyOf = (original: unknown, isTop: boolean): unknown => {
+	const copyOf = (original: unknown, isTop: boolean, isWebhook: boolean): unknown => {
 		if (typeof original === 'string') return withoutApiKey(original, apiKey);
 		if (!isPlain(original)) return original;
 		if (copies.has(original)) return copies.get(original);
 		const to = Array.isArray(original) ? [] : {};
 		copies.set(original, to);
-		todo.push({ from: original, to, isTop });
+		todo.push({ from: original, to, isTop, isWebhook });
 		return to;
 	};
-	const copy = copyOf(value, true);
-	for (const { from, to, isTop } of todo) {
+	const copy = copyOf(value, true, false);
+	for (const { from, to, isTop, isWebhook } of todo) {
 		if (Array.isArray(to)) {
-			for (const inner of from as unknown[]) to.push(copyOf(inner, isTop));
+			for (const inner of from as unknown[]) to.push(copyOf(inner, isTop, isWebhook));
 			continue;
 		}
 		for (const [name, inner] of Object.entries(from)) {
 			const isOwn = isTop && name === 'webhook_secret';
 			const isKept = keepWebhookSecret === 'everywhere' || (keepWebhookSecret && isOwn);
-			if ((SECRET_NAME.test(name) && !isKept) || name === '__proto__') continue;
-			to[withoutApiKey(name, apiKey)] = copyOf(inner, false);
+			const isSecret = SECRET_NAME.test(name) || (isWebhook && /^secret$/i.test(name));
+			if ((isSecret && !isKept) || name === '__proto__') continue;
+			to[withoutApiKey(name, apiKey)] = copyOf(inner, false, WEBHOOK_NAME.test(name));
 		}
 	}
 	return copy;

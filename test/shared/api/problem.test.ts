@@ -27,6 +27,27 @@ const refused = (statusCode: number, body: unknown = {}, headers = {}) =>
 const broken = (error: object) => problemOf(error, '/account', KEY);
 const problem = (more: Partial<Problem>): Problem => ({ path: '/account', ...more });
 
+describe('Retry-After', () => {
+	const askedFor = (header: string) => refused(429, {}, { 'retry-after': header })?.retryAfter;
+
+	it('is read up to a day', () => {
+		expect(askedFor('86400')).toBe(86_400_000);
+		expect(askedFor('86401')).toBeUndefined();
+	});
+
+	it('that is a time stamp counts as missing', () => {
+		expect(askedFor(String(Math.ceil(Date.now() / 1000) + 2))).toBeUndefined();
+		expect(askedFor(new Date(Date.now() + 2 * 86_400_000).toUTCString())).toBeUndefined();
+	});
+});
+
+it('The beginning of an answer that cannot be read shows no secret of a webhook', () => {
+	const body = '{"task_id": "7", "webhook_signing_secret": "s3", "webhook": {"secret": "s3"}, cut';
+	expect(refused(200, body)?.serviceMessage).toMatch(/^\{"task_id": "7"/);
+	expect(refused(200, body)?.serviceMessage).not.toContain('s3');
+	expect(refused(200, JSON.stringify(body))?.serviceMessage).not.toContain('s3');
+});
+
 describe('The problem of an answer', () => {
 	it('that came too late is a timeout', () => {
 		expect(problemOf(new Late(), '/account', KEY)).toEqual({

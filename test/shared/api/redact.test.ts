@@ -229,6 +229,22 @@ it('a key so short that it could be a word does not alter a transcript', () => {
 });
 
 describe('an answer', () => {
+	it('loses every secret of a webhook, whatever its name', () => {
+		const secrets = { webhook_signing_secret: 's', webhookSecret: 's', 'Webhook-Secret': 's' };
+		const hook = { url: 'https://hooks.example.com', secret: 's' };
+		const rest = { url: hook.url };
+		const answer = { ...secrets, webhook: hook, webhooks: [hook], text: 'My secret', id: 1 };
+		expect(withoutSecrets(answer, API_KEY, true)).toEqual({
+			webhook: rest,
+			webhooks: [rest],
+			text: 'My secret',
+			id: 1,
+		});
+		expect(withoutSecrets({ secret: 'of the speaker' }, API_KEY)).toEqual({
+			secret: 'of the speaker',
+		});
+	});
+
 	it('is masked however deep it is nested', () => {
 		let deep: object = { note: API_KEY, webhook_secret: WEBHOOK_SECRET };
 		for (let level = 0; level < 20_000; level++) deep = level % 2 ? { inner: deep } : [deep];

@@ -150,7 +150,12 @@ function nameOfRecording(context: IExecutePaginationFunctions): string | undefin
 	const operation = context.getNodeParameter('operation');
 	if (operation === 'transcribeUrl') return nameInLink(String(context.getNodeParameter('url')));
 	if (operation !== 'transcribeFile') return undefined;
-	return recordingOf(context).binary.fileName?.replace(/\.[^.]+$/, '') || undefined;
+	try {
+		return recordingOf(context).binary.fileName?.replace(/\.[^.]+$/, '') || undefined;
+	} catch {
+		// The transcript is paid for, so it must not fail for the name of its document.
+		return undefined;
+	}
 }
 
 /** The name in a link that ends with a file: `Team call` of `https://…/Team%20call.mp3?token=…`. */

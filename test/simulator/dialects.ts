@@ -723,6 +723,14 @@ export const DIALECTS = {
 		on: ['result'],
 		success: ({ body = null }) => ({ body: [body] }),
 	},
+	resultWithNaN: {
+		like: 'Python `json.dumps`: NaN for a number that could not be computed',
+		rows: [RESULT],
+		on: ['result'],
+		success: (wire) => ({
+			raw: textOf(wire).replace('"segments":[{', '"segments":[{"confidence":NaN,'),
+		}),
+	},
 	resultDeep: {
 		like: 'Deepgram: under `results`, deeper',
 		rows: [RESULT],

@@ -92,6 +92,5 @@ function asksToWait({ retryAfter }: Problem): string {
 function inWords(seconds: number): [amount: number, unit: string] {
 	if (seconds < 120) return [Math.ceil(seconds), 'second'];
 	if (seconds < 120 * 60) return [Math.ceil(seconds / 60), 'minute'];
-	if (seconds < 48 * 3600) return [Math.ceil(seconds / 3600), 'hour'];
-	return [Math.ceil(seconds / 86_400), 'day'];
+	return [Math.ceil(seconds / 3600), 'hour'];
 }

@@ -131,8 +131,6 @@ describe('An error', () => {
 		[7_200_000, '2 hours'],
 		[7_200_001, '3 hours'],
 		[172_799_000, '48 hours'],
-		[172_800_000, '2 days'],
-		[172_800_001, '3 days'],
 	])('says when to try again, in words: %d ms are %s', (retryAfter, words) => {
 		const { description } = errorOf({ status: 418, retryAfter });
 		expect(description).toContain(` The service asks to try again in ${words}. `);

@@ -4,7 +4,7 @@ import type { IExecutePaginationFunctions } from 'n8n-workflow';
 import type { RoutingRequest } from '../../../shared/api/types';
 import { refuse } from '../../../shared/parameters/refuse';
 import { ownKeyOf } from '../../item/ownKey';
-import { isKeyOf, isKeyOfRequest } from '../../submit/once/submissionMemory';
+import { isKeyOf, isKeyOfRequest } from '../../submit/once/ownKeyUses';
 
 /**
  * 'Idempotency Key' in a form that fits a header; undefined if not set. Refuses one key for two

@@ -109,7 +109,7 @@ export function runOf(context: IExecutePaginationFunctions): { index: number; is
 }
 
 /** Includes the run, because in a loop the item indexes repeat. */
-function placeOf(context: IExecutePaginationFunctions): string {
+export function placeOf(context: IExecutePaginationFunctions): string {
 	// Each tool call has its own run index, so a call is identified by what it asks for.
 	if (isTool(context)) return toolCallOf(context);
 	return `${runOf(context).index}:${context.getItemIndex()}`;
@@ -169,6 +169,11 @@ export function recall(context: IExecutePaginationFunctions): SubmissionMemory |
 	return { ...others, submissions: [{ answer, sealedSecret, handedOver }] };
 }
 
+/** Whether the service has accepted the item at this place (see {@link placeOf}). */
+export function isAcceptedAt(context: IExecutePaginationFunctions, place: string): boolean {
+	return memories(context)[place]?.state === 'accepted';
+}
+
 export function remember(context: IExecutePaginationFunctions, memory: SubmissionMemory): void {
 	const place = placeOf(context);
 	memories(context)[place] = memory;
@@ -203,49 +208,6 @@ export function idempotencyKey(
 /** Whether this file (see `fileOf`) was sent. Version 0.1.0 saved the whole id of a stored file. */
 export function isOfFile({ file }: SentMemory, sent?: string): boolean {
 	return (file && lastingIdOf(file)) === sent;
-}
-
-/**
- * Whether the user gave this key for this recording only (a link, or see `fileOf`), in all runs of
- * the node in this execution. Stores only a hash of the key.
- */
-export function isKeyOf(
-	context: IExecutePaginationFunctions,
-	key: string,
-	recording: string,
-): boolean {
-	const nodeContext = nodeContextOf(context) as { keys?: Record<string, string> };
-	const recordings = (nodeContext.keys ??= {});
-	const name = createHash('sha256').update(key).digest('hex');
-	recordings[name] ??= recording;
-	return recordings[name] === recording;
-}
-
-/** Who asked with a key first: where, in which execution, and for what (see `askedFor`). */
-interface FirstUse {
-	place: string;
-	executionId: string;
-	asked: string;
-}
-
-/**
- * Whether the user gave this key for one and the same request only, in all runs of the node in this
- * execution. What an earlier execution asked for counts only if the service has accepted it: in a
- * Retry the user may have changed it, and `checkUnchanged` decides.
- */
-export function isKeyOfRequest(context: IExecutePaginationFunctions, key: string): boolean {
-	const nodeContext = nodeContextOf(context) as { keyUses?: Record<string, FirstUse> };
-	const uses = (nodeContext.keyUses ??= {});
-	const name = createHash('sha256').update(key).digest('hex');
-	const executionId = context.getExecutionId();
-	const asked = askedFor(context);
-	const first = uses[name];
-	const counts =
-		first?.executionId === executionId ||
-		(first && memories(context)[first.place]?.state === 'accepted');
-	if (first && counts) return first.asked === asked;
-	uses[name] = { place: placeOf(context), executionId, asked };
-	return true;
 }
 
 function derivedKey(context: IExecutePaginationFunctions, recording: IBinaryData): string {

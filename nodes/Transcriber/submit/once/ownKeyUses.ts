@@ -1,0 +1,48 @@
+import { createHash } from 'crypto';
+import type { IExecutePaginationFunctions } from 'n8n-workflow';
+
+import { nodeContextOf } from '../../../shared/n8nInternals/runIdentity';
+import { askedFor } from './sameRequest';
+import { isAcceptedAt, placeOf } from './submissionMemory';
+
+/**
+ * Whether the user gave this key for this recording only (a link, or see `fileOf`), in all runs of
+ * the node in this execution. Stores only a hash of the key.
+ */
+export function isKeyOf(
+	context: IExecutePaginationFunctions,
+	key: string,
+	recording: string,
+): boolean {
+	const nodeContext = nodeContextOf(context) as { keys?: Record<string, string> };
+	const recordings = (nodeContext.keys ??= {});
+	const name = createHash('sha256').update(key).digest('hex');
+	recordings[name] ??= recording;
+	return recordings[name] === recording;
+}
+
+/** Who asked with a key first: where, in which execution, and for what (see `askedFor`). */
+interface FirstUse {
+	place: string;
+	executionId: string;
+	asked: string;
+}
+
+/**
+ * Whether the user gave this key for one and the same request only, in all runs of the node in this
+ * execution. What an earlier execution asked for counts only if the service has accepted it: in a
+ * Retry the user may have changed it, and `checkUnchanged` decides.
+ */
+export function isKeyOfRequest(context: IExecutePaginationFunctions, key: string): boolean {
+	const nodeContext = nodeContextOf(context) as { keyUses?: Record<string, FirstUse> };
+	const uses = (nodeContext.keyUses ??= {});
+	const name = createHash('sha256').update(key).digest('hex');
+	const executionId = context.getExecutionId();
+	const asked = askedFor(context);
+	const first = uses[name];
+	const counts =
+		first?.executionId === executionId || (first && isAcceptedAt(context, first.place));
+	if (first && counts) return first.asked === asked;
+	uses[name] = { place: placeOf(context), executionId, asked };
+	return true;
+}

@@ -3,10 +3,8 @@ import { NodeOperationError } from 'n8n-workflow';
 
 import { seal, secretIn } from '../shared/webhook/sealedSecret';
 import { isActivatedByUser, isSwitchedOnByUser, isTest } from '../shared/n8nInternals/activation';
-import { idIn } from '../shared/api/undocumented/ids';
 import { jsonOf } from '../shared/jsonValues';
 import { withoutSecrets } from '../shared/api/redact';
-import { submissionsIn } from '../shared/api/undocumented/submissions';
 import { isUnknownToService, wasCertainlyRefused } from '../shared/api/serviceError';
 import { botState } from '../shared/api/taskState';
 import { credentialOf } from '../shared/api/credential';
@@ -29,14 +27,7 @@ import { submissionKey } from '../shared/api/submission';
 import { NO_SECRET, STORED_SECRET, nameForNew } from './matchSecret';
 import { PUBLIC_ADDRESS_SETTING, reasonAgainstWebhookUrl } from '../shared/webhook/publicAddress';
 import { refuse } from '../shared/parameters/refuse';
-import { call } from '../shared/api/call';
-import { remembered } from '../shared/processMemory';
-
-/** How long activation waits for the service, in ms: the user waits for it in the editor. */
-export const ACTIVATION = { sendMs: 60_000, lookMs: 10_000 };
-
-/** Launches under way, by workflow and node: a copy of a workflow may have the same node ids. */
-const launches = remembered<AbortController>('launches');
+import { abortLaunch, ACTIVATION, botIdOf, launchBot, SwitchedOff } from './launchBot';
 
 /**
  * How long no bot is sent after a launch without an answer, in ms: the service may have sent one.
@@ -121,7 +112,7 @@ export async function sendMeetingBot(context: IHookFunctions): Promise<boolean> 
 	// If the answer is lost, n8n's next try must not send a second bot.
 	store.unansweredUntil = Date.now() + UNANSWERED_MS;
 	store.save();
-	const answer = await launched(context, body).catch((error: unknown) => {
+	const answer = await launchBot(context, body).catch((error: unknown) => {
 		if (error instanceof SwitchedOff || wasCertainlyRefused(error)) {
 			store.unansweredUntil = 0;
 			store.save();
@@ -165,39 +156,6 @@ async function cancelFormerBot(
 	else logNotCancelled(context, former.id, new Error('It belongs to another account.'));
 }
 
-/** The workflow was switched off during the launch, and no bot was sent. */
-class SwitchedOff extends Error {}
-
-/**
- * POST /meeting, aborted if the workflow is switched off meanwhile. If the service sent the bot at
- * that very moment, cancels the bot.
- */
-async function launched(context: IHookFunctions, body: IDataObject): Promise<IDataObject> {
-	const place = launchKey(context);
-	const launch = new AbortController();
-	launches.set(place, launch);
-	try {
-		const caller = await callerOf(context, launch.signal);
-		const given = await call(
-			caller,
-			{ method: 'POST', url: '/meeting', body },
-			{
-				policy: { limit: 'meeting', repeatable: false },
-				// The service may send the bot in an envelope or a list.
-				keepWebhookSecret: 'everywhere',
-				deadline: Date.now() + ACTIVATION.sendMs,
-			},
-		);
-		const [answer = {}] = submissionsIn(given, true);
-		const id = botIdOf(answer);
-		if (!launch.signal.aborted || id === undefined) return answer;
-		void cancelMeetingBot(context, await callerOf(context), id);
-		throw launch.signal.reason;
-	} finally {
-		if (launches.get(place) === launch) launches.delete(place);
-	}
-}
-
 /** Puts the next step into the message: on publishing, n8n does not show an error's description. */
 export function withNextStep(context: IHookFunctions, error: unknown): NodeOperationError {
 	const { message, description } = error as { message?: string; description?: string | null };
@@ -210,8 +168,7 @@ export function withNextStep(context: IHookFunctions, error: unknown): NodeOpera
 export async function releaseBot(context: IHookFunctions): Promise<boolean> {
 	// The end of a test in the editor. The bot belongs to the published workflow.
 	if (isTest(context)) return true;
-	const reason = 'The workflow was switched off before the meeting bot was sent';
-	launches.get(launchKey(context))?.abort(new SwitchedOff(reason));
+	abortLaunch(context);
 	const store = new TriggerStore(context);
 	const { bot } = store;
 	const isHere = bot !== undefined && bot.releasedAt === undefined;
@@ -235,12 +192,4 @@ async function stateAtService(
 	} catch (error) {
 		return isUnknownToService(error) ? undefined : {};
 	}
-}
-
-function botIdOf({ bot_id: id }: IDataObject): string | undefined {
-	return idIn(id);
-}
-
-function launchKey(context: IHookFunctions): string {
-	return `${context.getWorkflow().id} ${context.getNode().id}`;
 }

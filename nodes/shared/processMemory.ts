@@ -32,7 +32,7 @@ const REMEMBERED = {
 	warnings: 10,
 	// TranscriberTrigger/cancelMeetingBot.ts. Key: workflow, node and bot. 10 seconds.
 	botsToCancel: 10_000,
-	// TranscriberTrigger/meetingBot.ts. Key: workflow and node. While a bot is launched.
+	// TranscriberTrigger/launchBot.ts. Key: workflow and node. While a bot is launched.
 	launches: 10_000,
 	// TranscriberAccountTrigger/warnOnce.ts. Key: node and topic. Until the process ends.
 	unreadableTasks: 100,

@@ -8,7 +8,7 @@ import { NodeOperationError } from 'n8n-workflow';
 
 import { documentIn } from './undocumented/results';
 import { call } from './call';
-import { codeOf } from './problem';
+import { codeOf } from './connectionError';
 import { messageOf } from '../thrown';
 import type { ExportFormat } from '../exportFormats';
 import { NotThereYet, type FetchBounds } from './result';

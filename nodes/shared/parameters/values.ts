@@ -2,6 +2,7 @@ import type { IDataObject, NodeOperationError } from 'n8n-workflow';
 import { isObject } from '../jsonValues';
 import { refuse, type WithNode } from './refuse';
 import { checkNotRounded } from './roundedNumber';
+import { copyOf, jsonListIn, parse } from './jsonText';
 
 /**
  * Reads the parameters of every operation. An expression can return values that the panel does not
@@ -141,13 +142,6 @@ export function jsonObjectIn(
 	);
 }
 
-/** The list in a JSON text, if there is one. An AI agent often writes lists like this. */
-export function jsonListIn(text: string): unknown[] | undefined {
-	if (!/^\s*\[.*\]\s*$/s.test(text)) return undefined;
-	const list = parse(text);
-	return Array.isArray(list) ? list : undefined;
-}
-
 /**
  * Whether a text is a missing value or an object that an expression or an earlier step turned into
  * text: "undefined", "[object Object]". Nobody enters such a text on purpose.
@@ -188,46 +182,9 @@ function valueInMessage(value: unknown): string {
 	return `'${String(value).slice(0, 80)}'`;
 }
 
+/** E.g. `txt, srt or vtt`. */
 function alternatives(choices: readonly string[]): string {
 	return choices.length > 1
 		? `${choices.slice(0, -1).join(', ')} or ${choices.at(-1)}`
 		: choices.join();
-}
-
-function parse(text: string): unknown {
-	try {
-		return JSON.parse(text) as unknown;
-	} catch {
-		return undefined;
-	}
-}
-
-/** A copy of an object through JSON; undefined if the value is no object or not valid in JSON. */
-function copyOf(value: unknown, checkText: (text: string) => void): IDataObject | undefined {
-	let holds = isObject(value);
-	let json = '{}';
-	try {
-		json =
-			JSON.stringify(value, (_name, member: unknown) => {
-				if (member === Infinity || member === -Infinity) holds = false;
-				return Number.isNaN(member) ? undefined : member;
-			}) ?? '{}';
-	} catch {
-		// The value is circular, or holds a number that JSON cannot write.
-		return undefined;
-	}
-	const copy = parse(json);
-	if (!holds || !isObject(copy)) return undefined;
-	textsIn(copy).forEach(checkText);
-	return copy;
-}
-
-/** Works without recursion: a value may be nested almost as deep as the stack. */
-function textsIn(value: unknown): string[] {
-	const todo = [value];
-	for (const one of todo) {
-		if (typeof one === 'object' && one !== null)
-			Object.values(one).forEach((inner) => todo.push(inner));
-	}
-	return todo.filter((one) => typeof one === 'string');
 }

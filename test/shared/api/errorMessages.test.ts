@@ -7,7 +7,9 @@ import { Container } from '@n8n/di';
 import { BinaryDataService } from 'n8n-core';
 import type { INodeParameters } from 'n8n-workflow';
 
-import { problemOf, readRefusal, transportOf } from '../../../nodes/shared/api/problem';
+import { problemOf } from '../../../nodes/shared/api/problem';
+import { readRefusal } from '../../../nodes/shared/api/refusalBody';
+import { transportOf } from '../../../nodes/shared/api/connectionError';
 import type { FaultRule, SimulatorOptions } from '../../simulator/index';
 import { selfSignedCertificate } from '../../support/certificate';
 import { until } from '../../simulator/testing-client';

@@ -1,20 +1,20 @@
 /** Why a request has no usable answer: what an answer or a broken connection shows. */
+// Also covers connectionError.ts, refusalBody.ts.
 
 import { NodeApiError, type IN8nHttpFullResponse, type INode } from 'n8n-workflow';
 
+import { codeOf, transportOf } from '../../../nodes/shared/api/connectionError';
 import {
-	codeOf,
 	isForeign503,
 	isStillRunning,
 	isWebPage,
 	isWithoutAnswer,
 	Late,
 	problemOf,
-	readRefusal,
 	Refused,
-	transportOf,
 	type Problem,
 } from '../../../nodes/shared/api/problem';
+import { readRefusal } from '../../../nodes/shared/api/refusalBody';
 
 const KEY = 'api-key-of-some-length';
 const response = (

@@ -1,4 +1,4 @@
-// Also covers roundedNumber.ts.
+// Also covers roundedNumber.ts, jsonText.ts.
 
 import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
 

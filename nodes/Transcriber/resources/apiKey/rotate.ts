@@ -6,7 +6,7 @@ import type {
 } from 'n8n-workflow';
 
 import { isHarmless } from '../../submit/once/certainlyNotSubmitted';
-import { forget, oncePerPlace, recall, remember } from '../../submit/once/submissionMemory';
+import { forget, recall, remember, oncePerPlace } from '../../submit/once/submissionMemory';
 import { ServiceError, said } from '../../../shared/api/serviceError';
 import { perform } from '../../item/perform';
 import { itemCount } from '../../item/nodeRun';

@@ -1,13 +1,13 @@
 import type { IExecutePaginationFunctions, INodeProperties } from 'n8n-workflow';
 import {
-	accident,
 	choiceIn,
-	isAccident,
 	isNothing,
-	jsonListIn,
 	required,
 	textIn,
+	accident,
+	isAccident,
 } from '../../../shared/parameters/values';
+import { jsonListIn } from '../../../shared/parameters/jsonText';
 import { DICTIONARY_LIMIT_CHARS, dictionaryChars } from '../../../shared/api/undocumented/requests';
 import { refuse } from '../../../shared/parameters/refuse';
 import type { RoutingRequest } from '../../../shared/api/types';

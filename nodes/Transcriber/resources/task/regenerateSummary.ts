@@ -12,7 +12,7 @@ import { shownFor } from '../commonFields';
 import { refuse } from '../../../shared/parameters/refuse';
 import { ServiceError, said } from '../../../shared/api/serviceError';
 import { isHarmless } from '../../submit/once/certainlyNotSubmitted';
-import { forget, oncePerPlace, recall, remember } from '../../submit/once/submissionMemory';
+import { forget, recall, remember, oncePerPlace } from '../../submit/once/submissionMemory';
 import { sendDeclared } from '../../item/sendDeclared';
 import type { Policy, RoutingRequest } from '../../../shared/api/types';
 

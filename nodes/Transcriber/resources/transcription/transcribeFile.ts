@@ -4,7 +4,7 @@ import type {
 	INodePropertyOptions,
 } from 'n8n-workflow';
 
-import { idempotencyKey } from '../../submit/once/submissionMemory';
+import { idempotencyKey } from '../../submit/once/idempotencyKey';
 import { completionFields } from '../../submit/choice/onCompletionFields';
 import { prepareCompletion } from '../../submit/prepareCompletion';
 import { submit } from '../../submit/submit';

@@ -9,13 +9,13 @@ import { againAdvice, ownKeyOf } from '../../item/ownKey';
 import { askedFor } from './sameRequest';
 import { deliveryAddress, onCompletionOf } from '../choice/onCompletion';
 import {
-	isBeingSent,
 	recall,
 	remember,
 	submissionIds,
 	type AcceptedMemory,
 	type SentMemory,
 	type Submitted,
+	isBeingSent,
 } from './submissionMemory';
 
 /**

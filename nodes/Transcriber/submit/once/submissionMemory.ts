@@ -1,5 +1,4 @@
-import { createHash } from 'crypto';
-import type { IBinaryData, IDataObject, IExecutePaginationFunctions } from 'n8n-workflow';
+import type { IDataObject, IExecutePaginationFunctions } from 'n8n-workflow';
 
 import {
 	isTool,
@@ -7,11 +6,9 @@ import {
 	runIndexAfterTimeout,
 	runIndexOf,
 } from '../../../shared/n8nInternals/runIdentity';
-import { lastingIdOf } from '../../../shared/n8nInternals/storedFile';
 import { idsIn, type SubmissionIds } from '../../../shared/api/submission';
-import { fileOf } from '../../item/inputFile';
-import { firstExecutionOf, recallRetried, rememberRetried } from './retriedSubmissions';
-import { askedFor, toolCallOf } from './sameRequest';
+import { recallRetried, rememberRetried } from './retriedSubmissions';
+import { toolCallOf } from './sameRequest';
 import type { Suspension } from './sleepingItems';
 
 /**
@@ -127,6 +124,33 @@ export function submissionIds(
 	return idsIn(isBot ? { bot_id: '', ...answer } : answer);
 }
 
+export function recall(context: IExecutePaginationFunctions): SubmissionMemory | undefined {
+	const place = placeOf(context);
+	const saved = memories(context)[place];
+	const memory =
+		saved?.state === 'accepted' ? saved : (recallRetried<StoredMemory>(context, place) ?? saved);
+	if (memory?.state !== 'accepted' || memory.submissions) return memory;
+	const { answer, sealedSecret, handedOver, ...others } = memory;
+	return { ...others, submissions: [{ answer, sealedSecret, handedOver }] };
+}
+
+/** Whether the service has accepted what was sent at this place of the node in this execution. */
+export function isAcceptedAt(context: IExecutePaginationFunctions, place: string): boolean {
+	return memories(context)[place]?.state === 'accepted';
+}
+
+export function remember(context: IExecutePaginationFunctions, memory: SubmissionMemory): void {
+	const place = placeOf(context);
+	memories(context)[place] = memory;
+	rememberRetried(context, place, memory);
+}
+
+export function forget(context: IExecutePaginationFunctions): void {
+	const place = placeOf(context);
+	delete memories(context)[place];
+	rememberRetried(context, place, undefined);
+}
+
 /** What is being sent at this moment, by the memories of its node and its place there. */
 const underWay = new WeakMap<object, Map<string, Promise<unknown>>>();
 
@@ -157,62 +181,4 @@ export async function oncePerPlace<T>(
 	const outcome = send().finally(() => ofNode.delete(place));
 	ofNode.set(place, outcome);
 	return await outcome;
-}
-
-export function recall(context: IExecutePaginationFunctions): SubmissionMemory | undefined {
-	const place = placeOf(context);
-	const saved = memories(context)[place];
-	const memory =
-		saved?.state === 'accepted' ? saved : (recallRetried<StoredMemory>(context, place) ?? saved);
-	if (memory?.state !== 'accepted' || memory.submissions) return memory;
-	const { answer, sealedSecret, handedOver, ...others } = memory;
-	return { ...others, submissions: [{ answer, sealedSecret, handedOver }] };
-}
-
-/** Whether the service has accepted the item at this place (see {@link placeOf}). */
-export function isAcceptedAt(context: IExecutePaginationFunctions, place: string): boolean {
-	return memories(context)[place]?.state === 'accepted';
-}
-
-export function remember(context: IExecutePaginationFunctions, memory: SubmissionMemory): void {
-	const place = placeOf(context);
-	memories(context)[place] = memory;
-	rememberRetried(context, place, memory);
-}
-
-export function forget(context: IExecutePaginationFunctions): void {
-	const place = placeOf(context);
-	delete memories(context)[place];
-	rememberRetried(context, place, undefined);
-}
-
-/**
- * The Idempotency-Key of an item's submit (service document, "POST /transcribe"): the key this item
- * was sent with before, or else `given`, or else a derived key. The derived key is unique to the
- * item and stays the same when n8n repeats this run of the node, also in a Retry. It includes what
- * the item asks for, because a Retry may ask for something else, and the file, because a new n8n
- * instance counts its executions from 1 again.
- */
-export function idempotencyKey(
-	context: IExecutePaginationFunctions,
-	recording: IBinaryData,
-	given?: string,
-): string {
-	const memory = recall(context);
-	if (memory?.state === 'sent' && memory.key && isOfFile(memory, fileOf(recording))) {
-		return memory.key;
-	}
-	return given ?? derivedKey(context, recording);
-}
-
-/** Whether this file (see `fileOf`) was sent. Version 0.1.0 saved the whole id of a stored file. */
-export function isOfFile({ file }: SentMemory, sent?: string): boolean {
-	return (file && lastingIdOf(file)) === sent;
-}
-
-function derivedKey(context: IExecutePaginationFunctions, recording: IBinaryData): string {
-	const file = recording.id ? fileOf(recording) : [recording.fileName, fileOf(recording)];
-	const place = [context.getInstanceId(), firstExecutionOf(context), context.getNode().id];
-	const parts = [...place, placeOf(context), file, askedFor(context)];
-	return `n8n-${createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 40)}`;
 }

@@ -24,14 +24,14 @@ import { deliveryAddress, onCompletionOf } from '../choice/onCompletion';
 import {
 	SUBMISSION_SECRET,
 	forget,
-	isOfFile,
-	oncePerPlace,
 	recall,
 	remember,
 	type AcceptedMemory,
 	type AcceptedSubmission,
 	type SentMemory,
+	oncePerPlace,
 } from './submissionMemory';
+import { isOfFile } from './idempotencyKey';
 
 /**
  * Submits the item (`isFresh`), or finds what was submitted for it before. Throws if the service

@@ -1,0 +1,84 @@
+import { NodeApiError } from 'n8n-workflow';
+
+/**
+ * `noTurn`, `unknownHost`, `unreachable`: the request was not sent. `broken`, `timeout`: it is
+ * unknown whether it arrived.
+ */
+export type Transport =
+	| 'noTurn'
+	| 'unknownHost'
+	| 'unreachable'
+	| 'broken'
+	| 'timeout'
+	| 'tls'
+	| 'notJson'
+	| 'redirect'
+	| 'unreadableFile';
+
+/** The kind of a connection error, by its code from Node.js, TLS or axios. */
+export function transportOf(code: string): Transport {
+	if (code === 'ENOTFOUND') return 'unknownHost';
+	// The file is read while it is sent.
+	if (/^(ENOENT|EACCES|EPERM|EIO|EISDIR|EMFILE|ENFILE)$/.test(code)) return 'unreadableFile';
+	if (/^(ECONNREFUSED|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/.test(code)) return 'unreachable';
+	if (/CERT|TLS|SSL|SELF_SIGNED|EPROTO|UNABLE_TO_VERIFY/.test(code)) return 'tls';
+	// ERR_CANCELED: we aborted an idle upload. A cancelled execution is handled earlier.
+	if (/^(ECONNABORTED|ETIMEDOUT|ESOCKETTIMEDOUT|ERR_CANCELED)$/.test(code)) return 'timeout';
+	return 'broken';
+}
+
+/**
+ * Whether the server's certificate was refused, which Node.js checks before it sends a request. Not
+ * EPROTO, which can occur at any time.
+ */
+export function isAboutCertificate(code: string): boolean {
+	return /CERT|UNABLE_TO_VERIFY|HOSTNAME_MISMATCH|^INVALID_CA$|^INVALID_PURPOSE$/.test(code);
+}
+
+/** The code of a connection error, even if n8n has wrapped it several times. */
+export function codeOf(error: unknown): string | undefined {
+	// n8n 1 keeps the code of a broken connection as `httpCode` only.
+	const codes = layersOf(error).flatMap(({ code, httpCode }) => [code, nameIn(httpCode)]);
+	const code = codes.find((one): one is string => typeof one === 'string');
+	if (code !== undefined) return code;
+	// n8n's error for a file that it has deleted has no code.
+	if (error instanceof Error && error.message === 'File not found') return 'ENOENT';
+	const words = error instanceof NodeApiError ? error.messages.join(' ') : String(error);
+	return /\b(E[A-Z]{4,}|[A-Z_]*CERT[A-Z_]*)\b/.exec(words)?.[1];
+}
+
+function nameIn(httpCode: unknown): string | undefined {
+	return typeof httpCode === 'string' && /^[A-Z]/.test(httpCode) ? httpCode : undefined;
+}
+
+/** What Node.js, axios and n8n say of an error. `errors` has one for each address that was tried. */
+interface ErrorLayer {
+	code?: unknown;
+	httpCode?: unknown;
+	syscall?: unknown;
+	message?: unknown;
+	errors?: unknown;
+	cause?: unknown;
+	errorResponse?: unknown;
+}
+
+/** An error and what it wraps, the outermost first. */
+function layersOf(error: unknown): ErrorLayer[] {
+	const layers: ErrorLayer[] = [];
+	let current = error as ErrorLayer | undefined;
+	while (current && layers.length < 5) {
+		layers.push(current);
+		current = (current.cause ?? current.errorResponse) as typeof current;
+	}
+	return layers;
+}
+
+/** Whether a connection failed while it was being made, so that nothing was sent. */
+export function wasConnecting(error: unknown, code: string): boolean {
+	return layersOf(error).some(
+		({ syscall, message, errors }) =>
+			syscall === 'connect' ||
+			Array.isArray(errors) ||
+			String(message).startsWith(`connect ${code}`),
+	);
+}

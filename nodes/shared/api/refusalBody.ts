@@ -1,0 +1,101 @@
+import type { IDataObject } from 'n8n-workflow';
+
+/** What the body of a refusal says. */
+export interface RefusalBody {
+	errorCode?: string;
+	/** The message of the service. */
+	serviceMessage?: string;
+	/** Whether the error body has the documented shape, which only the service is likely to send. */
+	isServiceShape?: boolean;
+}
+
+/**
+ * Reads the error body of the service document ("Errors"): `{ detail: { error_code, message } }`.
+ * Also reads other shapes (a text, HTML, a list, `error`, `errors`, RFC 9457): proxies use them,
+ * and the content of `detail` without an `error_code` is undocumented.
+ */
+export function readRefusal(body: unknown): RefusalBody {
+	const read = typeof body === 'string' ? parsed(body) : body;
+	const { detail, error, errors, error_code: ownCode } = partsOf(read);
+	const [first] = Array.isArray(errors) ? errors : [];
+	const codes = [detail, error, first].flatMap((part) => {
+		const { error_code: errorCode, code } = partsOf(part);
+		return [errorCode, code];
+	});
+	return {
+		errorCode: [ownCode, ...codes].find((code): code is string => typeof code === 'string'),
+		serviceMessage: wordsOf(read).slice(0, 500) || undefined,
+		isServiceShape: detail !== undefined && typeof read === 'object',
+	};
+}
+
+function partsOf(value: unknown): IDataObject {
+	return typeof value === 'object' && value !== null ? (value as IDataObject) : {};
+}
+
+/** JSON that was sent as text. */
+function parsed(text: string): unknown {
+	if (!/^\s*[{[]/.test(text)) return text;
+	try {
+		return JSON.parse(text);
+	} catch {
+		return text;
+	}
+}
+
+/** Where the words of an error stand, the best place first. */
+const WORDS = [
+	'detail',
+	'message',
+	'msg',
+	'error',
+	'errors',
+	'issues',
+	'error_description',
+	'title',
+	'reason',
+];
+
+/** The most values to read, because an answer can have any depth and width. */
+const MOST_VALUES = 200;
+function wordsOf(value: unknown, budget = { left: MOST_VALUES }): string {
+	// Proxies answer in HTML.
+	if (typeof value === 'string') {
+		return value
+			.slice(0, 100000)
+			.replace(/<(style|script)\b[^]*?<\/\1>/gi, ' ')
+			.replace(/<[^>]*>/g, ' ')
+			.replace(/\s+/g, ' ')
+			.trim();
+	}
+	if (typeof value === 'number') return String(value);
+	if (typeof value !== 'object' || value === null || budget.left-- <= 0) return '';
+	if (Array.isArray(value)) {
+		const items = value.slice(0, MOST_VALUES).map((item) => wordsOf(item, budget));
+		return items.filter(Boolean).join('; ');
+	}
+	const parts = partsOf(value);
+	const found = WORDS.map((name) => wordsOf(parts[name], budget)).find(Boolean);
+	// Laravel and ASP.NET add a message per field, which says more than the general message.
+	const details = found && isMap(parts.errors) ? wordsOf(parts.errors, budget) : '';
+	const isSaid = found?.includes(details) ?? false;
+	const words = isSaid ? (found ?? '') : [found, details].filter(Boolean).join(' ');
+	if (!words) return wordsOfFields(parts, budget);
+	// FastAPI: `loc` is the path of the invalid field, e.g. ["body", "language"].
+	const field = Array.isArray(parts.loc) && parts.loc.length > 1 ? parts.loc.at(-1) : undefined;
+	return words && typeof field === 'string' ? `${field}: ${words}` : words;
+}
+
+/** Django, Laravel: a list of sentences under the name of each invalid field. */
+function wordsOfFields(fields: IDataObject, budget: { left: number }): string {
+	const ofFields = Object.entries(fields).slice(0, MOST_VALUES).filter(isListOfWords);
+	return ofFields.map(([name, words]) => `${name}: ${wordsOf(words, budget)}`).join('; ');
+}
+
+function isListOfWords([, value]: [string, unknown]): boolean {
+	return Array.isArray(value) && typeof value[0] === 'string';
+}
+
+function isMap(value: unknown): boolean {
+	return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -13,6 +13,7 @@ import {
 } from '../shared/parameters/values';
 import { titleOf } from '../shared/api/undocumented/taskLists';
 import { taskState } from '../shared/api/taskState';
+import { messageOf } from '../shared/thrown';
 
 /** The trigger's parameters, checked. */
 export interface Wanted {
@@ -58,24 +59,43 @@ function isReason(error: unknown): boolean {
 	return (error ?? '') !== '';
 }
 
-/** The item that starts the workflow: the task with its result, or with the reason it failed. */
+/**
+ * The item that starts the workflow: the task with its result and document, or with the reason it
+ * failed. If a request fails and `isLastTry` says that there is no later try, the item goes out
+ * without the data of that request, and `error` says why.
+ */
 export async function itemFor(
 	context: IPollFunctions,
 	task: IDataObject & { task_id: string },
 	wanted: Wanted,
 	deadline: number,
+	isLastTry: (failure: unknown) => boolean,
 ): Promise<INodeExecutionData> {
 	const taskId = task.task_id;
+	let problem: string | undefined;
+	const unlessGivenUp = async <T>(work: Promise<T>, otherwise: T, what: string): Promise<T> =>
+		await work.catch((failure: unknown) => {
+			// What goes out without its result does not wait for its document.
+			if (problem === undefined && !isLastTry(failure)) throw failure;
+			problem ??= `${what} cannot be fetched: ${messageOf(failure)}`;
+			return otherwise;
+		});
+	const facts = () => (problem === undefined ? task : { ...task, error: problem });
 	if (task.status !== 'completed') {
 		if (isReason(task.error)) return { json: transcript({}, task) };
-		const whole = await taskState(context, taskId, { deadline });
-		return { json: transcript({}, { ...task, ...whole, status: task.status }) };
+		const state = taskState(context, taskId, { deadline });
+		const whole = await unlessGivenUp<IDataObject>(state, {}, 'The reason of the failure');
+		return { json: transcript({}, { ...facts(), ...whole, status: task.status }) };
 	}
-	const result = wanted.includeResult ? await fetchResult(context, taskId, { deadline }) : {};
-	const item = { json: transcript(result, task) };
+	const result = wanted.includeResult
+		? await unlessGivenUp(fetchResult(context, taskId, { deadline }), {}, 'The result')
+		: {};
+	const item: INodeExecutionData = { json: transcript(result, facts()) };
 	const { exportFormat: format, exportAs: as, property } = wanted;
 	if (!format) return item;
 	const fileName = titleOf(task)?.replace(/\.[^.]+$/, '');
 	const bounds = { deadline };
-	return await addExport(context, item, { taskId, format, as, property, fileName, bounds });
+	const document = addExport(context, item, { taskId, format, as, property, fileName, bounds });
+	const whole = await unlessGivenUp(document, undefined, 'The exported document');
+	return whole ?? { json: transcript(result, facts()) };
 }

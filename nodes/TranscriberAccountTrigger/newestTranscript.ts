@@ -52,7 +52,7 @@ export async function newest(
 	}
 	if (found) {
 		const task = { ...found, task_id: String(found.task_id) };
-		return await itemFor(context, task, wanted, pager.deadline);
+		return await itemFor(context, task, wanted, pager.deadline, () => false);
 	}
 	const words = [...seen.values()].map(({ status }) => status).filter(isUnknownStatus);
 	if (first.length > 0 && seen.size === 0) {

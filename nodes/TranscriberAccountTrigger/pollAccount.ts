@@ -176,23 +176,26 @@ async function outputs(
 			// result delays no other task, or only others that have failed too.
 			const isFree = index === turns.length - 1 || tasks.hasFailed(id);
 			const end = isFree ? deadline : Math.min(deadline, Date.now() + ONE_TASK.maxMs);
-			items.push(await itemFor(context, facts, wanted, end));
+			items.push(
+				await itemFor(context, facts, wanted, end, (error) => isLastTry(tasks, id, error)),
+			);
 			tasks.finish(id);
 		} catch (error) {
 			context.logger.warn(`Task ${id} has ended, but cannot be fetched: ${messageOf(error)}`);
-			// No request left n8n, so the task has not failed.
 			if (isNoTurn(error)) return { items, skipped: skipped + turns.length - index };
-			// An answer without a result throws another error than ServiceError.
-			const isForGood = isRefusedForGood(error) || !(error instanceof ServiceError);
-			const kind = isForGood ? 'refusals' : 'failures';
-			if (tasks.count(kind, id) < ACCOUNT_POLL[kind]) continue;
-			items.push({
-				json: { ...facts, error: `The result cannot be fetched: ${messageOf(error)}` },
-			});
-			tasks.finish(id);
 		}
 	}
 	return { items, skipped };
+}
+
+/** Counts the failed fetch of a task. Returns whether it was the last try. */
+function isLastTry(tasks: KnownTasks, id: string, failure: unknown): boolean {
+	// No request left n8n, so the task has not failed.
+	if (isNoTurn(failure)) return false;
+	// An answer without a result throws another error than ServiceError.
+	const isForGood = isRefusedForGood(failure) || !(failure instanceof ServiceError);
+	const kind = isForGood ? 'refusals' : 'failures';
+	return tasks.count(kind, id) >= ACCOUNT_POLL[kind];
 }
 
 /** Whether the request was not sent because the rate limit of this minute is used up. */

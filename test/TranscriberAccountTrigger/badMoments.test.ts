@@ -126,6 +126,40 @@ describe('a task that is not well', () => {
 		},
 	);
 
+	it.each([404, 503])(
+		'starts the workflow with its text if only the document is answered %i, and says what is missing',
+		async (status) => {
+			ACCOUNT_POLL.failures = 3;
+			ACCOUNT_POLL.refusals = 3;
+			const parameters = { options: { exportFormat: 'srt' } };
+			const host = new AccountHost(service.credentials(), parameters);
+			await host.activate();
+			const [id = ''] = await completed(1);
+			respond('/export$', status, 9999);
+			await host.polls(2);
+			expect(host.started).toEqual([]);
+			await host.polls(2);
+			const error = expect.stringMatching(/^The exported document cannot be fetched: \w/);
+			expect(host.executions.flat()).toMatchObject([
+				{ json: { task_id: id, status: 'completed', text: expect.any(String), error } },
+			]);
+		},
+	);
+
+	it('starts the workflow with its document if only the result is refused', async () => {
+		ACCOUNT_POLL.refusals = 2;
+		const parameters = { options: { exportFormat: 'srt', exportAs: 'text' } };
+		const host = new AccountHost(service.credentials(), parameters);
+		await host.activate();
+		const [id = ''] = await completed(1);
+		respond('/result$', 404, 9999);
+		await host.polls(3);
+		const error = expect.stringMatching(/^The result cannot be fetched: \w/);
+		expect(host.executions.flat()).toMatchObject([
+			{ json: { task_id: id, export: expect.any(String), error } },
+		]);
+	});
+
 	it('starts the workflow without its result in the end, and says why', async () => {
 		ACCOUNT_POLL.failures = 4;
 		const host = await active();

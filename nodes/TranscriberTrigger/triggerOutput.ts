@@ -13,15 +13,20 @@ import { Undecided } from '../shared/webhook/answerInTime';
 import { look } from '../shared/api/taskState';
 import type { Caller } from '../shared/api/types';
 import { remembered } from '../shared/processMemory';
+import { messageOf } from '../shared/thrown';
 
 export const PATIENCE = {
 	/** How long the delivery of a failed task waits for the reason of the failure, in ms. */
 	reasonMs: 3_000,
 	/**
-	 * If the service refuses a request, or answers without the data, for this long, the event goes out
-	 * without the data, in ms.
+	 * The event goes out without some data if a request for the data has failed in one way for this
+	 * long, in ms from the first such failure: if the service refuses or answers without the data;
 	 */
 	refusedMs: 120_000,
+	/** in any other way; */
+	failedMs: 10 * 60_000,
+	/** or in a way that ends with a new API key or with less load. */
+	passingMs: 60 * 60_000,
 };
 
 /** The item that starts an execution, and the final status. */
@@ -33,10 +38,7 @@ export interface Output {
 /** The delivery has an unknown status word, and the service says that the task has not ended. */
 export const NOT_ENDED = 'not ended';
 
-/**
- * Since when requests for the same data of a delivery have been refused or without data, in ms since
- * 1970.
- */
+/** Since when requests for the same data of a delivery have failed in one way, in ms since 1970. */
 const refusedSince = remembered<number>('refusedDeliveries');
 
 /**
@@ -51,26 +53,32 @@ export async function outputFor(
 	const caller = patient(context);
 	const owner = [context.getWorkflow().id, context.getNode().id];
 	let problem: string | undefined;
-	const unlessRefusedForLong = async <T>(
+	let outlasted = 0;
+	const unlessFailingForLong = async <T>(
 		data: 'state' | 'result' | 'document',
 		work: Promise<T>,
 		otherwise: T,
 	): Promise<T> => {
-		const place = JSON.stringify([...owner, event.taskId, event.botId, data]);
+		const placeOf = (kind: FailureKind) =>
+			JSON.stringify([...owner, event.taskId, event.botId, data, kind]);
 		const failed = (error: unknown) => {
-			// What goes out without some data does not wait for other data that is refused too: the service
-			// may give up its deliveries.
-			const isIncomplete = problem !== undefined && mayBeForGood(error);
-			if (!isIncomplete && !isRefusedForLong(error, place)) throw error;
-			problem = (error as Error).message;
+			const kind = kindOf(error);
+			const since = refusedSince.get(placeOf(kind)) ?? Date.now();
+			refusedSince.set(placeOf(kind), since);
+			// What goes out without some data does not wait as long again for other data: the service may
+			// give up its deliveries.
+			const isIncomplete = problem !== undefined && PATIENCE[kind] <= outlasted;
+			if (!isIncomplete && Date.now() - since < PATIENCE[kind]) throw error;
+			outlasted = Math.max(outlasted, PATIENCE[kind]);
+			problem = messageOf(error);
 			return otherwise;
 		};
 		const had = await work.catch(failed);
-		if (had !== otherwise) refusedSince.delete(place);
+		if (had !== otherwise) for (const kind of KINDS) refusedSince.delete(placeOf(kind));
 		return had;
 	};
 	const isResultWanted = includeResult || exportFormat !== undefined;
-	const task = await unlessRefusedForLong(
+	const task = await unlessFailingForLong(
 		'state',
 		stateFor(caller, event, selected, isResultWanted),
 		{},
@@ -94,13 +102,13 @@ export async function outputFor(
 	if (!taskId && isResultWanted && problem === undefined) throw new Undecided();
 	if (!taskId) return { item: { json: transcript({}, withProblem()) }, status };
 	const result = includeResult
-		? await unlessRefusedForLong('result', fetchResult(caller, taskId), {})
+		? await unlessFailingForLong('result', fetchResult(caller, taskId), {})
 		: {};
 	let item: INodeExecutionData = { json: {} };
 	if (exportFormat) {
 		const fileName = titleOf({ ...task, ...body })?.replace(/\.[^.]+$/, '');
 		const wanted = { taskId, format: exportFormat, as: 'file', property, fileName } as const;
-		item = await unlessRefusedForLong('document', addExport(caller, item, wanted), item);
+		item = await unlessFailingForLong('document', addExport(caller, item, wanted), item);
 	}
 	return { item: { ...item, json: transcript(result, withProblem()) }, status };
 }
@@ -136,24 +144,24 @@ function hasOneEnding(event: DeliveredEvent, selected: Settings['selected']): bo
 	return completed !== failed;
 }
 
-/** Whether the data cannot be had, for minutes. */
-function isRefusedForLong(error: unknown, place: string): boolean {
-	if (!mayBeForGood(error)) return false;
-	const since = refusedSince.get(place) ?? Date.now();
-	refusedSince.set(place, since);
-	return Date.now() - since >= PATIENCE.refusedMs;
-}
+/** How a request for data has failed: the name of its patience in {@link PATIENCE}. */
+const KINDS = ['refusedMs', 'failedMs', 'passingMs'] as const;
+
+type FailureKind = (typeof KINDS)[number];
 
 /**
- * A 4xx, but not 401, which a new key fixes, nor 408 and 429, which pass; or a success that does not
- * hold the data. The data may follow a moment later, but if it does not, no repeat brings it.
+ * `refusedMs`: a 4xx other than those below and 408, or a success that does not hold the data. The
+ * data may follow a moment later, but if it does not, no repeat brings it. `passingMs`: 401, which a
+ * new key ends; 429 and the rate limit of this package; and the documented 503.
  */
-function mayBeForGood(error: unknown): boolean {
-	if (error instanceof NotThereYet) return true;
-	if (!(error instanceof ServiceError)) return false;
-	const { status = 0, transport } = error.problem;
-	if (transport === 'notJson') return true;
-	return status >= 400 && status < 500 && ![401, 408, 429].includes(status);
+function kindOf(error: unknown): FailureKind {
+	if (error instanceof NotThereYet) return 'refusedMs';
+	if (!(error instanceof ServiceError)) return 'failedMs';
+	const { status = 0, transport, errorCode } = error.problem;
+	if (transport === 'noTurn' || status === 401 || status === 429) return 'passingMs';
+	if (status === 503 && errorCode === 'service_unavailable') return 'passingMs';
+	const isRefused = transport === 'notJson' || (status >= 400 && status < 500 && status !== 408);
+	return isRefused ? 'refusedMs' : 'failedMs';
 }
 
 /** A caller for requests that go on after the sender of the delivery has hung up. */

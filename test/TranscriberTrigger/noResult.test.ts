@@ -161,3 +161,65 @@ describe('The patience for what the service refuses', () => {
 		expect(host.executions[0]?.[0]?.json).toMatchObject({ text: expect.any(String) });
 	});
 });
+
+describe('The patience for other failures', () => {
+	const failing = (path: string, status: number, body?: IDataObject) =>
+		service.running().fault({
+			match: { path },
+			times: 1000,
+			action: { kind: 'respond', status, ...(body ? { body } : {}) },
+		});
+	const unavailable = { detail: { error_code: 'service_unavailable', message: 'Later' } };
+
+	beforeEach(() => {
+		jest.replaceProperty(PATIENCE, 'refusedMs', 0);
+		jest.replaceProperty(PATIENCE, 'failedMs', 200);
+		jest.replaceProperty(PATIENCE, 'passingMs', 3_600_000);
+		jest.replaceProperty(RETRY, 'patienceWhenBusy', 0);
+	});
+
+	const outputAfter = async (id: string, ms: number) => {
+		const delivery = { task_id: id, status: 'completed' };
+		expect((await deliver(host.url, delivery, 'S')).status).toBe(503);
+		await new Promise((resolve) => setTimeout(resolve, ms));
+		const { status } = await deliver(host.url, delivery, 'S');
+		return { status, json: host.executions[0]?.[0]?.json };
+	};
+
+	it.each([500, 502, 408, 302])('ends too: a result that is %i', async (status) => {
+		const id = await service.completedTask();
+		await open(id, {});
+		failing('/result$', status);
+		const output = await outputAfter(id, 250);
+		expect(output).toMatchObject({ status: 200, json: { task_id: id, error: expect.any(String) } });
+	});
+
+	it.each([500, 502, 302])('leaves the text if only the document is %i', async (status) => {
+		const id = await service.completedTask();
+		await open(id, { exportFormat: 'srt' });
+		failing('/export$', status);
+		const { json } = await outputAfter(id, 250);
+		expect(json).toMatchObject({ text: expect.any(String), error: expect.any(String) });
+	});
+
+	it.each([
+		[401, undefined],
+		[429, undefined],
+		[503, unavailable],
+	])('is longer where a failure passes: %i', async (status, body) => {
+		const id = await service.completedTask();
+		await open(id, {});
+		failing('/result$', status, body);
+		expect((await outputAfter(id, 250)).status).toBe(503);
+		jest.replaceProperty(PATIENCE, 'passingMs', 250);
+		const delivery = { task_id: id, status: 'completed' };
+		expect((await deliver(host.url, delivery, 'S')).status).toBe(200);
+	});
+
+	it('is not spent twice if both the result and the document fail', async () => {
+		const id = await service.completedTask();
+		await open(id, { exportFormat: 'srt' });
+		failing('/(result|export)$', 500);
+		expect((await outputAfter(id, 250)).status).toBe(200);
+	});
+});

@@ -7,7 +7,7 @@ import { botState } from '../shared/api/taskState';
 import { taskIdOf } from '../shared/api/undocumented/ids';
 import { hasEnded } from '../shared/api/undocumented/statuses';
 import { call } from '../shared/api/call';
-import { type Caller } from '../shared/api/types';
+import { STOPS_SPENDING, type Caller } from '../shared/api/types';
 import { remembered } from '../shared/processMemory';
 import { asError } from '../shared/thrown';
 
@@ -21,7 +21,7 @@ export const GRACE = { ms: 10_000 };
 export const CANCEL_BOT = {
 	/** Limit of the status check before the DELETE, in ms: every second of recording costs money. */
 	lookMs: 2_000,
-	/** How long one attempt may take, in ms. */
+	/** How long one attempt may take, in ms from its turn within the rate limits. */
 	attemptMs: 30_000,
 	/** How long to keep trying, in ms. */
 	patienceMs: 120_000,
@@ -96,9 +96,9 @@ export function logNotCancelled(context: IHookFunctions, id: string, { message }
 
 /** The failure of one DELETE; undefined if the bot is gone. */
 async function tryToCancel(caller: Caller, url: string, end: number): Promise<Error | undefined> {
-	const deadline = Math.min(end, Date.now() + CANCEL_BOT.attemptMs);
+	const bounds = { deadline: end, fromTurn: CANCEL_BOT.attemptMs, once: true };
 	try {
-		await call(caller, { method: 'DELETE', url }, { deadline, once: true });
+		await call(caller, { method: 'DELETE', url }, { policy: STOPS_SPENDING, ...bounds });
 		return undefined;
 	} catch (error) {
 		if (isUnknownToService(error)) return undefined;

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { INodeParameters } from 'n8n-workflow';
 
+import { LIMITS, queueFor } from '../../nodes/shared/api/rateLimits';
 import { CANCEL_BOT, GRACE } from '../../nodes/TranscriberTrigger/cancelMeetingBot';
 import type { RequestFault } from '../simulator/index';
 import { serviceForTests } from '../support/service';
@@ -23,7 +24,10 @@ beforeEach(async () => {
 	jest.replaceProperty(GRACE, 'ms', GRACE_MS);
 	await open();
 });
-afterEach(async () => await host.close());
+afterEach(async () => {
+	await host.close();
+	jest.restoreAllMocks();
+});
 
 async function open(parameters: INodeParameters = {}, baseUrl = service.running().url) {
 	await host?.close();
@@ -582,6 +586,35 @@ describe('Deactivation', () => {
 		await until(() => calledBack().length === 3);
 		await pastGrace();
 		expect(calledBack()).toHaveLength(3);
+	});
+
+	it('cancels the bot before all other requests that wait for the rate limit', async () => {
+		await host.activate();
+		jest.replaceProperty(GRACE, 'ms', 10);
+		jest.replaceProperty(CANCEL_BOT, 'lookMs', 20);
+		jest.replaceProperty(LIMITS, 'other', 1);
+		jest.replaceProperty(LIMITS, 'windowMs', 50);
+		const queue = queueFor(service.credentials().apiKey, 'other');
+		let served = 0;
+		const others = Array.from({ length: 30 }, async () => {
+			const leave = await queue.take();
+			served += 1;
+			leave();
+		});
+		await host.deactivate();
+		await until(() => calledBack().length === 1);
+		expect(served).toBeLessThan(30);
+		jest.replaceProperty(LIMITS, 'windowMs', 0);
+		await Promise.all(others);
+	});
+
+	it('repeats a cancellation that gets no answer within its time', async () => {
+		jest.replaceProperty(CANCEL_BOT, 'attemptMs', 100);
+		jest.replaceProperty(CANCEL_BOT, 'pauseMs', 20);
+		await host.activate();
+		service.running().fault({ match: { method: 'DELETE' }, times: 1, action: { kind: 'stall' } });
+		await host.deactivate();
+		await until(() => calledBack().length === 2);
 	});
 
 	it('ends a launch that the service still refuses, and no bot is sent', async () => {

@@ -29,11 +29,14 @@ export async function call(
 	}: CallOptions = {},
 ): Promise<IDataObject> {
 	const end = earliest(deadline, briefEnd(caller));
+	let began: number | undefined;
 	return await exchange(
 		caller,
 		{ policy, path: options.url, deadline: end, fromTurn, once, isEmpty: !options.body },
 		async (credential) => {
 			const { baseUrl, apiKey } = credential;
+			began ??= Date.now();
+			const last = earliest(end, fromTurn === undefined ? undefined : began + fromTurn);
 			const request = caller.helpers.httpRequestWithAuthentication.call(
 				caller as IExecuteSingleFunctions,
 				'transcriberApi',
@@ -47,7 +50,7 @@ export async function call(
 					timeout: TIMEOUTS.request,
 				},
 			);
-			const response: IN8nHttpFullResponse = await answeredWithin(request, TIMEOUTS.request, end);
+			const response: IN8nHttpFullResponse = await answeredWithin(request, TIMEOUTS.request, last);
 			if (noContent && response.statusCode === 204) return noContent as unknown as IDataObject;
 			return withoutSecrets(
 				bodyOf(response, options.method),

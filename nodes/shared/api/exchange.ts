@@ -201,10 +201,10 @@ type EnterRoom = (stop?: AbortSignal) => Promise<Leave>;
 /** Waits for the rate limit and, for a submit, for room. Returns a function that frees both. */
 async function takeTurn(
 	apiKey: string,
-	{ limit }: Policy,
+	{ limit, isUrgent }: Policy,
 	{ enterRoom, stop }: { enterRoom?: EnterRoom; stop?: AbortSignal },
 ): Promise<Leave> {
-	const leaveLimit = await queueFor(apiKey, limit).take(stop);
+	const leaveLimit = await queueFor(apiKey, limit).take(stop, isUrgent);
 	if (!enterRoom) return leaveLimit;
 	const leaveRoom = await enterRoom(stop).catch((error: unknown) => {
 		leaveLimit();

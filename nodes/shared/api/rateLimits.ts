@@ -26,14 +26,18 @@ export const LIMITS = {
 export type LimitName = 'submit' | 'meeting' | 'summary' | 'other';
 
 /**
- * A first-come, first-served queue for a number of places. A place stays taken for `lingerMs` after
+ * A queue for a number of places: first come, first served, except that the urgent go before all
+ * others. A place stays taken for `lingerMs` after
  * its return: the service counts a request at some time between its start and its answer, so the
  * request may count until a whole window after the answer.
  */
 export class Queue {
 	private taken = 0;
 
-	private readonly waiting: Array<() => void> = [];
+	private readonly waiting: Record<'urgent' | 'others', Array<() => void>> = {
+		urgent: [],
+		others: [],
+	};
 
 	constructor(
 		private readonly places: () => number,
@@ -44,24 +48,25 @@ export class Queue {
 	 * Waits for a place. Returns the function that gives the place back. If the execution is
 	 * cancelled, leaves the queue at once and rejects with the signal's reason.
 	 */
-	async take(cancelled?: AbortSignal): Promise<() => void> {
+	async take(cancelled?: AbortSignal, isUrgent = false): Promise<() => void> {
 		cancelled?.throwIfAborted();
+		const line = isUrgent ? this.waiting.urgent : this.waiting.others;
 		if (this.taken < this.places()) this.taken += 1;
-		else await this.waitForPlace(cancelled);
+		else await this.waitForPlace(line, cancelled);
 		return () => void this.giveBack();
 	}
 
-	private async waitForPlace(cancelled?: AbortSignal): Promise<void> {
+	private async waitForPlace(line: Array<() => void>, cancelled?: AbortSignal): Promise<void> {
 		await new Promise<void>((resolve, reject) => {
 			const enter = () => {
 				cancelled?.removeEventListener('abort', leave);
 				resolve();
 			};
 			const leave = () => {
-				this.waiting.splice(this.waiting.indexOf(enter), 1);
+				line.splice(line.indexOf(enter), 1);
 				reject(cancelled?.reason);
 			};
-			this.waiting.push(enter);
+			line.push(enter);
 			cancelled?.addEventListener('abort', leave, { once: true });
 		});
 	}
@@ -69,7 +74,7 @@ export class Queue {
 	private async giveBack(): Promise<void> {
 		const linger = this.lingerMs();
 		if (linger > 0) await sleep(linger);
-		const next = this.waiting.shift();
+		const next = this.waiting.urgent.shift() ?? this.waiting.others.shift();
 		// The place goes straight to the next in the queue, so that no newcomer can take it.
 		if (next) next();
 		else this.taken -= 1;

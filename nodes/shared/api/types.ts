@@ -15,6 +15,8 @@ export interface Policy {
 	limit: LimitName;
 	/** Whether a repeat is harmless: decides what happens when the connection breaks. */
 	repeatable: boolean;
+	/** Ends what costs money, so it goes before the other requests that wait for the rate limit. */
+	isUrgent?: boolean;
 	/** For a submit with an Idempotency-Key: 409 means that the same request is still in progress. */
 	keyed?: boolean;
 	/** The request holds a recording: few at a time, with an idle limit instead of a timeout. */
@@ -30,6 +32,9 @@ export interface Policy {
 
 /** For reads, PUT, DELETE, cancel and dictionary add: a repeat changes nothing. */
 export const REPEATABLE: Policy = { limit: 'other', repeatable: true };
+
+/** For what ends a recording or a task, at once and harmlessly if repeated. */
+export const STOPS_SPENDING: Policy = { ...REPEATABLE, isUrgent: true };
 
 /** Options of one request beyond its policy. */
 export interface CallOptions {

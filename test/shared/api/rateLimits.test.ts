@@ -87,6 +87,7 @@ function urlsOf({ requests }: Simulator): unknown[] {
 beforeEach(() => shortenWindow(CLOCK_RATE));
 
 afterEach(async () => {
+	jest.restoreAllMocks();
 	await Promise.all(simulators.splice(0).map(async (simulator) => await simulator.close()));
 });
 
@@ -251,6 +252,40 @@ describe('the queue', () => {
 		leave();
 		await Promise.all(others);
 		expect(served).toEqual([1, 2, 3]);
+	});
+
+	it('lets the urgent go before all others, in the order of their arrival', async () => {
+		const line = new Queue(
+			() => 1,
+			() => 0,
+		);
+		const served: string[] = [];
+		const leave = await line.take();
+		const waiting = (['a', 'b', 'urgent c', 'd', 'urgent e'] as const).map(async (name) => {
+			const leaveToo = await line.take(undefined, name.startsWith('urgent'));
+			served.push(name);
+			leaveToo();
+		});
+		leave();
+		await Promise.all(waiting);
+		expect(served).toEqual(['urgent c', 'urgent e', 'a', 'b', 'd']);
+	});
+
+	it.each([
+		['Transcript: Cancel', { resource: 'task', operation: 'cancel', taskId: byId('some-task') }],
+		['Meeting: Cancel or Stop', { resource: 'meeting', operation: 'cancel', botId: 'some-bot' }],
+	])('lets %s, which saves money, go before what waits already', async (_, parameters) => {
+		jest.replaceProperty(LIMITS, 'other', 1);
+		jest.replaceProperty(LIMITS, 'windowMs', 30);
+		const { simulator, run } = await serviceWithLimits({ rateLimits: false });
+		const read = { resource: 'account', operation: 'get' };
+		const reads = run(read, itemsOf(...Array.from({ length: 40 }, (_one, n) => ({ n }))));
+		await until(() => simulator.requests.length > 0);
+		const cancelled = run(parameters, itemsOf({})).catch(() => undefined);
+		await Promise.all([reads, cancelled]);
+		const methods = simulator.requests.map(({ method }) => method);
+		expect(methods.findIndex((method) => method !== 'GET')).toBeGreaterThan(0);
+		expect(methods.slice(-3).every((method) => method === 'GET')).toBe(true);
 	});
 
 	it('loses no place that is given to somebody in the moment in which their time is up', async () => {

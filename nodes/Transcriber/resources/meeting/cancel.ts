@@ -13,7 +13,7 @@ import { botState } from '../../../shared/api/taskState';
 import { LOOK_MS, isAboutItsState, sayItHasEnded } from '../refusedCancel';
 import { withoutError } from '../../item/sendDeclared';
 import { hasEndedBefore, sendEnding } from '../../item/sendEnding';
-import { type Policy, type RoutingRequest } from '../../../shared/api/types';
+import { STOPS_SPENDING, type Policy, type RoutingRequest } from '../../../shared/api/types';
 
 export const cancelMeeting: INodePropertyOptions = {
 	name: 'Cancel or Stop',
@@ -22,7 +22,7 @@ export const cancelMeeting: INodePropertyOptions = {
 	description: 'Cancel a scheduled bot, or stop a running recording',
 	routing: {
 		request: { method: 'DELETE', url: '/meeting/{botId}' },
-		operations: { pagination: perform({ carryOut: cancelBot }) },
+		operations: { pagination: perform({ policy: STOPS_SPENDING, carryOut: cancelBot }) },
 	},
 };
 

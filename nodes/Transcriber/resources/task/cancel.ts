@@ -12,7 +12,7 @@ import { stateOf } from './sendForFinished';
 import { isAboutItsState, sayItHasEnded } from '../refusedCancel';
 import { withoutError } from '../../item/sendDeclared';
 import { hasEndedBefore, sendEnding } from '../../item/sendEnding';
-import { type Policy, type RoutingRequest } from '../../../shared/api/types';
+import { STOPS_SPENDING, type Policy, type RoutingRequest } from '../../../shared/api/types';
 
 export const cancelTask: INodePropertyOptions = {
 	name: 'Cancel',
@@ -21,7 +21,7 @@ export const cancelTask: INodePropertyOptions = {
 	description: 'Stop a task that is waiting or being processed',
 	routing: {
 		request: { method: 'POST', url: '/tasks/{taskId}/cancel' },
-		operations: { pagination: perform({ carryOut: cancelOnce }) },
+		operations: { pagination: perform({ policy: STOPS_SPENDING, carryOut: cancelOnce }) },
 	},
 };
 

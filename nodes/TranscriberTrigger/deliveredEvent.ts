@@ -54,11 +54,13 @@ export function eventIn(body: Record<string, unknown> = {}): DeliveredEvent | un
 	const { task_id, bot_id, event, result_url: resultUrl } = body;
 	const status = statusIn(body.status);
 	const [taskId, botId] = [deliveredId(task_id), deliveredId(bot_id)];
-	const isText = [event, status, resultUrl].every((value) => isMissing(value) || isString(value));
+	// Only the delivery about a meeting has a documented `result_url`.
+	const texts = botId === undefined ? [event, status] : [event, status, resultUrl];
+	const isText = texts.every((value) => isMissing(value) || isString(value));
 	const areIds = [
 		[task_id, taskId],
 		[bot_id, botId],
-	].every(([given, id]) => isMissing(given) || given === '' || given === 0 || id !== undefined);
+	].every(([given, id]) => isNoId(given) || id !== undefined);
 	if (!isText || !areIds || (taskId ?? botId) === undefined) return undefined;
 	const facts = { body: flatEnough(body), taskId, botId };
 	if (hasEnded(status)) return { ...facts, status: String(status) };
@@ -108,12 +110,17 @@ function isMissing(value: unknown): boolean {
 	return value === undefined || value === null;
 }
 
+/** Whether a field for an id says that there is none. */
+function isNoId(value: unknown): boolean {
+	return isMissing(value) || value === 0 || (isString(value) && value.trim() === '');
+}
+
 function isString(value: unknown): value is string {
 	return typeof value === 'string';
 }
 
 /** An id, which may come as a number, but not as 0 (see `idIn`). `.` and `..` would change the path of a URL. */
-function deliveredId(value: unknown): string | undefined {
+export function deliveredId(value: unknown): string | undefined {
 	const isNumber = Number.isFinite(value) && value !== 0;
 	const id = isNumber ? String(value) : value;
 	const isId = isString(id) && id.length <= 256 && !['', '.', '..'].includes(id.trim());

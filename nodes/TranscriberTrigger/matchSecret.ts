@@ -3,7 +3,7 @@ import { createHash } from 'crypto';
 import { seal, unseal } from '../shared/webhook/sealedSecret';
 import { isSignedWith, type Delivery } from '../shared/webhook/signature';
 import type { TranscriberCredential } from '../shared/api/credential';
-import { hasEnded } from '../shared/api/undocumented/statuses';
+import { hasEnded, statusIn } from '../shared/api/undocumented/statuses';
 import { includesStatus, storedNames, type StoredName } from './deliveredEvent';
 import type { TriggerStore } from './triggerStore';
 
@@ -130,7 +130,7 @@ function afterEnding(
 		return { kind: 'genuine', by, name };
 	}
 	if (proof === proofOf(delivery)) return { kind: 'repeat', name, isSame: true };
-	const status = delivery.body?.status;
+	const status = statusIn(delivery.body?.status);
 	const isKnown = includesStatus(statuses, hasEnded(status) ? String(status) : undefined);
 	// Verified by asking the service, so there is no secret to check a new status with.
 	if (by === 'word') return isKnown ? { kind: 'repeat', name } : { kind: 'forged' };

@@ -1,10 +1,16 @@
 import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 
-import { STALE, openHandOvers, type HandOver } from '../shared/webhook/handOverEnvelope';
+import {
+	STALE,
+	UNUSABLE_ID,
+	openHandOvers,
+	type HandOver,
+} from '../shared/webhook/handOverEnvelope';
 import { ANSWER, decidedBy } from '../shared/webhook/answerInTime';
 import { seal, unseal } from '../shared/webhook/sealedSecret';
 import { respond, jsonBodyFrom } from '../shared/webhook/signature';
 import { webhookCredential } from '../shared/webhook/webhookCredential';
+import { deliveredId } from './deliveredEvent';
 import { settingsOf } from './triggerSettings';
 import { addressOfThisProcess, isOwnCall, settle } from './repairLostUpdates';
 import { TriggerStore } from './triggerStore';
@@ -43,6 +49,10 @@ export async function receiveHandOver(context: IWebhookFunctions): Promise<IWebh
 	if (handOvers.length === 0) {
 		const reason = reasonAgainstSettings(context);
 		if (reason) return respond(context, 422, reason);
+	}
+	// Each delivery for such an id would be refused.
+	if (handOvers.some(({ id }) => deliveredId(id) === undefined)) {
+		return respond(context, 400, UNUSABLE_ID);
 	}
 	let [areStored, areLoaded] = [true, true];
 	for (const { secret, ...submission } of handOvers) {

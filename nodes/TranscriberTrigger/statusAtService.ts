@@ -8,10 +8,11 @@ import { Undecided } from '../shared/webhook/answerInTime';
 import { remembered } from '../shared/processMemory';
 
 /**
- * Anybody can make the trigger ask the service. So it asks about each id once in `everyMs`, and
- * about at most `most` ids in that time: half of the rate limit that all such requests share.
+ * Anybody can make a trigger ask the service. So it asks about each id once in `everyMs`, and about
+ * at most `most` ids in that time: as many as an account can have in progress, which may all end at
+ * once.
  */
-export const WORD = { everyMs: 10_000, most: 5 };
+export const WORD = { everyMs: 10_000, most: 20 };
 
 /** The state of an id at the service, and when the trigger asked for it, in ms since 1970. */
 interface AskedState {
@@ -61,7 +62,8 @@ async function stateAskedSeldom(
 	const now = Date.now();
 	for (const [key, { askedAt }] of askedStates)
 		if (now - askedAt >= WORD.everyMs) askedStates.delete(key);
-	const key = ledgerKey(`${context.getWorkflow().id} ${context.getNode().id} ${name}`);
+	const trigger = `${ledgerKey(`${context.getWorkflow().id} ${context.getNode().id}`)} `;
+	const key = trigger + ledgerKey(name);
 	const known = askedStates.get(key);
 	if (known) {
 		if (!known.hasAnswered) return await known.state;
@@ -70,7 +72,8 @@ async function stateAskedSeldom(
 		if (!hasEnded(state.status)) throw new Undecided();
 		return state;
 	}
-	if (askedStates.size >= WORD.most) throw new Undecided();
+	const ofTrigger = [...askedStates.keys()].filter((one) => one.startsWith(trigger));
+	if (ofTrigger.length >= WORD.most) throw new Undecided();
 	const asked: AskedState = { askedAt: now, state: look(context, about) };
 	askedStates.set(key, asked);
 	return await asked.state.finally(() => (asked.hasAnswered = true));

@@ -23,8 +23,8 @@ const REMEMBERED = {
 	triggerAttempts: 10_000,
 	// TranscriberTrigger/triggerMemory.ts. Key: workflow. Until the process ends.
 	triggerWorkflows: 10_000,
-	// TranscriberTrigger/statusAtService.ts. Key: hash of workflow, node and submission. 10 seconds.
-	looksAtService: 1_000,
+	// TranscriberTrigger/statusAtService.ts. Key: hash of workflow and node, hash of submission. 10 seconds.
+	looksAtService: 10_000,
 	// TranscriberTrigger/triggerOutput.ts. Key: workflow, node, submission, data and kind of failure. Until a newer one needs the place.
 	refusedDeliveries: 1_000,
 	// TranscriberTrigger/repairLostUpdates.ts. Key: address of the trigger in this process. Until the trigger is switched off.

@@ -9,6 +9,7 @@ import type { INodeParameters } from 'n8n-workflow';
 
 import { RETRY } from '../../nodes/shared/api/retry';
 import { ANSWER } from '../../nodes/shared/webhook/answerInTime';
+import { LIMITS } from '../../nodes/shared/api/rateLimits';
 import { STORE } from '../../nodes/TranscriberTrigger/triggerMemory';
 import { until } from '../simulator/testing-client';
 import { PATIENCE } from '../../nodes/TranscriberTrigger/triggerOutput';
@@ -254,6 +255,16 @@ describe('400: a signed body that is not the documented shape', () => {
 		await openWithTask();
 		expect((await deliver(host.url, body, SECRET)).status).toBe(400);
 		expect(host.executions).toEqual([]);
+	});
+
+	it.each([
+		['a result_url that is no text', { result_url: { txt: '/a' } }],
+		['a blank bot_id', { bot_id: ' ' }],
+	])('but not for a transcription with %s, which the document does not show', async (_, more) => {
+		await openWithTask();
+		const body = { task_id: '7f3c', status: 'completed', ...more };
+		expect((await deliver(host.url, body, SECRET)).status).toBe(200);
+		expect(host.executions).toHaveLength(1);
 	});
 
 	it("also when it is signed with the credential's Webhook Secret", async () => {
@@ -529,6 +540,16 @@ describe('Deliveries are retried by the service, so each (task, final status) is
 		host.isDatabaseFull = false;
 		expect(await status()).toBe(200);
 		expect(host.executions).toHaveLength(1);
+	});
+
+	it('whatever the letters of the statuses', async () => {
+		await open();
+		await handOverTo(host.url, '7f3c', SECRET, API_KEY);
+		for (const status of ['FAILED', 'COMPLETED', 'Completed']) {
+			await deliver(host.url, { task_id: '7f3c', status }, SECRET);
+			host.restart();
+		}
+		expect(json().map(({ status }) => status)).toEqual(['failed', 'completed']);
 	});
 
 	it('another final status is another event', async () => {
@@ -913,4 +934,26 @@ it('outputs the fields, in their order, that the editor shows before anything ha
 	const schema = read('nodes/TranscriberTrigger/__schema__/v1.0.0.json');
 	const { properties } = JSON.parse(schema) as { properties: object };
 	expect(json().map(Object.keys)).toEqual([Object.keys(properties)]);
+});
+
+// The last one, because it uses up the rate limit of the key.
+it('after a rotation of the key, 20 tasks that end at once all start the workflow at their first delivery', async () => {
+	const limit = jest.replaceProperty(LIMITS, 'other', 1_000);
+	const credentials = service.credentials();
+	await open({}, { credentials, mode: 'manual' });
+	const ids: string[] = [];
+	while (ids.length < 20) ids.push(await service.pendingTask());
+	await putAll(
+		host.url,
+		ids.map((id) => ({ id, kind: 'task' as const })),
+		credentials.apiKey,
+	);
+	for (const id of ids) service.running().finish(id);
+	await Promise.all(ids.map(async (id) => await deliver(host.url, { task_id: id }, 'unknown')));
+	limit.restore();
+	expect(
+		json()
+			.map(({ task_id: id }) => id)
+			.sort(),
+	).toEqual([...ids].sort());
 });

@@ -21,7 +21,9 @@ import {
 	STALE,
 	openHandOvers,
 	sealHandOvers,
+	UNUSABLE_ID,
 } from '../../nodes/shared/webhook/handOverEnvelope';
+import { whatIsWrong } from '../../nodes/Transcriber/submit/trigger/triggerReply';
 import {
 	HAND_OVER,
 	checkTrigger,
@@ -98,6 +100,18 @@ describe('Nobody without the API key can plant or read a secret', () => {
 		expect((await putRaw({ sealed: 'A'.repeat(1_000_000) })).status).toBe(413);
 		expect(host.saved).toBe('{}');
 	});
+
+	it.each(['x'.repeat(257), '.', ' .. '])(
+		'400 for an id whose deliveries it would refuse, and nothing is stored: %s',
+		async (id) => {
+			const handOvers = [{ id, kind: 'task' as const, secret: SECRET }];
+			const answer = await putRaw({ sealed: sealHandOvers(API_KEY, host.url, handOvers) });
+			expect(answer).toEqual({ status: 400, body: { message: UNUSABLE_ID } });
+			expect(host.saved).toBe('{}');
+			const [reason] = whatIsWrong({ status: 400, isIdUnusable: true });
+			expect(reason).toContain('longer than 256 characters');
+		},
+	);
 
 	it('a hand-over is fresh for 10 minutes: replayed later it is refused', async () => {
 		const now = Date.now();

@@ -24,6 +24,9 @@ export function sealHandOvers(apiKey: string, address: string, handOvers: HandOv
 /** A trigger's answer to a hand-over that is too old or comes from the future. */
 export const STALE = 'The clocks differ';
 
+/** A trigger's answer (400) to the hand-over of an id whose deliveries it would refuse. */
+export const UNUSABLE_ID = 'No delivery with this id is accepted';
+
 /** A trigger's answer (503) to any call that it cannot process, for example without a usable credential. */
 export const UNDECIDED = 'The call cannot be processed now';
 

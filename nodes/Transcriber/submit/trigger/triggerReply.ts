@@ -1,6 +1,6 @@
 import type { IExecutePaginationFunctions, IN8nHttpFullResponse } from 'n8n-workflow';
 
-import { STALE, UNDECIDED } from '../../../shared/webhook/handOverEnvelope';
+import { STALE, UNDECIDED, UNUSABLE_ID } from '../../../shared/webhook/handOverEnvelope';
 
 /** How long a Transcriber Trigger may take to answer, in ms. */
 const TIMEOUT_MS = 10_000;
@@ -13,6 +13,8 @@ export interface Reply {
 	isStale?: boolean;
 	/** The hand-over has no secret, and the trigger takes none without. */
 	needsSecret?: boolean;
+	/** The trigger would refuse each delivery for this id. */
+	isIdUnusable?: boolean;
 	/** The trigger could not process the hand-over. */
 	isUndecided?: boolean;
 	/** What is wrong with the parameters of the trigger. */
@@ -41,6 +43,7 @@ export async function put(
 			status: answer.statusCode,
 			stored: typeof stored === 'boolean' ? stored : undefined,
 			isStale: answer.statusCode === 401 && message === STALE,
+			isIdUnusable: answer.statusCode === 400 && message === UNUSABLE_ID,
 			isUndecided: answer.statusCode === 503 && message === UNDECIDED,
 			reason: answer.statusCode === 422 ? String(message).slice(0, 300) : undefined,
 		};
@@ -55,6 +58,7 @@ export function whatIsWrong({
 	stored,
 	isStale,
 	needsSecret,
+	isIdUnusable,
 	isUndecided,
 	reason,
 }: Reply): [reason: string, next: string] {
@@ -92,6 +96,12 @@ export function whatIsWrong({
 		return [
 			`its own parameters cannot be used: ${reason}`,
 			'Correct the parameter in the Transcriber Trigger node, then publish its workflow again (n8n 1: activate it).',
+		];
+	}
+	if (isIdUnusable) {
+		return [
+			"it accepts no delivery for an id like this, because it is longer than 256 characters, or only '.' or '..'",
+			"Set 'Get the Transcript' to Wait by Polling for this account.",
 		];
 	}
 	if (isUndecided) {

@@ -76,6 +76,11 @@ describe('A delivery', () => {
 		},
 	);
 
+	it('of a transcription keeps a result_url of any type, because none is documented', () => {
+		const body = { task_id: '7f3c', result_url: {} };
+		expect(eventIn(body)).toStrictEqual({ body, taskId: '7f3c', botId: undefined });
+	});
+
 	it('of a transcription with an unknown status is unclear, and does not output it', () => {
 		expect(eventIn({ task_id: '7f3c', status: 'done', more: 1 })).toStrictEqual({
 			body: { task_id: '7f3c', more: 1 },
@@ -96,7 +101,7 @@ describe('A delivery', () => {
 		[{ task_id: '7f3c', bot_id: 'b1', status: 'done' }],
 		[{ task_id: '7f3c', status: 7 }],
 		[{ task_id: '7f3c', event: 7 }],
-		[{ task_id: '7f3c', result_url: {} }],
+		[{ bot_id: 'b1', status: 'completed', result_url: {} }],
 		[{ task_id: {}, bot_id: 'b1', status: 'completed' }],
 		[{ task_id: '7f3c', bot_id: true, status: 'completed' }],
 		[{ task_id: '..', status: 'completed' }],
@@ -104,6 +109,7 @@ describe('A delivery', () => {
 
 	it.each([
 		{ task_id: '7f3c', bot_id: '' },
+		{ task_id: '7f3c', bot_id: ' ' },
 		{ task_id: '7f3c', bot_id: 0 },
 		{ task_id: '7f3c', bot_id: null },
 		{ task_id: '', bot_id: 'b1' },

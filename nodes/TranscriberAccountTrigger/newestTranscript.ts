@@ -69,9 +69,12 @@ export async function newest(
 			'If such a task has finished, get its transcript with Transcript: Get Result. Transcriber Trigger does not need the list.',
 		);
 	}
+	const isWhole = asked < MOST_ASKED && pager.has(2);
 	throw refuse(
 		context,
-		'Your account at the service has no finished transcript to show yet',
-		'Transcribe a recording, then execute this step again. The published workflow starts without it.',
+		isWhole
+			? 'Your account at the service has no finished transcript to show yet'
+			: 'None of the newest tasks that this step has looked at is a finished transcript',
+		'Transcribe a recording, or wait until one has finished, then execute this step again. The published workflow starts without it.',
 	);
 }

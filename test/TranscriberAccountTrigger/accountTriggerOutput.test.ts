@@ -318,6 +318,16 @@ describe('"Execute step"', () => {
 			message: 'Your account at the service has no finished transcript to show yet',
 		});
 	});
+
+	it('does not say so of an account whose newest tasks only are in progress', async () => {
+		service.running().configure({ tasksInProgress: 20, shapes: { taskListStatus: 'hidden' } });
+		await service.completedTask();
+		for (let count = 0; count < 10; count++) await service.pendingTask();
+		const host = new AccountHost(service.credentials());
+		await expect(host.executeStep()).rejects.toMatchObject({
+			message: 'None of the newest tasks that this step has looked at is a finished transcript',
+		});
+	});
 });
 
 it('a poll asks for little: 12 lists at most, whatever the size of the account', async () => {

@@ -101,7 +101,7 @@ export function whatIsWrong({
 	if (isIdUnusable) {
 		return [
 			"it accepts no delivery for an id like this, because it is longer than 256 characters, or only '.' or '..'",
-			"Set 'Get the Transcript' to Wait by Polling for this account.",
+			"Choose Wait for the Transcript (Polling) in 'Get the Transcript'.",
 		];
 	}
 	if (isUndecided) {

@@ -2,6 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { submissionKey, type SubmissionIds } from '../shared/api/submission';
 import { hasEnded, isCancelled, isInProgress, statusIn } from '../shared/api/undocumented/statuses';
+import { deliveredId } from '../shared/webhook/deliveredId';
 
 export const EVENTS = [
 	'transcriptionCompleted',
@@ -117,12 +118,4 @@ function isNoId(value: unknown): boolean {
 
 function isString(value: unknown): value is string {
 	return typeof value === 'string';
-}
-
-/** An id, which may come as a number, but not as 0 (see `idIn`). `.` and `..` would change the path of a URL. */
-export function deliveredId(value: unknown): string | undefined {
-	const isNumber = Number.isFinite(value) && value !== 0;
-	const id = isNumber ? String(value) : value;
-	const isId = isString(id) && id.length <= 256 && !['', '.', '..'].includes(id.trim());
-	return isId ? id : undefined;
 }

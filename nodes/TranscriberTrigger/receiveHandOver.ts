@@ -10,7 +10,7 @@ import { ANSWER, decidedBy } from '../shared/webhook/answerInTime';
 import { seal, unseal } from '../shared/webhook/sealedSecret';
 import { respond, jsonBodyFrom } from '../shared/webhook/signature';
 import { webhookCredential } from '../shared/webhook/webhookCredential';
-import { deliveredId } from './deliveredEvent';
+import { deliveredId } from '../shared/webhook/deliveredId';
 import { settingsOf } from './triggerSettings';
 import { addressOfThisProcess, isOwnCall, settle } from './repairLostUpdates';
 import { TriggerStore } from './triggerStore';

@@ -1,7 +1,7 @@
 /** Contract, "Trigger node": PUT on the trigger's URL is the hand-over from the action node. */
 // Also covers nodes/Transcriber/submit/trigger/notifyTrigger.ts,
 // nodes/Transcriber/submit/trigger/triggerReply.ts, nodes/Transcriber/submit/trigger/triggerUrl.ts,
-// nodes/Transcriber/submit/trigger/handSecretOver.ts.
+// nodes/Transcriber/submit/trigger/handSecretOver.ts, nodes/shared/webhook/deliveredId.ts.
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -112,6 +112,14 @@ describe('Nobody without the API key can plant or read a secret', () => {
 			expect(reason).toContain('longer than 256 characters');
 		},
 	);
+
+	it('such an id does not spoil the hand-overs of other items', async () => {
+		const ids = ['7f3c', 'x'.repeat(257), '8a1b'];
+		const handedOver = await Promise.allSettled(
+			ids.map(async (id) => await handOver(sender(), host.url, { taskId: id }, SECRET)),
+		);
+		expect(handedOver.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+	});
 
 	it('a hand-over is fresh for 10 minutes: replayed later it is refused', async () => {
 		const now = Date.now();

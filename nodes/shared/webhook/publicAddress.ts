@@ -56,13 +56,14 @@ function isLoopback(hostname: string): boolean {
 	return /^(localhost|127(\.\d+){3}|\[::1\])$/i.test(hostname);
 }
 
+const LOCAL_RANGES =
+	/^(0|10|127|169\.254|192\.168|172\.(1[6-9]|2\d|3[01])|100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7]))\./;
+
 /** Names and address ranges that only exist inside a network. */
 function isLocal(hostname: string): boolean {
 	return (
 		isLoopback(hostname) ||
-		/^(0|10|127|169\.254|192\.168|172\.(1[6-9]|2\d|3[01])|100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7]))\./.test(
-			hostname,
-		) ||
+		(/^\d+(\.\d+){3}$/.test(hostname) && LOCAL_RANGES.test(hostname)) ||
 		/^\[(::|f[cd]|fe[89ab]|::ffff:)/i.test(hostname) ||
 		/\.(local|localhost|internal|lan|home)\.?$/i.test(hostname) ||
 		(!hostname.includes('.') && !hostname.startsWith('['))

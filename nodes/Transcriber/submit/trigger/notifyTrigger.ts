@@ -4,6 +4,7 @@ import type { IExecutePaginationFunctions, NodeOperationError } from 'n8n-workfl
 import { pause, unlessAborted } from '../../../shared/api/abortable';
 import { credentialOf } from '../../../shared/api/credential';
 import { Queue } from '../../../shared/api/rateLimits';
+import { deliveredId } from '../../../shared/webhook/deliveredId';
 import { sealHandOvers, type HandOver } from '../../../shared/webhook/handOverEnvelope';
 import type { SubmissionIds } from '../../../shared/api/submission';
 import { put, whatIsWrong, type Reply } from './triggerReply';
@@ -113,6 +114,9 @@ export async function handOver(
 	const cancelled = context.getExecutionCancelSignal();
 	const id = taskId ?? botId;
 	const kind = taskId === undefined ? 'bot' : 'task';
+	// In a batch, the trigger would refuse the hand-overs of other items with this one.
+	if (deliveredId(id) === undefined)
+		throw notTold(context, id, { status: 400, isIdUnusable: true });
 	const firsts: FirstAnswers = new Map();
 	for (;;) {
 		const reply = await sendInBatch(context, triggerUrl, apiKey, { id, kind, secret });

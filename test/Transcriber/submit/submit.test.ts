@@ -1108,6 +1108,21 @@ describe('as a tool of an AI agent', () => {
 	});
 });
 
+it('takes one Idempotency Key for other settings in another run only if nothing came of it', async () => {
+	const keyed = { ...LINK, operation: 'transcribeFile', options: { idempotencyKey: 'k1' } };
+	const item = () => [itemWithFile()];
+	fault({ kind: 'respond', status: 422 }, { times: 1 });
+	const first = await service.run({ ...keyed, language: 'xx' }, { items: item() });
+	expect(first.error).toBeDefined();
+	const corrected = { ...keyed, language: 'en' };
+	const second = await service.run(corrected, { data: again(first, corrected, item()) });
+	expect(second.error).toBeUndefined();
+	const other = { ...keyed, language: 'de' };
+	const third = await service.run(other, { data: again(second, other, item()) });
+	expect(third.error?.message).toContain('with two different settings');
+	expect(accepted()).toHaveLength(1);
+});
+
 /** The execution as it goes on when the node runs once more: in a loop, or (`anew`) as if it had not run. */
 function again(
 	{ data }: Outcome,

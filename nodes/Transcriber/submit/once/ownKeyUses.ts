@@ -3,7 +3,7 @@ import type { IExecutePaginationFunctions } from 'n8n-workflow';
 
 import { nodeContextOf } from '../../../shared/n8nInternals/runIdentity';
 import { askedFor } from './sameRequest';
-import { isAcceptedAt, placeOf } from './submissionMemory';
+import { memoryAt, placeOf, runOf } from './submissionMemory';
 
 /**
  * Whether the user gave this key for this recording only (a link, or see `fileOf`), in all runs of
@@ -24,14 +24,16 @@ export function isKeyOf(
 /** Who asked with a key first: where, in which execution, and for what (see `askedFor`). */
 interface FirstUse {
 	place: string;
+	run: number;
 	executionId: string;
 	asked: string;
 }
 
 /**
  * Whether the user gave this key for one and the same request only, in all runs of the node in this
- * execution. What an earlier execution asked for counts only if the service has accepted it: in a
- * Retry the user may have changed it, and `checkUnchanged` decides.
+ * execution. What an earlier run asked for counts only if the service may have accepted it: in a loop,
+ * the user corrects what was refused. What an earlier execution asked for counts only if the service
+ * has accepted it: in a Retry the user may have changed it, and `checkUnchanged` decides.
  */
 export function isKeyOfRequest(context: IExecutePaginationFunctions, key: string): boolean {
 	const nodeContext = nodeContextOf(context) as { keyUses?: Record<string, FirstUse> };
@@ -39,10 +41,14 @@ export function isKeyOfRequest(context: IExecutePaginationFunctions, key: string
 	const name = createHash('sha256').update(key).digest('hex');
 	const executionId = context.getExecutionId();
 	const asked = askedFor(context);
+	const { index: run } = runOf(context);
 	const first = uses[name];
-	const counts =
-		first?.executionId === executionId || (first && isAcceptedAt(context, first.place));
-	if (first && counts) return first.asked === asked;
-	uses[name] = { place: placeOf(context), executionId, asked };
+	if (first) {
+		const { state } = memoryAt(context, first.place) ?? {};
+		const mayBeAccepted = state !== undefined || first.run === run;
+		const counts = first.executionId === executionId ? mayBeAccepted : state === 'accepted';
+		if (counts) return first.asked === asked;
+	}
+	uses[name] = { place: placeOf(context), run, executionId, asked };
 	return true;
 }

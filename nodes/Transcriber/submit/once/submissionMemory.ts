@@ -134,9 +134,12 @@ export function recall(context: IExecutePaginationFunctions): SubmissionMemory |
 	return { ...others, submissions: [{ answer, sealedSecret, handedOver }] };
 }
 
-/** Whether the service has accepted what was sent at this place of the node in this execution. */
-export function isAcceptedAt(context: IExecutePaginationFunctions, place: string): boolean {
-	return memories(context)[place]?.state === 'accepted';
+/** What is known in this execution of the submission at this place (see {@link placeOf}). */
+export function memoryAt(
+	context: IExecutePaginationFunctions,
+	place: string,
+): Pick<SubmissionMemory, 'state'> | undefined {
+	return memories(context)[place];
 }
 
 export function remember(context: IExecutePaginationFunctions, memory: SubmissionMemory): void {

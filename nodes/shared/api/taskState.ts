@@ -6,7 +6,8 @@ import { taskIdOf } from './undocumented/ids';
 import { statusWithoutTask } from './undocumented/statuses';
 import { stateIn } from './undocumented/submissions';
 
-type LookBounds = Pick<CallOptions, 'deadline' | 'fromTurn' | 'once'>;
+/** See {@link CallOptions}. */
+export type LookBounds = Pick<CallOptions, 'deadline' | 'fromTurn' | 'once'>;
 
 /**
  * Requests the state of a task, or of its bot as long as the bot has no task. Throws a {@link

@@ -60,8 +60,7 @@ async function botAtService(
 	context: IExecutePaginationFunctions,
 	botId: string,
 ): Promise<IDataObject | 'unknown' | undefined> {
-	const deadline = Date.now() + LOOK_MS;
-	return await botState(context, botId, { deadline }).catch((error: unknown) =>
+	return await botState(context, botId, { fromTurn: LOOK_MS }).catch((error: unknown) =>
 		isUnknownToService(error) ? 'unknown' : undefined,
 	);
 }

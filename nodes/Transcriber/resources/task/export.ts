@@ -11,7 +11,7 @@ import { idFrom } from '../../item/ids';
 import { choiceIn, collectionIn, required, textIn } from '../../../shared/parameters/values';
 import { perform } from '../../item/perform';
 import { outputFileField, shownFor } from '../commonFields';
-import { refuseUnfinished, sendForFinished } from './sendForFinished';
+import { emptyTranscript, refuseUnfinishedSoon, sendForFinished } from './sendForFinished';
 import { exportFormatOptions } from '../../../shared/fields';
 import type { RoutingRequest } from '../../../shared/api/types';
 
@@ -126,7 +126,7 @@ async function toFile(
 	const { format, file } = exportChoices(this);
 	const taskId = idFrom(this, 'taskId');
 	const texts = items.map(({ json }) => exportedText(this, json, { taskId, format }));
-	if (texts.includes('')) await refuseUnfinished(this);
+	if (texts.includes('') && !(await refuseUnfinishedSoon(this))) throw emptyTranscript(this);
 	if (!file) return items;
 	return await Promise.all(
 		texts.map(async (text) => ({

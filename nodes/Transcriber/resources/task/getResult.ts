@@ -12,8 +12,9 @@ import { idFrom } from '../../item/ids';
 import { choicesIn } from '../../../shared/parameters/values';
 import { perform } from '../../item/perform';
 import { RESULT_PARTS, resultIn, silentResultIn } from '../../../shared/api/undocumented/results';
+import { isBlank } from '../../../shared/jsonValues';
 import { shownFor } from '../commonFields';
-import { refuseUnfinished, sendForFinished } from './sendForFinished';
+import { emptyTranscript, refuseUnfinishedSoon, sendForFinished } from './sendForFinished';
 
 export const getResult: INodePropertyOptions = {
 	name: 'Get Result',
@@ -69,10 +70,12 @@ async function onlyIncluded(
 	const include = includeFrom(this);
 	const left = new Set<string>(RESULT_PARTS.filter((part) => !include.includes(part)));
 	const mayBeUnfinished = !items.every(({ json }) => isWhole(json));
-	const isCompleted = mayBeUnfinished && (await refuseUnfinished(this));
+	const isCompleted = mayBeUnfinished && (await refuseUnfinishedSoon(this));
 	return items.map(({ json }) => {
 		const result = resultIn(json) ?? (isCompleted ? silentResultIn(json) : undefined);
 		if (!result) throw withoutResult(this, idFrom(this, 'taskId'));
+		const isEmpty = result.text === '' && RESULT_PARTS.every((part) => isBlank(result[part]));
+		if (isEmpty && !isCompleted) throw emptyTranscript(this);
 		return {
 			json: Object.fromEntries(Object.entries(result).filter(([name]) => !left.has(name))),
 		};

@@ -10,11 +10,11 @@ import { idFrom } from '../../item/ids';
 import { awaitsBalance, hasEnded, isCancelled } from '../../../shared/api/undocumented/statuses';
 import { holdsContent } from '../../../shared/api/undocumented/results';
 import { refuse } from '../../../shared/parameters/refuse';
-import { taskState } from '../../../shared/api/taskState';
+import { taskState, type LookBounds } from '../../../shared/api/taskState';
 import { sendDeclared } from '../../item/sendDeclared';
 import { type Policy, type RoutingRequest } from '../../../shared/api/types';
 
-/** How long the extra status request, which makes errors clearer, may take, in ms. */
+/** How long the extra status request, which makes errors clearer, may take, in ms, from its turn. */
 const STATUS_REQUEST_MS = 30_000;
 
 /**
@@ -47,9 +47,10 @@ export async function sendForFinished(
 export async function refuseUnfinished(
 	context: IExecuteSingleFunctions,
 	refusal?: unknown,
+	bounds?: LookBounds,
 ): Promise<boolean> {
 	const taskId = idFrom(context, 'taskId');
-	const task = await stateOf(context, taskId);
+	const task = await stateOf(context, taskId, bounds);
 	if ((task.status ?? '') === '') return false;
 	if (task.status === 'completed') return true;
 	const [message, next] = unfinishedWords(taskId, task);
@@ -63,9 +64,26 @@ export async function refuseUnfinished(
 export async function stateOf(
 	context: IExecuteSingleFunctions,
 	taskId: string,
+	bounds: LookBounds = { fromTurn: STATUS_REQUEST_MS },
 ): Promise<IDataObject> {
-	const deadline = Date.now() + STATUS_REQUEST_MS;
-	return await taskState(context, taskId, { deadline }).catch(() => ({}));
+	return await taskState(context, taskId, bounds).catch(() => ({}));
+}
+
+/**
+ * {@link refuseUnfinished} for an answer that n8n is still processing. This answer holds its place in
+ * the rate limit, so the wait for the status is bounded as a whole.
+ */
+export async function refuseUnfinishedSoon(context: IExecuteSingleFunctions): Promise<boolean> {
+	return await refuseUnfinished(context, undefined, { deadline: Date.now() + STATUS_REQUEST_MS });
+}
+
+/** The error for an empty transcript of a task that may not have finished. */
+export function emptyTranscript(context: IExecuteSingleFunctions): NodeOperationError {
+	return refuse(
+		context,
+		`The service has given an empty transcript of task ${idFrom(context, 'taskId')}, and the status of the task cannot be read`,
+		'The task may not have finished. Look at its status with Transcript: Get, then try again.',
+	);
 }
 
 function mayBeTheTask(context: IExecutePaginationFunctions, failure: unknown): boolean {

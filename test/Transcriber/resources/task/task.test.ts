@@ -416,6 +416,27 @@ describe('task.export', () => {
 	});
 });
 
+describe('an empty transcript of a task whose status cannot be read', () => {
+	const EMPTY = { text: '', segments: [], summary: '', speakers: [], content: '', format: 'srt' };
+
+	it.each([
+		['getResult', {}],
+		['export', { format: 'srt' }],
+	])(
+		'is no success of %s, because the task may not have finished',
+		async (operation, parameters) => {
+			const id = await service.completedTask();
+			const answer = (path: string, status: number, body: unknown) =>
+				service.running().fault({ match: { path }, action: { kind: 'respond', status, body } });
+			answer('/(result|export)', 200, EMPTY);
+			answer(`/tasks/${id}$`, 403, {});
+			const { error } = await run(operation, { taskId: byId(id), ...parameters });
+			expect(error?.message).toContain(`an empty transcript of task ${id}`);
+			expect(error?.description).toContain('Look at its status');
+		},
+	);
+});
+
 describe('task.cancel', () => {
 	it('sends POST /tasks/{id}/cancel without fields', async () => {
 		const id = await service.pendingTask();

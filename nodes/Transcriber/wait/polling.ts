@@ -1,7 +1,7 @@
 import type { IDataObject, IExecutePaginationFunctions } from 'n8n-workflow';
 
 import { credentialOf, keyHash } from '../../shared/api/credential';
-import { ServiceError } from '../../shared/api/serviceError';
+import { ServiceError, isUnknownToService } from '../../shared/api/serviceError';
 import { pause } from '../../shared/api/abortable';
 import { look } from '../../shared/api/taskState';
 import { hasEnded, isCancelled } from '../../shared/api/undocumented/statuses';
@@ -128,7 +128,8 @@ async function pollUntilEnded(
 		// A deadline that passed during the last look says nothing about the service.
 		if (Date.now() >= deadline && isUnanswered(seen)) return latest;
 		latest.failure = seen;
-		if (isFirst && reportsRefusal && noLookCanSucceed(seen)) throw seen;
+		const mayBeSoon = !ids.taskId && isUnknownTask(seen);
+		if (isFirst && reportsRefusal && !mayBeSoon && noLookCanSucceed(seen)) throw seen;
 		const status = seen instanceof ServiceError ? seen.problem.status : undefined;
 		if (![401, 404, 410].includes(status ?? 0)) {
 			refusedSince = undefined;
@@ -150,6 +151,12 @@ function mayGetTask(looks: number[]): boolean {
 function isUnanswered(failure: Error): boolean {
 	const transport = failure instanceof ServiceError ? failure.problem.transport : undefined;
 	return transport === 'timeout' || transport === 'noTurn';
+}
+
+/** The task of a bot may be unknown to the service for a moment. */
+function isUnknownTask(failure: Error): boolean {
+	if (!(failure instanceof ServiceError) || !isUnknownToService(failure)) return false;
+	return failure.problem.path.startsWith('/tasks/');
 }
 
 function askedPause(failure?: Error): number {

@@ -82,8 +82,14 @@ const ROWS: Row[] = [
 	},
 	{
 		status: 403,
+		path: /^\/(tasks|meeting)\//,
 		message: 'The API key is not allowed to do this',
 		next: 'Use the key of an account that owns the task or bot.',
+	},
+	{
+		status: 403,
+		message: 'The API key is not allowed to do this',
+		next: 'Look in your account at the service what the key may do, or use another key.',
 	},
 	{
 		status: 404,
@@ -213,7 +219,7 @@ const ROWS: Row[] = [
 	},
 	{
 		status: 503,
-		path: /^\/meeting/,
+		path: /^\/meeting$/,
 		message: 'The bot service is temporarily unavailable',
 		next: 'No bot was sent. Try again in a few minutes.',
 	},

@@ -62,7 +62,7 @@ function wordsOf(value: unknown, budget = { left: MOST_VALUES }): string {
 	// Proxies answer in HTML.
 	if (typeof value === 'string') {
 		return value
-			.slice(0, 100000)
+			.slice(0, 100_000)
 			.replace(/<(style|script)\b[^]*?<\/\1>/gi, ' ')
 			.replace(/<[^>]*>/g, ' ')
 			.replace(/\s+/g, ' ')

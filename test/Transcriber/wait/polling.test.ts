@@ -143,6 +143,17 @@ it.each(BY_ID)('%s reports at once that its first look is refused', async (way) 
 	expect(looks()).toHaveLength(1);
 });
 
+it('meeting.wait goes on if the task of the bot is unknown for a moment', async () => {
+	const id = await service.bot();
+	service.running().endMeeting(id);
+	const [task] = service.running().tasks();
+	fault({ kind: 'respond', status: 404 }, { path: '/tasks/[^/]+$' }, 1);
+	service.running().finish(task?.id ?? '');
+	const waitOptions = { pollInterval: 0.05 };
+	const run = service.run({ resource: 'meeting', operation: 'wait', botId: id, waitOptions });
+	expect((await run).json).toMatchObject([{ task_id: task?.id, status: 'completed' }]);
+});
+
 it('a result that cannot be fetched at first is fetched, and paid for once', async () => {
 	fault({ kind: 'respond', status: 500 }, { path: '/result$' }, 2);
 	const run = service.run({ ...LINK, waitOptions: { pollInterval: 0.05 } });

@@ -12,6 +12,16 @@ export function isSame(one: string[], other: string[]): boolean {
 	return one.length === other.length && one.every((term, index) => term === other[index]);
 }
 
+/** The fields of the dictionary that the service counts. */
+const FIGURES = [
+	'count',
+	'chars',
+	'limit_chars',
+	'limit_terms',
+	'ignored_terms',
+	'inherited_from_team_owner',
+];
+
 /** What Sync did, and the resulting dictionary (with 'Dry Run': what it would be). */
 export function report(
 	old: string[],
@@ -23,7 +33,9 @@ export function report(
 	const kept = wanted.filter((term) => had.has(term));
 	const inherited = isInherited(before);
 	// The answer of PUT is undocumented. If it is the dictionary, its figures are more accurate.
-	const { terms: _all, effective_terms: _applied, ...figures } = answer;
+	const figures = Object.fromEntries(
+		Object.entries(answer).filter(([name]) => FIGURES.includes(name)),
+	);
 	return {
 		added: wanted.filter((term) => !had.has(term)),
 		removed: old.filter((term) => !has.has(term)),

@@ -76,3 +76,15 @@ describe('mode addMissing', () => {
 		expect(await stored()).toEqual(['owner', 'new']);
 	});
 });
+
+it('the report of what Sync did is not overwritten by the answer', async () => {
+	await given('old');
+	const body = { terms: ['old', 'new'], added: 1, removed: 0, chars: 99 };
+	service.running().fault({
+		match: { method: 'POST', path: '/dictionary$' },
+		times: 1,
+		action: { kind: 'respond', status: 200, body },
+	});
+	const { json } = await service.run(ADD);
+	expect(json).toMatchObject([{ added: ['new'], removed: [], chars: 99 }]);
+});

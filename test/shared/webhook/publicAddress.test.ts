@@ -15,6 +15,7 @@ describe('A webhook address', () => {
 		...['172.15.1.1', '172.32.1.1', '192.167.1.1', '192.169.1.1', '100.63.1.1', '100.128.1.1'],
 		...['110.1.1.1', '100.1.1.1', '210.1.1.1'],
 		...['[2606:4700::1111]', '[fec0::1]', '[fe70::1]', 'homes.example.com', 'localhost.com'],
+		...['10.example.com', '0.example.com', '127.example.com', '192.168.example.com'],
 		...['n8n.local.example.com', 'a.home.example.com', 'internal.example.com'],
 	])('%s can be called', (address) => {
 		expect(against(address.includes('://') ? address : `https://${address}/webhook`)).toBe(

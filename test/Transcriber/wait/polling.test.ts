@@ -54,6 +54,15 @@ type Way = keyof typeof WAYS;
 const EVERY_WAY = Object.keys(WAYS) as Way[];
 const BY_ID: Way[] = ['task.wait', 'meeting.wait'];
 
+/** Ends the meeting, if there is one, and finishes the task. */
+function finishAll(): { taskId?: string; botId?: string } {
+	const [bot] = service.running().bots();
+	if (bot) service.running().endMeeting(bot.id);
+	const [task] = service.running().tasks();
+	service.running().finish(task?.id ?? '');
+	return { taskId: task?.id, botId: bot?.id };
+}
+
 describe.each(EVERY_WAY)('%s', (way) => {
 	it.each<[string, FaultRule['action']]>([
 		['429', { kind: 'respond', status: 429 }],
@@ -109,13 +118,10 @@ describe.each(EVERY_WAY)('%s', (way) => {
 			fault({ kind: 'respond', status: 500 }, LOOK, 4);
 			fault({ kind: 'respond', status }, LOOK, 1);
 			await until(() => looks().length > from + 6);
-			const [bot] = service.running().bots();
-			if (bot) service.running().endMeeting(bot.id);
-			const [task] = service.running().tasks();
-			service.running().finish(task?.id ?? '');
+			const { taskId } = finishAll();
 			const { json, error } = await run;
 			expect(error).toBeUndefined();
-			expect(json).toMatchObject([{ task_id: task?.id, status: 'completed' }]);
+			expect(json).toMatchObject([{ task_id: taskId, status: 'completed' }]);
 		},
 	);
 
@@ -125,14 +131,11 @@ describe.each(EVERY_WAY)('%s', (way) => {
 		const from = looks().length;
 		for (const status of [500, 401, 404, 422]) fault({ kind: 'respond', status }, LOOK, 1);
 		await until(() => looks().length > from + 4);
-		const [bot] = service.running().bots();
-		if (bot) service.running().endMeeting(bot.id);
-		const [task] = service.running().tasks();
-		service.running().finish(task?.id ?? '');
+		const { taskId, botId } = finishAll();
 		const { json, error } = await run;
 		expect(error).toBeUndefined();
-		expect(json).toMatchObject([{ task_id: task?.id, status: 'completed' }]);
-		expect(json[0]?.['bot_id']).toBe(bot?.id);
+		expect(json).toMatchObject([{ task_id: taskId, status: 'completed' }]);
+		expect(json[0]?.['bot_id']).toBe(botId);
 	});
 });
 

@@ -2,7 +2,7 @@ import type { IDataObject, IHookFunctions } from 'n8n-workflow';
 import { sleep } from 'n8n-workflow';
 
 import { credentialOf } from '../shared/api/credential';
-import { ServiceError, isUnknownToService } from '../shared/api/serviceError';
+import { ServiceError, isRefusedForGood, isUnknownToService } from '../shared/api/serviceError';
 import { botState } from '../shared/api/taskState';
 import { taskIdOf } from '../shared/api/undocumented/ids';
 import { hasEnded } from '../shared/api/undocumented/statuses';
@@ -77,6 +77,8 @@ export async function cancelMeetingBot(
 	for (let tries = 0; ; tries++) {
 		const failure = await tryToCancel(caller, url, end);
 		if (!failure) return;
+		// The service may refuse to stop a bot that has left meanwhile.
+		if (isRefusedForGood(failure) && (await isOver(caller, id))) return;
 		const backoff = Math.min(CANCEL_BOT.pauseMs * 2 ** tries, CANCEL_BOT.longestPauseMs);
 		const asked = failure instanceof ServiceError ? failure.problem.retryAfter : undefined;
 		const delay = Math.max(backoff, asked ?? 0);

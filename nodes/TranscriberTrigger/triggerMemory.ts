@@ -98,6 +98,11 @@ export interface TriggerMemory {
 	/** Perhaps not saved: n8n saves nothing if another node of the workflow refuses to start. */
 	bot?: SentBot;
 	launch?: LastLaunch;
+	/**
+	 * Whether this process was the last to switch the trigger on (`true`) or off; undefined if it has
+	 * done neither.
+	 */
+	isOn?: boolean;
 }
 
 const workflows = remembered<Map<string, TriggerMemory>>('triggerWorkflows');

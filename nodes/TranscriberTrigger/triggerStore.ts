@@ -219,6 +219,15 @@ export class TriggerStore {
 		this.memory.bot = { ...bot, changedAt: after(this.bot) };
 	}
 
+	/** See {@link TriggerMemory.isOn}. */
+	get isOn(): boolean | undefined {
+		return this.memory.isOn;
+	}
+
+	set isOn(isOn: boolean) {
+		this.memory.isOn = isOn;
+	}
+
 	/** Notes that the bot of this trigger has delivered. */
 	noteDelivered(id: string): void {
 		const { bot } = this;

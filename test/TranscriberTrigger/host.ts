@@ -25,6 +25,7 @@ import {
 } from 'n8n-workflow';
 
 import { LIMITS } from '../../nodes/shared/api/rateLimits';
+import { GRACE } from '../../nodes/TranscriberTrigger/cancelMeetingBot';
 import { STORE } from '../../nodes/TranscriberTrigger/triggerMemory';
 import { TranscriberTrigger } from '../../nodes/TranscriberTrigger/TranscriberTrigger.node';
 import { additionalDataFor, typesOf, type Credentials } from '../support/n8n';
@@ -46,6 +47,10 @@ export function newProcess(): Process {
 			'../../nodes/TranscriberTrigger/triggerMemory',
 		);
 		Object.assign(store.STORE, STORE);
+		const bot = jest.requireActual<{ GRACE: object }>(
+			'../../nodes/TranscriberTrigger/cancelMeetingBot',
+		);
+		Object.assign(bot.GRACE, GRACE);
 		const loaded = jest.requireActual<{ TranscriberTrigger: typeof TranscriberTrigger }>(
 			'../../nodes/TranscriberTrigger/TranscriberTrigger.node',
 		);
@@ -84,6 +89,9 @@ export class TriggerHost {
 
 	/** How long n8n takes to save a new execution, in ms. */
 	executionMs = 0;
+
+	/** How long n8n takes to read the credential, in ms. */
+	credentialMs = 0;
 
 	/** As n8n 1 does: saves static data, answers, and only then saves the new execution. */
 	isAnsweredFirst = false;
@@ -311,13 +319,20 @@ export class TriggerHost {
 	}
 
 	private additionalData(more: object = {}): IWorkflowExecuteAdditionalData {
-		return additionalDataFor(this.settings.credentials, {
+		const data = additionalDataFor(this.settings.credentials, {
 			webhookBaseUrl: `${this.base}/webhook`,
 			webhookTestBaseUrl: `${this.base}/webhook-test`,
 			instanceBaseUrl: `${this.base}/`,
 			restApiUrl: `${this.base}/rest`,
 			...more,
 		});
+		const { credentialsHelper: helper } = data;
+		const read = helper.getDecrypted.bind(helper);
+		helper.getDecrypted = async (...given) => {
+			if (this.credentialMs > 0) await sleep(this.credentialMs);
+			return await read(...given);
+		};
+		return data;
 	}
 
 	private webhookData({ description }: Process, name: string): IWebhookData {

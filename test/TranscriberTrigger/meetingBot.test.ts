@@ -1,5 +1,5 @@
 /** Contract, "Trigger node", source `meeting`: activating the workflow sends the bot. */
-// Also covers cancelMeetingBot.ts, launchBot.ts.
+// Also covers cancelMeetingBot.ts, launchBot.ts, sendMeetingBot.ts.
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -660,6 +660,18 @@ describe('Deactivation', () => {
 		await until(() => launches() === 1);
 		await host.deactivate();
 		await failure;
+		await until(() => calledBack().length === 1);
+		expect(calledBack()).toEqual([theBot().id]);
+	});
+
+	it('cancels a bot that was sent a moment before the workflow is switched off', async () => {
+		host.credentialMs = 100;
+		const launch = host.activate();
+		await until(() => bots().length === 1);
+		await sleep(20);
+		host.credentialMs = 0;
+		await host.deactivate();
+		await launch.catch(() => {});
 		await until(() => calledBack().length === 1);
 		expect(calledBack()).toEqual([theBot().id]);
 	});

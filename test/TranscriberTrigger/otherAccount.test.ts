@@ -141,6 +141,51 @@ describe('The log names what the user has to do about a bot', () => {
 		expect(line).toContain('Stop it with Meeting: Cancel or Stop');
 	});
 
+	it.each([400, 409, 422])(
+		'but nothing if a DELETE is answered %d because the bot has left meanwhile',
+		async (status) => {
+			jest.replaceProperty(GRACE, 'ms', 50);
+			jest.replaceProperty(CANCEL_BOT, 'patienceMs', 200);
+			jest.replaceProperty(CANCEL_BOT, 'pauseMs', 20);
+			const host = await new TriggerHost({ credentials: one.credentials(), parameters }).open();
+			await host.activate();
+			const id = String(one.running().bots()[0]?.id);
+			const match = { method: 'DELETE' };
+			one.running().fault({ match, times: 9, action: { kind: 'respond', status } });
+			// The first look comes before the bot leaves.
+			one.running().fault({
+				match: { method: 'GET', path: '/meeting/' },
+				action: { kind: 'respond', status: 200, body: { bot_id: id, status: 'joining' } },
+			});
+			one.running().endMeeting(id);
+			const tries = () => one.lines().filter((line) => line.startsWith('DELETE')).length;
+			const logs = captureLogs();
+			await host.deactivate();
+			await until(() => tries() === 1);
+			await sleep(400);
+			logs.release();
+			await host.close();
+			expect(tries()).toBe(1);
+			expect(logs.lines.join('\n')).not.toContain('could not be called back');
+		},
+	);
+
+	it('that n8n has called the bot back because another trigger could not start for long', async () => {
+		jest.replaceProperty(GRACE, 'ms', 50);
+		const host = await new TriggerHost({ credentials: one.credentials(), parameters }).open();
+		await host.activate();
+		// Then n8n removes the trigger, and starts all triggers of the workflow again.
+		await host.deactivate();
+		await until(() => one.lines().some((line) => line.startsWith('DELETE')));
+		await sleep(50);
+		const logs = captureLogs();
+		await host.activate('init');
+		logs.release();
+		await host.close();
+		expect(launches(one)).toBe(1);
+		expect(logs.lines.join('\n')).toContain('the trigger has no meeting bot');
+	});
+
 	it('that n8n did not store, because it was killed while it published', async () => {
 		const host = await new TriggerHost({ credentials: one.credentials(), parameters }).open();
 		const logs = captureLogs();

@@ -8,7 +8,8 @@ import type { INodeParameters } from 'n8n-workflow';
 
 import { GRACE } from '../../nodes/TranscriberTrigger/cancelMeetingBot';
 import { serviceForTests } from '../support/service';
-import { TriggerHost } from './host';
+import { until } from '../simulator/testing-client';
+import { TriggerHost, newProcess } from './host';
 
 const service = serviceForTests();
 const IN_AN_HOUR = "={{ $now.plus(1, 'hour') }}";
@@ -134,4 +135,76 @@ it('A bot that version 0.1.0 has sent stays when a new version of the workflow i
 	await host.activate('update');
 	await sleep(2 * GRACE.ms);
 	expect([launches(), calledBack()]).toEqual([1, []]);
+});
+
+describe('n8n 1 and 2.30 add a workflow again when one of its other triggers fails', () => {
+	const endTheMeeting = () => {
+		for (const { id } of service.running().bots()) service.running().endMeeting(id);
+	};
+
+	it.each(['activate', 'update', 'init'] as const)(
+		'while it runs (%s): the bot that has left is not replaced, because nobody switched the trigger off',
+		async (mode) => {
+			await open({});
+			await host.activate();
+			const { saved } = host;
+			endTheMeeting();
+			// n8n uses the static data that it loaded before the activation.
+			host.saved = '{}';
+			await host.activate(mode);
+			host.saved = saved;
+			await host.activate(mode);
+			expect([launches(), calledBack()]).toEqual([1, []]);
+		},
+	);
+
+	it('while it starts: the bot stays, and is cancelled when the user switches the trigger off', async () => {
+		await open({});
+		await host.activate();
+		host.restart();
+		await host.activate('init');
+		await host.deactivate();
+		await host.activate('init');
+		await sleep(2 * GRACE.ms);
+		expect([launches(), calledBack()]).toEqual([1, []]);
+		await host.deactivate();
+		await sleep(2 * GRACE.ms);
+		expect(calledBack()).toHaveLength(1);
+	});
+
+	it('also if n8n was killed between the two: the bot stays, and is cancelled at the next switch-off', async () => {
+		await open({});
+		await host.activate();
+		host.restart();
+		const released = JSON.parse(host.saved) as { global: Record<string, { bot: object }> };
+		const mine = released.global[`transcriberTrigger:${host.node.id}`];
+		Object.assign(mine?.bot ?? {}, { releasedAt: Date.now() - 60_000 });
+		host.saved = JSON.stringify(released);
+		await host.activate('init');
+		await sleep(2 * GRACE.ms);
+		expect(calledBack()).toEqual([]);
+		await host.deactivate();
+		await until(() => calledBack().length === 1);
+		expect(launches()).toBe(1);
+	});
+
+	it('A workflow that was switched off while n8n was down sends a bot for the next meeting', async () => {
+		await open({});
+		await host.activate();
+		endTheMeeting();
+		host.restart();
+		await host.activate();
+		expect(launches()).toBe(2);
+	});
+
+	it('n8n 1 with two main processes: a new version sends no second bot after the meeting', async () => {
+		await open({});
+		host.processes = [newProcess(), newProcess()];
+		jest.replaceProperty(GRACE, 'ms', 5_000);
+		await host.activate();
+		endTheMeeting();
+		await host.deactivate();
+		await host.activate();
+		expect(launches()).toBe(1);
+	});
 });

@@ -1,0 +1,108 @@
+import type { IDataObject, IHookFunctions } from 'n8n-workflow';
+
+import { credentialOf } from '../shared/api/credential';
+import { withoutSecrets } from '../shared/api/redact';
+import { wasCertainlyRefused } from '../shared/api/serviceError';
+import { submissionKey } from '../shared/api/submission';
+import { jsonOf } from '../shared/jsonValues';
+import { checkLaunch, launchFrom } from '../shared/parameters/meetingLaunch';
+import { refuse } from '../shared/parameters/refuse';
+import { PUBLIC_ADDRESS_SETTING, reasonAgainstWebhookUrl } from '../shared/webhook/publicAddress';
+import { seal, secretIn } from '../shared/webhook/sealedSecret';
+import { callerOf, cancelMeetingBot, isToBeCancelled, logNotCancelled } from './cancelMeetingBot';
+import { botIdOf, launchBot, SwitchedOff } from './launchBot';
+import { NO_SECRET, STORED_SECRET, nameForNew } from './matchSecret';
+import { accountHash, fingerprintOf, isSentBy } from './sameLaunch';
+import type { SentBot } from './triggerMemory';
+import { settingsOf } from './triggerSettings';
+import { TriggerStore } from './triggerStore';
+
+/**
+ * How long no bot is sent after a launch without an answer, in ms: the service may have sent one.
+ * n8n retries a failed activation several times, and the user may change the parameters meanwhile.
+ * Longer than any launch takes (see `ACTIVATION`).
+ */
+const UNANSWERED_MS = 10 * 60_000;
+
+const LOOK_FOR_BOT =
+	'Look in your account at the service whether the bot is there. If not, publish the workflow again (n8n 1: activate it) in ten minutes.';
+
+/** `webhookMethods.create`: sends the bot, with this trigger as its webhook. */
+export async function sendMeetingBot(context: IHookFunctions): Promise<boolean> {
+	const launch = launchFrom(context);
+	checkLaunch(context, launch);
+	// Throws before a bot is paid for whose transcript this trigger could not output.
+	settingsOf(context);
+	const { baseUrl, apiKey } = await credentialOf(context);
+	const address = context.getNodeWebhookUrl('default') ?? '';
+	const reason = reasonAgainstWebhookUrl(address, baseUrl);
+	if (reason) {
+		throw refuse(
+			context,
+			`The webhook address of this n8n ${reason}: '${address}'`,
+			`Set the public https address of n8n (${PUBLIC_ADDRESS_SETTING}), then publish the workflow again (n8n 1: activate it). No bot was sent.`,
+		);
+	}
+	const body: IDataObject = {
+		meeting_url: launch.meetingUrl,
+		consent_acknowledged: true,
+		webhook_url: address,
+		...(launch.startAt && { start_at: launch.startAt }),
+	};
+	const store = new TriggerStore(context);
+	if (store.unansweredUntil > Date.now()) {
+		throw refuse(
+			context,
+			'It is not known whether the service has sent the bot, so the trigger does not send another one',
+			LOOK_FOR_BOT,
+		);
+	}
+	// Before the launch, so that nothing comes between its answer and the stored bot: a switch-off in
+	// between would not know of the bot.
+	const account = await accountHash(context);
+	// If the answer is lost, n8n's next try must not send a second bot.
+	store.unansweredUntil = Date.now() + UNANSWERED_MS;
+	store.save();
+	const answer = await launchBot(context, body).catch((error: unknown) => {
+		if (error instanceof SwitchedOff || wasCertainlyRefused(error)) {
+			store.unansweredUntil = 0;
+			store.save();
+		}
+		throw error;
+	});
+
+	const id = botIdOf(answer);
+	if (id === undefined) {
+		throw refuse(
+			context,
+			'The service accepted the bot, but without an id, so this trigger cannot receive the transcript',
+			`${LOOK_FOR_BOT} The service answered: ${jsonOf(withoutSecrets(answer, '')).slice(0, 300)}`,
+		);
+	}
+	store.unansweredUntil = 0;
+	const { bot: former } = store;
+	store.isOn = true;
+	store.bot = { id, fingerprint: fingerprintOf(context), account };
+	const secret = secretIn(answer.webhook_secret);
+	const name = nameForNew(store, submissionKey({ botId: id }));
+	store.keepSecret(name, secret ? seal(apiKey, STORED_SECRET, name, secret) : NO_SECRET);
+	store.save();
+	if (former) await cancelFormerBot(context, former, account);
+	if (!secret) {
+		context.logger.warn(
+			`${context.getNode().name}: the service gave no webhook secret for meeting bot ${id}, so the trigger asks the service about each delivery for the bot`,
+		);
+	}
+	return true;
+}
+
+/** n8n may have restarted after the trigger was switched off and before it cancelled its bot. */
+async function cancelFormerBot(
+	context: IHookFunctions,
+	former: SentBot,
+	account?: string,
+): Promise<void> {
+	if (former.releasedAt === undefined || isToBeCancelled(context, former.id)) return;
+	if (isSentBy(former, account)) void cancelMeetingBot(context, await callerOf(context), former.id);
+	else logNotCancelled(context, former.id, new Error('It belongs to another account.'));
+}

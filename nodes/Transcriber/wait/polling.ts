@@ -130,8 +130,7 @@ async function pollUntilEnded(
 		latest.failure = seen;
 		const mayBeSoon = !ids.taskId && isUnknownTask(seen);
 		if (isFirst && reportsRefusal && !mayBeSoon && noLookCanSucceed(seen)) throw seen;
-		const status = seen instanceof ServiceError ? seen.problem.status : undefined;
-		if (![401, 404, 410].includes(status ?? 0)) {
+		if (!isRefusedLook(seen)) {
 			refusedSince = undefined;
 			continue;
 		}
@@ -146,6 +145,12 @@ function mayGetTask(looks: number[]): boolean {
 	const [first, last] = [looks[0], looks.at(-1)];
 	if (first === undefined || last === undefined) return false;
 	return looks.length < POLL.cancelledLooks && last - first < POLL.cancelled;
+}
+
+/** Whether a look failed in a way that counts if it lasts (see {@link POLL}). */
+export function isRefusedLook(failure: unknown): boolean {
+	if (!(failure instanceof ServiceError)) return false;
+	return [401, 404, 410].includes(failure.problem.status ?? 0);
 }
 
 function isUnanswered(failure: Error): boolean {

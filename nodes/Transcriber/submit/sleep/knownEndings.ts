@@ -4,6 +4,7 @@ import { taskIdOf } from '../../../shared/api/undocumented/ids';
 import { hasEnded, statusIn } from '../../../shared/api/undocumented/statuses';
 import { idFields, submissionKey } from '../../../shared/api/submission';
 import type { Suspension, WaitingItem } from '../once/sleepingItems';
+import { POLL, isRefusedLook } from '../../wait/polling';
 import { look } from '../../../shared/api/taskState';
 import { ANSWER, Undecided, decidedBy } from '../../../shared/webhook/answerInTime';
 import { remembered } from '../../../shared/processMemory';
@@ -32,6 +33,12 @@ interface Question {
 	hasFailed?: boolean;
 }
 
+/** The first and the last of several refused looks at one submission, in ms since 1970. */
+interface RefusedLooks {
+	since: number;
+	last: number;
+}
+
 /**
  * What this process knows about a suspended execution. Kept in memory, because n8n saves nothing
  * from a call that does not wake the execution. If a delivery went to another process or before a
@@ -49,6 +56,8 @@ export interface KnownEndings {
 	noted: Set<string>;
 	/** The last status request for each submission. */
 	asked: Map<string, Question>;
+	/** Submissions whose last looks were all refused (see `isRefusedLook`). */
+	refused: Map<string, RefusedLooks>;
 	/** The latest decision about a delivery. The next decision waits for it. */
 	turn: Promise<unknown>;
 	/** Whether waking the execution succeeded. Set while n8n wakes it, and kept after success. */
@@ -78,6 +87,7 @@ export function knownOf(
 			recordings: new Map(),
 			noted: new Set(),
 			asked: new Map(),
+			refused: new Map(),
 			turn: Promise.resolve(),
 		};
 		known.set(key, state);
@@ -105,25 +115,43 @@ export async function hasEndedAtService(
 }
 
 /**
- * Whether all submissions of a suspension have ended: asks about one after another, up to the first
- * that has not. Only for verified, new deliveries, which bounds the number of requests. An answer
- * older than the delivery does not count, because another process may have received a delivery
- * since. A request that failed a moment ago is not repeated. Throws if it cannot be decided.
+ * Whether no submission of a suspension is worth waiting for: each has ended, or the service has
+ * refused every look at it for two minutes (it was deleted). Asks about one after another, up to the
+ * first that has not ended. Only for verified, new deliveries, which bounds the number of requests. An
+ * answer older than the delivery does not count, because another process may have received a delivery
+ * since. A request that failed a moment ago is not repeated. Throws if it cannot be decided, for
+ * example because the service does not know a submission yet.
  */
 export async function haveAllEnded(
 	now: WakeCall,
 	state: KnownEndings,
 	{ items }: Suspension,
 ): Promise<boolean> {
+	let isRefusedBriefly = false;
 	for (const item of Object.values(items)) {
 		const key = submissionKey(item);
 		if (state.ended.has(key)) continue;
 		const last = state.asked.get(key);
-		if (last?.hasFailed && isRecent(now, last)) throw new Undecided();
-		const question = last && last.at >= now.cameAt ? last : ask(now, state, item);
-		if (!(await decidedBy(question.hasEnded, now.deadline))) return false;
+		const failedLately = last?.hasFailed && isRecent(now, last);
+		if (failedLately && !state.refused.has(key)) throw new Undecided();
+		if (!failedLately) {
+			const question = last && last.at >= now.cameAt ? last : ask(now, state, item);
+			const hasEnded = await decidedBy(question.hasEnded, now.deadline).catch((error: unknown) => {
+				if (!state.refused.has(key)) throw error;
+				return undefined;
+			});
+			if (hasEnded === false) return false;
+			if (hasEnded) continue;
+		}
+		isRefusedBriefly ||= !isRefusedForLong(state, key);
 	}
+	if (isRefusedBriefly) throw new Undecided();
 	return true;
+}
+
+function isRefusedForLong({ refused }: KnownEndings, key: string): boolean {
+	const looks = refused.get(key);
+	return looks !== undefined && looks.last - looks.since >= POLL.refused;
 }
 
 function isRecent({ cameAt }: WakeCall, { at }: Question): boolean {
@@ -135,8 +163,16 @@ function ask(now: WakeCall, state: KnownEndings, item: WaitingItem): Question {
 	const question: Question = { at: Date.now(), hasEnded: hasEndedNow(now, state, item) };
 	state.asked.set(key, question);
 	question.hasEnded.then(
-		(ended) => void (ended && state.ended.add(key)),
-		() => (question.hasFailed = true),
+		(ended) => {
+			if (ended) state.ended.add(key);
+			state.refused.delete(key);
+		},
+		(failure: unknown) => {
+			question.hasFailed = true;
+			const { since } = state.refused.get(key) ?? { since: question.at };
+			if (isRefusedLook(failure)) state.refused.set(key, { since, last: question.at });
+			else state.refused.delete(key);
+		},
 	);
 	return question;
 }

@@ -16,6 +16,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { INode } from 'n8n-workflow';
 
 import { RESUME } from '../../../../nodes/Transcriber/submit/sleep/knownEndings';
+import { POLL } from '../../../../nodes/Transcriber/wait/polling';
 import { AFTER_WAKING } from '../../../../nodes/Transcriber/submit/sleep/resultsAfterSleep';
 import { WAIT_DEFAULTS } from '../../../../nodes/Transcriber/wait/waitOptions';
 import type { FaultRule } from '../../../simulator/index';
@@ -152,6 +153,66 @@ describe('a suspended execution', () => {
 			expect(woken?.next).toHaveLength(2);
 		},
 	);
+
+	describe('with a task that was deleted at the service', () => {
+		const shipped = { ...POLL };
+		beforeEach(() => void (RESUME.askAgain = 0));
+		afterEach(() => void Object.assign(POLL, shipped));
+
+		/** Three tasks, the first of which the service does not know any more. */
+		async function withoutTheFirst() {
+			jest.replaceProperty(WAIT_DEFAULTS, 'pollInterval', 0.05);
+			const three = await suspended(['a', 'b', 'c']);
+			fault({ kind: 'respond', status: 404 }, { path: `/tasks/${three.taskOf('a').id}$` });
+			return three;
+		}
+
+		it('waits for the others, and wakes for them once it has been unknown for two minutes', async () => {
+			POLL.refused = 300;
+			const { deliver, finish, taskOf } = await withoutTheFirst();
+			finish('b');
+			expect(await deliver('b')).toEqual({ status: 200 });
+			finish('c');
+			expect(await deliver('c')).toEqual({ status: 503 });
+			await sleep(320);
+			const { woken } = await deliver('c');
+			expect(woken?.error).toContain(taskOf('a').id);
+			expect(woken?.error).not.toContain('within');
+		});
+
+		it('sleeps on while it has been unknown for less than two minutes', async () => {
+			const { deliver, finish } = await withoutTheFirst();
+			finish('b');
+			finish('c');
+			for (let count = 0; count < 3; count++) {
+				expect(await deliver('b')).toEqual({ status: 503 });
+				expect(await deliver('c')).toEqual({ status: 503 });
+			}
+		});
+
+		it('counts the two minutes again after a look with another answer', async () => {
+			POLL.refused = 300;
+			const { deliver, finish, taskOf } = await suspended(['a', 'b']);
+			const path = `/tasks/${taskOf('a').id}$`;
+			finish('b');
+			for (const status of [404, 500, 404]) fault({ kind: 'respond', status }, { path }, 1);
+			for (let count = 0; count < 3; count++) {
+				expect(await deliver('b')).toEqual({ status: 503 });
+				await sleep(200);
+			}
+		});
+
+		it('takes it for no proof that an unsigned call is genuine', async () => {
+			POLL.refused = 0;
+			const { deliver, finish, rotateKey } = await withoutTheFirst();
+			finish('b');
+			finish('c');
+			await rotateKey();
+			for (let count = 0; count < 3; count++) {
+				expect(await deliver('a', { signature: WRONG })).toEqual({ status: 503 });
+			}
+		});
+	});
 
 	it('sleeps on when its credential cannot be read for a moment', async () => {
 		const { credentials, deliver, finish } = await suspended(['a']);

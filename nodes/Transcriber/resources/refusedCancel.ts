@@ -1,9 +1,14 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { said, type ServiceError } from '../../shared/api/serviceError';
+import type { LookBounds } from '../../shared/api/taskState';
+import { STOPS_SPENDING } from '../../shared/api/types';
 
-/** How long the status request after a refusal may take, in ms. */
-export const LOOK_MS = 30_000;
+/**
+ * For the status request after a refusal: 30 s from its turn, and as urgent as the cancellation. On a
+ * busy key it would otherwise wait behind all the others, while the recording may go on.
+ */
+export const REFUSED_CANCEL: LookBounds = { fromTurn: 30_000, policy: STOPS_SPENDING };
 
 /**
  * Whether a refused cancellation may be about the task or bot itself, so that its status can explain

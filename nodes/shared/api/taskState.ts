@@ -7,7 +7,7 @@ import { statusWithoutTask } from './undocumented/statuses';
 import { stateIn } from './undocumented/submissions';
 
 /** See {@link CallOptions}. */
-export type LookBounds = Pick<CallOptions, 'deadline' | 'fromTurn' | 'once'>;
+export type LookBounds = Pick<CallOptions, 'deadline' | 'fromTurn' | 'once' | 'policy'>;
 
 /**
  * Requests the state of a task, or of its bot as long as the bot has no task. Throws a {@link

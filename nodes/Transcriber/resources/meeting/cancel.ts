@@ -10,7 +10,7 @@ import { idFrom } from '../../item/ids';
 import { perform } from '../../item/perform';
 import { hasEnded, isCancelled } from '../../../shared/api/undocumented/statuses';
 import { botState } from '../../../shared/api/taskState';
-import { LOOK_MS, isAboutItsState, sayItHasEnded } from '../refusedCancel';
+import { REFUSED_CANCEL, isAboutItsState, sayItHasEnded } from '../refusedCancel';
 import { withoutError } from '../../item/sendDeclared';
 import { hasEndedBefore, sendEnding } from '../../item/sendEnding';
 import { STOPS_SPENDING, type Policy, type RoutingRequest } from '../../../shared/api/types';
@@ -60,7 +60,7 @@ async function botAtService(
 	context: IExecutePaginationFunctions,
 	botId: string,
 ): Promise<IDataObject | 'unknown' | undefined> {
-	return await botState(context, botId, { fromTurn: LOOK_MS }).catch((error: unknown) =>
+	return await botState(context, botId, REFUSED_CANCEL).catch((error: unknown) =>
 		isUnknownToService(error) ? 'unknown' : undefined,
 	);
 }

@@ -9,7 +9,7 @@ import { idFrom } from '../../item/ids';
 import { perform } from '../../item/perform';
 import { hasEnded, isCancelled } from '../../../shared/api/undocumented/statuses';
 import { stateOf } from './sendForFinished';
-import { isAboutItsState, sayItHasEnded } from '../refusedCancel';
+import { REFUSED_CANCEL, isAboutItsState, sayItHasEnded } from '../refusedCancel';
 import { withoutError } from '../../item/sendDeclared';
 import { hasEndedBefore, sendEnding } from '../../item/sendEnding';
 import { STOPS_SPENDING, type Policy, type RoutingRequest } from '../../../shared/api/types';
@@ -43,7 +43,7 @@ async function cancelOnce(
 	}
 	if (!(failure instanceof ServiceError) || !isAboutItsState(failure)) throw failure;
 	const taskId = idFrom(context, 'taskId');
-	const task = await stateOf(context, taskId);
+	const task = await stateOf(context, taskId, REFUSED_CANCEL);
 	if (isCancelled(task.status) || hasEndedBefore(context, request)) {
 		return [{ json: withoutError({ ...task, task_id: taskId }) }];
 	}

@@ -1,4 +1,5 @@
 import type {
+	IDataObject,
 	IExecutePaginationFunctions,
 	IExecuteSingleFunctions,
 	INodeExecutionData,
@@ -11,9 +12,10 @@ import { idFrom } from '../../item/ids';
 import { choiceIn, collectionIn, required, textIn } from '../../../shared/parameters/values';
 import { perform } from '../../item/perform';
 import { outputFileField, shownFor } from '../commonFields';
-import { emptyTranscript, refuseUnfinishedSoon, sendForFinished } from './sendForFinished';
+import { answerOfFinished, emptyTranscript } from './sendForFinished';
+import { documentIn } from '../../../shared/api/undocumented/results';
 import { exportFormatOptions } from '../../../shared/fields';
-import type { RoutingRequest } from '../../../shared/api/types';
+import type { Policy, RoutingRequest } from '../../../shared/api/types';
 
 export const exportTask: INodePropertyOptions = {
 	name: 'Export',
@@ -22,8 +24,7 @@ export const exportTask: INodePropertyOptions = {
 	description: 'Get the transcript of a finished task as subtitles, text or JSON',
 	routing: {
 		request: { method: 'GET', url: '/tasks/{taskId}/export' },
-		operations: { pagination: perform({ prepare: [addFormat], carryOut: sendForFinished }) },
-		output: { postReceive: [toFile] },
+		operations: { pagination: perform({ prepare: [addFormat], carryOut: toFile }) },
 	},
 };
 
@@ -120,18 +121,21 @@ function addFormat(context: IExecutePaginationFunctions, request: RoutingRequest
 }
 
 async function toFile(
-	this: IExecuteSingleFunctions,
-	items: INodeExecutionData[],
+	context: IExecutePaginationFunctions,
+	request: RoutingRequest,
+	policy: Policy,
 ): Promise<INodeExecutionData[]> {
-	const { format, file } = exportChoices(this);
-	const taskId = idFrom(this, 'taskId');
-	const texts = items.map(({ json }) => exportedText(this, json, { taskId, format }));
-	if (texts.includes('') && !(await refuseUnfinishedSoon(this))) throw emptyTranscript(this);
+	const { format, file } = exportChoices(context);
+	const taskId = idFrom(context, 'taskId');
+	const isWhole = (json: IDataObject) => Boolean(documentIn(json, format));
+	const { items, isCompleted } = await answerOfFinished(context, request, policy, { isWhole });
+	const texts = items.map(({ json }) => exportedText(context, json, { taskId, format }));
+	if (texts.includes('') && !isCompleted) throw emptyTranscript(context);
 	if (!file) return items;
 	return await Promise.all(
 		texts.map(async (text) => ({
 			json: { task_id: taskId, format },
-			binary: { [file.property]: await exportedFile(this, text, format, file.name) },
+			binary: { [file.property]: await exportedFile(context, text, format, file.name) },
 		})),
 	);
 }

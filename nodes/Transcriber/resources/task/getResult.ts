@@ -12,9 +12,11 @@ import { idFrom } from '../../item/ids';
 import { choicesIn } from '../../../shared/parameters/values';
 import { perform } from '../../item/perform';
 import { RESULT_PARTS, resultIn, silentResultIn } from '../../../shared/api/undocumented/results';
+import { hasEnded, isInProgress, statusIn } from '../../../shared/api/undocumented/statuses';
 import { isBlank } from '../../../shared/jsonValues';
 import { shownFor } from '../commonFields';
-import { emptyTranscript, refuseUnfinishedSoon, sendForFinished } from './sendForFinished';
+import { answerOfFinished, emptyTranscript } from './sendForFinished';
+import type { Policy, RoutingRequest } from '../../../shared/api/types';
 
 export const getResult: INodePropertyOptions = {
 	name: 'Get Result',
@@ -23,8 +25,7 @@ export const getResult: INodePropertyOptions = {
 	description: 'Read the text, segments, summary and speakers of a finished task',
 	routing: {
 		request: { method: 'GET', url: '/tasks/{taskId}/result' },
-		operations: { pagination: perform({ prepare: [checkInclude], carryOut: sendForFinished }) },
-		output: { postReceive: [onlyIncluded] },
+		operations: { pagination: perform({ prepare: [checkInclude], carryOut: onlyIncluded }) },
 	},
 };
 
@@ -64,27 +65,43 @@ function checkInclude(context: IExecutePaginationFunctions): void {
  * without a result may come from an unfinished task.
  */
 async function onlyIncluded(
-	this: IExecuteSingleFunctions,
-	items: INodeExecutionData[],
+	context: IExecutePaginationFunctions,
+	request: RoutingRequest,
+	policy: Policy,
 ): Promise<INodeExecutionData[]> {
-	const include = includeFrom(this);
+	const include = includeFrom(context);
 	const left = new Set<string>(RESULT_PARTS.filter((part) => !include.includes(part)));
-	const mayBeUnfinished = !items.every(({ json }) => isWhole(json));
-	const isCompleted = mayBeUnfinished && (await refuseUnfinishedSoon(this));
+	const { items, isCompleted } = await answerOfFinished(context, request, policy, {
+		isWhole,
+		hasContent,
+	});
 	return items.map(({ json }) => {
 		const result = resultIn(json) ?? (isCompleted ? silentResultIn(json) : undefined);
-		if (!result) throw withoutResult(this, idFrom(this, 'taskId'));
-		const isEmpty = result.text === '' && RESULT_PARTS.every((part) => isBlank(result[part]));
-		if (isEmpty && !isCompleted) throw emptyTranscript(this);
+		if (!result) throw withoutResult(context, idFrom(context, 'taskId'));
+		if (isSilent(result) && !isCompleted) throw emptyTranscript(context);
 		return {
 			json: Object.fromEntries(Object.entries(result).filter(([name]) => !left.has(name))),
 		};
 	});
 }
 
-/** Whether an answer has a documented part that is not empty, and does not say "not yet". */
+/** Whether an answer holds a result that is not empty, under whatever name. */
+function hasContent(json: IDataObject): boolean {
+	const result = resultIn(json);
+	return result !== undefined && !isSilent(result);
+}
+
+function isSilent(result: IDataObject): boolean {
+	return result.text === '' && RESULT_PARTS.every((part) => isBlank(result[part]));
+}
+
+/**
+ * Whether an answer has a documented part that is not empty, and does not say "not yet" or "failed". A
+ * word that the document does not show, such as `succeeded`, says neither.
+ */
 function isWhole(json: IDataObject): boolean {
-	if (json.status !== undefined && json.status !== 'completed') return false;
+	const status = statusIn(json.status);
+	if (isInProgress(status) || (hasEnded(status) && status !== 'completed')) return false;
 	const result = resultIn(json);
 	return RESULT_PARTS.some((part) => Object.keys(Object(result?.[part])).length > 0);
 }

@@ -7,7 +7,12 @@ import type {
 import { NodeOperationError } from 'n8n-workflow';
 import { ServiceError, said } from '../../../shared/api/serviceError';
 import { idFrom } from '../../item/ids';
-import { awaitsBalance, hasEnded, isCancelled } from '../../../shared/api/undocumented/statuses';
+import {
+	awaitsBalance,
+	hasEnded,
+	isCancelled,
+	isUnknownStatus,
+} from '../../../shared/api/undocumented/statuses';
 import { holdsContent } from '../../../shared/api/undocumented/results';
 import { refuse } from '../../../shared/parameters/refuse';
 import { taskState, type LookBounds } from '../../../shared/api/taskState';
@@ -17,16 +22,35 @@ import { type Policy, type RoutingRequest } from '../../../shared/api/types';
 /** How long the extra status request, which makes errors clearer, may take, in ms, from its turn. */
 const STATUS_REQUEST_MS = 30_000;
 
-/**
- * Sends a request that needs a finished task: result, export, preview. The service document does
- * not show the answer for an unfinished task. So after a refusal, or a success without content,
- * {@link refuseUnfinished} requests the state of the task. Otherwise rethrows the failure.
- */
+/** What the service answered to a request that needs a finished task. */
+interface AnswerOfTask {
+	items: INodeExecutionData[];
+	/** The status of the task was requested, and it has certainly completed. */
+	isCompleted: boolean;
+}
+
+/** {@link answerOfFinished} for a request of which any content is a success: preview. */
 export async function sendForFinished(
 	context: IExecutePaginationFunctions,
 	request: RoutingRequest,
 	policy: Policy,
 ): Promise<INodeExecutionData[]> {
+	const isWhole = (json: IDataObject) => holdsContent(json);
+	return (await answerOfFinished(context, request, policy, { isWhole })).items;
+}
+
+/**
+ * Sends a request that needs a finished task: result, export, preview. The service document does
+ * not show the answer for an unfinished task. So after a refusal, or an answer that is not whole, the
+ * state of the task is requested: throws if the task has not finished, has failed or was cancelled.
+ * Otherwise rethrows the refusal.
+ */
+export async function answerOfFinished(
+	context: IExecutePaginationFunctions,
+	request: RoutingRequest,
+	policy: Policy,
+	{ isWhole, hasContent = isWhole }: Record<'isWhole', Test> & Partial<Record<'hasContent', Test>>,
+): Promise<AnswerOfTask> {
 	let items: INodeExecutionData[] | undefined;
 	let failure: unknown;
 	try {
@@ -34,25 +58,32 @@ export async function sendForFinished(
 	} catch (error) {
 		failure = error;
 	}
-	if (items?.some(({ json }) => holdsContent(json))) return items;
-	if (items || mayBeTheTask(context, failure)) await refuseUnfinished(context, failure);
-	if (items) return items;
-	throw failure;
+	if (items?.every(({ json }) => isWhole(json))) return { items, isCompleted: false };
+	if (!items && !mayBeTheTask(context, failure)) throw failure;
+	const takesUnknown = items?.every(({ json }) => hasContent(json)) ?? false;
+	const isCompleted = await refuseUnfinished(context, failure, takesUnknown);
+	if (!items) throw failure;
+	return { items, isCompleted };
 }
+
+/** Of an answer, or an element of it. */
+type Test = (json: IDataObject) => boolean;
 
 /**
  * Throws if the task has not finished, has failed or was cancelled. Returns whether it certainly has
- * completed; false if its status cannot be read. `refusal` keeps its status and the service's message.
+ * completed; false if its status cannot be read, or is an unknown word and `takesUnknown` is set: an
+ * answer with content says more than such a word. `refusal` keeps its status and the service's message.
  */
-export async function refuseUnfinished(
+async function refuseUnfinished(
 	context: IExecuteSingleFunctions,
-	refusal?: unknown,
-	bounds?: LookBounds,
+	refusal: unknown,
+	takesUnknown: boolean,
 ): Promise<boolean> {
 	const taskId = idFrom(context, 'taskId');
-	const task = await stateOf(context, taskId, bounds);
+	const task = await stateOf(context, taskId);
 	if ((task.status ?? '') === '') return false;
 	if (task.status === 'completed') return true;
+	if (takesUnknown && isUnknownStatus(task.status)) return false;
 	const [message, next] = unfinishedWords(taskId, task);
 	if (!(refusal instanceof ServiceError)) throw refuse(context, message, next);
 	refusal.message = message;
@@ -67,14 +98,6 @@ export async function stateOf(
 	bounds: LookBounds = { fromTurn: STATUS_REQUEST_MS },
 ): Promise<IDataObject> {
 	return await taskState(context, taskId, bounds).catch(() => ({}));
-}
-
-/**
- * {@link refuseUnfinished} for an answer that n8n is still processing. This answer holds its place in
- * the rate limit, so the wait for the status is bounded as a whole.
- */
-export async function refuseUnfinishedSoon(context: IExecuteSingleFunctions): Promise<boolean> {
-	return await refuseUnfinished(context, undefined, { deadline: Date.now() + STATUS_REQUEST_MS });
 }
 
 /** The error for an empty transcript of a task that may not have finished. */

@@ -4,6 +4,7 @@
 
 import { describeWaiting } from '../../../support/completion';
 import { byId, failureOf, fileIn, itemsOf, serviceForTests } from '../../../support/service';
+import { LIMITS } from '../../../../nodes/shared/api/rateLimits';
 import { until } from '../../../simulator/testing-client';
 
 const service = serviceForTests();
@@ -290,6 +291,63 @@ describe('task.getResult', () => {
 	});
 });
 
+describe('task.getResult of a task whose status nobody knows', () => {
+	const TEXT = { text: 'Hello', segments: [], summary: '', speakers: [] };
+	const UNDER_ANOTHER_NAME = { transcription: 'Hello, hello. '.repeat(20), language: 'en' };
+
+	it.each([
+		['beside the result', { status: 'succeeded', ...TEXT }, undefined],
+		['beside and at the task', { status: 'done', ...TEXT }, 'done'],
+		['beside a result under another name', { status: 'ready', data: TEXT }, 'ready'],
+		['at the task of a result with unknown parts', UNDER_ANOTHER_NAME, 'succeeded'],
+	])('outputs the result: %s', async (_where, body, status = 'succeeded') => {
+		const answer = (path: string, answered: unknown) =>
+			service
+				.running()
+				.fault({ match: { path }, action: { kind: 'respond', status: 200, body: answered } });
+		answer('/tasks/a/result$', body);
+		answer('/tasks/a$', { task_id: 'a', status });
+		const { json, error } = await run('getResult', { taskId: byId('a') });
+		expect(error).toBeUndefined();
+		expect(JSON.stringify(json)).toContain('Hello');
+	});
+
+	it.each(['pending', 'processing', 'failed', 'cancelled'])(
+		'outputs no part of a result that comes with the status %s',
+		async (status) => {
+			const answer = (path: string, body: unknown) =>
+				service
+					.running()
+					.fault({ match: { path }, action: { kind: 'respond', status: 200, body } });
+			answer('/tasks/a/result$', { status, text: 'Hel' });
+			answer('/tasks/a$', { task_id: 'a', status });
+			const { error } = await run('getResult', { taskId: byId('a') });
+			expect(error?.message).toMatch(/^Task a (has not finished yet|failed|was cancelled)/);
+		},
+	);
+});
+
+describe('the status request for an answer without content', () => {
+	it.each(['getResult', 'export'])(
+		'%s: is one request, and does not hold the turn of the answer',
+		async (operation) => {
+			jest.replaceProperty(LIMITS, 'other', 1);
+			const answer = (path: string, body: unknown) =>
+				service
+					.running()
+					.fault({ match: { path }, action: { kind: 'respond', status: 200, body } });
+			answer('/(result|export)$', { text: '', summary: '', content: '' });
+			answer('/tasks/a$', { task_id: 'a', status: 'completed' });
+			const { error } = await run(operation, { taskId: byId('a') });
+			expect(error).toBeUndefined();
+			expect(service.lines()).toEqual([
+				`GET /api/v1/tasks/a/${operation === 'export' ? 'export' : 'result'}`,
+				'GET /api/v1/tasks/a',
+			]);
+		},
+	);
+});
+
 describe('task.export', () => {
 	const FORMATS = [
 		['txt', 'text/plain'],
@@ -470,6 +528,23 @@ describe('task.cancel', () => {
 		const id = await service.pendingTask();
 		const { items } = await run('cancel', { taskId: byId(id) });
 		expect(items).toEqual([{ json, pairedItem: { item: 0 } }]);
+	});
+
+	it('looks at the task after a refusal before everything else that waits for its turn', async () => {
+		jest.replaceProperty(LIMITS, 'other', 1);
+		jest.replaceProperty(LIMITS, 'windowMs', 150);
+		const ids = await Promise.all([1, 2, 3, 4, 5].map(async () => await service.pendingTask()));
+		const id = await service.completedTask();
+		const items = itemsOf(...ids.map((one) => ({ id: one })));
+		const others = run('get', { taskId: byId('={{ $json.id }}') }, { items });
+		await until(() => service.lines().length > 0);
+		await run('cancel', { taskId: byId(id) });
+		const sent = service.lines().indexOf(`POST /api/v1/tasks/${id}/cancel`);
+		expect(service.lines().slice(sent, sent + 2)).toEqual([
+			`POST /api/v1/tasks/${id}/cancel`,
+			`GET /api/v1/tasks/${id}`,
+		]);
+		await others;
 	});
 
 	it('reads an answer without a body (HTTP 204)', async () => {

@@ -9,6 +9,10 @@ import {
 	DICTIONARY_LIMIT_CHARS,
 	MAX_FILE_BYTES,
 } from '../../nodes/shared/api/undocumented/requests';
+import * as ids from '../../nodes/shared/api/undocumented/ids';
+import * as results from '../../nodes/shared/api/undocumented/results';
+import * as submissions from '../../nodes/shared/api/undocumented/submissions';
+import * as taskLists from '../../nodes/shared/api/undocumented/taskLists';
 import { N8N_1, N8N_2, TESTED_VERSIONS } from '../n8n/versions';
 import { Billing } from '../simulator/billing';
 import { USUAL_TIMES } from '../simulator/tasks';
@@ -282,6 +286,20 @@ describe('docs/undocumented.md', () => {
 		);
 		expect(exported.length).toBeGreaterThan(0);
 		expect(exported.filter((name) => !listed.includes(name))).toEqual([]);
+	});
+
+	it.each([
+		['ID_NAMES', ids.ID_NAMES],
+		['SUBMISSION_NAMES', submissions.SUBMISSION_NAMES],
+		['SUBMISSION_LIST_NAMES', submissions.SUBMISSION_LIST_NAMES],
+		['LIST_NAMES', taskLists.LIST_NAMES],
+		['DATE_NAMES', taskLists.DATE_NAMES],
+		['CREATED_NAMES', taskLists.CREATED_NAMES],
+		['TITLE_NAMES', taskLists.TITLE_NAMES],
+		['RESULT_NAMES', results.RESULT_NAMES],
+	])('names everything of %s', (constant, names: readonly string[]) => {
+		const [, assumed = ''] = rows.find(([, , where]) => where?.includes(`\`${constant}\``)) ?? [];
+		expect(names.filter((name) => !assumed.includes(`\`${name}\``))).toEqual([]);
 	});
 
 	it('points to code that exists', () => {

@@ -18,7 +18,7 @@ import { eachTask } from '../item/eachTask';
 import { handSecretOver } from './trigger/handSecretOver';
 import { onCompletionOf } from './choice/onCompletion';
 import { submissionIds, type AcceptedMemory, type Submitted } from './once/submissionMemory';
-import { submitOnce } from './once/submitOnce';
+import { submitOnce, type Outcome } from './once/submitOnce';
 import { checkNotEndedBefore, checkUnchanged, namesOf } from './once/reuseEarlierSubmission';
 import { awaitDeliveries } from './sleep/suspendUntilDelivery';
 
@@ -49,14 +49,14 @@ export async function submit(
 	const [problem] = unnamed;
 	if (problem && (named.length === 0 || !goesOnAfterErrors(context))) throw problem;
 	await checkNotEndedBefore(context, named, isFresh);
-	const output = await complete(context, named, accepted, run);
+	const output = await complete(context, named, { accepted, isFresh }, run);
 	return [...output, ...unnamed.map((failure) => failedItem(context, failure, run))];
 }
 
 async function complete(
 	context: IExecutePaginationFunctions,
 	tasks: Submitted[],
-	accepted: AcceptedMemory,
+	{ accepted, isFresh }: Outcome,
 	run: NodeRun,
 ): Promise<INodeExecutionData[]> {
 	const answers = tasks.map(({ answer }) => ({ json: answer }));
@@ -77,7 +77,7 @@ async function complete(
 			return await awaitDeliveries(context, tasks, accepted, run);
 		case 'notifyTrigger':
 			return await eachTask(context, run, tasks, async ({ index, answer }) => {
-				await handSecretOver(context, index);
+				await handSecretOver(context, index, isFresh);
 				return { json: answer };
 			});
 		default:

@@ -6,13 +6,16 @@ import { NodeHelpers, type INodeParameters, type IRunExecutionData } from 'n8n-w
 
 import { Transcriber } from '../../../nodes/Transcriber/Transcriber.node';
 import { RETRY } from '../../../nodes/shared/api/retry';
+import { HAND_OVER } from '../../../nodes/Transcriber/submit/trigger/notifyTrigger';
+import { STORE } from '../../../nodes/TranscriberTrigger/triggerMemory';
 import type { FaultRule } from '../../simulator/index';
 import { until } from '../../simulator/testing-client';
 import { type Outcome } from '../../support/engine';
 import { FILE, LINK } from '../../support/parameters';
 import { itemWithFile, itemsOf, serviceForTests } from '../../support/service';
 import { workflowWith } from '../../support/suspended';
-import { sign } from '../../TranscriberTrigger/client';
+import { deliver, sign } from '../../TranscriberTrigger/client';
+import { TriggerHost } from '../../TranscriberTrigger/host';
 
 const service = serviceForTests();
 
@@ -186,6 +189,63 @@ describe("with the user's own Idempotency Key, used before, Call a URL", () => {
 		const { error } = await service.run({ ...OWN, ...CALL }, { items: files('a') });
 		expect(error?.message).toContain('task 7f3c');
 		expect(service.lines()).toHaveLength(1);
+	});
+});
+
+describe('a Retry of a hand-over to a Transcriber Trigger that was away', () => {
+	let host: TriggerHost;
+	beforeEach(async () => {
+		jest.replaceProperty(STORE, 'settledMs', 100);
+		jest.replaceProperty(HAND_OVER, 'patienceWhenNotActive', 0);
+		const parameters = { options: { includeResult: false } };
+		host = await new TriggerHost({ parameters, credentials: service.credentials() }).open();
+	});
+	afterEach(async () => await host.close());
+
+	const notify = () => ({ ...LINK, onCompletion: 'notifyTrigger', triggerUrl: host.url });
+
+	/** The trigger goes away after the check, while the service takes the item. */
+	async function failed() {
+		fault({ kind: 'delay', ms: 400 }, { times: 1 });
+		const running = service.run(notify(), { items: itemsOf({}), executionId: '41' });
+		await until(() => submits() > 0);
+		host.isActive = false;
+		const outcome = await running;
+		expect(outcome.error?.message).toContain('could not be told about');
+		host.isActive = true;
+		const [{ id, webhookSecret = '' } = { id: '' }] = tasks();
+		return { outcome, id, webhookSecret };
+	}
+
+	it('says that the task has ended meanwhile, in each Retry, and still hands its secret over', async () => {
+		const { outcome, id, webhookSecret } = await failed();
+		service.running().finish(id);
+		const first = await retry(outcome, notify());
+		expect(first.error?.message).toContain(
+			`was told about task ${id} only after its end, so the workflow of the trigger may never start`,
+		);
+		expect(first.error?.description).toContain('Transcript: Get Result');
+		const second = await retry(first, notify());
+		expect(second.error?.message).toContain(`task ${id} only after its end`);
+		const late = await deliver(host.url, { task_id: id, status: 'completed' }, webhookSecret);
+		expect(late.status).toBe(200);
+		expect(host.executions).toHaveLength(1);
+		expect(tasks()).toHaveLength(1);
+	});
+
+	it('succeeds if the task has not ended', async () => {
+		const { outcome, id } = await failed();
+		const { error, json } = await retry(outcome, notify());
+		expect(error).toBeUndefined();
+		expect(json).toMatchObject([{ task_id: id }]);
+	});
+
+	it('succeeds if the service cannot be asked', async () => {
+		const { outcome, id } = await failed();
+		service.running().finish(id);
+		const match = { path: '/tasks/' };
+		service.running().fault({ match, action: { kind: 'respond', status: 403 } });
+		expect((await retry(outcome, notify())).error).toBeUndefined();
 	});
 });
 

@@ -97,7 +97,7 @@ function nameOfAddress(context: IExecutePaginationFunctions): string | undefined
 	return onCompletion === 'callUrl' ? 'Webhook URL' : undefined;
 }
 
-/** How long the status request of {@link checkNotEndedBefore} may take, in ms, from its turn. */
+/** How long the status request of {@link hasAlreadyEnded} may take, in ms, from its turn. */
 const LOOK_MS = 30_000;
 
 /**
@@ -113,7 +113,9 @@ export async function checkNotEndedBefore(
 	const address = nameOfAddress(context);
 	if (!address) return;
 	if (isFresh && ownKeyOf(context) !== undefined) {
-		const ended = await Promise.all(tasks.map(async (task) => await hasEndedNow(context, task)));
+		const ended = await Promise.all(
+			tasks.map(async (task) => await hasAlreadyEnded(context, task)),
+		);
 		const memory = recall(context);
 		if (memory?.state === 'accepted' && ended.includes(true)) {
 			remember(context, { ...memory, hadEnded: true });
@@ -133,9 +135,10 @@ export async function checkNotEndedBefore(
 	);
 }
 
-async function hasEndedNow(
+/** Asks the service once; false if it cannot be asked. */
+export async function hasAlreadyEnded(
 	context: IExecutePaginationFunctions,
-	{ answer, ids }: Submitted,
+	{ answer, ids }: Pick<Submitted, 'answer' | 'ids'>,
 ): Promise<boolean> {
 	if (hasEnded(statusIn(answer.status))) return true;
 	const { status } = await look(context, idFields(ids), { fromTurn: LOOK_MS }).catch(

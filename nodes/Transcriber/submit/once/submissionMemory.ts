@@ -48,6 +48,8 @@ export interface AcceptedSubmission {
 	sealedSecret?: string;
 	/** The trigger has the secret. */
 	handedOver?: boolean;
+	/** It ended before the trigger had the secret, so the trigger may never hear of its end. */
+	endedUnheard?: boolean;
 }
 
 /** A task or bot that the service created from an item. */

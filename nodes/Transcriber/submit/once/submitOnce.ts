@@ -46,7 +46,8 @@ export async function submitOnce(
 	return await oncePerPlace(context, async () => await submitItem(context, request, policy, run));
 }
 
-interface Outcome {
+/** What the service has accepted for the item, and whether this call has submitted it. */
+export interface Outcome {
 	accepted: AcceptedMemory;
 	isFresh: boolean;
 }

@@ -1,38 +1,75 @@
-import type { IExecutePaginationFunctions } from 'n8n-workflow';
+import type { IExecutePaginationFunctions, NodeOperationError } from 'n8n-workflow';
 
 import { credentialOf } from '../../../shared/api/credential';
-import { idsIn, submissionKey } from '../../../shared/api/submission';
+import {
+	idsIn,
+	submissionKey,
+	submissionName,
+	type SubmissionIds,
+} from '../../../shared/api/submission';
+import { asLasting, refuse } from '../../../shared/parameters/refuse';
 import { secretIn, unseal } from '../../../shared/webhook/sealedSecret';
 import { handOver } from './notifyTrigger';
 import { triggerUrlOf } from '../choice/onCompletion';
+import { hasAlreadyEnded } from '../once/reuseEarlierSubmission';
 import { SUBMISSION_SECRET, recall, remember } from '../once/submissionMemory';
 
 /**
  * Hands the secret of one of the item's submissions to the Transcriber Trigger, once. Then this
  * node forgets the secret. Where the service gave no secret, or the API key that sealed it is gone, the
  * submission is handed over without one: then the trigger asks the service about each delivery.
+ *
+ * An earlier submission (not `isFresh`), which an earlier try or execution could not hand over, may have
+ * ended in the meantime. Then the trigger has refused its webhook so far, and the service may have
+ * given it up: throws after the hand-over, in each Retry, so that the transcript is not lost unnoticed.
  */
 export async function handSecretOver(
 	context: IExecutePaginationFunctions,
 	index: number,
+	isFresh: boolean,
 ): Promise<void> {
 	const memory = recall(context);
 	const submission = memory?.state === 'accepted' ? memory.submissions[index] : undefined;
-	if (!submission || submission.handedOver) return;
-	const ids = idsIn(submission.answer);
+	if (!submission) return;
+	const { answer, sealedSecret = '' } = submission;
+	const ids = idsIn(answer);
+	if (submission.endedUnheard) throw unheard(context, ids);
+	if (submission.handedOver) return;
+	const endedUnheard = !isFresh && (await hasAlreadyEnded(context, { answer, ids }));
 	const { apiKey } = await credentialOf(context);
-	const sealedSecret = submission.sealedSecret ?? '';
 	const secret = secretIn(unseal(apiKey, SUBMISSION_SECRET, submissionKey(ids), sealedSecret));
 	await handOver(context, triggerUrlOf(context), ids, secret);
-	noteHandedOver(context, index);
+	noteHandedOver(context, index, endedUnheard);
+	if (endedUnheard) throw unheard(context, ids);
+}
+
+function unheard(context: IExecutePaginationFunctions, ids: SubmissionIds): NodeOperationError {
+	return asLasting(
+		refuse(
+			context,
+			`The Transcriber Trigger was told about ${submissionName(ids)} only after its end, so the workflow of the trigger may never start for it`,
+			"The service delivers the webhook again only for some time. If that workflow has not started, fetch the result with Transcript: Get Result (a bot's task ID comes from Meeting: Get).",
+		),
+	);
 }
 
 /** Reads the memory again: other submissions of the item may have been handed over meanwhile. */
-function noteHandedOver(context: IExecutePaginationFunctions, index: number): void {
+function noteHandedOver(
+	context: IExecutePaginationFunctions,
+	index: number,
+	endedUnheard: boolean,
+): void {
 	const memory = recall(context);
 	if (memory?.state !== 'accepted') return;
 	const submissions = memory.submissions.map((submission, at) =>
-		at === index ? { ...submission, sealedSecret: undefined, handedOver: true } : submission,
+		at === index
+			? {
+					...submission,
+					sealedSecret: undefined,
+					handedOver: true,
+					...(endedUnheard && { endedUnheard }),
+				}
+			: submission,
 	);
 	remember(context, { ...memory, submissions });
 }

@@ -1,4 +1,5 @@
 /** A file that came in through a webhook or a form: n8n renames it when its execution ends. */
+// Also covers nodes/Transcriber/submit/once/sameFile.ts.
 import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
 
 import { RETRY } from '../../../nodes/shared/api/retry';
@@ -78,9 +79,21 @@ it('with an own key is sent by a Retry after a refusal', async () => {
 	expect(next).toHaveLength(1);
 });
 
-it('is another file than one with the same content', async () => {
-	const { start } = workflow({ ...RETURN, options: { idempotencyKey: 'file-17' } });
-	const { error } = await start([await received(), await received()]);
-	expect(error).toContain('for two different files');
-	expect(submits()).toEqual([]);
+describe('with an own key', () => {
+	const OWN = { ...RETURN, options: { idempotencyKey: 'file-17' } };
+
+	it('is the same file as another copy of it', async () => {
+		const { start } = workflow(OWN);
+		const { error, next } = await start([await received(), await received()]);
+		expect(error).toBeUndefined();
+		expect(next).toHaveLength(2);
+		expect(service.running().tasks()).toHaveLength(1);
+	});
+
+	it('is another file than one of the same name and size', async () => {
+		const { start } = workflow(OWN);
+		const { error } = await start([await received('one'), await received('two')]);
+		expect(error).toContain('for two different files');
+		expect(submits()).toEqual([]);
+	});
 });

@@ -3,9 +3,12 @@
 // nodes/Transcriber/submit/once/submissionMemory.ts, nodes/Transcriber/submit/once/submitOnce.ts,
 // nodes/Transcriber/submit/once/ownKeyUses.ts, nodes/Transcriber/submit/once/reuseEarlierSubmission.ts, nodes/Transcriber/submit/once/retriedSubmissions.ts.
 
+import { rm } from 'node:fs/promises';
 import { createServer } from 'node:https';
 import { Socket, type AddressInfo } from 'node:net';
 
+import { Container } from '@n8n/di';
+import { BinaryDataService } from 'n8n-core';
 import {
 	NodeHelpers,
 	type INode,
@@ -1120,6 +1123,28 @@ it('takes one Idempotency Key for other settings in another run only if nothing 
 	const other = { ...keyed, language: 'de' };
 	const third = await service.run(other, { data: again(second, other, item()) });
 	expect(third.error?.message).toContain('with two different settings');
+	expect(accepted()).toHaveLength(1);
+});
+
+it('takes one Idempotency Key for a file that a loop downloads again, and pays once', async () => {
+	const keyed = { ...LINK, operation: 'transcribeFile', options: { idempotencyKey: 'k1' } };
+	const copy = async (content = 'sound') => [
+		{
+			json: {},
+			binary: { data: await storedBinary(Buffer.from(content), 'talk.mp3', 'audio/mpeg') },
+		},
+	];
+	const downloaded = await copy();
+	const first = await service.run(keyed, { items: downloaded });
+	const second = await service.run(keyed, { data: again(first, keyed, await copy()) });
+	expect(second.error).toBeUndefined();
+	expect(second.json).toEqual(first.json);
+	const other = await service.run(keyed, { data: again(second, keyed, await copy('noise')) });
+	expect(other.error?.message).toContain('for two different files');
+	// What cannot be compared any more counts as different.
+	await rm(Container.get(BinaryDataService).getPath(downloaded[0]?.binary.data.id ?? ''));
+	const last = await service.run(keyed, { data: again(other, keyed, await copy()) });
+	expect(last.error?.message).toContain('for two different files');
 	expect(accepted()).toHaveLength(1);
 });
 

@@ -4,22 +4,22 @@ import type { IExecutePaginationFunctions } from 'n8n-workflow';
 import type { RoutingRequest } from '../../../shared/api/types';
 import { refuse } from '../../../shared/parameters/refuse';
 import { ownKeyOf } from '../../item/ownKey';
-import { isKeyOf, isKeyOfRequest } from '../../submit/once/ownKeyUses';
+import { isKeyOf, isKeyOfRequest, type KeyedRecording } from '../../submit/once/ownKeyUses';
 
 /**
  * 'Idempotency Key' in a form that fits a header; undefined if not set. Refuses one key for two
  * recordings, or for two requests for one recording: the service would return the first task and
  * never do the second.
  */
-export function givenKey(
+export async function givenKey(
 	context: IExecutePaginationFunctions,
-	recording: string,
+	recording: KeyedRecording,
 	noun: 'files' | 'links',
-): string | undefined {
+): Promise<string | undefined> {
 	const key = ownKeyOf(context);
 	if (!key) return undefined;
 	const given = `'Idempotency Key' is '${key.slice(0, 80)}'`;
-	if (isKeyOf(context, key, recording)) {
+	if (await isKeyOf(context, key, recording)) {
 		if (isKeyOfRequest(context, key)) return asHeader(key);
 		throw refuse(
 			context,

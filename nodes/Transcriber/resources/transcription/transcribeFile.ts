@@ -5,6 +5,7 @@ import type {
 } from 'n8n-workflow';
 
 import { idempotencyKey } from '../../submit/once/idempotencyKey';
+import { isSameFile } from '../../submit/once/sameFile';
 import { completionFields } from '../../submit/choice/onCompletionFields';
 import { prepareCompletion } from '../../submit/prepareCompletion';
 import { submit } from '../../submit/submit';
@@ -70,8 +71,15 @@ export const transcribeFileFields: INodeProperties[] = shownFor(
 );
 
 /** Every upload has a key, so that it may be repeated (service document, "POST /transcribe"). */
-function addIdempotencyKey(context: IExecutePaginationFunctions, request: RoutingRequest): void {
+async function addIdempotencyKey(
+	context: IExecutePaginationFunctions,
+	request: RoutingRequest,
+): Promise<void> {
 	const { binary } = recordingOf(context);
-	const given = givenKey(context, fileOf(binary), 'files');
+	const file = {
+		name: binary.id ?? fileOf(binary),
+		isSame: async (other: string) => await isSameFile(context, binary, other),
+	};
+	const given = await givenKey(context, file, 'files');
 	setKey(request, idempotencyKey(context, binary, given));
 }

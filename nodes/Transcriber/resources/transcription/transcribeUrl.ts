@@ -28,7 +28,7 @@ export const transcribeUrl: INodePropertyOptions = {
 		request: { method: 'POST', url: '/transcribe-url' },
 		operations: {
 			pagination: perform({
-				prepare: [checkNotRefusedBefore, addLink, addOptions, addIdempotencyKey, prepareCompletion],
+				prepare: [checkNotRefusedBefore, addLink, addOptions, sendGivenKey, prepareCompletion],
 				policy: { limit: 'submit', repeatable: false, countTasks: countTasksInProgress },
 				submittedBefore,
 				takeUp: [checkUnchanged],
@@ -74,7 +74,11 @@ function addLink(context: IExecutePaginationFunctions, request: RoutingRequest):
  * Sends the user's key, but the service document shows the header only for POST /transcribe. So the
  * key does not make this request safe to repeat.
  */
-function addIdempotencyKey(context: IExecutePaginationFunctions, request: RoutingRequest): void {
-	const key = givenKey(context, linkOf(context), 'links');
+async function sendGivenKey(
+	context: IExecutePaginationFunctions,
+	request: RoutingRequest,
+): Promise<void> {
+	const link = { name: linkOf(context), isSame: async () => await Promise.resolve(false) };
+	const key = await givenKey(context, link, 'links');
 	if (key) setKey(request, key);
 }

@@ -20,12 +20,21 @@ const ASKED = ['resource', 'operation', 'url', 'meetingUrl', 'startAt', 'languag
  * item. Leaves out the webhook address and the Idempotency-Key.
  */
 export function askedFor(context: IExecutePaginationFunctions): string {
+	return hashOfRequest(context, fileIn(context));
+}
+
+/** The same as {@link askedFor}, but for any file. */
+export function settingsFor(context: IExecutePaginationFunctions): string {
+	return hashOfRequest(context);
+}
+
+function hashOfRequest(context: IExecutePaginationFunctions, file?: string): string {
 	const read = ASKED.map((name) => parameterOf(context, name));
 	const asked = read.map(({ value }) => withoutIdempotencyKey(value));
 	// If the text of an expression counts, so does the item that it reads.
 	const item = read.some(({ isText }) => isText) ? context.getInputData().json : undefined;
 	return createHash('sha256')
-		.update(JSON.stringify([...asked, fileIn(context), item], asSent))
+		.update(JSON.stringify([...asked, file, item], asSent))
 		.digest('base64url');
 }
 

@@ -1,0 +1,42 @@
+import { createHash } from 'crypto';
+import type { IBinaryData, IExecutePaginationFunctions } from 'n8n-workflow';
+
+import { lastingIdOf } from '../../../shared/n8nInternals/storedFile';
+import { fileOf } from '../../item/inputFile';
+
+/** Size of the pieces that are read from n8n's file storage, in bytes. */
+const CHUNK = 256 * 1024;
+
+/**
+ * Whether a file has the same content as the stored file with this id. A file that is downloaded
+ * again, in a loop or a Retry, has another id. Name and size do not suffice: the parts of a long
+ * recording may have the same. Reads both files, but only if their sizes are the same. A file that
+ * cannot be read any more counts as different.
+ */
+export async function isSameFile(
+	context: IExecutePaginationFunctions,
+	file: IBinaryData,
+	otherId: string,
+): Promise<boolean> {
+	if (fileOf(file) === lastingIdOf(otherId)) return true;
+	if (!file.id) return false;
+	const { getBinaryMetadata } = context.helpers;
+	try {
+		const [size, otherSize] = [await getBinaryMetadata(file.id), await getBinaryMetadata(otherId)];
+		if (size.fileSize !== otherSize.fileSize) return false;
+		return (await contentOf(context, file.id)) === (await contentOf(context, otherId));
+	} catch {
+		context.getExecutionCancelSignal()?.throwIfAborted();
+		return false;
+	}
+}
+
+/** A hash of a stored file, which is never held in memory. */
+async function contentOf(context: IExecutePaginationFunctions, id: string): Promise<string> {
+	const hash = createHash('sha256');
+	for await (const piece of await context.helpers.getBinaryStream(id, CHUNK)) {
+		context.getExecutionCancelSignal()?.throwIfAborted();
+		hash.update(piece as Uint8Array);
+	}
+	return hash.digest('base64url');
+}

@@ -7,7 +7,11 @@ import { collectionIn, textIn } from '../../shared/parameters/values';
  * service returns the task that it made first. Undefined if not set.
  */
 export function ownKeyOf(context: IExecutePaginationFunctions): string | undefined {
-	const options = collectionIn(context, context.getNodeParameter('options', {}), 'Options');
+	const options = collectionIn(
+		context,
+		context.getNodeParameter('options', {}),
+		'Recording Options',
+	);
 	return textIn(context, options.idempotencyKey, 'Idempotency Key') || undefined;
 }
 

@@ -9,7 +9,7 @@ import {
 } from '../../shared/parameters/values';
 import { EXPORT_FORMATS, type ExportFormat } from '../../shared/exportFormats';
 
-/** 'Wait Options' with all defaults filled in. */
+/** 'Transcript Options' with all defaults filled in. */
 export interface WaitOptions {
 	/** Between two status requests, in seconds. */
 	pollInterval: number;
@@ -31,11 +31,15 @@ const LONGEST_POLL_INTERVAL_SECONDS = 24 * 3600;
 
 const LONGEST_TIMEOUT_MINUTES = 60 * 24 * 60;
 
-/** 'Wait Options' of the item. Refuses invalid values. */
+/** 'Transcript Options' of the item. Refuses invalid values. */
 export function waitOptionsOf(
 	context: Pick<IExecuteSingleFunctions, 'getNode' | 'getNodeParameter'>,
 ): WaitOptions {
-	const given = collectionIn(context, context.getNodeParameter('waitOptions', {}), 'Wait Options');
+	const given = collectionIn(
+		context,
+		context.getNodeParameter('waitOptions', {}),
+		'Transcript Options',
+	);
 	const seconds = { above: 0, max: LONGEST_POLL_INTERVAL_SECONDS };
 	const minutes = { above: 0, max: LONGEST_TIMEOUT_MINUTES };
 	const formats = ['none', ...EXPORT_FORMATS] as const;

@@ -40,9 +40,9 @@ const ownOptions: INodeProperties[] = [
 	},
 ];
 
-/** 'Wait Options' for all operations that wait for a transcript. */
+/** 'Transcript Options' for all operations that wait for a transcript. */
 export const waitOptionsField: INodeProperties = {
-	displayName: 'Wait Options',
+	displayName: 'Transcript Options',
 	name: 'waitOptions',
 	type: 'collection',
 	placeholder: 'Add option',

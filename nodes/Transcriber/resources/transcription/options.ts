@@ -27,7 +27,7 @@ export const languageField: INodeProperties = {
 
 /** The service document's "Upload parameters". Unset options are not sent: its defaults apply. */
 export const optionsField: INodeProperties = {
-	displayName: 'Options',
+	displayName: 'Recording Options',
 	name: 'options',
 	type: 'collection',
 	placeholder: 'Add option',
@@ -104,7 +104,11 @@ const DOMAINS = ['legal', 'medical', 'tech'] as const;
  * fields that the service document does not show.
  */
 export function addOptions(context: IExecutePaginationFunctions, request: RoutingRequest): void {
-	const options = collectionIn(context, context.getNodeParameter('options', {}), 'Options');
+	const options = collectionIn(
+		context,
+		context.getNodeParameter('options', {}),
+		'Recording Options',
+	);
 	const custom = jsonObjectIn(context, options.customFields, 'Custom Fields') ?? {};
 	checkCustomFields(context, custom);
 	const body: IDataObject = {

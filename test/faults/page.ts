@@ -23,7 +23,10 @@ const kinds = Object.keys(COLUMNS) as Array<keyof typeof COLUMNS>;
 const BEYOND_THE_MATRIX = [
 	'- n8n stopped, killed or restarted while the node waits by polling: n8n has saved nothing of the node, so a Retry of the',
 	'  crashed execution submits again. Find the task with **Get Many**, and fetch it with **Wait Until Finished** instead.',
-	'  **Wait for the Transcript (Webhook)** survives a restart.',
+	'  **Wait for the Transcript (Webhook)** survives a restart. The node cannot mend this: n8n saves the data of an execution',
+	'  when it starts, suspends or ends, and gives a node no way to save anything before it sends a request. In the saved start,',
+	'  n8n 1 has nothing that identifies the execution. n8n 2 has a token, but the steps before the node run again, and store a',
+	'  downloaded file under another ID. With an **Idempotency Key** of your own, the service returns the task of a file.',
 	'- A sub-workflow that is started again, by a Retry of its parent, by **Retry On Fail** of **Execute Sub-workflow** or as a',
 	'  tool of an agent: it is a new execution, and submits again. Retry the execution of the sub-workflow itself, or set an',
 	'  **Idempotency Key** for files.',

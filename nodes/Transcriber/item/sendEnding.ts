@@ -11,7 +11,7 @@ interface Endings {
 }
 
 /** The latest request with each path, by the data of its node. */
-const underWay = new WeakMap<object, Map<string, Promise<unknown>>>();
+const latestSent = new WeakMap<object, Map<string, Promise<unknown>>>();
 
 /**
  * Sends a request that ends something for good: a task, a bot, the dictionary. Remembers a success,
@@ -25,8 +25,8 @@ export async function sendEnding(
 ): Promise<INodeExecutionData[]> {
 	const endings: Endings = nodeContextOf(context);
 	const path = request.options.url ?? '';
-	const ofNode = underWay.get(endings) ?? new Map<string, Promise<unknown>>();
-	underWay.set(endings, ofNode);
+	const ofNode = latestSent.get(endings) ?? new Map<string, Promise<unknown>>();
+	latestSent.set(endings, ofNode);
 	const sent = (ofNode.get(path) ?? Promise.resolve()).then(
 		async () => await sendDeclared(context, request, policy),
 	);

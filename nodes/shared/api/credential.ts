@@ -31,13 +31,13 @@ const FITS_A_HEADER = /^[\t\x20-\x7e\x80-\xff]+$/;
 /** How old a reading may be, in ms: long enough for the check and the first request of an item. */
 const KEEP_FOR_ITEM_MS = 1_000;
 
-interface Reading {
+interface ItemReading {
 	credential: Promise<TranscriberCredential>;
 	startedAt: number;
 }
 
 /** Keyed by the context of an item, because an expression in the credential may use the item. */
-const itemReadings = new WeakMap<CredentialReader, Reading>();
+const itemReadings = new WeakMap<CredentialReader, ItemReading>();
 
 /**
  * The only reader of the credential. Removes pasted invisible characters, so that the header, the

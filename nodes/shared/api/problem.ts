@@ -119,7 +119,7 @@ export function isForeign503(problem: Problem): boolean {
 }
 
 /** Codes of a 409 that say: the same request is in progress. */
-const IN_PROGRESS =
+const STILL_RUNNING =
 	/in[_\W]?progress|processing|running|pending|concurrent|parallel|in[_\W]?use|busy/i;
 
 /** Codes of a 409 that say no more than its status. */
@@ -133,7 +133,7 @@ const CONFLICT = /conflict|409/i;
 export function isStillRunning({ status, errorCode, retryAfter }: Problem): boolean {
 	if (status !== 409) return false;
 	if (errorCode === undefined || retryAfter !== undefined) return true;
-	return IN_PROGRESS.test(errorCode) || CONFLICT.test(errorCode);
+	return STILL_RUNNING.test(errorCode) || CONFLICT.test(errorCode);
 }
 
 /** In ms. Some services send the time stamp of the next try instead, which is not documented. */

@@ -157,18 +157,18 @@ export function forget(context: IExecutePaginationFunctions): void {
 }
 
 /** What is being sent at this moment, by the memories of its node and its place there. */
-const underWay = new WeakMap<object, Map<string, Promise<unknown>>>();
+const beingSent = new WeakMap<object, Map<string, Promise<unknown>>>();
 
-function underWayAt(context: IExecutePaginationFunctions): Map<string, Promise<unknown>> {
+function beingSentAt(context: IExecutePaginationFunctions): Map<string, Promise<unknown>> {
 	const key = memories(context);
-	const ofNode = underWay.get(key) ?? new Map<string, Promise<unknown>>();
-	underWay.set(key, ofNode);
+	const ofNode = beingSent.get(key) ?? new Map<string, Promise<unknown>>();
+	beingSent.set(key, ofNode);
 	return ofNode;
 }
 
 /** Whether {@link oncePerPlace} is at work for the item. */
 export function isBeingSent(context: IExecutePaginationFunctions): boolean {
-	return underWayAt(context).has(placeOf(context));
+	return beingSentAt(context).has(placeOf(context));
 }
 
 /**
@@ -179,7 +179,7 @@ export async function oncePerPlace<T>(
 	context: IExecutePaginationFunctions,
 	send: () => Promise<T>,
 ): Promise<T> {
-	const ofNode = underWayAt(context);
+	const ofNode = beingSentAt(context);
 	const place = placeOf(context);
 	const twin = ofNode.get(place) as Promise<T> | undefined;
 	if (twin) return await twin;

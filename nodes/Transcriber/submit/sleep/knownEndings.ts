@@ -160,7 +160,7 @@ function isRecent({ cameAt }: WakeCall, { at }: Question): boolean {
 
 function ask(now: WakeCall, state: KnownEndings, item: WaitingItem): Question {
 	const key = submissionKey(item);
-	const question: Question = { at: Date.now(), hasEnded: hasEndedNow(now, state, item) };
+	const question: Question = { at: Date.now(), hasEnded: askWhetherEnded(now, state, item) };
 	state.asked.set(key, question);
 	question.hasEnded.then(
 		(ended) => {
@@ -177,7 +177,7 @@ function ask(now: WakeCall, state: KnownEndings, item: WaitingItem): Question {
 	return question;
 }
 
-async function hasEndedNow(
+async function askWhetherEnded(
 	{ context, deadline }: WakeCall,
 	known: KnownEndings,
 	item: WaitingItem,

@@ -52,7 +52,7 @@ export const resumeWebhooks: IWebhookDescription[] = [
  */
 export async function resume(this: IWebhookFunctions): Promise<IWebhookResponseData> {
 	try {
-		return await receiveDelivery(this);
+		return await answerDelivery(this);
 	} catch (error) {
 		if (!(error instanceof Undecided)) {
 			logSeldom(
@@ -65,7 +65,7 @@ export async function resume(this: IWebhookFunctions): Promise<IWebhookResponseD
 	}
 }
 
-async function receiveDelivery(context: IWebhookFunctions): Promise<IWebhookResponseData> {
+async function answerDelivery(context: IWebhookFunctions): Promise<IWebhookResponseData> {
 	const cameAt = Date.now();
 	const now: WakeCall = { context, cameAt, deadline: cameAt + RESUME.answer };
 	const sleeping = sleepingExecution(context);

@@ -6,7 +6,8 @@ import { ServiceError, isCertainRefusal } from './serviceError';
 import { queueFor } from './rateLimits';
 import { isStillRunning, isWithoutAnswer, problemOf, type Problem } from './problem';
 import { RETRY, delayBeforeRetry, hasKey, patienceFor, type Patience } from './retry';
-import { NoRoom, roomOf, type CountTasks, type Room } from './roomForTasks';
+import { NoRoom, roomOf, type Room } from './roomForTasks';
+import { countFor, takeTurn, type Leave } from './turn';
 import { withoutApiKey } from './redact';
 import type { CallOptions, Caller, Policy } from './types';
 
@@ -179,41 +180,6 @@ function isInProgressAtService(problem: Problem, policy: Policy): boolean {
 
 function wasCancelled(node: INode): NodeOperationError {
 	return new NodeOperationError(node, 'The execution was cancelled');
-}
-
-/** If the list cannot be read, the count is unknown. A cancelled caller throws instead. */
-function countFor(
-	caller: Caller,
-	count: (caller: Caller) => Promise<number | undefined>,
-	cancelled?: AbortSignal,
-): CountTasks {
-	return async () =>
-		await count(caller).catch((error: unknown) => {
-			if (cancelled?.aborted) throw error;
-			return undefined;
-		});
-}
-
-type Leave = (end: 'accepted' | Problem | undefined) => void;
-
-type EnterRoom = (stop?: AbortSignal) => Promise<Leave>;
-
-/** Waits for the rate limit and, for a submit, for room. Returns a function that frees both. */
-async function takeTurn(
-	apiKey: string,
-	{ limit, isUrgent }: Policy,
-	{ enterRoom, stop }: { enterRoom?: EnterRoom; stop?: AbortSignal },
-): Promise<Leave> {
-	const leaveLimit = await queueFor(apiKey, limit).take(stop, isUrgent);
-	if (!enterRoom) return leaveLimit;
-	const leaveRoom = await enterRoom(stop).catch((error: unknown) => {
-		leaveLimit();
-		throw error;
-	});
-	return (end) => {
-		leaveLimit();
-		leaveRoom(end);
-	};
 }
 
 function messageWithoutKey(error: unknown, apiKey: string): string {

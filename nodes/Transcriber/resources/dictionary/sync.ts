@@ -9,13 +9,12 @@ import type {
 import { booleanIn, choiceIn, collectionIn } from '../../../shared/parameters/values';
 import { perform } from '../../item/perform';
 import { itemCount } from '../../item/nodeRun';
-import { DICTIONARY_LIMIT_CHARS, dictionaryChars } from '../../../shared/api/undocumented/requests';
 import { shownFor } from '../commonFields';
 import { isInherited, isSame, report } from './syncReport';
-import { checkIsSplit, distinct, readTerms, termsField } from './terms';
+import { checkSize, termsIn, termsOfItem } from './syncTerms';
+import { checkIsSplit, distinct, termsField } from './terms';
 import { refuse } from '../../../shared/parameters/refuse';
 import { call } from '../../../shared/api/call';
-import { messageOf } from '../../../shared/thrown';
 import { type RoutingRequest } from '../../../shared/api/types';
 
 export const sync: INodePropertyOptions = {
@@ -146,21 +145,6 @@ async function syncOnce(context: IExecutePaginationFunctions): Promise<INodeExec
 	return [{ json: { changed, dryRun, ...report(old, wanted, before, answer) } }];
 }
 
-/**
- * The terms of the dictionary. Throws if the answer has no list, because writing would then lose
- * terms.
- */
-function termsIn(context: IExecutePaginationFunctions, { terms }: IDataObject): string[] {
-	if (Array.isArray(terms) && terms.every((term) => ['string', 'number'].includes(typeof term))) {
-		return terms.map(String);
-	}
-	throw refuse(
-		context,
-		'The answer of the service holds no list of terms, so the dictionary was left as it is',
-		'Look at the answer with Dictionary: Get. To write the dictionary without comparing it, use Dictionary: Replace.',
-	);
-}
-
 function replacement(terms: string[]) {
 	return { method: 'PUT', body: { terms } } as const;
 }
@@ -174,48 +158,10 @@ function addition(old: string[], wanted: string[], before: IDataObject) {
 	return { method: 'POST', body: { terms: wanted.filter((term) => !had.has(term)) } } as const;
 }
 
-/**
- * The terms of any item of the run, in their order. n8n gives an item only its own parameters, so
- * for other items the expression is evaluated. An unreadable item stops the whole sync, because
- * without its terms the dictionary would lose them.
- */
-function termsOfItem(context: IExecutePaginationFunctions, item: number): string[] {
-	const raw = context.getNode().parameters.terms;
-	if (item === context.getItemIndex() || typeof raw !== 'string' || !raw.startsWith('=')) {
-		return readTerms(context, context.getNodeParameter('terms', ''));
-	}
-	let value: unknown;
-	try {
-		value = context.evaluateExpression(raw.slice(1), item);
-	} catch (error) {
-		throw refuse(
-			context,
-			`'Terms' of item ${item} cannot be read: ${messageOf(error)}`,
-			'Correct the expression or the item. The dictionary was left as it is, because without these terms it would lose them.',
-		);
-	}
-	return readTerms(context, value, item);
-}
-
 function hasNoTerm(context: IExecutePaginationFunctions): NodeOperationError {
 	return refuse(
 		context,
 		"'Terms' has no term in any input item, so the dictionary was left as it is",
 		"Check the expression in 'Terms' and the step before. To empty the dictionary on purpose, add the option 'Allow Empty' and turn it on.",
-	);
-}
-
-function checkSize(
-	context: IExecutePaginationFunctions,
-	terms: string[],
-	{ limit_chars: limit }: IDataObject,
-): void {
-	const most = typeof limit === 'number' && limit > 0 ? limit : DICTIONARY_LIMIT_CHARS;
-	const chars = dictionaryChars(terms);
-	if (chars <= most) return;
-	throw refuse(
-		context,
-		`The dictionary would have ${chars} characters, but it holds at most ${most}`,
-		`Remove terms with at least ${chars - most} characters in total. Nothing was changed.`,
 	);
 }

@@ -1,12 +1,11 @@
-import { createHash } from 'crypto';
 import type { IExecutePaginationFunctions, NodeOperationError } from 'n8n-workflow';
 
 import { pause, unlessAborted } from '../../../shared/api/abortable';
 import { credentialOf } from '../../../shared/api/credential';
-import { Queue } from '../../../shared/api/rateLimits';
 import { deliveredId } from '../../../shared/webhook/deliveredId';
-import { sealHandOvers, type HandOver } from '../../../shared/webhook/handOverEnvelope';
+import { sealHandOvers } from '../../../shared/webhook/handOverEnvelope';
 import type { SubmissionIds } from '../../../shared/api/submission';
+import { outboxKey, sendInBatch } from './outbox';
 import { put, whatIsWrong, type Reply } from './triggerReply';
 import { checkTriggerUrl } from './triggerUrl';
 import { refuse } from '../../../shared/parameters/refuse';
@@ -28,34 +27,10 @@ export const HAND_OVER = {
 	patienceWhenNotActive: 10_000,
 	/** How long a trigger may refuse a new API key that it has not read yet, in ms. */
 	patienceWhenRefused: 3_000,
-	/** The most hand-overs in one request. */
-	batch: 100,
 };
-
-/** Secrets that wait to be handed over to one trigger. */
-interface Outbox {
-	/** One request at a time: each costs n8n as much as an execution, whatever its size. */
-	queue: Queue;
-	next?: Batch;
-}
-
-interface Batch {
-	handOvers: HandOver[];
-	reply: Promise<Reply>;
-}
-
-/** By trigger and API key, while something waits. */
-const outboxes = remembered<Outbox>('outboxes');
 
 /** Triggers that are being checked right now: the items of a run share one attempt. */
 const checksUnderWay = remembered<Promise<Reply>>('triggerAttempts');
-
-/** A hash, so that the API key itself is never kept. */
-function outboxKey(triggerUrl: string, apiKey: string): string {
-	return createHash('sha256')
-		.update(JSON.stringify([triggerUrl, apiKey]))
-		.digest('base64url');
-}
 
 /**
  * Before anything is submitted: checks with an empty hand-over that the trigger accepts what this
@@ -125,41 +100,6 @@ export async function handOver(
 			throw notTold(context, id, withoutSecret(reply, secret));
 		await pause(HAND_OVER.interval, cancelled);
 	}
-}
-
-/** Sends a hand-over together with all others that wait for the same trigger. */
-async function sendInBatch(
-	context: IExecutePaginationFunctions,
-	triggerUrl: string,
-	apiKey: string,
-	handOver: HandOver,
-): Promise<Reply> {
-	// A trigger of version 0.1.0 refuses a whole request with one hand-over that has no secret.
-	const place = `${outboxKey(triggerUrl, apiKey)} ${String(handOver.secret !== undefined)}`;
-	const outbox: Outbox = outboxes.get(place) ?? {
-		queue: new Queue(
-			() => 1,
-			() => 0,
-		),
-	};
-	outboxes.set(place, outbox);
-	let batch = outbox.next;
-	if (!batch || batch.handOvers.length >= HAND_OVER.batch) {
-		const handOvers: HandOver[] = [];
-		const reply = outbox.queue.take().then(async (leave) => {
-			if (outbox.next?.handOvers === handOvers) outbox.next = undefined;
-			const sealed = sealHandOvers(apiKey, triggerUrl, handOvers);
-			const isLast = () => outbox.next === undefined && outboxes.get(place) === outbox;
-			return await put(context, triggerUrl, sealed).finally(() => {
-				leave();
-				if (isLast()) outboxes.delete(place);
-			});
-		});
-		batch = { handOvers, reply };
-		outbox.next = batch;
-	}
-	batch.handOvers.push(handOver);
-	return await unlessAborted(batch.reply, context.getExecutionCancelSignal());
 }
 
 /** The name of a time in {@link HAND_OVER}. */

@@ -1,0 +1,40 @@
+import type { Problem } from './problem';
+import { queueFor } from './rateLimits';
+import type { CountTasks } from './roomForTasks';
+import type { Caller, Policy } from './types';
+
+/** If the list cannot be read, the count is unknown. A cancelled caller throws instead. */
+export function countFor(
+	caller: Caller,
+	count: (caller: Caller) => Promise<number | undefined>,
+	cancelled?: AbortSignal,
+): CountTasks {
+	return async () =>
+		await count(caller).catch((error: unknown) => {
+			if (cancelled?.aborted) throw error;
+			return undefined;
+		});
+}
+
+/** Ends a turn: `accepted`, the refusal, or undefined if nothing was sent or the outcome is unknown. */
+export type Leave = (end: 'accepted' | Problem | undefined) => void;
+
+type EnterRoom = (stop?: AbortSignal) => Promise<Leave>;
+
+/** Waits for the rate limit and, for a submit, for room. Returns a function that frees both. */
+export async function takeTurn(
+	apiKey: string,
+	{ limit, isUrgent }: Policy,
+	{ enterRoom, stop }: { enterRoom?: EnterRoom; stop?: AbortSignal },
+): Promise<Leave> {
+	const leaveLimit = await queueFor(apiKey, limit).take(stop, isUrgent);
+	if (!enterRoom) return leaveLimit;
+	const leaveRoom = await enterRoom(stop).catch((error: unknown) => {
+		leaveLimit();
+		throw error;
+	});
+	return (end) => {
+		leaveLimit();
+		leaveRoom(end);
+	};
+}

@@ -17,7 +17,7 @@ import type { RoutingRequest } from '../../../shared/api/types';
 import { lookNow, resultsAfterSleep } from './resultsAfterSleep';
 
 /** A submission younger than this (in ms) is not checked: the service repeats early deliveries. */
-const YOUNG_MS = 5_000;
+export const YOUNG = { ms: 5_000 };
 
 /**
  * 'Wait for the Transcript (Webhook)': suspends the execution until every task of the run has ended
@@ -154,7 +154,7 @@ async function lookIfNeeded(
 ): Promise<IDataObject | undefined> {
 	// Until it is suspended, an execution refuses deliveries. With many or slow submissions, the
 	// service may have given up the first deliveries before the last item is submitted.
-	const isOld = Date.now() - accepted.at > YOUNG_MS;
+	const isOld = Date.now() - accepted.at > YOUNG.ms;
 	const hasToFail = waitOptionsOf(context).onInsufficientBalance === 'fail';
 	// The answer to the submit may not mention a low balance, and its status is no proof.
 	if (!isOld && !hasToFail && !hasEnded(answer.status)) return undefined;

@@ -1,15 +1,7 @@
-/**
- * 'Wait for the Transcript (Webhook)': what happens to a suspended execution, whoever calls it and whenever.
- *
- * n8n reads its log level once, so this file loads it for itself:
- * @jest-environment node
- */
+/** 'Wait for the Transcript (Webhook)': what happens to a suspended execution, whoever calls it and whenever. */
 // Also covers knownEndings.ts, resultsAfterSleep.ts, wakeOnDelivery.ts,
 // nodes/Transcriber/submit/once/sleepingItems.ts, nodes/Transcriber/submit/choice/ownAddress.ts,
 // nodes/shared/n8nInternals/executionSaved.ts.
-
-import { captureLogs } from '../../../support/logs';
-import { forgetEverything } from '../../../support/ownMemory';
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -18,6 +10,7 @@ import type { INode } from 'n8n-workflow';
 import { RESUME } from '../../../../nodes/Transcriber/submit/sleep/knownEndings';
 import { POLL } from '../../../../nodes/Transcriber/wait/polling';
 import { AFTER_WAKING } from '../../../../nodes/Transcriber/submit/sleep/resultsAfterSleep';
+import { YOUNG } from '../../../../nodes/Transcriber/submit/sleep/suspendUntilDelivery';
 import { WAIT_DEFAULTS } from '../../../../nodes/Transcriber/wait/waitOptions';
 import type { FaultRule } from '../../../simulator/index';
 import { until } from '../../../simulator/testing-client';
@@ -346,25 +339,6 @@ describe('a suspended execution', () => {
 		expect(reads).toBe(1);
 	});
 
-	it('writes one line into the log for many deliveries that go wrong', async () => {
-		// Another test may just have written the same line.
-		forgetEverything();
-		const { credentials, deliver } = await suspended(['a']);
-		Object.defineProperty(credentials, 'apiKey', {
-			enumerable: true,
-			get: () => {
-				throw new Error('database is locked');
-			},
-		});
-		const logs = captureLogs();
-		const answers = await Promise.all(
-			Array.from({ length: 50 }, async () => await deliver('a', { signature: WRONG })),
-		);
-		logs.release();
-		expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]));
-		expect(logs.lines.filter((line) => line.includes('suspended execution'))).toHaveLength(1);
-	});
-
 	it('reads its credential again for a secret that a key of a moment ago cannot open', async () => {
 		const { credentials, deliver, finish } = await suspended(['a']);
 		finish('a');
@@ -497,10 +471,11 @@ describe('Retry On Fail', () => {
 describe('an old submission, looked at before the execution sleeps,', () => {
 	/** All but the first are submitted so late that the first is old. */
 	const slowly = async (node: Partial<INode> = {}) => {
+		jest.replaceProperty(YOUNG, 'ms', 50);
 		service.running().fault({
 			match: { path: '/transcribe-url' },
 			skip: 1,
-			action: { kind: 'delay', ms: 5_200 },
+			action: { kind: 'delay', ms: 200 },
 		});
 		const workflow = workflowWith(
 			{ ...AWAIT, waitOptions: { timeout: 0.001 } },

@@ -25,7 +25,7 @@ export function readRefusal(body: unknown): RefusalBody {
 	return {
 		errorCode: [ownCode, ...codes].find((code): code is string => typeof code === 'string'),
 		serviceMessage: wordsOf(read).slice(0, 500) || undefined,
-		isServiceShape: detail !== undefined && typeof read === 'object',
+		isServiceShape: detail !== undefined,
 	};
 }
 

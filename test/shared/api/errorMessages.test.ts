@@ -7,7 +7,8 @@ import { Container } from '@n8n/di';
 import { BinaryDataService } from 'n8n-core';
 import type { INodeParameters } from 'n8n-workflow';
 
-import { problemOf } from '../../../nodes/shared/api/problem';
+import { rowFor } from '../../../nodes/shared/api/errorMessages';
+import { problemOf, type Problem } from '../../../nodes/shared/api/problem';
 import { readRefusal } from '../../../nodes/shared/api/refusalBody';
 import { transportOf } from '../../../nodes/shared/api/connectionError';
 import type { FaultRule, SimulatorOptions } from '../../simulator/index';
@@ -392,6 +393,55 @@ it.each<[string, (inner: unknown) => unknown]>([
 	let body: unknown = {};
 	for (let level = 0; level < 1000; level++) body = wrap(body);
 	expect(readRefusal(body).serviceMessage).toBeUndefined();
+});
+
+describe('The path of a summary regeneration, which the user gives,', () => {
+	const messageOf = (path: string, more: Partial<Problem>) => rowFor({ path, ...more }).message;
+
+	it.each([
+		...['/tasks/7', '/tasks/7/result', '/dictionary', '/dictionary/preview'],
+		...['/meeting', '/meeting/7', '/transcribe', '/transcribe-url'],
+	])('may end with %s, and the message is not about that path', (path) => {
+		for (const status of [403, 404, 409, 413, 429, 503]) {
+			const problem = { status, isEmpty: true, isServiceShape: true };
+			expect([status, messageOf(`/summaries${path}`, problem)]).toEqual([
+				status,
+				messageOf('/summaries', problem),
+			]);
+		}
+	});
+
+	it('may begin with the path of a recording or of a bot', () => {
+		expect(messageOf('/transcribe/7', { status: 413 })).toBe(messageOf('/', { status: 413 }));
+		expect(messageOf('/transcribe-url/7', { status: 413 })).toBe(messageOf('/', { status: 413 }));
+		expect(messageOf('/meeting/7', { status: 429 })).toBe(messageOf('/', { status: 429 }));
+		expect(messageOf('/dictionary/7', { status: 413, isEmpty: true })).toMatch(/list of terms/);
+	});
+});
+
+it('The message about the size of a file goes by MB of 1024², and the limit by 8 GB', () => {
+	const messageOf = (recordingBytes: number, isServiceShape: boolean) =>
+		rowFor({ path: '/transcribe', status: 413, recordingBytes, isServiceShape }).message;
+	const [large, small] = [8 * 1024 ** 3, 1024 ** 2];
+	expect(messageOf(small - 1, true)).toContain('less than 1 MB');
+	expect(messageOf(small, true)).toContain('(1 MB)');
+	for (const isServiceShape of [true, false]) {
+		expect(messageOf(large - 1, isServiceShape)).toContain('(8192 MB)');
+		expect(messageOf(large, isServiceShape)).toBe(
+			'The file is larger than the 8 GB the service takes',
+		);
+	}
+});
+
+it('The turn that did not come is not blamed on the service', () => {
+	expect(rowFor({ path: '/account', transport: 'noTurn' }).message).toMatch(/^n8n has used up/);
+});
+
+it('A web page with a status of a server is a fault of the service, with 499 it is not', () => {
+	const messageOf = (status: number) =>
+		rowFor({ path: '/account', status, isWebPage: true }).message;
+	expect(messageOf(500)).toBe('The service has an internal fault');
+	expect(messageOf(499)).toMatch(/is a web page \(HTTP 499\)$/);
 });
 
 describe('413', () => {

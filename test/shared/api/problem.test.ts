@@ -190,7 +190,7 @@ describe('A 409 says that the same request is in progress', () => {
 		...['in_progress', 'request-in-progress', 'InProgress', 'in progress', 'PROCESSING'].map(
 			(errorCode) => ({ errorCode }),
 		),
-		...['still_running', 'pending', 'concurrent_request', 'parallel', 'key_in_use', 'inUse'].map(
+		...['still_running', 'pending', 'concurrent_request', 'parallel', 'key-in-use', 'inUse'].map(
 			(errorCode) => ({ errorCode }),
 		),
 		...['busy', 'idempotency_conflict', 'HTTP_409'].map((errorCode) => ({ errorCode })),
@@ -266,6 +266,7 @@ describe('The code of a connection error', () => {
 		expect(codeOf({ errorResponse: { cause: { code: 'ECONNRESET' } } })).toBe('ECONNRESET');
 		expect(codeOf({ httpCode: 'ECONNRESET' })).toBe('ECONNRESET');
 		expect(codeOf({ code: 7, httpCode: '404', cause: { code: 'EPIPE' } })).toBe('EPIPE');
+		expect(codeOf({ httpCode: '404 Not Found', cause: { code: 'EPIPE' } })).toBe('EPIPE');
 		let [near, far]: object[] = [{ code: 'EPIPE' }, { code: 'EPIPE' }];
 		for (let layer = 0; layer < 4; layer++) near = { cause: near };
 		for (let layer = 0; layer < 5; layer++) far = { cause: far };
@@ -325,6 +326,8 @@ describe('A refusal', () => {
 		['{"message":"No"}', 'No'],
 		[' ["No"]', 'No'],
 		['{"message":', '{"message":'],
+		['null', 'null'],
+		['"[a]"', '"[a]"'],
 		[7, '7'],
 		[{ detail: 'a', message: 'b' }, 'a'],
 		[{ msg: 'No' }, 'No'],
@@ -337,8 +340,10 @@ describe('A refusal', () => {
 		[{ errors: { url: ['a'] } }, 'url: a'],
 		[{ message: 'No', errors: ['a'] }, 'No'],
 		[{ message: 'No', errors: null }, 'No'],
+		[{ message: 'No', errors: 'a' }, 'No'],
 		[{ url: ['a'], code: [7], other: 'b' }, 'url: a'],
 		[{ detail: [{ loc: ['body', 'language'], msg: 'No' }] }, 'language: No'],
+		[{ detail: [{ loc: ['body', 'file', 'name'], msg: 'No' }] }, 'name: No'],
 		[{ detail: [{ loc: ['body'], msg: 'No' }] }, 'No'],
 		[{ detail: [{ loc: ['body', 0], msg: 'No' }] }, 'No'],
 		[{ detail: [{ loc: 'body', msg: 'No' }] }, 'No'],
@@ -348,6 +353,19 @@ describe('A refusal', () => {
 		expect(readRefusal('x'.repeat(600)).serviceMessage).toBe('x'.repeat(500));
 		const many = Array.from({ length: 300 }, (_, field) => String(field % 10));
 		expect(readRefusal(many).serviceMessage).toHaveLength(500);
-		expect(readRefusal(Array(201).fill('')).serviceMessage).toBeUndefined();
+	});
+
+	it('is not read to its end: 100 000 characters of a text, 200 items, fields and values', () => {
+		const words = (body: unknown) => readRefusal(body).serviceMessage;
+		expect(words(`${' '.repeat(99_999)}x`)).toBe('x');
+		expect(words(`${' '.repeat(100_000)}x`)).toBeUndefined();
+		const items = (count: number) => [...Array<string>(count).fill(''), 'x'];
+		expect([words(items(199)), words(items(200))]).toEqual(['x', undefined]);
+		const fields = (count: number) => ({ ...Array<string>(count).fill(''), name: ['x'] });
+		expect([words(fields(199)), words(fields(200))]).toEqual(['name: x', undefined]);
+		let read = 0;
+		const value = Object.defineProperty({}, 'detail', { get: () => void (read += 1) });
+		// The list is a value, too.
+		expect([words(Array(300).fill(value)), read]).toEqual([undefined, 199]);
 	});
 });

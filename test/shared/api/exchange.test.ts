@@ -287,16 +287,13 @@ it('409 is not tried again where there is no key: a task that has ended cannot b
 });
 
 describe('Retry-After', () => {
-	it.each([
-		['seconds', () => '1', 1000],
-		['a date', () => new Date(Date.now() + 2000).toUTCString(), 1000],
-	])('as %s is waited for', async (_form, header, atLeast) => {
-		fault({ kind: 'respond', status: 429, headers: { 'Retry-After': header() } });
+	it('as seconds is waited for', async () => {
+		fault({ kind: 'respond', status: 429, headers: { 'Retry-After': '0.3' } });
 		jest.replaceProperty(RETRY, 'patienceWhenBusy', 5000);
 		await service.run(ACCOUNT);
 		const [refused, accepted] = service.running().requests.map(({ at }) => at);
 		const waited = (accepted ?? 0) - (refused ?? 0);
-		expect(waited).toBeGreaterThanOrEqual(atLeast - 5);
+		expect(waited).toBeGreaterThanOrEqual(295);
 		expect(waited).toBeLessThan(2500);
 	});
 
@@ -398,7 +395,7 @@ describe('while an editor list or a webhook call waits for the service', () => {
 
 	it('an editor list ends with the reason when they are over, whatever the patience', async () => {
 		shortenRetries(1);
-		jest.replaceProperty(RETRY, 'brief', 3000);
+		jest.replaceProperty(RETRY, 'brief', 1000);
 		jest.replaceProperty(RETRY, 'base', 100);
 		fault({ kind: 'respond', status: 429 }, 1000);
 		await expect(listTasks(service.credentials())).rejects.toThrow(

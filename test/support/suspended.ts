@@ -154,7 +154,8 @@ export function workflowWith(
 
 		/**
 		 * A POST on the address of the suspended execution. If it wakes the execution, `onWaking` gets
-		 * what n8n saves then, before the execution runs (active-executions.js, `add`).
+		 * what n8n saves then, before the execution runs (active-executions.js, `add`). If it throws,
+		 * n8n could not save, and answers 500.
 		 */
 		deliver: async (
 			{ executionId, saved }: { executionId: string; saved: string },
@@ -203,7 +204,12 @@ export function workflowWith(
 			// webhook-helpers.js, prepareExecutionData
 			const entry = data.executionData?.nodeExecutionStack[0];
 			if (entry) entry.data.main = items;
-			onWaking(flatted.stringify(data));
+			try {
+				onWaking(flatted.stringify(data));
+			} catch {
+				response.status(500).json({});
+				return { status: answer.status };
+			}
 			response.json({});
 			return { status: answer.status, thrown, woken: await run(executionId, data) };
 		},

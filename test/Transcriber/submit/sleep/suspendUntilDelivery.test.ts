@@ -11,6 +11,7 @@ import { RESUME } from '../../../../nodes/Transcriber/submit/sleep/knownEndings'
 import { POLL } from '../../../../nodes/Transcriber/wait/polling';
 import { AFTER_WAKING } from '../../../../nodes/Transcriber/submit/sleep/resultsAfterSleep';
 import { YOUNG } from '../../../../nodes/Transcriber/submit/sleep/suspendUntilDelivery';
+import { resumeWebhooks } from '../../../../nodes/Transcriber/submit/sleep/wakeOnDelivery';
 import { WAIT_DEFAULTS } from '../../../../nodes/Transcriber/wait/waitOptions';
 import type { FaultRule } from '../../../simulator/index';
 import { until } from '../../../simulator/testing-client';
@@ -373,6 +374,65 @@ describe('a suspended execution', () => {
 		fault({ kind: 'respond', status: 500 }, LOOK);
 		for (let count = 0; count < 20; count++) expect((await deliver('a')).status).toBe(503);
 		expect(service.lines()).toHaveLength(1);
+	});
+
+	it('wakes at the repeat, if n8n could not save that it was woken', async () => {
+		const { asleep, workflow, finish, taskOf } = await suspended(['a']);
+		finish('a');
+		const raw = JSON.stringify({ task_id: taskOf('a').id });
+		const signature = sign(raw, taskOf('a').secret);
+		const full = () => {
+			throw new Error('database or disk is full');
+		};
+		expect(await workflow.deliver(asleep, raw, signature, {}, full)).toEqual({ status: 500 });
+		expect((await workflow.deliver(asleep, raw, signature)).woken?.next).toHaveLength(1);
+		expect(await workflow.deliver(asleep, raw, signature)).toEqual({ status: 200 });
+	});
+
+	it('refuses with 401 what names no task of it, and asks nobody', async () => {
+		const secret = 'a secret of the service';
+		const body = { task_id: '4711', status: 'pending', webhook_secret: secret };
+		fault({ kind: 'respond', status: 200, body }, { method: 'POST' }, 1);
+		const workflow = workflowWith(AWAIT, service.credentials());
+		const asleep = await workflow.start(links('a'));
+		const asked = service.lines().length;
+		for (const raw of [
+			...[
+				{},
+				{ task_id: '4712' },
+				{ task_id: 4712 },
+				{ task_id: ['4711'] },
+				{ bot_id: '4711' },
+			].map((named) => JSON.stringify({ ...named, status: 'completed' })),
+			...['', 'null', 'no JSON', '["4711"]'],
+		]) {
+			const answer = await workflow.deliver(asleep, raw, sign(raw, secret));
+			expect([raw, answer]).toEqual([raw, { status: 401 }]);
+		}
+		expect(service.lines()).toHaveLength(asked);
+	});
+
+	it('does not believe the status in a forged delivery when the genuine one has none', async () => {
+		const { asleep, workflow, deliver, finish, taskOf } = await suspended(['a']);
+		const forged = JSON.stringify({ task_id: taskOf('a').id, status: 'completed' });
+		expect(await workflow.deliver(asleep, forged, WRONG)).toEqual({ status: 401 });
+		finish('a');
+		expect((await deliver('a')).woken?.next).toHaveLength(1);
+		expect(service.lines()[0]).toBe(`GET /api/v1/tasks/${taskOf('a').id}`);
+	});
+
+	it('registers the address that n8n keeps for it', () => {
+		// `isFullPath` and `restartWebhook`: the address is the one of the execution, and the node's id.
+		expect(resumeWebhooks).toEqual([
+			{
+				name: 'default',
+				httpMethod: 'POST',
+				responseMode: 'onReceived',
+				path: '={{ $nodeId }}',
+				isFullPath: true,
+				restartWebhook: true,
+			},
+		]);
 	});
 
 	it('wakes once when its last delivery comes several times at once', async () => {

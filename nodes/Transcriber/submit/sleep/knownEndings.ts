@@ -57,7 +57,7 @@ export interface KnownEndings {
 	/** The last status request for each submission. */
 	asked: Map<string, Question>;
 	/** Submissions whose last looks were all refused (see `isRefusedLook`). */
-	refused: Map<string, RefusedLooks>;
+	refusedLooks: Map<string, RefusedLooks>;
 	/** The latest decision about a delivery. The next decision waits for it. */
 	turn: Promise<unknown>;
 	/** Whether waking the execution succeeded. Set while n8n wakes it, and kept after success. */
@@ -87,7 +87,7 @@ export function knownOf(
 			recordings: new Map(),
 			noted: new Set(),
 			asked: new Map(),
-			refused: new Map(),
+			refusedLooks: new Map(),
 			turn: Promise.resolve(),
 		};
 		known.set(key, state);
@@ -133,11 +133,11 @@ export async function haveAllEnded(
 		if (state.ended.has(key)) continue;
 		const last = state.asked.get(key);
 		const failedLately = last?.hasFailed && isRecent(now, last);
-		if (failedLately && !state.refused.has(key)) throw new Undecided();
+		if (failedLately && !state.refusedLooks.has(key)) throw new Undecided();
 		if (!failedLately) {
 			const question = last && last.at >= now.cameAt ? last : ask(now, state, item);
 			const hasEnded = await decidedBy(question.hasEnded, now.deadline).catch((error: unknown) => {
-				if (!state.refused.has(key)) throw error;
+				if (!state.refusedLooks.has(key)) throw error;
 				return undefined;
 			});
 			if (hasEnded === false) return false;
@@ -149,8 +149,8 @@ export async function haveAllEnded(
 	return true;
 }
 
-function isRefusedForLong({ refused }: KnownEndings, key: string): boolean {
-	const looks = refused.get(key);
+function isRefusedForLong({ refusedLooks }: KnownEndings, key: string): boolean {
+	const looks = refusedLooks.get(key);
 	return looks !== undefined && looks.last - looks.since >= POLL.refused;
 }
 
@@ -165,13 +165,13 @@ function ask(now: WakeCall, state: KnownEndings, item: WaitingItem): Question {
 	question.hasEnded.then(
 		(ended) => {
 			if (ended) state.ended.add(key);
-			state.refused.delete(key);
+			state.refusedLooks.delete(key);
 		},
 		(failure: unknown) => {
 			question.hasFailed = true;
-			const { since } = state.refused.get(key) ?? { since: question.at };
-			if (isRefusedLook(failure)) state.refused.set(key, { since, last: question.at });
-			else state.refused.delete(key);
+			const { since } = state.refusedLooks.get(key) ?? { since: question.at };
+			if (isRefusedLook(failure)) state.refusedLooks.set(key, { since, last: question.at });
+			else state.refusedLooks.delete(key);
 		},
 	);
 	return question;

@@ -562,13 +562,12 @@ describe('The action node', () => {
 	});
 
 	it('cancelling the execution stops the waiting at once', async () => {
+		jest.replaceProperty(STORE, 'settledMs', 60_000);
 		const cancel = new AbortController();
-		const start = Date.now();
 		setTimeout(() => cancel.abort(), 50);
 		await expect(
 			handOver(sender(API_KEY, cancel.signal), host.url, { taskId: '7f3c' }, SECRET),
 		).rejects.toThrow();
-		expect(Date.now() - start).toBeLessThan(SETTLED_MS);
 	});
 
 	it.each([

@@ -96,10 +96,8 @@ describe('Tasks in progress', () => {
 
 describe('File size', () => {
 	it('413 as soon as the announced length is above 8 GB', async () => {
-		const started = Date.now();
 		const { status } = await rawUpload(running(), { fileBytes: 8 * 1024 ** 3 + 2 * MB });
 		expect(status).toBe(413);
-		expect(Date.now() - started).toBeLessThan(2000);
 		expect(running().requests[0]?.bodyBytes).toBeLessThan(1024 ** 3);
 	});
 

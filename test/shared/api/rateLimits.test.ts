@@ -18,6 +18,9 @@ import { FILE } from '../../support/parameters';
 const CLOCK_RATE = 200;
 const MINUTE = 60_000 / CLOCK_RATE;
 
+/** In ms. A test that waits for such a window fails, because its time is up. */
+const LONGER_THAN_A_TEST = 600_000;
+
 const LINK = {
 	resource: 'transcription',
 	operation: 'transcribeUrl',
@@ -162,11 +165,9 @@ describe('in any 60 seconds, per API key', () => {
 	});
 
 	it('each key on its own: two keys do not slow each other', async () => {
-		jest.replaceProperty(LIMITS, 'windowMs', 5000);
+		jest.replaceProperty(LIMITS, 'windowMs', LONGER_THAN_A_TEST);
 		const [one, other] = [await serviceWithLimits(), await serviceWithLimits()];
-		const started = Date.now();
 		await Promise.all([one.run(LINK, links(10)), other.run(LINK, links(10))]);
-		expect(Date.now() - started).toBeLessThan(5000);
 		expect(one.simulator.tasks()).toHaveLength(10);
 		expect(other.simulator.tasks()).toHaveLength(10);
 	});
@@ -312,11 +313,11 @@ describe('the queue', () => {
 
 	it('is left at once by a call whose deadline has come, which sends nothing', async () => {
 		const { simulator } = await serviceWithLimits();
-		jest.replaceProperty(LIMITS, 'windowMs', 4000);
-		jest.replaceProperty(RETRY, 'brief', 500);
+		jest.replaceProperty(LIMITS, 'windowMs', LONGER_THAN_A_TEST);
 		const credentials = { baseUrl: simulator.url, apiKey: simulator.apiKey };
 		await Promise.all(Array.from({ length: 60 }, async () => await listTasks(credentials)));
 		const sent = simulator.requests.length;
+		jest.replaceProperty(RETRY, 'brief', 500);
 		await expect(listTasks(credentials)).rejects.toThrow(
 			'n8n has used up the requests a minute that the service allows for this API key',
 		);
@@ -328,17 +329,17 @@ describe('the queue', () => {
 		jest.replaceProperty(LIMITS, 'windowMs', windowMs);
 		const { simulator, run } = await serviceWithLimits();
 		let isOtherThere = false;
-		const started = Date.now();
 		const cancelled = run(LINK, links(40), { cancelWhen: () => isOtherThere });
 		await until(() => simulator.requests.length === 10);
 		const other = run(LINK, links(1, 100));
 		isOtherThere = true;
 		const { error } = await cancelled;
 		expect(error?.message).toMatch(/^The execution was cancelled/);
-		expect(Date.now() - started).toBeLessThan(windowMs);
+		expect(simulator.requests).toHaveLength(10);
 		await other;
-		expect(Date.now() - started).toBeLessThan(2 * windowMs);
 		expect(urlsOf(simulator).slice(10)).toEqual(['https://meet.example.com/100.mp3']);
+		const [first, , , , , , , , , , eleventh] = simulator.requests;
+		expect((eleventh?.at ?? 0) - (first?.at ?? 0)).toBeLessThan(3 * windowMs);
 	});
 
 	it('does not keep API keys: not one of the maps in the process has the key in its keys', async () => {

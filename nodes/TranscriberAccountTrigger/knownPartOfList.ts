@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { SMALLEST_PAGE, type ListPager } from './listPager';
-import { ACCOUNT_MEMORY, hashesIn, type State } from './pollState';
+import { ACCOUNT_MEMORY, hashesIn, possibleSince, type State } from './pollState';
 import { hashesOf, type KnownTasks } from './knownTasks';
 
 /**
@@ -61,6 +61,7 @@ export class KnownPartOfList {
 		const found = await this.find(overlap);
 		if (!found) return false;
 		this.isLocated = true;
+		state.sought = undefined;
 		if (state.frontier >= ACCOUNT_MEMORY.census) return false;
 		return this.takeAsOld(found);
 	}
@@ -87,7 +88,7 @@ export class KnownPartOfList {
 	reachesTo(place: number, hashes: string[]): void {
 		const edge = hashes.slice(-ACCOUNT_MEMORY.tail);
 		this.edge = new Set(edge);
-		Object.assign(this.state, { frontier: place, edge: edge.join('') });
+		Object.assign(this.state, { frontier: place, edge: edge.join(''), sought: undefined });
 	}
 
 	/** Notes that the whole list is known, and where it ends. */
@@ -106,6 +107,9 @@ export class KnownPartOfList {
 		let offset = Math.max(0, state.frontier - overlap);
 		let endsWithEdge = false;
 		let isCut = false;
+		let sought = state.sought && (await this.seek(0));
+		if (state.sought && sought === undefined) return undefined;
+		if (typeof sought === 'number') low = offset = sought;
 		while (pager.has(1)) {
 			const page = await pager.page(offset);
 			const last = this.lastIn(page);
@@ -125,8 +129,18 @@ export class KnownPartOfList {
 			if (isBehind) [high, isCut] = [offset, page.length === 0];
 			else low = offset + page.length;
 			if (low >= high) {
-				if (!isCut) state.shortLists = undefined;
-				else if (!this.isShortForLong()) return undefined;
+				if (!isCut) {
+					state.shortLists = undefined;
+					const isNew = sought === undefined;
+					sought ??= await this.seek(low);
+					if (sought === undefined) return undefined;
+					if (isNew && sought !== 'gone') {
+						[low, high, offset] = [sought, Infinity, sought];
+						continue;
+					}
+				} else if (!this.isShortForLong()) {
+					return undefined;
+				}
 				// All tasks of the edge are gone: the known part ends here.
 				this.reachesTo(low, []);
 				return offset === low ? page : await pager.page(low);
@@ -136,6 +150,27 @@ export class KnownPartOfList {
 			else offset = high === Infinity || endsWithEdge ? low : Math.floor((low + high) / 2);
 		}
 		return undefined;
+	}
+
+	/**
+	 * Looks for the known part behind tasks that are all unknown, from a place on: they may be new. Down
+	 * to where it must have begun if they all are. Returns its place; `gone` if it is not there;
+	 * undefined if the remaining requests do not suffice, so that the next poll has to go on.
+	 */
+	private async seek(from: number): Promise<number | 'gone' | undefined> {
+		const { state, pager } = this;
+		const until = state.sought?.until ?? from + possibleSince(state) + pager.size;
+		let offset = Math.max(from, state.sought?.place ?? 0);
+		while (offset <= until) {
+			state.sought = { place: offset, until };
+			if (!pager.has(1)) return undefined;
+			const page = await pager.page(offset);
+			if (page.length === 0 || pager.isFirstAgain(page, offset)) break;
+			if (this.lastIn(page) >= 0 || this.isMostlyKnown(page)) return offset;
+			offset += page.length;
+		}
+		state.sought = { place: until + 1, until };
+		return 'gone';
 	}
 
 	/** Counts a poll whose list ends too early. Returns whether enough polls in a row have seen that. */

@@ -4,7 +4,7 @@ import { isRefusedForGood, ServiceError } from '../shared/api/serviceError';
 import { ListPager } from './listPager';
 import { TaskListReader, ONE_TASK } from './taskListReader';
 import { costOf, isWanted, itemFor, wantedOf, type Wanted } from './accountTriggerOutput';
-import type { State } from './pollState';
+import { possibleSince, type State } from './pollState';
 import { PollStore } from './pollStore';
 import type { KnownTasks } from './knownTasks';
 import { newest } from './newestTranscript';
@@ -135,15 +135,6 @@ function isOtherAccount({ tasks, isEmpty, hasReadAll }: TaskListReader, state: S
  */
 function isReplaced({ tasks, hasReadAll }: TaskListReader, state: State): boolean {
 	return tasks.hasLostAll && hasReadAll && tasks.appeared > possibleSince(state);
-}
-
-/** Service document, "Limits": the most tasks in progress, and the most submits a minute. */
-const MOST_IN_PROGRESS = 20;
-const SUBMITS_A_MINUTE = 10;
-
-/** The most tasks that can have ended since the last poll. */
-function possibleSince({ at }: State): number {
-	return MOST_IN_PROGRESS + (SUBMITS_A_MINUTE * (Date.now() - at)) / 60_000;
 }
 
 /**

@@ -57,6 +57,13 @@ export interface State {
 	frontier: number;
 	/** Until `complete`: hashes of the last tasks before that place, in the order of the list. */
 	edge: string;
+	/**
+	 * Until `complete`: more new tasks may stand before the known part than it is long. The place down
+	 * to which it has been sought, and the place where it must have begun.
+	 */
+	sought?: { place: number; until: number };
+	/** Where a poll that had no request left stopped reading the new tasks at the beginning. */
+	unread?: number;
 	/** How many polls in a row have seen the list end too early: before the edge or the tail. */
 	shortLists?: number;
 	/** All tasks of the list are known, so every unknown task is new. */
@@ -72,6 +79,15 @@ export interface State {
 	tail: string;
 	/** The offset of the next page of the sweep, which finds what nothing else finds. */
 	sweep: number;
+}
+
+/** Service document, "Limits": the most tasks in progress, and the most submits a minute. */
+const MOST_IN_PROGRESS = 20;
+const SUBMITS_A_MINUTE = 10;
+
+/** The most tasks that can have ended since the last poll. */
+export function possibleSince({ at }: Pick<State, 'at'>): number {
+	return MOST_IN_PROGRESS + (SUBMITS_A_MINUTE * (Date.now() - at)) / 60_000;
 }
 
 const HASH = 8;

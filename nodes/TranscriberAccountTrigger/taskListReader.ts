@@ -171,7 +171,16 @@ export class TaskListReader {
 			if (!isEnd) offset += page.length;
 			if (isEnd && state.complete) knownPart.isWhole(offset);
 			this.hasReadAll ||= isEnd;
-			if (isEnd || unknown === 0 || last >= 0 || !pager.has(1)) return;
+			const isRead = isEnd || last >= 0;
+			// The poll before has read the tasks up to here.
+			const next = unknown === 0 ? (state.unread ?? 0) - OVERLAP : offset;
+			if (isRead || next < offset) {
+				state.unread = undefined;
+				return;
+			}
+			offset = next;
+			state.unread = Math.max(offset, state.unread ?? 0);
+			if (!pager.has(1)) return;
 		}
 	}
 

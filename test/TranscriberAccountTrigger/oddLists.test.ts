@@ -13,6 +13,7 @@ import type { AddressInfo } from 'node:net';
 
 import type { INodeParameters } from 'n8n-workflow';
 
+import { ACCOUNT_POLL } from '../../nodes/TranscriberAccountTrigger/pollAccount';
 import type { Shapes } from '../simulator/index';
 import { serviceForTests } from '../support/service';
 import { AccountHost } from './host';
@@ -411,6 +412,65 @@ describe('A list that is short behind what is known, for one poll', () => {
 		shown = 250;
 		await host.polls(10);
 		expect(host.started).toEqual([]);
+	});
+});
+
+describe('A list of which only the first page is known yet, ten tasks a page', () => {
+	let few: { restore: () => void };
+	beforeEach(() => (few = jest.replaceProperty(ACCOUNT_POLL, 'firstRequests', 13)));
+	afterEach(() => few.restore());
+
+	async function barelyRead(seeded: number): Promise<AccountHost> {
+		service.running().configure({ shapes: { taskListMaximum: 10 } });
+		service.running().seed(seeded);
+		const host = new AccountHost(service.credentials(), { options: { includeResult: false } });
+		await host.activate();
+		expect(host.saved).toContain('"frontier":10,');
+		return host;
+	}
+
+	async function completed(count: number): Promise<string[]> {
+		const ids: string[] = [];
+		while (ids.length < count) ids.push(await service.completedTask());
+		return ids;
+	}
+
+	it.each([12, 16, 29])(
+		'%i tasks that end before the next poll all start the workflow',
+		async (count) => {
+			const host = await barelyRead(400);
+			const ids = await completed(count);
+			await host.polls(8);
+			expect([...host.started].sort()).toEqual(ids.sort());
+			const later = await completed(3);
+			await host.polls(3);
+			expect([...host.started].sort()).toEqual([...ids, ...later].sort());
+		},
+	);
+
+	it('as many that end in a long pause as the first polls cannot read', async () => {
+		const host = await barelyRead(400);
+		const now = Date.now() + 3_600_000 - performance.now();
+		const clock = jest.spyOn(Date, 'now').mockImplementation(() => now + performance.now());
+		const ids = await completed(200);
+		await host.polls(30).finally(() => clock.mockRestore());
+		expect([...host.started].sort()).toEqual(ids.sort());
+	});
+
+	it('the known tasks are deleted, and new ones come: nothing old starts the workflow', async () => {
+		const host = await barelyRead(400);
+		deletes(listed().slice(0, 10));
+		await completed(12);
+		await host.polls(10);
+		const later = await completed(3);
+		await host.polls(3);
+		const old = service
+			.running()
+			.tasks()
+			.slice(-390)
+			.map(({ id }) => id);
+		expect(host.started.filter((id) => old.includes(id))).toEqual([]);
+		expect(host.started).toEqual(expect.arrayContaining(later));
 	});
 });
 

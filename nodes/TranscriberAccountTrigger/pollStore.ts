@@ -2,7 +2,12 @@ import type { IDataObject, IPollFunctions } from 'n8n-workflow';
 
 import { apiRoot } from '../shared/api/baseUrl';
 import { credentialOf } from '../shared/api/credential';
-import { isPublishedAgain, isSwitchedOnByUser } from '../shared/n8nInternals/activation';
+import {
+	isPublishedAgain,
+	isSwitchedOnByUser,
+	noteActive,
+	wasActive,
+} from '../shared/n8nInternals/activation';
 import { remembered } from '../shared/processMemory';
 import { ACCOUNT_MEMORY, hashOf, type State } from './pollState';
 import { longestPause } from './longestPause';
@@ -42,7 +47,9 @@ export class PollStore {
 		const own = this.data[this.place] as unknown as Kept | undefined;
 		const other = latest.get(this.key);
 		// A poll of the old version may have ended after n8n loaded a new version of this workflow.
-		const state = own && other && other.at > own.at ? other : own;
+		// To add a workflow again by itself, n8n may use static data that it loaded before all polls.
+		const known = own ?? (wasActive(this.context) ? other : undefined);
+		const state = known && other && other.at > known.at ? other : known;
 		if (!state || 'isOver' in state) return undefined;
 		if (this.isNewActivation(state) || this.wasDisabled(state, polled)) {
 			this.keep({ at: Date.now(), isOver: true });
@@ -71,6 +78,7 @@ export class PollStore {
 	}
 
 	save(state: State): void {
+		noteActive(this.context);
 		activated.set(this.data, (activated.get(this.data) ?? new Set()).add(this.place));
 		this.keep({ ...state, at: Date.now() });
 	}
@@ -145,7 +153,7 @@ export class PollStore {
 	}
 
 	private get isActivated(): boolean {
-		return activated.get(this.data)?.has(this.place) ?? false;
+		return wasActive(this.context) || (activated.get(this.data)?.has(this.place) ?? false);
 	}
 
 	/** See {@link State.account}. A hash, so that the key itself is stored nowhere. */

@@ -9,7 +9,6 @@ import { hasEnded } from '../shared/api/undocumented/statuses';
 import { titleOf } from '../shared/api/undocumented/taskLists';
 import { eventNameOf, type DeliveredEvent } from './deliveredEvent';
 import type { Settings } from './triggerSettings';
-import { Undecided } from '../shared/webhook/answerInTime';
 import { look } from '../shared/api/taskState';
 import type { Caller } from '../shared/api/types';
 import { remembered } from '../shared/processMemory';
@@ -89,17 +88,12 @@ export async function outputFor(
 		eventNameOf(event, one),
 	);
 	if (!selected.some((name) => names.includes(name))) return undefined;
-	// The delivery says that the task has ended, but the service says that it has not.
-	const isNeeded = isResultWanted || hasOneEnding(event, selected);
-	if (status === undefined && isNeeded && problem === undefined) throw new Undecided();
 	const { apiKey } = await webhookCredential(context);
 	const body = withoutSecrets(event.body, apiKey) as IDataObject;
 	const taskId = event.taskId ?? taskIdOf(task);
 	const facts: IDataObject = { ...body, ...ifSet({ task_id: taskId, status }) };
 	const withProblem = () => ({ ...facts, ...ifSet({ error: task.error ?? problem }) });
 	if (status !== 'completed') return { item: { json: transcript({}, withProblem()) }, status };
-	// Without a task id, the transcript of a meeting cannot be fetched; the service delivers again.
-	if (!taskId && isResultWanted && problem === undefined) throw new Undecided();
 	if (!taskId) return { item: { json: transcript({}, withProblem()) }, status };
 	const result = includeResult
 		? await unlessFailingForLong('result', fetchResult(caller, taskId), {})
@@ -126,14 +120,28 @@ async function stateFor(
 	const ids = { task_id: event.taskId, bot_id: event.botId };
 	const { status, body, taskId, isUnclear } = event;
 	if (status === undefined) {
-		const isNeeded = isResultWanted || isUnclear || hasOneEnding(event, selected);
-		return isNeeded ? await look(caller, ids) : {};
+		const isNeeded = isResultWanted || hasOneEnding(event, selected);
+		if (!isNeeded && !isUnclear) return {};
+		const task = await look(caller, ids);
+		// The delivery says that the task has ended, but the service says that it has not.
+		if (!hasEnded(task.status) && !isUnclear) throw notThereYet(caller, 'the end of the task');
+		return task;
 	}
 	if (!isResultWanted) return {};
-	if (status === 'completed') return taskId === undefined ? await look(caller, ids) : {};
+	if (status === 'completed') {
+		if (taskId !== undefined) return {};
+		const task = await look(caller, ids);
+		// Without a task id, the transcript of a meeting cannot be fetched.
+		if (taskIdOf(task) === undefined) throw notThereYet(caller, 'the task of the meeting');
+		return task;
+	}
 	if ((body.error ?? '') !== '') return {};
 	const deadline = Date.now() + PATIENCE.reasonMs;
 	return await look(caller, ids, { deadline, once: true }).catch(() => ({}));
+}
+
+function notThereYet(caller: Caller, what: string): NotThereYet {
+	return new NotThereYet(caller.getNode(), `The service does not show ${what} yet`);
 }
 
 /** Whether 'Trigger On' has only one of the two endings, so that the status has to be known. */

@@ -78,6 +78,8 @@ export class AccountHost {
 
 	private context?: PollContext;
 
+	private loaded?: IDataObject;
+
 	constructor(
 		readonly credentials: Credentials,
 		parameters: INodeParameters = {},
@@ -87,7 +89,9 @@ export class AccountHost {
 
 	/** Publishes the workflow, or does what n8n does with a published one: it polls once, and saves. */
 	async activate(mode: WorkflowActivateMode = 'activate'): Promise<void> {
-		this.workflow = this.load();
+		// Before n8n has saved any, there is none.
+		this.loaded = this.saved === '{}' ? undefined : (JSON.parse(this.saved) as IDataObject);
+		this.workflow = this.load(this.loaded ?? {});
 		await this.beforePolls(this.workflow, mode);
 		this.save();
 		this.context = this.contextFor(this.workflow, 'trigger', mode);
@@ -97,6 +101,17 @@ export class AccountHost {
 			if (this.savesFailures) this.save();
 			throw error;
 		}
+		this.save();
+	}
+
+	/**
+	 * What n8n 1 and 2.30 do when another trigger of the workflow fails while it runs: they add the
+	 * workflow again, with the objects that they loaded for the activation before.
+	 */
+	async addAgain(mode: WorkflowActivateMode = 'activate'): Promise<void> {
+		this.workflow = this.load(this.loaded ?? {});
+		this.context = this.contextFor(this.workflow, 'trigger', mode, this.context?.node);
+		await this.poll();
 		this.save();
 	}
 
@@ -147,7 +162,7 @@ export class AccountHost {
 		data.__dataChanged = false;
 	}
 
-	private load(): Workflow {
+	private load(staticData = JSON.parse(this.saved) as IDataObject): Workflow {
 		const { process } = this;
 		return new Workflow({
 			id: this.workflowId,
@@ -155,7 +170,7 @@ export class AccountHost {
 			connections: {},
 			active: true,
 			nodeTypes: typesOf(process),
-			staticData: JSON.parse(this.saved) as IDataObject,
+			staticData,
 		});
 	}
 
@@ -163,10 +178,11 @@ export class AccountHost {
 		workflow: Workflow,
 		mode: 'trigger' | 'manual',
 		activation: WorkflowActivateMode,
+		loaded?: INode,
 	): PollContext {
 		const additionalData = additionalDataFor(this.credentials);
 		const parameters = { ...this.node.parameters, pollTimes: this.pollTimes };
-		const node = { ...this.node, parameters };
+		const node = loaded ?? { ...this.node, parameters };
 		return new PollContext(workflow, node, additionalData, mode, activation);
 	}
 }

@@ -102,6 +102,28 @@ it('A new version that fails at first keeps the old state: what ended meanwhile 
 	expect(host.started).toEqual([meanwhile]);
 });
 
+it.each(['activate', 'update', 'init'] as const)(
+	'n8n adds the workflow again by itself (%s): what ended since the last poll starts the workflow',
+	async (mode) => {
+		const host = newHost(AS_230);
+		await host.activate(mode === 'init' ? 'activate' : mode);
+		if (mode === 'init') await host.restart();
+		await host.poll();
+		const first = await service.completedTask();
+		await host.addAgain(mode);
+		const second = await service.completedTask();
+		await host.addAgain(mode);
+		await host.poll();
+		expect(host.started).toEqual([first, second]);
+		// But not what ends while the user has switched it off.
+		await service.completedTask();
+		await host.activate();
+		const third = await service.completedTask();
+		await host.poll();
+		expect(host.started).toEqual([first, second, third]);
+	},
+);
+
 describe('Two Account Triggers in a workflow, each with its own copy of the static data', () => {
 	/** From 2.41, n8n adds only the changed trigger again, and saves the copy of the one that outputs. */
 	function twoTriggers(): [AccountHost, AccountHost] {

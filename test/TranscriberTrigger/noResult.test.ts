@@ -73,6 +73,23 @@ it.each<[string, INodeParameters, string, unknown, string]>([
 	},
 );
 
+it.each<[string, INodeParameters, string[] | undefined]>([
+	['the result is wanted', {}, undefined],
+	['only one ending is wanted', { includeResult: false }, ['transcriptionCompleted']],
+])(
+	'A delivery without a status for a task that never ends goes out in the end, and says so: %s',
+	async (_, options, events) => {
+		const id = await service.pendingTask();
+		await open(id, options, events);
+		expect((await deliver(host.url, { task_id: id }, 'S')).status).toBe(503);
+		await new Promise((resolve) => setTimeout(resolve, PATIENCE.refusedMs));
+		expect((await deliver(host.url, { task_id: id }, 'S')).status).toBe(200);
+		expect(host.executions.flat().map(({ json }) => json)).toEqual([
+			{ task_id: id, error: expect.stringContaining('does not show the end of the task') },
+		]);
+	},
+);
+
 it('A result that comes after all is in the output', async () => {
 	const id = await service.completedTask();
 	await open(id, {});

@@ -40,9 +40,9 @@ export type Patience = Extract<keyof typeof RETRY, `patience${string}`>;
 
 /**
  * The wait before the next attempt in ms; undefined if it exceeds `left`, the remaining patience.
- * `Retry-After` takes precedence; otherwise exponential backoff with full jitter. Each attempt of an
- * upload that 409 holds up sends the whole file, so the pauses are long, and the last attempt comes
- * when the patience ends.
+ * `Retry-After` takes precedence; otherwise exponential backoff with full jitter. The last attempt comes
+ * when the patience ends, never earlier by chance. Each attempt of an upload that 409 holds up sends the
+ * whole file, so the pauses are long.
  */
 export function delayBeforeRetry(
 	{ retryAfter, status, recordingBytes }: Pick<Problem, 'retryAfter' | 'status' | 'recordingBytes'>,
@@ -51,7 +51,7 @@ export function delayBeforeRetry(
 ): number | undefined {
 	const backoff = Math.random() * Math.min(RETRY.cap, RETRY.base * 2 ** (tries - 1));
 	const isUpload = status === 409 && recordingBytes !== undefined;
-	const pause = isUpload ? Math.min(pauseBeforeLook(tries), left) : backoff;
+	const pause = Math.min(isUpload ? pauseBeforeLook(tries) : backoff, left);
 	// "Retry after 0 seconds" must not cause an endless loop without a pause.
 	const delay = retryAfter || pause;
 	return left > 0 && delay <= left ? delay : undefined;

@@ -69,6 +69,12 @@ describe('The wait before the next attempt', () => {
 		expect(delayBeforeRetry(problem({ status: 429, retryAfter: 0 }), 1, 5_000)).toBe(SECOND);
 	});
 
+	it('ends with the patience at the latest, so that chance gives up no patience', () => {
+		chance(1);
+		expect(waits({ status: 503 }, 10_000)).toEqual([1_000, 2_000, 4_000, 10_000, 10_000]);
+		expect(waits({ transport: 'unreachable', status: undefined }, 1_500).at(1)).toBe(1_500);
+	});
+
 	it('does not come when no patience is left', () => {
 		chance(0);
 		const wait = (left: number) => delayBeforeRetry(problem({ status: 503 }), 1, left);

@@ -10,7 +10,7 @@ import {
 	collectionIn,
 	required,
 	textIn,
-} from '../shared/parameters/values';
+} from '../shared/parameters/checkedValues';
 import { titleOf } from '../shared/api/undocumented/taskLists';
 import { taskState } from '../shared/api/taskState';
 import { messageOf } from '../shared/thrown';

@@ -1,7 +1,13 @@
 import type { IDataObject, IWebhookFunctions } from 'n8n-workflow';
 
 import { EXPORT_FORMATS, type ExportFormat } from '../shared/exportFormats';
-import { booleanIn, choiceIn, choicesIn, collectionIn, textIn } from '../shared/parameters/values';
+import {
+	booleanIn,
+	choiceIn,
+	choicesIn,
+	collectionIn,
+	textIn,
+} from '../shared/parameters/checkedValues';
 import { EVENTS, type EventName } from './deliveredEvent';
 import { refuse } from '../shared/parameters/refuse';
 

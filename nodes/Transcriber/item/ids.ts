@@ -1,5 +1,5 @@
 import type { IExecutePaginationFunctions, IExecuteSingleFunctions } from 'n8n-workflow';
-import { isNothing, isAccident } from '../../shared/parameters/values';
+import { isNothing, isAccident } from '../../shared/parameters/checkedValues';
 import { checkNotRounded } from '../../shared/parameters/roundedNumber';
 import { idIn } from '../../shared/api/undocumented/ids';
 import { refuse } from '../../shared/parameters/refuse';

@@ -7,8 +7,8 @@ import type {
 } from 'n8n-workflow';
 
 import { lastingIdOf } from '../../shared/n8nInternals/storedFile';
-import { rowFor } from '../../shared/api/errorMessages';
-import { required, textIn } from '../../shared/parameters/values';
+import { rowFor } from '../../shared/api/errorTitlesAndAdvice';
+import { required, textIn } from '../../shared/parameters/checkedValues';
 import { Recording, bytesOf } from '../../shared/api/recordingFile';
 import { MAX_FILE_BYTES } from '../../shared/api/undocumented/requests';
 import { refuse } from '../../shared/parameters/refuse';

@@ -1,6 +1,6 @@
 import type { IExecutePaginationFunctions } from 'n8n-workflow';
 
-import { collectionIn, textIn } from '../../shared/parameters/values';
+import { collectionIn, textIn } from '../../shared/parameters/checkedValues';
 
 /**
  * The user's own 'Idempotency Key', which an earlier execution may have used: for the same key the

@@ -2,7 +2,7 @@ import type { IDataObject, IExecutePaginationFunctions } from 'n8n-workflow';
 
 import type { RoutingRequest } from '../../shared/api/types';
 import { refuse } from '../../shared/parameters/refuse';
-import { required, textIn } from '../../shared/parameters/values';
+import { required, textIn } from '../../shared/parameters/checkedValues';
 import { checkWebhookUrl } from '../../shared/webhook/publicAddress';
 import { checkWaitOptions } from '../wait/waitOptions';
 import {

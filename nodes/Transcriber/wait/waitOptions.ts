@@ -6,7 +6,7 @@ import {
 	collectionIn,
 	numberIn,
 	textIn,
-} from '../../shared/parameters/values';
+} from '../../shared/parameters/checkedValues';
 import { EXPORT_FORMATS, type ExportFormat } from '../../shared/exportFormats';
 
 /** 'Transcript Options' with all defaults filled in. */

@@ -1,7 +1,7 @@
 import type { INode, JsonObject } from 'n8n-workflow';
 import { NodeApiError } from 'n8n-workflow';
 
-import { rowFor } from './errorMessages';
+import { rowFor } from './errorTitlesAndAdvice';
 import { isForeign503, type Problem } from './problem';
 
 /** The error for a failed request, in words a no-code user can act on. */

@@ -1,4 +1,4 @@
-import { required, textIn } from './values';
+import { required, textIn } from './checkedValues';
 import { checkStart, startAtFrom, type LaunchReader } from './startAt';
 import { checkLink } from './recordingLink';
 import { refuse } from './refuse';

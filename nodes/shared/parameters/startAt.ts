@@ -1,6 +1,6 @@
 import { DateTime } from 'luxon';
 import type { IExecuteSingleFunctions } from 'n8n-workflow';
-import { isNothing, textIn, wrongKind } from './values';
+import { isNothing, textIn, wrongKind } from './checkedValues';
 import { refuse } from './refuse';
 
 /** The part of n8n's context that reads the parameters of a launch. */

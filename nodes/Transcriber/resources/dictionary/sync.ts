@@ -6,7 +6,7 @@ import type {
 	INodePropertyOptions,
 	NodeOperationError,
 } from 'n8n-workflow';
-import { booleanIn, choiceIn, collectionIn } from '../../../shared/parameters/values';
+import { booleanIn, choiceIn, collectionIn } from '../../../shared/parameters/checkedValues';
 import { perform } from '../../item/perform';
 import { itemCount } from '../../item/nodeRun';
 import { shownFor } from '../commonFields';

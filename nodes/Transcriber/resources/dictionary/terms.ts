@@ -6,7 +6,7 @@ import {
 	textIn,
 	accident,
 	isAccident,
-} from '../../../shared/parameters/values';
+} from '../../../shared/parameters/checkedValues';
 import { jsonListIn } from '../../../shared/parameters/jsonText';
 import { DICTIONARY_LIMIT_CHARS, dictionaryChars } from '../../../shared/api/undocumented/requests';
 import { refuse } from '../../../shared/parameters/refuse';

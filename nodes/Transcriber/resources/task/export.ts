@@ -9,7 +9,7 @@ import type {
 import { EXPORT_FORMATS, type ExportFormat } from '../../../shared/exportFormats';
 import { exportedFile, exportedText } from '../../../shared/api/exportedDocument';
 import { idFrom } from '../../item/ids';
-import { choiceIn, collectionIn, required, textIn } from '../../../shared/parameters/values';
+import { choiceIn, collectionIn, required, textIn } from '../../../shared/parameters/checkedValues';
 import { perform } from '../../item/perform';
 import { outputFileField, shownFor } from '../commonFields';
 import { answerOfFinished, emptyTranscript } from './sendForFinished';

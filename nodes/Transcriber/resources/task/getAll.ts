@@ -6,7 +6,12 @@ import type {
 	INodePropertyOptions,
 } from 'n8n-workflow';
 
-import { booleanIn, choiceIn, collectionIn, numberIn } from '../../../shared/parameters/values';
+import {
+	booleanIn,
+	choiceIn,
+	collectionIn,
+	numberIn,
+} from '../../../shared/parameters/checkedValues';
 import { perform } from '../../item/perform';
 import { jsonOf } from '../../../shared/jsonValues';
 import { listedTaskId } from '../../../shared/api/undocumented/ids';

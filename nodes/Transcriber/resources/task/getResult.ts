@@ -9,7 +9,7 @@ import type {
 
 import { withoutResult } from '../../../shared/api/result';
 import { idFrom } from '../../item/ids';
-import { choicesIn } from '../../../shared/parameters/values';
+import { choicesIn } from '../../../shared/parameters/checkedValues';
 import { perform } from '../../item/perform';
 import { RESULT_PARTS, resultIn, silentResultIn } from '../../../shared/api/undocumented/results';
 import { hasEnded, isInProgress, statusIn } from '../../../shared/api/undocumented/statuses';

@@ -6,7 +6,7 @@ import type {
 	INodePropertyOptions,
 } from 'n8n-workflow';
 import { fillPath } from '../../item/ids';
-import { choiceIn, jsonObjectIn, required, textIn } from '../../../shared/parameters/values';
+import { choiceIn, jsonObjectIn, required, textIn } from '../../../shared/parameters/checkedValues';
 import { perform } from '../../item/perform';
 import { shownFor } from '../commonFields';
 import { refuse } from '../../../shared/parameters/refuse';

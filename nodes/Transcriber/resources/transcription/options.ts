@@ -8,7 +8,7 @@ import {
 	numberIn,
 	textIn,
 	wrongKind,
-} from '../../../shared/parameters/values';
+} from '../../../shared/parameters/checkedValues';
 import { LINK_FIELD } from '../../../shared/api/undocumented/requests';
 import { LINK_ADVICE, checkLink } from '../../../shared/parameters/recordingLink';
 import { refuse } from '../../../shared/parameters/refuse';

@@ -9,7 +9,7 @@ import { prepareCompletion } from '../../submit/prepareCompletion';
 import { submit } from '../../submit/submit';
 import { checkUnchanged, submittedBefore } from '../../submit/once/reuseEarlierSubmission';
 import { checkNotRefusedBefore } from '../../submit/sleep/suspendUntilDelivery';
-import { required, textIn } from '../../../shared/parameters/values';
+import { required, textIn } from '../../../shared/parameters/checkedValues';
 import { perform } from '../../item/perform';
 import { LINK_FIELD } from '../../../shared/api/undocumented/requests';
 import { countTasksInProgress } from '../../../shared/api/countTasksInProgress';

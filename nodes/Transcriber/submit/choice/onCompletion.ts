@@ -1,6 +1,6 @@
 import type { IExecutePaginationFunctions } from 'n8n-workflow';
 
-import { choiceIn, required, textIn } from '../../../shared/parameters/values';
+import { choiceIn, required, textIn } from '../../../shared/parameters/checkedValues';
 import { ownAddress } from './ownAddress';
 
 const ON_COMPLETION = ['awaitWebhook', 'callUrl', 'notifyTrigger', 'poll', 'returnTask'] as const;

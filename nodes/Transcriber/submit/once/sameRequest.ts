@@ -1,7 +1,7 @@
 import { createHash } from 'crypto';
 import { NodeConnectionTypes, type IExecutePaginationFunctions } from 'n8n-workflow';
 
-import { isNothing } from '../../../shared/parameters/values';
+import { isNothing } from '../../../shared/parameters/checkedValues';
 import { fileOf, isFile, recordingOf } from '../../item/inputFile';
 
 /**

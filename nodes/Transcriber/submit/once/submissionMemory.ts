@@ -7,7 +7,7 @@ import {
 	runIndexOf,
 } from '../../../shared/n8nInternals/runIdentity';
 import { idsIn, type SubmissionIds } from '../../../shared/api/submission';
-import { recallRetried, rememberRetried } from './retriedSubmissions';
+import { recallRetried, rememberRetried } from './memoryForSecondRetry';
 import { toolCallOf } from './sameRequest';
 import type { Suspension } from './sleepingItems';
 
@@ -19,7 +19,7 @@ import type { Suspension } from './sleepingItems';
  * node if "Save execution progress" is on. One gap remains: n8n is killed between the request and
  * the end of the node. n8n 2 never resumes such an execution, and a new execution derives another
  * Idempotency-Key, so only a key that the user gives for a file protects against paying twice. For
- * Retries of an execution that was retried before, see retriedSubmissions.ts.
+ * Retries of an execution that was retried before, see memoryForSecondRetry.ts.
  */
 export type SubmissionMemory = AcceptedMemory | SentMemory;
 

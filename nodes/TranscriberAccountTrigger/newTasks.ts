@@ -14,8 +14,8 @@ const OLD_MS = 26 * 3_600_000;
 /** A list that was short at activation would have shown the rest after so many polls, or ms. */
 const SURE = { turns: 3, afterMs: 10 * 60_000 };
 
-/** The known tasks: those that are done, and those that may still start the workflow. */
-export class KnownTasks {
+/** Tells the new tasks of the list from those that are known: done, or still open. */
+export class NewTasks {
 	/** The tasks that are to start the workflow, by id. They also stay in `open` until they have. */
 	readonly news = new Map<string, IDataObject>();
 

@@ -7,7 +7,7 @@ import { Container } from '@n8n/di';
 import { BinaryDataService } from 'n8n-core';
 import type { INodeParameters } from 'n8n-workflow';
 
-import { rowFor } from '../../../nodes/shared/api/errorMessages';
+import { rowFor } from '../../../nodes/shared/api/errorTitlesAndAdvice';
 import { problemOf, type Problem } from '../../../nodes/shared/api/problem';
 import { readRefusal } from '../../../nodes/shared/api/refusalBody';
 import { transportOf } from '../../../nodes/shared/api/connectionError';

@@ -5,7 +5,7 @@ import { Container } from '@n8n/di';
 import { BinaryDataService } from 'n8n-core';
 import type { INodeParameters } from 'n8n-workflow';
 
-import { SILENT } from '../../../nodes/shared/api/result';
+import { SILENT, transcript } from '../../../nodes/shared/api/result';
 import { giveUpSoon } from '../../support/scale';
 import { byId, failureOf, fileIn, itemWithFile, serviceForTests } from '../../support/service';
 import { until } from '../../simulator/testing-client';
@@ -44,6 +44,33 @@ function answer(path: string, body: unknown, status = 200) {
 beforeEach(giveUpSoon);
 
 describe('the output of a finished task', () => {
+	it.each([
+		[
+			{ status: 'r', task_id: 'r', bot_id: 'r' },
+			{ status: 'f', task_id: 'f', bot_id: 'f' },
+			'f f f',
+		],
+		[
+			{ status: 'r', task_id: 'r', bot_id: 'r' },
+			{ status: null, task_id: '', progress: 100 },
+			'r r r',
+		],
+	])('has its ids and status from the task %j, if it has them %j', (result, facts, values) => {
+		const output = transcript({ segments: [], extra: 1, ...result }, facts);
+		expect([output.task_id, output.bot_id, output.status].join(' ')).toBe(values);
+		expect(Object.keys(output).slice(0, 3)).toEqual(['task_id', 'bot_id', 'status']);
+		expect(Object.keys(output).at(-1)).toBe('segments');
+	});
+
+	it('has no id without a value, but an empty text is a value', () => {
+		const output = transcript({ text: '', summary: null }, { task_id: null, bot_id: '', a: '' });
+		expect(Object.entries(output)).toEqual([
+			['text', ''],
+			['summary', null],
+			['a', ''],
+		]);
+	});
+
 	it('begins with what people look for, and ends with the long segments', async () => {
 		const id = await service.completedTask();
 		const { json } = await waitFor(id);

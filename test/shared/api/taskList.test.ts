@@ -51,7 +51,7 @@ describe('a page that the service refuses because it is too large', () => {
 		expect(limits()).toEqual(['30', '20', '20']);
 	});
 
-	it.each([401, 403, 404, 500])('is not asked for again after %d', async (status) => {
+	it.each([302, 401, 403, 404, 500])('is not asked for again after %d', async (status) => {
 		answer({}, { status });
 		const { error } = await getMany();
 		expect(error?.httpCode).toBe(String(status));
@@ -141,7 +141,8 @@ describe('the end of a list', () => {
 			service.running().configure({ shapes: { taskListLargestOffset: 200, taskListMaximum } });
 			service.running().seed(450);
 			const { error } = await getMany({ returnAll: true });
-			expect(error?.message).toContain('refuses to list more than the first');
+			const shown = taskListMaximum === 100 ? 300 : 210;
+			expect(error?.message).toContain(`refuses to list more than the first ${shown} tasks`);
 			expect(error?.description).toContain('offset must be 200 at most');
 		},
 	);
@@ -150,6 +151,26 @@ describe('the end of a list', () => {
 		service.running().configure({ shapes: { taskListLargestOffset: 99 } });
 		service.running().seed(100);
 		expect((await getMany({ returnAll: true })).json).toHaveLength(100);
+	});
+
+	it.each([
+		['a shorter page, without another look', 35, ['0', '20', '35']],
+		['a full page whose last task the service shows', 40, ['0', '20', '40', '39']],
+	])('comes where the service refuses the place behind %s', async (_words, count, offsets) => {
+		const shapes = { taskListLargestOffset: count - 1, taskListMaximum: 20 };
+		service.running().configure({ shapes });
+		service.running().seed(count);
+		expect((await getMany({ returnAll: true })).json).toHaveLength(count);
+		expect(service.running().requests.map(({ query }) => query['offset'])).toEqual(offsets);
+	});
+
+	it('is not known where the service fails to show the task before the refused place', async () => {
+		service.running().seed(100);
+		answer({}, { status: 500, skip: 2 });
+		answer({}, { status: 416, skip: 1, times: 1 });
+		const { error } = await getMany({ returnAll: true });
+		expect(error?.httpCode).toBe('500');
+		expect(service.lines()).toHaveLength(3);
 	});
 
 	it('comes where no offset is heeded and the tasks have no id that is known', async () => {

@@ -5,13 +5,18 @@
  * @jest-environment node
  */
 import { captureLogs } from '../../../support/logs';
+import { forgetEverything } from '../../../support/ownMemory';
 
 import { itemsOf, serviceForTests } from '../../../support/service';
 import { workflowWith } from '../../../support/suspended';
+import { sign } from '../../../TranscriberTrigger/client';
 
 const service = serviceForTests();
+const BEGINS = 'A delivery to a suspended execution gets 503: ';
+const WRONG = `sha256=${'0'.repeat(64)}`;
 
-it('Many deliveries that go wrong write one line into the log', async () => {
+/** An execution that sleeps for one task for each item. */
+async function suspended(items = itemsOf({})) {
 	const credentials = service.credentials();
 	const parameters = {
 		resource: 'transcription',
@@ -20,23 +25,55 @@ it('Many deliveries that go wrong write one line into the log', async () => {
 		onCompletion: 'awaitWebhook',
 	};
 	const workflow = workflowWith(parameters, credentials);
-	const asleep = await workflow.start(itemsOf({}));
-	const [task] = service.running().tasks();
-	Object.defineProperty(credentials, 'apiKey', {
-		enumerable: true,
-		get: () => {
-			throw new Error('database is locked');
+	const asleep = await workflow.start(items);
+	return {
+		deliver: async (signature?: string) => {
+			const [task] = service.running().tasks();
+			const raw = JSON.stringify({ task_id: task?.id });
+			return await workflow.deliver(asleep, raw, signature ?? sign(raw, task?.webhookSecret ?? ''));
 		},
-	});
-	const logs = captureLogs();
-	const raw = JSON.stringify({ task_id: task?.id });
-	const answers = await Promise.all(
-		Array.from(
-			{ length: 50 },
-			async () => await workflow.deliver(asleep, raw, `sha256=${'0'.repeat(64)}`),
-		),
-	);
-	logs.release();
+		failCredential: () => {
+			Object.defineProperty(credentials, 'apiKey', {
+				enumerable: true,
+				get: () => {
+					throw new RangeError('words that may hold a secret');
+				},
+			});
+		},
+	};
+}
+
+let logs: ReturnType<typeof captureLogs>;
+const lines = () => logs.lines.filter((line) => line.includes('suspended execution'));
+
+beforeEach(() => {
+	forgetEverything();
+	logs = captureLogs();
+});
+afterEach(() => logs.release());
+
+it('Many deliveries that go wrong write one line into the log', async () => {
+	const { deliver, failCredential } = await suspended();
+	failCredential();
+	const answers = await Promise.all(Array.from({ length: 50 }, async () => await deliver(WRONG)));
 	expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]));
-	expect(logs.lines.filter((line) => line.includes('suspended execution'))).toHaveLength(1);
+	expect(lines()).toHaveLength(1);
+});
+
+it('The line says what the service has said, and of any other error its kind only', async () => {
+	const { deliver, failCredential } = await suspended(itemsOf({}, {}));
+	service.running().fault({
+		match: { method: 'GET' },
+		times: 100,
+		action: { kind: 'respond', status: 500 },
+	});
+	expect(await deliver()).toEqual({ status: 503 });
+	// The service is not asked again at once, which is no error.
+	expect(await deliver()).toEqual({ status: 503 });
+	expect(lines()).toEqual([expect.stringContaining(`${BEGINS}The service has an internal fault`)]);
+	forgetEverything();
+	failCredential();
+	expect(await deliver()).toEqual({ status: 503 });
+	expect(lines()).toEqual([expect.anything(), expect.stringContaining(`${BEGINS}RangeError`)]);
+	expect(logs.lines.join('\n')).not.toContain('words that may hold a secret');
 });

@@ -1,7 +1,7 @@
 /** 'Wait for the Transcript (Webhook)': what happens to a suspended execution, whoever calls it and whenever. */
 // Also covers knownEndings.ts, resultsAfterSleep.ts, wakeOnDelivery.ts,
 // nodes/Transcriber/submit/once/sleepingItems.ts, nodes/Transcriber/submit/choice/ownAddress.ts,
-// nodes/shared/n8nInternals/executionSaved.ts.
+// nodes/Transcriber/wait/waitErrors.ts, nodes/shared/n8nInternals/executionSaved.ts.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -410,6 +410,25 @@ describe('a suspended execution', () => {
 			expect([raw, answer]).toEqual([raw, { status: 401 }]);
 		}
 		expect(service.lines()).toHaveLength(asked);
+	});
+
+	it('answers 409 when it does not wait for a delivery, as in a loop before the node sleeps again', async () => {
+		const { asleep, workflow, taskOf } = await suspended(['a']);
+		const raw = JSON.stringify({ task_id: taskOf('a').id });
+		const data = asleep.data;
+		const [context] = Object.values(data.executionData?.contextData ?? {});
+		const { suspension } = context as { suspension?: object };
+		for (const other of [
+			undefined,
+			{ ...suspension, asleep: undefined },
+			{ ...suspension, resumed: true },
+			{ ...suspension, asleep: undefined, resumed: true },
+		]) {
+			Object.assign(context ?? {}, { suspension: other });
+			const execution = { ...asleep, saved: workflow.save(data) };
+			const answer = await workflow.deliver(execution, raw, sign(raw, taskOf('a').secret));
+			expect([other, answer]).toEqual([other, { status: 409 }]);
+		}
 	});
 
 	it('does not believe the status in a forged delivery when the genuine one has none', async () => {

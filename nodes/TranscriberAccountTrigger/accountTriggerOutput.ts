@@ -1,7 +1,7 @@
 import type { IDataObject, INodeExecutionData, IPollFunctions } from 'n8n-workflow';
 
 import { EXPORT_FORMATS, type ExportFormat } from '../shared/exportFormats';
-import { addExport } from '../shared/api/exportedDocument';
+import { attachExport } from '../shared/api/attachExport';
 import { fetchResult, transcript } from '../shared/api/result';
 import {
 	booleanIn,
@@ -95,7 +95,7 @@ export async function itemFor(
 	if (!format) return item;
 	const fileName = titleOf(task)?.replace(/\.[^.]+$/, '');
 	const bounds = { deadline };
-	const document = addExport(context, item, { taskId, format, as, property, fileName, bounds });
+	const document = attachExport(context, item, { taskId, format, as, property, fileName, bounds });
 	const whole = await unlessGivenUp(document, undefined, 'The exported document');
 	return whole ?? { json: transcript(result, facts()) };
 }

@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { OVERLAP, SMALLEST_PAGE, type ListPager } from './listPager';
 import { ACCOUNT_MEMORY, hashesIn, type State } from './pollState';
-import { hashesOf, type NewTasks } from './newTasks';
+import { hashesOf, type NewSinceLastPoll } from './newSinceLastPoll';
 
 /**
  * How far a poll goes back to look for tasks that have moved, in pages, and how many polls in a row
@@ -26,7 +26,7 @@ export class EndOfList {
 	constructor(
 		private readonly state: State,
 		private readonly pager: ListPager,
-		private readonly tasks: NewTasks,
+		private readonly tasks: NewSinceLastPoll,
 	) {
 		this.hashes = hashesIn(state.tail);
 		this.tail = new Set(this.hashes);

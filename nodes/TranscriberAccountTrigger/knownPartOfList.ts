@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { SMALLEST_PAGE, type ListPager } from './listPager';
 import { ACCOUNT_MEMORY, hashesIn, possibleSince, type State } from './pollState';
-import { hashesOf, type NewTasks } from './newTasks';
+import { hashesOf, type NewSinceLastPoll } from './newSinceLastPoll';
 
 /**
  * A list that ends before the known part does, or before the end at activation, proves nothing by
@@ -31,7 +31,7 @@ export class KnownPartOfList {
 	constructor(
 		private readonly state: State,
 		private readonly pager: ListPager,
-		private readonly tasks: NewTasks,
+		private readonly tasks: NewSinceLastPoll,
 	) {
 		this.edge = new Set(hashesIn(state.edge));
 	}

@@ -6,7 +6,7 @@ import { TaskListReader, ONE_TASK } from './taskListReader';
 import { costOf, isWanted, itemFor, wantedOf, type Wanted } from './accountTriggerOutput';
 import { possibleSince, type State } from './pollState';
 import { PollStore } from './pollStore';
-import type { NewTasks } from './newTasks';
+import type { NewSinceLastPoll } from './newSinceLastPoll';
 import { newest } from './newestTranscript';
 import { messageOf } from '../shared/thrown';
 import { warnOfBacklog, warnOfBusyKey, warnOfNoOutput } from './warnOnce';
@@ -143,7 +143,7 @@ function isReplaced({ tasks, hasReadAll }: TaskListReader, state: State): boolea
  */
 async function outputs(
 	context: IPollFunctions,
-	tasks: NewTasks,
+	tasks: NewSinceLastPoll,
 	wanted: Wanted,
 	{ left, deadline }: { left: number; deadline: number },
 ): Promise<{ items: INodeExecutionData[]; skipped: number }> {
@@ -180,7 +180,7 @@ async function outputs(
 }
 
 /** Counts the failed fetch of a task. Returns whether it was the last try. */
-function isLastTry(tasks: NewTasks, id: string, failure: unknown): boolean {
+function isLastTry(tasks: NewSinceLastPoll, id: string, failure: unknown): boolean {
 	// No request left n8n, so the task has not failed.
 	if (isNoTurn(failure)) return false;
 	// An answer without a result throws another error than ServiceError.

@@ -6,7 +6,7 @@ import { hasEnded, isInProgress } from '../shared/api/undocumented/statuses';
 import { KnownPartOfList } from './knownPartOfList';
 import { OVERLAP, SMALLEST_PAGE, unlessRefused, type ListPager } from './listPager';
 import { ACCOUNT_MEMORY, type State } from './pollState';
-import { hashesOf, NewTasks } from './newTasks';
+import { hashesOf, NewSinceLastPoll } from './newSinceLastPoll';
 import { EndOfList } from './endOfList';
 
 /** How a poll of the account divides its requests. */
@@ -51,7 +51,7 @@ export const EMPTY_LIST_MS = 1_000;
  * order.
  */
 export class TaskListReader {
-	readonly tasks: NewTasks;
+	readonly tasks: NewSinceLastPoll;
 
 	private firstPage: IDataObject[] = [];
 
@@ -74,7 +74,7 @@ export class TaskListReader {
 		private readonly pager: ListPager,
 	) {
 		this.halfTime = (Date.now() + pager.deadline) / 2;
-		this.tasks = new NewTasks(state);
+		this.tasks = new NewSinceLastPoll(state);
 		pager.listsUntil = () => (this.tasks.news.size > 0 ? this.halfTime : pager.deadline);
 		this.knownPart = new KnownPartOfList(state, pager, this.tasks);
 		this.listEnd = new EndOfList(state, pager, this.tasks);

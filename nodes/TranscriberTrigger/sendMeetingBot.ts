@@ -1,21 +1,34 @@
 import type { IDataObject, IHookFunctions } from 'n8n-workflow';
+import { NodeOperationError } from 'n8n-workflow';
 
+import { call } from '../shared/api/call';
 import { credentialOf } from '../shared/api/credential';
 import { withoutSecrets } from '../shared/api/redact';
 import { wasCertainlyRefused } from '../shared/api/serviceError';
 import { submissionKey } from '../shared/api/submission';
+import { idIn } from '../shared/api/undocumented/ids';
+import { submissionsIn } from '../shared/api/undocumented/submissions';
 import { jsonOf } from '../shared/jsonValues';
 import { checkLaunch, launchFrom } from '../shared/parameters/meetingLaunch';
 import { refuse } from '../shared/parameters/refuse';
+import { remembered } from '../shared/processMemory';
 import { PUBLIC_ADDRESS_SETTING, reasonAgainstWebhookUrl } from '../shared/webhook/publicAddress';
 import { seal, secretIn } from '../shared/webhook/sealedSecret';
 import { callerOf, cancelMeetingBot, isToBeCancelled, logNotCancelled } from './cancelMeetingBot';
-import { botIdOf, launchBot, SwitchedOff } from './launchBot';
 import { NO_SECRET, STORED_SECRET, nameForNew } from './matchSecret';
 import { accountHash, fingerprintOf, isSentBy } from './sameLaunch';
 import type { SentBot } from './triggerMemory';
 import { settingsOf } from './triggerSettings';
 import { TriggerStore } from './triggerStore';
+
+/** How long activation waits for the service, in ms: the user waits for it in the editor. */
+export const ACTIVATION = { sendMs: 60_000, lookMs: 10_000 };
+
+/** Launches under way, by workflow and node: a copy of a workflow may have the same node ids. */
+const launches = remembered<AbortController>('launches');
+
+/** The workflow was switched off during the launch, and no bot was sent. */
+export class SwitchedOff extends Error {}
 
 /**
  * How long no bot is sent after a launch without an answer, in ms: the service may have sent one.
@@ -105,4 +118,56 @@ async function cancelFormerBot(
 	if (former.releasedAt === undefined || isToBeCancelled(context, former.id)) return;
 	if (isSentBy(former, account)) void cancelMeetingBot(context, await callerOf(context), former.id);
 	else logNotCancelled(context, former.id, new Error('It belongs to another account.'));
+}
+
+/**
+ * POST /meeting, aborted if the workflow is switched off meanwhile. If the service sent the bot at
+ * that very moment, cancels the bot.
+ */
+async function launchBot(context: IHookFunctions, body: IDataObject): Promise<IDataObject> {
+	const place = launchKey(context);
+	const launch = new AbortController();
+	launches.set(place, launch);
+	try {
+		const caller = await callerOf(context, launch.signal);
+		const given = await call(
+			caller,
+			{ method: 'POST', url: '/meeting', body },
+			{
+				policy: { limit: 'meeting', repeatable: false },
+				// The service may send the bot in an envelope or a list.
+				keepWebhookSecret: 'everywhere',
+				deadline: Date.now() + ACTIVATION.sendMs,
+			},
+		);
+		const [answer = {}] = submissionsIn(given, true);
+		const id = botIdOf(answer);
+		if (!launch.signal.aborted || id === undefined) return answer;
+		void cancelMeetingBot(context, await callerOf(context), id);
+		throw launch.signal.reason;
+	} finally {
+		if (launches.get(place) === launch) launches.delete(place);
+	}
+}
+
+/** Aborts the launch under way, if there is one. */
+export function abortLaunch(context: IHookFunctions): void {
+	const reason = 'The workflow was switched off before the meeting bot was sent';
+	launches.get(launchKey(context))?.abort(new SwitchedOff(reason));
+}
+
+function botIdOf({ bot_id: id }: IDataObject): string | undefined {
+	return idIn(id);
+}
+
+function launchKey(context: IHookFunctions): string {
+	return `${context.getWorkflow().id} ${context.getNode().id}`;
+}
+
+/** Puts the next step into the message: on publishing, n8n does not show an error's description. */
+export function withNextStep(context: IHookFunctions, error: unknown): NodeOperationError {
+	const { message, description } = error as { message?: string; description?: string | null };
+	const words = [message, description].filter(Boolean).join('. ') || String(error);
+	const options = { description: description ?? undefined };
+	return new NodeOperationError(context.getNode(), words, options);
 }

@@ -1,5 +1,5 @@
 import type { IDataObject, INodeExecutionData, IWebhookFunctions } from 'n8n-workflow';
-import { addExport, type FileMaker } from '../shared/api/exportedDocument';
+import { attachExport, type FileMaker } from '../shared/api/attachExport';
 import { fetchResult, NotThereYet, transcript } from '../shared/api/result';
 import { webhookCredential } from '../shared/webhook/webhookCredential';
 import { ServiceError } from '../shared/api/serviceError';
@@ -102,7 +102,7 @@ export async function outputFor(
 	if (exportFormat) {
 		const fileName = titleOf({ ...task, ...body })?.replace(/\.[^.]+$/, '');
 		const wanted = { taskId, format: exportFormat, as: 'file', property, fileName } as const;
-		item = await unlessFailingForLong('document', addExport(caller, item, wanted), item);
+		item = await unlessFailingForLong('document', attachExport(caller, item, wanted), item);
 	}
 	return { item: { ...item, json: transcript(result, withProblem()) }, status };
 }

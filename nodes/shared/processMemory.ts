@@ -6,7 +6,7 @@
 const REMEMBERED = {
 	// api/rateLimits.ts. Key: hash of the API key, and the limit. Until the process ends.
 	rateLimitQueues: 1_000,
-	// api/roomForTasks.ts. Key: hash of the API key. Until no submit needs it.
+	// api/waitForRoom.ts. Key: hash of the API key. Until no submit needs it.
 	rooms: 1_000,
 	// Transcriber/wait/polling.ts. Key: hash of the API key. While tasks are polled.
 	polledTasks: 1_000,
@@ -32,7 +32,7 @@ const REMEMBERED = {
 	warnings: 10,
 	// TranscriberTrigger/cancelMeetingBot.ts. Key: workflow, node and bot. 10 seconds.
 	botsToCancel: 10_000,
-	// TranscriberTrigger/launchBot.ts. Key: workflow and node. While a bot is launched.
+	// TranscriberTrigger/sendMeetingBot.ts. Key: workflow and node. While a bot is launched.
 	launches: 10_000,
 	// TranscriberAccountTrigger/warnOnce.ts. Key: node and topic. Until the process ends.
 	unreadableTasks: 100,

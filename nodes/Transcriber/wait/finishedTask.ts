@@ -6,7 +6,7 @@ import { awaitsBalance, isCancelled, startsIn } from '../../shared/api/undocumen
 import { recordingOf } from '../item/inputFile';
 import { fetchPatiently } from './fetchPatiently';
 import { untilEnded, type Outlook, type Polling } from './polling';
-import { addExport, type WantedExport } from '../../shared/api/exportedDocument';
+import { attachExport, type WantedExport } from '../../shared/api/attachExport';
 import { fetchResult, transcript } from '../../shared/api/result';
 import { idFields, idsIn, submissionName, type SubmissionIds } from '../../shared/api/submission';
 import { waitOptionsOf } from './waitOptions';
@@ -137,7 +137,7 @@ async function completedOutput(
 		bounds,
 	};
 	return await fetchPatiently(context, taskId, format, async () => {
-		return await addExport(context, { json }, wanted);
+		return await attachExport(context, { json }, wanted);
 	});
 }
 

@@ -2,34 +2,12 @@ import type { IDataObject, IExecutePaginationFunctions } from 'n8n-workflow';
 
 import { credentialOf, keyHash } from '../../shared/api/credential';
 import { ServiceError, isUnknownToService } from '../../shared/api/serviceError';
-import { pause } from '../../shared/api/abortable';
 import { look } from '../../shared/api/taskState';
 import { hasEnded, isCancelled } from '../../shared/api/undocumented/statuses';
 import { idFields, idsIn, type SubmissionIds } from '../../shared/api/submission';
 import { remembered } from '../../shared/processMemory';
 import { asError } from '../../shared/thrown';
-
-/** Time limits for polling a task, in ms. */
-export const POLL = {
-	/** The longest time for one look (status request), from its turn within the rate limits. */
-	look: 60_000,
-	/** How long 401, 404 or 410 must last to count: a key may be in rotation, a task not visible yet. */
-	refused: 120_000,
-	/**
-	 * How long, and for how many looks, a cancelled bot may still get a task: stopping a recording also
-	 * cancels the bot. Whichever is reached first.
-	 */
-	cancelled: 120_000,
-	cancelledLooks: 12,
-	/** The last look comes at most this long before the deadline. */
-	lastLook: 2_000,
-	/** The most that Retry-After can delay the next look: the header is not about the task. */
-	retryAfter: 300_000,
-	/** How often a pause is recalculated, because it gets shorter when other tasks end. */
-	recheck: 5_000,
-	/** Least pause per other polled task, in ms, so that many tasks leave room in the rate limit. */
-	perTask: 1_500,
-};
+import { pauseBeforeLook, POLL } from './pauseBetweenLooks';
 
 export interface Polling {
 	ids: SubmissionIds;
@@ -93,18 +71,12 @@ async function pollUntilEnded(
 		check(latest.state);
 		// If the status is still unknown, the first look comes at once.
 		if (lookedAt !== undefined || first.status !== undefined) {
-			const since = lookedAt ?? began;
-			const dueAt = () => {
-				const others = (polled.get(account) ?? 1) - 1;
-				const rest = Math.max(0, deadline - since);
-				const last = rest - Math.min(POLL.lastLook, rest / 2);
-				const delay = Math.min(delayBeforeLook(pollInterval, since - began, others), last);
-				// Only the first look may come before the interval is over.
-				const asked = Math.max(delay, lookedAt === undefined ? 0 : pollInterval);
-				const wanted = Math.min(askedPause(latest.failure), POLL.retryAfter, last);
-				return since + Math.max(asked, wanted);
-			};
-			await pauseUntil(dueAt, deadline, context.getExecutionCancelSignal());
+			const others = () => (polled.get(account) ?? 1) - 1;
+			const { failure } = latest;
+			await pauseBeforeLook(
+				{ began, lookedAt, pollInterval, deadline, failure, others },
+				context.getExecutionCancelSignal(),
+			);
 		}
 		if (Date.now() >= deadline) return latest;
 		lookedAt = Date.now();
@@ -164,10 +136,6 @@ function isUnknownTask(failure: Error): boolean {
 	return failure.problem.path.startsWith('/tasks/');
 }
 
-function askedPause(failure?: Error): number {
-	return failure instanceof ServiceError ? (failure.problem.retryAfter ?? 0) : 0;
-}
-
 /**
  * Whether the first look shows that no look can succeed: a 4xx other than "too many requests", an
  * address that is not the service's, or no usable credential.
@@ -177,26 +145,4 @@ function noLookCanSucceed(failure: Error): boolean {
 	const { status = 0, transport } = failure.problem;
 	if (transport && ['unknownHost', 'tls', 'redirect', 'notJson'].includes(transport)) return true;
 	return status >= 400 && status < 500 && status !== 429;
-}
-
-/**
- * Milliseconds until the next look. At least the poll interval, and a tenth of the time waited so
- * far, up to a minute: a task that already takes long will take longer still (service document,
- * "Typical processing time"). With many tasks, looks are rarer, to leave room for other requests.
- */
-function delayBeforeLook(pollInterval: number, waited: number, others: number): number {
-	return Math.max(pollInterval, Math.min(waited / 10, 60_000), others * POLL.perTask);
-}
-
-/** Waits until the time that `dueAt` returns, which may change meanwhile, or until the deadline. */
-async function pauseUntil(
-	dueAt: () => number,
-	deadline: number,
-	cancelled?: AbortSignal,
-): Promise<void> {
-	for (;;) {
-		const left = Math.min(dueAt(), deadline) - Date.now();
-		if (left <= 0) return;
-		await pause(Math.min(left, POLL.recheck), cancelled);
-	}
 }

@@ -6,7 +6,7 @@ import { ServiceError, isCertainRefusal } from './serviceError';
 import { queueFor } from './rateLimits';
 import { isStillRunning, isWithoutAnswer, problemOf, type Problem } from './problem';
 import { RETRY, delayBeforeRetry, hasKey, patienceFor, type Patience } from './retry';
-import { NoRoom, roomOf, type Room } from './roomForTasks';
+import { NoRoom, roomOf, type Room } from './waitForRoom';
 import { countFor, takeTurn, type Leave } from './turn';
 import { withoutApiKey } from './redact';
 import type { CallOptions, Caller, Policy } from './types';

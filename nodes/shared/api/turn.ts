@@ -1,6 +1,6 @@
 import type { Problem } from './problem';
 import { queueFor } from './rateLimits';
-import type { CountTasks } from './roomForTasks';
+import type { CountTasks } from './waitForRoom';
 import type { Caller, Policy } from './types';
 
 /** If the list cannot be read, the count is unknown. A cancelled caller throws instead. */

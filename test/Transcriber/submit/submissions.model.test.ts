@@ -11,7 +11,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { RESUME } from '../../../nodes/Transcriber/submit/sleep/knownEndings';
 import { AFTER_WAKING } from '../../../nodes/Transcriber/submit/sleep/resultsAfterSleep';
-import { POLL } from '../../../nodes/Transcriber/wait/polling';
+import { POLL } from '../../../nodes/Transcriber/wait/pauseBetweenLooks';
 import { RETRY, TIMEOUTS } from '../../../nodes/shared/api/retry';
 import { holdsAlways } from '../../support/modelRuns';
 import { shortenRetries } from '../../support/scale';

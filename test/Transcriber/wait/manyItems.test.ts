@@ -2,7 +2,7 @@
  * More items in a run than the rate limit allows status requests in a minute: time in the queue is
  * not a missing answer.
  */
-import { POLL } from '../../../nodes/Transcriber/wait/polling';
+import { POLL } from '../../../nodes/Transcriber/wait/pauseBetweenLooks';
 import { LIMITS } from '../../../nodes/shared/api/rateLimits';
 import { RETRY, TIMEOUTS } from '../../../nodes/shared/api/retry';
 import { byId, itemsOf, serviceForTests } from '../../support/service';

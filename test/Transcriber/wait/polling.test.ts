@@ -1,10 +1,10 @@
 /** "Waiting" in the contract: what polling does when the service does not answer as it should. */
-// Also covers nodes/shared/api/taskState.ts.
+// Also covers nodes/shared/api/taskState.ts, nodes/Transcriber/wait/pauseBetweenLooks.ts.
 
 import type { INodeParameters } from 'n8n-workflow';
 
 import { RETRY } from '../../../nodes/shared/api/retry';
-import { POLL } from '../../../nodes/Transcriber/wait/polling';
+import { POLL } from '../../../nodes/Transcriber/wait/pauseBetweenLooks';
 import { startSimulator, type FaultRule } from '../../simulator/index';
 import { until } from '../../simulator/testing-client';
 import { runNode } from '../../support/engine';

@@ -1,5 +1,4 @@
 import type {
-	IDataObject,
 	IExecutePaginationFunctions,
 	INodeExecutionData,
 	INodeProperties,
@@ -11,8 +10,9 @@ import { perform } from '../../item/perform';
 import { itemCount } from '../../item/nodeRun';
 import { shownFor } from '../commonFields';
 import { isInherited, isSame, report } from './syncReport';
-import { checkSize, termsIn, termsOfItem } from './syncTerms';
-import { checkIsSplit, distinct, termsField } from './terms';
+import { addition, checkSize, replacement, termsIn } from './missingTerms';
+import { checkIsSplit, distinct, readTerms, termsField } from './terms';
+import { messageOf } from '../../../shared/thrown';
 import { refuse } from '../../../shared/parameters/refuse';
 import { call } from '../../../shared/api/call';
 import { type RoutingRequest } from '../../../shared/api/types';
@@ -145,17 +145,27 @@ async function syncOnce(context: IExecutePaginationFunctions): Promise<INodeExec
 	return [{ json: { changed, dryRun, ...report(old, wanted, before, answer) } }];
 }
 
-function replacement(terms: string[]) {
-	return { method: 'PUT', body: { terms } } as const;
-}
-
 /**
- * Sends only the missing terms, so that terms added by others at the same time stay. For a user who
- * inherits, the owner's terms are sent too: they stop applying once the user has a term.
+ * The terms of any item of the run, in their order. n8n gives an item only its own parameters, so
+ * for other items the expression is evaluated. An unreadable item stops the whole sync, because
+ * without its terms the dictionary would lose them.
  */
-function addition(old: string[], wanted: string[], before: IDataObject) {
-	const had = new Set(isInherited(before) ? [] : old);
-	return { method: 'POST', body: { terms: wanted.filter((term) => !had.has(term)) } } as const;
+function termsOfItem(context: IExecutePaginationFunctions, item: number): string[] {
+	const raw = context.getNode().parameters.terms;
+	if (item === context.getItemIndex() || typeof raw !== 'string' || !raw.startsWith('=')) {
+		return readTerms(context, context.getNodeParameter('terms', ''));
+	}
+	let value: unknown;
+	try {
+		value = context.evaluateExpression(raw.slice(1), item);
+	} catch (error) {
+		throw refuse(
+			context,
+			`'Terms' of item ${item} cannot be read: ${messageOf(error)}`,
+			'Correct the expression or the item. The dictionary was left as it is, because without these terms it would lose them.',
+		);
+	}
+	return readTerms(context, value, item);
 }
 
 function hasNoTerm(context: IExecutePaginationFunctions): NodeOperationError {

@@ -7,7 +7,7 @@ import type {
 	INodePropertyOptions,
 } from 'n8n-workflow';
 import { EXPORT_FORMATS, type ExportFormat } from '../../../shared/exportFormats';
-import { exportedFile, exportedText } from '../../../shared/api/exportedDocument';
+import { exportedFile, exportedText } from '../../../shared/api/attachExport';
 import { idFrom } from '../../item/ids';
 import { choiceIn, collectionIn, required, textIn } from '../../../shared/parameters/checkedValues';
 import { perform } from '../../item/perform';

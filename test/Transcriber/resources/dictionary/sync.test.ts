@@ -1,4 +1,4 @@
-// Also covers syncReport.ts, syncTerms.ts.
+// Also covers syncReport.ts, missingTerms.ts.
 
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 

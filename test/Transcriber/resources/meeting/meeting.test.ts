@@ -1,7 +1,7 @@
 // Also covers index.ts, cancel.ts, get.ts, sendBot.ts, wait.ts, nodes/shared/parameters/meetingLaunch.ts,
 // nodes/shared/parameters/recordingLink.ts.
 
-import { POLL } from '../../../../nodes/Transcriber/wait/polling';
+import { POLL } from '../../../../nodes/Transcriber/wait/pauseBetweenLooks';
 import { describeWaiting, describeWebhookTo } from '../../../support/completion';
 import { failureOf, itemsOf, serviceForTests } from '../../../support/service';
 import { workflowWith } from '../../../support/suspended';

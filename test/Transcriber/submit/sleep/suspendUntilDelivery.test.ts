@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { INode } from 'n8n-workflow';
 
 import { RESUME } from '../../../../nodes/Transcriber/submit/sleep/knownEndings';
-import { POLL } from '../../../../nodes/Transcriber/wait/polling';
+import { POLL } from '../../../../nodes/Transcriber/wait/pauseBetweenLooks';
 import { AFTER_WAKING } from '../../../../nodes/Transcriber/submit/sleep/resultsAfterSleep';
 import { YOUNG } from '../../../../nodes/Transcriber/submit/sleep/suspendUntilDelivery';
 import { resumeWebhooks } from '../../../../nodes/Transcriber/submit/sleep/wakeOnDelivery';

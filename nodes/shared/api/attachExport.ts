@@ -54,7 +54,7 @@ export interface FileMaker extends Pick<Caller, 'getNode'> {
  * Adds an exported document of a finished task to an item. Throws a ServiceError if the service
  * refuses, or a NodeOperationError if the answer has no document.
  */
-export async function addExport(
+export async function attachExport(
 	context: Caller & FileMaker,
 	item: INodeExecutionData,
 	{ taskId, format, as, property, fileName, bounds }: WantedExport,

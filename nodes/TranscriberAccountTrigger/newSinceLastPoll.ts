@@ -15,7 +15,7 @@ const OLD_MS = 26 * 3_600_000;
 const SURE = { turns: 3, afterMs: 10 * 60_000 };
 
 /** Tells the new tasks of the list from those that are known: done, or still open. */
-export class NewTasks {
+export class NewSinceLastPoll {
 	/** The tasks that are to start the workflow, by id. They also stay in `open` until they have. */
 	readonly news = new Map<string, IDataObject>();
 

@@ -1,13 +1,12 @@
 import type { IDataObject, IHookFunctions } from 'n8n-workflow';
-import { NodeOperationError } from 'n8n-workflow';
 
 import { isActivatedByUser, isSwitchedOnByUser, isTest } from '../shared/n8nInternals/activation';
 import { isUnknownToService } from '../shared/api/serviceError';
 import { submissionKey } from '../shared/api/submission';
 import { botState } from '../shared/api/taskState';
 import { hasConsent } from '../shared/parameters/meetingLaunch';
-import { cancelMeetingBotLater, GRACE, hasLeft, keepMeetingBot } from './cancelMeetingBot';
-import { abortLaunch, ACTIVATION } from './launchBot';
+import { GRACE, hasLeft, keepMeetingBot } from './cancelMeetingBot';
+import { ACTIVATION } from './sendMeetingBot';
 import { accountHash, fingerprintOf, isSentBy, isSentFor } from './sameLaunch';
 import { TriggerStore } from './triggerStore';
 
@@ -76,30 +75,6 @@ function warnOfNoBot(context: IHookFunctions, what: string): void {
 	context.logger.warn(
 		`${context.getNode().name}: the workflow is published, but the trigger ${what}, and a start of n8n sends none. Look in your account at the service whether the bot is there. If not, unpublish the workflow and publish it again (n8n 1: deactivate and activate it).`,
 	);
-}
-
-/** Puts the next step into the message: on publishing, n8n does not show an error's description. */
-export function withNextStep(context: IHookFunctions, error: unknown): NodeOperationError {
-	const { message, description } = error as { message?: string; description?: string | null };
-	const words = [message, description].filter(Boolean).join('. ') || String(error);
-	const options = { description: description ?? undefined };
-	return new NodeOperationError(context.getNode(), words, options);
-}
-
-/** `webhookMethods.delete`: cancels the bot, unless the trigger is switched on again at once. */
-export async function releaseBot(context: IHookFunctions): Promise<boolean> {
-	// The end of a test in the editor. The bot belongs to the published workflow.
-	if (isTest(context)) return true;
-	abortLaunch(context);
-	const store = new TriggerStore(context);
-	store.isOn = false;
-	const { bot } = store;
-	const isHere = bot !== undefined && bot.releasedAt === undefined;
-	if (isHere) store.bot = { ...bot, releasedAt: Date.now() };
-	// n8n 1 saves nothing of a failed activation, only what this hook changes after it.
-	if (isHere || store.unansweredUntil > Date.now()) store.save();
-	if (isHere) await cancelMeetingBotLater(context, bot.id);
-	return true;
 }
 
 /** Whether a bot no longer records. */

@@ -2,31 +2,7 @@ import type { IDataObject, IExecutePaginationFunctions } from 'n8n-workflow';
 
 import { DICTIONARY_LIMIT_CHARS, dictionaryChars } from '../../../shared/api/undocumented/requests';
 import { refuse } from '../../../shared/parameters/refuse';
-import { messageOf } from '../../../shared/thrown';
-import { readTerms } from './terms';
-
-/**
- * The terms of any item of the run, in their order. n8n gives an item only its own parameters, so
- * for other items the expression is evaluated. An unreadable item stops the whole sync, because
- * without its terms the dictionary would lose them.
- */
-export function termsOfItem(context: IExecutePaginationFunctions, item: number): string[] {
-	const raw = context.getNode().parameters.terms;
-	if (item === context.getItemIndex() || typeof raw !== 'string' || !raw.startsWith('=')) {
-		return readTerms(context, context.getNodeParameter('terms', ''));
-	}
-	let value: unknown;
-	try {
-		value = context.evaluateExpression(raw.slice(1), item);
-	} catch (error) {
-		throw refuse(
-			context,
-			`'Terms' of item ${item} cannot be read: ${messageOf(error)}`,
-			'Correct the expression or the item. The dictionary was left as it is, because without these terms it would lose them.',
-		);
-	}
-	return readTerms(context, value, item);
-}
+import { isInherited } from './syncReport';
 
 /**
  * The terms of the dictionary. Throws if the answer has no list, because writing would then lose
@@ -57,4 +33,18 @@ export function checkSize(
 		`The dictionary would have ${chars} characters, but it holds at most ${most}`,
 		`Remove terms with at least ${chars - most} characters in total. Nothing was changed.`,
 	);
+}
+
+/** Writes the whole dictionary. */
+export function replacement(terms: string[]) {
+	return { method: 'PUT', body: { terms } } as const;
+}
+
+/**
+ * Sends only the missing terms, so that terms added by others at the same time stay. For a user who
+ * inherits, the owner's terms are sent too: they stop applying once the user has a term.
+ */
+export function addition(old: string[], wanted: string[], before: IDataObject) {
+	const had = new Set(isInherited(before) ? [] : old);
+	return { method: 'POST', body: { terms: wanted.filter((term) => !had.has(term)) } } as const;
 }

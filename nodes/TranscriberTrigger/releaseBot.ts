@@ -1,0 +1,22 @@
+import type { IHookFunctions } from 'n8n-workflow';
+
+import { isTest } from '../shared/n8nInternals/activation';
+import { cancelMeetingBotLater } from './cancelMeetingBot';
+import { abortLaunch } from './sendMeetingBot';
+import { TriggerStore } from './triggerStore';
+
+/** `webhookMethods.delete`: cancels the bot, unless the trigger is switched on again at once. */
+export async function releaseBot(context: IHookFunctions): Promise<boolean> {
+	// The end of a test in the editor. The bot belongs to the published workflow.
+	if (isTest(context)) return true;
+	abortLaunch(context);
+	const store = new TriggerStore(context);
+	store.isOn = false;
+	const { bot } = store;
+	const isHere = bot !== undefined && bot.releasedAt === undefined;
+	if (isHere) store.bot = { ...bot, releasedAt: Date.now() };
+	// n8n 1 saves nothing of a failed activation, only what this hook changes after it.
+	if (isHere || store.unansweredUntil > Date.now()) store.save();
+	if (isHere) await cancelMeetingBotLater(context, bot.id);
+	return true;
+}

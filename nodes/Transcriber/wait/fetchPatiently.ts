@@ -5,7 +5,7 @@ import type { Problem } from '../../shared/api/problem';
 import { type ExportFormat } from '../../shared/exportFormats';
 import { NotThereYet } from '../../shared/api/result';
 import { RETRY, delayBeforeRetry } from '../../shared/api/retry';
-import { ServiceError, adviceForKnownId } from '../../shared/api/serviceError';
+import { ServiceError, adviceForKnownId, said } from '../../shared/api/serviceError';
 
 /**
  * Fetches the result of a finished task, or its document in a format, one attempt at a time. The task
@@ -38,8 +38,11 @@ export async function fetchPatiently<T>(
 			// Other errors already name the task and what to do.
 			if (!(failure instanceof ServiceError)) throw failure;
 			const [problem, next] = adviceFor(what);
-			failure.message = `Task ${taskId} has finished, but its ${problem}: ${failure.message}`;
-			failure.description = `${adviceForKnownId(failure)} The transcript is not lost. ${next}`;
+			const isLate = [409, 425].includes(failure.problem.status ?? 0);
+			const reason = isLate ? 'The service has not prepared it yet' : failure.message;
+			const advice = isLate ? said(failure.problem) : adviceForKnownId(failure);
+			failure.message = `Task ${taskId} has finished, but its ${problem}: ${reason}`;
+			failure.description = `${advice} The transcript is not lost. ${next}`;
 			throw failure;
 		}
 		await pause(delay, cancelled);
@@ -48,7 +51,7 @@ export async function fetchPatiently<T>(
 
 function adviceFor(what: 'result' | ExportFormat): [problem: string, next: string] {
 	if (what === 'result') {
-		return ['result cannot be fetched', 'Fetch it with Transcript: Get Result.'];
+		return ['result cannot be fetched', 'Fetch it later with Transcript: Get Result.'];
 	}
 	return [
 		`${what} document cannot be exported`,

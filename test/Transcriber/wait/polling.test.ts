@@ -231,6 +231,21 @@ it('a result that is not found does not make the user check the id of a task tha
 	expect(error?.description).toMatch(/^The service answered HTTP 404.*Transcript: Get Result/);
 });
 
+it.each([409, 425])(
+	'a result that is never ready (%i) is no mistake of the user',
+	async (status) => {
+		giveUpSoon();
+		fault({ kind: 'respond', status, body: { detail: 'Too early' } }, { path: '/result$' });
+		const id = await service.completedTask();
+		const { error } = await service.run({ resource: 'task', operation: 'wait', taskId: byId(id) });
+		expect(error?.message).toContain(
+			`Task ${id} has finished, but its result cannot be fetched: The service has not prepared it yet`,
+		);
+		expect(error?.description).toMatch(/^The service answered HTTP 4\d\d: “Too early”.*Get Result/);
+		expect(error?.description).not.toContain('Change what');
+	},
+);
+
 it('a look that is answered with a Retry-After of a day does not hide the end of the task', async () => {
 	const headers = { 'retry-after': '86400' };
 	fault({ kind: 'respond', status: 503, headers }, LOOK, 1);

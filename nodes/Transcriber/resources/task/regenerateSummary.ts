@@ -111,6 +111,13 @@ function asTheUserSays(context: IExecutePaginationFunctions, request: RoutingReq
 	request.options.method = method ?? 'POST';
 	request.options.url = path;
 	fillPath(context, request);
+	if (isAnotherOperation(request.options.url)) {
+		throw refuse(
+			context,
+			`'Path' leads to another operation of the service: '${path}'`,
+			'Use the operation of this node for it, which keeps its own safeguards.',
+		);
+	}
 	request.options.body = {
 		...jsonObjectIn(context, context.getNodeParameter('bodyJson', ''), 'Body'),
 		...(summaryTemplate && { summary_template: summaryTemplate }),
@@ -176,4 +183,23 @@ const METHODS = ['PATCH', 'POST', 'PUT'] as const;
 function staysBelowApi(path: string): boolean {
 	if (!/^\/[^/\\]/.test(path) || /(^|\/)\.\.?(\/|$)/.test(path)) return false;
 	return new URL(`http://service/api/v1${path}`).pathname.startsWith('/api/v1/');
+}
+
+/**
+ * Whether a path leads to a documented endpoint that another operation guards: Rotate asks for
+ * confirmation, and Send Bot for consent. Servers also decode characters and merge slashes.
+ */
+function isAnotherOperation(path: string): boolean {
+	const { pathname } = new URL(`http://service/api/v1${path}`);
+	const decoded = pathname.replace(/%([2-7][0-9a-f])/gi, (_, code: string) =>
+		String.fromCharCode(parseInt(code, 16)),
+	);
+	const plain = decoded.replace(/[/\\]+/g, '/').replace(/\/\.(?=\/)/g, '');
+	return (
+		/(^|\/)\.\.(\/|$)/.test(plain) ||
+		/^\/api\/v1\/(account|api-key|dictionary|meeting|transcribe|transcribe-url)(\/|$)/i.test(
+			plain,
+		) ||
+		/^\/api\/v1\/tasks\/[^/]+\/cancel\/?$/i.test(plain)
+	);
 }

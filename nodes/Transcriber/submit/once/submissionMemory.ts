@@ -17,8 +17,8 @@ import type { Suspension } from './sleepingItems';
  * execution id. So a node that runs again finds its earlier submissions, and nothing is paid for
  * twice. n8n saves an execution when the node is suspended, when the execution ends, and after each
  * node if "Save execution progress" is on. One gap remains: n8n is killed between the request and
- * the end of the node. n8n 2 never resumes such an execution, and a new execution derives another
- * Idempotency-Key, so only a key that the user gives for a file protects against paying twice. For
+ * the end of the node. Another execution, and a Retry of that one, derive another Idempotency-Key,
+ * so only a key that the user gives for a file protects against paying twice. For
  * Retries of an execution that was retried before, see memoryForSecondRetry.ts.
  */
 export type SubmissionMemory = AcceptedMemory | SentMemory;

@@ -85,11 +85,13 @@ export function holdsContent(answer: IDataObject, without = STATE_NAMES): boolea
 
 /**
  * GET /tasks/{id}/export: the document. A JSON document may be text or already parsed. An empty
- * text is an empty document; undefined if there is no document.
+ * text is the empty document of a silent recording, except in JSON, where it is no document.
+ * Undefined if there is no document.
  */
 export function documentIn(answer: unknown, format: string): string | undefined {
 	const content = isObject(answer) ? answer.content : undefined;
-	if (typeof content === 'string') return content;
+	if (typeof content === 'string')
+		return format === 'json' && !content.trim() ? undefined : content;
 	const isParsed = typeof content === 'object' && content !== null && format === 'json';
 	if (!isParsed || Object.keys(content).length === 0) return undefined;
 	return jsonOf(content, '\t') || undefined;

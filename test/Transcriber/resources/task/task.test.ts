@@ -656,6 +656,22 @@ describe('task.regenerateSummary', () => {
 		expect(service.lines()).toEqual([]);
 	});
 
+	it.each([
+		['/api-key/generate?x={taskId}', 'a'],
+		['/tasks/{taskId}/%2e%2e/%2e%2e/api-key/generate', 'a'],
+		['/tasks/{taskId}/..\\..\\api-key\\generate', 'a'],
+		['/{taskId}/generate', 'api-key'],
+		['/api%2Dkey//generate', 'a'],
+		['/meeting?x={taskId}', 'a'],
+		['/Transcribe-URL', 'a'],
+		['/dictionary/', 'a'],
+		['/tasks/{taskId}/cancel', 'a'],
+	])('sends nothing to %s, because another operation has safeguards for it', async (path, id) => {
+		const { error } = await regenerate(id, { path });
+		expect(error?.message).toMatch(/^'Path' (leads to another operation|is not a path below)/);
+		expect(service.lines()).toEqual([]);
+	});
+
 	it('puts the id into the path encoded', async () => {
 		// POST is the default.
 		await regenerate('a/b?c');

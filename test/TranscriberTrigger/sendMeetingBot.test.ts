@@ -62,6 +62,19 @@ async function publish() {
 }
 
 const PAGE = '<html><h1>404 Not Found</h1></html>';
+const gatewayAnswer = (body: string | object): RequestFault => ({
+	kind: 'respond',
+	status: 404,
+	body,
+	...(typeof body === 'string' && { headers: { 'content-type': 'text/plain' } }),
+});
+/** None of them is the word of the service. */
+const GATEWAY_404: Array<[string, RequestFault]> = [
+	['the 404 of a proxy', { kind: 'respond', status: 404, body: PAGE }],
+	['the 404 of Traefik', gatewayAnswer('404 page not found\n')],
+	['the 404 of Kubernetes', gatewayAnswer('default backend - 404')],
+	['the 404 of Kong', gatewayAnswer({ message: 'no Route matched with those values' })],
+];
 
 describe('Activation', () => {
 	it("sends the bot with this trigger's address as its webhook", async () => {
@@ -400,7 +413,7 @@ describe('A new bot', () => {
 	});
 
 	it.each<[string, RequestFault]>([
-		['the 404 of a proxy', { kind: 'respond', status: 404, body: PAGE }],
+		...GATEWAY_404,
 		['the 410 of a proxy', { kind: 'respond', status: 410, body: PAGE }],
 		['400', { kind: 'respond', status: 400 }],
 		['422', { kind: 'respond', status: 422 }],
@@ -562,7 +575,7 @@ describe('Deactivation', () => {
 		['answers 500', { kind: 'respond', status: 500 }],
 		['answers with a web page', { kind: 'respond', status: 200, body: '<html>' }],
 		['answers 401', { kind: 'respond', status: 401 }],
-		['is answered 404 by a proxy', { kind: 'respond', status: 404, body: PAGE }],
+		...GATEWAY_404.map(([by, fault]): [string, RequestFault] => [`gets ${by}`, fault]),
 		['answers 429 and asks for half a minute', BUSY],
 		['is cut', { kind: 'cut', when: 'beforeBody' }],
 	])('cancels the bot although the look before it %s', async (_, action) => {
@@ -573,18 +586,18 @@ describe('Deactivation', () => {
 		expect(calledBack()).toEqual([theBot().id]);
 	});
 
-	it.each<[string, RequestFault]>([
-		['500', { kind: 'respond', status: 500 }],
-		['the 404 of a proxy', { kind: 'respond', status: 404, body: PAGE }],
-	])('repeats until the service has taken it, after %s', async (_, action) => {
-		jest.replaceProperty(CANCEL_BOT, 'pauseMs', 20);
-		await host.activate();
-		service.running().fault({ match: { method: 'DELETE' }, times: 2, action });
-		await host.deactivate();
-		await until(() => calledBack().length === 3);
-		await pastGrace();
-		expect(calledBack()).toHaveLength(3);
-	});
+	it.each<[string, RequestFault]>([['500', { kind: 'respond', status: 500 }], ...GATEWAY_404])(
+		'repeats until the service has taken it, after %s',
+		async (_, action) => {
+			jest.replaceProperty(CANCEL_BOT, 'pauseMs', 20);
+			await host.activate();
+			service.running().fault({ match: { method: 'DELETE' }, times: 2, action });
+			await host.deactivate();
+			await until(() => calledBack().length === 3);
+			await pastGrace();
+			expect(calledBack()).toHaveLength(3);
+		},
+	);
 
 	it('cancels the bot before all other requests that wait for the rate limit', async () => {
 		await host.activate();

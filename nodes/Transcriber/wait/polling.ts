@@ -1,7 +1,7 @@
 import type { IDataObject, IExecutePaginationFunctions } from 'n8n-workflow';
 
 import { credentialOf, keyHash } from '../../shared/api/credential';
-import { ServiceError, isUnknownToService } from '../../shared/api/serviceError';
+import { ServiceError, isNotFound } from '../../shared/api/serviceError';
 import { look } from '../../shared/api/taskState';
 import { hasEnded, isCancelled } from '../../shared/api/undocumented/statuses';
 import { idFields, idsIn, type SubmissionIds } from '../../shared/api/submission';
@@ -132,7 +132,7 @@ function isUnanswered(failure: Error): boolean {
 
 /** The task of a bot may be unknown to the service for a moment. */
 function isUnknownTask(failure: Error): boolean {
-	if (!(failure instanceof ServiceError) || !isUnknownToService(failure)) return false;
+	if (!(failure instanceof ServiceError) || !isNotFound(failure)) return false;
 	return failure.problem.path.startsWith('/tasks/');
 }
 

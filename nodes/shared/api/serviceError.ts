@@ -55,14 +55,25 @@ export function isRefusedForGood(failure: unknown): boolean {
 }
 
 /**
- * Whether the service says that it does not know the bot or task. The document does not show the
- * answer. Only 404 and 410 of the service itself count: a mistake would send a second bot, or let the
- * first go on recording.
+ * Whether there is nothing at the address of the bot or task. A gateway that has lost its route to
+ * the service says so, too: see {@link isUnknownToService}.
  */
-export function isUnknownToService(failure: unknown): boolean {
+export function isNotFound(failure: unknown): boolean {
 	if (!(failure instanceof ServiceError)) return false;
 	const { status = 0, isWebPage } = failure.problem;
 	return [404, 410].includes(status) && !isWebPage;
+}
+
+/**
+ * Whether the service says that it does not know the bot or task. The document does not show the
+ * answer. Only 404 and 410 of the service itself count: a mistake would send a second bot, or let the
+ * first go on recording. Words in another shape than the documented one come from a gateway. An empty
+ * answer counts as the service's, because gateways say in a body what has happened.
+ */
+export function isUnknownToService(failure: unknown): boolean {
+	if (!(failure instanceof ServiceError) || !isNotFound(failure)) return false;
+	const { isServiceShape, errorCode, serviceMessage } = failure.problem;
+	return isServiceShape === true || errorCode !== undefined || serviceMessage === undefined;
 }
 
 /**
@@ -70,7 +81,7 @@ export function isUnknownToService(failure: unknown): boolean {
  * unknown id, to check it, is for an id that the user has entered.
  */
 export function adviceForKnownId(failure: ServiceError): string {
-	if (isUnknownToService(failure)) return said(failure.problem);
+	if (isNotFound(failure)) return said(failure.problem);
 	return failure.description ?? '';
 }
 

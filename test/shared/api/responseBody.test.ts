@@ -189,6 +189,17 @@ describe('a cancellation whose answer was lost', () => {
 		expect(json).toEqual(status === 409 ? [] : [{ bot_id: id }]);
 	});
 
+	it('of a bot is no success where a gateway answers the repeat with its own 404', async () => {
+		const id = await service.bot();
+		loseAnswer('DELETE', '/meeting/');
+		answer(`/meeting/${id}$`, 404, { message: 'no Route matched with those values' });
+		const cancel = { resource: 'meeting', operation: 'cancel', botId: id };
+		const { json, error } = await service.run(cancel);
+		expect(json).toEqual([]);
+		expect(error).toMatchObject(failureOf(0, 'The service has no meeting bot with this ID'));
+		expect(error?.description).toContain('“no Route matched with those values”');
+	});
+
 	it('of a bot is a success where the bot is cancelled, whatever the repeat gets', async () => {
 		const id = await service.bot();
 		loseAnswer('DELETE', '/meeting/');

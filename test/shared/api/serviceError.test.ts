@@ -5,6 +5,7 @@ import type { INode } from 'n8n-workflow';
 import {
 	adviceForKnownId,
 	isCertainRefusal,
+	isNotFound,
 	isRefusedForGood,
 	isUnknownToService,
 	said,
@@ -12,6 +13,7 @@ import {
 	wasCertainlyRefused,
 } from '../../../nodes/shared/api/serviceError';
 import type { Problem } from '../../../nodes/shared/api/problem';
+import { readRefusal } from '../../../nodes/shared/api/refusalBody';
 
 const NODE: INode = {
 	id: '1',
@@ -59,9 +61,29 @@ describe('The service has certainly done nothing', () => {
 	});
 });
 
+/** Traefik, Kubernetes, Kong, and a gateway with JSON of its own. */
+const GATEWAY_WORDS: unknown[] = [
+	'404 page not found\n',
+	'default backend - 404',
+	{ message: 'no Route matched with those values' },
+	{ error: 'Not Found', status: 404 },
+];
+
 describe('The service does not know a bot', () => {
 	it.each([404, 410])('that it answers with %d', (status) => {
 		expect(isUnknownToService(errorOf({ status }))).toBe(true);
+		const inItsShape = { status, isServiceShape: true, serviceMessage: 'No such bot' };
+		expect(isUnknownToService(errorOf(inItsShape))).toBe(true);
+		const withCode = { status, errorCode: 'not_found', serviceMessage: 'No such bot' };
+		expect(isUnknownToService(errorOf(withCode))).toBe(true);
+	});
+
+	it.each(GATEWAY_WORDS)('unless a gateway says so: %j', (body) => {
+		for (const status of [404, 410]) {
+			const failure = errorOf({ status, ...readRefusal(body) });
+			expect(isUnknownToService(failure)).toBe(false);
+			expect(isNotFound(failure)).toBe(true);
+		}
 	});
 
 	it.each<Partial<Problem>>([
@@ -71,6 +93,7 @@ describe('The service does not know a bot', () => {
 		{ transport: 'broken' },
 	])('but it may know one after %j', (more) => {
 		expect(isUnknownToService(errorOf(more))).toBe(false);
+		expect(isNotFound(errorOf(more))).toBe(false);
 		expect(isUnknownToService({ problem: problem({ status: 404 }) })).toBe(false);
 	});
 });
@@ -78,6 +101,7 @@ describe('The service does not know a bot', () => {
 it('The advice for an id of the service itself is not to check the id', () => {
 	const unknown = errorOf({ status: 404, serviceMessage: 'No such task' });
 	expect(adviceForKnownId(unknown)).toBe('The service answered HTTP 404: “No such task”.');
+	expect(unknown.description).not.toBe(adviceForKnownId(unknown));
 	const other = errorOf({ status: 418, serviceMessage: 'No' });
 	expect(adviceForKnownId(other)).toBe(other.description);
 	other.description = null;

@@ -5,7 +5,7 @@ import type {
 	INodePropertyOptions,
 } from 'n8n-workflow';
 
-import { ServiceError, isUnknownToService } from '../../../shared/api/serviceError';
+import { ServiceError, isNotFound } from '../../../shared/api/serviceError';
 import { perform } from '../../item/perform';
 import { shownFor } from '../commonFields';
 import { isInherited } from './syncReport';
@@ -69,6 +69,6 @@ async function isClear(
 		const { terms, ...dictionary } = await call(context, { method: 'GET', url: '/dictionary' });
 		return isInherited(dictionary) || (Array.isArray(terms) && terms.length === 0);
 	} catch (error) {
-		return isUnknownToService(error) && hasEndedBefore(context, request);
+		return isNotFound(error) && hasEndedBefore(context, request);
 	}
 }

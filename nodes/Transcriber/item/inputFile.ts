@@ -21,6 +21,11 @@ import type { RoutingRequest } from '../../shared/api/types';
  */
 const MAX_FROM_DATABASE = (2 ** 29 - 24 - '\\x'.length) / 2;
 
+/** Whether reading the stored file of this size, in bytes, would break n8n's database connection. */
+export function isTooLargeForDatabase(id = '', bytes = 0): boolean {
+	return bytes > MAX_FROM_DATABASE && id.startsWith('database:');
+}
+
 /** The item's file and its binary field. */
 interface ItemFile {
 	property: string;
@@ -121,7 +126,7 @@ export async function attachRecording(
 			'Check the step that made the file.',
 		);
 	}
-	if (bytes > MAX_FROM_DATABASE && binary.id?.startsWith('database:')) {
+	if (isTooLargeForDatabase(binary.id, bytes)) {
 		throw refuse(
 			context,
 			`The file in '${property}' is larger than 256 MB, more than n8n can read back from its database`,

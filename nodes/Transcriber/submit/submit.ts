@@ -19,7 +19,7 @@ import { handSecretOver } from './trigger/handSecretOver';
 import { onCompletionOf } from './choice/onCompletion';
 import { submissionIds, type AcceptedMemory, type Submitted } from './once/submissionMemory';
 import { submitOnce, type Outcome } from './once/submitOnce';
-import { checkNotEndedBefore, checkUnchanged, namesOf } from './once/reuseEarlierSubmission';
+import { checkUnchanged, endedBefore, namesOf } from './once/reuseEarlierSubmission';
 import { awaitDeliveries } from './sleep/suspendUntilDelivery';
 
 /**
@@ -32,7 +32,8 @@ export async function submit(
 	policy: Policy,
 	run: NodeRun,
 ): Promise<INodeExecutionData[]> {
-	const { accepted, isFresh } = await submitOnce(context, request, policy, run);
+	const outcome = await submitOnce(context, request, policy, run);
+	const { accepted, isFresh } = outcome;
 	run.accept(context.getItemIndex(), namesOf(context, accepted));
 	checkUnchanged(context);
 	const all = accepted.submissions.map(({ answer }, index): Submitted => {
@@ -48,8 +49,15 @@ export async function submit(
 	if (unnamed.length > 0) run.endWithoutTranscript(NAMELESS);
 	const [problem] = unnamed;
 	if (problem && (named.length === 0 || !goesOnAfterErrors(context))) throw problem;
-	await checkNotEndedBefore(context, named, isFresh);
-	const output = await complete(context, named, { accepted, isFresh }, run);
+	const refusal = await endedBefore(context, named, outcome);
+	if (refusal && onCompletionOf(context) === 'notifyTrigger') {
+		// If a webhook comes after all, the trigger can check it.
+		await Promise.allSettled(
+			named.map(async ({ index }) => await handSecretOver(context, index, true)),
+		);
+	}
+	if (refusal) throw refusal;
+	const output = await complete(context, named, outcome, run);
 	return [...output, ...unnamed.map((failure) => failedItem(context, failure, run))];
 }
 

@@ -29,6 +29,9 @@ interface RequestBounds extends Pick<CallOptions, 'deadline' | 'fromTurn' | 'onc
 	began?: number;
 }
 
+/** Sends the request once. `mayBeAccepted`: the service may have accepted an earlier attempt. */
+type Attempt<T> = (credential: TranscriberCredential, mayBeAccepted: boolean) => Promise<T>;
+
 /** Failures that happened before anything was sent. */
 const unsent = new WeakSet<object>();
 
@@ -53,14 +56,14 @@ export function neverLeft(failure: unknown): boolean {
 export async function exchange<T>(
 	caller: Caller,
 	bounds: RequestBounds,
-	attempt: (credential: TranscriberCredential) => Promise<T>,
+	attempt: Attempt<T>,
 ): Promise<T> {
 	let isSent = false;
 	let failure: unknown;
 	try {
-		return await attempts(caller, bounds, async (credential) => {
+		return await attempts(caller, bounds, async (credential, mayBeAccepted) => {
 			isSent = true;
-			return await attempt(credential);
+			return await attempt(credential, mayBeAccepted);
 		});
 	} catch (error) {
 		failure = error;
@@ -81,7 +84,7 @@ async function attempts<T>(
 		abandoned,
 		began = Date.now(),
 	}: RequestBounds,
-	attempt: (credential: TranscriberCredential) => Promise<T>,
+	attempt: Attempt<T>,
 ): Promise<T> {
 	const node = caller.getNode();
 	const credential = await credentialOf(caller);
@@ -133,7 +136,7 @@ async function attempts<T>(
 			}
 			let failure: unknown;
 			try {
-				const result = await attempt(credential);
+				const result = await attempt(credential, mayBeAccepted);
 				leave('accepted');
 				return result;
 			} catch (error) {

@@ -2,9 +2,10 @@
  * To which address the service reports what was submitted, if it may be the task of an earlier
  * request: an execution sleeps, or a node succeeds, only if a webhook will come.
  */
-import { NodeHelpers, type INodeParameters, type IRunExecutionData } from 'n8n-workflow';
+import { NodeHelpers, sleep, type INodeParameters, type IRunExecutionData } from 'n8n-workflow';
 
 import { Transcriber } from '../../../nodes/Transcriber/Transcriber.node';
+import { LIMITS, queueFor } from '../../../nodes/shared/api/rateLimits';
 import { RETRY } from '../../../nodes/shared/api/retry';
 import { HAND_OVER } from '../../../nodes/Transcriber/submit/trigger/notifyTrigger';
 import { STORE } from '../../../nodes/TranscriberTrigger/triggerMemory';
@@ -12,6 +13,7 @@ import type { FaultRule } from '../../simulator/index';
 import { until } from '../../simulator/testing-client';
 import { type Outcome } from '../../support/engine';
 import { FILE, LINK } from '../../support/parameters';
+import { shortenRetries } from '../../support/scale';
 import { itemWithFile, itemsOf, serviceForTests } from '../../support/service';
 import { workflowWith } from '../../support/suspended';
 import { deliver, sign } from '../../TranscriberTrigger/client';
@@ -135,6 +137,8 @@ describe('a file whose answer was lost, then a Retry with Call a URL', () => {
 });
 
 describe("with the user's own Idempotency Key, used before, Call a URL", () => {
+	beforeEach(() => shortenRetries(10));
+
 	const OWN = { ...FILE, options: { idempotencyKey: 'file-17' } };
 	const usedBefore = async () => {
 		const { json } = await service.run(OWN, { items: files('a'), executionId: '41' });
@@ -183,6 +187,53 @@ describe("with the user's own Idempotency Key, used before, Call a URL", () => {
 		expect(json).toMatchObject([{ task_id: id }]);
 	});
 
+	describe('is a success if the task is new, and ends', () => {
+		it('while the question about its state waits for its turn', async () => {
+			jest.replaceProperty(LIMITS, 'windowMs', 0);
+			const queue = queueFor(service.running().apiKey, 'other');
+			const turns = Array.from({ length: LIMITS.other }, async () => await queue.take());
+			const leave = await Promise.all(turns);
+			const running = service.run({ ...OWN, ...CALL }, { items: files('a') });
+			await until(() => tasks().length > 0);
+			for (const { id } of tasks()) service.running().finish(id);
+			await Promise.race([running, sleep(3_000)]);
+			for (const leaveQueue of leave) leaveQueue();
+			const { error, json } = await running;
+			expect(error).toBeUndefined();
+			expect(json).toMatchObject([{ task_id: tasks()[0]?.id }]);
+		});
+
+		it('before the node has repeated an upload whose answer was lost', async () => {
+			fault(LOST, { times: 1 });
+			fault({ kind: 'delay', ms: 400 }, { times: 1 });
+			const running = service.run({ ...OWN, ...CALL }, { items: files('a') });
+			await until(() => tasks().length > 0);
+			for (const { id } of tasks()) service.running().finish(id);
+			expect((await running).error).toBeUndefined();
+			expect([submits(), tasks().length]).toEqual([2, 1]);
+		});
+
+		it('before a Retry of an execution to which its answer was lost', async () => {
+			jest.replaceProperty(RETRY, 'patienceWhenBroken', 0);
+			fault(LOST, { times: 1 });
+			const more = { items: files('a'), executionId: '41' };
+			const failed = await service.run({ ...OWN, ...CALL }, more);
+			expect(failed.error).toBeDefined();
+			for (const { id } of tasks()) service.running().finish(id);
+			expect((await retry(failed, { ...OWN, ...CALL })).error).toBeUndefined();
+			expect([submits(), tasks().length]).toEqual([2, 1]);
+		});
+	});
+
+	it('is still the error if the service first refused to take the upload now', async () => {
+		const id = await usedBefore();
+		service.running().finish(id);
+		fault({ kind: 'respond', status: 503 }, { times: 1 });
+		const { error } = await service.run({ ...OWN, ...CALL }, { items: files('a') });
+		expect(error?.message).toMatch(/^'Idempotency Key' was used before/);
+		expect(submits()).toBe(3);
+	});
+
 	it('asks the service nothing if the answer to the submit already has the end', async () => {
 		const body = { task_id: '7f3c', status: 'Completed' };
 		fault({ kind: 'respond', status: 200, body, readBody: true });
@@ -227,6 +278,22 @@ describe('a Retry of a hand-over to a Transcriber Trigger that was away', () => 
 		expect(first.error?.description).toContain('Transcript: Get Result');
 		const second = await retry(first, notify());
 		expect(second.error?.message).toContain(`task ${id} only after its end`);
+		const late = await deliver(host.url, { task_id: id, status: 'completed' }, webhookSecret);
+		expect(late.status).toBe(200);
+		expect(host.executions).toHaveLength(1);
+		expect(tasks()).toHaveLength(1);
+	});
+
+	it('says in each Retry that an own key was used before, and still hands the secret over', async () => {
+		const OWN = { ...FILE, options: { idempotencyKey: 'file-17' } };
+		const notifyOwn = { ...OWN, onCompletion: 'notifyTrigger', triggerUrl: host.url };
+		await service.run({ ...OWN, ...CALL }, { items: files('a'), executionId: '40' });
+		const [{ id, webhookSecret = '' } = { id: '' }] = tasks();
+		service.running().finish(id);
+		const first = await service.run(notifyOwn, { items: files('a'), executionId: '41' });
+		expect(first.error?.message).toMatch(/^'Idempotency Key' was used before/);
+		const second = await retry(first, notifyOwn);
+		expect(second.error?.message).toMatch(/^'Idempotency Key' was used before/);
 		const late = await deliver(host.url, { task_id: id, status: 'completed' }, webhookSecret);
 		expect(late.status).toBe(200);
 		expect(host.executions).toHaveLength(1);

@@ -1,5 +1,9 @@
 /** A file that came in through a webhook or a form: n8n renames it when its execution ends. */
 // Also covers nodes/Transcriber/submit/once/sameFile.ts.
+import { Readable } from 'node:stream';
+
+import { Container } from '@n8n/di';
+import { BinaryDataService } from 'n8n-core';
 import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
 
 import { RETRY } from '../../../nodes/shared/api/retry';
@@ -80,6 +84,8 @@ it('with an own key is sent by a Retry after a refusal', async () => {
 });
 
 describe('with an own key', () => {
+	afterEach(() => jest.restoreAllMocks());
+
 	const OWN = { ...RETURN, options: { idempotencyKey: 'file-17' } };
 
 	it('is the same file as another copy of it', async () => {
@@ -94,6 +100,32 @@ describe('with an own key', () => {
 		const { start } = workflow(OWN);
 		const { error } = await start([await received('one'), await received('two')]);
 		expect(error).toContain('for two different files');
+		expect(submits()).toEqual([]);
+	});
+
+	it('is not compared if reading it would break the database connection of n8n', async () => {
+		const items = [await received(), await received()];
+		for (const [number, { binary }] of items.entries()) {
+			if (binary?.data) binary.data.id = `database:0000-${number}`;
+		}
+		const storage = Container.get(BinaryDataService);
+		jest.spyOn(storage, 'getMetadata').mockResolvedValue({ fileSize: 300 * 1024 ** 2 });
+		const read = jest.spyOn(storage, 'getAsStream');
+		const { error } = await service.run({ ...FILE, ...OWN }, { items });
+		expect(error).toBeDefined();
+		expect(read).not.toHaveBeenCalled();
+	});
+
+	it('is no longer compared when the execution is cancelled, even if the storage stands still', async () => {
+		const items = [await received(), await received()];
+		const files: Readable[] = [];
+		jest.spyOn(Container.get(BinaryDataService), 'getAsStream').mockImplementation(async () => {
+			const file = new Readable({ read: () => {} });
+			files.push(file);
+			return await Promise.resolve(file);
+		});
+		await service.run({ ...FILE, ...OWN }, { items, cancelWhen: () => files.length > 0 });
+		expect(files.map(({ destroyed }) => destroyed)).toEqual([true]);
 		expect(submits()).toEqual([]);
 	});
 });

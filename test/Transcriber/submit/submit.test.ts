@@ -1148,6 +1148,87 @@ it('takes one Idempotency Key for a file that a loop downloads again, and pays o
 	expect(accepted()).toHaveLength(1);
 });
 
+describe('an Idempotency Key goes to another recording', () => {
+	const KEYED = { ...LINK, options: { idempotencyKey: 'k1' } };
+	const at = (name: string) => ({ url: `https://files.example.com/${name}.mp3` });
+	const LOOP = { anew: false, executionId: '41' };
+	const RETRY_BUTTON = { anew: true, executionId: '42' };
+
+	it.each([LOOP, RETRY_BUTTON])(
+		'if the service has refused the first for certain: %j',
+		async ({ anew, executionId }) => {
+			fault({ kind: 'respond', status: 422 }, { times: 1 });
+			const first = await service.run(KEYED, { items: itemsOf(at('typo')), executionId: '41' });
+			expect(first.error).toBeDefined();
+			const data = again(first, KEYED, itemsOf(at('talk')), { anew });
+			const { error, json } = await service.run(KEYED, { data, executionId });
+			expect(error).toBeUndefined();
+			expect(json).toMatchObject([{ task_id: accepted()[0] }]);
+		},
+	);
+
+	it.each([LOOP, RETRY_BUTTON])(
+		'if the node has refused the first, here a link: %j',
+		async ({ anew, executionId }) => {
+			const wrong = { ...KEYED, onCompletion: 'callUrl', webhookUrl: 'http://x' };
+			const first = await service.run(wrong, { items: itemsOf(at('typo')), executionId: '41' });
+			expect(first.error).toBeDefined();
+			const data = again(first, KEYED, itemsOf(at('talk')), { anew });
+			expect((await service.run(KEYED, { data, executionId })).error).toBeUndefined();
+			expect(accepted()).toHaveLength(1);
+		},
+	);
+
+	it('if the node has refused the first, here a file that is no recording', async () => {
+		const keyed = { ...FILE, options: { idempotencyKey: 'k1' } };
+		const document = itemWithFile('pdf', { fileName: 'a.pdf', mimeType: 'application/pdf' });
+		const first = await service.run(keyed, { items: [document], executionId: '41' });
+		expect(first.error?.message).toContain('is not a recording');
+		const data = again(first, keyed, [itemWithFile('sound')], { anew: true });
+		expect((await service.run(keyed, { data, executionId: '42' })).error).toBeUndefined();
+		expect(accepted()).toHaveLength(1);
+	});
+
+	it.each([LOOP, RETRY_BUTTON])(
+		'but not if the answer about the first was lost: %j',
+		async ({ anew, executionId }) => {
+			fault({ kind: 'cut', when: 'afterProcessing' }, { times: 1 });
+			const first = await service.run(KEYED, { items: itemsOf(at('one')), executionId: '41' });
+			expect(first.error).toBeDefined();
+			const node = { onError: 'continueRegularOutput' } as const;
+			const items = itemsOf(at('one'), at('two'));
+			const data = again(first, KEYED, items, { anew, node });
+			const { json } = await service.run(KEYED, { data, executionId, node });
+			expect(json[1]?.['error']).toContain('for two different links');
+			expect(service.lines()).toHaveLength(anew ? 1 : 2);
+		},
+	);
+
+	it('but not if the service has accepted the first for another item', async () => {
+		fault({ kind: 'respond', status: 422 }, { times: 1 });
+		const node = { onError: 'continueRegularOutput' } as const;
+		const items = itemsOf(at('one'), at('one'));
+		const first = await service.run(KEYED, { items, node });
+		expect(first.json.map((json) => 'error' in json)).toEqual([true, false]);
+		const second = await service.run(KEYED, { data: again(first, KEYED, itemsOf(at('two'))) });
+		expect(second.error?.message).toContain('for two different links');
+		expect(accepted()).toHaveLength(1);
+	});
+
+	it('but not if an earlier Retry of the same execution has submitted with it', async () => {
+		fault({ kind: 'respond', status: 422 }, { times: 1 });
+		const first = await service.run(KEYED, { items: itemsOf(at('typo')), executionId: '41' });
+		const copy = () => ({ ...first, data: flatted.parse(flatted.stringify(first.data)) });
+		const corrected = again(copy(), KEYED, itemsOf(at('one')), { anew: true });
+		const second = await service.run(KEYED, { data: corrected, executionId: '42' });
+		expect(second.error).toBeUndefined();
+		const more = again(copy(), KEYED, itemsOf(at('one'), at('two')), { anew: true });
+		const third = await service.run(KEYED, { data: more, executionId: '43' });
+		expect(third.error?.message).toContain('for two different links');
+		expect(service.lines()).toHaveLength(2);
+	});
+});
+
 /** The execution as it goes on when the node runs once more: in a loop, or (`anew`) as if it had not run. */
 function again(
 	{ data }: Outcome,

@@ -1,7 +1,7 @@
 import { createHash } from 'crypto';
 import type { IExecutePaginationFunctions } from 'n8n-workflow';
 
-import { nodeContextOf } from '../../../shared/n8nInternals/runIdentity';
+import { isTool, nodeContextOf } from '../../../shared/n8nInternals/runIdentity';
 import { askedFor, settingsFor } from './sameRequest';
 import { memoryAt, placeOf, runOf } from './submissionMemory';
 
@@ -13,27 +13,62 @@ export interface KeyedRecording {
 	isSame: (other: string) => Promise<boolean>;
 }
 
+/** Where and when an item gave a key. */
+interface Use {
+	place: string;
+	run: number;
+	executionId: string;
+}
+
+/** The recording that a key was given for, and the items that gave it. */
+interface KeyOwner {
+	recording: string;
+	uses: Use[];
+}
+
 /**
- * Whether the user gave this key for this recording only, in all runs of the node in this execution.
- * Stores only a hash of the key.
+ * Whether the user gave this key for this recording only. What another run or execution gave it for
+ * counts only if the service may have accepted that: the user corrects what was refused. Stores only
+ * a hash of the key.
  */
 export async function isKeyOf(
 	context: IExecutePaginationFunctions,
 	key: string,
 	recording: KeyedRecording,
 ): Promise<boolean> {
-	const nodeContext = nodeContextOf(context) as { keys?: Record<string, string> };
-	const recordings = (nodeContext.keys ??= {});
+	const nodeContext = nodeContextOf(context) as { keys?: Record<string, KeyOwner | string> };
+	const owners = (nodeContext.keys ??= {});
 	const name = createHash('sha256').update(key).digest('hex');
-	const first = (recordings[name] ??= recording.name);
-	return first === recording.name || (await recording.isSame(first));
+	const owner = owners[name];
+	const use = useOf(context);
+	// Older executions hold only the name of the recording, which always counts.
+	const uses = typeof owner === 'object' ? owner.uses : undefined;
+	if (!owner || uses?.every((earlier) => !mayCount(context, earlier))) {
+		owners[name] = { recording: recording.name, uses: [use] };
+		return true;
+	}
+	const first = typeof owner === 'object' ? owner.recording : owner;
+	if (first !== recording.name && !(await recording.isSame(first))) return false;
+	// The first item may be refused, and this one accepted.
+	uses?.push(use);
+	return true;
 }
 
-/** Who asked with a key first: where, in which execution, and for what (see `settingsFor`). */
-interface FirstUse {
-	place: string;
-	run: number;
-	executionId: string;
+function useOf(context: IExecutePaginationFunctions): Use {
+	const { index: run } = runOf(context);
+	return { place: placeOf(context), run, executionId: context.getExecutionId() };
+}
+
+/** Whether the service may have accepted what this item sent, or may still do so. */
+function mayCount(context: IExecutePaginationFunctions, { place, run, executionId }: Use): boolean {
+	if (memoryAt(context, place)) return true;
+	if (executionId !== context.getExecutionId()) return false;
+	// Each tool call is a run, and an agent makes several at once.
+	return isTool(context) || run === runOf(context).index;
+}
+
+/** Who asked with a key first, and for what (see `settingsFor`). */
+interface FirstUse extends Use {
 	asked: string;
 }
 
@@ -47,17 +82,16 @@ export function isKeyOfRequest(context: IExecutePaginationFunctions, key: string
 	const nodeContext = nodeContextOf(context) as { keyUses?: Record<string, FirstUse> };
 	const uses = (nodeContext.keyUses ??= {});
 	const name = createHash('sha256').update(key).digest('hex');
-	const executionId = context.getExecutionId();
 	const asked = settingsFor(context);
-	const { index: run } = runOf(context);
+	const use = useOf(context);
 	const first = uses[name];
 	if (first) {
 		const { state } = memoryAt(context, first.place) ?? {};
-		const mayBeAccepted = state !== undefined || first.run === run;
-		const counts = first.executionId === executionId ? mayBeAccepted : state === 'accepted';
+		const mayBeAccepted = state !== undefined || first.run === use.run;
+		const counts = first.executionId === use.executionId ? mayBeAccepted : state === 'accepted';
 		// Older executions hold what includes the file.
 		if (counts) return [asked, askedFor(context)].includes(first.asked);
 	}
-	uses[name] = { place: placeOf(context), run, executionId, asked };
+	uses[name] = { ...use, asked };
 	return true;
 }

@@ -1,7 +1,7 @@
-import type { IDataObject, IExecutePaginationFunctions } from 'n8n-workflow';
+import type { IDataObject, IExecutePaginationFunctions, NodeOperationError } from 'n8n-workflow';
 
 import { idFields, submissionName } from '../../../shared/api/submission';
-import { look } from '../../../shared/api/taskState';
+import { look, type LookBounds } from '../../../shared/api/taskState';
 import { hasEnded, statusIn } from '../../../shared/api/undocumented/statuses';
 import { isTool } from '../../../shared/n8nInternals/runIdentity';
 import { asLasting, refuse } from '../../../shared/parameters/refuse';
@@ -101,20 +101,29 @@ function nameOfAddress(context: IExecutePaginationFunctions): string | undefined
 const LOOK_MS = 30_000;
 
 /**
- * Refuses tasks that had already ended when they were accepted, if their webhook is to go to another
- * address: the user's own Idempotency Key was used before, so the service has returned the task of
- * an earlier request. It will not report that task again. Asks the service once.
+ * How long after the answer to the submit the end of a task proves that the task is not new, in ms.
+ * Includes the queue for the status request. Shorter than any transcription takes.
  */
-export async function checkNotEndedBefore(
+const NEW_FOR_MS = 1_500;
+
+/**
+ * The refusal of tasks that had already ended when they were accepted, if their webhook is to go to
+ * another address; else undefined. The user's own Idempotency Key was used before, so the service
+ * has returned the task of an earlier request. It will not report that task again. Asks the service
+ * once, right after its answer to the first request of the item: a new task may end later, or before
+ * a repeated request.
+ */
+export async function endedBefore(
 	context: IExecutePaginationFunctions,
 	tasks: Submitted[],
-	isFresh: boolean,
-): Promise<void> {
+	{ isFresh, isRepeat }: { isFresh: boolean; isRepeat?: boolean },
+): Promise<NodeOperationError | undefined> {
 	const address = nameOfAddress(context);
-	if (!address) return;
-	if (isFresh && ownKeyOf(context) !== undefined) {
+	if (!address) return undefined;
+	if (isFresh && !isRepeat && ownKeyOf(context) !== undefined) {
+		const bounds = { deadline: Date.now() + NEW_FOR_MS };
 		const ended = await Promise.all(
-			tasks.map(async (task) => await hasAlreadyEnded(context, task)),
+			tasks.map(async (task) => await hasAlreadyEnded(context, task, bounds)),
 		);
 		const memory = recall(context);
 		if (memory?.state === 'accepted' && ended.includes(true)) {
@@ -122,8 +131,8 @@ export async function checkNotEndedBefore(
 		}
 	}
 	const memory = recall(context);
-	if (memory?.state !== 'accepted' || !memory.hadEnded) return;
-	throw asLasting(
+	if (memory?.state !== 'accepted' || !memory.hadEnded) return undefined;
+	return asLasting(
 		refuse(
 			context,
 			`'Idempotency Key' was used before, so the service returned ${namesOf(context, memory).join(', ')}, which had already ended and is not reported to '${address}'`,
@@ -139,11 +148,10 @@ export async function checkNotEndedBefore(
 export async function hasAlreadyEnded(
 	context: IExecutePaginationFunctions,
 	{ answer, ids }: Pick<Submitted, 'answer' | 'ids'>,
+	bounds: LookBounds = { fromTurn: LOOK_MS },
 ): Promise<boolean> {
 	if (hasEnded(statusIn(answer.status))) return true;
-	const { status } = await look(context, idFields(ids), { fromTurn: LOOK_MS }).catch(
-		(): IDataObject => ({}),
-	);
+	const { status } = await look(context, idFields(ids), bounds).catch((): IDataObject => ({}));
 	context.getExecutionCancelSignal()?.throwIfAborted();
 	return hasEnded(status);
 }

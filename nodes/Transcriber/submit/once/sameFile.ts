@@ -2,7 +2,7 @@ import { createHash } from 'crypto';
 import type { IBinaryData, IExecutePaginationFunctions } from 'n8n-workflow';
 
 import { lastingIdOf } from '../../../shared/n8nInternals/storedFile';
-import { fileOf } from '../../item/inputFile';
+import { fileOf, isTooLargeForDatabase } from '../../item/inputFile';
 
 /** Size of the pieces that are read from n8n's file storage, in bytes. */
 const CHUNK = 256 * 1024;
@@ -11,7 +11,7 @@ const CHUNK = 256 * 1024;
  * Whether a file has the same content as the stored file with this id. A file that is downloaded
  * again, in a loop or a Retry, has another id. Name and size do not suffice: the parts of a long
  * recording may have the same. Reads both files, but only if their sizes are the same. A file that
- * cannot be read any more counts as different.
+ * cannot be read, or not any more, counts as different.
  */
 export async function isSameFile(
 	context: IExecutePaginationFunctions,
@@ -24,6 +24,7 @@ export async function isSameFile(
 	try {
 		const [size, otherSize] = [await getBinaryMetadata(file.id), await getBinaryMetadata(otherId)];
 		if (size.fileSize !== otherSize.fileSize) return false;
+		if ([file.id, otherId].some((id) => isTooLargeForDatabase(id, size.fileSize))) return false;
 		return (await contentOf(context, file.id)) === (await contentOf(context, otherId));
 	} catch {
 		context.getExecutionCancelSignal()?.throwIfAborted();
@@ -31,12 +32,19 @@ export async function isSameFile(
 	}
 }
 
-/** A hash of a stored file, which is never held in memory. */
+/** A hash of a stored file, which is never held in memory. A cancellation closes the file. */
 async function contentOf(context: IExecutePaginationFunctions, id: string): Promise<string> {
 	const hash = createHash('sha256');
-	for await (const piece of await context.helpers.getBinaryStream(id, CHUNK)) {
-		context.getExecutionCancelSignal()?.throwIfAborted();
-		hash.update(piece as Uint8Array);
+	const cancelled = context.getExecutionCancelSignal();
+	const file = await context.helpers.getBinaryStream(id, CHUNK);
+	const close = () => void file.destroy();
+	cancelled?.addEventListener('abort', close);
+	try {
+		cancelled?.throwIfAborted();
+		for await (const piece of file) hash.update(piece as Uint8Array);
+	} finally {
+		cancelled?.removeEventListener('abort', close);
+		close();
 	}
 	return hash.digest('base64url');
 }

@@ -127,21 +127,24 @@ export function submissionIds(
 }
 
 export function recall(context: IExecutePaginationFunctions): SubmissionMemory | undefined {
-	const place = placeOf(context);
-	const saved = memories(context)[place];
-	const memory =
-		saved?.state === 'accepted' ? saved : (recallRetried<StoredMemory>(context, place) ?? saved);
+	const memory = storedAt(context, placeOf(context));
 	if (memory?.state !== 'accepted' || memory.submissions) return memory;
 	const { answer, sealedSecret, handedOver, ...others } = memory;
 	return { ...others, submissions: [{ answer, sealedSecret, handedOver }] };
 }
 
-/** What is known in this execution of the submission at this place (see {@link placeOf}). */
+function storedAt(context: IExecutePaginationFunctions, place: string): StoredMemory | undefined {
+	const saved = memories(context)[place];
+	if (saved?.state === 'accepted') return saved;
+	return recallRetried<StoredMemory>(context, place) ?? saved;
+}
+
+/** What is known of the submission at this place (see {@link placeOf}). */
 export function memoryAt(
 	context: IExecutePaginationFunctions,
 	place: string,
 ): Pick<SubmissionMemory, 'state'> | undefined {
-	return memories(context)[place];
+	return storedAt(context, place);
 }
 
 export function remember(context: IExecutePaginationFunctions, memory: SubmissionMemory): void {

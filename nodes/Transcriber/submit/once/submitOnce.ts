@@ -46,10 +46,13 @@ export async function submitOnce(
 	return await oncePerPlace(context, async () => await submitItem(context, request, policy, run));
 }
 
-/** What the service has accepted for the item, and whether this call has submitted it. */
 export interface Outcome {
+	/** What the service has accepted for the item. */
 	accepted: AcceptedMemory;
+	/** This call has submitted it. */
 	isFresh: boolean;
+	/** This call may have repeated a request that the service had accepted already. */
+	isRepeat?: boolean;
 }
 
 async function submitItem(
@@ -73,8 +76,10 @@ async function submitItem(
 	const sent = { ...destinationOf(context, earlier), asked: askedFor(context) };
 	remember(context, { state: 'sent', key, file, at: earlier?.at ?? Date.now(), ...sent });
 	let failure: unknown;
+	let isRepeat = memory !== undefined;
+	const onRepeat = () => void (isRepeat = true);
 	try {
-		const items = await sendDeclared(context, request, { ...policy, keyed }, run);
+		const items = await sendDeclared(context, request, { ...policy, keyed }, run, onRepeat);
 		const answers = items.map(({ json }) => json);
 		const keepsSecret = onCompletionOf(context) === 'callUrl';
 		const submissions = answers.map((answer) => submissionOf(answer, apiKey, keepsSecret));
@@ -82,7 +87,7 @@ async function submitItem(
 		const startAt = startAtIn(request);
 		const accepted: AcceptedMemory = { state: 'accepted', submissions, at, startAt, ...sent };
 		remember(context, accepted);
-		return { accepted, isFresh: true };
+		return { accepted, isFresh: true, isRepeat };
 	} catch (error) {
 		failure = error;
 	}

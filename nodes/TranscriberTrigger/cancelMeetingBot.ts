@@ -30,26 +30,44 @@ export const CANCEL_BOT = {
 	longestPauseMs: 15_000,
 };
 
-/** Bots to be cancelled when {@link GRACE} is over, each with its last switch-off. */
-const toBeCancelled = remembered<object>('botsToCancel');
+interface SwitchOff {
+	/** A DELETE was sent, so the bot may be gone, whatever its answer was. */
+	isSent: boolean;
+}
+
+/** Bots that wait for the end of {@link GRACE} or are being cancelled, each with its last switch-off. */
+const toBeCancelled = remembered<SwitchOff>('botsToCancel');
 
 /** Cancels a bot if the trigger stays off for the whole of {@link GRACE}. */
 export async function cancelMeetingBotLater(context: IHookFunctions, id: string): Promise<void> {
 	const key = botKey(context, id);
-	const switchOff = {};
+	const switchOff: SwitchOff = { isSent: false };
 	toBeCancelled.set(key, switchOff);
 	// Must not throw: n8n would not save that the trigger was switched off.
 	const caller = await callerOf(context).catch((error: unknown) => asError(error));
 	void sleep(GRACE.ms).then(async () => {
-		if (toBeCancelled.get(key) !== switchOff) return;
-		toBeCancelled.delete(key);
+		const isStillOff = () => toBeCancelled.get(key) === switchOff;
+		if (!isStillOff()) return;
 		if (caller instanceof Error) logNotCancelled(context, id, caller);
-		else await cancelMeetingBot(context, caller, id);
+		else {
+			await cancelMeetingBot(context, caller, id, () => {
+				switchOff.isSent ||= isStillOff();
+				return isStillOff();
+			});
+		}
+		if (isStillOff()) toBeCancelled.delete(key);
 	});
 }
 
-/** The trigger is on again: keeps its bot. */
-export function keepMeetingBot(context: IHookFunctions, id: string): void {
+/** The trigger is on again: keeps its bot. False if it is too late, because a DELETE was sent. */
+export function keepMeetingBot(context: IHookFunctions, id: string): boolean {
+	if (toBeCancelled.get(botKey(context, id))?.isSent) return false;
+	stopCancelling(context, id);
+	return true;
+}
+
+/** No further DELETE is sent for a bot. */
+export function stopCancelling(context: IHookFunctions, id: string): void {
 	toBeCancelled.delete(botKey(context, id));
 }
 
@@ -64,17 +82,19 @@ function botKey(context: IHookFunctions, id: string): string {
 
 /**
  * DELETE /meeting/{bot_id}, repeated until the service accepts it. Sends none if a status check
- * first shows clearly that the bot is done, to protect a transcript on its way. Never throws.
+ * first shows clearly that the bot is done, to protect a transcript on its way. `maySend` is asked
+ * before each DELETE. Never throws.
  */
 export async function cancelMeetingBot(
 	context: IHookFunctions,
 	caller: Caller,
 	id: string,
+	maySend = () => true,
 ): Promise<void> {
 	const url = `/meeting/${encodeURIComponent(id)}`;
 	if (await isOver(caller, id)) return;
 	const end = Date.now() + CANCEL_BOT.patienceMs;
-	for (let tries = 0; ; tries++) {
+	for (let tries = 0; maySend(); tries++) {
 		const failure = await tryToCancel(caller, url, end);
 		if (!failure) return;
 		// The service may refuse to stop a bot that has left meanwhile.

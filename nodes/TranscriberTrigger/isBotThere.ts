@@ -5,9 +5,10 @@ import { isUnknownToService } from '../shared/api/serviceError';
 import { submissionKey } from '../shared/api/submission';
 import { botState } from '../shared/api/taskState';
 import { hasConsent } from '../shared/parameters/meetingLaunch';
-import { GRACE, hasLeft, keepMeetingBot } from './cancelMeetingBot';
+import { GRACE, cancelMeetingBotLater, hasLeft, keepMeetingBot } from './cancelMeetingBot';
 import { ACTIVATION } from './sendMeetingBot';
 import { accountHash, fingerprintOf, isSentBy, isSentFor } from './sameLaunch';
+import type { SentBot } from './triggerMemory';
 import { TriggerStore } from './triggerStore';
 
 /** `webhookMethods.checkExists`: true if no bot has to be sent. */
@@ -32,8 +33,8 @@ async function goOn(context: IHookFunctions, store: TriggerStore): Promise<void>
 		warnOfNoBot(context, 'knows of no meeting bot');
 	} else if (bot.releasedAt !== undefined) {
 		const isOnAtOnce = Date.now() - bot.releasedAt <= GRACE.ms;
-		keepMeetingBot(context, bot.id);
-		if (!isOnAtOnce && isGone(await stateAtService(context, bot.id))) {
+		const isKept = keepMeetingBot(context, bot.id);
+		if (!isKept || (!isOnAtOnce && isGone(await stateAtService(context, bot.id)))) {
 			warnOfNoBot(context, 'has no meeting bot, because it was off meanwhile');
 		} else {
 			store.bot = { ...bot, releasedAt: undefined };
@@ -48,12 +49,32 @@ async function isBotKept(context: IHookFunctions, store: TriggerStore): Promise<
 	if (!bot || !isSentFor(bot, context)) return false;
 	// Not the user: n8n adds the workflow again because one of its other triggers has failed.
 	if (store.isOn && bot.releasedAt === undefined) return true;
-	if (bot.releasedAt !== undefined && Date.now() - bot.releasedAt > GRACE.ms) return false;
 	// The account of the credential cannot take the bot of another account back, or receive its
 	// transcript. Without consent, no bot may record.
 	const account = await accountHash(context);
 	if (!isSentBy(bot, account) || !hasConsent(context)) return false;
-	keepMeetingBot(context, bot.id);
+	// After the account is read, which takes a moment.
+	if (bot.releasedAt !== undefined && Date.now() - bot.releasedAt > GRACE.ms) return false;
+	// Before the look, which may take longer than the rest of the time.
+	if (!keepMeetingBot(context, bot.id)) return false;
+	if (await isStillThere(context, store, bot)) {
+		const { id, hasDelivered } = bot;
+		const fingerprint = fingerprintOf(context);
+		store.bot = { id, fingerprint, account: bot.account ?? account, hasDelivered };
+		store.save();
+		return true;
+	}
+	// The service may refuse the new bot, and then nothing else would cancel this one.
+	if (bot.releasedAt !== undefined) await cancelMeetingBotLater(context, bot.id);
+	return false;
+}
+
+/** Whether the bot is there for the meeting that the user means. */
+async function isStillThere(
+	context: IHookFunctions,
+	store: TriggerStore,
+	bot: SentBot,
+): Promise<boolean> {
 	const state = await stateAtService(context, bot.id);
 	// This counts even if the service has deleted the bot since.
 	const hasEndedHere =
@@ -62,12 +83,7 @@ async function isBotKept(context: IHookFunctions, store: TriggerStore): Promise<
 	// Last week's bot is not there for this week's meeting. A new version of an active workflow sends
 	// no second bot, because the meeting of the first may be the one that the user means. The trigger
 	// is still on here if another main process has switched it off, to publish a new version.
-	if (isSwitchedOnByUser(context) && !store.isOn && isGone(state)) return false;
-	const { id, hasDelivered } = bot;
-	const fingerprint = fingerprintOf(context);
-	store.bot = { id, fingerprint, account: bot.account ?? account, hasDelivered };
-	store.save();
-	return true;
+	return !(isSwitchedOnByUser(context) && !store.isOn && isGone(state));
 }
 
 /** n8n may have been killed while it published: then it has stored no bot, even if one was sent. */

@@ -14,7 +14,13 @@ import { refuse } from '../shared/parameters/refuse';
 import { remembered } from '../shared/processMemory';
 import { PUBLIC_ADDRESS_SETTING, reasonAgainstWebhookUrl } from '../shared/webhook/publicAddress';
 import { seal, secretIn } from '../shared/webhook/sealedSecret';
-import { callerOf, cancelMeetingBot, isToBeCancelled, logNotCancelled } from './cancelMeetingBot';
+import {
+	callerOf,
+	cancelMeetingBot,
+	isToBeCancelled,
+	logNotCancelled,
+	stopCancelling,
+} from './cancelMeetingBot';
 import { NO_SECRET, STORED_SECRET, nameForNew } from './matchSecret';
 import { accountHash, fingerprintOf, isSentBy } from './sameLaunch';
 import type { SentBot } from './triggerMemory';
@@ -100,7 +106,11 @@ export async function sendMeetingBot(context: IHookFunctions): Promise<boolean> 
 	const name = nameForNew(store, submissionKey({ botId: id }));
 	store.keepSecret(name, secret ? seal(apiKey, STORED_SECRET, name, secret) : NO_SECRET);
 	store.save();
-	if (former) await cancelFormerBot(context, former, account);
+	// A service may answer with the bot that it already has for this link.
+	const isSameAccount = !former || isSentBy(former, account);
+	if (isSameAccount) stopCancelling(context, id);
+	const isSameBot = isSameAccount && former?.id === id;
+	if (former && !isSameBot) await cancelFormerBot(context, former, account);
 	if (!secret) {
 		context.logger.warn(
 			`${context.getNode().name}: the service gave no webhook secret for meeting bot ${id}, so the trigger asks the service about each delivery for the bot`,

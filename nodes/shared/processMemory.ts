@@ -30,7 +30,7 @@ const REMEMBERED = {
 	// TranscriberTrigger/repairLostUpdates.ts. Key: address of the trigger in this process. Until the trigger is switched off.
 	watches: 10_000,
 	warnings: 10,
-	// TranscriberTrigger/cancelMeetingBot.ts. Key: workflow, node and bot. 10 seconds.
+	// TranscriberTrigger/cancelMeetingBot.ts. Key: workflow, node and bot. Until the bot is cancelled or kept.
 	botsToCancel: 10_000,
 	// TranscriberTrigger/sendMeetingBot.ts. Key: workflow and node. While a bot is launched.
 	launches: 10_000,

@@ -186,6 +186,25 @@ describe('The log names what the user has to do about a bot', () => {
 		expect(logs.lines.join('\n')).toContain('the trigger has no meeting bot');
 	});
 
+	it('that is being called back when n8n adds the workflow again: its cancellation goes on', async () => {
+		jest.replaceProperty(GRACE, 'ms', 50);
+		jest.replaceProperty(CANCEL_BOT, 'pauseMs', 500);
+		jest.replaceProperty(CANCEL_BOT, 'patienceMs', 10_000);
+		const host = await new TriggerHost({ credentials: one.credentials(), parameters }).open();
+		await host.activate();
+		const action = { kind: 'respond', status: 503 } as const;
+		one.running().fault({ match: { method: 'DELETE' }, times: 1, action });
+		await host.deactivate();
+		await until(() => calledBack(one) === 1);
+		const logs = captureLogs();
+		await host.activate('init');
+		logs.release();
+		await until(() => calledBack(one) === 2);
+		await host.close();
+		expect(launches(one)).toBe(1);
+		expect(logs.lines.join('\n')).toContain('the trigger has no meeting bot');
+	});
+
 	it('that n8n did not store, because it was killed while it published', async () => {
 		const host = await new TriggerHost({ credentials: one.credentials(), parameters }).open();
 		const logs = captureLogs();

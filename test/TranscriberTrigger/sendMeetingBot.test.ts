@@ -454,6 +454,46 @@ describe('A new bot', () => {
 	});
 });
 
+describe('A service that answers a launch with the bot that it already has for the link', () => {
+	const answerWith = (id: string) =>
+		service.running().fault({
+			match: { method: 'POST', path: '/meeting$' },
+			action: {
+				kind: 'respond',
+				status: 200,
+				body: { bot_id: id, status: 'joining', webhook_secret: 'another' },
+			},
+		});
+
+	it('keeps this bot when a new version has another start', async () => {
+		await host.activate();
+		const { id } = theBot();
+		answerWith(id);
+		await host.deactivate();
+		host.node.parameters.startAt = new Date(Date.now() + 3_600_000).toISOString();
+		await host.activate('update');
+		await pastGrace();
+		await pastGrace();
+		expect([launches(), calledBack()]).toEqual([2, []]);
+		await host.deactivate();
+		await until(() => calledBack().length === 1);
+	});
+
+	it('keeps this bot after a time when n8n was down', async () => {
+		await host.activate();
+		const { id } = theBot();
+		host.restart();
+		const saved = JSON.parse(host.saved) as { global: Record<string, { bot: object }> };
+		const mine = saved.global[`transcriberTrigger:${host.node.id}`];
+		Object.assign(mine?.bot ?? {}, { releasedAt: Date.now() - 60_000 });
+		host.saved = JSON.stringify(saved);
+		answerWith(id);
+		await host.activate();
+		await pastGrace();
+		expect([launches(), calledBack()]).toEqual([2, []]);
+	});
+});
+
 describe('A recurring meeting', () => {
 	it.each<[string, (bot: { id: string; taskId?: string }) => void]>([
 		['is being transcribed', () => {}],
@@ -696,6 +736,60 @@ describe('Deactivation', () => {
 		await expect(host.activate('update')).rejects.toThrow("'Consent Acknowledged' is off");
 		await until(() => calledBack().length === 1);
 		expect([launches(), calledBack()]).toEqual([1, [theBot().id]]);
+	});
+
+	it('also when a new version is refused, because the service seemed not to know the bot', async () => {
+		await host.activate();
+		const { id } = theBot();
+		await host.deactivate();
+		service.running().configure({ balance: 0 });
+		service
+			.running()
+			.fault({ match: { method: 'GET' }, times: 1, action: { kind: 'respond', status: 404 } });
+		await expect(host.activate('update')).rejects.toThrow('so no bot was sent');
+		await until(() => calledBack().length === 1);
+		expect(calledBack()).toEqual([id]);
+	});
+
+	it('goes on when the trigger is on again after a DELETE: then the trigger has a new bot', async () => {
+		jest.replaceProperty(CANCEL_BOT, 'pauseMs', 300);
+		await host.activate();
+		const { id } = theBot();
+		const action = { kind: 'respond', status: 503 } as const;
+		service.running().fault({ match: { method: 'DELETE' }, times: 1, action });
+		await host.deactivate();
+		await until(() => calledBack().length === 1);
+		jest.replaceProperty(GRACE, 'ms', 10_000);
+		await host.activate('update');
+		expect(launches()).toBe(2);
+		expect(host.stored.bot).not.toMatchObject({ id });
+		await until(() => calledBack().length === 2);
+		expect(calledBack()).toEqual([id, id]);
+	});
+
+	it('goes on when the time ends while n8n reads the credential: then the trigger has a new bot', async () => {
+		await host.activate();
+		const { id } = theBot();
+		await host.deactivate();
+		await sleep(GRACE_MS / 2);
+		host.credentialMs = 2 * GRACE_MS;
+		await host.activate('update');
+		await until(() => calledBack().length === 1);
+		expect([launches(), calledBack()]).toEqual([2, [id]]);
+		expect(host.stored.bot).not.toMatchObject({ id });
+	});
+
+	it('stops before the first DELETE when the trigger is on again', async () => {
+		await host.activate();
+		const look = { method: 'GET', path: '/meeting/' };
+		service.running().fault({ match: look, times: 1, action: { kind: 'delay', ms: 500 } });
+		const { length } = service.lines();
+		await host.deactivate();
+		await until(() => service.lines().length > length);
+		await host.activate('init');
+		await sleep(800);
+		expect([launches(), calledBack()]).toEqual([1, []]);
+		expect(host.stored.bot).not.toHaveProperty('releasedAt');
 	});
 
 	it('also when the node no longer says Meeting', async () => {

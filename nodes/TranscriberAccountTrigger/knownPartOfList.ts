@@ -41,7 +41,7 @@ export class KnownPartOfList {
 		return hashesOf(page).reduce((last, hash, index) => (this.edge.has(hash) ? index : last), -1);
 	}
 
-	/** Whether the unknown tasks of a page are new, by their index in it: see `Tasks.take`. */
+	/** Whether the unknown tasks of a page are new, by their index in it: see `NewSinceLastPoll.take`. */
 	judge(page: IDataObject[], offset: number): (index: number) => true | undefined {
 		if (this.state.complete) return () => true;
 		const last = this.lastIn(page);

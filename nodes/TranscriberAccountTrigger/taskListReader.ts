@@ -169,7 +169,8 @@ export class TaskListReader {
 			const last = state.complete ? -1 : knownPart.lastIn(page);
 			if (!isEnd) this.head.push(...hashesOf(last < 0 ? page : page.slice(0, last + 1)));
 			if (!isEnd) offset += page.length;
-			if (isEnd && state.complete) knownPart.isWhole(offset);
+			// An empty list may be so for a moment only, and does not move the known end.
+			if (isEnd && state.complete && offset > 0) knownPart.isWhole(offset);
 			this.hasReadAll ||= isEnd;
 			const isRead = isEnd || last >= 0;
 			// The poll before has read the tasks up to here.

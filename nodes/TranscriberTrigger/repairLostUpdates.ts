@@ -80,7 +80,7 @@ async function quietSleep(ms: number): Promise<void> {
 /**
  * The local address and port of the incoming call, which bypass any load balancer. To be read before
  * the call waits for anything: once the caller has hung up, Node.js no longer knows them. Then
- * undefined.
+ * undefined, and for an address that a URL cannot hold (IPv6 with a zone, `fe80::1%eth0`).
  */
 export function addressOfThisProcess(context: IWebhookFunctions): string | undefined {
 	const { socket, originalUrl } = context.getRequestObject();
@@ -88,7 +88,8 @@ export function addressOfThisProcess(context: IWebhookFunctions): string | undef
 	if (localAddress === undefined || localPort === undefined) return undefined;
 	const host = localAddress.includes(':') ? `[${localAddress}]` : localAddress;
 	const path = originalUrl.split('?')[0];
-	return `${'encrypted' in socket ? 'https' : 'http'}://${host}:${localPort}${path}`;
+	const url = `${'encrypted' in socket ? 'https' : 'http'}://${host}:${localPort}${path}`;
+	return URL.canParse(url) ? url : undefined;
 }
 
 async function callOneself(

@@ -1,7 +1,7 @@
 /**
- * Everything that an n8n process remembers between calls of these nodes. One row per map: its
- * owner, its key, when an entry is removed, and the most entries. All other state is saved with the
- * execution or in the workflow's static data. No key contains a secret, and API keys are hashed.
+ * The maps that an n8n process keeps between calls of these nodes. One row per map: its owner, its
+ * key, when an entry is removed, and the most entries. All other lasting state is saved with the
+ * execution or in the workflow's static data. No key of a map contains a secret: API keys are hashed.
  */
 const REMEMBERED = {
 	// api/rateLimits.ts. Key: hash of the API key, and the limit. Until the process ends.
@@ -15,7 +15,7 @@ const REMEMBERED = {
 	// webhook/logSeldom.ts. Key: node and line. 10 seconds.
 	writtenLines: 100,
 	// Transcriber/submit/once/memoryForSecondRetry.ts. Key: first execution (a random id or a hash), node and place. Until the process ends.
-	retriedSubmissions: 1_000,
+	retriedSubmissions: 20_000,
 	// Transcriber/submit/sleep/knownEndings.ts. Key: execution, node and run. Until an hour after its timeout.
 	suspendedRuns: 10_000,
 	// Transcriber/submit/trigger/notifyTrigger.ts. Key: hash of trigger and API key. While something waits for the trigger.

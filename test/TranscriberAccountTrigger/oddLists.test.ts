@@ -203,6 +203,16 @@ describe('a list that is empty in a bad moment', () => {
 		expect(host.started).toEqual([id]);
 	});
 
+	it('later, once, oldest first: the next task starts the workflow at the next poll', async () => {
+		const host = await active(290, { taskListOrder: 'oldestFirst', taskListMaximum: 10 });
+		await host.polls(8);
+		emptyLists(1, []);
+		await host.poll();
+		const id = await service.completedTask();
+		await host.poll();
+		expect(host.started).toEqual([id]);
+	});
+
 	it('later: nothing is forgotten', async () => {
 		const host = await active(30);
 		emptyLists(9);

@@ -23,7 +23,7 @@ import {
 	sealHandOvers,
 	UNUSABLE_ID,
 } from '../../nodes/shared/webhook/handOverEnvelope';
-import { whatIsWrong } from '../../nodes/Transcriber/submit/trigger/triggerReply';
+import { REPLY, whatIsWrong } from '../../nodes/Transcriber/submit/trigger/triggerReply';
 import {
 	HAND_OVER,
 	checkTrigger,
@@ -518,6 +518,24 @@ describe('The action node', () => {
 		credentials.apiKey = 'new-api-key';
 		expect((await put(host.url, '7f3c', SECRET, 'new-api-key')).status).toBe(401);
 		await handOver(sender('new-api-key'), host.url, { taskId: '7f3c' }, SECRET);
+	});
+
+	it('a trigger whose answer never ends holds up nothing', async () => {
+		jest.replaceProperty(REPLY, 'maxMs', 100);
+		jest.replaceProperty(HAND_OVER, 'patience', 300);
+		const server = createServer((request, response) => {
+			request.resume();
+			response.writeHead(200, { 'content-type': 'application/json' });
+			const drip = setInterval(() => response.write(' '), 20);
+			response.on('close', () => clearInterval(drip));
+		});
+		await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+		const { port } = server.address() as AddressInfo;
+		const url = `http://127.0.0.1:${port}/webhook/x/transcriber`;
+		const failure = handOver(sender(), url, { taskId: '7f3c' }, SECRET);
+		await expect(failure).rejects.toThrow();
+		server.closeAllConnections();
+		server.close();
 	});
 
 	it('a trigger that never stores it', async () => {

@@ -85,6 +85,8 @@ async function pollUntilEnded(
 		const once = !(isFirst && reportsRefusal);
 		const seen = await look(context, known, { deadline, fromTurn: POLL.look, once }).catch(asError);
 		context.getExecutionCancelSignal()?.throwIfAborted();
+		// The turn of a look may come minutes later, so everything counts from its answer.
+		lookedAt = Date.now();
 		if (!(seen instanceof Error)) {
 			latest.state = seen;
 			latest.failure = undefined;

@@ -51,6 +51,7 @@ const ROWS: Row[] = [
 	},
 	{
 		errorCode: 'api_balance_exhausted',
+		path: /^\/meeting$/,
 		message: 'The balance is empty, so no bot was sent',
 		next: 'Top up the balance in your account at the service, then try again.',
 	},
@@ -137,8 +138,14 @@ const ROWS: Row[] = [
 	},
 	{
 		status: 409,
+		path: /^\/(tasks|meeting)\/./,
 		message: 'The service cannot do this in the present state of the task or bot',
 		next: 'What has ended cannot be cancelled, for example. Look at its status first.',
+	},
+	{
+		status: 409,
+		message: 'The request conflicts with something that the service has already',
+		next: 'The answer of the service says with what. Nothing was done for this request.',
 	},
 	{
 		status: 413,

@@ -6,7 +6,7 @@ const MINUTE = 60_000;
 export const TIMEOUTS = {
 	/** From sending a request to the end of its answer, in ms. */
 	request: 60_000,
-	/** Without any byte moving in either direction, in ms. */
+	/** Without a piece of the recording being read, in ms. */
 	uploadIdle: 300_000,
 	/** An upload as a whole, in ms: 8 GB take a day at 100 KB a second. */
 	upload: 24 * 3_600_000,

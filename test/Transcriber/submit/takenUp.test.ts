@@ -25,6 +25,19 @@ const finishAll = () => {
 	for (const { id } of service.running().tasks()) service.running().finish(id);
 };
 
+it('Two Retries of one execution at the very same moment send one bot', async () => {
+	const bot = {
+		resource: 'meeting',
+		operation: 'sendBot',
+		meetingUrl: 'https://meet.example.com/a',
+		consentAcknowledged: true,
+	};
+	const workflow = workflowWith(bot, service.credentials());
+	const saved = workflow.save(startingAt(SOURCE, itemsOf({}), 'Trigger'));
+	await Promise.all([workflow.retry({ saved }), workflow.retry({ saved })]);
+	expect(service.running().bots()).toHaveLength(1);
+});
+
 describe('Wait for Webhook does not sleep', () => {
 	const AWAIT = { ...LINK, onCompletion: 'awaitWebhook', waitOptions };
 

@@ -1,8 +1,11 @@
 /** "Waiting" in the contract: what polling does when the service does not answer as it should. */
 // Also covers nodes/shared/api/taskState.ts, nodes/Transcriber/wait/pauseBetweenLooks.ts.
 
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import type { INodeParameters } from 'n8n-workflow';
 
+import { LIMITS, queueFor } from '../../../nodes/shared/api/rateLimits';
 import { RETRY } from '../../../nodes/shared/api/retry';
 import { POLL } from '../../../nodes/Transcriber/wait/pauseBetweenLooks';
 import { startSimulator, type FaultRule } from '../../simulator/index';
@@ -243,6 +246,28 @@ it.each([409, 425])(
 		);
 		expect(error?.description).toMatch(/^The service answered HTTP 4\d\d: “Too early”.*Get Result/);
 		expect(error?.description).not.toContain('Change what');
+	},
+);
+
+it.each([401, 404])(
+	'one %i does not last because its look had waited in the queue',
+	async (status) => {
+		POLL.refused = 300;
+		fault({ kind: 'respond', status }, { path: '/tasks/[^/]+$' }, 1);
+		const queue = queueFor(service.running().apiKey, 'other');
+		const places = Array.from({ length: LIMITS.other }, async () => await queue.take());
+		const leaves = await Promise.all(places);
+		const run = service.run({
+			resource: 'transcription',
+			operation: 'transcribeUrl',
+			url: 'https://files.example.com/a.mp3',
+			waitOptions: { pollInterval: 0.05 },
+		});
+		await until(() => service.running().tasks().length > 0);
+		for (const { id } of service.running().tasks()) service.running().finish(id);
+		await sleep(2 * POLL.refused);
+		for (const leave of leaves) leave();
+		expect((await run).error).toBeUndefined();
 	},
 );
 

@@ -109,7 +109,8 @@ function asTheUserSays(context: IExecutePaginationFunctions, request: RoutingReq
 	const template = context.getNodeParameter('summaryTemplate', '');
 	const summaryTemplate = textIn(context, template, 'Summary Template');
 	request.options.method = method ?? 'POST';
-	request.options.url = path;
+	// The service document writes its paths with this beginning, which the base URL already has.
+	request.options.url = path.replace(/^\/api\/v1(?=\/)/, '');
 	fillPath(context, request);
 	if (isAnotherOperation(request.options.url)) {
 		throw refuse(

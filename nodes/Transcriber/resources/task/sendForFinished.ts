@@ -14,6 +14,7 @@ import {
 	isUnknownStatus,
 } from '../../../shared/api/undocumented/statuses';
 import { holdsContent } from '../../../shared/api/undocumented/results';
+import { jsonOf } from '../../../shared/jsonValues';
 import { refuse } from '../../../shared/parameters/refuse';
 import { taskState, type LookBounds } from '../../../shared/api/taskState';
 import { sendDeclared } from '../../item/sendDeclared';
@@ -121,7 +122,9 @@ function unfinishedWords(taskId: string, task: IDataObject): [message: string, n
 		return [`Task ${taskId} was cancelled`, 'It has no transcript. Submit the recording again.'];
 	}
 	if (hasEnded(task.status)) {
-		const reason = task.error ? `: ${String(task.error)}` : '';
+		const reason = task.error
+			? `: ${typeof task.error === 'string' ? task.error : jsonOf(task.error)}`
+			: '';
 		return [
 			`Task ${taskId} failed${reason}`,
 			'A failed task is not charged, and has no transcript. Correct the recording or the link, then submit it again.',

@@ -61,11 +61,12 @@ async function submitItem(
 	policy: Policy,
 	run: NodeRun,
 ): Promise<Outcome> {
+	// This key seals the secrets in the answer. It is read first, because nothing may come between
+	// the two looks at the memory, below: another Retry of the same execution may run at the same time.
+	const { apiKey } = await credentialOf(context);
 	const memory = recall(context);
 	if (memory?.state === 'accepted') return { accepted: memory, isFresh: false };
 	if (memory && !memory.key) throw asLasting(mayHaveBeenAccepted(context));
-	// Read before anything is sent, because this key seals the secrets in the answer.
-	const { apiKey } = await credentialOf(context);
 	const header = request.options.headers?.['Idempotency-Key'];
 	const keyed = header !== undefined;
 	// The header makes a repeat safe only if the service document shows it for the request.

@@ -1,9 +1,10 @@
 import type { IExecutePaginationFunctions, IN8nHttpFullResponse } from 'n8n-workflow';
 
+import { answeredWithin } from '../../../shared/api/abortable';
 import { STALE, UNDECIDED, UNUSABLE_ID } from '../../../shared/webhook/handOverEnvelope';
 
 /** How long a Transcriber Trigger may take to answer, in ms. */
-const TIMEOUT_MS = 10_000;
+export const REPLY = { maxMs: 10_000 };
 
 /** What the trigger answered. Without `status`, nothing answered. */
 export interface Reply {
@@ -28,7 +29,7 @@ export async function put(
 	sealed: string,
 ): Promise<Reply> {
 	try {
-		const answer: IN8nHttpFullResponse = await context.helpers.httpRequest({
+		const answering: Promise<IN8nHttpFullResponse> = context.helpers.httpRequest({
 			method: 'PUT',
 			url,
 			body: { sealed },
@@ -36,8 +37,10 @@ export async function put(
 			disableFollowRedirect: true,
 			ignoreHttpStatusErrors: true,
 			returnFullResponse: true,
-			timeout: TIMEOUT_MS,
+			timeout: REPLY.maxMs,
 		});
+		// `timeout` bounds only the silence between two parts of an answer.
+		const answer = await answeredWithin(answering, REPLY.maxMs);
 		const { stored, message } = (answer.body ?? {}) as { stored?: unknown; message?: unknown };
 		return {
 			status: answer.statusCode,

@@ -672,6 +672,11 @@ describe('task.regenerateSummary', () => {
 		expect(service.lines()).toEqual([]);
 	});
 
+	it('takes a path as the service document writes it, with /api/v1 in front', async () => {
+		await regenerate('a', { path: '/api/v1/tasks/{taskId}/summary' });
+		expect(service.lines()).toEqual(['POST /api/v1/tasks/a/summary']);
+	});
+
 	it('puts the id into the path encoded', async () => {
 		// POST is the default.
 		await regenerate('a/b?c');

@@ -19,10 +19,21 @@ describe('An id', () => {
 		[Number.MAX_SAFE_INTEGER, '9007199254740991'],
 	])('%j is %j', (value, id) => expect(idIn(value)).toBe(id));
 
-	it.each(['', 0, 1.5, NaN, Number.MAX_SAFE_INTEGER + 1, true, null, undefined, {}, ['7']])(
-		'is not %j',
-		(value) => expect(idIn(value)).toBeUndefined(),
-	);
+	it.each([
+		'',
+		' ',
+		'None',
+		'00000000-0000-0000-0000-000000000000',
+		0,
+		1.5,
+		NaN,
+		Number.MAX_SAFE_INTEGER + 1,
+		true,
+		null,
+		undefined,
+		{},
+		['7'],
+	])('is not %j', (value) => expect(idIn(value)).toBeUndefined());
 });
 
 describe('The id of a task', () => {

@@ -16,6 +16,6 @@ module.exports = {
 	setupFilesAfterEnv: ['<rootDir>/test/setup.ts'],
 	transform: { '^.+\\.ts$': ['ts-jest', { tsconfig: '<rootDir>/test/tsconfig.json' }] },
 	// Most of the time is waiting for answers, not work.
-	maxWorkers: 5,
+	maxWorkers: 3,
 	testTimeout: 20_000,
 };

@@ -511,7 +511,7 @@ describe('A recurring meeting', () => {
 	])(
 		'gets its bot when the trigger is switched off and on at once, and the last one %s',
 		async (_, end) => {
-			jest.replaceProperty(GRACE, 'ms', 5_000);
+			jest.replaceProperty(GRACE, 'ms', 1_000);
 			await host.activate();
 			const { id } = theBot();
 			service.running().endMeeting(id);
@@ -520,6 +520,15 @@ describe('A recurring meeting', () => {
 			await host.activate();
 			expect(launches()).toBe(2);
 			expect(host.stored.bot).not.toMatchObject({ id });
+			// The look at the end of this time shows that the bot has left.
+			const { length } = service.lines();
+			await until(() =>
+				service
+					.lines()
+					.slice(length)
+					.some((line) => line.endsWith(id)),
+			);
+			await sleep(100);
 			expect(calledBack()).toEqual([]);
 		},
 	);

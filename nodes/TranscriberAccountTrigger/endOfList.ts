@@ -49,7 +49,7 @@ export class EndOfList {
 		pager.deadline = deadline;
 	}
 
-	/** Takes the last page of the list for old. Returns whether there is one. */
+	/** Marks the tasks of the last page as old. Returns false if that page is empty. */
 	private async anchor(end: number): Promise<boolean> {
 		const { state } = this;
 		const offset = Math.max(0, end - this.pageLength);

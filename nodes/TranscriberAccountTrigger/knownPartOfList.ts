@@ -5,15 +5,15 @@ import { ACCOUNT_MEMORY, hashesIn, possibleSince, type State } from './pollState
 import { hashesOf, type NewSinceLastPoll } from './newSinceLastPoll';
 
 /**
- * A list that ends before the known part does, or before the end at activation, proves nothing by
- * itself: a cache may be empty for a moment. If it were believed, everything that is not known yet
- * would count as new. So this many polls in a row have to see it.
+ * How many polls in a row must see the task list shorter than before until that is believed. One
+ * proves nothing: a cache may be empty for a moment, and everything that is not known yet would
+ * count as new.
  */
 const SHORT_LISTS = 3;
 
 /**
- * The known part of the list: all tasks from the beginning of the list up to the edge. Used until
- * the whole list is known.
+ * The beginning of the account's task list (GET /tasks) that earlier polls have read, up to the
+ * edge. Used until the whole list is known.
  *
  * The last tasks of this part (`edge`) mark its end. Their place alone would not do, because every
  * task that is added or deleted moves all tasks behind it. An unknown task before the edge was not

@@ -11,7 +11,7 @@ import { hashesIn, hashOf, ACCOUNT_MEMORY, type OpenTask, type State } from './p
  */
 const OLD_MS = 26 * 3_600_000;
 
-/** A list that was short at activation would have shown the rest after so many polls, or ms. */
+/** After so many polls, or ms, a list that was cut short at activation counts as whole. */
 const SURE = { turns: 3, afterMs: 10 * 60_000 };
 
 /** Tells the new tasks of the list from those that are known: done, or still open. */

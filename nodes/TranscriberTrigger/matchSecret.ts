@@ -10,7 +10,7 @@ import type { TriggerStore } from './triggerStore';
 /** For `seal`: the secret of a submission in the trigger's store, bound to its task or bot. */
 export const STORED_SECRET = 'stored secret';
 
-/** Kept if the service gave no secret for a task or bot: then the service is asked about each delivery. */
+/** Stored if the service gave no secret for a task or bot: it is then asked about each delivery. */
 export const NO_SECRET = 'none';
 
 /** For `seal`: the secret of a submission that has ended, kept to recognise repeats. */

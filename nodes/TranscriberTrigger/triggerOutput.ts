@@ -18,13 +18,13 @@ export const PATIENCE = {
 	/** How long the delivery of a failed task waits for the reason of the failure, in ms. */
 	reasonMs: 3_000,
 	/**
-	 * The event goes out without some data if a request for the data has failed in one way for this
-	 * long, in ms from the first such failure: if the service refuses or answers without the data;
+	 * How long the service may refuse some data, or answer without the data, until the event goes out
+	 * without it, in ms from the first such failure.
 	 */
 	refusedMs: 120_000,
-	/** in any other way; */
+	/** The same for any other failure. */
 	failedMs: 10 * 60_000,
-	/** or in a way that ends with a new API key or with less load. */
+	/** The same for a failure that a new API key or less load ends. */
 	passingMs: 60 * 60_000,
 };
 

@@ -21,7 +21,7 @@ const kinds = Object.keys(COLUMNS) as Array<keyof typeof COLUMNS>;
 
 /** What is paid twice, but is no cell of the matrix. */
 const BEYOND_THE_MATRIX = [
-	'- n8n stopped, killed or restarted while the node waits by polling: n8n has saved nothing of the node, so a Retry of the',
+	'- n8n stopped or killed while the node submits or waits by polling: n8n has saved nothing of the node, so a Retry of the',
 	'  crashed execution submits again. Find the task with **Get Many**, and fetch it with **Wait Until Finished** instead.',
 	'  **Wait for the Transcript (Webhook)** survives a restart. The node cannot mend this: n8n saves the data of an execution',
 	'  when it starts, suspends or ends, and gives a node no way to save anything before it sends a request. In the saved start,',

@@ -9,7 +9,7 @@ interface Row extends Partial<Pick<Problem, 'status' | 'errorCode' | 'transport'
 	next: string;
 }
 
-/** A Retry-After longer than the patience allows no retry, so the message mentions none. */
+/** For 503: says that the node kept trying, unless a long Retry-After ruled that out. */
 const unavailable = ({ retryAfter }: Problem) =>
 	retryAfter
 		? 'The service is temporarily unavailable'

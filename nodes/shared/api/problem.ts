@@ -136,7 +136,7 @@ export function isStillRunning({ status, errorCode, retryAfter }: Problem): bool
 	return STILL_RUNNING.test(errorCode) || CONFLICT.test(errorCode);
 }
 
-/** In ms. Some services send the time stamp of the next try instead, which is not documented. */
+/** The longest Retry-After to believe, in ms: some services send the time of the next try instead. */
 const LONGEST_RETRY_AFTER = 24 * 3_600_000;
 
 /**

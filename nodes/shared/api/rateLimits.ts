@@ -27,9 +27,8 @@ export type LimitName = 'submit' | 'meeting' | 'summary' | 'other';
 
 /**
  * A queue for a number of places: first come, first served, except that the urgent go before all
- * others. A place stays taken for `lingerMs` after
- * its return: the service counts a request at some time between its start and its answer, so the
- * request may count until a whole window after the answer.
+ * others. A place stays taken for `lingerMs` after its return: the service counts a request at some
+ * time between its start and its answer, so it may count until a whole window after the answer.
  */
 export class Queue {
 	private taken = 0;

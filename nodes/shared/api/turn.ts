@@ -3,7 +3,7 @@ import { queueFor } from './rateLimits';
 import type { CountTasks } from './waitForRoom';
 import type { Caller, Policy } from './types';
 
-/** If the list cannot be read, the count is unknown. A cancelled caller throws instead. */
+/** Counts the tasks in progress. Unknown if the list cannot be read; throws if cancelled. */
 export function countFor(
 	caller: Caller,
 	count: (caller: Caller) => Promise<number | undefined>,

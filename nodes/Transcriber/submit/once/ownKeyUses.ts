@@ -5,9 +5,9 @@ import { isTool, nodeContextOf } from '../../../shared/n8nInternals/runIdentity'
 import { askedFor, settingsFor } from './sameRequest';
 import { memoryAt, placeOf, runOf } from './submissionMemory';
 
-/** A recording that a key is given for. */
+/** A recording that is submitted with the user's own Idempotency Key. */
 export interface KeyedRecording {
-	/** A link, or what {@link isSame} finds the file by. */
+	/** The link, or the name by which n8n stores the file. */
 	name: string;
 	/** Whether the recording with another name is the same one. */
 	isSame: (other: string) => Promise<boolean>;

@@ -43,7 +43,7 @@ function withoutIdempotencyKey(value: unknown): unknown {
 	return Object.fromEntries(Object.entries(value).filter(([name]) => name !== 'idempotencyKey'));
 }
 
-/** A file that no longer exists counts as a different file. */
+/** The file of the item (see `fileOf`). Undefined if it is lost, so it counts as another file. */
 function fileIn(context: IExecutePaginationFunctions): string | undefined {
 	if (context.getNodeParameter('operation') !== 'transcribeFile') return undefined;
 	try {
@@ -53,7 +53,7 @@ function fileIn(context: IExecutePaginationFunctions): string | undefined {
 	}
 }
 
-/** As in the request: without empty values, and with trimmed text. */
+/** For JSON.stringify: values as in the request, without empty ones and with trimmed text. */
 function asSent(_name: string, value: unknown): unknown {
 	if (isNothing(value)) return undefined;
 	return typeof value === 'string' || typeof value === 'number' ? String(value).trim() : value;
@@ -70,7 +70,7 @@ export function toolCallOf(context: IExecutePaginationFunctions): string {
 	return JSON.stringify([id, ...read.map(({ value }) => value), ...inputs], withLastingIds);
 }
 
-/** n8n may rename a file before a Retry. */
+/** For JSON.stringify: a file by its lasting id, because n8n may rename it before a Retry. */
 function withLastingIds(_name: string, value: unknown): unknown {
 	return isFile(value) ? fileOf(value) : value;
 }

@@ -107,7 +107,7 @@ export function runOf(context: IExecutePaginationFunctions): { index: number; is
 	return { index: isLate ? suspension.run : index, isLate };
 }
 
-/** Includes the run, because in a loop the item indexes repeat. */
+/** Identifies an item within the execution by run and index: in a loop, the indexes repeat. */
 export function placeOf(context: IExecutePaginationFunctions): string {
 	// Each tool call has its own run index, so a call is identified by what it asks for.
 	if (isTool(context)) return toolCallOf(context);
@@ -159,7 +159,7 @@ export function forget(context: IExecutePaginationFunctions): void {
 	rememberRetried(context, place, undefined);
 }
 
-/** What is being sent at this moment, by the memories of its node and its place there. */
+/** The submits under way, by the memories of their node and their place there. */
 const beingSent = new WeakMap<object, Map<string, Promise<unknown>>>();
 
 function beingSentAt(context: IExecutePaginationFunctions): Map<string, Promise<unknown>> {

@@ -106,20 +106,20 @@ export class EndOfList {
 	private async goBack(end: number): Promise<boolean> {
 		const { state, pager } = this;
 		const { polls, place: from } = state.lost ?? { polls: 0, place: Math.max(0, end - OVERLAP) };
-		let place = Math.min(from, end);
+		let offset = Math.min(from, end);
 		const first = state.complete ? 0 : state.frontier;
-		for (let pages = 0; pages < BACK.pages && place > first && pager.has(1); pages++) {
-			place = Math.max(0, place - this.pageLength);
-			const page = await pager.page(place);
+		for (let pages = 0; pages < BACK.pages && offset > first && pager.has(1); pages++) {
+			offset = Math.max(0, offset - this.pageLength);
+			const page = await pager.page(offset);
 			const last = state.complete ? page.length - 1 : this.lastIn(page);
 			if (last >= 0) {
-				state.end = place + last + 1;
+				state.end = offset + last + 1;
 				state.lost = { polls: 0, place: state.end };
 				return true;
 			}
-			if (page.length === 0) state.end = place;
+			if (page.length === 0) state.end = offset;
 		}
-		state.lost = { polls: polls + 1, place };
+		state.lost = { polls: polls + 1, place: offset };
 		if (state.complete || state.lost.polls < BACK.polls) return false;
 		// A task that has ended meanwhile cannot be told from those that ended before activation.
 		if (await this.anchor(state.end ?? end)) {

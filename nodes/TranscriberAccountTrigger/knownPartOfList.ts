@@ -84,11 +84,11 @@ export class KnownPartOfList {
 		return false;
 	}
 
-	/** Sets the end of the known part: its place, and its last tasks. */
-	reachesTo(place: number, hashes: string[]): void {
+	/** Sets the end of the known part: its offset, and its last tasks. */
+	reachesTo(offset: number, hashes: string[]): void {
 		const edge = hashes.slice(-ACCOUNT_MEMORY.tail);
 		this.edge = new Set(edge);
-		Object.assign(this.state, { frontier: place, edge: edge.join(''), sought: undefined });
+		Object.assign(this.state, { frontier: offset, edge: edge.join(''), sought: undefined });
 	}
 
 	/** Notes that the whole list is known, and where it ends. */
@@ -153,8 +153,8 @@ export class KnownPartOfList {
 	}
 
 	/**
-	 * Looks for the known part behind tasks that are all unknown, from a place on: they may be new. Down
-	 * to where it must have begun if they all are. Returns its place; `gone` if it is not there;
+	 * Looks for the known part behind tasks that are all unknown, from an offset on: they may be new. Down
+	 * to where it must have begun if they all are. Returns its offset; `gone` if it is not there;
 	 * undefined if the remaining requests do not suffice, so that the next poll has to go on.
 	 */
 	private async seek(from: number): Promise<number | 'gone' | undefined> {

@@ -94,10 +94,10 @@ export class ListPager {
 		let high = Infinity;
 		for (let step = Math.max(this.size, from); low < high; step *= 2) {
 			if (!this.has(1)) return undefined;
-			const place = high === Infinity ? low + step : Math.floor((low + high) / 2);
-			const { length } = await this.page(place);
-			if (length > 0) low = place + length;
-			else high = place;
+			const offset = high === Infinity ? low + step : Math.floor((low + high) / 2);
+			const { length } = await this.page(offset);
+			if (length > 0) low = offset + length;
+			else high = offset;
 		}
 		// A refusal alone proves no end: from here, the list can tell.
 		if (this.all.isGuess(low)) await this.page(low);

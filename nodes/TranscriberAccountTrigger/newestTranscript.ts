@@ -24,9 +24,9 @@ export async function newest(
 	let found: IDataObject | undefined;
 	let asked = 0;
 	// Backwards from the end of an oldest-first list, otherwise forwards from the beginning.
-	for (let page = first, place = end ?? 0; ;) {
-		if (end !== undefined) place = Math.max(0, place - first.length);
-		page = place > 0 ? await pager.page(place) : first;
+	for (let page = first, offset = end ?? 0; ;) {
+		if (end !== undefined) offset = Math.max(0, offset - first.length);
+		page = offset > 0 ? await pager.page(offset) : first;
 		const before = seen.size;
 		for (const task of page) {
 			const id = listedTaskId(task);
@@ -47,8 +47,8 @@ export async function newest(
 			if (found) break;
 		}
 		if (found || seen.size === before || !pager.has(2)) break;
-		if (end === undefined) place += page.length;
-		else if (place === 0) break;
+		if (end === undefined) offset += page.length;
+		else if (offset === 0) break;
 	}
 	if (found) {
 		const task = { ...found, task_id: String(found.task_id) };

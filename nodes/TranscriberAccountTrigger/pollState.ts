@@ -53,13 +53,13 @@ export interface State {
 	/** Hashes of the tasks that will not start the workflow again, eight characters each. */
 	done: string;
 	open: OpenTask[];
-	/** All tasks before this place of the list are known. */
+	/** All tasks before this offset of the list are known. */
 	frontier: number;
-	/** Until `complete`: hashes of the last tasks before that place, in the order of the list. */
+	/** Until `complete`: hashes of the last tasks before that offset, in the order of the list. */
 	edge: string;
 	/**
-	 * Until `complete`: more new tasks may stand before the known part than it is long. The place down
-	 * to which it has been sought, and the place where it must have begun.
+	 * Until `complete`: more new tasks may stand before the known part than it is long. The offset
+	 * down to which it has been sought, and the offset where it must have begun.
 	 */
 	sought?: { place: number; until: number };
 	/** Where a poll that had no request left stopped reading the new tasks at the beginning. */
@@ -71,7 +71,7 @@ export interface State {
 	/** Where the list ended, as far as is known. */
 	end?: number;
 	/**
-	 * The tasks at the known end are not there: how many polls in a row have seen that, and the place
+	 * The tasks at the known end are not there: how many polls in a row have seen that, and the offset
 	 * down to which they have looked.
 	 */
 	lost?: { polls: number; place: number };

@@ -21,7 +21,8 @@ import { longestPause } from './longestPause';
  * a restart comes with an output, and later polls find the rest again.
  */
 export class PollStore {
-	private readonly place: string;
+	/** The key of the state of this trigger in the static data. */
+	private readonly dataKey: string;
 
 	/** Identifies this trigger in the process, whatever version of its workflow is loaded. */
 	private readonly key: string;
@@ -32,9 +33,9 @@ export class PollStore {
 	private run?: PollUnderWay;
 
 	constructor(private readonly context: IPollFunctions) {
-		this.place = `transcriberAccountTrigger:${context.getNode().id}`;
+		this.dataKey = `transcriberAccountTrigger:${context.getNode().id}`;
 		this.workflow = `${context.getWorkflow().id ?? ''} `;
-		this.key = this.workflow + this.place;
+		this.key = this.workflow + this.dataKey;
 	}
 
 	/**
@@ -44,7 +45,7 @@ export class PollStore {
 	load(): State | undefined {
 		const polled = lastTries.get(this.key);
 		lastTries.set(this.key, { at: Date.now(), pause: longestPause(this.context.getNode()) });
-		const own = this.data[this.place] as unknown as Kept | undefined;
+		const own = this.data[this.dataKey] as unknown as Kept | undefined;
 		const other = latest.get(this.key);
 		// A poll of the old version may have ended after n8n loaded a new version of this workflow.
 		// To add a workflow again by itself, n8n may use static data that it loaded before all polls.
@@ -79,7 +80,7 @@ export class PollStore {
 
 	save(state: State): void {
 		noteActive(this.context);
-		activated.set(this.data, (activated.get(this.data) ?? new Set()).add(this.place));
+		activated.set(this.data, (activated.get(this.data) ?? new Set()).add(this.dataKey));
 		this.keep({ ...state, at: Date.now() });
 	}
 
@@ -91,10 +92,10 @@ export class PollStore {
 		latest.set(this.key, state);
 		for (const [key, newest] of latest) {
 			if (!key.startsWith(this.workflow)) continue;
-			const place = key.slice(this.workflow.length);
-			const there = this.data[place] as unknown as Kept | undefined;
+			const dataKey = key.slice(this.workflow.length);
+			const there = this.data[dataKey] as unknown as Kept | undefined;
 			if (key === this.key || !there || there.at < newest.at) {
-				this.data[place] = newest as unknown as IDataObject;
+				this.data[dataKey] = newest as unknown as IDataObject;
 			}
 		}
 	}
@@ -153,7 +154,7 @@ export class PollStore {
 	}
 
 	private get isActivated(): boolean {
-		return wasActive(this.context) || (activated.get(this.data)?.has(this.place) ?? false);
+		return wasActive(this.context) || (activated.get(this.data)?.has(this.dataKey) ?? false);
 	}
 
 	/** See {@link State.account}. A hash, so that the key itself is stored nowhere. */

@@ -68,8 +68,8 @@ export function warnOfBusyKey(context: IPollFunctions): void {
 }
 
 function warnOnce(context: IPollFunctions, topic: string, line: string): void {
-	const place = `${context.getNode().id} ${topic}`;
-	if (warned.has(place)) return;
-	warned.set(place, true);
+	const key = `${context.getNode().id} ${topic}`;
+	if (warned.has(key)) return;
+	warned.set(key, true);
 	context.logger.warn(`${context.getNode().name}: ${line}`);
 }

@@ -84,10 +84,10 @@ async function emit(
 	// Imported workflows may have the same node ids, and accounts the same numbers as ids.
 	const { id: workflowId } = context.getWorkflow();
 	const facts = [workflowId, nodeId, taskId, botId, status, ending.by, parameters];
-	const place = JSON.stringify(facts);
+	const key = JSON.stringify(facts);
 	const fetch = async () => await outputFor(context, event, settings);
 	if (settings.emitDuplicates && ending.by !== 'word') {
-		const output = await fetches.take(place, fetch, deadline);
+		const output = await fetches.take(key, fetch, deadline);
 		if (output === NOT_ENDED) return respond(context, 400, 'Not a delivery as documented');
 		if (botId !== undefined) store.noteDelivered(botId);
 		return output ? started(output) : respond(context, 200, 'Not selected');
@@ -103,7 +103,7 @@ async function emit(
 	store.open(name);
 	let isDecided = false;
 	try {
-		const output = await fetches.take(place, fetch, deadline);
+		const output = await fetches.take(key, fetch, deadline);
 		if (output === NOT_ENDED) return respond(context, 400, 'Not a delivery as documented');
 		const letters = `${before ?? ''}${letterOf(output?.status ?? event.status)}`;
 		store.end(name, { ...ending, statuses: letters });

@@ -20,22 +20,22 @@ interface Fetch<T> {
 export class Fetches<T> {
 	private readonly underWay = new Map<string, Fetch<T>>();
 
-	/** The outcome of `start`, or of an earlier fetch for the same `place`. Rejects at `deadline`. */
-	async take(place: string, start: () => Promise<T>, deadline: number): Promise<T> {
-		const fetch = this.underWay.get(place) ?? this.begin(place, start);
+	/** The outcome of `start`, or of an earlier fetch for the same `key`. Rejects at `deadline`. */
+	async take(key: string, start: () => Promise<T>, deadline: number): Promise<T> {
+		const fetch = this.underWay.get(key) ?? this.begin(key, start);
 		const done = await decidedBy(fetch.work, deadline);
-		this.drop(place, fetch);
+		this.drop(key, fetch);
 		return done;
 	}
 
-	private begin(place: string, start: () => Promise<T>): Fetch<T> {
+	private begin(key: string, start: () => Promise<T>): Fetch<T> {
 		const fetch: Fetch<T> = { work: start(), startedAt: Date.now(), isOver: false };
 		this.makeRoom();
-		this.underWay.set(place, fetch);
+		this.underWay.set(key, fetch);
 		fetch.work.then(
 			() => (fetch.isOver = true),
 			// The next repeat of the delivery starts a new fetch.
-			() => this.drop(place, fetch),
+			() => this.drop(key, fetch),
 		);
 		return fetch;
 	}
@@ -53,7 +53,7 @@ export class Fetches<T> {
 		});
 	}
 
-	private drop(place: string, fetch: Fetch<T>): void {
-		if (this.underWay.get(place) === fetch) this.underWay.delete(place);
+	private drop(key: string, fetch: Fetch<T>): void {
+		if (this.underWay.get(key) === fetch) this.underWay.delete(key);
 	}
 }

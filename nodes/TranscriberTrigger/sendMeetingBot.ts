@@ -135,9 +135,9 @@ async function cancelFormerBot(
  * that very moment, cancels the bot.
  */
 async function launchBot(context: IHookFunctions, body: IDataObject): Promise<IDataObject> {
-	const place = launchKey(context);
+	const key = launchKey(context);
 	const launch = new AbortController();
-	launches.set(place, launch);
+	launches.set(key, launch);
 	try {
 		const caller = await callerOf(context, launch.signal);
 		const given = await call(
@@ -156,7 +156,7 @@ async function launchBot(context: IHookFunctions, body: IDataObject): Promise<ID
 		void cancelMeetingBot(context, await callerOf(context), id);
 		throw launch.signal.reason;
 	} finally {
-		if (launches.get(place) === launch) launches.delete(place);
+		if (launches.get(key) === launch) launches.delete(key);
 	}
 }
 

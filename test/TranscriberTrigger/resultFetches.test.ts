@@ -2,21 +2,21 @@
 import { FETCHES, Fetches } from '../../nodes/TranscriberTrigger/resultFetches';
 
 const soon = () => Date.now() + 20;
-const places = (count: number) => Array.from({ length: count }, (_, index) => `task ${index}`);
+const keys = (count: number) => Array.from({ length: count }, (_, index) => `task ${index}`);
 
 it('repeats of many slow deliveries wait for the first fetch of each, and start no other', async () => {
 	const fetches = new Fetches<string>();
 	const started: string[] = [];
 	const ends: Array<() => void> = [];
-	const fetchOf = (place: string) => async () => {
-		started.push(place);
+	const fetchOf = (key: string) => async () => {
+		started.push(key);
 		await new Promise<void>((resolve) => ends.push(resolve));
-		return `text of ${place}`;
+		return `text of ${key}`;
 	};
-	const many = places(2 * FETCHES.most);
+	const many = keys(2 * FETCHES.most);
 	const deliverAll = async (deadline: number) =>
 		await Promise.allSettled(
-			many.map(async (place) => await fetches.take(place, fetchOf(place), deadline)),
+			many.map(async (key) => await fetches.take(key, fetchOf(key), deadline)),
 		);
 	for (const { status } of await deliverAll(soon())) expect(status).toBe('rejected');
 	const repeats = deliverAll(Date.now() + 10_000);
@@ -33,8 +33,8 @@ it('keeps a bounded number of results for the next repeat', async () => {
 		await new Promise((resolve) => setTimeout(resolve, 30));
 		return 'text';
 	};
-	for (const place of places(FETCHES.most + 5)) {
-		await fetches.take(place, late, Date.now() + 1).catch(() => undefined);
+	for (const key of keys(FETCHES.most + 5)) {
+		await fetches.take(key, late, Date.now() + 1).catch(() => undefined);
 		await new Promise((resolve) => setTimeout(resolve, 40));
 	}
 	const first = await fetches.take('task 0', late, Date.now() + 10_000);

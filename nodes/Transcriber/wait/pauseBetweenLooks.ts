@@ -38,7 +38,7 @@ export interface NextLook {
 }
 
 /** Waits for the time of the next look, which may change meanwhile, or for the deadline. */
-export async function pauseBeforeLook(next: NextLook, cancelled?: AbortSignal): Promise<void> {
+export async function untilNextLook(next: NextLook, cancelled?: AbortSignal): Promise<void> {
 	for (;;) {
 		const left = Math.min(dueAt(next), next.deadline) - Date.now();
 		if (left <= 0) return;

@@ -7,7 +7,7 @@ import { hasEnded, isCancelled } from '../../shared/api/undocumented/statuses';
 import { idFields, idsIn, type SubmissionIds } from '../../shared/api/submission';
 import { remembered } from '../../shared/processMemory';
 import { asError } from '../../shared/thrown';
-import { pauseBeforeLook, POLL } from './pauseBetweenLooks';
+import { untilNextLook, POLL } from './pauseBetweenLooks';
 
 export interface Polling {
 	ids: SubmissionIds;
@@ -73,7 +73,7 @@ async function pollUntilEnded(
 		if (lookedAt !== undefined || first.status !== undefined) {
 			const others = () => (polled.get(account) ?? 1) - 1;
 			const { failure } = latest;
-			await pauseBeforeLook(
+			await untilNextLook(
 				{ began, lookedAt, pollInterval, deadline, failure, others },
 				context.getExecutionCancelSignal(),
 			);

@@ -4,7 +4,7 @@ import { anyOf, unlessAborted } from './abortable';
 import { Late } from './problem';
 
 /** Size of the pieces that are read from n8n's file storage, in bytes. */
-const CHUNK = 256 * 1024;
+export const PIECE_BYTES = 256 * 1024;
 
 /**
  * A recording in n8n's binary storage as a web `File`. HTTP clients ask a `File` for its size,
@@ -57,8 +57,8 @@ export class Recording extends File {
 		over: AbortSignal,
 	): Promise<AsyncIterable<Uint8Array> | Iterable<Uint8Array>> {
 		const { id, data } = this.binary;
-		if (!id) return inChunks(bytesOf(data));
-		const file = await this.helpers.getBinaryStream(id, CHUNK);
+		if (!id) return inPieces(bytesOf(data));
+		const file = await this.helpers.getBinaryStream(id, PIECE_BYTES);
 		const close = () => void file.destroy();
 		over.addEventListener('abort', close);
 		if (over.aborted) close();
@@ -76,8 +76,8 @@ export function bytesOf(data: string): Buffer {
 	return Buffer.from(data.replace(/^\s*data:[^,]*,/, ''), 'base64');
 }
 
-function* inChunks(bytes: Buffer): Generator<Uint8Array> {
-	for (let at = 0; at < bytes.length; at += CHUNK) yield bytes.subarray(at, at + CHUNK);
+function* inPieces(bytes: Buffer): Generator<Uint8Array> {
+	for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield bytes.subarray(at, at + PIECE_BYTES);
 }
 
 /** The recording in a form; undefined if there is none. */

@@ -51,14 +51,17 @@ export function delayBeforeRetry(
 ): number | undefined {
 	const backoff = Math.random() * Math.min(RETRY.cap, RETRY.base * 2 ** (tries - 1));
 	const isUpload = status === 409 && recordingBytes !== undefined;
-	const pause = Math.min(isUpload ? pauseBeforeLook(tries) : backoff, left);
+	const pause = Math.min(isUpload ? pauseWhenFull(tries) : backoff, left);
 	// "Retry after 0 seconds" must not cause an endless loop without a pause.
 	const delay = retryAfter || pause;
 	return left > 0 && delay <= left ? delay : undefined;
 }
 
-/** The wait before the next check for room, or upload, in ms. Grows with each refusal. */
-export function pauseBeforeLook(refusals: number): number {
+/**
+ * While the account is full: the wait before the next check for room, or before the next upload, in ms.
+ * Grows with each refusal.
+ */
+export function pauseWhenFull(refusals: number): number {
 	const longest = Math.min(RETRY.tryCap, RETRY.tryBase * 2 ** Math.max(0, refusals - 1));
 	return longest * (0.5 + Math.random() / 2);
 }

@@ -15,7 +15,7 @@ export class TaskList {
 
 	private isSizeKnown = false;
 
-	/** The place behind the last task that a page has shown. */
+	/** The offset behind the last task that a page has shown. */
 	private reached = 0;
 
 	/** The length of the page that ends at `reached`, and of the longest page. */
@@ -25,10 +25,10 @@ export class TaskList {
 	/** Where the list certainly ends. */
 	private provenEnd?: number;
 
-	/** Places that the service refused and that no page leads up to: they may not be the end. */
+	/** Offsets that the service refused and that no page leads up to: they may not be the end. */
 	private readonly guesses = new Set<number>();
 
-	/** How many requests were made to see whether a refused place is the end. */
+	/** How many requests were made to see whether a refused offset is the end. */
 	probes = 0;
 
 	/**
@@ -70,7 +70,7 @@ export class TaskList {
 		return this.sizes[0] ?? Math.min(...PAGE_SIZES);
 	}
 
-	/** Whether a place counts as behind the end only because the service refused it. */
+	/** Whether an offset counts as behind the end only because the service refused it. */
 	isGuess(offset: number): boolean {
 		return this.guesses.has(offset);
 	}
@@ -117,8 +117,8 @@ export class TaskList {
 	}
 
 	/**
-	 * Whether a refused place is the end of the list. The service may refuse any large offset, so it
-	 * must accept the place before, which holds a task. After a short page, this check is not needed.
+	 * Whether a refused offset is the end of the list. The service may refuse any large offset, so it
+	 * must accept the offset before, which holds a task. After a short page, this check is not needed.
 	 */
 	private async isEnd(offset: number, deadline: CallOptions['deadline']): Promise<boolean> {
 		if (offset > this.reached) {

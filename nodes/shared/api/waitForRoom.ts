@@ -2,7 +2,7 @@ import { pause, unlessAborted } from './abortable';
 import { keyHash } from './credential';
 import { LIMITS } from './rateLimits';
 import type { Problem } from './problem';
-import { RETRY, pauseBeforeLook } from './retry';
+import { RETRY, pauseWhenFull } from './retry';
 import { remembered } from '../processMemory';
 
 /** Counts the tasks in progress at the service; undefined if the number cannot be read. */
@@ -120,7 +120,7 @@ export class Room {
 		// help; a long upload that began before the refusal is no try.
 		const tries = entered.filter((at) => at >= this.refusedAt).length;
 		this.free = Math.max(0, isUnclear ? Math.min(room, 1) - tries : room - entered.length);
-		this.nextLook = Date.now() + (isUnclear ? pauseBeforeLook(this.refusals) : RETRY.look);
+		this.nextLook = Date.now() + (isUnclear ? pauseWhenFull(this.refusals) : RETRY.look);
 	}
 
 	private left(attempt: symbol, end: 'accepted' | Problem | undefined): void {
@@ -142,7 +142,7 @@ export class Room {
 		this.wasFull = false;
 		this.problem = problem;
 		this.free = 0;
-		this.nextLook = now + (problem.retryAfter || pauseBeforeLook(this.refusals));
+		this.nextLook = now + (problem.retryAfter || pauseWhenFull(this.refusals));
 	}
 
 	/**

@@ -21,9 +21,9 @@ export function logSeldom(
 	line: string,
 ): void {
 	const now = Date.now();
-	for (const [known, at] of writtenLines) if (now - at >= LOG.everyMs) writtenLines.delete(known);
-	const place = `${context.getNode().id} ${line}`;
-	if (writtenLines.has(place) || writtenLines.size >= LOG.most) return;
-	writtenLines.set(place, now);
+	for (const [one, at] of writtenLines) if (now - at >= LOG.everyMs) writtenLines.delete(one);
+	const key = `${context.getNode().id} ${line}`;
+	if (writtenLines.has(key) || writtenLines.size >= LOG.most) return;
+	writtenLines.set(key, now);
 	context.logger[level](line);
 }

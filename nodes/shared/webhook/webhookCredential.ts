@@ -31,17 +31,17 @@ export async function webhookCredential(
 	const node = context.getNode();
 	const execution: string | undefined = context.getExecutionId();
 	const credentialId = node.credentials?.transcriberApi?.id;
-	const place = hash([context.getWorkflow().id, node.id, credentialId, execution]);
+	const key = hash([context.getWorkflow().id, node.id, credentialId, execution]);
 	const now = Date.now();
-	for (const [key, { startedAt }] of webhookReadings) {
-		if (now - startedAt >= KEEP_MS) webhookReadings.delete(key);
+	for (const [one, { startedAt }] of webhookReadings) {
+		if (now - startedAt >= KEEP_MS) webhookReadings.delete(one);
 	}
-	const kept = webhookReadings.get(place);
+	const kept = webhookReadings.get(key);
 	if (kept && now - kept.startedAt < (fresh ? KEEP_FRESH_MS : KEEP_MS))
 		return await kept.credential;
 	const credential = credentialOf(context);
 	const reading = { credential, startedAt: now };
-	webhookReadings.set(place, reading);
+	webhookReadings.set(key, reading);
 	const keepFailureMs = execution === undefined ? KEEP_FRESH_MS : 0;
 	credential.catch(() => (reading.startedAt = Date.now() - KEEP_MS + keepFailureMs));
 	return await credential;

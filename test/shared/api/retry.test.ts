@@ -4,7 +4,7 @@ import {
 	delayBeforeRetry,
 	hasKey,
 	patienceFor,
-	pauseBeforeLook,
+	pauseWhenFull,
 	RETRY,
 	TIMEOUTS,
 } from '../../../nodes/shared/api/retry';
@@ -82,8 +82,8 @@ describe('The wait before the next attempt', () => {
 	});
 });
 
-it('The pause before a look grows from 10 s to 5 minutes, and is at least half of that', () => {
-	const pauses = () => [0, 1, 2, 3, 5, 6, 60].map(pauseBeforeLook);
+it('The pause while the account is full grows from 10 s to 5 minutes, and is at least half of that', () => {
+	const pauses = () => [0, 1, 2, 3, 5, 6, 60].map(pauseWhenFull);
 	const longest = [10, 10, 20, 40, 160, 300, 300].map((seconds) => seconds * SECOND);
 	chance(1);
 	expect(pauses()).toEqual(longest);

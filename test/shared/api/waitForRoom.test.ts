@@ -7,7 +7,7 @@ import { forgetEverything } from '../../support/ownMemory';
 import type { IHttpRequestOptions, INode } from 'n8n-workflow';
 import { countTasksInProgress } from '../../../nodes/shared/api/countTasksInProgress';
 import { LIMITS } from '../../../nodes/shared/api/rateLimits';
-import { RETRY, pauseBeforeLook } from '../../../nodes/shared/api/retry';
+import { RETRY, pauseWhenFull } from '../../../nodes/shared/api/retry';
 import { Room } from '../../../nodes/shared/api/waitForRoom';
 import type { FaultRule } from '../../simulator/index';
 import { until } from '../../simulator/testing-client';
@@ -229,7 +229,7 @@ describe('the list', () => {
 it('the pauses grow from 10 s to 5 minutes', () => {
 	shortenRetries(1);
 	const chance = jest.spyOn(Math, 'random').mockReturnValue(1);
-	expect([1, 2, 3, 4, 5, 6, 60].map(pauseBeforeLook)).toEqual(
+	expect([1, 2, 3, 4, 5, 6, 60].map(pauseWhenFull)).toEqual(
 		[10, 20, 40, 80, 160, 300, 300].map((seconds) => seconds * 1000),
 	);
 	chance.mockRestore();

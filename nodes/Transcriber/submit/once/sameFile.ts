@@ -1,11 +1,9 @@
 import { createHash } from 'crypto';
 import type { IBinaryData, IExecutePaginationFunctions } from 'n8n-workflow';
 
+import { PIECE_BYTES } from '../../../shared/api/recordingFile';
 import { lastingIdOf } from '../../../shared/n8nInternals/storedFile';
 import { fileOf, isTooLargeForDatabase } from '../../item/inputFile';
-
-/** Size of the pieces that are read from n8n's file storage, in bytes. */
-const CHUNK = 256 * 1024;
 
 /**
  * Whether a file has the same content as the stored file with this id. A file that is downloaded
@@ -36,7 +34,7 @@ export async function isSameFile(
 async function contentOf(context: IExecutePaginationFunctions, id: string): Promise<string> {
 	const hash = createHash('sha256');
 	const cancelled = context.getExecutionCancelSignal();
-	const file = await context.helpers.getBinaryStream(id, CHUNK);
+	const file = await context.helpers.getBinaryStream(id, PIECE_BYTES);
 	const close = () => void file.destroy();
 	cancelled?.addEventListener('abort', close);
 	try {

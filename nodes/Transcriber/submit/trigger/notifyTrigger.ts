@@ -43,11 +43,11 @@ export async function checkTrigger(
 ): Promise<void> {
 	checkTriggerUrl(context, request, triggerUrl);
 	const { apiKey } = await credentialOf(context);
-	const place = outboxKey(triggerUrl, apiKey);
+	const key = outboxKey(triggerUrl, apiKey);
 	const attempt =
-		checksUnderWay.get(place) ??
-		tryTrigger(context, triggerUrl, apiKey).finally(() => checksUnderWay.delete(place));
-	checksUnderWay.set(place, attempt);
+		checksUnderWay.get(key) ??
+		tryTrigger(context, triggerUrl, apiKey).finally(() => checksUnderWay.delete(key));
+	checksUnderWay.set(key, attempt);
 	const reply = await unlessAborted(attempt, context.getExecutionCancelSignal());
 	if (reply.stored) return;
 	const [reason, next] = whatIsWrong(reply);

@@ -40,24 +40,24 @@ export async function sendInBatch(
 	handOver: HandOver,
 ): Promise<Reply> {
 	// A trigger of version 0.1.0 refuses a whole request with one hand-over that has no secret.
-	const place = `${outboxKey(triggerUrl, apiKey)} ${String(handOver.secret !== undefined)}`;
-	const outbox: Outbox = outboxes.get(place) ?? {
+	const key = `${outboxKey(triggerUrl, apiKey)} ${String(handOver.secret !== undefined)}`;
+	const outbox: Outbox = outboxes.get(key) ?? {
 		queue: new Queue(
 			() => 1,
 			() => 0,
 		),
 	};
-	outboxes.set(place, outbox);
+	outboxes.set(key, outbox);
 	let batch = outbox.next;
 	if (!batch || batch.handOvers.length >= MOST_IN_BATCH) {
 		const handOvers: HandOver[] = [];
 		const reply = outbox.queue.take().then(async (leave) => {
 			if (outbox.next?.handOvers === handOvers) outbox.next = undefined;
 			const sealed = sealHandOvers(apiKey, triggerUrl, handOvers);
-			const isLast = () => outbox.next === undefined && outboxes.get(place) === outbox;
+			const isLast = () => outbox.next === undefined && outboxes.get(key) === outbox;
 			return await put(context, triggerUrl, sealed).finally(() => {
 				leave();
-				if (isLast()) outboxes.delete(place);
+				if (isLast()) outboxes.delete(key);
 			});
 		});
 		batch = { handOvers, reply };

@@ -19,12 +19,25 @@ function place(...names: string[]): string {
 	return path.join(folder, ...names);
 }
 
-/** `kill -9`. The cluster starts it again: see {@link isBack}. */
-export function kill(name: RoleName): void {
+/**
+ * `kill -9`, and what it takes until the process is gone. Until then, Redis may hand a job to it, and n8n 2 ends an
+ * execution whose worker dies with the job: "failed to be processed too many times". The cluster starts the process
+ * again: see {@link isBack}.
+ */
+export async function kill(name: RoleName): Promise<void> {
 	const file = place(name, 'pid');
 	const pid = Number(readFileSync(file, 'utf8'));
 	rmSync(file);
 	process.kill(-pid, 'SIGKILL');
+	await eventually(() => !isRunning(pid));
+}
+
+function isRunning(pid: number): boolean {
+	try {
+		return process.kill(pid, 0);
+	} catch {
+		return false;
+	}
 }
 
 export async function isBack(name: RoleName): Promise<void> {

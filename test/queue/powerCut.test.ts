@@ -66,7 +66,7 @@ describe('kill -9 in queue mode', () => {
 		const worker = await workerWith(ids[0] ?? '');
 		const other = worker === 'worker-1' ? 'worker-2' : 'worker-1';
 		const before = served().length;
-		kill(worker);
+		await kill(worker);
 		finishAll();
 		const executions = await Promise.all(ids.map((id) => bench.rest.waitForEnd(id, 120_000)));
 		expect(executions.map(({ status }) => status)).toEqual(['success', 'success']);
@@ -97,7 +97,7 @@ describe('kill -9 in queue mode', () => {
 			.slice(before)
 			.filter((each) => each.includes('/webhook-waiting/'));
 		const name = line.startsWith('webhook-1') ? 'webhook-1' : 'webhook-2';
-		kill(name);
+		await kill(name);
 		bench.simulator.finish(second?.id ?? '');
 		const execution = await bench.rest.waitForEnd(id, 120_000);
 		expect(execution.status).toBe('success');
@@ -114,7 +114,7 @@ describe('kill -9 in queue mode', () => {
 		const id = await start(1);
 		await eventually(() => submits() === 1);
 		const worker = await workerWith(id);
-		kill(worker);
+		await kill(worker);
 		const execution = await bench.rest.waitForEnd(id, 180_000);
 		console.log(
 			`A worker killed while it submits: ${execution.status}, ${execution.error?.message}`,
@@ -130,7 +130,7 @@ describe('kill -9 in queue mode', () => {
 		finishAll();
 		await eventually(() => bench.asked().some((request) => request.endsWith('/result')));
 		const worker = await workerWith(id);
-		kill(worker);
+		await kill(worker);
 		const execution = await bench.rest.waitForEnd(id, 180_000);
 		expect(['crashed', 'error']).toContain(execution.status);
 		const [task] = bench.simulator.tasks();

@@ -121,7 +121,7 @@ describe('a trigger on two webhook processes', () => {
 		const tries = await Promise.all(ids.map((id) => triggers.handOver(trigger.url, id)));
 		const seconds = ((Date.now() - start) / 1000).toFixed(1);
 		console.log(`40 hand-overs: ${seconds} s, ${tries.reduce((a, b) => a + b)} requests`);
-		for (const name of WEBHOOKS) kill(name);
+		for (const name of WEBHOOKS) await kill(name);
 		await Promise.all(WEBHOOKS.map(isBack));
 		for (const id of ids) simulator.finish(id);
 		const executions = await triggers.executionsOf(trigger, 40);
@@ -134,7 +134,7 @@ describe('a trigger on two webhook processes', () => {
 		const before = served().length;
 		const handedOver = Promise.all(ids.map((id) => triggers.handOver(trigger.url, id)));
 		await eventually(() => served().length > before + 20);
-		kill('webhook-1');
+		await kill('webhook-1');
 		await handedOver;
 		await isBack('webhook-1');
 
@@ -146,7 +146,7 @@ describe('a trigger on two webhook processes', () => {
 				.map(({ taskId }) => taskId);
 		for (const id of ids) simulator.finish(id);
 		await eventually(() => answered().length > 0);
-		kill('webhook-2');
+		await kill('webhook-2');
 		await eventually(() => new Set(answered()).size === 40);
 		const started = taskIdsIn(await triggers.executionsOf(trigger, 40));
 		expect([...new Set(started)].sort()).toEqual([...ids].sort());

@@ -128,7 +128,7 @@ async function attempts<T>(
 			const ended = stopWaiting();
 			const leave = await waitFor(takeTurn(apiKey, policy, { enterRoom, stop: ended }));
 			if (ended?.aborted) {
-				leave(undefined);
+				leave('unsent');
 				await waitFor(Promise.reject(ended.reason as Error));
 			}
 			if (tries === 1 && fromTurn !== undefined) {

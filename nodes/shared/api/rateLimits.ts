@@ -17,6 +17,8 @@ export const LIMITS = {
 	summary: 5,
 	/** Everything else. */
 	other: 60,
+	/** Places of `other` that only urgent requests take: a bot that nobody wants must not wait a minute. */
+	keptForUrgent: 2,
 	/** Simultaneous uploads. Not a limit of the service, but a bound for memory and bandwidth. */
 	uploadsAtOnce: 3,
 	/** Tasks in progress, per account. */
@@ -27,8 +29,9 @@ export type LimitName = 'submit' | 'meeting' | 'summary' | 'other';
 
 /**
  * A queue for a number of places: first come, first served, except that the urgent go before all
- * others. A place stays taken for `lingerMs` after its return: the service counts a request at some
- * time between its start and its answer, so it may count until a whole window after the answer.
+ * others and have `keptForUrgent` places to themselves. A place stays taken for `lingerMs` after its
+ * return: the service counts a request at some time between its start and its answer, so it may
+ * count until a whole window after the answer.
  */
 export class Queue {
 	private taken = 0;
@@ -41,18 +44,23 @@ export class Queue {
 	constructor(
 		private readonly places: () => number,
 		private readonly lingerMs: () => number,
+		private readonly keptForUrgent: () => number = () => 0,
 	) {}
 
 	/**
-	 * Waits for a place. Returns the function that gives the place back. If the execution is
-	 * cancelled, leaves the queue at once and rejects with the signal's reason.
+	 * Waits for a place. Returns the function that gives the place back, at once if nothing was sent.
+	 * If the execution is cancelled, leaves the queue at once and rejects with the signal's reason.
 	 */
-	async take(cancelled?: AbortSignal, isUrgent = false): Promise<() => void> {
+	async take(cancelled?: AbortSignal, isUrgent = false): Promise<(isUsed?: boolean) => void> {
 		cancelled?.throwIfAborted();
 		const line = isUrgent ? this.waiting.urgent : this.waiting.others;
-		if (this.taken < this.places()) this.taken += 1;
+		if (this.taken < (isUrgent ? this.places() : this.placesForOthers())) this.taken += 1;
 		else await this.waitForPlace(line, cancelled);
-		return () => void this.giveBack();
+		return (isUsed = true) => void this.giveBack(isUsed);
+	}
+
+	private placesForOthers(): number {
+		return Math.max(1, this.places() - this.keptForUrgent());
 	}
 
 	private async waitForPlace(line: Array<() => void>, cancelled?: AbortSignal): Promise<void> {
@@ -70,10 +78,12 @@ export class Queue {
 		});
 	}
 
-	private async giveBack(): Promise<void> {
+	private async giveBack(isUsed: boolean): Promise<void> {
 		const linger = this.lingerMs();
-		if (linger > 0) await sleep(linger);
-		const next = this.waiting.urgent.shift() ?? this.waiting.others.shift();
+		if (isUsed && linger > 0) await sleep(linger);
+		const isForOthers = this.taken <= this.placesForOthers();
+		const next =
+			this.waiting.urgent.shift() ?? (isForOthers ? this.waiting.others.shift() : undefined);
 		// The place goes straight to the next in the queue, so that no newcomer can take it.
 		if (next) next();
 		else this.taken -= 1;
@@ -96,6 +106,7 @@ export function queueFor(apiKey: string, name: LimitName | 'uploads'): Queue {
 				: new Queue(
 						() => LIMITS[name],
 						() => LIMITS.windowMs,
+						() => (name === 'other' ? LIMITS.keptForUrgent : 0),
 					);
 		queues.set(id, queue);
 	}

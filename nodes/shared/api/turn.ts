@@ -16,8 +16,8 @@ export function countFor(
 		});
 }
 
-/** Ends a turn: `accepted`, the refusal, or undefined if nothing was sent or the outcome is unknown. */
-export type Leave = (end: 'accepted' | Problem | undefined) => void;
+/** Ends a turn: `accepted`, `unsent`, the refusal, or undefined if the outcome is unknown. */
+export type Leave = (end: 'accepted' | 'unsent' | Problem | undefined) => void;
 
 type EnterRoom = (stop?: AbortSignal) => Promise<Leave>;
 
@@ -28,13 +28,13 @@ export async function takeTurn(
 	{ enterRoom, stop }: { enterRoom?: EnterRoom; stop?: AbortSignal },
 ): Promise<Leave> {
 	const leaveLimit = await queueFor(apiKey, limit).take(stop, isUrgent);
-	if (!enterRoom) return leaveLimit;
+	if (!enterRoom) return (end) => leaveLimit(end !== 'unsent');
 	const leaveRoom = await enterRoom(stop).catch((error: unknown) => {
-		leaveLimit();
+		leaveLimit(false);
 		throw error;
 	});
 	return (end) => {
-		leaveLimit();
+		leaveLimit(end !== 'unsent');
 		leaveRoom(end);
 	};
 }

@@ -79,7 +79,7 @@ export class Room {
 		}
 		const attempt = Symbol();
 		this.underWay.set(attempt, Date.now());
-		return (end: 'accepted' | Problem | undefined) => this.left(attempt, end);
+		return (end: 'accepted' | 'unsent' | Problem | undefined) => this.left(attempt, end);
 	}
 
 	/**
@@ -123,14 +123,14 @@ export class Room {
 		this.nextLook = Date.now() + (isUnclear ? pauseWhenFull(this.refusals) : RETRY.look);
 	}
 
-	private left(attempt: symbol, end: 'accepted' | Problem | undefined): void {
+	private left(attempt: symbol, end: 'accepted' | 'unsent' | Problem | undefined): void {
 		const enteredAt = this.underWay.get(attempt) ?? 0;
 		this.underWay.delete(attempt);
 		this.usedAt = Date.now();
 		if (end === 'accepted') {
 			this.refusals = 0;
 			this.fullSince = Date.now();
-		} else if (end?.status === 429) this.refuse(enteredAt, end);
+		} else if (typeof end === 'object' && end.status === 429) this.refuse(enteredAt, end);
 	}
 
 	private refuse(enteredAt: number, problem: Problem): void {

@@ -3,7 +3,7 @@
 
 import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
 
-import { LIMITS, Queue } from '../../../nodes/shared/api/rateLimits';
+import { LIMITS, Queue, queueFor } from '../../../nodes/shared/api/rateLimits';
 import { RETRY } from '../../../nodes/shared/api/retry';
 import { startSimulator, type LoggedRequest, type Simulator } from '../../simulator/index';
 import { submit, until } from '../../simulator/testing-client';
@@ -34,6 +34,9 @@ const BOT = {
 	consentAcknowledged: true,
 };
 const READ = { resource: 'account', operation: 'get' };
+
+/** What is not urgent leaves two places of a minute to what is. */
+const MOST_READS = LIMITS.other - LIMITS.keptForUrgent;
 
 let keys = 0;
 const simulators: Simulator[] = [];
@@ -100,6 +103,7 @@ it('the limits are those of the service document', () => {
 		meeting: 20,
 		summary: 5,
 		other: 60,
+		keptForUrgent: 2,
 		uploadsAtOnce: 3,
 	});
 	jest.restoreAllMocks();
@@ -289,6 +293,60 @@ describe('the queue', () => {
 		expect(methods.slice(-3).every((method) => method === 'GET')).toBe(true);
 	});
 
+	it('keeps two places of each minute for what ends a recording or a task', async () => {
+		const { simulator, run } = await serviceWithLimits();
+		jest.replaceProperty(LIMITS, 'windowMs', LONGER_THAN_A_TEST);
+		let isOver = false;
+		const reads = run(READ, links(LIMITS.other + 10), { cancelWhen: () => isOver });
+		await until(() => simulator.requests.length === MOST_READS);
+		const stops = { resource: 'meeting', operation: 'cancel', botId: 'some-bot' };
+		await run(stops, links(1)).catch(() => undefined);
+		expect(simulator.requests.map(({ method }) => method)).toEqual([
+			...Array<string>(MOST_READS).fill('GET'),
+			'DELETE',
+		]);
+		isOver = true;
+		await reads;
+	});
+
+	it('gives the others only their own places, when urgent requests give theirs back', async () => {
+		const line = new Queue(
+			() => 3,
+			() => 0,
+			() => 1,
+		);
+		const leaves = [await line.take(), await line.take(), await line.take(undefined, true)];
+		const served: string[] = [];
+		const waiting = ['a', 'b'].map(async (name) => {
+			const leave = await line.take();
+			served.push(name);
+			return leave;
+		});
+		leaves[2]?.();
+		await Promise.resolve();
+		expect(served).toEqual([]);
+		for (const leave of leaves.slice(0, 2)) leave?.();
+		for (const leave of await Promise.all(waiting)) leave();
+		expect(served).toEqual(['a', 'b']);
+	});
+
+	it('is free again at once when a submit that waits for room is cancelled', async () => {
+		const { simulator, run } = await serviceWithLimits({ rateLimits: false });
+		jest.replaceProperty(LIMITS, 'windowMs', LONGER_THAN_A_TEST);
+		jest.replaceProperty(LIMITS, 'submit', 2);
+		const headers = { 'retry-after': '30' };
+		simulator.fault({ match: {}, times: 1, action: { kind: 'respond', status: 429, headers } });
+		let isOver = false;
+		const waiting = run(LINK, links(1), { cancelWhen: () => isOver });
+		await until(() => simulator.requests[0]?.status === 429);
+		// The refused request counts, and its next attempt has the second place.
+		const queue = queueFor(simulator.apiKey, 'submit');
+		await expect(queue.take(AbortSignal.timeout(300))).rejects.toThrow('aborted');
+		isOver = true;
+		await waiting;
+		await queue.take();
+	});
+
 	it('loses no place that is given to somebody in the moment in which their time is up', async () => {
 		const line = new Queue(
 			() => 1,
@@ -315,7 +373,7 @@ describe('the queue', () => {
 		const { simulator } = await serviceWithLimits();
 		jest.replaceProperty(LIMITS, 'windowMs', LONGER_THAN_A_TEST);
 		const credentials = { baseUrl: simulator.url, apiKey: simulator.apiKey };
-		await Promise.all(Array.from({ length: 60 }, async () => await listTasks(credentials)));
+		await Promise.all(Array.from({ length: MOST_READS }, async () => await listTasks(credentials)));
 		const sent = simulator.requests.length;
 		jest.replaceProperty(RETRY, 'brief', 500);
 		await expect(listTasks(credentials)).rejects.toThrow(

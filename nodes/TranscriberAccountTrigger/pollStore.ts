@@ -43,10 +43,10 @@ export class PollStore {
 	 * over at once: if this poll fails, the next one cannot see that it has to start afresh too.
 	 */
 	load(): State | undefined {
-		const polled = lastTries.get(this.key);
-		lastTries.set(this.key, { at: Date.now(), pause: longestPause(this.context.getNode()) });
+		const polled = pollTries.get(this.key);
+		pollTries.set(this.key, { at: Date.now(), pause: longestPause(this.context.getNode()) });
 		const own = this.data[this.dataKey] as unknown as Kept | undefined;
-		const other = latest.get(this.key);
+		const other = latestPollStates.get(this.key);
 		// A poll of the old version may have ended after n8n loaded a new version of this workflow.
 		// To add a workflow again by itself, n8n may use static data that it loaded before all polls.
 		const known = own ?? (wasActive(this.context) ? other : undefined);
@@ -89,8 +89,8 @@ export class PollStore {
 	 * Triggers with it: each trigger may have a copy of the data, and n8n saves the whole copy.
 	 */
 	private keep(state: Kept): void {
-		latest.set(this.key, state);
-		for (const [key, newest] of latest) {
+		latestPollStates.set(this.key, state);
+		for (const [key, newest] of latestPollStates) {
 			if (!key.startsWith(this.workflow)) continue;
 			const dataKey = key.slice(this.workflow.length);
 			const there = this.data[dataKey] as unknown as Kept | undefined;
@@ -108,7 +108,7 @@ export class PollStore {
 	 * must not save or output anything: see {@link isCurrent}.
 	 */
 	async alone<T>(poll: () => Promise<T>): Promise<T | null> {
-		const other = underWay.get(this.key);
+		const other = pollsUnderWay.get(this.key);
 		if (other?.data === this.data) {
 			await other.ended;
 			return null;
@@ -116,18 +116,18 @@ export class PollStore {
 		let end = () => {};
 		const run = { data: this.data, ended: new Promise<void>((resolve) => (end = resolve)) };
 		this.run = run;
-		underWay.set(this.key, run);
+		pollsUnderWay.set(this.key, run);
 		try {
 			return await poll();
 		} finally {
-			if (this.isCurrent()) underWay.delete(this.key);
+			if (this.isCurrent()) pollsUnderWay.delete(this.key);
 			end();
 		}
 	}
 
 	/** Whether no newer poll has replaced this one. Only then may this poll save and output. */
 	isCurrent(): boolean {
-		return underWay.get(this.key) === this.run;
+		return pollsUnderWay.get(this.key) === this.run;
 	}
 
 	private get data(): IDataObject {
@@ -172,7 +172,7 @@ type Kept = State | { at: number; isOver: true };
 const activated = new WeakMap<IDataObject, Set<string>>();
 
 /** The running poll of each trigger, with the static data of its version of the workflow. */
-const underWay = remembered<PollUnderWay>('pollsUnderWay');
+const pollsUnderWay = remembered<PollUnderWay>('pollsUnderWay');
 
 interface PollUnderWay {
 	data: IDataObject;
@@ -187,7 +187,7 @@ interface Try {
 }
 
 /** The last poll of each trigger in this process, whether or not it succeeded. */
-const lastTries = remembered<Try>('pollTries');
+const pollTries = remembered<Try>('pollTries');
 
 /** What the last poll of each trigger kept in this process. */
-const latest = remembered<Kept>('latestPollStates');
+const latestPollStates = remembered<Kept>('latestPollStates');

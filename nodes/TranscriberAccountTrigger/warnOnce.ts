@@ -5,7 +5,7 @@ import { isUnknownStatus } from '../shared/api/undocumented/statuses';
 import { remembered } from '../shared/processMemory';
 
 /** Warnings that this process has written, by node and topic. */
-const warned = remembered<true>('unreadableTasks');
+const accountWarnings = remembered<true>('accountWarnings');
 
 /** Longer statuses are cut off in a warning. */
 const LONGEST_WORD = 40;
@@ -69,7 +69,7 @@ export function warnOfBusyKey(context: IPollFunctions): void {
 
 function warnOnce(context: IPollFunctions, topic: string, line: string): void {
 	const key = `${context.getNode().id} ${topic}`;
-	if (warned.has(key)) return;
-	warned.set(key, true);
+	if (accountWarnings.has(key)) return;
+	accountWarnings.set(key, true);
 	context.logger.warn(`${context.getNode().name}: ${line}`);
 }

@@ -36,17 +36,17 @@ interface SwitchOff {
 }
 
 /** Bots that wait for the end of {@link GRACE} or are being cancelled, each with its last switch-off. */
-const toBeCancelled = remembered<SwitchOff>('botsToCancel');
+const botsToCancel = remembered<SwitchOff>('botsToCancel');
 
 /** Cancels a bot if the trigger stays off for the whole of {@link GRACE}. */
 export async function cancelMeetingBotLater(context: IHookFunctions, id: string): Promise<void> {
 	const key = botKey(context, id);
 	const switchOff: SwitchOff = { isSent: false };
-	toBeCancelled.set(key, switchOff);
+	botsToCancel.set(key, switchOff);
 	// Must not throw: n8n would not save that the trigger was switched off.
 	const caller = await callerOf(context).catch((error: unknown) => asError(error));
 	void sleep(GRACE.ms).then(async () => {
-		const isStillOff = () => toBeCancelled.get(key) === switchOff;
+		const isStillOff = () => botsToCancel.get(key) === switchOff;
 		if (!isStillOff()) return;
 		if (caller instanceof Error) logNotCancelled(context, id, caller);
 		else {
@@ -55,24 +55,24 @@ export async function cancelMeetingBotLater(context: IHookFunctions, id: string)
 				return isStillOff();
 			});
 		}
-		if (isStillOff()) toBeCancelled.delete(key);
+		if (isStillOff()) botsToCancel.delete(key);
 	});
 }
 
 /** The trigger is on again: keeps its bot. False if it is too late, because a DELETE was sent. */
 export function keepMeetingBot(context: IHookFunctions, id: string): boolean {
-	if (toBeCancelled.get(botKey(context, id))?.isSent) return false;
+	if (botsToCancel.get(botKey(context, id))?.isSent) return false;
 	stopCancelling(context, id);
 	return true;
 }
 
 /** No further DELETE is sent for a bot. */
 export function stopCancelling(context: IHookFunctions, id: string): void {
-	toBeCancelled.delete(botKey(context, id));
+	botsToCancel.delete(botKey(context, id));
 }
 
 export function isToBeCancelled(context: IHookFunctions, id: string): boolean {
-	return toBeCancelled.has(botKey(context, id));
+	return botsToCancel.has(botKey(context, id));
 }
 
 /** With workflow and node, because two accounts may have a bot with the same number as its id. */

@@ -5,17 +5,22 @@ import { respond, deliveryFrom } from '../shared/webhook/signature';
 import { webhookCredential } from '../shared/webhook/webhookCredential';
 import { hasSucceeded } from '../shared/n8nInternals/executionSaved';
 import { submissionKey } from '../shared/api/submission';
+import { remembered } from '../shared/processMemory';
 import { eventIn, includesStatus, letterOf, type DeliveredEvent } from './deliveredEvent';
-import { Fetches } from './resultFetches';
+import { Fetches, type Fetch } from './resultFetches';
 import { NOT_ENDED, outputFor, type Output } from './triggerOutput';
 import { settingsOf } from './triggerSettings';
-import { addressOfThisProcess, settle } from './repairLostUpdates';
+import { addressOfThisProcess, watchSavedData } from './repairLostUpdates';
 import type { Ending } from './triggerMemory';
 import { TriggerStore } from './triggerStore';
 import { proofOf, verify } from './matchSecret';
 import { wordOfService } from './statusAtService';
 
-const fetches = new Fetches<Awaited<ReturnType<typeof outputFor>>>();
+type FetchedOutput = Awaited<ReturnType<typeof outputFor>>;
+
+const resultFetches = remembered<Fetch<FetchedOutput>>('resultFetches');
+
+const fetches = new Fetches(resultFetches);
 
 /** One call of the webhook. */
 interface DeliveryCall {
@@ -108,7 +113,7 @@ async function emit(
 		const letters = `${before ?? ''}${letterOf(output?.status ?? event.status)}`;
 		store.end(name, { ...ending, statuses: letters });
 		isDecided = true;
-		settle(context, ownAddress);
+		watchSavedData(context, ownAddress);
 		if (!output) {
 			await store.close(name, true);
 			return respond(context, 200, 'Not selected');

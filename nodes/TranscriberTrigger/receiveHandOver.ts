@@ -12,7 +12,7 @@ import { respond, jsonBodyFrom } from '../shared/webhook/signature';
 import { webhookCredential } from '../shared/webhook/webhookCredential';
 import { deliveredId } from '../shared/webhook/deliveredId';
 import { settingsOf } from './triggerSettings';
-import { addressOfThisProcess, isOwnCall, settle } from './repairLostUpdates';
+import { addressOfThisProcess, isOwnCall, watchSavedData } from './repairLostUpdates';
 import { TriggerStore } from './triggerStore';
 import { submissionKey } from '../shared/api/submission';
 import { messageOf } from '../shared/thrown';
@@ -30,7 +30,7 @@ export async function receiveHandOver(context: IWebhookFunctions): Promise<IWebh
 	const store = new TriggerStore(context);
 	const call = await decidedBy(jsonBodyFrom(context), deadline);
 	if ('refused' in call) return respond(context, call.refused, call.message);
-	if (isOwnCall(call.body)) return answerStored(context, store.isSettled());
+	if (isOwnCall(call.body)) return answerStored(context, store.saveMissing());
 	const { sealed } = call.body;
 	if (typeof sealed !== 'string') return respond(context, 400, 'Not a hand-over');
 	const address = context.getNodeWebhookUrl('default') ?? '';
@@ -64,7 +64,7 @@ export async function receiveHandOver(context: IWebhookFunctions): Promise<IWebh
 		areLoaded = store.isLoaded(name) && areLoaded;
 	}
 	if (!areLoaded) store.save();
-	if (!areStored) settle(context, ownAddress);
+	if (!areStored) watchSavedData(context, ownAddress);
 	return answerStored(context, areStored);
 }
 

@@ -40,11 +40,11 @@ export function isOwnCall({ own }: Record<string, unknown>): boolean {
  * Checks from now on, often at first, whether everything this process knows stays saved. `url` is
  * the {@link addressOfThisProcess}.
  */
-export function settle(context: IWebhookFunctions, url?: string): void {
+export function watchSavedData(context: IWebhookFunctions, url?: string): void {
 	if (isTest(context) || url === undefined) return;
 	const now = Date.now();
 	const watch = watches.get(url);
-	if (watch && watch.nextCallAt - now <= 2 * STORE.settledMs) watch.changedAt = now;
+	if (watch && watch.nextCallAt - now <= 2 * STORE.safeAfterMs) watch.changedAt = now;
 	else void keepWatch(context, url, { changedAt: now, nextCallAt: now });
 }
 
@@ -53,7 +53,7 @@ async function keepWatch(context: IWebhookFunctions, url: string, watch: Watch):
 	for (let failures = 0; failures < MOST_FAILURES;) {
 		const age = Date.now() - watch.changedAt;
 		// Random pauses, so that two processes do not keep overwriting each other.
-		const soonest = STORE.settledMs * (1 + Math.random());
+		const soonest = STORE.safeAfterMs * (1 + Math.random());
 		const delay = Math.max(soonest, Math.min(age / 2, STORE.recheckMs));
 		watch.nextCallAt = Date.now() + delay;
 		await quietSleep(delay);

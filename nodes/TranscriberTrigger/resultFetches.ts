@@ -7,7 +7,8 @@ export const FETCHES = {
 	most: 30,
 };
 
-interface Fetch<T> {
+/** One fetch, and its result until a repeat of the delivery takes it. */
+export interface Fetch<T> {
 	work: Promise<T>;
 	startedAt: number;
 	isOver: boolean;
@@ -18,11 +19,11 @@ interface Fetch<T> {
  * answer, the fetch goes on, and the next repeat of the delivery uses it.
  */
 export class Fetches<T> {
-	private readonly underWay = new Map<string, Fetch<T>>();
+	constructor(private readonly fetches: Map<string, Fetch<T>>) {}
 
 	/** The outcome of `start`, or of an earlier fetch for the same `key`. Rejects at `deadline`. */
 	async take(key: string, start: () => Promise<T>, deadline: number): Promise<T> {
-		const fetch = this.underWay.get(key) ?? this.begin(key, start);
+		const fetch = this.fetches.get(key) ?? this.begin(key, start);
 		const done = await decidedBy(fetch.work, deadline);
 		this.drop(key, fetch);
 		return done;
@@ -31,7 +32,7 @@ export class Fetches<T> {
 	private begin(key: string, start: () => Promise<T>): Fetch<T> {
 		const fetch: Fetch<T> = { work: start(), startedAt: Date.now(), isOver: false };
 		this.makeRoom();
-		this.underWay.set(key, fetch);
+		this.fetches.set(key, fetch);
 		fetch.work.then(
 			() => (fetch.isOver = true),
 			// The next repeat of the delivery starts a new fetch.
@@ -45,15 +46,15 @@ export class Fetches<T> {
 	 * kept: otherwise the repeats of many slow deliveries would start each other's fetches again.
 	 */
 	private makeRoom(): void {
-		const over = [...this.underWay].filter(([, { isOver }]) => isOver);
+		const over = [...this.fetches].filter(([, { isOver }]) => isOver);
 		const tooMany = over.length - FETCHES.most + 1;
 		over.forEach(([key, { startedAt }], index) => {
 			const isOld = Date.now() - startedAt >= FETCHES.keepMs;
-			if (isOld || index < tooMany) this.underWay.delete(key);
+			if (isOld || index < tooMany) this.fetches.delete(key);
 		});
 	}
 
 	private drop(key: string, fetch: Fetch<T>): void {
-		if (this.underWay.get(key) === fetch) this.underWay.delete(key);
+		if (this.fetches.get(key) === fetch) this.fetches.delete(key);
 	}
 }

@@ -21,7 +21,7 @@ interface AskedState {
 	hasAnswered?: boolean;
 }
 
-const askedStates = remembered<AskedState>('looksAtService');
+const looksAtService = remembered<AskedState>('looksAtService');
 
 /**
  * Asks the service about a submission whose stored secret can no longer be read. The delivery
@@ -60,11 +60,11 @@ async function stateAskedSeldom(
 	about: IDataObject,
 ): Promise<IDataObject> {
 	const now = Date.now();
-	for (const [key, { askedAt }] of askedStates)
-		if (now - askedAt >= WORD.everyMs) askedStates.delete(key);
+	for (const [key, { askedAt }] of looksAtService)
+		if (now - askedAt >= WORD.everyMs) looksAtService.delete(key);
 	const trigger = `${ledgerKey(`${context.getWorkflow().id} ${context.getNode().id}`)} `;
 	const key = trigger + ledgerKey(name);
-	const known = askedStates.get(key);
+	const known = looksAtService.get(key);
 	if (known) {
 		if (!known.hasAnswered) return await known.state;
 		const state = await known.state;
@@ -72,9 +72,9 @@ async function stateAskedSeldom(
 		if (!hasEnded(state.status)) throw new Undecided();
 		return state;
 	}
-	const ofTrigger = [...askedStates.keys()].filter((one) => one.startsWith(trigger));
+	const ofTrigger = [...looksAtService.keys()].filter((one) => one.startsWith(trigger));
 	if (ofTrigger.length >= WORD.most) throw new Undecided();
 	const asked: AskedState = { askedAt: now, state: look(context, about) };
-	askedStates.set(key, asked);
+	looksAtService.set(key, asked);
 	return await asked.state.finally(() => (asked.hasAnswered = true));
 }

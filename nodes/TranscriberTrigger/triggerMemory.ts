@@ -18,7 +18,7 @@ export const STORE = {
 	 * data without the entry has saved by then. If a busy n8n is slower and overwrites the entry,
 	 * repairLostUpdates.ts saves it again.
 	 */
-	settledMs: 1_000,
+	safeAfterMs: 1_000,
 	/** How often, in ms, a process checks that what it knows is still saved. More often at first. */
 	recheckMs: 60_000,
 	/**
@@ -105,12 +105,12 @@ export interface TriggerMemory {
 	isOn?: boolean;
 }
 
-const workflows = remembered<Map<string, TriggerMemory>>('triggerWorkflows');
+const triggerWorkflows = remembered<Map<string, TriggerMemory>>('triggerWorkflows');
 
 /** The memory of every trigger of a workflow, by node id. */
 export function memoriesOf(workflow: string): Map<string, TriggerMemory> {
-	const memories = workflows.get(workflow) ?? new Map<string, TriggerMemory>();
-	workflows.set(workflow, memories);
+	const memories = triggerWorkflows.get(workflow) ?? new Map<string, TriggerMemory>();
+	triggerWorkflows.set(workflow, memories);
 	return memories;
 }
 

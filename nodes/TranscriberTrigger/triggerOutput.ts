@@ -38,7 +38,7 @@ export interface Output {
 export const NOT_ENDED = 'not ended';
 
 /** Since when requests for the same data of a delivery have failed in one way, in ms since 1970. */
-const refusedSince = remembered<number>('refusedDeliveries');
+const refusedDeliveries = remembered<number>('refusedDeliveries');
 
 /**
  * The output of a delivery; undefined if 'Trigger On' does not include its event. If some data cannot
@@ -58,12 +58,12 @@ export async function outputFor(
 		work: Promise<T>,
 		otherwise: T,
 	): Promise<T> => {
-		const placeOf = (kind: FailureKind) =>
+		const keyOf = (kind: FailureKind) =>
 			JSON.stringify([...owner, event.taskId, event.botId, data, kind]);
 		const failed = (error: unknown) => {
 			const kind = kindOf(error);
-			const since = refusedSince.get(placeOf(kind)) ?? Date.now();
-			refusedSince.set(placeOf(kind), since);
+			const since = refusedDeliveries.get(keyOf(kind)) ?? Date.now();
+			refusedDeliveries.set(keyOf(kind), since);
 			// What goes out without some data does not wait as long again for other data: the service may
 			// give up its deliveries.
 			const isIncomplete = problem !== undefined && PATIENCE[kind] <= outlasted;
@@ -73,7 +73,7 @@ export async function outputFor(
 			return otherwise;
 		};
 		const had = await work.catch(failed);
-		if (had !== otherwise) for (const kind of KINDS) refusedSince.delete(placeOf(kind));
+		if (had !== otherwise) for (const kind of KINDS) refusedDeliveries.delete(keyOf(kind));
 		return had;
 	};
 	const isResultWanted = includeResult || exportFormat !== undefined;

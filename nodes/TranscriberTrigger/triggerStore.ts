@@ -94,7 +94,7 @@ export class TriggerStore {
 		if (!this.staticData || !known) return known !== undefined;
 		// Not saved, or overwritten: the waiting time starts when it is saved (again).
 		if (!this.isLoaded(id)) known.at = Date.now();
-		return Date.now() - known.at >= STORE.settledMs;
+		return Date.now() - known.at >= STORE.safeAfterMs;
 	}
 
 	/** Whether the kept secret is in the loaded data, so that it does not have to be saved again. */
@@ -151,6 +151,7 @@ export class TriggerStore {
 		let mayBeSaved = false;
 		void sleep(0).then(() => (mayBeSaved = true));
 		this.save(() => {
+			// Also notes for `close` whether n8n saves before the execution.
 			this.isSavedFirst = !mayBeSaved;
 			return mayBeSaved && !hasWaited && isInTime(STORE.mayTakeMs);
 		});
@@ -181,11 +182,11 @@ export class TriggerStore {
 	}
 
 	/**
-	 * Whether the loaded data has everything that this process knows of the workflow's triggers.
-	 * Saves again whatever is missing.
+	 * Saves again whatever the loaded data lacks of what this process knows of the workflow's triggers.
+	 * Returns whether it lacks nothing, and nothing is about to change.
 	 */
-	isSettled(): boolean {
-		let isSettled = true;
+	saveMissing(): boolean {
+		let isAllSaved = true;
 		for (const [nodeId, memory] of this.memories) {
 			const loaded = this.loadedOf(nodeId);
 			// The secret of a task that ended in another process must not return without its ending.
@@ -194,9 +195,9 @@ export class TriggerStore {
 			}
 			if (isSameData(broughtUpToDate(loaded, memory), loaded)) {
 				for (const known of memory.secrets.values()) {
-					if (Date.now() - known.at >= STORE.settledMs) known.isNewer = false;
+					if (Date.now() - known.at >= STORE.safeAfterMs) known.isNewer = false;
 				}
-				if (hasFreshEnding(memory)) isSettled = false;
+				if (hasFreshEnding(memory)) isAllSaved = false;
 				continue;
 			}
 			const there = keysIn(loaded.secrets);
@@ -204,10 +205,10 @@ export class TriggerStore {
 				const isNew = Date.now() - known.at < STORE.newMs;
 				if (isNew && !there.has(key)) known.at = Date.now();
 			}
-			isSettled = false;
+			isAllSaved = false;
 			this.save();
 		}
-		return isSettled;
+		return isAllSaved;
 	}
 
 	get bot(): SentBot | undefined {
@@ -246,9 +247,9 @@ export class TriggerStore {
 		this.memory.launch = { unansweredUntil: time, changedAt: after(known) };
 	}
 
-	/** Makes n8n save everything when the call ends, unless `isInTime` returns false by then. */
-	save(isInTime = () => true): void {
-		this.staticData?.save(() => this.sections(), isInTime);
+	/** Makes n8n save everything when the call ends, unless `beforeSaving` returns false by then. */
+	save(beforeSaving = () => true): void {
+		this.staticData?.save(() => this.sections(), beforeSaving);
 	}
 
 	private sections(): IDataObject {

@@ -20,11 +20,13 @@ const REMEMBERED = {
 	suspendedRuns: 10_000,
 	// Transcriber/submit/trigger/notifyTrigger.ts. Key: hash of trigger and API key. While something waits for the trigger.
 	outboxes: 10_000,
-	triggerAttempts: 10_000,
+	triggerChecks: 10_000,
 	// TranscriberTrigger/triggerMemory.ts. Key: workflow. Until the process ends.
 	triggerWorkflows: 10_000,
 	// TranscriberTrigger/statusAtService.ts. Key: hash of workflow and node, hash of submission. 10 seconds.
 	looksAtService: 10_000,
+	// TranscriberTrigger/receiveDelivery.ts. Key: workflow, node, submission, status, kind of proof and parameters. Until a repeat takes the result, or 10 minutes.
+	resultFetches: 10_000,
 	// TranscriberTrigger/triggerOutput.ts. Key: workflow, node, submission, data and kind of failure. Until a newer one needs the place.
 	refusedDeliveries: 1_000,
 	// TranscriberTrigger/repairLostUpdates.ts. Key: address of the trigger in this process. Until the trigger is switched off.
@@ -35,7 +37,7 @@ const REMEMBERED = {
 	// TranscriberTrigger/sendMeetingBot.ts. Key: workflow and node. While a bot is launched.
 	launches: 10_000,
 	// TranscriberAccountTrigger/warnOnce.ts. Key: node and topic. Until the process ends.
-	unreadableTasks: 100,
+	accountWarnings: 100,
 	// TranscriberAccountTrigger/pollStore.ts. Key: workflow and node. While a poll runs; until the process ends.
 	pollsUnderWay: 10_000,
 	pollTries: 10_000,

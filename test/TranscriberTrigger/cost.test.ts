@@ -130,7 +130,7 @@ it('100 unsigned calls that go wrong write one line into the log', async () => {
 });
 
 it('a process that cannot reach itself says so once, and what to set', async () => {
-	jest.replaceProperty(STORE, 'settledMs', 20);
+	jest.replaceProperty(STORE, 'safeAfterMs', 20);
 	await open({ baseUrl: 'http://127.0.0.1:9', apiKey: KEY });
 	const logs = captureLogs();
 	const lines = () => logs.lines.filter((line) => line.includes('cannot call its own address'));

@@ -15,7 +15,7 @@ const KEY = 'test-api-key';
 
 let host: TriggerHost;
 beforeEach(() => {
-	jest.replaceProperty(STORE, 'settledMs', 50);
+	jest.replaceProperty(STORE, 'safeAfterMs', 50);
 	jest.replaceProperty(PATIENCE, 'refusedMs', 300);
 	jest.replaceProperty(RETRY, 'patienceWhenBroken', 0);
 });

@@ -23,7 +23,7 @@ const SECRET = 'whsec_of_the_task';
 const API_KEY = 'test-api-key';
 
 let host: TriggerHost;
-beforeEach(() => jest.replaceProperty(STORE, 'settledMs', 50));
+beforeEach(() => jest.replaceProperty(STORE, 'safeAfterMs', 50));
 afterEach(async () => {
 	jest.restoreAllMocks();
 	await host.close();
@@ -793,7 +793,7 @@ describe('includeResult and exportFormat', () => {
 	});
 
 	it('a sender that hangs up while the result is fetched: a restart later knows the ending, and nothing is rejected', async () => {
-		jest.replaceProperty(STORE, 'settledMs', 100);
+		jest.replaceProperty(STORE, 'safeAfterMs', 100);
 		jest.replaceProperty(STORE, 'mayWaitMs', 100);
 		const rejected: unknown[] = [];
 		const note = (reason: unknown) => void rejected.push(reason);

@@ -44,10 +44,10 @@ const SECRET = 'whsec_of_the_task';
 
 let host: TriggerHost;
 /** As short as the machine allows, in ms. */
-const SETTLED_MS = 200;
+const SAFE_AFTER_MS = 200;
 
 beforeEach(async () => {
-	jest.replaceProperty(STORE, 'settledMs', SETTLED_MS);
+	jest.replaceProperty(STORE, 'safeAfterMs', SAFE_AFTER_MS);
 	await open();
 });
 afterEach(async () => {
@@ -153,7 +153,7 @@ describe('It is acknowledged only when it is durably stored', () => {
 			body: { stored: false },
 		});
 		expect(await put(host.url, '7f3c', SECRET, API_KEY)).toMatchObject({ status: 202 });
-		await sleep(SETTLED_MS);
+		await sleep(SAFE_AFTER_MS);
 		expect(await put(host.url, '7f3c', SECRET, API_KEY)).toEqual({
 			status: 200,
 			body: { stored: true },
@@ -164,17 +164,17 @@ describe('It is acknowledged only when it is durably stored', () => {
 		host.isStaticDataReadOnly = true;
 		for (let tries = 0; tries < 4; tries++) {
 			expect((await put(host.url, '7f3c', SECRET, API_KEY)).status).toBe(202);
-			await sleep(SETTLED_MS / 2);
+			await sleep(SAFE_AFTER_MS / 2);
 		}
 	});
 
 	it('and not before a slower call could have overwritten it', async () => {
 		await put(host.url, '7f3c', SECRET, API_KEY);
-		await sleep(SETTLED_MS / 2);
+		await sleep(SAFE_AFTER_MS / 2);
 		expect((await put(host.url, '7f3c', SECRET, API_KEY)).status).toBe(202);
 		await sleep(10);
 		host.saved = '{}';
-		await sleep(SETTLED_MS / 2);
+		await sleep(SAFE_AFTER_MS / 2);
 		expect((await put(host.url, '7f3c', SECRET, API_KEY)).status).toBe(202);
 		await handOverTo(host.url, '7f3c', SECRET, API_KEY);
 	});
@@ -245,7 +245,7 @@ describe('It is acknowledged only when it is durably stored', () => {
 	});
 
 	it('a delivery that takes long does not write over what was stored in the meantime', async () => {
-		jest.replaceProperty(STORE, 'settledMs', 50);
+		jest.replaceProperty(STORE, 'safeAfterMs', 50);
 		await handOverTo(host.url, 'slow', SECRET, API_KEY);
 		host.executionMs = 1_500;
 		const slow = deliver(host.url, { task_id: 'slow' }, SECRET);
@@ -361,9 +361,9 @@ describe('A submission without a readable secret', () => {
 	const without = async () => {
 		const hand = async () => await putAll(host.url, [{ id: '7f3c', kind: 'task' }], API_KEY);
 		await hand();
-		await sleep(SETTLED_MS);
+		await sleep(SAFE_AFTER_MS);
 		await hand();
-		await sleep(SETTLED_MS);
+		await sleep(SAFE_AFTER_MS);
 		return await hand();
 	};
 
@@ -403,7 +403,7 @@ describe('A submission without a readable secret', () => {
 	});
 
 	it('comes from the action node where the answer to the submit has no secret', async () => {
-		jest.replaceProperty(HAND_OVER, 'interval', SETTLED_MS + 20);
+		jest.replaceProperty(HAND_OVER, 'interval', SAFE_AFTER_MS + 20);
 		await handOver(sender(), host.url, { taskId: '7f3c' });
 		expect(host.stored.secrets).toContain('none');
 	});
@@ -411,7 +411,7 @@ describe('A submission without a readable secret', () => {
 
 describe('The action node', () => {
 	beforeEach(() => {
-		jest.replaceProperty(HAND_OVER, 'interval', SETTLED_MS + 20);
+		jest.replaceProperty(HAND_OVER, 'interval', SAFE_AFTER_MS + 20);
 		jest.replaceProperty(HAND_OVER, 'patience', 1_000);
 		jest.replaceProperty(HAND_OVER, 'patienceWhenNotActive', 500);
 		jest.replaceProperty(HAND_OVER, 'patienceWhenRefused', 500);
@@ -580,7 +580,7 @@ describe('The action node', () => {
 	});
 
 	it('cancelling the execution stops the waiting at once', async () => {
-		jest.replaceProperty(STORE, 'settledMs', 60_000);
+		jest.replaceProperty(STORE, 'safeAfterMs', 60_000);
 		const cancel = new AbortController();
 		setTimeout(() => cancel.abort(), 50);
 		await expect(

@@ -5,7 +5,7 @@ const soon = () => Date.now() + 20;
 const keys = (count: number) => Array.from({ length: count }, (_, index) => `task ${index}`);
 
 it('repeats of many slow deliveries wait for the first fetch of each, and start no other', async () => {
-	const fetches = new Fetches<string>();
+	const fetches = new Fetches<string>(new Map());
 	const started: string[] = [];
 	const ends: Array<() => void> = [];
 	const fetchOf = (key: string) => async () => {
@@ -26,7 +26,7 @@ it('repeats of many slow deliveries wait for the first fetch of each, and start 
 });
 
 it('keeps a bounded number of results for the next repeat', async () => {
-	const fetches = new Fetches<string>();
+	const fetches = new Fetches<string>(new Map());
 	let started = 0;
 	const late = async () => {
 		started += 1;

@@ -65,7 +65,7 @@ export interface Submission {
 }
 
 /** In ms: as shipped, but shorter. */
-const TIMES = { settledMs: 40, recheckMs: 80, mayWaitMs: 100, mayTakeMs: 300 };
+const TIMES = { safeAfterMs: 40, recheckMs: 80, mayWaitMs: 100, mayTakeMs: 300 };
 const SLOW_MS = 130;
 const HEALS_WITHIN_MS = 15_000;
 

@@ -14,7 +14,7 @@ const service = serviceForTests();
 const KEY = 'test-api-key';
 
 let host: TriggerHost;
-beforeEach(() => jest.replaceProperty(STORE, 'settledMs', 50));
+beforeEach(() => jest.replaceProperty(STORE, 'safeAfterMs', 50));
 afterEach(async () => {
 	jest.restoreAllMocks();
 	await host.close();

@@ -27,7 +27,7 @@ const NO_RESULT = { options: { includeResult: false } };
 
 const hosts: TriggerHost[] = [];
 beforeEach(() => {
-	jest.replaceProperty(STORE, 'settledMs', 100);
+	jest.replaceProperty(STORE, 'safeAfterMs', 100);
 	jest.replaceProperty(STORE, 'mayWaitMs', 500);
 });
 afterEach(async () => {

@@ -12,7 +12,7 @@ import { SITUATIONS, type Situation } from './situations';
 const service = serviceForTests(WITH_SUMMARY_REGENERATION);
 
 beforeEach(() => {
-	jest.replaceProperty(STORE, 'settledMs', 20);
+	jest.replaceProperty(STORE, 'safeAfterMs', 20);
 	jest.replaceProperty(HAND_OVER, 'interval', 50);
 	jest.replaceProperty(RETRY, 'base', 1);
 	jest.replaceProperty(RETRY, 'cap', 5);

@@ -12,7 +12,7 @@ const service = serviceForTests();
 const SECRET = 'whsec_of_the_task';
 
 jest.setTimeout(3_600_000);
-beforeEach(() => void jest.replaceProperty(STORE, 'settledMs', 10));
+beforeEach(() => void jest.replaceProperty(STORE, 'safeAfterMs', 10));
 
 /** Header values that HTTP can carry. */
 const signature = fc.oneof(

@@ -1,4 +1,5 @@
 /** How much may be there at the end, and why: anything more has grown without bound. */
+import { FETCHES } from '../../nodes/TranscriberTrigger/resultFetches';
 import { BUFFERS, DATA, HEAP, MAP, OPEN, OPEN_FILES, RESIDENT, TIMERS, TRIGGERS } from './measure';
 import type { Measured } from './measure';
 
@@ -50,6 +51,11 @@ const BOUNDS: Bound[] = [
 		what: (name) => PER_ACT.test(name),
 		most: (warm, acts) => warm + 10 + acts * 4,
 		why: 'up to four entries for a trigger or execution; each row has its limit in processMemory.ts',
+	},
+	{
+		what: is(`${MAP}resultFetches`),
+		most: (warm) => warm + FETCHES.most + 20,
+		why: 'a result is kept for the next repeat of its delivery; resultFetches.ts has the limit',
 	},
 	{
 		what: (name) => name.startsWith(MAP),

@@ -65,6 +65,7 @@ async function performItem(
 		const before = submittedBefore?.(context);
 		if (before) run.accept(itemIndex, before);
 		const steps = before ? takeUp : [checkCredential, checkBaseUrl, fillPath, ...prepare];
+		// Not awaited here: `mayBeSent` has to register the item before anything is awaited.
 		const checked = check(context, request, steps);
 		if (!(await run.mayBeSent(context, checked))) return [];
 		const output = await carryOut(context, request, policy, run);

@@ -34,7 +34,7 @@ export interface Outlook {
 }
 
 /** How many tasks this process polls per API key (hashed): they share 60 requests a minute. */
-const polled = remembered<number>('polledTasks');
+const polledTasks = remembered<number>('polledTasks');
 
 /**
  * Polls the task (or its bot, as long as the bot has no task) until the task has ended or the
@@ -45,13 +45,13 @@ export async function untilEnded(
 	polling: Polling,
 ): Promise<Outlook> {
 	const account = keyHash((await credentialOf(context)).apiKey);
-	polled.set(account, (polled.get(account) ?? 0) + 1);
+	polledTasks.set(account, (polledTasks.get(account) ?? 0) + 1);
 	try {
 		return await pollUntilEnded(context, polling, account);
 	} finally {
-		const left = (polled.get(account) ?? 1) - 1;
-		if (left > 0) polled.set(account, left);
-		else polled.delete(account);
+		const left = (polledTasks.get(account) ?? 1) - 1;
+		if (left > 0) polledTasks.set(account, left);
+		else polledTasks.delete(account);
 	}
 }
 
@@ -71,7 +71,7 @@ async function pollUntilEnded(
 		check(latest.state);
 		// If the status is still unknown, the first look comes at once.
 		if (lookedAt !== undefined || first.status !== undefined) {
-			const others = () => (polled.get(account) ?? 1) - 1;
+			const others = () => (polledTasks.get(account) ?? 1) - 1;
 			const { failure } = latest;
 			await untilNextLook(
 				{ began, lookedAt, pollInterval, deadline, failure, others },

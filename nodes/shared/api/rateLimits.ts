@@ -90,12 +90,12 @@ export class Queue {
 	}
 }
 
-const queues = remembered<Queue>('rateLimitQueues');
+const rateLimitQueues = remembered<Queue>('rateLimitQueues');
 
 /** The queue for one limit of one API key. Only a hash of the key is kept. */
 export function queueFor(apiKey: string, name: LimitName | 'uploads'): Queue {
 	const id = `${name}:${keyHash(apiKey)}`;
-	let queue = queues.get(id);
+	let queue = rateLimitQueues.get(id);
 	if (!queue) {
 		queue =
 			name === 'uploads'
@@ -108,7 +108,7 @@ export function queueFor(apiKey: string, name: LimitName | 'uploads'): Queue {
 						() => LIMITS.windowMs,
 						() => (name === 'other' ? LIMITS.keptForUrgent : 0),
 					);
-		queues.set(id, queue);
+		rateLimitQueues.set(id, queue);
 	}
 	return queue;
 }

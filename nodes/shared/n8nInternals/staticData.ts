@@ -14,10 +14,11 @@ export interface StaticData {
 	loaded: IDataObject;
 	/**
 	 * Makes n8n save the loaded data, merged with `sections`, when the call or hook ends. `sections`
-	 * returns the data, `isInTime` whether to save at all. n8n calls both functions when a webhook
-	 * call ends. In a hook they are called at once.
+	 * returns the data. `beforeSaving` is called when n8n is about to save, perhaps more than once, and
+	 * returns whether to save at all. n8n calls both functions when a webhook call ends. In a hook they
+	 * are called at once.
 	 */
-	save(sections: () => IDataObject, isInTime: () => boolean): void;
+	save(sections: () => IDataObject, beforeSaving: () => boolean): void;
 }
 
 /**
@@ -48,16 +49,16 @@ export function staticDataOf(context: StaticDataContext): StaticData {
 			'This version of n8n keeps static data in a way that the Transcriber Trigger does not know. Update the package n8n-nodes-transcriber, or choose Wait for the Transcript (Polling) in the Transcriber node',
 		);
 	}
-	const saveAtEndOfHook: StaticData['save'] = (sections, isInTime) => {
-		if (isInTime()) Object.assign(loaded, sections());
+	const saveAtEndOfHook: StaticData['save'] = (sections, beforeSaving) => {
+		if (beforeSaving()) Object.assign(loaded, sections());
 	};
-	const saveAtEndOfCall: StaticData['save'] = (sections, isInTime) => {
+	const saveAtEndOfCall: StaticData['save'] = (sections, beforeSaving) => {
 		const global = { ...loaded };
 		Object.defineProperty(global, 'toJSON', { value: () => ({ ...loaded, ...sections() }) });
 		const data: IDataObject = { ...workflow.staticData, global };
 		let isSaved = false;
 		Object.defineProperty(data, '__dataChanged', {
-			get: () => !isSaved && isInTime(),
+			get: () => !isSaved && beforeSaving(),
 			set: (isChanged: boolean) => (isSaved = !isChanged),
 		});
 		workflow.staticData = data;

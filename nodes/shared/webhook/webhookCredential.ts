@@ -13,7 +13,7 @@ interface Reading {
 	startedAt: number;
 }
 
-const webhookReadings = remembered<Reading>('credentialReadings');
+const credentialReadings = remembered<Reading>('credentialReadings');
 
 /**
  * The credential of a node whose webhook was called, cached for many calls: in n8n 2 each reading
@@ -33,15 +33,15 @@ export async function webhookCredential(
 	const credentialId = node.credentials?.transcriberApi?.id;
 	const key = hash([context.getWorkflow().id, node.id, credentialId, execution]);
 	const now = Date.now();
-	for (const [one, { startedAt }] of webhookReadings) {
-		if (now - startedAt >= KEEP_MS) webhookReadings.delete(one);
+	for (const [one, { startedAt }] of credentialReadings) {
+		if (now - startedAt >= KEEP_MS) credentialReadings.delete(one);
 	}
-	const kept = webhookReadings.get(key);
+	const kept = credentialReadings.get(key);
 	if (kept && now - kept.startedAt < (fresh ? KEEP_FRESH_MS : KEEP_MS))
 		return await kept.credential;
 	const credential = credentialOf(context);
 	const reading = { credential, startedAt: now };
-	webhookReadings.set(key, reading);
+	credentialReadings.set(key, reading);
 	const keepFailureMs = execution === undefined ? KEEP_FRESH_MS : 0;
 	credential.catch(() => (reading.startedAt = Date.now() - KEEP_MS + keepFailureMs));
 	return await credential;

@@ -246,7 +246,7 @@ describe("with the user's own Idempotency Key, used before, Call a URL", () => {
 describe('a Retry of a hand-over to a Transcriber Trigger that was away', () => {
 	let host: TriggerHost;
 	beforeEach(async () => {
-		jest.replaceProperty(STORE, 'settledMs', 100);
+		jest.replaceProperty(STORE, 'safeAfterMs', 100);
 		jest.replaceProperty(HAND_OVER, 'patienceWhenNotActive', 0);
 		const parameters = { options: { includeResult: false } };
 		host = await new TriggerHost({ parameters, credentials: service.credentials() }).open();

@@ -195,7 +195,7 @@ describe('with "Wait for the Transcript (Webhook)"', () => {
 describe('with "Start Another Workflow When Ready"', () => {
 	let host: TriggerHost;
 	beforeEach(async () => {
-		jest.replaceProperty(STORE, 'settledMs', 100);
+		jest.replaceProperty(STORE, 'safeAfterMs', 100);
 		const parameters = { options: { includeResult: false } };
 		host = await new TriggerHost({ parameters, credentials: service.credentials() }).open();
 	});

@@ -11,7 +11,7 @@ import { remembered } from '../../../shared/processMemory';
  * the data of the execution that it repeats. So a second Retry of the first execution does not see
  * what the first Retry has submitted. Only this process knows, for as long as it runs.
  */
-const submissions = remembered<object>('retriedSubmissions');
+const retriedSubmissions = remembered<object>('retriedSubmissions');
 
 /**
  * An execution and all its Retries. A Retry has a new execution id, but keeps the data that n8n
@@ -50,7 +50,7 @@ export function recallRetried<Memory extends object>(
 	context: IExecutePaginationFunctions,
 	place: string,
 ): Memory | undefined {
-	return submissions.get(keyOf(context, place)) as Memory | undefined;
+	return retriedSubmissions.get(keyOf(context, place)) as Memory | undefined;
 }
 
 /**
@@ -64,8 +64,8 @@ export function rememberRetried(
 ): void {
 	if (firstExecutionOf(context) === context.getExecutionId()) return;
 	const key = keyOf(context, place);
-	if (memory) submissions.set(key, memory);
-	else submissions.delete(key);
+	if (memory) retriedSubmissions.set(key, memory);
+	else retriedSubmissions.delete(key);
 }
 
 function keyOf(context: IExecutePaginationFunctions, place: string): string {

@@ -66,19 +66,19 @@ export interface KnownEndings {
 }
 
 /** By execution, node and run. An entry is removed when its execution has long stopped waiting. */
-const known = remembered<KnownEndings>('suspendedRuns');
+const suspendedRuns = remembered<KnownEndings>('suspendedRuns');
 
 export function knownOf(
 	context: IWebhookFunctions,
 	{ run, until, items }: Suspension,
 ): KnownEndings {
 	const now = Date.now();
-	for (const [key, { until: end }] of known) {
-		if (end + RESUME.keep < now) known.delete(key);
+	for (const [key, { until: end }] of suspendedRuns) {
+		if (end + RESUME.keep < now) suspendedRuns.delete(key);
 	}
 	// Another node, or the same node in a loop, may suspend the same execution again.
 	const key = [context.getExecutionId(), context.getNode().id, run].join(' ');
-	let state = known.get(key);
+	let state = suspendedRuns.get(key);
 	if (!state) {
 		const ended = Object.values(items).filter((item) => item.ended);
 		state = {
@@ -91,7 +91,7 @@ export function knownOf(
 			refusedLooks: new Map(),
 			turn: Promise.resolve(),
 		};
-		known.set(key, state);
+		suspendedRuns.set(key, state);
 	}
 	return state;
 }
@@ -180,12 +180,12 @@ function ask(now: WakeCall, state: KnownEndings, item: WaitingItem): Question {
 
 async function askWhetherEnded(
 	{ context, deadline }: WakeCall,
-	known: KnownEndings,
+	state: KnownEndings,
 	item: WaitingItem,
 ): Promise<boolean> {
-	const state = await look(context, idFields(item), { deadline, once: true });
-	noteEnding(known, item, state);
-	return hasEnded(state.status);
+	const seen = await look(context, idFields(item), { deadline, once: true });
+	noteEnding(state, item, seen);
+	return hasEnded(seen.status);
 }
 
 /** Keeps what a verified delivery or the service itself says of a submission. */

@@ -30,7 +30,7 @@ export const HAND_OVER = {
 };
 
 /** Triggers that are being checked right now: the items of a run share one attempt. */
-const checksUnderWay = remembered<Promise<Reply>>('triggerAttempts');
+const triggerChecks = remembered<Promise<Reply>>('triggerChecks');
 
 /**
  * Before anything is submitted: checks with an empty hand-over that the trigger accepts what this
@@ -45,9 +45,9 @@ export async function checkTrigger(
 	const { apiKey } = await credentialOf(context);
 	const key = outboxKey(triggerUrl, apiKey);
 	const attempt =
-		checksUnderWay.get(key) ??
-		tryTrigger(context, triggerUrl, apiKey).finally(() => checksUnderWay.delete(key));
-	checksUnderWay.set(key, attempt);
+		triggerChecks.get(key) ??
+		tryTrigger(context, triggerUrl, apiKey).finally(() => triggerChecks.delete(key));
+	triggerChecks.set(key, attempt);
 	const reply = await unlessAborted(attempt, context.getExecutionCancelSignal());
 	if (reply.stored) return;
 	const [reason, next] = whatIsWrong(reply);

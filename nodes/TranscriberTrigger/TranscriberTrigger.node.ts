@@ -16,8 +16,7 @@ import { receiveHandOver } from './receiveHandOver';
 import { releaseBot } from './releaseBot';
 import { sendMeetingBot, withNextStep } from './sendMeetingBot';
 import { Undecided } from '../shared/webhook/answerInTime';
-import { logSeldom } from '../shared/webhook/logSeldom';
-import { messageOf } from '../shared/thrown';
+import { logSeldom, wordForLog } from '../shared/webhook/logSeldom';
 
 export class TranscriberTrigger implements INodeType {
 	description: INodeTypeDescription = {
@@ -113,7 +112,7 @@ export class TranscriberTrigger implements INodeType {
 		} catch (error) {
 			// Throwing makes n8n record a failed execution, which any unauthenticated caller could provoke.
 			if (!(error instanceof Undecided)) {
-				logSeldom(this, 'warn', `${this.getNode().name}: ${messageOf(error)}`);
+				logSeldom(this, 'warn', `${this.getNode().name}: ${wordForLog(error)}`);
 			}
 			return respond(this, 503, UNDECIDED);
 		}

@@ -13,6 +13,7 @@ import type { IN8nHttpFullResponse, IWebhookFunctions } from 'n8n-workflow';
 import { isTest } from '../shared/n8nInternals/activation';
 import { STORE } from './triggerMemory';
 import { remembered } from '../shared/processMemory';
+import { wordForLog } from '../shared/webhook/logSeldom';
 
 /** A token that only this process knows. */
 const OWN = randomBytes(16).toString('hex');
@@ -59,13 +60,13 @@ async function keepWatch(context: IWebhookFunctions, url: string, watch: Watch):
 		await quietSleep(delay);
 		// A newer watch has taken over.
 		if (watches.get(url) !== watch) return;
-		const { status, stored } = await callOneself(context, url);
+		const { status, stored, failure } = await callOneself(context, url);
 		// The workflow was switched off.
 		if (status === 404) break;
 		if (stored === false) watch.changedAt = Date.now();
 		// One failure may only mean a busy process; several mean that it cannot reach itself.
 		failures = stored === undefined ? failures + 1 : 0;
-		if (failures === MOST_FAILURES) warnOfNoChecks(context, url);
+		if (failures === MOST_FAILURES) warnOfNoChecks(context, url, failure);
 	}
 	if (watches.get(url) === watch) watches.delete(url);
 }
@@ -95,7 +96,7 @@ export function addressOfThisProcess(context: IWebhookFunctions): string | undef
 async function callOneself(
 	context: IWebhookFunctions,
 	url: string,
-): Promise<{ status?: number; stored?: unknown }> {
+): Promise<{ status?: number; stored?: unknown; failure?: unknown }> {
 	try {
 		const { statusCode, body }: IN8nHttpFullResponse = await context.helpers.httpRequest({
 			method: 'PUT',
@@ -110,15 +111,16 @@ async function callOneself(
 			timeout: 10_000,
 		});
 		return { status: statusCode, stored: (body as { stored?: unknown } | null)?.stored };
-	} catch {
-		return {};
+	} catch (failure) {
+		return { failure };
 	}
 }
 
-function warnOfNoChecks(context: IWebhookFunctions, url: string): void {
+function warnOfNoChecks(context: IWebhookFunctions, url: string, failure: unknown): void {
 	if (warnings.has('cannot call itself')) return;
 	warnings.set('cannot call itself', true);
+	const cause = failure === undefined ? '' : ` (${wordForLog(failure)})`;
 	context.logger.warn(
-		`The Transcriber Trigger cannot call its own address ${new URL(url).origin}, so it does not notice if another process or node overwrites the data that it has stored. With N8N_SSRF_PROTECTION_ENABLED, add the address to N8N_SSRF_ALLOWED_IP_RANGES.`,
+		`The Transcriber Trigger cannot call its own address ${new URL(url).origin}${cause}, so it does not notice if another process or node overwrites the data that it has stored. With N8N_SSRF_PROTECTION_ENABLED, add the address to N8N_SSRF_ALLOWED_IP_RANGES.`,
 	);
 }

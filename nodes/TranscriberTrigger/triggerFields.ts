@@ -1,5 +1,5 @@
 import type { INodeProperties } from 'n8n-workflow';
-import { exportFormatOptions, launchFields, noExport } from '../shared/fields';
+import { launchFields, outputOptions } from '../shared/fields';
 
 const forMeeting = { show: { source: ['meeting'] } };
 
@@ -35,6 +35,18 @@ const eventsField: INodeProperties = {
 	description: 'The events that start the workflow',
 	options: eventOptions,
 };
+
+/** What the descriptions of {@link outputOptions} say for an event. */
+const DESCRIPTIONS: Record<string, string> = {
+	exportFormat: 'A file to output beside the event, for example subtitles',
+	includeResult:
+		'Whether to output text, summary, speakers and segments, or the reason of a failure, not just the event',
+};
+
+const deliveryOutputOptions = outputOptions
+	// The trigger always outputs a file.
+	.filter(({ name }) => name !== 'exportAs')
+	.map((field) => ({ ...field, description: DESCRIPTIONS[field.name] ?? field.description }));
 
 export const triggerFields: INodeProperties[] = [
 	{
@@ -98,31 +110,7 @@ export const triggerFields: INodeProperties[] = [
 				description:
 					'Whether to start the workflow again for a delivery that the service repeats, and to keep the secrets of finished tasks for that',
 			},
-			{
-				displayName: 'Export Format',
-				name: 'exportFormat',
-				type: 'options',
-				default: 'none',
-				description: 'A file to output beside the event, for example subtitles',
-				hint: 'TXT is the text with speakers. SRT and VTT are subtitles.',
-				options: [noExport, ...exportFormatOptions],
-			},
-			{
-				displayName: 'Include Result',
-				name: 'includeResult',
-				type: 'boolean',
-				default: true,
-				description:
-					'Whether to output text, summary, speakers and segments, or the reason of a failure, not just the event',
-			},
-			{
-				displayName: 'Put Output File in Field',
-				name: 'exportBinaryPropertyName',
-				type: 'string',
-				default: 'data',
-				placeholder: 'e.g. data',
-				hint: 'The name of the output binary field to put the exported file in',
-			},
+			...deliveryOutputOptions,
 		],
 	},
 ];

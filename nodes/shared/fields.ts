@@ -48,7 +48,7 @@ export const launchFields: INodeProperties[] = [
 	},
 ];
 
-/** What is output beside the facts: in 'Transcript Options', and in 'Options' of the account trigger. */
+/** What is output beside the facts: in 'Transcript Options', and in 'Options' of both triggers. */
 export const outputOptions: INodeProperties[] = [
 	{
 		displayName: 'Export As',

@@ -6,25 +6,13 @@ import type {
 	NodeOperationError,
 } from 'n8n-workflow';
 
-import { lastingIdOf } from '../../shared/n8nInternals/storedFile';
+import { isTooLargeForDatabase, lastingIdOf } from '../../shared/n8nInternals/storedFile';
 import { rowFor } from '../../shared/api/errorTitlesAndAdvice';
 import { required, textIn } from '../../shared/parameters/checkedValues';
 import { Recording, bytesOf } from '../../shared/api/recordingFile';
 import { MAX_FILE_BYTES } from '../../shared/api/undocumented/requests';
 import { refuse } from '../../shared/parameters/refuse';
 import type { RoutingRequest } from '../../shared/api/types';
-
-/**
- * n8n stores up to 512 MB in its database, but PostgreSQL's driver reads a file back as one
- * hexadecimal string, and a Node.js string has at most 2 ** 29 - 24 characters. Trying a larger
- * file breaks n8n's database connection, and with it every execution of the same process.
- */
-const MAX_FROM_DATABASE = (2 ** 29 - 24 - '\\x'.length) / 2;
-
-/** Whether reading the stored file of this size, in bytes, would break n8n's database connection. */
-export function isTooLargeForDatabase(id = '', bytes = 0): boolean {
-	return bytes > MAX_FROM_DATABASE && id.startsWith('database:');
-}
 
 /** The item's file and its binary field. */
 interface ItemFile {

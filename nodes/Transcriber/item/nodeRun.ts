@@ -1,7 +1,7 @@
 import type { IExecuteData, IExecutePaginationFunctions } from 'n8n-workflow';
 import type { NodeApiError, NodeOperationError } from 'n8n-workflow';
 
-import { isToolCall, runKeyOf } from '../../shared/n8nInternals/runIdentity';
+import { checkRunIsShared, isToolCall, runKeyOf } from '../../shared/n8nInternals/runIdentity';
 import { isLasting } from '../../shared/parameters/refuse';
 
 /**
@@ -65,8 +65,10 @@ export class NodeRun {
 		if (context.continueOnFail()) return true;
 		await this.waitForAll('checked', itemIndex);
 		if (this.hasFailed()) return false;
+		if (this.items.size >= itemCount(context) || isBatched(context)) return true;
+		checkRunIsShared(context);
 		// An item is missing if n8n could not evaluate its parameters. That item has failed already.
-		return this.items.size >= itemCount(context) || isBatched(context);
+		return false;
 	}
 
 	/** Notes what the service accepted for an item, e.g. `task 7f3c`. */

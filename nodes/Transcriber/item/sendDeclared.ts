@@ -118,7 +118,7 @@ async function sendByOurselves(
 		.catch((error: unknown) => {
 			throw unread ? asUnsent(unread.reason) : error;
 		});
-	return answersIn(context, response as IN8nHttpFullResponse, sending);
+	return answersIn(response as IN8nHttpFullResponse, sending);
 }
 
 /**
@@ -131,21 +131,17 @@ export async function onlyAnswers(
 	response: IN8nHttpFullResponse,
 ): Promise<INodeExecutionData[]> {
 	const sending = sendings.get(this.helpers) ?? { apiKey: '', policy: REPEATABLE };
-	return await Promise.resolve(answersIn(this, response, sending));
+	return await Promise.resolve(answersIn(response, sending));
 }
 
 function answersIn(
-	context: IExecuteSingleFunctions,
 	response: IN8nHttpFullResponse,
 	{ apiKey, policy, method }: Sending,
 ): INodeExecutionData[] {
-	const onCompletion = context.getNodeParameter('onCompletion', 'returnTask') as string;
-	// Only the receiver of a webhook needs the secret.
-	const isForWebhook = !['returnTask', 'poll'].includes(onCompletion);
 	const body = policy.takesAnyAnswer ? anyBodyOf(response) : bodyOf(response, method);
 	const answer = submits(policy) ? submissionsIn(body, policy.limit === 'meeting') : body;
 	const masked = policy.takesAnyAnswer && holdsLongerKey(answer, apiKey) ? '' : apiKey;
-	const kept = policy.takesAnyAnswer ? 'everywhere' : isForWebhook;
+	const kept = policy.takesAnyAnswer ? 'everywhere' : policy.keepsWebhookSecret;
 	const answers = objectsIn(withoutSecrets(answer, masked, kept));
 	const mustNotFail = !policy.repeatable && !submits(policy);
 	return answers.map((json) => ({ json: mustNotFail ? withoutError(json) : json }));

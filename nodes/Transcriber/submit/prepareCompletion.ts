@@ -9,6 +9,7 @@ import {
 	deliveryAddress,
 	onCompletionOf,
 	triggerUrlOf,
+	usesWebhook,
 	webhookUrlOf,
 	type OnCompletion,
 } from './choice/onCompletion';
@@ -48,7 +49,7 @@ function checkCustomAddress(
 	const { webhook_url: given } = (request.options.body ?? {}) as IDataObject;
 	if (given === undefined) return;
 	const name = 'Custom Fields: webhook_url';
-	if (onCompletion !== 'poll' && onCompletion !== 'returnTask') {
+	if (usesWebhook(onCompletion)) {
 		throw refuse(
 			context,
 			"'Custom Fields' has a webhook_url, but 'Get the Transcript' already sends one",

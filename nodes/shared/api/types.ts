@@ -26,6 +26,8 @@ export interface Policy {
 	 * Undefined if the list does not show the number; throws if the list cannot be read.
 	 */
 	countTasks?: (caller: Caller) => Promise<number | undefined>;
+	/** Keeps the `webhook_secret` in the answer, because the caller seals it or outputs it. */
+	keepsWebhookSecret?: boolean;
 	/** Accepts a successful answer of any type, because the service gives the answer only once. */
 	takesAnyAnswer?: boolean;
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'crypto';
 import type { IDataObject, IExecuteData, IExecutePaginationFunctions } from 'n8n-workflow';
-import { NodeOperationError, type IRunData } from 'n8n-workflow';
+import { NodeOperationError, type IRunData, type IRunExecutionData } from 'n8n-workflow';
 
 import { runExecutionDataOf } from './suspension';
 
@@ -13,12 +13,35 @@ import { runExecutionDataOf } from './suspension';
 /**
  * One object for all items and all tries of one run of the node. Assumed: `getExecuteData()`
  * returns the same object to every item, and n8n's declarative engine starts all items before any
- * of them continues. Throws if two calls return different objects.
+ * of them continues. Throws if two calls return different objects. {@link checkRunIsShared} finds out if
+ * each item gets an object of its own.
  */
 export function runKeyOf(context: IExecutePaginationFunctions): IExecuteData {
 	const key = context.getExecuteData();
-	if (key === context.getExecuteData()) return key;
-	throw new NodeOperationError(
+	if (key !== context.getExecuteData()) throw unknownWay(context);
+	const data = runExecutionDataOf(context);
+	if (data) {
+		const keys = latestKeys.get(data) ?? new Map<string, IExecuteData>();
+		latestKeys.set(data, keys.set(context.getNode().id, key));
+	}
+	return key;
+}
+
+/** The latest key of each node, by execution and node id. */
+const latestKeys = new WeakMap<IRunExecutionData, Map<string, IExecuteData>>();
+
+/**
+ * To be called for an item that seems to be alone in its run, after the others had time to begin: throws
+ * if this n8n has begun another item of the node with another key.
+ */
+export function checkRunIsShared(context: IExecutePaginationFunctions): void {
+	const data = runExecutionDataOf(context);
+	const latest = data && latestKeys.get(data)?.get(context.getNode().id);
+	if (latest && latest !== context.getExecuteData()) throw unknownWay(context);
+}
+
+function unknownWay(context: IExecutePaginationFunctions): NodeOperationError {
+	return new NodeOperationError(
 		context.getNode(),
 		'This n8n runs the items of a node in a way that this node does not know',
 		{ description: 'Nothing was sent. Update the package n8n-nodes-transcriber.' },

@@ -15,3 +15,18 @@
 export function lastingIdOf(id: string): string {
 	return id.split(/[:/]/).at(-1) ?? id;
 }
+
+/**
+ * n8n stores up to 512 MB in its database, but PostgreSQL's driver reads a file back as one
+ * hexadecimal string, and a Node.js string has at most 2 ** 29 - 24 characters. Trying a larger
+ * file breaks n8n's database connection, and with it every execution of the same process.
+ */
+const MAX_FROM_DATABASE = (2 ** 29 - 24 - '\\x'.length) / 2;
+
+/**
+ * Whether reading the stored file of this size, in bytes, would break n8n's database connection. The
+ * ids of files in the database begin with `database:` (see {@link lastingIdOf}).
+ */
+export function isTooLargeForDatabase(id = '', bytes = 0): boolean {
+	return bytes > MAX_FROM_DATABASE && id.startsWith('database:');
+}

@@ -1,4 +1,6 @@
-import type { IWebhookFunctions } from 'n8n-workflow';
+import { NodeOperationError, type IWebhookFunctions } from 'n8n-workflow';
+
+import { ServiceError } from '../api/serviceError';
 import { remembered } from '../processMemory';
 
 export const LOG = {
@@ -26,4 +28,17 @@ export function logSeldom(
 	if (writtenLines.has(key) || writtenLines.size >= LOG.most) return;
 	writtenLines.set(key, now);
 	context.logger[level](line);
+}
+
+/**
+ * What a log line says of a failure: the message of an error of this package, and only the kind of any
+ * other error, because its message may hold a secret.
+ */
+export function wordForLog(failure: unknown): string {
+	if (failure instanceof ServiceError || failure instanceof NodeOperationError) {
+		return failure.message;
+	}
+	if (!(failure instanceof Error)) return typeof failure;
+	const { code } = failure as NodeJS.ErrnoException;
+	return typeof code === 'string' ? `${failure.name} (${code})` : failure.name;
 }

@@ -1,5 +1,6 @@
 /** What n8nInternals/runIdentity.ts takes for granted, in the n8n-core of the lock file. */
-import type { IExecutePaginationFunctions } from 'n8n-workflow';
+import { ExecuteSingleContext } from 'n8n-core';
+import type { IExecuteData, IExecutePaginationFunctions } from 'n8n-workflow';
 
 import { retriedExecutionOf, runKeyOf } from '../../../nodes/shared/n8nInternals/runIdentity';
 import { itemWithFile, itemsOf, serviceForTests } from '../../support/service';
@@ -34,6 +35,21 @@ it('an n8n that gives another object at each call is refused before anything is 
 		getExecuteData: () => ({}),
 	} as unknown as IExecutePaginationFunctions;
 	expect(() => runKeyOf(context)).toThrow('This n8n runs the items of a node in a way');
+});
+
+it('an n8n that gives each item an object of its own is refused before anything is sent', async () => {
+	const copies = new WeakMap<object, IExecuteData>();
+	jest.spyOn(ExecuteSingleContext.prototype, 'getExecuteData').mockImplementation(function (
+		this: ExecuteSingleContext,
+	) {
+		const copy = copies.get(this) ?? { ...this.executeData };
+		copies.set(this, copy);
+		return copy;
+	});
+	const { error } = await service.run(LINK, { items: itemsOf({}, {}, {}) });
+	jest.restoreAllMocks();
+	expect(error?.message).toContain('This n8n runs the items of a node in a way');
+	expect(service.lines()).toEqual([]);
 });
 
 describe('what an execution shares with its Retries', () => {

@@ -1,5 +1,7 @@
 /** What n8nInternals/storedFile.ts takes for granted, in the n8n-core of the lock file. */
-import { lastingIdOf } from '../../../nodes/shared/n8nInternals/storedFile';
+import { constants } from 'node:buffer';
+
+import { isTooLargeForDatabase, lastingIdOf } from '../../../nodes/shared/n8nInternals/storedFile';
 import { storedBinary } from '../../support/engine';
 
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
@@ -28,4 +30,25 @@ it.each([
 	'1b671a64-40d5-491e-99b0-da01ff1f3341',
 ])('the UUID is all that counts of %s', (id) => {
 	expect(lastingIdOf(id)).toBe('1b671a64-40d5-491e-99b0-da01ff1f3341');
+});
+
+describe('A file that n8n cannot read back from its database', () => {
+	const UUID_ONLY = '1b671a64-40d5-491e-99b0-da01ff1f3341';
+	// Two hexadecimal digits for each byte, after \x, in the longest string of Node.js.
+	const MOST = constants.MAX_STRING_LENGTH / 2 - 1;
+
+	it('is one byte larger than the longest string can hold', () => {
+		expect(isTooLargeForDatabase(`database:${UUID_ONLY}`, MOST)).toBe(false);
+		expect(isTooLargeForDatabase(`database:${UUID_ONLY}`, MOST + 1)).toBe(true);
+	});
+
+	it.each([`filesystem-v2:workflows/w/executions/17/binary_data/${UUID_ONLY}`, `s3:${UUID_ONLY}`])(
+		'is in the database: not %s',
+		(id) => expect(isTooLargeForDatabase(id, 8e9)).toBe(false),
+	);
+
+	it('has an id and a size', () => {
+		expect(isTooLargeForDatabase(undefined, 8e9)).toBe(false);
+		expect(isTooLargeForDatabase(`database:${UUID_ONLY}`)).toBe(false);
+	});
 });

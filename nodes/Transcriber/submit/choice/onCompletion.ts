@@ -14,6 +14,11 @@ export function onCompletionOf(context: IExecutePaginationFunctions): OnCompleti
 	return choiceIn(context, value, 'Get the Transcript', ON_COMPLETION) ?? byDefault;
 }
 
+/** Whether the service gets a webhook address for what is submitted with this choice. */
+export function usesWebhook(onCompletion: OnCompletion): boolean {
+	return onCompletion !== 'poll' && onCompletion !== 'returnTask';
+}
+
 /** The webhook address for what is submitted now; '' if this node knows of none. */
 export function deliveryAddress(context: IExecutePaginationFunctions): string {
 	const onCompletion = onCompletionOf(context);

@@ -2,8 +2,8 @@ import { createHash } from 'crypto';
 import type { IBinaryData, IExecutePaginationFunctions } from 'n8n-workflow';
 
 import { PIECE_BYTES } from '../../../shared/api/recordingFile';
-import { lastingIdOf } from '../../../shared/n8nInternals/storedFile';
-import { fileOf, isTooLargeForDatabase } from '../../item/inputFile';
+import { isTooLargeForDatabase, lastingIdOf } from '../../../shared/n8nInternals/storedFile';
+import { fileOf } from '../../item/inputFile';
 
 /**
  * Whether a file has the same content as the stored file with this id. A file that is downloaded

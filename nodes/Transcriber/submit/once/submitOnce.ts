@@ -20,7 +20,7 @@ import { sendDeclared } from '../../item/sendDeclared';
 import { isHarmless, wasCancelledInTurn } from './certainlyNotSubmitted';
 import { askedFor } from './sameRequest';
 import { checkUnchangedSince } from './reuseEarlierSubmission';
-import { deliveryAddress, onCompletionOf } from '../choice/onCompletion';
+import { deliveryAddress, onCompletionOf, usesWebhook } from '../choice/onCompletion';
 import {
 	SUBMISSION_SECRET,
 	forget,
@@ -80,9 +80,12 @@ async function submitItem(
 	let isRepeat = memory !== undefined;
 	const onRepeat = () => void (isRepeat = true);
 	try {
-		const items = await sendDeclared(context, request, { ...policy, keyed }, run, onRepeat);
+		const onCompletion = onCompletionOf(context);
+		const keepsWebhookSecret = usesWebhook(onCompletion);
+		const ownPolicy = { ...policy, keyed, keepsWebhookSecret };
+		const items = await sendDeclared(context, request, ownPolicy, run, onRepeat);
 		const answers = items.map(({ json }) => json);
-		const keepsSecret = onCompletionOf(context) === 'callUrl';
+		const keepsSecret = onCompletion === 'callUrl';
 		const submissions = answers.map((answer) => submissionOf(answer, apiKey, keepsSecret));
 		const at = earlier?.at ?? Date.now();
 		const startAt = startAtIn(request);

@@ -7,7 +7,6 @@ import type {
 
 import { hasSucceeded } from '../../../shared/n8nInternals/executionSaved';
 import { sleepingExecution, wake, type Sleeping } from '../../../shared/n8nInternals/suspension';
-import { ServiceError } from '../../../shared/api/serviceError';
 import { isInProgress, statusIn } from '../../../shared/api/undocumented/statuses';
 import { SUBMISSION_SECRET } from '../once/submissionMemory';
 import {
@@ -20,7 +19,7 @@ import {
 	type KnownEndings,
 } from './knownEndings';
 import { Undecided, decidedBy } from '../../../shared/webhook/answerInTime';
-import { logSeldom } from '../../../shared/webhook/logSeldom';
+import { logSeldom, wordForLog } from '../../../shared/webhook/logSeldom';
 import { secretIn, unseal } from '../../../shared/webhook/sealedSecret';
 import {
 	respond,
@@ -168,10 +167,4 @@ async function secretOf(
 ): Promise<string | undefined> {
 	const { apiKey } = await decidedBy(webhookCredential(context, fresh), deadline);
 	return secretIn(unseal(apiKey, SUBMISSION_SECRET, submissionKey(item), sealedSecret ?? ''));
-}
-
-/** For the log. Only messages of this package are certain to hold no secret. */
-function wordForLog(error: unknown): string {
-	if (error instanceof ServiceError) return error.message;
-	return error instanceof Error ? error.name : typeof error;
 }

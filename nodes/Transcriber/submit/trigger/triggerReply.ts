@@ -1,6 +1,7 @@
 import type { IExecutePaginationFunctions, IN8nHttpFullResponse } from 'n8n-workflow';
 
 import { answeredWithin } from '../../../shared/api/abortable';
+import { logSeldom, wordForLog } from '../../../shared/webhook/logSeldom';
 import { STALE, UNDECIDED, UNUSABLE_ID } from '../../../shared/webhook/handOverEnvelope';
 
 /** How long a Transcriber Trigger may take to answer, in ms. */
@@ -50,7 +51,10 @@ export async function put(
 			isUndecided: answer.statusCode === 503 && message === UNDECIDED,
 			reason: answer.statusCode === 422 ? String(message).slice(0, 300) : undefined,
 		};
-	} catch {
+	} catch (error) {
+		const { name } = context.getNode();
+		const words = wordForLog(error);
+		logSeldom(context, 'warn', `${name}: no answer from the address in 'Trigger URL': ${words}`);
 		return {};
 	}
 }

@@ -5,8 +5,7 @@ import type {
 	INodePropertyOptions,
 } from 'n8n-workflow';
 
-import { isHarmless } from '../../submit/once/certainlyNotSubmitted';
-import { forget, recall, remember, oncePerPlace } from '../../submit/once/submissionMemory';
+import { sendAtMostOnce } from '../../submit/once/sendAtMostOnce';
 import { ServiceError, said } from '../../../shared/api/serviceError';
 import { perform } from '../../item/perform';
 import { itemCount } from '../../item/nodeRun';
@@ -75,54 +74,39 @@ function checkConfirmed(context: IExecutePaginationFunctions): void {
 const LOOK_FOR_KEY =
 	'The old key may no longer work. Look in your account at the service, and put the key that is valid now into the credential.';
 
-/**
- * Rotates the API key at most once. The attempt is remembered with the execution, so Retry On Fail
- * does not rotate again if it is unknown whether the key has changed.
- */
 async function rotateOnce(
 	context: IExecutePaginationFunctions,
 	request: RoutingRequest,
 	policy: Policy,
 ): Promise<INodeExecutionData[]> {
-	return await oncePerPlace(context, async () => await rotate(context, request, policy));
-}
-
-async function rotate(
-	context: IExecutePaginationFunctions,
-	request: RoutingRequest,
-	policy: Policy,
-): Promise<INodeExecutionData[]> {
-	const memory = recall(context);
-	if (memory?.state === 'accepted') {
-		throw refuse(
-			context,
-			'This execution has rotated the API key before, so it is not rotated again',
-			'The earlier output of this node has the new key. Put it into the credential. To rotate the key again, run the workflow in a new execution.',
-		);
-	}
-	if (memory) {
-		throw refuse(
-			context,
-			'It is not known whether the API key was rotated, so it is not rotated again',
-			LOOK_FOR_KEY,
-		);
-	}
-	remember(context, { state: 'sent' });
-	let failure: unknown;
-	try {
-		const items = await sendDeclared(context, request, policy);
-		if (items.every(({ json }) => Object.keys(json).length === 0)) throw noKey(context);
-		remember(context, { state: 'accepted', submissions: [], at: Date.now() });
-		return items;
-	} catch (error) {
-		failure = error;
-	}
-	if (isHarmless(context, failure) && !mayBeOldKey(failure)) forget(context);
-	else if (failure instanceof ServiceError) {
-		failure.message = `${failure.message}, so it is not known whether the API key was rotated`;
-		failure.description = [LOOK_FOR_KEY, said(failure.problem)].filter(Boolean).join(' ');
-	}
-	throw failure;
+	return await sendAtMostOnce(context, {
+		send: async () => {
+			const items = await sendDeclared(context, request, policy);
+			if (items.every(({ json }) => Object.keys(json).length === 0)) throw noKey(context);
+			return items;
+		},
+		// The new key is a secret.
+		submissionsIn: () => [],
+		again: () => {
+			throw refuse(
+				context,
+				'This execution has rotated the API key before, so it is not rotated again',
+				'The earlier output of this node has the new key. Put it into the credential. To rotate the key again, run the workflow in a new execution.',
+			);
+		},
+		unknownOutcome: () =>
+			refuse(
+				context,
+				'It is not known whether the API key was rotated, so it is not rotated again',
+				LOOK_FOR_KEY,
+			),
+		mayHaveSucceeded: mayBeOldKey,
+		explain: (failure) => {
+			if (!(failure instanceof ServiceError)) return;
+			failure.message = `${failure.message}, so it is not known whether the API key was rotated`;
+			failure.description = [LOOK_FOR_KEY, said(failure.problem)].filter(Boolean).join(' ');
+		},
+	});
 }
 
 /** Whether 401 may come because an earlier attempt has replaced the key. */

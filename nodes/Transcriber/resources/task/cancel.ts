@@ -4,15 +4,11 @@ import type {
 	INodePropertyOptions,
 } from 'n8n-workflow';
 
-import { ServiceError } from '../../../shared/api/serviceError';
+import { STOPS_SPENDING, type Policy, type RoutingRequest } from '../../../shared/api/types';
 import { idFrom } from '../../item/ids';
 import { perform } from '../../item/perform';
-import { hasEnded, isCancelled } from '../../../shared/api/undocumented/statuses';
+import { sendCancel } from '../sendCancel';
 import { stateOf } from './sendForFinished';
-import { REFUSED_CANCEL, isAboutItsState, sayItHasEnded } from '../refusedCancel';
-import { withoutError } from '../../item/sendDeclared';
-import { hasEndedBefore, sendEnding } from '../../item/sendEnding';
-import { STOPS_SPENDING, type Policy, type RoutingRequest } from '../../../shared/api/types';
 
 export const cancelTask: INodePropertyOptions = {
 	name: 'Cancel',
@@ -21,32 +17,21 @@ export const cancelTask: INodePropertyOptions = {
 	description: 'Stop a task that is waiting or being processed',
 	routing: {
 		request: { method: 'POST', url: '/tasks/{taskId}/cancel' },
-		operations: { pagination: perform({ policy: STOPS_SPENDING, carryOut: cancelOnce }) },
+		operations: { pagination: perform({ policy: STOPS_SPENDING, carryOut: cancel }) },
 	},
 };
 
-/**
- * An earlier attempt whose answer was lost may cause a refusal. So after a refusal the status of
- * the task is requested: if the task is cancelled, that is a success. So is a refusal of what this
- * node has done in this execution.
- */
-async function cancelOnce(
+async function cancel(
 	context: IExecutePaginationFunctions,
 	request: RoutingRequest,
 	policy: Policy,
 ): Promise<INodeExecutionData[]> {
-	let failure: unknown;
-	try {
-		return await sendEnding(context, request, policy);
-	} catch (error) {
-		failure = error;
-	}
-	if (!(failure instanceof ServiceError) || !isAboutItsState(failure)) throw failure;
-	const taskId = idFrom(context, 'taskId');
-	const task = await stateOf(context, taskId, REFUSED_CANCEL);
-	if (isCancelled(task.status) || hasEndedBefore(context, request)) {
-		return [{ json: withoutError({ ...task, task_id: taskId }) }];
-	}
-	if (hasEnded(task.status)) sayItHasEnded(failure, 'task', task);
-	throw failure;
+	return await sendCancel(context, request, policy, () => {
+		const taskId = idFrom(context, 'taskId');
+		return {
+			what: 'task',
+			id: { task_id: taskId },
+			stateNow: async (bounds) => await stateOf(context, taskId, bounds),
+		};
+	});
 }

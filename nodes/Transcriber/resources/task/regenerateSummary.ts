@@ -9,10 +9,10 @@ import { fillPath } from '../../item/ids';
 import { choiceIn, jsonObjectIn, required, textIn } from '../../../shared/parameters/checkedValues';
 import { perform } from '../../item/perform';
 import { shownFor } from '../commonFields';
+import { isAnotherOperation, staysBelowApi } from './enteredPath';
 import { refuse } from '../../../shared/parameters/refuse';
 import { ServiceError, said } from '../../../shared/api/serviceError';
-import { isHarmless } from '../../submit/once/certainlyNotSubmitted';
-import { forget, recall, remember, oncePerPlace } from '../../submit/once/submissionMemory';
+import { sendAtMostOnce } from '../../submit/once/sendAtMostOnce';
 import { sendDeclared } from '../../item/sendDeclared';
 import type { Policy, RoutingRequest } from '../../../shared/api/types';
 
@@ -125,82 +125,33 @@ function asTheUserSays(context: IExecutePaginationFunctions, request: RoutingReq
 	};
 }
 
-/**
- * Asks for the summary once, although Retry On Fail runs all items again if one fails: a second run
- * outputs what the service answered to the first.
- */
 async function regenerateOnce(
 	context: IExecutePaginationFunctions,
 	request: RoutingRequest,
 	policy: Policy,
 ): Promise<INodeExecutionData[]> {
-	return await oncePerPlace(context, async () => await regenerate(context, request, policy));
-}
-
-async function regenerate(
-	context: IExecutePaginationFunctions,
-	request: RoutingRequest,
-	policy: Policy,
-): Promise<INodeExecutionData[]> {
 	const { method, url, body } = request.options;
-	const asked = createHash('sha256')
-		.update(JSON.stringify([method, url, body]))
-		.digest('hex');
-	const memory = recall(context);
-	// The user may have changed the item before a Retry of the execution.
-	if (memory?.state === 'accepted' && memory.asked === asked) {
-		return memory.submissions.map(({ answer }) => ({ json: answer }));
-	}
-	if (memory?.state === 'sent' && (memory.asked ?? asked) === asked) {
-		throw refuse(
-			context,
-			'It is not known whether the service writes a new summary, so it is not asked again',
-			LOOK_AT_SUMMARY,
-		);
-	}
-	remember(context, { state: 'sent', asked });
-	let failure: unknown;
-	try {
-		const items = await sendDeclared(context, request, policy);
-		const submissions = items.map(({ json }) => ({ answer: json }));
-		remember(context, { state: 'accepted', submissions, at: Date.now(), asked });
-		return items;
-	} catch (error) {
-		failure = error;
-	}
-	if (isHarmless(context, failure)) forget(context);
-	else if (failure instanceof ServiceError) {
-		failure.description = [LOOK_AT_SUMMARY, said(failure.problem)].filter(Boolean).join(' ');
-	}
-	throw failure;
+	return await sendAtMostOnce(context, {
+		asked: createHash('sha256')
+			.update(JSON.stringify([method, url, body]))
+			.digest('hex'),
+		send: async () => await sendDeclared(context, request, policy),
+		submissionsIn: (items) => items.map(({ json }) => ({ answer: json })),
+		again: ({ submissions }) => submissions.map(({ answer }) => ({ json: answer })),
+		unknownOutcome: () =>
+			refuse(
+				context,
+				'It is not known whether the service writes a new summary, so it is not asked again',
+				LOOK_AT_SUMMARY,
+			),
+		explain: (failure) => {
+			if (!(failure instanceof ServiceError)) return;
+			failure.description = [LOOK_AT_SUMMARY, said(failure.problem)].filter(Boolean).join(' ');
+		},
+	});
 }
 
 const LOOK_AT_SUMMARY =
 	'Look at the summary of the transcript first (Transcript: Get Result). If it is the old one, run the workflow again.';
 
 const METHODS = ['PATCH', 'POST', 'PUT'] as const;
-
-/** Uses the URL parser, because it also interprets `%2e`, backslashes and tabs. */
-function staysBelowApi(path: string): boolean {
-	if (!/^\/[^/\\]/.test(path) || /(^|\/)\.\.?(\/|$)/.test(path)) return false;
-	return new URL(`http://service/api/v1${path}`).pathname.startsWith('/api/v1/');
-}
-
-/**
- * Whether a path leads to a documented endpoint that another operation guards: Rotate asks for
- * confirmation, and Send Bot for consent. Servers also decode characters and merge slashes.
- */
-function isAnotherOperation(path: string): boolean {
-	const { pathname } = new URL(`http://service/api/v1${path}`);
-	const decoded = pathname.replace(/%([2-7][0-9a-f])/gi, (_, code: string) =>
-		String.fromCharCode(parseInt(code, 16)),
-	);
-	const plain = decoded.replace(/[/\\]+/g, '/').replace(/\/\.(?=\/)/g, '');
-	return (
-		/(^|\/)\.\.(\/|$)/.test(plain) ||
-		/^\/api\/v1\/(account|api-key|dictionary|meeting|transcribe|transcribe-url)(\/|$)/i.test(
-			plain,
-		) ||
-		/^\/api\/v1\/tasks\/[^/]+\/cancel\/?$/i.test(plain)
-	);
-}

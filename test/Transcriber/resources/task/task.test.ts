@@ -1,5 +1,5 @@
 // Also covers nodes/Transcriber/item/ids.ts, nodes/Transcriber/resources/commonFields.ts,
-// nodes/Transcriber/resources/refusedCancel.ts, index.ts, cancel.ts, export.ts, get.ts, getAll.ts, getResult.ts, regenerateSummary.ts, sendForFinished.ts,
+// nodes/Transcriber/resources/sendCancel.ts, index.ts, cancel.ts, enteredPath.ts, export.ts, get.ts, getAll.ts, getResult.ts, regenerateSummary.ts, sendForFinished.ts,
 // wait.ts.
 
 import { describeWaiting } from '../../../support/completion';

@@ -1,0 +1,68 @@
+import type { IDataObject, IExecutePaginationFunctions, INodeExecutionData } from 'n8n-workflow';
+
+import { said, ServiceError } from '../../shared/api/serviceError';
+import type { LookBounds } from '../../shared/api/taskState';
+import { STOPS_SPENDING, type Policy, type RoutingRequest } from '../../shared/api/types';
+import { hasEnded, isCancelled } from '../../shared/api/undocumented/statuses';
+import { withoutError } from '../item/sendDeclared';
+import { hasEndedBefore, sendEnding } from '../item/sendEnding';
+
+/**
+ * For the status request after a refusal: 30 s from its turn, and as urgent as the cancellation. On a
+ * busy key it would otherwise wait behind all the others, while the recording may go on.
+ */
+const REFUSED_CANCEL: LookBounds = { fromTurn: 30_000, policy: STOPS_SPENDING };
+
+/** The task or bot to cancel. */
+interface ToCancel {
+	what: 'task' | 'meeting bot';
+	/** The output field with its id, and the id. */
+	id: { task_id: string } | { bot_id: string };
+	/** Its present state; 'unknown' if the service does not know it, `{}` if the state cannot be read. */
+	stateNow: (bounds: LookBounds) => Promise<IDataObject | 'unknown'>;
+}
+
+/**
+ * Cancels a task or bot. An earlier attempt whose answer was lost may cause a refusal. So after a
+ * refusal the status is requested: if the task or bot is cancelled, or gone after a repeat, that is a
+ * success. So is a refusal of what this node has done in this execution.
+ */
+export async function sendCancel(
+	context: IExecutePaginationFunctions,
+	request: RoutingRequest,
+	policy: Policy,
+	toCancel: () => ToCancel,
+): Promise<INodeExecutionData[]> {
+	let failure: unknown;
+	try {
+		return await sendEnding(context, request, policy);
+	} catch (error) {
+		failure = error;
+	}
+	if (!(failure instanceof ServiceError) || !isAboutItsState(failure)) throw failure;
+	const { what, id, stateNow } = toCancel();
+	const found = await stateNow(REFUSED_CANCEL);
+	const isGone = found === 'unknown' && failure.problem.isRepeat === true;
+	const state = found === 'unknown' ? {} : found;
+	if (isGone || isCancelled(state.status) || hasEndedBefore(context, request)) {
+		return [{ json: withoutError({ ...state, ...id }) }];
+	}
+	if (hasEnded(state.status)) sayItHasEnded(failure, what, state);
+	throw failure;
+}
+
+/**
+ * Whether a refused cancellation may be about the task or bot itself, so that its status can explain
+ * the refusal. 404 only after a repeat: then an earlier attempt may have removed it.
+ */
+function isAboutItsState({ problem: { status = 0, isRepeat } }: ServiceError): boolean {
+	if (status === 404) return isRepeat === true;
+	return status >= 400 && status < 500 && ![401, 402, 403, 429].includes(status);
+}
+
+/** Makes the failure say that the task or bot has already ended. */
+function sayItHasEnded(failure: ServiceError, what: string, { status }: IDataObject): void {
+	failure.message = `The ${what} has already ended (${String(status)})`;
+	const next = 'There is nothing left to cancel.';
+	failure.description = [next, said(failure.problem)].filter(Boolean).join(' ');
+}

@@ -17,7 +17,7 @@ const ROOMS = {
 	Waits: ['nodes/Transcriber/wait/'],
 	Verifies: [
 		'nodes/shared/webhook/',
-		'nodes/TranscriberTrigger/matchSecret.ts',
+		'nodes/TranscriberTrigger/verifyDelivery.ts',
 		'nodes/TranscriberTrigger/deliveredEvent.ts',
 	],
 	Stores: [

@@ -1,10 +1,9 @@
 import type { IDataObject } from 'n8n-workflow';
 import { sleep } from 'n8n-workflow';
 
-import { isRefusedForGood } from '../shared/api/serviceError';
-import { hasEnded, isInProgress } from '../shared/api/undocumented/statuses';
 import { KnownPartOfList } from './knownPartOfList';
 import { OVERLAP, SMALLEST_PAGE, unlessRefused, type ListPager } from './listPager';
+import { OpenTasks } from './openTasks';
 import { ACCOUNT_MEMORY, type State } from './pollState';
 import { hashesOf, NewSinceLastPoll } from './newSinceLastPoll';
 import { EndOfList } from './endOfList';
@@ -13,23 +12,12 @@ import { EndOfList } from './endOfList';
 const PAGES = {
 	/** Reserved at the first poll, for finding the end of a long list. */
 	forTheEnd: 26,
-	/** Pages of the tasks in one state. */
-	ofOneStatus: 2,
-	/** Single tasks: those that have probably ended, and others. */
-	endedTasks: 5,
-	otherTasks: 3,
 	/** Single tasks at the first poll, at each end of a list that does not say which have ended. */
 	unsureTasks: 8,
 };
 
-/** A task that the service has refused this often is gone. */
-const REFUSALS = 5;
-
 /** With this many tasks to output, the remaining requests fetch results and search for no more. */
 const BUSY = 10;
-
-/** Time limit for one task, in ms, so that no task uses up the time of the others. */
-export const ONE_TASK = { maxMs: 10_000 };
 
 /** How long to wait before reading a list again that is empty at activation, in ms. */
 export const EMPTY_LIST_MS = 1_000;
@@ -59,6 +47,8 @@ export class TaskListReader {
 
 	private readonly listEnd: EndOfList;
 
+	private readonly openTasks: OpenTasks;
+
 	/** Hashes of the tasks at the beginning of the list. */
 	private readonly head: string[] = [];
 
@@ -78,6 +68,7 @@ export class TaskListReader {
 		pager.listsUntil = () => (this.tasks.news.size > 0 ? this.halfTime : pager.deadline);
 		this.knownPart = new KnownPartOfList(state, pager, this.tasks);
 		this.listEnd = new EndOfList(state, pager, this.tasks);
+		this.openTasks = new OpenTasks(state, pager, this.tasks);
 	}
 
 	/** Whether the list has no tasks. */
@@ -122,11 +113,13 @@ export class TaskListReader {
 			if (!state.complete) await this.knownPart.goOn(OVERLAP).catch(warn);
 			await this.readHead().catch(warn);
 		}
-		await this.readOpen().catch(warn);
+		await this.openTasks.read().catch(warn);
 		if (this.isFirst && !state.complete) await this.listEnd.fix(latest);
 		else await this.listEnd.read().catch(warn);
-		if (this.isFirst && !state.filters) await this.ask(this.tasks.unsureAtEnds(PAGES.unsureTasks));
-		if (this.tasks.news.size < BUSY) await this.askForMissing();
+		if (this.isFirst && !state.filters) {
+			await this.openTasks.ask(this.tasks.unsureAtEnds(PAGES.unsureTasks));
+		}
+		if (this.tasks.news.size < BUSY) await this.openTasks.askForMissing();
 		pager.listsUntil = () => this.halfTime;
 		const sweep = async () => {
 			while (this.tasks.news.size < BUSY && pager.has(1) && (await this.readNext()));
@@ -182,56 +175,6 @@ export class TaskListReader {
 			offset = next;
 			state.unread = Math.max(offset, state.unread ?? 0);
 			if (!pager.has(1)) return;
-		}
-	}
-
-	/** Reads the tasks in progress, wherever they are in the list. */
-	private async readOpen(): Promise<void> {
-		const { state, pager } = this;
-		for (const status of ['processing', 'pending']) {
-			for (let offset = 0, pages = 0; pages < PAGES.ofOneStatus; pages++) {
-				if (!state.filters || !pager.has(1)) return;
-				const page = await unlessRefused(pager.page(offset, status));
-				if (!page || this.isUnfiltered(page)) state.filters = false;
-				if (!page || !state.filters) return;
-				const open = page.map((task) => (isInProgress(task.status) ? task : { ...task, status }));
-				const unknown = open.filter((task) => this.tasks.take(task, undefined)).length;
-				offset += page.length;
-				if (page.length < SMALLEST_PAGE || unknown === 0) break;
-			}
-		}
-	}
-
-	/** Whether a page of the tasks in one state shows that the service ignores `status`. */
-	private isUnfiltered(page: IDataObject[]): boolean {
-		if (page.some(({ status }) => hasEnded(status))) return true;
-		const tells = page.every(({ status }) => isInProgress(status));
-		return !tells && this.pager.isFirst(page);
-	}
-
-	/** Asks for open tasks that no list showed in progress: they have ended, or were not listed. */
-	private async askForMissing(): Promise<void> {
-		const { state } = this;
-		const { ended, others } = this.tasks.missing(state.filters);
-		const asked = [...ended.slice(0, PAGES.endedTasks), ...others.slice(0, PAGES.otherTasks)];
-		for (const open of asked) open.looked = state.turn;
-		await this.ask(asked.map(({ id }) => id));
-	}
-
-	/** GET /tasks/{id} for each id. A failure of one task does not stop the others. */
-	private async ask(ids: string[]): Promise<void> {
-		const { pager, tasks } = this;
-		for (const [index, id] of ids.entries()) {
-			const left = pager.listsUntil() - Date.now();
-			if (left <= 0) return;
-			// Half of the time remains for the results.
-			const share = left / 2 / (ids.length - index);
-			try {
-				tasks.take(await pager.task(id, Math.max(share, ONE_TASK.maxMs)), undefined, true);
-			} catch (error) {
-				if (!isRefusedForGood(error)) continue;
-				if (tasks.isOpen(id) && tasks.count('refusals', id) >= REFUSALS) tasks.finish(id);
-			}
 		}
 	}
 

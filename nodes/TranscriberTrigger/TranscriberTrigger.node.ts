@@ -13,7 +13,7 @@ import { receiveDelivery } from './receiveDelivery';
 import { triggerFields } from './triggerFields';
 import { isBotThere } from './isBotThere';
 import { receiveHandOver } from './receiveHandOver';
-import { releaseBot } from './releaseBot';
+import { switchOff } from './switchOff';
 import { sendMeetingBot, withNextStep } from './sendMeetingBot';
 import { Undecided } from '../shared/webhook/answerInTime';
 import { logSeldom, wordForLog } from '../shared/webhook/logSeldom';
@@ -86,7 +86,7 @@ export class TranscriberTrigger implements INodeType {
 				}
 			},
 			async delete(this: IHookFunctions): Promise<boolean> {
-				return await releaseBot(this);
+				return await switchOff(this);
 			},
 		},
 		/** Nothing to set up: n8n registers the address for hand-overs together with the one above. */

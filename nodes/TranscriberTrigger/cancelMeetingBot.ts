@@ -112,7 +112,7 @@ export async function cancelMeetingBot(
 
 export function logNotCancelled(context: IHookFunctions, id: string, { message }: Error): void {
 	context.logger.error(
-		`Meeting bot ${id} could not be called back, so it may go on recording, which costs money. Stop it with Meeting: Cancel or Stop, or in your account at the service. ${message}`,
+		`Meeting bot ${id} could not be cancelled, so it may go on recording, which costs money. Stop it with Meeting: Cancel or Stop, or in your account at the service. ${message}`,
 	);
 }
 

@@ -9,13 +9,13 @@ import { GRACE, cancelMeetingBotLater, hasLeft, keepMeetingBot } from './cancelM
 import { ACTIVATION } from './sendMeetingBot';
 import { accountHash, fingerprintOf, isSentBy, isSentFor } from './sameLaunch';
 import type { SentBot } from './triggerMemory';
-import { TriggerStore } from './triggerStore';
+import { BotStore } from './botStore';
 
 /** `webhookMethods.checkExists`: true if no bot has to be sent. */
 export async function isBotThere(context: IHookFunctions): Promise<boolean> {
 	// A test in the editor sends no bot: the editor stops listening long before a meeting ends.
 	if (context.getNodeParameter('source') !== 'meeting' || isTest(context)) return true;
-	const store = new TriggerStore(context);
+	const store = new BotStore(context);
 	if (!isActivatedByUser(context)) await goOn(context, store);
 	else if (!(await isBotKept(context, store))) return false;
 	store.isOn = true;
@@ -27,7 +27,7 @@ export async function isBotThere(context: IHookFunctions): Promise<boolean> {
  * sent, and again after another trigger of the workflow did not start. Before the latter, n8n calls
  * the `delete` hook. Sends none, but keeps the bot that is there.
  */
-async function goOn(context: IHookFunctions, store: TriggerStore): Promise<void> {
+async function goOn(context: IHookFunctions, store: BotStore): Promise<void> {
 	const { bot } = store;
 	if (!bot) {
 		warnOfNoBot(context, 'knows of no meeting bot');
@@ -44,7 +44,7 @@ async function goOn(context: IHookFunctions, store: TriggerStore): Promise<void>
 }
 
 /** Whether the bot that is there is the one for this publication of the user. */
-async function isBotKept(context: IHookFunctions, store: TriggerStore): Promise<boolean> {
+async function isBotKept(context: IHookFunctions, store: BotStore): Promise<boolean> {
 	const { bot } = store;
 	if (!bot || !isSentFor(bot, context)) return false;
 	// Not the user: n8n adds the workflow again because one of its other triggers has failed.
@@ -72,7 +72,7 @@ async function isBotKept(context: IHookFunctions, store: TriggerStore): Promise<
 /** Whether the bot is there for the meeting that the user means. */
 async function isStillThere(
 	context: IHookFunctions,
-	store: TriggerStore,
+	store: BotStore,
 	bot: SentBot,
 ): Promise<boolean> {
 	const state = await stateAtService(context, bot.id);

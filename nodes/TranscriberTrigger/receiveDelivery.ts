@@ -12,8 +12,8 @@ import { NOT_ENDED, outputFor, type Output } from './triggerOutput';
 import { settingsOf } from './triggerSettings';
 import { addressOfThisProcess, watchSavedData } from './repairLostUpdates';
 import type { Ending } from './triggerMemory';
-import { TriggerStore } from './triggerStore';
-import { proofOf, verify } from './matchSecret';
+import { BotStore } from './botStore';
+import { proofOf, verifyDelivery } from './verifyDelivery';
 import { wordOfService } from './statusAtService';
 
 type FetchedOutput = Awaited<ReturnType<typeof outputFor>>;
@@ -25,7 +25,7 @@ const fetches = new Fetches(resultFetches);
 /** One call of the webhook. */
 interface DeliveryCall {
 	context: IWebhookFunctions;
-	store: TriggerStore;
+	store: BotStore;
 	/** When it must be answered, in ms since 1970. */
 	deadline: number;
 	/** See {@link addressOfThisProcess}. */
@@ -41,14 +41,22 @@ interface DeliveryCall {
 export async function receiveDelivery(context: IWebhookFunctions): Promise<IWebhookResponseData> {
 	const deadline = Date.now() + ANSWER.withinMs;
 	const ownAddress = addressOfThisProcess(context);
-	const store = new TriggerStore(context);
+	const store = new BotStore(context);
 	const call: DeliveryCall = { context, store, deadline, ownAddress };
 	const delivery = await decidedBy(deliveryFrom(context), deadline);
 	if ('refused' in delivery) return respond(context, delivery.refused, delivery.message);
-	let verdict = verify(delivery, store, await decidedBy(webhookCredential(context), deadline));
+	let verdict = verifyDelivery(
+		delivery,
+		store,
+		await decidedBy(webhookCredential(context), deadline),
+	);
 	// The cached credential may be out of date: the user may just have changed the API key.
 	if (verdict.kind === 'unreadable') {
-		verdict = verify(delivery, store, await decidedBy(webhookCredential(context, true), deadline));
+		verdict = verifyDelivery(
+			delivery,
+			store,
+			await decidedBy(webhookCredential(context, true), deadline),
+		);
 	}
 	const proof = proofOf(delivery);
 	switch (verdict.kind) {

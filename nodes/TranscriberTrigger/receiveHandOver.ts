@@ -16,7 +16,7 @@ import { addressOfThisProcess, isOwnCall, watchSavedData } from './repairLostUpd
 import { TriggerStore } from './triggerStore';
 import { submissionKey } from '../shared/api/submission';
 import { messageOf } from '../shared/thrown';
-import { NO_SECRET, STORED_SECRET, nameForSecret } from './matchSecret';
+import { NO_SECRET, STORED_SECRET, nameForSecret } from './verifyDelivery';
 
 /**
  * PUT: takes in the secrets of submissions from a Transcriber node. Answers `stored: true` only if

@@ -21,11 +21,11 @@ import {
 	logNotCancelled,
 	stopCancelling,
 } from './cancelMeetingBot';
-import { NO_SECRET, STORED_SECRET, nameForNew } from './matchSecret';
+import { NO_SECRET, STORED_SECRET, nameForNew } from './verifyDelivery';
 import { accountHash, fingerprintOf, isSentBy } from './sameLaunch';
 import type { SentBot } from './triggerMemory';
 import { settingsOf } from './triggerSettings';
-import { TriggerStore } from './triggerStore';
+import { BotStore } from './botStore';
 
 /** How long activation waits for the service, in ms: the user waits for it in the editor. */
 export const ACTIVATION = { sendMs: 60_000, lookMs: 10_000 };
@@ -68,7 +68,7 @@ export async function sendMeetingBot(context: IHookFunctions): Promise<boolean> 
 		webhook_url: address,
 		...(launch.startAt && { start_at: launch.startAt }),
 	};
-	const store = new TriggerStore(context);
+	const store = new BotStore(context);
 	if (store.unansweredUntil > Date.now()) {
 		throw refuse(
 			context,

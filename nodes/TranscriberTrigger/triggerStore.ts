@@ -14,18 +14,17 @@ import {
 	isSameData,
 	memoriesOf,
 	newMemory,
-	newerOf,
 	note,
 	type Ending,
 	type TriggerMemory,
 	type Saved,
-	type SentBot,
 } from './triggerMemory';
 
 const PREFIX = 'transcriberTrigger:';
 
 /**
- * The sealed secrets of submissions, the submissions that have ended, and the bot of one trigger.
+ * The sealed secrets of submissions, and the submissions that have ended, of one trigger. BotStore adds
+ * the bot of the trigger.
  *
  * n8n loads a workflow's static data for every call and saves all of it, without a lock: naive
  * concurrent writers lose most of what they write. So:
@@ -40,18 +39,18 @@ const PREFIX = 'transcriberTrigger:';
  * The data is keyed by the node's id: n8n's own per-node data is lost when the node is renamed.
  */
 export class TriggerStore {
-	private readonly began = Date.now();
+	protected readonly began = Date.now();
 
 	private readonly nodeId: string;
 
 	private readonly memories: Map<string, TriggerMemory>;
 
-	private readonly memory: TriggerMemory;
+	protected readonly memory: TriggerMemory;
 
 	/** Undefined while the editor listens for a test event: n8n then saves nothing. */
 	private readonly staticData?: StaticData;
 
-	private readonly loaded: Saved;
+	protected readonly loaded: Saved;
 
 	private readonly found = new Map<string, string | undefined>();
 
@@ -211,42 +210,6 @@ export class TriggerStore {
 		return isAllSaved;
 	}
 
-	get bot(): SentBot | undefined {
-		return newerOf(this.loaded.bot, this.memory.bot);
-	}
-
-	/** The newest bot, or its new state. */
-	set bot(bot: Omit<SentBot, 'changedAt'>) {
-		this.memory.bot = { ...bot, changedAt: after(this.bot) };
-	}
-
-	/** See {@link TriggerMemory.isOn}. */
-	get isOn(): boolean | undefined {
-		return this.memory.isOn;
-	}
-
-	set isOn(isOn: boolean) {
-		this.memory.isOn = isOn;
-	}
-
-	/** Notes that the bot of this trigger has delivered. */
-	noteDelivered(id: string): void {
-		const { bot } = this;
-		if (bot?.id !== id || bot.hasDelivered) return;
-		this.bot = { ...bot, hasDelivered: true };
-		if (Date.now() - this.began <= STORE.mayWaitMs) this.save();
-	}
-
-	/** Until when the trigger sends no bot: see {@link LastLaunch}. */
-	get unansweredUntil(): number {
-		return newerOf(this.loaded.launch, this.memory.launch)?.unansweredUntil ?? 0;
-	}
-
-	set unansweredUntil(time: number) {
-		const known = newerOf(this.loaded.launch, this.memory.launch);
-		this.memory.launch = { unansweredUntil: time, changedAt: after(known) };
-	}
-
 	/** Makes n8n save everything when the call ends, unless `beforeSaving` returns false by then. */
 	save(beforeSaving = () => true): void {
 		this.staticData?.save(() => this.sections(), beforeSaving);
@@ -259,9 +222,4 @@ export class TriggerStore {
 		});
 		return Object.fromEntries(sections) as IDataObject;
 	}
-}
-
-/** The time of a change that follows a known one, in ms since 1970, even if the clock was set back. */
-function after(known?: { changedAt: number }): number {
-	return Math.max(Date.now(), (known?.changedAt ?? 0) + 1);
 }

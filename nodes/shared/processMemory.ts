@@ -8,7 +8,7 @@ const REMEMBERED = {
 	rateLimitQueues: 1_000,
 	// api/waitForRoom.ts. Key: hash of the API key. Until no submit needs it.
 	rooms: 1_000,
-	// Transcriber/wait/polling.ts. Key: hash of the API key. While tasks are polled.
+	// Transcriber/wait/pollUntilEnded.ts. Key: hash of the API key. While tasks are polled.
 	polledTasks: 1_000,
 	// webhook/webhookCredential.ts. Key: hash of workflow, node, credential and execution. 10 seconds.
 	credentialReadings: 10_000,

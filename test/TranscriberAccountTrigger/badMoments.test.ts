@@ -1,7 +1,7 @@
 /** One failed poll or one broken task makes no other task miss its start, and none start twice. */
 import { RETRY } from '../../nodes/shared/api/retry';
 import { ACCOUNT_POLL } from '../../nodes/TranscriberAccountTrigger/pollAccount';
-import { ONE_TASK } from '../../nodes/TranscriberAccountTrigger/taskListReader';
+import { ONE_TASK } from '../../nodes/TranscriberAccountTrigger/openTasks';
 import { tasksIn } from '../../nodes/shared/api/undocumented/taskLists';
 import { serviceForTests } from '../support/service';
 import { AccountHost } from './host';

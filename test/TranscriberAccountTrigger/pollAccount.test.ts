@@ -1,5 +1,5 @@
 /** Every task that ends after activation starts the workflow once, whatever the list of tasks looks like. */
-// Also covers TranscriberAccountTrigger.node.ts, knownPartOfList.ts, taskListReader.ts, newestTranscript.ts, pollState.ts,
+// Also covers TranscriberAccountTrigger.node.ts, knownPartOfList.ts, taskListReader.ts, openTasks.ts, newestTranscript.ts, pollState.ts,
 // longestPause.ts, newSinceLastPoll.ts, endOfList.ts.
 
 import type { INodeParameters } from 'n8n-workflow';

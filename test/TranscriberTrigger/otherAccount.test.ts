@@ -96,7 +96,7 @@ describe('The bot of a meeting trigger', () => {
 		await sleep(300);
 		logs.release();
 		expect([launches(two), calledBack(two)]).toEqual([1, 0]);
-		expect(logs.lines.join('\n')).toContain('could not be called back, so it may go on recording');
+		expect(logs.lines.join('\n')).toContain('could not be cancelled, so it may go on recording');
 	});
 
 	it('may go on if the credential cannot be read when the workflow is switched off: the log says so', async () => {
@@ -107,7 +107,7 @@ describe('The bot of a meeting trigger', () => {
 		await sleep(300);
 		logs.release();
 		expect(calledBack(one)).toBe(0);
-		expect(logs.lines.join('\n')).toContain('could not be called back, so it may go on recording');
+		expect(logs.lines.join('\n')).toContain('could not be cancelled, so it may go on recording');
 		expect(logs.lines.join('\n')).toContain("The 'API Key' of the credential is empty");
 		expect(host.stored.bot).toHaveProperty('releasedAt');
 		// It is cancelled when the trigger is on again.
@@ -133,10 +133,10 @@ describe('The log names what the user has to do about a bot', () => {
 		});
 		const logs = captureLogs();
 		await host.deactivate();
-		await until(() => logs.lines.join('\n').includes('could not be called back'));
+		await until(() => logs.lines.join('\n').includes('could not be cancelled'));
 		logs.release();
 		await host.close();
-		const line = logs.lines.find((one) => one.includes('could not be called back'));
+		const line = logs.lines.find((one) => one.includes('could not be cancelled'));
 		expect(line).toContain(`Meeting bot ${bot?.id} `);
 		expect(line).toContain('Stop it with Meeting: Cancel or Stop');
 	});
@@ -166,7 +166,7 @@ describe('The log names what the user has to do about a bot', () => {
 			logs.release();
 			await host.close();
 			expect(tries()).toBe(1);
-			expect(logs.lines.join('\n')).not.toContain('could not be called back');
+			expect(logs.lines.join('\n')).not.toContain('could not be cancelled');
 		},
 	);
 
@@ -186,7 +186,7 @@ describe('The log names what the user has to do about a bot', () => {
 		expect(logs.lines.join('\n')).toContain('the trigger has no meeting bot');
 	});
 
-	it('that is being called back when n8n adds the workflow again: its cancellation goes on', async () => {
+	it('that is being cancelled when n8n adds the workflow again: its cancellation goes on', async () => {
 		jest.replaceProperty(GRACE, 'ms', 50);
 		jest.replaceProperty(CANCEL_BOT, 'pauseMs', 500);
 		jest.replaceProperty(CANCEL_BOT, 'patienceMs', 10_000);

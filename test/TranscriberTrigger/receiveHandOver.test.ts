@@ -490,7 +490,7 @@ describe('The action node', () => {
 		);
 		expect(error).toMatchObject({
 			name: 'NodeOperationError',
-			message: expect.stringContaining(`told about 7f3c: `),
+			message: expect.stringContaining(`hand-over of 7f3c: `),
 			description: expect.stringContaining(
 				'is not lost: fetch its result with Transcript: Wait Until Finished',
 			),

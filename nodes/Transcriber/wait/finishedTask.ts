@@ -5,7 +5,7 @@ import type { NodeRun } from '../item/nodeRun';
 import { awaitsBalance, isCancelled, startsIn } from '../../shared/api/undocumented/statuses';
 import { recordingOf } from '../item/inputFile';
 import { fetchPatiently } from './fetchPatiently';
-import { untilEnded, type Outlook, type Polling } from './polling';
+import { untilEnded, type Outlook, type Polling } from './pollUntilEnded';
 import { attachExport, type WantedExport } from '../../shared/api/attachExport';
 import { fetchResult, transcript } from '../../shared/api/result';
 import { idFields, idsIn, submissionName, type SubmissionIds } from '../../shared/api/submission';

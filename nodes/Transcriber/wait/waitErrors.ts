@@ -10,7 +10,7 @@ import {
 } from '../../shared/api/undocumented/statuses';
 import { asLasting, refuse } from '../../shared/parameters/refuse';
 import { againAdvice } from '../item/ownKey';
-import type { Outlook } from './polling';
+import type { Outlook } from './pollUntilEnded';
 import { waitOptionsOf } from './waitOptions';
 
 /** The error for a task or bot that has ended without a transcript. */

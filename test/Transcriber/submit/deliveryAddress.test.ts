@@ -191,7 +191,10 @@ describe("with the user's own Idempotency Key, used before, Call a URL", () => {
 		it('while the question about its state waits for its turn', async () => {
 			jest.replaceProperty(LIMITS, 'windowMs', 0);
 			const queue = queueFor(service.running().apiKey, 'other');
-			const turns = Array.from({ length: LIMITS.other - LIMITS.keptForUrgent }, async () => await queue.take());
+			const turns = Array.from(
+				{ length: LIMITS.other - LIMITS.keptForUrgent },
+				async () => await queue.take(),
+			);
 			const leave = await Promise.all(turns);
 			const running = service.run({ ...OWN, ...CALL }, { items: files('a') });
 			await until(() => tasks().length > 0);
@@ -262,7 +265,7 @@ describe('a Retry of a hand-over to a Transcriber Trigger that was away', () => 
 		await until(() => submits() > 0);
 		host.isActive = false;
 		const outcome = await running;
-		expect(outcome.error?.message).toContain('could not be told about');
+		expect(outcome.error?.message).toContain('did not accept the hand-over of');
 		host.isActive = true;
 		const [{ id, webhookSecret = '' } = { id: '' }] = tasks();
 		return { outcome, id, webhookSecret };
@@ -273,7 +276,7 @@ describe('a Retry of a hand-over to a Transcriber Trigger that was away', () => 
 		service.running().finish(id);
 		const first = await retry(outcome, notify());
 		expect(first.error?.message).toContain(
-			`was told about task ${id} only after its end, so the workflow of the trigger may never start`,
+			`got the hand-over of task ${id} only after its end, so the workflow of the trigger may never start`,
 		);
 		expect(first.error?.description).toContain('Transcript: Get Result');
 		const second = await retry(first, notify());

@@ -5,7 +5,7 @@ import { hasEnded, statusIn } from '../../../shared/api/undocumented/statuses';
 import { idFields, submissionKey } from '../../../shared/api/submission';
 import type { Suspension, WaitingItem } from '../once/sleepingItems';
 import { POLL } from '../../wait/pauseBetweenLooks';
-import { isRefusedLook } from '../../wait/polling';
+import { isRefusedLook } from '../../wait/pollUntilEnded';
 import { look } from '../../../shared/api/taskState';
 import { ANSWER, Undecided, decidedBy } from '../../../shared/webhook/answerInTime';
 import { remembered } from '../../../shared/processMemory';

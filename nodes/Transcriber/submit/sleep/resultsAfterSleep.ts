@@ -6,7 +6,7 @@ import { hasEnded } from '../../../shared/api/undocumented/statuses';
 import { eachTask } from '../../item/eachTask';
 import type { Submitted } from '../once/submissionMemory';
 import { POLL } from '../../wait/pauseBetweenLooks';
-import type { Outlook } from '../../wait/polling';
+import type { Outlook } from '../../wait/pollUntilEnded';
 import { idFields, submissionName, type SubmissionIds } from '../../../shared/api/submission';
 import { waitingKey, type Suspension, type WaitingItem } from '../once/sleepingItems';
 import { finishedTask } from '../../wait/finishedTask';

@@ -47,7 +47,7 @@ function unheard(context: IExecutePaginationFunctions, ids: SubmissionIds): Node
 	return asLasting(
 		refuse(
 			context,
-			`The Transcriber Trigger was told about ${submissionName(ids)} only after its end, so the workflow of the trigger may never start for it`,
+			`The Transcriber Trigger got the hand-over of ${submissionName(ids)} only after its end, so the workflow of the trigger may never start for it`,
 			"The service delivers the webhook again only for some time. If that workflow has not started, fetch the result with Transcript: Get Result (a bot's task ID comes from Meeting: Get).",
 		),
 	);

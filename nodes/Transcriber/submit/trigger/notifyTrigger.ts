@@ -91,13 +91,13 @@ export async function handOver(
 	const kind = taskId === undefined ? 'bot' : 'task';
 	// In a batch, the trigger would refuse the hand-overs of other items with this one.
 	if (deliveredId(id) === undefined)
-		throw notTold(context, id, { status: 400, isIdUnusable: true });
+		throw notHandedOver(context, id, { status: 400, isIdUnusable: true });
 	const firsts: FirstAnswers = new Map();
 	for (;;) {
 		const reply = await sendInBatch(context, triggerUrl, apiKey, { id, kind, secret });
 		if (reply.stored) return;
 		if (timeLeft(reply, firsts) < HAND_OVER.interval)
-			throw notTold(context, id, withoutSecret(reply, secret));
+			throw notHandedOver(context, id, withoutSecret(reply, secret));
 		await pause(HAND_OVER.interval, cancelled);
 	}
 }
@@ -130,7 +130,7 @@ function withoutSecret(reply: Reply, secret?: string): Reply {
 	return { ...reply, needsSecret: secret === undefined && reply.status === 401 };
 }
 
-function notTold(
+function notHandedOver(
 	context: IExecutePaginationFunctions,
 	id: string,
 	reply: Reply,
@@ -138,7 +138,7 @@ function notTold(
 	const [reason, next] = whatIsWrong(reply);
 	return refuse(
 		context,
-		`The Transcriber Trigger could not be told about ${id}: ${reason}`,
+		`The Transcriber Trigger did not accept the hand-over of ${id}: ${reason}`,
 		`${next} What was submitted continues at the service and is not lost: fetch its result with Transcript: Wait Until Finished (a bot's task ID comes from Meeting: Get).`,
 	);
 }

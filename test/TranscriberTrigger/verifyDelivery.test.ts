@@ -6,8 +6,8 @@ import {
 	nameForNew,
 	nameForSecret,
 	proofOf,
-	verify,
-} from '../../nodes/TranscriberTrigger/matchSecret';
+	verifyDelivery,
+} from '../../nodes/TranscriberTrigger/verifyDelivery';
 import type { Ending } from '../../nodes/TranscriberTrigger/triggerMemory';
 import { seal } from '../../nodes/shared/webhook/sealedSecret';
 
@@ -35,7 +35,7 @@ const delivery = (secret: string, body: Record<string, unknown> = BODY) => {
 };
 const keys = { baseUrl: '', apiKey: KEY, webhookSecret: SHARED };
 const check = (known: Known, secret: string, body?: Record<string, unknown>) =>
-	verify(delivery(secret, body), store(known), keys);
+	verifyDelivery(delivery(secret, body), store(known), keys);
 
 /** The ending that the trigger stores after a genuine delivery of the task's own secret. */
 function ended(statuses: string): Ending {
@@ -53,7 +53,7 @@ describe('A delivery for a submission that the store does not know', () => {
 	it('is unknown if it is signed with another secret, and forged if it has no id', () => {
 		expect(check({}, OWN)).toStrictEqual({ kind: 'unknown' });
 		expect(check({}, OWN, {})).toStrictEqual({ kind: 'forged' });
-		expect(verify(delivery(OWN), store(), { baseUrl: '', apiKey: KEY })).toEqual({
+		expect(verifyDelivery(delivery(OWN), store(), { baseUrl: '', apiKey: KEY })).toEqual({
 			kind: 'unknown',
 		});
 	});

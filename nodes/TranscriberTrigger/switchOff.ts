@@ -3,14 +3,14 @@ import type { IHookFunctions } from 'n8n-workflow';
 import { isTest } from '../shared/n8nInternals/activation';
 import { cancelMeetingBotLater } from './cancelMeetingBot';
 import { abortLaunch } from './sendMeetingBot';
-import { TriggerStore } from './triggerStore';
+import { BotStore } from './botStore';
 
 /** `webhookMethods.delete`: cancels the bot, unless the trigger is switched on again at once. */
-export async function releaseBot(context: IHookFunctions): Promise<boolean> {
+export async function switchOff(context: IHookFunctions): Promise<boolean> {
 	// The end of a test in the editor. The bot belongs to the published workflow.
 	if (isTest(context)) return true;
 	abortLaunch(context);
-	const store = new TriggerStore(context);
+	const store = new BotStore(context);
 	store.isOn = false;
 	const { bot } = store;
 	const isHere = bot !== undefined && bot.releasedAt === undefined;

@@ -34,7 +34,7 @@ export type Verdict =
 	| { kind: 'unknown' };
 
 /** Verifies a delivery by its signature, and says what the store knows about its submission. */
-export function verify(
+export function verifyDelivery(
 	delivery: Delivery,
 	store: Known,
 	{ apiKey, webhookSecret = '' }: TranscriberCredential,

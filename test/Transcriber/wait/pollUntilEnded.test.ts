@@ -255,7 +255,10 @@ it.each([401, 404])(
 		POLL.refused = 300;
 		fault({ kind: 'respond', status }, { path: '/tasks/[^/]+$' }, 1);
 		const queue = queueFor(service.running().apiKey, 'other');
-		const places = Array.from({ length: LIMITS.other - LIMITS.keptForUrgent }, async () => await queue.take());
+		const places = Array.from(
+			{ length: LIMITS.other - LIMITS.keptForUrgent },
+			async () => await queue.take(),
+		);
 		const leaves = await Promise.all(places);
 		const run = service.run({
 			resource: 'transcription',

@@ -1,0 +1,46 @@
+import { STORE, newerOf, type SentBot } from './triggerMemory';
+import { TriggerStore } from './triggerStore';
+
+/** The store of a trigger with the bot that it has sent (Source: One Meeting). */
+export class BotStore extends TriggerStore {
+	get bot(): SentBot | undefined {
+		return newerOf(this.loaded.bot, this.memory.bot);
+	}
+
+	/** The newest bot, or its new state. */
+	set bot(bot: Omit<SentBot, 'changedAt'>) {
+		this.memory.bot = { ...bot, changedAt: after(this.bot) };
+	}
+
+	/** See {@link TriggerMemory.isOn}. */
+	get isOn(): boolean | undefined {
+		return this.memory.isOn;
+	}
+
+	set isOn(isOn: boolean) {
+		this.memory.isOn = isOn;
+	}
+
+	/** Notes that the bot of this trigger has delivered. */
+	noteDelivered(id: string): void {
+		const { bot } = this;
+		if (bot?.id !== id || bot.hasDelivered) return;
+		this.bot = { ...bot, hasDelivered: true };
+		if (Date.now() - this.began <= STORE.mayWaitMs) this.save();
+	}
+
+	/** Until when the trigger sends no bot: see {@link LastLaunch}. */
+	get unansweredUntil(): number {
+		return newerOf(this.loaded.launch, this.memory.launch)?.unansweredUntil ?? 0;
+	}
+
+	set unansweredUntil(time: number) {
+		const known = newerOf(this.loaded.launch, this.memory.launch);
+		this.memory.launch = { unansweredUntil: time, changedAt: after(known) };
+	}
+}
+
+/** The time of a change that follows a known one, in ms since 1970, even if the clock was set back. */
+function after(known?: { changedAt: number }): number {
+	return Math.max(Date.now(), (known?.changedAt ?? 0) + 1);
+}

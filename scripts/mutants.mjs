@@ -22,6 +22,7 @@ const ROOMS = {
 	],
 	Stores: [
 		'nodes/TranscriberTrigger/triggerStore.ts',
+		'nodes/TranscriberTrigger/botStore.ts',
 		'nodes/TranscriberTrigger/triggerMemory.ts',
 		'nodes/TranscriberTrigger/ledger.ts',
 		'nodes/TranscriberAccountTrigger/pollStore.ts',

@@ -87,7 +87,10 @@ export class TriggerStore {
 		note(this.memory.secrets, ledgerKey(id), { value: sealed, isNewer }, STORE.secrets);
 	}
 
-	/** Whether the kept secret survives a restart and other writers. */
+	/**
+	 * Whether the kept secret survives a restart and other writers. If the loaded data lacks it, starts
+	 * its waiting time again.
+	 */
 	isStored(id: string): boolean {
 		const known = this.memory.secrets.get(ledgerKey(id));
 		if (!this.staticData || !known) return known !== undefined;

@@ -1,7 +1,8 @@
 /**
- * The maps that an n8n process keeps between calls of these nodes. One row per map: its owner, its
- * key, when an entry is removed, and the most entries. All other lasting state is saved with the
- * execution or in the workflow's static data. No key of a map contains a secret: API keys are hashed.
+ * The maps that an n8n process keeps between calls of these nodes. One row per map, with the name of
+ * the map: its owner, its key, when an entry is removed, and the most entries. All other lasting state
+ * is saved with the execution or in the workflow's static data. No key of a map contains a secret: API
+ * keys are hashed.
  */
 const REMEMBERED = {
 	// api/rateLimits.ts. Key: hash of the API key, and the limit. Until the process ends.

@@ -109,13 +109,19 @@ export function isWithoutAnswer(problem: Problem): boolean {
 
 /**
  * Whether a 503 is not the documented refusal, which says that nothing was done. A gateway that loses
- * its connection to the service also answers 503, with a text, a web page or JSON of its own. An empty
- * answer counts as the service's, because gateways say in a body what has happened.
+ * its connection to the service also answers 503, with a text, a web page or JSON of its own.
  */
 export function isForeign503(problem: Problem): boolean {
-	const { status, errorCode, serviceMessage, isServiceShape, isWebPage } = problem;
-	if (status !== 503 || isServiceShape || errorCode === 'service_unavailable') return false;
-	return isWebPage === true || serviceMessage !== undefined;
+	const { status, errorCode } = problem;
+	return status === 503 && errorCode !== 'service_unavailable' && !isOfService(problem);
+}
+
+/**
+ * Whether a refusal comes from the service and not from a gateway before it: it has the documented
+ * shape, or no body, because gateways say in a body what has happened.
+ */
+export function isOfService({ isServiceShape, isBlank, isWebPage }: Problem): boolean {
+	return isServiceShape === true || (isBlank === true && !isWebPage);
 }
 
 /** Codes of a 409 that say: the same request is in progress. */

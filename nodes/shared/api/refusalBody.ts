@@ -5,8 +5,13 @@ export interface RefusalBody {
 	errorCode?: string;
 	/** The message of the service. */
 	serviceMessage?: string;
-	/** Whether the error body has the documented shape, which only the service is likely to send. */
+	/**
+	 * Whether the error body has the documented shape, which only the service is likely to send. A
+	 * gateway that follows RFC 9457 also has a `detail`, but beside a `title`, `type` or `status`.
+	 */
 	isServiceShape?: boolean;
+	/** There is no body. */
+	isBlank?: boolean;
 }
 
 /**
@@ -16,7 +21,8 @@ export interface RefusalBody {
  */
 export function readRefusal(body: unknown): RefusalBody {
 	const read = typeof body === 'string' ? parsed(body) : body;
-	const { detail, error, errors, error_code: ownCode } = partsOf(read);
+	const parts = partsOf(read);
+	const { detail, error, errors, error_code: ownCode } = parts;
 	const [first] = Array.isArray(errors) ? errors : [];
 	const codes = [detail, error, first].flatMap((part) => {
 		const { error_code: errorCode, code } = partsOf(part);
@@ -25,8 +31,18 @@ export function readRefusal(body: unknown): RefusalBody {
 	return {
 		errorCode: [ownCode, ...codes].find((code): code is string => typeof code === 'string'),
 		serviceMessage: wordsOf(read).slice(0, 500) || undefined,
-		isServiceShape: detail !== undefined,
+		isServiceShape: isMap(detail) || (detail !== undefined && !isProblemDetails(parts)),
+		isBlank: isBlank(body),
 	};
+}
+
+/** Whether a body has members of RFC 9457 that no answer in the service document has. */
+function isProblemDetails(parts: IDataObject): boolean {
+	return ['type', 'title', 'status'].some((name) => parts[name] !== undefined);
+}
+
+function isBlank(body: unknown): boolean {
+	return body === undefined || body === null || (typeof body === 'string' && body.trim() === '');
 }
 
 function partsOf(value: unknown): IDataObject {

@@ -2,7 +2,7 @@ import type { INode, JsonObject } from 'n8n-workflow';
 import { NodeApiError } from 'n8n-workflow';
 
 import { rowFor } from './errorTitlesAndAdvice';
-import { isForeign503, type Problem } from './problem';
+import { isForeign503, isOfService, type Problem } from './problem';
 
 /** The error for a failed request, in words a no-code user can act on. */
 export class ServiceError extends NodeApiError {
@@ -67,13 +67,11 @@ export function isNotFound(failure: unknown): boolean {
 /**
  * Whether the service says that it does not know the bot or task. The document does not show the
  * answer. Only 404 and 410 of the service itself count: a mistake would send a second bot, or let the
- * first go on recording. Words in another shape than the documented one come from a gateway. An empty
- * answer counts as the service's, because gateways say in a body what has happened.
+ * first go on recording. A code counts, too: gateways send words.
  */
 export function isUnknownToService(failure: unknown): boolean {
 	if (!(failure instanceof ServiceError) || !isNotFound(failure)) return false;
-	const { isServiceShape, errorCode, serviceMessage } = failure.problem;
-	return isServiceShape === true || errorCode !== undefined || serviceMessage === undefined;
+	return isOfService(failure.problem) || failure.problem.errorCode !== undefined;
 }
 
 /**

@@ -77,6 +77,7 @@ describe('The problem of an answer', () => {
 			errorCode: 'a_code',
 			serviceMessage: 'No ***',
 			isServiceShape: true,
+			isBlank: false,
 			isWebPage: false,
 		});
 	});
@@ -163,15 +164,16 @@ describe('The request may have been carried out without an answer', () => {
 	it.each<Partial<Problem>>([
 		{ transport: 'unreachable' },
 		{ transport: 'tls' },
-		...[0, 400, 500, 501, 503, 505, 519, 525].map((status) => ({ status })),
+		...[0, 400, 500, 501, 505, 519, 525].map((status) => ({ status })),
+		{ status: 503, isBlank: true },
 		{},
 	])('but not after %j', (more) => expect(isWithoutAnswer(problem(more))).toBe(false));
 });
 
 describe('A 503 is of the service', () => {
 	it.each<Partial<Problem>>([
-		{},
-		{ isWebPage: false },
+		{ isBlank: true },
+		{ isBlank: true, isWebPage: false },
 		{ isServiceShape: true, serviceMessage: 'Busy' },
 		{ isServiceShape: true, isWebPage: true },
 		{ errorCode: 'service_unavailable', serviceMessage: 'Busy' },
@@ -179,6 +181,8 @@ describe('A 503 is of the service', () => {
 
 	it('but not of a gateway that says something else', () => {
 		expect(isForeign503(problem({ status: 503, errorCode: 'x', serviceMessage: 'x' }))).toBe(true);
+		expect(isForeign503(problem({ status: 503, isBlank: false }))).toBe(true);
+		expect(isForeign503(problem({ status: 503, isBlank: true, isWebPage: true }))).toBe(true);
 		expect(isForeign503(problem({ status: 502, isWebPage: true }))).toBe(false);
 	});
 });
@@ -311,6 +315,31 @@ describe('A refusal', () => {
 
 	it.each([[{ code: 'a' }], [{ errors: { code: 'a' } }], ['a'], [null]])('%j has none', (body) =>
 		expect(readRefusal(body).errorCode).toBeUndefined(),
+	);
+
+	it.each<[string, unknown]>([
+		['Apigee', { fault: { faultstring: 'No', detail: { errorcode: 'x' } } }],
+		['ASP.NET', { Message: 'The backend has closed the connection' }],
+		['RFC 9457', { type: 'about:blank', title: 'Unavailable', status: 503, detail: 'reset' }],
+		['RFC 9457 without a type', { title: 'Unavailable', detail: 'reset' }],
+		['a code only', { code: 503, success: false }],
+		['an empty object', {}],
+		['a text', 'no healthy upstream'],
+	])('of a gateway (%s) is not of the service', (_, body) => {
+		const { isServiceShape, isBlank } = readRefusal(body);
+		expect([isServiceShape, isBlank]).toEqual([false, false]);
+	});
+
+	it.each([
+		[{ detail: { error_code: 'x', message: 'y' } }],
+		[{ detail: { message: 'y' }, status: 'error' }],
+		[{ detail: 'Bot service unavailable' }],
+		[{ detail: [] }],
+		[{ detail: null }],
+	])('%j is of the service', (body) => expect(readRefusal(body).isServiceShape).toBe(true));
+
+	it.each([[''], [' \n'], [null], [undefined]])('%j is none', (body) =>
+		expect(readRefusal(body).isBlank).toBe(true),
 	);
 
 	it('has the shape of the service only with a "detail"', () => {

@@ -28,7 +28,8 @@ const errorOf = (more: Partial<Problem>) => new ServiceError(NODE, problem(more)
 
 describe('The service has certainly done nothing', () => {
 	it.each<Partial<Problem>>([
-		...[400, 401, 402, 404, 409, 413, 422, 429, 498, 307, 308, 503].map((status) => ({ status })),
+		...[400, 401, 402, 404, 409, 413, 422, 429, 498, 307, 308].map((status) => ({ status })),
+		{ status: 503, isBlank: true },
 		...(['unreachable', 'unknownHost', 'noTurn'] as const).map((transport) => ({ transport })),
 		{ transport: 'tls', isUnsent: true },
 		{ transport: 'notJson', isUnsent: true },
@@ -48,6 +49,7 @@ describe('The service has certainly done nothing', () => {
 		})),
 		{ status: 400, transport: 'notJson' },
 		{ status: 503, isWebPage: true },
+		{ status: 503 },
 		{ status: 503, serviceMessage: 'no healthy upstream' },
 		{},
 	])('is not known after %j', (more) => {
@@ -61,17 +63,21 @@ describe('The service has certainly done nothing', () => {
 	});
 });
 
-/** Traefik, Kubernetes, Kong, and a gateway with JSON of its own. */
+/** Traefik, Kubernetes, Kong, Apigee, ASP.NET, RFC 9457, and gateways with other JSON. */
 const GATEWAY_WORDS: unknown[] = [
 	'404 page not found\n',
 	'default backend - 404',
 	{ message: 'no Route matched with those values' },
 	{ error: 'Not Found', status: 404 },
+	{ fault: { faultstring: 'Unable to identify proxy' } },
+	{ Message: 'No HTTP resource was found' },
+	{ type: 'about:blank', title: 'Not Found', status: 404, detail: 'No route' },
+	{ code: 404 },
 ];
 
 describe('The service does not know a bot', () => {
 	it.each([404, 410])('that it answers with %d', (status) => {
-		expect(isUnknownToService(errorOf({ status }))).toBe(true);
+		expect(isUnknownToService(errorOf({ status, isBlank: true }))).toBe(true);
 		const inItsShape = { status, isServiceShape: true, serviceMessage: 'No such bot' };
 		expect(isUnknownToService(errorOf(inItsShape))).toBe(true);
 		const withCode = { status, errorCode: 'not_found', serviceMessage: 'No such bot' };

@@ -38,6 +38,12 @@ export class NodeRun {
 	/** Set if no delivery can wake one of the items: then the run polls for all items. */
 	cannotSleep = false;
 
+	/** When the looks before the run suspends the execution began, in ms since 1970. */
+	looksBegan: number | undefined;
+
+	/** The last of these looks, which are taken once for all items: see `lookAgain`. */
+	lastLooks: Promise<boolean> | undefined;
+
 	/** Set when the run suspends the execution. After waking, n8n runs the node again. */
 	isAsleep = false;
 

@@ -2,6 +2,8 @@ import type { IDataObject } from 'n8n-workflow';
 import { isRefusedForGood, ServiceError } from './serviceError';
 import { PAGE_SIZES, holdsNothing, tasksIn } from './undocumented/taskLists';
 import { refuse } from '../parameters/refuse';
+import { taskIdOf } from './undocumented/ids';
+import { jsonOf } from '../jsonValues';
 import { call } from './call';
 import { type CallOptions, type Caller } from './types';
 
@@ -21,6 +23,9 @@ export class TaskList {
 	/** The length of the page that ends at `reached`, and of the longest page. */
 	private last = 0;
 	private longest = 0;
+
+	/** The task at the beginning of the page that ends at `reached`. */
+	private firstOfLast?: string;
 
 	/** Where the list certainly ends. */
 	private provenEnd?: number;
@@ -80,6 +85,7 @@ export class TaskList {
 		if (tasks.length > 0 && offset + tasks.length >= this.reached) {
 			this.reached = offset + tasks.length;
 			this.last = tasks.length;
+			this.firstOfLast = nameOf(tasks[0]);
 		}
 		return tasks;
 	}
@@ -118,7 +124,8 @@ export class TaskList {
 
 	/**
 	 * Whether a refused offset is the end of the list. The service may refuse any large offset, so it
-	 * must accept the offset before, which holds a task. After a short page, this check is not needed.
+	 * must accept the offset before, and show only the last task there, or the last page again if it
+	 * counts in pages. After a short page, this check is not needed.
 	 */
 	private async isEnd(offset: number, deadline: CallOptions['deadline']): Promise<boolean> {
 		if (offset > this.reached) {
@@ -135,7 +142,9 @@ export class TaskList {
 			if (!isRefusedForGood(error)) throw error;
 			return undefined;
 		});
-		if (!shown) return false;
+		const tasks = tasksIn(shown) ?? [];
+		const goesOn = tasks.length > 1 && nameOf(tasks[0]) !== this.firstOfLast;
+		if (!shown || goesOn) return false;
 		this.guesses.delete(offset);
 		this.provenEnd = offset;
 		return true;
@@ -149,6 +158,11 @@ export class TaskList {
 			`Delete old tasks in your account at the service, so that it lists the others.${words ? ` The service says: ${words}` : ''}`,
 		);
 	}
+}
+
+/** What tells one task of a list from another. */
+function nameOf(task: IDataObject | undefined): string {
+	return (task && taskIdOf(task)) ?? jsonOf(task);
 }
 
 /** The document does not show the status for a page that is too large. */

@@ -10,14 +10,11 @@ import { idFields } from '../../../shared/api/submission';
 import { ownAddress } from '../choice/ownAddress';
 import { waitingKey, type Suspension } from '../once/sleepingItems';
 import { checkBalance, deadlineFor, finishedTask } from '../../wait/finishedTask';
-import { waitOptionsOf } from '../../wait/waitOptions';
 import { checkOwnAddress } from '../../../shared/webhook/publicAddress';
 import { refuse } from '../../../shared/parameters/refuse';
 import type { RoutingRequest } from '../../../shared/api/types';
-import { lookNow, resultsAfterSleep } from './resultsAfterSleep';
-
-/** A submission younger than this (in ms) is not checked: the service repeats early deliveries. */
-export const YOUNG = { ms: 5_000 };
+import { lookAgain, lookIfNeeded } from './looksBeforeSleep';
+import { resultsAfterSleep } from './resultsAfterSleep';
 
 /**
  * 'Wait for the Transcript (Webhook)': suspends the execution until every task of the run has ended
@@ -45,12 +42,8 @@ export async function awaitDeliveries(
 	if (accepted.deliversTo !== ownAddress(context)) run.cannotSleep = true;
 	await run.waitForAll('submitted', itemIndex);
 	if (run.hasFailed() && !context.continueOnFail()) return answers;
-	if (run.cannotSleep) {
-		return await eachTask(context, run, tasks, async ({ ids, state }) => {
-			const known = { ...idFields(ids), scheduled_start_at: state.scheduled_start_at };
-			return await finishedTask(context, known, { run });
-		});
-	}
+	if (run.cannotSleep) return await resultsWithoutSleep(context, tasks, run);
+	run.looksBegan ??= Date.now();
 	const seen = await Promise.all(
 		tasks.map(async (task) => await lookIfNeeded(context, task, accepted)),
 	);
@@ -63,13 +56,12 @@ export async function awaitDeliveries(
 	await run.waitForAll('looked at', itemIndex);
 	// An error that stops the node must not leave a suspended execution behind.
 	if (run.hasFailed() && !context.continueOnFail()) return answers;
-	if (Object.values(suspension.items).every(({ ended }) => ended)) {
+	run.lastLooks ??= lookAgain(context, suspension, run.looksBegan);
+	const mayMissDeliveries = await run.lastLooks;
+	if (mayMissDeliveries || Object.values(suspension.items).every(({ ended }) => ended)) {
 		// Not suspended after all: items that failed may be submitted when n8n tries again.
 		delete contextOf(context).suspension;
-		const ended = tasks.map(({ ids }, number) => ({ ids, state: seen[number] }));
-		return await eachTask(context, run, ended, async ({ ids, state }) => {
-			return await finishedTask(context, idFields(ids), { run, ended: state });
-		});
+		return await resultsWithoutSleep(context, tasks, run, seen);
 	}
 	suspension.refused = run.refusals();
 	if (!suspension.asleep) {
@@ -79,6 +71,21 @@ export async function awaitDeliveries(
 	}
 	// Retry On Fail would treat an output with an `error` as a failure and run the node again.
 	return tasks.map(({ answer: { error: _error, ...shown } }) => ({ json: shown }));
+}
+
+/** Waits by polling. What is `seen` to have ended needs no further look. */
+async function resultsWithoutSleep(
+	context: IExecutePaginationFunctions,
+	tasks: Submitted[],
+	run: NodeRun,
+	seen: Array<IDataObject | undefined> = [],
+): Promise<INodeExecutionData[]> {
+	const states = tasks.map((task, number) => ({ ...task, now: seen[number] }));
+	return await eachTask(context, run, states, async ({ ids, state, now }) => {
+		const known = { ...idFields(ids), scheduled_start_at: state.scheduled_start_at };
+		const ended = hasEnded(now?.status) ? now : undefined;
+		return await finishedTask(context, known, { run, ended });
+	});
 }
 
 /** Refuses an item that failed before its execution was suspended: it is not submitted later. */
@@ -144,21 +151,4 @@ function suspensionFor(
 	const deadlines = tasks.map(({ state }) => deadlineFor(context, startsIn(state)));
 	suspension.until = Math.max(suspension.until, ...deadlines);
 	return suspension;
-}
-
-/** The state of a task that may have ended unnoticed; undefined if there is no reason to ask. */
-async function lookIfNeeded(
-	context: IExecutePaginationFunctions,
-	{ ids, answer }: Submitted,
-	accepted: AcceptedMemory,
-): Promise<IDataObject | undefined> {
-	// Until it is suspended, an execution refuses deliveries. With many or slow submissions, the
-	// service may have given up the first deliveries before the last item is submitted.
-	const isOld = Date.now() - accepted.at > YOUNG.ms;
-	const hasToFail = waitOptionsOf(context).onInsufficientBalance === 'fail';
-	// The answer to the submit may not mention a low balance, and its status is no proof.
-	if (!isOld && !hasToFail && !hasEnded(answer.status)) return undefined;
-	const { state } = await lookNow(context, ids);
-	checkBalance(context, state, ids);
-	return state;
 }

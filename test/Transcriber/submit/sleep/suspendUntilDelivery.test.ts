@@ -1,5 +1,5 @@
 /** 'Wait for the Transcript (Webhook)': what happens to a suspended execution, whoever calls it and whenever. */
-// Also covers knownEndings.ts, resultsAfterSleep.ts, wakeOnDelivery.ts,
+// Also covers knownEndings.ts, looksBeforeSleep.ts, resultsAfterSleep.ts, wakeOnDelivery.ts,
 // nodes/Transcriber/submit/once/sleepingItems.ts, nodes/Transcriber/submit/choice/ownAddress.ts,
 // nodes/Transcriber/wait/waitErrors.ts, nodes/shared/n8nInternals/executionSaved.ts.
 
@@ -10,7 +10,7 @@ import type { INode } from 'n8n-workflow';
 import { RESUME } from '../../../../nodes/Transcriber/submit/sleep/knownEndings';
 import { POLL } from '../../../../nodes/Transcriber/wait/pauseBetweenLooks';
 import { AFTER_WAKING } from '../../../../nodes/Transcriber/submit/sleep/resultsAfterSleep';
-import { YOUNG } from '../../../../nodes/Transcriber/submit/sleep/suspendUntilDelivery';
+import { YOUNG } from '../../../../nodes/Transcriber/submit/sleep/looksBeforeSleep';
 import { resumeWebhooks } from '../../../../nodes/Transcriber/submit/sleep/wakeOnDelivery';
 import { WAIT_DEFAULTS } from '../../../../nodes/Transcriber/wait/waitOptions';
 import type { FaultRule } from '../../../simulator/index';
@@ -84,6 +84,8 @@ function fault(action: FaultRule['action'], match: FaultRule['match'], times = 1
 }
 
 const LOOK = { method: 'GET', path: '/(tasks|meeting)/[^/]+$' };
+const looksAt = (what: 'tasks' | 'meeting') =>
+	service.lines().filter((line) => line.startsWith(`GET /api/v1/${what}/`));
 
 describe('a suspended execution', () => {
 	it('wakes on a genuine delivery, and asks the service for the result only after that', async () => {
@@ -547,6 +549,9 @@ describe('Retry On Fail', () => {
 	});
 });
 
+/** With this, each item is looked at, however young it is. */
+const LOOKS_FIRST = { onInsufficientBalance: 'fail' };
+
 describe('an old submission, looked at before the execution sleeps,', () => {
 	/** All but the first are submitted so late that the first is old. */
 	const slowly = async (node: Partial<INode> = {}) => {
@@ -577,6 +582,44 @@ describe('an old submission, looked at before the execution sleeps,', () => {
 			expect(service.running().tasks()).toHaveLength(2);
 		},
 	);
+
+	it('is looked at again when the looks took so long that it may have ended meanwhile', async () => {
+		jest.replaceProperty(YOUNG, 'ms', 200);
+		const slow = { kind: 'delay', ms: 400 } as const;
+		service.running().fault({ match: { path: '/transcribe-url$' }, skip: 1, action: slow });
+		// The answer shows the state before the delay.
+		fault({ kind: 'delay', ms: 1500, processed: true }, LOOK, 1);
+		const starting = workflowWith(AWAIT, service.credentials()).start(links('a', 'b'));
+		await until(() => looksAt('tasks').length > 0);
+		await sleep(300);
+		for (const { id } of service.running().tasks()) service.running().finish(id);
+		const { isAsleep, next } = await starting;
+		expect(isAsleep).toBe(false);
+		expect(next?.map(({ status }) => status)).toEqual(['completed', 'completed']);
+	});
+
+	it('is polled when no round of looks is quick enough for sleep', async () => {
+		jest.replaceProperty(YOUNG, 'ms', 20);
+		fault({ kind: 'delay', ms: 60 }, LOOK);
+		const parameters = { ...AWAIT, waitOptions: { pollInterval: 0.1, ...LOOKS_FIRST } };
+		const starting = workflowWith(parameters, service.credentials()).start(links('a', 'b'));
+		await until(() => looksAt('tasks').length > 10);
+		for (const { id } of service.running().tasks()) service.running().finish(id);
+		const { isAsleep, next, error } = await starting;
+		expect({ isAsleep, error }).toEqual({ isAsleep: false, error: undefined });
+		expect(next?.map(({ status }) => status)).toEqual(['completed', 'completed']);
+	});
+});
+
+it('bots sleep, however slow the looks are, because meetings take longer', async () => {
+	jest.replaceProperty(YOUNG, 'ms', 20);
+	fault({ kind: 'delay', ms: 60 }, { path: '/meeting$' });
+	fault({ kind: 'delay', ms: 60 }, { method: 'GET' });
+	const bots = itemsOf({ url: 'https://meet.example.com/a' }, { url: 'https://meet.example.com/b' });
+	const parameters = { ...BOT, waitOptions: LOOKS_FIRST };
+	const { isAsleep, error } = await workflowWith(parameters, service.credentials()).start(bots);
+	expect({ isAsleep, error }).toEqual({ isAsleep: true, error: undefined });
+	expect(looksAt('meeting').length).toBeGreaterThanOrEqual(4);
 });
 
 describe('when the time is up', () => {

@@ -1,0 +1,58 @@
+import type { IDataObject, IExecutePaginationFunctions } from 'n8n-workflow';
+
+import { hasEnded } from '../../../shared/api/undocumented/statuses';
+import { checkBalance } from '../../wait/finishedTask';
+import { waitOptionsOf } from '../../wait/waitOptions';
+import type { Suspension } from '../once/sleepingItems';
+import type { AcceptedMemory, Submitted } from '../once/submissionMemory';
+import { lookNow } from './resultsAfterSleep';
+
+/**
+ * What was known of a task at most this long ago, in ms, is known well enough to sleep: the service
+ * repeats early deliveries. So a submission younger than this is not looked at.
+ */
+export const YOUNG = { ms: 5_000 };
+
+/** How often to look again before an execution sleeps, if one round of looks takes longer than that. */
+const MOST_ROUNDS = 3;
+
+/** The state of a task that may have ended unnoticed; undefined if there is no reason to ask. */
+export async function lookIfNeeded(
+	context: IExecutePaginationFunctions,
+	{ ids, answer }: Submitted,
+	accepted: AcceptedMemory,
+): Promise<IDataObject | undefined> {
+	// Until it is suspended, an execution refuses deliveries. With many or slow submissions, the
+	// service may have given up the first deliveries before the last item is submitted.
+	const isOld = Date.now() - accepted.at > YOUNG.ms;
+	const hasToFail = waitOptionsOf(context).onInsufficientBalance === 'fail';
+	// The answer to the submit may not mention a low balance, and its status is no proof.
+	if (!isOld && !hasToFail && !hasEnded(answer.status)) return undefined;
+	const { state } = await lookNow(context, ids);
+	checkBalance(context, state, ids);
+	return state;
+}
+
+/**
+ * The looks of many items, or at a slow service, can take minutes, and n8n refuses the deliveries that
+ * come meanwhile. So what has not ended is looked at again until one round is quick. Returns whether
+ * no round was: then the run polls, except for bots, whose meetings take longer than the looks.
+ */
+export async function lookAgain(
+	context: IExecutePaginationFunctions,
+	{ items }: Suspension,
+	began: number,
+): Promise<boolean> {
+	const open = () => Object.values(items).filter(({ ended }) => !ended);
+	let since = began;
+	for (let rounds = 0; Date.now() - since > YOUNG.ms; rounds++) {
+		if (rounds === MOST_ROUNDS) return open().some(({ botId }) => !botId);
+		since = Date.now();
+		const looks = open().map(async (item) => {
+			const { taskId, botId } = item;
+			item.ended = (await lookNow(context, { taskId, botId })).hasEnded;
+		});
+		await Promise.all(looks);
+	}
+	return false;
+}

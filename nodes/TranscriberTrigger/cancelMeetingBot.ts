@@ -98,7 +98,7 @@ export async function cancelMeetingBot(
 		const failure = await tryToCancel(caller, url, end);
 		if (!failure) return;
 		// The service may refuse to stop a bot that has left meanwhile.
-		if (isRefusedForGood(failure) && (await isOver(caller, id))) return;
+		if (isRefusedForGood(failure) && (await isOver(caller, id, true))) return;
 		const backoff = Math.min(CANCEL_BOT.pauseMs * 2 ** tries, CANCEL_BOT.longestPauseMs);
 		const asked = failure instanceof ServiceError ? failure.problem.retryAfter : undefined;
 		const delay = Math.max(backoff, asked ?? 0);
@@ -128,13 +128,16 @@ async function tryToCancel(caller: Caller, url: string, end: number): Promise<Er
 	}
 }
 
-/** Whether the service clearly says that the bot no longer records. */
-async function isOver(caller: Caller, id: string): Promise<boolean> {
+/**
+ * Whether the service clearly says that the bot no longer records. That the service does not know the
+ * bot counts only after it has refused a DELETE: for a moment, it may not show a new bot.
+ */
+async function isOver(caller: Caller, id: string, isRefused = false): Promise<boolean> {
 	const deadline = Date.now() + CANCEL_BOT.lookMs;
 	try {
 		return hasLeft(await botState(caller, id, { deadline, once: true }));
 	} catch (error) {
-		return isUnknownToService(error);
+		return isRefused && isUnknownToService(error);
 	}
 }
 

@@ -34,7 +34,7 @@ async function goOn(context: IHookFunctions, store: BotStore): Promise<void> {
 	} else if (bot.releasedAt !== undefined) {
 		const isOnAtOnce = Date.now() - bot.releasedAt <= GRACE.ms;
 		const isKept = keepMeetingBot(context, bot.id);
-		if (!isKept || (!isOnAtOnce && isGone(await stateAtService(context, bot.id)))) {
+		if (!isKept || (!isOnAtOnce && isGone(await stateAtService(context, bot)))) {
 			warnOfNoBot(context, 'has no meeting bot, because it was off meanwhile');
 		} else {
 			store.bot = { ...bot, releasedAt: undefined };
@@ -58,9 +58,9 @@ async function isBotKept(context: IHookFunctions, store: BotStore): Promise<bool
 	// Before the look, which may take longer than the rest of the time.
 	if (!keepMeetingBot(context, bot.id)) return false;
 	if (await isStillThere(context, store, bot)) {
-		const { id, hasDelivered } = bot;
+		const { id, sentAt, hasDelivered } = bot;
 		const fingerprint = fingerprintOf(context);
-		store.bot = { id, fingerprint, account: bot.account ?? account, hasDelivered };
+		store.bot = { id, fingerprint, account: bot.account ?? account, sentAt, hasDelivered };
 		store.save();
 		return true;
 	}
@@ -75,7 +75,7 @@ async function isStillThere(
 	store: BotStore,
 	bot: SentBot,
 ): Promise<boolean> {
-	const state = await stateAtService(context, bot.id);
+	const state = await stateAtService(context, bot);
 	// This counts even if the service has deleted the bot since.
 	const hasEndedHere =
 		bot.hasDelivered || store.endingOf(submissionKey({ botId: bot.id })) !== undefined;
@@ -100,15 +100,17 @@ function isGone(state: IDataObject | undefined): boolean {
 
 /**
  * The state of a bot; undefined if the service does not know the bot. If the service cannot be
- * asked, `{}`: then the bot counts as there, because two bots are worse than none.
+ * asked, or may not show the bot yet, `{}`: then the bot counts as there, because two bots are worse
+ * than none.
  */
 async function stateAtService(
 	context: IHookFunctions,
-	id: string,
+	{ id, sentAt = 0 }: SentBot,
 ): Promise<IDataObject | undefined> {
 	try {
 		return await botState(context, id, { deadline: Date.now() + ACTIVATION.lookMs });
 	} catch (error) {
-		return isUnknownToService(error) ? undefined : {};
+		const isNew = Date.now() - sentAt < ACTIVATION.newMs;
+		return isUnknownToService(error) && !isNew ? undefined : {};
 	}
 }

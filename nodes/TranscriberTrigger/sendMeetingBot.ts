@@ -27,8 +27,14 @@ import type { SentBot } from './triggerMemory';
 import { settingsOf } from './triggerSettings';
 import { BotStore } from './botStore';
 
-/** How long activation waits for the service, in ms: the user waits for it in the editor. */
-export const ACTIVATION = { sendMs: 60_000, lookMs: 10_000 };
+/** Times of an activation, in ms. */
+export const ACTIVATION = {
+	/** The most to wait for the launch, and for a look: the user waits for them in the editor. */
+	sendMs: 60_000,
+	lookMs: 10_000,
+	/** For how long after the launch the service may not show the bot yet. */
+	newMs: 120_000,
+};
 
 /** Launches under way, by workflow and node: a copy of a workflow may have the same node ids. */
 const launches = remembered<AbortController>('launches');
@@ -101,7 +107,7 @@ export async function sendMeetingBot(context: IHookFunctions): Promise<boolean> 
 	store.unansweredUntil = 0;
 	const { bot: former } = store;
 	store.isOn = true;
-	store.bot = { id, fingerprint: fingerprintOf(context), account };
+	store.bot = { id, fingerprint: fingerprintOf(context), account, sentAt: Date.now() };
 	const secret = secretIn(answer.webhook_secret);
 	const name = nameForNew(store, submissionKey({ botId: id }));
 	store.keepSecret(name, secret ? seal(apiKey, STORED_SECRET, name, secret) : NO_SECRET);

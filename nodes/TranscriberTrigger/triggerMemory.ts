@@ -35,6 +35,8 @@ export interface SentBot {
 	fingerprint: string;
 	/** A hash of Base URL and credential id: the account that sent it. Older versions stored none. */
 	account?: string;
+	/** In ms since 1970. Older versions stored none. */
+	sentAt?: number;
 	/** A transcript of the bot has started the workflow. */
 	hasDelivered?: boolean;
 	/** In ms since 1970. */

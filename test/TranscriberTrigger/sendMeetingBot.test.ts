@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { INodeParameters } from 'n8n-workflow';
 
 import { LIMITS, queueFor } from '../../nodes/shared/api/rateLimits';
+import { ACTIVATION } from '../../nodes/TranscriberTrigger/sendMeetingBot';
 import { CANCEL_BOT, GRACE } from '../../nodes/TranscriberTrigger/cancelMeetingBot';
 import type { RequestFault } from '../simulator/index';
 import { serviceForTests } from '../support/service';
@@ -22,11 +23,14 @@ const GRACE_MS = 150;
 let host: TriggerHost;
 beforeEach(async () => {
 	jest.replaceProperty(GRACE, 'ms', GRACE_MS);
+	jest.replaceProperty(ACTIVATION, 'newMs', 120_000);
 	await open();
 });
 afterEach(async () => {
+	// A cancellation goes on after its hook, so it would come in the next test.
+	if (launches() > 1 || host.stored.bot?.releasedAt !== undefined) await pastGrace();
 	await host.close();
-	// A cancellation goes on after its hook, and would be repeated in the next test if it were cut here.
+	// It would be repeated in the next test if it were cut here.
 	const isOpen = () => service.running().requests.some((request) => isUnansweredCancel(request));
 	for (let tries = 0; tries < 50 && isOpen(); tries++) await sleep(10);
 });
@@ -416,9 +420,20 @@ describe('A new bot', () => {
 
 	it('when the service does not know the first any more', async () => {
 		await host.activate();
+		jest.replaceProperty(ACTIVATION, 'newMs', 0);
 		service.running().fault({ match: { method: 'GET' }, action: { kind: 'respond', status: 404 } });
 		await publish();
 		expect(launches()).toBe(2);
+		await until(() => calledBack().length === 1);
+	});
+
+	it('but not in the first two minutes, in which the service may not show the bot yet', async () => {
+		await host.activate();
+		service.running().fault({ match: { method: 'GET' }, action: { kind: 'respond', status: 404 } });
+		await publish();
+		await pastGrace();
+		expect(launches()).toBe(1);
+		expect(calledBack()).toEqual([]);
 	});
 
 	it.each<[string, RequestFault]>([
@@ -621,12 +636,13 @@ describe('Deactivation', () => {
 		expect(calledBack()).toEqual([]);
 	});
 
-	it('tolerates a bot that the service does not know', async () => {
+	it('sends one DELETE for a bot that the service does not know', async () => {
 		await host.activate();
-		service.running().fault({ match: { method: 'GET' }, action: { kind: 'respond', status: 404 } });
+		service.running().fault({ match: {}, action: { kind: 'respond', status: 404 } });
 		await host.deactivate();
+		await until(() => calledBack().length === 1);
 		await pastGrace();
-		expect(calledBack()).toEqual([]);
+		expect(calledBack()).toHaveLength(1);
 	});
 
 	it.each<[string, RequestFault]>([
@@ -636,6 +652,7 @@ describe('Deactivation', () => {
 		...GATEWAY_404.map(([by, fault]): [string, RequestFault] => [`gets ${by}`, fault]),
 		['answers 429 and asks for half a minute', BUSY],
 		['is cut', { kind: 'cut', when: 'beforeBody' }],
+		['answers 404, because it does not show the bot yet', { kind: 'respond', status: 404 }],
 	])('cancels the bot although the look before it %s', async (_, action) => {
 		await host.activate();
 		service.running().fault({ match: { method: 'GET', path: '/meeting/' }, action });
@@ -761,6 +778,7 @@ describe('Deactivation', () => {
 		const { id } = theBot();
 		await host.deactivate();
 		service.running().configure({ balance: 0 });
+		jest.replaceProperty(ACTIVATION, 'newMs', 0);
 		service
 			.running()
 			.fault({ match: { method: 'GET' }, times: 1, action: { kind: 'respond', status: 404 } });

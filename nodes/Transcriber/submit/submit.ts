@@ -19,7 +19,8 @@ import { handSecretOver } from './trigger/handSecretOver';
 import { onCompletionOf } from './choice/onCompletion';
 import { submissionIds, type AcceptedMemory, type Submitted } from './once/submissionMemory';
 import { submitOnce, type Outcome } from './once/submitOnce';
-import { checkUnchanged, endedBefore, namesOf } from './once/reuseEarlierSubmission';
+import { endedBefore } from './once/endedBefore';
+import { checkUnchanged, namesOf } from './once/reuseEarlierSubmission';
 import { awaitDeliveries } from './sleep/suspendUntilDelivery';
 
 /**

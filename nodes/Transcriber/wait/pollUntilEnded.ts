@@ -122,7 +122,7 @@ function mayGetTask(looks: number[]): boolean {
 }
 
 /** Whether a look failed in a way that counts if it lasts (see {@link POLL}). */
-export function isRefusedLook(failure: unknown): boolean {
+function isRefusedLook(failure: unknown): boolean {
 	if (!(failure instanceof ServiceError)) return false;
 	return [401, 404, 410].includes(failure.problem.status ?? 0);
 }

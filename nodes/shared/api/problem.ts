@@ -129,7 +129,7 @@ const STILL_RUNNING =
 	/in[_\W]?progress|processing|running|pending|concurrent|parallel|in[_\W]?use|busy/i;
 
 /** Codes of a 409 that say no more than its status. */
-const CONFLICT = /conflict|409/i;
+const CONFLICT = /^(http)?[_\W]?(conflict|409)([_\W]?error)?$/i;
 
 /**
  * Whether a 409 for a submit says that the same request is still in progress. The documented 409 has

@@ -228,6 +228,19 @@ describe("with the user's own Idempotency Key, used before, Call a URL", () => {
 		});
 	});
 
+	it('is not said of a task that fails at once, which may be new: its reason is', async () => {
+		const body = { status: 'failed', error: 'Unsupported codec' };
+		const match = { method: 'GET', path: '/tasks/' };
+		service.running().fault({ match, action: { kind: 'respond', status: 200, body } });
+		const first = await service.run({ ...OWN, ...CALL }, { items: files('a'), executionId: '41' });
+		const id = tasks()[0]?.id ?? '';
+		for (const { error } of [first, await retry(first, { ...OWN, ...CALL })]) {
+			expect(error?.message).toContain(`Task ${id} failed: Unsupported codec`);
+			expect(error?.description).toContain("Change 'Idempotency Key'");
+		}
+		expect([submits(), tasks().length]).toEqual([1, 1]);
+	});
+
 	it('is still the error if the service first refused to take the upload now', async () => {
 		const id = await usedBefore();
 		service.running().finish(id);

@@ -197,13 +197,15 @@ describe('A 409 says that the same request is in progress', () => {
 		...['still_running', 'pending', 'concurrent_request', 'parallel', 'key-in-use', 'inUse'].map(
 			(errorCode) => ({ errorCode }),
 		),
-		...['busy', 'idempotency_conflict', 'HTTP_409'].map((errorCode) => ({ errorCode })),
+		...['busy', 'conflict', 'ConflictError', '409', 'HTTP_409'].map((errorCode) => ({ errorCode })),
 		{ errorCode: 'already_exists', retryAfter: 0 },
 	])('with %j', (more) => expect(isStillRunning(problem({ status: 409, ...more }))).toBe(true));
 
 	it.each<Partial<Problem>>([
 		{ status: 409, errorCode: 'already_exists' },
 		{ status: 409, errorCode: 'in-the-progress' },
+		{ status: 409, errorCode: 'idempotency_key_conflict' },
+		{ status: 409, errorCode: 'idempotency_key_reused' },
 		{ status: 400, errorCode: 'in_progress' },
 		{ transport: 'broken' },
 	])('but not with %j', (more) => expect(isStillRunning(problem(more))).toBe(false));

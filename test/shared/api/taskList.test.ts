@@ -147,6 +147,25 @@ describe('the end of a list', () => {
 		},
 	);
 
+	it.each([2, 500])(
+		'does not come where the place before the refused one shows that %d tasks follow',
+		async (following) => {
+			service.running().configure({ shapes: { taskListLargestOffset: 199 } });
+			service.running().seed(200 + following - 1);
+			const { error } = await getMany({ returnAll: true });
+			expect(error?.message).toContain('refuses to list more than the first 200 tasks');
+		},
+	);
+
+	it('comes where the service counts in pages and shows the last page again', async () => {
+		const ids = await tasks(100);
+		service.running().configure({ shapes: { taskListLargestOffset: 99 } });
+		const page = { tasks: ids.map((id) => ({ task_id: id, status: 'pending' })) };
+		answer(page, { skip: 2, times: 1 });
+		expect((await getMany({ returnAll: true })).json).toHaveLength(100);
+		expect(service.lines()).toHaveLength(3);
+	});
+
 	it('comes at the largest offset where no task stands behind it', async () => {
 		service.running().configure({ shapes: { taskListLargestOffset: 99 } });
 		service.running().seed(100);

@@ -1,20 +1,16 @@
-import type { IDataObject, IExecutePaginationFunctions, NodeOperationError } from 'n8n-workflow';
+import type { IExecutePaginationFunctions } from 'n8n-workflow';
 
-import { idFields, submissionName } from '../../../shared/api/submission';
-import { look, type LookBounds } from '../../../shared/api/taskState';
-import { hasEnded, statusIn } from '../../../shared/api/undocumented/statuses';
+import { submissionName } from '../../../shared/api/submission';
 import { isTool } from '../../../shared/n8nInternals/runIdentity';
 import { asLasting, refuse } from '../../../shared/parameters/refuse';
-import { againAdvice, ownKeyOf } from '../../item/ownKey';
+import { againAdvice } from '../../item/ownKey';
 import { askedFor } from './sameRequest';
 import { deliveryAddress, onCompletionOf } from '../choice/onCompletion';
 import {
 	recall,
-	remember,
 	submissionIds,
 	type AcceptedMemory,
 	type SentMemory,
-	type Submitted,
 	isBeingSent,
 } from './submissionMemory';
 
@@ -88,72 +84,13 @@ export function checkUnchangedSince(
 	);
 }
 
-const FETCH = 'Transcript: Wait Until Finished (a bot with Meeting: Wait Until Transcribed)';
+export const FETCH = 'Transcript: Wait Until Finished (a bot with Meeting: Wait Until Transcribed)';
 
 /** The parameter with the address that gets the webhook instead of this node, if there is one. */
-function nameOfAddress(context: IExecutePaginationFunctions): string | undefined {
+export function nameOfAddress(context: IExecutePaginationFunctions): string | undefined {
 	const onCompletion = onCompletionOf(context);
 	if (onCompletion === 'notifyTrigger') return 'Trigger URL';
 	return onCompletion === 'callUrl' ? 'Webhook URL' : undefined;
-}
-
-/** How long the status request of {@link hasAlreadyEnded} may take, in ms, from its turn. */
-const LOOK_MS = 30_000;
-
-/**
- * How long after the answer to the submit the end of a task proves that the task is not new, in ms.
- * Includes the queue for the status request. Shorter than any transcription takes.
- */
-const NEW_FOR_MS = 1_500;
-
-/**
- * The refusal of tasks that had already ended when they were accepted, if their webhook is to go to
- * another address; else undefined. The user's own Idempotency Key was used before, so the service
- * has returned the task of an earlier request. It will not report that task again. Asks the service
- * once, right after its answer to the first request of the item: a new task may end later, or before
- * a repeated request.
- */
-export async function endedBefore(
-	context: IExecutePaginationFunctions,
-	tasks: Submitted[],
-	{ isFresh, isRepeat }: { isFresh: boolean; isRepeat?: boolean },
-): Promise<NodeOperationError | undefined> {
-	const address = nameOfAddress(context);
-	if (!address) return undefined;
-	if (isFresh && !isRepeat && ownKeyOf(context) !== undefined) {
-		const bounds = { deadline: Date.now() + NEW_FOR_MS };
-		const ended = await Promise.all(
-			tasks.map(async (task) => await hasAlreadyEnded(context, task, bounds)),
-		);
-		const memory = recall(context);
-		if (memory?.state === 'accepted' && ended.includes(true)) {
-			remember(context, { ...memory, hadEnded: true });
-		}
-	}
-	const memory = recall(context);
-	if (memory?.state !== 'accepted' || !memory.hadEnded) return undefined;
-	return asLasting(
-		refuse(
-			context,
-			`'Idempotency Key' was used before, so the service returned ${namesOf(context, memory).join(', ')}, which had already ended and is not reported to '${address}'`,
-			againAdvice(
-				context,
-				`Fetch its result with ${FETCH}. To transcribe the recording again, run the workflow in a new execution.`,
-			),
-		),
-	);
-}
-
-/** Asks the service once; false if it cannot be asked. */
-export async function hasAlreadyEnded(
-	context: IExecutePaginationFunctions,
-	{ answer, ids }: Pick<Submitted, 'answer' | 'ids'>,
-	bounds: LookBounds = { fromTurn: LOOK_MS },
-): Promise<boolean> {
-	if (hasEnded(statusIn(answer.status))) return true;
-	const { status } = await look(context, idFields(ids), bounds).catch((): IDataObject => ({}));
-	context.getExecutionCancelSignal()?.throwIfAborted();
-	return hasEnded(status);
 }
 
 /** The service delivers only to the address given at the submit. */

@@ -39,6 +39,8 @@ export interface AcceptedMemory {
 	asked?: string;
 	/** A task had ended when it was accepted: it is the task of an earlier request with the same key. */
 	hadEnded?: boolean;
+	/** All tasks that had ended had failed, so they may be new: the first of them, with its reason. */
+	failedAtOnce?: SubmissionIds & Pick<IDataObject, 'error'>;
 }
 
 export interface AcceptedSubmission {

@@ -5,7 +5,7 @@ import { hasEnded, statusIn } from '../../../shared/api/undocumented/statuses';
 import { idFields, submissionKey } from '../../../shared/api/submission';
 import type { Suspension, WaitingItem } from '../once/sleepingItems';
 import { POLL } from '../../wait/pauseBetweenLooks';
-import { isRefusedLook } from '../../wait/pollUntilEnded';
+import { isUnknownToService } from '../../../shared/api/serviceError';
 import { look } from '../../../shared/api/taskState';
 import { ANSWER, Undecided, decidedBy } from '../../../shared/webhook/answerInTime';
 import { remembered } from '../../../shared/processMemory';
@@ -34,8 +34,8 @@ interface Question {
 	hasFailed?: boolean;
 }
 
-/** The first and the last of several refused looks at one submission, in ms since 1970. */
-interface RefusedLooks {
+/** The first and the last of several looks at a submission that the service did not know, in ms since 1970. */
+interface UnknownLooks {
 	since: number;
 	last: number;
 }
@@ -57,8 +57,8 @@ export interface KnownEndings {
 	noted: Set<string>;
 	/** The last status request for each submission. */
 	asked: Map<string, Question>;
-	/** Submissions whose last looks were all refused (see `isRefusedLook`). */
-	refusedLooks: Map<string, RefusedLooks>;
+	/** Submissions that the service did not know at the last looks: see `isUnknownToService`. */
+	unknownLooks: Map<string, UnknownLooks>;
 	/** The latest decision about a delivery. The next decision waits for it. */
 	turn: Promise<unknown>;
 	/** Whether waking the execution succeeded. Set while n8n wakes it, and kept after success. */
@@ -88,7 +88,7 @@ export function knownOf(
 			recordings: new Map(),
 			noted: new Set(),
 			asked: new Map(),
-			refusedLooks: new Map(),
+			unknownLooks: new Map(),
 			turn: Promise.resolve(),
 		};
 		suspendedRuns.set(key, state);
@@ -128,30 +128,30 @@ export async function haveAllEnded(
 	state: KnownEndings,
 	{ items }: Suspension,
 ): Promise<boolean> {
-	let isRefusedBriefly = false;
+	let isUnknownBriefly = false;
 	for (const item of Object.values(items)) {
 		const key = submissionKey(item);
 		if (state.ended.has(key)) continue;
 		const last = state.asked.get(key);
 		const failedLately = last?.hasFailed && isRecent(now, last);
-		if (failedLately && !state.refusedLooks.has(key)) throw new Undecided();
+		if (failedLately && !state.unknownLooks.has(key)) throw new Undecided();
 		if (!failedLately) {
 			const question = last && last.at >= now.cameAt ? last : ask(now, state, item);
 			const hasEnded = await decidedBy(question.hasEnded, now.deadline).catch((error: unknown) => {
-				if (!state.refusedLooks.has(key)) throw error;
+				if (!state.unknownLooks.has(key)) throw error;
 				return undefined;
 			});
 			if (hasEnded === false) return false;
 			if (hasEnded) continue;
 		}
-		isRefusedBriefly ||= !isRefusedForLong(state, key);
+		isUnknownBriefly ||= !isUnknownForLong(state, key);
 	}
-	if (isRefusedBriefly) throw new Undecided();
+	if (isUnknownBriefly) throw new Undecided();
 	return true;
 }
 
-function isRefusedForLong({ refusedLooks }: KnownEndings, key: string): boolean {
-	const looks = refusedLooks.get(key);
+function isUnknownForLong({ unknownLooks }: KnownEndings, key: string): boolean {
+	const looks = unknownLooks.get(key);
 	return looks !== undefined && looks.last - looks.since >= POLL.refused;
 }
 
@@ -166,13 +166,13 @@ function ask(now: WakeCall, state: KnownEndings, item: WaitingItem): Question {
 	question.hasEnded.then(
 		(ended) => {
 			if (ended) state.ended.add(key);
-			state.refusedLooks.delete(key);
+			state.unknownLooks.delete(key);
 		},
 		(failure: unknown) => {
 			question.hasFailed = true;
-			const { since } = state.refusedLooks.get(key) ?? { since: question.at };
-			if (isRefusedLook(failure)) state.refusedLooks.set(key, { since, last: question.at });
-			else state.refusedLooks.delete(key);
+			const { since } = state.unknownLooks.get(key) ?? { since: question.at };
+			if (isUnknownToService(failure)) state.unknownLooks.set(key, { since, last: question.at });
+			else state.unknownLooks.delete(key);
 		},
 	);
 	return question;

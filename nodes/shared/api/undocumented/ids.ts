@@ -19,11 +19,11 @@ export function listedTaskId(task: IDataObject): string | undefined {
 	return idIn(task.task_id) ?? others.find((id) => id !== undefined);
 }
 
-const NO_ID = /^\s*(none|null|undefined|0{8}-0{4}-0{4}-0{4}-0{12})?\s*$/i;
+const NO_ID = /^\s*(0|-+|n\/?a|nil|none|null|undefined|false|0{8}-0{4}-0{4}-0{4}-0{12})?\s*$/i;
 
 /**
  * An id, which the service may send as a number. Ignores what means "none" in some databases and
- * languages (0, the nil UUID, `None`), and a number that JavaScript has rounded, which identifies
+ * languages (0, the nil UUID, `None`, `n/a`, a dash), and a number that JavaScript has rounded, which identifies
  * another task or none.
  */
 export function idIn(value: unknown): string | undefined {

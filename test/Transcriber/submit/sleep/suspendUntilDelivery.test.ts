@@ -186,6 +186,21 @@ describe('a suspended execution', () => {
 			}
 		});
 
+		it.each<[string, FaultRule['action']]>([
+			['refuses the key', { kind: 'respond', status: 401 }],
+			['is behind a gateway without a route', { kind: 'respond', status: 404, body: 'not found' }],
+		])('takes no task for deleted while the service %s', async (_, action) => {
+			jest.replaceProperty(WAIT_DEFAULTS, 'pollInterval', 0.05);
+			POLL.refused = 100;
+			const { deliver, finish } = await suspended(['a', 'b']);
+			finish('b');
+			fault(action, { method: 'GET' });
+			for (let count = 0; count < 3; count++) {
+				expect(await deliver('b')).toEqual({ status: 503 });
+				await sleep(120);
+			}
+		});
+
 		it('counts the two minutes again after a look with another answer', async () => {
 			POLL.refused = 300;
 			const { deliver, finish, taskOf } = await suspended(['a', 'b']);
@@ -615,7 +630,10 @@ it('bots sleep, however slow the looks are, because meetings take longer', async
 	jest.replaceProperty(YOUNG, 'ms', 20);
 	fault({ kind: 'delay', ms: 60 }, { path: '/meeting$' });
 	fault({ kind: 'delay', ms: 60 }, { method: 'GET' });
-	const bots = itemsOf({ url: 'https://meet.example.com/a' }, { url: 'https://meet.example.com/b' });
+	const bots = itemsOf(
+		{ url: 'https://meet.example.com/a' },
+		{ url: 'https://meet.example.com/b' },
+	);
 	const parameters = { ...BOT, waitOptions: LOOKS_FIRST };
 	const { isAsleep, error } = await workflowWith(parameters, service.credentials()).start(bots);
 	expect({ isAsleep, error }).toEqual({ isAsleep: true, error: undefined });

@@ -1,0 +1,88 @@
+import type { IDataObject, IExecutePaginationFunctions, NodeOperationError } from 'n8n-workflow';
+
+import { idFields } from '../../../shared/api/submission';
+import { look, type LookBounds } from '../../../shared/api/taskState';
+import { hasEnded, statusIn } from '../../../shared/api/undocumented/statuses';
+import { asLasting, refuse } from '../../../shared/parameters/refuse';
+import { againAdvice, ownKeyOf } from '../../item/ownKey';
+import { endedBadly } from '../../wait/waitErrors';
+import { FETCH, nameOfAddress, namesOf } from './reuseEarlierSubmission';
+import { recall, remember, type Submitted } from './submissionMemory';
+
+/** How long the status request of {@link hasAlreadyEnded} may take, in ms, from its turn. */
+const LOOK_MS = 30_000;
+
+/**
+ * How long after the answer to the submit the end of a task proves that the task is not new, in ms.
+ * Includes the queue for the status request. Shorter than any transcription takes.
+ */
+const NEW_FOR_MS = 1_500;
+
+/**
+ * The refusal of tasks that had already ended when they were accepted, if their webhook is to go to
+ * another address; else undefined. The user's own Idempotency Key was used before, so the service
+ * has returned the task of an earlier request. It will not report that task again. A task that has
+ * failed may also be new. Asks the service once, right after its answer to the first request of the
+ * item: a new task may end later, or before a repeated request.
+ */
+export async function endedBefore(
+	context: IExecutePaginationFunctions,
+	tasks: Submitted[],
+	{ isFresh, isRepeat }: { isFresh: boolean; isRepeat?: boolean },
+): Promise<NodeOperationError | undefined> {
+	const address = nameOfAddress(context);
+	if (!address) return undefined;
+	if (isFresh && !isRepeat && ownKeyOf(context) !== undefined) await noteEnded(context, tasks);
+	const memory = recall(context);
+	if (memory?.state !== 'accepted' || !memory.hadEnded) return undefined;
+	if (memory.failedAtOnce) {
+		const { error, ...ids } = memory.failedAtOnce;
+		return endedBadly(context, { status: 'failed', error }, ids);
+	}
+	return asLasting(
+		refuse(
+			context,
+			`'Idempotency Key' was used before, so the service returned ${namesOf(context, memory).join(', ')}, which had already ended and is not reported to '${address}'`,
+			againAdvice(
+				context,
+				`Fetch its result with ${FETCH}. To transcribe the recording again, run the workflow in a new execution.`,
+			),
+		),
+	);
+}
+
+/** Remembers which of the tasks have ended by now. */
+async function noteEnded(context: IExecutePaginationFunctions, tasks: Submitted[]): Promise<void> {
+	const bounds = { deadline: Date.now() + NEW_FOR_MS };
+	const looks = tasks.map(async (task) => ({
+		...task.ids,
+		ending: await endingOf(context, task, bounds),
+	}));
+	const ended = (await Promise.all(looks)).filter(({ ending }) => ending !== undefined);
+	const memory = recall(context);
+	if (memory?.state !== 'accepted' || ended.length === 0) return;
+	const [failedAtOnce] = ended.every(({ ending }) => statusIn(ending?.status) === 'failed')
+		? ended.map(({ ending, ...ids }) => ({ ...ids, error: ending?.error }))
+		: [];
+	remember(context, { ...memory, hadEnded: true, failedAtOnce });
+}
+
+/** Whether a task has ended. Asks the service once; false if it cannot be asked. */
+export async function hasAlreadyEnded(
+	context: IExecutePaginationFunctions,
+	task: Pick<Submitted, 'answer' | 'ids'>,
+): Promise<boolean> {
+	return (await endingOf(context, task, { fromTurn: LOOK_MS })) !== undefined;
+}
+
+/** The state of a task that has ended; undefined if it has not, or if the service cannot be asked. */
+async function endingOf(
+	context: IExecutePaginationFunctions,
+	{ answer, ids }: Pick<Submitted, 'answer' | 'ids'>,
+	bounds: LookBounds,
+): Promise<IDataObject | undefined> {
+	if (hasEnded(statusIn(answer.status))) return answer;
+	const state = await look(context, idFields(ids), bounds).catch((): IDataObject => ({}));
+	context.getExecutionCancelSignal()?.throwIfAborted();
+	return hasEnded(state.status) ? state : undefined;
+}

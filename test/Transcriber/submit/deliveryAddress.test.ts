@@ -2,6 +2,8 @@
  * To which address the service reports what was submitted, if it may be the task of an earlier
  * request: an execution sleeps, or a node succeeds, only if a webhook will come.
  */
+// Also covers nodes/Transcriber/submit/once/endedBefore.ts.
+
 import { NodeHelpers, sleep, type INodeParameters, type IRunExecutionData } from 'n8n-workflow';
 
 import { Transcriber } from '../../../nodes/Transcriber/Transcriber.node';

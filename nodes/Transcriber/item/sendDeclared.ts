@@ -21,15 +21,15 @@ import type { NodeRun } from './nodeRun';
 /**
  * Sends the request that an operation declares in `routing.request`, with rate limits and retries.
  * Returns the items that its `postReceive` hooks made. Throws {@link Abandoned} if a failure stops
- * the run while the request waits for its turn. Calls `onRepeat` before it repeats a request that the
- * service may have accepted.
+ * the run while the request waits for its turn. Calls `onAttempt` before each attempt, and says
+ * whether the service may have accepted an earlier one.
  */
 export async function sendDeclared(
 	context: IExecutePaginationFunctions,
 	request: RoutingRequest,
 	policy: Policy = REPEATABLE,
 	run?: Pick<NodeRun, 'stopped' | 'began'>,
-	onRepeat?: () => void,
+	onAttempt?: (isRepeat: boolean) => void,
 ): Promise<INodeExecutionData[]> {
 	request.options.disableFollowRedirect = true;
 	request.options.ignoreHttpStatusErrors = true;
@@ -47,7 +47,7 @@ export async function sendDeclared(
 		began: run?.began,
 	};
 	return await exchange(context, bounds, async ({ apiKey }, mayBeAccepted) => {
-		if (mayBeAccepted) onRepeat?.();
+		onAttempt?.(mayBeAccepted);
 		const sending = { apiKey, policy, method: request.options.method };
 		// A copy, because n8n writes the API key into these headers.
 		const options = { ...request.options, headers: { ...request.options.headers } };

@@ -21,6 +21,7 @@ import { submissionIds, type AcceptedMemory, type Submitted } from './once/submi
 import { submitOnce, type Outcome } from './once/submitOnce';
 import { endedBefore } from './once/endedBefore';
 import { checkUnchanged, namesOf } from './once/reuseEarlierSubmission';
+import { isYoung } from './sleep/looksBeforeSleep';
 import { awaitDeliveries } from './sleep/suspendUntilDelivery';
 
 /**
@@ -65,7 +66,7 @@ export async function submit(
 async function complete(
 	context: IExecutePaginationFunctions,
 	tasks: Submitted[],
-	{ accepted, isFresh }: Outcome,
+	{ accepted, isFresh, isRepeat }: Outcome,
 	run: NodeRun,
 ): Promise<INodeExecutionData[]> {
 	const answers = tasks.map(({ answer }) => ({ json: answer }));
@@ -84,11 +85,13 @@ async function complete(
 			);
 		case 'awaitWebhook':
 			return await awaitDeliveries(context, tasks, accepted, run);
-		case 'notifyTrigger':
+		case 'notifyTrigger': {
+			const isNew = isFresh && !isRepeat && isYoung(accepted);
 			return await eachTask(context, run, tasks, async ({ index, answer }) => {
-				await handSecretOver(context, index, isFresh);
+				await handSecretOver(context, index, isNew);
 				return { json: answer };
 			});
+		}
 		default:
 			return answers;
 	}

@@ -9,6 +9,7 @@ import { NodeHelpers, sleep, type INodeParameters, type IRunExecutionData } from
 import { Transcriber } from '../../../nodes/Transcriber/Transcriber.node';
 import { LIMITS, queueFor } from '../../../nodes/shared/api/rateLimits';
 import { RETRY } from '../../../nodes/shared/api/retry';
+import { YOUNG } from '../../../nodes/Transcriber/submit/sleep/looksBeforeSleep';
 import { HAND_OVER } from '../../../nodes/Transcriber/submit/trigger/notifyTrigger';
 import { STORE } from '../../../nodes/TranscriberTrigger/triggerMemory';
 import type { FaultRule } from '../../simulator/index';
@@ -331,6 +332,50 @@ describe('a Retry of a hand-over to a Transcriber Trigger that was away', () => 
 		const match = { path: '/tasks/' };
 		service.running().fault({ match, action: { kind: 'respond', status: 403 } });
 		expect((await retry(outcome, notify())).error).toBeUndefined();
+	});
+});
+
+describe('a task that ends before its submit is answered', () => {
+	const ATTEMPT_LOST = () => {
+		jest.spyOn(Math, 'random').mockReturnValue(0.9);
+		jest.replaceProperty(RETRY, 'base', 1000);
+		fault(LOST, { times: 1 });
+	};
+	const ANSWERED_LATE = () => fault({ kind: 'delay', ms: 1000, processed: true }, { times: 1 });
+
+	beforeEach(() => void jest.replaceProperty(YOUNG, 'ms', 200));
+	afterEach(() => jest.restoreAllMocks());
+
+	async function endSoon(): Promise<void> {
+		await until(() => tasks().length === 1);
+		await sleep(300);
+		service.running().finish(tasks()[0]?.id ?? '');
+	}
+
+	it.each([
+		['a file whose first answer was lost', FILE, ATTEMPT_LOST],
+		['a link that was answered late', LINK, ANSWERED_LATE],
+	])('is output at once by Wait for Webhook: %s', async (_, parameters, prepare) => {
+		prepare();
+		const workflow = workflowWith({ ...parameters, ...AWAIT }, service.credentials());
+		const starting = workflow.start(files('a'));
+		await endSoon();
+		const { isAsleep, next } = await starting;
+		expect([isAsleep, next?.[0]?.status]).toEqual([false, 'completed']);
+	});
+
+	it.each([
+		['a file whose first answer was lost', FILE, ATTEMPT_LOST],
+		['a link that was answered late', LINK, ANSWERED_LATE],
+	])('is reported by Start Another Workflow: %s', async (_, parameters, prepare) => {
+		const credentials = service.credentials();
+		const host = await new TriggerHost({ credentials, parameters: {} }).open();
+		prepare();
+		const notify = { ...parameters, onCompletion: 'notifyTrigger', triggerUrl: host.url };
+		const running = service.run(notify, { items: files('a') });
+		await endSoon();
+		expect((await running).error?.message).toContain('only after its end');
+		await host.close();
 	});
 });
 

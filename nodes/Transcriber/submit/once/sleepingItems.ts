@@ -9,6 +9,8 @@ export interface WaitingItem extends SubmissionIds {
 	recording?: string;
 	/** Ended as `completed`, according to a verified delivery or to the service itself. */
 	completed?: boolean;
+	/** Ended as `failed`, according to a verified delivery or to the service itself. */
+	failed?: boolean;
 }
 
 /** The state of a suspended execution, which n8n saves in the context of the node. */

@@ -78,18 +78,28 @@ async function submitItem(
 	remember(context, { state: 'sent', key, file, at: earlier?.at ?? Date.now(), ...sent });
 	let failure: unknown;
 	let isRepeat = memory !== undefined;
-	const onRepeat = () => void (isRepeat = true);
+	let at = earlier?.at;
+	const onAttempt = (mayBeAccepted: boolean) => {
+		isRepeat ||= mayBeAccepted;
+		// A refused attempt was no submission. The time of a repeat says nothing about the first.
+		at = earlier?.at ?? (mayBeAccepted ? at : Date.now());
+	};
 	try {
 		const onCompletion = onCompletionOf(context);
 		const keepsWebhookSecret = usesWebhook(onCompletion);
 		const ownPolicy = { ...policy, keyed, keepsWebhookSecret };
-		const items = await sendDeclared(context, request, ownPolicy, run, onRepeat);
+		const items = await sendDeclared(context, request, ownPolicy, run, onAttempt);
 		const answers = items.map(({ json }) => json);
 		const keepsSecret = onCompletion === 'callUrl';
 		const submissions = answers.map((answer) => submissionOf(answer, apiKey, keepsSecret));
-		const at = earlier?.at ?? Date.now();
 		const startAt = startAtIn(request);
-		const accepted: AcceptedMemory = { state: 'accepted', submissions, at, startAt, ...sent };
+		const accepted: AcceptedMemory = {
+			state: 'accepted',
+			submissions,
+			at: at ?? Date.now(),
+			startAt,
+			...sent,
+		};
 		remember(context, accepted);
 		return { accepted, isFresh: true, isRepeat };
 	} catch (error) {

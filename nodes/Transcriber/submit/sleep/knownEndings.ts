@@ -51,6 +51,8 @@ export interface KnownEndings {
 	ended: Set<string>;
 	/** Ended submissions that are known to be `completed`. */
 	completed: Set<string>;
+	/** Ended submissions that are known to be `failed`. */
+	failed: Set<string>;
 	/** The task ids of the recordings of bots, by the key of the bot. The service may remove a bot. */
 	recordings: Map<string, string>;
 	/** Ended submissions whose delivery was answered with 200: a repeated delivery needs no work. */
@@ -85,6 +87,7 @@ export function knownOf(
 			until,
 			ended: new Set(ended.map(submissionKey)),
 			completed: new Set(),
+			failed: new Set(),
 			recordings: new Map(),
 			noted: new Set(),
 			asked: new Map(),
@@ -190,12 +193,14 @@ async function askWhetherEnded(
 
 /** Keeps what a verified delivery or the service itself says of a submission. */
 export function noteEnding(
-	{ completed, recordings }: KnownEndings,
+	{ completed, failed, recordings }: KnownEndings,
 	item: WaitingItem,
 	state: IDataObject,
 ): void {
 	const key = submissionKey(item);
 	const taskId = taskIdOf(state);
-	if (statusIn(state.status) === 'completed') completed.add(key);
+	const status = statusIn(state.status);
+	if (status === 'completed') completed.add(key);
+	if (status === 'failed') failed.add(key);
 	if (!item.taskId && taskId) recordings.set(key, taskId);
 }

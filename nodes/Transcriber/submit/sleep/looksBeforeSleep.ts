@@ -16,6 +16,11 @@ export const YOUNG = { ms: 5_000 };
 /** How often to look again before an execution sleeps, if one round of looks takes longer than that. */
 const MOST_ROUNDS = 3;
 
+/** Whether what was submitted has certainly not been missed yet. */
+export function isYoung({ at }: AcceptedMemory): boolean {
+	return Date.now() - at <= YOUNG.ms;
+}
+
 /** The state of a task that may have ended unnoticed; undefined if there is no reason to ask. */
 export async function lookIfNeeded(
 	context: IExecutePaginationFunctions,
@@ -24,10 +29,9 @@ export async function lookIfNeeded(
 ): Promise<IDataObject | undefined> {
 	// Until it is suspended, an execution refuses deliveries. With many or slow submissions, the
 	// service may have given up the first deliveries before the last item is submitted.
-	const isOld = Date.now() - accepted.at > YOUNG.ms;
 	const hasToFail = waitOptionsOf(context).onInsufficientBalance === 'fail';
 	// The answer to the submit may not mention a low balance, and its status is no proof.
-	if (!isOld && !hasToFail && !hasEnded(answer.status)) return undefined;
+	if (isYoung(accepted) && !hasToFail && !hasEnded(answer.status)) return undefined;
 	const { state } = await lookNow(context, ids);
 	checkBalance(context, state, ids);
 	return state;

@@ -2,7 +2,7 @@ import type { IExecutePaginationFunctions, INodeExecutionData } from 'n8n-workfl
 
 import type { NodeRun } from '../../item/nodeRun';
 import { goesOnAfterErrors } from '../../item/perform';
-import { hasEnded } from '../../../shared/api/undocumented/statuses';
+import { hasEnded, isInProgress } from '../../../shared/api/undocumented/statuses';
 import { eachTask } from '../../item/eachTask';
 import type { Submitted } from '../once/submissionMemory';
 import { POLL } from '../../wait/pauseBetweenLooks';
@@ -10,7 +10,7 @@ import type { Outlook } from '../../wait/pollUntilEnded';
 import { idFields, submissionName, type SubmissionIds } from '../../../shared/api/submission';
 import { waitingKey, type Suspension, type WaitingItem } from '../once/sleepingItems';
 import { finishedTask } from '../../wait/finishedTask';
-import { notEnded } from '../../wait/waitErrors';
+import { endedBadly, notEnded } from '../../wait/waitErrors';
 import { waitOptionsOf } from '../../wait/waitOptions';
 import { look } from '../../../shared/api/taskState';
 import { asError } from '../../../shared/thrown';
@@ -68,9 +68,18 @@ async function resultAfterDelivery(
 ): Promise<INodeExecutionData> {
 	const ids = { ...submitted, taskId: submitted.taskId ?? item?.recording };
 	const needsNoLook = item?.completed && ids.taskId && waitOptionsOf(context).includeResult;
-	const { state, hasEnded: isOver }: Outlook = needsNoLook
+	const {
+		state,
+		hasEnded: isOver,
+		failure,
+	}: Outlook = needsNoLook
 		? { state: { ...idFields(ids), status: 'completed' }, hasEnded: true }
 		: await lookNow(context, ids);
+	// The service document does not show the statuses of a bot, but it shows that of the delivery.
+	if (item?.failed && !failure && !isOver && !isInProgress(state.status)) {
+		run.endWithoutTranscript(submissionName(ids));
+		throw endedBadly(context, { ...state, status: 'failed' }, ids);
+	}
 	const ended = isOver ? state : undefined;
 	// Starts now, so that the queueing time of the status request does not count.
 	const deadline = Math.max(Date.now() + AFTER_WAKING.leastMs, until);

@@ -116,6 +116,7 @@ async function decide(
 	suspension.resumed = true;
 	for (const item of Object.values(suspension.items)) {
 		item.completed = state.completed.has(submissionKey(item));
+		item.failed = state.failed.has(submissionKey(item));
 		item.recording = state.recordings.get(submissionKey(item));
 	}
 	return { workflowData: wake(sleeping) };

@@ -19,14 +19,14 @@ import { SUBMISSION_SECRET, recall, remember } from '../once/submissionMemory';
  * node forgets the secret. Where the service gave no secret, or the API key that sealed it is gone, the
  * submission is handed over without one: then the trigger asks the service about each delivery.
  *
- * An earlier submission (not `isFresh`), which an earlier try or execution could not hand over, may have
- * ended in the meantime. Then the trigger has refused its webhook so far, and the service may have
+ * A submission that is not `isNew`, because its answer came late or an earlier try or execution could
+ * not hand it over, may have ended in the meantime. Then the trigger has refused its webhook so far, and the service may have
  * given it up: throws after the hand-over, in each Retry, so that the transcript is not lost unnoticed.
  */
 export async function handSecretOver(
 	context: IExecutePaginationFunctions,
 	index: number,
-	isFresh: boolean,
+	isNew: boolean,
 ): Promise<void> {
 	const memory = recall(context);
 	const submission = memory?.state === 'accepted' ? memory.submissions[index] : undefined;
@@ -35,7 +35,7 @@ export async function handSecretOver(
 	const ids = idsIn(answer);
 	if (submission.endedUnheard) throw unheard(context, ids);
 	if (submission.handedOver) return;
-	const endedUnheard = !isFresh && (await hasAlreadyEnded(context, { answer, ids }));
+	const endedUnheard = !isNew && (await hasAlreadyEnded(context, { answer, ids }));
 	const { apiKey } = await credentialOf(context);
 	const secret = secretIn(unseal(apiKey, SUBMISSION_SECRET, submissionKey(ids), sealedSecret));
 	await handOver(context, triggerUrlOf(context), ids, secret);

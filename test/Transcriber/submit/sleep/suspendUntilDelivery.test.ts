@@ -799,6 +799,17 @@ it.each([{ status: 'completed' }, {}])(
 	},
 );
 
+it('a bot whose genuine delivery says failed has failed, whatever word its own status is', async () => {
+	const workflow = workflowWith(BOT, service.credentials());
+	const asleep = await workflow.start(itemsOf({ url: 'https://meet.example.com/abc' }));
+	const [{ id, webhookSecret = '' } = { id: '' }] = service.running().bots();
+	const body = { bot_id: id, task_id: '', status: 'could_not_join', error: 'No answer' };
+	fault({ kind: 'respond', status: 200, body }, { method: 'GET' });
+	const raw = JSON.stringify({ bot_id: id, task_id: '', status: 'failed' });
+	const { woken } = await workflow.deliver(asleep, raw, sign(raw, webhookSecret));
+	expect(woken?.error).toContain(`Meeting bot ${id} failed: No answer`);
+});
+
 it('no webhook_secret is saved with the execution, wherever it stood in the answer', async () => {
 	const secret = 'a secret of the service';
 	const body = { task_id: 'one', webhook_secret: secret, webhook: { webhook_secret: secret } };

@@ -1,6 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { submissionKey, type SubmissionIds } from '../shared/api/submission';
+import { isNoId } from '../shared/api/undocumented/ids';
 import { hasEnded, isCancelled, isInProgress, statusIn } from '../shared/api/undocumented/statuses';
 import { deliveredId } from '../shared/webhook/deliveredId';
 
@@ -63,7 +64,7 @@ export function eventIn(body: Record<string, unknown> = {}): DeliveredEvent | un
 		[bot_id, botId],
 	].every(([given, id]) => isNoId(given) || id !== undefined);
 	if (!isText || !areIds || (taskId ?? botId) === undefined) return undefined;
-	const facts = { body: flatEnough(body), taskId, botId };
+	const facts = { body: withoutNoIds(flatEnough(body)), taskId, botId };
 	if (hasEnded(status)) return { ...facts, status: String(status) };
 	if (botId !== undefined || isInProgress(status)) return undefined;
 	if (isMissing(status)) return facts;
@@ -90,6 +91,13 @@ export function includesStatus(letters: string, status?: string): boolean {
 	return status === undefined || letters === '?' || letters.includes(letterOf(status));
 }
 
+/** A placeholder for an id would look like an id in the output. */
+function withoutNoIds(body: IDataObject): IDataObject {
+	const isPlaceholder = ([name, value]: [string, unknown]) =>
+		['task_id', 'bot_id'].includes(name) && isNoId(value);
+	return Object.fromEntries(Object.entries(body).filter((field) => !isPlaceholder(field)));
+}
+
 /** Levels of nesting: more than any field of a delivery has, fewer than n8n can save. */
 const DEEPEST = 100;
 
@@ -109,11 +117,6 @@ function flatEnough(body: Record<string, unknown>): IDataObject {
 
 function isMissing(value: unknown): boolean {
 	return value === undefined || value === null;
-}
-
-/** Whether a field for an id says that there is none. */
-function isNoId(value: unknown): boolean {
-	return isMissing(value) || value === 0 || (isString(value) && value.trim() === '');
 }
 
 function isString(value: unknown): value is string {

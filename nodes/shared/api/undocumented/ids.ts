@@ -21,12 +21,17 @@ export function listedTaskId(task: IDataObject): string | undefined {
 
 const NO_ID = /^\s*(0|-+|n\/?a|nil|none|null|undefined|false|0{8}-0{4}-0{4}-0{4}-0{12})?\s*$/i;
 
+/** Whether a field for an id says that there is none. */
+export function isNoId(value: unknown): boolean {
+	return (value ?? 0) === 0 || (typeof value === 'string' && NO_ID.test(value));
+}
+
 /**
  * An id, which the service may send as a number. Ignores what means "none" in some databases and
  * languages (0, the nil UUID, `None`, `n/a`, a dash), and a number that JavaScript has rounded, which identifies
  * another task or none.
  */
 export function idIn(value: unknown): string | undefined {
-	if (typeof value === 'string') return NO_ID.test(value) ? undefined : value;
-	return Number.isSafeInteger(value) && value !== 0 ? String(value) : undefined;
+	if (isNoId(value)) return undefined;
+	return typeof value === 'string' || Number.isSafeInteger(value) ? String(value) : undefined;
 }

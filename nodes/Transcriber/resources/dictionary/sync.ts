@@ -147,17 +147,16 @@ async function syncOnce(context: IExecutePaginationFunctions): Promise<INodeExec
 
 /**
  * The terms of any item of the run, in their order. n8n gives an item only its own parameters, so
- * for other items the expression is evaluated. An unreadable item stops the whole sync, because
+ * for other items the expressions are evaluated. An unreadable item stops the whole sync, because
  * without its terms the dictionary would lose them.
  */
 function termsOfItem(context: IExecutePaginationFunctions, item: number): string[] {
-	const raw = context.getNode().parameters.terms;
-	if (item === context.getItemIndex() || typeof raw !== 'string' || !raw.startsWith('=')) {
+	if (item === context.getItemIndex()) {
 		return readTerms(context, context.getNodeParameter('terms', ''));
 	}
 	let value: unknown;
 	try {
-		value = context.evaluateExpression(raw.slice(1), item);
+		value = evaluated(context, context.getNode().parameters.terms, item);
 	} catch (error) {
 		throw refuse(
 			context,
@@ -166,6 +165,13 @@ function termsOfItem(context: IExecutePaginationFunctions, item: number): string
 		);
 	}
 	return readTerms(context, value, item);
+}
+
+/** A stored parameter as n8n resolves it for an item: an expression, or a list that has some. */
+function evaluated(context: IExecutePaginationFunctions, raw: unknown, item: number): unknown {
+	if (Array.isArray(raw)) return raw.map((member) => evaluated(context, member, item));
+	const isExpression = typeof raw === 'string' && raw.startsWith('=');
+	return isExpression ? context.evaluateExpression(raw.slice(1), item) : raw;
 }
 
 function hasNoTerm(context: IExecutePaginationFunctions): NodeOperationError {

@@ -53,6 +53,27 @@ describe('dictionary.sync: all input items are one sync', () => {
 		expect(await stored()).toEqual(['a', 'b']);
 	});
 
+	it.each(['replace', 'addMissing'])(
+		'%s evaluates each expression in a list of them for every item',
+		async (mode) => {
+			await given('b', 'c', 'x');
+			const terms = ['={{ $json.term }}', 'fixed', "={{ $json.term + '!' }}"];
+			const { json } = await sync(['a', 'b', 'c'], { terms, mode });
+			const all = ['a', 'fixed', 'a!', 'b', 'b!', 'c', 'c!'];
+			const added = all.filter((term) => !['b', 'c'].includes(term));
+			expect(await stored()).toEqual(mode === 'replace' ? all : ['b', 'c', 'x', ...added]);
+			expect(json).toMatchObject([{ added, removed: mode === 'replace' ? ['x'] : [] }]);
+		},
+	);
+
+	it('an expression in a list that cannot be evaluated for one item stops the sync', async () => {
+		const terms = ['fixed', "={{ $json.term === 'b' ? $('Missing').item.json.x : 'a' }}"];
+		const node = { onError: 'continueRegularOutput' as const };
+		const { json } = await sync(['a', 'b'], { terms }, { node });
+		expect(json[0]?.['error']).toContain("'Terms' of item 1 cannot be read");
+		expect(service.lines()).toEqual([]);
+	});
+
 	it('a fixed text is one list, however many items there are', async () => {
 		await sync(['x', 'y'], { terms: 'n8n\nOKR' });
 		expect(await stored()).toEqual(['n8n', 'OKR']);

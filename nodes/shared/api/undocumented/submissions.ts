@@ -82,9 +82,10 @@ export function stateIn(answer: unknown, id: string): IDataObject {
 	const own = objectWithId(answer, id);
 	const states = SUBMISSION_NAMES.map((name) => ({ name, state: objectWithId(own[name], id) }));
 	const found =
+		states.find(({ state }) => carriesId(state, id)) ??
 		states.find(({ state }) => hasDocumentedId(state)) ??
 		states.find(({ state }) => typeof state.status === 'string');
-	if (!found || isStateItself(own, found.state)) return withStatus(own);
+	if (!found || isStateItself(own, found.state, id)) return withStatus(own);
 	const { [found.name]: _, ...rest } = own;
 	return withStatus({ ...rest, ...found.state });
 }
@@ -92,23 +93,35 @@ export function stateIn(answer: unknown, id: string): IDataObject {
 /** The element of a list that has the id, or else the only one; an object itself; else `{}`. */
 function objectWithId(value: unknown, id: string): IDataObject {
 	const all = Array.isArray(value) ? value.filter(isObject) : [value];
-	const named = all.find(
-		(one) =>
-			isObject(one) && [one.bot_id, ...ID_NAMES.map((name) => one[name])].map(idIn).includes(id),
-	);
+	const named = all.find((one) => carriesId(one, id));
 	const [only, ...others] = all;
 	const one = named ?? (others.length > 0 ? undefined : only);
 	return isObject(one) ? one : {};
 }
 
+function carriesId(value: unknown, id: string): boolean {
+	return isObject(value) && ['bot_id', ...ID_NAMES].some((name) => idIn(value[name]) === id);
+}
+
+/** What an envelope says about the request: a code, or one of these words (JSend and others). */
+function isOfRequest(status: unknown): boolean {
+	return typeof status !== 'string' || /^\s*(ok|success|successful|fail|error)\s*$/i.test(status);
+}
+
 /**
- * Whether an answer is the state itself, although one of its objects looks like a state as well. The
- * answer may be an envelope with a status and a plain `id` of the request, so an id counts as in the
- * answer to a submit.
+ * Whether an answer is the state itself, although one of its objects looks like a state as well. An
+ * answer with the requested id and any status of its own is, and so is one with an object that has
+ * another id, such as the meeting of a task. But the answer may be an envelope with a status and a
+ * plain `id` of the request, so otherwise an id counts as in the answer to a submit.
  */
-function isStateItself(own: IDataObject, inner: IDataObject): boolean {
+function isStateItself(own: IDataObject, inner: IDataObject, id: string): boolean {
+	const hasStatus = (own.status ?? '') !== '';
+	if (hasStatus && !carriesId(inner, id)) {
+		const [isNamed, isOther] = [carriesId(own, id), hasId(inner)];
+		if (isOfRequest(own.status) ? isNamed && isOther : isNamed || isOther) return true;
+	}
 	const isBot = own.bot_id !== undefined;
-	const tells = (own.status ?? '') !== '' && (isBot || !isUnknownStatus(statusIn(own.status)));
+	const tells = hasStatus && (isBot || !isUnknownStatus(statusIn(own.status)));
 	if (hasDocumentedId(own)) return tells || typeof inner.status !== 'string';
 	return tells && (hasId(own) ? !hasDocumentedId(inner) : !hasId(inner));
 }

@@ -93,6 +93,19 @@ describe('The state of a task or bot', () => {
 		[{ bot_id: '7f3c', status: 'odd', data: { id: 'x' } }],
 		[{ id: '7f3c', status: 'completed', result: { status: 'ok', id: 'x' } }],
 		[{ task_id: '7f3c', data: { task_id: '7f3c' } }],
+		[{ task_id: '7f3c', status: 'queued', meeting: { id: 'm1', status: 'failed' } }],
+		[{ task_id: '7f3c', status: 'transcribing', meeting: { status: 'completed' } }],
+		[{ task_id: '7f3c', status: 'success', data: { bot_id: 'b1', status: 'failed' } }],
+		[{ id: '7f3c', status: 'starting', bot: { bot_id: 'b1', status: 'failed' } }],
+		[{ status: 'queued', meeting: { id: 'm1', status: 'failed' } }],
+		[
+			{
+				task_id: '7f3c',
+				status: 'queued',
+				meeting: { bot_id: 'b1', status: 'failed' },
+				task: { id: 'x' },
+			},
+		],
 		[{}],
 	])('%j is the answer itself', (answer) => expect(state(answer)).toEqual(answer));
 
@@ -123,6 +136,19 @@ describe('The state of a task or bot', () => {
 		[
 			'an unknown status of the request',
 			{ task_id: '7f3c', status: 'success', data: { status: 'failed' } },
+		],
+		['a code of the request', { task_id: '7f3c', status: 200, data: { status: 'failed' } }],
+		[
+			'an unknown status and the same id beside it',
+			{ task_id: '7f3c', status: 'accepted', data: { id: '7f3c', status: 'failed' } },
+		],
+		[
+			'another bot or task beside it',
+			{
+				status: 'success',
+				meeting: { bot_id: 'b1', status: 'completed' },
+				task: { id: '7f3c', status: 'failed' },
+			},
 		],
 	])('counts with %s', (_, answer) => expect(state(answer)).toMatchObject({ status: 'failed' }));
 

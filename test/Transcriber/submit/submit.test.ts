@@ -363,6 +363,25 @@ describe("n8n's Retry with the currently saved workflow", () => {
 		expect(accepted()).toHaveLength(2);
 	});
 
+	it.each([
+		'={{ Math.random() }}',
+		'={{ Array.from({ length: 1000 }, (_, n) => n + "-" + Date.now()).randomItem() }}',
+		'={{ new Date().toISOString() + " " + Math.random() }}',
+		'={{ Date.now() }}',
+		'={{ DateTime.now().toMillis() }}',
+		'={{ DateTime.local().toMillis() }}',
+		'={{ +new Date }}',
+		'={{ $execution.id }}',
+		'={{ JSON.stringify($input.item.json) + $now.toMillis() }}',
+	])('does not take for a change what an expression gives each time: %s', async (prompt) => {
+		const parameters = { ...LINK, options: { prompt } };
+		fault({ kind: 'respond', status: 422 }, { skip: 1, times: 1 });
+		const first = await service.run(parameters, { items: itemsOf({}, {}), executionId: '41' });
+		expect(first.error).toBeDefined();
+		expect((await retry(first, parameters)).error).toBeUndefined();
+		expect(accepted()).toHaveLength(2);
+	});
+
 	it('sends nothing for the other items either, and names what is accepted for them', async () => {
 		fault({ kind: 'respond', status: 422 }, { skip: 2, times: 1 });
 		const links = itemsOf({ url: 'https://a.example.com/1' }, { url: 'https://a.example.com/2' });
@@ -1146,6 +1165,52 @@ it('takes one Idempotency Key for a file that a loop downloads again, and pays o
 	const last = await service.run(keyed, { data: again(other, keyed, await copy()) });
 	expect(last.error?.message).toContain('for two different files');
 	expect(accepted()).toHaveLength(1);
+});
+
+describe('a loop that brings a file again with its own Idempotency Key', () => {
+	const KEYED = { ...FILE, options: { idempotencyKey: 'file-17' } };
+	const node = { onError: 'continueRegularOutput' } as const;
+	const fileWith = (json: IDataObject) => [{ ...itemWithFile(), json }];
+	const FIELDS = { lang: 'en', date: '2030-01-01', uuid: 'u1', Date: 'd', random: 'r' };
+
+	it.each([
+		'={{ $json.lang }}',
+		'={{ $input.item.json.lang }}',
+		"={{ $input.first().json['lang'] }}",
+		'={{ $input?.last()?.json?.lang }}',
+		'={{ $json.date ? "en" : "ru" }}',
+		"={{ $json['Date'] ? 'en' : 'ru' }}",
+		'={{ $json.Date ? "en" : "ru" }}',
+		'={{ $json.uuid.trim() ? "en" : "ru" }}',
+		'={{ $json.random ? "en" : "ru" }}',
+		'={{ $now.year > 2000 ? "en" : "ru" }}',
+		'={{ $input.all().length ? "en" : "ru" }}',
+	])('goes on with what is paid for, whatever else the item counts: %s', async (language) => {
+		const waitOptions = { pollInterval: 0.05, timeout: 0.003 };
+		const parameters = { ...KEYED, onCompletion: 'poll', language, waitOptions };
+		const items = (attempt: number) => fileWith({ ...FIELDS, attempt });
+		const first = await service.run(parameters, { items: items(1), node });
+		expect(first.json[0]?.['error']).toContain('has not ended');
+		for (const { id } of service.running().tasks()) service.running().finish(id);
+		const data = again(first, parameters, items(2), { node });
+		const second = await service.run(parameters, { data, node });
+		expect(second.json).toMatchObject([{ status: 'completed' }]);
+		expect(accepted()).toHaveLength(1);
+	});
+
+	it.each([
+		'={{ $input.item.json.lang }}',
+		'={{ $json.random ? $json.lang : "" }}',
+		'={{ $json.date ? $json.lang : "" }}',
+		'={{ /* Date: random, uuid */ $json.lang }}',
+	])('is refused if it asks for another language: %s', async (language) => {
+		const parameters = { ...KEYED, language };
+		const first = await service.run(parameters, { items: fileWith(FIELDS) });
+		const data = again(first, parameters, fileWith({ ...FIELDS, lang: 'de' }));
+		const { error } = await service.run(parameters, { data });
+		expect(error?.message).toContain('with two different settings');
+		expect(accepted()).toHaveLength(1);
+	});
 });
 
 describe('an Idempotency Key goes to another recording', () => {

@@ -5,12 +5,23 @@ import { isNothing } from '../../../shared/parameters/checkedValues';
 import { fileOf, isFile, recordingOf } from '../../item/inputFile';
 
 /**
- * Expressions whose value can change on every evaluation: the time, random values, a run or call
- * number. The text of such an expression is hashed instead of its value. Otherwise the same request
- * would look like a new one, and be paid for twice.
+ * What in an expression can give another value on every evaluation: the time, random values, a run
+ * or call number, or a whole item, which may hold the number of a call. The text of such an
+ * expression is hashed instead of its value. Otherwise the same request would look like a new one,
+ * and be paid for twice. A field of an item does not change by itself, whatever its name.
  */
-const CHANGES_BY_ITSELF =
-	/\$now\b|\$today\b|\bDate\b|\bDateTime\b|random|uuid|\$(runIndex|execution|prevNode|input)\b|toolCallId|\$json\b(?!\s*(\?\.|[.[]))/i;
+const CHANGES_BY_ITSELF = new RegExp(
+	[
+		/\$(now|today|runIndex|execution|prevNode)\b/,
+		/(?<![.\w$'"])Date(Time)?\s*[.(]|\bnew\s+Date\b/,
+		/([Rr]andom|[Uu]uid|UUID)\w*\s*(\?\.)?\(/,
+		/toolCallId/,
+		/\$json\b(?!\s*(\?\.|[.[]))/,
+		/\$input\b(?!\s*\??\.\s*(item|(first|last)\(\))\s*\??\.\s*json\s*(\?\.|[.[]))/,
+	]
+		.map(({ source }) => source)
+		.join('|'),
+);
 
 /** Parameters that make up the request. The others control what happens with the answer. */
 const ASKED = ['resource', 'operation', 'url', 'meetingUrl', 'startAt', 'language', 'options'];
@@ -20,21 +31,28 @@ const ASKED = ['resource', 'operation', 'url', 'meetingUrl', 'startAt', 'languag
  * item. Leaves out the webhook address and the Idempotency-Key.
  */
 export function askedFor(context: IExecutePaginationFunctions): string {
-	return hashOfRequest(context, fileIn(context));
-}
-
-/** The same as {@link askedFor}, but for any file. */
-export function settingsFor(context: IExecutePaginationFunctions): string {
-	return hashOfRequest(context);
-}
-
-function hashOfRequest(context: IExecutePaginationFunctions, file?: string): string {
-	const read = ASKED.map((name) => parameterOf(context, name));
-	const asked = read.map(({ value }) => withoutIdempotencyKey(value));
+	const read = readRequest(context);
 	// If the text of an expression counts, so does the item that it reads.
 	const item = read.some(({ isText }) => isText) ? context.getInputData().json : undefined;
+	return hashOf(read, fileIn(context), item);
+}
+
+/**
+ * A hash of the same for any file and any item: a loop may bring a file again with another counter
+ * beside it. If the text of an expression counts, its value is not compared.
+ */
+export function settingsFor(context: IExecutePaginationFunctions): string {
+	return hashOf(readRequest(context));
+}
+
+function readRequest(context: IExecutePaginationFunctions): Read[] {
+	return ASKED.map((name) => parameterOf(context, name));
+}
+
+function hashOf(read: Read[], ...more: unknown[]): string {
+	const asked = read.map(({ value }) => withoutIdempotencyKey(value));
 	return createHash('sha256')
-		.update(JSON.stringify([...asked, file, item], asSent))
+		.update(JSON.stringify([...asked, ...more], asSent))
 		.digest('base64url');
 }
 

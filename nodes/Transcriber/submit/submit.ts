@@ -6,9 +6,11 @@ import type {
 } from 'n8n-workflow';
 
 import { jsonOf } from '../../shared/jsonValues';
+import { readRefusal } from '../../shared/api/refusalBody';
 import { withoutSecrets } from '../../shared/api/redact';
 import { NAMELESS, idFields } from '../../shared/api/submission';
 import type { Policy, RoutingRequest } from '../../shared/api/types';
+import { isRefused } from '../../shared/api/undocumented/submissions';
 import { startsIn } from '../../shared/api/undocumented/statuses';
 import { asLasting, refuse } from '../../shared/parameters/refuse';
 import { isBatched, type NodeRun } from '../item/nodeRun';
@@ -47,11 +49,11 @@ export async function submit(
 	const named = all.filter(isNamed);
 	const unnamed = all
 		.filter((task) => !isNamed(task))
-		.map(({ answer }) => withoutId(context, answer));
+		.map(({ answer }) => withoutId(context, answer, all.length > 1));
 	if (unnamed.length > 0) run.endWithoutTranscript(NAMELESS);
-	const [problem] = unnamed;
-	if (problem && (named.length === 0 || !goesOnAfterErrors(context))) throw problem;
-	const refusal = await endedBefore(context, named, outcome);
+	const isUseless = named.length === 0 || !goesOnAfterErrors(context);
+	const problem = isUseless ? unnamed[0] : undefined;
+	const refusal = problem ?? (await endedBefore(context, named, outcome));
 	if (refusal && onCompletionOf(context) === 'notifyTrigger') {
 		// If a webhook comes after all, the trigger can check it.
 		await Promise.allSettled(
@@ -109,12 +111,28 @@ function scheduledStart(answer: IDataObject, { startAt }: AcceptedMemory): IData
 	return starts.length > 0 ? { scheduled_start_at: Math.max(...starts) } : {};
 }
 
-function withoutId(context: IExecutePaginationFunctions, answer: IDataObject): NodeOperationError {
-	const said = jsonOf(withoutSecrets(answer, '')).slice(0, 300);
+/** What the service accepted without an id, or refused as one of several. */
+function withoutId(
+	context: IExecutePaginationFunctions,
+	answer: IDataObject,
+	isOneOfSeveral: boolean,
+): NodeOperationError {
+	const answered = withoutSecrets(answer, '');
+	const said = `The service answered: ${jsonOf(answered).slice(0, 300)}.`;
+	if (isOneOfSeveral && isRefused(answer)) {
+		const { serviceMessage = 'without a reason' } = readRefusal(answered);
+		return asLasting(
+			refuse(
+				context,
+				`The service refused one of the recordings: ${serviceMessage}`,
+				`${said} Fetch the accepted ones with Transcript: Wait Until Finished.`,
+			),
+		);
+	}
 	const failure = refuse(
 		context,
 		'The service answered that this item is accepted, but without an id',
-		`It is not submitted again, because that could cost twice. The service answered: ${said}. Look in your account at the service (or with Transcript: Get Many) for its id, then fetch it with Transcript: Wait Until Finished.`,
+		`It is not submitted again, because that could cost twice. ${said} Look in your account at the service (or with Transcript: Get Many) for its id, then fetch it with Transcript: Wait Until Finished.`,
 	);
 	return asLasting(failure);
 }

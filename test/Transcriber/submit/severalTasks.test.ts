@@ -92,6 +92,79 @@ describe.each<[string, INodeParameters, () => INodeExecutionData[], 'task_id' | 
 	});
 });
 
+describe('a playlist with a video that the service refuses', () => {
+	const REFUSED = { url: 'https://video.example.com/2', error: 'Private video' };
+	const WORDS = 'The service refused one of the recordings: Private video';
+
+	it.each([
+		['in `error`', { error: 'Private video' }],
+		['in `detail`', { status: 'failed', detail: { error_code: 'x', message: 'Private video' } }],
+		['beside a blank id', { task_id: '', error: { message: 'Private video' } }],
+	])('is an error with its words and the accepted ones: %s', async (_place, refused) => {
+		answerSubmits({ tasks: [{ task_id: 'a-1' }, refused, { task_id: 'c-3' }] });
+		const { error } = await service.run(LINK, { items: one() });
+		expect(error?.message).toBe(
+			`${WORDS} (task a-1, task c-3 were accepted by the service) [item 0]`,
+		);
+		expect(error?.description).toMatch(/item 0: task a-1, item 0: task c-3.*'On Error'/);
+		expect(`${error?.message} ${error?.description}`).not.toContain('without an id');
+		expect(posts()).toHaveLength(1);
+	});
+
+	it.each(['poll', 'returnTask', 'callUrl'])(
+		'with On Error = Continue the others are output: %s',
+		async (onCompletion) => {
+			const [a = ''] = await tasks(1);
+			finish(a);
+			answerSubmits([{ task_id: a }, REFUSED]);
+			const webhookUrl = 'https://hooks.example.com/a';
+			const parameters = { ...LINK, onCompletion, webhookUrl };
+			const { items } = await service.run(parameters, { items: one(), node: CONTINUE });
+			expect(items).toMatchObject([
+				{ json: { task_id: a }, pairedItem: { item: 0 } },
+				{ json: { error: expect.stringContaining(WORDS) }, pairedItem: { item: 0 } },
+			]);
+		},
+	);
+
+	it('with On Error = Continue and the webhook, the others are waited for', async () => {
+		const [a = ''] = await tasks(1);
+		answerSubmits([{ task_id: a, webhook_secret: 'hush' }, REFUSED]);
+		const parameters = { ...LINK, onCompletion: 'awaitWebhook' };
+		const workflow = workflowWith(parameters, service.credentials(), CONTINUE);
+		const sleeping = await workflow.start(one());
+		expect({ error: sleeping.error, isAsleep: sleeping.isAsleep }).toEqual({ isAsleep: true });
+		finish(a);
+		const raw = JSON.stringify({ task_id: a });
+		const { woken } = await workflow.deliver(sleeping, raw, sign(raw, 'hush'));
+		expect(woken?.next).toMatchObject([
+			{ task_id: a, status: 'completed' },
+			{ error: expect.stringContaining(WORDS) },
+		]);
+	});
+
+	it.each([
+		['one that is in progress', { error: 'Slow', status: 'pending' }],
+		['one with words, but no refusal', { message: 'Private video' }],
+	])('does not count %s', async (_what, other) => {
+		answerSubmits([{ task_id: 'a-1' }, other]);
+		const { error } = await service.run(LINK, { items: one() });
+		expect(error?.message).toMatch(/accepted, but without an id/);
+	});
+
+	it('says of a playlist without any other that it is refused', async () => {
+		answerSubmits({ tasks: [REFUSED, REFUSED] });
+		const { error } = await service.run(LINK, { items: one() });
+		expect(error?.message).toBe(`${WORDS} [item 0]`);
+	});
+
+	it('does not count an answer about one recording', async () => {
+		answerSubmits({ error: 'Private video' });
+		const { error } = await service.run(LINK, { items: one() });
+		expect(error?.message).toMatch(/accepted, but without an id/);
+	});
+});
+
 describe('with "Wait for the Transcript (Polling)"', () => {
 	const POLL = { ...LINK, onCompletion: 'poll' };
 
@@ -220,6 +293,20 @@ describe('with "Start Another Workflow When Ready"', () => {
 		}
 		expect(host.executions).toHaveLength(2);
 	});
+
+	it.each([{ error: 'Private video' }, { status: 'pending' }])(
+		'hands over the others before it reports %j',
+		async (odd) => {
+			const [a = ''] = await tasks(1);
+			answerSubmits([{ task_id: a, webhook_secret: 'secret of a' }, odd]);
+			const notify = { ...LINK, onCompletion: 'notifyTrigger', triggerUrl: host.url };
+			const { error } = await service.run(notify, { items: one() });
+			expect(error?.message).toContain(`task ${a} was accepted`);
+			const answer = await deliver(host.url, { task_id: a, status: 'completed' }, 'secret of a');
+			expect(answer.status).toBe(200);
+			expect(host.executions).toHaveLength(1);
+		},
+	);
 
 	it('hands over each, also if the service gives one a blank secret', async () => {
 		const [a = '', b = ''] = await tasks(2);

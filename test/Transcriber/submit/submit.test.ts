@@ -1170,7 +1170,7 @@ it('takes one Idempotency Key for a file that a loop downloads again, and pays o
 describe('a loop that brings a file again with its own Idempotency Key', () => {
 	const KEYED = { ...FILE, options: { idempotencyKey: 'file-17' } };
 	const node = { onError: 'continueRegularOutput' } as const;
-	const fileWith = (json: IDataObject) => [{ ...itemWithFile(), json }];
+	const fileWith = (json: INodeExecutionData['json']) => [{ ...itemWithFile(), json }];
 	const FIELDS = { lang: 'en', date: '2030-01-01', uuid: 'u1', Date: 'd', random: 'r' };
 
 	it.each([

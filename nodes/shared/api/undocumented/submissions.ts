@@ -1,9 +1,9 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { isObject } from '../../jsonValues';
+import { isBlank, isObject } from '../../jsonValues';
 import { objectsIn } from './answers';
 import { ID_NAMES, idIn } from './ids';
-import { isUnknownStatus, statusIn, withStatus } from './statuses';
+import { isInProgress, isUnknownStatus, statusIn, withStatus } from './statuses';
 import { LIST_NAMES } from './taskLists';
 
 /**
@@ -34,8 +34,16 @@ export function submissionsIn(answer: unknown, isBot: boolean): IDataObject[] {
 function listNameIn(answer: IDataObject): string | undefined {
 	return SUBMISSION_LIST_NAMES.find((name) => {
 		const list: unknown = answer[name];
-		return Array.isArray(list) && list.some((one) => hasId(one) || isBareId(one));
+		return Array.isArray(list) && list.some((one) => hasId(one) || isBareId(one) || isRefused(one));
 	});
+}
+
+/** Whether an element of the answer to a submit says that the service did not accept it. */
+export function isRefused(element: unknown): boolean {
+	if (!isObject(element) || hasId(element)) return false;
+	const { error, detail, status } = element;
+	const isSaid = [error, detail].some((words) => words && !isBlank(words));
+	return isSaid && !isInProgress(statusIn(status));
 }
 
 /**

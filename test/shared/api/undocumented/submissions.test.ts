@@ -1,6 +1,7 @@
 /** Answers to a submit, and states of tasks and bots: where the id and the state stand. */
 
 import {
+	isRefused,
 	stateIn,
 	SUBMISSION_LIST_NAMES,
 	SUBMISSION_NAMES,
@@ -72,6 +73,21 @@ describe('The answer to a submit', () => {
 		]);
 		expect(SUBMISSION_LIST_NAMES).toContain(name);
 	});
+
+	it('may have a list of what the service refused', () => {
+		const answer = { data: [{ error: 'Private' }, { detail: 'Private' }] };
+		expect(submissionsIn(answer, false)).toEqual(answer.data);
+	});
+
+	it.each([
+		[{ error: '', detail: [] }],
+		[{ error: false, detail: null }],
+		[{ message: 'Private' }],
+		[{ error: 'Slow', status: 'PENDING' }],
+		[{ error: 'Slow', id: 'a' }],
+		['Private'],
+		[null],
+	])('does not refuse with %j', (element) => expect(isRefused(element)).toBe(false));
 
 	it.each([
 		[{ task_id: 'a', items: [{ id: 'b' }] }],

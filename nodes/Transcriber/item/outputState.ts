@@ -3,6 +3,7 @@ import type { IExecutePaginationFunctions, INodeExecutionData } from 'n8n-workfl
 import { stateIn } from '../../shared/api/undocumented/submissions';
 import type { Policy, RoutingRequest } from '../../shared/api/types';
 import { idFrom } from './ids';
+import type { NodeRun } from './nodeRun';
 import { sendDeclared } from './sendDeclared';
 
 /**
@@ -14,8 +15,9 @@ export function statesOf(parameter: 'taskId' | 'botId') {
 		context: IExecutePaginationFunctions,
 		request: RoutingRequest,
 		policy: Policy,
+		run: NodeRun,
 	): Promise<INodeExecutionData[]> => {
-		const items = await sendDeclared(context, request, policy);
+		const items = await sendDeclared(context, request, policy, run);
 		return items.map(({ json }) => ({ json: stateIn(json, idFrom(context, parameter)) }));
 	};
 }

@@ -4,10 +4,11 @@
  */
 import type { INode, INodeParameters, IRunExecutionData } from 'n8n-workflow';
 
+import { LIMITS } from '../../../nodes/shared/api/rateLimits';
 import { until } from '../../simulator/testing-client';
 import type { Outcome, Run } from '../../support/engine';
 import { shortenRetries } from '../../support/scale';
-import { itemsOf, serviceForTests } from '../../support/service';
+import { byId, itemsOf, serviceForTests } from '../../support/service';
 
 const service = serviceForTests();
 
@@ -170,3 +171,23 @@ it('a single recording that fails has none of this advice', async () => {
 		'A failed task is not charged. Correct the recording or the link, then submit it again in a new execution.',
 	);
 });
+
+it.each([
+	['task', 'get'],
+	['task', 'getResult'],
+	['task', 'export'],
+	['meeting', 'get'],
+])(
+	'a failure ends the wait of all other items for their turn: %s, %s',
+	async (resource, operation) => {
+		jest.replaceProperty(LIMITS, 'windowMs', 1_000);
+		jest.replaceProperty(LIMITS, 'other', 5);
+		const match = { path: '/first' };
+		service.running().fault({ match, action: { kind: 'respond', status: 403 } });
+		const items = itemsOf(...['first', ...Array(29).fill('next')].map((id: string) => ({ id })));
+		const id = { taskId: byId('={{ $json.id }}'), botId: '={{ $json.id }}' };
+		const { error } = await service.run({ resource, operation, ...id }, { items });
+		expect(error?.message).toBeDefined();
+		expect(service.lines().length).toBeLessThan(15);
+	},
+);

@@ -10,6 +10,7 @@ import { EXPORT_FORMATS, type ExportFormat } from '../../../shared/exportFormats
 import { exportedFile, exportedText } from '../../../shared/api/attachExport';
 import { idFrom } from '../../item/ids';
 import { choiceIn, collectionIn, required, textIn } from '../../../shared/parameters/checkedValues';
+import type { NodeRun } from '../../item/nodeRun';
 import { perform } from '../../item/perform';
 import { outputFileField, shownFor } from '../commonFields';
 import { answerOfFinished, emptyTranscript } from './sendForFinished';
@@ -124,11 +125,12 @@ async function toFile(
 	context: IExecutePaginationFunctions,
 	request: RoutingRequest,
 	policy: Policy,
+	run: NodeRun,
 ): Promise<INodeExecutionData[]> {
 	const { format, file } = exportChoices(context);
 	const taskId = idFrom(context, 'taskId');
 	const isWhole = (json: IDataObject) => Boolean(documentIn(json, format));
-	const { items, isCompleted } = await answerOfFinished(context, request, policy, { isWhole });
+	const { items, isCompleted } = await answerOfFinished(context, request, policy, run, { isWhole });
 	const texts = items.map(({ json }) => exportedText(context, json, { taskId, format }));
 	if (texts.includes('') && !isCompleted) throw emptyTranscript(context);
 	if (!file) return items;

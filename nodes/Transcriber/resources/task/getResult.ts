@@ -10,6 +10,7 @@ import type {
 import { withoutResult } from '../../../shared/api/result';
 import { idFrom } from '../../item/ids';
 import { choicesIn } from '../../../shared/parameters/checkedValues';
+import type { NodeRun } from '../../item/nodeRun';
 import { perform } from '../../item/perform';
 import { RESULT_PARTS, resultIn, silentResultIn } from '../../../shared/api/undocumented/results';
 import { hasEnded, isInProgress, statusIn } from '../../../shared/api/undocumented/statuses';
@@ -68,10 +69,11 @@ async function onlyIncluded(
 	context: IExecutePaginationFunctions,
 	request: RoutingRequest,
 	policy: Policy,
+	run: NodeRun,
 ): Promise<INodeExecutionData[]> {
 	const include = includeFrom(context);
 	const left = new Set<string>(RESULT_PARTS.filter((part) => !include.includes(part)));
-	const { items, isCompleted } = await answerOfFinished(context, request, policy, {
+	const { items, isCompleted } = await answerOfFinished(context, request, policy, run, {
 		isWhole,
 		hasContent,
 	});

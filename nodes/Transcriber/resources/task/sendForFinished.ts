@@ -17,6 +17,7 @@ import { holdsContent } from '../../../shared/api/undocumented/results';
 import { jsonOf } from '../../../shared/jsonValues';
 import { refuse } from '../../../shared/parameters/refuse';
 import { taskState, type LookBounds } from '../../../shared/api/taskState';
+import type { NodeRun } from '../../item/nodeRun';
 import { sendDeclared } from '../../item/sendDeclared';
 import { type Policy, type RoutingRequest } from '../../../shared/api/types';
 
@@ -35,9 +36,10 @@ export async function sendForFinished(
 	context: IExecutePaginationFunctions,
 	request: RoutingRequest,
 	policy: Policy,
+	run: NodeRun,
 ): Promise<INodeExecutionData[]> {
 	const isWhole = (json: IDataObject) => holdsContent(json);
-	return (await answerOfFinished(context, request, policy, { isWhole })).items;
+	return (await answerOfFinished(context, request, policy, run, { isWhole })).items;
 }
 
 /**
@@ -50,12 +52,13 @@ export async function answerOfFinished(
 	context: IExecutePaginationFunctions,
 	request: RoutingRequest,
 	policy: Policy,
+	run: NodeRun,
 	{ isWhole, hasContent = isWhole }: Record<'isWhole', Test> & Partial<Record<'hasContent', Test>>,
 ): Promise<AnswerOfTask> {
 	let items: INodeExecutionData[] | undefined;
 	let failure: unknown;
 	try {
-		items = await sendDeclared(context, request, policy);
+		items = await sendDeclared(context, request, policy, run);
 	} catch (error) {
 		failure = error;
 	}

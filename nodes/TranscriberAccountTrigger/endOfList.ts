@@ -71,23 +71,40 @@ export class EndOfList {
 		if (!(await this.readOn(state.end)) && (await this.goBack(state.end))) {
 			await this.readOn(state.end);
 		}
-		if (!state.complete) state.tail = this.hashes.join('');
+	}
+
+	/**
+	 * Of a list that is wholly known: finds its end, and remembers the tasks there as all that tells new
+	 * tasks from old ones at the end. Returns whether it has; otherwise a later poll goes on.
+	 */
+	async mark(): Promise<boolean> {
+		const { state, pager } = this;
+		if (!state.complete) return true;
+		const end = await pager.end(state.end ?? 0, 1);
+		state.end = end ?? pager.notBefore;
+		if (end === undefined || !pager.has(1)) return false;
+		const offset = Math.max(0, end - this.pageLength);
+		const page = await pager.page(offset);
+		for (const task of page) this.tasks.take(task, true);
+		this.hashes = hashesOf(page);
+		return page.length > 0;
 	}
 
 	/** Returns false if the list ends without a task of the known end. */
 	private async readOn(end: number): Promise<boolean> {
 		const { state, pager } = this;
 		let isBehindTail = state.complete;
-		const behind: string[] = [];
-		for (let offset = Math.max(0, end - OVERLAP); pager.has(1);) {
+		let hasMet = false;
+		for (let offset = Math.max(0, end - OVERLAP); pager.has(1) && this.tasks.hasRoom;) {
 			const page = await pager.page(offset);
 			if (pager.isFirstAgain(page, offset)) break;
 			if (page.length === 0) {
-				if (!isBehindTail || behind.length === 0) return false;
+				if (!isBehindTail || !hasMet) return false;
 				state.lost = undefined;
 				break;
 			}
 			let unknown = 0;
+			const behind: string[] = [];
 			for (const task of page) {
 				const [hash = ''] = hashesOf([task]);
 				isBehindTail ||= this.tail.has(hash);
@@ -96,9 +113,12 @@ export class EndOfList {
 			}
 			offset += page.length;
 			state.end = offset;
+			hasMet ||= isBehindTail;
+			// At once, so that a poll that fails at the next page has not lost the tasks of the end.
+			this.hashes = [...new Set([...this.hashes, ...behind])].slice(-ACCOUNT_MEMORY.tail);
+			if (!state.complete) state.tail = this.hashes.join('');
 			if (unknown === 0 && isBehindTail && !state.lost) break;
 		}
-		this.hashes = [...new Set([...this.hashes, ...behind])].slice(-ACCOUNT_MEMORY.tail);
 		return true;
 	}
 

@@ -2,7 +2,7 @@ import type { IDataObject, IPollFunctions } from 'n8n-workflow';
 import { isRefusedForGood } from '../shared/api/serviceError';
 import { TaskList } from '../shared/api/taskList';
 import { listedTaskId } from '../shared/api/undocumented/ids';
-import { warnOfIds, warnOfStatus } from './warnOnce';
+import { warnOfIds, warnOfLostTasks, warnOfStatus } from './warnOnce';
 import { refuse } from '../shared/parameters/refuse';
 import { taskState } from '../shared/api/taskState';
 
@@ -33,6 +33,9 @@ export class ListPager {
 
 	/** Until when the list is read, in ms since 1970. The time after it is for the results. */
 	listsUntil = (): number => this.deadline;
+
+	/** How far {@link end} has got: the list does not end before this offset. */
+	notBefore = 0;
 
 	/** The ids of the first page, as one string. */
 	private first = '';
@@ -89,10 +92,11 @@ export class ListPager {
 	 * Finds the end of the list, starting before it: with steps that double each time, then by binary
 	 * search, some 20 requests at most. Undefined if time or requests run out.
 	 */
-	async end(from: number): Promise<number | undefined> {
+	async end(from: number, firstStep = Math.max(this.size, from)): Promise<number | undefined> {
 		let low = from;
 		let high = Infinity;
-		for (let step = Math.max(this.size, from); low < high; step *= 2) {
+		for (let step = firstStep; low < high; step *= 2) {
+			this.notBefore = low;
 			if (!this.has(1)) return undefined;
 			const offset = high === Infinity ? low + step : Math.floor((low + high) / 2);
 			const { length } = await this.page(offset);
@@ -102,6 +106,11 @@ export class ListPager {
 		// A refusal alone proves no end: from here, the list can tell.
 		if (this.all.isGuess(low)) await this.page(low);
 		return low;
+	}
+
+	/** Says that no known task is left to tell new tasks from old ones. */
+	warnOfLostTasks(): void {
+		warnOfLostTasks(this.caller);
 	}
 
 	/** The error for an empty list of a service that has finished tasks. */

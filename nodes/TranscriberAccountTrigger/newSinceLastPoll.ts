@@ -165,6 +165,15 @@ export class NewSinceLastPoll {
 		return { ended: all.filter(isOver), others: all.filter((task) => !isOver(task)) };
 	}
 
+	/** Whether there is room for more tasks that have ended but have not started the workflow yet. */
+	get hasRoom(): boolean {
+		return this.backlog.length < ACCOUNT_MEMORY.open;
+	}
+
+	private get backlog(): OpenTask[] {
+		return [...this.open.values()].filter((task) => task.hasEnded);
+	}
+
 	get isFull(): boolean {
 		return this.done.size > ACCOUNT_MEMORY.done;
 	}
@@ -176,9 +185,10 @@ export class NewSinceLastPoll {
 		this.done = new Set([...done.filter((hash) => kept.has(hash)), ...newest]);
 	}
 
-	/** What to remember. */
+	/** What to remember. Tasks that have ended are never left out: see {@link hasRoom}. */
 	result(): Pick<State, 'done' | 'open'> {
-		const open = [...this.open.values()].slice(-ACCOUNT_MEMORY.open);
+		const others = [...this.open.values()].filter((task) => !task.hasEnded);
+		const open = [...this.backlog, ...others.slice(-ACCOUNT_MEMORY.open)];
 		return { done: [...this.done].join(''), open };
 	}
 }

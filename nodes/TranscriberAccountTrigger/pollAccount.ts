@@ -10,7 +10,13 @@ import { PollStore } from './pollStore';
 import type { NewSinceLastPoll } from './newSinceLastPoll';
 import { newest } from './newestTranscript';
 import { messageOf } from '../shared/thrown';
-import { warnOfBacklog, warnOfBusyKey, warnOfNoOutput } from './warnOnce';
+import {
+	warnOfBacklog,
+	warnOfBusyKey,
+	warnOfNoOutput,
+	warnOfUnknownKey,
+	warnOfUnread,
+} from './warnOnce';
 
 export const ACCOUNT_POLL = {
 	/**
@@ -61,8 +67,12 @@ export async function poll(context: IPollFunctions): Promise<INodeExecutionData[
 		let found: ListReading;
 		try {
 			found = await readList(context, state, hasNewKey);
-			const isOther = hasNewKey ? isOtherAccount : isReplaced;
-			if (isOther(found.list, state)) {
+			if (found.isSame === undefined) {
+				warnOfUnknownKey(context);
+				if (store.isCurrent()) store.save(state);
+				return null;
+			}
+			if (!found.isSame || (!hasNewKey && isReplaced(found.list, state))) {
 				found = await readList(context, await store.fresh(), false);
 			}
 		} catch (error) {
@@ -82,6 +92,9 @@ export async function poll(context: IPollFunctions): Promise<INodeExecutionData[
 		if (items.length === 0 && skipped > 0) warnOfNoOutput(context, skipped);
 		if (!store.isCurrent()) return null;
 		const result = list.result();
+		const wasBehind = saved?.unread !== undefined || saved?.sought !== undefined;
+		const isBehind = result.unread !== undefined || result.sought !== undefined;
+		if (wasBehind && isBehind) warnOfUnread(context);
 		// An empty list does not show which account the key belongs to. Unless the whole list is known,
 		// a later poll has to find out.
 		const isDecided = !list.isEmpty || result.complete;
@@ -93,9 +106,14 @@ export async function poll(context: IPollFunctions): Promise<INodeExecutionData[
 interface ListReading {
 	list: TaskListReader;
 	pager: ListPager;
+	/** Whether the list is one of the account that the state is about; undefined if that is not clear. */
+	isSame: boolean | undefined;
 }
 
-/** Reads the lists. With a fresh state, no task that is already there starts the workflow. */
+/**
+ * Reads the lists; only as far as necessary to see that they are of another account. With a fresh
+ * state, no task that is already there starts the workflow.
+ */
 async function readList(
 	context: IPollFunctions,
 	state: State,
@@ -108,6 +126,8 @@ async function readList(
 	const pager = new ListPager(context, state.size, requests, Date.now() + maxMs);
 	const list = new TaskListReader(state, pager);
 	await list.begin(isFirst || hasNewKey);
+	const isSame = hasNewKey ? await list.isSameAccount() : true;
+	if (!isSame) return { list, pager, isSame };
 	await list.goOn(Date.now() + ACCOUNT_POLL.maxMs, (error) => {
 		// If the first poll misses tasks, later polls would take them for new.
 		if (isFirst) throw error;
@@ -115,18 +135,7 @@ async function readList(
 		if (Date.now() >= pager.listsUntil()) return;
 		context.logger.warn(`The tasks could not be read to the end: ${messageOf(error)}`);
 	});
-	return { list, pager };
-}
-
-/**
- * Whether a new API key belongs to another account, whose old tasks must not start the workflow.
- * After a rotation the service still shows known tasks. An account that had no tasks can have new
- * ones by now, but no more than is possible. An empty list proves nothing.
- */
-function isOtherAccount({ tasks, isEmpty, hasReadAll }: TaskListReader, state: State): boolean {
-	if (tasks.hasMetKnown || isEmpty) return false;
-	const wasWithoutTasks = state.complete && tasks.hasKnownNone;
-	return !wasWithoutTasks || !hasReadAll || tasks.appeared > possibleSince(state);
+	return { list, pager, isSame };
 }
 
 /**

@@ -44,6 +44,11 @@ export interface State {
 	since: number;
 	/** When the last poll ended, in ms since 1970. */
 	at: number;
+	/**
+	 * When a poll last found what it knew in the list, in ms since 1970: the time from which new tasks
+	 * are counted. Missing in a state that an older version has saved.
+	 */
+	locatedAt?: number;
 	/** Counts the polls. */
 	turn: number;
 	/** The page size that the service accepts. */
@@ -58,12 +63,16 @@ export interface State {
 	/** Until `complete`: hashes of the last tasks before that offset, in the order of the list. */
 	edge: string;
 	/**
-	 * Until `complete`: more new tasks may stand before the known part than it is long. The offset
-	 * down to which it has been sought, and the offset where it must have begun.
+	 * Until `complete`: a search for the edge that is not over. The offset where it goes on, whether it
+	 * has started again from the beginning of the list, and where it last saw a page of known tasks.
 	 */
-	sought?: { place: number; until: number };
+	sought?: { place: number; isSecondRound?: boolean; known?: number };
+	/** Between which offsets the list ends, in a search for known tasks of a new API key. */
+	keySearch?: { low: number; high?: number };
 	/** Where a poll that had no request left stopped reading the new tasks at the beginning. */
 	unread?: number;
+	/** Until this offset, tasks that earlier polls have read may stand between tasks that are unread. */
+	readPast?: number;
 	/** How many polls in a row have seen the list end too early: before the edge or the tail. */
 	shortLists?: number;
 	/** All tasks of the list are known, so every unknown task is new. */
@@ -81,13 +90,13 @@ export interface State {
 	sweep: number;
 }
 
-/** Service document, "Limits": the most tasks in progress, and the most submits a minute. */
+/** Service document, "Limits": the most tasks in progress, and the most recordings and bots a minute. */
 const MOST_IN_PROGRESS = 20;
-const SUBMITS_A_MINUTE = 10;
+const SUBMITS_A_MINUTE = 10 + 20;
 
-/** The most tasks that can have ended since the last poll. */
-export function possibleSince({ at }: Pick<State, 'at'>): number {
-	return MOST_IN_PROGRESS + (SUBMITS_A_MINUTE * (Date.now() - at)) / 60_000;
+/** The most tasks that can have come since a poll last found what it knew. */
+export function possibleSince({ at, locatedAt = at }: Pick<State, 'at' | 'locatedAt'>): number {
+	return MOST_IN_PROGRESS + (SUBMITS_A_MINUTE * (Date.now() - locatedAt)) / 60_000;
 }
 
 const HASH = 8;

@@ -1,12 +1,14 @@
 import type { IDataObject } from 'n8n-workflow';
 import { sleep } from 'n8n-workflow';
 
+import { BeginningOfList } from './beginningOfList';
 import { KnownPartOfList } from './knownPartOfList';
 import { OVERLAP, SMALLEST_PAGE, unlessRefused, type ListPager } from './listPager';
 import { OpenTasks } from './openTasks';
 import { ACCOUNT_MEMORY, type State } from './pollState';
 import { hashesOf, NewSinceLastPoll } from './newSinceLastPoll';
 import { EndOfList } from './endOfList';
+import { isSameAccount } from './sameAccount';
 
 /** How a poll of the account divides its requests. */
 const PAGES = {
@@ -45,12 +47,11 @@ export class TaskListReader {
 
 	private readonly knownPart: KnownPartOfList;
 
+	private readonly beginning: BeginningOfList;
+
 	private readonly listEnd: EndOfList;
 
 	private readonly openTasks: OpenTasks;
-
-	/** Hashes of the tasks at the beginning of the list. */
-	private readonly head: string[] = [];
 
 	/**
 	 * Half of the time, in ms since 1970. Until then a slow list may be read from its beginning or be
@@ -67,8 +68,14 @@ export class TaskListReader {
 		this.tasks = new NewSinceLastPoll(state);
 		pager.listsUntil = () => (this.tasks.news.size > 0 ? this.halfTime : pager.deadline);
 		this.knownPart = new KnownPartOfList(state, pager, this.tasks);
+		this.beginning = new BeginningOfList(state, pager, this.tasks, this.knownPart);
 		this.listEnd = new EndOfList(state, pager, this.tasks);
 		this.openTasks = new OpenTasks(state, pager, this.tasks);
+	}
+
+	/** Whether this poll has read the list from its beginning to its end. */
+	get hasReadAll(): boolean {
+		return this.beginning.hasReadAll;
 	}
 
 	/** Whether the list has no tasks. */
@@ -76,8 +83,17 @@ export class TaskListReader {
 		return this.firstPage.length === 0;
 	}
 
-	/** Whether this poll has read the list from its beginning to its end. */
-	hasReadAll = false;
+	/**
+	 * Whether the tasks behind the beginning may be forgotten and read again as old ones. Never while new
+	 * tasks are unread, or while the end of the list is not known: they could not be told from old ones.
+	 */
+	private mayForget = false;
+
+	/** Whether the poll has requests left for pages that no other step reads. */
+	private get maySweep(): boolean {
+		const { knownPart, state, tasks, pager } = this;
+		return knownPart.tells && pager.has(1) && (tasks.hasRoom || state.unread !== undefined);
+	}
 
 	private get isFirst(): boolean {
 		return this.state.turn === 0;
@@ -99,6 +115,11 @@ export class TaskListReader {
 		}
 	}
 
+	/** For a new API key, after {@link begin}: see {@link isSameAccount}. */
+	async isSameAccount(): Promise<boolean | undefined> {
+		return await isSameAccount(this.firstPage, this.state, this.pager, this.tasks);
+	}
+
 	/**
 	 * Reads the rest. Reports failures to `warn`, and leaves those parts to a later poll. Only at
 	 * activation, throws if it cannot find the end of the list by `latest` (in ms since 1970):
@@ -111,7 +132,7 @@ export class TaskListReader {
 			await this.readFromBeginning().catch(warn);
 		} else {
 			if (!state.complete) await this.knownPart.goOn(OVERLAP).catch(warn);
-			await this.readHead().catch(warn);
+			await this.beginning.read(this.firstPage).catch(warn);
 		}
 		await this.openTasks.read().catch(warn);
 		if (this.isFirst && !state.complete) await this.listEnd.fix(latest);
@@ -120,9 +141,12 @@ export class TaskListReader {
 			await this.openTasks.ask(this.tasks.unsureAtEnds(PAGES.unsureTasks));
 		}
 		if (this.tasks.news.size < BUSY) await this.openTasks.askForMissing();
+		if (this.tasks.isFull && this.beginning.isKnown) {
+			await this.listEnd.mark().then((isMarked) => (this.mayForget = isMarked), warn);
+		}
 		pager.listsUntil = () => this.halfTime;
 		const sweep = async () => {
-			while (this.tasks.news.size < BUSY && pager.has(1) && (await this.readNext()));
+			while (this.maySweep && this.tasks.news.size < BUSY && (await this.readNext()));
 		};
 		await sweep().catch(warn);
 	}
@@ -130,60 +154,46 @@ export class TaskListReader {
 	/** What to remember. */
 	result(): State {
 		const { state, pager, knownPart } = this;
-		if (this.tasks.isFull && !this.isEmpty) {
+		const isFound = state.complete
+			? this.tasks.hasMetKnown || this.hasReadAll
+			: this.knownPart.tells;
+		const locatedAt = isFound ? Date.now() : (state.locatedAt ?? state.at);
+		if (this.mayForget) {
 			// Keeps the tasks at both ends of the list, and reads the tasks between them again.
-			const { head, listEnd } = this;
-			this.tasks.forget(new Set([...head, ...listEnd.hashes]));
-			knownPart.reachesTo(head.length, head);
+			const { listEnd } = this;
+			const { hashes } = this.beginning;
+			this.tasks.forget(new Set([...hashes, ...listEnd.hashes]));
+			knownPart.reachesTo(hashes.length, hashes);
 			Object.assign(state, { complete: false, tail: listEnd.hashes.join(''), sweep: 0 });
 		}
-		return { ...state, ...this.tasks.result(), size: pager.size, turn: state.turn + 1 };
+		const decided = { locatedAt, keySearch: undefined };
+		const { size } = pager;
+		return { ...state, ...this.tasks.result(), ...decided, size, turn: state.turn + 1 };
 	}
 
 	/** At activation: reads as far as possible, but leaves enough requests to find the end. */
 	private async readFromBeginning(): Promise<void> {
 		const { state, pager, knownPart } = this;
 		const isInTime = () => Date.now() <= this.halfTime && pager.has(1 + PAGES.forTheEnd);
-		this.head.push(...hashesOf(this.firstPage));
+		this.beginning.hashes.push(...hashesOf(this.firstPage));
 		let hasMore = knownPart.takeAsOld(this.firstPage);
 		while (hasMore && isInTime() && state.frontier < ACCOUNT_MEMORY.census) {
 			hasMore = await knownPart.goOn(1);
 		}
 	}
 
-	/** Reads from the beginning until a page has no unknown task, or until the edge. */
-	private async readHead(): Promise<void> {
-		const { state, pager, knownPart } = this;
-		for (let offset = 0; ;) {
-			const page = offset === 0 ? this.firstPage : await pager.page(offset);
-			const isEnd = page.length === 0 || pager.isFirstAgain(page, offset);
-			const isNew = knownPart.judge(page, offset);
-			const unknown = page.filter((task, index) => this.tasks.take(task, isNew(index))).length;
-			const last = state.complete ? -1 : knownPart.lastIn(page);
-			if (!isEnd) this.head.push(...hashesOf(last < 0 ? page : page.slice(0, last + 1)));
-			if (!isEnd) offset += page.length;
-			// An empty list may be so for a moment only, and does not move the known end.
-			if (isEnd && state.complete && offset > 0) knownPart.isWhole(offset);
-			this.hasReadAll ||= isEnd;
-			const isRead = isEnd || last >= 0;
-			// The poll before has read the tasks up to here.
-			const next = unknown === 0 ? (state.unread ?? 0) - OVERLAP : offset;
-			if (isRead || next < offset) {
-				state.unread = undefined;
-				return;
-			}
-			offset = next;
-			state.unread = Math.max(offset, state.unread ?? 0);
-			if (!pager.has(1)) return;
-		}
-	}
-
 	/** Reads one page that the other steps do not. Returns whether there is another one to read. */
 	private async readNext(): Promise<boolean> {
 		const { state, pager, knownPart } = this;
+		const { unread = Infinity } = state;
 		const isCensus = !state.complete && state.frontier < ACCOUNT_MEMORY.census;
-		if (isCensus) return await knownPart.goOn(1);
-		const offset = Math.max(state.sweep, this.head.length);
+		if (isCensus && unread === Infinity) return await knownPart.goOn(1);
+		const offset = Math.max(state.sweep, this.beginning.hashes.length);
+		if (offset + pager.size > unread) {
+			// A page that is known to the sweep would end the reading of the new tasks.
+			state.sweep = 0;
+			return false;
+		}
 		const page = await pager.page(offset);
 		const isEnd = page.length === 0 || pager.isFirstAgain(page, offset);
 		const isNew = knownPart.judge(page, offset);

@@ -3,6 +3,7 @@ import type { IDataObject, IPollFunctions } from 'n8n-workflow';
 import { ID_NAMES, listedTaskId } from '../shared/api/undocumented/ids';
 import { isUnknownStatus } from '../shared/api/undocumented/statuses';
 import { remembered } from '../shared/processMemory';
+import { logSeldom } from '../shared/webhook/logSeldom';
 
 /** Warnings that this process has written, by node and topic. */
 const accountWarnings = remembered<true>('accountWarnings');
@@ -65,6 +66,34 @@ export function warnOfBusyKey(context: IPollFunctions): void {
 		'busy key',
 		'One poll could not read the task list, because other requests with the same API key used up the rate limit. The next polls try again. If the workflow does not start, use Transcriber Trigger, or fewer nodes with this API key.',
 	);
+}
+
+/** Warns if the service has deleted all tasks by which the trigger tells new tasks from old ones. */
+export function warnOfLostTasks(context: IPollFunctions): void {
+	warn(
+		context,
+		'The service no longer lists the tasks that the trigger knows. Transcripts that have ended since the last poll may not start the workflow. Get them with Transcript: Get Many.',
+	);
+}
+
+/** Warns if two polls in a row could not read all tasks that have ended before them. */
+export function warnOfUnread(context: IPollFunctions): void {
+	warn(
+		context,
+		'More tasks are new than two polls can read. The next polls go on, and nothing is lost. If the trigger does not catch up, let it poll more often.',
+	);
+}
+
+/** Warns if a poll could not find out whether a new API key belongs to the same account. */
+export function warnOfUnknownKey(context: IPollFunctions): void {
+	warn(
+		context,
+		'The API key is new, and one poll could not find out whether it belongs to the same account. The next polls go on, and nothing is lost.',
+	);
+}
+
+function warn(context: IPollFunctions, line: string): void {
+	logSeldom(context, 'warn', `${context.getNode().name}: ${line}`);
 }
 
 function warnOnce(context: IPollFunctions, topic: string, line: string): void {

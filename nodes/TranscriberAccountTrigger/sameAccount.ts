@@ -1,0 +1,38 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { OVERLAP, type ListPager } from './listPager';
+import type { NewSinceLastPoll } from './newSinceLastPoll';
+import { possibleSince, type State } from './pollState';
+
+/**
+ * Whether a new API key belongs to the account that the state is about. After a rotation the service
+ * still shows known tasks, although maybe behind many new ones: so only a list whose end was found
+ * without a known task is one of another account. An account that had no tasks can have new ones by
+ * now, but no more than is possible. An empty list proves nothing.
+ *
+ * Undefined if the requests or the time of the poll do not suffice. Then `state.keySearch` says where
+ * the next poll goes on.
+ */
+export async function isSameAccount(
+	firstPage: IDataObject[],
+	state: State,
+	pager: ListPager,
+	tasks: NewSinceLastPoll,
+): Promise<boolean | undefined> {
+	const showsKnown = (page: IDataObject[]) => page.some((task) => tasks.isKnown(task));
+	if (firstPage.length === 0 || showsKnown(firstPage)) return true;
+	let { low = firstPage.length, high = Infinity } = state.keySearch ?? {};
+	// The tasks of the known end are there unless more new tasks stand before them than they are many.
+	const expected = Math.max(low, (state.end ?? 0) - OVERLAP);
+	let next = high === Infinity ? expected : Math.floor((low + high) / 2);
+	for (let step = 1; low < high; step *= 2) {
+		if (!pager.has(1)) return undefined;
+		const page = await pager.page(next);
+		if (showsKnown(page)) return true;
+		if (page.length === 0 || pager.isFirstAgain(page, next)) high = next;
+		else low = next + page.length;
+		state.keySearch = { low, high: high === Infinity ? undefined : high };
+		next = Math.min(low + step, Math.floor((low + high) / 2));
+	}
+	return state.complete && tasks.hasKnownNone && low <= possibleSince(state);
+}

@@ -18,6 +18,9 @@ export class EndOfList {
 	/** Hashes of the tasks at the end of the list, as far as is known. */
 	hashes: string[];
 
+	/** Whether this poll has read the end to its last task, or to tasks that were known. */
+	isRead = false;
+
 	private readonly tail: ReadonlySet<string>;
 
 	/** How many tasks the service lists in a full page, as far as is known. */
@@ -101,6 +104,7 @@ export class EndOfList {
 			if (page.length === 0) {
 				if (!isBehindTail || !hasMet) return false;
 				state.lost = undefined;
+				this.isRead = true;
 				break;
 			}
 			let unknown = 0;
@@ -117,7 +121,10 @@ export class EndOfList {
 			// At once, so that a poll that fails at the next page has not lost the tasks of the end.
 			this.hashes = [...new Set([...this.hashes, ...behind])].slice(-ACCOUNT_MEMORY.tail);
 			if (!state.complete) state.tail = this.hashes.join('');
-			if (unknown === 0 && isBehindTail && !state.lost) break;
+			if (unknown === 0 && isBehindTail && !state.lost) {
+				this.isRead = true;
+				break;
+			}
 		}
 		return true;
 	}

@@ -141,7 +141,7 @@ export class TaskListReader {
 			await this.openTasks.ask(this.tasks.unsureAtEnds(PAGES.unsureTasks));
 		}
 		if (this.tasks.news.size < BUSY) await this.openTasks.askForMissing();
-		if (this.tasks.isFull && this.beginning.isKnown) {
+		if (this.tasks.isFull && this.beginning.isKnown && this.listEnd.isRead) {
 			await this.listEnd.mark().then((isMarked) => (this.mayForget = isMarked), warn);
 		}
 		pager.listsUntil = () => this.halfTime;

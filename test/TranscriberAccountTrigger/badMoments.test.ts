@@ -65,11 +65,14 @@ describe('a page that fails at activation', () => {
 
 it.each([404, 422])('a page behind the end that is answered %i is the end', async (status) => {
 	oldestFirst(30);
-	respond('/tasks$', status, 1, 1);
 	const host = await active();
 	const ids = await completed(3);
-	await host.polls(2);
+	// After the first page, the tasks in two states, and the page with the last five known tasks.
+	respond('/tasks$', status, 1, 4);
+	await host.poll();
+	const offsets = service.running().requests.map(({ query }) => query['offset']);
 	expect([...host.started].sort()).toEqual(ids.sort());
+	expect(offsets).toContain('33');
 });
 
 it('null under the name of the list is an empty list, and nothing under it is none', () => {

@@ -1,0 +1,79 @@
+/**
+ * More tasks end between two polls than a poll can read, in a list that is not known to its end: each starts the workflow once,
+ * and no old task does.
+ *
+ * n8n reads its log level once, so this file loads it for itself:
+ * @jest-environment node
+ */
+import { captureLogs } from '../support/logs';
+import { allStarted, listForTests } from './manyNewTasks';
+
+jest.setTimeout(120_000);
+
+const { active, list, night, state, wait } = listForTests();
+
+it.each([
+	[400, 10, 2, 100],
+	[400, 10, 2, 350],
+	[9_000, 100, 15, 1_000],
+	[9_000, 100, 15, 1_300],
+	[9_000, 50, 40, 700],
+])(
+	'%i tasks, %i to a page, after %i polls: %i that end while n8n is off start the workflow, and so does the next one',
+	async (old, pageLength, polls, ended) => {
+		const { host } = await active(old, pageLength, polls);
+		const ids = await night(host, ended);
+		expect(await allStarted(host)).toEqual([...ids].sort());
+		ids.push(...list().add(1));
+		expect(await allStarted(host, 2)).toEqual([...ids].sort());
+	},
+);
+
+/** An account of which only the first hundred of 400 tasks are known, because the service was slow at activation. */
+async function knownInPart() {
+	list().delayMs = 1_100;
+	const { host } = await active(400, 10);
+	list().delayMs = 0;
+	expect(state(host)['frontier']).toBeLessThan(110);
+	return host;
+}
+
+it.each([401, 503])(
+	'a poll that finds only the first page after a pause, because the others are answered %i, takes nothing for old',
+	async (status) => {
+		const host = await knownInPart();
+		list().refuses = ({ pathname, searchParams }) =>
+			pathname.endsWith('/tasks') && searchParams.get('offset') !== '0' ? status : undefined;
+		const ids = await night(host, 200);
+		list().refuses = () => undefined;
+		expect(await allStarted(host)).toEqual(ids.sort());
+	},
+);
+
+it('tasks that are all deleted, and new ones: nothing old starts the workflow, the next ones do, and the log says what may be lost', async () => {
+	const { host } = await active(400, 10);
+	const known = Number(state(host)['frontier']);
+	list().tasks.splice(0, known);
+	const logs = captureLogs();
+	list().add(12);
+	await allStarted(host);
+	logs.release();
+	const lost = logs.lines.join('\n').includes('no longer lists the tasks that the trigger knows');
+	expect([host.started, lost]).toEqual([[], true]);
+	const ids = list().add(3);
+	expect(await allStarted(host)).toEqual(ids.sort());
+});
+
+it('keeps within its requests while it searches, and says in the log that it is behind', async () => {
+	const { host } = await active(9_000, 20, 3);
+	list().add(2_000);
+	wait(8);
+	const logs = captureLogs();
+	for (let poll = 0; poll < 12; poll++) {
+		list().requests = 0;
+		await host.poll();
+		expect(list().requests).toBeLessThanOrEqual(25);
+	}
+	logs.release();
+	expect(logs.lines.join('\n')).toContain('More tasks are new than two polls can read');
+});

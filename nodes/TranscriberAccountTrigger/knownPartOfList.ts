@@ -85,7 +85,8 @@ export class KnownPartOfList {
 		if (page.length > 0 && !isBehindTail) return true;
 		const hasMetTail = tail.size === 0 || this.edge.hashes.some((hash) => tail.has(hash));
 		if (!hasMetTail && !this.isShortForLong()) return false;
-		this.isWhole(state.frontier);
+		// The known end may be further on than the first of its tasks.
+		this.isWhole(Math.max(state.frontier, isBehindTail ? (state.end ?? 0) : 0));
 		return false;
 	}
 

@@ -12,8 +12,8 @@ jest.setTimeout(600_000);
 
 const { active, list, wait } = listForTests();
 
-/** Small, so that short courses reach its bounds. */
-const MEMORY = { done: 300, census: 240, open: 60 };
+/** In the proportions of the real one, but small, so that short courses reach its bounds. */
+const MEMORY = { done: 500, census: 250, open: 60 };
 
 const step = fc.oneof(
 	fc.record({ kind: fc.constant('poll' as const) }),

@@ -11,15 +11,17 @@ export async function eachTask<T>(
 	context: IExecutePaginationFunctions,
 	run: NodeRun,
 	tasks: T[],
-	work: (task: T) => Promise<INodeExecutionData>,
+	work: (task: T) => Promise<INodeExecutionData[]>,
 ): Promise<INodeExecutionData[]> {
-	if (tasks.length < 2 || !goesOnAfterErrors(context)) return await Promise.all(tasks.map(work));
-	return await Promise.all(
+	const hasOwnOutcomes = tasks.length > 1 && goesOnAfterErrors(context);
+	const outputs = await Promise.all(
 		tasks.map(async (task) => {
 			return await work(task).catch((error: unknown) => {
+				if (!hasOwnOutcomes) throw error;
 				context.getExecutionCancelSignal()?.throwIfAborted();
-				return failedItem(context, error, run);
+				return [failedItem(context, error, run)];
 			});
 		}),
 	);
+	return outputs.flat();
 }

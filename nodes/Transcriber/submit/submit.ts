@@ -91,7 +91,7 @@ async function complete(
 			const isNew = isFresh && !isRepeat && isYoung(accepted);
 			return await eachTask(context, run, tasks, async ({ index, answer }) => {
 				await handSecretOver(context, index, isNew);
-				return { json: answer };
+				return [{ json: answer }];
 			});
 		}
 		default:

@@ -7,7 +7,7 @@ import { recordingOf } from '../item/inputFile';
 import { fetchPatiently } from './fetchPatiently';
 import { untilEnded, type Outlook, type Polling } from './pollUntilEnded';
 import { attachExport, type WantedExport } from '../../shared/api/attachExport';
-import { fetchResult, transcript } from '../../shared/api/result';
+import { fetchResults, transcript } from '../../shared/api/result';
 import { idFields, idsIn, submissionName, type SubmissionIds } from '../../shared/api/submission';
 import { waitOptionsOf } from './waitOptions';
 import { endedBadly, subjectOf, notEnded } from './waitErrors';
@@ -55,7 +55,7 @@ interface Waiting {
 
 /**
  * Waits until the submitted or given task has ended and returns its result (see `transcript`), with
- * an exported document if the user wants one. If the task fails, is cancelled or times out, throws
+ * an exported document if the user wants one. A list of several results gives one item for each. If the task fails, is cancelled or times out, throws
  * an error that names it. Throws {@link Abandoned} as soon as another item of the run has stopped
  * the node.
  */
@@ -63,7 +63,7 @@ export async function finishedTask(
 	context: IExecutePaginationFunctions,
 	submitted: IDataObject,
 	waiting: Waiting,
-): Promise<INodeExecutionData> {
+): Promise<INodeExecutionData[]> {
 	const signal = anyOf(context.getExecutionCancelSignal(), waiting.run.stopped);
 	const watched: IExecutePaginationFunctions = Object.create(context, {
 		getExecutionCancelSignal: { value: () => signal },
@@ -75,7 +75,7 @@ async function finished(
 	context: IExecutePaginationFunctions,
 	submitted: IDataObject,
 	{ run, bound, ended, reportsRefusal }: Waiting,
-): Promise<INodeExecutionData> {
+): Promise<INodeExecutionData[]> {
 	const options = waitOptionsOf(context);
 	const given = idsIn(submitted);
 	const began = Date.now();
@@ -109,25 +109,28 @@ async function finished(
 	});
 }
 
-/** The output of a completed task. The result is fetched once, however often the export is tried. */
+/**
+ * The output of a completed task, one item for each of its results. The results are fetched once,
+ * however often the export is tried. The document of the task goes into the first item.
+ */
 async function completedOutput(
 	context: IExecutePaginationFunctions,
 	taskId: string,
 	state: IDataObject,
 	facts: IDataObject,
-): Promise<INodeExecutionData> {
+): Promise<INodeExecutionData[]> {
 	const options = waitOptionsOf(context);
 	const { exportFormat: format } = options;
 	const bounds = { once: true };
-	const json = options.includeResult
-		? transcript(
+	const jsons = options.includeResult
+		? (
 				await fetchPatiently(context, taskId, 'result', async () => {
-					return await fetchResult(context, taskId, bounds);
-				}),
-				facts,
-			)
-		: transcript({}, { ...state, ...facts });
-	if (format === 'none') return { json };
+					return await fetchResults(context, taskId, bounds);
+				})
+			).map((result) => transcript(result, facts))
+		: [transcript({}, { ...state, ...facts })];
+	const [first = { json: {} }, ...others] = jsons.map((json): INodeExecutionData => ({ json }));
+	if (format === 'none') return [first, ...others];
 	const wanted: WantedExport = {
 		taskId,
 		format,
@@ -136,9 +139,10 @@ async function completedOutput(
 		fileName: nameOfRecording(context),
 		bounds,
 	};
-	return await fetchPatiently(context, taskId, format, async () => {
-		return await attachExport(context, { json }, wanted);
+	const whole = await fetchPatiently(context, taskId, format, async () => {
+		return await attachExport(context, first, wanted);
 	});
+	return [whole, ...others];
 }
 
 function withoutMissing(ids: SubmissionIds): SubmissionIds {

@@ -1,6 +1,6 @@
 import { NodeOperationError, type IDataObject } from 'n8n-workflow';
 
-import { resultIn, silentResultIn } from './undocumented/results';
+import { hasBlankParts, resultsIn, silentResultsIn } from './undocumented/results';
 import { pause } from './abortable';
 import { call } from './call';
 import { taskState } from './taskState';
@@ -15,7 +15,7 @@ const FACTS = ['task_id', 'bot_id', 'status'];
 /**
  * The output of a finished task: `{ text, summary, speakers, task_id, bot_id, status, …, segments }`,
  * without the fields that have no value. `facts` are the fields of the task; `result` is the answer
- * of {@link fetchResult}, or `{}`.
+ * of {@link fetchResults}, or `{}`.
  */
 export function transcript(result: IDataObject, facts: IDataObject): IDataObject {
 	const known = FACTS.filter((name) => (facts[name] ?? '') !== '');
@@ -47,26 +47,40 @@ export class NotThereYet extends NodeOperationError {}
 export const SILENT = { pauseMs: 1_000 };
 
 /**
- * GET /tasks/{id}/result of a task that has completed. If all parts are null, the status of the task
- * decides, and the parts may follow a moment later, so both are requested. Throws {@link NotThereYet}
- * if the answer holds no result.
+ * GET /tasks/{id}/result of a task that has completed: a list of several gives each of them. If all
+ * documented parts are null, they may follow a moment later, so the result is requested once more,
+ * also if something of an unknown name stands beside them. If nothing does, the status of the task
+ * decides first. Throws {@link NotThereYet} if the answer holds no result.
  */
-export async function fetchResult(
+export async function fetchResults(
 	caller: Caller,
 	taskId: string,
 	bounds: FetchBounds = {},
-): Promise<IDataObject> {
+): Promise<IDataObject[]> {
 	const url = `/tasks/${encodeURIComponent(taskId)}/result`;
 	const answer = await call(caller, { method: 'GET', url }, bounds);
-	const result = resultIn(answer);
-	if (result) return result;
-	if (!silentResultIn(answer)) throw withoutResult(caller, taskId);
-	const { status } = await taskState(caller, taskId, bounds);
-	if (status !== 'completed') throw withoutResult(caller, taskId);
+	const results = resultsIn(answer);
+	if (results && !hasBlankParts(answer)) return results;
+	if (!results) {
+		if (!silentResultsIn(answer)) throw withoutResult(caller, taskId);
+		const { status } = await taskState(caller, taskId, bounds);
+		if (status !== 'completed') throw withoutResult(caller, taskId);
+	}
 	await pause(SILENT.pauseMs, caller.getExecutionCancelSignal?.());
 	const again = await call(caller, { method: 'GET', url }, bounds);
-	const final = resultIn(again) ?? silentResultIn(again);
+	const final = resultsIn(again) ?? silentResultsIn(again);
 	if (final) return final;
+	throw withoutResult(caller, taskId);
+}
+
+/** The same as {@link fetchResults} for a trigger, which outputs one item: of exactly one result. */
+export async function fetchResult(
+	caller: Caller,
+	taskId: string,
+	bounds?: FetchBounds,
+): Promise<IDataObject> {
+	const [only, ...others] = await fetchResults(caller, taskId, bounds);
+	if (only && others.length === 0) return only;
 	throw withoutResult(caller, taskId);
 }
 

@@ -7,7 +7,14 @@ import type { INodeParameters } from 'n8n-workflow';
 
 import { SILENT, transcript } from '../../../nodes/shared/api/result';
 import { giveUpSoon } from '../../support/scale';
-import { byId, failureOf, fileIn, itemWithFile, serviceForTests } from '../../support/service';
+import {
+	byId,
+	failureOf,
+	fileIn,
+	itemsOf,
+	itemWithFile,
+	serviceForTests,
+} from '../../support/service';
 import { until } from '../../simulator/testing-client';
 
 const service = serviceForTests();
@@ -176,13 +183,27 @@ describe('a result whose parts are all null', () => {
 		expect((await get(id)).json).toMatchObject([{ text: '' }]);
 	});
 
-	it('is the transcript that follows a moment later', async () => {
+	it.each([
+		['nothing', {}],
+		['an object of an unknown name', { metadata: { model: 'large-v3', words: 0 } }],
+		['a list of an unknown name', { models: ['large-v3'] }],
+		['the task', { task: { id: 't1', status: 'completed' } }],
+	])('is the transcript that follows a moment later, with %s beside it', async (_, beside) => {
 		const id = await service.completedTask();
 		service.running().fault({
 			match: { path: '/result$' },
-			action: { kind: 'respond', status: 200, body: NULLS },
+			action: { kind: 'respond', status: 200, body: { ...NULLS, ...beside } },
 		});
 		expect((await waitFor(id)).json).toMatchObject([{ text: expect.stringMatching(/\w/) }]);
+	});
+
+	it('is what stands beside it under an unknown name, if nothing follows', async () => {
+		const id = await service.completedTask();
+		answer('/result$', { ...NULLS, utterances: [{ words: 'Hello' }] });
+		expect((await waitFor(id)).json).toMatchObject([
+			{ text: null, utterances: [{ words: 'Hello' }], task_id: id },
+		]);
+		expect(service.lines().filter((line) => line.endsWith('/result'))).toHaveLength(2);
 	});
 
 	it.each<[string, unknown, unknown]>([
@@ -204,6 +225,69 @@ describe('a result whose parts are all null', () => {
 		}
 		expect((await waitFor(id)).json).toEqual([]);
 		expect((await get(id)).json).toEqual([]);
+	});
+});
+
+describe('a result that is a list of several', () => {
+	const LIST = [{ text: 'One' }, { text: 'Two', task_id: 'x' }];
+	const EXPORT = { exportFormat: 'srt' };
+
+	beforeEach(() => jest.replaceProperty(SILENT, 'pauseMs', 20));
+
+	it.each([
+		['Wait Until Finished', { resource: 'task', operation: 'wait' }],
+		['Get Result', { resource: 'task', operation: 'getResult' }],
+	])('is one item for each of them: %s', async (_name, operation) => {
+		const ids = [await service.completedTask(), await service.completedTask()];
+		answer('/result$', LIST);
+		const parameters = { ...operation, taskId: byId('={{ $json.id }}') };
+		const { items, error } = await service.run(parameters, {
+			items: itemsOf(...ids.map((id) => ({ id }))),
+		});
+		expect(error).toBeUndefined();
+		expect(items.map(({ json, pairedItem }) => [json.text, pairedItem])).toEqual([
+			['One', { item: 0 }],
+			['Two', { item: 0 }],
+			['One', { item: 1 }],
+			['Two', { item: 1 }],
+		]);
+	});
+
+	it('names the task in each, and has the document of the task in the first', async () => {
+		const id = await service.completedTask();
+		answer('/result$', LIST);
+		const { items } = await waitFor(id, EXPORT);
+		const facts = { task_id: id, status: 'completed' };
+		expect(items).toMatchObject([
+			{ json: { text: 'One', ...facts }, binary: { data: {} } },
+			{ json: { text: 'Two', ...facts } },
+		]);
+		expect(items[1]?.binary).toBeUndefined();
+	});
+
+	it.each(['transcribeFile', 'transcribeUrl'])('comes out of %s', async (operation) => {
+		answer('/result$', LIST);
+		const url = 'https://files.example.com/a.mp3';
+		const waitOptions = { pollInterval: 0.05 };
+		const run = service.run(
+			{ resource: 'transcription', operation, url, waitOptions, onCompletion: 'poll' },
+			{ items: [itemWithFile()], node: { onError: 'continueRegularOutput' } },
+		);
+		await until(() => service.running().tasks().length === 1);
+		for (const { id } of service.running().tasks()) service.running().finish(id);
+		expect((await run).json).toMatchObject([{ text: 'One' }, { text: 'Two' }]);
+	});
+
+	it('may have a part in which nothing was said', async () => {
+		const id = await service.completedTask();
+		answer('/result$', [{ text: 'One' }, { text: null, segments: null }]);
+		expect((await waitFor(id)).json).toMatchObject([{ text: 'One' }, { text: '' }]);
+	});
+
+	it('is no result if one of them is none', async () => {
+		const id = await service.completedTask();
+		answer('/result$', [{ text: 'One' }, { status: 'processing' }]);
+		expect((await waitFor(id)).error?.message).toContain(`holds no result of task ${id}`);
 	});
 });
 

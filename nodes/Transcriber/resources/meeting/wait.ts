@@ -38,5 +38,5 @@ async function waitForBot(
 	run: NodeRun,
 ): Promise<INodeExecutionData[]> {
 	const sent = { bot_id: idFrom(context, 'botId') };
-	return [await finishedTask(context, sent, { run, reportsRefusal: true })];
+	return await finishedTask(context, sent, { run, reportsRefusal: true });
 }

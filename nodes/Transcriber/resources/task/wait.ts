@@ -33,5 +33,5 @@ async function outputFinished(
 	run: NodeRun,
 ): Promise<INodeExecutionData[]> {
 	const submitted = { task_id: idFrom(context, 'taskId') };
-	return [await finishedTask(context, submitted, { run, reportsRefusal: true })];
+	return await finishedTask(context, submitted, { run, reportsRefusal: true });
 }

@@ -65,7 +65,7 @@ async function resultAfterDelivery(
 	run: NodeRun,
 	{ until }: Suspension,
 	item?: WaitingItem,
-): Promise<INodeExecutionData> {
+): Promise<INodeExecutionData[]> {
 	const ids = { ...submitted, taskId: submitted.taskId ?? item?.recording };
 	const needsNoLook = item?.completed && ids.taskId && waitOptionsOf(context).includeResult;
 	const {

@@ -1,7 +1,9 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { isBlank, isObject, jsonOf } from '../../jsonValues';
+import { objectsIn } from './answers';
 import { statusIn } from './statuses';
+import { SUBMISSION_NAMES } from './submissions';
 
 /** GET /tasks/{id}/result: the documented parts. */
 export const RESULT_PARTS = ['segments', 'speakers', 'summary', 'text'] as const;
@@ -39,6 +41,38 @@ export function resultIn(answer: unknown): IDataObject | undefined {
 	if (!given || (found && found !== given)) return undefined;
 	const rest = found ? withoutScalars(given) : given;
 	return holdsContent(rest, [...STATE_NAMES, ...RESULT_PARTS]) ? given : undefined;
+}
+
+/** The results in an answer: of each element if it is a list of several. */
+export function resultsIn(answer: unknown): IDataObject[] | undefined {
+	return ofEach(answer, resultIn);
+}
+
+/** The same as {@link resultsIn}, but an element may be silent (see {@link silentResultIn}). */
+export function silentResultsIn(answer: unknown): IDataObject[] | undefined {
+	return ofEach(answer, (element) => resultIn(element) ?? silentResultIn(element));
+}
+
+/** Whether an answer, or an element of it, has documented parts, but no value in any of them. */
+export function hasBlankParts(answer: unknown): boolean {
+	return elementsOf(answer).some((element) => {
+		const { found } = partsIn(element);
+		return found && found.text !== '' && RESULT_PARTS.every((part) => isBlank(found[part]));
+	});
+}
+
+/** Undefined if an element holds none. */
+function ofEach(
+	answer: unknown,
+	read: (element: unknown) => IDataObject | undefined,
+): IDataObject[] | undefined {
+	const elements = elementsOf(answer);
+	const all = elements.map(read).filter((one) => one !== undefined);
+	return all.length === elements.length ? all : undefined;
+}
+
+function elementsOf(answer: unknown): unknown[] {
+	return Array.isArray(answer) && answer.length > 1 ? objectsIn(answer) : [answer];
 }
 
 /** Beside empty parts, a language, a date or a length is no transcript under an unknown name. */
@@ -79,8 +113,14 @@ function partsIn(answer: unknown): { given?: IDataObject; found?: IDataObject } 
 
 /** Whether an answer holds more than the state of a task, or than the fields `without`. */
 export function holdsContent(answer: IDataObject, without = STATE_NAMES): boolean {
-	const names = Object.keys(answer).filter((name) => (answer[name] ?? undefined) !== undefined);
-	return names.some((name) => !without.includes(name));
+	return Object.entries(answer).some(([name, value]) => {
+		return (value ?? undefined) !== undefined && !without.includes(name) && !isState(name, value);
+	});
+}
+
+/** Whether a field is the state of a task, or its beginnings, under a name for it. */
+function isState(name: string, value: unknown): boolean {
+	return SUBMISSION_NAMES.some((one) => one === name) && isObject(value) && !holdsContent(value);
 }
 
 /**

@@ -2,9 +2,12 @@
 
 import {
 	documentIn,
+	hasBlankParts,
 	holdsContent,
 	resultIn,
+	resultsIn,
 	silentResultIn,
+	silentResultsIn,
 	STATE_NAMES,
 } from '../../../../nodes/shared/api/undocumented/results';
 
@@ -56,6 +59,9 @@ describe('A result', () => {
 		[{ ...SILENT, model: 'x'.repeat(100) }],
 		[{ data: SILENT, words: ['Hello'] }],
 		[{ words: null }],
+		[{ task: { id: '7f3c', status: 'completed' } }],
+		[{ ...SILENT, task: { id: '7f3c', status: 'completed' } }],
+		[{ data: { status: 'processing' }, result: {} }],
 		[Object.fromEntries(STATE_NAMES.map((name) => [name, LONG]))],
 	])('is not in %j', (answer) => expect(resultIn(answer)).toBeUndefined());
 });
@@ -89,6 +95,48 @@ describe('A recording in which nothing was said', () => {
 		[{ status: 'processing', data: SILENT }],
 		[{ ...SILENT, words: ['Hello'] }],
 	])('is not what %j says', (answer) => expect(silentResultIn(answer)).toBeUndefined());
+});
+
+describe('A list of results', () => {
+	it('has each of them', () => {
+		const all = [{ text: 'One' }, { words: ['Two'] }];
+		expect(resultsIn(all)).toEqual(all);
+		expect(resultsIn([{ text: 'One' }])).toEqual([{ text: 'One' }]);
+		expect(resultsIn({ data: { text: 'One' } })).toEqual([{ text: 'One' }]);
+	});
+
+	it('may have silent ones', () => {
+		const all = [{ text: 'One' }, SILENT];
+		expect(resultsIn(all)).toBeUndefined();
+		expect(silentResultsIn(all)).toEqual([{ text: 'One' }, { ...SILENT, text: '' }]);
+		expect(silentResultsIn(SILENT)).toEqual([{ ...SILENT, text: '' }]);
+	});
+
+	it.each([[[]], [[{ text: 'One' }, {}]], [['', null]], [null], ['Hello']])(
+		'is not %j',
+		(answer) => {
+			expect(resultsIn(answer)).toBeUndefined();
+			expect(silentResultsIn(answer)).toBeUndefined();
+		},
+	);
+});
+
+describe('The parts of a result may follow', () => {
+	it.each([
+		[SILENT],
+		[[SILENT]],
+		[{ ...SILENT, words: ['Hello'] }],
+		[{ data: SILENT }],
+		[[{ text: 'One' }, SILENT]],
+	])('after %j', (answer) => expect(hasBlankParts(answer)).toBe(true));
+
+	it.each([
+		[{ text: 'Hello' }],
+		[{ ...SILENT, text: '' }],
+		[{ words: ['Hello'] }],
+		[[{ text: 'One' }, { text: 'Two' }]],
+		[null],
+	])('but not after %j', (answer) => expect(hasBlankParts(answer)).toBe(false));
 });
 
 describe('An answer holds more than the state of a task', () => {

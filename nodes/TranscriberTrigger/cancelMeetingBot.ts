@@ -2,7 +2,12 @@ import type { IDataObject, IHookFunctions } from 'n8n-workflow';
 import { sleep } from 'n8n-workflow';
 
 import { credentialOf } from '../shared/api/credential';
-import { ServiceError, isRefusedForGood, isUnknownToService } from '../shared/api/serviceError';
+import {
+	ServiceError,
+	isRefusedForGood,
+	isUnknownToService,
+	wasCertainlyRefused,
+} from '../shared/api/serviceError';
 import { botState } from '../shared/api/taskState';
 import { taskIdOf } from '../shared/api/undocumented/ids';
 import { hasEnded } from '../shared/api/undocumented/statuses';
@@ -10,6 +15,7 @@ import { call } from '../shared/api/call';
 import { STOPS_SPENDING, type Caller } from '../shared/api/types';
 import { remembered } from '../shared/processMemory';
 import { asError } from '../shared/thrown';
+import type { SentBot } from './triggerMemory';
 
 /**
  * n8n switches a workflow off and on again whenever the user publishes a new version. The trigger
@@ -28,7 +34,12 @@ export const CANCEL_BOT = {
 	/** The first and the longest pause between two attempts, in ms. */
 	pauseMs: 1_000,
 	longestPauseMs: 15_000,
+	/** For how long after the launch the service may not show a bot yet, in ms. */
+	newMs: 120_000,
 };
+
+/** What a cancellation has to know of the bot. */
+type Bot = Pick<SentBot, 'id' | 'sentAt'>;
 
 interface SwitchOff {
 	/** A DELETE was sent, so the bot may be gone, whatever its answer was. */
@@ -39,7 +50,8 @@ interface SwitchOff {
 const botsToCancel = remembered<SwitchOff>('botsToCancel');
 
 /** Cancels a bot if the trigger stays off for the whole of {@link GRACE}. */
-export async function cancelMeetingBotLater(context: IHookFunctions, id: string): Promise<void> {
+export async function cancelMeetingBotLater(context: IHookFunctions, bot: Bot): Promise<void> {
+	const { id } = bot;
 	const key = botKey(context, id);
 	const switchOff: SwitchOff = { isSent: false };
 	botsToCancel.set(key, switchOff);
@@ -50,7 +62,7 @@ export async function cancelMeetingBotLater(context: IHookFunctions, id: string)
 		if (!isStillOff()) return;
 		if (caller instanceof Error) logNotCancelled(context, id, caller);
 		else {
-			await cancelMeetingBot(context, caller, id, () => {
+			await cancelMeetingBot(context, caller, bot, () => {
 				switchOff.isSent ||= isStillOff();
 				return isStillOff();
 			});
@@ -88,17 +100,22 @@ function botKey(context: IHookFunctions, id: string): string {
 export async function cancelMeetingBot(
 	context: IHookFunctions,
 	caller: Caller,
-	id: string,
+	bot: Bot,
 	maySend = () => true,
 ): Promise<void> {
+	const { id } = bot;
 	const url = `/meeting/${encodeURIComponent(id)}`;
 	if (await isOver(caller, id)) return;
 	const end = Date.now() + CANCEL_BOT.patienceMs;
+	let mayBeCancelled = false;
 	for (let tries = 0; maySend(); tries++) {
 		const failure = await tryToCancel(caller, url, end);
 		if (!failure) return;
+		const isGoneIfUnknown = mayBeCancelled || !isNew(bot);
+		if (isGoneIfUnknown && isUnknownToService(failure)) return;
+		mayBeCancelled ||= !wasCertainlyRefused(failure);
 		// The service may refuse to stop a bot that has left meanwhile.
-		if (isRefusedForGood(failure) && (await isOver(caller, id, true))) return;
+		if (isRefusedForGood(failure) && (await isOver(caller, id, isGoneIfUnknown))) return;
 		const backoff = Math.min(CANCEL_BOT.pauseMs * 2 ** tries, CANCEL_BOT.longestPauseMs);
 		const asked = failure instanceof ServiceError ? failure.problem.retryAfter : undefined;
 		const delay = Math.max(backoff, asked ?? 0);
@@ -116,28 +133,32 @@ export function logNotCancelled(context: IHookFunctions, id: string, { message }
 	);
 }
 
-/** The failure of one DELETE; undefined if the bot is gone. */
+/** Whether the service may not show a bot yet. */
+export function isNew({ sentAt = 0 }: Bot): boolean {
+	return Date.now() - sentAt < CANCEL_BOT.newMs;
+}
+
+/** The failure of one DELETE, if it failed. */
 async function tryToCancel(caller: Caller, url: string, end: number): Promise<Error | undefined> {
 	const bounds = { deadline: end, fromTurn: CANCEL_BOT.attemptMs, once: true };
 	try {
 		await call(caller, { method: 'DELETE', url }, { policy: STOPS_SPENDING, ...bounds });
 		return undefined;
 	} catch (error) {
-		if (isUnknownToService(error)) return undefined;
 		return asError(error);
 	}
 }
 
 /**
  * Whether the service clearly says that the bot no longer records. That the service does not know the
- * bot counts only after it has refused a DELETE: for a moment, it may not show a new bot.
+ * bot counts only if `isGoneIfUnknown`.
  */
-async function isOver(caller: Caller, id: string, isRefused = false): Promise<boolean> {
+async function isOver(caller: Caller, id: string, isGoneIfUnknown = false): Promise<boolean> {
 	const deadline = Date.now() + CANCEL_BOT.lookMs;
 	try {
 		return hasLeft(await botState(caller, id, { deadline, once: true }));
 	} catch (error) {
-		return isRefused && isUnknownToService(error);
+		return isGoneIfUnknown && isUnknownToService(error);
 	}
 }
 

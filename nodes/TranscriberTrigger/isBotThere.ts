@@ -5,7 +5,7 @@ import { isUnknownToService } from '../shared/api/serviceError';
 import { submissionKey } from '../shared/api/submission';
 import { botState } from '../shared/api/taskState';
 import { hasConsent } from '../shared/parameters/meetingLaunch';
-import { GRACE, cancelMeetingBotLater, hasLeft, keepMeetingBot } from './cancelMeetingBot';
+import { GRACE, cancelMeetingBotLater, hasLeft, isNew, keepMeetingBot } from './cancelMeetingBot';
 import { ACTIVATION } from './sendMeetingBot';
 import { accountHash, fingerprintOf, isSentBy, isSentFor } from './sameLaunch';
 import type { SentBot } from './triggerMemory';
@@ -65,7 +65,7 @@ async function isBotKept(context: IHookFunctions, store: BotStore): Promise<bool
 		return true;
 	}
 	// The service may refuse the new bot, and then nothing else would cancel this one.
-	if (bot.releasedAt !== undefined) await cancelMeetingBotLater(context, bot.id);
+	if (bot.releasedAt !== undefined) await cancelMeetingBotLater(context, bot);
 	return false;
 }
 
@@ -105,12 +105,11 @@ function isGone(state: IDataObject | undefined): boolean {
  */
 async function stateAtService(
 	context: IHookFunctions,
-	{ id, sentAt = 0 }: SentBot,
+	bot: SentBot,
 ): Promise<IDataObject | undefined> {
 	try {
-		return await botState(context, id, { deadline: Date.now() + ACTIVATION.lookMs });
+		return await botState(context, bot.id, { deadline: Date.now() + ACTIVATION.lookMs });
 	} catch (error) {
-		const isNew = Date.now() - sentAt < ACTIVATION.newMs;
-		return isUnknownToService(error) && !isNew ? undefined : {};
+		return isUnknownToService(error) && !isNew(bot) ? undefined : {};
 	}
 }

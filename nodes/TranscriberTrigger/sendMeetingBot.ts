@@ -27,14 +27,8 @@ import type { SentBot } from './triggerMemory';
 import { settingsOf } from './triggerSettings';
 import { BotStore } from './botStore';
 
-/** Times of an activation, in ms. */
-export const ACTIVATION = {
-	/** The most to wait for the launch, and for a look: the user waits for them in the editor. */
-	sendMs: 60_000,
-	lookMs: 10_000,
-	/** For how long after the launch the service may not show the bot yet. */
-	newMs: 120_000,
-};
+/** How long activation waits for the service, in ms: the user waits for it in the editor. */
+export const ACTIVATION = { sendMs: 60_000, lookMs: 10_000 };
 
 /** Launches under way, by workflow and node: a copy of a workflow may have the same node ids. */
 const launches = remembered<AbortController>('launches');
@@ -132,7 +126,7 @@ async function cancelFormerBot(
 	account?: string,
 ): Promise<void> {
 	if (former.releasedAt === undefined || isToBeCancelled(context, former.id)) return;
-	if (isSentBy(former, account)) void cancelMeetingBot(context, await callerOf(context), former.id);
+	if (isSentBy(former, account)) void cancelMeetingBot(context, await callerOf(context), former);
 	else logNotCancelled(context, former.id, new Error('It belongs to another account.'));
 }
 
@@ -159,7 +153,7 @@ async function launchBot(context: IHookFunctions, body: IDataObject): Promise<ID
 		const [answer = {}] = submissionsIn(given, true);
 		const id = botIdOf(answer);
 		if (!launch.signal.aborted || id === undefined) return answer;
-		void cancelMeetingBot(context, await callerOf(context), id);
+		void cancelMeetingBot(context, await callerOf(context), { id, sentAt: Date.now() });
 		throw launch.signal.reason;
 	} finally {
 		if (launches.get(key) === launch) launches.delete(key);

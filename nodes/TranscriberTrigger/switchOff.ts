@@ -17,6 +17,6 @@ export async function switchOff(context: IHookFunctions): Promise<boolean> {
 	if (isHere) store.bot = { ...bot, releasedAt: Date.now() };
 	// n8n 1 saves nothing of a failed activation, only what this hook changes after it.
 	if (isHere || store.unansweredUntil > Date.now()) store.save();
-	if (isHere) await cancelMeetingBotLater(context, bot.id);
+	if (isHere) await cancelMeetingBotLater(context, bot);
 	return true;
 }

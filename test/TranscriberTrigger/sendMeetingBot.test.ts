@@ -8,7 +8,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { INodeParameters } from 'n8n-workflow';
 
 import { LIMITS, queueFor } from '../../nodes/shared/api/rateLimits';
-import { ACTIVATION } from '../../nodes/TranscriberTrigger/sendMeetingBot';
 import { CANCEL_BOT, GRACE } from '../../nodes/TranscriberTrigger/cancelMeetingBot';
 import type { RequestFault } from '../simulator/index';
 import { serviceForTests } from '../support/service';
@@ -23,7 +22,7 @@ const GRACE_MS = 150;
 let host: TriggerHost;
 beforeEach(async () => {
 	jest.replaceProperty(GRACE, 'ms', GRACE_MS);
-	jest.replaceProperty(ACTIVATION, 'newMs', 120_000);
+	jest.replaceProperty(CANCEL_BOT, 'newMs', 120_000);
 	await open();
 });
 afterEach(async () => {
@@ -420,7 +419,7 @@ describe('A new bot', () => {
 
 	it('when the service does not know the first any more', async () => {
 		await host.activate();
-		jest.replaceProperty(ACTIVATION, 'newMs', 0);
+		jest.replaceProperty(CANCEL_BOT, 'newMs', 0);
 		service.running().fault({ match: { method: 'GET' }, action: { kind: 'respond', status: 404 } });
 		await publish();
 		expect(launches()).toBe(2);
@@ -449,6 +448,8 @@ describe('A new bot', () => {
 	});
 
 	it('is waited for, although the service gives it the id of the last one', async () => {
+		// The simulator knows no bot 7.
+		jest.replaceProperty(CANCEL_BOT, 'newMs', 0);
 		await open({ options: { includeResult: false } });
 		for (const [secret, ended] of [
 			['first', 1],
@@ -636,7 +637,32 @@ describe('Deactivation', () => {
 		expect(calledBack()).toEqual([]);
 	});
 
-	it('sends one DELETE for a bot that the service does not know', async () => {
+	it('sends DELETE again while the service may not show the new bot yet', async () => {
+		jest.replaceProperty(CANCEL_BOT, 'pauseMs', 20);
+		await host.activate();
+		const action = { kind: 'respond', status: 404 } as const;
+		service.running().fault({ match: { path: '/meeting/' }, times: 5, action });
+		await host.deactivate();
+		await until(() => theBot().phase !== 'recording' && calledBack().length > 1);
+	});
+
+	it('cancels a bot of an aborted launch although the service does not show it yet', async () => {
+		jest.replaceProperty(CANCEL_BOT, 'pauseMs', 20);
+		const action = { kind: 'respond', status: 404 } as const;
+		service.running().fault({ match: { path: '/meeting/' }, times: 3, action });
+		service.running().fault({
+			match: { path: '/meeting$' },
+			action: { kind: 'delay', ms: 300, processed: true },
+		});
+		const launch = host.activate().catch(() => undefined);
+		await until(() => bots().length === 1);
+		await host.deactivate();
+		await launch;
+		await until(() => theBot().phase !== 'recording' && calledBack().length > 1);
+	});
+
+	it('sends one DELETE for an older bot that the service does not know', async () => {
+		jest.replaceProperty(CANCEL_BOT, 'newMs', 0);
 		await host.activate();
 		service.running().fault({ match: {}, action: { kind: 'respond', status: 404 } });
 		await host.deactivate();
@@ -778,7 +804,7 @@ describe('Deactivation', () => {
 		const { id } = theBot();
 		await host.deactivate();
 		service.running().configure({ balance: 0 });
-		jest.replaceProperty(ACTIVATION, 'newMs', 0);
+		jest.replaceProperty(CANCEL_BOT, 'newMs', 0);
 		service
 			.running()
 			.fault({ match: { method: 'GET' }, times: 1, action: { kind: 'respond', status: 404 } });

@@ -42,7 +42,7 @@ export class NodeRun {
 	looksBegan: number | undefined;
 
 	/** The last of these looks, which are taken once for all items: see `lookAgain`. */
-	lastLooks: Promise<boolean> | undefined;
+	lastLooks: Promise<void> | undefined;
 
 	/** Set when the run suspends the execution. After waking, n8n runs the node again. */
 	isAsleep = false;

@@ -49,7 +49,7 @@ export async function submit(
 	const named = all.filter(isNamed);
 	const unnamed = all
 		.filter((task) => !isNamed(task))
-		.map(({ answer }) => withoutId(context, answer, all.length > 1));
+		.map(({ answer }) => withoutId(context, answer, { of: all.length, accepted: named.length }));
 	if (unnamed.length > 0) run.endWithoutTranscript(NAMELESS);
 	const isUseless = named.length === 0 || !goesOnAfterErrors(context);
 	const problem = isUseless ? unnamed[0] : undefined;
@@ -57,7 +57,7 @@ export async function submit(
 	if (refusal && onCompletionOf(context) === 'notifyTrigger') {
 		// If a webhook comes after all, the trigger can check it.
 		await Promise.allSettled(
-			named.map(async ({ index }) => await handSecretOver(context, index, true)),
+			named.map(async ({ index }) => await handSecretOver(context, index, 'new')),
 		);
 	}
 	if (refusal) throw refusal;
@@ -88,9 +88,10 @@ async function complete(
 		case 'awaitWebhook':
 			return await awaitDeliveries(context, tasks, accepted, run);
 		case 'notifyTrigger': {
-			const isNew = isFresh && !isRepeat && isYoung(accepted);
+			const fresh = isRepeat || !isYoung(accepted) ? 'late' : 'new';
+			const age = isFresh ? fresh : 'earlier';
 			return await eachTask(context, run, tasks, async ({ index, answer }) => {
-				await handSecretOver(context, index, isNew);
+				await handSecretOver(context, index, age);
 				return [{ json: answer }];
 			});
 		}
@@ -115,17 +116,19 @@ function scheduledStart(answer: IDataObject, { startAt }: AcceptedMemory): IData
 function withoutId(
 	context: IExecutePaginationFunctions,
 	answer: IDataObject,
-	isOneOfSeveral: boolean,
+	count: { of: number; accepted: number },
 ): NodeOperationError {
 	const answered = withoutSecrets(answer, '');
 	const said = `The service answered: ${jsonOf(answered).slice(0, 300)}.`;
-	if (isOneOfSeveral && isRefused(answer)) {
+	if (count.of > 1 && isRefused(answer)) {
 		const { serviceMessage = 'without a reason' } = readRefusal(answered);
 		return asLasting(
 			refuse(
 				context,
 				`The service refused one of the recordings: ${serviceMessage}`,
-				`${said} Fetch the accepted ones with Transcript: Wait Until Finished.`,
+				count.accepted > 0
+					? `${said} Fetch the accepted ones with Transcript: Wait Until Finished.`
+					: `${said} It accepted none of them. To try again, run the workflow in a new execution.`,
 			),
 		);
 	}

@@ -7,10 +7,10 @@ export interface RefusalBody {
 	serviceMessage?: string;
 	/**
 	 * Whether the error body has the documented shape, which only the service is likely to send. A
-	 * gateway that follows RFC 9457 also has a `detail`, but beside a `title`, `type` or `status`.
+	 * gateway that follows RFC 9457 also has a `detail`, but beside a `title` or `type`.
 	 */
 	isServiceShape?: boolean;
-	/** There is no body. */
+	/** There is no body, or an empty one. */
 	isBlank?: boolean;
 }
 
@@ -38,11 +38,12 @@ export function readRefusal(body: unknown): RefusalBody {
 
 /** Whether a body has members of RFC 9457 that no answer in the service document has. */
 function isProblemDetails(parts: IDataObject): boolean {
-	return ['type', 'title', 'status'].some((name) => parts[name] !== undefined);
+	return ['type', 'title'].some((name) => parts[name] !== undefined);
 }
 
 function isBlank(body: unknown): boolean {
-	return body === undefined || body === null || (typeof body === 'string' && body.trim() === '');
+	if (typeof body === 'object') return Object.keys(body ?? {}).length === 0;
+	return body === undefined || (typeof body === 'string' && body.trim() === '');
 }
 
 function partsOf(value: unknown): IDataObject {

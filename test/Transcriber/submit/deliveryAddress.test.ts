@@ -377,6 +377,22 @@ describe('a task that ends before its submit is answered', () => {
 		expect((await running).error?.message).toContain('only after its end');
 		await host.close();
 	});
+
+	it('does not keep the hand-over waiting for the turn of that look', async () => {
+		const credentials = service.credentials();
+		const host = await new TriggerHost({ credentials, parameters: {} }).open();
+		const queue = queueFor(credentials.apiKey, 'other');
+		const taken = Array.from({ length: LIMITS.other }, async () => {
+			return await queue.take(AbortSignal.timeout(200)).catch(() => undefined);
+		});
+		const leaves = await Promise.all(taken);
+		fault({ kind: 'delay', ms: 500 }, { times: 1 });
+		const notify = { ...FILE, onCompletion: 'notifyTrigger', triggerUrl: host.url };
+		const { error } = await service.run(notify, { items: files('a') });
+		for (const leave of leaves) leave?.(false);
+		expect(error).toBeUndefined();
+		await host.close();
+	});
 });
 
 describe('a blank webhook_secret is none:', () => {

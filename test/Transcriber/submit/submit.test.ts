@@ -372,6 +372,9 @@ describe("n8n's Retry with the currently saved workflow", () => {
 		'={{ DateTime.local().toMillis() }}',
 		'={{ +new Date }}',
 		'={{ $execution.id }}',
+		'={{ $executionId }}',
+		'={{ DateTime?.now().toMillis() }}',
+		'={{ "2026-01-01".toDateTime().diffToNow("milliseconds") }}',
 		'={{ JSON.stringify($input.item.json) + $now.toMillis() }}',
 	])('does not take for a change what an expression gives each time: %s', async (prompt) => {
 		const parameters = { ...LINK, options: { prompt } };
@@ -1128,6 +1131,15 @@ describe('as a tool of an AI agent', () => {
 		expect(first).toMatch(/broke before it answered.*what_to_do.*could cost twice/);
 		expect(second).toMatch(/It is not known whether the service accepted this item/);
 	});
+});
+
+it('refuses one Idempotency Key for two items of a run whose settings differ beside the time', async () => {
+	const options = { idempotencyKey: 'k1', prompt: '={{ $today.year }} {{ $json.name }}' };
+	const keyed = { ...LINK, operation: 'transcribeFile', options };
+	const [file] = [itemWithFile()];
+	const items = ['Alice', 'Bob'].map((name) => ({ ...file, json: { name } }));
+	const { error } = await service.run(keyed, { items });
+	expect(error?.message).toContain('with two different settings');
 });
 
 it('takes one Idempotency Key for other settings in another run only if nothing came of it', async () => {

@@ -96,7 +96,7 @@ describe('the wait before the next attempt', () => {
 		['503', { path: '/account', status: 503 }, REPEATABLE, 2 * minutes],
 		[
 			'503 for a request that must not be repeated',
-			{ path: '/', status: 503 },
+			{ path: '/', status: 503, isBlank: true },
 			unsafe,
 			2 * minutes,
 		],

@@ -325,7 +325,6 @@ describe('A refusal', () => {
 		['RFC 9457', { type: 'about:blank', title: 'Unavailable', status: 503, detail: 'reset' }],
 		['RFC 9457 without a type', { title: 'Unavailable', detail: 'reset' }],
 		['a code only', { code: 503, success: false }],
-		['an empty object', {}],
 		['a text', 'no healthy upstream'],
 	])('of a gateway (%s) is not of the service', (_, body) => {
 		const { isServiceShape, isBlank } = readRefusal(body);
@@ -336,11 +335,12 @@ describe('A refusal', () => {
 		[{ detail: { error_code: 'x', message: 'y' } }],
 		[{ detail: { message: 'y' }, status: 'error' }],
 		[{ detail: 'Bot service unavailable' }],
+		[{ detail: 'Bot service unavailable', status: 503 }],
 		[{ detail: [] }],
 		[{ detail: null }],
 	])('%j is of the service', (body) => expect(readRefusal(body).isServiceShape).toBe(true));
 
-	it.each([[''], [' \n'], [null], [undefined]])('%j is none', (body) =>
+	it.each([[''], [' \n'], [null], [undefined], [{}], [[]]])('%j is none', (body) =>
 		expect(readRefusal(body).isBlank).toBe(true),
 	);
 

@@ -104,7 +104,7 @@ describe('The patience', () => {
 
 	it.each<[Partial<Problem>, Array<string | undefined>]>([
 		[{ status: 429 }, ['Full', 'Full', 'Full', 'Busy', 'Busy']],
-		[{ status: 503 }, ['Broken', 'Broken', 'Broken', 'Broken', 'Broken']],
+		[{ status: 503, isBlank: true }, Array(5).fill('Broken')],
 		[{ status: 503, isWebPage: true }, ['Broken', undefined, undefined, undefined, 'Broken']],
 		[{ status: 409 }, ['Full', undefined, undefined, undefined, undefined]],
 		[{ status: 409, errorCode: 'exists' }, Array(5).fill(undefined)],

@@ -71,8 +71,11 @@ async function noteEnded(context: IExecutePaginationFunctions, tasks: Submitted[
 export async function hasAlreadyEnded(
 	context: IExecutePaginationFunctions,
 	task: Pick<Submitted, 'answer' | 'ids'>,
+	age: 'late' | 'earlier',
 ): Promise<boolean> {
-	return (await endingOf(context, task, { fromTurn: LOOK_MS })) !== undefined;
+	// Until the hand-over, the trigger refuses the webhook of a task that is still in progress.
+	const bounds = age === 'late' ? { deadline: Date.now() + NEW_FOR_MS } : { fromTurn: LOOK_MS };
+	return (await endingOf(context, task, bounds)) !== undefined;
 }
 
 /** The state of a task that has ended; undefined if it has not, or if the service cannot be asked. */

@@ -70,19 +70,21 @@ function mayCount(context: IExecutePaginationFunctions, { place, run, executionI
 /** Who asked with a key first, and for what (see `settingsFor`). */
 interface FirstUse extends Use {
 	asked: string;
+	/** The same with the item, for the other items of the run. Older executions hold none. */
+	askedWithItem?: string;
 }
 
 /**
  * Whether the user gave this key for one and the same request only, in all runs of the node in this
- * execution, apart from the file (see {@link isKeyOf}). What an earlier run asked for counts only if the service may have accepted it: in a loop,
- * the user corrects what was refused. What an earlier execution asked for counts only if the service
+ * execution, apart from the file (see {@link isKeyOf}). What an earlier run asked for counts only if
+ * the service may have accepted it: in a loop, the user corrects what was refused. What an earlier execution asked for counts only if the service
  * has accepted it: in a Retry the user may have changed it, and `checkUnchanged` decides.
  */
 export function isKeyOfRequest(context: IExecutePaginationFunctions, key: string): boolean {
 	const nodeContext = nodeContextOf(context) as { keyUses?: Record<string, FirstUse> };
 	const uses = (nodeContext.keyUses ??= {});
 	const name = createHash('sha256').update(key).digest('hex');
-	const asked = settingsFor(context);
+	const { ofAnyItem: asked, ofItem: askedWithItem } = settingsFor(context);
 	const use = useOf(context);
 	const first = uses[name];
 	if (first) {
@@ -90,8 +92,10 @@ export function isKeyOfRequest(context: IExecutePaginationFunctions, key: string
 		const mayBeAccepted = state !== undefined || first.run === use.run;
 		const counts = first.executionId === use.executionId ? mayBeAccepted : state === 'accepted';
 		// Older executions hold what includes the file.
+		const isSameRun = first.executionId === use.executionId && first.run === use.run;
+		if (counts && isSameRun && first.askedWithItem) return first.askedWithItem === askedWithItem;
 		if (counts) return [asked, askedFor(context)].includes(first.asked);
 	}
-	uses[name] = { ...use, asked };
+	uses[name] = { ...use, asked, askedWithItem };
 	return true;
 }

@@ -12,8 +12,9 @@ import { fileOf, isFile, recordingOf } from '../../item/inputFile';
  */
 const CHANGES_BY_ITSELF = new RegExp(
 	[
-		/\$(now|today|runIndex|execution|prevNode)\b/,
-		/(?<![.\w$'"])Date(Time)?\s*[.(]|\bnew\s+Date\b/,
+		/\$(now|today|runIndex|execution|executionId|resumeWebhookUrl|prevNode)\b/,
+		/(?<![.\w$'"])Date(Time)?\s*(\?\.|[.(])|\bnew\s+Date\b/,
+		/\.\s*(diffToNow|diffNow|toNow|fromNow|toRelative\w*|isIn(The)?Last)\s*(\?\.)?\(/,
 		/([Rr]andom|[Uu]uid|UUID)\w*\s*(\?\.)?\(/,
 		/toolCallId/,
 		/\$json\b(?!\s*(\?\.|[.[]))/,
@@ -32,17 +33,23 @@ const ASKED = ['resource', 'operation', 'url', 'meetingUrl', 'startAt', 'languag
  */
 export function askedFor(context: IExecutePaginationFunctions): string {
 	const read = readRequest(context);
-	// If the text of an expression counts, so does the item that it reads.
-	const item = read.some(({ isText }) => isText) ? context.getInputData().json : undefined;
-	return hashOf(read, fileIn(context), item);
+	return hashOf(read, fileIn(context), itemRead(context, read));
+}
+
+/** If the text of an expression counts, so does the item that it reads. */
+function itemRead(context: IExecutePaginationFunctions, read: Read[]): unknown {
+	return read.some(({ isText }) => isText) ? context.getInputData().json : undefined;
 }
 
 /**
- * A hash of the same for any file and any item: a loop may bring a file again with another counter
- * beside it. If the text of an expression counts, its value is not compared.
+ * A hash of the same for any file, also without the item: a loop may bring a file again with another
+ * counter beside it. Then, if the text of an expression counts, its value is not compared.
  */
-export function settingsFor(context: IExecutePaginationFunctions): string {
-	return hashOf(readRequest(context));
+export function settingsFor(
+	context: IExecutePaginationFunctions,
+): Record<'ofItem' | 'ofAnyItem', string> {
+	const read = readRequest(context);
+	return { ofItem: hashOf(read, itemRead(context, read)), ofAnyItem: hashOf(read) };
 }
 
 function readRequest(context: IExecutePaginationFunctions): Read[] {

@@ -14,7 +14,7 @@ import { lookNow } from './resultsAfterSleep';
 export const YOUNG = { ms: 5_000 };
 
 /** How often to look again before an execution sleeps, if one round of looks takes longer than that. */
-const MOST_ROUNDS = 3;
+const MOST_ROUNDS = 2;
 
 /** Whether what was submitted has certainly not been missed yet. */
 export function isYoung({ at }: AcceptedMemory): boolean {
@@ -38,25 +38,24 @@ export async function lookIfNeeded(
 }
 
 /**
- * The looks of many items, or at a slow service, can take minutes, and n8n refuses the deliveries that
- * come meanwhile. So what has not ended is looked at again until one round is quick. Returns whether
- * no round was: then the run polls, except for bots, whose meetings take longer than the looks.
+ * The looks of many items, with a busy key, or at a slow service can take minutes, and n8n refuses the
+ * deliveries that come meanwhile. So what has not ended is looked at again, up to {@link MOST_ROUNDS}
+ * times, until one round is quick. If none is, the execution sleeps, because the service repeats its
+ * deliveries.
  */
 export async function lookAgain(
 	context: IExecutePaginationFunctions,
 	{ items }: Suspension,
 	began: number,
-): Promise<boolean> {
-	const open = () => Object.values(items).filter(({ ended }) => !ended);
+): Promise<void> {
 	let since = began;
-	for (let rounds = 0; Date.now() - since > YOUNG.ms; rounds++) {
-		if (rounds === MOST_ROUNDS) return open().some(({ botId }) => !botId);
+	for (let rounds = 0; rounds < MOST_ROUNDS && Date.now() - since > YOUNG.ms; rounds++) {
 		since = Date.now();
-		const looks = open().map(async (item) => {
+		const open = Object.values(items).filter(({ ended }) => !ended);
+		const looks = open.map(async (item) => {
 			const { taskId, botId } = item;
 			item.ended = (await lookNow(context, { taskId, botId })).hasEnded;
 		});
 		await Promise.all(looks);
 	}
-	return false;
 }

@@ -57,8 +57,8 @@ export async function awaitDeliveries(
 	// An error that stops the node must not leave a suspended execution behind.
 	if (run.hasFailed() && !context.continueOnFail()) return answers;
 	run.lastLooks ??= lookAgain(context, suspension, run.looksBegan);
-	const mayMissDeliveries = await run.lastLooks;
-	if (mayMissDeliveries || Object.values(suspension.items).every(({ ended }) => ended)) {
+	await run.lastLooks;
+	if (Object.values(suspension.items).every(({ ended }) => ended)) {
 		// Not suspended after all: items that failed may be submitted when n8n tries again.
 		delete contextOf(context).suspension;
 		return await resultsWithoutSleep(context, tasks, run, seen);

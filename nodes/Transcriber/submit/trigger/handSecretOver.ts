@@ -15,18 +15,24 @@ import { hasAlreadyEnded } from '../once/endedBefore';
 import { SUBMISSION_SECRET, recall, remember } from '../once/submissionMemory';
 
 /**
+ * How old a submission is: just answered, answered late or after a repeat, or made by an earlier try
+ * or execution, which could not hand it over.
+ */
+export type SubmissionAge = 'new' | 'late' | 'earlier';
+
+/**
  * Hands the secret of one of the item's submissions to the Transcriber Trigger, once. Then this
  * node forgets the secret. Where the service gave no secret, or the API key that sealed it is gone, the
  * submission is handed over without one: then the trigger asks the service about each delivery.
  *
- * A submission that is not `isNew`, because its answer came late or an earlier try or execution could
- * not hand it over, may have ended in the meantime. Then the trigger has refused its webhook so far, and the service may have
- * given it up: throws after the hand-over, in each Retry, so that the transcript is not lost unnoticed.
+ * A submission that is not `new` may have ended in the meantime. Then the trigger has refused its
+ * webhook so far, and the service may have given it up: throws after the hand-over, in each Retry, so
+ * that the transcript is not lost unnoticed.
  */
 export async function handSecretOver(
 	context: IExecutePaginationFunctions,
 	index: number,
-	isNew: boolean,
+	age: SubmissionAge,
 ): Promise<void> {
 	const memory = recall(context);
 	const submission = memory?.state === 'accepted' ? memory.submissions[index] : undefined;
@@ -35,7 +41,7 @@ export async function handSecretOver(
 	const ids = idsIn(answer);
 	if (submission.endedUnheard) throw unheard(context, ids);
 	if (submission.handedOver) return;
-	const endedUnheard = !isNew && (await hasAlreadyEnded(context, { answer, ids }));
+	const endedUnheard = age !== 'new' && (await hasAlreadyEnded(context, { answer, ids }, age));
 	const { apiKey } = await credentialOf(context);
 	const secret = secretIn(unseal(apiKey, SUBMISSION_SECRET, submissionKey(ids), sealedSecret));
 	await handOver(context, triggerUrlOf(context), ids, secret);

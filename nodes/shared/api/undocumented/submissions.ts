@@ -28,13 +28,26 @@ export function submissionsIn(answer: unknown, isBot: boolean): IDataObject[] {
 	const name = (only.task_id ?? only.bot_id ?? undefined) === undefined && listNameIn(only);
 	if (!name) return [submissionIn(only, isBot)];
 	const { [name]: list, ...rest } = only;
-	return objectsIn(list).map((element) => ({ ...rest, ...submissionIn(element, isBot) }));
+	return objectsIn(list).map((element) => {
+		// An id or a status beside the list is not that of an element which was refused.
+		const beside = isRefused(element) ? withoutIdOrStatus(rest) : rest;
+		return { ...beside, ...submissionIn(element, isBot) };
+	});
+}
+
+function withoutIdOrStatus(answer: IDataObject): IDataObject {
+	const dropped = [...ID_NAMES, 'bot_id', 'status'];
+	return Object.fromEntries(Object.entries(answer).filter(([name]) => !dropped.includes(name)));
 }
 
 function listNameIn(answer: IDataObject): string | undefined {
+	// Beside a task, a list without ids holds remarks.
+	const named = [answer, ...SUBMISSION_NAMES.map((name) => answer[name])];
+	const isOne = named.some(hasId) || named.slice(1).some(isBareId);
 	return SUBMISSION_LIST_NAMES.find((name) => {
 		const list: unknown = answer[name];
-		return Array.isArray(list) && list.some((one) => hasId(one) || isBareId(one) || isRefused(one));
+		if (!Array.isArray(list)) return false;
+		return list.some((one) => hasId(one) || isBareId(one) || (!isOne && isRefused(one)));
 	});
 }
 
@@ -93,7 +106,7 @@ export function stateIn(answer: unknown, id: string): IDataObject {
 		states.find(({ state }) => carriesId(state, id)) ??
 		states.find(({ state }) => hasDocumentedId(state)) ??
 		states.find(({ state }) => typeof state.status === 'string');
-	if (!found || isStateItself(own, found.state, id)) return withStatus(own);
+	if (!found || isStateItself(own, found, id)) return withStatus(own);
 	const { [found.name]: _, ...rest } = own;
 	return withStatus({ ...rest, ...found.state });
 }
@@ -111,20 +124,31 @@ function carriesId(value: unknown, id: string): boolean {
 	return isObject(value) && ['bot_id', ...ID_NAMES].some((name) => idIn(value[name]) === id);
 }
 
+/** An object in an answer that looks like the state of a task or bot. */
+interface FoundState {
+	name: string;
+	state: IDataObject;
+}
+
+/** Names of objects that stand beside the state of a task, and rarely around it. */
+const OTHER_THINGS = ['bot', 'meeting', 'item'];
+
 /** What an envelope says about the request: a code, or one of these words (JSend and others). */
 function isOfRequest(status: unknown): boolean {
 	return typeof status !== 'string' || /^\s*(ok|success|successful|fail|error)\s*$/i.test(status);
 }
 
 /**
- * Whether an answer is the state itself, although one of its objects looks like a state as well. An
- * answer with the requested id and any status of its own is, and so is one with an object that has
- * another id, such as the meeting of a task. But the answer may be an envelope with a status and a
- * plain `id` of the request, so otherwise an id counts as in the answer to a submit.
+ * Whether an answer is the state itself, although one of its objects looks like a state as well. Beside
+ * another thing, such as the meeting of a task, an answer with the requested id and any status of its
+ * own is. But the answer may be an envelope with a status and a plain `id` of the request, so otherwise
+ * a status has to be documented, and an id counts as in the answer to a submit.
  */
-function isStateItself(own: IDataObject, inner: IDataObject, id: string): boolean {
+function isStateItself(own: IDataObject, found: FoundState, id: string): boolean {
+	const { name, state: inner } = found;
 	const hasStatus = (own.status ?? '') !== '';
-	if (hasStatus && !carriesId(inner, id)) {
+	const isAnother = OTHER_THINGS.includes(name) || hasDocumentedId(inner);
+	if (hasStatus && isAnother && !carriesId(inner, id)) {
 		const [isNamed, isOther] = [carriesId(own, id), hasId(inner)];
 		if (isOfRequest(own.status) ? isNamed && isOther : isNamed || isOther) return true;
 	}

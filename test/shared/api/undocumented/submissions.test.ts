@@ -32,6 +32,28 @@ describe('The answer to a submit', () => {
 		expect(submissionsIn(answer, true)).toEqual([{ bot_id: id }]);
 	});
 
+	it.each([
+		{ task: { task_id: '7f3c', status: 'pending' }, items: [{ detail: 'subtitles ignored' }] },
+		{ data: { task_id: '7f3c' }, results: [{ error: 'no speakers' }] },
+		{ task: 'abc1', items: [{ detail: 'x' }] },
+		{ id: '7f3c', results: [{ error: 'chapter 2: no audio' }, { error: 'chapter 3' }] },
+	])('is one task beside a list of remarks: %j', (answer) => {
+		const [task, ...others] = submissionsIn(answer, false);
+		expect(others).toEqual([]);
+		expect(task?.task_id ?? task?.id).toMatch(/^(7f3c|abc1)$/);
+	});
+
+	it.each([{ id: 'req-1' }, { status: 'processing' }])(
+		'gives a refused element no id or status from beside the list: %j',
+		(beside) => {
+			const answer = { ...beside, tasks: [{ task_id: '7f3c' }, { error: 'private' }] };
+			const [task, refused] = submissionsIn(answer, false);
+			expect(task).toMatchObject({ task_id: '7f3c' });
+			expect(refused).toEqual({ error: 'private' });
+			expect(isRefused(refused)).toBe(true);
+		},
+	);
+
 	it.each(['accepted', 'job 7', '1'.repeat(129), true, 0, 1.5])('%j is no id', (answer) => {
 		expect(submissionsIn(answer, false)).toEqual([{ value: answer }]);
 	});
@@ -124,6 +146,18 @@ describe('The state of a task or bot', () => {
 		],
 		[{}],
 	])('%j is the answer itself', (answer) => expect(state(answer)).toEqual(answer));
+
+	it.each([200, '200', '200 OK', 'success', 'ok', 'found'])(
+		'is in the envelope with the status %j, whatever id its row has',
+		(status) => {
+			for (const ids of [{ task_id: '7f3c' }, { id: '7f3c' }, {}]) {
+				for (const row of [{ id: 5512 }, {}]) {
+					const read = state({ status, ...ids, data: { ...row, status: 'completed' } });
+					expect(read.status).toBe('completed');
+				}
+			}
+		},
+	);
 
 	it.each(NAMES)('may be under "%s", in a list too', (name) => {
 		const inner = { task_id: '7f3c', status: 'COMPLETED' };

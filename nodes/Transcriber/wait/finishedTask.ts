@@ -55,9 +55,9 @@ interface Waiting {
 
 /**
  * Waits until the submitted or given task has ended and returns its result (see `transcript`), with
- * an exported document if the user wants one. A list of several results gives one item for each. If the task fails, is cancelled or times out, throws
- * an error that names it. Throws {@link Abandoned} as soon as another item of the run has stopped
- * the node.
+ * an exported document if the user wants one. A list of several results gives one item for each. If
+ * the task fails, is cancelled or times out, throws an error that names it. Throws {@link Abandoned}
+ * as soon as another item of the run has stopped the node.
  */
 export async function finishedTask(
 	context: IExecutePaginationFunctions,

@@ -132,16 +132,24 @@ export class FormVisitor {
 		return `${this.bench.n8n.url}/form/${webhookId}`;
 	}
 
-	/** Sends the recording; n8n goes on being activated for a moment after it says that it is. */
+	/** Opens the form, and sends the recording. */
 	async upload(name: string, content: string): Promise<{ next?: string }> {
+		await this.open();
+		const form = new FormData();
+		form.append('field-0', new Blob([content], { type: 'audio/mpeg' }), name);
+		const answer = await fetch(this.address, { method: 'POST', body: form });
+		const text = await answer.text();
+		if (!answer.ok) throw new Error(text);
+		return { next: (JSON.parse(text) as { formWaitingUrl?: string }).formWaitingUrl };
+	}
+
+	/** n8n goes on being activated for a moment after it says that it is. */
+	private async open(): Promise<void> {
 		const deadline = Date.now() + 10_000;
 		for (;;) {
-			const form = new FormData();
-			form.append('field-0', new Blob([content], { type: 'audio/mpeg' }), name);
-			const answer = await fetch(this.address, { method: 'POST', body: form });
+			const answer = await fetch(this.address);
 			const text = await answer.text();
-			if (answer.ok)
-				return { next: (JSON.parse(text) as { formWaitingUrl?: string }).formWaitingUrl };
+			if (answer.ok) return;
 			if (answer.status !== 404 || Date.now() > deadline) throw new Error(text);
 			await sleep(200);
 		}
@@ -170,7 +178,10 @@ export async function onlyExecution(bench: Bench, workflow: StoredWorkflow): Pro
 	const deadline = Date.now() + 30_000;
 	for (;;) {
 		const [first, ...others] = await bench.rest.executions(workflow.id);
-		if (others.length > 0) throw new Error('There is more than one execution');
+		if (others.length > 0) {
+			const all = JSON.stringify([first, ...others].map((one) => one?.status));
+			throw new Error(`There is more than one execution: ${all}`);
+		}
 		if (first !== undefined) return await bench.rest.waitForEnd(first.id);
 		if (Date.now() > deadline) throw new Error('There is no execution');
 		await sleep(200);

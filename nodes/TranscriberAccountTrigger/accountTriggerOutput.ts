@@ -2,7 +2,7 @@ import type { IDataObject, INodeExecutionData, IPollFunctions } from 'n8n-workfl
 
 import { EXPORT_FORMATS, type ExportFormat } from '../shared/exportFormats';
 import { attachExport } from '../shared/api/attachExport';
-import { fetchResult, transcript } from '../shared/api/result';
+import { fetchResults, transcript } from '../shared/api/result';
 import {
 	booleanIn,
 	choiceIn,
@@ -48,7 +48,7 @@ export function isWanted({ status }: IDataObject, { completed, failed }: Wanted)
 	return status === 'completed' ? completed : failed;
 }
 
-/** The most requests that {@link itemFor} makes for a task. */
+/** The most requests that {@link itemsFor} makes for a task. */
 export function costOf({ status, error }: IDataObject, wanted: Wanted): number {
 	if (status !== 'completed') return isReason(error) ? 0 : 1;
 	return Number(wanted.includeResult) + Number(wanted.exportFormat !== undefined);
@@ -60,17 +60,17 @@ function isReason(error: unknown): boolean {
 }
 
 /**
- * The item that starts the workflow: the task with its result and document, or with the reason it
- * failed. If a request fails and `isLastTry` says that there is no later try, the item goes out
- * without the data of that request, and `error` says why.
+ * The items that start the workflow for a task: one for each of its results, the first with its
+ * document, or one with the reason it failed. If a request fails and `isLastTry` says that there is no
+ * later try, they go out without the data of that request, and `error` says why.
  */
-export async function itemFor(
+export async function itemsFor(
 	context: IPollFunctions,
 	task: IDataObject & { task_id: string },
 	wanted: Wanted,
 	deadline: number,
 	isLastTry: (failure: unknown) => boolean,
-): Promise<INodeExecutionData> {
+): Promise<INodeExecutionData[]> {
 	const taskId = task.task_id;
 	let problem: string | undefined;
 	const unlessGivenUp = async <T>(work: Promise<T>, otherwise: T, what: string): Promise<T> =>
@@ -82,20 +82,21 @@ export async function itemFor(
 		});
 	const facts = () => (problem === undefined ? task : { ...task, error: problem });
 	if (task.status !== 'completed') {
-		if (isReason(task.error)) return { json: transcript({}, task) };
+		if (isReason(task.error)) return [{ json: transcript({}, task) }];
 		const state = taskState(context, taskId, { deadline });
 		const whole = await unlessGivenUp<IDataObject>(state, {}, 'The reason of the failure');
-		return { json: transcript({}, { ...facts(), ...whole, status: task.status }) };
+		return [{ json: transcript({}, { ...facts(), ...whole, status: task.status }) }];
 	}
-	const result = wanted.includeResult
-		? await unlessGivenUp(fetchResult(context, taskId, { deadline }), {}, 'The result')
-		: {};
-	const item: INodeExecutionData = { json: transcript(result, facts()) };
-	const { exportFormat: format, exportAs: as, property } = wanted;
-	if (!format) return item;
-	const fileName = titleOf(task)?.replace(/\.[^.]+$/, '');
 	const bounds = { deadline };
-	const document = attachExport(context, item, { taskId, format, as, property, fileName, bounds });
-	const whole = await unlessGivenUp(document, undefined, 'The exported document');
-	return whole ?? { json: transcript(result, facts()) };
+	const results = wanted.includeResult
+		? await unlessGivenUp(fetchResults(context, taskId, bounds), [{}], 'The result')
+		: [{}];
+	let items = results.map((json): INodeExecutionData => ({ json }));
+	const { exportFormat: format, exportAs: as, property } = wanted;
+	if (format) {
+		const fileName = titleOf(task)?.replace(/\.[^.]+$/, '');
+		const wish = { taskId, format, as, property, fileName, bounds };
+		items = await unlessGivenUp(attachExport(context, items, wish), items, 'The exported document');
+	}
+	return items.map((item) => ({ ...item, json: transcript(item.json, facts()) }));
 }

@@ -4,7 +4,7 @@ import { listedTaskId } from '../shared/api/undocumented/ids';
 import { hasEnded, isInProgress, isUnknownStatus } from '../shared/api/undocumented/statuses';
 import { dateOf } from '../shared/api/undocumented/taskLists';
 import { refuse } from '../shared/parameters/refuse';
-import { isWanted, itemFor, type Wanted } from './accountTriggerOutput';
+import { isWanted, itemsFor, type Wanted } from './accountTriggerOutput';
 import type { ListPager } from './listPager';
 
 /** The most single tasks to ask for, if the list does not say whether they have ended. */
@@ -15,7 +15,7 @@ export async function newest(
 	context: IPollFunctions,
 	pager: ListPager,
 	wanted: Wanted,
-): Promise<INodeExecutionData> {
+): Promise<INodeExecutionData[]> {
 	const first = await pager.page(0);
 	const dates = first.map((task) => dateOf(task) ?? 0);
 	const isOldestFirst = (dates.at(0) ?? 0) < (dates.at(-1) ?? 0);
@@ -52,7 +52,7 @@ export async function newest(
 	}
 	if (found) {
 		const task = { ...found, task_id: String(found.task_id) };
-		return await itemFor(context, task, wanted, pager.deadline, () => false);
+		return await itemsFor(context, task, wanted, pager.deadline, () => false);
 	}
 	const words = [...seen.values()].map(({ status }) => status).filter(isUnknownStatus);
 	if (first.length > 0 && seen.size === 0) {

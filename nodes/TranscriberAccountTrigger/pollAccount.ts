@@ -4,7 +4,7 @@ import { isRefusedForGood, ServiceError } from '../shared/api/serviceError';
 import { ListPager } from './listPager';
 import { ONE_TASK } from './openTasks';
 import { TaskListReader } from './taskListReader';
-import { costOf, isWanted, itemFor, wantedOf, type Wanted } from './accountTriggerOutput';
+import { costOf, isWanted, itemsFor, wantedOf, type Wanted } from './accountTriggerOutput';
 import { possibleSince, type State } from './pollState';
 import { PollStore } from './pollStore';
 import type { NewSinceLastPoll } from './newSinceLastPoll';
@@ -53,7 +53,7 @@ export async function poll(context: IPollFunctions): Promise<INodeExecutionData[
 		const wanted = wantedOf(context);
 		const deadline = Date.now() + ACCOUNT_POLL.maxMs;
 		const pager = new ListPager(context, 100, ACCOUNT_POLL.inAll, deadline);
-		return [[await newest(context, pager, wanted)]];
+		return [await newest(context, pager, wanted)];
 	}
 	const store = new PollStore(context);
 	return await store.alone(async () => {
@@ -178,7 +178,7 @@ async function outputs(
 			const isFree = index === turns.length - 1 || tasks.hasFailed(id);
 			const end = isFree ? deadline : Math.min(deadline, Date.now() + ONE_TASK.maxMs);
 			items.push(
-				await itemFor(context, facts, wanted, end, (error) => isLastTry(tasks, id, error)),
+				...(await itemsFor(context, facts, wanted, end, (error) => isLastTry(tasks, id, error))),
 			);
 			tasks.finish(id);
 		} catch (error) {

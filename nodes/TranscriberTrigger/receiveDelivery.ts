@@ -133,6 +133,6 @@ async function emit(
 	}
 }
 
-function started({ item }: Output) {
-	return { workflowData: [[item]], webhookResponse: { message: 'Accepted' } };
+function started({ items }: Output) {
+	return { workflowData: [items], webhookResponse: { message: 'Accepted' } };
 }

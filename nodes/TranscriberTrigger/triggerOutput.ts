@@ -1,6 +1,6 @@
 import type { IDataObject, INodeExecutionData, IWebhookFunctions } from 'n8n-workflow';
 import { attachExport, type FileMaker } from '../shared/api/attachExport';
-import { fetchResult, NotThereYet, transcript } from '../shared/api/result';
+import { fetchResults, NotThereYet, transcript } from '../shared/api/result';
 import { webhookCredential } from '../shared/webhook/webhookCredential';
 import { ServiceError } from '../shared/api/serviceError';
 import { withoutSecrets } from '../shared/api/redact';
@@ -28,9 +28,9 @@ export const PATIENCE = {
 	passingMs: 60 * 60_000,
 };
 
-/** The item that starts an execution, and the final status. */
+/** The items that start an execution, one for each result of the task, and the final status. */
 export interface Output {
-	item: INodeExecutionData;
+	items: INodeExecutionData[];
 	status?: string;
 }
 
@@ -93,18 +93,20 @@ export async function outputFor(
 	const taskId = event.taskId ?? taskIdOf(task);
 	const facts: IDataObject = { ...body, ...ifSet({ task_id: taskId, status }) };
 	const withProblem = () => ({ ...facts, ...ifSet({ error: task.error ?? problem }) });
-	if (status !== 'completed') return { item: { json: transcript({}, withProblem()) }, status };
-	if (!taskId) return { item: { json: transcript({}, withProblem()) }, status };
-	const result = includeResult
-		? await unlessFailingForLong('result', fetchResult(caller, taskId), {})
-		: {};
-	let item: INodeExecutionData = { json: {} };
+	if (status !== 'completed' || !taskId) {
+		return { items: [{ json: transcript({}, withProblem()) }], status };
+	}
+	const results = includeResult
+		? await unlessFailingForLong('result', fetchResults(caller, taskId), [{}])
+		: [{}];
+	let items = results.map((json): INodeExecutionData => ({ json }));
 	if (exportFormat) {
 		const fileName = titleOf({ ...task, ...body })?.replace(/\.[^.]+$/, '');
 		const wanted = { taskId, format: exportFormat, as: 'file', property, fileName } as const;
-		item = await unlessFailingForLong('document', attachExport(caller, item, wanted), item);
+		items = await unlessFailingForLong('document', attachExport(caller, items, wanted), items);
 	}
-	return { item: { ...item, json: transcript(result, withProblem()) }, status };
+	const whole = items.map((item) => ({ ...item, json: transcript(item.json, withProblem()) }));
+	return { items: whole, status };
 }
 
 /**

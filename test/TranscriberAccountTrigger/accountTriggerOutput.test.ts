@@ -1,6 +1,8 @@
 /** What the workflow starts with, and what happens when the service is not well. */
 // Also covers accountTriggerFields.ts.
 
+import type { IDataObject } from 'n8n-workflow';
+
 import { RETRY } from '../../nodes/shared/api/retry';
 import { ACCOUNT_POLL } from '../../nodes/TranscriberAccountTrigger/pollAccount';
 import { fileIn, serviceForTests } from '../support/service';
@@ -92,6 +94,52 @@ describe('the output', () => {
 		expect(host.executions.flat()).toMatchObject([
 			{ json: { task_id: id, status: 'completed', text: '' } },
 		]);
+	});
+
+	describe('of a result that is a list of several', () => {
+		beforeEach(() => {
+			const body = [{ text: 'One' }, { text: 'Two', task_id: 'x' }] as unknown as IDataObject;
+			const action = { kind: 'respond', status: 200, body } as const;
+			service.running().fault({ match: { path: '/result$' }, times: 1e3, action });
+		});
+
+		it('is one item for each of them, and each names the task', async () => {
+			const host = await active();
+			const id = await service.completedTask();
+			await host.polls(2);
+			const facts = { task_id: id, status: 'completed' };
+			expect(host.executions).toMatchObject([
+				[{ json: { text: 'One', ...facts } }, { json: { text: 'Two', ...facts } }],
+			]);
+		});
+
+		it.each(['file', 'text'])('has the document of the task in the first: %s', async (exportAs) => {
+			const host = await active({ options: { exportFormat: 'srt', exportAs } });
+			await service.completedTask();
+			const items = await host.poll();
+			expect(items.map(({ json }) => json.text)).toEqual(['One', 'Two']);
+			expect(items.map(({ json, binary }) => Boolean(json.export ?? binary))).toEqual([
+				true,
+				false,
+			]);
+		});
+
+		it('comes without a document that the service refuses for good, and says so', async () => {
+			const host = await active({ options: { exportFormat: 'srt' } });
+			await service.completedTask();
+			respond('/export$', 400, 1e3);
+			await host.polls(ACCOUNT_POLL.refusals);
+			const error = expect.stringMatching(/^The exported document cannot be fetched: \w/);
+			expect(host.executions).toMatchObject([
+				[{ json: { text: 'One', error } }, { json: { text: 'Two', error } }],
+			]);
+		});
+
+		it('is what "Execute step" shows', async () => {
+			await service.completedTask();
+			const items = await new AccountHost(service.credentials()).executeStep();
+			expect(items).toMatchObject([{ json: { text: 'One' } }, { json: { text: 'Two' } }]);
+		});
 	});
 
 	it.each(['stateUnderData', 'stateUnderItsKind', 'stateInJSend', 'stateInJsonRpc'] as const)(

@@ -102,6 +102,51 @@ it('A result that comes after all is in the output', async () => {
 	expect(host.executions[0]?.[0]?.json).not.toHaveProperty('error');
 });
 
+describe('A result that is a list of several', () => {
+	const LIST = [{ text: 'One' }, { text: 'Two', task_id: 'x' }];
+
+	it('starts the workflow once, with one item for each of them that names the task', async () => {
+		const id = await service.completedTask();
+		await open(id, {});
+		answer('/result$', LIST);
+		const delivery = { task_id: id, status: 'completed' };
+		expect((await deliver(host.url, delivery, 'S')).status).toBe(200);
+		expect(host.executions.map((items) => items.map(({ json }) => json))).toEqual([
+			[
+				{ text: 'One', ...delivery },
+				{ text: 'Two', ...delivery },
+			],
+		]);
+	});
+
+	it('has the document of the task in the first item', async () => {
+		const id = await service.completedTask();
+		await open(id, { exportFormat: 'srt' });
+		answer('/result$', LIST);
+		const delivery = { task_id: id, status: 'completed' };
+		expect((await deliver(host.url, delivery, 'S')).status).toBe(200);
+		const items = host.executions.flat();
+		expect(items.map(({ json }) => json.text)).toEqual(['One', 'Two']);
+		expect(items.map(({ binary }) => binary !== undefined)).toEqual([true, false]);
+	});
+
+	it('comes without the document if that cannot be had, and says so', async () => {
+		const id = await service.completedTask();
+		await open(id, { exportFormat: 'srt' });
+		answer('/result$', LIST);
+		answer('/export$', {});
+		const delivery = { task_id: id, status: 'completed' };
+		expect((await deliver(host.url, delivery, 'S')).status).toBe(503);
+		await new Promise((resolve) => setTimeout(resolve, PATIENCE.refusedMs));
+		expect((await deliver(host.url, delivery, 'S')).status).toBe(200);
+		const error = expect.stringContaining('holds no exported document of task');
+		expect(host.executions.flat().map(({ json }) => json)).toEqual([
+			{ text: 'One', ...delivery, error },
+			{ text: 'Two', ...delivery, error },
+		]);
+	});
+});
+
 it.each([['transcriptionFailed'], ['transcriptionCompleted']])(
 	'With only %s, a delivery without a status waits until the service knows the ending',
 	async (event) => {

@@ -129,8 +129,8 @@ async function completedOutput(
 				})
 			).map((result) => transcript(result, facts))
 		: [transcript({}, { ...state, ...facts })];
-	const [first = { json: {} }, ...others] = jsons.map((json): INodeExecutionData => ({ json }));
-	if (format === 'none') return [first, ...others];
+	const items = jsons.map((json): INodeExecutionData => ({ json }));
+	if (format === 'none') return items;
 	const wanted: WantedExport = {
 		taskId,
 		format,
@@ -139,10 +139,9 @@ async function completedOutput(
 		fileName: nameOfRecording(context),
 		bounds,
 	};
-	const whole = await fetchPatiently(context, taskId, format, async () => {
-		return await attachExport(context, first, wanted);
+	return await fetchPatiently(context, taskId, format, async () => {
+		return await attachExport(context, items, wanted);
 	});
-	return [whole, ...others];
 }
 
 function withoutMissing(ids: SubmissionIds): SubmissionIds {

@@ -51,23 +51,23 @@ export interface FileMaker extends Pick<Caller, 'getNode'> {
 }
 
 /**
- * Adds an exported document of a finished task to an item. Throws a ServiceError if the service
- * refuses, or a NodeOperationError if the answer has no document.
+ * Adds an exported document of a finished task to the first of its items. Throws a ServiceError if the
+ * service refuses, or a NodeOperationError if the answer has no document.
  */
 export async function attachExport(
 	context: Caller & FileMaker,
-	item: INodeExecutionData,
+	[item = { json: {} }, ...others]: INodeExecutionData[],
 	{ taskId, format, as, property, fileName, bounds }: WantedExport,
-): Promise<INodeExecutionData> {
+): Promise<INodeExecutionData[]> {
 	const answer = await fetchExport(context, taskId, format, bounds);
 	const text = exportedText(context, answer, { taskId, format });
 	if (as === 'text') {
-		const { segments, ...others } = item.json;
-		const json = { ...others, export: text, ...(segments === undefined ? {} : { segments }) };
-		return { ...item, json };
+		const { segments, ...fields } = item.json;
+		const json = { ...fields, export: text, ...(segments === undefined ? {} : { segments }) };
+		return [{ ...item, json }, ...others];
 	}
 	const file = await exportedFile(context, text, format, fileName?.trim() || taskId);
-	return { ...item, binary: { ...item.binary, [property || 'data']: file } };
+	return [{ ...item, binary: { ...item.binary, [property || 'data']: file } }, ...others];
 }
 
 /** The document in an answer of GET /tasks/{id}/export, possibly empty. Throws if missing. */

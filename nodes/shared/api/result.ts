@@ -14,8 +14,8 @@ const FACTS = ['task_id', 'bot_id', 'status'];
 
 /**
  * The output of a finished task: `{ text, summary, speakers, task_id, bot_id, status, …, segments }`,
- * without the fields that have no value. `facts` are the fields of the task; `result` is the answer
- * of {@link fetchResults}, or `{}`.
+ * without the fields that have no value. `facts` are the fields of the task; `result` is one of the
+ * answer of {@link fetchResults}, or `{}`.
  */
 export function transcript(result: IDataObject, facts: IDataObject): IDataObject {
 	const known = FACTS.filter((name) => (facts[name] ?? '') !== '');
@@ -70,17 +70,6 @@ export async function fetchResults(
 	const again = await call(caller, { method: 'GET', url }, bounds);
 	const final = resultsIn(again) ?? silentResultsIn(again);
 	if (final) return final;
-	throw withoutResult(caller, taskId);
-}
-
-/** The same as {@link fetchResults} for a trigger, which outputs one item: of exactly one result. */
-export async function fetchResult(
-	caller: Caller,
-	taskId: string,
-	bounds?: FetchBounds,
-): Promise<IDataObject> {
-	const [only, ...others] = await fetchResults(caller, taskId, bounds);
-	if (only && others.length === 0) return only;
 	throw withoutResult(caller, taskId);
 }
 

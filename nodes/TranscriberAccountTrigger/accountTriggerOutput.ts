@@ -48,10 +48,13 @@ export function isWanted({ status }: IDataObject, { completed, failed }: Wanted)
 	return status === 'completed' ? completed : failed;
 }
 
-/** The most requests that {@link itemsFor} makes for a task. */
+/** The most requests of a result: with a second look at the task and at the result if all is silent. */
+const REQUESTS_OF_RESULT = 3;
+
+/** The most requests that {@link itemsFor} makes for a task, if none has to be repeated. */
 export function costOf({ status, error }: IDataObject, wanted: Wanted): number {
 	if (status !== 'completed') return isReason(error) ? 0 : 1;
-	return Number(wanted.includeResult) + Number(wanted.exportFormat !== undefined);
+	return (wanted.includeResult ? REQUESTS_OF_RESULT : 0) + (wanted.exportFormat ? 1 : 0);
 }
 
 /** Whether the list says why a task has failed: with null or an empty text it does not. */

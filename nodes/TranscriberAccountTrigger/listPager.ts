@@ -28,9 +28,6 @@ export class ListPager {
 		this.all = new TaskList(caller, {}, size);
 	}
 
-	/** How many requests have been made. */
-	made = 0;
-
 	/** Until when the list is read, in ms since 1970. The time after it is for the results. */
 	listsUntil = (): number => this.deadline;
 
@@ -56,12 +53,8 @@ export class ListPager {
 	 */
 	async page(offset: number, status?: string): Promise<IDataObject[]> {
 		this.left -= 1;
-		this.made += 1;
 		const list = status ? new TaskList(this.caller, { status }, this.size) : this.all;
-		const before = list.probes;
-		const request = list.page(offset, this.listsUntil()).finally(() => {
-			this.made += list.probes - before;
-		});
+		const request = list.page(offset, this.listsUntil());
 		const page = status && offset > 0 ? ((await unlessRefused(request)) ?? []) : await request;
 		warnOfIds(this.caller, page);
 		if (offset === 0 && !status) this.first = textOf(page);
@@ -81,7 +74,6 @@ export class ListPager {
 
 	/** GET /tasks/{id}, with at most `maxMs` for the answer. */
 	async task(id: string, maxMs = Infinity): Promise<IDataObject> {
-		this.made += 1;
 		const deadline = Math.min(this.listsUntil(), Date.now() + maxMs);
 		const task = await taskState(this.caller, id, { deadline });
 		warnOfStatus(this.caller, task);

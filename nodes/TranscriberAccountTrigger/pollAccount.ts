@@ -1,6 +1,7 @@
 import type { INodeExecutionData, IPollFunctions } from 'n8n-workflow';
 import { NodeApiError, NodeOperationError } from 'n8n-workflow';
 import { isRefusedForGood, ServiceError } from '../shared/api/serviceError';
+import { countedRequests, type CountedRequests } from './countedRequests';
 import { ListPager } from './listPager';
 import { ONE_TASK } from './openTasks';
 import { TaskListReader } from './taskListReader';
@@ -29,10 +30,14 @@ export const ACCOUNT_POLL = {
 	/** List requests in a poll, out of the 60 a minute that all users of the API key share. */
 	requests: 12,
 	firstRequests: 45,
-	/** All requests in a poll, with single tasks and results. The next poll fetches the rest. */
+	/**
+	 * All requests in a poll, with single tasks, results and repeats. The next poll fetches the rest.
+	 */
 	inAll: 25,
 	/** The same after a pause of `pauseMs`, which leaves the requests of many minutes unused. */
 	inAllAfterPause: 45,
+	/** So many are left for results in any case, even if the lists took all: enough for one task. */
+	forOneTask: 4,
 	pauseMs: 3 * 60_000,
 	/** After this many refusals of its result, the task starts the workflow without the result. */
 	refusals: 5,
@@ -64,16 +69,17 @@ export async function poll(context: IPollFunctions): Promise<INodeExecutionData[
 		const account = await store.account();
 		const hasNewKey = saved !== undefined && saved.account !== account;
 		const state = saved ?? (await store.fresh());
+		const requests = countedRequests(context);
 		let found: ListReading;
 		try {
-			found = await readList(context, state, hasNewKey);
+			found = await readList(requests.context, state, hasNewKey);
 			if (found.isSame === undefined) {
 				warnOfUnknownKey(context);
 				if (store.isCurrent()) store.save(state);
 				return null;
 			}
 			if (!found.isSame || (!hasNewKey && isReplaced(found.list, state))) {
-				found = await readList(context, await store.fresh(), false);
+				found = await readList(requests.context, await store.fresh(), false);
 			}
 		} catch (error) {
 			// The rate limit of this minute is used up. The next poll continues, and nothing is lost.
@@ -86,8 +92,9 @@ export async function poll(context: IPollFunctions): Promise<INodeExecutionData[
 		const { list, pager } = found;
 		const hasPaused = saved !== undefined && Date.now() - saved.at >= ACCOUNT_POLL.pauseMs;
 		const inAll = hasPaused ? ACCOUNT_POLL.inAllAfterPause : ACCOUNT_POLL.inAll;
-		const bounds = { left: inAll - pager.made, deadline: pager.deadline };
-		const { items, skipped } = await outputs(context, list.tasks, wanted, bounds);
+		const most = Math.max(inAll, requests.sent + ACCOUNT_POLL.forOneTask);
+		const bounds = { most, deadline: pager.deadline };
+		const { items, skipped } = await outputs(requests, list.tasks, wanted, bounds);
 		if (hasPaused && skipped > 0) warnOfBacklog(context, skipped);
 		if (items.length === 0 && skipped > 0) warnOfNoOutput(context, skipped);
 		if (!store.isCurrent()) return null;
@@ -148,15 +155,16 @@ function isReplaced({ tasks, hasReadAll }: TaskListReader, state: State): boolea
 }
 
 /**
- * The items that start the workflow now, and how many tasks are left because the requests or the time
- * are used up. A later poll tries them, and the tasks without a result, again.
+ * The items that start the workflow now, and how many tasks are left because the requests (`most` in
+ * all) or the time are used up. A later poll tries them, and the tasks without a result, again.
  */
 async function outputs(
-	context: IPollFunctions,
+	requests: CountedRequests,
 	tasks: NewSinceLastPoll,
 	wanted: Wanted,
-	{ left, deadline }: { left: number; deadline: number },
+	{ most, deadline }: { most: number; deadline: number },
 ): Promise<{ items: INodeExecutionData[]; skipped: number }> {
+	const { context } = requests;
 	const items: INodeExecutionData[] = [];
 	let skipped = 0;
 	const turns = tasks.inTurn();
@@ -165,12 +173,10 @@ async function outputs(
 			tasks.finish(id);
 			continue;
 		}
-		const cost = costOf(task, wanted);
-		if (cost > left || Date.now() >= deadline) {
+		if (requests.sent + costOf(task, wanted) > most || Date.now() >= deadline) {
 			skipped += 1;
 			continue;
 		}
-		left -= cost;
 		const facts = { ...task, task_id: id };
 		try {
 			// Only the last task, or one that failed before, may use all the time left, so that a slow

@@ -1,7 +1,10 @@
 /** One failed poll or one broken task makes no other task miss its start, and none start twice. */
+// Also covers countedRequests.ts.
+
 import { RETRY } from '../../nodes/shared/api/retry';
 import { ACCOUNT_POLL } from '../../nodes/TranscriberAccountTrigger/pollAccount';
 import { ONE_TASK } from '../../nodes/TranscriberAccountTrigger/openTasks';
+import { SILENT } from '../../nodes/shared/api/result';
 import { tasksIn } from '../../nodes/shared/api/undocumented/taskLists';
 import { serviceForTests } from '../support/service';
 import { AccountHost } from './host';
@@ -11,6 +14,7 @@ jest.setTimeout(120_000);
 const service = serviceForTests({ tasksInProgress: 1000 });
 
 const [retry, bounds, oneTask] = [{ ...RETRY }, { ...ACCOUNT_POLL }, { ...ONE_TASK }];
+const silent = { ...SILENT };
 beforeEach(() => {
 	Object.assign(RETRY, { base: 1, cap: 1, patienceWhenBroken: 20, patienceWhenBusy: 20 });
 });
@@ -18,6 +22,7 @@ afterEach(() => {
 	Object.assign(RETRY, retry);
 	Object.assign(ACCOUNT_POLL, bounds);
 	Object.assign(ONE_TASK, oneTask);
+	Object.assign(SILENT, silent);
 });
 
 async function active(): Promise<AccountHost> {
@@ -240,6 +245,41 @@ it('a poll makes 25 requests at most, those for single tasks and results include
 		expect(service.running().requests.length - before).toBeLessThanOrEqual(25);
 	}
 	expect(host.started).toEqual(expect.arrayContaining(ids));
+});
+
+describe('Recordings in which nothing was said, which cost three requests each,', () => {
+	beforeEach(() => {
+		SILENT.pauseMs = 1;
+		service.running().fault({
+			match: { path: '/result$' },
+			times: 1e4,
+			action: { kind: 'respond', status: 200, body: { text: null, segments: null } },
+		});
+	});
+
+	it.each([
+		['25 requests', 3_600_000, 25],
+		['45 requests after a pause', 0, 45],
+	])('leave a poll at %s', async (_, pauseMs, most) => {
+		ACCOUNT_POLL.pauseMs = pauseMs;
+		const host = await active();
+		const ids = await completed(30);
+		while (host.started.length < ids.length) {
+			const before = service.running().requests.length;
+			expect(await host.poll()).not.toEqual([]);
+			expect(service.running().requests.length - before).toBeLessThanOrEqual(most);
+		}
+		expect([...host.started].sort()).toEqual(ids.sort());
+	});
+});
+
+it('a list that is refused again and again, and then comes, leaves requests for a result', async () => {
+	RETRY.patienceWhenBroken = 5_000;
+	const host = await active();
+	const ids = await completed(1);
+	respond('/tasks$', 503, 50);
+	await host.poll();
+	expect(host.started).toEqual(ids);
 });
 
 describe('After a pause since the last poll', () => {

@@ -132,6 +132,7 @@ describe('polls without an output although tasks have ended', () => {
 		await host.activate();
 		await service.completedTask();
 		jest.replaceProperty(ACCOUNT_POLL, 'inAll', 1);
+		jest.replaceProperty(ACCOUNT_POLL, 'forOneTask', 0);
 		const lines = await logged(async () => await host.polls(3));
 		expect(host.started).toEqual([]);
 		expect(lines).toHaveLength(1);

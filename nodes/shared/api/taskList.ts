@@ -33,9 +33,6 @@ export class TaskList {
 	/** Offsets that the service refused and that no page leads up to: they may not be the end. */
 	private readonly guesses = new Set<number>();
 
-	/** How many requests were made to see whether a refused offset is the end. */
-	probes = 0;
-
 	/**
 	 * @param query Further parameters of the request, such as `status`.
 	 * @param most The most tasks wanted in a page. Default: the largest page.
@@ -135,7 +132,6 @@ export class TaskList {
 		const isShort =
 			this.last < this.size && this.last < Math.max(this.longest, Math.min(...PAGE_SIZES));
 		if (offset === this.provenEnd || (offset === this.reached && isShort)) return true;
-		this.probes += 1;
 		const qs = { ...this.query, limit: this.size, offset: offset - 1 };
 		const request = call(this.caller, { method: 'GET', url: '/tasks', qs }, { deadline });
 		const shown = await request.catch((error: unknown) => {

@@ -21,8 +21,9 @@ import { NO_SECRET, STORED_SECRET, nameForSecret } from './verifyDelivery';
 /**
  * PUT: takes in the secrets of submissions from a Transcriber node. Answers `stored: true` only if
  * every secret is in the static data loaded for this call, sealed with the current API key, and no
- * other call can overwrite it. n8n saves after the answer and reports no failure, so the
- * Transcriber node repeats the call until it gets `stored: true`.
+ * other call can overwrite it. This call answers by itself, so n8n saves only after the answer (see
+ * n8nInternals/staticData.ts) and reports no failure: the Transcriber node repeats the call until it
+ * gets `stored: true`.
  */
 export async function receiveHandOver(context: IWebhookFunctions): Promise<IWebhookResponseData> {
 	const deadline = Date.now() + ANSWER.withinMs;

@@ -7,9 +7,9 @@ const PAUSE_MS = 100;
  * Waits for n8n's answer to this webhook call. True if n8n has started or woken an execution; until
  * then no repeat of the call may get a 200.
  *
- * n8n does not document when it answers. Seen in 2.41.1 (webhook-helpers.js): for a webhook with
- * the response mode `onReceived`, n8n answers after it has saved the execution, or with 500 if it
- * cannot. n8n 1.123.81 answers a moment before saving. Both also hold if the caller hangs up.
+ * n8n does not document when it answers. The table in staticData.ts says what was seen: n8n 2 answers
+ * after it has saved the execution, or with 500 if it cannot; n8n 1 may answer a moment before. Both
+ * also hold if the caller hangs up.
  */
 export async function hasSucceeded(context: IWebhookFunctions): Promise<boolean> {
 	const response = context.getResponseObject();

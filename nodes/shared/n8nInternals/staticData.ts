@@ -22,17 +22,31 @@ export interface StaticData {
 }
 
 /**
- * n8n does not document when it loads and saves static data. Seen in 2.41.1 and 1.123.81
- * (live-webhooks.js, workflow-static-data.service.js, workflow.js):
+ * n8n does not document when it loads and saves static data. For every webhook call, n8n loads it
+ * into `workflow.staticData`. Every context has this `workflow`, and `getWorkflowStaticData('global')`
+ * returns the field `global` of its static data. To save, n8n reads `staticData.__dataChanged`. If it
+ * is true, n8n saves all static data as JSON and sets `__dataChanged` to false. There is no lock.
  *
- * - For every webhook call, n8n loads static data into `workflow.staticData`. Every context has
- *   this `workflow`, and `getWorkflowStaticData('global')` returns the field `global` of its static
- *   data.
- * - When the call ends, after saving the new execution and before answering, n8n reads
- *   `staticData.__dataChanged`. If it is true, n8n saves all static data as JSON and sets
- *   `__dataChanged` to false. There is no lock.
- * - To start an execution, n8n 2 makes a second Workflow from the loaded data, which resets
- *   `__dataChanged`. The object that `saveAtEndOfCall` puts in place is not affected.
+ * In which order n8n does this depends on what `webhook()` returns. Seen in 2.41.1 and 1.123.81
+ * (webhook-helpers.js, `executeWebhook`; live-webhooks.js, `executeWebhook`; active-executions.js,
+ * `add`; workflow-static-data.service.js), for the response mode `onReceived`:
+ *
+ * | `webhook()` …          | n8n 2.41.1                              | n8n 1.123.81                          |
+ * |------------------------|-----------------------------------------|---------------------------------------|
+ * | starts an execution    | 1. saves the execution, and waits until | 1. reads `__dataChanged` at once, and |
+ * | (`workflowData`)       |    it may run                           |    begins to save static data         |
+ * |                        | 2. reads `__dataChanged`, and saves     | 2. begins to save the execution       |
+ * |                        |    static data                          | 3. answers when 1 is done, whether or |
+ * |                        | 3. answers                              |    not 2 is                           |
+ * | has answered by itself | reads `__dataChanged`, and saves static | the same                              |
+ * | (`noWebhookResponse`)  | data, both after that answer            |                                       |
+ * | throws                 | answers with 500, saves no static data  | the same                              |
+ *
+ * If n8n cannot save static data, it only logs that. If it cannot save the execution, 2.41.1 saves no
+ * static data and answers with 500.
+ *
+ * To start an execution, n8n 2 makes a second Workflow from the loaded data, which resets
+ * `__dataChanged`. The object that `saveAtEndOfCall` puts in place is not affected.
  *
  * A hook is different. n8n keeps its Workflow: the polling triggers of the workflow get the same
  * object, and n8n saves it whenever one of them starts an execution (active-workflow-manager.js,

@@ -9,7 +9,6 @@ import { meeting } from './resources/meeting';
 import { task } from './resources/task';
 import { transcription } from './resources/transcription';
 import { searchTasks } from './resources/task/searchTasks';
-import { onlyAnswers } from './item/sendDeclared';
 
 export class Transcriber implements INodeType {
 	description: INodeTypeDescription = {
@@ -46,7 +45,7 @@ export class Transcriber implements INodeType {
 					{ name: 'Transcript', value: 'task' },
 				],
 				// For all operations: each has its own `perform`, which n8n calls as `pagination`.
-				routing: { send: { paginate: true }, output: { postReceive: [onlyAnswers] } },
+				routing: { send: { paginate: true } },
 			},
 			...account,
 			...apiKey,

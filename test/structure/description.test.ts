@@ -12,7 +12,6 @@ import {
 	parametersOf,
 	type OperationEntry,
 } from './read';
-import { onlyAnswers } from '../../nodes/Transcriber/item/sendDeclared';
 
 interface Row {
 	request: string;
@@ -199,12 +198,10 @@ describe('the operations of the contract', () => {
 		);
 	});
 
-	it('let only answers of the service through, whatever else they do with them', () => {
+	it('leave no answer to a hook of n8n, which knows nothing of its request', () => {
 		const resource = description.properties.find(({ name }) => name === 'resource');
-		expect(resource?.routing).toEqual({
-			send: { paginate: true },
-			output: { postReceive: [onlyAnswers] },
-		});
+		expect(resource?.routing).toEqual({ send: { paginate: true } });
+		expect(JSON.stringify(description)).not.toContain('postReceive');
 	});
 
 	it.each(['get', 'getResult', 'export', 'cancel', 'regenerateSummary', 'wait'])(

@@ -13,21 +13,21 @@ import { asUnsent, exchange } from '../../shared/api/exchange';
 import { recordingIn, whileMoving } from '../../shared/api/recordingFile';
 import { holdsLongerKey, withoutSecrets } from '../../shared/api/redact';
 import { TIMEOUTS } from '../../shared/api/retry';
-import { REPEATABLE, type Policy, type RoutingRequest } from '../../shared/api/types';
+import type { Policy, RoutingRequest } from '../../shared/api/types';
 import { objectsIn } from '../../shared/api/undocumented/answers';
 import { submissionsIn } from '../../shared/api/undocumented/submissions';
 import type { NodeRun } from './nodeRun';
 
 /**
  * Sends the request that an operation declares in `routing.request`, with rate limits and retries.
- * Returns the items that its `postReceive` hooks made. Throws {@link Abandoned} if a failure stops
- * the run while the request waits for its turn. Calls `onAttempt` before each attempt, and says
- * whether the service may have accepted an earlier one.
+ * Returns an item for each answer (see {@link answersIn}). Throws {@link Abandoned} if a failure
+ * stops the run while the request waits for its turn. Calls `onAttempt` before each attempt, and
+ * says whether the service may have accepted an earlier one.
  */
 export async function sendDeclared(
 	context: IExecutePaginationFunctions,
 	request: RoutingRequest,
-	policy: Policy = REPEATABLE,
+	policy: Policy,
 	run?: Pick<NodeRun, 'stopped' | 'began'>,
 	onAttempt?: (isRepeat: boolean) => void,
 ): Promise<INodeExecutionData[]> {
@@ -52,11 +52,8 @@ export async function sendDeclared(
 		// A copy, because n8n writes the API key into these headers.
 		const options = { ...request.options, headers: { ...request.options.headers } };
 		if (policy.upload) return await upload(context, options, sending);
-		sendings.set(context.helpers, sending);
-		const answered = policy.repeatable
-			? context.makeRoutingRequest({ ...request, options })
-			: sendByOurselves(context, options, sending);
-		return await answeredWithin(answered, TIMEOUTS.request);
+		const send = policy.repeatable ? sendOnce : sendMarkingUnsent;
+		return await answeredWithin(send(context, options, sending), TIMEOUTS.request);
 	});
 }
 
@@ -65,21 +62,14 @@ function isBodiless(method = 'GET'): boolean {
 	return method === 'GET' || method === 'DELETE';
 }
 
-/** What `onlyAnswers` has to know about the request. */
+/** What {@link answersIn} has to know about the request. */
 interface Sending {
 	apiKey: string;
 	policy: Policy;
 	method?: string;
 }
 
-/**
- * What {@link onlyAnswers} needs, keyed by `context.helpers`: n8n calls the hook with another
- * context but the same helpers. The execution cannot be the key, because the tools of one agent
- * share it. Reading the credential again would query n8n's database.
- */
-const sendings = new WeakMap<object, Sending>();
-
-/** The same as {@link sendByOurselves}, but aborts an upload that stands still. */
+/** The same as {@link sendMarkingUnsent}, but aborts an upload that stands still. */
 async function upload(
 	context: IExecutePaginationFunctions,
 	options: RoutingRequest['options'],
@@ -89,15 +79,12 @@ async function upload(
 		context,
 		options.body,
 		TIMEOUTS.uploadIdle,
-		async (watched) => await sendByOurselves(watched, options, sending),
+		async (watched) => await sendMarkingUnsent(watched, options, sending),
 	);
 }
 
-/**
- * Does the same as n8n's routing for a request whose only hook is {@link onlyAnswers}, but marks a
- * failure to read the credential as unsent.
- */
-async function sendByOurselves(
+/** The same as {@link sendOnce}, but marks a failure to read the credential as unsent. */
+async function sendMarkingUnsent(
 	context: IExecuteSingleFunctions,
 	options: RoutingRequest['options'],
 	sending: Sending,
@@ -112,28 +99,33 @@ async function sendByOurselves(
 				}),
 		},
 	});
+	return await sendOnce(watched, options, sending).catch((error: unknown) => {
+		throw unread ? asUnsent(unread.reason) : error;
+	});
+}
+
+/**
+ * Not with n8n's `makeRoutingRequest`, which hands the answer only to a hook in the description of
+ * the node: the hook would not know of which request the answer is.
+ */
+async function sendOnce(
+	context: IExecuteSingleFunctions,
+	options: RoutingRequest['options'],
+	sending: Sending,
+): Promise<INodeExecutionData[]> {
 	const request = { ...(options as IHttpRequestOptions), returnFullResponse: true };
-	const response = await watched.helpers.httpRequestWithAuthentication
-		.call(watched, 'transcriberApi', request)
-		.catch((error: unknown) => {
-			throw unread ? asUnsent(unread.reason) : error;
-		});
+	const response = await context.helpers.httpRequestWithAuthentication.call(
+		context,
+		'transcriberApi',
+		request,
+	);
 	return answersIn(response as IN8nHttpFullResponse, sending);
 }
 
 /**
- * The first `postReceive` hook of every operation: throws unless the response is an answer of the
- * service. If the service answers with a list instead of an object, each element becomes an item.
+ * Throws unless the response is an answer of the service. If the service answers with a list instead
+ * of an object, each element becomes an item.
  */
-export async function onlyAnswers(
-	this: IExecuteSingleFunctions,
-	_items: INodeExecutionData[],
-	response: IN8nHttpFullResponse,
-): Promise<INodeExecutionData[]> {
-	const sending = sendings.get(this.helpers) ?? { apiKey: '', policy: REPEATABLE };
-	return await Promise.resolve(answersIn(response, sending));
-}
-
 function answersIn(
 	response: IN8nHttpFullResponse,
 	{ apiKey, policy, method }: Sending,

@@ -21,7 +21,8 @@ const ROOMS = {
 		'nodes/TranscriberTrigger/deliveredEvent.ts',
 	],
 	Stores: [
-		'nodes/TranscriberTrigger/triggerStore.ts',
+		'nodes/TranscriberTrigger/secretStore.ts',
+		'nodes/TranscriberTrigger/endingStore.ts',
 		'nodes/TranscriberTrigger/botStore.ts',
 		'nodes/TranscriberTrigger/triggerMemory.ts',
 		'nodes/TranscriberTrigger/ledger.ts',

@@ -1,8 +1,8 @@
 import { STORE, newerOf, type SentBot } from './triggerMemory';
-import { TriggerStore } from './triggerStore';
+import { EndingStore } from './endingStore';
 
 /** The store of a trigger with the bot that it has sent (Source: One Meeting). */
-export class BotStore extends TriggerStore {
+export class BotStore extends EndingStore {
 	get bot(): SentBot | undefined {
 		return newerOf(this.loaded.bot, this.memory.bot);
 	}

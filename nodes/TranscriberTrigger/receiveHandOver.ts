@@ -13,7 +13,7 @@ import { webhookCredential } from '../shared/webhook/webhookCredential';
 import { deliveredId } from '../shared/webhook/deliveredId';
 import { settingsOf } from './triggerSettings';
 import { addressOfThisProcess, isOwnCall, watchSavedData } from './repairLostUpdates';
-import { TriggerStore } from './triggerStore';
+import { EndingStore } from './endingStore';
 import { submissionKey } from '../shared/api/submission';
 import { messageOf } from '../shared/thrown';
 import { NO_SECRET, STORED_SECRET, nameForSecret } from './verifyDelivery';
@@ -28,7 +28,7 @@ import { NO_SECRET, STORED_SECRET, nameForSecret } from './verifyDelivery';
 export async function receiveHandOver(context: IWebhookFunctions): Promise<IWebhookResponseData> {
 	const deadline = Date.now() + ANSWER.withinMs;
 	const ownAddress = addressOfThisProcess(context);
-	const store = new TriggerStore(context);
+	const store = new EndingStore(context);
 	const call = await decidedBy(jsonBodyFrom(context), deadline);
 	if ('refused' in call) return respond(context, call.refused, call.message);
 	if (isOwnCall(call.body)) return answerStored(context, store.saveMissing());

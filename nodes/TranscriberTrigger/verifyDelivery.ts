@@ -5,7 +5,7 @@ import { isSignedWith, type Delivery } from '../shared/webhook/signature';
 import type { TranscriberCredential } from '../shared/api/credential';
 import { hasEnded, statusIn } from '../shared/api/undocumented/statuses';
 import { includesStatus, storedNames, type StoredName } from './deliveredEvent';
-import type { TriggerStore } from './triggerStore';
+import type { EndingStore } from './endingStore';
 
 /** For `seal`: the secret of a submission in the trigger's store, bound to its task or bot. */
 export const STORED_SECRET = 'stored secret';
@@ -17,7 +17,7 @@ export const NO_SECRET = 'none';
 const SPENT_SECRET = 'spent secret';
 
 /** What the trigger's store knows of submissions. */
-type Known = Pick<TriggerStore, 'secretOf' | 'endingOf'>;
+type Known = Pick<EndingStore, 'secretOf' | 'endingOf'>;
 
 export type Verdict =
 	/**

@@ -1,6 +1,6 @@
 /**
  * Two triggers of one workflow, in up to three n8n processes that share one row of static data, and
- * what has to hold of them, for triggerStore.model.test.ts. What is imitated of n8n:
+ * what has to hold of them, for endingStore.model.test.ts. What is imitated of n8n:
  * - host.ts: every call loads the row, and saves the whole of it when it ends, without a lock
  *   (live-webhooks.js, workflow-static-data.service.js). A process that is killed saves nothing.
  * - {@link Row.saveCopy}: whoever has loaded the row earlier saves that copy whole: a polling

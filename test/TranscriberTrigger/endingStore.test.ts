@@ -1,22 +1,11 @@
-/** Contract, "The trigger's store": it loses nothing that was acknowledged. */
-// Also covers repairLostUpdates.ts.
+/** Contract, "The trigger's store": each ending starts one execution, and overwrites nothing of others. */
 
-import { setTimeout as sleep } from 'node:timers/promises';
-
-import {
-	Workflow,
-	type IDataObject,
-	type INodeParameters,
-	type INodeTypes,
-	type IWebhookFunctions,
-} from 'n8n-workflow';
+import type { INodeParameters } from 'n8n-workflow';
 
 import { STORE } from '../../nodes/TranscriberTrigger/triggerMemory';
-import { addressOfThisProcess } from '../../nodes/TranscriberTrigger/repairLostUpdates';
-import { TranscriberTrigger } from '../../nodes/TranscriberTrigger/TranscriberTrigger.node';
 import { until } from '../simulator/testing-client';
 import { serviceForTests } from '../support/service';
-import { deliver, handOverTo, put } from './client';
+import { deliver, handOverTo } from './client';
 import { TriggerHost, newProcess, type HostSettings } from './host';
 
 const service = serviceForTests();
@@ -56,22 +45,6 @@ function share(one: TriggerHost, other: TriggerHost) {
 		get: () => one.saved,
 		set: (saved: string) => (one.saved = saved),
 	});
-}
-
-/** A Workflow of an activation or an execution, with the static data of this moment. */
-function workflowNow(host: TriggerHost): Workflow {
-	const nodeTypes = {
-		getByNameAndVersion: () => new TranscriberTrigger(),
-		getByName: () => new TranscriberTrigger(),
-	} as unknown as INodeTypes;
-	const staticData = JSON.parse(host.saved) as IDataObject;
-	return new Workflow({ nodes: [host.node], connections: {}, active: true, nodeTypes, staticData });
-}
-
-/** What n8n does at the end of such an execution, or of a poll that has found something. */
-function saveAll(host: TriggerHost, workflow: Workflow) {
-	workflow.getStaticData('global').lastItem = 'recording-1.mp3';
-	host.saved = JSON.stringify(workflow.staticData);
 }
 
 describe('A call that waits long for the service', () => {
@@ -130,41 +103,6 @@ describe('A call that waits long for the service', () => {
 	});
 });
 
-describe('What another writer of the static data has written over is healed while the process lives', () => {
-	it('a secret, after a poll that has saved the static data of the activation', async () => {
-		const host = await open();
-		const activated = workflowNow(host);
-		await handOverTo(host.url, '7f3c', SECRET, KEY);
-		saveAll(host, activated);
-		expect(secretsIn(host)).toBe(0);
-		await until(() => secretsIn(host) === 1);
-		expect(JSON.parse(host.saved)).toMatchObject({ global: { lastItem: 'recording-1.mp3' } });
-		host.restart();
-		expect((await deliver(host.url, { task_id: '7f3c' }, SECRET)).status).toBe(200);
-	});
-
-	it('an ending, with whose secret an old copy came back', async () => {
-		const host = await open();
-		await handOverTo(host.url, '7f3c', SECRET, KEY);
-		const execution = workflowNow(host);
-		expect((await deliver(host.url, { task_id: '7f3c' }, SECRET)).status).toBe(200);
-		saveAll(host, execution);
-		await until(() => endingsIn(host) === 1 && secretsIn(host) === 0);
-		host.restart();
-		expect((await deliver(host.url, { task_id: '7f3c' }, SECRET)).status).toBe(200);
-		expect(host.executions).toHaveLength(1);
-	});
-
-	it('long after the last change, too', async () => {
-		jest.replaceProperty(STORE, 'recheckMs', 200);
-		const host = await open();
-		await handOverTo(host.url, '7f3c', SECRET, KEY);
-		await sleep(1_500);
-		saveAll(host, workflowNow(await open()));
-		await until(() => secretsIn(host) === 1);
-	});
-});
-
 describe('n8n 1 answers a delivery before it has saved the execution', () => {
 	it('killed in between, it starts the execution at the repeat, whatever other calls have saved', async () => {
 		const host = await open();
@@ -192,42 +130,4 @@ describe('n8n 1 answers a delivery before it has saved the execution', () => {
 		expect((await deliver(host.url, { task_id: '7f3c' }, SECRET)).status).toBe(200);
 		expect(host.executions).toHaveLength(1);
 	});
-});
-
-describe('A hand-over is acknowledged only if the stored secret opens to it with the API key of now', () => {
-	it('a second secret for the same task replaces the first before it is acknowledged', async () => {
-		const host = await open();
-		await handOverTo(host.url, '7f3c', 'first', KEY);
-		expect(await put(host.url, '7f3c', 'second', KEY)).toMatchObject({ status: 202 });
-		await handOverTo(host.url, '7f3c', 'second', KEY);
-		host.restart();
-		expect((await deliver(host.url, { task_id: '7f3c' }, 'first')).status).toBe(401);
-		expect((await deliver(host.url, { task_id: '7f3c' }, 'second')).status).toBe(200);
-	});
-
-	it.each([true, false])('the same secret with a new API key (restart: %s)', async (restarts) => {
-		const credentials = service.credentials();
-		const host = await open(NO_RESULT, { credentials });
-		await handOverTo(host.url, '7f3c', SECRET, KEY);
-		credentials.apiKey = 'new-api-key';
-		if (restarts) host.restart();
-		// The trigger knows of the new key within a second.
-		while ((await put(host.url, '7f3c', SECRET, 'new-api-key')).status === 401) await sleep(100);
-		await handOverTo(host.url, '7f3c', SECRET, 'new-api-key');
-		host.restart();
-		expect((await deliver(host.url, { task_id: '7f3c' }, SECRET)).status).toBe(200);
-		expect(service.lines()).toEqual([]);
-	});
-});
-
-it('The process does not call itself at an address that no URL can hold: IPv6 with a zone', () => {
-	const calledAt = (localAddress: string) =>
-		addressOfThisProcess({
-			getRequestObject: () => ({
-				socket: { localAddress, localPort: 5678 },
-				originalUrl: '/webhook/x/transcriber?a=b',
-			}),
-		} as unknown as IWebhookFunctions);
-	expect(calledAt('fe80::1%eth0')).toBeUndefined();
-	expect(calledAt('::1')).toBe('http://[::1]:5678/webhook/x/transcriber');
 });

@@ -1,4 +1,4 @@
-import { sleep, type IDataObject } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 
 import { isTest } from '../shared/n8nInternals/activation';
 import {
@@ -15,7 +15,6 @@ import {
 	memoriesOf,
 	newMemory,
 	note,
-	type Ending,
 	type TriggerMemory,
 	type Saved,
 } from './triggerMemory';
@@ -23,8 +22,8 @@ import {
 const PREFIX = 'transcriberTrigger:';
 
 /**
- * The sealed secrets of submissions, and the submissions that have ended, of one trigger. BotStore adds
- * the bot of the trigger.
+ * The store of a trigger with the sealed secrets of its submissions. EndingStore adds the submissions
+ * that have ended, and BotStore the bot of the trigger. This class loads and saves the data of all three.
  *
  * n8n loads a workflow's static data for every call and saves all of it, without a lock: naive
  * concurrent writers lose most of what they write. So:
@@ -38,9 +37,7 @@ const PREFIX = 'transcriberTrigger:';
  *
  * The data is keyed by the node's id: n8n's own per-node data is lost when the node is renamed.
  */
-export class TriggerStore {
-	protected readonly began = Date.now();
-
+export class SecretStore {
 	private readonly nodeId: string;
 
 	private readonly memories: Map<string, TriggerMemory>;
@@ -54,11 +51,8 @@ export class TriggerStore {
 
 	private readonly found = new Map<string, string | undefined>();
 
-	/** The key of the ending that {@link end} noted in this call. */
-	private ended?: string;
-
-	/** n8n 1 answers and saves static data before it saves the execution that the call starts. */
-	private isSavedFirst = false;
+	/** The key of the ending that this call has noted: see {@link broughtUpToDate}. */
+	protected ended?: string;
 
 	constructor(context: StaticDataContext) {
 		this.nodeId = context.getNode().id;
@@ -109,78 +103,6 @@ export class TriggerStore {
 		// Looked up several times in a call, and the ledger may be long.
 		if (!this.found.has(id)) this.found.set(id, valueIn(this.loaded.secrets, ledgerKey(id)));
 		return this.found.get(id);
-	}
-
-	/** How a task or bot has ended, if it has. */
-	endingOf(id: string): Ending | undefined {
-		const key = ledgerKey(id);
-		const value = this.memory.endings.get(key)?.value ?? valueIn(this.loaded.endings, key);
-		const [by, statuses, proof] = value?.split(' ') ?? [];
-		if (statuses === undefined || proof === undefined) return undefined;
-		const spent = this.memory.spent.get(key)?.value ?? valueIn(this.loaded.spent, key);
-		return { by: by as Ending['by'], statuses, proof, spent };
-	}
-
-	/** Whether a delivery for a task or bot is being processed right now. */
-	isInFlight(id: string): boolean {
-		return this.memory.inFlight.has(ledgerKey(id));
-	}
-
-	/** Marks a task or bot as being processed, until {@link leave} or {@link close}. */
-	open(id: string): void {
-		this.memory.inFlight.add(ledgerKey(id));
-	}
-
-	leave(id: string): void {
-		this.memory.inFlight.delete(ledgerKey(id));
-	}
-
-	/** Notes how a task or bot has ended; its secret is no longer saved. */
-	end(id: string, { by, statuses, proof, spent }: Ending): void {
-		const key = ledgerKey(id);
-		// Until n8n has saved the execution, the secret may be needed again.
-		const secret = this.secretOf(id);
-		if (secret !== undefined) this.keepSecret(id, secret);
-		const isNewer = this.endingOf(id) !== undefined;
-		const value = `${by} ${statuses} ${proof}`;
-		note(this.memory.endings, key, { value, isNewer, isOpen: true }, STORE.endings);
-		if (spent) note(this.memory.spent, key, { value: spent }, STORE.spent);
-		this.ended = key;
-		// Checked again when n8n saves, because starting the execution may also take long.
-		const isInTime = (ms: number) => Date.now() - this.began <= ms;
-		const hasWaited = !isInTime(STORE.mayWaitMs);
-		// To save an execution takes n8n at least one turn of the event loop.
-		let mayBeSaved = false;
-		void sleep(0).then(() => (mayBeSaved = true));
-		this.save(() => {
-			// Also notes for `close` whether n8n saves before the execution.
-			this.isSavedFirst = !mayBeSaved;
-			return mayBeSaved && !hasWaited && isInTime(STORE.mayTakeMs);
-		});
-	}
-
-	/** Makes the ending that {@link end} noted final, or takes it back. */
-	async close(id: string, succeeded: boolean): Promise<void> {
-		const { endings, secrets, spent } = this.memory;
-		const key = ledgerKey(id);
-		this.leave(id);
-		const ending = endings.get(key);
-		if (!succeeded) {
-			endings.delete(key);
-			spent.delete(key);
-			return;
-		}
-		// If n8n is killed before it has saved the execution, the next process has to accept a repeat.
-		if (this.isSavedFirst) await sleep(STORE.savedAfterMs);
-		if (ending) ending.isOpen = false;
-		secrets.delete(key);
-	}
-
-	/** Saves a known ending again if another process, or an execution, has overwritten it. */
-	keepEnding(id: string): void {
-		const key = ledgerKey(id);
-		const known = this.memory.endings.get(key);
-		if (known && valueIn(this.loaded.endings, key) !== known.value) this.save();
 	}
 
 	/**

@@ -1,0 +1,85 @@
+import { sleep } from 'n8n-workflow';
+
+import { ledgerKey, valueIn } from './ledger';
+import { SecretStore } from './secretStore';
+import { STORE, note, type Ending } from './triggerMemory';
+
+/** The store of a trigger with the submissions that have ended: each starts one execution. */
+export class EndingStore extends SecretStore {
+	protected readonly began = Date.now();
+
+	/** n8n 1 answers and saves static data before it saves the execution that the call starts. */
+	private isSavedFirst = false;
+
+	/** How a task or bot has ended, if it has. */
+	endingOf(id: string): Ending | undefined {
+		const key = ledgerKey(id);
+		const value = this.memory.endings.get(key)?.value ?? valueIn(this.loaded.endings, key);
+		const [by, statuses, proof] = value?.split(' ') ?? [];
+		if (statuses === undefined || proof === undefined) return undefined;
+		const spent = this.memory.spent.get(key)?.value ?? valueIn(this.loaded.spent, key);
+		return { by: by as Ending['by'], statuses, proof, spent };
+	}
+
+	/** Whether a delivery for a task or bot is being processed right now. */
+	isInFlight(id: string): boolean {
+		return this.memory.inFlight.has(ledgerKey(id));
+	}
+
+	/** Marks a task or bot as being processed, until {@link leave} or {@link close}. */
+	open(id: string): void {
+		this.memory.inFlight.add(ledgerKey(id));
+	}
+
+	leave(id: string): void {
+		this.memory.inFlight.delete(ledgerKey(id));
+	}
+
+	/** Notes how a task or bot has ended; its secret is no longer saved. */
+	end(id: string, { by, statuses, proof, spent }: Ending): void {
+		const key = ledgerKey(id);
+		// Until n8n has saved the execution, the secret may be needed again.
+		const secret = this.secretOf(id);
+		if (secret !== undefined) this.keepSecret(id, secret);
+		const isNewer = this.endingOf(id) !== undefined;
+		const value = `${by} ${statuses} ${proof}`;
+		note(this.memory.endings, key, { value, isNewer, isOpen: true }, STORE.endings);
+		if (spent) note(this.memory.spent, key, { value: spent }, STORE.spent);
+		this.ended = key;
+		// Checked again when n8n saves, because starting the execution may also take long.
+		const isInTime = (ms: number) => Date.now() - this.began <= ms;
+		const hasWaited = !isInTime(STORE.mayWaitMs);
+		// To save an execution takes n8n at least one turn of the event loop.
+		let mayBeSaved = false;
+		void sleep(0).then(() => (mayBeSaved = true));
+		this.save(() => {
+			// Also notes for `close` whether n8n saves before the execution.
+			this.isSavedFirst = !mayBeSaved;
+			return mayBeSaved && !hasWaited && isInTime(STORE.mayTakeMs);
+		});
+	}
+
+	/** Makes the ending that {@link end} noted final, or takes it back. */
+	async close(id: string, succeeded: boolean): Promise<void> {
+		const { endings, secrets, spent } = this.memory;
+		const key = ledgerKey(id);
+		this.leave(id);
+		const ending = endings.get(key);
+		if (!succeeded) {
+			endings.delete(key);
+			spent.delete(key);
+			return;
+		}
+		// If n8n is killed before it has saved the execution, the next process has to accept a repeat.
+		if (this.isSavedFirst) await sleep(STORE.savedAfterMs);
+		if (ending) ending.isOpen = false;
+		secrets.delete(key);
+	}
+
+	/** Saves a known ending again if another process, or an execution, has overwritten it. */
+	keepEnding(id: string): void {
+		const key = ledgerKey(id);
+		const known = this.memory.endings.get(key);
+		if (known && valueIn(this.loaded.endings, key) !== known.value) this.save();
+	}
+}

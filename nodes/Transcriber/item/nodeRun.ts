@@ -6,9 +6,9 @@ import { isLasting } from '../../shared/parameters/refuse';
 
 /**
  * One run of the node over its items. n8n's declarative engine starts all items at once, does not
- * connect them, and reports only one failure. This class makes the items wait for each other:
- * nothing is sent before all items are checked. It also adds to the reported failure what the
- * service has accepted for the other items.
+ * connect them, and reports only one failure. This class makes the items wait for each other (see
+ * {@link mayBeSent}), and adds to the reported failure what the service has accepted for the other
+ * items.
  */
 export class NodeRun {
 	private static readonly current = new WeakMap<IExecuteData, NodeRun>();
@@ -58,18 +58,20 @@ export class NodeRun {
 		return run;
 	}
 
-	/**
-	 * Resolves to true when every item of the run has passed its check. Resolves to false if this
-	 * item is valid, another item is not, and the node stops on errors: then nothing is sent, and n8n
-	 * shows the other item's error. Rejects if this item is invalid. Call it before awaiting
-	 * anything: the items of a run register in the same tick.
-	 */
-	async mayBeSent(context: IExecutePaginationFunctions, check: Promise<void>): Promise<boolean> {
-		const itemIndex = context.getItemIndex();
+	/** To be called before anything is awaited: the items of a run register in the same tick. */
+	register(itemIndex: number): void {
 		this.items.add(itemIndex);
-		await check;
+	}
+
+	/**
+	 * To be called for an item that has passed its check. If the node continues on errors, resolves to
+	 * true at once: no item waits for the others. If the node stops on errors, nothing is sent before
+	 * all items of the run are checked: resolves to true if all are valid, and to false if another item
+	 * is not, whose error n8n then shows.
+	 */
+	async mayBeSent(context: IExecutePaginationFunctions): Promise<boolean> {
 		if (context.continueOnFail()) return true;
-		await this.waitForAll('checked', itemIndex);
+		await this.waitForAll('checked', context.getItemIndex());
 		if (this.hasFailed()) return false;
 		if (this.items.size >= itemCount(context) || isBatched(context)) return true;
 		checkRunIsShared(context);

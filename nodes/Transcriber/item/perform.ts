@@ -19,7 +19,7 @@ export type Step = (
 
 /** What an operation adds to the request it declares. */
 export interface Operation {
-	/** Run for every item before any item of the run is sent. */
+	/** The checks of an item. See {@link NodeRun.mayBeSent} for when a valid item is sent. */
 	prepare?: Step[];
 	/**
 	 * Names of what was submitted for the item before, or undefined. If defined, `takeUp` runs
@@ -65,9 +65,9 @@ async function performItem(
 		const before = submittedBefore?.(context);
 		if (before) run.accept(itemIndex, before);
 		const steps = before ? takeUp : [checkCredential, checkBaseUrl, fillPath, ...prepare];
-		// Not awaited here: `mayBeSent` has to register the item before anything is awaited.
-		const checked = check(context, request, steps);
-		if (!(await run.mayBeSent(context, checked))) return [];
+		run.register(itemIndex);
+		await check(context, request, steps);
+		if (!(await run.mayBeSent(context))) return [];
 		const output = await carryOut(context, request, policy, run);
 		return output.map((item) => ({ ...item, pairedItem }));
 	} catch (error) {

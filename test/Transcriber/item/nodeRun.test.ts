@@ -73,6 +73,17 @@ it('one of several recordings fails: the advice brings the other transcripts, an
 	expect(tasks()).toHaveLength(3);
 });
 
+it.each([
+	['stops on errors: nothing is sent', {}, 0],
+	['continues on errors: each valid item is sent', CONTINUE, 2],
+])('one of several items is invalid, and the node %s', async (_, node, sent) => {
+	const urls = ['https://files.example.com/a.mp3', 'not a link', 'https://files.example.com/b.mp3'];
+	const items = itemsOf(...urls.map((url) => ({ url })));
+	const parameters = { ...LINK, url: '={{ $json.url }}', onCompletion: 'returnTask' };
+	await service.run(parameters, { items, node });
+	expect(tasks()).toHaveLength(sent);
+});
+
 it('one of several tasks of one item fails: the advice names the others', async () => {
 	const ids = [await service.pendingTask(), await service.pendingTask()];
 	service.running().fault({

@@ -21,8 +21,8 @@ import {
 
 export const ACCOUNT_POLL = {
 	/**
-	 * How long a poll may take, in ms: n8n may start the next one a minute later, and the scheduler of
-	 * n8n 2, which is off by default, gives up a poll after 45 seconds.
+	 * How long a poll may take, in ms: less than n8n's scheduler allows (see n8nInternals/pollData.ts),
+	 * and than the minute after which n8n may start the next poll.
 	 */
 	maxMs: 40_000,
 	/** The same for the first poll, while the editor waits for the activation. */
@@ -49,9 +49,9 @@ export const ACCOUNT_POLL = {
  * The tasks that have ended since the last poll, each with its result; null if there are none. The
  * first poll after activation only records the existing tasks, and outputs none.
  *
- * n8n saves the state and starts the execution at the same moment, but not in one transaction. Only
- * a crash in the milliseconds between the two can start the workflow twice for a task, or not at
- * all.
+ * n8n saves the state and starts the execution at the same moment, but independently (see
+ * n8nInternals/pollData.ts). Only a crash in the milliseconds between the two can start the workflow
+ * twice for a task, or not at all.
  */
 export async function poll(context: IPollFunctions): Promise<INodeExecutionData[][] | null> {
 	if (context.getMode() === 'manual') {

@@ -2,12 +2,13 @@ import type { IDataObject, IPollFunctions } from 'n8n-workflow';
 
 import { apiRoot } from '../shared/api/baseUrl';
 import { credentialOf } from '../shared/api/credential';
+import { isPublishedAgain, isSwitchedOnByUser } from '../shared/n8nInternals/activation';
 import {
-	isPublishedAgain,
-	isSwitchedOnByUser,
+	isSameActivation,
 	noteActive,
+	pollDataOf,
 	wasActive,
-} from '../shared/n8nInternals/activation';
+} from '../shared/n8nInternals/pollData';
 import { remembered } from '../shared/processMemory';
 import { ACCOUNT_MEMORY, hashOf, type State } from './pollState';
 import { longestPause } from './longestPause';
@@ -16,9 +17,9 @@ import { longestPause } from './longestPause';
  * Reads and writes the state of one trigger. n8n keys a node's own static data by the node's name,
  * so renaming would lose it. So the state is in the workflow's static data, under the node's id.
  *
- * n8n saves static data when an activation ends and whenever a poll starts an execution, but not in
- * the same transaction. If a poll finds nothing, n8n does not save. So any change that must survive
- * a restart comes with an output, and later polls find the rest again.
+ * n8n saves static data when an activation ends and whenever a poll starts an execution, but at no
+ * other time (see n8nInternals/pollData.ts). So any change that must survive a restart comes with an
+ * output, and later polls find the rest again.
  */
 export class PollStore {
 	/** The key of the state of this trigger in the static data. */
@@ -79,8 +80,7 @@ export class PollStore {
 	}
 
 	save(state: State): void {
-		noteActive(this.context);
-		activated.set(this.data, (activated.get(this.data) ?? new Set()).add(this.dataKey));
+		noteActive(this.context, this.dataKey);
 		this.keep({ ...state, at: Date.now() });
 	}
 
@@ -101,9 +101,8 @@ export class PollStore {
 	}
 
 	/**
-	 * Runs the poll unless another poll of this trigger is running: n8n starts each poll on schedule,
-	 * whether or not the last one has ended. A poll that is not run ends after the running one: when
-	 * any poll ends, n8n 2 takes away what all polls of the workflow need to resolve the credential.
+	 * Runs the poll unless another poll of this trigger is running. A poll that is not run ends after
+	 * the running one: n8n would take away what the running one needs (see n8nInternals/pollData.ts).
 	 * A poll of a new version of the workflow replaces a running poll of the old version, which then
 	 * must not save or output anything: see {@link isCurrent}.
 	 */
@@ -131,7 +130,7 @@ export class PollStore {
 	}
 
 	private get data(): IDataObject {
-		return this.context.getWorkflowStaticData('global');
+		return pollDataOf(this.context);
 	}
 
 	/**
@@ -154,7 +153,7 @@ export class PollStore {
 	}
 
 	private get isActivated(): boolean {
-		return wasActive(this.context) || (activated.get(this.data)?.has(this.dataKey) ?? false);
+		return isSameActivation(this.context, this.dataKey);
 	}
 
 	/** See {@link State.account}. A hash, so that the key itself is stored nowhere. */
@@ -167,9 +166,6 @@ export class PollStore {
 
 /** A state, or since when (in ms since 1970) there is none. */
 type Kept = State | { at: number; isOver: true };
-
-/** n8n loads static data once for every activation, so the object identifies the activation. */
-const activated = new WeakMap<IDataObject, Set<string>>();
 
 /** The running poll of each trigger, with the static data of its version of the workflow. */
 const pollsUnderWay = remembered<PollUnderWay>('pollsUnderWay');

@@ -57,27 +57,3 @@ export function isSwitchedOnByUser(context: Activation): boolean {
 export function isPublishedAgain(context: Activation): boolean {
 	return isActivatedByUser(context) && context.getActivationMode() === 'update';
 }
-
-/** The nodes of workflows that were active once, as n8n loaded them. */
-const activeOnce = new WeakSet<object>();
-
-/**
- * n8n loads a workflow, with its node objects, for each activation that a user or a start of n8n
- * causes, and each of its contexts holds such an object as `node`. To add a workflow again by itself,
- * n8n 1 and 2.30 use the objects of the activation before (active-workflow-manager.js, `emitError`).
- */
-function loadedNode(context: object): object | undefined {
-	return (context as { node?: object }).node;
-}
-
-/** Remembers that the workflow of this polling node is active, as n8n has loaded it. */
-export function noteActive(context: object): void {
-	const node = loadedNode(context);
-	if (node) activeOnce.add(node);
-}
-
-/** Whether {@link noteActive} was called for the workflow as n8n has loaded it for this poll. */
-export function wasActive(context: object): boolean {
-	const node = loadedNode(context);
-	return node !== undefined && activeOnce.has(node);
-}

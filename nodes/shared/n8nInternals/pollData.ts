@@ -1,0 +1,71 @@
+import { NodeOperationError, type IDataObject, type IPollFunctions } from 'n8n-workflow';
+
+/**
+ * What n8n loads and saves for a polling trigger. n8n documents none of this. Seen in 2.41.1
+ * (active-workflow-manager.js, trigger-execution-context.factory.js, poll-trigger-executor.js) and
+ * 1.123.81 (active-workflow-manager.js, active-workflows.js):
+ *
+ * - For each activation that a user or a start of n8n causes, n8n loads the workflow, with its nodes
+ *   and its static data. All polls until the next activation have one context. It holds the node as
+ *   `node`, and returns the same static data each time.
+ * - To add a workflow again by itself, n8n 1 and 2.30 use the nodes and the static data that they
+ *   loaded for the activation before (active-workflow-manager.js, `emitError`).
+ * - n8n saves the static data when an activation ends. It also begins to save when a poll has found
+ *   something, and starts the execution without waiting for that. A poll that finds nothing saves
+ *   nothing.
+ * - n8n starts each poll on schedule, whether or not the last one has ended. When any poll ends,
+ *   n8n 2 takes away what all polls of the workflow need to resolve the credential
+ *   (`releaseIsolate`).
+ *
+ * The scheduler of n8n 2.41 (N8N_SCHEDULER_ENABLED, off by default; poll-trigger-task-handler.js) is
+ * different: it loads the workflow for each poll, gives each poll the activation mode `update`, and
+ * gives up a poll after 45 seconds.
+ */
+type PollContext = Pick<IPollFunctions, 'getNode' | 'getWorkflowStaticData'>;
+
+/**
+ * The workflow's static data in this poll. Throws if this n8n keeps it in another way: then what a
+ * poll writes would be lost, and so would finished transcripts.
+ */
+export function pollDataOf(context: PollContext): IDataObject {
+	const data = context.getWorkflowStaticData('global');
+	if (data !== context.getWorkflowStaticData('global')) throw unknownWay(context);
+	return data;
+}
+
+/** The nodes of workflows that were active once, as n8n loaded them. */
+const activeOnce = new WeakSet<object>();
+
+/** The triggers that were active with a workflow's static data, as n8n loaded it. */
+const activeWith = new WeakMap<IDataObject, Set<string>>();
+
+/** Remembers that `trigger`, a polling node of the workflow, is active, as n8n has loaded both. */
+export function noteActive(context: PollContext, trigger: string): void {
+	activeOnce.add(loadedNode(context));
+	const data = pollDataOf(context);
+	activeWith.set(data, (activeWith.get(data) ?? new Set()).add(trigger));
+}
+
+/** Whether {@link noteActive} was called for the node as n8n has loaded it for this poll. */
+export function wasActive(context: PollContext): boolean {
+	return activeOnce.has(loadedNode(context));
+}
+
+/** Whether {@link noteActive} was called for the trigger in this activation, or see `wasActive`. */
+export function isSameActivation(context: PollContext, trigger: string): boolean {
+	return wasActive(context) || activeWith.get(pollDataOf(context))?.has(trigger) === true;
+}
+
+function loadedNode(context: PollContext): object {
+	const { node } = context as { node?: object };
+	if (!node) throw unknownWay(context);
+	return node;
+}
+
+function unknownWay(context: PollContext): NodeOperationError {
+	return new NodeOperationError(
+		context.getNode(),
+		'This version of n8n keeps the data of a polling trigger in a way that the Transcriber Account Trigger does not know',
+		{ description: 'Update the package n8n-nodes-transcriber, or use the Transcriber Trigger.' },
+	);
+}

@@ -16,6 +16,18 @@ export class BeginningOfList {
 	/** Whether this poll has read the list from its beginning to its end. */
 	hasReadAll = false;
 
+	/** Where the next page begins. */
+	private offset = 0;
+
+	/** Where the last poll stopped: it has read what stands before, except for the tasks that came since. */
+	private stoppedAt = 0;
+
+	/** See {@link State.readPast}. */
+	private readPast = 0;
+
+	/** Whether this poll has left out tasks that are known, to go on where the last poll stopped. */
+	private hasGap = false;
+
 	constructor(
 		private readonly state: State,
 		private readonly pager: ListPager,
@@ -24,44 +36,62 @@ export class BeginningOfList {
 	) {}
 
 	/**
-	 * Reads from the beginning until a page has no unknown task, or until the edge. Goes on where the
-	 * last poll stopped, which the tasks that came since have moved.
+	 * Reads from the beginning until a page has no unknown task, and then goes on where the last poll
+	 * stopped. Ends at the edge or at the end of the list, or where all is known behind `readPast`. If
+	 * the requests are used up before, notes where the next poll goes on.
 	 */
 	async read(firstPage: IDataObject[]): Promise<void> {
-		const { state, pager, knownPart } = this;
-		if (!knownPart.tells) {
+		const { state, pager, tasks } = this;
+		if (!this.knownPart.tells) {
 			// Takes in tasks in progress only.
-			for (const task of firstPage) this.tasks.take(task, undefined);
+			for (const task of firstPage) tasks.take(task, undefined);
 			return;
 		}
-		let from = state.unread ?? 0;
-		let past = state.readPast ?? from;
-		let hasGap = false;
-		for (let offset = 0; ;) {
-			const page = offset === 0 ? firstPage : await pager.page(offset);
-			const isEnd = page.length === 0 || pager.isFirstAgain(page, offset);
-			const isNew = knownPart.judge(page, offset);
-			const unknown = page.filter((task, index) => this.tasks.take(task, isNew(index))).length;
-			const last = state.complete ? -1 : knownPart.lastIn(page);
-			if (!isEnd && !hasGap)
-				this.hashes.push(...hashesOf(last < 0 ? page : page.slice(0, last + 1)));
-			if (offset < from && !hasGap) from += unknown;
-			if (offset < past) past += unknown;
-			if (!isEnd) offset += page.length;
-			// An empty list may be so for a moment only, and does not move the known end.
-			if (isEnd && state.complete && offset > 0) knownPart.isWhole(offset);
-			this.hasReadAll ||= isEnd && !hasGap;
-			if (isEnd || last >= 0 || (unknown === 0 && offset >= past)) {
-				this.isKnown = !hasGap;
+		this.stoppedAt = state.unread ?? 0;
+		this.readPast = state.readPast ?? this.stoppedAt;
+		for (let page = firstPage; ; page = await pager.page(this.offset)) {
+			const { unknown, isLast } = this.takeIn(page);
+			if (isLast || (unknown === 0 && this.offset >= this.readPast)) {
+				this.isKnown = !this.hasGap;
 				Object.assign(state, { unread: undefined, readPast: undefined });
 				return;
 			}
-			const isJump: boolean = unknown === 0 && !hasGap && from - OVERLAP > offset;
-			const unread = isJump ? from : offset;
-			Object.assign(state, { unread, readPast: Math.max(past, unread) });
-			if (!pager.has(1) || !this.tasks.hasRoom) return;
-			hasGap ||= isJump;
-			if (isJump) offset = from - OVERLAP;
+			const resumes = unknown === 0 && !this.hasGap && this.stoppedAt - OVERLAP > this.offset;
+			const unread = resumes ? this.stoppedAt : this.offset;
+			Object.assign(state, { unread, readPast: Math.max(this.readPast, unread) });
+			if (!pager.has(1) || !tasks.hasRoom) return;
+			if (resumes) {
+				this.hasGap = true;
+				this.offset = this.stoppedAt - OVERLAP;
+			}
 		}
+	}
+
+	/**
+	 * Takes in the page at `offset`, and moves on behind it. Returns how many of its tasks were unknown,
+	 * and whether it is the last to read: the end of the list, or the page with the edge.
+	 */
+	private takeIn(page: IDataObject[]): { unknown: number; isLast: boolean } {
+		const { state, pager, tasks, knownPart } = this;
+		const isNew = knownPart.judge(page, this.offset);
+		const unknown = page.filter((task, index) => tasks.take(task, isNew(index))).length;
+		this.makeRoomFor(unknown);
+		if (page.length === 0 || pager.isFirstAgain(page, this.offset)) {
+			// An empty list may be so for a moment only, and does not move the known end.
+			if (state.complete && this.offset > 0) knownPart.isWhole(this.offset);
+			this.hasReadAll = !this.hasGap;
+			return { unknown, isLast: true };
+		}
+		const edge = state.complete ? -1 : knownPart.lastIn(page);
+		const upToEdge = edge < 0 ? page : page.slice(0, edge + 1);
+		if (!this.hasGap) this.hashes.push(...hashesOf(upToEdge));
+		this.offset += page.length;
+		return { unknown, isLast: edge >= 0 };
+	}
+
+	/** Unknown tasks in the page at `offset` have moved the places that stand behind it. */
+	private makeRoomFor(unknown: number): void {
+		if (this.offset < this.stoppedAt && !this.hasGap) this.stoppedAt += unknown;
+		if (this.offset < this.readPast) this.readPast += unknown;
 	}
 }

@@ -68,9 +68,10 @@ export async function submit(
 async function complete(
 	context: IExecutePaginationFunctions,
 	tasks: Submitted[],
-	{ accepted, isFresh, isRepeat }: Outcome,
+	outcome: Outcome,
 	run: NodeRun,
 ): Promise<INodeExecutionData[]> {
+	const { accepted, isFresh, isRepeat } = outcome;
 	const answers = tasks.map(({ answer }) => ({ json: answer }));
 	switch (onCompletionOf(context)) {
 		case 'poll':
@@ -86,7 +87,7 @@ async function complete(
 				async ({ state }) => await finishedTask(context, state, { run }),
 			);
 		case 'awaitWebhook':
-			return await awaitDeliveries(context, tasks, accepted, run);
+			return await awaitDeliveries(context, tasks, outcome, run);
 		case 'notifyTrigger': {
 			const fresh = isRepeat || !isYoung(accepted) ? 'late' : 'new';
 			const age = isFresh ? fresh : 'earlier';

@@ -16,6 +16,7 @@ import { seal, secretIn } from '../../../shared/webhook/sealedSecret';
 import { fileOf, recordingOf } from '../../item/inputFile';
 import { Abandoned, type NodeRun } from '../../item/nodeRun';
 import { ownKeyOf } from '../../item/ownKey';
+import { goesOnAfterErrors } from '../../item/perform';
 import { sendDeclared } from '../../item/sendDeclared';
 import { isHarmless, wasCancelledInTurn } from './certainlyNotSubmitted';
 import { askedFor } from './sameRequest';
@@ -105,17 +106,12 @@ async function submitItem(
 	} catch (error) {
 		failure = error;
 	}
-	if (key === undefined && (isHarmless(context, failure) || failure instanceof Abandoned)) {
-		forget(context);
-	} else if (key !== undefined) {
-		// Otherwise the key is kept: the service may have accepted an attempt whose answer was lost.
-		if (!memory && isRefusedAtOnce(context, failure)) forget(context);
-	} else if (failure instanceof NodeOperationError && isExecutionCancelled(context)) {
-		if (!policy.repeatable) failure.description = LOOK_FOR_SUBMISSION;
-	} else if (!policy.repeatable && failure instanceof ServiceError) {
-		failure.description = [LOOK_FOR_SUBMISSION, said(failure.problem)].filter(Boolean).join(' ');
-		asLasting(failure);
-	}
+	const isCertain =
+		key === undefined
+			? isHarmless(context, failure) || failure instanceof Abandoned
+			: !memory && isRefusedAtOnce(context, failure);
+	if (isCertain) forget(context);
+	if (recall(context)?.state === 'sent') sayItMayBeAccepted(context, failure, key);
 	if (isAboutTheItem(failure)) asLasting(failure);
 	throw failure;
 }
@@ -153,6 +149,31 @@ function isRefusedAtOnce(context: IExecutePaginationFunctions, failure: unknown)
 
 const LOOK_FOR_SUBMISSION =
 	'The service may have accepted it, and a second try could cost twice. Look in your account at the service (or with Transcript: Get Many) whether it is there. If it is not, run the workflow again.';
+
+const SAME_KEY =
+	"The service may have accepted it. With the same 'Idempotency Key' it is not paid twice.";
+
+const RETRY_GOES_ON =
+	'The service may have accepted it. A Retry of this execution goes on with it and is not paid twice, but a new execution is.';
+
+/** Makes the failure of an item that stays remembered as sent say how it is not paid twice. */
+function sayItMayBeAccepted(
+	context: IExecutePaginationFunctions,
+	failure: unknown,
+	key: string | undefined,
+): void {
+	if (!(failure instanceof ServiceError || failure instanceof NodeOperationError)) return;
+	if (key === undefined) asLasting(failure);
+	const hasOwnKey = key !== undefined && ownKeyOf(context) !== undefined;
+	// Of an execution that goes on after errors, n8n offers no Retry.
+	if (key === undefined || (!hasOwnKey && goesOnAfterErrors(context))) {
+		const answered = failure instanceof ServiceError ? said(failure.problem) : '';
+		failure.description = [LOOK_FOR_SUBMISSION, answered].filter(Boolean).join(' ');
+		return;
+	}
+	const words = hasOwnKey ? SAME_KEY : RETRY_GOES_ON;
+	failure.description = [words, failure.description].filter(Boolean).join(' ');
+}
 
 /** Seals the webhook_secret, unless the output shows it (`keepsSecret`). */
 function submissionOf(

@@ -5,7 +5,8 @@ import { assertCanSuspend, suspend } from '../../../shared/n8nInternals/suspensi
 import { isBatched, type NodeRun } from '../../item/nodeRun';
 import { hasEnded, startsIn } from '../../../shared/api/undocumented/statuses';
 import { eachTask } from '../../item/eachTask';
-import { runOf, type AcceptedMemory, type Submitted } from '../once/submissionMemory';
+import { recall, runOf, type Submitted } from '../once/submissionMemory';
+import type { Outcome } from '../once/submitOnce';
 import { idFields } from '../../../shared/api/submission';
 import { ownAddress } from '../choice/ownAddress';
 import { waitingKey, type Suspension } from '../once/sleepingItems';
@@ -24,11 +25,13 @@ import { resultsAfterSleep } from './resultsAfterSleep';
 export async function awaitDeliveries(
 	context: IExecutePaginationFunctions,
 	tasks: Submitted[],
-	accepted: AcceptedMemory,
+	{ accepted, isFresh }: Outcome,
 	run: NodeRun,
 ): Promise<INodeExecutionData[]> {
 	const itemIndex = context.getItemIndex();
 	const woken = wokenRun(context);
+	// Sent again on waking: nothing was waited for yet.
+	if (woken?.resumed && isFresh) return await resultsWithoutSleep(context, tasks, run);
 	// A Retry of an execution that has timed out is another execution, which did not sleep: it polls.
 	const hasSlept = (accepted.executionId ?? context.getExecutionId()) === context.getExecutionId();
 	if (woken && (hasSlept || woken.resumed)) {
@@ -88,10 +91,13 @@ async function resultsWithoutSleep(
 	});
 }
 
-/** Refuses an item that failed before its execution was suspended: it is not submitted later. */
+/**
+ * Refuses an item that failed before its execution was suspended: it is not submitted later. One that
+ * the service may have accepted is sent again, because its Idempotency-Key gives the same task.
+ */
 export function checkNotRefusedBefore(context: IExecutePaginationFunctions): void {
 	const reason = wokenRun(context)?.refused[context.getItemIndex()];
-	if (reason === undefined) return;
+	if (reason === undefined || recall(context)?.state === 'sent') return;
 	throw refuse(context, reason, 'The other items of this run were waited for.');
 }
 

@@ -1,0 +1,164 @@
+/** The service may have accepted a recording, and its answer was lost: what the error says, and what a Retry or waking does. */
+
+import { WAIT_DEFAULTS } from '../../../nodes/Transcriber/wait/waitOptions';
+import type { FaultRule } from '../../simulator/index';
+import { until } from '../../simulator/testing-client';
+import { giveUpSoon, shortenRetries } from '../../support/scale';
+import { itemWithFile, itemsOf, serviceForTests } from '../../support/service';
+import { workflowWith, type Ended } from '../../support/suspended';
+import { FILE, LINK } from '../../support/parameters';
+import { sign } from '../../TranscriberTrigger/client';
+
+const service = serviceForTests();
+
+type Asleep = Ended & { executionId: string };
+
+const idsIn = (ended?: Ended) => ended?.json?.map(({ task_id: id }) => id).sort();
+
+beforeEach(giveUpSoon);
+
+const LOST: FaultRule['action'] = { kind: 'cut', when: 'afterProcessing' };
+
+/** The service takes the first request, and nobody hears of that; from then on, `then`. */
+function loseAnswers(then: FaultRule['action'] = LOST): void {
+	const match = { method: 'POST' };
+	service.running().fault({ match, times: 1, action: LOST });
+	service.running().fault({ match, times: 999, action: then });
+}
+
+describe('the error for a file that the service may have accepted', () => {
+	it.each<[string, FaultRule['action']]>([
+		['if every answer is lost', LOST],
+		['after 504 of a gateway', { kind: 'respond', status: 504, readBody: true }],
+		['after 500', { kind: 'respond', status: 500, readBody: true, body: 'Internal Server Error' }],
+		[
+			'after 409, which says that the first request still runs',
+			{ kind: 'respond', status: 409, readBody: true, body: { detail: 'running' } },
+		],
+		['after a refusal of the repeat', { kind: 'respond', status: 401, readBody: true }],
+	])('says that a Retry is not paid twice, and a new execution is: %s', async (_when, then) => {
+		loseAnswers(then);
+		const { error } = await service.run(FILE, { items: [itemWithFile()] });
+		expect(service.running().tasks()).toHaveLength(1);
+		expect(error?.description).toContain(
+			'The service may have accepted it. A Retry of this execution goes on with it and is not paid twice, but a new execution is.',
+		);
+	});
+
+	it('keeps the advice of the last refusal', async () => {
+		loseAnswers({ kind: 'respond', status: 401, readBody: true });
+		const { error } = await service.run(FILE, { items: [itemWithFile()] });
+		expect(error?.message).toContain('does not accept the API key');
+		expect(error?.description).toContain("Check the 'API Key'");
+	});
+
+	it('says that the same Idempotency Key is not paid twice, if the user gave one', async () => {
+		loseAnswers();
+		const options = { idempotencyKey: 'my-key' };
+		const { error } = await service.run({ ...FILE, options }, { items: [itemWithFile()] });
+		expect(error?.description).toContain(
+			"The service may have accepted it. With the same 'Idempotency Key' it is not paid twice.",
+		);
+	});
+
+	it('says where to look if the node goes on after errors, because then n8n offers no Retry', async () => {
+		loseAnswers();
+		const { items } = await service.run(FILE, {
+			items: [itemWithFile()],
+			node: { onError: 'continueRegularOutput' },
+		});
+		const [{ error } = {}] = items;
+		expect(String(error?.description)).toMatch(/^The service may have accepted it.*Get Many/);
+	});
+
+	it('says so after the stop button, too', async () => {
+		shortenRetries(10);
+		loseAnswers();
+		const { error } = await service.run(FILE, {
+			items: [itemWithFile()],
+			cancelWhen: () => service.running().tasks().length > 0,
+		});
+		expect(error?.message).toContain('The execution was cancelled');
+		expect(error?.description).toContain('A Retry of this execution goes on with it');
+	});
+
+	it('says nothing of it if the service has refused every attempt for certain', async () => {
+		const match = { method: 'POST' };
+		service.running().fault({ match, times: 999, action: { kind: 'respond', status: 429 } });
+		const { error } = await service.run(FILE, { items: [itemWithFile()] });
+		expect(error?.description).not.toContain('may have accepted');
+	});
+});
+
+describe('beside items that sleep, with On Error = Continue, an item whose answer was lost', () => {
+	const workflowOf = (parameters: object) =>
+		workflowWith({ ...parameters, onCompletion: 'awaitWebhook' }, service.credentials(), {
+			onError: 'continueRegularOutput',
+		});
+	const twoFiles = () => [itemWithFile('one'), itemWithFile('two', { fileName: 'two.mp3' })];
+
+	/** The first item is accepted; the service accepts the second, too, but each answer is lost. */
+	const loseTheSecond = (times: number) =>
+		service.running().fault({ match: { method: 'POST' }, skip: 1, times, action: LOST });
+
+	/** The service reports every task; the execution believes only what it has the secret of. */
+	const wake = async (workflow: ReturnType<typeof workflowOf>, asleep: Asleep) => {
+		for (const { id, webhookSecret } of service.running().tasks()) {
+			const raw = JSON.stringify({ task_id: id, status: 'completed' });
+			const { woken } = await workflow.deliver(asleep, raw, sign(raw, webhookSecret ?? ''));
+			if (woken) return woken;
+		}
+		return undefined;
+	};
+
+	it('is sent again with the same key when the execution wakes, and its transcript is there', async () => {
+		const workflow = workflowOf(FILE);
+		loseTheSecond(2);
+		const asleep = await workflow.start(twoFiles());
+		const tasks = service.running().tasks();
+		expect({ isAsleep: asleep.isAsleep, tasks: tasks.length }).toEqual({
+			isAsleep: true,
+			tasks: 2,
+		});
+		for (const { id } of tasks) service.running().finish(id);
+		const woken = await wake(workflow, asleep);
+		expect(woken?.json?.map(({ text }) => typeof text)).toEqual(['string', 'string']);
+		expect(idsIn(woken)).toEqual(tasks.map(({ id }) => id).sort());
+		expect(service.running().tasks()).toHaveLength(2);
+	});
+
+	it('is waited for if it has not ended by then', async () => {
+		const workflow = workflowOf(FILE);
+		jest.replaceProperty(WAIT_DEFAULTS, 'pollInterval', 0.05);
+		loseTheSecond(2);
+		const asleep = await workflow.start(twoFiles());
+		const tasks = service.running().tasks();
+		const [lost] = tasks.filter(({ id }) => !asleep.saved.includes(id));
+		for (const { id } of tasks) if (id !== lost?.id) service.running().finish(id);
+		const looks = () => service.lines().filter((line) => line.endsWith(`/tasks/${lost?.id}`));
+		const woken = wake(workflow, asleep);
+		await until(() => looks().length > 1);
+		service.running().finish(lost?.id ?? '');
+		expect(idsIn(await woken)).toContain(lost?.id);
+	});
+
+	it('says where to look if the answer is lost again', async () => {
+		const workflow = workflowOf(FILE);
+		loseTheSecond(999);
+		const asleep = await workflow.start(twoFiles());
+		for (const { id } of service.running().tasks()) service.running().finish(id);
+		const woken = await wake(workflow, asleep);
+		expect(String(woken?.items[1]?.error?.description)).toMatch(/may have accepted.*Get Many/);
+		expect(service.running().tasks()).toHaveLength(2);
+	});
+
+	it('is not sent again if no key makes that safe, and says where to look', async () => {
+		const workflow = workflowOf(LINK);
+		loseTheSecond(1);
+		const asleep = await workflow.start(itemsOf({}, {}));
+		for (const { id } of service.running().tasks()) service.running().finish(id);
+		const woken = await wake(workflow, asleep);
+		expect(String(woken?.items[1]?.error?.description)).toMatch(/may have accepted.*Get Many/);
+		expect(service.running().tasks()).toHaveLength(2);
+	});
+});

@@ -1,3 +1,4 @@
+import { createHash } from 'crypto';
 import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 
 import { ANSWER, decidedBy } from '../shared/webhook/answerInTime';
@@ -97,7 +98,7 @@ async function emit(
 	// Imported workflows may have the same node ids, and accounts the same numbers as ids.
 	const { id: workflowId } = context.getWorkflow();
 	const facts = [workflowId, nodeId, taskId, botId, status, ending.by, parameters];
-	const key = JSON.stringify(facts);
+	const key = createHash('sha256').update(JSON.stringify(facts)).digest('base64url');
 	const fetch = async () => await outputFor(context, event, settings);
 	if (settings.emitDuplicates && ending.by !== 'word') {
 		const output = await fetches.take(key, fetch, deadline);

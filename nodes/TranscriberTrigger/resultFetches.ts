@@ -1,7 +1,10 @@
 import { decidedBy } from '../shared/webhook/answerInTime';
 
 export const FETCHES = {
-	/** How long a fetched result is kept for the next repeat of its delivery, in ms. */
+	/**
+	 * How long a fetched result is kept for the next repeat of its delivery, in ms. Older ones go when
+	 * the next fetch begins.
+	 */
 	keepMs: 10 * 60_000,
 	/** The most results kept for a repeat. Each may hold a whole transcript. */
 	most: 30,

@@ -1,8 +1,29 @@
 /**
- * The maps that an n8n process keeps between calls of these nodes. One row per map, with the name of
- * the map: its owner, its key, when an entry is removed, and the most entries. All other lasting state
- * is saved with the execution or in the workflow's static data. No key of a map contains a secret: API
- * keys are hashed.
+ * What an n8n process keeps between calls of these nodes. There are two lists: the maps in
+ * {@link REMEMBERED}, and this one of what is kept only as long as an object lives, in a WeakMap or
+ * WeakSet. A line has the owner, the name, the object, and what is known of it. `OWN` lives as long
+ * as the process. All other lasting state is saved with the execution or in the workflow's static
+ * data.
+ *
+ *     api/abortable.ts sources                                    a combined signal: its sources
+ *     api/call.ts firstCalls                                      a context of n8n: the beginning of its first call
+ *     api/credential.ts itemReadings                              the context of an item: its credential, for a second
+ *     api/exchange.ts unsent                                      a failure: nothing was sent
+ *     parameters/refuse.ts lasting                                an error: no Retry can mend it
+ *     n8nInternals/pollData.ts activeOnce                         a node as loaded: it was active
+ *     n8nInternals/pollData.ts activeWith                         static data as loaded: the triggers that were active
+ *     n8nInternals/runIdentity.ts latestKeys                      the data of an execution: the latest run of each node
+ *     n8nInternals/runIdentity.ts unsaved                         the run of a caller outside an execution: the node's data
+ *     Transcriber/item/nodeRun.ts current                         the data of a run: its NodeRun
+ *     Transcriber/item/sendEnding.ts latestSent                   the data of a node: the latest request with each path
+ *     Transcriber/resources/dictionary/writesInTurn.ts turns      a NodeRun: its writes
+ *     Transcriber/submit/once/submissionMemory.ts beingSent       the data of a node: its submits under way
+ *     TranscriberTrigger/repairLostUpdates.ts OWN                 this process: the token of its own calls
+ */
+
+/**
+ * The maps. One row per map, with the name of the map: its owner, its key, when an entry is removed,
+ * and the most entries. No key contains a secret: API keys and parameters are hashed.
  */
 const REMEMBERED = {
 	// api/rateLimits.ts. Key: hash of the API key, and the limit. Until the process ends.
@@ -19,14 +40,15 @@ const REMEMBERED = {
 	retriedSubmissions: 20_000,
 	// Transcriber/submit/sleep/knownEndings.ts. Key: execution, node and run. Until an hour after its timeout.
 	suspendedRuns: 10_000,
-	// Transcriber/submit/trigger/notifyTrigger.ts. Key: hash of trigger and API key. While something waits for the trigger.
+	// Transcriber/submit/trigger/outbox.ts. Key: hash of trigger and API key, and whether there is a secret. While something waits for the trigger.
 	outboxes: 10_000,
+	// Transcriber/submit/trigger/notifyTrigger.ts. Key: hash of trigger and API key. While the trigger is checked.
 	triggerChecks: 10_000,
 	// TranscriberTrigger/triggerMemory.ts. Key: workflow. Until the process ends.
 	triggerWorkflows: 10_000,
 	// TranscriberTrigger/statusAtService.ts. Key: hash of workflow and node, hash of submission. 10 seconds.
 	looksAtService: 10_000,
-	// TranscriberTrigger/receiveDelivery.ts. Key: workflow, node, submission, status, kind of proof and parameters. Until a repeat takes the result, or 10 minutes.
+	// TranscriberTrigger/receiveDelivery.ts. Key: hash of workflow, node, submission, status, kind of proof and parameters. Until a repeat takes the result; after 10 minutes, until the next fetch begins.
 	resultFetches: 10_000,
 	// TranscriberTrigger/triggerOutput.ts. Key: workflow, node, submission, data and kind of failure. Until a newer one needs the place.
 	refusedDeliveries: 1_000,

@@ -93,6 +93,20 @@ describe('200: a delivery that is signed with the secret of its submission', () 
 		expect(service.lines()).toEqual([]);
 	});
 
+	it('leaves no parameter in what this process remembers: a meeting link may hold a passcode', async () => {
+		const meetingUrl = 'https://meet.example.com/j/1?pwd=passcode';
+		await openWithTask({ source: 'meeting', meetingUrl });
+		const set = jest.spyOn(Map.prototype, 'set');
+		const { status } = await deliver(host.url, { task_id: '7f3c' }, SECRET);
+		const keys = set.mock.calls
+			.filter((_, index) => set.mock.contexts[index]?.constructor.name === 'BoundedMap')
+			.map(([key]) => String(key));
+		set.mockRestore();
+		expect(status).toBe(200);
+		expect(keys.length).toBeGreaterThan(0);
+		expect(keys.filter((key) => key.includes('passcode'))).toEqual([]);
+	});
+
 	it('is verified over the bytes that came, whatever they hold', async () => {
 		await openWithTask();
 		const raw = Buffer.from('{ "task_id" : "7f3c",\r\n "title":"Совещание \\u20ac" }\n');

@@ -179,17 +179,40 @@ describe('What a process remembers', () => {
 		expect(found).toEqual([]);
 	});
 
-	it('has one owner for each row of the list, with the same name', () => {
-		const rows = [...read('nodes/shared/processMemory.ts').matchAll(/^\t(\w+): [\d_]+,$/gm)].map(
-			([, row]) => row,
-		);
+	const list = read('nodes/shared/processMemory.ts');
+
+	/** The owner of a row, as the list has it. */
+	const ownerIn = (file: string) => file.replace(/^nodes\/(shared\/)?/, '');
+
+	it('has one owner for each row of the list, with the same name, in the file that the row names', () => {
+		const rows: string[] = [];
+		let owner = '';
+		for (const line of list.split('\n')) {
+			owner = /^\t\/\/ (\S+\.ts)\. /.exec(line)?.[1] ?? owner;
+			const [, row] = /^\t(\w+): [\d_]+,$/.exec(line) ?? [];
+			if (row) rows.push(`${owner} ${row}`);
+		}
 		const used = own.flatMap((file) =>
 			[...read(file).matchAll(/const (\w+) = remembered<[^]*?>\('(\w+)'\)/g)].map(
-				([, name = '', row = '']) => (name === row ? row : `${name} for ${row}`),
+				([, name = '', row = '']) =>
+					`${ownerIn(file)} ${name === row ? row : `${name} for ${row}`}`,
 			),
 		);
 		expect(rows.length).toBeGreaterThan(10);
 		expect(used.sort()).toEqual(rows.sort());
+	});
+
+	it('and what it keeps as long as an object lives is in the other list there, by file and name', () => {
+		const rows = [...list.matchAll(/^ \* {5}(\S+\.ts \w+) {2,}\S/gm)].map(([, row]) => row);
+		const kept = own.flatMap((file) =>
+			[
+				...read(file).matchAll(
+					/^(?:(?:export )?const (\w+).* = (?:new Weak(?:Map|Set)\b|random)|\t(?:\w+ )*?static (?:readonly )?(\w+)\b[^(\n]* = )/gm,
+				),
+			].map(([, name, member]) => `${ownerIn(file)} ${name ?? member}`),
+		);
+		expect(rows.length).toBeGreaterThan(10);
+		expect(kept.sort()).toEqual(rows.sort());
 	});
 });
 

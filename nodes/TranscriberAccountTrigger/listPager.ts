@@ -48,8 +48,8 @@ export class ListPager {
 	}
 
 	/**
-	 * Reads up to one page of tasks from `offset` on, with `status` only those in that state. Throws
-	 * if the service refuses an `offset` although the list goes on there.
+	 * Reads up to one page of tasks from `offset` on, with `status` only those in that state. If the
+	 * service refuses an `offset`: throws for the whole list, returns no tasks for one state.
 	 */
 	async page(offset: number, status?: string): Promise<IDataObject[]> {
 		this.left -= 1;

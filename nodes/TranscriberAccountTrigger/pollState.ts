@@ -5,9 +5,9 @@ export const ACCOUNT_MEMORY = {
 	done: 10_000,
 	/** The most tasks that are recorded as existing before activation. The rest is for new tasks. */
 	census: 8_000,
-	/** The most unfinished tasks that are watched. */
+	/** The most unfinished tasks that are watched, and as many ended ones that wait for their turn. */
 	open: 1_000,
-	/** How many tasks at the end of the list are remembered, see `tail`. */
+	/** How many tasks are remembered at the end of the list, and at the edge: see `tail` and `edge`. */
 	tail: 200,
 	/** If n8n activates again within this time, in ms, it counts as the same activation. */
 	sameActivation: 5_000,

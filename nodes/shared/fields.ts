@@ -48,7 +48,10 @@ export const launchFields: INodeProperties[] = [
 	},
 ];
 
-/** What is output beside the facts: in 'Transcript Options', and in 'Options' of both triggers. */
+/**
+ * What is output beside the facts: in 'Transcript Options', and in 'Options' of both triggers. The
+ * Transcriber Trigger leaves 'Export As' out.
+ */
 export const outputOptions: INodeProperties[] = [
 	{
 		displayName: 'Export As',

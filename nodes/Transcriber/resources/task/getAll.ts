@@ -77,8 +77,8 @@ export const getAllFields: INodeProperties[] = shownFor(
 
 /**
  * One item per task. Reads pages until one is empty: the service document does not show the largest
- * page, so a short page is no sign of the end. Always requests full pages, because new tasks push
- * known tasks onto later pages. Each task is output once.
+ * page, so a short page is no sign of the end. All pages of a reading have the same size, and overlap
+ * if new tasks push known tasks onto later pages. Each task is output once.
  */
 async function allPages(
 	context: IExecutePaginationFunctions,

@@ -23,7 +23,7 @@ export interface Reply {
 	reason?: string;
 }
 
-/** Sends one sealed hand-over to a trigger. Never throws. */
+/** Sends one sealed batch of hand-overs to a trigger: up to 100, or none as a check. Never throws. */
 export async function put(
 	context: IExecutePaginationFunctions,
 	url: string,

@@ -36,13 +36,13 @@ const REMEMBERED = {
 	credentialReadings: 10_000,
 	// webhook/logSeldom.ts. Key: node and line. 10 seconds.
 	writtenLines: 100,
-	// Transcriber/submit/once/memoryForSecondRetry.ts. Key: first execution (a random id or a hash), node and place. Until the process ends.
+	// Transcriber/submit/once/retriesOfExecution.ts. Key: first execution (a random id or a hash), node and place. Until the process ends.
 	retriedSubmissions: 20_000,
 	// Transcriber/submit/sleep/knownEndings.ts. Key: execution, node and run. Until an hour after its timeout.
 	suspendedRuns: 10_000,
 	// Transcriber/submit/trigger/outbox.ts. Key: hash of trigger and API key, and whether there is a secret. While something waits for the trigger.
 	outboxes: 10_000,
-	// Transcriber/submit/trigger/notifyTrigger.ts. Key: hash of trigger and API key. While the trigger is checked.
+	// Transcriber/submit/trigger/triggerHandOver.ts. Key: hash of trigger and API key. While the trigger is checked.
 	triggerChecks: 10_000,
 	// TranscriberTrigger/triggerMemory.ts. Key: workflow. Until the process ends.
 	triggerWorkflows: 10_000,

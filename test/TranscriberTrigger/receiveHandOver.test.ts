@@ -1,5 +1,5 @@
 /** Contract, "Trigger node": PUT on the trigger's URL is the hand-over from the action node. */
-// Also covers nodes/Transcriber/submit/trigger/notifyTrigger.ts,
+// Also covers nodes/Transcriber/submit/trigger/triggerHandOver.ts,
 // nodes/Transcriber/submit/trigger/outbox.ts, nodes/Transcriber/submit/trigger/triggerReply.ts, nodes/Transcriber/submit/trigger/triggerUrl.ts,
 // nodes/Transcriber/submit/trigger/handSecretOver.ts, nodes/shared/webhook/deliveredId.ts.
 
@@ -28,7 +28,7 @@ import {
 	HAND_OVER,
 	checkTrigger,
 	handOver,
-} from '../../nodes/Transcriber/submit/trigger/notifyTrigger';
+} from '../../nodes/Transcriber/submit/trigger/triggerHandOver';
 import { checkTriggerUrl } from '../../nodes/Transcriber/submit/trigger/triggerUrl';
 import { seal } from '../../nodes/shared/webhook/sealedSecret';
 import { Transcriber } from '../../nodes/Transcriber/Transcriber.node';

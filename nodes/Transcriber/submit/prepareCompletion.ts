@@ -14,7 +14,7 @@ import {
 	type OnCompletion,
 } from './choice/onCompletion';
 import { resumeAddress } from './sleep/suspendUntilDelivery';
-import { checkTrigger } from './trigger/notifyTrigger';
+import { checkTrigger } from './trigger/triggerHandOver';
 
 /**
  * Before anything is submitted: checks the choice in 'Get the Transcript', and adds the webhook

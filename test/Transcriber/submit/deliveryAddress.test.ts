@@ -10,7 +10,7 @@ import { Transcriber } from '../../../nodes/Transcriber/Transcriber.node';
 import { LIMITS, queueFor } from '../../../nodes/shared/api/rateLimits';
 import { RETRY } from '../../../nodes/shared/api/retry';
 import { YOUNG } from '../../../nodes/Transcriber/submit/sleep/looksBeforeSleep';
-import { HAND_OVER } from '../../../nodes/Transcriber/submit/trigger/notifyTrigger';
+import { HAND_OVER } from '../../../nodes/Transcriber/submit/trigger/triggerHandOver';
 import { STORE } from '../../../nodes/TranscriberTrigger/triggerMemory';
 import type { FaultRule } from '../../simulator/index';
 import { until } from '../../simulator/testing-client';

@@ -7,7 +7,7 @@ import {
 	runIndexOf,
 } from '../../../shared/n8nInternals/runIdentity';
 import { idsIn, type SubmissionIds } from '../../../shared/api/submission';
-import { recallRetried, rememberRetried } from './memoryForSecondRetry';
+import { recallRetried, rememberRetried } from './retriesOfExecution';
 import { toolCallOf } from './sameRequest';
 import type { Suspension } from './sleepingItems';
 
@@ -19,7 +19,7 @@ import type { Suspension } from './sleepingItems';
  * node if "Save execution progress" is on. One gap remains: n8n is killed between the request and
  * the end of the node. Another execution, and a Retry of that one, derive another Idempotency-Key,
  * so only a key that the user gives for a file protects against paying twice. For
- * Retries of an execution that was retried before, see memoryForSecondRetry.ts.
+ * Retries of an execution that was retried before, see retriesOfExecution.ts.
  */
 export type SubmissionMemory = AcceptedMemory | SentMemory;
 

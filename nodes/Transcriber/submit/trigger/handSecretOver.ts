@@ -9,7 +9,7 @@ import {
 } from '../../../shared/api/submission';
 import { asLasting, refuse } from '../../../shared/parameters/refuse';
 import { secretIn, unseal } from '../../../shared/webhook/sealedSecret';
-import { handOver } from './notifyTrigger';
+import { handOver } from './triggerHandOver';
 import { triggerUrlOf } from '../choice/onCompletion';
 import { hasAlreadyEnded } from '../once/endedBefore';
 import { SUBMISSION_SECRET, recall, remember } from '../once/submissionMemory';

@@ -5,12 +5,13 @@ import type { Problem } from '../../shared/api/problem';
 import { type ExportFormat } from '../../shared/exportFormats';
 import { NotThereYet } from '../../shared/api/result';
 import { RETRY, delayBeforeRetry } from '../../shared/api/retry';
-import { ServiceError, adviceForKnownId, said } from '../../shared/api/serviceError';
+import { ServiceError, isNotFound, isRefusedForGood, said } from '../../shared/api/serviceError';
 
 /**
  * Fetches the result of a finished task, or its document in a format, one attempt at a time. The task
- * is paid for, so even failures that are normally final are retried for a while. Patience counts from
- * the first failure, because time in the queue for the rate limit says nothing about the service.
+ * is paid for, so every failure of the service is retried for a while, also a refusal: the result may
+ * come a moment after the end. Patience counts from the first failure, because time in the queue for
+ * the rate limit says nothing about the service.
  */
 export async function fetchPatiently<T>(
 	context: IExecutePaginationFunctions,
@@ -31,18 +32,19 @@ export async function fetchPatiently<T>(
 		failedAt ??= Date.now();
 		const patience = isBusy(failure) ? RETRY.patienceWhenBusy : RETRY.patienceWhenBroken;
 		const left = failedAt + patience - Date.now();
-		const delay = mayPass(failure)
-			? delayBeforeRetry(retryAfterIn(failure), tries, left)
-			: undefined;
+		const mayPass = failure instanceof ServiceError || failure instanceof NotThereYet;
+		const delay = mayPass ? delayBeforeRetry(retryAfterIn(failure), tries, left) : undefined;
 		if (delay === undefined) {
 			// Other errors already name the task and what to do.
 			if (!(failure instanceof ServiceError)) throw failure;
 			const [problem, next] = adviceFor(what);
 			const isLate = [409, 425].includes(failure.problem.status ?? 0);
 			const reason = isLate ? 'The service has not prepared it yet' : failure.message;
-			const advice = isLate ? said(failure.problem) : adviceForKnownId(failure);
+			// The task comes from the service itself, so the user has nothing to change.
+			const advice = isRefusedForGood(failure) ? said(failure.problem) : failure.description;
+			const comfort = isNotFound(failure) ? '' : 'The transcript is not lost.';
 			failure.message = `Task ${taskId} has finished, but its ${problem}: ${reason}`;
-			failure.description = `${advice} The transcript is not lost. ${next}`;
+			failure.description = [advice, comfort, next].filter(Boolean).join(' ');
 			throw failure;
 		}
 		await pause(delay, cancelled);
@@ -65,13 +67,4 @@ function isBusy(failure: unknown): boolean {
 
 function retryAfterIn(failure: unknown): Pick<Problem, 'retryAfter'> {
 	return failure instanceof ServiceError ? failure.problem : {};
-}
-
-/** Whether a failure may be temporary: a key in rotation, a result not ready yet, a fault. */
-function mayPass(failure: unknown): boolean {
-	if (!(failure instanceof ServiceError)) return failure instanceof NotThereYet;
-	const { status, transport } = failure.problem;
-	// A maintenance page, which may come behind a redirect.
-	if (transport === 'notJson' || transport === 'redirect') return true;
-	return status === undefined || status >= 500 || [401, 404, 409, 425, 429].includes(status);
 }

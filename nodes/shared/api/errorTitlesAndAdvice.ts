@@ -94,9 +94,16 @@ const ROWS: Row[] = [
 	},
 	{
 		status: 404,
-		path: /^\/(tasks\/[^/]+(\/(result|export|cancel))?|dictionary\/preview)$/,
+		path: /^\/tasks\/[^/]+(\/cancel)?$/,
 		message: 'The service has no task with this ID',
 		next: "Check the 'Task' parameter: the id has to come from this account.",
+	},
+	{
+		// The task may be there without its transcript.
+		when: ({ status }) => status === 404 || status === 410,
+		path: /^\/(tasks\/[^/]+\/(result|export)|dictionary\/preview)$/,
+		message: 'The service has no transcript under this ID',
+		next: "Check the 'Task' parameter: the id has to come from this account. If Transcript: Get shows the task, the service no longer keeps its transcript.",
 	},
 	{
 		status: 404,

@@ -11,7 +11,7 @@ import { POLL } from '../../../nodes/Transcriber/wait/pauseBetweenLooks';
 import { startSimulator, type FaultRule } from '../../simulator/index';
 import { until } from '../../simulator/testing-client';
 import { runNode } from '../../support/engine';
-import { giveUpSoon } from '../../support/scale';
+import { giveUpSoon, shortenRetries } from '../../support/scale';
 import { byId, itemsOf, serviceForTests } from '../../support/service';
 
 const service = serviceForTests();
@@ -216,6 +216,10 @@ it('polling for one account does not slow that for another', async () => {
 	await other.close();
 });
 
+const NOT_COMPLETED = {
+	detail: { error_code: 'task_not_completed', message: 'The task is not completed' },
+};
+
 it('a result that cannot be fetched at all is an error that names the task and how to get it', async () => {
 	giveUpSoon();
 	fault({ kind: 'respond', status: 500 }, { path: '/result$' });
@@ -248,6 +252,47 @@ it.each([409, 425])(
 		expect(error?.description).not.toContain('Change what');
 	},
 );
+
+it.each([400, 402, 403, 408, 410, 422, 423])(
+	'a result that is refused with %i at first is fetched all the same: the task is known to have finished',
+	async (status) => {
+		shortenRetries(100);
+		fault({ kind: 'respond', status, body: NOT_COMPLETED }, { path: '/result$' }, 1);
+		const id = await service.completedTask();
+		const wait = { resource: 'task', operation: 'wait', taskId: byId(id) };
+		expect((await service.run(wait)).json).toMatchObject([{ text: expect.any(String) }]);
+	},
+);
+
+it.each([400, 422, 423])(
+	'a result that is refused with %i for two minutes is nothing that the user can change',
+	async (status) => {
+		giveUpSoon();
+		fault({ kind: 'respond', status, body: NOT_COMPLETED }, { path: '/result$' });
+		const id = await service.completedTask();
+		const { error } = await service.run({ resource: 'task', operation: 'wait', taskId: byId(id) });
+		expect(error?.message).toContain(`Task ${id} has finished, but its result cannot be fetched`);
+		expect(error?.description).toMatch(
+			/^The service answered HTTP 4\d\d.*“The task is not completed”.*not lost.*Get Result/,
+		);
+	},
+);
+
+it.each([
+	[401, /does not accept the API key/, /^Check the 'API Key'.*not lost/],
+	[403, /not allowed to do this/, /^Use the key of an account that owns the task.*not lost/],
+	[404, /no transcript under this ID/, /^The service answered HTTP 404.*later/],
+	[410, /no transcript under this ID/, /^The service answered HTTP 410.*later/],
+])('a result that is refused with %i for two minutes says why', async (status, why, next) => {
+	giveUpSoon();
+	fault({ kind: 'respond', status }, { path: '/result$' });
+	const id = await service.completedTask();
+	const { error } = await service.run({ resource: 'task', operation: 'wait', taskId: byId(id) });
+	expect(error?.message).toMatch(why);
+	expect(error?.description).toMatch(next);
+	// Whether it is, is not known of a task whose result is gone.
+	if ([404, 410].includes(status)) expect(error?.description).not.toContain('not lost');
+});
 
 it.each([401, 404])(
 	'one %i does not last because its look had waited in the queue',

@@ -107,7 +107,18 @@ describe.each(NEEDS_A_FINISHED_TASK)('$resource.$operation of a task', (paramete
 
 	it('that the service does not know is the refusal of the service', async () => {
 		const { error } = await run('nobody');
-		expect(error).toMatchObject(failureOf(0, 'The service has no task with this ID'));
+		expect(error).toMatchObject(failureOf(0, 'The service has no transcript under this ID'));
+		expect(error?.description).toContain("Check the 'Task' parameter");
+	});
+
+	it('that has completed, but whose result is gone, is not said to be unknown', async () => {
+		const id = await service.completedTask();
+		answer(path, 404, {
+			detail: { error_code: 'result_expired', message: 'Deleted after 30 days' },
+		});
+		const { error } = await run(id);
+		expect(error).toMatchObject(failureOf(0, 'The service has no transcript under this ID'));
+		expect(error?.description).toMatch(/no longer keeps its transcript.*Deleted after 30 days/);
 	});
 
 	it('that has finished is the refusal of the service', async () => {

@@ -235,7 +235,7 @@ describe('dictionary.preview', () => {
 
 	it('a task that the service does not know is an error that names the parameter', async () => {
 		const { error } = await run('preview', { taskId: byId('nobody'), terms: 'a' });
-		expect(error).toMatchObject(failureOf(0, 'The service has no task with this ID'));
+		expect(error).toMatchObject(failureOf(0, 'The service has no transcript under this ID'));
 		expect(error?.description).toContain("'Task'");
 	});
 });

@@ -1,4 +1,4 @@
-import type { IHookFunctions } from 'n8n-workflow';
+import { NodeOperationError, type IHookFunctions, type INode } from 'n8n-workflow';
 
 /**
  * What n8n's activation modes mean. n8n documents none of this. Seen in 2.41.1
@@ -31,10 +31,28 @@ type Activation = Pick<IHookFunctions, 'getActivationMode' | 'getMode'>;
  * webhook itself, which every context holds: `isTest`, which also decides between the Test URL and
  * the Production URL. Seen in 2.41.1 (test-webhooks.js:311 and :424), 2.30.0 (:276 and :384) and
  * 1.123.81 (:269 and :376).
+ *
+ * For hooks and calls of a webhook node. Throws if the context holds no webhook: the end of a test
+ * would cancel the bot of the published workflow.
  */
-export function isTest(context: { getMode(): string }): boolean {
-	const { webhookData } = context as { webhookData?: { isTest?: boolean } };
-	return context.getMode() === 'manual' || webhookData?.isTest === true;
+export function isTest(context: { getMode(): string; getNode(): INode }): boolean {
+	if (!webhookOf(context)) {
+		throw new NodeOperationError(
+			context.getNode(),
+			'This version of n8n does not tell a test in the editor from the published workflow in a way that the Transcriber Trigger knows',
+			{ description: 'Update the package n8n-nodes-transcriber.' },
+		);
+	}
+	return isMarkedAsTest(context);
+}
+
+function isMarkedAsTest(context: { getMode(): string }): boolean {
+	return context.getMode() === 'manual' || webhookOf(context)?.isTest === true;
+}
+
+/** The webhook of a hook or a call. Polls have none. */
+function webhookOf(context: object): { isTest?: boolean } | undefined {
+	return (context as { webhookData?: { isTest?: boolean } }).webhookData;
 }
 
 /**
@@ -45,7 +63,7 @@ const BY_THE_USER = ['activate', 'update', 'create'];
 
 /** Whether a user is publishing the workflow right now. */
 export function isActivatedByUser(context: Activation): boolean {
-	return BY_THE_USER.includes(context.getActivationMode()) && !isTest(context);
+	return BY_THE_USER.includes(context.getActivationMode()) && !isMarkedAsTest(context);
 }
 
 /** Whether a user is switching on a workflow that was off, for the first time since it was off. */

@@ -86,13 +86,23 @@ export interface Sleeping {
 }
 
 /**
- * The suspended execution of a webhook call. Assumed: n8n loads it for this call alone, so changes
- * to it are lost unless the call wakes the execution.
+ * The suspended execution of a webhook call; undefined if it is not suspended. Assumed: n8n loads it
+ * for this call alone, so changes to it are lost unless the call wakes the execution. Throws if this
+ * n8n does not show it.
  */
 export function sleepingExecution(context: IWebhookFunctions): Sleeping | undefined {
 	const data = runExecutionDataOf(context);
-	const stack: ExecutionData['nodeExecutionStack'] = data?.executionData?.nodeExecutionStack ?? [];
-	if (!data || stack.length < 2) return undefined;
+	if (!data) {
+		throw new NodeOperationError(
+			context.getNode(),
+			'This n8n does not show what it has suspended',
+			{
+				description: 'Update the package n8n-nodes-transcriber.',
+			},
+		);
+	}
+	const stack: ExecutionData['nodeExecutionStack'] = data.executionData?.nodeExecutionStack ?? [];
+	if (stack.length < 2) return undefined;
 	return { nodeContext: NodeHelpers.getContext(data, 'node', context.getNode()), stack };
 }
 

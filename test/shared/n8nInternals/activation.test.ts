@@ -106,7 +106,8 @@ describe("The editor's listening for a test event, in the contexts of n8n-core",
 		expect([true, false].map((is) => isTest(callOf(is)))).toEqual([true, false]);
 	});
 
-	it('is not assumed in a hook without a webhook', () => {
-		expect(isTest(new HookContext(workflow, node, more, 'trigger', 'activate'))).toBe(false);
+	it('cannot be told in a hook without a webhook: such an n8n is refused', () => {
+		const withoutWebhook = new HookContext(workflow, node, more, 'internal', 'update');
+		expect(() => isTest(withoutWebhook)).toThrow('does not tell a test in the editor');
 	});
 });

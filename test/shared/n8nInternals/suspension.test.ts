@@ -3,9 +3,15 @@
  * fails after an update of n8n-core, the node would lose paid recordings on that n8n.
  */
 import { ExecuteSingleContext } from 'n8n-core';
-import type { IExecuteData, IExecutePaginationFunctions, INode } from 'n8n-workflow';
+import type {
+	IExecuteData,
+	IExecutePaginationFunctions,
+	INode,
+	IWebhookFunctions,
+} from 'n8n-workflow';
 
-import { assertCanSuspend } from '../../../nodes/shared/n8nInternals/suspension';
+import { Transcriber } from '../../../nodes/Transcriber/Transcriber.node';
+import { assertCanSuspend, sleepingExecution } from '../../../nodes/shared/n8nInternals/suspension';
 import { itemsOf, serviceForTests } from '../../support/service';
 import { workflowWith } from '../../support/suspended';
 
@@ -96,6 +102,19 @@ describe('an n8n that cannot suspend', () => {
 				description: "Choose 'Wait for the Transcript (Polling)' in 'Get the Transcript'.",
 			}),
 		);
+	});
+
+	it('a delivery to an execution that n8n does not show gets 503, so that the service repeats it', async () => {
+		const answer = { status: jest.fn(() => ({ json: () => undefined })) };
+		const context = {
+			getNode: () => ({ id: '1', name: 'Transcriber' }) as INode,
+			getWorkflow: () => ({ id: '1' }),
+			getResponseObject: () => answer,
+			logger: { error: () => {} },
+		} as unknown as IWebhookFunctions;
+		expect(() => sleepingExecution(context)).toThrow('does not show');
+		const result = await new Transcriber().webhook.call(context);
+		expect([result, answer.status.mock.calls]).toEqual([{ noWebhookResponse: true }, [[503]]]);
 	});
 
 	it('gets nothing submitted', async () => {

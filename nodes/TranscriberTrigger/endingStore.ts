@@ -1,5 +1,6 @@
 import { sleep } from 'n8n-workflow';
 
+import { savesExecutionFirst } from '../shared/n8nInternals/executionSaved';
 import { ledgerKey, valueIn } from './ledger';
 import { SecretStore } from './secretStore';
 import { STORE, note, type Ending } from './triggerMemory';
@@ -8,7 +9,7 @@ import { STORE, note, type Ending } from './triggerMemory';
 export class EndingStore extends SecretStore {
 	protected readonly began = Date.now();
 
-	/** n8n 1 answers and saves static data before it saves the execution that the call starts. */
+	/** n8n saves static data before the execution that the call starts. */
 	private isSavedFirst = false;
 
 	/** How a task or bot has ended, if it has. */
@@ -49,13 +50,11 @@ export class EndingStore extends SecretStore {
 		// Checked again when n8n saves, because starting the execution may also take long.
 		const isInTime = (ms: number) => Date.now() - this.began <= ms;
 		const hasWaited = !isInTime(STORE.mayWaitMs);
-		// To save an execution takes n8n at least one turn of the event loop.
-		let mayBeSaved = false;
-		void sleep(0).then(() => (mayBeSaved = true));
+		const isExecutionFirst = savesExecutionFirst();
 		this.save(() => {
-			// Also notes for `close` whether n8n saves before the execution.
-			this.isSavedFirst = !mayBeSaved;
-			return mayBeSaved && !hasWaited && isInTime(STORE.mayTakeMs);
+			// `close` needs to know this too.
+			this.isSavedFirst = !isExecutionFirst();
+			return !this.isSavedFirst && !hasWaited && isInTime(STORE.mayTakeMs);
 		});
 	}
 

@@ -6,13 +6,14 @@ import {
 	openHandOvers,
 	type HandOver,
 } from '../shared/webhook/handOverEnvelope';
+import { addressOfThisProcess } from '../shared/n8nInternals/processAddress';
 import { ANSWER, decidedBy } from '../shared/webhook/answerInTime';
 import { seal, unseal } from '../shared/webhook/sealedSecret';
 import { respond, jsonBodyFrom } from '../shared/webhook/signature';
 import { webhookCredential } from '../shared/webhook/webhookCredential';
 import { deliveredId } from '../shared/webhook/deliveredId';
 import { settingsOf } from './triggerSettings';
-import { addressOfThisProcess, isOwnCall, watchSavedData } from './repairLostUpdates';
+import { isOwnCall, watchSavedData } from './repairLostUpdates';
 import { EndingStore } from './endingStore';
 import { submissionKey } from '../shared/api/submission';
 import { messageOf } from '../shared/thrown';

@@ -3,9 +3,9 @@
  * polling trigger, or a node that uses static data can save an older copy over what this process
  * has saved.
  *
- * n8n loads static data only for a webhook call, and saves it when the call ends. So this process
- * calls its own trigger: soon after a change, then less and less often, for as long as the process
- * runs. Each call saves again what was overwritten.
+ * n8n loads and saves static data with each webhook call (see n8nInternals/staticData.ts). So this
+ * process calls its own trigger: soon after a change, then less and less often, for as long as the
+ * process runs. Each call saves again what was overwritten.
  */
 import { randomBytes } from 'crypto';
 import type { IN8nHttpFullResponse, IWebhookFunctions } from 'n8n-workflow';
@@ -39,7 +39,7 @@ export function isOwnCall({ own }: Record<string, unknown>): boolean {
 
 /**
  * Checks from now on, often at first, whether everything this process knows stays saved. `url` is
- * the {@link addressOfThisProcess}.
+ * `addressOfThisProcess` of the call.
  */
 export function watchSavedData(context: IWebhookFunctions, url?: string): void {
 	if (isTest(context) || url === undefined) return;
@@ -76,21 +76,6 @@ async function quietSleep(ms: number): Promise<void> {
 	await new Promise<void>((resolve) => {
 		AbortSignal.timeout(Math.ceil(ms)).addEventListener('abort', () => resolve(), { once: true });
 	});
-}
-
-/**
- * The local address and port of the incoming call, which bypass any load balancer. To be read before
- * the call waits for anything: once the caller has hung up, Node.js no longer knows them. Then
- * undefined, and for an address that a URL cannot hold (IPv6 with a zone, `fe80::1%eth0`).
- */
-export function addressOfThisProcess(context: IWebhookFunctions): string | undefined {
-	const { socket, originalUrl } = context.getRequestObject();
-	const { localAddress, localPort } = socket;
-	if (localAddress === undefined || localPort === undefined) return undefined;
-	const host = localAddress.includes(':') ? `[${localAddress}]` : localAddress;
-	const path = originalUrl.split('?')[0];
-	const url = `${'encrypted' in socket ? 'https' : 'http'}://${host}:${localPort}${path}`;
-	return URL.canParse(url) ? url : undefined;
 }
 
 async function callOneself(

@@ -11,7 +11,10 @@ export const STORE = {
 	mayWaitMs: 500,
 	/** A delivery older than this does not save once n8n has started its execution, in ms. */
 	mayTakeMs: 3_000,
-	/** n8n 1 saves an execution within this time, in ms, after it has answered the delivery. */
+	/**
+	 * If n8n answers a delivery before it has saved the execution (see n8nInternals/staticData.ts), it
+	 * saves within this time, in ms.
+	 */
 	savedAfterMs: 5_000,
 	/**
 	 * At this age, in ms, an entry in the loaded data is safe, because every call that had loaded the
@@ -137,7 +140,7 @@ export function note(
 /**
  * The saved data of a trigger, merged with the memory of this process. An ending is added only once
  * n8n has saved its execution, because after a crash the trigger has to accept the delivery again.
- * `mine` is the key of the ending of the current call: n8n 2 saves its execution before static data.
+ * `mine` is the key of the ending of the current call, which is saved only after its execution.
  */
 export function broughtUpToDate(saved: Saved, memory: TriggerMemory, mine?: string): Saved {
 	const isClosed = (key: string) => key === mine || memory.endings.get(key)?.isOpen !== true;

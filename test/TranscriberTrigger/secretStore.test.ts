@@ -3,16 +3,9 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import {
-	Workflow,
-	type IDataObject,
-	type INodeParameters,
-	type INodeTypes,
-	type IWebhookFunctions,
-} from 'n8n-workflow';
+import { Workflow, type IDataObject, type INodeParameters, type INodeTypes } from 'n8n-workflow';
 
 import { STORE } from '../../nodes/TranscriberTrigger/triggerMemory';
-import { addressOfThisProcess } from '../../nodes/TranscriberTrigger/repairLostUpdates';
 import { TranscriberTrigger } from '../../nodes/TranscriberTrigger/TranscriberTrigger.node';
 import { until } from '../simulator/testing-client';
 import { serviceForTests } from '../support/service';
@@ -121,16 +114,4 @@ describe('A hand-over is acknowledged only if the stored secret opens to it with
 		expect((await deliver(host.url, { task_id: '7f3c' }, SECRET)).status).toBe(200);
 		expect(service.lines()).toEqual([]);
 	});
-});
-
-it('The process does not call itself at an address that no URL can hold: IPv6 with a zone', () => {
-	const calledAt = (localAddress: string) =>
-		addressOfThisProcess({
-			getRequestObject: () => ({
-				socket: { localAddress, localPort: 5678 },
-				originalUrl: '/webhook/x/transcriber?a=b',
-			}),
-		} as unknown as IWebhookFunctions);
-	expect(calledAt('fe80::1%eth0')).toBeUndefined();
-	expect(calledAt('::1')).toBe('http://[::1]:5678/webhook/x/transcriber');
 });

@@ -4,6 +4,18 @@ import { sleep, type IWebhookFunctions } from 'n8n-workflow';
 const PAUSE_MS = 100;
 
 /**
+ * Whether n8n saves the execution before static data: n8n 2 does, n8n 1 does not (see the table in
+ * staticData.ts). To be called at most one turn of the event loop before `webhook()` returns. The
+ * function that it returns is for the moment when n8n is about to save static data: n8n 1 is in the
+ * same turn, while n8n 2 has taken at least one more to save the execution.
+ */
+export function savesExecutionFirst(): () => boolean {
+	let isLater = false;
+	void sleep(0).then(() => (isLater = true));
+	return () => isLater;
+}
+
+/**
  * Waits for n8n's answer to this webhook call. True if n8n has started or woken an execution; until
  * then no repeat of the call may get a 200.
  *

@@ -5,7 +5,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { IWebhookFunctions } from 'n8n-workflow';
 
-import { hasSucceeded } from '../../../nodes/shared/n8nInternals/executionSaved';
+import {
+	hasSucceeded,
+	savesExecutionFirst,
+} from '../../../nodes/shared/n8nInternals/executionSaved';
 import { until } from '../../simulator/testing-client';
 
 it.each([
@@ -33,3 +36,15 @@ it.each([
 		server.close();
 	},
 );
+
+it('an n8n that saves static data in the turn of the event loop in which webhook() returns does so before the execution', async () => {
+	const isExecutionFirst = savesExecutionFirst();
+	await Promise.resolve();
+	expect(isExecutionFirst()).toBe(false);
+});
+
+it('an n8n that has taken a turn of the event loop has saved the execution before', async () => {
+	const isExecutionFirst = savesExecutionFirst();
+	await sleep(5);
+	expect(isExecutionFirst()).toBe(true);
+});

@@ -40,7 +40,7 @@ export class EdgeOfKnownPart {
 
 	/** Sets the edge, as the end of the known part at this offset of the list. */
 	moveTo(offset: number, hashes: string[]): void {
-		this.places = placesOf(hashes.slice(-ACCOUNT_MEMORY.tail));
+		this.places = placesOf(hashes.filter((hash) => hash !== '').slice(-ACCOUNT_MEMORY.tail));
 		const edge = this.hashes.join('');
 		Object.assign(this.state, { frontier: offset, edge, sought: undefined });
 	}

@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { listedTaskId } from '../shared/api/undocumented/ids';
+import { idIn, listedTaskId } from '../shared/api/undocumented/ids';
 import { hasEnded, isInProgress } from '../shared/api/undocumented/statuses';
 import { CREATED_NAMES, dateOf } from '../shared/api/undocumented/taskLists';
 import { hashesIn, hashOf, ACCOUNT_MEMORY, type OpenTask, type State } from './pollState';
@@ -197,6 +197,15 @@ function wordOf({ status }: IDataObject): string {
 	return String(status ?? '').slice(0, 40);
 }
 
+/**
+ * What tells each row of a page from every other row: the task's id, or the bot's as long as the
+ * recording is not ready. '' for a row that has neither: it shows no place in the list.
+ */
 export function hashesOf(page: IDataObject[]): string[] {
-	return page.map((task) => hashOf(listedTaskId(task) ?? ''));
+	return page.map((task) => {
+		const id = listedTaskId(task);
+		const botId = idIn(task.bot_id);
+		if (id === undefined && botId === undefined) return '';
+		return hashOf(id ?? `bot ${botId}`);
+	});
 }

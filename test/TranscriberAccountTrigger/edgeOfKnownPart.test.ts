@@ -6,6 +6,7 @@
  * @jest-environment node
  */
 import { captureLogs } from '../support/logs';
+import { ACCOUNT_MEMORY } from '../../nodes/TranscriberAccountTrigger/pollState';
 import { allStarted, listForTests } from './manyNewTasks';
 
 jest.setTimeout(120_000);
@@ -76,4 +77,34 @@ it('keeps within its requests while it searches, and says in the log that it is 
 	}
 	logs.release();
 	expect(logs.lines.join('\n')).toContain('More tasks are new than two polls can read');
+});
+
+it.each([
+	['the id of a bot', (number: number) => `bot ${number}`],
+	['no other id', () => undefined],
+])(
+	'rows without a task id between the others, with %s: no old task starts the workflow, the next one does',
+	async (_, botId) => {
+		list().tasks = Array.from({ length: 400 }, (__, number) =>
+			number % 7 === 6
+				? { task_id: null, bot_id: botId(number), status: 'cancelled' }
+				: { task_id: `old ${number}`, status: 'completed' },
+		);
+		const { host } = await active(0, 10, 5);
+		const ids = list().add(1);
+		list().tasks.unshift({ task_id: null, bot_id: botId(400), status: 'scheduled' });
+		expect(await allStarted(host, 8)).toEqual(ids);
+	},
+);
+
+it('meetings that fill the first pages, and have no recording yet: the next task starts the workflow', async () => {
+	list().tasks = Array.from({ length: 60 }, (_, number) => ({
+		task_id: null,
+		bot_id: `bot ${number}`,
+		status: 'scheduled',
+	}));
+	ACCOUNT_MEMORY.census = 30;
+	const { host } = await active(0, 10, 2);
+	const ids = list().add(1);
+	expect(await allStarted(host, 4)).toEqual(ids);
 });

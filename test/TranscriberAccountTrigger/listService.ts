@@ -3,7 +3,9 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 interface Task {
-	task_id: string;
+	/** Null as long as a meeting has no recording. */
+	task_id: string | null;
+	bot_id?: string;
 	status: string;
 }
 

@@ -4,7 +4,7 @@
  * Action node: resources → submit → wait → item. Within submit: submit.ts and prepareCompletion.ts →
  * sleep, trigger → once → choice.
  * Every node → shared. Within shared: webhook → api → undocumented, parameters → the files beside the
- * folders.
+ * folders. n8nInternals imports nothing of them.
  */
 const node = (name) => `^nodes/${name}/`;
 const action = (room) => `^nodes/Transcriber/${room}/`;
@@ -51,11 +51,7 @@ module.exports = {
 			shared('parameters'),
 			'^nodes/shared/(api|webhook|n8nInternals)/',
 		),
-		never(
-			'api-knows-no-webhook',
-			shared('api'),
-			'^nodes/shared/(webhook|n8nInternals)/|/fields[.]ts$',
-		),
+		never('api-knows-no-webhook', shared('api'), '^nodes/shared/webhook/|/fields[.]ts$'),
 		never('answers-know-no-requests', shared('api/undocumented'), beside('nodes/shared/api')),
 		never('files-beside-know-no-folder', beside('nodes/shared'), '^nodes/shared/[^/]+/'),
 		never('credentials-know-the-address', '^credentials/', '^nodes/(?!shared/api/baseUrl)'),

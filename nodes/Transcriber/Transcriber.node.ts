@@ -1,7 +1,8 @@
 import { NodeConnectionTypes, type INodeType, type INodeTypeDescription } from 'n8n-workflow';
 
 import { API_ROOT_EXPRESSION } from '../shared/api/baseUrl';
-import { resume, resumeWebhooks } from './submit/sleep/wakeOnDelivery';
+import { resumeWebhooks } from '../shared/n8nInternals/resumeUrl';
+import { resume } from './submit/sleep/wakeOnDelivery';
 import { account } from './resources/account';
 import { apiKey } from './resources/apiKey';
 import { dictionary } from './resources/dictionary';

@@ -36,7 +36,7 @@ const REMEMBERED = {
 	credentialReadings: 10_000,
 	// webhook/logSeldom.ts. Key: node and line. 10 seconds.
 	writtenLines: 100,
-	// Transcriber/submit/once/retriesOfExecution.ts. Key: first execution (a random id or a hash), node and place. Until the process ends.
+	// Transcriber/submit/once/retriesOfExecution.ts. Key: hash of first execution, node and place. Until the process ends.
 	retriedSubmissions: 20_000,
 	// Transcriber/submit/sleep/knownEndings.ts. Key: execution, node and run. Until an hour after its timeout.
 	suspendedRuns: 10_000,

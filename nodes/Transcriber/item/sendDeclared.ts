@@ -16,6 +16,7 @@ import { TIMEOUTS } from '../../shared/api/retry';
 import type { Policy, RoutingRequest } from '../../shared/api/types';
 import { objectsIn } from '../../shared/api/undocumented/answers';
 import { submissionsIn } from '../../shared/api/undocumented/submissions';
+import { watchingCredentials } from '../../shared/n8nInternals/watchedContext';
 import type { NodeRun } from './nodeRun';
 
 /**
@@ -90,15 +91,7 @@ async function sendMarkingUnsent(
 	sending: Sending,
 ): Promise<INodeExecutionData[]> {
 	let unread: { reason: unknown } | undefined;
-	const watched: IExecuteSingleFunctions = Object.create(context, {
-		getCredentials: {
-			value: async (type: string) =>
-				await context.getCredentials(type).catch((reason: unknown) => {
-					unread = { reason };
-					throw reason;
-				}),
-		},
-	});
+	const watched = watchingCredentials(context, (reason) => (unread = { reason }));
 	return await sendOnce(watched, options, sending).catch((error: unknown) => {
 		throw unread ? asUnsent(unread.reason) : error;
 	});

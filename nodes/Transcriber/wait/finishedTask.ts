@@ -1,6 +1,7 @@
 import type { IDataObject, IExecutePaginationFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { anyOf, unlessAborted } from '../../shared/api/abortable';
+import { withCancelSignal } from '../../shared/n8nInternals/watchedContext';
 import type { NodeRun } from '../item/nodeRun';
 import { awaitsBalance, isCancelled, startsIn } from '../../shared/api/undocumented/statuses';
 import { recordingOf } from '../item/inputFile';
@@ -65,9 +66,7 @@ export async function finishedTask(
 	waiting: Waiting,
 ): Promise<INodeExecutionData[]> {
 	const signal = anyOf(context.getExecutionCancelSignal(), waiting.run.stopped);
-	const watched: IExecutePaginationFunctions = Object.create(context, {
-		getExecutionCancelSignal: { value: () => signal },
-	});
+	const watched = withCancelSignal(context, signal);
 	return await unlessAborted(finished(watched, submitted, waiting), signal);
 }
 

@@ -5,6 +5,7 @@ import type {
 	IN8nHttpFullResponse,
 } from 'n8n-workflow';
 
+import { isForEditorList, isForWebhookCall } from '../n8nInternals/contextKind';
 import { answeredWithin } from './abortable';
 import { bodyOf } from './responseBody';
 import { exchange } from './exchange';
@@ -66,11 +67,10 @@ const firstCalls = new WeakMap<Caller, number>();
 
 /**
  * The deadline for all requests of a webhook call or an editor list, because the service or the
- * user waits for the answer; undefined for other callers. n8n creates a new context for each
- * webhook call and editor list, and only these contexts have the two methods below.
+ * user waits for the answer; undefined for other callers.
  */
 function briefEnd(caller: Caller): number | undefined {
-	if (!('getRequestObject' in caller || 'getCurrentNodeParameter' in caller)) return undefined;
+	if (!isForWebhookCall(caller) && !isForEditorList(caller)) return undefined;
 	const first = firstCalls.get(caller) ?? Date.now();
 	firstCalls.set(caller, first);
 	return first + RETRY.brief;

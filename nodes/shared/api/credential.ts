@@ -2,6 +2,7 @@ import { createHash } from 'crypto';
 import type { INode } from 'n8n-workflow';
 
 import { apiRoot, pasted } from './baseUrl';
+import { isForItem } from '../n8nInternals/contextKind';
 import { refuse } from '../parameters/refuse';
 
 /** The cleaned credential: see {@link credentialOf}. */
@@ -47,7 +48,7 @@ const itemReadings = new WeakMap<CredentialReader, ItemReading>();
  * the key may have been rotated. So does every poll of a trigger, because n8n keeps its context.
  */
 export async function credentialOf(reader: CredentialReader): Promise<TranscriberCredential> {
-	if (!('getItemIndex' in reader)) return await read(reader);
+	if (!isForItem(reader)) return await read(reader);
 	const kept = itemReadings.get(reader);
 	if (kept && Date.now() - kept.startedAt < KEEP_FOR_ITEM_MS) return await kept.credential;
 	const reading = { credential: read(reader), startedAt: Date.now() };

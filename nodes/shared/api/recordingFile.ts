@@ -1,5 +1,6 @@
 import type { IBinaryData, IExecuteSingleFunctions } from 'n8n-workflow';
 
+import { withCancelSignal } from '../n8nInternals/watchedContext';
 import { anyOf, unlessAborted } from './abortable';
 import { Late } from './problem';
 
@@ -87,8 +88,8 @@ export function recordingIn(form: unknown): Recording | undefined {
 }
 
 /**
- * Aborts the upload if for `idleMs` no piece of the recording is read and no answer arrives. n8n
- * passes the execution's cancel signal to every request, so `watched` replaces that signal.
+ * Aborts the upload if for `idleMs` no piece of the recording is read and no answer arrives, or if
+ * the execution is cancelled.
  */
 export async function whileMoving<T>(
 	context: IExecuteSingleFunctions,
@@ -110,10 +111,9 @@ export async function whileMoving<T>(
 	watch();
 	const cancelled = context.getExecutionCancelSignal();
 	const signal = anyOf(cancelled, idle.signal);
-	const watched = Object.create(context, { getExecutionCancelSignal: { value: () => signal } });
 	try {
 		// Ends with the signal even if a future n8n ignores the signal.
-		return await unlessAborted(work(watched), signal);
+		return await unlessAborted(work(withCancelSignal(context, signal)), signal);
 	} finally {
 		done = true;
 		recording?.close();

@@ -1,5 +1,7 @@
 import { NodeOperationError, type IDataObject, type INode, type Workflow } from 'n8n-workflow';
 
+import { isForWebhookCall } from './contextKind';
+
 /** The part of n8n's context that is used here. Webhook calls and lifecycle hooks have it. */
 export interface StaticDataContext {
 	getNode(): INode;
@@ -77,6 +79,5 @@ export function staticDataOf(context: StaticDataContext): StaticData {
 		});
 		workflow.staticData = data;
 	};
-	const isWebhookCall = 'getRequestObject' in context;
-	return { loaded, save: isWebhookCall ? saveAtEndOfCall : saveAtEndOfHook };
+	return { loaded, save: isForWebhookCall(context) ? saveAtEndOfCall : saveAtEndOfHook };
 }

@@ -1,7 +1,7 @@
 import type { IExecutePaginationFunctions } from 'n8n-workflow';
 
 import { choiceIn, required, textIn } from '../../../shared/parameters/checkedValues';
-import { ownAddress } from './ownAddress';
+import { resumeUrlOf } from '../../../shared/n8nInternals/resumeUrl';
 
 const ON_COMPLETION = ['awaitWebhook', 'callUrl', 'notifyTrigger', 'poll', 'returnTask'] as const;
 
@@ -22,7 +22,7 @@ export function usesWebhook(onCompletion: OnCompletion): boolean {
 /** The webhook address for what is submitted now; '' if this node knows of none. */
 export function deliveryAddress(context: IExecutePaginationFunctions): string {
 	const onCompletion = onCompletionOf(context);
-	if (onCompletion === 'awaitWebhook') return ownAddress(context);
+	if (onCompletion === 'awaitWebhook') return resumeUrlOf(context);
 	if (onCompletion === 'callUrl') return webhookUrlOf(context);
 	return onCompletion === 'notifyTrigger' ? triggerUrlOf(context) : '';
 }

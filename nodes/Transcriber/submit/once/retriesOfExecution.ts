@@ -1,4 +1,4 @@
-import { randomUUID } from 'crypto';
+import { createHash, randomUUID } from 'crypto';
 import type { IExecutePaginationFunctions } from 'n8n-workflow';
 
 import { nodeContextOf, retriedExecutionOf } from '../../../shared/n8nInternals/runIdentity';
@@ -69,5 +69,8 @@ export function rememberRetried(
 }
 
 function keyOf(context: IExecutePaginationFunctions, place: string): string {
-	return `${lineageOf(context).id} ${place}`;
+	// `place` may hold all parameters of a tool call.
+	return createHash('sha256')
+		.update(`${lineageOf(context).id} ${place}`)
+		.digest('base64url');
 }

@@ -8,7 +8,7 @@ import { eachTask } from '../../item/eachTask';
 import { recall, runOf, type Submitted } from '../once/submissionMemory';
 import type { Outcome } from '../once/submitOnce';
 import { idFields } from '../../../shared/api/submission';
-import { ownAddress } from '../choice/ownAddress';
+import { resumeUrlOf } from '../../../shared/n8nInternals/resumeUrl';
 import { waitingKey, type Suspension } from '../once/sleepingItems';
 import { checkBalance, deadlineFor, finishedTask } from '../../wait/finishedTask';
 import { checkOwnAddress } from '../../../shared/webhook/publicAddress';
@@ -42,7 +42,7 @@ export async function awaitDeliveries(
 
 	const answers = tasks.map(({ answer }) => ({ json: answer }));
 	// A run is suspended as a whole: one item that no delivery can wake makes all items poll.
-	if (accepted.deliversTo !== ownAddress(context)) run.cannotSleep = true;
+	if (accepted.deliversTo !== resumeUrlOf(context)) run.cannotSleep = true;
 	await run.waitForAll('submitted', itemIndex);
 	if (run.hasFailed() && !context.continueOnFail()) return answers;
 	if (run.cannotSleep) return await resultsWithoutSleep(context, tasks, run);
@@ -107,7 +107,7 @@ export function resumeAddress(
 	request: RoutingRequest,
 ): string {
 	assertCanAwait(context);
-	const address = ownAddress(context);
+	const address = resumeUrlOf(context);
 	checkOwnAddress(context, request, address, 'The webhook address of this n8n');
 	return address;
 }

@@ -1,9 +1,4 @@
-import type {
-	IDataObject,
-	IWebhookDescription,
-	IWebhookFunctions,
-	IWebhookResponseData,
-} from 'n8n-workflow';
+import type { IDataObject, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 
 import { hasSucceeded } from '../../../shared/n8nInternals/executionSaved';
 import { sleepingExecution, wake, type Sleeping } from '../../../shared/n8nInternals/suspension';
@@ -30,18 +25,6 @@ import {
 import { webhookCredential } from '../../../shared/webhook/webhookCredential';
 import { submissionKey } from '../../../shared/api/submission';
 import type { Suspension, WaitingItem } from '../once/sleepingItems';
-
-/** Where a suspended execution receives deliveries: `$execution.resumeUrl` + node id. */
-export const resumeWebhooks: IWebhookDescription[] = [
-	{
-		name: 'default',
-		httpMethod: 'POST',
-		responseMode: 'onReceived',
-		path: '={{ $nodeId }}',
-		isFullPath: true,
-		restartWebhook: true,
-	},
-];
 
 /**
  * Handles a delivery to a suspended execution. Trusts no content before the signature over the raw

@@ -76,8 +76,8 @@ async function tryTrigger(
 
 /**
  * Hands the secret of a submission to the trigger that gets its deliveries. Returns when the
- * trigger confirms that the secret is stored durably, which takes another request: n8n saves what a
- * webhook stores only after the answer. The API key seals the secret and is not sent.
+ * trigger confirms that the secret is stored durably, which takes another request: n8n saves what
+ * this call stores only after its answer (see n8nInternals/staticData.ts). The API key seals the secret and is not sent.
  */
 export async function handOver(
 	context: IExecutePaginationFunctions,

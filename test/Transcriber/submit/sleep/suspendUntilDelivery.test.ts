@@ -1,6 +1,6 @@
 /** 'Wait for the Transcript (Webhook)': what happens to a suspended execution, whoever calls it and whenever. */
 // Also covers knownEndings.ts, looksBeforeSleep.ts, resultsAfterSleep.ts, wakeOnDelivery.ts,
-// nodes/Transcriber/submit/once/sleepingItems.ts, nodes/Transcriber/submit/choice/ownAddress.ts,
+// nodes/Transcriber/submit/once/sleepingItems.ts, nodes/shared/n8nInternals/resumeUrl.ts,
 // nodes/Transcriber/wait/waitErrors.ts, nodes/shared/n8nInternals/executionSaved.ts.
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,7 +11,7 @@ import { RESUME } from '../../../../nodes/Transcriber/submit/sleep/knownEndings'
 import { POLL } from '../../../../nodes/Transcriber/wait/pauseBetweenLooks';
 import { AFTER_WAKING } from '../../../../nodes/Transcriber/submit/sleep/resultsAfterSleep';
 import { YOUNG } from '../../../../nodes/Transcriber/submit/sleep/looksBeforeSleep';
-import { resumeWebhooks } from '../../../../nodes/Transcriber/submit/sleep/wakeOnDelivery';
+import { resumeWebhooks } from '../../../../nodes/shared/n8nInternals/resumeUrl';
 import { WAIT_DEFAULTS } from '../../../../nodes/Transcriber/wait/waitOptions';
 import type { FaultRule } from '../../../simulator/index';
 import { until } from '../../../simulator/testing-client';

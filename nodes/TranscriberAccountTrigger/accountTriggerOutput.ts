@@ -1,7 +1,7 @@
 import type { IDataObject, INodeExecutionData, IPollFunctions } from 'n8n-workflow';
 
 import { EXPORT_FORMATS, type ExportFormat } from '../shared/exportFormats';
-import { attachExport } from '../shared/api/attachExport';
+import { attachExport, withoutExtension } from '../shared/api/attachExport';
 import { fetchResults, transcript } from '../shared/api/result';
 import {
 	booleanIn,
@@ -97,7 +97,7 @@ export async function itemsFor(
 	let items = results.map((json): INodeExecutionData => ({ json }));
 	const { exportFormat: format, exportAs: as, property } = wanted;
 	if (format) {
-		const fileName = titleOf(task)?.replace(/\.[^.]+$/, '');
+		const fileName = withoutExtension(titleOf(task) ?? '');
 		const wish = { taskId, format, as, property, fileName, bounds };
 		items = await unlessGivenUp(attachExport(context, items, wish), items, 'The exported document');
 	}

@@ -1,5 +1,5 @@
 import type { IDataObject, INodeExecutionData, IWebhookFunctions } from 'n8n-workflow';
-import { attachExport, type FileMaker } from '../shared/api/attachExport';
+import { attachExport, withoutExtension, type FileMaker } from '../shared/api/attachExport';
 import { fetchResults, NotThereYet, transcript } from '../shared/api/result';
 import { webhookCredential } from '../shared/webhook/webhookCredential';
 import { ServiceError } from '../shared/api/serviceError';
@@ -101,7 +101,7 @@ export async function outputFor(
 		: [{}];
 	let items = results.map((json): INodeExecutionData => ({ json }));
 	if (exportFormat) {
-		const fileName = titleOf({ ...task, ...body })?.replace(/\.[^.]+$/, '');
+		const fileName = withoutExtension(titleOf({ ...task, ...body }) ?? '');
 		const wanted = { taskId, format: exportFormat, as: 'file', property, fileName } as const;
 		items = await unlessFailingForLong('document', attachExport(caller, items, wanted), items);
 	}

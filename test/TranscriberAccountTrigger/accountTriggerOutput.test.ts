@@ -181,6 +181,19 @@ describe('the output', () => {
 		expect(asText?.binary).toBeUndefined();
 	});
 
+	it.each([
+		['Meeting 12.05 with Anna', 'Meeting 12.05 with Anna.srt'],
+		['interview.mp3', 'interview.srt'],
+	])('has the title %j as the name of its file: %j', async (title, fileName) => {
+		const host = await active({ options: { exportFormat: 'srt' } });
+		const id = await service.completedTask();
+		const body = { tasks: [{ task_id: id, status: 'completed', title }] };
+		const action = { kind: 'respond', status: 200, body } as const;
+		service.running().fault({ match: { path: '/tasks$' }, times: 9, action });
+		const [item] = await host.poll();
+		expect(fileIn(item).fileName).toBe(fileName);
+	});
+
 	it('takes an option whose expression gives nothing as not set', async () => {
 		const nothing = '={{ undefined }}';
 		const host = await active({

@@ -791,6 +791,16 @@ describe('includeResult and exportFormat', () => {
 		expect(json()).toEqual([{ task_id: id, status: 'completed' }]);
 	});
 
+	it.each([
+		['Meeting 12.05 with Anna', 'Meeting 12.05 with Anna.srt'],
+		['interview.mp3', 'interview.srt'],
+	])('output a file that has the title %j as %j', async (title, fileName) => {
+		const id = await service.completedTask();
+		await openWithTask({ options: { exportFormat: 'srt' } }, id);
+		await deliver(host.url, { task_id: id, status: 'completed', title }, SECRET);
+		expect(host.executions[0]?.[0]?.binary?.data?.fileName).toBe(fileName);
+	});
+
 	it('text, summary and speakers come first, segments last, unless the option is off', async () => {
 		const id = await service.completedTask();
 		const credentials = service.credentials();

@@ -7,7 +7,7 @@ import { awaitsBalance, isCancelled, startsIn } from '../../shared/api/undocumen
 import { recordingOf } from '../item/inputFile';
 import { fetchPatiently } from './fetchPatiently';
 import { untilEnded, type Outlook, type Polling } from './pollUntilEnded';
-import { attachExport, type WantedExport } from '../../shared/api/attachExport';
+import { attachExport, withoutExtension, type WantedExport } from '../../shared/api/attachExport';
 import { fetchResults, transcript } from '../../shared/api/result';
 import { idFields, idsIn, submissionName, type SubmissionIds } from '../../shared/api/submission';
 import { waitOptionsOf } from './waitOptions';
@@ -153,7 +153,7 @@ function nameOfRecording(context: IExecutePaginationFunctions): string | undefin
 	if (operation === 'transcribeUrl') return nameInLink(String(context.getNodeParameter('url')));
 	if (operation !== 'transcribeFile') return undefined;
 	try {
-		return recordingOf(context).binary.fileName?.replace(/\.[^.]+$/, '') || undefined;
+		return withoutExtension(recordingOf(context).binary.fileName ?? '');
 	} catch {
 		// The transcript is paid for, so it must not fail for the name of its document.
 		return undefined;

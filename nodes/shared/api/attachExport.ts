@@ -40,7 +40,7 @@ export interface WantedExport {
 	as: 'file' | 'text';
 	/** Name of the binary field. Default: `data`. */
 	property?: string;
-	/** Name of the recording or of the file, with or without extension. Default: the task id. */
+	/** Name of the file, with or without the extension of the format. Default: the task id. */
 	fileName?: string;
 	bounds?: FetchBounds;
 }
@@ -82,6 +82,14 @@ export function exportedText(
 	throw new NotThereYet(caller.getNode(), message, {
 		description: `The task is not lost. Get the ${format} document again later with Transcript: Export, or fetch the transcript with Transcript: Get Result.`,
 	});
+}
+
+/**
+ * The name of a recording without its file extension. An extension begins with a letter, so a title
+ * such as `Meeting 12.05 with Anna` stays whole.
+ */
+export function withoutExtension(name: string): string {
+	return name.replace(/\.[a-z]\w{1,3}$/i, '');
 }
 
 /** A document as an n8n file, with the extension and the MIME type of its format. */

@@ -7,7 +7,7 @@ import type {
 	INodePropertyOptions,
 } from 'n8n-workflow';
 import { EXPORT_FORMATS, type ExportFormat } from '../../../shared/exportFormats';
-import { exportedFile, exportedText } from '../../../shared/api/attachExport';
+import { exportedFile, exportedText, withoutExtension } from '../../../shared/api/attachExport';
 import { idFrom } from '../../item/ids';
 import { choiceIn, collectionIn, required, textIn } from '../../../shared/parameters/checkedValues';
 import type { NodeRun } from '../../item/nodeRun';
@@ -113,7 +113,7 @@ function fileNameOf(context: IExecuteSingleFunctions): string {
 	const taskId = idFrom(context, 'taskId');
 	const chosen = Object(context.getNode().parameters.taskId) as Record<string, unknown>;
 	if (chosen.value !== taskId || typeof chosen.cachedResultName !== 'string') return taskId;
-	const title = chosen.cachedResultName.replace(/ \([^()]*\)$/, '').replace(/\.[a-z]\w{1,3}$/i, '');
+	const title = withoutExtension(chosen.cachedResultName.replace(/ \([^()]*\)$/, ''));
 	return title.trim() || taskId;
 }
 

@@ -278,6 +278,16 @@ describe('transcription.transcribeFile', () => {
 			const names = json.map(({ task_id: id }) => service.running().task(String(id)).name);
 			expect(names).toEqual(['1.mp3', '2.mp3', '3.mp3']);
 		});
+
+		it('names an exported file after the whole name of a file without an extension', async () => {
+			service.running().configure({ processingSeconds: 20, queueSeconds: 1 });
+			const waitOptions = { pollInterval: 0.05, exportFormat: 'srt', includeResult: false };
+			const { items } = await service.run(
+				{ ...FILE, onCompletion: 'poll', waitOptions },
+				{ items: [itemWithFile('1', { fileName: 'Meeting 12.05 with Anna' })] },
+			);
+			expect(items[0]?.binary?.['data']?.fileName).toBe('Meeting 12.05 with Anna.srt');
+		});
 	});
 });
 

@@ -1,4 +1,6 @@
 /** A key in the credential that may be of another account: only what ends from now on starts the workflow. */
+// Also covers sameAccount.ts.
+
 import type { Run } from '../support/engine';
 import { serviceForTests } from '../support/service';
 import { AccountHost } from './host';

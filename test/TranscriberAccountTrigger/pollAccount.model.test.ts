@@ -2,6 +2,8 @@
  * Whatever happens between two polls, and wherever a poll is cut short: every task that ends after activation starts the workflow
  * once, and no other task does.
  */
+// Also covers pollAccount.ts.
+
 import fc from 'fast-check';
 
 import { ACCOUNT_MEMORY } from '../../nodes/TranscriberAccountTrigger/pollState';

@@ -1,4 +1,6 @@
 /** Contract, "The trigger's store": a task and a bot may have the same id, and an id may come back. */
+// Also covers secretStore.ts, ledger.ts.
+
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { INodeParameters } from 'n8n-workflow';

@@ -221,13 +221,21 @@ describe('The suite of a file in nodes/', () => {
 	const suites = filesIn('test').filter((file) => file.endsWith('.test.ts'));
 
 	/** What a suite says in its first lines: `// Also covers a.ts, nodes/shared/b.ts.` */
-	const covered = suites.flatMap((suite) => {
+	const namedIn = (suite: string) => {
 		const room = path.posix.dirname(suite).replace(/^test/, 'nodes');
 		const [, list = ''] = /^\/\/ Also covers ((?:.*\n\/\/ )*.*)\.$/m.exec(read(suite)) ?? [];
 		return list
 			.split(/[\s,/]*\/\/\s|,\s|\s/)
 			.filter(Boolean)
 			.map((file) => (file.startsWith('nodes/') ? file : `${room}/${file}`));
+	};
+	const covered = suites.flatMap(namedIn);
+
+	const ofFiles = suites.filter((suite) => /^test\/(Transcriber|shared)/.test(suite));
+
+	it.each(ofFiles)('%s has the path of a file, or names one in its first lines', (suite) => {
+		const own = suite.replace(/^test/, 'nodes').replace(/\.test\.ts$/, '.ts');
+		expect([own, ...namedIn(suite)].filter((file) => files.includes(file))).not.toEqual([]);
 	});
 
 	it.each(files)('%s has its path, or names it in its first lines', (file) => {

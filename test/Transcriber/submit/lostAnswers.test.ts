@@ -1,4 +1,5 @@
 /** The service may have accepted a recording, and its answer was lost: what the error says, and what a Retry or waking does. */
+// Also covers nodes/Transcriber/submit/once/submitOnce.ts.
 
 import { WAIT_DEFAULTS } from '../../../nodes/Transcriber/wait/waitOptions';
 import type { FaultRule } from '../../simulator/index';

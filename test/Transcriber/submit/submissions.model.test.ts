@@ -3,6 +3,8 @@
  * whatever happens, and in whatever order. Plans are random; test/support/modelRuns.ts says how
  * many there are.
  */
+// Also covers nodes/Transcriber/submit/once/submissionMemory.ts.
+
 import { Life, nameOf, type Fault, type Plan, type Step } from './life';
 
 import fc from 'fast-check';

@@ -2,6 +2,8 @@
  * Continuing what was accepted earlier: the memory identifies the task; its state is requested
  * again.
  */
+// Also covers nodes/Transcriber/submit/once/retriesOfExecution.ts.
+
 import { forgetEverything } from '../../support/ownMemory';
 
 import type { INode, INodeExecutionData, INodeParameters } from 'n8n-workflow';

@@ -2,6 +2,8 @@
  * More items in a run than the rate limit allows status requests in a minute: time in the queue is
  * not a missing answer.
  */
+// Also covers pollUntilEnded.ts, nodes/Transcriber/submit/sleep/resultsAfterSleep.ts.
+
 import { POLL } from '../../../nodes/Transcriber/wait/pauseBetweenLooks';
 import { LIMITS } from '../../../nodes/shared/api/rateLimits';
 import { RETRY, TIMEOUTS } from '../../../nodes/shared/api/retry';

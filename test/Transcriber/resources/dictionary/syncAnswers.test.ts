@@ -1,3 +1,4 @@
+// Also covers sync.ts.
 import { failureOf, serviceForTests } from '../../../support/service';
 
 const service = serviceForTests();

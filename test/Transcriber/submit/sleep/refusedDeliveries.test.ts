@@ -4,6 +4,8 @@
  * n8n reads its log level once, so this file loads it for itself:
  * @jest-environment node
  */
+// Also covers wakeOnDelivery.ts.
+
 import { captureLogs } from '../../../support/logs';
 import { forgetEverything } from '../../../support/ownMemory';
 

@@ -22,7 +22,7 @@ const PAGES = {
 const BUSY = 10;
 
 /** How long to wait before reading a list again that is empty at activation, in ms. */
-export const EMPTY_LIST_MS = 1_000;
+const EMPTY_LIST_MS = 1_000;
 
 /**
  * The part of a poll that reads the task list and finds the tasks that have ended since the last

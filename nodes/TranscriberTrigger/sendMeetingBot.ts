@@ -34,7 +34,7 @@ export const ACTIVATION = { sendMs: 60_000, lookMs: 10_000 };
 const launches = remembered<AbortController>('launches');
 
 /** The workflow was switched off during the launch, and no bot was sent. */
-export class SwitchedOff extends Error {}
+class SwitchedOff extends Error {}
 
 /**
  * How long no bot is sent after a launch without an answer, in ms: the service may have sent one.

@@ -12,7 +12,7 @@ import { remembered } from '../shared/processMemory';
  * at most `most` ids in that time: as many as an account can have in progress, which may all end at
  * once.
  */
-export const WORD = { everyMs: 10_000, most: 20 };
+const WORD = { everyMs: 10_000, most: 20 };
 
 /** The state of an id at the service, and when the trigger asked for it, in ms since 1970. */
 interface AskedState {

@@ -64,7 +64,7 @@ export interface Ending {
 }
 
 /** The last launch of a bot (Source: Meeting). */
-export interface LastLaunch {
+interface LastLaunch {
 	/**
 	 * If the answer was lost, the service may have sent the bot. Until this time, in ms since 1970, no
 	 * other bot is sent; 0 after an answer.
@@ -119,6 +119,7 @@ export function memoriesOf(workflow: string): Map<string, TriggerMemory> {
 	return memories;
 }
 
+/** The memory of a trigger of which this process knows nothing yet. */
 export function newMemory(): TriggerMemory {
 	return { secrets: new Map(), endings: new Map(), spent: new Map(), inFlight: new Set() };
 }
@@ -170,6 +171,7 @@ export function newerOf<T extends { changedAt: number }>(saved?: T, known?: T): 
 	return known.changedAt >= saved.changedAt ? known : saved;
 }
 
+/** Whether saving one instead of the other would change nothing. */
 export function isSameData(one: Saved, other: Saved): boolean {
 	const areSame = (['secrets', 'endings', 'spent'] as const).every(
 		(name) => one[name] === other[name],

@@ -19,7 +19,7 @@ const SPENT_SECRET = 'spent secret';
 /** What the trigger's store knows of submissions. */
 type Known = Pick<EndingStore, 'secretOf' | 'endingOf'>;
 
-export type Verdict =
+type Verdict =
 	/**
 	 * Signed with the secret that the store has under `name` (`own`), or with the credential's secret
 	 * (`shared`), perhaps for a submission that the store does not know.

@@ -8,7 +8,7 @@ export const exportFormatOptions = [...EXPORT_FORMATS].sort().map((value) => ({
 }));
 
 /** The first choice of each 'Export Format': n8n selects it when the user adds the option. */
-export const noExport = { name: 'None (Choose a Format)', value: 'none' };
+const noExport = { name: 'None (Choose a Format)', value: 'none' };
 
 /** The fields that launch a meeting bot, for the action node and for the trigger. */
 export const launchFields: INodeProperties[] = [

@@ -216,6 +216,36 @@ describe('What a process remembers', () => {
 	});
 });
 
+describe('What a file in nodes/ exports', () => {
+	const users = ['nodes', 'credentials', 'test', 'bench', 'scripts'].flatMap((folder) =>
+		filesIn(folder).filter((file) => /\.(ts|mjs)$/.test(file)),
+	);
+	const imported = new Set(
+		users.flatMap((file) => {
+			const text = read(file);
+			const names = [...text.matchAll(/import (?:type )?\{([^}]*)\}/g)]
+				.flatMap(([, list = '']) => list.split(','))
+				.map((name) => name.trim().replace(/^type | as .*$/g, ''));
+			// `import * as results`, then `results.RESULT_NAMES`.
+			const members = [...text.matchAll(/import \* as (\w+) /g)]
+				.flatMap(([, whole = '']) => [...text.matchAll(new RegExp(`\\b${whole}\\.(\\w+)`, 'g'))])
+				.map(([, name = '']) => name);
+			return [...names, ...members];
+		}),
+	);
+
+	it('is imported by another file', () => {
+		const unused = filesIn('nodes')
+			.filter((file) => file.endsWith('.ts') && !file.endsWith('.node.ts'))
+			.flatMap((file) =>
+				[...read(file).matchAll(/^export (?:async )?(?:abstract )?\w+ (\w+)/gm)]
+					.filter(([, name = '']) => !imported.has(name))
+					.map(([, name]) => `${file} ${name}`),
+			);
+		expect(unused).toEqual([]);
+	});
+});
+
 describe('The suite of a file in nodes/', () => {
 	const files = filesIn('nodes').filter((file) => file.endsWith('.ts'));
 	const suites = filesIn('test').filter((file) => file.endsWith('.test.ts'));

@@ -23,7 +23,7 @@ export const POLL = {
 	perTask: 1_500,
 };
 
-export interface NextLook {
+interface NextLook {
 	/** When polling began and when the last look was, if there was one, in ms since 1970. */
 	began: number;
 	lookedAt?: number;

@@ -10,7 +10,7 @@ import {
 import { EXPORT_FORMATS, type ExportFormat } from '../../shared/exportFormats';
 
 /** 'Transcript Options' with all defaults filled in. */
-export interface WaitOptions {
+interface WaitOptions {
 	/** Between two status requests, in seconds. */
 	pollInterval: number;
 	/** In minutes. */

@@ -4,7 +4,7 @@ import { checkLink } from './recordingLink';
 import { refuse } from './refuse';
 
 /** The parameters for sending a meeting bot. */
-export interface Launch {
+interface Launch {
 	meetingUrl: string;
 	/** ISO 8601 with an offset; without it the bot joins now. */
 	startAt?: string;

@@ -3,7 +3,7 @@ import { NodeOperationError, type IWebhookFunctions } from 'n8n-workflow';
 import { ServiceError } from '../api/serviceError';
 import { remembered } from '../processMemory';
 
-export const LOG = {
+const LOG = {
 	/** The same line is written at most once in this time, in ms. */
 	everyMs: 10_000,
 	/** The most different lines of all nodes in this time. */

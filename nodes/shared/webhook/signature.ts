@@ -20,7 +20,7 @@ export interface Refusal {
 }
 
 /** The largest accepted body, in bytes. A documented delivery has a few hundred. */
-export const LARGEST_BODY = 1_000_000;
+const LARGEST_BODY = 1_000_000;
 
 /**
  * The delivery in a call with a well-formed signature. Checks the header before parsing the body,

@@ -17,12 +17,13 @@ import type { Suspension } from './sleepingItems';
  * execution id. So a node that runs again finds its earlier submissions, and nothing is paid for
  * twice. n8n saves an execution when the node is suspended, when the execution ends, and after each
  * node if "Save execution progress" is on. One gap remains: n8n is killed between the request and
- * the end of the node. Another execution, and a Retry of that one, derive another Idempotency-Key,
- * so only a key that the user gives for a file protects against paying twice. For
+ * the end of the node. A new execution, and the Retries of the new one, derive another
+ * Idempotency-Key, so only a key that the user gives for a file protects against paying twice. For
  * Retries of an execution that was retried before, see retriesOfExecution.ts.
  */
-export type SubmissionMemory = AcceptedMemory | SentMemory;
+type SubmissionMemory = AcceptedMemory | SentMemory;
 
+/** The service has accepted the item: it is never sent again. */
 export interface AcceptedMemory {
 	state: 'accepted';
 	/** More than one if the service made several tasks from one request, e.g. from a playlist. */
@@ -43,6 +44,7 @@ export interface AcceptedMemory {
 	failedAtOnce?: SubmissionIds & Pick<IDataObject, 'error'>;
 }
 
+/** One task or bot that the service has made of an item. */
 export interface AcceptedSubmission {
 	/** Without secrets, except for 'Call a URL When Ready'. */
 	answer: IDataObject;
@@ -128,6 +130,7 @@ export function submissionIds(
 	return idsIn(isBot ? { bot_id: '', ...answer } : answer);
 }
 
+/** What was sent and accepted for this item, also in an execution of which this one is a Retry. */
 export function recall(context: IExecutePaginationFunctions): SubmissionMemory | undefined {
 	const memory = storedAt(context, placeOf(context));
 	if (memory?.state !== 'accepted' || memory.submissions) return memory;
@@ -149,12 +152,14 @@ export function memoryAt(
 	return storedAt(context, place);
 }
 
+/** Keeps what was sent or accepted for this item, for further tries and Retries: see `recall`. */
 export function remember(context: IExecutePaginationFunctions, memory: SubmissionMemory): void {
 	const place = placeOf(context);
 	memories(context)[place] = memory;
 	rememberRetried(context, place, memory);
 }
 
+/** The item counts as never sent: a further try sends it. */
 export function forget(context: IExecutePaginationFunctions): void {
 	const place = placeOf(context);
 	delete memories(context)[place];

@@ -18,7 +18,7 @@ import { SUBMISSION_SECRET, recall, remember } from '../once/submissionMemory';
  * How old a submission is: just answered, answered late or after a repeat, or made by an earlier try
  * or execution, which could not hand it over.
  */
-export type SubmissionAge = 'new' | 'late' | 'earlier';
+type SubmissionAge = 'new' | 'late' | 'earlier';
 
 /**
  * Hands the secret of one of the item's submissions to the Transcriber Trigger, once. Then this

@@ -19,7 +19,7 @@ export class BeginningOfList {
 	/** Where the next page begins. */
 	private offset = 0;
 
-	/** Where the last poll stopped: it has read what stands before, except for the tasks that came since. */
+	/** Where the last poll stopped. It has read all tasks before, except for those that came since. */
 	private stoppedAt = 0;
 
 	/** See {@link State.readPast}. */

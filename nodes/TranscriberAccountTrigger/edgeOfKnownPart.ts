@@ -93,7 +93,7 @@ export class EdgeOfKnownPart {
 
 	/**
 	 * Looks where the known tasks end, with steps that double and then by binary search: right unless
-	 * more new tasks stand before the known part than it is long.
+	 * the new tasks before the known part outnumber the known part.
 	 */
 	private async guess({ offset: from, page: first }: Look): Promise<Look | undefined> {
 		const { pager } = this;

@@ -75,7 +75,7 @@ export class NewSinceLastPoll {
 			return !open;
 		}
 		const isOld = isNew && (dateOf(task, CREATED_NAMES) ?? Infinity) < this.oldBefore;
-		// The service has been asked about this very status, and said that it is all there is to know.
+		// GET /tasks/{id} has answered with this very status, so asking again would show nothing new.
 		if (open && !isClear && open.answered === wordOf(task)) return false;
 		if (open ?? (isNew && !isOld)) {
 			this.open.set(id, { ...open, id, ...(isClear ? { hasEnded: true } : { isUnclear: true }) });

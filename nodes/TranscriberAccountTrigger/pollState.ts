@@ -106,6 +106,7 @@ export function hashOf(id: string): string {
 	return createHash('sha256').update(id).digest('base64').slice(0, HASH);
 }
 
+/** The hashes that a text of {@link State} holds, one after the other. */
 export function hashesIn(text = ''): string[] {
 	return text.match(/.{8}/g) ?? [];
 }

@@ -22,7 +22,7 @@ export async function isSameAccount(
 	const showsKnown = (page: IDataObject[]) => page.some((task) => tasks.isKnown(task));
 	if (firstPage.length === 0 || showsKnown(firstPage)) return true;
 	let { low = firstPage.length, high = Infinity } = state.keySearch ?? {};
-	// The tasks of the known end are there unless more new tasks stand before them than they are many.
+	// A task of the known end is there, unless the new tasks before the end outnumber the end.
 	const expected = Math.max(low, (state.end ?? 0) - OVERLAP);
 	let next = high === Infinity ? expected : Math.floor((low + high) / 2);
 	for (let step = 1; low < high; step *= 2) {

@@ -83,6 +83,7 @@ export function stopCancelling(context: IHookFunctions, id: string): void {
 	botsToCancel.delete(botKey(context, id));
 }
 
+/** Whether a bot waits for the end of {@link GRACE}, or is being cancelled. */
 export function isToBeCancelled(context: IHookFunctions, id: string): boolean {
 	return botsToCancel.has(botKey(context, id));
 }

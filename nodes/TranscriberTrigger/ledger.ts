@@ -14,11 +14,13 @@ export function ledgerKey(id: string): string {
 	return createHash('sha256').update(id).digest('base64url').slice(0, KEY_LENGTH);
 }
 
+/** The value of a key; undefined if the ledger has no such key. */
 export function valueIn(ledger: Ledger, key: string): string | undefined {
 	const at = startOf(ledger, key);
 	return at < 0 ? undefined : ledger.slice(at + KEY_LENGTH + 1, ledger.indexOf(';', at));
 }
 
+/** All keys of a ledger. */
 export function keysIn(ledger: Ledger): Set<string> {
 	return new Set(ledger.split(';').map((entry) => entry.slice(0, KEY_LENGTH)));
 }

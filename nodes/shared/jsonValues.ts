@@ -8,7 +8,10 @@ export function isBlank(value: unknown): boolean {
 /** Many services write the year 1 or 1970 for a missing date. No task is so old. */
 const EARLIEST_DATE = Date.UTC(2015);
 
-/** A date in ms since 1970, from ISO 8601 or a number of seconds or milliseconds. */
+/**
+ * A date in ms since 1970, from ISO 8601 or a number of seconds or milliseconds. Undefined for any
+ * other value, and for a date before 2015.
+ */
 export function timeOf(value: unknown): number | undefined {
 	let time = typeof value === 'string' ? Date.parse(value) : NaN;
 	// 1e11 seconds is the year 5138; 1e11 milliseconds is 1973.
@@ -18,7 +21,7 @@ export function timeOf(value: unknown): number | undefined {
 
 /**
  * The value of a JSON text. Python also writes NaN, Infinity and -Infinity, which JSON does not have:
- * they are read as null. Undefined if the text is no JSON.
+ * they are read as null. Undefined if the text is no JSON, or is only `null`.
  */
 export function parseJson(text: string): unknown {
 	// A byte order mark counts as a blank here.

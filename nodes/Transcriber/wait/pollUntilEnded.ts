@@ -9,6 +9,7 @@ import { remembered } from '../../shared/processMemory';
 import { asError } from '../../shared/thrown';
 import { untilNextLook, POLL } from './pauseBetweenLooks';
 
+/** What to poll, and for how long. */
 export interface Polling {
 	ids: SubmissionIds;
 	/** What is known about the task so far, e.g. the answer to its submit. */

@@ -163,7 +163,8 @@ async function attempts<T>(
 			if (!patience) throw new ServiceError(node, problem);
 			const first = firstRefusals.get(patience) ?? Date.now();
 			firstRefusals.set(patience, first);
-			// The next attempt first waits for room, in its place, so that uploads stay in order.
+			// The next attempt first waits for room. It keeps its place among the uploads, so that they stay
+			// in order.
 			if (countTasks && problem.status === 429) continue;
 			const delay = delayBeforeRetry(problem, tries, first + RETRY[patience] - Date.now());
 			if (delay === undefined) throw new ServiceError(node, problem);

@@ -47,10 +47,10 @@ export class NotThereYet extends NodeOperationError {}
 export const SILENT = { pauseMs: 1_000 };
 
 /**
- * GET /tasks/{id}/result of a task that has completed: a list of several gives each of them. If all
- * documented parts are null, they may follow a moment later, so the result is requested once more,
- * also if something of an unknown name stands beside them. If nothing does, the status of the task
- * decides first. Throws {@link NotThereYet} if the answer holds no result.
+ * GET /tasks/{id}/result of a task that has completed. Returns one result, or all of them if the
+ * answer is a list of several. If all documented parts are null, they may follow a moment later, so
+ * the result is requested once more. If there are also no parts of an unknown name, the status of the
+ * task is asked before that. Throws {@link NotThereYet} if the answer holds no result.
  */
 export async function fetchResults(
 	caller: Caller,

@@ -40,6 +40,7 @@ function asHeader(key: string): string {
 	return `n8n-${createHash('sha256').update(key).digest('hex').slice(0, 40)}`;
 }
 
+/** Sends the request with this Idempotency-Key. */
 export function setKey(request: RoutingRequest, key: string): void {
 	request.options.headers = { ...request.options.headers, 'Idempotency-Key': key };
 }

@@ -27,11 +27,13 @@ export function deliveryAddress(context: IExecutePaginationFunctions): string {
 	return onCompletion === 'notifyTrigger' ? triggerUrlOf(context) : '';
 }
 
+/** 'Trigger URL'. Throws if it is empty. */
 export function triggerUrlOf(context: IExecutePaginationFunctions): string {
 	const given = textIn(context, context.getNodeParameter('triggerUrl', ''), 'Trigger URL');
 	return required(context, given, 'Trigger URL');
 }
 
+/** 'Webhook URL'. Throws if it is empty. */
 export function webhookUrlOf(context: IExecutePaginationFunctions): string {
 	const given = textIn(context, context.getNodeParameter('webhookUrl', ''), 'Webhook URL');
 	return required(context, given, 'Webhook URL');

@@ -47,6 +47,7 @@ export async function submitOnce(
 	return await oncePerPlace(context, async () => await submitItem(context, request, policy, run));
 }
 
+/** What became of an item's submit. */
 export interface Outcome {
 	/** What the service has accepted for the item. */
 	accepted: AcceptedMemory;

@@ -70,6 +70,7 @@ export interface KnownEndings {
 /** By execution, node and run. An entry is removed when its execution has long stopped waiting. */
 const suspendedRuns = remembered<KnownEndings>('suspendedRuns');
 
+/** The endings that the suspended run was saved with, and those that this process has heard of since. */
 export function knownOf(
 	context: IWebhookFunctions,
 	{ run, until, items }: Suspension,

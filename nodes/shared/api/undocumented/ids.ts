@@ -3,6 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 /** POST /transcribe-url and GET /tasks: names for the id of a task, besides `task_id`. */
 export const ID_NAMES = ['task_id', 'id', 'taskId', 'uuid'] as const;
 
+/** The id of the task in an answer about a task or bot; undefined if it has none (yet). */
 export function taskIdOf(answer: IDataObject): string | undefined {
 	// In an answer about a bot, `id` would be the bot's id.
 	const names = (answer.bot_id ?? undefined) === undefined ? ID_NAMES : (['task_id'] as const);

@@ -2,6 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { timeOf } from '../../jsonValues';
 
+/** A state whose `status`, if it has one, is read as `statusIn` does. */
 export function withStatus(state: IDataObject): IDataObject {
 	return 'status' in state ? { ...state, status: statusIn(state.status) } : state;
 }

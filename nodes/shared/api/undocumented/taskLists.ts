@@ -56,6 +56,7 @@ export const CREATED_NAMES = ['created_at', 'createdAt', 'created', 'submitted_a
 /** GET /tasks: the name of the recording, if one of these fields holds it. */
 export const TITLE_NAMES = ['file_name', 'filename', 'original_filename', 'title', 'name'];
 
+/** What a list calls a task; undefined if none of {@link TITLE_NAMES} holds a text. */
 export function titleOf(task: IDataObject): string | undefined {
 	return TITLE_NAMES.map((name) => task[name]).find(
 		(value): value is string => typeof value === 'string' && value.trim() !== '',

@@ -307,6 +307,27 @@ it('a long upload that began before a refusal does not keep the refused one from
 	await expect(room.enter(nothingInProgress, Date.now())).resolves.toBeDefined();
 });
 
+it.each<[string, number | undefined]>([
+	['shows room', 3],
+	['cannot be read', undefined],
+])(
+	'a long upload that tries after a refusal holds up nobody for longer than a pause, if the list %s',
+	async (_what, inProgress) => {
+		jest.replaceProperty(RETRY, 'patienceWhenFull', 2000);
+		const room = new Room();
+		const count = async () => inProgress;
+		(await room.enter(count, Date.now()))({ path: '/transcribe', status: 429 });
+		const times: number[] = [];
+		for (let uploads = 0; uploads < 4; uploads++) {
+			await room.enter(count, Date.now());
+			times.push(Date.now());
+		}
+		// Still one at a time.
+		const pauses = times.slice(1).map((time, index) => time - (times[index] ?? 0));
+		for (const pause of pauses) expect(pause).toBeGreaterThanOrEqual(RETRY.tryBase / 2 - 5);
+	},
+);
+
 it('the patience counts from the first refusal after the last accepted link', async () => {
 	refuse();
 	await service.run(LINK, { items: itemsOf({}) });

@@ -1139,7 +1139,16 @@ it('refuses one Idempotency Key for two items of a run whose settings differ bes
 	const [file] = [itemWithFile()];
 	const items = ['Alice', 'Bob'].map((name) => ({ ...file, json: { name } }));
 	const { error } = await service.run(keyed, { items });
-	expect(error?.message).toContain('with two different settings');
+	expect(error?.message).toContain('with settings that may differ');
+});
+
+it('says of one Idempotency Key for two rows no more than that an expression may differ', async () => {
+	const options = { idempotencyKey: 'k1', prompt: '={{ $today.toISODate() }}' };
+	const [file] = [itemWithFile()];
+	const items = [1, 2].map((row) => ({ ...file, json: { row } }));
+	const { error } = await service.run({ ...FILE, options }, { items });
+	expect(error?.message).toContain('settings that may differ');
+	expect(error?.description).toContain('An expression that changes by itself');
 });
 
 it('takes one Idempotency Key for other settings in another run only if nothing came of it', async () => {
@@ -1153,7 +1162,7 @@ it('takes one Idempotency Key for other settings in another run only if nothing 
 	expect(second.error).toBeUndefined();
 	const other = { ...keyed, language: 'de' };
 	const third = await service.run(other, { data: again(second, other, item()) });
-	expect(third.error?.message).toContain('with two different settings');
+	expect(third.error?.message).toContain('with settings that may differ');
 	expect(accepted()).toHaveLength(1);
 });
 
@@ -1220,7 +1229,7 @@ describe('a loop that brings a file again with its own Idempotency Key', () => {
 		const first = await service.run(parameters, { items: fileWith(FIELDS) });
 		const data = again(first, parameters, fileWith({ ...FIELDS, lang: 'de' }));
 		const { error } = await service.run(parameters, { data });
-		expect(error?.message).toContain('with two different settings');
+		expect(error?.message).toContain('with settings that may differ');
 		expect(accepted()).toHaveLength(1);
 	});
 });

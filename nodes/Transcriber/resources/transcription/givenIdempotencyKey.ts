@@ -23,8 +23,8 @@ export async function givenKey(
 		if (isKeyOfRequest(context, key)) return asHeader(key);
 		throw refuse(
 			context,
-			`${given} for one recording with two different settings`,
-			'The service makes one task per key, so the second request would get the task of the first. Use a different key for each, or leave it empty.',
+			`${given} for one recording with settings that may differ`,
+			'The service makes one task per key, so the second request would get the task of the first. An expression that changes by itself, for example {{ $today }}, may differ in each item. Use a different key for each, or leave it empty.',
 		);
 	}
 	throw refuse(

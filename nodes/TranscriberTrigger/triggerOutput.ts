@@ -2,6 +2,7 @@ import type { IDataObject, INodeExecutionData, IWebhookFunctions } from 'n8n-wor
 import { attachExport, withoutExtension, type FileMaker } from '../shared/api/attachExport';
 import { fetchResults, NotThereYet, transcript } from '../shared/api/result';
 import { webhookCredential } from '../shared/webhook/webhookCredential';
+import { isWithoutAnswer } from '../shared/api/problem';
 import { ServiceError } from '../shared/api/serviceError';
 import { withoutSecrets } from '../shared/api/redact';
 import { taskIdOf } from '../shared/api/undocumented/ids';
@@ -160,7 +161,7 @@ const KINDS = ['refusedMs', 'failedMs', 'passingMs'] as const;
 type FailureKind = (typeof KINDS)[number];
 
 /**
- * `refusedMs`: a 4xx other than those below and 408, or a success that does not hold the data. The
+ * `refusedMs`: a 4xx of the service other than those below, or a success that does not hold the data. The
  * data may follow a moment later, but if it does not, no repeat brings it. `passingMs`: 401, which a
  * new key ends; 429 and the rate limit of this package; and the documented 503.
  */
@@ -170,7 +171,8 @@ function kindOf(error: unknown): FailureKind {
 	const { status = 0, transport, errorCode } = error.problem;
 	if (transport === 'noTurn' || status === 401 || status === 429) return 'passingMs';
 	if (status === 503 && errorCode === 'service_unavailable') return 'passingMs';
-	const isRefused = transport === 'notJson' || (status >= 400 && status < 500 && status !== 408);
+	if (transport === 'notJson') return 'refusedMs';
+	const isRefused = status >= 400 && status < 500 && !isWithoutAnswer(error.problem);
 	return isRefused ? 'refusedMs' : 'failedMs';
 }
 

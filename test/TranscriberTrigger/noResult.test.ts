@@ -248,7 +248,7 @@ describe('The patience for other failures', () => {
 		return { status, json: host.executions[0]?.[0]?.json };
 	};
 
-	it.each([500, 502, 408, 302])('ends too: a result that is %i', async (status) => {
+	it.each([500, 502, 408, 499, 302])('ends too: a result that is %i', async (status) => {
 		const id = await service.completedTask();
 		await open(id, {});
 		failing('/result$', status);

@@ -84,6 +84,7 @@ const gatewayAnswer = (body: string | object): RequestFault => ({
 const GATEWAY_404: Array<[string, RequestFault]> = [
 	['the 404 of a proxy', { kind: 'respond', status: 404, body: PAGE }],
 	['the 404 of Traefik', gatewayAnswer('404 page not found\n')],
+	['the 404 of Envoy', gatewayAnswer('')],
 	['the 404 of Kubernetes', gatewayAnswer('default backend - 404')],
 	['the 404 of Kong', gatewayAnswer({ message: 'no Route matched with those values' })],
 ];
@@ -659,6 +660,22 @@ describe('Deactivation', () => {
 		await host.deactivate();
 		await launch;
 		await until(() => theBot().phase !== 'recording' && calledBack().length > 1);
+	});
+
+	it('is given up after its patience if an older bot is answered 404 without a body', async () => {
+		jest.replaceProperty(CANCEL_BOT, 'newMs', 0);
+		jest.replaceProperty(CANCEL_BOT, 'pauseMs', 20);
+		const patience = jest.replaceProperty(CANCEL_BOT, 'patienceMs', 300);
+		await host.activate();
+		const action = gatewayAnswer('');
+		service.running().fault({ match: { path: '/meeting/' }, times: 1000, action });
+		await host.deactivate();
+		await until(() => calledBack().length > 1);
+		await sleep(2 * CANCEL_BOT.patienceMs);
+		const sent = calledBack().length;
+		patience.restore();
+		await pastGrace();
+		expect(calledBack()).toHaveLength(sent);
 	});
 
 	it('sends one DELETE for an older bot that the service does not know', async () => {

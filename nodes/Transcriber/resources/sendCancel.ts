@@ -48,6 +48,7 @@ export async function sendCancel(
 		return [{ json: withoutError({ ...state, ...id }) }];
 	}
 	if (hasEnded(state.status)) sayItHasEnded(failure, what, state);
+	else if (failure.problem.status === 404) sayItMayGoOn(failure, what);
 	throw failure;
 }
 
@@ -64,5 +65,13 @@ function isAboutItsState({ problem: { status = 0, isRepeat } }: ServiceError): b
 function sayItHasEnded(failure: ServiceError, what: string, { status }: IDataObject): void {
 	failure.message = `The ${what} has already ended (${String(status)})`;
 	const next = 'There is nothing left to cancel.';
+	failure.description = [next, said(failure.problem)].filter(Boolean).join(' ');
+}
+
+/** Makes the 404 of a repeat, which may come from a gateway, say what is certain. */
+function sayItMayGoOn(failure: ServiceError, what: string): void {
+	failure.message = `The ${what} may not be cancelled`;
+	const next =
+		'Look at its status, or in your account at the service: if it goes on, which costs money, try again.';
 	failure.description = [next, said(failure.problem)].filter(Boolean).join(' ');
 }

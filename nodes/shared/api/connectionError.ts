@@ -15,11 +15,16 @@ export type Transport =
 	| 'redirect'
 	| 'unreadableFile';
 
-/** The kind of a connection error, by its code from Node.js, TLS or axios. */
-export function transportOf(code: string): Transport {
+/**
+ * The kind of a connection error, by its code from Node.js, TLS or axios, and whether the connection
+ * was being made.
+ */
+export function transportOf(code: string, isConnecting = false): Transport {
 	if (code === 'ENOTFOUND') return 'unknownHost';
-	// The file is read while it is sent.
-	if (/^(ENOENT|EACCES|EPERM|EIO|EISDIR|EMFILE|ENFILE)$/.test(code)) return 'unreadableFile';
+	if (/^(ENOENT|EACCES|EPERM|EIO|EISDIR|EMFILE|ENFILE)$/.test(code)) {
+		// Too many open files, or a firewall; otherwise it is the file, which is read while it is sent.
+		return isConnecting ? 'unreachable' : 'unreadableFile';
+	}
 	if (/^(ECONNREFUSED|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/.test(code)) return 'unreachable';
 	if (/CERT|TLS|SSL|SELF_SIGNED|EPROTO|UNABLE_TO_VERIFY/.test(code)) return 'tls';
 	// ERR_CANCELED: we aborted an idle upload. A cancelled execution is handled earlier.

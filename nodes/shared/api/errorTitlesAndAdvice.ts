@@ -77,6 +77,11 @@ const ROWS: Row[] = [
 		next: "Check the 'API Key' in the credential, and that the API is enabled in the API section of your account at the service. A rotated key stops working at once.",
 	},
 	{
+		when: ({ status }) => status === 408 || status === 499,
+		message: 'The request did not reach the service in time',
+		next: 'Try again later. If this persists, check the network between n8n and the service.',
+	},
+	{
 		status: 402,
 		message: 'The balance is too low for this request',
 		next: 'Top up the balance in your account at the service, then try again.',

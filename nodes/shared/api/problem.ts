@@ -53,9 +53,10 @@ export function problemOf(error: unknown, path: string, apiKey: string): Problem
 	if (!(error instanceof Refused)) {
 		const code = codeOf(error);
 		if (!code) return undefined;
+		const isConnecting = wasConnecting(error, code);
 		// The route to the server can also be lost after the request was sent.
-		const isLostWay = /^(EHOSTUNREACH|ENETUNREACH)$/.test(code) && !wasConnecting(error, code);
-		const transport = isLostWay ? 'broken' : transportOf(code);
+		const isLostWay = /^(EHOSTUNREACH|ENETUNREACH)$/.test(code) && !isConnecting;
+		const transport = isLostWay ? 'broken' : transportOf(code, isConnecting);
 		return { path, transport, isUnsent: isAboutCertificate(code) };
 	}
 	const { statusCode: status, headers, body } = error.response;
@@ -97,8 +98,11 @@ function beginningOf(response: IN8nHttpFullResponse, apiKey: string): string | u
 	return masked.slice(0, 200).trim() || undefined;
 }
 
-/** A gateway got no usable answer from the service. 520 to 524 are Cloudflare's. */
-const GATEWAY_STATUSES = [502, 504, 520, 521, 522, 523, 524];
+/**
+ * A gateway got no usable answer from the service, or did not wait for the whole request. 520 to 530 are
+ * Cloudflare's, 499 is nginx's.
+ */
+const GATEWAY_STATUSES = [408, 499, 502, 504, 520, 521, 522, 523, 524, 525, 526, 530];
 
 /** Whether the service may have carried out the request although no answer arrived. */
 export function isWithoutAnswer(problem: Problem): boolean {
@@ -109,19 +113,13 @@ export function isWithoutAnswer(problem: Problem): boolean {
 
 /**
  * Whether a 503 is not the documented refusal, which says that nothing was done. A gateway that loses
- * its connection to the service also answers 503, with a text, a web page or JSON of its own.
+ * its connection to the service also answers 503, with a text, a web page or JSON of its own. Without
+ * a body it is the service's, because gateways say then what has happened.
  */
 export function isForeign503(problem: Problem): boolean {
-	const { status, errorCode } = problem;
-	return status === 503 && errorCode !== 'service_unavailable' && !isOfService(problem);
-}
-
-/**
- * Whether a refusal comes from the service and not from a gateway before it: it has the documented
- * shape, or no body, because gateways say in a body what has happened.
- */
-export function isOfService({ isServiceShape, isBlank, isWebPage }: Problem): boolean {
-	return isServiceShape === true || (isBlank === true && !isWebPage);
+	const { status, errorCode, isServiceShape, isBlank, isWebPage } = problem;
+	if (status !== 503 || errorCode === 'service_unavailable') return false;
+	return !isServiceShape && !(isBlank && !isWebPage);
 }
 
 /** Codes of a 409 that say: the same request is in progress. */

@@ -2,7 +2,7 @@ import type { INode, JsonObject } from 'n8n-workflow';
 import { NodeApiError } from 'n8n-workflow';
 
 import { rowFor } from './errorTitlesAndAdvice';
-import { isForeign503, isOfService, type Problem } from './problem';
+import { isWithoutAnswer, type Problem } from './problem';
 
 /** The error for a failed request, in words a no-code user can act on. */
 export class ServiceError extends NodeApiError {
@@ -30,18 +30,18 @@ export function wasCertainlyRefused(failure: unknown): boolean {
 export function isCertainRefusal(problem: Problem): boolean {
 	const { status, transport, isUnsent } = problem;
 	if (isUnsent) return true;
-	if (transport === 'notJson' || isForeign503(problem)) return false;
+	if (transport === 'notJson' || isWithoutAnswer(problem)) return false;
 	if (status !== undefined) return isRefusalStatus(status);
 	return transport === 'unreachable' || transport === 'unknownHost' || transport === 'noTurn';
 }
 
 /**
  * Whether a status means that nothing was done. 301, 302 and 303 may answer a request that was
- * carried out, and 408 and 499 may come from a proxy that has forwarded the request.
+ * carried out.
  */
 function isRefusalStatus(status: number): boolean {
 	if (status === 307 || status === 308 || status === 503) return true;
-	return status >= 400 && status < 500 && status !== 408 && status !== 499;
+	return status >= 400 && status < 500;
 }
 
 /**
@@ -49,9 +49,9 @@ function isRefusalStatus(status: number): boolean {
  * from a proxy, which says nothing about the request.
  */
 export function isRefusedForGood(failure: unknown): boolean {
-	if (!(failure instanceof ServiceError)) return false;
+	if (!(failure instanceof ServiceError) || isWithoutAnswer(failure.problem)) return false;
 	const { status = 0, isWebPage } = failure.problem;
-	return status >= 400 && status < 500 && ![401, 403, 408, 429].includes(status) && !isWebPage;
+	return status >= 400 && status < 500 && ![401, 403, 429].includes(status) && !isWebPage;
 }
 
 /**
@@ -67,11 +67,13 @@ export function isNotFound(failure: unknown): boolean {
 /**
  * Whether the service says that it does not know the bot or task. The document does not show the
  * answer. Only 404 and 410 of the service itself count: a mistake would send a second bot, or let the
- * first go on recording. A code counts, too: gateways send words.
+ * first go on recording. A code counts, too: gateways send words. Nothing at all does not: Envoy
+ * answers a lost route like that.
  */
 export function isUnknownToService(failure: unknown): boolean {
 	if (!(failure instanceof ServiceError) || !isNotFound(failure)) return false;
-	return isOfService(failure.problem) || failure.problem.errorCode !== undefined;
+	const { isServiceShape, errorCode } = failure.problem;
+	return isServiceShape === true || errorCode !== undefined;
 }
 
 /**

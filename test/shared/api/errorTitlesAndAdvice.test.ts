@@ -455,6 +455,15 @@ it('The turn that did not come is not blamed on the service', () => {
 	expect(rowFor({ path: '/account', transport: 'noTurn' }).message).toMatch(/^n8n has used up/);
 });
 
+it.each([{ status: 408 }, { status: 408, isWebPage: true }, { status: 499 }])(
+	'A request that a proxy has ended asks the user to change nothing: %j',
+	(more) => {
+		const { message, next } = rowFor({ path: '/transcribe', ...more });
+		expect(message).toBe('The request did not reach the service in time');
+		expect(next).toMatch(/^Try again later/);
+	},
+);
+
 it('A web page with a status of a server is a fault of the service, with 499 it is not', () => {
 	const messageOf = (status: number) =>
 		rowFor({ path: '/account', status, isWebPage: true }).message;

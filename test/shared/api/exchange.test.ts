@@ -120,6 +120,8 @@ describe('the wait before the next attempt', () => {
 		['502 of a gateway', { path: '/', status: 502 }, REPEATABLE, 2 * minutes],
 		['504 of a gateway', { path: '/', status: 504 }, REPEATABLE, 2 * minutes],
 		['520 of Cloudflare', { path: '/', status: 520 }, REPEATABLE, 2 * minutes],
+		['408 of a proxy', { path: '/', status: 408 }, REPEATABLE, 2 * minutes],
+		['530 of Cloudflare', { path: '/', status: 530 }, REPEATABLE, 2 * minutes],
 		['524 of Cloudflare', { path: '/', status: 524 }, REPEATABLE, 2 * minutes],
 		['a refused connection', { path: '/', transport: 'unreachable' }, REPEATABLE, 15_000],
 	])('is given for %s until the patience has an end', (_name, problem, policy, ms) => {
@@ -163,6 +165,7 @@ describe('the wait before the next attempt', () => {
 		]),
 		['a broken connection, not safe', { path: '/', transport: 'broken' }, unsafe],
 		['a timeout, not safe', { path: '/', transport: 'timeout' }, unsafe],
+		['408 of a proxy, not safe', { path: '/', status: 408 }, unsafe],
 		['524 of Cloudflare, not safe', { path: '/', status: 524 }, unsafe],
 		['502, not safe', { path: '/', status: 502 }, unsafe],
 		['503 of a gateway, not safe', { path: '/', status: 503, isWebPage: true }, unsafe],

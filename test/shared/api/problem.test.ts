@@ -156,7 +156,7 @@ describe('The request may have been carried out without an answer', () => {
 	it.each<Partial<Problem>>([
 		{ transport: 'broken' },
 		{ transport: 'timeout' },
-		...[502, 504, 520, 521, 522, 523, 524].map((status) => ({ status })),
+		...[408, 499, 502, 504, 520, 521, 522, 523, 524, 525, 526, 530].map((status) => ({ status })),
 		{ status: 503, isWebPage: true },
 		{ status: 503, serviceMessage: 'no healthy upstream' },
 	])('after %j', (more) => expect(isWithoutAnswer(problem(more))).toBe(true));
@@ -164,7 +164,7 @@ describe('The request may have been carried out without an answer', () => {
 	it.each<Partial<Problem>>([
 		{ transport: 'unreachable' },
 		{ transport: 'tls' },
-		...[0, 400, 500, 501, 505, 519, 525].map((status) => ({ status })),
+		...[0, 400, 500, 501, 505, 519, 527].map((status) => ({ status })),
 		{ status: 503, isBlank: true },
 		{},
 	])('but not after %j', (more) => expect(isWithoutAnswer(problem(more))).toBe(false));
@@ -229,6 +229,17 @@ describe('The kind of a connection error', () => {
 	])('is %s for %j', (transport, codes) => {
 		for (const code of codes) expect(transportOf(code)).toBe(transport);
 	});
+
+	it.each(['EACCES', 'EPERM', 'EMFILE', 'ENFILE'])(
+		'%s: no file is to blame if the connection was being made',
+		(code) => {
+			expect(broken({ code, syscall: 'open' })).toMatchObject({ transport: 'unreadableFile' });
+			expect(broken({ code, syscall: 'connect' })).toMatchObject({ transport: 'unreachable' });
+			expect(broken({ code, message: `connect ${code} 10.0.0.1:443` })).toMatchObject({
+				transport: 'unreachable',
+			});
+		},
+	);
 
 	it.each(['EHOSTUNREACH', 'ENETUNREACH'])(
 		'%s: nothing was sent only if the connection was being made',

@@ -77,7 +77,6 @@ const GATEWAY_WORDS: unknown[] = [
 
 describe('The service does not know a bot', () => {
 	it.each([404, 410])('that it answers with %d', (status) => {
-		expect(isUnknownToService(errorOf({ status, isBlank: true }))).toBe(true);
 		const inItsShape = { status, isServiceShape: true, serviceMessage: 'No such bot' };
 		expect(isUnknownToService(errorOf(inItsShape))).toBe(true);
 		const withCode = { status, errorCode: 'not_found', serviceMessage: 'No such bot' };
@@ -87,6 +86,14 @@ describe('The service does not know a bot', () => {
 	it.each(GATEWAY_WORDS)('unless a gateway says so: %j', (body) => {
 		for (const status of [404, 410]) {
 			const failure = errorOf({ status, ...readRefusal(body) });
+			expect(isUnknownToService(failure)).toBe(false);
+			expect(isNotFound(failure)).toBe(true);
+		}
+	});
+
+	it('unless nothing shows who says so: Envoy answers a lost route without a body', () => {
+		for (const status of [404, 410]) {
+			const failure = errorOf({ status, ...readRefusal('') });
 			expect(isUnknownToService(failure)).toBe(false);
 			expect(isNotFound(failure)).toBe(true);
 		}
@@ -115,12 +122,12 @@ it('The advice for an id of the service itself is not to check the id', () => {
 });
 
 describe('The service refuses a request for good', () => {
-	it.each([400, 402, 404, 409, 410, 422, 499])('with %d', (status) => {
+	it.each([400, 402, 404, 409, 410, 422, 498])('with %d', (status) => {
 		expect(isRefusedForGood(errorOf({ status }))).toBe(true);
 	});
 
 	it.each<Partial<Problem>>([
-		...[399, 401, 403, 408, 429, 500, 503].map((status) => ({ status })),
+		...[399, 401, 403, 408, 429, 499, 500, 503].map((status) => ({ status })),
 		{ status: 404, isWebPage: true },
 		{ transport: 'broken' },
 	])('but not with %j', (more) => {

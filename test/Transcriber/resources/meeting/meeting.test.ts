@@ -358,6 +358,24 @@ describe('meeting.cancel', () => {
 		expect(json.map(({ bot_id: id }) => id)).toEqual([ids[1], ids[0]]);
 	});
 
+	it('says that the bot may go on if a gateway loses its connection, and then its route', async () => {
+		const botId = await service.bot();
+		const lose = (method: string, status: number, body: string) =>
+			service.running().fault({
+				match: { method, path: '/meeting/[^/]+$' },
+				times: method === 'DELETE' && status === 503 ? 1 : 99,
+				action: { kind: 'respond', status, body, headers: { 'content-type': 'text/plain' } },
+			});
+		lose('DELETE', 503, 'upstream connect error or disconnect/reset before headers');
+		lose('DELETE', 404, '');
+		lose('GET', 404, '');
+		const { json, error } = await run('cancel', { botId });
+		expect(json).toEqual([]);
+		expect(error).toMatchObject(failureOf(0, 'The meeting bot may not be cancelled'));
+		expect(error?.description).toMatch(/Look at its status.*costs money.*HTTP 404/);
+		expect(service.running().bot(botId).phase).not.toBe('cancelled');
+	});
+
 	it('a bot that the service does not know is an error that names the parameter', async () => {
 		const { error } = await run('cancel', { botId: 'nobody' });
 		expect(error).toMatchObject(failureOf(0, 'The service has no meeting bot with this ID'));

@@ -18,9 +18,8 @@ import { asError } from '../shared/thrown';
 import type { SentBot } from './triggerMemory';
 
 /**
- * n8n switches a workflow off and on again whenever the user publishes a new version. The trigger
- * cannot tell this from a real switch-off, so it cancels a bot only after it has stayed off for this
- * long, in ms.
+ * A new version of the workflow looks like a switch-off at first (see n8nInternals/activation.ts). So
+ * the trigger cancels a bot only after it has stayed off for this long, in ms.
  */
 export const GRACE = { ms: 10_000 };
 

@@ -15,7 +15,7 @@ export async function switchOff(context: IHookFunctions): Promise<boolean> {
 	const { bot } = store;
 	const isHere = bot !== undefined && bot.releasedAt === undefined;
 	if (isHere) store.bot = { ...bot, releasedAt: Date.now() };
-	// n8n 1 saves nothing of a failed activation, only what this hook changes after it.
+	// After a failed activation, n8n may save only what this hook changes (see n8nInternals/activation.ts).
 	if (isHere || store.unansweredUntil > Date.now()) store.save();
 	if (isHere) await cancelMeetingBotLater(context, bot);
 	return true;

@@ -21,6 +21,9 @@ import { NodeOperationError, type IHookFunctions, type INode } from 'n8n-workflo
  * changed, each with a copy of the static data that it then keeps. Without the service, n8n tries
  * once, adds all trigger nodes again with one copy, and after a failure saves only what the `delete`
  * hook has changed in a newly loaded copy.
+ *
+ * To publish a new version, n8n calls the `delete` hook of the trigger nodes that it then adds again.
+ * To the hook, this looks like a switch-off.
  */
 type Activation = Pick<IHookFunctions, 'getActivationMode' | 'getMode'>;
 

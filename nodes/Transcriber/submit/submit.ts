@@ -19,10 +19,15 @@ import { finishedTask } from '../wait/finishedTask';
 import { eachTask } from '../item/eachTask';
 import { handSecretOver } from './trigger/handSecretOver';
 import { onCompletionOf } from './choice/onCompletion';
-import { submissionIds, type AcceptedMemory, type Submitted } from './once/submissionMemory';
+import {
+	submissionIds,
+	submissionNames,
+	type AcceptedMemory,
+	type Submitted,
+} from './once/submissionMemory';
 import { submitOnce, type Outcome } from './once/submitOnce';
 import { endedBefore } from './once/endedBefore';
-import { checkUnchanged, namesOf } from './once/reuseEarlierSubmission';
+import { checkUnchanged } from './once/refuseChangedItem';
 import { isYoung } from './sleep/looksBeforeSleep';
 import { awaitDeliveries } from './sleep/suspendUntilDelivery';
 
@@ -38,7 +43,7 @@ export async function submit(
 ): Promise<INodeExecutionData[]> {
 	const outcome = await submitOnce(context, request, policy, run);
 	const { accepted, isFresh } = outcome;
-	run.accept(context.getItemIndex(), namesOf(context, accepted));
+	run.accept(context.getItemIndex(), submissionNames(context, accepted));
 	checkUnchanged(context);
 	const all = accepted.submissions.map(({ answer }, index): Submitted => {
 		// A remembered answer identifies the task, but does not show its present state.

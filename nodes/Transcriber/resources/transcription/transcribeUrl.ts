@@ -7,7 +7,8 @@ import type {
 import { completionFields } from '../../submit/choice/onCompletionFields';
 import { prepareCompletion } from '../../submit/prepareCompletion';
 import { submit } from '../../submit/submit';
-import { checkUnchanged, submittedBefore } from '../../submit/once/reuseEarlierSubmission';
+import { checkUnchanged } from '../../submit/once/refuseChangedItem';
+import { submittedBefore } from '../../submit/once/submissionMemory';
 import { checkNotRefusedBefore } from '../../submit/sleep/suspendUntilDelivery';
 import { required, textIn } from '../../../shared/parameters/checkedValues';
 import { perform } from '../../item/perform';

@@ -6,8 +6,8 @@ import { hasEnded, statusIn } from '../../../shared/api/undocumented/statuses';
 import { asLasting, refuse } from '../../../shared/parameters/refuse';
 import { againAdvice, ownKeyOf } from '../../item/ownKey';
 import { endedBadly } from '../../wait/waitErrors';
-import { FETCH, nameOfAddress, namesOf } from './reuseEarlierSubmission';
-import { recall, remember, type Submitted } from './submissionMemory';
+import { FETCH, nameOfAddress } from './refuseChangedItem';
+import { recall, remember, submissionNames, type Submitted } from './submissionMemory';
 
 /** How long the status request of {@link hasAlreadyEnded} may take, in ms, from its turn. */
 const LOOK_MS = 30_000;
@@ -42,7 +42,7 @@ export async function endedBefore(
 	return asLasting(
 		refuse(
 			context,
-			`'Idempotency Key' was used before, so the service returned ${namesOf(context, memory).join(', ')}, which had already ended and is not reported to '${address}'`,
+			`'Idempotency Key' was used before, so the service returned ${submissionNames(context, memory).join(', ')}, which had already ended and is not reported to '${address}'`,
 			againAdvice(
 				context,
 				`Fetch its result with ${FETCH}. To transcribe the recording again, run the workflow in a new execution.`,

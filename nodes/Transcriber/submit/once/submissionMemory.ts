@@ -6,7 +6,7 @@ import {
 	runIndexAfterTimeout,
 	runIndexOf,
 } from '../../../shared/n8nInternals/runIdentity';
-import { idsIn, type SubmissionIds } from '../../../shared/api/submission';
+import { idsIn, submissionName, type SubmissionIds } from '../../../shared/api/submission';
 import { recallRetried, rememberRetried } from './retriesOfExecution';
 import { toolCallOf } from './sameRequest';
 import type { Suspension } from './sleepingItems';
@@ -128,6 +128,27 @@ export function submissionIds(
 ): SubmissionIds {
 	const isBot = context.getNodeParameter('operation') === 'sendBot';
 	return idsIn(isBot ? { bot_id: '', ...answer } : answer);
+}
+
+/** The names of an item's tasks and bots in messages. */
+export function submissionNames(
+	context: IExecutePaginationFunctions,
+	{ submissions }: AcceptedMemory,
+): string[] {
+	return submissions.map(({ answer }) => submissionName(submissionIds(context, answer)));
+}
+
+/**
+ * For `perform`: names of what was submitted for the item before. If undefined, the request is
+ * checked and built: nothing was submitted, or an Idempotency-Key makes a repeat safe.
+ */
+export function submittedBefore(context: IExecutePaginationFunctions): string[] | undefined {
+	const memory = recall(context);
+	// An identical tool call is being sent right now. The service may still refuse it, so this call
+	// is prepared like a new one.
+	if (isBeingSent(context)) return undefined;
+	if (memory?.state === 'accepted') return submissionNames(context, memory);
+	return memory && !memory.key ? [] : undefined;
 }
 
 /** What was sent and accepted for this item, also in an execution of which this one is a Retry. */

@@ -20,7 +20,7 @@ import { goesOnAfterErrors } from '../../item/perform';
 import { sendDeclared } from '../../item/sendDeclared';
 import { isHarmless, wasCancelledInTurn } from './certainlyNotSubmitted';
 import { askedFor } from './sameRequest';
-import { checkUnchangedSince } from './reuseEarlierSubmission';
+import { checkUnchangedSince } from './refuseChangedItem';
 import { deliveryAddress, onCompletionOf, usesWebhook } from '../choice/onCompletion';
 import {
 	SUBMISSION_SECRET,

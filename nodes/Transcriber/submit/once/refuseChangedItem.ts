@@ -1,39 +1,11 @@
 import type { IExecutePaginationFunctions } from 'n8n-workflow';
 
-import { submissionName } from '../../../shared/api/submission';
 import { isTool } from '../../../shared/n8nInternals/runIdentity';
 import { asLasting, refuse } from '../../../shared/parameters/refuse';
 import { againAdvice } from '../../item/ownKey';
 import { askedFor } from './sameRequest';
 import { deliveryAddress, onCompletionOf } from '../choice/onCompletion';
-import {
-	recall,
-	submissionIds,
-	type AcceptedMemory,
-	type SentMemory,
-	isBeingSent,
-} from './submissionMemory';
-
-/**
- * For `perform`: names of what was submitted for the item before. If undefined, the request is
- * checked and built: nothing was submitted, or an Idempotency-Key makes a repeat safe.
- */
-export function submittedBefore(context: IExecutePaginationFunctions): string[] | undefined {
-	const memory = recall(context);
-	// An identical tool call is being sent right now. The service may still refuse it, so this call
-	// is prepared like a new one.
-	if (isBeingSent(context)) return undefined;
-	if (memory?.state === 'accepted') return namesOf(context, memory);
-	return memory && !memory.key ? [] : undefined;
-}
-
-/** The names of an item's tasks and bots in messages. */
-export function namesOf(
-	context: IExecutePaginationFunctions,
-	{ submissions }: AcceptedMemory,
-): string[] {
-	return submissions.map(({ answer }) => submissionName(submissionIds(context, answer)));
-}
+import { recall, submissionNames, type AcceptedMemory, type SentMemory } from './submissionMemory';
 
 /**
  * Refuses an item that now asks for something other than what was submitted. Only n8n's Retry can
@@ -46,7 +18,7 @@ export function checkUnchanged(context: IExecutePaginationFunctions): void {
 	// A tool call that asks for something else is another call.
 	if (memory?.state !== 'accepted' || isTool(context)) return;
 	if (memory.executionId === context.getExecutionId()) return;
-	const names = namesOf(context, memory).join(', ');
+	const names = submissionNames(context, memory).join(', ');
 	if (memory.asked !== undefined && memory.asked !== askedFor(context)) {
 		throw asLasting(
 			refuse(

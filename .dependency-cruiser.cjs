@@ -3,8 +3,8 @@
  *
  * Action node: resources → submit → wait → item. Within submit: submit.ts and prepareCompletion.ts →
  * sleep, trigger → once → choice.
- * Every node → shared. Within shared: webhook → api → undocumented, parameters → the files beside the
- * folders. n8nInternals imports nothing of them.
+ * Every node → shared. Within shared: webhook → api → undocumented → api/statuses.ts, parameters → the
+ * files beside the folders. n8nInternals imports nothing of them.
  */
 const node = (name) => `^nodes/${name}/`;
 const action = (room) => `^nodes/Transcriber/${room}/`;
@@ -52,7 +52,11 @@ module.exports = {
 			'^nodes/shared/(api|webhook|n8nInternals)/',
 		),
 		never('api-knows-no-webhook', shared('api'), '^nodes/shared/webhook/|/fields[.]ts$'),
-		never('answers-know-no-requests', shared('api/undocumented'), beside('nodes/shared/api')),
+		never(
+			'answers-know-no-requests',
+			shared('api/(undocumented|statuses|limits)'),
+			'^nodes/shared/api/(?!statuses)[^/]+[.]ts$',
+		),
 		never('files-beside-know-no-folder', beside('nodes/shared'), '^nodes/shared/[^/]+/'),
 		never('credentials-know-the-address', '^credentials/', '^nodes/(?!shared/api/baseUrl)'),
 	],

@@ -10,7 +10,7 @@ import {
 } from '../shared/api/serviceError';
 import { botState } from '../shared/api/taskState';
 import { taskIdOf } from '../shared/api/undocumented/ids';
-import { hasEnded } from '../shared/api/undocumented/statuses';
+import { hasEnded } from '../shared/api/statuses';
 import { call } from '../shared/api/call';
 import { STOPS_SPENDING, type Caller } from '../shared/api/types';
 import { remembered } from '../shared/processMemory';

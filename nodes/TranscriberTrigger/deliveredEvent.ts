@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { submissionKey, type SubmissionIds } from '../shared/api/submission';
 import { isNoId } from '../shared/api/undocumented/ids';
-import { hasEnded, isCancelled, isInProgress, statusIn } from '../shared/api/undocumented/statuses';
+import { hasEnded, isCancelled, isInProgress, statusIn } from '../shared/api/statuses';
 import { deliveredId } from '../shared/webhook/deliveredId';
 
 export const EVENTS = [

@@ -1,5 +1,5 @@
 import type { IDataObject, IWebhookFunctions } from 'n8n-workflow';
-import { hasEnded } from '../shared/api/undocumented/statuses';
+import { hasEnded } from '../shared/api/statuses';
 import { idFields } from '../shared/api/submission';
 import type { DeliveredEvent, StoredName } from './deliveredEvent';
 import { ledgerKey } from './ledger';

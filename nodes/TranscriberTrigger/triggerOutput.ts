@@ -6,7 +6,7 @@ import { isWithoutAnswer } from '../shared/api/problem';
 import { ServiceError } from '../shared/api/serviceError';
 import { withoutSecrets } from '../shared/api/redact';
 import { taskIdOf } from '../shared/api/undocumented/ids';
-import { hasEnded } from '../shared/api/undocumented/statuses';
+import { hasEnded } from '../shared/api/statuses';
 import { titleOf } from '../shared/api/undocumented/taskLists';
 import { eventNameOf, type DeliveredEvent } from './deliveredEvent';
 import type { Settings } from './triggerSettings';

@@ -5,10 +5,7 @@ import path from 'node:path';
 import type { INode } from 'n8n-workflow';
 
 import { LIMITS } from '../../nodes/shared/api/rateLimits';
-import {
-	DICTIONARY_LIMIT_CHARS,
-	MAX_FILE_BYTES,
-} from '../../nodes/shared/api/undocumented/requests';
+import { DICTIONARY_LIMIT_CHARS, MAX_FILE_BYTES } from '../../nodes/shared/api/limits';
 import * as ids from '../../nodes/shared/api/undocumented/ids';
 import * as results from '../../nodes/shared/api/undocumented/results';
 import * as submissions from '../../nodes/shared/api/undocumented/submissions';
@@ -276,8 +273,9 @@ describe('docs/scaling.md', () => {
 describe('docs/undocumented.md', () => {
 	const rows = tableBelow(read('docs/undocumented.md'), 'What the service document does not show');
 
-	it('has every assumption of nodes/shared/api/undocumented/', () => {
-		const shapes = filesIn('nodes/shared/api/undocumented').map(read).join('\n');
+	it('has every assumption of nodes/shared/api/undocumented/, and about statuses', () => {
+		const files = [...filesIn('nodes/shared/api/undocumented'), 'nodes/shared/api/statuses.ts'];
+		const shapes = files.map(read).join('\n');
 		const exported = [...shapes.matchAll(/^export (?:async )?(?:function|const) (\w+)/gm)].map(
 			([, name]) => name,
 		);

@@ -10,7 +10,7 @@ import { isTooLargeForDatabase, lastingIdOf } from '../../shared/n8nInternals/st
 import { rowFor } from '../../shared/api/errorTitlesAndAdvice';
 import { required, textIn } from '../../shared/parameters/checkedValues';
 import { Recording, bytesOf } from '../../shared/api/recordingFile';
-import { MAX_FILE_BYTES } from '../../shared/api/undocumented/requests';
+import { MAX_FILE_BYTES } from '../../shared/api/limits';
 import { refuse } from '../../shared/parameters/refuse';
 import type { RoutingRequest } from '../../shared/api/types';
 

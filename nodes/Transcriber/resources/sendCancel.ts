@@ -3,7 +3,7 @@ import type { IDataObject, IExecutePaginationFunctions, INodeExecutionData } fro
 import { said, ServiceError } from '../../shared/api/serviceError';
 import type { LookBounds } from '../../shared/api/taskState';
 import { STOPS_SPENDING, type Policy, type RoutingRequest } from '../../shared/api/types';
-import { hasEnded, isCancelled } from '../../shared/api/undocumented/statuses';
+import { hasEnded, isCancelled } from '../../shared/api/statuses';
 import { withoutError } from '../item/sendDeclared';
 import { hasEndedBefore, sendEnding } from '../item/sendEnding';
 

@@ -11,7 +11,7 @@ import { withoutSecrets } from '../../shared/api/redact';
 import { NAMELESS, idFields } from '../../shared/api/submission';
 import type { Policy, RoutingRequest } from '../../shared/api/types';
 import { isRefused } from '../../shared/api/undocumented/submissions';
-import { startsIn } from '../../shared/api/undocumented/statuses';
+import { startsIn } from '../../shared/api/statuses';
 import { asLasting, refuse } from '../../shared/parameters/refuse';
 import { isBatched, type NodeRun } from '../item/nodeRun';
 import { failedItem, goesOnAfterErrors } from '../item/perform';

@@ -3,7 +3,7 @@ import type { IDataObject, IExecutePaginationFunctions, INodeExecutionData } fro
 import { anyOf, unlessAborted } from '../../shared/api/abortable';
 import { withCancelSignal } from '../../shared/n8nInternals/watchedContext';
 import type { NodeRun } from '../item/nodeRun';
-import { awaitsBalance, isCancelled, startsIn } from '../../shared/api/undocumented/statuses';
+import { awaitsBalance, isCancelled, startsIn } from '../../shared/api/statuses';
 import { recordingOf } from '../item/inputFile';
 import { fetchPatiently } from './fetchPatiently';
 import { untilEnded, type Outlook, type Polling } from './pollUntilEnded';

@@ -3,7 +3,7 @@ import type { IDataObject, IExecutePaginationFunctions } from 'n8n-workflow';
 import { credentialOf, keyHash } from '../../shared/api/credential';
 import { ServiceError, isNotFound } from '../../shared/api/serviceError';
 import { look } from '../../shared/api/taskState';
-import { hasEnded, isCancelled } from '../../shared/api/undocumented/statuses';
+import { hasEnded, isCancelled } from '../../shared/api/statuses';
 import { idFields, idsIn, type SubmissionIds } from '../../shared/api/submission';
 import { remembered } from '../../shared/processMemory';
 import { asError } from '../../shared/thrown';

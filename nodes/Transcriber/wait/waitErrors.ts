@@ -3,11 +3,7 @@ import type { IDataObject, IExecutePaginationFunctions, NodeOperationError } fro
 import { jsonOf } from '../../shared/jsonValues';
 import { ServiceError, adviceForKnownId } from '../../shared/api/serviceError';
 import type { SubmissionIds } from '../../shared/api/submission';
-import {
-	awaitsBalance,
-	isCancelled,
-	isUnknownStatus,
-} from '../../shared/api/undocumented/statuses';
+import { awaitsBalance, isCancelled, isUnknownStatus } from '../../shared/api/statuses';
 import { asLasting, refuse } from '../../shared/parameters/refuse';
 import { againAdvice } from '../item/ownKey';
 import type { Outlook } from './pollUntilEnded';

@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { LIMITS } from './rateLimits';
 import { listedTaskId } from './undocumented/ids';
-import { awaitsBalance } from './undocumented/statuses';
+import { awaitsBalance } from './statuses';
 import { TaskList } from './taskList';
 import { jsonOf } from '../jsonValues';
 import type { Caller } from './types';

@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { call } from './call';
 import type { CallOptions, Caller } from './types';
 import { taskIdOf } from './undocumented/ids';
-import { statusWithoutTask } from './undocumented/statuses';
+import { statusWithoutTask } from './statuses';
 import { stateIn } from './undocumented/submissions';
 
 /** See {@link CallOptions}. */

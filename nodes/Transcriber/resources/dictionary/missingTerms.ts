@@ -1,6 +1,7 @@
 import type { IDataObject, IExecutePaginationFunctions } from 'n8n-workflow';
 
-import { DICTIONARY_LIMIT_CHARS, dictionaryChars } from '../../../shared/api/undocumented/requests';
+import { DICTIONARY_LIMIT_CHARS } from '../../../shared/api/limits';
+import { dictionaryChars } from '../../../shared/api/undocumented/requests';
 import { refuse } from '../../../shared/parameters/refuse';
 import { isInherited } from './syncReport';
 

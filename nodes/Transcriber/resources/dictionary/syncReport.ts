@@ -1,6 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { DICTIONARY_LIMIT_CHARS, dictionaryChars } from '../../../shared/api/undocumented/requests';
+import { DICTIONARY_LIMIT_CHARS } from '../../../shared/api/limits';
+import { dictionaryChars } from '../../../shared/api/undocumented/requests';
 
 /** Whether the dictionary is inherited from the team owner. */
 export function isInherited({ inherited_from_team_owner: inherited }: IDataObject): boolean {

@@ -13,7 +13,7 @@ import { choicesIn } from '../../../shared/parameters/checkedValues';
 import type { NodeRun } from '../../item/nodeRun';
 import { perform } from '../../item/perform';
 import { RESULT_PARTS, resultIn, silentResultIn } from '../../../shared/api/undocumented/results';
-import { hasEnded, isInProgress, statusIn } from '../../../shared/api/undocumented/statuses';
+import { hasEnded, isInProgress, statusIn } from '../../../shared/api/statuses';
 import { isBlank } from '../../../shared/jsonValues';
 import { shownFor } from '../commonFields';
 import { answerOfFinished, emptyTranscript } from './sendForFinished';

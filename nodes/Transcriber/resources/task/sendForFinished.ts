@@ -12,7 +12,7 @@ import {
 	hasEnded,
 	isCancelled,
 	isUnknownStatus,
-} from '../../../shared/api/undocumented/statuses';
+} from '../../../shared/api/statuses';
 import { holdsContent } from '../../../shared/api/undocumented/results';
 import { jsonOf } from '../../../shared/jsonValues';
 import { refuse } from '../../../shared/parameters/refuse';

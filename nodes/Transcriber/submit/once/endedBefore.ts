@@ -2,7 +2,7 @@ import type { IDataObject, IExecutePaginationFunctions, NodeOperationError } fro
 
 import { idFields } from '../../../shared/api/submission';
 import { look, type LookBounds } from '../../../shared/api/taskState';
-import { hasEnded, statusIn } from '../../../shared/api/undocumented/statuses';
+import { hasEnded, statusIn } from '../../../shared/api/statuses';
 import { asLasting, refuse } from '../../../shared/parameters/refuse';
 import { againAdvice, ownKeyOf } from '../../item/ownKey';
 import { endedBadly } from '../../wait/waitErrors';

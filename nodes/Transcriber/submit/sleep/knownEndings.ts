@@ -1,7 +1,7 @@
 import type { IDataObject, IWebhookFunctions } from 'n8n-workflow';
 
 import { taskIdOf } from '../../../shared/api/undocumented/ids';
-import { hasEnded, statusIn } from '../../../shared/api/undocumented/statuses';
+import { hasEnded, statusIn } from '../../../shared/api/statuses';
 import { idFields, submissionKey } from '../../../shared/api/submission';
 import type { Suspension, WaitingItem } from '../once/sleepingItems';
 import { POLL } from '../../wait/pauseBetweenLooks';

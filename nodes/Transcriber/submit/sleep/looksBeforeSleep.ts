@@ -1,6 +1,6 @@
 import type { IDataObject, IExecutePaginationFunctions } from 'n8n-workflow';
 
-import { hasEnded } from '../../../shared/api/undocumented/statuses';
+import { hasEnded } from '../../../shared/api/statuses';
 import { checkBalance } from '../../wait/finishedTask';
 import { waitOptionsOf } from '../../wait/waitOptions';
 import type { Suspension } from '../once/sleepingItems';

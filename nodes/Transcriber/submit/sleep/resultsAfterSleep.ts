@@ -2,7 +2,7 @@ import type { IExecutePaginationFunctions, INodeExecutionData } from 'n8n-workfl
 
 import type { NodeRun } from '../../item/nodeRun';
 import { goesOnAfterErrors } from '../../item/perform';
-import { hasEnded, isInProgress } from '../../../shared/api/undocumented/statuses';
+import { hasEnded, isInProgress } from '../../../shared/api/statuses';
 import { eachTask } from '../../item/eachTask';
 import type { Submitted } from '../once/submissionMemory';
 import { POLL } from '../../wait/pauseBetweenLooks';

@@ -3,7 +3,7 @@ import type { IDataObject, IExecutePaginationFunctions, INodeExecutionData } fro
 import { isTool, nodeContextOf } from '../../../shared/n8nInternals/runIdentity';
 import { assertCanSuspend, suspend } from '../../../shared/n8nInternals/suspension';
 import { isBatched, type NodeRun } from '../../item/nodeRun';
-import { hasEnded, startsIn } from '../../../shared/api/undocumented/statuses';
+import { hasEnded, startsIn } from '../../../shared/api/statuses';
 import { eachTask } from '../../item/eachTask';
 import { recall, runOf, type Submitted } from '../once/submissionMemory';
 import type { Outcome } from '../once/submitOnce';

@@ -2,7 +2,7 @@ import type { IDataObject, IWebhookFunctions, IWebhookResponseData } from 'n8n-w
 
 import { hasSucceeded } from '../../../shared/n8nInternals/executionSaved';
 import { sleepingExecution, wake, type Sleeping } from '../../../shared/n8nInternals/suspension';
-import { isInProgress, statusIn } from '../../../shared/api/undocumented/statuses';
+import { isInProgress, statusIn } from '../../../shared/api/statuses';
 import { SUBMISSION_SECRET } from '../once/submissionMemory';
 import {
 	RESUME,

@@ -5,8 +5,3 @@ export const LINK_FIELD = 'url';
 export function dictionaryChars(terms: string[]): number {
 	return terms.reduce((sum, term) => sum + [...term].length, 0);
 }
-
-export const DICTIONARY_LIMIT_CHARS = 20_000;
-
-/** "8 GB" is taken as binary, the larger meaning, so that no allowed file is refused. */
-export const MAX_FILE_BYTES = 8 * 1024 ** 3;

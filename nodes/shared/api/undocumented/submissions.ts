@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { isBlank, isObject } from '../../jsonValues';
 import { objectsIn } from './answers';
 import { ID_NAMES, idIn } from './ids';
-import { isInProgress, isUnknownStatus, statusIn, withStatus } from './statuses';
+import { isInProgress, isUnknownStatus, statusIn, withStatus } from '../statuses';
 import { LIST_NAMES } from './taskLists';
 
 /**

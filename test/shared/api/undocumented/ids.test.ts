@@ -1,14 +1,10 @@
 /** Ids, whose names and types the service document does not always show. */
-// Also covers answers.ts, requests.ts.
+// Also covers answers.ts, requests.ts, nodes/shared/api/limits.ts.
 
 import { objectsIn } from '../../../../nodes/shared/api/undocumented/answers';
 import { idIn, listedTaskId, taskIdOf } from '../../../../nodes/shared/api/undocumented/ids';
-import {
-	dictionaryChars,
-	DICTIONARY_LIMIT_CHARS,
-	LINK_FIELD,
-	MAX_FILE_BYTES,
-} from '../../../../nodes/shared/api/undocumented/requests';
+import { DICTIONARY_LIMIT_CHARS, MAX_FILE_BYTES } from '../../../../nodes/shared/api/limits';
+import { dictionaryChars, LINK_FIELD } from '../../../../nodes/shared/api/undocumented/requests';
 
 describe('An id', () => {
 	it.each([

@@ -10,7 +10,7 @@ import {
 	statusIn,
 	statusWithoutTask,
 	withStatus,
-} from '../../../../nodes/shared/api/undocumented/statuses';
+} from '../../../nodes/shared/api/statuses';
 
 const ENDED = ['completed', 'failed', 'cancelled', 'canceled', 'cancelled_by_user', 'CANCELLED'];
 const IN_PROGRESS = ['pending', 'processing', 'awaiting_balance'];

@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { timeOf } from '../../jsonValues';
+import { timeOf } from '../jsonValues';
 
 /** A state whose `status`, if it has one, is read as `statusIn` does. */
 export function withStatus(state: IDataObject): IDataObject {

@@ -198,7 +198,7 @@ function beingSentAt(context: IExecutePaginationFunctions): Map<string, Promise<
 }
 
 /** Whether {@link oncePerPlace} is at work for the item. */
-export function isBeingSent(context: IExecutePaginationFunctions): boolean {
+function isBeingSent(context: IExecutePaginationFunctions): boolean {
 	return beingSentAt(context).has(placeOf(context));
 }
 

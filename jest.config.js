@@ -6,6 +6,7 @@ module.exports = {
 	moduleNameMapper: Object.fromEntries([
 		once('n8n-core'),
 		once('n8n-workflow'),
+		once('@n8n/backend-common', 'backend-common'),
 		once('@n8n/di', 'di'),
 		once('luxon'),
 		once('lodash'),

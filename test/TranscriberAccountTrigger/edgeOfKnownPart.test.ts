@@ -1,27 +1,25 @@
 /**
  * More tasks end between two polls than a poll can read, in a list that is not known to its end: each starts the workflow once,
  * and no old task does.
- *
- * n8n reads its log level once, so this file loads it for itself:
- * @jest-environment node
  */
+import { ACCOUNT_POLL } from '../../nodes/TranscriberAccountTrigger/pollAccount';
 import { captureLogs } from '../support/logs';
 import { ACCOUNT_MEMORY } from '../../nodes/TranscriberAccountTrigger/pollState';
 import { allStarted, listForTests } from './manyNewTasks';
 
 jest.setTimeout(120_000);
 
-const { active, list, night, state, wait } = listForTests();
+const { active, list, night, rememberATenth, state, wait } = listForTests();
 
 it.each([
 	[400, 10, 2, 100],
 	[400, 10, 2, 350],
-	[9_000, 100, 15, 1_000],
-	[9_000, 100, 15, 1_300],
-	[9_000, 50, 40, 700],
+	[900, 10, 15, 130],
+	[1_800, 10, 20, 140],
 ])(
 	'%i tasks, %i to a page, after %i polls: %i that end while n8n is off start the workflow, and so does the next one',
 	async (old, pageLength, polls, ended) => {
+		if (old >= 900) rememberATenth();
 		const { host } = await active(old, pageLength, polls);
 		const ids = await night(host, ended);
 		expect(await allStarted(host)).toEqual([...ids].sort());
@@ -32,7 +30,8 @@ it.each([
 
 /** An account of which only the first hundred of 400 tasks are known, because the service was slow at activation. */
 async function knownInPart() {
-	list().delayMs = 1_100;
+	jest.replaceProperty(ACCOUNT_POLL, 'firstMaxMs', 1_000);
+	list().delayMs = 55;
 	const { host } = await active(400, 10);
 	list().delayMs = 0;
 	expect(state(host)['frontier']).toBeLessThan(110);
@@ -66,8 +65,9 @@ it('tasks that are all deleted, and new ones: nothing old starts the workflow, t
 });
 
 it('keeps within its requests while it searches, and says in the log that it is behind', async () => {
-	const { host } = await active(9_000, 20, 3);
-	list().add(2_000);
+	rememberATenth();
+	const { host } = await active(900, 10, 3);
+	list().add(500);
 	wait(8);
 	const logs = captureLogs();
 	for (let poll = 0; poll < 12; poll++) {

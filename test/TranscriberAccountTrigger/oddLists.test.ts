@@ -1,8 +1,5 @@
 /**
  * Lists that change while they are read, that say little, or that are empty in a bad moment.
- *
- * n8n reads its log level once, so this file loads it for itself:
- * @jest-environment node
  */
 // Also covers listPager.ts.
 

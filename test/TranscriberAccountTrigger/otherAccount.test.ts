@@ -35,9 +35,9 @@ async function rotated(credentials: Run['credentials']): Promise<void> {
 
 it.each([
 	[30, 60],
-	[30, 3000],
-	[3000, 60],
-	[3000, 3000],
+	[30, 1000],
+	[1000, 60],
+	[1000, 1000],
 	[0, 60],
 ])(
 	'the key of another account: of %i old tasks before and %i now, none starts the workflow',

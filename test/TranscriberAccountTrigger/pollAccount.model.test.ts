@@ -61,7 +61,7 @@ async function holds({ isOldestFirst, pageLength, old, polls, steps }: CourseOf<
 		else await host.poll().catch(() => {});
 		list().refuses = () => undefined;
 	}
-	for (let quiet = 0, before = -1; quiet < 15;) {
+	for (let quiet = 0, before = -1; quiet < 10;) {
 		await host.poll();
 		quiet = host.started.length === before ? quiet + 1 : 0;
 		before = host.started.length;
@@ -72,5 +72,5 @@ async function holds({ isOldestFirst, pageLength, old, polls, steps }: CourseOf<
 type CourseOf<Arbitrary> = Arbitrary extends fc.Arbitrary<infer Course> ? Course : never;
 
 it('starts the workflow once for each task, and for no old one', async () => {
-	await holdsAlways(fc.asyncProperty(course, holds), 16);
+	await holdsAlways(fc.asyncProperty(course, holds), 8);
 });

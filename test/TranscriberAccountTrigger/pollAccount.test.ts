@@ -90,7 +90,10 @@ describe.each(Object.entries(LISTS))('a list %s', (name, shapes) => {
 			else if (throwDice(6) === 0) await host.activate('update');
 			else await host.poll();
 		}
-		await host.polls(15);
+		for (let poll = 0; poll < 15 && host.started.length < expected.length; poll++)
+			await host.poll();
+		// Nothing starts it twice.
+		await host.polls(2);
 		expect([...host.started].sort()).toEqual([...expected].sort());
 	});
 });
@@ -101,12 +104,12 @@ describe.each([
 	['newest first, cut at 10', { taskListMaximum: 10 }],
 	['oldest first, cut at 10', { taskListMaximum: 10, taskListOrder: 'oldestFirst' }],
 	['in an unknown order', { taskListOrder: 'byId' }],
-] as Array<[string, Partial<Shapes>]>)('an account with 3000 tasks, %s', (_, shapes) => {
+] as Array<[string, Partial<Shapes>]>)('an account with 1000 tasks, %s', (_, shapes) => {
 	it('starts nothing with what was there, and once with what ends, also at once after activation', async () => {
 		const simulator = service.running();
 		simulator.configure({ shapes });
 		const early = await service.pendingTask();
-		simulator.seed(3000);
+		simulator.seed(1000);
 		const host = new AccountHost(service.credentials());
 		await host.activate();
 		expect(simulator.requests.length).toBeLessThanOrEqual(45);
@@ -116,7 +119,7 @@ describe.each([
 		expected.push(early, await service.completedTask());
 		await host.restart();
 		expected.push(await service.completedTask());
-		await host.polls(8);
+		await host.polls(5);
 		expect([...host.started].sort()).toEqual(expected.sort());
 	});
 });
@@ -133,7 +136,7 @@ it('keeps a bounded number of tasks in mind, also of an account that grows witho
 	Object.assign(ACCOUNT_MEMORY, { done: 100, census: 80, tail: 20 });
 	const host = await active(300);
 	const expected: string[] = [];
-	for (let turn = 0; turn < 40; turn++) {
+	for (let turn = 0; turn < 24; turn++) {
 		for (let count = 0; count < 7; count++) expected.push(await service.completedTask());
 		await host.poll();
 		expect(host.saved.length).toBeLessThan(3_000);

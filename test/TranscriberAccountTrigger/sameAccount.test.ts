@@ -1,8 +1,5 @@
 /**
  * A rotated API key, which the credential learns of only after more tasks have ended than a poll can list.
- *
- * n8n reads its log level once, so this file loads it for itself:
- * @jest-environment node
  */
 import { captureLogs } from '../support/logs';
 import { allStarted, listForTests } from './manyNewTasks';
@@ -14,16 +11,15 @@ const { active, list, wait } = listForTests();
 it.each([
 	['newest first', 10, 60, 90],
 	['newest first', 10, 60, 130],
-	['newest first', 10, 60, 1_300],
-	['newest first', 50, 500, 600],
-	['newest first', 100, 500, 1_300],
+	['newest first', 10, 60, 400],
+	['newest first', 20, 200, 260],
 	['oldest first', 10, 60, 300],
 	['newest first', 10, 0, 130],
 ])(
 	'a list %s, %i to a page: of %i tasks before, all %i that have ended start the workflow',
 	async (order, pageLength, old, ended) => {
 		list().isOldestFirst = order === 'oldest first';
-		const { host, credentials } = await active(old, pageLength, 20);
+		const { host, credentials } = await active(old, pageLength, 3);
 		const ids = list().add(ended);
 		list().refuses = () => 401;
 		await expect(host.poll()).rejects.toMatchObject({ httpCode: '401' });
@@ -35,8 +31,8 @@ it.each([
 );
 
 it('a poll that cannot find out whose key it is starts nothing and says so, and a later one goes on', async () => {
-	const { host, credentials } = await active(60, 10, 20);
-	const ids = list().add(3_000);
+	const { host, credentials } = await active(60, 10, 3);
+	const ids = list().add(1_500);
 	wait(8);
 	credentials.apiKey = 'the new key of the account';
 	const logs = captureLogs();
@@ -48,14 +44,14 @@ it('a poll that cannot find out whose key it is starts nothing and says so, and 
 	expect(logs.lines.join('\n')).toContain('could not find out whether it belongs to the same');
 });
 
-it.each([60, 9_000])(
+it.each([60, 900])(
 	'the key of another account with %i tasks: none of them starts the workflow, the next one does',
 	async (others) => {
-		const { host, credentials } = await active(900, 10, 20);
+		const { host, credentials } = await active(200, 10, 3);
 		list().tasks = [];
 		list().add(others);
 		credentials.apiKey = 'the key of another account';
-		await host.polls(30);
+		await host.polls(12);
 		expect(host.started).toEqual([]);
 		const ids = list().add(1);
 		expect(await allStarted(host)).toEqual(ids);

@@ -1,8 +1,5 @@
 /**
  * Tasks that the trigger cannot read: they start nothing, and n8n's log says why.
- *
- * n8n reads its log level once, so this file loads it for itself:
- * @jest-environment node
  */
 import { captureLogs } from '../support/logs';
 import { LIMITS } from '../../nodes/shared/api/rateLimits';

@@ -1,8 +1,5 @@
 /**
  * Contract, "Webhook calls": before the signature is verified, a request costs little.
- *
- * n8n reads its log level once, so this file loads it for itself:
- * @jest-environment node
  */
 // Also covers nodes/shared/webhook/logSeldom.ts, nodes/shared/webhook/webhookCredential.ts.
 

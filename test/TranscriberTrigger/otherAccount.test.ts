@@ -1,8 +1,5 @@
 /**
  * A bot, and an id that may be a number, belong to one account of the service.
- *
- * n8n reads its log level once, so this file loads it for itself:
- * @jest-environment node
  */
 // Also covers sameLaunch.ts.
 

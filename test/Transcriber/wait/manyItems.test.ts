@@ -27,10 +27,10 @@ const links = (count: number) =>
 const asShipped = { ...POLL };
 afterEach(() => void Object.assign(POLL, asShipped));
 
-/** A minute becomes a second, and 60 questions a minute become two. */
+/** A minute becomes half a second, and 60 questions a minute become two. */
 function slowTurns(): void {
 	jest.replaceProperty(LIMITS, 'other', 2);
-	jest.replaceProperty(LIMITS, 'windowMs', 1000);
+	jest.replaceProperty(LIMITS, 'windowMs', 500);
 	jest.replaceProperty(TIMEOUTS, 'request', 1000);
 	jest.replaceProperty(RETRY, 'patienceWhenBroken', 2000);
 	POLL.look = 1000;
@@ -38,7 +38,7 @@ function slowTurns(): void {
 
 async function asleep() {
 	const workflow = workflowWith(AWAIT, service.credentials(), { onError: 'continueRegularOutput' });
-	const sleeping = await workflow.start(links(8));
+	const sleeping = await workflow.start(links(6));
 	expect(sleeping.isAsleep).toBe(true);
 	const tasks = service.running().tasks();
 	for (const { id } of tasks) service.running().finish(id);
@@ -52,7 +52,7 @@ it('every finished task comes out when the time of a suspended run is up', async
 	const { workflow, sleeping } = await asleep();
 	slowTurns();
 	const { json } = await workflow.timeIsUp(sleeping);
-	expect(json).toHaveLength(8);
+	expect(json).toHaveLength(6);
 	expect(errorsIn(json)).toEqual([]);
 }, 60_000);
 
@@ -61,15 +61,15 @@ it('every finished task comes out of a woken run, without a second look at those
 	service.running().requests.splice(0);
 	const raw = JSON.stringify({ task_id: task?.id, status: 'completed' });
 	const { woken } = await workflow.deliver(sleeping, raw, sign(raw, task?.webhookSecret ?? ''));
-	expect(woken?.json).toHaveLength(8);
+	expect(woken?.json).toHaveLength(6);
 	expect(errorsIn(woken?.json)).toEqual([]);
-	// The decision to wake asks about the seven others, and all eight fetch their results.
-	expect(service.lines().filter((line) => line.startsWith('GET'))).toHaveLength(15);
+	// The decision to wake asks about the five others, and all six fetch their results.
+	expect(service.lines().filter((line) => line.startsWith('GET'))).toHaveLength(11);
 });
 
 it('every finished task comes out of Task: Wait Until Finished', async () => {
 	const ids: string[] = [];
-	for (let i = 0; i < 12; i++) ids.push(await service.completedTask());
+	for (let i = 0; i < 6; i++) ids.push(await service.completedTask());
 	slowTurns();
 	const { json } = await service.run(
 		{
@@ -83,6 +83,6 @@ it('every finished task comes out of Task: Wait Until Finished', async () => {
 			node: { onError: 'continueRegularOutput' },
 		},
 	);
-	expect(json).toHaveLength(12);
+	expect(json).toHaveLength(6);
 	expect(errorsIn(json)).toEqual([]);
 }, 120_000);

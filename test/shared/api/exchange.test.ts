@@ -52,7 +52,7 @@ async function runExample(name: string) {
 	return async () => await service.run(example.parameters, { items: [item] });
 }
 
-beforeEach(() => shortenRetries(500));
+beforeEach(() => shortenRetries(100));
 
 describe('the wait before the next attempt', () => {
 	const busy: Problem = { path: '/account', status: 429 };

@@ -1,8 +1,5 @@
 /**
  * "Every request" in the contract: the API key and webhook secrets never reach an output, an error, a log or a URL.
- *
- * n8n reads its log level once, so this file loads it for itself:
- * @jest-environment node
  */
 import { captureLogs } from '../../support/logs';
 
@@ -15,7 +12,7 @@ import {
 	WITH_SUMMARY_REGENERATION,
 	type Example,
 } from '../../support/everyOperation';
-import { giveUpSoon } from '../../support/scale';
+import { giveUpSoon, shortenRetries } from '../../support/scale';
 import { findIn } from '../../support/search';
 import { itemWithFile, serviceForTests } from '../../support/service';
 import { TIMEOUTS } from '../../../nodes/shared/api/retry';
@@ -35,7 +32,6 @@ const flatted = jest.requireActual<{ stringify: (data: unknown) => string }>('fl
 
 let logs: ReturnType<typeof captureLogs>;
 beforeEach(() => {
-	giveUpSoon();
 	logs = captureLogs();
 });
 afterEach(() => logs.release());
@@ -49,6 +45,9 @@ interface Circumstances {
 
 async function run(example: Example, { node, baseUrl, action }: Circumstances = {}) {
 	const item = await example.input(service);
+	// A busy machine must not make a run fail that is meant to succeed.
+	if (action ?? baseUrl) giveUpSoon();
+	else shortenRetries(1);
 	if (action) service.running().fault({ match: {}, times: 100_000, action });
 	return await service.run(example.parameters, {
 		items: [item],
@@ -180,6 +179,7 @@ describe('the secret of a webhook', () => {
 			const parameters = { ...example.parameters, onCompletion: 'callUrl', webhookUrl: HOOK };
 			const outcome = await run({ ...example, parameters });
 			const [secret = ''] = secretsOf();
+			expect(outcome.error).toBeUndefined();
 			expect(outcome.json[0]).toMatchObject({ webhook_secret: secret });
 			expect(findIn([logs.lines, outcome.error], [secret])).toEqual([]);
 			expectNoSecrets(outcome, [API_KEY, OWN_SECRET]);

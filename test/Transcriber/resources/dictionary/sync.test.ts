@@ -26,8 +26,8 @@ const READ = 'GET /api/v1/dictionary';
 const WRITE = 'PUT /api/v1/dictionary';
 
 describe('dictionary.sync: all input items are one sync', () => {
-	it('500 rows are one GET and one PUT, which sends the terms and nothing else', async () => {
-		const terms = Array.from({ length: 500 }, (_, row) => `term ${row}`);
+	it('100 rows are one GET and one PUT, which sends the terms and nothing else', async () => {
+		const terms = Array.from({ length: 100 }, (_, row) => `term ${row}`);
 		await sync(terms);
 		expect(service.lines()).toEqual([READ, WRITE]);
 		const [read, write] = service.running().requests;

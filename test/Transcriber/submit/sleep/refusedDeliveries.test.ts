@@ -1,8 +1,5 @@
 /**
  * What a suspended execution writes into the log if deliveries go wrong.
- *
- * n8n reads its log level once, so this file loads it for itself:
- * @jest-environment node
  */
 // Also covers wakeOnDelivery.ts.
 

@@ -1,8 +1,5 @@
 /**
  * What the log says if a trigger does not answer. The error for the user says what to do about it.
- *
- * n8n reads its log level once, so this file loads it for itself:
- * @jest-environment node
  */
 import { captureLogs } from '../../../support/logs';
 

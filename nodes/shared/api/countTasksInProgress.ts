@@ -1,10 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { LIMITS } from './rateLimits';
-import { listedTaskId } from './undocumented/ids';
 import { awaitsBalance } from './statuses';
-import { TaskList } from './taskList';
-import { jsonOf } from '../jsonValues';
+import { identityOf, TaskList } from './taskList';
 import type { Caller } from './types';
 
 /** The most pages of the list to read for each status. */
@@ -24,8 +22,8 @@ export async function countTasksInProgress(caller: Caller): Promise<number | und
 		for (let pages = 0; ; pages++) {
 			const page = pages < MOST_PAGES ? await list.page(offset) : undefined;
 			if (!page || page.some((task) => typeof task.status !== 'string')) return undefined;
-			const news = page.filter((task) => !seen.has(idOf(task)));
-			for (const task of news) seen.add(idOf(task));
+			const news = page.filter((task) => !seen.has(identityOf(task)));
+			for (const task of news) seen.add(identityOf(task));
 			inProgress += news.filter(takesUpAPlace).length;
 			if (inProgress >= LIMITS.tasksInProgress) return inProgress;
 			// A short page need not be the last, and the service may ignore the offset.
@@ -38,8 +36,4 @@ export async function countTasksInProgress(caller: Caller): Promise<number | und
 
 function takesUpAPlace(task: IDataObject): boolean {
 	return ['pending', 'processing'].includes(String(task.status)) && !awaitsBalance(task);
-}
-
-function idOf(task: IDataObject): string {
-	return listedTaskId(task) ?? jsonOf(task);
 }

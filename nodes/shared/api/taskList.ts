@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { isRefusedForGood, ServiceError } from './serviceError';
 import { PAGE_SIZES, holdsNothing, tasksIn } from './undocumented/taskLists';
 import { refuse } from '../parameters/refuse';
-import { taskIdOf } from './undocumented/ids';
+import { listedTaskId } from './undocumented/ids';
 import { jsonOf } from '../jsonValues';
 import { call } from './call';
 import { type CallOptions, type Caller } from './types';
@@ -82,7 +82,7 @@ export class TaskList {
 		if (tasks.length > 0 && offset + tasks.length >= this.reached) {
 			this.reached = offset + tasks.length;
 			this.last = tasks.length;
-			this.firstOfLast = nameOf(tasks[0]);
+			this.firstOfLast = identityOf(tasks[0] ?? {});
 		}
 		return tasks;
 	}
@@ -139,7 +139,7 @@ export class TaskList {
 			return undefined;
 		});
 		const tasks = tasksIn(shown) ?? [];
-		const goesOn = tasks.length > 1 && nameOf(tasks[0]) !== this.firstOfLast;
+		const goesOn = tasks.length > 1 && identityOf(tasks[0] ?? {}) !== this.firstOfLast;
 		if (!shown || goesOn) return false;
 		this.guesses.delete(offset);
 		this.provenEnd = offset;
@@ -157,8 +157,8 @@ export class TaskList {
 }
 
 /** What tells one task of a list from another. */
-function nameOf(task: IDataObject | undefined): string {
-	return (task && taskIdOf(task)) ?? jsonOf(task);
+export function identityOf(task: IDataObject): string {
+	return listedTaskId(task) ?? jsonOf(task);
 }
 
 /** The document does not show the status for a page that is too large. */

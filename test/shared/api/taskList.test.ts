@@ -166,6 +166,23 @@ describe('the end of a list', () => {
 		expect(service.lines()).toHaveLength(3);
 	});
 
+	it('comes where the last page is shown again, and its tasks of meetings have gone on', async () => {
+		const page = (progress: number) => ({
+			tasks: Array.from({ length: 100 }, (_none, index) => ({
+				id: `t${index}`,
+				bot_id: `b${index}`,
+				status: 'processing',
+				progress,
+			})),
+		});
+		answer(page(1), { times: 1 });
+		answer({ detail: 'offset' }, { status: 400, times: 1 });
+		answer(page(2), { times: 1 });
+		const { items, error } = await getMany({ returnAll: true });
+		expect(error).toBeUndefined();
+		expect(items).toHaveLength(100);
+	});
+
 	it('comes at the largest offset where no task stands behind it', async () => {
 		service.running().configure({ shapes: { taskListLargestOffset: 99 } });
 		service.running().seed(100);

@@ -13,9 +13,7 @@ import {
 	numberIn,
 } from '../../../shared/parameters/checkedValues';
 import { perform } from '../../item/perform';
-import { jsonOf } from '../../../shared/jsonValues';
-import { listedTaskId } from '../../../shared/api/undocumented/ids';
-import { TaskList } from '../../../shared/api/taskList';
+import { identityOf, TaskList } from '../../../shared/api/taskList';
 import { shownFor } from '../commonFields';
 import type { RoutingRequest } from '../../../shared/api/types';
 
@@ -93,7 +91,7 @@ async function allPages(
 		if (page.length === 0) break;
 		const before = found.size;
 		for (const task of page) {
-			const id = listedTaskId(task) ?? jsonOf(task);
+			const id = identityOf(task);
 			if (!found.has(id)) found.set(id, task);
 		}
 		// One page without new tasks may come from tasks that moved back a page; two in a row mean that

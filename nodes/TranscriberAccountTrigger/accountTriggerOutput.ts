@@ -1,28 +1,17 @@
 import type { IDataObject, INodeExecutionData, IPollFunctions } from 'n8n-workflow';
 
-import { EXPORT_FORMATS, type ExportFormat } from '../shared/exportFormats';
 import { attachExport, withoutExtension } from '../shared/api/attachExport';
 import { fetchResults, transcript } from '../shared/api/result';
-import {
-	booleanIn,
-	choiceIn,
-	choicesIn,
-	collectionIn,
-	required,
-	textIn,
-} from '../shared/parameters/checkedValues';
+import { choicesIn, collectionIn, required } from '../shared/parameters/checkedValues';
+import { outputOptionsOf, type OutputOptions } from '../shared/parameters/outputOptions';
 import { titleOf } from '../shared/api/undocumented/taskLists';
 import { taskState } from '../shared/api/taskState';
 import { messageOf } from '../shared/thrown';
 
 /** The trigger's parameters, checked. */
-export interface Wanted {
+export interface Wanted extends OutputOptions {
 	completed: boolean;
 	failed: boolean;
-	includeResult: boolean;
-	exportFormat?: ExportFormat;
-	exportAs: 'file' | 'text';
-	property?: string;
 }
 
 /** Reads and checks the parameters. Throws a NodeOperationError that names the invalid one. */
@@ -31,15 +20,10 @@ export function wantedOf(context: IPollFunctions): Wanted {
 	const chosen = choicesIn(context, context.getNodeParameter('events', []), 'Trigger On', names);
 	const events = required(context, chosen?.length ? chosen : undefined, 'Trigger On');
 	const given = collectionIn(context, context.getNodeParameter('options', {}), 'Options');
-	const formats = ['none', ...EXPORT_FORMATS] as const;
-	const format = choiceIn(context, given.exportFormat, 'Export Format', formats) ?? 'none';
 	return {
 		completed: events.includes('transcriptCompleted'),
 		failed: events.includes('transcriptFailed'),
-		includeResult: booleanIn(context, given.includeResult, 'Include Result') ?? true,
-		exportFormat: format === 'none' ? undefined : format,
-		exportAs: choiceIn(context, given.exportAs, 'Export As', ['file', 'text']) ?? 'file',
-		property: textIn(context, given.exportBinaryPropertyName, 'Put Output File in Field'),
+		...outputOptionsOf(context, given),
 	};
 }
 

@@ -1,23 +1,14 @@
-import type { IDataObject, IWebhookFunctions } from 'n8n-workflow';
+import type { IWebhookFunctions } from 'n8n-workflow';
 
-import { EXPORT_FORMATS, type ExportFormat } from '../shared/exportFormats';
-import {
-	booleanIn,
-	choiceIn,
-	choicesIn,
-	collectionIn,
-	textIn,
-} from '../shared/parameters/checkedValues';
+import { booleanIn, choicesIn, collectionIn } from '../shared/parameters/checkedValues';
+import { outputOptionsOf, type OutputOptions } from '../shared/parameters/outputOptions';
 import { EVENTS, type EventName } from './deliveredEvent';
 import { refuse } from '../shared/parameters/refuse';
 
 /** The trigger's parameters, checked. */
-export interface Settings {
+export interface Settings extends OutputOptions {
 	/** 'Trigger On': at least one. */
 	selected: EventName[];
-	includeResult: boolean;
-	exportFormat?: ExportFormat;
-	property?: string;
 	emitDuplicates: boolean;
 }
 
@@ -39,18 +30,10 @@ export function settingsOf(context: SettingsReader): Settings {
 			'Choose at least one event. If it comes from an expression, check what the expression gives.',
 		);
 	}
-	const given: IDataObject = collectionIn(
-		context,
-		context.getNodeParameter('options', {}),
-		'Options',
-	);
-	const formats = ['none', ...EXPORT_FORMATS] as const;
-	const format = choiceIn(context, given.exportFormat, 'Export Format', formats) ?? 'none';
+	const given = collectionIn(context, context.getNodeParameter('options', {}), 'Options');
 	return {
 		selected,
-		includeResult: booleanIn(context, given.includeResult, 'Include Result') ?? true,
-		exportFormat: format === 'none' ? undefined : format,
-		property: textIn(context, given.exportBinaryPropertyName, 'Put Output File in Field'),
+		...outputOptionsOf(context, given),
 		emitDuplicates: booleanIn(context, given.emitDuplicates, 'Emit Duplicates') ?? false,
 	};
 }

@@ -1,5 +1,5 @@
 /** What the workflow starts with, and what happens when the service is not well. */
-// Also covers accountTriggerFields.ts.
+// Also covers accountTriggerFields.ts, nodes/shared/parameters/outputOptions.ts.
 
 import type { IDataObject } from 'n8n-workflow';
 

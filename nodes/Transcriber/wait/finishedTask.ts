@@ -129,12 +129,12 @@ async function completedOutput(
 			).map((result) => transcript(result, facts))
 		: [transcript({}, { ...state, ...facts })];
 	const items = jsons.map((json): INodeExecutionData => ({ json }));
-	if (format === 'none') return items;
+	if (!format) return items;
 	const wanted: WantedExport = {
 		taskId,
 		format,
 		as: options.exportAs,
-		property: options.exportBinaryPropertyName,
+		property: options.property,
 		fileName: nameOfRecording(context),
 		bounds,
 	};

@@ -1,25 +1,14 @@
 import type { IExecuteSingleFunctions } from 'n8n-workflow';
 
-import {
-	booleanIn,
-	choiceIn,
-	collectionIn,
-	numberIn,
-	textIn,
-} from '../../shared/parameters/checkedValues';
-import { EXPORT_FORMATS, type ExportFormat } from '../../shared/exportFormats';
+import { choiceIn, collectionIn, numberIn } from '../../shared/parameters/checkedValues';
+import { outputOptionsOf, type OutputOptions } from '../../shared/parameters/outputOptions';
 
 /** 'Transcript Options' with all defaults filled in. */
-interface WaitOptions {
+interface WaitOptions extends OutputOptions {
 	/** Between two status requests, in seconds. */
 	pollInterval: number;
 	/** In minutes. */
 	timeout: number;
-	includeResult: boolean;
-	exportFormat: ExportFormat | 'none';
-	/** A binary file, or the text in the output field `export`. */
-	exportAs: 'file' | 'text';
-	exportBinaryPropertyName: string;
 	onInsufficientBalance: 'keepWaiting' | 'fail';
 }
 
@@ -42,17 +31,12 @@ export function waitOptionsOf(
 	);
 	const seconds = { above: 0, max: LONGEST_POLL_INTERVAL_SECONDS };
 	const minutes = { above: 0, max: LONGEST_TIMEOUT_MINUTES };
-	const formats = ['none', ...EXPORT_FORMATS] as const;
 	const onBalance = ['keepWaiting', 'fail'] as const;
-	const field = textIn(context, given.exportBinaryPropertyName, 'Put Output File in Field');
 	return {
 		pollInterval:
 			numberIn(context, given.pollInterval, 'Poll Interval', seconds) ?? WAIT_DEFAULTS.pollInterval,
 		timeout: numberIn(context, given.timeout, 'Timeout', minutes) ?? WAIT_DEFAULTS.timeout,
-		includeResult: booleanIn(context, given.includeResult, 'Include Result') ?? true,
-		exportFormat: choiceIn(context, given.exportFormat, 'Export Format', formats) ?? 'none',
-		exportAs: choiceIn(context, given.exportAs, 'Export As', ['file', 'text']) ?? 'file',
-		exportBinaryPropertyName: field ?? 'data',
+		...outputOptionsOf(context, given),
 		onInsufficientBalance:
 			choiceIn(context, given.onInsufficientBalance, 'On Insufficient Balance', onBalance) ??
 			'keepWaiting',

@@ -29,12 +29,19 @@ export function parseJson(text: string): unknown {
 	return strictJson(json) ?? (/NaN|Infinity/.test(json) ? strictJson(withNull(json)) : undefined);
 }
 
-function strictJson(text: string): unknown {
+/** The value of a JSON text; undefined if it is not valid. */
+export function strictJson(text: string): unknown {
 	try {
 		return JSON.parse(text);
 	} catch {
 		return undefined;
 	}
+}
+
+/** The JSON object in a text; undefined if there is none. Ignores a byte order mark. */
+export function parseJsonObject(text: string): IDataObject | undefined {
+	const value = parseJson(text);
+	return isObject(value) ? value : undefined;
 }
 
 /** Looks at each character at most twice, because a transcript can have many megabytes. */

@@ -40,8 +40,9 @@ const NEXT = {
 	},
 };
 
-const FETCH_LATER =
-	'fetch it with Transcript: Wait Until Finished (a bot with Meeting: Wait Until Transcribed)';
+/** The operations that fetch what was submitted, for messages. */
+export const WAIT_OPERATIONS =
+	'Transcript: Wait Until Finished (a bot with Meeting: Wait Until Transcribed)';
 
 /** The error for a timeout, or if the service has refused every status request for a while. */
 export function notEnded(
@@ -54,7 +55,7 @@ export function notEnded(
 	if (failure instanceof ServiceError && isRefused) {
 		failure.message = `${subjectOf(ids)}: ${failure.message}`;
 		const next = isKeyRefused ? 'Correct the key, then' : 'If it is there later,';
-		failure.description = `${adviceForKnownId(failure)} The service has answered this for two minutes (the node waits in case that passes). What was submitted is not lost. ${next} ${FETCH_LATER}.`;
+		failure.description = `${adviceForKnownId(failure)} The service has answered this for two minutes (the node waits in case that passes). What was submitted is not lost. ${next} fetch it with ${WAIT_OPERATIONS}.`;
 		return failure;
 	}
 	const balance = awaitsBalance(state) ? ', and waits for a top-up' : '';
@@ -67,7 +68,7 @@ export function notEnded(
 		`${subjectOf(ids)} has not ended ${words} (${status}${lookFailed})`,
 		isUnknown
 			? 'The service does not document this status, so it does not count as the end. If the task has finished, its transcript is not lost: get it with Transcript: Get Result.'
-			: `It continues at the service and is not lost. ${next} ${FETCH_LATER}.`,
+			: `It continues at the service and is not lost. ${next} fetch it with ${WAIT_OPERATIONS}.`,
 	);
 }
 

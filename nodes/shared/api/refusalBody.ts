@@ -1,5 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { isObject, strictJson } from '../jsonValues';
+
 /** What the body of a refusal says. */
 export interface RefusalBody {
 	errorCode?: string;
@@ -31,8 +33,8 @@ export function readRefusal(body: unknown): RefusalBody {
 	return {
 		errorCode: [ownCode, ...codes].find((code): code is string => typeof code === 'string'),
 		serviceMessage: wordsOf(read).slice(0, 500) || undefined,
-		isServiceShape: isMap(detail) || (detail !== undefined && !isProblemDetails(parts)),
-		isBlank: isBlank(body),
+		isServiceShape: isObject(detail) || (detail !== undefined && !isProblemDetails(parts)),
+		isBlank: isEmptyBody(body),
 	};
 }
 
@@ -41,7 +43,7 @@ function isProblemDetails(parts: IDataObject): boolean {
 	return ['type', 'title'].some((name) => parts[name] !== undefined);
 }
 
-function isBlank(body: unknown): boolean {
+function isEmptyBody(body: unknown): boolean {
 	if (typeof body === 'object') return Object.keys(body ?? {}).length === 0;
 	return body === undefined || (typeof body === 'string' && body.trim() === '');
 }
@@ -52,12 +54,7 @@ function partsOf(value: unknown): IDataObject {
 
 /** JSON that was sent as text. */
 function parsed(text: string): unknown {
-	if (!/^\s*[{[]/.test(text)) return text;
-	try {
-		return JSON.parse(text);
-	} catch {
-		return text;
-	}
+	return /^\s*[{[]/.test(text) ? (strictJson(text) ?? text) : text;
 }
 
 /** Where the words of an error stand, the best place first. */
@@ -94,7 +91,7 @@ function wordsOf(value: unknown, budget = { left: MOST_VALUES }): string {
 	const parts = partsOf(value);
 	const found = WORDS.map((name) => wordsOf(parts[name], budget)).find(Boolean);
 	// Laravel and ASP.NET add a message per field, which says more than the general message.
-	const details = found && isMap(parts.errors) ? wordsOf(parts.errors, budget) : '';
+	const details = found && isObject(parts.errors) ? wordsOf(parts.errors, budget) : '';
 	const isSaid = found?.includes(details) ?? false;
 	const words = isSaid ? (found ?? '') : [found, details].filter(Boolean).join(' ');
 	if (!words) return wordsOfFields(parts, budget);
@@ -111,8 +108,4 @@ function wordsOfFields(fields: IDataObject, budget: { left: number }): string {
 
 function isListOfWords([, value]: [string, unknown]): boolean {
 	return Array.isArray(value) && typeof value[0] === 'string';
-}
-
-function isMap(value: unknown): boolean {
-	return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,8 +1,8 @@
 import type { IDataObject, NodeOperationError } from 'n8n-workflow';
-import { isObject } from '../jsonValues';
+import { isObject, strictJson } from '../jsonValues';
 import { refuse, type WithNode } from './refuse';
 import { checkNotRounded } from './roundedNumber';
-import { copyOf, jsonListIn, parse } from './jsonText';
+import { copyOf, jsonListIn } from './jsonText';
 
 /**
  * Reads the parameters of every operation. An expression can return values that the panel does not
@@ -131,7 +131,7 @@ export function jsonObjectIn(
 	displayName: string,
 ): IDataObject | undefined {
 	if (isNothing(value)) return undefined;
-	const object = copyOf(typeof value === 'string' ? parse(value) : value, (text) => {
+	const object = copyOf(typeof value === 'string' ? strictJson(value) : value, (text) => {
 		if (isAccident(text)) throw accident(context, text, displayName);
 	});
 	if (object) return object;

@@ -1,20 +1,11 @@
 import type { IDataObject } from 'n8n-workflow';
-import { isObject } from '../jsonValues';
+import { isObject, strictJson } from '../jsonValues';
 
 /** The list in a JSON text, if there is one. An AI agent often writes lists like this. */
 export function jsonListIn(text: string): unknown[] | undefined {
 	if (!/^\s*\[.*\]\s*$/s.test(text)) return undefined;
-	const list = parse(text);
+	const list = strictJson(text);
 	return Array.isArray(list) ? list : undefined;
-}
-
-/** The value of a JSON text; undefined if it is not valid. */
-export function parse(text: string): unknown {
-	try {
-		return JSON.parse(text) as unknown;
-	} catch {
-		return undefined;
-	}
 }
 
 /** A copy of an object through JSON; undefined if the value is no object or not valid in JSON. */
@@ -31,7 +22,7 @@ export function copyOf(value: unknown, checkText: (text: string) => void): IData
 		// The value is circular, or holds a number that JSON cannot write.
 		return undefined;
 	}
-	const copy = parse(json);
+	const copy = strictJson(json);
 	if (!holds || !isObject(copy)) return undefined;
 	textsIn(copy).forEach(checkText);
 	return copy;

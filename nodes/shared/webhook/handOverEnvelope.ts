@@ -1,5 +1,5 @@
 import { seal, secretIn, unseal } from './sealedSecret';
-import { parseJsonObject } from './signature';
+import { parseJsonObject } from '../jsonValues';
 
 /** What the action node hands over to a trigger: a submission's id and its webhook_secret. */
 export interface HandOver {

@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'crypto';
 import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 
-import { isObject, parseJson } from '../jsonValues';
+import { parseJsonObject } from '../jsonValues';
 
 /** A webhook call as received over the wire. */
 export interface Delivery {
@@ -50,12 +50,6 @@ async function rawBodyOf(context: IWebhookFunctions): Promise<Buffer | Refusal> 
 	if (!request.rawBody) await request.readRawBody().catch(() => undefined);
 	const raw: Buffer = request.rawBody ?? Buffer.alloc(0);
 	return raw.length > LARGEST_BODY ? tooLarge : raw;
-}
-
-/** The JSON object in a text; undefined if there is none. Ignores a byte order mark. */
-export function parseJsonObject(text: string): Record<string, unknown> | undefined {
-	const value = parseJson(text);
-	return isObject(value) ? value : undefined;
 }
 
 /** Whether the header has the form `sha256=<64 hex digits>`. */

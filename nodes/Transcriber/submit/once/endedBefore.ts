@@ -5,8 +5,8 @@ import { look, type LookBounds } from '../../../shared/api/taskState';
 import { hasEnded, statusIn } from '../../../shared/api/statuses';
 import { asLasting, refuse } from '../../../shared/parameters/refuse';
 import { againAdvice, ownKeyOf } from '../../item/ownKey';
-import { endedBadly } from '../../wait/waitErrors';
-import { FETCH, nameOfAddress } from './refuseChangedItem';
+import { endedBadly, WAIT_OPERATIONS } from '../../wait/waitErrors';
+import { nameOfAddress } from './refuseChangedItem';
 import { recall, remember, submissionNames, type Submitted } from './submissionMemory';
 
 /** How long the status request of {@link hasAlreadyEnded} may take, in ms, from its turn. */
@@ -45,7 +45,7 @@ export async function endedBefore(
 			`'Idempotency Key' was used before, so the service returned ${submissionNames(context, memory).join(', ')}, which had already ended and is not reported to '${address}'`,
 			againAdvice(
 				context,
-				`Fetch its result with ${FETCH}. To transcribe the recording again, run the workflow in a new execution.`,
+				`Fetch its result with ${WAIT_OPERATIONS}. To transcribe the recording again, run the workflow in a new execution.`,
 			),
 		),
 	);

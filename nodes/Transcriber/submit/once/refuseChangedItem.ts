@@ -3,6 +3,7 @@ import type { IExecutePaginationFunctions } from 'n8n-workflow';
 import { isTool } from '../../../shared/n8nInternals/runIdentity';
 import { asLasting, refuse } from '../../../shared/parameters/refuse';
 import { againAdvice } from '../../item/ownKey';
+import { WAIT_OPERATIONS } from '../../wait/waitErrors';
 import { askedFor } from './sameRequest';
 import { deliveryAddress, onCompletionOf } from '../choice/onCompletion';
 import { recall, submissionNames, type AcceptedMemory, type SentMemory } from './submissionMemory';
@@ -26,7 +27,7 @@ export function checkUnchanged(context: IExecutePaginationFunctions): void {
 				`This item was changed after ${names} had been accepted for it, so the change is not submitted`,
 				againAdvice(
 					context,
-					`A Retry goes on with what the service has accepted. Fetch that with ${FETCH}. For what the item asks for now, run the workflow in a new execution.`,
+					`A Retry goes on with what the service has accepted. Fetch that with ${WAIT_OPERATIONS}. For what the item asks for now, run the workflow in a new execution.`,
 				),
 			),
 		);
@@ -56,8 +57,6 @@ export function checkUnchangedSince(
 	);
 }
 
-export const FETCH = 'Transcript: Wait Until Finished (a bot with Meeting: Wait Until Transcribed)';
-
 /** The parameter with the address that gets the webhook instead of this node, if there is one. */
 export function nameOfAddress(context: IExecutePaginationFunctions): string | undefined {
 	const onCompletion = onCompletionOf(context);
@@ -79,7 +78,7 @@ function checkAddress(
 			deliversTo === ''
 				? `The service reports ${names} to no address, and not to '${address}'`
 				: `The service reports ${names} to a different address than '${address}': '${withoutQuery(deliversTo)}'`,
-			`It was submitted like that, and the service cannot be given another address. Fetch its result with ${FETCH}.`,
+			`It was submitted like that, and the service cannot be given another address. Fetch its result with ${WAIT_OPERATIONS}.`,
 		),
 	);
 }

@@ -18,7 +18,7 @@
  *     Transcriber/item/sendEnding.ts latestSent                   the data of a node: the latest request with each path
  *     Transcriber/resources/dictionary/writesInTurn.ts turns      a NodeRun: its writes
  *     Transcriber/submit/once/submissionMemory.ts beingSent       the data of a node: its submits under way
- *     TranscriberTrigger/repairLostUpdates.ts OWN                 this process: the token of its own calls
+ *     TranscriberTrigger/repairLostUpdates.ts OWN                 this process: the token of calls to itself
  */
 
 /**

@@ -97,7 +97,7 @@ describe('a task without an id that can be read', () => {
 		expect(lines[0]).toMatch(/1 of 1 tasks.*no readable id \(task_id, id.*Transcriber Trigger/);
 	});
 
-	it('is said to "Execute step"', async () => {
+	it('is an error of "Execute step"', async () => {
 		service.running().configure({ dialect: 'strangeIdName' });
 		await service.completedTask();
 		const host = new AccountHost(service.credentials());

@@ -219,14 +219,14 @@ describe('401: a signature that is missing, malformed or wrong; no execution sta
 		).toBe(200);
 	});
 
-	it("the credential's Webhook Secret does not speak for a submission with a secret of its own", async () => {
+	it("the credential's Webhook Secret proves no delivery of a submission that has a secret", async () => {
 		const credentials = service.credentials({ webhookSecret: 'for all' });
 		await open({}, { mode: 'manual', credentials });
 		await put(host.url, '7f3c', SECRET, API_KEY);
 		expect((await deliver(host.url, { task_id: '7f3c' }, 'for all')).status).toBe(401);
 	});
 
-	it("a bot's secret does not speak for a task with a secret of its own", async () => {
+	it("a bot's secret proves no delivery of a task that has a secret", async () => {
 		await openWithTask();
 		await put(host.url, 'bot-1', 'whsec_of_the_bot', API_KEY);
 		const body = { task_id: '7f3c', bot_id: 'bot-1', status: 'failed' };
@@ -374,7 +374,7 @@ describe('What the service says later, or never', () => {
 		},
 	);
 
-	it('a task with a secret of its own that had failed is completed later: another event', async () => {
+	it('a task that has a secret and had failed is completed later: another event', async () => {
 		await open();
 		await handOverTo(host.url, '7f3c', SECRET, API_KEY);
 		for (const status of ['failed', 'completed', 'completed', 'failed']) {
@@ -634,7 +634,7 @@ it.each(['failed', 'cancelled'])(
 );
 
 describe("The credential's Webhook Secret", () => {
-	it('never speaks for a task with a secret of its own, also not after its ending', async () => {
+	it('never proves a delivery of a task that has a secret, also not after its ending', async () => {
 		await open({}, { credentials: service.credentials({ webhookSecret: 'for all' }) });
 		await handOverTo(host.url, '7f3c', SECRET, API_KEY);
 		const status = async (secret: string, body: object) =>

@@ -282,8 +282,8 @@ describe('It is acknowledged only when it is durably stored', () => {
 	});
 });
 
-describe('The store is bounded: the oldest go first', () => {
-	it('secrets', async () => {
+describe('The store is bounded, and drops the oldest', () => {
+	it('of the secrets', async () => {
 		jest.replaceProperty(STORE, 'secrets', 3);
 		for (const id of ['a', 'b', 'c', 'd']) await handOverTo(host.url, id, SECRET, API_KEY);
 		expect(host.stored.secrets.split(';')).toHaveLength(3 + 1);
@@ -291,7 +291,7 @@ describe('The store is bounded: the oldest go first', () => {
 		expect((await deliver(host.url, { task_id: 'b' }, SECRET)).status).toBe(200);
 	});
 
-	it('endings', async () => {
+	it('of the endings', async () => {
 		jest.replaceProperty(STORE, 'endings', 2);
 		for (const id of ['a', 'b', 'c']) {
 			await handOverTo(host.url, id, SECRET, API_KEY);

@@ -89,7 +89,7 @@ describe('A task and a bot with the same id', () => {
 		expect([(await deliverBot()).status, (await deliverTask()).status]).toEqual([200, 200]);
 	});
 
-	it('neither secret speaks for the other', async () => {
+	it('neither secret proves a delivery of the other', async () => {
 		await open();
 		await handOver('task', '5', 'secret of task 5');
 		await handOver('bot', '5', 'secret of bot 5');

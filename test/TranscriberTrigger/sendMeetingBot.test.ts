@@ -613,7 +613,7 @@ describe('Deactivation', () => {
 		expect(new Set(calledBack()).size).toBe(2);
 	});
 
-	it('once', async () => {
+	it('cancels the bot once', async () => {
 		await host.activate();
 		await host.deactivate();
 		await host.deactivate();

@@ -319,7 +319,7 @@ describe('the node as a tool of an AI agent', () => {
 					{ terms: '' },
 					/has no term/,
 				],
-			])('%s is told to the model in words it can act on', async (_what, tool, args, words) => {
+			])('the model reads of %s in words it can act on', async (_what, tool, args, words) => {
 				const workflow = agentWith(tool, settings);
 				const [result] = await run(workflow, [{ tool: 'Subject', args }]);
 				expect(result).toMatch(words);

@@ -276,7 +276,7 @@ describe('Wait for the Transcript (Webhook)', () => {
 		expect(execution.error?.message).toContain(`Task ${task?.id} failed: No speech found`);
 	});
 
-	it('with On Error = Continue a failed task is the error of its own item', async () => {
+	it('with On Error = Continue a failed task is the error of its item', async () => {
 		const { id } = await suspended({}, [{}, {}], { onError: 'continueRegularOutput' });
 		const [second, first] = bench.simulator.tasks();
 		bench.simulator.finish(first?.id ?? '', { status: 'failed', error: 'No speech found' });

@@ -285,7 +285,7 @@ describe('GET /tasks/{id}/result', () => {
 		expect((await ask(`GET /tasks/${await submit()}/result`)).status).toBe(400);
 	});
 
-	it('a known recording is told by its SHA-256, not by its name', async () => {
+	it('a known recording is recognised by its SHA-256, not by its name', async () => {
 		const sha256 = createHash('sha256').update(AUDIO.bytes).digest('hex');
 		const segments = [{ start: 0, end: 1, speaker: 'Ann', text: 'Known.' }];
 		running().configure({ script: [{ sha256, seconds: 7, segments, summary: 'Known summary' }] });

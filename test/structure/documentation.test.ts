@@ -270,6 +270,38 @@ describe('docs/scaling.md', () => {
 	});
 });
 
+describe('Plain English', () => {
+	/** Words with two meanings, or that hide who acts. */
+	const BANNED = /\b(of its own|speaks? for|(is|are) told|is said to|all the same|in vain)\b/i;
+
+	it('is what code and pages are written in', () => {
+		const texts = [...filesIn('nodes'), ...filesIn('credentials'), ...filesIn('docs'), 'README.md'];
+		const found = texts
+			.filter((file) => /\.(ts|md)$/.test(file))
+			.flatMap((file) =>
+				read(file)
+					.split('\n')
+					.filter((line) => BANNED.test(line))
+					.map((line) => `${file}: ${line.trim()}`),
+			);
+		expect(found).toEqual([]);
+	});
+
+	it('is what the names of tests are written in', () => {
+		const found = filesIn('test')
+			.filter((file) => file.endsWith('.test.ts'))
+			.flatMap((file) =>
+				[
+					...read(file).matchAll(
+						/(?:\b(?:it|describe)|\]\)|[A-Z]\)|,\n\t*\)?)\(\s*(['"`])(.*)\1,/g,
+					),
+				].map(([, , title = '']) => `${file}: ${title}`),
+			);
+		expect(found.length).toBeGreaterThan(1000);
+		expect(found.filter((title) => BANNED.test(title))).toEqual([]);
+	});
+});
+
 describe('docs/undocumented.md', () => {
 	const rows = tableBelow(read('docs/undocumented.md'), 'What the service document does not show');
 

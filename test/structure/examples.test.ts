@@ -42,7 +42,7 @@ describe.each(examples)('%s', (_, { name, nodes, connections, pinData }) => {
 		}
 	});
 
-	it('connects nodes that are there, each with a name and an id of its own', () => {
+	it('connects nodes that are there, each with a different name and id', () => {
 		const names = nodes.map((node) => node.name);
 		expect(new Set(names).size).toBe(names.length);
 		expect(new Set(nodes.map(({ id }) => id)).size).toBe(nodes.length);

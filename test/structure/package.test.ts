@@ -172,7 +172,7 @@ describe('What a process remembers', () => {
 		(file) => file.endsWith('.ts') && !file.endsWith('/processMemory.ts'),
 	);
 
-	it('is in the list of nodes/shared/processMemory.ts: no module has a map, a set or a variable of its own', () => {
+	it('is in the list of nodes/shared/processMemory.ts: no module has a map, a set or a variable', () => {
 		const found = own.filter((file) =>
 			/^(export )?(let |const [^=]+= new (Map|Set)\b)/m.test(read(file)),
 		);

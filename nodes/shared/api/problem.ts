@@ -113,7 +113,7 @@ export function isWithoutAnswer(problem: Problem): boolean {
 
 /**
  * Whether a 503 is not the documented refusal, which says that nothing was done. A gateway that loses
- * its connection to the service also answers 503, with a text, a web page or JSON of its own. Without
+ * its connection to the service also answers 503, with a text, a web page or other JSON. Without
  * a body it is the service's, because gateways say then what has happened.
  */
 export function isForeign503(problem: Problem): boolean {

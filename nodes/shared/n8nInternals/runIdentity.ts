@@ -14,7 +14,7 @@ import { runExecutionDataOf } from './suspension';
  * One object for all items and all tries of one run of the node. Assumed: `getExecuteData()`
  * returns the same object to every item, and n8n's declarative engine starts all items before any
  * of them continues. Throws if two calls return different objects. {@link checkRunIsShared} finds out if
- * each item gets an object of its own.
+ * each item gets another object.
  */
 export function runKeyOf(context: IExecutePaginationFunctions): IExecuteData {
 	const key = context.getExecuteData();

@@ -555,7 +555,7 @@ describe.each(SUBMISSIONS)('Retry On Fail of $name', ({ parameters, items }) => 
 		expect(idsIn(outcome).sort()).toEqual(accepted().sort());
 	});
 
-	it('tries again what was refused for certain, as often as n8n is told to', async () => {
+	it('tries again what was refused for certain, as often as n8n is set to', async () => {
 		fault({ kind: 'respond', status: 422 }, { times: 100 });
 		const { error } = await service.run(parameters, { items: items(), node: RETRY_ON_FAIL });
 		expect(error).toMatchObject({ httpCode: '422' });
@@ -584,7 +584,7 @@ describe.each(SUBMISSIONS)('$name', ({ parameters, items }) => {
 	it('remembers what was accepted also when n8n has saved and loaded the execution', async () => {
 		fault({ kind: 'respond', status: 422 }, { skip: 1, times: 1 });
 		const failed = await service.run(parameters, { items: items() });
-		const data = again(failed, parameters, items(), { anew: true });
+		const data = again(failed, parameters, items(), { asFirstRun: true });
 		const loaded = flatted.parse(flatted.stringify(data));
 		const outcome = await service.run(parameters, { data: loaded });
 		expect(outcome.error).toBeUndefined();
@@ -607,7 +607,7 @@ describe.each(SUBMISSIONS)('$name', ({ parameters, items }) => {
 		expect(accepted()).toHaveLength(6);
 	});
 
-	it('takes up a task that it had waited for in vain', async () => {
+	it('takes up a task that it had waited for without success', async () => {
 		const waiting = {
 			...parameters,
 			onCompletion: 'poll',
@@ -807,7 +807,7 @@ it('what was cancelled while it waited for its turn is not taken for sent', asyn
 	jest.replaceProperty(LIMITS, 'windowMs', 0);
 	expect(accepted()).toHaveLength(10);
 	const outcome = await service.run(LINK, {
-		data: again(cancelled, LINK, items, { anew: true }),
+		data: again(cancelled, LINK, items, { asFirstRun: true }),
 	});
 	expect(outcome.error).toBeUndefined();
 	expect(accepted()).toHaveLength(12);
@@ -870,7 +870,7 @@ describe.each([
 		const cancelWhen = () => at()?.status === status && Date.now() - (at()?.at ?? 0) > 200;
 		const first = await service.run(parameters, { items, cancelWhen });
 		service.running().requests.length = 0;
-		return again(first, parameters, items, { anew: true });
+		return again(first, parameters, items, { asFirstRun: true });
 	};
 
 	it.each([429, 503])('in the pause after %d is sent: nothing was under way', async (status) => {
@@ -891,7 +891,7 @@ describe.each([
 		const cancelWhen = () => service.lines().length > 0;
 		const first = await service.run(parameters, { items, cancelWhen });
 		service.running().requests.length = 0;
-		const data = again(first, parameters, items, { anew: true });
+		const data = again(first, parameters, items, { asFirstRun: true });
 		const { error } = await service.run(parameters, { data });
 		expect(error?.message).toMatch(/^It is not known/);
 		expect(service.lines()).toEqual([]);
@@ -1237,16 +1237,16 @@ describe('a loop that brings a file again with its own Idempotency Key', () => {
 describe('an Idempotency Key goes to another recording', () => {
 	const KEYED = { ...LINK, options: { idempotencyKey: 'k1' } };
 	const at = (name: string) => ({ url: `https://files.example.com/${name}.mp3` });
-	const LOOP = { anew: false, executionId: '41' };
-	const RETRY_BUTTON = { anew: true, executionId: '42' };
+	const LOOP = { asFirstRun: false, executionId: '41' };
+	const RETRY_BUTTON = { asFirstRun: true, executionId: '42' };
 
 	it.each([LOOP, RETRY_BUTTON])(
 		'if the service has refused the first for certain: %j',
-		async ({ anew, executionId }) => {
+		async ({ asFirstRun, executionId }) => {
 			fault({ kind: 'respond', status: 422 }, { times: 1 });
 			const first = await service.run(KEYED, { items: itemsOf(at('typo')), executionId: '41' });
 			expect(first.error).toBeDefined();
-			const data = again(first, KEYED, itemsOf(at('talk')), { anew });
+			const data = again(first, KEYED, itemsOf(at('talk')), { asFirstRun });
 			const { error, json } = await service.run(KEYED, { data, executionId });
 			expect(error).toBeUndefined();
 			expect(json).toMatchObject([{ task_id: accepted()[0] }]);
@@ -1255,11 +1255,11 @@ describe('an Idempotency Key goes to another recording', () => {
 
 	it.each([LOOP, RETRY_BUTTON])(
 		'if the node has refused the first, here a link: %j',
-		async ({ anew, executionId }) => {
+		async ({ asFirstRun, executionId }) => {
 			const wrong = { ...KEYED, onCompletion: 'callUrl', webhookUrl: 'http://x' };
 			const first = await service.run(wrong, { items: itemsOf(at('typo')), executionId: '41' });
 			expect(first.error).toBeDefined();
-			const data = again(first, KEYED, itemsOf(at('talk')), { anew });
+			const data = again(first, KEYED, itemsOf(at('talk')), { asFirstRun });
 			expect((await service.run(KEYED, { data, executionId })).error).toBeUndefined();
 			expect(accepted()).toHaveLength(1);
 		},
@@ -1270,23 +1270,23 @@ describe('an Idempotency Key goes to another recording', () => {
 		const document = itemWithFile('pdf', { fileName: 'a.pdf', mimeType: 'application/pdf' });
 		const first = await service.run(keyed, { items: [document], executionId: '41' });
 		expect(first.error?.message).toContain('is not a recording');
-		const data = again(first, keyed, [itemWithFile('sound')], { anew: true });
+		const data = again(first, keyed, [itemWithFile('sound')], { asFirstRun: true });
 		expect((await service.run(keyed, { data, executionId: '42' })).error).toBeUndefined();
 		expect(accepted()).toHaveLength(1);
 	});
 
 	it.each([LOOP, RETRY_BUTTON])(
 		'but not if the answer about the first was lost: %j',
-		async ({ anew, executionId }) => {
+		async ({ asFirstRun, executionId }) => {
 			fault({ kind: 'cut', when: 'afterProcessing' }, { times: 1 });
 			const first = await service.run(KEYED, { items: itemsOf(at('one')), executionId: '41' });
 			expect(first.error).toBeDefined();
 			const node = { onError: 'continueRegularOutput' } as const;
 			const items = itemsOf(at('one'), at('two'));
-			const data = again(first, KEYED, items, { anew, node });
+			const data = again(first, KEYED, items, { asFirstRun, node });
 			const { json } = await service.run(KEYED, { data, executionId, node });
 			expect(json[1]?.['error']).toContain('for two different links');
-			expect(service.lines()).toHaveLength(anew ? 1 : 2);
+			expect(service.lines()).toHaveLength(asFirstRun ? 1 : 2);
 		},
 	);
 
@@ -1305,25 +1305,25 @@ describe('an Idempotency Key goes to another recording', () => {
 		fault({ kind: 'respond', status: 422 }, { times: 1 });
 		const first = await service.run(KEYED, { items: itemsOf(at('typo')), executionId: '41' });
 		const copy = () => ({ ...first, data: flatted.parse(flatted.stringify(first.data)) });
-		const corrected = again(copy(), KEYED, itemsOf(at('one')), { anew: true });
+		const corrected = again(copy(), KEYED, itemsOf(at('one')), { asFirstRun: true });
 		const second = await service.run(KEYED, { data: corrected, executionId: '42' });
 		expect(second.error).toBeUndefined();
-		const more = again(copy(), KEYED, itemsOf(at('one'), at('two')), { anew: true });
+		const more = again(copy(), KEYED, itemsOf(at('one'), at('two')), { asFirstRun: true });
 		const third = await service.run(KEYED, { data: more, executionId: '43' });
 		expect(third.error?.message).toContain('for two different links');
 		expect(service.lines()).toHaveLength(2);
 	});
 });
 
-/** The execution as it goes on when the node runs once more: in a loop, or (`anew`) as if it had not run. */
+/** The execution as it goes on when the node runs once more: in a loop, or (`asFirstRun`) as if it had not run. */
 function again(
 	{ data }: Outcome,
 	parameters: INodeParameters,
 	items: INodeExecutionData[],
-	{ anew = false, node = {} }: { anew?: boolean; node?: Partial<INode> } = {},
+	{ asFirstRun = false, node = {} }: { asFirstRun?: boolean; node?: Partial<INode> } = {},
 ): IRunExecutionData {
 	if (!data.executionData) throw new Error('The execution has no data');
-	if (anew) delete data.resultData.runData[NODE.name];
+	if (asFirstRun) delete data.resultData.runData[NODE.name];
 	delete data.resultData.error;
 	data.executionData.nodeExecutionStack = [
 		{

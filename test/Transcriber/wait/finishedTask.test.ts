@@ -335,7 +335,7 @@ describe('an exported document that the service refuses', () => {
 	const requests = (end: string) => service.lines().filter((line) => line.endsWith(end));
 
 	it.each([422, 500])(
-		'is told as what it is, and the result is fetched once however often it is tried (%s)',
+		'is named in the error, and the result is fetched once however often it is tried (%s)',
 		async (status) => {
 			const id = await service.completedTask();
 			answer('/export$', { detail: 'no segments, no srt' }, status);
@@ -433,7 +433,7 @@ describe('an exported file that n8n cannot store', () => {
 		['EROFS', 'its disk is read-only'],
 		['EACCES', 'it may not write to its disk'],
 		['EIO', 'EIO: write'],
-	])('is told as what it is, and not tried again: %s', async (code, reason) => {
+	])('is named in the error, and not tried again: %s', async (code, reason) => {
 		const id = await service.completedTask();
 		const store = refuseToStore(code);
 		for (const run of [exportOf, waitFor]) {

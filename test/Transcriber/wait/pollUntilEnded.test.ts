@@ -254,7 +254,7 @@ it.each([409, 425])(
 );
 
 it.each([400, 402, 403, 408, 410, 422, 423])(
-	'a result that is refused with %i at first is fetched all the same: the task is known to have finished',
+	'a result that is refused with %i at first is still fetched: the task is known to have finished',
 	async (status) => {
 		shortenRetries(100);
 		fault({ kind: 'respond', status, body: NOT_COMPLETED }, { path: '/result$' }, 1);

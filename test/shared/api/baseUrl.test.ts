@@ -68,7 +68,7 @@ describe('Base URL', () => {
 		}
 	});
 
-	it('may have a path of its own in front of /api/v1', async () => {
+	it('may have a path in front of /api/v1', async () => {
 		const credentials = service.credentials({ baseUrl: `${service.running().url}/proxy/` });
 		await service.run(ACCOUNT, { credentials });
 		expect(service.lines()).toEqual(['GET /proxy/api/v1/account']);

@@ -478,7 +478,7 @@ describe('413', () => {
 	it.each<[string, unknown]>([
 		['in HTML', PAGE],
 		['without a body', ''],
-		['in JSON of its own', { message: 'Request size limit exceeded' }],
+		['in other JSON', { message: 'Request size limit exceeded' }],
 	])('of a proxy, %s, for 5 MB names the size and the proxy, not the 8 GB', async (_how, body) => {
 		fault({ kind: 'respond', status: 413, body });
 		const { error } = await service.run(FILE, { items: [file()] });
@@ -575,7 +575,7 @@ it.each([
 	[502, /^Something between n8n and the service got no usable answer/],
 	[504, /^Something between n8n and the service did not get its answer in time/],
 	[409, /^The service cannot do this in the present state/],
-])('HTTP %i has words of its own', async (status, message) => {
+])('HTTP %i has its own words', async (status, message) => {
 	fault({ kind: 'respond', status });
 	const { error } = await service.run({ resource: 'meeting', operation: 'cancel', botId: '1' });
 	expect(error?.message).toMatch(message);
@@ -591,7 +591,7 @@ describe('a web page instead of a refusal of the service', () => {
 			{ status, parameters: { resource: 'task', operation: 'get', taskId: byId('1') } },
 			{ status, parameters: { resource: 'meeting', operation: 'get', botId: '1' } },
 		]),
-	)('is said to be none: $status for $parameters', async ({ status, parameters }) => {
+	)('does not count as one: $status for $parameters', async ({ status, parameters }) => {
 		fault({ kind: 'respond', status, body: PAGE }, 2);
 		const { error } = await service.run(parameters);
 		expect(error?.message).toMatch(
@@ -601,7 +601,7 @@ describe('a web page instead of a refusal of the service', () => {
 		expect(error?.httpCode).toBe(String(status));
 	});
 
-	it('is told from the same refusal of the service by its type as well', async () => {
+	it('is recognised by its type too, if its body is that of a refusal by the service', async () => {
 		const headers = { 'Content-Type': 'text/html' };
 		fault({ kind: 'respond', status: 404, body: 'Not here', headers }, 1);
 		const { error } = await service.run(ACCOUNT);

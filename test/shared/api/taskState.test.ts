@@ -103,7 +103,7 @@ it.each([
 	['the parts of a result under result', { result: { status: 'ok', id: 'r1', text: 'a' } }],
 	['a meeting with a status', { meeting: { id: 'm1', status: 'live' } }],
 	['the file as item', { item: { id: 'f1', status: 'uploaded' } }],
-])('a state of its own counts, and not that of %s', async (_what, inner) => {
+])('its own state counts, and not that of %s', async (_what, inner) => {
 	const id = await service.completedTask();
 	answer(TASK, { task_id: id, status: 'completed', ...inner });
 	expect((await waitFor(id)).json).toMatchObject([{ task_id: id, status: 'completed' }]);

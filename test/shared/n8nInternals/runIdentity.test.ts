@@ -37,7 +37,7 @@ it('an n8n that gives another object at each call is refused before anything is 
 	expect(() => runKeyOf(context)).toThrow('This n8n runs the items of a node in a way');
 });
 
-it('an n8n that gives each item an object of its own is refused before anything is sent', async () => {
+it('an n8n that gives each item another object is refused before anything is sent', async () => {
 	const copies = new WeakMap<object, IExecuteData>();
 	jest.spyOn(ExecuteSingleContext.prototype, 'getExecuteData').mockImplementation(function (
 		this: ExecuteSingleContext,

@@ -20,7 +20,7 @@ it('n8n-core names a file without an execution so that only a segment before its
 	expect(lastingIdOf(id.replace('/temp/', '/17/'))).toBe(lastingIdOf(id));
 });
 
-it('n8n-core gives each file a UUID of its own, also with the same content', async () => {
+it('n8n-core gives each file another UUID, also with the same content', async () => {
 	expect(lastingIdOf(await received())).not.toBe(lastingIdOf(await received()));
 });
 

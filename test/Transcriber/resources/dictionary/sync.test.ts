@@ -303,7 +303,7 @@ describe('dictionary.sync: 20 000 characters', () => {
 describe("dictionary.sync: a team member who inherits the owner's list", () => {
 	beforeEach(() => service.running().configure({ teamOwnerTerms: ['OKR', 'n8n'] }));
 
-	it('is told so', async () => {
+	it('reads in the output that the list is inherited', async () => {
 		const { json } = await sync(['n8n', 'own']);
 		expect(json).toMatchObject([
 			{
@@ -327,7 +327,7 @@ describe("dictionary.sync: a team member who inherits the owner's list", () => {
 		expect(service.lines()).toEqual([READ]);
 	});
 
-	it('others are told nothing of it', async () => {
+	it('others read nothing of it', async () => {
 		service.running().configure({ teamOwnerTerms: undefined });
 		const { json } = await sync(['a']);
 		expect(json[0]).not.toHaveProperty('note');

@@ -181,7 +181,7 @@ describe('taskId from a list: page by page', () => {
 		expect(service.lines()).toHaveLength(2);
 	});
 
-	it('a refusal of the service is told in its own words', async () => {
+	it('a refusal keeps the words of the service', async () => {
 		await expect(listTasks(service.credentials({ apiKey: 'wrong' }))).rejects.toMatchObject({
 			message: 'The service does not accept the API key',
 			httpCode: '401',

@@ -231,7 +231,7 @@ describe('task.getAll', () => {
 			},
 		);
 
-		it('limit is reached all the same', async () => {
+		it('limit is reached', async () => {
 			service.running().configure({ shapes: { taskListMaximum: 2 } });
 			const ids = await tasks(6);
 			expect(await withNewTask({ limit: 3 })).toEqual(ids.slice(0, 3));

@@ -260,7 +260,7 @@ describe('transcription.transcribeFile', () => {
 			mayAwaitBalance: true,
 		});
 
-		it('with several items each output is of its own item, in their order', async () => {
+		it('with several items each output belongs to its item, in their order', async () => {
 			service.running().configure({ processingSeconds: 20, queueSeconds: 1 });
 			const { json, items } = await service.run(
 				{
@@ -324,7 +324,7 @@ describe('transcription.transcribeUrl', () => {
 		expect(request.headers['x-api-key']).toBe('test-api-key');
 	});
 
-	it('sends no Idempotency-Key of its own: the service document has none for it', async () => {
+	it('sends no Idempotency-Key unless the user gives one: the service document has none for it', async () => {
 		await run();
 		expect(service.sent().headers).not.toHaveProperty('idempotency-key');
 	});

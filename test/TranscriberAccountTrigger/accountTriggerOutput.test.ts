@@ -183,6 +183,7 @@ describe('the output', () => {
 
 	it.each([
 		['Meeting 12.05 with Anna', 'Meeting 12.05 with Anna.srt'],
+		['call.3gp', 'call.srt'],
 		['interview.mp3', 'interview.srt'],
 	])('has the title %j as the name of its file: %j', async (title, fileName) => {
 		const host = await active({ options: { exportFormat: 'srt' } });

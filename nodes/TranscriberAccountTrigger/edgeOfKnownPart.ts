@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { SMALLEST_PAGE, type ListPager } from './listPager';
+import type { ListPager } from './listPager';
 import { ACCOUNT_MEMORY, hashesIn, possibleSince, type State } from './pollState';
 import { hashesOf, type NewSinceLastPoll } from './newSinceLastPoll';
 
@@ -144,9 +144,9 @@ export class EdgeOfKnownPart {
 		state.sought = undefined;
 		let mayLeap = true;
 		for (let { offset, page, last } = look; ;) {
-			if (last < page.length - 1 || page.length < SMALLEST_PAGE) {
+			if (last < page.length - 1) {
 				state.frontier = offset + last + 1;
-				if (page.length - 1 - last >= SMALLEST_PAGE) state.shortLists = undefined;
+				state.shortLists = undefined;
 				return page.slice(last + 1);
 			}
 			const end = offset + page.length;

@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { OVERLAP, SMALLEST_PAGE, type ListPager } from './listPager';
+import { OVERLAP, type ListPager } from './listPager';
 import { ACCOUNT_MEMORY, hashesIn, type State } from './pollState';
 import { hashesOf, type NewSinceLastPoll } from './newSinceLastPoll';
 
@@ -24,7 +24,7 @@ export class EndOfList {
 	private readonly tail: ReadonlySet<string>;
 
 	/** How many tasks the service lists in a full page, as far as is known. */
-	pageLength = SMALLEST_PAGE;
+	pageLength = 1;
 
 	constructor(
 		private readonly state: State,

@@ -3,7 +3,7 @@ import { sleep } from 'n8n-workflow';
 
 import { BeginningOfList } from './beginningOfList';
 import { KnownPartOfList } from './knownPartOfList';
-import { OVERLAP, SMALLEST_PAGE, unlessRefused, type ListPager } from './listPager';
+import { OVERLAP, unlessRefused, type ListPager } from './listPager';
 import { OpenTasks } from './openTasks';
 import { ACCOUNT_MEMORY, type State } from './pollState';
 import { hashesOf, NewSinceLastPoll } from './newSinceLastPoll';
@@ -127,7 +127,7 @@ export class TaskListReader {
 	 */
 	async goOn(latest: number, warn: (error: unknown) => void): Promise<void> {
 		const { state, pager } = this;
-		this.listEnd.pageLength = Math.max(SMALLEST_PAGE, this.firstPage.length);
+		this.listEnd.pageLength = Math.max(1, this.firstPage.length);
 		if (this.isFirst) {
 			await this.readFromBeginning().catch(warn);
 		} else {

@@ -108,3 +108,33 @@ it('meetings that fill the first pages, and have no recording yet: the next task
 	const ids = list().add(1);
 	expect(await allStarted(host, 4)).toEqual(ids);
 });
+
+it.each([
+	[100, 2, 'newest'],
+	[100, 2, 'oldest'],
+	[200, 5, 'oldest'],
+	[300, 9, 'newest'],
+])(
+	'%i tasks, at most %i to a page, %s first: no old task starts the workflow, the next ones do',
+	async (old, pageLength, first) => {
+		list().isOldestFirst = first === 'oldest';
+		const { host } = await active(old, pageLength, 8);
+		expect(host.started).toEqual([]);
+		const ids = list().add(3);
+		expect(await allStarted(host, 8)).toEqual(ids.sort());
+	},
+);
+
+it('a list that is short for one poll three times, with its end in sight in between, is not believed', async () => {
+	Object.assign(ACCOUNT_MEMORY, { done: 200, census: 90, open: 60 });
+	const { host } = await active(104, 10, 2);
+	const all = list().tasks;
+	for (let turn = 0; turn < 3; turn++) {
+		list().tasks = all.slice(0, 50);
+		await host.poll();
+		list().tasks = all;
+		await host.polls(2);
+	}
+	await host.polls(8);
+	expect(host.started).toEqual([]);
+});

@@ -76,7 +76,7 @@ export class BeginningOfList {
 		const isNew = knownPart.judge(page, this.offset);
 		const unknown = page.filter((task, index) => tasks.take(task, isNew(index))).length;
 		this.makeRoomFor(unknown);
-		if (page.length === 0 || pager.isFirstAgain(page, this.offset)) {
+		if (page.length === 0 || pager.isSeenBefore(page, this.offset)) {
 			// An empty list may be so for a moment only, and does not move the known end.
 			if (state.complete && this.offset > 0) knownPart.isWhole(this.offset);
 			this.hasReadAll = !this.hasGap;

@@ -87,7 +87,7 @@ export class EdgeOfKnownPart {
 
 	private async look(offset: number): Promise<Look> {
 		const page = await this.pager.page(offset);
-		const isEnd = page.length === 0 || this.pager.isFirstAgain(page, offset);
+		const isEnd = page.length === 0 || this.pager.isSeenBefore(page, offset);
 		return { offset, page, last: this.lastIn(page), isEnd };
 	}
 

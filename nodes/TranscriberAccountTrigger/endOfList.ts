@@ -100,7 +100,10 @@ export class EndOfList {
 		let hasMet = false;
 		for (let offset = Math.max(0, end - OVERLAP); pager.has(1) && this.tasks.hasRoom;) {
 			const page = await pager.page(offset);
-			if (pager.isFirstAgain(page, offset)) break;
+			if (pager.isSeenBefore(page, offset)) {
+				this.isRead = state.complete;
+				break;
+			}
 			if (page.length === 0) {
 				if (!isBehindTail || !hasMet) return false;
 				state.lost = undefined;

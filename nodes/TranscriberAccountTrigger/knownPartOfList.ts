@@ -67,7 +67,7 @@ export class KnownPartOfList {
 		const behind = typeof found === 'string' ? await this.giveUpEdge(found) : found;
 		if (!behind) return false;
 		this.isLocated = true;
-		if (this.state.frontier >= ACCOUNT_MEMORY.census) return false;
+		if (behind.length > 0 && this.state.frontier >= ACCOUNT_MEMORY.census) return false;
 		return this.takeAsOld(behind);
 	}
 

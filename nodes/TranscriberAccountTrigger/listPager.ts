@@ -20,8 +20,8 @@ export class ListPager {
 		private readonly caller: IPollFunctions,
 		/** The page size that the service accepted last time. */
 		size: number,
-		/** How many requests are left. Those that find out the page size do not count. */
-		private left: number,
+		/** How many requests it may make. Those that find out the page size do not count. */
+		private readonly most: number,
 		/** In ms since 1970. */
 		public deadline: number,
 	) {
@@ -34,8 +34,15 @@ export class ListPager {
 	/** How far {@link end} has got: the list does not end before this offset. */
 	notBefore = 0;
 
-	/** The ids of the first page, as one string. */
-	private first = '';
+	/** The smallest offset at which this poll has seen each page, by the ids of its tasks. */
+	private readonly seen = new Map<string, number>();
+
+	/** The most tasks in a page of this poll. */
+	private longest = 0;
+
+	private sent = 0;
+
+	private readonly began = Date.now();
 
 	/** How many tasks are asked for at a time. */
 	get size(): number {
@@ -44,7 +51,7 @@ export class ListPager {
 
 	/** Whether this many requests are left, and time to read the list. */
 	has(requests: number): boolean {
-		return this.left >= requests && Date.now() < this.listsUntil();
+		return this.sent + requests <= this.most && Date.now() < this.listsUntil();
 	}
 
 	/**
@@ -52,24 +59,31 @@ export class ListPager {
 	 * service refuses an `offset`: throws for the whole list, returns no tasks for one state.
 	 */
 	async page(offset: number, status?: string): Promise<IDataObject[]> {
-		this.left -= 1;
+		this.sent += 1;
 		const list = status ? new TaskList(this.caller, { status }, this.size) : this.all;
 		const request = list.page(offset, this.listsUntil());
 		const page = status && offset > 0 ? ((await unlessRefused(request)) ?? []) : await request;
 		warnOfIds(this.caller, page);
-		if (offset === 0 && !status) this.first = textOf(page);
+		if (status) return page;
+		this.seen.set(textOf(page), Math.min(offset, this.seen.get(textOf(page)) ?? offset));
+		this.longest = Math.max(this.longest, page.length);
 		return page;
 	}
 
-	/** Whether a later page equals the first: the service ignores `offset`, or the list has ended. */
-	isFirstAgain(page: IDataObject[], offset: number): boolean {
-		return offset > 0 && this.isFirst(page);
+	/** Whether a page equals one before it: the service ignores `offset`, or the list has ended. */
+	isSeenBefore(page: IDataObject[], offset: number): boolean {
+		const before = this.seenAt(page);
+		return before !== undefined && before + page.length <= offset;
 	}
 
 	/** Whether a page has the same tasks as the first one. */
 	isFirst(page: IDataObject[]): boolean {
+		return this.seenAt(page) === 0;
+	}
+
+	private seenAt(page: IDataObject[]): number | undefined {
 		const hasIds = page.some((task) => listedTaskId(task) !== undefined);
-		return hasIds && textOf(page) === this.first;
+		return hasIds ? this.seen.get(textOf(page)) : undefined;
 	}
 
 	/** GET /tasks/{id}, with at most `maxMs` for the answer. */
@@ -82,18 +96,25 @@ export class ListPager {
 
 	/**
 	 * Finds the end of the list, starting before it: with steps that double each time, then by binary
-	 * search, some 20 requests at most. Undefined if time or requests run out.
+	 * search, some 20 requests at most. Where the end is probably near, behind a short page or within
+	 * the length of one, looks there at once. Undefined if time or requests run out.
 	 */
 	async end(from: number, firstStep = Math.max(this.size, from)): Promise<number | undefined> {
 		let low = from;
 		let high = Infinity;
+		let isNear = false;
 		for (let step = firstStep; low < high; step *= 2) {
 			this.notBefore = low;
 			if (!this.has(1)) return undefined;
-			const offset = high === Infinity ? low + step : Math.floor((low + high) / 2);
-			const { length } = await this.page(offset);
-			if (length > 0) low = offset + length;
+			const further = high === Infinity ? low + step : Math.floor((low + high) / 2);
+			const offset = isNear ? low : further;
+			const page = await this.page(offset);
+			if (this.isSeenBefore(page, offset)) return low;
+			const isShort = page.length > 0 && page.length < this.longest;
+			if (page.length > 0) low = offset + page.length;
 			else high = offset;
+			// Not twice in a row behind a short page: the service may shorten every page.
+			isNear = high - low <= this.longest || (isShort && !isNear);
 		}
 		// A refusal alone proves no end: from here, the list can tell.
 		if (this.all.isGuess(low)) await this.page(low);
@@ -114,12 +135,12 @@ export class ListPager {
 		);
 	}
 
-	/** The error for a list whose end was not found in time. */
+	/** The error for a list whose end was not found with the time or the requests of a poll. */
 	endless() {
 		return refuse(
 			this.caller,
-			'The list of tasks could not be read to its end',
-			'Publish the workflow again in some minutes (n8n 1: activate it). Without the end of the list, the trigger cannot tell new transcripts from old ones.',
+			`The list of tasks could not be read to its end: ${this.sent} requests took ${Math.round((Date.now() - this.began) / 1000)} seconds`,
+			'Publish the workflow again when the service answers faster (n8n 1: activate it), or use Transcriber Trigger, which needs no list. Without the end of the list, the trigger cannot tell new transcripts from old ones.',
 		);
 	}
 }

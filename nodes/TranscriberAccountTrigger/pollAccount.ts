@@ -136,10 +136,12 @@ async function readList(
 	const isSame = hasNewKey ? await list.isSameAccount() : true;
 	if (!isSame) return { list, pager, isSame };
 	await list.goOn(Date.now() + ACCOUNT_POLL.maxMs, (error) => {
+		// The poll itself has ended the reading: at the first one, the time is up, at a later one, the
+		// rest of it is for the results.
+		const isOver = Date.now() >= pager.listsUntil();
 		// If the first poll misses tasks, later polls would take them for new.
-		if (isFirst) throw error;
-		// The poll itself has ended the reading, to have time for the results.
-		if (Date.now() >= pager.listsUntil()) return;
+		if (isFirst) throw isOver ? pager.endless() : error;
+		if (isOver) return;
 		context.logger.warn(`The tasks could not be read to the end: ${messageOf(error)}`);
 	});
 	return { list, pager, isSame };

@@ -29,7 +29,7 @@ export async function isSameAccount(
 		if (!pager.has(1)) return undefined;
 		const page = await pager.page(next);
 		if (showsKnown(page)) return true;
-		if (page.length === 0 || pager.isFirstAgain(page, next)) high = next;
+		if (page.length === 0 || pager.isSeenBefore(page, next)) high = next;
 		else low = next + page.length;
 		state.keySearch = { low, high: high === Infinity ? undefined : high };
 		next = Math.min(low + step, Math.floor((low + high) / 2));

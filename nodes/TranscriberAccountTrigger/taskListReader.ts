@@ -135,8 +135,8 @@ export class TaskListReader {
 			await this.beginning.read(this.firstPage).catch(warn);
 		}
 		await this.openTasks.read().catch(warn);
-		if (this.isFirst && !state.complete) await this.listEnd.fix(latest);
-		else await this.listEnd.read().catch(warn);
+		if (!this.isFirst) await this.listEnd.read().catch(warn);
+		else if (!state.complete) await this.listEnd.fix(latest).catch(warn);
 		if (this.isFirst && !state.filters) {
 			await this.openTasks.ask(this.tasks.unsureAtEnds(PAGES.unsureTasks));
 		}
@@ -195,7 +195,7 @@ export class TaskListReader {
 			return false;
 		}
 		const page = await pager.page(offset);
-		const isEnd = page.length === 0 || pager.isFirstAgain(page, offset);
+		const isEnd = page.length === 0 || pager.isSeenBefore(page, offset);
 		const isNew = knownPart.judge(page, offset);
 		for (const [index, task] of page.entries()) this.tasks.take(task, isNew(index));
 		const isRound = isEnd || (!state.complete && offset + page.length >= state.frontier);

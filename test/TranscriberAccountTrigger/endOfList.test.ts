@@ -1,10 +1,12 @@
 /** More new tasks at the end of an oldest-first list than the trigger can keep until it starts the workflow with them. */
+import { ACCOUNT_POLL } from '../../nodes/TranscriberAccountTrigger/pollAccount';
 import { ACCOUNT_MEMORY } from '../../nodes/TranscriberAccountTrigger/pollState';
+import type { ListService } from './listService';
 import { allStarted, listForTests } from './manyNewTasks';
 
 jest.setTimeout(120_000);
 
-const { active, list, night } = listForTests();
+const { active, list, night, state } = listForTests();
 
 it.each([
 	[10, 900, 130],
@@ -30,4 +32,62 @@ it('a page behind the end that fails once makes no task at the end an old one', 
 		Number(searchParams.get('offset')) > 400 && ++pages === 2 ? 403 : undefined;
 	expect(await allStarted(host)).toEqual(ids.sort());
 	expect(pages).toBeGreaterThan(2);
+});
+
+describe('The first poll', () => {
+	const bounds = { ...ACCOUNT_POLL };
+	afterEach(() => Object.assign(ACCOUNT_POLL, bounds));
+
+	it.each([
+		[310, 20, 8],
+		[777, 20, 7],
+		[3_050, 100, 13],
+	])(
+		'finds the end of a list of %i tasks, %i to a page, of which it has read one page, with %i requests in all',
+		async (old, pageLength, requests) => {
+			ACCOUNT_POLL.firstRequests = requests;
+			const { host } = await active(old, pageLength);
+			expect(state(host)['end']).toBe(old);
+		},
+	);
+
+	it('says how long it took if it does not find the end in time, as the service has answered', async () => {
+		Object.assign(ACCOUNT_POLL, { firstMaxMs: 400, maxMs: 600 });
+		list().delayMs = 90;
+		await expect(active(400, 10)).rejects.toMatchObject({
+			message: expect.stringMatching(/could not be read to its end: \d+ requests took \d+ seconds/),
+		});
+	});
+});
+
+it.each<[string, ListService['pageOf']]>([
+	[
+		'shows the last page again behind its end',
+		(listed, offset, limit) => {
+			const last = Math.max(0, listed.length - 1);
+			const from = offset < listed.length ? offset : last - (last % limit);
+			return listed.slice(from, from + limit);
+		},
+	],
+	['shows all its tasks at once whatever is asked for', (listed) => listed],
+])('a list that %s: no old task starts the workflow, the next ones do', async (_, pageOf) => {
+	ACCOUNT_MEMORY.census = 400;
+	list().pageOf = pageOf;
+	const { host } = await active(250, 10, 6);
+	expect(host.started).toEqual([]);
+	const ids = list().add(3);
+	expect(await allStarted(host, 6)).toEqual(ids.sort());
+});
+
+it('a list that shows its first page at every offset: what the trigger remembers stays bounded', async () => {
+	Object.assign(ACCOUNT_MEMORY, { done: 50, census: 40, open: 50 });
+	list().pageOf = (listed, _, limit) => listed.slice(0, limit);
+	const { host } = await active(30, 20);
+	const ids: string[] = [];
+	for (let poll = 0; poll < 50; poll++) {
+		ids.push(...list().add(4));
+		await host.poll();
+	}
+	expect([...host.started].sort()).toEqual(ids.sort());
+	expect(String(state(host)['done']).length / 8).toBeLessThan(100);
 });

@@ -18,6 +18,9 @@ export class ListService {
 
 	isOldestFirst = false;
 
+	/** What a request shows of the tasks that it asks for. */
+	pageOf = (listed: Task[], offset: number, limit: number) => listed.slice(offset, offset + limit);
+
 	delayMs = 0;
 
 	/** Returns the HTTP status with which a request is refused. `count`: how many came before it. */
@@ -71,7 +74,7 @@ export class ListService {
 			const [status, offset] = [searchParams.get('status'), Number(searchParams.get('offset'))];
 			const limit = Math.min(this.pageLength, Number(searchParams.get('limit')));
 			const listed = status ? this.tasks.filter((task) => task.status === status) : this.tasks;
-			return { tasks: listed.slice(offset, offset + limit) };
+			return { tasks: this.pageOf(listed, offset, limit) };
 		}
 		const task = this.tasks.find(({ task_id }) => task_id === decodeURIComponent(id));
 		return task && what === 'result' ? { text: `Text of ${task.task_id}` } : task;

@@ -70,7 +70,7 @@ function sayItHasEnded(failure: ServiceError, what: string, { status }: IDataObj
 
 /** Makes the 404 of a repeat, which may come from a gateway, say what is certain. */
 function sayItMayGoOn(failure: ServiceError, what: string): void {
-	failure.message = `The ${what} may not be cancelled`;
+	failure.message = `It is not certain that the ${what} is cancelled`;
 	const next =
 		'Look at its status, or in your account at the service: if it goes on, which costs money, try again.';
 	failure.description = [next, said(failure.problem)].filter(Boolean).join(' ');

@@ -193,7 +193,7 @@ describe('a cancellation whose answer was lost', () => {
 	it.each([404, 409, 410])('of a bot is a success where the repeat gets %d', async (status) => {
 		const id = await service.bot();
 		loseAnswer('DELETE', '/meeting/');
-		answer(`/meeting/${id}$`, status, {});
+		answer(`/meeting/${id}$`, status, { detail: { message: 'No such bot' } });
 		const cancel = { resource: 'meeting', operation: 'cancel', botId: id };
 		const { json, error } = await service.run(cancel);
 		expect(error?.httpCode).toBe(status === 409 ? '409' : undefined);
@@ -207,7 +207,7 @@ describe('a cancellation whose answer was lost', () => {
 		const cancel = { resource: 'meeting', operation: 'cancel', botId: id };
 		const { json, error } = await service.run(cancel);
 		expect(json).toEqual([]);
-		expect(error).toMatchObject(failureOf(0, 'The service has no meeting bot with this ID'));
+		expect(error).toMatchObject(failureOf(0, 'It is not certain that the meeting bot is cancelled'));
 		expect(error?.description).toContain('“no Route matched with those values”');
 	});
 

@@ -131,7 +131,9 @@ export class TaskListReader {
 		if (this.isFirst) {
 			await this.readFromBeginning().catch(warn);
 		} else {
-			if (!state.complete) await this.knownPart.goOn(OVERLAP).catch(warn);
+			// Tasks without any id show no place in the list.
+			const showsPlace = this.isEmpty || hashesOf(this.firstPage).some((hash) => hash !== '');
+			if (!state.complete && showsPlace) await this.knownPart.goOn(OVERLAP).catch(warn);
 			await this.beginning.read(this.firstPage).catch(warn);
 		}
 		await this.openTasks.read().catch(warn);

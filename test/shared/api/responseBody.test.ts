@@ -207,7 +207,9 @@ describe('a cancellation whose answer was lost', () => {
 		const cancel = { resource: 'meeting', operation: 'cancel', botId: id };
 		const { json, error } = await service.run(cancel);
 		expect(json).toEqual([]);
-		expect(error).toMatchObject(failureOf(0, 'It is not certain that the meeting bot is cancelled'));
+		expect(error).toMatchObject(
+			failureOf(0, 'It is not certain that the meeting bot is cancelled'),
+		);
 		expect(error?.description).toContain('“no Route matched with those values”');
 	});
 

@@ -371,7 +371,9 @@ describe('meeting.cancel', () => {
 		lose('GET', 404, '');
 		const { json, error } = await run('cancel', { botId });
 		expect(json).toEqual([]);
-		expect(error).toMatchObject(failureOf(0, 'It is not certain that the meeting bot is cancelled'));
+		expect(error).toMatchObject(
+			failureOf(0, 'It is not certain that the meeting bot is cancelled'),
+		);
 		expect(error?.description).toMatch(/Look at its status.*costs money.*HTTP 404/);
 		expect(service.running().bot(botId).phase).not.toBe('cancelled');
 	});

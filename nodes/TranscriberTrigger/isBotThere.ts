@@ -4,6 +4,7 @@ import { isActivatedByUser, isSwitchedOnByUser, isTest } from '../shared/n8nInte
 import { isUnknownToService } from '../shared/api/serviceError';
 import { submissionKey } from '../shared/api/submission';
 import { botState } from '../shared/api/taskState';
+import { messageOf } from '../shared/thrown';
 import { hasConsent } from '../shared/parameters/meetingLaunch';
 import { GRACE, cancelMeetingBotLater, hasLeft, isNew, keepMeetingBot } from './cancelMeetingBot';
 import { ACTIVATION } from './sendMeetingBot';
@@ -110,6 +111,10 @@ async function stateAtService(
 	try {
 		return await botState(context, bot.id, { deadline: Date.now() + ACTIVATION.lookMs });
 	} catch (error) {
-		return isUnknownToService(error) && !isNew(bot) ? undefined : {};
+		if (isUnknownToService(error) && !isNew(bot)) return undefined;
+		context.logger.warn(
+			`${context.getNode().name}: the service does not say whether the meeting bot ${bot.id} is there, so no new one is sent: ${messageOf(error)}`,
+		);
+		return {};
 	}
 }

@@ -9,8 +9,8 @@ import { ServiceError, isNotFound, isRefusedForGood, said } from '../../shared/a
 
 /**
  * Fetches the result of a finished task, or its document in a format, one attempt at a time. The task
- * is paid for, so every failure of the service is retried for a while, also a refusal: the result may
- * come a moment after the end. Patience counts from the first failure, because time in the queue for
+ * is paid for, so every failure of the service is retried for a while. So is a refusal, but for a shorter
+ * time: the result may come a moment after the end. Patience counts from the first failure, because time in the queue for
  * the rate limit says nothing about the service.
  */
 export async function fetchPatiently<T>(
@@ -30,8 +30,7 @@ export async function fetchPatiently<T>(
 		const cancelled = context.getExecutionCancelSignal();
 		if (cancelled?.aborted) throw failure;
 		failedAt ??= Date.now();
-		const patience = isBusy(failure) ? RETRY.patienceWhenBusy : RETRY.patienceWhenBroken;
-		const left = failedAt + patience - Date.now();
+		const left = failedAt + patienceFor(failure) - Date.now();
 		const mayPass = failure instanceof ServiceError || failure instanceof NotThereYet;
 		const delay = mayPass ? delayBeforeRetry(retryAfterIn(failure), tries, left) : undefined;
 		if (delay === undefined) {
@@ -40,8 +39,9 @@ export async function fetchPatiently<T>(
 			const [problem, next] = adviceFor(what);
 			const isLate = [409, 425].includes(failure.problem.status ?? 0);
 			const reason = isLate ? 'The service has not prepared it yet' : failure.message;
-			// The task comes from the service itself, so the user has nothing to change.
-			const advice = isRefusedForGood(failure) ? said(failure.problem) : failure.description;
+			// The task comes from the service itself, so the user has nothing to change but the balance.
+			const isForGood = isRefusedForGood(failure) && failure.problem.status !== 402;
+			const advice = isForGood ? said(failure.problem) : failure.description;
 			const comfort = isNotFound(failure) ? '' : 'The transcript is not lost.';
 			failure.message = `Task ${taskId} has finished, but its ${problem}: ${reason}`;
 			failure.description = [advice, comfort, next].filter(Boolean).join(' ');
@@ -61,9 +61,15 @@ function adviceFor(what: 'result' | ExportFormat): [problem: string, next: strin
 	];
 }
 
-function isBusy(failure: unknown): boolean {
-	return failure instanceof ServiceError && failure.problem.status === 429;
+function patienceFor(failure: unknown): number {
+	const { status = 0 } = failure instanceof ServiceError ? failure.problem : {};
+	if (status === 429) return RETRY.patienceWhenBusy;
+	const isRefusal = status >= 400 && status < 500 && !MAY_PASS.includes(status);
+	return isRefusal ? RETRY.patienceWhenRefused : RETRY.patienceWhenBroken;
 }
+
+/** A key in rotation, a request that was cut off, a result that is not there yet. */
+const MAY_PASS = [401, 404, 408, 409, 425];
 
 function retryAfterIn(failure: unknown): Pick<Problem, 'retryAfter'> {
 	return failure instanceof ServiceError ? failure.problem : {};

@@ -78,7 +78,7 @@ const ROWS: Row[] = [
 	},
 	{
 		when: ({ status }) => status === 408 || status === 499,
-		message: 'The request did not reach the service in time',
+		message: 'Something between n8n and the service broke the request off',
 		next: 'Try again later. If this persists, check the network between n8n and the service.',
 	},
 	{

@@ -24,6 +24,8 @@ export const RETRY = {
 	patienceWhenBroken: 2 * MINUTE,
 	/** Nothing listens: the service restarts, or the address is wrong and the user must know. */
 	patienceWhenUnreachable: 15_000,
+	/** A refusal of the result of a finished task. */
+	patienceWhenRefused: 10_000,
 	/** Between two checks for room for another task. Each costs two or more requests. */
 	look: 15_000,
 	/** The same if the task list does not show the room: each attempt costs a whole upload. */

@@ -117,12 +117,11 @@ export class Room {
 		if (room <= 0) this.wasFull = true;
 		const isUnclear = inProgress === undefined || (this.refusals > 0 && !this.wasFull);
 		// Submits being sent now may or may not be in the list. Only one tries if the list does not
-		// help. No try is a long upload that began before the refusal, or a pause ago: it may take hours.
-		const betweenTries = pauseWhenFull(this.refusals);
-		const since = Math.max(this.refusedAt, Date.now() - betweenTries);
+		// help. No try is a long upload that began before the refusal, or long ago: it may take hours.
+		const since = Math.max(this.refusedAt, Date.now() - RETRY.tryCap);
 		const tries = entered.filter((at) => at >= since).length;
 		this.free = Math.max(0, isUnclear ? Math.min(room, 1) - tries : room - entered.length);
-		this.nextLook = Date.now() + (isUnclear ? betweenTries : RETRY.look);
+		this.nextLook = Date.now() + (isUnclear ? pauseWhenFull(this.refusals) : RETRY.look);
 	}
 
 	private left(attempt: symbol, end: 'accepted' | 'unsent' | Problem | undefined): void {

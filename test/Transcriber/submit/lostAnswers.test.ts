@@ -153,6 +153,18 @@ describe('beside items that sleep, with On Error = Continue, an item whose answe
 		expect(service.running().tasks()).toHaveLength(2);
 	});
 
+	it('is not sent again when the time of the execution is up, and says where to look', async () => {
+		const workflow = workflowOf(FILE);
+		const action = { kind: 'respond', status: 504, readBody: true } as const;
+		service.running().fault({ match: { method: 'POST' }, skip: 1, times: 999, action });
+		const asleep = await workflow.start(twoFiles());
+		const uploads = () => service.lines().filter((line) => line.startsWith('POST')).length;
+		const before = uploads();
+		const late = await workflow.timeIsUp(asleep);
+		expect(uploads()).toBe(before);
+		expect(String(late.items[1]?.error?.description)).toMatch(/may have accepted.*Get Many/);
+	});
+
 	it('is not sent again if no key makes that safe, and says where to look', async () => {
 		const workflow = workflowOf(LINK);
 		loseTheSecond(1);

@@ -264,8 +264,22 @@ it.each([400, 402, 403, 408, 410, 422, 423])(
 	},
 );
 
+it('a result that is refused for good is asked for during ten seconds, not two minutes', async () => {
+	shortenRetries(10);
+	fault({ kind: 'respond', status: 422 }, { path: '/result$' });
+	const id = await service.completedTask();
+	const began = service.running().requests.length;
+	await service.run({ resource: 'task', operation: 'wait', taskId: byId(id) });
+	const times = service
+		.running()
+		.requests.slice(began)
+		.filter(({ path }) => path.endsWith('/result'))
+		.map(({ at }) => at);
+	expect(Number(times.at(-1)) - Number(times[0])).toBeLessThan(RETRY.patienceWhenBroken / 2);
+});
+
 it.each([400, 422, 423])(
-	'a result that is refused with %i for two minutes is nothing that the user can change',
+	'a result that is refused with %i again and again is nothing that the user can change',
 	async (status) => {
 		giveUpSoon();
 		fault({ kind: 'respond', status, body: NOT_COMPLETED }, { path: '/result$' });
@@ -280,10 +294,11 @@ it.each([400, 422, 423])(
 
 it.each([
 	[401, /does not accept the API key/, /^Check the 'API Key'.*not lost/],
+	[402, /balance/, /top up.*not lost/i],
 	[403, /not allowed to do this/, /^Use the key of an account that owns the task.*not lost/],
 	[404, /no transcript under this ID/, /^The service answered HTTP 404.*later/],
 	[410, /no transcript under this ID/, /^The service answered HTTP 410.*later/],
-])('a result that is refused with %i for two minutes says why', async (status, why, next) => {
+])('a result that is refused with %i again and again says why', async (status, why, next) => {
 	giveUpSoon();
 	fault({ kind: 'respond', status }, { path: '/result$' });
 	const id = await service.completedTask();

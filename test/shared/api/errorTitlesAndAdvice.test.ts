@@ -459,7 +459,7 @@ it.each([{ status: 408 }, { status: 408, isWebPage: true }, { status: 499 }])(
 	'A request that a proxy has ended asks the user to change nothing: %j',
 	(more) => {
 		const { message, next } = rowFor({ path: '/transcribe', ...more });
-		expect(message).toBe('The request did not reach the service in time');
+		expect(message).toBe('Something between n8n and the service broke the request off');
 		expect(next).toMatch(/^Try again later/);
 	},
 );

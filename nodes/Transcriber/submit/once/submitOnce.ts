@@ -148,7 +148,8 @@ function isRefusedAtOnce(context: IExecutePaginationFunctions, failure: unknown)
 	return isCertainRefusal(problem) && !problem.isRepeat && !isStillRunning(problem);
 }
 
-const LOOK_FOR_SUBMISSION =
+/** Advice where nobody but the user can find out whether the service has accepted an item. */
+export const LOOK_FOR_SUBMISSION =
 	'The service may have accepted it, and a second try could cost twice. Look in your account at the service (or with Transcript: Get Many) whether it is there. If it is not, run the workflow again.';
 
 const SAME_KEY =

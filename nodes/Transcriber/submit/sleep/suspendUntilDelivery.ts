@@ -6,7 +6,7 @@ import { isBatched, type NodeRun } from '../../item/nodeRun';
 import { hasEnded, startsIn } from '../../../shared/api/statuses';
 import { eachTask } from '../../item/eachTask';
 import { recall, runOf, type Submitted } from '../once/submissionMemory';
-import type { Outcome } from '../once/submitOnce';
+import { LOOK_FOR_SUBMISSION, type Outcome } from '../once/submitOnce';
 import { idFields } from '../../../shared/api/submission';
 import { resumeUrlOf } from '../../../shared/n8nInternals/resumeUrl';
 import { waitingKey, type Suspension } from '../once/sleepingItems';
@@ -92,13 +92,19 @@ async function resultsWithoutSleep(
 }
 
 /**
- * Refuses an item that failed before its execution was suspended: it is not submitted later. One that
- * the service may have accepted is sent again, because its Idempotency-Key gives the same task.
+ * Refuses an item that failed before its execution was suspended: it is not submitted later. A file
+ * that the service may have accepted is sent again, because its Idempotency-Key gives the same task;
+ * but not when the time is up, because nothing would wait for that task.
  */
 export function checkNotRefusedBefore(context: IExecutePaginationFunctions): void {
-	const reason = wokenRun(context)?.refused[context.getItemIndex()];
-	if (reason === undefined || recall(context)?.state === 'sent') return;
-	throw refuse(context, reason, 'The other items of this run were waited for.');
+	const woken = wokenRun(context);
+	const reason = woken?.refused[context.getItemIndex()];
+	if (!woken || reason === undefined) return;
+	const memory = recall(context);
+	const mayBeAccepted = memory?.state === 'sent';
+	if (mayBeAccepted && (woken.resumed || !memory.key)) return;
+	const others = 'The other items of this run were waited for.';
+	throw refuse(context, reason, mayBeAccepted ? `${LOOK_FOR_SUBMISSION} ${others}` : others);
 }
 
 /** The checked webhook address of a suspended execution of this node. */

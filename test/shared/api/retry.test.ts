@@ -31,6 +31,7 @@ it('The times are those of the contract', () => {
 		patienceWhenBusy: 3 * MINUTE,
 		patienceWhenBroken: 2 * MINUTE,
 		patienceWhenUnreachable: 15 * SECOND,
+		patienceWhenRefused: 10 * SECOND,
 		look: 15 * SECOND,
 		tryBase: 10 * SECOND,
 		tryCap: 5 * MINUTE,

@@ -9,9 +9,9 @@ import { ServiceError, isNotFound, isRefusedForGood, said } from '../../shared/a
 
 /**
  * Fetches the result of a finished task, or its document in a format, one attempt at a time. The task
- * is paid for, so every failure of the service is retried for a while. So is a refusal, but for a shorter
- * time: the result may come a moment after the end. Patience counts from the first failure, because time in the queue for
- * the rate limit says nothing about the service.
+ * is paid for, so every failure of the service is retried for a while. So is a refusal, but for a
+ * shorter time: the result may come a moment after the end. Patience counts from the first failure,
+ * because time in the queue for the rate limit says nothing about the service.
  */
 export async function fetchPatiently<T>(
 	context: IExecutePaginationFunctions,

@@ -180,7 +180,7 @@ export function remember(context: IExecutePaginationFunctions, memory: Submissio
 	rememberRetried(context, place, memory);
 }
 
-/** The item counts as never sent: a further try sends it. */
+/** Removes what is remembered of an item that the service has certainly not accepted. */
 export function forget(context: IExecutePaginationFunctions): void {
 	const place = placeOf(context);
 	delete memories(context)[place];

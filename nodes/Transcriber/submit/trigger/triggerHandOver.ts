@@ -77,7 +77,8 @@ async function tryTrigger(
 /**
  * Hands the secret of a submission to the trigger that gets its deliveries. Returns when the
  * trigger confirms that the secret is stored durably, which takes another request: n8n saves what
- * this call stores only after its answer (see n8nInternals/staticData.ts). The API key seals the secret and is not sent.
+ * this call stores only after its answer (see n8nInternals/staticData.ts). The API key seals the
+ * secret and is not sent.
  */
 export async function handOver(
 	context: IExecutePaginationFunctions,

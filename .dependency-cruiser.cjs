@@ -3,7 +3,7 @@
  *
  * Action node: resources → submit → wait → item. Within submit: submit.ts and prepareCompletion.ts →
  * sleep, trigger → once → choice.
- * Every node → shared. Within shared: webhook → api → undocumented → api/statuses.ts, parameters → the
+ * Every node → shared. Within shared: webhook → api → undocumented → api/statusMeaning.ts, parameters → the
  * files beside the folders. n8nInternals imports nothing of them.
  */
 const node = (name) => `^nodes/${name}/`;
@@ -51,11 +51,11 @@ module.exports = {
 			shared('parameters'),
 			'^nodes/shared/(api|webhook|n8nInternals)/',
 		),
-		never('api-knows-no-webhook', shared('api'), '^nodes/shared/webhook/|/fields[.]ts$'),
+		never('api-knows-no-webhook', shared('api'), '^nodes/shared/webhook/|/sharedFields[.]ts$'),
 		never(
 			'answers-know-no-requests',
-			shared('api/(undocumented|statuses|limits)'),
-			'^nodes/shared/api/(?!statuses)[^/]+[.]ts$',
+			shared('api/(undocumented|statusMeaning|sizeLimits)'),
+			'^nodes/shared/api/(?!statusMeaning)[^/]+[.]ts$',
 		),
 		never('files-beside-know-no-folder', beside('nodes/shared'), '^nodes/shared/[^/]+/'),
 		never('credentials-know-the-address', '^credentials/', '^nodes/(?!shared/api/baseUrl)'),

@@ -1,5 +1,5 @@
 import type { INodeProperties } from 'n8n-workflow';
-import { outputOptions } from '../shared/fields';
+import { outputOptions } from '../shared/sharedFields';
 
 export const accountTriggerFields: INodeProperties[] = [
 	{

@@ -5,8 +5,8 @@ import { fetchResults, transcript } from '../shared/api/result';
 import { choicesIn, collectionIn, required } from '../shared/parameters/checkedValues';
 import { outputOptionsOf, type OutputOptions } from '../shared/parameters/outputOptions';
 import { titleOf } from '../shared/api/undocumented/taskLists';
-import { taskState } from '../shared/api/taskState';
-import { messageOf } from '../shared/thrown';
+import { taskState } from '../shared/api/askForState';
+import { messageOf } from '../shared/asError';
 
 /** The trigger's parameters, checked. */
 export interface Wanted extends OutputOptions {

@@ -1,10 +1,10 @@
 import type { IDataObject, IPollFunctions } from 'n8n-workflow';
 import { isRefusedForGood } from '../shared/api/serviceError';
 import { TaskList } from '../shared/api/taskList';
-import { listedTaskId } from '../shared/api/undocumented/ids';
+import { listedTaskId } from '../shared/api/undocumented/idNames';
 import { warnOfIds, warnOfLostTasks, warnOfStatus } from './warnOnce';
 import { refuse } from '../shared/parameters/refuse';
-import { taskState } from '../shared/api/taskState';
+import { taskState } from '../shared/api/askForState';
 
 /** The service may return fewer tasks than requested, but a full page has at least this many. */
 export const SMALLEST_PAGE = 10;

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { idIn, listedTaskId } from '../shared/api/undocumented/ids';
-import { hasEnded, isInProgress } from '../shared/api/statuses';
+import { idIn, listedTaskId } from '../shared/api/undocumented/idNames';
+import { hasEnded, isInProgress } from '../shared/api/statusMeaning';
 import { CREATED_NAMES, dateOf } from '../shared/api/undocumented/taskLists';
 import { hashesIn, hashOf, ACCOUNT_MEMORY, type OpenTask, type State } from './pollState';
 

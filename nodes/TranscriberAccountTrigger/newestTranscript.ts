@@ -1,7 +1,7 @@
 import type { IDataObject, INodeExecutionData, IPollFunctions } from 'n8n-workflow';
 
-import { listedTaskId } from '../shared/api/undocumented/ids';
-import { hasEnded, isInProgress, isUnknownStatus } from '../shared/api/statuses';
+import { listedTaskId } from '../shared/api/undocumented/idNames';
+import { hasEnded, isInProgress, isUnknownStatus } from '../shared/api/statusMeaning';
 import { dateOf } from '../shared/api/undocumented/taskLists';
 import { refuse } from '../shared/parameters/refuse';
 import { isWanted, itemsFor, type Wanted } from './accountTriggerOutput';

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { isRefusedForGood } from '../shared/api/serviceError';
-import { hasEnded, isInProgress } from '../shared/api/statuses';
+import { hasEnded, isInProgress } from '../shared/api/statusMeaning';
 import { SMALLEST_PAGE, unlessRefused, type ListPager } from './listPager';
 import type { NewSinceLastPoll } from './newSinceLastPoll';
 import type { State } from './pollState';

@@ -10,7 +10,7 @@ import { possibleSince, type State } from './pollState';
 import { PollStore } from './pollStore';
 import type { NewSinceLastPoll } from './newSinceLastPoll';
 import { newest } from './newestTranscript';
-import { messageOf } from '../shared/thrown';
+import { messageOf } from '../shared/asError';
 import {
 	warnOfBacklog,
 	warnOfBusyKey,

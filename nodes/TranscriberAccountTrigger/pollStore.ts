@@ -11,7 +11,7 @@ import {
 } from '../shared/n8nInternals/pollData';
 import { remembered } from '../shared/processMemory';
 import { ACCOUNT_MEMORY, hashOf, type State } from './pollState';
-import { longestPause } from './longestPause';
+import { longestPause } from './longestPollInterval';
 
 /**
  * Reads and writes the state of one trigger. n8n keys a node's own static data by the node's name,

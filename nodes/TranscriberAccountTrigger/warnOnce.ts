@@ -1,7 +1,7 @@
 import type { IDataObject, IPollFunctions } from 'n8n-workflow';
 
-import { ID_NAMES, listedTaskId } from '../shared/api/undocumented/ids';
-import { isUnknownStatus } from '../shared/api/statuses';
+import { ID_NAMES, listedTaskId } from '../shared/api/undocumented/idNames';
+import { isUnknownStatus } from '../shared/api/statusMeaning';
 import { remembered } from '../shared/processMemory';
 import { logSeldom } from '../shared/webhook/logSeldom';
 

@@ -8,13 +8,13 @@ import {
 	isUnknownToService,
 	wasCertainlyRefused,
 } from '../shared/api/serviceError';
-import { botState } from '../shared/api/taskState';
-import { taskIdOf } from '../shared/api/undocumented/ids';
-import { hasEnded } from '../shared/api/statuses';
-import { call } from '../shared/api/call';
+import { botState } from '../shared/api/askForState';
+import { taskIdOf } from '../shared/api/undocumented/idNames';
+import { hasEnded } from '../shared/api/statusMeaning';
+import { callService } from '../shared/api/callService';
 import { STOPS_SPENDING, type Caller } from '../shared/api/types';
 import { remembered } from '../shared/processMemory';
-import { asError } from '../shared/thrown';
+import { asError } from '../shared/asError';
 import type { SentBot } from './triggerMemory';
 
 /**
@@ -142,7 +142,7 @@ export function isNew({ sentAt = 0 }: Bot): boolean {
 async function tryToCancel(caller: Caller, url: string, end: number): Promise<Error | undefined> {
 	const bounds = { deadline: end, fromTurn: CANCEL_BOT.attemptMs, once: true };
 	try {
-		await call(caller, { method: 'DELETE', url }, { policy: STOPS_SPENDING, ...bounds });
+		await callService(caller, { method: 'DELETE', url }, { policy: STOPS_SPENDING, ...bounds });
 		return undefined;
 	} catch (error) {
 		return asError(error);

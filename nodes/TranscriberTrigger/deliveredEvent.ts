@@ -1,8 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { submissionKey, type SubmissionIds } from '../shared/api/submission';
-import { isNoId } from '../shared/api/undocumented/ids';
-import { hasEnded, isCancelled, isInProgress, statusIn } from '../shared/api/statuses';
+import { isNoId } from '../shared/api/undocumented/idNames';
+import { hasEnded, isCancelled, isInProgress, statusIn } from '../shared/api/statusMeaning';
 import { deliveredId } from '../shared/webhook/deliveredId';
 
 export const EVENTS = [

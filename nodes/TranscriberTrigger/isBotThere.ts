@@ -3,12 +3,12 @@ import type { IDataObject, IHookFunctions } from 'n8n-workflow';
 import { isActivatedByUser, isSwitchedOnByUser, isTest } from '../shared/n8nInternals/activation';
 import { isUnknownToService } from '../shared/api/serviceError';
 import { submissionKey } from '../shared/api/submission';
-import { botState } from '../shared/api/taskState';
-import { messageOf } from '../shared/thrown';
+import { botState } from '../shared/api/askForState';
+import { messageOf } from '../shared/asError';
 import { hasConsent } from '../shared/parameters/meetingLaunch';
 import { GRACE, cancelMeetingBotLater, hasLeft, isNew, keepMeetingBot } from './cancelMeetingBot';
 import { ACTIVATION } from './sendMeetingBot';
-import { accountHash, fingerprintOf, isSentBy, isSentFor } from './sameLaunch';
+import { accountHash, fingerprintOf, isSentBy, isSentFor } from './sameMeetingBot';
 import type { SentBot } from './triggerMemory';
 import { BotStore } from './botStore';
 

@@ -16,7 +16,7 @@ import { settingsOf } from './triggerSettings';
 import { isOwnCall, watchSavedData } from './repairLostUpdates';
 import { EndingStore } from './endingStore';
 import { submissionKey } from '../shared/api/submission';
-import { messageOf } from '../shared/thrown';
+import { messageOf } from '../shared/asError';
 import { NO_SECRET, STORED_SECRET, nameForSecret } from './verifyDelivery';
 
 /**

@@ -1,12 +1,12 @@
 import type { IDataObject, IHookFunctions } from 'n8n-workflow';
 import { NodeOperationError } from 'n8n-workflow';
 
-import { call } from '../shared/api/call';
+import { callService } from '../shared/api/callService';
 import { credentialOf } from '../shared/api/credential';
 import { withoutSecrets } from '../shared/api/redact';
 import { wasCertainlyRefused } from '../shared/api/serviceError';
 import { submissionKey } from '../shared/api/submission';
-import { idIn } from '../shared/api/undocumented/ids';
+import { idIn } from '../shared/api/undocumented/idNames';
 import { submissionsIn } from '../shared/api/undocumented/submissions';
 import { jsonOf } from '../shared/jsonValues';
 import { checkLaunch, launchFrom } from '../shared/parameters/meetingLaunch';
@@ -22,7 +22,7 @@ import {
 	stopCancelling,
 } from './cancelMeetingBot';
 import { NO_SECRET, STORED_SECRET, nameForNew } from './verifyDelivery';
-import { accountHash, fingerprintOf, isSentBy } from './sameLaunch';
+import { accountHash, fingerprintOf, isSentBy } from './sameMeetingBot';
 import type { SentBot } from './triggerMemory';
 import { settingsOf } from './triggerSettings';
 import { BotStore } from './botStore';
@@ -140,7 +140,7 @@ async function launchBot(context: IHookFunctions, body: IDataObject): Promise<ID
 	launches.set(key, launch);
 	try {
 		const caller = await callerOf(context, launch.signal);
-		const given = await call(
+		const given = await callService(
 			caller,
 			{ method: 'POST', url: '/meeting', body },
 			{

@@ -1,9 +1,9 @@
 import type { IDataObject, IWebhookFunctions } from 'n8n-workflow';
-import { hasEnded } from '../shared/api/statuses';
+import { hasEnded } from '../shared/api/statusMeaning';
 import { idFields } from '../shared/api/submission';
 import type { DeliveredEvent, StoredName } from './deliveredEvent';
 import { ledgerKey } from './ledger';
-import { look } from '../shared/api/taskState';
+import { look } from '../shared/api/askForState';
 import { Undecided } from '../shared/webhook/answerInTime';
 import { remembered } from '../shared/processMemory';
 

@@ -1,5 +1,5 @@
 import type { INodeProperties } from 'n8n-workflow';
-import { launchFields, outputOptions } from '../shared/fields';
+import { launchFields, outputOptions } from '../shared/sharedFields';
 
 const forMeeting = { show: { source: ['meeting'] } };
 

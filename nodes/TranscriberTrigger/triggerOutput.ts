@@ -5,15 +5,15 @@ import { webhookCredential } from '../shared/webhook/webhookCredential';
 import { isWithoutAnswer } from '../shared/api/problem';
 import { ServiceError } from '../shared/api/serviceError';
 import { withoutSecrets } from '../shared/api/redact';
-import { taskIdOf } from '../shared/api/undocumented/ids';
-import { hasEnded } from '../shared/api/statuses';
+import { taskIdOf } from '../shared/api/undocumented/idNames';
+import { hasEnded } from '../shared/api/statusMeaning';
 import { titleOf } from '../shared/api/undocumented/taskLists';
 import { eventNameOf, type DeliveredEvent } from './deliveredEvent';
 import type { Settings } from './triggerSettings';
-import { look } from '../shared/api/taskState';
+import { look } from '../shared/api/askForState';
 import type { Caller } from '../shared/api/types';
 import { remembered } from '../shared/processMemory';
-import { messageOf } from '../shared/thrown';
+import { messageOf } from '../shared/asError';
 
 export const PATIENCE = {
 	/** How long the delivery of a failed task waits for the reason of the failure, in ms. */

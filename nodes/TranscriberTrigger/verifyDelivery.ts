@@ -3,7 +3,7 @@ import { createHash } from 'crypto';
 import { seal, unseal } from '../shared/webhook/sealedSecret';
 import { isSignedWith, type Delivery } from '../shared/webhook/signature';
 import type { TranscriberCredential } from '../shared/api/credential';
-import { hasEnded, statusIn } from '../shared/api/statuses';
+import { hasEnded, statusIn } from '../shared/api/statusMeaning';
 import { includesStatus, storedNames, type StoredName } from './deliveredEvent';
 import type { EndingStore } from './endingStore';
 

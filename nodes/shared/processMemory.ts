@@ -6,16 +6,16 @@
  * data.
  *
  *     api/abortable.ts sources                                    a combined signal: its sources
- *     api/call.ts firstCalls                                      a context of n8n: the beginning of its first call
+ *     api/callService.ts firstCalls                               a context of n8n: the beginning of its first call
  *     api/credential.ts itemReadings                              the context of an item: its credential, for a second
- *     api/exchange.ts unsent                                      a failure: nothing was sent
+ *     api/sendWithRetries.ts unsent                               a failure: nothing was sent
  *     parameters/refuse.ts lasting                                an error: no Retry can mend it
  *     n8nInternals/pollData.ts activeOnce                         a node as loaded: it was active
  *     n8nInternals/pollData.ts activeWith                         static data as loaded: the triggers that were active
  *     n8nInternals/runIdentity.ts latestKeys                      the data of an execution: the latest run of each node
  *     n8nInternals/runIdentity.ts unsaved                         the run of a caller outside an execution: the node's data
  *     Transcriber/item/nodeRun.ts current                         the data of a run: its NodeRun
- *     Transcriber/item/sendEnding.ts latestSent                   the data of a node: the latest request with each path
+ *     Transcriber/item/sendCancelOrClear.ts latestSent            the data of a node: the latest request with each path
  *     Transcriber/resources/dictionary/writesInTurn.ts turns      a NodeRun: its writes
  *     Transcriber/submit/once/submissionMemory.ts beingSent       the data of a node: its submits under way
  *     TranscriberTrigger/repairLostUpdates.ts OWN                 this process: the token of calls to itself
@@ -28,7 +28,7 @@
 const REMEMBERED = {
 	// api/rateLimits.ts. Key: hash of the API key, and the limit. Until the process ends.
 	rateLimitQueues: 1_000,
-	// api/waitForRoom.ts. Key: hash of the API key. Until no submit needs it.
+	// api/roomForTasks.ts. Key: hash of the API key. Until no submit needs it.
 	rooms: 1_000,
 	// Transcriber/wait/pollUntilEnded.ts. Key: hash of the API key. While tasks are polled.
 	polledTasks: 1_000,
@@ -40,7 +40,7 @@ const REMEMBERED = {
 	retriedSubmissions: 20_000,
 	// Transcriber/submit/sleep/knownEndings.ts. Key: execution, node and run. Until an hour after its timeout.
 	suspendedRuns: 10_000,
-	// Transcriber/submit/trigger/outbox.ts. Key: hash of trigger and API key, and whether there is a secret. While something waits for the trigger.
+	// Transcriber/submit/trigger/handOverBatches.ts. Key: hash of trigger and API key, and whether there is a secret. While something waits for the trigger.
 	outboxes: 10_000,
 	// Transcriber/submit/trigger/triggerHandOver.ts. Key: hash of trigger and API key. While the trigger is checked.
 	triggerChecks: 10_000,

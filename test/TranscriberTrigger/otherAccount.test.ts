@@ -1,7 +1,7 @@
 /**
  * A bot, and an id that may be a number, belong to one account of the service.
  */
-// Also covers sameLaunch.ts.
+// Also covers sameMeetingBot.ts.
 
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

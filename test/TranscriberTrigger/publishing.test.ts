@@ -1,5 +1,5 @@
 /** Source `meeting`: what identifies a launch, however often n8n tries to publish the workflow. */
-// Also covers sameLaunch.ts, isBotThere.ts.
+// Also covers sameMeetingBot.ts, isBotThere.ts.
 
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';

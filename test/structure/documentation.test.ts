@@ -5,8 +5,8 @@ import path from 'node:path';
 import type { INode } from 'n8n-workflow';
 
 import { LIMITS } from '../../nodes/shared/api/rateLimits';
-import { DICTIONARY_LIMIT_CHARS, MAX_FILE_BYTES } from '../../nodes/shared/api/limits';
-import * as ids from '../../nodes/shared/api/undocumented/ids';
+import { DICTIONARY_LIMIT_CHARS, MAX_FILE_BYTES } from '../../nodes/shared/api/sizeLimits';
+import * as ids from '../../nodes/shared/api/undocumented/idNames';
 import * as results from '../../nodes/shared/api/undocumented/results';
 import * as submissions from '../../nodes/shared/api/undocumented/submissions';
 import * as taskLists from '../../nodes/shared/api/undocumented/taskLists';
@@ -306,7 +306,10 @@ describe('docs/undocumented.md', () => {
 	const rows = tableBelow(read('docs/undocumented.md'), 'What the service document does not show');
 
 	it('has every assumption of nodes/shared/api/undocumented/, and about statuses', () => {
-		const files = [...filesIn('nodes/shared/api/undocumented'), 'nodes/shared/api/statuses.ts'];
+		const files = [
+			...filesIn('nodes/shared/api/undocumented'),
+			'nodes/shared/api/statusMeaning.ts',
+		];
 		const shapes = files.map(read).join('\n');
 		const exported = [...shapes.matchAll(/^export (?:async )?(?:function|const) (\w+)/gm)].map(
 			([, name]) => name,

@@ -6,11 +6,11 @@ import type {
 	NodeOperationError,
 } from 'n8n-workflow';
 
-import { isTooLargeForDatabase, lastingIdOf } from '../../shared/n8nInternals/storedFile';
+import { isTooLargeForDatabase, lastingIdOf } from '../../shared/n8nInternals/storedBinaryData';
 import { rowFor } from '../../shared/api/errorTitlesAndAdvice';
 import { required, textIn } from '../../shared/parameters/checkedValues';
-import { Recording, bytesOf } from '../../shared/api/recordingFile';
-import { MAX_FILE_BYTES } from '../../shared/api/limits';
+import { Recording, bytesOf } from '../../shared/api/uploadStream';
+import { MAX_FILE_BYTES } from '../../shared/api/sizeLimits';
 import { refuse } from '../../shared/parameters/refuse';
 import type { RoutingRequest } from '../../shared/api/types';
 

@@ -2,9 +2,9 @@ import type { IExecutePaginationFunctions, INodeExecutionData } from 'n8n-workfl
 
 import { stateIn } from '../../shared/api/undocumented/submissions';
 import type { Policy, RoutingRequest } from '../../shared/api/types';
-import { idFrom } from './ids';
+import { idFrom } from './idParameters';
 import type { NodeRun } from './nodeRun';
-import { sendDeclared } from './sendDeclared';
+import { sendOperation } from './sendOperation';
 
 /**
  * Sends GET /tasks/{id} or GET /meeting/{bot_id}, and outputs the state, unwrapped and with a
@@ -17,7 +17,7 @@ export function statesOf(parameter: 'taskId' | 'botId') {
 		policy: Policy,
 		run: NodeRun,
 	): Promise<INodeExecutionData[]> => {
-		const items = await sendDeclared(context, request, policy, run);
+		const items = await sendOperation(context, request, policy, run);
 		return items.map(({ json }) => ({ json: stateIn(json, idFrom(context, parameter)) }));
 	};
 }

@@ -5,11 +5,11 @@ import { isTool } from '../../shared/n8nInternals/runIdentity';
 import { refuse } from '../../shared/parameters/refuse';
 import { credentialOf } from '../../shared/api/credential';
 import { NAMELESS } from '../../shared/api/submission';
-import { fillPath } from './ids';
+import { fillPath } from './idParameters';
 import { Abandoned, NodeRun } from './nodeRun';
 import { REPEATABLE, type Policy, type RoutingRequest } from '../../shared/api/types';
-import { sendDeclared } from './sendDeclared';
-import { asError } from '../../shared/thrown';
+import { sendOperation } from './sendOperation';
+import { asError } from '../../shared/asError';
 
 /** Checks a parameter, or completes the request with it. Throws when the item cannot be sent. */
 export type Step = (
@@ -28,7 +28,7 @@ export interface Operation {
 	submittedBefore?: (context: IExecutePaginationFunctions) => string[] | undefined;
 	takeUp?: Step[];
 	policy?: Policy;
-	/** Sends the request. Default: {@link sendDeclared}. */
+	/** Sends the request. Default: {@link sendOperation}. */
 	carryOut?: (
 		context: IExecutePaginationFunctions,
 		request: RoutingRequest,
@@ -57,7 +57,7 @@ async function performItem(
 	operation: Operation,
 ): Promise<INodeExecutionData[]> {
 	const { prepare = [], submittedBefore, takeUp = [] } = operation;
-	const { policy = REPEATABLE, carryOut = sendDeclared } = operation;
+	const { policy = REPEATABLE, carryOut = sendOperation } = operation;
 	const itemIndex = context.getItemIndex();
 	const pairedItem = { item: itemIndex };
 	const run = NodeRun.of(context);

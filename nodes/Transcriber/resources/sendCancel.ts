@@ -1,11 +1,11 @@
 import type { IDataObject, IExecutePaginationFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { said, ServiceError } from '../../shared/api/serviceError';
-import type { LookBounds } from '../../shared/api/taskState';
+import type { LookBounds } from '../../shared/api/askForState';
 import { STOPS_SPENDING, type Policy, type RoutingRequest } from '../../shared/api/types';
-import { hasEnded, isCancelled } from '../../shared/api/statuses';
-import { withoutError } from '../item/sendDeclared';
-import { hasEndedBefore, sendEnding } from '../item/sendEnding';
+import { hasEnded, isCancelled } from '../../shared/api/statusMeaning';
+import { withoutError } from '../item/sendOperation';
+import { hasEndedBefore, sendCancelOrClear } from '../item/sendCancelOrClear';
 
 /**
  * For the status request after a refusal: 30 s from its turn, and as urgent as the cancellation. On a
@@ -35,7 +35,7 @@ export async function sendCancel(
 ): Promise<INodeExecutionData[]> {
 	let failure: unknown;
 	try {
-		return await sendEnding(context, request, policy);
+		return await sendCancelOrClear(context, request, policy);
 	} catch (error) {
 		failure = error;
 	}

@@ -11,12 +11,12 @@ import { withoutSecrets } from '../../shared/api/redact';
 import { NAMELESS, idFields } from '../../shared/api/submission';
 import type { Policy, RoutingRequest } from '../../shared/api/types';
 import { isRefused } from '../../shared/api/undocumented/submissions';
-import { startsIn } from '../../shared/api/statuses';
+import { startsIn } from '../../shared/api/statusMeaning';
 import { asLasting, refuse } from '../../shared/parameters/refuse';
 import { isBatched, type NodeRun } from '../item/nodeRun';
 import { failedItem, goesOnAfterErrors } from '../item/perform';
 import { finishedTask } from '../wait/finishedTask';
-import { eachTask } from '../item/eachTask';
+import { forEachTask } from '../item/forEachTask';
 import { handSecretOver } from './trigger/handSecretOver';
 import { onCompletionOf } from './choice/onCompletion';
 import {
@@ -26,9 +26,9 @@ import {
 	type Submitted,
 } from './once/submissionMemory';
 import { submitOnce, type Outcome } from './once/submitOnce';
-import { endedBefore } from './once/endedBefore';
+import { endedBeforeSubmit } from './once/endedBeforeSubmit';
 import { checkUnchanged } from './once/refuseChangedItem';
-import { isYoung } from './sleep/looksBeforeSleep';
+import { isYoung } from './sleep/checkBeforeSleep';
 import { awaitDeliveries } from './sleep/suspendUntilDelivery';
 
 /**
@@ -58,7 +58,7 @@ export async function submit(
 	if (unnamed.length > 0) run.endWithoutTranscript(NAMELESS);
 	const isUseless = named.length === 0 || !goesOnAfterErrors(context);
 	const problem = isUseless ? unnamed[0] : undefined;
-	const refusal = problem ?? (await endedBefore(context, named, outcome));
+	const refusal = problem ?? (await endedBeforeSubmit(context, named, outcome));
 	if (refusal && onCompletionOf(context) === 'notifyTrigger') {
 		// If a webhook comes after all, the trigger can check it.
 		await Promise.allSettled(
@@ -85,7 +85,7 @@ async function complete(
 				await run.waitForAll('submitted', context.getItemIndex());
 				if (run.hasFailed()) return answers;
 			}
-			return await eachTask(
+			return await forEachTask(
 				context,
 				run,
 				tasks,
@@ -96,7 +96,7 @@ async function complete(
 		case 'notifyTrigger': {
 			const fresh = isRepeat || !isYoung(accepted) ? 'late' : 'new';
 			const age = isFresh ? fresh : 'earlier';
-			return await eachTask(context, run, tasks, async ({ index, answer }) => {
+			return await forEachTask(context, run, tasks, async ({ index, answer }) => {
 				await handSecretOver(context, index, age);
 				return [{ json: answer }];
 			});

@@ -1,9 +1,9 @@
 import type { IDataObject, IExecutePaginationFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { anyOf, unlessAborted } from '../../shared/api/abortable';
-import { withCancelSignal } from '../../shared/n8nInternals/watchedContext';
+import { withCancelSignal } from '../../shared/n8nInternals/wrappedContext';
 import type { NodeRun } from '../item/nodeRun';
-import { awaitsBalance, isCancelled, startsIn } from '../../shared/api/statuses';
+import { awaitsBalance, isCancelled, startsIn } from '../../shared/api/statusMeaning';
 import { recordingOf } from '../item/inputFile';
 import { fetchPatiently } from './fetchPatiently';
 import { untilEnded, type Outlook, type Polling } from './pollUntilEnded';

@@ -2,11 +2,11 @@ import type { IDataObject, IExecutePaginationFunctions } from 'n8n-workflow';
 
 import { credentialOf, keyHash } from '../../shared/api/credential';
 import { ServiceError, isNotFound } from '../../shared/api/serviceError';
-import { look } from '../../shared/api/taskState';
-import { hasEnded, isCancelled } from '../../shared/api/statuses';
+import { look } from '../../shared/api/askForState';
+import { hasEnded, isCancelled } from '../../shared/api/statusMeaning';
 import { idFields, idsIn, type SubmissionIds } from '../../shared/api/submission';
 import { remembered } from '../../shared/processMemory';
-import { asError } from '../../shared/thrown';
+import { asError } from '../../shared/asError';
 import { untilNextLook, POLL } from './pauseBetweenLooks';
 
 /** What to poll, and for how long. */

@@ -3,9 +3,9 @@ import type { IDataObject, IExecutePaginationFunctions, NodeOperationError } fro
 import { jsonOf } from '../../shared/jsonValues';
 import { ServiceError, adviceForKnownId } from '../../shared/api/serviceError';
 import type { SubmissionIds } from '../../shared/api/submission';
-import { awaitsBalance, isCancelled, isUnknownStatus } from '../../shared/api/statuses';
+import { awaitsBalance, isCancelled, isUnknownStatus } from '../../shared/api/statusMeaning';
 import { asLasting, refuse } from '../../shared/parameters/refuse';
-import { againAdvice } from '../item/ownKey';
+import { againAdvice } from '../item/givenKey';
 import type { Outlook } from './pollUntilEnded';
 import { waitOptionsOf } from './waitOptions';
 

@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { outputOptions } from '../../shared/fields';
+import { outputOptions } from '../../shared/sharedFields';
 
 const ownOptions: INodeProperties[] = [
 	{

@@ -7,9 +7,9 @@ import type {
 import { NodeOperationError } from 'n8n-workflow';
 
 import { documentIn } from './undocumented/results';
-import { call } from './call';
+import { callService } from './callService';
 import { codeOf } from './connectionError';
-import { messageOf } from '../thrown';
+import { messageOf } from '../asError';
 import type { ExportFormat } from '../exportFormats';
 import { NotThereYet, type FetchBounds } from './result';
 import type { Caller } from './types';
@@ -29,7 +29,7 @@ async function fetchExport(
 	bounds?: FetchBounds,
 ): Promise<IDataObject> {
 	const url = `/tasks/${encodeURIComponent(taskId)}/export`;
-	return await call(caller, { method: 'GET', url, qs: { format } }, bounds);
+	return await callService(caller, { method: 'GET', url, qs: { format } }, bounds);
 }
 
 /** Which document to export, and where it goes in the output. */

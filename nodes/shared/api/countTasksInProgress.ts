@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { LIMITS } from './rateLimits';
-import { awaitsBalance } from './statuses';
+import { awaitsBalance } from './statusMeaning';
 import { identityOf, TaskList } from './taskList';
 import type { Caller } from './types';
 

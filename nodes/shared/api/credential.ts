@@ -2,7 +2,7 @@ import { createHash } from 'crypto';
 import type { INode } from 'n8n-workflow';
 
 import { apiRoot, pasted } from './baseUrl';
-import { isForItem } from '../n8nInternals/contextKind';
+import { isForItem } from '../n8nInternals/webhookOrEditor';
 import { refuse } from '../parameters/refuse';
 
 /** The cleaned credential: see {@link credentialOf}. */

@@ -1,5 +1,5 @@
 import { isForeign503, isStillRunning, type Problem } from './problem';
-import { MAX_FILE_BYTES } from './limits';
+import { MAX_FILE_BYTES } from './sizeLimits';
 
 interface Row extends Partial<Pick<Problem, 'status' | 'errorCode' | 'transport'>> {
 	path?: RegExp;

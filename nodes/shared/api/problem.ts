@@ -37,7 +37,7 @@ export interface Problem extends RefusalBody {
 	isWebPage?: boolean;
 }
 
-/** An HTTP answer that is not a success. Internal: exchange.ts turns it into a ServiceError. */
+/** An HTTP answer that is not a success. Internal: sendWithRetries.ts turns it into a ServiceError. */
 export class Refused extends Error {
 	constructor(readonly response: IN8nHttpFullResponse) {
 		super(`HTTP ${response.statusCode}`);

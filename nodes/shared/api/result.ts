@@ -2,8 +2,8 @@ import { NodeOperationError, type IDataObject } from 'n8n-workflow';
 
 import { hasBlankParts, resultsIn, silentResultsIn } from './undocumented/results';
 import { pause } from './abortable';
-import { call } from './call';
-import { taskState } from './taskState';
+import { callService } from './callService';
+import { taskState } from './askForState';
 import type { CallOptions, Caller } from './types';
 
 /** The first output fields of a transcript, the most useful ones first. `segments` comes last. */
@@ -58,7 +58,7 @@ export async function fetchResults(
 	bounds: FetchBounds = {},
 ): Promise<IDataObject[]> {
 	const url = `/tasks/${encodeURIComponent(taskId)}/result`;
-	const answer = await call(caller, { method: 'GET', url }, bounds);
+	const answer = await callService(caller, { method: 'GET', url }, bounds);
 	const results = resultsIn(answer);
 	if (results && !hasBlankParts(answer)) return results;
 	if (!results) {
@@ -67,7 +67,7 @@ export async function fetchResults(
 		if (status !== 'completed') throw withoutResult(caller, taskId);
 	}
 	await pause(SILENT.pauseMs, caller.getExecutionCancelSignal?.());
-	const again = await call(caller, { method: 'GET', url }, bounds);
+	const again = await callService(caller, { method: 'GET', url }, bounds);
 	const final = resultsIn(again) ?? silentResultsIn(again);
 	if (final) return final;
 	throw withoutResult(caller, taskId);

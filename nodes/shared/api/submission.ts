@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { idIn, taskIdOf } from './undocumented/ids';
+import { idIn, taskIdOf } from './undocumented/idNames';
 
 /** The ids of a submission at the service: a task id, a bot id, or both. */
 export interface SubmissionIds {

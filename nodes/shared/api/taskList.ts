@@ -2,9 +2,9 @@ import type { IDataObject } from 'n8n-workflow';
 import { isRefusedForGood, ServiceError } from './serviceError';
 import { PAGE_SIZES, holdsNothing, tasksIn } from './undocumented/taskLists';
 import { refuse } from '../parameters/refuse';
-import { listedTaskId } from './undocumented/ids';
+import { listedTaskId } from './undocumented/idNames';
 import { jsonOf } from '../jsonValues';
-import { call } from './call';
+import { callService } from './callService';
 import { type CallOptions, type Caller } from './types';
 
 /**
@@ -99,7 +99,7 @@ export class TaskList {
 		const qs = { ...this.query, limit: this.sizes[0], offset };
 		let failure: unknown;
 		try {
-			const answer = await call(
+			const answer = await callService(
 				this.caller,
 				{ method: 'GET', url: '/tasks', qs },
 				{ deadline, noContent: [] },
@@ -133,7 +133,7 @@ export class TaskList {
 			this.last < this.size && this.last < Math.max(this.longest, Math.min(...PAGE_SIZES));
 		if (offset === this.provenEnd || (offset === this.reached && isShort)) return true;
 		const qs = { ...this.query, limit: this.size, offset: offset - 1 };
-		const request = call(this.caller, { method: 'GET', url: '/tasks', qs }, { deadline });
+		const request = callService(this.caller, { method: 'GET', url: '/tasks', qs }, { deadline });
 		const shown = await request.catch((error: unknown) => {
 			if (!isRefusedForGood(error)) throw error;
 			return undefined;

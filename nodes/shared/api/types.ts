@@ -46,7 +46,7 @@ export interface CallOptions {
 	/**
 	 * When the call must end, in ms since 1970, including queueing and retries. Without a deadline
 	 * only the patience in retry.ts limits the call, and for a webhook call or an editor list `briefEnd`
-	 * in call.ts.
+	 * in callService.ts.
 	 */
 	deadline?: number;
 	/**

@@ -1,6 +1,6 @@
 import { NodeOperationError, type IDataObject, type INode, type Workflow } from 'n8n-workflow';
 
-import { isForWebhookCall } from './contextKind';
+import { isForWebhookCall } from './webhookOrEditor';
 
 /** The part of n8n's context that is used here. Webhook calls and lifecycle hooks have it. */
 export interface StaticDataContext {

@@ -15,7 +15,7 @@ export interface OutputOptions {
 	property?: string;
 }
 
-/** The options of `outputOptions` in fields.ts that the user has added, checked. */
+/** The options of `outputOptions` in sharedFields.ts that the user has added, checked. */
 export function outputOptionsOf(context: WithNode, given: IDataObject): OutputOptions {
 	const formats = ['none', ...EXPORT_FORMATS] as const;
 	const format = choiceIn(context, given.exportFormat, 'Export Format', formats) ?? 'none';

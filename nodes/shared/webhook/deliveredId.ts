@@ -1,4 +1,4 @@
-import { idIn } from '../api/undocumented/ids';
+import { idIn } from '../api/undocumented/idNames';
 
 /**
  * The id in a delivery (see `idIn`). Undefined if a delivery with it is refused: it is longer than 256

@@ -1,4 +1,4 @@
-// Also covers nodes/shared/api/recordingFile.ts.
+// Also covers nodes/shared/api/uploadStream.ts.
 
 import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import type { IBinaryData, INodeExecutionData } from 'n8n-workflow';
 
 import { Late } from '../../../nodes/shared/api/problem';
 import { RETRY, TIMEOUTS } from '../../../nodes/shared/api/retry';
-import { whileMoving } from '../../../nodes/shared/api/recordingFile';
+import { whileMoving } from '../../../nodes/shared/api/uploadStream';
 import { until } from '../../simulator/testing-client';
 import { storedBinary } from '../../support/engine';
 import { failureOf, itemWithFile, serviceForTests } from '../../support/service';

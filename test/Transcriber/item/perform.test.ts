@@ -1,4 +1,4 @@
-// Also covers nodes/Transcriber/Transcriber.node.ts, sendDeclared.ts.
+// Also covers nodes/Transcriber/Transcriber.node.ts, sendOperation.ts.
 
 import { Transcriber } from '../../../nodes/Transcriber/Transcriber.node';
 import { EVERY_OPERATION, WITH_SUMMARY_REGENERATION } from '../../support/everyOperation';

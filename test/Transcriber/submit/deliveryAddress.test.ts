@@ -2,14 +2,14 @@
  * To which address the service reports what was submitted, if it may be the task of an earlier
  * request: an execution sleeps, or a node succeeds, only if a webhook will come.
  */
-// Also covers nodes/Transcriber/submit/once/endedBefore.ts.
+// Also covers nodes/Transcriber/submit/once/endedBeforeSubmit.ts.
 
 import { NodeHelpers, sleep, type INodeParameters, type IRunExecutionData } from 'n8n-workflow';
 
 import { Transcriber } from '../../../nodes/Transcriber/Transcriber.node';
 import { LIMITS, queueFor } from '../../../nodes/shared/api/rateLimits';
 import { RETRY } from '../../../nodes/shared/api/retry';
-import { YOUNG } from '../../../nodes/Transcriber/submit/sleep/looksBeforeSleep';
+import { YOUNG } from '../../../nodes/Transcriber/submit/sleep/checkBeforeSleep';
 import { HAND_OVER } from '../../../nodes/Transcriber/submit/trigger/triggerHandOver';
 import { STORE } from '../../../nodes/TranscriberTrigger/triggerMemory';
 import type { FaultRule } from '../../simulator/index';

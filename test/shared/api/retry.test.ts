@@ -1,4 +1,4 @@
-/** Contract, "Patience", and "Every request": when a request is sent again. More of it in exchange.test.ts. */
+/** Contract, "Patience", and "Every request": when a request is sent again. More of it in sendWithRetries.test.ts. */
 
 import {
 	delayBeforeRetry,

@@ -5,13 +5,13 @@ import type {
 	INodePropertyOptions,
 } from 'n8n-workflow';
 
-import { sendAtMostOnce } from '../../submit/once/sendAtMostOnce';
+import { sendWithoutKey } from '../../submit/once/sendWithoutKey';
 import { ServiceError, said } from '../../../shared/api/serviceError';
 import { perform } from '../../item/perform';
 import { itemCount } from '../../item/nodeRun';
 import { shownFor } from '../commonFields';
 import { refuse } from '../../../shared/parameters/refuse';
-import { sendDeclared } from '../../item/sendDeclared';
+import { sendOperation } from '../../item/sendOperation';
 import { type Policy, type RoutingRequest } from '../../../shared/api/types';
 
 export const rotateKey: INodePropertyOptions = {
@@ -79,9 +79,9 @@ async function rotateOnce(
 	request: RoutingRequest,
 	policy: Policy,
 ): Promise<INodeExecutionData[]> {
-	return await sendAtMostOnce(context, {
+	return await sendWithoutKey(context, {
 		send: async () => {
-			const items = await sendDeclared(context, request, policy);
+			const items = await sendOperation(context, request, policy);
 			if (items.every(({ json }) => Object.keys(json).length === 0)) throw noKey(context);
 			return items;
 		},

@@ -9,8 +9,8 @@ import { ServiceError, isNotFound } from '../../../shared/api/serviceError';
 import { perform } from '../../item/perform';
 import { shownFor } from '../commonFields';
 import { isInherited } from './syncReport';
-import { call } from '../../../shared/api/call';
-import { hasEndedBefore, sendEnding } from '../../item/sendEnding';
+import { callService } from '../../../shared/api/callService';
+import { hasEndedBefore, sendCancelOrClear } from '../../item/sendCancelOrClear';
 import { type Policy, type RoutingRequest } from '../../../shared/api/types';
 
 export const clearDictionary: INodePropertyOptions = {
@@ -50,7 +50,7 @@ async function clear(
 	let answers: INodeExecutionData[] = [{ json: {} }];
 	let failure: unknown;
 	try {
-		answers = await sendEnding(context, request, policy);
+		answers = await sendCancelOrClear(context, request, policy);
 	} catch (error) {
 		failure = error;
 	}
@@ -66,7 +66,10 @@ async function isClear(
 	if (!(failure instanceof ServiceError)) return false;
 	if (![404, 409, 410].includes(failure.problem.status ?? 0)) return false;
 	try {
-		const { terms, ...dictionary } = await call(context, { method: 'GET', url: '/dictionary' });
+		const { terms, ...dictionary } = await callService(context, {
+			method: 'GET',
+			url: '/dictionary',
+		});
 		return isInherited(dictionary) || (Array.isArray(terms) && terms.length === 0);
 	} catch (error) {
 		return isNotFound(error) && hasEndedBefore(context, request);

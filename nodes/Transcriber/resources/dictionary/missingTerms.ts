@@ -1,6 +1,6 @@
 import type { IDataObject, IExecutePaginationFunctions } from 'n8n-workflow';
 
-import { DICTIONARY_LIMIT_CHARS } from '../../../shared/api/limits';
+import { DICTIONARY_LIMIT_CHARS } from '../../../shared/api/sizeLimits';
 import { dictionaryChars } from '../../../shared/api/undocumented/requests';
 import { refuse } from '../../../shared/parameters/refuse';
 import { isInherited } from './syncReport';

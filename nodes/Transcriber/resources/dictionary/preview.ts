@@ -4,7 +4,7 @@ import type {
 	INodePropertyOptions,
 } from 'n8n-workflow';
 
-import { idFrom } from '../../item/ids';
+import { idFrom } from '../../item/idParameters';
 import { perform } from '../../item/perform';
 import { shownFor, taskField } from '../commonFields';
 import { sendForFinished } from '../task/sendForFinished';

@@ -12,9 +12,9 @@ import { shownFor } from '../commonFields';
 import { isInherited, isSame, report } from './syncReport';
 import { addition, checkSize, replacement, termsIn } from './missingTerms';
 import { checkIsSplit, distinct, readTerms, termsField } from './terms';
-import { messageOf } from '../../../shared/thrown';
+import { messageOf } from '../../../shared/asError';
 import { refuse } from '../../../shared/parameters/refuse';
-import { call } from '../../../shared/api/call';
+import { callService } from '../../../shared/api/callService';
 import { type RoutingRequest } from '../../../shared/api/types';
 
 export const sync: INodePropertyOptions = {
@@ -131,7 +131,7 @@ async function syncOnce(context: IExecutePaginationFunctions): Promise<INodeExec
 	const { replaces, dryRun, allowEmpty } = syncChoices(context);
 	if (given.length === 0 && replaces && !allowEmpty) throw hasNoTerm(context);
 
-	const before = await call(context, { method: 'GET', url: '/dictionary' });
+	const before = await callService(context, { method: 'GET', url: '/dictionary' });
 	const old = distinct(termsIn(context, before));
 	// A user who inherits the team owner's terms has none to remove: the owner's terms stay in force.
 	const keepsInherited = isInherited(before) && given.length === 0;
@@ -141,7 +141,8 @@ async function syncOnce(context: IExecutePaginationFunctions): Promise<INodeExec
 
 	const changed = !isSame(old, wanted);
 	const write = replaces ? replacement(wanted) : addition(old, wanted, before);
-	const answer = changed && !dryRun ? await call(context, { url: '/dictionary', ...write }) : {};
+	const answer =
+		changed && !dryRun ? await callService(context, { url: '/dictionary', ...write }) : {};
 	return [{ json: { changed, dryRun, ...report(old, wanted, before, answer) } }];
 }
 

@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { DICTIONARY_LIMIT_CHARS } from '../../../shared/api/limits';
+import { DICTIONARY_LIMIT_CHARS } from '../../../shared/api/sizeLimits';
 import { dictionaryChars } from '../../../shared/api/undocumented/requests';
 
 /** Whether the dictionary is inherited from the team owner. */

@@ -8,7 +8,7 @@ import {
 	isAccident,
 } from '../../../shared/parameters/checkedValues';
 import { jsonListIn } from '../../../shared/parameters/jsonText';
-import { DICTIONARY_LIMIT_CHARS } from '../../../shared/api/limits';
+import { DICTIONARY_LIMIT_CHARS } from '../../../shared/api/sizeLimits';
 import { dictionaryChars } from '../../../shared/api/undocumented/requests';
 import { refuse } from '../../../shared/parameters/refuse';
 import type { RoutingRequest } from '../../../shared/api/types';

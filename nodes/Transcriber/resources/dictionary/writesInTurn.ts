@@ -1,7 +1,7 @@
 import type { IExecutePaginationFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import type { NodeRun } from '../../item/nodeRun';
-import { sendDeclared } from '../../item/sendDeclared';
+import { sendOperation } from '../../item/sendOperation';
 import { type Policy, type RoutingRequest } from '../../../shared/api/types';
 
 /** The items of one run that write the dictionary: when each ends, and whether one failed. */
@@ -33,7 +33,7 @@ export async function inTurn(
 		await run.waitForAll('in turn', itemIndex);
 		for (const [other, ended] of ofRun.ended) if (other < itemIndex) await ended;
 		if (ofRun.hasFailed && !context.continueOnFail()) return [];
-		const items = await sendDeclared(context, request, policy);
+		const items = await sendOperation(context, request, policy);
 		isDone = true;
 		return items;
 	} finally {

@@ -5,9 +5,9 @@ import type {
 } from 'n8n-workflow';
 
 import { isUnknownToService } from '../../../shared/api/serviceError';
-import { botState } from '../../../shared/api/taskState';
+import { botState } from '../../../shared/api/askForState';
 import { STOPS_SPENDING, type Policy, type RoutingRequest } from '../../../shared/api/types';
-import { idFrom } from '../../item/ids';
+import { idFrom } from '../../item/idParameters';
 import { perform } from '../../item/perform';
 import { sendCancel } from '../sendCancel';
 

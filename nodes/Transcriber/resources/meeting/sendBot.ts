@@ -14,7 +14,7 @@ import { checkLaunch, launchFrom } from '../../../shared/parameters/meetingLaunc
 import { perform } from '../../item/perform';
 import { shownFor } from '../commonFields';
 import type { RoutingRequest } from '../../../shared/api/types';
-import { launchFields } from '../../../shared/fields';
+import { launchFields } from '../../../shared/sharedFields';
 
 export const sendBot: INodePropertyOptions = {
 	name: 'Send Bot',

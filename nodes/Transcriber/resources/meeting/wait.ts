@@ -7,7 +7,7 @@ import type {
 import { finishedTask } from '../../wait/finishedTask';
 import { checkWaitOptions } from '../../wait/waitOptions';
 import type { Policy, RoutingRequest } from '../../../shared/api/types';
-import { idFrom } from '../../item/ids';
+import { idFrom } from '../../item/idParameters';
 import type { NodeRun } from '../../item/nodeRun';
 import { perform } from '../../item/perform';
 import { shownFor } from '../commonFields';

@@ -5,7 +5,7 @@ import type {
 } from 'n8n-workflow';
 
 import { STOPS_SPENDING, type Policy, type RoutingRequest } from '../../../shared/api/types';
-import { idFrom } from '../../item/ids';
+import { idFrom } from '../../item/idParameters';
 import { perform } from '../../item/perform';
 import { sendCancel } from '../sendCancel';
 import { stateOf } from './sendForFinished';

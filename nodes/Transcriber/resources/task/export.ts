@@ -8,14 +8,14 @@ import type {
 } from 'n8n-workflow';
 import { EXPORT_FORMATS, type ExportFormat } from '../../../shared/exportFormats';
 import { exportedFile, exportedText, withoutExtension } from '../../../shared/api/attachExport';
-import { idFrom } from '../../item/ids';
+import { idFrom } from '../../item/idParameters';
 import { choiceIn, collectionIn, required, textIn } from '../../../shared/parameters/checkedValues';
 import type { NodeRun } from '../../item/nodeRun';
 import { perform } from '../../item/perform';
 import { outputFileField, shownFor } from '../commonFields';
 import { answerOfFinished, emptyTranscript } from './sendForFinished';
 import { documentIn } from '../../../shared/api/undocumented/results';
-import { exportFormatOptions } from '../../../shared/fields';
+import { exportFormatOptions } from '../../../shared/sharedFields';
 import type { Policy, RoutingRequest } from '../../../shared/api/types';
 
 export const exportTask: INodePropertyOptions = {

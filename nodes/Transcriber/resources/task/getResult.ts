@@ -8,12 +8,12 @@ import type {
 } from 'n8n-workflow';
 
 import { withoutResult } from '../../../shared/api/result';
-import { idFrom } from '../../item/ids';
+import { idFrom } from '../../item/idParameters';
 import { choicesIn } from '../../../shared/parameters/checkedValues';
 import type { NodeRun } from '../../item/nodeRun';
 import { perform } from '../../item/perform';
 import { RESULT_PARTS, resultIn, silentResultIn } from '../../../shared/api/undocumented/results';
-import { hasEnded, isInProgress, statusIn } from '../../../shared/api/statuses';
+import { hasEnded, isInProgress, statusIn } from '../../../shared/api/statusMeaning';
 import { isBlank } from '../../../shared/jsonValues';
 import { shownFor } from '../commonFields';
 import { answerOfFinished, emptyTranscript } from './sendForFinished';

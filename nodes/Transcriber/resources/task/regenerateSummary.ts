@@ -5,15 +5,15 @@ import type {
 	INodeProperties,
 	INodePropertyOptions,
 } from 'n8n-workflow';
-import { fillPath } from '../../item/ids';
+import { fillPath } from '../../item/idParameters';
 import { choiceIn, jsonObjectIn, required, textIn } from '../../../shared/parameters/checkedValues';
 import { perform } from '../../item/perform';
 import { shownFor } from '../commonFields';
 import { isAnotherOperation, staysBelowApi } from './enteredPath';
 import { refuse } from '../../../shared/parameters/refuse';
 import { ServiceError, said } from '../../../shared/api/serviceError';
-import { sendAtMostOnce } from '../../submit/once/sendAtMostOnce';
-import { sendDeclared } from '../../item/sendDeclared';
+import { sendWithoutKey } from '../../submit/once/sendWithoutKey';
+import { sendOperation } from '../../item/sendOperation';
 import type { Policy, RoutingRequest } from '../../../shared/api/types';
 
 /** The user enters the method, path and payload, because the service does not document them. */
@@ -131,11 +131,11 @@ async function regenerateOnce(
 	policy: Policy,
 ): Promise<INodeExecutionData[]> {
 	const { method, url, body } = request.options;
-	return await sendAtMostOnce(context, {
+	return await sendWithoutKey(context, {
 		asked: createHash('sha256')
 			.update(JSON.stringify([method, url, body]))
 			.digest('hex'),
-		send: async () => await sendDeclared(context, request, policy),
+		send: async () => await sendOperation(context, request, policy),
 		submissionsIn: (items) => items.map(({ json }) => ({ answer: json })),
 		again: ({ submissions }) => submissions.map(({ answer }) => ({ json: answer })),
 		unknownOutcome: () =>

@@ -1,6 +1,6 @@
 import type { IDataObject, ILoadOptionsFunctions, INodeListSearchResult } from 'n8n-workflow';
 
-import { listedTaskId } from '../../../shared/api/undocumented/ids';
+import { listedTaskId } from '../../../shared/api/undocumented/idNames';
 import { dateOf, titleOf } from '../../../shared/api/undocumented/taskLists';
 import { refuse } from '../../../shared/parameters/refuse';
 import { TaskList } from '../../../shared/api/taskList';

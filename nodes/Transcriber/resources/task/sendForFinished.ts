@@ -6,19 +6,19 @@ import type {
 } from 'n8n-workflow';
 import { NodeOperationError } from 'n8n-workflow';
 import { ServiceError, said } from '../../../shared/api/serviceError';
-import { idFrom } from '../../item/ids';
+import { idFrom } from '../../item/idParameters';
 import {
 	awaitsBalance,
 	hasEnded,
 	isCancelled,
 	isUnknownStatus,
-} from '../../../shared/api/statuses';
+} from '../../../shared/api/statusMeaning';
 import { holdsContent } from '../../../shared/api/undocumented/results';
 import { jsonOf } from '../../../shared/jsonValues';
 import { refuse } from '../../../shared/parameters/refuse';
-import { taskState, type LookBounds } from '../../../shared/api/taskState';
+import { taskState, type LookBounds } from '../../../shared/api/askForState';
 import type { NodeRun } from '../../item/nodeRun';
-import { sendDeclared } from '../../item/sendDeclared';
+import { sendOperation } from '../../item/sendOperation';
 import { type Policy, type RoutingRequest } from '../../../shared/api/types';
 
 /** How long the extra status request, which makes errors clearer, may take, in ms, from its turn. */
@@ -58,7 +58,7 @@ export async function answerOfFinished(
 	let items: INodeExecutionData[] | undefined;
 	let failure: unknown;
 	try {
-		items = await sendDeclared(context, request, policy, run);
+		items = await sendOperation(context, request, policy, run);
 	} catch (error) {
 		failure = error;
 	}

@@ -17,7 +17,7 @@ import { countTasksInProgress } from '../../../shared/api/countTasksInProgress';
 import { attachRecording, fileOf, recordingOf } from '../../item/inputFile';
 import { chargeNotice, shownFor } from '../commonFields';
 import { addOptions, languageField, optionsField } from './options';
-import { givenKey, setKey } from './givenIdempotencyKey';
+import { givenKey, setKey } from './checkGivenKey';
 import type { RoutingRequest } from '../../../shared/api/types';
 
 export const transcribeFile: INodePropertyOptions = {

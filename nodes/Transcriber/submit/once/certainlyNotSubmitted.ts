@@ -1,6 +1,6 @@
 import type { IExecutePaginationFunctions } from 'n8n-workflow';
 
-import { neverLeft } from '../../../shared/api/exchange';
+import { neverLeft } from '../../../shared/api/sendWithRetries';
 import { wasCertainlyRefused } from '../../../shared/api/serviceError';
 
 /**
@@ -14,7 +14,7 @@ export function isHarmless(context: IExecutePaginationFunctions, failure: unknow
 
 /**
  * Whether the execution was cancelled while it waited for its turn or for the next attempt, and the
- * service has certainly done nothing (see `exchange`).
+ * service has certainly done nothing (see `sendWithRetries`).
  */
 export function wasCancelledInTurn(
 	context: IExecutePaginationFunctions,

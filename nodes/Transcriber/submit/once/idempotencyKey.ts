@@ -1,7 +1,7 @@
 import { createHash } from 'crypto';
 import type { IBinaryData, IExecutePaginationFunctions } from 'n8n-workflow';
 
-import { lastingIdOf } from '../../../shared/n8nInternals/storedFile';
+import { lastingIdOf } from '../../../shared/n8nInternals/storedBinaryData';
 import { fileOf } from '../../item/inputFile';
 import { firstExecutionOf } from './retriesOfExecution';
 import { askedFor } from './sameRequest';

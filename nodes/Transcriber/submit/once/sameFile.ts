@@ -1,8 +1,8 @@
 import { createHash } from 'crypto';
 import type { IBinaryData, IExecutePaginationFunctions } from 'n8n-workflow';
 
-import { PIECE_BYTES } from '../../../shared/api/recordingFile';
-import { isTooLargeForDatabase, lastingIdOf } from '../../../shared/n8nInternals/storedFile';
+import { PIECE_BYTES } from '../../../shared/api/uploadStream';
+import { isTooLargeForDatabase, lastingIdOf } from '../../../shared/n8nInternals/storedBinaryData';
 import { fileOf } from '../../item/inputFile';
 
 /**

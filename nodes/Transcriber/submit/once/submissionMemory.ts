@@ -9,7 +9,7 @@ import {
 import { idsIn, submissionName, type SubmissionIds } from '../../../shared/api/submission';
 import { recallRetried, rememberRetried } from './retriesOfExecution';
 import { toolCallOf } from './sameRequest';
-import type { Suspension } from './sleepingItems';
+import type { Suspension } from './suspensionState';
 
 /**
  * What was sent for each item and what the service accepted, kept in the node's context. n8n saves

@@ -5,7 +5,7 @@ import {
 } from 'n8n-workflow';
 
 import { credentialOf } from '../../../shared/api/credential';
-import { neverLeft } from '../../../shared/api/exchange';
+import { neverLeft } from '../../../shared/api/sendWithRetries';
 import { withoutSecrets } from '../../../shared/api/redact';
 import { ServiceError, isCertainRefusal, said } from '../../../shared/api/serviceError';
 import { isStillRunning } from '../../../shared/api/problem';
@@ -15,9 +15,9 @@ import { asLasting, refuse } from '../../../shared/parameters/refuse';
 import { seal, secretIn } from '../../../shared/webhook/sealedSecret';
 import { fileOf, recordingOf } from '../../item/inputFile';
 import { Abandoned, type NodeRun } from '../../item/nodeRun';
-import { ownKeyOf } from '../../item/ownKey';
+import { givenKeyOf } from '../../item/givenKey';
 import { goesOnAfterErrors } from '../../item/perform';
-import { sendDeclared } from '../../item/sendDeclared';
+import { sendOperation } from '../../item/sendOperation';
 import { isHarmless, wasCancelledInTurn } from './certainlyNotSubmitted';
 import { askedFor } from './sameRequest';
 import { checkUnchangedSince } from './refuseChangedItem';
@@ -90,7 +90,7 @@ async function submitItem(
 		const onCompletion = onCompletionOf(context);
 		const keepsWebhookSecret = usesWebhook(onCompletion);
 		const ownPolicy = { ...policy, keyed, keepsWebhookSecret };
-		const items = await sendDeclared(context, request, ownPolicy, run, onAttempt);
+		const items = await sendOperation(context, request, ownPolicy, run, onAttempt);
 		const answers = items.map(({ json }) => json);
 		const keepsSecret = onCompletion === 'callUrl';
 		const submissions = answers.map((answer) => submissionOf(answer, apiKey, keepsSecret));
@@ -127,7 +127,7 @@ function destinationOf(
 	earlier?: SentMemory,
 ): Pick<AcceptedMemory, 'deliversTo' | 'executionId'> {
 	const executionId = context.getExecutionId();
-	if (!earlier && ownKeyOf(context) !== undefined) return { executionId };
+	if (!earlier && givenKeyOf(context) !== undefined) return { executionId };
 	const deliversTo = deliveryAddress(context);
 	if (!earlier || earlier.deliversTo === deliversTo) return { deliversTo, executionId };
 	return { deliversTo: earlier.deliversTo, executionId: earlier.executionId };
@@ -166,7 +166,7 @@ function sayItMayBeAccepted(
 ): void {
 	if (!(failure instanceof ServiceError || failure instanceof NodeOperationError)) return;
 	if (key === undefined) asLasting(failure);
-	const hasOwnKey = key !== undefined && ownKeyOf(context) !== undefined;
+	const hasOwnKey = key !== undefined && givenKeyOf(context) !== undefined;
 	// Of an execution that goes on after errors, n8n offers no Retry.
 	if (key === undefined || (!hasOwnKey && goesOnAfterErrors(context))) {
 		const answered = failure instanceof ServiceError ? said(failure.problem) : '';

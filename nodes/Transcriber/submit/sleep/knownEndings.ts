@@ -1,12 +1,12 @@
 import type { IDataObject, IWebhookFunctions } from 'n8n-workflow';
 
-import { taskIdOf } from '../../../shared/api/undocumented/ids';
-import { hasEnded, statusIn } from '../../../shared/api/statuses';
+import { taskIdOf } from '../../../shared/api/undocumented/idNames';
+import { hasEnded, statusIn } from '../../../shared/api/statusMeaning';
 import { idFields, submissionKey } from '../../../shared/api/submission';
-import type { Suspension, WaitingItem } from '../once/sleepingItems';
+import type { Suspension, WaitingItem } from '../once/suspensionState';
 import { POLL } from '../../wait/pauseBetweenLooks';
 import { isUnknownToService } from '../../../shared/api/serviceError';
-import { look } from '../../../shared/api/taskState';
+import { look } from '../../../shared/api/askForState';
 import { ANSWER, Undecided, decidedBy } from '../../../shared/webhook/answerInTime';
 import { remembered } from '../../../shared/processMemory';
 

@@ -2,18 +2,18 @@ import type { IExecutePaginationFunctions, INodeExecutionData } from 'n8n-workfl
 
 import type { NodeRun } from '../../item/nodeRun';
 import { goesOnAfterErrors } from '../../item/perform';
-import { hasEnded, isInProgress } from '../../../shared/api/statuses';
-import { eachTask } from '../../item/eachTask';
+import { hasEnded, isInProgress } from '../../../shared/api/statusMeaning';
+import { forEachTask } from '../../item/forEachTask';
 import type { Submitted } from '../once/submissionMemory';
 import { POLL } from '../../wait/pauseBetweenLooks';
 import type { Outlook } from '../../wait/pollUntilEnded';
 import { idFields, submissionName, type SubmissionIds } from '../../../shared/api/submission';
-import { waitingKey, type Suspension, type WaitingItem } from '../once/sleepingItems';
+import { waitingKey, type Suspension, type WaitingItem } from '../once/suspensionState';
 import { finishedTask } from '../../wait/finishedTask';
 import { endedBadly, notEnded } from '../../wait/waitErrors';
 import { waitOptionsOf } from '../../wait/waitOptions';
-import { look } from '../../../shared/api/taskState';
-import { asError } from '../../../shared/thrown';
+import { look } from '../../../shared/api/askForState';
+import { asError } from '../../../shared/asError';
 
 /**
  * The shortest time, in ms, that a woken run waits for a task whose status does not show its end
@@ -38,7 +38,7 @@ export async function resultsAfterSleep(
 		item: suspension.items[waitingKey(itemIndex, number)],
 	}));
 	if (suspension.resumed && sleepers.every(({ item }) => item)) {
-		return await eachTask(
+		return await forEachTask(
 			context,
 			run,
 			sleepers,
@@ -53,7 +53,7 @@ export async function resultsAfterSleep(
 		}),
 	);
 	await run.waitForAll('looked at', itemIndex);
-	return await eachTask(context, run, seen, async ({ ids, item, outlook }) => {
+	return await forEachTask(context, run, seen, async ({ ids, item, outlook }) => {
 		if (!outlook.hasEnded) throw timedOut(context, suspension, { ids, outlook, item });
 		return await finishedTask(context, idFields(ids), { run, ended: outlook.state });
 	});

@@ -3,18 +3,18 @@ import type { IDataObject, IExecutePaginationFunctions, INodeExecutionData } fro
 import { isTool, nodeContextOf } from '../../../shared/n8nInternals/runIdentity';
 import { assertCanSuspend, suspend } from '../../../shared/n8nInternals/suspension';
 import { isBatched, type NodeRun } from '../../item/nodeRun';
-import { hasEnded, startsIn } from '../../../shared/api/statuses';
-import { eachTask } from '../../item/eachTask';
+import { hasEnded, startsIn } from '../../../shared/api/statusMeaning';
+import { forEachTask } from '../../item/forEachTask';
 import { recall, runOf, type Submitted } from '../once/submissionMemory';
 import { LOOK_FOR_SUBMISSION, type Outcome } from '../once/submitOnce';
 import { idFields } from '../../../shared/api/submission';
 import { resumeUrlOf } from '../../../shared/n8nInternals/resumeUrl';
-import { waitingKey, type Suspension } from '../once/sleepingItems';
+import { waitingKey, type Suspension } from '../once/suspensionState';
 import { checkBalance, deadlineFor, finishedTask } from '../../wait/finishedTask';
 import { checkOwnAddress } from '../../../shared/webhook/publicAddress';
 import { refuse } from '../../../shared/parameters/refuse';
 import type { RoutingRequest } from '../../../shared/api/types';
-import { lookAgain, lookIfNeeded } from './looksBeforeSleep';
+import { lookAgain, lookIfNeeded } from './checkBeforeSleep';
 import { resultsAfterSleep } from './resultsAfterSleep';
 
 /**
@@ -84,7 +84,7 @@ async function resultsWithoutSleep(
 	seen: Array<IDataObject | undefined> = [],
 ): Promise<INodeExecutionData[]> {
 	const states = tasks.map((task, number) => ({ ...task, now: seen[number] }));
-	return await eachTask(context, run, states, async ({ ids, state, now }) => {
+	return await forEachTask(context, run, states, async ({ ids, state, now }) => {
 		const known = { ...idFields(ids), scheduled_start_at: state.scheduled_start_at };
 		const ended = hasEnded(now?.status) ? now : undefined;
 		return await finishedTask(context, known, { run, ended });

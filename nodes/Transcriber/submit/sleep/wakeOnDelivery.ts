@@ -2,7 +2,7 @@ import type { IDataObject, IWebhookFunctions, IWebhookResponseData } from 'n8n-w
 
 import { hasSucceeded } from '../../../shared/n8nInternals/executionSaved';
 import { sleepingExecution, wake, type Sleeping } from '../../../shared/n8nInternals/suspension';
-import { isInProgress, statusIn } from '../../../shared/api/statuses';
+import { isInProgress, statusIn } from '../../../shared/api/statusMeaning';
 import { SUBMISSION_SECRET } from '../once/submissionMemory';
 import {
 	RESUME,
@@ -24,7 +24,7 @@ import {
 } from '../../../shared/webhook/signature';
 import { webhookCredential } from '../../../shared/webhook/webhookCredential';
 import { submissionKey } from '../../../shared/api/submission';
-import type { Suspension, WaitingItem } from '../once/sleepingItems';
+import type { Suspension, WaitingItem } from '../once/suspensionState';
 
 /**
  * Handles a delivery to a suspended execution. Trusts no content before the signature over the raw

@@ -11,7 +11,7 @@ import { asLasting, refuse } from '../../../shared/parameters/refuse';
 import { secretIn, unseal } from '../../../shared/webhook/sealedSecret';
 import { handOver } from './triggerHandOver';
 import { triggerUrlOf } from '../choice/onCompletion';
-import { hasAlreadyEnded } from '../once/endedBefore';
+import { hasAlreadyEnded } from '../once/endedBeforeSubmit';
 import { SUBMISSION_SECRET, recall, remember } from '../once/submissionMemory';
 
 /**

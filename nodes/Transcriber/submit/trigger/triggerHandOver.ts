@@ -5,7 +5,7 @@ import { credentialOf } from '../../../shared/api/credential';
 import { deliveredId } from '../../../shared/webhook/deliveredId';
 import { sealHandOvers } from '../../../shared/webhook/handOverEnvelope';
 import type { SubmissionIds } from '../../../shared/api/submission';
-import { outboxKey, sendInBatch } from './outbox';
+import { outboxKey, sendInBatch } from './handOverBatches';
 import { put, whatIsWrong, type Reply } from './triggerReply';
 import { checkTriggerUrl } from './triggerUrl';
 import { refuse } from '../../../shared/parameters/refuse';

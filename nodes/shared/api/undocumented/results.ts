@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { isBlank, isObject, jsonOf } from '../../jsonValues';
 import { objectsIn } from './answers';
-import { statusIn } from '../statuses';
+import { statusIn } from '../statusMeaning';
 import { SUBMISSION_NAMES } from './submissions';
 
 /** GET /tasks/{id}/result: the documented parts. */

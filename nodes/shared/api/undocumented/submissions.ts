@@ -2,8 +2,8 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { isBlank, isObject } from '../../jsonValues';
 import { objectsIn } from './answers';
-import { ID_NAMES, idIn } from './ids';
-import { isInProgress, isUnknownStatus, statusIn, withStatus } from '../statuses';
+import { ID_NAMES, idIn } from './idNames';
+import { isInProgress, isUnknownStatus, statusIn, withStatus } from '../statusMeaning';
 import { LIST_NAMES } from './taskLists';
 
 /**

@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { isObject, timeOf } from '../../jsonValues';
 import { objectsIn } from './answers';
-import { withStatus } from '../statuses';
+import { withStatus } from '../statusMeaning';
 
 /** GET /tasks: the list may be the answer itself or be under one of these names. */
 export const LIST_NAMES = [

@@ -1,4 +1,4 @@
-// Also covers index.ts, rotate.ts, nodes/Transcriber/submit/once/sendAtMostOnce.ts.
+// Also covers index.ts, rotate.ts, nodes/Transcriber/submit/once/sendWithoutKey.ts.
 
 import { shortenRetries } from '../../../support/scale';
 import { failureOf, itemsOf, serviceForTests } from '../../../support/service';

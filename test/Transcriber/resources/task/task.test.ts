@@ -1,4 +1,4 @@
-// Also covers nodes/Transcriber/item/ids.ts, nodes/Transcriber/resources/commonFields.ts,
+// Also covers nodes/Transcriber/item/idParameters.ts, nodes/Transcriber/resources/commonFields.ts,
 // nodes/Transcriber/resources/sendCancel.ts, index.ts, cancel.ts, enteredPath.ts, export.ts, get.ts, getAll.ts, getResult.ts, regenerateSummary.ts, sendForFinished.ts,
 // wait.ts.
 

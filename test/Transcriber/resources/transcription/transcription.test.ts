@@ -1,4 +1,4 @@
-// Also covers index.ts, givenIdempotencyKey.ts, languages.ts, options.ts, transcribeFile.ts,
+// Also covers index.ts, checkGivenKey.ts, languages.ts, options.ts, transcribeFile.ts,
 // transcribeUrl.ts, nodes/shared/webhook/publicAddress.ts,
 // nodes/Transcriber/submit/prepareCompletion.ts, nodes/Transcriber/submit/choice/onCompletion.ts,
 // nodes/Transcriber/submit/choice/onCompletionFields.ts.

@@ -1,6 +1,6 @@
 /** 'Wait for the Transcript (Webhook)': what happens to a suspended execution, whoever calls it and whenever. */
-// Also covers knownEndings.ts, looksBeforeSleep.ts, resultsAfterSleep.ts, wakeOnDelivery.ts,
-// nodes/Transcriber/submit/once/sleepingItems.ts, nodes/shared/n8nInternals/resumeUrl.ts,
+// Also covers knownEndings.ts, checkBeforeSleep.ts, resultsAfterSleep.ts, wakeOnDelivery.ts,
+// nodes/Transcriber/submit/once/suspensionState.ts, nodes/shared/n8nInternals/resumeUrl.ts,
 // nodes/Transcriber/wait/waitErrors.ts, nodes/shared/n8nInternals/executionSaved.ts.
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,7 +10,7 @@ import type { INode } from 'n8n-workflow';
 import { RESUME } from '../../../../nodes/Transcriber/submit/sleep/knownEndings';
 import { POLL } from '../../../../nodes/Transcriber/wait/pauseBetweenLooks';
 import { AFTER_WAKING } from '../../../../nodes/Transcriber/submit/sleep/resultsAfterSleep';
-import { YOUNG } from '../../../../nodes/Transcriber/submit/sleep/looksBeforeSleep';
+import { YOUNG } from '../../../../nodes/Transcriber/submit/sleep/checkBeforeSleep';
 import { resumeWebhooks } from '../../../../nodes/shared/n8nInternals/resumeUrl';
 import { WAIT_DEFAULTS } from '../../../../nodes/Transcriber/wait/waitOptions';
 import type { FaultRule } from '../../../simulator/index';

@@ -1,6 +1,6 @@
 import type { Problem } from './problem';
 import { queueFor } from './rateLimits';
-import type { CountTasks } from './waitForRoom';
+import type { CountTasks } from './roomForTasks';
 import type { Caller, Policy } from './types';
 
 /** Counts the tasks in progress. Unknown if the list cannot be read; throws if cancelled. */

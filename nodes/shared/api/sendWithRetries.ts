@@ -6,8 +6,8 @@ import { ServiceError, isCertainRefusal } from './serviceError';
 import { queueFor } from './rateLimits';
 import { isStillRunning, isWithoutAnswer, problemOf, type Problem } from './problem';
 import { RETRY, delayBeforeRetry, hasKey, patienceFor, type Patience } from './retry';
-import { NoRoom, roomOf, type Room } from './waitForRoom';
-import { countFor, takeTurn, type Leave } from './turn';
+import { NoRoom, roomOf, type Room } from './roomForTasks';
+import { countFor, takeTurn, type Leave } from './waitForTurn';
 import { withoutApiKey } from './redact';
 import type { CallOptions, Caller, Policy } from './types';
 
@@ -41,7 +41,7 @@ export function asUnsent<T>(failure: T): T {
 	return failure;
 }
 
-/** Whether a failure of {@link exchange} happened before anything was sent. */
+/** Whether a failure of {@link sendWithRetries} happened before anything was sent. */
 export function neverLeft(failure: unknown): boolean {
 	return typeof failure === 'object' && failure !== null && unsent.has(failure);
 }
@@ -53,7 +53,7 @@ export function neverLeft(failure: unknown): boolean {
  * if the execution was cancelled or the request could not be made. If the execution was cancelled
  * and the service has certainly done nothing, throws the reason of the cancellation.
  */
-export async function exchange<T>(
+export async function sendWithRetries<T>(
 	caller: Caller,
 	bounds: RequestBounds,
 	attempt: Attempt<T>,

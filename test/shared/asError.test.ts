@@ -1,5 +1,5 @@
 /** Whatever is thrown, a message can be shown. */
-import { asError, messageOf } from '../../nodes/shared/thrown';
+import { asError, messageOf } from '../../nodes/shared/asError';
 
 describe('What was thrown', () => {
 	it('stays the same error if it is one', () => {

@@ -7,7 +7,7 @@ import type { ICredentialsHelper, IExecuteSingleFunctions } from 'n8n-workflow';
 import {
 	watchingCredentials,
 	withCancelSignal,
-} from '../../../nodes/shared/n8nInternals/watchedContext';
+} from '../../../nodes/shared/n8nInternals/wrappedContext';
 import { additionalDataFor } from '../../support/n8n';
 import { contextsWith } from './contexts';
 

@@ -10,7 +10,7 @@ import {
 	statusIn,
 	statusWithoutTask,
 	withStatus,
-} from '../../../nodes/shared/api/statuses';
+} from '../../../nodes/shared/api/statusMeaning';
 
 const ENDED = ['completed', 'failed', 'cancelled', 'canceled', 'cancelled_by_user', 'CANCELLED'];
 const IN_PROGRESS = ['pending', 'processing', 'awaiting_balance'];

@@ -8,7 +8,7 @@ import type { IHttpRequestOptions, INode } from 'n8n-workflow';
 import { countTasksInProgress } from '../../../nodes/shared/api/countTasksInProgress';
 import { LIMITS } from '../../../nodes/shared/api/rateLimits';
 import { RETRY, pauseWhenFull } from '../../../nodes/shared/api/retry';
-import { Room } from '../../../nodes/shared/api/waitForRoom';
+import { Room } from '../../../nodes/shared/api/roomForTasks';
 import type { FaultRule } from '../../simulator/index';
 import { until } from '../../simulator/testing-client';
 import { shortenRetries, shortenWindow } from '../../support/scale';

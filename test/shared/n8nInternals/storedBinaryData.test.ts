@@ -1,7 +1,10 @@
-/** What n8nInternals/storedFile.ts takes for granted, in the n8n-core of the lock file. */
+/** What n8nInternals/storedBinaryData.ts takes for granted, in the n8n-core of the lock file. */
 import { constants } from 'node:buffer';
 
-import { isTooLargeForDatabase, lastingIdOf } from '../../../nodes/shared/n8nInternals/storedFile';
+import {
+	isTooLargeForDatabase,
+	lastingIdOf,
+} from '../../../nodes/shared/n8nInternals/storedBinaryData';
 import { storedBinary } from '../../support/engine';
 
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;

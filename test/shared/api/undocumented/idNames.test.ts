@@ -1,9 +1,9 @@
 /** Ids, whose names and types the service document does not always show. */
-// Also covers answers.ts, requests.ts, nodes/shared/api/limits.ts.
+// Also covers answers.ts, requests.ts, nodes/shared/api/sizeLimits.ts.
 
 import { objectsIn } from '../../../../nodes/shared/api/undocumented/answers';
-import { idIn, listedTaskId, taskIdOf } from '../../../../nodes/shared/api/undocumented/ids';
-import { DICTIONARY_LIMIT_CHARS, MAX_FILE_BYTES } from '../../../../nodes/shared/api/limits';
+import { idIn, listedTaskId, taskIdOf } from '../../../../nodes/shared/api/undocumented/idNames';
+import { DICTIONARY_LIMIT_CHARS, MAX_FILE_BYTES } from '../../../../nodes/shared/api/sizeLimits';
 import { dictionaryChars, LINK_FIELD } from '../../../../nodes/shared/api/undocumented/requests';
 
 describe('An id', () => {

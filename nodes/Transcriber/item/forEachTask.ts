@@ -7,7 +7,7 @@ import { failedItem, goesOnAfterErrors } from './perform';
  * Carries out `work` for each task that the service created from one item. If the node continues on
  * errors, each task has its own outcome, so that a failed task does not hide the others.
  */
-export async function eachTask<T>(
+export async function forEachTask<T>(
 	context: IExecutePaginationFunctions,
 	run: NodeRun,
 	tasks: T[],

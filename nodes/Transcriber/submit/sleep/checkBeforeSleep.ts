@@ -1,9 +1,9 @@
 import type { IDataObject, IExecutePaginationFunctions } from 'n8n-workflow';
 
-import { hasEnded } from '../../../shared/api/statuses';
+import { hasEnded } from '../../../shared/api/statusMeaning';
 import { checkBalance } from '../../wait/finishedTask';
 import { waitOptionsOf } from '../../wait/waitOptions';
-import type { Suspension } from '../once/sleepingItems';
+import type { Suspension } from '../once/suspensionState';
 import type { AcceptedMemory, Submitted } from '../once/submissionMemory';
 import { lookNow } from './resultsAfterSleep';
 

@@ -1,9 +1,9 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { call } from './call';
+import { callService } from './callService';
 import type { CallOptions, Caller } from './types';
-import { taskIdOf } from './undocumented/ids';
-import { statusWithoutTask } from './statuses';
+import { taskIdOf } from './undocumented/idNames';
+import { statusWithoutTask } from './statusMeaning';
 import { stateIn } from './undocumented/submissions';
 
 /** See {@link CallOptions}. */
@@ -32,7 +32,7 @@ export async function taskState(
 	options?: LookBounds,
 ): Promise<IDataObject> {
 	const url = `/tasks/${encodeURIComponent(taskId)}`;
-	const state = stateIn(await call(caller, { method: 'GET', url }, options), taskId);
+	const state = stateIn(await callService(caller, { method: 'GET', url }, options), taskId);
 	return { ...state, task_id: taskId };
 }
 
@@ -43,5 +43,5 @@ export async function botState(
 	options?: LookBounds,
 ): Promise<IDataObject> {
 	const url = `/meeting/${encodeURIComponent(botId)}`;
-	return stateIn(await call(caller, { method: 'GET', url }, options), botId);
+	return stateIn(await callService(caller, { method: 'GET', url }, options), botId);
 }

@@ -1,7 +1,7 @@
 import type { IExecutePaginationFunctions, IExecuteSingleFunctions } from 'n8n-workflow';
 import { isNothing, isAccident } from '../../shared/parameters/checkedValues';
 import { checkNotRounded } from '../../shared/parameters/roundedNumber';
-import { idIn } from '../../shared/api/undocumented/ids';
+import { idIn } from '../../shared/api/undocumented/idNames';
 import { refuse } from '../../shared/parameters/refuse';
 import type { RoutingRequest } from '../../shared/api/types';
 

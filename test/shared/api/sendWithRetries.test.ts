@@ -1,5 +1,5 @@
 /** "Every request" in the contract: what is tried again, when, and for how long. */
-// Also covers call.ts, turn.ts, types.ts.
+// Also covers callService.ts, waitForTurn.ts, types.ts.
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -32,7 +32,7 @@ interface OneTimeRequest {
  * The attempt is remembered with the execution. It is forgotten only if the service has certainly done
  * nothing. Submits do the same in submitOnce.ts, but may be sent again with an Idempotency-Key.
  */
-export async function sendAtMostOnce(
+export async function sendWithoutKey(
 	context: IExecutePaginationFunctions,
 	request: OneTimeRequest,
 ): Promise<INodeExecutionData[]> {

@@ -8,7 +8,7 @@ import { remembered } from '../processMemory';
 /** Counts the tasks in progress at the service; undefined if the number cannot be read. */
 export type CountTasks = () => Promise<number | undefined>;
 
-/** The account stayed full for too long. Internal: exchange.ts turns it into a ServiceError. */
+/** The account stayed full for too long. Internal: sendWithRetries.ts turns it into a ServiceError. */
 export class NoRoom extends Error {
 	constructor(readonly problem: Problem) {
 		super('No room');

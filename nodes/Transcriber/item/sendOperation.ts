@@ -9,14 +9,14 @@ import type {
 
 import { answeredWithin } from '../../shared/api/abortable';
 import { anyBodyOf, bodyOf } from '../../shared/api/responseBody';
-import { asUnsent, exchange } from '../../shared/api/exchange';
-import { recordingIn, whileMoving } from '../../shared/api/recordingFile';
+import { asUnsent, sendWithRetries } from '../../shared/api/sendWithRetries';
+import { recordingIn, whileMoving } from '../../shared/api/uploadStream';
 import { holdsLongerKey, withoutSecrets } from '../../shared/api/redact';
 import { TIMEOUTS } from '../../shared/api/retry';
 import type { Policy, RoutingRequest } from '../../shared/api/types';
 import { objectsIn } from '../../shared/api/undocumented/answers';
 import { submissionsIn } from '../../shared/api/undocumented/submissions';
-import { watchingCredentials } from '../../shared/n8nInternals/watchedContext';
+import { watchingCredentials } from '../../shared/n8nInternals/wrappedContext';
 import type { NodeRun } from './nodeRun';
 
 /**
@@ -25,7 +25,7 @@ import type { NodeRun } from './nodeRun';
  * stops the run while the request waits for its turn. Calls `onAttempt` before each attempt, and
  * says whether the service may have accepted an earlier one.
  */
-export async function sendDeclared(
+export async function sendOperation(
 	context: IExecutePaginationFunctions,
 	request: RoutingRequest,
 	policy: Policy,
@@ -47,7 +47,7 @@ export async function sendDeclared(
 		abandoned: run?.stopped,
 		began: run?.began,
 	};
-	return await exchange(context, bounds, async ({ apiKey }, mayBeAccepted) => {
+	return await sendWithRetries(context, bounds, async ({ apiKey }, mayBeAccepted) => {
 		onAttempt?.(mayBeAccepted);
 		const sending = { apiKey, policy, method: request.options.method };
 		// A copy, because n8n writes the API key into these headers.

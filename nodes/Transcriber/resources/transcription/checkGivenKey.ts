@@ -3,8 +3,8 @@ import type { IExecutePaginationFunctions } from 'n8n-workflow';
 
 import type { RoutingRequest } from '../../../shared/api/types';
 import { refuse } from '../../../shared/parameters/refuse';
-import { ownKeyOf } from '../../item/ownKey';
-import { isKeyOf, isKeyOfRequest, type KeyedRecording } from '../../submit/once/ownKeyUses';
+import { givenKeyOf } from '../../item/givenKey';
+import { isKeyOf, isKeyOfRequest, type KeyedRecording } from '../../submit/once/givenKeyUses';
 
 /**
  * 'Idempotency Key' in a form that fits a header; undefined if not set. Refuses one key for two
@@ -16,7 +16,7 @@ export async function givenKey(
 	recording: KeyedRecording,
 	noun: 'files' | 'links',
 ): Promise<string | undefined> {
-	const key = ownKeyOf(context);
+	const key = givenKeyOf(context);
 	if (!key) return undefined;
 	const given = `'Idempotency Key' is '${key.slice(0, 80)}'`;
 	if (await isKeyOf(context, key, recording)) {

@@ -5,10 +5,10 @@ import type {
 	IN8nHttpFullResponse,
 } from 'n8n-workflow';
 
-import { isForEditorList, isForWebhookCall } from '../n8nInternals/contextKind';
+import { isForEditorList, isForWebhookCall } from '../n8nInternals/webhookOrEditor';
 import { answeredWithin } from './abortable';
 import { bodyOf } from './responseBody';
-import { exchange } from './exchange';
+import { sendWithRetries } from './sendWithRetries';
 import { withoutSecrets } from './redact';
 import { RETRY, TIMEOUTS } from './retry';
 import { REPEATABLE, type CallOptions, type Caller } from './types';
@@ -17,7 +17,7 @@ import { REPEATABLE, type CallOptions, type Caller } from './types';
  * Sends a request that no operation declares (status checks, results, exports, editor lists), with
  * the same rate limits and retries. Returns the JSON body, or `{}` if it is empty.
  */
-export async function call(
+export async function callService(
 	caller: Caller,
 	options: Pick<IHttpRequestOptions, 'method' | 'url' | 'qs' | 'body'>,
 	{
@@ -31,7 +31,7 @@ export async function call(
 ): Promise<IDataObject> {
 	const end = earliest(deadline, briefEnd(caller));
 	let began: number | undefined;
-	return await exchange(
+	return await sendWithRetries(
 		caller,
 		{ policy, path: options.url, deadline: end, fromTurn, once, isEmpty: !options.body },
 		async (credential) => {

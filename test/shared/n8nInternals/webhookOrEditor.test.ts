@@ -3,7 +3,7 @@ import {
 	isForEditorList,
 	isForItem,
 	isForWebhookCall,
-} from '../../../nodes/shared/n8nInternals/contextKind';
+} from '../../../nodes/shared/n8nInternals/webhookOrEditor';
 import { additionalDataFor } from '../../support/n8n';
 import { contextsWith } from './contexts';
 

@@ -3,7 +3,7 @@ import type { IExecutePaginationFunctions, INodeExecutionData } from 'n8n-workfl
 import { ServiceError } from '../../shared/api/serviceError';
 import type { Policy, RoutingRequest } from '../../shared/api/types';
 import { nodeContextOf } from '../../shared/n8nInternals/runIdentity';
-import { sendDeclared, withoutError } from './sendDeclared';
+import { sendOperation, withoutError } from './sendOperation';
 
 /** The paths with which this node has ended something in this execution; n8n saves them with it. */
 interface Endings {
@@ -18,7 +18,7 @@ const latestSent = new WeakMap<object, Map<string, Promise<unknown>>>();
  * because with Retry On Fail n8n sends it again for all items if one of them has failed. Requests for
  * the same thing are sent one after the other. A refusal after a success counts as that of a repeat.
  */
-export async function sendEnding(
+export async function sendCancelOrClear(
 	context: IExecutePaginationFunctions,
 	request: RoutingRequest,
 	policy: Policy,
@@ -28,7 +28,7 @@ export async function sendEnding(
 	const ofNode = latestSent.get(endings) ?? new Map<string, Promise<unknown>>();
 	latestSent.set(endings, ofNode);
 	const sent = (ofNode.get(path) ?? Promise.resolve()).then(
-		async () => await sendDeclared(context, request, policy),
+		async () => await sendOperation(context, request, policy),
 	);
 	ofNode.set(
 		path,
@@ -48,7 +48,7 @@ export async function sendEnding(
 	throw failure;
 }
 
-/** Whether {@link sendEnding} has had success with the same request in this execution. */
+/** Whether {@link sendCancelOrClear} has had success with the same request in this execution. */
 export function hasEndedBefore(
 	context: IExecutePaginationFunctions,
 	request: RoutingRequest,

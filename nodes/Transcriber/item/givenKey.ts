@@ -6,7 +6,7 @@ import { collectionIn, textIn } from '../../shared/parameters/checkedValues';
  * The user's own 'Idempotency Key', which an earlier execution may have used: for the same key the
  * service returns the task that it made first. Undefined if not set.
  */
-export function ownKeyOf(context: IExecutePaginationFunctions): string | undefined {
+export function givenKeyOf(context: IExecutePaginationFunctions): string | undefined {
 	const options = collectionIn(
 		context,
 		context.getNodeParameter('options', {}),
@@ -17,7 +17,7 @@ export function ownKeyOf(context: IExecutePaginationFunctions): string | undefin
 
 /** Completes advice to submit again in a new execution: if the user gave a key, it has to change. */
 export function againAdvice(context: IExecutePaginationFunctions, advice: string): string {
-	return ownKeyOf(context) === undefined ? advice : `${advice} ${ANOTHER_KEY}`;
+	return givenKeyOf(context) === undefined ? advice : `${advice} ${ANOTHER_KEY}`;
 }
 
 const ANOTHER_KEY =

@@ -1,6 +1,6 @@
 import type { IBinaryData, IExecuteSingleFunctions } from 'n8n-workflow';
 
-import { withCancelSignal } from '../n8nInternals/watchedContext';
+import { withCancelSignal } from '../n8nInternals/wrappedContext';
 import { anyOf, unlessAborted } from './abortable';
 import { Late } from './problem';
 

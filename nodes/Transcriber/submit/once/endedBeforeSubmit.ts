@@ -1,10 +1,10 @@
 import type { IDataObject, IExecutePaginationFunctions, NodeOperationError } from 'n8n-workflow';
 
 import { idFields } from '../../../shared/api/submission';
-import { look, type LookBounds } from '../../../shared/api/taskState';
-import { hasEnded, statusIn } from '../../../shared/api/statuses';
+import { look, type LookBounds } from '../../../shared/api/askForState';
+import { hasEnded, statusIn } from '../../../shared/api/statusMeaning';
 import { asLasting, refuse } from '../../../shared/parameters/refuse';
-import { againAdvice, ownKeyOf } from '../../item/ownKey';
+import { againAdvice, givenKeyOf } from '../../item/givenKey';
 import { endedBadly, WAIT_OPERATIONS } from '../../wait/waitErrors';
 import { nameOfAddress } from './refuseChangedItem';
 import { recall, remember, submissionNames, type Submitted } from './submissionMemory';
@@ -25,14 +25,14 @@ const NEW_FOR_MS = 1_500;
  * failed may also be new. Asks the service once, right after its answer to the first request of the
  * item: a new task may end later, or before a repeated request.
  */
-export async function endedBefore(
+export async function endedBeforeSubmit(
 	context: IExecutePaginationFunctions,
 	tasks: Submitted[],
 	{ isFresh, isRepeat }: { isFresh: boolean; isRepeat?: boolean },
 ): Promise<NodeOperationError | undefined> {
 	const address = nameOfAddress(context);
 	if (!address) return undefined;
-	if (isFresh && !isRepeat && ownKeyOf(context) !== undefined) await noteEnded(context, tasks);
+	if (isFresh && !isRepeat && givenKeyOf(context) !== undefined) await noteEnded(context, tasks);
 	const memory = recall(context);
 	if (memory?.state !== 'accepted' || !memory.hadEnded) return undefined;
 	if (memory.failedAtOnce) {

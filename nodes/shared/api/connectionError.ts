@@ -21,11 +21,9 @@ export type Transport =
  */
 export function transportOf(code: string, isConnecting = false): Transport {
 	if (code === 'ENOTFOUND') return 'unknownHost';
-	if (/^(ENOENT|EACCES|EPERM|EIO|EISDIR|EMFILE|ENFILE)$/.test(code)) {
-		// Too many open files, or a firewall; otherwise it is the file, which is read while it is sent.
-		return isConnecting ? 'unreachable' : 'unreadableFile';
-	}
-	if (/^(ECONNREFUSED|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/.test(code)) return 'unreachable';
+	if (isConnecting || /^(ECONNREFUSED|EAI_AGAIN)$/.test(code)) return 'unreachable';
+	// The file is read while it is sent.
+	if (/^(ENOENT|EACCES|EPERM|EIO|EISDIR|EMFILE|ENFILE)$/.test(code)) return 'unreadableFile';
 	if (/CERT|TLS|SSL|SELF_SIGNED|EPROTO|UNABLE_TO_VERIFY/.test(code)) return 'tls';
 	// ERR_CANCELED: we aborted an idle upload. A cancelled execution is handled earlier.
 	if (/^(ECONNABORTED|ETIMEDOUT|ESOCKETTIMEDOUT|ERR_CANCELED)$/.test(code)) return 'timeout';
@@ -49,6 +47,8 @@ export function codeOf(error: unknown): string | undefined {
 	// n8n's error for a file that it has deleted has no code.
 	if (error instanceof Error && error.message === 'File not found') return 'ENOENT';
 	const words = error instanceof NodeApiError ? error.messages.join(' ') : String(error);
+	// Nor has the error for an HTTP proxy that ends the connection instead of opening a tunnel.
+	if (words.includes('CONNECT response')) return 'ECONNREFUSED';
 	return /\b(E[A-Z]{4,}|[A-Z_]*CERT[A-Z_]*)\b/.exec(words)?.[1];
 }
 
@@ -84,6 +84,7 @@ export function wasConnecting(error: unknown, code: string): boolean {
 		({ syscall, message, errors }) =>
 			syscall === 'connect' ||
 			Array.isArray(errors) ||
-			String(message).startsWith(`connect ${code}`),
+			String(message).startsWith(`connect ${code}`) ||
+			String(message).includes('before secure TLS connection was established'),
 	);
 }

@@ -128,6 +128,11 @@ const ROWS: Row[] = [
 		next: "Check the 'Base URL' in the credential: it is the address of the service itself, without a path of your own.",
 	},
 	{
+		status: 407,
+		message: 'The proxy between n8n and the internet wants a user name and a password',
+		next: "Tell whoever runs n8n to check 'HTTPS_PROXY' in its settings. The request has not reached the service.",
+	},
+	{
 		status: 409,
 		path: /^\/transcribe/,
 		when: ({ isKeyed }) => !isKeyed,

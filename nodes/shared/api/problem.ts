@@ -53,10 +53,7 @@ export function problemOf(error: unknown, path: string, apiKey: string): Problem
 	if (!(error instanceof Refused)) {
 		const code = codeOf(error);
 		if (!code) return undefined;
-		const isConnecting = wasConnecting(error, code);
-		// The route to the server can also be lost after the request was sent.
-		const isLostWay = /^(EHOSTUNREACH|ENETUNREACH)$/.test(code) && !isConnecting;
-		const transport = isLostWay ? 'broken' : transportOf(code, isConnecting);
+		const transport = transportOf(code, wasConnecting(error, code));
 		return { path, transport, isUnsent: isAboutCertificate(code) };
 	}
 	const { statusCode: status, headers, body } = error.response;

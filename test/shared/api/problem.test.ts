@@ -215,7 +215,7 @@ describe('The kind of a connection error', () => {
 	it.each([
 		['unknownHost', ['ENOTFOUND']],
 		['unreadableFile', ['ENOENT', 'EACCES', 'EPERM', 'EIO', 'EISDIR', 'EMFILE', 'ENFILE']],
-		['unreachable', ['ECONNREFUSED', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']],
+		['unreachable', ['ECONNREFUSED', 'EAI_AGAIN']],
 		[
 			'tls',
 			[
@@ -241,11 +241,12 @@ describe('The kind of a connection error', () => {
 		},
 	);
 
-	it.each(['EHOSTUNREACH', 'ENETUNREACH'])(
+	it.each(['EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT', 'ECONNRESET'])(
 		'%s: nothing was sent only if the connection was being made',
 		(code) => {
-			expect(broken({ code })).toMatchObject({ transport: 'broken' });
-			expect(broken({ code, syscall: 'read' })).toMatchObject({ transport: 'broken' });
+			const transport = code === 'ETIMEDOUT' ? 'timeout' : 'broken';
+			expect(broken({ code })).toMatchObject({ transport });
+			expect(broken({ code, syscall: 'read' })).toMatchObject({ transport });
 			expect(broken({ code, syscall: 'connect' })).toMatchObject({ transport: 'unreachable' });
 			expect(broken({ code, errors: [] })).toMatchObject({ transport: 'unreachable' });
 			expect(broken({ code, message: `connect ${code} 10.0.0.1:443` })).toMatchObject({

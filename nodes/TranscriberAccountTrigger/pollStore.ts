@@ -12,6 +12,7 @@ import {
 import { remembered } from '../shared/processMemory';
 import { ACCOUNT_MEMORY, hashOf, type State } from './pollState';
 import { longestPause } from './longestPollInterval';
+import { warnOfBreak } from './warnOnce';
 
 /**
  * Reads and writes the state of one trigger. n8n keys a node's own static data by the node's name,
@@ -53,7 +54,9 @@ export class PollStore {
 		const known = own ?? (wasActive(this.context) ? other : undefined);
 		const state = known && other && other.at > known.at ? other : known;
 		if (!state || 'isOver' in state) return undefined;
-		if (this.isNewActivation(state) || this.wasDisabled(state, polled)) {
+		const wasDisabled = this.wasDisabled(state, polled);
+		if (wasDisabled) warnOfBreak(this.context, polled?.at ?? state.at);
+		if (wasDisabled || this.isNewActivation(state)) {
 			this.keep({ at: Date.now(), isOver: true });
 			return undefined;
 		}

@@ -92,6 +92,14 @@ export function warnOfUnknownKey(context: IPollFunctions): void {
 	);
 }
 
+/** Warns if the trigger starts afresh, because its node seems to have been disabled. `at`: its last poll. */
+export function warnOfBreak(context: IPollFunctions, at: number): void {
+	warn(
+		context,
+		`The trigger was not polled since ${new Date(at).toISOString()}, as if its node had been disabled, and starts afresh. What has finished since then does not start the workflow. Get it with Transcript: Get Many.`,
+	);
+}
+
 function warn(context: IPollFunctions, line: string): void {
 	logSeldom(context, 'warn', `${context.getNode().name}: ${line}`);
 }

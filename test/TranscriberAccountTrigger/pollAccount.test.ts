@@ -6,6 +6,7 @@ import type { INodeParameters } from 'n8n-workflow';
 
 import { ACCOUNT_MEMORY } from '../../nodes/TranscriberAccountTrigger/pollState';
 import type { Shapes } from '../simulator/index';
+import { captureLogs } from '../support/logs';
 import { serviceForTests } from '../support/service';
 import { AccountHost } from './host';
 
@@ -191,14 +192,16 @@ describe('a new version of the workflow', () => {
 		const id = await service.completedTask();
 		const now = Date.now() + hours * HOUR;
 		const clock = jest.spyOn(Date, 'now').mockImplementation(() => now + performance.now());
+		const logs = captureLogs();
 		try {
 			if (again) host.forget();
 			await host.activate('update');
 			await host.polls(2);
 		} finally {
+			logs.release();
 			clock.mockRestore();
 		}
-		return { started: host.started, id };
+		return { started: host.started, id, lines: logs.lines };
 	}
 
 	it.each([
@@ -209,7 +212,9 @@ describe('a new version of the workflow', () => {
 	])(
 		'%i hours after the last poll, at %j (new process: %s), enables a disabled node: what ended in between starts nothing',
 		async (hours, pollTimes, again) => {
-			expect((await publishedAfter(hours, pollTimes, again)).started).toEqual([]);
+			const { started, lines } = await publishedAfter(hours, pollTimes, again);
+			expect(started).toEqual([]);
+			expect(lines).toEqual([expect.stringMatching(/was not polled since 20.*starts afresh/)]);
 		},
 	);
 
@@ -221,8 +226,9 @@ describe('a new version of the workflow', () => {
 	])(
 		'%i hours after the last poll, at %j (new process: %s), continues',
 		async (hours, pollTimes, again) => {
-			const { started, id } = await publishedAfter(hours, pollTimes, again);
+			const { started, id, lines } = await publishedAfter(hours, pollTimes, again);
 			expect(started).toEqual([id]);
+			expect(lines).toEqual([]);
 		},
 	);
 });

@@ -4,14 +4,15 @@ import { pause } from '../../shared/api/abortable';
 import type { Problem } from '../../shared/api/problem';
 import { type ExportFormat } from '../../shared/exportFormats';
 import { NotThereYet } from '../../shared/api/result';
-import { RETRY, delayBeforeRetry } from '../../shared/api/retry';
+import { RETRY, delayBeforeRetry, type Patience } from '../../shared/api/retry';
 import { ServiceError, isNotFound, isRefusedForGood, said } from '../../shared/api/serviceError';
 
 /**
  * Fetches the result of a finished task, or its document in a format, one attempt at a time. The task
  * is paid for, so every failure of the service is retried for a while. So is a refusal, but for a
- * shorter time: the result may come a moment after the end. Patience counts from the first failure,
- * because time in the queue for the rate limit says nothing about the service.
+ * shorter time: the result may come a moment after the end. Each kind of failure has its own patience,
+ * from the first such failure, because time in the queue for the rate limit says nothing about the
+ * service.
  */
 export async function fetchPatiently<T>(
 	context: IExecutePaginationFunctions,
@@ -19,7 +20,7 @@ export async function fetchPatiently<T>(
 	what: 'result' | ExportFormat,
 	work: () => Promise<T>,
 ): Promise<T> {
-	let failedAt: number | undefined;
+	const firstFailures = new Map<Patience, number>();
 	for (let tries = 1; ; tries++) {
 		let failure: unknown;
 		try {
@@ -29,8 +30,10 @@ export async function fetchPatiently<T>(
 		}
 		const cancelled = context.getExecutionCancelSignal();
 		if (cancelled?.aborted) throw failure;
-		failedAt ??= Date.now();
-		const left = failedAt + patienceFor(failure) - Date.now();
+		const patience = patienceFor(failure);
+		const first = firstFailures.get(patience) ?? Date.now();
+		firstFailures.set(patience, first);
+		const left = first + RETRY[patience] - Date.now();
 		const mayPass = failure instanceof ServiceError || failure instanceof NotThereYet;
 		const delay = mayPass ? delayBeforeRetry(retryAfterIn(failure), tries, left) : undefined;
 		if (delay === undefined) {
@@ -61,11 +64,11 @@ function adviceFor(what: 'result' | ExportFormat): [problem: string, next: strin
 	];
 }
 
-function patienceFor(failure: unknown): number {
+function patienceFor(failure: unknown): Patience {
 	const { status = 0 } = failure instanceof ServiceError ? failure.problem : {};
-	if (status === 429) return RETRY.patienceWhenBusy;
+	if (status === 429) return 'patienceWhenBusy';
 	const isRefusal = status >= 400 && status < 500 && !MAY_PASS.includes(status);
-	return isRefusal ? RETRY.patienceWhenRefused : RETRY.patienceWhenBroken;
+	return isRefusal ? 'patienceWhenRefused' : 'patienceWhenBroken';
 }
 
 /** A key in rotation, a request that was cut off, a result that is not there yet. */

@@ -278,6 +278,16 @@ it('a result that is refused for good is asked for during ten seconds, not two m
 	expect(Number(times.at(-1)) - Number(times[0])).toBeLessThan(RETRY.patienceWhenBroken / 2);
 });
 
+it('a result that is refused once after an outage is still fetched', async () => {
+	shortenRetries(20);
+	const outage = { kind: 'respond', status: 503, headers: { 'retry-after': '1' } } as const;
+	fault(outage, { path: '/result$' }, 1);
+	fault({ kind: 'respond', status: 422 }, { path: '/result$' }, 1);
+	const id = await service.completedTask();
+	const wait = { resource: 'task', operation: 'wait', taskId: byId(id) };
+	expect((await service.run(wait)).json).toMatchObject([{ text: expect.any(String) }]);
+});
+
 it.each([400, 422, 423])(
 	'a result that is refused with %i again and again is nothing that the user can change',
 	async (status) => {

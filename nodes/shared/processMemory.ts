@@ -50,7 +50,7 @@ const REMEMBERED = {
 	looksAtService: 10_000,
 	// TranscriberTrigger/receiveDelivery.ts. Key: hash of workflow, node, submission, status, kind of proof and parameters. Until a repeat takes the result; after 10 minutes, until the next fetch begins.
 	resultFetches: 10_000,
-	// TranscriberTrigger/triggerOutput.ts. Key: workflow, node, submission, data and kind of failure. Until a newer one needs the place.
+	// TranscriberTrigger/missingData.ts. Key: workflow, node, submission, data and kind of failure. Until a newer one needs the place.
 	refusedDeliveries: 1_000,
 	// TranscriberTrigger/repairLostUpdates.ts. Key: address of the trigger in this process. Until the trigger is switched off.
 	watches: 10_000,

@@ -12,7 +12,7 @@ import { ANSWER } from '../../nodes/shared/webhook/answerInTime';
 import { LIMITS } from '../../nodes/shared/api/rateLimits';
 import { STORE } from '../../nodes/TranscriberTrigger/triggerMemory';
 import { until } from '../simulator/testing-client';
-import { PATIENCE } from '../../nodes/TranscriberTrigger/triggerOutput';
+import { PATIENCE } from '../../nodes/TranscriberTrigger/missingData';
 import { read } from '../structure/read';
 import { serviceForTests } from '../support/service';
 import { deliver, handOverTo, post, put, putAll, sign } from './client';

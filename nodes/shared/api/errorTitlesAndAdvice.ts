@@ -1,4 +1,5 @@
-import { isForeign503, isStillRunning, type Problem } from './problem';
+import { isForeign503, isFromSomethingElse } from './gatewayAnswers';
+import { isStillRunning, type Problem } from './problem';
 import { MAX_FILE_BYTES } from './sizeLimits';
 
 interface Row extends Partial<Pick<Problem, 'status' | 'errorCode' | 'transport'>> {
@@ -19,14 +20,6 @@ const unavailable = ({ retryAfter }: Problem) =>
 function sizeIn({ recordingBytes = 0 }: Problem): string {
 	const megabytes = recordingBytes / 1024 ** 2;
 	return megabytes < 1 ? 'less than 1 MB' : `${Math.round(megabytes)} MB`;
-}
-
-/**
- * Whether a refusal is HTML, so not from the service. Excludes 408, 413 and 429, which proxies also
- * use: the rows for these statuses fit in both cases.
- */
-function isFromSomethingElse({ status = 0, isWebPage }: Problem): boolean {
-	return isWebPage === true && status >= 400 && status < 500 && ![408, 413, 429].includes(status);
 }
 
 /**

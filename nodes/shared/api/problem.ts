@@ -8,7 +8,7 @@ import {
 	wasConnecting,
 	type Transport,
 } from './connectionError';
-import { readRefusal, type RefusalBody } from './refusalBody';
+import { isWebPage, readRefusal, type RefusalBody } from './refusalBody';
 
 /**
  * Why a request has no usable answer. `status` is set if anything answered. `transport` is set if
@@ -75,15 +75,6 @@ export function problemOf(error: unknown, path: string, apiKey: string): Problem
 	};
 }
 
-/** Whether an answer is HTML or XML, by its body or its headers. */
-export function isWebPage({ body, headers }: IN8nHttpFullResponse): boolean {
-	const text = Buffer.isBuffer(body) ? body.toString('utf8') : body;
-	if (typeof text === 'string') {
-		return /^[\s\ufeff]*</.test(text) || /html/i.test(String(headers?.['content-type']));
-	}
-	return false;
-}
-
 /** The start of an unreadable answer, without secrets: it may hold the id of a paid task. */
 function beginningOf(response: IN8nHttpFullResponse, apiKey: string): string | undefined {
 	const text = Buffer.isBuffer(response.body) ? response.body.toString('utf8') : response.body;
@@ -93,30 +84,6 @@ function beginningOf(response: IN8nHttpFullResponse, apiKey: string): string | u
 		'$1***',
 	);
 	return masked.slice(0, 200).trim() || undefined;
-}
-
-/**
- * A gateway got no usable answer from the service, or did not wait for the whole request. 520 to 530 are
- * Cloudflare's, 499 is nginx's.
- */
-const GATEWAY_STATUSES = [408, 499, 502, 504, 520, 521, 522, 523, 524, 525, 526, 530];
-
-/** Whether the service may have carried out the request although no answer arrived. */
-export function isWithoutAnswer(problem: Problem): boolean {
-	const { status, transport } = problem;
-	if (transport === 'broken' || transport === 'timeout') return true;
-	return GATEWAY_STATUSES.includes(status ?? 0) || isForeign503(problem);
-}
-
-/**
- * Whether a 503 is not the documented refusal, which says that nothing was done. A gateway that loses
- * its connection to the service also answers 503, with a text, a web page or other JSON. Without
- * a body it is the service's, because gateways say then what has happened.
- */
-export function isForeign503(problem: Problem): boolean {
-	const { status, errorCode, isServiceShape, isBlank, isWebPage } = problem;
-	if (status !== 503 || errorCode === 'service_unavailable') return false;
-	return !isServiceShape && !(isBlank && !isWebPage);
 }
 
 /** Codes of a 409 that say: the same request is in progress. */

@@ -1,4 +1,4 @@
-import type { IDataObject } from 'n8n-workflow';
+import type { IDataObject, IN8nHttpFullResponse } from 'n8n-workflow';
 
 import { isObject, strictJson } from '../jsonValues';
 
@@ -108,4 +108,13 @@ function wordsOfFields(fields: IDataObject, budget: { left: number }): string {
 
 function isListOfWords([, value]: [string, unknown]): boolean {
 	return Array.isArray(value) && typeof value[0] === 'string';
+}
+
+/** Whether an answer is HTML or XML, by its body or its headers. */
+export function isWebPage({ body, headers }: IN8nHttpFullResponse): boolean {
+	const text = Buffer.isBuffer(body) ? body.toString('utf8') : body;
+	if (typeof text === 'string') {
+		return /^[\s\ufeff]*</.test(text) || /html/i.test(String(headers?.['content-type']));
+	}
+	return false;
 }

@@ -1,7 +1,8 @@
 import type { IDataObject, IN8nHttpFullResponse } from 'n8n-workflow';
 
 import { parseJson } from '../jsonValues';
-import { Refused, isWebPage } from './problem';
+import { Refused } from './problem';
+import { isWebPage } from './refusalBody';
 
 /**
  * The body of a success: an object or a list, or `{}` if empty. The service document does not show

@@ -1,4 +1,5 @@
-import { isForeign503, isStillRunning, isWithoutAnswer, type Problem } from './problem';
+import { isForeign503, isWithoutAnswer } from './gatewayAnswers';
+import { isStillRunning, type Problem } from './problem';
 import type { Policy } from './types';
 
 const MINUTE = 60_000;

@@ -2,7 +2,8 @@ import type { INode, JsonObject } from 'n8n-workflow';
 import { NodeApiError } from 'n8n-workflow';
 
 import { rowFor } from './errorTitlesAndAdvice';
-import { isWithoutAnswer, type Problem } from './problem';
+import { isWithoutAnswer } from './gatewayAnswers';
+import type { Problem } from './problem';
 
 /** The error for a failed request, in words a no-code user can act on. */
 export class ServiceError extends NodeApiError {

@@ -2,6 +2,10 @@
 import { createServer as createHttps } from 'node:https';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
+import { NodeApiError, type INode } from 'n8n-workflow';
+
+import { codeOf, transportOf } from '../../../nodes/shared/api/connectionError';
+import { problemOf } from '../../../nodes/shared/api/problem';
 import { selfSignedCertificate } from '../../support/certificate';
 import { runNode } from '../../support/engine';
 import { BOT, FILE } from '../../support/parameters';
@@ -107,4 +111,111 @@ it('a connection that is closed while TLS is set up: the error does not say that
 	const { error } = await runNode({ parameters: BOT, credentials });
 	expect(error?.message).toMatch(/^The service cannot be reached/);
 	expect(error?.description).not.toContain('may have accepted');
+});
+
+const broken = (error: object) => problemOf(error, '/account', API_KEY);
+
+describe('The kind of a connection error', () => {
+	it.each([
+		['unknownHost', ['ENOTFOUND']],
+		['unreadableFile', ['ENOENT', 'EACCES', 'EPERM', 'EIO', 'EISDIR', 'EMFILE', 'ENFILE']],
+		['unreachable', ['ECONNREFUSED', 'EAI_AGAIN']],
+		[
+			'tls',
+			[
+				...['CERT_HAS_EXPIRED', 'ERR_TLS_CERT_ALTNAME_INVALID', 'ERR_SSL_WRONG_VERSION', 'EPROTO'],
+				...['DEPTH_ZERO_SELF_SIGNED', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
+			],
+		],
+		['timeout', ['ECONNABORTED', 'ETIMEDOUT', 'ESOCKETTIMEDOUT', 'ERR_CANCELED']],
+		['broken', ['ECONNRESET', 'EPIPE', 'XENOENT', 'ENOENTX', 'XECONNREFUSED', 'ETIMEDOUTX']],
+		['broken', ['ECONNREFUSEDX', 'XETIMEDOUT']],
+	])('is %s for %j', (transport, codes) => {
+		for (const code of codes) expect(transportOf(code)).toBe(transport);
+	});
+
+	it.each(['EACCES', 'EPERM', 'EMFILE', 'ENFILE'])(
+		'%s: no file is to blame if the connection was being made',
+		(code) => {
+			expect(broken({ code, syscall: 'open' })).toMatchObject({ transport: 'unreadableFile' });
+			expect(broken({ code, syscall: 'connect' })).toMatchObject({ transport: 'unreachable' });
+			expect(broken({ code, message: `connect ${code} 10.0.0.1:443` })).toMatchObject({
+				transport: 'unreachable',
+			});
+		},
+	);
+
+	it.each(['EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT', 'ECONNRESET'])(
+		'%s: nothing was sent only if the connection was being made',
+		(code) => {
+			const transport = code === 'ETIMEDOUT' ? 'timeout' : 'broken';
+			expect(broken({ code })).toMatchObject({ transport });
+			expect(broken({ code, syscall: 'read' })).toMatchObject({ transport });
+			expect(broken({ code, syscall: 'connect' })).toMatchObject({ transport: 'unreachable' });
+			expect(broken({ code, errors: [] })).toMatchObject({ transport: 'unreachable' });
+			expect(broken({ code, message: `connect ${code} 10.0.0.1:443` })).toMatchObject({
+				transport: 'unreachable',
+			});
+			expect(broken({ code, cause: { syscall: 'connect' } })).toMatchObject({
+				transport: 'unreachable',
+			});
+		},
+	);
+
+	it.each([
+		['CERT_HAS_EXPIRED', true],
+		['UNABLE_TO_VERIFY_LEAF_SIGNATURE', true],
+		['HOSTNAME_MISMATCH', true],
+		['INVALID_CA', true],
+		['INVALID_PURPOSE', true],
+		['EPROTO', false],
+		['ECONNRESET', false],
+		['XINVALID_CA', false],
+		['INVALID_CAX', false],
+		['XINVALID_PURPOSE', false],
+		['INVALID_PURPOSES', false],
+	])('%s refuses the certificate, before anything is sent: %s', (code, isUnsent) => {
+		expect(broken({ code })).toMatchObject({ path: '/account', isUnsent });
+	});
+});
+
+describe('The code of a connection error', () => {
+	const NODE = { name: 'Transcriber', type: 'x', parameters: {} } as unknown as INode;
+
+	it('may be in any layer that n8n has put around it', () => {
+		expect(codeOf({ code: 'ECONNRESET' })).toBe('ECONNRESET');
+		expect(codeOf({ cause: { code: 'ECONNRESET' } })).toBe('ECONNRESET');
+		expect(codeOf({ errorResponse: { cause: { code: 'ECONNRESET' } } })).toBe('ECONNRESET');
+		expect(codeOf({ httpCode: 'ECONNRESET' })).toBe('ECONNRESET');
+		expect(codeOf({ code: 7, httpCode: '404', cause: { code: 'EPIPE' } })).toBe('EPIPE');
+		expect(codeOf({ httpCode: '404 Not Found', cause: { code: 'EPIPE' } })).toBe('EPIPE');
+		let [near, far]: object[] = [{ code: 'EPIPE' }, { code: 'EPIPE' }];
+		for (let layer = 0; layer < 4; layer++) near = { cause: near };
+		for (let layer = 0; layer < 5; layer++) far = { cause: far };
+		expect([codeOf(near), codeOf(far)]).toEqual(['EPIPE', undefined]);
+	});
+
+	it('may stand in its words', () => {
+		expect(codeOf(new Error('read ECONNRESET'))).toBe('ECONNRESET');
+		expect(codeOf(new Error('CERT_HAS_EXPIRED: no'))).toBe('CERT_HAS_EXPIRED');
+		expect(codeOf(new Error('unable: SELF_SIGNED_CERT_IN_CHAIN'))).toBe(
+			'SELF_SIGNED_CERT_IN_CHAIN',
+		);
+		const wrapped = new NodeApiError(NODE, { message: 'x' });
+		wrapped.messages = ['first', 'write EPIPE'];
+		expect(codeOf(wrapped)).toBe('EPIPE');
+	});
+
+	it('of a file that n8n has deleted is that of a missing file', () => {
+		expect(codeOf(new Error('File not found'))).toBe('ENOENT');
+		expect(codeOf({ message: 'File not found' })).toBeUndefined();
+	});
+
+	it.each([[new Error('END of it')], [new Error('No')], [undefined], [null], ['text']])(
+		'is not in %j, which is no problem of the connection',
+		(error) => {
+			expect(codeOf(error)).toBeUndefined();
+			expect(problemOf(error, '/account', API_KEY)).toBeUndefined();
+		},
+	);
 });

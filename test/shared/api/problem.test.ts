@@ -1,20 +1,16 @@
 /** Why a request has no usable answer: what an answer or a broken connection shows. */
-// Also covers connectionError.ts, refusalBody.ts.
+// Also covers refusalBody.ts.
 
-import { NodeApiError, type IN8nHttpFullResponse, type INode } from 'n8n-workflow';
+import type { IN8nHttpFullResponse } from 'n8n-workflow';
 
-import { codeOf, transportOf } from '../../../nodes/shared/api/connectionError';
 import {
-	isForeign503,
 	isStillRunning,
-	isWebPage,
-	isWithoutAnswer,
 	Late,
 	problemOf,
 	Refused,
 	type Problem,
 } from '../../../nodes/shared/api/problem';
-import { readRefusal } from '../../../nodes/shared/api/refusalBody';
+import { isWebPage, readRefusal } from '../../../nodes/shared/api/refusalBody';
 
 const KEY = 'api-key-of-some-length';
 const response = (
@@ -24,7 +20,6 @@ const response = (
 ): IN8nHttpFullResponse => ({ statusCode, body, headers }) as IN8nHttpFullResponse;
 const refused = (statusCode: number, body: unknown = {}, headers = {}) =>
 	problemOf(new Refused(response(statusCode, body, headers)), '/account', KEY);
-const broken = (error: object) => problemOf(error, '/account', KEY);
 const problem = (more: Partial<Problem>): Problem => ({ path: '/account', ...more });
 
 describe('Retry-After', () => {
@@ -152,41 +147,6 @@ describe('Retry-After', () => {
 	});
 });
 
-describe('The request may have been carried out without an answer', () => {
-	it.each<Partial<Problem>>([
-		{ transport: 'broken' },
-		{ transport: 'timeout' },
-		...[408, 499, 502, 504, 520, 521, 522, 523, 524, 525, 526, 530].map((status) => ({ status })),
-		{ status: 503, isWebPage: true },
-		{ status: 503, serviceMessage: 'no healthy upstream' },
-	])('after %j', (more) => expect(isWithoutAnswer(problem(more))).toBe(true));
-
-	it.each<Partial<Problem>>([
-		{ transport: 'unreachable' },
-		{ transport: 'tls' },
-		...[0, 400, 500, 501, 505, 519, 527].map((status) => ({ status })),
-		{ status: 503, isBlank: true },
-		{},
-	])('but not after %j', (more) => expect(isWithoutAnswer(problem(more))).toBe(false));
-});
-
-describe('A 503 is of the service', () => {
-	it.each<Partial<Problem>>([
-		{ isBlank: true },
-		{ isBlank: true, isWebPage: false },
-		{ isServiceShape: true, serviceMessage: 'Busy' },
-		{ isServiceShape: true, isWebPage: true },
-		{ errorCode: 'service_unavailable', serviceMessage: 'Busy' },
-	])('with %j', (more) => expect(isForeign503(problem({ status: 503, ...more }))).toBe(false));
-
-	it('but not of a gateway that says something else', () => {
-		expect(isForeign503(problem({ status: 503, errorCode: 'x', serviceMessage: 'x' }))).toBe(true);
-		expect(isForeign503(problem({ status: 503, isBlank: false }))).toBe(true);
-		expect(isForeign503(problem({ status: 503, isBlank: true, isWebPage: true }))).toBe(true);
-		expect(isForeign503(problem({ status: 502, isWebPage: true }))).toBe(false);
-	});
-});
-
 describe('A 409 says that the same request is in progress', () => {
 	it.each<Partial<Problem>>([
 		{},
@@ -209,111 +169,6 @@ describe('A 409 says that the same request is in progress', () => {
 		{ status: 400, errorCode: 'in_progress' },
 		{ transport: 'broken' },
 	])('but not with %j', (more) => expect(isStillRunning(problem(more))).toBe(false));
-});
-
-describe('The kind of a connection error', () => {
-	it.each([
-		['unknownHost', ['ENOTFOUND']],
-		['unreadableFile', ['ENOENT', 'EACCES', 'EPERM', 'EIO', 'EISDIR', 'EMFILE', 'ENFILE']],
-		['unreachable', ['ECONNREFUSED', 'EAI_AGAIN']],
-		[
-			'tls',
-			[
-				...['CERT_HAS_EXPIRED', 'ERR_TLS_CERT_ALTNAME_INVALID', 'ERR_SSL_WRONG_VERSION', 'EPROTO'],
-				...['DEPTH_ZERO_SELF_SIGNED', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
-			],
-		],
-		['timeout', ['ECONNABORTED', 'ETIMEDOUT', 'ESOCKETTIMEDOUT', 'ERR_CANCELED']],
-		['broken', ['ECONNRESET', 'EPIPE', 'XENOENT', 'ENOENTX', 'XECONNREFUSED', 'ETIMEDOUTX']],
-		['broken', ['ECONNREFUSEDX', 'XETIMEDOUT']],
-	])('is %s for %j', (transport, codes) => {
-		for (const code of codes) expect(transportOf(code)).toBe(transport);
-	});
-
-	it.each(['EACCES', 'EPERM', 'EMFILE', 'ENFILE'])(
-		'%s: no file is to blame if the connection was being made',
-		(code) => {
-			expect(broken({ code, syscall: 'open' })).toMatchObject({ transport: 'unreadableFile' });
-			expect(broken({ code, syscall: 'connect' })).toMatchObject({ transport: 'unreachable' });
-			expect(broken({ code, message: `connect ${code} 10.0.0.1:443` })).toMatchObject({
-				transport: 'unreachable',
-			});
-		},
-	);
-
-	it.each(['EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT', 'ECONNRESET'])(
-		'%s: nothing was sent only if the connection was being made',
-		(code) => {
-			const transport = code === 'ETIMEDOUT' ? 'timeout' : 'broken';
-			expect(broken({ code })).toMatchObject({ transport });
-			expect(broken({ code, syscall: 'read' })).toMatchObject({ transport });
-			expect(broken({ code, syscall: 'connect' })).toMatchObject({ transport: 'unreachable' });
-			expect(broken({ code, errors: [] })).toMatchObject({ transport: 'unreachable' });
-			expect(broken({ code, message: `connect ${code} 10.0.0.1:443` })).toMatchObject({
-				transport: 'unreachable',
-			});
-			expect(broken({ code, cause: { syscall: 'connect' } })).toMatchObject({
-				transport: 'unreachable',
-			});
-		},
-	);
-
-	it.each([
-		['CERT_HAS_EXPIRED', true],
-		['UNABLE_TO_VERIFY_LEAF_SIGNATURE', true],
-		['HOSTNAME_MISMATCH', true],
-		['INVALID_CA', true],
-		['INVALID_PURPOSE', true],
-		['EPROTO', false],
-		['ECONNRESET', false],
-		['XINVALID_CA', false],
-		['INVALID_CAX', false],
-		['XINVALID_PURPOSE', false],
-		['INVALID_PURPOSES', false],
-	])('%s refuses the certificate, before anything is sent: %s', (code, isUnsent) => {
-		expect(broken({ code })).toMatchObject({ path: '/account', isUnsent });
-	});
-});
-
-describe('The code of a connection error', () => {
-	const NODE = { name: 'Transcriber', type: 'x', parameters: {} } as unknown as INode;
-
-	it('may be in any layer that n8n has put around it', () => {
-		expect(codeOf({ code: 'ECONNRESET' })).toBe('ECONNRESET');
-		expect(codeOf({ cause: { code: 'ECONNRESET' } })).toBe('ECONNRESET');
-		expect(codeOf({ errorResponse: { cause: { code: 'ECONNRESET' } } })).toBe('ECONNRESET');
-		expect(codeOf({ httpCode: 'ECONNRESET' })).toBe('ECONNRESET');
-		expect(codeOf({ code: 7, httpCode: '404', cause: { code: 'EPIPE' } })).toBe('EPIPE');
-		expect(codeOf({ httpCode: '404 Not Found', cause: { code: 'EPIPE' } })).toBe('EPIPE');
-		let [near, far]: object[] = [{ code: 'EPIPE' }, { code: 'EPIPE' }];
-		for (let layer = 0; layer < 4; layer++) near = { cause: near };
-		for (let layer = 0; layer < 5; layer++) far = { cause: far };
-		expect([codeOf(near), codeOf(far)]).toEqual(['EPIPE', undefined]);
-	});
-
-	it('may stand in its words', () => {
-		expect(codeOf(new Error('read ECONNRESET'))).toBe('ECONNRESET');
-		expect(codeOf(new Error('CERT_HAS_EXPIRED: no'))).toBe('CERT_HAS_EXPIRED');
-		expect(codeOf(new Error('unable: SELF_SIGNED_CERT_IN_CHAIN'))).toBe(
-			'SELF_SIGNED_CERT_IN_CHAIN',
-		);
-		const wrapped = new NodeApiError(NODE, { message: 'x' });
-		wrapped.messages = ['first', 'write EPIPE'];
-		expect(codeOf(wrapped)).toBe('EPIPE');
-	});
-
-	it('of a file that n8n has deleted is that of a missing file', () => {
-		expect(codeOf(new Error('File not found'))).toBe('ENOENT');
-		expect(codeOf({ message: 'File not found' })).toBeUndefined();
-	});
-
-	it.each([[new Error('END of it')], [new Error('No')], [undefined], [null], ['text']])(
-		'is not in %j, which is no problem of the connection',
-		(error) => {
-			expect(codeOf(error)).toBeUndefined();
-			expect(problemOf(error, '/account', KEY)).toBeUndefined();
-		},
-	);
 });
 
 describe('A refusal', () => {

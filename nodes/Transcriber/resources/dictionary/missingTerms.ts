@@ -1,7 +1,7 @@
 import type { IDataObject, IExecutePaginationFunctions } from 'n8n-workflow';
 
 import { DICTIONARY_LIMIT_CHARS } from '../../../shared/api/sizeLimits';
-import { dictionaryChars } from '../../../shared/api/undocumented/requests';
+import { dictionaryChars } from '../../../shared/api/undocumented/dictionaryChars';
 import { refuse } from '../../../shared/parameters/refuse';
 import { isInherited } from './syncReport';
 

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { DICTIONARY_LIMIT_CHARS } from '../../../shared/api/sizeLimits';
-import { dictionaryChars } from '../../../shared/api/undocumented/requests';
+import { dictionaryChars } from '../../../shared/api/undocumented/dictionaryChars';
 
 /** Whether the dictionary is inherited from the team owner. */
 export function isInherited({ inherited_from_team_owner: inherited }: IDataObject): boolean {

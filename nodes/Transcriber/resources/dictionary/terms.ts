@@ -9,7 +9,7 @@ import {
 } from '../../../shared/parameters/checkedValues';
 import { jsonListIn } from '../../../shared/parameters/jsonText';
 import { DICTIONARY_LIMIT_CHARS } from '../../../shared/api/sizeLimits';
-import { dictionaryChars } from '../../../shared/api/undocumented/requests';
+import { dictionaryChars } from '../../../shared/api/undocumented/dictionaryChars';
 import { refuse } from '../../../shared/parameters/refuse';
 import type { RoutingRequest } from '../../../shared/api/types';
 

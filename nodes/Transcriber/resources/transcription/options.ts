@@ -9,7 +9,7 @@ import {
 	textIn,
 	wrongKind,
 } from '../../../shared/parameters/checkedValues';
-import { LINK_FIELD } from '../../../shared/api/undocumented/requests';
+import { LINK_FIELD } from '../../../shared/api/undocumented/linkField';
 import { LINK_ADVICE, checkLink } from '../../../shared/parameters/recordingLink';
 import { refuse } from '../../../shared/parameters/refuse';
 import { languages } from './languages';

@@ -12,7 +12,7 @@ import { submittedBefore } from '../../submit/once/submissionMemory';
 import { checkNotRefusedBefore } from '../../submit/sleep/suspendUntilDelivery';
 import { required, textIn } from '../../../shared/parameters/checkedValues';
 import { perform } from '../../item/perform';
-import { LINK_FIELD } from '../../../shared/api/undocumented/requests';
+import { LINK_FIELD } from '../../../shared/api/undocumented/linkField';
 import { countTasksInProgress } from '../../../shared/api/countTasksInProgress';
 import { chargeNotice, shownFor } from '../commonFields';
 import { addOptions, languageField, optionsField } from './options';

@@ -1,10 +1,11 @@
 /** Ids, whose names and types the service document does not always show. */
-// Also covers answers.ts, requests.ts, nodes/shared/api/sizeLimits.ts.
+// Also covers answers.ts, dictionaryChars.ts, linkField.ts, nodes/shared/api/sizeLimits.ts.
 
 import { objectsIn } from '../../../../nodes/shared/api/undocumented/answers';
 import { idIn, listedTaskId, taskIdOf } from '../../../../nodes/shared/api/undocumented/idNames';
 import { DICTIONARY_LIMIT_CHARS, MAX_FILE_BYTES } from '../../../../nodes/shared/api/sizeLimits';
-import { dictionaryChars, LINK_FIELD } from '../../../../nodes/shared/api/undocumented/requests';
+import { dictionaryChars } from '../../../../nodes/shared/api/undocumented/dictionaryChars';
+import { LINK_FIELD } from '../../../../nodes/shared/api/undocumented/linkField';
 
 describe('An id', () => {
 	it.each([

@@ -5,7 +5,7 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { RETRY } from '../../nodes/shared/api/retry';
 import { STORE } from '../../nodes/TranscriberTrigger/triggerMemory';
-import { PATIENCE } from '../../nodes/TranscriberTrigger/triggerOutput';
+import { PATIENCE } from '../../nodes/TranscriberTrigger/missingData';
 import { serviceForTests } from '../support/service';
 import { deliver, put } from './client';
 import { TriggerHost } from './host';

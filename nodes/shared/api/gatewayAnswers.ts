@@ -1,0 +1,33 @@
+import type { Problem } from './problem';
+
+/**
+ * A gateway got no usable answer from the service, or did not wait for the whole request. 520 to 530 are
+ * Cloudflare's, 499 is nginx's.
+ */
+const GATEWAY_STATUSES = [408, 499, 502, 504, 520, 521, 522, 523, 524, 525, 526, 530];
+
+/** Whether the service may have carried out the request although no answer arrived. */
+export function isWithoutAnswer(problem: Problem): boolean {
+	const { status, transport } = problem;
+	if (transport === 'broken' || transport === 'timeout') return true;
+	return GATEWAY_STATUSES.includes(status ?? 0) || isForeign503(problem);
+}
+
+/**
+ * Whether a 503 is not the documented refusal, which says that nothing was done. A gateway that loses
+ * its connection to the service also answers 503, with a text, a web page or other JSON. Without
+ * a body it is the service's, because gateways say then what has happened.
+ */
+export function isForeign503(problem: Problem): boolean {
+	const { status, errorCode, isServiceShape, isBlank, isWebPage } = problem;
+	if (status !== 503 || errorCode === 'service_unavailable') return false;
+	return !isServiceShape && !(isBlank && !isWebPage);
+}
+
+/**
+ * Whether a refusal is HTML, so not from the service. Excludes 408, 413 and 429, which proxies also
+ * use: the rows for these statuses fit in both cases.
+ */
+export function isFromSomethingElse({ status = 0, isWebPage }: Problem): boolean {
+	return isWebPage === true && status >= 400 && status < 500 && ![408, 413, 429].includes(status);
+}

@@ -1,0 +1,40 @@
+/** Contract, "Every request": which answers are not the service's, and what they leave open. */
+import { isForeign503, isWithoutAnswer } from '../../../nodes/shared/api/gatewayAnswers';
+import type { Problem } from '../../../nodes/shared/api/problem';
+
+const problem = (more: Partial<Problem>): Problem => ({ path: '/account', ...more });
+
+describe('The request may have been carried out without an answer', () => {
+	it.each<Partial<Problem>>([
+		{ transport: 'broken' },
+		{ transport: 'timeout' },
+		...[408, 499, 502, 504, 520, 521, 522, 523, 524, 525, 526, 530].map((status) => ({ status })),
+		{ status: 503, isWebPage: true },
+		{ status: 503, serviceMessage: 'no healthy upstream' },
+	])('after %j', (more) => expect(isWithoutAnswer(problem(more))).toBe(true));
+
+	it.each<Partial<Problem>>([
+		{ transport: 'unreachable' },
+		{ transport: 'tls' },
+		...[0, 400, 500, 501, 505, 519, 527].map((status) => ({ status })),
+		{ status: 503, isBlank: true },
+		{},
+	])('but not after %j', (more) => expect(isWithoutAnswer(problem(more))).toBe(false));
+});
+
+describe('A 503 is of the service', () => {
+	it.each<Partial<Problem>>([
+		{ isBlank: true },
+		{ isBlank: true, isWebPage: false },
+		{ isServiceShape: true, serviceMessage: 'Busy' },
+		{ isServiceShape: true, isWebPage: true },
+		{ errorCode: 'service_unavailable', serviceMessage: 'Busy' },
+	])('with %j', (more) => expect(isForeign503(problem({ status: 503, ...more }))).toBe(false));
+
+	it('but not of a gateway that says something else', () => {
+		expect(isForeign503(problem({ status: 503, errorCode: 'x', serviceMessage: 'x' }))).toBe(true);
+		expect(isForeign503(problem({ status: 503, isBlank: false }))).toBe(true);
+		expect(isForeign503(problem({ status: 503, isBlank: true, isWebPage: true }))).toBe(true);
+		expect(isForeign503(problem({ status: 502, isWebPage: true }))).toBe(false);
+	});
+});

@@ -52,15 +52,12 @@ export class EndOfList {
 		pager.deadline = deadline;
 	}
 
-	/** Marks the tasks of the last page as old. Returns false if that page is empty. */
+	/** Marks the tasks at the end as old: a page, or more if the service cut it. Returns false if there are none. */
 	private async anchor(end: number): Promise<boolean> {
 		const { state } = this;
-		const offset = Math.max(0, end - this.pageLength);
-		const page = await this.pager.page(offset);
-		if (page.length === 0) return false;
-		for (const task of page) this.tasks.take(task, false);
-		this.hashes = hashesOf(page);
-		Object.assign(state, { end: offset + page.length, tail: this.hashes.join('') });
+		const last = await this.lastPages(end, false);
+		if (last === undefined) return false;
+		Object.assign(state, { end: last, tail: this.hashes.join('') });
 		return true;
 	}
 
@@ -86,11 +83,24 @@ export class EndOfList {
 		const end = await pager.end(state.end ?? 0, 1);
 		state.end = end ?? pager.notBefore;
 		if (end === undefined || !pager.has(1)) return false;
-		const offset = Math.max(0, end - this.pageLength);
-		const page = await pager.page(offset);
-		for (const task of page) this.tasks.take(task, true);
-		this.hashes = hashesOf(page);
-		return page.length > 0;
+		return (await this.lastPages(end, true)) !== undefined;
+	}
+
+	/**
+	 * Reads the length of a page before the end, in as many pages as the service makes of it, and
+	 * remembers these tasks as the end. Returns the offset behind them; undefined if there are none.
+	 */
+	private async lastPages(end: number, isBehindTail: boolean): Promise<number | undefined> {
+		this.hashes = [];
+		let offset = Math.max(0, end - this.pageLength);
+		do {
+			const page = await this.pager.page(offset);
+			if (page.length === 0 || this.pager.isSeenBefore(page, offset)) break;
+			for (const task of page) this.tasks.take(task, isBehindTail);
+			this.hashes.push(...hashesOf(page));
+			offset += page.length;
+		} while (offset < end);
+		return this.hashes.length > 0 ? offset : undefined;
 	}
 
 	/** Returns false if the list ends without a task of the known end. */

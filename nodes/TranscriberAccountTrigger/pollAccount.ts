@@ -11,6 +11,7 @@ import { PollStore } from './pollStore';
 import type { NewSinceLastPoll } from './newSinceLastPoll';
 import { newest } from './newestTranscript';
 import { messageOf } from '../shared/asError';
+import { withNextStep } from '../shared/parameters/refuse';
 import {
 	warnOfBacklog,
 	warnOfBusyKey,
@@ -27,6 +28,11 @@ export const ACCOUNT_POLL = {
 	maxMs: 40_000,
 	/** The same for the first poll, while the editor waits for the activation. */
 	firstMaxMs: 20_000,
+	/**
+	 * The same for the first page of the first poll. n8n 2.41 tries to publish five times, and says why
+	 * it failed only if all that takes less than 84 seconds, pauses included.
+	 */
+	firstPageMs: 12_000,
 	/** List requests in a poll, out of the 60 a minute that all users of the API key share. */
 	requests: 12,
 	firstRequests: 45,
@@ -63,51 +69,63 @@ export async function poll(context: IPollFunctions): Promise<INodeExecutionData[
 	const store = new PollStore(context);
 	return await store.alone(async () => {
 		const saved = store.load();
-		// Read after load(): a publication that fails because of an invalid parameter must still end
-		// the old state.
-		const wanted = wantedOf(context);
-		const account = await store.account();
-		const hasNewKey = saved !== undefined && saved.account !== account;
-		const state = saved ?? (await store.fresh());
-		const requests = countedRequests(context);
-		let found: ListReading;
-		try {
-			found = await readList(requests.context, state, hasNewKey);
-			if (found.isSame === undefined) {
-				warnOfUnknownKey(context);
-				if (store.isCurrent()) store.save(state);
-				return null;
-			}
-			if (!found.isSame || (!hasNewKey && isReplaced(found.list, state))) {
-				found = await readList(requests.context, await store.fresh(), false);
-			}
-		} catch (error) {
-			// The rate limit of this minute is used up. The next poll continues, and nothing is lost.
-			if (saved && isNoTurn(error)) {
-				warnOfBusyKey(context);
-				return null;
-			}
-			throw errorOf(context, error);
-		}
-		const { list, pager } = found;
-		const hasPaused = saved !== undefined && Date.now() - saved.at >= ACCOUNT_POLL.pauseMs;
-		const inAll = hasPaused ? ACCOUNT_POLL.inAllAfterPause : ACCOUNT_POLL.inAll;
-		const most = Math.max(inAll, requests.sent + ACCOUNT_POLL.forOneTask);
-		const bounds = { most, deadline: pager.deadline };
-		const { items, skipped } = await outputs(requests, list.tasks, wanted, bounds);
-		if (hasPaused && skipped > 0) warnOfBacklog(context, skipped);
-		if (items.length === 0 && skipped > 0) warnOfNoOutput(context, skipped);
-		if (!store.isCurrent()) return null;
-		const result = list.result();
-		const wasBehind = saved?.unread !== undefined || saved?.sought !== undefined;
-		const isBehind = result.unread !== undefined || result.sought !== undefined;
-		if (wasBehind && isBehind) warnOfUnread(context);
-		// An empty list does not show which account the key belongs to. Unless the whole list is known,
-		// a later poll has to find out.
-		const isDecided = !list.isEmpty || result.complete;
-		store.save(isDecided ? { ...result, account } : result);
-		return items.length > 0 ? [items] : null;
+		const items = pollFrom(context, store, saved);
+		if (saved) return await items;
+		return await items.catch((error: unknown) => {
+			throw withNextStep(context, error);
+		});
 	});
+}
+
+async function pollFrom(
+	context: IPollFunctions,
+	store: PollStore,
+	saved: State | undefined,
+): Promise<INodeExecutionData[][] | null> {
+	// Read after load(): a publication that fails because of an invalid parameter must still end
+	// the old state.
+	const wanted = wantedOf(context);
+	const account = await store.account();
+	const hasNewKey = saved !== undefined && saved.account !== account;
+	const state = saved ?? (await store.fresh());
+	const requests = countedRequests(context);
+	let found: ListReading;
+	try {
+		found = await readList(requests.context, state, hasNewKey);
+		if (found.isSame === undefined) {
+			warnOfUnknownKey(context);
+			if (store.isCurrent()) store.save(state);
+			return null;
+		}
+		if (!found.isSame || (!hasNewKey && isReplaced(found.list, state))) {
+			found = await readList(requests.context, await store.fresh(), false);
+		}
+	} catch (error) {
+		// The rate limit of this minute is used up. The next poll continues, and nothing is lost.
+		if (saved && isNoTurn(error)) {
+			warnOfBusyKey(context);
+			return null;
+		}
+		throw errorOf(context, error);
+	}
+	const { list, pager } = found;
+	const hasPaused = saved !== undefined && Date.now() - saved.at >= ACCOUNT_POLL.pauseMs;
+	const inAll = hasPaused ? ACCOUNT_POLL.inAllAfterPause : ACCOUNT_POLL.inAll;
+	const most = Math.max(inAll, requests.sent + ACCOUNT_POLL.forOneTask);
+	const bounds = { most, deadline: pager.deadline };
+	const { items, skipped } = await outputs(requests, list.tasks, wanted, bounds);
+	if (hasPaused && skipped > 0) warnOfBacklog(context, skipped);
+	if (items.length === 0 && skipped > 0) warnOfNoOutput(context, skipped);
+	if (!store.isCurrent()) return null;
+	const result = list.result();
+	const wasBehind = saved?.unread !== undefined || saved?.sought !== undefined;
+	const isBehind = result.unread !== undefined || result.sought !== undefined;
+	if (wasBehind && isBehind) warnOfUnread(context);
+	// An empty list does not show which account the key belongs to. Unless the whole list is known,
+	// a later poll has to find out.
+	const isDecided = !list.isEmpty || result.complete;
+	store.save(isDecided ? { ...result, account } : result);
+	return items.length > 0 ? [items] : null;
 }
 
 interface ListReading {
@@ -130,9 +148,12 @@ async function readList(
 	const [maxMs, requests] = isFirst
 		? [ACCOUNT_POLL.firstMaxMs, ACCOUNT_POLL.firstRequests]
 		: [ACCOUNT_POLL.maxMs, ACCOUNT_POLL.requests];
-	const pager = new ListPager(context, state.size, requests, Date.now() + maxMs);
+	const deadline = Date.now() + maxMs;
+	const forFirstPage = isFirst ? Date.now() + ACCOUNT_POLL.firstPageMs : deadline;
+	const pager = new ListPager(context, state.size, requests, forFirstPage);
 	const list = new TaskListReader(state, pager);
 	await list.begin(isFirst || hasNewKey);
+	pager.deadline = deadline;
 	const isSame = hasNewKey ? await list.isSameAccount() : true;
 	if (!isSame) return { list, pager, isSame };
 	await list.goOn(Date.now() + ACCOUNT_POLL.maxMs, (error) => {

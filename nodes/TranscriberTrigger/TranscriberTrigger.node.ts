@@ -7,6 +7,7 @@ import {
 	type IWebhookResponseData,
 } from 'n8n-workflow';
 
+import { withNextStep } from '../shared/parameters/refuse';
 import { UNDECIDED } from '../shared/webhook/handOverEnvelope';
 import { respond } from '../shared/webhook/signature';
 import { receiveDelivery } from './receiveDelivery';
@@ -14,7 +15,7 @@ import { triggerFields } from './triggerFields';
 import { isBotThere } from './isBotThere';
 import { receiveHandOver } from './receiveHandOver';
 import { switchOff } from './switchOff';
-import { sendMeetingBot, withNextStep } from './sendMeetingBot';
+import { sendMeetingBot } from './sendMeetingBot';
 import { Undecided } from '../shared/webhook/answerInTime';
 import { logSeldom, wordForLog } from '../shared/webhook/logSeldom';
 

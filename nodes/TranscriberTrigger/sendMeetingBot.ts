@@ -1,5 +1,4 @@
 import type { IDataObject, IHookFunctions } from 'n8n-workflow';
-import { NodeOperationError } from 'n8n-workflow';
 
 import { callService } from '../shared/api/callService';
 import { credentialOf } from '../shared/api/credential';
@@ -172,12 +171,4 @@ function botIdOf({ bot_id: id }: IDataObject): string | undefined {
 
 function launchKey(context: IHookFunctions): string {
 	return `${context.getWorkflow().id} ${context.getNode().id}`;
-}
-
-/** Puts the next step into the message: on publishing, n8n does not show an error's description. */
-export function withNextStep(context: IHookFunctions, error: unknown): NodeOperationError {
-	const { message, description } = error as { message?: string; description?: string | null };
-	const words = [message, description].filter(Boolean).join('. ') || String(error);
-	const options = { description: description ?? undefined };
-	return new NodeOperationError(context.getNode(), words, options);
 }

@@ -91,3 +91,31 @@ it('a list that shows its first page at every offset: what the trigger remembers
 	expect([...host.started].sort()).toEqual(ids.sort());
 	expect(String(state(host)['done']).length / 8).toBeLessThan(100);
 });
+
+describe('A service that cuts its pages by size, so that a page of large tasks has fewer of them', () => {
+	it.each([
+		[400, 10, false],
+		[700, 20, false],
+		[400, 10, true],
+		[700, 20, true],
+	])(
+		'%i old tasks, %i to a page, oldest first: %s. Those with large tasks at the end start nothing',
+		async (old, pageLength, isOldestFirst) => {
+			list().isOldestFirst = isOldestFirst;
+			const isLarge = (id: string | null) => Number(id?.slice(5)) > old / 2 === isOldestFirst;
+			list().pageOf = (listed, offset, limit) => {
+				let size = 0;
+				return listed
+					.slice(offset, offset + limit)
+					.filter(({ task_id: id }) => (size += isLarge(id) ? 2 : 1) <= limit);
+			};
+			const { host } = await active(old, pageLength, 3);
+			const ids: string[] = [];
+			for (const count of [0, 1, 3, 0, 1, 3]) {
+				ids.push(...list().add(count));
+				await host.poll();
+			}
+			expect(await allStarted(host, 10)).toEqual(ids.sort());
+		},
+	);
+});

@@ -1,5 +1,7 @@
 import type { IExecuteSingleFunctions } from 'n8n-workflow';
-import { NodeOperationError } from 'n8n-workflow';
+import { NodeApiError, NodeOperationError } from 'n8n-workflow';
+
+import { asError } from '../asError';
 
 /** The part of n8n's context that an error needs. */
 export type WithNode = Pick<IExecuteSingleFunctions, 'getNode'>;
@@ -11,6 +13,14 @@ export function refuse(
 	description: string,
 ): NodeOperationError {
 	return new NodeOperationError(context.getNode(), message, { description });
+}
+
+/** The error with the next step in its message: on publishing, n8n does not show the description. */
+export function withNextStep(context: WithNode, thrown: unknown): Error {
+	const isNodeError = thrown instanceof NodeApiError || thrown instanceof NodeOperationError;
+	const error = isNodeError ? thrown : new NodeOperationError(context.getNode(), asError(thrown));
+	error.message = [error.message, error.description].filter(Boolean).join('. ');
+	return error;
 }
 
 /** Failures that a Retry of the execution cannot mend. */

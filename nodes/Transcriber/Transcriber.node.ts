@@ -19,7 +19,7 @@ export class Transcriber implements INodeType {
 		group: ['transform'],
 		version: 1,
 		subtitle:
-			'={{ ({ account: "Account", apiKey: "API Key", dictionary: "Dictionary", meeting: "Meeting", task: "Transcript", transcription: "Audio or Video" })[$parameter["resource"]] + ": " + $parameter["operation"].replace("getAll", "getMany").replace(/([A-Z])/g, " $1").toTitleCase() }}',
+			'={{ ({ account: "Account", apiKey: "Service API Key", dictionary: "Dictionary", meeting: "Meeting", task: "Transcript", transcription: "Audio or Video" })[$parameter["resource"]] + ": " + $parameter["operation"].replace("getAll", "getMany").replace(/([A-Z])/g, " $1").toTitleCase().replace("Url", "URL") }}',
 		description: 'Turn recordings and online meetings into text, summaries and subtitles',
 		defaults: { name: 'Transcriber' },
 		usableAsTool: true,
@@ -39,10 +39,10 @@ export class Transcriber implements INodeType {
 				default: 'transcription',
 				options: [
 					{ name: 'Account', value: 'account' },
-					{ name: 'API Key', value: 'apiKey' },
 					{ name: 'Audio or Video', value: 'transcription' },
 					{ name: 'Dictionary', value: 'dictionary' },
 					{ name: 'Meeting', value: 'meeting' },
+					{ name: 'Service API Key', value: 'apiKey' },
 					{ name: 'Transcript', value: 'task' },
 				],
 				// For all operations: each has its own `perform`, which n8n calls as `pagination`.

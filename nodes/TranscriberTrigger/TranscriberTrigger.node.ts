@@ -65,7 +65,7 @@ export class TranscriberTrigger implements INodeType {
 					"Webhooks have two addresses: one for tests, one for production. <br /><br /> <b>Transcriber nodes with the Production URL</b> in 'Trigger URL' start this workflow whenever a transcript is ready. You see it in the executions list, not in the editor.<br /><br /> <b>While you build</b>, click 'Execute step' and use the Test URL. This node then listens for two minutes.",
 			},
 			activationHint:
-				'To test: copy the Test URL, paste it into the Transcriber node, then click here. It listens for two minutes. For real, publish the workflow (n8n 1: activate it): then messages to the Production URL start it.',
+				'To test with a recording: copy the Test URL, paste it into the Transcriber node, then click here. It listens for two minutes. A meeting bot is never sent for a test. For real, publish the workflow (n8n 1: activate it): then messages to the Production URL start it.',
 		},
 		properties: triggerFields,
 	};

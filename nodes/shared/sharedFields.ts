@@ -44,7 +44,7 @@ export const launchFields: INodeProperties[] = [
 		placeholder: 'e.g. 2030-01-31T10:00:00+03:00',
 		description:
 			'When the bot joins, at most 30 days ahead. A time without an offset is in the time zone of the workflow.',
-		hint: 'Up to 30 days ahead. Leave empty to let the bot join at once.',
+		hint: "In the time zone of the workflow (see 'Settings' in its menu), up to 30 days ahead. Leave empty to let the bot join at once.",
 	},
 ];
 

@@ -79,14 +79,19 @@ function noFile(
 	return refuse(
 		context,
 		`This item has no file in '${property}'. It has: ${names.join(', ')}`,
-		"Enter the name of the field with the recording in 'Input Data Field Name'.",
+		names.length === 1
+			? "Enter the name of the field with the recording in 'Input Data Field Name'."
+			: "To transcribe all of them, put a Split Out node with $binary in 'Fields To Split Out' before this node. To transcribe one, enter its name in 'Input Data Field Name'.",
 	);
 }
 
+/** Not all of `application/vnd.`: a Windows Media file is `application/vnd.ms-asf`. */
+const NO_RECORDING =
+	/^(text|image|font)\/|^application\/(pdf|json|zip|msword|rtf|vnd\.(ms-(excel|powerpoint)|openxmlformats|oasis\.opendocument))/;
+
 /** n8n gives unknown types as text/plain, so for text/plain only the file name counts. */
 function isNoRecording({ mimeType = '', fileName = '' }: IBinaryData): boolean {
-	if (!mimeType.startsWith('text/plain'))
-		return /^(text\/|image\/|application\/pdf)/.test(mimeType);
+	if (!mimeType.startsWith('text/plain')) return NO_RECORDING.test(mimeType);
 	return /\.(txt|text|log|md|csv|tsv|json|xml|html?|srt|vtt|ini|ya?ml)$/i.test(fileName);
 }
 

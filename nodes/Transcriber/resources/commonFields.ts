@@ -17,7 +17,8 @@ export const taskField: INodeProperties = {
 	type: 'resourceLocator',
 	default: { mode: 'list', value: '' },
 	required: true,
-	description: 'The task to work with',
+	description:
+		'The recording or meeting that was transcribed: choose it from the list, or enter the ID of its task',
 	modes: [
 		{
 			displayName: 'From List',

@@ -253,7 +253,17 @@ describe('which file of an item is taken', () => {
 		expect(error?.message).toBe(
 			"This item has no file in 'data'. It has: 'Recording_0' (monday.mp3), 'Recording_1' (tuesday.mp3) [item 0]",
 		);
-		expect(error?.description).toContain("'Input Data Field Name'");
+		expect(error?.description).toMatch(
+			/all of them, put a Split Out node with \$binary.*'Input Data Field Name'/,
+		);
+	});
+
+	it('a Split Out node with $binary before the node makes one item of each of several files', async () => {
+		// What Split Out puts out: each file in an item, under its name (n8n-nodes-base, SplitOut.node.js).
+		const files = Object.entries(twoFiles().binary ?? {});
+		const items = files.map(([name, file]) => ({ json: {}, binary: { [name]: file } }));
+		await service.run(FILE, { items });
+		expect(service.running().tasks()).toHaveLength(2);
 	});
 
 	it('the file itself, where an expression gives that', async () => {
@@ -270,6 +280,9 @@ describe('which file of an item is taken', () => {
 		['page.html', 'text/html'],
 		['contract.pdf', 'application/pdf'],
 		['photo.jpg', 'image/jpeg'],
+		['minutes.docx', 'application/vnd.openxmlformats-officedocument.wordprocessingml.document'],
+		['table.xls', 'application/vnd.ms-excel'],
+		['recordings.zip', 'application/zip'],
 	])('%s (%s) is refused: it is no recording, and would be charged', async (fileName, mimeType) => {
 		const { error } = await service.run(FILE, {
 			items: [itemWithFile('x', { fileName, mimeType })],
@@ -283,6 +296,7 @@ describe('which file of an item is taken', () => {
 		['talk', 'text/plain'],
 		['talk.mp3', 'application/octet-stream'],
 		['talk.ogg', 'application/ogg'],
+		['talk.wmv', 'application/vnd.ms-asf'],
 	])(
 		'%s (%s) is sent: n8n says text/plain of what it does not know',
 		async (fileName, mimeType) => {

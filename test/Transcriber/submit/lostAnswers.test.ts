@@ -42,7 +42,7 @@ describe('the error for a file that the service may have accepted', () => {
 		const { error } = await service.run(FILE, { items: [itemWithFile()] });
 		expect(service.running().tasks()).toHaveLength(1);
 		expect(error?.description).toContain(
-			'The service may have accepted it. A Retry of this execution goes on with it and is not paid twice, but a new execution is.',
+			'If the service has accepted it, a Retry of this execution goes on with it and costs nothing more, but a new execution is charged again.',
 		);
 	});
 
@@ -80,7 +80,7 @@ describe('the error for a file that the service may have accepted', () => {
 			cancelWhen: () => service.running().tasks().length > 0,
 		});
 		expect(error?.message).toContain('The execution was cancelled');
-		expect(error?.description).toContain('A Retry of this execution goes on with it');
+		expect(error?.description).toContain('a Retry of this execution goes on with it');
 	});
 
 	it('says nothing of it if the service has refused every attempt for certain', async () => {

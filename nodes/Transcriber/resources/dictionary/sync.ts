@@ -48,7 +48,7 @@ export const syncFields: INodeProperties[] = shownFor(
 			placeholder: 'e.g. {{ $json.term }}',
 			hint: 'Drag a field here: it is read from every input item',
 			description:
-				'Taken from every input item: one term a line, or an expression that gives a list. The first terms matter most, so the order of the items counts.',
+				'Taken from every input item: one term per line, or an expression that gives a list. The first terms matter most, so the order of the items counts.',
 		},
 		{
 			displayName: 'Mode',

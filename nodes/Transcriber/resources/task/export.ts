@@ -38,7 +38,7 @@ export const exportTaskFields: INodeProperties[] = shownFor(
 			name: 'format',
 			type: 'options',
 			default: 'srt',
-			description: 'SRT and VTT are subtitles; TXT is plain text',
+			description: 'SRT and VTT are subtitles; TXT is the text with speakers',
 			options: exportFormatOptions,
 		},
 		{
@@ -56,7 +56,7 @@ export const exportTaskFields: INodeProperties[] = shownFor(
 				{
 					name: 'Text in a Field',
 					value: 'json',
-					description: 'Fields content and format of the output item',
+					description: 'Field content of the output item',
 				},
 			],
 		},
@@ -133,7 +133,7 @@ async function toFile(
 	const { items, isCompleted } = await answerOfFinished(context, request, policy, run, { isWhole });
 	const texts = items.map(({ json }) => exportedText(context, json, { taskId, format }));
 	if (texts.includes('') && !isCompleted) throw emptyTranscript(context);
-	if (!file) return items;
+	if (!file) return items.map((item) => ({ ...item, json: { task_id: taskId, ...item.json } }));
 	return await Promise.all(
 		texts.map(async (text) => ({
 			json: { task_id: taskId, format },

@@ -156,7 +156,7 @@ const SAME_KEY =
 	"The service may have accepted it. With the same 'Idempotency Key' it is not paid twice.";
 
 const RETRY_GOES_ON =
-	'The service may have accepted it. A Retry of this execution goes on with it and is not paid twice, but a new execution is.';
+	'If the service has accepted it, a Retry of this execution goes on with it and costs nothing more, but a new execution is charged again.';
 
 /** Makes the failure of an item that stays remembered as sent say how it is not paid twice. */
 function sayItMayBeAccepted(

@@ -392,7 +392,10 @@ describe('task.export', () => {
 		const id = await service.completedTask();
 		const { items } = await run('export', { taskId: byId(id), format, output: 'json' });
 		expect(items).toEqual([
-			{ json: { content: await exported(id, format), format }, pairedItem: { item: 0 } },
+			{
+				json: { task_id: id, content: await exported(id, format), format },
+				pairedItem: { item: 0 },
+			},
 		]);
 	});
 

@@ -474,12 +474,7 @@ describe('The action node', () => {
 			'its workflow is not active',
 			'activate) the workflow',
 		],
-		[
-			'another API key',
-			Array<number>(9).fill(401),
-			'does not accept what this node has sealed',
-			'same credential',
-		],
+		['another API key', Array<number>(9).fill(401), 'it has another API key', 'same credential'],
 		['a redirect', [302], 'answered HTTP 302', "'Trigger URL'"],
 		['another webhook', [200], 'answered HTTP 200', "'Trigger URL'"],
 		['a server that is down', Array<number>(9).fill(502), 'answered HTTP 502', "'Trigger URL'"],
@@ -658,7 +653,7 @@ describe('Before anything is submitted', () => {
 
 	it.each([
 		['an unpublished workflow', 404, 'its workflow is not active'],
-		['another API key', 401, 'it does not accept what this node has sealed'],
+		['another API key', 401, 'it has another API key'],
 		['a server that is down', 502, 'its address answered HTTP 502'],
 	])('%s is refused, and nothing was submitted', async (_, status, reason) => {
 		const receiver = await startReceiver(Array<number>(20).fill(status));

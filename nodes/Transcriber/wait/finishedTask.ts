@@ -8,6 +8,7 @@ import { recordingOf } from '../item/inputFile';
 import { fetchPatiently } from './fetchPatiently';
 import { untilEnded, type Outlook, type Polling } from './pollUntilEnded';
 import { attachExport, withoutExtension, type WantedExport } from '../../shared/api/attachExport';
+import { isTool } from '../../shared/n8nInternals/runIdentity';
 import { fetchResults, transcript } from '../../shared/api/result';
 import { idFields, idsIn, submissionName, type SubmissionIds } from '../../shared/api/submission';
 import { waitOptionsOf } from './waitOptions';
@@ -133,7 +134,8 @@ async function completedOutput(
 	const wanted: WantedExport = {
 		taskId,
 		format,
-		as: options.exportAs,
+		// An agent gets text only: n8n leaves a file out.
+		as: isTool(context) ? 'text' : options.exportAs,
 		property: options.property,
 		fileName: nameOfRecording(context),
 		bounds,

@@ -21,9 +21,13 @@ export type Transport =
  */
 export function transportOf(code: string, isConnecting = false): Transport {
 	if (code === 'ENOTFOUND') return 'unknownHost';
-	if (isConnecting || /^(ECONNREFUSED|EAI_AGAIN)$/.test(code)) return 'unreachable';
-	// The file is read while it is sent.
-	if (/^(ENOENT|EACCES|EPERM|EIO|EISDIR|EMFILE|ENFILE)$/.test(code)) return 'unreadableFile';
+	if (/^(ECONNREFUSED|EAI_AGAIN)$/.test(code)) return 'unreachable';
+	// The way to the server can also be lost after the request was sent.
+	if (/^(EHOSTUNREACH|ENETUNREACH)$/.test(code)) return isConnecting ? 'unreachable' : 'broken';
+	if (/^(ENOENT|EACCES|EPERM|EIO|EISDIR|EMFILE|ENFILE)$/.test(code)) {
+		// Too many open files, or a firewall; otherwise it is the file, which is read while it is sent.
+		return isConnecting ? 'unreachable' : 'unreadableFile';
+	}
 	if (/CERT|TLS|SSL|SELF_SIGNED|EPROTO|UNABLE_TO_VERIFY/.test(code)) return 'tls';
 	// ERR_CANCELED: we aborted an idle upload. A cancelled execution is handled earlier.
 	if (/^(ECONNABORTED|ETIMEDOUT|ESOCKETTIMEDOUT|ERR_CANCELED)$/.test(code)) return 'timeout';
@@ -83,6 +87,7 @@ export function wasConnecting(error: unknown, code: string): boolean {
 	return layersOf(error).some(
 		({ syscall, message, errors }) =>
 			syscall === 'connect' ||
+			syscall === 'getaddrinfo' ||
 			Array.isArray(errors) ||
 			String(message).startsWith(`connect ${code}`) ||
 			String(message).includes('before secure TLS connection was established'),

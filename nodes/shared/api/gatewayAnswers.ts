@@ -6,10 +6,15 @@ import type { Problem } from './problem';
  */
 const GATEWAY_STATUSES = [408, 499, 502, 504, 520, 521, 522, 523, 524, 525, 526, 530];
 
+/** Whether the connection failed while it was made or used, which may pass. */
+export function isBrokenConnection({ transport }: Problem): boolean {
+	return transport === 'broken' || transport === 'timeout';
+}
+
 /** Whether the service may have carried out the request although no answer arrived. */
 export function isWithoutAnswer(problem: Problem): boolean {
-	const { status, transport } = problem;
-	if (transport === 'broken' || transport === 'timeout') return true;
+	const { status, isUnsent } = problem;
+	if (isBrokenConnection(problem)) return !isUnsent;
 	return GATEWAY_STATUSES.includes(status ?? 0) || isForeign503(problem);
 }
 
@@ -25,9 +30,11 @@ export function isForeign503(problem: Problem): boolean {
 }
 
 /**
- * Whether a refusal is HTML, so not from the service. Excludes 408, 413 and 429, which proxies also
- * use: the rows for these statuses fit in both cases.
+ * Whether a refusal is HTML, so not from the service. Excludes 407, 408, 413 and 429, which proxies
+ * also use: the rows for these statuses fit in both cases.
  */
 export function isFromSomethingElse({ status = 0, isWebPage }: Problem): boolean {
-	return isWebPage === true && status >= 400 && status < 500 && ![408, 413, 429].includes(status);
+	return (
+		isWebPage === true && status >= 400 && status < 500 && ![407, 408, 413, 429].includes(status)
+	);
 }

@@ -53,8 +53,9 @@ export function problemOf(error: unknown, path: string, apiKey: string): Problem
 	if (!(error instanceof Refused)) {
 		const code = codeOf(error);
 		if (!code) return undefined;
-		const transport = transportOf(code, wasConnecting(error, code));
-		return { path, transport, isUnsent: isAboutCertificate(code) };
+		const isConnecting = wasConnecting(error, code);
+		const transport = transportOf(code, isConnecting);
+		return { path, transport, isUnsent: isConnecting || isAboutCertificate(code) };
 	}
 	const { statusCode: status, headers, body } = error.response;
 	if (status >= 200 && status < 300) {

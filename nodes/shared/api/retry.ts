@@ -1,4 +1,4 @@
-import { isForeign503, isWithoutAnswer } from './gatewayAnswers';
+import { isBrokenConnection, isForeign503, isWithoutAnswer } from './gatewayAnswers';
 import { isStillRunning, type Problem } from './problem';
 import type { Policy } from './types';
 
@@ -81,7 +81,8 @@ export function patienceFor(problem: Problem, policy: Policy): Patience | undefi
 	}
 	if (!repeatable) return undefined;
 	if (transport === 'unreachable') return 'patienceWhenUnreachable';
-	return isWithoutAnswer(problem) ? 'patienceWhenBroken' : undefined;
+	const mayPass = isBrokenConnection(problem) || isWithoutAnswer(problem);
+	return mayPass ? 'patienceWhenBroken' : undefined;
 }
 
 /** Whether the request carries an Idempotency-Key, as a repeatable submit does. */

@@ -6,6 +6,8 @@ import { NodeApiError, type INode } from 'n8n-workflow';
 
 import { codeOf, transportOf } from '../../../nodes/shared/api/connectionError';
 import { problemOf } from '../../../nodes/shared/api/problem';
+import { patienceFor } from '../../../nodes/shared/api/retry';
+import { REPEATABLE } from '../../../nodes/shared/api/types';
 import { selfSignedCertificate } from '../../support/certificate';
 import { runNode } from '../../support/engine';
 import { BOT, FILE } from '../../support/parameters';
@@ -94,9 +96,12 @@ describe('A proxy between n8n and the service', () => {
 		expect(error?.description).not.toContain('may have accepted');
 	});
 
-	it('that wants a password (407): the error says so, and does not name the service', async () => {
+	it.each([
+		['', ''],
+		[' with a web page, as Squid does', '<html><h1>Cache Access Denied</h1></html>'],
+	])('that wants a password (407)%s: the error says so', async (_how, page) => {
 		refusalOf = () =>
-			'HTTP/1.1 407 Proxy Authentication Required\r\nConnection: close\r\nContent-Length: 0\r\n\r\n';
+			`HTTP/1.1 407 Proxy Authentication Required\r\nConnection: close\r\nContent-Type: text/html\r\nContent-Length: ${page.length}\r\n\r\n${page}`;
 		const { error } = await runNode({ parameters: ACCOUNT, credentials });
 		expect(error?.message).toMatch(/^The proxy between n8n and the internet wants a user name/);
 		expect(error?.description).toContain('HTTPS_PROXY');
@@ -109,8 +114,13 @@ it('a connection that is closed while TLS is set up: the error does not say that
 	);
 	const credentials = { baseUrl: `https://127.0.0.1:${portOf(server)}`, apiKey: API_KEY };
 	const { error } = await runNode({ parameters: BOT, credentials });
-	expect(error?.message).toMatch(/^The service cannot be reached/);
+	expect(error?.message).toMatch(/^The connection to the service broke/);
 	expect(error?.description).not.toContain('may have accepted');
+});
+
+it('what was not sent because its connection broke is sent again for two minutes, not for 15 seconds', () => {
+	const problem = { path: '/meeting/1', transport: 'broken', isUnsent: true } as const;
+	expect(patienceFor(problem, REPEATABLE)).toBe('patienceWhenBroken');
 });
 
 const broken = (error: object) => problemOf(error, '/account', API_KEY);
@@ -145,20 +155,31 @@ describe('The kind of a connection error', () => {
 		},
 	);
 
-	it.each(['EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT', 'ECONNRESET'])(
-		'%s: nothing was sent only if the connection was being made',
-		(code) => {
-			const transport = code === 'ETIMEDOUT' ? 'timeout' : 'broken';
-			expect(broken({ code })).toMatchObject({ transport });
-			expect(broken({ code, syscall: 'read' })).toMatchObject({ transport });
-			expect(broken({ code, syscall: 'connect' })).toMatchObject({ transport: 'unreachable' });
-			expect(broken({ code, errors: [] })).toMatchObject({ transport: 'unreachable' });
-			expect(broken({ code, message: `connect ${code} 10.0.0.1:443` })).toMatchObject({
-				transport: 'unreachable',
-			});
-			expect(broken({ code, cause: { syscall: 'connect' } })).toMatchObject({
-				transport: 'unreachable',
-			});
+	const whileConnecting = (code: string): object[] => [
+		{ syscall: 'connect' },
+		{ syscall: 'getaddrinfo' },
+		{ errors: [] },
+		{ message: `connect ${code} 10.0.0.1:443` },
+		{ cause: { syscall: 'connect' } },
+	];
+
+	it.each([
+		['EHOSTUNREACH', 'unreachable', 'broken'],
+		['ENETUNREACH', 'unreachable', 'broken'],
+		['ETIMEDOUT', 'timeout', 'timeout'],
+		['ECONNRESET', 'broken', 'broken'],
+		['EAI_FAIL', 'broken', 'broken'],
+		['EBUSY', 'broken', 'broken'],
+	])(
+		'%s while the connection is made: %s, and nothing was sent. Later: %s',
+		(code, atFirst, later) => {
+			for (const details of whileConnecting(code)) {
+				const problem = broken({ code, ...details });
+				expect(problem).toMatchObject({ transport: atFirst, isUnsent: true });
+			}
+			for (const syscall of [undefined, 'read']) {
+				expect(broken({ code, syscall })).toMatchObject({ transport: later, isUnsent: false });
+			}
 		},
 	);
 

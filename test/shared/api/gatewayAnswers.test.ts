@@ -15,6 +15,8 @@ describe('The request may have been carried out without an answer', () => {
 
 	it.each<Partial<Problem>>([
 		{ transport: 'unreachable' },
+		{ transport: 'broken', isUnsent: true },
+		{ transport: 'timeout', isUnsent: true },
 		{ transport: 'tls' },
 		...[0, 400, 500, 501, 505, 519, 527].map((status) => ({ status })),
 		{ status: 503, isBlank: true },

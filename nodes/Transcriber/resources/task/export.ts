@@ -7,6 +7,7 @@ import type {
 	INodePropertyOptions,
 } from 'n8n-workflow';
 import { EXPORT_FORMATS, type ExportFormat } from '../../../shared/exportFormats';
+import { isTool } from '../../../shared/n8nInternals/runIdentity';
 import { exportedFile, exportedText, withoutExtension } from '../../../shared/api/attachExport';
 import { idFrom } from '../../item/idParameters';
 import { choiceIn, collectionIn, required, textIn } from '../../../shared/parameters/checkedValues';
@@ -133,7 +134,10 @@ async function toFile(
 	const { items, isCompleted } = await answerOfFinished(context, request, policy, run, { isWhole });
 	const texts = items.map(({ json }) => exportedText(context, json, { taskId, format }));
 	if (texts.includes('') && !isCompleted) throw emptyTranscript(context);
-	if (!file) return items.map((item) => ({ ...item, json: { task_id: taskId, ...item.json } }));
+	// An agent gets text only: n8n leaves a file out.
+	if (!file || isTool(context)) {
+		return items.map((item) => ({ ...item, json: { task_id: taskId, ...item.json } }));
+	}
 	return await Promise.all(
 		texts.map(async (text) => ({
 			json: { task_id: taskId, format },

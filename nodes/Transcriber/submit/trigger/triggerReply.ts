@@ -95,7 +95,7 @@ export function whatIsWrong({
 	}
 	if (status === 401) {
 		return [
-			'it does not accept what this node has sealed',
+			'it has another API key',
 			'Choose the same credential in both nodes: they have to have the same API key.',
 		];
 	}

@@ -74,7 +74,7 @@ const onTheScreen = [
 	]),
 	...['Settings', 'Community nodes', 'Install', 'Predefined Credential Type', 'Import', 'From URL'],
 	...['Execute workflow', 'Binary', 'Read/Write Files from Disk', 'Retry On Fail'],
-	...['Execute Sub-workflow', 'Retry', 'Execute step'],
+	...['Execute Sub-workflow', 'Retry', 'Fetch Test Event', 'Split Out'],
 	...['On Error', 'Continue', 'Allowed HTTP Request Domains'],
 ];
 

@@ -1,13 +1,12 @@
-/** Bots for the meetings of the day, in an execution that is suspended until all have been transcribed. */
+/** Bots for the meetings of the day, in an execution that waits until all have been transcribed. */
 import type { Execution, StoredWorkflow } from '../../n8n/rest';
 import { Bench, readExample } from '../harness';
-import { crmRows, meetingsOf, NO_SPEECH, withCrmTable } from './support';
+import { crmRows, meetingsOf, NO_SPEECH, nodeOf, rowsOf, withCrmTable } from './support';
 
 describe('examples/meeting-to-crm.json', () => {
 	let bench: Bench;
 	let stored: StoredWorkflow;
 	let execution: Execution;
-	let whileWaiting: Execution;
 
 	beforeAll(async () => {
 		bench = await Bench.open({ script: [NO_SPEECH] });
@@ -15,9 +14,7 @@ describe('examples/meeting-to-crm.json', () => {
 		stored = await bench.rest.createWorkflow(await withCrmTable(bench, workflow), {
 			transcriberApi: bench.credential,
 		});
-		const id = await bench.rest.run(stored);
-		whileWaiting = await bench.rest.waitFor(id, ({ status }) => status === 'waiting');
-		execution = await bench.rest.waitForEnd(id, 90_000);
+		execution = await bench.rest.runToEnd(stored, 90_000);
 	});
 
 	afterAll(async () => await bench.close());
@@ -36,12 +33,12 @@ describe('examples/meeting-to-crm.json', () => {
 		}
 	});
 
-	it('is suspended until the transcripts are ready', () => {
-		expect(whileWaiting.status).toBe('waiting');
+	it('needs no public address: it asks the service for the transcripts', () => {
+		expect(meetingsOf(bench).filter((bot) => 'webhook_url' in bot)).toEqual([]);
 		expect(execution.status).toBe('success');
 	});
 
-	it('writes a row for each meeting: summary and speakers, or why there is no transcript', async () => {
+	it('writes a row for each meeting: summary and speakers, or why there is no transcript and what to do', async () => {
 		const rows = await crmRows(bench);
 		expect(rows).toHaveLength(2);
 		expect(rows).toEqual(
@@ -57,7 +54,7 @@ describe('examples/meeting-to-crm.json', () => {
 				expect.objectContaining({
 					title: 'Quarterly review',
 					customer: 'Globex',
-					outcome: expect.stringContaining('No speech was found'),
+					outcome: expect.stringMatching(/No speech was found.*\. A failed task is not charged\./),
 				}),
 			]),
 		);
@@ -69,5 +66,33 @@ describe('examples/meeting-to-crm.json', () => {
 		expect(again.runData['Send Bot and Wait']).toBeUndefined();
 		expect(meetingsOf(bench)).toHaveLength(2);
 		expect(await crmRows(bench)).toHaveLength(2);
+	});
+
+	it('where a bot could not be sent, it writes all rows, then ends in an error that says how to send again', async () => {
+		const workflow = await readExample('meeting-to-crm.json');
+		const { parameters } = nodeOf(workflow, "Today's Meetings");
+		parameters.jsonOutput = String(parameters.jsonOutput)
+			.replace("'Kick-off'", "'Coming meeting'")
+			.replace("'Quarterly review'", "'Past meeting'")
+			.replace('plus({ minutes: 3 })', 'minus({ minutes: 3 })');
+		const late = await bench.rest.createWorkflow(await withCrmTable(bench, workflow), {
+			transcriberApi: bench.credential,
+		});
+		const failed = await bench.rest.runToEnd(late, 90_000);
+
+		expect(failed.error?.node?.name).toBe('Say What Went Wrong');
+		expect(failed.error?.message).toMatch(
+			/^'Start At' is in the past: '[^']+'\. Use a time such as .+ run 'Not Seen Before' once with 'Clear Deduplication History'\.$/,
+		);
+		expect(await rowsOf(bench, 'Meetings (CRM)')).toEqual(
+			expect.arrayContaining([
+				expect.objectContaining({
+					bot_id: '',
+					title: 'Past meeting',
+					outcome: expect.stringMatching(/is in the past: '[^']+'\. Use a time such as /),
+				}),
+				expect.objectContaining({ title: 'Coming meeting', outcome: 'transcribed' }),
+			]),
+		);
 	});
 });

@@ -1,6 +1,8 @@
 /**
  * "Every request" in the contract: the API key and webhook secrets never reach an output, an error, a log or a URL.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import { captureLogs } from '../../support/logs';
 
 import type { INode } from 'n8n-workflow';
@@ -160,6 +162,8 @@ describe.each(EVERY_OPERATION)('$name', (example) => {
 			expect(outcome.error).toBeDefined();
 			expectNoSecrets(outcome);
 		}
+		// A request that arrives after the node has given up must not reach the next test.
+		for (let tries = 0; tries < 20 && service.lines().length === 0; tries++) await sleep(10);
 		jest.replaceProperty(TIMEOUTS, 'request', 60_000);
 		jest.replaceProperty(TIMEOUTS, 'uploadIdle', 300_000);
 	});

@@ -28,11 +28,6 @@ export const ACCOUNT_POLL = {
 	maxMs: 40_000,
 	/** The same for the first poll, while the editor waits for the activation. */
 	firstMaxMs: 20_000,
-	/**
-	 * The same for the first page of the first poll. n8n 2.41 tries to publish five times, and says why
-	 * it failed only if all that takes less than 84 seconds, pauses included.
-	 */
-	firstPageMs: 12_000,
 	/** List requests in a poll, out of the 60 a minute that all users of the API key share. */
 	requests: 12,
 	firstRequests: 45,
@@ -148,12 +143,9 @@ async function readList(
 	const [maxMs, requests] = isFirst
 		? [ACCOUNT_POLL.firstMaxMs, ACCOUNT_POLL.firstRequests]
 		: [ACCOUNT_POLL.maxMs, ACCOUNT_POLL.requests];
-	const deadline = Date.now() + maxMs;
-	const forFirstPage = isFirst ? Date.now() + ACCOUNT_POLL.firstPageMs : deadline;
-	const pager = new ListPager(context, state.size, requests, forFirstPage);
+	const pager = new ListPager(context, state.size, requests, Date.now() + maxMs);
 	const list = new TaskListReader(state, pager);
 	await list.begin(isFirst || hasNewKey);
-	pager.deadline = deadline;
 	const isSame = hasNewKey ? await list.isSameAccount() : true;
 	if (!isSame) return { list, pager, isSame };
 	await list.goOn(Date.now() + ACCOUNT_POLL.maxMs, (error) => {

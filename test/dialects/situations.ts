@@ -1,5 +1,5 @@
 /** What is tried in every dialect: each operation, and what people do with several of them. */
-import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
+import type { INodeExecutionData, INodeParameters, NodeOperationError } from 'n8n-workflow';
 
 import type { Dialect, Kind } from '../simulator/dialects';
 import type { LoggedDelivery } from '../simulator';
@@ -333,7 +333,9 @@ const ACCOUNT_TRIGGER: Situation = {
 				for (const id of ids) service.running().finish(id);
 				await host.polls(3);
 			} catch (error) {
-				return { all: error, result: plainly((error as Error).message) };
+				// A failed publication has its next step in the message.
+				const { message, description } = error as NodeOperationError;
+				return { all: error, result: plainly(message.replace(`. ${description}`, '')) };
 			}
 			const isRight = host.started.sort().join() === ids.sort().join();
 			const texts = host.executions

@@ -11,8 +11,8 @@ import { ServiceError, isNotFound, isRefusedForGood, said } from '../../shared/a
  * Fetches the result of a finished task, or its document in a format, one attempt at a time. The task
  * is paid for, so every failure of the service is retried for a while. So is a refusal, but for a
  * shorter time: the result may come a moment after the end. Each kind of failure has its own patience,
- * from the first such failure, because time in the queue for the rate limit says nothing about the
- * service.
+ * from the first such failure, and all kinds together have the longest one. Time in the queue for the
+ * rate limit does not count, because it says nothing about the service.
  */
 export async function fetchPatiently<T>(
 	context: IExecutePaginationFunctions,
@@ -33,7 +33,9 @@ export async function fetchPatiently<T>(
 		const patience = patienceFor(failure);
 		const first = firstFailures.get(patience) ?? Date.now();
 		firstFailures.set(patience, first);
-		const left = first + RETRY[patience] - Date.now();
+		const began = Math.min(...firstFailures.values());
+		const end = Math.min(first + RETRY[patience], began + RETRY.patienceWhenBusy);
+		const left = end - Date.now();
 		const mayPass = failure instanceof ServiceError || failure instanceof NotThereYet;
 		const delay = mayPass ? delayBeforeRetry(retryAfterIn(failure), tries, left) : undefined;
 		if (delay === undefined) {

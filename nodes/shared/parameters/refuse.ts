@@ -1,7 +1,5 @@
 import type { IExecuteSingleFunctions } from 'n8n-workflow';
-import { NodeApiError, NodeOperationError } from 'n8n-workflow';
-
-import { asError } from '../asError';
+import { NodeOperationError } from 'n8n-workflow';
 
 /** The part of n8n's context that an error needs. */
 export type WithNode = Pick<IExecuteSingleFunctions, 'getNode'>;
@@ -15,12 +13,15 @@ export function refuse(
 	return new NodeOperationError(context.getNode(), message, { description });
 }
 
-/** The error with the next step in its message: on publishing, n8n does not show the description. */
-export function withNextStep(context: WithNode, thrown: unknown): Error {
-	const isNodeError = thrown instanceof NodeApiError || thrown instanceof NodeOperationError;
-	const error = isNodeError ? thrown : new NodeOperationError(context.getNode(), asError(thrown));
-	error.message = [error.message, error.description].filter(Boolean).join('. ');
-	return error;
+/**
+ * The error with the next step in its message: on publishing, n8n does not show the description. Never
+ * a NodeApiError, of which n8n 1 shows only the description.
+ */
+export function withNextStep(context: WithNode, error: unknown): NodeOperationError {
+	const { message, description } = error as { message?: string; description?: string | null };
+	const words = [message, description].filter(Boolean).join('. ') || String(error);
+	const options = { description: description ?? undefined };
+	return new NodeOperationError(context.getNode(), words, options);
 }
 
 /** Failures that a Retry of the execution cannot mend. */

@@ -288,6 +288,25 @@ it('a result that is refused once after an outage is still fetched', async () =>
 	expect((await service.run(wait)).json).toMatchObject([{ text: expect.any(String) }]);
 });
 
+it('all kinds of failure together have no more patience than the longest kind', async () => {
+	shortenRetries(100);
+	jest.replaceProperty(RETRY, 'patienceWhenBroken', 1_500);
+	jest.replaceProperty(RETRY, 'patienceWhenBusy', 1_500);
+	jest.replaceProperty(RETRY, 'patienceWhenRefused', 3_000);
+	const outage = { kind: 'respond', status: 503, headers: { 'retry-after': '1' } } as const;
+	fault(outage, { path: '/result$' }, 1);
+	fault({ kind: 'respond', status: 422 }, { path: '/result$' });
+	const id = await service.completedTask();
+	const began = service.running().requests.length;
+	await service.run({ resource: 'task', operation: 'wait', taskId: byId(id) });
+	const times = service
+		.running()
+		.requests.slice(began)
+		.filter(({ path }) => path.endsWith('/result'))
+		.map(({ at }) => at);
+	expect(Number(times.at(-1)) - Number(times[0])).toBeLessThan(2_500);
+});
+
 it.each([400, 422, 423])(
 	'a result that is refused with %i again and again is nothing that the user can change',
 	async (status) => {

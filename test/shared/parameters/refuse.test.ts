@@ -1,8 +1,14 @@
 // Also covers roundedNumber.ts, jsonText.ts.
 
-import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
+import {
+	NodeApiError,
+	type INode,
+	type INodeExecutionData,
+	type INodeParameters,
+} from 'n8n-workflow';
 
 import { RETRY } from '../../../nodes/shared/api/retry';
+import { withNextStep } from '../../../nodes/shared/parameters/refuse';
 import { EVERY_OPERATION, WITH_SUMMARY_REGENERATION } from '../../support/everyOperation';
 import { byId, failureOf, itemsOf, itemWithFile, serviceForTests } from '../../support/service';
 import { ACCOUNT, BOT, FILE, LINK } from '../../support/parameters';
@@ -256,6 +262,23 @@ describe('what can be known to be wrong is refused before anything is sent', () 
 	it('what n8n itself asks for is not sent either: a required parameter left empty', async () => {
 		await expect(service.run({ ...LINK, url: '' })).rejects.toThrow('Parameter "URL" is required');
 		expect(service.lines()).toEqual([]);
+	});
+});
+
+describe('an error of publishing', () => {
+	const context = { getNode: () => ({ name: 'Trigger' }) } as never;
+
+	it('says the next step in its message, the only part that n8n 2 shows', () => {
+		const refused = { message: 'The balance is empty', description: 'Top up.' };
+		expect(withNextStep(context, refused).message).toBe('The balance is empty. Top up.');
+		expect(withNextStep(context, new Error('No')).message).toBe('No');
+		expect(withNextStep(context, 'no object').message).toBe('no object');
+	});
+
+	it('is no NodeApiError, of which n8n 1 shows the description only', () => {
+		const node = { name: 'Trigger', type: 't', parameters: {} } as unknown as INode;
+		const refused = new NodeApiError(node, { message: 'No' });
+		expect(withNextStep(context, refused)).not.toBeInstanceOf(NodeApiError);
 	});
 });
 

@@ -1,6 +1,6 @@
 import type { IDataObject, IPollFunctions } from 'n8n-workflow';
 import { isRefusedForGood } from '../shared/api/serviceError';
-import { TaskList } from '../shared/api/taskList';
+import { TaskListPages } from '../shared/api/taskListPages';
 import { listedTaskId } from '../shared/api/undocumented/idNames';
 import { warnOfIds, warnOfLostTasks, warnOfStatus } from './warnOnce';
 import { refuse } from '../shared/parameters/refuse';
@@ -14,7 +14,7 @@ export const OVERLAP = SMALLEST_PAGE / 2;
 
 /** Reads the tasks of the account with a limited number of requests, until a deadline. */
 export class ListPager {
-	private readonly all: TaskList;
+	private readonly all: TaskListPages;
 
 	constructor(
 		private readonly caller: IPollFunctions,
@@ -25,7 +25,7 @@ export class ListPager {
 		/** In ms since 1970. */
 		public deadline: number,
 	) {
-		this.all = new TaskList(caller, {}, size);
+		this.all = new TaskListPages(caller, {}, size);
 	}
 
 	/** Until when the list is read, in ms since 1970. The time after it is for the results. */
@@ -60,7 +60,7 @@ export class ListPager {
 	 */
 	async page(offset: number, status?: string): Promise<IDataObject[]> {
 		this.sent += 1;
-		const list = status ? new TaskList(this.caller, { status }, this.size) : this.all;
+		const list = status ? new TaskListPages(this.caller, { status }, this.size) : this.all;
 		const request = list.page(offset, this.listsUntil());
 		const page = status && offset > 0 ? ((await unlessRefused(request)) ?? []) : await request;
 		warnOfIds(this.caller, page);

@@ -10,7 +10,7 @@ import type { ListPager } from './listPager';
 /** The most single tasks to ask for, if the list does not say whether they have ended. */
 const MOST_ASKED = 8;
 
-/** "Execute step" in the editor: outputs the newest finished task, and changes nothing. */
+/** "Fetch Test Event" in the editor: outputs the newest finished task, and changes nothing. */
 export async function newest(
 	context: IPollFunctions,
 	pager: ListPager,

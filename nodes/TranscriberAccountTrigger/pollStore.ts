@@ -55,7 +55,7 @@ export class PollStore {
 		const state = known && other && other.at > known.at ? other : known;
 		if (!state || 'isOver' in state) return undefined;
 		const wasDisabled = this.wasDisabled(state, polled);
-		if (wasDisabled) warnOfBreak(this.context, polled?.at ?? state.at);
+		if (wasDisabled) warnOfBreak(this.context, polled?.at, state.at);
 		if (wasDisabled || this.isNewActivation(state)) {
 			this.keep({ at: Date.now(), isOver: true });
 			return undefined;

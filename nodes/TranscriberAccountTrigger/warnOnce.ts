@@ -92,11 +92,16 @@ export function warnOfUnknownKey(context: IPollFunctions): void {
 	);
 }
 
-/** Warns if the trigger starts afresh, because its node seems to have been disabled. `at`: its last poll. */
-export function warnOfBreak(context: IPollFunctions, at: number): void {
+/**
+ * Warns if the trigger starts afresh, because its node seems to have been disabled. `polled`: its last
+ * poll, if this process has seen one; `at`: when its state was last saved.
+ */
+export function warnOfBreak(context: IPollFunctions, polled: number | undefined, at: number): void {
+	const since = new Date(polled ?? at).toISOString();
+	const whatIsMissing = polled === undefined ? 'has saved nothing' : 'was not polled';
 	warn(
 		context,
-		`The trigger was not polled since ${new Date(at).toISOString()}, as if its node had been disabled, and starts afresh. What has finished since then does not start the workflow. Get it with Transcript: Get Many.`,
+		`The trigger ${whatIsMissing} since ${since}, as if its node had been disabled, and starts afresh. What has finished since then does not start the workflow. Get it with Transcript: Get Many.`,
 	);
 }
 

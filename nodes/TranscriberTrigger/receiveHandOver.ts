@@ -1,6 +1,7 @@
 import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 
 import {
+	NOT_OPENED,
 	STALE,
 	UNUSABLE_ID,
 	openHandOvers,
@@ -43,7 +44,7 @@ export async function receiveHandOver(context: IWebhookFunctions): Promise<IWebh
 		({ apiKey } = await decidedBy(webhookCredential(context, true), deadline));
 		handOvers = openHandOvers(apiKey, address, sealed);
 	}
-	if (!handOvers) return respond(context, 401, 'Hand-over refused');
+	if (!handOvers) return respond(context, 401, NOT_OPENED);
 	if (handOvers === 'stale') return respond(context, 401, STALE);
 
 	// An empty hand-over comes before the submit: the time to refuse. Later secrets are always kept,

@@ -26,7 +26,7 @@
  * and the most entries. No key contains a secret: API keys and parameters are hashed.
  */
 const REMEMBERED = {
-	// api/rateLimits.ts. Key: hash of the API key, and the limit. Until the process ends.
+	// api/waitForTurn.ts. Key: hash of the API key, and the limit. Until the process ends.
 	rateLimitQueues: 1_000,
 	// api/roomForTasks.ts. Key: hash of the API key. Until no submit needs it.
 	rooms: 1_000,

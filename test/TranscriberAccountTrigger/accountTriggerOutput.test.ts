@@ -3,7 +3,7 @@
 
 import type { IDataObject } from 'n8n-workflow';
 
-import { RETRY } from '../../nodes/shared/api/retry';
+import { RETRY } from '../../nodes/shared/api/retryPatience';
 import { ACCOUNT_POLL } from '../../nodes/TranscriberAccountTrigger/pollAccount';
 import { fileIn, serviceForTests } from '../support/service';
 import { AccountHost } from './host';

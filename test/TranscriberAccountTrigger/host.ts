@@ -16,7 +16,7 @@ import {
 } from 'n8n-workflow';
 
 import { LIMITS } from '../../nodes/shared/api/rateLimits';
-import { RETRY } from '../../nodes/shared/api/retry';
+import { RETRY } from '../../nodes/shared/api/retryPatience';
 import { ACCOUNT_MEMORY } from '../../nodes/TranscriberAccountTrigger/pollState';
 import { TranscriberAccountTrigger } from '../../nodes/TranscriberAccountTrigger/TranscriberAccountTrigger.node';
 import { additionalDataFor, typesOf, type Credentials } from '../support/n8n';
@@ -27,7 +27,7 @@ export function newProcess(): TranscriberAccountTrigger {
 	jest.isolateModules(() => {
 		const copies: Array<[string, object]> = [
 			['../../nodes/shared/api/rateLimits', { LIMITS }],
-			['../../nodes/shared/api/retry', { RETRY }],
+			['../../nodes/shared/api/retryPatience', { RETRY }],
 			['../../nodes/TranscriberAccountTrigger/pollState', { ACCOUNT_MEMORY }],
 		];
 		for (const [file, values] of copies) {

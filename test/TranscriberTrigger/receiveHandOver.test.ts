@@ -474,7 +474,12 @@ describe('The action node', () => {
 			'its workflow is not active',
 			'activate) the workflow',
 		],
-		['another API key', Array<number>(9).fill(401), 'it has another API key', 'same credential'],
+		[
+			'a proxy that asks for a password',
+			Array<number>(9).fill(401),
+			'answered HTTP 401',
+			"'Trigger URL'",
+		],
 		['a redirect', [302], 'answered HTTP 302', "'Trigger URL'"],
 		['another webhook', [200], 'answered HTTP 200', "'Trigger URL'"],
 		['a server that is down', Array<number>(9).fill(502), 'answered HTTP 502', "'Trigger URL'"],
@@ -652,11 +657,12 @@ describe('Before anything is submitted', () => {
 	});
 
 	it.each([
-		['an unpublished workflow', 404, 'its workflow is not active'],
-		['another API key', 401, 'it has another API key'],
-		['a server that is down', 502, 'its address answered HTTP 502'],
-	])('%s is refused, and nothing was submitted', async (_, status, reason) => {
-		const receiver = await startReceiver(Array<number>(20).fill(status));
+		['an unpublished workflow', 404, {}, 'its workflow is not active'],
+		['another API key', 401, { message: 'Hand-over refused' }, 'it has another API key'],
+		['a proxy that asks for a password', 401, {}, 'its address answered HTTP 401'],
+		['a server that is down', 502, {}, 'its address answered HTTP 502'],
+	])('%s is refused, and nothing was submitted', async (_, status, answer, reason) => {
+		const receiver = await startReceiver(Array<number>(20).fill(status), answer);
 		const address = `${receiver.url}/webhook/1/transcriber`;
 		const failure = checkTrigger(sender(), request, address);
 		await expect(failure).rejects.toThrow(`so nothing was submitted: ${reason}`);

@@ -7,7 +7,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { INodeParameters } from 'n8n-workflow';
 
-import { LIMITS, queueFor } from '../../nodes/shared/api/rateLimits';
+import { LIMITS } from '../../nodes/shared/api/rateLimits';
+import { queueFor } from '../../nodes/shared/api/waitForTurn';
 import { CANCEL_BOT, GRACE } from '../../nodes/TranscriberTrigger/cancelMeetingBot';
 import type { RequestFault } from '../simulator/index';
 import { serviceForTests } from '../support/service';

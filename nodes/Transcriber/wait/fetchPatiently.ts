@@ -4,7 +4,7 @@ import { pause } from '../../shared/api/abortable';
 import type { Problem } from '../../shared/api/problem';
 import { type ExportFormat } from '../../shared/exportFormats';
 import { NotThereYet } from '../../shared/api/result';
-import { RETRY, delayBeforeRetry, type Patience } from '../../shared/api/retry';
+import { RETRY, delayBeforeRetry, type Patience } from '../../shared/api/retryPatience';
 import { ServiceError, isNotFound, isRefusedForGood, said } from '../../shared/api/serviceError';
 
 /**
@@ -12,7 +12,7 @@ import { ServiceError, isNotFound, isRefusedForGood, said } from '../../shared/a
  * is paid for, so every failure of the service is retried for a while. So is a refusal, but for a
  * shorter time: the result may come a moment after the end. Each kind of failure has its own patience,
  * from the first such failure, and all kinds together have the longest one. Time in the queue for the
- * rate limit does not count, because it says nothing about the service.
+ * rate limit before the first failure does not count, because it says nothing about the service.
  */
 export async function fetchPatiently<T>(
 	context: IExecutePaginationFunctions,

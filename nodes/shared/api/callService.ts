@@ -10,7 +10,7 @@ import { answeredWithin } from './abortable';
 import { bodyOf } from './responseBody';
 import { sendWithRetries } from './sendWithRetries';
 import { withoutSecrets } from './redact';
-import { RETRY, TIMEOUTS } from './retry';
+import { RETRY, TIMEOUTS } from './retryPatience';
 import { REPEATABLE, type CallOptions, type Caller } from './types';
 
 /**

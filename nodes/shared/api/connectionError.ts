@@ -2,7 +2,7 @@ import { NodeApiError } from 'n8n-workflow';
 
 /**
  * `noTurn`, `unknownHost`, `unreachable`: the request was not sent. `broken`, `timeout`: it is
- * unknown whether it arrived.
+ * unknown whether it arrived, unless the problem says `isUnsent`.
  */
 export type Transport =
 	| 'noTurn'

@@ -2,11 +2,25 @@ import { pause, unlessAborted } from './abortable';
 import { keyHash } from './credential';
 import { LIMITS } from './rateLimits';
 import type { Problem } from './problem';
-import { RETRY, pauseWhenFull } from './retry';
+import { RETRY, pauseWhenFull } from './retryPatience';
 import { remembered } from '../processMemory';
+import type { Caller } from './types';
 
 /** Counts the tasks in progress at the service; undefined if the number cannot be read. */
-export type CountTasks = () => Promise<number | undefined>;
+type CountTasks = () => Promise<number | undefined>;
+
+/** Counts the tasks in progress. Unknown if the list cannot be read; throws if cancelled. */
+export function countFor(
+	caller: Caller,
+	count: (caller: Caller) => Promise<number | undefined>,
+	cancelled?: AbortSignal,
+): CountTasks {
+	return async () =>
+		await count(caller).catch((error: unknown) => {
+			if (cancelled?.aborted) throw error;
+			return undefined;
+		});
+}
 
 /** The account stayed full for too long. Internal: sendWithRetries.ts turns it into a ServiceError. */
 export class NoRoom extends Error {

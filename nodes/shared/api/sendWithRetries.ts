@@ -3,12 +3,11 @@ import { NodeOperationError, type INode } from 'n8n-workflow';
 import { anyOf, pause, signalAt } from './abortable';
 import { credentialOf, type TranscriberCredential } from './credential';
 import { ServiceError, isCertainRefusal } from './serviceError';
-import { queueFor } from './rateLimits';
 import { isWithoutAnswer } from './gatewayAnswers';
 import { isStillRunning, problemOf, type Problem } from './problem';
-import { RETRY, delayBeforeRetry, hasKey, patienceFor, type Patience } from './retry';
-import { NoRoom, roomOf, type Room } from './roomForTasks';
-import { countFor, takeTurn, type Leave } from './waitForTurn';
+import { RETRY, delayBeforeRetry, hasKey, patienceFor, type Patience } from './retryPatience';
+import { NoRoom, countFor, roomOf, type Room } from './roomForTasks';
+import { queueFor, takeTurn, type Leave } from './waitForTurn';
 import { withoutApiKey } from './redact';
 import type { CallOptions, Caller, Policy } from './types';
 

@@ -46,13 +46,13 @@ function isRefusalStatus(status: number): boolean {
 }
 
 /**
- * Whether the service refuses a request for good, so that repeating it is useless. A web page comes
- * from a proxy, which says nothing about the request.
+ * Whether the service refuses a request for good, so that repeating it is useless. A web page or a
+ * 407 comes from a proxy, which says nothing about the request.
  */
 export function isRefusedForGood(failure: unknown): boolean {
 	if (!(failure instanceof ServiceError) || isWithoutAnswer(failure.problem)) return false;
 	const { status = 0, isWebPage } = failure.problem;
-	return status >= 400 && status < 500 && ![401, 403, 429].includes(status) && !isWebPage;
+	return status >= 400 && status < 500 && ![401, 403, 407, 429].includes(status) && !isWebPage;
 }
 
 /**

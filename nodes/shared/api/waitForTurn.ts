@@ -1,19 +1,95 @@
-import type { Problem } from './problem';
-import { queueFor } from './rateLimits';
-import type { CountTasks } from './roomForTasks';
-import type { Caller, Policy } from './types';
+import { sleep } from 'n8n-workflow';
 
-/** Counts the tasks in progress. Unknown if the list cannot be read; throws if cancelled. */
-export function countFor(
-	caller: Caller,
-	count: (caller: Caller) => Promise<number | undefined>,
-	cancelled?: AbortSignal,
-): CountTasks {
-	return async () =>
-		await count(caller).catch((error: unknown) => {
-			if (cancelled?.aborted) throw error;
-			return undefined;
+import { remembered } from '../processMemory';
+import { keyHash } from './credential';
+import type { Problem } from './problem';
+import { LIMITS, type LimitName } from './rateLimits';
+import type { Policy } from './types';
+
+/**
+ * A queue for a number of places: first come, first served, except that the urgent go before all
+ * others and have `keptForUrgent` places to themselves. A place stays taken for `lingerMs` after its
+ * return: the service counts a request at some time between its start and its answer, so it may
+ * count until a whole window after the answer.
+ */
+export class Queue {
+	private taken = 0;
+
+	private readonly waiting: Record<'urgent' | 'others', Array<() => void>> = {
+		urgent: [],
+		others: [],
+	};
+
+	constructor(
+		private readonly places: () => number,
+		private readonly lingerMs: () => number,
+		private readonly keptForUrgent: () => number = () => 0,
+	) {}
+
+	/**
+	 * Waits for a place. Returns the function that gives the place back, at once if nothing was sent.
+	 * If the execution is cancelled, leaves the queue at once and rejects with the signal's reason.
+	 */
+	async take(cancelled?: AbortSignal, isUrgent = false): Promise<(isUsed?: boolean) => void> {
+		cancelled?.throwIfAborted();
+		const line = isUrgent ? this.waiting.urgent : this.waiting.others;
+		if (this.taken < (isUrgent ? this.places() : this.placesForOthers())) this.taken += 1;
+		else await this.waitForPlace(line, cancelled);
+		return (isUsed = true) => void this.giveBack(isUsed);
+	}
+
+	private placesForOthers(): number {
+		return Math.max(1, this.places() - this.keptForUrgent());
+	}
+
+	private async waitForPlace(line: Array<() => void>, cancelled?: AbortSignal): Promise<void> {
+		await new Promise<void>((resolve, reject) => {
+			const enter = () => {
+				cancelled?.removeEventListener('abort', leave);
+				resolve();
+			};
+			const leave = () => {
+				line.splice(line.indexOf(enter), 1);
+				reject(cancelled?.reason);
+			};
+			line.push(enter);
+			cancelled?.addEventListener('abort', leave, { once: true });
 		});
+	}
+
+	private async giveBack(isUsed: boolean): Promise<void> {
+		const linger = this.lingerMs();
+		if (isUsed && linger > 0) await sleep(linger);
+		const isForOthers = this.taken <= this.placesForOthers();
+		const next =
+			this.waiting.urgent.shift() ?? (isForOthers ? this.waiting.others.shift() : undefined);
+		// The place goes straight to the next in the queue, so that no newcomer can take it.
+		if (next) next();
+		else this.taken -= 1;
+	}
+}
+
+const rateLimitQueues = remembered<Queue>('rateLimitQueues');
+
+/** The queue for one limit of one API key. Only a hash of the key is kept. */
+export function queueFor(apiKey: string, name: LimitName | 'uploads'): Queue {
+	const id = `${name}:${keyHash(apiKey)}`;
+	let queue = rateLimitQueues.get(id);
+	if (!queue) {
+		queue =
+			name === 'uploads'
+				? new Queue(
+						() => LIMITS.uploadsAtOnce,
+						() => 0,
+					)
+				: new Queue(
+						() => LIMITS[name],
+						() => LIMITS.windowMs,
+						() => (name === 'other' ? LIMITS.keptForUrgent : 0),
+					);
+		rateLimitQueues.set(id, queue);
+	}
+	return queue;
 }
 
 /** Ends a turn: `accepted`, `unsent`, the refusal, or undefined if the outcome is unknown. */

@@ -21,7 +21,10 @@ export function sealHandOvers(apiKey: string, address: string, handOvers: HandOv
 	return seal(apiKey, PURPOSE, triggerAt(address), text);
 }
 
-/** A trigger's answer to a hand-over that is too old or comes from the future. */
+/** A trigger's answer (401) to a hand-over that it cannot open: it has another API key or address. */
+export const NOT_OPENED = 'Hand-over refused';
+
+/** A trigger's answer (401) to a hand-over that is too old or comes from the future. */
 export const STALE = 'The clocks differ';
 
 /** A trigger's answer (400) to the hand-over of an id whose deliveries it would refuse. */

@@ -9,7 +9,7 @@ import { BinaryDataService } from 'n8n-core';
 import type { IBinaryData, INodeExecutionData } from 'n8n-workflow';
 
 import { Late } from '../../../nodes/shared/api/problem';
-import { RETRY, TIMEOUTS } from '../../../nodes/shared/api/retry';
+import { RETRY, TIMEOUTS } from '../../../nodes/shared/api/retryPatience';
 import { whileMoving } from '../../../nodes/shared/api/uploadStream';
 import { until } from '../../simulator/testing-client';
 import { storedBinary } from '../../support/engine';
@@ -258,7 +258,7 @@ describe('which file of an item is taken', () => {
 		);
 	});
 
-	it('a Split Out node with $binary before the node makes one item of each of several files', async () => {
+	it('items as Split Out makes them of $binary, one file each under its own name, are all sent', async () => {
 		// What Split Out puts out: each file in an item, under its name (n8n-nodes-base, SplitOut.node.js).
 		const files = Object.entries(twoFiles().binary ?? {});
 		const items = files.map(([name, file]) => ({ json: {}, binary: { [name]: file } }));

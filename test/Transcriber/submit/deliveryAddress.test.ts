@@ -7,8 +7,9 @@
 import { NodeHelpers, sleep, type INodeParameters, type IRunExecutionData } from 'n8n-workflow';
 
 import { Transcriber } from '../../../nodes/Transcriber/Transcriber.node';
-import { LIMITS, queueFor } from '../../../nodes/shared/api/rateLimits';
-import { RETRY } from '../../../nodes/shared/api/retry';
+import { LIMITS } from '../../../nodes/shared/api/rateLimits';
+import { queueFor } from '../../../nodes/shared/api/waitForTurn';
+import { RETRY } from '../../../nodes/shared/api/retryPatience';
 import { YOUNG } from '../../../nodes/Transcriber/submit/sleep/checkBeforeSleep';
 import { HAND_OVER } from '../../../nodes/Transcriber/submit/trigger/triggerHandOver';
 import { STORE } from '../../../nodes/TranscriberTrigger/triggerMemory';

@@ -14,7 +14,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { RESUME } from '../../../nodes/Transcriber/submit/sleep/knownEndings';
 import { AFTER_WAKING } from '../../../nodes/Transcriber/submit/sleep/resultsAfterSleep';
 import { POLL } from '../../../nodes/Transcriber/wait/pauseBetweenLooks';
-import { RETRY, TIMEOUTS } from '../../../nodes/shared/api/retry';
+import { RETRY, TIMEOUTS } from '../../../nodes/shared/api/retryPatience';
 import { holdsAlways } from '../../support/modelRuns';
 import { shortenRetries } from '../../support/scale';
 import { findIn } from '../../support/search';

@@ -19,7 +19,7 @@ import {
 
 import { Transcriber } from '../../../nodes/Transcriber/Transcriber.node';
 import { LIMITS } from '../../../nodes/shared/api/rateLimits';
-import { RETRY } from '../../../nodes/shared/api/retry';
+import { RETRY } from '../../../nodes/shared/api/retryPatience';
 import type { FaultRule } from '../../simulator/index';
 import { until } from '../../simulator/testing-client';
 import { callTool, runAgent } from '../../support/agent';

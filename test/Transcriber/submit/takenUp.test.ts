@@ -8,7 +8,7 @@ import { forgetEverything } from '../../support/ownMemory';
 
 import type { INode, INodeExecutionData, INodeParameters } from 'n8n-workflow';
 
-import { RETRY } from '../../../nodes/shared/api/retry';
+import { RETRY } from '../../../nodes/shared/api/retryPatience';
 import { until } from '../../simulator/testing-client';
 import { shortenRetries } from '../../support/scale';
 import { itemWithFile, itemsOf, serviceForTests } from '../../support/service';

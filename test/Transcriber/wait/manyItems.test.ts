@@ -6,7 +6,7 @@
 
 import { POLL } from '../../../nodes/Transcriber/wait/pauseBetweenLooks';
 import { LIMITS } from '../../../nodes/shared/api/rateLimits';
-import { RETRY, TIMEOUTS } from '../../../nodes/shared/api/retry';
+import { RETRY, TIMEOUTS } from '../../../nodes/shared/api/retryPatience';
 import { byId, itemsOf, serviceForTests } from '../../support/service';
 import { workflowWith } from '../../support/suspended';
 import { sign } from '../../TranscriberTrigger/client';

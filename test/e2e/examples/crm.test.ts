@@ -82,7 +82,7 @@ describe('examples/meeting-to-crm.json', () => {
 
 		expect(failed.error?.node?.name).toBe('Say What Went Wrong');
 		expect(failed.error?.message).toMatch(
-			/^'Start At' is in the past: '[^']+'\. Use a time such as .+ run 'Not Seen Before' once with 'Clear Deduplication History'\.$/,
+			/^'Start At' is in the past: '[^']+'\. Use a time such as .+ send the missing ones by hand with Meeting: Send Bot\.$/,
 		);
 		expect(await rowsOf(bench, 'Meetings (CRM)')).toEqual(
 			expect.arrayContaining([

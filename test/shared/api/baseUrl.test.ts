@@ -4,7 +4,7 @@ import { Workflow } from 'n8n-workflow';
 
 import { TranscriberApi } from '../../../credentials/TranscriberApi.credentials';
 import { API_ROOT_EXPRESSION, apiRoot } from '../../../nodes/shared/api/baseUrl';
-import { queueFor } from '../../../nodes/shared/api/rateLimits';
+import { queueFor } from '../../../nodes/shared/api/waitForTurn';
 import { testCredential } from '../../support/engine';
 import { EVERY_OPERATION, WITH_SUMMARY_REGENERATION } from '../../support/everyOperation';
 import { byId, failureOf, serviceForTests } from '../../support/service';

@@ -17,7 +17,7 @@ import {
 import { giveUpSoon, shortenRetries } from '../../support/scale';
 import { findIn } from '../../support/search';
 import { itemWithFile, serviceForTests } from '../../support/service';
-import { TIMEOUTS } from '../../../nodes/shared/api/retry';
+import { TIMEOUTS } from '../../../nodes/shared/api/retryPatience';
 
 const API_KEY = 'marked-api-key-5d41402abc4b2a76';
 const OWN_SECRET = 'marked-secret-of-the-credential-7f8a';

@@ -17,7 +17,12 @@ import {
 import { NodeApiError, type INode } from 'n8n-workflow';
 
 import { Transcriber } from '../../../nodes/Transcriber/Transcriber.node';
-import { delayBeforeRetry, patienceFor, RETRY, TIMEOUTS } from '../../../nodes/shared/api/retry';
+import {
+	delayBeforeRetry,
+	patienceFor,
+	RETRY,
+	TIMEOUTS,
+} from '../../../nodes/shared/api/retryPatience';
 import { problemOf, type Problem } from '../../../nodes/shared/api/problem';
 import type { FaultRule } from '../../simulator/index';
 import { until } from '../../simulator/testing-client';

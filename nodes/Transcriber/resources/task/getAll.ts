@@ -13,7 +13,7 @@ import {
 	numberIn,
 } from '../../../shared/parameters/checkedValues';
 import { perform } from '../../item/perform';
-import { identityOf, TaskList } from '../../../shared/api/taskList';
+import { identityOf, TaskListPages } from '../../../shared/api/taskListPages';
 import { shownFor } from '../commonFields';
 import type { RoutingRequest } from '../../../shared/api/types';
 
@@ -83,7 +83,7 @@ async function allPages(
 	request: RoutingRequest,
 ): Promise<INodeExecutionData[]> {
 	const wanted = wantedFrom(context);
-	const list = new TaskList(context, request.options.qs as IDataObject | undefined, wanted);
+	const list = new TaskListPages(context, request.options.qs as IDataObject | undefined, wanted);
 	const found = new Map<string, IDataObject>();
 	let pagesWithoutNews = 0;
 	for (let offset = 0; found.size < wanted && pagesWithoutNews < 2;) {

@@ -2,7 +2,7 @@ import { createHash } from 'crypto';
 import type { IExecutePaginationFunctions } from 'n8n-workflow';
 
 import { unlessAborted } from '../../../shared/api/abortable';
-import { Queue } from '../../../shared/api/rateLimits';
+import { Queue } from '../../../shared/api/waitForTurn';
 import { remembered } from '../../../shared/processMemory';
 import { sealHandOvers, type HandOver } from '../../../shared/webhook/handOverEnvelope';
 import { put, type Reply } from './triggerReply';

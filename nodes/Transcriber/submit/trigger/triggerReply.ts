@@ -2,7 +2,12 @@ import type { IExecutePaginationFunctions, IN8nHttpFullResponse } from 'n8n-work
 
 import { answeredWithin } from '../../../shared/api/abortable';
 import { logSeldom, wordForLog } from '../../../shared/webhook/logSeldom';
-import { STALE, UNDECIDED, UNUSABLE_ID } from '../../../shared/webhook/handOverEnvelope';
+import {
+	NOT_OPENED,
+	STALE,
+	UNDECIDED,
+	UNUSABLE_ID,
+} from '../../../shared/webhook/handOverEnvelope';
 
 /** How long a Transcriber Trigger may take to answer, in ms. */
 export const REPLY = { maxMs: 10_000 };
@@ -11,6 +16,8 @@ export const REPLY = { maxMs: 10_000 };
 export interface Reply {
 	status?: number;
 	stored?: boolean;
+	/** The trigger cannot open the hand-over. */
+	isNotOpened?: boolean;
 	/** The hand-over is too old, or comes from the future. */
 	isStale?: boolean;
 	/** The hand-over has no secret, and the trigger takes none without. */
@@ -46,6 +53,7 @@ export async function put(
 		return {
 			status: answer.statusCode,
 			stored: typeof stored === 'boolean' ? stored : undefined,
+			isNotOpened: answer.statusCode === 401 && message === NOT_OPENED,
 			isStale: answer.statusCode === 401 && message === STALE,
 			isIdUnusable: answer.statusCode === 400 && message === UNUSABLE_ID,
 			isUndecided: answer.statusCode === 503 && message === UNDECIDED,
@@ -63,6 +71,7 @@ export async function put(
 export function whatIsWrong({
 	status,
 	stored,
+	isNotOpened,
 	isStale,
 	needsSecret,
 	isIdUnusable,
@@ -93,7 +102,7 @@ export function whatIsWrong({
 			'Update the package n8n-nodes-transcriber in the n8n of the trigger.',
 		];
 	}
-	if (status === 401) {
+	if (isNotOpened) {
 		return [
 			'it has another API key',
 			'Choose the same credential in both nodes: they have to have the same API key.',

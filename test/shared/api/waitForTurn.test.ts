@@ -1,10 +1,11 @@
 /** "Every request" in the contract: rate limits are kept before the service has to refuse. */
-// Also covers nodes/shared/processMemory.ts.
+// Also covers nodes/shared/api/rateLimits.ts, nodes/shared/processMemory.ts.
 
 import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
 
-import { LIMITS, Queue, queueFor } from '../../../nodes/shared/api/rateLimits';
-import { RETRY } from '../../../nodes/shared/api/retry';
+import { LIMITS } from '../../../nodes/shared/api/rateLimits';
+import { Queue, queueFor } from '../../../nodes/shared/api/waitForTurn';
+import { RETRY } from '../../../nodes/shared/api/retryPatience';
 import { startSimulator, type LoggedRequest, type Simulator } from '../../simulator/index';
 import { submit, until } from '../../simulator/testing-client';
 import { listTasks } from '../../support/editor';

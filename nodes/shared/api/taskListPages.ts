@@ -48,6 +48,30 @@ export class TaskListPages {
 	}
 
 	/**
+	 * The first `wanted` tasks of the list, each one once. Reads pages until one is empty: the service
+	 * document does not show the largest page, so a short page is no sign of the end. All pages of a
+	 * reading have the same size, and overlap if new tasks push known tasks onto later pages.
+	 */
+	async tasks(wanted: number): Promise<IDataObject[]> {
+		const found = new Map<string, IDataObject>();
+		let pagesWithoutNews = 0;
+		for (let offset = 0; found.size < wanted && pagesWithoutNews < 2;) {
+			const page = await this.page(offset);
+			if (page.length === 0) break;
+			const before = found.size;
+			for (const task of page) {
+				const id = identityOf(task);
+				if (!found.has(id)) found.set(id, task);
+			}
+			// One page without new tasks may come from tasks that moved back a page; two in a row mean
+			// that the service ignores the offset.
+			pagesWithoutNews = found.size === before ? pagesWithoutNews + 1 : 0;
+			offset += page.length;
+		}
+		return [...found.values()].slice(0, wanted);
+	}
+
+	/**
 	 * At most one page of tasks from `offset` on, in the order of the service. An empty list is the
 	 * end. Throws a ServiceError if the service refuses, or a NodeOperationError if the answer holds
 	 * no list. `deadline` as in {@link CallOptions}.

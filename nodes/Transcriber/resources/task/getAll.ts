@@ -13,7 +13,7 @@ import {
 	numberIn,
 } from '../../../shared/parameters/checkedValues';
 import { perform } from '../../item/perform';
-import { identityOf, TaskListPages } from '../../../shared/api/taskListPages';
+import { TaskListPages } from '../../../shared/api/taskListPages';
 import { shownFor } from '../commonFields';
 import type { RoutingRequest } from '../../../shared/api/types';
 
@@ -24,7 +24,7 @@ export const getAll: INodePropertyOptions = {
 	description: 'List the tasks of the account',
 	routing: {
 		request: { method: 'GET', url: '/tasks' },
-		operations: { pagination: perform({ prepare: [addFilters], carryOut: allPages }) },
+		operations: { pagination: perform({ prepare: [addFilters], carryOut: outputTasks }) },
 	},
 };
 
@@ -73,33 +73,14 @@ export const getAllFields: INodeProperties[] = shownFor(
 	],
 );
 
-/**
- * One item per task. Reads pages until one is empty: the service document does not show the largest
- * page, so a short page is no sign of the end. All pages of a reading have the same size, and overlap
- * if new tasks push known tasks onto later pages. Each task is output once.
- */
-async function allPages(
+/** One item per task. */
+async function outputTasks(
 	context: IExecutePaginationFunctions,
 	request: RoutingRequest,
 ): Promise<INodeExecutionData[]> {
 	const wanted = wantedFrom(context);
 	const list = new TaskListPages(context, request.options.qs as IDataObject | undefined, wanted);
-	const found = new Map<string, IDataObject>();
-	let pagesWithoutNews = 0;
-	for (let offset = 0; found.size < wanted && pagesWithoutNews < 2;) {
-		const page = await list.page(offset);
-		if (page.length === 0) break;
-		const before = found.size;
-		for (const task of page) {
-			const id = identityOf(task);
-			if (!found.has(id)) found.set(id, task);
-		}
-		// One page without new tasks may come from tasks that moved back a page; two in a row mean that
-		// the service ignores the offset.
-		pagesWithoutNews = found.size === before ? pagesWithoutNews + 1 : 0;
-		offset += page.length;
-	}
-	return [...found.values()].slice(0, wanted).map((json) => ({ json }));
+	return (await list.tasks(wanted)).map((json) => ({ json }));
 }
 
 /** How many tasks the user wants. */

@@ -28,6 +28,13 @@ export const ACCOUNT_POLL = {
 	maxMs: 40_000,
 	/** The same for the first poll, while the editor waits for the activation. */
 	firstMaxMs: 20_000,
+	/**
+	 * The same when n8n 2 repeats a failed publication, up to four times with pauses of 15 s in all:
+	 * together less than the 84 s after which n8n shows an error of its own instead of the reason.
+	 */
+	repeatedMaxMs: 10_000,
+	/** A first poll this soon after the one before is such a repeat. */
+	repeatedWithinMs: 30_000,
 	/** List requests in a poll, out of the 60 a minute that all users of the API key share. */
 	requests: 12,
 	firstRequests: 45,
@@ -84,16 +91,18 @@ async function pollFrom(
 	const hasNewKey = saved !== undefined && saved.account !== account;
 	const state = saved ?? (await store.fresh());
 	const requests = countedRequests(context);
+	const isRepeat = !saved && store.sinceLastTry < ACCOUNT_POLL.repeatedWithinMs;
+	const firstMaxMs = isRepeat ? ACCOUNT_POLL.repeatedMaxMs : ACCOUNT_POLL.firstMaxMs;
 	let found: ListReading;
 	try {
-		found = await readList(requests.context, state, hasNewKey);
+		found = await readList(requests.context, state, hasNewKey, firstMaxMs);
 		if (found.isSame === undefined) {
 			warnOfUnknownKey(context);
 			if (store.isCurrent()) store.save(state);
 			return null;
 		}
 		if (!found.isSame || (!hasNewKey && isReplaced(found.list, state))) {
-			found = await readList(requests.context, await store.fresh(), false);
+			found = await readList(requests.context, await store.fresh(), false, firstMaxMs);
 		}
 	} catch (error) {
 		// The rate limit of this minute is used up. The next poll continues, and nothing is lost.
@@ -138,10 +147,11 @@ async function readList(
 	context: IPollFunctions,
 	state: State,
 	hasNewKey: boolean,
+	firstMaxMs: number,
 ): Promise<ListReading> {
 	const isFirst = state.turn === 0;
 	const [maxMs, requests] = isFirst
-		? [ACCOUNT_POLL.firstMaxMs, ACCOUNT_POLL.firstRequests]
+		? [firstMaxMs, ACCOUNT_POLL.firstRequests]
 		: [ACCOUNT_POLL.maxMs, ACCOUNT_POLL.requests];
 	const pager = new ListPager(context, state.size, requests, Date.now() + maxMs);
 	const list = new TaskListReader(state, pager);

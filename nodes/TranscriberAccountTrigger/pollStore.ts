@@ -34,6 +34,9 @@ export class PollStore {
 
 	private run?: PollUnderWay;
 
+	/** How long ago, in ms, the poll before this one began in this process. */
+	sinceLastTry = Infinity;
+
 	constructor(private readonly context: IPollFunctions) {
 		this.dataKey = `transcriberAccountTrigger:${context.getNode().id}`;
 		this.workflow = `${context.getWorkflow().id ?? ''} `;
@@ -46,6 +49,7 @@ export class PollStore {
 	 */
 	load(): State | undefined {
 		const polled = pollTries.get(this.key);
+		if (polled) this.sinceLastTry = Date.now() - polled.at;
 		pollTries.set(this.key, { at: Date.now(), pause: longestPause(this.context.getNode()) });
 		const own = this.data[this.dataKey] as unknown as Kept | undefined;
 		const other = latestPollStates.get(this.key);

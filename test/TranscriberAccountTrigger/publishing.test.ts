@@ -3,7 +3,9 @@
 
 import { randomUUID } from 'node:crypto';
 
+import { ACCOUNT_POLL } from '../../nodes/TranscriberAccountTrigger/pollAccount';
 import { ACCOUNT_MEMORY } from '../../nodes/TranscriberAccountTrigger/pollState';
+import { RETRY } from '../../nodes/shared/api/retryPatience';
 import { serviceForTests } from '../support/service';
 import { AccountHost, newProcess } from './host';
 
@@ -190,5 +192,43 @@ describe('Two Account Triggers in a workflow, each with its own copy of the stat
 		await other.activate('update');
 		await other.polls(2);
 		expect(other.started).toEqual([]);
+	});
+});
+
+describe('A publication that n8n repeats', () => {
+	const refuse = (times: number) =>
+		service.running().fault({ action: { kind: 'respond', status: 503 }, match: {}, times });
+
+	beforeEach(() => {
+		jest.replaceProperty(ACCOUNT_POLL, 'firstMaxMs', 3_000);
+		jest.replaceProperty(ACCOUNT_POLL, 'repeatedMaxMs', 1);
+		jest.replaceProperty(RETRY, 'base', 100);
+	});
+
+	it('takes less time than the first try, so that n8n shows the reason and no error of its own', async () => {
+		refuse(1e6);
+		const host = newHost();
+		const attempts: number[] = [];
+		for (let tries = 0; tries < 3; tries++) {
+			const before = service.running().requests.length;
+			await expect(host.activate()).rejects.toThrow('The service');
+			attempts.push(service.running().requests.length - before);
+		}
+		expect(attempts[0]).toBeGreaterThan(1);
+		expect(Math.max(...attempts.slice(1))).toBeLessThanOrEqual(1);
+	});
+
+	it('may take its time again if the user publishes later', async () => {
+		jest.replaceProperty(ACCOUNT_POLL, 'repeatedWithinMs', 0);
+		const host = newHost();
+		jest.replaceProperty(ACCOUNT_POLL, 'firstMaxMs', 1);
+		refuse(1);
+		await expect(host.activate()).rejects.toThrow('The service');
+		jest.replaceProperty(ACCOUNT_POLL, 'firstMaxMs', 3_000);
+		refuse(2);
+		await host.activate();
+		await service.completedTask();
+		await host.poll();
+		expect(host.started).toHaveLength(1);
 	});
 });

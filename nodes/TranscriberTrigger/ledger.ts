@@ -73,12 +73,13 @@ export function merged(
 		count += 1;
 	}
 	kept = oldest + kept + newest;
-	return count <= limit
-		? kept
-		: kept
-				.split(';')
-				.slice(-limit - 1)
-				.join(';');
+	return withoutOldest(kept, count - limit);
+}
+
+function withoutOldest(ledger: Ledger, count: number): Ledger {
+	let at = 0;
+	for (let left = count; left > 0; left--) at = ledger.indexOf(';', at) + 1;
+	return ledger.slice(at);
 }
 
 function startOf(ledger: Ledger, key: string): number {

@@ -52,8 +52,9 @@ const itemReadings = new WeakMap<CredentialReader, ItemReading>();
  * The only reader of the credential. Removes pasted invisible characters, so that the header, the
  * masking, the rate limits and the seals use the same key. If no request can be sent with the
  * credential, throws a NodeOperationError that never shows the key. Each reading queries n8n's
- * database, so one reading serves an item for a second. A wait reads the credential again, because
- * the key may have been rotated. So does every poll of a trigger, because n8n keeps its context.
+ * database, so one reading serves an item and its requests for a second. A wait reads the credential
+ * again, because the key may have been rotated. So does every poll of a trigger, because n8n keeps
+ * its context.
  */
 export async function credentialOf(reader: CredentialReader): Promise<TranscriberCredential> {
 	if (!isForItem(reader)) return await read(reader);

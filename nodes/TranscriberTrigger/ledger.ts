@@ -31,28 +31,33 @@ export interface Entry {
 	isNewer?: boolean;
 	/** If it is missing, adds it as the oldest entry, not as the newest. */
 	isOld?: boolean;
+	/** The last pass of {@link merged} that has found it in the ledger. */
+	foundIn?: object;
 }
 
 /**
- * Adds `entries` to the ledger, removes the keys in `dropped`, and keeps the newest `limit`
- * entries. Makes one pass for all changes, since the ledger may be long.
+ * Adds `entries` to the ledger, except those in `open`, removes the keys in `dropped`, and keeps the
+ * newest `limit` entries. Makes one pass for all changes, since the ledger may be long, and notes in
+ * the entries which it has found: a set of them would take twice the time.
  */
 export function merged(
 	ledger: Ledger,
 	entries: ReadonlyMap<string, Entry>,
 	dropped: ReadonlySet<string>,
 	limit: number,
+	open: ReadonlySet<string> = new Set(),
 ): Ledger {
-	let [kept, count, known, keptUpTo] = ['', 0, 0, 0];
+	const pass = {};
+	let [kept, count, keptUpTo] = ['', 0, 0];
 	for (let at = 0; at < ledger.length;) {
 		const next = ledger.indexOf(';', at) + 1;
 		const key = ledger.slice(at, at + KEY_LENGTH);
 		const entry = entries.get(key);
-		const value = entry?.isNewer ? entry.value : undefined;
+		const value = entry?.isNewer && !open.has(key) ? entry.value : undefined;
 		const isKept = value === undefined || ledger.slice(at + KEY_LENGTH + 1, next - 1) === value;
 		if (isKept && !dropped.has(key)) {
 			count += 1;
-			if (entry) known += 1;
+			if (entry) entry.foundIn = pass;
 		} else {
 			kept += ledger.slice(keptUpTo, at);
 			keptUpTo = next;
@@ -60,24 +65,21 @@ export function merged(
 		at = next;
 	}
 	kept += ledger.slice(keptUpTo);
-	// Usually no entry is missing, and then there is nothing to search for.
-	if (known < entries.size) {
-		const present = keysIn(kept);
-		let [oldest, newest] = ['', ''];
-		for (const [key, { value, isOld }] of entries) {
-			if (present.has(key) || dropped.has(key)) continue;
-			if (isOld) oldest += `${key} ${value};`;
-			else newest += `${key} ${value};`;
-			count += 1;
-		}
-		kept = oldest + kept + newest;
+	let [oldest, newest] = ['', ''];
+	for (const [key, { value, isOld, foundIn }] of entries) {
+		if (foundIn === pass || dropped.has(key) || open.has(key)) continue;
+		if (isOld) oldest += `${key} ${value};`;
+		else newest += `${key} ${value};`;
+		count += 1;
 	}
-	return count <= limit
-		? kept
-		: kept
-				.split(';')
-				.slice(-limit - 1)
-				.join(';');
+	kept = oldest + kept + newest;
+	return withoutOldest(kept, count - limit);
+}
+
+function withoutOldest(ledger: Ledger, count: number): Ledger {
+	let at = 0;
+	for (let left = count; left > 0; left--) at = ledger.indexOf(';', at) + 1;
+	return ledger.slice(at);
 }
 
 function startOf(ledger: Ledger, key: string): number {

@@ -83,12 +83,10 @@ export interface Saved {
 	launch?: LastLaunch;
 }
 
-export interface KnownEntry {
-	value: string;
+/** Without `isNewer`, a saved value stays, because another process may have saved it. */
+export interface KnownEntry extends Entry {
 	/** When it was added, or last missing in the loaded data, in ms since 1970. */
 	at: number;
-	/** Replaces a saved value. Otherwise a saved value stays: another process may have saved it. */
-	isNewer?: boolean;
 	/** An ending whose execution n8n has not saved yet. */
 	isOpen?: boolean;
 }
@@ -128,7 +126,7 @@ export function newMemory(): TriggerMemory {
 export function note(
 	known: Map<string, KnownEntry>,
 	key: string,
-	entry: Omit<KnownEntry, 'at'>,
+	entry: Omit<KnownEntry, 'at' | 'isOld' | 'foundIn'>,
 	limit: number,
 ): void {
 	if (known.get(key)?.value !== entry.value) known.set(key, { ...entry, at: Date.now() });
@@ -144,14 +142,14 @@ export function note(
  * `mine` is the key of the ending of the current call, which is saved only after its execution.
  */
 export function broughtUpToDate(saved: Saved, memory: TriggerMemory, mine?: string): Saved {
-	const isClosed = (key: string) => key === mine || memory.endings.get(key)?.isOpen !== true;
-	const closed = (known: Map<string, KnownEntry>) =>
-		entriesOf(new Map([...known].filter(([key]) => isClosed(key))));
+	for (const known of [memory.secrets, memory.endings, memory.spent]) noteAge(known);
+	const open = new Set<string>();
+	for (const [key, { isOpen }] of memory.endings) if (isOpen && key !== mine) open.add(key);
 	const none = new Set<string>();
-	const endings = merged(saved.endings, closed(memory.endings), none, STORE.endings);
+	const endings = merged(saved.endings, memory.endings, none, STORE.endings, open);
 	const ended = keysIn(endings);
-	const secrets = merged(saved.secrets, entriesOf(memory.secrets), ended, STORE.secrets);
-	const spent = merged(saved.spent, closed(memory.spent), none, STORE.spent);
+	const secrets = merged(saved.secrets, memory.secrets, ended, STORE.secrets);
+	const spent = merged(saved.spent, memory.spent, none, STORE.spent, open);
 	const bot = newerOf(saved.bot, memory.bot);
 	return { secrets, endings, spent, bot, launch: newerOf(saved.launch, memory.launch) };
 }
@@ -180,12 +178,8 @@ export function isSameData(one: Saved, other: Saved): boolean {
 	return areSame && isLaunchSame && one.bot?.changedAt === other.bot?.changedAt;
 }
 
-function entriesOf(known: Map<string, KnownEntry>): Map<string, Entry> {
+/** Notes in the entries themselves how old they are: there may be thousands for each delivery. */
+function noteAge(known: Map<string, KnownEntry>): void {
 	const oldest = Date.now() - STORE.newMs;
-	return new Map(
-		[...known].map(([key, { value, isNewer, at }]) => [
-			key,
-			{ value, isNewer, isOld: at < oldest },
-		]),
-	);
+	for (const entry of known.values()) entry.isOld = entry.at < oldest;
 }

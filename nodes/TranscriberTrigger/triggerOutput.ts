@@ -124,8 +124,8 @@ function patient(context: IWebhookFunctions): Caller & FileMaker {
 		getNode: () => context.getNode(),
 		getCredentials: async <T extends object>(type: string) => await context.getCredentials<T>(type),
 		helpers: {
-			httpRequestWithAuthentication: async (type, options) =>
-				await helpers.httpRequestWithAuthentication.call(context, type, options),
+			httpRequestWithAuthentication: async (...request) =>
+				await helpers.httpRequestWithAuthentication.call(context, ...request),
 			prepareBinaryData: async (...file) => await helpers.prepareBinaryData(...file),
 		},
 	};

@@ -37,7 +37,7 @@ type Verdict =
 export function verifyDelivery(
 	delivery: Delivery,
 	store: Known,
-	{ apiKey, webhookSecret = '' }: TranscriberCredential,
+	{ apiKey, webhookSecret = '' }: Pick<TranscriberCredential, 'apiKey' | 'webhookSecret'>,
 ): Verdict {
 	const names = storedNames(delivery.body).map((stored) => namesInTurn(store, stored));
 	const isPending = ({ name }: StoredName) => store.secretOf(name) !== undefined;

@@ -63,6 +63,18 @@ describe('An entry', () => {
 		expect(add([[D, { value: '4' }]], LEDGER, new Set([D, A]))).toBe(`${B} 22;${C} 3;`);
 	});
 
+	it('that is open is neither added nor replaced, and what is there stays', () => {
+		const open = new Set([B, D]);
+		const entries = new Map([B, C, D].map((key) => [key, { value: 'x', isNewer: true }]));
+		expect(merged(LEDGER, entries, NONE, 100, open)).toBe(`${A} 1;${B} 22;${C} x;`);
+	});
+
+	it('is added again to a ledger that lacks it, after one that had it', () => {
+		const entries = new Map([[B, { value: '22' }]]);
+		expect(merged(LEDGER, entries, NONE, 100)).toBe(LEDGER);
+		expect(merged(`${A} 1;`, entries, NONE, 100)).toBe(`${A} 1;${B} 22;`);
+	});
+
 	it('is the oldest of those that go when there are more than the limit', () => {
 		expect(add([[D, { value: '4' }]], LEDGER, NONE, 4)).toBe(`${LEDGER}${D} 4;`);
 		expect(add([[D, { value: '4' }]], LEDGER, NONE, 3)).toBe(`${B} 22;${C} 3;${D} 4;`);

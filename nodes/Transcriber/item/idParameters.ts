@@ -37,3 +37,11 @@ export function fillPath(context: IExecutePaginationFunctions, request: RoutingR
 		(_, parameter: keyof typeof IDS) => encodeURIComponent(idFrom(context, parameter)),
 	);
 }
+
+/**
+ * The id that {@link fillPath} has put at the end of the path. To ask n8n for the parameter again
+ * would evaluate its expression again, which takes half a millisecond.
+ */
+export function idInPath({ options: { url = '' } }: RoutingRequest): string {
+	return decodeURIComponent(url.slice(url.lastIndexOf('/') + 1));
+}

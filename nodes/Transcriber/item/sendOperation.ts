@@ -8,6 +8,7 @@ import type {
 } from 'n8n-workflow';
 
 import { answeredWithin } from '../../shared/api/abortable';
+import { forHttpClient, type TranscriberCredential } from '../../shared/api/credential';
 import { anyBodyOf, bodyOf } from '../../shared/api/responseBody';
 import { asUnsent, sendWithRetries } from '../../shared/api/sendWithRetries';
 import { recordingIn, whileMoving } from '../../shared/api/uploadStream';
@@ -47,9 +48,9 @@ export async function sendOperation(
 		abandoned: run?.stopped,
 		began: run?.began,
 	};
-	return await sendWithRetries(context, bounds, async ({ apiKey }, mayBeAccepted) => {
+	return await sendWithRetries(context, bounds, async (credential, mayBeAccepted) => {
 		onAttempt?.(mayBeAccepted);
-		const sending = { apiKey, policy, method: request.options.method };
+		const sending = { credential, policy, method: request.options.method };
 		// A copy, because n8n writes the API key into these headers.
 		const options = { ...request.options, headers: { ...request.options.headers } };
 		if (policy.upload) return await upload(context, options, sending);
@@ -63,9 +64,9 @@ function isBodiless(method = 'GET'): boolean {
 	return method === 'GET' || method === 'DELETE';
 }
 
-/** What {@link answersIn} has to know about the request. */
+/** What {@link sendOnce} and {@link answersIn} have to know about the request. */
 interface Sending {
-	apiKey: string;
+	credential: TranscriberCredential;
 	policy: Policy;
 	method?: string;
 }
@@ -111,6 +112,7 @@ async function sendOnce(
 		context,
 		'transcriberApi',
 		request,
+		forHttpClient(sending.credential),
 	);
 	return answersIn(response as IN8nHttpFullResponse, sending);
 }
@@ -121,7 +123,7 @@ async function sendOnce(
  */
 function answersIn(
 	response: IN8nHttpFullResponse,
-	{ apiKey, policy, method }: Sending,
+	{ credential: { apiKey }, policy, method }: Sending,
 ): INodeExecutionData[] {
 	const body = policy.takesAnyAnswer ? anyBodyOf(response) : bodyOf(response, method);
 	const answer = submits(policy) ? submissionsIn(body, policy.limit === 'meeting') : body;

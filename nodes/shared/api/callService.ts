@@ -8,6 +8,7 @@ import type {
 import { isForEditorList, isForWebhookCall } from '../n8nInternals/webhookOrEditor';
 import { answeredWithin } from './abortable';
 import { bodyOf } from './responseBody';
+import { forHttpClient } from './credential';
 import { sendWithRetries } from './sendWithRetries';
 import { withoutSecrets } from './redact';
 import { RETRY, TIMEOUTS } from './retryPatience';
@@ -50,6 +51,7 @@ export async function callService(
 					returnFullResponse: true,
 					timeout: TIMEOUTS.request,
 				},
+				forHttpClient(credential),
 			);
 			const response: IN8nHttpFullResponse = await answeredWithin(request, TIMEOUTS.request, last);
 			if (noContent && response.statusCode === 204) return noContent as unknown as IDataObject;

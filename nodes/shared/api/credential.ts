@@ -1,5 +1,9 @@
 import { createHash } from 'crypto';
-import type { INode } from 'n8n-workflow';
+import type {
+	IAdditionalCredentialOptions,
+	ICredentialDataDecryptedObject,
+	INode,
+} from 'n8n-workflow';
 
 import { apiRoot, pasted } from './baseUrl';
 import { isForItem } from '../n8nInternals/webhookOrEditor';
@@ -13,6 +17,10 @@ export interface TranscriberCredential {
 	apiKey: string;
 	/** Undefined if the field is blank. */
 	webhookSecret?: string;
+	/** The same as n8n gave it, for {@link forHttpClient}. */
+	given: ICredentialDataDecryptedObject;
+	/** When n8n was asked for it, in ms since 1970. */
+	askedAt: number;
 }
 
 /** The part of n8n's context that reads a credential. */
@@ -30,11 +38,11 @@ export function keyHash(apiKey: string): string {
 const FITS_A_HEADER = /^[\t\x20-\x7e\x80-\xff]+$/;
 
 /** How old a reading may be, in ms: long enough for the check and the first request of an item. */
-const KEEP_FOR_ITEM_MS = 1_000;
+const KEEP_MS = 1_000;
 
 interface ItemReading {
 	credential: Promise<TranscriberCredential>;
-	startedAt: number;
+	askedAt: number;
 }
 
 /** Keyed by the context of an item, because an expression in the credential may use the item. */
@@ -44,20 +52,38 @@ const itemReadings = new WeakMap<CredentialReader, ItemReading>();
  * The only reader of the credential. Removes pasted invisible characters, so that the header, the
  * masking, the rate limits and the seals use the same key. If no request can be sent with the
  * credential, throws a NodeOperationError that never shows the key. Each reading queries n8n's
- * database, so one reading serves an item for a second. A wait reads the credential again, because
- * the key may have been rotated. So does every poll of a trigger, because n8n keeps its context.
+ * database, so one reading serves an item and its requests for a second. A wait reads the credential
+ * again, because the key may have been rotated. So does every poll of a trigger, because n8n keeps
+ * its context.
  */
 export async function credentialOf(reader: CredentialReader): Promise<TranscriberCredential> {
 	if (!isForItem(reader)) return await read(reader);
 	const kept = itemReadings.get(reader);
-	if (kept && Date.now() - kept.startedAt < KEEP_FOR_ITEM_MS) return await kept.credential;
-	const reading = { credential: read(reader), startedAt: Date.now() };
+	if (kept && isFresh(kept)) return await kept.credential;
+	const reading = { credential: read(reader), askedAt: Date.now() };
 	itemReadings.set(reader, reading);
 	return await reading.credential;
 }
 
+/**
+ * For n8n's HTTP client, which reads the credential for each request unless it is given one. After a
+ * wait it gets none, because the key may have been rotated.
+ */
+export function forHttpClient(
+	credential: TranscriberCredential,
+): IAdditionalCredentialOptions | undefined {
+	if (!isFresh(credential)) return undefined;
+	const { given: data } = credential;
+	return { credentialsDecrypted: { id: '', name: '', type: 'transcriberApi', data } };
+}
+
+function isFresh({ askedAt }: { askedAt: number }): boolean {
+	return Date.now() - askedAt < KEEP_MS;
+}
+
 async function read(reader: CredentialReader): Promise<TranscriberCredential> {
-	const given = await reader.getCredentials<Record<string, unknown>>('transcriberApi');
+	const askedAt = Date.now();
+	const given = await reader.getCredentials<ICredentialDataDecryptedObject>('transcriberApi');
 	const apiKey = pasted(given.apiKey);
 	if (!apiKey) {
 		throw refuse(
@@ -74,5 +100,5 @@ async function read(reader: CredentialReader): Promise<TranscriberCredential> {
 		);
 	}
 	const webhookSecret = pasted(given.webhookSecret) || undefined;
-	return { baseUrl: apiRoot(given.baseUrl), apiKey, webhookSecret };
+	return { baseUrl: apiRoot(given.baseUrl), apiKey, webhookSecret, given, askedAt };
 }

@@ -8,7 +8,7 @@ const { completedTask, credentials, pendingTask, run, running } = serviceForTest
 
 const GET = { resource: 'task', operation: 'get', taskId: byId('={{ $json.task_id }}') };
 
-it('reads the credential once for an item, beside what n8n reads for the node and for each request', async () => {
+it('reads the credential once for an item and its request, beside what n8n reads for the node', async () => {
 	const items = [
 		{ json: { task_id: await completedTask() } },
 		{ json: { task_id: await completedTask() } },
@@ -16,7 +16,26 @@ it('reads the credential once for an item, beside what n8n reads for the node an
 	const one = await run(GET, { items: items.slice(0, 1) });
 	const two = await run(GET, { items });
 	expect([one.json, two.json].map((json) => json.length)).toEqual([1, 2]);
-	expect([one.credentialReadings, two.credentialReadings]).toEqual([3, 5]);
+	expect([one.credentialReadings, two.credentialReadings]).toEqual([2, 3]);
+});
+
+it('sends the next attempt with the key of now, if the key was rotated in the pause before it', async () => {
+	const current: Run['credentials'] = credentials();
+	const taskId = await completedTask();
+	running().fault({
+		match: {},
+		action: { kind: 'respond', status: 503, headers: { 'Retry-After': '1.1' } },
+	});
+	const getting = runNode({
+		credentials: current,
+		parameters: { ...GET, taskId: byId(taskId) },
+	});
+	await until(() => running().requests.some(({ status }) => status === 503));
+	running().configure({ apiKey: 'the-key-after-the-rotation' });
+	current.apiKey = 'the-key-after-the-rotation';
+	const { error, json } = await getting;
+	expect(error).toBeUndefined();
+	expect(json).toMatchObject([{ status: 'completed' }]);
 });
 
 it('masks the key of now in a wait during which the key was rotated', async () => {

@@ -1,7 +1,7 @@
 import type { INodePropertyOptions } from 'n8n-workflow';
 
 import { perform } from '../../item/perform';
-import { statesOf } from '../../item/outputState';
+import { outputState } from '../../item/outputState';
 
 export const getTask: INodePropertyOptions = {
 	name: 'Get',
@@ -10,6 +10,6 @@ export const getTask: INodePropertyOptions = {
 	description: 'Look up the state of a task: status, progress and place in the queue',
 	routing: {
 		request: { method: 'GET', url: '/tasks/{taskId}' },
-		operations: { pagination: perform({ carryOut: statesOf('taskId') }) },
+		operations: { pagination: perform({ carryOut: outputState }) },
 	},
 };

@@ -63,6 +63,8 @@ export interface Run {
 	/** Settings of the node: onError, retryOnFail, … */
 	node?: Partial<INode>;
 	executionId?: string;
+	/** What n8n 2 makes up for the execution and saves with it. Default: another one for each run. */
+	resumeToken?: string;
 	/** Cancels the execution as soon as this is true, as the stop button does. */
 	cancelWhen?: () => boolean;
 	/** Data of an earlier execution to go on with. */
@@ -131,6 +133,7 @@ async function runNodeOf(nodeType: INodeType, run: Run): Promise<Outcome> {
 		executionOf(run.executionId ?? String(++executions), [SOURCE, node]),
 	);
 	const data = run.data ?? startingAt(node, run.items ?? [{ json: {} }], SOURCE.name);
+	if (run.resumeToken !== undefined) Object.assign(data, { resumeToken: run.resumeToken });
 	const execution = new WorkflowExecute(additionalData, 'manual', data).processRunExecutionData(
 		workflow,
 	);

@@ -110,6 +110,9 @@ export function workflowWith(
 
 	const running = new Set<{ cancel: () => void }>();
 
+	/** What n8n saves of an execution before it runs. */
+	const savedAtStart = new Map<string, string>();
+
 	const run = async (
 		executionId: string,
 		data: IRunExecutionData,
@@ -143,8 +146,12 @@ export function workflowWith(
 		 * takes over a job after a crash: nothing of the execution was saved.
 		 */
 		start: async (items: INodeExecutionData[], executionId = String(++executions)) => {
-			const started = await run(executionId, startingAt(nodeIn(workflow()), items, 'Source'));
-			return { ...started, executionId };
+			const data = startingAt(nodeIn(workflow()), items, 'Source');
+			const atStart = savedAtStart.get(executionId) ?? flatted.stringify(data);
+			savedAtStart.set(executionId, atStart);
+			const { resumeToken } = flatted.parse(atStart);
+			const started = await run(executionId, { ...data, resumeToken });
+			return { ...started, executionId, atStart };
 		},
 
 		/** The stop button, for everything that runs. */

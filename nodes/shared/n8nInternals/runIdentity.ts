@@ -97,24 +97,30 @@ export function nodeContextOf(context: IExecutePaginationFunctions): IDataObject
 }
 
 /**
- * In a Retry: a hash of what the failed execution shares with all its Retries, and with no other
- * execution. Undefined outside a Retry, and if n8n keeps nothing that tells executions apart.
+ * A hash of what an execution shares with all its Retries, and with no other execution. Undefined if
+ * n8n keeps nothing that tells executions apart; in n8n 1 also outside a Retry.
  *
  * Assumed: a Retry has the mode `retry`, and begins with a copy of the data that n8n has saved of the
  * execution (execution.service.js, `retry`). In n8n 2 that data has a `resumeToken`, which n8n makes
- * up for each execution (run-execution-data-factory.js). n8n 1.123 has none, but the time when the
- * execution began (execution-context.js), and the run of its trigger. Two executions of one workflow
- * can agree in that only if they began in the same millisecond with the same data.
+ * up for each execution (run-execution-data-factory.js) and saves before the execution runs, so that
+ * a Retry after a crash has it too. n8n 1.123 has none, but the time when the execution began
+ * (execution-context.js), and the run of its trigger. Two executions of one workflow can agree in
+ * that only if they began in the same millisecond with the same data.
  */
-export function retriedExecutionOf(context: IExecutePaginationFunctions): string | undefined {
+export function sharedByRetriesOf(context: IExecutePaginationFunctions): string | undefined {
 	const data = runExecutionDataOf(context);
-	if (context.getMode() !== 'retry' || !data) return undefined;
-	const { resumeToken } = data as { resumeToken?: string };
+	const { resumeToken } = (data ?? {}) as { resumeToken?: string };
 	if (resumeToken) return hashOfParts([resumeToken]);
+	if (!isRetry(context) || !data) return undefined;
 	const began = data.executionData?.runtimeData?.establishedAt;
 	const trigger = earliestIn(data.resultData.runData);
 	if (began === undefined || !trigger) return undefined;
 	return hashOfParts([context.getWorkflow().id, began, ...trigger]);
+}
+
+/** Whether the execution is a Retry. Assumed: it has the mode `retry`, also after a suspension. */
+export function isRetry(context: IExecutePaginationFunctions): boolean {
+	return context.getMode() === 'retry';
 }
 
 /** The name of the node that ran first, when (in ms since 1970), and its output. */

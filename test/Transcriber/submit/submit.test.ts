@@ -106,7 +106,8 @@ describe('the Idempotency-Key of a file', () => {
 	const keyOf = async (more: Partial<Run> = {}, parameters: INodeParameters = {}) => {
 		service.running().requests.length = 0;
 		const items = [itemWithFile()];
-		await service.run({ ...FILE, ...parameters }, { executionId: '77', items, ...more });
+		const execution = { executionId: '77', resumeToken: 'of execution 77' };
+		await service.run({ ...FILE, ...parameters }, { ...execution, items, ...more });
 		return keys()[0];
 	};
 

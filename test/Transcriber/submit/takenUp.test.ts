@@ -126,6 +126,18 @@ it.each(['poll', 'awaitWebhook'])(
 	},
 );
 
+it('a file that came with the trigger is paid once by an execution of n8n 2 that a kill ended, and its Retry', async () => {
+	const parameters = { ...FILE, onCompletion: 'returnTask' };
+	const workflow = workflowWith(parameters, service.credentials());
+	const { atStart } = await workflow.start([itemWithFile('sound')]);
+	forgetEverything();
+	const retried = await workflow.retry({ saved: atStart });
+	expect(retried.error).toBeUndefined();
+	const keys = service.running().requests.map(({ headers }) => headers['idempotency-key']);
+	expect([keys.length, new Set(keys).size]).toEqual([2, 1]);
+	expect(service.running().tasks()).toHaveLength(1);
+});
+
 describe('an execution that failed before the node', () => {
 	type Workflow = ReturnType<typeof workflowWith>;
 	type Saved = ReturnType<typeof startingAt>;

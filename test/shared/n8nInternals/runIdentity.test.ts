@@ -2,7 +2,7 @@
 import { ExecuteSingleContext } from 'n8n-core';
 import type { IExecuteData, IExecutePaginationFunctions } from 'n8n-workflow';
 
-import { retriedExecutionOf, runKeyOf } from '../../../nodes/shared/n8nInternals/runIdentity';
+import { runKeyOf, sharedByRetriesOf } from '../../../nodes/shared/n8nInternals/runIdentity';
 import { itemWithFile, itemsOf, serviceForTests } from '../../support/service';
 import { startingAt } from '../../support/n8n';
 import { SOURCE, workflowWith } from '../../support/suspended';
@@ -86,17 +86,19 @@ describe('what an execution shares with its Retries', () => {
 		if (executionData) {
 			executionData.runtimeData = { version: 1, establishedAt: 17, source: 'webhook' };
 		}
-		return retriedExecutionOf({
+		return sharedByRetriesOf({
 			getMode: () => mode,
 			getWorkflow: () => ({ id: 'workflow-1' }),
 			runExecutionData: { ...data, resumeToken: undefined, ...change },
 		} as unknown as IExecutePaginationFunctions);
 	};
 
-	it('is looked for in a Retry only', () => {
+	it('is the token, in a Retry and before; without a token it is looked for in a Retry only', () => {
 		expect(shared('retry')).toMatch(/^[\w-]{43}$/);
 		expect(shared('webhook')).toBeUndefined();
-		expect(shared('webhook', '', { resumeToken: 'token' })).toBeUndefined();
+		const token = { resumeToken: 'token' };
+		expect(shared('webhook', '', token)).toMatch(/^[\w-]{43}$/);
+		expect(shared('webhook', '', token)).toBe(shared('retry', '', token));
 	});
 
 	it('is nothing where n8n keeps neither a token nor what its trigger has done', () => {

@@ -1,7 +1,11 @@
 import { createHash, randomUUID } from 'crypto';
 import type { IExecutePaginationFunctions } from 'n8n-workflow';
 
-import { nodeContextOf, retriedExecutionOf } from '../../../shared/n8nInternals/runIdentity';
+import {
+	isRetry,
+	nodeContextOf,
+	sharedByRetriesOf,
+} from '../../../shared/n8nInternals/runIdentity';
 import { remembered } from '../../../shared/processMemory';
 
 /**
@@ -21,11 +25,10 @@ const retriedSubmissions = remembered<object>('retriedSubmissions');
 interface Lineage {
 	/** Execution ids alone may repeat: a new n8n counts from 1 again. */
 	id: string;
-	/**
-	 * The id of the first execution, or, if the node first ran in a Retry, a hash of what all its
-	 * Retries share.
-	 */
+	/** A hash of what the execution shares with all its Retries, or else the id of the first execution. */
 	firstExecution: string;
+	/** The id of the first execution, unless the node first ran in a Retry. */
+	executionId?: string;
 }
 
 function lineageOf(context: IExecutePaginationFunctions): Lineage {
@@ -35,9 +38,10 @@ function lineageOf(context: IExecutePaginationFunctions): Lineage {
 }
 
 function newLineage(context: IExecutePaginationFunctions): Lineage {
-	const retried = retriedExecutionOf(context);
-	if (!retried) return { id: randomUUID(), firstExecution: context.getExecutionId() };
-	return { id: `${retried} ${context.getNode().id}`, firstExecution: retried };
+	const shared = sharedByRetriesOf(context);
+	const executionId = isRetry(context) ? undefined : context.getExecutionId();
+	if (!shared) return { id: randomUUID(), firstExecution: context.getExecutionId(), executionId };
+	return { id: `${shared} ${context.getNode().id}`, firstExecution: shared, executionId };
 }
 
 /** Identifies the execution in which the node ran first: see {@link Lineage}. */
@@ -62,7 +66,8 @@ export function rememberRetried(
 	place: string,
 	memory: object | undefined,
 ): void {
-	if (firstExecutionOf(context) === context.getExecutionId()) return;
+	const { executionId, firstExecution } = lineageOf(context);
+	if ((executionId ?? firstExecution) === context.getExecutionId()) return;
 	const key = keyOf(context, place);
 	if (memory) retriedSubmissions.set(key, memory);
 	else retriedSubmissions.delete(key);

@@ -109,6 +109,14 @@ export function startingAt(
 	});
 }
 
+/** An expression that knows nothing but the credential gives the same for each request. */
+const resolved = new Map<string, string>();
+function once(key: string, resolve: () => unknown): string {
+	const value = resolved.get(key) ?? (resolve() as string);
+	resolved.set(key, value);
+	return value;
+}
+
 export function credentialsHelper(
 	credentials: Credentials,
 	onReading: () => void | Promise<void> = () => {},
@@ -135,12 +143,11 @@ export function credentialsHelper(
 			for (const [name, value] of Object.entries(
 				credentialType.authenticate.properties.headers ?? {},
 			)) {
-				headers[name] = workflow.expression.getSimpleParameterValue(
-					node,
-					value as string,
-					'internal',
-					{ $credentials: decrypted } as never,
-				) as string;
+				headers[name] = once(`${String(value)} ${JSON.stringify(decrypted)}`, () =>
+					workflow.expression.getSimpleParameterValue(node, value as string, 'internal', {
+						$credentials: decrypted,
+					} as never),
+				);
 			}
 			return { ...options, headers };
 		},

@@ -110,11 +110,10 @@ export function startingAt(
 }
 
 /** An expression that knows nothing but the credential gives the same for each request. */
-const resolved = new Map<string, string>();
+let last = { key: '', value: '' };
 function once(key: string, resolve: () => unknown): string {
-	const value = resolved.get(key) ?? (resolve() as string);
-	resolved.set(key, value);
-	return value;
+	if (last.key !== key) last = { key, value: resolve() as string };
+	return last.value;
 }
 
 export function credentialsHelper(

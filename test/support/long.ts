@@ -1,0 +1,25 @@
+/**
+ * What `npm test` leaves out and `npm run test:long` runs: more rows of a table of which others show the rule, and tests that
+ * show at length, or once more, what another one shows. `.ci/run` runs both. Nothing of what is shown only once is left out.
+ */
+const RUNS_ALL = process.env['TESTS'] === 'all';
+
+/** A number of runs, or the smaller one of `npm test`. */
+export function atLength(runs: number, few: number): number {
+	return RUNS_ALL ? runs : few;
+}
+
+/** The first of the rows of a table and some from everywhere in it, as many as the root of their number: `few.it.each([…])`. */
+export const few = RUNS_ALL
+	? { it, describe }
+	: { it: { each: sampled(it.each) }, describe: { each: sampled(describe.each) } };
+
+function sampled(each: jest.Each): jest.Each {
+	const sample = (rows: unknown[]) => {
+		const step = rows.length / Math.floor(Math.sqrt(rows.length));
+		return rows.filter((_, index) => index % step < 1);
+	};
+	return ((rows: unknown[]) => each(sample(rows))) as jest.Each;
+}
+
+export const itAtLength = RUNS_ALL ? it : it.skip;

@@ -11,6 +11,7 @@ import { LIMITS, queueFor } from '../../nodes/shared/api/rateLimits';
 import { CANCEL_BOT, GRACE } from '../../nodes/TranscriberTrigger/cancelMeetingBot';
 import type { RequestFault } from '../simulator/index';
 import { serviceForTests } from '../support/service';
+import { few } from '../support/long';
 import { until } from '../simulator/testing-client';
 import { deliver } from './client';
 import { TriggerHost } from './host';
@@ -69,8 +70,21 @@ const pastGrace = async () => await sleep(2 * GRACE_MS);
 
 /** What n8n does when a new version of an active workflow is published. */
 async function publish() {
-	await host.deactivate();
-	await host.activate('update');
+	await withinGrace(async () => {
+		await host.deactivate();
+		await host.activate('update');
+	});
+}
+
+/** The grace that begins meanwhile ends when the work is done, however long a busy machine takes for it. */
+async function withinGrace(work: () => Promise<void>) {
+	const { setTimeout: start } = globalThis;
+	const held: Array<() => void> = [];
+	const hold = (run: () => void, ms?: number) =>
+		ms === GRACE_MS ? void held.push(run) : start(run, ms);
+	const timers = jest.spyOn(globalThis, 'setTimeout').mockImplementation(hold as typeof start);
+	await work().finally(() => timers.mockRestore());
+	for (const run of held) run();
 }
 
 const PAGE = '<html><h1>404 Not Found</h1></html>';
@@ -325,9 +339,11 @@ describe('No second bot', () => {
 
 	it('when the node is renamed', async () => {
 		await host.activate();
-		await host.deactivate();
-		host.node.name = 'Renamed';
-		await host.activate('update');
+		await withinGrace(async () => {
+			await host.deactivate();
+			host.node.name = 'Renamed';
+			await host.activate('update');
+		});
 		await pastGrace();
 		expect([launches(), calledBack()]).toEqual([1, []]);
 	});
@@ -436,7 +452,7 @@ describe('A new bot', () => {
 		expect(calledBack()).toEqual([]);
 	});
 
-	it.each<[string, RequestFault]>([
+	few.it.each<[string, RequestFault]>([
 		...GATEWAY_404,
 		['the 410 of a proxy', { kind: 'respond', status: 410, body: PAGE }],
 		['400', { kind: 'respond', status: 400 }],
@@ -521,7 +537,7 @@ describe('A service that answers a launch with the bot that it already has for t
 });
 
 describe('A recurring meeting', () => {
-	it.each<[string, (bot: { id: string; taskId?: string }) => void]>([
+	few.it.each<[string, (bot: { id: string; taskId?: string }) => void]>([
 		['is being transcribed', () => {}],
 		['was delivered', ({ taskId }) => service.running().finish(String(taskId))],
 		['failed', ({ taskId }) => service.running().finish(String(taskId), { status: 'failed' })],
@@ -688,7 +704,7 @@ describe('Deactivation', () => {
 		expect(calledBack()).toHaveLength(1);
 	});
 
-	it.each<[string, RequestFault]>([
+	few.it.each<[string, RequestFault]>([
 		['answers 500', { kind: 'respond', status: 500 }],
 		['answers with a web page', { kind: 'respond', status: 200, body: '<html>' }],
 		['answers 401', { kind: 'respond', status: 401 }],
@@ -704,7 +720,7 @@ describe('Deactivation', () => {
 		expect(calledBack()).toEqual([theBot().id]);
 	});
 
-	it.each<[string, RequestFault]>([['500', { kind: 'respond', status: 500 }], ...GATEWAY_404])(
+	few.it.each<[string, RequestFault]>([['500', { kind: 'respond', status: 500 }], ...GATEWAY_404])(
 		'repeats until the service has taken it, after %s',
 		async (_, action) => {
 			jest.replaceProperty(CANCEL_BOT, 'pauseMs', 20);

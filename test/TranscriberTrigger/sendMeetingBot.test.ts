@@ -14,6 +14,7 @@ import { serviceForTests } from '../support/service';
 import { few } from '../support/long';
 import { until } from '../simulator/testing-client';
 import { deliver } from './client';
+import { withinGrace } from './grace';
 import { TriggerHost } from './host';
 
 const service = serviceForTests();
@@ -74,17 +75,6 @@ async function publish() {
 		await host.deactivate();
 		await host.activate('update');
 	});
-}
-
-/** The grace that begins meanwhile ends when the work is done, however long a busy machine takes for it. */
-async function withinGrace(work: () => Promise<void>) {
-	const { setTimeout: start } = globalThis;
-	const held: Array<() => void> = [];
-	const hold = (run: () => void, ms?: number) =>
-		ms === GRACE_MS ? void held.push(run) : start(run, ms);
-	const timers = jest.spyOn(globalThis, 'setTimeout').mockImplementation(hold as typeof start);
-	await work().finally(() => timers.mockRestore());
-	for (const run of held) run();
 }
 
 const PAGE = '<html><h1>404 Not Found</h1></html>';

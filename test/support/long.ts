@@ -1,6 +1,6 @@
 /**
  * What `npm test` leaves out and `npm run test:long` runs: more rows of a table of which others show the rule, and tests that
- * show at length, or once more, what another one shows. `.ci/run` runs both. Nothing of what is shown only once is left out.
+ * show at length, or once more, what another one shows. `.ci/run` runs both.
  */
 const RUNS_ALL = process.env['TESTS'] === 'all';
 

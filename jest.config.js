@@ -1,4 +1,6 @@
 /** Everything that needs no n8n process: the node in the real n8n-core, the simulator, the structure. */
+const { availableParallelism } = require('node:os');
+
 const once = (name, file = name) => [`^${name}$`, `<rootDir>/test/support/once/${file}.cjs`];
 module.exports = {
 	preset: 'ts-jest',
@@ -16,7 +18,7 @@ module.exports = {
 	testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/e2e/', '<rootDir>/test/queue/'],
 	setupFilesAfterEnv: ['<rootDir>/test/setup.ts'],
 	transform: { '^.+\\.ts$': ['ts-jest', { tsconfig: '<rootDir>/test/tsconfig.json' }] },
-	// Most of the time is waiting for answers, not work.
-	maxWorkers: 3,
+	// A test waits most of the time. Each worker loads n8n-core, and takes up to half a gigabyte.
+	maxWorkers: Math.min(3 * availableParallelism(), 12),
 	testTimeout: 20_000,
 };

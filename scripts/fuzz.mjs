@@ -13,7 +13,7 @@ const { values, positionals } = parseArgs({
 	},
 });
 console.log(`Seed ${values.seed}, ${values.runs} runs of each`);
-const env = { ...process.env, FUZZ_RUNS: values.runs, FUZZ_SEED: values.seed };
+const env = { ...process.env, TESTS: 'all', FUZZ_RUNS: values.runs, FUZZ_SEED: values.seed };
 if (values.path !== undefined) env.FUZZ_PATH = values.path;
 // With the flag, the runs can check that memory does not grow (test/fuzz/fuzz.ts).
 const jest = path.join(import.meta.dirname, '..', 'node_modules/jest/bin/jest.js');

@@ -6,6 +6,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { RETRY } from '../../nodes/shared/api/retryPatience';
 import { ACCOUNT_POLL } from '../../nodes/TranscriberAccountTrigger/pollAccount';
 import { fileIn, serviceForTests } from '../support/service';
+import { few } from '../support/long';
 import { AccountHost } from './host';
 
 const service = serviceForTests({ tasksInProgress: 1000 });
@@ -142,7 +143,7 @@ describe('the output', () => {
 		});
 	});
 
-	it.each(['stateUnderData', 'stateUnderItsKind', 'stateInJSend', 'stateInJsonRpc'] as const)(
+	few.it.each(['stateUnderData', 'stateUnderItsKind', 'stateInJSend', 'stateInJsonRpc'] as const)(
 		'has what a task says that the list does not (%s)',
 		async (dialect) => {
 			service.running().configure({ shapes: { taskListStatus: 'hidden' } });
@@ -181,7 +182,7 @@ describe('the output', () => {
 		expect(asText?.binary).toBeUndefined();
 	});
 
-	it.each([
+	few.it.each([
 		['Meeting 12.05 with Anna', 'Meeting 12.05 with Anna.srt'],
 		['call.3gp', 'call.srt'],
 		['interview.mp3', 'interview.srt'],
@@ -206,7 +207,7 @@ describe('the output', () => {
 		expect(item?.binary).toBeUndefined();
 	});
 
-	it.each([
+	few.it.each([
 		['transcriptCompleted', 'completed'],
 		['transcriptFailed', 'failed'],
 	])('with %s alone, only a task that is %s starts it', async (event, status) => {
@@ -252,7 +253,7 @@ describe('bad weather', () => {
 		]);
 	});
 
-	it.each([
+	few.it.each([
 		['503', 503],
 		['500', 500],
 		['429', 429],
@@ -352,7 +353,7 @@ async function eventually(work: () => Promise<unknown>): Promise<void> {
 }
 
 describe('what is wrong with the settings', () => {
-	it.each([
+	few.it.each([
 		[{ events: [] }, /^The parameter 'Trigger On' is empty/],
 		[{ events: '={{ undefined }}' }, /^The parameter 'Trigger On' is empty/],
 		[{ events: ['meetingCompleted'] }, /^'Trigger On' has to be/],

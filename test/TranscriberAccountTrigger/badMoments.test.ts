@@ -7,6 +7,7 @@ import { ONE_TASK } from '../../nodes/TranscriberAccountTrigger/openTasks';
 import { SILENT } from '../../nodes/shared/api/result';
 import { tasksIn } from '../../nodes/shared/api/undocumented/taskLists';
 import { serviceForTests } from '../support/service';
+import { few, itAtLength } from '../support/long';
 import { AccountHost } from './host';
 
 jest.setTimeout(120_000);
@@ -87,7 +88,7 @@ it('null under the name of the list is an empty list, and nothing under it is no
 });
 
 describe('a task that is not well', () => {
-	it.each([500, 503])(
+	few.it.each([500, 503])(
 		'with a result that is %i for ever holds up none behind it',
 		async (status) => {
 			const host = await active();
@@ -111,7 +112,7 @@ describe('a task that is not well', () => {
 		expect([...host.started].sort()).toEqual(others.sort());
 	});
 
-	it.each(['/result$', '/tasks/[^/]+$'])(
+	few.it.each(['/result$', '/tasks/[^/]+$'])(
 		'or only slower (%s) than its share of the time, starts the workflow with its text',
 		async (path) => {
 			ONE_TASK.maxMs = 300;
@@ -134,7 +135,7 @@ describe('a task that is not well', () => {
 		},
 	);
 
-	it.each([404, 503])(
+	few.it.each([404, 503])(
 		'starts the workflow with its text if only the document is answered %i, and says what is missing',
 		async (status) => {
 			ACCOUNT_POLL.failures = 3;
@@ -184,7 +185,7 @@ describe('a task that is not well', () => {
 	});
 });
 
-it.each([
+few.it.each([
 	['50', 'short', 180],
 	['3 000', 'long', 160],
 	['3 000', 'long', 70],
@@ -287,14 +288,17 @@ describe('After a pause since the last poll', () => {
 		ACCOUNT_POLL.pauseMs = 0;
 	});
 
-	it('a poll makes up to 45 requests: of a daily poll, 30 transcripts a day all start the workflow on that day', async () => {
-		const host = await active();
-		for (let day = 0; day < 4; day++) {
-			const ids = await completed(30);
-			const before = service.running().requests.length;
-			await host.poll();
-			expect(service.running().requests.length - before).toBeLessThanOrEqual(45);
-			expect(host.started).toEqual(expect.arrayContaining(ids));
-		}
-	});
+	itAtLength(
+		'a poll makes up to 45 requests: of a daily poll, 30 transcripts a day all start the workflow on that day',
+		async () => {
+			const host = await active();
+			for (let day = 0; day < 4; day++) {
+				const ids = await completed(30);
+				const before = service.running().requests.length;
+				await host.poll();
+				expect(service.running().requests.length - before).toBeLessThanOrEqual(45);
+				expect(host.started).toEqual(expect.arrayContaining(ids));
+			}
+		},
+	);
 });

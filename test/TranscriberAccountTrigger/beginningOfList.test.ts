@@ -1,12 +1,13 @@
 /** More new tasks at the beginning of the list than one poll can read. */
 import { ACCOUNT_MEMORY } from '../../nodes/TranscriberAccountTrigger/pollState';
 import { allStarted, listForTests } from './manyNewTasks';
+import { few, itAtLength } from '../support/long';
 
 jest.setTimeout(120_000);
 
 const { active, list, night } = listForTests();
 
-it.each([
+few.it.each([
 	[10, 60, 250, 9],
 	[20, 300, 500, 10],
 ])(
@@ -22,11 +23,14 @@ it.each([
 	},
 );
 
-it('with more tasks in the memory than it may hold, nothing is forgotten before the new ones are read', async () => {
-	Object.assign(ACCOUNT_MEMORY, { done: 250, census: 200 });
-	const { host } = await active(245, 10, 30, true);
-	const ids = await night(host, 150);
-	expect(await allStarted(host, 20)).toEqual([...ids].sort());
-	ids.push(...list().add(20));
-	expect(await allStarted(host)).toEqual(ids.sort());
-});
+itAtLength(
+	'with more tasks in the memory than it may hold, nothing is forgotten before the new ones are read',
+	async () => {
+		Object.assign(ACCOUNT_MEMORY, { done: 250, census: 200 });
+		const { host } = await active(245, 10, 30, true);
+		const ids = await night(host, 150);
+		expect(await allStarted(host, 20)).toEqual([...ids].sort());
+		ids.push(...list().add(20));
+		expect(await allStarted(host)).toEqual(ids.sort());
+	},
+);

@@ -4,6 +4,7 @@
  */
 import { ACCOUNT_POLL } from '../../nodes/TranscriberAccountTrigger/pollAccount';
 import { captureLogs } from '../support/logs';
+import { few } from '../support/long';
 import { ACCOUNT_MEMORY } from '../../nodes/TranscriberAccountTrigger/pollState';
 import { allStarted, listForTests } from './manyNewTasks';
 
@@ -11,7 +12,7 @@ jest.setTimeout(120_000);
 
 const { active, list, night, rememberATenth, state, wait } = listForTests();
 
-it.each([
+few.it.each([
 	[400, 10, 2, 100],
 	[400, 10, 2, 350],
 	[900, 10, 15, 130],
@@ -38,7 +39,7 @@ async function knownInPart() {
 	return host;
 }
 
-it.each([401, 503])(
+few.it.each([401, 503])(
 	'a poll that finds only the first page after a pause, because the others are answered %i, takes nothing for old',
 	async (status) => {
 		const host = await knownInPart();
@@ -79,7 +80,7 @@ it('keeps within its requests while it searches, and says in the log that it is 
 	expect(logs.lines.join('\n')).toContain('More tasks are new than two polls can read');
 });
 
-it.each([
+few.it.each([
 	['the id of a bot', (number: number) => `bot ${number}`],
 	['no other id', () => undefined],
 ])(
@@ -109,7 +110,7 @@ it('meetings that fill the first pages, and have no recording yet: the next task
 	expect(await allStarted(host, 4)).toEqual(ids);
 });
 
-it.each([
+few.it.each([
 	[100, 2, 'newest'],
 	[100, 2, 'oldest'],
 	[200, 5, 'oldest'],

@@ -13,6 +13,7 @@ import type { INodeParameters } from 'n8n-workflow';
 import { ACCOUNT_POLL } from '../../nodes/TranscriberAccountTrigger/pollAccount';
 import type { Shapes } from '../simulator/index';
 import { serviceForTests } from '../support/service';
+import { few, itAtLength } from '../support/long';
 import { AccountHost } from './host';
 
 jest.setTimeout(120_000);
@@ -62,8 +63,8 @@ const LISTS: Array<[string, Partial<Shapes>]> = [
 	['newest first, cut at 20', { taskListMaximum: 20 }],
 ];
 
-describe.each(LISTS)('tasks that the service deletes, in a list %s:', (_, shapes) => {
-	it.each([1, 7, 35])(
+few.describe.each(LISTS)('tasks that the service deletes, in a list %s:', (_, shapes) => {
+	few.it.each([1, 7, 35])(
 		'%i at its beginning, after activation: no old one starts the workflow',
 		async (count) => {
 			const host = await active(700, shapes);
@@ -76,20 +77,23 @@ describe.each(LISTS)('tasks that the service deletes, in a list %s:', (_, shapes
 		},
 	);
 
-	it('some at every poll: each new one starts the workflow once, no old one does', async () => {
-		const host = await active(600, shapes);
-		const ids: string[] = [];
-		for (let turn = 0; turn < 15; turn++) {
-			const order = listed(shapes.taskListOrder).filter((id) => !ids.includes(id));
-			deletes([3, 40, 90, 200].map((place) => order[place] ?? '').filter(Boolean));
-			ids.push(await service.completedTask());
-			await host.poll();
-		}
-		await host.polls(8);
-		expect([...host.started].sort()).toEqual(ids.sort());
-	});
+	itAtLength(
+		'some at every poll: each new one starts the workflow once, no old one does',
+		async () => {
+			const host = await active(600, shapes);
+			const ids: string[] = [];
+			for (let turn = 0; turn < 15; turn++) {
+				const order = listed(shapes.taskListOrder).filter((id) => !ids.includes(id));
+				deletes([3, 40, 90, 200].map((place) => order[place] ?? '').filter(Boolean));
+				ids.push(await service.completedTask());
+				await host.poll();
+			}
+			await host.polls(8);
+			expect([...host.started].sort()).toEqual(ids.sort());
+		},
+	);
 
-	it.each([2, 3, 5])(
+	few.it.each([2, 3, 5])(
 		'while the list is read for the first time, before request %i: none is missed',
 		async (nth) => {
 			service.running().configure({ shapes });
@@ -115,7 +119,7 @@ describe.each(LISTS)('tasks that the service deletes, in a list %s:', (_, shapes
 	});
 });
 
-describe.each<[string, Partial<Shapes>]>([
+few.describe.each<[string, Partial<Shapes>]>([
 	['', {}],
 	[', oldest first', { taskListOrder: 'oldestFirst' }],
 	[', cut at 10', { taskListMaximum: 10 }],
@@ -256,7 +260,7 @@ it('a web page of a proxy in place of a task finishes no task, however often it 
 	expect(host.started).toEqual([id]);
 });
 
-it.each(['0001-01-01T00:00:00Z', '1970-01-01T00:00:00', 0, -62_135_596_800])(
+few.it.each(['0001-01-01T00:00:00Z', '1970-01-01T00:00:00', 0, -62_135_596_800])(
 	'a date that was never set (%p) is no date: a new task starts the workflow',
 	async (created) => {
 		const host = await active(1);
@@ -276,7 +280,7 @@ it.each(['0001-01-01T00:00:00Z', '1970-01-01T00:00:00', 0, -62_135_596_800])(
 	},
 );
 
-describe.each<[string, Partial<Shapes>]>([
+few.describe.each<[string, Partial<Shapes>]>([
 	['newest first', {}],
 	['oldest first', { taskListOrder: 'oldestFirst' }],
 	['oldest first, cut at 10', { taskListOrder: 'oldestFirst', taskListMaximum: 10 }],
@@ -349,7 +353,7 @@ afterEach(() => {
 });
 
 describe('A list that is not read to its end yet, and that is short for one poll', () => {
-	it.each([
+	few.it.each([
 		['empty', 0],
 		['only its first three tasks', 3],
 	])('%s: none of the old tasks starts the workflow', async (_, shown) => {
@@ -423,9 +427,9 @@ describe('A list that is short behind what is known, for one poll', () => {
 });
 
 describe('A list of which only the first page is known yet, ten tasks a page', () => {
-	let few: { restore: () => void };
-	beforeEach(() => (few = jest.replaceProperty(ACCOUNT_POLL, 'firstRequests', 13)));
-	afterEach(() => few.restore());
+	let fewer: { restore: () => void };
+	beforeEach(() => (fewer = jest.replaceProperty(ACCOUNT_POLL, 'firstRequests', 13)));
+	afterEach(() => fewer.restore());
 
 	async function barelyRead(seeded: number): Promise<AccountHost> {
 		service.running().configure({ shapes: { taskListMaximum: 10 } });
@@ -442,7 +446,7 @@ describe('A list of which only the first page is known yet, ten tasks a page', (
 		return ids;
 	}
 
-	it.each([12, 16, 29])(
+	few.it.each([12, 16, 29])(
 		'%i tasks that end before the next poll all start the workflow',
 		async (count) => {
 			const host = await barelyRead(400);
@@ -455,7 +459,7 @@ describe('A list of which only the first page is known yet, ten tasks a page', (
 		},
 	);
 
-	it('as many that end in a long pause as the first polls cannot read', async () => {
+	itAtLength('as many that end in a long pause as the first polls cannot read', async () => {
 		const host = await barelyRead(400);
 		const now = Date.now() + 3_600_000 - performance.now();
 		const clock = jest.spyOn(Date, 'now').mockImplementation(() => now + performance.now());
@@ -484,7 +488,7 @@ describe('A list of which only the first page is known yet, ten tasks a page', (
 describe('A list of more than 8000 tasks, oldest first', () => {
 	const task = (task_id: string) => ({ task_id, status: 'completed' });
 
-	it.each<[string, number, number]>([
+	few.it.each<[string, number, number]>([
 		['its first 5', 0, 5],
 		['its first 250', 0, 250],
 		['5 in the middle', 4_000, 5],
@@ -512,25 +516,30 @@ describe('A list of more than 8000 tasks, oldest first', () => {
 		},
 	);
 
-	it('all tasks that the trigger knows at its end are deleted: what ends some polls later starts the workflow, no old one does, and the log says what is lost', async () => {
-		const tasks = Array.from({ length: 9_000 }, (__, number) => task(`old ${number}`));
-		const host = await anotherService(({ status, offset, limit }) =>
-			tasks.filter((one) => status === null || one.status === status).slice(offset, offset + limit),
-		);
-		tasks.splice(-150);
-		const logs = captureLogs();
-		try {
-			await host.polls(8);
-		} finally {
-			logs.release();
-		}
-		expect(logs.lines.join('\n')).toContain('has deleted the last tasks of the list');
-		tasks.push(task('new 1'), task('new 2'));
-		await host.polls(2);
-		expect([...host.started].sort()).toEqual(['new 1', 'new 2']);
-	});
+	itAtLength(
+		'all tasks that the trigger knows at its end are deleted: what ends some polls later starts the workflow, no old one does, and the log says what is lost',
+		async () => {
+			const tasks = Array.from({ length: 9_000 }, (__, number) => task(`old ${number}`));
+			const host = await anotherService(({ status, offset, limit }) =>
+				tasks
+					.filter((one) => status === null || one.status === status)
+					.slice(offset, offset + limit),
+			);
+			tasks.splice(-150);
+			const logs = captureLogs();
+			try {
+				await host.polls(8);
+			} finally {
+				logs.release();
+			}
+			expect(logs.lines.join('\n')).toContain('has deleted the last tasks of the list');
+			tasks.push(task('new 1'), task('new 2'));
+			await host.polls(2);
+			expect([...host.started].sort()).toEqual(['new 1', 'new 2']);
+		},
+	);
 
-	it('that ends too early for four polls: no old task starts the workflow', async () => {
+	itAtLength('that ends too early for four polls: no old task starts the workflow', async () => {
 		const tasks = Array.from({ length: 9_000 }, (__, number) => task(`old ${number}`));
 		let shown = 9_000;
 		const host = await anotherService(({ status, offset, limit }) =>

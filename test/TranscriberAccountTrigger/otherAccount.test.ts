@@ -3,6 +3,7 @@
 
 import type { Run } from '../support/engine';
 import { serviceForTests } from '../support/service';
+import { few } from '../support/long';
 import { AccountHost } from './host';
 
 jest.setTimeout(60_000);
@@ -33,7 +34,7 @@ async function rotated(credentials: Run['credentials']): Promise<void> {
 	credentials.apiKey = String(body['api_key']);
 }
 
-it.each([
+few.it.each([
 	[30, 60],
 	[30, 1000],
 	[1000, 60],
@@ -55,7 +56,7 @@ it.each([
 	},
 );
 
-it.each([30, 0])(
+few.it.each([30, 0])(
 	'the key of an account without tasks (%i before), and n8n is restarted: its first transcript starts the workflow',
 	async (before) => {
 		const { host, credentials } = await active(before);
@@ -97,7 +98,7 @@ it('a rotated key, and a list that is empty in a bad moment: no old task starts 
 	expect(host.started).toEqual([id]);
 });
 
-it.each([1, 30, 500])(
+few.it.each([1, 30, 500])(
 	'a rotated key of the same account, with %i tasks: what ended in between starts the workflow',
 	async (seeded) => {
 		const { host, credentials } = await active(seeded);

@@ -8,6 +8,7 @@ import { ACCOUNT_MEMORY } from '../../nodes/TranscriberAccountTrigger/pollState'
 import type { Shapes } from '../simulator/index';
 import { captureLogs } from '../support/logs';
 import { serviceForTests } from '../support/service';
+import { few, itAtLength } from '../support/long';
 import { AccountHost } from './host';
 
 /** Many requests, on a machine that may be busy. */
@@ -67,7 +68,7 @@ function dice(seed: number): (below: number) => number {
 	};
 }
 
-describe.each(Object.entries(LISTS))('a list %s', (name, shapes) => {
+few.describe.each(Object.entries(LISTS))('a list %s', (name, shapes) => {
 	it('every task that ends after activation starts the workflow once, in any course of things', async () => {
 		const simulator = service.running();
 		const throwDice = dice(name.length);
@@ -99,7 +100,7 @@ describe.each(Object.entries(LISTS))('a list %s', (name, shapes) => {
 	});
 });
 
-describe.each([
+few.describe.each([
 	['newest first', {}],
 	['oldest first', { taskListOrder: 'oldestFirst' }],
 	['newest first, cut at 10', { taskListMaximum: 10 }],
@@ -133,18 +134,21 @@ it('a burst of more tasks than a page between two polls starts it once for each'
 	expect([...host.started].sort()).toEqual(expected.sort());
 });
 
-it('keeps a bounded number of tasks in mind, also of an account that grows without end', async () => {
-	Object.assign(ACCOUNT_MEMORY, { done: 100, census: 80, tail: 20 });
-	const host = await active(300);
-	const expected: string[] = [];
-	for (let turn = 0; turn < 24; turn++) {
-		for (let count = 0; count < 7; count++) expected.push(await service.completedTask());
-		await host.poll();
-		expect(host.saved.length).toBeLessThan(3_000);
-	}
-	await host.polls(5);
-	expect([...host.started].sort()).toEqual(expected.sort());
-});
+itAtLength(
+	'keeps a bounded number of tasks in mind, also of an account that grows without end',
+	async () => {
+		Object.assign(ACCOUNT_MEMORY, { done: 100, census: 80, tail: 20 });
+		const host = await active(300);
+		const expected: string[] = [];
+		for (let turn = 0; turn < 24; turn++) {
+			for (let count = 0; count < 7; count++) expected.push(await service.completedTask());
+			await host.poll();
+			expect(host.saved.length).toBeLessThan(3_000);
+		}
+		await host.polls(5);
+		expect([...host.started].sort()).toEqual(expected.sort());
+	},
+);
 
 it('what ended while n8n was down starts it when n8n is up again', async () => {
 	const host = await active(10);
@@ -204,7 +208,7 @@ describe('a new version of the workflow', () => {
 		return { started: host.started, id, lines: logs.lines };
 	}
 
-	it.each([
+	few.it.each([
 		[720, undefined, false],
 		[720, atTimes, false],
 		[720, undefined, true],
@@ -219,7 +223,7 @@ describe('a new version of the workflow', () => {
 		},
 	);
 
-	it.each([
+	few.it.each([
 		[1, undefined, false],
 		[150, everyWeek, false],
 		[20, undefined, true],

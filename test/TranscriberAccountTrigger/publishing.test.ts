@@ -7,6 +7,7 @@ import { ACCOUNT_POLL } from '../../nodes/TranscriberAccountTrigger/pollAccount'
 import { ACCOUNT_MEMORY } from '../../nodes/TranscriberAccountTrigger/pollState';
 import { RETRY } from '../../nodes/shared/api/retryPatience';
 import { serviceForTests } from '../support/service';
+import { few } from '../support/long';
 import { AccountHost, newProcess } from './host';
 
 const service = serviceForTests({ tasksInProgress: 1000 });
@@ -31,7 +32,7 @@ async function failToPublish(host: AccountHost, mode: 'activate' | 'update', tri
 }
 
 describe('What ended while the workflow was off starts nothing', () => {
-	it.each([
+	few.it.each([
 		['published again', AS_241, async (host: AccountHost) => await host.activate('update')],
 		['published again (before 2.41)', AS_230, async (host: AccountHost) => await host.activate()],
 		['restarted', AS_241, async (host: AccountHost) => await host.restart()],
@@ -48,7 +49,7 @@ describe('What ended while the workflow was off starts nothing', () => {
 		expect(host.started).toEqual([first, next]);
 	});
 
-	it.each([
+	few.it.each([
 		['half an hour', 0.5, false],
 		['20 hours, and n8n was restarted', 20, true],
 	])(
@@ -104,7 +105,7 @@ it('A new version that fails at first keeps the old state: what ended meanwhile 
 	expect(host.started).toEqual([meanwhile]);
 });
 
-it.each(['activate', 'update', 'init'] as const)(
+few.it.each(['activate', 'update', 'init'] as const)(
 	'n8n adds the workflow again by itself (%s): what ended since the last poll starts the workflow',
 	async (mode) => {
 		const host = newHost(AS_230);

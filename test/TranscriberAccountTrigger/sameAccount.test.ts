@@ -2,13 +2,14 @@
  * A rotated API key, which the credential learns of only after more tasks have ended than a poll can list.
  */
 import { captureLogs } from '../support/logs';
+import { few } from '../support/long';
 import { allStarted, listForTests } from './manyNewTasks';
 
 jest.setTimeout(120_000);
 
 const { active, list, wait } = listForTests();
 
-it.each([
+few.it.each([
 	['newest first', 10, 60, 90],
 	['newest first', 10, 60, 130],
 	['newest first', 10, 60, 400],
@@ -44,7 +45,7 @@ it('a poll that cannot find out whose key it is starts nothing and says so, and 
 	expect(logs.lines.join('\n')).toContain('could not find out whether it belongs to the same');
 });
 
-it.each([60, 900])(
+few.it.each([60, 900])(
 	'the key of another account with %i tasks: none of them starts the workflow, the next one does',
 	async (others) => {
 		const { host, credentials } = await active(200, 10, 3);

@@ -12,6 +12,7 @@ import { until } from '../simulator/testing-client';
 import { captureLogs } from '../support/logs';
 import { serviceForTests } from '../support/service';
 import { deliver, handOverTo } from './client';
+import { withinGrace } from './grace';
 import { TriggerHost } from './host';
 
 const one = serviceForTests();
@@ -72,8 +73,10 @@ describe('The bot of a meeting trigger', () => {
 		host.saved = JSON.stringify(saved);
 		host.restart();
 		for (let times = 0; times < 2; times++) {
-			await host.deactivate();
-			await host.activate('update');
+			await withinGrace(async () => {
+				await host.deactivate();
+				await host.activate('update');
+			});
 		}
 		await sleep(300);
 		expect([launches(one), calledBack(one)]).toEqual([1, 0]);

@@ -9,6 +9,7 @@ import type { INodeParameters } from 'n8n-workflow';
 import { GRACE } from '../../nodes/TranscriberTrigger/cancelMeetingBot';
 import { serviceForTests } from '../support/service';
 import { until } from '../simulator/testing-client';
+import { withinGrace } from './grace';
 import { TriggerHost, newProcess } from './host';
 
 const service = serviceForTests();
@@ -41,6 +42,13 @@ const loseTheAnswer = () =>
 		times: 9,
 		action: { kind: 'cut', when: 'afterProcessing' },
 	});
+
+async function publish(mode: 'update' | 'init' = 'update') {
+	await withinGrace(async () => {
+		await host.deactivate();
+		await host.activate(mode);
+	});
+}
 
 const STARTS: Array<[string, INodeParameters]> = [
 	['at once', {}],
@@ -78,8 +86,7 @@ describe.each(STARTS)('A bot that starts %s', (_, start) => {
 		await host.activate();
 		for (let version = 0; version < 2; version++) {
 			await sleep(ANOTHER_SECOND / 2);
-			await host.deactivate();
-			await host.activate('update');
+			await publish();
 		}
 		await sleep(2 * GRACE.ms);
 		expect([launches(), calledBack()]).toEqual([1, []]);
@@ -89,8 +96,7 @@ describe.each(STARTS)('A bot that starts %s', (_, start) => {
 it('A link from an expression does not send a second bot either', async () => {
 	await open({ meetingUrl: '={{ "https://meet.example.com/weekly?at=" + $now.toMillis() }}' });
 	await host.activate();
-	await host.deactivate();
-	await host.activate('update');
+	await publish();
 	await sleep(2 * GRACE.ms);
 	expect([launches(), calledBack()]).toEqual([1, []]);
 });
@@ -131,8 +137,7 @@ it('A bot that version 0.1.0 has sent stays when a new version of the workflow i
 	host.saved = JSON.stringify(saved);
 	host.node.parameters.startAt = `={{ "${time}.000Z" }}`;
 	host.restart();
-	await host.deactivate();
-	await host.activate('update');
+	await publish();
 	await sleep(2 * GRACE.ms);
 	expect([launches(), calledBack()]).toEqual([1, []]);
 });
@@ -163,8 +168,7 @@ describe('n8n 1 and 2.30 add a workflow again when one of its other triggers fai
 		await host.activate();
 		host.restart();
 		await host.activate('init');
-		await host.deactivate();
-		await host.activate('init');
+		await publish('init');
 		await sleep(2 * GRACE.ms);
 		expect([launches(), calledBack()]).toEqual([1, []]);
 		await host.deactivate();

@@ -12,8 +12,10 @@ import { queueFor } from '../../nodes/shared/api/waitForTurn';
 import { CANCEL_BOT, GRACE } from '../../nodes/TranscriberTrigger/cancelMeetingBot';
 import type { RequestFault } from '../simulator/index';
 import { serviceForTests } from '../support/service';
+import { few } from '../support/long';
 import { until } from '../simulator/testing-client';
 import { deliver } from './client';
+import { withinGrace } from './grace';
 import { TriggerHost } from './host';
 
 const service = serviceForTests();
@@ -70,8 +72,10 @@ const pastGrace = async () => await sleep(2 * GRACE_MS);
 
 /** What n8n does when a new version of an active workflow is published. */
 async function publish() {
-	await host.deactivate();
-	await host.activate('update');
+	await withinGrace(async () => {
+		await host.deactivate();
+		await host.activate('update');
+	});
 }
 
 const PAGE = '<html><h1>404 Not Found</h1></html>';
@@ -326,9 +330,11 @@ describe('No second bot', () => {
 
 	it('when the node is renamed', async () => {
 		await host.activate();
-		await host.deactivate();
-		host.node.name = 'Renamed';
-		await host.activate('update');
+		await withinGrace(async () => {
+			await host.deactivate();
+			host.node.name = 'Renamed';
+			await host.activate('update');
+		});
 		await pastGrace();
 		expect([launches(), calledBack()]).toEqual([1, []]);
 	});
@@ -437,7 +443,7 @@ describe('A new bot', () => {
 		expect(calledBack()).toEqual([]);
 	});
 
-	it.each<[string, RequestFault]>([
+	few.it.each<[string, RequestFault]>([
 		...GATEWAY_404,
 		['the 410 of a proxy', { kind: 'respond', status: 410, body: PAGE }],
 		['400', { kind: 'respond', status: 400 }],
@@ -522,7 +528,7 @@ describe('A service that answers a launch with the bot that it already has for t
 });
 
 describe('A recurring meeting', () => {
-	it.each<[string, (bot: { id: string; taskId?: string }) => void]>([
+	few.it.each<[string, (bot: { id: string; taskId?: string }) => void]>([
 		['is being transcribed', () => {}],
 		['was delivered', ({ taskId }) => service.running().finish(String(taskId))],
 		['failed', ({ taskId }) => service.running().finish(String(taskId), { status: 'failed' })],
@@ -689,7 +695,7 @@ describe('Deactivation', () => {
 		expect(calledBack()).toHaveLength(1);
 	});
 
-	it.each<[string, RequestFault]>([
+	few.it.each<[string, RequestFault]>([
 		['answers 500', { kind: 'respond', status: 500 }],
 		['answers with a web page', { kind: 'respond', status: 200, body: '<html>' }],
 		['answers 401', { kind: 'respond', status: 401 }],
@@ -705,7 +711,7 @@ describe('Deactivation', () => {
 		expect(calledBack()).toEqual([theBot().id]);
 	});
 
-	it.each<[string, RequestFault]>([['500', { kind: 'respond', status: 500 }], ...GATEWAY_404])(
+	few.it.each<[string, RequestFault]>([['500', { kind: 'respond', status: 500 }], ...GATEWAY_404])(
 		'repeats until the service has taken it, after %s',
 		async (_, action) => {
 			jest.replaceProperty(CANCEL_BOT, 'pauseMs', 20);

@@ -184,7 +184,7 @@ function listTasks({ entry }: Exchange, { settings, tasks }: Service): unknown {
 	const limit = Math.min(asked, shapes.taskListMaximum);
 	const isWanted = (task: Task) =>
 		status === undefined || shapes.taskListIgnores.includes('status') || task.status === status;
-	const matching = inOrder(tasks.all(), shapes.taskListOrder).filter(isWanted);
+	const matching = inOrder(tasks.all().filter(isWanted), shapes.taskListOrder);
 	const from = shapes.taskListIgnores.includes('offset') ? 0 : offset;
 	const page = matching.slice(from, from + limit).map((task) => ({
 		...(shapes.taskListStatus === 'shown' ? tasks.resource(task) : { task_id: task.id }),

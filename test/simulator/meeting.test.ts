@@ -107,7 +107,7 @@ describe('GET /meeting/{bot_id}', () => {
 	});
 
 	it('a scheduled bot joins at its time', async () => {
-		const botId = await launch({ start_at: fromNow(100_000) });
+		const botId = await launch({ start_at: fromNow(1_500_000) });
 		expect((await ask(`GET /meeting/${botId}`)).body['status']).toBe('scheduled');
 		await until(() => running().bot(botId).phase !== 'scheduled');
 	});

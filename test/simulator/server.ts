@@ -65,7 +65,10 @@ async function serve(
 	}
 	const fault = faults.forRequest(entry.method, path);
 	const kind = kindOf(entry.method, path);
-	const nth = requests.filter((other) => kindOf(other.method, other.path) === kind).length;
+	// Only dialects ask for it, and the log may be long.
+	const nth = settings.dialect
+		? requests.filter((other) => kindOf(other.method, other.path) === kind).length
+		: 0;
 	const asked = { kind, path, query: entry.query, nth, headers: entry.headers };
 	const exchange = new Exchange(request, response, entry, settings, asked, fault);
 	try {

@@ -343,7 +343,7 @@ describe('GET /tasks/{id}/export', () => {
 
 describe('POST /tasks/{id}/cancel', () => {
 	it('cancels a pending task for good, without a charge', async () => {
-		running().configure({ queueSeconds: 20 });
+		running().configure({ queueSeconds: 1_000 });
 		const taskId = await submit();
 		const { body } = await ask(`POST /tasks/${taskId}/cancel`);
 		expect(body).toMatchObject({
@@ -351,7 +351,7 @@ describe('POST /tasks/{id}/cancel', () => {
 			status: 'cancelled',
 			queue_state: 'not_started',
 		});
-		await new Promise((resolve) => setTimeout(resolve, 60));
+		await new Promise((resolve) => setTimeout(resolve, 1_100));
 		expect(running().task(taskId).status).toBe('cancelled');
 		expect(running().balance).toBe(1000);
 	});

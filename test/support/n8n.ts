@@ -109,6 +109,13 @@ export function startingAt(
 	});
 }
 
+/** An expression that knows nothing but the credential gives the same for each request. */
+let last = { key: '', value: '' };
+function once(key: string, resolve: () => unknown): string {
+	if (last.key !== key) last = { key, value: resolve() as string };
+	return last.value;
+}
+
 export function credentialsHelper(
 	credentials: Credentials,
 	onReading: () => void | Promise<void> = () => {},
@@ -135,12 +142,11 @@ export function credentialsHelper(
 			for (const [name, value] of Object.entries(
 				credentialType.authenticate.properties.headers ?? {},
 			)) {
-				headers[name] = workflow.expression.getSimpleParameterValue(
-					node,
-					value as string,
-					'internal',
-					{ $credentials: decrypted } as never,
-				) as string;
+				headers[name] = once(`${String(value)} ${JSON.stringify(decrypted)}`, () =>
+					workflow.expression.getSimpleParameterValue(node, value as string, 'internal', {
+						$credentials: decrypted,
+					} as never),
+				);
 			}
 			return { ...options, headers };
 		},

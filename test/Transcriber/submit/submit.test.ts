@@ -28,6 +28,7 @@ import { runNode, storedBinary, type Outcome, type Run } from '../../support/eng
 import { shortenRetries } from '../../support/scale';
 import { byId, itemWithFile, itemsOf, serviceForTests } from '../../support/service';
 import { BOT, FILE } from '../../support/parameters';
+import { few } from '../../support/long';
 
 const service = serviceForTests();
 
@@ -252,7 +253,7 @@ describe("n8n's Retry with the currently saved workflow", () => {
 			...more,
 		});
 
-	it.each<[string, INodeParameters, INodeParameters]>([
+	few.it.each<[string, INodeParameters, INodeParameters]>([
 		['the link', LINK, { url: 'https://files.example.com/other.mp3' }],
 		['the language', LINK, { language: 'en' }],
 		['an option', LINK, { options: { prompt: 'OKR' } }],
@@ -338,7 +339,7 @@ describe("n8n's Retry with the currently saved workflow", () => {
 		expect(accepted()).toHaveLength(1);
 	});
 
-	it.each<[string, INodeParameters, INodeParameters]>([
+	few.it.each<[string, INodeParameters, INodeParameters]>([
 		['what is done with the transcript', LINK, { onCompletion: 'returnTask' }],
 		['an option that is nothing', LINK, { options: { prompt: '={{ "" }}' } }],
 		['blanks', LINK, { url: ' https://files.example.com/talk.mp3 ' }],
@@ -364,7 +365,7 @@ describe("n8n's Retry with the currently saved workflow", () => {
 		expect(accepted()).toHaveLength(2);
 	});
 
-	it.each([
+	few.it.each([
 		'={{ Math.random() }}',
 		'={{ Array.from({ length: 1000 }, (_, n) => n + "-" + Date.now()).randomItem() }}',
 		'={{ new Date().toISOString() + " " + Math.random() }}',
@@ -399,7 +400,7 @@ describe("n8n's Retry with the currently saved workflow", () => {
 		expect(accepted()).toEqual(before);
 	});
 
-	it.each([
+	few.it.each([
 		['another address', { onCompletion: 'callUrl', webhookUrl: 'https://hooks.example.com/a' }],
 		['no address', { onCompletion: 'returnTask' }],
 	])(
@@ -429,7 +430,7 @@ describe("n8n's Retry with the currently saved workflow", () => {
 	});
 });
 
-describe.each(SUBMISSIONS)('$name, accepted without an id,', ({ parameters, items }) => {
+few.describe.each(SUBMISSIONS)('$name, accepted without an id,', ({ parameters, items }) => {
 	const one = () => items().slice(0, 1);
 
 	it.each(['poll', 'returnTask', 'awaitWebhook'])(
@@ -478,7 +479,7 @@ describe.each(SUBMISSIONS)('$name, accepted without an id,', ({ parameters, item
 	});
 });
 
-describe.each(SUBMISSIONS)('$name takes the id', ({ name, parameters, items }) => {
+few.describe.each(SUBMISSIONS)('$name takes the id', ({ name, parameters, items }) => {
 	const field = name === 'sendBot' ? 'bot_id' : 'task_id';
 	it.each([
 		['that comes bare', '"abc-123"', { [field]: 'abc-123' }],
@@ -632,10 +633,10 @@ function gateway503(type: string, body: string): FaultRule['action'] {
 	return { kind: 'respond', status: 503, headers: { 'Content-Type': type }, body };
 }
 
-describe.each(UNKEYED)('$name, whose answer got lost,', ({ parameters }) => {
+few.describe.each(UNKEYED)('$name, whose answer got lost,', ({ parameters }) => {
 	const one = itemsOf({});
 
-	it.each<[string, FaultRule['action']]>([
+	few.it.each<[string, FaultRule['action']]>([
 		['the connection broke after it was accepted', { kind: 'cut', when: 'afterProcessing' }],
 		['the connection broke before its body was read', { kind: 'cut', when: 'beforeBody' }],
 		['a gateway answered in place of the service', { kind: 'respond', status: 502 }],
@@ -666,7 +667,7 @@ describe.each(UNKEYED)('$name, whose answer got lost,', ({ parameters }) => {
 		expect(accepted()).toHaveLength(1);
 	});
 
-	it.each([1, 2, 3, 4, 5, 6])(
+	few.it.each([1, 2, 3, 4, 5, 6])(
 		'is sent where the credential could not be read before, and now can: reading %d',
 		async (fails) => {
 			const { baseUrl, apiKey } = service.credentials();
@@ -838,7 +839,7 @@ describe('a file that is changed after its execution was cancelled', () => {
 		expect(accepted()).toHaveLength(1);
 	});
 
-	it.each<[string, FaultRule['action']]>([
+	few.it.each<[string, FaultRule['action']]>([
 		['a lost answer', { kind: 'cut', when: 'afterProcessing' }],
 		['a 409', { kind: 'respond', status: 409, headers: { 'Retry-After': '60' } }],
 	])('is not sent if it waited after %s: the service may have it', async (_what, action) => {
@@ -857,7 +858,7 @@ describe('a file that is changed after its execution was cancelled', () => {
 	});
 });
 
-describe.each([
+few.describe.each([
 	{ name: 'apiKey.rotate', parameters: ROTATE },
 	{ name: 'task.regenerateSummary', parameters: REGENERATE },
 	{ name: 'transcribeUrl', parameters: LINK },
@@ -913,7 +914,7 @@ it('a new summary whose answer was lost is not asked for again, but one that ask
 	expect(service.lines()).toEqual(['POST /api/v1/tasks/a/summary']);
 });
 
-describe.each([
+few.describe.each([
 	{ name: 'transcribeUrl', parameters: LINK, limit: LIMITS.submit },
 	{ name: 'sendBot', parameters: BOT, limit: LIMITS.meeting },
 ])('after a failure that stops the node, $name', ({ parameters, limit }) => {
@@ -986,7 +987,7 @@ describe('as a tool of an AI agent', () => {
 		expect(answers[1]).toBe(answers[0]);
 	});
 
-	it.each([
+	few.it.each([
 		['transcribeUrl', LINK, 'url', 0],
 		['transcribeUrl', LINK, 'url', 3],
 		['sendBot', BOT, 'meetingUrl', 0],
@@ -1050,7 +1051,7 @@ describe('as a tool of an AI agent', () => {
 		'={{ DateTime.now().plus({ hours: 1 }).plus(Math.random() * 1000).toISO() }}',
 	];
 
-	it.each(STARTS)(
+	few.it.each(STARTS)(
 		'knows a repeated call by what the model says, not by the clock: %s',
 		async (startAt) => {
 			const answers = await callTool({ ...meetingTool(startAt), calls: [meeting, meeting] });
@@ -1066,7 +1067,7 @@ describe('as a tool of an AI agent', () => {
 		expect(accepted()).toHaveLength(2);
 	});
 
-	it.each(STARTS)('run by the engine of n8n 2, the same: %s', async (startAt) => {
+	few.it.each(STARTS)('run by the engine of n8n 2, the same: %s', async (startAt) => {
 		const node = { rewireOutputLogTo: 'ai_tool' } as Partial<INode>;
 		const parameters = { ...BOT, startAt };
 		const call = (toolCallId: string) => itemsOf({ ...meeting, toolCallId });
@@ -1195,7 +1196,7 @@ describe('a loop that brings a file again with its own Idempotency Key', () => {
 	const fileWith = (json: INodeExecutionData['json']) => [{ ...itemWithFile(), json }];
 	const FIELDS = { lang: 'en', date: '2030-01-01', uuid: 'u1', Date: 'd', random: 'r' };
 
-	it.each([
+	few.it.each([
 		'={{ $json.lang }}',
 		'={{ $input.item.json.lang }}',
 		"={{ $input.first().json['lang'] }}",
@@ -1220,7 +1221,7 @@ describe('a loop that brings a file again with its own Idempotency Key', () => {
 		expect(accepted()).toHaveLength(1);
 	});
 
-	it.each([
+	few.it.each([
 		'={{ $input.item.json.lang }}',
 		'={{ $json.random ? $json.lang : "" }}',
 		'={{ $json.date ? $json.lang : "" }}',

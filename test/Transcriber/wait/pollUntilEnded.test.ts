@@ -14,6 +14,7 @@ import { until } from '../../simulator/testing-client';
 import { runNode } from '../../support/engine';
 import { giveUpSoon, shortenRetries } from '../../support/scale';
 import { byId, itemsOf, serviceForTests } from '../../support/service';
+import { few } from '../../support/long';
 
 const service = serviceForTests();
 
@@ -68,7 +69,7 @@ function finishAll(): { taskId?: string; botId?: string } {
 }
 
 describe.each(EVERY_WAY)('%s', (way) => {
-	it.each<[string, FaultRule['action']]>([
+	few.it.each<[string, FaultRule['action']]>([
 		['429', { kind: 'respond', status: 429 }],
 		['500', { kind: 'respond', status: 500 }],
 		['503', { kind: 'respond', status: 503 }],
@@ -94,7 +95,7 @@ describe.each(EVERY_WAY)('%s', (way) => {
 		expect(looks().length).toBeLessThanOrEqual(2);
 	});
 
-	it.each([401, 404, 410])(
+	few.it.each([401, 404, 410])(
 		'reports %i when it lasts, and says that nothing is lost',
 		async (status) => {
 			POLL.refused = 300;
@@ -111,7 +112,7 @@ describe.each(EVERY_WAY)('%s', (way) => {
 		},
 	);
 
-	it.each([404, 401])(
+	few.it.each([404, 401])(
 		'takes %i before and after another failure for no lasting one',
 		async (status) => {
 			POLL.refused = 300;
@@ -254,7 +255,7 @@ it.each([409, 425])(
 	},
 );
 
-it.each([400, 402, 403, 408, 410, 422, 423])(
+few.it.each([400, 402, 403, 408, 410, 422, 423])(
 	'a result that is refused with %i at first is still fetched: the task is known to have finished',
 	async (status) => {
 		shortenRetries(100);
@@ -310,7 +311,7 @@ it('all kinds of failure together have no more patience than the longest kind', 
 	expect(Number(times.at(-1)) - Number(times[0])).toBeLessThan(2_500);
 });
 
-it.each([400, 422, 423])(
+few.it.each([400, 422, 423])(
 	'a result that is refused with %i again and again is nothing that the user can change',
 	async (status) => {
 		giveUpSoon();

@@ -4,6 +4,7 @@
 import { byId, itemWithFile, serviceForTests } from '../../support/service';
 import { until } from '../../simulator/testing-client';
 import { giveUpSoon } from '../../support/scale';
+import { few } from '../../support/long';
 
 const service = serviceForTests();
 
@@ -49,7 +50,7 @@ const PLACES: Array<[string, (state: object) => unknown]> = [
 	],
 ];
 
-describe.each(PLACES)('a state in %s', (_place, placed) => {
+few.describe.each(PLACES)('a state in %s', (_place, placed) => {
 	it.each(['task_id', 'id'])('with its id as %s ends a wait, whatever it is', async (name) => {
 		const id = await service.completedTask();
 		const state = { [name]: id, status: 'completed', progress: 100 };
@@ -118,7 +119,7 @@ it.each(['COMPLETED', 'Completed', ' completed'])(
 	},
 );
 
-it.each(['done', 'success', 'succeeded', 'finished', 'complete', 'ok', 'ready'])(
+few.it.each(['done', 'success', 'succeeded', 'finished', 'complete', 'ok', 'ready'])(
 	'%s is not documented: no success, and the error says what it may mean',
 	async (status) => {
 		const id = await service.completedTask();

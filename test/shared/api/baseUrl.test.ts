@@ -10,6 +10,7 @@ import { EVERY_OPERATION, WITH_SUMMARY_REGENERATION } from '../../support/everyO
 import { byId, failureOf, serviceForTests } from '../../support/service';
 import { startSimulator, type Simulator } from '../../simulator/index';
 import { ACCOUNT } from '../../support/parameters';
+import { few } from '../../support/long';
 
 const service = serviceForTests(WITH_SUMMARY_REGENERATION);
 
@@ -76,7 +77,7 @@ describe('Base URL', () => {
 });
 
 describe('the credential test', () => {
-	it.each(WAYS_TO_WRITE_IT)(
+	few.it.each(WAYS_TO_WRITE_IT)(
 		'asks GET /api/v1/account, for a Base URL that ends in "%s"',
 		async (end) => {
 			const baseUrl = service.running().url + end;
@@ -159,7 +160,7 @@ describe('the API key', () => {
 		}
 	});
 
-	it.each(PASTED)(
+	few.it.each(PASTED)(
 		'is masked in what the service repeats of it, and counted as one key: %j',
 		async (apiKey) => {
 			const taken = jest.spyOn(queueFor('test-api-key', 'other'), 'take').mockClear();
@@ -180,23 +181,26 @@ describe('the API key', () => {
 		expect(service.lines()).toEqual([]);
 	});
 
-	it.each(['test\napi-key', 'test-аpi-key', 'test\u200bapi-key', 'test-api-key…', 'test\u0000key'])(
-		'that no header can hold is refused by name and never shown: %j',
-		async (apiKey) => {
-			const credentials = service.credentials({ apiKey });
-			for (const { parameters, input } of EVERY_OPERATION) {
-				const items = [await input(service)];
-				const { error } = await service.run(parameters, { items, credentials });
-				expect(error).toMatchObject(
-					failureOf(0, "The 'API Key' of the credential has characters that no API key can have"),
-				);
-				expect(JSON.stringify([error?.message, error?.description])).not.toContain(apiKey);
-			}
-			expect(service.lines()).toEqual([]);
-		},
-	);
+	few.it.each([
+		'test\napi-key',
+		'test-аpi-key',
+		'test\u200bapi-key',
+		'test-api-key…',
+		'test\u0000key',
+	])('that no header can hold is refused by name and never shown: %j', async (apiKey) => {
+		const credentials = service.credentials({ apiKey });
+		for (const { parameters, input } of EVERY_OPERATION) {
+			const items = [await input(service)];
+			const { error } = await service.run(parameters, { items, credentials });
+			expect(error).toMatchObject(
+				failureOf(0, "The 'API Key' of the credential has characters that no API key can have"),
+			);
+			expect(JSON.stringify([error?.message, error?.description])).not.toContain(apiKey);
+		}
+		expect(service.lines()).toEqual([]);
+	});
 
-	it.each(EVERY_OPERATION)(
+	few.it.each(EVERY_OPERATION)(
 		'is in X-API-Key and nowhere else: $name',
 		async ({ parameters, input }) => {
 			const items = [await input(service)];
@@ -248,7 +252,7 @@ describe('redirects are never followed', () => {
 		expect(elsewhere?.requests).toEqual([]);
 	});
 
-	it.each(EVERY_OPERATION)('$name', async ({ parameters, input }) => {
+	few.it.each(EVERY_OPERATION)('$name', async ({ parameters, input }) => {
 		const items = [await input(service)];
 		redirect(307);
 		const { error } = await service.run(parameters, { items });
@@ -281,17 +285,17 @@ describe('ids are URL-encoded in paths', () => {
 	const parametersOf = (name: string) =>
 		EVERY_OPERATION.find((example) => example.name === name)?.parameters ?? {};
 
-	it.each(PATHS)('%s', async (name, line) => {
+	few.it.each(PATHS)('%s', async (name, line) => {
 		await service.run(parametersOf(name), { items: [{ json: { id: STRANGE } }] });
 		expect(service.lines()[0]).toBe(line.replace('{id}', ENCODED));
 	});
 
-	it.each(PATHS)('%s takes a number as well', async (name, line) => {
+	few.it.each(PATHS)('%s takes a number as well', async (name, line) => {
 		await service.run(parametersOf(name), { items: [{ json: { id: 4711 } }] });
 		expect(service.lines()[0]).toBe(line.replace('{id}', '4711'));
 	});
 
-	it.each(PATHS.flatMap(([name]) => ['.', '..', ' .. '].map((id) => [name, id])))(
+	few.it.each(PATHS.flatMap(([name]) => ['.', '..', ' .. '].map((id) => [name, id])))(
 		'%s refuses the id "%s", which would be another path',
 		async (name, id) => {
 			const { error } = await service.run(parametersOf(name), { items: [{ json: { id } }] });

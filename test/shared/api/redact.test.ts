@@ -17,6 +17,7 @@ import {
 import { giveUpSoon, shortenRetries } from '../../support/scale';
 import { findIn } from '../../support/search';
 import { itemWithFile, serviceForTests } from '../../support/service';
+import { few, itAtLength } from '../../support/long';
 import { TIMEOUTS } from '../../../nodes/shared/api/retryPatience';
 
 const API_KEY = 'marked-api-key-5d41402abc4b2a76';
@@ -96,7 +97,7 @@ it.each<[string, unknown]>([
 	expect(findIn(value, [API_KEY, OWN_SECRET])).toEqual([API_KEY]);
 });
 
-describe.each(EVERY_OPERATION)('$name', (example) => {
+few.describe.each(EVERY_OPERATION)('$name', (example) => {
 	it('shows no secret when it succeeds', async () => {
 		const outcome = await run(example);
 		expect(outcome.error).toBeUndefined();
@@ -127,7 +128,7 @@ describe.each(EVERY_OPERATION)('$name', (example) => {
 	});
 
 	const echo = { detail: { error_code: `code ${API_KEY}`, message: `key ${API_KEY} is bad` } };
-	it.each<[string, FaultRule['action']]>([
+	few.it.each<[string, FaultRule['action']]>([
 		['a refusal that repeats the key', { kind: 'respond', status: 400, body: echo }],
 		['a refusal in text', { kind: 'respond', status: 500, body: `key ${API_KEY} is bad` }],
 		['a refusal in a list', { kind: 'respond', status: 422, body: { detail: [{ msg: API_KEY }] } }],
@@ -148,25 +149,28 @@ describe.each(EVERY_OPERATION)('$name', (example) => {
 		}
 	});
 
-	it('shows no secret when nobody answers: refused connection, no TLS, timeout', async () => {
-		jest.replaceProperty(TIMEOUTS, 'request', 20);
-		jest.replaceProperty(TIMEOUTS, 'uploadIdle', 20);
-		const { url } = service.running();
-		const circumstances: Circumstances[] = [
-			{ baseUrl: 'http://127.0.0.1:1' },
-			{ baseUrl: url.replace('http:', 'https:') },
-			{ action: { kind: 'stall' } },
-		];
-		for (const circumstance of circumstances) {
-			const outcome = await run(example, circumstance);
-			expect(outcome.error).toBeDefined();
-			expectNoSecrets(outcome);
-		}
-		// A request that arrives after the node has given up must not reach the next test.
-		for (let tries = 0; tries < 20 && service.lines().length === 0; tries++) await sleep(10);
-		jest.replaceProperty(TIMEOUTS, 'request', 60_000);
-		jest.replaceProperty(TIMEOUTS, 'uploadIdle', 300_000);
-	});
+	itAtLength(
+		'shows no secret when nobody answers: refused connection, no TLS, timeout',
+		async () => {
+			jest.replaceProperty(TIMEOUTS, 'request', 20);
+			jest.replaceProperty(TIMEOUTS, 'uploadIdle', 20);
+			const { url } = service.running();
+			const circumstances: Circumstances[] = [
+				{ baseUrl: 'http://127.0.0.1:1' },
+				{ baseUrl: url.replace('http:', 'https:') },
+				{ action: { kind: 'stall' } },
+			];
+			for (const circumstance of circumstances) {
+				const outcome = await run(example, circumstance);
+				expect(outcome.error).toBeDefined();
+				expectNoSecrets(outcome);
+			}
+			// A request that arrives after the node has given up must not reach the next test.
+			for (let tries = 0; tries < 20 && service.lines().length === 0; tries++) await sleep(10);
+			jest.replaceProperty(TIMEOUTS, 'request', 60_000);
+			jest.replaceProperty(TIMEOUTS, 'uploadIdle', 300_000);
+		},
+	);
 });
 
 describe('the secret of a webhook', () => {

@@ -7,6 +7,7 @@ import { Refused } from '../../../nodes/shared/api/problem';
 import { anyBodyOf, bodyOf } from '../../../nodes/shared/api/responseBody';
 import { RETRY } from '../../../nodes/shared/api/retryPatience';
 import { byId, failureOf, itemsOf, serviceForTests } from '../../support/service';
+import { few } from '../../support/long';
 
 const service = serviceForTests();
 
@@ -70,11 +71,11 @@ const NEEDS_A_FINISHED_TASK = [
 	{ resource: 'dictionary', operation: 'preview', terms: 'n8n' },
 ] as const;
 
-describe.each(NEEDS_A_FINISHED_TASK)('$resource.$operation of a task', (parameters) => {
+few.describe.each(NEEDS_A_FINISHED_TASK)('$resource.$operation of a task', (parameters) => {
 	const path = '/(result|export|preview)$';
 	const run = async (id: string) => await service.run({ ...parameters, taskId: byId(id) });
 
-	it.each([400, 404, 409, 422, 425, 500])(
+	few.it.each([400, 404, 409, 422, 425, 500])(
 		'that has not finished says so where the service answers %d',
 		async (status) => {
 			const id = await service.pendingTask();
@@ -146,7 +147,7 @@ describe.each([
 	const run = async (id: string) =>
 		await service.run({ resource: 'task', operation, taskId: byId(id) });
 
-	it.each([
+	few.it.each([
 		[200, {}],
 		[200, []],
 		[202, { status: 'processing' }],
@@ -250,7 +251,7 @@ describe('dictionary.replace with several items', () => {
 	const items = itemsOf({ term: 'first' }, { term: 'second' }, { term: 'last' });
 	const stored = async () => (await service.ask('GET /dictionary')).body['terms'];
 
-	it.each<[string, object]>([
+	few.it.each<[string, object]>([
 		['slow', { kind: 'delay', ms: 200 }],
 		['refused once with 503', { kind: 'respond', status: 503 }],
 		['cut off once', { kind: 'cut', when: 'beforeBody' }],
@@ -290,7 +291,7 @@ describe('dictionary.replace with several items', () => {
 	});
 });
 
-describe.each(['true', '"ok"', '1', 'OK'])('a write that is answered %s', (body) => {
+few.describe.each(['true', '"ok"', '1', 'OK'])('a write that is answered %s', (body) => {
 	it.each([
 		{ resource: 'task', operation: 'cancel', taskId: 'x' },
 		{ resource: 'meeting', operation: 'cancel', botId: 'x' },

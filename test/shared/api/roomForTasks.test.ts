@@ -15,6 +15,7 @@ import { shortenRetries, shortenWindow } from '../../support/scale';
 import { itemWithFile, itemsOf, serviceForTests } from '../../support/service';
 import type { Caller } from '../../../nodes/shared/api/types';
 import { FILE, LINK } from '../../support/parameters';
+import { few, itAtLength } from '../../support/long';
 
 const service = serviceForTests();
 
@@ -147,7 +148,7 @@ describe('the list', () => {
 		});
 	};
 
-	it.each<[string, unknown[], number | undefined]>([
+	few.it.each<[string, unknown[], number | undefined]>([
 		['no tasks', [[]], 0],
 		['tasks under a name', [{ tasks: tasks(3, { status: 'processing' }) }], 3],
 		['an empty list under a name', [{ tasks: [] }], 0],
@@ -208,7 +209,7 @@ describe('the list', () => {
 		for (const pause of pauses) expect(pause).toBeGreaterThanOrEqual(RETRY.tryBase / 2 - 5);
 	});
 
-	it.each<[string, unknown, number]>([
+	few.it.each<[string, unknown, number]>([
 		['is refused', { detail: 'no' }, 403],
 		['is a web page', '<html>', 200],
 		['is nothing', {}, 200],
@@ -281,20 +282,25 @@ it('a recording that comes after others have given up is sent when there is room
 	expect(submits()).toHaveLength(sent + 1);
 });
 
-it('120 links of 13 minutes each at a service that takes 20 at a time: all are accepted, however long the first one waits', async () => {
-	const MINUTE = 60_000 / 400;
-	shortenRetries(400);
-	shortenWindow(400);
-	service
-		.running()
-		.configure({ clockRate: 400, rateLimits: true, processingSeconds: 13 * 60, queueSeconds: 0 });
-	const { json, error } = await service.run(LINK, { items: files(120) });
-	service.running().configure({ clockRate: 1000, rateLimits: false, processingSeconds: undefined });
-	expect(error).toBeUndefined();
-	expect(json).toHaveLength(120);
-	const [first, last] = [submits()[0], submits().at(-1)];
-	expect(Number(last?.at) - Number(first?.at)).toBeGreaterThan(30 * MINUTE);
-});
+itAtLength(
+	'120 links of 13 minutes each at a service that takes 20 at a time: all are accepted, however long the first one waits',
+	async () => {
+		const MINUTE = 60_000 / 400;
+		shortenRetries(400);
+		shortenWindow(400);
+		service
+			.running()
+			.configure({ clockRate: 400, rateLimits: true, processingSeconds: 13 * 60, queueSeconds: 0 });
+		const { json, error } = await service.run(LINK, { items: files(120) });
+		service
+			.running()
+			.configure({ clockRate: 1000, rateLimits: false, processingSeconds: undefined });
+		expect(error).toBeUndefined();
+		expect(json).toHaveLength(120);
+		const [first, last] = [submits()[0], submits().at(-1)];
+		expect(Number(last?.at) - Number(first?.at)).toBeGreaterThan(30 * MINUTE);
+	},
+);
 
 it('a long upload that began before a refusal does not keep the refused one from trying', async () => {
 	jest.replaceProperty(RETRY, 'patienceWhenFull', 2000);

@@ -33,6 +33,7 @@ import { shortenRetries } from '../../support/scale';
 import { byId, itemWithFile, itemsOf, serviceForTests } from '../../support/service';
 import { REPEATABLE, type Policy } from '../../../nodes/shared/api/types';
 import { ACCOUNT, FILE, LINK } from '../../support/parameters';
+import { few } from '../../support/long';
 
 const service = serviceForTests(WITH_SUMMARY_REGENERATION);
 
@@ -200,7 +201,7 @@ describe('each operation', () => {
 		for (const name of NEVER_REPEATED) expect(inNode).toContain(name);
 	});
 
-	it.each(EVERY_OPERATION)('$name is tried again after 429 and after 503', async ({ name }) => {
+	few.it.each(EVERY_OPERATION)('$name is tried again after 429 and after 503', async ({ name }) => {
 		const run = await runExample(name);
 		fault({ kind: 'respond', status: 429 });
 		fault({ kind: 'respond', status: 503 });
@@ -210,7 +211,7 @@ describe('each operation', () => {
 		expect([first, second, third]).toEqual([429, 503, 200]);
 	});
 
-	it.each(REPEATED)('$name is repeated after a broken connection', async ({ name }) => {
+	few.it.each(REPEATED)('$name is repeated after a broken connection', async ({ name }) => {
 		const run = await runExample(name);
 		fault({ kind: 'cut', when: 'beforeBody' });
 		fault({ kind: 'cut', when: 'afterBody' });

@@ -1,5 +1,6 @@
 import { itemsOf, failureOf, serviceForTests } from '../../support/service';
 import { listTasks } from '../../support/editor';
+import { few } from '../../support/long';
 import { until } from '../../simulator/testing-client';
 
 const service = serviceForTests({ tasksInProgress: 10_000 });
@@ -135,7 +136,7 @@ describe('the end of a list', () => {
 		expect((await getMany({ returnAll: true })).error?.httpCode).toBe(String(status));
 	});
 
-	it.each([[100], [10]])(
+	few.it.each([[100], [10]])(
 		'does not come where the service refuses a large offset, with pages of %d',
 		async (taskListMaximum) => {
 			service.running().configure({ shapes: { taskListLargestOffset: 200, taskListMaximum } });
@@ -147,7 +148,7 @@ describe('the end of a list', () => {
 		},
 	);
 
-	it.each([2, 500])(
+	few.it.each([2, 500])(
 		'does not come where the place before the refused one shows that %d tasks follow',
 		async (following) => {
 			service.running().configure({ shapes: { taskListLargestOffset: 199 } });

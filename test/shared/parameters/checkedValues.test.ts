@@ -3,6 +3,7 @@ import type { INodeExecutionData, INodeParameters, INodeProperties } from 'n8n-w
 import { fieldsOf, operations, parametersOf } from '../../structure/read';
 import { EVERY_OPERATION, WITH_SUMMARY_REGENERATION } from '../../support/everyOperation';
 import { byId, serviceForTests } from '../../support/service';
+import { few } from '../../support/long';
 
 /** What an expression can give that nobody means, each as the code of the expression. */
 const NOTHING = ['undefined', 'null', '""', '"  "', 'NaN', '$json.noSuchField'];
@@ -173,7 +174,7 @@ describe('a parameter whose expression gives nothing, or something of the wrong 
 		expect(Object.keys(RULES).sort()).toEqual(paths);
 	});
 
-	it.each(CASES.filter((one) => !waitsForLong(one) && RULES[one.path]?.nothing === 'leftOut'))(
+	few.it.each(CASES.filter((one) => !waitsForLong(one) && RULES[one.path]?.nothing === 'leftOut'))(
 		'$id: $path is left out where it is nothing',
 		async (one) => {
 			const { sent, output, error } = await seen(one);
@@ -191,7 +192,7 @@ describe('a parameter whose expression gives nothing, or something of the wrong 
 		},
 	);
 
-	it.each(CASES.filter(({ path }) => RULES[path]?.nothing === 'refused'))(
+	few.it.each(CASES.filter(({ path }) => RULES[path]?.nothing === 'refused'))(
 		'$id: $path is refused by name where it is nothing, and nothing is sent',
 		async (one) => {
 			const values = NOTHING.map(inExpression);
@@ -203,7 +204,7 @@ describe('a parameter whose expression gives nothing, or something of the wrong 
 		},
 	);
 
-	it.each(CASES)('$id: $path of the wrong kind is refused by name', async (one) => {
+	few.it.each(CASES)('$id: $path of the wrong kind is refused by name', async (one) => {
 		const takes: string[] = RULES[one.path]?.takes ?? [];
 		const wrong = Object.entries(WRONG).filter(([kind]) => !takes.includes(kind));
 		for (const value of wrong.flatMap(([, code]) =>

@@ -6,6 +6,7 @@ import { describeWaiting, describeWebhookTo } from '../../../support/completion'
 import { failureOf, itemsOf, serviceForTests } from '../../../support/service';
 import { workflowWith } from '../../../support/suspended';
 import { giveUpSoon } from '../../../support/scale';
+import { few } from '../../../support/long';
 import { until } from '../../../simulator/testing-client';
 
 const service = serviceForTests();
@@ -412,7 +413,7 @@ describe('meeting.wait', () => {
 	});
 });
 
-describe.each(['Europe/Moscow', 'UTC', 'America/New_York'])(
+few.describe.each(['Europe/Moscow', 'UTC', 'America/New_York'])(
 	'a scheduled bot whose start is answered in UTC without an offset, in %s',
 	(zone) => {
 		const before = process.env['TZ'];

@@ -3,7 +3,7 @@ import type { IExecutePaginationFunctions } from 'n8n-workflow';
 import { pause } from '../../shared/api/abortable';
 import type { Problem } from '../../shared/api/problem';
 import { type ExportFormat } from '../../shared/exportFormats';
-import { NotThereYet } from '../../shared/api/result';
+import { NotThereYet, type FetchBounds } from '../../shared/api/result';
 import { RETRY, delayBeforeRetry, type Patience } from '../../shared/api/retryPatience';
 import { ServiceError, isNotFound, isRefusedForGood, said } from '../../shared/api/serviceError';
 
@@ -12,19 +12,20 @@ import { ServiceError, isNotFound, isRefusedForGood, said } from '../../shared/a
  * is paid for, so every failure of the service is retried for a while. So is a refusal, but for a
  * shorter time: the result may come a moment after the end. Each kind of failure has its own patience,
  * from the first such failure, and all kinds together have the longest one. Time in the queue for the
- * rate limit before the first failure does not count, because it says nothing about the service.
+ * rate limit before the first failure does not count, because it says nothing about the service. After
+ * it, the request goes to the front of the queue.
  */
 export async function fetchPatiently<T>(
 	context: IExecutePaginationFunctions,
 	taskId: string,
 	what: 'result' | ExportFormat,
-	work: () => Promise<T>,
+	work: (bounds: FetchBounds) => Promise<T>,
 ): Promise<T> {
 	const firstFailures = new Map<Patience, number>();
 	for (let tries = 1; ; tries++) {
 		let failure: unknown;
 		try {
-			return await work();
+			return await work({ once: true, isRepeat: tries > 1 });
 		} catch (error) {
 			failure = error;
 		}

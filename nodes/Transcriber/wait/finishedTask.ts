@@ -121,10 +121,9 @@ async function completedOutput(
 ): Promise<INodeExecutionData[]> {
 	const options = waitOptionsOf(context);
 	const { exportFormat: format } = options;
-	const bounds = { once: true };
 	const jsons = options.includeResult
 		? (
-				await fetchPatiently(context, taskId, 'result', async () => {
+				await fetchPatiently(context, taskId, 'result', async (bounds) => {
 					return await fetchResults(context, taskId, bounds);
 				})
 			).map((result) => transcript(result, facts))
@@ -138,10 +137,9 @@ async function completedOutput(
 		as: isTool(context) ? 'text' : options.exportAs,
 		property: options.property,
 		fileName: nameOfRecording(context),
-		bounds,
 	};
-	return await fetchPatiently(context, taskId, format, async () => {
-		return await attachExport(context, items, wanted);
+	return await fetchPatiently(context, taskId, format, async (bounds) => {
+		return await attachExport(context, items, { ...wanted, bounds });
 	});
 }
 

@@ -27,6 +27,7 @@ export async function callService(
 		deadline,
 		fromTurn,
 		once,
+		isRepeat,
 		noContent,
 	}: CallOptions = {},
 ): Promise<IDataObject> {
@@ -34,7 +35,7 @@ export async function callService(
 	let began: number | undefined;
 	return await sendWithRetries(
 		caller,
-		{ policy, path: options.url, deadline: end, fromTurn, once, isEmpty: !options.body },
+		{ policy, path: options.url, deadline: end, fromTurn, once, isRepeat, isEmpty: !options.body },
 		async (credential) => {
 			const { baseUrl, apiKey } = credential;
 			began ??= Date.now();

@@ -38,7 +38,7 @@ function isSet(name: string, value: unknown): boolean {
 }
 
 /** When to stop fetching the data of a task. */
-export type FetchBounds = Pick<CallOptions, 'deadline' | 'once'>;
+export type FetchBounds = Pick<CallOptions, 'deadline' | 'once' | 'isRepeat'>;
 
 /** The answer is a success, but lacks the requested data, which may follow a moment later. */
 export class NotThereYet extends NodeOperationError {}

@@ -12,7 +12,7 @@ import { withoutApiKey } from './redact';
 import type { CallOptions, Caller, Policy } from './types';
 
 /** The limits and facts of one request, however it is sent. */
-interface RequestBounds extends Pick<CallOptions, 'deadline' | 'fromTurn' | 'once'> {
+interface RequestBounds extends Pick<CallOptions, 'deadline' | 'fromTurn' | 'once' | 'isRepeat'> {
 	policy: Policy;
 	/** Below /api/v1. */
 	path: string;
@@ -79,6 +79,7 @@ async function attempts<T>(
 		deadline,
 		fromTurn,
 		once,
+		isRepeat = false,
 		recordingBytes,
 		isEmpty,
 		abandoned,
@@ -122,11 +123,15 @@ async function attempts<T>(
 	};
 	try {
 		for (let tries = 1; ; tries++) {
+			const wasTried = isRepeat || tries > 1;
 			if (policy.upload) {
-				leaveUploads ??= await waitFor(queueFor(apiKey, 'uploads').take(stopWaiting()));
+				const rank = wasTried ? 'repeat' : 'first';
+				leaveUploads ??= await waitFor(queueFor(apiKey, 'uploads').take(stopWaiting(), rank));
 			}
 			const ended = stopWaiting();
-			const leave = await waitFor(takeTurn(apiKey, policy, { enterRoom, stop: ended }));
+			const leave = await waitFor(
+				takeTurn(apiKey, policy, { enterRoom, stop: ended, isRepeat: wasTried }),
+			);
 			if (ended?.aborted) {
 				leave('unsent');
 				await waitFor(Promise.reject(ended.reason as Error));

@@ -58,6 +58,8 @@ export interface CallOptions {
 	noContent?: IDataObject[];
 	/** Only one attempt: the caller repeats the request itself, and measures the time. */
 	once?: boolean;
+	/** The caller has tried the request before, so it goes before those that were never tried. */
+	isRepeat?: boolean;
 }
 
 /** The part of n8n's context that a request needs. Action node, triggers and editor lists all have it. */

@@ -7,17 +7,24 @@ import { LIMITS, type LimitName } from './rateLimits';
 import type { Policy } from './types';
 
 /**
- * A queue for a number of places: first come, first served, except that the urgent go before all
- * others and have `keptForUrgent` places to themselves. A place stays taken for `lingerMs` after its
+ * Who goes first: what ends a recording or a task; then what was tried before, because its patience
+ * runs out by the clock; then what was never tried.
+ */
+type Rank = 'urgent' | 'repeat' | 'first';
+
+/**
+ * A queue for a number of places: first come, first served within a {@link Rank}. The urgent also
+ * have `keptForUrgent` places to themselves. A place stays taken for `lingerMs` after its
  * return: the service counts a request at some time between its start and its answer, so it may
  * count until a whole window after the answer.
  */
 export class Queue {
 	private taken = 0;
 
-	private readonly waiting: Record<'urgent' | 'others', Array<() => void>> = {
+	private readonly waiting: Record<Rank, Array<() => void>> = {
 		urgent: [],
-		others: [],
+		repeat: [],
+		first: [],
 	};
 
 	constructor(
@@ -30,11 +37,11 @@ export class Queue {
 	 * Waits for a place. Returns the function that gives the place back, at once if nothing was sent.
 	 * If the execution is cancelled, leaves the queue at once and rejects with the signal's reason.
 	 */
-	async take(cancelled?: AbortSignal, isUrgent = false): Promise<(isUsed?: boolean) => void> {
+	async take(cancelled?: AbortSignal, rank: Rank = 'first'): Promise<(isUsed?: boolean) => void> {
 		cancelled?.throwIfAborted();
-		const line = isUrgent ? this.waiting.urgent : this.waiting.others;
-		if (this.taken < (isUrgent ? this.places() : this.placesForOthers())) this.taken += 1;
-		else await this.waitForPlace(line, cancelled);
+		const places = rank === 'urgent' ? this.places() : this.placesForOthers();
+		if (this.taken < places) this.taken += 1;
+		else await this.waitForPlace(this.waiting[rank], cancelled);
 		return (isUsed = true) => void this.giveBack(isUsed);
 	}
 
@@ -61,8 +68,8 @@ export class Queue {
 		const linger = this.lingerMs();
 		if (isUsed && linger > 0) await sleep(linger);
 		const isForOthers = this.taken <= this.placesForOthers();
-		const next =
-			this.waiting.urgent.shift() ?? (isForOthers ? this.waiting.others.shift() : undefined);
+		const { urgent, repeat, first } = this.waiting;
+		const next = urgent.shift() ?? (isForOthers ? (repeat.shift() ?? first.shift()) : undefined);
 		// The place goes straight to the next in the queue, so that no newcomer can take it.
 		if (next) next();
 		else this.taken -= 1;
@@ -97,20 +104,34 @@ export type Leave = (end: 'accepted' | 'unsent' | Problem | undefined) => void;
 
 type EnterRoom = (stop?: AbortSignal) => Promise<Leave>;
 
+interface Turn {
+	enterRoom?: EnterRoom;
+	stop?: AbortSignal;
+	/** The request was tried before. */
+	isRepeat?: boolean;
+}
+
 /** Waits for the rate limit and, for a submit, for room. Returns a function that frees both. */
 export async function takeTurn(
 	apiKey: string,
 	{ limit, isUrgent }: Policy,
-	{ enterRoom, stop }: { enterRoom?: EnterRoom; stop?: AbortSignal },
+	{ enterRoom, stop, isRepeat }: Turn,
 ): Promise<Leave> {
-	const leaveLimit = await queueFor(apiKey, limit).take(stop, isUrgent);
-	if (!enterRoom) return (end) => leaveLimit(end !== 'unsent');
+	const rank = isUrgent ? 'urgent' : isRepeat ? 'repeat' : 'first';
+	const leaveLimit = await queueFor(apiKey, limit).take(stop, rank);
+	if (!enterRoom) return (end) => leaveLimit(hasArrived(end));
 	const leaveRoom = await enterRoom(stop).catch((error: unknown) => {
 		leaveLimit(false);
 		throw error;
 	});
 	return (end) => {
-		leaveLimit(end !== 'unsent');
+		leaveLimit(hasArrived(end));
 		leaveRoom(end);
 	};
+}
+
+/** Whether the service may have counted the request. Without a connection it has not. */
+function hasArrived(end: Parameters<Leave>[0]): boolean {
+	if (typeof end !== 'object') return end !== 'unsent';
+	return !end.isUnsent && end.transport !== 'unreachable' && end.transport !== 'unknownHost';
 }

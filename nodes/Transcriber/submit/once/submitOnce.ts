@@ -169,8 +169,9 @@ function sayItMayBeAccepted(
 	if (key === undefined) asLasting(failure);
 	const { message } = failure;
 	const hasOwnKey = key !== undefined && givenKeyOf(context) !== undefined;
-	// Of an execution that goes on after errors, n8n offers no Retry.
-	if (key === undefined || (!hasOwnKey && goesOnAfterErrors(context))) {
+	// n8n offers a Retry only of an execution that an error has stopped.
+	const hasNoRetry = goesOnAfterErrors(context) || isExecutionCancelled(context);
+	if (key === undefined || (!hasOwnKey && hasNoRetry)) {
 		const answered = failure instanceof ServiceError ? said(failure.problem) : '';
 		failure.message = inOutput(context, message, LOOK_FOR_SUBMISSION);
 		failure.description = [LOOK_FOR_SUBMISSION, answered].filter(Boolean).join(' ');

@@ -3,7 +3,6 @@ import type { NodeApiError, NodeOperationError } from 'n8n-workflow';
 
 import { checkRunIsShared, isToolCall, runKeyOf } from '../../shared/n8nInternals/runIdentity';
 import { isLasting } from '../../shared/parameters/refuse';
-import { WAIT_OPERATIONS } from '../wait/waitErrors';
 
 /**
  * One run of the node over its items. n8n's declarative engine starts all items at once, does not
@@ -178,6 +177,10 @@ const RETRY_ADVICE =
 /** The same advice if no retry can succeed. */
 const CONTINUE_ADVICE =
 	"To get these without paying twice, set 'On Error' of this node to Continue, save the workflow, and choose 'Retry with currently saved workflow' for this execution. A new execution would submit them again, so give it only the item that failed.";
+
+/** The operations that fetch what was submitted, for messages. */
+export const WAIT_OPERATIONS =
+	'Transcript: Wait Until Finished (a bot with Meeting: Wait Until Transcribed)';
 
 /** Advice for all items of a stopped execution: n8n offers a Retry only if an execution has failed. */
 const STOPPED_ADVICE = `n8n offers no Retry of a stopped execution. Fetch these with ${WAIT_OPERATIONS}; look in your account at the service for one without an id. Do not run the workflow again for these: it would submit them again.`;

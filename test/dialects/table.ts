@@ -9,7 +9,7 @@ export function dialectsFor(row: string): DialectName[] {
 	return DIALECT_NAMES.filter((name) => dialectOf(name).rows.includes(row));
 }
 
-/** Rows about several answers in turn, which no dialect can give: where those are tried instead. */
+/** Rows about several answers in turn or one field, for which no dialect stands: where those are tried instead. */
 export const TRIED_ELSEWHERE: Record<string, string> = {
 	'Whether `scheduled_start_at` has an offset, and whether it is the `start_at` that was sent':
 		'test/Transcriber/resources/meeting/meeting.test.ts',
@@ -19,6 +19,8 @@ export const TRIED_ELSEWHERE: Record<string, string> = {
 	'Which account a new API key belongs to': 'test/TranscriberAccountTrigger/otherAccount.test.ts',
 	'Whether a task and a bot can have the same id': 'test/TranscriberTrigger/sameId.test.ts',
 	'A 409 for a file that has an `error_code`': 'test/shared/api/sendWithRetries.test.ts',
+	'Whether an answer to cancelling, clearing, summary regeneration or key rotation has a field `error`':
+		'test/Transcriber/item/sendCancelOrClear.test.ts',
 };
 
 /** The table in Markdown. */

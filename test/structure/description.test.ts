@@ -253,6 +253,12 @@ describe('completion', () => {
 		},
 	);
 
+	it('Poll Interval says that it is the least time, and that the pauses grow', () => {
+		const fields = fieldsOf(parameter('task.wait', 'waitOptions'));
+		const interval = fields.find(({ name }) => name === 'pollInterval');
+		expect(interval?.description).toMatch(/^Least seconds .* Pauses grow for long recordings/);
+	});
+
 	it.each([
 		['poll', true],
 		['awaitWebhook', false],

@@ -6,6 +6,7 @@ import type {
 	NodeOperationError,
 } from 'n8n-workflow';
 
+import { isTool } from '../../shared/n8nInternals/runIdentity';
 import { isTooLargeForDatabase, lastingIdOf } from '../../shared/n8nInternals/storedBinaryData';
 import { rowFor } from '../../shared/api/errorTitlesAndAdvice';
 import { required, textIn } from '../../shared/parameters/checkedValues';
@@ -69,6 +70,13 @@ function noFile(
 	const names = Object.entries(files).map(
 		([name, { fileName }]) => `'${name}'${fileName ? ` (${fileName})` : ''}`,
 	);
+	if (names.length === 0 && isTool(context)) {
+		return refuse(
+			context,
+			'n8n gives no files to the tools of an AI agent, so there is nothing to transcribe',
+			'Give the agent the tool Audio or Video: Transcribe URL and a link to the recording, or transcribe the file in a step before the agent.',
+		);
+	}
 	if (names.length === 0) {
 		return refuse(
 			context,

@@ -26,7 +26,7 @@ export class NodeRun {
 
 	private readonly failures = new Map<
 		number,
-		{ error: NodeApiError | NodeOperationError; own?: string }
+		{ error: NodeApiError | NodeOperationError; own?: string; isStopped: boolean }
 	>();
 
 	private readonly barriers = new Map<string, Barrier>();
@@ -106,10 +106,14 @@ export class NodeRun {
 
 	/**
 	 * Notes a failure. If the failure stops the node, its description names everything accepted for
-	 * the other items, even later.
+	 * the other items, even later. `isStopped`: the execution was stopped, or has timed out.
 	 */
-	fail(itemIndex: number, error: NodeApiError | NodeOperationError, stopsNode: boolean): void {
-		this.failures.set(itemIndex, { error, own: error.description ?? undefined });
+	fail(
+		itemIndex: number,
+		error: NodeApiError | NodeOperationError,
+		{ stopsNode, isStopped }: { stopsNode: boolean; isStopped: boolean },
+	): void {
+		this.failures.set(itemIndex, { error, own: error.description ?? undefined, isStopped });
 		this.namesAccepted = stopsNode;
 		this.describeFailures();
 		if (stopsNode) this.stop.abort(new Abandoned());
@@ -146,19 +150,21 @@ export class NodeRun {
 	/**
 	 * Names what is accepted and can still give a transcript, and how to get it without paying twice.
 	 * An item's own error message already names its tasks, so the description repeats them only if
-	 * one of them has ended.
+	 * one of them has ended, or to say how to get them although n8n offers no Retry.
 	 */
 	private describeFailures(): void {
 		if (!this.namesAccepted) return;
-		for (const [failedItem, { error, own }] of this.failures) {
+		for (const [failedItem, { error, own, isStopped }] of this.failures) {
+			const isNamed = (all: string[]) => !isStopped && !all.some((what) => this.ended.has(what));
 			const list = [...this.accepted]
-				.filter(([item, all]) => item !== failedItem || all.some((what) => this.ended.has(what)))
+				.filter(([item, all]) => item !== failedItem || !isNamed(all))
 				.sort(([a], [b]) => a - b)
 				.flatMap(([item, all]) => all.map((what) => ({ item, what })))
 				.filter(({ what }) => !this.ended.has(what))
 				.map(({ item, what }) => `item ${item}: ${what}`)
 				.join(', ');
-			const note = `Already accepted by the service: ${list}. ${isLasting(error) ? CONTINUE_ADVICE : RETRY_ADVICE}`;
+			const failedAdvice = isLasting(error) ? CONTINUE_ADVICE : RETRY_ADVICE;
+			const note = `Already accepted by the service: ${list}. ${isStopped ? STOPPED_ADVICE : failedAdvice}`;
 			error.description = [own, list && note].filter(Boolean).join(' ');
 		}
 	}
@@ -171,6 +177,13 @@ const RETRY_ADVICE =
 /** The same advice if no retry can succeed. */
 const CONTINUE_ADVICE =
 	"To get these without paying twice, set 'On Error' of this node to Continue, save the workflow, and choose 'Retry with currently saved workflow' for this execution. A new execution would submit them again, so give it only the item that failed.";
+
+/** The operations that fetch what was submitted, for messages. */
+export const WAIT_OPERATIONS =
+	'Transcript: Wait Until Finished (a bot with Meeting: Wait Until Transcribed)';
+
+/** Advice for all items of a stopped execution: n8n offers a Retry only if an execution has failed. */
+const STOPPED_ADVICE = `n8n offers no Retry of a stopped execution. Fetch these with ${WAIT_OPERATIONS}; look in your account at the service for one without an id. Do not run the workflow again for these: it would submit them again.`;
 
 /** Ends the work on an item after another item has failed and stopped the node. */
 export class Abandoned extends Error {}

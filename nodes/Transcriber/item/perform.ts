@@ -74,7 +74,8 @@ async function performItem(
 		if (error instanceof Abandoned) return [];
 		const failure = describe(asNodeError(context, error), itemIndex, run);
 		const goesOn = goesOnAfterErrors(context);
-		run.fail(itemIndex, failure, !goesOn);
+		const isStopped = context.getExecutionCancelSignal()?.aborted === true;
+		run.fail(itemIndex, failure, { stopsNode: !goesOn, isStopped });
 		if (!goesOn) throw failure;
 		const output = [{ ...failedItem(context, failure, run), pairedItem }];
 		if (isTool(context)) return output;

@@ -15,6 +15,8 @@ export const POLL = {
 	cancelledLooks: 12,
 	/** The last look comes at most this long before the deadline. */
 	lastLook: 2_000,
+	/** The longest time for the one look after the deadline, with its retries: the network wakes up, too. */
+	lateLook: 15_000,
 	/** The most that Retry-After can delay the next look: the header is not about the task. */
 	retryAfter: 300_000,
 	/** How often a pause is recalculated, because it gets shorter when other tasks end. */

@@ -39,7 +39,8 @@ const polledTasks = remembered<number>('polledTasks');
 
 /**
  * Polls the task (or its bot, as long as the bot has no task) until the task has ended or the
- * deadline is reached. A failed look means "not yet".
+ * deadline is reached. A failed look means "not yet". If the computer slept until after the deadline,
+ * looks once more.
  */
 export async function untilEnded(
 	context: IExecutePaginationFunctions,
@@ -70,6 +71,7 @@ async function pollUntilEnded(
 	const cancelledAt: number[] = [];
 	for (let isFirst = true; ; isFirst = false) {
 		check(latest.state);
+		let isOverslept = false;
 		// If the status is still unknown, the first look comes at once.
 		if (lookedAt !== undefined || first.status !== undefined) {
 			const others = () => (polledTasks.get(account) ?? 1) - 1;
@@ -78,13 +80,19 @@ async function pollUntilEnded(
 				{ began, lookedAt, pollInterval, deadline, failure, others },
 				context.getExecutionCancelSignal(),
 			);
+			// An awake computer has looked shortly before the deadline (see `untilNextLook`).
+			isOverslept = Date.now() - (lookedAt ?? began) > pollInterval + POLL.lastLook;
 		}
-		if (Date.now() >= deadline) return latest;
+		const isLate = Date.now() >= deadline;
+		if (isLate && !isOverslept) return latest;
 		lookedAt = Date.now();
 		const known = { ...idFields(ids), ...idFields(idsIn(latest.state)) };
 		// A first look that reports its refusal is retried; other looks are not.
 		const once = !(isFirst && reportsRefusal);
-		const seen = await look(context, known, { deadline, fromTurn: POLL.look, once }).catch(asError);
+		const bounds = isLate
+			? { deadline: Date.now() + POLL.lateLook }
+			: { deadline, fromTurn: POLL.look, once };
+		const seen = await look(context, known, bounds).catch(asError);
 		context.getExecutionCancelSignal()?.throwIfAborted();
 		// The turn of a look may come minutes later, so everything counts from its answer.
 		lookedAt = Date.now();

@@ -6,6 +6,7 @@ import type { SubmissionIds } from '../../shared/api/submission';
 import { awaitsBalance, isCancelled, isUnknownStatus } from '../../shared/api/statusMeaning';
 import { asLasting, refuse } from '../../shared/parameters/refuse';
 import { againAdvice } from '../item/givenKey';
+import { WAIT_OPERATIONS } from '../item/nodeRun';
 import type { Outlook } from './pollUntilEnded';
 import { waitOptionsOf } from './waitOptions';
 
@@ -39,10 +40,6 @@ const NEXT = {
 			'If it had recorded, the transcript may follow: look with Meeting: Get. Once it shows a task_id, fetch the transcript with Transcript: Wait Until Finished.',
 	},
 };
-
-/** The operations that fetch what was submitted, for messages. */
-export const WAIT_OPERATIONS =
-	'Transcript: Wait Until Finished (a bot with Meeting: Wait Until Transcribed)';
 
 /** The error for a timeout, or if the service has refused every status request for a while. */
 export function notEnded(

@@ -24,7 +24,8 @@ const ownOptions: INodeProperties[] = [
 		type: 'number',
 		default: 10,
 		typeOptions: { minValue: 1, maxValue: 86400 },
-		description: 'Seconds between two status requests. The service advises 5 to 15.',
+		description:
+			'Least seconds between two status requests. Pauses grow for long recordings and with many items. The service advises 5 to 15.',
 		hint: 'In seconds',
 		// Not for waiting by webhook: a suspended execution does not poll.
 		displayOptions: { hide: { '/onCompletion': ['awaitWebhook'] } },

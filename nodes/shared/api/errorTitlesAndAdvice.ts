@@ -23,6 +23,18 @@ function sizeIn({ recordingBytes = 0 }: Problem): string {
 }
 
 /**
+ * Whether the service itself says why it does not take a link. FastAPI answers "Not Found" for a path
+ * that it does not have.
+ */
+function isAboutTheLink({ status = 0, isServiceShape, errorCode, serviceMessage }: Problem) {
+	if (![403, 404].includes(status) || !isServiceShape) return false;
+	const isSaid = serviceMessage !== undefined && !/^not found$/i.test(serviceMessage);
+	return errorCode !== undefined || isSaid;
+}
+
+const wordsFor = ({ serviceMessage, errorCode }: Problem) => serviceMessage ?? errorCode;
+
+/**
  * What happened and what to do next, for every row of the service document's error table and for
  * failures before the service answers. The first matching row is used.
  */
@@ -78,6 +90,18 @@ const ROWS: Row[] = [
 		status: 402,
 		message: 'The balance is too low for this request',
 		next: 'Top up the balance in your account at the service, then try again.',
+	},
+	{
+		path: /^\/transcribe-url$/,
+		when: isAboutTheLink,
+		message: (problem) => `The service refuses the link: ${wordsFor(problem)}`,
+		next: 'Check that the recording is public: its link has to open without a login. If the answer is about the API key, look in your account at the service what the key may do.',
+	},
+	{
+		path: /^\/meeting$/,
+		when: isAboutTheLink,
+		message: (problem) => `The service sends no bot to this meeting: ${wordsFor(problem)}`,
+		next: "Check 'Meeting URL': it has to be the full invitation link of a meeting that the bot may join. If the answer is about the API key, look in your account at the service what the key may do.",
 	},
 	{
 		status: 403,
@@ -136,8 +160,7 @@ const ROWS: Row[] = [
 		status: 409,
 		path: /^\/transcribe/,
 		when: (problem) => !isStillRunning(problem),
-		message: ({ errorCode, serviceMessage }) =>
-			`The service refuses the recording: ${serviceMessage ?? errorCode}`,
+		message: (problem) => `The service refuses the recording: ${wordsFor(problem)}`,
 		next: "Change what the service names. If it names the idempotency key, enter another one in 'Idempotency Key', or none.",
 	},
 	{

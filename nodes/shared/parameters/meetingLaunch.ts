@@ -1,4 +1,4 @@
-import { required, textIn } from './checkedValues';
+import { isNothing, required, textIn } from './checkedValues';
 import { checkStart, startAtFrom, type LaunchReader } from './startAt';
 import { checkLink } from './recordingLink';
 import { refuse } from './refuse';
@@ -28,6 +28,14 @@ export function hasConsent(context: Pick<LaunchReader, 'getNodeParameter'>): boo
  * and a valid start time if there is one.
  */
 export function checkLaunch(context: LaunchReader, { startAt }: Launch): void {
+	const consent = context.getNodeParameter('consentAcknowledged', false);
+	if (!isNothing(consent) && typeof consent !== 'boolean') {
+		throw refuse(
+			context,
+			"'Consent Acknowledged' has to be true or false, and not a text or a number, so no bot was sent",
+			"Let the expression give true or false. For a column of a sheet that says TRUE, for example: {{ $json.consent === 'TRUE' }}",
+		);
+	}
 	if (!hasConsent(context)) {
 		throw refuse(
 			context,

@@ -12,6 +12,7 @@ import { Late } from '../../../nodes/shared/api/problem';
 import { RETRY, TIMEOUTS } from '../../../nodes/shared/api/retryPatience';
 import { whileMoving } from '../../../nodes/shared/api/uploadStream';
 import { until } from '../../simulator/testing-client';
+import { callTool } from '../../support/agent';
 import { storedBinary } from '../../support/engine';
 import { failureOf, itemWithFile, serviceForTests } from '../../support/service';
 import { FILE } from '../../support/parameters';
@@ -403,4 +404,12 @@ describe('several recordings', () => {
 		expect(json).toHaveLength(7);
 		expect(service.running().uploadsAtOnce).toBe(3);
 	});
+});
+
+it('tells an AI agent that n8n gives no files to its tools, and which tool takes a link', async () => {
+	const credentials = service.credentials();
+	const [answer] = await callTool({ credentials, parameters: FILE, calls: [{}] });
+	expect(answer).toMatch(/gives no files to the tools of an AI agent.*Transcribe URL/);
+	expect(answer).not.toContain('step before outputs');
+	expect(service.lines()).toEqual([]);
 });

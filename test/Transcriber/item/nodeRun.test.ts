@@ -203,3 +203,24 @@ it.each([
 		expect(service.lines().length).toBeLessThan(15);
 	},
 );
+
+describe('after the stop button or the time limit of the workflow, of which n8n offers no Retry', () => {
+	const stoppedRun = async (count: number) =>
+		await service.run(
+			{ ...LINK, waitOptions: { pollInterval: 0.05 } },
+			{
+				items: itemsOf(...Array.from({ length: count }, () => ({}))),
+				cancelWhen: () => service.lines().filter((line) => line.startsWith('GET')).length > 1,
+			},
+		);
+
+	it.each([1, 2])('the error of %i items says how to get what was accepted', async (count) => {
+		const { error } = await stoppedRun(count);
+		const tasks = service.running().tasks();
+		expect(tasks).toHaveLength(count);
+		for (const { id } of tasks) expect(error?.description).toContain(`task ${id}`);
+		expect(error?.description).toMatch(/Fetch these with Transcript: Wait Until Finished/);
+		expect(error?.description).toContain('Do not run the workflow again for these');
+		expect(error?.description).not.toMatch(/Retry On Fail|So does a Retry/);
+	});
+});

@@ -1,13 +1,15 @@
 /** The service may have accepted a recording, and its answer was lost: what the error says, and what a Retry or waking does. */
 // Also covers nodes/Transcriber/submit/once/submitOnce.ts.
 
+import type { INodeParameters } from 'n8n-workflow';
+
 import { WAIT_DEFAULTS } from '../../../nodes/Transcriber/wait/waitOptions';
 import type { FaultRule } from '../../simulator/index';
 import { until } from '../../simulator/testing-client';
 import { giveUpSoon, shortenRetries } from '../../support/scale';
 import { itemWithFile, itemsOf, serviceForTests } from '../../support/service';
 import { workflowWith, type Ended } from '../../support/suspended';
-import { FILE, LINK } from '../../support/parameters';
+import { BOT, FILE, LINK } from '../../support/parameters';
 import { sign } from '../../TranscriberTrigger/client';
 
 const service = serviceForTests();
@@ -72,7 +74,7 @@ describe('the error for a file that the service may have accepted', () => {
 		expect(String(error?.description)).toMatch(/^The service may have accepted it.*Get Many/);
 	});
 
-	it('says so after the stop button, too', async () => {
+	it('says where to look after the stop button, because then n8n offers no Retry', async () => {
 		shortenRetries(10);
 		loseAnswers();
 		const { error } = await service.run(FILE, {
@@ -80,7 +82,8 @@ describe('the error for a file that the service may have accepted', () => {
 			cancelWhen: () => service.running().tasks().length > 0,
 		});
 		expect(error?.message).toContain('The execution was cancelled');
-		expect(error?.description).toContain('a Retry of this execution goes on with it');
+		expect(error?.description).toMatch(/^The service may have accepted it.*Get Many/);
+		expect(error?.description).not.toContain('a Retry of this execution');
 	});
 
 	it('says nothing of it if the service has refused every attempt for certain', async () => {
@@ -90,6 +93,56 @@ describe('the error for a file that the service may have accepted', () => {
 		expect(error?.description).not.toContain('may have accepted');
 	});
 });
+
+describe.each(['continueErrorOutput', 'continueRegularOutput'] as const)(
+	'with On Error %s, the output itself says that the service may have accepted the item, and where to look',
+	(onError) => {
+		const submits = [
+			['a file', FILE],
+			['a link', LINK],
+			['a bot', BOT],
+		] as const;
+		const troubles: Array<[string, FaultRule['action']]> = [
+			['if every answer is lost', LOST],
+			[
+				'after 500',
+				{ kind: 'respond', status: 500, readBody: true, body: 'Internal Server Error' },
+			],
+		];
+		const outputOf = async (parameters: INodeParameters, action: FaultRule['action']) => {
+			service.running().fault({ match: { method: 'POST' }, times: 999, action });
+			const { outputs } = await service.run(parameters, {
+				items: [itemWithFile()],
+				node: { onError },
+			});
+			return outputs.flat().map(({ json }) => String(json['error']));
+		};
+
+		it.each(
+			submits.flatMap(([what, parameters]) =>
+				troubles.map(([when, action]) => [what, when, parameters, action] as const),
+			),
+		)('%s, %s', async (_what, _when, parameters, action) => {
+			expect(await outputOf(parameters, action)).toEqual([
+				expect.stringMatching(
+					/\w\. The service may have accepted it, .*cost.*Get Many.* again\. \[item 0\]$/,
+				),
+			]);
+		});
+
+		it('says that the same Idempotency Key is not paid twice, if the user gave one', async () => {
+			const given = { ...FILE, options: { idempotencyKey: 'my-key' } };
+			expect(await outputOf(given, LOST)).toEqual([
+				expect.stringMatching(/The service may have accepted it\. With the same 'Idempotency Key'/),
+			]);
+		});
+
+		it('says nothing of it after a refusal', async () => {
+			const words = await outputOf(LINK, { kind: 'respond', status: 401, readBody: true });
+			expect(words).toEqual(['The service does not accept the API key [item 0]']);
+		});
+	},
+);
 
 describe('beside items that sleep, with On Error = Continue, an item whose answer was lost', () => {
 	const workflowOf = (parameters: object) =>
@@ -150,6 +203,7 @@ describe('beside items that sleep, with On Error = Continue, an item whose answe
 		for (const { id } of service.running().tasks()) service.running().finish(id);
 		const woken = await wake(workflow, asleep);
 		expect(String(woken?.items[1]?.error?.description)).toMatch(/may have accepted.*Get Many/);
+		expect(String(woken?.items[1]?.json['error'])).toMatch(/may have accepted.*Get Many/);
 		expect(service.running().tasks()).toHaveLength(2);
 	});
 
@@ -163,6 +217,7 @@ describe('beside items that sleep, with On Error = Continue, an item whose answe
 		const late = await workflow.timeIsUp(asleep);
 		expect(uploads()).toBe(before);
 		expect(String(late.items[1]?.error?.description)).toMatch(/may have accepted.*Get Many/);
+		expect(String(late.items[1]?.json['error'])).toMatch(/may have accepted.*Get Many/);
 	});
 
 	it('is not sent again if no key makes that safe, and says where to look', async () => {
@@ -172,6 +227,7 @@ describe('beside items that sleep, with On Error = Continue, an item whose answe
 		for (const { id } of service.running().tasks()) service.running().finish(id);
 		const woken = await wake(workflow, asleep);
 		expect(String(woken?.items[1]?.error?.description)).toMatch(/may have accepted.*Get Many/);
+		expect(String(woken?.items[1]?.json['error'])).toMatch(/may have accepted.*Get Many/);
 		expect(service.running().tasks()).toHaveLength(2);
 	});
 });

@@ -385,3 +385,35 @@ it.each([
 	const { json } = await service.run({ resource: 'task', operation: 'wait', taskId: byId(id) });
 	expect(json).toMatchObject([{ task_id: id, text: expect.any(String) }]);
 });
+
+describe('a computer that sleeps while the node polls, until after the deadline', () => {
+	/** What the node gives after a sleep of eight hours, during which `meanwhile` happens. */
+	const afterSleep = async (meanwhile: (id: string) => void) => {
+		const waitOptions = { pollInterval: 1, timeout: 180 };
+		const outcome = service.run({ ...LINK, waitOptions });
+		await until(() => looks().length > 0);
+		const [{ id } = { id: '' }] = service.running().tasks();
+		meanwhile(id);
+		const now = Date.now.bind(Date);
+		const clock = jest.spyOn(Date, 'now').mockImplementation(() => now() + 8 * 3_600_000);
+		return { id, outcome: await outcome.finally(() => clock.mockRestore()) };
+	};
+
+	it('gives the transcript that has got ready meanwhile', async () => {
+		const { id, outcome } = await afterSleep((task) => service.running().finish(task));
+		expect(outcome.error).toBeUndefined();
+		expect(outcome.json).toMatchObject([{ task_id: id, status: 'completed' }]);
+	});
+
+	it('looks only once at what has not ended', async () => {
+		const { id, outcome } = await afterSleep(() => {});
+		expect(outcome.error?.message).toContain(`Task ${id} has not ended within 180 minutes`);
+		expect(looks()).toHaveLength(2);
+	});
+
+	it('does not wait long for the answer to that look', async () => {
+		POLL.lateLook = 300;
+		const { outcome } = await afterSleep(() => fault({ kind: 'stall' }, LOOK));
+		expect(outcome.error?.message).toContain('has not ended within 180 minutes');
+	});
+});

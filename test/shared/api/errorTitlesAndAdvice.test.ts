@@ -582,6 +582,38 @@ it.each([
 	expect(error?.description).toMatch(/\.$/);
 });
 
+describe('a submit that the service itself refuses with 403 or 404', () => {
+	const answerOf = async (parameters: INodeParameters, status: number, detail: unknown) => {
+		fault({ kind: 'respond', status, body: { detail } }, 1);
+		const { error } = await service.run(parameters);
+		return `${error?.message} ${error?.description}`;
+	};
+
+	it.each([
+		[404, { error_code: 'video_not_found', message: 'There is no video' }, 'There is no video'],
+		[404, 'Video not found', 'Video not found'],
+		[403, { error_code: 'link_forbidden', message: 'The file is private' }, 'The file is private'],
+		[403, { error_code: 'link_forbidden' }, 'link_forbidden'],
+	])('is about the link: %i %j', async (status, detail, words) => {
+		const answer = await answerOf(LINK, status, detail);
+		expect(answer).toMatch(`The service refuses the link: ${words} [item 0]`);
+		expect(answer).toContain('public: its link has to open without a login');
+		expect(answer).not.toMatch(/Base URL|not allowed/);
+	});
+
+	it.each([404, 403])('is about the meeting: %i', async (status) => {
+		const detail = { error_code: 'meeting_not_found', message: 'There is no such meeting' };
+		const answer = await answerOf(BOT, status, detail);
+		expect(answer).toMatch('The service sends no bot to this meeting: There is no such meeting');
+		expect(answer).toContain("Check 'Meeting URL'");
+		expect(answer).not.toMatch(/Base URL|not allowed/);
+	});
+
+	it('is about the Base URL if there is nothing at the address', async () => {
+		expect(await answerOf(LINK, 404, 'Not Found')).toContain("Check the 'Base URL'");
+	});
+});
+
 describe('a web page instead of a refusal of the service', () => {
 	const PAGE = '<!DOCTYPE html><html><body><h1>Not here</h1></body></html>';
 

@@ -165,10 +165,15 @@ const REFUSED: Array<[title: string, parameters: INodeParameters, message: strin
 		"'Consent Acknowledged' is off, so no bot was sent",
 	],
 	[
-		'consent that is not exactly true',
-		{ ...BOT, consentAcknowledged: '={{ "no" }}' },
+		'consent from an expression that gives nothing',
+		{ ...BOT, consentAcknowledged: '={{ $json.consent }}' },
 		"'Consent Acknowledged' is off, so no bot was sent",
 	],
+	...['no', 'TRUE', 'true', 1].map((given): [string, INodeParameters, string] => [
+		`consent that is not exactly true: ${JSON.stringify(given)}`,
+		{ ...BOT, consentAcknowledged: `={{ ${JSON.stringify(given)} }}` },
+		"'Consent Acknowledged' has to be true or false, and not a text or a number, so no bot was sent",
+	]),
 	...[
 		[inDays(-1), 'is in the past'],
 		[inDays(31), 'is more than 30 days ahead'],

@@ -79,7 +79,9 @@ export function addTerms(context: IExecutePaginationFunctions, request: RoutingR
 		textIn(context, context.getNodeParameter('text', ''), 'Text'),
 		'Text',
 	);
-	checkTerms(context, distinct(text.split(/[,;\r\n]/)), 'Text');
+	const parts = text.split(/[,;\r\n]/);
+	checkNoAccident(context, parts, 'Text');
+	checkTerms(context, distinct(parts), 'Text');
 	request.options.body = { text };
 }
 
@@ -100,7 +102,8 @@ export function readTerms(
 	item = context.getItemIndex(),
 ): string[] {
 	if (typeof value === 'string' && isAccident(value)) throw accident(context, value, 'Terms');
-	const given = typeof value === 'string' ? (jsonListIn(value) ?? value.split(/[\r\n]/)) : value;
+	const given =
+		typeof value === 'string' ? (jsonListIn(value) ?? linesIn(context, value, item)) : value;
 	const terms = (Array.isArray(given) ? given : [given]).filter((term) => !isNothing(term));
 	const wrong = terms.find((term) => !isTerm(term));
 	if (wrong === undefined) return distinct(terms.map(String));
@@ -108,6 +111,31 @@ export function readTerms(
 		context,
 		`'Terms' holds something that is not a term in item ${item}: ${termInMessage(wrong)}`,
 		'A term is a text. Name the field that holds it, for example {{ $json.term }}, or {{ $json.rows.map(row => row.term) }} for a list.',
+	);
+}
+
+function linesIn(context: IExecutePaginationFunctions, text: string, item: number): string[] {
+	const lines = text.split(/[\r\n]/);
+	checkNoAccident(context, lines, 'Terms', item);
+	return lines;
+}
+
+/**
+ * Refuses parts of a text that are "undefined", "null" or "NaN": a text of several expressions, one of
+ * which gave nothing, has such parts.
+ */
+function checkNoAccident(
+	context: IExecutePaginationFunctions,
+	parts: string[],
+	displayName: string,
+	item = context.getItemIndex(),
+): void {
+	const part = parts.find(isAccident);
+	if (part === undefined) return;
+	throw refuse(
+		context,
+		`'${displayName}' has '${termInMessage(part.trim())}' as a term in item ${item}: an expression gave nothing`,
+		'Check the expressions, and name fields that hold a term, for example {{ $json.term }}. Nothing was changed.',
 	);
 }
 

@@ -11,6 +11,7 @@ import { ServiceError, isCertainRefusal, said } from '../../../shared/api/servic
 import { isStillRunning } from '../../../shared/api/problem';
 import { idsIn, submissionKey } from '../../../shared/api/submission';
 import type { Policy, RoutingRequest } from '../../../shared/api/types';
+import { isTool } from '../../../shared/n8nInternals/runIdentity';
 import { asLasting, refuse } from '../../../shared/parameters/refuse';
 import { seal, secretIn } from '../../../shared/webhook/sealedSecret';
 import { fileOf, recordingOf } from '../../item/inputFile';
@@ -166,15 +167,27 @@ function sayItMayBeAccepted(
 ): void {
 	if (!(failure instanceof ServiceError || failure instanceof NodeOperationError)) return;
 	if (key === undefined) asLasting(failure);
+	const { message } = failure;
 	const hasOwnKey = key !== undefined && givenKeyOf(context) !== undefined;
-	// Of an execution that goes on after errors, n8n offers no Retry.
-	if (key === undefined || (!hasOwnKey && goesOnAfterErrors(context))) {
+	// n8n offers a Retry only of an execution that an error has stopped.
+	const hasNoRetry = goesOnAfterErrors(context) || isExecutionCancelled(context);
+	if (key === undefined || (!hasOwnKey && hasNoRetry)) {
 		const answered = failure instanceof ServiceError ? said(failure.problem) : '';
+		failure.message = inOutput(context, message, LOOK_FOR_SUBMISSION);
 		failure.description = [LOOK_FOR_SUBMISSION, answered].filter(Boolean).join(' ');
 		return;
 	}
 	const words = hasOwnKey ? SAME_KEY : RETRY_GOES_ON;
+	failure.message = inOutput(context, message, words);
 	failure.description = [words, failure.description].filter(Boolean).join(' ');
+}
+
+/**
+ * The message of a failure, with a warning if the failure becomes an output: n8n puts only the message
+ * there. An AI agent gets the description, too.
+ */
+function inOutput(context: IExecutePaginationFunctions, message: string, warning: string): string {
+	return context.continueOnFail() && !isTool(context) ? `${message}. ${warning}` : message;
 }
 
 /** Seals the webhook_secret, unless the output shows it (`keepsSecret`). */
@@ -200,12 +213,9 @@ function isExecutionCancelled(context: IExecutePaginationFunctions): boolean {
 }
 
 function mayHaveBeenAccepted(context: IExecutePaginationFunctions): NodeOperationError {
-	return refuse(
-		context,
-		// Retry On Fail runs the node again also after a cancellation.
-		isExecutionCancelled(context)
-			? 'The execution was cancelled'
-			: 'It is not known whether the service accepted this item, so it is not sent again',
-		LOOK_FOR_SUBMISSION,
-	);
+	// Retry On Fail runs the node again also after a cancellation.
+	const message = isExecutionCancelled(context)
+		? 'The execution was cancelled'
+		: 'It is not known whether the service accepted this item, so it is not sent again';
+	return refuse(context, inOutput(context, message, LOOK_FOR_SUBMISSION), LOOK_FOR_SUBMISSION);
 }

@@ -134,6 +134,6 @@ export function whatIsWrong({
 	}
 	return [
 		`its address answered HTTP ${status}, but not as a Transcriber Trigger does`,
-		"Copy the address from the Transcriber Trigger node into 'Trigger URL' again.",
+		"Copy the address from the Transcriber Trigger node into 'Trigger URL' again. If it is right, a proxy or firewall in front of n8n may not let PUT requests through, which the hand-over needs.",
 	];
 }

@@ -101,6 +101,17 @@ describe('dictionary.sync: the terms', () => {
 		expect(await stored()).toEqual(['n8n', 'OKR']);
 	});
 
+	it.each(['replace', 'addMissing'])(
+		'are refused if an expression gave nothing for one line: %s',
+		async (mode) => {
+			const terms = '={{ $json.term + "\\n" + $json.other }}';
+			const node = { onError: 'continueRegularOutput' as const };
+			const { json } = await sync(['a', 'b'], { terms, mode }, { node });
+			expect(json[0]?.['error']).toContain("'Terms' has 'undefined' as a term in item 0");
+			expect(service.lines()).toEqual([]);
+		},
+	);
+
 	it('keep the order of the items, because only the first limit_terms are applied', async () => {
 		await given('b', 'a');
 		const { json } = await sync(['c', 'a', 'b']);

@@ -106,7 +106,7 @@ async function pollFrom(
 		}
 	} catch (error) {
 		// The rate limit of this minute is used up. The next poll continues, and nothing is lost.
-		if (saved && isNoTurn(error)) {
+		if (saved && (isNoTurn(error) || isRefusedAsTooMany(error))) {
 			warnOfBusyKey(context);
 			return null;
 		}
@@ -233,6 +233,11 @@ function isLastTry(tasks: NewSinceLastPoll, id: string, failure: unknown): boole
 /** Whether the request was not sent because the rate limit of this minute is used up. */
 function isNoTurn(error: unknown): boolean {
 	return error instanceof ServiceError && error.problem.transport === 'noTurn';
+}
+
+/** Whether the service refused, because requests with the same API key came from elsewhere, too. */
+function isRefusedAsTooMany(error: unknown): boolean {
+	return error instanceof ServiceError && error.problem.status === 429;
 }
 
 /** Whether the service was asked, and did not answer in time. */

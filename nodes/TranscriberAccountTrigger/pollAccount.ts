@@ -30,7 +30,7 @@ export const ACCOUNT_POLL = {
 	firstMaxMs: 20_000,
 	/**
 	 * The same when n8n 2 repeats a failed publication, up to four times with pauses of 15 s in all:
-	 * together less than the 84 s after which n8n shows an error of its own instead of the reason.
+	 * together less than the 84 s after which n8n shows another error instead of the reason.
 	 */
 	repeatedMaxMs: 10_000,
 	/** A first poll this soon after the one before is such a repeat. */

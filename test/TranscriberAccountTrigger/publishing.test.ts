@@ -207,7 +207,7 @@ describe('A publication that n8n repeats', () => {
 		jest.replaceProperty(RETRY, 'base', 100);
 	});
 
-	it('takes less time than the first try, so that n8n shows the reason and no error of its own', async () => {
+	it('takes less time than the first try, so that n8n shows the reason and no other error', async () => {
 		refuse(1e6);
 		const host = newHost();
 		const attempts: number[] = [];

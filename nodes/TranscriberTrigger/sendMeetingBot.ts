@@ -112,7 +112,7 @@ export async function sendMeetingBot(context: IHookFunctions): Promise<boolean> 
 	if (former && !isSameBot) await cancelFormerBot(context, former, account);
 	if (!secret) {
 		context.logger.warn(
-			`${context.getNode().name}: the service gave no webhook secret for meeting bot ${id}, so the trigger asks the service about each delivery for the bot`,
+			`${context.getNode().name}: the service gave no webhook secret for meeting bot ${id}, so the trigger checks each delivery for the bot with the Webhook Secret of the credential, or asks the service if there is none`,
 		);
 	}
 	return true;

@@ -3,6 +3,7 @@ import type { IHookFunctions } from 'n8n-workflow';
 
 import { credentialOf } from '../shared/api/credential';
 import { launchFrom } from '../shared/parameters/meetingLaunch';
+import { zoneOfStart } from '../shared/parameters/startAt';
 import type { SentBot } from './triggerMemory';
 
 /**
@@ -22,6 +23,15 @@ export function isSentFor({ fingerprint }: SentBot, context: IHookFunctions): bo
 	if (fingerprint === fingerprintOf(context)) return true;
 	const { meetingUrl, startAt = '' } = launchFrom(context);
 	return fingerprint === shortHash(`${meetingUrl} ${startAt}`);
+}
+
+/**
+ * Whether 'Start At' means another time since the bot was sent, because the workflow has another time
+ * zone. A bot that has delivered has no start any more.
+ */
+export function isInOtherZone({ zone, hasDelivered }: SentBot, context: IHookFunctions): boolean {
+	if (zone === undefined || hasDelivered) return false;
+	return zone !== zoneOfStart(context);
 }
 
 /**

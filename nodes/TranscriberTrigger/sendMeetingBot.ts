@@ -10,6 +10,7 @@ import { submissionsIn } from '../shared/api/undocumented/submissions';
 import { jsonOf } from '../shared/jsonValues';
 import { checkLaunch, launchFrom } from '../shared/parameters/meetingLaunch';
 import { refuse } from '../shared/parameters/refuse';
+import { zoneOfStart } from '../shared/parameters/startAt';
 import { remembered } from '../shared/processMemory';
 import { PUBLIC_ADDRESS_SETTING, reasonAgainstWebhookUrl } from '../shared/webhook/publicAddress';
 import { seal, secretIn } from '../shared/webhook/sealedSecret';
@@ -100,7 +101,8 @@ export async function sendMeetingBot(context: IHookFunctions): Promise<boolean> 
 	store.unansweredUntil = 0;
 	const { bot: former } = store;
 	store.isOn = true;
-	store.bot = { id, fingerprint: fingerprintOf(context), account, sentAt: Date.now() };
+	const fingerprint = fingerprintOf(context);
+	store.bot = { id, fingerprint, zone: zoneOfStart(context), account, sentAt: Date.now() };
 	const secret = secretIn(answer.webhook_secret);
 	const name = nameForNew(store, submissionKey({ botId: id }));
 	store.keepSecret(name, secret ? seal(apiKey, STORED_SECRET, name, secret) : NO_SECRET);

@@ -46,7 +46,10 @@ export async function accountHash(context: IHookFunctions): Promise<string | und
 }
 
 /** Whether an account sent the bot, as far as is known. */
-export function isSentBy({ account: sender }: SentBot, account: string | undefined): boolean {
+export function isSentBy(
+	{ account: sender }: Pick<SentBot, 'account'>,
+	account: string | undefined,
+): boolean {
 	return sender === undefined || account === undefined || sender === account;
 }
 

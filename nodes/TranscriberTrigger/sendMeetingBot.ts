@@ -15,6 +15,7 @@ import { remembered } from '../shared/processMemory';
 import { PUBLIC_ADDRESS_SETTING, reasonAgainstWebhookUrl } from '../shared/webhook/publicAddress';
 import { seal, secretIn } from '../shared/webhook/sealedSecret';
 import {
+	OTHER_ACCOUNT,
 	callerOf,
 	cancelMeetingBot,
 	isToBeCancelled,
@@ -128,7 +129,7 @@ async function cancelFormerBot(
 ): Promise<void> {
 	if (former.releasedAt === undefined || isToBeCancelled(context, former.id)) return;
 	if (isSentBy(former, account)) void cancelMeetingBot(context, await callerOf(context), former);
-	else logNotCancelled(context, former.id, new Error('It belongs to another account.'));
+	else logNotCancelled(context, former.id, new Error(OTHER_ACCOUNT));
 }
 
 /**

@@ -151,7 +151,9 @@ function advice(output) {
 /** Two runs in one checkout take turns. The lock of a run that was killed stops beating and is taken over. */
 async function alone(work) {
 	const id = createHash('sha256').update(root).digest('hex').slice(0, 12);
-	const lock = path.join(tmpdir(), `transcriber-setup-${id}.lock`);
+	// One for each user: in a temporary folder that all share, nobody can take over the lock of another user.
+	const user = process.getuid?.() ?? '';
+	const lock = path.join(tmpdir(), `transcriber-setup-${user}-${id}.lock`);
 	let announced = false;
 	while (!take(lock)) {
 		if (!announced) console.log('Another run is setting this checkout up, waiting for it …');

@@ -11,7 +11,7 @@ import { PollStore } from './pollStore';
 import type { NewSinceLastPoll } from './newSinceLastPoll';
 import { newest } from './newestTranscript';
 import { messageOf } from '../shared/asError';
-import { withNextStep } from '../shared/parameters/refuse';
+import { refuse, withNextStep } from '../shared/parameters/refuse';
 import {
 	warnOfBacklog,
 	warnOfBusyKey,
@@ -106,11 +106,11 @@ async function pollFrom(
 		}
 	} catch (error) {
 		// The rate limit of this minute is used up. The next poll continues, and nothing is lost.
-		if (saved && isNoTurn(error)) {
+		if (saved && (isNoTurn(error) || isRefusedAsTooMany(error))) {
 			warnOfBusyKey(context);
 			return null;
 		}
-		throw errorOf(context, error);
+		throw isNoTurn(error) ? busyAtPublication(context) : errorOf(context, error);
 	}
 	const { list, pager } = found;
 	const hasPaused = saved !== undefined && Date.now() - saved.at >= ACCOUNT_POLL.pauseMs;
@@ -163,7 +163,7 @@ async function readList(
 		// rest of it is for the results.
 		const isOver = Date.now() >= pager.listsUntil();
 		// If the first poll misses tasks, later polls would take them for new.
-		if (isFirst) throw isOver ? pager.endless() : error;
+		if (isFirst) throw isOver && isTimeout(error) ? pager.endless() : error;
 		if (isOver) return;
 		context.logger.warn(`The tasks could not be read to the end: ${messageOf(error)}`);
 	});
@@ -233,6 +233,25 @@ function isLastTry(tasks: NewSinceLastPoll, id: string, failure: unknown): boole
 /** Whether the request was not sent because the rate limit of this minute is used up. */
 function isNoTurn(error: unknown): boolean {
 	return error instanceof ServiceError && error.problem.transport === 'noTurn';
+}
+
+/** Whether the service refused, because requests with the same API key came from elsewhere, too. */
+function isRefusedAsTooMany(error: unknown): boolean {
+	return error instanceof ServiceError && error.problem.status === 429;
+}
+
+/** Whether the service was asked, and did not answer in time. */
+function isTimeout(error: unknown): boolean {
+	return error instanceof ServiceError && error.problem.transport === 'timeout';
+}
+
+/** The error for a publication that has waited for its turn, while the service was not slow at all. */
+function busyAtPublication(context: IPollFunctions): NodeOperationError {
+	return refuse(
+		context,
+		'The requests a minute that the service allows for this API key are used up, so the list of tasks could not be read',
+		'Publish the workflow again in a minute (n8n 1: activate it). Everything with the same API key counts: other nodes, other workflows, and a publication just before this one.',
+	);
 }
 
 function errorOf(context: IPollFunctions, error: unknown): NodeApiError | NodeOperationError {

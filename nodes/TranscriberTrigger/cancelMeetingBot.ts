@@ -15,6 +15,7 @@ import { callService } from '../shared/api/callService';
 import { STOPS_SPENDING, type Caller } from '../shared/api/types';
 import { remembered } from '../shared/processMemory';
 import { asError } from '../shared/asError';
+import { accountHash, isSentBy } from './sameMeetingBot';
 import type { SentBot } from './triggerMemory';
 
 /**
@@ -38,7 +39,7 @@ export const CANCEL_BOT = {
 };
 
 /** What a cancellation has to know of the bot. */
-type Bot = Pick<SentBot, 'id' | 'sentAt'>;
+type Bot = Pick<SentBot, 'id' | 'sentAt' | 'account'>;
 
 interface SwitchOff {
 	/** A DELETE was sent, so the bot may be gone, whatever its answer was. */
@@ -55,7 +56,7 @@ export async function cancelMeetingBotLater(context: IHookFunctions, bot: Bot): 
 	const switchOff: SwitchOff = { isSent: false };
 	botsToCancel.set(key, switchOff);
 	// Must not throw: n8n would not save that the trigger was switched off.
-	const caller = await callerOf(context).catch((error: unknown) => asError(error));
+	const caller = await callerFor(context, bot).catch((error: unknown) => asError(error));
 	void sleep(GRACE.ms).then(async () => {
 		const isStillOff = () => botsToCancel.get(key) === switchOff;
 		if (!isStillOff()) return;
@@ -68,6 +69,15 @@ export async function cancelMeetingBotLater(context: IHookFunctions, bot: Bot): 
 		}
 		if (isStillOff()) botsToCancel.delete(key);
 	});
+}
+
+/**
+ * A caller for the account that sent the bot. Another account would answer 404, as if the bot was gone,
+ * or cancel a bot with the same id.
+ */
+async function callerFor(context: IHookFunctions, bot: Bot): Promise<Caller> {
+	if (!isSentBy(bot, await accountHash(context))) throw new Error(OTHER_ACCOUNT);
+	return await callerOf(context);
 }
 
 /** The trigger is on again: keeps its bot. False if it is too late, because a DELETE was sent. */
@@ -126,6 +136,9 @@ export async function cancelMeetingBot(
 		await sleep(delay);
 	}
 }
+
+/** Why a bot of another account is not cancelled: the credential was changed since. */
+export const OTHER_ACCOUNT = 'It belongs to another account.';
 
 export function logNotCancelled(context: IHookFunctions, id: string, { message }: Error): void {
 	context.logger.error(

@@ -8,7 +8,7 @@ import { messageOf } from '../shared/asError';
 import { hasConsent } from '../shared/parameters/meetingLaunch';
 import { GRACE, cancelMeetingBotLater, hasLeft, isNew, keepMeetingBot } from './cancelMeetingBot';
 import { ACTIVATION } from './sendMeetingBot';
-import { accountHash, fingerprintOf, isSentBy, isSentFor } from './sameMeetingBot';
+import { accountHash, fingerprintOf, isInOtherZone, isSentBy, isSentFor } from './sameMeetingBot';
 import type { SentBot } from './triggerMemory';
 import { BotStore } from './botStore';
 
@@ -54,14 +54,15 @@ async function isBotKept(context: IHookFunctions, store: BotStore): Promise<bool
 	// transcript. Without consent, no bot may record.
 	const account = await accountHash(context);
 	if (!isSentBy(bot, account) || !hasConsent(context)) return false;
+	if (isInOtherZone(bot, context)) return false;
 	// After the account is read, which takes a moment.
 	if (bot.releasedAt !== undefined && Date.now() - bot.releasedAt > GRACE.ms) return false;
 	// Before the look, which may take longer than the rest of the time.
 	if (!keepMeetingBot(context, bot.id)) return false;
 	if (await isStillThere(context, store, bot)) {
-		const { id, sentAt, hasDelivered } = bot;
+		const { id, zone, sentAt, hasDelivered } = bot;
 		const fingerprint = fingerprintOf(context);
-		store.bot = { id, fingerprint, account: bot.account ?? account, sentAt, hasDelivered };
+		store.bot = { id, fingerprint, zone, account: bot.account ?? account, sentAt, hasDelivered };
 		store.save();
 		return true;
 	}

@@ -3,6 +3,7 @@ import type { IHookFunctions } from 'n8n-workflow';
 
 import { credentialOf } from '../shared/api/credential';
 import { launchFrom } from '../shared/parameters/meetingLaunch';
+import { zoneOfStart } from '../shared/parameters/startAt';
 import type { SentBot } from './triggerMemory';
 
 /**
@@ -25,6 +26,15 @@ export function isSentFor({ fingerprint }: SentBot, context: IHookFunctions): bo
 }
 
 /**
+ * Whether 'Start At' means another time since the bot was sent, because the workflow has another time
+ * zone. A bot that has delivered has no start any more.
+ */
+export function isInOtherZone({ zone, hasDelivered }: SentBot, context: IHookFunctions): boolean {
+	if (zone === undefined || hasDelivered) return false;
+	return zone !== zoneOfStart(context);
+}
+
+/**
  * Identifies the account at the service; undefined if the credential cannot be read. Without the API
  * key, which may be rotated.
  */
@@ -36,7 +46,10 @@ export async function accountHash(context: IHookFunctions): Promise<string | und
 }
 
 /** Whether an account sent the bot, as far as is known. */
-export function isSentBy({ account: sender }: SentBot, account: string | undefined): boolean {
+export function isSentBy(
+	{ account: sender }: Pick<SentBot, 'account'>,
+	account: string | undefined,
+): boolean {
 	return sender === undefined || account === undefined || sender === account;
 }
 

@@ -10,10 +10,12 @@ import { submissionsIn } from '../shared/api/undocumented/submissions';
 import { jsonOf } from '../shared/jsonValues';
 import { checkLaunch, launchFrom } from '../shared/parameters/meetingLaunch';
 import { refuse } from '../shared/parameters/refuse';
+import { zoneOfStart } from '../shared/parameters/startAt';
 import { remembered } from '../shared/processMemory';
 import { PUBLIC_ADDRESS_SETTING, reasonAgainstWebhookUrl } from '../shared/webhook/publicAddress';
 import { seal, secretIn } from '../shared/webhook/sealedSecret';
 import {
+	OTHER_ACCOUNT,
 	callerOf,
 	cancelMeetingBot,
 	isToBeCancelled,
@@ -100,7 +102,8 @@ export async function sendMeetingBot(context: IHookFunctions): Promise<boolean> 
 	store.unansweredUntil = 0;
 	const { bot: former } = store;
 	store.isOn = true;
-	store.bot = { id, fingerprint: fingerprintOf(context), account, sentAt: Date.now() };
+	const fingerprint = fingerprintOf(context);
+	store.bot = { id, fingerprint, zone: zoneOfStart(context), account, sentAt: Date.now() };
 	const secret = secretIn(answer.webhook_secret);
 	const name = nameForNew(store, submissionKey({ botId: id }));
 	store.keepSecret(name, secret ? seal(apiKey, STORED_SECRET, name, secret) : NO_SECRET);
@@ -112,7 +115,7 @@ export async function sendMeetingBot(context: IHookFunctions): Promise<boolean> 
 	if (former && !isSameBot) await cancelFormerBot(context, former, account);
 	if (!secret) {
 		context.logger.warn(
-			`${context.getNode().name}: the service gave no webhook secret for meeting bot ${id}, so the trigger asks the service about each delivery for the bot`,
+			`${context.getNode().name}: the service gave no webhook secret for meeting bot ${id}, so the trigger checks each delivery for the bot with the Webhook Secret of the credential, or asks the service if there is none`,
 		);
 	}
 	return true;
@@ -126,7 +129,7 @@ async function cancelFormerBot(
 ): Promise<void> {
 	if (former.releasedAt === undefined || isToBeCancelled(context, former.id)) return;
 	if (isSentBy(former, account)) void cancelMeetingBot(context, await callerOf(context), former);
-	else logNotCancelled(context, former.id, new Error('It belongs to another account.'));
+	else logNotCancelled(context, former.id, new Error(OTHER_ACCOUNT));
 }
 
 /**

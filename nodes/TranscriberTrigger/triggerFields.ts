@@ -108,7 +108,7 @@ export const triggerFields: INodeProperties[] = [
 				type: 'boolean',
 				default: false,
 				description:
-					'Whether to start the workflow again for a delivery that the service repeats, and to keep the secrets of finished tasks for that',
+					'Whether to start the workflow again for a delivery that the service repeats. To recognise a genuine repeat, the trigger keeps the sealed secrets of the last 10,000 tasks, and without this option those of the last 1,000 finished ones.',
 			},
 			...deliveryOutputOptions,
 		],

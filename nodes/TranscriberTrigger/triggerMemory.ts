@@ -36,6 +36,11 @@ export interface SentBot {
 	id: string;
 	/** A hash of 'Meeting URL' and 'Start At' as the user has entered them. */
 	fingerprint: string;
+	/**
+	 * The time zone in which 'Start At' was read. None if it has an offset or is empty, and none from
+	 * older versions.
+	 */
+	zone?: string;
 	/** A hash of Base URL and credential id: the account that sent it. Older versions stored none. */
 	account?: string;
 	/** In ms since 1970. Older versions stored none. */

@@ -10,7 +10,10 @@ import type { EndingStore } from './endingStore';
 /** For `seal`: the secret of a submission in the trigger's store, bound to its task or bot. */
 export const STORED_SECRET = 'stored secret';
 
-/** Stored if the service gave no secret for a task or bot: it is then asked about each delivery. */
+/**
+ * Stored if the service gave no secret for a task or bot. The Webhook Secret of the credential then
+ * verifies its deliveries; if the credential has none, the service is asked about each of them.
+ */
 export const NO_SECRET = 'none';
 
 /** For `seal`: the secret of a submission that has ended, kept to recognise repeats. */
@@ -27,7 +30,10 @@ type Verdict =
 	| { kind: 'genuine'; by: 'own' | 'shared'; name?: string; spent?: string }
 	/** For a submission that is already known to have ended with this status. `isSame`: byte for byte. */
 	| { kind: 'repeat'; name: string; isSame?: boolean }
-	/** Its secret was sealed with another API key than the current one, or the service gave none. */
+	/**
+	 * Its secret was sealed with another API key than the current one, or neither the service nor the
+	 * credential has one.
+	 */
 	| { kind: 'unreadable'; stored: StoredName }
 	| { kind: 'forged' }
 	/** The store has no secret for it (yet). */
@@ -78,8 +84,10 @@ function ofPending(
 ): Verdict {
 	const { name } = stored;
 	const sealed = store.secretOf(name) ?? '';
-	if (sealed === NO_SECRET && isSignedWith(webhookSecret, delivery)) {
-		return { kind: 'genuine', by: 'shared', name };
+	// The credential's secret signs all deliveries for which the service gives no other.
+	if (sealed === NO_SECRET && webhookSecret.trim() !== '') {
+		const isSigned = isSignedWith(webhookSecret, delivery);
+		return isSigned ? { kind: 'genuine', by: 'shared', name } : { kind: 'forged' };
 	}
 	const secret = unseal(apiKey, STORED_SECRET, name, sealed);
 	if (secret === undefined) return { kind: 'unreadable', stored };

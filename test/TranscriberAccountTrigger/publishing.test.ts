@@ -5,7 +5,9 @@ import { randomUUID } from 'node:crypto';
 
 import { ACCOUNT_POLL } from '../../nodes/TranscriberAccountTrigger/pollAccount';
 import { ACCOUNT_MEMORY } from '../../nodes/TranscriberAccountTrigger/pollState';
+import { LIMITS } from '../../nodes/shared/api/rateLimits';
 import { RETRY } from '../../nodes/shared/api/retryPatience';
+import { queueFor } from '../../nodes/shared/api/waitForTurn';
 import { serviceForTests } from '../support/service';
 import { few } from '../support/long';
 import { AccountHost, newProcess } from './host';
@@ -232,4 +234,37 @@ describe('A publication that n8n repeats', () => {
 		await host.poll();
 		expect(host.started).toHaveLength(1);
 	});
+});
+
+describe('A publication while other requests have used up the rate limit of the API key', () => {
+	beforeEach(() => {
+		jest.replaceProperty(LIMITS, 'windowMs', 3_000);
+		jest.replaceProperty(ACCOUNT_POLL, 'firstMaxMs', 500);
+		service.running().seed(200);
+	});
+
+	/** With a key of its own, because the service does not give the places back within a test. */
+	async function hostOfBusyKey(places: number): Promise<AccountHost> {
+		const apiKey = `busy-${places}`;
+		service.running().configure({ apiKey });
+		for (let left = LIMITS.other - LIMITS.keptForUrgent; left > places; left--) {
+			(await queueFor(apiKey, 'other').take())();
+		}
+		const host = newHost();
+		host.credentials.apiKey = apiKey;
+		return host;
+	}
+
+	it.each([0, 1, 3])(
+		'says so, and when to publish again, and does not blame the service: %i requests are left',
+		async (places) => {
+			const host = await hostOfBusyKey(places);
+			await expect(host.activate()).rejects.toMatchObject({
+				message: expect.stringMatching(
+					/requests a minute .* are used up.* Publish the workflow again in a minute/,
+				),
+			});
+			expect(service.running().requests).toHaveLength(places);
+		},
+	);
 });

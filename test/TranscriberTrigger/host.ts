@@ -96,6 +96,9 @@ export class TriggerHost {
 	/** As n8n 1 does: saves static data, answers, and only then saves the new execution. */
 	isAnsweredFirst = false;
 
+	/** The time zone in the settings of the workflow. */
+	timezone = 'UTC';
+
 	/** False: the workflow is switched off, and n8n answers 404. */
 	isActive = true;
 
@@ -315,6 +318,7 @@ export class TriggerHost {
 			connections: {},
 			active: true,
 			nodeTypes: typesOf(nodeType),
+			settings: { timezone: this.timezone },
 		};
 	}
 

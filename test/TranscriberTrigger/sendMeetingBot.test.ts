@@ -527,6 +527,67 @@ describe('A service that answers a launch with the bot that it already has for t
 	});
 });
 
+describe('A new version after the time zone of the workflow was corrected', () => {
+	const inThreeDays = new Date(Date.now() + 3 * 86_400_000).toISOString();
+	const asPicked = inThreeDays.slice(0, 19);
+
+	async function publishInMoscow(startAt: string) {
+		await open({ startAt });
+		host.timezone = 'America/New_York';
+		await host.activate();
+		host.timezone = 'Europe/Moscow';
+		await publish();
+		await pastGrace();
+	}
+
+	it.each([
+		['as the date picker writes it', asPicked],
+		['from an expression that gives no offset', `={{ "${asPicked}" }}`],
+	])(
+		'sends a bot at the time that is meant, and cancels the other: Start At %s',
+		async (_, start) => {
+			await publishInMoscow(start);
+			const starts = service
+				.running()
+				.requests.filter(({ method }) => method === 'POST')
+				.map(({ body }) => (body as { start_at?: string }).start_at);
+			expect(starts).toEqual([
+				expect.stringMatching(/^\S{19}-0[45]:00$/),
+				expect.stringMatching(/^\S{19}\+03:00$/),
+			]);
+			expect(calledBack()).toEqual([bots()[0]?.id]);
+			// The next version keeps it.
+			await publish();
+			await pastGrace();
+			expect([launches(), calledBack()]).toEqual([2, [bots()[0]?.id]]);
+		},
+	);
+
+	it.each([
+		['has an offset', inThreeDays],
+		['has an offset, and comes from an expression', "={{ $now.plus(3, 'days') }}"],
+		['is empty', ''],
+	])('keeps the bot: Start At %s', async (_, start) => {
+		await publishInMoscow(start);
+		expect([launches(), calledBack()]).toEqual([1, []]);
+	});
+
+	it('keeps a bot that has delivered, and a bot of an older version, of which the zone is not known', async () => {
+		await open({ startAt: asPicked });
+		await host.activate();
+		for (const change of [{ hasDelivered: true }, { hasDelivered: false, zone: undefined }]) {
+			const saved = JSON.parse(host.saved) as { global: Record<string, { bot?: object }> };
+			Object.assign(saved.global[`transcriberTrigger:${host.node.id}`]?.bot ?? {}, change);
+			host.saved = JSON.stringify(saved);
+			host.restart();
+			host.timezone = 'Asia/Tokyo';
+			await publish();
+		}
+		await pastGrace();
+		expect([launches(), calledBack()]).toEqual([1, []]);
+	});
+});
+
 describe('A recurring meeting', () => {
 	few.it.each<[string, (bot: { id: string; taskId?: string }) => void]>([
 		['is being transcribed', () => {}],

@@ -83,10 +83,26 @@ describe('A delivery for a submission whose secret the store has', () => {
 		}
 	});
 
-	it('cannot be verified if the service gave none, unless the credential has one that fits', () => {
+	describe('if the service gave none', () => {
 		const none = { secrets: { [TASK]: 'none' } };
-		expect(check(none, OWN)).toMatchObject({ kind: 'unreadable' });
-		expect(check(none, SHARED)).toEqual({ kind: 'genuine', by: 'shared', name: TASK });
+
+		it('is genuine if the secret of the credential has signed it, and otherwise forged', () => {
+			expect(check(none, SHARED)).toEqual({ kind: 'genuine', by: 'shared', name: TASK });
+			expect(check(none, OWN)).toEqual({ kind: 'forged' });
+		});
+
+		it.each([undefined, '', ' '])(
+			'cannot be verified if the credential has none either (%j)',
+			(webhookSecret) => {
+				const without = { baseUrl: '', apiKey: KEY, webhookSecret };
+				for (const secret of [OWN, SHARED, ' ']) {
+					expect(verifyDelivery(delivery(secret), store(none), without)).toEqual({
+						kind: 'unreadable',
+						stored: { taskId: '7f3c', name: TASK },
+					});
+				}
+			},
+		);
 	});
 
 	it('is that of the bot, if the store knows the bot alone', () => {
@@ -192,7 +208,7 @@ describe('An id that the service uses again', () => {
 	it('counts as unreadable rather than as a repeat that only its status shows', () => {
 		const known = {
 			endings: { [TASK]: { by: 'word', statuses: 'c', proof: 'x' } as Ending },
-			secrets: { [again]: 'none' },
+			secrets: { [again]: sealed(again, OWN, 'api-key-2') },
 		};
 		expect(check(known, OWN)).toMatchObject({ kind: 'unreadable', stored: { name: again } });
 	});

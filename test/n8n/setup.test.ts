@@ -1,8 +1,10 @@
 /** scripts/setup.mjs in a checkout of its own, with an npm that only pretends. */
 import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { cp, mkdir, mkdtemp, readFile, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 const FAKE_NPM = `
 const fs = require('fs');
@@ -98,6 +100,28 @@ describe('scripts/setup.mjs', () => {
 		const both = await Promise.all([setup(), setup()]);
 		expect(both.map(({ code }) => code)).toEqual([0, 0]);
 		expect(await calls()).toEqual(['ci', 'run build']);
+	});
+
+	it('the lock that a killed run of another user has left does not hold up this one', async () => {
+		const asOther = path.join(checkout, 'asOther.cjs');
+		await writeFile(asOther, 'process.getuid = () => 4711;');
+		const killed = execFile(process.execPath, [path.join(checkout, 'scripts', 'setup.mjs')], {
+			env: {
+				...process.env,
+				npm_execpath: path.join(checkout, 'npm.js'),
+				TMPDIR: checkout,
+				NODE_OPTIONS: `--require ${asOther}`,
+			},
+		});
+		const locks = async () => (await readdir(checkout)).filter((name) => name.endsWith('.lock'));
+		while ((await locks()).length === 0) await sleep(20);
+		killed.kill('SIGKILL');
+		await once(killed, 'exit');
+		const left = await locks();
+		const { code, out } = await setup();
+		expect(code).toBe(0);
+		expect(out).not.toContain('Another run');
+		expect(await locks()).toEqual(left);
 	});
 
 	it('a step that does not work says what to do', async () => {

@@ -37,6 +37,13 @@ export function startAtFrom(context: LaunchReader): string | undefined {
 	);
 }
 
+/** The time zone in which 'Start At' is read; undefined if it is empty or has an offset. */
+export function zoneOfStart(context: LaunchReader): string | undefined {
+	const value: unknown = context.getNodeParameter('startAt', '');
+	if (typeof value !== 'string' || isNothing(value)) return undefined;
+	return hasOffset(asIso(value.trim())) ? undefined : context.getTimezone();
+}
+
 /** Refuses a start in the past or more than 30 days ahead. */
 export function checkStart(context: Pick<LaunchReader, 'getNode'>, startAt: string): void {
 	const ahead = Date.parse(startAt) - Date.now();
@@ -82,9 +89,7 @@ function readTime(time: Time): DateTime {
 
 function readText(context: LaunchReader, value: unknown): DateTime {
 	if (typeof value !== 'string') throw wrongKind(context, value, 'Start At', 'has to be a time');
-	const text = (textIn(context, value, 'Start At') ?? '')
-		.replace(/^(\S+)[ t]+(?=\d)/, '$1T')
-		.replace(/z$/, 'Z');
+	const text = asIso(textIn(context, value, 'Start At') ?? '');
 	// Luxon reads a bare time as today, and a bare year as its first day.
 	if (!/^[+-]?\d{4}(\d\d|-|W)/.test(text)) return DateTime.invalid('no date');
 	return earlier(DateTime.fromISO(text, { zone: context.getTimezone(), setZone: true }), text);
@@ -95,6 +100,14 @@ function readText(context: LaunchReader, value: unknown): DateTime {
  * better than a late one. When clocks are set forward, an hour is missing: the next hour counts.
  */
 function earlier(time: DateTime, text: string): DateTime {
-	const hasOffset = /(Z|[+-]\d\d(:?\d\d)?|\])$/.test(text.replace(/^[^T]*/, ''));
-	return hasOffset ? time : (time.getPossibleOffsets()[0] ?? time);
+	return hasOffset(text) ? time : (time.getPossibleOffsets()[0] ?? time);
+}
+
+/** The usual spellings of ISO 8601, as Luxon reads them. */
+function asIso(text: string): string {
+	return text.replace(/^(\S+)[ t]+(?=\d)/, '$1T').replace(/z$/, 'Z');
+}
+
+function hasOffset(text: string): boolean {
+	return /(Z|[+-]\d\d(:?\d\d)?|\])$/.test(text.replace(/^[^T]*/, ''));
 }

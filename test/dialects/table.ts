@@ -18,6 +18,7 @@ export const TRIED_ELSEWHERE: Record<string, string> = {
 	'Whether an empty list of tasks is true': 'test/TranscriberAccountTrigger/oddLists.test.ts',
 	'Which account a new API key belongs to': 'test/TranscriberAccountTrigger/otherAccount.test.ts',
 	'Whether a task and a bot can have the same id': 'test/TranscriberTrigger/sameId.test.ts',
+	'What the formats of an export hold': 'test/Transcriber/resources/task/task.test.ts',
 	'A 409 for a file that has an `error_code`': 'test/shared/api/sendWithRetries.test.ts',
 	'Whether an answer to cancelling, clearing, summary regeneration or key rotation has a field `error`':
 		'test/Transcriber/item/sendCancelOrClear.test.ts',

@@ -216,8 +216,9 @@ describe('transcription.transcribeFile', () => {
 		});
 
 		it('is the same when the same item of the same execution runs again', async () => {
-			await service.run(FILE, { items: [itemWithFile()], executionId: '77' });
-			await service.run(FILE, { items: [itemWithFile()], executionId: '77' });
+			const execution = { executionId: '77', resumeToken: 'of execution 77' };
+			await service.run(FILE, { items: [itemWithFile()], ...execution });
+			await service.run(FILE, { items: [itemWithFile()], ...execution });
 			expect(keys()[0]).toBe(keys()[1]);
 			expect(service.running().tasks()).toHaveLength(1);
 		});

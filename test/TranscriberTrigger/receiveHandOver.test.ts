@@ -30,6 +30,7 @@ import {
 	handOver,
 } from '../../nodes/Transcriber/submit/trigger/triggerHandOver';
 import { checkTriggerUrl } from '../../nodes/Transcriber/submit/trigger/triggerUrl';
+import { Queue } from '../../nodes/shared/api/waitForTurn';
 import { seal } from '../../nodes/shared/webhook/sealedSecret';
 import { Transcriber } from '../../nodes/Transcriber/Transcriber.node';
 import { STORE } from '../../nodes/TranscriberTrigger/triggerMemory';
@@ -458,6 +459,22 @@ describe('The action node', () => {
 		expect(Math.max(...numbers)).toBe(100);
 		expect(numbers.length).toBeLessThanOrEqual(4);
 		await receiver.close();
+	});
+
+	it('keeps nothing of a trigger for which no hand-over waits, whether the last one was taken or refused', async () => {
+		const set = jest.spyOn(Map.prototype, 'set');
+		await handOver(sender(), host.url, { taskId: '7f3c' }, SECRET);
+		const receiver = await startReceiver([400, 400]);
+		const ids = ['a', 'b'].map((taskId) => handOver(sender(), receiver.url, { taskId }, SECRET));
+		await Promise.allSettled(ids);
+		const outboxes = set.mock.contexts.filter((_, index) => {
+			const [, value] = set.mock.calls[index] ?? [];
+			return (value as { queue?: unknown } | undefined)?.queue instanceof Queue;
+		}) as Array<Map<string, unknown>>;
+		set.mockRestore();
+		await receiver.close();
+		expect(outboxes.length).toBeGreaterThan(1);
+		expect(outboxes.map(({ size }) => size)).toEqual(outboxes.map(() => 0));
 	});
 
 	it('keeps the API key in the key of no map', async () => {

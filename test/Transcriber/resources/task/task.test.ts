@@ -431,6 +431,7 @@ describe('task.export', () => {
 		['interview', 'interview.srt'],
 		['interview.v2', 'interview.v2.srt'],
 		['Встреча 17', 'Встреча 17.srt'],
+		[17, '17.srt'],
 		['', '{id}.srt'],
 		['../../etc/passwd', '.._.._etc_passwd.srt'],
 	])('options.fileName %j makes it %j', async (fileName, expected) => {

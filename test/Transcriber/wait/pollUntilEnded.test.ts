@@ -392,6 +392,8 @@ describe('a computer that sleeps while the node polls, until after the deadline'
 		const waitOptions = { pollInterval: 1, timeout: 180 };
 		const outcome = service.run({ ...LINK, waitOptions });
 		await until(() => looks().length > 0);
+		// The computer falls asleep in the pause after a look, not while it waits for the answer.
+		await sleep(500);
 		const [{ id } = { id: '' }] = service.running().tasks();
 		meanwhile(id);
 		const now = Date.now.bind(Date);

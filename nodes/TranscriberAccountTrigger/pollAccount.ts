@@ -29,8 +29,9 @@ export const ACCOUNT_POLL = {
 	/** The same for the first poll, while the editor waits for the activation. */
 	firstMaxMs: 20_000,
 	/**
-	 * The same when n8n 2 repeats a failed publication, up to four times with pauses of 15 s in all:
-	 * together less than the 84 s after which n8n shows its own error instead of the reason.
+	 * The same when n8n 2 repeats a failed publication, up to four times with pauses of 15 s in all, so
+	 * that it shows the reason before the 84 s are over, after which it shows its own error. A search
+	 * for the end of a long list may still take longer.
 	 */
 	repeatedMaxMs: 10_000,
 	/** A first poll this soon after the one before is such a repeat. */
@@ -106,7 +107,7 @@ async function pollFrom(
 		}
 	} catch (error) {
 		// The rate limit of this minute is used up. The next poll continues, and nothing is lost.
-		if (saved && (isNoTurn(error) || isRefusedAsTooMany(error))) {
+		if (saved && isNoTurn(error)) {
 			warnOfBusyKey(context);
 			return null;
 		}
@@ -233,11 +234,6 @@ function isLastTry(tasks: NewSinceLastPoll, id: string, failure: unknown): boole
 /** Whether the request was not sent because the rate limit of this minute is used up. */
 function isNoTurn(error: unknown): boolean {
 	return error instanceof ServiceError && error.problem.transport === 'noTurn';
-}
-
-/** Whether the service refused, because requests with the same API key came from elsewhere, too. */
-function isRefusedAsTooMany(error: unknown): boolean {
-	return error instanceof ServiceError && error.problem.status === 429;
 }
 
 /** Whether the service was asked, and did not answer in time. */

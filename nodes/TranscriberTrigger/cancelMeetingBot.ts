@@ -39,7 +39,10 @@ export const CANCEL_BOT = {
 };
 
 /** What a cancellation has to know of the bot. */
-type Bot = Pick<SentBot, 'id' | 'sentAt' | 'account'>;
+interface Bot extends Pick<SentBot, 'id' | 'sentAt'> {
+	/** The credential may be that of another account by now, so that a 404 says nothing about the bot. */
+	mayBeElsewhere?: boolean;
+}
 
 interface SwitchOff {
 	/** A DELETE was sent, so the bot may be gone, whatever its answer was. */
@@ -50,34 +53,27 @@ interface SwitchOff {
 const botsToCancel = remembered<SwitchOff>('botsToCancel');
 
 /** Cancels a bot if the trigger stays off for the whole of {@link GRACE}. */
-export async function cancelMeetingBotLater(context: IHookFunctions, bot: Bot): Promise<void> {
+export async function cancelMeetingBotLater(context: IHookFunctions, bot: SentBot): Promise<void> {
 	const { id } = bot;
 	const key = botKey(context, id);
 	const switchOff: SwitchOff = { isSent: false };
 	botsToCancel.set(key, switchOff);
 	// Must not throw: n8n would not save that the trigger was switched off.
-	const caller = await callerFor(context, bot).catch((error: unknown) => asError(error));
+	const caller = await callerOf(context).catch((error: unknown) => asError(error));
+	const account = await accountHash(context).catch(() => undefined);
+	const mayBeElsewhere = !isSentBy(bot, account);
 	void sleep(GRACE.ms).then(async () => {
 		const isStillOff = () => botsToCancel.get(key) === switchOff;
 		if (!isStillOff()) return;
 		if (caller instanceof Error) logNotCancelled(context, id, caller);
 		else {
-			await cancelMeetingBot(context, caller, bot, () => {
+			await cancelMeetingBot(context, caller, { ...bot, mayBeElsewhere }, () => {
 				switchOff.isSent ||= isStillOff();
 				return isStillOff();
 			});
 		}
 		if (isStillOff()) botsToCancel.delete(key);
 	});
-}
-
-/**
- * A caller for the account that sent the bot. Another account would answer 404, as if the bot was gone,
- * or cancel a bot with the same id.
- */
-async function callerFor(context: IHookFunctions, bot: Bot): Promise<Caller> {
-	if (!isSentBy(bot, await accountHash(context))) throw new Error(OTHER_ACCOUNT);
-	return await callerOf(context);
 }
 
 /** The trigger is on again: keeps its bot. False if it is too late, because a DELETE was sent. */
@@ -122,7 +118,10 @@ export async function cancelMeetingBot(
 		const failure = await tryToCancel(caller, url, end);
 		if (!failure) return;
 		const isGoneIfUnknown = mayBeCancelled || !isNew(bot);
-		if (isGoneIfUnknown && isUnknownToService(failure)) return;
+		if (isGoneIfUnknown && isUnknownToService(failure)) {
+			if (bot.mayBeElsewhere) logNotCancelled(context, id, new Error(OTHER_ACCOUNT));
+			return;
+		}
 		mayBeCancelled ||= !wasCertainlyRefused(failure);
 		// The service may refuse to stop a bot that has left meanwhile.
 		if (isRefusedForGood(failure) && (await isOver(caller, id, isGoneIfUnknown))) return;
@@ -137,8 +136,9 @@ export async function cancelMeetingBot(
 	}
 }
 
-/** Why a bot of another account is not cancelled: the credential was changed since. */
-export const OTHER_ACCOUNT = 'It belongs to another account.';
+/** Why a bot that the service does not know may go on. */
+export const OTHER_ACCOUNT =
+	'It may belong to another account: the credential was changed after the bot was sent.';
 
 export function logNotCancelled(context: IHookFunctions, id: string, { message }: Error): void {
 	context.logger.error(

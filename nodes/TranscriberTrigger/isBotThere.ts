@@ -60,9 +60,10 @@ async function isBotKept(context: IHookFunctions, store: BotStore): Promise<bool
 	// Before the look, which may take longer than the rest of the time.
 	if (!keepMeetingBot(context, bot.id)) return false;
 	if (await isStillThere(context, store, bot)) {
-		const { id, zone, sentAt, hasDelivered } = bot;
+		const { id, zone, startsAt, sentAt, hasDelivered } = bot;
+		const sent = { zone, startsAt, sentAt, hasDelivered };
 		const fingerprint = fingerprintOf(context);
-		store.bot = { id, fingerprint, zone, account: bot.account ?? account, sentAt, hasDelivered };
+		store.bot = { id, fingerprint, account: bot.account ?? account, ...sent };
 		store.save();
 		return true;
 	}

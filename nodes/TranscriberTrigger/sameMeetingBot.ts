@@ -27,10 +27,10 @@ export function isSentFor({ fingerprint }: SentBot, context: IHookFunctions): bo
 
 /**
  * Whether 'Start At' means another time since the bot was sent, because the workflow has another time
- * zone. A bot that has delivered has no start any more.
+ * zone. A bot that has started stays.
  */
-export function isInOtherZone({ zone, hasDelivered }: SentBot, context: IHookFunctions): boolean {
-	if (zone === undefined || hasDelivered) return false;
+export function isInOtherZone({ zone, startsAt = 0 }: SentBot, context: IHookFunctions): boolean {
+	if (zone === undefined || startsAt <= Date.now()) return false;
 	return zone !== zoneOfStart(context);
 }
 

@@ -103,7 +103,9 @@ export async function sendMeetingBot(context: IHookFunctions): Promise<boolean> 
 	const { bot: former } = store;
 	store.isOn = true;
 	const fingerprint = fingerprintOf(context);
-	store.bot = { id, fingerprint, zone: zoneOfStart(context), account, sentAt: Date.now() };
+	const startsAt = launch.startAt === undefined ? undefined : Date.parse(launch.startAt);
+	const start = { zone: zoneOfStart(context), startsAt };
+	store.bot = { id, fingerprint, account, ...start, sentAt: Date.now() };
 	const secret = secretIn(answer.webhook_secret);
 	const name = nameForNew(store, submissionKey({ botId: id }));
 	store.keepSecret(name, secret ? seal(apiKey, STORED_SECRET, name, secret) : NO_SECRET);
@@ -115,7 +117,7 @@ export async function sendMeetingBot(context: IHookFunctions): Promise<boolean> 
 	if (former && !isSameBot) await cancelFormerBot(context, former, account);
 	if (!secret) {
 		context.logger.warn(
-			`${context.getNode().name}: the service gave no webhook secret for meeting bot ${id}, so the trigger checks each delivery for the bot with the Webhook Secret of the credential, or asks the service if there is none`,
+			`${context.getNode().name}: the service gave no webhook secret for meeting bot ${id}, so the trigger asks the service about each delivery for the bot that the Webhook Secret of the credential does not fit`,
 		);
 	}
 	return true;

@@ -41,6 +41,8 @@ export interface SentBot {
 	 * older versions.
 	 */
 	zone?: string;
+	/** 'Start At' in ms since 1970, as sent. None if it is empty. */
+	startsAt?: number;
 	/** A hash of Base URL and credential id: the account that sent it. Older versions stored none. */
 	account?: string;
 	/** In ms since 1970. Older versions stored none. */

@@ -6,7 +6,6 @@ import { ACCOUNT_POLL } from '../../nodes/TranscriberAccountTrigger/pollAccount'
 import { ONE_TASK } from '../../nodes/TranscriberAccountTrigger/openTasks';
 import { SILENT } from '../../nodes/shared/api/result';
 import { tasksIn } from '../../nodes/shared/api/undocumented/taskLists';
-import { captureLogs } from '../support/logs';
 import { serviceForTests } from '../support/service';
 import { few, itAtLength } from '../support/long';
 import { AccountHost } from './host';
@@ -86,31 +85,6 @@ it('null under the name of the list is an empty list, and nothing under it is no
 	expect(tasksIn({ tasks: null })).toEqual([]);
 	expect(tasksIn({ data: { items: null } })).toEqual([]);
 	expect(tasksIn({ message: null })).toBeUndefined();
-});
-
-describe('a poll that the service refuses, because requests from elsewhere have used up the rate limit', () => {
-	it('ends without an error, and says so once; the next polls lose nothing', async () => {
-		ACCOUNT_POLL.maxMs = 200;
-		const host = await active();
-		const logs = captureLogs();
-		respond('/tasks$', 429, 999);
-		const ids = await completed(2);
-		const polls = [await host.poll(), await host.poll()];
-		logs.release();
-		expect(polls).toEqual([[], []]);
-		expect(logs.lines.filter((line) => line.includes('used up the rate limit'))).toHaveLength(1);
-		service.running().clearFaults();
-		await host.polls(2);
-		expect([...host.started].sort()).toEqual(ids.sort());
-	});
-
-	it('is an error when the workflow is published: nothing is known yet', async () => {
-		ACCOUNT_POLL.firstMaxMs = 200;
-		respond('/tasks$', 429, 999);
-		const host = new AccountHost(service.credentials());
-		await expect(host.activate()).rejects.toThrow('too many requests with this API key');
-		expect(host.saved).toBe('{}');
-	});
 });
 
 describe('a task that is not well', () => {

@@ -572,10 +572,11 @@ describe('A new version after the time zone of the workflow was corrected', () =
 		expect([launches(), calledBack()]).toEqual([1, []]);
 	});
 
-	it('keeps a bot that has delivered, and a bot of an older version, of which the zone is not known', async () => {
+	it('keeps a bot that has started, and a bot of an older version, of which the zone is not known', async () => {
 		await open({ startAt: asPicked });
 		await host.activate();
-		for (const change of [{ hasDelivered: true }, { hasDelivered: false, zone: undefined }]) {
+		const ahead = Date.now() + 3_600_000;
+		for (const change of [{ startsAt: 1 }, { startsAt: ahead, zone: undefined }]) {
 			const saved = JSON.parse(host.saved) as { global: Record<string, { bot?: object }> };
 			Object.assign(saved.global[`transcriberTrigger:${host.node.id}`]?.bot ?? {}, change);
 			host.saved = JSON.stringify(saved);

@@ -256,7 +256,7 @@ describe('completion', () => {
 	it('Poll Interval says that it is the least time, and that the pauses grow', () => {
 		const fields = fieldsOf(parameter('task.wait', 'waitOptions'));
 		const interval = fields.find(({ name }) => name === 'pollInterval');
-		expect(interval?.description).toMatch(/^Least seconds .* Pauses grow for long recordings/);
+		expect(interval?.description).toMatch(/^The shortest pause .* Pauses grow for long recordings/);
 	});
 
 	it.each([

@@ -183,7 +183,7 @@ export const WAIT_OPERATIONS =
 	'Transcript: Wait Until Finished (a bot with Meeting: Wait Until Transcribed)';
 
 /** Advice for all items of a stopped execution: n8n offers a Retry only if an execution has failed. */
-const STOPPED_ADVICE = `n8n offers no Retry of a stopped execution. Fetch these with ${WAIT_OPERATIONS}; look in your account at the service for one without an id. Do not run the workflow again for these: it would submit them again.`;
+const STOPPED_ADVICE = `n8n offers no Retry of a stopped execution. Fetch these with ${WAIT_OPERATIONS}; look in your account at the service for an item without an id. Do not run the workflow again for these: it would submit them again.`;
 
 /** Ends the work on an item after another item has failed and stopped the node. */
 export class Abandoned extends Error {}

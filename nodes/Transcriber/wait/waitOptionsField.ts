@@ -25,7 +25,7 @@ const ownOptions: INodeProperties[] = [
 		default: 10,
 		typeOptions: { minValue: 1, maxValue: 86400 },
 		description:
-			'Least seconds between two status requests. Pauses grow for long recordings and with many items. The service advises 5 to 15.',
+			'The shortest pause between two status requests, in seconds. Pauses grow for long recordings and with many items. The service advises 5 to 15.',
 		hint: 'In seconds',
 		// Not for waiting by webhook: a suspended execution does not poll.
 		displayOptions: { hide: { '/onCompletion': ['awaitWebhook'] } },

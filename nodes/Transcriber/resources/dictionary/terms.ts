@@ -80,7 +80,7 @@ export function addTerms(context: IExecutePaginationFunctions, request: RoutingR
 		'Text',
 	);
 	const parts = text.split(/[,;\r\n]/);
-	checkNoAccident(context, parts, 'Text');
+	checkNoAccident(context, parts, 'text');
 	checkTerms(context, distinct(parts), 'Text');
 	request.options.body = { text };
 }
@@ -116,26 +116,28 @@ export function readTerms(
 
 function linesIn(context: IExecutePaginationFunctions, text: string, item: number): string[] {
 	const lines = text.split(/[\r\n]/);
-	checkNoAccident(context, lines, 'Terms', item);
+	checkNoAccident(context, lines, 'terms', item);
 	return lines;
 }
 
 /**
  * Refuses parts of a text that are "undefined", "null" or "NaN": a text of several expressions, one of
- * which gave nothing, has such parts.
+ * which gave nothing, has such parts. In a text that the user has typed, they are terms.
  */
 function checkNoAccident(
 	context: IExecutePaginationFunctions,
 	parts: string[],
-	displayName: string,
+	parameter: 'text' | 'terms',
 	item = context.getItemIndex(),
 ): void {
-	const part = parts.find(isAccident);
+	const entered = String(context.getNode().parameters[parameter] ?? '');
+	const part = entered.startsWith('=') ? parts.find(isAccident) : undefined;
 	if (part === undefined) return;
+	const displayName = parameter === 'text' ? 'Text' : 'Terms';
 	throw refuse(
 		context,
 		`'${displayName}' has '${termInMessage(part.trim())}' as a term in item ${item}: an expression gave nothing`,
-		'Check the expressions, and name fields that hold a term, for example {{ $json.term }}. Nothing was changed.',
+		'Check the expressions, and name fields that hold a term, for example {{ $json.term }}. If the word is a term, let the expression give a list. Nothing was changed.',
 	);
 }
 

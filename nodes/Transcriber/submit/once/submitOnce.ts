@@ -12,6 +12,7 @@ import { isStillRunning } from '../../../shared/api/problem';
 import { idsIn, submissionKey } from '../../../shared/api/submission';
 import type { Policy, RoutingRequest } from '../../../shared/api/types';
 import { isTool } from '../../../shared/n8nInternals/runIdentity';
+import { beganInRetry } from './retriesOfExecution';
 import { asLasting, refuse } from '../../../shared/parameters/refuse';
 import { seal, secretIn } from '../../../shared/webhook/sealedSecret';
 import { fileOf, recordingOf } from '../../item/inputFile';
@@ -77,10 +78,10 @@ async function submitItem(
 	const file = key === undefined ? undefined : fileOf(recordingOf(context).binary);
 	const earlier = memory && isOfFile(memory, file) ? memory : undefined;
 	if (earlier) checkUnchangedSince(context, earlier);
-	const sent = { ...destinationOf(context, earlier), asked: askedFor(context) };
+	const sent = { ...destinationOf(context, key, earlier), asked: askedFor(context) };
 	remember(context, { state: 'sent', key, file, at: earlier?.at ?? Date.now(), ...sent });
 	let failure: unknown;
-	let isRepeat = memory !== undefined;
+	let isRepeat = memory !== undefined || mayBeOfCrashed(context, key);
 	let at = earlier?.at;
 	const onAttempt = (mayBeAccepted: boolean) => {
 		isRepeat ||= mayBeAccepted;
@@ -121,17 +122,28 @@ async function submitItem(
 /**
  * The webhook address of what is submitted now, and the execution that has given it. If an earlier
  * request with the same key and another address may have been accepted, the address of that request
- * counts. Undefined if the user gave the key: the service may return a task of any execution.
+ * counts. Undefined if the service may return a task of another execution: the user gave the key, or
+ * {@link mayBeOfCrashed}.
  */
 function destinationOf(
 	context: IExecutePaginationFunctions,
+	key: string | undefined,
 	earlier?: SentMemory,
 ): Pick<AcceptedMemory, 'deliversTo' | 'executionId'> {
 	const executionId = context.getExecutionId();
-	if (!earlier && givenKeyOf(context) !== undefined) return { executionId };
+	const mayBeOfAnother = givenKeyOf(context) !== undefined || mayBeOfCrashed(context, key);
+	if (!earlier && mayBeOfAnother) return { executionId };
 	const deliversTo = deliveryAddress(context);
 	if (!earlier || earlier.deliversTo === deliversTo) return { deliversTo, executionId };
 	return { deliversTo: earlier.deliversTo, executionId: earlier.executionId };
+}
+
+/**
+ * Whether the service may have got a submit with this key from an execution that crashed: n8n kept
+ * nothing of it but the data that the key is derived from.
+ */
+function mayBeOfCrashed(context: IExecutePaginationFunctions, key: string | undefined): boolean {
+	return key !== undefined && beganInRetry(context);
 }
 
 /** Whether the service refuses the recording, link or option itself, so every Retry is refused too. */
@@ -187,7 +199,8 @@ function sayItMayBeAccepted(
  * there. An AI agent gets the description, too.
  */
 function inOutput(context: IExecutePaginationFunctions, message: string, warning: string): string {
-	return context.continueOnFail() && !isTool(context) ? `${message}. ${warning}` : message;
+	const isOutput = context.continueOnFail() && !isTool(context);
+	return isOutput ? `${message.replace(/\.$/, '')}. ${warning}` : message;
 }
 
 /** Seals the webhook_secret, unless the output shows it (`keepsSecret`). */

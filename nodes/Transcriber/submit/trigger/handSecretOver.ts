@@ -23,8 +23,8 @@ type SubmissionAge = 'new' | 'late' | 'earlier';
 /**
  * Hands the secret of one of the item's submissions to the Transcriber Trigger, once. Then this
  * node forgets the secret. Where the service gave no secret, or the API key that sealed it is gone, the
- * submission is handed over without one: then the trigger verifies each delivery with the Webhook
- * Secret of the credential, or, if there is none, asks the service about it.
+ * submission is handed over without one: then the trigger asks the service about each delivery that
+ * the Webhook Secret of the credential does not fit.
  *
  * A submission that is not `new` may have ended in the meantime. Then the trigger has refused its
  * webhook so far, and the service may have given it up: throws after the hand-over, in each Retry, so

@@ -119,18 +119,25 @@ function describeTerms(operation: 'replace' | 'add', method: string, after: stri
 	it.each(['undefined', 'null', 'NaN', ' undefined '])(
 		'refuses "%s" as one of the lines or parts: an expression gave nothing',
 		async (part) => {
-			const { error } = await run(operation, { terms: `n8n\n${part}\nOKR` });
+			const { error } = await run(operation, { terms: `={{ "n8n\\n${part}\\nOKR" }}` });
 			expect(error?.message).toContain(`'Terms' has '${part.trim()}' as a term in item 0`);
-			const asText = { specifyTerms: 'text', text: `n8n,${part}; OKR` };
+			const asText = { specifyTerms: 'text', text: `=n8n,${part}; OKR` };
 			const { error: ofText } = await run(operation, asText);
 			expect(ofText?.message).toContain(`'Text' has '${part.trim()}' as a term in item 0`);
 			expect(service.lines()).toEqual([]);
 		},
 	);
 
-	it('takes a term that only begins with such a word', async () => {
-		await run(operation, { terms: 'null island\nn8n' });
-		expect(service.sent().body).toEqual({ terms: ['null island', 'n8n'] });
+	it.each([
+		[
+			'a term that only begins with such a word',
+			'={{ "null island\\nn8n" }}',
+			['null island', 'n8n'],
+		],
+		['such a word that the user has typed', 'Promise\nnull', ['Promise', 'null']],
+	])('takes %s', async (_, terms, sent) => {
+		await run(operation, { terms });
+		expect(service.sent().body).toEqual({ terms: sent });
 	});
 
 	it('sends 20 000 characters, counted as the service counts', async () => {

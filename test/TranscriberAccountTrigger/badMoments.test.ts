@@ -7,7 +7,7 @@ import { ONE_TASK } from '../../nodes/TranscriberAccountTrigger/openTasks';
 import { SILENT } from '../../nodes/shared/api/result';
 import { tasksIn } from '../../nodes/shared/api/undocumented/taskLists';
 import { serviceForTests } from '../support/service';
-import { few, itAtLength } from '../support/long';
+import { few } from '../support/long';
 import { AccountHost } from './host';
 
 jest.setTimeout(120_000);
@@ -288,17 +288,14 @@ describe('After a pause since the last poll', () => {
 		ACCOUNT_POLL.pauseMs = 0;
 	});
 
-	itAtLength(
-		'a poll makes up to 45 requests: of a daily poll, 30 transcripts a day all start the workflow on that day',
-		async () => {
-			const host = await active();
-			for (let day = 0; day < 4; day++) {
-				const ids = await completed(30);
-				const before = service.running().requests.length;
-				await host.poll();
-				expect(service.running().requests.length - before).toBeLessThanOrEqual(45);
-				expect(host.started).toEqual(expect.arrayContaining(ids));
-			}
-		},
-	);
+	it('a poll makes up to 45 requests: of a daily poll, 30 transcripts a day all start the workflow on that day', async () => {
+		const host = await active();
+		for (let day = 0; day < 4; day++) {
+			const ids = await completed(30);
+			const before = service.running().requests.length;
+			await host.poll();
+			expect(service.running().requests.length - before).toBeLessThanOrEqual(45);
+			expect(host.started).toEqual(expect.arrayContaining(ids));
+		}
+	});
 });

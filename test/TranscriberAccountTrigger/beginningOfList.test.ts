@@ -1,7 +1,7 @@
 /** More new tasks at the beginning of the list than one poll can read. */
 import { ACCOUNT_MEMORY } from '../../nodes/TranscriberAccountTrigger/pollState';
 import { allStarted, listForTests } from './manyNewTasks';
-import { few, itAtLength } from '../support/long';
+import { few } from '../support/long';
 
 jest.setTimeout(120_000);
 
@@ -23,14 +23,11 @@ few.it.each([
 	},
 );
 
-itAtLength(
-	'with more tasks in the memory than it may hold, nothing is forgotten before the new ones are read',
-	async () => {
-		Object.assign(ACCOUNT_MEMORY, { done: 250, census: 200 });
-		const { host } = await active(245, 10, 30, true);
-		const ids = await night(host, 150);
-		expect(await allStarted(host, 20)).toEqual([...ids].sort());
-		ids.push(...list().add(20));
-		expect(await allStarted(host)).toEqual(ids.sort());
-	},
-);
+it('with more tasks in the memory than it may hold, nothing is forgotten before the new ones are read', async () => {
+	Object.assign(ACCOUNT_MEMORY, { done: 250, census: 200 });
+	const { host } = await active(245, 10, 30, true);
+	const ids = await night(host, 150);
+	expect(await allStarted(host, 20)).toEqual([...ids].sort());
+	ids.push(...list().add(20));
+	expect(await allStarted(host)).toEqual(ids.sort());
+});

@@ -3,7 +3,7 @@ import { ACCOUNT_POLL } from '../../nodes/TranscriberAccountTrigger/pollAccount'
 import { ACCOUNT_MEMORY } from '../../nodes/TranscriberAccountTrigger/pollState';
 import type { ListService } from './listService';
 import { allStarted, listForTests } from './manyNewTasks';
-import { few, itAtLength } from '../support/long';
+import { few } from '../support/long';
 
 jest.setTimeout(120_000);
 
@@ -80,21 +80,18 @@ it.each<[string, ListService['pageOf']]>([
 	expect(await allStarted(host, 6)).toEqual(ids.sort());
 });
 
-itAtLength(
-	'a list that shows its first page at every offset: what the trigger remembers stays bounded',
-	async () => {
-		Object.assign(ACCOUNT_MEMORY, { done: 50, census: 40, open: 50 });
-		list().pageOf = (listed, _, limit) => listed.slice(0, limit);
-		const { host } = await active(30, 20);
-		const ids: string[] = [];
-		for (let poll = 0; poll < 50; poll++) {
-			ids.push(...list().add(4));
-			await host.poll();
-		}
-		expect([...host.started].sort()).toEqual(ids.sort());
-		expect(String(state(host)['done']).length / 8).toBeLessThan(100);
-	},
-);
+it('a list that shows its first page at every offset: what the trigger remembers stays bounded', async () => {
+	Object.assign(ACCOUNT_MEMORY, { done: 50, census: 40, open: 50 });
+	list().pageOf = (listed, _, limit) => listed.slice(0, limit);
+	const { host } = await active(30, 20);
+	const ids: string[] = [];
+	for (let poll = 0; poll < 50; poll++) {
+		ids.push(...list().add(4));
+		await host.poll();
+	}
+	expect([...host.started].sort()).toEqual(ids.sort());
+	expect(String(state(host)['done']).length / 8).toBeLessThan(100);
+});
 
 describe('A service that cuts its pages by size, so that a page of large tasks has fewer of them', () => {
 	few.it.each([

@@ -13,7 +13,7 @@ import type { INodeParameters } from 'n8n-workflow';
 import { ACCOUNT_POLL } from '../../nodes/TranscriberAccountTrigger/pollAccount';
 import type { Shapes } from '../simulator/index';
 import { serviceForTests } from '../support/service';
-import { few, itAtLength } from '../support/long';
+import { few } from '../support/long';
 import { AccountHost } from './host';
 
 jest.setTimeout(120_000);
@@ -77,21 +77,18 @@ few.describe.each(LISTS)('tasks that the service deletes, in a list %s:', (_, sh
 		},
 	);
 
-	itAtLength(
-		'some at every poll: each new one starts the workflow once, no old one does',
-		async () => {
-			const host = await active(600, shapes);
-			const ids: string[] = [];
-			for (let turn = 0; turn < 15; turn++) {
-				const order = listed(shapes.taskListOrder).filter((id) => !ids.includes(id));
-				deletes([3, 40, 90, 200].map((place) => order[place] ?? '').filter(Boolean));
-				ids.push(await service.completedTask());
-				await host.poll();
-			}
-			await host.polls(8);
-			expect([...host.started].sort()).toEqual(ids.sort());
-		},
-	);
+	it('some at every poll: each new one starts the workflow once, no old one does', async () => {
+		const host = await active(600, shapes);
+		const ids: string[] = [];
+		for (let turn = 0; turn < 15; turn++) {
+			const order = listed(shapes.taskListOrder).filter((id) => !ids.includes(id));
+			deletes([3, 40, 90, 200].map((place) => order[place] ?? '').filter(Boolean));
+			ids.push(await service.completedTask());
+			await host.poll();
+		}
+		await host.polls(8);
+		expect([...host.started].sort()).toEqual(ids.sort());
+	});
 
 	few.it.each([2, 3, 5])(
 		'while the list is read for the first time, before request %i: none is missed',
@@ -459,7 +456,7 @@ describe('A list of which only the first page is known yet, ten tasks a page', (
 		},
 	);
 
-	itAtLength('as many that end in a long pause as the first polls cannot read', async () => {
+	it('as many that end in a long pause as the first polls cannot read', async () => {
 		const host = await barelyRead(400);
 		const now = Date.now() + 3_600_000 - performance.now();
 		const clock = jest.spyOn(Date, 'now').mockImplementation(() => now + performance.now());
@@ -516,30 +513,25 @@ describe('A list of more than 8000 tasks, oldest first', () => {
 		},
 	);
 
-	itAtLength(
-		'all tasks that the trigger knows at its end are deleted: what ends some polls later starts the workflow, no old one does, and the log says what is lost',
-		async () => {
-			const tasks = Array.from({ length: 9_000 }, (__, number) => task(`old ${number}`));
-			const host = await anotherService(({ status, offset, limit }) =>
-				tasks
-					.filter((one) => status === null || one.status === status)
-					.slice(offset, offset + limit),
-			);
-			tasks.splice(-150);
-			const logs = captureLogs();
-			try {
-				await host.polls(8);
-			} finally {
-				logs.release();
-			}
-			expect(logs.lines.join('\n')).toContain('has deleted the last tasks of the list');
-			tasks.push(task('new 1'), task('new 2'));
-			await host.polls(2);
-			expect([...host.started].sort()).toEqual(['new 1', 'new 2']);
-		},
-	);
+	it('all tasks that the trigger knows at its end are deleted: what ends some polls later starts the workflow, no old one does, and the log says what is lost', async () => {
+		const tasks = Array.from({ length: 9_000 }, (__, number) => task(`old ${number}`));
+		const host = await anotherService(({ status, offset, limit }) =>
+			tasks.filter((one) => status === null || one.status === status).slice(offset, offset + limit),
+		);
+		tasks.splice(-150);
+		const logs = captureLogs();
+		try {
+			await host.polls(8);
+		} finally {
+			logs.release();
+		}
+		expect(logs.lines.join('\n')).toContain('has deleted the last tasks of the list');
+		tasks.push(task('new 1'), task('new 2'));
+		await host.polls(2);
+		expect([...host.started].sort()).toEqual(['new 1', 'new 2']);
+	});
 
-	itAtLength('that ends too early for four polls: no old task starts the workflow', async () => {
+	it('that ends too early for four polls: no old task starts the workflow', async () => {
 		const tasks = Array.from({ length: 9_000 }, (__, number) => task(`old ${number}`));
 		let shown = 9_000;
 		const host = await anotherService(({ status, offset, limit }) =>

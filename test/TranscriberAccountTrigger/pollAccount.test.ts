@@ -8,7 +8,7 @@ import { ACCOUNT_MEMORY } from '../../nodes/TranscriberAccountTrigger/pollState'
 import type { Shapes } from '../simulator/index';
 import { captureLogs } from '../support/logs';
 import { serviceForTests } from '../support/service';
-import { few, itAtLength } from '../support/long';
+import { few } from '../support/long';
 import { AccountHost } from './host';
 
 /** Many requests, on a machine that may be busy. */
@@ -134,21 +134,18 @@ it('a burst of more tasks than a page between two polls starts it once for each'
 	expect([...host.started].sort()).toEqual(expected.sort());
 });
 
-itAtLength(
-	'keeps a bounded number of tasks in mind, also of an account that grows without end',
-	async () => {
-		Object.assign(ACCOUNT_MEMORY, { done: 100, census: 80, tail: 20 });
-		const host = await active(300);
-		const expected: string[] = [];
-		for (let turn = 0; turn < 24; turn++) {
-			for (let count = 0; count < 7; count++) expected.push(await service.completedTask());
-			await host.poll();
-			expect(host.saved.length).toBeLessThan(3_000);
-		}
-		await host.polls(5);
-		expect([...host.started].sort()).toEqual(expected.sort());
-	},
-);
+it('keeps a bounded number of tasks in mind, also of an account that grows without end', async () => {
+	Object.assign(ACCOUNT_MEMORY, { done: 100, census: 80, tail: 20 });
+	const host = await active(300);
+	const expected: string[] = [];
+	for (let turn = 0; turn < 24; turn++) {
+		for (let count = 0; count < 7; count++) expected.push(await service.completedTask());
+		await host.poll();
+		expect(host.saved.length).toBeLessThan(3_000);
+	}
+	await host.polls(5);
+	expect([...host.started].sort()).toEqual(expected.sort());
+});
 
 it('what ended while n8n was down starts it when n8n is up again', async () => {
 	const host = await active(10);

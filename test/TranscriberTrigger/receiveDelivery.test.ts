@@ -15,7 +15,7 @@ import { until } from '../simulator/testing-client';
 import { PATIENCE } from '../../nodes/TranscriberTrigger/missingData';
 import { read } from '../structure/read';
 import { serviceForTests } from '../support/service';
-import { itAtLength } from '../support/long';
+
 import { deliver, handOverTo, post, put, putAll, sign } from './client';
 import { TriggerHost, type HostSettings } from './host';
 
@@ -507,25 +507,22 @@ describe('Deliveries are retried by the service, so each (task, final status) is
 		expect(host.executions).toHaveLength(1);
 	});
 
-	itAtLength(
-		'50 at once, saved in any order: a moment later, all are stored and survive a restart',
-		async () => {
-			await open({}, { saveMs: 60 });
-			host.executionMs = 20;
-			const ids = Array.from({ length: 50 }, (_, index) => `task-${index}`);
-			await Promise.all(ids.map((id) => handOverTo(host.url, id, SECRET, API_KEY)));
-			for (let round = 0; round < 3; round++) {
-				const answers = await Promise.all(
-					ids.map((id) => deliver(host.url, { task_id: id }, SECRET)),
-				);
-				expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
-				// Each of the 50 ends with a semicolon.
-				await until(() => host.saving === 0 && host.stored.endings.split(';').length === 51);
-				if (round > 0) host.restart();
-			}
-			expect(host.executions).toHaveLength(50);
-		},
-	);
+	it('50 at once, saved in any order: a moment later, all are stored and survive a restart', async () => {
+		await open({}, { saveMs: 60 });
+		host.executionMs = 20;
+		const ids = Array.from({ length: 50 }, (_, index) => `task-${index}`);
+		await Promise.all(ids.map((id) => handOverTo(host.url, id, SECRET, API_KEY)));
+		for (let round = 0; round < 3; round++) {
+			const answers = await Promise.all(
+				ids.map((id) => deliver(host.url, { task_id: id }, SECRET)),
+			);
+			expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
+			// Each of the 50 ends with a semicolon.
+			await until(() => host.saving === 0 && host.stored.endings.split(';').length === 51);
+			if (round > 0) host.restart();
+		}
+		expect(host.executions).toHaveLength(50);
+	});
 
 	it('no other call saves that it is known before n8n has saved its execution', async () => {
 		await open();

@@ -36,7 +36,7 @@ import { Transcriber } from '../../nodes/Transcriber/Transcriber.node';
 import { STORE } from '../../nodes/TranscriberTrigger/triggerMemory';
 import { startReceiver, until } from '../simulator/testing-client';
 import { credentialsHelper } from '../support/n8n';
-import { itAtLength } from '../support/long';
+
 import { deliver, handOverTo, post, put, putAll } from './client';
 import { TriggerHost, newProcess, type HostSettings } from './host';
 
@@ -201,7 +201,7 @@ describe('It is acknowledged only when it is durably stored', () => {
 		expect(host.executions).toHaveLength(50);
 	});
 
-	itAtLength('50 at once at two processes in turn: all 50 survive a restart', async () => {
+	it('50 at once at two processes in turn: all 50 survive a restart', async () => {
 		await open({ saveMs: 60 });
 		host.processes = [newProcess(), newProcess()];
 		const ids = Array.from({ length: 50 }, (_, index) => `task-${index}`);
@@ -228,26 +228,23 @@ describe('It is acknowledged only when it is durably stored', () => {
 		expect(host.executions).toHaveLength(50);
 	});
 
-	itAtLength(
-		'deliveries and hand-overs at the same time: no ending and no secret is lost',
-		async () => {
-			await open({ saveMs: 60 });
-			const ids = Array.from({ length: 20 }, (_, index) => `old-${index}`);
-			await Promise.all(ids.map((id) => handOverTo(host.url, id, SECRET, API_KEY)));
-			const news = ids.map((id) => id.replace('old', 'new'));
-			await Promise.all([
-				...ids.map((id) => deliver(host.url, { task_id: id }, SECRET)),
-				...news.map((id) => handOverTo(host.url, id, SECRET, API_KEY)),
-			]);
-			// One call has written over what another one had saved: the process saves it again.
-			await until(() => host.stored.endings.split(';').length === 20 + 1);
-			host.restart();
-			for (const id of [...ids, ...news]) {
-				expect((await deliver(host.url, { task_id: id }, SECRET)).status).toBe(200);
-			}
-			expect(host.executions).toHaveLength(40);
-		},
-	);
+	it('deliveries and hand-overs at the same time: no ending and no secret is lost', async () => {
+		await open({ saveMs: 60 });
+		const ids = Array.from({ length: 20 }, (_, index) => `old-${index}`);
+		await Promise.all(ids.map((id) => handOverTo(host.url, id, SECRET, API_KEY)));
+		const news = ids.map((id) => id.replace('old', 'new'));
+		await Promise.all([
+			...ids.map((id) => deliver(host.url, { task_id: id }, SECRET)),
+			...news.map((id) => handOverTo(host.url, id, SECRET, API_KEY)),
+		]);
+		// One call has written over what another one had saved: the process saves it again.
+		await until(() => host.stored.endings.split(';').length === 20 + 1);
+		host.restart();
+		for (const id of [...ids, ...news]) {
+			expect((await deliver(host.url, { task_id: id }, SECRET)).status).toBe(200);
+		}
+		expect(host.executions).toHaveLength(40);
+	});
 
 	it('a delivery that takes long does not write over what was stored in the meantime', async () => {
 		jest.replaceProperty(STORE, 'safeAfterMs', 50);
@@ -383,7 +380,7 @@ describe('A submission without a readable secret', () => {
 		expect(host.executions).toHaveLength(1);
 	});
 
-	itAtLength('without that, what the service says decides: here it cannot be asked', async () => {
+	it('without that, what the service says decides: here it cannot be asked', async () => {
 		await without();
 		const body = { task_id: '7f3c', status: 'completed' };
 		expect((await deliver(host.url, body, 'forged')).status).toBe(503);

@@ -293,7 +293,7 @@ describe('Plain English', () => {
 			.flatMap((file) =>
 				[
 					...read(file).matchAll(
-						/(?:\b(?:it|itAtLength|describe)|\]\)|[A-Z]\)|,\n\t*\)?)\(\s*(['"`])(.*)\1,/g,
+						/(?:\b(?:it|describe)|\]\)|[A-Z]\)|,\n\t*\)?)\(\s*(['"`])(.*)\1,/g,
 					),
 				].map(([, , title = '']) => `${file}: ${title}`),
 			);

@@ -1,6 +1,6 @@
 /**
- * What `npm test` leaves out and `npm run test:long` runs: more rows of a table of which others show the rule, and tests that
- * show at length, or once more, what another one shows. `.ci/run` runs both.
+ * What `npm test` leaves out and `npm run test:long` runs: more rows of a table of which others show the rule, and more
+ * random plans. `.ci/run` runs both.
  */
 const RUNS_ALL = process.env['TESTS'] === 'all';
 
@@ -17,5 +17,3 @@ export const few = RUNS_ALL
 function sampled(each: jest.Each): jest.Each {
 	return ((rows: unknown[]) => each(rows.filter((_, index) => index % 10 === 0))) as jest.Each;
 }
-
-export const itAtLength = RUNS_ALL ? it : it.skip;

@@ -7,8 +7,8 @@ import { LIMITS, type LimitName } from './rateLimits';
 import type { Policy } from './types';
 
 /**
- * Who goes first: what ends a recording or a task; then what was tried before, because its patience
- * runs out by the clock; then what was never tried.
+ * Who goes first: requests that end a recording or a task; then repeats, whose patience is limited;
+ * then first attempts.
  */
 type Rank = 'urgent' | 'repeat' | 'first';
 

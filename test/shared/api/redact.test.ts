@@ -17,7 +17,7 @@ import {
 import { giveUpSoon, shortenRetries } from '../../support/scale';
 import { findIn } from '../../support/search';
 import { itemWithFile, serviceForTests } from '../../support/service';
-import { few, itAtLength } from '../../support/long';
+import { few } from '../../support/long';
 import { TIMEOUTS } from '../../../nodes/shared/api/retryPatience';
 
 const API_KEY = 'marked-api-key-5d41402abc4b2a76';
@@ -149,28 +149,25 @@ few.describe.each(EVERY_OPERATION)('$name', (example) => {
 		}
 	});
 
-	itAtLength(
-		'shows no secret when nobody answers: refused connection, no TLS, timeout',
-		async () => {
-			jest.replaceProperty(TIMEOUTS, 'request', 20);
-			jest.replaceProperty(TIMEOUTS, 'uploadIdle', 20);
-			const { url } = service.running();
-			const circumstances: Circumstances[] = [
-				{ baseUrl: 'http://127.0.0.1:1' },
-				{ baseUrl: url.replace('http:', 'https:') },
-				{ action: { kind: 'stall' } },
-			];
-			for (const circumstance of circumstances) {
-				const outcome = await run(example, circumstance);
-				expect(outcome.error).toBeDefined();
-				expectNoSecrets(outcome);
-			}
-			// A request that arrives after the node has given up must not reach the next test.
-			for (let tries = 0; tries < 20 && service.lines().length === 0; tries++) await sleep(10);
-			jest.replaceProperty(TIMEOUTS, 'request', 60_000);
-			jest.replaceProperty(TIMEOUTS, 'uploadIdle', 300_000);
-		},
-	);
+	it('shows no secret when nobody answers: refused connection, no TLS, timeout', async () => {
+		jest.replaceProperty(TIMEOUTS, 'request', 20);
+		jest.replaceProperty(TIMEOUTS, 'uploadIdle', 20);
+		const { url } = service.running();
+		const circumstances: Circumstances[] = [
+			{ baseUrl: 'http://127.0.0.1:1' },
+			{ baseUrl: url.replace('http:', 'https:') },
+			{ action: { kind: 'stall' } },
+		];
+		for (const circumstance of circumstances) {
+			const outcome = await run(example, circumstance);
+			expect(outcome.error).toBeDefined();
+			expectNoSecrets(outcome);
+		}
+		// A request that arrives after the node has given up must not reach the next test.
+		for (let tries = 0; tries < 20 && service.lines().length === 0; tries++) await sleep(10);
+		jest.replaceProperty(TIMEOUTS, 'request', 60_000);
+		jest.replaceProperty(TIMEOUTS, 'uploadIdle', 300_000);
+	});
 });
 
 describe('the secret of a webhook', () => {

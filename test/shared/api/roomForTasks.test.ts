@@ -15,7 +15,7 @@ import { shortenRetries, shortenWindow } from '../../support/scale';
 import { itemWithFile, itemsOf, serviceForTests } from '../../support/service';
 import type { Caller } from '../../../nodes/shared/api/types';
 import { FILE, LINK } from '../../support/parameters';
-import { few, itAtLength } from '../../support/long';
+import { few } from '../../support/long';
 
 const service = serviceForTests();
 
@@ -282,25 +282,20 @@ it('a recording that comes after others have given up is sent when there is room
 	expect(submits()).toHaveLength(sent + 1);
 });
 
-itAtLength(
-	'120 links of 13 minutes each at a service that takes 20 at a time: all are accepted, however long the first one waits',
-	async () => {
-		const MINUTE = 60_000 / 400;
-		shortenRetries(400);
-		shortenWindow(400);
-		service
-			.running()
-			.configure({ clockRate: 400, rateLimits: true, processingSeconds: 13 * 60, queueSeconds: 0 });
-		const { json, error } = await service.run(LINK, { items: files(120) });
-		service
-			.running()
-			.configure({ clockRate: 1000, rateLimits: false, processingSeconds: undefined });
-		expect(error).toBeUndefined();
-		expect(json).toHaveLength(120);
-		const [first, last] = [submits()[0], submits().at(-1)];
-		expect(Number(last?.at) - Number(first?.at)).toBeGreaterThan(30 * MINUTE);
-	},
-);
+it('120 links of 13 minutes each at a service that takes 20 at a time: all are accepted, however long the first one waits', async () => {
+	const MINUTE = 60_000 / 400;
+	shortenRetries(400);
+	shortenWindow(400);
+	service
+		.running()
+		.configure({ clockRate: 400, rateLimits: true, processingSeconds: 13 * 60, queueSeconds: 0 });
+	const { json, error } = await service.run(LINK, { items: files(120) });
+	service.running().configure({ clockRate: 1000, rateLimits: false, processingSeconds: undefined });
+	expect(error).toBeUndefined();
+	expect(json).toHaveLength(120);
+	const [first, last] = [submits()[0], submits().at(-1)];
+	expect(Number(last?.at) - Number(first?.at)).toBeGreaterThan(30 * MINUTE);
+});
 
 it('a long upload that began before a refusal does not keep the refused one from trying', async () => {
 	jest.replaceProperty(RETRY, 'patienceWhenFull', 2000);

@@ -1,24 +1,17 @@
-import {
-	NodeOperationError,
-	type IDataObject,
-	type IExecutePaginationFunctions,
-} from 'n8n-workflow';
+import type { IDataObject, IExecutePaginationFunctions } from 'n8n-workflow';
 
 import { credentialOf } from '../../../shared/api/credential';
 import { neverLeft } from '../../../shared/api/sendWithRetries';
 import { withoutSecrets } from '../../../shared/api/redact';
-import { ServiceError, isCertainRefusal, said } from '../../../shared/api/serviceError';
+import { ServiceError, isCertainRefusal } from '../../../shared/api/serviceError';
 import { isStillRunning } from '../../../shared/api/problem';
 import { idsIn, submissionKey } from '../../../shared/api/submission';
 import type { Policy, RoutingRequest } from '../../../shared/api/types';
-import { isTool } from '../../../shared/n8nInternals/runIdentity';
-import { beganInRetry } from './retriesOfExecution';
-import { asLasting, refuse } from '../../../shared/parameters/refuse';
+import { asLasting } from '../../../shared/parameters/refuse';
 import { seal, secretIn } from '../../../shared/webhook/sealedSecret';
 import { fileOf, recordingOf } from '../../item/inputFile';
 import { Abandoned, type NodeRun } from '../../item/nodeRun';
 import { givenKeyOf } from '../../item/givenKey';
-import { goesOnAfterErrors } from '../../item/perform';
 import { sendOperation } from '../../item/sendOperation';
 import { isHarmless, wasCancelledInTurn } from './certainlyNotSubmitted';
 import { askedFor } from './sameRequest';
@@ -35,6 +28,8 @@ import {
 	oncePerPlace,
 } from './submissionMemory';
 import { isOfFile } from './idempotencyKey';
+import { mayHaveBeenAccepted, sayItMayBeAccepted } from './mayBeAccepted';
+import { beganInRetry } from './retriesOfExecution';
 
 /**
  * Submits the item (`isFresh`), or finds what was submitted for it before. Throws if the service
@@ -161,48 +156,6 @@ function isRefusedAtOnce(context: IExecutePaginationFunctions, failure: unknown)
 	return isCertainRefusal(problem) && !problem.isRepeat && !isStillRunning(problem);
 }
 
-/** Advice where nobody but the user can find out whether the service has accepted an item. */
-export const LOOK_FOR_SUBMISSION =
-	'The service may have accepted it, and a second try could cost twice. Look in your account at the service (or with Transcript: Get Many) whether it is there. If it is not, run the workflow again.';
-
-const SAME_KEY =
-	"The service may have accepted it. With the same 'Idempotency Key' it is not paid twice.";
-
-const RETRY_GOES_ON =
-	'If the service has accepted it, a Retry of this execution goes on with it and costs nothing more, but a new execution is charged again.';
-
-/** Makes the failure of an item that stays remembered as sent say how it is not paid twice. */
-function sayItMayBeAccepted(
-	context: IExecutePaginationFunctions,
-	failure: unknown,
-	key: string | undefined,
-): void {
-	if (!(failure instanceof ServiceError || failure instanceof NodeOperationError)) return;
-	if (key === undefined) asLasting(failure);
-	const { message } = failure;
-	const hasOwnKey = key !== undefined && givenKeyOf(context) !== undefined;
-	// n8n offers a Retry only of an execution that an error has stopped.
-	const hasNoRetry = goesOnAfterErrors(context) || isExecutionCancelled(context);
-	if (key === undefined || (!hasOwnKey && hasNoRetry)) {
-		const answered = failure instanceof ServiceError ? said(failure.problem) : '';
-		failure.message = inOutput(context, message, LOOK_FOR_SUBMISSION);
-		failure.description = [LOOK_FOR_SUBMISSION, answered].filter(Boolean).join(' ');
-		return;
-	}
-	const words = hasOwnKey ? SAME_KEY : RETRY_GOES_ON;
-	failure.message = inOutput(context, message, words);
-	failure.description = [words, failure.description].filter(Boolean).join(' ');
-}
-
-/**
- * The message of a failure, with a warning if the failure becomes an output: n8n puts only the message
- * there. An AI agent gets the description, too.
- */
-function inOutput(context: IExecutePaginationFunctions, message: string, warning: string): string {
-	const isOutput = context.continueOnFail() && !isTool(context);
-	return isOutput ? `${message.replace(/\.$/, '')}. ${warning}` : message;
-}
-
 /** Seals the webhook_secret, unless the output shows it (`keepsSecret`). */
 function submissionOf(
 	answer: IDataObject,
@@ -219,16 +172,4 @@ function submissionOf(
 function startAtIn({ options }: RoutingRequest): string | undefined {
 	const { start_at: startAt } = (options.body ?? {}) as IDataObject;
 	return typeof startAt === 'string' ? startAt : undefined;
-}
-
-function isExecutionCancelled(context: IExecutePaginationFunctions): boolean {
-	return context.getExecutionCancelSignal()?.aborted === true;
-}
-
-function mayHaveBeenAccepted(context: IExecutePaginationFunctions): NodeOperationError {
-	// Retry On Fail runs the node again also after a cancellation.
-	const message = isExecutionCancelled(context)
-		? 'The execution was cancelled'
-		: 'It is not known whether the service accepted this item, so it is not sent again';
-	return refuse(context, inOutput(context, message, LOOK_FOR_SUBMISSION), LOOK_FOR_SUBMISSION);
 }

@@ -1,0 +1,62 @@
+import { NodeOperationError, type IExecutePaginationFunctions } from 'n8n-workflow';
+
+import { ServiceError, said } from '../../../shared/api/serviceError';
+import { isTool } from '../../../shared/n8nInternals/runIdentity';
+import { asLasting, refuse } from '../../../shared/parameters/refuse';
+import { givenKeyOf } from '../../item/givenKey';
+import { goesOnAfterErrors } from '../../item/perform';
+
+/** Advice where nobody but the user can find out whether the service has accepted an item. */
+export const LOOK_FOR_SUBMISSION =
+	'The service may have accepted it, and a second try could cost twice. Look in your account at the service (or with Transcript: Get Many) whether it is there. If it is not, run the workflow again.';
+
+const SAME_KEY =
+	"The service may have accepted it. With the same 'Idempotency Key' it is not paid twice.";
+
+const RETRY_GOES_ON =
+	'If the service has accepted it, a Retry of this execution goes on with it and costs nothing more, but a new execution is charged again.';
+
+/** Makes the failure of an item that stays remembered as sent say how it is not paid twice. */
+export function sayItMayBeAccepted(
+	context: IExecutePaginationFunctions,
+	failure: unknown,
+	key: string | undefined,
+): void {
+	if (!(failure instanceof ServiceError || failure instanceof NodeOperationError)) return;
+	if (key === undefined) asLasting(failure);
+	const { message } = failure;
+	const hasOwnKey = key !== undefined && givenKeyOf(context) !== undefined;
+	// n8n offers a Retry only of an execution that an error has stopped.
+	const hasNoRetry = goesOnAfterErrors(context) || isExecutionCancelled(context);
+	if (key === undefined || (!hasOwnKey && hasNoRetry)) {
+		const answered = failure instanceof ServiceError ? said(failure.problem) : '';
+		failure.message = inOutput(context, message, LOOK_FOR_SUBMISSION);
+		failure.description = [LOOK_FOR_SUBMISSION, answered].filter(Boolean).join(' ');
+		return;
+	}
+	const words = hasOwnKey ? SAME_KEY : RETRY_GOES_ON;
+	failure.message = inOutput(context, message, words);
+	failure.description = [words, failure.description].filter(Boolean).join(' ');
+}
+
+/**
+ * The message of a failure, with a warning if the failure becomes an output: n8n puts only the message
+ * there. An AI agent gets the description, too.
+ */
+function inOutput(context: IExecutePaginationFunctions, message: string, warning: string): string {
+	const isOutput = context.continueOnFail() && !isTool(context);
+	return isOutput ? `${message.replace(/\.$/, '')}. ${warning}` : message;
+}
+
+function isExecutionCancelled(context: IExecutePaginationFunctions): boolean {
+	return context.getExecutionCancelSignal()?.aborted === true;
+}
+
+/** The error for an item that was sent without a key, and of which the answer was lost. */
+export function mayHaveBeenAccepted(context: IExecutePaginationFunctions): NodeOperationError {
+	// Retry On Fail runs the node again also after a cancellation.
+	const message = isExecutionCancelled(context)
+		? 'The execution was cancelled'
+		: 'It is not known whether the service accepted this item, so it is not sent again';
+	return refuse(context, inOutput(context, message, LOOK_FOR_SUBMISSION), LOOK_FOR_SUBMISSION);
+}

@@ -60,7 +60,7 @@ export async function cancelMeetingBotLater(context: IHookFunctions, bot: SentBo
 	botsToCancel.set(key, switchOff);
 	// Must not throw: n8n would not save that the trigger was switched off.
 	const caller = await callerOf(context).catch((error: unknown) => asError(error));
-	const account = await accountHash(context).catch(() => undefined);
+	const account = await accountHash(context);
 	const mayBeElsewhere = !isSentBy(bot, account);
 	void sleep(GRACE.ms).then(async () => {
 		const isStillOff = () => botsToCancel.get(key) === switchOff;

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import { memoryOf } from '../n8n/host';
 import {
@@ -180,6 +181,37 @@ export function inOneLine(nodes: WorkflowNode[]): Workflow['connections'] {
 				{ main: [[{ node: node.name, type: 'main', index: 0 }]] },
 			]),
 	);
+}
+
+/** The id of an execution that a call with a file starts, with `node` behind a Webhook node. */
+export async function startWithFile(
+	rest: N8nRest,
+	node: WorkflowNode,
+	credential: { id: string; name: string },
+): Promise<string> {
+	const path = randomUUID();
+	const webhook: WorkflowNode = {
+		name: 'Webhook',
+		type: 'n8n-nodes-base.webhook',
+		typeVersion: 2,
+		parameters: { httpMethod: 'POST', path, responseMode: 'onReceived', options: {} },
+		webhookId: path,
+	};
+	const nodes = [webhook, node];
+	const workflow = await rest.createWorkflow(
+		{ name: 'with a file', nodes, connections: inOneLine(nodes) },
+		{ transcriberApi: credential },
+	);
+	await rest.activate(workflow);
+	const body = new FormData();
+	body.append('data', new Blob(['sound'], { type: 'audio/mpeg' }), 'talk.mp3');
+	const { status } = await rest.callWebhook(path, { method: 'POST', body });
+	if (status !== 200) throw new Error(`The webhook answered ${status}`);
+	for (;;) {
+		const [started] = await rest.executions(workflow.id);
+		if (started) return started.id;
+		await sleep(100);
+	}
 }
 
 export async function readExample(file: string): Promise<Workflow> {

@@ -10,7 +10,7 @@ import { itemsOf, type Execution, type StoredWorkflow } from '../n8n/rest';
 import { testedVersion } from '../n8n/versions';
 import { startSimulator, type Simulator } from '../simulator';
 import { until } from '../simulator/testing-client';
-import { chain } from './harness';
+import { chain, NODE_TYPE, startWithFile } from './harness';
 
 const TIMEOUT_MINUTES = 1.5;
 
@@ -166,6 +166,39 @@ describe('kill -9 of n8n with Wait for the Transcript (Webhook)', () => {
 		const execution = await host.rest.waitForEnd(id, 90_000);
 		expect(execution.status).toBe('crashed');
 		expect(submits()).toHaveLength(2);
+	});
+
+	it('just sent, a file that came with the trigger: on n8n 2, the Retry pays once, and waits for no delivery', async () => {
+		simulator.fault({
+			match: { path: '/transcribe$' },
+			action: { kind: 'delay', ms: 20_000, processed: true },
+		});
+		const node = {
+			name: 'Subject',
+			type: NODE_TYPE,
+			typeVersion: 1,
+			parameters: {
+				resource: 'transcription',
+				operation: 'transcribeFile',
+				onCompletion: 'awaitWebhook',
+				waitOptions: { timeout: TIMEOUT_MINUTES, pollInterval: 0.05 },
+			},
+			credentials: { transcriberApi: { name: '' } },
+		};
+		const id = await startWithFile(host.rest, node, credential);
+		await until(() => simulator.tasks().length === 1);
+		await powerCut();
+		expect((await host.rest.waitForEnd(id, 90_000)).status).toBe('crashed');
+		const sent = () => simulator.requests.filter(({ path: asked }) => /\/transcribe$/.test(asked));
+		const retrying = host.rest.retry(id);
+		await until(() => sent().length === 2);
+		const paid = lineOf(host.version).tellsWhatCrashed ? 1 : 2;
+		await until(() => simulator.tasks().length === paid);
+		for (const task of simulator.tasks()) simulator.finish(task.id);
+		// It would end when its time is up if it slept, which is too late for this.
+		const { status, error } = await retrying;
+		expect([status, error]).toEqual(['success', undefined]);
+		expect(simulator.tasks()).toHaveLength(paid);
 	});
 
 	it('resumed and fetching results: n8n reports the crash; the task is still there to fetch', async () => {

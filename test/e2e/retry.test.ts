@@ -1,11 +1,9 @@
 /** n8n's Retry of a failed execution: nothing is paid twice, and what was accepted is continued. */
-import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Execution, WorkflowNode } from '../n8n/rest';
-import { Bench, inOneLine, NODE_TYPE } from './harness';
+import { Bench, inOneLine, NODE_TYPE, startWithFile } from './harness';
 
 let bench: Bench;
 
@@ -39,29 +37,9 @@ const keys = () =>
 describe('of a file that came in through a webhook', () => {
 	/** The failed execution of a call with a file, which n8n has renamed. */
 	async function failed(parameters: Record<string, unknown>): Promise<Execution> {
-		const path = randomUUID();
-		const webhook: WorkflowNode = {
-			name: 'Webhook',
-			type: 'n8n-nodes-base.webhook',
-			typeVersion: 2,
-			parameters: { httpMethod: 'POST', path, responseMode: 'onReceived', options: {} },
-			webhookId: path,
-		};
-		const workflow = await create([
-			webhook,
-			subject({ operation: 'transcribeFile', ...parameters }),
-		]);
-		await bench.rest.activate(workflow);
-		const body = new FormData();
-		body.append('data', new Blob(['sound'], { type: 'audio/mpeg' }), 'talk.mp3');
-		const { status } = await bench.rest.callWebhook(path, { method: 'POST', body });
-		expect(status).toBe(200);
-		let [started] = await bench.rest.executions(workflow.id);
-		while (!started) {
-			await sleep(100);
-			[started] = await bench.rest.executions(workflow.id);
-		}
-		const execution = await bench.rest.waitForEnd(started.id);
+		const node = subject({ operation: 'transcribeFile', ...parameters });
+		const started = await startWithFile(bench.rest, node, bench.credential);
+		const execution = await bench.rest.waitForEnd(started);
 		const file = execution.runData['Webhook']?.[0]?.data?.['main']?.[0]?.[0]?.binary?.['data'];
 		expect(execution.status).toBe('error');
 		expect(file?.id).toContain(`/executions/${execution.id}/`);

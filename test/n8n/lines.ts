@@ -10,6 +10,8 @@ export interface Line {
 	publishesOnlyWhatIsComplete: boolean;
 	/** A workflow gets what another one returns that was suspended; on 1.x it gets its own input back. */
 	returnsFromSleep: boolean;
+	/** The Retry of an execution that crashed can tell which one it repeats; 1.x saves nothing that shows it. */
+	tellsWhatCrashed: boolean;
 }
 
 export function lineOf(version: string): Line {
@@ -20,5 +22,6 @@ export function lineOf(version: string): Line {
 		savesBeforeItAnswers: isSecond,
 		publishesOnlyWhatIsComplete: isSecond,
 		returnsFromSleep: isSecond,
+		tellsWhatCrashed: isSecond,
 	};
 }

@@ -138,6 +138,18 @@ it('a file that came with the trigger is paid once by an execution of n8n 2 that
 	expect(service.running().tasks()).toHaveLength(1);
 });
 
+it('Wait for Webhook does not sleep in the Retry of an execution of n8n 2 that a kill ended: the service reports to the other', async () => {
+	const parameters = { ...FILE, onCompletion: 'awaitWebhook', waitOptions };
+	const workflow = workflowWith(parameters, service.credentials());
+	const { atStart } = await workflow.start([itemWithFile('sound')]);
+	finishAll();
+	forgetEverything();
+	const { isAsleep, next } = await workflow.retry({ saved: atStart });
+	expect(isAsleep).toBe(false);
+	expect(next).toMatchObject([{ status: 'completed' }]);
+	expect(service.running().tasks()).toHaveLength(1);
+});
+
 describe('an execution that failed before the node', () => {
 	type Workflow = ReturnType<typeof workflowWith>;
 	type Saved = ReturnType<typeof startingAt>;
@@ -208,6 +220,16 @@ describe('an execution that failed before the node', () => {
 			expect([keys.length, new Set(keys).size]).toEqual([2, 1]);
 			expect(submitted()).toBe(1);
 		});
+
+		it.each(SUBMISSIONS)(
+			'sleeps in a Retry until %s is ready',
+			async (_name, parameters, items) => {
+				const awaiting = { ...parameters, onCompletion: 'awaitWebhook' };
+				const workflow = workflowWith(awaiting, service.credentials());
+				const { isAsleep, error } = await retry(workflow, as(failedBefore(items)));
+				expect({ isAsleep, error }).toEqual({ isAsleep: true });
+			},
+		);
 
 		it('does not pass the task of one Retry off as that of another that asks for something else', async () => {
 			const data = as(failedBefore(links('a')));

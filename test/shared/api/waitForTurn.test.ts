@@ -296,22 +296,34 @@ describe('the queue', () => {
 		expect(served).toEqual(['urgent', 'repeat', 'repeat', 'first', 'first']);
 	});
 
-	it.each([
-		['Account: Get', READ, 'GET'],
-		['Transcribe File', FILE, 'POST'],
-	])('lets %s be repeated before its other items are tried', async (_, parameters, method) => {
+	const taskId = byId('={{ $json.id }}');
+	it.each<[string, INodeParameters, RegExp]>([
+		['a read', { resource: 'task', operation: 'get', taskId }, /\/tasks\/[^/]+$/],
+		['a result', { resource: 'task', operation: 'wait', taskId }, /\/result$/],
+		['the submit of a file', FILE, /\/transcribe$/],
+	])('lets %s be repeated before those of other items are tried', async (_, parameters, path) => {
+		const { simulator, run } = await serviceWithLimits({ rateLimits: false });
+		const items = Array.from({ length: 4 }, (_one, n) => itemWithFile(`sound ${n}`));
+		for (const item of items) {
+			const id = await submit(simulator);
+			simulator.finish(id);
+			item.json = { id };
+		}
+		const from = simulator.requests.length;
 		jest.replaceProperty(LIMITS, 'other', 1);
 		jest.replaceProperty(LIMITS, 'submit', 1);
-		jest.replaceProperty(LIMITS, 'windowMs', 30);
+		jest.replaceProperty(LIMITS, 'windowMs', 200);
+		jest.replaceProperty(LIMITS, 'uploadsAtOnce', 4);
 		jest.replaceProperty(RETRY, 'base', 1);
-		const { simulator, run } = await serviceWithLimits({ rateLimits: false });
-		simulator.fault({ action: { kind: 'respond', status: 503 }, match: { method }, times: 2 });
-		const items = Array.from({ length: 8 }, (_one, n) => itemWithFile(`sound ${n}`));
+		const match = { path: path.source };
+		simulator.fault({ action: { kind: 'respond', status: 503 }, match, times: 2 });
 		const { error } = await run(parameters, items);
 		expect(error).toBeUndefined();
-		const statuses = simulator.requests.filter((one) => one.method === method);
-		expect(statuses.map(({ status }) => status).lastIndexOf(503)).toBeLessThan(4);
-		expect(statuses).toHaveLength(10);
+		const sent = simulator.requests.slice(from).filter((request) => path.test(request.path));
+		expect(sent.map(({ status }) => status).slice(0, 3)).toEqual([503, 503, 200]);
+		const item = ({ path: asked, headers }: LoggedRequest) => headers['idempotency-key'] ?? asked;
+		expect(new Set(sent.slice(0, 3).map(item)).size).toBe(1);
+		expect(sent).toHaveLength(6);
 	});
 
 	it('takes no place of the minute for a request that could not be sent', async () => {

@@ -137,7 +137,7 @@ function checkNoAccident(
 	throw refuse(
 		context,
 		`'${displayName}' has '${termInMessage(part.trim())}' as a term in item ${item}: an expression gave nothing`,
-		'Check the expressions, and name fields that hold a term, for example {{ $json.term }}. If the word is a term, let the expression give a list. Nothing was changed.',
+		"Check the expressions, and name fields that hold a term, for example {{ $json.term }}. If the word is a term, let an expression in 'Terms' (As List) give a list. Nothing was changed.",
 	);
 }
 

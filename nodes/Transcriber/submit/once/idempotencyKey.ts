@@ -11,8 +11,8 @@ import { placeOf, recall, type SentMemory } from './submissionMemory';
  * The Idempotency-Key of an item's submit (service document, "POST /transcribe"): the key this item
  * was sent with before, or else `given`, or else a derived key. The derived key is unique to the
  * item and stays the same when n8n repeats this run of the node, also in a Retry. It includes what
- * the item asks for, because a Retry may ask for something else, and the file, because a new n8n
- * instance counts its executions from 1 again.
+ * the item asks for, because a Retry may ask for something else, and the file, because an item of a
+ * Retry may have another file, and because a new n8n 1 counts its executions from 1 again.
  */
 export function idempotencyKey(
 	context: IExecutePaginationFunctions,

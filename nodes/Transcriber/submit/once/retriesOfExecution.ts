@@ -49,11 +49,6 @@ export function firstExecutionOf(context: IExecutePaginationFunctions): string {
 	return lineageOf(context).firstExecution;
 }
 
-/** Whether n8n has kept nothing of the node before this Retry: the first execution failed before it, or crashed. */
-export function beganInRetry(context: IExecutePaginationFunctions): boolean {
-	return isRetry(context) && lineageOf(context).executionId === undefined;
-}
-
 /** What another Retry has remembered for the same place, with {@link rememberRetried}. */
 export function recallRetried<Memory extends object>(
 	context: IExecutePaginationFunctions,

@@ -15,6 +15,7 @@ import { callService } from '../shared/api/callService';
 import { STOPS_SPENDING, type Caller } from '../shared/api/types';
 import { remembered } from '../shared/processMemory';
 import { asError } from '../shared/asError';
+import { lastingCaller } from './lastingCaller';
 import { accountHash, isSentBy } from './sameMeetingBot';
 import type { SentBot } from './triggerMemory';
 
@@ -183,19 +184,8 @@ export function hasLeft(bot: IDataObject): boolean {
 	return taskIdOf({ bot_id: '', ...bot }) !== undefined || hasEnded(bot.status);
 }
 
-/** A caller that still works after the n8n hook has returned. `signal` aborts its requests. */
+/** A caller with the credential of now, because n8n may not give one after the hook has returned. */
 export async function callerOf(context: IHookFunctions, signal?: AbortSignal): Promise<Caller> {
 	const credential = await credentialOf(context);
-	return {
-		getNode: () => context.getNode(),
-		getCredentials: async <T extends object>() => credential as object as T,
-		getExecutionCancelSignal: () => signal,
-		helpers: {
-			httpRequestWithAuthentication: async (_type, options) =>
-				await context.helpers.httpRequest({
-					...options,
-					headers: { ...options.headers, 'X-API-Key': credential.apiKey },
-				}),
-		},
-	};
+	return lastingCaller(context, async () => credential, signal);
 }

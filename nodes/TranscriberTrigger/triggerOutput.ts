@@ -10,6 +10,7 @@ import { eventNameOf, type DeliveredEvent } from './deliveredEvent';
 import type { Settings } from './triggerSettings';
 import { look } from '../shared/api/askForState';
 import type { Caller } from '../shared/api/types';
+import { lastingCaller } from './lastingCaller';
 import { MissingData } from './missingData';
 
 /** How long the delivery of a failed task waits for the reason of the failure, in ms. */
@@ -119,16 +120,10 @@ function hasOneEnding(event: DeliveredEvent, selected: Settings['selected']): bo
 
 /** A caller for requests that go on after the sender of the delivery has hung up. */
 function patient(context: IWebhookFunctions): Caller & FileMaker {
-	const { helpers } = context;
-	return {
-		getNode: () => context.getNode(),
-		getCredentials: async <T extends object>(type: string) => await context.getCredentials<T>(type),
-		helpers: {
-			httpRequestWithAuthentication: async (...request) =>
-				await helpers.httpRequestWithAuthentication.call(context, ...request),
-			prepareBinaryData: async (...file) => await helpers.prepareBinaryData(...file),
-		},
-	};
+	const caller = lastingCaller(context, async () => await webhookCredential(context));
+	const prepareBinaryData: FileMaker['helpers']['prepareBinaryData'] = async (...file) =>
+		await context.helpers.prepareBinaryData(...file);
+	return { ...caller, helpers: { ...caller.helpers, prepareBinaryData } };
 }
 
 function ifSet(facts: IDataObject): IDataObject {

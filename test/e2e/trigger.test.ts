@@ -25,6 +25,26 @@ beforeAll(async () => {
 afterAll(async () => await bench.close());
 
 describe('Hand-over and delivery', () => {
+	it('a result that takes longer than a delivery may wait is fetched on, and the next delivery outputs it', async () => {
+		simulator.fault({ match: { webhook: true }, times: 1, action: { kind: 'lose' } });
+		const trigger = await bench.activeTrigger({ options: {} });
+		const [id = ''] = await bench.submitted(1, trigger.url);
+		await bench.handOver(trigger.url, id);
+		simulator.finish(id);
+		const match = { method: 'GET', path: `/tasks/${id}$` };
+		simulator.fault({ match, times: 1, action: { kind: 'delay', ms: 8_500 } });
+		const deliverOnce = async () =>
+			(await deliver(trigger.url, { task_id: id }, bench.secretOf(id))).status;
+		const results = () => simulator.requests.filter(({ path }) => path.endsWith(`${id}/result`));
+		expect(await deliverOnce()).toBe(503);
+		await eventually(() => results().some(({ status }) => status === 200));
+		expect(await deliverOnce()).toBe(200);
+		const [execution] = await bench.executionsOf(trigger, 1);
+		const [item] = execution ? itemsOf(execution, 'Trigger') : [];
+		expect(item?.json).toMatchObject({ task_id: id, status: 'completed', text: expect.any(String) });
+		expect(results()).toHaveLength(1);
+	});
+
 	it(
 		'200 concurrent hand-overs, kill -9, 200 deliveries: 200 executions with the right ids',
 		async () => {

@@ -119,9 +119,9 @@ export async function startReceiver(statuses: number[] = [], answer?: object) {
 }
 
 /** Waits until the condition holds, 5 s at most. */
-export async function until(condition: () => boolean): Promise<void> {
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
 	const end = Date.now() + 15_000;
-	while (!condition()) {
+	while (!(await condition())) {
 		if (Date.now() > end) throw new Error('It has not happened within 15 s');
 		await new Promise((resolve) => setTimeout(resolve, 5));
 	}

@@ -4,6 +4,7 @@ import { NodeApiError, NodeOperationError } from 'n8n-workflow';
 import { isTool } from '../../shared/n8nInternals/runIdentity';
 import { refuse } from '../../shared/parameters/refuse';
 import { credentialOf } from '../../shared/api/credential';
+import { said, ServiceError } from '../../shared/api/serviceError';
 import { NAMELESS } from '../../shared/api/submission';
 import { fillPath } from './idParameters';
 import { Abandoned, NodeRun } from './nodeRun';
@@ -72,7 +73,7 @@ async function performItem(
 		return output.map((item) => ({ ...item, pairedItem }));
 	} catch (error) {
 		if (error instanceof Abandoned) return [];
-		const failure = describe(asNodeError(context, error), itemIndex, run);
+		const failure = describe(context, error, run);
 		const goesOn = goesOnAfterErrors(context);
 		const isStopped = context.getExecutionCancelSignal()?.aborted === true;
 		run.fail(itemIndex, failure, { stopsNode: !goesOn, isStopped });
@@ -96,13 +97,18 @@ export function goesOnAfterErrors(context: IExecutePaginationFunctions): boolean
 	return isTool(context) || context.continueOnFail();
 }
 
+/** Whether the message of a failure is all that its output shows. An AI agent gets the description, too. */
+export function isShownByMessage(context: IExecutePaginationFunctions): boolean {
+	return context.continueOnFail() && !isTool(context);
+}
+
 /** A failure as an output item, used if {@link goesOnAfterErrors}. */
 export function failedItem(
 	context: IExecutePaginationFunctions,
 	error: unknown,
 	run: NodeRun,
 ): INodeExecutionData {
-	const failure = describe(asNodeError(context, error), context.getItemIndex(), run);
+	const failure = describe(context, error, run);
 	const { message, description } = failure;
 	if (isTool(context)) return { json: { error: message, what_to_do: description } };
 	return { json: { error: message }, error: failure };
@@ -114,12 +120,15 @@ async function checkCredential(context: IExecutePaginationFunctions): Promise<vo
 }
 
 /** Adds the essentials to the message, because only the message reaches an item's output. */
-function describe<T extends NodeApiError | NodeOperationError>(
-	failure: T,
-	itemIndex: number,
+function describe(
+	context: IExecutePaginationFunctions,
+	error: unknown,
 	run: NodeRun,
-): T {
+): NodeApiError | NodeOperationError {
+	const failure = asNodeError(context, error);
+	const itemIndex = context.getItemIndex();
 	failure.context.itemIndex = itemIndex;
+	if (failure instanceof ServiceError && isShownByMessage(context)) addServiceMessage(failure);
 	const unnamed = run
 		.acceptedFor(itemIndex)
 		// If the service gave no id, the failure itself already says so.
@@ -131,6 +140,14 @@ function describe<T extends NodeApiError | NodeOperationError>(
 	}
 	if (!failure.message.includes(`[item ${itemIndex}]`)) failure.message += ` [item ${itemIndex}]`;
 	return failure;
+}
+
+/** Lets the message show what the service said, unless it does already. */
+function addServiceMessage(failure: ServiceError): void {
+	const { serviceMessage, errorCode } = failure.problem;
+	const words = serviceMessage ?? errorCode;
+	if (words === undefined || failure.message.includes(words)) return;
+	failure.message = `${failure.message.replace(/\.$/, '')}. ${said(failure.problem)}`;
 }
 
 async function check(

@@ -63,6 +63,7 @@ async function pollUntilEnded(
 	account: string,
 ): Promise<Outlook> {
 	const began = Date.now();
+	const tasksBefore = othersPolled(account);
 	let deadline = deadlineFor(first);
 	const latest: Outlook = { state: first };
 	let lookedAt: number | undefined;
@@ -74,7 +75,9 @@ async function pollUntilEnded(
 		let isOverslept = false;
 		// If the status is still unknown, the first look comes at once.
 		if (lookedAt !== undefined || first.status !== undefined) {
-			const others = () => (polledTasks.get(account) ?? 1) - 1;
+			// Tasks that begin together have their first looks one after the other, not all at the end.
+			const most = lookedAt === undefined ? tasksBefore : Infinity;
+			const others = () => Math.min(most, othersPolled(account));
 			const { failure } = latest;
 			await untilNextLook(
 				{ began, lookedAt, pollInterval, deadline, failure, others },
@@ -121,6 +124,10 @@ async function pollUntilEnded(
 		latest.isRefused = Date.now() - refusedSince >= POLL.refused;
 		if (latest.isRefused) return latest;
 	}
+}
+
+function othersPolled(account: string): number {
+	return (polledTasks.get(account) ?? 1) - 1;
 }
 
 /** Whether a bot that looks at these times (ms since 1970) showed as cancelled may still get a task. */

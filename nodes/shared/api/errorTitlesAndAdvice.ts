@@ -154,7 +154,7 @@ const ROWS: Row[] = [
 		path: /^\/transcribe/,
 		when: ({ isKeyed }) => !isKeyed,
 		message: 'The service refused the recording because of a conflict, so nothing was submitted',
-		next: 'The same link may be in progress already: look with Transcript: Get Many. If it is not, run the workflow again.',
+		next: 'The same link may be in progress already: look with Transcript: Get Many. If it is not, submit this item alone in a new execution.',
 	},
 	{
 		status: 409,

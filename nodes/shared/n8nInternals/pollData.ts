@@ -16,6 +16,8 @@ import { NodeOperationError, type IDataObject, type IPollFunctions } from 'n8n-w
  * - n8n starts each poll on schedule, whether or not the last one has ended. When any poll ends,
  *   n8n 2 takes away what all polls of the workflow need to resolve the credential
  *   (`releaseIsolate`).
+ * - n8n 2.41 drops what a poll has found if the workflow was deactivated meanwhile, also for a new
+ *   version (poll-trigger-executor.js).
  *
  * The scheduler of n8n 2.41 (N8N_SCHEDULER_ENABLED, off by default; poll-trigger-task-handler.js) is
  * different: it loads the workflow for each poll, gives each poll the activation mode `update`, and

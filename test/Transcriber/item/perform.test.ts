@@ -2,6 +2,7 @@
 
 import { Transcriber } from '../../../nodes/Transcriber/Transcriber.node';
 import { EVERY_OPERATION, WITH_SUMMARY_REGENERATION } from '../../support/everyOperation';
+import { LINK } from '../../support/parameters';
 import { byId, itemsOf, serviceForTests } from '../../support/service';
 
 const service = serviceForTests(WITH_SUMMARY_REGENERATION);
@@ -98,4 +99,31 @@ describe('where one input yields many, each is paired with it', () => {
 		const { items } = await service.run({ ...getAll, returnAll: true }, { items: itemsOf({}, {}) });
 		expect(pairs(items)).toEqual([{ item: 0 }, { item: 0 }, { item: 1 }, { item: 1 }]);
 	});
+});
+
+describe.each(['continueErrorOutput', 'continueRegularOutput'] as const)(
+	'with On Error %s, the output says what the service answered',
+	(onError) => {
+		it.each([400, 403, 409, 415, 422])('HTTP %i', async (status) => {
+			const body = { detail: { error_code: 'no_sound', message: 'The file has no sound track' } };
+			service.running().fault({
+				match: { path: '/transcribe-url$' },
+				action: { kind: 'respond', status, body },
+			});
+			const { outputs } = await service.run(LINK, { node: { onError } });
+			const [item] = outputs.flat();
+			expect(item?.json['error']).toMatch(/The file has no sound track/);
+			expect(item?.json['error']).toMatch(/ \[item 0\]$/);
+		});
+	},
+);
+
+it('with On Error Stop, the title of an error does not repeat what its description says', async () => {
+	service.running().fault({
+		match: { path: '/transcribe-url$' },
+		action: { kind: 'respond', status: 422, body: { detail: 'No sound track' } },
+	});
+	const { error } = await service.run(LINK);
+	expect(error?.message).not.toContain('No sound track');
+	expect(error?.description).toContain('“No sound track”');
 });

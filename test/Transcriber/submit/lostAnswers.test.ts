@@ -125,7 +125,7 @@ describe.each(['continueErrorOutput', 'continueRegularOutput'] as const)(
 		)('%s, %s', async (_what, _when, parameters, action) => {
 			expect(await outputOf(parameters, action)).toEqual([
 				expect.stringMatching(
-					/\w\. The service may have accepted it, .*cost.*Get Many.* again\. \[item 0\]$/,
+					/\w\. The service may have accepted it, .*cost.*Get Many.* alone in a new execution, .*\. \[item 0\]$/,
 				),
 			]);
 		});
@@ -139,8 +139,22 @@ describe.each(['continueErrorOutput', 'continueRegularOutput'] as const)(
 
 		it('says nothing of it after a refusal', async () => {
 			const words = await outputOf(LINK, { kind: 'respond', status: 401, readBody: true });
-			expect(words).toEqual(['The service does not accept the API key [item 0]']);
+			expect(words).toEqual([expect.stringMatching(/^The service does not accept the API key\b/)]);
+			expect(words[0]).not.toContain('may have accepted');
 		});
+
+		it.each([
+			['a link', LINK],
+			['a bot', BOT],
+		] as const)(
+			'keeps the advice to check the Base URL, where %s was redirected',
+			async (_what, parameters) => {
+				const location = 'https://elsewhere.example.com/';
+				const action = { kind: 'redirect', status: 301, location } as const;
+				const [words] = await outputOf(parameters, action);
+				expect(words).toMatch(/may have accepted it.* Check the 'Base URL' in the credential/);
+			},
+		);
 	},
 );
 

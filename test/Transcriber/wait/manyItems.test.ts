@@ -7,6 +7,7 @@
 import { POLL } from '../../../nodes/Transcriber/wait/pauseBetweenLooks';
 import { LIMITS } from '../../../nodes/shared/api/rateLimits';
 import { RETRY, TIMEOUTS } from '../../../nodes/shared/api/retryPatience';
+import { until } from '../../simulator/testing-client';
 import { byId, itemsOf, serviceForTests } from '../../support/service';
 import { workflowWith } from '../../support/suspended';
 import { sign } from '../../TranscriberTrigger/client';
@@ -86,3 +87,17 @@ it('every finished task comes out of Task: Wait Until Finished', async () => {
 	expect(json).toHaveLength(6);
 	expect(errorsIn(json)).toEqual([]);
 }, 120_000);
+
+it('the first looks come one after the other, so that each finished task is looked at before the Timeout', async () => {
+	slowTurns();
+	// Two of them are kept for what is urgent. So a look and a result for each of eight tasks take four seconds.
+	jest.replaceProperty(LIMITS, 'other', 4);
+	Object.assign(POLL, { perTask: 500, lastLook: 1_000 });
+	const waitOptions = { pollInterval: 0.2, timeout: 4.5 / 60 };
+	const running = service.run({ ...AWAIT, onCompletion: 'poll', waitOptions }, { items: links(8) });
+	await until(() => service.running().tasks().length === 8);
+	for (const { id } of service.running().tasks()) service.running().finish(id);
+	const { json, error } = await running;
+	expect(error).toBeUndefined();
+	expect(json.map(({ status }) => status)).toEqual(Array(8).fill('completed'));
+}, 60_000);

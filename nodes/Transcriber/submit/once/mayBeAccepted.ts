@@ -1,14 +1,13 @@
 import { NodeOperationError, type IExecutePaginationFunctions } from 'n8n-workflow';
 
 import { ServiceError, said } from '../../../shared/api/serviceError';
-import { isTool } from '../../../shared/n8nInternals/runIdentity';
 import { asLasting, refuse } from '../../../shared/parameters/refuse';
 import { givenKeyOf } from '../../item/givenKey';
-import { goesOnAfterErrors } from '../../item/perform';
+import { goesOnAfterErrors, isShownByMessage } from '../../item/perform';
 
 /** Advice where nobody but the user can find out whether the service has accepted an item. */
 export const LOOK_FOR_SUBMISSION =
-	'The service may have accepted it, and a second try could cost twice. Look in your account at the service (or with Transcript: Get Many) whether it is there. If it is not, run the workflow again.';
+	'The service may have accepted it, and a second try could cost twice. Look in your account at the service (or with Transcript: Get Many) whether it is there. If it is not, submit this item alone in a new execution, because a new execution pays for all of its items.';
 
 const SAME_KEY =
 	"The service may have accepted it. With the same 'Idempotency Key' it is not paid twice.";
@@ -29,9 +28,10 @@ export function sayItMayBeAccepted(
 	// n8n offers a Retry only of an execution that an error has stopped.
 	const hasNoRetry = goesOnAfterErrors(context) || isExecutionCancelled(context);
 	if (key === undefined || (!hasOwnKey && hasNoRetry)) {
-		const answered = failure instanceof ServiceError ? said(failure.problem) : '';
-		failure.message = inOutput(context, message, LOOK_FOR_SUBMISSION);
-		failure.description = [LOOK_FOR_SUBMISSION, answered].filter(Boolean).join(' ');
+		const advice = failure instanceof ServiceError ? adviceBeside(failure) : '';
+		const words = [LOOK_FOR_SUBMISSION, advice].filter(Boolean).join(' ');
+		failure.message = inOutput(context, message, words);
+		failure.description = words;
 		return;
 	}
 	const words = hasOwnKey ? SAME_KEY : RETRY_GOES_ON;
@@ -39,13 +39,16 @@ export function sayItMayBeAccepted(
 	failure.description = [words, failure.description].filter(Boolean).join(' ');
 }
 
-/**
- * The message of a failure, with a warning if the failure becomes an output: n8n puts only the message
- * there. An AI agent gets the description, too.
- */
+/** What remains of the advice of a failure: to try again would be wrong, to correct the address is not. */
+function adviceBeside({ problem, description }: ServiceError): string {
+	const { transport } = problem;
+	const isAboutAddress = transport && ['redirect', 'notJson', 'tls'].includes(transport);
+	return (isAboutAddress ? description : undefined) ?? said(problem);
+}
+
+/** The message of a failure, with a warning if the message is all that is shown. */
 function inOutput(context: IExecutePaginationFunctions, message: string, warning: string): string {
-	const isOutput = context.continueOnFail() && !isTool(context);
-	return isOutput ? `${message.replace(/\.$/, '')}. ${warning}` : message;
+	return isShownByMessage(context) ? `${message.replace(/\.$/, '')}. ${warning}` : message;
 }
 
 function isExecutionCancelled(context: IExecutePaginationFunctions): boolean {

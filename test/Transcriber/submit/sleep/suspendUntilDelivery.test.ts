@@ -556,7 +556,7 @@ describe('Retry On Fail', () => {
 	});
 
 	it('an answer that has a field `error` is no failure of an item that sleeps', async () => {
-		const body = { task_id: 'one', status: 'pending', error: '' };
+		const body = { task_id: 'one', status: 'pending', error: '', webhook_secret: 'secret' };
 		fault({ kind: 'respond', status: 200, body }, { method: 'POST' });
 		const workflow = workflowWith(AWAIT, service.credentials(), RETRY_ON_FAIL);
 		const asleep = await workflow.start(links('a'));

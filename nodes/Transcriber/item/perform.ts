@@ -128,7 +128,9 @@ function describe(
 	const failure = asNodeError(context, error);
 	const itemIndex = context.getItemIndex();
 	failure.context.itemIndex = itemIndex;
-	if (failure instanceof ServiceError && isShownByMessage(context)) addServiceMessage(failure);
+	if (failure instanceof ServiceError && failure.isVague && isShownByMessage(context)) {
+		addServiceMessage(failure);
+	}
 	const unnamed = run
 		.acceptedFor(itemIndex)
 		// If the service gave no id, the failure itself already says so.
@@ -142,11 +144,9 @@ function describe(
 	return failure;
 }
 
-/** Lets the message show what the service said, unless it does already. */
 function addServiceMessage(failure: ServiceError): void {
-	const { serviceMessage, errorCode } = failure.problem;
-	const words = serviceMessage ?? errorCode;
-	if (words === undefined || failure.message.includes(words)) return;
+	const { serviceMessage = failure.problem.errorCode } = failure.problem;
+	if (serviceMessage === undefined || failure.message.includes(serviceMessage)) return;
 	failure.message = `${failure.message.replace(/\.$/, '')}. ${said(failure.problem)}`;
 }
 

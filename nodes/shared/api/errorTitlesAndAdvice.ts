@@ -8,6 +8,8 @@ interface Row extends Partial<Pick<Problem, 'status' | 'errorCode' | 'transport'
 	when?: (problem: Problem) => boolean;
 	message: string | ((problem: Problem) => string);
 	next: string;
+	/** The message says too little without what the service said, which stands in the description. */
+	isVague?: boolean;
 }
 
 /** For 503: says that the node kept trying, unless a long Retry-After ruled that out. */
@@ -108,11 +110,13 @@ const ROWS: Row[] = [
 		path: /^\/(tasks|meeting)\//,
 		message: 'The API key is not allowed to do this',
 		next: 'Use the key of an account that owns the task or bot.',
+		isVague: true,
 	},
 	{
 		status: 403,
 		message: 'The API key is not allowed to do this',
 		next: 'Look in your account at the service what the key may do, or use another key.',
+		isVague: true,
 	},
 	{
 		status: 404,
@@ -155,6 +159,7 @@ const ROWS: Row[] = [
 		when: ({ isKeyed }) => !isKeyed,
 		message: 'The service refused the recording because of a conflict, so nothing was submitted',
 		next: 'The same link may be in progress already: look with Transcript: Get Many. If it is not, submit this item alone in a new execution.',
+		isVague: true,
 	},
 	{
 		status: 409,
@@ -179,6 +184,7 @@ const ROWS: Row[] = [
 		status: 409,
 		message: 'The request conflicts with something that the service has already',
 		next: 'The answer of the service says with what. Nothing was done for this request.',
+		isVague: true,
 	},
 	{
 		status: 413,
@@ -328,15 +334,17 @@ const ROWS: Row[] = [
 const FALLBACK: Row = {
 	message: 'The service refused the request',
 	next: 'Change what the service names in its answer, then try again.',
+	isVague: true,
 };
 
 const SERVER_FAULT: Row = {
 	message: 'The service has an internal fault',
 	next: 'Try again later, and tell the support of the service if this persists.',
+	isVague: true,
 };
 
 /** The error message for a problem, and what the user can do next. */
-export function rowFor(problem: Problem): { message: string; next: string } {
+export function rowFor(problem: Problem): { message: string; next: string; isVague: boolean } {
 	const row = ROWS.find(
 		(candidate) =>
 			(candidate.errorCode === undefined || candidate.errorCode === problem.errorCode) &&
@@ -345,6 +353,10 @@ export function rowFor(problem: Problem): { message: string; next: string } {
 			(candidate.path === undefined || candidate.path.test(problem.path)) &&
 			(candidate.when === undefined || candidate.when(problem)),
 	);
-	const { message, next } = row ?? ((problem.status ?? 0) >= 500 ? SERVER_FAULT : FALLBACK);
-	return { message: typeof message === 'string' ? message : message(problem), next };
+	const {
+		message,
+		next,
+		isVague = false,
+	} = row ?? ((problem.status ?? 0) >= 500 ? SERVER_FAULT : FALLBACK);
+	return { message: typeof message === 'string' ? message : message(problem), next, isVague };
 }

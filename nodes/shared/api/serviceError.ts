@@ -9,6 +9,9 @@ import type { Problem } from './problem';
 export class ServiceError extends NodeApiError {
 	readonly problem: Problem;
 
+	/** The message says too little without what the service said. */
+	readonly isVague: boolean;
+
 	constructor(node: INode, problem: Problem) {
 		const row = rowFor(problem);
 		super(node, { message: row.message } as JsonObject, {
@@ -19,6 +22,7 @@ export class ServiceError extends NodeApiError {
 		// n8n shows the details of an error depending on this name, not on its class.
 		this.name = 'NodeApiError';
 		this.problem = problem;
+		this.isVague = row.isVague;
 	}
 }
 

@@ -117,13 +117,3 @@ describe.each(['continueErrorOutput', 'continueRegularOutput'] as const)(
 		});
 	},
 );
-
-it('with On Error Stop, the title of an error does not repeat what its description says', async () => {
-	service.running().fault({
-		match: { path: '/transcribe-url$' },
-		action: { kind: 'respond', status: 422, body: { detail: 'No sound track' } },
-	});
-	const { error } = await service.run(LINK);
-	expect(error?.message).not.toContain('No sound track');
-	expect(error?.description).toContain('“No sound track”');
-});

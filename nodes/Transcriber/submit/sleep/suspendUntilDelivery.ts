@@ -5,10 +5,10 @@ import { assertCanSuspend, suspend } from '../../../shared/n8nInternals/suspensi
 import { isBatched, type NodeRun } from '../../item/nodeRun';
 import { hasEnded, startsIn } from '../../../shared/api/statusMeaning';
 import { forEachTask } from '../../item/forEachTask';
-import { recall, runOf, type AcceptedMemory, type Submitted } from '../once/submissionMemory';
+import { recall, runOf, type Submitted } from '../once/submissionMemory';
 import { LOOK_FOR_SUBMISSION } from '../once/mayBeAccepted';
 import type { Outcome } from '../once/submitOnce';
-import { idFields, idsIn } from '../../../shared/api/submission';
+import { idFields } from '../../../shared/api/submission';
 import { resumeUrlOf } from '../../../shared/n8nInternals/resumeUrl';
 import { waitingKey, type Suspension } from '../once/suspensionState';
 import { checkBalance, deadlineFor, finishedTask } from '../../wait/finishedTask';
@@ -43,7 +43,7 @@ export async function awaitDeliveries(
 
 	const answers = tasks.map(({ answer }) => ({ json: answer }));
 	// A run is suspended as a whole: one item that no delivery can wake makes all items poll.
-	if (accepted.deliversTo !== resumeUrlOf(context) || lacksSecret(accepted)) run.cannotSleep = true;
+	if (accepted.deliversTo !== resumeUrlOf(context)) run.cannotSleep = true;
 	await run.waitForAll('submitted', itemIndex);
 	if (run.hasFailed() && !context.continueOnFail()) return answers;
 	if (run.cannotSleep) return await resultsWithoutSleep(context, tasks, run);
@@ -75,16 +75,6 @@ export async function awaitDeliveries(
 	}
 	// Retry On Fail would treat an output with an `error` as a failure and run the node again.
 	return tasks.map(({ answer: { error: _error, ...shown } }) => ({ json: shown }));
-}
-
-/**
- * Whether the service gave a task without a secret: it gives one with each webhook address that it has
- * taken (service document, "POST /transcribe"). For a bot the document calls the secret optional.
- */
-function lacksSecret({ submissions }: AcceptedMemory): boolean {
-	return submissions.some(
-		({ answer, sealedSecret }) => !sealedSecret && idsIn(answer).taskId !== undefined,
-	);
 }
 
 /** Waits by polling. What is `seen` to have ended needs no further look. */

@@ -87,17 +87,6 @@ const LOOK = { method: 'GET', path: '/(tasks|meeting)/[^/]+$' };
 const looksAt = (what: 'tasks' | 'meeting') =>
 	service.lines().filter((line) => line.startsWith(`GET /api/v1/${what}/`));
 
-it('does not sleep for a task that was given no webhook_secret: the service has not taken the address', async () => {
-	const id = await service.completedTask();
-	const body = { task_id: id, status: 'pending' };
-	fault({ kind: 'respond', status: 200, body }, { method: 'POST' }, 1);
-	const waitOptions = { pollInterval: 0.05 };
-	const workflow = workflowWith({ ...AWAIT, waitOptions }, service.credentials());
-	const { isAsleep, next } = await workflow.start(links('a'));
-	expect(isAsleep).toBe(false);
-	expect(next).toMatchObject([{ task_id: id, status: 'completed' }]);
-});
-
 describe('a suspended execution', () => {
 	it('wakes on a genuine delivery, and asks the service for the result only after that', async () => {
 		const { deliver, finish, taskOf } = await suspended(['a']);
@@ -567,7 +556,7 @@ describe('Retry On Fail', () => {
 	});
 
 	it('an answer that has a field `error` is no failure of an item that sleeps', async () => {
-		const body = { task_id: 'one', status: 'pending', error: '', webhook_secret: 'secret' };
+		const body = { task_id: 'one', status: 'pending', error: '' };
 		fault({ kind: 'respond', status: 200, body }, { method: 'POST' });
 		const workflow = workflowWith(AWAIT, service.credentials(), RETRY_ON_FAIL);
 		const asleep = await workflow.start(links('a'));

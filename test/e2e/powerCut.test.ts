@@ -194,8 +194,13 @@ describe('kill -9 of n8n with Wait for the Transcript (Webhook)', () => {
 		await until(() => sent().length === 2);
 		const paid = lineOf(host.version).tellsWhatCrashed ? 1 : 2;
 		await until(() => simulator.tasks().length === paid);
+		// It looks at its task by itself.
+		const looks = () =>
+			simulator.requests.filter(
+				({ method, path: asked }) => method === 'GET' && /\/tasks\//.test(asked),
+			);
+		await until(() => looks().length > 0);
 		for (const task of simulator.tasks()) simulator.finish(task.id);
-		// It would end when its time is up if it slept, which is too late for this.
 		const { status, error } = await retrying;
 		expect([status, error]).toEqual(['success', undefined]);
 		expect(simulator.tasks()).toHaveLength(paid);

@@ -147,6 +147,14 @@ export function workflowWith(
 		 */
 		start: async (items: INodeExecutionData[], executionId = String(++executions)) => {
 			const data = startingAt(nodeIn(workflow()), items, 'Source');
+			// workflow-runner.js, establishContextForPersistence: before n8n 2 saves the execution.
+			if (data.executionData) {
+				data.executionData.runtimeData = {
+					version: 1,
+					establishedAt: Date.now(),
+					source: 'trigger',
+				};
+			}
 			const atStart = savedAtStart.get(executionId) ?? flatted.stringify(data);
 			savedAtStart.set(executionId, atStart);
 			const { resumeToken } = flatted.parse(atStart);

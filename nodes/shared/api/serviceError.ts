@@ -90,12 +90,13 @@ export function adviceForKnownId(failure: ServiceError): string {
 	return failure.description ?? '';
 }
 
-/** The status and message of the service, word for word. */
-export function said({ status, errorCode, serviceMessage }: Problem): string {
+/** The status and message of the service, or of what answered in its place, word for word. */
+export function said({ status, errorCode, serviceMessage, isWebPage }: Problem): string {
 	if (status === undefined) return '';
+	const answered = isWebPage ? 'The answer was' : 'The service answered';
 	const code = errorCode ? `, ${errorCode}` : '';
 	const words = serviceMessage ? `: “${serviceMessage}”` : '';
-	return `The service answered HTTP ${status}${code}${words}.`;
+	return `${answered} HTTP ${status}${code}${words}.`;
 }
 
 /** When to try again, if the service says so. */

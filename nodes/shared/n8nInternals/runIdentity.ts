@@ -123,17 +123,6 @@ export function isRetry(context: IExecutePaginationFunctions): boolean {
 	return context.getMode() === 'retry';
 }
 
-/**
- * Whether the execution is a Retry of one that crashed while its first nodes ran. Assumed: n8n saves
- * an execution when it starts, and writes the mode into its data only after that
- * (execution-context.js). So the data of an execution that crashed gets the mode of the Retry, and the
- * data of an execution that failed keeps its own.
- */
-export function isRetryOfCrash(context: IExecutePaginationFunctions): boolean {
-	const { source } = runExecutionDataOf(context)?.executionData?.runtimeData ?? {};
-	return isRetry(context) && source === 'retry';
-}
-
 /** The name of the node that ran first, when (in ms since 1970), and its output. */
 function earliestIn(runData: IRunData): [string, number, unknown] | undefined {
 	return Object.entries(runData)

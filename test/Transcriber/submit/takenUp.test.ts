@@ -221,7 +221,7 @@ describe('an execution that failed before the node', () => {
 			expect(submitted()).toBe(1);
 		});
 
-		it.each(SUBMISSIONS)(
+		it.each(SUBMISSIONS.slice(0, 2))(
 			'sleeps in a Retry until %s is ready',
 			async (_name, parameters, items) => {
 				const awaiting = { ...parameters, onCompletion: 'awaitWebhook' };
@@ -230,6 +230,32 @@ describe('an execution that failed before the node', () => {
 				expect({ isAsleep, error }).toEqual({ isAsleep: true });
 			},
 		);
+
+		it('polls in a Retry for a file, which an execution that crashed may have sent with its own address', async () => {
+			const workflow = workflowWith(
+				{ ...FILE, onCompletion: 'awaitWebhook', waitOptions },
+				service.credentials(),
+			);
+			const retrying = retry(workflow, as(failedBefore([itemWithFile('sound')])));
+			await until(() => service.running().tasks().length === 1);
+			finishAll();
+			const { isAsleep, next } = await retrying;
+			expect(isAsleep).toBe(false);
+			expect(next).toMatchObject([{ status: 'completed' }]);
+		});
+
+		it('reports an Idempotency Key of the user that was used before', async () => {
+			const options = { idempotencyKey: 'file-17' };
+			await start({ ...FILE, options }).start([itemWithFile('sound')]);
+			finishAll();
+			const webhookUrl = 'https://hooks.example.com/done';
+			const workflow = workflowWith(
+				{ ...FILE, options, onCompletion: 'callUrl', webhookUrl },
+				service.credentials(),
+			);
+			const { error } = await retry(workflow, as(failedBefore([itemWithFile('sound')])));
+			expect(error).toContain("'Idempotency Key' was used before");
+		});
 
 		it('does not pass the task of one Retry off as that of another that asks for something else', async () => {
 			const data = as(failedBefore(links('a')));

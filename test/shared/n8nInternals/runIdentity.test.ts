@@ -80,16 +80,6 @@ describe('what an execution shares with its Retries', () => {
 		expect(second.resultData.runData['Source']).toEqual(first.resultData.runData['Source']);
 	});
 
-	it('n8n-core notes how an execution began, and keeps that in a Retry, unless a crash came before', async () => {
-		const { first, second } = await failed();
-		const sourceIn = ({ executionData }: typeof first) => executionData?.runtimeData?.source;
-		expect([sourceIn(first), sourceIn(second)]).toEqual(['trigger', 'trigger']);
-		const workflow = workflowWith(LINK, service.credentials());
-		const { atStart } = await workflow.start(itemsOf({}));
-		const ofCrash = await workflow.retry({ saved: atStart });
-		expect(sourceIn(ofCrash.data)).toBe('retry');
-	});
-
 	const shared = (mode: string, content = '', change: object = {}) => {
 		const data = startingAt(SOURCE, [itemWithFile(content)], 'Trigger');
 		const { executionData } = data;

@@ -49,6 +49,14 @@ export function firstExecutionOf(context: IExecutePaginationFunctions): string {
 	return lineageOf(context).firstExecution;
 }
 
+/**
+ * Whether n8n had kept nothing of the node when a Retry first ran it: the execution before failed before
+ * the node, or crashed. n8n does not tell which.
+ */
+export function beganInRetry(context: IExecutePaginationFunctions): boolean {
+	return isRetry(context) && lineageOf(context).executionId === undefined;
+}
+
 /** What another Retry has remembered for the same place, with {@link rememberRetried}. */
 export function recallRetried<Memory extends object>(
 	context: IExecutePaginationFunctions,

@@ -7,7 +7,6 @@ import { ServiceError, isCertainRefusal } from '../../../shared/api/serviceError
 import { isStillRunning } from '../../../shared/api/problem';
 import { idsIn, submissionKey } from '../../../shared/api/submission';
 import type { Policy, RoutingRequest } from '../../../shared/api/types';
-import { isRetryOfCrash } from '../../../shared/n8nInternals/runIdentity';
 import { asLasting } from '../../../shared/parameters/refuse';
 import { seal, secretIn } from '../../../shared/webhook/sealedSecret';
 import { fileOf, recordingOf } from '../../item/inputFile';
@@ -30,6 +29,7 @@ import {
 } from './submissionMemory';
 import { isOfFile } from './idempotencyKey';
 import { mayHaveBeenAccepted, sayItMayBeAccepted } from './mayBeAccepted';
+import { beganInRetry } from './retriesOfExecution';
 
 /**
  * Submits the item (`isFresh`), or finds what was submitted for it before. Throws if the service
@@ -134,11 +134,11 @@ function destinationOf(
 }
 
 /**
- * Whether the service may have got a submit with this key from an execution that crashed: n8n kept
- * nothing of it but the data that the key is derived from.
+ * Whether the service may have got a submit with this derived key from an execution that crashed: n8n
+ * kept nothing of it but the data that the key is derived from.
  */
 function mayBeOfCrashed(context: IExecutePaginationFunctions, key: string | undefined): boolean {
-	return key !== undefined && isRetryOfCrash(context);
+	return key !== undefined && givenKeyOf(context) === undefined && beganInRetry(context);
 }
 
 /** Whether the service refuses the recording, link or option itself, so every Retry is refused too. */

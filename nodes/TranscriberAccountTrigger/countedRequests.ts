@@ -1,5 +1,7 @@
 import type { IPollFunctions } from 'n8n-workflow';
 
+import { requestWithApiKey } from '../shared/api/requestWithApiKey';
+
 /** A poll whose requests are counted. */
 export interface CountedRequests {
 	/** The poll's context; every request that leaves through it counts, each repeat included. */
@@ -8,7 +10,10 @@ export interface CountedRequests {
 }
 
 export function countedRequests(context: IPollFunctions): CountedRequests {
-	const { httpRequestWithAuthentication: send } = context.helpers;
+	const send = requestWithApiKey(
+		context,
+		async () => await context.getCredentials('transcriberApi'),
+	);
 	const helpers: IPollFunctions['helpers'] = {
 		...context.helpers,
 		httpRequestWithAuthentication: async (...request) => {

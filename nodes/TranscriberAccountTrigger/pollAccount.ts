@@ -1,17 +1,18 @@
 import type { INodeExecutionData, IPollFunctions } from 'n8n-workflow';
 import { NodeApiError, NodeOperationError } from 'n8n-workflow';
-import { isRefusedForGood, ServiceError } from '../shared/api/serviceError';
-import { countedRequests, type CountedRequests } from './countedRequests';
-import { ListPager } from './listPager';
-import { ONE_TASK } from './openTasks';
-import { TaskListReader } from './taskListReader';
-import { costOf, isWanted, itemsFor, wantedOf, type Wanted } from './accountTriggerOutput';
-import { possibleSince, type State } from './pollState';
-import { PollStore } from './pollStore';
-import type { NewSinceLastPoll } from './newSinceLastPoll';
-import { newest } from './newestTranscript';
+
+import { ServiceError } from '../shared/api/serviceError';
 import { messageOf } from '../shared/asError';
 import { refuse, withNextStep } from '../shared/parameters/refuse';
+import { wantedOf } from './accountTriggerOutput';
+import { countedRequests } from './countedRequests';
+import { fetchTranscripts, isNoTurn } from './fetchTranscripts';
+import { ListPager } from './listPager';
+import { newest } from './newestTranscript';
+import { ACCOUNT_POLL } from './pollLimits';
+import { possibleSince, type State } from './pollState';
+import { PollStore } from './pollStore';
+import { TaskListReader } from './taskListReader';
 import {
 	warnOfBacklog,
 	warnOfBusyKey,
@@ -19,40 +20,6 @@ import {
 	warnOfUnknownKey,
 	warnOfUnread,
 } from './warnOnce';
-
-export const ACCOUNT_POLL = {
-	/**
-	 * How long a poll may take, in ms: less than n8n's scheduler allows (see n8nInternals/pollData.ts),
-	 * and than the minute after which n8n may start the next poll.
-	 */
-	maxMs: 40_000,
-	/** The same for the first poll, while the editor waits for the activation. */
-	firstMaxMs: 20_000,
-	/**
-	 * The same when n8n 2 repeats a failed publication, up to four times with pauses of 15 s in all, so
-	 * that it shows the reason before the 84 s are over, after which it shows its own error. A search
-	 * for the end of a long list may still take longer.
-	 */
-	repeatedMaxMs: 10_000,
-	/** A first poll this soon after the one before is such a repeat. */
-	repeatedWithinMs: 30_000,
-	/** List requests in a poll, out of the 60 a minute that all users of the API key share. */
-	requests: 12,
-	firstRequests: 45,
-	/**
-	 * All requests in a poll, with single tasks, results and repeats. The next poll fetches the rest.
-	 */
-	inAll: 25,
-	/** The same after a pause of `pauseMs`, which leaves the requests of many minutes unused. */
-	inAllAfterPause: 45,
-	/** So many are left for results in any case, even if the lists took all: enough for one task. */
-	forOneTask: 4,
-	pauseMs: 3 * 60_000,
-	/** After this many refusals of its result, the task starts the workflow without the result. */
-	refusals: 5,
-	/** The same for failures that may pass: half an hour with a poll every minute. */
-	failures: 30,
-};
 
 /**
  * The tasks that have ended since the last poll, each with its result; null if there are none. The
@@ -118,7 +85,7 @@ async function pollFrom(
 	const inAll = hasPaused ? ACCOUNT_POLL.inAllAfterPause : ACCOUNT_POLL.inAll;
 	const most = Math.max(inAll, requests.sent + ACCOUNT_POLL.forOneTask);
 	const bounds = { most, deadline: pager.deadline };
-	const { items, skipped } = await outputs(requests, list.tasks, wanted, bounds);
+	const { items, skipped } = await fetchTranscripts(requests, list.tasks, wanted, bounds);
 	if (hasPaused && skipped > 0) warnOfBacklog(context, skipped);
 	if (items.length === 0 && skipped > 0) warnOfNoOutput(context, skipped);
 	if (!store.isCurrent()) return null;
@@ -178,62 +145,6 @@ async function readList(
  */
 function isReplaced({ tasks, hasReadAll }: TaskListReader, state: State): boolean {
 	return tasks.hasLostAll && hasReadAll && tasks.appeared > possibleSince(state);
-}
-
-/**
- * The items that start the workflow now, and how many tasks are left because the requests (`most` in
- * all) or the time are used up. A later poll tries them, and the tasks without a result, again.
- */
-async function outputs(
-	requests: CountedRequests,
-	tasks: NewSinceLastPoll,
-	wanted: Wanted,
-	{ most, deadline }: { most: number; deadline: number },
-): Promise<{ items: INodeExecutionData[]; skipped: number }> {
-	const { context } = requests;
-	const items: INodeExecutionData[] = [];
-	let skipped = 0;
-	const turns = tasks.inTurn();
-	for (const [index, [id, task]] of turns.entries()) {
-		if (!isWanted(task, wanted)) {
-			tasks.finish(id);
-			continue;
-		}
-		if (requests.sent + costOf(task, wanted) > most || Date.now() >= deadline) {
-			skipped += 1;
-			continue;
-		}
-		const facts = { ...task, task_id: id };
-		try {
-			// Only the last task, or one that failed before, may use all the time left, so that a slow
-			// result delays no other task, or only others that have failed too.
-			const isFree = index === turns.length - 1 || tasks.hasFailed(id);
-			const end = isFree ? deadline : Math.min(deadline, Date.now() + ONE_TASK.maxMs);
-			items.push(
-				...(await itemsFor(context, facts, wanted, end, (error) => isLastTry(tasks, id, error))),
-			);
-			tasks.finish(id);
-		} catch (error) {
-			context.logger.warn(`Task ${id} has ended, but cannot be fetched: ${messageOf(error)}`);
-			if (isNoTurn(error)) return { items, skipped: skipped + turns.length - index };
-		}
-	}
-	return { items, skipped };
-}
-
-/** Counts the failed fetch of a task. Returns whether it was the last try. */
-function isLastTry(tasks: NewSinceLastPoll, id: string, failure: unknown): boolean {
-	// No request left n8n, so the task has not failed.
-	if (isNoTurn(failure)) return false;
-	// An answer without a result throws another error than ServiceError.
-	const isForGood = isRefusedForGood(failure) || !(failure instanceof ServiceError);
-	const kind = isForGood ? 'refusals' : 'failures';
-	return tasks.count(kind, id) >= ACCOUNT_POLL[kind];
-}
-
-/** Whether the request was not sent because the rate limit of this minute is used up. */
-function isNoTurn(error: unknown): boolean {
-	return error instanceof ServiceError && error.problem.transport === 'noTurn';
 }
 
 /** Whether the service was asked, and did not answer in time. */

@@ -6,7 +6,14 @@ import { submissionKey } from '../shared/api/submission';
 import { botState } from '../shared/api/askForState';
 import { messageOf } from '../shared/asError';
 import { hasConsent } from '../shared/parameters/meetingLaunch';
-import { GRACE, cancelMeetingBotLater, hasLeft, isNew, keepMeetingBot } from './cancelMeetingBot';
+import {
+	GRACE,
+	callerOf,
+	cancelMeetingBotLater,
+	hasLeft,
+	isNew,
+	keepMeetingBot,
+} from './cancelMeetingBot';
 import { ACTIVATION } from './sendMeetingBot';
 import { accountHash, fingerprintOf, isInOtherZone, isSentBy, isSentFor } from './sameMeetingBot';
 import type { SentBot } from './triggerMemory';
@@ -111,7 +118,9 @@ async function stateAtService(
 	bot: SentBot,
 ): Promise<IDataObject | undefined> {
 	try {
-		return await botState(context, bot.id, { deadline: Date.now() + ACTIVATION.lookMs });
+		// The poll of another trigger can take the sandbox of the activation away (see `requestWithApiKey`).
+		const caller = await callerOf(context);
+		return await botState(caller, bot.id, { deadline: Date.now() + ACTIVATION.lookMs });
 	} catch (error) {
 		if (isUnknownToService(error) && !isNew(bot)) return undefined;
 		context.logger.warn(

@@ -1,14 +1,12 @@
 import type { IHookFunctions, IWebhookFunctions } from 'n8n-workflow';
 
 import type { TranscriberCredential } from '../shared/api/credential';
+import { requestWithApiKey } from '../shared/api/requestWithApiKey';
 import type { Caller } from '../shared/api/types';
 
 /**
- * A caller that still works after n8n's hook or webhook call has returned. `signal` aborts its requests.
- *
- * It sets the header with the API key itself. `httpRequestWithAuthentication` would resolve the expression
- * in credentials/TranscriberApi.credentials.ts with the sandbox of the call, which n8n 2 takes away
- * when the call returns (live-webhooks.js, `releaseIsolate`). Every later request would fail.
+ * A caller that still works after n8n's hook or webhook call has returned. `signal` ends its waiting for
+ * turns and repeats; it does not abort a request that is under way.
  */
 export function lastingCaller(
 	context: IHookFunctions | IWebhookFunctions,
@@ -20,11 +18,7 @@ export function lastingCaller(
 		getCredentials: async <T extends object>() => (await credential()) as object as T,
 		getExecutionCancelSignal: () => signal,
 		helpers: {
-			httpRequestWithAuthentication: async (_type, options) => {
-				const { apiKey } = await credential();
-				const headers = { ...options.headers, 'X-API-Key': apiKey };
-				return await context.helpers.httpRequest({ ...options, headers });
-			},
+			httpRequestWithAuthentication: requestWithApiKey(context, credential),
 		},
 	};
 }

@@ -61,8 +61,9 @@ async function keepWatch(context: IWebhookFunctions, url: string, watch: Watch):
 		// A newer watch has taken over.
 		if (watches.get(url) !== watch) return;
 		const { status, stored, failure } = await callOneself(context, url);
-		// The workflow was switched off.
-		if (status === 404) break;
+		// The workflow was switched off, or the package was updated in the running n8n: the files that n8n
+		// has loaded since do not know the token, and begin a watch of their own.
+		if (status === 404 || status === 400) break;
 		if (stored === false) watch.changedAt = Date.now();
 		// One failure may only mean a busy process; several mean that it cannot reach itself.
 		failures = stored === undefined ? failures + 1 : 0;

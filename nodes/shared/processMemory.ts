@@ -10,8 +10,6 @@
  *     api/credential.ts itemReadings                              the context of an item: its credential, for a second
  *     api/sendWithRetries.ts unsent                               a failure: nothing was sent
  *     parameters/refuse.ts lasting                                an error: no Retry can mend it
- *     n8nInternals/pollData.ts activeOnce                         a node as loaded: it was active
- *     n8nInternals/pollData.ts activeWith                         static data as loaded: the triggers that were active
  *     n8nInternals/runIdentity.ts latestKeys                      the data of an execution: the latest run of each node
  *     n8nInternals/runIdentity.ts unsaved                         the run of a caller outside an execution: the node's data
  *     Transcriber/item/nodeRun.ts current                         the data of a run: its NodeRun

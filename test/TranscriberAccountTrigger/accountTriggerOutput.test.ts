@@ -4,7 +4,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { RETRY } from '../../nodes/shared/api/retryPatience';
-import { ACCOUNT_POLL } from '../../nodes/TranscriberAccountTrigger/pollAccount';
+import { ACCOUNT_POLL } from '../../nodes/TranscriberAccountTrigger/pollLimits';
 import { fileIn, serviceForTests } from '../support/service';
 import { few } from '../support/long';
 import { AccountHost } from './host';

@@ -2,7 +2,7 @@
 // Also covers countedRequests.ts.
 
 import { RETRY } from '../../nodes/shared/api/retryPatience';
-import { ACCOUNT_POLL } from '../../nodes/TranscriberAccountTrigger/pollAccount';
+import { ACCOUNT_POLL } from '../../nodes/TranscriberAccountTrigger/pollLimits';
 import { ONE_TASK } from '../../nodes/TranscriberAccountTrigger/openTasks';
 import { SILENT } from '../../nodes/shared/api/result';
 import { tasksIn } from '../../nodes/shared/api/undocumented/taskLists';

@@ -2,7 +2,7 @@
  * More tasks end between two polls than a poll can read, in a list that is not known to its end: each starts the workflow once,
  * and no old task does.
  */
-import { ACCOUNT_POLL } from '../../nodes/TranscriberAccountTrigger/pollAccount';
+import { ACCOUNT_POLL } from '../../nodes/TranscriberAccountTrigger/pollLimits';
 import { captureLogs } from '../support/logs';
 import { few } from '../support/long';
 import { ACCOUNT_MEMORY } from '../../nodes/TranscriberAccountTrigger/pollState';

@@ -1,5 +1,5 @@
 /** More new tasks at the end of an oldest-first list than the trigger can keep until it starts the workflow with them. */
-import { ACCOUNT_POLL } from '../../nodes/TranscriberAccountTrigger/pollAccount';
+import { ACCOUNT_POLL } from '../../nodes/TranscriberAccountTrigger/pollLimits';
 import { ACCOUNT_MEMORY } from '../../nodes/TranscriberAccountTrigger/pollState';
 import type { ListService } from './listService';
 import { allStarted, listForTests } from './manyNewTasks';

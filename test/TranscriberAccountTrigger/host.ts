@@ -115,6 +115,14 @@ export class AccountHost {
 		this.save();
 	}
 
+	/** As in n8n 2 when the poll of another trigger of the workflow ends (poll-trigger-executor.js, `releaseIsolate`). */
+	takeSandboxAway(): void {
+		if (!this.context) throw new Error('The workflow is not active');
+		this.context.helpers.httpRequestWithAuthentication = async () => {
+			throw new Error('No bridge acquired for this context. Call acquire() first.');
+		};
+	}
+
 	/** One poll at its time. */
 	async poll(): Promise<INodeExecutionData[]> {
 		if (!this.context) throw new Error('The workflow is not active');

@@ -10,7 +10,7 @@ import type { AddressInfo } from 'node:net';
 
 import type { INodeParameters } from 'n8n-workflow';
 
-import { ACCOUNT_POLL } from '../../nodes/TranscriberAccountTrigger/pollAccount';
+import { ACCOUNT_POLL } from '../../nodes/TranscriberAccountTrigger/pollLimits';
 import type { Shapes } from '../simulator/index';
 import { serviceForTests } from '../support/service';
 import { few } from '../support/long';

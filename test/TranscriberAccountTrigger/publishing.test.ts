@@ -1,9 +1,9 @@
 /** What publishing ends and what it keeps, with n8n's publication service (on by default from 2.41) and without. */
-// Also covers pollStore.ts.
+// Also covers pollStore.ts, nodes/shared/api/requestWithApiKey.ts.
 
 import { randomUUID } from 'node:crypto';
 
-import { ACCOUNT_POLL } from '../../nodes/TranscriberAccountTrigger/pollAccount';
+import { ACCOUNT_POLL } from '../../nodes/TranscriberAccountTrigger/pollLimits';
 import { ACCOUNT_MEMORY } from '../../nodes/TranscriberAccountTrigger/pollState';
 import { LIMITS } from '../../nodes/shared/api/rateLimits';
 import { RETRY } from '../../nodes/shared/api/retryPatience';
@@ -128,6 +128,27 @@ few.it.each(['activate', 'update', 'init'] as const)(
 		expect(host.started).toEqual([first, second, third]);
 	},
 );
+
+it('The package is updated in the running n8n, which leaves the workflow active: what ended meanwhile starts it', async () => {
+	const host = newHost(AS_241);
+	await host.activate('activate');
+	await host.poll();
+	const meanwhile = await service.completedTask();
+	host.forget();
+	await host.poll();
+	const next = await service.completedTask();
+	await host.polls(2);
+	expect(host.started).toEqual([meanwhile, next]);
+});
+
+it("The poll of another trigger takes n8n's expression sandbox away: the workflow starts with its transcripts", async () => {
+	const host = newHost(AS_241);
+	await host.activate('activate');
+	const id = await service.completedTask();
+	host.takeSandboxAway();
+	await host.poll();
+	expect(host.started).toEqual([id]);
+});
 
 describe('Two Account Triggers in a workflow, each with its own copy of the static data', () => {
 	/** From 2.41, n8n adds only the changed trigger again, and saves the copy of the one that outputs. */

@@ -3,7 +3,7 @@
  */
 import { captureLogs } from '../support/logs';
 import { LIMITS } from '../../nodes/shared/api/rateLimits';
-import { ACCOUNT_POLL } from '../../nodes/TranscriberAccountTrigger/pollAccount';
+import { ACCOUNT_POLL } from '../../nodes/TranscriberAccountTrigger/pollLimits';
 import { serviceForTests } from '../support/service';
 import { AccountHost } from './host';
 

@@ -113,6 +113,31 @@ describe('the Transcriber Account Trigger in a real n8n', () => {
 		await host.rest.deactivate(stored);
 	});
 
+	it('fetches a transcript although the poll of another trigger of the workflow ends meanwhile', async () => {
+		const [trigger] = nodes;
+		if (!trigger) throw new Error('There is no trigger');
+		const parameters = { ...trigger.parameters, options: { includeResult: false } };
+		const both = [...nodes, { ...trigger, name: 'Without the Text', parameters }];
+		const stored = await host.rest.createWorkflow(
+			{ name: 'Both', nodes: both, connections: inOneLine(nodes) },
+			credentials,
+		);
+		const from = simulator.requests.length;
+		await host.rest.activate(stored);
+		const polls = () =>
+			simulator.requests.slice(from).filter(({ query }) => query.status === 'pending').length;
+		while (polls() < 2) await sleep(200);
+		await sleep(1_000);
+		const id = await submit(simulator);
+		const match = { method: 'GET', path: `/tasks/${id}/result$` };
+		simulator.fault({ match, times: 99, action: { kind: 'delay', ms: 2_000 } });
+		simulator.finish(id);
+		expect(await settledRows(stored, 1)).toMatchObject([
+			{ task: id, note: expect.stringMatching(/simulat/i) },
+		]);
+		await host.rest.deactivate(stored);
+	});
+
 	it('fetches the newest finished transcript when the step is executed', async () => {
 		const id = await submit(simulator);
 		simulator.finish(id);

@@ -35,27 +35,34 @@ export function pollDataOf(context: PollContext): IDataObject {
 	return data;
 }
 
-/** The nodes of workflows that were active once, as n8n loaded them. */
-const activeOnce = new WeakSet<object>();
+/**
+ * What a loaded node or loaded static data carries once it was active, as long as it lives. n8n neither
+ * saves nor copies it. A memory of this file would not last: if the package is updated in the editor, n8n
+ * loads its files again, and leaves the workflows active (directory-loader.js, `reset`).
+ */
+const ACTIVE = Symbol.for('n8n-nodes-transcriber active');
 
-/** The triggers that were active with a workflow's static data, as n8n loaded it. */
-const activeWith = new WeakMap<IDataObject, Set<string>>();
+/** The triggers that were active with it. */
+function activeWith(loaded: { [ACTIVE]?: Set<string> }): Set<string> {
+	const triggers = loaded[ACTIVE] ?? new Set<string>();
+	Object.defineProperty(loaded, ACTIVE, { value: triggers, configurable: true });
+	return triggers;
+}
 
 /** Remembers that `trigger`, a polling node of the workflow, is active, as n8n has loaded both. */
 export function noteActive(context: PollContext, trigger: string): void {
-	activeOnce.add(loadedNode(context));
-	const data = pollDataOf(context);
-	activeWith.set(data, (activeWith.get(data) ?? new Set()).add(trigger));
+	activeWith(loadedNode(context)).add(trigger);
+	activeWith(pollDataOf(context)).add(trigger);
 }
 
 /** Whether {@link noteActive} was called for the node as n8n has loaded it for this poll. */
 export function wasActive(context: PollContext): boolean {
-	return activeOnce.has(loadedNode(context));
+	return activeWith(loadedNode(context)).size > 0;
 }
 
 /** Whether {@link noteActive} was called for the trigger in this activation, or see `wasActive`. */
 export function isSameActivation(context: PollContext, trigger: string): boolean {
-	return wasActive(context) || activeWith.get(pollDataOf(context))?.has(trigger) === true;
+	return wasActive(context) || activeWith(pollDataOf(context)).has(trigger);
 }
 
 function loadedNode(context: PollContext): object {

@@ -71,10 +71,13 @@ export function isToolCall(context: IExecutePaginationFunctions): boolean {
 
 /**
  * Whether the node runs as a tool of an AI agent. Assumed: n8n 2 runs a tool as a node with its
- * output rewired to the agent, and gives each call its own run index.
+ * output rewired to the agent, and gives each call its own run index. The Agents of n8n 2.41 run it
+ * outside any execution (ephemeral-node-executor.js).
  */
 export function isTool(context: IExecutePaginationFunctions): boolean {
-	return isToolCall(context) || context.getNode().rewireOutputLogTo === 'ai_tool';
+	const executionId: string | undefined = context.getExecutionId();
+	const isRewired = context.getNode().rewireOutputLogTo === 'ai_tool';
+	return isToolCall(context) || isRewired || executionId === undefined;
 }
 
 /** By caller, for tool calls outside an execution: see {@link nodeContextOf}. */

@@ -1,0 +1,65 @@
+import type { INodeExecutionData } from 'n8n-workflow';
+
+import { isRefusedForGood, ServiceError } from '../shared/api/serviceError';
+import { messageOf } from '../shared/asError';
+import { costOf, isWanted, itemsFor, type Wanted } from './accountTriggerOutput';
+import type { CountedRequests } from './countedRequests';
+import type { NewSinceLastPoll } from './newSinceLastPoll';
+import { ONE_TASK } from './openTasks';
+import { ACCOUNT_POLL } from './pollLimits';
+
+/**
+ * The items that start the workflow now, and how many tasks are left because the requests (`most` in
+ * all) or the time are used up. A later poll tries them, and the tasks without a result, again.
+ */
+export async function fetchTranscripts(
+	requests: CountedRequests,
+	tasks: NewSinceLastPoll,
+	wanted: Wanted,
+	{ most, deadline }: { most: number; deadline: number },
+): Promise<{ items: INodeExecutionData[]; skipped: number }> {
+	const { context } = requests;
+	const items: INodeExecutionData[] = [];
+	let skipped = 0;
+	const turns = tasks.inTurn();
+	for (const [index, [id, task]] of turns.entries()) {
+		if (!isWanted(task, wanted)) {
+			tasks.finish(id);
+			continue;
+		}
+		if (requests.sent + costOf(task, wanted) > most || Date.now() >= deadline) {
+			skipped += 1;
+			continue;
+		}
+		const facts = { ...task, task_id: id };
+		try {
+			// Only the last task, or one that failed before, may use all the time left, so that a slow
+			// result delays no other task, or only others that have failed too.
+			const isFree = index === turns.length - 1 || tasks.hasFailed(id);
+			const end = isFree ? deadline : Math.min(deadline, Date.now() + ONE_TASK.maxMs);
+			items.push(
+				...(await itemsFor(context, facts, wanted, end, (error) => isLastTry(tasks, id, error))),
+			);
+			tasks.finish(id);
+		} catch (error) {
+			context.logger.warn(`Task ${id} has ended, but cannot be fetched: ${messageOf(error)}`);
+			if (isNoTurn(error)) return { items, skipped: skipped + turns.length - index };
+		}
+	}
+	return { items, skipped };
+}
+
+/** Counts the failed fetch of a task. Returns whether it was the last try. */
+function isLastTry(tasks: NewSinceLastPoll, id: string, failure: unknown): boolean {
+	// No request left n8n, so the task has not failed.
+	if (isNoTurn(failure)) return false;
+	// An answer without a result throws another error than ServiceError.
+	const isForGood = isRefusedForGood(failure) || !(failure instanceof ServiceError);
+	const kind = isForGood ? 'refusals' : 'failures';
+	return tasks.count(kind, id) >= ACCOUNT_POLL[kind];
+}
+
+/** Whether the request was not sent because the rate limit of this minute is used up. */
+export function isNoTurn(error: unknown): boolean {
+	return error instanceof ServiceError && error.problem.transport === 'noTurn';
+}

@@ -1,0 +1,22 @@
+import type { IHttpRequestHelper } from 'n8n-workflow';
+
+import { pasted } from './baseUrl';
+import type { Caller } from './types';
+
+/**
+ * Sends as n8n's `httpRequestWithAuthentication` does, but sets the header with the API key itself. n8n 2
+ * would resolve the expression in credentials/TranscriberApi.credentials.ts with a sandbox that it
+ * takes away too early (`releaseIsolate`): when a hook or a webhook call returns (live-webhooks.js),
+ * and when a poll of any trigger of the workflow ends (poll-trigger-executor.js). Every later request
+ * would fail before it is sent. `credential` is read if the caller of the request gives none.
+ */
+export function requestWithApiKey(
+	{ helpers }: { helpers: Pick<IHttpRequestHelper['helpers'], 'httpRequest'> },
+	credential: () => Promise<{ apiKey?: unknown }>,
+): Caller['helpers']['httpRequestWithAuthentication'] {
+	return async (_type, options, given) => {
+		const { apiKey } = given?.credentialsDecrypted?.data ?? (await credential());
+		const headers = { ...options.headers, 'X-API-Key': pasted(apiKey) };
+		return await helpers.httpRequest({ ...options, headers });
+	};
+}

@@ -128,13 +128,14 @@ describe('the Transcriber Account Trigger in a real n8n', () => {
 			simulator.requests.slice(from).filter(({ query }) => query.status === 'pending').length;
 		while (polls() < 2) await sleep(200);
 		await sleep(1_000);
-		const id = await submit(simulator);
-		const match = { method: 'GET', path: `/tasks/${id}/result$` };
-		simulator.fault({ match, times: 99, action: { kind: 'delay', ms: 2_000 } });
-		simulator.finish(id);
-		expect(await settledRows(stored, 1)).toMatchObject([
-			{ task: id, note: expect.stringMatching(/simulat/i) },
-		]);
+		const ids = [await submit(simulator), await submit(simulator)];
+		const match = { method: 'GET', path: `/result$` };
+		simulator.fault({ match, times: 2, action: { kind: 'delay', ms: 2_000 } });
+		for (const id of ids) simulator.finish(id);
+		const got = await settledRows(stored, 2);
+		expect(got.map(({ task }) => task).sort()).toEqual([...ids].sort());
+		expect(got.map(({ note }) => note)).toEqual(Array(2).fill(expect.stringMatching(/simulat/i)));
+		expect(host.log()).not.toContain('cannot be fetched');
 		await host.rest.deactivate(stored);
 	});
 

@@ -41,7 +41,11 @@ describe('Hand-over and delivery', () => {
 		expect(await deliverOnce()).toBe(200);
 		const [execution] = await bench.executionsOf(trigger, 1);
 		const [item] = execution ? itemsOf(execution, 'Trigger') : [];
-		expect(item?.json).toMatchObject({ task_id: id, status: 'completed', text: expect.any(String) });
+		expect(item?.json).toMatchObject({
+			task_id: id,
+			status: 'completed',
+			text: expect.any(String),
+		});
 		expect(results()).toHaveLength(1);
 	});
 

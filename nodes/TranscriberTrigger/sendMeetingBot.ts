@@ -7,6 +7,7 @@ import { wasCertainlyRefused } from '../shared/api/serviceError';
 import { submissionKey } from '../shared/api/submission';
 import { idIn } from '../shared/api/undocumented/idNames';
 import { submissionsIn } from '../shared/api/undocumented/submissions';
+import { messageOf } from '../shared/asError';
 import { jsonOf } from '../shared/jsonValues';
 import { checkLaunch, launchFrom } from '../shared/parameters/meetingLaunch';
 import { refuse } from '../shared/parameters/refuse';
@@ -87,8 +88,13 @@ export async function sendMeetingBot(context: IHookFunctions): Promise<boolean> 
 		if (error instanceof SwitchedOff || wasCertainlyRefused(error)) {
 			store.unansweredUntil = 0;
 			store.save();
+			throw error;
 		}
-		throw error;
+		throw refuse(
+			context,
+			`It is not known whether the service has sent the bot: ${messageOf(error)}`,
+			LOOK_FOR_BOT,
+		);
 	});
 
 	const id = botIdOf(answer);

@@ -981,11 +981,14 @@ describe('as a tool of an AI agent', () => {
 		accepted().forEach((id, index) => expect(answers[index]).toContain(id));
 	});
 
-	it('gives a repeated call what the first one has', async () => {
-		const answers = await call([talk, talk]);
-		expect(accepted()).toHaveLength(1);
-		expect(answers[1]).toBe(answers[0]);
-	});
+	it.each(['', ' ', '\n'])(
+		'gives a repeated call what the first one has (%j at its end)',
+		async (end) => {
+			const answers = await call([talk, { url: talk.url + end }]);
+			expect(accepted()).toHaveLength(1);
+			expect(answers[1]).toBe(answers[0]);
+		},
+	);
 
 	few.it.each([
 		['transcribeUrl', LINK, 'url', 0],

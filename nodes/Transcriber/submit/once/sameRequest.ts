@@ -92,12 +92,12 @@ export function toolCallOf(context: IExecutePaginationFunctions): string {
 	const { id, parameters } = context.getNode();
 	const read = Object.keys(parameters).map((name) => parameterOf(context, name));
 	const inputs = read.some(({ isText }) => isText) ? inputsOf(context) : [];
-	return JSON.stringify([id, ...read.map(({ value }) => value), ...inputs], withLastingIds);
+	return JSON.stringify([id, ...read.map(({ value }) => value), ...inputs], asSentWithLastingIds);
 }
 
-/** For JSON.stringify: a file by its lasting id, because n8n may rename it before a Retry. */
-function withLastingIds(_name: string, value: unknown): unknown {
-	return isFile(value) ? fileOf(value) : value;
+/** For JSON.stringify: as sent, with a file by its lasting id, because n8n may rename it before a Retry. */
+function asSentWithLastingIds(name: string, value: unknown): unknown {
+	return isFile(value) ? fileOf(value) : asSent(name, value);
 }
 
 function inputsOf(context: IExecutePaginationFunctions): unknown[] {

@@ -65,7 +65,8 @@ export function isRefused(element: unknown): boolean {
  */
 function submissionIn(answer: IDataObject, isBot: boolean): IDataObject {
 	const ofId = (id: IDataObject[string]) => (isBot ? { bot_id: id } : { task_id: id });
-	const { value } = answer;
+	// A text may end with a line end.
+	const value = typeof answer.value === 'string' ? answer.value.trim() : answer.value;
 	if (Object.keys(answer).length === 1 && isBareId(value)) return ofId(value);
 	if (hasDocumentedId(answer)) return answer;
 	// A plain `id` at the top level may be the id of the request.

@@ -26,6 +26,7 @@ describe('The answer to a submit', () => {
 		['7f3c', '7f3c'],
 		[7, 7],
 		['a.b:c-1_d', 'a.b:c-1_d'],
+		[' 7f3c\n', '7f3c'],
 		['1'.repeat(128), '1'.repeat(128)],
 	])('may be the bare id %j', (answer, id) => {
 		expect(submissionsIn(answer, false)).toEqual([{ task_id: id }]);

@@ -79,6 +79,7 @@ export function addTerms(context: IExecutePaginationFunctions, request: RoutingR
 		textIn(context, context.getNodeParameter('text', ''), 'Text'),
 		'Text',
 	);
+	checkNotTypedInstead(context, text, 'Text', 'text');
 	const parts = text.split(/[,;\r\n]/);
 	checkNoAccident(context, parts, 'text');
 	checkTerms(context, distinct(parts), 'Text');
@@ -101,7 +102,10 @@ export function readTerms(
 	value: unknown,
 	item = context.getItemIndex(),
 ): string[] {
-	if (typeof value === 'string' && isAccident(value)) throw accident(context, value, 'Terms');
+	if (typeof value === 'string') {
+		if (isAccident(value)) throw accident(context, value, 'Terms');
+		checkNotTypedInstead(context, value, 'Terms', 'terms');
+	}
 	const given =
 		typeof value === 'string' ? (jsonListIn(value) ?? linesIn(context, value, item)) : value;
 	const terms = (Array.isArray(given) ? given : [given]).filter((term) => !isNothing(term));
@@ -112,6 +116,33 @@ export function readTerms(
 		`'Terms' holds something that is not a term in item ${item}: ${termInMessage(wrong)}`,
 		'A term is a text. Name the field that holds it, for example {{ $json.term }}, or {{ $json.rows.map(row => row.term) }} for a list.',
 	);
+}
+
+/**
+ * Refuses an expression or the name of a column that the user has typed into the field while it is set to
+ * Fixed: Sync would replace the whole dictionary with it.
+ */
+function checkNotTypedInstead(
+	context: IExecutePaginationFunctions,
+	text: string,
+	displayName: string,
+	parameter: 'text' | 'terms',
+): void {
+	if (/\{\{.*\}\}/.test(text)) {
+		throw refuse(
+			context,
+			`'${displayName}' holds an expression as plain text: '${termInMessage(text.trim())}'`,
+			'The field is set to Fixed. Switch it to Expression, or drag the column from the input into it. Nothing was changed.',
+		);
+	}
+	const isFixed = !String(context.getNode().parameters[parameter] ?? '').startsWith('=');
+	if (isFixed && Object.keys(context.getInputData().json).includes(text.trim())) {
+		throw refuse(
+			context,
+			`'${displayName}' holds '${termInMessage(text.trim())}', which is the name of a column, not a term`,
+			'Drag the column from the input into the field, so that its terms are used. Nothing was changed.',
+		);
+	}
 }
 
 function linesIn(context: IExecutePaginationFunctions, text: string, item: number): string[] {

@@ -37,6 +37,19 @@ describe('dictionary.sync: all input items are one sync', () => {
 		expect(await stored()).toEqual(terms);
 	});
 
+	it.each([
+		['an expression', '{{ $json.term }}', 'holds an expression as plain text'],
+		['the name of a column', 'term', "holds 'term', which is the name of a column"],
+	])(
+		'refuses %s that was typed into the fixed field, and keeps the dictionary',
+		async (_, terms, why) => {
+			await given('Kubernetes');
+			const { error } = await sync(['a', 'b'], { terms });
+			expect(error?.message).toContain(why);
+			expect(await stored()).toEqual(['Kubernetes']);
+		},
+	);
+
 	it('outputs one item, paired with all input items', async () => {
 		const { items } = await sync(['a', 'b', 'c']);
 		expect(items).toHaveLength(1);

@@ -51,6 +51,7 @@ export function watchSavedData(context: IWebhookFunctions, url?: string): void {
 
 async function keepWatch(context: IWebhookFunctions, url: string, watch: Watch): Promise<void> {
 	watches.set(url, watch);
+	let hasReached = false;
 	for (let failures = 0; failures < MOST_FAILURES;) {
 		const age = Date.now() - watch.changedAt;
 		// Random pauses, so that two processes do not keep overwriting each other.
@@ -61,9 +62,12 @@ async function keepWatch(context: IWebhookFunctions, url: string, watch: Watch):
 		// A newer watch has taken over.
 		if (watches.get(url) !== watch) return;
 		const { status, stored, failure } = await callOneself(context, url);
-		// The workflow was switched off, or the package was updated in the running n8n: the files that n8n
-		// has loaded since do not know the token, and begin a watch of their own.
-		if (status === 404 || status === 400) break;
+		// The workflow was switched off.
+		if (status === 404) break;
+		// The package was updated in the running n8n: the files that n8n has loaded since do not know the
+		// token, and begin a watch of their own.
+		if (status === 400 && hasReached) break;
+		hasReached ||= stored !== undefined;
 		if (stored === false) watch.changedAt = Date.now();
 		// One failure may only mean a busy process; several mean that it cannot reach itself.
 		failures = stored === undefined ? failures + 1 : 0;

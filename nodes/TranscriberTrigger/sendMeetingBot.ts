@@ -54,6 +54,11 @@ export async function sendMeetingBot(context: IHookFunctions): Promise<boolean> 
 	checkLaunch(context, launch);
 	// Throws before a bot is paid for whose transcript this trigger could not output.
 	settingsOf(context);
+	// Parameters are read before the first pause: the poll of another trigger can take away what n8n 2
+	// needs for their expressions (see `requestWithApiKey`), and an error after the launch would lose the bot.
+	const fingerprint = fingerprintOf(context);
+	const startsAt = launch.startAt === undefined ? undefined : Date.parse(launch.startAt);
+	const start = { zone: zoneOfStart(context), startsAt };
 	const { baseUrl, apiKey } = await credentialOf(context);
 	const address = context.getNodeWebhookUrl('default') ?? '';
 	const reason = reasonAgainstWebhookUrl(address, baseUrl);
@@ -108,9 +113,6 @@ export async function sendMeetingBot(context: IHookFunctions): Promise<boolean> 
 	store.unansweredUntil = 0;
 	const { bot: former } = store;
 	store.isOn = true;
-	const fingerprint = fingerprintOf(context);
-	const startsAt = launch.startAt === undefined ? undefined : Date.parse(launch.startAt);
-	const start = { zone: zoneOfStart(context), startsAt };
 	store.bot = { id, fingerprint, account, ...start, sentAt: Date.now() };
 	const secret = secretIn(answer.webhook_secret);
 	const name = nameForNew(store, submissionKey({ botId: id }));

@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type { INodeParameters } from 'n8n-workflow';
+import { Expression, type INodeParameters } from 'n8n-workflow';
 
 import { LIMITS } from '../../nodes/shared/api/rateLimits';
 import { queueFor } from '../../nodes/shared/api/waitForTurn';
@@ -525,6 +525,21 @@ describe('A service that answers a launch with the bot that it already has for t
 		await pastGrace();
 		expect([launches(), calledBack()]).toEqual([2, []]);
 	});
+});
+
+it("The poll of another trigger takes n8n's expression sandbox away while the bot is launched: one bot, which is known", async () => {
+	const startAt = `={{ '${new Date(Date.now() + 3_600_000).toISOString()}' }}`;
+	await open({ startAt });
+	const { resolveSimpleParameterValue: resolve } = Expression.prototype;
+	const expressions = jest.spyOn(Expression.prototype, 'resolveSimpleParameterValue');
+	expressions.mockImplementation(function (this: Expression, ...given) {
+		const isExpression = typeof given[0] === 'string' && given[0].startsWith('=');
+		if (isExpression && launches() > 0) throw new Error('No bridge acquired for this context.');
+		return resolve.apply(this, given);
+	});
+	await host.activate();
+	expressions.mockRestore();
+	expect(host.stored.bot?.id).toBe(theBot().id);
 });
 
 describe('A new version after the time zone of the workflow was corrected', () => {

@@ -14,8 +14,8 @@ import { NodeOperationError, type IDataObject, type IPollFunctions } from 'n8n-w
  *   something, and starts the execution without waiting for that. A poll that finds nothing saves
  *   nothing.
  * - n8n starts each poll on schedule, whether or not the last one has ended. When any poll ends,
- *   n8n 2 takes away what all polls of the workflow need to resolve the credential
- *   (`releaseIsolate`).
+ *   n8n 2 takes away what all polls of the workflow need to resolve expressions
+ *   (`releaseIsolate`): see `requestWithApiKey`.
  * - n8n 2.41 drops what a poll has found if the workflow was deactivated meanwhile, also for a new
  *   version (poll-trigger-executor.js).
  *

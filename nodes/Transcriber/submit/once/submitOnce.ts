@@ -117,8 +117,8 @@ async function submitItem(
 /**
  * The webhook address of what is submitted now, and the execution that has given it. If an earlier
  * request with the same key and another address may have been accepted, the address of that request
- * counts. Undefined if the service may return a task of another execution: the user gave the key, or
- * {@link mayBeOfCrashed}.
+ * counts. Undefined if the service may return a task of another execution with another address: the
+ * user gave the key, or see {@link mayBeOfCrashed}.
  */
 function destinationOf(
 	context: IExecutePaginationFunctions,
@@ -126,7 +126,10 @@ function destinationOf(
 	earlier?: SentMemory,
 ): Pick<AcceptedMemory, 'deliversTo' | 'executionId'> {
 	const executionId = context.getExecutionId();
-	const mayBeOfAnother = givenKeyOf(context) !== undefined || mayBeOfCrashed(context, key);
+	// Only the address of a suspended execution differs from execution to execution.
+	const isOwnAddress = onCompletionOf(context) === 'awaitWebhook';
+	const mayBeOfAnother =
+		givenKeyOf(context) !== undefined || (isOwnAddress && mayBeOfCrashed(context, key));
 	if (!earlier && mayBeOfAnother) return { executionId };
 	const deliversTo = deliveryAddress(context);
 	if (!earlier || earlier.deliversTo === deliversTo) return { deliversTo, executionId };

@@ -3,7 +3,8 @@ import type { IDataObject, IHookFunctions } from 'n8n-workflow';
 import { callService } from '../shared/api/callService';
 import { credentialOf } from '../shared/api/credential';
 import { withoutSecrets } from '../shared/api/redact';
-import { wasCertainlyRefused } from '../shared/api/serviceError';
+import { neverLeft } from '../shared/api/sendWithRetries';
+import { ServiceError, adviceIfUncertain, wasCertainlyRefused } from '../shared/api/serviceError';
 import { submissionKey } from '../shared/api/submission';
 import { idIn } from '../shared/api/undocumented/idNames';
 import { submissionsIn } from '../shared/api/undocumented/submissions';
@@ -90,7 +91,8 @@ export async function sendMeetingBot(context: IHookFunctions): Promise<boolean> 
 	store.unansweredUntil = Date.now() + UNANSWERED_MS;
 	store.save();
 	const answer = await launchBot(context, body).catch((error: unknown) => {
-		if (error instanceof SwitchedOff || wasCertainlyRefused(error)) {
+		const isUnsent = error instanceof SwitchedOff || neverLeft(error);
+		if (isUnsent || wasCertainlyRefused(error)) {
 			store.unansweredUntil = 0;
 			store.save();
 			throw error;
@@ -98,7 +100,9 @@ export async function sendMeetingBot(context: IHookFunctions): Promise<boolean> 
 		throw refuse(
 			context,
 			`It is not known whether the service has sent the bot: ${messageOf(error)}`,
-			LOOK_FOR_BOT,
+			[LOOK_FOR_BOT, error instanceof ServiceError ? adviceIfUncertain(error) : '']
+				.join(' ')
+				.trim(),
 		);
 	});
 

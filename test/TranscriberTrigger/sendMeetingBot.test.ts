@@ -373,11 +373,29 @@ describe('No second bot', () => {
 			match: { path: '/meeting$' },
 			action: { kind: 'cut', when: 'afterProcessing' },
 		});
-		await expect(host.activate()).rejects.toThrow();
-		for (let tries = 0; tries < 4; tries++) {
+		for (let tries = 0; tries < 5; tries++) {
 			await expect(host.activate()).rejects.toThrow('It is not known whether');
 		}
 		expect(bots()).toHaveLength(1);
+	});
+
+	it.each<[string, RequestFault, string]>([
+		[
+			'the words of the service',
+			{ kind: 'respond', status: 500, readBody: true, body: { detail: 'The disk is full' } },
+			'HTTP 500: “The disk is full”',
+		],
+		['the beginning of a half answer', { kind: 'garble', keepBytes: 20 }, '{"bot_id":"'],
+		[
+			'the advice about the address, after a redirect',
+			{ kind: 'redirect', status: 301, location: 'https://other.example.com/' },
+			"Check the 'Base URL'",
+		],
+	])('and says it together with %s', async (_, action, words) => {
+		service.running().fault({ match: { path: '/meeting$' }, action });
+		const title = await host.activate().catch((error: Error) => error.message);
+		expect(title).toContain('It is not known whether the service has sent the bot');
+		expect(title).toContain(words);
 	});
 
 	it('but another try when the service has refused the first', async () => {

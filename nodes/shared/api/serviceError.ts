@@ -90,6 +90,16 @@ export function adviceForKnownId(failure: ServiceError): string {
 	return failure.description ?? '';
 }
 
+/**
+ * What remains of the advice of a failure if the service may have done what was asked: to try again
+ * would be wrong, to correct the address is not.
+ */
+export function adviceIfUncertain({ problem, description }: ServiceError): string {
+	const { transport } = problem;
+	const isAboutAddress = transport && ['redirect', 'notJson', 'tls'].includes(transport);
+	return (isAboutAddress ? description : undefined) ?? said(problem);
+}
+
 /** The status and message of the service, or of what answered in its place, word for word. */
 export function said({ status, errorCode, serviceMessage, isWebPage }: Problem): string {
 	if (status === undefined) return '';

@@ -128,19 +128,20 @@ function checkNotTypedInstead(
 	displayName: string,
 	parameter: 'text' | 'terms',
 ): void {
-	if (/\{\{.*\}\}/.test(text)) {
+	if (String(context.getNode().parameters[parameter] ?? '').startsWith('=')) return;
+	if (/\{\{.*\}\}/s.test(text)) {
 		throw refuse(
 			context,
 			`'${displayName}' holds an expression as plain text: '${termInMessage(text.trim())}'`,
 			'The field is set to Fixed. Switch it to Expression, or drag the column from the input into it. Nothing was changed.',
 		);
 	}
-	const isFixed = !String(context.getNode().parameters[parameter] ?? '').startsWith('=');
-	if (isFixed && Object.keys(context.getInputData().json).includes(text.trim())) {
+	const term = text.trim();
+	if (term !== '' && Object.keys(context.getInputData().json).includes(term)) {
 		throw refuse(
 			context,
-			`'${displayName}' holds '${termInMessage(text.trim())}', which is the name of a column, not a term`,
-			'Drag the column from the input into the field, so that its terms are used. Nothing was changed.',
+			`'${displayName}' holds '${termInMessage(term)}', which is the name of a column, not a term`,
+			`Drag the column from the input into the field, so that its terms are used. If the word is a term, switch the field to Expression and enter {{ '${term}' }}. Nothing was changed.`,
 		);
 	}
 }

@@ -1,6 +1,6 @@
 import { NodeOperationError, type IExecutePaginationFunctions } from 'n8n-workflow';
 
-import { ServiceError, said } from '../../../shared/api/serviceError';
+import { ServiceError, adviceIfUncertain } from '../../../shared/api/serviceError';
 import { asLasting, refuse } from '../../../shared/parameters/refuse';
 import { givenKeyOf } from '../../item/givenKey';
 import { goesOnAfterErrors, isShownByMessage } from '../../item/perform';
@@ -28,7 +28,7 @@ export function sayItMayBeAccepted(
 	// n8n offers a Retry only of an execution that an error has stopped.
 	const hasNoRetry = goesOnAfterErrors(context) || isExecutionCancelled(context);
 	if (key === undefined || (!hasOwnKey && hasNoRetry)) {
-		const advice = failure instanceof ServiceError ? adviceBeside(failure) : '';
+		const advice = failure instanceof ServiceError ? adviceIfUncertain(failure) : '';
 		const words = [LOOK_FOR_SUBMISSION, advice].filter(Boolean).join(' ');
 		failure.message = inOutput(context, message, words);
 		failure.description = words;
@@ -37,13 +37,6 @@ export function sayItMayBeAccepted(
 	const words = hasOwnKey ? SAME_KEY : RETRY_GOES_ON;
 	failure.message = inOutput(context, message, words);
 	failure.description = [words, failure.description].filter(Boolean).join(' ');
-}
-
-/** What remains of the advice of a failure: to try again would be wrong, to correct the address is not. */
-function adviceBeside({ problem, description }: ServiceError): string {
-	const { transport } = problem;
-	const isAboutAddress = transport && ['redirect', 'notJson', 'tls'].includes(transport);
-	return (isAboutAddress ? description : undefined) ?? said(problem);
 }
 
 /** The message of a failure, with a warning if the message is all that is shown. */

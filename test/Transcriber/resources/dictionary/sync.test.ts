@@ -38,7 +38,7 @@ describe('dictionary.sync: all input items are one sync', () => {
 	});
 
 	it.each([
-		['an expression', '{{ $json.term }}', 'holds an expression as plain text'],
+		['an expression', '{{\n$json.term }}', 'holds an expression as plain text'],
 		['the name of a column', 'term', "holds 'term', which is the name of a column"],
 	])(
 		'refuses %s that was typed into the fixed field, and keeps the dictionary',
@@ -49,6 +49,11 @@ describe('dictionary.sync: all input items are one sync', () => {
 			expect(await stored()).toEqual(['Kubernetes']);
 		},
 	);
+
+	it('takes a term with braces that an expression gives', async () => {
+		await sync(['{{name}}', 'term']);
+		expect(await stored()).toEqual(['{{name}}', 'term']);
+	});
 
 	it('outputs one item, paired with all input items', async () => {
 		const { items } = await sync(['a', 'b', 'c']);

@@ -7,7 +7,8 @@ import type {
 import { perform } from '../../item/perform';
 import { shownFor } from '../commonFields';
 import { inTurn } from './writesInTurn';
-import { addTerms, checkIsSplit, perItemNotice, termsFields } from './terms';
+import { checkIsSplit } from './checkTerms';
+import { addTerms, perItemNotice, termsFields } from './terms';
 import type { RoutingRequest } from '../../../shared/api/types';
 
 export const replaceDictionary: INodePropertyOptions = {

@@ -1,17 +1,22 @@
 import type { IExecutePaginationFunctions, INodeProperties } from 'n8n-workflow';
 import {
+	accident,
 	choiceIn,
+	isAccident,
 	isNothing,
 	required,
 	textIn,
-	accident,
-	isAccident,
 } from '../../../shared/parameters/checkedValues';
 import { jsonListIn } from '../../../shared/parameters/jsonText';
-import { DICTIONARY_LIMIT_CHARS } from '../../../shared/api/sizeLimits';
-import { dictionaryChars } from '../../../shared/api/undocumented/dictionaryChars';
 import { refuse } from '../../../shared/parameters/refuse';
 import type { RoutingRequest } from '../../../shared/api/types';
+import {
+	checkNoAccident,
+	checkNotTypedInstead,
+	checkTerms,
+	isTerm,
+	termInMessage,
+} from './checkTerms';
 
 export const termsField: INodeProperties = {
 	displayName: 'Terms',
@@ -118,110 +123,13 @@ export function readTerms(
 	);
 }
 
-/**
- * Refuses an expression or the name of a column that the user has typed into the field while it is set to
- * Fixed: Sync would replace the whole dictionary with it.
- */
-function checkNotTypedInstead(
-	context: IExecutePaginationFunctions,
-	text: string,
-	displayName: string,
-	parameter: 'text' | 'terms',
-): void {
-	if (String(context.getNode().parameters[parameter] ?? '').startsWith('=')) return;
-	if (/\{\{.*\}\}/s.test(text)) {
-		throw refuse(
-			context,
-			`'${displayName}' holds an expression as plain text: '${termInMessage(text.trim())}'`,
-			'The field is set to Fixed. Switch it to Expression, or drag the column from the input into it. Nothing was changed.',
-		);
-	}
-	const term = text.trim();
-	if (term !== '' && Object.keys(context.getInputData().json).includes(term)) {
-		throw refuse(
-			context,
-			`'${displayName}' holds '${termInMessage(term)}', which is the name of a column, not a term`,
-			`Drag the column from the input into the field, so that its terms are used. If the word is a term, switch the field to Expression and enter {{ '${term}' }}. Nothing was changed.`,
-		);
-	}
-}
-
 function linesIn(context: IExecutePaginationFunctions, text: string, item: number): string[] {
 	const lines = text.split(/[\r\n]/);
 	checkNoAccident(context, lines, 'terms', item);
 	return lines;
 }
 
-/**
- * Refuses parts of a text that are "undefined", "null" or "NaN": a text of several expressions, one of
- * which gave nothing, has such parts. In a text that the user has typed, they are terms.
- */
-function checkNoAccident(
-	context: IExecutePaginationFunctions,
-	parts: string[],
-	parameter: 'text' | 'terms',
-	item = context.getItemIndex(),
-): void {
-	const entered = String(context.getNode().parameters[parameter] ?? '');
-	const part = entered.startsWith('=') ? parts.find(isAccident) : undefined;
-	if (part === undefined) return;
-	const displayName = parameter === 'text' ? 'Text' : 'Terms';
-	throw refuse(
-		context,
-		`'${displayName}' has '${termInMessage(part.trim())}' as a term in item ${item}: an expression gave nothing`,
-		"Check the expressions, and name fields that hold a term, for example {{ $json.term }}. If the word is a term, let an expression in 'Terms' (As List) give a list. Nothing was changed.",
-	);
-}
-
-/** The word 'null' may be a term in a list, but an object converted to text is not. */
-function isTerm(value: unknown): boolean {
-	if (typeof value === 'string') return !value.includes('[object Object]');
-	return typeof value === 'boolean' || Number.isFinite(value);
-}
-
-function termInMessage(value: unknown): string {
-	const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
-	return text.slice(0, 80);
-}
-
 /** Terms as the service keeps them: trimmed, without empty ones and duplicates, in their order. */
 export function distinct(terms: string[]): string[] {
 	return [...new Set(terms.map((term) => term.trim()).filter(Boolean))];
-}
-
-/**
- * For a write that replaces the whole dictionary: refuses one single term with a comma or semicolon.
- * Such a term is probably a list that was not split; as one term it would replace the whole
- * dictionary.
- */
-export function checkIsSplit(context: IExecutePaginationFunctions, terms: string[]): void {
-	const [only = '', ...others] = terms;
-	if (others.length > 0 || !/[,;]/.test(only)) return;
-	throw refuse(
-		context,
-		`'Terms' is one single term with a comma or semicolon in it: '${termInMessage(only)}'`,
-		"Put each term on a separate line, or use Dictionary: Replace with As Text in 'Specify Terms' for a list with commas. The dictionary was left as it is, because this one term would replace all of it.",
-	);
-}
-
-function checkTerms(
-	context: IExecutePaginationFunctions,
-	terms: string[],
-	displayName: string,
-): void {
-	if (terms.length === 0) {
-		throw refuse(
-			context,
-			`The parameter '${displayName}' has no terms`,
-			'Enter at least one term. To empty the dictionary, use Dictionary: Clear.',
-		);
-	}
-	const chars = dictionaryChars(terms);
-	if (chars > DICTIONARY_LIMIT_CHARS) {
-		throw refuse(
-			context,
-			`'${displayName}' has ${chars} characters, but the dictionary holds at most 20 000`,
-			'Remove terms. Nothing was changed.',
-		);
-	}
 }

@@ -20,7 +20,8 @@ export type Transport =
  * was being made.
  */
 export function transportOf(code: string, isConnecting = false): Transport {
-	if (code === 'ENOTFOUND') return 'unknownHost';
+	// An address that is none, or has a scheme that axios does not know (credentials may hold anything).
+	if (/^(ENOTFOUND|ERR_INVALID_URL|ERR_BAD_REQUEST)$/.test(code)) return 'unknownHost';
 	if (/^(ECONNREFUSED|EAI_AGAIN)$/.test(code)) return 'unreachable';
 	// The way to the server can also be lost after the request was sent.
 	if (/^(EHOSTUNREACH|ENETUNREACH)$/.test(code)) return isConnecting ? 'unreachable' : 'broken';

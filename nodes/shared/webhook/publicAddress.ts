@@ -47,7 +47,8 @@ export function reasonAgainstWebhookUrl(webhookUrl: string, baseUrl: string): st
 	if (!URL.canParse(webhookUrl)) return 'is not a web address';
 	const { protocol, hostname: written } = new URL(webhookUrl);
 	const hostname = written.replace(/\.$/, '');
-	if (isLoopback(hostname) && isLoopback(new URL(baseUrl).hostname)) return undefined;
+	const isServiceHere = URL.canParse(baseUrl) && isLoopback(new URL(baseUrl).hostname);
+	if (isServiceHere && isLoopback(hostname)) return undefined;
 	if (protocol !== 'https:') return 'does not start with https://';
 	return isLocal(hostname) ? 'is a local address that the service cannot reach' : undefined;
 }

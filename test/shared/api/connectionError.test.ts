@@ -127,7 +127,7 @@ const broken = (error: object) => problemOf(error, '/account', API_KEY);
 
 describe('The kind of a connection error', () => {
 	it.each([
-		['unknownHost', ['ENOTFOUND']],
+		['unknownHost', ['ENOTFOUND', 'ERR_INVALID_URL', 'ERR_BAD_REQUEST']],
 		['unreadableFile', ['ENOENT', 'EACCES', 'EPERM', 'EIO', 'EISDIR', 'EMFILE', 'ENFILE']],
 		['unreachable', ['ECONNREFUSED', 'EAI_AGAIN']],
 		[

@@ -73,10 +73,12 @@ describe('If the service itself is on loopback', () => {
 		expect(against(address, 'http://127.0.0.1:9')).toBe(reason);
 	});
 
-	it.each(['http://127.example.com', 'http://localhost.example.com', 'http://my-localhost'])(
-		'which it is not at %s',
-		(baseUrl) => {
-			expect(against('http://localhost:5678', baseUrl)).toBe('does not start with https://');
-		},
-	);
+	it.each([
+		...['http://127.example.com', 'http://localhost.example.com'],
+		'http://my-localhost',
+		'',
+		'x y',
+	])('which it is not at %s', (baseUrl) => {
+		expect(against('http://localhost:5678', baseUrl)).toBe('does not start with https://');
+	});
 });

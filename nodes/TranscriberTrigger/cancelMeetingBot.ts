@@ -185,7 +185,7 @@ export function hasLeft(bot: IDataObject): boolean {
 }
 
 /** A caller with the credential of now, because n8n may not give one after the hook has returned. */
-export async function callerOf(context: IHookFunctions, signal?: AbortSignal): Promise<Caller> {
+export async function callerOf(context: IHookFunctions): Promise<Caller> {
 	const credential = await credentialOf(context);
-	return lastingCaller(context, async () => credential, signal);
+	return lastingCaller(context, async () => credential);
 }

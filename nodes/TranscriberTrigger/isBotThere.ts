@@ -57,11 +57,12 @@ async function isBotKept(context: IHookFunctions, store: BotStore): Promise<bool
 	if (!bot || !isSentFor(bot, context)) return false;
 	// Not the user: n8n adds the workflow again because one of its other triggers has failed.
 	if (store.isOn && bot.releasedAt === undefined) return true;
+	// Without consent, no bot may record. Parameters are read before the first pause: see `sendMeetingBot`.
+	if (!hasConsent(context) || isInOtherZone(bot, context)) return false;
 	// The account of the credential cannot take the bot of another account back, or receive its
-	// transcript. Without consent, no bot may record.
+	// transcript.
 	const account = await accountHash(context);
-	if (!isSentBy(bot, account) || !hasConsent(context)) return false;
-	if (isInOtherZone(bot, context)) return false;
+	if (!isSentBy(bot, account)) return false;
 	// After the account is read, which takes a moment.
 	if (bot.releasedAt !== undefined && Date.now() - bot.releasedAt > GRACE.ms) return false;
 	// Before the look, which may take longer than the rest of the time.

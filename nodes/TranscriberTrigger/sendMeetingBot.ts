@@ -1,9 +1,8 @@
-import type { IDataObject, IHookFunctions } from 'n8n-workflow';
+import type { IDataObject, IHookFunctions, NodeOperationError } from 'n8n-workflow';
 
 import { callService } from '../shared/api/callService';
-import { credentialOf } from '../shared/api/credential';
+import { credentialOf, type TranscriberCredential } from '../shared/api/credential';
 import { withoutSecrets } from '../shared/api/redact';
-import { neverLeft } from '../shared/api/sendWithRetries';
 import { ServiceError, adviceIfUncertain, wasCertainlyRefused } from '../shared/api/serviceError';
 import { submissionKey } from '../shared/api/submission';
 import { idIn } from '../shared/api/undocumented/idNames';
@@ -24,6 +23,7 @@ import {
 	logNotCancelled,
 	stopCancelling,
 } from './cancelMeetingBot';
+import { lastingCaller } from './lastingCaller';
 import { NO_SECRET, STORED_SECRET, nameForNew } from './verifyDelivery';
 import { accountHash, fingerprintOf, isSentBy } from './sameMeetingBot';
 import type { SentBot } from './triggerMemory';
@@ -35,6 +35,12 @@ export const ACTIVATION = { sendMs: 60_000, lookMs: 10_000 };
 
 /** Launches under way, by workflow and node: a copy of a workflow may have the same node ids. */
 const launches = remembered<AbortController>('launches');
+
+/**
+ * Why it is not known whether a bot was sent, by workflow and node. n8n 2 tries to activate several
+ * times, and shows only the error of the last try.
+ */
+const unknownLaunches = remembered<NodeOperationError>('unknownLaunches');
 
 /** The workflow was switched off during the launch, and no bot was sent. */
 class SwitchedOff extends Error {}
@@ -60,7 +66,8 @@ export async function sendMeetingBot(context: IHookFunctions): Promise<boolean> 
 	const fingerprint = fingerprintOf(context);
 	const startsAt = launch.startAt === undefined ? undefined : Date.parse(launch.startAt);
 	const start = { zone: zoneOfStart(context), startsAt };
-	const { baseUrl, apiKey } = await credentialOf(context);
+	const credential = await credentialOf(context);
+	const { baseUrl, apiKey } = credential;
 	const address = context.getNodeWebhookUrl('default') ?? '';
 	const reason = reasonAgainstWebhookUrl(address, baseUrl);
 	if (reason) {
@@ -78,11 +85,9 @@ export async function sendMeetingBot(context: IHookFunctions): Promise<boolean> 
 	};
 	const store = new BotStore(context);
 	if (store.unansweredUntil > Date.now()) {
-		throw refuse(
-			context,
-			'It is not known whether the service has sent the bot, so the trigger does not send another one',
-			LOOK_FOR_BOT,
-		);
+		const title =
+			'It is not known whether the service has sent the bot, so the trigger does not send another one';
+		throw unknownLaunches.get(launchKey(context)) ?? refuse(context, title, LOOK_FOR_BOT);
 	}
 	// Before the launch, so that nothing comes between its answer and the stored bot: a switch-off in
 	// between would not know of the bot.
@@ -90,28 +95,25 @@ export async function sendMeetingBot(context: IHookFunctions): Promise<boolean> 
 	// If the answer is lost, n8n's next try must not send a second bot.
 	store.unansweredUntil = Date.now() + UNANSWERED_MS;
 	store.save();
-	const answer = await launchBot(context, body).catch((error: unknown) => {
-		const isUnsent = error instanceof SwitchedOff || neverLeft(error);
-		if (isUnsent || wasCertainlyRefused(error)) {
+	const answer = await launchBot(context, credential, body).catch((error: unknown) => {
+		if (error instanceof SwitchedOff || wasCertainlyRefused(error)) {
 			store.unansweredUntil = 0;
 			store.save();
 			throw error;
 		}
-		throw refuse(
+		throw unknownLaunch(
 			context,
 			`It is not known whether the service has sent the bot: ${messageOf(error)}`,
-			[LOOK_FOR_BOT, error instanceof ServiceError ? adviceIfUncertain(error) : '']
-				.join(' ')
-				.trim(),
+			error instanceof ServiceError ? adviceIfUncertain(error) : '',
 		);
 	});
 
 	const id = botIdOf(answer);
 	if (id === undefined) {
-		throw refuse(
+		throw unknownLaunch(
 			context,
 			'The service accepted the bot, but without an id, so this trigger cannot receive the transcript',
-			`${LOOK_FOR_BOT} The service answered: ${jsonOf(withoutSecrets(answer, '')).slice(0, 300)}`,
+			`The service answered: ${jsonOf(withoutSecrets(answer, '')).slice(0, 300)}`,
 		);
 	}
 	store.unansweredUntil = 0;
@@ -150,12 +152,16 @@ async function cancelFormerBot(
  * POST /meeting, aborted if the workflow is switched off meanwhile. If the service sent the bot at
  * that very moment, cancels the bot.
  */
-async function launchBot(context: IHookFunctions, body: IDataObject): Promise<IDataObject> {
+async function launchBot(
+	context: IHookFunctions,
+	credential: TranscriberCredential,
+	body: IDataObject,
+): Promise<IDataObject> {
 	const key = launchKey(context);
 	const launch = new AbortController();
 	launches.set(key, launch);
 	try {
-		const caller = await callerOf(context, launch.signal);
+		const caller = lastingCaller(context, async () => credential, launch.signal);
 		const given = await callService(
 			caller,
 			{ method: 'POST', url: '/meeting', body },
@@ -169,11 +175,23 @@ async function launchBot(context: IHookFunctions, body: IDataObject): Promise<ID
 		const [answer = {}] = submissionsIn(given, true);
 		const id = botIdOf(answer);
 		if (!launch.signal.aborted || id === undefined) return answer;
-		void cancelMeetingBot(context, await callerOf(context), { id, sentAt: Date.now() });
+		const lasting = lastingCaller(context, async () => credential);
+		void cancelMeetingBot(context, lasting, { id, sentAt: Date.now() });
 		throw launch.signal.reason;
 	} finally {
 		if (launches.get(key) === launch) launches.delete(key);
 	}
+}
+
+/** The error for a launch of which nobody knows whether it sent a bot, also for n8n's next tries. */
+function unknownLaunch(
+	context: IHookFunctions,
+	title: string,
+	details: string,
+): NodeOperationError {
+	const error = refuse(context, title, [LOOK_FOR_BOT, details].join(' ').trim());
+	unknownLaunches.set(launchKey(context), error);
+	return error;
 }
 
 /** Aborts the launch under way, if there is one. */

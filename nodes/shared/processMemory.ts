@@ -57,6 +57,8 @@ const REMEMBERED = {
 	botsToCancel: 10_000,
 	// TranscriberTrigger/sendMeetingBot.ts. Key: workflow and node. While a bot is launched.
 	launches: 10_000,
+	// TranscriberTrigger/sendMeetingBot.ts. Key: workflow and node. Until the next one.
+	unknownLaunches: 1_000,
 	// TranscriberAccountTrigger/warnOnce.ts. Key: node and topic. Until the process ends.
 	accountWarnings: 100,
 	// TranscriberAccountTrigger/pollStore.ts. Key: workflow and node. While a poll runs; until the process ends.

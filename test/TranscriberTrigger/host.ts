@@ -122,7 +122,7 @@ export class TriggerHost {
 
 	private base = '';
 
-	constructor(private readonly settings: HostSettings) {
+	constructor(readonly settings: HostSettings) {
 		this.node.parameters = settings.parameters ?? {};
 	}
 

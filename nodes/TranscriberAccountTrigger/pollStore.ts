@@ -109,7 +109,7 @@ export class PollStore {
 
 	/**
 	 * Runs the poll unless another poll of this trigger is running. A poll that is not run ends after
-	 * the running one, because its end takes the sandbox for expressions away from the workflow.
+	 * the running one: in n8n 2, its end takes the sandbox for expressions away from all nodes of the workflow.
 	 * A poll of a new version of the workflow replaces a running poll of the old version, which then
 	 * must not save or output anything: see {@link isCurrent}.
 	 */

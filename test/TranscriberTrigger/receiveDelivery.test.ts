@@ -15,7 +15,6 @@ import { until } from '../simulator/testing-client';
 import { PATIENCE } from '../../nodes/TranscriberTrigger/missingData';
 import { read } from '../structure/read';
 import { serviceForTests } from '../support/service';
-
 import { deliver, handOverTo, post, put, putAll, sign } from './client';
 import { TriggerHost, type HostSettings } from './host';
 

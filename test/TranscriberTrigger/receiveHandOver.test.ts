@@ -36,7 +36,6 @@ import { Transcriber } from '../../nodes/Transcriber/Transcriber.node';
 import { STORE } from '../../nodes/TranscriberTrigger/triggerMemory';
 import { startReceiver, until } from '../simulator/testing-client';
 import { credentialsHelper } from '../support/n8n';
-
 import { deliver, handOverTo, post, put, putAll } from './client';
 import { TriggerHost, newProcess, type HostSettings } from './host';
 

@@ -118,7 +118,7 @@ export async function startReceiver(statuses: number[] = [], answer?: object) {
 	};
 }
 
-/** Waits until the condition holds, 5 s at most. */
+/** Waits until the condition holds, 15 s at most. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
 	const end = Date.now() + 15_000;
 	while (!(await condition())) {

@@ -35,7 +35,7 @@ interface NextLook {
 	deadline: number;
 	/** Why the last look failed, if it did. */
 	failure?: Error;
-	/** How many other tasks are polled with the same API key now. */
+	/** How many other tasks are polled with the same API key now; before the first look, only those that began before. */
 	others: () => number;
 }
 

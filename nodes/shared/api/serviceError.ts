@@ -101,9 +101,11 @@ export function adviceIfUncertain({ problem, description }: ServiceError): strin
 }
 
 /** The status and message of the service, or of what answered in its place, word for word. */
-export function said({ status, errorCode, serviceMessage, isWebPage }: Problem): string {
+export function said(problem: Problem): string {
+	const { status, errorCode, serviceMessage, isWebPage, transport } = problem;
 	if (status === undefined) return '';
-	const answered = isWebPage ? 'The answer was' : 'The service answered';
+	const mayBeOther = isWebPage || transport === 'notJson';
+	const answered = mayBeOther ? 'The answer was' : 'The service answered';
 	const code = errorCode ? `, ${errorCode}` : '';
 	const words = serviceMessage ? `: “${serviceMessage}”` : '';
 	return `${answered} HTTP ${status}${code}${words}.`;

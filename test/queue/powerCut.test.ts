@@ -106,7 +106,7 @@ describe('kill -9 in queue mode', () => {
 		await isBack(name);
 	}, 240_000);
 
-	it('of the worker that is submitting: n8n reports the crash, and no other worker submits again', async () => {
+	it('of the worker that is submitting: n8n 2 reports the crash, and no other worker submits again', async () => {
 		bench.simulator.fault({
 			match: { path: 'transcribe-url' },
 			action: { kind: 'delay', ms: 10_000 },

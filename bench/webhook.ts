@@ -77,7 +77,7 @@ export async function webhook(run: Run): Promise<Report> {
 			}),
 		],
 		remarks: [
-			`${run.isQuick ? QUICK_DELIVERIES : DELIVERIES} deliveries, ${AT_ONCE} at a time, each starts an execution with one more node; in turns, the median of ${now.theirs.rates.length} rounds. The trigger checks each signature with the secret of that submission and drops repeats. n8n 2 sets up a sandbox for expressions for each call of a webhook, except of its own Webhook node without expressions; n8n 1 does not.`,
+			`${run.isQuick ? QUICK_DELIVERIES : DELIVERIES} deliveries, ${AT_ONCE} at a time, each starts an execution with one more node; in turns, the median of ${now.theirs.rates.length} rounds. The trigger checks each signature with the secret of that submission and drops repeats. n8n 2 sets up a sandbox for expressions for each call of a webhook, except for its own Webhook node without expressions; n8n 1 does not.`,
 		],
 	};
 }

@@ -1,4 +1,4 @@
-import type { IDataObject, IHookFunctions, NodeOperationError } from 'n8n-workflow';
+import type { IDataObject, IHookFunctions } from 'n8n-workflow';
 
 import { callService } from '../shared/api/callService';
 import { credentialOf, type TranscriberCredential } from '../shared/api/credential';
@@ -40,7 +40,7 @@ const launches = remembered<AbortController>('launches');
  * Why it is not known whether a bot was sent, by workflow and node. n8n 2 tries to activate several
  * times, and shows only the error of the last try.
  */
-const unknownLaunches = remembered<NodeOperationError>('unknownLaunches');
+const unknownLaunches = remembered<string>('unknownLaunches');
 
 /** The workflow was switched off during the launch, and no bot was sent. */
 class SwitchedOff extends Error {}
@@ -85,13 +85,17 @@ export async function sendMeetingBot(context: IHookFunctions): Promise<boolean> 
 	};
 	const store = new BotStore(context);
 	if (store.unansweredUntil > Date.now()) {
-		const title =
-			'It is not known whether the service has sent the bot, so the trigger does not send another one';
-		throw unknownLaunches.get(launchKey(context)) ?? refuse(context, title, LOOK_FOR_BOT);
+		const reason = unknownLaunches.get(launchKey(context));
+		throw refuse(
+			context,
+			'It is not known whether the service has sent the bot, so the trigger does not send another one',
+			[LOOK_FOR_BOT, reason && `The launch ended like this: ${reason}`].filter(Boolean).join(' '),
+		);
 	}
 	// Before the launch, so that nothing comes between its answer and the stored bot: a switch-off in
 	// between would not know of the bot.
 	const account = await accountHash(context);
+	unknownLaunches.delete(launchKey(context));
 	// If the answer is lost, n8n's next try must not send a second bot.
 	store.unansweredUntil = Date.now() + UNANSWERED_MS;
 	store.save();
@@ -101,20 +105,23 @@ export async function sendMeetingBot(context: IHookFunctions): Promise<boolean> 
 			store.save();
 			throw error;
 		}
-		throw unknownLaunch(
+		const reason = messageOf(error);
+		const details = error instanceof ServiceError ? adviceIfUncertain(error) : '';
+		unknownLaunches.set(launchKey(context), `${reason}. ${details}`.trim());
+		throw refuse(
 			context,
-			`It is not known whether the service has sent the bot: ${messageOf(error)}`,
-			error instanceof ServiceError ? adviceIfUncertain(error) : '',
+			`It is not known whether the service has sent the bot: ${reason}`,
+			`${LOOK_FOR_BOT} ${details}`.trim(),
 		);
 	});
 
 	const id = botIdOf(answer);
 	if (id === undefined) {
-		throw unknownLaunch(
-			context,
-			'The service accepted the bot, but without an id, so this trigger cannot receive the transcript',
-			`The service answered: ${jsonOf(withoutSecrets(answer, '')).slice(0, 300)}`,
-		);
+		const reason =
+			'The service accepted the bot, but without an id, so this trigger cannot receive the transcript';
+		const details = `The service answered: ${jsonOf(withoutSecrets(answer, '')).slice(0, 300)}`;
+		unknownLaunches.set(launchKey(context), `${reason}. ${details}`);
+		throw refuse(context, reason, `${LOOK_FOR_BOT} ${details}`);
 	}
 	store.unansweredUntil = 0;
 	const { bot: former } = store;
@@ -181,17 +188,6 @@ async function launchBot(
 	} finally {
 		if (launches.get(key) === launch) launches.delete(key);
 	}
-}
-
-/** The error for a launch of which nobody knows whether it sent a bot, also for n8n's next tries. */
-function unknownLaunch(
-	context: IHookFunctions,
-	title: string,
-	details: string,
-): NodeOperationError {
-	const error = refuse(context, title, [LOOK_FOR_BOT, details].join(' ').trim());
-	unknownLaunches.set(launchKey(context), error);
-	return error;
 }
 
 /** Aborts the launch under way, if there is one. */

@@ -57,7 +57,7 @@ const REMEMBERED = {
 	botsToCancel: 10_000,
 	// TranscriberTrigger/sendMeetingBot.ts. Key: workflow and node. While a bot is launched.
 	launches: 10_000,
-	// TranscriberTrigger/sendMeetingBot.ts. Key: workflow and node. Until the next one.
+	// TranscriberTrigger/sendMeetingBot.ts. Key: workflow and node. Until the next launch.
 	unknownLaunches: 1_000,
 	// TranscriberAccountTrigger/warnOnce.ts. Key: node and topic. Until the process ends.
 	accountWarnings: 100,

@@ -8,7 +8,7 @@ import type { Caller } from './types';
  * would resolve the expression in credentials/TranscriberApi.credentials.ts with a sandbox that it
  * takes away too early (`releaseIsolate`): when a hook or a webhook call returns (live-webhooks.js),
  * and when a poll of any trigger of the workflow ends (poll-trigger-executor.js). Every later request
- * of the workflow's triggers would fail before it is sent. `credential` is read again for a request
+ * of the workflow's triggers would fail before it is sent. `credential` is asked again for a request
  * that comes more than a second after the last reading (see `forHttpClient`).
  */
 export function requestWithApiKey(

@@ -354,10 +354,14 @@ describe('Source: Meeting', () => {
 		simulator.fault({ match: { path: '/meeting$' }, times: 5, action });
 		const startAt = "={{ $now.plus(1, 'hour') }}";
 		const trigger = await bench.triggerWith({ ...meeting, startAt });
-		await n8n.rest.activate(trigger.workflow).catch(() => undefined);
+		const refusal = await n8n.rest.activate(trigger.workflow).catch(String);
 		// From 2.41, n8n tries five times, after pauses of 1, 2, 4 and 8 seconds.
 		await sleep(20_000);
 		expect(simulator.bots().length - before).toBe(1);
+		// What the user sees: in n8n 1 the first error, in n8n 2 the last one.
+		const status = `/workflows/${trigger.workflow.id}/publication-status`;
+		const shown = await n8n.rest.get(status).catch(() => refusal);
+		expect(JSON.stringify(shown)).toContain('The connection to the service broke');
 		await n8n.rest.deactivate(trigger.workflow).catch(() => undefined);
 	});
 });

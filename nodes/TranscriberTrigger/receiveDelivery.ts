@@ -2,6 +2,7 @@ import { createHash } from 'crypto';
 import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 
 import { ANSWER, decidedBy } from '../shared/webhook/answerInTime';
+import { logSeldom } from '../shared/webhook/logSeldom';
 import { respond, deliveryFrom } from '../shared/webhook/signature';
 import { webhookCredential } from '../shared/webhook/webhookCredential';
 import { hasSucceeded } from '../shared/n8nInternals/executionSaved';
@@ -23,6 +24,12 @@ type FetchedOutput = Awaited<ReturnType<typeof outputFor>>;
 const resultFetches = remembered<Fetch<FetchedOutput>>('resultFetches');
 
 const fetches = new Fetches(resultFetches);
+
+/** Log lines. A stranger may cause them, too, so they quote nothing of the call. */
+const FORGED =
+	'A delivery was refused, because its signature does not fit. If it came from the service, something on the way has changed its body.';
+const UNKNOWN =
+	"A delivery was refused for now, because no Transcriber node has handed its secret over yet. If this goes on, the recording was not submitted with 'Start Another Workflow When Ready': a Transcriber node may have the address of this trigger under 'Call a URL When Ready' instead.";
 
 /** One call of the webhook. */
 interface DeliveryCall {
@@ -63,8 +70,10 @@ export async function receiveDelivery(context: IWebhookFunctions): Promise<IWebh
 	const proof = proofOf(delivery);
 	switch (verdict.kind) {
 		case 'forged':
+			logSeldom(context, 'warn', `${context.getNode().name}: ${FORGED}`);
 			return respond(context, 401, 'Signature refused');
 		case 'unknown':
+			logSeldom(context, 'warn', `${context.getNode().name}: ${UNKNOWN}`);
 			return respond(context, 503, 'The secret for this delivery is not here yet');
 		case 'repeat':
 			if (store.isInFlight(verdict.name)) return respond(context, 503, 'Still in progress');

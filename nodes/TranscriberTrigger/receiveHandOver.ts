@@ -34,7 +34,7 @@ export async function receiveHandOver(context: IWebhookFunctions): Promise<IWebh
 	const call = await decidedBy(jsonBodyFrom(context), deadline);
 	if ('refused' in call) return respond(context, call.refused, call.message);
 	if (isOwnCall(call.body)) return answerStored(context, store.saveMissing());
-	const { sealed } = call.body;
+	const { sealed, checkFor } = call.body;
 	if (typeof sealed !== 'string') return respond(context, 400, 'Not a hand-over');
 	const address = context.getNodeWebhookUrl('default') ?? '';
 	let { apiKey } = await decidedBy(webhookCredential(context), deadline);
@@ -50,7 +50,7 @@ export async function receiveHandOver(context: IWebhookFunctions): Promise<IWebh
 	// An empty hand-over comes before the submit: the time to refuse. Later secrets are always kept,
 	// whatever the parameters are by then.
 	if (handOvers.length === 0) {
-		const reason = reasonAgainstSettings(context);
+		const reason = reasonAgainstSettings(context, checkFor);
 		if (reason) return respond(context, 422, reason);
 	}
 	// Each delivery for such an id would be refused.
@@ -84,13 +84,23 @@ function storedNameOf({ id, kind }: Omit<HandOver, 'secret'>): string {
 	return submissionKey(kind === 'bot' ? { botId: id } : { taskId: id });
 }
 
-/** Why the trigger's parameters cannot be used; the Transcriber node shows it in its error. */
-function reasonAgainstSettings(context: IWebhookFunctions): string | undefined {
+/**
+ * Why the trigger's parameters cannot be used for a task or a bot; the Transcriber node shows it in its
+ * error. Version 0.1.0 does not say which of them it submits.
+ */
+function reasonAgainstSettings(context: IWebhookFunctions, checkFor: unknown): string | undefined {
 	if (context.getNodeParameter('source', 'submissions') === 'meeting') {
 		return "'Source' is One Meeting (Sends a Bot), so it starts only for the bot that it sends itself. Use a trigger whose 'Source' is Recordings Sent by Transcriber Nodes";
 	}
 	try {
-		settingsOf(context);
+		const { selected } = settingsOf(context);
+		const startsFor = (event: string) => selected.some((name) => name.startsWith(event));
+		if (checkFor === 'bot' && !startsFor('meeting')) {
+			return "'Trigger On' has no event of a meeting, so the workflow would never start for this bot";
+		}
+		if (checkFor === 'task' && !startsFor('transcription')) {
+			return "'Trigger On' has no event of a transcription, so the workflow would never start for this recording";
+		}
 		return undefined;
 	} catch (error) {
 		return messageOf(error);

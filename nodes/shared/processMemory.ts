@@ -40,7 +40,7 @@ const REMEMBERED = {
 	suspendedRuns: 10_000,
 	// Transcriber/submit/trigger/handOverBatches.ts. Key: hash of trigger and API key, and whether there is a secret. While something waits for the trigger.
 	outboxes: 10_000,
-	// Transcriber/submit/trigger/triggerHandOver.ts. Key: hash of trigger and API key. While the trigger is checked.
+	// Transcriber/submit/trigger/triggerHandOver.ts. Key: hash of trigger and API key, and task or bot. While the trigger is checked.
 	triggerChecks: 10_000,
 	// TranscriberTrigger/triggerMemory.ts. Key: workflow. Until the process ends.
 	triggerWorkflows: 10_000,

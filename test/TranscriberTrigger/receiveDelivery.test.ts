@@ -14,6 +14,7 @@ import { STORE } from '../../nodes/TranscriberTrigger/triggerMemory';
 import { until } from '../simulator/testing-client';
 import { PATIENCE } from '../../nodes/TranscriberTrigger/missingData';
 import { read } from '../structure/read';
+import { captureLogs } from '../support/logs';
 import { serviceForTests } from '../support/service';
 import { deliver, handOverTo, post, put, putAll, sign } from './client';
 import { TriggerHost, type HostSettings } from './host';
@@ -384,6 +385,22 @@ describe('What the service says later, or never', () => {
 		expect(json().map(({ status }) => status)).toEqual(['failed', 'completed']);
 		const forged = { task_id: '7f3c', status: 'completed', attempt: 2 };
 		expect((await deliver(host.url, forged, 'another')).status).toBe(401);
+	});
+
+	it.each([
+		['of a recording that nobody has handed over', 'b-1', SECRET, /Call a URL When Ready/],
+		['with a signature that does not fit', '7f3c', 'another', /signature does not fit/],
+	])("a refused delivery %s leaves a line in n8n's log", async (_, id, secret, words) => {
+		await open();
+		await handOverTo(host.url, '7f3c', SECRET, API_KEY);
+		const { lines, release } = captureLogs();
+		const { status } = await deliver(host.url, { task_id: id, status: 'completed' }, secret);
+		release();
+		expect(status).not.toBe(200);
+		expect(lines.filter((line) => line.includes('A delivery was refused'))).toEqual([
+			expect.stringMatching(words),
+		]);
+		expect(lines.join()).not.toContain(id);
 	});
 
 	it.each(['success', 'done', 'COMPLETED', 'ready'])(

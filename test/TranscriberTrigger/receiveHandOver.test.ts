@@ -651,6 +651,20 @@ describe('Before anything is submitted', () => {
 		expect(host.saved).toBe('{}');
 	});
 
+	it.each([
+		['a bot', '/meeting', ['transcriptionCompleted', 'transcriptionFailed'], 'a meeting'],
+		['a link', '/transcribe-url', ['meetingCompleted', 'meetingFailed'], 'a transcription'],
+	])('%s is refused for a trigger that would never start for it', async (_, url, events, what) => {
+		await open({ parameters: { events } });
+		const submit = { options: { baseURL: 'http://127.0.0.1:9/api/v1', url } } as never;
+		const reason = `'Trigger On' has no event of ${what}`;
+		await expect(checkTrigger(sender(), submit, host.url)).rejects.toThrow(reason);
+		await open({
+			parameters: { events: [`${events[0]}`, 'meetingFailed', 'transcriptionFailed'] },
+		});
+		await checkTrigger(sender(), submit, host.url);
+	});
+
 	it('a trigger that cannot use its credential is refused with that as what to check', async () => {
 		jest.replaceProperty(HAND_OVER, 'patienceBefore', 0);
 		await open({ credentials: { baseUrl: 'http://127.0.0.1:9', apiKey: '' } });

@@ -1,11 +1,14 @@
 import { seal, secretIn, unseal } from './sealedSecret';
 import { parseJsonObject } from '../jsonValues';
 
+/** What was submitted: a recording, or a meeting bot. */
+export type SubmissionKind = 'task' | 'bot';
+
 /** What the action node hands over to a trigger: a submission's id and its webhook_secret. */
 export interface HandOver {
 	id: string;
 	/** A task and a bot may have the same id. Version 0.1.0 sends no kind. */
-	kind?: 'task' | 'bot';
+	kind?: SubmissionKind;
 	/** Never blank. Missing where the service gave none, or it can no longer be read. */
 	secret?: string;
 }

@@ -3,7 +3,7 @@ import type { IExecutePaginationFunctions, NodeOperationError } from 'n8n-workfl
 import { pause, unlessAborted } from '../../../shared/api/abortable';
 import { credentialOf } from '../../../shared/api/credential';
 import { deliveredId } from '../../../shared/webhook/deliveredId';
-import { sealHandOvers } from '../../../shared/webhook/handOverEnvelope';
+import { sealHandOvers, type SubmissionKind } from '../../../shared/webhook/handOverEnvelope';
 import type { SubmissionIds } from '../../../shared/api/submission';
 import { outboxKey, sendInBatch } from './handOverBatches';
 import { put, whatIsWrong, type Reply } from './triggerReply';
@@ -34,7 +34,7 @@ const triggerChecks = remembered<Promise<Reply>>('triggerChecks');
 
 /**
  * Before anything is submitted: checks with an empty hand-over that the trigger accepts what this
- * credential seals.
+ * credential seals, and starts its workflow for what is to be submitted.
  */
 export async function checkTrigger(
 	context: IExecutePaginationFunctions,
@@ -43,10 +43,11 @@ export async function checkTrigger(
 ): Promise<void> {
 	checkTriggerUrl(context, request, triggerUrl);
 	const { apiKey } = await credentialOf(context);
-	const key = outboxKey(triggerUrl, apiKey);
+	const kind = request.options.url === '/meeting' ? 'bot' : 'task';
+	const key = `${outboxKey(triggerUrl, apiKey)} ${kind}`;
 	const attempt =
 		triggerChecks.get(key) ??
-		tryTrigger(context, triggerUrl, apiKey).finally(() => triggerChecks.delete(key));
+		tryTrigger(context, triggerUrl, apiKey, kind).finally(() => triggerChecks.delete(key));
 	triggerChecks.set(key, attempt);
 	const reply = await unlessAborted(attempt, context.getExecutionCancelSignal());
 	if (reply.stored) return;
@@ -62,11 +63,12 @@ async function tryTrigger(
 	context: IExecutePaginationFunctions,
 	triggerUrl: string,
 	apiKey: string,
+	kind: SubmissionKind,
 ): Promise<Reply> {
 	const end = Date.now() + HAND_OVER.patienceBefore;
 	const firsts: FirstAnswers = new Map();
 	for (;;) {
-		const reply = await put(context, triggerUrl, sealHandOvers(apiKey, triggerUrl, []));
+		const reply = await put(context, triggerUrl, sealHandOvers(apiKey, triggerUrl, []), kind);
 		const left = Math.min(end - Date.now(), timeLeft(reply, firsts));
 		if (reply.stored || left < HAND_OVER.interval) return reply;
 		// Not cancelled with this execution, because other executions may share the attempt.

@@ -7,6 +7,7 @@ import {
 	STALE,
 	UNDECIDED,
 	UNUSABLE_ID,
+	type SubmissionKind,
 } from '../../../shared/webhook/handOverEnvelope';
 
 /** How long a Transcriber Trigger may take to answer, in ms. */
@@ -30,17 +31,21 @@ export interface Reply {
 	reason?: string;
 }
 
-/** Sends one sealed batch of hand-overs to a trigger: up to 100, or none as a check. Never throws. */
+/**
+ * Sends one sealed batch of hand-overs to a trigger: up to 100, or none as a check for a submission of
+ * this kind. Never throws.
+ */
 export async function put(
 	context: IExecutePaginationFunctions,
 	url: string,
 	sealed: string,
+	checkFor?: SubmissionKind,
 ): Promise<Reply> {
 	try {
 		const answering: Promise<IN8nHttpFullResponse> = context.helpers.httpRequest({
 			method: 'PUT',
 			url,
-			body: { sealed },
+			body: { sealed, checkFor },
 			json: true,
 			disableFollowRedirect: true,
 			ignoreHttpStatusErrors: true,

@@ -170,7 +170,7 @@ async function tryToCancel(caller: Caller, url: string, end: number): Promise<Er
 async function isOver(caller: Caller, id: string, isGoneIfUnknown = false): Promise<boolean> {
 	const deadline = Date.now() + CANCEL_BOT.lookMs;
 	try {
-		return hasLeft(await botState(caller, id, { deadline, once: true }));
+		return hasLeft(await botState(caller, id, { deadline, once: true, policy: STOPS_SPENDING }));
 	} catch (error) {
 		return isGoneIfUnknown && isUnknownToService(error);
 	}

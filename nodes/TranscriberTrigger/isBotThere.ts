@@ -86,10 +86,10 @@ async function isStillThere(
 	store: BotStore,
 	bot: SentBot,
 ): Promise<boolean> {
-	const state = await stateAtService(context, bot);
-	// This counts even if the service has deleted the bot since.
+	// This counts even if the service has deleted the bot since, or does not say.
 	const hasEndedHere =
 		bot.hasDelivered || store.endingOf(submissionKey({ botId: bot.id })) !== undefined;
+	const state = await stateAtService(context, bot, hasEndedHere);
 	if (!state && !hasEndedHere) return false;
 	// Last week's bot is not there for this week's meeting. A new version of an active workflow sends
 	// no second bot, because the meeting of the first may be the one that the user means. The trigger
@@ -110,20 +110,21 @@ function isGone(state: IDataObject | undefined): boolean {
 }
 
 /**
- * The state of a bot; undefined if the service does not know the bot. If the service cannot be
- * asked, or may not show the bot yet, `{}`: then the bot counts as there, because two bots are worse
- * than none.
+ * The state of a bot; undefined if the service does not know the bot, or cannot be asked about a bot
+ * that has delivered its transcript. If the service cannot be asked, or may not show the bot yet, `{}`:
+ * then the bot counts as there, because two bots are worse than none.
  */
 async function stateAtService(
 	context: IHookFunctions,
 	bot: SentBot,
+	hasEndedHere = false,
 ): Promise<IDataObject | undefined> {
 	try {
 		// The poll of another trigger can take the sandbox of the activation away (see `requestWithApiKey`).
 		const caller = await callerOf(context);
 		return await botState(caller, bot.id, { deadline: Date.now() + ACTIVATION.lookMs });
 	} catch (error) {
-		if (isUnknownToService(error) && !isNew(bot)) return undefined;
+		if (hasEndedHere || (isUnknownToService(error) && !isNew(bot))) return undefined;
 		context.logger.warn(
 			`${context.getNode().name}: the service does not say whether the meeting bot ${bot.id} is there, so no new one is sent: ${messageOf(error)}`,
 		);

@@ -666,6 +666,20 @@ describe('A recurring meeting', () => {
 		},
 	);
 
+	it('gets its bot at once after the last one has delivered, although the service cannot be asked for it', async () => {
+		await host.activate();
+		service.running().endMeeting(theBot().id);
+		service.running().finish(String(theBot().taskId));
+		await until(() => host.executions.length === 1);
+		const action = { kind: 'respond', status: 500 } as const;
+		service.running().fault({ match: { method: 'GET', path: '/meeting/' }, times: 9, action });
+		await withinGrace(async () => {
+			await host.deactivate();
+			await host.activate();
+		});
+		expect(launches()).toBe(2);
+	});
+
 	it('gets no second bot when the trigger is switched off and on during the meeting', async () => {
 		await host.activate();
 		await host.deactivate();
@@ -741,6 +755,19 @@ describe('Deactivation', () => {
 		await host.activate();
 		service.running().endMeeting(theBot().id);
 		await host.deactivate();
+		await pastGrace();
+		expect(calledBack()).toEqual([]);
+	});
+
+	it('leaves a meeting that is over alone, also while other requests use up the rate limit', async () => {
+		await host.activate();
+		service.running().endMeeting(theBot().id);
+		const queue = queueFor(service.credentials().apiKey, 'other');
+		const places = Array.from({ length: LIMITS.other - LIMITS.keptForUrgent });
+		const leaves = await Promise.all(places.map(async () => await queue.take()));
+		await host.deactivate();
+		await until(() => service.lines().length > 1);
+		for (const leave of leaves) leave();
 		await pastGrace();
 		expect(calledBack()).toEqual([]);
 	});

@@ -17,7 +17,11 @@ import {
 import { ACTIVATION } from './sendMeetingBot';
 import { accountHash, fingerprintOf, isInOtherZone, isSentBy, isSentFor } from './sameMeetingBot';
 import type { SentBot } from './triggerMemory';
+import { nameForNew } from './verifyDelivery';
 import { BotStore } from './botStore';
+
+/** In ms since 1970: a bot that was released then is not taken back. */
+const LONG_AGO = 0;
 
 /** `webhookMethods.checkExists`: true if no bot has to be sent. */
 export async function isBotThere(context: IHookFunctions): Promise<boolean> {
@@ -75,8 +79,13 @@ async function isBotKept(context: IHookFunctions, store: BotStore): Promise<bool
 		store.save();
 		return true;
 	}
-	// The service may refuse the new bot, and then nothing else would cancel this one.
-	if (bot.releasedAt !== undefined) await cancelMeetingBotLater(context, bot);
+	if (bot.releasedAt !== undefined) {
+		// Or n8n 2 would keep this bot in its next try, if the service refuses the new one.
+		store.bot = { ...bot, releasedAt: LONG_AGO };
+		store.save();
+		// The service may refuse the new bot, and then nothing else would cancel this one.
+		await cancelMeetingBotLater(context, bot);
+	}
 	return false;
 }
 
@@ -87,8 +96,10 @@ async function isStillThere(
 	bot: SentBot,
 ): Promise<boolean> {
 	// This counts even if the service has deleted the bot since, or does not say.
-	const hasEndedHere =
-		bot.hasDelivered || store.endingOf(submissionKey({ botId: bot.id })) !== undefined;
+	const name = submissionKey({ botId: bot.id });
+	// A secret that is still there belongs to a new bot with the same id.
+	const isPending = store.secretOf(nameForNew(store, name)) !== undefined;
+	const hasEndedHere = bot.hasDelivered || (store.endingOf(name) !== undefined && !isPending);
 	const state = await stateAtService(context, bot, hasEndedHere);
 	if (!state && !hasEndedHere) return false;
 	// Last week's bot is not there for this week's meeting. A new version of an active workflow sends

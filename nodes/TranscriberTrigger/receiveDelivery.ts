@@ -27,9 +27,9 @@ const fetches = new Fetches(resultFetches);
 
 /** Log lines. A stranger may cause them, too, so they quote nothing of the call. */
 const FORGED =
-	'A delivery was refused, because its signature does not fit. If it came from the service, something on the way has changed its body.';
+	'A delivery was refused, because its signature does not fit. If it came from the service, something on the way has changed its body, or it is signed with another secret.';
 const UNKNOWN =
-	"A delivery was refused for now, because no Transcriber node has handed its secret over yet. If this goes on, the recording was not submitted with 'Start Another Workflow When Ready': a Transcriber node may have the address of this trigger under 'Call a URL When Ready' instead.";
+	"A delivery was refused for now, because the trigger has no secret for it yet. If this goes on, its recording may have been submitted without 'Start Another Workflow When Ready', for example with the address of this trigger under 'Call a URL When Ready'; or its secret is lost, or the Webhook Secret of the credential does not fit. Fetch its result with Transcript: Get Result.";
 
 /** One call of the webhook. */
 interface DeliveryCall {

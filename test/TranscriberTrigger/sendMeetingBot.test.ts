@@ -680,6 +680,20 @@ describe('A recurring meeting', () => {
 		expect(launches()).toBe(2);
 	});
 
+	it('is not published without a bot, however often n8n tries, if the service refuses the new one', async () => {
+		await host.activate();
+		service.running().endMeeting(theBot().id);
+		await withinGrace(async () => {
+			await host.deactivate();
+			service.running().configure({ balance: 0 });
+			// From 2.41, only the first of n8n's tries has the mode of a switch-on.
+			for (const mode of ['activate', 'update', 'update'] as const) {
+				await expect(host.activate(mode)).rejects.toThrow('so no bot was sent');
+				await host.deactivate();
+			}
+		});
+	});
+
 	it('gets no second bot when the trigger is switched off and on during the meeting', async () => {
 		await host.activate();
 		await host.deactivate();

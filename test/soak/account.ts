@@ -88,7 +88,8 @@ export class Account {
 			const expected = [WORKS, ...(isOutage ? [CRASHED] : [])];
 			if (weather) expected.push(...expectedOf(row, weather.name).split(' / '));
 			// If the answer to the submit is late, the task may have ended before its hand-over.
-			if (weather && row.name.includes('notifyTrigger')) expected.push('only after its end');
+			if ((weather || isOutage) && row.name.includes('notifyTrigger'))
+				expected.push('only after its end');
 			const { wrong } = await compareBooks({ row, cell, before }, outcome);
 			if (!expected.some((one) => result.includes(one))) wrong.push(`“${result}”`);
 			this.note(choice, result, wrong, acceptedSince(before, cell.simulator).length);

@@ -122,14 +122,14 @@ const ROWS: Row[] = [
 		status: 404,
 		path: /^\/tasks\/[^/]+(\/cancel)?$/,
 		message: 'The service has no task with this ID',
-		next: "Check the 'Task' parameter: the id has to come from this account.",
+		next: "Check the 'Task' parameter: the id has to come from this account. If it is the ID of a meeting bot, use Meeting: Wait Until Transcribed.",
 	},
 	{
 		// The task may be there without its transcript.
 		when: ({ status }) => status === 404 || status === 410,
 		path: /^\/(tasks\/[^/]+\/(result|export)|dictionary\/preview)$/,
 		message: 'The service has no transcript under this ID',
-		next: "Check the 'Task' parameter: the id has to come from this account. If Transcript: Get shows the task, the service no longer keeps its transcript.",
+		next: "Check the 'Task' parameter: the id has to come from this account. If Transcript: Get shows the task, the service no longer keeps its transcript. If it is the ID of a meeting bot, use Meeting: Wait Until Transcribed.",
 	},
 	{
 		status: 404,

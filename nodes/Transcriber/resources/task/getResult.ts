@@ -81,9 +81,10 @@ async function onlyIncluded(
 		const result = resultIn(json) ?? (isCompleted ? silentResultIn(json) : undefined);
 		if (!result) throw withoutResult(context, idFrom(context, 'taskId'));
 		if (isSilent(result) && !isCompleted) throw emptyTranscript(context);
-		return {
-			json: Object.fromEntries(Object.entries(result).filter(([name]) => !left.has(name))),
-		};
+		const parts = Object.entries(result).filter(([name]) => !left.has(name));
+		// `segments` comes last, as in the output of the operations that wait.
+		const isLast = ([name]: [string, unknown]) => Number(name === 'segments');
+		return { json: Object.fromEntries(parts.sort((one, other) => isLast(one) - isLast(other))) };
 	});
 }
 

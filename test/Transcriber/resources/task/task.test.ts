@@ -251,12 +251,14 @@ describe('task.getResult', () => {
 		});
 	});
 
-	it('outputs the result with the names of the service, paired', async () => {
+	it('outputs the result with the names of the service, segments last, paired', async () => {
 		const id = await service.completedTask();
 		const { items } = await run('getResult', { taskId: byId(id) });
 		const { body } = await service.ask(`GET /tasks/${id}/result`);
 		expect(items).toEqual([{ json: body, pairedItem: { item: 0 } }]);
 		expect(Object.keys(body)).toEqual(['text', 'segments', 'summary', 'speakers']);
+		const names = Object.keys(items[0]?.json ?? {});
+		expect(names).toEqual(['text', 'summary', 'speakers', 'segments']);
 	});
 
 	it.each([

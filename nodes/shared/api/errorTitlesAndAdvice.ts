@@ -120,9 +120,15 @@ const ROWS: Row[] = [
 	},
 	{
 		status: 404,
-		path: /^\/tasks\/[^/]+(\/cancel)?$/,
+		path: /^\/tasks\/[^/]+$/,
 		message: 'The service has no task with this ID',
-		next: "Check the 'Task' parameter: the id has to come from this account. If it is the ID of a meeting bot, use Meeting: Wait Until Transcribed.",
+		next: "Check the 'Task' parameter: the id has to come from this account. If it is the ID of a meeting bot, use Meeting: Get, or Meeting: Wait Until Transcribed.",
+	},
+	{
+		status: 404,
+		path: /^\/tasks\/[^/]+\/cancel$/,
+		message: 'The service has no task with this ID',
+		next: "Check the 'Task' parameter: the id has to come from this account. If it is the ID of a meeting bot, use Meeting: Cancel or Stop.",
 	},
 	{
 		// The task may be there without its transcript.

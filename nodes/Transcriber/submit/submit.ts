@@ -94,7 +94,8 @@ async function complete(
 		case 'awaitWebhook':
 			return await awaitDeliveries(context, tasks, outcome, run);
 		case 'notifyTrigger': {
-			const fresh = isRepeat || !isYoung(accepted) ? 'late' : 'new';
+			const answered = isYoung(accepted) ? 'new' : 'slow';
+			const fresh = isRepeat ? 'repeated' : answered;
 			const age = isFresh ? fresh : 'earlier';
 			return await forEachTask(context, run, tasks, async ({ index, answer }) => {
 				await handSecretOver(context, index, age);

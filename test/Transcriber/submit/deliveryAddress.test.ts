@@ -304,6 +304,19 @@ describe('a Retry of a hand-over to a Transcriber Trigger that was away', () => 
 		expect(tasks()).toHaveLength(1);
 	});
 
+	it('says that an item whose answer was lost may be accepted, if the trigger is away in the Retry', async () => {
+		const patience = jest.replaceProperty(RETRY, 'patienceWhenBroken', 0);
+		fault(LOST);
+		const file = { ...FILE, onCompletion: 'notifyTrigger', triggerUrl: host.url };
+		const outcome = await service.run(file, { items: files('a'), executionId: '41' });
+		expect(tasks()).toHaveLength(1);
+		host.isActive = false;
+		const { error } = await retry(outcome, file);
+		expect(error?.message).toMatch(/so this item was not sent again: its workflow is not active/);
+		expect(error?.description).toContain('a new execution is charged again');
+		patience.restore();
+	});
+
 	it('says in each Retry that an own key was used before, and still hands the secret over', async () => {
 		const OWN = { ...FILE, options: { idempotencyKey: 'file-17' } };
 		const notifyOwn = { ...OWN, onCompletion: 'notifyTrigger', triggerUrl: host.url };
@@ -376,6 +389,22 @@ describe('a task that ends before its submit is answered', () => {
 		const running = service.run(notify, { items: files('a') });
 		await endSoon();
 		expect((await running).error?.message).toContain('only after its end');
+		await host.close();
+	});
+
+	it('is left to the trigger if it has failed: after a slow upload, its failure may be new', async () => {
+		const credentials = service.credentials();
+		const host = await new TriggerHost({ credentials, parameters: {} }).open();
+		ANSWERED_LATE();
+		const notify = { ...LINK, onCompletion: 'notifyTrigger', triggerUrl: host.url };
+		const running = service.run(notify, { items: files('a') });
+		await until(() => tasks().length === 1);
+		await sleep(300);
+		const [{ id } = { id: '' }] = tasks();
+		service.running().finish(id, { status: 'failed', error: 'Noise' });
+		const { error, json } = await running;
+		expect(error).toBeUndefined();
+		expect(json).toMatchObject([{ task_id: id }]);
 		await host.close();
 	});
 

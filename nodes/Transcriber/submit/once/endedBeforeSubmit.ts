@@ -68,15 +68,25 @@ async function noteEnded(context: IExecutePaginationFunctions, tasks: Submitted[
 	remember(context, { ...memory, hadEnded: true, failedAtOnce });
 }
 
-/** Whether a task has ended. Asks the service once; false if it cannot be asked. */
+/**
+ * How old a submission that may have ended unheard is: its upload or answer took long, it was repeated,
+ * or an earlier try or execution has made it, which could not hand it over.
+ */
+export type SubmissionAge = 'slow' | 'repeated' | 'earlier';
+
+/**
+ * Whether a task has ended long enough ago for its webhook to be missed. Asks the service once; false if
+ * it cannot be asked. After a slow upload, a task that has failed may be new.
+ */
 export async function hasAlreadyEnded(
 	context: IExecutePaginationFunctions,
 	task: Pick<Submitted, 'answer' | 'ids'>,
-	age: 'late' | 'earlier',
+	age: SubmissionAge,
 ): Promise<boolean> {
 	// Until the hand-over, the trigger refuses the webhook of a task that is still in progress.
-	const bounds = age === 'late' ? { deadline: Date.now() + NEW_FOR_MS } : { fromTurn: LOOK_MS };
-	return (await endingOf(context, task, bounds)) !== undefined;
+	const bounds = age === 'earlier' ? { fromTurn: LOOK_MS } : { deadline: Date.now() + NEW_FOR_MS };
+	const ending = await endingOf(context, task, bounds);
+	return ending !== undefined && !(age === 'slow' && statusIn(ending.status) === 'failed');
 }
 
 /** The state of a task that has ended; undefined if it has not, or if the service cannot be asked. */

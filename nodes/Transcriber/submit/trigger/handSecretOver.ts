@@ -11,14 +11,8 @@ import { asLasting, refuse } from '../../../shared/parameters/refuse';
 import { secretIn, unseal } from '../../../shared/webhook/sealedSecret';
 import { handOver } from './triggerHandOver';
 import { triggerUrlOf } from '../choice/onCompletion';
-import { hasAlreadyEnded } from '../once/endedBeforeSubmit';
+import { hasAlreadyEnded, type SubmissionAge } from '../once/endedBeforeSubmit';
 import { SUBMISSION_SECRET, recall, remember } from '../once/submissionMemory';
-
-/**
- * How old a submission is: just answered, answered late or after a repeat, or made by an earlier try
- * or execution, which could not hand it over.
- */
-type SubmissionAge = 'new' | 'late' | 'earlier';
 
 /**
  * Hands the secret of one of the item's submissions to the Transcriber Trigger, once. Then this
@@ -33,7 +27,7 @@ type SubmissionAge = 'new' | 'late' | 'earlier';
 export async function handSecretOver(
 	context: IExecutePaginationFunctions,
 	index: number,
-	age: SubmissionAge,
+	age: 'new' | SubmissionAge,
 ): Promise<void> {
 	const memory = recall(context);
 	const submission = memory?.state === 'accepted' ? memory.submissions[index] : undefined;

@@ -5,6 +5,8 @@ import { credentialOf } from '../../../shared/api/credential';
 import { deliveredId } from '../../../shared/webhook/deliveredId';
 import { sealHandOvers, type SubmissionKind } from '../../../shared/webhook/handOverEnvelope';
 import type { SubmissionIds } from '../../../shared/api/submission';
+import { sayItMayBeAccepted } from '../once/mayBeAccepted';
+import { recall } from '../once/submissionMemory';
 import { outboxKey, sendInBatch } from './handOverBatches';
 import { put, whatIsWrong, type Reply } from './triggerReply';
 import { checkTriggerUrl } from './triggerUrl';
@@ -52,11 +54,16 @@ export async function checkTrigger(
 	const reply = await unlessAborted(attempt, context.getExecutionCancelSignal());
 	if (reply.stored) return;
 	const [reason, next] = whatIsWrong(reply);
-	throw refuse(
+	const memory = recall(context);
+	const isSent = memory?.state === 'sent';
+	const outcome = isSent ? 'so this item was not sent again' : 'so nothing was submitted';
+	const failure = refuse(
 		context,
-		`The Transcriber Trigger at 'Trigger URL' cannot be used, so nothing was submitted: ${reason}`,
+		`The Transcriber Trigger at 'Trigger URL' cannot be used, ${outcome}: ${reason}`,
 		next,
 	);
+	if (isSent) sayItMayBeAccepted(context, failure, memory.key);
+	throw failure;
 }
 
 async function tryTrigger(

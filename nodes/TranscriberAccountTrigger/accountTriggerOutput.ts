@@ -1,6 +1,7 @@
 import type { IDataObject, INodeExecutionData, IPollFunctions } from 'n8n-workflow';
 
-import { attachExport, withoutExtension } from '../shared/api/attachExport';
+import { attachExport } from '../shared/api/attachExport';
+import { withoutExtension } from '../shared/recordingName';
 import { fetchResults, transcript } from '../shared/api/result';
 import { choicesIn, collectionIn, required } from '../shared/parameters/checkedValues';
 import { outputOptionsOf, type OutputOptions } from '../shared/parameters/outputOptions';

@@ -95,10 +95,10 @@ async function isStillThere(
 	store: BotStore,
 	bot: SentBot,
 ): Promise<boolean> {
-	// This counts even if the service has deleted the bot since, or does not say.
 	const name = submissionKey({ botId: bot.id });
 	// A secret that is still there belongs to a new bot with the same id.
 	const isPending = store.secretOf(nameForNew(store, name)) !== undefined;
+	// This counts even if the service has deleted the bot since, or does not say.
 	const hasEndedHere = bot.hasDelivered || (store.endingOf(name) !== undefined && !isPending);
 	const state = await stateAtService(context, bot, hasEndedHere);
 	if (!state && !hasEndedHere) return false;

@@ -1,5 +1,6 @@
 import type { IDataObject, INodeExecutionData, IWebhookFunctions } from 'n8n-workflow';
-import { attachExport, withoutExtension, type FileMaker } from '../shared/api/attachExport';
+import { attachExport, type FileMaker } from '../shared/api/attachExport';
+import { withoutExtension } from '../shared/recordingName';
 import { fetchResults, NotThereYet, transcript } from '../shared/api/result';
 import { webhookCredential } from '../shared/webhook/webhookCredential';
 import { withoutSecrets } from '../shared/api/redact';

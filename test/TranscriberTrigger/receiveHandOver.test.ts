@@ -321,6 +321,8 @@ function sender(apiKey = API_KEY, cancelled = new AbortController().signal) {
 		node,
 		{
 			credentialsHelper: credentialsHelper({ ...CREDENTIALS, apiKey }),
+			webhookWaitingBaseUrl: 'https://n8n.example.com/webhook-waiting',
+			formWaitingBaseUrl: 'https://n8n.example.com/form-waiting',
 		} as unknown as IWorkflowExecuteAdditionalData,
 		'manual',
 		createRunExecutionData({}),

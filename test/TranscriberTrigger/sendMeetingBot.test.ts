@@ -509,6 +509,31 @@ describe('A new bot', () => {
 		}
 	});
 
+	it('is kept when it has the id of the last one, and the service cannot be asked about it', async () => {
+		jest.replaceProperty(CANCEL_BOT, 'newMs', 0);
+		await open({ options: { includeResult: false } });
+		const launch = (secret: string) =>
+			service.running().fault({
+				match: { method: 'POST' },
+				action: { kind: 'respond', status: 200, body: { bot_id: 7, webhook_secret: secret } },
+			});
+		launch('first');
+		await host.activate();
+		const done = { event: 'meeting.transcript.completed', bot_id: 7, status: 'completed' };
+		expect((await deliver(host.url, done, 'first')).status).toBe(200);
+		await host.deactivate();
+		await pastGrace();
+		launch('second');
+		await host.activate();
+		const broken = { kind: 'respond', status: 500 } as const;
+		service.running().fault({ match: { method: 'GET' }, times: 999, action: broken });
+		await withinGrace(async () => {
+			await host.deactivate();
+			await host.activate();
+		});
+		expect(launches()).toBe(2);
+	});
+
 	it('when the workflow was off for a while', async () => {
 		await host.activate();
 		await host.deactivate();

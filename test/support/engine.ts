@@ -10,6 +10,7 @@ import {
 	type INodeType,
 	type IRunExecutionData,
 	type NodeApiError,
+	type WorkflowExecuteMode,
 } from 'n8n-workflow';
 
 import { TranscriberApi } from '../../credentials/TranscriberApi.credentials';
@@ -63,6 +64,8 @@ export interface Run {
 	/** Settings of the node: onError, retryOnFail, … */
 	node?: Partial<INode>;
 	executionId?: string;
+	/** Default: `manual`. */
+	mode?: WorkflowExecuteMode;
 	/** What n8n 2 makes up for the execution and saves with it. Default: another one for each run. */
 	resumeToken?: string;
 	/** Cancels the execution as soon as this is true, as the stop button does. */
@@ -134,9 +137,8 @@ async function runNodeOf(nodeType: INodeType, run: Run): Promise<Outcome> {
 	);
 	const data = run.data ?? startingAt(node, run.items ?? [{ json: {} }], SOURCE.name);
 	if (run.resumeToken !== undefined) Object.assign(data, { resumeToken: run.resumeToken });
-	const execution = new WorkflowExecute(additionalData, 'manual', data).processRunExecutionData(
-		workflow,
-	);
+	const execute = new WorkflowExecute(additionalData, run.mode ?? 'manual', data);
+	const execution = execute.processRunExecutionData(workflow);
 	const { cancelWhen } = run;
 	const watch = cancelWhen && setInterval(() => cancelWhen() && execution.cancel(), 5);
 	const finished = await execution.finally(() => clearInterval(watch));

@@ -1,7 +1,12 @@
 import type { IExecuteData, IExecutePaginationFunctions } from 'n8n-workflow';
 import type { NodeApiError, NodeOperationError } from 'n8n-workflow';
 
-import { checkRunIsShared, isToolCall, runKeyOf } from '../../shared/n8nInternals/runIdentity';
+import {
+	checkRunIsShared,
+	isSubworkflow,
+	isToolCall,
+	runKeyOf,
+} from '../../shared/n8nInternals/runIdentity';
 import { isLasting } from '../../shared/parameters/refuse';
 
 /**
@@ -47,12 +52,14 @@ export class NodeRun {
 	/** Set when the run suspends the execution. After waking, n8n runs the node again. */
 	isAsleep = false;
 
+	private constructor(private readonly retry: RetryWords) {}
+
 	/** The run of the item. An item that comes a second time (Retry On Fail) starts a new run. */
 	static of(context: IExecutePaginationFunctions): NodeRun {
 		const key = runKeyOf(context);
 		let run = NodeRun.current.get(key);
 		if (!run || run.items.has(context.getItemIndex())) {
-			run = new NodeRun();
+			run = new NodeRun(retryWords(context));
 			NodeRun.current.set(key, run);
 		}
 		return run;
@@ -163,20 +170,42 @@ export class NodeRun {
 				.filter(({ what }) => !this.ended.has(what))
 				.map(({ item, what }) => `item ${item}: ${what}`)
 				.join(', ');
-			const failedAdvice = isLasting(error) ? CONTINUE_ADVICE : RETRY_ADVICE;
+			const failedAdvice = (isLasting(error) ? continueAdvice : retryAdvice)(this.retry);
 			const note = `Already accepted by the service: ${list}. ${isStopped ? STOPPED_ADVICE : failedAdvice}`;
 			error.description = [own, list && note].filter(Boolean).join(' ');
 		}
 	}
 }
 
+interface RetryWords {
+	/** The execution of which a Retry goes on with what was accepted. */
+	ofExecution: string;
+	/** What submits again. Follows an article. */
+	newExecution: string;
+}
+
+/**
+ * Words for a Retry. The error of a sub-workflow is also shown in the execution of its caller, where
+ * "this execution" would name the wrong one: its Retry starts the sub-workflow anew.
+ */
+export function retryWords(context: IExecutePaginationFunctions): RetryWords {
+	return isSubworkflow(context)
+		? {
+				ofExecution: `execution ${context.getExecutionId()} (the sub-workflow, not its caller)`,
+				newExecution: 'new execution, a Retry of the caller or Retry On Fail of its node',
+			}
+		: { ofExecution: 'this execution', newExecution: 'new execution' };
+}
+
 /** Advice for the other items if a retry can succeed. */
-const RETRY_ADVICE =
-	'Retry On Fail takes these up and does not submit them again. So does a Retry of this execution. A new execution would submit them again.';
+function retryAdvice({ ofExecution, newExecution }: RetryWords): string {
+	return `Retry On Fail takes these up and does not submit them again. So does a Retry of ${ofExecution}. A ${newExecution} would submit them again.`;
+}
 
 /** The same advice if no retry can succeed. */
-const CONTINUE_ADVICE =
-	"To get these without paying twice, set 'On Error' of this node to Continue, save the workflow, and choose 'Retry with currently saved workflow' for this execution. A new execution would submit them again, so give it only the item that failed.";
+function continueAdvice({ ofExecution, newExecution }: RetryWords): string {
+	return `To get these without paying twice, set 'On Error' of this node to Continue, save the workflow, and choose 'Retry with currently saved workflow' for ${ofExecution}. A ${newExecution} would submit them again, so give it only the item that failed.`;
+}
 
 /** The operations that fetch what was submitted, for messages. */
 export const WAIT_OPERATIONS =

@@ -7,7 +7,8 @@ import { awaitsBalance, isCancelled, startsIn } from '../../shared/api/statusMea
 import { recordingOf } from '../item/inputFile';
 import { fetchPatiently } from './fetchPatiently';
 import { untilEnded, type Outlook, type Polling } from './pollUntilEnded';
-import { attachExport, withoutExtension, type WantedExport } from '../../shared/api/attachExport';
+import { attachExport, type WantedExport } from '../../shared/api/attachExport';
+import { withoutExtension } from '../../shared/recordingName';
 import { isTool } from '../../shared/n8nInternals/runIdentity';
 import { fetchResults, transcript } from '../../shared/api/result';
 import { idFields, idsIn, submissionName, type SubmissionIds } from '../../shared/api/submission';

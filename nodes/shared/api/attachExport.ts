@@ -84,14 +84,6 @@ export function exportedText(
 	});
 }
 
-/**
- * The name of a recording without its file extension. But for the videos of old phones, an extension
- * begins with a letter, so a title such as `Meeting 12.05` stays whole.
- */
-export function withoutExtension(name: string): string {
-	return name.replace(/\.([a-z]\w{1,3}|3g[2p])$/i, '');
-}
-
 /** A document as an n8n file, with the extension and the MIME type of its format. */
 export async function exportedFile(
 	context: FileMaker,

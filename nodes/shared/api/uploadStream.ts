@@ -1,6 +1,7 @@
 import type { IBinaryData, IExecuteSingleFunctions } from 'n8n-workflow';
 
 import { withCancelSignal } from '../n8nInternals/wrappedContext';
+import { recordingName } from '../recordingName';
 import { anyOf, unlessAborted } from './abortable';
 import { Late } from './problem';
 
@@ -23,9 +24,7 @@ export class Recording extends File {
 		private readonly binary: IBinaryData,
 		size: number,
 	) {
-		super([], binary.fileName || `recording.${binary.fileExtension || 'bin'}`, {
-			type: binary.mimeType,
-		});
+		super([], recordingName(binary), { type: binary.mimeType });
 		// A File reports the size of the data it holds, and this File holds none.
 		Object.defineProperty(this, 'size', { value: size });
 	}

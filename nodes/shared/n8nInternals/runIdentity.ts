@@ -126,6 +126,14 @@ export function isRetry(context: IExecutePaginationFunctions): boolean {
 	return context.getMode() === 'retry';
 }
 
+/**
+ * Whether another workflow started this execution as its sub-workflow. Assumed: it has the mode
+ * `integrated`, and a Retry of it the mode `retry`.
+ */
+export function isSubworkflow(context: IExecutePaginationFunctions): boolean {
+	return context.getMode() === 'integrated';
+}
+
 /** The name of the node that ran first, when (in ms since 1970), and its output. */
 function earliestIn(runData: IRunData): [string, number, unknown] | undefined {
 	return Object.entries(runData)

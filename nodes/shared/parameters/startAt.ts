@@ -90,6 +90,14 @@ function readTime(time: Time): DateTime {
 function readText(context: LaunchReader, value: unknown): DateTime {
 	if (typeof value !== 'string') throw wrongKind(context, value, 'Start At', 'has to be a time');
 	const text = asIso(textIn(context, value, 'Start At') ?? '');
+	// As Microsoft Graph writes the start of a meeting: its zone, usually UTC, stands in another field.
+	if (/T\d\d:\d\d:\d\d\.\d{7}$/.test(text)) {
+		throw refuse(
+			context,
+			`'Start At' is a time of Microsoft without its time zone, which is usually UTC: '${text}'`,
+			"If the field 'timeZone' beside it is UTC, add a Z: {{ $json.start.dateTime }}Z.",
+		);
+	}
 	// Luxon reads a bare time as today, and a bare year as its first day.
 	if (!/^[+-]?\d{4}(\d\d|-|W)/.test(text)) return DateTime.invalid('no date');
 	return earlier(DateTime.fromISO(text, { zone: context.getTimezone(), setZone: true }), text);

@@ -174,6 +174,25 @@ it('what a retry may mend says that a retry pays for nothing twice, and a new ex
 	expect(error?.description).not.toMatch(ADVICE);
 });
 
+it.each([402, 422])(
+	'in a sub-workflow, the advice after %s names its own execution',
+	async (status) => {
+		service.running().fault({
+			match: { method: 'POST' },
+			skip: 1,
+			times: 1,
+			action: { kind: 'respond', status },
+		});
+		const sub = { mode: 'integrated', executionId: '17' } as const;
+		const { error } = await service.run(LINK, { items: threeItems(), ...sub });
+		expect(error?.description).toContain('execution 17 (the sub-workflow, not its caller)');
+		expect(error?.description).toContain(
+			'A new execution, a Retry of the caller or Retry On Fail of its node would submit them again',
+		);
+		expect(error?.description).not.toContain('this execution');
+	},
+);
+
 it('a single recording that fails has none of this advice', async () => {
 	const running = service.run(LINK, { items: itemsOf({}) });
 	await failOne(1);

@@ -396,6 +396,7 @@ describe('a task that ends before its submit is answered', () => {
 		const credentials = service.credentials();
 		const host = await new TriggerHost({ credentials, parameters: {} }).open();
 		ANSWERED_LATE();
+		service.running().configure({ webhookRetrySeconds: 1000 });
 		const notify = { ...LINK, onCompletion: 'notifyTrigger', triggerUrl: host.url };
 		const running = service.run(notify, { items: files('a') });
 		await until(() => tasks().length === 1);
@@ -405,6 +406,7 @@ describe('a task that ends before its submit is answered', () => {
 		const { error, json } = await running;
 		expect(error).toBeUndefined();
 		expect(json).toMatchObject([{ task_id: id }]);
+		await until(() => host.executions.length === 1);
 		await host.close();
 	});
 

@@ -48,6 +48,15 @@ describe('the error for a file that the service may have accepted', () => {
 		);
 	});
 
+	it('names the execution of a sub-workflow, because a Retry of its caller is charged again', async () => {
+		loseAnswers();
+		const sub = { mode: 'integrated', executionId: '17' } as const;
+		const { error } = await service.run(FILE, { items: [itemWithFile()], ...sub });
+		expect(error?.description).toContain(
+			'a Retry of execution 17 (the sub-workflow, not its caller) goes on with it and costs nothing more, but a new execution, a Retry of the caller or Retry On Fail of its node is charged again.',
+		);
+	});
+
 	it('keeps the advice of the last refusal', async () => {
 		loseAnswers({ kind: 'respond', status: 401, readBody: true });
 		const { error } = await service.run(FILE, { items: [itemWithFile()] });

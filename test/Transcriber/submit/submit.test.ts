@@ -10,18 +10,17 @@ import { Socket, type AddressInfo } from 'node:net';
 import { Container } from '@n8n/di';
 import { BinaryDataService } from 'n8n-core';
 import {
-	NodeHelpers,
 	type INode,
 	type INodeExecutionData,
 	type INodeParameters,
 	type IRunExecutionData,
 } from 'n8n-workflow';
 
-import { Transcriber } from '../../../nodes/Transcriber/Transcriber.node';
 import { LIMITS } from '../../../nodes/shared/api/rateLimits';
 import { RETRY } from '../../../nodes/shared/api/retryPatience';
 import type { FaultRule } from '../../simulator/index';
 import { until } from '../../simulator/testing-client';
+import { again, withDefaults } from '../../support/again';
 import { callTool, runAgent } from '../../support/agent';
 import { selfSignedCertificate } from '../../support/certificate';
 import { runNode, storedBinary, type Outcome, type Run } from '../../support/engine';
@@ -47,16 +46,6 @@ const REGENERATE = {
 };
 const threeFiles = () => [1, 2, 3].map((number) => itemWithFile(`recording ${number}`));
 const threeItems = () => itemsOf({}, {}, {});
-
-/** As `runNode` makes it. */
-const NODE: Omit<INode, 'parameters'> = {
-	id: '6f1a4f0e-5b0c-4f5e-9c55-1d2f3a4b5c6d',
-	name: 'Transcriber',
-	type: 'n8n-nodes-transcriber.transcriber',
-	typeVersion: 1,
-	position: [0, 0],
-	credentials: { transcriberApi: { id: '1', name: 'Transcriber API' } },
-};
 
 /** How n8n saves and loads executions. */
 const flatted = jest.requireActual<{
@@ -1321,38 +1310,3 @@ describe('an Idempotency Key goes to another recording', () => {
 		expect(service.lines()).toHaveLength(2);
 	});
 });
-
-/** The execution as it goes on when the node runs once more: in a loop, or (`asFirstRun`) as if it had not run. */
-function again(
-	{ data }: Outcome,
-	parameters: INodeParameters,
-	items: INodeExecutionData[],
-	{ asFirstRun = false, node = {} }: { asFirstRun?: boolean; node?: Partial<INode> } = {},
-): IRunExecutionData {
-	if (!data.executionData) throw new Error('The execution has no data');
-	if (asFirstRun) delete data.resultData.runData[NODE.name];
-	delete data.resultData.error;
-	data.executionData.nodeExecutionStack = [
-		{
-			node: { ...NODE, ...node, parameters: withDefaults(parameters) },
-			data: { main: [items] },
-			source: { main: [{ previousNode: 'Source' }] },
-		},
-	];
-	return data;
-}
-
-/** What n8n saves of a node's parameters. */
-function withDefaults(parameters: INodeParameters): INodeParameters {
-	const { description } = new Transcriber();
-	return (
-		NodeHelpers.getNodeParameters(
-			description.properties,
-			parameters,
-			true,
-			false,
-			null,
-			description,
-		) ?? {}
-	);
-}

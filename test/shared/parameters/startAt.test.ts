@@ -47,6 +47,15 @@ describe('Start At', () => {
 		expect(days).toBeCloseTo(3, 1);
 	});
 
+	it('as Microsoft writes it, without its zone, is refused: no bot comes at the wrong hour', async () => {
+		const { error } = await send(day.toFormat("yyyy-MM-dd'T'HH:mm:ss'.0000000'"));
+		expect(error?.message).toContain('is a time of Microsoft without its time zone');
+		expect(error?.description).toContain('{{ $json.start.dateTime }}Z');
+		expect(service.lines()).toEqual([]);
+		const utc = day.toUTC().toFormat("yyyy-MM-dd'T'HH:mm:ss'.0000000Z'");
+		expect(await send(utc)).toMatchObject({ error: undefined });
+	});
+
 	it.each(['', '  '])('left empty ("%s") sends the bot now', async (empty) => {
 		expect(await send(empty)).toEqual({ error: undefined, startAt: undefined });
 		expect(service.running().bots()).toHaveLength(1);

@@ -15,6 +15,7 @@ import { checkIsSplit } from './checkTerms';
 import { distinct, readTerms, termsField } from './terms';
 import { messageOf } from '../../../shared/asError';
 import { refuse } from '../../../shared/parameters/refuse';
+import { isTool, nodeContextOf, runIndexOf } from '../../../shared/n8nInternals/runIdentity';
 import { callService } from '../../../shared/api/callService';
 import { type RoutingRequest } from '../../../shared/api/types';
 
@@ -37,7 +38,7 @@ export const syncFields: INodeProperties[] = shownFor(
 	[
 		{
 			displayName:
-				'All input items together are one sync: the node reads the dictionary once, writes it at most once, and outputs one item',
+				'All input items together are one sync: the node reads the dictionary once, writes it at most once, and outputs one item. In a loop, each round would replace the terms of the round before: place the node after the loop.',
 			name: 'syncNotice',
 			type: 'notice',
 			default: '',
@@ -137,7 +138,11 @@ async function syncOnce(context: IExecutePaginationFunctions): Promise<INodeExec
 	// A user who inherits the team owner's terms has none to remove: the owner's terms stay in force.
 	const keepsInherited = isInherited(before) && given.length === 0;
 	const wanted = replaces && !keepsInherited ? given : distinct([...old, ...given]);
-	if (old.some((term) => !wanted.includes(term))) checkIsSplit(context, given);
+	const isOnlyRun = !replaces || isOnlyReplacement(context);
+	if (old.some((term) => !wanted.includes(term))) {
+		checkIsSplit(context, given);
+		if (!isOnlyRun) throw wouldDropEarlierTerms(context);
+	}
 	checkSize(context, wanted, before);
 
 	const changed = !isSame(old, wanted);
@@ -145,6 +150,26 @@ async function syncOnce(context: IExecutePaginationFunctions): Promise<INodeExec
 	const answer =
 		changed && !dryRun ? await callService(context, { url: '/dictionary', ...write }) : {};
 	return [{ json: { changed, dryRun, ...report(old, wanted, before, answer) } }];
+}
+
+/**
+ * Whether no other run of this node has replaced the dictionary in this execution. In a loop, and
+ * with several wires into the node, each run has only some of the items. A tool is called whenever
+ * its agent likes.
+ */
+function isOnlyReplacement(context: IExecutePaginationFunctions): boolean {
+	if (isTool(context)) return true;
+	const memory = nodeContextOf(context) as { replacedIn?: number };
+	memory.replacedIn ??= runIndexOf(context);
+	return memory.replacedIn === runIndexOf(context);
+}
+
+function wouldDropEarlierTerms(context: IExecutePaginationFunctions): NodeOperationError {
+	return refuse(
+		context,
+		'An earlier run of this node in this execution has replaced the dictionary. This run would remove terms from it, so the dictionary was left as it is',
+		"In a loop, or with several wires into this node, each run has only some of the terms. Place the node after the loop, or join the wires with a Merge node. Or choose Add Missing in 'Mode'.",
+	);
 }
 
 /**

@@ -8,7 +8,8 @@ import type {
 } from 'n8n-workflow';
 import { EXPORT_FORMATS, type ExportFormat } from '../../../shared/exportFormats';
 import { isTool } from '../../../shared/n8nInternals/runIdentity';
-import { exportedFile, exportedText, withoutExtension } from '../../../shared/api/attachExport';
+import { exportedFile, exportedText } from '../../../shared/api/attachExport';
+import { withoutExtension } from '../../../shared/recordingName';
 import { idFrom } from '../../item/idParameters';
 import { choiceIn, collectionIn, required, textIn } from '../../../shared/parameters/checkedValues';
 import type { NodeRun } from '../../item/nodeRun';

@@ -76,7 +76,8 @@ export type SubmissionAge = 'slow' | 'repeated' | 'earlier';
 
 /**
  * Whether a task has ended long enough ago for its webhook to be missed. Asks the service once; false if
- * it cannot be asked. After a slow upload, a task that has failed may be new.
+ * it cannot be asked. After a slow upload or answer, a task that has failed may be new. The service
+ * then delivers its webhook, or delivers it again.
  */
 export async function hasAlreadyEnded(
 	context: IExecutePaginationFunctions,

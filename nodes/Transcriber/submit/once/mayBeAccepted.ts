@@ -3,6 +3,7 @@ import { NodeOperationError, type IExecutePaginationFunctions } from 'n8n-workfl
 import { ServiceError, adviceIfUncertain } from '../../../shared/api/serviceError';
 import { asLasting, refuse } from '../../../shared/parameters/refuse';
 import { givenKeyOf } from '../../item/givenKey';
+import { retryWords } from '../../item/nodeRun';
 import { goesOnAfterErrors, isShownByMessage } from '../../item/perform';
 
 /** Advice where nobody but the user can find out whether the service has accepted an item. */
@@ -12,8 +13,10 @@ export const LOOK_FOR_SUBMISSION =
 const SAME_KEY =
 	"The service may have accepted it. With the same 'Idempotency Key' it is not paid twice.";
 
-const RETRY_GOES_ON =
-	'If the service has accepted it, a Retry of this execution goes on with it and costs nothing more, but a new execution is charged again.';
+function retryGoesOn(context: IExecutePaginationFunctions): string {
+	const { ofExecution, newExecution } = retryWords(context);
+	return `If the service has accepted it, a Retry of ${ofExecution} goes on with it and costs nothing more, but a ${newExecution} is charged again.`;
+}
 
 /** Makes the failure of an item that stays remembered as sent say how it is not paid twice. */
 export function sayItMayBeAccepted(
@@ -34,7 +37,7 @@ export function sayItMayBeAccepted(
 		failure.description = words;
 		return;
 	}
-	const words = hasOwnKey ? SAME_KEY : RETRY_GOES_ON;
+	const words = hasOwnKey ? SAME_KEY : retryGoesOn(context);
 	failure.message = inOutput(context, message, words);
 	failure.description = [words, failure.description].filter(Boolean).join(' ');
 }

@@ -2,6 +2,7 @@
 
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
+import { again } from '../../../support/again';
 import type { Run } from '../../../support/engine';
 import { failureOf, itemsOf, serviceForTests } from '../../../support/service';
 
@@ -449,5 +450,49 @@ describe('dictionary.sync of one term that is a list', () => {
 		await sync(['Petrov, Ivan']);
 		await sync(['Petrov, Ivan']);
 		expect(await stored()).toEqual(['Petrov, Ivan']);
+	});
+});
+
+describe('dictionary.sync in a loop, or with several wires into the node', () => {
+	const SYNC = { resource: 'dictionary', operation: 'sync', terms: TERM };
+	const item = (term: string) => itemsOf({ term });
+
+	/** The node once for each term, in one execution. */
+	async function syncEach(terms: string[], parameters: INodeParameters = {}) {
+		const all = { ...SYNC, ...parameters };
+		let outcome = await service.run(all, { items: item(terms[0] ?? '') });
+		for (const term of terms.slice(1)) {
+			outcome = await service.run(all, { data: again(outcome, all, item(term)) });
+			if (outcome.error) break;
+		}
+		return outcome;
+	}
+
+	it.each([false, true])(
+		'removes no term that an earlier run has put there (dryRun: %s)',
+		async (dryRun) => {
+			await given('a');
+			const { error } = await syncEach(['a', 'b'], { dryRun });
+			expect(error?.message).toContain('An earlier run of this node in this execution');
+			expect(error?.description).toContain('Place the node after the loop');
+			expect(await stored()).toEqual(['a']);
+		},
+	);
+
+	it('adds them with Add Missing', async () => {
+		const { error } = await syncEach(['a', 'b', 'c'], { mode: 'addMissing' });
+		expect(error).toBeUndefined();
+		expect(await stored()).toEqual(['a', 'b', 'c']);
+	});
+
+	it('may replace again in a Retry of the run that failed', async () => {
+		await given('old');
+		service.running().fault({ match: { method: 'PUT' }, action: { kind: 'respond', status: 422 } });
+		const failed = await syncEach(['a']);
+		expect(failed.error).toBeDefined();
+		const data = again(failed, SYNC, item('a'), { asFirstRun: true });
+		const { error } = await service.run(SYNC, { data, mode: 'retry' });
+		expect(error).toBeUndefined();
+		expect(await stored()).toEqual(['a']);
 	});
 });

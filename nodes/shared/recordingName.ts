@@ -1,0 +1,32 @@
+import type { IBinaryData } from 'n8n-workflow';
+
+/** Where n8n's extension for a MIME type is another than the service document names. */
+const DOCUMENTED: Record<string, string | undefined> = {
+	mpga: 'mp3',
+	oga: 'ogg',
+	qt: 'mov',
+	weba: 'webm',
+};
+
+/**
+ * The name of a recording for the service, which may look at its extension (service document,
+ * "Upload parameters"). A name without one, such as that of a download, gets what n8n knows.
+ */
+export function recordingName({ fileName, fileExtension = '' }: IBinaryData): string {
+	const extension = DOCUMENTED[fileExtension] ?? fileExtension;
+	if (!fileName) return `recording.${extension || 'bin'}`;
+	// n8n takes what follows the last dot of a name as its extension, also in `Meeting 12.05 with Anna`.
+	const isInName =
+		fileName.endsWith(`.${fileExtension}`) || withoutExtension(fileName) !== fileName;
+	return isInName || extension === '' || extension === 'bin'
+		? fileName
+		: `${fileName}.${extension}`;
+}
+
+/**
+ * The name of a recording without its file extension. But for the videos of old phones, an extension
+ * begins with a letter, so a title such as `Meeting 12.05` stays whole.
+ */
+export function withoutExtension(name: string): string {
+	return name.replace(/\.([a-z]\w{1,3}|3g[2p])$/i, '');
+}

@@ -1,0 +1,38 @@
+import type { IBinaryData } from 'n8n-workflow';
+
+import { recordingName } from '../../nodes/shared/recordingName';
+
+const nameFor = (file: Partial<IBinaryData>) => recordingName({ data: '', mimeType: '', ...file });
+
+describe('The service gets a recording', () => {
+	it.each([
+		['talk.mp3', 'mp3'],
+		['talk.MP3', 'mpga'],
+		['interview.final.wav', 'wav'],
+		['old phone.3gp', '3gp'],
+		['Meeting 12.05 with Anna', '05 with Anna'],
+	])('named %s (n8n: %s) under that name', (fileName, fileExtension) => {
+		expect(nameFor({ fileName, fileExtension })).toBe(fileName);
+	});
+
+	it.each([
+		['download', 'mp4', 'download.mp4'],
+		['Meeting 12.05', 'm4a', 'Meeting 12.05.m4a'],
+		['download', 'mpga', 'download.mp3'],
+		['download', 'oga', 'download.ogg'],
+		['download', 'qt', 'download.mov'],
+		['download', 'weba', 'download.webm'],
+		['download', 'bin', 'download'],
+		['download', undefined, 'download'],
+	])('named %s (n8n: %s) as %s', (fileName, fileExtension, name) => {
+		expect(nameFor({ fileName, fileExtension })).toBe(name);
+	});
+
+	it.each([
+		['wav', 'recording.wav'],
+		['mpga', 'recording.mp3'],
+		[undefined, 'recording.bin'],
+	])('without a name (n8n: %s) as %s', (fileExtension, name) => {
+		expect(nameFor({ fileExtension })).toBe(name);
+	});
+});

@@ -2,25 +2,27 @@ import type { IBinaryData } from 'n8n-workflow';
 
 /** Where n8n's extension for a MIME type is another than the service document names. */
 const DOCUMENTED: Record<string, string | undefined> = {
+	adts: 'aac',
 	mpga: 'mp3',
 	oga: 'ogg',
 	qt: 'mov',
 	weba: 'webm',
 };
 
+/** Extensions of files that a server sent without knowing what they are. */
+const SAYS_NOTHING = /^(bin|txt)$/;
+
 /**
  * The name of a recording for the service, which may look at its extension (service document,
  * "Upload parameters"). A name without one, such as that of a download, gets what n8n knows.
  */
-export function recordingName({ fileName, fileExtension = '' }: IBinaryData): string {
-	const extension = DOCUMENTED[fileExtension] ?? fileExtension;
+export function recordingName({ fileName, fileExtension }: IBinaryData): string {
+	const known = fileExtension ?? '';
+	const extension = SAYS_NOTHING.test(known) ? '' : (DOCUMENTED[known] ?? known);
 	if (!fileName) return `recording.${extension || 'bin'}`;
 	// n8n takes what follows the last dot of a name as its extension, also in `Meeting 12.05 with Anna`.
-	const isInName =
-		fileName.endsWith(`.${fileExtension}`) || withoutExtension(fileName) !== fileName;
-	return isInName || extension === '' || extension === 'bin'
-		? fileName
-		: `${fileName}.${extension}`;
+	const isInName = fileName.endsWith(`.${known}`) || withoutExtension(fileName) !== fileName;
+	return isInName || extension === '' ? fileName : `${fileName}.${extension}`;
 }
 
 /**

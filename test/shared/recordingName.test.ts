@@ -22,7 +22,10 @@ describe('The service gets a recording', () => {
 		['download', 'oga', 'download.ogg'],
 		['download', 'qt', 'download.mov'],
 		['download', 'weba', 'download.webm'],
+		['download', 'adts', 'download.aac'],
 		['download', 'bin', 'download'],
+		['download', 'txt', 'download'],
+		['download', null as never, 'download'],
 		['download', undefined, 'download'],
 	])('named %s (n8n: %s) as %s', (fileName, fileExtension, name) => {
 		expect(nameFor({ fileName, fileExtension })).toBe(name);
@@ -31,6 +34,7 @@ describe('The service gets a recording', () => {
 	it.each([
 		['wav', 'recording.wav'],
 		['mpga', 'recording.mp3'],
+		['txt', 'recording.bin'],
 		[undefined, 'recording.bin'],
 	])('without a name (n8n: %s) as %s', (fileExtension, name) => {
 		expect(nameFor({ fileExtension })).toBe(name);

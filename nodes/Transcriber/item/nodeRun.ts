@@ -191,8 +191,9 @@ interface RetryWords {
 export function retryWords(context: IExecutePaginationFunctions): RetryWords {
 	return isSubworkflow(context)
 		? {
-				ofExecution: `execution ${context.getExecutionId()} (the sub-workflow, not its caller)`,
-				newExecution: 'new execution, a Retry of the caller or Retry On Fail of its node',
+				ofExecution: `execution ${context.getExecutionId()} (the sub-workflow, whose caller then does not get the output)`,
+				newExecution:
+					'new execution, a Retry of the caller or Retry On Fail of the node that calls it',
 			}
 		: { ofExecution: 'this execution', newExecution: 'new execution' };
 }

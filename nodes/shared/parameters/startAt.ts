@@ -95,7 +95,7 @@ function readText(context: LaunchReader, value: unknown): DateTime {
 		throw refuse(
 			context,
 			`'Start At' is a time of Microsoft without its time zone, which is usually UTC: '${text}'`,
-			"If the field 'timeZone' beside it is UTC, add a Z: {{ $json.start.dateTime }}Z.",
+			"If the field 'timeZone' beside it is UTC, add a Z: {{ $json.start.dateTime }}Z. If it is the time zone of the workflow: {{ $json.start.dateTime.slice(0, 19) }}.",
 		);
 	}
 	// Luxon reads a bare time as today, and a bare year as its first day.

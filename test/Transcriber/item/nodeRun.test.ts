@@ -185,9 +185,11 @@ it.each([402, 422])(
 		});
 		const sub = { mode: 'integrated', executionId: '17' } as const;
 		const { error } = await service.run(LINK, { items: threeItems(), ...sub });
-		expect(error?.description).toContain('execution 17 (the sub-workflow, not its caller)');
 		expect(error?.description).toContain(
-			'A new execution, a Retry of the caller or Retry On Fail of its node would submit them again',
+			'execution 17 (the sub-workflow, whose caller then does not get the output)',
+		);
+		expect(error?.description).toContain(
+			'A new execution, a Retry of the caller or Retry On Fail of the node that calls it would submit them again',
 		);
 		expect(error?.description).not.toContain('this execution');
 	},

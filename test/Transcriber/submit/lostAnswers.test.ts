@@ -53,7 +53,7 @@ describe('the error for a file that the service may have accepted', () => {
 		const sub = { mode: 'integrated', executionId: '17' } as const;
 		const { error } = await service.run(FILE, { items: [itemWithFile()], ...sub });
 		expect(error?.description).toContain(
-			'a Retry of execution 17 (the sub-workflow, not its caller) goes on with it and costs nothing more, but a new execution, a Retry of the caller or Retry On Fail of its node is charged again.',
+			'a Retry of execution 17 (the sub-workflow, whose caller then does not get the output) goes on with it and costs nothing more, but a new execution, a Retry of the caller or Retry On Fail of the node that calls it is charged again.',
 		);
 	});
 

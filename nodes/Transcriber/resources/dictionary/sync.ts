@@ -138,10 +138,9 @@ async function syncOnce(context: IExecutePaginationFunctions): Promise<INodeExec
 	// A user who inherits the team owner's terms has none to remove: the owner's terms stay in force.
 	const keepsInherited = isInherited(before) && given.length === 0;
 	const wanted = replaces && !keepsInherited ? given : distinct([...old, ...given]);
-	const isOnlyRun = !replaces || isOnlyReplacement(context);
 	if (old.some((term) => !wanted.includes(term))) {
 		checkIsSplit(context, given);
-		if (!isOnlyRun) throw wouldDropEarlierTerms(context);
+		if (replaces) checkIsOnlyReplacement(context);
 	}
 	checkSize(context, wanted, before);
 
@@ -149,26 +148,28 @@ async function syncOnce(context: IExecutePaginationFunctions): Promise<INodeExec
 	const write = replaces ? replacement(wanted) : addition(old, wanted, before);
 	const answer =
 		changed && !dryRun ? await callService(context, { url: '/dictionary', ...write }) : {};
+	if (replaces && !dryRun) replacementOf(context).run ??= runIndexOf(context);
 	return [{ json: { changed, dryRun, ...report(old, wanted, before, answer) } }];
 }
 
-/**
- * Whether no other run of this node has replaced the dictionary in this execution. In a loop, and
- * with several wires into the node, each run has only some of the items. A tool is called whenever
- * its agent likes.
- */
-function isOnlyReplacement(context: IExecutePaginationFunctions): boolean {
-	if (isTool(context)) return true;
-	const memory = nodeContextOf(context) as { replacedIn?: number };
-	memory.replacedIn ??= runIndexOf(context);
-	return memory.replacedIn === runIndexOf(context);
+/** The run of this node that has replaced the dictionary in this execution, by its index. */
+function replacementOf(context: IExecutePaginationFunctions): { run?: number } {
+	const memory = nodeContextOf(context) as { replacement?: { run?: number } };
+	memory.replacement ??= {};
+	return memory.replacement;
 }
 
-function wouldDropEarlierTerms(context: IExecutePaginationFunctions): NodeOperationError {
-	return refuse(
+/**
+ * Refuses to remove what an earlier run of this node has put there: in a loop, and with several wires
+ * into the node, each run has only some of the items. An agent calls a tool as often as it likes.
+ */
+function checkIsOnlyReplacement(context: IExecutePaginationFunctions): void {
+	const { run } = replacementOf(context);
+	if (isTool(context) || run === undefined || run === runIndexOf(context)) return;
+	throw refuse(
 		context,
 		'An earlier run of this node in this execution has replaced the dictionary. This run would remove terms from it, so the dictionary was left as it is',
-		"In a loop, or with several wires into this node, each run has only some of the terms. Place the node after the loop, or join the wires with a Merge node. Or choose Add Missing in 'Mode'.",
+		"In a loop, or with several wires into this node, each run has only some of the terms. Place the node after the loop, or join the wires with a Merge node. Or choose Add Missing in 'Mode'. What the earlier run removed is in its output.",
 	);
 }
 

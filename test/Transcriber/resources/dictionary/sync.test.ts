@@ -468,16 +468,38 @@ describe('dictionary.sync in a loop, or with several wires into the node', () =>
 		return outcome;
 	}
 
-	it.each([false, true])(
-		'removes no term that an earlier run has put there (dryRun: %s)',
-		async (dryRun) => {
-			await given('a');
-			const { error } = await syncEach(['a', 'b'], { dryRun });
-			expect(error?.message).toContain('An earlier run of this node in this execution');
-			expect(error?.description).toContain('Place the node after the loop');
-			expect(await stored()).toEqual(['a']);
-		},
-	);
+	it('removes no term that an earlier run has put there', async () => {
+		await given('a');
+		const { error } = await syncEach(['a', 'b']);
+		expect(error?.message).toContain('An earlier run of this node in this execution');
+		expect(error?.description).toContain('Place the node after the loop');
+		expect(await stored()).toEqual(['a']);
+	});
+
+	it('replaces as often as the agent likes, as a tool', async () => {
+		const node = { rewireOutputLogTo: 'ai_tool' } as const;
+		const first = await service.run(SYNC, { items: item('a'), node });
+		const data = again(first, SYNC, item('b'), { node });
+		expect((await service.run(SYNC, { data, node })).error).toBeUndefined();
+		expect(await stored()).toEqual(['b']);
+	});
+
+	it('goes on with Dry Run, which has replaced nothing', async () => {
+		await given('a');
+		const { error, json } = await syncEach(['b', 'c'], { dryRun: true });
+		expect(error).toBeUndefined();
+		expect(json).toMatchObject([{ removed: ['a'] }]);
+	});
+
+	it('may replace after a run that has failed', async () => {
+		await given('old');
+		service.running().fault({ match: { method: 'PUT' }, action: { kind: 'respond', status: 422 } });
+		const node = { onError: 'continueRegularOutput' } as const;
+		const failed = await service.run(SYNC, { items: item('a'), node });
+		const data = again(failed, SYNC, item('a'), { node });
+		const { json } = await service.run(SYNC, { data, node });
+		expect(json).toMatchObject([{ added: ['a'], removed: ['old'] }]);
+	});
 
 	it('adds them with Add Missing', async () => {
 		const { error } = await syncEach(['a', 'b', 'c'], { mode: 'addMissing' });

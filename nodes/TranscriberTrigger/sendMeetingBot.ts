@@ -58,6 +58,8 @@ const LOOK_FOR_BOT =
 /** `webhookMethods.create`: sends the bot, with this trigger as its webhook. */
 export async function sendMeetingBot(context: IHookFunctions): Promise<boolean> {
 	const launch = launchFrom(context);
+	const store = new BotStore(context);
+	checkIsNotOver(context, store.bot, launch.startAt);
 	checkLaunch(context, launch);
 	// Throws before a bot is paid for whose transcript this trigger could not output.
 	settingsOf(context);
@@ -83,7 +85,6 @@ export async function sendMeetingBot(context: IHookFunctions): Promise<boolean> 
 		webhook_url: address,
 		...(launch.startAt && { start_at: launch.startAt }),
 	};
-	const store = new BotStore(context);
 	if (store.unansweredUntil > Date.now()) {
 		const reason = unknownLaunches.get(launchKey(context));
 		throw refuse(
@@ -142,6 +143,17 @@ export async function sendMeetingBot(context: IHookFunctions): Promise<boolean> 
 		);
 	}
 	return true;
+}
+
+/** Refuses the start of a meeting to which a bot was sent: its transcript may be on its way. */
+function checkIsNotOver(context: IHookFunctions, bot: SentBot | undefined, startAt = ''): void {
+	const start = Date.parse(startAt);
+	if (!bot || bot.startsAt !== start || start > Date.now()) return;
+	throw refuse(
+		context,
+		`'Start At' is in the past: '${startAt}'. Bot ${bot.id} was sent to this meeting`,
+		'If the bot has recorded it, fetch the transcript with Meeting: Get and Transcript: Get Result. For the next meeting, enter its start.',
+	);
 }
 
 /** n8n may have restarted after the trigger was switched off and before it cancelled its bot. */

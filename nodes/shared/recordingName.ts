@@ -15,14 +15,18 @@ const SAYS_NOTHING = /^(bin|txt)$/;
 /**
  * The name of a recording for the service, which may look at its extension (service document,
  * "Upload parameters"). A name without one, such as that of a download, gets what n8n knows.
+ * Telegram's `voice.oga` becomes `voice.ogg`.
  */
 export function recordingName({ fileName, fileExtension }: IBinaryData): string {
 	const known = fileExtension ?? '';
 	const extension = SAYS_NOTHING.test(known) ? '' : (DOCUMENTED[known] ?? known);
 	if (!fileName) return `recording.${extension || 'bin'}`;
+	const bare = withoutExtension(fileName);
 	// n8n takes what follows the last dot of a name as its extension, also in `Meeting 12.05 with Anna`.
-	const isInName = fileName.endsWith(`.${known}`) || withoutExtension(fileName) !== fileName;
-	return isInName || extension === '' ? fileName : `${fileName}.${extension}`;
+	const isInName = bare !== fileName || fileName.endsWith(`.${known}`);
+	if (!isInName) return extension === '' ? fileName : `${fileName}.${extension}`;
+	const own = fileName.slice(bare.length + 1);
+	return own in DOCUMENTED ? `${bare}.${DOCUMENTED[own]}` : fileName;
 }
 
 /**

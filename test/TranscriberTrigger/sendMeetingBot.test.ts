@@ -509,6 +509,21 @@ describe('A new bot', () => {
 		}
 	});
 
+	it('is not sent to a meeting that is over: the error names the bot that was there', async () => {
+		const startAt = new Date(Date.now() + 1500).toISOString();
+		await open({ startAt });
+		await host.activate();
+		const { id } = theBot();
+		await sleep(Date.parse(startAt) - Date.now());
+		service.running().endMeeting(id);
+		await host.deactivate();
+		await pastGrace();
+		await expect(host.activate()).rejects.toThrow(
+			`Bot ${id} was sent to this meeting. If the bot has recorded it, fetch the transcript`,
+		);
+		expect(launches()).toBe(1);
+	});
+
 	it('is kept when it has the id of the last one, and the service cannot be asked about it', async () => {
 		jest.replaceProperty(CANCEL_BOT, 'newMs', 0);
 		await open({ options: { includeResult: false } });

@@ -18,6 +18,7 @@ describe('The service gets a recording', () => {
 	it.each([
 		['download', 'mp4', 'download.mp4'],
 		['Meeting 12.05', 'm4a', 'Meeting 12.05.m4a'],
+		['voice/file_12.oga', 'oga', 'voice/file_12.ogg'],
 		['download', 'mpga', 'download.mp3'],
 		['download', 'oga', 'download.ogg'],
 		['download', 'qt', 'download.mov'],

@@ -1,3 +1,5 @@
+import { runInNewContext } from 'node:vm';
+
 import {
 	NodeHelpers,
 	type INode,
@@ -18,6 +20,43 @@ interface Example {
 const PREFIX = `${manifest.name}.`;
 const files = filesIn('examples').filter((file) => file.endsWith('.json'));
 const examples = files.map((file) => [file, JSON.parse(read(file)) as Example] as const);
+
+/** What a Set node of an example makes of an item of our node: its expressions are JavaScript. */
+function assigned(file: string, node: string, field: string, $json: unknown): unknown {
+	const example = examples.find(([path]) => path === `examples/${file}`)?.[1];
+	const { parameters } = example?.nodes.find(({ name }) => name === node) ?? {};
+	const { assignments } = parameters?.assignments as {
+		assignments: Array<{ name: string; value: string }>;
+	};
+	const value = assignments.find(({ name }) => name === field)?.value ?? '';
+	const code = value.replace(/^=\{\{|\}\}$/g, '');
+	return runInNewContext(code, { $json, $: () => ({ item: { json: $json } }) });
+}
+
+describe.each([
+	['meeting-to-crm.json', 'CRM Row'],
+	['meeting-to-crm-with-trigger.json', 'What Came of It'],
+])('the speakers of %s, whose fields the service does not document,', (file, node) => {
+	it.each([
+		[[{ id: 1, name: 'Anna' }, { name: 'Boris' }], 'Anna, Boris'],
+		[['Anna', 'Boris'], 'Anna, Boris'],
+		[[{ label: 'A' }, null], '{"label":"A"}'],
+		['Anna', 'Anna'],
+		[2, '2'],
+		[null, ''],
+		[undefined, ''],
+	])('%j are “%s”', (speakers, text) => {
+		expect(assigned(file, node, 'speakers', { speakers })).toBe(text);
+	});
+});
+
+it('an event without its result says why in the examples', () => {
+	const event = { task_id: '7', status: 'completed', error: 'HTTP 500' };
+	const outcome = assigned('meeting-to-crm-with-trigger.json', 'What Came of It', 'outcome', event);
+	expect(outcome).toBe('transcribed, but not complete: HTTP 500');
+	const message = assigned('new-transcripts.json', 'Message With Speakers', 'message', event);
+	expect(message).toBe('Task 7 is not complete: HTTP 500');
+});
 
 it('there are examples', () => {
 	expect(files).toContain('examples/recording-to-subtitles.json');

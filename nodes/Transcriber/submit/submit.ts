@@ -15,7 +15,7 @@ import { startsIn } from '../../shared/api/statusMeaning';
 import { asLasting, refuse } from '../../shared/parameters/refuse';
 import { isBatched, type NodeRun } from '../item/nodeRun';
 import { failedItem, goesOnAfterErrors } from '../item/perform';
-import { finishedTask } from '../wait/finishedTask';
+import { checkBalance, finishedTask } from '../wait/finishedTask';
 import { forEachTask } from '../item/forEachTask';
 import { handSecretOver } from './trigger/handSecretOver';
 import { onCompletionOf } from './choice/onCompletion';
@@ -82,6 +82,7 @@ async function complete(
 		case 'poll':
 			// A run that will fail does so now, not after waiting for the other items.
 			if (!context.continueOnFail() && !isBatched(context)) {
+				for (const { state, ids } of tasks) checkBalance(context, state, ids);
 				await run.waitForAll('submitted', context.getItemIndex());
 				if (run.hasFailed()) return answers;
 			}

@@ -939,6 +939,19 @@ few.describe.each([
 	});
 });
 
+it.each(['poll', 'awaitWebhook'])(
+	'submits nothing more once the balance is too low, if that is to fail the node: %s',
+	async (onCompletion) => {
+		jest.replaceProperty(LIMITS, 'windowMs', 3000);
+		service.running().configure({ balance: 0 });
+		const items = itemsOf(...Array.from({ length: 15 }, () => ({})));
+		const asked = { ...LINK, onCompletion, waitOptions: { onInsufficientBalance: 'fail' } };
+		const { error } = await service.run(asked, { items });
+		expect(error?.message).toContain('waits because the balance is too low');
+		expect(accepted().length).toBeLessThan(15);
+	},
+);
+
 it('after a failure that stops the node, what was refused for now is not sent again', async () => {
 	fault({ kind: 'respond', status: 429, headers: { 'Retry-After': '1' }, readBody: true });
 	fault({ kind: 'respond', status: 422, readBody: true });

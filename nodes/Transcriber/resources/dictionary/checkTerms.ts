@@ -53,6 +53,28 @@ export function checkNoAccident(
 	);
 }
 
+/**
+ * Refuses the error of a cell of Excel or Google Sheets: if one formula fills the column, Sync would
+ * replace the whole dictionary with it.
+ */
+export function checkNoSheetError(
+	context: IExecutePaginationFunctions,
+	terms: string[],
+	item: number,
+): void {
+	const error = terms.find((term) =>
+		/^(#(REF!|N\/A|NAME\?|VALUE!|DIV\/0!|NULL!|NUM!|ERROR!|SPILL!|CALC!)|Loading\.\.\.)$/.test(
+			term,
+		),
+	);
+	if (error === undefined) return;
+	throw refuse(
+		context,
+		`'Terms' has '${error}' as a term in item ${item}, which is an error of a spreadsheet`,
+		'Correct the formula in the sheet, then run the workflow again. Nothing was changed.',
+	);
+}
+
 /** The word 'null' may be a term in a list, but an object converted to text is not. */
 export function isTerm(value: unknown): boolean {
 	if (typeof value === 'string') return !value.includes('[object Object]');

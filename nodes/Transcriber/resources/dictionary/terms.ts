@@ -12,6 +12,7 @@ import { refuse } from '../../../shared/parameters/refuse';
 import type { RoutingRequest } from '../../../shared/api/types';
 import {
 	checkNoAccident,
+	checkNoSheetError,
 	checkNotTypedInstead,
 	checkTerms,
 	isTerm,
@@ -115,7 +116,11 @@ export function readTerms(
 		typeof value === 'string' ? (jsonListIn(value) ?? linesIn(context, value, item)) : value;
 	const terms = (Array.isArray(given) ? given : [given]).filter((term) => !isNothing(term));
 	const wrong = terms.find((term) => !isTerm(term));
-	if (wrong === undefined) return distinct(terms.map(String));
+	if (wrong === undefined) {
+		const read = distinct(terms.map(String));
+		checkNoSheetError(context, read, item);
+		return read;
+	}
 	throw refuse(
 		context,
 		`'Terms' holds something that is not a term in item ${item}: ${termInMessage(wrong)}`,

@@ -166,6 +166,16 @@ describe('dictionary.sync: the terms', () => {
 	});
 });
 
+it.each(['#REF!', '#N/A', '#NAME?', '#ERROR!', 'Loading...'])(
+	'dictionary.sync: a cell with %s is an error of the sheet, so the dictionary keeps its terms',
+	async (cell) => {
+		await given('Kubernetes');
+		const { error } = await sync(['OKR', cell]);
+		expect(error?.message).toContain(`'Terms' has '${cell}' as a term in item 1`);
+		expect(await stored()).toEqual(['Kubernetes']);
+	},
+);
+
 describe('dictionary.sync: nothing is written when nothing changed', () => {
 	it('the same terms in the same order are one GET', async () => {
 		await given('a', 'b');

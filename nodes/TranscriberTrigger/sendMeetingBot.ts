@@ -25,7 +25,7 @@ import {
 } from './cancelMeetingBot';
 import { lastingCaller } from './lastingCaller';
 import { NO_SECRET, STORED_SECRET, nameForNew } from './verifyDelivery';
-import { accountHash, fingerprintOf, isSentBy } from './sameMeetingBot';
+import { accountHash, fingerprintOf, isSentBy, isSentFor } from './sameMeetingBot';
 import type { SentBot } from './triggerMemory';
 import { settingsOf } from './triggerSettings';
 import { BotStore } from './botStore';
@@ -148,11 +148,11 @@ export async function sendMeetingBot(context: IHookFunctions): Promise<boolean> 
 /** Refuses the start of a meeting to which a bot was sent: its transcript may be on its way. */
 function checkIsNotOver(context: IHookFunctions, bot: SentBot | undefined, startAt = ''): void {
 	const start = Date.parse(startAt);
-	if (!bot || bot.startsAt !== start || start > Date.now()) return;
+	if (!bot || bot.startsAt !== start || start > Date.now() || !isSentFor(bot, context)) return;
 	throw refuse(
 		context,
 		`'Start At' is in the past: '${startAt}'. Bot ${bot.id} was sent to this meeting`,
-		'If the bot has recorded it, fetch the transcript with Meeting: Get and Transcript: Get Result. For the next meeting, enter its start.',
+		'If the bot has recorded it, fetch the transcript with Meeting: Get and Transcript: Get Result. If the meeting still goes on and no bot is in it, clear the field to send one now. For the next meeting, enter its start.',
 	);
 }
 

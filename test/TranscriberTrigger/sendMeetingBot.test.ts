@@ -521,6 +521,8 @@ describe('A new bot', () => {
 		await expect(host.activate()).rejects.toThrow(
 			`Bot ${id} was sent to this meeting. If the bot has recorded it, fetch the transcript`,
 		);
+		host.node.parameters.meetingUrl = 'https://meet.example.com/another';
+		await expect(host.activate()).rejects.not.toThrow('was sent to this meeting');
 		expect(launches()).toBe(1);
 	});
 

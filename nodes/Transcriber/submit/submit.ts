@@ -81,7 +81,7 @@ async function complete(
 	switch (onCompletionOf(context)) {
 		case 'poll':
 			// A run that will fail does so now, not after waiting for the other items.
-			if (!context.continueOnFail() && !isBatched(context)) {
+			if (!goesOnAfterErrors(context) && !isBatched(context)) {
 				for (const { state, ids } of tasks) checkBalance(context, state, ids);
 				await run.waitForAll('submitted', context.getItemIndex());
 				if (run.hasFailed()) return answers;

@@ -53,24 +53,24 @@ export function checkNoAccident(
 	);
 }
 
+/** The errors of Excel and Google Sheets, in any language, and the text of a cell that is computed. */
+const SHEET_ERROR = /^(#[\p{Lu}\d/]+[!?]|#N\/A|#Н\/Д|Loading\.\.\.)$/u;
+
 /**
- * Refuses the error of a cell of Excel or Google Sheets: if one formula fills the column, Sync would
- * replace the whole dictionary with it.
+ * Refuses the error of a cell of a sheet: if one formula fills the column, the error would replace the
+ * whole dictionary.
  */
 export function checkNoSheetError(
 	context: IExecutePaginationFunctions,
 	terms: string[],
-	item: number,
+	displayName: string,
+	item = context.getItemIndex(),
 ): void {
-	const error = terms.find((term) =>
-		/^(#(REF!|N\/A|NAME\?|VALUE!|DIV\/0!|NULL!|NUM!|ERROR!|SPILL!|CALC!)|Loading\.\.\.)$/.test(
-			term,
-		),
-	);
+	const error = terms.find((term) => SHEET_ERROR.test(term));
 	if (error === undefined) return;
 	throw refuse(
 		context,
-		`'Terms' has '${error}' as a term in item ${item}, which is an error of a spreadsheet`,
+		`'${displayName}' has '${error}' as a term in item ${item}, which is an error of a spreadsheet`,
 		'Correct the formula in the sheet, then run the workflow again. Nothing was changed.',
 	);
 }

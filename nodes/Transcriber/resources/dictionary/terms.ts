@@ -88,6 +88,7 @@ export function addTerms(context: IExecutePaginationFunctions, request: RoutingR
 	checkNotTypedInstead(context, text, 'Text', 'text');
 	const parts = text.split(/[,;\r\n]/);
 	checkNoAccident(context, parts, 'text');
+	checkNoSheetError(context, distinct(parts), 'Text');
 	checkTerms(context, distinct(parts), 'Text');
 	request.options.body = { text };
 }
@@ -118,7 +119,7 @@ export function readTerms(
 	const wrong = terms.find((term) => !isTerm(term));
 	if (wrong === undefined) {
 		const read = distinct(terms.map(String));
-		checkNoSheetError(context, read, item);
+		checkNoSheetError(context, read, 'Terms', item);
 		return read;
 	}
 	throw refuse(

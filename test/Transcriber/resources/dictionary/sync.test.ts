@@ -166,7 +166,7 @@ describe('dictionary.sync: the terms', () => {
 	});
 });
 
-it.each(['#REF!', '#N/A', '#NAME?', '#ERROR!', 'Loading...'])(
+it.each(['#REF!', '#N/A', '#NAME?', '#ERROR!', '#ССЫЛКА!', '#Н/Д', 'Loading...'])(
 	'dictionary.sync: a cell with %s is an error of the sheet, so the dictionary keeps its terms',
 	async (cell) => {
 		await given('Kubernetes');

@@ -5,6 +5,7 @@ import type { INode, INodeExecutionData, INodeParameters } from 'n8n-workflow';
 
 import { STORE } from '../../../nodes/TranscriberTrigger/triggerMemory';
 import { until } from '../../simulator/testing-client';
+import { callTool } from '../../support/agent';
 import { itemWithFile, itemsOf, serviceForTests } from '../../support/service';
 import { workflowWith } from '../../support/suspended';
 import { deliver, sign } from '../../TranscriberTrigger/client';
@@ -89,6 +90,35 @@ describe.each<[string, INodeParameters, () => INodeExecutionData[], 'task_id' | 
 		expect(error?.message).toMatch(/accepted, but without an id/);
 		expect(error?.message).toContain('a-1');
 		expect(error?.description).toContain('This video is private');
+	});
+});
+
+describe('a playlist with a video that waits for balance', () => {
+	const FAILS = { ...LINK, waitOptions: { ...waitOptions, onInsufficientBalance: 'fail' } };
+	const LOW = 'the balance is too low';
+
+	async function submitted(): Promise<string[]> {
+		const [a = '', b = ''] = await tasks(2);
+		finish(a);
+		answerSubmits([{ task_id: a }, { task_id: b, status: 'awaiting_balance' }]);
+		return [a, b];
+	}
+
+	it('gives an agent the others', async () => {
+		const [a, b] = await submitted();
+		const tool = { parameters: FAILS, credentials: service.credentials(), calls: [{}] };
+		const [answer] = await callTool(tool);
+		expect(answer).toContain('"status":"completed"');
+		for (const words of [a, b, LOW]) expect(answer).toContain(words);
+	});
+
+	it('outputs the others with On Error = Continue', async () => {
+		const [a] = await submitted();
+		const { items } = await service.run(FAILS, { items: one(), node: CONTINUE });
+		expect(items).toMatchObject([
+			{ json: { task_id: a, status: 'completed' } },
+			{ json: { error: expect.stringContaining(LOW) } },
+		]);
 	});
 });
 

@@ -53,8 +53,9 @@ export function checkNoAccident(
 	);
 }
 
-/** The errors of Excel and Google Sheets, in any language, and the text of a cell that is computed. */
-const SHEET_ERROR = /^(#[\p{Lu}\d/]+[!?]|#N\/A|#Н\/Д|Loading\.\.\.)$/u;
+/** The errors of Excel and Google Sheets in English and Russian, and the text of a cell that is computed. */
+const SHEET_ERROR =
+	/^(#(REF!|VALUE!|DIV\/0!|NULL!|NUM!|ERROR!|SPILL!|CALC!|NAME\?|N\/A|ССЫЛКА!|ЗНАЧ!|ДЕЛ\/0!|ПУСТО!|ЧИСЛО!|ИМЯ\?|Н\/Д)|Loading\.\.\.)$/;
 
 /**
  * Refuses the error of a cell of a sheet: if one formula fills the column, the error would replace the

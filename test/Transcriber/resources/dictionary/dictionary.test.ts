@@ -116,6 +116,14 @@ function describeTerms(operation: 'replace' | 'add', method: string, after: stri
 		});
 	});
 
+	it('refuses an error of a sheet, in a list and in a text', async () => {
+		const { error } = await run(operation, { terms: '={{ ["n8n", "#REF!"] }}' });
+		expect(error?.message).toContain("'Terms' has '#REF!' as a term in item 0");
+		const { error: ofText } = await run(operation, { specifyTerms: 'text', text: 'n8n, #Н/Д' });
+		expect(ofText?.message).toContain("'Text' has '#Н/Д' as a term in item 0");
+		expect(service.lines()).toEqual([]);
+	});
+
 	it.each(['undefined', 'null', 'NaN', ' undefined '])(
 		'refuses "%s" as one of the lines or parts: an expression gave nothing',
 		async (part) => {

@@ -176,6 +176,11 @@ it.each(['#REF!', '#N/A', '#NAME?', '#ERROR!', '#ССЫЛКА!', '#Н/Д', 'Load
 	},
 );
 
+it('dictionary.sync: a term with a # is no error of a sheet', async () => {
+	await sync(['#NOW!', 'C#', '#1']);
+	expect(await stored()).toEqual(['#NOW!', 'C#', '#1']);
+});
+
 describe('dictionary.sync: nothing is written when nothing changed', () => {
 	it('the same terms in the same order are one GET', async () => {
 		await given('a', 'b');

@@ -1,13 +1,15 @@
 import type { IExecuteData, IExecutePaginationFunctions } from 'n8n-workflow';
 import type { NodeApiError, NodeOperationError } from 'n8n-workflow';
 
-import {
-	checkRunIsShared,
-	isSubworkflow,
-	isToolCall,
-	runKeyOf,
-} from '../../shared/n8nInternals/runIdentity';
+import { checkRunIsShared, isToolCall, runKeyOf } from '../../shared/n8nInternals/runIdentity';
 import { isLasting } from '../../shared/parameters/refuse';
+import {
+	STOPPED_ADVICE,
+	continueAdvice,
+	retryAdvice,
+	retryWords,
+	type RetryWords,
+} from './retryAdvice';
 
 /**
  * One run of the node over its items. n8n's declarative engine starts all items at once, does not
@@ -176,44 +178,6 @@ export class NodeRun {
 		}
 	}
 }
-
-interface RetryWords {
-	/** The execution of which a Retry goes on with what was accepted. */
-	ofExecution: string;
-	/** What submits again. Follows an article. */
-	newExecution: string;
-}
-
-/**
- * Words for a Retry. The error of a sub-workflow is also shown in the execution of its caller, where
- * "this execution" would name the wrong one: its Retry starts the sub-workflow anew.
- */
-export function retryWords(context: IExecutePaginationFunctions): RetryWords {
-	return isSubworkflow(context)
-		? {
-				ofExecution: `execution ${context.getExecutionId()} (the sub-workflow, whose caller then does not get the output)`,
-				newExecution:
-					'new execution, a Retry of the caller or Retry On Fail of the node that calls it',
-			}
-		: { ofExecution: 'this execution', newExecution: 'new execution' };
-}
-
-/** Advice for the other items if a retry can succeed. */
-function retryAdvice({ ofExecution, newExecution }: RetryWords): string {
-	return `Retry On Fail takes these up and does not submit them again. So does a Retry of ${ofExecution}. A ${newExecution} would submit them again.`;
-}
-
-/** The same advice if no retry can succeed. */
-function continueAdvice({ ofExecution, newExecution }: RetryWords): string {
-	return `To get these without paying twice, set 'On Error' of this node to Continue, save the workflow, and choose 'Retry with currently saved workflow' for ${ofExecution}. A ${newExecution} would submit them again, so give it only the item that failed.`;
-}
-
-/** The operations that fetch what was submitted, for messages. */
-export const WAIT_OPERATIONS =
-	'Transcript: Wait Until Finished (a bot with Meeting: Wait Until Transcribed)';
-
-/** Advice for all items of a stopped execution: n8n offers a Retry only if an execution has failed. */
-const STOPPED_ADVICE = `n8n offers no Retry of a stopped execution. Fetch these with ${WAIT_OPERATIONS}; look in your account at the service for an item without an id. Do not run the workflow again for these: it would submit them again.`;
 
 /** Ends the work on an item after another item has failed and stopped the node. */
 export class Abandoned extends Error {}

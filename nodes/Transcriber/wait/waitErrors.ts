@@ -6,7 +6,7 @@ import type { SubmissionIds } from '../../shared/api/submission';
 import { awaitsBalance, isCancelled, isUnknownStatus } from '../../shared/api/statusMeaning';
 import { asLasting, refuse } from '../../shared/parameters/refuse';
 import { againAdvice } from '../item/givenKey';
-import { WAIT_OPERATIONS } from '../item/nodeRun';
+import { WAIT_OPERATIONS } from '../item/retryAdvice';
 import type { Outlook } from './pollUntilEnded';
 import { waitOptionsOf } from './waitOptions';
 

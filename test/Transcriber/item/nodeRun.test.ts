@@ -2,6 +2,8 @@
  * The advice in an error after the service has accepted other items of the run: continue these, and
  * pay only once.
  */
+// Also covers retryAdvice.ts.
+
 import type { INode, INodeParameters, IRunExecutionData } from 'n8n-workflow';
 
 import { LIMITS } from '../../../nodes/shared/api/rateLimits';
@@ -11,6 +13,11 @@ import { shortenRetries } from '../../support/scale';
 import { byId, itemsOf, serviceForTests } from '../../support/service';
 
 const service = serviceForTests();
+
+function refuseSecond(status: number): void {
+	const match = { method: 'POST' };
+	service.running().fault({ match, skip: 1, times: 1, action: { kind: 'respond', status } });
+}
 
 const flatted = jest.requireActual<{
 	parse: (text: string) => IRunExecutionData;
@@ -149,12 +156,7 @@ it('an item that was changed after its submit: the same advice', async () => {
 it.each([413, 422])(
 	'a link that the service refuses for good with %s: the same advice, and none to run it all again',
 	async (status) => {
-		service.running().fault({
-			match: { method: 'POST' },
-			skip: 1,
-			times: 1,
-			action: { kind: 'respond', status },
-		});
+		refuseSecond(status);
 		const { error } = await service.run(LINK, { items: threeItems() });
 		expect(error?.description).toMatch(ADVICE);
 		expect(error?.description).not.toMatch(/run the (node|workflow) again/i);
@@ -162,12 +164,7 @@ it.each([413, 422])(
 );
 
 it('what a retry may mend says that a retry pays for nothing twice, and a new execution does', async () => {
-	service.running().fault({
-		match: { method: 'POST' },
-		skip: 1,
-		times: 1,
-		action: { kind: 'respond', status: 402 },
-	});
+	refuseSecond(402);
 	const { error } = await service.run(LINK, { items: threeItems() });
 	expect(error?.description).toContain('Retry On Fail takes these up');
 	expect(error?.description).toContain('A new execution would submit them again.');
@@ -177,12 +174,7 @@ it('what a retry may mend says that a retry pays for nothing twice, and a new ex
 it.each([402, 422])(
 	'in a sub-workflow, the advice after %s names its own execution',
 	async (status) => {
-		service.running().fault({
-			match: { method: 'POST' },
-			skip: 1,
-			times: 1,
-			action: { kind: 'respond', status },
-		});
+		refuseSecond(status);
 		const sub = { mode: 'integrated', executionId: '17' } as const;
 		const { error } = await service.run(LINK, { items: threeItems(), ...sub });
 		expect(error?.description).toContain(

@@ -5,7 +5,7 @@ import { look, type LookBounds } from '../../../shared/api/askForState';
 import { hasEnded, statusIn } from '../../../shared/api/statusMeaning';
 import { asLasting, refuse } from '../../../shared/parameters/refuse';
 import { againAdvice, givenKeyOf } from '../../item/givenKey';
-import { WAIT_OPERATIONS } from '../../item/nodeRun';
+import { WAIT_OPERATIONS } from '../../item/retryAdvice';
 import { endedBadly } from '../../wait/waitErrors';
 import { nameOfAddress } from './refuseChangedItem';
 import { recall, remember, submissionNames, type Submitted } from './submissionMemory';

@@ -3,7 +3,7 @@ import { NodeOperationError, type IExecutePaginationFunctions } from 'n8n-workfl
 import { ServiceError, adviceIfUncertain } from '../../../shared/api/serviceError';
 import { asLasting, refuse } from '../../../shared/parameters/refuse';
 import { givenKeyOf } from '../../item/givenKey';
-import { retryWords } from '../../item/nodeRun';
+import { retryWords } from '../../item/retryAdvice';
 import { goesOnAfterErrors, isShownByMessage } from '../../item/perform';
 
 /** Advice where nobody but the user can find out whether the service has accepted an item. */

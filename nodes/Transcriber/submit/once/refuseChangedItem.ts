@@ -3,7 +3,7 @@ import type { IExecutePaginationFunctions } from 'n8n-workflow';
 import { isTool } from '../../../shared/n8nInternals/runIdentity';
 import { asLasting, refuse } from '../../../shared/parameters/refuse';
 import { againAdvice } from '../../item/givenKey';
-import { WAIT_OPERATIONS } from '../../item/nodeRun';
+import { WAIT_OPERATIONS } from '../../item/retryAdvice';
 import { askedFor } from './sameRequest';
 import { deliveryAddress, onCompletionOf } from '../choice/onCompletion';
 import { recall, submissionNames, type AcceptedMemory, type SentMemory } from './submissionMemory';

@@ -10,4 +10,6 @@ module.exports = {
 	testPathIgnorePatterns: ['/node_modules/'],
 	globalSetup: '<rootDir>/test/queue/setup.ts',
 	globalTeardown: '<rootDir>/test/queue/teardown.ts',
+	// They kill processes of the cluster.
+	maxWorkers: 1,
 };

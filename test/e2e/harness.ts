@@ -1,4 +1,4 @@
-/** What every end-to-end test needs: the shared n8n, a service of its own, and one node to run. */
+/** What every end-to-end test needs: an n8n, a service of its own, and one node to run. */
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -27,8 +27,17 @@ export interface SharedN8n {
 	binaryMode: 'default' | 'filesystem' | 'database';
 }
 
+/** One n8n for each worker of jest. */
+export function shareWithTests(hosts: SharedN8n[]): void {
+	process.env.SHARED_N8N = JSON.stringify(hosts);
+}
+
+/** The n8n of this worker of jest. */
 export function sharedN8n(): SharedN8n {
-	return JSON.parse(process.env.SHARED_N8N ?? '{"version":""}') as SharedN8n;
+	const hosts = JSON.parse(process.env.SHARED_N8N ?? '[]') as SharedN8n[];
+	const own = hosts[Number(process.env.JEST_WORKER_ID) - 1];
+	if (!own) throw new Error('Jest has started no n8n for this worker: see test/e2e/setup.ts');
+	return own;
 }
 
 export const root = path.join(__dirname, '..', '..');

@@ -3,8 +3,8 @@ import { rm } from 'node:fs/promises';
 import type { Started } from './setup';
 
 export default async function teardown(): Promise<void> {
-	const { sharedHost } = globalThis as Started;
-	if (sharedHost === undefined) return;
-	await sharedHost.host.stop();
-	await rm(sharedHost.files, { recursive: true, force: true });
+	for (const { host, files } of (globalThis as Started).sharedHosts ?? []) {
+		await host.stop();
+		await rm(files, { recursive: true, force: true });
+	}
 }

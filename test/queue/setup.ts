@@ -1,7 +1,7 @@
 /** Starts the one cluster that all tests of the queue suite share, with the package as `npm pack` makes it. */
 import { packPackage } from '../n8n/npm';
 import { N8N_2 } from '../n8n/versions';
-import { root } from '../e2e/harness';
+import { root, shareWithTests } from '../e2e/harness';
 import { Cluster } from './cluster';
 import type { SharedCluster } from './harness';
 
@@ -18,5 +18,5 @@ export default async function setup(): Promise<void> {
 	log(`n8n ${N8N_2} in queue mode is ready at ${url}`);
 	(globalThis as Started).sharedCluster = cluster;
 	const shared: SharedCluster = { url, folder, files, pid, version: N8N_2, binaryMode: 'database' };
-	process.env.SHARED_N8N = JSON.stringify(shared);
+	shareWithTests([shared]);
 }

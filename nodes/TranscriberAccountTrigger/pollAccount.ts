@@ -16,6 +16,7 @@ import { TaskListReader } from './taskListReader';
 import {
 	warnOfBacklog,
 	warnOfBusyKey,
+	warnOfFailedStart,
 	warnOfNoOutput,
 	warnOfUnknownKey,
 	warnOfUnread,
@@ -39,11 +40,17 @@ export async function poll(context: IPollFunctions): Promise<INodeExecutionData[
 	const store = new PollStore(context);
 	return await store.alone(async () => {
 		const saved = store.load();
-		const items = pollFrom(context, store, saved);
-		if (saved) return await items;
-		return await items.catch((error: unknown) => {
-			throw withNextStep(context, error);
-		});
+		try {
+			return await pollFrom(context, store, saved);
+		} catch (error) {
+			if (store.isStartOfN8n()) {
+				// After a power cut, n8n may be back before the internet is. n8n 2.41 would give the trigger up.
+				store.noteActive();
+				warnOfFailedStart(context, error);
+				return null;
+			}
+			throw saved ? error : withNextStep(context, error);
+		}
 	});
 }
 

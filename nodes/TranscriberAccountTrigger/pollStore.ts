@@ -2,7 +2,11 @@ import type { IDataObject, IPollFunctions } from 'n8n-workflow';
 
 import { apiRoot } from '../shared/api/baseUrl';
 import { credentialOf } from '../shared/api/credential';
-import { isPublishedAgain, isSwitchedOnByUser } from '../shared/n8nInternals/activation';
+import {
+	isActivatedByN8n,
+	isPublishedAgain,
+	isSwitchedOnByUser,
+} from '../shared/n8nInternals/activation';
 import {
 	isSameActivation,
 	noteActive,
@@ -86,8 +90,17 @@ export class PollStore {
 		};
 	}
 
-	save(state: State): void {
+	/** Whether this is the poll with which n8n, at its start, activates a published workflow. */
+	isStartOfN8n(): boolean {
+		return isActivatedByN8n(this.context) && !this.isActivated;
+	}
+
+	noteActive(): void {
 		noteActive(this.context, this.dataKey);
+	}
+
+	save(state: State): void {
+		this.noteActive();
 		this.keep({ ...state, at: Date.now() });
 	}
 

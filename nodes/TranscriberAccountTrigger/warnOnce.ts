@@ -2,10 +2,11 @@ import type { IDataObject, IPollFunctions } from 'n8n-workflow';
 
 import { ID_NAMES, listedTaskId } from '../shared/api/undocumented/idNames';
 import { isUnknownStatus } from '../shared/api/statusMeaning';
+import { messageOf } from '../shared/asError';
 import { remembered } from '../shared/processMemory';
 import { logSeldom } from '../shared/webhook/logSeldom';
 
-/** Warnings that this process has written, by node and topic. */
+/** Warnings that this process has written, by workflow, node and topic. */
 const accountWarnings = remembered<true>('accountWarnings');
 
 /** Longer statuses are cut off in a warning. */
@@ -76,6 +77,14 @@ export function warnOfLostTasks(context: IPollFunctions): void {
 	);
 }
 
+/** Warns if the poll with which n8n activates the workflow at its start has failed. */
+export function warnOfFailedStart(context: IPollFunctions, error: unknown): void {
+	warn(
+		context,
+		`The poll at the start of n8n failed, and the next polls go on: ${messageOf(error)}`,
+	);
+}
+
 /** Warns if two polls in a row could not read all tasks that have ended before them. */
 export function warnOfUnread(context: IPollFunctions): void {
 	warn(
@@ -110,7 +119,8 @@ function warn(context: IPollFunctions, line: string): void {
 }
 
 function warnOnce(context: IPollFunctions, topic: string, line: string): void {
-	const key = `${context.getNode().id} ${topic}`;
+	// n8n's Duplicate keeps the ids of the nodes.
+	const key = `${context.getWorkflow().id} ${context.getNode().id} ${topic}`;
 	if (accountWarnings.has(key)) return;
 	accountWarnings.set(key, true);
 	context.logger.warn(`${context.getNode().name}: ${line}`);

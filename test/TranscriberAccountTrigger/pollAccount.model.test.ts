@@ -57,8 +57,8 @@ async function holds({ isOldestFirst, pageLength, old, polls, steps }: CourseOf<
 			list().requests = 0;
 			list().refuses = (_, count) => (count >= one.at ? one.status : undefined);
 		}
-		// A poll that cannot read the first page fails.
-		if (one.kind === 'pause') await host.restart().catch(() => {});
+		// A start of n8n succeeds in any case. A later poll that cannot read the first page fails.
+		if (one.kind === 'pause') await host.restart();
 		else await host.poll().catch(() => {});
 		list().refuses = () => undefined;
 	}

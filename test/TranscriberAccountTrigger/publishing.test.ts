@@ -107,6 +107,40 @@ it('A new version that fails at first keeps the old state: what ended meanwhile 
 	expect(host.started).toEqual([meanwhile]);
 });
 
+describe('n8n starts while the service is away, as after a power cut', () => {
+	const away = () =>
+		service.running().fault({ action: { kind: 'respond', status: 500 }, match: {}, times: 1e6 });
+
+	it('the trigger starts, a later poll that fails says so, and what ended meanwhile starts the workflow', async () => {
+		const host = newHost(AS_241);
+		await host.activate('activate');
+		const first = await service.completedTask();
+		await host.poll();
+		const meanwhile = await service.completedTask();
+		away();
+		await host.restart();
+		await expect(host.poll()).rejects.toThrow('The service');
+		service.running().clearFaults();
+		await host.poll();
+		const next = await service.completedTask();
+		await host.poll();
+		expect(host.started).toEqual([first, meanwhile, next]);
+	});
+
+	it('the trigger starts although its publication had failed before, and starts afresh', async () => {
+		const host = newHost(AS_241);
+		await failToPublish(host, 'activate');
+		await service.completedTask();
+		away();
+		await host.restart();
+		service.running().clearFaults();
+		await host.poll();
+		const next = await service.completedTask();
+		await host.poll();
+		expect(host.started).toEqual([next]);
+	});
+});
+
 few.it.each(['activate', 'update', 'init'] as const)(
 	'n8n adds the workflow again by itself (%s): what ended since the last poll starts the workflow',
 	async (mode) => {

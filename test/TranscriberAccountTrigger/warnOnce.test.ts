@@ -108,17 +108,43 @@ describe('a task without an id that can be read', () => {
 });
 
 it('more transcripts than a poll after a pause can fetch are in the log once, with what to do', async () => {
-	jest.replaceProperty(ACCOUNT_POLL, 'pauseMs', 0);
+	const pause = jest.replaceProperty(ACCOUNT_POLL, 'pauseMs', 0);
 	const host = new AccountHost(service.credentials());
 	await host.activate();
 	const ids = await Promise.all(
 		Array.from({ length: 60 }, async () => await service.completedTask()),
 	);
 	const lines = await logged(async () => await host.polls(3));
-	jest.restoreAllMocks();
+	pause.restore();
 	expect([...host.started].sort()).toEqual(ids.sort());
 	expect(lines).toHaveLength(1);
 	expect(lines[0]).toMatch(/of them start the workflow at the next polls.*poll more often/);
+});
+
+it('a start of n8n while the service is away is in the log, with the reason', async () => {
+	const host = new AccountHost(service.credentials());
+	await host.activate();
+	service.running().fault({ match: {}, times: 1e6, action: { kind: 'respond', status: 500 } });
+	const lines = await logged(async () => await host.restart());
+	service.running().clearFaults();
+	expect(lines).toEqual([
+		expect.stringContaining(
+			'The poll at the start of n8n failed, and the next polls go on: The service',
+		),
+	]);
+});
+
+it('a duplicate of the workflow, in which the nodes have the same ids, warns too', async () => {
+	const id = await service.pendingTask();
+	const hosts = [new AccountHost(service.credentials()), new AccountHost(service.credentials())];
+	const [one, other] = hosts;
+	Object.assign(other?.node ?? {}, { id: one?.node.id });
+	for (const host of hosts) await host.activate();
+	service.running().finish(id, { status: 'halted' });
+	const lines = await logged(async () => {
+		for (const host of hosts) await host.polls(2);
+	});
+	expect(lines).toHaveLength(2);
 });
 
 describe('polls without an output although tasks have ended', () => {

@@ -11,8 +11,8 @@ import { NodeOperationError, type IHookFunctions, type INode } from 'n8n-workflo
  *   itself adds a trigger that it finds missing. So only the first try has the mode `activate`, and
  *   whatever it ends or begins has to be stored at once, also if the try fails later.
  * - `create`: exists in the type (WorkflowActivateMode), but has not been seen in use.
- * - `init` and `leadershipChange`: at every start of n8n and of every main process. From 2.41 also
- *   the start after a publication that failed.
+ * - `init` and `leadershipChange`: at every start of n8n and of every main process. From 2.41, n8n
+ *   gives up a trigger that fails at all tries, for good: it is off until the user publishes again.
  * - `manual`: the editor listens for a test event.
  *
  * "From 2.41" means its publication service, which 2.30 has too, but off by default. It tries each
@@ -77,4 +77,9 @@ export function isSwitchedOnByUser(context: Activation): boolean {
 /** Whether a new version is published, or the same one again: see `update` above. */
 export function isPublishedAgain(context: Activation): boolean {
 	return isActivatedByUser(context) && context.getActivationMode() === 'update';
+}
+
+/** Whether n8n activates a published workflow by itself, because n8n or a main process starts. */
+export function isActivatedByN8n(context: Activation): boolean {
+	return ['init', 'leadershipChange'].includes(context.getActivationMode());
 }

@@ -11,6 +11,7 @@ import {
 } from 'n8n-workflow';
 
 import {
+	isActivatedByN8n,
 	isActivatedByUser,
 	isPublishedAgain,
 	isSwitchedOnByUser,
@@ -38,6 +39,11 @@ it.each(Object.entries(MODES))("mode '%s': a user has switched the workflow on: 
 
 it('a mode that nobody knows yet is none of the user: no bot is sent', () => {
 	expect(isActivatedByUser(hook('resumed'))).toBe(false);
+});
+
+it('the start of n8n and of a main process are its own activations', () => {
+	const modes = Object.keys(MODES).filter((mode) => isActivatedByN8n(hook(mode)));
+	expect(modes).toEqual(['init', 'leadershipChange']);
 });
 
 it('while the editor listens for a test event, no mode is', () => {

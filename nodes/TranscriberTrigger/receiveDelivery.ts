@@ -1,7 +1,7 @@
 import { createHash } from 'crypto';
 import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 
-import { ANSWER, decidedBy } from '../shared/webhook/answerInTime';
+import { ANSWER, Undecided, decidedBy } from '../shared/webhook/answerInTime';
 import { logSeldom } from '../shared/webhook/logSeldom';
 import { respond, deliveryFrom } from '../shared/webhook/signature';
 import { webhookCredential } from '../shared/webhook/webhookCredential';
@@ -109,9 +109,15 @@ async function emit(
 	const { id: workflowId } = context.getWorkflow();
 	const facts = [workflowId, nodeId, taskId, botId, status, ending.by, parameters];
 	const key = createHash('sha256').update(JSON.stringify(facts)).digest('base64url');
-	const fetch = async () => await outputFor(context, event, settings);
+	const fetchInTime = async () => {
+		const start = async () => await outputFor(context, event, settings);
+		return await fetches.take(key, start, deadline).catch((error: unknown) => {
+			if (error instanceof Undecided) logSlowResult(context, event);
+			throw error;
+		});
+	};
 	if (settings.emitDuplicates && ending.by !== 'word') {
-		const output = await fetches.take(key, fetch, deadline);
+		const output = await fetchInTime();
 		if (output === NOT_ENDED) return respond(context, 400, 'Not a delivery as documented');
 		if (botId !== undefined) store.noteDelivered(botId);
 		return output ? started(output) : respond(context, 200, 'Not selected');
@@ -127,7 +133,7 @@ async function emit(
 	store.open(name);
 	let isDecided = false;
 	try {
-		const output = await fetches.take(key, fetch, deadline);
+		const output = await fetchInTime();
 		if (output === NOT_ENDED) return respond(context, 400, 'Not a delivery as documented');
 		const letters = `${before ?? ''}${letterOf(output?.status ?? event.status)}`;
 		store.end(name, { ...ending, statuses: letters });
@@ -146,4 +152,14 @@ async function emit(
 
 function started({ items }: Output) {
 	return { workflowData: [items], webhookResponse: { message: 'Accepted' } };
+}
+
+/** If the service has given up by then, nothing else tells the user of this transcript. */
+function logSlowResult(context: IWebhookFunctions, { taskId, botId }: DeliveredEvent): void {
+	const which = taskId === undefined ? `bot ${botId}` : `task ${taskId}`;
+	logSeldom(
+		context,
+		'warn',
+		`${context.getNode().name}: the result of ${which} takes longer than a delivery may wait, so the service has to deliver again. If it does not, fetch the result with Transcript: Get Result.`,
+	);
 }

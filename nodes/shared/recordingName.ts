@@ -21,12 +21,26 @@ export function recordingName({ fileName, fileExtension }: IBinaryData): string 
 	const known = fileExtension ?? '';
 	const extension = SAYS_NOTHING.test(known) ? '' : (DOCUMENTED[known] ?? known);
 	if (!fileName) return `recording.${extension || 'bin'}`;
-	const bare = withoutExtension(fileName);
+	const name = readableName(fileName);
+	const bare = withoutExtension(name);
 	// n8n takes what follows the last dot of a name as its extension, also in `Meeting 12.05 with Anna`.
-	const isInName = bare !== fileName || fileName.endsWith(`.${known}`);
-	if (!isInName) return extension === '' ? fileName : `${fileName}.${extension}`;
-	const own = fileName.slice(bare.length + 1);
-	return own in DOCUMENTED ? `${bare}.${DOCUMENTED[own]}` : fileName;
+	const isInName = bare !== name || name.endsWith(`.${known}`);
+	if (!isInName) return extension === '' ? name : `${name}.${extension}`;
+	const own = name.slice(bare.length + 1);
+	return own in DOCUMENTED ? `${bare}.${DOCUMENTED[own]}` : name;
+}
+
+/**
+ * The name of a file as people write it. n8n names a download after the path of its link, in which
+ * `Team call.mp3` is `Team%20call.mp3`.
+ */
+export function readableName(name: string): string {
+	if (!/%[\da-f]{2}/i.test(name)) return name;
+	try {
+		return decodeURIComponent(name).replace(/[\p{Cc}/\\]/gu, '_');
+	} catch {
+		return name;
+	}
 }
 
 /**

@@ -367,7 +367,11 @@ describe('What the service says later, or never', () => {
 			});
 			jest.replaceProperty(ANSWER, 'withinMs', 1_000);
 			const body = { task_id: id, status: 'completed' };
+			const { lines, release } = captureLogs();
 			expect((await deliver(host.url, body, SECRET)).status).toBe(503);
+			release();
+			const reason = `the result of task ${id} takes longer than a delivery may wait`;
+			expect(lines.filter((line) => line.includes(reason))).toHaveLength(1);
 			expect((await deliver(host.url, body, SECRET)).status).toBe(200);
 			expect((await deliver(host.url, body, SECRET)).status).toBe(200);
 			expect(service.lines()).toEqual([`GET /api/v1/tasks/${id}/result`]);

@@ -16,6 +16,11 @@ describe('The service gets a recording', () => {
 	});
 
 	it.each([
+		['Team%20call.mp3', 'mp3', 'Team call.mp3'],
+		['%D0%92%D1%81%D1%82%D1%80%D0%B5%D1%87%D0%B0.oga', 'oga', 'Встреча.ogg'],
+		['a%2Fb%5Cc%0Ad.mp3', 'mp3', 'a_b_c_d.mp3'],
+		['50%ff.mp3', 'mp3', '50%ff.mp3'],
+		['100% done.mp3', 'mp3', '100% done.mp3'],
 		['download', 'mp4', 'download.mp4'],
 		['Meeting 12.05', 'm4a', 'Meeting 12.05.m4a'],
 		['voice/file_12.oga', 'oga', 'voice/file_12.ogg'],

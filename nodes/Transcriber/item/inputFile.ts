@@ -93,9 +93,18 @@ function noFile(
 	);
 }
 
-/** Not all of `application/vnd.`: a Windows Media file is `application/vnd.ms-asf`. */
-const NO_RECORDING =
-	/^(text|image|font)\/|^application\/(pdf|json|zip|msword|rtf|vnd\.(ms-(excel|powerpoint)|openxmlformats|oasis\.opendocument))/;
+/**
+ * Texts, pictures, documents and archives; also `x-subrip`, the subtitles that this node itself may have saved
+ * beside the recording. Not all of `application/vnd.`: a Windows Media file is `application/vnd.ms-asf`.
+ */
+const NO_RECORDING = new RegExp(
+	[
+		'^(text|image|font)/',
+		'^application/(pdf|msword|rtf|vnd\\.(ms-(excel|powerpoint)|openxmlformats|oasis\\.opendocument))',
+		'^application/(json|xml|x-subrip|[\\w.-]+\\+(json|xml))\\b',
+		'^application/(zip|gzip|vnd\\.rar|x-(zip|7z|rar)-compressed|x-(gzip|rar|tar))\\b',
+	].join('|'),
+);
 
 /** n8n gives unknown types as text/plain, so for text/plain only the file name counts. */
 function isNoRecording({ mimeType = '', fileName = '' }: IBinaryData): boolean {

@@ -8,7 +8,7 @@ import { recordingOf } from '../item/inputFile';
 import { fetchPatiently } from './fetchPatiently';
 import { untilEnded, type Outlook, type Polling } from './pollUntilEnded';
 import { attachExport, type WantedExport } from '../../shared/api/attachExport';
-import { withoutExtension } from '../../shared/recordingName';
+import { readableName, withoutExtension } from '../../shared/recordingName';
 import { isTool } from '../../shared/n8nInternals/runIdentity';
 import { fetchResults, transcript } from '../../shared/api/result';
 import { idFields, idsIn, submissionName, type SubmissionIds } from '../../shared/api/submission';
@@ -154,7 +154,7 @@ function nameOfRecording(context: IExecutePaginationFunctions): string | undefin
 	if (operation === 'transcribeUrl') return nameInLink(String(context.getNodeParameter('url')));
 	if (operation !== 'transcribeFile') return undefined;
 	try {
-		return withoutExtension(recordingOf(context).binary.fileName ?? '');
+		return withoutExtension(readableName(recordingOf(context).binary.fileName ?? ''));
 	} catch {
 		// The transcript is paid for, so it must not fail for the name of its document.
 		return undefined;
@@ -165,7 +165,7 @@ function nameOfRecording(context: IExecutePaginationFunctions): string | undefin
 function nameInLink(link: string): string | undefined {
 	try {
 		const [, name] = /([^/]+)\.[a-z]\w{1,4}$/i.exec(new URL(link).pathname) ?? [];
-		return name && decodeURIComponent(name);
+		return name && readableName(name);
 	} catch {
 		return undefined;
 	}

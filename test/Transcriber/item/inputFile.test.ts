@@ -284,6 +284,12 @@ describe('which file of an item is taken', () => {
 		['minutes.docx', 'application/vnd.openxmlformats-officedocument.wordprocessingml.document'],
 		['table.xls', 'application/vnd.ms-excel'],
 		['recordings.zip', 'application/zip'],
+		['recordings.zip', 'application/x-zip-compressed'],
+		['recordings.7z', 'application/x-7z-compressed'],
+		['talk.srt', 'application/x-subrip'],
+		['talk.vtt', 'text/vtt'],
+		['feed.xml', 'application/rss+xml'],
+		['error.xml', 'application/xml; charset=utf-8'],
 	])('%s (%s) is refused: it is no recording, and would be charged', async (fileName, mimeType) => {
 		const { error } = await service.run(FILE, {
 			items: [itemWithFile('x', { fileName, mimeType })],

@@ -299,7 +299,7 @@ describe('transcription.transcribeUrl', () => {
 	it.each([
 		['https://files.example.com/2026/Team%20call.mp3?token=abc#t=1', 'Team call.srt'],
 		['https://files.example.com/2026/call.final.MP4', 'call.final.srt'],
-		['https://files.example.com/2026/100%.mp3', undefined],
+		['https://files.example.com/2026/100%.mp3', '100%.srt'],
 		['https://files.example.com/watch?v=abc.mp3', undefined],
 		['https://files.example.com', undefined],
 	])('names an exported file after the file of the link: %s', async (url, fileName) => {

@@ -33,8 +33,18 @@ const ROOMS = {
 	],
 };
 
+const WHAT_THE_STORES_ARE_FOR = [
+	'test/TranscriberTrigger/receiveDelivery.test.ts',
+	'test/TranscriberTrigger/receiveHandOver.test.ts',
+	'test/TranscriberTrigger/besidePolling.test.ts',
+	'test/TranscriberTrigger/endingStore.test.ts',
+	'test/TranscriberTrigger/sameId.test.ts',
+];
+
 /** Suites that prove rules of a file or folder beside those that name it. */
 const MORE_SUITES = {
+	'nodes/TranscriberTrigger/secretStore.ts': WHAT_THE_STORES_ARE_FOR,
+	'nodes/TranscriberTrigger/endingStore.ts': WHAT_THE_STORES_ARE_FOR,
 	'nodes/shared/webhook/signature.ts': ['test/TranscriberTrigger/receiveDelivery.test.ts'],
 	'nodes/shared/webhook/logSeldom.ts': ['test/TranscriberTrigger/receiveDelivery.test.ts'],
 	'nodes/shared/webhook/webhookCredential.ts': ['test/TranscriberTrigger/receiveDelivery.test.ts'],

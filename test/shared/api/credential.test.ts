@@ -1,4 +1,7 @@
 /** "Every request" in the contract, for what each costs n8n: a reading of the credential is a query of its database. */
+import type { INode } from 'n8n-workflow';
+
+import { credentialOf, keyHash } from '../../../nodes/shared/api/credential';
 import { until } from '../../simulator/testing-client';
 import { runNode, type Run } from '../../support/engine';
 import { findIn } from '../../support/search';
@@ -59,4 +62,37 @@ it('masks the key of now in a wait during which the key was rotated', async () =
 	const { error } = await waiting;
 	expect(error?.message).toContain('No recording for');
 	expect(findIn(error, [rotated])).toEqual([]);
+});
+
+describe('the cleaned credential', () => {
+	const of = async (given: object) =>
+		await credentialOf({
+			getNode: () => ({}) as INode,
+			getCredentials: async () => given as never,
+		});
+
+	it.each([
+		['whsec_1', 'whsec_1'],
+		[' whsec_1\n', 'whsec_1'],
+		['', undefined],
+		[' \t', undefined],
+		[undefined, undefined],
+	])('has the Webhook Secret %j as %j', async (webhookSecret, cleaned) => {
+		const given = { baseUrl: 'https://x.example', apiKey: 'k', webhookSecret };
+		expect((await of(given)).webhookSecret).toBe(cleaned);
+	});
+
+	it('is read again at every poll of a trigger, whose context n8n keeps', async () => {
+		const given = { baseUrl: 'https://x.example', apiKey: 'before' };
+		const reader = { getNode: () => ({}) as INode, getCredentials: async () => given as never };
+		await credentialOf(reader);
+		given.apiKey = 'after';
+		expect((await credentialOf(reader)).apiKey).toBe('after');
+	});
+});
+
+it('stands for an API key by its SHA-256', () => {
+	// printf k | sha256sum
+	const hash = '8254c329a92850f6d539dd376f4816ee2764517da5e0235514af433164480d7a';
+	expect(keyHash('k')).toBe(hash);
 });

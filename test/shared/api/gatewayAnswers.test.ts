@@ -1,5 +1,9 @@
 /** Contract, "Every request": which answers are not the service's, and what they leave open. */
-import { isForeign503, isWithoutAnswer } from '../../../nodes/shared/api/gatewayAnswers';
+import {
+	isForeign503,
+	isFromSomethingElse,
+	isWithoutAnswer,
+} from '../../../nodes/shared/api/gatewayAnswers';
 import type { Problem } from '../../../nodes/shared/api/problem';
 
 const problem = (more: Partial<Problem>): Problem => ({ path: '/account', ...more });
@@ -39,4 +43,23 @@ describe('A 503 is of the service', () => {
 		expect(isForeign503(problem({ status: 503, isBlank: true, isWebPage: true }))).toBe(true);
 		expect(isForeign503(problem({ status: 502, isWebPage: true }))).toBe(false);
 	});
+});
+
+describe('A refusal is of something in between', () => {
+	it.each([400, 401, 404, 499])('if it is a web page with status %i', (status) => {
+		expect(isFromSomethingElse(problem({ status, isWebPage: true }))).toBe(true);
+	});
+
+	it.each([399, 407, 408, 413, 429, 500])(
+		'but a web page with status %i tells nothing',
+		(status) => {
+			expect(isFromSomethingElse(problem({ status, isWebPage: true }))).toBe(false);
+		},
+	);
+
+	it.each<Partial<Problem>>([
+		{ status: 404, isWebPage: false },
+		{ status: 404 },
+		{ isWebPage: true },
+	])('but not with %j', (more) => expect(isFromSomethingElse(problem(more))).toBe(false));
 });

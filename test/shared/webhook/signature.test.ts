@@ -1,5 +1,5 @@
 /** Service document, "Authentication": webhook signing; and how secrets are sealed. */
-// Also covers handOverEnvelope.ts, sealedSecret.ts.
+// Also covers answerInTime.ts, handOverEnvelope.ts, sealedSecret.ts.
 
 import { createCipheriv, createHmac, hkdfSync } from 'node:crypto';
 
@@ -8,6 +8,7 @@ import {
 	openHandOvers,
 	sealHandOvers,
 } from '../../../nodes/shared/webhook/handOverEnvelope';
+import { Undecided, decidedBy } from '../../../nodes/shared/webhook/answerInTime';
 import { seal, unseal } from '../../../nodes/shared/webhook/sealedSecret';
 import { isSignedWith, isWellFormed } from '../../../nodes/shared/webhook/signature';
 
@@ -100,6 +101,17 @@ describe('The header has the form sha256=<64 hex digits>', () => {
 		['base64', `sha256=${Buffer.alloc(32).toString('base64')}`],
 		['two, as Node joins a header that came twice', `sha256=${digest}, sha256=${digest}`],
 	])('%s', (_, signature) => expect(isWellFormed(signature)).toBe(false));
+});
+
+describe('Deciding an answer', () => {
+	it('takes what is decided in time', async () => {
+		expect(await decidedBy(Promise.resolve('yes'), Date.now() + 10_000)).toBe('yes');
+	});
+
+	it('is undecided at the deadline, so that the service delivers again', async () => {
+		const never = new Promise(() => {});
+		await expect(decidedBy(never, Date.now() + 10)).rejects.toBeInstanceOf(Undecided);
+	});
 });
 
 describe('Secrets at rest and in motion', () => {

@@ -1,7 +1,7 @@
 import type { IDataObject, INodeExecutionData, IPollFunctions } from 'n8n-workflow';
 
 import { attachExport } from '../shared/api/attachExport';
-import { withoutExtension } from '../shared/recordingName';
+import { documentName } from '../shared/recordingName';
 import { fetchResults, transcript } from '../shared/api/result';
 import { choicesIn, collectionIn, required } from '../shared/parameters/checkedValues';
 import { outputOptionsOf, type OutputOptions } from '../shared/parameters/outputOptions';
@@ -82,7 +82,7 @@ export async function itemsFor(
 	let items = results.map((json): INodeExecutionData => ({ json }));
 	const { exportFormat: format, exportAs: as, property } = wanted;
 	if (format) {
-		const fileName = withoutExtension(titleOf(task) ?? '');
+		const fileName = documentName(titleOf(task) ?? '');
 		const wish = { taskId, format, as, property, fileName, bounds };
 		items = await unlessGivenUp(attachExport(context, items, wish), items, 'The exported document');
 	}

@@ -83,6 +83,7 @@ async function pollFrom(
 		// The rate limit of this minute is used up. The next poll continues, and nothing is lost.
 		if (saved && isNoTurn(error)) {
 			warnOfBusyKey(context);
+			store.noteActive();
 			return null;
 		}
 		throw isNoTurn(error) ? busyAtPublication(context) : errorOf(context, error);

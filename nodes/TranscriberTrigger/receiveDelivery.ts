@@ -2,7 +2,7 @@ import { createHash } from 'crypto';
 import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 
 import { ANSWER, Undecided, decidedBy } from '../shared/webhook/answerInTime';
-import { logSeldom } from '../shared/webhook/logSeldom';
+import { logSeldom, wordForLog } from '../shared/webhook/logSeldom';
 import { respond, deliveryFrom } from '../shared/webhook/signature';
 import { webhookCredential } from '../shared/webhook/webhookCredential';
 import { hasSucceeded } from '../shared/n8nInternals/executionSaved';
@@ -112,8 +112,8 @@ async function emit(
 	const fetchInTime = async () => {
 		const start = async () => await outputFor(context, event, settings);
 		return await fetches.take(key, start, deadline).catch((error: unknown) => {
-			if (error instanceof Undecided) logSlowResult(context, event);
-			throw error;
+			logUndelivered(context, event, error);
+			throw new Undecided();
 		});
 	};
 	if (settings.emitDuplicates && ending.by !== 'word') {
@@ -154,12 +154,20 @@ function started({ items }: Output) {
 	return { workflowData: [items], webhookResponse: { message: 'Accepted' } };
 }
 
-/** If the service has given up by then, nothing else tells the user of this transcript. */
-function logSlowResult(context: IWebhookFunctions, { taskId, botId }: DeliveredEvent): void {
-	const which = taskId === undefined ? `bot ${botId}` : `task ${taskId}`;
-	logSeldom(
-		context,
-		'warn',
-		`${context.getNode().name}: the result of ${which} takes longer than a delivery may wait, so the service has to deliver again. If it does not, fetch the result with Transcript: Get Result.`,
-	);
+/** If the service does not deliver again, nothing else tells the user of this transcript. */
+function logUndelivered(
+	context: IWebhookFunctions,
+	{ taskId, botId }: DeliveredEvent,
+	error: unknown,
+): void {
+	const [which, how] =
+		taskId === undefined
+			? [`bot ${botId}`, 'Meeting: Get and Transcript: Get Result']
+			: [`task ${taskId}`, 'Transcript: Get Result'];
+	const reason =
+		error instanceof Undecided
+			? 'the service takes longer than a delivery may wait'
+			: wordForLog(error);
+	const line = `A delivery for ${which} could not start the workflow yet, so the service has to repeat it. If it does not, fetch the transcript with ${how}. The reason: ${reason}`;
+	logSeldom(context, 'warn', `${context.getNode().name}: ${line}`);
 }

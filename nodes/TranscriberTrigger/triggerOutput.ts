@@ -1,6 +1,6 @@
 import type { IDataObject, INodeExecutionData, IWebhookFunctions } from 'n8n-workflow';
 import { attachExport, type FileMaker } from '../shared/api/attachExport';
-import { withoutExtension } from '../shared/recordingName';
+import { documentName } from '../shared/recordingName';
 import { fetchResults, NotThereYet, transcript } from '../shared/api/result';
 import { webhookCredential } from '../shared/webhook/webhookCredential';
 import { withoutSecrets } from '../shared/api/redact';
@@ -62,7 +62,7 @@ export async function outputFor(
 		: [{}];
 	let items = results.map((json): INodeExecutionData => ({ json }));
 	if (exportFormat) {
-		const fileName = withoutExtension(titleOf({ ...task, ...body }) ?? '');
+		const fileName = documentName(titleOf({ ...task, ...body }) ?? '');
 		const wanted = { taskId, format: exportFormat, as: 'file', property, fileName } as const;
 		items = await missing.unlessFailingForLong(
 			'document',

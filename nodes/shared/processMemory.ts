@@ -32,7 +32,7 @@ const REMEMBERED = {
 	polledTasks: 1_000,
 	// webhook/webhookCredential.ts. Key: hash of workflow, node, credential and execution. 10 seconds.
 	credentialReadings: 10_000,
-	// webhook/logSeldom.ts. Key: node and line. 10 seconds.
+	// webhook/logSeldom.ts. Key: workflow, node and line. 10 seconds.
 	writtenLines: 100,
 	// Transcriber/submit/once/retriesOfExecution.ts. Key: hash of first execution, node and place. Until the process ends.
 	retriedSubmissions: 20_000,
@@ -59,7 +59,7 @@ const REMEMBERED = {
 	launches: 10_000,
 	// TranscriberTrigger/sendMeetingBot.ts. Key: workflow and node. Until the next launch.
 	unknownLaunches: 1_000,
-	// TranscriberAccountTrigger/warnOnce.ts. Key: node and topic. Until the process ends.
+	// TranscriberAccountTrigger/warnOnce.ts. Key: workflow, node and topic. Until the process ends.
 	accountWarnings: 100,
 	// TranscriberAccountTrigger/pollStore.ts. Key: workflow and node. While a poll runs; until the process ends.
 	pollsUnderWay: 10_000,

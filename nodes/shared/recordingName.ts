@@ -43,10 +43,15 @@ export function readableName(name: string): string {
 	}
 }
 
+/** The name of a document of a recording, without an extension: `Team call` for `Team%20call.mp3`. */
+export function documentName(nameOfRecording: string): string {
+	return withoutExtension(readableName(nameOfRecording));
+}
+
 /**
  * The name of a recording without its file extension. But for the videos of old phones, an extension
  * begins with a letter, so a title such as `Meeting 12.05` stays whole.
  */
-export function withoutExtension(name: string): string {
+function withoutExtension(name: string): string {
 	return name.replace(/\.([a-z]\w{1,3}|3g[2p])$/i, '');
 }

@@ -18,15 +18,21 @@ const { active, list, wait } = listForTests();
 /** In the proportions of the real one, but small, so that short courses reach its bounds. */
 const MEMORY = { done: 500, census: 250, open: 60 };
 
+const fault = {
+	at: fc.nat({ max: 12 }),
+	status: fc.constantFrom(401, 403, 500, 503),
+};
+
 const step = fc.oneof(
 	fc.record({ kind: fc.constant('poll' as const) }),
 	fc.record({ kind: fc.constant('end' as const), count: fc.integer({ min: 1, max: 25 }) }),
 	fc.record({ kind: fc.constant('pause' as const), count: fc.integer({ min: 1, max: 160 }) }),
 	fc.record({
-		kind: fc.constant('fault' as const),
-		at: fc.nat({ max: 12 }),
-		status: fc.constantFrom(401, 403, 500, 503),
+		kind: fc.constant('refusedStart' as const),
+		count: fc.integer({ min: 1, max: 160 }),
+		...fault,
 	}),
+	fc.record({ kind: fc.constant('fault' as const), ...fault }),
 	fc.record({ kind: fc.constant('newKey' as const), count: fc.nat({ max: 160 }) }),
 );
 
@@ -52,13 +58,13 @@ async function holds({ isOldestFirst, pageLength, old, polls, steps }: CourseOf<
 	for (const one of steps) {
 		if (one.kind === 'end') end(one.count);
 		if (one.kind === 'newKey') credentials.apiKey += '1';
-		if (one.kind === 'newKey' || one.kind === 'pause') pause(one.count);
-		if (one.kind === 'fault') {
+		if (one.kind !== 'poll' && one.kind !== 'end' && one.kind !== 'fault') pause(one.count);
+		if (one.kind === 'fault' || one.kind === 'refusedStart') {
 			list().requests = 0;
 			list().refuses = (_, count) => (count >= one.at ? one.status : undefined);
 		}
 		// A start of n8n succeeds in any case. A later poll that cannot read the first page fails.
-		if (one.kind === 'pause') await host.restart();
+		if (one.kind === 'pause' || one.kind === 'refusedStart') await host.restart();
 		else await host.poll().catch(() => {});
 		list().refuses = () => undefined;
 	}

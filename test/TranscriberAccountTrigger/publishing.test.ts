@@ -127,6 +127,19 @@ describe('n8n starts while the service is away, as after a power cut', () => {
 		expect(host.started).toEqual([first, meanwhile, next]);
 	});
 
+	it('only the poll at the start is forgiven, also if it found the rate limit used up', async () => {
+		const host = newHost(AS_241);
+		await host.activate('activate');
+		const busy = [
+			jest.replaceProperty(LIMITS, 'other', 0),
+			jest.replaceProperty(ACCOUNT_POLL, 'maxMs', 50),
+		];
+		await host.activate('init');
+		for (const one of busy) one.restore();
+		away();
+		await expect(host.poll()).rejects.toThrow('The service');
+	});
+
 	it('the trigger starts although its publication had failed before, and starts afresh', async () => {
 		const host = newHost(AS_241);
 		await failToPublish(host, 'activate');

@@ -346,7 +346,12 @@ describe('What the service says later, or never', () => {
 			const match = { path: '/result$' };
 			service.running().fault({ match, action: { kind: 'respond', status } });
 			const body = { task_id: id, status: 'completed' };
+			const { lines, release } = captureLogs();
 			expect((await deliver(host.url, body, SECRET)).status).toBe(503);
+			release();
+			expect(lines.filter((line) => line.includes('could not start the workflow'))).toEqual([
+				expect.stringMatching(`task ${id} .* with Transcript: Get Result. The reason: The service`),
+			]);
 			expect((await deliver(host.url, body, SECRET)).status).toBe(200);
 			expect(json()).toMatchObject([{ text: expect.any(String) }]);
 		},
@@ -370,8 +375,9 @@ describe('What the service says later, or never', () => {
 			const { lines, release } = captureLogs();
 			expect((await deliver(host.url, body, SECRET)).status).toBe(503);
 			release();
-			const reason = `the result of task ${id} takes longer than a delivery may wait`;
-			expect(lines.filter((line) => line.includes(reason))).toHaveLength(1);
+			expect(lines.filter((line) => line.includes(`task ${id} could not start`))).toEqual([
+				expect.stringMatching(/with Transcript: Get Result.*longer than a delivery may wait/),
+			]);
 			expect((await deliver(host.url, body, SECRET)).status).toBe(200);
 			expect((await deliver(host.url, body, SECRET)).status).toBe(200);
 			expect(service.lines()).toEqual([`GET /api/v1/tasks/${id}/result`]);

@@ -106,10 +106,17 @@ const NO_RECORDING = new RegExp(
 	].join('|'),
 );
 
-/** n8n gives unknown types as text/plain, so for text/plain only the file name counts. */
+/** Types that say nothing: n8n's and the browsers' ones for a file whose type they do not know. */
+const SAYS_NOTHING = /^(text\/plain|(application|binary)\/octet-stream)\b/;
+
+const NAME_OF_NO_RECORDING =
+	/\.(txt|text|log|md|csv|tsv|json|xml|html?|srt|vtt|ass|ini|ya?ml|pdf|docx?|xlsx?|pptx?|jpe?g|png|eml|zip|7z|rar|tar|t?gz)$/i;
+
+/** For a type that says nothing, only the file name counts. */
 function isNoRecording({ mimeType = '', fileName = '' }: IBinaryData): boolean {
-	if (!mimeType.startsWith('text/plain')) return NO_RECORDING.test(mimeType);
-	return /\.(txt|text|log|md|csv|tsv|json|xml|html?|srt|vtt|ini|ya?ml)$/i.test(fileName);
+	return SAYS_NOTHING.test(mimeType)
+		? NAME_OF_NO_RECORDING.test(fileName)
+		: NO_RECORDING.test(mimeType);
 }
 
 /**

@@ -8,7 +8,7 @@ import { recordingOf } from '../item/inputFile';
 import { fetchPatiently } from './fetchPatiently';
 import { untilEnded, type Outlook, type Polling } from './pollUntilEnded';
 import { attachExport, type WantedExport } from '../../shared/api/attachExport';
-import { readableName, withoutExtension } from '../../shared/recordingName';
+import { documentName, readableName } from '../../shared/recordingName';
 import { isTool } from '../../shared/n8nInternals/runIdentity';
 import { fetchResults, transcript } from '../../shared/api/result';
 import { idFields, idsIn, submissionName, type SubmissionIds } from '../../shared/api/submission';
@@ -154,7 +154,7 @@ function nameOfRecording(context: IExecutePaginationFunctions): string | undefin
 	if (operation === 'transcribeUrl') return nameInLink(String(context.getNodeParameter('url')));
 	if (operation !== 'transcribeFile') return undefined;
 	try {
-		return withoutExtension(readableName(recordingOf(context).binary.fileName ?? ''));
+		return documentName(recordingOf(context).binary.fileName ?? '');
 	} catch {
 		// The transcript is paid for, so it must not fail for the name of its document.
 		return undefined;

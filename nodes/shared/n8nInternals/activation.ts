@@ -12,7 +12,8 @@ import { NodeOperationError, type IHookFunctions, type INode } from 'n8n-workflo
  *   whatever it ends or begins has to be stored at once, also if the try fails later.
  * - `create`: exists in the type (WorkflowActivateMode), but has not been seen in use.
  * - `init` and `leadershipChange`: at every start of n8n and of every main process. From 2.41, n8n
- *   gives up a trigger that fails at all tries, for good: it is off until the user publishes again.
+ *   gives up a trigger that fails at all tries, for good: it is off until the user publishes again, or until
+ *   n8n starts again and adds another trigger of the workflow.
  * - `manual`: the editor listens for a test event.
  *
  * "From 2.41" means its publication service, which 2.30 has too, but off by default. It tries each

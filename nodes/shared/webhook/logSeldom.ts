@@ -18,13 +18,13 @@ const writtenLines = remembered<number>('writtenLines');
  * anyone can call a webhook, and an error often affects every call.
  */
 export function logSeldom(
-	context: Pick<IWebhookFunctions, 'logger' | 'getNode'>,
+	context: Pick<IWebhookFunctions, 'logger' | 'getNode' | 'getWorkflow'>,
 	level: 'warn' | 'error',
 	line: string,
 ): void {
 	const now = Date.now();
 	for (const [one, at] of writtenLines) if (now - at >= LOG.everyMs) writtenLines.delete(one);
-	const key = `${context.getNode().id} ${line}`;
+	const key = `${context.getWorkflow().id} ${context.getNode().id} ${line}`;
 	if (writtenLines.has(key) || writtenLines.size >= LOG.most) return;
 	writtenLines.set(key, now);
 	context.logger[level](line);

@@ -287,6 +287,8 @@ describe('which file of an item is taken', () => {
 		['recordings.zip', 'application/x-zip-compressed'],
 		['recordings.7z', 'application/x-7z-compressed'],
 		['talk.srt', 'application/x-subrip'],
+		['talk.srt', 'application/octet-stream'],
+		['recordings.zip', 'binary/octet-stream'],
 		['talk.vtt', 'text/vtt'],
 		['feed.xml', 'application/rss+xml'],
 		['error.xml', 'application/xml; charset=utf-8'],
@@ -302,6 +304,7 @@ describe('which file of an item is taken', () => {
 		['talk.mp3', 'text/plain'],
 		['talk', 'text/plain'],
 		['talk.mp3', 'application/octet-stream'],
+		['talk', 'binary/octet-stream'],
 		['talk.ogg', 'application/ogg'],
 		['talk.wmv', 'application/vnd.ms-asf'],
 	])(

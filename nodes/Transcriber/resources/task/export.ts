@@ -9,7 +9,7 @@ import type {
 import { EXPORT_FORMATS, type ExportFormat } from '../../../shared/exportFormats';
 import { isTool } from '../../../shared/n8nInternals/runIdentity';
 import { exportedFile, exportedText } from '../../../shared/api/attachExport';
-import { withoutExtension } from '../../../shared/recordingName';
+import { documentName } from '../../../shared/recordingName';
 import { idFrom } from '../../item/idParameters';
 import { choiceIn, collectionIn, required, textIn } from '../../../shared/parameters/checkedValues';
 import type { NodeRun } from '../../item/nodeRun';
@@ -115,7 +115,7 @@ function fileNameOf(context: IExecuteSingleFunctions): string {
 	const taskId = idFrom(context, 'taskId');
 	const chosen = Object(context.getNode().parameters.taskId) as Record<string, unknown>;
 	if (chosen.value !== taskId || typeof chosen.cachedResultName !== 'string') return taskId;
-	const title = withoutExtension(chosen.cachedResultName.replace(/ \([^()]*\)$/, ''));
+	const title = documentName(chosen.cachedResultName.replace(/ \([^()]*\)$/, ''));
 	return title.trim() || taskId;
 }
 

@@ -66,11 +66,13 @@ async function pollFrom(
 	const hasNewKey = saved !== undefined && saved.account !== account;
 	const state = saved ?? (await store.fresh());
 	const requests = countedRequests(context);
-	const isRepeat = !saved && store.sinceLastTry < ACCOUNT_POLL.repeatedWithinMs;
+	const isWaitedFor = !saved || store.isPublishing();
+	const isRepeat = isWaitedFor && store.sinceLastTry < ACCOUNT_POLL.repeatedWithinMs;
 	const firstMaxMs = isRepeat ? ACCOUNT_POLL.repeatedMaxMs : ACCOUNT_POLL.firstMaxMs;
 	let found: ListReading;
 	try {
-		found = await readList(requests.context, state, hasNewKey, firstMaxMs);
+		const maxMs = isWaitedFor ? firstMaxMs : ACCOUNT_POLL.maxMs;
+		found = await readList(requests.context, state, hasNewKey, maxMs);
 		if (found.isSame === undefined) {
 			warnOfUnknownKey(context);
 			if (store.isCurrent()) store.save(state);
@@ -123,12 +125,10 @@ async function readList(
 	context: IPollFunctions,
 	state: State,
 	hasNewKey: boolean,
-	firstMaxMs: number,
+	maxMs: number,
 ): Promise<ListReading> {
 	const isFirst = state.turn === 0;
-	const [maxMs, requests] = isFirst
-		? [firstMaxMs, ACCOUNT_POLL.firstRequests]
-		: [ACCOUNT_POLL.maxMs, ACCOUNT_POLL.requests];
+	const requests = isFirst ? ACCOUNT_POLL.firstRequests : ACCOUNT_POLL.requests;
 	const pager = new ListPager(context, state.size, requests, Date.now() + maxMs);
 	const list = new TaskListReader(state, pager);
 	await list.begin(isFirst || hasNewKey);

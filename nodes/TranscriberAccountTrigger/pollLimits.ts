@@ -5,7 +5,7 @@ export const ACCOUNT_POLL = {
 	 * and than the minute after which n8n may start the next poll.
 	 */
 	maxMs: 40_000,
-	/** The same for the first poll, while the editor waits for the activation. */
+	/** The same for the poll of a publication, while the editor waits for it. */
 	firstMaxMs: 20_000,
 	/**
 	 * The same when n8n 2 repeats a failed publication, up to four times with pauses of 15 s in all, so
@@ -13,7 +13,7 @@ export const ACCOUNT_POLL = {
 	 * for the end of a long list may still take longer.
 	 */
 	repeatedMaxMs: 10_000,
-	/** A first poll this soon after the one before is such a repeat. */
+	/** The poll of a publication this soon after the one before is such a repeat. */
 	repeatedWithinMs: 30_000,
 	/** List requests in a poll, out of the 60 a minute that all users of the API key share. */
 	requests: 12,

@@ -4,6 +4,7 @@ import { apiRoot } from '../shared/api/baseUrl';
 import { credentialOf } from '../shared/api/credential';
 import {
 	isActivatedByN8n,
+	isActivatedByUser,
 	isPublishedAgain,
 	isSwitchedOnByUser,
 } from '../shared/n8nInternals/activation';
@@ -93,6 +94,11 @@ export class PollStore {
 	/** Whether this is the poll with which n8n, at its start, activates a published workflow. */
 	isStartOfN8n(): boolean {
 		return isActivatedByN8n(this.context) && !this.isActivated;
+	}
+
+	/** Whether this is the poll with which a user publishes a new version, or the workflow again. */
+	isPublishing(): boolean {
+		return isActivatedByUser(this.context) && !this.isActivated;
 	}
 
 	noteActive(): void {

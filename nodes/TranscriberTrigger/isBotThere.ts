@@ -60,7 +60,11 @@ async function isBotKept(context: IHookFunctions, store: BotStore): Promise<bool
 	const { bot } = store;
 	if (!bot || !isSentFor(bot, context)) return false;
 	// Not the user: n8n adds the workflow again because one of its other triggers has failed.
-	if (store.isOn && bot.releasedAt === undefined) return true;
+	if (store.isOn && bot.releasedAt === undefined) {
+		// An activation that n8n 2.41 gave up before the service answered has not saved the bot.
+		store.save();
+		return true;
+	}
 	// Without consent, no bot may record. Parameters are read before the first pause: see `sendMeetingBot`.
 	if (!hasConsent(context) || isInOtherZone(bot, context)) return false;
 	// The account of the credential cannot take the bot of another account back, or receive its

@@ -30,8 +30,12 @@ import type { SentBot } from './triggerMemory';
 import { settingsOf } from './triggerSettings';
 import { BotStore } from './botStore';
 
-/** How long activation waits for the service, in ms: the user waits for it in the editor. */
-export const ACTIVATION = { sendMs: 60_000, lookMs: 10_000 };
+/**
+ * How long activation waits for the service, in ms: the user waits for it in the editor. n8n 2.41 tries
+ * five times with pauses of 15 s in all, and after 84 s shows its own error instead of the reason. So a
+ * refusal that took `slowMs` counts for its next tries too, which begin within `repeatedMs`.
+ */
+export const ACTIVATION = { sendMs: 50_000, lookMs: 10_000, slowMs: 10_000, repeatedMs: 10_000 };
 
 /** Launches under way, by workflow and node: a copy of a workflow may have the same node ids. */
 const launches = remembered<AbortController>('launches');
@@ -41,6 +45,9 @@ const launches = remembered<AbortController>('launches');
  * times, and shows only the error of the last try.
  */
 const unknownLaunches = remembered<string>('unknownLaunches');
+
+/** Refusals that took long, by workflow and node. `at`: when n8n was told, in ms since 1970. */
+const slowRefusals = remembered<{ at: number; error: unknown }>('slowRefusals');
 
 /** The workflow was switched off during the launch, and no bot was sent. */
 class SwitchedOff extends Error {}
@@ -93,6 +100,11 @@ export async function sendMeetingBot(context: IHookFunctions): Promise<boolean> 
 			[LOOK_FOR_BOT, reason && `The launch ended like this: ${reason}`].filter(Boolean).join(' '),
 		);
 	}
+	const slowRefusal = slowRefusals.get(launchKey(context));
+	if (slowRefusal && Date.now() - slowRefusal.at < ACTIVATION.repeatedMs) {
+		slowRefusal.at = Date.now();
+		throw slowRefusal.error;
+	}
 	// Before the launch, so that nothing comes between its answer and the stored bot: a switch-off in
 	// between would not know of the bot.
 	const account = await accountHash(context);
@@ -100,10 +112,15 @@ export async function sendMeetingBot(context: IHookFunctions): Promise<boolean> 
 	// If the answer is lost, n8n's next try must not send a second bot.
 	store.unansweredUntil = Date.now() + UNANSWERED_MS;
 	store.save();
+	const began = Date.now();
 	const answer = await launchBot(context, credential, body).catch((error: unknown) => {
 		if (error instanceof SwitchedOff || wasCertainlyRefused(error)) {
 			store.unansweredUntil = 0;
 			store.save();
+			const now = Date.now();
+			if (now - began >= ACTIVATION.slowMs) {
+				slowRefusals.set(launchKey(context), { at: now, error });
+			}
 			throw error;
 		}
 		const reason = messageOf(error);

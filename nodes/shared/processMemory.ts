@@ -59,6 +59,8 @@ const REMEMBERED = {
 	launches: 10_000,
 	// TranscriberTrigger/sendMeetingBot.ts. Key: workflow and node. Until the next launch.
 	unknownLaunches: 1_000,
+	// TranscriberTrigger/sendMeetingBot.ts. Key: workflow and node. Until the next slow refusal.
+	slowRefusals: 1_000,
 	// TranscriberAccountTrigger/warnOnce.ts. Key: workflow, node and topic. Until the process ends.
 	accountWarnings: 100,
 	// TranscriberAccountTrigger/pollStore.ts. Key: workflow and node. While a poll runs; until the process ends.

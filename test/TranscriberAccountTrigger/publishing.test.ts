@@ -289,6 +289,17 @@ describe('A publication that n8n repeats', () => {
 		expect(Math.max(...attempts.slice(1))).toBeLessThanOrEqual(1);
 	});
 
+	it('takes no longer for a new version, although its trigger has a state', async () => {
+		const host = newHost();
+		await host.activate();
+		refuse(1e6);
+		for (let tries = 0; tries < 3; tries++) {
+			const before = service.running().requests.length;
+			await expect(host.activate('update')).rejects.toThrow('The service');
+			expect(service.running().requests.length - before).toBeLessThanOrEqual(1);
+		}
+	});
+
 	it('may take its time again if the user publishes later', async () => {
 		jest.replaceProperty(ACCOUNT_POLL, 'repeatedWithinMs', 0);
 		const host = newHost();

@@ -9,6 +9,7 @@ import { Expression, type INodeParameters } from 'n8n-workflow';
 
 import { LIMITS } from '../../nodes/shared/api/rateLimits';
 import { queueFor } from '../../nodes/shared/api/waitForTurn';
+import { ACTIVATION } from '../../nodes/TranscriberTrigger/sendMeetingBot';
 import { CANCEL_BOT, GRACE } from '../../nodes/TranscriberTrigger/cancelMeetingBot';
 import type { RequestFault } from '../simulator/index';
 import { serviceForTests } from '../support/service';
@@ -945,6 +946,21 @@ describe('Deactivation', () => {
 		service.running().fault({ match: { method: 'DELETE' }, times: 1, action: { kind: 'stall' } });
 		await host.deactivate();
 		await until(() => calledBack().length === 2);
+	});
+
+	it('that was refused for long is refused at once in the next tries of n8n, with the same reason', async () => {
+		jest.replaceProperty(ACTIVATION, 'slowMs', 0);
+		const refuse = { kind: 'respond', status: 422 } as const;
+		service.running().fault({ match: { path: '/meeting$' }, times: 9, action: refuse });
+		const tries: unknown[] = [];
+		for (let n = 0; n < 5; n++) tries.push(await host.activate().catch(String));
+		expect(new Set(tries).size).toBe(1);
+		expect(launches()).toBe(1);
+		// Later it is a try of the user.
+		jest.replaceProperty(ACTIVATION, 'repeatedMs', 0);
+		service.running().clearFaults();
+		await host.activate();
+		expect(bots()).toHaveLength(1);
 	});
 
 	it('ends a launch that the service still refuses, and no bot is sent', async () => {

@@ -206,6 +206,23 @@ describe('kill -9 of n8n with Wait for the Transcript (Webhook)', () => {
 		expect(simulator.tasks()).toHaveLength(paid);
 	});
 
+	it("stopped by the user while it polls: n8n's log names the task", async () => {
+		const parameters = {
+			resource: 'transcription',
+			operation: 'transcribeUrl',
+			url: 'https://example.com/interview.mp3',
+			onCompletion: 'poll',
+		};
+		const workflow = await host.rest.createWorkflow(chain(parameters, {}), {
+			transcriberApi: credential,
+		});
+		const id = await host.rest.run(workflow);
+		await until(() => simulator.tasks().length === 1);
+		await host.rest.stopExecution(id);
+		const [task] = simulator.tasks();
+		await until(() => host.log().includes(`may charge: task ${task?.id}`));
+	});
+
 	it('resumed and fetching results: n8n reports the crash; the task is still there to fetch', async () => {
 		const id = await suspended();
 		const [task] = simulator.tasks();

@@ -234,6 +234,10 @@ export function workflowWith(
 
 		/** wait-tracker.js: nobody has woken it, and its time is up. */
 		timeIsUp: async ({ executionId, saved }: { executionId: string; saved: string }) =>
+			await run(executionId, timedOut(flatted.parse(saved))),
+
+		/** wait-tracker.js: the timer of an earlier suspension of the execution. */
+		isWokenTooEarly: async ({ executionId, saved }: { executionId: string; saved: string }) =>
 			await run(executionId, flatted.parse(saved)),
 
 		/** execution.service.js, `retry`: a new execution with the data of the failed one. */
@@ -246,6 +250,14 @@ export function workflowWith(
 			return { ...(await run(executionId, data, 'retry')), executionId };
 		},
 	};
+}
+
+/** No test waits until the time is up. */
+function timedOut(data: IRunExecutionData): IRunExecutionData {
+	const context = data.executionData?.contextData['node:Transcriber'];
+	const { suspension } = context as { suspension?: { until: number } };
+	if (suspension) suspension.until = Date.now();
+	return data;
 }
 
 /**

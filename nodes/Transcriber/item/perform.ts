@@ -8,6 +8,7 @@ import { said, ServiceError } from '../../shared/api/serviceError';
 import { NAMELESS } from '../../shared/api/submission';
 import { fillPath } from './idParameters';
 import { Abandoned, NodeRun } from './nodeRun';
+import { STOPPED_ADVICE } from './retryAdvice';
 import { REPEATABLE, type Policy, type RoutingRequest } from '../../shared/api/types';
 import { sendOperation } from './sendOperation';
 import { asError } from '../../shared/asError';
@@ -77,6 +78,7 @@ async function performItem(
 		const goesOn = goesOnAfterErrors(context);
 		const isStopped = context.getExecutionCancelSignal()?.aborted === true;
 		run.fail(itemIndex, failure, { stopsNode: !goesOn, isStopped });
+		if (isStopped) logAccepted(context, run.acceptedFor(itemIndex));
 		if (!goesOn) throw failure;
 		const output = [{ ...failedItem(context, failure, run), pairedItem }];
 		if (isTool(context)) return output;
@@ -141,7 +143,19 @@ function describe(
 		failure.message += ` (${unnamed.join(', ')} ${verb} accepted by the service)`;
 	}
 	if (!failure.message.includes(`[item ${itemIndex}]`)) failure.message += ` [item ${itemIndex}]`;
+	// n8n takes an execution whose error has this word for a cancelled one, and offers no Retry of it
+	// (workflow-execute.js of n8n-core). The service may say it of a task.
+	failure.message = failure.message.replaceAll('canceled', 'cancelled');
 	return failure;
+}
+
+/** n8n 2 drops the error of an execution that the user has stopped. */
+function logAccepted(context: IExecutePaginationFunctions, accepted: string[]): void {
+	if (accepted.length === 0) return;
+	const where = `${context.getNode().name}, item ${context.getItemIndex()}`;
+	context.logger.warn(
+		`${where}: execution ${context.getExecutionId()} was stopped. The service goes on, and may charge: ${accepted.join(', ')}. ${STOPPED_ADVICE}`,
+	);
 }
 
 function addServiceMessage(failure: ServiceError): void {

@@ -48,8 +48,8 @@ export function checkBalance(
 
 interface Waiting {
 	run: NodeRun;
-	/** Deadline (ms since 1970) and the end of the timeout message. Default: 'Timeout' from now. */
-	bound?: { deadline: number; words: string };
+	/** Deadline (ms since 1970) and the end of the timeout message. Default: 'Timeout' from now, and in words. */
+	bound?: { deadline: number; words?: string };
 	/** The final state of the task if it is known to have ended: no further status request. */
 	ended?: IDataObject;
 	/** The id comes from the user: a refusal of the first status request is reported at once. */

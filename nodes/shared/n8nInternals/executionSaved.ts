@@ -1,7 +1,7 @@
 import { sleep, type IWebhookFunctions } from 'n8n-workflow';
 
-/** Between two looks at a response whose caller has hung up, in ms. */
-const PAUSE_MS = 100;
+/** A response whose caller has hung up, in ms: between two looks at it, and how long to look. */
+export const HUNG_UP = { pauseMs: 100, giveUpMs: 3_600_000 };
 
 /**
  * Whether n8n saves the execution before static data: n8n 2 does, n8n 1 does not (see the table in
@@ -27,7 +27,9 @@ export async function hasSucceeded(context: IWebhookFunctions): Promise<boolean>
 	const response = context.getResponseObject();
 	if (!response.closed) await new Promise<void>((resolve) => response.once('close', resolve));
 	// If the caller has hung up, n8n still ends the response. With a limit of concurrent executions,
-	// n8n 2 has saved the execution, and ends the response only when a place is free.
-	while (!response.writableEnded) await sleep(PAUSE_MS);
-	return response.statusCode < 400;
+	// n8n 2 has saved the execution, and ends the response only when a place is free; if the user stops
+	// the execution before, never.
+	const giveUpAt = Date.now() + HUNG_UP.giveUpMs;
+	while (!response.writableEnded && Date.now() < giveUpAt) await sleep(HUNG_UP.pauseMs);
+	return response.writableEnded && response.statusCode < 400;
 }

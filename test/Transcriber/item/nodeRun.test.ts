@@ -9,6 +9,7 @@ import type { INode, INodeParameters, IRunExecutionData } from 'n8n-workflow';
 import { LIMITS } from '../../../nodes/shared/api/rateLimits';
 import { until } from '../../simulator/testing-client';
 import type { Outcome, Run } from '../../support/engine';
+import { captureLogs } from '../../support/logs';
 import { shortenRetries } from '../../support/scale';
 import { byId, itemsOf, serviceForTests } from '../../support/service';
 
@@ -226,6 +227,17 @@ describe('after the stop button or the time limit of the workflow, of which n8n 
 				cancelWhen: () => service.lines().filter((line) => line.startsWith('GET')).length > 1,
 			},
 		);
+
+	it("n8n's log names what was accepted, because n8n 2 drops the error", async () => {
+		const { lines, release } = captureLogs();
+		await stoppedRun(2);
+		release();
+		for (const { id } of service.running().tasks()) {
+			expect(lines.filter((line) => line.includes('may charge') && line.includes(id))).toHaveLength(
+				1,
+			);
+		}
+	});
 
 	it.each([1, 2])('the error of %i items says how to get what was accepted', async (count) => {
 		const { error } = await stoppedRun(count);

@@ -373,6 +373,13 @@ describe('a task that ends without a transcript', () => {
 		expect(error?.description).toMatch(/^A failed task is not charged\./);
 	});
 
+	it('is an error that n8n does not take for a cancelled execution, whatever the service says', async () => {
+		const id = await service.pendingTask();
+		service.running().finish(id, { status: 'failed', error: 'Processing canceled: noise' });
+		const { error } = await waitFor(id);
+		expect(error).toMatchObject(failureOf(0, `Task ${id} failed: Processing cancelled: noise`));
+	});
+
 	it('says nothing of charges if it was cancelled', async () => {
 		const id = await service.pendingTask();
 		await service.ask(`POST /tasks/${id}/cancel`);

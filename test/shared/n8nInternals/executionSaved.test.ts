@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { IWebhookFunctions } from 'n8n-workflow';
 
 import {
+	HUNG_UP,
 	hasSucceeded,
 	savesExecutionFirst,
 } from '../../../nodes/shared/n8nInternals/executionSaved';
@@ -40,6 +41,14 @@ it.each([
 		server.close();
 	},
 );
+
+it('a response that n8n never ends, because the waiting execution was stopped, is given up', async () => {
+	jest.replaceProperty(HUNG_UP, 'giveUpMs', 150);
+	const response = { closed: true, writableEnded: false, statusCode: 200 };
+	const context = { getResponseObject: () => response } as unknown as IWebhookFunctions;
+	expect(await hasSucceeded(context)).toBe(false);
+	jest.restoreAllMocks();
+});
 
 it('an n8n that saves static data in the turn of the event loop in which webhook() returns does so before the execution', async () => {
 	const isExecutionFirst = savesExecutionFirst();

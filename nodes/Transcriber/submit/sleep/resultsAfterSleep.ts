@@ -21,6 +21,9 @@ import { asError } from '../../../shared/asError';
  */
 export const AFTER_WAKING = { leastMs: 120_000 };
 
+/** How much earlier than asked n8n may wake an execution whose time is up, in ms. */
+const WAKES_EARLY_MS = 10_000;
+
 /**
  * The results of an item after its execution was woken or timed out. Deliveries are lost if n8n is
  * down for longer than the service repeats them. So the service is asked once more, and only tasks
@@ -53,7 +56,15 @@ export async function resultsAfterSleep(
 		}),
 	);
 	await run.waitForAll('looked at', itemIndex);
+	// n8n may wake an execution with the timer of an earlier suspension (wait-tracker.js).
+	const isTooEarly = !suspension.resumed && Date.now() < suspension.until - WAKES_EARLY_MS;
 	return await forEachTask(context, run, seen, async ({ ids, item, outlook }) => {
+		if (!outlook.hasEnded && item && isTooEarly) {
+			return await finishedTask(context, idFields(ids), {
+				run,
+				bound: { deadline: suspension.until },
+			});
+		}
 		if (!outlook.hasEnded) throw timedOut(context, suspension, { ids, outlook, item });
 		return await finishedTask(context, idFields(ids), { run, ended: outlook.state });
 	});

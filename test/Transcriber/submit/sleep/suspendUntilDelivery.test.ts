@@ -624,6 +624,17 @@ describe('an old submission, looked at before the execution sleeps,', () => {
 	});
 });
 
+it('n8n wakes it with the timer of an earlier suspension: it waits on for what is open, until Timeout', async () => {
+	const { asleep, workflow, finish, taskOf } = await suspended(['a', 'b']);
+	finish('a');
+	const woken = workflow.isWokenTooEarly(asleep);
+	await until(() => looksAt('tasks').length > 2);
+	finish('b');
+	const { next, error } = await woken;
+	expect(error).toBeUndefined();
+	expect(next?.map(({ task_id: id }) => id)).toEqual([taskOf('a').id, taskOf('b').id]);
+});
+
 describe('when the time is up', () => {
 	const BRIEFLY = { parameters: { waitOptions: { timeout: 0.05 } } };
 

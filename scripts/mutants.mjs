@@ -45,6 +45,10 @@ const WHAT_THE_STORES_ARE_FOR = [
 const MORE_SUITES = {
 	'nodes/TranscriberTrigger/secretStore.ts': WHAT_THE_STORES_ARE_FOR,
 	'nodes/TranscriberTrigger/endingStore.ts': WHAT_THE_STORES_ARE_FOR,
+	'nodes/Transcriber/wait/': [
+		'test/Transcriber/wait/finishedTask.test.ts',
+		'test/Transcriber/wait/pollUntilEnded.test.ts',
+	],
 	'nodes/shared/webhook/signature.ts': ['test/TranscriberTrigger/receiveDelivery.test.ts'],
 	'nodes/shared/webhook/logSeldom.ts': ['test/TranscriberTrigger/receiveDelivery.test.ts'],
 	'nodes/shared/webhook/webhookCredential.ts': ['test/TranscriberTrigger/receiveDelivery.test.ts'],

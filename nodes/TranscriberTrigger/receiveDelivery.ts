@@ -166,7 +166,7 @@ function logUndelivered(
 			: [`task ${taskId}`, 'Transcript: Get Result'];
 	const reason =
 		error instanceof Undecided
-			? 'the service takes longer than a delivery may wait'
+			? 'the result takes longer than a delivery may wait'
 			: wordForLog(error);
 	const line = `A delivery for ${which} could not start the workflow yet, so the service has to repeat it. If it does not, fetch the transcript with ${how}. The reason: ${reason}`;
 	logSeldom(context, 'warn', `${context.getNode().name}: ${line}`);

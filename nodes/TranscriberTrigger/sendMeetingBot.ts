@@ -8,6 +8,7 @@ import { submissionKey } from '../shared/api/submission';
 import { idIn } from '../shared/api/undocumented/idNames';
 import { submissionsIn } from '../shared/api/undocumented/submissions';
 import { messageOf } from '../shared/asError';
+import { isPublishedAgain } from '../shared/n8nInternals/activation';
 import { jsonOf } from '../shared/jsonValues';
 import { checkLaunch, launchFrom } from '../shared/parameters/meetingLaunch';
 import { refuse } from '../shared/parameters/refuse';
@@ -33,9 +34,9 @@ import { BotStore } from './botStore';
 /**
  * How long activation waits for the service, in ms: the user waits for it in the editor. n8n 2.41 tries
  * five times with pauses of 15 s in all, and after 84 s shows its own error instead of the reason. So a
- * refusal that took `slowMs` counts for its next tries too, which begin within `repeatedMs`.
+ * refusal that took `slowMs` counts for the repeats of this launch too, which begin within `repeatedMs`.
  */
-export const ACTIVATION = { sendMs: 50_000, lookMs: 10_000, slowMs: 10_000, repeatedMs: 10_000 };
+export const ACTIVATION = { sendMs: 50_000, lookMs: 10_000, slowMs: 10_000, repeatedMs: 17_000 };
 
 /** Launches under way, by workflow and node: a copy of a workflow may have the same node ids. */
 const launches = remembered<AbortController>('launches');
@@ -46,8 +47,8 @@ const launches = remembered<AbortController>('launches');
  */
 const unknownLaunches = remembered<string>('unknownLaunches');
 
-/** Refusals that took long, by workflow and node. `at`: when n8n was told, in ms since 1970. */
-const slowRefusals = remembered<{ at: number; error: unknown }>('slowRefusals');
+/** Refusals that took long, by workflow and node: what was refused, why, and until when that counts, in ms since 1970. */
+const slowRefusals = remembered<{ what: string; error: unknown; until: number }>('slowRefusals');
 
 /** The workflow was switched off during the launch, and no bot was sent. */
 class SwitchedOff extends Error {}
@@ -100,14 +101,15 @@ export async function sendMeetingBot(context: IHookFunctions): Promise<boolean> 
 			[LOOK_FOR_BOT, reason && `The launch ended like this: ${reason}`].filter(Boolean).join(' '),
 		);
 	}
-	const slowRefusal = slowRefusals.get(launchKey(context));
-	if (slowRefusal && Date.now() - slowRefusal.at < ACTIVATION.repeatedMs) {
-		slowRefusal.at = Date.now();
-		throw slowRefusal.error;
-	}
 	// Before the launch, so that nothing comes between its answer and the stored bot: a switch-off in
 	// between would not know of the bot.
 	const account = await accountHash(context);
+	const what = `${fingerprint} ${account}`;
+	const refusal = slowRefusals.get(launchKey(context));
+	// The repeats have the mode of a new version, unlike the next try of a user on n8n 1 and 2.30.
+	if (refusal?.what === what && Date.now() < refusal.until && isPublishedAgain(context)) {
+		throw refusal.error;
+	}
 	unknownLaunches.delete(launchKey(context));
 	// If the answer is lost, n8n's next try must not send a second bot.
 	store.unansweredUntil = Date.now() + UNANSWERED_MS;
@@ -117,9 +119,9 @@ export async function sendMeetingBot(context: IHookFunctions): Promise<boolean> 
 		if (error instanceof SwitchedOff || wasCertainlyRefused(error)) {
 			store.unansweredUntil = 0;
 			store.save();
-			const now = Date.now();
-			if (now - began >= ACTIVATION.slowMs) {
-				slowRefusals.set(launchKey(context), { at: now, error });
+			if (!(error instanceof SwitchedOff) && Date.now() - began >= ACTIVATION.slowMs) {
+				const until = Date.now() + ACTIVATION.repeatedMs;
+				slowRefusals.set(launchKey(context), { what, error, until });
 			}
 			throw error;
 		}

@@ -778,6 +778,56 @@ describe('A recurring meeting', () => {
 	});
 });
 
+it('A bot whose activation n8n 2.41 had given up before the service answered is saved by the next publication', async () => {
+	await host.activate();
+	const { id } = theBot();
+	// n8n saved before the answer came.
+	host.saved = '{}';
+	await host.activate('update');
+	expect(host.stored.bot).toMatchObject({ id });
+	expect(launches()).toBe(1);
+});
+
+describe('A launch that was refused for long', () => {
+	const refused = async () => {
+		jest.replaceProperty(ACTIVATION, 'slowMs', 0);
+		const action = { kind: 'respond', status: 422 } as const;
+		service.running().fault({ match: { path: '/meeting$' }, times: 9, action });
+		return await host.activate().catch(String);
+	};
+
+	it('is refused at once in the repeats of n8n 2.41, with the same reason', async () => {
+		const reason = await refused();
+		for (let n = 0; n < 4; n++) expect(await host.activate('update').catch(String)).toBe(reason);
+		expect(launches()).toBe(1);
+	});
+
+	it.each([
+		['when the user tries again on n8n 1', 'activate', () => {}],
+		['when a parameter was corrected', 'update', () => (host.node.parameters.meetingUrl += '2')],
+		['later', 'update', () => jest.replaceProperty(ACTIVATION, 'repeatedMs', 0)],
+	] as const)('is tried again %s', async (when, mode, change) => {
+		if (when === 'later') change();
+		await refused();
+		service.running().clearFaults();
+		if (when !== 'later') change();
+		await host.activate(mode);
+		expect(bots()).toHaveLength(1);
+	});
+
+	it('is not one that the user has switched off', async () => {
+		jest.replaceProperty(ACTIVATION, 'slowMs', 0);
+		const action = { kind: 'respond', status: 429, headers: { 'retry-after': '2' } } as const;
+		service.running().fault({ match: { path: '/meeting$' }, action });
+		const failure = expect(host.activate()).rejects.toThrow('switched off');
+		await until(() => launches() === 1);
+		await host.deactivate();
+		await failure;
+		await host.activate('update');
+		expect(bots()).toHaveLength(1);
+	});
+});
+
 describe('Deactivation', () => {
 	it('cancels the bot, a little later, as publishing looks the same at first', async () => {
 		await host.activate();
@@ -946,21 +996,6 @@ describe('Deactivation', () => {
 		service.running().fault({ match: { method: 'DELETE' }, times: 1, action: { kind: 'stall' } });
 		await host.deactivate();
 		await until(() => calledBack().length === 2);
-	});
-
-	it('that was refused for long is refused at once in the next tries of n8n, with the same reason', async () => {
-		jest.replaceProperty(ACTIVATION, 'slowMs', 0);
-		const refuse = { kind: 'respond', status: 422 } as const;
-		service.running().fault({ match: { path: '/meeting$' }, times: 9, action: refuse });
-		const tries: unknown[] = [];
-		for (let n = 0; n < 5; n++) tries.push(await host.activate().catch(String));
-		expect(new Set(tries).size).toBe(1);
-		expect(launches()).toBe(1);
-		// Later it is a try of the user.
-		jest.replaceProperty(ACTIVATION, 'repeatedMs', 0);
-		service.running().clearFaults();
-		await host.activate();
-		expect(bots()).toHaveLength(1);
 	});
 
 	it('ends a launch that the service still refuses, and no bot is sent', async () => {

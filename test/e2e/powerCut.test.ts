@@ -220,7 +220,7 @@ describe('kill -9 of n8n with Wait for the Transcript (Webhook)', () => {
 		await until(() => simulator.tasks().length === 1);
 		await host.rest.stopExecution(id);
 		const [task] = simulator.tasks();
-		await until(() => host.log().includes(`may charge: task ${task?.id}`));
+		await until(() => host.log().includes(`may charge: item 0: task ${task?.id}`));
 	});
 
 	it('resumed and fetching results: n8n reports the crash; the task is still there to fetch', async () => {

@@ -129,9 +129,10 @@ export async function attachRecording(
 ): Promise<void> {
 	const { property, binary } = recordingOf(context);
 	if (isNoRecording(binary)) {
+		const isNamed = /octet-stream/.test(binary.mimeType);
 		throw refuse(
 			context,
-			`The file in '${property}' is not a recording but ${binary.mimeType}`,
+			`The file in '${property}' is not a recording but ${isNamed ? `'${binary.fileName}'` : binary.mimeType}`,
 			'Take an audio or video file. Nothing was sent.',
 		);
 	}

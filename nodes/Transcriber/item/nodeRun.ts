@@ -54,14 +54,21 @@ export class NodeRun {
 	/** Set when the run suspends the execution. After waking, n8n runs the node again. */
 	isAsleep = false;
 
-	private constructor(private readonly retry: RetryWords) {}
+	/** Whether the execution was stopped, or has timed out. */
+	private isStopped = false;
+
+	private constructor(
+		private readonly retry: RetryWords,
+		private readonly log: (line: string) => void,
+	) {}
 
 	/** The run of the item. An item that comes a second time (Retry On Fail) starts a new run. */
 	static of(context: IExecutePaginationFunctions): NodeRun {
 		const key = runKeyOf(context);
 		let run = NodeRun.current.get(key);
 		if (!run || run.items.has(context.getItemIndex())) {
-			run = new NodeRun(retryWords(context));
+			const where = `${context.getNode().name}: execution ${context.getExecutionId()}`;
+			run = new NodeRun(retryWords(context), (line) => context.logger.warn(`${where} ${line}`));
 			NodeRun.current.set(key, run);
 		}
 		return run;
@@ -92,6 +99,7 @@ export class NodeRun {
 	accept(itemIndex: number, what: string[]): void {
 		this.accepted.set(itemIndex, what);
 		this.describeFailures();
+		if (this.isStopped) this.logAccepted([[itemIndex, what]]);
 	}
 
 	/** What the service accepted for an item. */
@@ -125,6 +133,8 @@ export class NodeRun {
 		this.failures.set(itemIndex, { error, own: error.description ?? undefined, isStopped });
 		this.namesAccepted = stopsNode;
 		this.describeFailures();
+		if (isStopped && !this.isStopped) this.logAccepted([...this.accepted]);
+		this.isStopped ||= isStopped;
 		if (stopsNode) this.stop.abort(new Abandoned());
 	}
 
@@ -154,6 +164,15 @@ export class NodeRun {
 	private arrive(barrier: Barrier, itemIndex: number): void {
 		barrier.present.add(itemIndex);
 		if (barrier.present.size >= this.items.size) barrier.open();
+	}
+
+	/** n8n 2 drops the output and the error of a node whose execution the user has stopped. */
+	private logAccepted(accepted: Array<[item: number, what: string[]]>): void {
+		const list = accepted
+			.flatMap(([item, all]) => all.map((what) => `item ${item}: ${what}`))
+			.join(', ');
+		if (list === '') return;
+		this.log(`was stopped. The service goes on, and may charge: ${list}. ${STOPPED_ADVICE}`);
 	}
 
 	/**

@@ -8,7 +8,6 @@ import { said, ServiceError } from '../../shared/api/serviceError';
 import { NAMELESS } from '../../shared/api/submission';
 import { fillPath } from './idParameters';
 import { Abandoned, NodeRun } from './nodeRun';
-import { STOPPED_ADVICE } from './retryAdvice';
 import { REPEATABLE, type Policy, type RoutingRequest } from '../../shared/api/types';
 import { sendOperation } from './sendOperation';
 import { asError } from '../../shared/asError';
@@ -78,7 +77,6 @@ async function performItem(
 		const goesOn = goesOnAfterErrors(context);
 		const isStopped = context.getExecutionCancelSignal()?.aborted === true;
 		run.fail(itemIndex, failure, { stopsNode: !goesOn, isStopped });
-		if (isStopped) logAccepted(context, run.acceptedFor(itemIndex));
 		if (!goesOn) throw failure;
 		const output = [{ ...failedItem(context, failure, run), pairedItem }];
 		if (isTool(context)) return output;
@@ -147,15 +145,6 @@ function describe(
 	// (workflow-execute.js of n8n-core). The service may say it of a task.
 	failure.message = failure.message.replaceAll('canceled', 'cancelled');
 	return failure;
-}
-
-/** n8n 2 drops the error of an execution that the user has stopped. */
-function logAccepted(context: IExecutePaginationFunctions, accepted: string[]): void {
-	if (accepted.length === 0) return;
-	const where = `${context.getNode().name}, item ${context.getItemIndex()}`;
-	context.logger.warn(
-		`${where}: execution ${context.getExecutionId()} was stopped. The service goes on, and may charge: ${accepted.join(', ')}. ${STOPPED_ADVICE}`,
-	);
 }
 
 function addServiceMessage(failure: ServiceError): void {

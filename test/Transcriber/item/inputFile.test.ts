@@ -287,8 +287,6 @@ describe('which file of an item is taken', () => {
 		['recordings.zip', 'application/x-zip-compressed'],
 		['recordings.7z', 'application/x-7z-compressed'],
 		['talk.srt', 'application/x-subrip'],
-		['talk.srt', 'application/octet-stream'],
-		['recordings.zip', 'binary/octet-stream'],
 		['talk.vtt', 'text/vtt'],
 		['feed.xml', 'application/rss+xml'],
 		['error.xml', 'application/xml; charset=utf-8'],
@@ -297,6 +295,17 @@ describe('which file of an item is taken', () => {
 			items: [itemWithFile('x', { fileName, mimeType })],
 		});
 		expect(error?.message).toBe(`The file in 'data' is not a recording but ${mimeType} [item 0]`);
+		expect(service.lines()).toEqual([]);
+	});
+
+	it.each([
+		['talk.srt', 'application/octet-stream'],
+		['recordings.zip', 'binary/octet-stream'],
+	])('%s (%s, which says nothing) is refused by its name', async (fileName, mimeType) => {
+		const { error } = await service.run(FILE, {
+			items: [itemWithFile('x', { fileName, mimeType })],
+		});
+		expect(error?.message).toBe(`The file in 'data' is not a recording but '${fileName}' [item 0]`);
 		expect(service.lines()).toEqual([]);
 	});
 

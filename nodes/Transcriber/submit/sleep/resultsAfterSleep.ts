@@ -60,10 +60,8 @@ export async function resultsAfterSleep(
 	const isTooEarly = !suspension.resumed && Date.now() < suspension.until - WAKES_EARLY_MS;
 	return await forEachTask(context, run, seen, async ({ ids, item, outlook }) => {
 		if (!outlook.hasEnded && item && isTooEarly) {
-			return await finishedTask(context, idFields(ids), {
-				run,
-				bound: { deadline: suspension.until },
-			});
+			const known = { status: null, ...outlook.state, ...idFields(ids) };
+			return await finishedTask(context, known, { run, bound: { deadline: suspension.until } });
 		}
 		if (!outlook.hasEnded) throw timedOut(context, suspension, { ids, outlook, item });
 		return await finishedTask(context, idFields(ids), { run, ended: outlook.state });

@@ -49,6 +49,23 @@ const MORE_SUITES = {
 		'test/Transcriber/wait/finishedTask.test.ts',
 		'test/Transcriber/wait/pollUntilEnded.test.ts',
 	],
+	'nodes/Transcriber/wait/finishedTask.ts': [
+		'test/Transcriber/resources/meeting/meeting.test.ts',
+		'test/Transcriber/resources/transcription/transcription.test.ts',
+		'test/Transcriber/submit/severalTasks.test.ts',
+	],
+	'nodes/Transcriber/wait/waitOptions.ts': [
+		'test/Transcriber/submit/severalTasks.test.ts',
+		'test/shared/parameters/checkedValues.test.ts',
+	],
+	'nodes/Transcriber/submit/once/': [
+		'test/Transcriber/submit/lostAnswers.test.ts',
+		'test/Transcriber/submit/submit.test.ts',
+		'test/Transcriber/submit/takenUp.test.ts',
+	],
+	'nodes/Transcriber/submit/once/submissionMemory.ts': [
+		'test/Transcriber/submit/sleep/suspendUntilDelivery.test.ts',
+	],
 	'nodes/shared/webhook/signature.ts': ['test/TranscriberTrigger/receiveDelivery.test.ts'],
 	'nodes/shared/webhook/logSeldom.ts': ['test/TranscriberTrigger/receiveDelivery.test.ts'],
 	'nodes/shared/webhook/webhookCredential.ts': ['test/TranscriberTrigger/receiveDelivery.test.ts'],

@@ -8,6 +8,8 @@ export const REDIRECT = 'The service answered with a redirect, which is not foll
 export const UNPUBLISHED = 'fetch failed';
 export const UNKNOWN_BOT = 'It is not known whether the service has sent the bot';
 export const BOT_WITHOUT_ID = 'The service accepted the bot, but without an id';
+export const ENDED_UNHEARD =
+	'only after its end, so the workflow of the trigger may never start for it';
 export const WITHOUT_ID = 'The service answered that this item is accepted, but without an id';
 
 export const EMPTY = 'the output is [{}]';

@@ -181,13 +181,37 @@ it('a result that a maintenance page hides for a moment, behind a redirect or no
 	expect((await run).json).toMatchObject([{ status: 'completed', text: expect.any(String) }]);
 });
 
-it('a result that is refused with 429 is given the patience of 429', async () => {
-	jest.replaceProperty(RETRY, 'patienceWhenBroken', 1);
-	fault({ kind: 'respond', status: 429 }, { path: '/result$' }, 1);
-	const run = service.run({ ...LINK, waitOptions: { pollInterval: 0.05 } });
-	await until(() => service.running().tasks().length === 1);
-	service.running().finish(service.running().tasks()[0]?.id ?? '');
-	expect((await run).json).toMatchObject([{ status: 'completed', text: expect.any(String) }]);
+describe('a result that cannot be fetched once is given patience by the kind of the failure', () => {
+	const cut = { kind: 'cut', when: 'beforeBody' } as const;
+	const refused = (status: number) => ({ kind: 'respond', status }) as const;
+
+	it.each<
+		[string, FaultRule['action'], 'patienceWhenBusy' | 'patienceWhenBroken' | 'patienceWhenRefused']
+	>([
+		['429', refused(429), 'patienceWhenBusy'],
+		['500', refused(500), 'patienceWhenBroken'],
+		['a connection that breaks', cut, 'patienceWhenBroken'],
+		['401 of a key in rotation', refused(401), 'patienceWhenBroken'],
+		['404', refused(404), 'patienceWhenBroken'],
+		['408', refused(408), 'patienceWhenBroken'],
+		['409', refused(409), 'patienceWhenBroken'],
+		['425', refused(425), 'patienceWhenBroken'],
+		['400', refused(400), 'patienceWhenRefused'],
+		['422', refused(422), 'patienceWhenRefused'],
+	])('%s', async (_name, action, patience) => {
+		shortenRetries(100);
+		const id = await service.completedTask();
+		const wait = { resource: 'task', operation: 'wait', taskId: byId(id) };
+		const others = ['patienceWhenBusy', 'patienceWhenBroken', 'patienceWhenRefused'] as const;
+		for (const other of others) jest.replaceProperty(RETRY, other, other === patience ? 0 : 3_000);
+		// The longest patience holds for all kinds together.
+		if (patience !== 'patienceWhenBusy') jest.replaceProperty(RETRY, 'patienceWhenBusy', 3_000);
+		fault(action, { path: '/result$' }, 1);
+		expect((await service.run(wait)).json).toEqual([]);
+		jest.replaceProperty(RETRY, patience, 3_000);
+		fault(action, { path: '/result$' }, 1);
+		expect((await service.run(wait)).json).toMatchObject([{ text: expect.any(String) }]);
+	});
 });
 
 it('polling for one account does not slow that for another', async () => {
@@ -237,7 +261,7 @@ it('a result that is not found does not make the user check the id of a task tha
 	const id = await service.completedTask();
 	const { error } = await service.run({ resource: 'task', operation: 'wait', taskId: byId(id) });
 	expect(error?.message).toContain(`Task ${id} has finished, but its result cannot be fetched`);
-	expect(error?.description).toMatch(/^The service answered HTTP 404.*Transcript: Get Result/);
+	expect(error?.description).toMatch(/^The service answered HTTP 404[^.]*\. Fetch it later/);
 });
 
 it.each([409, 425])(

@@ -57,6 +57,7 @@ const MORE_SUITES = {
 	'nodes/Transcriber/wait/waitOptions.ts': [
 		'test/Transcriber/submit/severalTasks.test.ts',
 		'test/shared/parameters/checkedValues.test.ts',
+		'test/shared/parameters/refuse.test.ts',
 	],
 	'nodes/Transcriber/submit/once/': [
 		'test/Transcriber/submit/lostAnswers.test.ts',

@@ -28,7 +28,7 @@ const ROOMS = {
 		'nodes/TranscriberTrigger/endingStore.ts',
 		'nodes/TranscriberTrigger/botStore.ts',
 		'nodes/TranscriberTrigger/triggerMemory.ts',
-		'nodes/TranscriberTrigger/ledger.ts',
+		'nodes/TranscriberTrigger/entriesInString.ts',
 		'nodes/TranscriberAccountTrigger/pollStore.ts',
 	],
 };

@@ -45,7 +45,7 @@ export class Transcriber implements INodeType {
 					{ name: 'Service API Key', value: 'apiKey' },
 					{ name: 'Transcript', value: 'task' },
 				],
-				// For all operations: each has its own `perform`, which n8n calls as `pagination`.
+				// For all operations: each has its own `performOperation`, which n8n calls as `pagination`.
 				routing: { send: { paginate: true } },
 			},
 			...account,

@@ -15,7 +15,7 @@ import { callService } from '../shared/api/callService';
 import { STOPS_SPENDING, type Caller } from '../shared/api/types';
 import { remembered } from '../shared/processMemory';
 import { asError } from '../shared/asError';
-import { lastingCaller } from './lastingCaller';
+import { backgroundCaller } from './backgroundCaller';
 import { accountHash, isSentBy } from './sameMeetingBot';
 import type { SentBot } from './triggerMemory';
 
@@ -187,5 +187,5 @@ export function hasLeft(bot: IDataObject): boolean {
 /** A caller with the credential of now, because n8n may not give one after the hook has returned. */
 export async function callerOf(context: IHookFunctions): Promise<Caller> {
 	const credential = await credentialOf(context);
-	return lastingCaller(context, async () => credential);
+	return backgroundCaller(context, async () => credential);
 }

@@ -24,7 +24,7 @@ import {
 	logNotCancelled,
 	stopCancelling,
 } from './cancelMeetingBot';
-import { lastingCaller } from './lastingCaller';
+import { backgroundCaller } from './backgroundCaller';
 import { NO_SECRET, STORED_SECRET, nameForNew } from './verifyDelivery';
 import { accountHash, fingerprintOf, isSentBy, isSentFor } from './sameMeetingBot';
 import type { SentBot } from './triggerMemory';
@@ -199,7 +199,7 @@ async function launchBot(
 	const launch = new AbortController();
 	launches.set(key, launch);
 	try {
-		const caller = lastingCaller(context, async () => credential, launch.signal);
+		const caller = backgroundCaller(context, async () => credential, launch.signal);
 		const given = await callService(
 			caller,
 			{ method: 'POST', url: '/meeting', body },
@@ -213,7 +213,7 @@ async function launchBot(
 		const [answer = {}] = submissionsIn(given, true);
 		const id = botIdOf(answer);
 		if (!launch.signal.aborted || id === undefined) return answer;
-		const lasting = lastingCaller(context, async () => credential);
+		const lasting = backgroundCaller(context, async () => credential);
 		void cancelMeetingBot(context, lasting, { id, sentAt: Date.now() });
 		throw launch.signal.reason;
 	} finally {

@@ -11,7 +11,7 @@ import { eventNameOf, type DeliveredEvent } from './deliveredEvent';
 import type { Settings } from './triggerSettings';
 import { look } from '../shared/api/askForState';
 import type { Caller } from '../shared/api/types';
-import { lastingCaller } from './lastingCaller';
+import { backgroundCaller } from './backgroundCaller';
 import { MissingData } from './missingData';
 
 /** How long the delivery of a failed task waits for the reason of the failure, in ms. */
@@ -121,7 +121,7 @@ function hasOneEnding(event: DeliveredEvent, selected: Settings['selected']): bo
 
 /** A caller for requests that go on after the sender of the delivery has hung up. */
 function patient(context: IWebhookFunctions): Caller & FileMaker {
-	const caller = lastingCaller(context, async () => await webhookCredential(context));
+	const caller = backgroundCaller(context, async () => await webhookCredential(context));
 	const prepareBinaryData: FileMaker['helpers']['prepareBinaryData'] = async (...file) =>
 		await context.helpers.prepareBinaryData(...file);
 	return { ...caller, helpers: { ...caller.helpers, prepareBinaryData } };

@@ -1,5 +1,5 @@
 /** Contract, "Trigger node", source `meeting`: activating the workflow sends the bot. */
-// Also covers cancelMeetingBot.ts, lastingCaller.ts, botStore.ts, switchOff.ts.
+// Also covers cancelMeetingBot.ts, backgroundCaller.ts, botStore.ts, switchOff.ts.
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -14,7 +14,7 @@ import { isRefused } from '../../shared/api/undocumented/submissions';
 import { startsIn } from '../../shared/api/statusMeaning';
 import { asLasting, refuse } from '../../shared/parameters/refuse';
 import { isBatched, type NodeRun } from '../item/nodeRun';
-import { failedItem, goesOnAfterErrors } from '../item/perform';
+import { failedItem, goesOnAfterErrors } from '../item/performOperation';
 import { checkBalance, finishedTask } from '../wait/finishedTask';
 import { forEachTask } from '../item/forEachTask';
 import { handSecretOver } from './trigger/handSecretOver';

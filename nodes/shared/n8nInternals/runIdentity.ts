@@ -2,7 +2,7 @@ import { createHash } from 'crypto';
 import type { IDataObject, IExecuteData, IExecutePaginationFunctions } from 'n8n-workflow';
 import { NodeOperationError, type IRunData, type IRunExecutionData } from 'n8n-workflow';
 
-import { runExecutionDataOf } from './suspension';
+import { runExecutionDataOf } from './suspendExecution';
 
 /**
  * What identifies a run, a tool call and a Retry. n8n documents none of this. All of it was seen in

@@ -1,6 +1,6 @@
 import type { INodePropertyOptions } from 'n8n-workflow';
 
-import { perform } from '../../item/perform';
+import { performOperation } from '../../item/performOperation';
 
 export const getAccount: INodePropertyOptions = {
 	name: 'Get',
@@ -9,6 +9,6 @@ export const getAccount: INodePropertyOptions = {
 	description: 'Read the plan, the minutes used and the balance',
 	routing: {
 		request: { method: 'GET', url: '/account' },
-		operations: { pagination: perform() },
+		operations: { pagination: performOperation() },
 	},
 };

@@ -7,7 +7,7 @@ import type {
 
 import { sendWithoutKey } from '../../submit/once/sendWithoutKey';
 import { ServiceError, said } from '../../../shared/api/serviceError';
-import { perform } from '../../item/perform';
+import { performOperation } from '../../item/performOperation';
 import { itemCount } from '../../item/nodeRun';
 import { shownFor } from '../commonFields';
 import { refuse } from '../../../shared/parameters/refuse';
@@ -22,7 +22,7 @@ export const rotateKey: INodePropertyOptions = {
 	routing: {
 		request: { method: 'POST', url: '/api-key/generate' },
 		operations: {
-			pagination: perform({
+			pagination: performOperation({
 				prepare: [checkConfirmed],
 				policy: { limit: 'other', repeatable: false, takesAnyAnswer: true },
 				carryOut: rotateOnce,

@@ -1,6 +1,6 @@
 import type { INodeProperties, INodePropertyOptions } from 'n8n-workflow';
 
-import { perform } from '../../item/perform';
+import { performOperation } from '../../item/performOperation';
 import { shownFor } from '../commonFields';
 import { inTurn } from './writesInTurn';
 import { addTerms, perItemNotice, termsFields } from './terms';
@@ -12,7 +12,7 @@ export const addToDictionary: INodePropertyOptions = {
 	description: 'Add terms to the ones already there. Duplicates are dropped.',
 	routing: {
 		request: { method: 'POST', url: '/dictionary' },
-		operations: { pagination: perform({ prepare: [addTerms], carryOut: inTurn }) },
+		operations: { pagination: performOperation({ prepare: [addTerms], carryOut: inTurn }) },
 	},
 };
 

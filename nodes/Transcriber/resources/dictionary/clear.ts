@@ -6,7 +6,7 @@ import type {
 } from 'n8n-workflow';
 
 import { ServiceError, isNotFound } from '../../../shared/api/serviceError';
-import { perform } from '../../item/perform';
+import { performOperation } from '../../item/performOperation';
 import { shownFor } from '../commonFields';
 import { isInherited } from './syncReport';
 import { callService } from '../../../shared/api/callService';
@@ -20,7 +20,7 @@ export const clearDictionary: INodePropertyOptions = {
 	description: 'Remove all terms of your own dictionary',
 	routing: {
 		request: { method: 'DELETE', url: '/dictionary' },
-		operations: { pagination: perform({ carryOut: clear }) },
+		operations: { pagination: performOperation({ carryOut: clear }) },
 	},
 };
 

@@ -1,6 +1,6 @@
 import type { INodePropertyOptions } from 'n8n-workflow';
 
-import { perform } from '../../item/perform';
+import { performOperation } from '../../item/performOperation';
 
 export const getDictionary: INodePropertyOptions = {
 	name: 'Get',
@@ -9,6 +9,6 @@ export const getDictionary: INodePropertyOptions = {
 	description: 'Read the terms, how many characters they take, and which of them are applied',
 	routing: {
 		request: { method: 'GET', url: '/dictionary' },
-		operations: { pagination: perform() },
+		operations: { pagination: performOperation() },
 	},
 };

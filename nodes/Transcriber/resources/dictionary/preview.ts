@@ -5,9 +5,9 @@ import type {
 } from 'n8n-workflow';
 
 import { idFrom } from '../../item/idParameters';
-import { perform } from '../../item/perform';
+import { performOperation } from '../../item/performOperation';
 import { shownFor, taskField } from '../commonFields';
-import { sendForFinished } from '../task/sendForFinished';
+import { requestFromFinishedTask } from '../task/requestFromFinishedTask';
 import { termsField, termsFrom } from './terms';
 import { type RoutingRequest } from '../../../shared/api/types';
 
@@ -19,7 +19,9 @@ export const previewDictionary: INodePropertyOptions = {
 		'See what a new list would change in a finished transcript. Saves nothing and costs nothing.',
 	routing: {
 		request: { method: 'POST', url: '/dictionary/preview' },
-		operations: { pagination: perform({ prepare: [addPreview], carryOut: sendForFinished }) },
+		operations: {
+			pagination: performOperation({ prepare: [addPreview], carryOut: requestFromFinishedTask }),
+		},
 	},
 };
 

@@ -4,7 +4,7 @@ import type {
 	INodePropertyOptions,
 } from 'n8n-workflow';
 
-import { perform } from '../../item/perform';
+import { performOperation } from '../../item/performOperation';
 import { shownFor } from '../commonFields';
 import { inTurn } from './writesInTurn';
 import { checkIsSplit } from './checkTerms';
@@ -18,7 +18,9 @@ export const replaceDictionary: INodePropertyOptions = {
 	description: 'Put new terms in place of all the old ones',
 	routing: {
 		request: { method: 'PUT', url: '/dictionary' },
-		operations: { pagination: perform({ prepare: [addTerms, checkList], carryOut: inTurn }) },
+		operations: {
+			pagination: performOperation({ prepare: [addTerms, checkList], carryOut: inTurn }),
+		},
 	},
 };
 

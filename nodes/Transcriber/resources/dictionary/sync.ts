@@ -6,7 +6,7 @@ import type {
 	NodeOperationError,
 } from 'n8n-workflow';
 import { booleanIn, choiceIn, collectionIn } from '../../../shared/parameters/checkedValues';
-import { perform } from '../../item/perform';
+import { performOperation } from '../../item/performOperation';
 import { itemCount } from '../../item/nodeRun';
 import { shownFor } from '../commonFields';
 import { isInherited, isSame, report } from './syncReport';
@@ -27,7 +27,7 @@ export const sync: INodePropertyOptions = {
 	routing: {
 		request: { method: 'GET', url: '/dictionary' },
 		operations: {
-			pagination: forAllItems(perform({ prepare: [checkOwnTerms], carryOut: syncOnce })),
+			pagination: forAllItems(performOperation({ prepare: [checkOwnTerms], carryOut: syncOnce })),
 		},
 	},
 };
@@ -97,7 +97,9 @@ export const syncFields: INodeProperties[] = shownFor(
 );
 
 /** Pairs the single output item with all input items. */
-function forAllItems(performOne: ReturnType<typeof perform>): ReturnType<typeof perform> {
+function forAllItems(
+	performOne: ReturnType<typeof performOperation>,
+): ReturnType<typeof performOperation> {
 	return async function (this: IExecutePaginationFunctions, request: RoutingRequest) {
 		const output = await performOne.call(this, request);
 		if (this.getItemIndex() > 0) return output;

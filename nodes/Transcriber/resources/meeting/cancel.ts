@@ -8,7 +8,7 @@ import { isUnknownToService } from '../../../shared/api/serviceError';
 import { botState } from '../../../shared/api/askForState';
 import { STOPS_SPENDING, type Policy, type RoutingRequest } from '../../../shared/api/types';
 import { idFrom } from '../../item/idParameters';
-import { perform } from '../../item/perform';
+import { performOperation } from '../../item/performOperation';
 import { sendCancel } from '../sendCancel';
 
 export const cancelMeeting: INodePropertyOptions = {
@@ -18,7 +18,7 @@ export const cancelMeeting: INodePropertyOptions = {
 	description: 'Cancel a scheduled bot, or stop a running recording',
 	routing: {
 		request: { method: 'DELETE', url: '/meeting/{botId}' },
-		operations: { pagination: perform({ policy: STOPS_SPENDING, carryOut: cancelBot }) },
+		operations: { pagination: performOperation({ policy: STOPS_SPENDING, carryOut: cancelBot }) },
 	},
 };
 

@@ -1,6 +1,6 @@
 import type { INodePropertyOptions } from 'n8n-workflow';
 
-import { perform } from '../../item/perform';
+import { performOperation } from '../../item/performOperation';
 import { outputState } from '../../item/outputState';
 
 export const getMeeting: INodePropertyOptions = {
@@ -10,6 +10,6 @@ export const getMeeting: INodePropertyOptions = {
 	description: 'Look up the state of a bot, and the task of its recording once there is one',
 	routing: {
 		request: { method: 'GET', url: '/meeting/{botId}' },
-		operations: { pagination: perform({ carryOut: outputState }) },
+		operations: { pagination: performOperation({ carryOut: outputState }) },
 	},
 };

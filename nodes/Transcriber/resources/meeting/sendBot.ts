@@ -11,7 +11,7 @@ import { checkUnchanged } from '../../submit/once/refuseChangedItem';
 import { submittedBefore } from '../../submit/once/submissionMemory';
 import { checkNotRefusedBefore } from '../../submit/sleep/suspendUntilDelivery';
 import { checkLaunch, launchFrom } from '../../../shared/parameters/meetingLaunch';
-import { perform } from '../../item/perform';
+import { performOperation } from '../../item/performOperation';
 import { shownFor } from '../commonFields';
 import type { RoutingRequest } from '../../../shared/api/types';
 import { launchFields } from '../../../shared/sharedFields';
@@ -24,7 +24,7 @@ export const sendBot: INodePropertyOptions = {
 	routing: {
 		request: { method: 'POST', url: '/meeting' },
 		operations: {
-			pagination: perform({
+			pagination: performOperation({
 				prepare: [checkNotRefusedBefore, addLaunch, prepareCompletion],
 				policy: { limit: 'meeting', repeatable: false },
 				submittedBefore,

@@ -9,7 +9,7 @@ import { checkWaitOptions } from '../../wait/waitOptions';
 import type { Policy, RoutingRequest } from '../../../shared/api/types';
 import { idFrom } from '../../item/idParameters';
 import type { NodeRun } from '../../item/nodeRun';
-import { perform } from '../../item/perform';
+import { performOperation } from '../../item/performOperation';
 import { shownFor } from '../commonFields';
 import { waitOptionsField } from '../../wait/waitOptionsField';
 
@@ -21,7 +21,9 @@ export const waitForMeeting: INodePropertyOptions = {
 		'Wait in this step until the recording of a bot is transcribed, and output its result',
 	routing: {
 		request: { method: 'GET', url: '/meeting/{botId}' },
-		operations: { pagination: perform({ prepare: [checkWaitOptions], carryOut: waitForBot }) },
+		operations: {
+			pagination: performOperation({ prepare: [checkWaitOptions], carryOut: waitForBot }),
+		},
 	},
 };
 

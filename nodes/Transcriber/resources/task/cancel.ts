@@ -6,9 +6,9 @@ import type {
 
 import { STOPS_SPENDING, type Policy, type RoutingRequest } from '../../../shared/api/types';
 import { idFrom } from '../../item/idParameters';
-import { perform } from '../../item/perform';
+import { performOperation } from '../../item/performOperation';
 import { sendCancel } from '../sendCancel';
-import { stateOf } from './sendForFinished';
+import { stateOf } from './requestFromFinishedTask';
 
 export const cancelTask: INodePropertyOptions = {
 	name: 'Cancel',
@@ -17,7 +17,7 @@ export const cancelTask: INodePropertyOptions = {
 	description: 'Stop a task that is waiting or being processed',
 	routing: {
 		request: { method: 'POST', url: '/tasks/{taskId}/cancel' },
-		operations: { pagination: perform({ policy: STOPS_SPENDING, carryOut: cancel }) },
+		operations: { pagination: performOperation({ policy: STOPS_SPENDING, carryOut: cancel }) },
 	},
 };
 

@@ -13,9 +13,9 @@ import { documentName } from '../../../shared/recordingName';
 import { idFrom } from '../../item/idParameters';
 import { choiceIn, collectionIn, required, textIn } from '../../../shared/parameters/checkedValues';
 import type { NodeRun } from '../../item/nodeRun';
-import { perform } from '../../item/perform';
+import { performOperation } from '../../item/performOperation';
 import { outputFileField, shownFor } from '../commonFields';
-import { answerOfFinished, emptyTranscript } from './sendForFinished';
+import { answerOfFinished, emptyTranscript } from './requestFromFinishedTask';
 import { documentIn } from '../../../shared/api/undocumented/results';
 import { exportFormatOptions } from '../../../shared/sharedFields';
 import type { Policy, RoutingRequest } from '../../../shared/api/types';
@@ -27,7 +27,7 @@ export const exportTask: INodePropertyOptions = {
 	description: 'Get the transcript of a finished task as subtitles, text or JSON',
 	routing: {
 		request: { method: 'GET', url: '/tasks/{taskId}/export' },
-		operations: { pagination: perform({ prepare: [addFormat], carryOut: toFile }) },
+		operations: { pagination: performOperation({ prepare: [addFormat], carryOut: toFile }) },
 	},
 };
 

@@ -1,6 +1,6 @@
 import type { INodePropertyOptions } from 'n8n-workflow';
 
-import { perform } from '../../item/perform';
+import { performOperation } from '../../item/performOperation';
 import { outputState } from '../../item/outputState';
 
 export const getTask: INodePropertyOptions = {
@@ -10,6 +10,6 @@ export const getTask: INodePropertyOptions = {
 	description: 'Look up the state of a task: status, progress and place in the queue',
 	routing: {
 		request: { method: 'GET', url: '/tasks/{taskId}' },
-		operations: { pagination: perform({ carryOut: outputState }) },
+		operations: { pagination: performOperation({ carryOut: outputState }) },
 	},
 };

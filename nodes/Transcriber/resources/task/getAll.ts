@@ -12,7 +12,7 @@ import {
 	collectionIn,
 	numberIn,
 } from '../../../shared/parameters/checkedValues';
-import { perform } from '../../item/perform';
+import { performOperation } from '../../item/performOperation';
 import { TaskListPages } from '../../../shared/api/taskListPages';
 import { shownFor } from '../commonFields';
 import type { RoutingRequest } from '../../../shared/api/types';
@@ -24,7 +24,7 @@ export const getAll: INodePropertyOptions = {
 	description: 'List the tasks of the account',
 	routing: {
 		request: { method: 'GET', url: '/tasks' },
-		operations: { pagination: perform({ prepare: [addFilters], carryOut: outputTasks }) },
+		operations: { pagination: performOperation({ prepare: [addFilters], carryOut: outputTasks }) },
 	},
 };
 

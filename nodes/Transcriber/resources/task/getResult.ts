@@ -11,12 +11,12 @@ import { withoutResult } from '../../../shared/api/result';
 import { idFrom } from '../../item/idParameters';
 import { choicesIn } from '../../../shared/parameters/checkedValues';
 import type { NodeRun } from '../../item/nodeRun';
-import { perform } from '../../item/perform';
+import { performOperation } from '../../item/performOperation';
 import { RESULT_PARTS, resultIn, silentResultIn } from '../../../shared/api/undocumented/results';
 import { hasEnded, isInProgress, statusIn } from '../../../shared/api/statusMeaning';
 import { isBlank } from '../../../shared/jsonValues';
 import { shownFor } from '../commonFields';
-import { answerOfFinished, emptyTranscript } from './sendForFinished';
+import { answerOfFinished, emptyTranscript } from './requestFromFinishedTask';
 import type { Policy, RoutingRequest } from '../../../shared/api/types';
 
 export const getResult: INodePropertyOptions = {
@@ -26,7 +26,9 @@ export const getResult: INodePropertyOptions = {
 	description: 'Read the text, segments, summary and speakers of a finished task',
 	routing: {
 		request: { method: 'GET', url: '/tasks/{taskId}/result' },
-		operations: { pagination: perform({ prepare: [checkInclude], carryOut: onlyIncluded }) },
+		operations: {
+			pagination: performOperation({ prepare: [checkInclude], carryOut: onlyIncluded }),
+		},
 	},
 };
 

@@ -7,9 +7,9 @@ import type {
 } from 'n8n-workflow';
 import { fillPath } from '../../item/idParameters';
 import { choiceIn, jsonObjectIn, required, textIn } from '../../../shared/parameters/checkedValues';
-import { perform } from '../../item/perform';
+import { performOperation } from '../../item/performOperation';
 import { shownFor } from '../commonFields';
-import { isAnotherOperation, staysBelowApi } from './enteredPath';
+import { isAnotherOperation, staysBelowApi } from './summaryPath';
 import { refuse } from '../../../shared/parameters/refuse';
 import { ServiceError, said } from '../../../shared/api/serviceError';
 import { sendWithoutKey } from '../../submit/once/sendWithoutKey';
@@ -25,7 +25,7 @@ export const regenerateSummary: INodePropertyOptions = {
 	routing: {
 		request: { method: 'POST', url: '' },
 		operations: {
-			pagination: perform({
+			pagination: performOperation({
 				prepare: [asTheUserSays],
 				policy: { limit: 'summary', repeatable: false },
 				carryOut: regenerateOnce,

@@ -9,7 +9,7 @@ import { checkWaitOptions } from '../../wait/waitOptions';
 import type { Policy, RoutingRequest } from '../../../shared/api/types';
 import { idFrom } from '../../item/idParameters';
 import type { NodeRun } from '../../item/nodeRun';
-import { perform } from '../../item/perform';
+import { performOperation } from '../../item/performOperation';
 import { shownFor } from '../commonFields';
 import { waitOptionsField } from '../../wait/waitOptionsField';
 
@@ -20,7 +20,9 @@ export const waitForTask: INodePropertyOptions = {
 	description: 'Wait in this step until a task has finished, and output its result',
 	routing: {
 		request: { method: 'GET', url: '/tasks/{taskId}' },
-		operations: { pagination: perform({ prepare: [checkWaitOptions], carryOut: outputFinished }) },
+		operations: {
+			pagination: performOperation({ prepare: [checkWaitOptions], carryOut: outputFinished }),
+		},
 	},
 };
 

@@ -12,7 +12,7 @@ import { submit } from '../../submit/submit';
 import { checkUnchanged } from '../../submit/once/refuseChangedItem';
 import { submittedBefore } from '../../submit/once/submissionMemory';
 import { checkNotRefusedBefore } from '../../submit/sleep/suspendUntilDelivery';
-import { perform } from '../../item/perform';
+import { performOperation } from '../../item/performOperation';
 import { countTasksInProgress } from '../../../shared/api/countTasksInProgress';
 import { attachRecording, fileOf, recordingOf } from '../../item/inputFile';
 import { chargeNotice, shownFor } from '../commonFields';
@@ -28,7 +28,7 @@ export const transcribeFile: INodePropertyOptions = {
 	routing: {
 		request: { method: 'POST', url: '/transcribe' },
 		operations: {
-			pagination: perform({
+			pagination: performOperation({
 				prepare: [
 					checkNotRefusedBefore,
 					addOptions,

@@ -11,7 +11,7 @@ import { checkUnchanged } from '../../submit/once/refuseChangedItem';
 import { submittedBefore } from '../../submit/once/submissionMemory';
 import { checkNotRefusedBefore } from '../../submit/sleep/suspendUntilDelivery';
 import { required, textIn } from '../../../shared/parameters/checkedValues';
-import { perform } from '../../item/perform';
+import { performOperation } from '../../item/performOperation';
 import { LINK_FIELD } from '../../../shared/api/undocumented/linkField';
 import { countTasksInProgress } from '../../../shared/api/countTasksInProgress';
 import { chargeNotice, shownFor } from '../commonFields';
@@ -28,7 +28,7 @@ export const transcribeUrl: INodePropertyOptions = {
 	routing: {
 		request: { method: 'POST', url: '/transcribe-url' },
 		operations: {
-			pagination: perform({
+			pagination: performOperation({
 				prepare: [checkNotRefusedBefore, addLink, addOptions, sendGivenKey, prepareCompletion],
 				policy: { limit: 'submit', repeatable: false, countTasks: countTasksInProgress },
 				submittedBefore,

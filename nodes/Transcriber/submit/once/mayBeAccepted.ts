@@ -4,7 +4,7 @@ import { ServiceError, adviceIfUncertain } from '../../../shared/api/serviceErro
 import { asLasting, refuse } from '../../../shared/parameters/refuse';
 import { givenKeyOf } from '../../item/givenKey';
 import { retryWords } from '../../item/retryAdvice';
-import { goesOnAfterErrors, isShownByMessage } from '../../item/perform';
+import { goesOnAfterErrors, isShownByMessage } from '../../item/performOperation';
 
 /** Advice where nobody but the user can find out whether the service has accepted an item. */
 export const LOOK_FOR_SUBMISSION =

@@ -140,7 +140,7 @@ export function submissionNames(
 }
 
 /**
- * For `perform`: names of what was submitted for the item before. If undefined, the request is
+ * For `performOperation`: names of what was submitted for the item before. If undefined, the request is
  * checked and built: nothing was submitted, or an Idempotency-Key makes a repeat safe.
  */
 export function submittedBefore(context: IExecutePaginationFunctions): string[] | undefined {

@@ -1,7 +1,7 @@
 import type { IExecutePaginationFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import type { NodeRun } from '../../item/nodeRun';
-import { goesOnAfterErrors } from '../../item/perform';
+import { goesOnAfterErrors } from '../../item/performOperation';
 import { hasEnded, isInProgress } from '../../../shared/api/statusMeaning';
 import { forEachTask } from '../../item/forEachTask';
 import type { Submitted } from '../once/submissionMemory';

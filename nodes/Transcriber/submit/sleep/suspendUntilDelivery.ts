@@ -1,7 +1,7 @@
 import type { IDataObject, IExecutePaginationFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { isTool, nodeContextOf } from '../../../shared/n8nInternals/runIdentity';
-import { assertCanSuspend, suspend } from '../../../shared/n8nInternals/suspension';
+import { assertCanSuspend, suspend } from '../../../shared/n8nInternals/suspendExecution';
 import { isBatched, type NodeRun } from '../../item/nodeRun';
 import { hasEnded, startsIn } from '../../../shared/api/statusMeaning';
 import { forEachTask } from '../../item/forEachTask';

@@ -1,7 +1,11 @@
 import type { IDataObject, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 
 import { hasSucceeded } from '../../../shared/n8nInternals/executionSaved';
-import { sleepingExecution, wake, type Sleeping } from '../../../shared/n8nInternals/suspension';
+import {
+	sleepingExecution,
+	wake,
+	type Sleeping,
+} from '../../../shared/n8nInternals/suspendExecution';
 import { isInProgress, statusIn } from '../../../shared/api/statusMeaning';
 import { SUBMISSION_SECRET } from '../once/submissionMemory';
 import {

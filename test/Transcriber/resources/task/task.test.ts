@@ -1,5 +1,5 @@
 // Also covers nodes/Transcriber/item/idParameters.ts, nodes/Transcriber/resources/commonFields.ts,
-// nodes/Transcriber/resources/sendCancel.ts, index.ts, cancel.ts, enteredPath.ts, export.ts, get.ts, getAll.ts, getResult.ts, regenerateSummary.ts, sendForFinished.ts,
+// nodes/Transcriber/resources/sendCancel.ts, index.ts, cancel.ts, summaryPath.ts, export.ts, get.ts, getAll.ts, getResult.ts, regenerateSummary.ts, requestFromFinishedTask.ts,
 // wait.ts.
 
 import { describeWaiting } from '../../../support/completion';

@@ -32,7 +32,7 @@ interface AnswerOfTask {
 }
 
 /** {@link answerOfFinished} for a request of which any content is a success: preview. */
-export async function sendForFinished(
+export async function requestFromFinishedTask(
 	context: IExecutePaginationFunctions,
 	request: RoutingRequest,
 	policy: Policy,

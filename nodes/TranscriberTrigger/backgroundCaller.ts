@@ -8,7 +8,7 @@ import type { Caller } from '../shared/api/types';
  * A caller that still works after n8n's hook or webhook call has returned. `signal` ends its waiting for
  * turns and repeats; it does not abort a request that is under way.
  */
-export function lastingCaller(
+export function backgroundCaller(
 	context: IHookFunctions | IWebhookFunctions,
 	credential: () => Promise<TranscriberCredential>,
 	signal?: AbortSignal,

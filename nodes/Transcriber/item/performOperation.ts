@@ -43,7 +43,7 @@ export interface Operation {
  * the input, and adds the item number to an error. Every operation uses it as its `pagination`, the
  * only hook of n8n's declarative engine that wraps the request.
  */
-export function perform(operation: Operation = {}) {
+export function performOperation(operation: Operation = {}) {
 	return async function (
 		this: IExecutePaginationFunctions,
 		request: RoutingRequest,

@@ -11,7 +11,7 @@ import { NodeHelpers, NodeOperationError } from 'n8n-workflow';
 
 /**
  * Suspends an execution from inside the node, and wakes it. n8n documents none of this. All of it
- * was seen in n8n 1.123.81, 2.30.0 and 2.41.1, and test/shared/n8nInternals/suspension.test.ts
+ * was seen in n8n 1.123.81, 2.30.0 and 2.41.1, and test/shared/n8nInternals/suspendExecution.test.ts
  * fails if n8n-core changes it.
  */
 

@@ -1,5 +1,5 @@
 /**
- * What n8nInternals/suspension.ts takes for granted, in the n8n-core of the lock file. Where a test
+ * What n8nInternals/suspendExecution.ts takes for granted, in the n8n-core of the lock file. Where a test
  * fails after an update of n8n-core, the node would lose paid recordings on that n8n.
  */
 import { ExecuteSingleContext } from 'n8n-core';
@@ -11,7 +11,10 @@ import type {
 } from 'n8n-workflow';
 
 import { Transcriber } from '../../../nodes/Transcriber/Transcriber.node';
-import { assertCanSuspend, sleepingExecution } from '../../../nodes/shared/n8nInternals/suspension';
+import {
+	assertCanSuspend,
+	sleepingExecution,
+} from '../../../nodes/shared/n8nInternals/suspendExecution';
 import { itemsOf, serviceForTests } from '../../support/service';
 import { workflowWith } from '../../support/suspended';
 

@@ -19,6 +19,10 @@ import { sendMeetingBot } from './sendMeetingBot';
 import { Undecided } from '../shared/webhook/answerInTime';
 import { logSeldom, wordForLog } from '../shared/webhook/logSeldom';
 
+/** The beginning of a log line. */
+const UNANSWERED =
+	'A call could not be answered now, so its sender has to repeat it. If a transcript does not arrive, fetch it with Transcript: Get Result. The reason:';
+
 export class TranscriberTrigger implements INodeType {
 	description: INodeTypeDescription = {
 		displayName: 'Transcriber Trigger',
@@ -112,9 +116,8 @@ export class TranscriberTrigger implements INodeType {
 				: receiveDelivery(this));
 		} catch (error) {
 			// Throwing makes n8n record a failed execution, which any unauthenticated caller could provoke.
-			if (!(error instanceof Undecided)) {
-				logSeldom(this, 'warn', `${this.getNode().name}: ${wordForLog(error)}`);
-			}
+			const reason = error instanceof Undecided ? error.message : wordForLog(error);
+			if (reason !== '') logSeldom(this, 'warn', `${this.getNode().name}: ${UNANSWERED} ${reason}`);
 			return respond(this, 503, UNDECIDED);
 		}
 	}

@@ -73,7 +73,9 @@ async function stateAskedSeldom(
 		return state;
 	}
 	const ofTrigger = [...looksAtService.keys()].filter((one) => one.startsWith(trigger));
-	if (ofTrigger.length >= WORD.most) throw new Undecided();
+	if (ofTrigger.length >= WORD.most) {
+		throw new Undecided('too many deliveries have a secret that cannot be read any more');
+	}
 	const asked: AskedState = { askedAt: now, state: look(context, about) };
 	looksAtService.set(key, asked);
 	return await asked.state.finally(() => (asked.hasAnswered = true));

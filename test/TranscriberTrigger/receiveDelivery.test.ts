@@ -862,6 +862,18 @@ describe('includeResult and exportFormat', () => {
 		expect(host.executions).toHaveLength(1);
 	});
 
+	it("n8n reads the credential for too long: 503, and a line in n8n's log says what to do", async () => {
+		await open();
+		host.credentialMs = 1_500;
+		jest.replaceProperty(ANSWER, 'withinMs', 500);
+		const { lines, release } = captureLogs();
+		expect((await deliver(host.url, { task_id: '7f3c' }, SECRET)).status).toBe(503);
+		release();
+		expect(lines.filter((line) => line.includes('answered now'))).toEqual([
+			expect.stringMatching(/has to repeat it.*Transcript: Get Result/),
+		]);
+	});
+
 	it('a service that cannot be asked now: 503, and the repeat is emitted once', async () => {
 		const id = await service.completedTask();
 		await openWithTask({ options: { includeResult: true } }, id);

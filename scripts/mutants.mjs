@@ -67,6 +67,34 @@ const MORE_SUITES = {
 	'nodes/Transcriber/submit/once/submissionMemory.ts': [
 		'test/Transcriber/submit/sleep/suspendUntilDelivery.test.ts',
 	],
+	'nodes/Transcriber/submit/choice/': [
+		'test/Transcriber/submit/deliveryAddress.test.ts',
+		'test/Transcriber/submit/sleep/suspendUntilDelivery.test.ts',
+		'test/TranscriberTrigger/receiveHandOver.test.ts',
+		'test/shared/parameters/checkedValues.test.ts',
+	],
+	'nodes/Transcriber/submit/prepareCompletion.ts': [
+		'test/Transcriber/submit/sleep/suspendUntilDelivery.test.ts',
+		'test/Transcriber/submit/submit.test.ts',
+		'test/TranscriberTrigger/receiveHandOver.test.ts',
+	],
+	'nodes/Transcriber/submit/sleep/': [
+		'test/Transcriber/submit/deliveryAddress.test.ts',
+		'test/Transcriber/submit/submit.test.ts',
+		'test/Transcriber/submit/takenUp.test.ts',
+	],
+	'nodes/Transcriber/submit/submit.ts': [
+		'test/Transcriber/submit/deliveryAddress.test.ts',
+		'test/Transcriber/submit/lostAnswers.test.ts',
+		'test/Transcriber/submit/severalTasks.test.ts',
+		'test/Transcriber/submit/sleep/suspendUntilDelivery.test.ts',
+		'test/TranscriberTrigger/receiveHandOver.test.ts',
+	],
+	'nodes/TranscriberTrigger/botStore.ts': ['test/TranscriberTrigger/publishing.test.ts'],
+	'nodes/TranscriberAccountTrigger/pollStore.ts': [
+		'test/TranscriberAccountTrigger/otherAccount.test.ts',
+		'test/TranscriberAccountTrigger/pollAccount.test.ts',
+	],
 	'nodes/shared/webhook/signature.ts': ['test/TranscriberTrigger/receiveDelivery.test.ts'],
 	'nodes/shared/webhook/logSeldom.ts': ['test/TranscriberTrigger/receiveDelivery.test.ts'],
 	'nodes/shared/webhook/webhookCredential.ts': ['test/TranscriberTrigger/receiveDelivery.test.ts'],

@@ -28,7 +28,7 @@ const ROOMS = {
 		'nodes/TranscriberTrigger/endingStore.ts',
 		'nodes/TranscriberTrigger/botStore.ts',
 		'nodes/TranscriberTrigger/triggerMemory.ts',
-		'nodes/TranscriberTrigger/entriesInString.ts',
+		'nodes/TranscriberTrigger/keyValueString.ts',
 		'nodes/TranscriberAccountTrigger/pollStore.ts',
 	],
 };
@@ -65,20 +65,20 @@ const MORE_SUITES = {
 		'test/Transcriber/submit/takenUp.test.ts',
 	],
 	'nodes/Transcriber/submit/once/submissionMemory.ts': [
-		'test/Transcriber/submit/sleep/suspendUntilDelivery.test.ts',
+		'test/Transcriber/submit/suspension/suspendUntilDelivery.test.ts',
 	],
 	'nodes/Transcriber/submit/choice/': [
 		'test/Transcriber/submit/deliveryAddress.test.ts',
-		'test/Transcriber/submit/sleep/suspendUntilDelivery.test.ts',
+		'test/Transcriber/submit/suspension/suspendUntilDelivery.test.ts',
 		'test/TranscriberTrigger/receiveHandOver.test.ts',
 		'test/shared/parameters/checkedValues.test.ts',
 	],
 	'nodes/Transcriber/submit/prepareCompletion.ts': [
-		'test/Transcriber/submit/sleep/suspendUntilDelivery.test.ts',
+		'test/Transcriber/submit/suspension/suspendUntilDelivery.test.ts',
 		'test/Transcriber/submit/submit.test.ts',
 		'test/TranscriberTrigger/receiveHandOver.test.ts',
 	],
-	'nodes/Transcriber/submit/sleep/': [
+	'nodes/Transcriber/submit/suspension/': [
 		'test/Transcriber/submit/deliveryAddress.test.ts',
 		'test/Transcriber/submit/submit.test.ts',
 		'test/Transcriber/submit/takenUp.test.ts',
@@ -87,7 +87,7 @@ const MORE_SUITES = {
 		'test/Transcriber/submit/deliveryAddress.test.ts',
 		'test/Transcriber/submit/lostAnswers.test.ts',
 		'test/Transcriber/submit/severalTasks.test.ts',
-		'test/Transcriber/submit/sleep/suspendUntilDelivery.test.ts',
+		'test/Transcriber/submit/suspension/suspendUntilDelivery.test.ts',
 		'test/TranscriberTrigger/receiveHandOver.test.ts',
 	],
 	'nodes/TranscriberTrigger/botStore.ts': ['test/TranscriberTrigger/publishing.test.ts'],

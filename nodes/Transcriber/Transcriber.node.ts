@@ -2,7 +2,7 @@ import { NodeConnectionTypes, type INodeType, type INodeTypeDescription } from '
 
 import { API_ROOT_EXPRESSION } from '../shared/api/baseUrl';
 import { resumeWebhooks } from '../shared/n8nInternals/resumeUrl';
-import { resume } from './submit/sleep/wakeOnDelivery';
+import { resume } from './submit/suspension/wakeOnDelivery';
 import { account } from './resources/account';
 import { apiKey } from './resources/apiKey';
 import { dictionary } from './resources/dictionary';

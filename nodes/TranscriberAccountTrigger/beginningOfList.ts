@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import type { KnownPartOfList } from './knownPartOfList';
 import { OVERLAP, type ListPager } from './listPager';
 import { hashesOf, type NewSinceLastPoll } from './newSinceLastPoll';
-import type { State } from './pollState';
+import type { State } from './rememberedBetweenPolls';
 
 /** The beginning of the list, where a newest-first list has its new tasks. */
 export class BeginningOfList {

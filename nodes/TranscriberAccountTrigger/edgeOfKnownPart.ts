@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { ListPager } from './listPager';
-import { ACCOUNT_MEMORY, hashesIn, possibleSince, type State } from './pollState';
+import { ACCOUNT_MEMORY, hashesIn, possibleSince, type State } from './rememberedBetweenPolls';
 import { hashesOf, type NewSinceLastPoll } from './newSinceLastPoll';
 
 /** A page of the list, where it begins, and the index in it of the last task of the edge, or -1. */

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { OVERLAP, type ListPager } from './listPager';
-import { ACCOUNT_MEMORY, hashesIn, type State } from './pollState';
+import { ACCOUNT_MEMORY, hashesIn, type State } from './rememberedBetweenPolls';
 import { hashesOf, type NewSinceLastPoll } from './newSinceLastPoll';
 
 /**

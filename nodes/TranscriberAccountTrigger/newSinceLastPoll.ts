@@ -3,7 +3,13 @@ import type { IDataObject } from 'n8n-workflow';
 import { idIn, listedTaskId } from '../shared/api/undocumented/idNames';
 import { hasEnded, isInProgress } from '../shared/api/statusMeaning';
 import { CREATED_NAMES, dateOf } from '../shared/api/undocumented/taskLists';
-import { hashesIn, hashOf, ACCOUNT_MEMORY, type OpenTask, type State } from './pollState';
+import {
+	hashesIn,
+	hashOf,
+	ACCOUNT_MEMORY,
+	type OpenTask,
+	type State,
+} from './rememberedBetweenPolls';
 
 /**
  * As long as the known tasks do not prove otherwise, a task that was submitted this long before

@@ -4,7 +4,7 @@ import { isRefusedForGood } from '../shared/api/serviceError';
 import { hasEnded, isInProgress } from '../shared/api/statusMeaning';
 import { SMALLEST_PAGE, unlessRefused, type ListPager } from './listPager';
 import type { NewSinceLastPoll } from './newSinceLastPoll';
-import type { State } from './pollState';
+import type { State } from './rememberedBetweenPolls';
 
 /** The most requests of a poll about open tasks. */
 const MOST = {

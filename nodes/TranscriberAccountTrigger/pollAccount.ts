@@ -10,7 +10,7 @@ import { fetchTranscripts, isNoTurn } from './fetchTranscripts';
 import { ListPager } from './listPager';
 import { newest } from './newestTranscript';
 import { ACCOUNT_POLL } from './pollLimits';
-import { possibleSince, type State } from './pollState';
+import { possibleSince, type State } from './rememberedBetweenPolls';
 import { PollStore } from './pollStore';
 import { TaskListReader } from './taskListReader';
 import {

@@ -15,7 +15,7 @@ import {
 	wasActive,
 } from '../shared/n8nInternals/pollData';
 import { remembered } from '../shared/processMemory';
-import { ACCOUNT_MEMORY, hashOf, type State } from './pollState';
+import { ACCOUNT_MEMORY, hashOf, type State } from './rememberedBetweenPolls';
 import { longestPause } from './longestPollInterval';
 import { warnOfBreak } from './warnOnce';
 

@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { OVERLAP, type ListPager } from './listPager';
 import type { NewSinceLastPoll } from './newSinceLastPoll';
-import { possibleSince, type State } from './pollState';
+import { possibleSince, type State } from './rememberedBetweenPolls';
 
 /**
  * Whether a new API key belongs to the account that the state is about. After a rotation the service

@@ -5,7 +5,7 @@ import { BeginningOfList } from './beginningOfList';
 import { KnownPartOfList } from './knownPartOfList';
 import { OVERLAP, unlessRefused, type ListPager } from './listPager';
 import { OpenTasks } from './openTasks';
-import { ACCOUNT_MEMORY, type State } from './pollState';
+import { ACCOUNT_MEMORY, type State } from './rememberedBetweenPolls';
 import { hashesOf, NewSinceLastPoll } from './newSinceLastPoll';
 import { EndOfList } from './endOfList';
 import { isSameAccount } from './sameAccount';

@@ -6,7 +6,7 @@ import {
 	type StaticData,
 	type StaticDataContext,
 } from '../shared/n8nInternals/staticData';
-import { ledgerKey, keysIn, valueIn } from './entriesInString';
+import { ledgerKey, keysIn, valueIn } from './keyValueString';
 import {
 	STORE,
 	broughtUpToDate,

@@ -1,4 +1,4 @@
-import { keysIn, merged, type Entry, type Ledger } from './entriesInString';
+import { keysIn, merged, type Entry, type Ledger } from './keyValueString';
 import { remembered } from '../shared/processMemory';
 
 export const STORE = {

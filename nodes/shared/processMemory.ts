@@ -34,9 +34,9 @@ const REMEMBERED = {
 	credentialReadings: 10_000,
 	// webhook/logSeldom.ts. Key: workflow, node and line. 10 seconds.
 	writtenLines: 100,
-	// Transcriber/submit/once/retriesOfExecution.ts. Key: hash of first execution, node and place. Until the process ends.
+	// Transcriber/submit/once/memoryAcrossRetries.ts. Key: hash of first execution, node and place. Until the process ends.
 	retriedSubmissions: 20_000,
-	// Transcriber/submit/sleep/knownEndings.ts. Key: execution, node and run. Until an hour after its timeout.
+	// Transcriber/submit/suspension/knownEndings.ts. Key: execution, node and run. Until an hour after its timeout.
 	suspendedRuns: 10_000,
 	// Transcriber/submit/trigger/handOverBatches.ts. Key: hash of trigger and API key, and whether there is a secret. While something waits for the trigger.
 	outboxes: 10_000,

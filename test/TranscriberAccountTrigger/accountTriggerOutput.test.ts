@@ -3,7 +3,7 @@
 
 import type { IDataObject } from 'n8n-workflow';
 
-import { RETRY } from '../../nodes/shared/api/retryPatience';
+import { RETRY } from '../../nodes/shared/api/delayBeforeRetry';
 import { ACCOUNT_POLL } from '../../nodes/TranscriberAccountTrigger/pollLimits';
 import { fileIn, serviceForTests } from '../support/service';
 import { few } from '../support/long';

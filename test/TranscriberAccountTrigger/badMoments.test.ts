@@ -1,7 +1,7 @@
 /** One failed poll or one broken task makes no other task miss its start, and none start twice. */
 // Also covers countedRequests.ts.
 
-import { RETRY } from '../../nodes/shared/api/retryPatience';
+import { RETRY } from '../../nodes/shared/api/delayBeforeRetry';
 import { ACCOUNT_POLL } from '../../nodes/TranscriberAccountTrigger/pollLimits';
 import { ONE_TASK } from '../../nodes/TranscriberAccountTrigger/openTasks';
 import { SILENT } from '../../nodes/shared/api/result';

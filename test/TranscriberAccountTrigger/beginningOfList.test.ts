@@ -1,5 +1,5 @@
 /** More new tasks at the beginning of the list than one poll can read. */
-import { ACCOUNT_MEMORY } from '../../nodes/TranscriberAccountTrigger/pollState';
+import { ACCOUNT_MEMORY } from '../../nodes/TranscriberAccountTrigger/rememberedBetweenPolls';
 import { allStarted, listForTests } from './manyNewTasks';
 import { few } from '../support/long';
 

@@ -5,7 +5,7 @@
 import { ACCOUNT_POLL } from '../../nodes/TranscriberAccountTrigger/pollLimits';
 import { captureLogs } from '../support/logs';
 import { few } from '../support/long';
-import { ACCOUNT_MEMORY } from '../../nodes/TranscriberAccountTrigger/pollState';
+import { ACCOUNT_MEMORY } from '../../nodes/TranscriberAccountTrigger/rememberedBetweenPolls';
 import { allStarted, listForTests } from './manyNewTasks';
 
 jest.setTimeout(120_000);

@@ -1,6 +1,6 @@
 /** More new tasks at the end of an oldest-first list than the trigger can keep until it starts the workflow with them. */
 import { ACCOUNT_POLL } from '../../nodes/TranscriberAccountTrigger/pollLimits';
-import { ACCOUNT_MEMORY } from '../../nodes/TranscriberAccountTrigger/pollState';
+import { ACCOUNT_MEMORY } from '../../nodes/TranscriberAccountTrigger/rememberedBetweenPolls';
 import type { ListService } from './listService';
 import { allStarted, listForTests } from './manyNewTasks';
 import { few } from '../support/long';

@@ -16,8 +16,8 @@ import {
 } from 'n8n-workflow';
 
 import { LIMITS } from '../../nodes/shared/api/rateLimits';
-import { RETRY } from '../../nodes/shared/api/retryPatience';
-import { ACCOUNT_MEMORY } from '../../nodes/TranscriberAccountTrigger/pollState';
+import { RETRY } from '../../nodes/shared/api/delayBeforeRetry';
+import { ACCOUNT_MEMORY } from '../../nodes/TranscriberAccountTrigger/rememberedBetweenPolls';
 import { TranscriberAccountTrigger } from '../../nodes/TranscriberAccountTrigger/TranscriberAccountTrigger.node';
 import { additionalDataFor, typesOf, type Credentials } from '../support/n8n';
 
@@ -27,8 +27,8 @@ export function newProcess(): TranscriberAccountTrigger {
 	jest.isolateModules(() => {
 		const copies: Array<[string, object]> = [
 			['../../nodes/shared/api/rateLimits', { LIMITS }],
-			['../../nodes/shared/api/retryPatience', { RETRY }],
-			['../../nodes/TranscriberAccountTrigger/pollState', { ACCOUNT_MEMORY }],
+			['../../nodes/shared/api/delayBeforeRetry', { RETRY }],
+			['../../nodes/TranscriberAccountTrigger/rememberedBetweenPolls', { ACCOUNT_MEMORY }],
 		];
 		for (const [file, values] of copies) {
 			const copy = jest.requireActual<Record<string, object>>(file);

@@ -1,7 +1,7 @@
 /** For the tests of lists that change by more tasks than one poll can read. */
 import { LIMITS } from '../../nodes/shared/api/rateLimits';
-import { RETRY } from '../../nodes/shared/api/retryPatience';
-import { ACCOUNT_MEMORY } from '../../nodes/TranscriberAccountTrigger/pollState';
+import { RETRY } from '../../nodes/shared/api/delayBeforeRetry';
+import { ACCOUNT_MEMORY } from '../../nodes/TranscriberAccountTrigger/rememberedBetweenPolls';
 import type { Credentials } from '../support/n8n';
 import { AccountHost } from './host';
 import { ListService } from './listService';

@@ -6,7 +6,7 @@
 
 import fc from 'fast-check';
 
-import { ACCOUNT_MEMORY } from '../../nodes/TranscriberAccountTrigger/pollState';
+import { ACCOUNT_MEMORY } from '../../nodes/TranscriberAccountTrigger/rememberedBetweenPolls';
 import { holdsAlways } from '../support/modelRuns';
 import { atLength } from '../support/long';
 import { listForTests } from './manyNewTasks';

@@ -1,10 +1,10 @@
 /** Every task that ends after activation starts the workflow once, whatever the list of tasks looks like. */
-// Also covers TranscriberAccountTrigger.node.ts, knownPartOfList.ts, taskListReader.ts, openTasks.ts, newestTranscript.ts, pollState.ts,
+// Also covers TranscriberAccountTrigger.node.ts, knownPartOfList.ts, taskListReader.ts, openTasks.ts, newestTranscript.ts, rememberedBetweenPolls.ts,
 // longestPollInterval.ts, newSinceLastPoll.ts, endOfList.ts, fetchTranscripts.ts, pollLimits.ts.
 
 import type { INodeParameters } from 'n8n-workflow';
 
-import { ACCOUNT_MEMORY } from '../../nodes/TranscriberAccountTrigger/pollState';
+import { ACCOUNT_MEMORY } from '../../nodes/TranscriberAccountTrigger/rememberedBetweenPolls';
 import type { Shapes } from '../simulator/index';
 import { captureLogs } from '../support/logs';
 import { serviceForTests } from '../support/service';

@@ -4,9 +4,9 @@
 import { randomUUID } from 'node:crypto';
 
 import { ACCOUNT_POLL } from '../../nodes/TranscriberAccountTrigger/pollLimits';
-import { ACCOUNT_MEMORY } from '../../nodes/TranscriberAccountTrigger/pollState';
+import { ACCOUNT_MEMORY } from '../../nodes/TranscriberAccountTrigger/rememberedBetweenPolls';
 import { LIMITS } from '../../nodes/shared/api/rateLimits';
-import { RETRY } from '../../nodes/shared/api/retryPatience';
+import { RETRY } from '../../nodes/shared/api/delayBeforeRetry';
 import { queueFor } from '../../nodes/shared/api/waitForTurn';
 import { serviceForTests } from '../support/service';
 import { few } from '../support/long';

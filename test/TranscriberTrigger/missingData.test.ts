@@ -3,7 +3,7 @@
 
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { RETRY } from '../../nodes/shared/api/retryPatience';
+import { RETRY } from '../../nodes/shared/api/delayBeforeRetry';
 import { STORE } from '../../nodes/TranscriberTrigger/triggerMemory';
 import { PATIENCE } from '../../nodes/TranscriberTrigger/missingData';
 import { serviceForTests } from '../support/service';

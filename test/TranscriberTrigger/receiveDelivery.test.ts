@@ -7,7 +7,7 @@ import { gzipSync } from 'node:zlib';
 
 import type { INodeParameters } from 'n8n-workflow';
 
-import { RETRY } from '../../nodes/shared/api/retryPatience';
+import { RETRY } from '../../nodes/shared/api/delayBeforeRetry';
 import { ANSWER } from '../../nodes/shared/webhook/answerInTime';
 import { LIMITS } from '../../nodes/shared/api/rateLimits';
 import { STORE } from '../../nodes/TranscriberTrigger/triggerMemory';

@@ -13,7 +13,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Workflow, type IDataObject, type INodeTypes } from 'n8n-workflow';
 
 import { LIMITS } from '../../nodes/shared/api/rateLimits';
-import { keysIn, ledgerKey, valueIn } from '../../nodes/TranscriberTrigger/entriesInString';
+import { keysIn, ledgerKey, valueIn } from '../../nodes/TranscriberTrigger/keyValueString';
 import { TranscriberTrigger } from '../../nodes/TranscriberTrigger/TranscriberTrigger.node';
 import { watchMemory } from '../support/forget';
 import type { ServiceForTests } from '../support/service';

@@ -1,5 +1,5 @@
 /** Every operation in every dialect: what comes out is what the table says, and nothing else happens. */
-import { RETRY } from '../../nodes/shared/api/retryPatience';
+import { RETRY } from '../../nodes/shared/api/delayBeforeRetry';
 import { HAND_OVER } from '../../nodes/Transcriber/submit/trigger/triggerHandOver';
 import { STORE } from '../../nodes/TranscriberTrigger/triggerMemory';
 import { dialectOf, DIALECT_NAMES, type DialectName } from '../simulator/dialects';

@@ -230,7 +230,8 @@ function suspended(name: string, parameters: INodeParameters, kinds: Kind[]): Si
 		const awaiting = { ...parameters, onCompletion: 'awaitWebhook', waitOptions };
 		const workflow = workflowWith(awaiting, service.credentials());
 		const asleep = await workflow.start([{ json: {} }]);
-		if (!asleep.isAsleep) return { all: asleep, result: plainly(asleep.error ?? 'wrong: awake') };
+		if (!asleep.isSuspended)
+			return { all: asleep, result: plainly(asleep.error ?? 'wrong: awake') };
 		endAll(service);
 		const [sent] = service.running().deliveries;
 		if (!sent) return { all: asleep, result: 'wrong: nothing is delivered' };

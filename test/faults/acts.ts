@@ -37,7 +37,7 @@ export interface ActionRow {
 	file?: boolean;
 	/** Ends the given task after the node has looked once. */
 	endsAfterLook?: boolean;
-	/** It is killed while the execution sleeps. */
+	/** It is killed while the execution is suspended. */
 	asleep?: boolean;
 	/** What is wrong with the output or at the service; '' if nothing is. */
 	wrong: (items: Item[], cell: Cell, id: string) => Promise<string> | string;

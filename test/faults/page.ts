@@ -70,7 +70,7 @@ export function faultsPage(): string {
 		'',
 		'<!-- prettier-ignore-end -->',
 		'',
-		'An execution that sleeps (**Wait for the Transcript (Webhook)**) survives the kill: it wakes when n8n runs again.',
+		'A suspended execution (**Wait for the Transcript (Webhook)**) survives the kill: it wakes when n8n runs again.',
 		'',
 		'## What holds in every cell',
 		'',

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 
 import type { INodeParameters } from 'n8n-workflow';
 
-import { RETRY } from '../../nodes/shared/api/retryPatience';
+import { RETRY } from '../../nodes/shared/api/delayBeforeRetry';
 import { fieldsOf, operations, parametersOf } from '../structure/read';
 import {
 	EVERY_OPERATION,

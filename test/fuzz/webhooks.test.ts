@@ -73,7 +73,7 @@ it('a suspended execution never throws, and wakes for no call without a signatur
 	};
 	const workflow = workflowWith({ ...link, onCompletion: 'awaitWebhook' }, service.credentials());
 	const asleep = await workflow.start([{ json: {} }]);
-	expect(asleep.isAsleep).toBe(true);
+	expect(asleep.isSuspended).toBe(true);
 	const id = service.running().tasks()[0]?.id ?? '';
 	await holds(call, 40, async ({ raw, type, ...given }) => {
 		const named = raw.replace('"known"', JSON.stringify(id));

@@ -1,6 +1,6 @@
 /** Shortens the times of the retry and pacing policy for tests. Its decisions stay the same. */
 import { LIMITS } from '../../nodes/shared/api/rateLimits';
-import { RETRY } from '../../nodes/shared/api/retryPatience';
+import { RETRY } from '../../nodes/shared/api/delayBeforeRetry';
 
 const asShipped = { ...RETRY };
 

@@ -1,7 +1,7 @@
 import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
 
 import { LIMITS } from '../../nodes/shared/api/rateLimits';
-import { RETRY } from '../../nodes/shared/api/retryPatience';
+import { RETRY } from '../../nodes/shared/api/delayBeforeRetry';
 import {
 	startSimulator,
 	type LoggedRequest,

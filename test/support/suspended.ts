@@ -68,7 +68,7 @@ export interface Ended {
 	items: INodeExecutionData[];
 	error?: string;
 	description?: string | null;
-	isAsleep: boolean;
+	isSuspended: boolean;
 	/** As n8n has saved it. */
 	saved: string;
 }
@@ -135,7 +135,7 @@ export function workflowWith(
 			items: runData['Transcriber']?.at(-1)?.data?.main?.flatMap((output) => output ?? []) ?? [],
 			error: error?.message,
 			description: error?.description,
-			isAsleep: after.waitTill !== undefined,
+			isSuspended: after.waitTill !== undefined,
 			saved: flatted.stringify(after),
 		};
 	};

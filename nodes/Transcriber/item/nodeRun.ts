@@ -43,7 +43,7 @@ export class NodeRun {
 	private namesAccepted = false;
 
 	/** Set if no delivery can wake one of the items: then the run polls for all items. */
-	cannotSleep = false;
+	cannotSuspend = false;
 
 	/** When the looks before the run suspends the execution began, in ms since 1970. */
 	looksBegan: number | undefined;
@@ -52,7 +52,7 @@ export class NodeRun {
 	lastLooks: Promise<void> | undefined;
 
 	/** Set when the run suspends the execution. After waking, n8n runs the node again. */
-	isAsleep = false;
+	isSuspended = false;
 
 	/** Whether the execution was stopped, or has timed out. */
 	private isStopped = false;

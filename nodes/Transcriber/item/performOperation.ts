@@ -84,7 +84,7 @@ async function performItem(
 		await run.waitForAll('end', itemIndex);
 		// While the execution is suspended, the item outputs no error: Retry On Fail would take it for
 		// a failure and run the node again. The item fails when the execution wakes.
-		if (run.isAsleep) return [{ json: {}, pairedItem }];
+		if (run.isSuspended) return [{ json: {}, pairedItem }];
 		return output;
 	} finally {
 		run.leave(itemIndex);

@@ -13,7 +13,7 @@ import { anyBodyOf, bodyOf } from '../../shared/api/responseBody';
 import { asUnsent, sendWithRetries } from '../../shared/api/sendWithRetries';
 import { recordingIn, whileMoving } from '../../shared/api/uploadStream';
 import { holdsLongerKey, withoutSecrets } from '../../shared/api/redact';
-import { TIMEOUTS } from '../../shared/api/retryPatience';
+import { TIMEOUTS } from '../../shared/api/delayBeforeRetry';
 import type { Policy, RoutingRequest } from '../../shared/api/types';
 import { objectsIn } from '../../shared/api/undocumented/answers';
 import { submissionsIn } from '../../shared/api/undocumented/submissions';

@@ -13,7 +13,7 @@ import {
 	webhookUrlOf,
 	type OnCompletion,
 } from './choice/onCompletion';
-import { resumeAddress } from './sleep/suspendUntilDelivery';
+import { resumeAddress } from './suspension/suspendUntilDelivery';
 import { checkTrigger } from './trigger/triggerHandOver';
 
 /**

@@ -28,8 +28,8 @@ import {
 import { submitOnce, type Outcome } from './once/submitOnce';
 import { endedBeforeSubmit } from './once/endedBeforeSubmit';
 import { checkUnchanged } from './once/refuseChangedItem';
-import { isYoung } from './sleep/checkBeforeSleep';
-import { awaitDeliveries } from './sleep/suspendUntilDelivery';
+import { isYoung } from './suspension/lookBeforeSuspending';
+import { awaitDeliveries } from './suspension/suspendUntilDelivery';
 
 /**
  * Carries out transcribeFile, transcribeUrl and sendBot: submits an item only once, even in a

@@ -4,7 +4,7 @@ import { pause } from '../../shared/api/abortable';
 import type { Problem } from '../../shared/api/problem';
 import { type ExportFormat } from '../../shared/exportFormats';
 import { NotThereYet, type FetchBounds } from '../../shared/api/result';
-import { RETRY, delayBeforeRetry, type Patience } from '../../shared/api/retryPatience';
+import { RETRY, delayBeforeRetry, type Patience } from '../../shared/api/delayBeforeRetry';
 import { ServiceError, isNotFound, isRefusedForGood, said } from '../../shared/api/serviceError';
 
 /**

@@ -11,7 +11,7 @@ import { bodyOf } from './responseBody';
 import { forHttpClient } from './credential';
 import { sendWithRetries } from './sendWithRetries';
 import { withoutSecrets } from './redact';
-import { RETRY, TIMEOUTS } from './retryPatience';
+import { RETRY, TIMEOUTS } from './delayBeforeRetry';
 import { REPEATABLE, type CallOptions, type Caller } from './types';
 
 /**

@@ -2,7 +2,7 @@ import { pause, unlessAborted } from './abortable';
 import { keyHash } from './credential';
 import { LIMITS } from './rateLimits';
 import type { Problem } from './problem';
-import { RETRY, pauseWhenFull } from './retryPatience';
+import { RETRY, pauseWhenFull } from './delayBeforeRetry';
 import { remembered } from '../processMemory';
 import type { Caller } from './types';
 

@@ -5,7 +5,7 @@ import { credentialOf, type TranscriberCredential } from './credential';
 import { ServiceError, isCertainRefusal } from './serviceError';
 import { isWithoutAnswer } from './gatewayAnswers';
 import { isStillRunning, problemOf, type Problem } from './problem';
-import { RETRY, delayBeforeRetry, hasKey, patienceFor, type Patience } from './retryPatience';
+import { RETRY, delayBeforeRetry, hasKey, patienceFor, type Patience } from './delayBeforeRetry';
 import { NoRoom, countFor, roomOf, type Room } from './roomForTasks';
 import { queueFor, takeTurn, type Leave } from './waitForTurn';
 import { withoutApiKey } from './redact';

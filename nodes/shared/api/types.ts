@@ -45,7 +45,7 @@ export interface CallOptions {
 	keepWebhookSecret?: boolean | 'everywhere';
 	/**
 	 * When the call must end, in ms since 1970, including queueing and retries. Without a deadline
-	 * only the patience in retryPatience.ts limits the call, and for a webhook call or an editor list `briefEnd`
+	 * only the patience in delayBeforeRetry.ts limits the call, and for a webhook call or an editor list `briefEnd`
 	 * in callService.ts.
 	 */
 	deadline?: number;

@@ -46,7 +46,7 @@ export function assertCanSuspend(context: IExecutePaginationFunctions): void {
 	const canSuspend =
 		typeof waitFunctionOf(context) === 'function' &&
 		Array.isArray(data?.executionData?.nodeExecutionStack) &&
-		// The node's memory has to be part of the data that n8n saves while the execution sleeps.
+		// The node's memory has to be part of the data that n8n saves while the execution is suspended.
 		NodeHelpers.getContext(data, 'node', context.getNode()) === context.getContext('node') &&
 		Array.isArray(context.getExecuteData()?.data?.main);
 	if (canSuspend) return;
@@ -63,7 +63,7 @@ export function assertCanSuspend(context: IExecutePaginationFunctions): void {
  * this function empties the input of the entry, and puts an unchanged copy of the entry behind it:
  *
  *     before         [ (running: node, items) , … ]
- *     asleep         [ node, no items ; node, items ; … ]
+ *     suspended      [ node, no items ; node, items ; … ]
  *     woken          [ node, items ; … ]                       see `wake`
  *     time is up     [ node disabled, no items: skipped ; node, items ; … ]
  *
@@ -78,7 +78,7 @@ export async function suspend(context: IExecutePaginationFunctions, until: Date)
 }
 
 /** A suspended execution, as seen by a call of its webhook. */
-export interface Sleeping {
+export interface SuspendedExecution {
 	/** The node context that was saved with the execution. */
 	nodeContext: IDataObject;
 	/** See {@link suspend}. */
@@ -90,7 +90,7 @@ export interface Sleeping {
  * for this call alone, so changes to it are lost unless the call wakes the execution. Throws if this
  * n8n does not show it.
  */
-export function sleepingExecution(context: IWebhookFunctions): Sleeping | undefined {
+export function suspendedExecution(context: IWebhookFunctions): SuspendedExecution | undefined {
 	const data = runExecutionDataOf(context);
 	if (!data) {
 		throw new NodeOperationError(
@@ -111,7 +111,7 @@ export function sleepingExecution(context: IWebhookFunctions): Sleeping | undefi
  * `workflowData`. Assumed: n8n disables the top entry before it calls the webhook, and writes
  * `workflowData` into the top entry afterwards.
  */
-export function wake({ stack }: Sleeping): INodeExecutionData[][] {
+export function wake({ stack }: SuspendedExecution): INodeExecutionData[][] {
 	stack.shift();
 	const [items] = stack[0]?.data.main ?? [];
 	return [items ?? []];

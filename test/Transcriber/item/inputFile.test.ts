@@ -9,7 +9,7 @@ import { BinaryDataService } from 'n8n-core';
 import type { IBinaryData, INodeExecutionData } from 'n8n-workflow';
 
 import { Late } from '../../../nodes/shared/api/problem';
-import { RETRY, TIMEOUTS } from '../../../nodes/shared/api/retryPatience';
+import { RETRY, TIMEOUTS } from '../../../nodes/shared/api/delayBeforeRetry';
 import { whileMoving } from '../../../nodes/shared/api/uploadStream';
 import { until } from '../../simulator/testing-client';
 import { callTool } from '../../support/agent';

@@ -9,8 +9,8 @@ import { NodeHelpers, sleep, type INodeParameters, type IRunExecutionData } from
 import { Transcriber } from '../../../nodes/Transcriber/Transcriber.node';
 import { LIMITS } from '../../../nodes/shared/api/rateLimits';
 import { queueFor } from '../../../nodes/shared/api/waitForTurn';
-import { RETRY } from '../../../nodes/shared/api/retryPatience';
-import { YOUNG } from '../../../nodes/Transcriber/submit/sleep/checkBeforeSleep';
+import { RETRY } from '../../../nodes/shared/api/delayBeforeRetry';
+import { YOUNG } from '../../../nodes/Transcriber/submit/suspension/lookBeforeSuspending';
 import { HAND_OVER } from '../../../nodes/Transcriber/submit/trigger/triggerHandOver';
 import { STORE } from '../../../nodes/TranscriberTrigger/triggerMemory';
 import type { FaultRule } from '../../simulator/index';
@@ -66,8 +66,8 @@ describe('Wait for Webhook still suspends if Retry On Fail repeats', () => {
 	it('an upload whose fate is not known', async () => {
 		fault({ kind: 'respond', status: 500 });
 		const workflow = workflowWith({ ...FILE, ...AWAIT }, service.credentials(), RETRY_ON_FAIL);
-		const { isAsleep, error } = await workflow.start(files('a'));
-		expect({ isAsleep, error }).toEqual({ isAsleep: true });
+		const { isSuspended, error } = await workflow.start(files('a'));
+		expect({ isSuspended, error }).toEqual({ isSuspended: true });
 		expect(submits()).toBe(2);
 	});
 
@@ -76,7 +76,7 @@ describe('Wait for Webhook still suspends if Retry On Fail repeats', () => {
 		fault(LOST);
 		const workflow = workflowWith({ ...FILE, ...AWAIT }, service.credentials(), RETRY_ON_FAIL);
 		const asleep = await workflow.start(files('a'));
-		expect(asleep.isAsleep).toBe(true);
+		expect(asleep.isSuspended).toBe(true);
 		expect(tasks()).toHaveLength(1);
 		const [{ id, webhookSecret = '' } = { id: '' }] = tasks();
 		service.running().finish(id);
@@ -88,8 +88,8 @@ describe('Wait for Webhook still suspends if Retry On Fail repeats', () => {
 	it('one of three uploads', async () => {
 		fault({ kind: 'respond', status: 500 }, { skip: 2, times: 1 });
 		const workflow = workflowWith({ ...FILE, ...AWAIT }, service.credentials(), RETRY_ON_FAIL);
-		const { isAsleep } = await workflow.start(files('a', 'b', 'c'));
-		expect(isAsleep).toBe(true);
+		const { isSuspended } = await workflow.start(files('a', 'b', 'c'));
+		expect(isSuspended).toBe(true);
 		expect(tasks()).toHaveLength(3);
 	});
 });
@@ -103,8 +103,8 @@ it('Wait for Webhook polls in a Retry, if the failed execution may have given it
 	const retrying = workflow.retry(failed);
 	await until(() => service.lines().some((line) => line.startsWith('GET ')));
 	for (const { id } of tasks()) service.running().finish(id);
-	const { isAsleep, next } = await retrying;
-	expect(isAsleep).toBe(false);
+	const { isSuspended, next } = await retrying;
+	expect(isSuspended).toBe(false);
 	expect(next).toMatchObject([{ status: 'completed' }]);
 	expect(tasks()).toHaveLength(1);
 });
@@ -374,8 +374,8 @@ describe('a task that ends before its submit is answered', () => {
 		const workflow = workflowWith({ ...parameters, ...AWAIT }, service.credentials());
 		const starting = workflow.start(files('a'));
 		await endSoon();
-		const { isAsleep, next } = await starting;
-		expect([isAsleep, next?.[0]?.status]).toEqual([false, 'completed']);
+		const { isSuspended, next } = await starting;
+		expect([isSuspended, next?.[0]?.status]).toEqual([false, 'completed']);
 	});
 
 	it.each([
@@ -436,7 +436,7 @@ describe('a blank webhook_secret is none:', () => {
 			fault({ kind: 'respond', status: 200, body, readBody: true });
 			const workflow = workflowWith({ ...LINK, ...AWAIT }, service.credentials());
 			const asleep = await workflow.start(itemsOf({}));
-			expect(asleep.isAsleep).toBe(true);
+			expect(asleep.isSuspended).toBe(true);
 			service.running().finish(id);
 			const raw = JSON.stringify({ task_id: id, status: 'completed' });
 			const { status, woken } = await workflow.deliver(asleep, raw, sign(raw, 'of the account'));

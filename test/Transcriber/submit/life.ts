@@ -128,7 +128,7 @@ export class Life {
 				...(retriesOnFail && { retryOnFail: true, maxTries: 2, waitBetweenTries: 1 }),
 			},
 		);
-		this.now = { executionId: '', isAsleep: false, saved: '' } as Saved;
+		this.now = { executionId: '', isSuspended: false, saved: '' } as Saved;
 	}
 
 	get isRunning(): boolean {
@@ -152,10 +152,10 @@ export class Life {
 		for (let tries = 0; tries < 6 && this.failure === undefined; tries++) {
 			this.endEverything();
 			await this.untilIdle(true);
-			if (this.now.isAsleep) {
+			if (this.now.isSuspended) {
 				for (let item = 0; item < this.plan.items; item++) this.deliver(item, 'genuine', 1);
 				await this.untilIdle(true);
-				if (this.now.isAsleep) this.timeIsUp();
+				if (this.now.isSuspended) this.timeIsUp();
 			} else if (this.now.error !== undefined) this.retry();
 			else return;
 		}
@@ -247,7 +247,7 @@ export class Life {
 	}
 
 	private retry(): void {
-		if (this.isRunning || this.now.isAsleep || this.now.error === undefined) return;
+		if (this.isRunning || this.now.isSuspended || this.now.error === undefined) return;
 		this.saved = undefined;
 		this.first ??= this.now;
 		this.goOn(this.workflow.retry(this.now));
@@ -259,7 +259,8 @@ export class Life {
 	 * more, and then only a file is safe (docs/scaling.md).
 	 */
 	private retryFirst(): void {
-		if (this.isRunning || this.now.isAsleep || this.now.error === undefined || !this.first) return;
+		if (this.isRunning || this.now.isSuspended || this.now.error === undefined || !this.first)
+			return;
 		if (this.process > 0 && this.plan.operation !== 'transcribeFile') return;
 		this.now = this.first;
 		this.forgetAnswers();
@@ -267,9 +268,9 @@ export class Life {
 	}
 
 	private timeIsUp(): void {
-		if (this.isRunning || !this.now.isAsleep) return;
+		if (this.isRunning || !this.now.isSuspended) return;
 		const { now } = this;
-		this.saved = { ...now, isAsleep: false, error: 'crashed' };
+		this.saved = { ...now, isSuspended: false, error: 'crashed' };
 		this.goOn(this.workflow.timeIsUp(now).then((ended) => ({ ...now, ...ended })));
 	}
 
@@ -292,7 +293,7 @@ export class Life {
 	}
 
 	private deliver(item: number, as: string, times: number): void {
-		if (!this.now.isAsleep || (this.isRunning && this.wakings > 0)) return;
+		if (!this.now.isSuspended || (this.isRunning && this.wakings > 0)) return;
 		const { now, process } = this;
 		const [booked] = this.books(item);
 		if (!booked) return;
@@ -314,7 +315,7 @@ export class Life {
 				this.workflow.deliver(now, raw, signature, {}, (saved) => {
 					if (process !== this.process) return;
 					this.wakings += 1;
-					this.saved = { ...now, saved, isAsleep: false, error: 'crashed' };
+					this.saved = { ...now, saved, isSuspended: false, error: 'crashed' };
 					if (this.wakings > 1) this.wrong.push('A second delivery has woken the execution');
 					if (!this.mayWake()) this.wrong.push('Woken before everything had ended');
 					const isProven = as === 'genuine' || (this.wasRotated && as === 'forged');
@@ -386,7 +387,7 @@ export class Life {
 	private async crash(): Promise<void> {
 		const { isRunning, saved, now } = this;
 		const isFirst = now.saved === '';
-		const isRetry = !isFirst && !now.isAsleep;
+		const isRetry = !isFirst && !now.isSuspended;
 		if (isRunning && (isRetry || (isFirst && this.plan.operation !== 'transcribeFile'))) return;
 		this.process += 1;
 		this.workflow.cancel();
@@ -418,7 +419,7 @@ export class Life {
 
 	/** Until the execution sleeps or has ended, but not for ever: it may wait for a task. */
 	private async untilItRests(): Promise<void> {
-		for (let waits = 0; waits < 100 && this.isRunning && !this.now.isAsleep; waits++) {
+		for (let waits = 0; waits < 100 && this.isRunning && !this.now.isSuspended; waits++) {
 			await sleep(1);
 		}
 	}

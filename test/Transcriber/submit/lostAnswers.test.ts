@@ -193,8 +193,8 @@ describe('beside items that sleep, with On Error = Continue, an item whose answe
 		loseTheSecond(2);
 		const asleep = await workflow.start(twoFiles());
 		const tasks = service.running().tasks();
-		expect({ isAsleep: asleep.isAsleep, tasks: tasks.length }).toEqual({
-			isAsleep: true,
+		expect({ isSuspended: asleep.isSuspended, tasks: tasks.length }).toEqual({
+			isSuspended: true,
 			tasks: 2,
 		});
 		for (const { id } of tasks) service.running().finish(id);

@@ -6,7 +6,7 @@ import { Container } from '@n8n/di';
 import { BinaryDataService } from 'n8n-core';
 import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
 
-import { RETRY } from '../../../nodes/shared/api/retryPatience';
+import { RETRY } from '../../../nodes/shared/api/delayBeforeRetry';
 import { storedBinary } from '../../support/engine';
 import { shortenRetries } from '../../support/scale';
 import { serviceForTests } from '../../support/service';

@@ -163,7 +163,9 @@ describe('a playlist with a video that the service refuses', () => {
 		const parameters = { ...LINK, onCompletion: 'awaitWebhook' };
 		const workflow = workflowWith(parameters, service.credentials(), CONTINUE);
 		const sleeping = await workflow.start(one());
-		expect({ error: sleeping.error, isAsleep: sleeping.isAsleep }).toEqual({ isAsleep: true });
+		expect({ error: sleeping.error, isSuspended: sleeping.isSuspended }).toEqual({
+			isSuspended: true,
+		});
 		finish(a);
 		const raw = JSON.stringify({ task_id: a });
 		const { woken } = await workflow.deliver(sleeping, raw, sign(raw, 'hush'));
@@ -261,7 +263,9 @@ describe('with "Wait for the Transcript (Webhook)"', () => {
 		answerSubmits(withSecrets(ids));
 		const workflow = workflowWith(AWAIT, service.credentials());
 		const sleeping = await workflow.start(one());
-		expect({ error: sleeping.error, isAsleep: sleeping.isAsleep }).toEqual({ isAsleep: true });
+		expect({ error: sleeping.error, isSuspended: sleeping.isSuspended }).toEqual({
+			isSuspended: true,
+		});
 		const report = async (id: string, secret = secretOf(id)) => {
 			const raw = JSON.stringify({ task_id: id });
 			return await workflow.deliver(sleeping, raw, sign(raw, secret));

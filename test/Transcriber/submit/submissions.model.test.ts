@@ -11,10 +11,10 @@ import fc from 'fast-check';
 
 import type { IDataObject } from 'n8n-workflow';
 
-import { RESUME } from '../../../nodes/Transcriber/submit/sleep/knownEndings';
-import { AFTER_WAKING } from '../../../nodes/Transcriber/submit/sleep/resultsAfterSleep';
+import { RESUME } from '../../../nodes/Transcriber/submit/suspension/knownEndings';
+import { AFTER_WAKING } from '../../../nodes/Transcriber/submit/suspension/resultsAfterWaking';
 import { POLL } from '../../../nodes/Transcriber/wait/pauseBetweenLooks';
-import { RETRY, TIMEOUTS } from '../../../nodes/shared/api/retryPatience';
+import { RETRY, TIMEOUTS } from '../../../nodes/shared/api/delayBeforeRetry';
 import { holdsAlways } from '../../support/modelRuns';
 import { shortenRetries } from '../../support/scale';
 import { findIn } from '../../support/search';
@@ -120,8 +120,8 @@ it('whatever happens, nothing is paid twice, and nothing that was accepted is lo
 		const life = new Life(service, given, (ended) => expectSound(ended, given, life));
 		await life.live();
 		expect(life.wrong).toEqual([]);
-		const { error, isAsleep } = life.now;
-		expect({ isAsleep }).toEqual({ isAsleep: false });
+		const { error, isSuspended } = life.now;
+		expect({ isSuspended }).toEqual({ isSuspended: false });
 		const items = Array.from({ length: given.items }, (_, index) => index);
 		// Good weather, time and n8n's Retry have brought everything that can still come.
 		if (items.every((index) => !isExcused(index, given, life))) expect(error).toBeUndefined();
@@ -131,7 +131,7 @@ it('whatever happens, nothing is paid twice, and nothing that was accepted is lo
 
 /** Of any execution that has ended or sleeps. */
 function expectSound(ended: Ended, given: Plan, life: Life): void {
-	const { error, description, items, isAsleep, saved } = ended;
+	const { error, description, items, isSuspended, saved } = ended;
 	const text = `${error ?? ''} ${description ?? ''}`;
 	const secrets = [...life.keys];
 	for (let index = 0; index < given.items; index++) {
@@ -147,7 +147,7 @@ function expectSound(ended: Ended, given: Plan, life: Life): void {
 		if (error !== undefined && !life.hasEnded(booked)) {
 			expect(`${text} (${nameOf(index)})`).toContain(known);
 		}
-		if (isAsleep || error !== undefined) continue;
+		if (isSuspended || error !== undefined) continue;
 		const output = items.filter(({ pairedItem }) => isOf(pairedItem, index));
 		expect(output).toHaveLength(1);
 		const json: IDataObject = output[0]?.json ?? {};

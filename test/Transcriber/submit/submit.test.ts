@@ -1,7 +1,7 @@
 /** "Every request" in the contract: what the service has accepted is never submitted again. */
 // Also covers nodes/Transcriber/submit/once/certainlyNotSubmitted.ts, nodes/Transcriber/submit/once/idempotencyKey.ts, nodes/Transcriber/submit/once/sameRequest.ts,
 // nodes/Transcriber/submit/once/submissionMemory.ts, nodes/Transcriber/submit/once/submitOnce.ts,
-// nodes/Transcriber/submit/once/givenKeyUses.ts, nodes/Transcriber/submit/once/refuseChangedItem.ts, nodes/Transcriber/submit/once/retriesOfExecution.ts.
+// nodes/Transcriber/submit/once/givenKeyUses.ts, nodes/Transcriber/submit/once/refuseChangedItem.ts, nodes/Transcriber/submit/once/memoryAcrossRetries.ts.
 
 import { rm } from 'node:fs/promises';
 import { createServer } from 'node:https';
@@ -17,7 +17,7 @@ import {
 } from 'n8n-workflow';
 
 import { LIMITS } from '../../../nodes/shared/api/rateLimits';
-import { RETRY } from '../../../nodes/shared/api/retryPatience';
+import { RETRY } from '../../../nodes/shared/api/delayBeforeRetry';
 import type { FaultRule } from '../../simulator/index';
 import { until } from '../../simulator/testing-client';
 import { again, withDefaults } from '../../support/again';

@@ -2,13 +2,13 @@
  * Continuing what was accepted earlier: the memory identifies the task; its state is requested
  * again.
  */
-// Also covers nodes/Transcriber/submit/once/retriesOfExecution.ts.
+// Also covers nodes/Transcriber/submit/once/memoryAcrossRetries.ts.
 
 import { forgetEverything } from '../../support/ownMemory';
 
 import type { INode, INodeExecutionData, INodeParameters } from 'n8n-workflow';
 
-import { RETRY } from '../../../nodes/shared/api/retryPatience';
+import { RETRY } from '../../../nodes/shared/api/delayBeforeRetry';
 import { until } from '../../simulator/testing-client';
 import { shortenRetries } from '../../support/scale';
 import { itemWithFile, itemsOf, serviceForTests } from '../../support/service';
@@ -57,7 +57,9 @@ describe('Wait for Webhook does not sleep', () => {
 		await until(() => service.running().tasks().length === 2);
 		finishAll();
 		const retried = await retrying;
-		expect({ isAsleep: retried.isAsleep, error: retried.error }).toEqual({ isAsleep: false });
+		expect({ isSuspended: retried.isSuspended, error: retried.error }).toEqual({
+			isSuspended: false,
+		});
 		expect(retried.next?.map(({ status }) => status)).toEqual(['completed', 'completed']);
 		expect(service.running().tasks()).toHaveLength(2);
 	});
@@ -74,8 +76,8 @@ describe('Wait for Webhook does not sleep', () => {
 			{ ...FILE, options, waitOptions, onCompletion: 'awaitWebhook' },
 			service.credentials(),
 		);
-		const { isAsleep, next } = await workflow.start([itemWithFile('sound')]);
-		expect(isAsleep).toBe(false);
+		const { isSuspended, next } = await workflow.start([itemWithFile('sound')]);
+		expect(isSuspended).toBe(false);
 		expect(next).toMatchObject([{ status: 'completed' }]);
 	});
 
@@ -85,8 +87,10 @@ describe('Wait for Webhook does not sleep', () => {
 			match: { method: 'POST' },
 			action: { kind: 'respond', status: 200, body: { task_id: id, status: 'completed' } },
 		});
-		const { isAsleep, next } = await workflowWith(AWAIT, service.credentials()).start(links('a'));
-		expect(isAsleep).toBe(false);
+		const { isSuspended, next } = await workflowWith(AWAIT, service.credentials()).start(
+			links('a'),
+		);
+		expect(isSuspended).toBe(false);
 		expect(next).toMatchObject([{ task_id: id, status: 'completed' }]);
 		const looks = service.lines().filter((line) => line === `GET /api/v1/tasks/${id}`);
 		expect(looks).toHaveLength(1);
@@ -103,8 +107,8 @@ it('Wait for Webhook sleeps in a Retry, for a file that was refused before', asy
 	const workflow = workflowWith(parameters, service.credentials());
 	const failed = await workflow.start([itemWithFile('sound')]);
 	expect(failed.error).toBeDefined();
-	const { error, isAsleep } = await workflow.retry(failed);
-	expect({ error, isAsleep }).toEqual({ isAsleep: true });
+	const { error, isSuspended } = await workflow.retry(failed);
+	expect({ error, isSuspended }).toEqual({ isSuspended: true });
 });
 
 it.each(['poll', 'awaitWebhook'])(
@@ -144,8 +148,8 @@ it('Wait for Webhook does not sleep in the Retry of an execution of n8n 2 that a
 	const { atStart } = await workflow.start([itemWithFile('sound')]);
 	finishAll();
 	forgetEverything();
-	const { isAsleep, next } = await workflow.retry({ saved: atStart });
-	expect(isAsleep).toBe(false);
+	const { isSuspended, next } = await workflow.retry({ saved: atStart });
+	expect(isSuspended).toBe(false);
 	expect(next).toMatchObject([{ status: 'completed' }]);
 	expect(service.running().tasks()).toHaveLength(1);
 });
@@ -226,8 +230,8 @@ describe('an execution that failed before the node', () => {
 			async (_name, parameters, items) => {
 				const awaiting = { ...parameters, onCompletion: 'awaitWebhook' };
 				const workflow = workflowWith(awaiting, service.credentials());
-				const { isAsleep, error } = await retry(workflow, as(failedBefore(items)));
-				expect({ isAsleep, error }).toEqual({ isAsleep: true });
+				const { isSuspended, error } = await retry(workflow, as(failedBefore(items)));
+				expect({ isSuspended, error }).toEqual({ isSuspended: true });
 			},
 		);
 
@@ -239,8 +243,8 @@ describe('an execution that failed before the node', () => {
 			const retrying = retry(workflow, as(failedBefore([itemWithFile('sound')])));
 			await until(() => service.running().tasks().length === 1);
 			finishAll();
-			const { isAsleep, next } = await retrying;
-			expect(isAsleep).toBe(false);
+			const { isSuspended, next } = await retrying;
+			expect(isSuspended).toBe(false);
 			expect(next).toMatchObject([{ status: 'completed' }]);
 		});
 

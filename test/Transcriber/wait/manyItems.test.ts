@@ -2,11 +2,11 @@
  * More items in a run than the rate limit allows status requests in a minute: time in the queue is
  * not a missing answer.
  */
-// Also covers pollUntilEnded.ts, nodes/Transcriber/submit/sleep/resultsAfterSleep.ts.
+// Also covers pollUntilEnded.ts, nodes/Transcriber/submit/suspension/resultsAfterWaking.ts.
 
 import { POLL } from '../../../nodes/Transcriber/wait/pauseBetweenLooks';
 import { LIMITS } from '../../../nodes/shared/api/rateLimits';
-import { RETRY, TIMEOUTS } from '../../../nodes/shared/api/retryPatience';
+import { RETRY, TIMEOUTS } from '../../../nodes/shared/api/delayBeforeRetry';
 import { until } from '../../simulator/testing-client';
 import { byId, itemsOf, serviceForTests } from '../../support/service';
 import { workflowWith } from '../../support/suspended';
@@ -40,7 +40,7 @@ function slowTurns(): void {
 async function asleep() {
 	const workflow = workflowWith(AWAIT, service.credentials(), { onError: 'continueRegularOutput' });
 	const sleeping = await workflow.start(links(6));
-	expect(sleeping.isAsleep).toBe(true);
+	expect(sleeping.isSuspended).toBe(true);
 	const tasks = service.running().tasks();
 	for (const { id } of tasks) service.running().finish(id);
 	return { workflow, sleeping, task: tasks[0] };

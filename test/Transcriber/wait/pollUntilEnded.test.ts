@@ -7,7 +7,7 @@ import type { INodeParameters } from 'n8n-workflow';
 
 import { LIMITS } from '../../../nodes/shared/api/rateLimits';
 import { queueFor } from '../../../nodes/shared/api/waitForTurn';
-import { RETRY } from '../../../nodes/shared/api/retryPatience';
+import { RETRY } from '../../../nodes/shared/api/delayBeforeRetry';
 import { POLL } from '../../../nodes/Transcriber/wait/pauseBetweenLooks';
 import { startSimulator, type FaultRule } from '../../simulator/index';
 import { until } from '../../simulator/testing-client';

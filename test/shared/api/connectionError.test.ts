@@ -6,7 +6,7 @@ import { NodeApiError, type INode } from 'n8n-workflow';
 
 import { codeOf, transportOf } from '../../../nodes/shared/api/connectionError';
 import { problemOf } from '../../../nodes/shared/api/problem';
-import { patienceFor } from '../../../nodes/shared/api/retryPatience';
+import { patienceFor } from '../../../nodes/shared/api/delayBeforeRetry';
 import { REPEATABLE } from '../../../nodes/shared/api/types';
 import { selfSignedCertificate } from '../../support/certificate';
 import { runNode } from '../../support/engine';

@@ -17,7 +17,7 @@ import { until } from '../../simulator/testing-client';
 import { runNode, storedBinary, type Outcome } from '../../support/engine';
 import { giveUpSoon } from '../../support/scale';
 import { byId, itemWithFile, itemsOf, serviceForTests } from '../../support/service';
-import { TIMEOUTS } from '../../../nodes/shared/api/retryPatience';
+import { TIMEOUTS } from '../../../nodes/shared/api/delayBeforeRetry';
 import { ACCOUNT, BOT, FILE, LINK } from '../../support/parameters';
 
 const service = serviceForTests();

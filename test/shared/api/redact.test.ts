@@ -18,7 +18,7 @@ import { giveUpSoon, shortenRetries } from '../../support/scale';
 import { findIn } from '../../support/search';
 import { itemWithFile, serviceForTests } from '../../support/service';
 import { few } from '../../support/long';
-import { TIMEOUTS } from '../../../nodes/shared/api/retryPatience';
+import { TIMEOUTS } from '../../../nodes/shared/api/delayBeforeRetry';
 
 const API_KEY = 'marked-api-key-5d41402abc4b2a76';
 const OWN_SECRET = 'marked-secret-of-the-credential-7f8a';

@@ -7,7 +7,7 @@ import { forgetEverything } from '../../support/ownMemory';
 import type { IHttpRequestOptions, INode } from 'n8n-workflow';
 import { countTasksInProgress } from '../../../nodes/shared/api/countTasksInProgress';
 import { LIMITS } from '../../../nodes/shared/api/rateLimits';
-import { RETRY, pauseWhenFull } from '../../../nodes/shared/api/retryPatience';
+import { RETRY, pauseWhenFull } from '../../../nodes/shared/api/delayBeforeRetry';
 import { Room } from '../../../nodes/shared/api/roomForTasks';
 import type { FaultRule } from '../../simulator/index';
 import { until } from '../../simulator/testing-client';

@@ -22,7 +22,7 @@ import {
 	patienceFor,
 	RETRY,
 	TIMEOUTS,
-} from '../../../nodes/shared/api/retryPatience';
+} from '../../../nodes/shared/api/delayBeforeRetry';
 import { problemOf, type Problem } from '../../../nodes/shared/api/problem';
 import type { FaultRule } from '../../simulator/index';
 import { until } from '../../simulator/testing-client';

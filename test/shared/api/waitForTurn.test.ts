@@ -5,7 +5,7 @@ import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
 
 import { LIMITS } from '../../../nodes/shared/api/rateLimits';
 import { Queue, queueFor } from '../../../nodes/shared/api/waitForTurn';
-import { RETRY } from '../../../nodes/shared/api/retryPatience';
+import { RETRY } from '../../../nodes/shared/api/delayBeforeRetry';
 import { startSimulator, type LoggedRequest, type Simulator } from '../../simulator/index';
 import { submit, until } from '../../simulator/testing-client';
 import { listTasks } from '../../support/editor';

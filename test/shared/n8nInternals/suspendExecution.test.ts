@@ -13,7 +13,7 @@ import type {
 import { Transcriber } from '../../../nodes/Transcriber/Transcriber.node';
 import {
 	assertCanSuspend,
-	sleepingExecution,
+	suspendedExecution,
 } from '../../../nodes/shared/n8nInternals/suspendExecution';
 import { itemsOf, serviceForTests } from '../../support/service';
 import { workflowWith } from '../../support/suspended';
@@ -115,7 +115,7 @@ describe('an n8n that cannot suspend', () => {
 			getResponseObject: () => answer,
 			logger: { error: () => {} },
 		} as unknown as IWebhookFunctions;
-		expect(() => sleepingExecution(context)).toThrow('does not show');
+		expect(() => suspendedExecution(context)).toThrow('does not show');
 		const result = await new Transcriber().webhook.call(context);
 		expect([result, answer.status.mock.calls]).toEqual([{ noWebhookResponse: true }, [[503]]]);
 	});

@@ -7,7 +7,7 @@ import {
 	type INodeParameters,
 } from 'n8n-workflow';
 
-import { RETRY } from '../../../nodes/shared/api/retryPatience';
+import { RETRY } from '../../../nodes/shared/api/delayBeforeRetry';
 import { withNextStep } from '../../../nodes/shared/parameters/refuse';
 import { EVERY_OPERATION, WITH_SUMMARY_REGENERATION } from '../../support/everyOperation';
 import { byId, failureOf, itemsOf, itemWithFile, serviceForTests } from '../../support/service';

@@ -9,7 +9,7 @@ import { prepareCompletion } from '../../submit/prepareCompletion';
 import { submit } from '../../submit/submit';
 import { checkUnchanged } from '../../submit/once/refuseChangedItem';
 import { submittedBefore } from '../../submit/once/submissionMemory';
-import { checkNotRefusedBefore } from '../../submit/sleep/suspendUntilDelivery';
+import { checkNotRefusedBefore } from '../../submit/suspension/suspendUntilDelivery';
 import { checkLaunch, launchFrom } from '../../../shared/parameters/meetingLaunch';
 import { performOperation } from '../../item/performOperation';
 import { shownFor } from '../commonFields';

@@ -11,7 +11,7 @@ import { prepareCompletion } from '../../submit/prepareCompletion';
 import { submit } from '../../submit/submit';
 import { checkUnchanged } from '../../submit/once/refuseChangedItem';
 import { submittedBefore } from '../../submit/once/submissionMemory';
-import { checkNotRefusedBefore } from '../../submit/sleep/suspendUntilDelivery';
+import { checkNotRefusedBefore } from '../../submit/suspension/suspendUntilDelivery';
 import { performOperation } from '../../item/performOperation';
 import { countTasksInProgress } from '../../../shared/api/countTasksInProgress';
 import { attachRecording, fileOf, recordingOf } from '../../item/inputFile';

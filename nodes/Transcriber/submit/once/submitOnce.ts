@@ -29,7 +29,7 @@ import {
 } from './submissionMemory';
 import { isOfFile } from './idempotencyKey';
 import { mayHaveBeenAccepted, sayItMayBeAccepted } from './mayBeAccepted';
-import { beganInRetry } from './retriesOfExecution';
+import { beganInRetry } from './memoryAcrossRetries';
 
 /**
  * Submits the item (`isFresh`), or finds what was submitted for it before. Throws if the service

@@ -7,7 +7,7 @@ import type { INodeParameters } from 'n8n-workflow';
 
 import { describeWaiting, describeWebhookTo } from '../../../support/completion';
 import { itemsOf, itemWithFile, serviceForTests } from '../../../support/service';
-import { RETRY } from '../../../../nodes/shared/api/retryPatience';
+import { RETRY } from '../../../../nodes/shared/api/delayBeforeRetry';
 import { until } from '../../../simulator/testing-client';
 import { FILE, LINK } from '../../../support/parameters';
 

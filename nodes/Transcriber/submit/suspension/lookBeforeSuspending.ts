@@ -5,15 +5,15 @@ import { checkBalance } from '../../wait/finishedTask';
 import { waitOptionsOf } from '../../wait/waitOptions';
 import type { Suspension } from '../once/suspensionState';
 import type { AcceptedMemory, Submitted } from '../once/submissionMemory';
-import { lookNow } from './resultsAfterSleep';
+import { lookNow } from './resultsAfterWaking';
 
 /**
- * What was known of a task at most this long ago, in ms, is known well enough to sleep: the service
+ * What was known of a task at most this long ago, in ms, is known well enough to suspend: the service
  * repeats early deliveries. So a submission younger than this is not looked at.
  */
 export const YOUNG = { ms: 5_000 };
 
-/** How often to look again before an execution sleeps, if one round of looks takes longer than that. */
+/** How often to look again before an execution is suspended, if one round of looks takes longer than that. */
 const MOST_ROUNDS = 2;
 
 /** Whether what was submitted has certainly not been missed yet. */
@@ -40,7 +40,7 @@ export async function lookIfNeeded(
 /**
  * The looks of many items, with a busy key, or at a slow service can take minutes, and n8n refuses the
  * deliveries that come meanwhile. So what has not ended is looked at again, up to {@link MOST_ROUNDS}
- * times, until one round is quick. If none is, the execution sleeps, because the service repeats its
+ * times, until one round is quick. If none is, the execution is suspended, because the service repeats its
  * deliveries.
  */
 export async function lookAgain(

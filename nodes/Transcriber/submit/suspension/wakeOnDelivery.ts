@@ -2,9 +2,9 @@ import type { IDataObject, IWebhookFunctions, IWebhookResponseData } from 'n8n-w
 
 import { hasSucceeded } from '../../../shared/n8nInternals/executionSaved';
 import {
-	sleepingExecution,
+	suspendedExecution,
 	wake,
-	type Sleeping,
+	type SuspendedExecution,
 } from '../../../shared/n8nInternals/suspendExecution';
 import { isInProgress, statusIn } from '../../../shared/api/statusMeaning';
 import { SUBMISSION_SECRET } from '../once/submissionMemory';
@@ -54,8 +54,8 @@ export async function resume(this: IWebhookFunctions): Promise<IWebhookResponseD
 async function answerDelivery(context: IWebhookFunctions): Promise<IWebhookResponseData> {
 	const cameAt = Date.now();
 	const now: WakeCall = { context, cameAt, deadline: cameAt + RESUME.answer };
-	const sleeping = sleepingExecution(context);
-	const suspension = sleeping && suspensionOf(sleeping);
+	const suspended = suspendedExecution(context);
+	const suspension = suspended && suspensionOf(suspended);
 	if (!suspension) return respond(context, 409, 'This execution is not waiting for a delivery');
 	const delivery = await decidedBy(deliveryFrom(context), now.deadline);
 	if ('refused' in delivery) return respond(context, delivery.refused, delivery.message);
@@ -69,7 +69,9 @@ async function answerDelivery(context: IWebhookFunctions): Promise<IWebhookRespo
 		return respond(context, 400, 'Not a delivery as documented');
 	}
 	state.ended.add(key);
-	const decision = state.turn.then(async () => await decide(now, state, key, sleeping, suspension));
+	const decision = state.turn.then(
+		async () => await decide(now, state, key, suspended, suspension),
+	);
 	state.turn = decision.catch(() => undefined);
 	return await decidedBy(decision, now.deadline);
 }
@@ -79,7 +81,7 @@ async function decide(
 	now: WakeCall,
 	state: KnownEndings,
 	key: string,
-	sleeping: Sleeping,
+	suspended: SuspendedExecution,
 	suspension: Suspension,
 ): Promise<IWebhookResponseData> {
 	const { context, deadline } = now;
@@ -106,14 +108,14 @@ async function decide(
 		item.failed = state.failed.has(submissionKey(item));
 		item.recording = state.recordings.get(submissionKey(item));
 	}
-	return { workflowData: wake(sleeping) };
+	return { workflowData: wake(suspended) };
 }
 
 function refused(context: IWebhookFunctions): IWebhookResponseData {
 	return respond(context, 401, 'Signature refused');
 }
 
-function suspensionOf({ nodeContext }: Sleeping): Suspension | undefined {
+function suspensionOf({ nodeContext }: SuspendedExecution): Suspension | undefined {
 	const { suspension } = nodeContext as { suspension?: Suspension };
 	return suspension?.asleep && !suspension.resumed ? suspension : undefined;
 }

@@ -1,5 +1,5 @@
 /** 'Wait for the Transcript (Webhook)': what happens to a suspended execution, whoever calls it and whenever. */
-// Also covers knownEndings.ts, checkBeforeSleep.ts, resultsAfterSleep.ts, wakeOnDelivery.ts,
+// Also covers knownEndings.ts, lookBeforeSuspending.ts, resultsAfterWaking.ts, wakeOnDelivery.ts,
 // nodes/Transcriber/submit/once/suspensionState.ts, nodes/shared/n8nInternals/resumeUrl.ts,
 // nodes/Transcriber/wait/waitErrors.ts, nodes/shared/n8nInternals/executionSaved.ts.
 
@@ -7,10 +7,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { INode } from 'n8n-workflow';
 
-import { RESUME } from '../../../../nodes/Transcriber/submit/sleep/knownEndings';
+import { RESUME } from '../../../../nodes/Transcriber/submit/suspension/knownEndings';
 import { POLL } from '../../../../nodes/Transcriber/wait/pauseBetweenLooks';
-import { AFTER_WAKING } from '../../../../nodes/Transcriber/submit/sleep/resultsAfterSleep';
-import { YOUNG } from '../../../../nodes/Transcriber/submit/sleep/checkBeforeSleep';
+import { AFTER_WAKING } from '../../../../nodes/Transcriber/submit/suspension/resultsAfterWaking';
+import { YOUNG } from '../../../../nodes/Transcriber/submit/suspension/lookBeforeSuspending';
 import { resumeWebhooks } from '../../../../nodes/shared/n8nInternals/resumeUrl';
 import { WAIT_DEFAULTS } from '../../../../nodes/Transcriber/wait/waitOptions';
 import type { FaultRule } from '../../../simulator/index';
@@ -50,7 +50,7 @@ async function suspended(
 	const credentials = service.credentials();
 	const workflow = workflowWith({ ...AWAIT, ...parameters }, credentials, node);
 	const asleep = await workflow.start(links(...names));
-	expect({ isAsleep: asleep.isAsleep, error: asleep.error }).toEqual({ isAsleep: true });
+	expect({ isSuspended: asleep.isSuspended, error: asleep.error }).toEqual({ isSuspended: true });
 	const taskOf = (name: string) => {
 		const task = service
 			.running()
@@ -123,7 +123,7 @@ describe('a suspended execution', () => {
 		fault({ kind: 'respond', status: 200, body }, { method: 'POST' }, 1);
 		const workflow = workflowWith(AWAIT, service.credentials());
 		const asleep = await workflow.start(links('a'));
-		expect(asleep.isAsleep).toBe(true);
+		expect(asleep.isSuspended).toBe(true);
 		const done = { task_id: 4711, status: 'completed' };
 		fault({ kind: 'respond', status: 200, body: done }, LOOK);
 		fault(
@@ -520,7 +520,9 @@ describe('Retry On Fail', () => {
 			const workflow = workflowWith(AWAIT, service.credentials(), node);
 			const items = itemsOf({ url: 'nonsense' }, ...links('a', 'b').map(({ json }) => json));
 			const asleep = await workflow.start(items);
-			expect({ error: asleep.error, isAsleep: asleep.isAsleep }).toEqual({ isAsleep: true });
+			expect({ error: asleep.error, isSuspended: asleep.isSuspended }).toEqual({
+				isSuspended: true,
+			});
 			expect(service.running().tasks()).toHaveLength(2);
 			let woken;
 			for (const { id, webhookSecret } of service.running().tasks()) {
@@ -548,7 +550,7 @@ describe('Retry On Fail', () => {
 		});
 		const workflow = workflowWith(AWAIT, service.credentials(), RETRY_ON_FAIL);
 		const asleep = await workflow.start(links('a', 'b', 'c'));
-		expect({ error: asleep.error, isAsleep: asleep.isAsleep }).toEqual({ isAsleep: true });
+		expect({ error: asleep.error, isSuspended: asleep.isSuspended }).toEqual({ isSuspended: true });
 		expect(service.running().tasks()).toHaveLength(3);
 		for (const { id } of service.running().tasks()) service.running().finish(id);
 		const { next } = await workflow.timeIsUp(asleep);
@@ -560,7 +562,7 @@ describe('Retry On Fail', () => {
 		fault({ kind: 'respond', status: 200, body }, { method: 'POST' });
 		const workflow = workflowWith(AWAIT, service.credentials(), RETRY_ON_FAIL);
 		const asleep = await workflow.start(links('a'));
-		expect({ error: asleep.error, isAsleep: asleep.isAsleep }).toEqual({ isAsleep: true });
+		expect({ error: asleep.error, isSuspended: asleep.isSuspended }).toEqual({ isSuspended: true });
 	});
 });
 
@@ -589,7 +591,9 @@ describe('an old submission, looked at before the execution sleeps,', () => {
 		async (node) => {
 			fault({ kind: 'respond', status: 500 }, LOOK, 1);
 			const { workflow, asleep } = await slowly(node);
-			expect({ error: asleep.error, isAsleep: asleep.isAsleep }).toEqual({ isAsleep: true });
+			expect({ error: asleep.error, isSuspended: asleep.isSuspended }).toEqual({
+				isSuspended: true,
+			});
 			for (const { id } of service.running().tasks()) service.running().finish(id);
 			const { next, error } = await workflow.timeIsUp(asleep);
 			expect(error).toBeUndefined();
@@ -608,8 +612,8 @@ describe('an old submission, looked at before the execution sleeps,', () => {
 		await until(() => looksAt('tasks').length > 0);
 		await sleep(300);
 		for (const { id } of service.running().tasks()) service.running().finish(id);
-		const { isAsleep, next } = await starting;
-		expect(isAsleep).toBe(false);
+		const { isSuspended, next } = await starting;
+		expect(isSuspended).toBe(false);
 		expect(next?.map(({ status }) => status)).toEqual(['completed', 'completed']);
 	});
 
@@ -617,10 +621,10 @@ describe('an old submission, looked at before the execution sleeps,', () => {
 		jest.replaceProperty(YOUNG, 'ms', 20);
 		fault({ kind: 'delay', ms: 60 }, LOOK);
 		const parameters = { ...AWAIT, waitOptions: LOOKS_FIRST };
-		const { isAsleep } = await workflowWith(parameters, service.credentials()).start(
+		const { isSuspended } = await workflowWith(parameters, service.credentials()).start(
 			links('a', 'b'),
 		);
-		expect([isAsleep, looksAt('tasks').length]).toEqual([true, 6]);
+		expect([isSuspended, looksAt('tasks').length]).toEqual([true, 6]);
 	});
 });
 
@@ -811,6 +815,6 @@ it('no webhook_secret is saved with the execution, wherever it stood in the answ
 	fault({ kind: 'respond', status: 200, body }, { method: 'POST' });
 	const workflow = workflowWith(AWAIT, service.credentials());
 	const asleep = await workflow.start(links('a'));
-	expect(asleep.isAsleep).toBe(true);
+	expect(asleep.isSuspended).toBe(true);
 	expect(asleep.saved).not.toContain(secret);
 });

@@ -7,7 +7,7 @@ import {
 	pauseWhenFull,
 	RETRY,
 	TIMEOUTS,
-} from '../../../nodes/shared/api/retryPatience';
+} from '../../../nodes/shared/api/delayBeforeRetry';
 import { REPEATABLE, type Policy } from '../../../nodes/shared/api/types';
 import type { Problem } from '../../../nodes/shared/api/problem';
 

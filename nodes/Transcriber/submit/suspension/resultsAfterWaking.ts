@@ -29,27 +29,27 @@ const WAKES_EARLY_MS = 10_000;
  * down for longer than the service repeats them. So the service is asked once more, and only tasks
  * that have still not ended are errors. This includes items that the execution did not wait for.
  */
-export async function resultsAfterSleep(
+export async function resultsAfterWaking(
 	context: IExecutePaginationFunctions,
 	tasks: Submitted[],
 	suspension: Suspension,
 	run: NodeRun,
 ): Promise<INodeExecutionData[]> {
 	const itemIndex = context.getItemIndex();
-	const sleepers = tasks.map(({ ids }, number) => ({
+	const suspendedTasks = tasks.map(({ ids }, number) => ({
 		ids,
 		item: suspension.items[waitingKey(itemIndex, number)],
 	}));
-	if (suspension.resumed && sleepers.every(({ item }) => item)) {
+	if (suspension.resumed && suspendedTasks.every(({ item }) => item)) {
 		return await forEachTask(
 			context,
 			run,
-			sleepers,
+			suspendedTasks,
 			async ({ ids, item }) => await resultAfterDelivery(context, ids, run, suspension, item),
 		);
 	}
 	const seen = await Promise.all(
-		sleepers.map(async ({ ids, item }) => {
+		suspendedTasks.map(async ({ ids, item }) => {
 			const outlook = await lookNow(context, ids);
 			if (item) item.ended = outlook.hasEnded;
 			return { ids, item, outlook };

@@ -4,7 +4,7 @@ import type { IExecutePaginationFunctions } from 'n8n-workflow';
 import {
 	recallRetried,
 	rememberRetried,
-} from '../../../../nodes/Transcriber/submit/once/retriesOfExecution';
+} from '../../../../nodes/Transcriber/submit/once/memoryAcrossRetries';
 
 it('is found by the parameters of a tool call, which it does not keep: a link may hold a passcode', () => {
 	const nodeContext = { lineage: { id: 'first of all', firstExecution: '41' } };

@@ -15,8 +15,8 @@ import { checkBalance, deadlineFor, finishedTask } from '../../wait/finishedTask
 import { checkOwnAddress } from '../../../shared/webhook/publicAddress';
 import { refuse } from '../../../shared/parameters/refuse';
 import type { RoutingRequest } from '../../../shared/api/types';
-import { lookAgain, lookIfNeeded } from './checkBeforeSleep';
-import { resultsAfterSleep } from './resultsAfterSleep';
+import { lookAgain, lookIfNeeded } from './lookBeforeSuspending';
+import { resultsAfterWaking } from './resultsAfterWaking';
 
 /**
  * 'Wait for the Transcript (Webhook)': suspends the execution until every task of the run has ended
@@ -32,21 +32,21 @@ export async function awaitDeliveries(
 	const itemIndex = context.getItemIndex();
 	const woken = wokenRun(context);
 	// Sent again on waking: nothing was waited for yet.
-	if (woken?.resumed && isFresh) return await resultsWithoutSleep(context, tasks, run);
-	// A Retry of an execution that has timed out is another execution, which did not sleep: it polls.
+	if (woken?.resumed && isFresh) return await resultsWithoutSuspending(context, tasks, run);
+	// A Retry of an execution that has timed out is another execution, which was not suspended: it polls.
 	const hasSlept = (accepted.executionId ?? context.getExecutionId()) === context.getExecutionId();
 	if (woken && (hasSlept || woken.resumed)) {
-		return await resultsAfterSleep(context, tasks, woken, run);
+		return await resultsAfterWaking(context, tasks, woken, run);
 	}
 	for (const { state, ids } of tasks) checkBalance(context, state, ids);
 	assertCanAwait(context);
 
 	const answers = tasks.map(({ answer }) => ({ json: answer }));
 	// A run is suspended as a whole: one item that no delivery can wake makes all items poll.
-	if (accepted.deliversTo !== resumeUrlOf(context)) run.cannotSleep = true;
+	if (accepted.deliversTo !== resumeUrlOf(context)) run.cannotSuspend = true;
 	await run.waitForAll('submitted', itemIndex);
 	if (run.hasFailed() && !context.continueOnFail()) return answers;
-	if (run.cannotSleep) return await resultsWithoutSleep(context, tasks, run);
+	if (run.cannotSuspend) return await resultsWithoutSuspending(context, tasks, run);
 	run.looksBegan ??= Date.now();
 	const seen = await Promise.all(
 		tasks.map(async (task) => await lookIfNeeded(context, task, accepted)),
@@ -65,12 +65,12 @@ export async function awaitDeliveries(
 	if (Object.values(suspension.items).every(({ ended }) => ended)) {
 		// Not suspended after all: items that failed may be submitted when n8n tries again.
 		delete contextOf(context).suspension;
-		return await resultsWithoutSleep(context, tasks, run, seen);
+		return await resultsWithoutSuspending(context, tasks, run, seen);
 	}
 	suspension.refused = run.refusals();
 	if (!suspension.asleep) {
 		suspension.asleep = true;
-		run.isAsleep = true;
+		run.isSuspended = true;
 		await suspend(context, new Date(suspension.until));
 	}
 	// Retry On Fail would treat an output with an `error` as a failure and run the node again.
@@ -78,7 +78,7 @@ export async function awaitDeliveries(
 }
 
 /** Waits by polling. What is `seen` to have ended needs no further look. */
-async function resultsWithoutSleep(
+async function resultsWithoutSuspending(
 	context: IExecutePaginationFunctions,
 	tasks: Submitted[],
 	run: NodeRun,

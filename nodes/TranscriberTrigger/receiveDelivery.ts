@@ -26,8 +26,14 @@ const resultFetches = remembered<Fetch<FetchedOutput>>('resultFetches');
 const fetches = new Fetches(resultFetches);
 
 /** Log lines. A stranger may cause them, too, so they quote nothing of the call. */
+const UNSIGNED =
+	'A call was refused, because its header X-Service-Signature is missing or malformed. If it came from the service, a proxy on the way has removed the header.';
+const TOO_LARGE =
+	'A call was refused, because its body is larger than 1 MB. If it came from the service, fetch the transcript with Transcript: Get Result.';
 const FORGED =
 	'A delivery was refused, because its signature does not fit. If it came from the service, something on the way has changed its body, or it is signed with another secret.';
+const UNCONFIRMED =
+	'A delivery was refused, because its secret can no longer be read, and the service does not confirm that the recording has ended. If the workflow does not start, fetch the transcript with Transcript: Get Result.';
 const UNKNOWN =
 	"A delivery was refused for now, because the trigger has no secret for it yet. If this goes on, its recording may have been submitted without 'Start Another Workflow When Ready', for example with the address of this trigger under 'Call a URL When Ready'; or its secret is lost, or the Webhook Secret of the credential does not fit. Fetch its result with Transcript: Get Result.";
 
@@ -53,7 +59,10 @@ export async function receiveDelivery(context: IWebhookFunctions): Promise<IWebh
 	const store = new BotStore(context);
 	const call: DeliveryCall = { context, store, deadline, ownAddress };
 	const delivery = await decidedBy(deliveryFrom(context), deadline);
-	if ('refused' in delivery) return respond(context, delivery.refused, delivery.message);
+	if ('refused' in delivery) {
+		const { refused, message } = delivery;
+		return refuse(context, refused, message, refused === 401 ? UNSIGNED : TOO_LARGE);
+	}
 	let verdict = verifyDelivery(
 		delivery,
 		store,
@@ -70,11 +79,9 @@ export async function receiveDelivery(context: IWebhookFunctions): Promise<IWebh
 	const proof = proofOf(delivery);
 	switch (verdict.kind) {
 		case 'forged':
-			logSeldom(context, 'warn', `${context.getNode().name}: ${FORGED}`);
-			return respond(context, 401, 'Signature refused');
+			return refuse(context, 401, 'Signature refused', FORGED);
 		case 'unknown':
-			logSeldom(context, 'warn', `${context.getNode().name}: ${UNKNOWN}`);
-			return respond(context, 503, 'The secret for this delivery is not here yet');
+			return refuse(context, 503, 'The secret for this delivery is not here yet', UNKNOWN);
 		case 'repeat':
 			if (store.isInFlight(verdict.name)) return respond(context, 503, 'Still in progress');
 			store.keepEnding(verdict.name);
@@ -82,13 +89,13 @@ export async function receiveDelivery(context: IWebhookFunctions): Promise<IWebh
 		case 'unreadable': {
 			const { stored } = verdict;
 			const event = await decidedBy(wordOfService(context, stored, delivery.body), deadline);
-			if (!event) return respond(context, 401, 'Signature refused');
+			if (!event) return refuse(context, 401, 'Signature refused', UNCONFIRMED);
 			const { name } = stored;
 			return await emit(call, event, { name, by: 'word', proof });
 		}
 		case 'genuine': {
 			const event = eventIn(delivery.body);
-			if (!event) return respond(context, 400, 'Not a delivery as documented');
+			if (!event) return refuseUndocumented(context, verdict.name);
 			const { by, spent, name = submissionKey(event) } = verdict;
 			return await emit(call, event, { name, by, proof, spent });
 		}
@@ -118,14 +125,16 @@ async function emit(
 	};
 	if (settings.emitDuplicates && ending.by !== 'word') {
 		const output = await fetchInTime();
-		if (output === NOT_ENDED) return respond(context, 400, 'Not a delivery as documented');
+		if (output === NOT_ENDED) return refuseUndocumented(context, name);
 		if (botId !== undefined) store.noteDelivered(botId);
 		return output ? started(output) : respond(context, 200, 'Not selected');
 	}
 	// A repeat must not get a 200 before the first delivery has succeeded.
 	if (store.isInFlight(name)) return respond(context, 503, 'Still in progress');
 	const before = store.endingOf(name)?.statuses;
-	if (before !== undefined && includesStatus(before, event.status)) {
+	// Of a submission that has ended, the service confirms only that it has completed after all.
+	const isNothingNew = ending.by === 'word' && event.status !== 'completed';
+	if (before !== undefined && (isNothingNew || includesStatus(before, event.status))) {
 		store.keepEnding(name);
 		return respond(context, 200, 'Known');
 	}
@@ -134,7 +143,7 @@ async function emit(
 	let isDecided = false;
 	try {
 		const output = await fetchInTime();
-		if (output === NOT_ENDED) return respond(context, 400, 'Not a delivery as documented');
+		if (output === NOT_ENDED) return refuseUndocumented(context, name);
 		const letters = `${before ?? ''}${letterOf(output?.status ?? event.status)}`;
 		store.end(name, { ...ending, statuses: letters });
 		isDecided = true;
@@ -152,6 +161,26 @@ async function emit(
 
 function started({ items }: Output) {
 	return { workflowData: [items], webhookResponse: { message: 'Accepted' } };
+}
+
+/** Answers a call that starts nothing, and writes the reason into n8n's log. */
+function refuse(
+	context: IWebhookFunctions,
+	status: number,
+	message: string,
+	line: string,
+): IWebhookResponseData {
+	logSeldom(context, 'warn', `${context.getNode().name}: ${line}`);
+	return respond(context, status, message);
+}
+
+/** `name`: of a submission that the store knows, with its id. */
+function refuseUndocumented(
+	context: IWebhookFunctions,
+	name = 'a recording',
+): IWebhookResponseData {
+	const line = `A delivery for ${name} was refused, because it is not as documented, or its recording has not ended. If the workflow does not start, fetch the transcript with Transcript: Get Result.`;
+	return refuse(context, 400, 'Not a delivery as documented', line);
 }
 
 /** If the service does not deliver again, nothing else tells the user of this transcript. */

@@ -15,6 +15,8 @@ export interface Fetch<T> {
 	work: Promise<T>;
 	startedAt: number;
 	isOver: boolean;
+	/** A delivery waits for it. */
+	isAwaited: boolean;
 }
 
 /**
@@ -24,16 +26,30 @@ export interface Fetch<T> {
 export class Fetches<T> {
 	constructor(private readonly fetches: Map<string, Fetch<T>>) {}
 
-	/** The outcome of `start`, or of an earlier fetch for the same `key`. Rejects at `deadline`. */
+	/**
+	 * The outcome of `start`, or of an earlier fetch for the same `key` that no other delivery waits for: two
+	 * executions must not share items. Rejects at `deadline`.
+	 */
 	async take(key: string, start: () => Promise<T>, deadline: number): Promise<T> {
-		const fetch = this.fetches.get(key) ?? this.begin(key, start);
-		const done = await decidedBy(fetch.work, deadline);
-		this.drop(key, fetch);
-		return done;
+		const earlier = this.fetches.get(key);
+		const fetch = earlier && !earlier.isAwaited ? earlier : this.begin(key, start);
+		fetch.isAwaited = true;
+		try {
+			const done = await decidedBy(fetch.work, deadline);
+			this.drop(key, fetch);
+			return done;
+		} finally {
+			fetch.isAwaited = false;
+		}
 	}
 
 	private begin(key: string, start: () => Promise<T>): Fetch<T> {
-		const fetch: Fetch<T> = { work: start(), startedAt: Date.now(), isOver: false };
+		const fetch: Fetch<T> = {
+			work: start(),
+			startedAt: Date.now(),
+			isOver: false,
+			isAwaited: false,
+		};
 		this.makeRoom();
 		this.fetches.set(key, fetch);
 		fetch.work.then(

@@ -30,7 +30,10 @@ type Verdict =
 	| { kind: 'genuine'; by: 'own' | 'shared'; name?: string; spent?: string }
 	/** For a submission that is already known to have ended with this status. `isSame`: byte for byte. */
 	| { kind: 'repeat'; name: string; isSame?: boolean }
-	/** Its secret was sealed with another API key than the current one, or no known secret fits. */
+	/**
+	 * Nothing can verify it: its secret was sealed with another API key than the current one, or is gone.
+	 * So the service has to confirm it.
+	 */
 	| { kind: 'unreadable'; stored: StoredName }
 	| { kind: 'forged' }
 	/** The store has no secret for it (yet). */
@@ -43,6 +46,9 @@ export function verifyDelivery(
 	{ apiKey, webhookSecret = '' }: Pick<TranscriberCredential, 'apiKey' | 'webhookSecret'>,
 ): Verdict {
 	const names = storedNames(delivery.body).map((stored) => namesInTurn(store, stored));
+	// The same delivery may have come before the hand-over, and may be noted under another of its ids.
+	const noted = names.flat().find(({ name }) => store.endingOf(name)?.proof === proofOf(delivery));
+	if (noted) return { kind: 'repeat', name: noted.name, isSame: true };
 	const isPending = ({ name }: StoredName) => store.secretOf(name) !== undefined;
 	const hasEndedHere = ({ name }: StoredName) => store.endingOf(name) !== undefined;
 	// If a task or bot has its own secret, only that secret counts, even after it has ended.
@@ -55,7 +61,7 @@ export function verifyDelivery(
 	const verdicts = turns.map((stored) =>
 		isPending(stored)
 			? ofPending(delivery, store, { apiKey, webhookSecret }, stored)
-			: afterEnding(delivery, store, { apiKey, webhookSecret }, stored.name),
+			: afterEnding(delivery, store, { apiKey, webhookSecret }, stored),
 	);
 	const [surest] = verdicts.sort((one, other) => rankOf(one) - rankOf(other));
 	return surest ?? { kind: 'forged' };
@@ -128,23 +134,27 @@ function afterEnding(
 	delivery: Delivery,
 	store: Known,
 	{ apiKey, webhookSecret }: Keys,
-	name: string,
+	stored: StoredName,
 ): Verdict {
-	const { by, statuses, proof, spent = '' } = store.endingOf(name) ?? { statuses: '' };
-	if (by === 'shared' && isSignedWith(webhookSecret, delivery)) {
-		return { kind: 'genuine', by, name };
+	const { name } = stored;
+	const ending = store.endingOf(name);
+	if (!ending) return { kind: 'forged' };
+	const { by, statuses, spent = '' } = ending;
+	if (by === 'shared') {
+		if (isSignedWith(webhookSecret, delivery)) return { kind: 'genuine', by, name };
+		return { kind: 'forged' };
 	}
-	if (proof === proofOf(delivery)) return { kind: 'repeat', name, isSame: true };
 	const status = statusIn(delivery.body?.status);
 	const isKnown = includesStatus(statuses, hasEnded(status) ? String(status) : undefined);
-	// Verified by asking the service, so there is no secret to check a new status with.
-	if (by === 'word') return isKnown ? { kind: 'repeat', name } : { kind: 'forged' };
-	if (spent === '') return { kind: 'forged' };
-	const secret = unseal(apiKey, SPENT_SECRET, name, spent);
-	if (secret === undefined) return isKnown ? { kind: 'repeat', name } : { kind: 'forged' };
-	if (!isSignedWith(secret, delivery)) return { kind: 'forged' };
 	// A failed task may complete later. A completed task keeps its transcript, whatever follows.
 	const isLate = !isKnown && status === 'completed';
+	const secret = unseal(apiKey, SPENT_SECRET, name, spent);
+	if (secret === undefined) {
+		if (isLate) return { kind: 'unreadable', stored };
+		const hadNone = by === 'word' || spent !== '';
+		return isKnown && hadNone ? { kind: 'repeat', name } : { kind: 'forged' };
+	}
+	if (!isSignedWith(secret, delivery)) return { kind: 'forged' };
 	return isLate ? { kind: 'genuine', by: 'own', name, spent } : { kind: 'repeat', name };
 }
 

@@ -413,6 +413,52 @@ describe('What the service says later, or never', () => {
 		expect(lines.join()).not.toContain(id);
 	});
 
+	it.each<[string, object, number, RegExp]>([
+		[
+			'of a meeting without a status',
+			{ event: 'meeting.transcript.completed', bot_id: '7f3c', task_id: '8a4d' },
+			400,
+			/7f3c.*not as documented, or its recording has not ended/,
+		],
+		[
+			'that is larger than 1 MB',
+			{ task_id: '7f3c', status: 'completed', text: 'x'.repeat(1_100_000) },
+			413,
+			/body is larger than 1 MB/,
+		],
+	])("a genuine delivery %s leaves a line in n8n's log", async (_, body, status, words) => {
+		await openWithTask();
+		const { lines, release } = captureLogs();
+		expect((await deliver(host.url, body, SECRET)).status).toBe(status);
+		release();
+		expect(lines.filter((line) => line.includes('was refused'))).toEqual([
+			expect.stringMatching(words),
+		]);
+	});
+
+	it("a delivery that has lost its signature on the way leaves a line in n8n's log", async () => {
+		await openWithTask();
+		const { lines, release } = captureLogs();
+		expect((await post(host.url, '{"task_id":"7f3c"}')).status).toBe(401);
+		release();
+		expect(lines.filter((line) => line.includes('was refused'))).toEqual([
+			expect.stringMatching(/X-Service-Signature is missing or malformed.*proxy/),
+		]);
+	});
+
+	it('two deliveries at once start two executions with emitDuplicates, which share no item', async () => {
+		const id = await service.completedTask();
+		await open({ options: { emitDuplicates: true, includeResult: true, exportFormat: 'srt' } });
+		await handOverTo(host.url, id, SECRET, API_KEY);
+		const body = { task_id: id, status: 'completed' };
+		await Promise.all([deliver(host.url, body, SECRET), deliver(host.url, body, SECRET)]);
+		const [one, other] = host.executions.map(([item]) => item);
+		expect(one?.binary?.data?.fileExtension).toBe('srt');
+		expect(other).toEqual(expect.objectContaining({ json: one?.json }));
+		expect(other).not.toBe(one);
+		expect(other?.binary?.data).not.toBe(one?.binary?.data);
+	});
+
 	it.each(['success', 'done', 'COMPLETED', 'ready'])(
 		'a transcription whose status is called %s: the service is asked',
 		async (status) => {
@@ -939,11 +985,80 @@ describe('Key rotation while a task is pending', () => {
 		expect(host.executions).toHaveLength(1);
 	});
 
-	it('a delivery for a task that has not ended is refused', async () => {
+	it("a delivery for a task that has not ended is refused, and n8n's log says why", async () => {
 		const id = await rotated();
 		const body = { task_id: id, status: 'completed' };
+		const { lines, release } = captureLogs();
 		expect((await deliver(host.url, body, SECRET)).status).toBe(401);
+		release();
+		expect(lines.filter((line) => line.includes('A delivery was refused'))).toEqual([
+			expect.stringMatching(/secret can no longer be read.*Transcript: Get Result/),
+		]);
 		expect(host.executions).toEqual([]);
+	});
+
+	it.each(['before the rotation', 'after it'])(
+		'a task that failed %s is completed later: another event, and only one',
+		async (when) => {
+			const isBefore = when === 'before the rotation';
+			const id = await service.pendingTask();
+			const credentials = service.credentials();
+			await open({}, { credentials });
+			await handOverTo(host.url, id, SECRET, credentials.apiKey);
+			const failed = { task_id: id, status: 'failed' };
+			if (isBefore) expect((await deliver(host.url, failed, SECRET)).status).toBe(200);
+			const { body } = await service.ask('POST /api-key/generate');
+			credentials.apiKey = String(body['api_key']);
+			host.restart();
+			service.running().finish(id, { status: 'failed' });
+			if (!isBefore) expect((await deliver(host.url, failed, SECRET)).status).toBe(200);
+			host.restart();
+			const nowSays = (status: string) =>
+				service.running().fault({
+					match: { path: `/tasks/${id}$` },
+					times: 1,
+					action: { kind: 'respond', status: 200, body: { task_id: id, status } },
+				});
+			// A stranger says so before the service does.
+			nowSays('cancelled');
+			const early = { task_id: id, status: 'completed', attempt: 0 };
+			expect((await postUnsigned(early)).status).toBe(200);
+			host.restart();
+			nowSays('completed');
+			for (const attempt of [1, 2]) {
+				const completed = { task_id: id, status: 'completed', attempt };
+				expect((await deliver(host.url, completed, SECRET)).status).toBe(200);
+			}
+			expect(json().map(({ status }) => status)).toEqual(['failed', 'completed']);
+		},
+	);
+
+	it('a bot that the service calls cancelled before its recording is a task: its transcript still starts the workflow', async () => {
+		const bot = await service.bot();
+		const credentials = service.credentials();
+		await open({}, { credentials });
+		await handOverTo(host.url, bot, SECRET, credentials.apiKey);
+		const { body } = await service.ask('POST /api-key/generate');
+		credentials.apiKey = String(body['api_key']);
+		host.restart();
+		service.running().fault({
+			match: { path: `/meeting/${bot}$` },
+			times: 1,
+			action: {
+				kind: 'respond',
+				status: 200,
+				body: { bot_id: bot, status: 'cancelled', task_id: '' },
+			},
+		});
+		await postUnsigned({ bot_id: bot });
+		service.running().endMeeting(bot);
+		const task = String(service.running().bot(bot).taskId);
+		service.running().finish(task);
+		host.restart();
+		const event = { event: 'meeting.transcript.completed', bot_id: bot, task_id: task };
+		const genuine = { ...event, status: 'completed', result_url: '/x' };
+		expect((await deliver(host.url, genuine, SECRET)).status).toBe(200);
+		expect(json().map(({ status }) => status)).toEqual(['cancelled', 'completed']);
 	});
 
 	it('a service that cannot be asked: 503', async () => {

@@ -173,6 +173,25 @@ describe('A delivery for a submission that has ended', () => {
 		expect(check(known(ending), OWN, { ...BODY, status: 'failed' })).toEqual({ kind: 'forged' });
 	});
 
+	it.each<[string, Partial<Ending>]>([
+		['was verified by asking the service', { by: 'word' }],
+		['has a secret that cannot be read any more', { spent: 'not readable' }],
+		['has no secret any more', { spent: undefined }],
+	])('%s, had failed, and has now completed: the service has to confirm it', (_, more) => {
+		const ending: Ending = { by: 'own', statuses: 'fx', proof: 'x', ...more };
+		const stored = { taskId: '7f3c', name: TASK };
+		expect(check(known(ending), OWN)).toEqual({ kind: 'unreadable', stored });
+		expect(check(known({ ...ending, by: 'shared' }), OWN)).toEqual({ kind: 'forged' });
+	});
+
+	it('is a repeat byte for byte, also if only its bot is still waited for', () => {
+		const body = { ...BODY, bot_id: 'b1' };
+		const early: Ending = { by: 'shared', statuses: 'c', proof: proofOf(delivery(SHARED, body)) };
+		const both = { secrets: { 'bot b1': sealed('bot b1', SHARED) }, endings: { [TASK]: early } };
+		expect(check(both, SHARED, body)).toEqual({ kind: 'repeat', name: TASK, isSame: true });
+		expect(check(both, SHARED, { ...body, attempt: 2 })).toMatchObject({ kind: 'genuine' });
+	});
+
 	it('has a proof of its bytes and its signature', () => {
 		const proofs = [delivery(OWN), delivery('whsec_2'), delivery(OWN, { ...BODY, a: 1 })].map(
 			proofOf,

@@ -58,15 +58,13 @@ async function answerDelivery(context: IWebhookFunctions): Promise<IWebhookRespo
 	const suspension = suspended && suspensionOf(suspended);
 	if (!suspension) return respond(context, 409, 'This execution is not waiting for a delivery');
 	const delivery = await decidedBy(deliveryFrom(context), now.deadline);
-	if ('refused' in delivery) return respond(context, delivery.refused, delivery.message);
-	const item = itemOf(delivery, suspension);
-	if (!item) return refused(context);
-
+	if ('refused' in delivery) return refused(context, delivery.refused, delivery.message);
 	const state = knownOf(context, suspension);
-	if (!(await isGenuine(now, state, delivery, item))) return refused(context);
+	const item = await genuineItem(now, state, delivery, itemsOf(delivery, suspension));
+	if (!item) return refused(context, 401, 'Signature refused');
 	const key = submissionKey(item);
 	if (!state.ended.has(key) && isInProgress(statusIn(delivery.body?.status))) {
-		return respond(context, 400, 'Not a delivery as documented');
+		return refused(context, 400, 'Not a delivery as documented');
 	}
 	state.ended.add(key);
 	const decision = state.turn.then(
@@ -111,8 +109,15 @@ async function decide(
 	return { workflowData: wake(suspended) };
 }
 
-function refused(context: IWebhookFunctions): IWebhookResponseData {
-	return respond(context, 401, 'Signature refused');
+/** Answers a delivery that changes nothing, and writes into n8n's log that it has come. */
+function refused(
+	context: IWebhookFunctions,
+	status: number,
+	message: string,
+): IWebhookResponseData {
+	const line = `A delivery to a suspended execution gets ${status}: ${message}. If it came from the service, something on the way has changed it. The execution waits on, and asks the service itself when its 'Timeout' is over.`;
+	logSeldom(context, 'warn', line);
+	return respond(context, status, message);
 }
 
 function suspensionOf({ nodeContext }: SuspendedExecution): Suspension | undefined {
@@ -120,8 +125,9 @@ function suspensionOf({ nodeContext }: SuspendedExecution): Suspension | undefin
 	return suspension?.asleep && !suspension.resumed ? suspension : undefined;
 }
 
-function itemOf({ body }: Delivery, { items }: Suspension): WaitingItem | undefined {
-	return Object.values(items).find(
+/** All items that wait for the task or bot: the service may give several items the same one. */
+function itemsOf({ body }: Delivery, { items }: Suspension): WaitingItem[] {
+	return Object.values(items).filter(
 		({ taskId, botId }) => isSameId(taskId, body?.task_id) || isSameId(botId, body?.bot_id),
 	);
 }
@@ -131,22 +137,27 @@ function isSameId(id: string | undefined, value: unknown): boolean {
 }
 
 /**
- * Verifies the signature with the secret of this one submission. If the API key was rotated since,
- * the sealed secret is unreadable: then the service is asked, with the new key.
+ * The item whose secret has signed the delivery: each answer to a submit may have its own secret, also
+ * for the same task. If the API key was rotated since, a sealed secret is unreadable: then the service
+ * is asked, with the new key.
  */
-async function isGenuine(
+async function genuineItem(
 	now: WakeCall,
 	state: KnownEndings,
 	delivery: Delivery,
-	item: WaitingItem,
-): Promise<boolean> {
-	const secret = (await secretOf(now, item)) ?? (await secretOf(now, item, true));
-	if (secret !== undefined) {
-		const isSigned = isSignedWith(secret, delivery);
-		if (isSigned) noteEnding(state, item, (delivery.body ?? {}) as IDataObject);
-		return isSigned;
+	items: WaitingItem[],
+): Promise<WaitingItem | undefined> {
+	let unreadable: WaitingItem | undefined;
+	for (const item of items) {
+		const secret = (await secretOf(now, item)) ?? (await secretOf(now, item, true));
+		if (secret === undefined) {
+			unreadable ??= item;
+		} else if (isSignedWith(secret, delivery)) {
+			noteEnding(state, item, (delivery.body ?? {}) as IDataObject);
+			return item;
+		}
 	}
-	return await hasEndedAtService(now, state, item);
+	return unreadable && (await hasEndedAtService(now, state, unreadable)) ? unreadable : undefined;
 }
 
 /** Undefined if the service gave no secret, or if it was sealed with a different API key. */

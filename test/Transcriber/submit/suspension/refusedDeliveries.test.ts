@@ -26,9 +26,9 @@ async function suspended(items = itemsOf({})) {
 	const workflow = workflowWith(parameters, credentials);
 	const asleep = await workflow.start(items);
 	return {
-		deliver: async (signature?: string) => {
+		deliver: async (signature?: string, more = {}) => {
 			const [task] = service.running().tasks();
-			const raw = JSON.stringify({ task_id: task?.id });
+			const raw = JSON.stringify({ task_id: task?.id, ...more });
 			return await workflow.deliver(asleep, raw, signature ?? sign(raw, task?.webhookSecret ?? ''));
 		},
 		failCredential: () => {
@@ -75,4 +75,17 @@ it('The line says what the service has said, and of any other error its kind onl
 	expect(await deliver()).toEqual({ status: 503 });
 	expect(lines()).toEqual([expect.anything(), expect.stringContaining(`${BEGINS}RangeError`)]);
 	expect(logs.lines.join('\n')).not.toContain('words that may hold a secret');
+});
+
+it.each<[string, number, object, string | undefined]>([
+	['whose signature does not fit', 401, {}, WRONG],
+	['whose signature a proxy has removed', 401, {}, ''],
+	['that is larger than 1 MB', 413, { text: 'x'.repeat(1_100_000) }, undefined],
+	['for a task that has not ended', 400, { status: 'processing' }, undefined],
+])('A delivery %s leaves a line', async (_, status, more, signature) => {
+	const { deliver } = await suspended();
+	expect(await deliver(signature, more)).toEqual({ status });
+	expect(lines()).toEqual([
+		expect.stringMatching(`gets ${status}: .*asks the service itself when its 'Timeout' is over`),
+	]);
 });

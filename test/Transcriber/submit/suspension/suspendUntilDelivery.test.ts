@@ -117,6 +117,34 @@ describe('a suspended execution', () => {
 		expect(service.lines()[0]).not.toBe(`GET /api/v1/tasks/${taskOf('a').id}/result`);
 	});
 
+	it.each(['first', 'second'])(
+		'wakes on a delivery that is signed with the %s secret of a task that two items have got',
+		async (which) => {
+			const answer = (body: object) => ({ kind: 'respond', status: 200, body }) as const;
+			const simulator = service.running();
+			for (const secret of ['first', 'second']) {
+				const submitted = { task_id: 'one', status: 'pending', webhook_secret: secret };
+				simulator.fault({
+					match: { path: '/transcribe-url$' },
+					times: 1,
+					action: answer(submitted),
+				});
+			}
+			const { workflow, asleep } = await suspended(['a', 'a']);
+			const raw = JSON.stringify({ task_id: 'one', status: 'completed' });
+			const done = { task_id: 'one', status: 'completed' };
+			simulator.fault({ match: { path: '/tasks/one$' }, times: 9, action: answer(done) });
+			simulator.fault({
+				match: { path: '/one/result$' },
+				times: 9,
+				action: answer({ text: 'hello' }),
+			});
+			const { status, woken } = await workflow.deliver(asleep, raw, sign(raw, which));
+			expect(status).toBe(200);
+			expect(woken?.json).toMatchObject([{ text: 'hello' }, { text: 'hello' }]);
+		},
+	);
+
 	it('takes a task id that is a number, in the answer to the submit and in the delivery', async () => {
 		const secret = 'a secret of the service';
 		const body = { task_id: 4711, status: 'pending', webhook_secret: secret };

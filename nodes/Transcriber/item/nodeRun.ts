@@ -31,16 +31,14 @@ export class NodeRun {
 
 	private readonly stop = new AbortController();
 
-	private readonly failures = new Map<
-		number,
-		{ error: NodeApiError | NodeOperationError; own?: string; isStopped: boolean }
-	>();
+	/** Items of which the answer to a submit was lost. */
+	private readonly uncertain = new Set<number>();
+
+	private readonly failures = new Map<number, NodeApiError | NodeOperationError>();
 
 	private readonly barriers = new Map<string, Barrier>();
 
 	private readonly gone = new Set<number>();
-
-	private namesAccepted = false;
 
 	/** Set if no delivery can wake one of the items: then the run polls for all items. */
 	cannotSuspend = false;
@@ -98,7 +96,6 @@ export class NodeRun {
 	/** Notes what the service accepted for an item, e.g. `task 7f3c`. */
 	accept(itemIndex: number, what: string[]): void {
 		this.accepted.set(itemIndex, what);
-		this.describeFailures();
 		if (this.isStopped) this.logAccepted([[itemIndex, what]]);
 	}
 
@@ -110,7 +107,11 @@ export class NodeRun {
 	/** Notes what has ended without a transcript or cannot be found again: a retry cannot continue it. */
 	endWithoutTranscript(what: string): void {
 		this.ended.add(what);
-		this.describeFailures();
+	}
+
+	/** Notes that nobody knows whether the service has accepted an item. */
+	mayBeAccepted(itemIndex: number): void {
+		this.uncertain.add(itemIndex);
 	}
 
 	/**
@@ -130,12 +131,21 @@ export class NodeRun {
 		error: NodeApiError | NodeOperationError,
 		{ stopsNode, isStopped }: { stopsNode: boolean; isStopped: boolean },
 	): void {
-		this.failures.set(itemIndex, { error, own: error.description ?? undefined, isStopped });
-		this.namesAccepted = stopsNode;
-		this.describeFailures();
+		this.failures.set(itemIndex, error);
 		if (isStopped && !this.isStopped) this.logAccepted([...this.accepted]);
+		if (isStopped && this.uncertain.has(itemIndex)) this.log(mayBeAcceptedLine(itemIndex));
 		this.isStopped ||= isStopped;
-		if (stopsNode) this.stop.abort(new Abandoned());
+		if (!stopsNode) return;
+		let own = error.description ?? undefined;
+		// n8n reads the description of one failure only. To write it anew for each of a thousand stopped
+		// items, whenever another one fails, would keep n8n busy for minutes.
+		Object.defineProperty(error, 'description', {
+			configurable: true,
+			enumerable: true,
+			get: () => this.describe(itemIndex, error, { own, isStopped }),
+			set: (description?: string) => (own = description),
+		});
+		this.stop.abort(new Abandoned());
 	}
 
 	hasFailed(): boolean {
@@ -144,7 +154,7 @@ export class NodeRun {
 
 	/** The failed items with their error messages. */
 	refusals(): Record<number, string> {
-		return Object.fromEntries([...this.failures].map(([item, { error }]) => [item, error.message]));
+		return Object.fromEntries([...this.failures].map(([item, { message }]) => [item, message]));
 	}
 
 	/** Waits until every item of the run has reached the same point or has left. */
@@ -176,26 +186,33 @@ export class NodeRun {
 	}
 
 	/**
-	 * Names what is accepted and can still give a transcript, and how to get it without paying twice.
-	 * An item's own error message already names its tasks, so the description repeats them only if
-	 * one of them has ended, or to say how to get them although n8n offers no Retry.
+	 * The description of a failure that stops the node: its own, what is accepted and can still give a
+	 * transcript, and how to get that without paying twice. An item's own error message already names
+	 * its tasks, so the description repeats them only if one of them has ended, or to say how to get
+	 * them although n8n offers no Retry.
 	 */
-	private describeFailures(): void {
-		if (!this.namesAccepted) return;
-		for (const [failedItem, { error, own, isStopped }] of this.failures) {
-			const isNamed = (all: string[]) => !isStopped && !all.some((what) => this.ended.has(what));
-			const list = [...this.accepted]
-				.filter(([item, all]) => item !== failedItem || !isNamed(all))
-				.sort(([a], [b]) => a - b)
-				.flatMap(([item, all]) => all.map((what) => ({ item, what })))
-				.filter(({ what }) => !this.ended.has(what))
-				.map(({ item, what }) => `item ${item}: ${what}`)
-				.join(', ');
-			const failedAdvice = (isLasting(error) ? continueAdvice : retryAdvice)(this.retry);
-			const note = `Already accepted by the service: ${list}. ${isStopped ? STOPPED_ADVICE : failedAdvice}`;
-			error.description = [own, list && note].filter(Boolean).join(' ');
-		}
+	private describe(
+		failedItem: number,
+		error: Error,
+		{ own, isStopped }: { own?: string; isStopped: boolean },
+	): string {
+		const isNamed = (all: string[]) => !isStopped && !all.some((what) => this.ended.has(what));
+		const list = [...this.accepted]
+			.filter(([item, all]) => item !== failedItem || !isNamed(all))
+			.sort(([a], [b]) => a - b)
+			.flatMap(([item, all]) => all.map((what) => ({ item, what })))
+			.filter(({ what }) => !this.ended.has(what))
+			.map(({ item, what }) => `item ${item}: ${what}`)
+			.join(', ');
+		const failedAdvice = (isLasting(error) ? continueAdvice : retryAdvice)(this.retry);
+		const note = `Already accepted by the service: ${list}. ${isStopped ? STOPPED_ADVICE : failedAdvice}`;
+		return [own, list && note].filter(Boolean).join(' ');
 	}
+}
+
+/** n8n 2 drops the error that says so. */
+function mayBeAcceptedLine(itemIndex: number): string {
+	return `was stopped while item ${itemIndex} was being submitted. The service may have accepted it, and may charge for it. Look in your account at the service, or with Transcript: Get Many.`;
 }
 
 /** Ends the work on an item after another item has failed and stopped the node. */

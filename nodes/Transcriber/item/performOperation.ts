@@ -1,8 +1,8 @@
-import type { IExecutePaginationFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { IExecutePaginationFunctions, INodeExecutionData, JsonObject } from 'n8n-workflow';
 import { NodeApiError, NodeOperationError } from 'n8n-workflow';
 
 import { isTool } from '../../shared/n8nInternals/runIdentity';
-import { refuse } from '../../shared/parameters/refuse';
+import { asLasting, isLasting, refuse } from '../../shared/parameters/refuse';
 import { credentialOf } from '../../shared/api/credential';
 import { said, ServiceError } from '../../shared/api/serviceError';
 import { NAMELESS } from '../../shared/api/submission';
@@ -73,8 +73,9 @@ async function performItem(
 		return output.map((item) => ({ ...item, pairedItem }));
 	} catch (error) {
 		if (error instanceof Abandoned) return [];
-		const failure = describe(context, error, run);
 		const goesOn = goesOnAfterErrors(context);
+		const described = describe(context, error, run);
+		const failure = goesOn ? described : withLastingMessage(context, described);
 		const isStopped = context.getExecutionCancelSignal()?.aborted === true;
 		run.fail(itemIndex, failure, { stopsNode: !goesOn, isStopped });
 		if (!goesOn) throw failure;
@@ -89,6 +90,25 @@ async function performItem(
 	} finally {
 		run.leave(itemIndex);
 	}
+}
+
+/**
+ * n8n wraps any other error that stops the node into a NodeApiError. Its constructor replaces a message
+ * with certain words in it, such as ECONNRESET.
+ */
+function withLastingMessage(
+	context: IExecutePaginationFunctions,
+	failure: NodeApiError | NodeOperationError,
+): NodeApiError {
+	if (failure instanceof NodeApiError) return failure;
+	const { message, description } = failure;
+	const error = new NodeApiError(context.getNode(), failure as Error as unknown as JsonObject, {
+		message,
+		httpCode: 'none',
+		itemIndex: context.getItemIndex(),
+	});
+	Object.assign(error, { message, description });
+	return isLasting(failure) ? asLasting(error) : error;
 }
 
 /** Whether a failure becomes an output instead of stopping the node. */

@@ -19,6 +19,8 @@ export class ServiceError extends NodeApiError {
 			description: [row.next, asksToWait(problem), said(problem)].filter(Boolean).join(' '),
 			httpCode: problem.status === undefined ? undefined : String(problem.status),
 		});
+		// n8n replaces a message with certain words in it, such as ENOTFOUND.
+		this.message = row.message;
 		// n8n shows the details of an error depending on this name, not on its class.
 		this.name = 'NodeApiError';
 		this.problem = problem;

@@ -10,7 +10,14 @@ export function refuse(
 	message: string,
 	description: string,
 ): NodeOperationError {
-	return new NodeOperationError(context.getNode(), message, { description });
+	return errorSaying(context, message, description);
+}
+
+/** An error that says exactly this: n8n replaces a message with certain words in it, such as ECONNRESET. */
+function errorSaying(context: WithNode, message: string, description?: string): NodeOperationError {
+	const error = new NodeOperationError(context.getNode(), message, { description });
+	error.message = message;
+	return error;
 }
 
 /**
@@ -20,8 +27,7 @@ export function refuse(
 export function withNextStep(context: WithNode, error: unknown): NodeOperationError {
 	const { message, description } = error as { message?: string; description?: string | null };
 	const words = [message, description].filter(Boolean).join('. ') || String(error);
-	const options = { description: description ?? undefined };
-	return new NodeOperationError(context.getNode(), words, options);
+	return errorSaying(context, words, description ?? undefined);
 }
 
 /** Failures that a Retry of the execution cannot mend. */

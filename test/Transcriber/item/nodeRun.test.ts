@@ -239,6 +239,32 @@ describe('after the stop button or the time limit of the workflow, of which n8n 
 		}
 	});
 
+	it("n8n's log names an item that may have been accepted, because its request was under way", async () => {
+		service.running().fault({
+			match: { method: 'POST' },
+			times: 1,
+			action: { kind: 'delay', ms: 500, processed: true },
+		});
+		const { lines, release } = captureLogs();
+		const isThere = () => service.running().tasks().length === 1;
+		await service.run(LINK, { items: itemsOf({}), cancelWhen: isThere });
+		release();
+		expect(lines.filter((line) => line.includes('may have accepted it'))).toEqual([
+			expect.stringMatching(/item 0 .*may charge.*Transcript: Get Many/),
+		]);
+	});
+
+	it('what was accepted is listed for the one error that n8n shows, however many items there are', async () => {
+		const sort = jest.spyOn(Array.prototype, 'sort');
+		const { error } = await stoppedRun(20);
+		const lists = sort.mock.contexts.filter((list: Array<[number, string[]]>) =>
+			String(list[0]?.[1]).startsWith('task '),
+		);
+		sort.mockRestore();
+		expect(error?.description).toContain('item 19: task ');
+		expect(lists.length).toBeLessThan(10);
+	});
+
 	it.each([1, 2])('the error of %i items says how to get what was accepted', async (count) => {
 		const { error } = await stoppedRun(count);
 		const tasks = service.running().tasks();

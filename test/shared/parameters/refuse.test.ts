@@ -8,7 +8,7 @@ import {
 } from 'n8n-workflow';
 
 import { RETRY } from '../../../nodes/shared/api/delayBeforeRetry';
-import { withNextStep } from '../../../nodes/shared/parameters/refuse';
+import { refuse, withNextStep } from '../../../nodes/shared/parameters/refuse';
 import { EVERY_OPERATION, WITH_SUMMARY_REGENERATION } from '../../support/everyOperation';
 import { byId, failureOf, itemsOf, itemWithFile, serviceForTests } from '../../support/service';
 import { ACCOUNT, BOT, FILE, LINK } from '../../support/parameters';
@@ -542,4 +542,45 @@ describe.each([
 		expect(wrong[0]?.error?.name).toMatch(/^Node(Api|Operation)Error$/);
 		expect(wrong[0]?.error?.context).toMatchObject({ itemIndex: 1 });
 	});
+});
+
+describe('a message with a word that n8n takes for the code of a connection error', () => {
+	const CODES = [
+		...['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'ETIMEDOUT', 'ERRADDRINUSE', 'EADDRNOTAVAIL'],
+		...['ECONNABORTED', 'EHOSTUNREACH', 'EAI_AGAIN', 'ENOENT', 'EISDIR', 'ENOTDIR', 'EACCES'],
+		...['EEXIST', 'EPERM', 'GETADDRINFO'],
+	];
+	const context = { getNode: () => ({ name: 'Transcriber' }) as INode };
+
+	it.each(CODES)('stays as it is: %s', (code) => {
+		expect(refuse(context, `It says ${code}`, 'Look').message).toBe(`It says ${code}`);
+		expect(withNextStep(context, new Error(`It says ${code}`)).message).toBe(`It says ${code}`);
+	});
+
+	it.each(['stopWorkflow', 'continueRegularOutput'] as const)(
+		'stays as it is in the engine of n8n: a failed task (%s)',
+		async (onError) => {
+			for (const reason of ['read ECONNRESET', 'connect ETIMEDOUT 10.0.0.1:443']) {
+				const id = await service.pendingTask();
+				service.running().finish(id, { status: 'failed', error: reason });
+				const wait = { resource: 'task', operation: 'wait', taskId: byId(id) };
+				const { error, json } = await service.run(wait, { items: itemsOf({}), node: { onError } });
+				const shown = String(onError === 'stopWorkflow' ? error?.message : json[0]?.error);
+				expect(shown).toContain(`ask ${id}`);
+				expect(shown).toContain(reason);
+			}
+		},
+	);
+
+	it.each(['stopWorkflow', 'continueRegularOutput'] as const)(
+		'stays as it is in the engine of n8n: a refused link (%s)',
+		async (onError) => {
+			const url = 'files.example.com/preexisting.mp3';
+			const { error, json } = await service.run(
+				{ ...LINK, url },
+				{ items: itemsOf({}), node: { onError } },
+			);
+			expect(String(onError === 'stopWorkflow' ? error?.message : json[0]?.error)).toContain(url);
+		},
+	);
 });

@@ -109,7 +109,10 @@ async function submitItem(
 			? isHarmless(context, failure) || failure instanceof Abandoned
 			: !memory && isRefusedAtOnce(context, failure);
 	if (isCertain) forget(context);
-	if (recall(context)?.state === 'sent') sayItMayBeAccepted(context, failure, key);
+	if (recall(context)?.state === 'sent') {
+		run.mayBeAccepted(context.getItemIndex());
+		sayItMayBeAccepted(context, failure, key);
+	}
 	if (isAboutTheItem(failure)) asLasting(failure);
 	throw failure;
 }

@@ -65,7 +65,7 @@ async function performItem(
 	try {
 		const before = submittedBefore?.(context);
 		if (before) run.accept(itemIndex, before);
-		const steps = before ? takeUp : [checkCredential, checkBaseUrl, fillPath, ...prepare];
+		const steps = before ? takeUp : [checkCredential, fillPath, ...prepare];
 		run.register(itemIndex);
 		await check(context, request, steps);
 		if (!(await run.mayBeSent(context))) return [];
@@ -135,8 +135,20 @@ export function failedItem(
 }
 
 /** Finds an unusable credential before an item counts as sent. */
-async function checkCredential(context: IExecutePaginationFunctions): Promise<void> {
-	await credentialOf(context);
+async function checkCredential(
+	context: IExecutePaginationFunctions,
+	request: RoutingRequest,
+): Promise<void> {
+	const { apiKey } = await credentialOf(context);
+	const baseUrl = request.options.baseURL ?? '';
+	if (/^https?:\/\/[^/]/i.test(baseUrl) && URL.canParse(baseUrl)) return;
+	const entered = baseUrl.replace(/\/api\/v1$/, '');
+	const mayBeKey = entered === apiKey || /^https?:/i.test(apiKey);
+	throw refuse(
+		context,
+		`The 'Base URL' of the credential is not a web address${mayBeKey ? '' : `: '${entered}'`}`,
+		'Enter the address of the service in the credential, for example https://transcriber.example.com.',
+	);
 }
 
 /** Adds the essentials to the message, because only the message reaches an item's output. */
@@ -190,14 +202,4 @@ function asNodeError(
 		return new NodeOperationError(context.getNode(), 'The execution was cancelled');
 	}
 	return new NodeOperationError(context.getNode(), asError(error));
-}
-
-function checkBaseUrl(context: IExecutePaginationFunctions, request: RoutingRequest): void {
-	const baseUrl = request.options.baseURL ?? '';
-	if (/^https?:\/\/[^/]/i.test(baseUrl) && URL.canParse(baseUrl)) return;
-	throw refuse(
-		context,
-		`The 'Base URL' of the credential is not a web address: '${baseUrl.replace(/\/api\/v1$/, '')}'`,
-		'Enter the address of the service in the credential, for example https://transcriber.example.com.',
-	);
 }

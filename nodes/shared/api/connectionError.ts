@@ -1,11 +1,12 @@
 import { NodeApiError } from 'n8n-workflow';
 
 /**
- * `noTurn`, `unknownHost`, `unreachable`: the request was not sent. `broken`, `timeout`: it is
+ * `noTurn`, `blocked`, `unknownHost`, `unreachable`: the request was not sent. `broken`, `timeout`: it is
  * unknown whether it arrived, unless the problem says `isUnsent`.
  */
 export type Transport =
 	| 'noTurn'
+	| 'blocked'
 	| 'unknownHost'
 	| 'unreachable'
 	| 'broken'
@@ -65,6 +66,7 @@ function nameIn(httpCode: unknown): string | undefined {
 interface ErrorLayer {
 	code?: unknown;
 	httpCode?: unknown;
+	name?: unknown;
 	syscall?: unknown;
 	message?: unknown;
 	errors?: unknown;
@@ -81,6 +83,11 @@ function layersOf(error: unknown): ErrorLayer[] {
 		current = (current.cause ?? current.errorResponse) as typeof current;
 	}
 	return layers;
+}
+
+/** Whether n8n refuses to call the address (N8N_SSRF_PROTECTION_ENABLED), before anything is sent. */
+export function isBlockedByN8n(error: unknown): boolean {
+	return layersOf(error).some(({ name }) => String(name).startsWith('SsrfBlocked'));
 }
 
 /** Whether a connection failed while it was being made, so that nothing was sent. */

@@ -316,6 +316,11 @@ const ROWS: Row[] = [
 		next: "Check the 'Base URL' in the credential and the network connection of n8n.",
 	},
 	{
+		transport: 'blocked',
+		message: 'n8n does not allow requests to the address of the service',
+		next: "Check the 'Base URL' in the credential. If it is right, ask whoever runs n8n to add its host to N8N_SSRF_ALLOWED_HOSTNAMES, or its IP address to N8N_SSRF_ALLOWED_IP_RANGES.",
+	},
+	{
 		transport: 'noTurn',
 		message: 'n8n has used up the requests a minute that the service allows for this API key',
 		next: 'Try again in a minute.',

@@ -4,6 +4,7 @@ import { withoutApiKey, withoutSecrets } from './redact';
 import {
 	codeOf,
 	isAboutCertificate,
+	isBlockedByN8n,
 	transportOf,
 	wasConnecting,
 	type Transport,
@@ -51,6 +52,7 @@ export class Late extends Error {}
 export function problemOf(error: unknown, path: string, apiKey: string): Problem | undefined {
 	if (error instanceof Late) return { path, transport: 'timeout' };
 	if (!(error instanceof Refused)) {
+		if (isBlockedByN8n(error)) return { path, transport: 'blocked', isUnsent: true };
 		const code = codeOf(error);
 		if (!code) return undefined;
 		const isConnecting = wasConnecting(error, code);

@@ -1,4 +1,8 @@
-import type { IExecutePaginationFunctions, IWebhookDescription } from 'n8n-workflow';
+import {
+	NodeOperationError,
+	type IExecutePaginationFunctions,
+	type IWebhookDescription,
+} from 'n8n-workflow';
 
 /**
  * Where a suspended execution receives deliveries: at `$execution.resumeUrl`, which n8n documents,
@@ -22,7 +26,18 @@ export const resumeWebhooks: IWebhookDescription[] = [
  * with a token. Throws if this n8n has no such address.
  */
 export function resumeUrlOf(context: IExecutePaginationFunctions): string {
-	const address = new URL(String(context.evaluateExpression('{{ $execution.resumeUrl }}', 0)));
+	const given = String(context.evaluateExpression('{{ $execution.resumeUrl }}', 0));
+	if (!URL.canParse(given)) {
+		throw new NodeOperationError(
+			context.getNode(),
+			'The webhook address of this n8n is not a web address',
+			{
+				description:
+					'It has to begin with https:// (N8N_WEBHOOK_URL on n8n 2, WEBHOOK_URL on n8n 1). Or choose Wait for the Transcript (Polling).',
+			},
+		);
+	}
+	const address = new URL(given);
 	address.pathname += `/${context.getNode().id}`;
 	return address.href;
 }

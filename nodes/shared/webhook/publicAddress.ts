@@ -34,9 +34,12 @@ export function checkOwnAddress(
 ): void {
 	const reason = reasonAgainstWebhookUrl(address, request.options.baseURL ?? '');
 	if (!reason) return;
+	// Never the query, which holds a token. `localhost:5678/…` has no origin.
+	const { origin, protocol, pathname } = new URL(address);
+	const shown = origin === 'null' ? `${protocol}${pathname.split('/', 1)[0]}` : origin;
 	throw refuse(
 		context,
-		`${displayName} ${reason}: '${new URL(address).origin}'`,
+		`${displayName} ${reason}: '${shown}'`,
 		`Set the public https address of n8n (${PUBLIC_ADDRESS_SETTING}), or choose Wait for the Transcript (Polling).`,
 	);
 }

@@ -10,7 +10,11 @@ import {
 	Refused,
 	type Problem,
 } from '../../../nodes/shared/api/problem';
+import { patienceFor } from '../../../nodes/shared/api/delayBeforeRetry';
+import { rowFor } from '../../../nodes/shared/api/errorTitlesAndAdvice';
 import { isWebPage, readRefusal } from '../../../nodes/shared/api/refusalBody';
+import { isCertainRefusal } from '../../../nodes/shared/api/serviceError';
+import { REPEATABLE } from '../../../nodes/shared/api/types';
 
 const KEY = 'api-key-of-some-length';
 const response = (
@@ -21,6 +25,21 @@ const response = (
 const refused = (statusCode: number, body: unknown = {}, headers = {}) =>
 	problemOf(new Refused(response(statusCode, body, headers)), '/account', KEY);
 const problem = (more: Partial<Problem>): Problem => ({ path: '/account', ...more });
+
+describe('An address that n8n does not allow (N8N_SSRF_PROTECTION_ENABLED)', () => {
+	const { SsrfBlockedIpError } = jest.requireActual<{
+		SsrfBlockedIpError: new (ip: string, hostname?: string) => Error;
+	}>('@n8n/backend-network');
+	const error = new SsrfBlockedIpError('10.0.0.1', 'transcriber.internal');
+
+	it.each([error, new Error('wrapped', { cause: error })])('means that nothing was sent', (one) => {
+		const found = problemOf(one, '/transcribe-url', KEY);
+		expect(found).toEqual({ path: '/transcribe-url', transport: 'blocked', isUnsent: true });
+		expect(isCertainRefusal(problem({ ...found }))).toBe(true);
+		expect(patienceFor(problem({ ...found }), REPEATABLE)).toBeUndefined();
+		expect(rowFor(problem({ ...found })).next).toContain('N8N_SSRF_ALLOWED_HOSTNAMES');
+	});
+});
 
 describe('Retry-After', () => {
 	const askedFor = (header: string) => refused(429, {}, { 'retry-after': header })?.retryAfter;

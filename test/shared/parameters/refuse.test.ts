@@ -308,6 +308,15 @@ describe('the credential', () => {
 		},
 	);
 
+	it.each([
+		['id1:key-of-the-account', 'https://transcriber.example.com'],
+		['id1:key-of-the-account', 'id1:key-of-the-account'],
+	])('a Base URL that may be the API key is refused without it', async (baseUrl, apiKey) => {
+		const { error } = await service.run(ACCOUNT, { credentials: { baseUrl, apiKey } });
+		expect(error?.message).toBe("The 'Base URL' of the credential is not a web address [item 0]");
+		expect(JSON.stringify([error?.message, error?.description])).not.toContain('key-of-the');
+	});
+
 	it('a Base URL where nobody listens is an error that names it', async () => {
 		// Port 9 is kept for a service that discards everything, and nobody runs.
 		const credentials = service.credentials({ baseUrl: 'http://127.0.0.1:9' });

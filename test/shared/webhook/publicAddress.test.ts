@@ -1,6 +1,12 @@
 /** Service document, "Meeting launch parameters": webhook_url has to be https and public. */
 
-import { reasonAgainstWebhookUrl } from '../../../nodes/shared/webhook/publicAddress';
+import type { IExecutePaginationFunctions } from 'n8n-workflow';
+
+import { resumeUrlOf } from '../../../nodes/shared/n8nInternals/resumeUrl';
+import {
+	checkOwnAddress,
+	reasonAgainstWebhookUrl,
+} from '../../../nodes/shared/webhook/publicAddress';
 
 const SERVICE = 'https://service.example.com/api/v1';
 const against = (address: string, baseUrl = SERVICE) => reasonAgainstWebhookUrl(address, baseUrl);
@@ -80,5 +86,32 @@ describe('If the service itself is on loopback', () => {
 		'x y',
 	])('which it is not at %s', (baseUrl) => {
 		expect(against('http://localhost:5678', baseUrl)).toBe('does not start with https://');
+	});
+});
+
+describe('A webhook address of n8n without https://', () => {
+	/** What n8n gives if its public address was entered without a scheme. */
+	const n8nWith = (resumeUrl: string) =>
+		({
+			getNode: () => ({ id: 'node-1', name: 'Transcriber' }),
+			evaluateExpression: () => resumeUrl,
+		}) as unknown as IExecutePaginationFunctions;
+
+	it('is no web address: the error names the settings', () => {
+		const context = n8nWith('n8n.example.com/webhook-waiting/1');
+		expect(() => resumeUrlOf(context)).toThrow(
+			'The webhook address of this n8n is not a web address',
+		);
+	});
+
+	it.each([
+		['localhost:5678/webhook-waiting/1?signature=token', 'localhost:5678'],
+		['http://n8n.example.com/webhook-waiting/1?signature=token', 'http://n8n.example.com'],
+	])('is shown without its token: %s', (address, shown) => {
+		const context = n8nWith(address);
+		const request = { options: { baseURL: SERVICE } } as never;
+		expect(() => checkOwnAddress(context, request, resumeUrlOf(context), 'The address')).toThrow(
+			`The address does not start with https://: '${shown}'`,
+		);
 	});
 });

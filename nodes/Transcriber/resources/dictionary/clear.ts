@@ -55,7 +55,10 @@ async function clear(
 		failure = error;
 	}
 	if (failure !== undefined && !(await isClear(context, request, failure))) throw failure;
-	return answers.map(({ json }) => ({ json: { ...json, deleted: true } }));
+	return answers.map(({ json }) => {
+		const isRefused = failure === undefined && [json.deleted, json.success].includes(false);
+		return { json: { ...json, deleted: !isRefused } };
+	});
 }
 
 async function isClear(

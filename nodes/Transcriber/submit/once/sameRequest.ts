@@ -13,7 +13,7 @@ import { fileOf, isFile, recordingOf } from '../../item/inputFile';
 const CHANGES_BY_ITSELF = new RegExp(
 	[
 		/\$(now|today|runIndex|execution|executionId|resumeWebhookUrl|prevNode)\b/,
-		/(?<![.\w$'"])Date(Time)?\s*(\?\.|[.(])|\bnew\s+Date\b/,
+		/(?<![.\w$'"])Date(Time)?\s*(\?\.|[.(])|\bnew\s+Date\b|\bIntl\s*\./,
 		/\.\s*(diffToNow|diffNow|toNow|fromNow|toRelative\w*|isIn(The)?Last)\s*(\?\.)?\(/,
 		/([Rr]andom|[Uu]uid|UUID)\w*\s*(\?\.)?\(/,
 		/toolCallId/,

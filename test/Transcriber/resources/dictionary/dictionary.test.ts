@@ -207,6 +207,18 @@ describe('dictionary.clear', () => {
 		expect(await stored()).toMatchObject({ terms: [] });
 	});
 
+	it.each([{ success: false, message: 'Locked' }, { deleted: false }])(
+		'does not output deleted: true where the service answers %j',
+		async (body) => {
+			service.running().fault({
+				match: { method: 'DELETE' },
+				times: 1,
+				action: { kind: 'respond', status: 200, body },
+			});
+			expect((await run('clear')).json).toEqual([{ ...body, deleted: false }]);
+		},
+	);
+
 	it.each([
 		['message', { message: 'Done', deleted: true }],
 		['empty', { deleted: true }],

@@ -33,7 +33,7 @@ const TOO_LARGE =
 const FORGED =
 	'A delivery was refused, because its signature does not fit. If it came from the service, something on the way has changed its body, or it is signed with another secret.';
 const UNCONFIRMED =
-	'A delivery was refused, because its secret can no longer be read, and the service does not confirm that the recording has ended. If the workflow does not start, fetch the transcript with Transcript: Get Result.';
+	'A delivery was refused, because its secret can no longer be read, and the service does not confirm what it says. If the workflow does not start, fetch the transcript with Transcript: Get Result.';
 const UNKNOWN =
 	"A delivery was refused for now, because the trigger has no secret for it yet. If this goes on, its recording may have been submitted without 'Start Another Workflow When Ready', for example with the address of this trigger under 'Call a URL When Ready'; or its secret is lost, or the Webhook Secret of the credential does not fit. Fetch its result with Transcript: Get Result.";
 
@@ -88,8 +88,13 @@ export async function receiveDelivery(context: IWebhookFunctions): Promise<IWebh
 			return respond(context, 200, 'Known');
 		case 'unreadable': {
 			const { stored } = verdict;
+			const hadEnded = store.endingOf(stored.name) !== undefined;
 			const event = await decidedBy(wordOfService(context, stored, delivery.body), deadline);
-			if (!event) return refuse(context, 401, 'Signature refused', UNCONFIRMED);
+			// What has ended can only complete after all. The answer of the service may be older than the
+			// delivery, so the service has to repeat it.
+			if (!event || (hadEnded && event.status !== 'completed')) {
+				return refuse(context, 401, 'Signature refused', UNCONFIRMED);
+			}
 			const { name } = stored;
 			return await emit(call, event, { name, by: 'word', proof });
 		}
@@ -124,6 +129,8 @@ async function emit(
 		});
 	};
 	if (settings.emitDuplicates && ending.by !== 'word') {
+		// Two executions must not share items and files.
+		if (fetches.isAwaited(key)) return respond(context, 503, 'Still in progress');
 		const output = await fetchInTime();
 		if (output === NOT_ENDED) return refuseUndocumented(context, name);
 		if (botId !== undefined) store.noteDelivered(botId);
@@ -132,9 +139,7 @@ async function emit(
 	// A repeat must not get a 200 before the first delivery has succeeded.
 	if (store.isInFlight(name)) return respond(context, 503, 'Still in progress');
 	const before = store.endingOf(name)?.statuses;
-	// Of a submission that has ended, the service confirms only that it has completed after all.
-	const isNothingNew = ending.by === 'word' && event.status !== 'completed';
-	if (before !== undefined && (isNothingNew || includesStatus(before, event.status))) {
+	if (before !== undefined && includesStatus(before, event.status)) {
 		store.keepEnding(name);
 		return respond(context, 200, 'Known');
 	}

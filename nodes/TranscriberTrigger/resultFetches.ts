@@ -26,13 +26,14 @@ export interface Fetch<T> {
 export class Fetches<T> {
 	constructor(private readonly fetches: Map<string, Fetch<T>>) {}
 
-	/**
-	 * The outcome of `start`, or of an earlier fetch for the same `key` that no other delivery waits for: two
-	 * executions must not share items. Rejects at `deadline`.
-	 */
+	/** Whether a delivery waits for the outcome of a fetch. */
+	isAwaited(key: string): boolean {
+		return this.fetches.get(key)?.isAwaited === true;
+	}
+
+	/** The outcome of `start`, or of an earlier fetch for the same `key`. Rejects at `deadline`. */
 	async take(key: string, start: () => Promise<T>, deadline: number): Promise<T> {
-		const earlier = this.fetches.get(key);
-		const fetch = earlier && !earlier.isAwaited ? earlier : this.begin(key, start);
+		const fetch = this.fetches.get(key) ?? this.begin(key, start);
 		fetch.isAwaited = true;
 		try {
 			const done = await decidedBy(fetch.work, deadline);

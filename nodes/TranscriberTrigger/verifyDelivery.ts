@@ -58,11 +58,15 @@ export function verifyDelivery(
 		if (isSignedWith(webhookSecret, delivery)) return { kind: 'genuine', by: 'shared' };
 		return { kind: names.length > 0 ? 'unknown' : 'forged' };
 	}
-	const verdicts = turns.map((stored) =>
-		isPending(stored)
-			? ofPending(delivery, store, { apiKey, webhookSecret }, stored)
-			: afterEnding(delivery, store, { apiKey, webhookSecret }, stored),
-	);
+	const newest = turns.filter((stored) => isPending(stored) || hasEndedHere(stored)).at(-1);
+	const verdicts = turns
+		.map((stored) =>
+			isPending(stored)
+				? ofPending(delivery, store, { apiKey, webhookSecret }, stored)
+				: afterEnding(delivery, store, { apiKey, webhookSecret }, stored),
+		)
+		// The service speaks of the latest submission with a reused id.
+		.filter((verdict) => verdict.kind !== 'unreadable' || verdict.stored.name === newest?.name);
 	const [surest] = verdicts.sort((one, other) => rankOf(one) - rankOf(other));
 	return surest ?? { kind: 'forged' };
 }

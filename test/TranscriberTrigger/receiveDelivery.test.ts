@@ -451,7 +451,10 @@ describe('What the service says later, or never', () => {
 		await open({ options: { emitDuplicates: true, includeResult: true, exportFormat: 'srt' } });
 		await handOverTo(host.url, id, SECRET, API_KEY);
 		const body = { task_id: id, status: 'completed' };
-		await Promise.all([deliver(host.url, body, SECRET), deliver(host.url, body, SECRET)]);
+		const both = [deliver(host.url, body, SECRET), deliver(host.url, body, SECRET)];
+		const answers = (await Promise.all(both)).map(({ status }) => status);
+		expect(answers.sort()).toEqual([200, 503]);
+		expect((await deliver(host.url, body, SECRET)).status).toBe(200);
 		const [one, other] = host.executions.map(([item]) => item);
 		expect(one?.binary?.data?.fileExtension).toBe('srt');
 		expect(other).toEqual(expect.objectContaining({ json: one?.json }));
@@ -1022,7 +1025,7 @@ describe('Key rotation while a task is pending', () => {
 			// A stranger says so before the service does.
 			nowSays('cancelled');
 			const early = { task_id: id, status: 'completed', attempt: 0 };
-			expect((await postUnsigned(early)).status).toBe(200);
+			expect((await postUnsigned(early)).status).toBe(401);
 			host.restart();
 			nowSays('completed');
 			for (const attempt of [1, 2]) {

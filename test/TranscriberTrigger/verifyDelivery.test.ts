@@ -232,6 +232,16 @@ describe('An id that the service uses again', () => {
 		expect(check(known, OWN)).toMatchObject({ kind: 'unreadable', stored: { name: again } });
 	});
 
+	it('is not asked about under the name of a submission that has ended, while another one is open', () => {
+		const failed = { ...ended('f'), spent: 'not readable', proof: 'x' };
+		const known = {
+			endings: { [TASK]: failed },
+			secrets: { [again]: sealed(again, 'whsec_2') },
+		};
+		expect(check(known, 'whsec_3')).toEqual({ kind: 'forged' });
+		expect(check(known, 'whsec_2')).toMatchObject({ kind: 'genuine', name: again });
+	});
+
 	it('has a name for each submission', () => {
 		const endings = { [TASK]: ended('c') };
 		expect(nameForNew(store(), TASK)).toBe(TASK);

@@ -193,9 +193,7 @@ describe('the operations of the contract', () => {
 			},
 			credentials: { baseUrl: 'ftp://nowhere', apiKey: 'key' },
 		});
-		expect(error?.message).toBe(
-			"The 'Base URL' of the credential is not a web address: 'ftp://nowhere' [item 0]",
-		);
+		expect(error?.message).toBe("The 'Base URL' of the credential is not a web address [item 0]");
 	});
 
 	it('leave no answer to a hook of n8n, which knows nothing of its request', () => {

@@ -31,7 +31,7 @@ export function recordingOf(context: IExecutePaginationFunctions): ItemFile {
 	// An expression may return the file itself.
 	if (isFile(value)) return { property: value.fileName ?? displayName, binary: value };
 	const property = required(context, textIn(context, value, displayName), displayName);
-	const files = filesOf(context);
+	const files = context.getInputData().binary ?? {};
 	const [only, ...others] = Object.entries(files);
 	const entered = context.getNodeParameter('binaryPropertyName', '', { rawExpressions: true });
 	if (entered === 'data' && !files.data && only && others.length === 0) {
@@ -40,15 +40,6 @@ export function recordingOf(context: IExecutePaginationFunctions): ItemFile {
 	const binary = binaryIn(context, property);
 	if (!isFile(binary)) throw noFile(context, property, files);
 	return { property, binary };
-}
-
-/** The files of the item by name. A workflow with the binary mode `combined` has them in its JSON. */
-function filesOf(context: IExecutePaginationFunctions): Record<string, IBinaryData> {
-	const { binary = {}, json } = context.getInputData();
-	const combined = Object.entries(json._files ?? {}).flatMap(([name, file]: [string, unknown]) =>
-		isFile(file) ? [[`_files.${name}`, file] as const] : [],
-	);
-	return { ...binary, ...Object.fromEntries(combined) };
 }
 
 /** Undefined if there is none. n8n also finds what each object inherits, such as `toString`. */

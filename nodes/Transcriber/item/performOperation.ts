@@ -139,14 +139,13 @@ async function checkCredential(
 	context: IExecutePaginationFunctions,
 	request: RoutingRequest,
 ): Promise<void> {
-	const { apiKey } = await credentialOf(context);
+	await credentialOf(context);
 	const baseUrl = request.options.baseURL ?? '';
 	if (/^https?:\/\/[^/]/i.test(baseUrl) && URL.canParse(baseUrl)) return;
-	const entered = baseUrl.replace(/\/api\/v1$/, '');
-	const mayBeKey = entered === apiKey || /^https?:/i.test(apiKey);
+	// Without the value: it may be the API key, in the wrong field.
 	throw refuse(
 		context,
-		`The 'Base URL' of the credential is not a web address${mayBeKey ? '' : `: '${entered}'`}`,
+		"The 'Base URL' of the credential is not a web address",
 		'Enter the address of the service in the credential, for example https://transcriber.example.com.',
 	);
 }

@@ -37,7 +37,9 @@ export async function fetchPatiently<T>(
 		const began = Math.min(...firstFailures.values());
 		const end = Math.min(first + RETRY[patience], began + RETRY.patienceWhenBusy);
 		const left = end - Date.now();
-		const mayPass = failure instanceof ServiceError || failure instanceof NotThereYet;
+		const mayPass =
+			failure instanceof NotThereYet ||
+			(failure instanceof ServiceError && failure.problem.transport !== 'blocked');
 		const delay = mayPass ? delayBeforeRetry(retryAfterIn(failure), tries, left) : undefined;
 		if (delay === undefined) {
 			// Other errors already name the task and what to do.

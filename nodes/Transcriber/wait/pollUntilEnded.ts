@@ -161,6 +161,7 @@ function isUnknownTask(failure: Error): boolean {
 function noLookCanSucceed(failure: Error): boolean {
 	if (!(failure instanceof ServiceError)) return true;
 	const { status = 0, transport } = failure.problem;
-	if (transport && ['unknownHost', 'tls', 'redirect', 'notJson'].includes(transport)) return true;
+	if (transport && ['blocked', 'unknownHost', 'tls', 'redirect', 'notJson'].includes(transport))
+		return true;
 	return status >= 400 && status < 500 && status !== 429;
 }

@@ -36,7 +36,8 @@ export function checkOwnAddress(
 	if (!reason) return;
 	// Never the query, which holds a token. `localhost:5678/…` has no origin.
 	const { origin, protocol, pathname } = new URL(address);
-	const shown = origin === 'null' ? `${protocol}${pathname.split('/', 1)[0]}` : origin;
+	const shown =
+		origin === 'null' ? `${protocol}${pathname.split('/', 1)[0]}`.replace(/^.*@/, '') : origin;
 	throw refuse(
 		context,
 		`${displayName} ${reason}: '${shown}'`,

@@ -47,14 +47,6 @@ const WAYS_TO_KEEP_IT: Array<[string, typeof storedItem]> = [
 	['a file in the binary store', storedItem],
 ];
 
-it('a workflow with the binary mode "combined" has its files in the JSON: the only one is found, several are named', async () => {
-	const file = (await storedItem(randomBytes(100))).binary.data;
-	const one = await upload({ json: { _files: { attachment: file } } } as never);
-	expect(one.error).toBeUndefined();
-	const two = await upload({ json: { _files: { first: file, second: file } } } as never);
-	expect(two.error?.message).toContain("'_files.first' (talk.mp3), '_files.second' (talk.mp3)");
-});
-
 describe.each(WAYS_TO_KEEP_IT)('a recording that n8n keeps as %s', (_way, keep) => {
 	it.each([1, 1000, MIB, 5 * MIB + 17])('arrives intact: %d bytes', async (bytes) => {
 		const content = randomBytes(bytes);

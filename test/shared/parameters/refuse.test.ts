@@ -301,16 +301,15 @@ describe('the credential', () => {
 			});
 			expect(error?.name).toMatch(/^Node(Api|Operation)Error$/);
 			expect(error?.message).toMatch(
-				/^The 'Base URL' of the credential is not a web address: '.*' \[item 0\]$/,
+				/^The 'Base URL' of the credential is not a web address \[item 0\]$/,
 			);
-			expect(error?.message).toContain(baseUrl.trim().replace(/\/+$/, ''));
 			expect(error?.description).toContain('https://');
 		},
 	);
 
 	it.each([
 		['id1:key-of-the-account', 'https://transcriber.example.com'],
-		['id1:key-of-the-account', 'id1:key-of-the-account'],
+		['1id:key-of-the-account', '1id:key-of-the-account'],
 	])('a Base URL that may be the API key is refused without it', async (baseUrl, apiKey) => {
 		const { error } = await service.run(ACCOUNT, { credentials: { baseUrl, apiKey } });
 		expect(error?.message).toBe("The 'Base URL' of the credential is not a web address [item 0]");

@@ -106,6 +106,7 @@ describe('A webhook address of n8n without https://', () => {
 
 	it.each([
 		['localhost:5678/webhook-waiting/1?signature=token', 'localhost:5678'],
+		['user:password@n8n.example.com/webhook-waiting/1', 'n8n.example.com'],
 		['http://n8n.example.com/webhook-waiting/1?signature=token', 'http://n8n.example.com'],
 	])('is shown without its token: %s', (address, shown) => {
 		const context = n8nWith(address);

@@ -6,6 +6,7 @@ import type {
 } from 'n8n-workflow';
 
 import { ServiceError, isNotFound } from '../../../shared/api/serviceError';
+import { refuse } from '../../../shared/parameters/refuse';
 import { performOperation } from '../../item/performOperation';
 import { shownFor } from '../commonFields';
 import { isInherited } from './syncReport';
@@ -55,10 +56,15 @@ async function clear(
 		failure = error;
 	}
 	if (failure !== undefined && !(await isClear(context, request, failure))) throw failure;
-	return answers.map(({ json }) => {
-		const isRefused = failure === undefined && [json.deleted, json.success].includes(false);
-		return { json: { ...json, deleted: !isRefused } };
-	});
+	const saysNo = answers.some(({ json }) => [json.deleted, json.success].includes(false));
+	if (saysNo && !(await isEmpty(context))) {
+		throw refuse(
+			context,
+			'The service has not cleared the dictionary',
+			'Look with Dictionary: Get what it has, and try again.',
+		);
+	}
+	return answers.map(({ json }) => ({ json: { ...json, deleted: true } }));
 }
 
 async function isClear(
@@ -69,12 +75,16 @@ async function isClear(
 	if (!(failure instanceof ServiceError)) return false;
 	if (![404, 409, 410].includes(failure.problem.status ?? 0)) return false;
 	try {
-		const { terms, ...dictionary } = await callService(context, {
-			method: 'GET',
-			url: '/dictionary',
-		});
-		return isInherited(dictionary) || (Array.isArray(terms) && terms.length === 0);
+		return await isEmpty(context);
 	} catch (error) {
 		return isNotFound(error) && hasEndedBefore(context, request);
 	}
+}
+
+async function isEmpty(context: IExecutePaginationFunctions): Promise<boolean> {
+	const { terms, ...dictionary } = await callService(context, {
+		method: 'GET',
+		url: '/dictionary',
+	});
+	return isInherited(dictionary) || (Array.isArray(terms) && terms.length === 0);
 }

@@ -115,7 +115,8 @@ function refused(
 	status: number,
 	message: string,
 ): IWebhookResponseData {
-	const line = `A delivery to a suspended execution gets ${status}: ${message}. If it came from the service, something on the way has changed it. The execution waits on, and asks the service itself when its 'Timeout' is over.`;
+	const { name } = context.getNode();
+	const line = `${name}: A delivery to the suspended execution ${context.getExecutionId()} gets ${status}: ${message}. If it came from the service, something on the way may have changed it, or its secret can no longer be read. The execution waits on, and asks the service itself when its 'Timeout' is over.`;
 	logSeldom(context, 'warn', line);
 	return respond(context, status, message);
 }

@@ -208,14 +208,17 @@ describe('dictionary.clear', () => {
 	});
 
 	it.each([{ success: false, message: 'Locked' }, { deleted: false }])(
-		'does not output deleted: true where the service answers %j',
+		'is an error if the service answers %j and keeps the terms, and a success if it has none',
 		async (body) => {
+			await service.ask('PUT /dictionary', { json: { terms: ['n8n'] } });
 			service.running().fault({
 				match: { method: 'DELETE' },
-				times: 1,
+				times: 2,
 				action: { kind: 'respond', status: 200, body },
 			});
-			expect((await run('clear')).json).toEqual([{ ...body, deleted: false }]);
+			expect((await run('clear')).error?.message).toContain('has not cleared the dictionary');
+			await service.ask('PUT /dictionary', { json: { terms: [] } });
+			expect((await run('clear')).json).toEqual([{ ...body, deleted: true }]);
 		},
 	);
 

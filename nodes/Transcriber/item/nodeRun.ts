@@ -31,7 +31,7 @@ export class NodeRun {
 
 	private readonly stop = new AbortController();
 
-	/** Items of which the answer to a submit was lost. */
+	/** Items that the service may have accepted: the answer was lost, or had no id. */
 	private readonly uncertain = new Set<number>();
 
 	private readonly failures = new Map<number, NodeApiError | NodeOperationError>();
@@ -109,7 +109,7 @@ export class NodeRun {
 		this.ended.add(what);
 	}
 
-	/** Notes that nobody knows whether the service has accepted an item. */
+	/** Notes that the service may have accepted an item, and that only the user can find out. */
 	mayBeAccepted(itemIndex: number): void {
 		this.uncertain.add(itemIndex);
 	}
@@ -187,7 +187,7 @@ export class NodeRun {
 
 	/**
 	 * The description of a failure that stops the node: its own, what is accepted and can still give a
-	 * transcript, and how to get that without paying twice. An item's own error message already names
+	 * transcript, how to get that without paying twice, and which other items may be accepted. An item's own error message already names
 	 * its tasks, so the description repeats them only if one of them has ended, or to say how to get
 	 * them although n8n offers no Retry.
 	 */
@@ -206,7 +206,14 @@ export class NodeRun {
 			.join(', ');
 		const failedAdvice = (isLasting(error) ? continueAdvice : retryAdvice)(this.retry);
 		const note = `Already accepted by the service: ${list}. ${isStopped ? STOPPED_ADVICE : failedAdvice}`;
-		return [own, list && note].filter(Boolean).join(' ');
+		return [own, list && note, this.mayBeAcceptedBeside(failedItem)].filter(Boolean).join(' ');
+	}
+
+	private mayBeAcceptedBeside(failedItem: number): string {
+		const others = [...this.uncertain].filter((item) => item !== failedItem).sort((a, b) => a - b);
+		if (others.length === 0) return '';
+		const list = others.map((item) => `item ${item}`).join(', ');
+		return `The service may also have accepted ${list}, and a new execution would pay for that again: first look in your account at the service (or with Transcript: Get Many) whether it is there.`;
 	}
 }
 

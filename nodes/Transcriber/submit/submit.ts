@@ -56,6 +56,9 @@ export async function submit(
 		.filter((task) => !isNamed(task))
 		.map(({ answer }) => withoutId(context, answer, { of: all.length, accepted: named.length }));
 	if (unnamed.length > 0) run.endWithoutTranscript(NAMELESS);
+	if (all.some((task) => !isNamed(task) && !isRefused(task.answer))) {
+		run.mayBeAccepted(context.getItemIndex());
+	}
 	const isUseless = named.length === 0 || !goesOnAfterErrors(context);
 	const problem = isUseless ? unnamed[0] : undefined;
 	const refusal = problem ?? (await endedBeforeSubmit(context, named, outcome));

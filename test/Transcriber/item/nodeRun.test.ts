@@ -188,6 +188,74 @@ it.each([402, 422])(
 	},
 );
 
+describe('an item fails for good, and nobody knows whether the service accepted another one', () => {
+	const urls = (...names: string[]) =>
+		itemsOf(...names.map((name) => ({ url: `https://files.example.com/${name}.mp3` })));
+	const parameters = { ...LINK, url: '={{ $json.url }}', onCompletion: 'returnTask' };
+	const MAY_BE_ACCEPTED = 'The service may also have accepted';
+
+	const refuseFirst = () =>
+		service.running().fault({
+			match: { method: 'POST' },
+			times: 1,
+			action: { kind: 'respond', status: 422, readBody: true },
+		});
+	const loseAnswers = (times: number) =>
+		service.running().fault({
+			match: { method: 'POST' },
+			times,
+			action: { kind: 'cut', when: 'afterProcessing' },
+		});
+
+	it('the error names the other one, because a new execution would pay for it again', async () => {
+		refuseFirst();
+		loseAnswers(1);
+		const { error } = await service.run(parameters, { items: urls('bad', 'one') });
+		expect(tasks()).toHaveLength(1);
+		expect(error?.description).toContain(`${MAY_BE_ACCEPTED} item 1, `);
+		expect(error?.description).not.toContain('item 0');
+	});
+
+	it('Retry On Fail does not forget it', async () => {
+		refuseFirst();
+		loseAnswers(1);
+		refuseFirst();
+		const node = { retryOnFail: true, maxTries: 2, waitBetweenTries: 0 };
+		const { error } = await service.run(parameters, { items: urls('bad', 'one'), node });
+		expect(service.lines().filter((line) => line.startsWith('POST'))).toHaveLength(3);
+		expect(error?.description).toContain(`${MAY_BE_ACCEPTED} item 1, `);
+	});
+
+	it('several lost answers: all of these items are named', async () => {
+		loseAnswers(3);
+		const { error } = await service.run(parameters, { items: urls('zero', 'one', 'two') });
+		expect(tasks()).toHaveLength(3);
+		expect(error?.description).toContain(`${MAY_BE_ACCEPTED} item 1, item 2, `);
+	});
+
+	it('one that is accepted without an id is named, too', async () => {
+		refuseFirst();
+		const body = { reference: 'job-1' };
+		service.running().fault({
+			match: { method: 'POST' },
+			times: 1,
+			action: { kind: 'respond', status: 200, body, readBody: true },
+		});
+		const { error } = await service.run(parameters, { items: urls('bad', 'one') });
+		expect(error?.description).toContain(`${MAY_BE_ACCEPTED} item 1, `);
+	});
+
+	it('what the service has certainly refused is not named', async () => {
+		service.running().fault({
+			match: { method: 'POST' },
+			times: 2,
+			action: { kind: 'respond', status: 422, readBody: true },
+		});
+		const { error } = await service.run(parameters, { items: urls('bad', 'worse') });
+		expect(error?.description).not.toContain(MAY_BE_ACCEPTED);
+	});
+});
+
 it('a single recording that fails has none of this advice', async () => {
 	const running = service.run(LINK, { items: itemsOf({}) });
 	await failOne(1);

@@ -65,7 +65,10 @@ async function submitItem(
 	const { apiKey } = await credentialOf(context);
 	const memory = recall(context);
 	if (memory?.state === 'accepted') return { accepted: memory, isFresh: false };
-	if (memory && !memory.key) throw asLasting(mayHaveBeenAccepted(context));
+	if (memory && !memory.key) {
+		run.mayBeAccepted(context.getItemIndex());
+		throw asLasting(mayHaveBeenAccepted(context));
+	}
 	const header = request.options.headers?.['Idempotency-Key'];
 	const keyed = header !== undefined;
 	// The header makes a repeat safe only if the service document shows it for the request.

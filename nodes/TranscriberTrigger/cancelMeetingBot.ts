@@ -9,6 +9,7 @@ import {
 	wasCertainlyRefused,
 } from '../shared/api/serviceError';
 import { botState } from '../shared/api/askForState';
+import { saysNo } from '../shared/api/undocumented/answers';
 import { taskIdOf } from '../shared/api/undocumented/idNames';
 import { hasEnded } from '../shared/api/statusMeaning';
 import { callService } from '../shared/api/callService';
@@ -123,9 +124,11 @@ export async function cancelMeetingBot(
 			if (bot.mayBeElsewhere) logNotCancelled(context, id, new Error(OTHER_ACCOUNT));
 			return;
 		}
-		mayBeCancelled ||= !wasCertainlyRefused(failure);
+		const saidNo = failure === ANSWERED_NO;
+		mayBeCancelled ||= !saidNo && !wasCertainlyRefused(failure);
 		// The service may refuse to stop a bot that has left meanwhile.
-		if (isRefusedForGood(failure) && (await isOver(caller, id, isGoneIfUnknown))) return;
+		const isRefused = saidNo || isRefusedForGood(failure);
+		if (isRefused && (await isOver(caller, id, isGoneIfUnknown))) return;
 		const backoff = Math.min(CANCEL_BOT.pauseMs * 2 ** tries, CANCEL_BOT.longestPauseMs);
 		const asked = failure instanceof ServiceError ? failure.problem.retryAfter : undefined;
 		const delay = Math.max(backoff, asked ?? 0);
@@ -152,12 +155,16 @@ export function isNew({ sentAt = 0 }: Bot): boolean {
 	return Date.now() - sentAt < CANCEL_BOT.newMs;
 }
 
+/** The failure of a DELETE that was answered with a success which says that nothing was done. */
+const ANSWERED_NO = new Error('The service answered that the bot is not cancelled.');
+
 /** The failure of one DELETE, if it failed. */
 async function tryToCancel(caller: Caller, url: string, end: number): Promise<Error | undefined> {
 	const bounds = { deadline: end, fromTurn: CANCEL_BOT.attemptMs, once: true };
 	try {
-		await callService(caller, { method: 'DELETE', url }, { policy: STOPS_SPENDING, ...bounds });
-		return undefined;
+		const options = { policy: STOPS_SPENDING, ...bounds };
+		const answer = await callService(caller, { method: 'DELETE', url }, options);
+		return saysNo(answer) ? ANSWERED_NO : undefined;
 	} catch (error) {
 		return asError(error);
 	}

@@ -967,6 +967,28 @@ describe('Deactivation', () => {
 		},
 	);
 
+	it('repeats after a success that says that the bot is not stopped, until it is', async () => {
+		jest.replaceProperty(CANCEL_BOT, 'pauseMs', 20);
+		await host.activate();
+		const action = { kind: 'respond', status: 200, body: { success: false } } as const;
+		service.running().fault({ match: { method: 'DELETE' }, times: 2, action });
+		await host.deactivate();
+		await until(() => theBot().phase !== 'recording' && calledBack().length === 3);
+	});
+
+	it('does not repeat it if the bot has left meanwhile', async () => {
+		jest.replaceProperty(CANCEL_BOT, 'pauseMs', 20);
+		await host.activate();
+		const action = { kind: 'respond', status: 200, body: { success: false } } as const;
+		service.running().fault({ match: { method: 'GET', path: '/meeting/' }, times: 1, action });
+		service.running().fault({ match: { method: 'DELETE' }, times: 99, action });
+		service.running().endMeeting(theBot().id);
+		await host.deactivate();
+		await until(() => calledBack().length === 1);
+		await pastGrace();
+		expect(calledBack()).toHaveLength(1);
+	});
+
 	it('cancels the bot before all other requests that wait for the rate limit', async () => {
 		await host.activate();
 		jest.replaceProperty(GRACE, 'ms', 10);

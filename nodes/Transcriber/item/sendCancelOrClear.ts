@@ -1,6 +1,7 @@
 import type { IExecutePaginationFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { ServiceError } from '../../shared/api/serviceError';
+import { saysNo } from '../../shared/api/undocumented/answers';
 import type { Policy, RoutingRequest } from '../../shared/api/types';
 import { nodeContextOf } from '../../shared/n8nInternals/runIdentity';
 import { sendOperation, withoutError } from './sendOperation';
@@ -17,6 +18,7 @@ const latestSent = new WeakMap<object, Map<string, Promise<unknown>>>();
  * Sends a request that ends something for good: a task, a bot, the dictionary. Remembers a success,
  * because with Retry On Fail n8n sends it again for all items if one of them has failed. Requests for
  * the same thing are sent one after the other. A refusal after a success counts as that of a repeat.
+ * An answer that says that nothing was done is returned, too.
  */
 export async function sendCancelOrClear(
 	context: IExecutePaginationFunctions,
@@ -37,7 +39,7 @@ export async function sendCancelOrClear(
 	let failure: unknown;
 	try {
 		const items = await sent;
-		endings.ended = { ...endings.ended, [path]: true };
+		if (!items.some(({ json }) => saysNo(json))) endings.ended = { ...endings.ended, [path]: true };
 		return items.map(({ json }) => ({ json: withoutError(json) }));
 	} catch (error) {
 		failure = error;

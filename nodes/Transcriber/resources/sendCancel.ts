@@ -1,17 +1,28 @@
-import type { IDataObject, IExecutePaginationFunctions, INodeExecutionData } from 'n8n-workflow';
+import type {
+	IDataObject,
+	IExecutePaginationFunctions,
+	INodeExecutionData,
+	NodeApiError,
+	NodeOperationError,
+} from 'n8n-workflow';
 
 import { said, ServiceError } from '../../shared/api/serviceError';
 import type { LookBounds } from '../../shared/api/askForState';
 import { STOPS_SPENDING, type Policy, type RoutingRequest } from '../../shared/api/types';
 import { hasEnded, isCancelled } from '../../shared/api/statusMeaning';
+import { saysNo } from '../../shared/api/undocumented/answers';
 import { withoutError } from '../item/sendOperation';
 import { hasEndedBefore, sendCancelOrClear } from '../item/sendCancelOrClear';
+import { refuseNo } from './refuseNo';
 
 /**
  * For the status request after a refusal: 30 s from its turn, and as urgent as the cancellation. On a
  * busy key it would otherwise wait behind all the others, while the recording may go on.
  */
 const REFUSED_CANCEL: LookBounds = { fromTurn: 30_000, policy: STOPS_SPENDING };
+
+const LOOK_WHETHER_IT_GOES_ON =
+	'Look at its status, or in your account at the service: if it goes on, which costs money, try again.';
 
 /** The task or bot to cancel. */
 interface ToCancel {
@@ -25,7 +36,8 @@ interface ToCancel {
 /**
  * Cancels a task or bot. An earlier attempt whose answer was lost may cause a refusal. So after a
  * refusal the status is requested: if the task or bot is cancelled, or gone after a repeat, that is a
- * success. So is a refusal of what this node has done in this execution.
+ * success. So is a refusal of what this node has done in this execution. A success that says that
+ * nothing was done (`saysNo`) counts as a refusal.
  */
 export async function sendCancel(
 	context: IExecutePaginationFunctions,
@@ -33,23 +45,31 @@ export async function sendCancel(
 	policy: Policy,
 	toCancel: () => ToCancel,
 ): Promise<INodeExecutionData[]> {
+	let answers: INodeExecutionData[] = [];
 	let failure: unknown;
 	try {
-		return await sendCancelOrClear(context, request, policy);
+		answers = await sendCancelOrClear(context, request, policy);
 	} catch (error) {
 		failure = error;
 	}
-	if (!(failure instanceof ServiceError) || !isAboutItsState(failure)) throw failure;
+	const no = answers.find(({ json }) => saysNo(json));
+	if (failure === undefined && !no) return answers;
+	const refused = failure instanceof ServiceError && isAboutItsState(failure) ? failure : undefined;
+	if (!refused && !no) throw failure;
 	const { what, id, stateNow } = toCancel();
 	const found = await stateNow(REFUSED_CANCEL);
-	const isGone = found === 'unknown' && failure.problem.isRepeat === true;
+	const isGone = found === 'unknown' && refused?.problem.isRepeat === true;
 	const state = found === 'unknown' ? {} : found;
 	if (isGone || isCancelled(state.status) || hasEndedBefore(context, request)) {
 		return [{ json: withoutError({ ...state, ...id }) }];
 	}
-	if (hasEnded(state.status)) sayItHasEnded(failure, what, state);
-	else if (failure.problem.status === 404) sayItMayGoOn(failure, what);
-	throw failure;
+	const refusal =
+		refused ??
+		refuseNo(context, `the ${what} is not cancelled`, no?.json ?? {}, LOOK_WHETHER_IT_GOES_ON);
+	const reason = refused ? said(refused.problem) : `${refusal.message}.`;
+	if (hasEnded(state.status)) sayItHasEnded(refusal, what, state, reason);
+	else if (refused?.problem.status === 404) sayItMayGoOn(refused, what);
+	throw refusal;
 }
 
 /**
@@ -62,16 +82,18 @@ function isAboutItsState({ problem: { status = 0, isRepeat } }: ServiceError): b
 }
 
 /** Makes the failure say that the task or bot has already ended. */
-function sayItHasEnded(failure: ServiceError, what: string, { status }: IDataObject): void {
+function sayItHasEnded(
+	failure: NodeApiError | NodeOperationError,
+	what: string,
+	{ status }: IDataObject,
+	reason: string,
+): void {
 	failure.message = `The ${what} has already ended (${String(status)})`;
-	const next = 'There is nothing left to cancel.';
-	failure.description = [next, said(failure.problem)].filter(Boolean).join(' ');
+	failure.description = ['There is nothing left to cancel.', reason].filter(Boolean).join(' ');
 }
 
 /** Makes the 404 of a repeat, which may come from a gateway, say what is certain. */
 function sayItMayGoOn(failure: ServiceError, what: string): void {
 	failure.message = `It is not certain that the ${what} is cancelled`;
-	const next =
-		'Look at its status, or in your account at the service: if it goes on, which costs money, try again.';
-	failure.description = [next, said(failure.problem)].filter(Boolean).join(' ');
+	failure.description = [LOOK_WHETHER_IT_GOES_ON, said(failure.problem)].filter(Boolean).join(' ');
 }

@@ -25,6 +25,7 @@ import {
 	type AcceptedMemory,
 	type Submitted,
 } from './once/submissionMemory';
+import { inOutput } from './once/mayBeAccepted';
 import { submitOnce, type Outcome } from './once/submitOnce';
 import { endedBeforeSubmit } from './once/endedBeforeSubmit';
 import { checkUnchanged } from './once/refuseChangedItem';
@@ -143,10 +144,7 @@ function withoutId(
 			),
 		);
 	}
-	const failure = refuse(
-		context,
-		'The service answered that this item is accepted, but without an id',
-		`It is not submitted again, because that could cost twice. ${said} Look in your account at the service (or with Transcript: Get Many) for its id, then fetch it with Transcript: Wait Until Finished.`,
-	);
-	return asLasting(failure);
+	const message = 'The service answered that this item is accepted, but without an id';
+	const advice = `It is not submitted again, because that could cost twice. ${said} Look in your account at the service (or with Transcript: Get Many) for its id, then fetch it with Transcript: Wait Until Finished.`;
+	return asLasting(refuse(context, inOutput(context, message, advice), advice));
 }

@@ -39,10 +39,18 @@ interface NextLook {
 	others: () => number;
 }
 
-/** Waits for the time of the next look, which may change meanwhile, or for the deadline. */
+/**
+ * Waits for the time of the next look, which may change meanwhile, or for the deadline. If the clock
+ * is set back meanwhile, the pause does not get longer.
+ */
 export async function untilNextLook(next: NextLook, cancelled?: AbortSignal): Promise<void> {
+	let seen = Date.now();
+	let setBack = 0;
 	for (;;) {
-		const left = Math.min(dueAt(next), next.deadline) - Date.now();
+		const now = Date.now();
+		setBack += Math.max(0, seen - now);
+		seen = now;
+		const left = Math.min(dueAt(next), next.deadline) - setBack - now;
 		if (left <= 0) return;
 		await pause(Math.min(left, POLL.recheck), cancelled);
 	}

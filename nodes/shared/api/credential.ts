@@ -78,7 +78,8 @@ export function forHttpClient(
 }
 
 function isFresh({ askedAt }: { askedAt: number }): boolean {
-	return Date.now() - askedAt < KEEP_MS;
+	// The clock may have been set back since.
+	return Math.abs(Date.now() - askedAt) < KEEP_MS;
 }
 
 async function read(reader: CredentialReader): Promise<TranscriberCredential> {

@@ -34,7 +34,8 @@ export async function webhookCredential(
 	const key = hash([context.getWorkflow().id, node.id, credentialId, execution]);
 	const now = Date.now();
 	for (const [one, { startedAt }] of credentialReadings) {
-		if (now - startedAt >= KEEP_MS) credentialReadings.delete(one);
+		// The clock may have been set back since.
+		if (Math.abs(now - startedAt) >= KEEP_MS) credentialReadings.delete(one);
 	}
 	const kept = credentialReadings.get(key);
 	if (kept && now - kept.startedAt < (fresh ? KEEP_FRESH_MS : KEEP_MS))

@@ -1,4 +1,5 @@
 /** "Every request" in the contract: what cancels or clears may be sent again, by n8n too. */
+// Also covers nodes/Transcriber/resources/refuseNo.ts.
 import type { FaultRule } from '../../simulator/index';
 import { itemsOf, serviceForTests } from '../../support/service';
 
@@ -85,5 +86,57 @@ describe('what this node has ended in the same execution stays a success', () =>
 		gone({ path: '/dictionary$' }, 0);
 		const { error } = await service.run(CLEAR);
 		expect(error?.httpCode).toBe('404');
+	});
+});
+
+describe('a success that says that nothing was cancelled', () => {
+	const NO = { success: false, message: 'It could not be stopped' };
+	const answerNo = (match: FaultRule['match']) =>
+		service.running().fault({
+			match,
+			times: 9,
+			action: { kind: 'respond', status: 200, body: NO, readBody: true },
+		});
+
+	it.each([
+		['task', 'POST', async () => await service.pendingTask()],
+		['meeting bot', 'DELETE', async () => await service.bot()],
+	])('is an error for a %s that goes on', async (what, method, create) => {
+		const id = await create();
+		answerNo({ method });
+		const own =
+			what === 'task' ? { resource: 'task', taskId: id } : { resource: 'meeting', botId: id };
+		const { error } = await service.run({ ...own, operation: 'cancel' });
+		expect(error?.message).toBe(
+			`The service answered that the ${what} is not cancelled: It could not be stopped [item 0]`,
+		);
+		expect(error?.description).toContain('costs money');
+	});
+
+	it('is a success for a task that is cancelled already', async () => {
+		const taskId = await service.pendingTask();
+		await service.ask(`POST /tasks/${taskId}/cancel`);
+		answerNo({ method: 'POST' });
+		const { json } = await service.run({ resource: 'task', operation: 'cancel', taskId });
+		expect(json).toMatchObject([{ task_id: taskId, status: 'cancelled' }]);
+	});
+
+	it('says of a task that has ended that it has', async () => {
+		const taskId = await service.completedTask();
+		answerNo({ method: 'POST' });
+		const { error } = await service.run({ resource: 'task', operation: 'cancel', taskId });
+		expect(error?.message).toBe('The task has already ended (completed) [item 0]');
+		expect(error?.description).toContain('It could not be stopped');
+	});
+
+	it('with Retry On Fail, is not remembered as a success', async () => {
+		const botId = await service.bot();
+		answerNo({ method: 'DELETE' });
+		const node = { retryOnFail: true, maxTries: 2, waitBetweenTries: 0 };
+		const { error } = await service.run(
+			{ resource: 'meeting', operation: 'cancel', botId },
+			{ node },
+		);
+		expect(error?.message).toContain('is not cancelled');
 	});
 });

@@ -93,6 +93,16 @@ describe.each<[string, INodeParameters, () => INodeExecutionData[], 'task_id' | 
 	});
 });
 
+it('with On Error = Continue, a video that is accepted without an id is output with its answer', async () => {
+	answerSubmits([{ task_id: 'a-1' }, { reference: 'REF-2' }]);
+	const parameters = { ...LINK, onCompletion: 'returnTask' };
+	const { json } = await service.run(parameters, { items: one(), node: CONTINUE });
+	expect(json).toMatchObject([
+		{ task_id: 'a-1' },
+		{ error: expect.stringMatching(/without an id.*REF-2/) },
+	]);
+});
+
 describe('a playlist with a video that waits for balance', () => {
 	const FAILS = { ...LINK, waitOptions: { ...waitOptions, onInsufficientBalance: 'fail' } };
 	const LOW = 'the balance is too low';

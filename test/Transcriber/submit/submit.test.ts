@@ -452,6 +452,13 @@ few.describe.each(SUBMISSIONS)('$name, accepted without an id,', ({ parameters, 
 		}
 	});
 
+	it('says with On Error = Continue, too, what the service answered and what to do', async () => {
+		fault({ kind: 'respond', status: 200, body: { reference: 'REF-1' }, readBody: true });
+		const node: Partial<INode> = { onError: 'continueRegularOutput' };
+		const { json } = await service.run(parameters, { items: one(), node });
+		expect(json).toEqual([{ error: expect.stringMatching(/without an id.*REF-1.*Get Many/) }]);
+	});
+
 	it.each([null, '', {}, [], true])('where the id is %j', async (id) => {
 		const body = { task_id: id, bot_id: id, status: 'pending' };
 		fault({ kind: 'respond', status: 200, body, readBody: true });

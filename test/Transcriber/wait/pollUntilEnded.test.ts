@@ -8,7 +8,7 @@ import type { INodeParameters } from 'n8n-workflow';
 import { LIMITS } from '../../../nodes/shared/api/rateLimits';
 import { queueFor } from '../../../nodes/shared/api/waitForTurn';
 import { RETRY } from '../../../nodes/shared/api/delayBeforeRetry';
-import { POLL } from '../../../nodes/Transcriber/wait/pauseBetweenLooks';
+import { POLL, untilNextLook } from '../../../nodes/Transcriber/wait/pauseBetweenLooks';
 import { startSimulator, type FaultRule } from '../../simulator/index';
 import { until } from '../../simulator/testing-client';
 import { runNode } from '../../support/engine';
@@ -442,4 +442,17 @@ describe('a computer that sleeps while the node polls, until after the deadline'
 		const { outcome } = await afterSleep(() => fault({ kind: 'stall' }, LOOK));
 		expect(outcome.error?.message).toContain('has not ended within 180 minutes');
 	});
+});
+
+it('a clock that is set back by hours does not make a pause longer', async () => {
+	const now = Date.now;
+	let ahead = 3 * 3600 * 1000;
+	const clock = jest.spyOn(Date, 'now').mockImplementation(() => now() + ahead);
+	jest.replaceProperty(POLL, 'recheck', 20);
+	const began = Date.now();
+	const next = { began, lookedAt: began, pollInterval: 100, deadline: began + 60_000 };
+	const pause = untilNextLook({ ...next, others: () => 0 });
+	ahead = 0;
+	await expect(pause).resolves.toBeUndefined();
+	clock.mockRestore();
 });

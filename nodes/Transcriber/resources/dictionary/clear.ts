@@ -6,6 +6,7 @@ import type {
 } from 'n8n-workflow';
 
 import { ServiceError, isNotFound } from '../../../shared/api/serviceError';
+import { saysNo } from '../../../shared/api/undocumented/answers';
 import { refuse } from '../../../shared/parameters/refuse';
 import { performOperation } from '../../item/performOperation';
 import { shownFor } from '../commonFields';
@@ -56,8 +57,8 @@ async function clear(
 		failure = error;
 	}
 	if (failure !== undefined && !(await isClear(context, request, failure))) throw failure;
-	const saysNo = answers.some(({ json }) => [json.deleted, json.success].includes(false));
-	if (saysNo && !(await isEmpty(context))) {
+	const isRefused = answers.some(({ json }) => json.deleted === false || saysNo(json));
+	if (isRefused && !(await isEmpty(context))) {
 		throw refuse(
 			context,
 			'The service has not cleared the dictionary',

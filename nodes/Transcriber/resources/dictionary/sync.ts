@@ -17,6 +17,8 @@ import { messageOf } from '../../../shared/asError';
 import { refuse } from '../../../shared/parameters/refuse';
 import { isTool, nodeContextOf, runIndexOf } from '../../../shared/n8nInternals/runIdentity';
 import { callService } from '../../../shared/api/callService';
+import { saysNo } from '../../../shared/api/undocumented/answers';
+import { dictionaryNotChanged } from '../refuseNo';
 import { type RoutingRequest } from '../../../shared/api/types';
 
 export const sync: INodePropertyOptions = {
@@ -150,6 +152,7 @@ async function syncOnce(context: IExecutePaginationFunctions): Promise<INodeExec
 	const write = replaces ? replacement(wanted) : addition(old, wanted, before);
 	const answer =
 		changed && !dryRun ? await callService(context, { url: '/dictionary', ...write }) : {};
+	if (saysNo(answer)) throw dictionaryNotChanged(context, answer);
 	if (replaces && !dryRun) replacementOf(context).run ??= runIndexOf(context);
 	return [{ json: { changed, dryRun, ...report(old, wanted, before, answer) } }];
 }

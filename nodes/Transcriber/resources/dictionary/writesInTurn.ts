@@ -2,6 +2,8 @@ import type { IExecutePaginationFunctions, INodeExecutionData } from 'n8n-workfl
 
 import type { NodeRun } from '../../item/nodeRun';
 import { sendOperation } from '../../item/sendOperation';
+import { saysNo } from '../../../shared/api/undocumented/answers';
+import { dictionaryNotChanged } from '../refuseNo';
 import { type Policy, type RoutingRequest } from '../../../shared/api/types';
 
 /** The items of one run that write the dictionary: when each ends, and whether one failed. */
@@ -34,6 +36,8 @@ export async function inTurn(
 		for (const [other, ended] of ofRun.ended) if (other < itemIndex) await ended;
 		if (ofRun.hasFailed && !context.continueOnFail()) return [];
 		const items = await sendOperation(context, request, policy);
+		const refusal = items.find(({ json }) => saysNo(json));
+		if (refusal) throw dictionaryNotChanged(context, refusal.json);
 		isDone = true;
 		return items;
 	} finally {

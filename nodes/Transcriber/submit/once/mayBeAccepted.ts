@@ -43,7 +43,11 @@ export function sayItMayBeAccepted(
 }
 
 /** The message of a failure, with a warning if the message is all that is shown. */
-function inOutput(context: IExecutePaginationFunctions, message: string, warning: string): string {
+export function inOutput(
+	context: IExecutePaginationFunctions,
+	message: string,
+	warning: string,
+): string {
 	return isShownByMessage(context) ? `${message.replace(/\.$/, '')}. ${warning}` : message;
 }
 

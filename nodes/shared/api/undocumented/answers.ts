@@ -13,3 +13,8 @@ export function objectsIn(answer: unknown): IDataObject[] {
 		return isBlank(element) ? {} : { value: element as IDataObject[string] };
 	});
 }
+
+/** Whether an answer with a success status says that the service has not done what was asked. */
+export function saysNo({ success, ok }: IDataObject): boolean {
+	return success === false || ok === false;
+}

@@ -78,6 +78,27 @@ describe('mode addMissing', () => {
 	});
 });
 
+describe('a success that says that nothing was done', () => {
+	const NO = { success: false, message: 'The dictionary is locked' };
+
+	it.each([
+		['sync', 'PUT', { terms: 'new' }],
+		['sync', 'POST', { terms: 'new', mode: 'addMissing' }],
+		['replace', 'PUT', { terms: 'new' }],
+		['add', 'POST', { terms: 'new' }],
+	])('is an error with its reason: %s with %s', async (operation, method, parameters) => {
+		await given('old');
+		service.running().fault({
+			match: { method, path: '/dictionary$' },
+			action: { kind: 'respond', status: 200, body: NO, readBody: true },
+		});
+		const { error } = await service.run({ resource: 'dictionary', operation, ...parameters });
+		const message =
+			'The service answered that the dictionary is not changed: The dictionary is locked';
+		expect(error).toMatchObject(failureOf(0, message));
+	});
+});
+
 it('the report of what Sync did is not overwritten by the answer', async () => {
 	await given('old');
 	const body = { terms: ['old', 'new'], added: 1, removed: 0, chars: 99 };

@@ -58,14 +58,17 @@ export function notEnded(
 	const balance = awaitsBalance(state) ? ', and waits for a top-up' : '';
 	const status = `status: ${String(state.status ?? 'not known')}${balance}`;
 	const lookFailed = failure ? `; the last look: ${failure.message}` : '';
-	const next = isKeyRefused ? 'Correct the key, then' : "Raise 'Timeout', or later";
+	const next = isKeyRefused
+		? `Correct the key, then fetch it with ${WAIT_OPERATIONS}.`
+		: // A second run with a longer timeout would submit it again.
+			`Fetch it later with ${WAIT_OPERATIONS}, and raise 'Timeout' for the next one.`;
 	const isUnknown = ids.taskId !== undefined && isUnknownStatus(state.status);
 	return refuse(
 		context,
 		`${subjectOf(ids)} has not ended ${words} (${status}${lookFailed})`,
 		isUnknown
 			? 'The service does not document this status, so it does not count as the end. If the task has finished, its transcript is not lost: get it with Transcript: Get Result.'
-			: `It continues at the service and is not lost. ${next} fetch it with ${WAIT_OPERATIONS}.`,
+			: `It continues at the service and is not lost. ${next}`,
 	);
 }
 

@@ -736,13 +736,13 @@ describe('when the time is up', () => {
 			'said that the balance is exhausted',
 			{ kind: 'respond', status: 200, body: { status: 'pending', awaiting_balance: true } },
 			'status: pending, and waits for a top-up',
-			/Raise 'Timeout', or later fetch it with/,
+			/Fetch it later with .*, and raise 'Timeout' for the next one/,
 		],
 		[
 			'had an internal fault',
 			{ kind: 'respond', status: 500 },
 			'status: not known; the last look: The service has an internal fault',
-			/Raise 'Timeout', or later fetch it with/,
+			/Fetch it later with .*, and raise 'Timeout' for the next one/,
 		],
 		[
 			'said a status that nobody knows',

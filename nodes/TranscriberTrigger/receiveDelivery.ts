@@ -9,7 +9,13 @@ import { hasSucceeded } from '../shared/n8nInternals/executionSaved';
 import { addressOfThisProcess } from '../shared/n8nInternals/processAddress';
 import { submissionKey } from '../shared/api/submission';
 import { remembered } from '../shared/processMemory';
-import { eventIn, includesStatus, letterOf, type DeliveredEvent } from './deliveredEvent';
+import {
+	eventIn,
+	includesStatus,
+	letterOf,
+	storedNames,
+	type DeliveredEvent,
+} from './deliveredEvent';
 import { Fetches, type Fetch } from './resultFetches';
 import { NOT_ENDED, outputFor, type Output } from './triggerOutput';
 import { settingsOf } from './triggerSettings';
@@ -136,8 +142,12 @@ async function emit(
 		if (botId !== undefined) store.noteDelivered(botId);
 		return output ? started(output) : respond(context, 200, 'Not selected');
 	}
-	// A repeat must not get a 200 before the first delivery has succeeded.
-	if (store.isInFlight(name)) return respond(context, 503, 'Still in progress');
+	// A repeat must not get a 200 before the first delivery has succeeded. That one may have come before
+	// the hand-over, and be noted under another id.
+	const names = [name, ...storedNames(event.body).map((stored) => stored.name)];
+	if (names.some((one) => store.isInFlight(one))) {
+		return respond(context, 503, 'Still in progress');
+	}
 	const before = store.endingOf(name)?.statuses;
 	if (before !== undefined && includesStatus(before, event.status)) {
 		store.keepEnding(name);

@@ -51,9 +51,13 @@ export function verifyDelivery(
 	if (noted) return { kind: 'repeat', name: noted.name, isSame: true };
 	const isPending = ({ name }: StoredName) => store.secretOf(name) !== undefined;
 	const hasEndedHere = ({ name }: StoredName) => store.endingOf(name) !== undefined;
+	// The credential's secret may have ended a task before the hand-over of its bot.
+	const isOfShared = ({ name }: StoredName) =>
+		store.endingOf(name)?.by === 'shared' && isSignedWith(webhookSecret, delivery);
 	// If a task or bot has its own secret, only that secret counts, even after it has ended.
 	const turns =
-		names.find((each) => each.some(isPending)) ?? names.find((each) => each.some(hasEndedHere));
+		names.find((each) => each.some(isPending) || each.some(isOfShared)) ??
+		names.find((each) => each.some(hasEndedHere));
 	if (!turns) {
 		if (isSignedWith(webhookSecret, delivery)) return { kind: 'genuine', by: 'shared' };
 		return { kind: names.length > 0 ? 'unknown' : 'forged' };

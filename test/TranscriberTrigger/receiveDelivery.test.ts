@@ -677,6 +677,55 @@ describe('A genuine repeat whose body differs, by an attempt counter or a time',
 		expect((await deliver(host.url, { task_id: '7f3c', attempt: 4 }, 'another')).status).toBe(401);
 	});
 
+	describe('of a meeting that came before its hand-over, where the account has one secret', () => {
+		const body = {
+			event: 'meeting.transcript.completed',
+			bot_id: 'bot-1',
+			task_id: '7f3c',
+			status: 'completed',
+			result_url: '/api/v1/tasks/7f3c/result',
+		};
+		const handOver = async () =>
+			await putAll(host.url, [{ id: 'bot-1', kind: 'bot', secret: SECRET }], API_KEY);
+		const again = async (attempt: number, more = {}) =>
+			await deliver(host.url, { ...body, ...more, attempt }, SECRET);
+
+		const openWithSecret = async (parameters: INodeParameters = {}) =>
+			await open(parameters, {
+				credentials: service.credentials({ webhookSecret: SECRET }),
+				mode: 'manual',
+			});
+
+		it('gets 200 and starts nothing', async () => {
+			await openWithSecret();
+			await again(1);
+			await handOver();
+			expect(await again(2)).toEqual({ status: 200, body: { message: 'Known' } });
+			expect(host.executions).toHaveLength(1);
+		});
+
+		it('is still another event with another final status', async () => {
+			await openWithSecret();
+			await again(1, { status: 'failed' });
+			await handOver();
+			for (const attempt of [2, 3]) expect((await again(attempt)).status).toBe(200);
+			expect(json().map(({ status }) => status)).toEqual(['failed', 'completed']);
+		});
+
+		it('is asked to come again while the service is asked about the first', async () => {
+			await openWithSecret({ options: { includeResult: true } });
+			const action = { kind: 'delay', ms: 400 } as const;
+			service.running().fault({ match: { path: '/tasks/7f3c$' }, action });
+			const first = again(1, { status: 'failed' });
+			await until(() => service.lines().length > 0);
+			await handOver();
+			expect((await again(2, { status: 'failed' })).status).toBe(503);
+			expect((await first).status).toBe(200);
+			expect((await again(3, { status: 'failed' })).status).toBe(200);
+			expect(host.executions).toHaveLength(1);
+		});
+	});
+
 	it('also after the API key was rotated', async () => {
 		const credentials = service.credentials();
 		await open({}, { credentials });

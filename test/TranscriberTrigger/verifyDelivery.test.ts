@@ -189,7 +189,22 @@ describe('A delivery for a submission that has ended', () => {
 		const early: Ending = { by: 'shared', statuses: 'c', proof: proofOf(delivery(SHARED, body)) };
 		const both = { secrets: { 'bot b1': sealed('bot b1', SHARED) }, endings: { [TASK]: early } };
 		expect(check(both, SHARED, body)).toEqual({ kind: 'repeat', name: TASK, isSame: true });
-		expect(check(both, SHARED, { ...body, attempt: 2 })).toMatchObject({ kind: 'genuine' });
+	});
+
+	it('belongs to the task that the secret of the credential has ended before its bot was handed over', () => {
+		const body = { ...BODY, bot_id: 'b1', attempt: 2 };
+		const endings: Known['endings'] = { [TASK]: { by: 'shared', statuses: 'c', proof: 'x' } };
+		const known = (secret: string, key?: string) => ({
+			secrets: { 'bot b1': sealed('bot b1', secret, key) },
+			endings,
+		});
+		const ofTask = { kind: 'genuine', by: 'shared', name: TASK };
+		expect(check(known(SHARED), SHARED, body)).toEqual(ofTask);
+		expect(check(known(SHARED, 'api-key-2'), SHARED, body)).toEqual(ofTask);
+		expect(check(known(OWN), OWN, body)).toMatchObject({ by: 'own', name: 'bot b1' });
+		// The task has a secret of its own, so only that secret counts.
+		const early = { secrets: { [TASK]: sealed(TASK) }, endings: { 'bot b1': endings[TASK] } };
+		expect(check(early as Known, SHARED, body)).toEqual({ kind: 'forged' });
 	});
 
 	it('has a proof of its bytes and its signature', () => {

@@ -1,5 +1,5 @@
 import { createHash } from 'crypto';
-import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
+import type { INodeExecutionData, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 
 import { ANSWER, Undecided, decidedBy } from '../shared/webhook/answerInTime';
 import { logSeldom, wordForLog } from '../shared/webhook/logSeldom';
@@ -17,7 +17,7 @@ import {
 	type DeliveredEvent,
 } from './deliveredEvent';
 import { Fetches, type Fetch } from './resultFetches';
-import { NOT_ENDED, outputFor, type Output } from './triggerOutput';
+import { NOT_ENDED, outputFor } from './triggerOutput';
 import { settingsOf } from './triggerSettings';
 import { watchSavedData } from './repairLostUpdates';
 import type { Ending } from './triggerMemory';
@@ -140,7 +140,7 @@ async function emit(
 		const output = await fetchInTime();
 		if (output === NOT_ENDED) return refuseUndocumented(context, name);
 		if (botId !== undefined) store.noteDelivered(botId);
-		return output ? started(output) : respond(context, 200, 'Not selected');
+		return output.items ? started(output.items) : respond(context, 200, 'Not selected');
 	}
 	// A repeat must not get a 200 before the first delivery has succeeded. That one may have come before
 	// the hand-over, and be noted under another id.
@@ -159,22 +159,22 @@ async function emit(
 	try {
 		const output = await fetchInTime();
 		if (output === NOT_ENDED) return refuseUndocumented(context, name);
-		const letters = `${before ?? ''}${letterOf(output?.status ?? event.status)}`;
+		const letters = `${before ?? ''}${letterOf(output.status)}`;
 		store.end(name, { ...ending, statuses: letters });
 		isDecided = true;
 		watchSavedData(context, ownAddress);
-		if (!output) {
+		if (!output.items) {
 			await store.close(name, true);
 			return respond(context, 200, 'Not selected');
 		}
 		void hasSucceeded(context).then(async (succeeded) => await store.close(name, succeeded));
-		return started(output);
+		return started(output.items);
 	} finally {
 		if (!isDecided) store.leave(name);
 	}
 }
 
-function started({ items }: Output) {
+function started(items: INodeExecutionData[]) {
 	return { workflowData: [items], webhookResponse: { message: 'Accepted' } };
 }
 

@@ -17,9 +17,11 @@ import { MissingData } from './missingData';
 /** How long the delivery of a failed task waits for the reason of the failure, in ms. */
 const REASON_MS = 3_000;
 
-/** The items that start an execution, one for each result of the task, and the final status. */
+/** What a delivery starts, and what it says. */
 export interface Output {
-	items: INodeExecutionData[];
+	/** One for each result of the task. None if 'Trigger On' does not include the event. */
+	items?: INodeExecutionData[];
+	/** The final status, also if only the service says it. */
 	status?: string;
 }
 
@@ -27,14 +29,14 @@ export interface Output {
 export const NOT_ENDED = 'not ended';
 
 /**
- * The output of a delivery; undefined if 'Trigger On' does not include its event. If some data cannot
- * be had for minutes, the event goes out without the data, and `error` says why.
+ * The output of a delivery. If some data cannot be had for minutes, the event goes out without the
+ * data, and `error` says why.
  */
 export async function outputFor(
 	context: IWebhookFunctions,
 	event: DeliveredEvent,
 	{ selected, includeResult, exportFormat, property }: Settings,
-): Promise<Output | typeof NOT_ENDED | undefined> {
+): Promise<Output | typeof NOT_ENDED> {
 	const caller = patient(context);
 	const missing = new MissingData(context, event);
 	const isResultWanted = includeResult || exportFormat !== undefined;
@@ -48,7 +50,7 @@ export async function outputFor(
 	const names = (status === undefined ? ['completed', 'failed'] : [status]).map((one) =>
 		eventNameOf(event, one),
 	);
-	if (!selected.some((name) => names.includes(name))) return undefined;
+	if (!selected.some((name) => names.includes(name))) return { status };
 	const { apiKey } = await webhookCredential(context);
 	const body = withoutSecrets(event.body, apiKey) as IDataObject;
 	const taskId = event.taskId ?? taskIdOf(task);

@@ -857,6 +857,25 @@ describe('Trigger On', () => {
 			expect(host.executions).toHaveLength(executions);
 		},
 	);
+
+	it.each([true, false])(
+		'a delivery without a status of a task that has failed is not the transcript that follows (includeResult: %s)',
+		async (includeResult) => {
+			const id = await service.pendingTask();
+			service.running().finish(id, { status: 'failed' });
+			await openWithTask({ events: ['transcriptionCompleted'], options: { includeResult } }, id);
+			const notSelected = { status: 200, body: { message: 'Not selected' } };
+			expect(await deliver(host.url, { task_id: id }, SECRET)).toEqual(notSelected);
+			const result = { kind: 'respond', status: 200, body: { text: 'Later' } } as const;
+			service.running().fault({ match: { path: '/result$' }, action: result });
+			for (const attempt of [1, 2]) {
+				const body = { task_id: id, status: 'completed', attempt };
+				expect((await deliver(host.url, body, SECRET)).status).toBe(200);
+			}
+			const text = includeResult ? { text: 'Later' } : {};
+			expect(json()).toEqual([{ task_id: id, status: 'completed', attempt: 1, ...text }]);
+		},
+	);
 });
 
 describe('includeResult and exportFormat', () => {

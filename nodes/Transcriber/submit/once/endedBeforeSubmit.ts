@@ -38,7 +38,7 @@ export async function endedBeforeSubmit(
 	if (memory?.state !== 'accepted' || !memory.hadEnded) return undefined;
 	if (memory.failedAtOnce) {
 		const { error, ...ids } = memory.failedAtOnce;
-		return endedBadly(context, { status: 'failed', error }, ids);
+		return endedBadly(context, { error }, ids);
 	}
 	return asLasting(
 		refuse(
@@ -55,15 +55,15 @@ export async function endedBeforeSubmit(
 /** Remembers which of the tasks have ended by now. */
 async function noteEnded(context: IExecutePaginationFunctions, tasks: Submitted[]): Promise<void> {
 	const bounds = { deadline: Date.now() + NEW_FOR_MS };
-	const looks = tasks.map(async (task) => ({
-		...task.ids,
-		ending: await endingOf(context, task, bounds),
-	}));
-	const ended = (await Promise.all(looks)).filter(({ ending }) => ending !== undefined);
+	const looks = tasks.map(async (task) => {
+		const ending = await endingOf(context, task, bounds);
+		return ending ? [{ ids: task.ids, status: statusIn(ending.status), error: ending.error }] : [];
+	});
+	const ended = (await Promise.all(looks)).flat();
 	const memory = recall(context);
 	if (memory?.state !== 'accepted' || ended.length === 0) return;
-	const [failedAtOnce] = ended.every(({ ending }) => statusIn(ending?.status) === 'failed')
-		? ended.map(({ ending, ...ids }) => ({ ...ids, error: ending?.error }))
+	const [failedAtOnce] = ended.every(({ status }) => status === 'failed')
+		? ended.map(({ ids, error }) => ({ ...ids, error }))
 		: [];
 	remember(context, { ...memory, hadEnded: true, failedAtOnce });
 }

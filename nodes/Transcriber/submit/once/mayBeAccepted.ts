@@ -27,7 +27,7 @@ export function sayItMayBeAccepted(
 	if (!(failure instanceof ServiceError || failure instanceof NodeOperationError)) return;
 	if (key === undefined) asLasting(failure);
 	const { message } = failure;
-	const hasOwnKey = key !== undefined && givenKeyOf(context) !== undefined;
+	const hasOwnKey = givenKeyOf(context) !== undefined;
 	// n8n offers a Retry only of an execution that an error has stopped.
 	const hasNoRetry = goesOnAfterErrors(context) || isExecutionCancelled(context);
 	if (key === undefined || (!hasOwnKey && hasNoRetry)) {

@@ -54,10 +54,9 @@ export async function sendInBatch(
 		const reply = outbox.queue.take().then(async (leave) => {
 			if (outbox.next?.handOvers === handOvers) outbox.next = undefined;
 			const sealed = sealHandOvers(apiKey, triggerUrl, handOvers);
-			const isLast = () => outbox.next === undefined && outboxes.get(key) === outbox;
 			return await put(context, triggerUrl, sealed).finally(() => {
 				leave();
-				if (isLast()) outboxes.delete(key);
+				if (outbox.next === undefined) outboxes.delete(key);
 			});
 		});
 		batch = { handOvers, reply };

@@ -1,0 +1,40 @@
+/** Which failures show that the service has done nothing. */
+import {
+	isHarmless,
+	wasCancelledInTurn,
+} from '../../../../nodes/Transcriber/submit/once/certainlyNotSubmitted';
+import type { Problem } from '../../../../nodes/shared/api/problem';
+import { ServiceError } from '../../../../nodes/shared/api/serviceError';
+import { itemContext } from '../../../support/itemContext';
+import { LINK } from '../../../support/parameters';
+
+const reason = new Error('The execution was cancelled');
+const cancelled = itemContext(LINK, { cancel: AbortSignal.abort(reason) });
+const running = itemContext(LINK, { cancel: new AbortController().signal });
+const withoutSignal = itemContext(LINK);
+
+const failed = (problem: Partial<Problem>) =>
+	new ServiceError(running.getNode(), { path: '/transcribe-url', ...problem });
+
+it.each<[string, Partial<Problem>, boolean]>([
+	['The service has refused it', { status: 422 }, true],
+	['Nothing could be sent', { isUnsent: true }, true],
+	['The service has an internal fault', { status: 500 }, false],
+	['The connection broke', { transport: 'broken' }, false],
+])('%s: %j is harmless: %s', (_what, problem, expected) => {
+	expect(isHarmless(running, failed(problem))).toBe(expected);
+});
+
+it('A cancellation while the request waited for its turn is harmless', () => {
+	expect(wasCancelledInTurn(cancelled, reason)).toBe(true);
+	expect(isHarmless(cancelled, reason)).toBe(true);
+});
+
+it.each([
+	['of a request under way, which ends with another error', cancelled, new Error('aborted')],
+	['that has not happened', running, undefined],
+	['where n8n gives no signal for it', withoutSignal, undefined],
+])('No cancellation in turn is one %s', (_what, context, failure) => {
+	expect(wasCancelledInTurn(context, failure)).toBe(false);
+	expect(isHarmless(context, failure)).toBe(false);
+});

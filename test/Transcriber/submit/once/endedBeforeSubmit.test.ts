@@ -1,0 +1,161 @@
+/** What is known of a task that had already ended when it was accepted, or before its hand-over. */
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
+
+import {
+	endedBeforeSubmit,
+	hasAlreadyEnded,
+	type SubmissionAge,
+} from '../../../../nodes/Transcriber/submit/once/endedBeforeSubmit';
+import { recall, remember } from '../../../../nodes/Transcriber/submit/once/submissionMemory';
+import { itemContext } from '../../../support/itemContext';
+import { FILE } from '../../../support/parameters';
+import { giveUpSoon } from '../../../support/scale';
+import { serviceForTests } from '../../../support/service';
+
+const service = serviceForTests();
+
+const OWN_KEY = { options: { idempotencyKey: 'file-17' } };
+const CALL = {
+	...FILE,
+	...OWN_KEY,
+	onCompletion: 'callUrl',
+	webhookUrl: 'https://h.example.com/a',
+};
+
+/** The refusal of an item to whose submit the service has answered with these tasks. */
+async function refusal(
+	answers: IDataObject[],
+	parameters: INodeParameters = CALL,
+	outcome = { isFresh: true, isRepeat: false },
+) {
+	const context = itemContext(parameters, { credentials: service.credentials() });
+	const submissions = answers.map((answer) => ({ answer }));
+	remember(context, { state: 'accepted', submissions, at: 0 });
+	const tasks = answers.map((answer, index) => ({
+		index,
+		answer,
+		ids: { taskId: String(answer['task_id']) },
+		state: answer,
+	}));
+	const failure = await endedBeforeSubmit(context, tasks, outcome);
+	// A later try finds in the memory what the first has seen.
+	const later = await endedBeforeSubmit(context, [], { isFresh: false });
+	expect(later?.message).toBe(failure?.message);
+	return { message: failure?.message, memory: recall(context) };
+}
+
+/** The next look began two seconds ago, as far as its time limit is concerned. */
+function beginEarlier(): void {
+	jest.spyOn(Date, 'now').mockReturnValueOnce(Date.now() - 2_000);
+}
+afterEach(() => jest.restoreAllMocks());
+
+const done = { task_id: 'a', status: 'completed' };
+const failed = { task_id: 'b', status: 'failed', error: 'No speech' };
+
+it('A task that had ended is refused, because nothing reports it to the address', async () => {
+	const { message } = await refusal([done]);
+	expect(message).toContain(
+		"returned task a, which had already ended and is not reported to 'Webhook URL'",
+	);
+	expect(service.lines()).toEqual([]);
+});
+
+it('A task that has failed may be new: its failure is what is said', async () => {
+	const { message } = await refusal([failed]);
+	expect(message).toBe('Task b failed: No speech');
+});
+
+it('Several tasks of which one is completed are not new', async () => {
+	const { message, memory } = await refusal([failed, done]);
+	expect(message).toContain('returned task b, task a, which had already ended');
+	expect(memory).toMatchObject({ hadEnded: true, failedAtOnce: undefined });
+});
+
+it('Whether a task had ended is asked of the service, once', async () => {
+	const id = await service.completedTask();
+	const { message } = await refusal([{ task_id: id, status: 'pending' }]);
+	expect(message).toContain(`returned task ${id}`);
+	expect(service.lines()).toEqual([`GET /api/v1/tasks/${id}`]);
+});
+
+it('A task that is in progress is not refused', async () => {
+	const { message, memory } = await refusal([{ task_id: await service.pendingTask() }]);
+	expect(message).toBeUndefined();
+	expect(memory).not.toHaveProperty('hadEnded');
+});
+
+it.each<[string, INodeParameters, { isFresh: boolean; isRepeat: boolean }]>([
+	[
+		'without an own key, which nothing can have used before',
+		{ ...CALL, options: {} },
+		{ isFresh: true, isRepeat: false },
+	],
+	['that the node itself has repeated', CALL, { isFresh: true, isRepeat: true }],
+	['that an earlier try has submitted', CALL, { isFresh: false, isRepeat: false }],
+	[
+		'that is reported to nobody',
+		{ ...CALL, onCompletion: 'poll' },
+		{ isFresh: true, isRepeat: false },
+	],
+])('The end of a task says nothing %s', async (_what, parameters, outcome) => {
+	const { message } = await refusal([done], parameters, outcome);
+	expect(message).toBeUndefined();
+});
+
+it('An item of which nothing is remembered is not refused', async () => {
+	const context = itemContext(CALL);
+	const task = { index: 0, answer: done, ids: { taskId: 'a' }, state: done };
+	expect(await endedBeforeSubmit(context, [task], { isFresh: true })).toBeUndefined();
+	expect(await endedBeforeSubmit(context, [task], { isFresh: false })).toBeUndefined();
+	expect(recall(context)).toBeUndefined();
+});
+
+describe('The webhook of a task may be missed', () => {
+	const mayBeMissed = async (answer: IDataObject, age: SubmissionAge, taskId = 'a') => {
+		const context = itemContext(CALL, { credentials: service.credentials() });
+		return await hasAlreadyEnded(context, { answer, ids: { taskId } }, age);
+	};
+
+	it.each<[SubmissionAge, string, boolean]>([
+		['slow', 'completed', true],
+		['slow', 'failed', false],
+		['repeated', 'completed', true],
+		['repeated', 'failed', true],
+		['earlier', 'completed', true],
+		['earlier', 'failed', true],
+	])('by a submission that is %s and has %s: %s', async (age, status, expected) => {
+		expect(await mayBeMissed({ status }, age)).toBe(expected);
+	});
+
+	it.each<[SubmissionAge, boolean]>([
+		['slow', false],
+		['repeated', false],
+		['earlier', true],
+	])(
+		'by a submission that is %s if the service says so, also after two seconds: %s',
+		async (age, alsoLate) => {
+			const id = await service.completedTask();
+			expect(await mayBeMissed({ status: 'pending' }, age, id)).toBe(true);
+			beginEarlier();
+			expect(await mayBeMissed({ status: 'pending' }, age, id)).toBe(alsoLate);
+		},
+	);
+
+	it.each<SubmissionAge>(['slow', 'repeated', 'earlier'])(
+		'but not if the service cannot be asked about a submission that is %s',
+		async (age) => {
+			giveUpSoon();
+			const action = { kind: 'respond', status: 404 } as const;
+			service.running().fault({ match: { method: 'GET' }, action });
+			expect(await mayBeMissed({ status: 'pending' }, age)).toBe(false);
+		},
+	);
+});
+
+it('A cancelled execution does not wait for what the service says', async () => {
+	const cancel = AbortSignal.abort(new Error('The execution was cancelled'));
+	const context = itemContext(CALL, { credentials: service.credentials(), cancel });
+	const asking = hasAlreadyEnded(context, { answer: {}, ids: { taskId: 'a' } }, 'earlier');
+	await expect(asking).rejects.toThrow('The execution was cancelled');
+});

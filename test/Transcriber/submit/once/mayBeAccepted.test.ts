@@ -1,0 +1,120 @@
+/** What the failure of an item says that the service may have accepted. */
+import { NodeOperationError, type INodeParameters } from 'n8n-workflow';
+
+import {
+	LOOK_FOR_SUBMISSION,
+	mayHaveBeenAccepted,
+	sayItMayBeAccepted,
+} from '../../../../nodes/Transcriber/submit/once/mayBeAccepted';
+import { isLasting } from '../../../../nodes/shared/parameters/refuse';
+import { itemContext, type ItemPlace } from '../../../support/itemContext';
+import { FILE, LINK } from '../../../support/parameters';
+
+const OWN_KEY = { options: { idempotencyKey: 'file-17' } };
+const CONTINUE: ItemPlace = { node: { onError: 'continueRegularOutput' } };
+const STOPPED: ItemPlace = { cancel: AbortSignal.abort() };
+const AGENT: ItemPlace = { call: {} };
+
+function said(
+	key: string | undefined,
+	parameters: INodeParameters,
+	place: ItemPlace = {},
+	description?: string,
+) {
+	const context = itemContext(parameters, place);
+	const failure = new NodeOperationError(context.getNode(), 'It broke.', { description });
+	sayItMayBeAccepted(context, failure, key);
+	return {
+		message: failure.message,
+		description: failure.description,
+		isLasting: isLasting(failure),
+	};
+}
+
+const LOOK = LOOK_FOR_SUBMISSION;
+const RETRY = /^If the service has accepted it, a Retry of this execution goes on with it/;
+const SAME_KEY = /^The service may have accepted it\. With the same 'Idempotency Key'/;
+
+it.each<[string, string | undefined, INodeParameters, ItemPlace, string | RegExp]>([
+	['a link: to look in the account', undefined, LINK, {}, LOOK],
+	[
+		'a link with an own key, which does not protect it: the same',
+		undefined,
+		{ ...LINK, ...OWN_KEY },
+		{},
+		LOOK,
+	],
+	['a file: to retry the execution', 'derived', FILE, {}, RETRY],
+	[
+		'a file with an own key: to send it with the same key',
+		'own',
+		{ ...FILE, ...OWN_KEY },
+		{},
+		SAME_KEY,
+	],
+	[
+		'a file where errors do not stop the node, so there is no Retry: to look',
+		'derived',
+		FILE,
+		CONTINUE,
+		LOOK,
+	],
+	[
+		'a file of a stopped execution, of which there is no Retry: to look',
+		'derived',
+		FILE,
+		STOPPED,
+		LOOK,
+	],
+	['a file of an AI agent, which cannot retry: to look', 'derived', FILE, AGENT, LOOK],
+	[
+		'a file with an own key of a stopped execution: the same key',
+		'own',
+		{ ...FILE, ...OWN_KEY },
+		STOPPED,
+		SAME_KEY,
+	],
+])('%s', (_what, key, parameters, place, words) => {
+	const { description } = said(key, parameters, place);
+	if (typeof words === 'string') expect(description).toBe(words);
+	else expect(description).toMatch(words);
+});
+
+it.each([undefined, 'What to do next.'])(
+	'the advice of a failure that a Retry can mend stays, at the end: %s',
+	(before) => {
+		const { description } = said('derived', FILE, {}, before);
+		expect(description).toMatch(new RegExp(`is charged again\\.${before ? ` ${before}` : ''}$`));
+	},
+);
+
+it('no Retry can mend what no key protects, but one can mend what has a key', () => {
+	expect(said(undefined, LINK).isLasting).toBe(true);
+	expect(said('derived', FILE).isLasting).toBe(false);
+});
+
+it('the words are in the message only where the output shows nothing but the message', () => {
+	expect(said(undefined, LINK).message).toBe('It broke.');
+	expect(said(undefined, LINK, AGENT).message).toBe('It broke.');
+	expect(said(undefined, LINK, CONTINUE).message).toBe(`It broke. ${LOOK}`);
+	expect(said('own', { ...FILE, ...OWN_KEY }, CONTINUE).message).toMatch(
+		/^It broke\. The service may/,
+	);
+});
+
+it('what n8n itself throws, such as the end of the execution, is left as it is', () => {
+	const failure = new Error('The execution was cancelled');
+	sayItMayBeAccepted(itemContext(LINK, CONTINUE), failure, undefined);
+	expect(failure).toEqual(new Error('The execution was cancelled'));
+	expect(isLasting(failure)).toBe(false);
+});
+
+it('an item whose answer is unknown says why it is not sent again', () => {
+	const { message, description } = mayHaveBeenAccepted(itemContext(LINK));
+	expect(message).toMatch(/^It is not known whether the service accepted this item/);
+	expect(description).toBe(LOOK);
+	expect(mayHaveBeenAccepted(itemContext(LINK, STOPPED)).message).toBe(
+		'The execution was cancelled',
+	);
+	expect(mayHaveBeenAccepted(itemContext(LINK, CONTINUE)).message).toContain(LOOK);
+});

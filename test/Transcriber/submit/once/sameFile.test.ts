@@ -1,0 +1,88 @@
+/** Which stored file is the same recording as another one. */
+import { getEventListeners } from 'node:events';
+import { Readable } from 'node:stream';
+
+import { Container } from '@n8n/di';
+import { BinaryDataService } from 'n8n-core';
+import type { IBinaryData } from 'n8n-workflow';
+
+import { isSameFile } from '../../../../nodes/Transcriber/submit/once/sameFile';
+import { storedBinary } from '../../../support/engine';
+import { itemContext, type ItemPlace } from '../../../support/itemContext';
+import { FILE } from '../../../support/parameters';
+
+const stored = async (content: string) =>
+	await storedBinary(Buffer.from(content), 'talk.mp3', 'audio/mpeg');
+const isSame = async (file: IBinaryData, { id = '' }: IBinaryData, place?: ItemPlace) =>
+	await isSameFile(itemContext(FILE, place), file, id);
+
+const storage = Container.get(BinaryDataService);
+const reads = () => jest.spyOn(storage, 'getAsStream');
+afterEach(() => jest.restoreAllMocks());
+
+it('A file is the same as a copy of it, and another than one of the same size', async () => {
+	const file = await stored('sound');
+	expect(await isSame(file, await stored('sound'))).toBe(true);
+	expect(await isSame(file, await stored('noise'))).toBe(false);
+});
+
+it('A file is the same as itself after n8n has moved it, and is not read', async () => {
+	const read = reads();
+	const file = await stored('sound');
+	const moved = file.id?.replace('/executions/1/', '/executions/2/');
+	expect(moved).not.toBe(file.id);
+	expect(await isSame(file, { ...file, id: moved })).toBe(true);
+	expect(read).not.toHaveBeenCalled();
+});
+
+it('A file of another size is another one, which is not read', async () => {
+	const read = reads();
+	expect(await isSame(await stored('sound'), await stored('silence'))).toBe(false);
+	expect(read).not.toHaveBeenCalled();
+});
+
+it('A file that n8n keeps in memory is another one than a stored file', async () => {
+	const file = { data: 'c291bmQ=', mimeType: 'audio/mpeg' };
+	expect(await isSame(file, await stored('sound'))).toBe(false);
+});
+
+it('A file that is gone is another one', async () => {
+	const gone = { ...(await stored('sound')), id: 'filesystem-v2:gone' };
+	expect(await isSame(await stored('sound'), gone)).toBe(false);
+});
+
+it('A file is another one if only one of the two can be read without harm to the database of n8n', async () => {
+	const read = reads();
+	jest.spyOn(storage, 'getMetadata').mockResolvedValue({ fileSize: 300 * 1024 ** 2 });
+	const file = await stored('sound');
+	expect(await isSame(file, { ...file, id: 'database:0000' })).toBe(false);
+	expect(read).not.toHaveBeenCalled();
+});
+
+it('After the comparison both files are closed, and the execution holds on to none of them', async () => {
+	const read = reads();
+	const { signal } = new AbortController();
+	await isSame(await stored('sound'), await stored('noise'), { cancel: signal });
+	const files = await Promise.all(read.mock.results.map(({ value }) => value as Promise<unknown>));
+	expect(files).toMatchObject([{ destroyed: true }, { destroyed: true }]);
+	expect(getEventListeners(signal, 'abort')).toEqual([]);
+});
+
+it('An execution that is cancelled reads no file, and the cancellation is what it ends with', async () => {
+	const cancel = AbortSignal.abort(new Error('The execution was cancelled'));
+	const files = [await stored('sound'), await stored('noise')] as const;
+	await expect(isSame(...files, { cancel })).rejects.toThrow('The execution was cancelled');
+});
+
+it('A cancellation ends a comparison also if the storage stands still', async () => {
+	const standing = new Readable({ read: () => {} });
+	const read = reads().mockResolvedValue(standing);
+	const cancel = new AbortController();
+	const files = [await stored('sound'), await stored('noise')] as const;
+	const comparing = isSame(...files, { cancel: cancel.signal });
+	comparing.catch(() => {});
+	while (read.mock.calls.length === 0) await new Promise(setImmediate);
+	cancel.abort(new Error('The execution was cancelled'));
+	await expect(comparing).rejects.toThrow('The execution was cancelled');
+	expect(standing.destroyed).toBe(true);
+});

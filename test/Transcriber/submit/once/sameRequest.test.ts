@@ -1,0 +1,161 @@
+/** Which items ask for the same, and which calls of an AI agent are the same call. */
+import type { IBinaryData, IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workflow';
+
+import {
+	askedFor,
+	settingsFor,
+	toolCallOf,
+} from '../../../../nodes/Transcriber/submit/once/sameRequest';
+import { itemContext } from '../../../support/itemContext';
+import { itemWithFile } from '../../../support/service';
+import { ACCOUNT, BOT, FILE, LINK } from '../../../support/parameters';
+
+const asked = (parameters: INodeParameters, item: INodeExecutionData = { json: {} }) =>
+	askedFor(itemContext(parameters, { items: [item] }));
+
+describe('an item asks for something else', () => {
+	it.each<[string, INodeParameters, INodeParameters]>([
+		['with another resource', ACCOUNT, { resource: 'dictionary' }],
+		['with another operation', { ...ACCOUNT, resource: 'task' }, { operation: 'cancel' }],
+		['with another link', LINK, { url: 'https://files.example.com/other.mp3' }],
+		['with another language', LINK, { language: 'en' }],
+		['with another option', LINK, { options: { prompt: 'OKR' } }],
+		['with another meeting', BOT, { meetingUrl: 'https://meet.example.com/other' }],
+		['with another start', BOT, { startAt: '2030-01-01T10:00:00Z' }],
+	])('%s', (_what, parameters, change) => {
+		expect(asked({ ...parameters, ...change })).not.toBe(asked(parameters));
+	});
+
+	it('with another file, but not with the same file in another field', () => {
+		const one = asked(FILE, itemWithFile('one'));
+		expect(asked(FILE, itemWithFile('one', { property: 'sound' }))).toBe(one);
+		expect(asked(FILE, itemWithFile('other'))).not.toBe(one);
+	});
+
+	it('when its file is lost', () => {
+		expect(asked(FILE)).not.toBe(asked(FILE, itemWithFile('one')));
+	});
+});
+
+it.each<[string, INodeParameters, INodeParameters]>([
+	['blanks around a text', { language: 'en' }, { language: ' en ' }],
+	[
+		'a number given as text',
+		{ options: { numSpeakers: 2 } },
+		{ options: { numSpeakers: '={{ "2" }}' } },
+	],
+	['an expression that gives nothing', { language: '' }, { language: '={{ null }}' }],
+	['an empty option', { options: {} }, { options: { prompt: '' } }],
+	['the Idempotency Key', { options: {} }, { options: { idempotencyKey: 'file-17' } }],
+	['what is done with the transcript', {}, { onCompletion: 'poll' }],
+])('asks for the same: an item that differs only in %s', (_what, one, other) => {
+	expect(asked({ ...LINK, ...other })).toBe(asked({ ...LINK, ...one }));
+});
+
+it.each<[string, INodeExecutionData, INodeExecutionData]>([
+	['a field that no parameter reads', { json: { row: 1 } }, { json: { row: 2 } }],
+	['a file that a link does not need', itemWithFile('one'), itemWithFile('other')],
+])('a link asks for the same whatever its item holds besides: %s', (_what, one, other) => {
+	const prompt = 'How to use $now, Date.now() and random()';
+	const parameters = { ...LINK, options: { prompt } };
+	expect(asked(parameters, other)).toBe(asked(parameters, one));
+});
+
+describe('of one Idempotency Key in a loop', () => {
+	/** What the same settings are in two rounds that differ in a field which `expression` reads. */
+	const rounds = (expression: string) => {
+		const settings = [1, 2].map((row) => {
+			const options = { prompt: `={{ $json.row }} ${expression}` };
+			return settingsFor(itemContext({ ...LINK, options }, { items: [{ json: { row } }] }));
+		});
+		const same = (name: 'ofItem' | 'ofAnyItem') => settings[0]?.[name] === settings[1]?.[name];
+		return { ofItem: same('ofItem'), ofAnyItem: same('ofAnyItem') };
+	};
+
+	it.each([
+		'{{ +new  Date }}',
+		'{{ Date.now() }}',
+		'{{ Date .now() }}',
+		'{{ Date() }}',
+		'{{ DateTime ?.now().toMillis() }}',
+		'{{ Intl.DateTimeFormat().format() }}',
+		'{{ Intl .DateTimeFormat().format() }}',
+		'{{ $now. diffToNow("seconds") }}',
+		'{{ "2026-01-01".toDateTime(). diffToNow ("seconds") }}',
+		'{{ "2026-01-01".toDateTime().toRelativeCalendar() }}',
+		'{{ "2026-01-01".toDateTime().toRelative() }}',
+		'{{ "2026-01-01".toDateTime().isInLast(1, "days") }}',
+		'{{ "2026-01-01".toDateTime().isInTheLast?.(1, "days") }}',
+		'{{ [1, 2].randomItem() }}',
+		'{{ Math.random () }}',
+		'{{ ((uuid) => uuid())(() => 1) }}',
+		'{{ ((myUuid) => myUuid())(() => 1) }}',
+		'{{ $json.toolCallId }}',
+		'{{ $runIndex }}',
+		'{{ JSON.stringify($json) }}',
+		'{{ JSON.stringify($input.item.json) }}',
+		'{{ $input.all().length }}',
+	])('the text counts of an expression that may give something else each time: %s', (changes) => {
+		expect(rounds(changes)).toEqual({ ofAnyItem: true, ofItem: false });
+	});
+
+	it.each([
+		'{{ $json .row }}',
+		'{{ $json?.row }}',
+		'{{ $json["row"] }}',
+		'{{ $input .item.json.row }}',
+		'{{ $input. item.json.row }}',
+		'{{ $input.item .json.row }}',
+		'{{ $input.item. json.row }}',
+		'{{ $input.item.json .row }}',
+		'{{ $input?.first()?.json?.["row"] }}',
+		'{{ $json.Date }} {{ $json.random }} {{ $json.uuid }}',
+		'{{ "update (new)" }}',
+	])('the value counts of an expression that gives the same each time: %s', (steady) => {
+		expect(rounds(steady)).toEqual({ ofAnyItem: false, ofItem: false });
+	});
+});
+
+describe('a call of an AI agent', () => {
+	const tool = (parameters: INodeParameters, call: IDataObject, agent: IDataObject = {}) =>
+		toolCallOf(itemContext({ ...BOT, ...parameters }, { call, items: [{ json: agent }] }));
+	const atNow = { startAt: '={{ $now.toISO() }}' };
+
+	it('is the same whatever id n8n gives the call', () => {
+		const [one, two] = ['call_1', 'call_2'].map((toolCallId) =>
+			tool(atNow, { url: 'a', toolCallId }, { toolCallId }),
+		);
+		expect(two).toBe(one);
+	});
+
+	it('is another one if the model says something else', () => {
+		expect(tool(atNow, { url: 'a' })).not.toBe(tool(atNow, { url: 'b' }));
+		expect(tool(atNow, { url: 'a' })).toContain('"a"');
+	});
+
+	it("is another one for another of the agent's items", () => {
+		expect(tool(atNow, {}, { row: 1 })).not.toBe(tool(atNow, {}, { row: 2 }));
+	});
+
+	it('is the same whatever it is given besides, if its parameters do not depend on the time', () => {
+		expect(tool({}, { url: 'a' }, { row: 1 })).toBe(tool({}, { url: 'b' }, { row: 2 }));
+	});
+
+	it('is another one with any other parameter, also where an item would ask for the same', () => {
+		expect(tool({ onCompletion: 'callUrl' }, {})).not.toBe(tool({ onCompletion: 'poll' }, {}));
+		const other = { meetingUrl: 'https://meet.example.com/other' };
+		expect(tool(other, {})).not.toBe(tool({}, {}));
+	});
+
+	it('is the same with a file that n8n has moved', () => {
+		const [one, two] = ['temp', '17'].map((execution) => {
+			const id = `filesystem-v2:workflows/w/executions/${execution}/binary_data/6f1a`;
+			const data: IBinaryData = { id, data: 'filesystem-v2', mimeType: 'audio/mpeg' };
+			const items = [{ json: {}, binary: { data } }];
+			const parameters = { ...FILE, binaryPropertyName: '={{ $binary.data }}' };
+			return toolCallOf(itemContext(parameters, { call: {}, items }));
+		});
+		expect(two).toBe(one);
+		expect(two).toContain('6f1a');
+	});
+});

@@ -1,0 +1,189 @@
+/** What the node remembers of the submits of an execution, and of which item it is. */
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
+
+import {
+	forget,
+	memoryAt,
+	oncePerPlace,
+	placeOf,
+	recall,
+	remember,
+	runOf,
+	submissionIds,
+	submissionNames,
+	submittedBefore,
+} from '../../../../nodes/Transcriber/submit/once/submissionMemory';
+import { itemContext, type ItemPlace } from '../../../support/itemContext';
+import { BOT, LINK } from '../../../support/parameters';
+
+const items = [{ json: {} }, { json: {} }];
+
+let saved: IDataObject;
+beforeEach(() => {
+	saved = {};
+});
+
+const at = (place: ItemPlace = {}, parameters: INodeParameters = LINK) =>
+	itemContext(parameters, { saved, items, ...place });
+
+const ACCEPTED = {
+	state: 'accepted',
+	submissions: [{ answer: { task_id: '7f3c' } }, { answer: { task_id: '8a4d' } }],
+	at: 1,
+} as const;
+const accepted = { ...ACCEPTED, submissions: [...ACCEPTED.submissions] };
+
+describe('The run of an item', () => {
+	const asleep = { asleep: true, run: 2, until: 0, items: {}, refused: {} };
+	it.each<[string, number, IDataObject | undefined, { index: number; isLate: boolean }]>([
+		['is the one that n8n counts', 3, undefined, { index: 3, isLate: false }],
+		[
+			'goes on after the timeout of its suspension, as another run',
+			3,
+			asleep,
+			{ index: 2, isLate: true },
+		],
+		['goes on after a delivery, as the same run', 2, asleep, { index: 2, isLate: false }],
+		['is a new one later in a loop', 4, asleep, { index: 4, isLate: false }],
+		[
+			'is a new one after a run that was woken',
+			3,
+			{ ...asleep, resumed: true },
+			{ index: 3, isLate: false },
+		],
+		[
+			'is a new one after a run that was not suspended',
+			3,
+			{ ...asleep, asleep: false },
+			{ index: 3, isLate: false },
+		],
+	])('%s', (_what, runIndex, suspension, expected) => {
+		saved = { suspension };
+		expect(runOf(at({ runIndex }))).toEqual(expected);
+		expect(placeOf(at({ runIndex, itemIndex: 1 }))).toBe(`${expected.index}:1`);
+	});
+});
+
+describe('What is remembered of an item', () => {
+	it('is found in the same execution and in its Retry, and not by another item or run', () => {
+		remember(at(), accepted);
+		expect(recall(at())).toEqual(accepted);
+		expect(recall(at({ executionId: '42', mode: 'retry' }))).toEqual(accepted);
+		expect(memoryAt(at({ itemIndex: 1 }), '0:0')).toEqual(accepted);
+		expect(recall(at({ itemIndex: 1 }))).toBeUndefined();
+		expect(recall(at({ runIndex: 1 }))).toBeUndefined();
+	});
+
+	it('is gone when it is forgotten, and only of that item', () => {
+		remember(at(), accepted);
+		remember(at({ itemIndex: 1 }), accepted);
+		forget(at());
+		expect(recall(at())).toBeUndefined();
+		expect(recall(at({ itemIndex: 1 }))).toEqual(accepted);
+	});
+
+	it('is read as version 1.0.0 has saved it, with a single answer', () => {
+		const [{ answer }] = ACCEPTED.submissions;
+		const others = { state: 'accepted', at: 1, deliversTo: '' };
+		saved = { accepted: { '0:0': { ...others, answer, sealedSecret: 's', handedOver: true } } };
+		const submissions = [{ answer, sealedSecret: 's', handedOver: true }];
+		expect(recall(at())).toEqual({ ...others, submissions });
+	});
+
+	describe('by an earlier Retry of the same execution, of which n8n has saved nothing for this one,', () => {
+		const lineage = (id: string) => ({ id, firstExecution: '41', executionId: '41' });
+		const earlier = { executionId: '42', mode: 'retry' } as const;
+		const now = { executionId: '43', mode: 'retry' } as const;
+		const reload = (id: string, more = {}) => {
+			saved = { lineage: lineage(id), ...more };
+		};
+
+		it('is found', () => {
+			reload('a');
+			remember(at(earlier), accepted);
+			reload('a');
+			expect(recall(at(now))).toEqual(accepted);
+			forget(at(now));
+			reload('a');
+			expect(recall(at(now))).toBeUndefined();
+		});
+
+		it('counts more than that the first execution has sent it', () => {
+			reload('b');
+			remember(at(earlier), accepted);
+			reload('b', { accepted: { '0:0': { state: 'sent' } } });
+			expect(recall(at(now))).toEqual(accepted);
+		});
+
+		it('counts less than what the first execution knows to be accepted', () => {
+			reload('c');
+			remember(at(earlier), { state: 'sent' });
+			reload('c', { accepted: { '0:0': accepted } });
+			expect(recall(at(now))).toEqual(accepted);
+		});
+	});
+});
+
+describe('An answer to a submit', () => {
+	it('has the plain id of a task, but not of a bot, which is no task', () => {
+		expect(submissionIds(at(), { id: '7f3c' })).toMatchObject({ taskId: '7f3c' });
+		expect(submissionIds(at({}, BOT), { id: '7f3c' }).taskId).toBeUndefined();
+	});
+
+	it('about a bot may name both, and the bot by its own name', () => {
+		const answer = { bot_id: 'b1', task_id: '7f3c' };
+		expect(submissionIds(at({}, BOT), answer)).toEqual({ botId: 'b1', taskId: '7f3c' });
+	});
+
+	it('gives the names of all tasks in messages', () => {
+		expect(submissionNames(at(), accepted)).toEqual(['task 7f3c', 'task 8a4d']);
+	});
+});
+
+describe('An item is checked and built', () => {
+	it('if nothing was submitted for it', () => {
+		expect(submittedBefore(at())).toBeUndefined();
+	});
+
+	it('again if an Idempotency-Key makes a repeat safe', () => {
+		remember(at(), { state: 'sent', key: 'file-17' });
+		expect(submittedBefore(at())).toBeUndefined();
+	});
+
+	it('but not if it was sent without a key, or accepted', () => {
+		remember(at(), { state: 'sent' });
+		expect(submittedBefore(at())).toEqual([]);
+		remember(at(), accepted);
+		expect(submittedBefore(at())).toEqual(['task 7f3c', 'task 8a4d']);
+	});
+
+	it('while an identical call of an AI agent is being sent, which the service may still refuse', async () => {
+		await oncePerPlace(at(), async () => {
+			remember(at(), { state: 'sent' });
+			await Promise.resolve();
+			expect(submittedBefore(at())).toBeUndefined();
+		});
+		expect(submittedBefore(at())).toEqual([]);
+	});
+});
+
+describe('Of two submits at the same time', () => {
+	it('for the same item, the second gets the outcome of the first', async () => {
+		const send = jest.fn(async () => await Promise.resolve({}));
+		const [first, second] = await Promise.all([oncePerPlace(at(), send), oncePerPlace(at(), send)]);
+		expect(second).toBe(first);
+		expect(send).toHaveBeenCalledTimes(1);
+	});
+
+	it('for two items, both are sent', async () => {
+		const send = jest.fn(async () => await Promise.resolve({}));
+		await Promise.all([oncePerPlace(at(), send), oncePerPlace(at({ itemIndex: 1 }), send)]);
+		expect(send).toHaveBeenCalledTimes(2);
+	});
+
+	it('the second is sent if the first is over, also if it has failed', async () => {
+		const failing = oncePerPlace(at(), async () => await Promise.reject(new Error('refused')));
+		await expect(failing).rejects.toThrow('refused');
+		expect(await oncePerPlace(at(), async () => await Promise.resolve('sent'))).toBe('sent');
+	});
+});

@@ -59,32 +59,11 @@ const MORE_SUITES = {
 		'test/shared/parameters/checkedValues.test.ts',
 		'test/shared/parameters/refuse.test.ts',
 	],
-	'nodes/Transcriber/submit/once/': [
-		'test/Transcriber/submit/lostAnswers.test.ts',
-		'test/Transcriber/submit/submit.test.ts',
-		'test/Transcriber/submit/takenUp.test.ts',
-	],
-	'nodes/Transcriber/submit/once/submissionMemory.ts': [
-		'test/Transcriber/submit/suspension/suspendUntilDelivery.test.ts',
-	],
-	'nodes/Transcriber/submit/choice/': [
+	'nodes/Transcriber/submit/suspension/suspendUntilDelivery.ts': [
 		'test/Transcriber/submit/deliveryAddress.test.ts',
-		'test/Transcriber/submit/suspension/suspendUntilDelivery.test.ts',
-		'test/TranscriberTrigger/receiveHandOver.test.ts',
-		'test/shared/parameters/checkedValues.test.ts',
-	],
-	'nodes/Transcriber/submit/prepareCompletion.ts': [
-		'test/Transcriber/submit/suspension/suspendUntilDelivery.test.ts',
-		'test/Transcriber/submit/submit.test.ts',
-		'test/TranscriberTrigger/receiveHandOver.test.ts',
-	],
-	'nodes/Transcriber/submit/suspension/': [
-		'test/Transcriber/submit/deliveryAddress.test.ts',
-		'test/Transcriber/submit/submit.test.ts',
 		'test/Transcriber/submit/takenUp.test.ts',
 	],
 	'nodes/Transcriber/submit/submit.ts': [
-		'test/Transcriber/submit/deliveryAddress.test.ts',
 		'test/Transcriber/submit/lostAnswers.test.ts',
 		'test/Transcriber/submit/severalTasks.test.ts',
 		'test/Transcriber/submit/suspension/suspendUntilDelivery.test.ts',
@@ -123,8 +102,9 @@ const suites = filesIn('test')
 		};
 	});
 
-/** Stryker cannot follow a suite that has an environment of its own. */
-const canBeFollowed = (suite) => !readFileSync(suite, 'utf8').includes('@jest-environment');
+/** Stryker cannot follow a suite that has an environment of its own, and what random plans see differs each time. */
+const canBeFollowed = (suite) =>
+	!suite.endsWith('.model.test.ts') && !readFileSync(suite, 'utf8').includes('@jest-environment');
 
 function suitesOf(file) {
 	const more = Object.keys(MORE_SUITES).filter((start) => file.startsWith(start));

@@ -1,7 +1,5 @@
 /** "Every request" in the contract: what the service has accepted is never submitted again. */
-// Also covers nodes/Transcriber/submit/once/certainlyNotSubmitted.ts, nodes/Transcriber/submit/once/idempotencyKey.ts, nodes/Transcriber/submit/once/sameRequest.ts,
-// nodes/Transcriber/submit/once/submissionMemory.ts, nodes/Transcriber/submit/once/submitOnce.ts,
-// nodes/Transcriber/submit/once/givenKeyUses.ts, nodes/Transcriber/submit/once/refuseChangedItem.ts, nodes/Transcriber/submit/once/memoryAcrossRetries.ts.
+// Also covers nodes/Transcriber/submit/once/submitOnce.ts.
 
 import { rm } from 'node:fs/promises';
 import { createServer } from 'node:https';

@@ -2,7 +2,7 @@
  * Continuing what was accepted earlier: the memory identifies the task; its state is requested
  * again.
  */
-// Also covers nodes/Transcriber/submit/once/memoryAcrossRetries.ts.
+// Also covers nodes/Transcriber/submit/once/submitOnce.ts.
 
 import { forgetEverything } from '../../support/ownMemory';
 

@@ -1,7 +1,5 @@
 // Also covers index.ts, checkGivenKey.ts, languages.ts, options.ts, transcribeFile.ts,
-// transcribeUrl.ts, nodes/shared/webhook/publicAddress.ts,
-// nodes/Transcriber/submit/prepareCompletion.ts, nodes/Transcriber/submit/choice/onCompletion.ts,
-// nodes/Transcriber/submit/choice/onCompletionFields.ts.
+// transcribeUrl.ts, nodes/shared/webhook/publicAddress.ts.
 
 import type { INodeParameters } from 'n8n-workflow';
 

@@ -1,7 +1,6 @@
 /** 'Wait for the Transcript (Webhook)': what happens to a suspended execution, whoever calls it and whenever. */
 // Also covers knownEndings.ts, lookBeforeSuspending.ts, resultsAfterWaking.ts, wakeOnDelivery.ts,
-// nodes/Transcriber/submit/once/suspensionState.ts, nodes/shared/n8nInternals/resumeUrl.ts,
-// nodes/Transcriber/wait/waitErrors.ts, nodes/shared/n8nInternals/executionSaved.ts.
+// nodes/shared/n8nInternals/resumeUrl.ts, nodes/Transcriber/wait/waitErrors.ts, nodes/shared/n8nInternals/executionSaved.ts.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 

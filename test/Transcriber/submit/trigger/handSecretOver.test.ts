@@ -100,6 +100,7 @@ it('What the trigger has not stored stays, and the next try hands it over', asyn
 it('Nothing is handed over of what is not accepted', async () => {
 	const item = itemWith(submission('a'));
 	await item.handOver(1);
+	await handSecretOver(itemContext(LINK), 0, 'new');
 	remember(item.context(), { state: 'sent', key: 'file-17' });
 	await item.handOver();
 	expect(trigger.calls).toEqual([]);

@@ -1,0 +1,120 @@
+/** What is checked of 'Get the Transcript' before anything is submitted, and what the request then has. */
+import type { INodeParameters } from 'n8n-workflow';
+
+import { prepareCompletion } from '../../../nodes/Transcriber/submit/prepareCompletion';
+import { HAND_OVER } from '../../../nodes/Transcriber/submit/trigger/triggerHandOver';
+import type { RoutingRequest } from '../../../nodes/shared/api/types';
+import { resumeUrlOf } from '../../../nodes/shared/n8nInternals/resumeUrl';
+import { answeringTrigger } from '../../support/answeringTrigger';
+import { itemContext, type ItemPlace } from '../../support/itemContext';
+import { LINK } from '../../support/parameters';
+
+const SERVICE = 'https://api.example.com/api/v1';
+const HERE = 'http://127.0.0.1:9/api/v1';
+const URL_TO_CALL = 'https://hooks.example.com/a';
+
+/** The body of the request after the checks. */
+async function prepared(
+	parameters: INodeParameters,
+	{ body, baseURL = SERVICE, ...place }: ItemPlace & { body?: object; baseURL?: string } = {},
+) {
+	const options = { baseURL, url: '/transcribe-url', body };
+	const request = { options } as unknown as RoutingRequest;
+	await prepareCompletion(itemContext({ ...LINK, ...parameters }, place), request);
+	return request.options.body;
+}
+
+const body = { url: LINK.url };
+
+it.each(['poll', 'returnTask'])('%s: the request stays as it is', async (onCompletion) => {
+	expect(await prepared({ onCompletion }, { body })).toBe(body);
+	expect(await prepared({ onCompletion })).toBeUndefined();
+});
+
+it('callUrl: the request gets the address, beside what it has', async () => {
+	const call = { onCompletion: 'callUrl', webhookUrl: URL_TO_CALL };
+	expect(await prepared(call, { body })).toEqual({ ...body, webhook_url: URL_TO_CALL });
+	expect(await prepared(call)).toEqual({ webhook_url: URL_TO_CALL });
+	expect(body).toEqual({ url: LINK.url });
+});
+
+it('callUrl: an address that the service cannot reach is refused', async () => {
+	const call = { onCompletion: 'callUrl', webhookUrl: 'http://hooks.example.com/a' };
+	await expect(prepared(call)).rejects.toThrow("'Webhook URL' does not start with https://");
+});
+
+it('awaitWebhook: the request gets the address of the execution', async () => {
+	const waiting = { onCompletion: 'awaitWebhook' };
+	const resumeToken = 'of execution 41';
+	const address = resumeUrlOf(itemContext({ ...LINK, ...waiting }, { resumeToken }));
+	const found = await prepared(waiting, { body, baseURL: HERE, resumeToken });
+	expect(found).toEqual({ ...body, webhook_url: address });
+});
+
+it('awaitWebhook: an n8n without a public address is refused', async () => {
+	await expect(prepared({ onCompletion: 'awaitWebhook' })).rejects.toThrow(
+		/^The webhook address of this n8n does not start with https/,
+	);
+});
+
+it.each(['poll', 'awaitWebhook'])('%s: Transcript Options are checked', async (onCompletion) => {
+	const waiting = { onCompletion, waitOptions: { timeout: -1 } };
+	await expect(prepared(waiting, { baseURL: HERE })).rejects.toThrow("'Timeout'");
+});
+
+it('returnTask: Transcript Options that are left from another choice do not matter', async () => {
+	await prepared({ onCompletion: 'returnTask', waitOptions: { timeout: -1 } });
+});
+
+describe('notifyTrigger', () => {
+	const notify = async (status: number, answer: string) => {
+		const trigger = await answeringTrigger('test-api-key', () => ({ status, body: answer }));
+		const parameters = { onCompletion: 'notifyTrigger', triggerUrl: trigger.url };
+		const outcome = prepared(parameters, { body, baseURL: HERE });
+		await outcome.catch(() => {});
+		trigger.close();
+		return { trigger, outcome };
+	};
+	beforeEach(() => jest.replaceProperty(HAND_OVER, 'patienceBefore', 0));
+	afterEach(() => jest.restoreAllMocks());
+
+	it('the request gets the address of a trigger that takes an empty hand-over', async () => {
+		const { trigger, outcome } = await notify(200, '{"stored":true}');
+		expect(await outcome).toEqual({ ...body, webhook_url: trigger.url });
+		expect(trigger.calls).toEqual([[]]);
+	});
+
+	it('a trigger that is not active is refused, and nothing was submitted', async () => {
+		const { outcome } = await notify(404, '{}');
+		await expect(outcome).rejects.toThrow(
+			/cannot be used, so nothing was submitted: its workflow is not active/,
+		);
+	});
+});
+
+describe("a webhook_url in 'Custom Fields'", () => {
+	const custom = { ...body, webhook_url: URL_TO_CALL };
+
+	it.each(['poll', 'returnTask'])('is sent with %s', async (onCompletion) => {
+		expect(await prepared({ onCompletion }, { body: custom })).toBe(custom);
+	});
+
+	it.each(['callUrl', 'awaitWebhook', 'notifyTrigger'])(
+		'is refused with %s, which sends one itself',
+		async (onCompletion) => {
+			await expect(prepared({ onCompletion }, { body: custom, baseURL: HERE })).rejects.toThrow(
+				"'Custom Fields' has a webhook_url, but 'Get the Transcript' already sends one",
+			);
+		},
+	);
+
+	it.each<[unknown, string]>([
+		['http://hooks.example.com/a', "'Custom Fields: webhook_url' does not start with https://"],
+		['', "The parameter 'Custom Fields: webhook_url' is empty"],
+		[null, "The parameter 'Custom Fields: webhook_url' is empty"],
+		[{}, "'Custom Fields: webhook_url' has to be a text"],
+	])('is refused like any other address: %j', async (webhook_url, message) => {
+		const wrong = prepared({ onCompletion: 'returnTask' }, { body: { ...body, webhook_url } });
+		await expect(wrong).rejects.toThrow(message);
+	});
+});

@@ -1,5 +1,5 @@
 /** Contract, "Trigger node": PUT on the trigger's URL is the hand-over from the action node. */
-// Also covers nodes/Transcriber/submit/trigger/triggerHandOver.ts, nodes/shared/webhook/deliveredId.ts.
+// Also covers nodes/shared/webhook/deliveredId.ts.
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

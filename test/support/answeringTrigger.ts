@@ -17,16 +17,20 @@ export async function answeringTrigger(
 ) {
 	/** What was handed over in each call. */
 	const calls: HandOver[][] = [];
+	/** What the empty hand-overs asked the trigger about. */
+	const checks: string[] = [];
 	const busy = { now: 0, most: 0 };
 	const server = createServer((request, response) => {
 		busy.most = Math.max(busy.most, ++busy.now);
 		let text = '';
 		request.on('data', (piece: Buffer) => (text += piece.toString()));
 		request.on('end', () => {
-			const { sealed } = JSON.parse(text) as { sealed: string };
+			const { sealed, checkFor } = JSON.parse(text) as { sealed: string; checkFor?: string };
+			if (checkFor) checks.push(checkFor);
 			const opened = openHandOvers(apiKey, url, sealed);
 			const call = calls.push(Array.isArray(opened) ? opened : []);
-			void Promise.resolve(answer(call)).then(({ status, body }) => {
+			const answered = request.method === 'PUT' ? answer(call) : { status: 405, body: '' };
+			void Promise.resolve(answered).then(({ status, body }) => {
 				busy.now--;
 				const type = body.startsWith('{') ? 'application/json' : 'text/html';
 				response.writeHead(status, { 'content-type': type, connection: 'close' }).end(body);
@@ -36,5 +40,5 @@ export async function answeringTrigger(
 	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 	const { port } = server.address() as AddressInfo;
 	const url = `http://127.0.0.1:${port}/webhook/1/transcriber`;
-	return { url, calls, busy, close: () => void server.close() };
+	return { url, calls, checks, busy, close: () => void server.close() };
 }

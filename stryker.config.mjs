@@ -26,7 +26,10 @@ export default {
 	// The suites are chosen by hand, and transpiled without a look at the types (`isolatedModules`).
 	jest: {
 		enableFindRelatedTests: false,
-		config: { testEnvironment: './test/support/stopAtFailure.cjs' },
+		config: {
+			testEnvironment: './test/support/stopAtFailure.cjs',
+			testSequencer: './test/support/ownSuiteFirst.cjs',
+		},
 	},
 	disableTypeChecks: false,
 	// A machine that is busy with other work must not turn a survivor into a time-out.

@@ -2,11 +2,14 @@
 
 import type { INodeParameters } from 'n8n-workflow';
 
-import { STORE } from '../../nodes/TranscriberTrigger/triggerMemory';
+import { EndingStore } from '../../nodes/TranscriberTrigger/endingStore';
+import { ledgerKey } from '../../nodes/TranscriberTrigger/keyValueString';
+import { STORE, type Ending } from '../../nodes/TranscriberTrigger/triggerMemory';
 import { until } from '../simulator/testing-client';
 import { serviceForTests } from '../support/service';
 import { deliver, handOverTo } from './client';
 import { TriggerHost, newProcess, type HostSettings } from './host';
+import { StoredWorkflow } from './storedWorkflow';
 
 const service = serviceForTests();
 const SECRET = 'whsec_of_the_task';
@@ -46,6 +49,178 @@ function share(one: TriggerHost, other: TriggerHost) {
 		set: (saved: string) => (one.saved = saved),
 	});
 }
+
+const NOW = Date.UTC(2026, 10, 22);
+const ENDING = { by: 'own', statuses: 'c', proof: 'proof' } as const;
+const [A, B] = [ledgerKey('task a'), ledgerKey('task b')];
+
+describe('Without a server, each call with what n8n has loaded for it:', () => {
+	let count = 0;
+	let workflow: StoredWorkflow;
+	beforeEach(() => {
+		jest.useFakeTimers({ now: NOW, doNotFake: ['nextTick', 'setImmediate'] });
+		workflow = new StoredWorkflow(`endings ${count++}`);
+	});
+	afterEach(() => jest.useRealTimers());
+
+	const begin = (nodeId?: string) => new EndingStore(workflow.call(nodeId));
+	const saved = () => workflow.saved['1'];
+	/** As n8n 2, which saves the execution first, in a later turn of the event loop. */
+	const executionSaved = async (ms = 0) => await jest.advanceTimersByTimeAsync(ms);
+
+	/** A delivery for `task a` whose execution n8n has saved. */
+	async function deliver(ending: Ending = ENDING): Promise<EndingStore> {
+		const store = begin();
+		store.open('task a');
+		store.end('task a', ending);
+		await executionSaved();
+		workflow.end();
+		await store.close('task a', true);
+		return store;
+	}
+
+	describe('an ending', () => {
+		it('is known with how it was verified, its statuses and its proof, and so is its spent secret', async () => {
+			expect(begin().endingOf('task a')).toBeUndefined();
+			await deliver({ ...ENDING, spent: 'sealed' });
+			expect(saved()).toEqual({
+				secrets: '',
+				endings: `${A} own c proof;`,
+				spent: `${A} sealed;`,
+			});
+			expect(begin().endingOf('task a')).toEqual({ ...ENDING, spent: 'sealed' });
+			const restarted = new StoredWorkflow('after a restart');
+			restarted.saved = workflow.saved;
+			expect(new EndingStore(restarted.call()).endingOf('task a')).toEqual({
+				...ENDING,
+				spent: 'sealed',
+			});
+		});
+
+		it('without a secret of its own leaves none to be saved, not even an empty one', async () => {
+			const store = begin();
+			store.end('task a', { ...ENDING, by: 'shared' });
+			begin().save();
+			expect(workflow.end()).toBe(true);
+			expect(saved()).toEqual({ secrets: '', endings: '', spent: '' });
+			await store.close('task a', true);
+			begin().save();
+			workflow.end();
+			expect(saved()).toEqual({ secrets: '', endings: `${A} shared c proof;`, spent: '' });
+		});
+
+		it('does not replace what another process has noted of the same submission meanwhile', async () => {
+			const store = begin();
+			store.end('task a', ENDING);
+			workflow.saved = { 1: { endings: `${A} own f theirs;` } };
+			await store.close('task a', true);
+			begin().save();
+			workflow.end();
+			expect(saved()?.endings).toBe(`${A} own f theirs;`);
+		});
+
+		it('replaces the one before of the same submission: it failed, and completed after all', async () => {
+			await deliver({ ...ENDING, statuses: 'f', proof: 'of the failure' });
+			await deliver({ ...ENDING, statuses: 'fc' });
+			expect(saved()?.endings).toBe(`${A} own fc proof;`);
+		});
+
+		it('whose execution n8n has not saved is none, and its secret is there for the repeat', async () => {
+			workflow.saved = { 1: { secrets: `${A} sealed;` } };
+			const store = begin();
+			store.open('task a');
+			store.end('task a', { ...ENDING, spent: 'sealed' });
+			expect(store.isInFlight('task a')).toBe(true);
+			// An old copy of the data, from before the hand-over.
+			workflow.saved = {};
+			await store.close('task a', false);
+			const next = begin();
+			expect([next.isInFlight('task a'), next.endingOf('task a')]).toEqual([false, undefined]);
+			expect(next.secretOf('task a')).toBe('sealed');
+			next.saveMissing();
+			workflow.end();
+			expect(saved()).toEqual({ secrets: `${A} sealed;`, endings: '', spent: '' });
+		});
+
+		it('that newer ones have pushed out of the memory is closed all the same', async () => {
+			jest.replaceProperty(STORE, 'endings', 1);
+			const store = begin();
+			store.end('task a', ENDING);
+			begin().end('task b', ENDING);
+			await store.close('task a', true);
+			begin().save();
+			workflow.end();
+			expect(saved()?.endings).toBe('');
+		});
+	});
+
+	describe('the call that ends a submission', () => {
+		it.each([
+			['saves it after waiting for half a second', 500, true],
+			['leaves it to another call after waiting longer: it has loaded long ago', 501, false],
+		])('%s for the service', async (_, ms, isSaved) => {
+			const store = begin();
+			jest.advanceTimersByTime(ms);
+			store.end('task a', ENDING);
+			await executionSaved();
+			expect(workflow.end()).toBe(isSaved);
+		});
+
+		it.each([
+			['saves it if n8n takes three seconds', 3_000, true],
+			['leaves it to another call if n8n takes longer', 3_001, false],
+		])('%s to save the execution', async (_, ms, isSaved) => {
+			begin().end('task a', ENDING);
+			await executionSaved(ms);
+			expect(workflow.end()).toBe(isSaved);
+		});
+
+		it('saves nothing before the execution on n8n 1, and then waits until n8n has saved that', async () => {
+			const store = begin();
+			store.end('task a', ENDING);
+			expect(workflow.end()).toBe(false);
+			const closed = store.close('task a', true);
+			await executionSaved(STORE.savedAfterMs - 1);
+			begin().save();
+			workflow.end();
+			expect(saved()?.endings).toBe('');
+			await executionSaved(1);
+			await closed;
+			begin().save();
+			workflow.end();
+			expect(saved()?.endings).toBe(`${A} own c proof;`);
+		});
+
+		it('during a test in the editor is over at once', async () => {
+			const store = new EndingStore(workflow.call('1', true));
+			store.end('task a', ENDING);
+			await store.close('task a', true);
+			expect(jest.getTimerCount()).toBeLessThanOrEqual(1);
+			expect(store.endingOf('task a')).toEqual(ENDING);
+		});
+	});
+
+	describe('a repeat', () => {
+		it('saves the ending again if another writer has written over it', async () => {
+			await deliver();
+			workflow.saved = { 1: { secrets: `${A} sealed;`, endings: `${B} own c other;` } };
+			begin().keepEnding('task a');
+			expect(workflow.end()).toBe(true);
+			expect(saved()).toMatchObject({
+				secrets: '',
+				endings: `${B} own c other;${A} own c proof;`,
+			});
+		});
+
+		it('saves nothing if the ending is there, or if this process knows of none', async () => {
+			await deliver();
+			for (const id of ['task a', 'task b']) {
+				begin().keepEnding(id);
+				expect([id, workflow.end()]).toEqual([id, false]);
+			}
+		});
+	});
+});
 
 describe('A call that waits long for the service', () => {
 	it('does not write over a secret that another trigger of the workflow has acknowledged', async () => {

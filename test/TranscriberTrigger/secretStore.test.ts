@@ -5,12 +5,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Workflow, type IDataObject, type INodeParameters, type INodeTypes } from 'n8n-workflow';
 
-import { STORE } from '../../nodes/TranscriberTrigger/triggerMemory';
+import { EndingStore } from '../../nodes/TranscriberTrigger/endingStore';
+import { ledgerKey } from '../../nodes/TranscriberTrigger/keyValueString';
+import { STORE, type Saved } from '../../nodes/TranscriberTrigger/triggerMemory';
 import { TranscriberTrigger } from '../../nodes/TranscriberTrigger/TranscriberTrigger.node';
 import { until } from '../simulator/testing-client';
 import { serviceForTests } from '../support/service';
 import { deliver, handOverTo, put } from './client';
 import { TriggerHost, type HostSettings } from './host';
+import { StoredWorkflow } from './storedWorkflow';
 
 const service = serviceForTests();
 const SECRET = 'whsec_of_the_task';
@@ -54,6 +57,182 @@ function saveAll(host: TriggerHost, workflow: Workflow) {
 	workflow.getStaticData('global').lastItem = 'recording-1.mp3';
 	host.saved = JSON.stringify(workflow.staticData);
 }
+
+const NOW = Date.UTC(2026, 10, 22);
+const ENDING = { by: 'own', statuses: 'c', proof: 'proof' } as const;
+const [A, B] = [ledgerKey('task a'), ledgerKey('task b')];
+
+describe('Without a server, each call with what n8n has loaded for it:', () => {
+	let count = 0;
+	let workflow: StoredWorkflow;
+	beforeEach(() => {
+		jest.useFakeTimers({ now: NOW, doNotFake: ['nextTick', 'setImmediate'] });
+		workflow = new StoredWorkflow(`secrets ${count++}`);
+	});
+	afterEach(() => jest.useRealTimers());
+
+	const begin = (nodeId?: string) => new EndingStore(workflow.call(nodeId));
+	/** What another process saves meanwhile. */
+	const others = (saved: Partial<Saved>) => (workflow.saved = { ...workflow.saved, 1: saved });
+	const stored = (nodeId = '1') => workflow.saved[nodeId]?.secrets;
+
+	/** A hand-over of the sealed secret for `task a`, until n8n has saved it. */
+	function handOver(sealed: string): void {
+		const store = begin();
+		store.keepSecret('task a', sealed);
+		store.save();
+		workflow.end();
+	}
+
+	describe('a secret', () => {
+		it('is that of its workflow, and of no copy of it in which the nodes have the same ids', () => {
+			handOver('sealed');
+			expect(begin().secretOf('task a')).toBe('sealed');
+			const copy = new StoredWorkflow('a copy');
+			expect(new EndingStore(copy.call()).secretOf('task a')).toBeUndefined();
+		});
+
+		it('that comes during a test in the editor is for the test, and stored at once', () => {
+			const test = new EndingStore(workflow.call('1', true));
+			test.keepSecret('task a', 'sealed');
+			expect([test.isStored('task a'), test.isStored('task b')]).toEqual([true, false]);
+			test.save();
+			expect(workflow.end()).toBe(false);
+			expect(begin().secretOf('task a')).toBeUndefined();
+			expect(new EndingStore(workflow.call('1', true)).secretOf('task a')).toBe('sealed');
+		});
+
+		it('that nobody has handed over is neither stored nor loaded', () => {
+			const store = begin();
+			expect([store.isStored('task a'), store.isLoaded('task a')]).toEqual([false, false]);
+		});
+
+		it('counts as stored once it has been saved for so long that no call can write over it', () => {
+			handOver('sealed');
+			expect(begin().isStored('task a')).toBe(false);
+			jest.advanceTimersByTime(STORE.safeAfterMs - 1);
+			expect(begin().isStored('task a')).toBe(false);
+			jest.advanceTimersByTime(1);
+			expect(begin().isStored('task a')).toBe(true);
+		});
+
+		it('does not replace what another process has stored for the same submission meanwhile', () => {
+			const store = begin();
+			store.keepSecret('task a', 'mine');
+			others({ secrets: `${A} theirs;` });
+			const next = begin();
+			expect(next.secretOf('task a')).toBe('theirs');
+			next.save();
+			workflow.end();
+			expect(stored()).toBe(`${A} theirs;`);
+		});
+
+		it('that replaces another one counts until it is safe, and then what other processes store', () => {
+			handOver('first');
+			handOver('second');
+			expect(stored()).toBe(`${A} second;`);
+			const withFirst = { secrets: `${A} first;` };
+			const saved = { secrets: `${A} second;` };
+			for (const ms of [0, STORE.safeAfterMs - 1]) {
+				jest.advanceTimersByTime(ms);
+				others(saved);
+				expect(begin().saveMissing()).toBe(true);
+				others(withFirst);
+				expect(begin().secretOf('task a')).toBe('second');
+			}
+			jest.advanceTimersByTime(1);
+			others(saved);
+			expect(begin().saveMissing()).toBe(true);
+			others({ secrets: `${A} third;` });
+			expect(begin().secretOf('task a')).toBe('third');
+		});
+	});
+
+	it('an ending is saved with its own trigger, and not with another that has the same task', async () => {
+		for (const nodeId of ['2', '1']) {
+			const store = begin(nodeId);
+			store.end('task a', ENDING);
+			await jest.advanceTimersByTimeAsync(0);
+		}
+		expect(workflow.end()).toBe(true);
+		expect(workflow.saved['1']?.endings).toBe(`${A} own c proof;`);
+		expect(workflow.saved['2']?.endings).toBe('');
+	});
+
+	describe('a call of the process to itself', () => {
+		it('says that nothing is missing, and saves nothing', () => {
+			expect(begin().saveMissing()).toBe(true);
+			handOver('sealed');
+			expect(begin().saveMissing()).toBe(true);
+			expect(workflow.end()).toBe(false);
+		});
+
+		it('saves again what another writer has written over, of every trigger of the workflow', () => {
+			handOver('sealed');
+			workflow.saved = {};
+			expect(begin('2').saveMissing()).toBe(false);
+			expect(workflow.end()).toBe(true);
+			expect(stored()).toBe(`${A} sealed;`);
+			expect(begin('2').saveMissing()).toBe(true);
+		});
+
+		it('starts the waiting time again of the secret that was missing, and of no other', () => {
+			const store = begin();
+			store.keepSecret('task b', 'other');
+			handOver('sealed');
+			jest.advanceTimersByTime(STORE.safeAfterMs);
+			others({ secrets: `${B} other;` });
+			begin().saveMissing();
+			workflow.end();
+			const next = begin();
+			expect(stored()).toBe(`${B} other;${A} sealed;`);
+			expect([next.isStored('task a'), next.isStored('task b')]).toEqual([false, true]);
+		});
+
+		it('saves a secret that is ten minutes old as the oldest, and it stays the oldest', () => {
+			handOver('sealed');
+			jest.advanceTimersByTime(STORE.newMs + 1);
+			for (const turn of [1, 2]) {
+				others({ secrets: `${B} other;` });
+				begin().saveMissing();
+				workflow.end();
+				expect([turn, stored()]).toEqual([turn, `${A} sealed;${B} other;`]);
+			}
+		});
+
+		it('forgets the secret of a submission that another process has ended', () => {
+			handOver('sealed');
+			others({ endings: `${A} own c proof;` });
+			expect(begin().saveMissing()).toBe(true);
+			// An old copy of the data, from before the hand-over.
+			workflow.saved = {};
+			expect(begin().saveMissing()).toBe(true);
+			expect(begin().secretOf('task a')).toBeUndefined();
+		});
+
+		it('says that something is missing while n8n is saving the execution of an ending', async () => {
+			handOver('sealed');
+			const store = begin();
+			store.open('task a');
+			store.end('task a', ENDING);
+			expect(begin().saveMissing()).toBe(false);
+			expect(workflow.end()).toBe(false);
+			await store.close('task a', true);
+			expect(begin().saveMissing()).toBe(false);
+			expect(workflow.end()).toBe(true);
+			expect(begin().saveMissing()).toBe(true);
+		});
+
+		it('keeps the secret that a delivery here is using, though another process has ended it', () => {
+			handOver('sealed');
+			begin().open('task a');
+			others({ endings: `${A} own f proof;` });
+			begin().saveMissing();
+			workflow.end();
+			expect(begin().secretOf('task a')).toBe('sealed');
+		});
+	});
+});
 
 describe('What another writer of the static data has written over is healed while the process lives', () => {
 	it('a secret, after a poll that has saved the static data of the activation', async () => {

@@ -33,18 +33,8 @@ const ROOMS = {
 	],
 };
 
-const WHAT_THE_STORES_ARE_FOR = [
-	'test/TranscriberTrigger/receiveDelivery.test.ts',
-	'test/TranscriberTrigger/receiveHandOver.test.ts',
-	'test/TranscriberTrigger/besidePolling.test.ts',
-	'test/TranscriberTrigger/endingStore.test.ts',
-	'test/TranscriberTrigger/sameId.test.ts',
-];
-
 /** Suites that prove rules of a file or folder beside those that name it. */
 const MORE_SUITES = {
-	'nodes/TranscriberTrigger/secretStore.ts': WHAT_THE_STORES_ARE_FOR,
-	'nodes/TranscriberTrigger/endingStore.ts': WHAT_THE_STORES_ARE_FOR,
 	'nodes/Transcriber/wait/': [
 		'test/Transcriber/wait/finishedTask.test.ts',
 		'test/Transcriber/wait/pollUntilEnded.test.ts',
@@ -68,11 +58,6 @@ const MORE_SUITES = {
 		'test/Transcriber/submit/severalTasks.test.ts',
 		'test/Transcriber/submit/suspension/suspendUntilDelivery.test.ts',
 		'test/TranscriberTrigger/receiveHandOver.test.ts',
-	],
-	'nodes/TranscriberTrigger/botStore.ts': ['test/TranscriberTrigger/publishing.test.ts'],
-	'nodes/TranscriberAccountTrigger/pollStore.ts': [
-		'test/TranscriberAccountTrigger/otherAccount.test.ts',
-		'test/TranscriberAccountTrigger/pollAccount.test.ts',
 	],
 	'nodes/shared/webhook/signature.ts': ['test/TranscriberTrigger/receiveDelivery.test.ts'],
 	'nodes/shared/webhook/logSeldom.ts': ['test/TranscriberTrigger/receiveDelivery.test.ts'],

@@ -15,11 +15,12 @@ export class EndingStore extends SecretStore {
 	/** How a task or bot has ended, if it has. */
 	endingOf(id: string): Ending | undefined {
 		const key = ledgerKey(id);
-		const value = this.memory.endings.get(key)?.value ?? valueIn(this.loaded.endings, key);
-		const [by, statuses, proof] = value?.split(' ') ?? [];
-		if (statuses === undefined || proof === undefined) return undefined;
+		const value = this.memory.endings.get(key)?.value ?? valueIn(this.loaded.endings, key) ?? '';
+		const [by, statuses, proof] = value.split(' ') as [Ending['by'], string, string?];
+		// None, or one without `by`: the first versions did not store it.
+		if (proof === undefined) return undefined;
 		const spent = this.memory.spent.get(key)?.value ?? valueIn(this.loaded.spent, key);
-		return { by: by as Ending['by'], statuses, proof, spent };
+		return { by, statuses, proof, spent };
 	}
 
 	/** Whether a delivery for a task or bot is being processed right now. */

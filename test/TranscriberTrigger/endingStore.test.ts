@@ -97,6 +97,11 @@ describe('Without a server, each call with what n8n has loaded for it:', () => {
 			});
 		});
 
+		it('that was stored without how it was verified is none: the first versions did so', () => {
+			workflow.saved = { 1: { endings: `${A} c proof;` } };
+			expect(begin().endingOf('task a')).toBeUndefined();
+		});
+
 		it('without a secret of its own leaves none to be saved, not even an empty one', async () => {
 			const store = begin();
 			store.end('task a', { ...ENDING, by: 'shared' });

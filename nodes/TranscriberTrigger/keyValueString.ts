@@ -36,18 +36,20 @@ export interface Entry {
 }
 
 /**
- * Adds `entries` to the ledger, except those in `open`, removes the keys in `dropped`, and keeps the
- * newest `limit` entries. Makes one pass for all changes, since the ledger may be long, and notes in
- * the entries which it has found: a set of them would take twice the time.
+ * Adds `entries` to the `saved` ledger, except those in `open`, removes the keys in `dropped`, and
+ * keeps the newest `limit` entries. Makes one pass for all changes, since the ledger may be long, and
+ * notes in the entries which it has found: a set of them would take twice the time.
  */
 export function merged(
-	ledger: Ledger,
+	saved: Ledger,
 	entries: ReadonlyMap<string, Entry>,
 	dropped: ReadonlySet<string>,
 	limit: number,
 	open: ReadonlySet<string> = new Set(),
 ): Ledger {
 	const pass = {};
+	// If anything else has written into the static data: an entry that is cut off would never end.
+	const ledger = saved.slice(0, saved.lastIndexOf(';') + 1);
 	let [kept, count, keptUpTo] = ['', 0, 0];
 	for (let at = 0; at < ledger.length;) {
 		const next = ledger.indexOf(';', at) + 1;

@@ -83,6 +83,12 @@ describe('An entry', () => {
 	});
 });
 
+it('A ledger that something else has cut off keeps its whole entries, and takes new ones', () => {
+	expect(add([[D, { value: '4' }]], `${A} 1;${B} 2`)).toBe(`${A} 1;${D} 4;`);
+	expect(add([[D, { value: '4' }]], 'nothing of ours')).toBe(`${D} 4;`);
+	expect([valueIn('nothing of ours', A), valueIn('', A)]).toEqual([undefined, undefined]);
+});
+
 it('Any change of any ledger is that of a plain list of entries', () => {
 	const KEYS = Array.from({ length: 8 }, (_, id) => ledgerKey(String(id)));
 	const key = fc.constantFrom(...KEYS);

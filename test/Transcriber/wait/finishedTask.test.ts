@@ -1,4 +1,4 @@
-// Also covers fetchPatiently.ts, waitErrors.ts, waitOptions.ts, waitOptionsField.ts, nodes/shared/api/result.ts,
+// Also covers fetchPatiently.ts, waitErrors.ts, waitOptions.ts, nodes/shared/api/result.ts,
 // nodes/shared/api/attachExport.ts, nodes/shared/exportFormats.ts, nodes/shared/sharedFields.ts, nodes/Transcriber/item/givenKey.ts.
 
 import { Container } from '@n8n/di';

@@ -1,5 +1,5 @@
 /** "Waiting" in the contract: what polling does when the service does not answer as it should. */
-// Also covers nodes/shared/api/askForState.ts, nodes/Transcriber/wait/pauseBetweenLooks.ts.
+// Also covers nodes/shared/api/askForState.ts.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 

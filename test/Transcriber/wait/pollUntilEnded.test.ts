@@ -3,15 +3,19 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type { INodeParameters } from 'n8n-workflow';
+import type { IExecutePaginationFunctions, INodeParameters } from 'n8n-workflow';
 
 import { LIMITS } from '../../../nodes/shared/api/rateLimits';
 import { queueFor } from '../../../nodes/shared/api/waitForTurn';
 import { RETRY } from '../../../nodes/shared/api/delayBeforeRetry';
-import { POLL, untilNextLook } from '../../../nodes/Transcriber/wait/pauseBetweenLooks';
+import { ServiceError } from '../../../nodes/shared/api/serviceError';
+import { POLL } from '../../../nodes/Transcriber/wait/pauseBetweenLooks';
+import { untilEnded, type Polling } from '../../../nodes/Transcriber/wait/pollUntilEnded';
 import { startSimulator, type FaultRule } from '../../simulator/index';
 import { until } from '../../simulator/testing-client';
+import { contextsWith } from '../../shared/n8nInternals/contexts';
 import { runNode } from '../../support/engine';
+import { additionalDataFor } from '../../support/n8n';
 import { giveUpSoon, shortenRetries } from '../../support/scale';
 import { byId, itemsOf, serviceForTests } from '../../support/service';
 import { few } from '../../support/long';
@@ -67,6 +71,232 @@ function finishAll(): { taskId?: string; botId?: string } {
 	service.running().finish(task?.id ?? '');
 	return { taskId: task?.id, botId: bot?.id };
 }
+
+describe('Without a node run, in the context of an item:', () => {
+	const HOUR = 3_600_000;
+	const TASK = { method: 'GET', path: '/tasks/[^/]+$' };
+	const HTML = { 'Content-Type': 'text/html' };
+	const BOT = { method: 'GET', path: '/meeting/[^/]+$' };
+	beforeEach(giveUpSoon);
+
+	/** Looks every millisecond. `statuses`: those that `check` was given. */
+	async function poll(ids: Polling['ids'], more: Partial<Polling> = {}) {
+		const { item } = contextsWith(additionalDataFor(service.credentials()));
+		const statuses: unknown[] = [];
+		const outlook = await untilEnded(item as unknown as IExecutePaginationFunctions, {
+			ids,
+			state: {},
+			pollInterval: 1,
+			deadlineFor: () => Date.now() + HOUR,
+			check: ({ status }) => void statuses.push(status),
+			...more,
+		});
+		return { ...outlook, statuses };
+	}
+
+	const respond = (status: number, body?: object): FaultRule['action'] => ({
+		kind: 'respond',
+		status,
+		body,
+	});
+
+	it('a task is looked at until it has ended, and each state on the way is checked', async () => {
+		const taskId = await service.completedTask();
+		fault(respond(200, { status: 'processing' }), TASK, 2);
+		expect(await poll({ taskId })).toMatchObject({
+			state: { task_id: taskId, status: 'completed' },
+			hasEnded: true,
+			statuses: [undefined, 'processing', 'processing'],
+		});
+		expect(looks()).toHaveLength(3);
+	});
+
+	it('a state that must not be waited for ends the waiting at once', async () => {
+		const taskId = await service.completedTask();
+		const check = () => {
+			throw new Error('no balance');
+		};
+		await expect(poll({ taskId }, { check })).rejects.toThrow('no balance');
+		expect(looks()).toEqual([]);
+	});
+
+	it('a task that has just been submitted is first looked at after a pause', async () => {
+		const taskId = await service.completedTask();
+		const began = Date.now();
+		const state = { status: 'pending' };
+		await poll({ taskId }, { state, pollInterval: HOUR, deadlineFor: () => began + 60 });
+		expect(Date.now() - began).toBeGreaterThanOrEqual(29);
+	});
+
+	it('a task of which nothing is known is looked at at once', async () => {
+		const taskId = await service.completedTask();
+		const { hasEnded } = await poll({ taskId }, { pollInterval: HOUR });
+		expect(hasEnded).toBe(true);
+	});
+
+	it('after the deadline there is no look any more', async () => {
+		const taskId = await service.completedTask();
+		const { hasEnded } = await poll({ taskId }, { deadlineFor: () => Date.now() - 1 });
+		expect([hasEnded, looks()]).toEqual([undefined, []]);
+	});
+
+	it('the first look tells the start of a scheduled bot, and so how long to wait', async () => {
+		const botId = await service.bot();
+		fault(respond(200, { status: 'scheduled' }), BOT, 1);
+		fault(respond(200, { status: 'failed' }), BOT, 1);
+		const soon = Date.now() + 100;
+		const deadlineFor: Polling['deadlineFor'] = ({ status }) =>
+			status === 'scheduled' ? soon + HOUR : soon;
+		const { hasEnded } = await poll({ botId }, { deadlineFor, pollInterval: 110 });
+		expect(hasEnded).toBe(true);
+	});
+
+	it('a task that has ended, or whose waiting has, slows no other of the same key', async () => {
+		const taskId = await service.completedTask();
+		const state = { status: 'pending' };
+		await poll({ taskId });
+		const failing = () => {
+			throw new Error('no balance');
+		};
+		await expect(poll({ taskId }, { check: failing })).rejects.toThrow('no balance');
+		const began = Date.now();
+		await poll({ taskId }, { state });
+		expect(Date.now() - began).toBeLessThan(1_000);
+	});
+
+	describe('a first look at an id that the user has given', () => {
+		const given = { reportsRefusal: true };
+
+		it.each<[string, FaultRule['action']]>([
+			['400', respond(400)],
+			['403', respond(403)],
+			['404', respond(404)],
+			['499', respond(499)],
+			['a redirect', { kind: 'redirect', status: 302, location: 'https://other.example.com' }],
+			['a web page', { kind: 'respond', status: 200, body: '<p>Hello</p>', headers: HTML }],
+		])('is reported if the answer is %s: no look can succeed', async (_, action) => {
+			const taskId = await service.completedTask();
+			fault(action, TASK);
+			await expect(poll({ taskId }, given)).rejects.toBeInstanceOf(ServiceError);
+		});
+
+		it.each([429, 500, 503])('may fail with %i: the next one succeeds', async (status) => {
+			const taskId = await service.completedTask();
+			fault(respond(status), TASK, 1);
+			expect(await poll({ taskId }, given)).toMatchObject({ hasEnded: true });
+		});
+
+		it('is the only one that is reported: a later one that is refused is "not yet"', async () => {
+			const taskId = await service.completedTask();
+			fault(respond(200, { status: 'processing' }), TASK, 1);
+			fault(respond(403), TASK, 1);
+			const { failure, hasEnded } = await poll({ taskId }, given);
+			expect([failure, hasEnded]).toEqual([undefined, true]);
+		});
+
+		it('at a bot is no refusal if only its task is unknown for a moment', async () => {
+			const botId = await service.bot();
+			service.running().endMeeting(botId);
+			service.running().finish(service.running().tasks()[0]?.id ?? '');
+			fault(respond(404), TASK, 1);
+			expect(await poll({ botId }, given)).toMatchObject({ hasEnded: true });
+			fault(respond(404), BOT, 1);
+			await expect(poll({ botId }, given)).rejects.toMatchObject({ httpCode: '404' });
+			fault(respond(403), TASK, 1);
+			await expect(poll({ botId }, given)).rejects.toMatchObject({ httpCode: '403' });
+		});
+	});
+
+	it('a first look at an id that the service gave is "not yet", however it is refused', async () => {
+		const taskId = await service.completedTask();
+		fault(respond(403), TASK, 1);
+		expect(await poll({ taskId })).toMatchObject({ hasEnded: true });
+	});
+
+	describe('a refusal that lasts', () => {
+		it.each([401, 404, 410])('with %i ends the waiting, with the last state', async (status) => {
+			POLL.refused = 0;
+			const taskId = await service.completedTask();
+			fault(respond(status), TASK);
+			expect(await poll({ taskId })).toMatchObject({
+				isRefused: true,
+				failure: { httpCode: String(status) },
+				state: {},
+			});
+			expect(looks()).toHaveLength(1);
+		});
+
+		it.each([400, 403, 500])('with %i does not: it says nothing of the task', async (status) => {
+			POLL.refused = 0;
+			const taskId = await service.completedTask();
+			fault(respond(status), TASK, 2);
+			expect(await poll({ taskId })).toMatchObject({ hasEnded: true });
+		});
+
+		it.each<[string, FaultRule['action']]>([
+			['a state', respond(200, { status: 'processing' })],
+			['another failure', respond(500)],
+		])('begins anew after %s', async (_, between) => {
+			const taskId = await service.completedTask();
+			let now = Date.now();
+			const clock = jest.spyOn(Date, 'now').mockImplementation(() => now);
+			for (const action of [respond(404), between, respond(404)]) fault(action, TASK, 1);
+			// A minute and a half lies between two looks.
+			const check = () => void (now += 90_000);
+			const outlook = await poll({ taskId }, { check }).finally(() => clock.mockRestore());
+			expect(outlook).toMatchObject({ hasEnded: true });
+		});
+	});
+
+	describe('a bot that was cancelled', () => {
+		const cancelled = (times: number) => fault(respond(200, { status: 'cancelled' }), BOT, times);
+
+		it('may still get a task, because stopping a recording also cancels the bot', async () => {
+			const botId = await service.bot();
+			service.running().endMeeting(botId);
+			service.running().finish(service.running().tasks()[0]?.id ?? '');
+			cancelled(POLL.cancelledLooks - 1);
+			expect(await poll({ botId })).toMatchObject({
+				state: { status: 'completed' },
+				hasEnded: true,
+			});
+		});
+
+		it('has ended after twelve looks without one', async () => {
+			const botId = await service.bot();
+			cancelled(1e6);
+			expect(await poll({ botId })).toMatchObject({
+				state: { status: 'cancelled' },
+				hasEnded: true,
+			});
+			expect(looks()).toHaveLength(12);
+		});
+
+		it('has ended after two minutes without one', async () => {
+			POLL.cancelled = 0;
+			const botId = await service.bot();
+			cancelled(1e6);
+			expect(await poll({ botId })).toMatchObject({ hasEnded: true });
+			expect(looks()).toHaveLength(1);
+		});
+
+		it('has ended at once if it has a task, and that was cancelled', async () => {
+			const botId = await service.bot();
+			service.running().endMeeting(botId);
+			fault(respond(200, { status: 'cancelled' }), TASK);
+			expect(await poll({ botId })).toMatchObject({ hasEnded: true });
+			expect(looks()).toHaveLength(2);
+		});
+	});
+
+	it('a deadline that passes during a look is no failure of the service', async () => {
+		const taskId = await service.pendingTask();
+		fault({ kind: 'stall' }, TASK);
+		const deadline = Date.now() + 40;
+		const outlook = await poll({ taskId }, { deadlineFor: () => deadline });
+		expect(outlook.failure).toBeUndefined();
+	});
+});
 
 describe.each(EVERY_WAY)('%s', (way) => {
 	few.it.each<[string, FaultRule['action']]>([
@@ -442,17 +672,4 @@ describe('a computer that sleeps while the node polls, until after the deadline'
 		const { outcome } = await afterSleep(() => fault({ kind: 'stall' }, LOOK));
 		expect(outcome.error?.message).toContain('has not ended within 180 minutes');
 	});
-});
-
-it('a clock that is set back by hours does not make a pause longer', async () => {
-	const now = Date.now;
-	let ahead = 3 * 3600 * 1000;
-	const clock = jest.spyOn(Date, 'now').mockImplementation(() => now() + ahead);
-	jest.replaceProperty(POLL, 'recheck', 20);
-	const began = Date.now();
-	const next = { began, lookedAt: began, pollInterval: 100, deadline: began + 60_000 };
-	const pause = untilNextLook({ ...next, others: () => 0 });
-	ahead = 0;
-	await expect(pause).resolves.toBeUndefined();
-	clock.mockRestore();
 });

@@ -1,5 +1,4 @@
 /** What publishing ends and what it keeps, with n8n's publication service (on by default from 2.41) and without. */
-// Also covers pollStore.ts, nodes/shared/api/requestWithApiKey.ts.
 
 import { randomUUID } from 'node:crypto';
 

@@ -1,5 +1,5 @@
 /** Contract, "The trigger's store": a task and a bot may have the same id, and an id may come back. */
-// Also covers secretStore.ts, keyValueString.ts.
+// Also covers receiveHandOver.ts, receiveDelivery.ts.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 

@@ -1,5 +1,5 @@
 /** "Answers" in the contract: a list where an object is documented, as a playlist may be answered. */
-// Also covers nodes/Transcriber/item/forEachTask.ts, nodes/shared/api/submission.ts.
+// Also covers nodes/Transcriber/item/forEachTask.ts.
 
 import type { INode, INodeExecutionData, INodeParameters } from 'n8n-workflow';
 

@@ -1,5 +1,5 @@
 // Also covers fetchPatiently.ts, waitErrors.ts, waitOptions.ts, nodes/shared/api/result.ts,
-// nodes/shared/api/attachExport.ts, nodes/shared/exportFormats.ts, nodes/shared/sharedFields.ts, nodes/Transcriber/item/givenKey.ts.
+// nodes/shared/exportFormats.ts, nodes/shared/sharedFields.ts, nodes/Transcriber/item/givenKey.ts.
 
 import { Container } from '@n8n/di';
 import { BinaryDataService } from 'n8n-core';

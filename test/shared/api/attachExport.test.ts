@@ -1,0 +1,144 @@
+/** Contract, "Completion", `exportFormat` and `exportAs`: where an exported document goes, and under which name. */
+
+import { NodeOperationError, type INode, type INodeExecutionData } from 'n8n-workflow';
+
+import {
+	attachExport,
+	exportedFile,
+	exportedText,
+	type FileMaker,
+	type WantedExport,
+} from '../../../nodes/shared/api/attachExport';
+import { NotThereYet } from '../../../nodes/shared/api/result';
+import type { Caller } from '../../../nodes/shared/api/types';
+import { additionalDataFor } from '../../support/n8n';
+import { serviceForTests } from '../../support/service';
+import { contextsWith } from '../n8nInternals/contexts';
+
+const service = serviceForTests();
+const NODE = { name: 'Transcriber', parameters: {} } as unknown as INode;
+
+/** n8n's storage, which may be in trouble. */
+function storage(failure?: Error): FileMaker {
+	const prepareBinaryData = async (data: unknown, fileName?: string, mimeType?: string) => {
+		if (failure) throw failure;
+		return await Promise.resolve({ data: String(data), fileName, mimeType: mimeType ?? '' });
+	};
+	return { getNode: () => NODE, helpers: { prepareBinaryData } as FileMaker['helpers'] };
+}
+
+describe('An exported file', () => {
+	it.each([
+		['txt', 'text/plain'],
+		['srt', 'application/x-subrip'],
+		['vtt', 'text/vtt'],
+		['json', 'application/json'],
+	] as const)('%s has its extension and its type', async (format, mimeType) => {
+		expect(await exportedFile(storage(), 'Привет', format, 'talk')).toEqual({
+			data: 'Привет',
+			fileName: `talk.${format}`,
+			mimeType,
+		});
+	});
+
+	it.each([
+		['talk.srt', 'talk.srt'],
+		['TALK.SRT', 'TALK.SRT'],
+		['talk.mp3', 'talk.mp3.srt'],
+		['a/b\\c:d*e?f"g<h>i|j\u0001k', 'a_b_c_d_e_f_g_h_i_j_k.srt'],
+	])(
+		'%j becomes %s: with one extension, and without what no file system takes',
+		async (name, fileName) => {
+			expect(await exportedFile(storage(), '', 'srt', name)).toMatchObject({ fileName });
+		},
+	);
+
+	it.each([
+		['ENOSPC', 'its disk is full'],
+		['EDQUOT', 'its disk is full'],
+		['EROFS', 'its disk is read-only'],
+		['EACCES', 'it may not write to its disk'],
+		['EPERM', 'it may not write to its disk'],
+		['EIO', 'i/o'],
+	])('that n8n cannot store (%s) is no lost transcript', async (code, reason) => {
+		const failure = Object.assign(new Error('i/o'), { code });
+		const storing = exportedFile(storage(failure), '', 'srt', 'talk');
+		await expect(storing).rejects.toThrow(NodeOperationError);
+		await expect(storing).rejects.toMatchObject({
+			message: `n8n could not store the exported file 'talk.srt': ${reason}`,
+			description: expect.stringContaining('The transcript is not lost'),
+		});
+	});
+});
+
+describe('The document in an answer', () => {
+	const wanted = { taskId: '7f3c', format: 'srt' } as const;
+
+	it('may be empty, but not missing', () => {
+		expect(exportedText(storage(), { content: '', format: 'srt' }, wanted)).toBe('');
+		const missing = () => exportedText(storage(), {}, wanted);
+		expect(missing).toThrow(NotThereYet);
+		expect(missing).toThrow('holds no exported document of task 7f3c');
+		try {
+			missing();
+		} catch (error) {
+			const { description } = error as NodeOperationError;
+			expect(description).toContain('Get the srt document again later with Transcript: Export');
+		}
+	});
+});
+
+describe('The document of a finished task', () => {
+	async function attached(items: INodeExecutionData[], wanted: Partial<WantedExport> = {}) {
+		const { item } = contextsWith(additionalDataFor(service.credentials()));
+		const taskId = await service.completedTask();
+		const made = Object.assign(Object.create(item) as Caller, {
+			helpers: { ...(item as unknown as Caller).helpers, ...storage().helpers },
+		});
+		const context = made as Caller & FileMaker;
+		const all = { taskId, format: 'srt', as: 'file', ...wanted } as const;
+		return { taskId, output: await attachExport(context, items, all) };
+	}
+
+	it('is a file of the first item, beside its other files, and named by the task', async () => {
+		const items = [{ json: { a: 1 }, binary: { other: {} as never } }, { json: { b: 2 } }];
+		const { taskId, output } = await attached(items);
+		const data = { fileName: `${taskId}.srt`, data: expect.stringContaining('-->') };
+		expect(output).toMatchObject([
+			{ json: { a: 1 }, binary: { other: {}, data } },
+			{ json: { b: 2 } },
+		]);
+		expect(output[1]).toEqual({ json: { b: 2 } });
+		expect(service.sent()).toMatchObject({
+			method: 'GET',
+			path: `/api/v1/tasks/${taskId}/export`,
+			query: { format: 'srt' },
+		});
+	});
+
+	it('is in the field, and has the name, that the user wants', async () => {
+		const wanted = { property: 'subtitles', fileName: ' talk ' };
+		const { output } = await attached([{ json: {} }], wanted);
+		expect(output).toMatchObject([{ binary: { subtitles: { fileName: 'talk.srt' } } }]);
+		expect(Object.keys(output[0]?.binary ?? {})).toEqual(['subtitles']);
+	});
+
+	it('has the name of the task if the wanted one is blank', async () => {
+		const { taskId, output } = await attached([{ json: {} }], { fileName: ' ' });
+		expect(output).toMatchObject([{ binary: { data: { fileName: `${taskId}.srt` } } }]);
+	});
+
+	it('is a text after the other fields, and before the long segments', async () => {
+		const { output } = await attached([{ json: { segments: [1], text: 'a' } }], { as: 'text' });
+		expect(Object.keys(output[0]?.json ?? {})).toEqual(['text', 'export', 'segments']);
+		expect(output).toMatchObject([
+			{ json: { segments: [1], export: expect.stringMatching('-->') } },
+		]);
+		expect(output[0]).not.toHaveProperty('binary');
+	});
+
+	it('is the text of an item without segments, and of a task without a result', async () => {
+		const { output } = await attached([], { as: 'text' });
+		expect(output).toEqual([{ json: { export: expect.stringContaining('-->') } }]);
+	});
+});

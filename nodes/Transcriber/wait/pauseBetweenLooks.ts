@@ -41,7 +41,7 @@ interface NextLook {
 
 /**
  * Waits for the time of the next look, which may change meanwhile, or for the deadline. If the clock
- * is set back meanwhile, the pause does not get longer.
+ * is set back meanwhile, the pause gets longer by {@link POLL.recheck} at most.
  */
 export async function untilNextLook(next: NextLook, cancelled?: AbortSignal): Promise<void> {
 	let seen = Date.now();

@@ -187,9 +187,9 @@ export class NodeRun {
 
 	/**
 	 * The description of a failure that stops the node: its own, what is accepted and can still give a
-	 * transcript, how to get that without paying twice, and which other items may be accepted. An item's own error message already names
-	 * its tasks, so the description repeats them only if one of them has ended, or to say how to get
-	 * them although n8n offers no Retry.
+	 * transcript, how to get that without paying twice, and which other items may be accepted. An
+	 * item's own error message already names its tasks, so the description repeats them only if one of
+	 * them has ended, or to say how to get them although n8n offers no Retry.
 	 */
 	private describe(
 		failedItem: number,
@@ -213,7 +213,7 @@ export class NodeRun {
 		const others = [...this.uncertain].filter((item) => item !== failedItem).sort((a, b) => a - b);
 		if (others.length === 0) return '';
 		const list = others.map((item) => `item ${item}`).join(', ');
-		return `The service may also have accepted ${list}, and a new execution would pay for that again: first look in your account at the service (or with Transcript: Get Many) whether it is there.`;
+		return `The service may also have accepted ${list}, and a new execution may pay for that again: first look in your account at the service (or with Transcript: Get Many) whether it is there.`;
 	}
 }
 

@@ -18,7 +18,7 @@ import { MissingData } from './missingData';
 const REASON_MS = 3_000;
 
 /** What a delivery starts, and what it says. */
-export interface Output {
+interface Output {
 	/** One for each result of the task. None if 'Trigger On' does not include the event. */
 	items?: INodeExecutionData[];
 	/** The final status, also if only the service says it. */

@@ -24,7 +24,7 @@ export async function fetchTranscripts(
 	const turns = tasks.inTurn();
 	for (const [index, [id, task]] of turns.entries()) {
 		if (!isWanted(task, wanted)) {
-			tasks.finish(id);
+			tasks.pass(id, task);
 			continue;
 		}
 		if (requests.sent + costOf(task, wanted) > most || Date.now() >= deadline) {

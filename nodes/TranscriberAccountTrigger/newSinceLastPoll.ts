@@ -30,6 +30,9 @@ export class NewSinceLastPoll {
 
 	private done: Set<string>;
 
+	/** See {@link State.failed}. */
+	private readonly failed: Set<string>;
+
 	/** Hashes of the tasks that were known before this poll. */
 	private readonly before: Set<string>;
 
@@ -44,8 +47,9 @@ export class NewSinceLastPoll {
 	/** Tasks that were submitted before this time, in ms since 1970, are old. */
 	private readonly oldBefore: number;
 
-	constructor({ done, open, complete, turn, since = 0 }: State) {
+	constructor({ done, failed, open, complete, turn, since = 0 }: State) {
 		this.done = new Set(hashesIn(done));
+		this.failed = new Set(hashesIn(failed));
 		this.open = new Map(open.map((task) => [task.id, task]));
 		this.before = new Set([...this.done, ...open.map(({ id }) => hashOf(id))]);
 		// A list that was empty or short at activation may have been so only for a moment. Otherwise, once
@@ -70,7 +74,9 @@ export class NewSinceLastPoll {
 		this.hasMetKnown ||= this.before.has(hash);
 		const isClear = hasEnded(task.status);
 		const isOpen = isInProgress(task.status) || (isAnswer && !isClear);
-		if (isOpen && this.unsure.delete(hash)) this.done.delete(hash);
+		// The service has run the task again.
+		const isAgain = (isOpen || task.status === 'completed') && this.failed.delete(hash);
+		if (isAgain || (isOpen && this.unsure.delete(hash))) this.done.delete(hash);
 		if (this.done.has(hash)) return false;
 		const open = this.open.get(id);
 		if (isOpen) {
@@ -78,19 +84,19 @@ export class NewSinceLastPoll {
 			const isWorking = task.status === 'processing';
 			const answered = isAnswer ? wordOf(task) : open?.answered;
 			this.open.set(id, { ...open, id, isWorking, isUnclear: undefined, answered });
-			return !open;
+			return !open && !isAgain;
 		}
 		const isOld = isNew && (dateOf(task, CREATED_NAMES) ?? Infinity) < this.oldBefore;
 		// GET /tasks/{id} has answered with this very status, so asking again would show nothing new.
 		if (open && !isClear && open.answered === wordOf(task)) return false;
-		if (open ?? (isNew && !isOld)) {
+		if (open ?? (isAgain || (isNew && !isOld))) {
 			this.open.set(id, { ...open, id, ...(isClear ? { hasEnded: true } : { isUnclear: true }) });
 			if (isClear) this.news.set(id, task);
 		} else if (isOld || isNew === false) {
 			this.done.add(hash);
 			if (!isClear) this.unsure.set(hash, id);
 		}
-		return !open;
+		return !open && !isAgain;
 	}
 
 	/** Whether the service has shown none of the tasks that were known before this poll. */
@@ -130,6 +136,12 @@ export class NewSinceLastPoll {
 	finish(id: string): void {
 		this.open.delete(id);
 		this.done.add(hashOf(id));
+	}
+
+	/** Marks a task as done that the user does not want, unless it completes after all. */
+	pass(id: string, { status }: IDataObject): void {
+		this.finish(id);
+		if (status !== 'completed') this.failed.add(hashOf(id));
 	}
 
 	/** The tasks that are to start the workflow, those with the fewest failures first. */
@@ -192,10 +204,11 @@ export class NewSinceLastPoll {
 	}
 
 	/** What to remember. Tasks that have ended are never left out: see {@link hasRoom}. */
-	result(): Pick<State, 'done' | 'open'> {
+	result(): Pick<State, 'done' | 'failed' | 'open'> {
 		const others = [...this.open.values()].filter((task) => !task.hasEnded);
 		const open = [...this.backlog, ...others.slice(-ACCOUNT_MEMORY.open)];
-		return { done: [...this.done].join(''), open };
+		const failed = [...this.failed].slice(-ACCOUNT_MEMORY.failed).join('');
+		return { done: [...this.done].join(''), failed, open };
 	}
 }
 

@@ -5,6 +5,8 @@ export const ACCOUNT_MEMORY = {
 	done: 10_000,
 	/** The most tasks that are recorded as existing before activation. The rest is for new tasks. */
 	census: 8_000,
+	/** The most tasks that have ended without a transcript: see {@link State.failed}. */
+	failed: 1_000,
 	/** The most unfinished tasks that are watched, and as many ended ones that wait for their turn. */
 	open: 1_000,
 	/** How many tasks are remembered at the end of the list, and at the edge: see `tail` and `edge`. */
@@ -57,6 +59,11 @@ export interface State {
 	filters: boolean;
 	/** Hashes of the tasks that will not start the workflow again, eight characters each. */
 	done: string;
+	/**
+	 * Hashes of those of them that have ended without a transcript, and have started nothing. The
+	 * service may run them again. Missing in a state that an older version has saved.
+	 */
+	failed?: string;
 	open: OpenTask[];
 	/** All tasks before this offset of the list are known. */
 	frontier: number;

@@ -1,0 +1,106 @@
+/** A task that has failed, and that the service runs again: its transcript starts the workflow, unless the failure did. */
+
+import { ACCOUNT_MEMORY } from '../../nodes/TranscriberAccountTrigger/rememberedBetweenPolls';
+import { AccountHost } from './host';
+import { allStarted, listForTests } from './manyNewTasks';
+
+jest.setTimeout(60_000);
+
+const { list, state } = listForTests();
+
+const COMPLETED = ['transcriptCompleted'];
+
+async function active(events: string[], isOldestFirst = false): Promise<AccountHost> {
+	Object.assign(list(), { isOldestFirst, pageLength: 20 });
+	list().add(70);
+	const options = { includeResult: false };
+	const host = new AccountHost({ baseUrl: list().url, apiKey: 'the key' }, { events, options });
+	await host.activate();
+	await host.polls(3);
+	return host;
+}
+
+function say(id: string, status: string): void {
+	for (const task of list().tasks) if (task.task_id === id) task.status = status;
+}
+
+/** A task that the trigger has seen in progress and then failed. */
+async function failedTask(host: AccountHost, failure = 'failed'): Promise<string> {
+	const [id = ''] = list().add(1);
+	for (const status of ['processing', failure]) {
+		say(id, status);
+		await host.polls(2);
+	}
+	return id;
+}
+
+describe.each([false, true])('with Transcript Completed alone (oldest first: %s)', (isOldest) => {
+	it.each([
+		['failed', []],
+		['cancelled', ['processing', 'failed', 'pending']],
+	])('%s, then %j, then completed: starts it once', async (failure, between) => {
+		const host = await active(COMPLETED, isOldest);
+		const id = await failedTask(host, failure);
+		const others = list().add(50);
+		await host.polls(4);
+		for (const status of [...between, 'completed', 'failed', 'completed']) {
+			say(id, status);
+			await host.polls(status === 'completed' ? 8 : 2);
+		}
+		expect(await allStarted(host)).toEqual([id, ...others].sort());
+		expect(host.executions.flat().map(({ json }) => json.status)).not.toContain('failed');
+	});
+});
+
+it('also after a restart, and with a new version that wants failures too', async () => {
+	const host = await active(COMPLETED);
+	const id = await failedTask(host);
+	// n8n saves the state when something starts the workflow.
+	const others = list().add(1);
+	await host.poll();
+	host.node.parameters.events = ['transcriptCompleted', 'transcriptFailed'];
+	await host.restart();
+	say(id, 'completed');
+	expect(await allStarted(host)).toEqual([id, ...others].sort());
+});
+
+it('with both events, the failure has started it, and the transcript does not start it again', async () => {
+	const host = await active(['transcriptCompleted', 'transcriptFailed']);
+	const id = await failedTask(host);
+	for (const status of ['processing', 'completed']) {
+		say(id, status);
+		await host.polls(3);
+	}
+	expect(host.started).toEqual([id]);
+});
+
+it('a task that the user does not want although it is completed never starts it', async () => {
+	const host = await active(['transcriptFailed']);
+	const [id = ''] = list().add(1);
+	await host.polls(2);
+	host.node.parameters.events = ['transcriptCompleted', 'transcriptFailed'];
+	await host.activate('update');
+	say(id, 'completed');
+	await host.polls(5);
+	expect(host.started).toEqual([]);
+});
+
+it('a poll makes no request more for it, and remembers a bounded number', async () => {
+	ACCOUNT_MEMORY.failed = 3;
+	const host = await active(COMPLETED);
+	const polled = async () => {
+		await host.polls(4);
+		list().requests = 0;
+		await host.polls(8);
+		return list().requests;
+	};
+	const before = await polled();
+	const ids: string[] = [];
+	for (let count = 0; count < 5; count++) ids.push(await failedTask(host));
+	expect(await polled()).toBe(before);
+	const others = list().add(1);
+	await host.poll();
+	expect(String(state(host).failed)).toHaveLength(3 * 8);
+	for (const id of ids) say(id, 'completed');
+	expect(await allStarted(host)).toEqual([...ids.slice(2), ...others].sort());
+});

@@ -60,8 +60,10 @@ async function stateAskedSeldom(
 	about: IDataObject,
 ): Promise<IDataObject> {
 	const now = Date.now();
-	for (const [key, { askedAt }] of looksAtService)
-		if (now - askedAt >= WORD.everyMs) looksAtService.delete(key);
+	for (const [key, { askedAt }] of looksAtService) {
+		// The clock may have been set back since.
+		if (Math.abs(now - askedAt) >= WORD.everyMs) looksAtService.delete(key);
+	}
 	const trigger = `${ledgerKey(`${context.getWorkflow().id} ${context.getNode().id}`)} `;
 	const key = trigger + ledgerKey(name);
 	const known = looksAtService.get(key);

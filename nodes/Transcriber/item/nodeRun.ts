@@ -31,7 +31,10 @@ export class NodeRun {
 
 	private readonly stop = new AbortController();
 
-	/** Items that the service may have accepted: the answer was lost, or had no id. */
+	/** Items of which this run has lost the answer to a submit. */
+	private readonly lost = new Set<number>();
+
+	/** Items that a new execution may pay for again: the answer was lost, now or before, or had no id. */
 	private readonly uncertain = new Set<number>();
 
 	private readonly failures = new Map<number, NodeApiError | NodeOperationError>();
@@ -109,7 +112,12 @@ export class NodeRun {
 		this.ended.add(what);
 	}
 
-	/** Notes that the service may have accepted an item, and that only the user can find out. */
+	/** Notes that the answer to the submit of an item was lost. */
+	loseAnswer(itemIndex: number): void {
+		this.lost.add(itemIndex);
+	}
+
+	/** Notes that the service may have accepted an item, and that a new execution may pay for it again. */
 	mayBeAccepted(itemIndex: number): void {
 		this.uncertain.add(itemIndex);
 	}
@@ -133,7 +141,7 @@ export class NodeRun {
 	): void {
 		this.failures.set(itemIndex, error);
 		if (isStopped && !this.isStopped) this.logAccepted([...this.accepted]);
-		if (isStopped && this.uncertain.has(itemIndex)) this.log(mayBeAcceptedLine(itemIndex));
+		if (isStopped && this.lost.has(itemIndex)) this.log(mayBeAcceptedLine(itemIndex));
 		this.isStopped ||= isStopped;
 		if (!stopsNode) return;
 		let own = error.description ?? undefined;
@@ -213,7 +221,7 @@ export class NodeRun {
 		const others = [...this.uncertain].filter((item) => item !== failedItem).sort((a, b) => a - b);
 		if (others.length === 0) return '';
 		const list = others.map((item) => `item ${item}`).join(', ');
-		return `The service may also have accepted ${list}, and a new execution may pay for that again: first look in your account at the service (or with Transcript: Get Many) whether it is there.`;
+		return `The service may also have accepted ${list}, and a ${this.retry.newExecution} would pay for that again: first look in your account at the service whether it is there.`;
 	}
 }
 

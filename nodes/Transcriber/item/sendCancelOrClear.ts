@@ -18,7 +18,7 @@ const latestSent = new WeakMap<object, Map<string, Promise<unknown>>>();
  * Sends a request that ends something for good: a task, a bot, the dictionary. Remembers a success,
  * because with Retry On Fail n8n sends it again for all items if one of them has failed. Requests for
  * the same thing are sent one after the other. A refusal after a success counts as that of a repeat.
- * An answer that says that nothing was done is returned, too.
+ * A success that says that nothing was done is returned, but not remembered.
  */
 export async function sendCancelOrClear(
 	context: IExecutePaginationFunctions,

@@ -63,10 +63,11 @@ export async function sendCancel(
 	if (isGone || isCancelled(state.status) || hasEndedBefore(context, request)) {
 		return [{ json: withoutError({ ...state, ...id }) }];
 	}
+	// `withoutError` has renamed the field `error`.
+	const answer = { ...no?.json, error: no?.json.service_error };
 	const refusal =
-		refused ??
-		refuseNo(context, `the ${what} is not cancelled`, no?.json ?? {}, LOOK_WHETHER_IT_GOES_ON);
-	const reason = refused ? said(refused.problem) : `${refusal.message}.`;
+		refused ?? refuseNo(context, `the ${what} is not cancelled`, answer, LOOK_WHETHER_IT_GOES_ON);
+	const reason = refused ? said(refused.problem) : refusal.message.replace(/\.?$/, '.');
 	if (hasEnded(state.status)) sayItHasEnded(refusal, what, state, reason);
 	else if (refused?.problem.status === 404) sayItMayGoOn(refused, what);
 	throw refusal;

@@ -57,7 +57,7 @@ export async function submit(
 		.filter((task) => !isNamed(task))
 		.map(({ answer }) => withoutId(context, answer, { of: all.length, accepted: named.length }));
 	if (unnamed.length > 0) run.endWithoutTranscript(NAMELESS);
-	if (all.some((task) => !isNamed(task) && !isRefused(task.answer))) {
+	if (all.some((task) => !isNamed(task) && !isRefusedOfSeveral(task.answer, all.length))) {
 		run.mayBeAccepted(context.getItemIndex());
 	}
 	const isUseless = named.length === 0 || !goesOnAfterErrors(context);
@@ -124,6 +124,11 @@ function scheduledStart(answer: IDataObject, { startAt }: AcceptedMemory): IData
 	return starts.length > 0 ? { scheduled_start_at: Math.max(...starts) } : {};
 }
 
+/** Whether the service refused one of several recordings. An answer about a single one is a success. */
+function isRefusedOfSeveral(answer: IDataObject, count: number): boolean {
+	return count > 1 && isRefused(answer);
+}
+
 /** What the service accepted without an id, or refused as one of several. */
 function withoutId(
 	context: IExecutePaginationFunctions,
@@ -132,7 +137,7 @@ function withoutId(
 ): NodeOperationError {
 	const answered = withoutSecrets(answer, '');
 	const said = `The service answered: ${jsonOf(answered).slice(0, 300)}.`;
-	if (count.of > 1 && isRefused(answer)) {
+	if (isRefusedOfSeveral(answer, count.of)) {
 		const { serviceMessage = 'without a reason' } = readRefusal(answered);
 		return asLasting(
 			refuse(

@@ -58,10 +58,12 @@ export function notEnded(
 	const balance = awaitsBalance(state) ? ', and waits for a top-up' : '';
 	const status = `status: ${String(state.status ?? 'not known')}${balance}`;
 	const lookFailed = failure ? `; the last look: ${failure.message}` : '';
-	const next = isKeyRefused
-		? `Correct the key, then fetch it with ${WAIT_OPERATIONS}.`
-		: // A second run with a longer timeout would submit it again.
-			`Fetch it later with ${WAIT_OPERATIONS}, and raise 'Timeout' for the next one.`;
+	// Only a wait may be repeated with a longer timeout: any other operation would submit it again.
+	const longer =
+		context.getNodeParameter('operation', '') === 'wait'
+			? `Raise 'Timeout', or later fetch it with ${WAIT_OPERATIONS}.`
+			: `Fetch it later with ${WAIT_OPERATIONS}, and raise 'Timeout' for the next one.`;
+	const next = isKeyRefused ? `Correct the key, then fetch it with ${WAIT_OPERATIONS}.` : longer;
 	const isUnknown = ids.taskId !== undefined && isUnknownStatus(state.status);
 	return refuse(
 		context,

@@ -38,7 +38,7 @@ export async function webhookCredential(
 		if (Math.abs(now - startedAt) >= KEEP_MS) credentialReadings.delete(one);
 	}
 	const kept = credentialReadings.get(key);
-	if (kept && now - kept.startedAt < (fresh ? KEEP_FRESH_MS : KEEP_MS))
+	if (kept && Math.abs(now - kept.startedAt) < (fresh ? KEEP_FRESH_MS : KEEP_MS))
 		return await kept.credential;
 	const credential = credentialOf(context);
 	const reading = { credential, startedAt: now };

@@ -193,6 +193,7 @@ describe('an item fails for good, and nobody knows whether the service accepted 
 		itemsOf(...names.map((name) => ({ url: `https://files.example.com/${name}.mp3` })));
 	const parameters = { ...LINK, url: '={{ $json.url }}', onCompletion: 'returnTask' };
 	const MAY_BE_ACCEPTED = 'The service may also have accepted';
+	const SUB_WORKFLOW = { mode: 'integrated', executionId: '17' } as const;
 
 	const refuseFirst = () =>
 		service.running().fault({
@@ -224,6 +225,13 @@ describe('an item fails for good, and nobody knows whether the service accepted 
 		const { error } = await service.run(parameters, { items: urls('bad', 'one'), node });
 		expect(service.lines().filter((line) => line.startsWith('POST'))).toHaveLength(3);
 		expect(error?.description).toContain(`${MAY_BE_ACCEPTED} item 1, `);
+	});
+
+	it('in a sub-workflow, it says what else would pay for it again', async () => {
+		refuseFirst();
+		loseAnswers(1);
+		const { error } = await service.run(parameters, { items: urls('bad', 'one'), ...SUB_WORKFLOW });
+		expect(error?.description).toMatch(/item 1, and a new execution, a Retry of the caller or/);
 	});
 
 	it('several lost answers: all of these items are named', async () => {
@@ -305,6 +313,20 @@ describe('after the stop button or the time limit of the workflow, of which n8n 
 				1,
 			);
 		}
+	});
+
+	it("n8n's log names it once, although Retry On Fail runs the node again", async () => {
+		service.running().fault({
+			match: { method: 'POST' },
+			times: 1,
+			action: { kind: 'delay', ms: 500, processed: true },
+		});
+		const { lines, release } = captureLogs();
+		const isThere = () => service.running().tasks().length === 1;
+		const node = { retryOnFail: true, maxTries: 3, waitBetweenTries: 0 };
+		await service.run(LINK, { items: itemsOf({}), cancelWhen: isThere, node });
+		release();
+		expect(lines.filter((line) => line.includes('may have accepted it'))).toHaveLength(1);
 	});
 
 	it("n8n's log names an item that may have been accepted, because its request was under way", async () => {

@@ -113,6 +113,16 @@ describe('a success that says that nothing was cancelled', () => {
 		expect(error?.description).toContain('costs money');
 	});
 
+	it('shows the reason also if it stands in a field `error`', async () => {
+		const botId = await service.bot();
+		service.running().fault({
+			match: { method: 'DELETE' },
+			action: { kind: 'respond', status: 200, body: { ok: false, error: 'Too late.' } },
+		});
+		const { error } = await service.run({ resource: 'meeting', operation: 'cancel', botId });
+		expect(error?.message).toContain('is not cancelled: Too late.');
+	});
+
 	it('is a success for a task that is cancelled already', async () => {
 		const taskId = await service.pendingTask();
 		await service.ask(`POST /tasks/${taskId}/cancel`);

@@ -314,6 +314,9 @@ describe.each(EVERY_WAY)('%s', (way) => {
 			const { error } = await run;
 			expect(error?.message).toContain(id);
 			expect(error?.message).toContain('has not ended within 0.02 minutes');
+			expect(error?.description).toMatch(
+				way.endsWith('.wait') ? /^.*Raise 'Timeout', or/ : /for the next one/,
+			);
 			expect(error?.description).toContain('Wait Until Finished');
 		},
 	);

@@ -113,7 +113,11 @@ async function submitItem(
 			: !memory && isRefusedAtOnce(context, failure);
 	if (isCertain) forget(context);
 	if (recall(context)?.state === 'sent') {
-		run.mayBeAccepted(context.getItemIndex());
+		run.loseAnswer(context.getItemIndex());
+		// With the same key of the user, a new execution pays nothing.
+		if (key === undefined || givenKeyOf(context) === undefined) {
+			run.mayBeAccepted(context.getItemIndex());
+		}
 		sayItMayBeAccepted(context, failure, key);
 	}
 	if (isAboutTheItem(failure)) asLasting(failure);

@@ -85,7 +85,6 @@ describe('a success that says that nothing was done', () => {
 		['sync', 'PUT', { terms: 'new' }],
 		['sync', 'POST', { terms: 'new', mode: 'addMissing' }],
 		['replace', 'PUT', { terms: 'new' }],
-		['add', 'POST', { terms: 'new' }],
 	])('is an error with its reason: %s with %s', async (operation, method, parameters) => {
 		await given('old');
 		service.running().fault({
@@ -97,6 +96,16 @@ describe('a success that says that nothing was done', () => {
 			'The service answered that the dictionary is not changed: The dictionary is locked';
 		expect(error).toMatchObject(failureOf(0, message));
 	});
+});
+
+it('Add takes it for a success: the service may say that no term is new', async () => {
+	const body = { success: false, message: 'No new terms' };
+	service.running().fault({
+		match: { method: 'POST' },
+		action: { kind: 'respond', status: 200, body, readBody: true },
+	});
+	const { json } = await service.run({ resource: 'dictionary', operation: 'add', terms: 'old' });
+	expect(json).toEqual([body]);
 });
 
 it('the report of what Sync did is not overwritten by the answer', async () => {

@@ -12,10 +12,17 @@ const setN8nUp = require('./n8nSettings.cjs');
 
 process.once('exit', setN8nUp());
 
+// What each file was compiled to: each call of it makes a new module. Most suites load the same files.
+const compiled = new Map();
 const { compileFunction } = vm;
 vm.compileFunction = (code, params, options = {}) => {
 	const { parsingContext, ...others } = options;
-	return compileFunction(code, params, parsingContext === global ? others : options);
+	if (parsingContext !== global) return compileFunction(code, params, options);
+	const known = compiled.get(others.filename);
+	if (known?.code === code) return known.made;
+	const made = compileFunction(code, params, others);
+	compiled.set(others.filename, { code, made });
+	return made;
 };
 
 module.exports = class extends TestEnvironment {

@@ -10,7 +10,7 @@ import path from 'node:path';
 
 const SCORES = 'docs/mutants.json';
 
-// All rows of the tables of which `npm test` tries some (test/support/long.ts).
+// All of the suites of which `npm test` runs a part (test/support/long.ts).
 process.env.TESTS = 'all';
 
 /** What each file or folder does, by the start of its path. */

@@ -6,7 +6,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { RETRY } from '../../nodes/shared/api/delayBeforeRetry';
 import { ACCOUNT_POLL } from '../../nodes/TranscriberAccountTrigger/pollLimits';
 import { fileIn, serviceForTests } from '../support/service';
-import { few } from '../support/long';
+import { few, long } from '../support/long';
 import { AccountHost } from './host';
 
 const service = serviceForTests({ tasksInProgress: 1000 });
@@ -67,7 +67,7 @@ describe('the output', () => {
 		});
 	});
 
-	it.each([null, ''])(
+	few.it.each([null, ''])(
 		'of a failed task says why if the list has %j for the reason',
 		async (error) => {
 			const host = await active();
@@ -114,16 +114,19 @@ describe('the output', () => {
 			]);
 		});
 
-		it.each(['file', 'text'])('has the document of the task in the first: %s', async (exportAs) => {
-			const host = await active({ options: { exportFormat: 'srt', exportAs } });
-			await service.completedTask();
-			const items = await host.poll();
-			expect(items.map(({ json }) => json.text)).toEqual(['One', 'Two']);
-			expect(items.map(({ json, binary }) => Boolean(json.export ?? binary))).toEqual([
-				true,
-				false,
-			]);
-		});
+		few.it.each(['file', 'text'])(
+			'has the document of the task in the first: %s',
+			async (exportAs) => {
+				const host = await active({ options: { exportFormat: 'srt', exportAs } });
+				await service.completedTask();
+				const items = await host.poll();
+				expect(items.map(({ json }) => json.text)).toEqual(['One', 'Two']);
+				expect(items.map(({ json, binary }) => Boolean(json.export ?? binary))).toEqual([
+					true,
+					false,
+				]);
+			},
+		);
 
 		it('comes without a document that the service refuses for good, and says so', async () => {
 			const host = await active({ options: { exportFormat: 'srt' } });
@@ -274,7 +277,7 @@ describe('bad weather', () => {
 		expect(host.started).toEqual([first, second]);
 	});
 
-	it('a page that fails after the first loses nothing', async () => {
+	long.it('a page that fails after the first loses nothing', async () => {
 		service.running().configure({ shapes: { taskListMaximum: 10 } });
 		service.running().seed(30);
 		const host = await active();
@@ -290,22 +293,27 @@ describe('bad weather', () => {
 		expect([...host.started].sort()).toEqual(ids.sort());
 	});
 
-	it('an activation that cannot read the list to its end fails, and knows all at the next try', async () => {
-		service.running().configure({ shapes: { taskListMaximum: 10, taskListOrder: 'oldestFirst' } });
-		service.running().seed(500);
-		const host = new AccountHost(service.credentials());
-		service.running().fault({
-			match: { path: '/tasks$' },
-			skip: 5,
-			action: { kind: 'respond', status: 500 },
-		});
-		await expect(host.activate()).rejects.toThrow('HTTP 500');
-		expect(host.saved).toBe('{}');
-		await host.activate();
-		const id = await service.completedTask();
-		await host.poll();
-		expect(host.started).toEqual([id]);
-	});
+	long.it(
+		'an activation that cannot read the list to its end fails, and knows all at the next try',
+		async () => {
+			service
+				.running()
+				.configure({ shapes: { taskListMaximum: 10, taskListOrder: 'oldestFirst' } });
+			service.running().seed(500);
+			const host = new AccountHost(service.credentials());
+			service.running().fault({
+				match: { path: '/tasks$' },
+				skip: 5,
+				action: { kind: 'respond', status: 500 },
+			});
+			await expect(host.activate()).rejects.toThrow('HTTP 500');
+			expect(host.saved).toBe('{}');
+			await host.activate();
+			const id = await service.completedTask();
+			await host.poll();
+			expect(host.started).toEqual([id]);
+		},
+	);
 
 	it('a web page or an empty object instead of the list is no empty list', async () => {
 		const host = new AccountHost(service.credentials());
@@ -401,7 +409,7 @@ describe('"Execute step"', () => {
 	});
 });
 
-it('a poll asks for little: 12 lists at most, whatever the size of the account', async () => {
+long.it('a poll asks for little: 12 lists at most, whatever the size of the account', async () => {
 	service.running().configure({ shapes: { taskListMaximum: 10 } });
 	service.running().seed(1000);
 	const host = await active();

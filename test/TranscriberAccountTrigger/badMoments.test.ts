@@ -7,7 +7,7 @@ import { ONE_TASK } from '../../nodes/TranscriberAccountTrigger/openTasks';
 import { SILENT } from '../../nodes/shared/api/result';
 import { tasksIn } from '../../nodes/shared/api/undocumented/taskLists';
 import { serviceForTests } from '../support/service';
-import { few } from '../support/long';
+import { few, long } from '../support/long';
 import { AccountHost } from './host';
 
 jest.setTimeout(120_000);
@@ -47,7 +47,7 @@ const respond = (path: string, status: number, times = 1, skip = 0) =>
 	service.running().fault({ match: { path }, times, skip, action: { kind: 'respond', status } });
 
 describe('a page that fails at activation', () => {
-	it('costs no transcript that ends afterwards its start', async () => {
+	long.it('costs no transcript that ends afterwards its start', async () => {
 		oldestFirst(250);
 		respond('/tasks$', 500, 1, 1);
 		const host = new AccountHost(service.credentials());
@@ -99,7 +99,7 @@ describe('a task that is not well', () => {
 		},
 	);
 
-	it('with a result that never comes holds up none behind it', async () => {
+	long.it('with a result that never comes holds up none behind it', async () => {
 		const host = await active();
 		ACCOUNT_POLL.maxMs = 1500;
 		const [sick = '', ...others] = await completed(4);
@@ -112,7 +112,7 @@ describe('a task that is not well', () => {
 		expect([...host.started].sort()).toEqual(others.sort());
 	});
 
-	few.it.each(['/result$', '/tasks/[^/]+$'])(
+	long.it.each(['/result$', '/tasks/[^/]+$'])(
 		'or only slower (%s) than its share of the time, starts the workflow with its text',
 		async (path) => {
 			ONE_TASK.maxMs = 300;
@@ -185,7 +185,7 @@ describe('a task that is not well', () => {
 	});
 });
 
-few.it.each([
+long.it.each([
 	['50', 'short', 180],
 	['3 000', 'long', 160],
 	['3 000', 'long', 70],
@@ -235,18 +235,21 @@ it('"Execute step" outputs the newest of many tasks that are listed oldest first
 	expect(item?.json.task_id).toBe(id);
 });
 
-it('a poll makes 25 requests at most, those for single tasks and results included', async () => {
-	const host = await active();
-	service.running().configure({ shapes: { taskListMaximum: 10 } });
-	service.running().seed(40);
-	const ids = await completed(60);
-	for (let count = 0; count < 12; count++) {
-		const before = service.running().requests.length;
-		await host.poll();
-		expect(service.running().requests.length - before).toBeLessThanOrEqual(25);
-	}
-	expect(host.started).toEqual(expect.arrayContaining(ids));
-});
+long.it(
+	'a poll makes 25 requests at most, those for single tasks and results included',
+	async () => {
+		const host = await active();
+		service.running().configure({ shapes: { taskListMaximum: 10 } });
+		service.running().seed(40);
+		const ids = await completed(60);
+		for (let count = 0; count < 12; count++) {
+			const before = service.running().requests.length;
+			await host.poll();
+			expect(service.running().requests.length - before).toBeLessThanOrEqual(25);
+		}
+		expect(host.started).toEqual(expect.arrayContaining(ids));
+	},
+);
 
 describe('Recordings in which nothing was said, which cost three requests each,', () => {
 	beforeEach(() => {
@@ -258,7 +261,7 @@ describe('Recordings in which nothing was said, which cost three requests each,'
 		});
 	});
 
-	it.each([
+	few.it.each([
 		['25 requests', 3_600_000, 25],
 		['45 requests after a pause', 0, 45],
 	])('leave a poll at %s', async (_, pauseMs, most) => {
@@ -274,28 +277,34 @@ describe('Recordings in which nothing was said, which cost three requests each,'
 	});
 });
 
-it('a list that is refused again and again, and then comes, leaves requests for a result', async () => {
-	RETRY.patienceWhenBroken = 5_000;
-	const host = await active();
-	const ids = await completed(1);
-	respond('/tasks$', 503, 50);
-	await host.poll();
-	expect(host.started).toEqual(ids);
-});
+long.it(
+	'a list that is refused again and again, and then comes, leaves requests for a result',
+	async () => {
+		RETRY.patienceWhenBroken = 5_000;
+		const host = await active();
+		const ids = await completed(1);
+		respond('/tasks$', 503, 50);
+		await host.poll();
+		expect(host.started).toEqual(ids);
+	},
+);
 
 describe('After a pause since the last poll', () => {
 	beforeEach(() => {
 		ACCOUNT_POLL.pauseMs = 0;
 	});
 
-	it('a poll makes up to 45 requests: of a daily poll, 30 transcripts a day all start the workflow on that day', async () => {
-		const host = await active();
-		for (let day = 0; day < 4; day++) {
-			const ids = await completed(30);
-			const before = service.running().requests.length;
-			await host.poll();
-			expect(service.running().requests.length - before).toBeLessThanOrEqual(45);
-			expect(host.started).toEqual(expect.arrayContaining(ids));
-		}
-	});
+	long.it(
+		'a poll makes up to 45 requests: of a daily poll, 30 transcripts a day all start the workflow on that day',
+		async () => {
+			const host = await active();
+			for (let day = 0; day < 4; day++) {
+				const ids = await completed(30);
+				const before = service.running().requests.length;
+				await host.poll();
+				expect(service.running().requests.length - before).toBeLessThanOrEqual(45);
+				expect(host.started).toEqual(expect.arrayContaining(ids));
+			}
+		},
+	);
 });

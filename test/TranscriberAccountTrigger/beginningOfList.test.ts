@@ -1,7 +1,7 @@
 /** More new tasks at the beginning of the list than one poll can read. */
 import { ACCOUNT_MEMORY } from '../../nodes/TranscriberAccountTrigger/rememberedBetweenPolls';
 import { allStarted, listForTests } from './manyNewTasks';
-import { few } from '../support/long';
+import { atLength, few, long } from '../support/long';
 
 jest.setTimeout(120_000);
 
@@ -15,7 +15,7 @@ few.it.each([
 	async (pageLength, old, ended, each) => {
 		const { host } = await active(old, pageLength, 3);
 		const ids = await night(host, ended);
-		for (let poll = 0; poll < 15; poll++) {
+		for (let poll = 0; poll < atLength(15, 5); poll++) {
 			ids.push(...list().add(each));
 			await host.poll();
 		}
@@ -23,11 +23,14 @@ few.it.each([
 	},
 );
 
-it('with more tasks in the memory than it may hold, nothing is forgotten before the new ones are read', async () => {
-	Object.assign(ACCOUNT_MEMORY, { done: 250, census: 200 });
-	const { host } = await active(245, 10, 30, true);
-	const ids = await night(host, 150);
-	expect(await allStarted(host, 20)).toEqual([...ids].sort());
-	ids.push(...list().add(20));
-	expect(await allStarted(host)).toEqual(ids.sort());
-});
+long.it(
+	'with more tasks in the memory than it may hold, nothing is forgotten before the new ones are read',
+	async () => {
+		Object.assign(ACCOUNT_MEMORY, { done: 250, census: 200 });
+		const { host } = await active(245, 10, 30, true);
+		const ids = await night(host, 150);
+		expect(await allStarted(host, 20)).toEqual([...ids].sort());
+		ids.push(...list().add(20));
+		expect(await allStarted(host)).toEqual(ids.sort());
+	},
+);

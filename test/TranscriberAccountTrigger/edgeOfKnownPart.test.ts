@@ -4,7 +4,7 @@
  */
 import { ACCOUNT_POLL } from '../../nodes/TranscriberAccountTrigger/pollLimits';
 import { captureLogs } from '../support/logs';
-import { few } from '../support/long';
+import { few, long } from '../support/long';
 import { ACCOUNT_MEMORY } from '../../nodes/TranscriberAccountTrigger/rememberedBetweenPolls';
 import { allStarted, listForTests } from './manyNewTasks';
 
@@ -39,7 +39,7 @@ async function knownInPart() {
 	return host;
 }
 
-few.it.each([401, 503])(
+long.it.each([401, 503])(
 	'a poll that finds only the first page after a pause, because the others are answered %i, takes nothing for old',
 	async (status) => {
 		const host = await knownInPart();
@@ -51,36 +51,42 @@ few.it.each([401, 503])(
 	},
 );
 
-it('tasks that are all deleted, and new ones: nothing old starts the workflow, the next ones do, and the log says what may be lost', async () => {
-	const { host } = await active(400, 10);
-	const known = Number(state(host)['frontier']);
-	list().tasks.splice(0, known);
-	const logs = captureLogs();
-	list().add(12);
-	await allStarted(host);
-	logs.release();
-	const lost = logs.lines.join('\n').includes('no longer lists the tasks that the trigger knows');
-	expect([host.started, lost]).toEqual([[], true]);
-	const ids = list().add(3);
-	expect(await allStarted(host)).toEqual(ids.sort());
-});
+long.it(
+	'tasks that are all deleted, and new ones: nothing old starts the workflow, the next ones do, and the log says what may be lost',
+	async () => {
+		const { host } = await active(400, 10);
+		const known = Number(state(host)['frontier']);
+		list().tasks.splice(0, known);
+		const logs = captureLogs();
+		list().add(12);
+		await allStarted(host);
+		logs.release();
+		const lost = logs.lines.join('\n').includes('no longer lists the tasks that the trigger knows');
+		expect([host.started, lost]).toEqual([[], true]);
+		const ids = list().add(3);
+		expect(await allStarted(host)).toEqual(ids.sort());
+	},
+);
 
-it('keeps within its requests while it searches, and says in the log that it is behind', async () => {
-	rememberATenth();
-	const { host } = await active(900, 10, 3);
-	list().add(500);
-	wait(8);
-	const logs = captureLogs();
-	for (let poll = 0; poll < 12; poll++) {
-		list().requests = 0;
-		await host.poll();
-		expect(list().requests).toBeLessThanOrEqual(25);
-	}
-	logs.release();
-	expect(logs.lines.join('\n')).toContain('More tasks are new than two polls can read');
-});
+long.it(
+	'keeps within its requests while it searches, and says in the log that it is behind',
+	async () => {
+		rememberATenth();
+		const { host } = await active(900, 10, 3);
+		list().add(500);
+		wait(8);
+		const logs = captureLogs();
+		for (let poll = 0; poll < 12; poll++) {
+			list().requests = 0;
+			await host.poll();
+			expect(list().requests).toBeLessThanOrEqual(25);
+		}
+		logs.release();
+		expect(logs.lines.join('\n')).toContain('More tasks are new than two polls can read');
+	},
+);
 
-few.it.each([
+long.it.each([
 	['the id of a bot', (number: number) => `bot ${number}`],
 	['no other id', () => undefined],
 ])(
@@ -110,7 +116,7 @@ it('meetings that fill the first pages, and have no recording yet: the next task
 	expect(await allStarted(host, 4)).toEqual(ids);
 });
 
-few.it.each([
+long.it.each([
 	[100, 2, 'newest'],
 	[100, 2, 'oldest'],
 	[200, 5, 'oldest'],
@@ -126,16 +132,19 @@ few.it.each([
 	},
 );
 
-it('a list that is short for one poll three times, with its end in sight in between, is not believed', async () => {
-	Object.assign(ACCOUNT_MEMORY, { done: 200, census: 90, open: 60 });
-	const { host } = await active(104, 10, 2);
-	const all = list().tasks;
-	for (let turn = 0; turn < 3; turn++) {
-		list().tasks = all.slice(0, 50);
-		await host.poll();
-		list().tasks = all;
-		await host.polls(2);
-	}
-	await host.polls(8);
-	expect(host.started).toEqual([]);
-});
+long.it(
+	'a list that is short for one poll three times, with its end in sight in between, is not believed',
+	async () => {
+		Object.assign(ACCOUNT_MEMORY, { done: 200, census: 90, open: 60 });
+		const { host } = await active(104, 10, 2);
+		const all = list().tasks;
+		for (let turn = 0; turn < 3; turn++) {
+			list().tasks = all.slice(0, 50);
+			await host.poll();
+			list().tasks = all;
+			await host.polls(2);
+		}
+		await host.polls(8);
+		expect(host.started).toEqual([]);
+	},
+);

@@ -3,13 +3,13 @@ import { ACCOUNT_POLL } from '../../nodes/TranscriberAccountTrigger/pollLimits';
 import { ACCOUNT_MEMORY } from '../../nodes/TranscriberAccountTrigger/rememberedBetweenPolls';
 import type { ListService } from './listService';
 import { allStarted, listForTests } from './manyNewTasks';
-import { few } from '../support/long';
+import { few, long } from '../support/long';
 
 jest.setTimeout(120_000);
 
 const { active, list, night, state } = listForTests();
 
-few.it.each([
+long.it.each([
 	[10, 900, 130],
 	[10, 400, 300],
 ])(
@@ -61,7 +61,7 @@ describe('The first poll', () => {
 	});
 });
 
-it.each<[string, ListService['pageOf']]>([
+few.it.each<[string, ListService['pageOf']]>([
 	[
 		'shows the last page again behind its end',
 		(listed, offset, limit) => {
@@ -80,21 +80,24 @@ it.each<[string, ListService['pageOf']]>([
 	expect(await allStarted(host, 6)).toEqual(ids.sort());
 });
 
-it('a list that shows its first page at every offset: what the trigger remembers stays bounded', async () => {
-	Object.assign(ACCOUNT_MEMORY, { done: 50, census: 40, open: 50 });
-	list().pageOf = (listed, _, limit) => listed.slice(0, limit);
-	const { host } = await active(30, 20);
-	const ids: string[] = [];
-	for (let poll = 0; poll < 50; poll++) {
-		ids.push(...list().add(4));
-		await host.poll();
-	}
-	expect([...host.started].sort()).toEqual(ids.sort());
-	expect(String(state(host)['done']).length / 8).toBeLessThan(100);
-});
+long.it(
+	'a list that shows its first page at every offset: what the trigger remembers stays bounded',
+	async () => {
+		Object.assign(ACCOUNT_MEMORY, { done: 50, census: 40, open: 50 });
+		list().pageOf = (listed, _, limit) => listed.slice(0, limit);
+		const { host } = await active(30, 20);
+		const ids: string[] = [];
+		for (let poll = 0; poll < 50; poll++) {
+			ids.push(...list().add(4));
+			await host.poll();
+		}
+		expect([...host.started].sort()).toEqual(ids.sort());
+		expect(String(state(host)['done']).length / 8).toBeLessThan(100);
+	},
+);
 
 describe('A service that cuts its pages by size, so that a page of large tasks has fewer of them', () => {
-	few.it.each([
+	long.it.each([
 		[400, 10, false],
 		[700, 20, false],
 		[400, 10, true],

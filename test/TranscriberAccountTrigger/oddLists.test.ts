@@ -13,7 +13,7 @@ import type { INodeParameters } from 'n8n-workflow';
 import { ACCOUNT_POLL } from '../../nodes/TranscriberAccountTrigger/pollLimits';
 import type { Shapes } from '../simulator/index';
 import { serviceForTests } from '../support/service';
-import { few } from '../support/long';
+import { few, long } from '../support/long';
 import { AccountHost } from './host';
 
 jest.setTimeout(120_000);
@@ -64,7 +64,7 @@ const LISTS: Array<[string, Partial<Shapes>]> = [
 ];
 
 few.describe.each(LISTS)('tasks that the service deletes, in a list %s:', (_, shapes) => {
-	few.it.each([1, 7, 35])(
+	long.it.each([1, 7, 35])(
 		'%i at its beginning, after activation: no old one starts the workflow',
 		async (count) => {
 			const host = await active(700, shapes);
@@ -77,20 +77,23 @@ few.describe.each(LISTS)('tasks that the service deletes, in a list %s:', (_, sh
 		},
 	);
 
-	it('some at every poll: each new one starts the workflow once, no old one does', async () => {
-		const host = await active(600, shapes);
-		const ids: string[] = [];
-		for (let turn = 0; turn < 15; turn++) {
-			const order = listed(shapes.taskListOrder).filter((id) => !ids.includes(id));
-			deletes([3, 40, 90, 200].map((place) => order[place] ?? '').filter(Boolean));
-			ids.push(await service.completedTask());
-			await host.poll();
-		}
-		await host.polls(8);
-		expect([...host.started].sort()).toEqual(ids.sort());
-	});
+	long.it(
+		'some at every poll: each new one starts the workflow once, no old one does',
+		async () => {
+			const host = await active(600, shapes);
+			const ids: string[] = [];
+			for (let turn = 0; turn < 15; turn++) {
+				const order = listed(shapes.taskListOrder).filter((id) => !ids.includes(id));
+				deletes([3, 40, 90, 200].map((place) => order[place] ?? '').filter(Boolean));
+				ids.push(await service.completedTask());
+				await host.poll();
+			}
+			await host.polls(8);
+			expect([...host.started].sort()).toEqual(ids.sort());
+		},
+	);
 
-	few.it.each([2, 3, 5])(
+	long.it.each([2, 3, 5])(
 		'while the list is read for the first time, before request %i: none is missed',
 		async (nth) => {
 			service.running().configure({ shapes });
@@ -201,15 +204,18 @@ describe('a list that is empty in a bad moment', () => {
 		expect(host.started).toEqual([id]);
 	});
 
-	it('later, once, oldest first: the next task starts the workflow at the next poll', async () => {
-		const host = await active(290, { taskListOrder: 'oldestFirst', taskListMaximum: 10 });
-		await host.polls(8);
-		emptyLists(1, []);
-		await host.poll();
-		const id = await service.completedTask();
-		await host.poll();
-		expect(host.started).toEqual([id]);
-	});
+	long.it(
+		'later, once, oldest first: the next task starts the workflow at the next poll',
+		async () => {
+			const host = await active(290, { taskListOrder: 'oldestFirst', taskListMaximum: 10 });
+			await host.polls(8);
+			emptyLists(1, []);
+			await host.poll();
+			const id = await service.completedTask();
+			await host.poll();
+			expect(host.started).toEqual([id]);
+		},
+	);
 
 	it('later: nothing is forgotten', async () => {
 		const host = await active(30);
@@ -299,7 +305,7 @@ few.describe.each<[string, Partial<Shapes>]>([
 		expect([...host.started].sort()).toEqual(ids.sort());
 	});
 
-	it('that hides tasks later on: the log says so', async () => {
+	long.it('that hides tasks later on: the log says so', async () => {
 		const host = await active(150, shapes);
 		service.running().seed(300, 2 * DAY);
 		const logs = captureLogs();
@@ -371,19 +377,22 @@ describe('A list that is not read to its end yet, and that is short for one poll
 		expect(host.started).toEqual(['new']);
 	});
 
-	it('for good: after some polls it is believed, and new tasks start the workflow', async () => {
-		const task = (task_id: string) => ({ task_id, status: 'completed' });
-		let tasks = Array.from({ length: 1500 }, (_, number) => task(`old ${number}`));
-		const host = await anotherService(({ status, offset, limit }) => {
-			const asked = tasks.filter((one) => status === null || one.status === status);
-			return { data: asked.slice(offset, offset + Math.min(20, limit)) };
-		});
-		tasks = tasks.slice(0, 30);
-		await host.polls(5);
-		tasks.unshift(task('new'));
-		await host.polls(3);
-		expect(host.started).toEqual(['new']);
-	});
+	long.it(
+		'for good: after some polls it is believed, and new tasks start the workflow',
+		async () => {
+			const task = (task_id: string) => ({ task_id, status: 'completed' });
+			let tasks = Array.from({ length: 1500 }, (_, number) => task(`old ${number}`));
+			const host = await anotherService(({ status, offset, limit }) => {
+				const asked = tasks.filter((one) => status === null || one.status === status);
+				return { data: asked.slice(offset, offset + Math.min(20, limit)) };
+			});
+			tasks = tasks.slice(0, 30);
+			await host.polls(5);
+			tasks.unshift(task('new'));
+			await host.polls(3);
+			expect(host.started).toEqual(['new']);
+		},
+	);
 });
 
 describe('A list that is short behind what is known, for one poll', () => {
@@ -394,21 +403,26 @@ describe('A list that is short behind what is known, for one poll', () => {
 			created_at: new Date(Date.now() - (60 + number) * DAY).toISOString(),
 		}));
 
-	it('the one after publishing, without its end: none of the old tasks starts the workflow', async () => {
-		const tasks = old(700);
-		let shown = 700;
-		const host = await anotherService(({ status, offset, limit }) => {
-			const asked = tasks.slice(0, shown).filter((one) => status === null || one.status === status);
-			return { data: asked.slice(offset, offset + Math.min(10, limit)) };
-		});
-		// As far as the trigger has read at activation, and two pages.
-		const [, frontier] = /"frontier":(\d+)/.exec(host.saved) ?? [];
-		shown = Number(frontier) + 20;
-		await host.poll();
-		shown = 700;
-		await host.polls(15);
-		expect(host.started).toEqual([]);
-	});
+	long.it(
+		'the one after publishing, without its end: none of the old tasks starts the workflow',
+		async () => {
+			const tasks = old(700);
+			let shown = 700;
+			const host = await anotherService(({ status, offset, limit }) => {
+				const asked = tasks
+					.slice(0, shown)
+					.filter((one) => status === null || one.status === status);
+				return { data: asked.slice(offset, offset + Math.min(10, limit)) };
+			});
+			// As far as the trigger has read at activation, and two pages.
+			const [, frontier] = /"frontier":(\d+)/.exec(host.saved) ?? [];
+			shown = Number(frontier) + 20;
+			await host.poll();
+			shown = 700;
+			await host.polls(15);
+			expect(host.started).toEqual([]);
+		},
+	);
 
 	it('the one at publishing: none of the old tasks starts the workflow', async () => {
 		const tasks = old(250);
@@ -456,7 +470,7 @@ describe('A list of which only the first page is known yet, ten tasks a page', (
 		},
 	);
 
-	it('as many that end in a long pause as the first polls cannot read', async () => {
+	long.it('as many that end in a long pause as the first polls cannot read', async () => {
 		const host = await barelyRead(400);
 		const now = Date.now() + 3_600_000 - performance.now();
 		const clock = jest.spyOn(Date, 'now').mockImplementation(() => now + performance.now());
@@ -465,21 +479,24 @@ describe('A list of which only the first page is known yet, ten tasks a page', (
 		expect([...host.started].sort()).toEqual(ids.sort());
 	});
 
-	it('the known tasks are deleted, and new ones come: nothing old starts the workflow', async () => {
-		const host = await barelyRead(400);
-		deletes(listed().slice(0, 10));
-		await completed(12);
-		await host.polls(10);
-		const later = await completed(3);
-		await host.polls(3);
-		const old = service
-			.running()
-			.tasks()
-			.slice(-390)
-			.map(({ id }) => id);
-		expect(host.started.filter((id) => old.includes(id))).toEqual([]);
-		expect(host.started).toEqual(expect.arrayContaining(later));
-	});
+	long.it(
+		'the known tasks are deleted, and new ones come: nothing old starts the workflow',
+		async () => {
+			const host = await barelyRead(400);
+			deletes(listed().slice(0, 10));
+			await completed(12);
+			await host.polls(10);
+			const later = await completed(3);
+			await host.polls(3);
+			const old = service
+				.running()
+				.tasks()
+				.slice(-390)
+				.map(({ id }) => id);
+			expect(host.started.filter((id) => old.includes(id))).toEqual([]);
+			expect(host.started).toEqual(expect.arrayContaining(later));
+		},
+	);
 });
 
 describe('A list of more than 8000 tasks, oldest first', () => {
@@ -513,25 +530,30 @@ describe('A list of more than 8000 tasks, oldest first', () => {
 		},
 	);
 
-	it('all tasks that the trigger knows at its end are deleted: what ends some polls later starts the workflow, no old one does, and the log says what is lost', async () => {
-		const tasks = Array.from({ length: 9_000 }, (__, number) => task(`old ${number}`));
-		const host = await anotherService(({ status, offset, limit }) =>
-			tasks.filter((one) => status === null || one.status === status).slice(offset, offset + limit),
-		);
-		tasks.splice(-150);
-		const logs = captureLogs();
-		try {
-			await host.polls(8);
-		} finally {
-			logs.release();
-		}
-		expect(logs.lines.join('\n')).toContain('has deleted the last tasks of the list');
-		tasks.push(task('new 1'), task('new 2'));
-		await host.polls(2);
-		expect([...host.started].sort()).toEqual(['new 1', 'new 2']);
-	});
+	long.it(
+		'all tasks that the trigger knows at its end are deleted: what ends some polls later starts the workflow, no old one does, and the log says what is lost',
+		async () => {
+			const tasks = Array.from({ length: 9_000 }, (__, number) => task(`old ${number}`));
+			const host = await anotherService(({ status, offset, limit }) =>
+				tasks
+					.filter((one) => status === null || one.status === status)
+					.slice(offset, offset + limit),
+			);
+			tasks.splice(-150);
+			const logs = captureLogs();
+			try {
+				await host.polls(8);
+			} finally {
+				logs.release();
+			}
+			expect(logs.lines.join('\n')).toContain('has deleted the last tasks of the list');
+			tasks.push(task('new 1'), task('new 2'));
+			await host.polls(2);
+			expect([...host.started].sort()).toEqual(['new 1', 'new 2']);
+		},
+	);
 
-	it('that ends too early for four polls: no old task starts the workflow', async () => {
+	long.it('that ends too early for four polls: no old task starts the workflow', async () => {
 		const tasks = Array.from({ length: 9_000 }, (__, number) => task(`old ${number}`));
 		let shown = 9_000;
 		const host = await anotherService(({ status, offset, limit }) =>
@@ -550,24 +572,27 @@ describe('A list of more than 8000 tasks, oldest first', () => {
 	});
 });
 
-it('many meetings in a list with `id` and `bot_id` that end while n8n is down all start the workflow', async () => {
-	const meeting = (number: number) => ({
-		id: `task ${number}`,
-		bot_id: `bot ${number}`,
-		status: 'completed',
-	});
-	const tasks = Array.from({ length: 100 }, (_, number) => meeting(number));
-	const host = await anotherService(({ status, offset, limit }) =>
-		tasks
-			.filter((task) => status === null || task.status === status)
-			.slice(offset, offset + Math.min(20, limit)),
-	);
-	await host.polls(3);
-	tasks.unshift(...Array.from({ length: 70 }, (_, number) => meeting(1000 + number)));
-	await host.polls(15);
-	expect(new Set(host.started).size).toBe(70);
-	expect(host.started).toHaveLength(70);
-});
+long.it(
+	'many meetings in a list with `id` and `bot_id` that end while n8n is down all start the workflow',
+	async () => {
+		const meeting = (number: number) => ({
+			id: `task ${number}`,
+			bot_id: `bot ${number}`,
+			status: 'completed',
+		});
+		const tasks = Array.from({ length: 100 }, (_, number) => meeting(number));
+		const host = await anotherService(({ status, offset, limit }) =>
+			tasks
+				.filter((task) => status === null || task.status === status)
+				.slice(offset, offset + Math.min(20, limit)),
+		);
+		await host.polls(3);
+		tasks.unshift(...Array.from({ length: 70 }, (_, number) => meeting(1000 + number)));
+		await host.polls(15);
+		expect(new Set(host.started).size).toBe(70);
+		expect(host.started).toHaveLength(70);
+	},
+);
 
 it('a task with the same number as its bot starts the workflow', async () => {
 	const tasks = [{ task_id: 1, bot_id: null as number | null, status: 'completed' }];

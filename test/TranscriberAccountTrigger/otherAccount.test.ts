@@ -3,7 +3,7 @@
 
 import type { Run } from '../support/engine';
 import { serviceForTests } from '../support/service';
-import { few } from '../support/long';
+import { few, long } from '../support/long';
 import { AccountHost } from './host';
 
 jest.setTimeout(60_000);
@@ -56,7 +56,7 @@ few.it.each([
 	},
 );
 
-few.it.each([30, 0])(
+long.it.each([30, 0])(
 	'the key of an account without tasks (%i before), and n8n is restarted: its first transcript starts the workflow',
 	async (before) => {
 		const { host, credentials } = await active(before);
@@ -76,27 +76,33 @@ it('a key that is rotated before the first task of the account: its first transc
 	expect([...host.started].sort()).toEqual(ids.sort());
 });
 
-it('the key of an account whose list does not say `status`, after one without tasks: no old task starts the workflow', async () => {
-	const { host, credentials } = await active(0);
-	otherAccount(credentials, 60);
-	service.running().configure({ shapes: { taskListStatus: 'hidden' } });
-	await host.polls(4);
-	expect(host.started).toEqual([]);
-});
+long.it(
+	'the key of an account whose list does not say `status`, after one without tasks: no old task starts the workflow',
+	async () => {
+		const { host, credentials } = await active(0);
+		otherAccount(credentials, 60);
+		service.running().configure({ shapes: { taskListStatus: 'hidden' } });
+		await host.polls(4);
+		expect(host.started).toEqual([]);
+	},
+);
 
-it('a rotated key, and a list that is empty in a bad moment: no old task starts the workflow', async () => {
-	const { host, credentials } = await active(30);
-	await rotated(credentials);
-	service.running().fault({
-		match: { path: '/tasks$' },
-		times: 9,
-		action: { kind: 'respond', status: 200, body: { tasks: [] } },
-	});
-	await host.polls(3);
-	const id = await service.completedTask();
-	await host.polls(3);
-	expect(host.started).toEqual([id]);
-});
+long.it(
+	'a rotated key, and a list that is empty in a bad moment: no old task starts the workflow',
+	async () => {
+		const { host, credentials } = await active(30);
+		await rotated(credentials);
+		service.running().fault({
+			match: { path: '/tasks$' },
+			times: 9,
+			action: { kind: 'respond', status: 200, body: { tasks: [] } },
+		});
+		await host.polls(3);
+		const id = await service.completedTask();
+		await host.polls(3);
+		expect(host.started).toEqual([id]);
+	},
+);
 
 few.it.each([1, 30, 500])(
 	'a rotated key of the same account, with %i tasks: what ended in between starts the workflow',
@@ -125,7 +131,7 @@ it('a rotated key, which n8n learns of some polls later, and after a restart', a
 	expect([...host.started].sort()).toEqual([first, second].sort());
 });
 
-it('another credential with a key of the same account loses nothing', async () => {
+long.it('another credential with a key of the same account loses nothing', async () => {
 	const { host } = await active(30);
 	const id = await service.completedTask();
 	host.node.credentials = { transcriberApi: { id: '2', name: 'Again' } };
@@ -134,15 +140,18 @@ it('another credential with a key of the same account loses nothing', async () =
 	expect(host.started).toEqual([id]);
 });
 
-it('the same key: all tasks that were known may be deleted, and what ended since starts the workflow', async () => {
-	const { host } = await active(30);
-	const known = service.running().tasks();
-	for (const { id } of known) service.running().discard(id);
-	const ids = [await service.completedTask(), await service.completedTask()];
-	await host.restart();
-	await host.polls(2);
-	expect([...host.started].sort()).toEqual(ids.sort());
-});
+long.it(
+	'the same key: all tasks that were known may be deleted, and what ended since starts the workflow',
+	async () => {
+		const { host } = await active(30);
+		const known = service.running().tasks();
+		for (const { id } of known) service.running().discard(id);
+		const ids = [await service.completedTask(), await service.completedTask()];
+		await host.restart();
+		await host.polls(2);
+		expect([...host.started].sort()).toEqual(ids.sort());
+	},
+);
 
 it('the same key: more new tasks than can have ended since the last poll, and none that is known, are old ones', async () => {
 	const { host } = await active(30);

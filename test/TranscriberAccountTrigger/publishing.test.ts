@@ -8,7 +8,7 @@ import { LIMITS } from '../../nodes/shared/api/rateLimits';
 import { RETRY } from '../../nodes/shared/api/delayBeforeRetry';
 import { queueFor } from '../../nodes/shared/api/waitForTurn';
 import { serviceForTests } from '../support/service';
-import { few } from '../support/long';
+import { few, long } from '../support/long';
 import { AccountHost, newProcess } from './host';
 
 const service = serviceForTests({ tasksInProgress: 1000 });
@@ -77,7 +77,7 @@ describe('What ended while the workflow was off starts nothing', () => {
 		},
 	);
 
-	it('after a new version that enables the node failed, and is published again', async () => {
+	long.it('after a new version that enables the node failed, and is published again', async () => {
 		const host = newHost(AS_241);
 		await host.activate('activate');
 		const first = await service.completedTask();
@@ -95,16 +95,19 @@ describe('What ended while the workflow was off starts nothing', () => {
 	});
 });
 
-it('A new version that fails at first keeps the old state: what ended meanwhile starts the workflow', async () => {
-	const host = newHost(AS_241);
-	await host.activate('activate');
-	await host.poll();
-	const meanwhile = await service.completedTask();
-	await failToPublish(host, 'update');
-	await host.activate('update');
-	await host.poll();
-	expect(host.started).toEqual([meanwhile]);
-});
+long.it(
+	'A new version that fails at first keeps the old state: what ended meanwhile starts the workflow',
+	async () => {
+		const host = newHost(AS_241);
+		await host.activate('activate');
+		await host.poll();
+		const meanwhile = await service.completedTask();
+		await failToPublish(host, 'update');
+		await host.activate('update');
+		await host.poll();
+		expect(host.started).toEqual([meanwhile]);
+	},
+);
 
 describe('n8n starts while the service is away, as after a power cut', () => {
 	const away = () =>
@@ -139,18 +142,21 @@ describe('n8n starts while the service is away, as after a power cut', () => {
 		await expect(host.poll()).rejects.toThrow('The service');
 	});
 
-	it('the trigger starts although its publication had failed before, and starts afresh', async () => {
-		const host = newHost(AS_241);
-		await failToPublish(host, 'activate');
-		await service.completedTask();
-		away();
-		await host.restart();
-		service.running().clearFaults();
-		await host.poll();
-		const next = await service.completedTask();
-		await host.poll();
-		expect(host.started).toEqual([next]);
-	});
+	long.it(
+		'the trigger starts although its publication had failed before, and starts afresh',
+		async () => {
+			const host = newHost(AS_241);
+			await failToPublish(host, 'activate');
+			await service.completedTask();
+			away();
+			await host.restart();
+			service.running().clearFaults();
+			await host.poll();
+			const next = await service.completedTask();
+			await host.poll();
+			expect(host.started).toEqual([next]);
+		},
+	);
 });
 
 few.it.each(['activate', 'update', 'init'] as const)(
@@ -209,7 +215,7 @@ describe('Two Account Triggers in a workflow, each with its own copy of the stat
 		return [inOneWorkflow(), inOneWorkflow()];
 	}
 
-	it.each(['first', 'second'])(
+	few.it.each(['first', 'second'])(
 		'start nothing twice and lose nothing after a restart, whose copy was saved last (%s)',
 		async (last) => {
 			const [one, other] = twoTriggers();
@@ -234,7 +240,7 @@ describe('Two Account Triggers in a workflow, each with its own copy of the stat
 		},
 	);
 
-	it('start nothing twice after two restarts with transcripts in between', async () => {
+	long.it('start nothing twice after two restarts with transcripts in between', async () => {
 		const [one, other] = twoTriggers();
 		await one.activate();
 		await other.activate();
@@ -251,7 +257,7 @@ describe('Two Account Triggers in a workflow, each with its own copy of the stat
 		expect(other.started).toEqual(ended);
 	});
 
-	it('do not bring back a state that a failed publication has ended', async () => {
+	long.it('do not bring back a state that a failed publication has ended', async () => {
 		const [one, other] = twoTriggers();
 		await one.activate();
 		await other.activate();

@@ -2,7 +2,7 @@
  * A rotated API key, which the credential learns of only after more tasks have ended than a poll can list.
  */
 import { captureLogs } from '../support/logs';
-import { few } from '../support/long';
+import { few, long } from '../support/long';
 import { allStarted, listForTests } from './manyNewTasks';
 
 jest.setTimeout(120_000);
@@ -31,21 +31,24 @@ few.it.each([
 	},
 );
 
-it('a poll that cannot find out whose key it is starts nothing and says so, and a later one goes on', async () => {
-	const { host, credentials } = await active(60, 10, 3);
-	const ids = list().add(1_500);
-	wait(8);
-	credentials.apiKey = 'the new key of the account';
-	const logs = captureLogs();
-	await host.poll();
-	expect(host.started).toEqual([]);
-	const started = await allStarted(host, 20);
-	logs.release();
-	expect(started).toEqual(ids.sort());
-	expect(logs.lines.join('\n')).toContain('could not find out whether it belongs to the same');
-});
+long.it(
+	'a poll that cannot find out whose key it is starts nothing and says so, and a later one goes on',
+	async () => {
+		const { host, credentials } = await active(60, 10, 3);
+		const ids = list().add(1_500);
+		wait(8);
+		credentials.apiKey = 'the new key of the account';
+		const logs = captureLogs();
+		await host.poll();
+		expect(host.started).toEqual([]);
+		const started = await allStarted(host, 20);
+		logs.release();
+		expect(started).toEqual(ids.sort());
+		expect(logs.lines.join('\n')).toContain('could not find out whether it belongs to the same');
+	},
+);
 
-few.it.each([60, 900])(
+long.it.each([60, 900])(
 	'the key of another account with %i tasks: none of them starts the workflow, the next one does',
 	async (others) => {
 		const { host, credentials } = await active(200, 10, 3);

@@ -5,6 +5,7 @@ import { captureLogs } from '../support/logs';
 import { LIMITS } from '../../nodes/shared/api/rateLimits';
 import { ACCOUNT_POLL } from '../../nodes/TranscriberAccountTrigger/pollLimits';
 import { serviceForTests } from '../support/service';
+import { few, long } from '../support/long';
 import { AccountHost } from './host';
 
 const service = serviceForTests({ tasksInProgress: 1000, hashUploads: false });
@@ -20,7 +21,7 @@ async function logged(work: () => Promise<unknown>): Promise<string[]> {
 }
 
 describe('a status that the service document does not show', () => {
-	it.each(['succeeded', 'dead_letter', 'x'.repeat(5_000)])(
+	few.it.each(['succeeded', 'dead_letter', 'x'.repeat(5_000)])(
 		'is in the log once, with what to do: %#',
 		async (status) => {
 			const host = new AccountHost(service.credentials());
@@ -61,7 +62,7 @@ describe('a status that the service document does not show', () => {
 		expect([...host.started].sort()).toEqual([before, after].sort());
 	});
 
-	it('keeps no other task waiting, however many tasks have it', async () => {
+	long.it('keeps no other task waiting, however many tasks have it', async () => {
 		const host = new AccountHost(service.credentials());
 		await host.activate();
 		for (let count = 0; count < 40; count++) {
@@ -107,19 +108,22 @@ describe('a task without an id that can be read', () => {
 	});
 });
 
-it('more transcripts than a poll after a pause can fetch are in the log once, with what to do', async () => {
-	const pause = jest.replaceProperty(ACCOUNT_POLL, 'pauseMs', 0);
-	const host = new AccountHost(service.credentials());
-	await host.activate();
-	const ids = await Promise.all(
-		Array.from({ length: 60 }, async () => await service.completedTask()),
-	);
-	const lines = await logged(async () => await host.polls(3));
-	pause.restore();
-	expect([...host.started].sort()).toEqual(ids.sort());
-	expect(lines).toHaveLength(1);
-	expect(lines[0]).toMatch(/of them start the workflow at the next polls.*poll more often/);
-});
+long.it(
+	'more transcripts than a poll after a pause can fetch are in the log once, with what to do',
+	async () => {
+		const pause = jest.replaceProperty(ACCOUNT_POLL, 'pauseMs', 0);
+		const host = new AccountHost(service.credentials());
+		await host.activate();
+		const ids = await Promise.all(
+			Array.from({ length: 60 }, async () => await service.completedTask()),
+		);
+		const lines = await logged(async () => await host.polls(3));
+		pause.restore();
+		expect([...host.started].sort()).toEqual(ids.sort());
+		expect(lines).toHaveLength(1);
+		expect(lines[0]).toMatch(/of them start the workflow at the next polls.*poll more often/);
+	},
+);
 
 it('a start of n8n while the service is away is in the log, with the reason', async () => {
 	const host = new AccountHost(service.credentials());

@@ -7,6 +7,7 @@ import type { INode, IWorkflowExecuteAdditionalData } from 'n8n-workflow';
 import { TranscriberTrigger } from '../../nodes/TranscriberTrigger/TranscriberTrigger.node';
 import { credentialsHelper } from '../support/n8n';
 import { serviceForTests } from '../support/service';
+import { long } from '../support/long';
 import { AccountHost } from '../TranscriberAccountTrigger/host';
 
 const service = serviceForTests();
@@ -51,17 +52,20 @@ function workflowWithBoth(): AccountHost {
 	return host;
 }
 
-it('the Account Trigger beside a meeting trigger loses nothing through a restart', async () => {
-	const host = workflowWithBoth();
-	await host.activate();
-	const before = await service.completedTask();
-	await host.poll();
-	const whileDown = await service.completedTask();
-	await host.restart();
-	await host.poll();
-	expect(host.started).toEqual([before, whileDown]);
-	expect(service.running().bots()).toHaveLength(1);
-});
+long.it(
+	'the Account Trigger beside a meeting trigger loses nothing through a restart',
+	async () => {
+		const host = workflowWithBoth();
+		await host.activate();
+		const before = await service.completedTask();
+		await host.poll();
+		const whileDown = await service.completedTask();
+		await host.restart();
+		await host.poll();
+		expect(host.started).toEqual([before, whileDown]);
+		expect(service.running().bots()).toHaveLength(1);
+	},
+);
 
 it('and starts nothing twice where the meeting trigger was added later', async () => {
 	const host = workflowWithBoth();

@@ -7,6 +7,7 @@ import { STORE } from '../../nodes/TranscriberTrigger/triggerMemory';
 import { until } from '../simulator/testing-client';
 import type { Run } from '../support/engine';
 import { captureLogs } from '../support/logs';
+import { long } from '../support/long';
 import { deliver, handOverTo, post, put, sign } from './client';
 import { TriggerHost } from './host';
 
@@ -40,7 +41,7 @@ async function open(credentials: Run['credentials']) {
 }
 
 describe('The credential is read once for many calls', () => {
-	it('of 200 concurrent unsigned deliveries and rubbish hand-overs', async () => {
+	long.it('of 200 concurrent unsigned deliveries and rubbish hand-overs', async () => {
 		const { counted, credentials } = countedCredential();
 		await open(credentials);
 		const raw = JSON.stringify({ task_id: '7f3c' });

@@ -7,6 +7,7 @@ import { ledgerKey } from '../../nodes/TranscriberTrigger/keyValueString';
 import { STORE, type Ending } from '../../nodes/TranscriberTrigger/triggerMemory';
 import { until } from '../simulator/testing-client';
 import { serviceForTests } from '../support/service';
+import { long } from '../support/long';
 import { deliver, handOverTo } from './client';
 import { TriggerHost, newProcess, type HostSettings } from './host';
 import { StoredWorkflow } from './storedWorkflow';
@@ -259,28 +260,31 @@ describe('A call that waits long for the service', () => {
 		await until(() => endingsIn(host) === 1 && secretsIn(host) === 1);
 	});
 
-	it('20 slow deliveries amid 20 hand-overs at two processes: 20 executions and 20 secrets', async () => {
-		const host = await open(RESULT, { saveMs: 20 });
-		host.processes = [newProcess(), newProcess()];
-		const done: string[] = [];
-		for (let count = 0; count < 20; count++) done.push(await service.completedTask());
-		await Promise.all(done.map((id) => handOverTo(host.url, id, SECRET, KEY, 137)));
-		service.running().fault({
-			match: { path: '/result$' },
-			times: 20,
-			action: { kind: 'delay', ms: 700 },
-		});
-		const news = done.map((_, index) => `new-${index}`);
-		const [answers] = await Promise.all([
-			Promise.all(done.map((id) => deliver(host.url, { task_id: id }, SECRET))),
-			Promise.all(news.map((id) => handOverTo(host.url, id, SECRET, KEY, 137))),
-		]);
-		expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
-		await until(() => endingsIn(host) === 20 && secretsIn(host) === 20);
-		host.restart();
-		for (const id of done) await deliver(host.url, { task_id: id }, SECRET);
-		expect(host.executions).toHaveLength(20);
-	});
+	long.it(
+		'20 slow deliveries amid 20 hand-overs at two processes: 20 executions and 20 secrets',
+		async () => {
+			const host = await open(RESULT, { saveMs: 20 });
+			host.processes = [newProcess(), newProcess()];
+			const done: string[] = [];
+			for (let count = 0; count < 20; count++) done.push(await service.completedTask());
+			await Promise.all(done.map((id) => handOverTo(host.url, id, SECRET, KEY, 137)));
+			service.running().fault({
+				match: { path: '/result$' },
+				times: 20,
+				action: { kind: 'delay', ms: 700 },
+			});
+			const news = done.map((_, index) => `new-${index}`);
+			const [answers] = await Promise.all([
+				Promise.all(done.map((id) => deliver(host.url, { task_id: id }, SECRET))),
+				Promise.all(news.map((id) => handOverTo(host.url, id, SECRET, KEY, 137))),
+			]);
+			expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
+			await until(() => endingsIn(host) === 20 && secretsIn(host) === 20);
+			host.restart();
+			for (const id of done) await deliver(host.url, { task_id: id }, SECRET);
+			expect(host.executions).toHaveLength(20);
+		},
+	);
 });
 
 describe('n8n 1 answers a delivery before it has saved the execution', () => {

@@ -7,6 +7,7 @@ import { RETRY } from '../../nodes/shared/api/delayBeforeRetry';
 import { STORE } from '../../nodes/TranscriberTrigger/triggerMemory';
 import { PATIENCE } from '../../nodes/TranscriberTrigger/missingData';
 import { serviceForTests } from '../support/service';
+import { few } from '../support/long';
 import { deliver, put } from './client';
 import { TriggerHost } from './host';
 
@@ -248,7 +249,7 @@ describe('The patience for other failures', () => {
 		return { status, json: host.executions[0]?.[0]?.json };
 	};
 
-	it.each([500, 502, 408, 499, 302])('ends too: a result that is %i', async (status) => {
+	few.it.each([500, 502, 408, 499, 302])('ends too: a result that is %i', async (status) => {
 		const id = await service.completedTask();
 		await open(id, {});
 		failing('/result$', status);
@@ -256,7 +257,7 @@ describe('The patience for other failures', () => {
 		expect(output).toMatchObject({ status: 200, json: { task_id: id, error: expect.any(String) } });
 	});
 
-	it.each([500, 502, 302])('leaves the text if only the document is %i', async (status) => {
+	few.it.each([500, 502, 302])('leaves the text if only the document is %i', async (status) => {
 		const id = await service.completedTask();
 		await open(id, { exportFormat: 'srt' });
 		failing('/export$', status);
@@ -264,7 +265,7 @@ describe('The patience for other failures', () => {
 		expect(json).toMatchObject({ text: expect.any(String), error: expect.any(String) });
 	});
 
-	it.each([
+	few.it.each([
 		[401, undefined],
 		[429, undefined],
 		[503, unavailable],

@@ -11,6 +11,7 @@ import { CANCEL_BOT, GRACE } from '../../nodes/TranscriberTrigger/cancelMeetingB
 import { until } from '../simulator/testing-client';
 import { captureLogs } from '../support/logs';
 import { serviceForTests } from '../support/service';
+import { few } from '../support/long';
 import { deliver, handOverTo } from './client';
 import { withinGrace } from './grace';
 import { TriggerHost } from './host';
@@ -39,7 +40,7 @@ describe('The bot of a meeting trigger', () => {
 	});
 	afterEach(async () => await host.close());
 
-	it.each([
+	few.it.each([
 		['does not know it', undefined],
 		['refuses a look at it', { kind: 'respond', status: 403 } as const],
 		['has one with the same id', { kind: 'respond', status: 200, body: '{}' } as const],

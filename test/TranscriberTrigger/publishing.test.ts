@@ -8,6 +8,7 @@ import type { INodeParameters } from 'n8n-workflow';
 
 import { GRACE } from '../../nodes/TranscriberTrigger/cancelMeetingBot';
 import { serviceForTests } from '../support/service';
+import { few } from '../support/long';
 import { until } from '../simulator/testing-client';
 import { withinGrace } from './grace';
 import { TriggerHost, newProcess } from './host';
@@ -56,7 +57,7 @@ const STARTS: Array<[string, INodeParameters]> = [
 	['at a time from an expression', { startAt: IN_AN_HOUR }],
 ];
 
-describe.each(STARTS)('A bot that starts %s', (_, start) => {
+few.describe.each(STARTS)('A bot that starts %s', (_, start) => {
 	it('is sent once by one click on Publish, although n8n tries five times to get an answer', async () => {
 		await open(start);
 		loseTheAnswer();

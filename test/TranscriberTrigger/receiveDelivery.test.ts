@@ -16,6 +16,7 @@ import { PATIENCE } from '../../nodes/TranscriberTrigger/missingData';
 import { read } from '../structure/read';
 import { captureLogs } from '../support/logs';
 import { serviceForTests } from '../support/service';
+import { few, long } from '../support/long';
 import { deliver, handOverTo, post, put, putAll, sign } from './client';
 import { TriggerHost, type HostSettings } from './host';
 
@@ -166,7 +167,7 @@ describe('401: a signature that is missing, malformed or wrong; no execution sta
 	const hex = right.slice('sha256='.length);
 	const flipped = `${hex.slice(0, -1)}${(Number.parseInt(hex.slice(-1), 16) ^ 1).toString(16)}`;
 
-	it.each<[string, string | string[] | undefined]>([
+	few.it.each<[string, string | string[] | undefined]>([
 		['missing', undefined],
 		['empty', ''],
 		['too short', right.slice(0, -1)],
@@ -191,7 +192,7 @@ describe('401: a signature that is missing, malformed or wrong; no execution sta
 		expect(host.thrown).toEqual([]);
 	});
 
-	it.each([
+	few.it.each([
 		['empty', ''],
 		['not JSON', 'task_id=7f3c'],
 		['a list', '[{"task_id":"7f3c"}]'],
@@ -264,7 +265,7 @@ describe('413: a body over 1 MB', () => {
 });
 
 describe('400: a signed body that is not the documented shape', () => {
-	it.each([
+	few.it.each([
 		['a status that is no text', { task_id: '7f3c', status: 7 }],
 		['a status that is not final', { task_id: '7f3c', status: 'processing' }],
 		['an event that is no text', { task_id: '7f3c', event: {} }],
@@ -276,7 +277,7 @@ describe('400: a signed body that is not the documented shape', () => {
 		expect(host.executions).toEqual([]);
 	});
 
-	it.each([
+	few.it.each([
 		['a result_url that is no text', { result_url: { txt: '/a' } }],
 		['a blank bot_id', { bot_id: ' ' }],
 	])('but not for a transcription with %s, which the document does not show', async (_, more) => {
@@ -336,7 +337,7 @@ describe('What the service says later, or never', () => {
 		},
 	);
 
-	it.each([401, 429, 500])(
+	few.it.each([401, 429, 500])(
 		'a result that is answered with %i is asked for again, however long',
 		async (status) => {
 			jest.replaceProperty(PATIENCE, 'refusedMs', 0);
@@ -413,7 +414,7 @@ describe('What the service says later, or never', () => {
 		expect(lines.join()).not.toContain(id);
 	});
 
-	it.each<[string, object, number, RegExp]>([
+	few.it.each<[string, object, number, RegExp]>([
 		[
 			'of a meeting without a status',
 			{ event: 'meeting.transcript.completed', bot_id: '7f3c', task_id: '8a4d' },
@@ -462,7 +463,7 @@ describe('What the service says later, or never', () => {
 		expect(other?.binary?.data).not.toBe(one?.binary?.data);
 	});
 
-	it.each(['success', 'done', 'COMPLETED', 'ready'])(
+	few.it.each(['success', 'done', 'COMPLETED', 'ready'])(
 		'a transcription whose status is called %s: the service is asked',
 		async (status) => {
 			const id = await service.completedTask();
@@ -582,22 +583,25 @@ describe('Deliveries are retried by the service, so each (task, final status) is
 		expect(host.executions).toHaveLength(1);
 	});
 
-	it('50 at once, saved in any order: a moment later, all are stored and survive a restart', async () => {
-		await open({}, { saveMs: 60 });
-		host.executionMs = 20;
-		const ids = Array.from({ length: 50 }, (_, index) => `task-${index}`);
-		await Promise.all(ids.map((id) => handOverTo(host.url, id, SECRET, API_KEY)));
-		for (let round = 0; round < 3; round++) {
-			const answers = await Promise.all(
-				ids.map((id) => deliver(host.url, { task_id: id }, SECRET)),
-			);
-			expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
-			// Each of the 50 ends with a semicolon.
-			await until(() => host.saving === 0 && host.stored.endings.split(';').length === 51);
-			if (round > 0) host.restart();
-		}
-		expect(host.executions).toHaveLength(50);
-	});
+	long.it(
+		'50 at once, saved in any order: a moment later, all are stored and survive a restart',
+		async () => {
+			await open({}, { saveMs: 60 });
+			host.executionMs = 20;
+			const ids = Array.from({ length: 50 }, (_, index) => `task-${index}`);
+			await Promise.all(ids.map((id) => handOverTo(host.url, id, SECRET, API_KEY)));
+			for (let round = 0; round < 3; round++) {
+				const answers = await Promise.all(
+					ids.map((id) => deliver(host.url, { task_id: id }, SECRET)),
+				);
+				expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
+				// Each of the 50 ends with a semicolon.
+				await until(() => host.saving === 0 && host.stored.endings.split(';').length === 51);
+				if (round > 0) host.restart();
+			}
+			expect(host.executions).toHaveLength(50);
+		},
+	);
 
 	it('no other call saves that it is known before n8n has saved its execution', async () => {
 		await open();
@@ -623,7 +627,7 @@ describe('Deliveries are retried by the service, so each (task, final status) is
 		expect(host.executions).toHaveLength(1);
 	});
 
-	it('nor one whose sender has hung up before n8n could not save it', async () => {
+	long.it('nor one whose sender has hung up before n8n could not save it', async () => {
 		await open();
 		await handOverTo(host.url, '7f3c', SECRET, API_KEY);
 		host.isDatabaseFull = true;
@@ -637,7 +641,7 @@ describe('Deliveries are retried by the service, so each (task, final status) is
 		expect(host.executions).toHaveLength(1);
 	});
 
-	it('whatever the letters of the statuses', async () => {
+	long.it('whatever the letters of the statuses', async () => {
 		await open();
 		await handOverTo(host.url, '7f3c', SECRET, API_KEY);
 		for (const status of ['FAILED', 'COMPLETED', 'Completed']) {
@@ -773,7 +777,7 @@ describe("The credential's Webhook Secret", () => {
 		expect(host.executions).toHaveLength(1);
 	});
 
-	it.each(['', ' ', '\t'])('verifies nothing when it is blank (%j)', async (webhookSecret) => {
+	few.it.each(['', ' ', '\t'])('verifies nothing when it is blank (%j)', async (webhookSecret) => {
 		await open({}, { credentials: service.credentials({ webhookSecret }) });
 		const body = { task_id: '7f3c', status: 'completed' };
 		expect((await deliver(host.url, body, webhookSecret)).status).toBe(503);
@@ -799,7 +803,7 @@ describe('a failed meeting whose task_id means that there is none', () => {
 	});
 	const NONE = ['None', 'null', '00000000-0000-0000-0000-000000000000', 0, null, ''];
 
-	it.each(NONE)('gives the reason of the bot, and no such id: %j', async (none) => {
+	few.it.each(NONE)('gives the reason of the bot, and no such id: %j', async (none) => {
 		await open({ options: { includeResult: true } }, { mode: 'manual' });
 		await putAll(host.url, [{ id: 'bot-1', kind: 'bot', secret: SECRET }], API_KEY);
 		const body = { bot_id: 'bot-1', status: 'failed', task_id: none, error: 'Not let in' };
@@ -810,7 +814,7 @@ describe('a failed meeting whose task_id means that there is none', () => {
 		expect(json()[0]).not.toHaveProperty('task_id');
 	});
 
-	it.each(NONE)('is not taken for another one: %j', async (none) => {
+	few.it.each(NONE)('is not taken for another one: %j', async (none) => {
 		await open({}, { credentials: service.credentials({ webhookSecret: 'for all' }) });
 		for (const id of ['bot-1', 'bot-2']) await deliver(host.url, failed(id, none), 'for all');
 		expect(json().map(({ bot_id: id }) => id)).toEqual(['bot-1', 'bot-2']);
@@ -889,7 +893,7 @@ describe('includeResult and exportFormat', () => {
 		]);
 	});
 
-	it.each(['completed', undefined])(
+	few.it.each(['completed', undefined])(
 		'output an empty text where nothing was said in the recording (status %s)',
 		async (status) => {
 			const id = await service.completedTask();
@@ -904,7 +908,7 @@ describe('includeResult and exportFormat', () => {
 		},
 	);
 
-	it.each(['COMPLETED', undefined, 'done'])(
+	few.it.each(['COMPLETED', undefined, 'done'])(
 		'output the result where the service nests the state (status %s)',
 		async (status) => {
 			const id = await service.completedTask();
@@ -935,7 +939,7 @@ describe('includeResult and exportFormat', () => {
 		expect(json()).toEqual([{ task_id: id, status: 'completed' }]);
 	});
 
-	it.each([
+	few.it.each([
 		['Meeting 12.05 with Anna', 'Meeting 12.05 with Anna.srt'],
 		['interview.mp3', 'interview.srt'],
 	])('output a file that has the title %j as %j', async (title, fileName) => {
@@ -1005,24 +1009,29 @@ describe('includeResult and exportFormat', () => {
 		expect(host.executions).toHaveLength(1);
 	});
 
-	it('a sender that hangs up while the result is fetched: a restart later knows the ending, and nothing is rejected', async () => {
-		jest.replaceProperty(STORE, 'safeAfterMs', 100);
-		jest.replaceProperty(STORE, 'mayWaitMs', 100);
-		const rejected: unknown[] = [];
-		const note = (reason: unknown) => void rejected.push(reason);
-		process.on('unhandledRejection', note);
-		const id = await service.completedTask();
-		await open({ options: { includeResult: true } });
-		await handOverTo(host.url, id, SECRET, API_KEY);
-		host.restart();
-		service.running().fault({ match: { path: '/result$' }, action: { kind: 'delay', ms: 1_000 } });
-		await hangUp({ task_id: id, status: 'completed' });
-		await until(() => host.stored.endings !== '');
-		host.restart();
-		expect((await deliver(host.url, { task_id: id }, SECRET)).status).toBe(200);
-		process.off('unhandledRejection', note);
-		expect([host.executions.length, rejected]).toEqual([1, []]);
-	});
+	long.it(
+		'a sender that hangs up while the result is fetched: a restart later knows the ending, and nothing is rejected',
+		async () => {
+			jest.replaceProperty(STORE, 'safeAfterMs', 100);
+			jest.replaceProperty(STORE, 'mayWaitMs', 100);
+			const rejected: unknown[] = [];
+			const note = (reason: unknown) => void rejected.push(reason);
+			process.on('unhandledRejection', note);
+			const id = await service.completedTask();
+			await open({ options: { includeResult: true } });
+			await handOverTo(host.url, id, SECRET, API_KEY);
+			host.restart();
+			service
+				.running()
+				.fault({ match: { path: '/result$' }, action: { kind: 'delay', ms: 1_000 } });
+			await hangUp({ task_id: id, status: 'completed' });
+			await until(() => host.stored.endings !== '');
+			host.restart();
+			expect((await deliver(host.url, { task_id: id }, SECRET)).status).toBe(200);
+			process.off('unhandledRejection', note);
+			expect([host.executions.length, rejected]).toEqual([1, []]);
+		},
+	);
 
 	it('a repeat while the result is being fetched is asked to come again', async () => {
 		const id = await service.completedTask();
@@ -1068,7 +1077,7 @@ describe('Key rotation while a task is pending', () => {
 		expect(host.executions).toEqual([]);
 	});
 
-	it.each(['before the rotation', 'after it'])(
+	few.it.each(['before the rotation', 'after it'])(
 		'a task that failed %s is completed later: another event, and only one',
 		async (when) => {
 			const isBefore = when === 'before the rotation';
@@ -1192,21 +1201,24 @@ describe('Key rotation while a task is pending', () => {
 		expect(json()).toMatchObject([{ bot_id: bot, task_id: task, status: 'completed' }]);
 	});
 
-	it.each(['.', '..', ' .. ', ''])('the id %j names no submission', async (taskId) => {
+	few.it.each(['.', '..', ' .. ', ''])('the id %j names no submission', async (taskId) => {
 		await rotated('completed');
 		expect((await postUnsigned({ task_id: taskId, status: 'completed' })).status).toBe(401);
 		expect(service.lines()).toEqual([]);
 	});
 
-	it('100 unsigned requests about one task at once are one look, later ones none for 10 seconds', async () => {
-		const id = await rotated();
-		const answers = await Promise.all(
-			Array.from({ length: 100 }, () => postUnsigned({ task_id: id })),
-		);
-		expect(answers.filter(({ status }) => ![401, 503].includes(status))).toEqual([]);
-		expect((await postUnsigned({ task_id: id })).status).toBe(503);
-		expect(service.lines()).toEqual([`GET /api/v1/tasks/${id}`]);
-	});
+	long.it(
+		'100 unsigned requests about one task at once are one look, later ones none for 10 seconds',
+		async () => {
+			const id = await rotated();
+			const answers = await Promise.all(
+				Array.from({ length: 100 }, () => postUnsigned({ task_id: id })),
+			);
+			expect(answers.filter(({ status }) => ![401, 503].includes(status))).toEqual([]);
+			expect((await postUnsigned({ task_id: id })).status).toBe(503);
+			expect(service.lines()).toEqual([`GET /api/v1/tasks/${id}`]);
+		},
+	);
 });
 
 it('outputs the fields, in their order, that the editor shows before anything has come', async () => {
@@ -1218,21 +1230,24 @@ it('outputs the fields, in their order, that the editor shows before anything ha
 	expect(json().map(Object.keys)).toEqual([Object.keys(properties)]);
 });
 
-it('after a rotation of the key, 20 tasks that end at once all start the workflow at their first delivery', async () => {
-	const credentials = service.credentials();
-	await open({}, { credentials, mode: 'manual' });
-	const ids: string[] = [];
-	while (ids.length < 20) ids.push(await service.pendingTask());
-	await putAll(
-		host.url,
-		ids.map((id) => ({ id, kind: 'task' as const })),
-		credentials.apiKey,
-	);
-	for (const id of ids) service.running().finish(id);
-	await Promise.all(ids.map(async (id) => await deliver(host.url, { task_id: id }, 'unknown')));
-	expect(
-		json()
-			.map(({ task_id: id }) => id)
-			.sort(),
-	).toEqual([...ids].sort());
-});
+long.it(
+	'after a rotation of the key, 20 tasks that end at once all start the workflow at their first delivery',
+	async () => {
+		const credentials = service.credentials();
+		await open({}, { credentials, mode: 'manual' });
+		const ids: string[] = [];
+		while (ids.length < 20) ids.push(await service.pendingTask());
+		await putAll(
+			host.url,
+			ids.map((id) => ({ id, kind: 'task' as const })),
+			credentials.apiKey,
+		);
+		for (const id of ids) service.running().finish(id);
+		await Promise.all(ids.map(async (id) => await deliver(host.url, { task_id: id }, 'unknown')));
+		expect(
+			json()
+				.map(({ task_id: id }) => id)
+				.sort(),
+		).toEqual([...ids].sort());
+	},
+);

@@ -34,6 +34,7 @@ import { Transcriber } from '../../nodes/Transcriber/Transcriber.node';
 import { STORE } from '../../nodes/TranscriberTrigger/triggerMemory';
 import { startReceiver, until } from '../simulator/testing-client';
 import { credentialsHelper } from '../support/n8n';
+import { few, long } from '../support/long';
 import { deliver, handOverTo, post, put, putAll } from './client';
 import { TriggerHost, newProcess, type HostSettings } from './host';
 
@@ -67,7 +68,7 @@ describe('Nobody without the API key can plant or read a secret', () => {
 	const sealed = (apiKey: string, address = host.url) =>
 		sealHandOvers(apiKey, address, [{ id: '7f3c', secret: SECRET }]);
 
-	it.each<[string, () => unknown]>([
+	few.it.each<[string, () => unknown]>([
 		['sealed with another API key', () => ({ sealed: sealed('another') })],
 		[
 			'sealed for another trigger',
@@ -84,7 +85,7 @@ describe('Nobody without the API key can plant or read a secret', () => {
 		expect(host.saved).toBe('{}');
 	});
 
-	it.each([
+	few.it.each([
 		['empty', ''],
 		['not JSON', 'sealed=1'],
 		['a list', '[]'],
@@ -100,7 +101,7 @@ describe('Nobody without the API key can plant or read a secret', () => {
 		expect(host.saved).toBe('{}');
 	});
 
-	it.each(['x'.repeat(257), '.', ' .. '])(
+	few.it.each(['x'.repeat(257), '.', ' .. '])(
 		'400 for an id whose deliveries it would refuse, and nothing is stored: %s',
 		async (id) => {
 			const handOvers = [{ id, kind: 'task' as const, secret: SECRET }];
@@ -187,7 +188,7 @@ describe('It is acknowledged only when it is durably stored', () => {
 		expect(host.saved).toBe(saved);
 	});
 
-	it('50 at once, saved in any order: all 50 survive a restart', async () => {
+	long.it('50 at once, saved in any order: all 50 survive a restart', async () => {
 		await open({ saveMs: 60 });
 		const ids = Array.from({ length: 50 }, (_, index) => `task-${index}`);
 		await Promise.all(ids.map((id) => handOverTo(host.url, id, `${SECRET} ${id}`, API_KEY)));
@@ -198,7 +199,7 @@ describe('It is acknowledged only when it is durably stored', () => {
 		expect(host.executions).toHaveLength(50);
 	});
 
-	it('50 at once at two processes in turn: all 50 survive a restart', async () => {
+	long.it('50 at once at two processes in turn: all 50 survive a restart', async () => {
 		await open({ saveMs: 60 });
 		host.processes = [newProcess(), newProcess()];
 		const ids = Array.from({ length: 50 }, (_, index) => `task-${index}`);
@@ -210,51 +211,60 @@ describe('It is acknowledged only when it is durably stored', () => {
 		expect(host.executions).toHaveLength(50);
 	});
 
-	it('50 deliveries at once at two processes in turn: soon each process knows all of them', async () => {
-		await open({ saveMs: 60 });
-		host.processes = [newProcess(), newProcess()];
-		const ids = Array.from({ length: 50 }, (_, index) => `task-${index}`);
-		await Promise.all(ids.map((id) => handOverTo(host.url, id, SECRET, API_KEY, 237)));
-		await Promise.all(ids.map((id) => deliver(host.url, { task_id: id }, SECRET)));
-		// One process has written over what the other one had saved, and nobody calls either again.
-		await until(() => host.stored.endings.split(';').length === 50 + 1);
-		host.restart();
-		for (const id of [...ids, ...ids]) {
-			expect((await deliver(host.url, { task_id: id }, SECRET)).status).toBe(200);
-		}
-		expect(host.executions).toHaveLength(50);
-	});
+	long.it(
+		'50 deliveries at once at two processes in turn: soon each process knows all of them',
+		async () => {
+			await open({ saveMs: 60 });
+			host.processes = [newProcess(), newProcess()];
+			const ids = Array.from({ length: 50 }, (_, index) => `task-${index}`);
+			await Promise.all(ids.map((id) => handOverTo(host.url, id, SECRET, API_KEY, 237)));
+			await Promise.all(ids.map((id) => deliver(host.url, { task_id: id }, SECRET)));
+			// One process has written over what the other one had saved, and nobody calls either again.
+			await until(() => host.stored.endings.split(';').length === 50 + 1);
+			host.restart();
+			for (const id of [...ids, ...ids]) {
+				expect((await deliver(host.url, { task_id: id }, SECRET)).status).toBe(200);
+			}
+			expect(host.executions).toHaveLength(50);
+		},
+	);
 
-	it('deliveries and hand-overs at the same time: no ending and no secret is lost', async () => {
-		await open({ saveMs: 60 });
-		const ids = Array.from({ length: 20 }, (_, index) => `old-${index}`);
-		await Promise.all(ids.map((id) => handOverTo(host.url, id, SECRET, API_KEY)));
-		const news = ids.map((id) => id.replace('old', 'new'));
-		await Promise.all([
-			...ids.map((id) => deliver(host.url, { task_id: id }, SECRET)),
-			...news.map((id) => handOverTo(host.url, id, SECRET, API_KEY)),
-		]);
-		// One call has written over what another one had saved: the process saves it again.
-		await until(() => host.stored.endings.split(';').length === 20 + 1);
-		host.restart();
-		for (const id of [...ids, ...news]) {
-			expect((await deliver(host.url, { task_id: id }, SECRET)).status).toBe(200);
-		}
-		expect(host.executions).toHaveLength(40);
-	});
+	long.it(
+		'deliveries and hand-overs at the same time: no ending and no secret is lost',
+		async () => {
+			await open({ saveMs: 60 });
+			const ids = Array.from({ length: 20 }, (_, index) => `old-${index}`);
+			await Promise.all(ids.map((id) => handOverTo(host.url, id, SECRET, API_KEY)));
+			const news = ids.map((id) => id.replace('old', 'new'));
+			await Promise.all([
+				...ids.map((id) => deliver(host.url, { task_id: id }, SECRET)),
+				...news.map((id) => handOverTo(host.url, id, SECRET, API_KEY)),
+			]);
+			// One call has written over what another one had saved: the process saves it again.
+			await until(() => host.stored.endings.split(';').length === 20 + 1);
+			host.restart();
+			for (const id of [...ids, ...news]) {
+				expect((await deliver(host.url, { task_id: id }, SECRET)).status).toBe(200);
+			}
+			expect(host.executions).toHaveLength(40);
+		},
+	);
 
-	it('a delivery that takes long does not write over what was stored in the meantime', async () => {
-		jest.replaceProperty(STORE, 'safeAfterMs', 50);
-		await handOverTo(host.url, 'slow', SECRET, API_KEY);
-		host.executionMs = 1_500;
-		const slow = deliver(host.url, { task_id: 'slow' }, SECRET);
-		await sleep(50);
-		await handOverTo(host.url, '7f3c', SECRET, API_KEY);
-		expect((await slow).status).toBe(200);
-		host.restart();
-		host.executionMs = 0;
-		expect((await deliver(host.url, { task_id: '7f3c' }, SECRET)).status).toBe(200);
-	});
+	long.it(
+		'a delivery that takes long does not write over what was stored in the meantime',
+		async () => {
+			jest.replaceProperty(STORE, 'safeAfterMs', 50);
+			await handOverTo(host.url, 'slow', SECRET, API_KEY);
+			host.executionMs = 1_500;
+			const slow = deliver(host.url, { task_id: 'slow' }, SECRET);
+			await sleep(50);
+			await handOverTo(host.url, '7f3c', SECRET, API_KEY);
+			expect((await slow).status).toBe(200);
+			host.restart();
+			host.executionMs = 0;
+			expect((await deliver(host.url, { task_id: '7f3c' }, SECRET)).status).toBe(200);
+		},
+	);
 
 	it('a renamed node loses nothing', async () => {
 		await handOverTo(host.url, '7f3c', SECRET, API_KEY);
@@ -379,7 +389,7 @@ describe('A submission without a readable secret', () => {
 		expect(host.executions).toHaveLength(1);
 	});
 
-	it('without that, what the service says decides: here it cannot be asked', async () => {
+	long.it('without that, what the service says decides: here it cannot be asked', async () => {
 		await without();
 		const body = { task_id: '7f3c', status: 'completed' };
 		expect((await deliver(host.url, body, 'forged')).status).toBe(503);
@@ -424,13 +434,17 @@ describe('The action node', () => {
 		expect((await deliver(host.url, { task_id: '7f3c' }, SECRET)).status).toBe(200);
 	});
 
-	it('200 at once are handed over without a lost update', async () => {
-		await open({ saveMs: 30 });
-		jest.replaceProperty(HAND_OVER, 'patience', 60_000);
-		const ids = Array.from({ length: 200 }, (_, index) => `task-${index}`);
-		await Promise.all(ids.map((id) => handOver(sender(), host.url, { taskId: id }, SECRET)));
-		expect(host.stored.secrets.split(';')).toHaveLength(200 + 1);
-	}, 60_000);
+	long.it(
+		'200 at once are handed over without a lost update',
+		async () => {
+			await open({ saveMs: 30 });
+			jest.replaceProperty(HAND_OVER, 'patience', 60_000);
+			const ids = Array.from({ length: 200 }, (_, index) => `task-${index}`);
+			await Promise.all(ids.map((id) => handOver(sender(), host.url, { taskId: id }, SECRET)));
+			expect(host.stored.secrets.split(';')).toHaveLength(200 + 1);
+		},
+		60_000,
+	);
 
 	it('hands over together what waits for the same trigger, a hundred at most', async () => {
 		const receiver = await startReceiver([400, 400, 400, 400]);
@@ -484,7 +498,7 @@ describe('The action node', () => {
 		await receiver.close();
 	});
 
-	it.each<[string, number[], string, string]>([
+	few.it.each<[string, number[], string, string]>([
 		[
 			'its workflow is not active',
 			Array<number>(9).fill(404),
@@ -569,7 +583,7 @@ describe('The action node', () => {
 		await receiver.close();
 	});
 
-	it.each<[string, Answer[]]>([
+	few.it.each<[string, Answer[]]>([
 		['is down for longer than a 404 may last, then has no active workflow yet', [...DOWN, NO_HOOK]],
 		['is slow to store for longer than a 401 may last, then reads a new key', [...BUSY, OTHER_KEY]],
 		['says with 200 that it is starting up', [[200, 'n8n is starting up. Please wait']]],
@@ -687,7 +701,7 @@ describe('Before anything is submitted', () => {
 		await receiver.close();
 	});
 
-	it.each([
+	few.it.each([
 		['an unpublished workflow', 404, {}, 'its workflow is not active'],
 		['another API key', 401, { message: 'Hand-over refused' }, 'it has another API key'],
 		['a proxy that asks for a password', 401, {}, 'its address answered HTTP 401'],

@@ -9,6 +9,7 @@ import { STORE } from '../../nodes/TranscriberTrigger/triggerMemory';
 import { until } from '../simulator/testing-client';
 import { runNode } from '../support/engine';
 import { serviceForTests } from '../support/service';
+import { few } from '../support/long';
 import { deliver, handOverTo, putAll } from './client';
 import { TriggerHost, type HostSettings } from './host';
 
@@ -128,7 +129,7 @@ describe('A task and a bot with the same id', () => {
 });
 
 describe('What version 0.1.0 has handed over or stored, under the bare id,', () => {
-	it.each([
+	few.it.each([
 		['task', { task_id: '7', status: 'completed' }],
 		['bot', { ...BOT, bot_id: '7' }],
 	])('is found for a %s, also after a restart, and its repeat is known', async (_, body) => {

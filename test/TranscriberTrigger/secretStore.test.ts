@@ -11,6 +11,7 @@ import { STORE, type Saved } from '../../nodes/TranscriberTrigger/triggerMemory'
 import { TranscriberTrigger } from '../../nodes/TranscriberTrigger/TranscriberTrigger.node';
 import { until } from '../simulator/testing-client';
 import { serviceForTests } from '../support/service';
+import { few, long } from '../support/long';
 import { deliver, handOverTo, put } from './client';
 import { TriggerHost, type HostSettings } from './host';
 import { StoredWorkflow } from './storedWorkflow';
@@ -235,7 +236,7 @@ describe('Without a server, each call with what n8n has loaded for it:', () => {
 });
 
 describe('What another writer of the static data has written over is healed while the process lives', () => {
-	it('a secret, after a poll that has saved the static data of the activation', async () => {
+	long.it('a secret, after a poll that has saved the static data of the activation', async () => {
 		const host = await open();
 		const activated = workflowNow(host);
 		await handOverTo(host.url, '7f3c', SECRET, KEY);
@@ -280,17 +281,20 @@ describe('A hand-over is acknowledged only if the stored secret opens to it with
 		expect((await deliver(host.url, { task_id: '7f3c' }, 'second')).status).toBe(200);
 	});
 
-	it.each([true, false])('the same secret with a new API key (restart: %s)', async (restarts) => {
-		const credentials = service.credentials();
-		const host = await open(NO_RESULT, { credentials });
-		await handOverTo(host.url, '7f3c', SECRET, KEY);
-		credentials.apiKey = 'new-api-key';
-		if (restarts) host.restart();
-		// The trigger knows of the new key within a second.
-		while ((await put(host.url, '7f3c', SECRET, 'new-api-key')).status === 401) await sleep(100);
-		await handOverTo(host.url, '7f3c', SECRET, 'new-api-key');
-		host.restart();
-		expect((await deliver(host.url, { task_id: '7f3c' }, SECRET)).status).toBe(200);
-		expect(service.lines()).toEqual([]);
-	});
+	few.it.each([true, false])(
+		'the same secret with a new API key (restart: %s)',
+		async (restarts) => {
+			const credentials = service.credentials();
+			const host = await open(NO_RESULT, { credentials });
+			await handOverTo(host.url, '7f3c', SECRET, KEY);
+			credentials.apiKey = 'new-api-key';
+			if (restarts) host.restart();
+			// The trigger knows of the new key within a second.
+			while ((await put(host.url, '7f3c', SECRET, 'new-api-key')).status === 401) await sleep(100);
+			await handOverTo(host.url, '7f3c', SECRET, 'new-api-key');
+			host.restart();
+			expect((await deliver(host.url, { task_id: '7f3c' }, SECRET)).status).toBe(200);
+			expect(service.lines()).toEqual([]);
+		},
+	);
 });

@@ -131,7 +131,7 @@ describe('Activation', () => {
 		expect((await deliver(host.url, forged, 'another')).status).toBe(401);
 	});
 
-	it.each<[string, INodeParameters, string]>([
+	few.it.each<[string, INodeParameters, string]>([
 		[
 			'no consent',
 			{ consentAcknowledged: false },
@@ -274,7 +274,7 @@ describe('Activation', () => {
 });
 
 describe('The end of listening for a test event', () => {
-	it.each([
+	few.it.each([
 		['', () => {}],
 		[', also after a restart of n8n', () => host.restart()],
 	])('leaves the bot of the published workflow alone%s', async (_, before) => {
@@ -310,7 +310,7 @@ describe('The end of listening for a test event', () => {
 });
 
 describe('No second bot', () => {
-	it.each(['init', 'leadershipChange'] as const)('on %s', async (activation) => {
+	few.it.each(['init', 'leadershipChange'] as const)('on %s', async (activation) => {
 		await host.activate();
 		host.restart();
 		await host.activate(activation);
@@ -382,7 +382,7 @@ describe('No second bot', () => {
 		expect(bots()).toHaveLength(1);
 	});
 
-	it.each<[string, RequestFault, string]>([
+	few.it.each<[string, RequestFault, string]>([
 		[
 			'the words of the service',
 			{ kind: 'respond', status: 500, readBody: true, body: { detail: 'The disk is full' } },
@@ -630,7 +630,7 @@ describe('A new version after the time zone of the workflow was corrected', () =
 		await pastGrace();
 	}
 
-	it.each([
+	few.it.each([
 		['as the date picker writes it', asPicked],
 		['from an expression that gives no offset', `={{ "${asPicked}" }}`],
 	])(
@@ -653,7 +653,7 @@ describe('A new version after the time zone of the workflow was corrected', () =
 		},
 	);
 
-	it.each([
+	few.it.each([
 		['has an offset', inThreeDays],
 		['has an offset, and comes from an expression', "={{ $now.plus(3, 'days') }}"],
 		['is empty', ''],

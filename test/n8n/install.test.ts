@@ -5,6 +5,7 @@ import path from 'node:path';
 
 import { cacheFolder, ensureN8n } from './install';
 import { N8N_1, N8N_2, nodePackage, recipeFor } from './versions';
+import { long } from '../support/long';
 
 /** Writes what an install leaves, notes each call, and fails where it is told to. */
 const FAKE_NPM = `
@@ -61,7 +62,7 @@ describe('installing n8n', () => {
 		});
 	});
 
-	it('two runs at once install once', async () => {
+	long.it('two runs at once install once', async () => {
 		const lines: string[] = [];
 		const onProgress = (line: string) => lines.push(line);
 		const [a, b] = await Promise.all([

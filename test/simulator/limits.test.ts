@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 
 import { AUDIO, rawUpload, simulatorForTests, until } from './testing-client';
+import { long } from '../support/long';
 
 const { running, ask, submit } = simulatorForTests();
 
@@ -21,7 +22,7 @@ describe('Requests per minute per key', () => {
 		expect((await ask('GET /account')).status).toBe(200);
 	});
 
-	it('20 of POST /meeting', async () => {
+	long.it('20 of POST /meeting', async () => {
 		for (let count = 0; count < 20; count++) {
 			expect((await ask('POST /meeting', BOT)).status).toBe(200);
 		}
@@ -65,7 +66,7 @@ describe('Requests per minute per key', () => {
 		expect(Date.parse(date)).toBeGreaterThan(Date.now() + 50_000);
 	});
 
-	it('a new key has a new window', async () => {
+	long.it('a new key has a new window', async () => {
 		for (let count = 0; count < 60; count++) await ask('GET /account');
 		expect((await ask('POST /api-key/generate')).status).toBe(429);
 		running().configure({ apiKey: 'another' });
@@ -115,7 +116,7 @@ describe('File size', () => {
 		expect((await rawUpload(running(), { fileBytes: MB + 1 })).status).toBe(413);
 	});
 
-	it('an upload is hashed while it passes and not held', async () => {
+	long.it('an upload is hashed while it passes and not held', async () => {
 		const before = process.memoryUsage().rss;
 		expect((await rawUpload(running(), { fileBytes: 128 * MB })).status).toBe(200);
 		expect(process.memoryUsage().rss - before).toBeLessThan(96 * MB);

@@ -1,6 +1,6 @@
 /**
- * What `npm test` leaves out and `npm run test:long` runs: more rows of a table of which others show the rule, and more
- * random plans. `.ci/run` runs both.
+ * What `npm test` leaves out and `npm run test:long` runs: what shows a rule again (from another angle, with larger numbers,
+ * in more rows of a table, in more random plans). `npm test` shows each rule once. `.ci/run` runs both.
  */
 const RUNS_ALL = process.env['TESTS'] === 'all';
 
@@ -17,3 +17,17 @@ export const few = RUNS_ALL
 function sampled(each: jest.Each): jest.Each {
 	return ((rows: unknown[]) => each(rows.filter((_, index) => index % 10 === 0))) as jest.Each;
 }
+
+interface Registers<Body> {
+	(name: string, body: Body, timeout?: number): void;
+	each: jest.Each;
+}
+
+/** Registers no test, so that the report has none that was skipped. */
+const nothing = Object.assign(() => {}, { each: (() => () => {}) as jest.Each });
+
+/** A test, a table or a group that `npm test` leaves out: `long.it('…', …)`, `long.it.each([…])`, `long.describe('…', …)`. */
+export const long: {
+	it: Registers<jest.ProvidesCallback>;
+	describe: Registers<jest.EmptyFunction>;
+} = RUNS_ALL ? { it, describe } : { it: nothing, describe: nothing };

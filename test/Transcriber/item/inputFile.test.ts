@@ -16,6 +16,7 @@ import { callTool } from '../../support/agent';
 import { storedBinary } from '../../support/engine';
 import { failureOf, itemWithFile, serviceForTests } from '../../support/service';
 import { FILE } from '../../support/parameters';
+import { few, long } from '../../support/long';
 
 const service = serviceForTests();
 
@@ -48,7 +49,7 @@ const WAYS_TO_KEEP_IT: Array<[string, typeof storedItem]> = [
 ];
 
 describe.each(WAYS_TO_KEEP_IT)('a recording that n8n keeps as %s', (_way, keep) => {
-	it.each([1, 1000, MIB, 5 * MIB + 17])('arrives intact: %d bytes', async (bytes) => {
+	few.it.each([1, 1000, MIB, 5 * MIB + 17])('arrives intact: %d bytes', async (bytes) => {
 		const content = randomBytes(bytes);
 		const { error } = await upload(await keep(content));
 		expect(error).toBeUndefined();
@@ -94,7 +95,7 @@ describe.each(WAYS_TO_KEEP_IT)('a recording that n8n keeps as %s', (_way, keep) 
 			jest.replaceProperty(RETRY, 'base', 1);
 		});
 
-		it.each([
+		few.it.each([
 			['the connection is cut in the middle', { kind: 'cut', when: 'midBody', afterBytes: MIB }],
 			['the connection is cut before the body is read', { kind: 'cut', when: 'beforeBody' }],
 			['the service is unavailable', { kind: 'respond', status: 503, readBody: true }],
@@ -130,7 +131,7 @@ describe('a file in memory arrives intact, however its base64 is written', () =>
 	const base64 = content.toString('base64');
 	const inLines = (end: string) => base64.replace(/.{76}/g, `$&${end}`);
 
-	it.each([
+	few.it.each([
 		['in lines', inLines('\n')],
 		['in lines that end in CR LF, with one more at the end', `${inLines('\r\n')}\r\n`],
 		['as a data URL', `data:audio/mpeg;base64,${base64}`],
@@ -391,7 +392,7 @@ describe('the file of a recording is closed', () => {
 	const REFUSED = { kind: 'respond', status: 401 } as const;
 	const CUT = { kind: 'cut', when: 'midBody', afterBytes: MIB } as const;
 
-	it.each([
+	few.it.each([
 		['when the service answers before it has read it', [REFUSED]],
 		['by every attempt whose connection breaks', [CUT, CUT]],
 		['when it was sent', []],
@@ -408,7 +409,7 @@ describe('the file of a recording is closed', () => {
 });
 
 describe('several recordings', () => {
-	it('at most three are uploaded at the same time', async () => {
+	long.it('at most three are uploaded at the same time', async () => {
 		service.running().fault({
 			match: { path: '/transcribe$' },
 			times: 7,

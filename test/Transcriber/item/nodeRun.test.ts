@@ -12,6 +12,7 @@ import type { Outcome, Run } from '../../support/engine';
 import { captureLogs } from '../../support/logs';
 import { shortenRetries } from '../../support/scale';
 import { byId, itemsOf, serviceForTests } from '../../support/service';
+import { few, long } from '../../support/long';
 
 const service = serviceForTests();
 
@@ -273,7 +274,7 @@ it('a single recording that fails has none of this advice', async () => {
 	);
 });
 
-it.each([
+few.it.each([
 	['task', 'get'],
 	['task', 'getResult'],
 	['task', 'export'],
@@ -344,18 +345,21 @@ describe('after the stop button or the time limit of the workflow, of which n8n 
 		]);
 	});
 
-	it('what was accepted is listed for the one error that n8n shows, however many items there are', async () => {
-		const sort = jest.spyOn(Array.prototype, 'sort');
-		const { error } = await stoppedRun(20);
-		const lists = sort.mock.contexts.filter((list: Array<[number, string[]]>) =>
-			String(list[0]?.[1]).startsWith('task '),
-		);
-		sort.mockRestore();
-		expect(error?.description).toContain('item 19: task ');
-		expect(lists.length).toBeLessThan(10);
-	});
+	long.it(
+		'what was accepted is listed for the one error that n8n shows, however many items there are',
+		async () => {
+			const sort = jest.spyOn(Array.prototype, 'sort');
+			const { error } = await stoppedRun(20);
+			const lists = sort.mock.contexts.filter((list: Array<[number, string[]]>) =>
+				String(list[0]?.[1]).startsWith('task '),
+			);
+			sort.mockRestore();
+			expect(error?.description).toContain('item 19: task ');
+			expect(lists.length).toBeLessThan(10);
+		},
+	);
 
-	it.each([1, 2])('the error of %i items says how to get what was accepted', async (count) => {
+	few.it.each([1, 2])('the error of %i items says how to get what was accepted', async (count) => {
 		const { error } = await stoppedRun(count);
 		const tasks = service.running().tasks();
 		expect(tasks).toHaveLength(count);

@@ -4,6 +4,7 @@ import { Transcriber } from '../../../nodes/Transcriber/Transcriber.node';
 import { EVERY_OPERATION, WITH_SUMMARY_REGENERATION } from '../../support/everyOperation';
 import { LINK } from '../../support/parameters';
 import { byId, itemsOf, serviceForTests } from '../../support/service';
+import { few } from '../../support/long';
 
 const service = serviceForTests(WITH_SUMMARY_REGENERATION);
 
@@ -15,7 +16,7 @@ describe('every output item is paired with its input item', () => {
 		({ name }) => !['apiKey.rotate', 'dictionary.sync', 'task.getAll'].includes(name),
 	);
 
-	it.each(once)('$name', async ({ parameters, input }) => {
+	few.it.each(once)('$name', async ({ parameters, input }) => {
 		const items = [await input(service), await input(service), await input(service)];
 		const outcome = await service.run(parameters, { items });
 		expect(outcome.error).toBeUndefined();

@@ -20,6 +20,7 @@ import { FILE, LINK } from '../../support/parameters';
 import { shortenRetries } from '../../support/scale';
 import { itemWithFile, itemsOf, serviceForTests } from '../../support/service';
 import { workflowWith } from '../../support/suspended';
+import { few, long } from '../../support/long';
 import { deliver, sign } from '../../TranscriberTrigger/client';
 import { TriggerHost } from '../../TranscriberTrigger/host';
 
@@ -118,7 +119,7 @@ describe('a file whose answer was lost, then a Retry with Call a URL', () => {
 		return failed;
 	};
 
-	it.each([
+	few.it.each([
 		['no address', FILE],
 		['another address', { ...FILE, ...CALL, webhookUrl: 'https://hooks.example.com/b' }],
 	])('is an error that names its task if it was sent with %s', async (_what, before) => {
@@ -174,7 +175,7 @@ describe("with the user's own Idempotency Key, used before, Call a URL", () => {
 		expect(polled.json).toMatchObject([{ task_id: id, status: 'completed' }]);
 	});
 
-	it.each([
+	few.it.each([
 		['has not ended', () => {}],
 		[
 			'cannot be asked about',
@@ -340,7 +341,7 @@ describe('a Retry of a hand-over to a Transcriber Trigger that was away', () => 
 		expect(json).toMatchObject([{ task_id: id }]);
 	});
 
-	it('succeeds if the service cannot be asked', async () => {
+	long.it('succeeds if the service cannot be asked', async () => {
 		const { outcome, id } = await failed();
 		service.running().finish(id);
 		const match = { path: '/tasks/' };
@@ -366,7 +367,7 @@ describe('a task that ends before its submit is answered', () => {
 		service.running().finish(tasks()[0]?.id ?? '');
 	}
 
-	it.each([
+	few.it.each([
 		['a file whose first answer was lost', FILE, ATTEMPT_LOST],
 		['a link that was answered late', LINK, ANSWERED_LATE],
 	])('is output at once by Wait for Webhook: %s', async (_, parameters, prepare) => {
@@ -378,7 +379,7 @@ describe('a task that ends before its submit is answered', () => {
 		expect([isSuspended, next?.[0]?.status]).toEqual([false, 'completed']);
 	});
 
-	it.each([
+	few.it.each([
 		['a file whose first answer was lost', FILE, ATTEMPT_LOST],
 		['a link that was answered late', LINK, ANSWERED_LATE],
 	])('is reported by Start Another Workflow: %s', async (_, parameters, prepare) => {

@@ -10,6 +10,7 @@ import { giveUpSoon, shortenRetries } from '../../support/scale';
 import { itemWithFile, itemsOf, serviceForTests } from '../../support/service';
 import { workflowWith, type Ended } from '../../support/suspended';
 import { BOT, FILE, LINK } from '../../support/parameters';
+import { few } from '../../support/long';
 import { sign } from '../../TranscriberTrigger/client';
 
 const service = serviceForTests();
@@ -30,7 +31,7 @@ function loseAnswers(then: FaultRule['action'] = LOST): void {
 }
 
 describe('the error for a file that the service may have accepted', () => {
-	it.each<[string, FaultRule['action']]>([
+	few.it.each<[string, FaultRule['action']]>([
 		['if every answer is lost', LOST],
 		['after 504 of a gateway', { kind: 'respond', status: 504, readBody: true }],
 		['after 500', { kind: 'respond', status: 500, readBody: true, body: 'Internal Server Error' }],
@@ -103,7 +104,7 @@ describe('the error for a file that the service may have accepted', () => {
 	});
 });
 
-describe.each(['continueErrorOutput', 'continueRegularOutput'] as const)(
+few.describe.each(['continueErrorOutput', 'continueRegularOutput'] as const)(
 	'with On Error %s, the output itself says that the service may have accepted the item, and where to look',
 	(onError) => {
 		const submits = [

@@ -8,6 +8,7 @@ import { until } from '../../simulator/testing-client';
 import { callTool } from '../../support/agent';
 import { itemWithFile, itemsOf, serviceForTests } from '../../support/service';
 import { workflowWith } from '../../support/suspended';
+import { few, long } from '../../support/long';
 import { deliver, sign } from '../../TranscriberTrigger/client';
 import { TriggerHost } from '../../TranscriberTrigger/host';
 
@@ -53,7 +54,7 @@ const finish = (...ids: string[]) => ids.forEach((id) => service.running().finis
 const pairs = (items: INodeExecutionData[]) =>
 	items.map(({ json, pairedItem }) => [json.task_id ?? json.bot_id, pairedItem]);
 
-describe.each<[string, INodeParameters, () => INodeExecutionData[], 'task_id' | 'bot_id']>([
+few.describe.each<[string, INodeParameters, () => INodeExecutionData[], 'task_id' | 'bot_id']>([
 	['transcribeFile', FILE, () => [itemWithFile()], 'task_id'],
 	['transcribeUrl', LINK, one, 'task_id'],
 	['sendBot', BOT, one, 'bot_id'],
@@ -68,7 +69,7 @@ describe.each<[string, INodeParameters, () => INodeExecutionData[], 'task_id' | 
 		['b-2', { item: 0 }],
 	];
 
-	it.each([
+	few.it.each([
 		['a list', [{ [field]: 'a-1' }, { [field]: 'b-2' }]],
 		['bare ids', ['a-1', 'b-2']],
 		['a list under `tasks`', { total: 2, tasks: [{ [field]: 'a-1' }, { [field]: 'b-2' }] }],
@@ -338,7 +339,7 @@ describe('with "Start Another Workflow When Ready"', () => {
 		expect(host.executions).toHaveLength(2);
 	});
 
-	it.each([{ error: 'Private video' }, { status: 'pending' }])(
+	few.it.each([{ error: 'Private video' }, { status: 'pending' }])(
 		'hands over the others before it reports %j',
 		async (odd) => {
 			const [a = ''] = await tasks(1);
@@ -352,7 +353,7 @@ describe('with "Start Another Workflow When Ready"', () => {
 		},
 	);
 
-	it('hands over each, also if the service gives one a blank secret', async () => {
+	long.it('hands over each, also if the service gives one a blank secret', async () => {
 		const [a = '', b = ''] = await tasks(2);
 		answerSubmits([
 			{ task_id: a, webhook_secret: ' ' },

@@ -25,7 +25,7 @@ import { runNode, storedBinary, type Outcome, type Run } from '../../support/eng
 import { shortenRetries } from '../../support/scale';
 import { byId, itemWithFile, itemsOf, serviceForTests } from '../../support/service';
 import { BOT, FILE } from '../../support/parameters';
-import { few } from '../../support/long';
+import { few, long } from '../../support/long';
 
 const service = serviceForTests();
 
@@ -152,7 +152,7 @@ function changed(outcome: Outcome, parameters: INodeParameters): IRunExecutionDa
 describe("n8n's Retry of a failed execution, which gets a new id,", () => {
 	const LOST: FaultRule['action'] = { kind: 'cut', when: 'afterProcessing' };
 
-	it.each([{}, { options: { idempotencyKey: '={{ $execution.id }}' } }])(
+	few.it.each([{}, { options: { idempotencyKey: '={{ $execution.id }}' } }])(
 		'sends a file whose answer was lost with the key that it was sent with before: %j',
 		async (more) => {
 			jest.replaceProperty(RETRY, 'patienceWhenBroken', 0);
@@ -177,15 +177,18 @@ describe("n8n's Retry of a failed execution, which gets a new id,", () => {
 		expect(idsIn(second)).toEqual(accepted());
 	});
 
-	it.each(UNKEYED)('does not send $name again, whose answer was lost', async ({ parameters }) => {
-		fault(LOST);
-		const first = await service.run(parameters, { items: itemsOf({}), executionId: '41' });
-		const second = await service.run(parameters, { data: retried(first), executionId: '42' });
-		expect(second.error?.message).toMatch(/^It is not known whether the service accepted/);
-		expect(accepted()).toHaveLength(1);
-	});
+	few.it.each(UNKEYED)(
+		'does not send $name again, whose answer was lost',
+		async ({ parameters }) => {
+			fault(LOST);
+			const first = await service.run(parameters, { items: itemsOf({}), executionId: '41' });
+			const second = await service.run(parameters, { data: retried(first), executionId: '42' });
+			expect(second.error?.message).toMatch(/^It is not known whether the service accepted/);
+			expect(accepted()).toHaveLength(1);
+		},
+	);
 
-	it.each(SUBMISSIONS)('takes up what was accepted of $name', async ({ parameters, items }) => {
+	few.it.each(SUBMISSIONS)('takes up what was accepted of $name', async ({ parameters, items }) => {
 		fault({ kind: 'respond', status: 422 }, { skip: 1, times: 1 });
 		const first = await service.run(parameters, { items: items(), executionId: '41' });
 		const second = await service.run(parameters, { data: retried(first), executionId: '42' });
@@ -197,7 +200,7 @@ describe("n8n's Retry of a failed execution, which gets a new id,", () => {
 describe("n8n's Retry of the first execution again, after a Retry of it has failed too,", () => {
 	const INVALID = { options: { numSpeakers: 9 } };
 
-	it.each(SUBMISSIONS)(
+	few.it.each(SUBMISSIONS)(
 		'takes up what that Retry had accepted of $name: n8n knows only the data of the first',
 		async ({ parameters, items }) => {
 			const first = await service.run(
@@ -422,7 +425,7 @@ describe("n8n's Retry with the currently saved workflow", () => {
 few.describe.each(SUBMISSIONS)('$name, accepted without an id,', ({ parameters, items }) => {
 	const one = () => items().slice(0, 1);
 
-	it.each(['poll', 'returnTask', 'awaitWebhook'])(
+	few.it.each(['poll', 'returnTask', 'awaitWebhook'])(
 		'is an error with onCompletion %s, and is not submitted again',
 		async (onCompletion) => {
 			fault({ kind: 'respond', status: 200, body: { status: 'pending' }, readBody: true });
@@ -457,7 +460,7 @@ few.describe.each(SUBMISSIONS)('$name, accepted without an id,', ({ parameters, 
 		expect(json).toEqual([{ error: expect.stringMatching(/without an id.*REF-1.*Get Many/) }]);
 	});
 
-	it.each([null, '', {}, [], true])('where the id is %j', async (id) => {
+	few.it.each([null, '', {}, [], true])('where the id is %j', async (id) => {
 		const body = { task_id: id, bot_id: id, status: 'pending' };
 		fault({ kind: 'respond', status: 200, body, readBody: true });
 		const { error } = await service.run(parameters, { items: one() });
@@ -477,7 +480,7 @@ few.describe.each(SUBMISSIONS)('$name, accepted without an id,', ({ parameters, 
 
 few.describe.each(SUBMISSIONS)('$name takes the id', ({ name, parameters, items }) => {
 	const field = name === 'sendBot' ? 'bot_id' : 'task_id';
-	it.each([
+	few.it.each([
 		['that comes bare', '"abc-123"', { [field]: 'abc-123' }],
 		['that is a bare number', '4711', { [field]: 4711 }],
 		['under `data`', { data: { [field]: 'a', status: 'x' } }, { [field]: 'a', status: 'x' }],
@@ -514,7 +517,7 @@ describe('the error of an item', () => {
 		expect(error?.description).toContain('Retry with currently saved workflow');
 	});
 
-	it.each([
+	few.it.each([
 		['task', 'taskId'],
 		['meeting', 'botId'],
 	])('of %s.wait comes at once where the node stops on errors', async (resource, name) => {
@@ -543,7 +546,7 @@ describe('the error of an item', () => {
 	});
 });
 
-describe.each(SUBMISSIONS)('Retry On Fail of $name', ({ parameters, items }) => {
+few.describe.each(SUBMISSIONS)('Retry On Fail of $name', ({ parameters, items }) => {
 	it('submits what failed and not what was accepted', async () => {
 		fault({ kind: 'respond', status: 422 }, { skip: 1, times: 1 });
 		const outcome = await service.run(parameters, { items: items(), node: RETRY_ON_FAIL });
@@ -570,7 +573,7 @@ describe.each(SUBMISSIONS)('Retry On Fail of $name', ({ parameters, items }) => 
 	});
 });
 
-describe.each(SUBMISSIONS)('$name', ({ parameters, items }) => {
+few.describe.each(SUBMISSIONS)('$name', ({ parameters, items }) => {
 	it('names what was accepted in the error of the item that failed', async () => {
 		fault({ kind: 'respond', status: 422 }, { skip: 1, times: 1 });
 		const { error } = await service.run(parameters, { items: items() });
@@ -794,7 +797,7 @@ few.describe.each(UNKEYED)('$name, whose answer got lost,', ({ parameters }) => 
 	});
 });
 
-it('what was cancelled while it waited for its turn is not taken for sent', async () => {
+long.it('what was cancelled while it waited for its turn is not taken for sent', async () => {
 	jest.replaceProperty(LIMITS, 'windowMs', 5000);
 	const items = itemsOf(...Array.from({ length: 12 }, () => ({})));
 	// An answer that is still on its way when the execution ends would not be known.
@@ -916,7 +919,7 @@ few.describe.each([
 ])('after a failure that stops the node, $name', ({ parameters, limit }) => {
 	const many = () => itemsOf(...Array.from({ length: limit + 5 }, () => ({})));
 
-	it.each(['returnTask', 'poll', 'awaitWebhook'])(
+	few.it.each(['returnTask', 'poll', 'awaitWebhook'])(
 		'submits nothing that still waits for its turn, and the Retry does: %s',
 		async (onCompletion) => {
 			jest.replaceProperty(LIMITS, 'windowMs', 1000);
@@ -944,7 +947,7 @@ few.describe.each([
 	});
 });
 
-it.each(['poll', 'awaitWebhook'])(
+few.it.each(['poll', 'awaitWebhook'])(
 	'submits nothing more once the balance is too low, if that is to fail the node: %s',
 	async (onCompletion) => {
 		jest.replaceProperty(LIMITS, 'windowMs', 3000);
@@ -990,7 +993,7 @@ describe('as a tool of an AI agent', () => {
 		accepted().forEach((id, index) => expect(answers[index]).toContain(id));
 	});
 
-	it.each(['', ' ', '\n'])(
+	few.it.each(['', ' ', '\n'])(
 		'gives a repeated call what the first one has (%j at its end)',
 		async (end) => {
 			const answers = await call([talk, { url: talk.url + end }]);

@@ -14,6 +14,7 @@ import { shortenRetries } from '../../support/scale';
 import { itemWithFile, itemsOf, serviceForTests } from '../../support/service';
 import { startingAt } from '../../support/n8n';
 import { SOURCE, workflowWith } from '../../support/suspended';
+import { few } from '../../support/long';
 
 const service = serviceForTests();
 
@@ -193,7 +194,7 @@ describe('an execution that failed before the node', () => {
 	const start = (parameters: INodeParameters, node: Partial<INode> = {}) =>
 		workflowWith({ ...parameters, onCompletion: 'returnTask' }, service.credentials(), node);
 
-	describe.each<[string, (data: Saved) => Saved]>([
+	few.describe.each<[string, (data: Saved) => Saved]>([
 		['n8n 2', (data) => data],
 		['n8n 1', asInN8n1],
 	])('in %s', (_version, as) => {

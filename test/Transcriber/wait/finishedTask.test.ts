@@ -15,6 +15,7 @@ import {
 	itemWithFile,
 	serviceForTests,
 } from '../../support/service';
+import { few } from '../../support/long';
 import { until } from '../../simulator/testing-client';
 
 const service = serviceForTests();
@@ -132,7 +133,7 @@ describe('the output of a finished task', () => {
 		expect((await waitFor(id)).json).toEqual([{ text: 'a', task_id: id, status: 'completed' }]);
 	});
 
-	it.each([[{}], [''], [[]], [{ words: null }], [{ text: null, message: 'Later' }]])(
+	few.it.each([[{}], [''], [[]], [{ words: null }], [{ text: null, message: 'Later' }]])(
 		'is refused by name where the answer %j holds no result',
 		async (body) => {
 			const id = await service.completedTask();
@@ -166,7 +167,7 @@ describe('a result whose parts are all null', () => {
 
 	beforeEach(() => jest.replaceProperty(SILENT, 'pauseMs', 20));
 
-	it.each<[string, unknown]>([
+	few.it.each<[string, unknown]>([
 		['as it is documented', NULLS],
 		['without some of the parts', { text: null }],
 		['with empty lists', { ...NULLS, segments: [], speakers: [] }],
@@ -183,7 +184,7 @@ describe('a result whose parts are all null', () => {
 		expect((await get(id)).json).toMatchObject([{ text: '' }]);
 	});
 
-	it.each([
+	few.it.each([
 		['nothing', {}],
 		['an object of an unknown name', { metadata: { model: 'large-v3', words: 0 } }],
 		['a list of an unknown name', { models: ['large-v3'] }],
@@ -206,7 +207,7 @@ describe('a result whose parts are all null', () => {
 		expect(service.lines().filter((line) => line.endsWith('/result'))).toHaveLength(2);
 	});
 
-	it.each<[string, unknown, unknown]>([
+	few.it.each<[string, unknown, unknown]>([
 		['an unfinished task', { status: 'processing' }, NULLS],
 		['a task without a status', {}, NULLS],
 		['a task with a status that nobody knows', { status: 'done' }, NULLS],
@@ -294,7 +295,7 @@ describe('a result that is a list of several', () => {
 describe('an exported document', () => {
 	const BODIES = [{}, '', [], null, { content: null }, { content: {} }, { format: 'srt' }];
 
-	it.each(BODIES)('is refused by name where the answer %j has no content', async (body) => {
+	few.it.each(BODIES)('is refused by name where the answer %j has no content', async (body) => {
 		const id = await service.completedTask();
 		answer('/export$', body);
 		const message = `The answer of the service holds no exported document of task ${id}`;
@@ -434,7 +435,7 @@ describe('an exported file that n8n cannot store', () => {
 			.mockRejectedValue(Object.assign(new Error(`${code}: write`), { code }));
 	afterEach(() => jest.restoreAllMocks());
 
-	it.each([
+	few.it.each([
 		['ENOSPC', 'its disk is full'],
 		['EDQUOT', 'its disk is full'],
 		['EROFS', 'its disk is read-only'],

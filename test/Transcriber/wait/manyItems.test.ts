@@ -10,6 +10,7 @@ import { RETRY, TIMEOUTS } from '../../../nodes/shared/api/delayBeforeRetry';
 import { until } from '../../simulator/testing-client';
 import { byId, itemsOf, serviceForTests } from '../../support/service';
 import { workflowWith } from '../../support/suspended';
+import { long } from '../../support/long';
 import { sign } from '../../TranscriberTrigger/client';
 
 const service = serviceForTests();
@@ -49,24 +50,31 @@ async function asleep() {
 const errorsIn = (json: Array<{ error?: unknown }> = []) =>
 	json.map(({ error }) => error).filter(Boolean);
 
-it('every finished task comes out when the time of a suspended run is up', async () => {
-	const { workflow, sleeping } = await asleep();
-	slowTurns();
-	const { json } = await workflow.timeIsUp(sleeping);
-	expect(json).toHaveLength(6);
-	expect(errorsIn(json)).toEqual([]);
-}, 60_000);
+long.it(
+	'every finished task comes out when the time of a suspended run is up',
+	async () => {
+		const { workflow, sleeping } = await asleep();
+		slowTurns();
+		const { json } = await workflow.timeIsUp(sleeping);
+		expect(json).toHaveLength(6);
+		expect(errorsIn(json)).toEqual([]);
+	},
+	60_000,
+);
 
-it('every finished task comes out of a woken run, without a second look at those that are known to be completed', async () => {
-	const { workflow, sleeping, task } = await asleep();
-	service.running().requests.splice(0);
-	const raw = JSON.stringify({ task_id: task?.id, status: 'completed' });
-	const { woken } = await workflow.deliver(sleeping, raw, sign(raw, task?.webhookSecret ?? ''));
-	expect(woken?.json).toHaveLength(6);
-	expect(errorsIn(woken?.json)).toEqual([]);
-	// The decision to wake asks about the five others, and all six fetch their results.
-	expect(service.lines().filter((line) => line.startsWith('GET'))).toHaveLength(11);
-});
+long.it(
+	'every finished task comes out of a woken run, without a second look at those that are known to be completed',
+	async () => {
+		const { workflow, sleeping, task } = await asleep();
+		service.running().requests.splice(0);
+		const raw = JSON.stringify({ task_id: task?.id, status: 'completed' });
+		const { woken } = await workflow.deliver(sleeping, raw, sign(raw, task?.webhookSecret ?? ''));
+		expect(woken?.json).toHaveLength(6);
+		expect(errorsIn(woken?.json)).toEqual([]);
+		// The decision to wake asks about the five others, and all six fetch their results.
+		expect(service.lines().filter((line) => line.startsWith('GET'))).toHaveLength(11);
+	},
+);
 
 it('every finished task comes out of Task: Wait Until Finished', async () => {
 	const ids: string[] = [];

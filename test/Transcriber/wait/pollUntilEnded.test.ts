@@ -418,7 +418,7 @@ describe('a result that cannot be fetched once is given patience by the kind of 
 	const cut = { kind: 'cut', when: 'beforeBody' } as const;
 	const refused = (status: number) => ({ kind: 'respond', status }) as const;
 
-	it.each<
+	few.it.each<
 		[string, FaultRule['action'], 'patienceWhenBusy' | 'patienceWhenBroken' | 'patienceWhenRefused']
 	>([
 		['429', refused(429), 'patienceWhenBusy'],

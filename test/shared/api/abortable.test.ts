@@ -13,6 +13,7 @@ import {
 	unlessLate,
 } from '../../../nodes/shared/api/abortable';
 import { Late } from '../../../nodes/shared/api/problem';
+import { long } from '../../support/long';
 
 /** What V8 does by itself when memory is wanted. */
 function collectGarbage(): void {
@@ -30,7 +31,7 @@ it('a deadline beside the signal that cancels the execution survives garbage col
 	expect(stop?.aborted).toBe(true);
 });
 
-it('so does a deadline that is put beside such a pair', async () => {
+long.it('so does a deadline that is put beside such a pair', async () => {
 	const execution = new AbortController();
 	const pair = anyOf(execution.signal, signalAt(Date.now() + 200));
 	const stop = anyOf(pair, signalAt(Date.now() + 60_000));

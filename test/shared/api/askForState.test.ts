@@ -51,7 +51,7 @@ const PLACES: Array<[string, (state: object) => unknown]> = [
 ];
 
 few.describe.each(PLACES)('a state in %s', (_place, placed) => {
-	it.each(['task_id', 'id'])('with its id as %s ends a wait, whatever it is', async (name) => {
+	few.it.each(['task_id', 'id'])('with its id as %s ends a wait, whatever it is', async (name) => {
 		const id = await service.completedTask();
 		const state = { [name]: id, status: 'completed', progress: 100 };
 		answer(TASK, placed(state));
@@ -100,7 +100,7 @@ few.describe.each(PLACES)('a state in %s', (_place, placed) => {
 	});
 });
 
-it.each([
+few.it.each([
 	['the parts of a result under result', { result: { status: 'ok', id: 'r1', text: 'a' } }],
 	['a meeting with a status', { meeting: { id: 'm1', status: 'live' } }],
 	['the file as item', { item: { id: 'f1', status: 'uploaded' } }],

@@ -27,14 +27,14 @@ const WAYS_TO_WRITE_IT = [
 ];
 
 describe('Base URL', () => {
-	it.each(WAYS_TO_WRITE_IT)('may end in "%s"', async (end) => {
+	few.it.each(WAYS_TO_WRITE_IT)('may end in "%s"', async (end) => {
 		const credentials = service.credentials({ baseUrl: service.running().url + end });
 		const { error } = await service.run(ACCOUNT, { credentials });
 		expect(error).toBeUndefined();
 		expect(service.lines()).toEqual(['GET /api/v1/account']);
 	});
 
-	it.each(WAYS_TO_WRITE_IT)('may end in "%s", also for what follows a submit', async (end) => {
+	few.it.each(WAYS_TO_WRITE_IT)('may end in "%s", also for what follows a submit', async (end) => {
 		const credentials = service.credentials({ baseUrl: service.running().url + end });
 		const id = await service.completedTask();
 		const wait = { resource: 'task', operation: 'wait', taskId: byId(id) };
@@ -43,7 +43,7 @@ describe('Base URL', () => {
 		expect(service.lines()).toEqual([`GET /api/v1/tasks/${id}`, `GET /api/v1/tasks/${id}/result`]);
 	});
 
-	it.each([
+	few.it.each([
 		['transcriber.example.com', 'https://transcriber.example.com/api/v1'],
 		['\ufefftranscriber.example.com/api/v1/\n', 'https://transcriber.example.com/api/v1'],
 		['//transcriber.example.com', 'https://transcriber.example.com/api/v1'],
@@ -146,7 +146,7 @@ describe('the API key', () => {
 		'\u00a0test-api-key\u2028',
 	];
 
-	it.each(PASTED)('may be pasted with invisible characters around it: %j', async (apiKey) => {
+	few.it.each(PASTED)('may be pasted with invisible characters around it: %j', async (apiKey) => {
 		const credentials = service.credentials({ apiKey });
 		const { error } = await testCredential(credentials);
 		expect(error).toBeUndefined();
@@ -244,7 +244,7 @@ describe('redirects are never followed', () => {
 			action: { kind: 'redirect', status, location: `${elsewhere?.url}/api/v1/account` },
 		});
 
-	it.each([301, 302, 303, 307, 308])('HTTP %d is an error', async (status) => {
+	few.it.each([301, 302, 303, 307, 308])('HTTP %d is an error', async (status) => {
 		redirect(status);
 		const { error } = await service.run(ACCOUNT);
 		expect(error).toMatchObject(failureOf(0, REDIRECTED));

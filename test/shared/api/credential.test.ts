@@ -6,6 +6,7 @@ import { until } from '../../simulator/testing-client';
 import { runNode, type Run } from '../../support/engine';
 import { findIn } from '../../support/search';
 import { byId, serviceForTests } from '../../support/service';
+import { long } from '../../support/long';
 
 const { completedTask, credentials, pendingTask, run, running } = serviceForTests();
 
@@ -41,7 +42,7 @@ it('sends the next attempt with the key of now, if the key was rotated in the pa
 	expect(json).toMatchObject([{ status: 'completed' }]);
 });
 
-it('masks the key of now in a wait during which the key was rotated', async () => {
+long.it('masks the key of now in a wait during which the key was rotated', async () => {
 	const rotated = 'the-key-after-the-rotation';
 	const current: Run['credentials'] = credentials();
 	const taskId = await pendingTask();

@@ -19,6 +19,7 @@ import { giveUpSoon } from '../../support/scale';
 import { byId, itemWithFile, itemsOf, serviceForTests } from '../../support/service';
 import { TIMEOUTS } from '../../../nodes/shared/api/delayBeforeRetry';
 import { ACCOUNT, BOT, FILE, LINK } from '../../support/parameters';
+import { few } from '../../support/long';
 
 const service = serviceForTests();
 
@@ -491,7 +492,7 @@ describe('413', () => {
 	const PAGE = '<html><h1>413 Request Entity Too Large</h1>nginx</html>';
 	const file = () => itemWithFile(Buffer.alloc(5 * 1024 ** 2));
 
-	it.each<[string, unknown]>([
+	few.it.each<[string, unknown]>([
 		['in HTML', PAGE],
 		['without a body', ''],
 		['in other JSON', { message: 'Request size limit exceeded' }],
@@ -741,7 +742,7 @@ describe('where there is no answer of the service', () => {
 		expect(transportOf(code)).toBe('tls');
 	});
 
-	it.each([301, 302, 303, 307, 308])('redirect %i: it is not followed', async (status) => {
+	few.it.each([301, 302, 303, 307, 308])('redirect %i: it is not followed', async (status) => {
 		const location = `${service.running().url}/elsewhere`;
 		fault({ kind: 'redirect', status, location }, 1);
 		const { error } = await service.run(ACCOUNT);
@@ -789,7 +790,7 @@ describe('where there is no answer of the service', () => {
 describe('a connection without a way to the server', () => {
 	const connecting = { code: 'EHOSTUNREACH', syscall: 'connect' };
 
-	it.each([
+	few.it.each([
 		['while it was made', connecting, 'unreachable'],
 		['at each of several addresses', { code: 'ENETUNREACH', errors: [connecting] }, 'unreachable'],
 		['while it was made, as axios says it', { cause: connecting }, 'unreachable'],

@@ -85,7 +85,7 @@ function expectNoSecrets(outcome: Outcome, secrets = [API_KEY, OWN_SECRET, WEBHO
 	});
 }
 
-it.each<[string, unknown]>([
+few.it.each<[string, unknown]>([
 	['the cause of an error', new Error('a', { cause: { headers: { 'X-API-Key': API_KEY } } })],
 	['the stack of an error', Object.assign(new Error('a'), { stack: `at ${API_KEY}` })],
 	['a property that is not enumerable', Object.defineProperty({}, 'a', { value: API_KEY })],

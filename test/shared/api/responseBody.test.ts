@@ -162,15 +162,18 @@ describe.each([
 		expect(error).toMatchObject(failureOf(0, `Task ${id} has not finished yet (status: pending)`));
 	});
 
-	it.each([[{}], [{ message: 'Moved' }]])('(%j) is no success for a finished one', async (body) => {
-		const id = await service.completedTask();
-		answer(path, 200, body);
-		const { error, items } = await run(id);
-		expect(items).toEqual([]);
-		expect(error).toMatchObject(
-			failureOf(0, `The answer of the service holds no ${what} of task ${id}`),
-		);
-	});
+	few.it.each([[{}], [{ message: 'Moved' }]])(
+		'(%j) is no success for a finished one',
+		async (body) => {
+			const id = await service.completedTask();
+			answer(path, 200, body);
+			const { error, items } = await run(id);
+			expect(items).toEqual([]);
+			expect(error).toMatchObject(
+				failureOf(0, `The answer of the service holds no ${what} of task ${id}`),
+			);
+		},
+	);
 });
 
 it('task.getResult outputs an empty transcript of a finished task', async () => {
@@ -302,7 +305,7 @@ describe('dictionary.replace with several items', () => {
 });
 
 few.describe.each(['true', '"ok"', '1', 'OK'])('a write that is answered %s', (body) => {
-	it.each([
+	few.it.each([
 		{ resource: 'task', operation: 'cancel', taskId: 'x' },
 		{ resource: 'meeting', operation: 'cancel', botId: 'x' },
 		{ resource: 'dictionary', operation: 'clear' },

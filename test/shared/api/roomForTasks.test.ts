@@ -15,7 +15,7 @@ import { shortenRetries, shortenWindow } from '../../support/scale';
 import { itemWithFile, itemsOf, serviceForTests } from '../../support/service';
 import type { Caller } from '../../../nodes/shared/api/types';
 import { FILE, LINK } from '../../support/parameters';
-import { few } from '../../support/long';
+import { few, long } from '../../support/long';
 
 const service = serviceForTests();
 
@@ -66,30 +66,33 @@ beforeEach(() => {
 	jest.replaceProperty(RETRY, 'room', 60_000);
 });
 
-it('60 recordings, 20 tasks in progress, a minute each: few bytes are sent twice', async () => {
-	shortenRetries(60);
-	jest.replaceProperty(RETRY, 'patienceWhenFull', 120_000);
-	// The account is full at first, also if the uploads are slower than the tasks.
-	await fill();
-	service.running().configure({
-		clockRate: 60,
-		processingSeconds: 60,
-		queueSeconds: 0,
-		shapes: { refuseUploads: 'afterBody' },
-	});
-	const run = service.run(FILE, { items: files(60) });
-	await until(() => refused().length > 0);
-	finishAll();
-	const { json, error } = await run;
-	service.running().configure({ clockRate: 1000, processingSeconds: undefined });
-	expect(error).toBeUndefined();
-	expect(json).toHaveLength(60);
-	expect(refused().length).toBeGreaterThan(0);
-	const sent = submits().reduce((sum, { bodyBytes }) => sum + bodyBytes, 0);
-	expect(sent / (60 * SIZE)).toBeLessThan(1.2);
-});
+long.it(
+	'60 recordings, 20 tasks in progress, a minute each: few bytes are sent twice',
+	async () => {
+		shortenRetries(60);
+		jest.replaceProperty(RETRY, 'patienceWhenFull', 120_000);
+		// The account is full at first, also if the uploads are slower than the tasks.
+		await fill();
+		service.running().configure({
+			clockRate: 60,
+			processingSeconds: 60,
+			queueSeconds: 0,
+			shapes: { refuseUploads: 'afterBody' },
+		});
+		const run = service.run(FILE, { items: files(60) });
+		await until(() => refused().length > 0);
+		finishAll();
+		const { json, error } = await run;
+		service.running().configure({ clockRate: 1000, processingSeconds: undefined });
+		expect(error).toBeUndefined();
+		expect(json).toHaveLength(60);
+		expect(refused().length).toBeGreaterThan(0);
+		const sent = submits().reduce((sum, { bodyBytes }) => sum + bodyBytes, 0);
+		expect(sent / (60 * SIZE)).toBeLessThan(1.2);
+	},
+);
 
-it.each([
+few.it.each([
 	['recordings', FILE],
 	['links', LINK],
 ])(
@@ -115,7 +118,7 @@ it.each([
 	},
 );
 
-it('who comes while others wait is not sent to find out', async () => {
+long.it('who comes while others wait is not sent to find out', async () => {
 	const [first = ''] = await fill();
 	const waiting = service.run(FILE, { items: files(1) });
 	await until(() => looks().length > 0);
@@ -253,21 +256,24 @@ it('Retry-After longer than the patience ends in the error at once', async () =>
 	expect(service.lines()).toHaveLength(1);
 });
 
-it('20 recordings that find no room give up together when the patience ends, not one after the other', async () => {
-	await fill();
-	jest.replaceProperty(RETRY, 'patienceWhenFull', 1500);
-	const { items } = await service.run(FILE, {
-		items: files(20),
-		node: { onError: 'continueRegularOutput' },
-	});
-	expect(items.map(({ json }) => json.error)).toEqual(
-		Array.from(
-			{ length: 20 },
-			(_, index) => `The service takes no more recordings for now [item ${index}]`,
-		),
-	);
-	expect(submits().length).toBeLessThanOrEqual(3);
-});
+long.it(
+	'20 recordings that find no room give up together when the patience ends, not one after the other',
+	async () => {
+		await fill();
+		jest.replaceProperty(RETRY, 'patienceWhenFull', 1500);
+		const { items } = await service.run(FILE, {
+			items: files(20),
+			node: { onError: 'continueRegularOutput' },
+		});
+		expect(items.map(({ json }) => json.error)).toEqual(
+			Array.from(
+				{ length: 20 },
+				(_, index) => `The service takes no more recordings for now [item ${index}]`,
+			),
+		);
+		expect(submits().length).toBeLessThanOrEqual(3);
+	},
+);
 
 it('a recording that comes after others have given up is sent when there is room by then', async () => {
 	await fill();
@@ -282,20 +288,25 @@ it('a recording that comes after others have given up is sent when there is room
 	expect(submits()).toHaveLength(sent + 1);
 });
 
-it('120 links of 13 minutes each at a service that takes 20 at a time: all are accepted, however long the first one waits', async () => {
-	const MINUTE = 60_000 / 400;
-	shortenRetries(400);
-	shortenWindow(400);
-	service
-		.running()
-		.configure({ clockRate: 400, rateLimits: true, processingSeconds: 13 * 60, queueSeconds: 0 });
-	const { json, error } = await service.run(LINK, { items: files(120) });
-	service.running().configure({ clockRate: 1000, rateLimits: false, processingSeconds: undefined });
-	expect(error).toBeUndefined();
-	expect(json).toHaveLength(120);
-	const [first, last] = [submits()[0], submits().at(-1)];
-	expect(Number(last?.at) - Number(first?.at)).toBeGreaterThan(30 * MINUTE);
-});
+long.it(
+	'120 links of 13 minutes each at a service that takes 20 at a time: all are accepted, however long the first one waits',
+	async () => {
+		const MINUTE = 60_000 / 400;
+		shortenRetries(400);
+		shortenWindow(400);
+		service
+			.running()
+			.configure({ clockRate: 400, rateLimits: true, processingSeconds: 13 * 60, queueSeconds: 0 });
+		const { json, error } = await service.run(LINK, { items: files(120) });
+		service
+			.running()
+			.configure({ clockRate: 1000, rateLimits: false, processingSeconds: undefined });
+		expect(error).toBeUndefined();
+		expect(json).toHaveLength(120);
+		const [first, last] = [submits()[0], submits().at(-1)];
+		expect(Number(last?.at) - Number(first?.at)).toBeGreaterThan(30 * MINUTE);
+	},
+);
 
 it('a long upload that began before a refusal does not keep the refused one from trying', async () => {
 	jest.replaceProperty(RETRY, 'patienceWhenFull', 2000);
@@ -339,16 +350,19 @@ it('the patience counts from the first refusal after the last accepted link', as
 	expect(error).toBeUndefined();
 });
 
-it('a run that begins when others have waited for long still has a patience of its full length', async () => {
-	await fill();
-	jest.replaceProperty(RETRY, 'patienceWhenFull', 1500);
-	const first = service.run(FILE, { items: files(1) });
-	await new Promise((resolve) => setTimeout(resolve, 1200));
-	const second = service.run(FILE, { items: files(1) });
-	expect((await first).error).toBeDefined();
-	finishAll();
-	expect((await second).error).toBeUndefined();
-});
+long.it(
+	'a run that begins when others have waited for long still has a patience of its full length',
+	async () => {
+		await fill();
+		jest.replaceProperty(RETRY, 'patienceWhenFull', 1500);
+		const first = service.run(FILE, { items: files(1) });
+		await new Promise((resolve) => setTimeout(resolve, 1200));
+		const second = service.run(FILE, { items: files(1) });
+		expect((await first).error).toBeDefined();
+		finishAll();
+		expect((await second).error).toBeUndefined();
+	},
+);
 
 it('a cancelled execution leaves the others in the queue', async () => {
 	const [first = ''] = await fill();

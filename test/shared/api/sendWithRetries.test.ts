@@ -33,7 +33,7 @@ import { shortenRetries } from '../../support/scale';
 import { byId, itemWithFile, itemsOf, serviceForTests } from '../../support/service';
 import { REPEATABLE, type Policy } from '../../../nodes/shared/api/types';
 import { ACCOUNT, FILE, LINK } from '../../support/parameters';
-import { few } from '../../support/long';
+import { few, long } from '../../support/long';
 
 const service = serviceForTests(WITH_SUMMARY_REGENERATION);
 
@@ -95,7 +95,7 @@ describe('the wait before the next attempt', () => {
 	});
 
 	const minutes = 60_000;
-	it.each<[string, Problem, Policy, number]>([
+	few.it.each<[string, Problem, Policy, number]>([
 		['429', busy, REPEATABLE, 3 * minutes],
 		['429 for a submit', busy, submit, 30 * minutes],
 		['429 for a request that must not be repeated: it was refused', busy, unsafe, 30 * minutes],
@@ -233,7 +233,7 @@ describe('each operation', () => {
 		expect(service.lines()).toHaveLength(1);
 	});
 
-	it.each(NEVER_REPEATED)('%s is never repeated after 502, 504 or a timeout', async (name) => {
+	few.it.each(NEVER_REPEATED)('%s is never repeated after 502, 504 or a timeout', async (name) => {
 		for (const action of [
 			{ kind: 'respond', status: 502 },
 			{ kind: 'respond', status: 504 },
@@ -251,7 +251,7 @@ describe('each operation', () => {
 });
 
 describe('a keyed submit', () => {
-	it.each([
+	few.it.each([
 		['before its body was read', { kind: 'cut', when: 'beforeBody' }],
 		['in the middle of its body', { kind: 'cut', when: 'midBody', afterBytes: 500_000 }],
 		['after its body was read', { kind: 'cut', when: 'afterBody' }],
@@ -305,7 +305,7 @@ describe('Retry-After', () => {
 		expect(waited).toBeGreaterThanOrEqual(295);
 	});
 
-	it.each([
+	few.it.each([
 		['ahead', 3600],
 		['behind', -3600],
 	])(
@@ -331,7 +331,7 @@ describe('Retry-After', () => {
 });
 
 describe('the patience has an end, and then it is the service’s own error', () => {
-	it.each([
+	few.it.each([
 		[429, /^The service has had too many requests with this API key/],
 		[503, /^The service is temporarily unavailable/],
 	])('for %i', async (status, message) => {
@@ -381,7 +381,7 @@ describe('cancelling the execution', () => {
 		expect(service.lines()).toHaveLength(1);
 	});
 
-	it('breaks off an upload, and nothing is sent after that', async () => {
+	long.it('breaks off an upload, and nothing is sent after that', async () => {
 		fault({ kind: 'slowRead', bytesPerSecond: 100_000 }, 100);
 		const items = [itemWithFile(Buffer.alloc(20_000_000))];
 		await service.run(FILE, { items, cancelWhen: () => service.lines().length === 1 });
@@ -396,16 +396,19 @@ describe('while an editor list or a webhook call waits for the service', () => {
 		expect(RETRY.brief).toBe(8_000);
 	});
 
-	it('an editor list ends with the reason when they are over, whatever the patience', async () => {
-		shortenRetries(1);
-		jest.replaceProperty(RETRY, 'brief', 1000);
-		jest.replaceProperty(RETRY, 'base', 100);
-		fault({ kind: 'respond', status: 429 }, 1000);
-		await expect(listTasks(service.credentials())).rejects.toThrow(
-			'The service has had too many requests with this API key',
-		);
-		expect(service.lines().length).toBeGreaterThan(1);
-	});
+	long.it(
+		'an editor list ends with the reason when they are over, whatever the patience',
+		async () => {
+			shortenRetries(1);
+			jest.replaceProperty(RETRY, 'brief', 1000);
+			jest.replaceProperty(RETRY, 'base', 100);
+			fault({ kind: 'respond', status: 429 }, 1000);
+			await expect(listTasks(service.credentials())).rejects.toThrow(
+				'The service has had too many requests with this API key',
+			);
+			expect(service.lines().length).toBeGreaterThan(1);
+		},
+	);
 
 	it('all pages of an editor list share them', async () => {
 		shortenRetries(1);
@@ -437,7 +440,7 @@ describe('time limits', () => {
 		jest.replaceProperty(TIMEOUTS, 'uploadIdle', 300_000);
 	});
 
-	it('an upload has none as a whole, as long as it moves', async () => {
+	long.it('an upload has none as a whole, as long as it moves', async () => {
 		jest.replaceProperty(TIMEOUTS, 'request', 100);
 		jest.replaceProperty(TIMEOUTS, 'uploadIdle', 1000);
 		const content = Buffer.alloc(24 * MEGABYTE);

@@ -1,6 +1,6 @@
 import { itemsOf, failureOf, serviceForTests } from '../../support/service';
 import { listTasks } from '../../support/editor';
-import { few } from '../../support/long';
+import { few, long } from '../../support/long';
 import { until } from '../../simulator/testing-client';
 
 const service = serviceForTests({ tasksInProgress: 10_000 });
@@ -33,7 +33,7 @@ function refuseAbove(taskListMaximum: number, more = {}) {
 }
 
 describe('a page that the service refuses because it is too large', () => {
-	it.each([
+	few.it.each([
 		[50, ['100', '50', '50']],
 		[20, ['100', '50', '20', '20']],
 		[10, ['100', '50', '20', '10', '10']],
@@ -45,14 +45,14 @@ describe('a page that the service refuses because it is too large', () => {
 		expect(limits()).toEqual(sent);
 	});
 
-	it.each([400, 413, 416, 422])('may be refused with %d', async (invalidParameterStatus) => {
+	few.it.each([400, 413, 416, 422])('may be refused with %d', async (invalidParameterStatus) => {
 		refuseAbove(20, { invalidParameterStatus });
 		const ids = await tasks(2);
 		expect(idsOf((await getMany({ limit: 30 })).json)).toEqual(ids);
 		expect(limits()).toEqual(['30', '20', '20']);
 	});
 
-	it.each([302, 401, 403, 404, 500])('is not asked for again after %d', async (status) => {
+	few.it.each([302, 401, 403, 404, 500])('is not asked for again after %d', async (status) => {
 		answer({}, { status });
 		const { error } = await getMany();
 		expect(error?.httpCode).toBe(String(status));
@@ -94,12 +94,15 @@ describe('the shape of a list', () => {
 		expect(idsOf((await getMany({ returnAll: true })).json)).toEqual(ids);
 	});
 
-	it.each([[{}], [''], [{ message: 'OK' }]])('%j is no list, which is no success', async (body) => {
-		answer(body);
-		const message = 'The answer of the service holds no list of tasks';
-		expect((await getMany()).error).toMatchObject(failureOf(0, message));
-		await expect(listTasks(service.credentials())).rejects.toMatchObject({ message });
-	});
+	few.it.each([[{}], [''], [{ message: 'OK' }]])(
+		'%j is no list, which is no success',
+		async (body) => {
+			answer(body);
+			const message = 'The answer of the service holds no list of tasks';
+			expect((await getMany()).error).toMatchObject(failureOf(0, message));
+			await expect(listTasks(service.credentials())).rejects.toMatchObject({ message });
+		},
+	);
 
 	it('is empty where the answer has no content (204), which is no error', async () => {
 		answer('', { status: 204 });
@@ -114,7 +117,7 @@ describe('the shape of a list', () => {
 });
 
 describe('the end of a list', () => {
-	it.each([
+	few.it.each([
 		[200, { tasks: null, total: 3 }],
 		[200, ''],
 		[204, ''],
@@ -158,7 +161,7 @@ describe('the end of a list', () => {
 		},
 	);
 
-	it('comes where the service counts in pages and shows the last page again', async () => {
+	long.it('comes where the service counts in pages and shows the last page again', async () => {
 		const ids = await tasks(100);
 		service.running().configure({ shapes: { taskListLargestOffset: 99 } });
 		const page = { tasks: ids.map((id) => ({ task_id: id, status: 'pending' })) };
@@ -217,7 +220,7 @@ describe('the end of a list', () => {
 		expect(service.lines().length).toBeLessThanOrEqual(3);
 	});
 
-	it('is limit, also when two new tasks arrive between two pages', async () => {
+	long.it('is limit, also when two new tasks arrive between two pages', async () => {
 		const ids = await tasks(150);
 		service.running().fault({
 			match: { method: 'GET', path: '/tasks$' },

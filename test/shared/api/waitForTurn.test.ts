@@ -14,6 +14,7 @@ import { SUMMARY_PATH } from '../../support/everyOperation';
 import { byId, itemWithFile, itemsOf } from '../../support/service';
 import { shortenWindow } from '../../support/scale';
 import { FILE } from '../../support/parameters';
+import { few, long } from '../../support/long';
 
 /** A minute of the service takes 0.3 s. */
 const CLOCK_RATE = 200;
@@ -128,7 +129,7 @@ describe('in any 60 seconds, per API key', () => {
 		expect(mostInAMinute(simulator.requests)).toBeLessThanOrEqual(10);
 	});
 
-	it('20 meeting launches', async () => {
+	long.it('20 meeting launches', async () => {
 		const { simulator, run } = await serviceWithLimits();
 		const { json } = await run(BOT, links(45));
 		expect(json).toHaveLength(45);
@@ -149,7 +150,7 @@ describe('in any 60 seconds, per API key', () => {
 		expect(mostInAMinute(simulator.requests)).toBeLessThanOrEqual(5);
 	});
 
-	it('60 of the rest, whatever they are', async () => {
+	long.it('60 of the rest, whatever they are', async () => {
 		const { simulator, run } = await serviceWithLimits();
 		const outcomes = await Promise.all([
 			run(READ, links(50)),
@@ -297,7 +298,7 @@ describe('the queue', () => {
 	});
 
 	const taskId = byId('={{ $json.id }}');
-	it.each<[string, INodeParameters, RegExp]>([
+	few.it.each<[string, INodeParameters, RegExp]>([
 		['a read', { resource: 'task', operation: 'get', taskId }, /\/tasks\/[^/]+$/],
 		['a result', { resource: 'task', operation: 'wait', taskId }, /\/result$/],
 		['the submit of a file', FILE, /\/transcribe$/],
@@ -336,7 +337,7 @@ describe('the queue', () => {
 		expect(error?.message).toContain('The service cannot be reached');
 	});
 
-	it.each([
+	few.it.each([
 		['Transcript: Cancel', { resource: 'task', operation: 'cancel', taskId: byId('some-task') }],
 		['Meeting: Cancel or Stop', { resource: 'meeting', operation: 'cancel', botId: 'some-bot' }],
 	])('lets %s, which saves money, go before what waits already', async (_, parameters) => {
@@ -353,7 +354,7 @@ describe('the queue', () => {
 		expect(methods.slice(-3).every((method) => method === 'GET')).toBe(true);
 	});
 
-	it('keeps two places of each minute for what ends a recording or a task', async () => {
+	long.it('keeps two places of each minute for what ends a recording or a task', async () => {
 		const { simulator, run } = await serviceWithLimits();
 		jest.replaceProperty(LIMITS, 'windowMs', LONGER_THAN_A_TEST);
 		let isOver = false;
@@ -434,7 +435,7 @@ describe('the queue', () => {
 		(await line.take())();
 	});
 
-	it('is left at once by a call whose deadline has come, which sends nothing', async () => {
+	long.it('is left at once by a call whose deadline has come, which sends nothing', async () => {
 		const { simulator } = await serviceWithLimits();
 		jest.replaceProperty(LIMITS, 'windowMs', LONGER_THAN_A_TEST);
 		const credentials = { baseUrl: simulator.url, apiKey: simulator.apiKey };

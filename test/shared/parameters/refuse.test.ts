@@ -12,6 +12,7 @@ import { refuse, withNextStep } from '../../../nodes/shared/parameters/refuse';
 import { EVERY_OPERATION, WITH_SUMMARY_REGENERATION } from '../../support/everyOperation';
 import { byId, failureOf, itemsOf, itemWithFile, serviceForTests } from '../../support/service';
 import { ACCOUNT, BOT, FILE, LINK } from '../../support/parameters';
+import { few } from '../../support/long';
 
 const service = serviceForTests(WITH_SUMMARY_REGENERATION);
 
@@ -257,7 +258,7 @@ const REFUSED: Array<[title: string, parameters: INodeParameters, message: strin
 ];
 
 describe('what can be known to be wrong is refused before anything is sent', () => {
-	it.each(REFUSED)('%s', async (_title, parameters, message) => {
+	few.it.each(REFUSED)('%s', async (_title, parameters, message) => {
 		const { error, items } = await service.run(parameters, { items: [itemWithFile()] });
 		expect(items).toEqual([]);
 		expect(error).toMatchObject(failureOf(0, message));

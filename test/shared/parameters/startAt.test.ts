@@ -3,6 +3,7 @@ import { DateTime } from 'luxon';
 import { startAtFrom } from '../../../nodes/shared/parameters/startAt';
 import { failureOf, serviceForTests } from '../../support/service';
 import { BOT } from '../../support/parameters';
+import { few } from '../../support/long';
 
 const service = serviceForTests();
 
@@ -18,7 +19,7 @@ async function send(startAt: string) {
 }
 
 describe('Start At', () => {
-	it.each([
+	few.it.each([
 		['as the date picker of n8n writes it', day.toFormat("yyyy-MM-dd'T'HH:mm:ss")],
 		['without seconds', day.toFormat("yyyy-MM-dd'T'HH:mm")],
 		['with a blank between date and time', day.toFormat('yyyy-MM-dd HH:mm:ss')],
@@ -72,7 +73,7 @@ describe('Start At', () => {
 		},
 	);
 
-	it.each([
+	few.it.each([
 		'={{ "tomorrow" }}',
 		'={{ "31.01.2030 10:00" }}',
 		'={{ "10:00" }}',

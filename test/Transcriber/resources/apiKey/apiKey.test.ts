@@ -2,6 +2,7 @@
 
 import { shortenRetries } from '../../../support/scale';
 import { failureOf, itemsOf, serviceForTests } from '../../../support/service';
+import { few } from '../../../support/long';
 
 const service = serviceForTests();
 
@@ -71,7 +72,7 @@ describe('what the service answers to apiKey.rotate', () => {
 	};
 	const LOOK_FIRST = /^The old key may no longer work\. Look in your account at the service/;
 
-	it.each([
+	few.it.each([
 		['an object', '{"key": "nk_1234"}', [{ key: 'nk_1234' }]],
 		['a JSON text', '"nk_1234"', [{ value: 'nk_1234' }]],
 		['a plain text', 'nk_1234', [{ value: 'nk_1234' }]],
@@ -96,7 +97,7 @@ describe('what the service answers to apiKey.rotate', () => {
 		}
 	});
 
-	it.each([
+	few.it.each([
 		[200, ''],
 		[200, '{}'],
 		[200, '[]'],
@@ -110,7 +111,7 @@ describe('what the service answers to apiKey.rotate', () => {
 		expect(error?.description).toMatch(LOOK_FIRST);
 	});
 
-	it.each<[string, object, RegExp]>([
+	few.it.each<[string, object, RegExp]>([
 		['lost', { kind: 'cut', when: 'afterProcessing' }, /connection to the service broke/],
 		['500', { kind: 'respond', status: 500 }, /internal fault/],
 		['502', { kind: 'respond', status: 502 }, /no usable answer/],

@@ -1,6 +1,7 @@
 // Also covers index.ts, add.ts, checkTerms.ts, clear.ts, get.ts, writesInTurn.ts, preview.ts, replace.ts, terms.ts.
 
 import { byId, failureOf, itemsOf, serviceForTests } from '../../../support/service';
+import { few } from '../../../support/long';
 
 const service = serviceForTests();
 
@@ -74,7 +75,7 @@ function describeTerms(operation: 'replace' | 'add', method: string, after: stri
 		]);
 	});
 
-	it.each([
+	few.it.each([
 		['message', { message: 'Done' }],
 		['empty', {}],
 	] as const)('reads the answer in the shape "%s"', async (dictionaryAnswer, json) => {
@@ -83,7 +84,7 @@ function describeTerms(operation: 'replace' | 'add', method: string, after: stri
 		expect(items).toEqual([{ json, pairedItem: { item: 0 } }]);
 	});
 
-	it.each([
+	few.it.each([
 		['an array by expression', '={{ ["OKR", "Анна Петрова", "n8n"] }}'],
 		['a string with one term a line', 'OKR\nАнна Петрова\r\nn8n'],
 		['a string with one term a line, by expression', '={{ "OKR\\nАнна Петрова\\nn8n" }}'],
@@ -136,7 +137,7 @@ function describeTerms(operation: 'replace' | 'add', method: string, after: stri
 		},
 	);
 
-	it.each([
+	few.it.each([
 		[
 			'a term that only begins with such a word',
 			'={{ "null island\\nn8n" }}',

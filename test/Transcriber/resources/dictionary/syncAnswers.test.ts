@@ -1,5 +1,6 @@
 // Also covers sync.ts.
 import { failureOf, serviceForTests } from '../../../support/service';
+import { few } from '../../../support/long';
 
 const service = serviceForTests();
 
@@ -32,7 +33,7 @@ describe('a dictionary without terms', () => {
 	const message =
 		'The answer of the service holds no list of terms, so the dictionary was left as it is';
 
-	it.each(ANSWERS)('answered as %j is no empty one: nothing is written', async (body) => {
+	few.it.each(ANSWERS)('answered as %j is no empty one: nothing is written', async (body) => {
 		await given('precious');
 		for (const parameters of [ADD, { ...SYNC, mode: 'replace' }, { ...ADD, dryRun: true }]) {
 			answer(body);

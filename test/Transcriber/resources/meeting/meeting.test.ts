@@ -6,7 +6,7 @@ import { describeWaiting, describeWebhookTo } from '../../../support/completion'
 import { failureOf, itemsOf, serviceForTests } from '../../../support/service';
 import { workflowWith } from '../../../support/suspended';
 import { giveUpSoon } from '../../../support/scale';
-import { few } from '../../../support/long';
+import { few, long } from '../../../support/long';
 import { until } from '../../../simulator/testing-client';
 
 const service = serviceForTests();
@@ -199,7 +199,7 @@ describe('meeting.sendBot', () => {
 			expect((await outcome).json).toMatchObject([{ task_id: taskId, status: 'completed' }]);
 		});
 
-		it.each([
+		few.it.each([
 			['for some looks', 180, {}],
 			['for some time', 180, { cancelledLooks: 1e6, cancelled: 200 }],
 			["until 'Timeout'", 0.01, { cancelledLooks: 1e6 }],
@@ -218,19 +218,22 @@ describe('meeting.sendBot', () => {
 			expect(looks(botId)).toBeGreaterThan(2);
 		});
 
-		it("'Timeout' counts from the start of a scheduled bot, although the first look fails", async () => {
-			giveUpSoon();
-			const start = Date.now() + 3_000;
-			const botId = await service.bot({ start_at: new Date(start).toISOString() });
-			service.running().fault({
-				match: { method: 'GET', path: `/meeting/${botId}$` },
-				times: 1,
-				action: { kind: 'respond', status: 500 },
-			});
-			const waitOptions = { timeout: 0.01, pollInterval: 0.05 };
-			expect((await run('wait', { botId, waitOptions })).error).toBeDefined();
-			expect(Date.now()).toBeGreaterThan(start);
-		});
+		long.it(
+			"'Timeout' counts from the start of a scheduled bot, although the first look fails",
+			async () => {
+				giveUpSoon();
+				const start = Date.now() + 3_000;
+				const botId = await service.bot({ start_at: new Date(start).toISOString() });
+				service.running().fault({
+					match: { method: 'GET', path: `/meeting/${botId}$` },
+					times: 1,
+					action: { kind: 'respond', status: 500 },
+				});
+				const waitOptions = { timeout: 0.01, pollInterval: 0.05 };
+				expect((await run('wait', { botId, waitOptions })).error).toBeDefined();
+				expect(Date.now()).toBeGreaterThan(start);
+			},
+		);
 
 		it('a bot that outlives the timeout is an error that names it', async () => {
 			const outcome = waitFor({ timeout: 0.005 });
@@ -340,7 +343,7 @@ describe('meeting.cancel', () => {
 		expect(json).toMatchObject([{ bot_id: botId, task_id: taskId }]);
 	});
 
-	it.each([
+	few.it.each([
 		['message', { message: 'Done' }],
 		['empty', {}],
 	] as const)('reads the answer in the shape "%s"', async (cancelBotAnswer, json) => {
@@ -485,7 +488,7 @@ few.describe.each(['Europe/Moscow', 'UTC', 'America/New_York'])(
 	},
 );
 
-it.each([
+few.it.each([
 	['zoommtg://meet.example.com/join', 'is not a web address'],
 	['mailto:host@example.com', 'is not a web address'],
 	['https://meet.example.com/abc Passcode: 1', 'has a blank or a line break in it'],

@@ -4,6 +4,7 @@
 
 import { describeWaiting } from '../../../support/completion';
 import { byId, failureOf, fileIn, itemsOf, serviceForTests } from '../../../support/service';
+import { few } from '../../../support/long';
 import { LIMITS } from '../../../../nodes/shared/api/rateLimits';
 import { until } from '../../../simulator/testing-client';
 
@@ -163,7 +164,7 @@ describe('task.getAll', () => {
 		]);
 	});
 
-	it.each([
+	few.it.each([
 		[1, 3],
 		[2, 5],
 		[2, 4],
@@ -222,7 +223,7 @@ describe('task.getAll', () => {
 			return idsOf((await outcome).json);
 		};
 
-		it.each([1, 2, 3])(
+		few.it.each([1, 2, 3])(
 			'none comes twice and none is left out, with pages of %d',
 			async (taskListMaximum) => {
 				service.running().configure({ shapes: { taskListMaximum } });
@@ -261,7 +262,7 @@ describe('task.getResult', () => {
 		expect(names).toEqual(['text', 'summary', 'speakers', 'segments']);
 	});
 
-	it.each([
+	few.it.each([
 		[['text']],
 		[['segments']],
 		[['summary']],
@@ -297,7 +298,7 @@ describe('task.getResult of a task whose status nobody knows', () => {
 	const TEXT = { text: 'Hello', segments: [], summary: '', speakers: [] };
 	const UNDER_ANOTHER_NAME = { transcription: 'Hello, hello. '.repeat(20), language: 'en' };
 
-	it.each([
+	few.it.each([
 		['beside the result', { status: 'succeeded', ...TEXT }, undefined],
 		['beside and at the task', { status: 'done', ...TEXT }, 'done'],
 		['beside a result under another name', { status: 'ready', data: TEXT }, 'ready'],
@@ -427,7 +428,7 @@ describe('task.export', () => {
 		expect(Object.keys(items[0]?.binary ?? {})).toEqual(['subtitles']);
 	});
 
-	it.each([
+	few.it.each([
 		['interview.srt', 'interview.srt'],
 		['interview.SRT', 'interview.SRT'],
 		['interview', 'interview.srt'],
@@ -442,7 +443,7 @@ describe('task.export', () => {
 		expect(fileIn(items[0]).fileName).toBe(expected.replace('{id}', id));
 	});
 
-	it.each([
+	few.it.each([
 		['talk.mp3 (completed, 2030-01-31 10:00)', 'talk'],
 		['Budget (draft) (completed)', 'Budget (draft)'],
 		['Version 2.1 (completed)', 'Version 2.1'],
@@ -644,7 +645,7 @@ describe('task.regenerateSummary', () => {
 		expect(service.lines()).toEqual([]);
 	});
 
-	it.each([
+	few.it.each([
 		'tasks/{taskId}/summary',
 		'https://elsewhere.example.com/summary',
 		'//elsewhere.example.com/summary',
@@ -662,7 +663,7 @@ describe('task.regenerateSummary', () => {
 		expect(service.lines()).toEqual([]);
 	});
 
-	it.each([
+	few.it.each([
 		['/api-key/generate?x={taskId}', 'a'],
 		['/tasks/{taskId}/%2e%2e/%2e%2e/api-key/generate', 'a'],
 		['/tasks/{taskId}/..\\..\\api-key\\generate', 'a'],

@@ -8,6 +8,7 @@ import { itemsOf, itemWithFile, serviceForTests } from '../../../support/service
 import { RETRY } from '../../../../nodes/shared/api/delayBeforeRetry';
 import { until } from '../../../simulator/testing-client';
 import { FILE, LINK } from '../../../support/parameters';
+import { few } from '../../../support/long';
 
 const service = serviceForTests();
 
@@ -97,7 +98,7 @@ describe('transcription.transcribeFile', () => {
 		expect(names.sort()).toEqual(['a.mp3', 'b.mp3']);
 	});
 
-	it.each(OPTIONS)('%s %j is sent under the name of the service', async (name, value, wire) => {
+	few.it.each(OPTIONS)('%s %j is sent under the name of the service', async (name, value, wire) => {
 		const { error } = await run({ [name]: value });
 		expect(error).toBeUndefined();
 		expect(service.sent().body).toEqual(asText(wire));

@@ -16,6 +16,7 @@ import type { FaultRule } from '../../../simulator/index';
 import { until } from '../../../simulator/testing-client';
 import { itemsOf, serviceForTests } from '../../../support/service';
 import { workflowWith } from '../../../support/suspended';
+import { few, long } from '../../../support/long';
 import { sign } from '../../../TranscriberTrigger/client';
 
 const service = serviceForTests();
@@ -116,7 +117,7 @@ describe('a suspended execution', () => {
 		expect(service.lines()[0]).not.toBe(`GET /api/v1/tasks/${taskOf('a').id}/result`);
 	});
 
-	it.each(['first', 'second'])(
+	few.it.each(['first', 'second'])(
 		'wakes on a delivery that is signed with the %s secret of a task that two items have got',
 		async (which) => {
 			const answer = (body: object) => ({ kind: 'respond', status: 200, body }) as const;
@@ -162,7 +163,7 @@ describe('a suspended execution', () => {
 		expect(woken?.next).toEqual([expect.objectContaining({ task_id: '4711', text: 'Hello' })]);
 	});
 
-	it.each([500, 404, 401, 429, 503])(
+	few.it.each([500, 404, 401, 429, 503])(
 		'sleeps on when the service answers %i for another item, and wakes when it is well again',
 		async (status) => {
 			RESUME.askAgain = 0;
@@ -213,7 +214,7 @@ describe('a suspended execution', () => {
 			}
 		});
 
-		it.each<[string, FaultRule['action']]>([
+		few.it.each<[string, FaultRule['action']]>([
 			['refuses the key', { kind: 'respond', status: 401 }],
 			['is behind a gateway without a route', { kind: 'respond', status: 404, body: 'not found' }],
 		])('takes no task for deleted while the service %s', async (_, action) => {
@@ -288,7 +289,7 @@ describe('a suspended execution', () => {
 		expect(service.lines()).toEqual([]);
 	});
 
-	it.each([
+	few.it.each([
 		['a wrong signature', WRONG],
 		['no hexadecimal digest', 'sha256=abc'],
 		['another algorithm', `sha1=${'0'.repeat(40)}`],
@@ -384,20 +385,23 @@ describe('a suspended execution', () => {
 		expect(reads).toBe(1);
 	});
 
-	it('reads its credential again for a secret that a key of a moment ago cannot open', async () => {
-		const { credentials, deliver, finish } = await suspended(['a']);
-		finish('a');
-		const { apiKey } = credentials;
-		credentials.apiKey = 'the old key';
-		service.running().configure({ apiKey: 'the old key' });
-		await deliver('a', { signature: WRONG });
-		credentials.apiKey = apiKey;
-		service.running().configure({ apiKey });
-		await sleep(1_100);
-		service.running().requests.splice(0);
-		expect((await deliver('a', { signature: WRONG })).status).toBe(401);
-		expect(service.lines()).toEqual([]);
-	});
+	long.it(
+		'reads its credential again for a secret that a key of a moment ago cannot open',
+		async () => {
+			const { credentials, deliver, finish } = await suspended(['a']);
+			finish('a');
+			const { apiKey } = credentials;
+			credentials.apiKey = 'the old key';
+			service.running().configure({ apiKey: 'the old key' });
+			await deliver('a', { signature: WRONG });
+			credentials.apiKey = apiKey;
+			service.running().configure({ apiKey });
+			await sleep(1_100);
+			service.running().requests.splice(0);
+			expect((await deliver('a', { signature: WRONG })).status).toBe(401);
+			expect(service.lines()).toEqual([]);
+		},
+	);
 
 	it('asks again for each genuine delivery: another process may have taken one meanwhile', async () => {
 		const { deliver, finish, taskOf } = await suspended(['a', 'b', 'c']);
@@ -521,7 +525,7 @@ describe('after the API key was rotated', () => {
 		expect((await deliver('a')).woken?.next).toHaveLength(1);
 	});
 
-	it('unsigned calls cost the service one question in ten seconds', async () => {
+	long.it('unsigned calls cost the service one question in ten seconds', async () => {
 		const { deliver, rotateKey } = await suspended(['a']);
 		await rotateKey();
 		const answers = await Promise.all(
@@ -685,20 +689,23 @@ describe('when the time is up', () => {
 		expect(service.running().tasks()).toHaveLength(2);
 	});
 
-	it('each item names its own task where the node continues on errors, and all are named where it stops', async () => {
-		const node: Partial<INode> = { onError: 'continueRegularOutput' };
-		const going = await suspended(['a', 'b', 'c'], { ...BRIEFLY, node });
-		const { json } = await going.workflow.timeIsUp(going.asleep);
-		expect(json?.map(({ error }) => error)).toEqual(
-			['a', 'b', 'c'].map((name) => {
-				return `Task ${going.taskOf(name).id} has not ended within 0.05 minutes (status: pending) [item ${'abc'.indexOf(name)}]`;
-			}),
-		);
-		service.running().reset();
-		const stopping = await suspended(['a', 'b'], BRIEFLY);
-		const { error } = await stopping.workflow.timeIsUp(stopping.asleep);
-		for (const name of ['a', 'b']) expect(error).toContain(stopping.taskOf(name).id);
-	});
+	long.it(
+		'each item names its own task where the node continues on errors, and all are named where it stops',
+		async () => {
+			const node: Partial<INode> = { onError: 'continueRegularOutput' };
+			const going = await suspended(['a', 'b', 'c'], { ...BRIEFLY, node });
+			const { json } = await going.workflow.timeIsUp(going.asleep);
+			expect(json?.map(({ error }) => error)).toEqual(
+				['a', 'b', 'c'].map((name) => {
+					return `Task ${going.taskOf(name).id} has not ended within 0.05 minutes (status: pending) [item ${'abc'.indexOf(name)}]`;
+				}),
+			);
+			service.running().reset();
+			const stopping = await suspended(['a', 'b'], BRIEFLY);
+			const { error } = await stopping.workflow.timeIsUp(stopping.asleep);
+			for (const name of ['a', 'b']) expect(error).toContain(stopping.taskOf(name).id);
+		},
+	);
 
 	it("n8n's Retry waits on for what is still open, until Timeout", async () => {
 		jest.replaceProperty(WAIT_DEFAULTS, 'pollInterval', 1);

@@ -289,7 +289,7 @@ long.it(
 	},
 );
 
-describe('After a pause since the last poll', () => {
+long.describe('After a pause since the last poll', () => {
 	beforeEach(() => {
 		ACCOUNT_POLL.pauseMs = 0;
 	});

@@ -117,8 +117,17 @@ export function goesOnAfterErrors(context: IExecutePaginationFunctions): boolean
 	return isTool(context) || context.continueOnFail();
 }
 
+/** The message of a failure, with advice if the message is all that is shown. */
+export function inOutput(
+	context: IExecutePaginationFunctions,
+	message: string,
+	advice: string,
+): string {
+	return isShownByMessage(context) ? `${message.replace(/\.$/, '')}. ${advice}` : message;
+}
+
 /** Whether the message of a failure is all that its output shows. An AI agent gets the description, too. */
-export function isShownByMessage(context: IExecutePaginationFunctions): boolean {
+function isShownByMessage(context: IExecutePaginationFunctions): boolean {
 	return context.continueOnFail() && !isTool(context);
 }
 

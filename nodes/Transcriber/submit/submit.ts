@@ -14,7 +14,7 @@ import { isRefused } from '../../shared/api/undocumented/submissions';
 import { startsIn } from '../../shared/api/statusMeaning';
 import { asLasting, refuse } from '../../shared/parameters/refuse';
 import { isBatched, type NodeRun } from '../item/nodeRun';
-import { failedItem, goesOnAfterErrors } from '../item/performOperation';
+import { failedItem, goesOnAfterErrors, inOutput } from '../item/performOperation';
 import { checkBalance, finishedTask } from '../wait/finishedTask';
 import { forEachTask } from '../item/forEachTask';
 import { handSecretOver } from './trigger/handSecretOver';
@@ -25,7 +25,6 @@ import {
 	type AcceptedMemory,
 	type Submitted,
 } from './once/submissionMemory';
-import { inOutput } from './once/mayBeAccepted';
 import { submitOnce, type Outcome } from './once/submitOnce';
 import { endedBeforeSubmit } from './once/endedBeforeSubmit';
 import { checkUnchanged } from './once/refuseChangedItem';

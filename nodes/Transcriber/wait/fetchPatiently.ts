@@ -6,6 +6,7 @@ import { type ExportFormat } from '../../shared/exportFormats';
 import { NotThereYet, type FetchBounds } from '../../shared/api/result';
 import { RETRY, delayBeforeRetry, type Patience } from '../../shared/api/delayBeforeRetry';
 import { ServiceError, isNotFound, isRefusedForGood, said } from '../../shared/api/serviceError';
+import { notLost } from './waitErrors';
 
 /**
  * Fetches the result of a finished task, or its document in a format, one attempt at a time. The task
@@ -51,7 +52,8 @@ export async function fetchPatiently<T>(
 			const isForGood = isRefusedForGood(failure) && failure.problem.status !== 402;
 			const advice = isForGood ? said(failure.problem) : failure.description;
 			const comfort = isNotFound(failure) ? '' : 'The transcript is not lost.';
-			failure.message = `Task ${taskId} has finished, but its ${problem}: ${reason}`;
+			const message = `Task ${taskId} has finished, but its ${problem}: ${reason}`;
+			failure.message = notLost(context, message, 'Fetch it later with Transcript: Get Result');
 			failure.description = [advice, comfort, next].filter(Boolean).join(' ');
 			throw failure;
 		}

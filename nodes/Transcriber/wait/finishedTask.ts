@@ -13,7 +13,7 @@ import { isTool } from '../../shared/n8nInternals/runIdentity';
 import { fetchResults, transcript } from '../../shared/api/result';
 import { idFields, idsIn, submissionName, type SubmissionIds } from '../../shared/api/submission';
 import { waitOptionsOf } from './waitOptions';
-import { endedBadly, subjectOf, notEnded } from './waitErrors';
+import { endedBadly, subjectOf, notEnded, notLost } from './waitErrors';
 import { refuse } from '../../shared/parameters/refuse';
 
 /** A bot can be scheduled at most 30 days ahead (service document, "Limits"); in ms, with a day to spare. */
@@ -41,7 +41,11 @@ export function checkBalance(
 	if (!awaitsBalance(state) || waitOptionsOf(context).onInsufficientBalance !== 'fail') return;
 	throw refuse(
 		context,
-		`${subjectOf({ ...ids, ...idsIn(state) })} waits because the balance is too low`,
+		notLost(
+			context,
+			`${subjectOf({ ...ids, ...idsIn(state) })} waits because the balance is too low`,
+			'Top up the balance, and fetch it with Transcript: Wait Until Finished',
+		),
 		'The recording is stored and needs no second upload: top up the balance, and the service starts on its own within minutes. Fetch the result later with Transcript: Wait Until Finished.',
 	);
 }
@@ -164,8 +168,10 @@ function nameOfRecording(context: IExecutePaginationFunctions): string | undefin
 /** The name in a link that ends with a file: `Team call` of `https://…/Team%20call.mp3?token=…`. */
 function nameInLink(link: string): string | undefined {
 	try {
-		const [, name] = /([^/]+)\.[a-z]\w{1,4}$/i.exec(new URL(link).pathname) ?? [];
-		return name && readableName(name);
+		const [, name, ending] = /([^/]+)\.([a-z]\w{1,4})$/i.exec(new URL(link).pathname) ?? [];
+		// The name of a script is the same for all recordings.
+		const isScript = /^(php|aspx?|ashx|cgi|jsp)$/i.test(ending ?? '');
+		return name && !isScript ? readableName(name) : undefined;
 	} catch {
 		return undefined;
 	}

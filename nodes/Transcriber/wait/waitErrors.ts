@@ -5,7 +5,8 @@ import { ServiceError, adviceForKnownId } from '../../shared/api/serviceError';
 import type { SubmissionIds } from '../../shared/api/submission';
 import { awaitsBalance, isCancelled, isUnknownStatus } from '../../shared/api/statusMeaning';
 import { asLasting, refuse } from '../../shared/parameters/refuse';
-import { againAdvice } from '../item/givenKey';
+import { ANOTHER_KEY, againAdvice, givenKeyOf } from '../item/givenKey';
+import { inOutput } from '../item/performOperation';
 import { WAIT_OPERATIONS } from '../item/retryAdvice';
 import type { Outlook } from './pollUntilEnded';
 import { waitOptionsOf } from './waitOptions';
@@ -22,7 +23,10 @@ export function endedBadly(
 	const words = ending === 'cancelled' ? 'was cancelled' : `failed${reason}`;
 	const next = NEXT[ids.taskId ? 'task' : 'bot'][ending];
 	const advice = ids.taskId ? againAdvice(context, next) : next;
-	return asLasting(refuse(context, `${subjectOf(ids)} ${words}`, advice));
+	const message = `${subjectOf(ids)} ${words}`;
+	const hasOwnKey = ids.taskId !== undefined && givenKeyOf(context) !== undefined;
+	const shown = hasOwnKey ? inOutput(context, message, ANOTHER_KEY) : message;
+	return asLasting(refuse(context, shown, advice));
 }
 
 /** What to do after an end without a transcript. */
@@ -50,7 +54,7 @@ export function notEnded(
 ): Error {
 	const isKeyRefused = failure instanceof ServiceError && failure.problem.status === 401;
 	if (failure instanceof ServiceError && isRefused) {
-		failure.message = `${subjectOf(ids)}: ${failure.message}`;
+		failure.message = notLost(context, `${subjectOf(ids)}: ${failure.message}`, FETCH_LATER);
 		const next = isKeyRefused ? 'Correct the key, then' : 'If it is there later,';
 		failure.description = `${adviceForKnownId(failure)} The service has answered this for two minutes (the node waits in case that passes). What was submitted is not lost. ${next} fetch it with ${WAIT_OPERATIONS}.`;
 		return failure;
@@ -59,19 +63,42 @@ export function notEnded(
 	const status = `status: ${String(state.status ?? 'not known')}${balance}`;
 	const lookFailed = failure ? `; the last look: ${failure.message}` : '';
 	// Only a wait may be repeated with a longer timeout: any other operation would submit it again.
-	const longer =
-		context.getNodeParameter('operation', '') === 'wait'
-			? `Raise 'Timeout', or later fetch it with ${WAIT_OPERATIONS}.`
-			: `Fetch it later with ${WAIT_OPERATIONS}, and raise 'Timeout' for the next one.`;
+	const longer = hasSubmitted(context)
+		? `${FETCH_LATER}, and raise 'Timeout' for the next one.`
+		: `Raise 'Timeout', or later fetch it with ${WAIT_OPERATIONS}.`;
 	const next = isKeyRefused ? `Correct the key, then fetch it with ${WAIT_OPERATIONS}.` : longer;
 	const isUnknown = ids.taskId !== undefined && isUnknownStatus(state.status);
 	return refuse(
 		context,
-		`${subjectOf(ids)} has not ended ${words} (${status}${lookFailed})`,
+		notLost(
+			context,
+			`${subjectOf(ids)} has not ended ${words} (${status}${lookFailed})`,
+			FETCH_LATER,
+		),
 		isUnknown
 			? 'The service does not document this status, so it does not count as the end. If the task has finished, its transcript is not lost: get it with Transcript: Get Result.'
 			: `It continues at the service and is not lost. ${next}`,
 	);
+}
+
+const FETCH_LATER = `Fetch it later with ${WAIT_OPERATIONS}`;
+
+/** Whether the operation submits and waits, so that it would submit again if it is repeated. */
+function hasSubmitted(context: IExecutePaginationFunctions): boolean {
+	return context.getNodeParameter('operation', '') !== 'wait';
+}
+
+/**
+ * The message of a failure after a submit. If it is all that is shown (On Error = Continue), it says
+ * how to get the transcript: who runs the item again pays again.
+ */
+export function notLost(
+	context: IExecutePaginationFunctions,
+	message: string,
+	howToGetIt: string,
+): string {
+	if (!hasSubmitted(context)) return message;
+	return inOutput(context, message, `${howToGetIt}: submitted again, it is charged again`);
 }
 
 /** At the beginning of a message, e.g. `Task 7f3c`. */

@@ -229,6 +229,70 @@ describe('a result whose parts are all null', () => {
 	});
 });
 
+describe('with On Error = Continue, the output says that a second submit is charged again', () => {
+	const node = { onError: 'continueRegularOutput' } as const;
+	const url = 'https://files.example.com/a.mp3';
+	const LINK = { resource: 'transcription', operation: 'transcribeUrl', url, onCompletion: 'poll' };
+	const short = { pollInterval: 0.05, timeout: 0.005 };
+	const CHARGED = /Task .*Transcript: (Wait Until Finished|Get Result).*charged again/;
+
+	it('for a recording that has not ended in time', async () => {
+		const { json } = await service.run({ ...LINK, waitOptions: short }, { node });
+		expect(json).toEqual([{ error: expect.stringMatching(CHARGED) }]);
+	});
+
+	it('for a recording that waits for a top-up', async () => {
+		service.running().configure({ balance: 0 });
+		const waitOptions = { ...short, onInsufficientBalance: 'fail' };
+		const { json } = await service.run({ ...LINK, waitOptions }, { node });
+		expect(json).toEqual([{ error: expect.stringMatching(CHARGED) }]);
+	});
+
+	it('for a result that cannot be fetched', async () => {
+		answer('/result$', { detail: 'gone' }, 400);
+		const run = service.run({ ...LINK, waitOptions: { pollInterval: 0.05 } }, { node });
+		await until(() => service.running().tasks().length === 1);
+		for (const { id } of service.running().tasks()) service.running().finish(id);
+		expect((await run).json).toEqual([{ error: expect.stringMatching(CHARGED) }]);
+	});
+
+	it('but not where nothing was submitted: Wait Until Finished', async () => {
+		const taskId = byId(await service.pendingTask());
+		const wait = { resource: 'task', operation: 'wait', taskId, waitOptions: short };
+		const { json } = await service.run(wait, { node });
+		expect(json[0]?.error).not.toContain('charged');
+	});
+});
+
+it('with On Error = Continue, a failed task of an own Idempotency Key says that the key has to change', async () => {
+	const parameters = {
+		resource: 'transcription',
+		operation: 'transcribeFile',
+		onCompletion: 'poll',
+		waitOptions: { pollInterval: 0.05 },
+		options: { idempotencyKey: 'mine' },
+	};
+	const node = { onError: 'continueRegularOutput' } as const;
+	const run = service.run(parameters, { items: [itemWithFile()], node });
+	await until(() => service.running().tasks().length === 1);
+	for (const { id } of service.running().tasks()) {
+		service.running().finish(id, { status: 'failed', error: 'no audio track' });
+	}
+	const words = /no audio track.*Change 'Idempotency Key'/;
+	expect((await run).json).toEqual([{ error: expect.stringMatching(words) }]);
+});
+
+it.each(['php', 'aspx', 'cgi'])('a link to a script (%s) names no document', async (ending) => {
+	const url = `https://pbx.example.com/record.${ending}?id=1`;
+	const waitOptions = { pollInterval: 0.05, exportFormat: 'srt' };
+	const LINK = { resource: 'transcription', operation: 'transcribeUrl', url, onCompletion: 'poll' };
+	const run = service.run({ ...LINK, waitOptions });
+	await until(() => service.running().tasks().length === 1);
+	const [task] = service.running().tasks();
+	service.running().finish(task?.id ?? '');
+	expect(fileIn((await run).items[0]).fileName).toBe(`${task?.id}.srt`);
+});
+
 describe('a result that is a list of several', () => {
 	const LIST = [{ text: 'One' }, { text: 'Two', task_id: 'x' }];
 	const EXPORT = { exportFormat: 'srt' };

@@ -57,6 +57,14 @@ describe('Start At', () => {
 		expect(await send(utc)).toMatchObject({ error: undefined });
 	});
 
+	it('a day without a time is refused, because an all-day event would send the bot at midnight', async () => {
+		const { error } = await send(day.toISODate() ?? '');
+		expect(error).toMatchObject(
+			failureOf(0, `'Start At' has no time of day: '${day.toISODate()}'`),
+		);
+		expect(service.lines()).toEqual([]);
+	});
+
 	it.each(['', '  '])('left empty ("%s") sends the bot now', async (empty) => {
 		expect(await send(empty)).toEqual({ error: undefined, startAt: undefined });
 		expect(service.running().bots()).toHaveLength(1);

@@ -145,6 +145,7 @@ async function syncOnce(context: IExecutePaginationFunctions): Promise<INodeExec
 	if (old.some((term) => !wanted.includes(term))) {
 		checkIsSplit(context, given);
 		if (replaces) checkIsOnlyReplacement(context);
+		if (replaces && given.length === 1) checkSeesAllItems(context);
 	}
 	checkSize(context, wanted, before);
 
@@ -175,6 +176,16 @@ function checkIsOnlyReplacement(context: IExecutePaginationFunctions): void {
 		context,
 		'An earlier run of this node in this execution has replaced the dictionary. This run would remove terms from it, so the dictionary was left as it is',
 		"In a loop, or with several wires into this node, each run has only some of the terms. Place the node after the loop, or join the wires with a Merge node. Or choose Add Missing in 'Mode'. What the earlier run removed is in its output.",
+	);
+}
+
+/** Refuses to replace a dictionary by the term of the one item that 'Execute Once' lets through. */
+function checkSeesAllItems(context: IExecutePaginationFunctions): void {
+	if (context.getNode().executeOnce !== true) return;
+	throw refuse(
+		context,
+		"With 'Execute Once', n8n gives this node only the first item, whose term would replace all others",
+		"Turn off 'Execute Once' in the settings of the node: Sync reads the terms of all items, and writes the dictionary at most once.",
 	);
 }
 

@@ -4,7 +4,7 @@ import { ServiceError, adviceIfUncertain } from '../../../shared/api/serviceErro
 import { asLasting, refuse } from '../../../shared/parameters/refuse';
 import { givenKeyOf } from '../../item/givenKey';
 import { retryWords } from '../../item/retryAdvice';
-import { goesOnAfterErrors, isShownByMessage } from '../../item/performOperation';
+import { goesOnAfterErrors, inOutput } from '../../item/performOperation';
 
 /** Advice where nobody but the user can find out whether the service has accepted an item. */
 export const LOOK_FOR_SUBMISSION =
@@ -40,15 +40,6 @@ export function sayItMayBeAccepted(
 	const words = hasOwnKey ? SAME_KEY : retryGoesOn(context);
 	failure.message = inOutput(context, message, words);
 	failure.description = [words, failure.description].filter(Boolean).join(' ');
-}
-
-/** The message of a failure, with a warning if the message is all that is shown. */
-export function inOutput(
-	context: IExecutePaginationFunctions,
-	message: string,
-	warning: string,
-): string {
-	return isShownByMessage(context) ? `${message.replace(/\.$/, '')}. ${warning}` : message;
 }
 
 function isExecutionCancelled(context: IExecutePaginationFunctions): boolean {

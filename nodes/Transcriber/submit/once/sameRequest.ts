@@ -90,7 +90,9 @@ function asSent(_name: string, value: unknown): unknown {
  */
 export function toolCallOf(context: IExecutePaginationFunctions): string {
 	const { id, parameters } = context.getNode();
-	const read = Object.keys(parameters).map((name) => parameterOf(context, name));
+	// How to wait decides nothing about what is paid for.
+	const names = Object.keys(parameters).filter((name) => name !== 'waitOptions');
+	const read = names.map((name) => parameterOf(context, name));
 	const inputs = read.some(({ isText }) => isText) ? inputsOf(context) : [];
 	return JSON.stringify([id, ...read.map(({ value }) => value), ...inputs], asSentWithLastingIds);
 }

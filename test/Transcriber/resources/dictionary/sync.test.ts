@@ -104,6 +104,20 @@ describe('dictionary.sync: all input items are one sync', () => {
 		expect(items[0]?.pairedItem).toEqual([{ item: 0 }]);
 	});
 
+	it('with Execute Once, whose one item would replace all that is there, nothing is written', async () => {
+		await service.ask('PUT /dictionary', { json: { terms: ['x', 'y'] } });
+		const { error } = await sync(['a', 'b'], {}, { node: { executeOnce: true } });
+		expect(error?.message).toContain("'Execute Once'");
+		expect(await stored()).toEqual(['x', 'y']);
+	});
+
+	it('with Execute Once, an expression that gives all terms replaces the others', async () => {
+		await service.ask('PUT /dictionary', { json: { terms: ['x', 'y'] } });
+		const terms = '={{ $input.all().map(({ json }) => json.term).concat("b") }}';
+		await sync(['a'], { terms }, { node: { executeOnce: true } });
+		expect(await stored()).toEqual(['a', 'b']);
+	});
+
 	it('with batching it is still one sync of all items', async () => {
 		const { items } = await sync(['a', 'b', 'c'], {
 			requestOptions: { batching: { batch: { batchSize: 1, batchInterval: 20 } } },

@@ -147,6 +147,12 @@ describe('a call of an AI agent', () => {
 		expect(tool(other, {})).not.toBe(tool({}, {}));
 	});
 
+	it('is the same with another timeout or document: how to wait decides nothing about what is paid', () => {
+		const waiting = (waitOptions: INodeParameters) =>
+			tool({ onCompletion: 'poll', waitOptions }, {});
+		expect(waiting({ timeout: 10 })).toBe(waiting({ timeout: 20, exportFormat: 'srt' }));
+	});
+
 	it('is the same with a file that n8n has moved', () => {
 		const [one, two] = ['temp', '17'].map((execution) => {
 			const id = `filesystem-v2:workflows/w/executions/${execution}/binary_data/6f1a`;

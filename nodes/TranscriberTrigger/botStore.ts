@@ -21,12 +21,13 @@ export class BotStore extends EndingStore {
 		this.memory.isOn = isOn;
 	}
 
-	/** Notes that the bot of this trigger has delivered. */
-	noteDelivered(id: string): void {
+	/** Notes that the bot of this trigger has delivered. Returns whether that is news. */
+	noteDelivered(id: string): boolean {
 		const { bot } = this;
-		if (bot?.id !== id || bot.hasDelivered) return;
+		if (bot?.id !== id || bot.hasDelivered) return false;
 		this.bot = { ...bot, hasDelivered: true };
 		if (Date.now() - this.began <= STORE.mayWaitMs) this.save();
+		return true;
 	}
 
 	/** Until when the trigger sends no bot: see {@link LastLaunch}. */

@@ -139,7 +139,9 @@ async function emit(
 		if (fetches.isAwaited(key)) return respond(context, 503, 'Still in progress');
 		const output = await fetchInTime();
 		if (output === NOT_ENDED) return refuseUndocumented(context, name);
-		if (botId !== undefined) store.noteDelivered(botId);
+		const isNews = botId !== undefined && store.noteDelivered(botId);
+		// After a wait for the service, only a later call saves it.
+		if (isNews) watchSavedData(context, ownAddress);
 		return output.items ? started(output.items) : respond(context, 200, 'Not selected');
 	}
 	// A repeat must not get a 200 before the first delivery has succeeded. That one may have come before

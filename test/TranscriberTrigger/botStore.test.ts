@@ -25,7 +25,7 @@ describe('A delivery of the bot', () => {
 	});
 
 	it('is noted with it, and saved', () => {
-		new BotStore(workflow.call()).noteDelivered('b1');
+		expect(new BotStore(workflow.call()).noteDelivered('b1')).toBe(true);
 		expect(workflow.end()).toBe(true);
 		expect(workflow.saved['1']?.bot).toEqual({ ...BOT, hasDelivered: true, changedAt: NOW + 1 });
 	});
@@ -33,13 +33,13 @@ describe('A delivery of the bot', () => {
 	it('is noted once: its repeat saves nothing', () => {
 		new BotStore(workflow.call()).noteDelivered('b1');
 		workflow.end();
-		new BotStore(workflow.call()).noteDelivered('b1');
+		expect(new BotStore(workflow.call()).noteDelivered('b1')).toBe(false);
 		expect(workflow.end()).toBe(false);
 	});
 
 	it('says nothing of another bot', () => {
 		const store = new BotStore(workflow.call());
-		store.noteDelivered('b0');
+		expect(store.noteDelivered('b0')).toBe(false);
 		expect(workflow.end()).toBe(false);
 		expect(store.bot).toEqual({ ...BOT, changedAt: NOW });
 	});

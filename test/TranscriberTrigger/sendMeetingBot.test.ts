@@ -1,5 +1,5 @@
 /** Contract, "Trigger node", source `meeting`: activating the workflow sends the bot. */
-// Also covers cancelMeetingBot.ts, backgroundCaller.ts, botStore.ts, switchOff.ts.
+// Also covers cancelMeetingBot.ts, backgroundCaller.ts, switchOff.ts.
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,6 +10,7 @@ import { Expression, type INodeParameters } from 'n8n-workflow';
 import { LIMITS } from '../../nodes/shared/api/rateLimits';
 import { queueFor } from '../../nodes/shared/api/waitForTurn';
 import { ACTIVATION } from '../../nodes/TranscriberTrigger/sendMeetingBot';
+import { STORE } from '../../nodes/TranscriberTrigger/triggerMemory';
 import { CANCEL_BOT, GRACE } from '../../nodes/TranscriberTrigger/cancelMeetingBot';
 import type { RequestFault } from '../simulator/index';
 import { serviceForTests } from '../support/service';
@@ -370,6 +371,29 @@ describe('No second bot', () => {
 			expect(launches()).toBe(2);
 		},
 	);
+
+	it('after a transcript that was fetched slowly (Emit Duplicates), a restart of n8n, and when the service has removed the bot', async () => {
+		const times = (['mayWaitMs', 'safeAfterMs'] as const).map((name) =>
+			jest.replaceProperty(STORE, name, 20),
+		);
+		await open({ options: { emitDuplicates: true } });
+		await host.activate();
+		const slow = { kind: 'delay', ms: 60 } as const;
+		service.running().fault({ match: { path: '/result$' }, action: slow });
+		service.running().endMeeting(theBot().id);
+		service.running().finish(String(theBot().taskId));
+		await until(() => host.executions.length === 1);
+		await until(() => host.stored.bot?.hasDelivered === true);
+		for (const one of times) one.restore();
+		host.restart();
+		// The bot was sent long ago.
+		host.saved = host.saved.replace(/"sentAt":\d+/, '"sentAt":1');
+		service
+			.running()
+			.fault({ match: { method: 'GET' }, times: 9, action: { kind: 'respond', status: 404 } });
+		await publish();
+		expect(launches()).toBe(1);
+	});
 
 	it('when nobody knows whether the first was sent, however often n8n tries to activate', async () => {
 		service.running().fault({

@@ -136,7 +136,11 @@ export function note(
 	entry: Omit<KnownEntry, 'at' | 'isOld' | 'foundIn'>,
 	limit: number,
 ): void {
-	if (known.get(key)?.value !== entry.value) known.set(key, { ...entry, at: Date.now() });
+	if (known.get(key)?.value !== entry.value) {
+		// Otherwise it would keep its old place in the map, as one of the oldest.
+		known.delete(key);
+		known.set(key, { ...entry, at: Date.now() });
+	}
 	for (const oldest of known.keys()) {
 		if (known.size <= limit) break;
 		known.delete(oldest);

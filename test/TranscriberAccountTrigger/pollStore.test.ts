@@ -176,6 +176,16 @@ describe('A new version of a published workflow', () => {
 		expect(activate('update', savedWith({})).poll().load()?.done).toBe(done);
 	});
 
+	it('that starts afresh says so in the log, and one that goes on does not', () => {
+		const active = activate('update', savedWith({}));
+		const warn = jest.spyOn(active.context.logger, 'warn');
+		active.poll().load();
+		expect(warn).not.toHaveBeenCalled();
+		jest.advanceTimersByTime(26 * HOUR);
+		active.poll().load();
+		expect(warn.mock.calls).toEqual([[expect.stringContaining('starts afresh')]]);
+	});
+
 	it('is not enabled anew by each of its polls', () => {
 		const active = activate('update', savedWith({}));
 		active.poll().save(STATE);
@@ -244,7 +254,8 @@ describe('What a poll saves', () => {
 		workflowId = 'another workflow';
 		const active = activate('init', '{}', '2');
 		active.poll().save(STATE);
-		expect(active.stateOf('1')).toEqual({});
+		const data = active.context.getWorkflowStaticData('global');
+		expect(Object.keys(data)).toEqual(['transcriberAccountTrigger:2']);
 	});
 });
 

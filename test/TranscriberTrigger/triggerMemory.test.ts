@@ -39,6 +39,14 @@ describe('A note', () => {
 		for (const key of ['1', '2', '3', '4']) note(known, key, { value: key }, 2);
 		expect([...known.keys()]).toEqual(['3', '4']);
 	});
+
+	it('whose value is replaced is one of the newest', () => {
+		const known = new Map<string, KnownEntry>();
+		for (const key of ['1', '2', '3']) note(known, key, { value: key }, 3);
+		note(known, '1', { value: 'new' }, 3);
+		note(known, '4', { value: '4' }, 3);
+		expect([...known.keys()]).toEqual(['3', '1', '4']);
+	});
 });
 
 describe('The data to save', () => {

@@ -115,6 +115,8 @@ describe('Without a server, each call with what n8n has loaded for it:', () => {
 			expect(begin().isStored('task a')).toBe(false);
 			jest.advanceTimersByTime(1);
 			expect(begin().isStored('task a')).toBe(true);
+			workflow.saved = {};
+			expect(begin().isStored('task a')).toBe(false);
 		});
 
 		it('does not replace what another process has stored for the same submission meanwhile', () => {

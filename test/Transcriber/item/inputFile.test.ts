@@ -1,5 +1,3 @@
-// Also covers nodes/shared/api/uploadStream.ts.
-
 import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import type { Readable } from 'node:stream';

@@ -1,4 +1,5 @@
 /** What publishing ends and what it keeps, with n8n's publication service (on by default from 2.41) and without. */
+// Also covers pollAccount.ts.
 
 import { randomUUID } from 'node:crypto';
 

@@ -35,11 +35,9 @@ const ROOMS = {
 
 /** Suites that prove rules of a file or folder beside those that name it. */
 const MORE_SUITES = {
-	'nodes/Transcriber/wait/fetchPatiently.ts': ['test/Transcriber/wait/pollUntilEnded.test.ts'],
-	'nodes/Transcriber/wait/pollUntilEnded.ts': ['test/Transcriber/wait/finishedTask.test.ts'],
-	'nodes/Transcriber/wait/waitErrors.ts': ['test/Transcriber/wait/pollUntilEnded.test.ts'],
+	'nodes/Transcriber/wait/waitErrors.ts': ['test/Transcriber/wait/badAnswers.test.ts'],
 	'nodes/Transcriber/wait/finishedTask.ts': [
-		'test/Transcriber/wait/pollUntilEnded.test.ts',
+		'test/Transcriber/wait/badAnswers.test.ts',
 		'test/Transcriber/resources/meeting/meeting.test.ts',
 		'test/Transcriber/resources/transcription/transcription.test.ts',
 		'test/Transcriber/submit/severalTasks.test.ts',

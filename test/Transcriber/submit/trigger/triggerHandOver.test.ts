@@ -1,4 +1,6 @@
 /** How long the node tries to reach a trigger, before anything is submitted and after it. */
+import type { INodeParameters } from 'n8n-workflow';
+
 import { remember } from '../../../../nodes/Transcriber/submit/once/submissionMemory';
 import {
 	HAND_OVER,
@@ -49,7 +51,11 @@ const hand = async (
 	place?: ItemPlace,
 ) => await handOver(itemContext(LINK, place), trigger.url, ids, secret);
 
-const check = async (url = '/transcribe-url', place: ItemPlace = {}, parameters = LINK) => {
+const check = async (
+	url = '/transcribe-url',
+	place: ItemPlace = {},
+	parameters: INodeParameters = LINK,
+) => {
 	const options = { baseURL: 'http://127.0.0.1:9/api/v1', url };
 	await checkTrigger(
 		itemContext(parameters, place),

@@ -52,7 +52,6 @@ const MORE_SUITES = {
 		'test/Transcriber/submit/takenUp.test.ts',
 	],
 	'nodes/Transcriber/submit/submit.ts': [
-		'test/Transcriber/submit/lostAnswers.test.ts',
 		'test/Transcriber/submit/severalTasks.test.ts',
 		'test/Transcriber/submit/suspension/suspendUntilDelivery.test.ts',
 		'test/TranscriberTrigger/receiveHandOver.test.ts',

@@ -1,5 +1,5 @@
 /** The service may have accepted a recording, and its answer was lost: what the error says, and what a Retry or waking does. */
-// Also covers nodes/Transcriber/submit/once/submitOnce.ts.
+// Also covers submit.ts.
 
 import type { INodeParameters } from 'n8n-workflow';
 

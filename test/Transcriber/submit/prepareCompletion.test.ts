@@ -62,10 +62,6 @@ it.each(['poll', 'awaitWebhook'])('%s: Transcript Options are checked', async (o
 	await expect(prepared(waiting, { baseURL: HERE })).rejects.toThrow("'Timeout'");
 });
 
-it('returnTask: Transcript Options that are left from another choice do not matter', async () => {
-	await prepared({ onCompletion: 'returnTask', waitOptions: { timeout: -1 } });
-});
-
 describe('notifyTrigger', () => {
 	const notify = async (status: number, answer: string) => {
 		const trigger = await answeringTrigger('test-api-key', () => ({ status, body: answer }));

@@ -1,5 +1,5 @@
 /** A file that came in through a webhook or a form: n8n renames it when its execution ends. */
-// Also covers nodes/Transcriber/submit/once/submitOnce.ts.
+// Also covers submit.ts.
 import { Readable } from 'node:stream';
 
 import { Container } from '@n8n/di';

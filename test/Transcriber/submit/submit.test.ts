@@ -1,5 +1,4 @@
 /** "Every request" in the contract: what the service has accepted is never submitted again. */
-// Also covers nodes/Transcriber/submit/once/submitOnce.ts.
 
 import { rm } from 'node:fs/promises';
 import { createServer } from 'node:https';

@@ -2,7 +2,7 @@
  * Continuing what was accepted earlier: the memory identifies the task; its state is requested
  * again.
  */
-// Also covers nodes/Transcriber/submit/once/submitOnce.ts.
+// Also covers submit.ts.
 
 import { forgetEverything } from '../../support/ownMemory';
 

@@ -46,9 +46,10 @@ async function refusal(
 
 /** The next look began two seconds ago, as far as its time limit is concerned. */
 function beginEarlier(): void {
-	jest.spyOn(Date, 'now').mockReturnValueOnce(Date.now() - 2_000);
+	clock.mockReturnValueOnce(Date.now() - 2_000);
 }
-afterEach(() => jest.restoreAllMocks());
+const clock = jest.spyOn(Date, 'now');
+afterAll(() => clock.mockRestore());
 
 const done = { task_id: 'a', status: 'completed' };
 const failed = { task_id: 'b', status: 'failed', error: 'No speech' };

@@ -22,7 +22,6 @@ import { captureLogs } from '../../../support/logs';
 import { itemsOf, serviceForTests } from '../../../support/service';
 
 const service = serviceForTests();
-afterEach(() => jest.restoreAllMocks());
 
 const LINK = {
 	resource: 'transcription',
@@ -32,14 +31,16 @@ const LINK = {
 };
 
 it('an address where nobody listens: the log says why, in one line', async () => {
-	jest.replaceProperty(HAND_OVER, 'interval', 10);
-	jest.replaceProperty(HAND_OVER, 'patienceBefore', 50);
+	const quick = { interval: 10, patienceBefore: 50 };
+	const asShipped = { ...HAND_OVER };
+	Object.assign(HAND_OVER, quick);
 	const logs = captureLogs();
 	const { error } = await service.run(
 		{ ...LINK, triggerUrl: 'http://127.0.0.1:9/webhook/1/transcriber' },
 		{ items: itemsOf({}) },
 	);
 	logs.release();
+	Object.assign(HAND_OVER, asShipped);
 	expect(error?.message).toContain('n8n cannot reach its address');
 	expect(service.lines()).toEqual([]);
 	const lines = logs.lines.filter((line) => line.includes("the address in 'Trigger URL'"));

@@ -61,7 +61,7 @@ function itemOf(parameters: INodeParameters, saved: ItemPlace['saved'] = {}) {
 				method: 'POST',
 				baseURL: `${service.running().url}/api/v1`,
 				url: isBot ? '/meeting' : path,
-				headers: key === undefined ? {} : { 'Idempotency-Key': key },
+				headers: key === undefined ? undefined : { 'Idempotency-Key': key },
 				body: {
 					...bodyOf(isBot),
 					...(more['webhookUrl'] && { webhook_url: more['webhookUrl'] }),
@@ -264,6 +264,19 @@ describe('A file', () => {
 		expect(posts()).toEqual([]);
 	});
 
+	it('that is being sent when the execution is cancelled stays remembered', async () => {
+		fault({ kind: 'stall', readBody: true });
+		const { submit, memory } = itemOf(FILE);
+		const cancel = new AbortController();
+		const submitting = submit({ key: 'derived', cancel: cancel.signal });
+		while (posts().length === 0) await new Promise(setImmediate);
+		cancel.abort(new Error('The execution was cancelled'));
+		const outcome = await submitting;
+		expect(outcome).toMatchObject({ isUncertain: true, isLasting: false });
+		expect(outcome.failure?.message).toContain('cancelled');
+		expect(memory()).toMatchObject({ state: 'sent', key: 'derived' });
+	});
+
 	it('whose answer was lost is not sent for a changed item: its task would be the earlier one', async () => {
 		fault(LOST);
 		const { submit } = itemOf(FILE);
@@ -281,6 +294,23 @@ describe('A file', () => {
 		const outcome = await acceptedBy(submit({ key: 'derived' }));
 		expect(outcome).toMatchObject({ isRepeat: true, accepted: { executionId: '41' } });
 		expect(memory()).not.toMatchObject({ at: 1 });
+	});
+});
+
+describe('In a Retry in which the node runs for the first time', () => {
+	const retry = { executionId: '42', mode: 'retry' } as const;
+
+	it('a file may be a repeat of what an execution sent that crashed', async () => {
+		const outcome = await acceptedBy(itemOf(FILE).submit({ ...retry, key: 'derived' }));
+		expect(outcome.isRepeat).toBe(true);
+	});
+
+	it('nothing else is one: a link has no key, and an own key says nothing of the execution', async () => {
+		const link = await acceptedBy(itemOf(LINK).submit(retry));
+		expect(link.isRepeat).toBe(false);
+		const more = { options: { idempotencyKey: 'file-17' } };
+		const own = await acceptedBy(itemOf(FILE).submit({ ...retry, key: 'file-17', more }));
+		expect(own.isRepeat).toBe(false);
 	});
 });
 

@@ -5,7 +5,7 @@ it('The first task of an item has the number of the item as its key, as in older
 	expect(waitingKey(3, 0)).toBe('3');
 });
 
-it('Each further task of an item has a key of its own', () => {
+it('Each further task of an item has another key', () => {
 	expect(waitingKey(3, 1)).toBe('3.1');
 	expect(waitingKey(31, 0)).not.toBe(waitingKey(3, 1));
 });

@@ -86,7 +86,7 @@ it('At most 100 go in one call, and later ones fill up the next', async () => {
 	expect(idsOf()[2]).toEqual(['task-100', 'last']);
 });
 
-it('What has no secret goes in a call of its own, which an old trigger may refuse', async () => {
+it('What has no secret goes in a separate call, which an old trigger may refuse', async () => {
 	const all = [
 		trigger.handOver('a'),
 		sendInBatch(itemContext(LINK), trigger.url, API_KEY, { id: 'b' }),

@@ -161,9 +161,9 @@ describe('A secret', () => {
 		answers = [answer(401, { message: NOT_OPENED })];
 		const missing = handOver(itemContext(LINK), trigger.url, { taskId: '7f3c' });
 		await expect(missing).rejects.toThrow('the service gave no readable webhook_secret for it');
-		answers = [answer(404)];
+		answers = [answer(403)];
 		const elsewhere = handOver(itemContext(LINK), trigger.url, { taskId: '7f3c' });
-		await expect(elsewhere).rejects.toThrow('its workflow is not active');
+		await expect(elsewhere).rejects.toThrow('HTTP 403, but not as a Transcriber Trigger does');
 	});
 });
 

@@ -15,6 +15,7 @@ import {
 } from './choice/onCompletion';
 import { resumeAddress } from './suspension/suspendUntilDelivery';
 import { checkTrigger } from './trigger/triggerHandOver';
+import { checkTriggerUrl } from './trigger/triggerUrl';
 
 /**
  * Before anything is submitted: checks the choice in 'Get the Transcript', and adds the webhook
@@ -35,6 +36,18 @@ export async function prepareCompletion(
 	const webhookUrl = deliveryAddress(context);
 	if (!webhookUrl) return;
 	request.options.body = { ...(request.options.body as IDataObject), webhook_url: webhookUrl };
+}
+
+/**
+ * Checks what is still used of the choice where the item was submitted before: in a Retry, the user may
+ * have changed 'Trigger URL', and it is not always known to what address the service delivers.
+ */
+export function checkTakenUpCompletion(
+	context: IExecutePaginationFunctions,
+	request: RoutingRequest,
+): void {
+	if (onCompletionOf(context) !== 'notifyTrigger') return;
+	checkTriggerUrl(context, request, triggerUrlOf(context));
 }
 
 /**

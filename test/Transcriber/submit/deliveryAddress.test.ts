@@ -334,6 +334,25 @@ describe('a Retry of a hand-over to a Transcriber Trigger that was away', () => 
 		expect(tasks()).toHaveLength(1);
 	});
 
+	it("says in each Retry what is wrong with a 'Trigger URL' that was changed since", async () => {
+		const options = { idempotencyKey: 'file-17' };
+		const file = { ...FILE, options, onCompletion: 'notifyTrigger', triggerUrl: host.url };
+		fault({ kind: 'delay', ms: 400 }, { times: 1 });
+		const running = service.run(file, { items: files('a'), executionId: '41' });
+		await until(() => submits() > 0);
+		host.isActive = false;
+		const outcome = await running;
+		expect(outcome.error?.message).toContain('did not accept the hand-over of');
+		host.isActive = true;
+		const wrong = { ...file, triggerUrl: host.url.replace('http://', '') };
+		const first = await retry(outcome, wrong);
+		expect(first.error?.message).toMatch(/^'Trigger URL' is not a web address/);
+		const second = await retry(first, wrong);
+		expect(second.error?.message).toMatch(/^'Trigger URL' is not a web address/);
+		expect((await retry(second, file)).error).toBeUndefined();
+		expect(tasks()).toHaveLength(1);
+	});
+
 	it('succeeds if the task has not ended', async () => {
 		const { outcome, id } = await failed();
 		const { error, json } = await retry(outcome, notify());

@@ -1,7 +1,10 @@
 /** What is checked of 'Get the Transcript' before anything is submitted, and what the request then has. */
 import type { INodeParameters } from 'n8n-workflow';
 
-import { prepareCompletion } from '../../../nodes/Transcriber/submit/prepareCompletion';
+import {
+	checkTakenUpCompletion,
+	prepareCompletion,
+} from '../../../nodes/Transcriber/submit/prepareCompletion';
 import { HAND_OVER } from '../../../nodes/Transcriber/submit/trigger/triggerHandOver';
 import type { RoutingRequest } from '../../../nodes/shared/api/types';
 import { resumeUrlOf } from '../../../nodes/shared/n8nInternals/resumeUrl';
@@ -112,5 +115,24 @@ describe("a webhook_url in 'Custom Fields'", () => {
 	])('is refused like any other address: %j', async (webhook_url, message) => {
 		const wrong = prepared({ onCompletion: 'returnTask' }, { body: { ...body, webhook_url } });
 		await expect(wrong).rejects.toThrow(message);
+	});
+});
+
+describe('Of an item that was submitted before, in a Retry,', () => {
+	const check = (parameters: INodeParameters) => () =>
+		checkTakenUpCompletion(itemContext({ ...LINK, ...parameters }), {
+			options: { baseURL: SERVICE },
+		} as RoutingRequest);
+
+	it("'Trigger URL' is checked, because the hand-over still needs it", () => {
+		const triggerUrl = 'n8n.example.com/webhook/1/transcriber';
+		const notify = { onCompletion: 'notifyTrigger', triggerUrl };
+		expect(check(notify)).toThrow("'Trigger URL' is not a web address");
+		expect(check({ ...notify, triggerUrl: `https://${triggerUrl}` })).not.toThrow();
+	});
+
+	it('no other address is, because the service has it already', () => {
+		expect(check({ onCompletion: 'callUrl', webhookUrl: 'hooks.example.com' })).not.toThrow();
+		expect(check({ onCompletion: 'poll' })).not.toThrow();
 	});
 });

@@ -5,7 +5,7 @@ import type {
 } from 'n8n-workflow';
 
 import { completionFields } from '../../submit/choice/onCompletionFields';
-import { prepareCompletion } from '../../submit/prepareCompletion';
+import { checkTakenUpCompletion, prepareCompletion } from '../../submit/prepareCompletion';
 import { submit } from '../../submit/submit';
 import { checkUnchanged } from '../../submit/once/refuseChangedItem';
 import { submittedBefore } from '../../submit/once/submissionMemory';
@@ -28,7 +28,7 @@ export const sendBot: INodePropertyOptions = {
 				prepare: [checkNotRefusedBefore, addLaunch, prepareCompletion],
 				policy: { limit: 'meeting', repeatable: false },
 				submittedBefore,
-				takeUp: [checkUnchanged],
+				takeUp: [checkUnchanged, checkTakenUpCompletion],
 				carryOut: submit,
 			}),
 		},

@@ -7,7 +7,7 @@ import type {
 import { idempotencyKey } from '../../submit/once/idempotencyKey';
 import { isSameFile } from '../../submit/once/sameFile';
 import { completionFields } from '../../submit/choice/onCompletionFields';
-import { prepareCompletion } from '../../submit/prepareCompletion';
+import { checkTakenUpCompletion, prepareCompletion } from '../../submit/prepareCompletion';
 import { submit } from '../../submit/submit';
 import { checkUnchanged } from '../../submit/once/refuseChangedItem';
 import { submittedBefore } from '../../submit/once/submissionMemory';
@@ -44,7 +44,7 @@ export const transcribeFile: INodePropertyOptions = {
 					countTasks: countTasksInProgress,
 				},
 				submittedBefore,
-				takeUp: [checkUnchanged],
+				takeUp: [checkUnchanged, checkTakenUpCompletion],
 				carryOut: submit,
 			}),
 		},

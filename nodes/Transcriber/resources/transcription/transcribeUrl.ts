@@ -5,7 +5,7 @@ import type {
 } from 'n8n-workflow';
 
 import { completionFields } from '../../submit/choice/onCompletionFields';
-import { prepareCompletion } from '../../submit/prepareCompletion';
+import { checkTakenUpCompletion, prepareCompletion } from '../../submit/prepareCompletion';
 import { submit } from '../../submit/submit';
 import { checkUnchanged } from '../../submit/once/refuseChangedItem';
 import { submittedBefore } from '../../submit/once/submissionMemory';
@@ -32,7 +32,7 @@ export const transcribeUrl: INodePropertyOptions = {
 				prepare: [checkNotRefusedBefore, addLink, addOptions, sendGivenKey, prepareCompletion],
 				policy: { limit: 'submit', repeatable: false, countTasks: countTasksInProgress },
 				submittedBefore,
-				takeUp: [checkUnchanged],
+				takeUp: [checkUnchanged, checkTakenUpCompletion],
 				carryOut: submit,
 			}),
 		},

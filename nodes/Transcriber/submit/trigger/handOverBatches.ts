@@ -53,11 +53,12 @@ export async function sendInBatch(
 		const handOvers: HandOver[] = [];
 		const reply = outbox.queue.take().then(async (leave) => {
 			if (outbox.next?.handOvers === handOvers) outbox.next = undefined;
-			const sealed = sealHandOvers(apiKey, triggerUrl, handOvers);
-			return await put(context, triggerUrl, sealed).finally(() => {
+			try {
+				return await put(context, triggerUrl, sealHandOvers(apiKey, triggerUrl, handOvers));
+			} finally {
 				leave();
 				if (outbox.next === undefined) outboxes.delete(key);
-			});
+			}
 		});
 		batch = { handOvers, reply };
 		outbox.next = batch;

@@ -124,6 +124,13 @@ it('A cancelled execution does not wait, and what it has handed over still goes 
 	expect(idsOf()).toEqual([['a'], ['b', 'c']]);
 });
 
+it('What cannot be sealed for an address blocks nothing that comes after it', async () => {
+	const nowhere = async () =>
+		await sendInBatch(itemContext(LINK), 'no address', API_KEY, { id: 'a', secret: 's' });
+	await expect(nowhere()).rejects.toThrow('Invalid URL');
+	await expect(nowhere()).rejects.toThrow('Invalid URL');
+});
+
 it('The name of an outbox tells triggers and API keys apart, and shows no API key', () => {
 	const key = outboxKey(trigger.url, API_KEY);
 	expect(key).toMatch(/^[\w-]{43}$/);

@@ -103,7 +103,7 @@ describe('Without a server, each call with what n8n has loaded for it:', () => {
 			expect(begin().endingOf('task a')).toBeUndefined();
 		});
 
-		it('without a secret of its own leaves none to be saved, not even an empty one', async () => {
+		it('that brings no secret leaves none to be saved, not even an empty one', async () => {
 			const store = begin();
 			store.end('task a', { ...ENDING, by: 'shared' });
 			begin().save();
@@ -148,7 +148,7 @@ describe('Without a server, each call with what n8n has loaded for it:', () => {
 			expect(saved()).toEqual({ secrets: `${A} sealed;`, endings: '', spent: '' });
 		});
 
-		it('that newer ones have pushed out of the memory is closed all the same', async () => {
+		it('that newer ones have pushed out of the memory is closed, too', async () => {
 			jest.replaceProperty(STORE, 'endings', 1);
 			const store = begin();
 			store.end('task a', ENDING);

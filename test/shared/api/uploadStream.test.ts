@@ -150,7 +150,7 @@ describe('While a request is sent', () => {
 		expect(streams[0]?.destroyed).toBe(true);
 	});
 
-	it('the execution that is cancelled ends it at once, and n8n is told', async () => {
+	it('the execution that is cancelled ends it at once, and n8n gets the reason', async () => {
 		const stop = new AbortController();
 		let told: AbortSignal | undefined;
 		const sending = whileMoving(context(stop.signal), undefined, 60_000, async (watched) => {

@@ -90,7 +90,7 @@ it.each<[string, Call]>([
 	['Another workflow, in which the nodes have the same ids,', { workflow: 'a copy' }],
 	['A node with another credential', { credentialId: '2' }],
 	['A suspended execution', { executionId: '7' }],
-])('%s has a reading of its own', async (_, other) => {
+])('%s has its own reading', async (_, other) => {
 	await keyIn();
 	await keyIn(other);
 	await keyIn(other);

@@ -98,7 +98,7 @@ export function notLost(
 	howToGetIt: string,
 ): string {
 	if (!hasSubmitted(context)) return message;
-	return inOutput(context, message, `${howToGetIt}: submitted again, it is charged again`);
+	return inOutput(context, message, `${howToGetIt}. A second submit is charged again`);
 }
 
 /** At the beginning of a message, e.g. `Task 7f3c`. */

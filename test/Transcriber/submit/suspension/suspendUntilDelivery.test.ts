@@ -671,6 +671,9 @@ it('n8n wakes it with the timer of an earlier suspension: it waits on for what i
 });
 
 describe('when the time is up', () => {
+	const FETCH_LATER =
+		'Fetch it later with Transcript: Wait Until Finished (a bot with Meeting: Wait Until Transcribed). A second submit is charged again';
+
 	const BRIEFLY = { parameters: { waitOptions: { timeout: 0.05 } } };
 
 	it('what has ended is output, what is open is an error that names it, and a Retry fetches it later', async () => {
@@ -697,7 +700,8 @@ describe('when the time is up', () => {
 			const { json } = await going.workflow.timeIsUp(going.asleep);
 			expect(json?.map(({ error }) => error)).toEqual(
 				['a', 'b', 'c'].map((name) => {
-					return `Task ${going.taskOf(name).id} has not ended within 0.05 minutes (status: pending) [item ${'abc'.indexOf(name)}]`;
+					const words = `Task ${going.taskOf(name).id} has not ended within 0.05 minutes (status: pending).`;
+					return `${words} ${FETCH_LATER} [item ${'abc'.indexOf(name)}]`;
 				}),
 			);
 			service.running().reset();

@@ -20,5 +20,5 @@ export function againAdvice(context: IExecutePaginationFunctions, advice: string
 	return givenKeyOf(context) === undefined ? advice : `${advice} ${ANOTHER_KEY}`;
 }
 
-export const ANOTHER_KEY =
+const ANOTHER_KEY =
 	"Change 'Idempotency Key' for that: with the same key, the service returns the same task.";

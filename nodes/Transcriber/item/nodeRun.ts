@@ -250,7 +250,11 @@ class Barrier {
 
 /** How many items the node handles in this run. */
 export function itemCount(context: IExecutePaginationFunctions): number {
-	if (isToolCall(context) || context.getNode().executeOnce) return 1;
+	return isToolCall(context) || context.getNode().executeOnce ? 1 : inputCount(context);
+}
+
+/** How many items come in, of which n8n drops all but the first with 'Execute Once'. */
+export function inputCount(context: IExecutePaginationFunctions): number {
 	return context.getExecuteData().data.main?.[0]?.length ?? 1;
 }
 

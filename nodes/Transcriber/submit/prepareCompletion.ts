@@ -13,6 +13,7 @@ import {
 	webhookUrlOf,
 	type OnCompletion,
 } from './choice/onCompletion';
+import { recall } from './once/submissionMemory';
 import { resumeAddress } from './suspension/suspendUntilDelivery';
 import { checkTrigger } from './trigger/triggerHandOver';
 import { checkTriggerUrl } from './trigger/triggerUrl';
@@ -39,14 +40,18 @@ export async function prepareCompletion(
 }
 
 /**
- * Checks what is still used of the choice where the item was submitted before: in a Retry, the user may
- * have changed 'Trigger URL', and it is not always known to what address the service delivers.
+ * Checks what is still used of the choice where the item was submitted before, as long as a secret has to
+ * be handed over: in a Retry, the user may have changed 'Trigger URL', and it is not always known to what
+ * address the service delivers.
  */
 export function checkTakenUpCompletion(
 	context: IExecutePaginationFunctions,
 	request: RoutingRequest,
 ): void {
 	if (onCompletionOf(context) !== 'notifyTrigger') return;
+	const memory = recall(context);
+	const all = memory?.state === 'accepted' ? memory.submissions : [];
+	if (all.every(({ handedOver }) => handedOver)) return;
 	checkTriggerUrl(context, request, triggerUrlOf(context));
 }
 

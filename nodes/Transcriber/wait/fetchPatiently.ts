@@ -1,4 +1,4 @@
-import type { IExecutePaginationFunctions } from 'n8n-workflow';
+import { NodeOperationError, type IExecutePaginationFunctions } from 'n8n-workflow';
 
 import { pause } from '../../shared/api/abortable';
 import type { Problem } from '../../shared/api/problem';
@@ -43,9 +43,12 @@ export async function fetchPatiently<T>(
 			(failure instanceof ServiceError && failure.problem.transport !== 'blocked');
 		const delay = mayPass ? delayBeforeRetry(retryAfterIn(failure), tries, left) : undefined;
 		if (delay === undefined) {
-			// Other errors already name the task and what to do.
+			const { problem, next, inShort } = adviceFor(what);
+			if (failure instanceof NodeOperationError) {
+				// It already names the task.
+				failure.message = notLost(context, failure.message, inShort);
+			}
 			if (!(failure instanceof ServiceError)) throw failure;
-			const [problem, next] = adviceFor(what);
 			const isLate = [409, 425].includes(failure.problem.status ?? 0);
 			const reason = isLate ? 'The service has not prepared it yet' : failure.message;
 			// The task comes from the service itself, so the user has nothing to change but the balance.
@@ -53,7 +56,8 @@ export async function fetchPatiently<T>(
 			const advice = isForGood ? said(failure.problem) : failure.description;
 			const comfort = isNotFound(failure) ? '' : 'The transcript is not lost.';
 			const message = `Task ${taskId} has finished, but its ${problem}: ${reason}`;
-			failure.message = notLost(context, message, 'Fetch it later with Transcript: Get Result');
+			const ifThere = isNotFound(failure) ? 'If it is there later: ' : '';
+			failure.message = notLost(context, message, `${ifThere}${inShort}`);
 			failure.description = [advice, comfort, next].filter(Boolean).join(' ');
 			throw failure;
 		}
@@ -61,14 +65,16 @@ export async function fetchPatiently<T>(
 	}
 }
 
-function adviceFor(what: 'result' | ExportFormat): [problem: string, next: string] {
+function adviceFor(what: 'result' | ExportFormat) {
 	if (what === 'result') {
-		return ['result cannot be fetched', 'Fetch it later with Transcript: Get Result.'];
+		const inShort = 'Fetch it later with Transcript: Get Result';
+		return { problem: 'result cannot be fetched', next: `${inShort}.`, inShort };
 	}
-	return [
-		`${what} document cannot be exported`,
-		"Get the document later with Transcript: Export, or the transcript with Transcript: Get Result. To do without the document, set 'Export Format' to None.",
-	];
+	return {
+		problem: `${what} document cannot be exported`,
+		next: "Get the document later with Transcript: Export, or the transcript with Transcript: Get Result. To do without the document, set 'Export Format' to None.",
+		inShort: 'Get it later with Transcript: Export or Get Result',
+	};
 }
 
 function patienceFor(failure: unknown): Patience {

@@ -5,7 +5,7 @@ import { ServiceError, adviceForKnownId } from '../../shared/api/serviceError';
 import type { SubmissionIds } from '../../shared/api/submission';
 import { awaitsBalance, isCancelled, isUnknownStatus } from '../../shared/api/statusMeaning';
 import { asLasting, refuse } from '../../shared/parameters/refuse';
-import { ANOTHER_KEY, againAdvice, givenKeyOf } from '../item/givenKey';
+import { againAdvice, givenKeyOf } from '../item/givenKey';
 import { inOutput } from '../item/performOperation';
 import { WAIT_OPERATIONS } from '../item/retryAdvice';
 import type { Outlook } from './pollUntilEnded';
@@ -25,9 +25,12 @@ export function endedBadly(
 	const advice = ids.taskId ? againAdvice(context, next) : next;
 	const message = `${subjectOf(ids)} ${words}`;
 	const hasOwnKey = ids.taskId !== undefined && givenKeyOf(context) !== undefined;
-	const shown = hasOwnKey ? inOutput(context, message, ANOTHER_KEY) : message;
+	const shown = hasOwnKey ? inOutput(context, message, SUBMIT_WITH_ANOTHER_KEY) : message;
 	return asLasting(refuse(context, shown, advice));
 }
+
+const SUBMIT_WITH_ANOTHER_KEY =
+	"To submit it again, change 'Idempotency Key': with the same key, the service returns the same task";
 
 /** What to do after an end without a transcript. */
 const NEXT = {
@@ -54,9 +57,10 @@ export function notEnded(
 ): Error {
 	const isKeyRefused = failure instanceof ServiceError && failure.problem.status === 401;
 	if (failure instanceof ServiceError && isRefused) {
-		failure.message = notLost(context, `${subjectOf(ids)}: ${failure.message}`, FETCH_LATER);
-		const next = isKeyRefused ? 'Correct the key, then' : 'If it is there later,';
-		failure.description = `${adviceForKnownId(failure)} The service has answered this for two minutes (the node waits in case that passes). What was submitted is not lost. ${next} fetch it with ${WAIT_OPERATIONS}.`;
+		const start = isKeyRefused ? 'Correct the key, then' : 'If it is there later,';
+		const next = `${start} fetch it with ${WAIT_OPERATIONS}`;
+		failure.message = notLost(context, `${subjectOf(ids)}: ${failure.message}`, next);
+		failure.description = `${adviceForKnownId(failure)} The service has answered this for two minutes (the node waits in case that passes). What was submitted is not lost. ${next}.`;
 		return failure;
 	}
 	const balance = awaitsBalance(state) ? ', and waits for a top-up' : '';
@@ -68,13 +72,13 @@ export function notEnded(
 		: `Raise 'Timeout', or later fetch it with ${WAIT_OPERATIONS}.`;
 	const next = isKeyRefused ? `Correct the key, then fetch it with ${WAIT_OPERATIONS}.` : longer;
 	const isUnknown = ids.taskId !== undefined && isUnknownStatus(state.status);
+	const message = `${subjectOf(ids)} has not ended ${words} (${status}${lookFailed})`;
+	const howToGetIt = isUnknown
+		? 'If it has finished, get it with Transcript: Get Result'
+		: FETCH_LATER;
 	return refuse(
 		context,
-		notLost(
-			context,
-			`${subjectOf(ids)} has not ended ${words} (${status}${lookFailed})`,
-			FETCH_LATER,
-		),
+		notLost(context, message, howToGetIt),
 		isUnknown
 			? 'The service does not document this status, so it does not count as the end. If the task has finished, its transcript is not lost: get it with Transcript: Get Result.'
 			: `It continues at the service and is not lost. ${next}`,
@@ -90,7 +94,7 @@ function hasSubmitted(context: IExecutePaginationFunctions): boolean {
 
 /**
  * The message of a failure after a submit. If it is all that is shown (On Error = Continue), it says
- * how to get the transcript: who runs the item again pays again.
+ * how to get the transcript: who runs the item again pays again, unless a file has the user's own key.
  */
 export function notLost(
 	context: IExecutePaginationFunctions,
@@ -98,7 +102,10 @@ export function notLost(
 	howToGetIt: string,
 ): string {
 	if (!hasSubmitted(context)) return message;
-	return inOutput(context, message, `${howToGetIt}. A second submit is charged again`);
+	const isFile = context.getNodeParameter('operation', '') === 'transcribeFile';
+	const isFree = isFile && givenKeyOf(context) !== undefined;
+	const advice = isFree ? howToGetIt : `${howToGetIt}. A second submit is charged, too`;
+	return inOutput(context, message, advice);
 }
 
 /** At the beginning of a message, e.g. `Task 7f3c`. */

@@ -98,16 +98,16 @@ function readText(context: LaunchReader, value: unknown): DateTime {
 			"If the field 'timeZone' beside it is UTC, add a Z: {{ $json.start.dateTime }}Z. If it is the time zone of the workflow: {{ $json.start.dateTime.slice(0, 19) }}.",
 		);
 	}
+	// Luxon reads a bare time as today, and a bare year as its first day.
+	if (!/^[+-]?\d{4}(\d\d|-|W)/.test(text)) return DateTime.invalid('no date');
 	// As calendars give the start of an all-day event: the bot would join at midnight.
-	if (/^\d{4}-?\d\d-?\d\d$/.test(text)) {
+	if (!text.includes('T')) {
 		throw refuse(
 			context,
 			`'Start At' has no time of day: '${text}'`,
 			`An all-day event of a calendar has none. Leave such events out, or add a time: ${text}T10:00.`,
 		);
 	}
-	// Luxon reads a bare time as today, and a bare year as its first day.
-	if (!/^[+-]?\d{4}(\d\d|-|W)/.test(text)) return DateTime.invalid('no date');
 	return earlier(DateTime.fromISO(text, { zone: context.getTimezone(), setZone: true }), text);
 }
 

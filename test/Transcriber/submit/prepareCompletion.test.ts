@@ -5,6 +5,11 @@ import {
 	checkTakenUpCompletion,
 	prepareCompletion,
 } from '../../../nodes/Transcriber/submit/prepareCompletion';
+import { askedFor } from '../../../nodes/Transcriber/submit/once/sameRequest';
+import {
+	remember,
+	type AcceptedSubmission,
+} from '../../../nodes/Transcriber/submit/once/submissionMemory';
 import { HAND_OVER } from '../../../nodes/Transcriber/submit/trigger/triggerHandOver';
 import type { RoutingRequest } from '../../../nodes/shared/api/types';
 import { resumeUrlOf } from '../../../nodes/shared/n8nInternals/resumeUrl';
@@ -119,16 +124,28 @@ describe("a webhook_url in 'Custom Fields'", () => {
 });
 
 describe('Of an item that was submitted before, in a Retry,', () => {
-	const check = (parameters: INodeParameters) => () =>
-		checkTakenUpCompletion(itemContext({ ...LINK, ...parameters }), {
-			options: { baseURL: SERVICE },
-		} as RoutingRequest);
+	const check =
+		(parameters: INodeParameters, memory: Partial<AcceptedSubmission> | 'unknown' = {}) =>
+		() => {
+			const context = itemContext({ ...LINK, ...parameters });
+			const asked = askedFor(context);
+			if (memory !== 'unknown') {
+				const submissions = [{ answer: { task_id: '7f3c' }, ...memory }];
+				remember(context, { state: 'accepted', submissions, at: Date.now(), asked });
+			}
+			checkTakenUpCompletion(context, { options: { baseURL: SERVICE } } as RoutingRequest);
+		};
+	const triggerUrl = 'n8n.example.com/webhook/1/transcriber';
+	const notify = { onCompletion: 'notifyTrigger', triggerUrl };
 
-	it("'Trigger URL' is checked, because the hand-over still needs it", () => {
-		const triggerUrl = 'n8n.example.com/webhook/1/transcriber';
-		const notify = { onCompletion: 'notifyTrigger', triggerUrl };
+	it("'Trigger URL' is checked as long as the hand-over needs it", () => {
 		expect(check(notify)).toThrow("'Trigger URL' is not a web address");
 		expect(check({ ...notify, triggerUrl: `https://${triggerUrl}` })).not.toThrow();
+		expect(check(notify, { handedOver: true })).not.toThrow();
+	});
+
+	it('it is not if nobody knows whether the item was accepted: the error has to say that', () => {
+		expect(check(notify, 'unknown')).not.toThrow();
 	});
 
 	it('no other address is, because the service has it already', () => {

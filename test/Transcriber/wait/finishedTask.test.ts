@@ -5,6 +5,7 @@ import { Container } from '@n8n/di';
 import { BinaryDataService } from 'n8n-core';
 import type { INodeParameters } from 'n8n-workflow';
 
+import { RETRY } from '../../../nodes/shared/api/delayBeforeRetry';
 import { SILENT, transcript } from '../../../nodes/shared/api/result';
 import { giveUpSoon } from '../../support/scale';
 import {
@@ -229,12 +230,13 @@ describe('a result whose parts are all null', () => {
 	});
 });
 
-describe('with On Error = Continue, the output says that a second submit is charged again', () => {
+describe('with On Error = Continue, the output says that a second submit is charged, too', () => {
 	const node = { onError: 'continueRegularOutput' } as const;
 	const url = 'https://files.example.com/a.mp3';
 	const LINK = { resource: 'transcription', operation: 'transcribeUrl', url, onCompletion: 'poll' };
 	const short = { pollInterval: 0.05, timeout: 0.005 };
-	const CHARGED = /Task .*Transcript: (Wait Until Finished|Get Result).*charged again/;
+	const CHARGED =
+		/Task .*Transcript: (Wait Until Finished|Get Result|Export or Get Result).*charged, too/;
 
 	it('for a recording that has not ended in time', async () => {
 		const { json } = await service.run({ ...LINK, waitOptions: short }, { node });
@@ -254,6 +256,31 @@ describe('with On Error = Continue, the output says that a second submit is char
 		await until(() => service.running().tasks().length === 1);
 		for (const { id } of service.running().tasks()) service.running().finish(id);
 		expect((await run).json).toEqual([{ error: expect.stringMatching(CHARGED) }]);
+	});
+
+	it('for an answer that holds no result', async () => {
+		jest.replaceProperty(RETRY, 'patienceWhenBroken', 50);
+		answer('/result$', { status: 'processing' });
+		const run = service.run({ ...LINK, waitOptions: { pollInterval: 0.05 } }, { node });
+		await until(() => service.running().tasks().length === 1);
+		for (const { id } of service.running().tasks()) service.running().finish(id);
+		expect((await run).json).toEqual([
+			{ error: expect.stringMatching(/task .*Get Result\. A second submit is charged, too/) },
+		]);
+	});
+
+	it('but with a status that nobody knows, it names Get Result', async () => {
+		answer('/tasks/[^/]+$', { status: 'done' });
+		const { json } = await service.run({ ...LINK, waitOptions: short }, { node });
+		expect(json).toEqual([{ error: expect.stringMatching(/If it has finished, .*Get Result/) }]);
+	});
+
+	it('but not where a file has an own Idempotency Key', async () => {
+		const FILE = { ...LINK, operation: 'transcribeFile', options: { idempotencyKey: 'mine' } };
+		const items = [itemWithFile()];
+		const { json } = await service.run({ ...FILE, waitOptions: short }, { node, items });
+		expect(json[0]?.error).toContain('Fetch it later');
+		expect(json[0]?.error).not.toContain('charged');
 	});
 
 	it('but not where nothing was submitted: Wait Until Finished', async () => {
@@ -278,7 +305,7 @@ it('with On Error = Continue, a failed task of an own Idempotency Key says that 
 	for (const { id } of service.running().tasks()) {
 		service.running().finish(id, { status: 'failed', error: 'no audio track' });
 	}
-	const words = /no audio track.*Change 'Idempotency Key'/;
+	const words = /no audio track.*To submit it again, change 'Idempotency Key'/;
 	expect((await run).json).toEqual([{ error: expect.stringMatching(words) }]);
 });
 

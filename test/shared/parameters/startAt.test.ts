@@ -57,13 +57,18 @@ describe('Start At', () => {
 		expect(await send(utc)).toMatchObject({ error: undefined });
 	});
 
-	it('a day without a time is refused, because an all-day event would send the bot at midnight', async () => {
-		const { error } = await send(day.toISODate() ?? '');
-		expect(error).toMatchObject(
-			failureOf(0, `'Start At' has no time of day: '${day.toISODate()}'`),
-		);
-		expect(service.lines()).toEqual([]);
-	});
+	it.each([
+		['a day', day.toISODate()],
+		['a day of a week', day.toISOWeekDate()],
+		['a month', day.toFormat('yyyy-MM')],
+	])(
+		'%s without a time is refused: an all-day event would send the bot at midnight',
+		async (_what, text) => {
+			const { error } = await send(text ?? '');
+			expect(error).toMatchObject(failureOf(0, `'Start At' has no time of day: '${text}'`));
+			expect(service.lines()).toEqual([]);
+		},
+	);
 
 	it.each(['', '  '])('left empty ("%s") sends the bot now', async (empty) => {
 		expect(await send(empty)).toEqual({ error: undefined, startAt: undefined });

@@ -7,7 +7,7 @@ import type {
 } from 'n8n-workflow';
 import { booleanIn, choiceIn, collectionIn } from '../../../shared/parameters/checkedValues';
 import { performOperation } from '../../item/performOperation';
-import { itemCount } from '../../item/nodeRun';
+import { inputCount, itemCount } from '../../item/nodeRun';
 import { shownFor } from '../commonFields';
 import { isInherited, isSame, report } from './syncReport';
 import { addition, checkSize, replacement, termsIn } from './missingTerms';
@@ -181,10 +181,10 @@ function checkIsOnlyReplacement(context: IExecutePaginationFunctions): void {
 
 /** Refuses to replace a dictionary by the term of the one item that 'Execute Once' lets through. */
 function checkSeesAllItems(context: IExecutePaginationFunctions): void {
-	if (context.getNode().executeOnce !== true) return;
+	if (context.getNode().executeOnce !== true || inputCount(context) === 1) return;
 	throw refuse(
 		context,
-		"With 'Execute Once', n8n gives this node only the first item, whose term would replace all others",
+		"With 'Execute Once', n8n gives this node only the first item, and one term would replace all others",
 		"Turn off 'Execute Once' in the settings of the node: Sync reads the terms of all items, and writes the dictionary at most once.",
 	);
 }

@@ -9,6 +9,7 @@ import {
 } from '../../../shared/api/submission';
 import { asLasting, refuse } from '../../../shared/parameters/refuse';
 import { secretIn, unseal } from '../../../shared/webhook/sealedSecret';
+import { inOutput } from '../../item/performOperation';
 import { handOver } from './triggerHandOver';
 import { triggerUrlOf } from '../choice/onCompletion';
 import { hasAlreadyEnded, type SubmissionAge } from '../once/endedBeforeSubmit';
@@ -45,13 +46,11 @@ export async function handSecretOver(
 }
 
 function unheard(context: IExecutePaginationFunctions, ids: SubmissionIds): NodeOperationError {
-	return asLasting(
-		refuse(
-			context,
-			`The Transcriber Trigger got the hand-over of ${submissionName(ids)} only after its end, so the workflow of the trigger may never start for it`,
-			"The service delivers the webhook again only for some time. If that workflow has not started, fetch the result with Transcript: Get Result (a bot's task ID comes from Meeting: Get).",
-		),
-	);
+	const message = `The Transcriber Trigger got the hand-over of ${submissionName(ids)} only after its end, so the workflow of the trigger may never start for it`;
+	const next =
+		"If that workflow has not started, fetch the result with Transcript: Get Result (a bot's task ID comes from Meeting: Get).";
+	const advice = `The service delivers the webhook again only for some time. ${next}`;
+	return asLasting(refuse(context, inOutput(context, message, next), advice));
 }
 
 /** Reads the memory again: other submissions of the item may have been handed over meanwhile. */

@@ -5,6 +5,7 @@ import { credentialOf } from '../../../shared/api/credential';
 import { deliveredId } from '../../../shared/webhook/deliveredId';
 import { sealHandOvers, type SubmissionKind } from '../../../shared/webhook/handOverEnvelope';
 import type { SubmissionIds } from '../../../shared/api/submission';
+import { inOutput } from '../../item/performOperation';
 import { sayItMayBeAccepted } from '../once/mayBeAccepted';
 import { recall } from '../once/submissionMemory';
 import { outboxKey, sendInBatch } from './handOverBatches';
@@ -146,9 +147,8 @@ function notHandedOver(
 	reply: Reply,
 ): NodeOperationError {
 	const [reason, next] = whatIsWrong(reply);
-	return refuse(
-		context,
-		`The Transcriber Trigger did not accept the hand-over of ${id}: ${reason}`,
-		`${next} What was submitted continues at the service and is not lost: fetch its result with Transcript: Wait Until Finished (a bot's task ID comes from Meeting: Get).`,
-	);
+	const message = `The Transcriber Trigger did not accept the hand-over of ${id}: ${reason}`;
+	const comfort =
+		"What was submitted continues at the service and is not lost: fetch its result with Transcript: Wait Until Finished (a bot's task ID comes from Meeting: Get).";
+	return refuse(context, inOutput(context, message, comfort), `${next} ${comfort}`);
 }

@@ -111,6 +111,12 @@ describe('dictionary.sync: all input items are one sync', () => {
 		expect(await stored()).toEqual(['x', 'y']);
 	});
 
+	it('with Execute Once and one item, its term replaces the others', async () => {
+		await service.ask('PUT /dictionary', { json: { terms: ['x', 'y'] } });
+		await sync(['a'], {}, { node: { executeOnce: true } });
+		expect(await stored()).toEqual(['a']);
+	});
+
 	it('with Execute Once, an expression that gives all terms replaces the others', async () => {
 		await service.ask('PUT /dictionary', { json: { terms: ['x', 'y'] } });
 		const terms = '={{ $input.all().map(({ json }) => json.term).concat("b") }}';

@@ -672,7 +672,7 @@ it('n8n wakes it with the timer of an earlier suspension: it waits on for what i
 
 describe('when the time is up', () => {
 	const FETCH_LATER =
-		'Fetch it later with Transcript: Wait Until Finished (a bot with Meeting: Wait Until Transcribed). A second submit is charged again';
+		'Fetch it later with Transcript: Wait Until Finished (a bot with Meeting: Wait Until Transcribed). A second submit is charged, too';
 
 	const BRIEFLY = { parameters: { waitOptions: { timeout: 0.05 } } };
 

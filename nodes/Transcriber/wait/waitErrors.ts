@@ -66,7 +66,7 @@ export function notEnded(
 	const balance = awaitsBalance(state) ? ', and waits for a top-up' : '';
 	const status = `status: ${String(state.status ?? 'not known')}${balance}`;
 	const lookFailed = failure ? `; the last look: ${failure.message}` : '';
-	// Only a wait may be repeated with a longer timeout: any other operation would submit it again.
+	// Only a wait may be repeated with a longer timeout. The other operations would submit again.
 	const longer = hasSubmitted(context)
 		? `${FETCH_LATER}, and raise 'Timeout' for the next one.`
 		: `Raise 'Timeout', or later fetch it with ${WAIT_OPERATIONS}.`;

@@ -2,7 +2,7 @@
 // that file against each: how many of the faults do the tests see? The scores go to docs/mutants.json and CONTRIBUTING.md.
 //
 //   npm run test:mutants                                            # all of them: hours
-//   npm run test:mutants -- nodes/shared/webhook/signature.ts      # one file, or a folder
+//   npm run test:mutants -- nodes/shared/webhook/hmacSignature.ts      # one file, or a folder
 import { Stryker } from '@stryker-mutator/core';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -28,7 +28,7 @@ const ROOMS = {
 		'nodes/TranscriberTrigger/endingStore.ts',
 		'nodes/TranscriberTrigger/botStore.ts',
 		'nodes/TranscriberTrigger/triggerMemory.ts',
-		'nodes/TranscriberTrigger/keyValueString.ts',
+		'nodes/TranscriberTrigger/staticDataLedger.ts',
 		'nodes/TranscriberAccountTrigger/pollStore.ts',
 	],
 };
@@ -56,7 +56,7 @@ const MORE_SUITES = {
 		'test/Transcriber/submit/suspension/suspendUntilDelivery.test.ts',
 		'test/TranscriberTrigger/receiveHandOver.test.ts',
 	],
-	'nodes/shared/webhook/signature.ts': ['test/TranscriberTrigger/receiveDelivery.test.ts'],
+	'nodes/shared/webhook/hmacSignature.ts': ['test/TranscriberTrigger/receiveDelivery.test.ts'],
 };
 
 const filesIn = (folder) =>

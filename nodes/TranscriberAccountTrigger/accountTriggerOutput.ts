@@ -2,7 +2,7 @@ import type { IDataObject, INodeExecutionData, IPollFunctions } from 'n8n-workfl
 
 import { attachExport } from '../shared/api/attachExport';
 import { documentName } from '../shared/recordingName';
-import { fetchResults, transcript } from '../shared/api/result';
+import { fetchResults, transcript } from '../shared/api/fetchResults';
 import { choicesIn, collectionIn, required } from '../shared/parameters/checkedValues';
 import { outputOptionsOf, type OutputOptions } from '../shared/parameters/outputOptions';
 import { titleOf } from '../shared/api/undocumented/taskLists';

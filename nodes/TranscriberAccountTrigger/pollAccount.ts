@@ -7,12 +7,12 @@ import { refuse, withNextStep } from '../shared/parameters/refuse';
 import { wantedOf } from './accountTriggerOutput';
 import { countedRequests } from './countedRequests';
 import { fetchTranscripts, isNoTurn } from './fetchTranscripts';
-import { ListPager } from './listPager';
+import { LimitedPages } from './limitedPages';
 import { newest } from './newestTranscript';
 import { ACCOUNT_POLL } from './pollLimits';
 import { possibleSince, type State } from './rememberedBetweenPolls';
 import { PollStore } from './pollStore';
-import { TaskListReader } from './taskListReader';
+import { EndedTaskFinder } from './endedTaskFinder';
 import {
 	warnOfBacklog,
 	warnOfBusyKey,
@@ -34,8 +34,8 @@ export async function poll(context: IPollFunctions): Promise<INodeExecutionData[
 	if (context.getMode() === 'manual') {
 		const wanted = wantedOf(context);
 		const deadline = Date.now() + ACCOUNT_POLL.maxMs;
-		const pager = new ListPager(context, 100, ACCOUNT_POLL.inAll, deadline);
-		return [await newest(context, pager, wanted)];
+		const limited = new LimitedPages(context, 100, ACCOUNT_POLL.inAll, deadline);
+		return [await newest(context, limited, wanted)];
 	}
 	const store = new PollStore(context);
 	return await store.alone(async () => {
@@ -90,11 +90,11 @@ async function pollFrom(
 		}
 		throw isNoTurn(error) ? busyAtPublication(context) : errorOf(context, error);
 	}
-	const { list, pager } = found;
+	const { list, limited } = found;
 	const hasPaused = saved !== undefined && Date.now() - saved.at >= ACCOUNT_POLL.pauseMs;
 	const inAll = hasPaused ? ACCOUNT_POLL.inAllAfterPause : ACCOUNT_POLL.inAll;
 	const most = Math.max(inAll, requests.sent + ACCOUNT_POLL.forOneTask);
-	const bounds = { most, deadline: pager.deadline };
+	const bounds = { most, deadline: limited.deadline };
 	const { items, skipped } = await fetchTranscripts(requests, list.tasks, wanted, bounds);
 	if (hasPaused && skipped > 0) warnOfBacklog(context, skipped);
 	if (items.length === 0 && skipped > 0) warnOfNoOutput(context, skipped);
@@ -111,8 +111,8 @@ async function pollFrom(
 }
 
 interface ListReading {
-	list: TaskListReader;
-	pager: ListPager;
+	list: EndedTaskFinder;
+	limited: LimitedPages;
 	/** Whether the list is one of the account that the state is about; undefined if that is not clear. */
 	isSame: boolean | undefined;
 }
@@ -129,21 +129,21 @@ async function readList(
 ): Promise<ListReading> {
 	const isFirst = state.turn === 0;
 	const requests = isFirst ? ACCOUNT_POLL.firstRequests : ACCOUNT_POLL.requests;
-	const pager = new ListPager(context, state.size, requests, Date.now() + maxMs);
-	const list = new TaskListReader(state, pager);
+	const limited = new LimitedPages(context, state.size, requests, Date.now() + maxMs);
+	const list = new EndedTaskFinder(state, limited);
 	await list.begin(isFirst || hasNewKey);
 	const isSame = hasNewKey ? await list.isSameAccount() : true;
-	if (!isSame) return { list, pager, isSame };
+	if (!isSame) return { list, limited, isSame };
 	await list.goOn(Date.now() + ACCOUNT_POLL.maxMs, (error) => {
 		// The poll itself has ended the reading: at the first one, the time is up, at a later one, the
 		// rest of it is for the results.
-		const isOver = Date.now() >= pager.listsUntil();
+		const isOver = Date.now() >= limited.listsUntil();
 		// If the first poll misses tasks, later polls would take them for new.
-		if (isFirst) throw isOver && isTimeout(error) ? pager.endless() : error;
+		if (isFirst) throw isOver && isTimeout(error) ? limited.endless() : error;
 		if (isOver) return;
 		context.logger.warn(`The tasks could not be read to the end: ${messageOf(error)}`);
 	});
-	return { list, pager, isSame };
+	return { list, limited, isSame };
 }
 
 /**
@@ -151,7 +151,7 @@ async function readList(
  * more have ended than is possible since the last poll. If fewer have ended, the service may simply
  * have deleted the old tasks.
  */
-function isReplaced({ tasks, hasReadAll }: TaskListReader, state: State): boolean {
+function isReplaced({ tasks, hasReadAll }: EndedTaskFinder, state: State): boolean {
 	return tasks.hasLostAll && hasReadAll && tasks.appeared > possibleSince(state);
 }
 

@@ -9,13 +9,15 @@ import {
 
 import { withNextStep } from '../shared/parameters/refuse';
 import { UNDECIDED } from '../shared/webhook/handOverEnvelope';
-import { respond } from '../shared/webhook/signature';
+import { respond } from '../shared/webhook/hmacSignature';
 import { receiveDelivery } from './receiveDelivery';
 import { triggerFields } from './triggerFields';
 import { isBotThere } from './isBotThere';
 import { receiveHandOver } from './receiveHandOver';
-import { switchOff } from './switchOff';
-import { sendMeetingBot } from './sendMeetingBot';
+import { abortLaunch, sendBotWhenPublished } from './sendBotWhenPublished';
+import { cancelBotWhenUnpublished } from './cancelBotWhenUnpublished';
+import { BotStore } from './botStore';
+import { isTest } from '../shared/n8nInternals/activation';
 import { Undecided } from '../shared/webhook/answerInTime';
 import { logSeldom, wordForLog } from '../shared/webhook/logSeldom';
 
@@ -85,13 +87,13 @@ export class TranscriberTrigger implements INodeType {
 			},
 			async create(this: IHookFunctions): Promise<boolean> {
 				try {
-					return await sendMeetingBot(this);
+					return await sendBotWhenPublished(this);
 				} catch (error) {
 					throw withNextStep(this, error);
 				}
 			},
 			async delete(this: IHookFunctions): Promise<boolean> {
-				return await switchOff(this);
+				return await unpublish(this);
 			},
 		},
 		/** Nothing to set up: n8n registers the address for hand-overs together with the one above. */
@@ -121,4 +123,20 @@ export class TranscriberTrigger implements INodeType {
 			return respond(this, 503, UNDECIDED);
 		}
 	}
+}
+
+/** `webhookMethods.delete`: cancels the bot, unless the trigger is switched on again at once. */
+async function unpublish(context: IHookFunctions): Promise<boolean> {
+	// The end of a test in the editor. The bot belongs to the published workflow.
+	if (isTest(context)) return true;
+	abortLaunch(context);
+	const store = new BotStore(context);
+	store.isOn = false;
+	const { bot } = store;
+	const isHere = bot !== undefined && bot.releasedAt === undefined;
+	if (isHere) store.bot = { ...bot, releasedAt: Date.now() };
+	// After a failed activation, n8n may save only what this hook changes (see n8nInternals/activation.ts).
+	if (isHere || store.unansweredUntil > Date.now()) store.save();
+	if (isHere) await cancelBotWhenUnpublished(context, bot);
+	return true;
 }

@@ -1,7 +1,7 @@
 import { sleep } from 'n8n-workflow';
 
 import { savesExecutionFirst } from '../shared/n8nInternals/executionSaved';
-import { ledgerKey, valueIn } from './keyValueString';
+import { ledgerKey, valueIn } from './staticDataLedger';
 import { SecretStore } from './secretStore';
 import { STORE, note, type Ending } from './triggerMemory';
 

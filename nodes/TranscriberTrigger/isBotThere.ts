@@ -9,12 +9,12 @@ import { hasConsent } from '../shared/parameters/meetingLaunch';
 import {
 	GRACE,
 	callerOf,
-	cancelMeetingBotLater,
+	cancelBotWhenUnpublished,
 	hasLeft,
 	isNew,
 	keepMeetingBot,
-} from './cancelMeetingBot';
-import { ACTIVATION } from './sendMeetingBot';
+} from './cancelBotWhenUnpublished';
+import { ACTIVATION } from './sendBotWhenPublished';
 import { accountHash, fingerprintOf, isInOtherZone, isSentBy, isSentFor } from './sameMeetingBot';
 import type { SentBot } from './triggerMemory';
 import { nameForNew } from './verifyDelivery';
@@ -65,7 +65,7 @@ async function isBotKept(context: IHookFunctions, store: BotStore): Promise<bool
 		store.save();
 		return true;
 	}
-	// Without consent, no bot may record. Parameters are read before the first pause: see `sendMeetingBot`.
+	// Without consent, no bot may record. Parameters are read before the first pause: see `sendBotWhenPublished`.
 	if (!hasConsent(context) || isInOtherZone(bot, context)) return false;
 	// The account of the credential cannot take the bot of another account back, or receive its
 	// transcript.
@@ -88,7 +88,7 @@ async function isBotKept(context: IHookFunctions, store: BotStore): Promise<bool
 		store.bot = { ...bot, releasedAt: LONG_AGO };
 		store.save();
 		// The service may refuse the new bot, and then nothing else would cancel this one.
-		await cancelMeetingBotLater(context, bot);
+		await cancelBotWhenUnpublished(context, bot);
 	}
 	return false;
 }

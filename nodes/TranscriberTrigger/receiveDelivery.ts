@@ -3,7 +3,7 @@ import type { INodeExecutionData, IWebhookFunctions, IWebhookResponseData } from
 
 import { ANSWER, Undecided, decidedBy } from '../shared/webhook/answerInTime';
 import { logSeldom, wordForLog } from '../shared/webhook/logSeldom';
-import { respond, deliveryFrom } from '../shared/webhook/signature';
+import { respond, deliveryFrom } from '../shared/webhook/hmacSignature';
 import { webhookCredential } from '../shared/webhook/webhookCredential';
 import { hasSucceeded } from '../shared/n8nInternals/executionSaved';
 import { addressOfThisProcess } from '../shared/n8nInternals/processAddress';
@@ -19,11 +19,11 @@ import {
 import { Fetches, type Fetch } from './resultFetches';
 import { NOT_ENDED, outputFor } from './triggerOutput';
 import { settingsOf } from './triggerSettings';
-import { watchSavedData } from './repairLostUpdates';
+import { watchSavedData } from './repairStaticData';
 import type { Ending } from './triggerMemory';
 import { BotStore } from './botStore';
 import { proofOf, verifyDelivery } from './verifyDelivery';
-import { wordOfService } from './statusAtService';
+import { wordOfService } from './askServiceWithoutSecret';
 
 type FetchedOutput = Awaited<ReturnType<typeof outputFor>>;
 

@@ -10,11 +10,11 @@ import {
 import { addressOfThisProcess } from '../shared/n8nInternals/processAddress';
 import { ANSWER, decidedBy } from '../shared/webhook/answerInTime';
 import { seal, unseal } from '../shared/webhook/sealedSecret';
-import { respond, jsonBodyFrom } from '../shared/webhook/signature';
+import { respond, jsonBodyFrom } from '../shared/webhook/hmacSignature';
 import { webhookCredential } from '../shared/webhook/webhookCredential';
 import { deliveredId } from '../shared/webhook/deliveredId';
 import { settingsOf } from './triggerSettings';
-import { isOwnCall, watchSavedData } from './repairLostUpdates';
+import { isOwnCall, watchSavedData } from './repairStaticData';
 import { EndingStore } from './endingStore';
 import { submissionKey } from '../shared/api/submission';
 import { messageOf } from '../shared/asError';

@@ -6,7 +6,7 @@ import {
 	type StaticData,
 	type StaticDataContext,
 } from '../shared/n8nInternals/staticData';
-import { ledgerKey, keysIn, valueIn } from './keyValueString';
+import { ledgerKey, keysIn, valueIn } from './staticDataLedger';
 import {
 	STORE,
 	broughtUpToDate,
@@ -30,10 +30,10 @@ const PREFIX = 'transcriberTrigger:';
  * - The data to save is put together at the moment of saving, from the loaded data and the memory
  *   of this process, for every Transcriber Trigger of the workflow.
  * - A delivery that has waited for the service saves nothing: its loaded data is out of date.
- *   Instead this process calls itself, which waits for nothing, and that call saves (repairLostUpdates.ts).
+ *   Instead this process calls itself, which waits for nothing, and that call saves (repairStaticData.ts).
  * - A secret counts as stored only after it has been in the loaded data for longer than such a call
  *   takes to save.
- * - While the process runs, it checks that everything it knows is still saved (repairLostUpdates.ts).
+ * - While the process runs, it checks that everything it knows is still saved (repairStaticData.ts).
  *
  * The data is keyed by the node's id: n8n's own per-node data is lost when the node is renamed.
  */

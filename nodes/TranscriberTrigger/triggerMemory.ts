@@ -1,4 +1,4 @@
-import { keysIn, merged, type Entry, type Ledger } from './keyValueString';
+import { keysIn, merged, type Entry, type Ledger } from './staticDataLedger';
 import { remembered } from '../shared/processMemory';
 
 export const STORE = {
@@ -19,7 +19,7 @@ export const STORE = {
 	/**
 	 * At this age, in ms, an entry in the loaded data is safe, because every call that had loaded the
 	 * data without the entry has saved by then. If a busy n8n is slower and overwrites the entry,
-	 * repairLostUpdates.ts saves it again.
+	 * repairStaticData.ts saves it again.
 	 */
 	safeAfterMs: 1_000,
 	/** How often, in ms, a process checks that what it knows is still saved. More often at first. */

@@ -1,7 +1,7 @@
 import type { IDataObject, INodeExecutionData, IWebhookFunctions } from 'n8n-workflow';
 import { attachExport, type FileMaker } from '../shared/api/attachExport';
 import { documentName } from '../shared/recordingName';
-import { fetchResults, NotThereYet, transcript } from '../shared/api/result';
+import { fetchResults, NotThereYet, transcript } from '../shared/api/fetchResults';
 import { webhookCredential } from '../shared/webhook/webhookCredential';
 import { withoutSecrets } from '../shared/api/redact';
 import { taskIdOf } from '../shared/api/undocumented/idNames';
@@ -12,7 +12,7 @@ import type { Settings } from './triggerSettings';
 import { look } from '../shared/api/askForState';
 import type { Caller } from '../shared/api/types';
 import { backgroundCaller } from './backgroundCaller';
-import { MissingData } from './missingData';
+import { PatienceForData } from './patienceForData';
 
 /** How long the delivery of a failed task waits for the reason of the failure, in ms. */
 const REASON_MS = 3_000;
@@ -38,7 +38,7 @@ export async function outputFor(
 	{ selected, includeResult, exportFormat, property }: Settings,
 ): Promise<Output | typeof NOT_ENDED> {
 	const caller = patient(context);
-	const missing = new MissingData(context, event);
+	const missing = new PatienceForData(context, event);
 	const isResultWanted = includeResult || exportFormat !== undefined;
 	const task = await missing.unlessFailingForLong(
 		'state',

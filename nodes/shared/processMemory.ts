@@ -5,7 +5,7 @@
  * as the process. All other lasting state is saved with the execution or in the workflow's static
  * data.
  *
- *     api/abortable.ts sources                                    a combined signal: its sources
+ *     api/deadlines.ts sources                                    a combined signal: its sources
  *     api/callService.ts firstCalls                               a context of n8n: the beginning of its first call
  *     api/credential.ts itemReadings                              the context of an item: its credential, for a second
  *     api/sendWithRetries.ts unsent                               a failure: nothing was sent
@@ -16,7 +16,7 @@
  *     Transcriber/item/sendCancelOrClear.ts latestSent            the data of a node: the latest request with each path
  *     Transcriber/resources/dictionary/writesInTurn.ts turns      a NodeRun: its writes
  *     Transcriber/submit/once/submissionMemory.ts beingSent       the data of a node: its submits under way
- *     TranscriberTrigger/repairLostUpdates.ts OWN                 this process: the token of calls to itself
+ *     TranscriberTrigger/repairStaticData.ts OWN                 this process: the token of calls to itself
  */
 
 /**
@@ -34,32 +34,32 @@ const REMEMBERED = {
 	credentialReadings: 10_000,
 	// webhook/logSeldom.ts. Key: workflow, node and line. 10 seconds.
 	writtenLines: 100,
-	// Transcriber/submit/once/memoryAcrossRetries.ts. Key: hash of first execution, node and place. Until the process ends.
+	// Transcriber/submit/once/submittedByOtherRetry.ts. Key: hash of first execution, node and place. Until the process ends.
 	retriedSubmissions: 20_000,
 	// Transcriber/submit/suspension/knownEndings.ts. Key: execution, node and run. Until an hour after its timeout.
 	suspendedRuns: 10_000,
 	// Transcriber/submit/trigger/handOverBatches.ts. Key: hash of trigger and API key, and whether there is a secret. While something waits for the trigger.
 	outboxes: 10_000,
-	// Transcriber/submit/trigger/triggerHandOver.ts. Key: hash of trigger and API key, and task or bot. While the trigger is checked.
+	// Transcriber/submit/trigger/confirmedByTrigger.ts. Key: hash of trigger and API key, and task or bot. While the trigger is checked.
 	triggerChecks: 10_000,
 	// TranscriberTrigger/triggerMemory.ts. Key: workflow. Until the process ends.
 	triggerWorkflows: 10_000,
-	// TranscriberTrigger/statusAtService.ts. Key: hash of workflow and node, hash of submission. 10 seconds.
+	// TranscriberTrigger/askServiceWithoutSecret.ts. Key: hash of workflow and node, hash of submission. 10 seconds.
 	looksAtService: 10_000,
 	// TranscriberTrigger/receiveDelivery.ts. Key: hash of workflow, node, submission, status, kind of proof and parameters. Until a repeat takes the result; after 10 minutes, until the next fetch begins.
 	resultFetches: 10_000,
-	// TranscriberTrigger/missingData.ts. Key: workflow, node, submission, data and kind of failure. Until a newer one needs the place.
+	// TranscriberTrigger/patienceForData.ts. Key: workflow, node, submission, data and kind of failure. Until a newer one needs the place.
 	refusedDeliveries: 1_000,
-	// TranscriberTrigger/repairLostUpdates.ts. Key: address of the trigger in this process. Until the trigger is switched off.
+	// TranscriberTrigger/repairStaticData.ts. Key: address of the trigger in this process. Until the trigger is switched off.
 	watches: 10_000,
 	warnings: 10,
-	// TranscriberTrigger/cancelMeetingBot.ts. Key: workflow, node and bot. Until the bot is cancelled or kept.
+	// TranscriberTrigger/cancelBotWhenUnpublished.ts. Key: workflow, node and bot. Until the bot is cancelled or kept.
 	botsToCancel: 10_000,
-	// TranscriberTrigger/sendMeetingBot.ts. Key: workflow and node. While a bot is launched.
+	// TranscriberTrigger/sendBotWhenPublished.ts. Key: workflow and node. While a bot is launched.
 	launches: 10_000,
-	// TranscriberTrigger/sendMeetingBot.ts. Key: workflow and node. Until the next launch.
+	// TranscriberTrigger/sendBotWhenPublished.ts. Key: workflow and node. Until the next launch.
 	unknownLaunches: 1_000,
-	// TranscriberTrigger/sendMeetingBot.ts. Key: workflow and node. Until the next slow refusal.
+	// TranscriberTrigger/sendBotWhenPublished.ts. Key: workflow and node. Until the next slow refusal.
 	slowRefusals: 1_000,
 	// TranscriberAccountTrigger/warnOnce.ts. Key: workflow, node and topic. Until the process ends.
 	accountWarnings: 100,

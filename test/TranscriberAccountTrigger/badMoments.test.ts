@@ -4,7 +4,7 @@
 import { RETRY } from '../../nodes/shared/api/delayBeforeRetry';
 import { ACCOUNT_POLL } from '../../nodes/TranscriberAccountTrigger/pollLimits';
 import { ONE_TASK } from '../../nodes/TranscriberAccountTrigger/openTasks';
-import { SILENT } from '../../nodes/shared/api/result';
+import { SILENT } from '../../nodes/shared/api/fetchResults';
 import { tasksIn } from '../../nodes/shared/api/undocumented/taskLists';
 import { serviceForTests } from '../support/service';
 import { few, long } from '../support/long';

@@ -2,7 +2,7 @@
  * Contract, "The trigger's store": nothing that was acknowledged is lost, and each delivery that is
  * answered 200 has started one execution, whatever is called when. row.ts says what has to hold.
  */
-// Also covers repairLostUpdates.ts.
+// Also covers repairStaticData.ts.
 
 import { Row, newPlace, type Place } from './row';
 

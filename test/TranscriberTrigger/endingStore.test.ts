@@ -3,7 +3,7 @@
 import type { INodeParameters } from 'n8n-workflow';
 
 import { EndingStore } from '../../nodes/TranscriberTrigger/endingStore';
-import { ledgerKey } from '../../nodes/TranscriberTrigger/keyValueString';
+import { ledgerKey } from '../../nodes/TranscriberTrigger/staticDataLedger';
 import { STORE, type Ending } from '../../nodes/TranscriberTrigger/triggerMemory';
 import { until } from '../simulator/testing-client';
 import { serviceForTests } from '../support/service';

@@ -1,4 +1,4 @@
-import { GRACE } from '../../nodes/TranscriberTrigger/cancelMeetingBot';
+import { GRACE } from '../../nodes/TranscriberTrigger/cancelBotWhenUnpublished';
 
 /** The grace that begins meanwhile ends when the work is done, however long a busy machine takes for it. */
 export async function withinGrace(work: () => Promise<void>): Promise<void> {

@@ -25,7 +25,7 @@ import {
 } from 'n8n-workflow';
 
 import { LIMITS } from '../../nodes/shared/api/rateLimits';
-import { GRACE } from '../../nodes/TranscriberTrigger/cancelMeetingBot';
+import { GRACE } from '../../nodes/TranscriberTrigger/cancelBotWhenUnpublished';
 import { STORE } from '../../nodes/TranscriberTrigger/triggerMemory';
 import { TranscriberTrigger } from '../../nodes/TranscriberTrigger/TranscriberTrigger.node';
 import { additionalDataFor, typesOf, type Credentials } from '../support/n8n';
@@ -47,9 +47,7 @@ export function newProcess(): Process {
 			'../../nodes/TranscriberTrigger/triggerMemory',
 		);
 		Object.assign(store.STORE, STORE);
-		const bot = jest.requireActual<{ GRACE: object }>(
-			'../../nodes/TranscriberTrigger/cancelMeetingBot',
-		);
+		const bot = jest.requireActual<{ GRACE: object }>('../../nodes/TranscriberTrigger/cancelBot');
 		Object.assign(bot.GRACE, GRACE);
 		const loaded = jest.requireActual<{ TranscriberTrigger: typeof TranscriberTrigger }>(
 			'../../nodes/TranscriberTrigger/TranscriberTrigger.node',

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { INodeParameters } from 'n8n-workflow';
 
-import { GRACE } from '../../nodes/TranscriberTrigger/cancelMeetingBot';
+import { GRACE } from '../../nodes/TranscriberTrigger/cancelBotWhenUnpublished';
 import { serviceForTests } from '../support/service';
 import { few } from '../support/long';
 import { until } from '../simulator/testing-client';

@@ -1,5 +1,5 @@
 /** Contract, "Trigger node": POST on the trigger's URL is a delivery. */
-// Also covers TranscriberTrigger.node.ts, triggerSettings.ts, statusAtService.ts,
+// Also covers TranscriberTrigger.node.ts, triggerSettings.ts, askServiceWithoutSecret.ts,
 // triggerFields.ts, triggerOutput.ts, nodes/shared/webhook/answerInTime.ts.
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,7 +12,7 @@ import { ANSWER } from '../../nodes/shared/webhook/answerInTime';
 import { LIMITS } from '../../nodes/shared/api/rateLimits';
 import { STORE } from '../../nodes/TranscriberTrigger/triggerMemory';
 import { until } from '../simulator/testing-client';
-import { PATIENCE } from '../../nodes/TranscriberTrigger/missingData';
+import { PATIENCE } from '../../nodes/TranscriberTrigger/patienceForData';
 import { read } from '../structure/read';
 import { captureLogs } from '../support/logs';
 import { serviceForTests } from '../support/service';

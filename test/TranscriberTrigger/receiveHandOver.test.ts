@@ -26,7 +26,7 @@ import {
 	HAND_OVER,
 	checkTrigger,
 	handOver,
-} from '../../nodes/Transcriber/submit/trigger/triggerHandOver';
+} from '../../nodes/Transcriber/submit/trigger/confirmedByTrigger';
 import { checkTriggerUrl } from '../../nodes/Transcriber/submit/trigger/triggerUrl';
 import { Queue } from '../../nodes/shared/api/waitForTurn';
 import { seal } from '../../nodes/shared/webhook/sealedSecret';

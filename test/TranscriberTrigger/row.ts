@@ -13,7 +13,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Workflow, type IDataObject, type INodeTypes } from 'n8n-workflow';
 
 import { LIMITS } from '../../nodes/shared/api/rateLimits';
-import { keysIn, ledgerKey, valueIn } from '../../nodes/TranscriberTrigger/keyValueString';
+import { keysIn, ledgerKey, valueIn } from '../../nodes/TranscriberTrigger/staticDataLedger';
 import { TranscriberTrigger } from '../../nodes/TranscriberTrigger/TranscriberTrigger.node';
 import { watchMemory } from '../support/forget';
 import type { ServiceForTests } from '../support/service';
@@ -315,7 +315,7 @@ export class Row {
 
 	/**
 	 * Waits until the row has everything that a living process knows: it heals by itself. Known gap:
-	 * once a workflow was switched off, only the next change makes a process look again (repairLostUpdates.ts).
+	 * once a workflow was switched off, only the next change makes a process look again (repairStaticData.ts).
 	 */
 	async untilQuiet(): Promise<void> {
 		await Promise.all(this.background.splice(0));

@@ -1,12 +1,12 @@
 /** Contract, "The trigger's store": it loses no secret that was acknowledged. */
-// Also covers repairLostUpdates.ts.
+// Also covers repairStaticData.ts.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Workflow, type IDataObject, type INodeParameters, type INodeTypes } from 'n8n-workflow';
 
 import { EndingStore } from '../../nodes/TranscriberTrigger/endingStore';
-import { ledgerKey } from '../../nodes/TranscriberTrigger/keyValueString';
+import { ledgerKey } from '../../nodes/TranscriberTrigger/staticDataLedger';
 import { STORE, type Saved } from '../../nodes/TranscriberTrigger/triggerMemory';
 import { TranscriberTrigger } from '../../nodes/TranscriberTrigger/TranscriberTrigger.node';
 import { until } from '../simulator/testing-client';

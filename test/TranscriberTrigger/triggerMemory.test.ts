@@ -1,6 +1,6 @@
 /** What a process knows of a trigger, and how it is merged with what n8n has saved. */
 
-import { ledgerKey } from '../../nodes/TranscriberTrigger/keyValueString';
+import { ledgerKey } from '../../nodes/TranscriberTrigger/staticDataLedger';
 import {
 	broughtUpToDate,
 	hasFreshEnding,

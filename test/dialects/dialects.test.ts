@@ -1,6 +1,6 @@
 /** Every operation in every dialect: what comes out is what the table says, and nothing else happens. */
 import { RETRY } from '../../nodes/shared/api/delayBeforeRetry';
-import { HAND_OVER } from '../../nodes/Transcriber/submit/trigger/triggerHandOver';
+import { HAND_OVER } from '../../nodes/Transcriber/submit/trigger/confirmedByTrigger';
 import { STORE } from '../../nodes/TranscriberTrigger/triggerMemory';
 import { dialectOf, DIALECT_NAMES, type DialectName } from '../simulator/dialects';
 import { WITH_SUMMARY_REGENERATION } from '../support/everyOperation';

@@ -7,7 +7,7 @@ import type {
 	INodeExecutionData,
 } from 'n8n-workflow';
 
-import { answeredWithin } from '../../shared/api/abortable';
+import { answeredWithin } from '../../shared/api/deadlines';
 import { forHttpClient, type TranscriberCredential } from '../../shared/api/credential';
 import { anyBodyOf, bodyOf } from '../../shared/api/responseBody';
 import { asUnsent, sendWithRetries } from '../../shared/api/sendWithRetries';

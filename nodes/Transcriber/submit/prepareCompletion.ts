@@ -15,7 +15,7 @@ import {
 } from './choice/onCompletion';
 import { recall } from './once/submissionMemory';
 import { resumeAddress } from './suspension/suspendUntilDelivery';
-import { checkTrigger } from './trigger/triggerHandOver';
+import { checkTrigger } from './trigger/confirmedByTrigger';
 import { checkTriggerUrl } from './trigger/triggerUrl';
 
 /**

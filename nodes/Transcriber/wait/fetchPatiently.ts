@@ -1,9 +1,9 @@
 import { NodeOperationError, type IExecutePaginationFunctions } from 'n8n-workflow';
 
-import { pause } from '../../shared/api/abortable';
-import type { Problem } from '../../shared/api/problem';
+import { pause } from '../../shared/api/deadlines';
+import type { Problem } from '../../shared/api/noUsableAnswer';
 import { type ExportFormat } from '../../shared/exportFormats';
-import { NotThereYet, type FetchBounds } from '../../shared/api/result';
+import { NotThereYet, type FetchBounds } from '../../shared/api/fetchResults';
 import { RETRY, delayBeforeRetry, type Patience } from '../../shared/api/delayBeforeRetry';
 import { ServiceError, isNotFound, isRefusedForGood, said } from '../../shared/api/serviceError';
 import { notLost } from './waitErrors';

@@ -1,6 +1,6 @@
 import type { IDataObject, IExecutePaginationFunctions, INodeExecutionData } from 'n8n-workflow';
 
-import { anyOf, unlessAborted } from '../../shared/api/abortable';
+import { anyOf, unlessAborted } from '../../shared/api/deadlines';
 import { withCancelSignal } from '../../shared/n8nInternals/wrappedContext';
 import type { NodeRun } from '../item/nodeRun';
 import { awaitsBalance, isCancelled, startsIn } from '../../shared/api/statusMeaning';
@@ -10,7 +10,7 @@ import { untilEnded, type Outlook, type Polling } from './pollUntilEnded';
 import { attachExport, type WantedExport } from '../../shared/api/attachExport';
 import { documentName, readableName } from '../../shared/recordingName';
 import { isTool } from '../../shared/n8nInternals/runIdentity';
-import { fetchResults, transcript } from '../../shared/api/result';
+import { fetchResults, transcript } from '../../shared/api/fetchResults';
 import { idFields, idsIn, submissionName, type SubmissionIds } from '../../shared/api/submission';
 import { waitOptionsOf } from './waitOptions';
 import { endedBadly, subjectOf, notEnded, notLost } from './waitErrors';

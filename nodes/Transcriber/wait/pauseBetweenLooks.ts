@@ -1,4 +1,4 @@
-import { pause } from '../../shared/api/abortable';
+import { pause } from '../../shared/api/deadlines';
 import { ServiceError } from '../../shared/api/serviceError';
 
 /** Time limits for polling a task, in ms. */

@@ -11,7 +11,7 @@ import { callService } from './callService';
 import { codeOf } from './connectionError';
 import { messageOf } from '../asError';
 import type { ExportFormat } from '../exportFormats';
-import { NotThereYet, type FetchBounds } from './result';
+import { NotThereYet, type FetchBounds } from './fetchResults';
 import type { Caller } from './types';
 
 const MIME_TYPES: Record<ExportFormat, string> = {

@@ -6,7 +6,7 @@ import type {
 } from 'n8n-workflow';
 
 import { isForEditorList, isForWebhookCall } from '../n8nInternals/webhookOrEditor';
-import { answeredWithin } from './abortable';
+import { answeredWithin } from './deadlines';
 import { bodyOf } from './responseBody';
 import { forHttpClient } from './credential';
 import { sendWithRetries } from './sendWithRetries';

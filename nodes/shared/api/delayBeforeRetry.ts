@@ -1,5 +1,5 @@
 import { isBrokenConnection, isForeign503, isWithoutAnswer } from './gatewayAnswers';
-import { isStillRunning, type Problem } from './problem';
+import { isStillRunning, type Problem } from './noUsableAnswer';
 import type { Policy } from './types';
 
 const MINUTE = 60_000;

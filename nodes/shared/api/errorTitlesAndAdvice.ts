@@ -1,5 +1,5 @@
 import { isForeign503, isFromSomethingElse } from './gatewayAnswers';
-import { isStillRunning, type Problem } from './problem';
+import { isStillRunning, type Problem } from './noUsableAnswer';
 import { MAX_FILE_BYTES } from './sizeLimits';
 
 interface Row extends Partial<Pick<Problem, 'status' | 'errorCode' | 'transport'>> {

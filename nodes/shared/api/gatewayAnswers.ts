@@ -1,4 +1,4 @@
-import type { Problem } from './problem';
+import type { Problem } from './noUsableAnswer';
 
 /**
  * A gateway got no usable answer from the service, or did not wait for the whole request. 520 to 530 are

@@ -1,7 +1,7 @@
 import type { IDataObject, IN8nHttpFullResponse } from 'n8n-workflow';
 
 import { parseJson } from '../jsonValues';
-import { Refused } from './problem';
+import { Refused } from './noUsableAnswer';
 import { isWebPage } from './refusalBody';
 
 /**

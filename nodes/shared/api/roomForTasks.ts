@@ -1,7 +1,7 @@
-import { pause, unlessAborted } from './abortable';
+import { pause, unlessAborted } from './deadlines';
 import { keyHash } from './credential';
 import { LIMITS } from './rateLimits';
-import type { Problem } from './problem';
+import type { Problem } from './noUsableAnswer';
 import { RETRY, pauseWhenFull } from './delayBeforeRetry';
 import { remembered } from '../processMemory';
 import type { Caller } from './types';

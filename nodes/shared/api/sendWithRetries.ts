@@ -1,10 +1,10 @@
 import { NodeOperationError, type INode } from 'n8n-workflow';
 
-import { anyOf, pause, signalAt } from './abortable';
+import { anyOf, pause, signalAt } from './deadlines';
 import { credentialOf, type TranscriberCredential } from './credential';
 import { ServiceError, isCertainRefusal } from './serviceError';
 import { isWithoutAnswer } from './gatewayAnswers';
-import { isStillRunning, problemOf, type Problem } from './problem';
+import { isStillRunning, problemOf, type Problem } from './noUsableAnswer';
 import { RETRY, delayBeforeRetry, hasKey, patienceFor, type Patience } from './delayBeforeRetry';
 import { NoRoom, countFor, roomOf, type Room } from './roomForTasks';
 import { queueFor, takeTurn, type Leave } from './waitForTurn';

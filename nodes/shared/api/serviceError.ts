@@ -3,7 +3,7 @@ import { NodeApiError } from 'n8n-workflow';
 
 import { rowFor } from './errorTitlesAndAdvice';
 import { isWithoutAnswer } from './gatewayAnswers';
-import type { Problem } from './problem';
+import type { Problem } from './noUsableAnswer';
 
 /** The error for a failed request, in words a no-code user can act on. */
 export class ServiceError extends NodeApiError {

@@ -2,8 +2,8 @@ import type { IBinaryData, IExecuteSingleFunctions } from 'n8n-workflow';
 
 import { withCancelSignal } from '../n8nInternals/wrappedContext';
 import { recordingName } from '../recordingName';
-import { anyOf, unlessAborted } from './abortable';
-import { Late } from './problem';
+import { anyOf, unlessAborted } from './deadlines';
+import { Late } from './noUsableAnswer';
 
 /** Size of the pieces that are read from n8n's file storage, in bytes. */
 export const PIECE_BYTES = 256 * 1024;

@@ -2,7 +2,7 @@ import { sleep } from 'n8n-workflow';
 
 import { remembered } from '../processMemory';
 import { keyHash } from './credential';
-import type { Problem } from './problem';
+import type { Problem } from './noUsableAnswer';
 import { LIMITS, type LimitName } from './rateLimits';
 import type { Policy } from './types';
 

@@ -10,7 +10,7 @@ import type { IWebhookFunctions } from 'n8n-workflow';
  * 1.123.81 (abstract-server.js, live-webhooks.js): each process that takes webhook calls listens by
  * itself, and looks for the webhook in the database by the path of the call. `originalUrl`, a
  * property of Express, has the path as it was called, with the prefix that n8n is set to. If the call
- * reaches nobody, or another process, repairLostUpdates.ts notices.
+ * reaches nobody, or another process, repairStaticData.ts notices.
  */
 export function addressOfThisProcess(context: IWebhookFunctions): string | undefined {
 	const { socket, originalUrl } = context.getRequestObject();

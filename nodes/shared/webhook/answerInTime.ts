@@ -1,4 +1,4 @@
-import { unlessLate } from '../api/abortable';
+import { unlessLate } from '../api/deadlines';
 
 /** The time to decide the answer to a webhook call, in ms. The caller waits for 10 s. */
 export const ANSWER = { withinMs: 8_000 };

@@ -6,7 +6,7 @@ import { Container } from '@n8n/di';
 import { BinaryDataService } from 'n8n-core';
 import type { IBinaryData, INodeExecutionData } from 'n8n-workflow';
 
-import { Late } from '../../../nodes/shared/api/problem';
+import { Late } from '../../../nodes/shared/api/noUsableAnswer';
 import { RETRY, TIMEOUTS } from '../../../nodes/shared/api/delayBeforeRetry';
 import { whileMoving } from '../../../nodes/shared/api/uploadStream';
 import { until } from '../../simulator/testing-client';

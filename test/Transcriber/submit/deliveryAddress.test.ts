@@ -11,7 +11,7 @@ import { LIMITS } from '../../../nodes/shared/api/rateLimits';
 import { queueFor } from '../../../nodes/shared/api/waitForTurn';
 import { RETRY } from '../../../nodes/shared/api/delayBeforeRetry';
 import { YOUNG } from '../../../nodes/Transcriber/submit/suspension/lookBeforeSuspending';
-import { HAND_OVER } from '../../../nodes/Transcriber/submit/trigger/triggerHandOver';
+import { HAND_OVER } from '../../../nodes/Transcriber/submit/trigger/confirmedByTrigger';
 import { STORE } from '../../../nodes/TranscriberTrigger/triggerMemory';
 import type { FaultRule } from '../../simulator/index';
 import { until } from '../../simulator/testing-client';

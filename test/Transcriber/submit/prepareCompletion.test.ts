@@ -10,7 +10,7 @@ import {
 	remember,
 	type AcceptedSubmission,
 } from '../../../nodes/Transcriber/submit/once/submissionMemory';
-import { HAND_OVER } from '../../../nodes/Transcriber/submit/trigger/triggerHandOver';
+import { HAND_OVER } from '../../../nodes/Transcriber/submit/trigger/confirmedByTrigger';
 import type { RoutingRequest } from '../../../nodes/shared/api/types';
 import { resumeUrlOf } from '../../../nodes/shared/n8nInternals/resumeUrl';
 import { answeringTrigger } from '../../support/answeringTrigger';

@@ -1,4 +1,4 @@
-// Also covers fetchPatiently.ts, waitErrors.ts, waitOptions.ts, nodes/shared/api/result.ts,
+// Also covers fetchPatiently.ts, waitErrors.ts, waitOptions.ts, nodes/shared/api/fetchResults.ts,
 // nodes/shared/exportFormats.ts, nodes/shared/sharedFields.ts, nodes/Transcriber/item/givenKey.ts.
 
 import { Container } from '@n8n/di';
@@ -6,7 +6,7 @@ import { BinaryDataService } from 'n8n-core';
 import type { INodeParameters } from 'n8n-workflow';
 
 import { RETRY } from '../../../nodes/shared/api/delayBeforeRetry';
-import { SILENT, transcript } from '../../../nodes/shared/api/result';
+import { SILENT, transcript } from '../../../nodes/shared/api/fetchResults';
 import { giveUpSoon } from '../../support/scale';
 import {
 	byId,

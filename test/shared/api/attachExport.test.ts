@@ -9,7 +9,7 @@ import {
 	type FileMaker,
 	type WantedExport,
 } from '../../../nodes/shared/api/attachExport';
-import { NotThereYet } from '../../../nodes/shared/api/result';
+import { NotThereYet } from '../../../nodes/shared/api/fetchResults';
 import type { Caller } from '../../../nodes/shared/api/types';
 import { additionalDataFor } from '../../support/n8n';
 import { serviceForTests } from '../../support/service';

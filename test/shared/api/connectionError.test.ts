@@ -5,7 +5,7 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
 import { NodeApiError, type INode } from 'n8n-workflow';
 
 import { codeOf, transportOf } from '../../../nodes/shared/api/connectionError';
-import { problemOf } from '../../../nodes/shared/api/problem';
+import { problemOf } from '../../../nodes/shared/api/noUsableAnswer';
 import { patienceFor } from '../../../nodes/shared/api/delayBeforeRetry';
 import { REPEATABLE } from '../../../nodes/shared/api/types';
 import { selfSignedCertificate } from '../../support/certificate';

@@ -9,7 +9,7 @@ import {
 	TIMEOUTS,
 } from '../../../nodes/shared/api/delayBeforeRetry';
 import { REPEATABLE, type Policy } from '../../../nodes/shared/api/types';
-import type { Problem } from '../../../nodes/shared/api/problem';
+import type { Problem } from '../../../nodes/shared/api/noUsableAnswer';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

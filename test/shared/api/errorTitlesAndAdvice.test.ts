@@ -8,7 +8,7 @@ import { BinaryDataService } from 'n8n-core';
 import type { INodeParameters } from 'n8n-workflow';
 
 import { rowFor } from '../../../nodes/shared/api/errorTitlesAndAdvice';
-import { problemOf, type Problem } from '../../../nodes/shared/api/problem';
+import { problemOf, type Problem } from '../../../nodes/shared/api/noUsableAnswer';
 import { readRefusal } from '../../../nodes/shared/api/refusalBody';
 import { transportOf } from '../../../nodes/shared/api/connectionError';
 import type { FaultRule, SimulatorOptions } from '../../simulator/index';

@@ -4,7 +4,7 @@ import {
 	isFromSomethingElse,
 	isWithoutAnswer,
 } from '../../../nodes/shared/api/gatewayAnswers';
-import type { Problem } from '../../../nodes/shared/api/problem';
+import type { Problem } from '../../../nodes/shared/api/noUsableAnswer';
 
 const problem = (more: Partial<Problem>): Problem => ({ path: '/account', ...more });
 

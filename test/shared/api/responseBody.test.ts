@@ -3,7 +3,7 @@
 import type { IN8nHttpFullResponse } from 'n8n-workflow';
 
 import { parseJson } from '../../../nodes/shared/jsonValues';
-import { Refused } from '../../../nodes/shared/api/problem';
+import { Refused } from '../../../nodes/shared/api/noUsableAnswer';
 import { anyBodyOf, bodyOf } from '../../../nodes/shared/api/responseBody';
 import { RETRY } from '../../../nodes/shared/api/delayBeforeRetry';
 import { byId, failureOf, itemsOf, serviceForTests } from '../../support/service';

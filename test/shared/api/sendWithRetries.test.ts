@@ -23,7 +23,7 @@ import {
 	RETRY,
 	TIMEOUTS,
 } from '../../../nodes/shared/api/delayBeforeRetry';
-import { problemOf, type Problem } from '../../../nodes/shared/api/problem';
+import { problemOf, type Problem } from '../../../nodes/shared/api/noUsableAnswer';
 import type { FaultRule } from '../../simulator/index';
 import { until } from '../../simulator/testing-client';
 import { listTasks } from '../../support/editor';

@@ -12,7 +12,7 @@ import {
 	ServiceError,
 	wasCertainlyRefused,
 } from '../../../nodes/shared/api/serviceError';
-import type { Problem } from '../../../nodes/shared/api/problem';
+import type { Problem } from '../../../nodes/shared/api/noUsableAnswer';
 import { readRefusal } from '../../../nodes/shared/api/refusalBody';
 
 const NODE: INode = {

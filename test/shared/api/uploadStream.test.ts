@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 
 import type { IBinaryData, IExecuteSingleFunctions } from 'n8n-workflow';
 
-import { Late } from '../../../nodes/shared/api/problem';
+import { Late } from '../../../nodes/shared/api/noUsableAnswer';
 import {
 	PIECE_BYTES,
 	Recording,

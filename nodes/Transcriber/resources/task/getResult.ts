@@ -7,7 +7,7 @@ import type {
 	INodePropertyOptions,
 } from 'n8n-workflow';
 
-import { withoutResult } from '../../../shared/api/result';
+import { withoutResult } from '../../../shared/api/fetchResults';
 import { idFrom } from '../../item/idParameters';
 import { choicesIn } from '../../../shared/parameters/checkedValues';
 import type { NodeRun } from '../../item/nodeRun';

@@ -3,7 +3,7 @@ import type { IBinaryData, IExecutePaginationFunctions } from 'n8n-workflow';
 
 import { lastingIdOf } from '../../../shared/n8nInternals/storedBinaryData';
 import { fileOf } from '../../item/inputFile';
-import { firstExecutionOf } from './memoryAcrossRetries';
+import { firstExecutionOf } from './submittedByOtherRetry';
 import { askedFor } from './sameRequest';
 import { placeOf, recall, type SentMemory } from './submissionMemory';
 

@@ -7,7 +7,7 @@ import {
 	runIndexOf,
 } from '../../../shared/n8nInternals/runIdentity';
 import { idsIn, submissionName, type SubmissionIds } from '../../../shared/api/submission';
-import { recallRetried, rememberRetried } from './memoryAcrossRetries';
+import { recallRetried, rememberRetried } from './submittedByOtherRetry';
 import { toolCallOf } from './sameRequest';
 import type { Suspension } from './suspensionState';
 
@@ -18,9 +18,9 @@ import type { Suspension } from './suspensionState';
  * twice. n8n saves an execution when the node is suspended, when the execution ends, and after each
  * node if "Save execution progress" is on. One gap remains: n8n is killed between the request and
  * the end of the node. Then the Retry knows nothing of the request. In n8n 2 it sends a file that came
- * with the trigger with the same Idempotency-Key (see memoryAcrossRetries.ts). Any other file is
+ * with the trigger with the same Idempotency-Key (see submittedByOtherRetry.ts). Any other file is
  * protected only by a key that the user gives, and a link or a bot by nothing. For Retries of an
- * execution that was retried before, see memoryAcrossRetries.ts as well.
+ * execution that was retried before, see submittedByOtherRetry.ts as well.
  */
 type SubmissionMemory = AcceptedMemory | SentMemory;
 

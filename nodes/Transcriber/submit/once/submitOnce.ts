@@ -4,7 +4,7 @@ import { credentialOf } from '../../../shared/api/credential';
 import { neverLeft } from '../../../shared/api/sendWithRetries';
 import { withoutSecrets } from '../../../shared/api/redact';
 import { ServiceError, isCertainRefusal } from '../../../shared/api/serviceError';
-import { isStillRunning } from '../../../shared/api/problem';
+import { isStillRunning } from '../../../shared/api/noUsableAnswer';
 import { idsIn, submissionKey } from '../../../shared/api/submission';
 import type { Policy, RoutingRequest } from '../../../shared/api/types';
 import { asLasting } from '../../../shared/parameters/refuse';
@@ -29,7 +29,7 @@ import {
 } from './submissionMemory';
 import { isOfFile } from './idempotencyKey';
 import { mayHaveBeenAccepted, sayItMayBeAccepted } from './mayBeAccepted';
-import { beganInRetry } from './memoryAcrossRetries';
+import { beganInRetry } from './submittedByOtherRetry';
 
 /**
  * Submits the item (`isFresh`), or finds what was submitted for it before. Throws if the service

@@ -25,7 +25,7 @@ import {
 	deliveryFrom,
 	isSignedWith,
 	type Delivery,
-} from '../../../shared/webhook/signature';
+} from '../../../shared/webhook/hmacSignature';
 import { webhookCredential } from '../../../shared/webhook/webhookCredential';
 import { submissionKey } from '../../../shared/api/submission';
 import type { Suspension, WaitingItem } from '../once/suspensionState';

@@ -1,7 +1,7 @@
 import { createHash } from 'crypto';
 import type { IExecutePaginationFunctions } from 'n8n-workflow';
 
-import { unlessAborted } from '../../../shared/api/abortable';
+import { unlessAborted } from '../../../shared/api/deadlines';
 import { Queue } from '../../../shared/api/waitForTurn';
 import { remembered } from '../../../shared/processMemory';
 import { sealHandOvers, type HandOver } from '../../../shared/webhook/handOverEnvelope';

@@ -10,7 +10,7 @@ import {
 import { asLasting, refuse } from '../../../shared/parameters/refuse';
 import { secretIn, unseal } from '../../../shared/webhook/sealedSecret';
 import { inOutput } from '../../item/performOperation';
-import { handOver } from './triggerHandOver';
+import { handOver } from './confirmedByTrigger';
 import { triggerUrlOf } from '../choice/onCompletion';
 import { hasAlreadyEnded, type SubmissionAge } from '../once/endedBeforeSubmit';
 import { SUBMISSION_SECRET, recall, remember } from '../once/submissionMemory';

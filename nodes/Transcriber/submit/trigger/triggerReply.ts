@@ -1,6 +1,6 @@
 import type { IExecutePaginationFunctions, IN8nHttpFullResponse } from 'n8n-workflow';
 
-import { answeredWithin } from '../../../shared/api/abortable';
+import { answeredWithin } from '../../../shared/api/deadlines';
 import { logSeldom, wordForLog } from '../../../shared/webhook/logSeldom';
 import {
 	NOT_OPENED,

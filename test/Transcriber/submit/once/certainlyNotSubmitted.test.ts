@@ -3,7 +3,7 @@ import {
 	isHarmless,
 	wasCancelledInTurn,
 } from '../../../../nodes/Transcriber/submit/once/certainlyNotSubmitted';
-import type { Problem } from '../../../../nodes/shared/api/problem';
+import type { Problem } from '../../../../nodes/shared/api/noUsableAnswer';
 import { ServiceError } from '../../../../nodes/shared/api/serviceError';
 import { itemContext } from '../../../support/itemContext';
 import { LINK } from '../../../support/parameters';

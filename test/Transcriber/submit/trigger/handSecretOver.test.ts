@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { recall, remember } from '../../../../nodes/Transcriber/submit/once/submissionMemory';
 import { handSecretOver } from '../../../../nodes/Transcriber/submit/trigger/handSecretOver';
-import { HAND_OVER } from '../../../../nodes/Transcriber/submit/trigger/triggerHandOver';
+import { HAND_OVER } from '../../../../nodes/Transcriber/submit/trigger/confirmedByTrigger';
 import { isLasting } from '../../../../nodes/shared/parameters/refuse';
 import { seal } from '../../../../nodes/shared/webhook/sealedSecret';
 import { answeringTrigger, STORED, type TriggerAnswer } from '../../../support/answeringTrigger';

@@ -7,7 +7,7 @@ import {
 	whatIsWrong,
 	type Reply,
 } from '../../../../nodes/Transcriber/submit/trigger/triggerReply';
-import { HAND_OVER } from '../../../../nodes/Transcriber/submit/trigger/triggerHandOver';
+import { HAND_OVER } from '../../../../nodes/Transcriber/submit/trigger/confirmedByTrigger';
 import {
 	NOT_OPENED,
 	STALE,

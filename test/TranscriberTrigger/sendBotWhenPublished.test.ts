@@ -1,5 +1,5 @@
 /** Contract, "Trigger node", source `meeting`: activating the workflow sends the bot. */
-// Also covers cancelMeetingBot.ts, backgroundCaller.ts, switchOff.ts.
+// Also covers cancelBotWhenUnpublished.ts, backgroundCaller.ts.
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -9,9 +9,9 @@ import { Expression, type INodeParameters } from 'n8n-workflow';
 
 import { LIMITS } from '../../nodes/shared/api/rateLimits';
 import { queueFor } from '../../nodes/shared/api/waitForTurn';
-import { ACTIVATION } from '../../nodes/TranscriberTrigger/sendMeetingBot';
+import { ACTIVATION } from '../../nodes/TranscriberTrigger/sendBotWhenPublished';
 import { STORE } from '../../nodes/TranscriberTrigger/triggerMemory';
-import { CANCEL_BOT, GRACE } from '../../nodes/TranscriberTrigger/cancelMeetingBot';
+import { CANCEL_BOT, GRACE } from '../../nodes/TranscriberTrigger/cancelBotWhenUnpublished';
 import type { RequestFault } from '../simulator/index';
 import { serviceForTests } from '../support/service';
 import { few } from '../support/long';

@@ -1,6 +1,6 @@
 import type { IExecutePaginationFunctions, NodeOperationError } from 'n8n-workflow';
 
-import { pause, unlessAborted } from '../../../shared/api/abortable';
+import { pause, unlessAborted } from '../../../shared/api/deadlines';
 import { credentialOf } from '../../../shared/api/credential';
 import { deliveredId } from '../../../shared/webhook/deliveredId';
 import { sealHandOvers, type SubmissionKind } from '../../../shared/webhook/handOverEnvelope';

@@ -55,7 +55,10 @@ interface SwitchOff {
 const botsToCancel = remembered<SwitchOff>('botsToCancel');
 
 /** Cancels a bot if the trigger stays off for the whole of {@link GRACE}. */
-export async function cancelMeetingBotLater(context: IHookFunctions, bot: SentBot): Promise<void> {
+export async function cancelBotWhenUnpublished(
+	context: IHookFunctions,
+	bot: SentBot,
+): Promise<void> {
 	const { id } = bot;
 	const key = botKey(context, id);
 	const switchOff: SwitchOff = { isSent: false };
@@ -69,7 +72,7 @@ export async function cancelMeetingBotLater(context: IHookFunctions, bot: SentBo
 		if (!isStillOff()) return;
 		if (caller instanceof Error) logNotCancelled(context, id, caller);
 		else {
-			await cancelMeetingBot(context, caller, { ...bot, mayBeElsewhere }, () => {
+			await cancelUntilAccepted(context, caller, { ...bot, mayBeElsewhere }, () => {
 				switchOff.isSent ||= isStillOff();
 				return isStillOff();
 			});
@@ -105,7 +108,7 @@ function botKey(context: IHookFunctions, id: string): string {
  * first shows clearly that the bot is done, to protect a transcript on its way. `maySend` is asked
  * before each DELETE. Never throws.
  */
-export async function cancelMeetingBot(
+export async function cancelUntilAccepted(
 	context: IHookFunctions,
 	caller: Caller,
 	bot: Bot,

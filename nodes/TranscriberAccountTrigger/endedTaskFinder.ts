@@ -2,8 +2,8 @@ import type { IDataObject } from 'n8n-workflow';
 import { sleep } from 'n8n-workflow';
 
 import { BeginningOfList } from './beginningOfList';
-import { KnownPartOfList } from './knownPartOfList';
-import { OVERLAP, unlessRefused, type ListPager } from './listPager';
+import { ReadSoFar } from './readSoFar';
+import { OVERLAP, unlessRefused, type LimitedPages } from './limitedPages';
 import { OpenTasks } from './openTasks';
 import { ACCOUNT_MEMORY, type State } from './rememberedBetweenPolls';
 import { hashesOf, NewSinceLastPoll } from './newSinceLastPoll';
@@ -30,7 +30,7 @@ const EMPTY_LIST_MS = 1_000;
  *
  * The service document shows neither the order of the list, nor the largest page, nor a date. So
  * this class relies on one thing: tasks keep their order. From activation on it reads the list from
- * the beginning, over several polls if it is long: see {@link KnownPartOfList}. Once the whole list is
+ * the beginning, over several polls if it is long: see {@link ReadSoFar}. Once the whole list is
  * read (`complete`), every unknown task is new. Until then, unknown tasks behind the end of the
  * list at activation (`tail`) are new, for lists that grow there. An unknown ended task between the
  * two parts may have ended before activation, so it starts nothing.
@@ -40,12 +40,12 @@ const EMPTY_LIST_MS = 1_000;
  * and some further pages in turn, so that after a number of polls every task is found, in any
  * order.
  */
-export class TaskListReader {
+export class EndedTaskFinder {
 	readonly tasks: NewSinceLastPoll;
 
 	private firstPage: IDataObject[] = [];
 
-	private readonly knownPart: KnownPartOfList;
+	private readonly knownPart: ReadSoFar;
 
 	private readonly beginning: BeginningOfList;
 
@@ -62,15 +62,15 @@ export class TaskListReader {
 
 	constructor(
 		private readonly state: State,
-		private readonly pager: ListPager,
+		private readonly limited: LimitedPages,
 	) {
-		this.halfTime = (Date.now() + pager.deadline) / 2;
+		this.halfTime = (Date.now() + limited.deadline) / 2;
 		this.tasks = new NewSinceLastPoll(state);
-		pager.listsUntil = () => (this.tasks.news.size > 0 ? this.halfTime : pager.deadline);
-		this.knownPart = new KnownPartOfList(state, pager, this.tasks);
-		this.beginning = new BeginningOfList(state, pager, this.tasks, this.knownPart);
-		this.listEnd = new EndOfList(state, pager, this.tasks);
-		this.openTasks = new OpenTasks(state, pager, this.tasks);
+		limited.listsUntil = () => (this.tasks.news.size > 0 ? this.halfTime : limited.deadline);
+		this.knownPart = new ReadSoFar(state, limited, this.tasks);
+		this.beginning = new BeginningOfList(state, limited, this.tasks, this.knownPart);
+		this.listEnd = new EndOfList(state, limited, this.tasks);
+		this.openTasks = new OpenTasks(state, limited, this.tasks);
 	}
 
 	/** Whether this poll has read the list from its beginning to its end. */
@@ -91,8 +91,8 @@ export class TaskListReader {
 
 	/** Whether the poll has requests left for pages that no other step reads. */
 	private get maySweep(): boolean {
-		const { knownPart, state, tasks, pager } = this;
-		return knownPart.tells && pager.has(1) && (tasks.hasRoom || state.unread !== undefined);
+		const { knownPart, state, tasks, limited } = this;
+		return knownPart.tells && limited.has(1) && (tasks.hasRoom || state.unread !== undefined);
 	}
 
 	private get isFirst(): boolean {
@@ -104,20 +104,20 @@ export class TaskListReader {
 	 * believing it.
 	 */
 	async begin(mustBeSure: boolean): Promise<void> {
-		const { pager } = this;
-		this.firstPage = await pager.page(0);
+		const { limited } = this;
+		this.firstPage = await limited.page(0);
 		if (!mustBeSure || !this.isEmpty) return;
 		// Tasks that are missing only for a moment would count as new later.
 		await sleep(EMPTY_LIST_MS);
-		this.firstPage = await pager.page(0);
-		if (this.isEmpty && (await unlessRefused(pager.page(0, 'completed')))?.length) {
-			throw pager.contradiction();
+		this.firstPage = await limited.page(0);
+		if (this.isEmpty && (await unlessRefused(limited.page(0, 'completed')))?.length) {
+			throw limited.contradiction();
 		}
 	}
 
 	/** For a new API key, after {@link begin}: see {@link isSameAccount}. */
 	async isSameAccount(): Promise<boolean | undefined> {
-		return await isSameAccount(this.firstPage, this.state, this.pager, this.tasks);
+		return await isSameAccount(this.firstPage, this.state, this.limited, this.tasks);
 	}
 
 	/**
@@ -126,7 +126,7 @@ export class TaskListReader {
 	 * without it, new tasks could not be told from old ones.
 	 */
 	async goOn(latest: number, warn: (error: unknown) => void): Promise<void> {
-		const { state, pager } = this;
+		const { state, limited } = this;
 		this.listEnd.pageLength = Math.max(1, this.firstPage.length);
 		if (this.isFirst) {
 			await this.readFromBeginning().catch(warn);
@@ -146,7 +146,7 @@ export class TaskListReader {
 		if (this.tasks.isFull && this.beginning.isKnown && this.listEnd.isRead) {
 			await this.listEnd.mark().then((isMarked) => (this.mayForget = isMarked), warn);
 		}
-		pager.listsUntil = () => this.halfTime;
+		limited.listsUntil = () => this.halfTime;
 		const sweep = async () => {
 			while (this.maySweep && this.tasks.news.size < BUSY && (await this.readNext()));
 		};
@@ -155,7 +155,7 @@ export class TaskListReader {
 
 	/** What to remember. */
 	result(): State {
-		const { state, pager, knownPart } = this;
+		const { state, limited, knownPart } = this;
 		const isFound = state.complete
 			? this.tasks.hasMetKnown || this.hasReadAll
 			: this.knownPart.tells;
@@ -169,14 +169,14 @@ export class TaskListReader {
 			Object.assign(state, { complete: false, tail: listEnd.hashes.join(''), sweep: 0 });
 		}
 		const decided = { locatedAt, keySearch: undefined };
-		const { size } = pager;
+		const { size } = limited;
 		return { ...state, ...this.tasks.result(), ...decided, size, turn: state.turn + 1 };
 	}
 
 	/** At activation: reads as far as possible, but leaves enough requests to find the end. */
 	private async readFromBeginning(): Promise<void> {
-		const { state, pager, knownPart } = this;
-		const isInTime = () => Date.now() <= this.halfTime && pager.has(1 + PAGES.forTheEnd);
+		const { state, limited, knownPart } = this;
+		const isInTime = () => Date.now() <= this.halfTime && limited.has(1 + PAGES.forTheEnd);
 		this.beginning.hashes.push(...hashesOf(this.firstPage));
 		let hasMore = knownPart.takeAsOld(this.firstPage);
 		while (hasMore && isInTime() && state.frontier < ACCOUNT_MEMORY.census) {
@@ -186,18 +186,18 @@ export class TaskListReader {
 
 	/** Reads one page that the other steps do not. Returns whether there is another one to read. */
 	private async readNext(): Promise<boolean> {
-		const { state, pager, knownPart } = this;
+		const { state, limited, knownPart } = this;
 		const { unread = Infinity } = state;
 		const isCensus = !state.complete && state.frontier < ACCOUNT_MEMORY.census;
 		if (isCensus && unread === Infinity) return await knownPart.goOn(1);
 		const offset = Math.max(state.sweep, this.beginning.hashes.length);
-		if (offset + pager.size > unread) {
+		if (offset + limited.size > unread) {
 			// A page that is known to the sweep would end the reading of the new tasks.
 			state.sweep = 0;
 			return false;
 		}
-		const page = await pager.page(offset);
-		const isEnd = page.length === 0 || pager.isSeenBefore(page, offset);
+		const page = await limited.page(offset);
+		const isEnd = page.length === 0 || limited.isSeenBefore(page, offset);
 		const isNew = knownPart.judge(page, offset);
 		for (const [index, task] of page.entries()) this.tasks.take(task, isNew(index));
 		const isRound = isEnd || (!state.complete && offset + page.length >= state.frontier);

@@ -19,11 +19,11 @@ import { seal, secretIn } from '../shared/webhook/sealedSecret';
 import {
 	OTHER_ACCOUNT,
 	callerOf,
-	cancelMeetingBot,
+	cancelUntilAccepted,
 	isToBeCancelled,
 	logNotCancelled,
 	stopCancelling,
-} from './cancelMeetingBot';
+} from './cancelBotWhenUnpublished';
 import { backgroundCaller } from './backgroundCaller';
 import { NO_SECRET, STORED_SECRET, nameForNew } from './verifyDelivery';
 import { accountHash, fingerprintOf, isSentBy, isSentFor } from './sameMeetingBot';
@@ -64,7 +64,7 @@ const LOOK_FOR_BOT =
 	'Look in your account at the service whether the bot is there. If not, publish the workflow again (n8n 1: activate it) in ten minutes.';
 
 /** `webhookMethods.create`: sends the bot, with this trigger as its webhook. */
-export async function sendMeetingBot(context: IHookFunctions): Promise<boolean> {
+export async function sendBotWhenPublished(context: IHookFunctions): Promise<boolean> {
 	const launch = launchFrom(context);
 	const store = new BotStore(context);
 	checkIsNotOver(context, store.bot, launch.startAt);
@@ -182,7 +182,7 @@ async function cancelFormerBot(
 	account?: string,
 ): Promise<void> {
 	if (former.releasedAt === undefined || isToBeCancelled(context, former.id)) return;
-	if (isSentBy(former, account)) void cancelMeetingBot(context, await callerOf(context), former);
+	if (isSentBy(former, account)) void cancelUntilAccepted(context, await callerOf(context), former);
 	else logNotCancelled(context, former.id, new Error(OTHER_ACCOUNT));
 }
 
@@ -214,7 +214,7 @@ async function launchBot(
 		const id = botIdOf(answer);
 		if (!launch.signal.aborted || id === undefined) return answer;
 		const lasting = backgroundCaller(context, async () => credential);
-		void cancelMeetingBot(context, lasting, { id, sentAt: Date.now() });
+		void cancelUntilAccepted(context, lasting, { id, sentAt: Date.now() });
 		throw launch.signal.reason;
 	} finally {
 		if (launches.get(key) === launch) launches.delete(key);

@@ -11,8 +11,8 @@ import {
 	signalAt,
 	unlessAborted,
 	unlessLate,
-} from '../../../nodes/shared/api/abortable';
-import { Late } from '../../../nodes/shared/api/problem';
+} from '../../../nodes/shared/api/deadlines';
+import { Late } from '../../../nodes/shared/api/noUsableAnswer';
 import { long } from '../../support/long';
 
 /** What V8 does by itself when memory is wanted. */

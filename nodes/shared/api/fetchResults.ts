@@ -1,7 +1,7 @@
 import { NodeOperationError, type IDataObject } from 'n8n-workflow';
 
 import { hasBlankParts, resultsIn, silentResultsIn } from './undocumented/results';
-import { pause } from './abortable';
+import { pause } from './deadlines';
 import { callService } from './callService';
 import { taskState } from './askForState';
 import type { CallOptions, Caller } from './types';

@@ -13,7 +13,7 @@ export const SMALLEST_PAGE = 10;
 export const OVERLAP = SMALLEST_PAGE / 2;
 
 /** Reads the tasks of the account with a limited number of requests, until a deadline. */
-export class ListPager {
+export class LimitedPages {
 	private readonly all: TaskListPages;
 
 	constructor(

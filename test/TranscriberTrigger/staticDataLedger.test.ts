@@ -8,7 +8,7 @@ import {
 	merged,
 	valueIn,
 	type Entry,
-} from '../../nodes/TranscriberTrigger/keyValueString';
+} from '../../nodes/TranscriberTrigger/staticDataLedger';
 
 const [A, B, C, D] = ['a', 'b', 'c', 'd'].map((id) => ledgerKey(`task ${id}`)) as [
 	string,

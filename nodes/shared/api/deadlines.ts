@@ -1,6 +1,6 @@
 import { sleep } from 'n8n-workflow';
 
-import { Late } from './problem';
+import { Late } from './noUsableAnswer';
 
 /** The longest timer in Node.js, in ms: 24.8 days. */
 const LONGEST_TIMER = 2 ** 31 - 1;

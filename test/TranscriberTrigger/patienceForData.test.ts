@@ -5,7 +5,7 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { RETRY } from '../../nodes/shared/api/delayBeforeRetry';
 import { STORE } from '../../nodes/TranscriberTrigger/triggerMemory';
-import { PATIENCE } from '../../nodes/TranscriberTrigger/missingData';
+import { PATIENCE } from '../../nodes/TranscriberTrigger/patienceForData';
 import { serviceForTests } from '../support/service';
 import { few } from '../support/long';
 import { deliver, put } from './client';

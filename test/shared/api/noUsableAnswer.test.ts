@@ -9,7 +9,7 @@ import {
 	problemOf,
 	Refused,
 	type Problem,
-} from '../../../nodes/shared/api/problem';
+} from '../../../nodes/shared/api/noUsableAnswer';
 import { patienceFor } from '../../../nodes/shared/api/delayBeforeRetry';
 import { rowFor } from '../../../nodes/shared/api/errorTitlesAndAdvice';
 import { isWebPage, readRefusal } from '../../../nodes/shared/api/refusalBody';

@@ -2,7 +2,7 @@ import type { IDataObject, IWebhookFunctions } from 'n8n-workflow';
 import { hasEnded } from '../shared/api/statusMeaning';
 import { idFields } from '../shared/api/submission';
 import type { DeliveredEvent, StoredName } from './deliveredEvent';
-import { ledgerKey } from './keyValueString';
+import { ledgerKey } from './staticDataLedger';
 import { look } from '../shared/api/askForState';
 import { Undecided } from '../shared/webhook/answerInTime';
 import { remembered } from '../shared/processMemory';

@@ -1,7 +1,7 @@
 import type { IWebhookFunctions } from 'n8n-workflow';
 
 import { isWithoutAnswer } from '../shared/api/gatewayAnswers';
-import { NotThereYet } from '../shared/api/result';
+import { NotThereYet } from '../shared/api/fetchResults';
 import { ServiceError } from '../shared/api/serviceError';
 import { messageOf } from '../shared/asError';
 import { remembered } from '../shared/processMemory';
@@ -26,7 +26,7 @@ const refusedDeliveries = remembered<number>('refusedDeliveries');
  * Decides when an event goes out without data that the service does not give. Until then the delivery
  * fails, so that the service repeats it.
  */
-export class MissingData {
+export class PatienceForData {
 	/** Why some data is missing in what goes out. */
 	problem?: string;
 

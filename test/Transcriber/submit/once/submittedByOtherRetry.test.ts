@@ -6,7 +6,7 @@ import {
 	firstExecutionOf,
 	recallRetried,
 	rememberRetried,
-} from '../../../../nodes/Transcriber/submit/once/memoryAcrossRetries';
+} from '../../../../nodes/Transcriber/submit/once/submittedByOtherRetry';
 import { itemContext, type ItemPlace } from '../../../support/itemContext';
 import { LINK } from '../../../support/parameters';
 

@@ -6,7 +6,7 @@ import {
 	HAND_OVER,
 	checkTrigger,
 	handOver,
-} from '../../../../nodes/Transcriber/submit/trigger/triggerHandOver';
+} from '../../../../nodes/Transcriber/submit/trigger/confirmedByTrigger';
 import type { RoutingRequest } from '../../../../nodes/shared/api/types';
 import { NOT_OPENED } from '../../../../nodes/shared/webhook/handOverEnvelope';
 import { answeringTrigger, STORED, type TriggerAnswer } from '../../../support/answeringTrigger';

@@ -47,7 +47,9 @@ export function newProcess(): Process {
 			'../../nodes/TranscriberTrigger/triggerMemory',
 		);
 		Object.assign(store.STORE, STORE);
-		const bot = jest.requireActual<{ GRACE: object }>('../../nodes/TranscriberTrigger/cancelBot');
+		const bot = jest.requireActual<{ GRACE: object }>(
+			'../../nodes/TranscriberTrigger/cancelBotWhenUnpublished',
+		);
 		Object.assign(bot.GRACE, GRACE);
 		const loaded = jest.requireActual<{ TranscriberTrigger: typeof TranscriberTrigger }>(
 			'../../nodes/TranscriberTrigger/TranscriberTrigger.node',

@@ -2,6 +2,7 @@ import { createHash } from 'crypto';
 import { NodeConnectionTypes, type IExecutePaginationFunctions } from 'n8n-workflow';
 
 import { isNothing } from '../../../shared/parameters/checkedValues';
+import { startAtFrom } from '../../../shared/parameters/startAt';
 import { fileOf, isFile, recordingOf } from '../../item/inputFile';
 
 /**
@@ -85,16 +86,46 @@ function asSent(_name: string, value: unknown): unknown {
 }
 
 /**
- * Identifies a tool call by what it asks for, independent of time. If the text of an expression
- * counts, so do its inputs: everything from the model and from the agent's item.
+ * Identifies a tool call by what it asks for, independent of time and spelling. If the text of an
+ * expression counts, so do its inputs: everything from the model and from the agent's item.
  */
 export function toolCallOf(context: IExecutePaginationFunctions): string {
 	const { id, parameters } = context.getNode();
 	// How to wait decides nothing about what is paid for.
 	const names = Object.keys(parameters).filter((name) => name !== 'waitOptions');
-	const read = names.map((name) => parameterOf(context, name));
+	const read = names.map((name) => {
+		const parameter = parameterOf(context, name);
+		return {
+			...parameter,
+			value: parameter.isText ? parameter.value : inOneSpelling(context, name, parameter.value),
+		};
+	});
 	const inputs = read.some(({ isText }) => isText) ? inputsOf(context) : [];
 	return JSON.stringify([id, ...read.map(({ value }) => value), ...inputs], asSentWithLastingIds);
+}
+
+/** A model that repeats a call may write the same time, link or language in another way. */
+function inOneSpelling(
+	context: IExecutePaginationFunctions,
+	name: string,
+	value: unknown,
+): unknown {
+	if (name === 'startAt') return instantOf(context) ?? value;
+	if (typeof value !== 'string') return value;
+	const text = value.trim();
+	if (name === 'language') return text.toLowerCase();
+	const isLink = name === 'url' || name === 'meetingUrl';
+	return isLink && URL.canParse(text) ? new URL(text).href : value;
+}
+
+/** 'Start At' in ms since 1970; undefined if the bot joins at once, or if it is no time. */
+function instantOf(context: IExecutePaginationFunctions): number | undefined {
+	try {
+		const start = startAtFrom(context);
+		return start === undefined ? undefined : Date.parse(start);
+	} catch {
+		return undefined;
+	}
 }
 
 /** For JSON.stringify: as sent, with a file by its lasting id, because n8n may rename it before a Retry. */

@@ -153,6 +153,36 @@ describe('a call of an AI agent', () => {
 		expect(waiting({ timeout: 10 })).toBe(waiting({ timeout: 20, exportFormat: 'srt' }));
 	});
 
+	it.each<[string, INodeParameters, INodeParameters]>([
+		[
+			'time in another time zone',
+			{ startAt: '2030-01-01T10:00Z' },
+			{ startAt: '2030-01-01T13:00:00+03:00' },
+		],
+		['time with a blank', { startAt: '2030-01-01T10:00Z' }, { startAt: '2030-01-01 10:00:00Z' }],
+		[
+			'link with a host in capitals',
+			{ meetingUrl: 'https://meet.example.com' },
+			{ meetingUrl: 'HTTPS://Meet.Example.com/' },
+		],
+		['language in capitals', { ...LINK, language: 'ru' }, { ...LINK, language: 'RU' }],
+	])('is the same with the same %s', (_what, one, other) => {
+		expect(tool(other, {})).toBe(tool(one, {}));
+	});
+
+	it.each<[string, INodeParameters, INodeParameters]>([
+		['time', { startAt: '2030-01-01T10:00Z' }, { startAt: '2030-01-01T10:00+03:00' }],
+		['time that nobody can read', { startAt: 'tomorrow' }, { startAt: 'today' }],
+		[
+			'path of a link',
+			{ meetingUrl: 'https://a.example/Ab' },
+			{ meetingUrl: 'https://a.example/aB' },
+		],
+		['language', { ...LINK, language: 'ru' }, { ...LINK, language: 'en' }],
+	])('is another one with another %s', (_what, one, other) => {
+		expect(tool(other, {})).not.toBe(tool(one, {}));
+	});
+
 	it('is the same with a file that n8n has moved', () => {
 		const [one, two] = ['temp', '17'].map((execution) => {
 			const id = `filesystem-v2:workflows/w/executions/${execution}/binary_data/6f1a`;

@@ -2,7 +2,7 @@
 // that file against each: how many of the faults do the tests see? The scores go to docs/mutants.json and CONTRIBUTING.md.
 //
 //   npm run test:mutants                                            # all of them: hours
-//   npm run test:mutants -- nodes/shared/webhook/hmacSignature.ts      # one file, or a folder
+//   npm run test:mutants -- nodes/shared/webhook/hmacSignedBody.ts      # one file, or a folder
 import { Stryker } from '@stryker-mutator/core';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -56,7 +56,7 @@ const MORE_SUITES = {
 		'test/Transcriber/submit/suspension/suspendUntilDelivery.test.ts',
 		'test/TranscriberTrigger/receiveHandOver.test.ts',
 	],
-	'nodes/shared/webhook/hmacSignature.ts': ['test/TranscriberTrigger/receiveDelivery.test.ts'],
+	'nodes/shared/webhook/hmacSignedBody.ts': ['test/TranscriberTrigger/receiveDelivery.test.ts'],
 };
 
 const filesIn = (folder) =>

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import type { ReadSoFar } from './readSoFar';
-import { OVERLAP, type LimitedPages } from './limitedPages';
+import type { ReadInEarlierPolls } from './readInEarlierPolls';
+import { OVERLAP, type PagesWithinBudget } from './pagesWithinBudget';
 import { hashesOf, type NewSinceLastPoll } from './newSinceLastPoll';
 import type { State } from './rememberedBetweenPolls';
 
@@ -30,9 +30,9 @@ export class BeginningOfList {
 
 	constructor(
 		private readonly state: State,
-		private readonly limited: LimitedPages,
+		private readonly pages: PagesWithinBudget,
 		private readonly tasks: NewSinceLastPoll,
-		private readonly knownPart: ReadSoFar,
+		private readonly knownPart: ReadInEarlierPolls,
 	) {}
 
 	/**
@@ -41,7 +41,7 @@ export class BeginningOfList {
 	 * the requests are used up before, notes where the next poll goes on.
 	 */
 	async read(firstPage: IDataObject[]): Promise<void> {
-		const { state, limited, tasks } = this;
+		const { state, pages, tasks } = this;
 		if (!this.knownPart.tells) {
 			// Takes in tasks in progress only.
 			for (const task of firstPage) tasks.take(task, undefined);
@@ -49,7 +49,7 @@ export class BeginningOfList {
 		}
 		this.stoppedAt = state.unread ?? 0;
 		this.readPast = state.readPast ?? this.stoppedAt;
-		for (let page = firstPage; ; page = await limited.page(this.offset)) {
+		for (let page = firstPage; ; page = await pages.page(this.offset)) {
 			const { unknown, isLast } = this.takeIn(page);
 			if (isLast || (unknown === 0 && this.offset >= this.readPast)) {
 				this.isKnown = !this.hasGap;
@@ -59,7 +59,7 @@ export class BeginningOfList {
 			const resumes = unknown === 0 && !this.hasGap && this.stoppedAt - OVERLAP > this.offset;
 			const unread = resumes ? this.stoppedAt : this.offset;
 			Object.assign(state, { unread, readPast: Math.max(this.readPast, unread) });
-			if (!limited.has(1) || !tasks.hasRoom) return;
+			if (!pages.has(1) || !tasks.hasRoom) return;
 			if (resumes) {
 				this.hasGap = true;
 				this.offset = this.stoppedAt - OVERLAP;
@@ -72,11 +72,11 @@ export class BeginningOfList {
 	 * and whether it is the last to read: the end of the list, or the page with the edge.
 	 */
 	private takeIn(page: IDataObject[]): { unknown: number; isLast: boolean } {
-		const { state, limited, tasks, knownPart } = this;
+		const { state, pages, tasks, knownPart } = this;
 		const isNew = knownPart.judge(page, this.offset);
 		const unknown = page.filter((task, index) => tasks.take(task, isNew(index))).length;
 		this.makeRoomFor(unknown);
-		if (page.length === 0 || limited.isSeenBefore(page, this.offset)) {
+		if (page.length === 0 || pages.isSeenBefore(page, this.offset)) {
 			// An empty list may be so for a moment only, and does not move the known end.
 			if (state.complete && this.offset > 0) knownPart.isWhole(this.offset);
 			this.hasReadAll = !this.hasGap;

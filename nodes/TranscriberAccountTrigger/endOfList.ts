@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { OVERLAP, type LimitedPages } from './limitedPages';
+import { OVERLAP, type PagesWithinBudget } from './pagesWithinBudget';
 import { ACCOUNT_MEMORY, hashesIn, type State } from './rememberedBetweenPolls';
 import { hashesOf, type NewSinceLastPoll } from './newSinceLastPoll';
 
@@ -28,7 +28,7 @@ export class EndOfList {
 
 	constructor(
 		private readonly state: State,
-		private readonly limited: LimitedPages,
+		private readonly pages: PagesWithinBudget,
 		private readonly tasks: NewSinceLastPoll,
 	) {
 		this.hashes = hashesIn(state.tail);
@@ -40,16 +40,16 @@ export class EndOfList {
 	 * there. Throws if it does not find them by `latest`, in ms since 1970.
 	 */
 	async fix(latest: number): Promise<void> {
-		const { state, limited } = this;
-		const { deadline } = limited;
-		limited.deadline = latest;
-		let end = await limited.end(state.frontier);
+		const { state, pages } = this;
+		const { deadline } = pages;
+		pages.deadline = latest;
+		let end = await pages.end(state.frontier);
 		while (end !== undefined && !(await this.anchor(end))) {
 			// The list has become shorter meanwhile.
-			end = limited.has(1) ? Math.max(0, end - OVERLAP) : undefined;
+			end = pages.has(1) ? Math.max(0, end - OVERLAP) : undefined;
 		}
-		if (end === undefined) throw limited.endless();
-		limited.deadline = deadline;
+		if (end === undefined) throw pages.endless();
+		pages.deadline = deadline;
 	}
 
 	/** Marks the tasks at the end as old: a page, or more if the service cut it. Returns false if there are none. */
@@ -78,11 +78,11 @@ export class EndOfList {
 	 * tasks from old ones at the end. Returns whether it has; otherwise a later poll goes on.
 	 */
 	async mark(): Promise<boolean> {
-		const { state, limited } = this;
+		const { state, pages } = this;
 		if (!state.complete) return true;
-		const end = await limited.end(state.end ?? 0, 1);
-		state.end = end ?? limited.notBefore;
-		if (end === undefined || !limited.has(1)) return false;
+		const end = await pages.end(state.end ?? 0, 1);
+		state.end = end ?? pages.notBefore;
+		if (end === undefined || !pages.has(1)) return false;
 		return (await this.lastPages(end, true)) !== undefined;
 	}
 
@@ -94,8 +94,8 @@ export class EndOfList {
 		this.hashes = [];
 		let offset = Math.max(0, end - this.pageLength);
 		do {
-			const page = await this.limited.page(offset);
-			if (page.length === 0 || this.limited.isSeenBefore(page, offset)) break;
+			const page = await this.pages.page(offset);
+			if (page.length === 0 || this.pages.isSeenBefore(page, offset)) break;
 			for (const task of page) this.tasks.take(task, isBehindTail);
 			this.hashes.push(...hashesOf(page));
 			offset += page.length;
@@ -105,12 +105,12 @@ export class EndOfList {
 
 	/** Returns false if the list ends without a task of the known end. */
 	private async readOn(end: number): Promise<boolean> {
-		const { state, limited } = this;
+		const { state, pages } = this;
 		let isBehindTail = state.complete;
 		let hasMet = false;
-		for (let offset = Math.max(0, end - OVERLAP); limited.has(1) && this.tasks.hasRoom;) {
-			const page = await limited.page(offset);
-			if (limited.isSeenBefore(page, offset)) {
+		for (let offset = Math.max(0, end - OVERLAP); pages.has(1) && this.tasks.hasRoom;) {
+			const page = await pages.page(offset);
+			if (pages.isSeenBefore(page, offset)) {
 				this.isRead = state.complete;
 				break;
 			}
@@ -144,13 +144,13 @@ export class EndOfList {
 
 	/** Looks for the known end in the pages before it. Returns whether it is there. */
 	private async goBack(end: number): Promise<boolean> {
-		const { state, limited } = this;
+		const { state, pages } = this;
 		const { polls, place: from } = state.lost ?? { polls: 0, place: Math.max(0, end - OVERLAP) };
 		let offset = Math.min(from, end);
 		const first = state.complete ? 0 : state.frontier;
-		for (let pages = 0; pages < BACK.pages && offset > first && limited.has(1); pages++) {
+		for (let read = 0; read < BACK.pages && offset > first && pages.has(1); read++) {
 			offset = Math.max(0, offset - this.pageLength);
-			const page = await limited.page(offset);
+			const page = await pages.page(offset);
 			const last = state.complete ? page.length - 1 : this.lastIn(page);
 			if (last >= 0) {
 				state.end = offset + last + 1;

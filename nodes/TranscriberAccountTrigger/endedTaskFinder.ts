@@ -2,8 +2,8 @@ import type { IDataObject } from 'n8n-workflow';
 import { sleep } from 'n8n-workflow';
 
 import { BeginningOfList } from './beginningOfList';
-import { ReadSoFar } from './readSoFar';
-import { OVERLAP, unlessRefused, type LimitedPages } from './limitedPages';
+import { ReadInEarlierPolls } from './readInEarlierPolls';
+import { OVERLAP, unlessRefused, type PagesWithinBudget } from './pagesWithinBudget';
 import { OpenTasks } from './openTasks';
 import { ACCOUNT_MEMORY, type State } from './rememberedBetweenPolls';
 import { hashesOf, NewSinceLastPoll } from './newSinceLastPoll';
@@ -30,7 +30,7 @@ const EMPTY_LIST_MS = 1_000;
  *
  * The service document shows neither the order of the list, nor the largest page, nor a date. So
  * this class relies on one thing: tasks keep their order. From activation on it reads the list from
- * the beginning, over several polls if it is long: see {@link ReadSoFar}. Once the whole list is
+ * the beginning, over several polls if it is long: see {@link ReadInEarlierPolls}. Once the whole list is
  * read (`complete`), every unknown task is new. Until then, unknown tasks behind the end of the
  * list at activation (`tail`) are new, for lists that grow there. An unknown ended task between the
  * two parts may have ended before activation, so it starts nothing.
@@ -45,7 +45,7 @@ export class EndedTaskFinder {
 
 	private firstPage: IDataObject[] = [];
 
-	private readonly knownPart: ReadSoFar;
+	private readonly knownPart: ReadInEarlierPolls;
 
 	private readonly beginning: BeginningOfList;
 
@@ -62,15 +62,15 @@ export class EndedTaskFinder {
 
 	constructor(
 		private readonly state: State,
-		private readonly limited: LimitedPages,
+		private readonly pages: PagesWithinBudget,
 	) {
-		this.halfTime = (Date.now() + limited.deadline) / 2;
+		this.halfTime = (Date.now() + pages.deadline) / 2;
 		this.tasks = new NewSinceLastPoll(state);
-		limited.listsUntil = () => (this.tasks.news.size > 0 ? this.halfTime : limited.deadline);
-		this.knownPart = new ReadSoFar(state, limited, this.tasks);
-		this.beginning = new BeginningOfList(state, limited, this.tasks, this.knownPart);
-		this.listEnd = new EndOfList(state, limited, this.tasks);
-		this.openTasks = new OpenTasks(state, limited, this.tasks);
+		pages.listsUntil = () => (this.tasks.news.size > 0 ? this.halfTime : pages.deadline);
+		this.knownPart = new ReadInEarlierPolls(state, pages, this.tasks);
+		this.beginning = new BeginningOfList(state, pages, this.tasks, this.knownPart);
+		this.listEnd = new EndOfList(state, pages, this.tasks);
+		this.openTasks = new OpenTasks(state, pages, this.tasks);
 	}
 
 	/** Whether this poll has read the list from its beginning to its end. */
@@ -91,8 +91,8 @@ export class EndedTaskFinder {
 
 	/** Whether the poll has requests left for pages that no other step reads. */
 	private get maySweep(): boolean {
-		const { knownPart, state, tasks, limited } = this;
-		return knownPart.tells && limited.has(1) && (tasks.hasRoom || state.unread !== undefined);
+		const { knownPart, state, tasks, pages } = this;
+		return knownPart.tells && pages.has(1) && (tasks.hasRoom || state.unread !== undefined);
 	}
 
 	private get isFirst(): boolean {
@@ -104,20 +104,20 @@ export class EndedTaskFinder {
 	 * believing it.
 	 */
 	async begin(mustBeSure: boolean): Promise<void> {
-		const { limited } = this;
-		this.firstPage = await limited.page(0);
+		const { pages } = this;
+		this.firstPage = await pages.page(0);
 		if (!mustBeSure || !this.isEmpty) return;
 		// Tasks that are missing only for a moment would count as new later.
 		await sleep(EMPTY_LIST_MS);
-		this.firstPage = await limited.page(0);
-		if (this.isEmpty && (await unlessRefused(limited.page(0, 'completed')))?.length) {
-			throw limited.contradiction();
+		this.firstPage = await pages.page(0);
+		if (this.isEmpty && (await unlessRefused(pages.page(0, 'completed')))?.length) {
+			throw pages.contradiction();
 		}
 	}
 
 	/** For a new API key, after {@link begin}: see {@link isSameAccount}. */
 	async isSameAccount(): Promise<boolean | undefined> {
-		return await isSameAccount(this.firstPage, this.state, this.limited, this.tasks);
+		return await isSameAccount(this.firstPage, this.state, this.pages, this.tasks);
 	}
 
 	/**
@@ -126,7 +126,7 @@ export class EndedTaskFinder {
 	 * without it, new tasks could not be told from old ones.
 	 */
 	async goOn(latest: number, warn: (error: unknown) => void): Promise<void> {
-		const { state, limited } = this;
+		const { state, pages } = this;
 		this.listEnd.pageLength = Math.max(1, this.firstPage.length);
 		if (this.isFirst) {
 			await this.readFromBeginning().catch(warn);
@@ -146,7 +146,7 @@ export class EndedTaskFinder {
 		if (this.tasks.isFull && this.beginning.isKnown && this.listEnd.isRead) {
 			await this.listEnd.mark().then((isMarked) => (this.mayForget = isMarked), warn);
 		}
-		limited.listsUntil = () => this.halfTime;
+		pages.listsUntil = () => this.halfTime;
 		const sweep = async () => {
 			while (this.maySweep && this.tasks.news.size < BUSY && (await this.readNext()));
 		};
@@ -155,7 +155,7 @@ export class EndedTaskFinder {
 
 	/** What to remember. */
 	result(): State {
-		const { state, limited, knownPart } = this;
+		const { state, pages, knownPart } = this;
 		const isFound = state.complete
 			? this.tasks.hasMetKnown || this.hasReadAll
 			: this.knownPart.tells;
@@ -169,14 +169,14 @@ export class EndedTaskFinder {
 			Object.assign(state, { complete: false, tail: listEnd.hashes.join(''), sweep: 0 });
 		}
 		const decided = { locatedAt, keySearch: undefined };
-		const { size } = limited;
+		const { size } = pages;
 		return { ...state, ...this.tasks.result(), ...decided, size, turn: state.turn + 1 };
 	}
 
 	/** At activation: reads as far as possible, but leaves enough requests to find the end. */
 	private async readFromBeginning(): Promise<void> {
-		const { state, limited, knownPart } = this;
-		const isInTime = () => Date.now() <= this.halfTime && limited.has(1 + PAGES.forTheEnd);
+		const { state, pages, knownPart } = this;
+		const isInTime = () => Date.now() <= this.halfTime && pages.has(1 + PAGES.forTheEnd);
 		this.beginning.hashes.push(...hashesOf(this.firstPage));
 		let hasMore = knownPart.takeAsOld(this.firstPage);
 		while (hasMore && isInTime() && state.frontier < ACCOUNT_MEMORY.census) {
@@ -186,18 +186,18 @@ export class EndedTaskFinder {
 
 	/** Reads one page that the other steps do not. Returns whether there is another one to read. */
 	private async readNext(): Promise<boolean> {
-		const { state, limited, knownPart } = this;
+		const { state, pages, knownPart } = this;
 		const { unread = Infinity } = state;
 		const isCensus = !state.complete && state.frontier < ACCOUNT_MEMORY.census;
 		if (isCensus && unread === Infinity) return await knownPart.goOn(1);
 		const offset = Math.max(state.sweep, this.beginning.hashes.length);
-		if (offset + limited.size > unread) {
+		if (offset + pages.size > unread) {
 			// A page that is known to the sweep would end the reading of the new tasks.
 			state.sweep = 0;
 			return false;
 		}
-		const page = await limited.page(offset);
-		const isEnd = page.length === 0 || limited.isSeenBefore(page, offset);
+		const page = await pages.page(offset);
+		const isEnd = page.length === 0 || pages.isSeenBefore(page, offset);
 		const isNew = knownPart.judge(page, offset);
 		for (const [index, task] of page.entries()) this.tasks.take(task, isNew(index));
 		const isRound = isEnd || (!state.complete && offset + page.length >= state.frontier);

@@ -5,7 +5,7 @@ import { hasEnded, isInProgress, isUnknownStatus } from '../shared/api/statusMea
 import { dateOf } from '../shared/api/undocumented/taskLists';
 import { refuse } from '../shared/parameters/refuse';
 import { isWanted, itemsFor, type Wanted } from './accountTriggerOutput';
-import type { LimitedPages } from './limitedPages';
+import type { PagesWithinBudget } from './pagesWithinBudget';
 
 /** The most single tasks to ask for, if the list does not say whether they have ended. */
 const MOST_ASKED = 8;
@@ -13,20 +13,20 @@ const MOST_ASKED = 8;
 /** "Fetch Test Event" in the editor: outputs the newest finished task, and changes nothing. */
 export async function newest(
 	context: IPollFunctions,
-	limited: LimitedPages,
+	pages: PagesWithinBudget,
 	wanted: Wanted,
 ): Promise<INodeExecutionData[]> {
-	const first = await limited.page(0);
+	const first = await pages.page(0);
 	const dates = first.map((task) => dateOf(task) ?? 0);
 	const isOldestFirst = (dates.at(0) ?? 0) < (dates.at(-1) ?? 0);
-	const end = isOldestFirst ? await limited.end(first.length) : undefined;
+	const end = isOldestFirst ? await pages.end(first.length) : undefined;
 	const seen = new Map<string, IDataObject>();
 	let found: IDataObject | undefined;
 	let asked = 0;
 	// Backwards from the end of an oldest-first list, otherwise forwards from the beginning.
 	for (let page = first, offset = end ?? 0; ;) {
 		if (end !== undefined) offset = Math.max(0, offset - first.length);
-		page = offset > 0 ? await limited.page(offset) : first;
+		page = offset > 0 ? await pages.page(offset) : first;
 		const before = seen.size;
 		for (const task of page) {
 			const id = listedTaskId(task);
@@ -41,18 +41,18 @@ export async function newest(
 			if (!hasEnded(task.status)) {
 				if (asked >= MOST_ASKED) continue;
 				asked += 1;
-				Object.assign(task, await limited.task(String(task.task_id)));
+				Object.assign(task, await pages.task(String(task.task_id)));
 			}
 			if (hasEnded(task.status) && isWanted(task, wanted)) found ??= task;
 			if (found) break;
 		}
-		if (found || seen.size === before || !limited.has(2)) break;
+		if (found || seen.size === before || !pages.has(2)) break;
 		if (end === undefined) offset += page.length;
 		else if (offset === 0) break;
 	}
 	if (found) {
 		const task = { ...found, task_id: String(found.task_id) };
-		return await itemsFor(context, task, wanted, limited.deadline, () => false);
+		return await itemsFor(context, task, wanted, pages.deadline, () => false);
 	}
 	const words = [...seen.values()].map(({ status }) => status).filter(isUnknownStatus);
 	if (first.length > 0 && seen.size === 0) {
@@ -69,7 +69,7 @@ export async function newest(
 			'If such a task has finished, get its transcript with Transcript: Get Result. Transcriber Trigger does not need the list.',
 		);
 	}
-	const isWhole = asked < MOST_ASKED && limited.has(2);
+	const isWhole = asked < MOST_ASKED && pages.has(2);
 	throw refuse(
 		context,
 		isWhole

@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { isRefusedForGood } from '../shared/api/serviceError';
 import { hasEnded, isInProgress } from '../shared/api/statusMeaning';
-import { SMALLEST_PAGE, unlessRefused, type LimitedPages } from './limitedPages';
+import { SMALLEST_PAGE, unlessRefused, type PagesWithinBudget } from './pagesWithinBudget';
 import type { NewSinceLastPoll } from './newSinceLastPoll';
 import type { State } from './rememberedBetweenPolls';
 
@@ -28,17 +28,17 @@ export const ONE_TASK = { maxMs: 10_000 };
 export class OpenTasks {
 	constructor(
 		private readonly state: State,
-		private readonly limited: LimitedPages,
+		private readonly pages: PagesWithinBudget,
 		private readonly tasks: NewSinceLastPoll,
 	) {}
 
 	/** Reads the tasks in progress, wherever they are in the list. */
 	async read(): Promise<void> {
-		const { state, limited } = this;
+		const { state, pages } = this;
 		for (const status of ['processing', 'pending']) {
-			for (let offset = 0, pages = 0; pages < MOST.pagesOfOneStatus; pages++) {
-				if (!state.filters || !limited.has(1)) return;
-				const page = await unlessRefused(limited.page(offset, status));
+			for (let offset = 0, read = 0; read < MOST.pagesOfOneStatus; read++) {
+				if (!state.filters || !pages.has(1)) return;
+				const page = await unlessRefused(pages.page(offset, status));
 				if (!page || this.isUnfiltered(page)) state.filters = false;
 				if (!page || !state.filters) return;
 				const open = page.map((task) => (isInProgress(task.status) ? task : { ...task, status }));
@@ -53,7 +53,7 @@ export class OpenTasks {
 	private isUnfiltered(page: IDataObject[]): boolean {
 		if (page.some(({ status }) => hasEnded(status))) return true;
 		const tells = page.every(({ status }) => isInProgress(status));
-		return !tells && this.limited.isFirst(page);
+		return !tells && this.pages.isFirst(page);
 	}
 
 	/** Asks for open tasks that no list showed in progress: they have ended, or were not listed. */
@@ -67,14 +67,14 @@ export class OpenTasks {
 
 	/** GET /tasks/{id} for each id. A failure of one task does not stop the others. */
 	async ask(ids: string[]): Promise<void> {
-		const { limited, tasks } = this;
+		const { pages, tasks } = this;
 		for (const [index, id] of ids.entries()) {
-			const left = limited.listsUntil() - Date.now();
+			const left = pages.listsUntil() - Date.now();
 			if (left <= 0) return;
 			// Half of the time remains for the results.
 			const share = left / 2 / (ids.length - index);
 			try {
-				tasks.take(await limited.task(id, Math.max(share, ONE_TASK.maxMs)), undefined, true);
+				tasks.take(await pages.task(id, Math.max(share, ONE_TASK.maxMs)), undefined, true);
 			} catch (error) {
 				if (!isRefusedForGood(error)) continue;
 				if (tasks.isOpen(id) && tasks.count('refusals', id) >= REFUSALS) tasks.finish(id);

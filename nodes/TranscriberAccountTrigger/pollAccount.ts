@@ -7,7 +7,7 @@ import { refuse, withNextStep } from '../shared/parameters/refuse';
 import { wantedOf } from './accountTriggerOutput';
 import { countedRequests } from './countedRequests';
 import { fetchTranscripts, isNoTurn } from './fetchTranscripts';
-import { LimitedPages } from './limitedPages';
+import { PagesWithinBudget } from './pagesWithinBudget';
 import { newest } from './newestTranscript';
 import { ACCOUNT_POLL } from './pollLimits';
 import { possibleSince, type State } from './rememberedBetweenPolls';
@@ -34,8 +34,8 @@ export async function poll(context: IPollFunctions): Promise<INodeExecutionData[
 	if (context.getMode() === 'manual') {
 		const wanted = wantedOf(context);
 		const deadline = Date.now() + ACCOUNT_POLL.maxMs;
-		const limited = new LimitedPages(context, 100, ACCOUNT_POLL.inAll, deadline);
-		return [await newest(context, limited, wanted)];
+		const pages = new PagesWithinBudget(context, 100, ACCOUNT_POLL.inAll, deadline);
+		return [await newest(context, pages, wanted)];
 	}
 	const store = new PollStore(context);
 	return await store.alone(async () => {
@@ -90,11 +90,11 @@ async function pollFrom(
 		}
 		throw isNoTurn(error) ? busyAtPublication(context) : errorOf(context, error);
 	}
-	const { list, limited } = found;
+	const { list, pages } = found;
 	const hasPaused = saved !== undefined && Date.now() - saved.at >= ACCOUNT_POLL.pauseMs;
 	const inAll = hasPaused ? ACCOUNT_POLL.inAllAfterPause : ACCOUNT_POLL.inAll;
 	const most = Math.max(inAll, requests.sent + ACCOUNT_POLL.forOneTask);
-	const bounds = { most, deadline: limited.deadline };
+	const bounds = { most, deadline: pages.deadline };
 	const { items, skipped } = await fetchTranscripts(requests, list.tasks, wanted, bounds);
 	if (hasPaused && skipped > 0) warnOfBacklog(context, skipped);
 	if (items.length === 0 && skipped > 0) warnOfNoOutput(context, skipped);
@@ -112,7 +112,7 @@ async function pollFrom(
 
 interface ListReading {
 	list: EndedTaskFinder;
-	limited: LimitedPages;
+	pages: PagesWithinBudget;
 	/** Whether the list is one of the account that the state is about; undefined if that is not clear. */
 	isSame: boolean | undefined;
 }
@@ -129,21 +129,21 @@ async function readList(
 ): Promise<ListReading> {
 	const isFirst = state.turn === 0;
 	const requests = isFirst ? ACCOUNT_POLL.firstRequests : ACCOUNT_POLL.requests;
-	const limited = new LimitedPages(context, state.size, requests, Date.now() + maxMs);
-	const list = new EndedTaskFinder(state, limited);
+	const pages = new PagesWithinBudget(context, state.size, requests, Date.now() + maxMs);
+	const list = new EndedTaskFinder(state, pages);
 	await list.begin(isFirst || hasNewKey);
 	const isSame = hasNewKey ? await list.isSameAccount() : true;
-	if (!isSame) return { list, limited, isSame };
+	if (!isSame) return { list, pages, isSame };
 	await list.goOn(Date.now() + ACCOUNT_POLL.maxMs, (error) => {
 		// The poll itself has ended the reading: at the first one, the time is up, at a later one, the
 		// rest of it is for the results.
-		const isOver = Date.now() >= limited.listsUntil();
+		const isOver = Date.now() >= pages.listsUntil();
 		// If the first poll misses tasks, later polls would take them for new.
-		if (isFirst) throw isOver && isTimeout(error) ? limited.endless() : error;
+		if (isFirst) throw isOver && isTimeout(error) ? pages.endless() : error;
 		if (isOver) return;
 		context.logger.warn(`The tasks could not be read to the end: ${messageOf(error)}`);
 	});
-	return { list, limited, isSame };
+	return { list, pages, isSame };
 }
 
 /**

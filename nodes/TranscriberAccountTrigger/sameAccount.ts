@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { OVERLAP, type LimitedPages } from './limitedPages';
+import { OVERLAP, type PagesWithinBudget } from './pagesWithinBudget';
 import type { NewSinceLastPoll } from './newSinceLastPoll';
 import { possibleSince, type State } from './rememberedBetweenPolls';
 
@@ -16,7 +16,7 @@ import { possibleSince, type State } from './rememberedBetweenPolls';
 export async function isSameAccount(
 	firstPage: IDataObject[],
 	state: State,
-	limited: LimitedPages,
+	pages: PagesWithinBudget,
 	tasks: NewSinceLastPoll,
 ): Promise<boolean | undefined> {
 	const showsKnown = (page: IDataObject[]) => page.some((task) => tasks.isKnown(task));
@@ -26,10 +26,10 @@ export async function isSameAccount(
 	const expected = Math.max(low, (state.end ?? 0) - OVERLAP);
 	let next = high === Infinity ? expected : Math.floor((low + high) / 2);
 	for (let step = 1; low < high; step *= 2) {
-		if (!limited.has(1)) return undefined;
-		const page = await limited.page(next);
+		if (!pages.has(1)) return undefined;
+		const page = await pages.page(next);
 		if (showsKnown(page)) return true;
-		if (page.length === 0 || limited.isSeenBefore(page, next)) high = next;
+		if (page.length === 0 || pages.isSeenBefore(page, next)) high = next;
 		else low = next + page.length;
 		state.keySearch = { low, high: high === Infinity ? undefined : high };
 		next = Math.min(low + step, Math.floor((low + high) / 2));

@@ -9,7 +9,7 @@ import {
 
 import { withNextStep } from '../shared/parameters/refuse';
 import { UNDECIDED } from '../shared/webhook/handOverEnvelope';
-import { respond } from '../shared/webhook/hmacSignature';
+import { respond } from '../shared/webhook/hmacSignedBody';
 import { receiveDelivery } from './receiveDelivery';
 import { triggerFields } from './triggerFields';
 import { isBotThere } from './isBotThere';

@@ -3,7 +3,7 @@ import type { INodeExecutionData, IWebhookFunctions, IWebhookResponseData } from
 
 import { ANSWER, Undecided, decidedBy } from '../shared/webhook/answerInTime';
 import { logSeldom, wordForLog } from '../shared/webhook/logSeldom';
-import { respond, deliveryFrom } from '../shared/webhook/hmacSignature';
+import { respond, deliveryFrom } from '../shared/webhook/hmacSignedBody';
 import { webhookCredential } from '../shared/webhook/webhookCredential';
 import { hasSucceeded } from '../shared/n8nInternals/executionSaved';
 import { addressOfThisProcess } from '../shared/n8nInternals/processAddress';
@@ -16,7 +16,7 @@ import {
 	storedNames,
 	type DeliveredEvent,
 } from './deliveredEvent';
-import { Fetches, type Fetch } from './resultFetches';
+import { Fetches, type Fetch } from './shareResultFetch';
 import { NOT_ENDED, outputFor } from './triggerOutput';
 import { settingsOf } from './triggerSettings';
 import { watchSavedData } from './repairStaticData';

@@ -10,7 +10,7 @@ import {
 import { addressOfThisProcess } from '../shared/n8nInternals/processAddress';
 import { ANSWER, decidedBy } from '../shared/webhook/answerInTime';
 import { seal, unseal } from '../shared/webhook/sealedSecret';
-import { respond, jsonBodyFrom } from '../shared/webhook/hmacSignature';
+import { respond, jsonBodyFrom } from '../shared/webhook/hmacSignedBody';
 import { webhookCredential } from '../shared/webhook/webhookCredential';
 import { deliveredId } from '../shared/webhook/deliveredId';
 import { settingsOf } from './triggerSettings';

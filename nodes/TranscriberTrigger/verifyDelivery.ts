@@ -1,7 +1,7 @@
 import { createHash } from 'crypto';
 
 import { seal, unseal } from '../shared/webhook/sealedSecret';
-import { isSignedWith, type Delivery } from '../shared/webhook/hmacSignature';
+import { isSignedWith, type Delivery } from '../shared/webhook/hmacSignedBody';
 import type { TranscriberCredential } from '../shared/api/credential';
 import { hasEnded, statusIn } from '../shared/api/statusMeaning';
 import { includesStatus, storedNames, type StoredName } from './deliveredEvent';

@@ -1,7 +1,7 @@
 /**
  * Lists that change while they are read, that say little, or that are empty in a bad moment.
  */
-// Also covers limitedPages.ts.
+// Also covers pagesWithinBudget.ts.
 
 import { captureLogs } from '../support/logs';
 

@@ -1,5 +1,5 @@
 /** Every task that ends after activation starts the workflow once, whatever the list of tasks looks like. */
-// Also covers TranscriberAccountTrigger.node.ts, readSoFar.ts, endedTaskFinder.ts, openTasks.ts, newestTranscript.ts, rememberedBetweenPolls.ts,
+// Also covers TranscriberAccountTrigger.node.ts, readInEarlierPolls.ts, endedTaskFinder.ts, openTasks.ts, newestTranscript.ts, rememberedBetweenPolls.ts,
 // longestPollInterval.ts, endOfList.ts, fetchTranscripts.ts, pollLimits.ts.
 
 import type { INodeParameters } from 'n8n-workflow';

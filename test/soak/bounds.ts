@@ -1,5 +1,5 @@
 /** How much may be there at the end, and why: anything more has grown without bound. */
-import { FETCHES } from '../../nodes/TranscriberTrigger/resultFetches';
+import { FETCHES } from '../../nodes/TranscriberTrigger/shareResultFetch';
 import { BUFFERS, DATA, HEAP, MAP, OPEN, OPEN_FILES, RESIDENT, TIMERS, TRIGGERS } from './measure';
 import type { Measured } from './measure';
 
@@ -55,7 +55,7 @@ const BOUNDS: Bound[] = [
 	{
 		what: is(`${MAP}resultFetches`),
 		most: (warm) => warm + FETCHES.most + 20,
-		why: 'a result is kept for the next repeat of its delivery; resultFetches.ts has the limit',
+		why: 'a result is kept for the next repeat of its delivery; shareResultFetch.ts has the limit',
 	},
 	{
 		what: (name) => name.startsWith(MAP),

@@ -13,7 +13,7 @@ import { hasEnded, isCancelled } from '../../shared/api/statusMeaning';
 import { saysNo } from '../../shared/api/undocumented/answers';
 import { withoutError } from '../item/sendOperation';
 import { hasEndedBefore, sendCancelOrClear } from '../item/sendCancelOrClear';
-import { refuseNo } from './refuseNo';
+import { refuseNo } from './successThatSaysNo';
 
 /**
  * For the status request after a refusal: 30 s from its turn, and as urgent as the cancellation. On a

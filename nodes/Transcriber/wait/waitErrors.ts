@@ -5,7 +5,7 @@ import { ServiceError, adviceForKnownId } from '../../shared/api/serviceError';
 import type { SubmissionIds } from '../../shared/api/submission';
 import { awaitsBalance, isCancelled, isUnknownStatus } from '../../shared/api/statusMeaning';
 import { asLasting, refuse } from '../../shared/parameters/refuse';
-import { againAdvice, givenKeyOf } from '../item/givenKey';
+import { againAdvice, givenKeyOf } from '../item/givenIdempotencyKey';
 import { inOutput } from '../item/performOperation';
 import { WAIT_OPERATIONS } from '../item/retryAdvice';
 import type { Outlook } from './pollUntilEnded';

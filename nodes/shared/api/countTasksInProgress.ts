@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { LIMITS } from './rateLimits';
 import { awaitsBalance } from './statusMeaning';
-import { identityOf, TaskListPages } from './taskListPages';
+import { identityOf, TaskPagesOfAcceptedSize } from './taskPagesOfAcceptedSize';
 import type { Caller } from './types';
 
 /** The most pages of the list to read for each status. */
@@ -17,7 +17,7 @@ export async function countTasksInProgress(caller: Caller): Promise<number | und
 	const seen = new Set<string>();
 	let inProgress = 0;
 	for (const status of ['processing', 'pending']) {
-		const list = new TaskListPages(caller, { status }, LIMITS.tasksInProgress);
+		const list = new TaskPagesOfAcceptedSize(caller, { status }, LIMITS.tasksInProgress);
 		let offset = 0;
 		for (let pages = 0; ; pages++) {
 			const page = pages < MOST_PAGES ? await list.page(offset) : undefined;

@@ -1,5 +1,5 @@
 /** "Every request" in the contract: what cancels or clears may be sent again, by n8n too. */
-// Also covers nodes/Transcriber/resources/refuseNo.ts.
+// Also covers nodes/Transcriber/resources/successThatSaysNo.ts.
 import type { FaultRule } from '../../simulator/index';
 import { itemsOf, serviceForTests } from '../../support/service';
 

@@ -1,5 +1,5 @@
 // Also covers fetchPatiently.ts, waitErrors.ts, waitOptions.ts, nodes/shared/api/fetchResults.ts,
-// nodes/shared/exportFormats.ts, nodes/shared/sharedFields.ts, nodes/Transcriber/item/givenKey.ts.
+// nodes/shared/exportFormats.ts, nodes/shared/sharedFields.ts, nodes/Transcriber/item/givenIdempotencyKey.ts.
 
 import { Container } from '@n8n/di';
 import { BinaryDataService } from 'n8n-core';

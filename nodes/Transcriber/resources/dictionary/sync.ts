@@ -18,7 +18,7 @@ import { refuse } from '../../../shared/parameters/refuse';
 import { isTool, nodeContextOf, runIndexOf } from '../../../shared/n8nInternals/runIdentity';
 import { callService } from '../../../shared/api/callService';
 import { saysNo } from '../../../shared/api/undocumented/answers';
-import { dictionaryNotChanged } from '../refuseNo';
+import { dictionaryNotChanged } from '../successThatSaysNo';
 import { type RoutingRequest } from '../../../shared/api/types';
 
 export const sync: INodePropertyOptions = {

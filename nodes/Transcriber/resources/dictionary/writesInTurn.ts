@@ -3,7 +3,7 @@ import type { IExecutePaginationFunctions, INodeExecutionData } from 'n8n-workfl
 import type { NodeRun } from '../../item/nodeRun';
 import { sendOperation } from '../../item/sendOperation';
 import { saysNo } from '../../../shared/api/undocumented/answers';
-import { dictionaryNotChanged } from '../refuseNo';
+import { dictionaryNotChanged } from '../successThatSaysNo';
 import { type Policy, type RoutingRequest } from '../../../shared/api/types';
 
 /** The items of one run that write the dictionary: when each ends, and whether one failed. */

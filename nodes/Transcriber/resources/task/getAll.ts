@@ -13,7 +13,7 @@ import {
 	numberIn,
 } from '../../../shared/parameters/checkedValues';
 import { performOperation } from '../../item/performOperation';
-import { TaskListPages } from '../../../shared/api/taskListPages';
+import { TaskPagesOfAcceptedSize } from '../../../shared/api/taskPagesOfAcceptedSize';
 import { shownFor } from '../commonFields';
 import type { RoutingRequest } from '../../../shared/api/types';
 
@@ -79,7 +79,11 @@ async function outputTasks(
 	request: RoutingRequest,
 ): Promise<INodeExecutionData[]> {
 	const wanted = wantedFrom(context);
-	const list = new TaskListPages(context, request.options.qs as IDataObject | undefined, wanted);
+	const list = new TaskPagesOfAcceptedSize(
+		context,
+		request.options.qs as IDataObject | undefined,
+		wanted,
+	);
 	return (await list.tasks(wanted)).map((json) => ({ json }));
 }
 

@@ -3,7 +3,7 @@ import type { IDataObject, ILoadOptionsFunctions, INodeListSearchResult } from '
 import { listedTaskId } from '../../../shared/api/undocumented/idNames';
 import { dateOf, titleOf } from '../../../shared/api/undocumented/taskLists';
 import { refuse } from '../../../shared/parameters/refuse';
-import { TaskListPages } from '../../../shared/api/taskListPages';
+import { TaskPagesOfAcceptedSize } from '../../../shared/api/taskPagesOfAcceptedSize';
 
 /** One search reads at most this many pages: each costs one of the 60 requests a minute. */
 const PAGES_AT_ONCE = 10;
@@ -30,7 +30,7 @@ export async function searchTasks(
 		words.every((word) => `${name} ${id}`.toLowerCase().includes(word));
 	const wanted = filter?.trim() ? ENOUGH : 1;
 
-	const list = new TaskListPages(this);
+	const list = new TaskPagesOfAcceptedSize(this);
 	const seen = new Map<string, Listed>();
 	let offset = Number(paginationToken ?? 0);
 	let isEnd = false;

@@ -17,7 +17,7 @@ import { countTasksInProgress } from '../../../shared/api/countTasksInProgress';
 import { attachRecording, fileOf, recordingOf } from '../../item/inputFile';
 import { chargeNotice, shownFor } from '../commonFields';
 import { addOptions, languageField, optionsField } from './options';
-import { givenKey, setKey } from './checkGivenKey';
+import { givenKey, setKey } from './checkGivenIdempotencyKey';
 import type { RoutingRequest } from '../../../shared/api/types';
 
 export const transcribeFile: INodePropertyOptions = {

@@ -17,7 +17,7 @@ import { countTasksInProgress } from '../../../shared/api/countTasksInProgress';
 import { chargeNotice, shownFor } from '../commonFields';
 import { addOptions, languageField, optionsField } from './options';
 import { LINK_ADVICE, checkLink } from '../../../shared/parameters/recordingLink';
-import { givenKey, setKey } from './checkGivenKey';
+import { givenKey, setKey } from './checkGivenIdempotencyKey';
 import type { RoutingRequest } from '../../../shared/api/types';
 
 export const transcribeUrl: INodePropertyOptions = {

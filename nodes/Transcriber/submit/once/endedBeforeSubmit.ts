@@ -4,7 +4,7 @@ import { idFields } from '../../../shared/api/submission';
 import { look, type LookBounds } from '../../../shared/api/askForState';
 import { hasEnded, statusIn } from '../../../shared/api/statusMeaning';
 import { asLasting, refuse } from '../../../shared/parameters/refuse';
-import { againAdvice, givenKeyOf } from '../../item/givenKey';
+import { againAdvice, givenKeyOf } from '../../item/givenIdempotencyKey';
 import { WAIT_OPERATIONS } from '../../item/retryAdvice';
 import { endedBadly } from '../../wait/waitErrors';
 import { nameOfAddress } from './refuseChangedItem';

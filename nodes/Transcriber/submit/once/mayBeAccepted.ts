@@ -2,7 +2,7 @@ import { NodeOperationError, type IExecutePaginationFunctions } from 'n8n-workfl
 
 import { ServiceError, adviceIfUncertain } from '../../../shared/api/serviceError';
 import { asLasting, refuse } from '../../../shared/parameters/refuse';
-import { givenKeyOf } from '../../item/givenKey';
+import { givenKeyOf } from '../../item/givenIdempotencyKey';
 import { retryWords } from '../../item/retryAdvice';
 import { goesOnAfterErrors, inOutput } from '../../item/performOperation';
 

@@ -2,7 +2,7 @@ import type { IExecutePaginationFunctions } from 'n8n-workflow';
 
 import { isTool } from '../../../shared/n8nInternals/runIdentity';
 import { asLasting, refuse } from '../../../shared/parameters/refuse';
-import { againAdvice } from '../../item/givenKey';
+import { againAdvice } from '../../item/givenIdempotencyKey';
 import { WAIT_OPERATIONS } from '../../item/retryAdvice';
 import { askedFor } from './sameRequest';
 import { deliveryAddress, onCompletionOf } from '../choice/onCompletion';

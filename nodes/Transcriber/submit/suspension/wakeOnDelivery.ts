@@ -25,7 +25,7 @@ import {
 	deliveryFrom,
 	isSignedWith,
 	type Delivery,
-} from '../../../shared/webhook/hmacSignature';
+} from '../../../shared/webhook/hmacSignedBody';
 import { webhookCredential } from '../../../shared/webhook/webhookCredential';
 import { submissionKey } from '../../../shared/api/submission';
 import type { Suspension, WaitingItem } from '../once/suspensionState';

@@ -1,4 +1,4 @@
-// Also covers index.ts, checkGivenKey.ts, languages.ts, options.ts, transcribeFile.ts,
+// Also covers index.ts, checkGivenIdempotencyKey.ts, languages.ts, options.ts, transcribeFile.ts,
 // transcribeUrl.ts, nodes/shared/webhook/publicAddress.ts.
 
 import type { INodeParameters } from 'n8n-workflow';

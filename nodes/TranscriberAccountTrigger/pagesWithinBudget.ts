@@ -1,6 +1,6 @@
 import type { IDataObject, IPollFunctions } from 'n8n-workflow';
 import { isRefusedForGood } from '../shared/api/serviceError';
-import { TaskListPages } from '../shared/api/taskListPages';
+import { TaskPagesOfAcceptedSize } from '../shared/api/taskPagesOfAcceptedSize';
 import { listedTaskId } from '../shared/api/undocumented/idNames';
 import { warnOfIds, warnOfLostTasks, warnOfStatus } from './warnOnce';
 import { refuse } from '../shared/parameters/refuse';
@@ -12,9 +12,9 @@ export const SMALLEST_PAGE = 10;
 /** How many known tasks to read again, to find the tasks behind them: fewer than a page. */
 export const OVERLAP = SMALLEST_PAGE / 2;
 
-/** Reads the tasks of the account with a limited number of requests, until a deadline. */
-export class LimitedPages {
-	private readonly all: TaskListPages;
+/** Reads the tasks of the account with a pages number of requests, until a deadline. */
+export class PagesWithinBudget {
+	private readonly all: TaskPagesOfAcceptedSize;
 
 	constructor(
 		private readonly caller: IPollFunctions,
@@ -25,7 +25,7 @@ export class LimitedPages {
 		/** In ms since 1970. */
 		public deadline: number,
 	) {
-		this.all = new TaskListPages(caller, {}, size);
+		this.all = new TaskPagesOfAcceptedSize(caller, {}, size);
 	}
 
 	/** Until when the list is read, in ms since 1970. The time after it is for the results. */
@@ -60,7 +60,9 @@ export class LimitedPages {
 	 */
 	async page(offset: number, status?: string): Promise<IDataObject[]> {
 		this.sent += 1;
-		const list = status ? new TaskListPages(this.caller, { status }, this.size) : this.all;
+		const list = status
+			? new TaskPagesOfAcceptedSize(this.caller, { status }, this.size)
+			: this.all;
 		const request = list.page(offset, this.listsUntil());
 		const page = status && offset > 0 ? ((await unlessRefused(request)) ?? []) : await request;
 		warnOfIds(this.caller, page);

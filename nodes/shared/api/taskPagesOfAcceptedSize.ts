@@ -12,7 +12,7 @@ import { type CallOptions, type Caller } from './types';
  * nor the shape of the answer. So the page size is reduced until the service accepts it, and then
  * kept for the other pages of this list.
  */
-export class TaskListPages {
+export class TaskPagesOfAcceptedSize {
 	private readonly sizes: number[];
 
 	private isSizeKnown = false;

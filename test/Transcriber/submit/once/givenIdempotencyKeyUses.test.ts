@@ -1,7 +1,10 @@
 /** For what an Idempotency Key of the user may be given more than once. */
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { isKeyOf, isKeyOfRequest } from '../../../../nodes/Transcriber/submit/once/givenKeyUses';
+import {
+	isKeyOf,
+	isKeyOfRequest,
+} from '../../../../nodes/Transcriber/submit/once/givenIdempotencyKeyUses';
 import { askedFor } from '../../../../nodes/Transcriber/submit/once/sameRequest';
 import { remember } from '../../../../nodes/Transcriber/submit/once/submissionMemory';
 import { itemContext, type ItemPlace } from '../../../support/itemContext';

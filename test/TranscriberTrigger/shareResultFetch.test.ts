@@ -1,5 +1,5 @@
 /** Results that take longer than the service waits for an answer. */
-import { FETCHES, Fetches } from '../../nodes/TranscriberTrigger/resultFetches';
+import { FETCHES, Fetches } from '../../nodes/TranscriberTrigger/shareResultFetch';
 
 const soon = () => Date.now() + 20;
 const keys = (count: number) => Array.from({ length: count }, (_, index) => `task ${index}`);

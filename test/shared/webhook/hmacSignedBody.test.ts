@@ -10,7 +10,7 @@ import {
 } from '../../../nodes/shared/webhook/handOverEnvelope';
 import { Undecided, decidedBy } from '../../../nodes/shared/webhook/answerInTime';
 import { seal, unseal } from '../../../nodes/shared/webhook/sealedSecret';
-import { isSignedWith, isWellFormed } from '../../../nodes/shared/webhook/hmacSignature';
+import { isSignedWith, isWellFormed } from '../../../nodes/shared/webhook/hmacSignedBody';
 
 /** Made with another implementation: printf '%s' "$body" | openssl dgst -sha256 -hmac "$secret" */
 const VECTORS: Array<[body: string, secret: string, digest: string]> = [

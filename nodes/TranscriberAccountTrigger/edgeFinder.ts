@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import type { LimitedPages } from './limitedPages';
+import type { PagesWithinBudget } from './pagesWithinBudget';
 import { ACCOUNT_MEMORY, hashesIn, possibleSince, type State } from './rememberedBetweenPolls';
 import { hashesOf, type NewSinceLastPoll } from './newSinceLastPoll';
 
@@ -21,13 +21,13 @@ interface Look {
  * which the edge can be may conclude that the edge is gone. A poll that has no request or no time
  * left before that concludes nothing, and the next poll continues the scan.
  */
-export class WhereLastPollStopped {
+export class EdgeFinder {
 	/** The place of each task of the edge in it. */
 	private places = new Map<string, number>();
 
 	constructor(
 		private readonly state: State,
-		private readonly limited: LimitedPages,
+		private readonly pages: PagesWithinBudget,
 		private readonly tasks: NewSinceLastPoll,
 	) {
 		this.places = placesOf(hashesIn(state.edge));
@@ -59,9 +59,9 @@ export class WhereLastPollStopped {
 	 * @param overlap How many tasks of the edge to read again where it is expected.
 	 */
 	async find(overlap: number): Promise<IDataObject[] | 'gone' | 'short' | undefined> {
-		const { state, limited } = this;
+		const { state, pages } = this;
 		if (!state.sought) {
-			if (!limited.has(1)) return undefined;
+			if (!pages.has(1)) return undefined;
 			const near = await this.look(Math.max(0, state.frontier - overlap));
 			if (near.last >= 0) return await this.behind(near);
 			// If this poll fails or has no request left, the next poll scans instead of guessing.
@@ -86,8 +86,8 @@ export class WhereLastPollStopped {
 	}
 
 	private async look(offset: number): Promise<Look> {
-		const page = await this.limited.page(offset);
-		const isEnd = page.length === 0 || this.limited.isSeenBefore(page, offset);
+		const page = await this.pages.page(offset);
+		const isEnd = page.length === 0 || this.pages.isSeenBefore(page, offset);
 		return { offset, page, last: this.lastIn(page), isEnd };
 	}
 
@@ -96,10 +96,10 @@ export class WhereLastPollStopped {
 	 * the new tasks before the known part outnumber the known part.
 	 */
 	private async guess({ offset: from, page: first }: Look): Promise<Look | undefined> {
-		const { limited } = this;
+		const { pages } = this;
 		const isBefore = this.knownIn(first).length > 0;
 		let [low, high] = isBefore ? [from + first.length, Infinity] : [0, from];
-		for (let step = this.stride(first); high - low > this.stride() && limited.has(1); step *= 2) {
+		for (let step = this.stride(first); high - low > this.stride() && pages.has(1); step *= 2) {
 			const next = high === Infinity ? low + step : Math.floor((low + high) / 2);
 			const look = await this.look(next);
 			if (look.last >= 0) return look;
@@ -115,9 +115,9 @@ export class WhereLastPollStopped {
 	 * by no more than can have been submitted since it was last found.
 	 */
 	private async scan(): Promise<Look | 'gone' | 'short' | undefined> {
-		const { state, limited } = this;
+		const { state, pages } = this;
 		const until = state.frontier + possibleSince(state);
-		while (limited.has(1)) {
+		while (pages.has(1)) {
 			const { place = 0, known, isSecondRound } = state.sought ?? {};
 			const look = await this.look(place);
 			if (look.last >= 0) return look;
@@ -127,7 +127,7 @@ export class WhereLastPollStopped {
 			if (!look.isEnd && next <= until) state.sought = { ...sought, place: next };
 			else if (!isSecondRound) state.sought = { ...sought, place: 0, isSecondRound: true };
 			// The conclusion needs a request. Without one, the next poll looks here again.
-			else if (!limited.has(1)) return undefined;
+			else if (!pages.has(1)) return undefined;
 			else return look.isEnd ? 'short' : 'gone';
 		}
 		return undefined;
@@ -140,7 +140,7 @@ export class WhereLastPollStopped {
 
 	/** From a page with tasks of the edge on: the tasks behind the last of them. */
 	private async behind(look: Look): Promise<IDataObject[] | undefined> {
-		const { state, limited } = this;
+		const { state, pages } = this;
 		state.sought = undefined;
 		let mayLeap = true;
 		for (let { offset, page, last } = look; ;) {
@@ -153,7 +153,7 @@ export class WhereLastPollStopped {
 			const left = this.places.size - 1 - (this.places.get(hashesOf(page)[last] ?? '') ?? 0);
 			for (;;) {
 				state.frontier = end;
-				if (!limited.has(1)) return undefined;
+				if (!pages.has(1)) return undefined;
 				const next = await this.look(end + (mayLeap ? Math.max(0, left - 1) : 0));
 				const isBehind = next.isEnd || next.last < 0;
 				if (!isBehind) {

@@ -3,8 +3,12 @@ import type { IExecutePaginationFunctions } from 'n8n-workflow';
 
 import type { RoutingRequest } from '../../../shared/api/types';
 import { refuse } from '../../../shared/parameters/refuse';
-import { givenKeyOf } from '../../item/givenKey';
-import { isKeyOf, isKeyOfRequest, type KeyedRecording } from '../../submit/once/givenKeyUses';
+import { givenKeyOf } from '../../item/givenIdempotencyKey';
+import {
+	isKeyOf,
+	isKeyOfRequest,
+	type KeyedRecording,
+} from '../../submit/once/givenIdempotencyKeyUses';
 
 /**
  * 'Idempotency Key' in a form that fits a header; undefined if not set. Refuses one key for two

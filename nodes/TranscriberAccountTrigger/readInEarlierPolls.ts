@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { WhereLastPollStopped } from './whereLastPollStopped';
-import type { LimitedPages } from './limitedPages';
+import { EdgeFinder } from './edgeFinder';
+import type { PagesWithinBudget } from './pagesWithinBudget';
 import { ACCOUNT_MEMORY, hashesIn, type State } from './rememberedBetweenPolls';
 import { hashesOf, type NewSinceLastPoll } from './newSinceLastPoll';
 
@@ -17,24 +17,24 @@ const SHORT_LISTS = 3;
  * edge. Used until the whole list is known.
  *
  * An unknown task before the edge was not there when this part was read, so it is new. One behind the
- * edge is old. As long as a poll has not found the edge, see {@link WhereLastPollStopped}, an unknown task
+ * edge is old. As long as a poll has not found the edge, see {@link EdgeFinder}, an unknown task
  * is neither: the poll leaves it to a later one.
  */
-export class ReadSoFar {
+export class ReadInEarlierPolls {
 	/** Whether this poll has found the edge, so that `state.frontier` is right. */
 	private isLocated = false;
 
-	private readonly edge: WhereLastPollStopped;
+	private readonly edge: EdgeFinder;
 
 	/** Whether `state.shortLists` counts this poll. */
 	private isCounted = false;
 
 	constructor(
 		private readonly state: State,
-		private readonly limited: LimitedPages,
+		private readonly pages: PagesWithinBudget,
 		private readonly tasks: NewSinceLastPoll,
 	) {
-		this.edge = new WhereLastPollStopped(state, limited, tasks);
+		this.edge = new EdgeFinder(state, pages, tasks);
 	}
 
 	/** Whether this poll can tell new tasks from old ones at the beginning of the list. */
@@ -106,15 +106,15 @@ export class ReadSoFar {
 	 * become shorter, until {@link SHORT_LISTS} polls in a row have seen that.
 	 */
 	private async giveUpEdge(why: 'gone' | 'short'): Promise<IDataObject[] | undefined> {
-		const { state, limited, edge } = this;
+		const { state, pages, edge } = this;
 		const { known } = state.sought ?? {};
 		state.sought = undefined;
 		if (why === 'short' && !this.isShortForLong()) return undefined;
-		const page = await limited.page(known ?? 0);
+		const page = await pages.page(known ?? 0);
 		const last = edge.knownIn(page).at(-1);
 		// The page has moved. The next poll searches again.
 		if (known !== undefined && !last) return undefined;
-		if (!last) limited.warnOfLostTasks();
+		if (!last) pages.warnOfLostTasks();
 		const count = last ? page.indexOf(last) + 1 : 0;
 		this.reachesTo((known ?? 0) + count, hashesOf(page.slice(0, count)));
 		return page.slice(count);

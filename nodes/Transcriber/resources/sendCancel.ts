@@ -9,8 +9,10 @@ import type {
 import { said, ServiceError } from '../../shared/api/serviceError';
 import type { LookBounds } from '../../shared/api/askForState';
 import { STOPS_SPENDING, type Policy, type RoutingRequest } from '../../shared/api/types';
-import { hasEnded, isCancelled } from '../../shared/api/statusMeaning';
+import { hasEnded, isCancelled, isInProgress } from '../../shared/api/statusMeaning';
 import { saysNo } from '../../shared/api/undocumented/answers';
+import { taskIdOf } from '../../shared/api/undocumented/idNames';
+import { isNothing } from '../../shared/parameters/checkedValues';
 import { withoutError } from '../item/sendOperation';
 import { hasEndedBefore, sendCancelOrClear } from '../item/sendCancelOrClear';
 import { refuseNo } from './successThatSaysNo';
@@ -36,8 +38,8 @@ interface ToCancel {
 /**
  * Cancels a task or bot. An earlier attempt whose answer was lost may cause a refusal. So after a
  * refusal the status is requested: if the task or bot is cancelled, or gone after a repeat, that is a
- * success. So is a refusal of what this node has done in this execution. A success that says that
- * nothing was done (`saysNo`) counts as a refusal.
+ * success. So is a refusal of what this node has done in this execution, unless the status shows that it
+ * goes on. A success that says that nothing was done (`saysNo`) counts as a refusal.
  */
 export async function sendCancel(
 	context: IExecutePaginationFunctions,
@@ -60,7 +62,8 @@ export async function sendCancel(
 	const found = await stateNow(REFUSED_CANCEL);
 	const isGone = found === 'unknown' && refused?.problem.isRepeat === true;
 	const state = found === 'unknown' ? {} : found;
-	if (isGone || isCancelled(state.status) || hasEndedBefore(context, request)) {
+	const wasDone = hasEndedBefore(context, request);
+	if (isGone || isCancelled(state.status) || (wasDone && !contradictsIt(what, state))) {
 		return [{ json: withoutError({ ...state, ...id }) }];
 	}
 	// `withoutError` has renamed the field `error`.
@@ -69,8 +72,19 @@ export async function sendCancel(
 		refused ?? refuseNo(context, `the ${what} is not cancelled`, answer, LOOK_WHETHER_IT_GOES_ON);
 	const reason = refused ? said(refused.problem) : refusal.message.replace(/\.?$/, '.');
 	if (hasEnded(state.status)) sayItHasEnded(refusal, what, state, reason);
-	else if (refused?.problem.status === 404) sayItMayGoOn(refused, what);
+	else if (refused && (wasDone || refused.problem.status === 404)) sayItMayGoOn(refused, what);
 	throw refusal;
+}
+
+/**
+ * Whether the status shows that an earlier cancellation of this node had no effect: the task has completed,
+ * or is in progress; the bot has neither ended nor a task, so it may still record.
+ */
+function contradictsIt(what: ToCancel['what'], state: IDataObject): boolean {
+	const { status } = state;
+	if (what === 'task') return hasEnded(status) || isInProgress(status);
+	const hasTask = taskIdOf({ bot_id: '', ...state }) !== undefined;
+	return !isNothing(status) && !hasEnded(status) && !hasTask;
 }
 
 /**
@@ -93,7 +107,7 @@ function sayItHasEnded(
 	failure.description = ['There is nothing left to cancel.', reason].filter(Boolean).join(' ');
 }
 
-/** Makes the 404 of a repeat, which may come from a gateway, say what is certain. */
+/** Makes a refusal, which may come from a gateway, say what is certain. */
 function sayItMayGoOn(failure: ServiceError, what: string): void {
 	failure.message = `It is not certain that the ${what} is cancelled`;
 	failure.description = [LOOK_WHETHER_IT_GOES_ON, said(failure.problem)].filter(Boolean).join(' ');

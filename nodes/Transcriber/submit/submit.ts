@@ -6,9 +6,11 @@ import type {
 } from 'n8n-workflow';
 
 import { jsonOf } from '../../shared/jsonValues';
+import { credentialOf } from '../../shared/api/credential';
+import { unseal } from '../../shared/webhook/sealedSecret';
 import { readRefusal } from '../../shared/api/refusalBody';
 import { withoutSecrets } from '../../shared/api/redact';
-import { NAMELESS, idFields } from '../../shared/api/submission';
+import { NAMELESS, idFields, idsIn, submissionKey } from '../../shared/api/submission';
 import type { Policy, RoutingRequest } from '../../shared/api/types';
 import { isRefused } from '../../shared/api/undocumented/submissions';
 import { startsIn } from '../../shared/api/statusMeaning';
@@ -20,6 +22,7 @@ import { forEachTask } from '../item/forEachTask';
 import { handSecretOver } from './trigger/handSecretOver';
 import { onCompletionOf } from './choice/onCompletion';
 import {
+	SUBMISSION_SECRET,
 	submissionIds,
 	submissionNames,
 	type AcceptedMemory,
@@ -80,7 +83,7 @@ async function complete(
 	run: NodeRun,
 ): Promise<INodeExecutionData[]> {
 	const { accepted, isFresh, isRepeat } = outcome;
-	const answers = tasks.map(({ answer }) => ({ json: answer }));
+	const answers = await shownAnswers(context, tasks, outcome);
 	switch (onCompletionOf(context)) {
 		case 'poll':
 			// A run that will fail does so now, not after waiting for the other items.
@@ -103,12 +106,33 @@ async function complete(
 			const age = isFresh ? fresh : 'earlier';
 			return await forEachTask(context, run, tasks, async ({ index, answer }) => {
 				await handSecretOver(context, index, age);
-				return [{ json: answer }];
+				return [{ json: withoutSecrets(answer, '') as IDataObject }];
 			});
 		}
 		default:
 			return answers;
 	}
+}
+
+/**
+ * The answers as they are output: with the webhook_secret only for Call a URL. A Retry may have another
+ * choice than the execution that has submitted.
+ */
+async function shownAnswers(
+	context: IExecutePaginationFunctions,
+	tasks: Submitted[],
+	{ accepted }: Outcome,
+): Promise<INodeExecutionData[]> {
+	if (onCompletionOf(context) !== 'callUrl') {
+		return tasks.map(({ answer }) => ({ json: withoutSecrets(answer, '') as IDataObject }));
+	}
+	const { apiKey } = await credentialOf(context);
+	return tasks.map(({ index, answer }) => {
+		const { sealedSecret = '' } = accepted.submissions[index] ?? {};
+		const binding = submissionKey(idsIn(answer));
+		const secret = unseal(apiKey, SUBMISSION_SECRET, binding, sealedSecret);
+		return { json: { ...answer, ...(secret !== undefined && { webhook_secret: secret }) } };
+	});
 }
 
 function isNamed({ ids }: Submitted): boolean {

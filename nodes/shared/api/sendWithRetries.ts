@@ -9,6 +9,7 @@ import { RETRY, delayBeforeRetry, hasKey, patienceFor, type Patience } from './d
 import { NoRoom, countFor, roomOf, type Room } from './roomForTasks';
 import { queueFor, takeTurn, type Leave } from './waitForTurn';
 import { withoutApiKey } from './redact';
+import { isLasting } from '../parameters/refuse';
 import type { CallOptions, Caller, Policy } from './types';
 
 /** The limits and facts of one request, however it is sent. */
@@ -155,7 +156,10 @@ async function attempts<T>(
 				throw isRefused && !mayBeAccepted ? cancelled.reason : wasCancelled(node);
 			}
 			if (neverLeft(failure) && !mayBeAccepted) {
-				throw asUnsent(new NodeOperationError(node, messageWithoutKey(failure, apiKey)));
+				const isRefusal = failure instanceof NodeOperationError && isLasting(failure);
+				throw isRefusal
+					? failure
+					: asUnsent(new NodeOperationError(node, messageWithoutKey(failure, apiKey)));
 			}
 			// An earlier attempt may have arrived, so no failure may count as unsent from here on.
 			if (failure instanceof NodeOperationError && !neverLeft(failure)) throw failure;

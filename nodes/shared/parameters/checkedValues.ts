@@ -39,6 +39,7 @@ export function textIn(context: WithNode, value: unknown, displayName: string): 
 	if (!isText) throw wrongKind(context, value, displayName, 'has to be a text');
 	const text = String(value).trim();
 	if (isAccident(text)) throw accident(context, text, displayName);
+	if (isUnevaluated(text)) throw unevaluated(context, text, displayName);
 	return text;
 }
 
@@ -158,6 +159,27 @@ export function accident(context: WithNode, text: string, displayName: string): 
 			? `'${displayName}' has '[object Object]' in it, which is a whole object made into text`
 			: `'${displayName}' is '${text.trim()}', which is a missing value made into text`,
 		'Check the expression, and name the field that holds the text, for example {{ $json.name }}.',
+	);
+}
+
+/**
+ * Whether a text is an expression that n8n has not evaluated: `{{ $json.name }}` in a field that is set
+ * to Fixed, or `$json.name` without the braces.
+ */
+export function isUnevaluated(text: string): boolean {
+	return /\{\{[^{}]*\$[^{}]*\}\}/.test(text) || /^\$(json|input|binary|node)\b|^\$\(/.test(text);
+}
+
+/** The error for a text that {@link isUnevaluated}. */
+export function unevaluated(
+	context: WithNode,
+	text: string,
+	displayName: string,
+): NodeOperationError {
+	return refuse(
+		context,
+		`'${displayName}' holds an expression as plain text: '${text.slice(0, 80)}'`,
+		'Switch the field to Expression, and write the expression in double braces, for example {{ $json.name }}. Nothing was sent.',
 	);
 }
 

@@ -1,7 +1,10 @@
 /** "Every request" in the contract: what cancels or clears may be sent again, by n8n too. */
 // Also covers nodes/Transcriber/resources/successThatSaysNo.ts.
+import type { INodeParameters } from 'n8n-workflow';
+
 import type { FaultRule } from '../../simulator/index';
-import { itemsOf, serviceForTests } from '../../support/service';
+import { again } from '../../support/again';
+import { byId, itemsOf, serviceForTests } from '../../support/service';
 
 const service = serviceForTests();
 
@@ -86,6 +89,74 @@ describe('what this node has ended in the same execution stays a success', () =>
 		gone({ path: '/dictionary$' }, 0);
 		const { error } = await service.run(CLEAR);
 		expect(error?.httpCode).toBe('404');
+	});
+});
+
+describe('a second cancellation that the service refuses, after a success of the first', () => {
+	async function cancelTwice(parameters: INodeParameters, between = () => {}) {
+		const first = await service.run(parameters);
+		expect(first.error).toBeUndefined();
+		between();
+		service.running().fault({ match: {}, times: 1, action: { kind: 'respond', status: 409 } });
+		return await service.run(parameters, { data: again(first, parameters, [{ json: {} }]) });
+	}
+	const answerWith = (body: object, method: string) =>
+		service
+			.running()
+			.fault({ match: { method }, times: 1, action: { kind: 'respond', status: 200, body } });
+
+	it('is no success for a bot that goes on recording', async () => {
+		const botId = await service.bot();
+		answerWith({}, 'DELETE');
+		const { error, json } = await cancelTwice({ resource: 'meeting', operation: 'cancel', botId });
+		expect(error?.message).toBe('It is not certain that the meeting bot is cancelled [item 0]');
+		expect(error?.description).toContain('if it goes on, which costs money, try again');
+		expect(json).toEqual([]);
+	});
+
+	it('is no success for a task that goes on', async () => {
+		const taskId = await service.pendingTask();
+		answerWith({ status: 'cancelling' }, 'POST');
+		const { error } = await cancelTwice({
+			resource: 'task',
+			operation: 'cancel',
+			taskId: byId(taskId),
+		});
+		expect(error?.message).toBe('It is not certain that the task is cancelled [item 0]');
+	});
+
+	it('says of a task that has completed that it has, because it is charged', async () => {
+		const taskId = await service.pendingTask();
+		answerWith({ status: 'cancelling' }, 'POST');
+		const { error } = await cancelTwice(
+			{ resource: 'task', operation: 'cancel', taskId: byId(taskId) },
+			() => service.running().finish(taskId),
+		);
+		expect(error?.message).toBe('The task has already ended (completed) [item 0]');
+	});
+
+	it.each([
+		['has left and has a task', { status: 'stopping', task_id: 't-1' }],
+		['has ended', { status: 'completed', task_id: '' }],
+		['has no status', {}],
+	])('is a success for a bot that %s', async (_what, state) => {
+		const botId = await service.bot();
+		answerWith({}, 'DELETE');
+		answerWith({ bot_id: botId, ...state }, 'GET');
+		const { error } = await cancelTwice({ resource: 'meeting', operation: 'cancel', botId });
+		expect(error).toBeUndefined();
+	});
+
+	it('is a success for a task with a status that nobody knows', async () => {
+		const taskId = await service.pendingTask();
+		answerWith({ status: 'cancelling' }, 'POST');
+		answerWith({ task_id: taskId, status: 'revoked' }, 'GET');
+		const { error } = await cancelTwice({
+			resource: 'task',
+			operation: 'cancel',
+			taskId: byId(taskId),
+		});
+		expect(error).toBeUndefined();
 	});
 });
 

@@ -1,5 +1,5 @@
 import type { IExecutePaginationFunctions } from 'n8n-workflow';
-import { isAccident } from '../../../shared/parameters/checkedValues';
+import { isAccident, isUnevaluated, unevaluated } from '../../../shared/parameters/checkedValues';
 import { DICTIONARY_LIMIT_CHARS } from '../../../shared/api/sizeLimits';
 import { dictionaryChars } from '../../../shared/api/undocumented/dictionaryChars';
 import { refuse } from '../../../shared/parameters/refuse';
@@ -14,6 +14,7 @@ export function checkNotTypedInstead(
 	displayName: string,
 	parameter: 'text' | 'terms',
 ): void {
+	if (isUnevaluated(text.trim())) throw unevaluated(context, text.trim(), displayName);
 	if (String(context.getNode().parameters[parameter] ?? '').startsWith('=')) return;
 	if (/\{\{.*\}\}/s.test(text)) {
 		throw refuse(
@@ -55,7 +56,7 @@ export function checkNoAccident(
 
 /** The errors of Excel and Google Sheets in English and Russian, and the text of a cell that is computed. */
 const SHEET_ERROR =
-	/^(#(REF!|VALUE!|DIV\/0!|NULL!|NUM!|ERROR!|SPILL!|CALC!|NAME\?|N\/A|ССЫЛКА!|ЗНАЧ!|ДЕЛ\/0!|ПУСТО!|ЧИСЛО!|ИМЯ\?|Н\/Д)|Loading\.\.\.)$/;
+	/^(#(REF!|VALUE!|DIV\/0!|NULL!|NUM!|ERROR!|SPILL!|CALC!|NAME\?|N\/A|GETTING_DATA|ССЫЛКА!|ЗНАЧ!|ДЕЛ\/0!|ПУСТО!|ЧИСЛО!|ИМЯ\?|Н\/Д|ПЕРЕНОС!|ВЫЧИСЛ!)|Loading\.\.\.|Загрузка\.\.\.)$/;
 
 /**
  * Refuses the error of a cell of a sheet: if one formula fills the column, the error would replace the
@@ -73,6 +74,28 @@ export function checkNoSheetError(
 		context,
 		`'${displayName}' has '${error}' as a term in item ${item}, which is an error of a spreadsheet`,
 		'Correct the formula in the sheet, then run the workflow again. Nothing was changed.',
+	);
+}
+
+/** The beginning of an object, a list, a code fence and a web page. */
+const DATA =
+	/^\s*(\{\s*("|'|\}|\w+\s*:)|\[\s*(["'{[\]]|$)|```|<(!doctype|\?xml|html|head|body)\b)/i;
+
+/**
+ * Refuses a text that is data instead of terms, such as the answer of an API, a web page, or a list that is
+ * not quite JSON: its lines would become the terms, and replace the whole dictionary.
+ */
+export function checkIsNoData(
+	context: IExecutePaginationFunctions,
+	text: string,
+	displayName: string,
+	item = context.getItemIndex(),
+): void {
+	if (!DATA.test(text)) return;
+	throw refuse(
+		context,
+		`'${displayName}' is no list of terms in item ${item}, but begins with '${termInMessage(text.trim()).slice(0, 20)}'`,
+		`Name the field that holds the terms, for example {{ $json.terms }}. A list in JSON needs double quotes, and no comma at its end. If it is a term, give it in a list by expression: {{ [$json.term] }}. Nothing was changed.`,
 	);
 }
 

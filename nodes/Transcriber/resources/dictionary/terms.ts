@@ -11,6 +11,7 @@ import { jsonListIn } from '../../../shared/parameters/jsonText';
 import { refuse } from '../../../shared/parameters/refuse';
 import type { RoutingRequest } from '../../../shared/api/types';
 import {
+	checkIsNoData,
 	checkNoAccident,
 	checkNoSheetError,
 	checkNotTypedInstead,
@@ -86,6 +87,7 @@ export function addTerms(context: IExecutePaginationFunctions, request: RoutingR
 		'Text',
 	);
 	checkNotTypedInstead(context, text, 'Text', 'text');
+	checkIsNoData(context, text, 'Text');
 	const parts = text.split(/[,;\r\n]/);
 	checkNoAccident(context, parts, 'text');
 	checkNoSheetError(context, distinct(parts), 'Text');
@@ -130,6 +132,7 @@ export function readTerms(
 }
 
 function linesIn(context: IExecutePaginationFunctions, text: string, item: number): string[] {
+	checkIsNoData(context, text, 'Terms', item);
 	const lines = text.split(/[\r\n]/);
 	checkNoAccident(context, lines, 'terms', item);
 	return lines;

@@ -11,6 +11,7 @@ import { checkUnchanged } from '../../submit/once/refuseChangedItem';
 import { submittedBefore } from '../../submit/once/submissionMemory';
 import { checkNotRefusedBefore } from '../../submit/suspension/suspendUntilDelivery';
 import { checkLaunch, launchFrom } from '../../../shared/parameters/meetingLaunch';
+import { joinedTextIn } from '../../../shared/parameters/joinedText';
 import { performOperation } from '../../item/performOperation';
 import { shownFor } from '../commonFields';
 import type { RoutingRequest } from '../../../shared/api/types';
@@ -42,6 +43,9 @@ export const sendBotFields: INodeProperties[] = shownFor(
 );
 
 function addLaunch(context: IExecutePaginationFunctions, request: RoutingRequest): void {
+	const { meetingUrl } = context.getNode().parameters;
+	const given = context.getNodeParameter('meetingUrl', '');
+	joinedTextIn(context, meetingUrl, given, 'Meeting URL');
 	const launch = launchFrom(context);
 	checkLaunch(context, launch);
 	request.options.body = {

@@ -9,6 +9,7 @@ import {
 	textIn,
 	wrongKind,
 } from '../../../shared/parameters/checkedValues';
+import { enteredIn, joinedTextIn } from '../../../shared/parameters/joinedText';
 import { LINK_FIELD } from '../../../shared/api/undocumented/linkField';
 import { LINK_ADVICE, checkLink } from '../../../shared/parameters/recordingLink';
 import { refuse } from '../../../shared/parameters/refuse';
@@ -111,13 +112,15 @@ export function addOptions(context: IExecutePaginationFunctions, request: Routin
 	);
 	const custom = jsonObjectIn(context, options.customFields, 'Custom Fields') ?? {};
 	checkCustomFields(context, custom);
+	const joined = (name: string, displayName: string) =>
+		joinedTextIn(context, enteredIn(context, 'options', name), options[name], displayName);
 	const body: IDataObject = {
 		...(request.options.body as IDataObject),
 		language: languageIn(context, context.getNodeParameter('language', '')),
 		domain: choiceIn(context, options.domain, 'Domain', DOMAINS),
 		num_speakers: numberIn(context, options.numSpeakers, 'Number of Speakers', SPEAKERS),
-		prompt: textIn(context, options.prompt, 'Prompt'),
-		summary_template: textIn(context, options.summaryTemplate, 'Summary Template'),
+		prompt: joined('prompt', 'Prompt'),
+		summary_template: joined('summaryTemplate', 'Summary Template'),
 		...custom,
 	};
 	request.options.body = Object.fromEntries(

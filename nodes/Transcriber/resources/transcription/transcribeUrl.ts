@@ -10,7 +10,8 @@ import { submit } from '../../submit/submit';
 import { checkUnchanged } from '../../submit/once/refuseChangedItem';
 import { submittedBefore } from '../../submit/once/submissionMemory';
 import { checkNotRefusedBefore } from '../../submit/suspension/suspendUntilDelivery';
-import { required, textIn } from '../../../shared/parameters/checkedValues';
+import { required } from '../../../shared/parameters/checkedValues';
+import { joinedTextIn } from '../../../shared/parameters/joinedText';
 import { performOperation } from '../../item/performOperation';
 import { LINK_FIELD } from '../../../shared/api/undocumented/linkField';
 import { countTasksInProgress } from '../../../shared/api/countTasksInProgress';
@@ -61,7 +62,8 @@ export const transcribeUrlFields: INodeProperties[] = shownFor(
 );
 
 function linkOf(context: IExecutePaginationFunctions): string {
-	const url = textIn(context, context.getNodeParameter('url', ''), 'URL');
+	const { url: entered } = context.getNode().parameters;
+	const url = joinedTextIn(context, entered, context.getNodeParameter('url', ''), 'URL');
 	return required(context, url, 'URL');
 }
 

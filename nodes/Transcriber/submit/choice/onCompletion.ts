@@ -1,6 +1,7 @@
 import type { IExecutePaginationFunctions } from 'n8n-workflow';
 
-import { choiceIn, required, textIn } from '../../../shared/parameters/checkedValues';
+import { choiceIn, required } from '../../../shared/parameters/checkedValues';
+import { joinedTextIn } from '../../../shared/parameters/joinedText';
 import { resumeUrlOf } from '../../../shared/n8nInternals/resumeUrl';
 
 const ON_COMPLETION = ['awaitWebhook', 'callUrl', 'notifyTrigger', 'poll', 'returnTask'] as const;
@@ -29,12 +30,20 @@ export function deliveryAddress(context: IExecutePaginationFunctions): string {
 
 /** 'Trigger URL'. Throws if it is empty. */
 export function triggerUrlOf(context: IExecutePaginationFunctions): string {
-	const given = textIn(context, context.getNodeParameter('triggerUrl', ''), 'Trigger URL');
-	return required(context, given, 'Trigger URL');
+	return addressIn(context, 'triggerUrl', 'Trigger URL');
 }
 
 /** 'Webhook URL'. Throws if it is empty. */
 export function webhookUrlOf(context: IExecutePaginationFunctions): string {
-	const given = textIn(context, context.getNodeParameter('webhookUrl', ''), 'Webhook URL');
-	return required(context, given, 'Webhook URL');
+	return addressIn(context, 'webhookUrl', 'Webhook URL');
+}
+
+function addressIn(
+	context: IExecutePaginationFunctions,
+	name: 'triggerUrl' | 'webhookUrl',
+	displayName: string,
+): string {
+	const { [name]: entered } = context.getNode().parameters;
+	const given = joinedTextIn(context, entered, context.getNodeParameter(name, ''), displayName);
+	return required(context, given, displayName);
 }

@@ -1,13 +1,14 @@
 import type { IDataObject, IExecutePaginationFunctions } from 'n8n-workflow';
 
 import { credentialOf } from '../../../shared/api/credential';
-import { neverLeft } from '../../../shared/api/sendWithRetries';
+import { asUnsent, neverLeft } from '../../../shared/api/sendWithRetries';
 import { withoutSecrets } from '../../../shared/api/redact';
 import { ServiceError, isCertainRefusal } from '../../../shared/api/serviceError';
 import { isStillRunning } from '../../../shared/api/noUsableAnswer';
 import { idsIn, submissionKey } from '../../../shared/api/submission';
 import type { Policy, RoutingRequest } from '../../../shared/api/types';
 import { asLasting } from '../../../shared/parameters/refuse';
+import { checkStart } from '../../../shared/parameters/startAt';
 import { seal, secretIn } from '../../../shared/webhook/sealedSecret';
 import { fileOf, recordingOf } from '../../item/inputFile';
 import { Abandoned, type NodeRun } from '../../item/nodeRun';
@@ -81,7 +82,9 @@ async function submitItem(
 	let failure: unknown;
 	let isRepeat = memory !== undefined || mayBeOfCrashed(context, key);
 	let at = earlier?.at;
+	const startAt = startAtIn(request);
 	const onAttempt = (mayBeAccepted: boolean) => {
+		if (startAt !== undefined) checkStartAgain(context, startAt);
 		isRepeat ||= mayBeAccepted;
 		// A refused attempt was no submission. The time of a repeat says nothing about the first.
 		at = earlier?.at ?? (mayBeAccepted ? at : Date.now());
@@ -94,7 +97,6 @@ async function submitItem(
 		const answers = items.map(({ json }) => json);
 		const keepsSecret = onCompletion === 'callUrl';
 		const submissions = answers.map((answer) => submissionOf(answer, apiKey, keepsSecret));
-		const startAt = startAtIn(request);
 		const accepted: AcceptedMemory = {
 			state: 'accepted',
 			submissions,
@@ -169,7 +171,16 @@ function isRefusedAtOnce(context: IExecutePaginationFunctions, failure: unknown)
 	return isCertainRefusal(problem) && !problem.isRepeat && !isStillRunning(problem);
 }
 
-/** Seals the webhook_secret, unless the output shows it (`keepsSecret`). */
+/** The start may pass while the bot waits for its turn: the service could then send it late, and charge. */
+function checkStartAgain(context: IExecutePaginationFunctions, startAt: string): void {
+	try {
+		checkStart(context, startAt);
+	} catch (error) {
+		throw asUnsent(asLasting(error as Error));
+	}
+}
+
+/** Seals the webhook_secret. It also stays readable if the output shows it (`keepsSecret`). */
 function submissionOf(
 	answer: IDataObject,
 	apiKey: string,
@@ -177,7 +188,7 @@ function submissionOf(
 ): AcceptedSubmission {
 	const shown = withoutSecrets(answer, '', keepsSecret) as IDataObject;
 	const secret = secretIn(answer.webhook_secret);
-	if (secret === undefined || keepsSecret) return { answer: shown };
+	if (secret === undefined) return { answer: shown };
 	const sealedSecret = seal(apiKey, SUBMISSION_SECRET, submissionKey(idsIn(answer)), secret);
 	return { answer: shown, sealedSecret };
 }

@@ -1,4 +1,4 @@
-// Also covers index.ts, add.ts, checkTerms.ts, clear.ts, get.ts, writesInTurn.ts, preview.ts, replace.ts, terms.ts.
+// Also covers index.ts, add.ts, clear.ts, get.ts, writesInTurn.ts, preview.ts, replace.ts, terms.ts.
 
 import { byId, failureOf, itemsOf, serviceForTests } from '../../../support/service';
 import { few } from '../../../support/long';

@@ -5,7 +5,7 @@ import { POLL } from '../../../../nodes/Transcriber/wait/pauseBetweenLooks';
 import { describeWaiting, describeWebhookTo } from '../../../support/completion';
 import { failureOf, itemsOf, serviceForTests } from '../../../support/service';
 import { workflowWith } from '../../../support/suspended';
-import { giveUpSoon } from '../../../support/scale';
+import { giveUpSoon, shortenRetries } from '../../../support/scale';
 import { few, long } from '../../../support/long';
 import { until } from '../../../simulator/testing-client';
 
@@ -508,4 +508,19 @@ few.it.each([
 	);
 	expect(error?.message).toBe(`'Meeting URL' ${reason}: '${url}' [item 0]`);
 	expect(service.lines()).toEqual([]);
+});
+
+it('a bot whose start has passed while it waited for its turn is not sent: it could come late, and be charged', async () => {
+	shortenRetries(1);
+	const match = { method: 'POST', path: '/meeting$' };
+	const headers = { 'Retry-After': '2' };
+	service.running().fault({ match, times: 1, action: { kind: 'respond', status: 429, headers } });
+	const startAt = new Date(Date.now() + 1_500).toISOString();
+	const failed = await service.run({ ...BOT, startAt });
+	expect(service.lines()).toEqual(['POST /api/v1/meeting']);
+	expect(failed.error?.message).toMatch(/^'Start At' is in the past: .* \[item 0\]$/);
+	expect(failed.error?.description).toContain('Use a time such as');
+	// Nothing is remembered as sent, so the next run sends it.
+	const again = await service.run(BOT, { executionId: '2' });
+	expect(again.error).toBeUndefined();
 });

@@ -145,6 +145,7 @@ describe('What the service has accepted', () => {
 		const [submission] = accepted?.submissions ?? [];
 		expect(submission).toEqual({
 			answer: expect.objectContaining({ webhook_secret: task()?.webhookSecret }),
+			sealedSecret: expect.any(String),
 		});
 		expect(accepted?.deliversTo).toBe(CALL.webhookUrl);
 	});

@@ -1,5 +1,10 @@
 import type { IExecutePaginationFunctions, IExecuteSingleFunctions } from 'n8n-workflow';
-import { isNothing, isAccident } from '../../shared/parameters/checkedValues';
+import {
+	isAccident,
+	isNothing,
+	isUnevaluated,
+	unevaluated,
+} from '../../shared/parameters/checkedValues';
 import { checkNotRounded } from '../../shared/parameters/roundedNumber';
 import { idIn } from '../../shared/api/undocumented/idNames';
 import { refuse } from '../../shared/parameters/refuse';
@@ -15,6 +20,9 @@ export function idFrom(context: IExecuteSingleFunctions, parameter: keyof typeof
 	const { displayName, from } = IDS[parameter];
 	const value: unknown = context.getNodeParameter(parameter, '', { extractValue: true });
 	checkNotRounded(context, value, displayName);
+	if (typeof value === 'string' && isUnevaluated(value.trim())) {
+		throw unevaluated(context, value.trim(), displayName);
+	}
 	const id = idIn(typeof value === 'string' ? value.trim() : value) ?? '';
 	if (id && isSafeInPath(id)) return id;
 	const reason = isNothing(value) ? 'is empty' : 'is not an id';

@@ -38,8 +38,7 @@ export function textIn(context: WithNode, value: unknown, displayName: string): 
 	const isText = typeof value === 'string' || Number.isFinite(value);
 	if (!isText) throw wrongKind(context, value, displayName, 'has to be a text');
 	const text = String(value).trim();
-	if (isAccident(text)) throw accident(context, text, displayName);
-	if (isUnevaluated(text)) throw unevaluated(context, text, displayName);
+	checkWasMeant(context, text, displayName);
 	return text;
 }
 
@@ -133,7 +132,7 @@ export function jsonObjectIn(
 ): IDataObject | undefined {
 	if (isNothing(value)) return undefined;
 	const object = copyOf(typeof value === 'string' ? strictJson(value) : value, (text) => {
-		if (isAccident(text)) throw accident(context, text, displayName);
+		checkWasMeant(context, text, displayName);
 	});
 	if (object) return object;
 	throw refuse(
@@ -181,6 +180,12 @@ export function unevaluated(
 		`'${displayName}' holds an expression as plain text: '${text.slice(0, 80)}'`,
 		'Switch the field to Expression, and write the expression in double braces, for example {{ $json.name }}. Nothing was sent.',
 	);
+}
+
+/** Refuses a text that nobody enters on purpose. */
+function checkWasMeant(context: WithNode, text: string, displayName: string): void {
+	if (isAccident(text)) throw accident(context, text, displayName);
+	if (isUnevaluated(text)) throw unevaluated(context, text, displayName);
 }
 
 /** The error for a value of the wrong kind, e.g. `'Limit' has to be a number, but is a list`. */

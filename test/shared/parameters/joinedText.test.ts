@@ -1,7 +1,7 @@
 /** What an expression joins from parts of which one is missing is never sent, because it costs money. */
 import type { INodeParameters } from 'n8n-workflow';
 
-import { itemWithFile, itemsOf, serviceForTests } from '../../support/service';
+import { byId, itemWithFile, itemsOf, serviceForTests } from '../../support/service';
 import { BOT, FILE, LINK } from '../../support/parameters';
 
 const service = serviceForTests();
@@ -63,6 +63,16 @@ describe('a text with a missing value in it is refused by name before anything i
 		expect(sentBodies()).toEqual([]);
 		expect(error?.message).toContain(`'${name}'`);
 	});
+});
+
+it.each<[string, INodeParameters]>([
+	['Task', { resource: 'task', operation: 'get', taskId: byId('{{ $json.task_id }}') }],
+	['Bot ID', { resource: 'meeting', operation: 'cancel', botId: '$json.bot_id' }],
+	['Custom Fields', { ...LINK, options: { customFields: '{ "tag": "{{ $json.tag }}" }' } }],
+])("an expression that n8n has not evaluated is refused in '%s', too", async (name, parameters) => {
+	const { error } = await service.run(parameters);
+	expect(error?.message).toContain(`'${name}' holds an expression as plain text`);
+	expect(service.lines()).toEqual([]);
 });
 
 it('a prompt may hold braces that are no expression', async () => {

@@ -4,6 +4,7 @@ import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
 import { Transcriber } from '../../nodes/Transcriber/Transcriber.node';
 import { until } from '../simulator/testing-client';
 import type { Outcome } from './engine';
+import { few, long } from './long';
 import { failureOf, fileIn, type ServiceForTests } from './service';
 
 interface Waiting {
@@ -23,6 +24,8 @@ interface WaitingOperation {
 	acceptedNote?: () => string;
 	/** Meetings are charged after recording, so their tasks never wait for balance. */
 	mayAwaitBalance: boolean;
+	/** Another operation shows the same in `npm test`. */
+	isShownElsewhere?: boolean;
 }
 
 /** Fast enough for tests, in seconds. */
@@ -35,7 +38,10 @@ export function describeWaiting({
 	fileNameFor,
 	acceptedNote = () => '',
 	mayAwaitBalance,
+	isShownElsewhere = false,
 }: WaitingOperation): void {
+	const rule = isShownElsewhere ? long.it : it;
+	const rows = isShownElsewhere ? few.it : it;
 	const failure = (message: string) => failureOf(0, `${message}${acceptedNote()}`);
 	const looks = (taskId: string) =>
 		service.lines().filter((line) => line === `GET /api/v1/tasks/${taskId}`).length;
@@ -54,23 +60,26 @@ export function describeWaiting({
 		expect(Object.keys(result)).toEqual(['text', 'segments', 'summary', 'speakers']);
 	});
 
-	it('with includeResult off outputs the state of the task and does not ask for the result', async () => {
-		const { taskId, outcome } = await start({ includeResult: false });
-		service.running().finish(taskId);
-		expect((await outcome).json).toEqual([
-			expect.objectContaining({ task_id: taskId, status: 'completed', progress: 100 }),
-		]);
-		expect(service.lines()).not.toContain(`GET /api/v1/tasks/${taskId}/result`);
-	});
+	rule(
+		'with includeResult off outputs the state of the task and does not ask for the result',
+		async () => {
+			const { taskId, outcome } = await start({ includeResult: false });
+			service.running().finish(taskId);
+			expect((await outcome).json).toEqual([
+				expect.objectContaining({ task_id: taskId, status: 'completed', progress: 100 }),
+			]);
+			expect(service.lines()).not.toContain(`GET /api/v1/tasks/${taskId}/result`);
+		},
+	);
 
-	it('outputs no file unless exportFormat asks for one', async () => {
+	rule('outputs no file unless exportFormat asks for one', async () => {
 		const { taskId, outcome } = await start();
 		service.running().finish(taskId);
 		expect((await outcome).items[0]?.binary).toBeUndefined();
 		expect(service.lines()).not.toContain(`GET /api/v1/tasks/${taskId}/export`);
 	});
 
-	it.each([
+	rows.each([
 		['srt', 'application/x-subrip'],
 		['vtt', 'text/vtt'],
 		['txt', 'text/plain'],
@@ -88,7 +97,7 @@ export function describeWaiting({
 		});
 	});
 
-	it('puts the exported file into the field exportBinaryPropertyName', async () => {
+	rule('puts the exported file into the field exportBinaryPropertyName', async () => {
 		const { taskId, outcome } = await start({
 			exportFormat: 'srt',
 			exportBinaryPropertyName: 'subtitles',
@@ -107,21 +116,24 @@ export function describeWaiting({
 		expect(error).toMatchObject(failure(`Task ${taskId} failed: No speech was found`));
 	});
 
-	it.each(['cancelled', 'canceled'])('a task that becomes %s is an error', async (status) => {
+	rule.each(['cancelled', 'canceled'])('a task that becomes %s is an error', async (status) => {
 		const { taskId, outcome } = await start();
 		service.running().finish(taskId, { status });
 		expect((await outcome).error).toMatchObject(failure(`Task ${taskId} was cancelled`));
 	});
 
-	it('a task that outlives the timeout is an error that names the task and its state', async () => {
-		const { taskId, outcome } = await start({ timeout: 0.005 });
-		expect((await outcome).error).toMatchObject(
-			failure(`Task ${taskId} has not ended within 0.005 minutes (status: pending)`),
-		);
-		expect(service.running().task(taskId).status).toBe('pending');
-	});
+	rule(
+		'a task that outlives the timeout is an error that names the task and its state',
+		async () => {
+			const { taskId, outcome } = await start({ timeout: 0.005 });
+			expect((await outcome).error).toMatchObject(
+				failure(`Task ${taskId} has not ended within 0.005 minutes (status: pending)`),
+			);
+			expect(service.running().task(taskId).status).toBe('pending');
+		},
+	);
 
-	it('a status that the service document does not show means: not yet', async () => {
+	rule('a status that the service document does not show means: not yet', async () => {
 		const unknown = { kind: 'respond', status: 200, body: { status: 'on_hold' } } as const;
 		const match = { method: 'GET', path: '/tasks/[^/]+$' };
 		service.running().fault({ match, times: 3, action: unknown });
@@ -131,7 +143,7 @@ export function describeWaiting({
 		expect((await outcome).json).toMatchObject([{ task_id: taskId, status: 'completed' }]);
 	});
 
-	it('looks once per pollInterval', async () => {
+	rule('looks once per pollInterval', async () => {
 		const { taskId, outcome } = await start({ pollInterval: 0.2, timeout: 0.015 });
 		await outcome;
 		// 0.9 s: after 0.2, 0.4, 0.6, 0.8 and at the end; task.wait also at once.
@@ -139,14 +151,14 @@ export function describeWaiting({
 		expect(looks(taskId)).toBeLessThanOrEqual(6);
 	});
 
-	it('takes a timeout that is no whole number of milliseconds', async () => {
+	rule('takes a timeout that is no whole number of milliseconds', async () => {
 		const { taskId, outcome } = await start({ timeout: 0.3333333 });
 		await looked(taskId, 2);
 		service.running().finish(taskId);
 		expect((await outcome).json).toMatchObject([{ task_id: taskId, status: 'completed' }]);
 	});
 
-	it('takes a pollInterval and a timeout that an expression gives as text', async () => {
+	rule('takes a pollInterval and a timeout that an expression gives as text', async () => {
 		const { taskId, outcome } = await start({
 			pollInterval: `={{ "${POLL_INTERVAL}" }}`,
 			timeout: '={{ "1" }}',
@@ -157,37 +169,51 @@ export function describeWaiting({
 
 	if (!mayAwaitBalance) return;
 
-	it('onInsufficientBalance keepWaiting (default): goes on when the balance was topped up', async () => {
-		service.running().configure({ balance: 0 });
-		const { taskId, outcome } = await start();
-		await looked(taskId, 2);
-		expect(service.running().task(taskId).awaitingBalance).toBe(true);
-		service.running().topUp(500);
-		await until(() => !service.running().task(taskId).awaitingBalance);
-		service.running().finish(taskId);
-		expect((await outcome).json).toMatchObject([{ task_id: taskId, status: 'completed' }]);
-	});
+	rule(
+		'onInsufficientBalance keepWaiting (default): goes on when the balance was topped up',
+		async () => {
+			service.running().configure({ balance: 0 });
+			const { taskId, outcome } = await start();
+			await looked(taskId, 2);
+			expect(service.running().task(taskId).awaitingBalance).toBe(true);
+			service.running().topUp(500);
+			await until(() => !service.running().task(taskId).awaitingBalance);
+			service.running().finish(taskId);
+			expect((await outcome).json).toMatchObject([{ task_id: taskId, status: 'completed' }]);
+		},
+	);
 
-	it('onInsufficientBalance fail: an error that names the task, which needs no second upload', async () => {
-		service.running().configure({ balance: 0 });
-		const { taskId, outcome } = await start({ onInsufficientBalance: 'fail' });
-		const { error } = await outcome;
-		expect(error).toMatchObject(
-			failureOf(0, `Task ${taskId} waits because the balance is too low`),
-		);
-		expect(error?.description).toContain('no second upload');
-		expect(service.running().task(taskId).awaitingBalance).toBe(true);
-	});
+	rule(
+		'onInsufficientBalance fail: an error that names the task, which needs no second upload',
+		async () => {
+			service.running().configure({ balance: 0 });
+			const { taskId, outcome } = await start({ onInsufficientBalance: 'fail' });
+			const { error } = await outcome;
+			expect(error).toMatchObject(
+				failureOf(0, `Task ${taskId} waits because the balance is too low`),
+			);
+			expect(error?.description).toContain('no second upload');
+			expect(service.running().task(taskId).awaitingBalance).toBe(true);
+		},
+	);
 }
 
 interface SubmittingOperation {
 	service: ServiceForTests;
 	parameters: INodeParameters;
 	item: () => INodeExecutionData;
+	/** Another operation shows the same in `npm test`. */
+	isShownElsewhere?: boolean;
 }
 
 /** What `onCompletion` offers, its default, and 'Call a URL When Ready'. */
-export function describeWebhookTo({ service, parameters, item }: SubmittingOperation): void {
+export function describeWebhookTo({
+	service,
+	parameters,
+	item,
+	isShownElsewhere = false,
+}: SubmittingOperation): void {
+	const rows = isShownElsewhere ? few.it : it;
 	const submit = async (webhookUrl: string, credentials = service.credentials()) =>
 		await service.run(
 			{ ...parameters, onCompletion: 'callUrl', webhookUrl },
@@ -229,7 +255,7 @@ export function describeWebhookTo({ service, parameters, item }: SubmittingOpera
 		expect(json[0]?.['webhook_secret']).toMatch(/^\w{20,}$/);
 	});
 
-	it.each(['http://127.0.0.1:5678/hook', 'http://localhost:5678/hook', 'http://[::1]:5678/hook'])(
+	rows.each(['http://127.0.0.1:5678/hook', 'http://localhost:5678/hook', 'http://[::1]:5678/hook'])(
 		'callUrl passes the loopback address %s, as the service itself is on loopback',
 		async (webhookUrl) => {
 			const { error } = await submit(webhookUrl);
@@ -238,7 +264,7 @@ export function describeWebhookTo({ service, parameters, item }: SubmittingOpera
 		},
 	);
 
-	it.each([
+	rows.each([
 		['http://hooks.example.com/a', 'does not start with https://'],
 		['ftp://hooks.example.com/a', 'does not start with https://'],
 		['hooks.example.com/a', 'is not a web address'],
@@ -256,7 +282,7 @@ export function describeWebhookTo({ service, parameters, item }: SubmittingOpera
 		expect(service.lines()).toEqual([]);
 	});
 
-	it.each([
+	rows.each([
 		['http://127.0.0.1:5678/a', 'does not start with https://'],
 		['https://127.0.0.1:5678/a', 'is a local address that the service cannot reach'],
 		['https://localhost/a', 'is a local address that the service cannot reach'],

@@ -141,7 +141,12 @@ describe('meeting.sendBot', () => {
 	});
 
 	describe('onCompletion', () => {
-		describeWebhookTo({ service, parameters: BOT, item: () => ({ json: {} }) });
+		describeWebhookTo({
+			service,
+			parameters: BOT,
+			item: () => ({ json: {} }),
+			isShownElsewhere: true,
+		});
 	});
 
 	describe('onCompletion poll', () => {
@@ -254,6 +259,7 @@ describe('meeting.sendBot', () => {
 			fileNameFor: (taskId) => taskId,
 			acceptedNote: () => ` (bot ${service.running().bots()[0]?.id} was accepted by the service)`,
 			mayAwaitBalance: false,
+			isShownElsewhere: true,
 		});
 	});
 });

@@ -6,6 +6,7 @@ import { describeWaiting } from '../../../support/completion';
 import { byId, failureOf, fileIn, itemsOf, serviceForTests } from '../../../support/service';
 import { few } from '../../../support/long';
 import { LIMITS } from '../../../../nodes/shared/api/rateLimits';
+import { POLL } from '../../../../nodes/Transcriber/wait/pauseBetweenLooks';
 import { until } from '../../../simulator/testing-client';
 
 const service = serviceForTests();
@@ -155,7 +156,11 @@ describe('task.getAll', () => {
 	});
 
 	it('returnAll reads page after page, 100 tasks each, until a page is empty', async () => {
-		const ids = await tasks(101);
+		service.running().seed(101);
+		const ids = service
+			.running()
+			.tasks()
+			.map(({ id }) => id);
 		expect(idsOf((await run('getAll', more)).json)).toEqual(ids);
 		expect(queries()).toEqual([
 			{ limit: '100', offset: '0' },
@@ -747,6 +752,7 @@ describe('task.wait', () => {
 	});
 
 	it('waits for several tasks at once, outputs in the order of the items', async () => {
+		jest.replaceProperty(POLL, 'perTask', 50);
 		const ids = [await service.pendingTask(), await service.pendingTask()];
 		const outcome = run(
 			'wait',
@@ -774,5 +780,6 @@ describe('task.wait', () => {
 		},
 		fileNameFor: (taskId) => taskId,
 		mayAwaitBalance: true,
+		isShownElsewhere: true,
 	});
 });

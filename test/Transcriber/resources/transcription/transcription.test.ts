@@ -6,6 +6,7 @@ import type { INodeParameters } from 'n8n-workflow';
 import { describeWaiting, describeWebhookTo } from '../../../support/completion';
 import { itemsOf, itemWithFile, serviceForTests } from '../../../support/service';
 import { RETRY } from '../../../../nodes/shared/api/delayBeforeRetry';
+import { POLL } from '../../../../nodes/Transcriber/wait/pauseBetweenLooks';
 import { until } from '../../../simulator/testing-client';
 import { FILE, LINK } from '../../../support/parameters';
 import { few } from '../../../support/long';
@@ -243,7 +244,12 @@ describe('transcription.transcribeFile', () => {
 	});
 
 	describe('onCompletion', () => {
-		describeWebhookTo({ service, parameters: FILE, item: () => itemWithFile() });
+		describeWebhookTo({
+			service,
+			parameters: FILE,
+			item: () => itemWithFile(),
+			isShownElsewhere: true,
+		});
 	});
 
 	describe('onCompletion poll', () => {
@@ -258,9 +264,11 @@ describe('transcription.transcribeFile', () => {
 			},
 			fileNameFor: () => 'interview.final',
 			mayAwaitBalance: true,
+			isShownElsewhere: true,
 		});
 
 		it('with several items each output belongs to its item, in their order', async () => {
+			jest.replaceProperty(POLL, 'perTask', 50);
 			service.running().configure({ processingSeconds: 20, queueSeconds: 1 });
 			const { json, items } = await service.run(
 				{

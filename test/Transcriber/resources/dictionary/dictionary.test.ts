@@ -1,7 +1,7 @@
 // Also covers index.ts, add.ts, clear.ts, get.ts, writesInTurn.ts, preview.ts, replace.ts, terms.ts.
 
 import { byId, failureOf, itemsOf, serviceForTests } from '../../../support/service';
-import { few } from '../../../support/long';
+import { few, long } from '../../../support/long';
 
 const service = serviceForTests();
 
@@ -52,6 +52,9 @@ describe('dictionary.get', () => {
 
 /** What holds for both ways to send terms. `after`: the terms when n8n was sent and old was there. */
 function describeTerms(operation: 'replace' | 'add', method: string, after: string[]): void {
+	// Both read the terms in the same way.
+	const rule = operation === 'replace' ? it : long.it;
+	const rows = operation === 'replace' ? few.it : long.it;
 	beforeEach(async () => {
 		await service.ask('PUT /dictionary', { json: { terms: ['old'] } });
 	});
@@ -75,7 +78,7 @@ function describeTerms(operation: 'replace' | 'add', method: string, after: stri
 		]);
 	});
 
-	few.it.each([
+	rows.each([
 		['message', { message: 'Done' }],
 		['empty', {}],
 	] as const)('reads the answer in the shape "%s"', async (dictionaryAnswer, json) => {
@@ -84,7 +87,7 @@ function describeTerms(operation: 'replace' | 'add', method: string, after: stri
 		expect(items).toEqual([{ json, pairedItem: { item: 0 } }]);
 	});
 
-	few.it.each([
+	rows.each([
 		['an array by expression', '={{ ["OKR", "Анна Петрова", "n8n"] }}'],
 		['a string with one term a line', 'OKR\nАнна Петрова\r\nn8n'],
 		['a string with one term a line, by expression', '={{ "OKR\\nАнна Петрова\\nn8n" }}'],
@@ -98,17 +101,17 @@ function describeTerms(operation: 'replace' | 'add', method: string, after: stri
 		expect(service.sent().body).toEqual({ terms: ['OKR', 'Анна Петрова', 'n8n'] });
 	});
 
-	it('specifyTerms list: a term may hold the separators of a text', async () => {
+	rule('specifyTerms list: a term may hold the separators of a text', async () => {
 		await run(operation, { terms: 'Smith, John; PhD\nn8n' });
 		expect(service.sent().body).toEqual({ terms: ['Smith, John; PhD', 'n8n'] });
 	});
 
-	it('specifyTerms list: terms may be numbers', async () => {
+	rule('specifyTerms list: terms may be numbers', async () => {
 		await run(operation, { terms: '={{ ["n8n", 365] }}' });
 		expect(service.sent().body).toEqual({ terms: ['n8n', '365'] });
 	});
 
-	it('specifyTerms text: sends the text as it is, for the service to separate', async () => {
+	rule('specifyTerms text: sends the text as it is, for the service to separate', async () => {
 		const text = 'OKR, Анна Петрова; n8n\nKubernetes';
 		await run(operation, { specifyTerms: 'text', text });
 		expect(service.sent().body).toEqual({ text });
@@ -117,7 +120,7 @@ function describeTerms(operation: 'replace' | 'add', method: string, after: stri
 		});
 	});
 
-	it('refuses an error of a sheet, in a list and in a text', async () => {
+	rule('refuses an error of a sheet, in a list and in a text', async () => {
 		const { error } = await run(operation, { terms: '={{ ["n8n", "#REF!"] }}' });
 		expect(error?.message).toContain("'Terms' has '#REF!' as a term in item 0");
 		const { error: ofText } = await run(operation, { specifyTerms: 'text', text: 'n8n, #Н/Д' });
@@ -125,7 +128,7 @@ function describeTerms(operation: 'replace' | 'add', method: string, after: stri
 		expect(service.lines()).toEqual([]);
 	});
 
-	it.each(['undefined', 'null', 'NaN', ' undefined '])(
+	rows.each(['undefined', 'null', 'NaN', ' undefined '])(
 		'refuses "%s" as one of the lines or parts: an expression gave nothing',
 		async (part) => {
 			const { error } = await run(operation, { terms: `={{ "n8n\\n${part}\\nOKR" }}` });
@@ -137,7 +140,7 @@ function describeTerms(operation: 'replace' | 'add', method: string, after: stri
 		},
 	);
 
-	few.it.each([
+	rows.each([
 		[
 			'a term that only begins with such a word',
 			'={{ "null island\\nn8n" }}',
@@ -149,14 +152,14 @@ function describeTerms(operation: 'replace' | 'add', method: string, after: stri
 		expect(service.sent().body).toEqual({ terms: sent });
 	});
 
-	it('sends 20 000 characters, counted as the service counts', async () => {
+	rule('sends 20 000 characters, counted as the service counts', async () => {
 		const { error } = await run(operation, {
 			terms: `={{ [ "😀".repeat(${20_000 - 'old'.length}) ] }}`,
 		});
 		expect(error).toBeUndefined();
 	});
 
-	it('takes the terms from an expression per item', async () => {
+	rule('takes the terms from an expression per item', async () => {
 		await run(
 			operation,
 			{ terms: '={{ $json.terms }}' },

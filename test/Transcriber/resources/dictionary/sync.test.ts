@@ -5,6 +5,7 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import { again } from '../../../support/again';
 import type { Run } from '../../../support/engine';
 import { failureOf, itemsOf, serviceForTests } from '../../../support/service';
+import { few } from '../../../support/long';
 
 const service = serviceForTests();
 
@@ -186,7 +187,7 @@ describe('dictionary.sync: the terms', () => {
 	});
 });
 
-it.each(['#REF!', '#N/A', '#NAME?', '#ERROR!', '#ССЫЛКА!', '#Н/Д', 'Loading...'])(
+few.it.each(['#REF!', '#N/A', '#NAME?', '#ERROR!', '#ССЫЛКА!', '#Н/Д', 'Loading...'])(
 	'dictionary.sync: a cell with %s is an error of the sheet, so the dictionary keeps its terms',
 	async (cell) => {
 		await given('Kubernetes');

@@ -7,6 +7,7 @@
 import type { INode, INodeParameters, IRunExecutionData } from 'n8n-workflow';
 
 import { LIMITS } from '../../../nodes/shared/api/rateLimits';
+import { POLL } from '../../../nodes/Transcriber/wait/pauseBetweenLooks';
 import { until } from '../../simulator/testing-client';
 import type { Outcome, Run } from '../../support/engine';
 import { captureLogs } from '../../support/logs';
@@ -63,7 +64,10 @@ async function failOne(count: number): Promise<string> {
 	return id;
 }
 
-beforeEach(() => shortenRetries(500));
+beforeEach(() => {
+	shortenRetries(500);
+	jest.replaceProperty(POLL, 'perTask', 50);
+});
 
 it('one of several recordings fails: the advice brings the other transcripts, and nothing is paid twice', async () => {
 	const running = service.run(LINK, { items: threeItems(), executionId: '41' });

@@ -3,6 +3,7 @@
 
 import type { INode, INodeExecutionData, INodeParameters } from 'n8n-workflow';
 
+import { POLL as LOOKS } from '../../../nodes/Transcriber/wait/pauseBetweenLooks';
 import { STORE } from '../../../nodes/TranscriberTrigger/triggerMemory';
 import { until } from '../../simulator/testing-client';
 import { callTool } from '../../support/agent';
@@ -210,6 +211,7 @@ describe('a playlist with a video that the service refuses', () => {
 
 describe('with "Wait for the Transcript (Polling)"', () => {
 	const POLL = { ...LINK, onCompletion: 'poll' };
+	beforeEach(() => void jest.replaceProperty(LOOKS, 'perTask', 50));
 
 	it('waits for all of them, and outputs each, paired with its input item', async () => {
 		const ids = await tasks(4);

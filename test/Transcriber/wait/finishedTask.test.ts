@@ -309,7 +309,7 @@ it('with On Error = Continue, a failed task of an own Idempotency Key says that 
 	expect((await run).json).toEqual([{ error: expect.stringMatching(words) }]);
 });
 
-it.each(['php', 'aspx', 'cgi'])('a link to a script (%s) names no document', async (ending) => {
+few.it.each(['php', 'aspx', 'cgi'])('a link to a script (%s) names no document', async (ending) => {
 	const url = `https://pbx.example.com/record.${ending}?id=1`;
 	const waitOptions = { pollInterval: 0.05, exportFormat: 'srt' };
 	const LINK = { resource: 'transcription', operation: 'transcribeUrl', url, onCompletion: 'poll' };
@@ -357,7 +357,7 @@ describe('a result that is a list of several', () => {
 		expect(items[1]?.binary).toBeUndefined();
 	});
 
-	it.each(['transcribeFile', 'transcribeUrl'])('comes out of %s', async (operation) => {
+	few.it.each(['transcribeFile', 'transcribeUrl'])('comes out of %s', async (operation) => {
 		answer('/result$', LIST);
 		const url = 'https://files.example.com/a.mp3';
 		const waitOptions = { pollInterval: 0.05 };

@@ -377,7 +377,7 @@ describe('what is wrong with the settings', () => {
 });
 
 describe('"Execute step"', () => {
-	it.each(['newestFirst', 'oldestFirst'] as const)(
+	few.it.each(['newestFirst', 'oldestFirst'] as const)(
 		'outputs the newest finished transcript of a list with dates, %s, and remembers nothing',
 		async (taskListOrder) => {
 			service.running().configure({ shapes: { taskListOrder, taskListDates: 'created_at' } });

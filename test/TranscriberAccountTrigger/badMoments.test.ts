@@ -7,7 +7,7 @@ import { ONE_TASK } from '../../nodes/TranscriberAccountTrigger/openTasks';
 import { SILENT } from '../../nodes/shared/api/fetchResults';
 import { tasksIn } from '../../nodes/shared/api/undocumented/taskLists';
 import { serviceForTests } from '../support/service';
-import { few, long } from '../support/long';
+import { atLength, few, long } from '../support/long';
 import { AccountHost } from './host';
 
 jest.setTimeout(120_000);
@@ -69,7 +69,7 @@ describe('a page that fails at activation', () => {
 	});
 });
 
-it.each([404, 422])('a page behind the end that is answered %i is the end', async (status) => {
+few.it.each([404, 422])('a page behind the end that is answered %i is the end', async (status) => {
 	oldestFirst(30);
 	const host = await active();
 	const ids = await completed(3);
@@ -267,7 +267,7 @@ describe('Recordings in which nothing was said, which cost three requests each,'
 	])('leave a poll at %s', async (_, pauseMs, most) => {
 		ACCOUNT_POLL.pauseMs = pauseMs;
 		const host = await active();
-		const ids = await completed(30);
+		const ids = await completed(atLength(30, 12));
 		while (host.started.length < ids.length) {
 			const before = service.running().requests.length;
 			expect(await host.poll()).not.toEqual([]);

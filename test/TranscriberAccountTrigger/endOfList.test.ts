@@ -39,7 +39,7 @@ describe('The first poll', () => {
 	const bounds = { ...ACCOUNT_POLL };
 	afterEach(() => Object.assign(ACCOUNT_POLL, bounds));
 
-	it.each([
+	few.it.each([
 		[310, 20, 8],
 		[777, 20, 7],
 		[3_050, 100, 13],

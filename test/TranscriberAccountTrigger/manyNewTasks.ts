@@ -3,6 +3,7 @@ import { LIMITS } from '../../nodes/shared/api/rateLimits';
 import { RETRY } from '../../nodes/shared/api/delayBeforeRetry';
 import { ACCOUNT_MEMORY } from '../../nodes/TranscriberAccountTrigger/rememberedBetweenPolls';
 import type { Credentials } from '../support/n8n';
+import { atLength } from '../support/long';
 import { AccountHost } from './host';
 import { ListService } from './listService';
 
@@ -67,7 +68,7 @@ export function listForTests() {
 }
 
 /** Polls until `quiet` polls in a row have started nothing. Returns the ids, sorted. */
-export async function allStarted(host: AccountHost, quiet = 8): Promise<string[]> {
+export async function allStarted(host: AccountHost, quiet = atLength(8, 4)): Promise<string[]> {
 	for (let before = -1, same = 0; same < quiet;) {
 		await host.poll();
 		same = host.started.length === before ? same + 1 : 0;

@@ -13,7 +13,7 @@ import type { INodeParameters } from 'n8n-workflow';
 import { ACCOUNT_POLL } from '../../nodes/TranscriberAccountTrigger/pollLimits';
 import type { Shapes } from '../simulator/index';
 import { serviceForTests } from '../support/service';
-import { few, long } from '../support/long';
+import { atLength, few, long } from '../support/long';
 import { AccountHost } from './host';
 
 jest.setTimeout(120_000);
@@ -108,10 +108,11 @@ few.describe.each(LISTS)('tasks that the service deletes, in a list %s:', (_, sh
 	);
 
 	it('nearly all at once: what ends afterwards starts the workflow, nothing else does', async () => {
-		const host = await active(600, shapes);
+		const before = atLength(600, 200);
+		const host = await active(before, shapes);
 		await host.polls(2);
-		deletes(listed(shapes.taskListOrder).slice(0, 560));
-		await host.polls(6);
+		deletes(listed(shapes.taskListOrder).slice(0, before - 40));
+		await host.polls(atLength(6, 4));
 		expect(host.started).toEqual([]);
 		const ids = [await service.completedTask(), await service.completedTask()];
 		await host.polls(4);
@@ -131,7 +132,7 @@ few.describe.each<[string, Partial<Shapes>]>([
 ])('a list that does not say `status`%s', (_, shapes) => {
 	it('starts nothing with what had ended, and once with each task that ends afterwards', async () => {
 		service.running().configure({ shapes: { ...shapes, taskListStatus: 'hidden' } });
-		service.running().seed(60);
+		service.running().seed(atLength(60, 25));
 		const open = [await service.pendingTask(), await service.pendingTask()];
 		const host = new AccountHost(service.credentials());
 		await host.activate();
@@ -141,7 +142,9 @@ few.describe.each<[string, Partial<Shapes>]>([
 		service.running().finish(first);
 		service.running().finish(second, { status: 'failed', error: 'No speech' });
 		const ids = [...open];
-		for (let count = 0; count < 12; count++) ids.push(await service.completedTask());
+		for (let count = 0; count < atLength(12, 4); count++) {
+			ids.push(await service.completedTask());
+		}
 		const late = await service.pendingTask();
 		await host.polls(6);
 		expect([...host.started].sort()).toEqual(ids.sort());
@@ -227,7 +230,7 @@ describe('a list that is empty in a bad moment', () => {
 	});
 });
 
-it.each<[string, Partial<Shapes>]>([
+few.it.each<[string, Partial<Shapes>]>([
 	['a short list', {}],
 	['a list of several pages', { taskListMaximum: 10 }],
 ])(

@@ -39,9 +39,9 @@ const step = fc.oneof(
 const course = fc.record({
 	isOldestFirst: fc.boolean(),
 	pageLength: fc.constantFrom(10, 20, 50, 100),
-	old: fc.nat({ max: 450 }),
+	old: fc.nat({ max: atLength(450, 120) }),
 	polls: fc.nat({ max: 6 }),
-	steps: fc.array(step, { maxLength: 14 }),
+	steps: fc.array(step, { maxLength: atLength(14, 6) }),
 });
 
 async function holds({ isOldestFirst, pageLength, old, polls, steps }: CourseOf<typeof course>) {

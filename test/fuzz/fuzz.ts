@@ -6,13 +6,13 @@ import { atLength } from '../support/long';
 /** Of fast-check, which prints seed and path of what it finds: both can be given again. */
 export const SEED = Number(process.env['FUZZ_SEED'] ?? 20_261_122);
 
-/** `few` runs beside the other tests, a third of them with `npm test`, more by command. */
+/** `few` runs beside the other tests, a sixth of them with `npm test`, more by command. */
 export async function holds<T>(
 	arbitrary: fc.Arbitrary<T>,
 	few: number,
 	claim: (value: T) => Promise<void> | void,
 ): Promise<void> {
-	const numRuns = Number(process.env['FUZZ_RUNS'] ?? Math.ceil(few / atLength(1, 3)));
+	const numRuns = Number(process.env['FUZZ_RUNS'] ?? Math.ceil(few / atLength(1, 6)));
 	const path = process.env['FUZZ_PATH'];
 	const memory = new Memory();
 	const property = fc.asyncProperty(arbitrary, async (value) => {

@@ -126,7 +126,7 @@ it('whatever happens, nothing is paid twice, and nothing that was accepted is lo
 		// Good weather, time and n8n's Retry have brought everything that can still come.
 		if (items.every((index) => !isExcused(index, given, life))) expect(error).toBeUndefined();
 	});
-	await holdsAlways(property, atLength(24, 8));
+	await holdsAlways(property, atLength(24, 4));
 });
 
 /** Of any execution that has ended or sleeps. */

@@ -14,7 +14,7 @@ import { SUMMARY_PATH } from '../../support/everyOperation';
 import { byId, itemWithFile, itemsOf } from '../../support/service';
 import { shortenWindow } from '../../support/scale';
 import { FILE } from '../../support/parameters';
-import { few, long } from '../../support/long';
+import { atLength, few, long } from '../../support/long';
 
 /** A minute of the service takes 0.3 s. */
 const CLOCK_RATE = 200;
@@ -116,16 +116,17 @@ it('the limits are those of the service document', () => {
 describe('in any 60 seconds, per API key', () => {
 	it('10 submits, files and links together: none is refused, none is sent twice', async () => {
 		const { simulator, run } = await serviceWithLimits();
+		const [files, urls] = [atLength(12, 6), atLength(11, 6)];
 		const outcomes = await Promise.all([
 			run(
 				FILE,
-				Array.from({ length: 12 }, (_, index) => itemWithFile(`recording ${index}`)),
+				Array.from({ length: files }, (_, index) => itemWithFile(`recording ${index}`)),
 			),
-			run(LINK, links(11)),
+			run(LINK, links(urls)),
 		]);
-		expect(outcomes.map(({ json }) => json.length)).toEqual([12, 11]);
-		expect(simulator.requests.map(({ status }) => status)).toEqual(Array(23).fill(200));
-		expect(simulator.tasks()).toHaveLength(23);
+		expect(outcomes.map(({ json }) => json.length)).toEqual([files, urls]);
+		expect(simulator.requests.map(({ status }) => status)).toEqual(Array(files + urls).fill(200));
+		expect(simulator.tasks()).toHaveLength(files + urls);
 		expect(mostInAMinute(simulator.requests)).toBeLessThanOrEqual(10);
 	});
 
@@ -332,7 +333,7 @@ describe('the queue', () => {
 		jest.replaceProperty(RETRY, 'patienceWhenUnreachable', 500);
 		const { simulator, run } = await serviceWithLimits();
 		await simulator.close();
-		const items = Array.from({ length: 30 }, (_one, n) => itemWithFile(`sound ${n}`));
+		const items = Array.from({ length: atLength(30, 12) }, (_one, n) => itemWithFile(`sound ${n}`));
 		const { error } = await run(FILE, items);
 		expect(error?.message).toContain('The service cannot be reached');
 	});
@@ -345,7 +346,10 @@ describe('the queue', () => {
 		jest.replaceProperty(LIMITS, 'windowMs', 30);
 		const { simulator, run } = await serviceWithLimits({ rateLimits: false });
 		const read = { resource: 'account', operation: 'get' };
-		const reads = run(read, itemsOf(...Array.from({ length: 40 }, (_one, n) => ({ n }))));
+		const reads = run(
+			read,
+			itemsOf(...Array.from({ length: atLength(40, 15) }, (_one, n) => ({ n }))),
+		);
 		await until(() => simulator.requests.length > 0);
 		const cancelled = run(parameters, itemsOf({})).catch(() => undefined);
 		await Promise.all([reads, cancelled]);

@@ -164,7 +164,7 @@ describe('The log names what the user has to do about a bot', () => {
 		expect(line).toContain('Stop it with Meeting: Cancel or Stop');
 	});
 
-	it.each([400, 409, 422])(
+	few.it.each([400, 409, 422])(
 		'but nothing if a DELETE is answered %d because the bot has left meanwhile',
 		async (status) => {
 			jest.replaceProperty(GRACE, 'ms', 50);

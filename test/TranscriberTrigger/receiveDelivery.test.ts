@@ -742,7 +742,7 @@ describe('A genuine repeat whose body differs, by an attempt counter or a time',
 	});
 });
 
-it.each(['failed', 'cancelled'])(
+few.it.each(['failed', 'cancelled'])(
 	'A genuine delivery of a completed task that says %s is known: the service need not repeat it',
 	async (status) => {
 		await open();

@@ -68,7 +68,7 @@ describe.each(WAYS_TO_KEEP_IT)('a recording that n8n keeps as %s', (_way, keep) 
 		expect(bodyBytes).toBeGreaterThan(3 * MIB);
 	});
 
-	it.each(['Встреча 17.mp3', '会議.mp3', 'naïve “quotes” & more.mp3', 'a;b=c.mp3'])(
+	few.it.each(['Встреча 17.mp3', '会議.mp3', 'naïve “quotes” & more.mp3', 'a;b=c.mp3'])(
 		'keeps its name: %s',
 		async (fileName) => {
 			await upload(await keep(Buffer.from('sound'), fileName));

@@ -448,7 +448,7 @@ describe('a task that ends before its submit is answered', () => {
 });
 
 describe('a blank webhook_secret is none:', () => {
-	it.each(['', ' '])(
+	few.it.each(['', ' '])(
 		'%j: a delivery wakes the execution if the service says the same',
 		async (blank) => {
 			const id = await service.pendingTask();

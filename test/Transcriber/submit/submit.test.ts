@@ -1256,7 +1256,7 @@ describe('an Idempotency Key goes to another recording', () => {
 	const LOOP = { asFirstRun: false, executionId: '41' };
 	const RETRY_BUTTON = { asFirstRun: true, executionId: '42' };
 
-	it.each([LOOP, RETRY_BUTTON])(
+	few.it.each([LOOP, RETRY_BUTTON])(
 		'if the service has refused the first for certain: %j',
 		async ({ asFirstRun, executionId }) => {
 			fault({ kind: 'respond', status: 422 }, { times: 1 });
@@ -1269,7 +1269,7 @@ describe('an Idempotency Key goes to another recording', () => {
 		},
 	);
 
-	it.each([LOOP, RETRY_BUTTON])(
+	few.it.each([LOOP, RETRY_BUTTON])(
 		'if the node has refused the first, here a link: %j',
 		async ({ asFirstRun, executionId }) => {
 			const wrong = { ...KEYED, onCompletion: 'callUrl', webhookUrl: 'http://x' };
@@ -1291,7 +1291,7 @@ describe('an Idempotency Key goes to another recording', () => {
 		expect(accepted()).toHaveLength(1);
 	});
 
-	it.each([LOOP, RETRY_BUTTON])(
+	few.it.each([LOOP, RETRY_BUTTON])(
 		'but not if the answer about the first was lost: %j',
 		async ({ asFirstRun, executionId }) => {
 			fault({ kind: 'cut', when: 'afterProcessing' }, { times: 1 });

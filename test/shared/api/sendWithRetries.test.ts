@@ -221,7 +221,7 @@ describe('each operation', () => {
 		expect([first, second, third]).toEqual([undefined, undefined, 200]);
 	});
 
-	it.each(
+	few.it.each(
 		NEVER_REPEATED.flatMap((name) =>
 			(['beforeBody', 'afterBody', 'afterProcessing'] as const).map((when) => ({ name, when })),
 		),

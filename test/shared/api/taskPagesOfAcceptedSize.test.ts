@@ -250,7 +250,7 @@ describe('the list of the editor', () => {
 	});
 });
 
-describe.each([
+few.describe.each<[string, string, object]>([
 	['account.get', '/account$', {}],
 	['dictionary.get', '/dictionary$', {}],
 	['dictionary.preview', '/preview$', { taskId: 'a', terms: 'n8n' }],

@@ -333,7 +333,7 @@ describe('the credential', () => {
 		expect(error?.httpCode).toBe('404');
 	});
 
-	it.each(['<html>Please log in</html>', '"ok"', 'true', '17'])(
+	few.it.each(['<html>Please log in</html>', '"ok"', 'true', '17'])(
 		'a Base URL where something else answers with %s is an error that names it',
 		async (body) => {
 			service.running().fault({
@@ -348,7 +348,7 @@ describe('the credential', () => {
 		},
 	);
 
-	it.each(EVERY_OPERATION)(
+	few.it.each(EVERY_OPERATION)(
 		'a wrong API key is an error that names it, after one request: $name',
 		async ({ parameters, input }) => {
 			const items = [await input(service)];
@@ -471,7 +471,7 @@ const saying = (message: string | RegExp, at: number) =>
 	typeof message === 'string' ? `${message} [item ${at}]` : expect.stringMatching(message);
 
 describe('onError: stop', () => {
-	it.each(KNOWN_BEFORE.flatMap((mixed) => [0, 1, 2].map((at) => ({ ...mixed, at }))))(
+	few.it.each(KNOWN_BEFORE.flatMap((mixed) => [0, 1, 2].map((at) => ({ ...mixed, at }))))(
 		'when item $at alone is wrong, nothing is sent for the others: $title',
 		async ({ at, ...mixed }) => {
 			const items = await itemsWith(mixed, at);
@@ -484,7 +484,7 @@ describe('onError: stop', () => {
 		},
 	);
 
-	it.each([0, 1, 2])(
+	few.it.each([0, 1, 2])(
 		'when n8n cannot evaluate an expression of item %d, nothing is sent for the others',
 		async (at) => {
 			const items = itemsOf({ id: 'a' }, { id: 'b' });
@@ -500,7 +500,7 @@ describe('onError: stop', () => {
 		},
 	);
 
-	it.each(KNOWN_AFTERWARDS)('the error names the item: $title', async (mixed) => {
+	few.it.each(KNOWN_AFTERWARDS)('the error names the item: $title', async (mixed) => {
 		const items = await itemsWith(mixed, 1);
 		const { error } = await service.run(mixed.parameters, { items });
 		expect(error?.message).toContain(`${String(mixed.message)}`);
@@ -520,7 +520,7 @@ describe.each([
 	['known before it is sent', KNOWN_BEFORE],
 	['known from the answer', KNOWN_AFTERWARDS],
 ])('with On Error = Continue each item has its own outcome: %s', (_when, cases) => {
-	it.each(cases)('continueRegularOutput: $title', async (mixed) => {
+	few.it.each(cases)('continueRegularOutput: $title', async (mixed) => {
 		const items = await itemsWith(mixed, 1);
 		const outcome = await service.run(mixed.parameters, {
 			items,
@@ -536,7 +536,7 @@ describe.each([
 		expect(outcome.json[1]).toEqual({ error: saying(mixed.message, 1) });
 	});
 
-	it.each(cases)('continueErrorOutput: $title', async (mixed) => {
+	few.it.each(cases)('continueErrorOutput: $title', async (mixed) => {
 		const items = await itemsWith(mixed, 1);
 		const outcome = await service.run(mixed.parameters, {
 			items,
@@ -566,7 +566,7 @@ describe('a message with a word that n8n takes for the code of a connection erro
 		expect(withNextStep(context, new Error(`It says ${code}`)).message).toBe(`It says ${code}`);
 	});
 
-	it.each(['stopWorkflow', 'continueRegularOutput'] as const)(
+	few.it.each(['stopWorkflow', 'continueRegularOutput'] as const)(
 		'stays as it is in the engine of n8n: a failed task (%s)',
 		async (onError) => {
 			for (const reason of ['read ECONNRESET', 'connect ETIMEDOUT 10.0.0.1:443']) {
@@ -581,7 +581,7 @@ describe('a message with a word that n8n takes for the code of a connection erro
 		},
 	);
 
-	it.each(['stopWorkflow', 'continueRegularOutput'] as const)(
+	few.it.each(['stopWorkflow', 'continueRegularOutput'] as const)(
 		'stays as it is in the engine of n8n: a refused link (%s)',
 		async (onError) => {
 			const url = 'files.example.com/preexisting.mp3';

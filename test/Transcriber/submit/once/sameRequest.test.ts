@@ -7,6 +7,7 @@ import {
 	toolCallOf,
 } from '../../../../nodes/Transcriber/submit/once/sameRequest';
 import { itemContext } from '../../../support/itemContext';
+import { few } from '../../../support/long';
 import { itemWithFile } from '../../../support/service';
 import { ACCOUNT, BOT, FILE, LINK } from '../../../support/parameters';
 
@@ -72,7 +73,7 @@ describe('of one Idempotency Key in a loop', () => {
 		return { ofItem: same('ofItem'), ofAnyItem: same('ofAnyItem') };
 	};
 
-	it.each([
+	few.it.each([
 		'{{ +new  Date }}',
 		'{{ Date.now() }}',
 		'{{ Date .now() }}',
@@ -99,7 +100,7 @@ describe('of one Idempotency Key in a loop', () => {
 		expect(rounds(changes)).toEqual({ ofAnyItem: true, ofItem: false });
 	});
 
-	it.each([
+	few.it.each([
 		'{{ $json .row }}',
 		'{{ $json?.row }}',
 		'{{ $json["row"] }}',

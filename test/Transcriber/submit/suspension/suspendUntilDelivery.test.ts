@@ -300,7 +300,7 @@ describe('a suspended execution', () => {
 		expect(service.lines()).toEqual([]);
 	});
 
-	it.each(['pending', 'processing', 'awaiting_balance'])(
+	few.it.each(['pending', 'processing', 'awaiting_balance'])(
 		'sleeps on when a genuine delivery says %s, and wakes when one says the end',
 		async (status) => {
 			const { asleep, deliver, finish, taskOf, workflow } = await suspended(['a']);
@@ -544,7 +544,7 @@ describe('after the API key was rotated', () => {
 });
 
 describe('Retry On Fail', () => {
-	it.each(['continueRegularOutput', 'continueErrorOutput'] as const)(
+	few.it.each(['continueRegularOutput', 'continueErrorOutput'] as const)(
 		'with On Error = %s: the item that was refused fails when the others have been waited for',
 		async (onError) => {
 			const node = { ...RETRY_ON_FAIL, onError };
@@ -617,7 +617,7 @@ describe('an old submission, looked at before the execution sleeps,', () => {
 		return { workflow, asleep: await workflow.start(links('a', 'b')) };
 	};
 
-	it.each([RETRY_ON_FAIL, { ...RETRY_ON_FAIL, onError: 'continueRegularOutput' as const }])(
+	few.it.each([RETRY_ON_FAIL, { ...RETRY_ON_FAIL, onError: 'continueRegularOutput' as const }])(
 		'is not lost when that look fails: %j',
 		async (node) => {
 			fault({ kind: 'respond', status: 500 }, LOOK, 1);

@@ -1,5 +1,5 @@
 import type { IDataObject, IWebhookFunctions } from 'n8n-workflow';
-import { hasEnded } from '../shared/api/statusMeaning';
+import { calledOffSince, isFinal, mayGetTask } from '../shared/api/calledOffBot';
 import { idFields } from '../shared/api/submission';
 import type { DeliveredEvent, StoredName } from './deliveredEvent';
 import { ledgerKey } from './staticDataLedger';
@@ -14,14 +14,26 @@ import { remembered } from '../shared/processMemory';
  */
 const WORD = { everyMs: 10_000, most: 20 };
 
-/** The state of an id at the service, and when the trigger asked for it, in ms since 1970. */
-interface AskedState {
+/** The state of a task or bot at the service, and whether it has ended. */
+interface Word {
+	state: IDataObject;
+	hasEnded: boolean;
+}
+
+/** What the service says of an id, and when the trigger asked, in ms since 1970. */
+interface Question {
 	askedAt: number;
-	state: Promise<IDataObject>;
+	word: Promise<Word>;
 	hasAnswered?: boolean;
 }
 
-const looksAtService = remembered<AskedState>('looksAtService');
+/** How long it is kept since when a bot is called off, in ms: longer than between repeats of a delivery. */
+const KEEP_CALLED_OFF_MS = 24 * 3_600_000;
+
+const looksAtService = remembered<Question>('looksAtService');
+
+/** Since when bots are called off, in ms since 1970: see {@link calledOffSince}. */
+const calledOffBots = remembered<number>('calledOffBots');
 
 /**
  * Asks the service about a submission whose stored secret can no longer be read. The delivery
@@ -33,8 +45,8 @@ export async function wordOfService(
 	{ name, taskId, botId }: StoredName,
 	body: Record<string, unknown> = {},
 ): Promise<DeliveredEvent | undefined> {
-	const state = await stateAskedSeldom(context, name, idFields({ taskId, botId }));
-	if (!hasEnded(state.status)) return undefined;
+	const { state, hasEnded } = await askSeldom(context, name, idFields({ taskId, botId }));
+	if (!hasEnded) return undefined;
 	const said: IDataObject = { task_id: state.task_id, bot_id: botId ?? state.bot_id };
 	const contradicts = ['task_id', 'bot_id'].some((name) => {
 		const [given, known] = [body[name] ?? '', said[name] ?? ''];
@@ -54,11 +66,25 @@ export async function wordOfService(
 	};
 }
 
-async function stateAskedSeldom(
+/** Whether a submission has ended. A bot that is called off has, once it has been so for long. */
+function hasEndedFor(key: string, state: IDataObject): boolean {
+	for (const [one, since] of calledOffBots) {
+		if (Math.abs(Date.now() - since) >= KEEP_CALLED_OFF_MS) calledOffBots.delete(one);
+	}
+	const since = calledOffSince(state, calledOffBots.get(key));
+	if (since === undefined) {
+		calledOffBots.delete(key);
+		return isFinal(state);
+	}
+	calledOffBots.set(key, since);
+	return !mayGetTask(since);
+}
+
+async function askSeldom(
 	context: IWebhookFunctions,
 	name: string,
 	about: IDataObject,
-): Promise<IDataObject> {
+): Promise<Word> {
 	const now = Date.now();
 	for (const [key, { askedAt }] of looksAtService) {
 		// The clock may have been set back since.
@@ -68,17 +94,18 @@ async function stateAskedSeldom(
 	const key = trigger + ledgerKey(name);
 	const known = looksAtService.get(key);
 	if (known) {
-		if (!known.hasAnswered) return await known.state;
-		const state = await known.state;
+		if (!known.hasAnswered) return await known.word;
+		const word = await known.word;
 		// The submission had not ended at that time, but may have ended since.
-		if (!hasEnded(state.status)) throw new Undecided();
-		return state;
+		if (!word.hasEnded) throw new Undecided();
+		return word;
 	}
 	const ofTrigger = [...looksAtService.keys()].filter((one) => one.startsWith(trigger));
 	if (ofTrigger.length >= WORD.most) {
 		throw new Undecided('too many deliveries have a secret that cannot be read any more');
 	}
-	const asked: AskedState = { askedAt: now, state: look(context, about) };
-	looksAtService.set(key, asked);
-	return await asked.state.finally(() => (asked.hasAnswered = true));
+	const word = look(context, about).then((state) => ({ state, hasEnded: hasEndedFor(key, state) }));
+	const question: Question = { askedAt: now, word };
+	looksAtService.set(key, question);
+	return await word.finally(() => (question.hasAnswered = true));
 }

@@ -46,6 +46,8 @@ const REMEMBERED = {
 	triggerWorkflows: 10_000,
 	// TranscriberTrigger/askServiceWithoutSecret.ts. Key: hash of workflow and node, hash of submission. 10 seconds.
 	looksAtService: 10_000,
+	// TranscriberTrigger/askServiceWithoutSecret.ts. Key: hash of workflow and node, hash of bot. A day, or until the bot is not called off any more.
+	calledOffBots: 1_000,
 	// TranscriberTrigger/receiveDelivery.ts. Key: hash of workflow, node, submission, status, kind of proof and parameters. Until a repeat takes the result; after 10 minutes, until the next fetch begins.
 	resultFetches: 10_000,
 	// TranscriberTrigger/patienceForData.ts. Key: workflow, node, submission, data and kind of failure. Until a newer one needs the place.

@@ -7,6 +7,7 @@ import { gzipSync } from 'node:zlib';
 
 import type { INodeParameters } from 'n8n-workflow';
 
+import { CALLED_OFF } from '../../nodes/shared/api/calledOffBot';
 import { RETRY } from '../../nodes/shared/api/delayBeforeRetry';
 import { ANSWER } from '../../nodes/shared/webhook/answerInTime';
 import { LIMITS } from '../../nodes/shared/api/rateLimits';
@@ -1113,32 +1114,56 @@ describe('Key rotation while a task is pending', () => {
 		},
 	);
 
-	it('a bot that the service calls cancelled before its recording is a task: its transcript still starts the workflow', async () => {
-		const bot = await service.bot();
-		const credentials = service.credentials();
-		await open({}, { credentials });
-		await handOverTo(host.url, bot, SECRET, credentials.apiKey);
-		const { body } = await service.ask('POST /api-key/generate');
-		credentials.apiKey = String(body['api_key']);
-		host.restart();
-		service.running().fault({
-			match: { path: `/meeting/${bot}$` },
-			times: 1,
-			action: {
-				kind: 'respond',
-				status: 200,
-				body: { bot_id: bot, status: 'cancelled', task_id: '' },
-			},
+	describe('a bot that the service calls cancelled before its recording is a task', () => {
+		/** The service calls the bot cancelled for so many looks. `finish` delivers its transcript. */
+		async function cancelledBot(looks: number) {
+			const bot = await service.bot();
+			const credentials = service.credentials();
+			await open({}, { credentials });
+			await handOverTo(host.url, bot, SECRET, credentials.apiKey);
+			const { body } = await service.ask('POST /api-key/generate');
+			credentials.apiKey = String(body['api_key']);
+			host.restart();
+			const cancelled = { bot_id: bot, status: 'cancelled', task_id: '' };
+			service.running().fault({
+				match: { path: `/meeting/${bot}$` },
+				times: looks,
+				action: { kind: 'respond', status: 200, body: cancelled },
+			});
+			const finish = async () => {
+				service.running().endMeeting(bot);
+				const task = String(service.running().bot(bot).taskId);
+				service.running().finish(task);
+				const event = { event: 'meeting.transcript.completed', bot_id: bot, task_id: task };
+				const genuine = { ...event, status: 'completed', result_url: '/x' };
+				return await deliver(host.url, genuine, SECRET);
+			};
+			return { finish, ask: async () => (await postUnsigned({ bot_id: bot })).status };
+		}
+
+		it('has not ended, and its transcript starts the workflow', async () => {
+			const { finish, ask } = await cancelledBot(1);
+			expect(await ask()).toBe(401);
+			host.restart();
+			expect((await finish()).status).toBe(200);
+			expect(json().map(({ status }) => status)).toEqual(['completed']);
 		});
-		await postUnsigned({ bot_id: bot });
-		service.running().endMeeting(bot);
-		const task = String(service.running().bot(bot).taskId);
-		service.running().finish(task);
-		host.restart();
-		const event = { event: 'meeting.transcript.completed', bot_id: bot, task_id: task };
-		const genuine = { ...event, status: 'completed', result_url: '/x' };
-		expect((await deliver(host.url, genuine, SECRET)).status).toBe(200);
-		expect(json().map(({ status }) => status)).toEqual(['cancelled', 'completed']);
+
+		it('has ended when it stays so for two minutes; a transcript that follows still starts the workflow', async () => {
+			const { finish, ask } = await cancelledBot(3);
+			const began = Date.now();
+			const clock = jest.spyOn(Date, 'now');
+			const answers: number[] = [];
+			for (const share of [0, 0.9, 1]) {
+				clock.mockReturnValue(began + share * CALLED_OFF.mayGetTaskMs);
+				answers.push(await ask());
+			}
+			expect(answers).toEqual([401, 401, 200]);
+			clock.mockRestore();
+			host.restart();
+			expect((await finish()).status).toBe(200);
+			expect(json().map(({ status }) => status)).toEqual(['cancelled', 'completed']);
+		});
 	});
 
 	it('a service that cannot be asked: 503', async () => {

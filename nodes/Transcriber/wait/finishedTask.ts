@@ -3,7 +3,8 @@ import type { IDataObject, IExecutePaginationFunctions, INodeExecutionData } fro
 import { anyOf, unlessAborted } from '../../shared/api/deadlines';
 import { withCancelSignal } from '../../shared/n8nInternals/wrappedContext';
 import type { NodeRun } from '../item/nodeRun';
-import { awaitsBalance, isCancelled, startsIn } from '../../shared/api/statusMeaning';
+import { isCalledOff } from '../../shared/api/calledOffBot';
+import { awaitsBalance, startsIn } from '../../shared/api/statusMeaning';
 import { recordingOf } from '../item/inputFile';
 import { fetchPatiently } from './fetchPatiently';
 import { untilEnded, type Outlook, type Polling } from './pollUntilEnded';
@@ -54,7 +55,7 @@ interface Waiting {
 	run: NodeRun;
 	/** Deadline (ms since 1970) and the end of the timeout message. Default: 'Timeout' from now, and in words. */
 	bound?: { deadline: number; words?: string };
-	/** The final state of the task if it is known to have ended: no further status request. */
+	/** The state of the task if that is final (see `isFinal`): no further status request. */
 	ended?: IDataObject;
 	/** The id comes from the user: a refusal of the first status request is reported at once. */
 	reportsRefusal?: boolean;
@@ -102,10 +103,10 @@ async function finished(
 		: await untilEnded(context, polling);
 	const { state } = outlook;
 	const ids = { ...given, ...withoutMissing(idsIn(state)) };
-	const isCalledOff = isCancelled(state.status) && !ids.taskId;
-	if (!outlook.hasEnded && !isCalledOff) throw notEnded(context, outlook, ids, bound?.words);
+	const hasNoRecording = isCalledOff({ ...state, ...idFields(ids) });
+	if (!outlook.hasEnded && !hasNoRecording) throw notEnded(context, outlook, ids, bound?.words);
 	if (state.status !== 'completed' || !ids.taskId) {
-		if (!isCalledOff) run.endWithoutTranscript(submissionName(given));
+		if (!hasNoRecording) run.endWithoutTranscript(submissionName(given));
 		throw endedBadly(context, state, ids);
 	}
 	return await completedOutput(context, ids.taskId, state, {

@@ -7,12 +7,6 @@ export const POLL = {
 	look: 60_000,
 	/** How long 401, 404 or 410 must last to count: a key may be in rotation, a task not visible yet. */
 	refused: 120_000,
-	/**
-	 * How long, and for how many looks, a cancelled bot may still get a task: stopping a recording also
-	 * cancels the bot. Whichever is reached first.
-	 */
-	cancelled: 120_000,
-	cancelledLooks: 12,
 	/** The last look comes at most this long before the deadline. */
 	lastLook: 2_000,
 	/** The longest time for the one look after the deadline, with its retries: the network wakes up, too. */

@@ -3,7 +3,7 @@ import type { IDataObject, IExecutePaginationFunctions } from 'n8n-workflow';
 import { credentialOf, keyHash } from '../../shared/api/credential';
 import { ServiceError, isNotFound } from '../../shared/api/serviceError';
 import { look } from '../../shared/api/askForState';
-import { hasEnded, isCancelled } from '../../shared/api/statusMeaning';
+import { CALLED_OFF, calledOffSince, isFinal, mayGetTask } from '../../shared/api/calledOffBot';
 import { idFields, idsIn, type SubmissionIds } from '../../shared/api/submission';
 import { remembered } from '../../shared/processMemory';
 import { asError } from '../../shared/asError';
@@ -69,7 +69,8 @@ async function pollUntilEnded(
 	let lookedAt: number | undefined;
 	let refusedSince: number | undefined;
 	let isScheduleKnown = false;
-	const cancelledAt: number[] = [];
+	let calledOff: number | undefined;
+	let looksAtCalledOff = 0;
 	for (let isFirst = true; ; isFirst = false) {
 		check(latest.state);
 		let isOverslept = false;
@@ -103,9 +104,11 @@ async function pollUntilEnded(
 			latest.state = seen;
 			latest.failure = undefined;
 			refusedSince = undefined;
-			const isCalledOff = isCancelled(seen.status) && !idsIn(seen).taskId;
-			if (isCalledOff) cancelledAt.push(lookedAt);
-			latest.hasEnded = hasEnded(seen.status) && !(isCalledOff && mayGetTask(cancelledAt));
+			calledOff = calledOffSince(seen, calledOff);
+			if (calledOff !== undefined) looksAtCalledOff += 1;
+			const isWaitedFor =
+				calledOff === undefined || (looksAtCalledOff < CALLED_OFF.looks && mayGetTask(calledOff));
+			latest.hasEnded = isFinal(seen) || !isWaitedFor;
 			if (latest.hasEnded) return latest;
 			if (!isScheduleKnown) deadline = Math.max(deadline, deadlineFor(seen));
 			isScheduleKnown = true;
@@ -128,13 +131,6 @@ async function pollUntilEnded(
 
 function othersPolled(account: string): number {
 	return (polledTasks.get(account) ?? 1) - 1;
-}
-
-/** Whether a bot that looks at these times (ms since 1970) showed as cancelled may still get a task. */
-function mayGetTask(looks: number[]): boolean {
-	const [first, last] = [looks[0], looks.at(-1)];
-	if (first === undefined || last === undefined) return false;
-	return looks.length < POLL.cancelledLooks && last - first < POLL.cancelled;
 }
 
 /** Whether a look failed in a way that counts if it lasts (see {@link POLL}). */

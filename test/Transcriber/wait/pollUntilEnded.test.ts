@@ -2,6 +2,7 @@
 
 import type { IExecutePaginationFunctions } from 'n8n-workflow';
 
+import { CALLED_OFF } from '../../../nodes/shared/api/calledOffBot';
 import { ServiceError } from '../../../nodes/shared/api/serviceError';
 import { POLL } from '../../../nodes/Transcriber/wait/pauseBetweenLooks';
 import { untilEnded, type Polling } from '../../../nodes/Transcriber/wait/pollUntilEnded';
@@ -204,7 +205,7 @@ describe('a bot that was cancelled', () => {
 		const botId = await service.bot();
 		service.running().endMeeting(botId);
 		service.running().finish(service.running().tasks()[0]?.id ?? '');
-		cancelled(POLL.cancelledLooks - 1);
+		cancelled(CALLED_OFF.looks - 1);
 		expect(await poll({ botId })).toMatchObject({
 			state: { status: 'completed' },
 			hasEnded: true,
@@ -222,7 +223,7 @@ describe('a bot that was cancelled', () => {
 	});
 
 	it('has ended after two minutes without one', async () => {
-		POLL.cancelled = 0;
+		jest.replaceProperty(CALLED_OFF, 'mayGetTaskMs', 0);
 		const botId = await service.bot();
 		cancelled(1e6);
 		expect(await poll({ botId })).toMatchObject({ hasEnded: true });

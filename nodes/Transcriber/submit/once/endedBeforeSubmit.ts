@@ -2,7 +2,8 @@ import type { IDataObject, IExecutePaginationFunctions, NodeOperationError } fro
 
 import { idFields } from '../../../shared/api/submission';
 import { look, type LookBounds } from '../../../shared/api/askForState';
-import { hasEnded, statusIn } from '../../../shared/api/statusMeaning';
+import { isFinal } from '../../../shared/api/calledOffBot';
+import { statusIn, withStatus } from '../../../shared/api/statusMeaning';
 import { asLasting, refuse } from '../../../shared/parameters/refuse';
 import { againAdvice, givenKeyOf } from '../../item/givenIdempotencyKey';
 import { WAIT_OPERATIONS } from '../../item/retryAdvice';
@@ -96,8 +97,8 @@ async function endingOf(
 	{ answer, ids }: Pick<Submitted, 'answer' | 'ids'>,
 	bounds: LookBounds,
 ): Promise<IDataObject | undefined> {
-	if (hasEnded(statusIn(answer.status))) return answer;
+	if (isFinal(withStatus({ ...answer, ...idFields(ids) }))) return answer;
 	const state = await look(context, idFields(ids), bounds).catch((): IDataObject => ({}));
 	context.getExecutionCancelSignal()?.throwIfAborted();
-	return hasEnded(state.status) ? state : undefined;
+	return isFinal(state) ? state : undefined;
 }

@@ -5,6 +5,8 @@ export interface WaitingItem extends SubmissionIds {
 	/** The sealed webhook_secret of the submission; missing if the service gave none. */
 	sealedSecret?: string;
 	ended?: boolean;
+	/** Was a bot that is called off (see `isCalledOff`) when the execution was about to be suspended. */
+	calledOff?: boolean;
 	/** The task id of a bot's recording, according to a verified delivery or to the service itself. */
 	recording?: string;
 	/** Ended as `completed`, according to a verified delivery or to the service itself. */

@@ -1,7 +1,8 @@
 import type { IDataObject, IWebhookFunctions } from 'n8n-workflow';
 
 import { taskIdOf } from '../../../shared/api/undocumented/idNames';
-import { hasEnded, statusIn } from '../../../shared/api/statusMeaning';
+import { calledOffSince, isFinal, mayGetTask } from '../../../shared/api/calledOffBot';
+import { statusIn } from '../../../shared/api/statusMeaning';
 import { idFields, submissionKey } from '../../../shared/api/submission';
 import type { Suspension, WaitingItem } from '../once/suspensionState';
 import { POLL } from '../../wait/pauseBetweenLooks';
@@ -61,6 +62,8 @@ export interface KnownEndings {
 	asked: Map<string, Question>;
 	/** Submissions that the service did not know at the last looks: see `isUnknownToService`. */
 	unknownLooks: Map<string, UnknownLooks>;
+	/** Since when bots are called off, in ms since 1970: see `calledOffSince`. */
+	calledOff: Map<string, number>;
 	/** The latest decision about a delivery. The next decision waits for it. */
 	turn: Promise<unknown>;
 	/** Whether waking the execution succeeded. Set while n8n wakes it, and kept after success. */
@@ -93,6 +96,7 @@ export function knownOf(
 			noted: new Set(),
 			asked: new Map(),
 			unknownLooks: new Map(),
+			calledOff: new Map(),
 			turn: Promise.resolve(),
 		};
 		suspendedRuns.set(key, state);
@@ -121,18 +125,20 @@ export async function hasEndedAtService(
 
 /**
  * Whether no submission of a suspension is worth waiting for: each has ended, or the service has
- * refused every look at it for two minutes (it was deleted). Asks about one after another, up to the
+ * refused every look at it for two minutes (it was deleted), or it is a bot that has been called off
+ * for as long (see `mayGetTask`). Asks about one after another, up to the
  * first that has not ended. Only for verified, new deliveries, which bounds the number of requests. An
  * answer older than the delivery does not count, because another process may have received a delivery
  * since. A request that failed a moment ago is not repeated. Throws if it cannot be decided, for
- * example because the service does not know a submission yet.
+ * example because the service does not know a submission yet, or because a bot was called off a
+ * moment ago: no delivery may follow that could wake the execution, so this one has to be repeated.
  */
 export async function haveAllEnded(
 	now: WakeCall,
 	state: KnownEndings,
 	{ items }: Suspension,
 ): Promise<boolean> {
-	let isUnknownBriefly = false;
+	let isUndecided = false;
 	for (const item of Object.values(items)) {
 		const key = submissionKey(item);
 		if (state.ended.has(key)) continue;
@@ -145,12 +151,12 @@ export async function haveAllEnded(
 				if (!state.unknownLooks.has(key)) throw error;
 				return undefined;
 			});
-			if (hasEnded === false) return false;
 			if (hasEnded) continue;
+			if (hasEnded === false && !state.calledOff.has(key)) return false;
 		}
-		isUnknownBriefly ||= !isUnknownForLong(state, key);
+		isUndecided ||= !isUnknownForLong(state, key);
 	}
-	if (isUnknownBriefly) throw new Undecided();
+	if (isUndecided) throw new Undecided();
 	return true;
 }
 
@@ -189,7 +195,11 @@ async function askWhetherEnded(
 ): Promise<boolean> {
 	const seen = await look(context, idFields(item), { deadline, once: true });
 	noteEnding(state, item, seen);
-	return hasEnded(seen.status);
+	const key = submissionKey(item);
+	const since = calledOffSince(seen, state.calledOff.get(key));
+	if (since === undefined) state.calledOff.delete(key);
+	else state.calledOff.set(key, since);
+	return isFinal(seen) || (since !== undefined && !mayGetTask(since));
 }
 
 /** Keeps what a verified delivery or the service itself says of a submission. */

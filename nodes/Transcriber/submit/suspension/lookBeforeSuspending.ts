@@ -1,5 +1,6 @@
 import type { IDataObject, IExecutePaginationFunctions } from 'n8n-workflow';
 
+import { isCalledOff } from '../../../shared/api/calledOffBot';
 import { hasEnded } from '../../../shared/api/statusMeaning';
 import { checkBalance } from '../../wait/finishedTask';
 import { waitOptionsOf } from '../../wait/waitOptions';
@@ -54,7 +55,9 @@ export async function lookAgain(
 		const open = Object.values(items).filter(({ ended }) => !ended);
 		const looks = open.map(async (item) => {
 			const { taskId, botId } = item;
-			item.ended = (await lookNow(context, { taskId, botId })).hasEnded;
+			const outlook = await lookNow(context, { taskId, botId });
+			item.ended = outlook.hasEnded;
+			item.calledOff = isCalledOff(outlook.state);
 		});
 		await Promise.all(looks);
 	}

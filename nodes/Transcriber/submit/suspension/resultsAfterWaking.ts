@@ -2,7 +2,8 @@ import type { IExecutePaginationFunctions, INodeExecutionData } from 'n8n-workfl
 
 import type { NodeRun } from '../../item/nodeRun';
 import { goesOnAfterErrors } from '../../item/performOperation';
-import { hasEnded, isInProgress } from '../../../shared/api/statusMeaning';
+import { isCalledOff, isFinal } from '../../../shared/api/calledOffBot';
+import { isInProgress } from '../../../shared/api/statusMeaning';
 import { forEachTask } from '../../item/forEachTask';
 import type { Submitted } from '../once/submissionMemory';
 import { POLL } from '../../wait/pauseBetweenLooks';
@@ -17,7 +18,8 @@ import { asError } from '../../../shared/asError';
 
 /**
  * The shortest time, in ms, that a woken run waits for a task whose status does not show its end
- * yet, even after 'Timeout': the service may have reported the end with an undocumented status.
+ * yet, even after 'Timeout': the service may have reported the end with an undocumented status, and
+ * a bot that is called off may still get a task.
  */
 export const AFTER_WAKING = { leastMs: 120_000 };
 
@@ -63,6 +65,11 @@ export async function resultsAfterWaking(
 			const known = { status: null, ...outlook.state, ...idFields(ids) };
 			return await finishedTask(context, known, { run, bound: { deadline: suspension.until } });
 		}
+		if (isCalledOff(outlook.state)) {
+			const known = { ...outlook.state, ...idFields(ids) };
+			const deadline = Date.now() + AFTER_WAKING.leastMs;
+			return await finishedTask(context, known, { run, bound: { deadline } });
+		}
 		if (!outlook.hasEnded) throw timedOut(context, suspension, { ids, outlook, item });
 		return await finishedTask(context, idFields(ids), { run, ended: outlook.state });
 	});
@@ -107,7 +114,7 @@ export async function lookNow(
 	ids: SubmissionIds,
 ): Promise<Outlook> {
 	const outlook = await look(context, idFields(ids), { fromTurn: POLL.look }).then(
-		(state): Outlook => ({ state, hasEnded: hasEnded(state.status) }),
+		(state): Outlook => ({ state, hasEnded: isFinal(state) }),
 		(error: unknown): Outlook => ({ state: {}, failure: asError(error) }),
 	);
 	context.getExecutionCancelSignal()?.throwIfAborted();

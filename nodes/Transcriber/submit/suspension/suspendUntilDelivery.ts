@@ -3,7 +3,8 @@ import type { IDataObject, IExecutePaginationFunctions, INodeExecutionData } fro
 import { isTool, nodeContextOf } from '../../../shared/n8nInternals/runIdentity';
 import { assertCanSuspend, suspend } from '../../../shared/n8nInternals/suspendExecution';
 import { isBatched, type NodeRun } from '../../item/nodeRun';
-import { hasEnded, startsIn } from '../../../shared/api/statusMeaning';
+import { isCalledOff, isFinal } from '../../../shared/api/calledOffBot';
+import { startsIn } from '../../../shared/api/statusMeaning';
 import { forEachTask } from '../../item/forEachTask';
 import { recall, runOf, type Submitted } from '../once/submissionMemory';
 import { LOOK_FOR_SUBMISSION } from '../once/mayBeAccepted';
@@ -54,15 +55,18 @@ export async function awaitDeliveries(
 	const suspension = suspensionFor(context, tasks, run);
 	tasks.forEach(({ index, ids }, number) => {
 		const { sealedSecret } = accepted.submissions[index] ?? {};
-		const ended = hasEnded(seen[number]?.status);
-		suspension.items[waitingKey(itemIndex, number)] = { ...ids, sealedSecret, ended };
+		const state = seen[number] ?? {};
+		const [ended, calledOff] = [isFinal(state), isCalledOff(state)];
+		const key = waitingKey(itemIndex, number);
+		suspension.items[key] = { ...ids, sealedSecret, ended, calledOff };
 	});
 	await run.waitForAll('looked at', itemIndex);
 	// An error that stops the node must not leave a suspended execution behind.
 	if (run.hasFailed() && !context.continueOnFail()) return answers;
 	run.lastLooks ??= lookAgain(context, suspension, run.looksBegan);
 	await run.lastLooks;
-	if (Object.values(suspension.items).every(({ ended }) => ended)) {
+	// No delivery comes for a bot that was called off, unless it gets a task within minutes.
+	if (Object.values(suspension.items).every(({ ended, calledOff }) => ended || calledOff)) {
 		// Not suspended after all: items that failed may be submitted when n8n tries again.
 		delete contextOf(context).suspension;
 		return await resultsWithoutSuspending(context, tasks, run, seen);
@@ -87,7 +91,7 @@ async function resultsWithoutSuspending(
 	const states = tasks.map((task, number) => ({ ...task, now: seen[number] }));
 	return await forEachTask(context, run, states, async ({ ids, state, now }) => {
 		const known = { ...idFields(ids), scheduled_start_at: state.scheduled_start_at };
-		const ended = hasEnded(now?.status) ? now : undefined;
+		const ended = now && isFinal(now) ? now : undefined;
 		return await finishedTask(context, known, { run, ended });
 	});
 }

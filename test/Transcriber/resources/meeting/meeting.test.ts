@@ -1,7 +1,7 @@
 // Also covers index.ts, cancel.ts, get.ts, sendBot.ts, wait.ts, nodes/shared/parameters/meetingLaunch.ts,
 // nodes/shared/parameters/recordingLink.ts.
 
-import { POLL } from '../../../../nodes/Transcriber/wait/pauseBetweenLooks';
+import { CALLED_OFF } from '../../../../nodes/shared/api/calledOffBot';
 import { describeWaiting, describeWebhookTo } from '../../../support/completion';
 import { failureOf, itemsOf, serviceForTests } from '../../../support/service';
 import { workflowWith } from '../../../support/suspended';
@@ -206,11 +206,11 @@ describe('meeting.sendBot', () => {
 
 		few.it.each([
 			['for some looks', 180, {}],
-			['for some time', 180, { cancelledLooks: 1e6, cancelled: 200 }],
-			["until 'Timeout'", 0.01, { cancelledLooks: 1e6 }],
+			['for some time', 180, { looks: 1e6, mayGetTaskMs: 200 }],
+			["until 'Timeout'", 0.01, { looks: 1e6 }],
 		])('a bot that stays cancelled is waited for only %s', async (_what, timeout, limits) => {
 			for (const [name, value] of Object.entries(limits)) {
-				jest.replaceProperty(POLL, name as keyof typeof POLL, value as number);
+				jest.replaceProperty(CALLED_OFF, name as keyof typeof CALLED_OFF, value as number);
 			}
 			service.running().configure({ shapes: { stoppedRecording: 'discarded' } });
 			const botId = await service.bot();

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { INode } from 'n8n-workflow';
 
+import { CALLED_OFF } from '../../../../nodes/shared/api/calledOffBot';
 import { RESUME } from '../../../../nodes/Transcriber/submit/suspension/knownEndings';
 import { POLL } from '../../../../nodes/Transcriber/wait/pauseBetweenLooks';
 import { AFTER_WAKING } from '../../../../nodes/Transcriber/submit/suspension/resultsAfterWaking';
@@ -845,6 +846,112 @@ it('a bot whose genuine delivery says failed has failed, whatever word its own s
 	const raw = JSON.stringify({ bot_id: id, task_id: '', status: 'failed' });
 	const { woken } = await workflow.deliver(asleep, raw, sign(raw, webhookSecret));
 	expect(woken?.error).toContain(`Meeting bot ${id} failed: No answer`);
+});
+
+describe('a bot that is cancelled without a task, because its recording was stopped,', () => {
+	/** The service calls the bot cancelled for so many looks. */
+	const callOff = (botId: string, looks: number) => {
+		if (looks === 0) return;
+		const body = { status: 'cancelled', task_id: '' };
+		fault({ kind: 'respond', status: 200, body }, { path: `/meeting/${botId}$` }, looks);
+	};
+
+	/** The bots `a` and `b`. The service calls `b` cancelled for so many looks from now on. */
+	async function stopped(looks: number, waitOptions = {}) {
+		const parameters = { ...BOT, waitOptions: { pollInterval: 1, ...waitOptions } };
+		const workflow = workflowWith(parameters, service.credentials());
+		const simulator = service.running();
+		const asleep = await workflow.start(
+			itemsOf({ url: 'https://meet.example.com/a' }, { url: 'https://meet.example.com/b' }),
+		);
+		expect(asleep.isSuspended).toBe(true);
+		const botOf = (name: string) => {
+			const bot = simulator.bots().find((each) => each.meetingUrl.endsWith(name));
+			if (!bot) throw new Error(`No bot of ${name}`);
+			return bot;
+		};
+		const becomesTask = (name: string) => {
+			const { id } = botOf(name);
+			simulator.endMeeting(id);
+			return simulator.bot(id).taskId ?? '';
+		};
+		const finish = (name: string) => simulator.finish(becomesTask(name));
+		const deliver = async (name: string, more?: object) => {
+			const { id, taskId, webhookSecret = '' } = botOf(name);
+			const facts = more ?? { task_id: taskId, status: 'completed' };
+			const raw = JSON.stringify({ bot_id: id, ...facts });
+			return await workflow.deliver(asleep, raw, sign(raw, webhookSecret));
+		};
+		const { id: botId } = botOf('b');
+		callOff(botId, looks);
+		return { asleep, workflow, finish, becomesTask, deliver, botId };
+	}
+
+	it('is no ending: the delivery for the other has to be repeated, and both transcripts are output', async () => {
+		const { finish, deliver } = await stopped(1);
+		finish('a');
+		expect(await deliver('a')).toEqual({ status: 503 });
+		finish('b');
+		const { woken } = await deliver('b');
+		expect(woken?.error).toBeUndefined();
+		expect(woken?.next?.map(({ status }) => status)).toEqual(['completed', 'completed']);
+	});
+
+	it('sleeps on when its recording has become a task that has not ended', async () => {
+		const { finish, becomesTask, deliver } = await stopped(1);
+		finish('a');
+		expect(await deliver('a')).toEqual({ status: 503 });
+		becomesTask('b');
+		expect(await deliver('a')).toEqual({ status: 200 });
+	});
+
+	it('is an ending when it stays so for two minutes', async () => {
+		jest.replaceProperty(CALLED_OFF, 'mayGetTaskMs', 300);
+		const { finish, deliver, botId } = await stopped(1e6);
+		finish('a');
+		expect(await deliver('a')).toEqual({ status: 503 });
+		await sleep(320);
+		const { woken } = await deliver('a');
+		expect(woken?.error).toContain(`Meeting bot ${botId} was cancelled`);
+	});
+
+	it('is waited for on waking, as in polling', async () => {
+		const { finish, deliver, botId } = await stopped(0);
+		finish('a');
+		expect(await deliver('a')).toEqual({ status: 200 });
+		finish('b');
+		callOff(botId, 1);
+		const { woken } = await deliver('b', {});
+		expect(woken?.error).toBeUndefined();
+		expect(woken?.next?.map(({ status }) => status)).toEqual(['completed', 'completed']);
+	});
+
+	it('is waited for without sleeping if it was so before the execution could sleep', async () => {
+		const waitOptions = { ...LOOKS_FIRST, pollInterval: 1 };
+		const workflow = workflowWith({ ...BOT, waitOptions }, service.credentials());
+		callOff('[^/]+', 1);
+		const starting = workflow.start(itemsOf({ url: 'https://meet.example.com/a' }));
+		await until(() => looksAt('meeting').length > 0);
+		const [{ id } = { id: '' }] = service.running().bots();
+		service.running().endMeeting(id);
+		service.running().finish(service.running().bot(id).taskId ?? '');
+		const { isSuspended, error, next } = await starting;
+		expect([isSuspended, error]).toEqual([false, undefined]);
+		expect(next?.map(({ status }) => status)).toEqual(['completed']);
+	});
+
+	it.each([
+		[1, undefined],
+		[1e6, 'was cancelled'],
+	])("is waited for briefly after 'Timeout': %p looks at it, error %p", async (looks, expected) => {
+		jest.replaceProperty(AFTER_WAKING, 'leastMs', 3_000);
+		const { asleep, workflow, finish, botId } = await stopped(looks, { timeout: 0.05 });
+		finish('a');
+		finish('b');
+		const { error, next } = await workflow.timeIsUp(asleep);
+		if (expected) expect(error).toContain(`Meeting bot ${botId} ${expected}`);
+		else expect(next?.map(({ status }) => status)).toEqual(['completed', 'completed']);
+	});
 });
 
 it('no webhook_secret is saved with the execution, wherever it stood in the answer', async () => {

@@ -55,7 +55,7 @@ export class EndOfList {
 	/** Marks the tasks at the end as old: a page, or more if the service cut it. Returns false if there are none. */
 	private async anchor(end: number): Promise<boolean> {
 		const { state } = this;
-		const last = await this.lastPages(end, false);
+		const last = await this.readTail(end, false);
 		if (last === undefined) return false;
 		Object.assign(state, { end: last, tail: this.hashes.join('') });
 		return true;
@@ -75,7 +75,8 @@ export class EndOfList {
 
 	/**
 	 * Of a list that is wholly known: finds its end, and remembers the tasks there as all that tells new
-	 * tasks from old ones at the end. Returns whether it has; otherwise a later poll goes on.
+	 * tasks from old ones at the end. Returns whether it has; otherwise, also if the end has moved
+	 * meanwhile, a later poll goes on.
 	 */
 	async mark(): Promise<boolean> {
 		const { state, pages } = this;
@@ -83,24 +84,32 @@ export class EndOfList {
 		const end = await pages.end(state.end ?? 0, 1);
 		state.end = end ?? pages.notBefore;
 		if (end === undefined || !pages.has(1)) return false;
-		return (await this.lastPages(end, true)) !== undefined;
+		const last = await this.readTail(end, true);
+		state.end = last ?? end;
+		return last === end;
 	}
 
 	/**
-	 * Reads the length of a page before the end, in as many pages as the service makes of it, and
-	 * remembers these tasks as the end. Returns the offset behind them; undefined if there are none.
+	 * Reads from the length of a page before the end on until no other task follows, because a task that
+	 * is submitted meanwhile moves the tasks at the end. Remembers all that it reads as the end. Returns
+	 * the offset behind them; undefined if there are none, or if the requests or the time are used up.
 	 */
-	private async lastPages(end: number, isBehindTail: boolean): Promise<number | undefined> {
+	private async readTail(end: number, isBehindTail: boolean): Promise<number | undefined> {
+		const { pages } = this;
 		this.hashes = [];
-		let offset = Math.max(0, end - this.pageLength);
-		do {
-			const page = await this.pages.page(offset);
-			if (page.length === 0 || this.pages.isSeenBefore(page, offset)) break;
+		for (let offset = Math.max(0, end - this.pageLength); pages.has(1);) {
+			const page = await pages.page(offset);
+			const ids = hashesOf(page).filter((hash) => hash !== '');
+			const isRepeated = ids.length > 0 && ids.every((hash) => this.hashes.includes(hash));
+			const isElsewhere = this.hashes.length === 0 && pages.isSeenBefore(page, offset);
+			if (page.length === 0 || isRepeated || isElsewhere) {
+				return this.hashes.length > 0 ? offset : undefined;
+			}
 			for (const task of page) this.tasks.take(task, isBehindTail);
-			this.hashes.push(...hashesOf(page));
+			this.hashes = [...new Set([...this.hashes, ...hashesOf(page)])];
 			offset += page.length;
-		} while (offset < end);
-		return this.hashes.length > 0 ? offset : undefined;
+		}
+		return undefined;
 	}
 
 	/** Returns false if the list ends without a task of the known end. */

@@ -7,7 +7,7 @@ import { few, long } from '../support/long';
 
 jest.setTimeout(120_000);
 
-const { active, list, night, state } = listForTests();
+const { active, list, night, rememberATenth, state, wait } = listForTests();
 
 long.it.each([
 	[10, 900, 130],
@@ -40,9 +40,9 @@ describe('The first poll', () => {
 	afterEach(() => Object.assign(ACCOUNT_POLL, bounds));
 
 	few.it.each([
-		[310, 20, 8],
-		[777, 20, 7],
-		[3_050, 100, 13],
+		[310, 20, 10],
+		[777, 20, 9],
+		[3_050, 100, 15],
 	])(
 		'finds the end of a list of %i tasks, %i to a page, of which it has read one page, with %i requests in all',
 		async (old, pageLength, requests) => {
@@ -58,6 +58,62 @@ describe('The first poll', () => {
 		await expect(active(400, 10)).rejects.toMatchObject({
 			message: expect.stringMatching(/could not be read to its end: \d+ requests took \d+ seconds/),
 		});
+	});
+});
+
+describe('A recording that is submitted while the trigger reads the end of a newest-first list', () => {
+	/** Submits so many as soon as a poll that has found the end reads the last tasks. */
+	function submitAtTheEnd(count: number): () => number {
+		const service = list();
+		let submitted = 0;
+		let hasFoundEnd = false;
+		service.refuses = ({ pathname, searchParams }, requestsBefore) => {
+			if (requestsBefore === 0) hasFoundEnd = false;
+			if (!pathname.endsWith('/tasks') || searchParams.has('status')) return undefined;
+			const behind = Number(searchParams.get('offset')) + service.pageLength;
+			if (hasFoundEnd && behind === service.tasks.length) {
+				const ids = service.add(count);
+				for (const task of service.tasks.slice(0, ids.length)) task.status = 'processing';
+				submitted += count;
+				hasFoundEnd = false;
+			}
+			hasFoundEnd ||= behind - service.pageLength >= service.tasks.length;
+			return undefined;
+		};
+		return () => submitted;
+	}
+
+	few.it.each([
+		[2_500, 100, 1],
+		[2_500, 100, 3],
+	])(
+		'for the first time (%i tasks, %i to a page, %i submitted): no old task starts the workflow',
+		async (old, pageLength, count) => {
+			list().add(old);
+			const submitted = submitAtTheEnd(count);
+			const { host } = await active(0, pageLength);
+			expect(submitted()).toBe(count);
+			list().refuses = () => undefined;
+			await host.polls(4);
+			expect(host.started).toEqual([]);
+		},
+	);
+
+	it('to forget the tasks in the middle: no old task starts the workflow, and no task twice', async () => {
+		rememberATenth();
+		const service = list();
+		const old = service.add(760);
+		const { host } = await active(0, 100, 2);
+		const submitted = submitAtTheEnd(1);
+		for (let poll = 0; poll < 14; poll++) {
+			service.add(30);
+			wait(1 / 60);
+			service.requests = 0;
+			await host.poll();
+		}
+		expect(submitted()).toBeGreaterThan(0);
+		expect(host.started.filter((id) => old.includes(id))).toEqual([]);
+		expect(host.started).toHaveLength(new Set(host.started).size);
 	});
 });
 

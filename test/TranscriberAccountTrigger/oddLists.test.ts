@@ -442,7 +442,7 @@ describe('A list that is short behind what is known, for one poll', () => {
 
 describe('A list of which only the first page is known yet, ten tasks a page', () => {
 	let fewer: { restore: () => void };
-	beforeEach(() => (fewer = jest.replaceProperty(ACCOUNT_POLL, 'firstRequests', 13)));
+	beforeEach(() => (fewer = jest.replaceProperty(ACCOUNT_POLL, 'firstRequests', 14)));
 	afterEach(() => fewer.restore());
 
 	async function barelyRead(seeded: number): Promise<AccountHost> {

@@ -29,7 +29,8 @@ type FetchedOutput = Awaited<ReturnType<typeof outputFor>>;
 
 const resultFetches = remembered<Fetch<FetchedOutput>>('resultFetches');
 
-const fetches = new Fetches(resultFetches);
+// That a task has not ended may be different a moment later.
+const fetches = new Fetches(resultFetches, (outcome) => outcome !== NOT_ENDED);
 
 /** Log lines. A stranger may cause them, too, so they quote nothing of the call. */
 const UNSIGNED =

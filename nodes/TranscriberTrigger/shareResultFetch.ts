@@ -24,16 +24,32 @@ export interface Fetch<T> {
  * answer, the fetch goes on, and the next repeat of the delivery uses it.
  */
 export class Fetches<T> {
-	constructor(private readonly fetches: Map<string, Fetch<T>>) {}
+	constructor(
+		private readonly fetches: Map<string, Fetch<T>>,
+		/** Whether an outcome also holds for a delivery that comes after the fetch has begun. */
+		private readonly isLasting: (outcome: T) => boolean = () => true,
+	) {}
 
 	/** Whether a delivery waits for the outcome of a fetch. */
 	isAwaited(key: string): boolean {
 		return this.fetches.get(key)?.isAwaited === true;
 	}
 
-	/** The outcome of `start`, or of an earlier fetch for the same `key`. Rejects at `deadline`. */
+	/**
+	 * The outcome of `start`, or the lasting outcome of an earlier fetch for the same `key`. Rejects at
+	 * `deadline`.
+	 */
 	async take(key: string, start: () => Promise<T>, deadline: number): Promise<T> {
-		const fetch = this.fetches.get(key) ?? this.begin(key, start);
+		const earlier = this.fetches.get(key);
+		if (earlier) {
+			const done = await this.outcomeOf(key, earlier, deadline);
+			if (this.isLasting(done)) return done;
+		}
+		// Whatever is there now has begun since this call came.
+		return await this.outcomeOf(key, this.fetches.get(key) ?? this.begin(key, start), deadline);
+	}
+
+	private async outcomeOf(key: string, fetch: Fetch<T>, deadline: number): Promise<T> {
 		fetch.isAwaited = true;
 		try {
 			const done = await decidedBy(fetch.work, deadline);

@@ -25,6 +25,43 @@ it('repeats of many slow deliveries wait for the first fetch of each, and start 
 	expect(started).toEqual(many);
 });
 
+describe('an outcome that does not last', () => {
+	/** Each fetch takes some ms and has the next of these outcomes. */
+	function fetchesWith(...outcomes: string[]) {
+		const fetches = new Fetches<string>(new Map(), (outcome) => outcome !== 'not ended');
+		let started = 0;
+		const start = async () => {
+			const outcome = outcomes[started++] ?? '';
+			await new Promise((resolve) => setTimeout(resolve, 50));
+			return outcome;
+		};
+		return {
+			take: async (withinMs: number) => await fetches.take('task', start, Date.now() + withinMs),
+			started: () => started,
+		};
+	}
+
+	it('is not kept for the next repeat', async () => {
+		const { take, started } = fetchesWith('not ended', 'text');
+		await expect(take(10)).rejects.toThrow();
+		await new Promise((resolve) => setTimeout(resolve, 100));
+		expect(await take(10_000)).toBe('text');
+		expect(started()).toBe(2);
+	});
+
+	it('is no answer to a repeat that has come before its end either', async () => {
+		const { take, started } = fetchesWith('not ended', 'text');
+		await expect(take(10)).rejects.toThrow();
+		expect(await take(10_000)).toBe('text');
+		expect(started()).toBe(2);
+	});
+
+	it('is the answer to the call that has begun the fetch', async () => {
+		const { take } = fetchesWith('not ended');
+		expect(await take(10_000)).toBe('not ended');
+	});
+});
+
 it('keeps a bounded number of results for the next repeat', async () => {
 	const fetches = new Fetches<string>(new Map());
 	let started = 0;

@@ -4,6 +4,7 @@ import { idFields } from '../shared/api/submission';
 import type { DeliveredEvent, StoredName } from './deliveredEvent';
 import { ledgerKey } from './staticDataLedger';
 import { look } from '../shared/api/askForState';
+import { idIn, isNoId } from '../shared/api/undocumented/idNames';
 import { Undecided } from '../shared/webhook/answerInTime';
 import { remembered } from '../shared/processMemory';
 
@@ -47,23 +48,19 @@ export async function wordOfService(
 ): Promise<DeliveredEvent | undefined> {
 	const { state, hasEnded } = await askSeldom(context, name, idFields({ taskId, botId }));
 	if (!hasEnded) return undefined;
-	const said: IDataObject = { task_id: state.task_id, bot_id: botId ?? state.bot_id };
-	const contradicts = ['task_id', 'bot_id'].some((name) => {
-		const [given, known] = [body[name] ?? '', said[name] ?? ''];
-		return given !== '' && known !== '' && String(given) !== String(known);
-	});
-	if (contradicts) return undefined;
+	const known = { taskId: idIn(state.task_id), botId: botId ?? idIn(state.bot_id) };
+	if (contradicts(body.task_id, known.taskId) || contradicts(body.bot_id, known.botId)) {
+		return undefined;
+	}
 	const status = String(state.status);
 	const { error } = state;
-	const facts = Object.fromEntries(
-		Object.entries({ ...said, status, error }).filter(([, value]) => (value ?? '') !== ''),
-	);
-	return {
-		body: facts,
-		taskId: said.task_id ? String(said.task_id) : undefined,
-		botId: said.bot_id ? String(said.bot_id) : undefined,
-		status,
-	};
+	const facts = (error ?? '') === '' ? { status } : { status, error };
+	return { body: { ...idFields(known), ...facts }, ...known, status };
+}
+
+/** Whether an id in a delivery is another one than the service says, if both say one. */
+function contradicts(given: unknown, known?: string): boolean {
+	return known !== undefined && !isNoId(given) && idIn(given) !== known;
 }
 
 /** Whether a submission has ended. A bot that is called off has, once it has been so for long. */

@@ -487,6 +487,21 @@ describe('What the service says later, or never', () => {
 		expect(host.executions).toHaveLength(1);
 	});
 
+	it('a slow answer that it has not ended refuses no repeat that comes after its end', async () => {
+		jest.replaceProperty(ANSWER, 'withinMs', 300);
+		const id = await service.pendingTask();
+		await openWithTask({}, id);
+		// The answer shows the state before the delay.
+		const slow = { kind: 'delay', ms: 600, processed: true } as const;
+		service.running().fault({ match: { path: `/tasks/${id}$` }, times: 1, action: slow });
+		const done = { task_id: id, status: 'done' };
+		expect((await deliver(host.url, done, SECRET)).status).toBe(503);
+		service.running().finish(id);
+		await sleep(600);
+		expect((await deliver(host.url, done, SECRET)).status).toBe(200);
+		expect(host.executions).toHaveLength(1);
+	});
+
 	it('a delivery of a meeting that names no bot is an event of a meeting', async () => {
 		const events = ['meetingCompleted', 'meetingFailed'];
 		await openWithTask({ events });
@@ -1045,10 +1060,10 @@ describe('includeResult and exportFormat', () => {
 });
 
 describe('Key rotation while a task is pending', () => {
-	async function rotated(status?: string) {
+	async function rotated(status?: string, parameters: INodeParameters = {}) {
 		const id = await service.pendingTask();
 		const credentials = service.credentials();
-		await open({}, { credentials });
+		await open(parameters, { credentials });
 		await handOverTo(host.url, id, SECRET, credentials.apiKey);
 		const { body } = await service.ask('POST /api-key/generate');
 		credentials.apiKey = String(body['api_key']);
@@ -1196,6 +1211,21 @@ describe('Key rotation while a task is pending', () => {
 		expect((await postUnsigned(body)).status).toBe(200);
 		expect(json()).toEqual([{ task_id: id, status: 'completed' }]);
 	});
+
+	few.it.each(['0', 'none', '00000000-0000-0000-0000-000000000000'])(
+		'a state whose bot_id means that there is none is that of a transcription: %j',
+		async (none) => {
+			const id = await rotated('completed', { events: ['transcriptionCompleted'] });
+			const body = { task_id: id, bot_id: none, status: 'completed' };
+			service.running().fault({
+				match: { path: `/tasks/${id}$` },
+				times: 1,
+				action: { kind: 'respond', status: 200, body },
+			});
+			expect((await postUnsigned({ task_id: id, bot_id: 'none' })).status).toBe(200);
+			expect(json()).toEqual([{ task_id: id, status: 'completed' }]);
+		},
+	);
 
 	it('the genuine delivery that follows is answered 200 and starts nothing', async () => {
 		const id = await rotated('completed');

@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { callService } from './callService';
 import type { CallOptions, Caller } from './types';
-import { taskIdOf } from './undocumented/idNames';
+import { isNoId, taskIdOf } from './undocumented/idNames';
 import { statusWithoutTask } from './statusMeaning';
 import { stateIn } from './undocumented/submissions';
 
@@ -19,7 +19,9 @@ export async function look(
 	options: LookBounds = {},
 ): Promise<IDataObject> {
 	if (known) return await taskState(caller, String(known), options);
-	const bot = { bot_id: botId, ...(await botState(caller, String(botId), options)) };
+	const state = await botState(caller, String(botId), options);
+	// Without an id of the bot beside it, `id` would count as that of a task.
+	const bot = { bot_id: botId, ...state, ...(isNoId(state.bot_id) && { bot_id: botId }) };
 	const taskId = taskIdOf(bot);
 	if (!taskId) return { ...bot, status: statusWithoutTask(bot) };
 	return await taskState(caller, taskId, options);

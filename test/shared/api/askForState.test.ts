@@ -151,3 +151,19 @@ it('a file that was submitted is waited for in the same way', async () => {
 	service.running().finish(id);
 	expect((await run).json).toMatchObject([{ task_id: id, status: 'completed' }]);
 });
+
+it.each([null, '', '0'])(
+	'the id of a bot is no task although its bot_id beside it means none: %j',
+	async (none) => {
+		const botId = await service.bot();
+		answer(BOT, { id: botId, bot_id: none, status: 'failed' });
+		const { error } = await service.run({
+			resource: 'meeting',
+			operation: 'wait',
+			botId,
+			waitOptions,
+		});
+		expect(error?.message).toContain(`Meeting bot ${botId} failed`);
+		expect(service.lines().filter((line) => line.includes('/tasks/'))).toEqual([]);
+	},
+);

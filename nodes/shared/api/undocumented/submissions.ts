@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { isBlank, isObject } from '../../jsonValues';
 import { objectsIn } from './answers';
-import { ID_NAMES, idIn } from './idNames';
+import { ID_NAMES, idIn, isNoId } from './idNames';
 import { isInProgress, isUnknownStatus, statusIn, withStatus } from '../statusMeaning';
 import { LIST_NAMES } from './taskLists';
 
@@ -25,7 +25,7 @@ export function submissionsIn(answer: unknown, isBot: boolean): IDataObject[] {
 	if (!only || others.length > 0) {
 		return objectsIn(answer).map((element) => submissionIn(element, isBot));
 	}
-	const name = (only.task_id ?? only.bot_id ?? undefined) === undefined && listNameIn(only);
+	const name = [only.task_id, only.bot_id].every(isNoId) && listNameIn(only);
 	if (!name) return [submissionIn(only, isBot)];
 	const { [name]: list, ...rest } = only;
 	return objectsIn(list).map((element) => {

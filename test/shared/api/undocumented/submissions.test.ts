@@ -55,6 +55,11 @@ describe('The answer to a submit', () => {
 		},
 	);
 
+	it.each([null, '', '0', 'none'])('may be a list beside a task_id that means none: %j', (none) => {
+		const answer = { task_id: none, tasks: [{ task_id: '7f3c' }, { task_id: '8a4d' }] };
+		expect(submissionsIn(answer, false).map(({ task_id: id }) => id)).toEqual(['7f3c', '8a4d']);
+	});
+
 	it.each(['accepted', 'job 7', '1'.repeat(129), true, 0, 1.5])('%j is no id', (answer) => {
 		expect(submissionsIn(answer, false)).toEqual([{ value: answer }]);
 	});

@@ -119,7 +119,7 @@ export async function hasEndedAtService(
 	const last = state.asked.get(key);
 	const question = last && isRecent(now, last) ? last : ask(now, state, item);
 	if (await decidedBy(question.hasEnded, now.deadline)) return true;
-	if (question.at < now.cameAt) throw new Undecided();
+	if (!isSince(now, question)) throw new Undecided();
 	return false;
 }
 
@@ -146,7 +146,7 @@ export async function haveAllEnded(
 		const failedLately = last?.hasFailed && isRecent(now, last);
 		if (failedLately && !state.unknownLooks.has(key)) throw new Undecided();
 		if (!failedLately) {
-			const question = last && last.at >= now.cameAt ? last : ask(now, state, item);
+			const question = last && isSince(now, last) ? last : ask(now, state, item);
 			const hasEnded = await decidedBy(question.hasEnded, now.deadline).catch((error: unknown) => {
 				if (!state.unknownLooks.has(key)) throw error;
 				return undefined;
@@ -166,7 +166,13 @@ function isUnknownForLong({ unknownLooks }: KnownEndings, key: string): boolean 
 }
 
 function isRecent({ cameAt }: WakeCall, { at }: Question): boolean {
-	return cameAt - at < RESUME.askAgain;
+	// The clock may have been set back since.
+	return Math.abs(cameAt - at) < RESUME.askAgain;
+}
+
+/** Whether a question is not older than the call. If it is of a later time, the clock was set back since. */
+function isSince({ cameAt }: WakeCall, { at }: Question): boolean {
+	return at >= cameAt && at <= Date.now();
 }
 
 function ask(now: WakeCall, state: KnownEndings, item: WaitingItem): Question {
@@ -181,7 +187,10 @@ function ask(now: WakeCall, state: KnownEndings, item: WaitingItem): Question {
 		(failure: unknown) => {
 			question.hasFailed = true;
 			const { since } = state.unknownLooks.get(key) ?? { since: question.at };
-			if (isUnknownToService(failure)) state.unknownLooks.set(key, { since, last: question.at });
+			const last = question.at;
+			// The clock may have been set back since the first of them.
+			const looks = { since: Math.min(since, last), last };
+			if (isUnknownToService(failure)) state.unknownLooks.set(key, looks);
 			else state.unknownLooks.delete(key);
 		},
 	);

@@ -254,6 +254,53 @@ describe('a suspended execution', () => {
 		});
 	});
 
+	describe('after the clock was set back by half an hour', () => {
+		let clock: jest.SpyInstance | undefined;
+		function setClockBack(): void {
+			const now = Date.now.bind(Date);
+			clock = jest.spyOn(Date, 'now').mockImplementation(() => now() - 1_800_000);
+		}
+		afterEach(() => clock?.mockRestore());
+
+		it('asks again about a task that had not ended before', async () => {
+			const { finish, deliver } = await suspended(['a', 'b', 'c']);
+			finish('a');
+			expect(await deliver('a')).toEqual({ status: 200 });
+			setClockBack();
+			// Its delivery is lost.
+			finish('b');
+			finish('c');
+			const { woken } = await deliver('c');
+			expect(woken?.next).toHaveLength(3);
+		});
+
+		it('asks again for a delivery whose secret can no longer be read', async () => {
+			const { finish, deliver, rotateKey } = await suspended(['a']);
+			await rotateKey();
+			expect(await deliver('a')).toEqual({ status: 401 });
+			setClockBack();
+			finish('a');
+			const { woken } = await deliver('a');
+			expect(woken?.next).toHaveLength(1);
+		});
+
+		it('counts the two minutes of a deleted task anew', async () => {
+			const refused = jest.replaceProperty(POLL, 'refused', 100);
+			jest.replaceProperty(WAIT_DEFAULTS, 'pollInterval', 0.05);
+			RESUME.askAgain = 0;
+			const { finish, deliver, taskOf } = await suspended(['a', 'b']);
+			fault({ kind: 'respond', status: 404 }, { path: `/tasks/${taskOf('a').id}$` });
+			finish('b');
+			expect(await deliver('b')).toEqual({ status: 503 });
+			setClockBack();
+			expect(await deliver('b')).toEqual({ status: 503 });
+			await sleep(120);
+			const { woken } = await deliver('b');
+			refused.restore();
+			expect(woken?.error).toContain(taskOf('a').id);
+		});
+	});
+
 	it('sleeps on when its credential cannot be read for a moment', async () => {
 		const { credentials, deliver, finish } = await suspended(['a']);
 		finish('a');

@@ -6,6 +6,7 @@ import { fetchResults, transcript } from '../shared/api/fetchResults';
 import { choicesIn, collectionIn, required } from '../shared/parameters/checkedValues';
 import { outputOptionsOf, type OutputOptions } from '../shared/parameters/outputOptions';
 import { titleOf } from '../shared/api/undocumented/taskLists';
+import { isInProgress } from '../shared/api/statusMeaning';
 import { taskState } from '../shared/api/askForState';
 import { messageOf } from '../shared/asError';
 
@@ -36,7 +37,10 @@ export function isWanted({ status }: IDataObject, { completed, failed }: Wanted)
 /** The most requests of a result: with a second look at the task and at the result if all is silent. */
 const REQUESTS_OF_RESULT = 3;
 
-/** The most requests that {@link itemsFor} makes for a task, if none has to be repeated. */
+/**
+ * The most requests that {@link itemsFor} makes for a task, if none has to be repeated, and if no failed
+ * task has completed meanwhile.
+ */
 export function costOf({ status, error }: IDataObject, wanted: Wanted): number {
 	if (status !== 'completed') return isReason(error) ? 0 : 1;
 	return (wanted.includeResult ? REQUESTS_OF_RESULT : 0) + (wanted.exportFormat ? 1 : 0);
@@ -49,17 +53,19 @@ function isReason(error: unknown): boolean {
 
 /**
  * The items that start the workflow for a task: one for each of its results, the first with its
- * document, or one with the reason it failed. If a request fails and `isLastTry` says that there is no
+ * document, or one with the reason it failed. Where the list says failed but the task itself completed,
+ * that newer word counts; none if such a task is not wanted. If a request fails and `isLastTry` says that there is no
  * later try, they go out without the data of that request, and `error` says why.
  */
 export async function itemsFor(
 	context: IPollFunctions,
-	task: IDataObject & { task_id: string },
+	listed: IDataObject & { task_id: string },
 	wanted: Wanted,
 	deadline: number,
 	isLastTry: (failure: unknown) => boolean,
 ): Promise<INodeExecutionData[]> {
-	const taskId = task.task_id;
+	const taskId = listed.task_id;
+	let task: IDataObject = listed;
 	let problem: string | undefined;
 	const unlessGivenUp = async <T>(work: Promise<T>, otherwise: T, what: string): Promise<T> =>
 		await work.catch((failure: unknown) => {
@@ -71,9 +77,13 @@ export async function itemsFor(
 	const facts = () => (problem === undefined ? task : { ...task, error: problem });
 	if (task.status !== 'completed') {
 		if (isReason(task.error)) return [{ json: transcript({}, task) }];
-		const state = taskState(context, taskId, { deadline });
+		const state = stateAfterEnd(context, taskId, deadline);
 		const whole = await unlessGivenUp<IDataObject>(state, {}, 'The reason of the failure');
-		return [{ json: transcript({}, { ...facts(), ...whole, status: task.status }) }];
+		if (whole.status !== 'completed') {
+			return [{ json: transcript({}, { ...facts(), ...whole, status: task.status }) }];
+		}
+		task = { ...task, ...whole };
+		if (!isWanted(task, wanted)) return [];
 	}
 	const bounds = { deadline };
 	const results = wanted.includeResult
@@ -87,4 +97,15 @@ export async function itemsFor(
 		items = await unlessGivenUp(attachExport(context, items, wish), items, 'The exported document');
 	}
 	return items.map((item) => ({ ...item, json: transcript(item.json, facts()) }));
+}
+
+/** The state of a task that has ended. Throws also if it has not ended any more: the service runs it again. */
+async function stateAfterEnd(
+	context: IPollFunctions,
+	taskId: string,
+	deadline: number,
+): Promise<IDataObject> {
+	const state = await taskState(context, taskId, { deadline });
+	if (isInProgress(state.status)) throw new Error('the service says that the task has not ended');
+	return state;
 }

@@ -67,6 +67,44 @@ describe('the output', () => {
 		});
 	});
 
+	describe('of a task that the list calls failed although the task itself', () => {
+		async function listedAsFailed(parameters = {}) {
+			const host = await active(parameters);
+			const id = await service.pendingTask();
+			const body = { tasks: [{ task_id: id, status: 'failed' }] };
+			const action = { kind: 'respond', status: 200, body } as const;
+			service.running().fault({ match: { path: '/tasks$' }, times: 999, action });
+			return { host, id };
+		}
+
+		it('has completed is its transcript', async () => {
+			const { host, id } = await listedAsFailed();
+			service.running().finish(id);
+			await host.polls(3);
+			expect(host.executions.flat().map(({ json }) => json)).toMatchObject([
+				{ task_id: id, status: 'completed', text: expect.stringMatching(/\w/) },
+			]);
+		});
+
+		it('has completed is nothing if only failures are wanted', async () => {
+			const { host, id } = await listedAsFailed({ events: ['transcriptFailed'] });
+			service.running().finish(id);
+			await host.polls(3);
+			expect(host.executions).toEqual([]);
+		});
+
+		it('is in progress again waits for its end', async () => {
+			const { host, id } = await listedAsFailed();
+			await host.poll();
+			expect(host.executions).toEqual([]);
+			service.running().finish(id);
+			await host.polls(3);
+			expect(host.executions.flat().map(({ json }) => json)).toMatchObject([
+				{ task_id: id, status: 'completed', text: expect.any(String) },
+			]);
+		});
+	});
+
 	few.it.each([null, ''])(
 		'of a failed task says why if the list has %j for the reason',
 		async (error) => {

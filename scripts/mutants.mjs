@@ -59,6 +59,31 @@ const MORE_SUITES = {
 	'nodes/shared/webhook/hmacSignedBody.ts': ['test/TranscriberTrigger/receiveDelivery.test.ts'],
 };
 
+const SUSPENDED = 'test/Transcriber/submit/suspension/suspendUntilDelivery.test.ts';
+
+/** Suites that are too slow to be run against each mutant of a file: its other suites show the same rules. */
+const TOO_SLOW = {
+	'nodes/shared/api/roomForTasks.ts': ['test/shared/api/roomForTasks.test.ts'],
+	'nodes/shared/api/askForState.ts': [
+		'test/shared/api/askForState.test.ts',
+		'test/Transcriber/wait/badAnswers.test.ts',
+	],
+	'nodes/shared/api/sendWithRetries.ts': ['test/shared/api/sendWithRetries.test.ts'],
+	'nodes/shared/api/waitForTurn.ts': [
+		'test/shared/api/waitForTurn.test.ts',
+		'test/shared/api/sendWithRetries.test.ts',
+	],
+	'nodes/shared/api/callService.ts': ['test/shared/api/sendWithRetries.test.ts'],
+	'nodes/shared/api/types.ts': ['test/shared/api/sendWithRetries.test.ts'],
+	'nodes/Transcriber/submit/suspension/lookBeforeSuspending.ts': [SUSPENDED],
+	'nodes/Transcriber/submit/suspension/resultsAfterWaking.ts': [
+		SUSPENDED,
+		'test/Transcriber/wait/manyItems.test.ts',
+	],
+	'nodes/Transcriber/submit/suspension/knownEndings.ts': [SUSPENDED],
+	'nodes/Transcriber/wait/pollUntilEnded.ts': ['test/Transcriber/wait/manyItems.test.ts'],
+};
+
 const filesIn = (folder) =>
 	readdirSync(folder, { recursive: true })
 		.map((file) => path.posix.join(folder, file.replaceAll('\\', '/')))
@@ -96,7 +121,8 @@ function suitesOf(file) {
 		...suitesThat(({ covers }) => covers.includes(file)),
 		...more.flatMap((start) => MORE_SUITES[start]),
 	];
-	return [...new Set(all)].filter(canBeFollowed);
+	const tooSlow = TOO_SLOW[file] ?? [];
+	return [...new Set(all)].filter((suite) => canBeFollowed(suite) && !tooSlow.includes(suite));
 }
 
 /**

@@ -33,8 +33,6 @@ export class NoRoom extends Error {
 interface Visit {
 	/** The refusal that the caller reports if its patience ends. */
 	problem: Problem;
-	/** How many looks the caller has taken part in. */
-	looks: number;
 	/** When the caller's run began, in ms since 1970. */
 	began: number;
 	stop?: AbortSignal;
@@ -84,8 +82,8 @@ export class Room {
 	async enter(count: CountTasks, began: number, stop?: AbortSignal) {
 		this.waiting += 1;
 		try {
-			for (let looks = 0; this.problem && this.free === 0;) {
-				looks += await this.see(count, { problem: this.problem, looks, began, stop });
+			while (this.problem && this.free === 0) {
+				await this.see(count, { problem: this.problem, began, stop });
 			}
 			if (this.problem) this.free -= 1;
 		} finally {
@@ -97,20 +95,20 @@ export class Room {
 	}
 
 	/**
-	 * Waits for the next look, or takes part in it, and returns how many looks there were. When the
-	 * patience is over, a caller still takes part in one look that is due: others may have given up
-	 * a moment ago, and the service may have room by now.
+	 * Waits for the next look, or takes part in it. When the patience is over, a caller still takes part
+	 * in a look that is due: others may have given up a moment ago, and the service may have room by
+	 * now.
 	 */
-	private async see(count: CountTasks, { problem, looks, began, stop }: Visit): Promise<number> {
+	private async see(count: CountTasks, { problem, began, stop }: Visit): Promise<void> {
 		const until = Math.max(this.fullSince, began) + RETRY.patienceWhenFull;
 		const isDue = this.nextLook <= Date.now();
-		if (isDue ? looks > 0 && Date.now() > until : this.nextLook > until) {
+		if (!isDue && this.nextLook > until) {
 			this.usedAt = Date.now();
 			throw new NoRoom(problem);
 		}
 		if (!isDue) {
 			await pause(this.nextLook - Date.now(), stop);
-			return 0;
+			return;
 		}
 		this.looking ??= this.look(count)
 			// The caller that looked was cancelled: another caller looks.
@@ -121,7 +119,6 @@ export class Room {
 				this.looking = undefined;
 			});
 		await unlessAborted(this.looking, stop);
-		return 1;
 	}
 
 	private async look(count: CountTasks): Promise<void> {
@@ -152,7 +149,7 @@ export class Room {
 		const now = Date.now();
 		if (this.refusals === 0) this.fullSince = now;
 		// Refusals of simultaneous submits count as one refusal.
-		if (this.refusals === 0 || enteredAt >= this.refusedAt) this.refusals += 1;
+		if (this.refusals === 0 || enteredAt > this.refusedAt) this.refusals += 1;
 		this.refusedAt = now;
 		this.wasFull = false;
 		this.problem = problem;

@@ -44,7 +44,7 @@ export function asUnsent<T>(failure: T): T {
 
 /** Whether a failure of {@link sendWithRetries} happened before anything was sent. */
 export function neverLeft(failure: unknown): boolean {
-	return typeof failure === 'object' && failure !== null && unsent.has(failure);
+	return unsent.has(failure as object);
 }
 
 /**

@@ -1,13 +1,18 @@
 /** Contract, "Waiting": the looks at a task or bot, with a real service, in the context of an item. */
 
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import type { IExecutePaginationFunctions } from 'n8n-workflow';
 
 import { CALLED_OFF } from '../../../nodes/shared/api/calledOffBot';
+import { RETRY } from '../../../nodes/shared/api/delayBeforeRetry';
 import { ServiceError } from '../../../nodes/shared/api/serviceError';
 import { POLL } from '../../../nodes/Transcriber/wait/pauseBetweenLooks';
 import { untilEnded, type Polling } from '../../../nodes/Transcriber/wait/pollUntilEnded';
 import type { FaultRule } from '../../simulator/index';
+import { until } from '../../simulator/testing-client';
 import { contextsWith } from '../../shared/n8nInternals/contexts';
+import { itemContext } from '../../support/itemContext';
 import { additionalDataFor } from '../../support/n8n';
 import { giveUpSoon } from '../../support/scale';
 import { serviceForTests } from '../../support/service';
@@ -245,4 +250,235 @@ it('a deadline that passes during a look is no failure of the service', async ()
 	const deadline = Date.now() + 40;
 	const outlook = await poll({ taskId }, { deadlineFor: () => deadline });
 	expect(outlook.failure).toBeUndefined();
+});
+
+describe('Between the looks', () => {
+	it('there is a pause, also after a first look that came at once', async () => {
+		const taskId = await service.pendingTask();
+		const deadline = Date.now() + 300;
+		await poll({ taskId }, { pollInterval: HOUR, deadlineFor: () => deadline });
+		expect(looks().length).toBeLessThanOrEqual(2);
+	});
+
+	/** Polls which a test can cancel, and whose pauses for each other never end by themselves. */
+	function together() {
+		Object.assign(POLL, { perTask: HOUR, recheck: 5 });
+		return async (taskId: string, state: Polling['state'] = {}, cancel?: AbortSignal) => {
+			const credentials = service.credentials();
+			const polling = { ids: { taskId }, state, pollInterval: 1, check: () => {} };
+			const deadlineFor = () => Date.now() + HOUR * 100;
+			return await untilEnded(itemContext({}, { credentials, cancel }), {
+				...polling,
+				deadlineFor,
+			});
+		};
+	}
+	const looksAt = (taskId: string) => looks().filter((line) => line.endsWith(taskId)).length;
+
+	it('there is a longer pause as long as other tasks are polled with the same key', async () => {
+		const pollTogether = together();
+		const [a, b] = [await service.pendingTask(), await service.pendingTask()];
+		const c = await service.completedTask();
+		const stop = new AbortController();
+		const [first, second] = [pollTogether(a), pollTogether(b, {}, stop.signal)];
+		await until(() => looksAt(a) + looksAt(b) === 2);
+		await pollTogether(c);
+		service.running().finish(a);
+		await sleep(50);
+		expect([looksAt(a), looksAt(b)]).toEqual([1, 1]);
+		stop.abort(new Error('stopped'));
+		await expect(second).rejects.toThrow('stopped');
+		expect(await first).toMatchObject({ hasEnded: true });
+	});
+
+	it('the first look of a task waits only for those that began before it', async () => {
+		const pollTogether = together();
+		const [a, b] = [await service.completedTask(), await service.completedTask()];
+		const state = { status: 'pending' };
+		const [first, second] = [pollTogether(a, state), pollTogether(b, state)];
+		expect(await first).toMatchObject({ hasEnded: true });
+		expect(await second).toMatchObject({ hasEnded: true });
+		expect(looks().map((line) => line.split('/').at(-1))).toEqual([a, b]);
+	});
+});
+
+describe('The deadline', () => {
+	it('leaves no request behind if it has passed before the first look', async () => {
+		const taskId = await service.completedTask();
+		await poll({ taskId }, { deadlineFor: () => Date.now() - 1 });
+		await sleep(50);
+		expect(looks()).toEqual([]);
+	});
+
+	it('ends the looks at a task that goes on', async () => {
+		const taskId = await service.pendingTask();
+		const deadline = Date.now() + 150;
+		const { hasEnded, failure } = await poll({ taskId }, { deadlineFor: () => deadline });
+		expect([hasEnded, failure]).toEqual([false, undefined]);
+	});
+
+	it('is followed by no look if the computer was awake', async () => {
+		const taskId = await service.pendingTask();
+		const deadline = Date.now() + 400;
+		const more = { state: { status: 'pending' }, pollInterval: HOUR, deadlineFor: () => deadline };
+		await poll({ taskId }, more);
+		expect(looks()).toHaveLength(1);
+	});
+
+	it('is not moved by a later state: only the first one tells the start of a bot', async () => {
+		const taskId = await service.pendingTask();
+		fault(respond(200, { status: 'processing' }), TASK, 1);
+		const soon = Date.now() + 200;
+		const deadlineFor: Polling['deadlineFor'] = ({ status }) =>
+			status === 'pending' ? soon + HOUR : soon;
+		const { state } = await poll({ taskId }, { deadlineFor });
+		expect(state).toMatchObject({ status: 'pending' });
+	});
+
+	it('that is far away is not reached by a look that gets no answer', async () => {
+		const taskId = await service.completedTask();
+		POLL.look = 40;
+		fault({ kind: 'stall' }, TASK, 1);
+		expect(await poll({ taskId })).toMatchObject({ hasEnded: true, failure: undefined });
+	});
+
+	describe('that passed while the computer slept', () => {
+		/** Polls, and sleeps for two hours in the pause before the first look. */
+		async function oversleep(ids: Polling['ids']) {
+			const { now } = Date;
+			let slept = 0;
+			const clock = jest.spyOn(Date, 'now').mockImplementation(() => now() + slept);
+			setTimeout(() => (slept = 2 * HOUR), 10);
+			const deadline = now() + HOUR;
+			const more = { state: { status: 'pending' }, deadlineFor: () => deadline };
+			return await poll(ids, { ...more, pollInterval: 40 }).finally(() => clock.mockRestore());
+		}
+
+		it('is followed by one look, which finds the end', async () => {
+			const taskId = await service.completedTask();
+			expect(await oversleep({ taskId })).toMatchObject({ hasEnded: true });
+			expect(looks()).toHaveLength(1);
+		});
+
+		it('is followed by one look only, which may find the task still there', async () => {
+			const taskId = await service.pendingTask();
+			expect(await oversleep({ taskId })).toMatchObject({ hasEnded: false });
+			expect(looks()).toHaveLength(1);
+		});
+
+		it('is followed by a look whose refusal is shown', async () => {
+			const taskId = await service.pendingTask();
+			fault(respond(403), TASK);
+			expect(await oversleep({ taskId })).toMatchObject({ failure: { httpCode: '403' } });
+			expect(looks()).toHaveLength(1);
+		});
+
+		it('is followed by a look that may take its time, and whose missing answer says nothing', async () => {
+			const taskId = await service.pendingTask();
+			POLL.lateLook = 100;
+			fault({ kind: 'stall' }, TASK);
+			expect((await oversleep({ taskId })).failure).toBeUndefined();
+			await until(() => looks().length === 1);
+		});
+	});
+});
+
+describe('A look that fails', () => {
+	const given = { reportsRefusal: true };
+
+	it('is repeated at once if it is the first one at an id of the user, and only then', async () => {
+		jest.replaceProperty(RETRY, 'patienceWhenBroken', HOUR);
+		const taskId = await service.completedTask();
+		const attempts = async (more: Partial<Polling>, ...answers: Array<FaultRule['action']>) => {
+			for (const action of answers) fault(action, TASK, 1);
+			return (await poll({ taskId }, more)).statuses.length;
+		};
+		const [down, processing] = [respond(503), respond(200, { status: 'processing' })];
+		expect(await attempts(given, down)).toBe(1);
+		expect(await attempts({}, down)).toBe(2);
+		expect(await attempts(given, processing, down)).toBe(3);
+	});
+
+	it.each<[string, FaultRule['action']]>([
+		['429', respond(429)],
+		['500', respond(500)],
+		['a connection that breaks', { kind: 'cut', when: 'afterBody' }],
+	])('at an id of the user is "not yet" if the answer is %s', async (_what, action) => {
+		for (const patience of ['patienceWhenBusy', 'patienceWhenBroken'] as const) {
+			jest.replaceProperty(RETRY, patience, 0);
+		}
+		const taskId = await service.completedTask();
+		fault(action, TASK, 1);
+		expect(await poll({ taskId }, given)).toMatchObject({
+			hasEnded: true,
+			statuses: [undefined, undefined],
+		});
+	});
+
+	it.each([
+		['unknownHost', { code: 'ENOTFOUND' }],
+		['tls', { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }],
+		['blocked', { name: 'SsrfBlockedIpError' }],
+	])(
+		'at an id of the user is reported if there is no way to the service: %s',
+		async (transport, error) => {
+			const { item } = contextsWith(additionalDataFor(service.credentials()));
+			const helpers = {
+				httpRequestWithAuthentication: async () =>
+					await Promise.reject(Object.assign(new Error('no way'), error)),
+			};
+			const context = Object.assign(Object.create(item) as IExecutePaginationFunctions, {
+				helpers,
+			});
+			const polling = { ids: { taskId: '7f3c' }, state: {}, pollInterval: 1, check: () => {} };
+			const deadlineFor = () => Date.now() + HOUR;
+			await expect(
+				untilEnded(context, { ...polling, ...given, deadlineFor }),
+			).rejects.toMatchObject({
+				problem: { transport },
+			});
+		},
+	);
+
+	describe('because the API key was removed from the credential', () => {
+		/** Polls with a credential whose key is away for some of the checks, two seconds apart. */
+		async function withoutKey(isAway: (checks: number) => boolean, more: Partial<Polling> = {}) {
+			const credentials = service.credentials();
+			const { apiKey } = credentials;
+			const { now } = Date;
+			let checks = 0;
+			const clock = jest.spyOn(Date, 'now').mockImplementation(() => now() + checks * 2_000);
+			const check = () => {
+				checks += 1;
+				credentials.apiKey = isAway(checks) ? '' : apiKey;
+			};
+			const taskId = await service.completedTask();
+			const polling = { ids: { taskId }, state: {}, pollInterval: 1, check, ...more };
+			const deadlineFor = () => now() + HOUR;
+			const context = itemContext({}, { credentials });
+			return await untilEnded(context, { ...polling, deadlineFor }).finally(() =>
+				clock.mockRestore(),
+			);
+		}
+
+		it('is "not yet"', async () => {
+			expect(await withoutKey((checks) => checks === 1)).toMatchObject({ hasEnded: true });
+		});
+
+		it('is reported if it is the first look at an id of the user', async () => {
+			await expect(withoutKey(() => true, given)).rejects.toThrow(
+				"The 'API Key' of the credential is empty",
+			);
+		});
+	});
+});
+
+it('the looks at a bot count as those at a cancelled one only once it is cancelled', async () => {
+	jest.replaceProperty(CALLED_OFF, 'looks', 2);
+	const botId = await service.bot();
+	service.running().endMeeting(botId);
+	service.running().finish(service.running().tasks()[0]?.id ?? '');
+	fault(respond(200, { status: 'joining' }), BOT, 3);
+	fault(respond(200, { status: 'cancelled' }), BOT, 1);
+	expect(await poll({ botId })).toMatchObject({ state: { status: 'completed' }, hasEnded: true });
 });

@@ -139,6 +139,19 @@ describe('The document of a finished task', () => {
 
 	it('is the text of an item without segments, and of a task without a result', async () => {
 		const { output } = await attached([], { as: 'text' });
-		expect(output).toEqual([{ json: { export: expect.stringContaining('-->') } }]);
+		expect(output).toStrictEqual([{ json: { export: expect.stringContaining('-->') } }]);
+	});
+
+	it('that the service does not give is an error that names the task and the format', async () => {
+		service.running().fault({
+			match: { path: '/export$' },
+			times: 1,
+			action: { kind: 'respond', status: 200, body: {} },
+		});
+		await expect(attached([{ json: {} }])).rejects.toMatchObject({
+			message: expect.stringMatching(/ holds no exported document of task [\w-]{3,}$/),
+			description: expect.stringContaining('Get the srt document again'),
+		});
+		expect(service.lines()).toHaveLength(1);
 	});
 });

@@ -40,8 +40,9 @@ async function sent(file: Recording): Promise<number[]> {
 }
 
 describe('A recording', () => {
-	it('has the name, type and size of the file in n8n, and holds none of it', () => {
+	it('has the name, type and size of the file in n8n, and holds none of it', async () => {
 		const file = recording(STORED);
+		expect((await file.arrayBuffer()).byteLength).toBe(0);
 		expect([file.name, file.type, file.size]).toEqual(['talk.mp3', 'audio/mpeg', BYTES.length]);
 		expect(file.lastMoved).toBe(0);
 	});
@@ -94,7 +95,8 @@ describe('A recording', () => {
 it.each([
 	['with line breaks', 'aGVs\nbG8='],
 	['URL-safe', 'aGVsbG8'],
-	['of a data URL', ' data:audio/mpeg;base64,aGVsbG8='],
+	['of a data URL', 'data:audio/mpeg;base64,aGVsbG8='],
+	['of a data URL after blanks', ' \n data:audio/mpeg;base64,aGVsbG8='],
 ])('A base64 text %s is read', (_, data) => {
 	expect(bytesOf(data).toString()).toBe('hello');
 });
@@ -160,5 +162,15 @@ describe('While a request is sent', () => {
 		stop.abort(new Error('stopped'));
 		await expect(sending).rejects.toThrow('stopped');
 		expect(told?.aborted).toBe(true);
+	});
+
+	it('its signal is left alone once it has ended', async () => {
+		let signal: AbortSignal | undefined;
+		await whileMoving(context(), undefined, 15, async (watched) => {
+			signal = watched.getExecutionCancelSignal();
+			await Promise.resolve();
+		});
+		await sleep(40);
+		expect(signal?.aborted).toBe(false);
 	});
 });

@@ -1,0 +1,199 @@
+/** "Every request" in the contract: the requests that no operation declares. */
+
+import { callService } from '../../../nodes/shared/api/callService';
+import { RETRY, TIMEOUTS } from '../../../nodes/shared/api/delayBeforeRetry';
+import type { CallOptions, Caller } from '../../../nodes/shared/api/types';
+import type { FaultRule } from '../../simulator/index';
+import { until } from '../../simulator/testing-client';
+import { contextsWith } from '../n8nInternals/contexts';
+import { itemContext } from '../../support/itemContext';
+import { additionalDataFor } from '../../support/n8n';
+import { serviceForTests } from '../../support/service';
+
+const service = serviceForTests();
+
+/** Longer than a test may take: whoever waits for it fails. */
+const LONG = 60_000;
+
+beforeEach(() => {
+	for (const name of Object.keys(RETRY) as Array<keyof typeof RETRY>) {
+		if (name !== 'room') jest.replaceProperty(RETRY, name, name.startsWith('patience') ? LONG : 1);
+	}
+	jest.replaceProperty(RETRY, 'brief', LONG);
+	jest.replaceProperty(TIMEOUTS, 'request', LONG);
+});
+afterEach(() => {
+	jest.replaceProperty(TIMEOUTS, 'request', LONG);
+});
+
+const fault = (action: FaultRule['action'], times = 1) =>
+	service.running().fault({ match: {}, times, action });
+const respond = (body: unknown, status = 200) => fault({ kind: 'respond', status, body });
+
+const forItem = () => itemContext({}, { credentials: service.credentials() }) as Caller;
+const call = async (options?: CallOptions, request: object = {}, caller = forItem()) =>
+	await callService(caller, { method: 'GET', url: '/tasks/7f3c', ...request }, options);
+
+it('A request has its method, path, query and body, and the API key', async () => {
+	const request = { method: 'PUT', url: '/dictionary', qs: { a: 1 }, body: { terms: ['n8n'] } };
+	await call({}, request);
+	expect(service.sent()).toMatchObject({
+		method: 'PUT',
+		path: '/api/v1/dictionary',
+		query: { a: '1' },
+		body: { terms: ['n8n'] },
+		headers: { 'x-api-key': service.running().apiKey },
+	});
+});
+
+it('A read is repeated if nothing else is said', async () => {
+	fault({ kind: 'cut', when: 'afterBody' });
+	respond({ status: 'pending' });
+	expect(await call()).toEqual({ status: 'pending' });
+});
+
+it('What must not be repeated is not', async () => {
+	fault({ kind: 'cut', when: 'afterBody' });
+	const policy = { limit: 'other', repeatable: false } as const;
+	await expect(call({ policy })).rejects.toMatchObject({ problem: { transport: 'broken' } });
+	expect(service.lines()).toHaveLength(1);
+});
+
+it.each([301, 302, 307])(
+	'A redirect (%i) is not followed: it would take the API key along',
+	async (status) => {
+		fault({ kind: 'redirect', status, location: `${service.running().url}/api/v1/account` });
+		await expect(call()).rejects.toMatchObject({ problem: { status, transport: 'redirect' } });
+		expect(service.lines()).toHaveLength(1);
+	},
+);
+
+it('A refusal is an error with its path, and says whether the request had content', async () => {
+	respond({ detail: 'No such task' }, 404);
+	await expect(call()).rejects.toMatchObject({
+		httpCode: '404',
+		problem: { path: '/tasks/7f3c', isEmpty: true, serviceMessage: 'No such task' },
+	});
+	respond({ detail: 'No such task' }, 404);
+	await expect(call({}, { method: 'POST', body: { a: 1 } })).rejects.toMatchObject({
+		problem: { isEmpty: false },
+	});
+});
+
+describe('An answer without content', () => {
+	it('is an empty object', async () => {
+		fault({ kind: 'respond', status: 204, body: '' });
+		expect(await call()).toEqual({});
+	});
+
+	it('is what the caller says it stands for, but only if it is a 204', async () => {
+		const noContent = [{ a: 1 }];
+		fault({ kind: 'respond', status: 204, body: '' });
+		expect(await call({ noContent })).toEqual(noContent);
+		fault({ kind: 'respond', status: 200, body: '' });
+		expect(await call({ noContent })).toEqual({});
+	});
+});
+
+it('An answer to a write may be a text, an answer to a read may not', async () => {
+	const text = {
+		kind: 'respond',
+		status: 200,
+		body: 'OK',
+		headers: { 'content-type': 'text/plain' },
+	} as const;
+	fault(text);
+	expect(await call({}, { method: 'PUT' })).toEqual({ value: 'OK' });
+	fault(text);
+	await expect(call()).rejects.toMatchObject({ problem: { transport: 'notJson' } });
+});
+
+it('An answer shows neither the API key nor a secret, unless the caller keeps the secret', async () => {
+	const { apiKey } = service.running();
+	const body = { text: `key ${apiKey}`, webhook_secret: 's1', inner: { webhook_secret: 's2' } };
+	for (const [keepWebhookSecret, secrets] of [
+		[undefined, {}],
+		[true, { webhook_secret: 's1', inner: {} }],
+		['everywhere', { webhook_secret: 's1', inner: { webhook_secret: 's2' } }],
+	] as const) {
+		respond(body);
+		expect(await call({ keepWebhookSecret })).toEqual({ text: 'key ***', inner: {}, ...secrets });
+	}
+});
+
+describe('The time for a request', () => {
+	it('ends an attempt that the service does not answer, and another one follows', async () => {
+		jest.replaceProperty(TIMEOUTS, 'request', 50);
+		fault({ kind: 'stall' });
+		fault({ kind: 'stall' });
+		await expect(call({ once: true })).rejects.toMatchObject({
+			problem: { transport: 'timeout', attempts: 1 },
+		});
+		jest.replaceProperty(RETRY, 'patienceWhenBroken', 0);
+		await expect(call()).rejects.toMatchObject({ problem: { transport: 'timeout' } });
+		expect(service.lines()).toHaveLength(2);
+	});
+
+	it.each<[string, () => CallOptions]>([
+		['a deadline', () => ({ deadline: Date.now() + 60 })],
+		['a time from its turn', () => ({ fromTurn: 60 })],
+		['the earlier of both', () => ({ fromTurn: 60, deadline: Date.now() + LONG })],
+		[
+			'the earlier of both, the other way round',
+			() => ({ fromTurn: LONG, deadline: Date.now() + 60 }),
+		],
+	])('is over for all attempts with %s', async (_what, options) => {
+		fault({ kind: 'stall' }, 100);
+		await expect(call(options())).rejects.toMatchObject({ problem: { transport: 'timeout' } });
+		expect(service.lines()).toHaveLength(1);
+	});
+
+	it('that counts from its turn does not begin anew with another attempt', async () => {
+		jest.replaceProperty(TIMEOUTS, 'request', 40);
+		fault({ kind: 'stall' }, 100);
+		await expect(call({ fromTurn: 60 })).rejects.toMatchObject({
+			problem: { transport: 'timeout' },
+		});
+		expect(service.lines().length).toBeLessThanOrEqual(2);
+	});
+});
+
+describe('While somebody waits for the answer of n8n', () => {
+	const contexts = () => contextsWith(additionalDataFor(service.credentials()));
+
+	it.each(['webhookCall', 'editorList'] as const)(
+		'all requests of one call (%s) share a short time',
+		async (name) => {
+			jest.replaceProperty(RETRY, 'brief', 150);
+			const { [name]: context } = contexts();
+			const caller = context as unknown as Caller;
+			respond({ status: 'pending' });
+			expect(await call({}, {}, caller)).toEqual({ status: 'pending' });
+			fault({ kind: 'stall' }, 100);
+			await expect(call({}, {}, caller)).rejects.toThrow();
+			await until(() => service.lines().length === 2);
+		},
+	);
+
+	it('a call that has begun keeps its end', async () => {
+		jest.replaceProperty(RETRY, 'brief', 150);
+		const caller = contexts().webhookCall as unknown as Caller;
+		respond({ status: 'pending' });
+		await call({}, {}, caller);
+		await new Promise((resolve) => setTimeout(resolve, 160));
+		fault({ kind: 'stall' }, 100);
+		await expect(call({ deadline: Date.now() + LONG }, {}, caller)).rejects.toThrow();
+		// The request whose time was up was on its way.
+		await until(() => service.lines().length === 2);
+	});
+
+	it.each(['item', 'poll', 'hook'] as const)(
+		'an execution, a poll and an activation have their whole patience (%s)',
+		async (name) => {
+			jest.replaceProperty(RETRY, 'brief', -LONG);
+			respond({ status: 'pending' });
+			const { [name]: context } = contexts();
+			expect(await call({}, {}, context as unknown as Caller)).toEqual({ status: 'pending' });
+		},
+	);
+});

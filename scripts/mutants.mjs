@@ -47,10 +47,6 @@ const MORE_SUITES = {
 		'test/shared/parameters/checkedValues.test.ts',
 		'test/shared/parameters/refuse.test.ts',
 	],
-	'nodes/Transcriber/submit/suspension/suspendUntilDelivery.ts': [
-		'test/Transcriber/submit/deliveryAddress.test.ts',
-		'test/Transcriber/submit/takenUp.test.ts',
-	],
 	'nodes/Transcriber/submit/submit.ts': [
 		'test/Transcriber/submit/severalTasks.test.ts',
 		'test/Transcriber/submit/suspension/suspendUntilDelivery.test.ts',
@@ -81,6 +77,7 @@ const TOO_SLOW = {
 		'test/Transcriber/wait/manyItems.test.ts',
 	],
 	'nodes/Transcriber/submit/suspension/knownEndings.ts': [SUSPENDED],
+	'nodes/Transcriber/submit/suspension/suspendUntilDelivery.ts': [SUSPENDED],
 	'nodes/Transcriber/wait/pollUntilEnded.ts': ['test/Transcriber/wait/manyItems.test.ts'],
 };
 

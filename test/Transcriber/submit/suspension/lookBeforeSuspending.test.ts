@@ -8,6 +8,7 @@ import {
 	lookIfNeeded,
 } from '../../../../nodes/Transcriber/submit/suspension/lookBeforeSuspending';
 import type { WaitingItem } from '../../../../nodes/Transcriber/submit/once/suspensionState';
+import { LIMITS } from '../../../../nodes/shared/api/rateLimits';
 import type { FaultRule } from '../../../simulator/index';
 import { itemContext } from '../../../support/itemContext';
 import { LINK } from '../../../support/parameters';
@@ -16,7 +17,10 @@ import { serviceForTests } from '../../../support/service';
 
 const service = serviceForTests();
 
-beforeEach(giveUpSoon);
+beforeEach(() => {
+	giveUpSoon();
+	jest.replaceProperty(LIMITS, 'windowMs', 0);
+});
 afterEach(() => jest.restoreAllMocks());
 
 const FAIL = { waitOptions: { onInsufficientBalance: 'fail' } };

@@ -12,6 +12,7 @@ import {
 import { POLL } from '../../../../nodes/Transcriber/wait/pauseBetweenLooks';
 import { WAIT_DEFAULTS } from '../../../../nodes/Transcriber/wait/waitOptions';
 import type { SubmissionIds } from '../../../../nodes/shared/api/submission';
+import { LIMITS } from '../../../../nodes/shared/api/rateLimits';
 import type { FaultRule } from '../../../simulator/index';
 import { until } from '../../../simulator/testing-client';
 import { itemContext, type ItemPlace } from '../../../support/itemContext';
@@ -25,6 +26,7 @@ const HOUR = 3_600_000;
 const asShipped = [{ ...POLL }, { ...AFTER_WAKING }] as const;
 beforeEach(() => {
 	giveUpSoon();
+	jest.replaceProperty(LIMITS, 'windowMs', 0);
 	jest.replaceProperty(WAIT_DEFAULTS, 'pollInterval', 0.005);
 	AFTER_WAKING.leastMs = 0;
 });

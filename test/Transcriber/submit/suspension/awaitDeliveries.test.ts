@@ -157,9 +157,9 @@ describe('A run of which all tasks are new', () => {
 			run: 0,
 			until: expect.any(Number),
 			items: {
-				0: { taskId: 'a', sealedSecret: 'sealed 0', ended: false },
-				'0.1': { taskId: 'b', sealedSecret: 'sealed 1', ended: false },
-				1: { botId: 'c', sealedSecret: 'sealed 0', ended: false },
+				0: { taskId: 'a', sealedSecret: 'sealed 0', ended: false, calledOff: false },
+				'0.1': { taskId: 'b', sealedSecret: 'sealed 1', ended: false, calledOff: false },
+				1: { botId: 'c', sealedSecret: 'sealed 0', ended: false, calledOff: false },
 			},
 			refused: {},
 			asleep: true,

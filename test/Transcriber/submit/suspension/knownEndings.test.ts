@@ -69,7 +69,8 @@ const call = (ago = 0, time = HOUR) => {
 };
 
 /** What a process knows of an execution that waits for these. */
-const known = (...items: WaitingItem[]): KnownEndings => knownOf(contextOf(), asleep({ ...items }));
+const known = (...items: WaitingItem[]): KnownEndings =>
+	knownOf(contextOf(), asleep(Object.fromEntries(items.map((item, index) => [index, item]))));
 const keysIn = (known: KnownEndings) => ({
 	ended: [...known.ended],
 	completed: [...known.completed],
@@ -187,7 +188,7 @@ describe('For a call that is not verified', () => {
 		fault({ kind: 'respond', status: 503 }, '/tasks/', 2);
 		const asking = hasEndedAtService(call(), known({ taskId: 'a' }), { taskId: 'a' });
 		await expect(asking).rejects.toThrow(ServiceError);
-		expect(service.lines()).toHaveLength(1);
+		expect(service.lines().filter((line) => line.endsWith('/a'))).toHaveLength(1);
 	});
 });
 

@@ -16,7 +16,9 @@ export function givenKeyOf(context: IExecutePaginationFunctions): string | undef
 		'Recording Options',
 	);
 	const entered = enteredIn(context, 'options', 'idempotencyKey');
-	const key = joinedTextIn(context, entered, options.idempotencyKey, 'Idempotency Key');
+	const key = joinedTextIn(context, entered, options.idempotencyKey, 'Idempotency Key', {
+		isExact: true,
+	});
 	if (!key) return undefined;
 	if (!hasOnlyEmptyParts(context, entered)) return key;
 	throw refuse(

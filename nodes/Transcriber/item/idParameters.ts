@@ -1,10 +1,15 @@
-import type { IExecutePaginationFunctions, IExecuteSingleFunctions } from 'n8n-workflow';
+import type {
+	IDataObject,
+	IExecutePaginationFunctions,
+	IExecuteSingleFunctions,
+} from 'n8n-workflow';
 import {
 	isAccident,
 	isNothing,
 	isUnevaluated,
 	unevaluated,
 } from '../../shared/parameters/checkedValues';
+import { isObject } from '../../shared/jsonValues';
 import { checkNotRounded } from '../../shared/parameters/roundedNumber';
 import { idIn } from '../../shared/api/undocumented/idNames';
 import { refuse } from '../../shared/parameters/refuse';
@@ -20,7 +25,9 @@ export function idFrom(context: IExecuteSingleFunctions, parameter: keyof typeof
 	const { displayName, from } = IDS[parameter];
 	const value: unknown = context.getNodeParameter(parameter, '', { extractValue: true });
 	checkNotRounded(context, value, displayName);
-	if (typeof value === 'string' && isUnevaluated(value.trim())) {
+	const { [parameter]: stored } = context.getNode().parameters;
+	const entered = isObject(stored) ? (stored as IDataObject).value : stored;
+	if (typeof value === 'string' && isUnevaluated(entered, value, true)) {
 		throw unevaluated(context, value.trim(), displayName);
 	}
 	const id = idIn(typeof value === 'string' ? value.trim() : value) ?? '';

@@ -12,7 +12,6 @@ import { STOPS_SPENDING, type Policy, type RoutingRequest } from '../../shared/a
 import { hasEnded, isCancelled, isInProgress } from '../../shared/api/statusMeaning';
 import { saysNo } from '../../shared/api/undocumented/answers';
 import { taskIdOf } from '../../shared/api/undocumented/idNames';
-import { isNothing } from '../../shared/parameters/checkedValues';
 import { withoutError } from '../item/sendOperation';
 import { hasEndedBefore, sendCancelOrClear } from '../item/sendCancelOrClear';
 import { refuseNo } from './successThatSaysNo';
@@ -25,6 +24,9 @@ const REFUSED_CANCEL: LookBounds = { fromTurn: 30_000, policy: STOPS_SPENDING };
 
 const LOOK_WHETHER_IT_GOES_ON =
 	'Look at its status, or in your account at the service: if it goes on, which costs money, try again.';
+
+/** The statuses of a bot that the service document shows, or names in words, before its end. */
+const RUNS = /^(joining|scheduled|recording)$/i;
 
 /** The task or bot to cancel. */
 interface ToCancel {
@@ -78,13 +80,13 @@ export async function sendCancel(
 
 /**
  * Whether the status shows that an earlier cancellation of this node had no effect: the task has completed,
- * or is in progress; the bot has neither ended nor a task, so it may still record.
+ * or is in progress; the bot has no task, and still waits for its meeting or records it.
  */
 function contradictsIt(what: ToCancel['what'], state: IDataObject): boolean {
 	const { status } = state;
-	if (what === 'task') return hasEnded(status) || isInProgress(status);
+	if (what === 'task') return status === 'completed' || isInProgress(status);
 	const hasTask = taskIdOf({ bot_id: '', ...state }) !== undefined;
-	return !isNothing(status) && !hasEnded(status) && !hasTask;
+	return !hasTask && (isInProgress(status) || RUNS.test(String(status)));
 }
 
 /**

@@ -2,7 +2,7 @@ import { NodeOperationError, type INode } from 'n8n-workflow';
 
 import { anyOf, pause, signalAt } from './deadlines';
 import { credentialOf, type TranscriberCredential } from './credential';
-import { ServiceError, isCertainRefusal } from './serviceError';
+import { ServiceError, isCertainRefusal, said } from './serviceError';
 import { isWithoutAnswer } from './gatewayAnswers';
 import { isStillRunning, problemOf, type Problem } from './noUsableAnswer';
 import { RETRY, delayBeforeRetry, hasKey, patienceFor, type Patience } from './delayBeforeRetry';
@@ -156,10 +156,12 @@ async function attempts<T>(
 				throw isRefused && !mayBeAccepted ? cancelled.reason : wasCancelled(node);
 			}
 			if (neverLeft(failure) && !mayBeAccepted) {
-				const isRefusal = failure instanceof NodeOperationError && isLasting(failure);
-				throw isRefusal
-					? failure
-					: asUnsent(new NodeOperationError(node, messageWithoutKey(failure, apiKey)));
+				if (!(failure instanceof NodeOperationError && isLasting(failure))) {
+					throw asUnsent(new NodeOperationError(node, messageWithoutKey(failure, apiKey)));
+				}
+				// The refusal that has taken so much time is part of the reason.
+				if (tries > 1) failure.description = `${failure.description} ${said(problem)}`.trim();
+				throw failure;
 			}
 			// An earlier attempt may have arrived, so no failure may count as unsent from here on.
 			if (failure instanceof NodeOperationError && !neverLeft(failure)) throw failure;

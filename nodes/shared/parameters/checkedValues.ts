@@ -38,7 +38,7 @@ export function textIn(context: WithNode, value: unknown, displayName: string): 
 	const isText = typeof value === 'string' || Number.isFinite(value);
 	if (!isText) throw wrongKind(context, value, displayName, 'has to be a text');
 	const text = String(value).trim();
-	checkWasMeant(context, text, displayName);
+	if (isAccident(text)) throw accident(context, text, displayName);
 	return text;
 }
 
@@ -58,7 +58,7 @@ export function numberIn(
 	{ min, above = -Infinity, max = Infinity, whole = false }: Range,
 ): number | undefined {
 	if (isNothing(value)) return undefined;
-	const isText = typeof value === 'string' && /^[+-]?(\d+\.?\d*|\.\d+)$/.test(value.trim());
+	const isText = typeof value === 'string' && /^[+-]?(\d+(\.\d*)?|\.\d+)$/.test(value.trim());
 	const number = isText || typeof value === 'number' ? Number(value) : NaN;
 	const isInRange = number >= (min ?? -Infinity) && number > above && number <= max;
 	const isWanted = whole ? Number.isSafeInteger(number) : Number.isFinite(number);
@@ -132,7 +132,7 @@ export function jsonObjectIn(
 ): IDataObject | undefined {
 	if (isNothing(value)) return undefined;
 	const object = copyOf(typeof value === 'string' ? strictJson(value) : value, (text) => {
-		checkWasMeant(context, text, displayName);
+		if (isAccident(text)) throw accident(context, text, displayName);
 	});
 	if (object) return object;
 	throw refuse(
@@ -147,7 +147,9 @@ export function jsonObjectIn(
  * text: "undefined", "[object Object]". Nobody enters such a text on purpose.
  */
 export function isAccident(text: string): boolean {
-	return /^(undefined|null|NaN)$/.test(text.trim()) || text.includes('[object Object]');
+	return (
+		/^(undefined|null|NaN|Invalid DateTime)$/.test(text.trim()) || text.includes('[object Object]')
+	);
 }
 
 /** The error for a text that {@link isAccident}. */
@@ -161,12 +163,25 @@ export function accident(context: WithNode, text: string, displayName: string): 
 	);
 }
 
+/** An expression without its double braces: `$json.id`, `{ $json.id }`, `${$json.id}`, `item.json.id`. */
+const BARE =
+	/^[{$\s]*(\$(json|input|item|node|binary|fromAI|execution|itemIndex|runIndex|now|today|vars|workflow)\b|\$\(\s*['"]|items?\.json\b)/;
+
+/** The same anywhere in a text. */
+const BARE_INSIDE =
+	/\$(json|input|item|node|binary|execution|itemIndex|runIndex)\b|\$\(\s*['"]|\$\{/;
+
 /**
  * Whether a text is an expression that n8n has not evaluated: `{{ $json.name }}` in a field that is set
- * to Fixed, or `$json.name` without the braces.
+ * to Fixed, or `$json.name` without the braces. Only what the user has `entered` can be one: data may
+ * hold such a text. `isExact`: also if it stands within a text.
  */
-export function isUnevaluated(text: string): boolean {
-	return /\{\{[^{}]*\$[^{}]*\}\}/.test(text) || /^\$(json|input|binary|node)\b|^\$\(/.test(text);
+export function isUnevaluated(entered: unknown, text: string, isExact = false): boolean {
+	if (typeof entered !== 'string' || entered.replace(/^=/, '').trim() !== text.trim()) return false;
+	const begin = text.indexOf('{{');
+	const inBraces = begin < 0 ? '' : text.slice(begin, text.indexOf('}}', begin) + 1);
+	if (inBraces.includes('$') && !entered.startsWith('=')) return true;
+	return BARE.test(text.trim()) || (isExact && BARE_INSIDE.test(text));
 }
 
 /** The error for a text that {@link isUnevaluated}. */
@@ -180,12 +195,6 @@ export function unevaluated(
 		`'${displayName}' holds an expression as plain text: '${text.slice(0, 80)}'`,
 		'Switch the field to Expression, and write the expression in double braces, for example {{ $json.name }}. Nothing was sent.',
 	);
-}
-
-/** Refuses a text that nobody enters on purpose. */
-function checkWasMeant(context: WithNode, text: string, displayName: string): void {
-	if (isAccident(text)) throw accident(context, text, displayName);
-	if (isUnevaluated(text)) throw unevaluated(context, text, displayName);
 }
 
 /** The error for a value of the wrong kind, e.g. `'Limit' has to be a number, but is a list`. */

@@ -1,46 +1,90 @@
-import type { IExecutePaginationFunctions } from 'n8n-workflow';
+import type { IDataObject, IExecutePaginationFunctions } from 'n8n-workflow';
 
-import { isNothing, textIn } from './checkedValues';
+import { isNothing, isUnevaluated, textIn, unevaluated } from './checkedValues';
 import { refuse } from './refuse';
 
-/** A word that JavaScript writes for a value that is missing, in a longer text. */
-const MISSING = /(?<![\p{L}\p{N}])(undefined|null|NaN)(?![\p{L}\p{N}])/u;
+/** What JavaScript writes in a text for a value that is missing, and Luxon for a date that is none. */
+const MISSING = /undefined|null|NaN|Invalid DateTime/;
+
+/** A value that an expression reads: `$json.id`, `$('Sheet').item.json.id`, without a method at its end. */
+const READ =
+	/\$(?:json|item\.json|input\.(?:item|first\(\)|last\(\))\.json|(?:\(|node\[)(?:'[^']*'|"[^"]*")[)\]](?:\.(?:item|first\(\)|last\(\)))?\.json)(?:\??\.\w+(?!\w|\()|\[(?:\d+|'[^']*'|"[^"]*")\])*/g;
+
+/** How strictly a text is checked. */
+interface Check {
+	/** The item of which `value` is. Default: the item of the context. */
+	item?: number;
+	/**
+	 * In a key, a link or a code such a word is wrong wherever it comes from, unless the data has it. In
+	 * other texts it counts only if the expression reads a value that is missing.
+	 */
+	isExact?: boolean;
+}
 
 /**
- * The same as `textIn`, for a text that costs money if it is wrong. Refuses the text of an expression
- * that joins texts of which one is missing: "https://example.com/undefined". `entered` is the parameter
- * as the user has entered it. The word may stand in the expression or in the item: then it is meant.
+ * The same as `textIn`, for a text that costs money or data if it is wrong. Refuses an expression that
+ * n8n has not evaluated, and what an expression makes of a missing value: "https://example.com/undefined".
+ * `entered` is the parameter as the user has entered it.
  */
 export function joinedTextIn(
 	context: IExecutePaginationFunctions,
 	entered: unknown,
 	value: unknown,
 	displayName: string,
+	check: Check = {},
 ): string | undefined {
 	const text = textIn(context, value, displayName);
-	const word = text === undefined || !joins(entered) ? undefined : MISSING.exec(text)?.[1];
-	if (word === undefined || String(entered).includes(word)) return text;
-	if (JSON.stringify(context.getInputData().json).includes(word)) return text;
+	if (text !== undefined) checkJoined(context, entered, text, displayName, check);
+	return text;
+}
+
+/** Refuses a text as {@link joinedTextIn} does. */
+export function checkJoined(
+	context: IExecutePaginationFunctions,
+	entered: unknown,
+	text: string,
+	displayName: string,
+	{ item = context.getItemIndex(), isExact = false }: Check = {},
+): void {
+	if (isUnevaluated(entered, text, isExact)) throw unevaluated(context, text, displayName);
+	const word = MISSING.exec(text)?.[0];
+	if (word === undefined || !isExpression(entered)) return;
+	if (literalsOf(entered).some((literal) => literal.includes(word))) return;
+	const read = (entered.match(READ) ?? []).map((path) => valueOf(context, path, item));
+	const isMissing = read.some((value) => isNothing(value));
+	const hasWord = (data: unknown) => textsIn(data).some((one) => one.includes(word));
+	// A method of the expression may have changed the letters.
+	const isOfData = read.some((one) => textsIn(one).some((text) => MISSING_IN_ANY_CASE.test(text)));
+	if (isOfData || (!isMissing && (!isExact || hasWord(context.getInputData().json)))) return;
 	throw refuse(
 		context,
-		`'${displayName}' has '${word}' in it, which is a missing value made into text: '${text?.slice(0, 80)}'`,
+		`'${displayName}' has '${word}' in it, which is a missing value made into text: '${text.slice(0, 80)}'`,
 		'Check each part of the expression, and name fields that the item has. Nothing was sent.',
 	);
 }
 
-/** Whether something is an expression that puts its text together from parts. */
-function joins(entered: unknown): entered is string {
-	if (typeof entered !== 'string' || !entered.startsWith('=')) return false;
-	return /[+`]|\.(concat|join)\(/.test(entered) || !/^=\s*\{\{[^{}]*\}\}\s*$/.test(entered);
+/** Refuses a JSON object as {@link joinedTextIn} does a text. */
+export function checkJoinedJson(
+	context: IExecutePaginationFunctions,
+	entered: unknown,
+	object: IDataObject,
+	displayName: string,
+): void {
+	const isTyped = typeof entered === 'string' && !isExpression(entered);
+	checkJoined(context, entered, isTyped ? entered : textsIn(object).join(' '), displayName);
 }
 
-/** Whether an expression has parts in braces, and none of them gives anything: `file-{{ $json.id }}`. */
+const MISSING_IN_ANY_CASE = new RegExp(MISSING, 'i');
+
+/**
+ * Whether an expression only joins fields to a text, and none of them gives anything: `file-{{ $json.id }}`.
+ */
 export function hasOnlyEmptyParts(context: IExecutePaginationFunctions, entered: unknown): boolean {
-	const parts = joins(entered) ? (entered.match(/\{\{.*?\}\}/gs) ?? []) : [];
-	const item = context.getItemIndex();
-	return (
-		parts.length > 0 && parts.every((part) => isNothing(context.evaluateExpression(part, item)))
-	);
+	const parts = isExpression(entered) ? partsOf(entered) : [];
+	const paths = parts.map((part) => part.slice(2, -2).trim());
+	if (paths.length === 0 || paths.some((path) => path.match(READ)?.[0] !== path)) return false;
+	const values = paths.map((path) => valueOf(context, path, context.getItemIndex()));
+	return values.every((value) => isNothing(value) || (Array.isArray(value) && value.length === 0));
 }
 
 /** A member of a collection as the user has entered it; undefined if the whole collection is an expression. */
@@ -50,7 +94,44 @@ export function enteredIn(
 	name: string,
 ): unknown {
 	const entered = context.getNode().parameters[collection];
-	return typeof entered === 'object' && entered !== null && !Array.isArray(entered)
-		? (entered as Record<string, unknown>)[name]
-		: undefined;
+	const isCollection = typeof entered === 'object' && entered !== null && !Array.isArray(entered);
+	return isCollection ? (entered as IDataObject)[name] : undefined;
+}
+
+function isExpression(entered: unknown): entered is string {
+	return typeof entered === 'string' && entered.startsWith('=');
+}
+
+/** The parts in braces. */
+function partsOf(expression: string): string[] {
+	return expression.match(/\{\{.*?\}\}/gs) ?? [];
+}
+
+/** The text outside of the braces, and the texts in quotes within them. */
+function literalsOf(expression: string): string[] {
+	const outside = expression.slice(1).split(/\{\{.*?\}\}/s);
+	return [...outside, ...(expression.match(/'[^']*'|"[^"]*"|`[^`]*`/g) ?? [])].map(
+		// What a template literal puts in is no literal.
+		(literal) => literal.replace(/\$\{[^}]*\}/g, ''),
+	);
+}
+
+/** A value that an expression reads; undefined if it cannot be read. */
+function valueOf(context: IExecutePaginationFunctions, path: string, item: number): unknown {
+	try {
+		return context.evaluateExpression(`{{ ${path} }}`, item);
+	} catch {
+		return undefined;
+	}
+}
+
+/** The texts in a value. Works without recursion: a value may be nested almost as deep as the stack. */
+function textsIn(value: unknown): string[] {
+	const todo = new Set([value]);
+	const texts: string[] = [];
+	for (const one of todo) {
+		if (typeof one === 'string') texts.push(one);
+		if (typeof one === 'object' && one !== null) Object.values(one).forEach((two) => todo.add(two));
+	}
+	return texts;
 }

@@ -138,6 +138,7 @@ describe('a second cancellation that the service refuses, after a success of the
 	it.each([
 		['has left and has a task', { status: 'stopping', task_id: 't-1' }],
 		['has ended', { status: 'completed', task_id: '' }],
+		['has a status that nobody knows', { status: 'left' }],
 		['has no status', {}],
 	])('is a success for a bot that %s', async (_what, state) => {
 		const botId = await service.bot();
@@ -147,10 +148,13 @@ describe('a second cancellation that the service refuses, after a success of the
 		expect(error).toBeUndefined();
 	});
 
-	it('is a success for a task with a status that nobody knows', async () => {
+	it.each([
+		['a status that nobody knows', 'revoked'],
+		['the status failed, which is not charged', 'failed'],
+	])('is a success for a task with %s', async (_what, status) => {
 		const taskId = await service.pendingTask();
 		answerWith({ status: 'cancelling' }, 'POST');
-		answerWith({ task_id: taskId, status: 'revoked' }, 'GET');
+		answerWith({ task_id: taskId, status }, 'GET');
 		const { error } = await cancelTwice({
 			resource: 'task',
 			operation: 'cancel',

@@ -1,6 +1,7 @@
 /** What an expression joins from parts of which one is missing is never sent, because it costs money. */
 import type { INodeParameters } from 'n8n-workflow';
 
+import { callTool } from '../../support/agent';
 import { byId, itemWithFile, itemsOf, serviceForTests } from '../../support/service';
 import { BOT, FILE, LINK } from '../../support/parameters';
 
@@ -15,10 +16,24 @@ describe("an 'Idempotency Key' that an expression has spoiled is refused, becaus
 		['a missing field in a template', '={{ `file-${$json.fileId}` }}', "has 'undefined'"],
 		['a missing field after a text', '=file-{{ $json.fileId }}', 'its expression gives nothing'],
 		['missing fields alone', '={{ $json.a }}-{{ $json.b }}', 'its expression gives nothing'],
+		['a list that is empty', '=file-{{ $json.none }}', 'its expression gives nothing'],
+		['a field that is null', '={{ "file-" + $json.empty }}', "has 'null'"],
+		['a word of the code', '={{ "file-" + ($json.fileId ?? null) }}', "has 'null'"],
+		['a missing field after a letter', '={{ "file" + $json.fileId }}', "has 'undefined'"],
+		['two missing fields', '={{ "" + $json.folder + $json.fileId }}', "has 'undefined'"],
+		['a field put in by replace()', '={{ "file-ID".replace("ID", $json.x) }}', "has 'undefined'"],
+		['a date that is none', '={{ "f-" + DateTime.fromISO("x").toISO() }}', "has 'null'"],
+		['a variable of n8n in a field that is set to Fixed', '$execution.id', 'as plain text'],
+		['a variable of n8n without braces', '=$itemIndex', 'as plain text'],
+		['a variable after a text', '=file-$json.fileId', 'as plain text'],
+		['one brace', 'file-{$json.fileId}', 'as plain text'],
+		['a template of JavaScript', '=file-${$json.fileId}', 'as plain text'],
 	])('%s', async (_what, idempotencyKey, message) => {
+		const item = itemWithFile('one');
+		item.json = { empty: null, none: [], note: 'nothing' };
 		const { error } = await service.run(
 			{ ...FILE, options: { idempotencyKey } },
-			{ items: [itemWithFile('one')] },
+			{ items: [item] },
 		);
 		expect(error?.message).toContain("'Idempotency Key'");
 		expect(error?.message).toContain(message);
@@ -29,6 +44,7 @@ describe("an 'Idempotency Key' that an expression has spoiled is refused, becaus
 	it.each([
 		['one part of several that gives nothing', '={{ $json.folder }}/{{ $json.fileId }}', '/17'],
 		['a text that the user has typed', 'null-and-undefined', 'null-and-undefined'],
+		['an optional end that is empty', '=a-17{{ $json.again ? "-again" : "" }}', 'a-17'],
 		['a word that stands in the item', '={{ $json.name + "-1" }}', 'undefined-behaviour-1'],
 		['a word that stands in the expression', '={{ "undefined-" + $json.fileId }}', 'undefined-17'],
 	])('but not %s', async (_what, idempotencyKey, sent) => {
@@ -55,11 +71,14 @@ describe('a text with a missing value in it is refused by name before anything i
 		['Summary Template', { ...LINK, options: { summaryTemplate: '{{ $json.template }}' } }],
 		['Summary Template', { ...LINK, options: { summaryTemplate: '={{ $json.kind + "-call" }}' } }],
 		['URL', { ...LINK, url: '={{ "https://drive.example.com/uc?id=" + $json.id }}' }],
+		['URL', { ...LINK, url: '={{ "https://drive.example.com/uc?id=" + $json.empty }}' }],
+		['Language', { ...LINK, language: '={{ "en-" + $json.region }}' }],
+		['Custom Fields', { ...LINK, options: { customFields: '={{ { tag: "x-" + $json.t } }}' } }],
 		['URL', { ...LINK, url: '={{ ["https://drive.example.com", $json.size * 2].join("/") }}' }],
 		['Meeting URL', { ...BOT, meetingUrl: '={{ "https://meet.example.com/" + $json.code }}' }],
 		['Webhook URL', { ...LINK, ...CALL }],
 	])('%s: %j', async (name, parameters) => {
-		const { error } = await service.run(parameters, { items: itemsOf({}) });
+		const { error } = await service.run(parameters, { items: itemsOf({ empty: null }) });
 		expect(sentBodies()).toEqual([]);
 		expect(error?.message).toContain(`'${name}'`);
 	});
@@ -80,10 +99,40 @@ it('a prompt may hold braces that are no expression', async () => {
 	expect(service.sent().body).toMatchObject({ prompt: 'Dear {{name}}' });
 });
 
-it('a prompt may hold the words where the item does', async () => {
-	const prompt = '={{ "About: " + $json.title }}';
-	const items = itemsOf({ title: 'null and undefined' });
-	const { error } = await service.run({ ...LINK, options: { prompt } }, { items });
-	expect(error).toBeUndefined();
-	expect(service.sent().body).toMatchObject({ prompt: 'About: null and undefined' });
+describe('a prompt may hold', () => {
+	it.each([
+		['such a word where the item does', '={{ "About: " + $json.title }}'],
+		['such a word in other letters', '={{ "About: " + $json.title.toUpperCase().toLowerCase() }}'],
+		['an expression that stands in the item', '={{ $json.course }}'],
+		['the code of jQuery', '={{ $json.code }}'],
+		['such a word beside a field that is missing', '={{ "null safety" + ($json.more ?? "") }}'],
+	])('%s', async (_what, prompt) => {
+		const items = itemsOf({
+			title: 'NULL and undefined',
+			course: 'n8n: {{ $json.name }}, webhooks',
+			code: '$(document), $json',
+		});
+		const { error } = await service.run({ ...LINK, options: { prompt } }, { items });
+		expect(error).toBeUndefined();
+		expect(service.lines()).toEqual(['POST /api/v1/transcribe-url']);
+	});
+
+	it('what an AI agent says', async () => {
+		const [answer] = await callTool({
+			credentials: service.credentials(),
+			parameters: {
+				...LINK,
+				options: { prompt: "={{ 'Topic: ' + $fromAI('topic', '', 'string') }}" },
+			},
+			calls: [{ topic: 'null safety in Kotlin' }],
+		});
+		expect(answer).not.toContain('error');
+		expect(service.sent().body).toMatchObject({ prompt: 'Topic: null safety in Kotlin' });
+	});
+});
+
+it('a text of a visitor that is made to be slow to read stops nothing', async () => {
+	const items = itemsOf({ text: '{{' + '$'.repeat(500_000) });
+	await service.run({ ...LINK, options: { prompt: '={{ $json.text }}' } }, { items });
+	expect(service.lines()).toHaveLength(1);
 });

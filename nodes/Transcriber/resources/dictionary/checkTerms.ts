@@ -1,4 +1,4 @@
-import type { IExecutePaginationFunctions } from 'n8n-workflow';
+import type { IDataObject, IExecutePaginationFunctions } from 'n8n-workflow';
 import { isAccident, isUnevaluated, unevaluated } from '../../../shared/parameters/checkedValues';
 import { DICTIONARY_LIMIT_CHARS } from '../../../shared/api/sizeLimits';
 import { dictionaryChars } from '../../../shared/api/undocumented/dictionaryChars';
@@ -14,8 +14,9 @@ export function checkNotTypedInstead(
 	displayName: string,
 	parameter: 'text' | 'terms',
 ): void {
-	if (isUnevaluated(text.trim())) throw unevaluated(context, text.trim(), displayName);
-	if (String(context.getNode().parameters[parameter] ?? '').startsWith('=')) return;
+	const entered = context.getNode().parameters[parameter];
+	if (isUnevaluated(entered, text)) throw unevaluated(context, text.trim(), displayName);
+	if (typeof entered === 'string' && /^=.*\{\{/s.test(entered)) return;
 	if (/\{\{.*\}\}/s.test(text)) {
 		throw refuse(
 			context,
@@ -24,7 +25,10 @@ export function checkNotTypedInstead(
 		);
 	}
 	const term = text.trim();
-	if (term !== '' && Object.keys(context.getInputData().json).includes(term)) {
+	if (
+		term !== '' &&
+		Object.keys((context.getInputData() as { json?: IDataObject }).json ?? {}).includes(term)
+	) {
 		throw refuse(
 			context,
 			`'${displayName}' holds '${termInMessage(term)}', which is the name of a column, not a term`,
@@ -78,8 +82,7 @@ export function checkNoSheetError(
 }
 
 /** The beginning of an object, a list, a code fence and a web page. */
-const DATA =
-	/^\s*(\{\s*("|'|\}|\w+\s*:)|\[\s*(["'{[\]]|$)|```|<(!doctype|\?xml|html|head|body)\b)/i;
+const DATA = /^\s*(\{\s*("|'|\}|\w+\s*:)|\[\s*(["'“«{[\]]|$)|<(!doctype|\?xml|html|head|body)\b)/i;
 
 /**
  * Refuses a text that is data instead of terms, such as the answer of an API, a web page, or a list that is
@@ -91,7 +94,7 @@ export function checkIsNoData(
 	displayName: string,
 	item = context.getItemIndex(),
 ): void {
-	if (!DATA.test(text)) return;
+	if (!DATA.test(text) && !/^[ \t]*```/m.test(text)) return;
 	throw refuse(
 		context,
 		`'${displayName}' is no list of terms in item ${item}, but begins with '${termInMessage(text.trim()).slice(0, 20)}'`,

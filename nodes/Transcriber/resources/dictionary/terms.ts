@@ -4,9 +4,11 @@ import {
 	choiceIn,
 	isAccident,
 	isNothing,
+	isUnevaluated,
 	required,
-	textIn,
+	unevaluated,
 } from '../../../shared/parameters/checkedValues';
+import { checkJoined, joinedTextIn } from '../../../shared/parameters/joinedText';
 import { jsonListIn } from '../../../shared/parameters/jsonText';
 import { refuse } from '../../../shared/parameters/refuse';
 import type { RoutingRequest } from '../../../shared/api/types';
@@ -83,7 +85,12 @@ export function addTerms(context: IExecutePaginationFunctions, request: RoutingR
 	}
 	const text = required(
 		context,
-		textIn(context, context.getNodeParameter('text', ''), 'Text'),
+		joinedTextIn(
+			context,
+			context.getNode().parameters.text,
+			context.getNodeParameter('text', ''),
+			'Text',
+		),
 		'Text',
 	);
 	checkNotTypedInstead(context, text, 'Text', 'text');
@@ -115,6 +122,10 @@ export function readTerms(
 		if (isAccident(value)) throw accident(context, value, 'Terms');
 		checkNotTypedInstead(context, value, 'Terms', 'terms');
 	}
+	const entered = context.getNode().parameters.terms;
+	const listed: unknown[] = Array.isArray(entered) ? entered : [];
+	const raw = listed.find((one) => typeof one === 'string' && isUnevaluated(one, one));
+	if (raw !== undefined) throw unevaluated(context, String(raw), 'Terms');
 	const given =
 		typeof value === 'string' ? (jsonListIn(value) ?? linesIn(context, value, item)) : value;
 	const terms = (Array.isArray(given) ? given : [given]).filter((term) => !isNothing(term));
@@ -122,6 +133,7 @@ export function readTerms(
 	if (wrong === undefined) {
 		const read = distinct(terms.map(String));
 		checkNoSheetError(context, read, 'Terms', item);
+		for (const term of read) checkJoined(context, enteredTerms(context), term, 'Terms', { item });
 		return read;
 	}
 	throw refuse(
@@ -129,6 +141,12 @@ export function readTerms(
 		`'Terms' holds something that is not a term in item ${item}: ${termInMessage(wrong)}`,
 		'A term is a text. Name the field that holds it, for example {{ $json.term }}, or {{ $json.rows.map(row => row.term) }} for a list.',
 	);
+}
+
+/** 'Terms' as the user has entered it. A list that was entered counts as one text. */
+function enteredTerms(context: IExecutePaginationFunctions): unknown {
+	const { terms } = context.getNode().parameters;
+	return Array.isArray(terms) ? `=${terms.map(String).join('\n')}` : terms;
 }
 
 function linesIn(context: IExecutePaginationFunctions, text: string, item: number): string[] {

@@ -45,7 +45,7 @@ export const sendBotFields: INodeProperties[] = shownFor(
 function addLaunch(context: IExecutePaginationFunctions, request: RoutingRequest): void {
 	const { meetingUrl } = context.getNode().parameters;
 	const given = context.getNodeParameter('meetingUrl', '');
-	joinedTextIn(context, meetingUrl, given, 'Meeting URL');
+	joinedTextIn(context, meetingUrl, given, 'Meeting URL', { isExact: true });
 	const launch = launchFrom(context);
 	checkLaunch(context, launch);
 	request.options.body = {

@@ -6,7 +6,8 @@ import type {
 	INodePropertyOptions,
 } from 'n8n-workflow';
 import { fillPath } from '../../item/idParameters';
-import { choiceIn, jsonObjectIn, required, textIn } from '../../../shared/parameters/checkedValues';
+import { choiceIn, jsonObjectIn, required } from '../../../shared/parameters/checkedValues';
+import { checkJoinedJson, joinedTextIn } from '../../../shared/parameters/joinedText';
 import { performOperation } from '../../item/performOperation';
 import { shownFor } from '../commonFields';
 import { isAnotherOperation, staysBelowApi } from './summaryPath';
@@ -85,9 +86,12 @@ export const regenerateSummaryFields: INodeProperties[] = shownFor(
 );
 
 function asTheUserSays(context: IExecutePaginationFunctions, request: RoutingRequest): void {
+	const { parameters: entered } = context.getNode();
 	const path = required(
 		context,
-		textIn(context, context.getNodeParameter('path', ''), 'Path'),
+		joinedTextIn(context, entered.path, context.getNodeParameter('path', ''), 'Path', {
+			isExact: true,
+		}),
 		'Path',
 	);
 	if (!staysBelowApi(path)) {
@@ -107,7 +111,14 @@ function asTheUserSays(context: IExecutePaginationFunctions, request: RoutingReq
 	}
 	const method = choiceIn(context, context.getNodeParameter('method', ''), 'Method', METHODS);
 	const template = context.getNodeParameter('summaryTemplate', '');
-	const summaryTemplate = textIn(context, template, 'Summary Template');
+	const summaryTemplate = joinedTextIn(
+		context,
+		entered.summaryTemplate,
+		template,
+		'Summary Template',
+	);
+	const body = jsonObjectIn(context, context.getNodeParameter('bodyJson', ''), 'Body') ?? {};
+	checkJoinedJson(context, entered.bodyJson, body, 'Body');
 	request.options.method = method ?? 'POST';
 	// The service document writes its paths with this beginning, which the base URL already has.
 	request.options.url = path.replace(/^\/api\/v1(?=\/)/, '');
@@ -120,7 +131,7 @@ function asTheUserSays(context: IExecutePaginationFunctions, request: RoutingReq
 		);
 	}
 	request.options.body = {
-		...jsonObjectIn(context, context.getNodeParameter('bodyJson', ''), 'Body'),
+		...body,
 		...(summaryTemplate && { summary_template: summaryTemplate }),
 	};
 }

@@ -9,7 +9,7 @@ import {
 	textIn,
 	wrongKind,
 } from '../../../shared/parameters/checkedValues';
-import { enteredIn, joinedTextIn } from '../../../shared/parameters/joinedText';
+import { checkJoinedJson, enteredIn, joinedTextIn } from '../../../shared/parameters/joinedText';
 import { LINK_FIELD } from '../../../shared/api/undocumented/linkField';
 import { LINK_ADVICE, checkLink } from '../../../shared/parameters/recordingLink';
 import { refuse } from '../../../shared/parameters/refuse';
@@ -111,6 +111,7 @@ export function addOptions(context: IExecutePaginationFunctions, request: Routin
 		'Recording Options',
 	);
 	const custom = jsonObjectIn(context, options.customFields, 'Custom Fields') ?? {};
+	checkJoinedJson(context, enteredIn(context, 'options', 'customFields'), custom, 'Custom Fields');
 	checkCustomFields(context, custom);
 	const joined = (name: string, displayName: string) =>
 		joinedTextIn(context, enteredIn(context, 'options', name), options[name], displayName);
@@ -146,7 +147,8 @@ function checkCustomFields(context: IExecutePaginationFunctions, custom: IDataOb
 }
 
 function languageIn(context: IExecutePaginationFunctions, value: unknown): string | undefined {
-	const language = textIn(context, value, 'Language');
+	const { language: entered } = context.getNode().parameters;
+	const language = joinedTextIn(context, entered, value, 'Language', { isExact: true });
 	if (!language || /^[a-z]{2,3}(-[a-z0-9]+)*$/i.test(language)) return language;
 	throw wrongKind(context, language, 'Language', 'has to be an ISO code such as ru or en');
 }

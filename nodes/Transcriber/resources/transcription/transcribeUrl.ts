@@ -63,7 +63,9 @@ export const transcribeUrlFields: INodeProperties[] = shownFor(
 
 function linkOf(context: IExecutePaginationFunctions): string {
 	const { url: entered } = context.getNode().parameters;
-	const url = joinedTextIn(context, entered, context.getNodeParameter('url', ''), 'URL');
+	const url = joinedTextIn(context, entered, context.getNodeParameter('url', ''), 'URL', {
+		isExact: true,
+	});
 	return required(context, url, 'URL');
 }
 

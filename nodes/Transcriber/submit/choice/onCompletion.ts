@@ -44,6 +44,8 @@ function addressIn(
 	displayName: string,
 ): string {
 	const { [name]: entered } = context.getNode().parameters;
-	const given = joinedTextIn(context, entered, context.getNodeParameter(name, ''), displayName);
+	const given = joinedTextIn(context, entered, context.getNodeParameter(name, ''), displayName, {
+		isExact: true,
+	});
 	return required(context, given, displayName);
 }

@@ -7,8 +7,7 @@ import { ServiceError, isCertainRefusal } from '../../../shared/api/serviceError
 import { isStillRunning } from '../../../shared/api/noUsableAnswer';
 import { idsIn, submissionKey } from '../../../shared/api/submission';
 import type { Policy, RoutingRequest } from '../../../shared/api/types';
-import { asLasting } from '../../../shared/parameters/refuse';
-import { checkStart } from '../../../shared/parameters/startAt';
+import { asLasting, refuse } from '../../../shared/parameters/refuse';
 import { seal, secretIn } from '../../../shared/webhook/sealedSecret';
 import { fileOf, recordingOf } from '../../item/inputFile';
 import { Abandoned, type NodeRun } from '../../item/nodeRun';
@@ -173,11 +172,10 @@ function isRefusedAtOnce(context: IExecutePaginationFunctions, failure: unknown)
 
 /** The start may pass while the bot waits for its turn: the service could then send it late, and charge. */
 function checkStartAgain(context: IExecutePaginationFunctions, startAt: string): void {
-	try {
-		checkStart(context, startAt);
-	} catch (error) {
-		throw asUnsent(asLasting(error as Error));
-	}
+	if (Date.parse(startAt) > Date.now()) return;
+	const message = `'Start At' has passed before the service took the request, so no bot was sent: '${startAt}'`;
+	const advice = 'Choose a later time, or leave the field empty to send the bot now.';
+	throw asUnsent(asLasting(refuse(context, message, advice)));
 }
 
 /** Seals the webhook_secret. It also stays readable if the output shows it (`keepsSecret`). */

@@ -50,6 +50,43 @@ it.each(['$json.term', '=$json.term', "=$('Sheet').item.json.term"])(
 	},
 );
 
+describe('dictionary.sync keeps the old terms, and refuses', () => {
+	const rows = itemsOf(
+		{ term: 'Kubernetes', first_name: 'Anna', last_name: 'Petrova' },
+		{ term: 'OKR', first_name: 'Ivan', last_name: 'Sidorov' },
+	);
+	it.each<[string, string | string[]]>([
+		['columns that were renamed', '={{ $json.first + " " + $json.last }}'],
+		['columns that were renamed, in a template', '={{ `${$json.first} ${$json.last}` }}'],
+		['a list of columns that were renamed', '={{ [$json.first + " " + $json.last] }}'],
+		['one column that was renamed', '={{ $json.first_name + " " + $json.surname }}'],
+		['the name of a column in the mode Expression', '=term'],
+		['one brace', '={ $json.term }'],
+		['a template of JavaScript', '=${$json.term}'],
+		['the item by another name', '=$item.json.term'],
+		['a list with a typed expression', ['{{ $json.term }}']],
+		['a list with a typed expression without braces', ['$json.term']],
+		['a code fence after a sentence', '={{ "The terms:\\n```json\\n[\\"a\\"]\\n```" }}'],
+		['a list in curly quotes', '={{ "[“a”, “b”]" }}'],
+		['a date that is none', '={{ DateTime.fromISO("x").toFormat("yyyy") }}'],
+	])('%s', async (_what, terms) => {
+		const parameters = { resource: 'dictionary', operation: 'sync', terms };
+		const { error } = await service.run(parameters, { items: rows });
+		expect(error).toBeDefined();
+		expect(await stored()).toEqual(OLD);
+	});
+});
+
+it('terms of the item may look like an expression, and an item may have no fields', async () => {
+	const terms = '={{ $json.terms }}';
+	const items = itemsOf({ terms: '$json\n$input\nn8n' });
+	await service.run({ resource: 'dictionary', operation: 'sync', terms }, { items });
+	expect(await stored()).toEqual(['$json', '$input', 'n8n']);
+	const bare = [{ binary: {} }] as unknown as typeof items;
+	const add = { resource: 'dictionary', operation: 'add', specifyTerms: 'list', terms: 'Helm' };
+	expect((await service.run(add, { items: bare })).error).toBeUndefined();
+});
+
 it('As Text refuses a JSON list, whose brackets and quotes would become part of the terms', async () => {
 	const { error } = await run(AS_TEXT, '["Kubernetes", "OKR"]');
 	expect(error?.message).toContain("'Text' is no list of terms");

@@ -520,12 +520,16 @@ it('a bot whose start has passed while it waited for its turn is not sent: it co
 	shortenRetries(1);
 	const match = { method: 'POST', path: '/meeting$' };
 	const headers = { 'Retry-After': '2' };
-	service.running().fault({ match, times: 1, action: { kind: 'respond', status: 429, headers } });
+	const body = { detail: 'Too many bots today' };
+	service
+		.running()
+		.fault({ match, times: 1, action: { kind: 'respond', status: 429, headers, body } });
 	const startAt = new Date(Date.now() + 1_500).toISOString();
 	const failed = await service.run({ ...BOT, startAt });
 	expect(service.lines()).toEqual(['POST /api/v1/meeting']);
-	expect(failed.error?.message).toMatch(/^'Start At' is in the past: .* \[item 0\]$/);
-	expect(failed.error?.description).toContain('Use a time such as');
+	expect(failed.error?.message).toMatch(/^'Start At' has passed before the service took/);
+	expect(failed.error?.description).toContain('Choose a later time');
+	expect(failed.error?.description).toContain('Too many bots today');
 	// Nothing is remembered as sent, so the next run sends it.
 	const again = await service.run(BOT, { executionId: '2' });
 	expect(again.error).toBeUndefined();

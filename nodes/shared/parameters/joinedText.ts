@@ -8,7 +8,7 @@ const MISSING = /undefined|null|NaN|Invalid DateTime/;
 
 /** A value that an expression reads: `$json.id`, `$('Sheet').item.json.id`, without a method at its end. */
 const READ =
-	/\$(?:json|item\.json|input\.(?:item|first\(\)|last\(\))\.json|(?:\(|node\[)(?:'[^']*'|"[^"]*")[)\]](?:\.(?:item|first\(\)|last\(\)))?\.json)(?:\??\.\w+(?!\w|\()|\[(?:\d+|'[^']*'|"[^"]*")\])*/g;
+	/\$(?:json|item\.json|input\.(?:item|first\(\)|last\(\)|all\(\)\[\d+\])\.json|(?:\(|node\[)(?:'[^']*'|"[^"]*")[)\]](?:\.(?:item|first\(\)|last\(\)|all\(\)\[\d+\]))?\.json)(?:\??\.\w+(?!\w|\()|\[(?:\d+|'[^']*'|"[^"]*")\])*/g;
 
 /** How strictly a text is checked. */
 interface Check {
@@ -55,7 +55,9 @@ export function checkJoined(
 	const hasWord = (data: unknown) => textsIn(data).some((one) => one.includes(word));
 	// A method of the expression may have changed the letters.
 	const isOfData = read.some((one) => textsIn(one).some((text) => MISSING_IN_ANY_CASE.test(text)));
-	if (isOfData || (!isMissing && (!isExact || hasWord(context.getInputData().json)))) return;
+	// An id may have such letters in it, and a model such a word.
+	const isWord = isExact && MISSING_ALONE.test(text) && !entered.includes('$fromAI');
+	if (isOfData || !(isMissing || (isWord && !hasWord(context.getInputData().json)))) return;
 	throw refuse(
 		context,
 		`'${displayName}' has '${word}' in it, which is a missing value made into text: '${text.slice(0, 80)}'`,
@@ -73,6 +75,8 @@ export function checkJoinedJson(
 	const isTyped = typeof entered === 'string' && !isExpression(entered);
 	checkJoined(context, entered, isTyped ? entered : textsIn(object).join(' '), displayName);
 }
+
+const MISSING_ALONE = new RegExp(`(?<![A-Za-z0-9])(${MISSING.source})(?![A-Za-z0-9])`);
 
 const MISSING_IN_ANY_CASE = new RegExp(MISSING, 'i');
 

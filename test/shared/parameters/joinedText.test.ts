@@ -131,6 +131,31 @@ describe('a prompt may hold', () => {
 	});
 });
 
+describe('a link may hold', () => {
+	const link = async (url: string, more: object = {}) =>
+		await service.run({ ...LINK, url, ...more }, { items: itemsOf({ id: '1aNaNb-undefined' }) });
+
+	it.each([
+		[
+			'such letters in an id that is computed',
+			'={{ "https://a.example/" + ["1", "NaNb"].join("a") }}',
+		],
+		['such a word of a field of any item', '={{ "https://a.example/" + $input.all()[0].json.id }}'],
+	])('%s', async (_what, url) => {
+		expect((await link(url)).error).toBeUndefined();
+	});
+
+	it('such a word that an AI agent gives', async () => {
+		const [answer] = await callTool({
+			credentials: service.credentials(),
+			parameters: { ...LINK, url: "={{ $fromAI('url', '', 'string') }}" },
+			calls: [{ url: 'https://a.example/null-safety.mp3' }],
+		});
+		expect(answer).not.toContain('error');
+		expect(service.lines()).toEqual(['POST /api/v1/transcribe-url']);
+	});
+});
+
 it('a text of a visitor that is made to be slow to read stops nothing', async () => {
 	const items = itemsOf({ text: '{{' + '$'.repeat(500_000) });
 	await service.run({ ...LINK, options: { prompt: '={{ $json.text }}' } }, { items });

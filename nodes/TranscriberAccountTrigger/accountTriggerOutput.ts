@@ -99,13 +99,17 @@ export async function itemsFor(
 	return items.map((item) => ({ ...item, json: transcript(item.json, facts()) }));
 }
 
-/** The state of a task that has ended. Throws also if it has not ended any more: the service runs it again. */
+/** The list calls a task ended, but the service itself runs it again. A later poll may see its end. */
+export class NotEnded extends Error {}
+
+/** The state of a task that has ended. Throws {@link NotEnded} if it has not ended any more. */
 async function stateAfterEnd(
 	context: IPollFunctions,
 	taskId: string,
 	deadline: number,
 ): Promise<IDataObject> {
 	const state = await taskState(context, taskId, { deadline });
-	if (isInProgress(state.status)) throw new Error('the service says that the task has not ended');
+	if (isInProgress(state.status))
+		throw new NotEnded('the service says that the task has not ended');
 	return state;
 }

@@ -41,15 +41,17 @@ export class EndOfList {
 	 */
 	async fix(latest: number): Promise<void> {
 		const { state, pages } = this;
-		const { deadline } = pages;
+		const { deadline, listsUntil } = pages;
 		pages.deadline = latest;
+		// Also if a task has ended by now: without the end, the publication fails.
+		pages.listsUntil = () => latest;
 		let end = await pages.end(state.frontier);
 		while (end !== undefined && !(await this.anchor(end))) {
 			// The list has become shorter meanwhile.
 			end = pages.has(1) ? Math.max(0, end - OVERLAP) : undefined;
 		}
 		if (end === undefined) throw pages.endless();
-		pages.deadline = deadline;
+		Object.assign(pages, { deadline, listsUntil });
 	}
 
 	/** Marks the tasks at the end as old: a page, or more if the service cut it. Returns false if there are none. */

@@ -2,7 +2,7 @@ import type { INodeExecutionData } from 'n8n-workflow';
 
 import { isRefusedForGood, ServiceError } from '../shared/api/serviceError';
 import { messageOf } from '../shared/asError';
-import { costOf, isWanted, itemsFor, type Wanted } from './accountTriggerOutput';
+import { NotEnded, costOf, isWanted, itemsFor, type Wanted } from './accountTriggerOutput';
 import type { CountedRequests } from './countedRequests';
 import type { NewSinceLastPoll } from './newSinceLastPoll';
 import { ONE_TASK } from './openTasks';
@@ -54,7 +54,8 @@ function isLastTry(tasks: NewSinceLastPoll, id: string, failure: unknown): boole
 	// No request left n8n, so the task has not failed.
 	if (isNoTurn(failure)) return false;
 	// An answer without a result throws another error than ServiceError.
-	const isForGood = isRefusedForGood(failure) || !(failure instanceof ServiceError);
+	const mayPass = failure instanceof ServiceError || failure instanceof NotEnded;
+	const isForGood = isRefusedForGood(failure) || !mayPass;
 	const kind = isForGood ? 'refusals' : 'failures';
 	return tasks.count(kind, id) >= ACCOUNT_POLL[kind];
 }

@@ -458,9 +458,9 @@ describe('Wait for the Transcript (Webhook)', () => {
 		consentAcknowledged: true,
 	};
 
-	it('a bot that was cancelled without a recording is not waited for', async () => {
+	it('a bot that was cancelled without a recording keeps no execution asleep, and fails after some looks', async () => {
 		const { id } = await suspended(
-			SEND_BOT,
+			{ ...SEND_BOT, waitOptions: { pollInterval: 1 } },
 			['calledBack', 'recorded'].map((name) => ({ url: `https://meet.example.com/${name}` })),
 			{ onError: 'continueRegularOutput' },
 		);

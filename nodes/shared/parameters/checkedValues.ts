@@ -165,7 +165,7 @@ export function accident(context: WithNode, text: string, displayName: string): 
 
 /** An expression without its double braces: `$json.id`, `{ $json.id }`, `${$json.id}`, `item.json.id`. */
 const BARE =
-	/^[{$\s]*(\$(json|input|item|node|binary|fromAI|execution|itemIndex|runIndex|now|today|vars|workflow)\b|\$\(\s*['"]|items?\.json\b)/;
+	/^[{$\s]*(\$(json|input|item|node|binary|fromAI|execution|itemIndex|runIndex|now|today|vars|workflow)\b|\$\(\s*['"]|items?\.json\.[A-Za-z_]\w*$)/;
 
 /** The same anywhere in a text. */
 const BARE_INSIDE =

@@ -4,11 +4,11 @@ import { isNothing, isUnevaluated, textIn, unevaluated } from './checkedValues';
 import { refuse } from './refuse';
 
 /** What JavaScript writes in a text for a value that is missing, and Luxon for a date that is none. */
-const MISSING = /undefined|null|NaN|Invalid DateTime/;
+const MISSING = /undefined|null|NaN|Invalid DateTime/g;
 
-/** A value that an expression reads: `$json.id`, `$('Sheet').item.json.id`, without a method at its end. */
+/** A value that an expression reads: `$json.id`, `$binary.data.fileName`, `$('Sheet').item.json.id`, without a method at its end. */
 const READ =
-	/\$(?:json|item\.json|input\.(?:item|first\(\)|last\(\)|all\(\)\[\d+\])\.json|(?:\(|node\[)(?:'[^']*'|"[^"]*")[)\]](?:\.(?:item|first\(\)|last\(\)|all\(\)\[\d+\]))?\.json)(?:\??\.\w+(?!\w|\()|\[(?:\d+|'[^']*'|"[^"]*")\])*/g;
+	/\$(?:json|binary|item\.json|input\.(?:item|first\(\)|last\(\)|all\(\)\[\d+\])\.json|(?:\(|node\[)(?:'[^']*'|"[^"]*")[)\]](?:\.(?:item|first\(\)|last\(\)|all\(\)\[\d+\]))?\.json)(?:\??\.\w+(?!\w|\()|\[(?:\d+|'[^']*'|"[^"]*")\])*/g;
 
 /** How strictly a text is checked. */
 interface Check {
@@ -47,17 +47,27 @@ export function checkJoined(
 	{ item = context.getItemIndex(), isExact = false }: Check = {},
 ): void {
 	if (isUnevaluated(entered, text, isExact)) throw unevaluated(context, text, displayName);
-	const word = MISSING.exec(text)?.[0];
-	if (word === undefined || !isExpression(entered)) return;
-	if (literalsOf(entered).some((literal) => literal.includes(word))) return;
+	const words = new Set(text.match(MISSING) ?? []);
+	if (words.size === 0 || !isExpression(entered)) return;
 	const read = (entered.match(READ) ?? []).map((path) => valueOf(context, path, item));
 	const isMissing = read.some((value) => isNothing(value));
-	const hasWord = (data: unknown) => textsIn(data).some((one) => one.includes(word));
-	// A method of the expression may have changed the letters.
-	const isOfData = read.some((one) => textsIn(one).some((text) => MISSING_IN_ANY_CASE.test(text)));
-	// An id may have such letters in it, and a model such a word.
-	const isWord = isExact && MISSING_ALONE.test(text) && !entered.includes('$fromAI');
-	if (isOfData || !(isMissing || (isWord && !hasWord(context.getInputData().json)))) return;
+	const changesLetters = /\.to\w*Case\(/.test(entered);
+	const meant = [...literalsOf(entered), ...read.flatMap(textsIn)];
+	const isMeant = (word: string, texts: string[]) =>
+		texts.some((one) =>
+			changesLetters ? one.toLowerCase().includes(word.toLowerCase()) : one.includes(word),
+		);
+	const word = [...words].find((one) => {
+		if (isMeant(one, meant)) return false;
+		// An id may have such letters in it.
+		const isAlone = new RegExp(`(?<![A-Za-z0-9])${one}(?![A-Za-z0-9])`).test(text);
+		if (isMissing) return isExact || isAlone;
+		// A model may say such a word.
+		const isOfModel = entered.includes('$fromAI');
+		const isOfItem = isMeant(one, textsIn(context.getInputData().json));
+		return isExact && isAlone && !isOfModel && !isOfItem;
+	});
+	if (word === undefined) return;
 	throw refuse(
 		context,
 		`'${displayName}' has '${word}' in it, which is a missing value made into text: '${text.slice(0, 80)}'`,
@@ -76,18 +86,15 @@ export function checkJoinedJson(
 	checkJoined(context, entered, isTyped ? entered : textsIn(object).join(' '), displayName);
 }
 
-const MISSING_ALONE = new RegExp(`(?<![A-Za-z0-9])(${MISSING.source})(?![A-Za-z0-9])`);
-
-const MISSING_IN_ANY_CASE = new RegExp(MISSING, 'i');
-
 /**
- * Whether an expression only joins fields to a text, and none of them gives anything: `file-{{ $json.id }}`.
+ * Whether an expression has parts in braces, and none of them gives anything: `file-{{ $json.id }}`. A
+ * part with a condition may give nothing on purpose.
  */
 export function hasOnlyEmptyParts(context: IExecutePaginationFunctions, entered: unknown): boolean {
 	const parts = isExpression(entered) ? partsOf(entered) : [];
-	const paths = parts.map((part) => part.slice(2, -2).trim());
-	if (paths.length === 0 || paths.some((path) => path.match(READ)?.[0] !== path)) return false;
-	const values = paths.map((path) => valueOf(context, path, context.getItemIndex()));
+	const hasCondition = parts.some((part) => part.replace(/\?\?|\?\./g, '').includes('?'));
+	if (parts.length === 0 || hasCondition) return false;
+	const values = parts.map((part) => valueOf(context, part.slice(2, -2), context.getItemIndex()));
 	return values.every((value) => isNothing(value) || (Array.isArray(value) && value.length === 0));
 }
 

@@ -20,8 +20,26 @@ describe("an 'Idempotency Key' that an expression has spoiled is refused, becaus
 		['a field that is null', '={{ "file-" + $json.empty }}', "has 'null'"],
 		['a word of the code', '={{ "file-" + ($json.fileId ?? null) }}', "has 'null'"],
 		['a missing field after a letter', '={{ "file" + $json.fileId }}', "has 'undefined'"],
-		['two missing fields', '={{ "" + $json.folder + $json.fileId }}', "has 'undefined'"],
+		['two missing fields', '={{ "" + $json.first + $json.last }}', "has 'undefined'"],
 		['a field put in by replace()', '={{ "file-ID".replace("ID", $json.x) }}', "has 'undefined'"],
+		[
+			'a missing field beside a word like it',
+			'={{ $json.folder + "/" + $json.fileId }}',
+			"has 'undefined'",
+		],
+		['a missing field after a name', '={{ $json.note + $json.fileId }}', "has 'undefined'"],
+		['a file without a name', '=rec-{{ $binary.data.title }}', 'its expression gives nothing'],
+		['a field with an empty fallback', '=rec-{{ $json.id ?? "" }}', 'its expression gives nothing'],
+		[
+			'a method of a missing field',
+			'=rec-{{ $json.name?.trim() }}',
+			'its expression gives nothing',
+		],
+		[
+			'a field of another way to the item',
+			'=rec-{{ $input.all()[0].json.id }}',
+			'its expression gives nothing',
+		],
 		['a date that is none', '={{ "f-" + DateTime.fromISO("x").toISO() }}', "has 'null'"],
 		['a variable of n8n in a field that is set to Fixed', '$execution.id', 'as plain text'],
 		['a variable of n8n without braces', '=$itemIndex', 'as plain text'],
@@ -30,7 +48,7 @@ describe("an 'Idempotency Key' that an expression has spoiled is refused, becaus
 		['a template of JavaScript', '=file-${$json.fileId}', 'as plain text'],
 	])('%s', async (_what, idempotencyKey, message) => {
 		const item = itemWithFile('one');
-		item.json = { empty: null, none: [], note: 'nothing' };
+		item.json = { empty: null, none: [], note: 'Nancy', folder: 'Finance' };
 		const { error } = await service.run(
 			{ ...FILE, options: { idempotencyKey } },
 			{ items: [item] },
@@ -46,9 +64,10 @@ describe("an 'Idempotency Key' that an expression has spoiled is refused, becaus
 		['a text that the user has typed', 'null-and-undefined', 'null-and-undefined'],
 		['an optional end that is empty', '=a-17{{ $json.again ? "-again" : "" }}', 'a-17'],
 		['a word that stands in the item', '={{ $json.name + "-1" }}', 'undefined-behaviour-1'],
+		['a word of the name of the file', '={{ $binary.data.fileName }}', 'annulled-contract.mp3'],
 		['a word that stands in the expression', '={{ "undefined-" + $json.fileId }}', 'undefined-17'],
 	])('but not %s', async (_what, idempotencyKey, sent) => {
-		const item = itemWithFile('one');
+		const item = itemWithFile('one', { fileName: 'annulled-contract.mp3' });
 		item.json = { fileId: '17', name: 'undefined-behaviour' };
 		const { error } = await service.run(
 			{ ...FILE, options: { idempotencyKey } },

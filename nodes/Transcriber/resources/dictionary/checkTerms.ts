@@ -97,7 +97,7 @@ export function checkIsNoData(
 	if (!DATA.test(text) && !/^[ \t]*```/m.test(text)) return;
 	throw refuse(
 		context,
-		`'${displayName}' is no list of terms in item ${item}, but begins with '${termInMessage(text.trim()).slice(0, 20)}'`,
+		`'${displayName}' is no list of terms in item ${item}, but data or a web page: '${termInMessage(text.trim()).slice(0, 40)}'`,
 		`Name the field that holds the terms, for example {{ $json.terms }}. A list in JSON needs double quotes, and no comma at its end. If it is a term, give it in a list by expression: {{ [$json.term] }}. Nothing was changed.`,
 	);
 }

@@ -2,6 +2,7 @@ import { createHash } from 'crypto';
 import type { IExecutePaginationFunctions } from 'n8n-workflow';
 
 import type { RoutingRequest } from '../../../shared/api/types';
+import { checkJoined, enteredIn, hasOnlyEmptyParts } from '../../../shared/parameters/joinedText';
 import { refuse } from '../../../shared/parameters/refuse';
 import { givenKeyOf } from '../../item/givenIdempotencyKey';
 import {
@@ -13,7 +14,7 @@ import {
 /**
  * 'Idempotency Key' in a form that fits a header; undefined if not set. Refuses one key for two
  * recordings, or for two requests for one recording: the service would return the first task and
- * never do the second.
+ * never do the second; and a key that an expression has spoiled, which would be the same for every file.
  */
 export async function givenKey(
 	context: IExecutePaginationFunctions,
@@ -22,6 +23,7 @@ export async function givenKey(
 ): Promise<string | undefined> {
 	const key = givenKeyOf(context);
 	if (!key) return undefined;
+	checkNotSpoiled(context, key);
 	const given = `'Idempotency Key' is '${key.slice(0, 80)}'`;
 	if (await isKeyOf(context, key, recording)) {
 		if (isKeyOfRequest(context, key)) return asHeader(key);
@@ -35,6 +37,17 @@ export async function givenKey(
 		context,
 		`${given} for two different ${noun}`,
 		`The service makes one task per key, so the second of the ${noun} would not be transcribed. Use a different key for each, for example {{ $json.fileId }}, or leave it empty.`,
+	);
+}
+
+function checkNotSpoiled(context: IExecutePaginationFunctions, key: string): void {
+	const entered = enteredIn(context, 'options', 'idempotencyKey');
+	checkJoined(context, entered, key, 'Idempotency Key', { isExact: true });
+	if (!hasOnlyEmptyParts(context, entered)) return;
+	throw refuse(
+		context,
+		`'Idempotency Key' is '${key.slice(0, 80)}', because its expression gives nothing`,
+		'The service makes one task per key, so every file would get the transcript of the first. Name a field that the item has, for example {{ $json.fileId }}. Nothing was sent.',
 	);
 }
 

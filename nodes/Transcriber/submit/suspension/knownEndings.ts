@@ -125,13 +125,13 @@ export async function hasEndedAtService(
 
 /**
  * Whether no submission of a suspension is worth waiting for: each has ended, or the service has
- * refused every look at it for two minutes (it was deleted), or it is a bot that has been called off
- * for as long (see `mayGetTask`). Asks about one after another, up to the
- * first that has not ended. Only for verified, new deliveries, which bounds the number of requests. An
+ * refused every look at it for two minutes (it was deleted), or it is a bot that is called off: no
+ * delivery may follow for it, so the woken run polls it (see `mayGetTask`). Asks about one after
+ * another, up to the first that has not ended. Only for verified, new deliveries, which bounds the number of requests. An
  * answer older than the delivery does not count, because another process may have received a delivery
  * since. A request that failed a moment ago is not repeated. Throws if it cannot be decided, for
- * example because the service does not know a submission yet, or because a bot was called off a
- * moment ago: no delivery may follow that could wake the execution, so this one has to be repeated.
+ * example because the service does not know a submission yet: no delivery may follow that could wake
+ * the execution, so this one has to be repeated.
  */
 export async function haveAllEnded(
 	now: WakeCall,
@@ -151,8 +151,8 @@ export async function haveAllEnded(
 				if (!state.unknownLooks.has(key)) throw error;
 				return undefined;
 			});
-			if (hasEnded) continue;
-			if (hasEnded === false && !state.calledOff.has(key)) return false;
+			if (hasEnded || (hasEnded === false && state.calledOff.has(key))) continue;
+			if (hasEnded === false) return false;
 		}
 		isUndecided ||= !isUnknownForLong(state, key);
 	}

@@ -57,7 +57,8 @@ export async function lookAgain(
 			const { taskId, botId } = item;
 			const outlook = await lookNow(context, { taskId, botId });
 			item.ended = outlook.hasEnded;
-			item.calledOff = isCalledOff(outlook.state);
+			// A failed look says nothing.
+			if ('status' in outlook.state) item.calledOff = isCalledOff(outlook.state);
 		});
 		await Promise.all(looks);
 	}

@@ -20,11 +20,11 @@ export function listedTaskId(task: IDataObject): string | undefined {
 	return idIn(task.task_id) ?? others.find((id) => id !== undefined);
 }
 
-const NO_ID = /^\s*(0|-+|n\/?a|nil|none|null|undefined|false|0{8}-0{4}-0{4}-0{4}-0{12})?\s*$/i;
+const NO_ID = /^(0|-+|n\/?a|nil|none|null|undefined|false|0{8}-0{4}-0{4}-0{4}-0{12})?$/i;
 
-/** Whether a field for an id says that there is none. */
+/** Whether a field for an id says that there is none. It may be of an unverified call, so long texts are fast, too. */
 export function isNoId(value: unknown): boolean {
-	return (value ?? 0) === 0 || (typeof value === 'string' && NO_ID.test(value));
+	return (value ?? 0) === 0 || (typeof value === 'string' && NO_ID.test(value.trim()));
 }
 
 /**

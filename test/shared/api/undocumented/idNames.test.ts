@@ -2,7 +2,12 @@
 // Also covers answers.ts, dictionaryChars.ts, linkField.ts, nodes/shared/api/sizeLimits.ts.
 
 import { objectsIn } from '../../../../nodes/shared/api/undocumented/answers';
-import { idIn, listedTaskId, taskIdOf } from '../../../../nodes/shared/api/undocumented/idNames';
+import {
+	idIn,
+	isNoId,
+	listedTaskId,
+	taskIdOf,
+} from '../../../../nodes/shared/api/undocumented/idNames';
 import { DICTIONARY_LIMIT_CHARS, MAX_FILE_BYTES } from '../../../../nodes/shared/api/sizeLimits';
 import { dictionaryChars } from '../../../../nodes/shared/api/undocumented/dictionaryChars';
 import { LINK_FIELD } from '../../../../nodes/shared/api/undocumented/linkField';
@@ -103,4 +108,9 @@ describe('What is assumed of requests', () => {
 	it('8 GB are binary, and the link is in "url"', () => {
 		expect([MAX_FILE_BYTES, LINK_FIELD]).toEqual([8_589_934_592, 'url']);
 	});
+});
+
+it('a long text of blanks, which anybody may send, is read at once', () => {
+	expect(isNoId(`${' '.repeat(999_000)}x`)).toBe(false);
+	expect(isNoId(` ${'-'.repeat(10)} `)).toBe(true);
 });

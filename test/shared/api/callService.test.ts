@@ -123,7 +123,7 @@ it('An answer shows neither the API key nor a secret, unless the caller keeps th
 
 describe('The time for a request', () => {
 	it('ends an attempt that the service does not answer, and another one follows', async () => {
-		jest.replaceProperty(TIMEOUTS, 'request', 50);
+		jest.replaceProperty(TIMEOUTS, 'request', 500);
 		fault({ kind: 'stall' });
 		fault({ kind: 'stall' });
 		await expect(call({ once: true })).rejects.toMatchObject({
@@ -131,27 +131,27 @@ describe('The time for a request', () => {
 		});
 		jest.replaceProperty(RETRY, 'patienceWhenBroken', 0);
 		await expect(call()).rejects.toMatchObject({ problem: { transport: 'timeout' } });
-		expect(service.lines()).toHaveLength(2);
+		await until(() => service.lines().length === 2);
 	});
 
 	it.each<[string, () => CallOptions]>([
-		['a deadline', () => ({ deadline: Date.now() + 60 })],
-		['a time from its turn', () => ({ fromTurn: 60 })],
-		['the earlier of both', () => ({ fromTurn: 60, deadline: Date.now() + LONG })],
+		['a deadline', () => ({ deadline: Date.now() + 600 })],
+		['a time from its turn', () => ({ fromTurn: 600 })],
+		['the earlier of both', () => ({ fromTurn: 600, deadline: Date.now() + LONG })],
 		[
 			'the earlier of both, the other way round',
-			() => ({ fromTurn: LONG, deadline: Date.now() + 60 }),
+			() => ({ fromTurn: LONG, deadline: Date.now() + 600 }),
 		],
 	])('is over for all attempts with %s', async (_what, options) => {
 		fault({ kind: 'stall' }, 100);
 		await expect(call(options())).rejects.toMatchObject({ problem: { transport: 'timeout' } });
-		expect(service.lines()).toHaveLength(1);
+		await until(() => service.lines().length === 1);
 	});
 
 	it('that counts from its turn does not begin anew with another attempt', async () => {
-		jest.replaceProperty(TIMEOUTS, 'request', 40);
+		jest.replaceProperty(TIMEOUTS, 'request', 400);
 		fault({ kind: 'stall' }, 100);
-		await expect(call({ fromTurn: 60 })).rejects.toMatchObject({
+		await expect(call({ fromTurn: 600 })).rejects.toMatchObject({
 			problem: { transport: 'timeout' },
 		});
 		expect(service.lines().length).toBeLessThanOrEqual(2);

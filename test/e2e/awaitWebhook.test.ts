@@ -18,6 +18,8 @@ const WAIT = {
 /** What comes after. */
 const LAST = { name: 'Last', type: 'n8n-nodes-base.noOp', typeVersion: 1, parameters: {} };
 
+const WITHIN_MS = 240_000;
+
 describe('Wait for the Transcript (Webhook)', () => {
 	let bench: Bench;
 
@@ -369,7 +371,6 @@ describe('Wait for the Transcript (Webhook)', () => {
 	describe('when nobody has woken it and the time is up', () => {
 		const BRIEFLY = { waitOptions: { timeout: 0.02 } };
 		/** n8n looks once a minute whose time is up, so all of them wait together. */
-		const WITHIN_MS = 150_000;
 		/** Each with the links of its items. */
 		const RUNS = {
 			fails: { links: ['a-open', 'a-done'], node: {} },
@@ -458,25 +459,30 @@ describe('Wait for the Transcript (Webhook)', () => {
 		consentAcknowledged: true,
 	};
 
-	it('a bot that was cancelled without a recording keeps no execution asleep, and fails after some looks', async () => {
-		const { id } = await suspended(
-			{ ...SEND_BOT, waitOptions: { pollInterval: 1 } },
-			['calledBack', 'recorded'].map((name) => ({ url: `https://meet.example.com/${name}` })),
-			{ onError: 'continueRegularOutput' },
-		);
-		const bots = bench.simulator.bots();
-		const botAt = (name: string) =>
-			bots.find(({ meetingUrl }) => meetingUrl.endsWith(name))?.id ?? '';
-		bench.simulator.configure({ shapes: { stoppedRecording: 'discarded' } });
-		await bench.call('DELETE', `meeting/${botAt('calledBack')}`);
-		bench.simulator.configure({ processingSeconds: 1 });
-		bench.simulator.endMeeting(botAt('recorded'));
-		const items = itemsOf(await ended(id), 'Subject');
-		expect(items.map(({ json }) => json.status ?? json.error)).toEqual([
-			expect.stringContaining(`Meeting bot ${botAt('calledBack')} was cancelled`),
-			'completed',
-		]);
-	});
+	it(
+		'a bot that was cancelled without a recording keeps no execution asleep, and fails after some looks',
+		async () => {
+			const { id } = await suspended(
+				{ ...SEND_BOT, waitOptions: { pollInterval: 1 } },
+				['calledBack', 'recorded'].map((name) => ({ url: `https://meet.example.com/${name}` })),
+				{ onError: 'continueRegularOutput' },
+			);
+			const bots = bench.simulator.bots();
+			const botAt = (name: string) =>
+				bots.find(({ meetingUrl }) => meetingUrl.endsWith(name))?.id ?? '';
+			bench.simulator.configure({ shapes: { stoppedRecording: 'discarded' } });
+			await bench.call('DELETE', `meeting/${botAt('calledBack')}`);
+			bench.simulator.configure({ processingSeconds: 1 });
+			bench.simulator.endMeeting(botAt('recorded'));
+			// The looks at the bot go on for two minutes at most.
+			const items = itemsOf(await bench.rest.waitForEnd(id, WITHIN_MS), 'Subject');
+			expect(items.map(({ json }) => json.status ?? json.error)).toEqual([
+				expect.stringContaining(`Meeting bot ${botAt('calledBack')} was cancelled`),
+				'completed',
+			]);
+		},
+		WITHIN_MS,
+	);
 
 	it('a meeting bot is waited for by its bot id', async () => {
 		const { id } = await suspended(SEND_BOT);

@@ -76,7 +76,7 @@ const TOO_SLOW = {
 		SUSPENDED,
 		'test/Transcriber/wait/manyItems.test.ts',
 	],
-	'nodes/Transcriber/submit/suspension/knownEndings.ts': [SUSPENDED],
+	'nodes/Transcriber/submit/suspension/askWhetherEnded.ts': [SUSPENDED],
 	'nodes/Transcriber/submit/suspension/suspendUntilDelivery.ts': [SUSPENDED],
 	'nodes/Transcriber/wait/pollUntilEnded.ts': ['test/Transcriber/wait/manyItems.test.ts'],
 };

@@ -64,7 +64,7 @@ async function performItem(
 	const run = NodeRun.of(context);
 	try {
 		const before = submittedBefore?.(context);
-		if (before) run.accept(itemIndex, before);
+		if (before) run.submitted.accept(itemIndex, before);
 		const steps = before ? takeUp : [checkCredential, fillPath, ...prepare];
 		run.register(itemIndex);
 		await check(context, request, steps);
@@ -171,7 +171,7 @@ function describe(
 	if (failure instanceof ServiceError && failure.isVague && isShownByMessage(context)) {
 		addServiceMessage(failure);
 	}
-	const unnamed = run
+	const unnamed = run.submitted
 		.acceptedFor(itemIndex)
 		// If the service gave no id, the failure itself already says so.
 		.filter((what) => what !== NAMELESS)

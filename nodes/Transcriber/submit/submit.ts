@@ -15,7 +15,8 @@ import type { Policy, RoutingRequest } from '../../shared/api/types';
 import { isRefused } from '../../shared/api/undocumented/submissions';
 import { startsIn } from '../../shared/api/statusMeaning';
 import { asLasting, refuse } from '../../shared/parameters/refuse';
-import { isBatched, type NodeRun } from '../item/nodeRun';
+import { isBatched } from '../item/inputItems';
+import type { NodeRun } from '../item/nodeRun';
 import { failedItem, goesOnAfterErrors, inOutput } from '../item/performOperation';
 import { checkBalance, finishedTask } from '../wait/finishedTask';
 import { forEachTask } from '../item/forEachTask';
@@ -46,7 +47,7 @@ export async function submit(
 ): Promise<INodeExecutionData[]> {
 	const outcome = await submitOnce(context, request, policy, run);
 	const { accepted, isFresh } = outcome;
-	run.accept(context.getItemIndex(), submissionNames(context, accepted));
+	run.submitted.accept(context.getItemIndex(), submissionNames(context, accepted));
 	checkUnchanged(context);
 	const all = accepted.submissions.map(({ answer }, index): Submitted => {
 		// A remembered answer identifies the task, but does not show its present state.
@@ -58,9 +59,9 @@ export async function submit(
 	const unnamed = all
 		.filter((task) => !isNamed(task))
 		.map(({ answer }) => withoutId(context, answer, { of: all.length, accepted: named.length }));
-	if (unnamed.length > 0) run.endWithoutTranscript(NAMELESS);
+	if (unnamed.length > 0) run.submitted.endWithoutTranscript(NAMELESS);
 	if (all.some((task) => !isNamed(task) && !isRefusedOfSeveral(task.answer, all.length))) {
-		run.mayBeAccepted(context.getItemIndex());
+		run.submitted.mayBeAccepted(context.getItemIndex());
 	}
 	const isUseless = named.length === 0 || !goesOnAfterErrors(context);
 	const problem = isUseless ? unnamed[0] : undefined;

@@ -106,7 +106,7 @@ async function finished(
 	const hasNoRecording = isCalledOff({ ...state, ...idFields(ids) });
 	if (!outlook.hasEnded && !hasNoRecording) throw notEnded(context, outlook, ids, bound?.words);
 	if (state.status !== 'completed' || !ids.taskId) {
-		if (!hasNoRecording) run.endWithoutTranscript(submissionName(given));
+		if (!hasNoRecording) run.submitted.endWithoutTranscript(submissionName(given));
 		throw endedBadly(context, state, ids);
 	}
 	return await completedOutput(context, ids.taskId, state, {

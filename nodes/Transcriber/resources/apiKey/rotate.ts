@@ -8,7 +8,7 @@ import type {
 import { sendWithoutKey } from '../../submit/once/sendWithoutKey';
 import { ServiceError, said } from '../../../shared/api/serviceError';
 import { performOperation } from '../../item/performOperation';
-import { itemCount } from '../../item/nodeRun';
+import { itemCount } from '../../item/inputItems';
 import { shownFor } from '../commonFields';
 import { refuse } from '../../../shared/parameters/refuse';
 import { sendOperation } from '../../item/sendOperation';

@@ -7,15 +7,15 @@ import type {
 } from 'n8n-workflow';
 import { booleanIn, choiceIn, collectionIn } from '../../../shared/parameters/checkedValues';
 import { performOperation } from '../../item/performOperation';
-import { inputCount, itemCount } from '../../item/nodeRun';
+import { itemCount } from '../../item/inputItems';
 import { shownFor } from '../commonFields';
 import { isInherited, isSame, report } from './syncReport';
 import { addition, checkSize, replacement, termsIn } from './missingTerms';
+import { checkIsOnlyReplacement, checkSeesAllItems, noteReplacement } from './checkReplacement';
 import { checkIsSplit } from './checkTerms';
-import { distinct, readTerms, termsField } from './terms';
-import { messageOf } from '../../../shared/asError';
+import { distinct, termsField } from './terms';
+import { termsOfItem } from './termsOfItem';
 import { refuse } from '../../../shared/parameters/refuse';
-import { isTool, nodeContextOf, runIndexOf } from '../../../shared/n8nInternals/runIdentity';
 import { callService } from '../../../shared/api/callService';
 import { saysNo } from '../../../shared/api/undocumented/answers';
 import { dictionaryNotChanged } from '../successThatSaysNo';
@@ -154,68 +154,8 @@ async function syncOnce(context: IExecutePaginationFunctions): Promise<INodeExec
 	const answer =
 		changed && !dryRun ? await callService(context, { url: '/dictionary', ...write }) : {};
 	if (saysNo(answer)) throw dictionaryNotChanged(context, answer);
-	if (replaces && !dryRun) replacementOf(context).run ??= runIndexOf(context);
+	if (replaces && !dryRun) noteReplacement(context);
 	return [{ json: { changed, dryRun, ...report(old, wanted, before, answer) } }];
-}
-
-/** The run of this node that has replaced the dictionary in this execution, by its index. */
-function replacementOf(context: IExecutePaginationFunctions): { run?: number } {
-	const memory = nodeContextOf(context) as { replacement?: { run?: number } };
-	memory.replacement ??= {};
-	return memory.replacement;
-}
-
-/**
- * Refuses to remove what an earlier run of this node has put there: in a loop, and with several wires
- * into the node, each run has only some of the items. An agent calls a tool as often as it likes.
- */
-function checkIsOnlyReplacement(context: IExecutePaginationFunctions): void {
-	const { run } = replacementOf(context);
-	if (isTool(context) || run === undefined || run === runIndexOf(context)) return;
-	throw refuse(
-		context,
-		'An earlier run of this node in this execution has replaced the dictionary. This run would remove terms from it, so the dictionary was left as it is',
-		"In a loop, or with several wires into this node, each run has only some of the terms. Place the node after the loop, or join the wires with a Merge node. Or choose Add Missing in 'Mode'. What the earlier run removed is in its output.",
-	);
-}
-
-/** Refuses to replace a dictionary by the term of the one item that 'Execute Once' lets through. */
-function checkSeesAllItems(context: IExecutePaginationFunctions): void {
-	if (context.getNode().executeOnce !== true || inputCount(context) === 1) return;
-	throw refuse(
-		context,
-		"With 'Execute Once', n8n gives this node only the first item, and one term would replace all others",
-		"Turn off 'Execute Once' in the settings of the node: Sync reads the terms of all items, and writes the dictionary at most once.",
-	);
-}
-
-/**
- * The terms of any item of the run, in their order. n8n gives an item only its own parameters, so
- * for other items the expressions are evaluated. An unreadable item stops the whole sync, because
- * without its terms the dictionary would lose them.
- */
-function termsOfItem(context: IExecutePaginationFunctions, item: number): string[] {
-	if (item === context.getItemIndex()) {
-		return readTerms(context, context.getNodeParameter('terms', ''));
-	}
-	let value: unknown;
-	try {
-		value = evaluated(context, context.getNode().parameters.terms, item);
-	} catch (error) {
-		throw refuse(
-			context,
-			`'Terms' of item ${item} cannot be read: ${messageOf(error)}`,
-			'Correct the expression or the item. The dictionary was left as it is, because without these terms it would lose them.',
-		);
-	}
-	return readTerms(context, value, item);
-}
-
-/** A stored parameter as n8n resolves it for an item: an expression, or a list that has some. */
-function evaluated(context: IExecutePaginationFunctions, raw: unknown, item: number): unknown {
-	if (Array.isArray(raw)) return raw.map((member) => evaluated(context, member, item));
-	const isExpression = typeof raw === 'string' && raw.startsWith('=');
-	return isExpression ? context.evaluateExpression(raw.slice(1), item) : raw;
 }
 
 function hasNoTerm(context: IExecutePaginationFunctions): NodeOperationError {

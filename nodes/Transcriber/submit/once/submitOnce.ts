@@ -66,7 +66,7 @@ async function submitItem(
 	const memory = recall(context);
 	if (memory?.state === 'accepted') return { accepted: memory, isFresh: false };
 	if (memory && !memory.key) {
-		run.mayBeAccepted(context.getItemIndex());
+		run.submitted.mayBeAccepted(context.getItemIndex());
 		throw asLasting(mayHaveBeenAccepted(context));
 	}
 	const header = request.options.headers?.['Idempotency-Key'];
@@ -114,10 +114,10 @@ async function submitItem(
 			: !memory && isRefusedAtOnce(context, failure);
 	if (isCertain) forget(context);
 	if (recall(context)?.state === 'sent') {
-		run.loseAnswer(context.getItemIndex());
+		run.submitted.loseAnswer(context.getItemIndex());
 		// With the same key of the user, a new execution pays nothing.
 		if (key === undefined || givenKeyOf(context) === undefined) {
-			run.mayBeAccepted(context.getItemIndex());
+			run.submitted.mayBeAccepted(context.getItemIndex());
 		}
 		sayItMayBeAccepted(context, failure, key);
 	}

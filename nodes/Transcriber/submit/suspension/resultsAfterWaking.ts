@@ -93,7 +93,7 @@ async function resultAfterDelivery(
 		: await lookNow(context, ids);
 	// The service document does not show the statuses of a bot, but it shows that of the delivery.
 	if (item?.failed && !failure && !isOver && !isInProgress(state.status)) {
-		run.endWithoutTranscript(submissionName(ids));
+		run.submitted.endWithoutTranscript(submissionName(ids));
 		throw endedBadly(context, { ...state, status: 'failed' }, ids);
 	}
 	const ended = isOver ? state : undefined;

@@ -2,7 +2,8 @@ import type { IDataObject, IExecutePaginationFunctions, INodeExecutionData } fro
 
 import { isTool, nodeContextOf } from '../../../shared/n8nInternals/runIdentity';
 import { assertCanSuspend, suspend } from '../../../shared/n8nInternals/suspendExecution';
-import { isBatched, type NodeRun } from '../../item/nodeRun';
+import { isBatched } from '../../item/inputItems';
+import type { NodeRun } from '../../item/nodeRun';
 import { isCalledOff, isFinal } from '../../../shared/api/calledOffBot';
 import { startsIn } from '../../../shared/api/statusMeaning';
 import { forEachTask } from '../../item/forEachTask';

@@ -8,15 +8,8 @@ import {
 } from '../../../shared/n8nInternals/suspendExecution';
 import { isInProgress, statusIn } from '../../../shared/api/statusMeaning';
 import { SUBMISSION_SECRET } from '../once/submissionMemory';
-import {
-	RESUME,
-	hasEndedAtService,
-	haveAllEnded,
-	knownOf,
-	noteEnding,
-	type WakeCall,
-	type KnownEndings,
-} from './knownEndings';
+import { hasEndedAtService, haveAllEnded, type WakeCall } from './askWhetherEnded';
+import { RESUME, knownOf, noteEnding, type KnownEndings } from './knownEndings';
 import { Undecided, decidedBy } from '../../../shared/webhook/answerInTime';
 import { logSeldom, wordForLog } from '../../../shared/webhook/logSeldom';
 import { secretIn, unseal } from '../../../shared/webhook/sealedSecret';

@@ -1,4 +1,4 @@
-// Also covers syncReport.ts, missingTerms.ts.
+// Also covers syncReport.ts, missingTerms.ts, termsOfItem.ts, checkReplacement.ts.
 
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 

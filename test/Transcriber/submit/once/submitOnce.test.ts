@@ -76,7 +76,7 @@ function itemOf(parameters: INodeParameters, saved: ItemPlace['saved'] = {}) {
 			const failure = refuse(context, 'Another item has failed', '');
 			run.fail(1, failure, { stopsNode: true, isStopped: false });
 		}
-		const uncertain = jest.spyOn(run, 'mayBeAccepted');
+		const uncertain = jest.spyOn(run.submitted, 'mayBeAccepted');
 		const outcome = await submitOnce(context, request, isFile ? UPLOAD : ONCE, run).catch(
 			(failure: Error) => ({ failure, isUncertain: uncertain.mock.calls.length > 0 }),
 		);

@@ -1,76 +1,33 @@
-/** 'Wait for the Transcript (Webhook)': what a call to a suspended execution knows of endings, and asks the service. */
+/** 'Wait for the Transcript (Webhook)': what a process knows of the endings of a suspended execution. */
 // First, before the code is loaded.
 import { forgetEverything } from '../../../support/ownMemory';
 
 import type { IWebhookFunctions } from 'n8n-workflow';
 
-import type {
-	Suspension,
-	WaitingItem,
-} from '../../../../nodes/Transcriber/submit/once/suspensionState';
+import type { WaitingItem } from '../../../../nodes/Transcriber/submit/once/suspensionState';
 import {
 	RESUME,
-	hasEndedAtService,
-	haveAllEnded,
 	knownOf,
 	noteEnding,
 	type KnownEndings,
 } from '../../../../nodes/Transcriber/submit/suspension/knownEndings';
-import { POLL } from '../../../../nodes/Transcriber/wait/pauseBetweenLooks';
-import { ServiceError } from '../../../../nodes/shared/api/serviceError';
-import { Undecided } from '../../../../nodes/shared/webhook/answerInTime';
-import { LIMITS } from '../../../../nodes/shared/api/rateLimits';
-import type { FaultRule } from '../../../simulator/index';
+import { asleep } from '../../../support/asleep';
 import { itemContext } from '../../../support/itemContext';
-import { giveUpSoon } from '../../../support/scale';
-import { serviceForTests } from '../../../support/service';
 
-const service = serviceForTests();
-
-const asShipped = [{ ...RESUME }, { ...POLL }] as const;
-beforeEach(() => {
-	forgetEverything();
-	giveUpSoon();
-	jest.replaceProperty(LIMITS, 'windowMs', 0);
-});
+beforeEach(forgetEverything);
 afterEach(() => {
-	Object.assign(RESUME, asShipped[0]);
-	Object.assign(POLL, asShipped[1]);
 	jest.restoreAllMocks();
 });
 
 const HOUR = 3_600_000;
-const WORKING = { kind: 'respond', status: 200, body: { status: 'processing' } } as const;
-const UNKNOWN = { kind: 'respond', status: 404, body: { detail: 'No such task' } } as const;
-const fault = (action: FaultRule['action'], path = '/tasks/', times = 1) =>
-	service.running().fault({ match: { path }, times, action });
 
 const contextOf = (executionId = '41', node: object = {}) =>
-	itemContext(
-		{},
-		{ credentials: service.credentials(), executionId, node },
-	) as unknown as IWebhookFunctions;
-
-const asleep = (
-	items: Record<string, WaitingItem>,
-	more: Partial<Suspension> = {},
-): Suspension => ({
-	run: 0,
-	until: Date.now() + HOUR,
-	items,
-	refused: {},
-	...more,
-});
-
-/** A call that came this many ms ago. */
-const call = (ago = 0, time = HOUR) => {
-	const cameAt = Date.now() - ago;
-	return { context: contextOf(), cameAt, deadline: cameAt + ago + time };
-};
+	itemContext({}, { executionId, node }) as unknown as IWebhookFunctions;
 
 /** What a process knows of an execution that waits for these. */
 const known = (...items: WaitingItem[]): KnownEndings =>
 	knownOf(contextOf(), asleep(Object.fromEntries(items.map((item, index) => [index, item]))));
+
 const keysIn = (known: KnownEndings) => ({
 	ended: [...known.ended],
 	completed: [...known.completed],
@@ -129,191 +86,5 @@ describe('What is noted of a submission', () => {
 		expect(keysIn(state).recordings).toEqual([]);
 		noteEnding(state, { botId: 'b' }, { bot_id: 'b', task_id: 'a' });
 		expect(keysIn(state).recordings).toEqual([['bot b', 'a']]);
-	});
-});
-
-describe('For a call that is not verified', () => {
-	it('the service is asked, and what it says is noted', async () => {
-		const taskId = await service.completedTask();
-		const state = known({ taskId });
-		expect(await hasEndedAtService(call(), state, { taskId })).toBe(true);
-		expect(keysIn(state)).toMatchObject({
-			ended: [`task ${taskId}`],
-			completed: [`task ${taskId}`],
-		});
-		expect(await hasEndedAtService(call(), state, { taskId })).toBe(true);
-		expect(service.lines()).toEqual([`GET /api/v1/tasks/${taskId}`]);
-	});
-
-	it('the service is asked about a bot by its id', async () => {
-		const botId = await service.bot();
-		expect(await hasEndedAtService(call(), known({ botId }), { botId })).toBe(false);
-		expect(service.lines()).toEqual([`GET /api/v1/meeting/${botId}`]);
-	});
-
-	it('an answer counts for ten seconds, but "not yet" decides nothing for a later call', async () => {
-		expect(RESUME.askAgain).toBe(10_000);
-		const taskId = await service.pendingTask();
-		const state = known({ taskId });
-		const first = call();
-		expect(await hasEndedAtService(first, state, { taskId })).toBe(false);
-		expect(await hasEndedAtService(first, state, { taskId })).toBe(false);
-		const later = { ...first, cameAt: first.cameAt + 9_000 };
-		await expect(hasEndedAtService(later, state, { taskId })).rejects.toThrow(Undecided);
-		expect(service.lines()).toHaveLength(1);
-	});
-
-	it('the service is asked again after ten seconds', async () => {
-		const taskId = await service.pendingTask();
-		const state = known({ taskId });
-		const began = Date.now();
-		const clock = jest.spyOn(Date, 'now').mockReturnValue(began);
-		const first = call();
-		await hasEndedAtService(first, state, { taskId });
-		clock.mockReturnValue(began + 10_000);
-		expect(await hasEndedAtService({ ...first, cameAt: began + 10_000 }, state, { taskId })).toBe(
-			false,
-		);
-		expect(service.lines()).toHaveLength(2);
-	});
-
-	it('an answer that does not come in time decides nothing', async () => {
-		fault({ kind: 'stall' });
-		const state = known({ taskId: 'a' });
-		await expect(hasEndedAtService(call(0, 40), state, { taskId: 'a' })).rejects.toThrow();
-		expect(keysIn(state).ended).toEqual([]);
-	});
-
-	it('a request that fails is not repeated', async () => {
-		fault({ kind: 'respond', status: 503 }, '/tasks/', 2);
-		const asking = hasEndedAtService(call(), known({ taskId: 'a' }), { taskId: 'a' });
-		await expect(asking).rejects.toThrow(ServiceError);
-		expect(service.lines().filter((line) => line.endsWith('/a'))).toHaveLength(1);
-	});
-});
-
-describe('For a verified delivery', () => {
-	it('nothing is asked if all have ended', async () => {
-		const items = { 0: { taskId: 'a', ended: true }, 1: { botId: 'b', ended: true } };
-		const state = knownOf(contextOf(), asleep(items));
-		expect(await haveAllEnded(call(), state, asleep(items))).toBe(true);
-		expect(service.lines()).toEqual([]);
-	});
-
-	it('the others are asked about one after the other, up to the first that goes on', async () => {
-		const [a, b, c] = [
-			await service.completedTask(),
-			await service.pendingTask(),
-			await service.completedTask(),
-		];
-		const items = { 0: { taskId: a }, 1: { taskId: b }, 2: { taskId: c } };
-		const state = known();
-		expect(await haveAllEnded(call(), state, asleep(items))).toBe(false);
-		expect(service.lines()).toEqual([`GET /api/v1/tasks/${a}`, `GET /api/v1/tasks/${b}`]);
-		service.running().finish(b);
-		service.running().requests.splice(0);
-		// What has ended is not asked about again.
-		expect(await haveAllEnded(call(), state, asleep(items))).toBe(true);
-		expect(service.lines()).toEqual([`GET /api/v1/tasks/${b}`, `GET /api/v1/tasks/${c}`]);
-	});
-
-	it('an answer that came after it counts, and an older one does not', async () => {
-		const taskId = await service.pendingTask();
-		const state = known();
-		const items = asleep({ 0: { taskId } });
-		expect(await haveAllEnded(call(), state, items)).toBe(false);
-		// Another delivery that came earlier, and waited for its turn.
-		expect(await haveAllEnded(call(5_000), state, items)).toBe(false);
-		expect(service.lines()).toHaveLength(1);
-		const { at } = state.asked.get(`task ${taskId}`) ?? { at: 0 };
-		const sameMoment = { ...call(), cameAt: at };
-		expect(await haveAllEnded(sameMoment, state, items)).toBe(false);
-		expect(service.lines()).toHaveLength(1);
-		expect(await haveAllEnded({ ...call(), cameAt: at + 1 }, state, items)).toBe(false);
-		expect(service.lines()).toHaveLength(2);
-	});
-
-	it('a request that failed a moment ago is not repeated', async () => {
-		const state = known();
-		const items = asleep({ 0: { taskId: 'a' } });
-		fault({ kind: 'respond', status: 503 }, '/tasks/', 9);
-		const first = call();
-		await expect(haveAllEnded(first, state, items)).rejects.toThrow(ServiceError);
-		const later = { ...first, cameAt: first.cameAt + 9_000 };
-		await expect(haveAllEnded(later, state, items)).rejects.toThrow(Undecided);
-		expect(service.lines()).toHaveLength(1);
-		const muchLater = { ...first, cameAt: Date.now() + 10_000 };
-		await expect(haveAllEnded(muchLater, state, items)).rejects.toThrow(ServiceError);
-		expect(service.lines()).toHaveLength(2);
-	});
-
-	describe('with a submission that the service does not know', () => {
-		/** A delivery so many ms after the first look, or before it. */
-		async function delivery(
-			state: KnownEndings,
-			items: Record<string, WaitingItem>,
-			after: number,
-		) {
-			const clock = jest.spyOn(Date, 'now').mockReturnValue(began + after);
-			try {
-				const now = { context: contextOf(), cameAt: began + after, deadline: began + after + HOUR };
-				return await haveAllEnded(now, state, asleep(items)).catch((error: Error) => error);
-			} finally {
-				clock.mockRestore();
-			}
-		}
-		let began: number;
-		beforeEach(() => {
-			began = Date.now();
-			fault(UNKNOWN, '/tasks/gone', 1e6);
-		});
-		const gone = { 0: { taskId: 'gone' } };
-
-		it('it is undecided, until the service has not known it for two minutes', async () => {
-			expect(POLL.refused).toBe(120_000);
-			const state = known();
-			expect(await delivery(state, gone, 0)).toBeInstanceOf(Undecided);
-			expect(await delivery(state, gone, 119_999)).toBeInstanceOf(Undecided);
-			expect(await delivery(state, gone, 120_000)).toBeInstanceOf(Undecided);
-			expect(await delivery(state, gone, 130_000)).toBe(true);
-		});
-
-		it('it is asked about once in ten seconds, and the others each time', async () => {
-			const state = known();
-			const other = await service.pendingTask();
-			const items = { ...gone, 1: { taskId: other } };
-			expect(await delivery(state, items, 0)).toBe(false);
-			expect(await delivery(state, items, 9_999)).toBe(false);
-			expect(service.lines().filter((line) => line.endsWith('gone'))).toHaveLength(1);
-			service.running().finish(other);
-			expect(await delivery(state, items, 10_000)).toBeInstanceOf(Undecided);
-			expect(service.lines().filter((line) => line.endsWith('gone'))).toHaveLength(2);
-			expect(await delivery(state, items, 130_000)).toBe(true);
-		});
-
-		it.each<[string, FaultRule['action']]>([
-			['is known again', WORKING],
-			['cannot be asked about', { kind: 'respond', status: 503 }],
-		])('the two minutes begin anew after it %s', async (_what, between) => {
-			const state = known();
-			const items = { 0: { taskId: 'other' } };
-			fault(UNKNOWN, '/tasks/other');
-			await delivery(state, items, 0);
-			fault(between, '/tasks/other');
-			await delivery(state, items, 60_000);
-			fault(UNKNOWN, '/tasks/other', 9);
-			expect(await delivery(state, items, 130_000)).toBeInstanceOf(Error);
-			expect(await delivery(state, items, 249_999)).toBeInstanceOf(Undecided);
-			expect(await delivery(state, items, 260_000)).toBe(true);
-		});
-
-		it('one of two that is unknown for long does not decide for the other', async () => {
-			const state = known();
-			await delivery(state, gone, 0);
-			fault(UNKNOWN, '/tasks/new', 9);
-			expect(await delivery(state, { ...gone, 1: { taskId: 'new' } }, 130_000)).toBeInstanceOf(
-				Undecided,
-			);
-		});
 	});
 });

@@ -64,7 +64,7 @@ async function woken(items: Record<string, WaitingItem>, more: Woken = {}) {
 	);
 	const run = NodeRun.of(context);
 	run.register(0);
-	const ended = jest.spyOn(run, 'endWithoutTranscript');
+	const ended = jest.spyOn(run.submitted, 'endWithoutTranscript');
 	const tasks = (more.tasks ?? Object.values(items)).map(({ taskId, botId }, index) => ({
 		index,
 		answer: {},

@@ -1,0 +1,104 @@
+import { isLasting } from '../../shared/parameters/refuse';
+import { STOPPED_ADVICE, continueAdvice, retryAdvice, type RetryWords } from './retryAdvice';
+
+/**
+ * What the service has accepted, or may have accepted, for the items of one run of the node, and the
+ * words for it if the run fails or is stopped: the user pays for it, and n8n shows no output.
+ */
+export class SubmittedItems {
+	private readonly accepted = new Map<number, string[]>();
+
+	private readonly ended = new Set<string>();
+
+	/** Items of which this run has lost the answer to a submit. */
+	private readonly lost = new Set<number>();
+
+	/** Items that a new execution may pay for again: the answer was lost, now or before, or had no id. */
+	private readonly uncertain = new Set<number>();
+
+	/** Whether the execution was stopped, or has timed out. */
+	private isStopped = false;
+
+	constructor(
+		private readonly retry: RetryWords,
+		private readonly log: (line: string) => void,
+	) {}
+
+	/** Notes what the service accepted for an item, e.g. `task 7f3c`. */
+	accept(itemIndex: number, what: string[]): void {
+		this.accepted.set(itemIndex, what);
+		if (this.isStopped) this.logAccepted([[itemIndex, what]]);
+	}
+
+	/** What the service accepted for an item. */
+	acceptedFor(itemIndex: number): string[] {
+		return this.accepted.get(itemIndex) ?? [];
+	}
+
+	/** Notes what has ended without a transcript or cannot be found again: a retry cannot continue it. */
+	endWithoutTranscript(what: string): void {
+		this.ended.add(what);
+	}
+
+	/** Notes that the answer to the submit of an item was lost. */
+	loseAnswer(itemIndex: number): void {
+		this.lost.add(itemIndex);
+	}
+
+	/** Notes that the service may have accepted an item, and that a new execution may pay for it again. */
+	mayBeAccepted(itemIndex: number): void {
+		this.uncertain.add(itemIndex);
+	}
+
+	/** Notes that the execution was stopped, or has timed out, while an item was at work. */
+	noteStopped(itemIndex: number): void {
+		if (!this.isStopped) this.logAccepted([...this.accepted]);
+		if (this.lost.has(itemIndex)) this.log(mayBeAcceptedLine(itemIndex));
+		this.isStopped = true;
+	}
+
+	/**
+	 * The description of a failure that stops the node: its own, what is accepted and can still give a
+	 * transcript, how to get that without paying twice, and which other items may be accepted. An
+	 * item's own error message already names its tasks, so the description repeats them only if one of
+	 * them has ended, or to say how to get them although n8n offers no Retry.
+	 */
+	describe(
+		failedItem: number,
+		error: Error,
+		{ own, isStopped }: { own?: string; isStopped: boolean },
+	): string {
+		const isNamed = (all: string[]) => !isStopped && !all.some((what) => this.ended.has(what));
+		const list = [...this.accepted]
+			.filter(([item, all]) => item !== failedItem || !isNamed(all))
+			.sort(([a], [b]) => a - b)
+			.flatMap(([item, all]) => all.map((what) => ({ item, what })))
+			.filter(({ what }) => !this.ended.has(what))
+			.map(({ item, what }) => `item ${item}: ${what}`)
+			.join(', ');
+		const failedAdvice = (isLasting(error) ? continueAdvice : retryAdvice)(this.retry);
+		const note = `Already accepted by the service: ${list}. ${isStopped ? STOPPED_ADVICE : failedAdvice}`;
+		return [own, list && note, this.mayBeAcceptedBeside(failedItem)].filter(Boolean).join(' ');
+	}
+
+	/** n8n 2 drops the output and the error of a node whose execution the user has stopped. */
+	private logAccepted(accepted: Array<[item: number, what: string[]]>): void {
+		const list = accepted
+			.flatMap(([item, all]) => all.map((what) => `item ${item}: ${what}`))
+			.join(', ');
+		if (list === '') return;
+		this.log(`was stopped. The service goes on, and may charge: ${list}. ${STOPPED_ADVICE}`);
+	}
+
+	private mayBeAcceptedBeside(failedItem: number): string {
+		const others = [...this.uncertain].filter((item) => item !== failedItem).sort((a, b) => a - b);
+		if (others.length === 0) return '';
+		const list = others.map((item) => `item ${item}`).join(', ');
+		return `The service may also have accepted ${list}, and a ${this.retry.newExecution} would pay for that again: first look in your account at the service whether it is there.`;
+	}
+}
+
+/** n8n 2 drops the error that says so. */
+function mayBeAcceptedLine(itemIndex: number): string {
+	return `was stopped while item ${itemIndex} was being submitted. The service may have accepted it, and may charge for it. Look in your account at the service, or with Transcript: Get Many.`;
+}

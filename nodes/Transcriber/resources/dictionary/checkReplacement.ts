@@ -1,0 +1,41 @@
+import type { IExecutePaginationFunctions } from 'n8n-workflow';
+
+import { inputCount } from '../../item/inputItems';
+import { refuse } from '../../../shared/parameters/refuse';
+import { isTool, nodeContextOf, runIndexOf } from '../../../shared/n8nInternals/runIdentity';
+
+/** The run of this node that has replaced the dictionary in this execution, by its index. */
+function replacementOf(context: IExecutePaginationFunctions): { run?: number } {
+	const memory = nodeContextOf(context) as { replacement?: { run?: number } };
+	memory.replacement ??= {};
+	return memory.replacement;
+}
+
+/** Notes that this run of the node has replaced the dictionary. */
+export function noteReplacement(context: IExecutePaginationFunctions): void {
+	replacementOf(context).run ??= runIndexOf(context);
+}
+
+/**
+ * Refuses to remove what an earlier run of this node has put there: in a loop, and with several wires
+ * into the node, each run has only some of the items. An agent calls a tool as often as it likes.
+ */
+export function checkIsOnlyReplacement(context: IExecutePaginationFunctions): void {
+	const { run } = replacementOf(context);
+	if (isTool(context) || run === undefined || run === runIndexOf(context)) return;
+	throw refuse(
+		context,
+		'An earlier run of this node in this execution has replaced the dictionary. This run would remove terms from it, so the dictionary was left as it is',
+		"In a loop, or with several wires into this node, each run has only some of the terms. Place the node after the loop, or join the wires with a Merge node. Or choose Add Missing in 'Mode'. What the earlier run removed is in its output.",
+	);
+}
+
+/** Refuses to replace a dictionary by the term of the one item that 'Execute Once' lets through. */
+export function checkSeesAllItems(context: IExecutePaginationFunctions): void {
+	if (context.getNode().executeOnce !== true || inputCount(context) === 1) return;
+	throw refuse(
+		context,
+		"With 'Execute Once', n8n gives this node only the first item, and one term would replace all others",
+		"Turn off 'Execute Once' in the settings of the node: Sync reads the terms of all items, and writes the dictionary at most once.",
+	);
+}

@@ -47,11 +47,7 @@ const MORE_SUITES = {
 		'test/shared/parameters/checkedValues.test.ts',
 		'test/shared/parameters/refuse.test.ts',
 	],
-	'nodes/Transcriber/submit/submit.ts': [
-		'test/Transcriber/submit/severalTasks.test.ts',
-		'test/Transcriber/submit/suspension/suspendUntilDelivery.test.ts',
-		'test/TranscriberTrigger/receiveHandOver.test.ts',
-	],
+	'nodes/Transcriber/submit/submit.ts': ['test/Transcriber/submit/severalTasks.test.ts'],
 	'nodes/shared/webhook/hmacSignedBody.ts': ['test/TranscriberTrigger/receiveDelivery.test.ts'],
 };
 
@@ -71,6 +67,14 @@ const TOO_SLOW = {
 	],
 	'nodes/shared/api/callService.ts': ['test/shared/api/sendWithRetries.test.ts'],
 	'nodes/shared/api/types.ts': ['test/shared/api/sendWithRetries.test.ts'],
+	'nodes/Transcriber/submit/submit.ts': [
+		'test/Transcriber/submit/deliveryAddress.test.ts',
+		'test/Transcriber/submit/lostAnswers.test.ts',
+		'test/Transcriber/submit/neverTwice.test.ts',
+		'test/Transcriber/submit/receivedFile.test.ts',
+		'test/Transcriber/submit/takenUp.test.ts',
+		'test/Transcriber/submit/webhookSecret.test.ts',
+	],
 	'nodes/Transcriber/submit/suspension/lookBeforeSuspending.ts': [SUSPENDED],
 	'nodes/Transcriber/submit/suspension/resultsAfterWaking.ts': [
 		SUSPENDED,

@@ -1,1332 +1,572 @@
-/** "Every request" in the contract: what the service has accepted is never submitted again. */
+/** What becomes of an item that the service has accepted: what 'Get the Transcript' says, for each of its tasks. */
 
-import { rm } from 'node:fs/promises';
-import { createServer } from 'node:https';
-import { Socket, type AddressInfo } from 'node:net';
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { Container } from '@n8n/di';
-import { BinaryDataService } from 'n8n-core';
-import {
-	type INode,
-	type INodeExecutionData,
-	type INodeParameters,
-	type IRunExecutionData,
-} from 'n8n-workflow';
-
+import { Abandoned, NodeRun } from '../../../nodes/Transcriber/item/nodeRun';
+import { goesOnAfterErrors } from '../../../nodes/Transcriber/item/performOperation';
+import { submit } from '../../../nodes/Transcriber/submit/submit';
+import { YOUNG } from '../../../nodes/Transcriber/submit/suspension/lookBeforeSuspending';
+import { HAND_OVER } from '../../../nodes/Transcriber/submit/trigger/confirmedByTrigger';
+import { POLL as LOOKS } from '../../../nodes/Transcriber/wait/pauseBetweenLooks';
+import { WAIT_DEFAULTS } from '../../../nodes/Transcriber/wait/waitOptions';
 import { LIMITS } from '../../../nodes/shared/api/rateLimits';
-import { RETRY } from '../../../nodes/shared/api/delayBeforeRetry';
+import type { RoutingRequest } from '../../../nodes/shared/api/types';
+import { isLasting, refuse } from '../../../nodes/shared/parameters/refuse';
 import type { FaultRule } from '../../simulator/index';
 import { until } from '../../simulator/testing-client';
-import { again, withDefaults } from '../../support/again';
-import { callTool, runAgent } from '../../support/agent';
-import { selfSignedCertificate } from '../../support/certificate';
-import { runNode, storedBinary, type Outcome, type Run } from '../../support/engine';
-import { shortenRetries } from '../../support/scale';
-import { byId, itemWithFile, itemsOf, serviceForTests } from '../../support/service';
-import { BOT, FILE } from '../../support/parameters';
-import { few, long } from '../../support/long';
+import { answeringTrigger, STORED, type TriggerAnswer } from '../../support/answeringTrigger';
+import { itemContext, type ItemPlace } from '../../support/itemContext';
+import { long } from '../../support/long';
+import { BOT, FILE, LINK } from '../../support/parameters';
+import { giveUpSoon } from '../../support/scale';
+import { itemsOf, itemWithFile, serviceForTests } from '../../support/service';
 
 const service = serviceForTests();
 
-const LINK = {
-	resource: 'transcription',
-	operation: 'transcribeUrl',
-	onCompletion: 'returnTask',
-	url: '={{ $json.url ?? "https://files.example.com/talk.mp3" }}',
-};
-const ROTATE = { resource: 'apiKey', operation: 'rotate', confirm: true };
-const REGENERATE = {
-	resource: 'task',
-	operation: 'regenerateSummary',
-	taskId: byId('a'),
-	path: '/tasks/{taskId}/summary',
-};
-const threeFiles = () => [1, 2, 3].map((number) => itemWithFile(`recording ${number}`));
-const threeItems = () => itemsOf({}, {}, {});
-
-/** How n8n saves and loads executions. */
-const flatted = jest.requireActual<{
-	parse: (text: string) => IRunExecutionData;
-	stringify: (data: IRunExecutionData) => string;
-}>('flatted');
-
-/** n8n's own Retry On Fail. */
-const RETRY_ON_FAIL = { retryOnFail: true, maxTries: 3, waitBetweenTries: 1 };
-
-interface Submission {
-	name: string;
-	parameters: INodeParameters;
-	items: () => INodeExecutionData[];
-}
-const SUBMISSIONS: Submission[] = [
-	{ name: 'transcribeFile', parameters: FILE, items: threeFiles },
-	{ name: 'transcribeUrl', parameters: LINK, items: threeItems },
-	{ name: 'sendBot', parameters: BOT, items: threeItems },
-];
-const UNKEYED = SUBMISSIONS.slice(1);
-
-function fault(action: FaultRule['action'], more: Partial<FaultRule> = {}): void {
-	service.running().fault({ match: { method: 'POST' }, action, ...more });
-}
-
-/** The ids of everything the service has accepted, oldest first. */
-function accepted(): string[] {
-	const { tasks, bots } = service.running();
-	return [...tasks().reverse(), ...bots()].map(({ id }) => id);
-}
-
-function idsIn({ json }: Outcome): unknown[] {
-	return json.map(({ task_id: taskId, bot_id: botId }) => taskId ?? botId);
-}
-
-/** Of the submits only: the last look of the test before may come late. */
-function statuses(): Array<number | undefined> {
-	const { requests } = service.running();
-	return requests.filter(({ method }) => method === 'POST').map(({ status }) => status);
-}
-
-function keys(): unknown[] {
-	return service.running().requests.map(({ headers }) => headers['idempotency-key']);
-}
-
-beforeEach(() => shortenRetries(500));
-
-describe('the Idempotency-Key of a file', () => {
-	const keyOf = async (more: Partial<Run> = {}, parameters: INodeParameters = {}) => {
-		service.running().requests.length = 0;
-		const items = [itemWithFile()];
-		const execution = { executionId: '77', resumeToken: 'of execution 77' };
-		await service.run({ ...FILE, ...parameters }, { ...execution, items, ...more });
-		return keys()[0];
-	};
-
-	it('is there without being asked for, and the same when execution, node, run and item are', async () => {
-		const key = await keyOf();
-		expect(key).toMatch(/^n8n-[0-9a-f]{40}$/);
-		expect(await keyOf()).toBe(key);
-		expect(service.running().tasks()).toHaveLength(1);
-	});
-
-	it('is another one in another execution, node, run, and for another item', async () => {
-		const first = await service.run(FILE, { executionId: '77', items: threeFiles() });
-		const found = keys();
-		await service.run(FILE, { executionId: '77', data: again(first, FILE, threeFiles()) });
-		await service.run(FILE, { executionId: '78', items: threeFiles() });
-		await service.run(FILE, {
-			executionId: '77',
-			items: threeFiles(),
-			node: { id: 'another node' },
-		});
-		expect(found).toHaveLength(3);
-		expect(new Set(keys()).size).toBe(12);
-		expect(service.running().tasks()).toHaveLength(12);
-	});
-
-	it('is the given one where one is given', async () => {
-		expect(await keyOf({}, { options: { idempotencyKey: 'mine' } })).toBe('mine');
-	});
-});
-
-/** What n8n does for "Retry" in the list of executions: a new execution with the data of the failed one. */
-function retried({ data }: Outcome): IRunExecutionData {
-	return saved(data, data.resultData.lastNodeExecuted ?? '');
-}
-
-function saved(data: IRunExecutionData, lastNode: string): IRunExecutionData {
-	const loaded = flatted.parse(flatted.stringify(data));
-	delete loaded.resultData.error;
-	const runs = loaded.resultData.runData[lastNode];
-	if (runs?.at(-1)?.error) runs.pop();
-	return loaded;
-}
-
-/** The same with the currently saved workflow, in which the user has changed the node. */
-function changed(outcome: Outcome, parameters: INodeParameters): IRunExecutionData {
-	const data = retried(outcome);
-	const [entry] = data.executionData?.nodeExecutionStack ?? [];
-	if (entry) entry.node.parameters = withDefaults(parameters);
-	return data;
-}
-
-describe("n8n's Retry of a failed execution, which gets a new id,", () => {
-	const LOST: FaultRule['action'] = { kind: 'cut', when: 'afterProcessing' };
-
-	few.it.each([{}, { options: { idempotencyKey: '={{ $execution.id }}' } }])(
-		'sends a file whose answer was lost with the key that it was sent with before: %j',
-		async (more) => {
-			jest.replaceProperty(RETRY, 'patienceWhenBroken', 0);
-			fault(LOST);
-			const parameters = { ...FILE, ...more };
-			const first = await service.run(parameters, { items: [itemWithFile()], executionId: '41' });
-			expect(first.error).toBeDefined();
-			const second = await service.run(parameters, { data: retried(first), executionId: '42' });
-			expect(keys()).toHaveLength(2);
-			expect(new Set(keys()).size).toBe(1);
-			expect(idsIn(second)).toEqual(accepted());
-		},
-	);
-
-	it('keeps that key also when the last of several attempts was refused for certain', async () => {
-		fault(LOST);
-		fault({ kind: 'respond', status: 422 });
-		const first = await service.run(FILE, { items: [itemWithFile()], executionId: '41' });
-		expect(first.error).toMatchObject({ httpCode: '422' });
-		const second = await service.run(FILE, { data: retried(first), executionId: '42' });
-		expect(accepted()).toHaveLength(1);
-		expect(idsIn(second)).toEqual(accepted());
-	});
-
-	few.it.each(UNKEYED)(
-		'does not send $name again, whose answer was lost',
-		async ({ parameters }) => {
-			fault(LOST);
-			const first = await service.run(parameters, { items: itemsOf({}), executionId: '41' });
-			const second = await service.run(parameters, { data: retried(first), executionId: '42' });
-			expect(second.error?.message).toMatch(/^It is not known whether the service accepted/);
-			expect(accepted()).toHaveLength(1);
-		},
-	);
-
-	few.it.each(SUBMISSIONS)('takes up what was accepted of $name', async ({ parameters, items }) => {
-		fault({ kind: 'respond', status: 422 }, { skip: 1, times: 1 });
-		const first = await service.run(parameters, { items: items(), executionId: '41' });
-		const second = await service.run(parameters, { data: retried(first), executionId: '42' });
-		expect(statuses().sort()).toEqual([200, 200, 200, 422]);
-		expect(idsIn(second).sort()).toEqual(accepted().sort());
-	});
-});
-
-describe("n8n's Retry of the first execution again, after a Retry of it has failed too,", () => {
-	const INVALID = { options: { numSpeakers: 9 } };
-
-	few.it.each(SUBMISSIONS)(
-		'takes up what that Retry had accepted of $name: n8n knows only the data of the first',
-		async ({ parameters, items }) => {
-			const first = await service.run(
-				{ ...parameters, ...refusedAtOnce(parameters) },
-				{ items: items(), executionId: '41' },
-			);
-			expect(first.error).toBeDefined();
-			expect(service.lines()).toEqual([]);
-			fault({ kind: 'respond', status: 422 }, { skip: 2, times: 1 });
-			const second = await service.run(parameters, {
-				data: changed(first, parameters),
-				executionId: '42',
-			});
-			expect(second.error).toBeDefined();
-			expect(accepted()).toHaveLength(2);
-			const third = await service.run(parameters, {
-				data: changed(first, parameters),
-				executionId: '43',
-			});
-			expect(third.error).toBeUndefined();
-			expect(accepted()).toHaveLength(3);
-			expect(idsIn(third).sort()).toEqual(accepted().sort());
-		},
-	);
-
-	function refusedAtOnce(parameters: INodeParameters): INodeParameters {
-		return parameters === BOT ? { consentAcknowledged: false } : INVALID;
-	}
-});
-
-describe("n8n's Retry with the currently saved workflow", () => {
-	const failed = async (parameters: INodeParameters, items: INodeExecutionData[]) => {
-		const waiting = { onCompletion: 'poll', waitOptions: { pollInterval: 0.01, timeout: 0.001 } };
-		const outcome = await service.run({ ...parameters, ...waiting }, { items, executionId: '41' });
-		expect(outcome.error?.message).toContain(accepted()[0]);
-		return outcome;
-	};
-	const retry = async (outcome: Outcome, parameters: INodeParameters, more: Partial<Run> = {}) =>
-		await service.run(parameters, {
-			data: changed(outcome, parameters),
-			executionId: '42',
-			...more,
-		});
-
-	few.it.each<[string, INodeParameters, INodeParameters]>([
-		['the link', LINK, { url: 'https://files.example.com/other.mp3' }],
-		['the language', LINK, { language: 'en' }],
-		['an option', LINK, { options: { prompt: 'OKR' } }],
-		['the meeting', BOT, { meetingUrl: 'https://meet.example.com/other' }],
-		['the start', BOT, { startAt: "={{ $now.plus(1, 'hour') }}" }],
-		['the operation', LINK, BOT],
-	])(
-		'does not pass the earlier task off as that of a changed item: %s',
-		async (_what, parameters, change) => {
-			const first = await failed(parameters, itemsOf({}));
-			const { error, json } = await retry(first, { ...parameters, ...change });
-			expect(json).toEqual([]);
-			expect(error?.message).toMatch(/^This item was changed after (task|bot) /);
-			expect(error?.message).toContain(accepted()[0]);
-			expect(error?.description).toMatch(/Wait Until Finished.*new execution/);
-			expect(accepted()).toHaveLength(1);
-		},
-	);
-
-	it('does not pass the task of a file whose answer was lost off as that of a changed item', async () => {
-		jest.replaceProperty(RETRY, 'patienceWhenBroken', 0);
-		fault({ kind: 'cut', when: 'afterProcessing' });
-		const first = await service.run(FILE, { items: [itemWithFile()], executionId: '41' });
-		const changedItem = await retry(first, { ...FILE, language: 'en' });
-		expect(changedItem.json).toEqual([]);
-		expect(changedItem.error?.message).toMatch(/^This item was changed after it had been sent/);
-		const undone = await service.run(FILE, { data: retried(first), executionId: '43' });
-		expect(idsIn(undone)).toEqual(accepted());
-		expect(accepted()).toHaveLength(1);
-	});
-
-	it('says for a changed item that a new execution needs another key if the user gave one', async () => {
-		const ANOTHER =
-			"new execution. Change 'Idempotency Key' for that: with the same key, the service";
-		const options = { idempotencyKey: 'file-17' };
-		const first = await failed({ ...FILE, options }, [itemWithFile()]);
-		const keyed = await retry(first, { ...FILE, options, language: 'en' });
-		expect(keyed.error?.description).toContain(ANOTHER);
-		const derived = await retry(first, { ...FILE, language: 'en' });
-		expect(derived.error?.description).toContain('new execution.');
-		expect(derived.error?.description).not.toContain(ANOTHER);
-	});
-
-	it('sends a file that was refused and then put right', async () => {
-		fault({ kind: 'respond', status: 422 });
-		const first = await service.run(FILE, { items: [itemWithFile()], executionId: '41' });
-		expect(first.error).toMatchObject({ httpCode: '422' });
-		const { error, json } = await retry(first, { ...FILE, language: 'en' });
-		expect(error).toBeUndefined();
-		expect(json).toHaveLength(1);
-		expect(accepted()).toHaveLength(1);
-	});
-
-	it('sends the key that the user has entered instead of one that the service refused', async () => {
-		const body = { detail: { error_code: 'idempotency_key_reused', message: 'Used before' } };
-		fault({ kind: 'respond', status: 409, body });
-		const used = { ...FILE, options: { idempotencyKey: 'used' } };
-		const first = await service.run(used, { items: [itemWithFile()], executionId: '41' });
-		expect(first.error?.description).toMatch(/enter another one in 'Idempotency Key'/);
-		expect(keys()).toEqual(['used']);
-		const second = await retry(first, { ...FILE, options: { idempotencyKey: 'new' } });
-		expect(second.error).toBeUndefined();
-		expect(keys()).toEqual(['used', 'new']);
-	});
-
-	it('sends the earlier key after a 409 of a request in progress, whatever was refused then', async () => {
-		fault({ kind: 'respond', status: 409 });
-		fault({ kind: 'respond', status: 422 });
-		const own = { ...FILE, options: { idempotencyKey: 'old' } };
-		const first = await service.run(own, { items: [itemWithFile()], executionId: '41' });
-		expect(first.error).toMatchObject({ httpCode: '422' });
-		await retry(first, { ...FILE, options: { idempotencyKey: 'new' } });
-		expect(keys()).toEqual(['old', 'old', 'old']);
-	});
-
-	it('does not pass the task of one file off as that of another', async () => {
-		const item = itemWithFile('recording 1', { property: 'one' });
-		const two = itemWithFile('recording 2', { property: 'two' });
-		const both = { ...item, binary: { ...item.binary, ...two.binary } };
-		const first = await failed({ ...FILE, binaryPropertyName: 'one' }, [both]);
-		const { error } = await retry(first, { ...FILE, binaryPropertyName: 'two' });
-		expect(error?.message).toMatch(/^This item was changed after task /);
-		expect(accepted()).toHaveLength(1);
-	});
-
-	few.it.each<[string, INodeParameters, INodeParameters]>([
-		['what is done with the transcript', LINK, { onCompletion: 'returnTask' }],
-		['an option that is nothing', LINK, { options: { prompt: '={{ "" }}' } }],
-		['blanks', LINK, { url: ' https://files.example.com/talk.mp3 ' }],
-		['the Idempotency Key', FILE, { options: { idempotencyKey: 'new' } }],
-	])(
-		'takes up what was accepted where only this was changed: %s',
-		async (_, parameters, change) => {
-			const first = await failed(parameters, parameters === FILE ? [itemWithFile()] : itemsOf({}));
-			const outcome = await retry(first, { ...parameters, onCompletion: 'returnTask', ...change });
-			expect(outcome.error).toBeUndefined();
-			expect(idsIn(outcome)).toEqual(accepted());
-		},
-	);
-
-	it('does not take the clock for a change', async () => {
-		const parameters = { ...BOT, startAt: "={{ $now.plus(1, 'hour').toISO() }}" };
-		fault({ kind: 'respond', status: 422 }, { skip: 1, times: 1 });
-		const first = await service.run(parameters, { items: itemsOf({}, {}), executionId: '41' });
-		expect(first.error).toBeDefined();
-		const outcome = await retry(first, parameters);
-		expect(outcome.error).toBeUndefined();
-		expect(idsIn(outcome).sort()).toEqual(accepted().sort());
-		expect(accepted()).toHaveLength(2);
-	});
-
-	few.it.each([
-		'={{ Math.random() }}',
-		'={{ Array.from({ length: 1000 }, (_, n) => n + "-" + Date.now()).randomItem() }}',
-		'={{ new Date().toISOString() + " " + Math.random() }}',
-		'={{ Date.now() }}',
-		'={{ DateTime.now().toMillis() }}',
-		'={{ DateTime.local().toMillis() }}',
-		'={{ +new Date }}',
-		'={{ $execution.id }}',
-		'={{ $executionId }}',
-		'={{ DateTime?.now().toMillis() }}',
-		'={{ "2026-01-01".toDateTime().diffToNow("milliseconds") }}',
-		'={{ JSON.stringify($input.item.json) + $now.toMillis() }}',
-	])('does not take for a change what an expression gives each time: %s', async (prompt) => {
-		const parameters = { ...LINK, options: { prompt } };
-		fault({ kind: 'respond', status: 422 }, { skip: 1, times: 1 });
-		const first = await service.run(parameters, { items: itemsOf({}, {}), executionId: '41' });
-		expect(first.error).toBeDefined();
-		expect((await retry(first, parameters)).error).toBeUndefined();
-		expect(accepted()).toHaveLength(2);
-	});
-
-	it('sends nothing for the other items either, and names what is accepted for them', async () => {
-		fault({ kind: 'respond', status: 422 }, { skip: 2, times: 1 });
-		const links = itemsOf({ url: 'https://a.example.com/1' }, { url: 'https://a.example.com/2' });
-		const items = [...links, ...itemsOf({ url: 'https://a.example.com/3' })];
-		const first = await service.run(LINK, { items, executionId: '41' });
-		const before = accepted();
-		const url = '={{ $json.url.replace("/1", "/other") }}';
-		const { error } = await retry(first, { ...LINK, url });
-		expect(error?.context.itemIndex).toBe(0);
-		for (const id of before) expect(`${error?.message} ${error?.description}`).toContain(id);
-		expect(accepted()).toEqual(before);
-	});
-
-	few.it.each([
-		['another address', { onCompletion: 'callUrl', webhookUrl: 'https://hooks.example.com/a' }],
-		['no address', { onCompletion: 'returnTask' }],
-	])(
-		'says so where the service reports to %s than Call a URL now asks for',
-		async (_what, completion) => {
-			fault({ kind: 'respond', status: 422 }, { skip: 1, times: 1 });
-			const first = await service.run(
-				{ ...LINK, ...completion },
-				{ items: itemsOf({}, {}), executionId: '41' },
-			);
-			const other = { onCompletion: 'callUrl', webhookUrl: 'https://hooks.example.com/b?key=hush' };
-			const { error } = await retry(first, { ...LINK, ...other });
-			expect(error?.message).toMatch(/^The service reports task .* to .*'Webhook URL'/);
-			expect(error?.message).toContain(accepted()[0]);
-			expect(`${error?.message} ${error?.description}`).not.toContain('hush');
-			expect(accepted()).toHaveLength(1);
-		},
-	);
-
-	it('goes on with Call a URL where the address is the same', async () => {
-		fault({ kind: 'respond', status: 422 }, { skip: 1, times: 1 });
-		const call = { onCompletion: 'callUrl', webhookUrl: ' https://hooks.example.com/a ' };
-		const first = await service.run({ ...LINK, ...call }, { items: itemsOf({}, {}) });
-		const outcome = await retry(first, { ...LINK, ...call, webhookUrl: call.webhookUrl.trim() });
-		expect(outcome.error).toBeUndefined();
-		expect(accepted()).toHaveLength(2);
-	});
-});
-
-few.describe.each(SUBMISSIONS)('$name, accepted without an id,', ({ parameters, items }) => {
-	const one = () => items().slice(0, 1);
-
-	few.it.each(['poll', 'returnTask', 'awaitWebhook'])(
-		'is an error with onCompletion %s, and is not submitted again',
-		async (onCompletion) => {
-			fault({ kind: 'respond', status: 200, body: { status: 'pending' }, readBody: true });
-			const asked = { ...parameters, onCompletion };
-			const first = await service.run(asked, { items: one(), node: RETRY_ON_FAIL });
-			expect(first.error?.message).toMatch(/accepted, but without an id \[item/);
-			expect(first.error?.description).toMatch(/not submitted again/);
-			const second = await service.run(asked, { data: retried(first), executionId: '42' });
-			expect(second.error?.message).toMatch(/accepted, but without an id/);
-			expect(service.lines()).toHaveLength(1);
-		},
-	);
-
-	it('shows what the service answered, shortened and without secrets', async () => {
-		const secret = { webhook_secret: 'hush', deep: { webhook_secret: 'hush' } };
-		const body = { reference: 'REF-1', key: 'test-api-key', ...secret, more: 'x'.repeat(5000) };
-		fault({ kind: 'respond', status: 200, body, readBody: true }, { times: 9 });
-		for (const onCompletion of ['returnTask', 'callUrl']) {
-			const webhookUrl = 'https://hooks.example.com/a';
-			const asked = { ...parameters, onCompletion, webhookUrl };
-			const { error } = await service.run(asked, { items: one() });
-			expect(error?.description).toContain('REF-1');
-			expect(error?.description?.length).toBeLessThan(1000);
-			expect(JSON.stringify([error?.message, error?.description])).not.toMatch(/hush|test-api-key/);
-		}
-	});
-
-	it('says with On Error = Continue, too, what the service answered and what to do', async () => {
-		fault({ kind: 'respond', status: 200, body: { reference: 'REF-1' }, readBody: true });
-		const node: Partial<INode> = { onError: 'continueRegularOutput' };
-		const { json } = await service.run(parameters, { items: one(), node });
-		expect(json).toEqual([{ error: expect.stringMatching(/without an id.*REF-1.*Get Many/) }]);
-	});
-
-	few.it.each([null, '', {}, [], true])('where the id is %j', async (id) => {
-		const body = { task_id: id, bot_id: id, status: 'pending' };
-		fault({ kind: 'respond', status: 200, body, readBody: true });
-		const { error } = await service.run(parameters, { items: one() });
-		expect(error?.message).toMatch(/accepted, but without an id/);
-	});
-
-	it('but an id that is a number is one', async () => {
-		const body = { [parameters === BOT ? 'bot_id' : 'task_id']: 4711, status: 'pending' };
-		fault({ kind: 'respond', status: 200, body, readBody: true });
-		const outcome = await service.run(
-			{ ...parameters, onCompletion: 'returnTask' },
-			{ items: one() },
-		);
-		expect(outcome.json).toEqual([body]);
-	});
-});
-
-few.describe.each(SUBMISSIONS)('$name takes the id', ({ name, parameters, items }) => {
-	const field = name === 'sendBot' ? 'bot_id' : 'task_id';
-	few.it.each([
-		['that comes bare', '"abc-123"', { [field]: 'abc-123' }],
-		['that is a bare number', '4711', { [field]: 4711 }],
-		['under `data`', { data: { [field]: 'a', status: 'x' } }, { [field]: 'a', status: 'x' }],
-		['under `task`', { ok: true, task: { [field]: 'a' } }, { ok: true, [field]: 'a' }],
-		['under `result`', { result: 'abc-1' }, { [field]: 'abc-1' }],
-	])('%s', async (_where, body, expected) => {
-		fault({ kind: 'respond', status: 200, body, readBody: true });
-		const more = { ...parameters, onCompletion: 'returnTask' };
-		const { json, error } = await service.run(more, { items: items().slice(0, 1) });
-		expect(error).toBeUndefined();
-		expect(json).toEqual([expected]);
-	});
-});
-
-describe('the error of an item', () => {
-	it('says nothing of Retry On Fail where no other item was accepted', async () => {
-		const waiting = { onCompletion: 'poll', waitOptions: { pollInterval: 0.01, timeout: 0.001 } };
-		const { error } = await service.run({ ...LINK, ...waiting }, { items: itemsOf({}) });
-		expect(error?.message).toContain(accepted()[0]);
-		expect(error?.description).not.toContain('Already accepted');
-	});
-
-	it('comes at once where the node stops on errors, and names the tasks that go on and how to get them', async () => {
-		const waiting = { onCompletion: 'poll', waitOptions: { pollInterval: 0.01 } };
-		const run = service.run({ ...LINK, ...waiting }, { items: threeItems() });
-		await until(() => accepted().length === 3);
-		const [failed = '', ...others] = accepted();
-		service.running().finish(failed, { status: 'failed', error: 'Noise' });
-		// The others never end.
-		const { error } = await run;
-		expect(error?.message).toContain(`Task ${failed} failed: Noise`);
-		for (const id of others) expect(error?.description).toContain(`task ${id}`);
-		expect(error?.description).not.toContain(failed);
-		expect(error?.description).toContain('Retry with currently saved workflow');
-	});
-
-	few.it.each([
-		['task', 'taskId'],
-		['meeting', 'botId'],
-	])('of %s.wait comes at once where the node stops on errors', async (resource, name) => {
-		const ids =
-			resource === 'task' ? [await service.pendingTask(), await service.pendingTask()] : [];
-		while (resource === 'meeting' && ids.length < 2) ids.push(await service.bot());
-		const [first = '', second = ''] = ids;
-		const parameters = {
-			resource,
-			operation: 'wait',
-			[name]: resource === 'task' ? byId('={{ $json.id }}') : '={{ $json.id }}',
-			waitOptions: { pollInterval: 0.01 },
-		};
-		const run = service.run(parameters, { items: itemsOf({ id: first }, { id: second }) });
-		await until(() => service.lines().length > 2);
-		if (resource === 'meeting') service.running().endMeeting(second);
-		const task =
-			service
-				.running()
-				.tasks()
-				.at(resource === 'task' ? 0 : -1)?.id ?? '';
-		service.running().finish(task, { status: 'failed', error: 'Noise' });
-		const { error } = await run;
-		expect(error?.message).toContain(`Task ${task} failed: Noise`);
-		expect(error?.context.itemIndex).toBe(1);
-	});
-});
-
-few.describe.each(SUBMISSIONS)('Retry On Fail of $name', ({ parameters, items }) => {
-	it('submits what failed and not what was accepted', async () => {
-		fault({ kind: 'respond', status: 422 }, { skip: 1, times: 1 });
-		const outcome = await service.run(parameters, { items: items(), node: RETRY_ON_FAIL });
-		expect(outcome.error).toBeUndefined();
-		expect(statuses().sort()).toEqual([200, 200, 200, 422]);
-		expect(accepted()).toHaveLength(3);
-		expect(idsIn(outcome).sort()).toEqual(accepted().sort());
-	});
-
-	it('tries again what was refused for certain, as often as n8n is set to', async () => {
-		fault({ kind: 'respond', status: 422 }, { times: 100 });
-		const { error } = await service.run(parameters, { items: items(), node: RETRY_ON_FAIL });
-		expect(error).toMatchObject({ httpCode: '422' });
-		expect(statuses()).toEqual(Array(9).fill(422));
-	});
-
-	it('with On Error = Continue keeps each item’s own outcome, and submits nothing twice', async () => {
-		fault({ kind: 'respond', status: 422 }, { times: 1 });
-		const node: Partial<INode> = { ...RETRY_ON_FAIL, onError: 'continueRegularOutput' };
-		const outcome = await service.run(parameters, { items: items(), node });
-		expect(outcome.json).toHaveLength(3);
-		expect(accepted().length).toBeLessThanOrEqual(3);
-		expect(statuses().filter((status) => status === 200)).toHaveLength(accepted().length);
-	});
-});
-
-few.describe.each(SUBMISSIONS)('$name', ({ parameters, items }) => {
-	it('names what was accepted in the error of the item that failed', async () => {
-		fault({ kind: 'respond', status: 422 }, { skip: 1, times: 1 });
-		const { error } = await service.run(parameters, { items: items() });
-		expect(accepted()).toHaveLength(2);
-		for (const id of accepted()) expect(error?.description).toContain(id);
-		expect(error?.description).toMatch(/Already accepted by the service: item \d: (task|bot) /);
-	});
-
-	it('remembers what was accepted also when n8n has saved and loaded the execution', async () => {
-		fault({ kind: 'respond', status: 422 }, { skip: 1, times: 1 });
-		const failed = await service.run(parameters, { items: items() });
-		const data = again(failed, parameters, items(), { asFirstRun: true });
-		const loaded = flatted.parse(flatted.stringify(data));
-		const outcome = await service.run(parameters, { data: loaded });
-		expect(outcome.error).toBeUndefined();
-		expect(statuses().sort()).toEqual([200, 200, 200, 422]);
-		expect(idsIn(outcome).sort()).toEqual(accepted().sort());
-	});
-
-	it('submits again in another run of a loop, and in another node of the execution', async () => {
-		const first = await service.run(parameters, { items: items() });
-		const second = await service.run(parameters, { data: again(first, parameters, items()) });
-		expect(accepted()).toHaveLength(6);
-		const node = { name: 'Another', id: 'another node' };
-		await service.run(parameters, { node, data: again(second, parameters, items(), { node }) });
-		expect(accepted()).toHaveLength(9);
-	});
-
-	it('submits again in another execution', async () => {
-		await service.run(parameters, { items: items() });
-		await service.run(parameters, { items: items() });
-		expect(accepted()).toHaveLength(6);
-	});
-
-	it('takes up a task that it had waited for without success', async () => {
-		const waiting = {
-			...parameters,
-			onCompletion: 'poll',
-			waitOptions: { pollInterval: 0.01, timeout: 0.001 },
-		};
-		const { error } = await service.run(waiting, {
-			items: [items()[0] ?? { json: {} }],
-			node: RETRY_ON_FAIL,
-		});
-		expect(error?.message).toContain('has not ended within');
-		expect(accepted()).toHaveLength(1);
-		expect(error?.message).toContain(accepted()[0]);
-	});
-});
-
-const ENVOY = 'upstream connect error or disconnect/reset. reset reason: connection termination';
-const HEROKU = '<!DOCTYPE html><html><head><title>Application error</title></head></html>';
-
-/** 503 from what stands before the service, which may have passed the request on. */
-function gateway503(type: string, body: string): FaultRule['action'] {
-	return { kind: 'respond', status: 503, headers: { 'Content-Type': type }, body };
-}
-
-few.describe.each(UNKEYED)('$name, whose answer got lost,', ({ parameters }) => {
-	const one = itemsOf({});
-
-	few.it.each<[string, FaultRule['action']]>([
-		['the connection broke after it was accepted', { kind: 'cut', when: 'afterProcessing' }],
-		['the connection broke before its body was read', { kind: 'cut', when: 'beforeBody' }],
-		['a gateway answered in place of the service', { kind: 'respond', status: 502 }],
-		['the service had an internal fault', { kind: 'respond', status: 500 }],
-		['something answered that is not the service', { kind: 'respond', status: 200, body: '<p>' }],
-		...[300, 301, 302, 303].map((status): [string, FaultRule['action']] => [
-			`a redirect with ${status}, which may follow what was carried out`,
-			{ kind: 'redirect', location: '/api/v1/tasks/abc', status },
-		]),
-		['a proxy gave up waiting', { kind: 'respond', status: 408 }],
-		['a proxy counted the connection as closed', { kind: 'respond', status: 499 }],
-		['Envoy lost its connection to the service', gateway503('text/plain', ENVOY)],
-		['Heroku: the service took too long (H12)', gateway503('text/html', HEROKU)],
-		['AWS API Gateway: the same', gateway503('application/json', '{"message":"Unavailable"}')],
-	])('is not sent again by Retry On Fail: %s', async (_why, action) => {
-		fault(action);
-		const { error } = await service.run(parameters, { items: one, node: RETRY_ON_FAIL });
-		// The last look of an earlier test may still be on its way.
-		expect(service.lines().filter((line) => line.startsWith('POST'))).toHaveLength(1);
-		expect(error?.message).toMatch(/^It is not known whether the service accepted this item/);
-		expect(error?.description).toMatch(/Look in your account at the service/);
-	});
-
-	it.each([307, 308])('is sent again after a redirect with %d', async (status) => {
-		fault({ kind: 'redirect', location: '/elsewhere', status });
-		const { error } = await service.run(parameters, { items: one, node: RETRY_ON_FAIL });
-		expect(error).toBeUndefined();
-		expect(accepted()).toHaveLength(1);
-	});
-
-	few.it.each([1, 2, 3, 4, 5, 6])(
-		'is sent where the credential could not be read before, and now can: reading %d',
-		async (fails) => {
-			const { baseUrl, apiKey } = service.credentials();
-			let reads = 0;
-			const credentials = Object.defineProperty({ baseUrl, apiKey }, 'apiKey', {
-				enumerable: true,
-				get: () => {
-					reads += 1;
-					// A code that a broken connection to the service would have too.
-					const failure = new Error('Connection terminated unexpectedly');
-					if (reads === fails) throw Object.assign(failure, { code: 'ECONNRESET' });
-					return apiKey;
-				},
-			});
-			const node = RETRY_ON_FAIL;
-			const { error } = await service.run(parameters, { credentials, items: one, node });
-			expect(error).toBeUndefined();
-			expect(accepted()).toHaveLength(1);
-		},
-	);
-
-	it('says that the execution was cancelled, and to look, also with Retry On Fail', async () => {
-		fault({ kind: 'stall', readBody: true });
-		const cancelWhen = () => service.lines().length > 0;
-		const { error } = await service.run(parameters, {
-			items: one,
-			node: RETRY_ON_FAIL,
-			cancelWhen,
-		});
-		expect(service.lines().filter((line) => line.startsWith('POST'))).toHaveLength(1);
-		expect(error?.message).toMatch(/^The execution was cancelled/);
-		expect(error?.description).toMatch(/Look in your account at the service/);
-	});
-
-	it('names a blank API key as what is wrong, also when it is tried again', async () => {
-		const credentials = service.credentials({ apiKey: ' ' });
-		const { error } = await service.run(parameters, {
-			credentials,
-			items: one,
-			node: RETRY_ON_FAIL,
-		});
-		expect(error?.message).toMatch(/^The 'API Key' of the credential is empty/);
-		expect(service.lines()).toEqual([]);
-	});
-
-	it.each(['EHOSTUNREACH', 'ENETUNREACH'])(
-		'is not sent again where the way to the service went away with %s while the answer was awaited',
-		async (code) => {
-			const ends: Socket[] = [];
-			const { connect } = Socket.prototype;
-			const spy = jest.spyOn(Socket.prototype, 'connect').mockImplementation(function (
-				this: Socket,
-				...args: unknown[]
-			) {
-				ends.push(this);
-				return (connect as (...given: unknown[]) => Socket).apply(this, args);
-			} as never);
-			fault({ kind: 'stall', readBody: true });
-			const sent = service.run(parameters, { items: one, node: RETRY_ON_FAIL });
-			await until(() => service.lines().length === 1);
-			const lost = Object.assign(new Error(`read ${code}`), { code, syscall: 'read' });
-			for (const socket of ends) socket.destroy(lost);
-			const { error } = await sent;
-			spy.mockRestore();
-			expect(service.lines().filter((line) => line.startsWith('POST'))).toHaveLength(1);
-			expect(error?.message).toMatch(/^It is not known whether the service accepted this item/);
-		},
-	);
-
-	it('is sent again after 503 of the service, also where that is empty', async () => {
-		fault({ kind: 'respond', status: 503 });
-		fault({ kind: 'respond', status: 503, body: '' });
-		fault({ kind: 'respond', status: 503, body: { detail: 'Bot service unavailable' } });
-		const { error } = await service.run(parameters, { items: one });
-		expect(error).toBeUndefined();
-		expect(accepted()).toHaveLength(1);
-	});
-
-	it('shows the beginning of an answer that cannot be read, without its secret', async () => {
-		const body = '{"task_id": "paid-1", "webhook_secret": "hush", "status"';
-		fault({ kind: 'respond', status: 200, body });
-		const { error } = await service.run(parameters, { items: one });
-		expect(error?.description).toContain('paid-1');
-		expect(JSON.stringify(error)).not.toContain('hush');
-	});
-
-	it('tells to look before running again, and keeps the words of the service', async () => {
-		fault({ kind: 'respond', status: 500 });
-		const { error } = await service.run(parameters, { items: one });
-		expect(error?.message).toMatch(/^The service has an internal fault/);
-		expect(error?.description).toMatch(
-			/Look in your account at the service .*HTTP 500: “Simulated fault”/,
-		);
-	});
-
-	it('is sent again where the certificate is not trusted: nothing was sent', async () => {
-		const requests: string[] = [];
-		const server = createServer(selfSignedCertificate(), ({ url }) => requests.push(String(url)));
-		await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-		const { port } = server.address() as AddressInfo;
-		const { error } = await runNode({
-			parameters,
-			credentials: { baseUrl: `https://127.0.0.1:${port}`, apiKey: 'any key' },
-			node: RETRY_ON_FAIL,
-		});
-		server.close();
-		// The second try would not be known for what it is, had the first one counted as sent.
-		expect(error?.message).toMatch(/^No secure connection to the service can be made/);
-		expect(requests).toEqual([]);
-	});
-
-	it('is not sent again where TLS broke off: that can come after the request', async () => {
-		const { error } = await runNode({
-			parameters,
-			credentials: { baseUrl: service.running().url.replace('http:', 'https:'), apiKey: 'any key' },
-			node: RETRY_ON_FAIL,
-		});
-		expect(error?.message).toMatch(/^It is not known whether the service accepted this item/);
-	});
-
-	it('is sent again where the request has never left', async () => {
-		const { error } = await runNode({
-			parameters,
-			credentials: { baseUrl: 'http://127.0.0.1:1', apiKey: 'any key' },
-			node: RETRY_ON_FAIL,
-		});
-		expect(error?.message).toMatch(/^The service cannot be reached/);
-	});
-});
-
-long.it('what was cancelled while it waited for its turn is not taken for sent', async () => {
-	jest.replaceProperty(LIMITS, 'windowMs', 5000);
-	const items = itemsOf(...Array.from({ length: 12 }, () => ({})));
-	// An answer that is still on its way when the execution ends would not be known.
-	const cancelWhen = () =>
-		service.running().requests.filter(({ status, at }) => status === 200 && Date.now() - at > 2000)
-			.length === 10;
-	const cancelled = await service.run(LINK, { items, cancelWhen });
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const POLL = { onCompletion: 'poll' };
+const SUSPEND = { onCompletion: 'awaitWebhook' };
+const FAILS_WITHOUT_BALANCE = { ...POLL, waitOptions: { onInsufficientBalance: 'fail' } };
+const GOES_ON: ItemPlace = { node: { onError: 'continueRegularOutput' } };
+
+beforeEach(() => {
+	giveUpSoon();
 	jest.replaceProperty(LIMITS, 'windowMs', 0);
-	expect(accepted()).toHaveLength(10);
-	const outcome = await service.run(LINK, {
-		data: again(cancelled, LINK, items, { asFirstRun: true }),
+	jest.replaceProperty(LOOKS, 'perTask', 5);
+	jest.replaceProperty(WAIT_DEFAULTS, 'pollInterval', 0.005);
+	jest.replaceProperty(WAIT_DEFAULTS, 'timeout', 60);
+});
+afterEach(() => void jest.restoreAllMocks());
+
+const fault = (action: FaultRule['action'], match: FaultRule['match'], times = 1) =>
+	service.running().fault({ match, times, action });
+/** Lets the service answer the next submit with this. */
+const answer = (body: unknown) =>
+	fault({ kind: 'respond', status: 200, body, readBody: true }, { method: 'POST' });
+/** Lets the service say this of a task or a bot. */
+const state = (path: string, body: object, times = 99) =>
+	fault({ kind: 'respond', status: 200, body }, { method: 'GET', path: `${path}$` }, times);
+
+const posts = () => service.lines().filter((line) => line.startsWith('POST'));
+const looks = () => service.lines().filter((line) => line.startsWith('GET'));
+
+interface Run extends ItemPlace {
+	/** The request has a body with these fields. */
+	body?: object;
+	/** The request has this Idempotency-Key. */
+	key?: string;
+	/** How many items the run has. All of them are the same. */
+	count?: number;
+	/** Another item of the run has failed before. */
+	isFailed?: boolean;
+}
+
+interface Outcome {
+	json?: IDataObject[];
+	failure?: ReturnType<typeof refuse>;
+	/** How many requests of the run were answered when the item failed. */
+	answered?: number;
+}
+
+/** Submits items, and returns the outcome of the first, and what the run then knows of it. */
+async function run(parameters: INodeParameters, options: Run = {}) {
+	const { body = {}, key, count = 1, isFailed = false, ...place } = options;
+	const saved = place.saved ?? {};
+	const items = place.items ?? itemsOf(...Array.from({ length: count }, () => ({})));
+	const contexts = items.map((_, itemIndex) => {
+		const credentials = service.credentials();
+		return itemContext(parameters, { credentials, ...place, items, itemIndex, saved });
 	});
-	expect(outcome.error).toBeUndefined();
-	expect(accepted()).toHaveLength(12);
-	expect(idsIn(outcome).sort()).toEqual(accepted().sort());
+	const [first] = contexts;
+	if (!first) throw new Error('No item');
+	const nodeRun = NodeRun.of(first);
+	contexts.forEach((_, itemIndex) => nodeRun.register(itemIndex));
+	const stopping = { stopsNode: false, isStopped: false };
+	if (isFailed) nodeRun.fail(count, refuse(first, 'Another item has failed', ''), stopping);
+	const ended = jest.spyOn(nodeRun.submitted, 'endWithoutTranscript');
+	const uncertain = jest.spyOn(nodeRun.submitted, 'mayBeAccepted');
+	const url = { transcribeFile: '/transcribe', transcribeUrl: '/transcribe-url' };
+	const request = () => ({
+		options: {
+			method: 'POST',
+			baseURL: `${service.running().url}/api/v1`,
+			url: url[parameters['operation'] as keyof typeof url] ?? '/meeting',
+			headers: key === undefined ? {} : { 'Idempotency-Key': key },
+			body: { url: LINK.url, ...body },
+		},
+	});
+	const policy = { limit: 'submit', repeatable: key !== undefined } as const;
+	const outcomes = await Promise.all(
+		contexts.map(async (context, itemIndex): Promise<Outcome> => {
+			try {
+				const output = await submit(context, request() as RoutingRequest, policy, nodeRun);
+				return { json: output.map(({ json }) => json) };
+			} catch (thrown) {
+				const failure = thrown as ReturnType<typeof refuse>;
+				const answered = service.running().requests.filter(({ status }) => status).length;
+				if (!(thrown instanceof Abandoned)) {
+					const stopsNode = !goesOnAfterErrors(context);
+					nodeRun.fail(itemIndex, failure, { ...stopping, stopsNode });
+				}
+				return { failure, answered };
+			} finally {
+				nodeRun.leave(itemIndex);
+			}
+		}),
+	);
+	const [outcome = {}] = outcomes;
+	return {
+		outcomes,
+		...outcome,
+		saved,
+		accepted: nodeRun.submitted.acceptedFor(0),
+		ended: ended.mock.calls.flat(),
+		uncertain: uncertain.mock.calls.flat(),
+	};
+}
+
+describe('An item that is only submitted', () => {
+	it('outputs the answer, and the run knows what was accepted', async () => {
+		const { json, accepted, uncertain, ended } = await run(LINK);
+		const [task] = service.running().tasks();
+		expect(json).toEqual([{ task_id: task?.id, status: 'pending' }]);
+		expect([accepted, uncertain, ended]).toEqual([[`task ${task?.id}`], [], []]);
+		expect(service.lines()).toEqual(['POST /api/v1/transcribe-url']);
+	});
+
+	it('is named after its bot if it has no task yet', async () => {
+		answer({ bot_id: 'b', status: 'joining' });
+		const { json, accepted } = await run(BOT);
+		expect(json).toEqual([{ bot_id: 'b', status: 'joining' }]);
+		expect(accepted).toEqual(['bot b']);
+	});
+
+	it('outputs each of several tasks', async () => {
+		answer([{ task_id: 'a' }, { task_id: 'b' }]);
+		const { json, accepted } = await run(LINK);
+		expect(json).toEqual([{ task_id: 'a' }, { task_id: 'b' }]);
+		expect(accepted).toEqual(['task a', 'task b']);
+	});
+
+	it('outputs the same in a second try, and submits nothing', async () => {
+		const { json, saved } = await run(LINK);
+		expect((await run(LINK, { saved })).json).toEqual(json);
+		expect(posts()).toHaveLength(1);
+	});
+
+	it('is refused in a Retry if it asks for something else now, and the run knows what was accepted', async () => {
+		answer({ task_id: 'a' });
+		const { saved } = await run(LINK);
+		const changed = { ...LINK, url: 'https://files.example.com/another.mp3' };
+		const { failure, accepted } = await run(changed, { saved, executionId: '42' });
+		expect(failure?.message).toContain('was changed after task a had been accepted');
+		expect(accepted).toEqual(['task a']);
+	});
 });
 
-describe('a file that is changed after its execution was cancelled', () => {
-	const retryChanged = async (first: Outcome) => {
-		service.running().requests.length = 0;
-		const parameters = { ...FILE, language: 'en' };
-		return await service.run(parameters, { data: changed(first, parameters), executionId: '42' });
-	};
-	const cancelled = async (cancelWhen: () => boolean, more: Partial<Run> = {}) => {
-		const items = [itemWithFile()];
-		return await service.run(FILE, { items, executionId: '41', cancelWhen, ...more });
-	};
-	const since = (ms: number) => {
-		const at = service.running().requests.at(-1)?.at;
-		return at !== undefined && Date.now() - at > ms;
-	};
+describe('An answer without an id', () => {
+	const secret = { webhook_secret: 'secret-of-a-task' };
 
-	it('is sent if it waited after a certain refusal', async () => {
-		fault({ kind: 'respond', status: 503, headers: { 'Retry-After': '60' } });
-		jest.replaceProperty(RETRY, 'patienceWhenBroken', 100_000);
-		const first = await cancelled(() => since(200));
-		expect((await retryChanged(first)).error).toBeUndefined();
-		expect(accepted()).toHaveLength(1);
+	it.each<[string, object]>([
+		['that says that the item is accepted', { status: 'accepted', ...secret }],
+		['that sounds like a refusal, of a single recording', { detail: 'Not yet', ...secret }],
+	])('%s is an error: it may cost, and cannot be found again', async (_what, body) => {
+		answer(body);
+		const { failure, accepted, ended, uncertain } = await run(LINK);
+		expect(failure?.message).toBe(
+			'The service answered that this item is accepted, but without an id',
+		);
+		expect(failure?.description).toContain('The service answered: {"');
+		expect(failure?.description).not.toContain('secret-of-a-task');
+		expect(failure && isLasting(failure)).toBe(true);
+		const nameless = ['something without an id'];
+		expect([accepted, ended, uncertain]).toEqual([nameless, nameless, [0]]);
 	});
 
-	few.it.each<[string, FaultRule['action']]>([
-		['a lost answer', { kind: 'cut', when: 'afterProcessing' }],
-		['a 409', { kind: 'respond', status: 409, headers: { 'Retry-After': '60' } }],
-	])('is not sent if it waited after %s: the service may have it', async (_what, action) => {
-		fault(action);
-		jest.replaceProperty(RETRY, 'patienceWhenFull', 100_000);
-		jest.replaceProperty(RETRY, 'patienceWhenBroken', 100_000);
-		jest.replaceProperty(RETRY, 'base', 1e6);
-		jest.replaceProperty(RETRY, 'cap', 1e6);
-		const chance = jest.spyOn(Math, 'random').mockReturnValue(0.09);
-		const first = await cancelled(() => since(200));
-		chance.mockRestore();
-		expect(first.error?.message).toMatch(/^The execution was cancelled/);
-		const { error } = await retryChanged(first);
-		expect(error?.message).toMatch(/^This item was changed after it had been sent/);
-		expect(service.lines()).toEqual([]);
+	it('is shown only as far as its beginning', async () => {
+		answer({ status: 'a'.repeat(1000) });
+		const { failure } = await run(LINK);
+		expect(failure?.description).toContain('a'.repeat(289));
+		expect(failure?.description).not.toContain('a'.repeat(290));
+	});
+
+	it('is the error of the item, with the advice, also if the node goes on', async () => {
+		answer({ status: 'accepted' });
+		const { failure } = await run(LINK, GOES_ON);
+		expect(failure?.message).toMatch(
+			/^The service answered that this item is accepted, but without an id\. It is not submitted again/,
+		);
+	});
+
+	it('of one of several is the error of the item, unless the node goes on', async () => {
+		const one = { task_id: 'a' };
+		answer([one, { status: 'pending' }]);
+		const { failure, uncertain } = await run(LINK);
+		expect(failure?.message).toContain('but without an id');
+		expect(uncertain).toEqual([0]);
+		answer([one, { status: 'pending' }]);
+		const goesOn = await run(LINK, GOES_ON);
+		const error = expect.stringContaining('but without an id');
+		expect(goesOn.json).toEqual([one, { error }]);
+		expect(goesOn.uncertain).toEqual([0]);
 	});
 });
 
-few.describe.each([
-	{ name: 'apiKey.rotate', parameters: ROTATE },
-	{ name: 'task.regenerateSummary', parameters: REGENERATE },
-	{ name: 'transcribeUrl', parameters: LINK },
-	{ name: 'sendBot', parameters: BOT },
-])('a Retry after the execution was cancelled, $name', ({ parameters }) => {
-	const WAITS = { 'Retry-After': '60' };
-	const cancelledOnce = async (status: number) => {
-		const items = itemsOf({});
-		fault({ kind: 'respond', status, headers: WAITS, body: { detail: 'Not now' } });
-		const at = () => service.running().requests.at(-1);
-		const cancelWhen = () => at()?.status === status && Date.now() - (at()?.at ?? 0) > 200;
-		const first = await service.run(parameters, { items, cancelWhen });
-		service.running().requests.length = 0;
-		return again(first, parameters, items, { asFirstRun: true });
-	};
+describe('A recording that is refused as one of several', () => {
+	const REFUSED = { error: 'It is private' };
 
-	it.each([429, 503])('in the pause after %d is sent: nothing was under way', async (status) => {
-		jest.replaceProperty(RETRY, 'patienceWhenFull', 100_000);
-		jest.replaceProperty(RETRY, 'patienceWhenBusy', 100_000);
-		jest.replaceProperty(RETRY, 'patienceWhenBroken', 100_000);
-		const { error } = await service.run(parameters, { data: await cancelledOnce(status) });
-		const posts = service.lines().filter((line) => line.startsWith('POST'));
-		expect([error?.message ?? 'sent', posts.length]).toEqual([
-			expect.not.stringMatching(/It is not known/),
-			1,
+	it('is an error with its reason, and says how to fetch the others', async () => {
+		answer([{ task_id: 'a' }, REFUSED]);
+		const { failure, uncertain, ended } = await run(LINK);
+		expect(failure?.message).toBe('The service refused one of the recordings: It is private');
+		expect(failure?.description).toContain('{"error":"It is private"}');
+		expect(failure?.description).toContain('Fetch the accepted ones');
+		expect(failure && isLasting(failure)).toBe(true);
+		expect(ended).toEqual(['something without an id']);
+		// The service has said no, so a new execution pays for nothing again.
+		expect(uncertain).toEqual([]);
+	});
+
+	it('is one output among others if the node goes on', async () => {
+		answer([REFUSED, { task_id: 'b' }]);
+		const { json } = await run(LINK, GOES_ON);
+		expect(json).toEqual([{ task_id: 'b' }, { error: expect.stringContaining('It is private') }]);
+	});
+
+	it('is the error of the item if all the others are refused as well', async () => {
+		answer([REFUSED, { error: 'It is gone' }]);
+		const { failure } = await run(LINK, GOES_ON);
+		expect(failure?.message).toContain('It is private');
+		expect(failure?.description).toContain('It accepted none of them');
+	});
+
+	it('is an error that says so if the service gives no reason', async () => {
+		answer([{ task_id: 'a' }, { error: { status: 7 } }]);
+		const { failure } = await run(LINK);
+		expect(failure?.message).toBe('The service refused one of the recordings: without a reason');
+	});
+});
+
+describe('An item that is polled', () => {
+	const LINK_POLLED = { ...LINK, ...POLL };
+
+	it('outputs the transcript', async () => {
+		const id = await service.completedTask();
+		answer({ task_id: id, status: 'pending' });
+		expect((await run(LINK_POLLED)).json).toMatchObject([
+			{ task_id: id, status: 'completed', text: expect.any(String) },
 		]);
 	});
 
-	it('while the request was under way is not sent', async () => {
-		const items = itemsOf({});
-		fault({ kind: 'stall' });
-		const cancelWhen = () => service.lines().length > 0;
-		const first = await service.run(parameters, { items, cancelWhen });
-		service.running().requests.length = 0;
-		const data = again(first, parameters, items, { asFirstRun: true });
-		const { error } = await service.run(parameters, { data });
-		expect(error?.message).toMatch(/^It is not known/);
-		expect(service.lines()).toEqual([]);
+	it('has an output for each of its tasks, also for one that has failed, if the node goes on', async () => {
+		const id = await service.completedTask();
+		answer([{ task_id: id }, { task_id: 'gone' }]);
+		state('/tasks/gone', { status: 'failed', error: 'No speech' });
+		const { json } = await run(LINK_POLLED, GOES_ON);
+		expect(json).toMatchObject([
+			{ task_id: id, status: 'completed' },
+			{ error: expect.stringContaining('Task gone failed: No speech') },
+		]);
+	});
+
+	it('fails for want of balance, if the user wants that, at once and not after the other items', async () => {
+		answer({ task_id: 'a', status: 'awaiting_balance' });
+		fault({ kind: 'delay', ms: 150 }, { method: 'POST' });
+		const { failure, answered } = await run({ ...LINK, ...FAILS_WITHOUT_BALANCE }, { count: 2 });
+		expect(failure?.message).toContain('Task a waits because the balance is too low');
+		// The other item is still being submitted.
+		expect([posts().length, answered]).toEqual([2, 1]);
+		expect(looks()).toEqual([]);
+	});
+
+	it('has an output for each of its tasks, also for one without balance, if the node goes on', async () => {
+		const id = await service.completedTask();
+		answer([{ task_id: 'a', status: 'awaiting_balance' }, { task_id: id }]);
+		const { json } = await run({ ...LINK, ...FAILS_WITHOUT_BALANCE }, GOES_ON);
+		expect(json).toMatchObject([
+			{ error: expect.stringContaining('Task a waits because the balance is too low') },
+			{ task_id: id, status: 'completed' },
+		]);
+	});
+
+	it('is looked at in a second try, whatever the answer to the first has said', async () => {
+		const id = await service.completedTask();
+		answer({ task_id: id, status: 'awaiting_balance' });
+		const parameters = { ...LINK, ...FAILS_WITHOUT_BALANCE };
+		const { saved, failure } = await run(parameters);
+		expect(failure?.message).toContain('the balance is too low');
+		const { json } = await run(parameters, { saved });
+		expect(json).toMatchObject([{ task_id: id, status: 'completed' }]);
+		expect(posts()).toHaveLength(1);
+	});
+
+	it('is not waited for if another item has failed, which stops the node', async () => {
+		answer({ task_id: 'a', status: 'pending' });
+		const { json } = await run(LINK_POLLED, { isFailed: true });
+		expect(json).toEqual([{ task_id: 'a', status: 'pending' }]);
+		expect(looks()).toEqual([]);
+	});
+
+	it('is waited for whatever has become of another item, if the node goes on', async () => {
+		const id = await service.completedTask();
+		answer({ task_id: id });
+		const { json } = await run(LINK_POLLED, { ...GOES_ON, isFailed: true });
+		expect(json).toMatchObject([{ task_id: id, status: 'completed' }]);
+	});
+
+	it('is looked at only when all items of the run are submitted', async () => {
+		const id = await service.completedTask();
+		answer({ task_id: id });
+		fault({ kind: 'delay', ms: 150 }, { method: 'POST' });
+		const running = run(LINK_POLLED, { count: 2 });
+		await until(() => service.running().tasks().length === 2);
+		expect(looks()).toEqual([]);
+		const [last] = service.running().tasks();
+		service.running().finish(last?.id ?? '');
+		const { outcomes } = await running;
+		expect(outcomes.map(({ json }) => json?.[0]?.['status'])).toEqual(['completed', 'completed']);
 	});
 });
 
-it('a new summary whose answer was lost is not asked for again, but one that asks for something else is', async () => {
-	fault({ kind: 'cut', when: 'afterProcessing' });
-	const first = await service.run(REGENERATE, { executionId: '41' });
-	expect(first.error).toBeDefined();
-	service.running().requests.length = 0;
-	const same = await service.run(REGENERATE, { data: retried(first), executionId: '42' });
-	expect(same.error?.message).toMatch(/^It is not known whether the service writes a new summary/);
-	expect(service.lines()).toEqual([]);
-	const other = { ...REGENERATE, summaryTemplate: 'lecture' };
-	const second = await service.run(other, { data: changed(first, other), executionId: '43' });
-	expect(second.error?.message ?? '').not.toMatch(/It is not known/);
-	expect(service.lines()).toEqual(['POST /api/v1/tasks/a/summary']);
-});
+describe('A bot', () => {
+	const at = (ms: number) => new Date(Date.now() + ms).toISOString();
+	const suspendedUntil = (saved: IDataObject) =>
+		(saved['suspension'] as { until: number } | undefined)?.until;
 
-few.describe.each([
-	{ name: 'transcribeUrl', parameters: LINK, limit: LIMITS.submit },
-	{ name: 'sendBot', parameters: BOT, limit: LIMITS.meeting },
-])('after a failure that stops the node, $name', ({ parameters, limit }) => {
-	const many = () => itemsOf(...Array.from({ length: limit + 5 }, () => ({})));
+	/** Until when the execution of a bot is suspended, without its 'Timeout' of an hour. */
+	async function waitsFrom(body: object, answered: object) {
+		answer({ bot_id: 'b', ...answered });
+		const { saved } = await run({ ...BOT, ...SUSPEND }, { body });
+		return (suspendedUntil(saved) ?? 0) - HOUR;
+	}
 
-	few.it.each(['returnTask', 'poll', 'awaitWebhook'])(
-		'submits nothing that still waits for its turn, and the Retry does: %s',
-		async (onCompletion) => {
-			jest.replaceProperty(LIMITS, 'windowMs', 1000);
-			fault({ kind: 'respond', status: 422, readBody: true }, { times: 1 });
-			const asked = { ...parameters, onCompletion };
-			const first = await service.run(asked, { items: many(), executionId: '41' });
-			expect(first.error).toMatchObject({ httpCode: '422' });
-			// Places of the test before may still be taken, so fewer may have left.
-			expect(accepted().length).toBeLessThan(limit);
-			for (const id of accepted()) expect(first.error?.description).toContain(id);
-			const data = changed(first, { ...asked, onCompletion: 'returnTask' });
-			const second = await service.run({ ...asked, onCompletion: 'returnTask' }, { data });
-			expect(idsIn(second).sort()).toEqual(accepted().sort());
-			expect(accepted()).toHaveLength(limit + 5);
-		},
-		20_000,
-	);
+	const [sooner, later] = [at(HOUR), at(2 * HOUR)];
+	it.each<[string, object, object, string]>([
+		['it was sent for', { start_at: sooner }, {}, sooner],
+		['the service has answered', {}, { scheduled_start_at: sooner }, sooner],
+		[
+			'it was sent for, if the service has answered a sooner one',
+			{ start_at: later },
+			{ scheduled_start_at: sooner },
+			later,
+		],
+		[
+			'the service has answered, if it was sent for a sooner one',
+			{ start_at: sooner },
+			{ scheduled_start_at: later },
+			later,
+		],
+	])('is waited for from the start on that %s', async (_what, body, answered, expected) => {
+		const from = await waitsFrom(body, answered);
+		expect(new Date(from).toISOString()).toBe(expected);
+	});
 
-	it('goes on with the others where the node continues on errors', async () => {
-		jest.replaceProperty(LIMITS, 'windowMs', 300);
-		fault({ kind: 'respond', status: 422, readBody: true }, { times: 1 });
-		const node = { onError: 'continueRegularOutput' as const };
-		await service.run(parameters, { items: many(), node });
-		expect(accepted()).toHaveLength(limit + 4);
+	it('without a start is waited for from now on', async () => {
+		const before = Date.now();
+		const from = await waitsFrom({}, {});
+		expect(from).toBeGreaterThanOrEqual(before);
+		expect(from).toBeLessThanOrEqual(Date.now());
+	});
+
+	it('is waited for from a start in UTC on if the service has answered one without a time zone', async () => {
+		const zone = process.env['TZ'];
+		process.env['TZ'] = 'America/New_York';
+		try {
+			const from = await waitsFrom({}, { scheduled_start_at: sooner.replace('Z', '') });
+			expect(new Date(from).toISOString()).toBe(sooner);
+		} finally {
+			if (zone === undefined) delete process.env['TZ'];
+			else process.env['TZ'] = zone;
+		}
+	});
+
+	it('is waited for from its start on in a second try, too', async () => {
+		const saved = {};
+		const parameters = { ...BOT, ...SUSPEND };
+		// The address of the execution has to be the same.
+		const execution = { saved, resumeToken: 'token' };
+		answer({ bot_id: 'b', scheduled_start_at: sooner });
+		await run(parameters, { ...execution, body: { start_at: later }, isFailed: true });
+		expect(suspendedUntil(saved)).toBeUndefined();
+		await run(parameters, execution);
+		expect(suspendedUntil(saved)).toBe(Date.parse(later) + HOUR);
+		expect(posts()).toHaveLength(1);
+	});
+
+	it('is polled for longer than its timeout if it starts later', async () => {
+		const id = await service.completedTask();
+		const waitOptions = { pollInterval: 0.03, timeout: 0.001 };
+		answer({ bot_id: 'b' });
+		state('/meeting/b', { status: 'scheduled' }, 4);
+		state('/meeting/b', { task_id: id });
+		const { json } = await run({ ...BOT, ...POLL, waitOptions }, { body: { start_at: sooner } });
+		expect(json).toMatchObject([{ bot_id: 'b', task_id: id, status: 'completed' }]);
 	});
 });
 
-few.it.each(['poll', 'awaitWebhook'])(
-	'submits nothing more once the balance is too low, if that is to fail the node: %s',
-	async (onCompletion) => {
-		jest.replaceProperty(LIMITS, 'windowMs', 3000);
-		service.running().configure({ balance: 0 });
-		const items = itemsOf(...Array.from({ length: 15 }, () => ({})));
-		const asked = { ...LINK, onCompletion, waitOptions: { onInsufficientBalance: 'fail' } };
-		const { error } = await service.run(asked, { items });
-		expect(error?.message).toContain('waits because the balance is too low');
-		expect(accepted().length).toBeLessThan(15);
-	},
-);
-
-it('after a failure that stops the node, what was refused for now is not sent again', async () => {
-	fault({ kind: 'respond', status: 429, headers: { 'Retry-After': '1' }, readBody: true });
-	fault({ kind: 'respond', status: 422, readBody: true });
-	jest.replaceProperty(RETRY, 'patienceWhenFull', 5000);
-	const { error } = await service.run(BOT, { items: itemsOf({}, {}) });
-	expect(error).toMatchObject({ httpCode: '422' });
-	expect(statuses()).toEqual([429, 422]);
-});
-
-it('with Execute Once the first item is submitted, and only that', async () => {
-	const { json } = await service.run(LINK, { items: threeItems(), node: { executeOnce: true } });
-	expect(json).toHaveLength(1);
-	expect(accepted()).toHaveLength(1);
-});
-
-describe('as a tool of an AI agent', () => {
-	const call = async (
-		calls: Array<{ url: string }>,
-		more: { node?: Partial<INode>; agentItems?: number } = {},
-	) => {
-		const { url: baseUrl, apiKey } = service.running();
-		const parameters = { ...LINK, url: "={{ $fromAI('url', 'link', 'string') }}" };
-		return await callTool({ credentials: { baseUrl, apiKey }, parameters, calls, ...more });
-	};
-	const talk = { url: 'https://files.example.com/talk.mp3' };
-	const other = { url: 'https://files.example.com/other.mp3' };
-
-	it('submits what each call asks for, also where the agent has several items', async () => {
-		const answers = await call([talk, other], { agentItems: 3 });
-		expect(accepted()).toHaveLength(2);
-		accepted().forEach((id, index) => expect(answers[index]).toContain(id));
-	});
-
-	few.it.each(['', ' ', '\n'])(
-		'gives a repeated call what the first one has (%j at its end)',
-		async (end) => {
-			const answers = await call([talk, { url: talk.url + end }]);
-			expect(accepted()).toHaveLength(1);
-			expect(answers[1]).toBe(answers[0]);
-		},
-	);
-
-	few.it.each([
-		['transcribeUrl', LINK, 'url', 0],
-		['transcribeUrl', LINK, 'url', 3],
-		['sendBot', BOT, 'meetingUrl', 0],
-		['sendBot', BOT, 'meetingUrl', 3],
-	])(
-		'gives %s that is called twice at the same time one submission (%#)',
-		async (_name, fixed, field, gap) => {
-			const parameters = { ...fixed, [field]: "={{ $fromAI('url', 'link', 'string') }}" };
-			const url = fixed === BOT ? BOT.meetingUrl : talk.url;
-			const calls = [{ url }, { url }];
-			const answers = await callTool({
-				credentials: service.credentials(),
-				parameters,
-				calls,
-				gap,
-			});
-			expect(accepted()).toHaveLength(1);
-			for (const answer of answers) expect(answer).toContain(accepted()[0]);
-		},
-	);
-
-	it('tells both of two calls at the same time why they are refused, and sends one', async () => {
-		fault({ kind: 'respond', status: 422, body: { detail: 'Not a recording' } });
-		const parameters = { ...LINK, url: "={{ $fromAI('url', 'link', 'string') }}" };
-		const calls = [{ ...talk }, { ...talk }];
-		const credentials = service.credentials();
-		const answers = await callTool({ credentials, parameters, calls, gap: 0 });
-		expect(service.lines()).toHaveLength(1);
-		for (const answer of answers) expect(answer).toContain('Not a recording');
-	});
-
-	it('does not read the answer to another tool of the same agent', async () => {
-		// Only of a submit the id may be one level down.
-		service.running().configure({ dialect: 'underData' });
-		fault({ kind: 'delay', ms: 80 });
-		const answers = await callTool({
-			credentials: service.credentials(),
-			parameters: { ...LINK, url: "={{ $fromAI('url', 'link', 'string') }}" },
-			other: { resource: 'task', operation: 'get', taskId: byId('other') },
-			calls: [talk, talk],
-			gap: 20,
-		});
-		expect(answers[0]).toContain(`"task_id":"${accepted()[0]}"`);
-		expect(answers[0]).not.toContain('without an id');
-	});
-
-	/** As an agent calls it that may choose the meeting and, where it is asked to, the time. */
-	const meetingTool = (startAt: string) => ({
-		credentials: service.credentials(),
-		parameters: {
-			...BOT,
-			meetingUrl: "={{ $fromAI('url', 'link', 'string') }}",
-			startAt,
-		},
-	});
-	const meeting = { url: 'https://meet.example.com/abc' };
-	const STARTS = [
-		"={{ $now.plus(1, 'hour').toISO() }}",
-		"={{ $now.plus(1, 'hour') }}",
-		'={{ new Date(Date.now() + 3600000).toISOString() }}',
-		'={{ DateTime.now().plus({ hours: 1 }).plus(Math.random() * 1000).toISO() }}',
-	];
-
-	few.it.each(STARTS)(
-		'knows a repeated call by what the model says, not by the clock: %s',
-		async (startAt) => {
-			const answers = await callTool({ ...meetingTool(startAt), calls: [meeting, meeting] });
-			expect(accepted()).toHaveLength(1);
-			expect(answers[1]).toBe(answers[0]);
-		},
-	);
-
-	it('takes a time that the model says for another call, whatever the clock has to do with it', async () => {
-		const startAt = "={{ $now.plus($fromAI('hours', 'hours from now', 'number'), 'hours') }}";
-		const calls = [1, 2, 2].map((hours) => ({ ...meeting, hours }));
-		await callTool({ ...meetingTool(startAt), calls });
-		expect(accepted()).toHaveLength(2);
-	});
-
-	few.it.each(STARTS)('run by the engine of n8n 2, the same: %s', async (startAt) => {
-		const node = { rewireOutputLogTo: 'ai_tool' } as Partial<INode>;
-		const parameters = { ...BOT, startAt };
-		const call = (toolCallId: string) => itemsOf({ ...meeting, toolCallId });
-		const first = await service.run(parameters, { items: call('call_1'), node });
-		const second = await service.run(parameters, {
-			data: again(first, parameters, call('call_2'), { node }),
-			node,
-		});
-		expect(accepted()).toHaveLength(1);
-		const output = second.data.resultData.runData['Transcriber']?.at(-1)?.data;
-		expect(JSON.stringify(output)).toContain(accepted()[0]);
-	});
-
-	it("knows in n8n's Retry of the execution what the calls before have made", async () => {
-		const tool = { ...meetingTool(STARTS[0] ?? ''), calls: [meeting] };
-		const first = await runAgent({ ...tool, fails: true });
-		const { answers, data } = await runAgent({ ...tool, data: saved(first.data, 'Agent') });
-		expect(data.resultData.error).toBeUndefined();
-		expect(answers).toEqual(first.answers);
-		expect(accepted()).toHaveLength(1);
-	});
-
-	it('run by the engine of n8n 2: a call is the same after n8n has renamed its file', async () => {
-		const node = { rewireOutputLogTo: 'ai_tool' } as Partial<INode>;
-		const parameters = { ...FILE, binaryPropertyName: '={{ $binary.data }}' };
-		const file = await storedBinary(Buffer.from('sound'), 'talk.mp3', 'audio/mpeg', '');
-		const first = await service.run(parameters, {
-			items: [{ json: {}, binary: { data: file } }],
-			node,
-		});
-		const renamed = { ...file, id: file.id?.replace('/temp/', '/17/') };
-		const items = [{ json: {}, binary: { data: renamed } }];
-		const second = await service.run(parameters, {
-			data: again(first, parameters, items, { node }),
-			node,
-		});
-		expect(accepted()).toHaveLength(1);
-		const output = second.data.resultData.runData['Transcriber']?.at(-1)?.data;
-		expect(JSON.stringify(output)).toContain(accepted()[0]);
-	});
-
-	it('run by the engine of n8n 2: the same call is not sent again while its answer is unknown', async () => {
-		const node = { rewireOutputLogTo: 'ai_tool' } as Partial<INode>;
-		const first = await service.run(LINK, { items: itemsOf(talk), node });
-		const second = await service.run(LINK, {
-			data: again(first, LINK, itemsOf(talk), { node }),
-			node,
-		});
-		fault({ kind: 'cut', when: 'afterProcessing' });
-		const third = await service.run(LINK, {
-			data: again(second, LINK, itemsOf(other), { node }),
-			node,
-		});
-		await service.run(LINK, { data: again(third, LINK, itemsOf(other), { node }), node });
-		expect(accepted()).toHaveLength(2);
-		expect(service.lines()).toHaveLength(2);
-	});
-
-	it('does not send again what may have been accepted', async () => {
-		fault({ kind: 'cut', when: 'afterProcessing' });
-		const [first, second] = await call([talk, talk]);
-		expect(service.lines()).toHaveLength(1);
-		expect(first).toMatch(/broke before it answered.*what_to_do.*could cost twice/);
-		expect(second).toMatch(/It is not known whether the service accepted this item/);
+describe('An item that suspends the execution', () => {
+	it('does so with its task, and does not show the secret of that', async () => {
+		answer({ task_id: 'a', status: 'pending', webhook_secret: 'secret-of-a-task' });
+		const { json, saved } = await run({ ...LINK, ...SUSPEND });
+		expect(json).toEqual([{ task_id: 'a', status: 'pending' }]);
+		expect(saved).toMatchObject({ suspension: { asleep: true, items: { 0: { taskId: 'a' } } } });
+		expect(JSON.stringify(saved)).not.toContain('secret-of-a-task');
 	});
 });
 
-it('refuses one Idempotency Key for two items of a run whose settings differ beside the time', async () => {
-	const options = { idempotencyKey: 'k1', prompt: '={{ $today.year }} {{ $json.name }}' };
-	const keyed = { ...LINK, operation: 'transcribeFile', options };
-	const [file] = [itemWithFile()];
-	const items = ['Alice', 'Bob'].map((name) => ({ ...file, json: { name } }));
-	const { error } = await service.run(keyed, { items });
-	expect(error?.message).toContain('with settings that may differ');
-});
+describe('Of an item that is reported to the address of the user', () => {
+	const CALL = { ...LINK, onCompletion: 'callUrl', webhookUrl: 'https://hooks.example.com/a' };
+	const secret = { webhook_secret: 'secret-of-a-task' };
 
-it('says of one Idempotency Key for two rows no more than that an expression may differ', async () => {
-	const options = { idempotencyKey: 'k1', prompt: '={{ $today.toISODate() }}' };
-	const [file] = [itemWithFile()];
-	const items = [1, 2].map((row) => ({ ...file, json: { row } }));
-	const { error } = await service.run({ ...FILE, options }, { items });
-	expect(error?.message).toContain('settings that may differ');
-	expect(error?.description).toContain('An expression that changes by itself');
-});
-
-it('takes one Idempotency Key for other settings in another run only if nothing came of it', async () => {
-	const keyed = { ...LINK, operation: 'transcribeFile', options: { idempotencyKey: 'k1' } };
-	const item = () => [itemWithFile()];
-	fault({ kind: 'respond', status: 422 }, { times: 1 });
-	const first = await service.run({ ...keyed, language: 'xx' }, { items: item() });
-	expect(first.error).toBeDefined();
-	const corrected = { ...keyed, language: 'en' };
-	const second = await service.run(corrected, { data: again(first, corrected, item()) });
-	expect(second.error).toBeUndefined();
-	const other = { ...keyed, language: 'de' };
-	const third = await service.run(other, { data: again(second, other, item()) });
-	expect(third.error?.message).toContain('with settings that may differ');
-	expect(accepted()).toHaveLength(1);
-});
-
-it('takes one Idempotency Key for a file that a loop downloads again, and pays once', async () => {
-	const keyed = { ...LINK, operation: 'transcribeFile', options: { idempotencyKey: 'k1' } };
-	const copy = async (content = 'sound') => [
-		{
-			json: {},
-			binary: { data: await storedBinary(Buffer.from(content), 'talk.mp3', 'audio/mpeg') },
-		},
-	];
-	const downloaded = await copy();
-	const first = await service.run(keyed, { items: downloaded });
-	const second = await service.run(keyed, { data: again(first, keyed, await copy()) });
-	expect(second.error).toBeUndefined();
-	expect(second.json).toEqual(first.json);
-	const other = await service.run(keyed, { data: again(second, keyed, await copy('noise')) });
-	expect(other.error?.message).toContain('for two different files');
-	// What cannot be compared any more counts as different.
-	await rm(Container.get(BinaryDataService).getPath(downloaded[0]?.binary.data.id ?? ''));
-	const last = await service.run(keyed, { data: again(other, keyed, await copy()) });
-	expect(last.error?.message).toContain('for two different files');
-	expect(accepted()).toHaveLength(1);
-});
-
-describe('a loop that brings a file again with its own Idempotency Key', () => {
-	const KEYED = { ...FILE, options: { idempotencyKey: 'file-17' } };
-	const node = { onError: 'continueRegularOutput' } as const;
-	const fileWith = (json: INodeExecutionData['json']) => [{ ...itemWithFile(), json }];
-	const FIELDS = { lang: 'en', date: '2030-01-01', uuid: 'u1', Date: 'd', random: 'r' };
-
-	few.it.each([
-		'={{ $json.lang }}',
-		'={{ $input.item.json.lang }}',
-		"={{ $input.first().json['lang'] }}",
-		'={{ $input?.last()?.json?.lang }}',
-		'={{ $json.date ? "en" : "ru" }}',
-		"={{ $json['Date'] ? 'en' : 'ru' }}",
-		'={{ $json.Date ? "en" : "ru" }}',
-		'={{ $json.uuid.trim() ? "en" : "ru" }}',
-		'={{ $json.random ? "en" : "ru" }}',
-		'={{ $now.year > 2000 ? "en" : "ru" }}',
-		'={{ $input.all().length ? "en" : "ru" }}',
-	])('goes on with what is paid for, whatever else the item counts: %s', async (language) => {
-		const waitOptions = { pollInterval: 0.05, timeout: 0.003 };
-		const parameters = { ...KEYED, onCompletion: 'poll', language, waitOptions };
-		const items = (attempt: number) => fileWith({ ...FIELDS, attempt });
-		const first = await service.run(parameters, { items: items(1), node });
-		expect(first.json[0]?.['error']).toContain('has not ended');
-		for (const { id } of service.running().tasks()) service.running().finish(id);
-		const data = again(first, parameters, items(2), { node });
-		const second = await service.run(parameters, { data, node });
-		expect(second.json).toMatchObject([{ status: 'completed' }]);
-		expect(accepted()).toHaveLength(1);
+	it('the secret is output, which the receiver needs, if there is one', async () => {
+		answer([{ task_id: 'a', ...secret }, { task_id: 'b' }]);
+		const { json } = await run(CALL);
+		expect(json).toStrictEqual([{ task_id: 'a', ...secret }, { task_id: 'b' }]);
 	});
 
-	few.it.each([
-		'={{ $input.item.json.lang }}',
-		'={{ $json.random ? $json.lang : "" }}',
-		'={{ $json.date ? $json.lang : "" }}',
-		'={{ /* Date: random, uuid */ $json.lang }}',
-	])('is refused if it asks for another language: %s', async (language) => {
-		const parameters = { ...KEYED, language };
-		const first = await service.run(parameters, { items: fileWith(FIELDS) });
-		const data = again(first, parameters, fileWith({ ...FIELDS, lang: 'de' }));
-		const { error } = await service.run(parameters, { data });
-		expect(error?.message).toContain('with settings that may differ');
-		expect(accepted()).toHaveLength(1);
+	it('the secret is not output any more if a Retry reports it to nobody', async () => {
+		answer({ task_id: 'a', ...secret });
+		const { saved } = await run(CALL);
+		const { json } = await run(LINK, { saved, executionId: '42' });
+		expect(json).toStrictEqual([{ task_id: 'a' }]);
+	});
+
+	it('a task is refused that had ended before, because nothing reports it', async () => {
+		answer({ task_id: 'a', status: 'completed' });
+		const { failure } = await run({ ...CALL, options: { idempotencyKey: 'talk-17' } });
+		expect(failure?.message).toContain('returned task a, which had already ended');
 	});
 });
 
-describe('an Idempotency Key goes to another recording', () => {
-	const KEYED = { ...LINK, options: { idempotencyKey: 'k1' } };
-	const at = (name: string) => ({ url: `https://files.example.com/${name}.mp3` });
-	const LOOP = { asFirstRun: false, executionId: '41' };
-	const RETRY_BUTTON = { asFirstRun: true, executionId: '42' };
+describe('An item that is handed over to the trigger', () => {
+	let trigger: Awaited<ReturnType<typeof answeringTrigger>>;
+	let reply: TriggerAnswer;
+	beforeEach(async () => {
+		reply = STORED;
+		trigger = await answeringTrigger(service.running().apiKey, () => reply);
+		for (const name of ['patience', 'patienceWhenNotActive', 'patienceWhenRefused'] as const) {
+			jest.replaceProperty(HAND_OVER, name, 0);
+		}
+	});
+	afterEach(() => trigger.close());
 
-	few.it.each([LOOP, RETRY_BUTTON])(
-		'if the service has refused the first for certain: %j',
-		async ({ asFirstRun, executionId }) => {
-			fault({ kind: 'respond', status: 422 }, { times: 1 });
-			const first = await service.run(KEYED, { items: itemsOf(at('typo')), executionId: '41' });
-			expect(first.error).toBeDefined();
-			const data = again(first, KEYED, itemsOf(at('talk')), { asFirstRun });
-			const { error, json } = await service.run(KEYED, { data, executionId });
-			expect(error).toBeUndefined();
-			expect(json).toMatchObject([{ task_id: accepted()[0] }]);
+	const notify = (more: INodeParameters = {}) => ({
+		...LINK,
+		onCompletion: 'notifyTrigger',
+		triggerUrl: trigger.url,
+		...more,
+	});
+	const pending = { status: 'pending', webhook_secret: 'secret-of-a-task' };
+	const handedOver = () => trigger.calls.flat().map(({ id, secret }) => [id, secret]);
+	const UNHEARD = 'only after its end';
+
+	it('outputs the answer without the secret, which the trigger has', async () => {
+		answer([
+			{ task_id: 'a', ...pending },
+			{ task_id: 'b', ...pending, webhook_secret: 'secret-of-b' },
+		]);
+		const { json } = await run(notify());
+		expect(json).toEqual([
+			{ task_id: 'a', status: 'pending' },
+			{ task_id: 'b', status: 'pending' },
+		]);
+		expect(handedOver().sort()).toEqual([
+			['a', 'secret-of-a-task'],
+			['b', 'secret-of-b'],
+		]);
+		expect(looks()).toEqual([]);
+	});
+
+	it('may have ended already if it is new: the service repeats its webhook', async () => {
+		answer({ task_id: 'a', ...pending, status: 'completed' });
+		const { json } = await run(notify());
+		expect(json).toEqual([{ task_id: 'a', status: 'completed' }]);
+	});
+
+	it('is an error if it has ended and its answer took long, unless it has failed and so may be new', async () => {
+		jest.replaceProperty(YOUNG, 'ms', -1);
+		answer({ task_id: 'a', ...pending, status: 'completed' });
+		expect((await run(notify())).failure?.message).toContain(UNHEARD);
+		answer({ task_id: 'b', ...pending, status: 'failed' });
+		expect((await run(notify())).failure).toBeUndefined();
+		expect(handedOver().map(([id]) => id)).toEqual(['a', 'b']);
+	});
+
+	it('is an error if it has ended, also without success, and its request was repeated', async () => {
+		fault({ kind: 'cut', when: 'afterBody' }, { method: 'POST' });
+		answer({ task_id: 'a', ...pending, status: 'failed' });
+		const items = [itemWithFile()];
+		const file = notify({ operation: FILE.operation });
+		const { failure } = await run(file, { items, key: 'talk-17' });
+		expect(failure?.message).toContain(UNHEARD);
+		expect(posts()).toHaveLength(2);
+	});
+
+	it('is an error if it has ended, also without success, before a second try hands it over', async () => {
+		answer({ task_id: 'a', ...pending, status: 'failed' });
+		reply = { status: 400, body: '{}' };
+		const { saved, failure } = await run(notify());
+		expect(failure?.message).toContain('did not accept the hand-over of a');
+		reply = STORED;
+		expect((await run(notify(), { saved })).failure?.message).toContain(UNHEARD);
+		expect(posts()).toHaveLength(1);
+	});
+
+	long.it(
+		'is an error in a second try also if the service says only slowly that it has ended',
+		async () => {
+			const id = await service.completedTask();
+			answer({ task_id: id, ...pending });
+			reply = { status: 400, body: '{}' };
+			const { saved } = await run(notify());
+			reply = STORED;
+			// Longer than a new submission is asked for.
+			fault({ kind: 'delay', ms: 1_700 }, { method: 'GET' });
+			expect((await run(notify(), { saved })).failure?.message).toContain(UNHEARD);
 		},
 	);
 
-	few.it.each([LOOP, RETRY_BUTTON])(
-		'if the node has refused the first, here a link: %j',
-		async ({ asFirstRun, executionId }) => {
-			const wrong = { ...KEYED, onCompletion: 'callUrl', webhookUrl: 'http://x' };
-			const first = await service.run(wrong, { items: itemsOf(at('typo')), executionId: '41' });
-			expect(first.error).toBeDefined();
-			const data = again(first, KEYED, itemsOf(at('talk')), { asFirstRun });
-			expect((await service.run(KEYED, { data, executionId })).error).toBeUndefined();
-			expect(accepted()).toHaveLength(1);
-		},
-	);
-
-	it('if the node has refused the first, here a file that is no recording', async () => {
-		const keyed = { ...FILE, options: { idempotencyKey: 'k1' } };
-		const document = itemWithFile('pdf', { fileName: 'a.pdf', mimeType: 'application/pdf' });
-		const first = await service.run(keyed, { items: [document], executionId: '41' });
-		expect(first.error?.message).toContain('is not a recording');
-		const data = again(first, keyed, [itemWithFile('sound')], { asFirstRun: true });
-		expect((await service.run(keyed, { data, executionId: '42' })).error).toBeUndefined();
-		expect(accepted()).toHaveLength(1);
+	it('goes to the trigger although it is refused, because its webhook may come after all', async () => {
+		answer({ task_id: 'a', ...pending, status: 'failed', error: 'No speech' });
+		const { failure } = await run(notify({ options: { idempotencyKey: 'talk-17' } }));
+		expect(failure?.message).toBe('Task a failed: No speech');
+		expect(handedOver()).toEqual([['a', 'secret-of-a-task']]);
 	});
 
-	few.it.each([LOOP, RETRY_BUTTON])(
-		'but not if the answer about the first was lost: %j',
-		async ({ asFirstRun, executionId }) => {
-			fault({ kind: 'cut', when: 'afterProcessing' }, { times: 1 });
-			const first = await service.run(KEYED, { items: itemsOf(at('one')), executionId: '41' });
-			expect(first.error).toBeDefined();
-			const node = { onError: 'continueRegularOutput' } as const;
-			const items = itemsOf(at('one'), at('two'));
-			const data = again(first, KEYED, items, { asFirstRun, node });
-			const { json } = await service.run(KEYED, { data, executionId, node });
-			expect(json[1]?.['error']).toContain('for two different links');
-			expect(service.lines()).toHaveLength(asFirstRun ? 1 : 2);
-		},
-	);
-
-	it('but not if the service has accepted the first for another item', async () => {
-		fault({ kind: 'respond', status: 422 }, { times: 1 });
-		const node = { onError: 'continueRegularOutput' } as const;
-		const items = itemsOf(at('one'), at('one'));
-		const first = await service.run(KEYED, { items, node });
-		expect(first.json.map((json) => 'error' in json)).toEqual([true, false]);
-		const second = await service.run(KEYED, { data: again(first, KEYED, itemsOf(at('two'))) });
-		expect(second.error?.message).toContain('for two different links');
-		expect(accepted()).toHaveLength(1);
+	it('goes to the trigger although another recording of the item is refused', async () => {
+		answer([{ task_id: 'a', ...pending }, { error: 'It is private' }]);
+		const { failure } = await run(notify());
+		expect(failure?.message).toContain('It is private');
+		expect(handedOver()).toEqual([['a', 'secret-of-a-task']]);
+		expect(looks()).toEqual([]);
 	});
 
-	it('but not if an earlier Retry of the same execution has submitted with it', async () => {
-		fault({ kind: 'respond', status: 422 }, { times: 1 });
-		const first = await service.run(KEYED, { items: itemsOf(at('typo')), executionId: '41' });
-		const copy = () => ({ ...first, data: flatted.parse(flatted.stringify(first.data)) });
-		const corrected = again(copy(), KEYED, itemsOf(at('one')), { asFirstRun: true });
-		const second = await service.run(KEYED, { data: corrected, executionId: '42' });
-		expect(second.error).toBeUndefined();
-		const more = again(copy(), KEYED, itemsOf(at('one'), at('two')), { asFirstRun: true });
-		const third = await service.run(KEYED, { data: more, executionId: '43' });
-		expect(third.error?.message).toContain('for two different links');
-		expect(service.lines()).toHaveLength(2);
+	it('is refused for that reason, too, if the trigger does not take it', async () => {
+		reply = { status: 400, body: '{}' };
+		answer([{ task_id: 'a', ...pending }, { error: 'It is private' }]);
+		const { failure } = await run(notify());
+		expect(failure?.message).toContain('It is private');
+		expect(handedOver()).toHaveLength(1);
+	});
+
+	it('has its secret in the output if a Retry reports it to the same address, but to no trigger', async () => {
+		answer([{ error: 'It is private' }, { task_id: 'b', ...pending }]);
+		reply = { status: 400, body: '{}' };
+		const { saved } = await run(notify(), GOES_ON);
+		const call = { ...LINK, onCompletion: 'callUrl', webhookUrl: trigger.url };
+		const { json } = await run(call, { ...GOES_ON, saved, executionId: '42' });
+		expect(json).toEqual([
+			{ task_id: 'b', ...pending },
+			{ error: expect.stringContaining('It is private') },
+		]);
+	});
+
+	it('does not show the secret if another execution has output it', async () => {
+		answer({ task_id: 'a', ...pending });
+		const { saved } = await run({ ...LINK, onCompletion: 'callUrl', webhookUrl: trigger.url });
+		const { json } = await run(notify(), { saved, executionId: '42' });
+		expect(json).toStrictEqual([{ task_id: 'a', status: 'pending' }]);
+		expect(handedOver()).toEqual([['a', 'secret-of-a-task']]);
 	});
 });

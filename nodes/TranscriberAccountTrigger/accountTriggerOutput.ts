@@ -34,6 +34,11 @@ export function isWanted({ status }: IDataObject, { completed, failed }: Wanted)
 	return status === 'completed' ? completed : failed;
 }
 
+/** The same, if the task itself may say otherwise than the list: the list calls it failed without a reason. */
+export function mayBeWanted(task: IDataObject, wanted: Wanted): boolean {
+	return isWanted(task, wanted) || (wanted.completed && !isReason(task.error));
+}
+
 /** The most requests of a result: with a second look at the task and at the result if all is silent. */
 const REQUESTS_OF_RESULT = 3;
 
@@ -54,7 +59,7 @@ function isReason(error: unknown): boolean {
 /**
  * The items that start the workflow for a task: one for each of its results, the first with its
  * document, or one with the reason it failed. Where the list says failed but the task itself completed,
- * that newer word counts; none if such a task is not wanted. If a request fails and `isLastTry` says that there is no
+ * that newer word counts; none if the task is not wanted. If a request fails and `isLastTry` says that there is no
  * later try, they go out without the data of that request, and `error` says why.
  */
 export async function itemsFor(
@@ -80,6 +85,7 @@ export async function itemsFor(
 		const state = stateAfterEnd(context, taskId, deadline);
 		const whole = await unlessGivenUp<IDataObject>(state, {}, 'The reason of the failure');
 		if (whole.status !== 'completed') {
+			if (!wanted.failed) return [];
 			return [{ json: transcript({}, { ...facts(), ...whole, status: task.status }) }];
 		}
 		task = { ...task, ...whole };

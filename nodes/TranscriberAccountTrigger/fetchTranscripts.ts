@@ -2,7 +2,7 @@ import type { INodeExecutionData } from 'n8n-workflow';
 
 import { isRefusedForGood, ServiceError } from '../shared/api/serviceError';
 import { messageOf } from '../shared/asError';
-import { NotEnded, costOf, isWanted, itemsFor, type Wanted } from './accountTriggerOutput';
+import { NotEnded, costOf, itemsFor, mayBeWanted, type Wanted } from './accountTriggerOutput';
 import type { CountedRequests } from './countedRequests';
 import type { NewSinceLastPoll } from './newSinceLastPoll';
 import { ONE_TASK } from './openTasks';
@@ -23,7 +23,7 @@ export async function fetchTranscripts(
 	let skipped = 0;
 	const turns = tasks.inTurn();
 	for (const [index, [id, task]] of turns.entries()) {
-		if (!isWanted(task, wanted)) {
+		if (!mayBeWanted(task, wanted)) {
 			tasks.pass(id, task);
 			continue;
 		}
@@ -37,10 +37,12 @@ export async function fetchTranscripts(
 			// result delays no other task, or only others that have failed too.
 			const isFree = index === turns.length - 1 || tasks.hasFailed(id);
 			const end = isFree ? deadline : Math.min(deadline, Date.now() + ONE_TASK.maxMs);
-			items.push(
-				...(await itemsFor(context, facts, wanted, end, (error) => isLastTry(tasks, id, error))),
+			const found = await itemsFor(context, facts, wanted, end, (error) =>
+				isLastTry(tasks, id, error),
 			);
-			tasks.finish(id);
+			items.push(...found);
+			if (found.length > 0) tasks.finish(id);
+			else tasks.pass(id, task);
 		} catch (error) {
 			context.logger.warn(`Task ${id} has ended, but cannot be fetched: ${messageOf(error)}`);
 			if (isNoTurn(error)) return { items, skipped: skipped + turns.length - index };
@@ -51,11 +53,10 @@ export async function fetchTranscripts(
 
 /** Counts the failed fetch of a task. Returns whether it was the last try. */
 function isLastTry(tasks: NewSinceLastPoll, id: string, failure: unknown): boolean {
-	// No request left n8n, so the task has not failed.
-	if (isNoTurn(failure)) return false;
+	// No request left n8n, so the task has not failed. Neither has one that the service runs again.
+	if (isNoTurn(failure) || failure instanceof NotEnded) return false;
 	// An answer without a result throws another error than ServiceError.
-	const mayPass = failure instanceof ServiceError || failure instanceof NotEnded;
-	const isForGood = isRefusedForGood(failure) || !mayPass;
+	const isForGood = isRefusedForGood(failure) || !(failure instanceof ServiceError);
 	const kind = isForGood ? 'refusals' : 'failures';
 	return tasks.count(kind, id) >= ACCOUNT_POLL[kind];
 }

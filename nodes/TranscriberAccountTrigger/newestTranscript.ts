@@ -4,7 +4,7 @@ import { listedTaskId } from '../shared/api/undocumented/idNames';
 import { hasEnded, isInProgress, isUnknownStatus } from '../shared/api/statusMeaning';
 import { dateOf } from '../shared/api/undocumented/taskLists';
 import { refuse } from '../shared/parameters/refuse';
-import { isWanted, itemsFor, type Wanted } from './accountTriggerOutput';
+import { NotEnded, isWanted, itemsFor, type Wanted } from './accountTriggerOutput';
 import type { PagesWithinBudget } from './pagesWithinBudget';
 
 /** The most single tasks to ask for, if the list does not say whether they have ended. */
@@ -21,7 +21,8 @@ export async function newest(
 	const isOldestFirst = (dates.at(0) ?? 0) < (dates.at(-1) ?? 0);
 	const end = isOldestFirst ? await pages.end(first.length) : undefined;
 	const seen = new Map<string, IDataObject>();
-	let found: IDataObject | undefined;
+	/** Tasks that the list calls ended and that are not, or not in the way that is wanted. */
+	const otherwise = new Set<unknown>();
 	let asked = 0;
 	// Backwards from the end of an oldest-first list, otherwise forwards from the beginning.
 	for (let page = first, offset = end ?? 0; ;) {
@@ -37,22 +38,27 @@ export async function newest(
 			(one, other) => (dateOf(other) ?? 0) - (dateOf(one) ?? 0),
 		);
 		for (const task of inTurn) {
-			if (isInProgress(task.status)) continue;
+			if (isInProgress(task.status) || otherwise.has(task.task_id)) continue;
 			if (!hasEnded(task.status)) {
 				if (asked >= MOST_ASKED) continue;
 				asked += 1;
 				Object.assign(task, await pages.task(String(task.task_id)));
 			}
-			if (hasEnded(task.status) && isWanted(task, wanted)) found ??= task;
-			if (found) break;
+			if (!hasEnded(task.status) || !isWanted(task, wanted)) continue;
+			const known = { ...task, task_id: String(task.task_id) };
+			const items = await itemsFor(context, known, wanted, pages.deadline, () => false).catch(
+				(error: unknown) => {
+					if (error instanceof NotEnded) return [];
+					throw error;
+				},
+			);
+			if (items.length > 0) return items;
+			otherwise.add(task.task_id);
+			if (otherwise.size >= MOST_ASKED) break;
 		}
-		if (found || seen.size === before || !pages.has(2)) break;
+		if (otherwise.size >= MOST_ASKED || seen.size === before || !pages.has(2)) break;
 		if (end === undefined) offset += page.length;
 		else if (offset === 0) break;
-	}
-	if (found) {
-		const task = { ...found, task_id: String(found.task_id) };
-		return await itemsFor(context, task, wanted, pages.deadline, () => false);
 	}
 	const words = [...seen.values()].map(({ status }) => status).filter(isUnknownStatus);
 	if (first.length > 0 && seen.size === 0) {
@@ -69,7 +75,7 @@ export async function newest(
 			'If such a task has finished, get its transcript with Transcript: Get Result. Transcriber Trigger does not need the list.',
 		);
 	}
-	const isWhole = asked < MOST_ASKED && pages.has(2);
+	const isWhole = asked < MOST_ASKED && otherwise.size < MOST_ASKED && pages.has(2);
 	throw refuse(
 		context,
 		isWhole

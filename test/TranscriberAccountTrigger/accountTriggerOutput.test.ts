@@ -77,14 +77,17 @@ describe('the output', () => {
 			return { host, id };
 		}
 
-		it('has completed is its transcript', async () => {
-			const { host, id } = await listedAsFailed();
-			service.running().finish(id);
-			await host.polls(3);
-			expect(host.executions.flat().map(({ json }) => json)).toMatchObject([
-				{ task_id: id, status: 'completed', text: expect.stringMatching(/\w/) },
-			]);
-		});
+		it.each([[['transcriptCompleted', 'transcriptFailed']], [['transcriptCompleted']]])(
+			'has completed is its transcript with %j',
+			async (events) => {
+				const { host, id } = await listedAsFailed({ events });
+				service.running().finish(id);
+				await host.polls(3);
+				expect(host.executions.flat().map(({ json }) => json)).toMatchObject([
+					{ task_id: id, status: 'completed', text: expect.stringMatching(/\w/) },
+				]);
+			},
+		);
 
 		it('has completed is nothing if only failures are wanted', async () => {
 			const { host, id } = await listedAsFailed({ events: ['transcriptFailed'] });
@@ -93,9 +96,18 @@ describe('the output', () => {
 			expect(host.executions).toEqual([]);
 		});
 
-		it('is in progress again waits for its end', async () => {
+		it('has failed is nothing if only transcripts are wanted, until it completes', async () => {
+			const { host, id } = await listedAsFailed({ events: ['transcriptCompleted'] });
+			const failed = { kind: 'respond', status: 200, body: { status: 'failed' } } as const;
+			service.running().fault({ match: { path: `/${id}$` }, times: 1, action: failed });
+			await host.polls(3);
+			expect(host.executions).toEqual([]);
+		});
+
+		it('is in progress again waits for its end, however long that takes', async () => {
+			jest.replaceProperty(ACCOUNT_POLL, 'failures', 2);
 			const { host, id } = await listedAsFailed();
-			await host.poll();
+			await host.polls(3);
 			expect(host.executions).toEqual([]);
 			service.running().finish(id);
 			await host.polls(3);
@@ -104,6 +116,22 @@ describe('the output', () => {
 			]);
 		});
 	});
+
+	it.each(['is in progress again', 'has completed'])(
+		'of Execute step is an older task that has failed, if the newest of those that the list calls failed %s',
+		async (otherwise) => {
+			const host = new AccountHost(service.credentials(), { events: ['transcriptFailed'] });
+			const older = await service.pendingTask();
+			service.running().finish(older, { status: 'failed', error: 'No speech' });
+			const id = await service.pendingTask();
+			if (otherwise === 'has completed') service.running().finish(id);
+			const failed = { task_id: older, status: 'failed', error: 'No speech' };
+			const body = { tasks: [{ task_id: id, status: 'failed' }, failed] };
+			const action = { kind: 'respond', status: 200, body } as const;
+			service.running().fault({ match: { path: '/tasks$' }, times: 999, action });
+			expect(await host.executeStep()).toMatchObject([{ json: failed }]);
+		},
+	);
 
 	few.it.each([null, ''])(
 		'of a failed task says why if the list has %j for the reason',

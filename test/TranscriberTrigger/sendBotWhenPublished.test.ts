@@ -140,6 +140,11 @@ describe('Activation', () => {
 		],
 		['no link', { meetingUrl: ' ' }, "'Meeting URL' is empty"],
 		['what is no link', { meetingUrl: 'weekly' }, "'Meeting URL' is not a web address: 'weekly'"],
+		[
+			'a link with a missing value in it',
+			{ meetingUrl: '={{ "https://meet.example.com/" + $vars.room }}' },
+			"'Meeting URL' has 'undefined' in it",
+		],
 		['a start in the past', { startAt: '2020-01-01T10:00:00Z' }, "'Start At' is in the past"],
 		[
 			'a start more than 30 days ahead',

@@ -6,6 +6,7 @@ import type {
 	NodeOperationError,
 } from 'n8n-workflow';
 
+import { pause } from '../../shared/api/deadlines';
 import { said, ServiceError } from '../../shared/api/serviceError';
 import type { LookBounds } from '../../shared/api/askForState';
 import { STOPS_SPENDING, type Policy, type RoutingRequest } from '../../shared/api/types';
@@ -21,6 +22,9 @@ import { refuseNo } from './successThatSaysNo';
  * busy key it would otherwise wait behind all the others, while the recording may go on.
  */
 const REFUSED_CANCEL: LookBounds = { fromTurn: 30_000, policy: STOPS_SPENDING };
+
+/** How often a task or bot is looked at that this node has cancelled: to stop a recording takes a moment. */
+export const STOPPING = { looks: 4, pauseMs: 3_000 };
 
 const LOOK_WHETHER_IT_GOES_ON =
 	'Look at its status, or in your account at the service: if it goes on, which costs money, try again.';
@@ -61,11 +65,16 @@ export async function sendCancel(
 	const refused = failure instanceof ServiceError && isAboutItsState(failure) ? failure : undefined;
 	if (!refused && !no) throw failure;
 	const { what, id, stateNow } = toCancel();
-	const found = await stateNow(REFUSED_CANCEL);
+	const wasDone = hasEndedBefore(context, request);
+	const goesOn = (seen: IDataObject | 'unknown') => seen !== 'unknown' && contradictsIt(what, seen);
+	let found = await stateNow(REFUSED_CANCEL);
+	for (let looks = 1; wasDone && goesOn(found) && looks < STOPPING.looks; looks += 1) {
+		await pause(STOPPING.pauseMs, context.getExecutionCancelSignal());
+		found = await stateNow(REFUSED_CANCEL);
+	}
 	const isGone = found === 'unknown' && refused?.problem.isRepeat === true;
 	const state = found === 'unknown' ? {} : found;
-	const wasDone = hasEndedBefore(context, request);
-	if (isGone || isCancelled(state.status) || (wasDone && !contradictsIt(what, state))) {
+	if (isGone || isCancelled(state.status) || (wasDone && !goesOn(state))) {
 		return [{ json: withoutError({ ...state, ...id }) }];
 	}
 	// `withoutError` has renamed the field `error`.

@@ -148,7 +148,8 @@ export function jsonObjectIn(
  */
 export function isAccident(text: string): boolean {
 	return (
-		/^(undefined|null|NaN|Invalid DateTime)$/.test(text.trim()) || text.includes('[object Object]')
+		/^(undefined|null|NaN|Invalid Date(Time)?)$/.test(text.trim()) ||
+		text.includes('[object Object]')
 	);
 }
 
@@ -165,9 +166,13 @@ export function accident(context: WithNode, text: string, displayName: string): 
 
 /** An expression without its double braces: `$json.id`, `{ $json.id }`, `${$json.id}`, `item.json.id`. */
 const BARE =
-	/^[{$\s]*(\$(json|input|item|node|binary|fromAI|execution|itemIndex|runIndex|now|today|vars|workflow)\b|\$\(\s*['"]|items?\.json\.[A-Za-z_]\w*$)/;
+	/^[{$\s]*(\$(json|input|item|node|binary|fromAI|execution|itemIndex|runIndex|now|today|vars|workflow)\b(?=[.[(?]|[\s}]*$)|\$\(\s*['"]|items?\.json\.[A-Za-z_]\w*$)/;
 
-/** The same anywhere in a text. */
+/** An expression in double braces. Vue and others write other things in such braces. */
+const IN_BRACES =
+	/\{\{[^{}]*(\$(json|input|item|node|binary|fromAI|execution|itemIndex|runIndex|now|today|vars|workflow)\b|\$\(\s*['"])/;
+
+/** An expression without its double braces anywhere in a text. */
 const BARE_INSIDE =
 	/\$(json|input|item|node|binary|execution|itemIndex|runIndex)\b|\$\(\s*['"]|\$\{/;
 
@@ -178,9 +183,7 @@ const BARE_INSIDE =
  */
 export function isUnevaluated(entered: unknown, text: string, isExact = false): boolean {
 	if (typeof entered !== 'string' || entered.replace(/^=/, '').trim() !== text.trim()) return false;
-	const begin = text.indexOf('{{');
-	const inBraces = begin < 0 ? '' : text.slice(begin, text.indexOf('}}', begin) + 1);
-	if (inBraces.includes('$') && !entered.startsWith('=')) return true;
+	if (IN_BRACES.test(text) && !entered.startsWith('=')) return true;
 	return BARE.test(text.trim()) || (isExact && BARE_INSIDE.test(text));
 }
 

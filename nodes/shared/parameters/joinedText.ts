@@ -1,23 +1,45 @@
-import type { IDataObject, IExecutePaginationFunctions } from 'n8n-workflow';
+import type { IDataObject, IExecutePaginationFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { isNothing, isUnevaluated, textIn, unevaluated } from './checkedValues';
-import { refuse } from './refuse';
+import { refuse, type WithNode } from './refuse';
 
-/** What JavaScript writes in a text for a value that is missing, and Luxon for a date that is none. */
-const MISSING = /undefined|null|NaN|Invalid DateTime/g;
+/**
+ * What JavaScript writes in a text for a value that is missing or a date that is none. "NaN" may stand in an
+ * id by chance, so it counts only as a word.
+ */
+const MISSING = /undefined|null|Invalid Date|(?<![A-Za-z0-9])NaN(?![A-Za-z0-9])/g;
+
+/** The same in a text for people: "null" counts only as a word, and not as a value in JSON. */
+const MISSING_IN_PROSE =
+	/undefined|(?<![A-Za-z0-9]|"\s?:\s?|[,[]\s?)null(?![A-Za-z0-9])|Invalid Date|(?<![A-Za-z0-9])NaN(?![A-Za-z0-9])/g;
 
 /** A value that an expression reads: `$json.id`, `$binary.data.fileName`, `$('Sheet').item.json.id`, without a method at its end. */
 const READ =
-	/\$(?:json|binary|item\.json|input\.(?:item|first\(\)|last\(\)|all\(\)\[\d+\])\.json|(?:\(|node\[)(?:'[^']*'|"[^"]*")[)\]](?:\.(?:item|first\(\)|last\(\)|all\(\)\[\d+\]))?\.json)(?:\??\.\w+(?!\w|\()|\[(?:\d+|'[^']*'|"[^"]*")\])*/g;
+	/\$(?:json|binary|item\.json|input\.(?:item|first\(\)|last\(\)|all\(\)\[\d+\])\??\.json|(?:\(|node\[|items\()(?:'[^']*'|"[^"]*")[)\]](?:\??\.(?:item|first\(\)|last\(\)|all\(\)\[\d+\])|\[\d+\])?\??\.json)(?:\s*\??\.[\p{L}\p{N}_$]+(?![\p{L}\p{N}_$]|\()|\[(?:\d+|'[^']*'|"[^"]*")\])*/gu;
 
-/** How strictly a text is checked. */
+/** A part of an expression that reads what comes into the node. */
+const READS_INPUT = /\$(?:json|binary|input|item|items|node)\b|\$\(/;
+
+/** A part that is different in each execution or item. */
+const DIFFERS = /\$(?:execution|itemIndex|runIndex)\b/;
+
+/** A part that may give nothing on purpose. A fallback (`??`, `||`) is no such part. */
+const IS_OPTIONAL = /\?|&&|\$if\(|\.filter\(/;
+
+/** What an n8n context can tell of the input. A trigger that is published has none. */
+type Context = WithNode &
+	Partial<
+		Pick<
+			IExecutePaginationFunctions,
+			'evaluateExpression' | 'getExecuteData' | 'getInputData' | 'getItemIndex'
+		>
+	>;
+
+/** How a text is checked. */
 interface Check {
-	/** The item of which `value` is. Default: the item of the context. */
+	/** The item of which the text is. Default: the item of the context. */
 	item?: number;
-	/**
-	 * In a key, a link or a code such a word is wrong wherever it comes from, unless the data has it. In
-	 * other texts it counts only if the expression reads a value that is missing.
-	 */
+	/** The text is a key, a link or a code. */
 	isExact?: boolean;
 }
 
@@ -27,74 +49,81 @@ interface Check {
  * `entered` is the parameter as the user has entered it.
  */
 export function joinedTextIn(
-	context: IExecutePaginationFunctions,
+	context: Context,
 	entered: unknown,
 	value: unknown,
 	displayName: string,
 	check: Check = {},
 ): string | undefined {
 	const text = textIn(context, value, displayName);
-	if (text !== undefined) checkJoined(context, entered, text, displayName, check);
+	if (text !== undefined) checkJoined(context, entered, [text], displayName, check);
 	return text;
 }
 
-/** Refuses a text as {@link joinedTextIn} does. */
+/**
+ * Refuses texts as {@link joinedTextIn} does. A word such as "undefined" may stand in a text if it stands in
+ * the expression as a text, or in the data, or if an AI agent may have said it.
+ */
 export function checkJoined(
-	context: IExecutePaginationFunctions,
+	context: Context,
 	entered: unknown,
-	text: string,
+	texts: string[],
 	displayName: string,
-	{ item = context.getItemIndex(), isExact = false }: Check = {},
+	{ item = context.getItemIndex?.() ?? 0, isExact = false }: Check = {},
 ): void {
-	if (isUnevaluated(entered, text, isExact)) throw unevaluated(context, text, displayName);
-	const words = new Set(text.match(MISSING) ?? []);
-	if (words.size === 0 || !isExpression(entered)) return;
-	const read = (entered.match(READ) ?? []).map((path) => valueOf(context, path, item));
-	const isMissing = read.some((value) => isNothing(value));
-	const changesLetters = /\.to\w*Case\(/.test(entered);
-	const meant = [...literalsOf(entered), ...read.flatMap(textsIn)];
-	const isMeant = (word: string, texts: string[]) =>
-		texts.some((one) =>
-			changesLetters ? one.toLowerCase().includes(word.toLowerCase()) : one.includes(word),
-		);
-	const word = [...words].find((one) => {
-		if (isMeant(one, meant)) return false;
-		// An id may have such letters in it.
-		const isAlone = new RegExp(`(?<![A-Za-z0-9])${one}(?![A-Za-z0-9])`).test(text);
-		if (isMissing) return isExact || isAlone;
-		// A model may say such a word.
-		const isOfModel = entered.includes('$fromAI');
-		const isOfItem = isMeant(one, textsIn(context.getInputData().json));
-		return isExact && isAlone && !isOfModel && !isOfItem;
-	});
-	if (word === undefined) return;
+	const raw = texts.find((text) => isUnevaluated(entered, text, isExact));
+	if (raw !== undefined) throw unevaluated(context, raw, displayName);
+	if (!isExpression(entered) || entered.includes('$fromAI')) return;
+	const found = texts.flatMap((text) =>
+		[...text.matchAll(isExact ? MISSING : MISSING_IN_PROSE)].map(({ 0: word, index }) => {
+			const isAlone = !/[A-Za-z0-9]/.test(
+				text.charAt(index - 1) + text.charAt(index + word.length),
+			);
+			return { text, word, pattern: patternOf(word, isAlone) };
+		}),
+	);
+	if (found.length === 0) return;
+	const meant = [
+		...literalsOf(entered),
+		...(entered.match(READ) ?? []).flatMap((path) => textsIn(valueOf(context, path, item))),
+		...(isExact ? textsOfItems([inputOf(context, item)]) : []),
+	];
+	const isMeant = (pattern: string) =>
+		contains(meant, pattern) || (!isExact && isInAnyItem(context, pattern));
+	const accidents = new Set(
+		[...new Set(found.map(({ pattern }) => pattern))].filter((pattern) => !isMeant(pattern)),
+	);
+	const wrong = found.find(({ pattern }) => accidents.has(pattern));
+	if (wrong === undefined) return;
 	throw refuse(
 		context,
-		`'${displayName}' has '${word}' in it, which is a missing value made into text: '${text.slice(0, 80)}'`,
+		`'${displayName}' has '${wrong.word}' in it, which is a missing value made into text: '${wrong.text.slice(0, 80)}'`,
 		'Check each part of the expression, and name fields that the item has. Nothing was sent.',
 	);
 }
 
 /** Refuses a JSON object as {@link joinedTextIn} does a text. */
 export function checkJoinedJson(
-	context: IExecutePaginationFunctions,
+	context: Context,
 	entered: unknown,
 	object: IDataObject,
 	displayName: string,
 ): void {
 	const isTyped = typeof entered === 'string' && !isExpression(entered);
-	checkJoined(context, entered, isTyped ? entered : textsIn(object).join(' '), displayName);
+	checkJoined(context, entered, isTyped ? [entered] : textsIn(object), displayName);
 }
 
 /**
- * Whether an expression has parts in braces, and none of them gives anything: `file-{{ $json.id }}`. A
- * part with a condition may give nothing on purpose.
+ * Whether no part of an expression that reads the input gives anything, so that the text is the same for
+ * every item: `file-{{ $json.id }}`.
  */
 export function hasOnlyEmptyParts(context: IExecutePaginationFunctions, entered: unknown): boolean {
 	const parts = isExpression(entered) ? partsOf(entered) : [];
-	const hasCondition = parts.some((part) => part.replace(/\?\?|\?\./g, '').includes('?'));
-	if (parts.length === 0 || hasCondition) return false;
-	const values = parts.map((part) => valueOf(context, part.slice(2, -2), context.getItemIndex()));
+	const ofInput = parts.filter(
+		(part) => READS_INPUT.test(part) && !IS_OPTIONAL.test(part.replace(/\?\?|\?\./g, '')),
+	);
+	if (ofInput.length === 0 || parts.some((part) => DIFFERS.test(part))) return false;
+	const values = ofInput.map((part) => valueOf(context, part.slice(2, -2), context.getItemIndex()));
 	return values.every((value) => isNothing(value) || (Array.isArray(value) && value.length === 0));
 }
 
@@ -121,19 +150,59 @@ function partsOf(expression: string): string[] {
 /** The text outside of the braces, and the texts in quotes within them. */
 function literalsOf(expression: string): string[] {
 	const outside = expression.slice(1).split(/\{\{.*?\}\}/s);
-	return [...outside, ...(expression.match(/'[^']*'|"[^"]*"|`[^`]*`/g) ?? [])].map(
-		// What a template literal puts in is no literal.
-		(literal) => literal.replace(/\$\{[^}]*\}/g, ''),
-	);
+	const quoted = expression.match(/'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`(?:\\.|[^`\\])*`/gs) ?? [];
+	// What a template literal puts in is no literal.
+	return [...outside, ...quoted.map((literal) => literal.replace(/\$\{[^}]*\}/g, ''))];
+}
+
+/** The pattern of a word, which stands alone or within other letters. */
+function patternOf(word: string, isAlone: boolean): string {
+	return isAlone ? `(?<![A-Za-z0-9])${word}(?![A-Za-z0-9])` : word;
+}
+
+function contains(texts: string[], pattern: string): boolean {
+	const regExp = new RegExp(pattern, 'i');
+	return texts.some((text) => regExp.test(text));
 }
 
 /** A value that an expression reads; undefined if it cannot be read. */
-function valueOf(context: IExecutePaginationFunctions, path: string, item: number): unknown {
+function valueOf(context: Context, path: string, item: number): unknown {
 	try {
-		return context.evaluateExpression(`{{ ${path} }}`, item);
+		return context.evaluateExpression?.(`{{ ${path} }}`, item);
 	} catch {
 		return undefined;
 	}
+}
+
+function inputsOf(context: Context): INodeExecutionData[] {
+	return context.getExecuteData?.().data.main?.[0] ?? [];
+}
+
+function inputOf(context: Context, item: number): INodeExecutionData | undefined {
+	const own = context.getInputData?.() as INodeExecutionData | undefined;
+	return inputsOf(context)[item] ?? own;
+}
+
+/** The texts of the items' fields, and the names of their files. */
+function textsOfItems(items: Array<INodeExecutionData | undefined>): string[] {
+	return textsIn(
+		items.map((item) => [
+			item?.json,
+			Object.values(item?.binary ?? {}).map(({ fileName }) => fileName),
+		]),
+	);
+}
+
+/** Whether a pattern is in the input of a run: a run can have thousands of items, each with a text to check. */
+const inInput = new WeakMap<INodeExecutionData[], Map<string, boolean>>();
+
+function isInAnyItem(context: Context, pattern: string): boolean {
+	const items = inputsOf(context);
+	const known = inInput.get(items) ?? new Map<string, boolean>();
+	inInput.set(items, known);
+	const isThere = known.get(pattern) ?? contains(textsOfItems(items), pattern);
+	known.set(pattern, isThere);
+	return isThere;
 }
 
 /** The texts in a value. Works without recursion: a value may be nested almost as deep as the stack. */

@@ -1,4 +1,5 @@
-import { isNothing, required, textIn } from './checkedValues';
+import { isNothing, required } from './checkedValues';
+import { joinedTextIn } from './joinedText';
 import { checkStart, startAtFrom, type LaunchReader } from './startAt';
 import { checkLink } from './recordingLink';
 import { refuse } from './refuse';
@@ -12,7 +13,9 @@ interface Launch {
 
 /** Reads 'Meeting URL' and 'Start At' of the action node or the trigger. */
 export function launchFrom(context: LaunchReader): Launch {
-	const url = textIn(context, context.getNodeParameter('meetingUrl', ''), 'Meeting URL');
+	const { meetingUrl: entered } = context.getNode().parameters;
+	const given = context.getNodeParameter('meetingUrl', '');
+	const url = joinedTextIn(context, entered, given, 'Meeting URL', { isExact: true });
 	const meetingUrl = required(context, url, 'Meeting URL');
 	checkLink(context, meetingUrl, 'Meeting URL', 'Enter the full invitation link of the meeting.');
 	return { meetingUrl, startAt: startAtFrom(context) };

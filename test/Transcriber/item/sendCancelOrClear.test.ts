@@ -2,11 +2,22 @@
 // Also covers nodes/Transcriber/resources/successThatSaysNo.ts.
 import type { INodeParameters } from 'n8n-workflow';
 
+import { LIMITS } from '../../../nodes/shared/api/rateLimits';
+import { STOPPING } from '../../../nodes/Transcriber/resources/sendCancel';
 import type { FaultRule } from '../../simulator/index';
 import { again } from '../../support/again';
 import { byId, itemsOf, serviceForTests } from '../../support/service';
 
 const service = serviceForTests();
+
+beforeEach(() => {
+	jest.replaceProperty(STOPPING, 'pauseMs', 10);
+	// The tests share an API key.
+	jest.replaceProperty(LIMITS, 'windowMs', 0);
+});
+afterEach(() => {
+	jest.restoreAllMocks();
+});
 
 describe('what this node has ended in the same execution stays a success', () => {
 	const RETRY_ON_FAIL = { retryOnFail: true, maxTries: 3, waitBetweenTries: 0 };
@@ -123,6 +134,21 @@ describe('a second cancellation that the service refuses, after a success of the
 			taskId: byId(taskId),
 		});
 		expect(error?.message).toBe('It is not certain that the task is cancelled [item 0]');
+	});
+
+	it.each([
+		['bot', 'DELETE', { bot_id: 'one', status: 'recording' }],
+		['task', 'POST', { task_id: 'one', status: 'processing' }],
+	])('is a success for a %s that took a moment to stop', async (what, method, state) => {
+		answerWith({ status: 'stopping' }, method);
+		answerWith(state, 'GET');
+		answerWith({ ...state, status: 'cancelled' }, 'GET');
+		const { error } = await cancelTwice(
+			what === 'bot'
+				? { resource: 'meeting', operation: 'cancel', botId: 'one' }
+				: { resource: 'task', operation: 'cancel', taskId: byId('one') },
+		);
+		expect(error).toBeUndefined();
 	});
 
 	it('says of a task that has completed that it has, because it is charged', async () => {

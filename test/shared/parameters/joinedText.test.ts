@@ -46,6 +46,21 @@ describe("an 'Idempotency Key' that an expression has spoiled is refused, becaus
 		['a variable after a text', '=file-$json.fileId', 'as plain text'],
 		['one brace', 'file-{$json.fileId}', 'as plain text'],
 		['a template of JavaScript', '=file-${$json.fileId}', 'as plain text'],
+		['a missing field with a Russian name', '={{ "rec" + $json.номер }}', "has 'undefined'"],
+		['a field below it', '={{ "rec" + $json.номер?.id }}', "has 'undefined'"],
+		['an optional step', "={{ 'rec' + $('Source').item?.json.id }}", "has 'undefined'"],
+		['a field on the next line', '={{ "rec" +\n  $json\n    .created }}', "has 'undefined'"],
+		['a date of JavaScript', '={{ "rec-" + new Date($json.created) }}', "has 'Invalid Date'"],
+		[
+			'a missing field beside the workflow',
+			'={{ $workflow.id }}-{{ $json.fileId }}',
+			'its expression gives nothing',
+		],
+		[
+			'a missing field beside a text in quotes',
+			"={{ 'crm' }}-{{ $json.fileId }}",
+			'its expression gives nothing',
+		],
 	])('%s', async (_what, idempotencyKey, message) => {
 		const item = itemWithFile('one');
 		item.json = { empty: null, none: [], note: 'Nancy', folder: 'Finance' };
@@ -63,6 +78,10 @@ describe("an 'Idempotency Key' that an expression has spoiled is refused, becaus
 		['one part of several that gives nothing', '={{ $json.folder }}/{{ $json.fileId }}', '/17'],
 		['a text that the user has typed', 'null-and-undefined', 'null-and-undefined'],
 		['an optional end that is empty', '=a-17{{ $json.again ? "-again" : "" }}', 'a-17'],
+		['an optional end with &&', "=a-17{{ $json.again && '-again' }}", 'a-17'],
+		['an optional end with $if', "=a-17{{ $if($json.again, '-again', '') }}", 'a-17'],
+		['a list without gaps', "=a-17{{ [$json.again].filter(Boolean).join('-') }}", 'a-17'],
+		['the number of the item beside a missing field', '={{ $itemIndex }}-{{ $json.a }}', '0-'],
 		['a word that stands in the item', '={{ $json.name + "-1" }}', 'undefined-behaviour-1'],
 		['a word of the name of the file', '={{ $binary.data.fileName }}', 'annulled-contract.mp3'],
 		['a word that stands in the expression', '={{ "undefined-" + $json.fileId }}', 'undefined-17'],
@@ -93,6 +112,7 @@ describe('a text with a missing value in it is refused by name before anything i
 		['URL', { ...LINK, url: '={{ "https://drive.example.com/uc?id=" + $json.empty }}' }],
 		['Language', { ...LINK, language: '={{ "en-" + $json.region }}' }],
 		['Custom Fields', { ...LINK, options: { customFields: '={{ { tag: "x-" + $json.t } }}' } }],
+		['Prompt', { ...LINK, options: { prompt: '={{ "Участники: " + $json.участники }}' } }],
 		['URL', { ...LINK, url: '={{ ["https://drive.example.com", $json.size * 2].join("/") }}' }],
 		['Meeting URL', { ...BOT, meetingUrl: '={{ "https://meet.example.com/" + $json.code }}' }],
 		['Webhook URL', { ...LINK, ...CALL }],
@@ -113,9 +133,14 @@ it.each<[string, INodeParameters]>([
 	expect(service.lines()).toEqual([]);
 });
 
-it('a prompt may hold braces that are no expression', async () => {
-	await service.run({ ...LINK, options: { prompt: 'Dear {{name}}' } });
-	expect(service.sent().body).toMatchObject({ prompt: 'Dear {{name}}' });
+it.each([
+	['braces that are no expression', 'Dear {{name}}'],
+	['the words of a course about n8n', '$json, $input, webhook, Merge'],
+	['the words of a course about n8n on lines', '$node\n$json'],
+	['the words of a course about Vue', "Vue i18n: {{ $t('key') }}"],
+])('a prompt that the user has typed may hold %s', async (_what, prompt) => {
+	await service.run({ ...LINK, options: { prompt } });
+	expect(service.sent().body).toMatchObject({ prompt });
 });
 
 describe('a prompt may hold', () => {
@@ -125,8 +150,13 @@ describe('a prompt may hold', () => {
 		['an expression that stands in the item', '={{ $json.course }}'],
 		['the code of jQuery', '={{ $json.code }}'],
 		['such a word beside a field that is missing', '={{ "null safety" + ($json.more ?? "") }}'],
+		['such a word of any item', "={{ $input.all().map(i => i.json.term).join(', ') }}"],
+		['a null in JSON', '={{ $json.more ?? "" }} {{ JSON.stringify($json.meta) }}'],
+		['such a word in quotes with an apostrophe', "={{ $json.more ?? 'It\\'s about null' }}"],
 	])('%s', async (_what, prompt) => {
 		const items = itemsOf({
+			term: 'undefined, null, NaN',
+			meta: { host: null, kind: 'call' },
 			title: 'NULL and undefined',
 			course: 'n8n: {{ $json.name }}, webhooks',
 			code: '$(document), $json',
@@ -152,7 +182,10 @@ describe('a prompt may hold', () => {
 
 describe('a link may hold', () => {
 	const link = async (url: string, more: object = {}) =>
-		await service.run({ ...LINK, url, ...more }, { items: itemsOf({ id: '1aNaNb-undefined' }) });
+		await service.run(
+			{ ...LINK, url, ...more },
+			{ items: itemsOf({ id: '1aNaNb-undefined', href: 'https://youtu.be/d1aNaNx9-0k' }) },
+		);
 
 	it.each([
 		[
@@ -160,6 +193,8 @@ describe('a link may hold', () => {
 			'={{ "https://a.example/" + ["1", "NaNb"].join("a") }}',
 		],
 		['such a word of a field of any item', '={{ "https://a.example/" + $input.all()[0].json.id }}'],
+		['such letters in an id', "={{ $json.direct || $items('Source')[0].json.href }}"],
+		['such letters of a paired item', "={{ $json.x || $('Source').itemMatching(0).json.href }}"],
 	])('%s', async (_what, url) => {
 		expect((await link(url)).error).toBeUndefined();
 	});
@@ -167,7 +202,7 @@ describe('a link may hold', () => {
 	it('such a word that an AI agent gives', async () => {
 		const [answer] = await callTool({
 			credentials: service.credentials(),
-			parameters: { ...LINK, url: "={{ $fromAI('url', '', 'string') }}" },
+			parameters: { ...LINK, url: "={{ $json.link ?? $fromAI('url', '', 'string') }}" },
 			calls: [{ url: 'https://a.example/null-safety.mp3' }],
 		});
 		expect(answer).not.toContain('error');
@@ -179,4 +214,21 @@ it('a text of a visitor that is made to be slow to read stops nothing', async ()
 	const items = itemsOf({ text: '{{' + '$'.repeat(500_000) });
 	await service.run({ ...LINK, options: { prompt: '={{ $json.text }}' } }, { items });
 	expect(service.lines()).toHaveLength(1);
+});
+
+describe('Sync does not replace the dictionary by terms with a missing value in them', () => {
+	it.each([
+		['a field with a Russian name', "={{ $json.имя + ' ' + $json.фамилия }}"],
+		['a name without a second word', "={{ $json.first + ' ' + $json.first.split(' ')[1] }}"],
+		['a row that is found by its number', "={{ $json.first + ' ' + $json.rows[$itemIndex].last }}"],
+		['a date that is none', "={{ 'v' + DateTime.fromISO($json.date).toFormat('yyyy') }}"],
+	])('%s', async (_what, terms) => {
+		await service.ask('PUT /dictionary', { json: { terms: ['keep', 'these'] } });
+		const { error } = await service.run(
+			{ resource: 'dictionary', operation: 'sync', mode: 'replace', terms },
+			{ items: itemsOf({ имя: 'Иван', first: 'Ivan', rows: [{}], date: '2026-02-31' }) },
+		);
+		expect(error?.message).toContain("'Terms' has '");
+		expect((await service.ask('GET /dictionary')).body['terms']).toEqual(['keep', 'these']);
+	});
 });

@@ -133,7 +133,7 @@ export function readTerms(
 	if (wrong === undefined) {
 		const read = distinct(terms.map(String));
 		checkNoSheetError(context, read, 'Terms', item);
-		for (const term of read) checkJoined(context, enteredTerms(context), term, 'Terms', { item });
+		checkJoined(context, enteredTerms(context), read, 'Terms', { item });
 		return read;
 	}
 	throw refuse(

@@ -11,7 +11,6 @@ import { checkUnchanged } from '../../submit/once/refuseChangedItem';
 import { submittedBefore } from '../../submit/once/submissionMemory';
 import { checkNotRefusedBefore } from '../../submit/suspension/suspendUntilDelivery';
 import { checkLaunch, launchFrom } from '../../../shared/parameters/meetingLaunch';
-import { joinedTextIn } from '../../../shared/parameters/joinedText';
 import { performOperation } from '../../item/performOperation';
 import { shownFor } from '../commonFields';
 import type { RoutingRequest } from '../../../shared/api/types';
@@ -43,9 +42,6 @@ export const sendBotFields: INodeProperties[] = shownFor(
 );
 
 function addLaunch(context: IExecutePaginationFunctions, request: RoutingRequest): void {
-	const { meetingUrl } = context.getNode().parameters;
-	const given = context.getNodeParameter('meetingUrl', '');
-	joinedTextIn(context, meetingUrl, given, 'Meeting URL', { isExact: true });
 	const launch = launchFrom(context);
 	checkLaunch(context, launch);
 	request.options.body = {

@@ -42,7 +42,7 @@ export async function givenKey(
 
 function checkNotSpoiled(context: IExecutePaginationFunctions, key: string): void {
 	const entered = enteredIn(context, 'options', 'idempotencyKey');
-	checkJoined(context, entered, key, 'Idempotency Key', { isExact: true });
+	checkJoined(context, entered, [key], 'Idempotency Key', { isExact: true });
 	if (!hasOnlyEmptyParts(context, entered)) return;
 	throw refuse(
 		context,

@@ -11,11 +11,3 @@ export function itemCount(context: IExecutePaginationFunctions): number {
 export function inputCount(context: IExecutePaginationFunctions): number {
 	return context.getExecuteData().data.main?.[0]?.length ?? 1;
 }
-
-/** n8n starts batched items one after the other, so they cannot wait for each other. */
-export function isBatched(context: IExecutePaginationFunctions): boolean {
-	const { batching } = context.getNodeParameter('requestOptions', {}) as {
-		batching?: { batch?: { batchInterval?: number } };
-	};
-	return (batching?.batch?.batchInterval ?? 0) > 0;
-}

@@ -2,7 +2,7 @@ import type { IExecuteData, IExecutePaginationFunctions } from 'n8n-workflow';
 import type { NodeApiError, NodeOperationError } from 'n8n-workflow';
 
 import { checkRunIsShared, runKeyOf } from '../../shared/n8nInternals/runIdentity';
-import { isBatched, itemCount } from './inputItems';
+import { itemCount } from './inputItems';
 import { retryWords } from './retryAdvice';
 import { SubmittedItems } from './submittedItems';
 
@@ -70,7 +70,7 @@ export class NodeRun {
 		if (context.continueOnFail()) return true;
 		await this.waitForAll('checked', context.getItemIndex());
 		if (this.hasFailed()) return false;
-		if (this.items.size >= itemCount(context) || isBatched(context)) return true;
+		if (this.items.size >= itemCount(context)) return true;
 		checkRunIsShared(context);
 		// An item is missing if n8n could not evaluate its parameters. That item has failed already.
 		return false;

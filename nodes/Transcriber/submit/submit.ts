@@ -15,7 +15,6 @@ import type { Policy, RoutingRequest } from '../../shared/api/types';
 import { isRefused } from '../../shared/api/undocumented/submissions';
 import { startsIn } from '../../shared/api/statusMeaning';
 import { asLasting, refuse } from '../../shared/parameters/refuse';
-import { isBatched } from '../item/inputItems';
 import type { NodeRun } from '../item/nodeRun';
 import { failedItem, goesOnAfterErrors, inOutput } from '../item/performOperation';
 import { checkBalance, finishedTask } from '../wait/finishedTask';
@@ -88,7 +87,7 @@ async function complete(
 	switch (onCompletionOf(context)) {
 		case 'poll':
 			// A run that will fail does so now, not after waiting for the other items.
-			if (!goesOnAfterErrors(context) && !isBatched(context)) {
+			if (!goesOnAfterErrors(context)) {
 				for (const { state, ids } of tasks) checkBalance(context, state, ids);
 				await run.waitForAll('submitted', context.getItemIndex());
 				if (run.hasFailed()) return answers;

@@ -6,6 +6,7 @@ import { type ExportFormat } from '../../shared/exportFormats';
 import { NotThereYet, type FetchBounds } from '../../shared/api/fetchResults';
 import { RETRY, delayBeforeRetry, type Patience } from '../../shared/api/delayBeforeRetry';
 import { ServiceError, isNotFound, isRefusedForGood, said } from '../../shared/api/serviceError';
+import { asLasting } from '../../shared/parameters/refuse';
 import { notLost } from './waitErrors';
 
 /**
@@ -59,7 +60,7 @@ export async function fetchPatiently<T>(
 			const ifThere = isNotFound(failure) ? 'If it is there later: ' : '';
 			failure.message = notLost(context, message, `${ifThere}${inShort}`);
 			failure.description = [advice, comfort, next].filter(Boolean).join(' ');
-			throw failure;
+			throw isNotFound(failure) ? asLasting(failure) : failure;
 		}
 		await pause(delay, cancelled);
 	}

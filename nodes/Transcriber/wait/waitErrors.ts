@@ -1,7 +1,7 @@
 import type { IDataObject, IExecutePaginationFunctions, NodeOperationError } from 'n8n-workflow';
 
 import { jsonOf } from '../../shared/jsonValues';
-import { ServiceError, adviceForKnownId } from '../../shared/api/serviceError';
+import { ServiceError, adviceForKnownId, isNotFound } from '../../shared/api/serviceError';
 import type { SubmissionIds } from '../../shared/api/submission';
 import { awaitsBalance, isCancelled, isUnknownStatus } from '../../shared/api/statusMeaning';
 import { asLasting, refuse } from '../../shared/parameters/refuse';
@@ -61,7 +61,7 @@ export function notEnded(
 		const next = `${start} fetch it with ${WAIT_OPERATIONS}`;
 		failure.message = notLost(context, `${subjectOf(ids)}: ${failure.message}`, next);
 		failure.description = `${adviceForKnownId(failure)} The service has answered this for two minutes (the node waits in case that passes). What was submitted is not lost. ${next}.`;
-		return failure;
+		return isNotFound(failure) ? asLasting(failure) : failure;
 	}
 	const balance = awaitsBalance(state) ? ', and waits for a top-up' : '';
 	const status = `status: ${String(state.status ?? 'not known')}${balance}`;

@@ -25,10 +25,12 @@ function sizeIn({ recordingBytes = 0 }: Problem): string {
 }
 
 /**
- * Whether the service itself says why it does not take a link. FastAPI answers "Not Found" for a path
- * that it does not have.
+ * Whether the service itself says why it does not take a link of a recording or a meeting. FastAPI answers
+ * "Not Found" for a path that it does not have.
  */
-function isAboutTheLink({ status = 0, isServiceShape, errorCode, serviceMessage }: Problem) {
+export function isAboutTheLink(problem: Problem): boolean {
+	const { status = 0, path, isServiceShape, errorCode, serviceMessage } = problem;
+	if (!/^\/(transcribe-url|meeting)$/.test(path)) return false;
 	if (![403, 404].includes(status) || !isServiceShape) return false;
 	const isSaid = serviceMessage !== undefined && !/^not found$/i.test(serviceMessage);
 	return errorCode !== undefined || isSaid;

@@ -20,9 +20,6 @@ const READ =
 /** A part of an expression that reads what comes into the node. */
 const READS_INPUT = /\$(?:json|binary|input|item|items|node)\b|\$\(/;
 
-/** A part that is different in each execution or item. */
-const DIFFERS = /\$(?:execution|itemIndex|runIndex)\b/;
-
 /** A part that may give nothing on purpose. A fallback (`??`, `||`) is no such part. */
 const IS_OPTIONAL = /\?|&&|\$if\(|\.filter\(/;
 
@@ -117,14 +114,33 @@ export function checkJoinedJson(
  * Whether no part of an expression that reads the input gives anything, so that the text is the same for
  * every item: `file-{{ $json.id }}`.
  */
-export function hasOnlyEmptyParts(context: IExecutePaginationFunctions, entered: unknown): boolean {
+export function hasOnlyEmptyParts(
+	context: IExecutePaginationFunctions,
+	entered: unknown,
+	item = context.getItemIndex(),
+): boolean {
+	const parts = partsOfInput(entered);
+	return parts.length > 0 && parts.every((part) => isEmptyPart(context, part, item));
+}
+
+/** Whether a part of an expression that reads the input, and has no fallback, gives nothing. */
+export function hasEmptyPart(context: IExecutePaginationFunctions, entered: unknown): boolean {
+	return partsOfInput(entered).some(
+		(part) => !/\?\?|\|\|/.test(part) && isEmptyPart(context, part, context.getItemIndex()),
+	);
+}
+
+/** The parts in braces that read the input, without those that may give nothing on purpose. */
+function partsOfInput(entered: unknown): string[] {
 	const parts = isExpression(entered) ? partsOf(entered) : [];
-	const ofInput = parts.filter(
+	return parts.filter(
 		(part) => READS_INPUT.test(part) && !IS_OPTIONAL.test(part.replace(/\?\?|\?\./g, '')),
 	);
-	if (ofInput.length === 0 || parts.some((part) => DIFFERS.test(part))) return false;
-	const values = ofInput.map((part) => valueOf(context, part.slice(2, -2), context.getItemIndex()));
-	return values.every((value) => isNothing(value) || (Array.isArray(value) && value.length === 0));
+}
+
+function isEmptyPart(context: Context, part: string, item: number): boolean {
+	const value = valueOf(context, part.slice(2, -2), item);
+	return isNothing(value) || (Array.isArray(value) && value.length === 0);
 }
 
 /** A member of a collection as the user has entered it; undefined if the whole collection is an expression. */

@@ -1,7 +1,7 @@
 import { DateTime } from 'luxon';
 import type { IExecuteSingleFunctions } from 'n8n-workflow';
 import { isNothing, textIn, wrongKind } from './checkedValues';
-import { refuse } from './refuse';
+import { asLasting, refuse } from './refuse';
 
 /** The part of n8n's context that reads the parameters of a launch. */
 export type LaunchReader = Pick<
@@ -55,7 +55,7 @@ export function checkStart(context: Pick<LaunchReader, 'getNode'>, startAt: stri
 			'Choose an earlier time, or let a Schedule Trigger send the bot later.',
 		);
 	}
-	throw refuse(context, `'Start At' is in the past: '${startAt}'`, example());
+	throw asLasting(refuse(context, `'Start At' is in the past: '${startAt}'`, example()));
 }
 
 /** Advice with a time that would be accepted. */

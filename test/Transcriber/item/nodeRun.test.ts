@@ -2,7 +2,7 @@
  * The advice in an error after the service has accepted other items of the run: continue these, and
  * pay only once.
  */
-// Also covers submittedItems.ts, inputItems.ts, retryAdvice.ts.
+// Also covers submittedItems.ts, inputItems.ts.
 
 import type { INode, INodeParameters, IRunExecutionData } from 'n8n-workflow';
 

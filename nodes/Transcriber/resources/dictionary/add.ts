@@ -16,8 +16,11 @@ export const addToDictionary: INodePropertyOptions = {
 	},
 };
 
+const INHERITED =
+	"If you use the dictionary of your team's owner, the first term of your own ends that: Sync with Add Missing keeps the owner's terms.";
+
 export const addToDictionaryFields: INodeProperties[] = shownFor(
 	'dictionary',
 	['add'],
-	[perItemNotice('is a separate request'), ...termsFields],
+	[perItemNotice('is a separate request', INHERITED), ...termsFields],
 );

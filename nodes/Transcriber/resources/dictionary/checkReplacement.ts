@@ -1,6 +1,6 @@
 import type { IExecutePaginationFunctions } from 'n8n-workflow';
 
-import { inputCount } from '../../item/inputItems';
+import { inputCount, itemCount } from '../../item/inputItems';
 import { refuse } from '../../../shared/parameters/refuse';
 import { isTool, nodeContextOf, runIndexOf } from '../../../shared/n8nInternals/runIdentity';
 
@@ -27,6 +27,26 @@ export function checkIsOnlyReplacement(context: IExecutePaginationFunctions): vo
 		context,
 		'An earlier run of this node in this execution has replaced the dictionary. This run would remove terms from it, so the dictionary was left as it is',
 		"In a loop, or with several wires into this node, each run has only some of the terms. Place the node after the loop, or join the wires with a Merge node. Or choose Add Missing in 'Mode'. What the earlier run removed is in its output.",
+	);
+}
+
+/**
+ * Refuses to remove terms because a step before has failed for an item: with 'On Error' set to Continue,
+ * n8n passes the error on as an item without the terms.
+ */
+export function checkNoFailedItem(
+	context: IExecutePaginationFunctions,
+	termsOf: (item: number) => string[],
+): void {
+	const items = (context.getExecuteData().data.main?.[0] ?? []).slice(0, itemCount(context));
+	const failed = items.findIndex(
+		({ json, error }, item) => Boolean(error ?? json.error) && termsOf(item).length === 0,
+	);
+	if (failed < 0) return;
+	throw refuse(
+		context,
+		`Item ${failed} holds an error of a step before instead of terms, so the dictionary was left as it is`,
+		"Without the terms of this item, the dictionary would lose them. Correct the step before, or remove items with an error with a Filter node. Or choose Add Missing in 'Mode'.",
 	);
 }
 

@@ -11,7 +11,12 @@ import { itemCount } from '../../item/inputItems';
 import { shownFor } from '../commonFields';
 import { isInherited, isSame, report } from './syncReport';
 import { addition, checkSize, replacement, termsIn } from './missingTerms';
-import { checkIsOnlyReplacement, checkSeesAllItems, noteReplacement } from './checkReplacement';
+import {
+	checkIsOnlyReplacement,
+	checkNoFailedItem,
+	checkSeesAllItems,
+	noteReplacement,
+} from './checkReplacement';
 import { checkIsSplit } from './checkTerms';
 import { distinct, termsField } from './terms';
 import { termsOfItem } from './termsOfItem';
@@ -144,6 +149,7 @@ async function syncOnce(context: IExecutePaginationFunctions): Promise<INodeExec
 	const wanted = replaces && !keepsInherited ? given : distinct([...old, ...given]);
 	if (old.some((term) => !wanted.includes(term))) {
 		checkIsSplit(context, given);
+		checkNoFailedItem(context, (item) => termsOfItem(context, item));
 		if (replaces) checkIsOnlyReplacement(context);
 		if (replaces && given.length === 1) checkSeesAllItems(context);
 	}

@@ -8,7 +8,11 @@ import {
 	required,
 	unevaluated,
 } from '../../../shared/parameters/checkedValues';
-import { checkJoined, joinedTextIn } from '../../../shared/parameters/joinedText';
+import {
+	checkJoined,
+	hasOnlyEmptyParts,
+	joinedTextIn,
+} from '../../../shared/parameters/joinedText';
 import { jsonListIn } from '../../../shared/parameters/jsonText';
 import { refuse } from '../../../shared/parameters/refuse';
 import type { RoutingRequest } from '../../../shared/api/types';
@@ -34,6 +38,9 @@ export const termsField: INodeProperties = {
 		'One term per line, or an expression that gives a list. The first terms matter most.',
 	hint: 'One term per line',
 };
+
+/** What ends a term in a text (service document, "Dictionary"). */
+const SEPARATOR = /[,;\r\n]/;
 
 /** Terms as a list, or as text with the service's own separators (service document, "Dictionary"). */
 export const termsFields: INodeProperties[] = [
@@ -67,9 +74,10 @@ export const termsFields: INodeProperties[] = [
 ];
 
 /** Points users who have a sheet with one term per row to Sync. */
-export function perItemNotice(what: string): INodeProperties {
+export function perItemNotice(what: string, more = ''): INodeProperties {
 	return {
-		displayName: `Each input item ${what}. For a list with one term per item, use Sync.`,
+		displayName:
+			`Each input item ${what}. For a list with one term per item, use Sync. ${more}`.trim(),
 		name: 'perItemNotice',
 		type: 'notice',
 		default: '',
@@ -78,24 +86,18 @@ export function perItemNotice(what: string): INodeProperties {
 
 /** Puts 'Terms' or 'Text' into the request. */
 export function addTerms(context: IExecutePaginationFunctions, request: RoutingRequest): void {
-	const given = context.getNodeParameter('specifyTerms', '');
-	if (choiceIn(context, given, 'Specify Terms', ['list', 'text']) !== 'text') {
+	const choice = context.getNodeParameter('specifyTerms', '');
+	if (choiceIn(context, choice, 'Specify Terms', ['list', 'text']) !== 'text') {
 		request.options.body = { terms: termsFrom(context) };
 		return;
 	}
-	const text = required(
-		context,
-		joinedTextIn(
-			context,
-			context.getNode().parameters.text,
-			context.getNodeParameter('text', ''),
-			'Text',
-		),
-		'Text',
-	);
+	const { text: entered } = context.getNode().parameters;
+	const given = joinedTextIn(context, entered, context.getNodeParameter('text', ''), 'Text');
+	const isEmpty = isOneTerm(entered, SEPARATOR) && hasOnlyEmptyParts(context, entered);
+	const text = required(context, isEmpty ? undefined : given, 'Text');
 	checkNotTypedInstead(context, text, 'Text', 'text');
 	checkIsNoData(context, text, 'Text');
-	const parts = text.split(/[,;\r\n]/);
+	const parts = text.split(SEPARATOR);
 	checkNoAccident(context, parts, 'text');
 	checkNoSheetError(context, distinct(parts), 'Text');
 	checkTerms(context, distinct(parts), 'Text');
@@ -126,6 +128,8 @@ export function readTerms(
 	const listed: unknown[] = Array.isArray(entered) ? entered : [];
 	const raw = listed.find((one) => typeof one === 'string' && isUnevaluated(one, one));
 	if (raw !== undefined) throw unevaluated(context, String(raw), 'Terms');
+	// Only the text around an expression that gives nothing: "Dr. " is no term.
+	if (isOneTerm(entered, /[\r\n]/) && hasOnlyEmptyParts(context, entered, item)) return [];
 	const given =
 		typeof value === 'string' ? (jsonListIn(value) ?? linesIn(context, value, item)) : value;
 	const terms = (Array.isArray(given) ? given : [given]).filter((term) => !isNothing(term));
@@ -147,6 +151,11 @@ export function readTerms(
 function enteredTerms(context: IExecutePaginationFunctions): unknown {
 	const { terms } = context.getNode().parameters;
 	return Array.isArray(terms) ? `=${terms.map(String).join('\n')}` : terms;
+}
+
+/** Whether what was entered around its expressions has no separator, and so is one term. */
+function isOneTerm(entered: unknown, separator: RegExp): boolean {
+	return typeof entered === 'string' && !separator.test(entered.replace(/\{\{.*?\}\}/gs, ''));
 }
 
 function linesIn(context: IExecutePaginationFunctions, text: string, item: number): string[] {

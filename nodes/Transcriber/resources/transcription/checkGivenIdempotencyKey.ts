@@ -2,7 +2,12 @@ import { createHash } from 'crypto';
 import type { IExecutePaginationFunctions } from 'n8n-workflow';
 
 import type { RoutingRequest } from '../../../shared/api/types';
-import { checkJoined, enteredIn, hasOnlyEmptyParts } from '../../../shared/parameters/joinedText';
+import {
+	checkJoined,
+	enteredIn,
+	hasEmptyPart,
+	hasOnlyEmptyParts,
+} from '../../../shared/parameters/joinedText';
 import { refuse } from '../../../shared/parameters/refuse';
 import { givenKeyOf } from '../../item/givenIdempotencyKey';
 import {
@@ -43,11 +48,14 @@ export async function givenKey(
 function checkNotSpoiled(context: IExecutePaginationFunctions, key: string): void {
 	const entered = enteredIn(context, 'options', 'idempotencyKey');
 	checkJoined(context, entered, [key], 'Idempotency Key', { isExact: true });
-	if (!hasOnlyEmptyParts(context, entered)) return;
+	// The id of the execution makes a key differ without any other part.
+	const differs = typeof entered === 'string' && entered.includes('$execution');
+	const isEmpty = hasOnlyEmptyParts(context, entered) || hasEmptyPart(context, entered);
+	if (differs || !isEmpty) return;
 	throw refuse(
 		context,
-		`'Idempotency Key' is '${key.slice(0, 80)}', because its expression gives nothing`,
-		'The service makes one task per key, so every file would get the transcript of the first. Name a field that the item has, for example {{ $json.fileId }}. Nothing was sent.',
+		`'Idempotency Key' is '${key.slice(0, 80)}', because a part of its expression gives nothing`,
+		"The service makes one task per key, so other files would get the transcript of this one. Name a field that the item has, for example {{ $json.fileId }}. For a part that may be empty, write {{ $json.folder ?? '' }}. Nothing was sent.",
 	);
 }
 

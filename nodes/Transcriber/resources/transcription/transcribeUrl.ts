@@ -11,7 +11,7 @@ import { checkUnchanged } from '../../submit/once/refuseChangedItem';
 import { submittedBefore } from '../../submit/once/submissionMemory';
 import { checkNotRefusedBefore } from '../../submit/suspension/suspendUntilDelivery';
 import { required } from '../../../shared/parameters/checkedValues';
-import { joinedTextIn } from '../../../shared/parameters/joinedText';
+import { hasOnlyEmptyParts, joinedTextIn } from '../../../shared/parameters/joinedText';
 import { performOperation } from '../../item/performOperation';
 import { LINK_FIELD } from '../../../shared/api/undocumented/linkField';
 import { countTasksInProgress } from '../../../shared/api/countTasksInProgress';
@@ -66,7 +66,7 @@ function linkOf(context: IExecutePaginationFunctions): string {
 	const url = joinedTextIn(context, entered, context.getNodeParameter('url', ''), 'URL', {
 		isExact: true,
 	});
-	return required(context, url, 'URL');
+	return required(context, hasOnlyEmptyParts(context, entered) ? undefined : url, 'URL');
 }
 
 function addLink(context: IExecutePaginationFunctions, request: RoutingRequest): void {

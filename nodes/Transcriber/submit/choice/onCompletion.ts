@@ -1,7 +1,7 @@
 import type { IExecutePaginationFunctions } from 'n8n-workflow';
 
 import { choiceIn, required } from '../../../shared/parameters/checkedValues';
-import { joinedTextIn } from '../../../shared/parameters/joinedText';
+import { hasOnlyEmptyParts, joinedTextIn } from '../../../shared/parameters/joinedText';
 import { resumeUrlOf } from '../../../shared/n8nInternals/resumeUrl';
 
 const ON_COMPLETION = ['awaitWebhook', 'callUrl', 'notifyTrigger', 'poll', 'returnTask'] as const;
@@ -47,5 +47,5 @@ function addressIn(
 	const given = joinedTextIn(context, entered, context.getNodeParameter(name, ''), displayName, {
 		isExact: true,
 	});
-	return required(context, given, displayName);
+	return required(context, hasOnlyEmptyParts(context, entered) ? undefined : given, displayName);
 }

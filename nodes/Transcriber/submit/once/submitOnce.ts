@@ -3,6 +3,7 @@ import type { IDataObject, IExecutePaginationFunctions } from 'n8n-workflow';
 import { credentialOf } from '../../../shared/api/credential';
 import { asUnsent, neverLeft } from '../../../shared/api/sendWithRetries';
 import { withoutSecrets } from '../../../shared/api/redact';
+import { isAboutTheLink } from '../../../shared/api/errorTitlesAndAdvice';
 import { ServiceError, isCertainRefusal } from '../../../shared/api/serviceError';
 import { isStillRunning } from '../../../shared/api/noUsableAnswer';
 import { idsIn, submissionKey } from '../../../shared/api/submission';
@@ -158,7 +159,8 @@ function mayBeOfCrashed(context: IExecutePaginationFunctions, key: string | unde
 /** Whether the service refuses the recording, link or option itself, so every Retry is refused too. */
 function isAboutTheItem(failure: unknown): failure is ServiceError {
 	if (!(failure instanceof ServiceError)) return false;
-	return [400, 413, 415, 422].includes(failure.problem.status ?? 0);
+	const { problem } = failure;
+	return [400, 413, 415, 422].includes(problem.status ?? 0) || isAboutTheLink(problem);
 }
 
 /** Whether a keyed submit did not leave n8n, or the service has refused every attempt for certain. */

@@ -2,7 +2,6 @@ import type { IDataObject, IExecutePaginationFunctions, INodeExecutionData } fro
 
 import { isTool, nodeContextOf } from '../../../shared/n8nInternals/runIdentity';
 import { assertCanSuspend, suspend } from '../../../shared/n8nInternals/suspendExecution';
-import { isBatched } from '../../item/inputItems';
 import type { NodeRun } from '../../item/nodeRun';
 import { isCalledOff, isFinal } from '../../../shared/api/calledOffBot';
 import { startsIn } from '../../../shared/api/statusMeaning';
@@ -131,13 +130,6 @@ function assertCanAwait(context: IExecutePaginationFunctions): void {
 			context,
 			"'Wait for the Transcript (Webhook)' cannot be used by an AI agent, because it suspends the execution",
 			"Choose Wait for the Transcript (Polling) in 'Get the Transcript'.",
-		);
-	}
-	if (isBatched(context)) {
-		throw refuse(
-			context,
-			"'Wait for the Transcript (Webhook)' cannot be combined with the batching option",
-			'Remove the batching: this node keeps to the rate limits of the service by itself.',
 		);
 	}
 	assertCanSuspend(context);

@@ -124,14 +124,25 @@ describe('dictionary.sync: all input items are one sync', () => {
 		await sync(['a'], { terms }, { node: { executeOnce: true } });
 		expect(await stored()).toEqual(['a', 'b']);
 	});
+});
 
-	it('with batching it is still one sync of all items', async () => {
-		const { items } = await sync(['a', 'b', 'c'], {
-			requestOptions: { batching: { batch: { batchSize: 1, batchInterval: 20 } } },
-		});
-		expect(service.lines()).toEqual([READ, WRITE]);
-		expect(await stored()).toEqual(['a', 'b', 'c']);
-		expect(items).toHaveLength(1);
+describe('dictionary.sync: an item that a failed step before has left', () => {
+	const failed = (parameters: INodeParameters = {}) =>
+		service.run(
+			{ resource: 'dictionary', operation: 'sync', terms: TERM, ...parameters },
+			{ items: itemsOf({ term: 'a' }, { error: 'HTTP 503' }) },
+		);
+	beforeEach(async () => await service.ask('PUT /dictionary', { json: { terms: ['a', 'b'] } }));
+
+	it('stops a sync that would remove terms', async () => {
+		const { error } = await failed();
+		expect(error?.message).toContain('Item 1 holds an error of a step before instead of terms');
+		expect(await stored()).toEqual(['a', 'b']);
+	});
+
+	it('stops nothing if no term is removed', async () => {
+		expect((await failed({ mode: 'addMissing' })).error).toBeUndefined();
+		expect((await failed({ terms: '={{ $json.term ?? "b" }}' })).error).toBeUndefined();
 	});
 });
 

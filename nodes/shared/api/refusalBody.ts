@@ -78,7 +78,7 @@ function wordsOf(value: unknown, budget = { left: MOST_VALUES }): string {
 		return value
 			.slice(0, 100_000)
 			.replace(/<(style|script)\b[^]*?<\/\1>/gi, ' ')
-			.replace(/<[^>]*>/g, ' ')
+			.replace(/<[^<>]*>/g, ' ')
 			.replace(/\s+/g, ' ')
 			.trim();
 	}

@@ -52,7 +52,7 @@ describe('installing n8n', () => {
 		expect(await calls()).toHaveLength(2);
 	});
 
-	it('keeps the versions apart', async () => {
+	long.it('keeps the versions apart', async () => {
 		const [two, one] = [await ensureN8n(N8N_2, quiet), await ensureN8n(N8N_1, quiet)];
 		expect(one.dir).not.toBe(two.dir);
 		const manifest = await readFile(path.join(one.dir, 'package.json'), 'utf8');
@@ -74,7 +74,7 @@ describe('installing n8n', () => {
 		expect(lines).toContainEqual(expect.stringContaining('another run is installing it'));
 	});
 
-	it('a half-finished install is never taken for a whole one', async () => {
+	long.it('a half-finished install is never taken for a whole one', async () => {
 		process.env.FAKE_NPM_FAILS = 'rebuild';
 		await expect(ensureN8n(N8N_2, quiet)).rejects.toThrow();
 		delete process.env.FAKE_NPM_FAILS;
@@ -101,7 +101,7 @@ describe('installing n8n', () => {
 		);
 	});
 
-	it('a version without a recipe is installed as its own dependency ranges say', async () => {
+	long.it('a version without a recipe is installed as its own dependency ranges say', async () => {
 		const { dir } = await ensureN8n('2.99.0', quiet);
 		const manifest = await readFile(path.join(dir, 'package.json'), 'utf8');
 		expect(JSON.parse(manifest)).toMatchObject({ dependencies: { n8n: '2.99.0' }, overrides: {} });

@@ -6,6 +6,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { long } from '../support/long';
+
 const FAKE_NPM = `
 const fs = require('fs');
 const call = process.argv.slice(2).filter((word) => !word.startsWith('--')).join(' ');
@@ -74,7 +76,7 @@ describe('scripts/setup.mjs', () => {
 		expect(await calls()).toEqual([]);
 	});
 
-	it('installs again when package-lock.json is another one', async () => {
+	long.it('installs again when package-lock.json is another one', async () => {
 		await setup();
 		await calls();
 		await writeFile(path.join(checkout, 'package-lock.json'), '{"other":1}');
@@ -82,7 +84,7 @@ describe('scripts/setup.mjs', () => {
 		expect(await calls()).toEqual(['ci']);
 	});
 
-	it('builds again when a source is changed, added or gone', async () => {
+	long.it('builds again when a source is changed, added or gone', async () => {
 		await setup();
 		await calls();
 		await touch('nodes/a.ts', 1);
@@ -96,35 +98,38 @@ describe('scripts/setup.mjs', () => {
 		expect(await calls()).toEqual(['run build', 'run build', 'run build']);
 	});
 
-	it('two at once do the work once', async () => {
+	long.it('two at once do the work once', async () => {
 		const both = await Promise.all([setup(), setup()]);
 		expect(both.map(({ code }) => code)).toEqual([0, 0]);
 		expect(await calls()).toEqual(['ci', 'run build']);
 	});
 
-	it('the lock that a killed run of another user has left does not hold up this one', async () => {
-		const asOther = path.join(checkout, 'asOther.cjs');
-		await writeFile(asOther, 'process.getuid = () => 4711;');
-		const killed = execFile(process.execPath, [path.join(checkout, 'scripts', 'setup.mjs')], {
-			env: {
-				...process.env,
-				npm_execpath: path.join(checkout, 'npm.js'),
-				TMPDIR: checkout,
-				NODE_OPTIONS: `--require ${asOther}`,
-			},
-		});
-		const locks = async () => (await readdir(checkout)).filter((name) => name.endsWith('.lock'));
-		while ((await locks()).length === 0) await sleep(20);
-		killed.kill('SIGKILL');
-		await once(killed, 'exit');
-		const left = await locks();
-		const { code, out } = await setup();
-		expect(code).toBe(0);
-		expect(out).not.toContain('Another run');
-		expect(await locks()).toEqual(left);
-	});
+	long.it(
+		'the lock that a killed run of another user has left does not hold up this one',
+		async () => {
+			const asOther = path.join(checkout, 'asOther.cjs');
+			await writeFile(asOther, 'process.getuid = () => 4711;');
+			const killed = execFile(process.execPath, [path.join(checkout, 'scripts', 'setup.mjs')], {
+				env: {
+					...process.env,
+					npm_execpath: path.join(checkout, 'npm.js'),
+					TMPDIR: checkout,
+					NODE_OPTIONS: `--require ${asOther}`,
+				},
+			});
+			const locks = async () => (await readdir(checkout)).filter((name) => name.endsWith('.lock'));
+			while ((await locks()).length === 0) await sleep(20);
+			killed.kill('SIGKILL');
+			await once(killed, 'exit');
+			const left = await locks();
+			const { code, out } = await setup();
+			expect(code).toBe(0);
+			expect(out).not.toContain('Another run');
+			expect(await locks()).toEqual(left);
+		},
+	);
 
-	it('a step that does not work says what to do', async () => {
+	long.it('a step that does not work says what to do', async () => {
 		const { code, out } = await setup({ FAKE_NPM_FAILS: 'ci' });
 		expect(code).toBe(1);
 		expect(out).toMatch(/"npm ci .*" did not work: the npm registry could not be reached/);

@@ -7,6 +7,7 @@ import path from 'node:path';
 import { cacheFolder } from '../n8n/install';
 import { N8N_1, N8N_2, NODE_VERSION } from '../n8n/versions';
 import { exists, filesIn, manifest, read, root } from './read';
+import { few } from '../support/long';
 
 interface Step {
 	uses?: string;
@@ -250,7 +251,7 @@ describe('scripts/check-release.mjs', () => {
 		expect(check({ changelog })).toMatchObject({ status: 0 });
 	});
 
-	it.each<[string, Partial<typeof RELEASE>, string]>([
+	few.it.each<[string, Partial<typeof RELEASE>, string]>([
 		['another tag', { tag: 'v1.2.4' }, 'the tag has to be v1.2.3'],
 		['a tag without v', { tag: '1.2.3' }, 'the tag has to be v1.2.3'],
 		['a lock file that was left behind', { lock: '1.2.2' }, 'package-lock.json'],

@@ -53,8 +53,13 @@ export async function fetchTranscripts(
 
 /** Counts the failed fetch of a task. Returns whether it was the last try. */
 function isLastTry(tasks: NewSinceLastPoll, id: string, failure: unknown): boolean {
-	// No request left n8n, so the task has not failed. Neither has one that the service runs again.
-	if (isNoTurn(failure) || failure instanceof NotEnded) return false;
+	// No request left n8n, so the task has not failed.
+	if (isNoTurn(failure)) return false;
+	// The service runs the task again. Counted, so that the others come first, but never given up.
+	if (failure instanceof NotEnded) {
+		tasks.count('failures', id);
+		return false;
+	}
 	// An answer without a result throws another error than ServiceError.
 	const isForGood = isRefusedForGood(failure) || !(failure instanceof ServiceError);
 	const kind = isForGood ? 'refusals' : 'failures';

@@ -9,6 +9,7 @@ import {
 
 import { Transcriber } from '../../nodes/Transcriber/Transcriber.node';
 import type { Outcome } from './engine';
+import { startingAt } from './n8n';
 
 /** As `runNode` makes it. */
 const NODE: Omit<INode, 'parameters'> = {
@@ -37,6 +38,19 @@ export function again(
 			source: { main: [{ previousNode: 'Source' }] },
 		},
 	];
+	return data;
+}
+
+/** An execution that begins with these items, while the step 'Source' has given others. */
+export function besides(
+	ofSource: INodeExecutionData[],
+	parameters: INodeParameters,
+	items: INodeExecutionData[],
+): IRunExecutionData {
+	const node = { ...NODE, parameters: withDefaults(parameters) };
+	const data = startingAt(node, items, 'Source');
+	const [run] = data.resultData.runData['Source'] ?? [];
+	if (run) run.data = { main: [ofSource] };
 	return data;
 }
 

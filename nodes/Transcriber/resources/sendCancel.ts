@@ -67,10 +67,14 @@ export async function sendCancel(
 	const { what, id, stateNow } = toCancel();
 	const wasDone = hasEndedBefore(context, request);
 	const goesOn = (seen: IDataObject | 'unknown') => seen !== 'unknown' && contradictsIt(what, seen);
+	const mayStop = (seen: IDataObject | 'unknown') =>
+		wasDone && goesOn(seen) && seen !== 'unknown' && !hasEnded(seen.status);
 	let found = await stateNow(REFUSED_CANCEL);
-	for (let looks = 1; wasDone && goesOn(found) && looks < STOPPING.looks; looks += 1) {
+	for (let looks = 1; mayStop(found) && looks < STOPPING.looks; looks += 1) {
 		await pause(STOPPING.pauseMs, context.getExecutionCancelSignal());
-		found = await stateNow(REFUSED_CANCEL);
+		const seen = await stateNow(REFUSED_CANCEL);
+		// A look that fails says nothing new.
+		if (seen === 'unknown' || Object.keys(seen).length > 0) found = seen;
 	}
 	const isGone = found === 'unknown' && refused?.problem.isRepeat === true;
 	const state = found === 'unknown' ? {} : found;

@@ -168,9 +168,8 @@ export function accident(context: WithNode, text: string, displayName: string): 
 const BARE =
 	/^[{$\s]*(\$(json|input|item|node|binary|fromAI|execution|itemIndex|runIndex|now|today|vars|workflow)\b(?=[.[(?]|[\s}]*$)|\$\(\s*['"]|items?\.json\.[A-Za-z_]\w*$)/;
 
-/** An expression in double braces. Vue and others write other things in such braces. */
-const IN_BRACES =
-	/\{\{[^{}]*(\$(json|input|item|node|binary|fromAI|execution|itemIndex|runIndex|now|today|vars|workflow)\b|\$\(\s*['"])/;
+/** An expression in double braces. Vue writes `{{ $t('key') }}`, which is none of n8n. */
+const IN_BRACES = /\{\{(?:(?!\}\}).)*?\$(?!t\()[\w(]/s;
 
 /** An expression without its double braces anywhere in a text. */
 const BARE_INSIDE =
@@ -183,7 +182,8 @@ const BARE_INSIDE =
  */
 export function isUnevaluated(entered: unknown, text: string, isExact = false): boolean {
 	if (typeof entered !== 'string' || entered.replace(/^=/, '').trim() !== text.trim()) return false;
-	if (IN_BRACES.test(text) && !entered.startsWith('=')) return true;
+	if (!entered.startsWith('=') && (isExact ? text.includes('{{') : IN_BRACES.test(text)))
+		return true;
 	return BARE.test(text.trim()) || (isExact && BARE_INSIDE.test(text));
 }
 

@@ -1,35 +1,33 @@
 import type { IDataObject, IExecutePaginationFunctions, INodeExecutionData } from 'n8n-workflow';
 
-import { isNothing, isUnevaluated, textIn, unevaluated } from './checkedValues';
+import { isNothing, isUnevaluated, required, textIn, unevaluated } from './checkedValues';
 import { refuse, type WithNode } from './refuse';
 
 /**
  * What JavaScript writes in a text for a value that is missing or a date that is none. "NaN" may stand in an
- * id by chance, so it counts only as a word.
+ * id by chance, so it does not count between other letters.
  */
-const MISSING = /undefined|null|Invalid Date|(?<![A-Za-z0-9])NaN(?![A-Za-z0-9])/g;
+const MISSING =
+	/undefined|null|Invalid Date|NaN(?![A-Za-z0-9])|(?<![A-Za-z0-9])NaN(?=[A-Za-z0-9])/g;
 
 /** The same in a text for people: "null" counts only as a word, and not as a value in JSON. */
 const MISSING_IN_PROSE =
 	/undefined|(?<![A-Za-z0-9]|"\s?:\s?|[,[]\s?)null(?![A-Za-z0-9])|Invalid Date|(?<![A-Za-z0-9])NaN(?![A-Za-z0-9])/g;
 
-/** A value that an expression reads: `$json.id`, `$binary.data.fileName`, `$('Sheet').item.json.id`, without a method at its end. */
-const READ =
-	/\$(?:json|binary|item\.json|input\.(?:item|first\(\)|last\(\)|all\(\)\[\d+\])\??\.json|(?:\(|node\[|items\()(?:'[^']*'|"[^"]*")[)\]](?:\??\.(?:item|first\(\)|last\(\)|all\(\)\[\d+\])|\[\d+\])?\??\.json)(?:\s*\??\.[\p{L}\p{N}_$]+(?![\p{L}\p{N}_$]|\()|\[(?:\d+|'[^']*'|"[^"]*")\])*/gu;
+/** A step that an expression names: `$('Sheet')`, `$items("Sheet")`, `$node['Sheet']`. */
+const NAMED_STEP =
+	/\$(?:node\[|items\(|\()\s*('(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`(?:\\.|[^`\\])*`)/g;
 
-/** A part of an expression that reads what comes into the node. */
-const READS_INPUT = /\$(?:json|binary|input|item|items|node)\b|\$\(/;
+/** A part of an expression that reads what comes into the node, or what the user has set. */
+const READS_INPUT = /\$(?:json|binary|input|item|items|node|vars|env)\b|\$\(/;
 
-/** A part that may give nothing on purpose. A fallback (`??`, `||`) is no such part. */
-const IS_OPTIONAL = /\?|&&|\$if\(|\.filter\(/;
+/** A part with a fallback or a condition may give nothing on purpose. */
+const MAY_BE_EMPTY = /\?\?|\|\||&&|\?(?!\.)|\$if\(|\$ifEmpty\(|\.filter\(/;
 
 /** What an n8n context can tell of the input. A trigger that is published has none. */
 type Context = WithNode &
 	Partial<
-		Pick<
-			IExecutePaginationFunctions,
-			'evaluateExpression' | 'getExecuteData' | 'getInputData' | 'getItemIndex'
-		>
+		Pick<IExecutePaginationFunctions, 'evaluateExpression' | 'getExecuteData' | 'getItemIndex'>
 	>;
 
 /** How a text is checked. */
@@ -57,6 +55,24 @@ export function joinedTextIn(
 	return text;
 }
 
+/** The same for an address, which is required. Refuses one of which a part is missing. */
+export function addressIn(
+	context: Context,
+	entered: unknown,
+	value: unknown,
+	displayName: string,
+): string {
+	const given = joinedTextIn(context, entered, value, displayName, { isExact: true });
+	const address = required(context, given, displayName);
+	const part = missingPart(context, entered);
+	if (part === undefined) return address;
+	throw refuse(
+		context,
+		`'${displayName}' is '${address.slice(0, 80)}', because this part of its expression gives nothing: ${part.slice(0, 80)}`,
+		"Name a field that the item has. For a part that may be missing, add a fallback: {{ $json.name ?? '' }}. Nothing was sent.",
+	);
+}
+
 /**
  * Refuses texts as {@link joinedTextIn} does. A word such as "undefined" may stand in a text if it stands in
  * the expression as a text, or in the data, or if an AI agent may have said it.
@@ -80,13 +96,17 @@ export function checkJoined(
 		}),
 	);
 	if (found.length === 0) return;
-	const meant = [
-		...literalsOf(entered),
-		...(entered.match(READ) ?? []).flatMap((path) => textsIn(valueOf(context, path, item))),
-		...(isExact ? textsOfItems([inputOf(context, item)]) : []),
-	];
-	const isMeant = (pattern: string) =>
-		contains(meant, pattern) || (!isExact && isInAnyItem(context, pattern));
+	const flags = /\.to\w*Case\(/.test(entered) ? 'i' : '';
+	const literals = literalsOf(entered);
+	const steps = new Set([...entered.matchAll(NAMED_STEP)].map(([, name = '']) => name));
+	const ofSteps = [...steps].map((name) =>
+		textsIn(valueOf(context, `$(${name}).all().map(({ json }) => json)`, item)),
+	);
+	const isMeant = (pattern: string) => {
+		const regExp = new RegExp(pattern, flags);
+		const isIn = (all: string[]) => all.some((one) => regExp.test(one));
+		return isIn(literals) || ofSteps.some(isIn) || isInInput(context, regExp);
+	};
 	const accidents = new Set(
 		[...new Set(found.map(({ pattern }) => pattern))].filter((pattern) => !isMeant(pattern)),
 	);
@@ -114,33 +134,22 @@ export function checkJoinedJson(
  * Whether no part of an expression that reads the input gives anything, so that the text is the same for
  * every item: `file-{{ $json.id }}`.
  */
-export function hasOnlyEmptyParts(
-	context: IExecutePaginationFunctions,
-	entered: unknown,
-	item = context.getItemIndex(),
-): boolean {
-	const parts = partsOfInput(entered);
-	return parts.length > 0 && parts.every((part) => isEmptyPart(context, part, item));
+export function hasOnlyEmptyParts(context: Context, entered: unknown): boolean {
+	const values = partsOfInput(entered).map((part) => valueOfPart(context, part));
+	const isEmpty = (value: unknown) =>
+		isNothing(value) || (Array.isArray(value) && value.length === 0);
+	return values.length > 0 && values.every(isEmpty);
 }
 
-/** Whether a part of an expression that reads the input, and has no fallback, gives nothing. */
-export function hasEmptyPart(context: IExecutePaginationFunctions, entered: unknown): boolean {
-	return partsOfInput(entered).some(
-		(part) => !/\?\?|\|\|/.test(part) && isEmptyPart(context, part, context.getItemIndex()),
+/**
+ * The first part of an expression that reads a field which is not there. A field that is empty is there, and
+ * a part with a fallback or a condition may give nothing.
+ */
+export function missingPart(context: Context, entered: unknown, item?: number): string | undefined {
+	if (!context.evaluateExpression) return undefined;
+	return partsOfInput(entered).find(
+		(part) => !MAY_BE_EMPTY.test(part) && valueOfPart(context, part, item) === undefined,
 	);
-}
-
-/** The parts in braces that read the input, without those that may give nothing on purpose. */
-function partsOfInput(entered: unknown): string[] {
-	const parts = isExpression(entered) ? partsOf(entered) : [];
-	return parts.filter(
-		(part) => READS_INPUT.test(part) && !IS_OPTIONAL.test(part.replace(/\?\?|\?\./g, '')),
-	);
-}
-
-function isEmptyPart(context: Context, part: string, item: number): boolean {
-	const value = valueOf(context, part.slice(2, -2), item);
-	return isNothing(value) || (Array.isArray(value) && value.length === 0);
 }
 
 /** A member of a collection as the user has entered it; undefined if the whole collection is an expression. */
@@ -163,10 +172,19 @@ function partsOf(expression: string): string[] {
 	return expression.match(/\{\{.*?\}\}/gs) ?? [];
 }
 
+function partsOfInput(entered: unknown): string[] {
+	const parts = isExpression(entered) ? partsOf(entered) : [];
+	return parts.filter((part) => READS_INPUT.test(part) && !part.includes('$fromAI'));
+}
+
 /** The text outside of the braces, and the texts in quotes within them. */
 function literalsOf(expression: string): string[] {
 	const outside = expression.slice(1).split(/\{\{.*?\}\}/s);
-	const quoted = expression.match(/'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`(?:\\.|[^`\\])*`/gs) ?? [];
+	const inside = partsOf(expression).join('\n');
+	// One kind of quotes may stand within another.
+	const quoted = [/'(?:\\.|[^'\\])*'/gs, /"(?:\\.|[^"\\])*"/gs, /`(?:\\.|[^`\\])*`/gs].flatMap(
+		(quotes) => inside.match(quotes) ?? [],
+	);
 	// What a template literal puts in is no literal.
 	return [...outside, ...quoted.map((literal) => literal.replace(/\$\{[^}]*\}/g, ''))];
 }
@@ -176,49 +194,39 @@ function patternOf(word: string, isAlone: boolean): string {
 	return isAlone ? `(?<![A-Za-z0-9])${word}(?![A-Za-z0-9])` : word;
 }
 
-function contains(texts: string[], pattern: string): boolean {
-	const regExp = new RegExp(pattern, 'i');
-	return texts.some((text) => regExp.test(text));
+function valueOfPart(context: Context, part: string, item = context.getItemIndex?.() ?? 0) {
+	return valueOf(context, part.slice(2, -2), item);
 }
 
-/** A value that an expression reads; undefined if it cannot be read. */
-function valueOf(context: Context, path: string, item: number): unknown {
+/** What an expression gives; undefined if it cannot be evaluated. */
+function valueOf(context: Context, expression: string, item: number): unknown {
 	try {
-		return context.evaluateExpression?.(`{{ ${path} }}`, item);
+		return context.evaluateExpression?.(`{{ ${expression} }}`, item);
 	} catch {
 		return undefined;
 	}
 }
 
-function inputsOf(context: Context): INodeExecutionData[] {
-	return context.getExecuteData?.().data.main?.[0] ?? [];
-}
-
-function inputOf(context: Context, item: number): INodeExecutionData | undefined {
-	const own = context.getInputData?.() as INodeExecutionData | undefined;
-	return inputsOf(context)[item] ?? own;
-}
-
-/** The texts of the items' fields, and the names of their files. */
-function textsOfItems(items: Array<INodeExecutionData | undefined>): string[] {
-	return textsIn(
-		items.map((item) => [
-			item?.json,
-			Object.values(item?.binary ?? {}).map(({ fileName }) => fileName),
-		]),
-	);
-}
-
 /** Whether a pattern is in the input of a run: a run can have thousands of items, each with a text to check. */
 const inInput = new WeakMap<INodeExecutionData[], Map<string, boolean>>();
 
-function isInAnyItem(context: Context, pattern: string): boolean {
-	const items = inputsOf(context);
+function isInInput(context: Context, regExp: RegExp): boolean {
+	const items = context.getExecuteData?.().data.main?.[0] ?? [];
 	const known = inInput.get(items) ?? new Map<string, boolean>();
 	inInput.set(items, known);
-	const isThere = known.get(pattern) ?? contains(textsOfItems(items), pattern);
-	known.set(pattern, isThere);
+	const isThere = known.get(String(regExp)) ?? textsOfItems(items).some((one) => regExp.test(one));
+	known.set(String(regExp), isThere);
 	return isThere;
+}
+
+/** The texts of the items' fields, and the names of their files. */
+function textsOfItems(items: INodeExecutionData[]): string[] {
+	return textsIn(
+		items.map(({ json, binary = {} }) => [
+			json,
+			Object.values(binary).map(({ fileName }) => fileName),
+		]),
+	);
 }
 
 /** The texts in a value. Works without recursion: a value may be nested almost as deep as the stack. */

@@ -1,5 +1,5 @@
-import { isNothing, required } from './checkedValues';
-import { joinedTextIn } from './joinedText';
+import { isNothing } from './checkedValues';
+import { addressIn } from './joinedText';
 import { checkStart, startAtFrom, type LaunchReader } from './startAt';
 import { checkLink } from './recordingLink';
 import { refuse } from './refuse';
@@ -15,8 +15,7 @@ interface Launch {
 export function launchFrom(context: LaunchReader): Launch {
 	const { meetingUrl: entered } = context.getNode().parameters;
 	const given = context.getNodeParameter('meetingUrl', '');
-	const url = joinedTextIn(context, entered, given, 'Meeting URL', { isExact: true });
-	const meetingUrl = required(context, url, 'Meeting URL');
+	const meetingUrl = addressIn(context, entered, given, 'Meeting URL');
 	checkLink(context, meetingUrl, 'Meeting URL', 'Enter the full invitation link of the meeting.');
 	return { meetingUrl, startAt: startAtFrom(context) };
 }

@@ -151,6 +151,18 @@ describe('a second cancellation that the service refuses, after a success of the
 		expect(error).toBeUndefined();
 	});
 
+	it('is no success for a bot that was seen recording, and then could not be looked at', async () => {
+		const botId = await service.bot();
+		answerWith({ status: 'stopping' }, 'DELETE');
+		answerWith({ bot_id: botId, status: 'recording' }, 'GET');
+		service
+			.running()
+			.fault({ match: { method: 'GET' }, times: 9, action: { kind: 'respond', status: 400 } });
+		const { error } = await cancelTwice({ resource: 'meeting', operation: 'cancel', botId });
+		service.running().clearFaults();
+		expect(error?.message).toBe('It is not certain that the meeting bot is cancelled [item 0]');
+	});
+
 	it('says of a task that has completed that it has, because it is charged', async () => {
 		const taskId = await service.pendingTask();
 		answerWith({ status: 'cancelling' }, 'POST');

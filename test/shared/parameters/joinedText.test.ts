@@ -1,6 +1,7 @@
 /** What an expression joins from parts of which one is missing is never sent, because it costs money. */
-import type { INodeParameters } from 'n8n-workflow';
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
+import { besides } from '../../support/again';
 import { callTool } from '../../support/agent';
 import { byId, itemWithFile, itemsOf, serviceForTests } from '../../support/service';
 import { BOT, FILE, LINK } from '../../support/parameters';
@@ -50,6 +51,14 @@ describe("an 'Idempotency Key' that an expression has spoiled is refused, becaus
 			'={{ $workflow.id }}-{{ $json.fileId }}',
 			GIVES_NOTHING,
 		],
+		['a condition on a missing field', "=rec-{{ $if($json.id, $json.id, '') }}", GIVES_NOTHING],
+		['&& with a missing field', '=rec-{{ $json.file && $json.file.id }}', GIVES_NOTHING],
+		['a list without it', '=rec-{{ $json.none.filter(f => f.main)[0].id }}', GIVES_NOTHING],
+		['a number after a letter', '={{ "rec" + Number($json.fileId) }}', "has 'NaN'"],
+		['the mode of the execution', '={{ $execution.mode }}-{{ $json.fileId }}', GIVES_NOTHING],
+		['$items in a Fixed field', '{{ $items("Source")[0].json.fileId }}', 'as plain text'],
+		['a step in a Fixed field', '{{ $(`Source`).item.json.fileId }}', 'as plain text'],
+		['a null beside NULL', '={{ $json.folder + $json.empty + $json.export }}', "has 'null'"],
 		['one missing field of two', '={{ $json.fileID }}-{{ $json.note }}', GIVES_NOTHING],
 		[
 			'a missing field beside the number of the item',
@@ -59,7 +68,7 @@ describe("an 'Idempotency Key' that an expression has spoiled is refused, becaus
 		['a missing field beside a text in quotes', "={{ 'crm' }}-{{ $json.fileId }}", GIVES_NOTHING],
 	])('%s', async (_what, idempotencyKey, message) => {
 		const item = itemWithFile('one');
-		item.json = { empty: null, none: [], note: 'Nancy', folder: 'Finance' };
+		item.json = { empty: null, none: [], note: 'Nancy', folder: 'Finance', export: 'NULL' };
 		const { error } = await service.run(
 			{ ...FILE, options: { idempotencyKey } },
 			{ items: [item] },
@@ -77,10 +86,16 @@ describe("an 'Idempotency Key' that an expression has spoiled is refused, becaus
 			'/17',
 		],
 		['a text that the user has typed', 'null-and-undefined', 'null-and-undefined'],
-		['an optional end that is empty', '=a-17{{ $json.again ? "-again" : "" }}', 'a-17'],
-		['an optional end with &&', "=a-17{{ $json.again && '-again' }}", 'a-17'],
-		['an optional end with $if', "=a-17{{ $if($json.again, '-again', '') }}", 'a-17'],
-		['a list without gaps', "=a-17{{ [$json.again].filter(Boolean).join('-') }}", 'a-17'],
+		['an optional end', '=a-{{ $json.fileId }}{{ $json.again ? "-again" : "" }}', 'a-17'],
+		['an optional end with &&', "={{ $json.fileId }}{{ $json.again && '-again' }}", '17'],
+		['an optional end with $if', "={{ $json.fileId }}{{ $if($json.x, 'x', '') }}", '17'],
+		['an empty folder', '={{ $json.none }}/{{ $json.fileId }}', '/17'],
+		['no tags', "={{ $json.fileId }}{{ $json.tags.join('-') }}", '17'],
+		[
+			'a Russian name without its letters',
+			"={{ $json.fileId }}-{{ $json.title.replace(/[^a-z]/g, '') }}",
+			'17-',
+		],
 		[
 			'the execution beside a missing field',
 			'={{ $execution.id }}-{{ $json.a }}',
@@ -91,7 +106,13 @@ describe("an 'Idempotency Key' that an expression has spoiled is refused, becaus
 		['a word that stands in the expression', '={{ "undefined-" + $json.fileId }}', 'undefined-17'],
 	])('but not %s', async (_what, idempotencyKey, sent) => {
 		const item = itemWithFile('one', { fileName: 'annulled-contract.mp3' });
-		item.json = { fileId: '17', name: 'undefined-behaviour' };
+		item.json = {
+			fileId: '17',
+			name: 'undefined-behaviour',
+			none: '',
+			tags: [],
+			title: 'Встреча',
+		};
 		const { error } = await service.run(
 			{ ...FILE, options: { idempotencyKey } },
 			{ items: [item] },
@@ -122,6 +143,12 @@ describe('a text with a missing value in it is refused by name before anything i
 		['Webhook URL', { ...LINK, ...CALL }],
 		['Webhook URL', { ...LINK, ...CALL, webhookUrl: '=https://crm.example.com/{{ $json.id }}' }],
 		['URL', { ...LINK, url: '=https://drive.example.com/uc?id={{ $json.id }}' }],
+		['URL', { ...LINK, url: 'https://files.example.com/{{$env.FILE}}' }],
+		['Meeting URL', { ...BOT, meetingUrl: '=https://meet.example.com/{{ $json.code }}' }],
+		['Meeting URL', { ...BOT, meetingUrl: "https://a.example/{{$items('S')[0].json.code}}" }],
+		['Prompt', { ...LINK, options: { prompt: '{{ $env.TERMS }}' } }],
+		['Prompt', { ...LINK, options: { prompt: '{{ (() => { return $json.names })() }}' } }],
+		['Prompt', { ...LINK, options: { prompt: '{{ Object.keys({ ...$json }).join() }}' } }],
 	])('%s: %j', async (name, parameters) => {
 		const { error } = await service.run(parameters, { items: itemsOf({ empty: null }) });
 		expect(sentBodies()).toEqual([]);
@@ -158,6 +185,7 @@ describe('a prompt may hold', () => {
 		['such a word beside a field that is missing', '={{ "null safety" + ($json.more ?? "") }}'],
 		['such a word of any item', "={{ $input.all().map(i => i.json.term).join(', ') }}"],
 		['a null in JSON', '={{ $json.more ?? "" }} {{ JSON.stringify($json.meta) }}'],
+		['such a word after an apostrophe', "=Speaker's topic: {{ $json.x || 'null safety' }}"],
 		['such a word in quotes with an apostrophe', "={{ $json.more ?? 'It\\'s about null' }}"],
 	])('%s', async (_what, prompt) => {
 		const items = itemsOf({
@@ -190,7 +218,14 @@ describe('a link may hold', () => {
 	const link = async (url: string, more: object = {}) =>
 		await service.run(
 			{ ...LINK, url, ...more },
-			{ items: itemsOf({ id: '1aNaNb-undefined', href: 'https://youtu.be/d1aNaNx9-0k' }) },
+			{
+				items: itemsOf({
+					id: '1aNaNb-undefined',
+					href: 'https://youtu.be/d1aNaNx9-0k',
+					query: '',
+					tag: null,
+				}),
+			},
 		);
 
 	it.each([
@@ -201,6 +236,14 @@ describe('a link may hold', () => {
 		['such a word of a field of any item', '={{ "https://a.example/" + $input.all()[0].json.id }}'],
 		['such letters in an id', "={{ $json.direct || $items('Source')[0].json.href }}"],
 		['such letters of a paired item', "={{ $json.x || $('Source').itemMatching(0).json.href }}"],
+	])('%s', async (_what, url) => {
+		expect((await link(url)).error).toBeUndefined();
+	});
+
+	it.each([
+		['an end that is empty', '=https://a.example/talk.mp3{{ $json.query }}'],
+		['a query that is null', '=https://a.example/talk.mp3?tag={{ $json.tag }}'],
+		['a part with a fallback', "=https://a.example/talk.mp3{{ $json.more ?? '' }}"],
 	])('%s', async (_what, url) => {
 		expect((await link(url)).error).toBeUndefined();
 	});
@@ -237,5 +280,42 @@ describe('Sync does not replace the dictionary by terms with a missing value in 
 		);
 		expect(error?.message).toMatch(/^'Terms' has /);
 		expect((await service.ask('GET /dictionary')).body['terms']).toEqual(['keep', 'these']);
+	});
+});
+
+it('Sync keeps a term beside a field that is empty', async () => {
+	await service.run(
+		{
+			resource: 'dictionary',
+			operation: 'sync',
+			mode: 'replace',
+			terms: '=Win {{ $json.version }}',
+		},
+		{ items: itemsOf({ version: '' }, { version: '11' }) },
+	);
+	expect((await service.ask('GET /dictionary')).body['terms']).toEqual(['Win', 'Win 11']);
+});
+
+describe('a word of another step', () => {
+	const glossary = [{ term: 'undefined behaviour' }, { term: 'null pointer' }];
+	const files = [{ id: 5, url: 'https://files.example.com/riunione-annullata.mp3' }];
+	const terms = "={{ $('Source').all().map(i => i.json.term).join(', ') }}";
+
+	it.each<[string, INodeParameters, IDataObject[]]>([
+		['may stand in a prompt', { ...LINK, options: { prompt: terms } }, glossary],
+		[
+			'may be a term',
+			{ resource: 'dictionary', operation: 'add', specifyTerms: 'text', text: terms },
+			glossary,
+		],
+		[
+			'may stand in a link',
+			{ ...LINK, url: "={{ $('Source').all().find(r => r.json.id === $json.id).json.url }}" },
+			files,
+		],
+	])('%s', async (_what, parameters, source) => {
+		const items = itemsOf({ id: 5 });
+		const data = besides(itemsOf(...source), parameters, items);
+		expect((await service.run(parameters, { items, data })).error).toBeUndefined();
 	});
 });

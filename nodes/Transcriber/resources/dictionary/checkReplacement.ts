@@ -32,15 +32,12 @@ export function checkIsOnlyReplacement(context: IExecutePaginationFunctions): vo
 
 /**
  * Refuses to remove terms because a step before has failed for an item: with 'On Error' set to Continue,
- * n8n passes the error on as an item without the terms.
+ * n8n passes on the error as an item that holds nothing else.
  */
-export function checkNoFailedItem(
-	context: IExecutePaginationFunctions,
-	termsOf: (item: number) => string[],
-): void {
+export function checkNoFailedItem(context: IExecutePaginationFunctions): void {
 	const items = (context.getExecuteData().data.main?.[0] ?? []).slice(0, itemCount(context));
 	const failed = items.findIndex(
-		({ json, error }, item) => Boolean(error ?? json.error) && termsOf(item).length === 0,
+		({ json, error }) => error ?? (Object.keys(json).join() === 'error' && json.error),
 	);
 	if (failed < 0) return;
 	throw refuse(

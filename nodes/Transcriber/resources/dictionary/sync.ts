@@ -149,7 +149,7 @@ async function syncOnce(context: IExecutePaginationFunctions): Promise<INodeExec
 	const wanted = replaces && !keepsInherited ? given : distinct([...old, ...given]);
 	if (old.some((term) => !wanted.includes(term))) {
 		checkIsSplit(context, given);
-		checkNoFailedItem(context, (item) => termsOfItem(context, item));
+		checkNoFailedItem(context);
 		if (replaces) checkIsOnlyReplacement(context);
 		if (replaces && given.length === 1) checkSeesAllItems(context);
 	}

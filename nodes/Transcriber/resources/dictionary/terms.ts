@@ -8,11 +8,7 @@ import {
 	required,
 	unevaluated,
 } from '../../../shared/parameters/checkedValues';
-import {
-	checkJoined,
-	hasOnlyEmptyParts,
-	joinedTextIn,
-} from '../../../shared/parameters/joinedText';
+import { checkJoined, joinedTextIn, missingPart } from '../../../shared/parameters/joinedText';
 import { jsonListIn } from '../../../shared/parameters/jsonText';
 import { refuse } from '../../../shared/parameters/refuse';
 import type { RoutingRequest } from '../../../shared/api/types';
@@ -93,7 +89,7 @@ export function addTerms(context: IExecutePaginationFunctions, request: RoutingR
 	}
 	const { text: entered } = context.getNode().parameters;
 	const given = joinedTextIn(context, entered, context.getNodeParameter('text', ''), 'Text');
-	const isEmpty = isOneTerm(entered, SEPARATOR) && hasOnlyEmptyParts(context, entered);
+	const isEmpty = isOneTerm(entered, SEPARATOR) && missingPart(context, entered) !== undefined;
 	const text = required(context, isEmpty ? undefined : given, 'Text');
 	checkNotTypedInstead(context, text, 'Text', 'text');
 	checkIsNoData(context, text, 'Text');
@@ -128,8 +124,8 @@ export function readTerms(
 	const listed: unknown[] = Array.isArray(entered) ? entered : [];
 	const raw = listed.find((one) => typeof one === 'string' && isUnevaluated(one, one));
 	if (raw !== undefined) throw unevaluated(context, String(raw), 'Terms');
-	// Only the text around an expression that gives nothing: "Dr. " is no term.
-	if (isOneTerm(entered, /[\r\n]/) && hasOnlyEmptyParts(context, entered, item)) return [];
+	// Only the text around a field that is not there: "Dr. " is no term.
+	if (isOneTerm(entered, /[\r\n]/) && missingPart(context, entered, item)) return [];
 	const given =
 		typeof value === 'string' ? (jsonListIn(value) ?? linesIn(context, value, item)) : value;
 	const terms = (Array.isArray(given) ? given : [given]).filter((term) => !isNothing(term));

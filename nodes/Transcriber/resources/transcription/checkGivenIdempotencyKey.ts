@@ -5,8 +5,8 @@ import type { RoutingRequest } from '../../../shared/api/types';
 import {
 	checkJoined,
 	enteredIn,
-	hasEmptyPart,
 	hasOnlyEmptyParts,
+	missingPart,
 } from '../../../shared/parameters/joinedText';
 import { refuse } from '../../../shared/parameters/refuse';
 import { givenKeyOf } from '../../item/givenIdempotencyKey';
@@ -49,8 +49,9 @@ function checkNotSpoiled(context: IExecutePaginationFunctions, key: string): voi
 	const entered = enteredIn(context, 'options', 'idempotencyKey');
 	checkJoined(context, entered, [key], 'Idempotency Key', { isExact: true });
 	// The id of the execution makes a key differ without any other part.
-	const differs = typeof entered === 'string' && entered.includes('$execution');
-	const isEmpty = hasOnlyEmptyParts(context, entered) || hasEmptyPart(context, entered);
+	const differs = typeof entered === 'string' && entered.includes('$execution.id');
+	const isEmpty =
+		hasOnlyEmptyParts(context, entered) || missingPart(context, entered) !== undefined;
 	if (differs || !isEmpty) return;
 	throw refuse(
 		context,

@@ -10,8 +10,7 @@ import { submit } from '../../submit/submit';
 import { checkUnchanged } from '../../submit/once/refuseChangedItem';
 import { submittedBefore } from '../../submit/once/submissionMemory';
 import { checkNotRefusedBefore } from '../../submit/suspension/suspendUntilDelivery';
-import { required } from '../../../shared/parameters/checkedValues';
-import { hasOnlyEmptyParts, joinedTextIn } from '../../../shared/parameters/joinedText';
+import { addressIn } from '../../../shared/parameters/joinedText';
 import { performOperation } from '../../item/performOperation';
 import { LINK_FIELD } from '../../../shared/api/undocumented/linkField';
 import { countTasksInProgress } from '../../../shared/api/countTasksInProgress';
@@ -63,10 +62,7 @@ export const transcribeUrlFields: INodeProperties[] = shownFor(
 
 function linkOf(context: IExecutePaginationFunctions): string {
 	const { url: entered } = context.getNode().parameters;
-	const url = joinedTextIn(context, entered, context.getNodeParameter('url', ''), 'URL', {
-		isExact: true,
-	});
-	return required(context, hasOnlyEmptyParts(context, entered) ? undefined : url, 'URL');
+	return addressIn(context, entered, context.getNodeParameter('url', ''), 'URL');
 }
 
 function addLink(context: IExecutePaginationFunctions, request: RoutingRequest): void {

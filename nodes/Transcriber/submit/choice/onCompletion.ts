@@ -1,7 +1,7 @@
 import type { IExecutePaginationFunctions } from 'n8n-workflow';
 
-import { choiceIn, required } from '../../../shared/parameters/checkedValues';
-import { hasOnlyEmptyParts, joinedTextIn } from '../../../shared/parameters/joinedText';
+import { choiceIn } from '../../../shared/parameters/checkedValues';
+import { addressIn } from '../../../shared/parameters/joinedText';
 import { resumeUrlOf } from '../../../shared/n8nInternals/resumeUrl';
 
 const ON_COMPLETION = ['awaitWebhook', 'callUrl', 'notifyTrigger', 'poll', 'returnTask'] as const;
@@ -30,22 +30,12 @@ export function deliveryAddress(context: IExecutePaginationFunctions): string {
 
 /** 'Trigger URL'. Throws if it is empty. */
 export function triggerUrlOf(context: IExecutePaginationFunctions): string {
-	return addressIn(context, 'triggerUrl', 'Trigger URL');
+	const { triggerUrl: entered } = context.getNode().parameters;
+	return addressIn(context, entered, context.getNodeParameter('triggerUrl', ''), 'Trigger URL');
 }
 
 /** 'Webhook URL'. Throws if it is empty. */
 export function webhookUrlOf(context: IExecutePaginationFunctions): string {
-	return addressIn(context, 'webhookUrl', 'Webhook URL');
-}
-
-function addressIn(
-	context: IExecutePaginationFunctions,
-	name: 'triggerUrl' | 'webhookUrl',
-	displayName: string,
-): string {
-	const { [name]: entered } = context.getNode().parameters;
-	const given = joinedTextIn(context, entered, context.getNodeParameter(name, ''), displayName, {
-		isExact: true,
-	});
-	return required(context, hasOnlyEmptyParts(context, entered) ? undefined : given, displayName);
+	const { webhookUrl: entered } = context.getNode().parameters;
+	return addressIn(context, entered, context.getNodeParameter('webhookUrl', ''), 'Webhook URL');
 }

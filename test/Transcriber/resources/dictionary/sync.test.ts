@@ -140,6 +140,23 @@ describe('dictionary.sync: an item that a failed step before has left', () => {
 		expect(await stored()).toEqual(['a', 'b']);
 	});
 
+	it.each(["=Dr. {{ $json.term ? $json.term : '' }}", "={{ $json.term ?? '-' }}"])(
+		'stops it, whatever the expression makes of the item: %s',
+		async (terms) => {
+			const { error } = await failed({ terms });
+			expect(error?.message).toContain('Item 1 holds an error of a step before');
+		},
+	);
+
+	it('is no row of a sheet with a column that is called error', async () => {
+		const { error } = await service.run(
+			{ resource: 'dictionary', operation: 'sync', terms: TERM },
+			{ items: itemsOf({ term: 'a', error: 'ä' }, { term: '', error: 'ö' }) },
+		);
+		expect(error).toBeUndefined();
+		expect(await stored()).toEqual(['a']);
+	});
+
 	it('stops nothing if no term is removed', async () => {
 		expect((await failed({ mode: 'addMissing' })).error).toBeUndefined();
 		expect((await failed({ terms: '={{ $json.term ?? "b" }}' })).error).toBeUndefined();

@@ -100,5 +100,5 @@ export class SubmittedItems {
 
 /** n8n 2 drops the error that says so. */
 function mayBeAcceptedLine(itemIndex: number): string {
-	return `was stopped while item ${itemIndex} was being submitted. The service may have accepted it, and may charge for it. Look in your account at the service, or with Transcript: Get Many.`;
+	return `was stopped while item ${itemIndex} was being submitted. The service may have accepted it, and may charge for it. Look in your account at the service, or with Transcript: Get Many and Return All.`;
 }

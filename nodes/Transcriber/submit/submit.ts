@@ -173,6 +173,6 @@ function withoutId(
 		);
 	}
 	const message = 'The service answered that this item is accepted, but without an id';
-	const advice = `It is not submitted again, because that could cost twice. ${said} Look in your account at the service (or with Transcript: Get Many) for its id, then fetch it with Transcript: Wait Until Finished.`;
+	const advice = `It is not submitted again, because that could cost twice. ${said} Look in your account at the service (or with Transcript: Get Many and Return All) for its id, then fetch it with Transcript: Wait Until Finished.`;
 	return asLasting(refuse(context, inOutput(context, message, advice), advice));
 }

@@ -21,8 +21,9 @@ export function endedBadly(
 	const reason = error ? `: ${typeof error === 'string' ? error : jsonOf(error)}` : '';
 	const ending = isCancelled(state.status) ? 'cancelled' : 'failed';
 	const words = ending === 'cancelled' ? 'was cancelled' : `failed${reason}`;
-	const next = NEXT[ids.taskId ? 'task' : 'bot'][ending];
-	const advice = ids.taskId ? againAdvice(context, next) : next;
+	const ofBot = ids.taskId ? 'meeting' : 'bot';
+	const next = NEXT[ids.botId ? ofBot : 'task'][ending];
+	const advice = ids.botId ? next : againAdvice(context, next);
 	const message = `${subjectOf(ids)} ${words}`;
 	const hasOwnKey = ids.taskId !== undefined && givenKeyOf(context) !== undefined;
 	const shown = hasOwnKey ? inOutput(context, message, SUBMIT_WITH_ANOTHER_KEY) : message;
@@ -39,6 +40,12 @@ const NEXT = {
 			'A failed task is not charged. Correct the recording or the link, then submit it again in a new execution.',
 		cancelled:
 			'A cancelled task has no transcript. To get one, submit the recording again in a new execution.',
+	},
+	meeting: {
+		failed:
+			'The recording of the meeting has no transcript. Look in your account at the service whether it was charged.',
+		cancelled:
+			'The recording of the meeting has no transcript. Look in your account at the service whether it was charged.',
 	},
 	bot: {
 		failed:

@@ -54,7 +54,7 @@ describe('examples/meeting-to-crm.json', () => {
 				expect.objectContaining({
 					title: 'Quarterly review',
 					customer: 'Globex',
-					outcome: expect.stringMatching(/No speech was found.*\. A failed task is not charged\./),
+					outcome: expect.stringMatching(/No speech was found.*\. The recording of the meeting has no transcript\./),
 				}),
 			]),
 		);

@@ -8,7 +8,7 @@ import { goesOnAfterErrors, inOutput } from '../../item/performOperation';
 
 /** Advice where nobody but the user can find out whether the service has accepted an item. */
 export const LOOK_FOR_SUBMISSION =
-	'The service may have accepted it, and a second try could cost twice. Look in your account at the service (for a recording also with Transcript: Get Many) whether it is there. If it is not, submit this item alone in a new execution, because a new execution pays for all of its items.';
+	'The service may have accepted it, and a second try could cost twice. Look in your account at the service (for a recording also with Transcript: Get Many and Return All) whether it is there. If it is not, submit this item alone in a new execution, because a new execution pays for all of its items.';
 
 const SAME_KEY =
 	"The service may have accepted it. With the same 'Idempotency Key' it is not paid twice.";

@@ -12,6 +12,9 @@ interface Look {
 	isEnd: boolean;
 }
 
+/** What a scan has seen of the known part: see {@link State.sought}. */
+type Seen = Pick<NonNullable<State['sought']>, 'known' | 'run'>;
+
 /**
  * Finds the edge in the list: the last tasks of the known part, in their order. New tasks that come
  * before them, and deleted tasks, move the edge.
@@ -118,19 +121,46 @@ export class EdgeFinder {
 		const { state, pages } = this;
 		const until = state.frontier + possibleSince(state);
 		while (pages.has(1)) {
-			const { place = 0, known, isSecondRound } = state.sought ?? {};
+			const { place = 0, isSecondRound, known, run } = state.sought ?? {};
 			const look = await this.look(place);
 			if (look.last >= 0) return look;
-			const isKnown = !look.isEnd && this.knownIn(look.page).length > 0;
-			const sought = { place, isSecondRound, known: isKnown ? place : known };
+			if (run && place > run.end && !this.isKnownPart(look)) {
+				// Only what follows known tasks directly shows whose they are.
+				state.sought = { place: run.end, isSecondRound, known, run };
+				continue;
+			}
+			const seen = this.seenWith(look, { known, run });
 			const next = place + this.stride(look.page);
-			if (!look.isEnd && next <= until) state.sought = { ...sought, place: next };
-			else if (!isSecondRound) state.sought = { ...sought, place: 0, isSecondRound: true };
+			if (!look.isEnd && (next <= until || seen.run)) {
+				state.sought = { place: next, isSecondRound, ...seen };
+			} else if (!isSecondRound) state.sought = { place: 0, isSecondRound: true };
 			// The conclusion needs a request. Without one, the next poll looks here again.
 			else if (!pages.has(1)) return undefined;
-			else return look.isEnd ? 'short' : 'gone';
+			else {
+				state.sought = { place, isSecondRound, ...seen };
+				return look.isEnd ? 'short' : 'gone';
+			}
 		}
 		return undefined;
+	}
+
+	/**
+	 * What a scan has seen of the known part, with one more page. Known tasks that go on to the tail do
+	 * not count: they have come to the end of the list, and were not read from its beginning.
+	 */
+	private seenWith(look: Look, { known, run }: Seen): Seen {
+		const { offset, page } = look;
+		if (this.isKnownPart(look)) return { known, run: { place: offset, end: offset + page.length } };
+		return { known: this.hasTail(look) ? known : (run?.place ?? known) };
+	}
+
+	private isKnownPart(look: Look): boolean {
+		return !look.isEnd && !this.hasTail(look) && this.knownIn(look.page).length > 0;
+	}
+
+	private hasTail({ page, isEnd }: Look): boolean {
+		const tail = new Set(hashesIn(this.state.tail));
+		return !isEnd && hashesOf(page).some((hash) => tail.has(hash));
 	}
 
 	/** How far a step may go without missing the edge. */

@@ -75,7 +75,8 @@ export class ReadInEarlierPolls {
 	takeAsOld(page: IDataObject[]): boolean {
 		const { state } = this;
 		const tail = new Set(hashesIn(state.tail));
-		let isBehindTail = false;
+		// Where the edge has tasks of the tail, earlier polls have read all that was there at activation.
+		let isBehindTail = this.edge.hashes.some((hash) => tail.has(hash));
 		for (const task of page) {
 			isBehindTail ||= hashesOf([task]).some((hash) => tail.has(hash));
 			this.tasks.take(task, isBehindTail);
@@ -83,10 +84,10 @@ export class ReadInEarlierPolls {
 		this.reachesTo(state.frontier + page.length, [...this.edge.hashes, ...hashesOf(page)]);
 		this.isLocated = true;
 		if (page.length > 0 && !isBehindTail) return true;
-		const hasMetTail = tail.size === 0 || this.edge.hashes.some((hash) => tail.has(hash));
-		if (!hasMetTail && !this.isShortForLong()) return false;
-		// The known end may be further on than the first of its tasks.
-		this.isWhole(Math.max(state.frontier, isBehindTail ? (state.end ?? 0) : 0));
+		if (tail.size > 0 && !isBehindTail && !this.isShortForLong()) return false;
+		// The known end may be further on than the first of its tasks, unless it has moved.
+		const isEndAhead = page.length > 0 && !state.lost;
+		this.isWhole(Math.max(state.frontier, isEndAhead ? (state.end ?? 0) : 0));
 		return false;
 	}
 
@@ -102,8 +103,8 @@ export class ReadInEarlierPolls {
 
 	/**
 	 * The service has deleted the edge: the known part now ends with the last known tasks that the
-	 * search has seen. Returns the tasks behind them in their page. Undefined if the list has only
-	 * become shorter, until {@link SHORT_LISTS} polls in a row have seen that.
+	 * search has seen. Returns the tasks behind them in their page; undefined if a later poll has to
+	 * read on. If the list has only become shorter, {@link SHORT_LISTS} polls in a row must see that.
 	 */
 	private async giveUpEdge(why: 'gone' | 'short'): Promise<IDataObject[] | undefined> {
 		const { state, pages, edge } = this;
@@ -111,13 +112,14 @@ export class ReadInEarlierPolls {
 		state.sought = undefined;
 		if (why === 'short' && !this.isShortForLong()) return undefined;
 		const page = await pages.page(known ?? 0);
-		const last = edge.knownIn(page).at(-1);
+		const last = known === undefined ? undefined : edge.knownIn(page).at(-1);
 		// The page has moved. The next poll searches again.
 		if (known !== undefined && !last) return undefined;
 		if (!last) pages.warnOfLostTasks();
 		const count = last ? page.indexOf(last) + 1 : 0;
 		this.reachesTo((known ?? 0) + count, hashesOf(page.slice(0, count)));
-		return page.slice(count);
+		// Nothing behind the edge in this page is not the end of the list. The next poll reads on.
+		return last && count === page.length ? undefined : page.slice(count);
 	}
 
 	/** Counts a poll whose list ends too early. Returns whether enough polls in a row have seen that. */

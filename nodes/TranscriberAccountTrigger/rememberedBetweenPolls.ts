@@ -70,10 +70,16 @@ export interface State {
 	/** Until `complete`: hashes of the last tasks before that offset, in the order of the list. */
 	edge: string;
 	/**
-	 * Until `complete`: a search for the edge that is not over. The offset where it goes on, whether it
-	 * has started again from the beginning of the list, and where it last saw a page of known tasks.
+	 * Until `complete`: a search for the edge that is not over. The offset where it goes on, and whether
+	 * it has started again from the beginning of the list. Then also the last page of known tasks before
+	 * others, and the page of known tasks of which it is not clear yet what follows.
 	 */
-	sought?: { place: number; isSecondRound?: boolean; known?: number };
+	sought?: {
+		place: number;
+		isSecondRound?: boolean;
+		known?: number;
+		run?: { place: number; end: number };
+	};
 	/** Between which offsets the list ends, in a search for known tasks of a new API key. */
 	keySearch?: { low: number; high?: number };
 	/** Where a poll that had no request left stopped reading the new tasks at the beginning. */

@@ -68,6 +68,49 @@ long.it(
 	},
 );
 
+few.it.each([
+	[20, 30],
+	[20, 90],
+	[10, 30],
+	[10, 90],
+])(
+	'%i to a page, oldest first: after the trigger forgot, the service deletes the first %i tasks while n8n is off. Nothing old starts the workflow, and nothing again',
+	async (pageLength, count) => {
+		Object.assign(ACCOUNT_MEMORY, { done: 400, census: 320, open: 60, tail: 20 });
+		list().isOldestFirst = true;
+		const { host } = await active(300, pageLength, 6);
+		const ids: string[] = [];
+		for (let polls = 0; polls < 40 && state(host)['complete'] !== false; polls++) {
+			ids.push(...list().add(10));
+			wait(1 / 60);
+			await host.poll();
+		}
+		expect(state(host)).toMatchObject({ complete: false, frontier: pageLength });
+		list().tasks.splice(0, count);
+		const logs = captureLogs();
+		ids.push(...(await night(host, 15)));
+		expect(await allStarted(host, 20)).toEqual(ids.sort());
+		logs.release();
+		expect(logs.lines.join('\n')).toContain('no longer lists the tasks that the trigger knows');
+	},
+);
+
+few.it.each(['newest', 'oldest'])(
+	'%s first: the service deletes the end of the part that the trigger has read, and more. Nothing old starts the workflow, the next ones do',
+	async (first) => {
+		rememberATenth();
+		ACCOUNT_MEMORY.census = 300;
+		list().isOldestFirst = first === 'oldest';
+		const { host } = await active(600, 20);
+		const known = Number(state(host)['frontier']);
+		list().tasks.splice(160, known - 60);
+		await night(host, 0);
+		await host.polls(20);
+		const ids = list().add(3);
+		expect(await allStarted(host)).toEqual(ids.sort());
+	},
+);
+
 long.it(
 	'keeps within its requests while it searches, and says in the log that it is behind',
 	async () => {

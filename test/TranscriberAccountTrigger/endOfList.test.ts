@@ -3,7 +3,7 @@ import { ACCOUNT_POLL } from '../../nodes/TranscriberAccountTrigger/pollLimits';
 import { ACCOUNT_MEMORY } from '../../nodes/TranscriberAccountTrigger/rememberedBetweenPolls';
 import type { ListService } from './listService';
 import { allStarted, listForTests } from './manyNewTasks';
-import { few, long } from '../support/long';
+import { atLength, few, long } from '../support/long';
 
 jest.setTimeout(120_000);
 
@@ -49,6 +49,25 @@ describe('The first poll', () => {
 			ACCOUNT_POLL.firstRequests = requests;
 			const { host } = await active(old, pageLength);
 			expect(state(host)['end']).toBe(old);
+		},
+	);
+
+	few.it.each([
+		['before the next poll', 3],
+		['while n8n is off', 60],
+	])(
+		'for which half of the time is over with the last page of an oldest-first list: what ends %s starts the workflow',
+		async (when, ended) => {
+			list().isOldestFirst = true;
+			const elevenSeconds = 11 / 3_600;
+			list().refuses = (_, requestsBefore) => {
+				if (requestsBefore === 1) wait(elevenSeconds);
+				return undefined;
+			};
+			const { host } = await active(19, 10);
+			expect(state(host)).toMatchObject({ frontier: 19, end: 19, complete: false });
+			const ids = when === 'while n8n is off' ? await night(host, ended) : list().add(ended);
+			expect(await allStarted(host)).toEqual(ids.sort());
 		},
 	);
 
@@ -116,6 +135,23 @@ describe('A recording that is submitted while the trigger reads the end of a new
 		expect(host.started).toHaveLength(new Set(host.started).size);
 	});
 });
+
+few.it.each(['oldest', 'newest'])(
+	'a service that keeps only the last 20 tasks, %s first: each new task starts the workflow once, also when the trigger forgets the others',
+	async (first) => {
+		Object.assign(ACCOUNT_MEMORY, { done: 50, census: 40, open: 50, tail: 20 });
+		list().isOldestFirst = first === 'oldest';
+		const { host } = await active(20, 100);
+		const ids: string[] = [];
+		for (let poll = 0; poll < atLength(60, 20); poll++) {
+			ids.push(...list().add(3));
+			list().tasks = first === 'oldest' ? list().tasks.slice(-20) : list().tasks.slice(0, 20);
+			wait(1 / 60);
+			await host.poll();
+		}
+		expect(await allStarted(host)).toEqual(ids.sort());
+	},
+);
 
 few.it.each<[string, ListService['pageOf']]>([
 	[

@@ -16,6 +16,8 @@ import { isBotThere } from './isBotThere';
 import { receiveHandOver } from './receiveHandOver';
 import { abortLaunch, sendBotWhenPublished } from './sendBotWhenPublished';
 import { cancelBotWhenUnpublished } from './cancelBotWhenUnpublished';
+import { OTHER_SENDER, mayBeOfOtherN8n } from './sameMeetingBot';
+import type { SentBot } from './triggerMemory';
 import { BotStore } from './botStore';
 import { isTest } from '../shared/n8nInternals/activation';
 import { Undecided } from '../shared/webhook/answerInTime';
@@ -131,12 +133,23 @@ async function unpublish(context: IHookFunctions): Promise<boolean> {
 	if (isTest(context)) return true;
 	abortLaunch(context);
 	const store = new BotStore(context);
+	const { bot, isOn = false } = store;
 	store.isOn = false;
-	const { bot } = store;
-	const isHere = bot !== undefined && bot.releasedAt === undefined;
+	const isHere = bot !== undefined && bot.releasedAt === undefined && !isLeft(context, bot, isOn);
 	if (isHere) store.bot = { ...bot, releasedAt: Date.now() };
 	// After a failed activation, n8n may save only what this hook changes (see n8nInternals/activation.ts).
 	if (isHere || store.unansweredUntil > Date.now()) store.save();
 	if (isHere) await cancelBotWhenUnpublished(context, bot);
+	return true;
+}
+
+/** Whether the bot is left alone, because another n8n may wait for its transcript. */
+function isLeft(context: IHookFunctions, bot: SentBot, isOn: boolean): boolean {
+	if (!mayBeOfOtherN8n(bot, context, isOn)) return false;
+	if (!bot.hasDelivered) {
+		context.logger.warn(
+			`${context.getNode().name}: meeting bot ${bot.id} is not cancelled, because ${OTHER_SENDER}. If no other n8n waits for its transcript, stop it with Meeting: Cancel or Stop.`,
+		);
+	}
 	return true;
 }

@@ -3,6 +3,8 @@ import { EndingStore } from './endingStore';
 
 /** The store of a trigger with the bot that it has sent (Source: One Meeting). */
 export class BotStore extends EndingStore {
+	private readonly switchOffsBefore = this.memory.switchOffs;
+
 	get bot(): SentBot | undefined {
 		return newerOf(this.loaded.bot, this.memory.bot);
 	}
@@ -19,6 +21,15 @@ export class BotStore extends EndingStore {
 
 	set isOn(isOn: boolean) {
 		this.memory.isOn = isOn;
+		if (!isOn) this.memory.switchOffs += 1;
+	}
+
+	/**
+	 * Whether the trigger was switched off since this hook began: n8n 1 and 2.30 have no lock between a
+	 * publication and a switch-off.
+	 */
+	get wasSwitchedOff(): boolean {
+		return this.memory.switchOffs !== this.switchOffsBefore;
 	}
 
 	/** Notes that the bot of this trigger has delivered. Returns whether that is news. */

@@ -6,6 +6,7 @@ import { submissionKey } from '../shared/api/submission';
 import { botState } from '../shared/api/askForState';
 import { messageOf } from '../shared/asError';
 import { hasConsent } from '../shared/parameters/meetingLaunch';
+import { refuse } from '../shared/parameters/refuse';
 import {
 	GRACE,
 	callerOf,
@@ -15,7 +16,17 @@ import {
 	keepMeetingBot,
 } from './cancelBotWhenUnpublished';
 import { ACTIVATION } from './sendBotWhenPublished';
-import { accountHash, fingerprintOf, isInOtherZone, isSentBy, isSentFor } from './sameMeetingBot';
+import {
+	OTHER_SENDER,
+	accountHash,
+	fingerprintOf,
+	isInOtherZone,
+	isSentBy,
+	isSentByOtherN8n,
+	isSentFor,
+	isSentFromOtherAddress,
+	mayBeOfOtherN8n,
+} from './sameMeetingBot';
 import type { SentBot } from './triggerMemory';
 import { nameForNew } from './verifyDelivery';
 import { BotStore } from './botStore';
@@ -29,8 +40,9 @@ export async function isBotThere(context: IHookFunctions): Promise<boolean> {
 	if (context.getNodeParameter('source') !== 'meeting' || isTest(context)) return true;
 	const store = new BotStore(context);
 	if (!isActivatedByUser(context)) await goOn(context, store);
-	else if (!(await isBotKept(context, store))) return false;
-	store.isOn = true;
+	else if (!(await isBotKept(context, store)) && !store.wasSwitchedOff) return false;
+	// No error after a switch-off: n8n 1 would then switch the version before on again.
+	if (!store.wasSwitchedOff) store.isOn = true;
 	return true;
 }
 
@@ -43,16 +55,28 @@ async function goOn(context: IHookFunctions, store: BotStore): Promise<void> {
 	const { bot } = store;
 	if (!bot) {
 		warnOfNoBot(context, 'knows of no meeting bot');
-	} else if (bot.releasedAt !== undefined) {
+	} else if (isSentByOtherN8n(bot, context)) {
+		warnOfNoBot(context, `has no meeting bot of its own: another n8n sent bot ${bot.id}`);
+	} else if (bot.releasedAt === undefined) {
+		warnOfOtherAddress(context, bot);
+	} else {
 		const isOnAtOnce = Date.now() - bot.releasedAt <= GRACE.ms;
 		const isKept = keepMeetingBot(context, bot.id);
+		if (isKept) takeBack(store, bot);
 		if (!isKept || (!isOnAtOnce && isGone(await stateAtService(context, bot)))) {
+			if (store.wasSwitchedOff) return;
+			store.bot = bot;
 			warnOfNoBot(context, 'has no meeting bot, because it was off meanwhile');
 		} else {
-			store.bot = { ...bot, releasedAt: undefined };
+			warnOfOtherAddress(context, bot);
 			store.save();
 		}
 	}
+}
+
+/** Before the service is asked, so that a switch-off meanwhile finds the bot, and cancels it. */
+function takeBack(store: BotStore, bot: SentBot): void {
+	store.bot = { ...bot, releasedAt: undefined };
 }
 
 /** Whether the bot that is there is the one for this publication of the user. */
@@ -66,7 +90,14 @@ async function isBotKept(context: IHookFunctions, store: BotStore): Promise<bool
 		return true;
 	}
 	// Without consent, no bot may record. Parameters are read before the first pause: see `sendBotWhenPublished`.
-	if (!hasConsent(context) || isInOtherZone(bot, context)) return false;
+	if (!hasConsent(context)) return false;
+	const isForOtherTime = isInOtherZone(bot, context);
+	const fingerprint = fingerprintOf(context);
+	if (mayBeOfOtherN8n(bot, context, bot.releasedAt !== undefined)) {
+		await refuseWhileThere(context, bot);
+		if (isSentByOtherN8n(bot, context)) return false;
+	}
+	if (isForOtherTime) return false;
 	// The account of the credential cannot take the bot of another account back, or receive its
 	// transcript.
 	const account = await accountHash(context);
@@ -75,15 +106,13 @@ async function isBotKept(context: IHookFunctions, store: BotStore): Promise<bool
 	if (bot.releasedAt !== undefined && Date.now() - bot.releasedAt > GRACE.ms) return false;
 	// Before the look, which may take longer than the rest of the time.
 	if (!keepMeetingBot(context, bot.id)) return false;
+	takeBack(store, { ...bot, fingerprint, account: bot.account ?? account });
 	if (await isStillThere(context, store, bot)) {
-		const { id, zone, startsAt, sentAt, hasDelivered } = bot;
-		const sent = { zone, startsAt, sentAt, hasDelivered };
-		const fingerprint = fingerprintOf(context);
-		store.bot = { id, fingerprint, account: bot.account ?? account, ...sent };
+		warnOfOtherAddress(context, bot);
 		store.save();
 		return true;
 	}
-	if (bot.releasedAt !== undefined) {
+	if (bot.releasedAt !== undefined && !store.wasSwitchedOff) {
 		// Or n8n 2 would keep this bot in its next try, if the service refuses the new one.
 		store.bot = { ...bot, releasedAt: LONG_AGO };
 		store.save();
@@ -116,6 +145,28 @@ async function isStillThere(
 function warnOfNoBot(context: IHookFunctions, what: string): void {
 	context.logger.warn(
 		`${context.getNode().name}: the workflow is published, but the trigger ${what}, and a start of n8n sends none. Look in your account at the service whether the bot is there. If not, unpublish the workflow and publish it again (n8n 1: deactivate and activate it).`,
+	);
+}
+
+function warnOfOtherAddress(context: IHookFunctions, bot: SentBot): void {
+	if (bot.hasDelivered || !isSentFromOtherAddress(bot, context)) return;
+	context.logger.warn(
+		`${context.getNode().name}: meeting bot ${bot.id} has the address that n8n had when the bot was sent, so its transcript does not start the workflow. Before the meeting: unpublish the workflow, wait for ten seconds, and publish it again (n8n 1: deactivate and activate it). After it: fetch the transcript with Meeting: Get and Transcript: Get Result.`,
+	);
+}
+
+/** Refuses to publish while the bot of another n8n is there, or may be: see {@link mayBeOfOtherN8n}. */
+async function refuseWhileThere(context: IHookFunctions, bot: SentBot): Promise<void> {
+	const look = { deadline: Date.now() + ACTIVATION.lookMs };
+	const state = await botState(await callerOf(context), bot.id, look).catch((error: unknown) => {
+		if (!isUnknownToService(error)) throw error;
+		return isNew(bot) ? {} : undefined;
+	});
+	if (isGone(state)) return;
+	throw refuse(
+		context,
+		`The transcript of bot ${bot.id}, which was sent to this meeting, does not come to this trigger: ${OTHER_SENDER}`,
+		'If another n8n still runs this workflow, unpublish it there. Otherwise, stop the bot with Meeting: Cancel or Stop. Then publish this workflow again (n8n 1: activate it). No second bot was sent.',
 	);
 }
 

@@ -53,6 +53,41 @@ export function isSentBy(
 	return sender === undefined || account === undefined || sender === account;
 }
 
+/** Identifies the trigger that sends a bot. In hashes, because static data can be exported. */
+export function senderOf(context: IHookFunctions): Required<Pick<SentBot, 'address' | 'sender'>> {
+	return {
+		address: shortHash(context.getNodeWebhookUrl('default') ?? ''),
+		sender: shortHash(`${context.getInstanceId()} ${context.getWorkflow().id}`),
+	};
+}
+
+/** Whether the service got another address with the bot, so that its transcript does not come here. */
+export function isSentFromOtherAddress({ address }: SentBot, context: IHookFunctions): boolean {
+	return address !== undefined && address !== senderOf(context).address;
+}
+
+/** Whether another n8n sent the bot: static data moves with a workflow (export:workflow, the public API). */
+export function isSentByOtherN8n(bot: SentBot, context: IHookFunctions): boolean {
+	return isSentFromOtherAddress(bot, context) && bot.sender !== senderOf(context).sender;
+}
+
+/** The same in words. */
+export const OTHER_SENDER = 'another n8n sent it, or this n8n when it had another address';
+
+/**
+ * Whether another n8n may have sent the bot. Two that share an encryption key share their id as well,
+ * and look like one whose address has changed. `isKnownHere`: this n8n has switched the trigger on or off
+ * since, so the bot counts as its own. Otherwise the bot is left alone, and a publication is refused while
+ * it is there: a second bot would cost twice, and this one's transcript would be lost.
+ */
+export function mayBeOfOtherN8n(
+	bot: SentBot,
+	context: IHookFunctions,
+	isKnownHere: boolean,
+): boolean {
+	return isKnownHere ? isSentByOtherN8n(bot, context) : isSentFromOtherAddress(bot, context);
+}
+
 function shortHash(text: string): string {
 	return createHash('sha256').update(text).digest('base64url').slice(0, 22);
 }

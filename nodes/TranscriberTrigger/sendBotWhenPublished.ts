@@ -26,7 +26,14 @@ import {
 } from './cancelBotWhenUnpublished';
 import { backgroundCaller } from './backgroundCaller';
 import { NO_SECRET, STORED_SECRET, nameForNew } from './verifyDelivery';
-import { accountHash, fingerprintOf, isSentBy, isSentFor } from './sameMeetingBot';
+import {
+	accountHash,
+	fingerprintOf,
+	isSentBy,
+	isSentByOtherN8n,
+	isSentFor,
+	senderOf,
+} from './sameMeetingBot';
 import type { SentBot } from './triggerMemory';
 import { settingsOf } from './triggerSettings';
 import { BotStore } from './botStore';
@@ -50,8 +57,10 @@ const unknownLaunches = remembered<string>('unknownLaunches');
 /** Refusals that took long, by workflow and node: what was refused, why, and until when that counts, in ms since 1970. */
 const slowRefusals = remembered<{ what: string; error: unknown; until: number }>('slowRefusals');
 
-/** The workflow was switched off during the launch, and no bot was sent. */
+/** The workflow was switched off before or during the launch, and no bot was sent. */
 class SwitchedOff extends Error {}
+
+const SWITCHED_OFF = 'The workflow was switched off before the meeting bot was sent';
 
 /**
  * How long no bot is sent after a launch without an answer, in ms: the service may have sent one.
@@ -75,7 +84,7 @@ export async function sendBotWhenPublished(context: IHookFunctions): Promise<boo
 	// needs for their expressions (see `requestWithApiKey`), and an error after the launch would lose the bot.
 	const fingerprint = fingerprintOf(context);
 	const startsAt = launch.startAt === undefined ? undefined : Date.parse(launch.startAt);
-	const start = { zone: zoneOfStart(context), startsAt };
+	const sent = { zone: zoneOfStart(context), startsAt, ...senderOf(context) };
 	const credential = await credentialOf(context);
 	const { baseUrl, apiKey } = credential;
 	const address = context.getNodeWebhookUrl('default') ?? '';
@@ -115,7 +124,7 @@ export async function sendBotWhenPublished(context: IHookFunctions): Promise<boo
 	store.unansweredUntil = Date.now() + UNANSWERED_MS;
 	store.save();
 	const began = Date.now();
-	const answer = await launchBot(context, credential, body).catch((error: unknown) => {
+	const answer = await launchBot(context, store, credential, body).catch((error: unknown) => {
 		if (error instanceof SwitchedOff || wasCertainlyRefused(error)) {
 			store.unansweredUntil = 0;
 			store.save();
@@ -146,7 +155,7 @@ export async function sendBotWhenPublished(context: IHookFunctions): Promise<boo
 	store.unansweredUntil = 0;
 	const { bot: former } = store;
 	store.isOn = true;
-	store.bot = { id, fingerprint, account, ...start, sentAt: Date.now() };
+	store.bot = { id, fingerprint, account, ...sent, sentAt: Date.now() };
 	const secret = secretIn(answer.webhook_secret);
 	const name = nameForNew(store, submissionKey({ botId: id }));
 	store.keepSecret(name, secret ? seal(apiKey, STORED_SECRET, name, secret) : NO_SECRET);
@@ -182,6 +191,7 @@ async function cancelFormerBot(
 	account?: string,
 ): Promise<void> {
 	if (former.releasedAt === undefined || isToBeCancelled(context, former.id)) return;
+	if (isSentByOtherN8n(former, context)) return;
 	if (isSentBy(former, account)) void cancelUntilAccepted(context, await callerOf(context), former);
 	else logNotCancelled(context, former.id, new Error(OTHER_ACCOUNT));
 }
@@ -192,9 +202,11 @@ async function cancelFormerBot(
  */
 async function launchBot(
 	context: IHookFunctions,
+	store: BotStore,
 	credential: TranscriberCredential,
 	body: IDataObject,
 ): Promise<IDataObject> {
+	if (store.wasSwitchedOff) throw new SwitchedOff(SWITCHED_OFF);
 	const key = launchKey(context);
 	const launch = new AbortController();
 	launches.set(key, launch);
@@ -223,8 +235,7 @@ async function launchBot(
 
 /** Aborts the launch under way, if there is one. */
 export function abortLaunch(context: IHookFunctions): void {
-	const reason = 'The workflow was switched off before the meeting bot was sent';
-	launches.get(launchKey(context))?.abort(new SwitchedOff(reason));
+	launches.get(launchKey(context))?.abort(new SwitchedOff(SWITCHED_OFF));
 }
 
 function botIdOf({ bot_id: id }: IDataObject): string | undefined {

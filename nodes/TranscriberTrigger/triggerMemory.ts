@@ -45,6 +45,10 @@ export interface SentBot {
 	startsAt?: number;
 	/** A hash of Base URL and credential id: the account that sent it. Older versions stored none. */
 	account?: string;
+	/** A hash of the webhook address that the service got. Older versions stored none. */
+	address?: string;
+	/** A hash of the n8n and the workflow that sent it. Older versions stored none. */
+	sender?: string;
 	/** In ms since 1970. Older versions stored none. */
 	sentAt?: number;
 	/** A transcript of the bot has started the workflow. */
@@ -113,6 +117,8 @@ export interface TriggerMemory {
 	 * done neither.
 	 */
 	isOn?: boolean;
+	/** How often this process has switched the trigger off. */
+	switchOffs: number;
 }
 
 const triggerWorkflows = remembered<Map<string, TriggerMemory>>('triggerWorkflows');
@@ -126,7 +132,8 @@ export function memoriesOf(workflow: string): Map<string, TriggerMemory> {
 
 /** The memory of a trigger of which this process knows nothing yet. */
 export function newMemory(): TriggerMemory {
-	return { secrets: new Map(), endings: new Map(), spent: new Map(), inFlight: new Set() };
+	const [secrets, endings, spent] = [new Map(), new Map(), new Map()];
+	return { secrets, endings, spent, inFlight: new Set(), switchOffs: 0 };
 }
 
 /** Adds an entry, and keeps the newest `limit` entries. */

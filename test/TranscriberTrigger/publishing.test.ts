@@ -8,6 +8,7 @@ import type { INodeParameters } from 'n8n-workflow';
 
 import { GRACE } from '../../nodes/TranscriberTrigger/cancelBotWhenUnpublished';
 import { serviceForTests } from '../support/service';
+import { captureLogs } from '../support/logs';
 import { few } from '../support/long';
 import { until } from '../simulator/testing-client';
 import { withinGrace } from './grace';
@@ -214,5 +215,139 @@ describe('n8n 1 and 2.30 add a workflow again when one of its other triggers fai
 		await host.deactivate();
 		await host.activate();
 		expect(launches()).toBe(1);
+	});
+});
+
+/** The same workflow, with its static data, in an n8n with another address. */
+describe('A workflow whose bot was sent from another address', () => {
+	const OTHER_N8N = 'moved';
+	const SAME_KEY = undefined;
+	let moved: TriggerHost;
+	beforeEach(async () => {
+		await open({ startAt: new Date(Date.now() + 3_600_000).toISOString() });
+		await host.activate();
+	});
+	afterEach(async () => await moved.close());
+
+	async function move(workflowId?: string) {
+		const { credentials, parameters } = host.settings;
+		moved = await new TriggerHost({ credentials, parameters, workflowId }).open();
+		Object.assign(moved.node, host.node);
+		moved.saved = host.saved;
+		moved.processes = [newProcess()];
+	}
+	const addresses = () =>
+		service
+			.running()
+			.requests.filter(({ method }) => method === 'POST')
+			.map(({ body }) => (body as { webhook_url?: string }).webhook_url);
+	/** Only bots of this test: a cancellation of an earlier one may go on. */
+	const cancelled = () =>
+		calledBack().filter((line) =>
+			service
+				.running()
+				.bots()
+				.some(({ id }) => line.endsWith(id)),
+		);
+	const theBot = () => String(service.running().bots()[0]?.id);
+
+	it('keeps no address in the static data', () => {
+		moved = host;
+		expect(host.saved).not.toContain(new URL(host.url).host);
+	});
+
+	few.it.each([
+		['another n8n', OTHER_N8N],
+		['an n8n with the same key, as after a change of the own address', SAME_KEY],
+	])(
+		'is not published in %s while the bot is there: a second one would cost, and the transcript of this one be lost',
+		async (_, workflowId) => {
+			await move(workflowId);
+			for (const mode of ['activate', 'update'] as const) {
+				await expect(moved.activate(mode)).rejects.toThrow(
+					`The transcript of bot ${theBot()}, which was sent to this meeting, does not come to this trigger`,
+				);
+			}
+			// n8n has called the hook for switching off after each refusal.
+			await moved.deactivate();
+			await sleep(2 * GRACE.ms);
+			expect([launches(), cancelled()]).toEqual([1, []]);
+		},
+	);
+
+	few.it.each([
+		['another n8n', OTHER_N8N],
+		['with the same key', SAME_KEY],
+	])(
+		'is published with a bot of its own once that bot is gone, and cancels only its own (%s)',
+		async (_, workflowId) => {
+			await move(workflowId);
+			await host.deactivate();
+			await until(() => cancelled().length === 1);
+			await moved.activate();
+			expect(addresses()).toEqual([host.url, moved.url]);
+			await moved.deactivate();
+			await until(() => cancelled().length === 2);
+			expect(new Set(cancelled()).size).toBe(2);
+		},
+	);
+
+	it('says that the service cannot be asked about the bot, if that is why it is not published', async () => {
+		await move(OTHER_N8N);
+		const action = { kind: 'respond', status: 401 } as const;
+		service.running().fault({ match: { method: 'GET' }, times: 9, action });
+		await expect(moved.activate()).rejects.toThrow('API key');
+		expect(launches()).toBe(1);
+	});
+
+	it('sends a bot to another meeting, and does not cancel that of the other n8n, even if it was off there', async () => {
+		const { bot } = host.stored;
+		const released = JSON.stringify({ ...bot, releasedAt: 1 });
+		host.saved = host.saved.replace(JSON.stringify(bot), released);
+		await move(OTHER_N8N);
+		moved.node.parameters.meetingUrl = 'https://meet.example.com/another';
+		await moved.activate();
+		await sleep(2 * GRACE.ms);
+		expect([launches(), cancelled()]).toEqual([2, []]);
+	});
+
+	it('says at a start of the other n8n that the trigger has no bot of its own', async () => {
+		await move(OTHER_N8N);
+		const logs = captureLogs();
+		await moved.activate('init');
+		await moved.deactivate();
+		logs.release();
+		await sleep(2 * GRACE.ms);
+		expect(logs.lines.join()).toContain('has no meeting bot of its own');
+		expect(logs.lines.join()).toContain(`meeting bot ${theBot()} is not cancelled`);
+		expect(cancelled()).toEqual([]);
+	});
+
+	it('says so at a start of n8n and in a new version, as the own address may have changed; publishing afresh sends another bot', async () => {
+		await move(SAME_KEY);
+		const logs = captureLogs();
+		await moved.activate('init');
+		await withinGrace(async () => {
+			await moved.deactivate();
+			await moved.activate('update');
+		});
+		logs.release();
+		const said = logs.lines.filter((line) => line.includes('does not start the workflow'));
+		expect(said).toHaveLength(2);
+		await sleep(2 * GRACE.ms);
+		expect([launches(), cancelled()]).toEqual([1, []]);
+		await moved.deactivate();
+		await until(() => cancelled().length === 1);
+		await moved.activate();
+		expect(addresses()).toEqual([host.url, moved.url]);
+	});
+
+	it('goes on as before if an older version of this package has sent the bot', async () => {
+		host.saved = host.saved.replace(/"(address|sender)":"[^"]*",/g, '');
+		await move(OTHER_N8N);
+		await moved.activate();
+		expect(launches()).toBe(1);
+		await moved.deactivate();
+		await until(() => cancelled().length === 1);
 	});
 });

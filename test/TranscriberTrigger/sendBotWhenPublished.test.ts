@@ -1180,3 +1180,92 @@ describe('Deactivation', () => {
 		await until(() => calledBack().length === 1);
 	});
 });
+
+describe('Switching off while the publication before still goes on, as n8n 1 and 2.30 allow', () => {
+	/** Only bots of this test: a cancellation of an earlier one may go on. */
+	const isOfThisTest = (line: string) => bots().some(({ id }) => line.endsWith(id));
+	const cancelled = () => calledBack().filter(isOfThisTest);
+	const looks = () =>
+		service.lines().filter((line) => line.startsWith('GET') && isOfThisTest(line)).length;
+	/** Publishes while the service is slow to answer the look at the bot. */
+	async function publishSlowly(mode: 'activate' | 'update' | 'init') {
+		service
+			.running()
+			.fault({ match: { method: 'GET', path: theBot().id }, action: { kind: 'delay', ms: 250 } });
+		const publication = host.activate(mode);
+		await until(() => looks() === 1);
+		return { publication };
+	}
+
+	few.it.each(['update', 'activate'] as const)(
+		'cancels the bot at which the publication looks (%s)',
+		async (mode) => {
+			await host.activate();
+			await withinGrace(async () => {
+				await host.deactivate();
+				const { publication } = await publishSlowly(mode);
+				await host.deactivate();
+				await publication;
+			});
+			expect(host.stored.bot).toHaveProperty('releasedAt');
+			await until(() => cancelled().length === 1);
+			await pastGrace();
+			expect([launches(), cancelled()]).toEqual([1, [theBot().id]]);
+		},
+	);
+
+	it('also if n8n itself has added the workflow again', async () => {
+		await host.activate();
+		const { bot } = host.stored;
+		const released = JSON.stringify({ ...bot, releasedAt: 1 });
+		host.saved = host.saved.replace(JSON.stringify(bot), released);
+		host.restart();
+		const { publication } = await publishSlowly('init');
+		await host.deactivate();
+		await publication;
+		await until(() => cancelled().length === 1);
+	});
+
+	it('sends no bot for the next meeting', async () => {
+		await host.activate();
+		const { id } = theBot();
+		service.running().endMeeting(id);
+		await withinGrace(async () => {
+			await host.deactivate();
+			const { publication } = await publishSlowly('activate');
+			await host.deactivate();
+			await publication;
+		});
+		await pastGrace();
+		expect([launches(), cancelled()]).toEqual([1, []]);
+	});
+
+	it('sends no bot either while n8n reads the credential for the launch', async () => {
+		host.credentialMs = 100;
+		const failure = expect(host.activate()).rejects.toThrow(
+			'switched off before the meeting bot was sent',
+		);
+		await sleep(20);
+		await host.deactivate();
+		await failure;
+		expect(launches()).toBe(0);
+		// Nothing was sent, so the next one does not have to wait.
+		await host.activate();
+		expect(launches()).toBe(1);
+	});
+
+	it('and on again keeps the bot, which the next switch-off cancels', async () => {
+		await host.activate();
+		await withinGrace(async () => {
+			await host.deactivate();
+			const { publication } = await publishSlowly('update');
+			await host.deactivate();
+			await host.activate('update');
+			await publication;
+		});
+		await pastGrace();
+		expect([launches(), cancelled()]).toEqual([1, []]);
+		await host.deactivate();
+		await until(() => cancelled().length === 1);
+	});
+});

@@ -56,7 +56,7 @@ async function goOn(context: IHookFunctions, store: BotStore): Promise<void> {
 	if (!bot) {
 		warnOfNoBot(context, 'knows of no meeting bot');
 	} else if (isSentByOtherN8n(bot, context)) {
-		warnOfNoBot(context, `has no meeting bot of its own: another n8n sent bot ${bot.id}`);
+		warnOfNoBot(context, `did not send a meeting bot: another n8n sent bot ${bot.id}`);
 	} else if (bot.releasedAt === undefined) {
 		warnOfOtherAddress(context, bot);
 	} else {

@@ -279,7 +279,7 @@ describe('A workflow whose bot was sent from another address', () => {
 		['another n8n', OTHER_N8N],
 		['with the same key', SAME_KEY],
 	])(
-		'is published with a bot of its own once that bot is gone, and cancels only its own (%s)',
+		'sends a new bot once that bot is gone, and cancels only the new one (%s)',
 		async (_, workflowId) => {
 			await move(workflowId);
 			await host.deactivate();
@@ -311,14 +311,14 @@ describe('A workflow whose bot was sent from another address', () => {
 		expect([launches(), cancelled()]).toEqual([2, []]);
 	});
 
-	it('says at a start of the other n8n that the trigger has no bot of its own', async () => {
+	it('says at a start of the other n8n that it did not send the bot', async () => {
 		await move(OTHER_N8N);
 		const logs = captureLogs();
 		await moved.activate('init');
 		await moved.deactivate();
 		logs.release();
 		await sleep(2 * GRACE.ms);
-		expect(logs.lines.join()).toContain('has no meeting bot of its own');
+		expect(logs.lines.join()).toContain('did not send a meeting bot');
 		expect(logs.lines.join()).toContain(`meeting bot ${theBot()} is not cancelled`);
 		expect(cancelled()).toEqual([]);
 	});

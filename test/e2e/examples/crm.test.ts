@@ -54,7 +54,9 @@ describe('examples/meeting-to-crm.json', () => {
 				expect.objectContaining({
 					title: 'Quarterly review',
 					customer: 'Globex',
-					outcome: expect.stringMatching(/No speech was found.*\. The recording of the meeting has no transcript\./),
+					outcome: expect.stringMatching(
+						/No speech was found.*\. The recording of the meeting has no transcript\./,
+					),
 				}),
 			]),
 		);

@@ -16,7 +16,7 @@ import {
 	checkNoFailedItem,
 	checkSeesAllItems,
 	noteReplacement,
-} from './checkReplacement';
+} from './checkNoTermIsLost';
 import { checkIsSplit } from './checkTerms';
 import { distinct, termsField } from './terms';
 import { termsOfItem } from './termsOfItem';

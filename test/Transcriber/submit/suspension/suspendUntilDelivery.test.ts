@@ -967,12 +967,13 @@ describe('a bot that is cancelled without a task, because its recording was stop
 	it('is waited for without sleeping if it was so before the execution could sleep', async () => {
 		const waitOptions = { ...LOOKS_FIRST, pollInterval: 1 };
 		const workflow = workflowWith({ ...BOT, waitOptions }, service.credentials());
-		callOff('[^/]+', 1);
+		callOff('[^/]+', 1e6);
 		const starting = workflow.start(itemsOf({ url: 'https://meet.example.com/a' }));
 		await until(() => looksAt('meeting').length > 0);
 		const [{ id } = { id: '' }] = service.running().bots();
 		service.running().endMeeting(id);
 		service.running().finish(service.running().bot(id).taskId ?? '');
+		service.running().clearFaults();
 		const { isSuspended, error, next } = await starting;
 		expect([isSuspended, error]).toEqual([false, undefined]);
 		expect(next?.map(({ status }) => status)).toEqual(['completed']);

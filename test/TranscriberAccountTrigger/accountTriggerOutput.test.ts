@@ -12,6 +12,7 @@ import { AccountHost } from './host';
 const service = serviceForTests({ tasksInProgress: 1000 });
 
 const retry = { ...RETRY };
+const poll = { ...ACCOUNT_POLL };
 beforeEach(() => {
 	Object.assign(RETRY, {
 		base: 1,
@@ -21,7 +22,10 @@ beforeEach(() => {
 		patienceWhenUnreachable: 20,
 	});
 });
-afterEach(() => void Object.assign(RETRY, retry));
+afterEach(() => {
+	Object.assign(RETRY, retry);
+	Object.assign(ACCOUNT_POLL, poll);
+});
 
 async function active(parameters = {}): Promise<AccountHost> {
 	const host = new AccountHost(service.credentials(), parameters);
@@ -105,7 +109,7 @@ describe('the output', () => {
 		});
 
 		it('is in progress again waits for its end, however long that takes', async () => {
-			jest.replaceProperty(ACCOUNT_POLL, 'failures', 2);
+			ACCOUNT_POLL.failures = 2;
 			const { host, id } = await listedAsFailed();
 			await host.polls(3);
 			expect(host.executions).toEqual([]);
@@ -118,7 +122,7 @@ describe('the output', () => {
 	});
 
 	it('of a transcript comes although the list calls many tasks failed that are in progress again', async () => {
-		jest.replaceProperty(ACCOUNT_POLL, 'inAll', 8);
+		ACCOUNT_POLL.inAll = 8;
 		const host = await active();
 		const again = await Promise.all(Array.from({ length: 9 }, () => service.pendingTask()));
 		const id = await service.completedTask();

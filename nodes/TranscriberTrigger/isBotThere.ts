@@ -15,7 +15,7 @@ import {
 	isNew,
 	keepMeetingBot,
 } from './cancelBotWhenUnpublished';
-import { ACTIVATION } from './sendBotWhenPublished';
+import { ACTIVATION } from './launchBot';
 import {
 	OTHER_SENDER,
 	accountHash,

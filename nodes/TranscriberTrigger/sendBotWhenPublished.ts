@@ -1,12 +1,9 @@
 import type { IDataObject, IHookFunctions } from 'n8n-workflow';
 
-import { callService } from '../shared/api/callService';
-import { credentialOf, type TranscriberCredential } from '../shared/api/credential';
+import { credentialOf } from '../shared/api/credential';
 import { withoutSecrets } from '../shared/api/redact';
 import { ServiceError, adviceIfUncertain, wasCertainlyRefused } from '../shared/api/serviceError';
 import { submissionKey } from '../shared/api/submission';
-import { idIn } from '../shared/api/undocumented/idNames';
-import { submissionsIn } from '../shared/api/undocumented/submissions';
 import { messageOf } from '../shared/asError';
 import { isPublishedAgain } from '../shared/n8nInternals/activation';
 import { jsonOf } from '../shared/jsonValues';
@@ -24,7 +21,7 @@ import {
 	logNotCancelled,
 	stopCancelling,
 } from './cancelBotWhenUnpublished';
-import { backgroundCaller } from './backgroundCaller';
+import { ACTIVATION, SwitchedOff, botIdOf, launchBot, launchKey } from './launchBot';
 import { NO_SECRET, STORED_SECRET, nameForNew } from './verifyDelivery';
 import {
 	accountHash,
@@ -39,16 +36,6 @@ import { settingsOf } from './triggerSettings';
 import { BotStore } from './botStore';
 
 /**
- * How long activation waits for the service, in ms: the user waits for it in the editor. n8n 2.41 tries
- * five times with pauses of 15 s in all, and after 84 s shows its own error instead of the reason. So a
- * refusal that took `slowMs` counts for the repeats of this launch too, which begin within `repeatedMs`.
- */
-export const ACTIVATION = { sendMs: 50_000, lookMs: 10_000, slowMs: 10_000, repeatedMs: 17_000 };
-
-/** Launches under way, by workflow and node: a copy of a workflow may have the same node ids. */
-const launches = remembered<AbortController>('launches');
-
-/**
  * Why it is not known whether a bot was sent, by workflow and node. n8n 2 tries to activate several
  * times, and shows only the error of the last try.
  */
@@ -56,11 +43,6 @@ const unknownLaunches = remembered<string>('unknownLaunches');
 
 /** Refusals that took long, by workflow and node: what was refused, why, and until when that counts, in ms since 1970. */
 const slowRefusals = remembered<{ what: string; error: unknown; until: number }>('slowRefusals');
-
-/** The workflow was switched off before or during the launch, and no bot was sent. */
-class SwitchedOff extends Error {}
-
-const SWITCHED_OFF = 'The workflow was switched off before the meeting bot was sent';
 
 /**
  * How long no bot is sent after a launch without an answer, in ms: the service may have sent one.
@@ -194,54 +176,4 @@ async function cancelFormerBot(
 	if (isSentByOtherN8n(former, context)) return;
 	if (isSentBy(former, account)) void cancelUntilAccepted(context, await callerOf(context), former);
 	else logNotCancelled(context, former.id, new Error(OTHER_ACCOUNT));
-}
-
-/**
- * POST /meeting, aborted if the workflow is switched off meanwhile. If the service sent the bot at
- * that very moment, cancels the bot.
- */
-async function launchBot(
-	context: IHookFunctions,
-	store: BotStore,
-	credential: TranscriberCredential,
-	body: IDataObject,
-): Promise<IDataObject> {
-	if (store.wasSwitchedOff) throw new SwitchedOff(SWITCHED_OFF);
-	const key = launchKey(context);
-	const launch = new AbortController();
-	launches.set(key, launch);
-	try {
-		const caller = backgroundCaller(context, async () => credential, launch.signal);
-		const given = await callService(
-			caller,
-			{ method: 'POST', url: '/meeting', body },
-			{
-				policy: { limit: 'meeting', repeatable: false },
-				// The service may send the bot in an envelope or a list.
-				keepWebhookSecret: 'everywhere',
-				deadline: Date.now() + ACTIVATION.sendMs,
-			},
-		);
-		const [answer = {}] = submissionsIn(given, true);
-		const id = botIdOf(answer);
-		if (!launch.signal.aborted || id === undefined) return answer;
-		const lasting = backgroundCaller(context, async () => credential);
-		void cancelUntilAccepted(context, lasting, { id, sentAt: Date.now() });
-		throw launch.signal.reason;
-	} finally {
-		if (launches.get(key) === launch) launches.delete(key);
-	}
-}
-
-/** Aborts the launch under way, if there is one. */
-export function abortLaunch(context: IHookFunctions): void {
-	launches.get(launchKey(context))?.abort(new SwitchedOff(SWITCHED_OFF));
-}
-
-function botIdOf({ bot_id: id }: IDataObject): string | undefined {
-	return idIn(id);
-}
-
-function launchKey(context: IHookFunctions): string {
-	return `${context.getWorkflow().id} ${context.getNode().id}`;
 }

@@ -15,7 +15,7 @@
  *     Transcriber/item/nodeRun.ts current                         the data of a run: its NodeRun
  *     Transcriber/item/sendCancelOrClear.ts latestSent            the data of a node: the latest request with each path
  *     Transcriber/resources/dictionary/writesInTurn.ts turns      a NodeRun: its writes
- *     Transcriber/submit/once/submissionMemory.ts beingSent       the data of a node: its submits under way
+ *     Transcriber/submit/once/oncePerPlace.ts beingSent           the data of a node: its submits under way
  *     parameters/joinedText.ts inInput                            the input of a run: the words that stand in it
  *     TranscriberTrigger/repairStaticData.ts OWN                 this process: the token of calls to itself
  */
@@ -58,7 +58,7 @@ const REMEMBERED = {
 	warnings: 10,
 	// TranscriberTrigger/cancelBotWhenUnpublished.ts. Key: workflow, node and bot. Until the bot is cancelled or kept.
 	botsToCancel: 10_000,
-	// TranscriberTrigger/sendBotWhenPublished.ts. Key: workflow and node. While a bot is launched.
+	// TranscriberTrigger/launchBot.ts. Key: workflow and node. While a bot is launched.
 	launches: 10_000,
 	// TranscriberTrigger/sendBotWhenPublished.ts. Key: workflow and node. Until the next launch.
 	unknownLaunches: 1_000,

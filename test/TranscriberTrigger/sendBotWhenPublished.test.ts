@@ -1,5 +1,5 @@
 /** Contract, "Trigger node", source `meeting`: activating the workflow sends the bot. */
-// Also covers cancelBotWhenUnpublished.ts, backgroundCaller.ts.
+// Also covers cancelBotWhenUnpublished.ts, backgroundCaller.ts, launchBot.ts.
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -9,7 +9,7 @@ import { Expression, type INodeParameters } from 'n8n-workflow';
 
 import { LIMITS } from '../../nodes/shared/api/rateLimits';
 import { queueFor } from '../../nodes/shared/api/waitForTurn';
-import { ACTIVATION } from '../../nodes/TranscriberTrigger/sendBotWhenPublished';
+import { ACTIVATION } from '../../nodes/TranscriberTrigger/launchBot';
 import { STORE } from '../../nodes/TranscriberTrigger/triggerMemory';
 import { CANCEL_BOT, GRACE } from '../../nodes/TranscriberTrigger/cancelBotWhenUnpublished';
 import type { RequestFault } from '../simulator/index';

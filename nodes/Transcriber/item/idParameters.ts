@@ -3,12 +3,8 @@ import type {
 	IExecutePaginationFunctions,
 	IExecuteSingleFunctions,
 } from 'n8n-workflow';
-import {
-	isAccident,
-	isNothing,
-	isUnevaluated,
-	unevaluated,
-} from '../../shared/parameters/checkedValues';
+import { isAccident, isUnevaluated, unevaluated } from '../../shared/parameters/accidentalText';
+import { isNothing } from '../../shared/parameters/checkedValues';
 import { isObject } from '../../shared/jsonValues';
 import { checkNotRounded } from '../../shared/parameters/roundedNumber';
 import { idIn } from '../../shared/api/undocumented/idNames';

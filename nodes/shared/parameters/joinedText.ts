@@ -1,6 +1,7 @@
 import type { IDataObject, IExecutePaginationFunctions, INodeExecutionData } from 'n8n-workflow';
 
-import { isNothing, isUnevaluated, required, textIn, unevaluated } from './checkedValues';
+import { isUnevaluated, unevaluated } from './accidentalText';
+import { isNothing, required, textIn } from './checkedValues';
 import { refuse, type WithNode } from './refuse';
 
 /**

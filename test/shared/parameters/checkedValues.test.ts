@@ -1,3 +1,4 @@
+// Also covers accidentalText.ts.
 import type { INodeExecutionData, INodeParameters, INodeProperties } from 'n8n-workflow';
 
 import { fieldsOf, operations, parametersOf } from '../../structure/read';

@@ -1,5 +1,5 @@
 import type { IDataObject, IExecutePaginationFunctions } from 'n8n-workflow';
-import { isAccident, isUnevaluated, unevaluated } from '../../../shared/parameters/checkedValues';
+import { isAccident, isUnevaluated, unevaluated } from '../../../shared/parameters/accidentalText';
 import { DICTIONARY_LIMIT_CHARS } from '../../../shared/api/sizeLimits';
 import { dictionaryChars } from '../../../shared/api/undocumented/dictionaryChars';
 import { refuse } from '../../../shared/parameters/refuse';

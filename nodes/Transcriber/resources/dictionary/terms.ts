@@ -1,13 +1,11 @@
 import type { IExecutePaginationFunctions, INodeProperties } from 'n8n-workflow';
 import {
 	accident,
-	choiceIn,
 	isAccident,
-	isNothing,
 	isUnevaluated,
-	required,
 	unevaluated,
-} from '../../../shared/parameters/checkedValues';
+} from '../../../shared/parameters/accidentalText';
+import { choiceIn, isNothing, required } from '../../../shared/parameters/checkedValues';
 import { checkJoined, joinedTextIn, missingPart } from '../../../shared/parameters/joinedText';
 import { jsonListIn } from '../../../shared/parameters/jsonText';
 import { refuse } from '../../../shared/parameters/refuse';

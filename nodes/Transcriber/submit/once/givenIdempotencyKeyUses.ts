@@ -3,7 +3,8 @@ import type { IExecutePaginationFunctions } from 'n8n-workflow';
 
 import { isTool, nodeContextOf } from '../../../shared/n8nInternals/runIdentity';
 import { askedFor, settingsFor } from './sameRequest';
-import { memoryAt, placeOf, runOf } from './submissionMemory';
+import { placeOf, runOf } from './placeInRun';
+import { memoryAt } from './submissionMemory';
 
 /** A recording that is submitted with the user's own Idempotency Key. */
 export interface KeyedRecording {

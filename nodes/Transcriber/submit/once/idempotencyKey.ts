@@ -5,7 +5,8 @@ import { lastingIdOf } from '../../../shared/n8nInternals/storedBinaryData';
 import { fileOf } from '../../item/inputFile';
 import { firstExecutionOf } from './submittedByOtherRetry';
 import { askedFor } from './sameRequest';
-import { placeOf, recall, type SentMemory } from './submissionMemory';
+import { placeOf } from './placeInRun';
+import { recall, type SentMemory } from './submissionMemory';
 
 /**
  * The Idempotency-Key of an item's submit (service document, "POST /transcribe"): the key this item

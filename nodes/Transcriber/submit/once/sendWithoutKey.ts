@@ -1,14 +1,8 @@
 import type { IExecutePaginationFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { isHarmless } from './certainlyNotSubmitted';
-import {
-	forget,
-	oncePerPlace,
-	recall,
-	remember,
-	type AcceptedMemory,
-	type SentMemory,
-} from './submissionMemory';
+import { oncePerPlace } from './oncePerPlace';
+import { forget, recall, remember, type AcceptedMemory, type SentMemory } from './submissionMemory';
 
 /** A request that must not be repeated, and that no Idempotency-Key protects. */
 interface OneTimeRequest {

@@ -1,15 +1,10 @@
 import type { IDataObject, IExecutePaginationFunctions } from 'n8n-workflow';
 
-import {
-	isTool,
-	nodeContextOf,
-	runIndexAfterTimeout,
-	runIndexOf,
-} from '../../../shared/n8nInternals/runIdentity';
+import { nodeContextOf } from '../../../shared/n8nInternals/runIdentity';
 import { idsIn, submissionName, type SubmissionIds } from '../../../shared/api/submission';
+import { isBeingSent } from './oncePerPlace';
+import { placeOf } from './placeInRun';
 import { recallRetried, rememberRetried } from './submittedByOtherRetry';
-import { toolCallOf } from './sameRequest';
-import type { Suspension } from './suspensionState';
 
 /**
  * What was sent for each item and what the service accepted, kept in the node's context. n8n saves
@@ -99,27 +94,6 @@ function memories(context: IExecutePaginationFunctions): Record<string, StoredMe
 export const SUBMISSION_SECRET = 'submission secret';
 
 /**
- * The run index of the node in this execution, from 0. After a timeout of a suspended run, n8n
- * counts another run (see `suspend`), although it is the same one: then `isLate` is set.
- */
-export function runOf(context: IExecutePaginationFunctions): { index: number; isLate: boolean } {
-	const index = runIndexOf(context);
-	const { suspension } = nodeContextOf(context) as { suspension?: Suspension };
-	const isLate =
-		suspension?.asleep === true &&
-		!suspension.resumed &&
-		index === runIndexAfterTimeout(suspension.run);
-	return { index: isLate ? suspension.run : index, isLate };
-}
-
-/** Identifies an item within the execution by run and index: in a loop, the indexes repeat. */
-export function placeOf(context: IExecutePaginationFunctions): string {
-	// Each tool call has its own run index, so a call is identified by what it asks for.
-	if (isTool(context)) return toolCallOf(context);
-	return `${runOf(context).index}:${context.getItemIndex()}`;
-}
-
-/**
  * The ids in the answer to the submit of this node. In an answer about a bot, a plain `id` is not
  * taken for a task id.
  */
@@ -166,7 +140,7 @@ function storedAt(context: IExecutePaginationFunctions, place: string): StoredMe
 	return recallRetried<StoredMemory>(context, place) ?? saved;
 }
 
-/** What is known of the submission at this place (see {@link placeOf}). */
+/** What is known of the submission at this place (see `placeOf`). */
 export function memoryAt(
 	context: IExecutePaginationFunctions,
 	place: string,
@@ -186,36 +160,4 @@ export function forget(context: IExecutePaginationFunctions): void {
 	const place = placeOf(context);
 	delete memories(context)[place];
 	rememberRetried(context, place, undefined);
-}
-
-/** The submits under way, by the memories of their node and their place there. */
-const beingSent = new WeakMap<object, Map<string, Promise<unknown>>>();
-
-function beingSentAt(context: IExecutePaginationFunctions): Map<string, Promise<unknown>> {
-	const key = memories(context);
-	const ofNode = beingSent.get(key) ?? new Map<string, Promise<unknown>>();
-	beingSent.set(key, ofNode);
-	return ofNode;
-}
-
-/** Whether {@link oncePerPlace} is at work for the item. */
-function isBeingSent(context: IExecutePaginationFunctions): boolean {
-	return beingSentAt(context).has(placeOf(context));
-}
-
-/**
- * Runs `send` unless it is running for the same place: then returns the outcome of that. An AI agent
- * can make the same tool call several times at once.
- */
-export async function oncePerPlace<T>(
-	context: IExecutePaginationFunctions,
-	send: () => Promise<T>,
-): Promise<T> {
-	const ofNode = beingSentAt(context);
-	const place = placeOf(context);
-	const twin = ofNode.get(place) as Promise<T> | undefined;
-	if (twin) return await twin;
-	const outcome = send().finally(() => ofNode.delete(place));
-	ofNode.set(place, outcome);
-	return await outcome;
 }

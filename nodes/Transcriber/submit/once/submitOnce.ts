@@ -26,9 +26,9 @@ import {
 	type AcceptedMemory,
 	type AcceptedSubmission,
 	type SentMemory,
-	oncePerPlace,
 } from './submissionMemory';
 import { isOfFile } from './idempotencyKey';
+import { oncePerPlace } from './oncePerPlace';
 import { mayHaveBeenAccepted, sayItMayBeAccepted } from './mayBeAccepted';
 import { beganInRetry } from './submittedByOtherRetry';
 

@@ -1,18 +1,16 @@
-/** What the node remembers of the submits of an execution, and of which item it is. */
+/** What the node remembers of the submits of an execution. */
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import {
 	forget,
 	memoryAt,
-	oncePerPlace,
-	placeOf,
 	recall,
 	remember,
-	runOf,
 	submissionIds,
 	submissionNames,
 	submittedBefore,
 } from '../../../../nodes/Transcriber/submit/once/submissionMemory';
+import { oncePerPlace } from '../../../../nodes/Transcriber/submit/once/oncePerPlace';
 import { itemContext, type ItemPlace } from '../../../support/itemContext';
 import { BOT, LINK } from '../../../support/parameters';
 
@@ -32,37 +30,6 @@ const ACCEPTED = {
 	at: 1,
 } as const;
 const accepted = { ...ACCEPTED, submissions: [...ACCEPTED.submissions] };
-
-describe('The run of an item', () => {
-	const asleep = { asleep: true, run: 2, until: 0, items: {}, refused: {} };
-	it.each<[string, number, IDataObject | undefined, { index: number; isLate: boolean }]>([
-		['is the one that n8n counts', 3, undefined, { index: 3, isLate: false }],
-		[
-			'goes on after the timeout of its suspension, as another run',
-			3,
-			asleep,
-			{ index: 2, isLate: true },
-		],
-		['goes on after a delivery, as the same run', 2, asleep, { index: 2, isLate: false }],
-		['is a new one later in a loop', 4, asleep, { index: 4, isLate: false }],
-		[
-			'is a new one after a run that was woken',
-			3,
-			{ ...asleep, resumed: true },
-			{ index: 3, isLate: false },
-		],
-		[
-			'is a new one after a run that was not suspended',
-			3,
-			{ ...asleep, asleep: false },
-			{ index: 3, isLate: false },
-		],
-	])('%s', (_what, runIndex, suspension, expected) => {
-		saved = { suspension };
-		expect(runOf(at({ runIndex }))).toEqual(expected);
-		expect(placeOf(at({ runIndex, itemIndex: 1 }))).toBe(`${expected.index}:1`);
-	});
-});
 
 describe('What is remembered of an item', () => {
 	it('is found in the same execution and in its Retry, and not by another item or run', () => {
@@ -164,26 +131,5 @@ describe('An item is checked and built', () => {
 			expect(submittedBefore(at())).toBeUndefined();
 		});
 		expect(submittedBefore(at())).toEqual([]);
-	});
-});
-
-describe('Of two submits at the same time', () => {
-	it('for the same item, the second gets the outcome of the first', async () => {
-		const send = jest.fn(async () => await Promise.resolve({}));
-		const [first, second] = await Promise.all([oncePerPlace(at(), send), oncePerPlace(at(), send)]);
-		expect(second).toBe(first);
-		expect(send).toHaveBeenCalledTimes(1);
-	});
-
-	it('for two items, both are sent', async () => {
-		const send = jest.fn(async () => await Promise.resolve({}));
-		await Promise.all([oncePerPlace(at(), send), oncePerPlace(at({ itemIndex: 1 }), send)]);
-		expect(send).toHaveBeenCalledTimes(2);
-	});
-
-	it('the second is sent if the first is over, also if it has failed', async () => {
-		const failing = oncePerPlace(at(), async () => await Promise.reject(new Error('refused')));
-		await expect(failing).rejects.toThrow('refused');
-		expect(await oncePerPlace(at(), async () => await Promise.resolve('sent'))).toBe('sent');
 	});
 });

@@ -1,0 +1,38 @@
+/** Which run of an execution, and which item of it, a call is about. */
+import type { IDataObject } from 'n8n-workflow';
+
+import { placeOf, runOf } from '../../../../nodes/Transcriber/submit/once/placeInRun';
+import { itemContext } from '../../../support/itemContext';
+import { LINK } from '../../../support/parameters';
+
+describe('The run of an item', () => {
+	const asleep = { asleep: true, run: 2, until: 0, items: {}, refused: {} };
+	it.each<[string, number, IDataObject | undefined, { index: number; isLate: boolean }]>([
+		['is the one that n8n counts', 3, undefined, { index: 3, isLate: false }],
+		[
+			'goes on after the timeout of its suspension, as another run',
+			3,
+			asleep,
+			{ index: 2, isLate: true },
+		],
+		['goes on after a delivery, as the same run', 2, asleep, { index: 2, isLate: false }],
+		['is a new one later in a loop', 4, asleep, { index: 4, isLate: false }],
+		[
+			'is a new one after a run that was woken',
+			3,
+			{ ...asleep, resumed: true },
+			{ index: 3, isLate: false },
+		],
+		[
+			'is a new one after a run that was not suspended',
+			3,
+			{ ...asleep, asleep: false },
+			{ index: 3, isLate: false },
+		],
+	])('%s', (_what, runIndex, suspension, expected) => {
+		const items = [{ json: {} }, { json: {} }];
+		const context = itemContext(LINK, { saved: { suspension }, items, runIndex, itemIndex: 1 });
+		expect(runOf(context)).toEqual(expected);
+		expect(placeOf(context)).toBe(`${expected.index}:1`);
+	});
+});

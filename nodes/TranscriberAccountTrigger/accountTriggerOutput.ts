@@ -42,13 +42,13 @@ export function mayBeWanted(task: IDataObject, wanted: Wanted): boolean {
 /** The most requests of a result: with a second look at the task and at the result if all is silent. */
 const REQUESTS_OF_RESULT = 3;
 
-/**
- * The most requests that {@link itemsFor} makes for a task, if none has to be repeated, and if no failed
- * task has completed meanwhile.
- */
+/** The most requests that {@link itemsFor} makes for a task, if none has to be repeated. */
 export function costOf({ status, error }: IDataObject, wanted: Wanted): number {
-	if (status !== 'completed') return isReason(error) ? 0 : 1;
-	return (wanted.includeResult ? REQUESTS_OF_RESULT : 0) + (wanted.exportFormat ? 1 : 0);
+	const ofResult = (wanted.includeResult ? REQUESTS_OF_RESULT : 0) + (wanted.exportFormat ? 1 : 0);
+	if (status === 'completed') return ofResult;
+	if (isReason(error)) return 0;
+	// The task itself may have completed after all.
+	return wanted.completed ? 1 + ofResult : 1;
 }
 
 /** Whether the list says why a task has failed: with null or an empty text it does not. */
@@ -115,7 +115,6 @@ async function stateAfterEnd(
 	deadline: number,
 ): Promise<IDataObject> {
 	const state = await taskState(context, taskId, { deadline });
-	if (isInProgress(state.status))
-		throw new NotEnded('the service says that the task has not ended');
+	if (isInProgress(state.status)) throw new NotEnded();
 	return state;
 }

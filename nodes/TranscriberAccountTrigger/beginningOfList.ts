@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import type { ReadInEarlierPolls } from './readInEarlierPolls';
 import { OVERLAP, type PagesWithinBudget } from './pagesWithinBudget';
 import { hashesOf, type NewSinceLastPoll } from './newSinceLastPoll';
-import type { State } from './rememberedBetweenPolls';
+import { hashesIn, type State } from './rememberedBetweenPolls';
 
 /** The beginning of the list, where a newest-first list has its new tasks. */
 export class BeginningOfList {
@@ -78,7 +78,9 @@ export class BeginningOfList {
 		this.makeRoomFor(unknown);
 		if (page.length === 0 || pages.isSeenBefore(page, this.offset)) {
 			// An empty list may be so for a moment only, and does not move the known end.
-			if (state.complete && this.offset > 0) knownPart.isWhole(this.offset);
+			if (state.complete && this.offset > 0) {
+				knownPart.isWhole(this.offset, this.hasGap ? hashesIn(state.tail) : this.hashes);
+			}
 			this.hasReadAll = !this.hasGap;
 			return { unknown, isLast: true };
 		}

@@ -16,12 +16,12 @@ const BACK = { pages: 4, polls: 5 };
  */
 export class EndOfList {
 	/** Hashes of the tasks at the end of the list, as far as is known. */
-	hashes: string[];
+	hashes: string[] = [];
 
-	/** Whether this poll has read the end to its last task, or to tasks that were known. */
+	/** Whether this poll has read the end to its last task, and every task between the known end and that. */
 	isRead = false;
 
-	private readonly tail: ReadonlySet<string>;
+	private tail: ReadonlySet<string> = new Set();
 
 	/** How many tasks the service lists in a full page, as far as is known. */
 	pageLength = 1;
@@ -30,10 +30,7 @@ export class EndOfList {
 		private readonly state: State,
 		private readonly pages: PagesWithinBudget,
 		private readonly tasks: NewSinceLastPoll,
-	) {
-		this.hashes = hashesIn(state.tail);
-		this.tail = new Set(this.hashes);
-	}
+	) {}
 
 	/**
 	 * At activation: finds the end of a list that is too long to be read at once, and the tasks
@@ -69,10 +66,13 @@ export class EndOfList {
 	 */
 	async read(): Promise<void> {
 		const { state } = this;
+		this.hashes = hashesIn(state.tail);
+		this.tail = new Set(this.hashes);
 		if (state.end === undefined) return;
-		if (!(await this.readOn(state.end)) && (await this.goBack(state.end))) {
-			await this.readOn(state.end);
-		}
+		// Version 0.1.0 forgot the tail as soon as the list was wholly known. Nothing is before the beginning.
+		const isBehindTail = state.complete && (this.tail.size === 0 || state.end === 0);
+		if (await this.readOn(state.end, isBehindTail)) return;
+		if (await this.goBack(state.end)) await this.readOn(state.end, state.complete);
 	}
 
 	/**
@@ -114,10 +114,15 @@ export class EndOfList {
 		return undefined;
 	}
 
-	/** Returns false if the list ends without a task of the known end. */
-	private async readOn(end: number): Promise<boolean> {
+	/**
+	 * Reads from shortly before `end`, where a task of the known end shows that no task before is unread,
+	 * unless that is known (`isBehindTail`). Returns false if there is none.
+	 */
+	private async readOn(end: number, isBehindTail: boolean): Promise<boolean> {
 		const { state, pages } = this;
-		let isBehindTail = state.complete;
+		// Before tasks are forgotten, all of them have to be read. A page that is known may hide unread ones:
+		// its tasks may be known because they were in progress.
+		const stopsAtKnown = !state.lost && !this.tasks.isFull;
 		let hasMet = false;
 		for (let offset = Math.max(0, end - OVERLAP); pages.has(1) && this.tasks.hasRoom;) {
 			const page = await pages.page(offset);
@@ -136,19 +141,18 @@ export class EndOfList {
 			for (const task of page) {
 				const [hash = ''] = hashesOf([task]);
 				isBehindTail ||= this.tail.has(hash);
-				if (this.tasks.take(task, isBehindTail || undefined)) unknown += 1;
+				if (this.tasks.take(task, state.complete || isBehindTail || undefined)) unknown += 1;
 				if (isBehindTail) behind.push(hash);
 			}
+			// Tasks were deleted before: those between the known end and this page are unread.
+			if (state.complete && !isBehindTail) return false;
 			offset += page.length;
 			state.end = offset;
 			hasMet ||= isBehindTail;
 			// At once, so that a poll that fails at the next page has not lost the tasks of the end.
 			this.hashes = [...new Set([...this.hashes, ...behind])].slice(-ACCOUNT_MEMORY.tail);
-			if (!state.complete) state.tail = this.hashes.join('');
-			if (unknown === 0 && isBehindTail && !state.lost) {
-				this.isRead = true;
-				break;
-			}
+			state.tail = this.hashes.join('');
+			if (unknown === 0 && isBehindTail && stopsAtKnown) break;
 		}
 		return true;
 	}
@@ -162,8 +166,10 @@ export class EndOfList {
 		for (let read = 0; read < BACK.pages && offset > first && pages.has(1); read++) {
 			offset = Math.max(0, offset - this.pageLength);
 			const page = await pages.page(offset);
-			const last = state.complete ? page.length - 1 : this.lastIn(page);
-			if (last >= 0) {
+			const isKnown = state.complete && this.tasks.haveBeenKnown(page);
+			const last = isKnown ? page.length - 1 : this.lastIn(page);
+			// Without a known task, the whole list is to be read.
+			if (last >= 0 || (state.complete && offset === 0)) {
 				state.end = offset + last + 1;
 				state.lost = { polls: 0, place: state.end };
 				return true;

@@ -2,7 +2,14 @@ import type { INodeExecutionData } from 'n8n-workflow';
 
 import { isRefusedForGood, ServiceError } from '../shared/api/serviceError';
 import { messageOf } from '../shared/asError';
-import { NotEnded, costOf, itemsFor, mayBeWanted, type Wanted } from './accountTriggerOutput';
+import {
+	NotEnded,
+	costOf,
+	isWanted,
+	itemsFor,
+	mayBeWanted,
+	type Wanted,
+} from './accountTriggerOutput';
 import type { CountedRequests } from './countedRequests';
 import type { NewSinceLastPoll } from './newSinceLastPoll';
 import { ONE_TASK } from './openTasks';
@@ -28,7 +35,7 @@ export async function fetchTranscripts(
 			continue;
 		}
 		if (requests.sent + costOf(task, wanted) > most || Date.now() >= deadline) {
-			skipped += 1;
+			if (isWanted(task, wanted)) skipped += 1;
 			continue;
 		}
 		const facts = { ...task, task_id: id };
@@ -44,8 +51,14 @@ export async function fetchTranscripts(
 			if (found.length > 0) tasks.finish(id);
 			else tasks.pass(id, task);
 		} catch (error) {
-			context.logger.warn(`Task ${id} has ended, but cannot be fetched: ${messageOf(error)}`);
-			if (isNoTurn(error)) return { items, skipped: skipped + turns.length - index };
+			context.logger.warn(
+				error instanceof NotEnded
+					? `The list says that task ${id} has failed, but the service is processing the task again`
+					: `Task ${id} has ended, but cannot be fetched: ${messageOf(error)}`,
+			);
+			if (!isNoTurn(error)) continue;
+			const left = turns.slice(index).filter(([, other]) => isWanted(other, wanted));
+			return { items, skipped: skipped + left.length };
 		}
 	}
 	return { items, skipped };
@@ -57,7 +70,7 @@ function isLastTry(tasks: NewSinceLastPoll, id: string, failure: unknown): boole
 	if (isNoTurn(failure)) return false;
 	// The service runs the task again. Counted, so that the others come first, but never given up.
 	if (failure instanceof NotEnded) {
-		tasks.count('failures', id);
+		tasks.count('runsAgain', id);
 		return false;
 	}
 	// An answer without a result throws another error than ServiceError.

@@ -116,6 +116,12 @@ export class NewSinceLastPoll {
 		).length;
 	}
 
+	/** Whether a page has tasks, and all of them were known before this poll. */
+	haveBeenKnown(page: IDataObject[]): boolean {
+		const ids = page.map(listedTaskId).filter((id) => id !== undefined);
+		return ids.length > 0 && ids.every((id) => this.before.has(hashOf(id)));
+	}
+
 	isKnown(task: IDataObject): boolean {
 		const id = listedTaskId(task) ?? '';
 		return this.open.has(id) || this.done.has(hashOf(id));
@@ -147,17 +153,17 @@ export class NewSinceLastPoll {
 	/** The tasks that are to start the workflow, those with the fewest failures first. */
 	inTurn(): Array<[string, IDataObject]> {
 		const failures = ([id]: [string, unknown]) => {
-			const { refusals = 0, failures: others = 0 } = this.open.get(id) ?? {};
-			return refusals + others;
+			const { refusals = 0, failures: others = 0, runsAgain = 0 } = this.open.get(id) ?? {};
+			return refusals + others + runsAgain;
 		};
 		return [...this.news].sort((one, other) => failures(one) - failures(other));
 	}
 
 	/**
-	 * Counts a failed request for a task: the service refuses it for good (`refusals`), or it fails
-	 * in another way (`failures`). Returns the new count.
+	 * Counts a failed request for a task: the service refuses it for good (`refusals`), it fails in
+	 * another way (`failures`), or it shows that the task has not ended (`runsAgain`). Returns the new count.
 	 */
-	count(kind: 'refusals' | 'failures', id: string): number {
+	count(kind: 'refusals' | 'failures' | 'runsAgain', id: string): number {
 		const task = this.open.get(id) ?? { id };
 		const times = (task[kind] ?? 0) + 1;
 		this.open.set(id, { ...task, [kind]: times });

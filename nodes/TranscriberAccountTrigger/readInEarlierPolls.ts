@@ -86,8 +86,10 @@ export class ReadInEarlierPolls {
 		if (page.length > 0 && !isBehindTail) return true;
 		if (tail.size > 0 && !isBehindTail && !this.isShortForLong()) return false;
 		// The known end may be further on than the first of its tasks, unless it has moved.
-		const isEndAhead = page.length > 0 && !state.lost;
-		this.isWhole(Math.max(state.frontier, isEndAhead ? (state.end ?? 0) : 0));
+		const { end = 0 } = state;
+		const isEndAhead = page.length > 0 && !state.lost && end > state.frontier;
+		if (isEndAhead) this.isWhole(end, [...tail]);
+		else this.isWhole(state.frontier, this.edge.hashes);
 		return false;
 	}
 
@@ -96,9 +98,10 @@ export class ReadInEarlierPolls {
 		this.edge.moveTo(offset, hashes);
 	}
 
-	/** Notes that the whole list is known, and where it ends. */
-	isWhole(end: number): void {
-		Object.assign(this.state, { complete: true, end, tail: '', edge: '', sweep: 0 });
+	/** Notes that the whole list is known, where it ends, and the last tasks there. */
+	isWhole(end: number, last: string[]): void {
+		const tail = last.slice(-ACCOUNT_MEMORY.tail).join('');
+		Object.assign(this.state, { complete: true, end, tail, edge: '', sweep: 0 });
 	}
 
 	/**

@@ -36,6 +36,8 @@ export interface OpenTask {
 	refusals?: number;
 	/** How often fetching its result has failed for another reason. */
 	failures?: number;
+	/** How often the list has called it failed while the service was processing it again. */
+	runsAgain?: number;
 }
 
 /** The state of the trigger between two polls. */
@@ -97,7 +99,7 @@ export interface State {
 	 * down to which they have looked.
 	 */
 	lost?: { polls: number; place: number };
-	/** Until `complete`: hashes of tasks at the list's end. Unknown tasks behind them are new. */
+	/** Hashes of the tasks at the known end of the list. Until `complete`, unknown tasks behind them are new. */
 	tail: string;
 	/** The offset of the next page of the sweep, which finds what nothing else finds. */
 	sweep: number;

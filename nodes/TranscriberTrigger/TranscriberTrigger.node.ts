@@ -136,7 +136,8 @@ async function unpublish(context: IHookFunctions): Promise<boolean> {
 	const store = new BotStore(context);
 	const { bot, isOn = false } = store;
 	store.isOn = false;
-	const isHere = bot !== undefined && bot.releasedAt === undefined && !isLeft(context, bot, isOn);
+	const isHere =
+		bot !== undefined && bot.releasedAt === undefined && !isLeft(context, store, bot, isOn);
 	if (isHere) store.bot = { ...bot, releasedAt: Date.now() };
 	// After a failed activation, n8n may save only what this hook changes (see n8nInternals/activation.ts).
 	if (isHere || store.unansweredUntil > Date.now()) store.save();
@@ -145,9 +146,9 @@ async function unpublish(context: IHookFunctions): Promise<boolean> {
 }
 
 /** Whether the bot is left alone, because another n8n may wait for its transcript. */
-function isLeft(context: IHookFunctions, bot: SentBot, isOn: boolean): boolean {
+function isLeft(context: IHookFunctions, store: BotStore, bot: SentBot, isOn: boolean): boolean {
 	if (!mayBeOfOtherN8n(bot, context, isOn)) return false;
-	if (!bot.hasDelivered) {
+	if (!store.hasDelivered(bot)) {
 		context.logger.warn(
 			`${context.getNode().name}: meeting bot ${bot.id} is not cancelled, because ${OTHER_SENDER}. If no other n8n waits for its transcript, stop it with Meeting: Cancel or Stop.`,
 		);

@@ -1,5 +1,7 @@
+import { submissionKey } from '../shared/api/submission';
 import { STORE, newerOf, type SentBot } from './triggerMemory';
 import { EndingStore } from './endingStore';
+import { nameForNew } from './verifyDelivery';
 
 /** The store of a trigger with the bot that it has sent (Source: One Meeting). */
 export class BotStore extends EndingStore {
@@ -30,6 +32,15 @@ export class BotStore extends EndingStore {
 	 */
 	get wasSwitchedOff(): boolean {
 		return this.memory.switchOffs !== this.switchOffsBefore;
+	}
+
+	/** Whether the trigger has received the end of the bot. */
+	hasDelivered(bot: SentBot): boolean {
+		if (bot.hasDelivered) return true;
+		const name = submissionKey({ botId: bot.id });
+		// A secret that is still there belongs to a new bot with the same id.
+		const isPending = this.secretOf(nameForNew(this, name)) !== undefined;
+		return this.endingOf(name) !== undefined && !isPending;
 	}
 
 	/** Notes that the bot of this trigger has delivered. Returns whether that is news. */

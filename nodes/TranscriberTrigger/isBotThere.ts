@@ -2,7 +2,6 @@ import type { IDataObject, IHookFunctions } from 'n8n-workflow';
 
 import { isActivatedByUser, isSwitchedOnByUser, isTest } from '../shared/n8nInternals/activation';
 import { isUnknownToService } from '../shared/api/serviceError';
-import { submissionKey } from '../shared/api/submission';
 import { botState } from '../shared/api/askForState';
 import { messageOf } from '../shared/asError';
 import { hasConsent } from '../shared/parameters/meetingLaunch';
@@ -28,7 +27,6 @@ import {
 	mayBeOfOtherN8n,
 } from './sameMeetingBot';
 import type { SentBot } from './triggerMemory';
-import { nameForNew } from './verifyDelivery';
 import { BotStore } from './botStore';
 
 /** In ms since 1970: a bot that was released then is not taken back. */
@@ -58,7 +56,7 @@ async function goOn(context: IHookFunctions, store: BotStore): Promise<void> {
 	} else if (isSentByOtherN8n(bot, context)) {
 		warnOfNoBot(context, `did not send a meeting bot: another n8n sent bot ${bot.id}`);
 	} else if (bot.releasedAt === undefined) {
-		warnOfOtherAddress(context, bot);
+		warnOfOtherAddress(context, store, bot);
 	} else {
 		const isOnAtOnce = Date.now() - bot.releasedAt <= GRACE.ms;
 		const isKept = keepMeetingBot(context, bot.id);
@@ -68,7 +66,7 @@ async function goOn(context: IHookFunctions, store: BotStore): Promise<void> {
 			store.bot = bot;
 			warnOfNoBot(context, 'has no meeting bot, because it was off meanwhile');
 		} else {
-			warnOfOtherAddress(context, bot);
+			warnOfOtherAddress(context, store, bot);
 			store.save();
 		}
 	}
@@ -108,7 +106,7 @@ async function isBotKept(context: IHookFunctions, store: BotStore): Promise<bool
 	if (!keepMeetingBot(context, bot.id)) return false;
 	takeBack(store, { ...bot, fingerprint, account: bot.account ?? account });
 	if (await isStillThere(context, store, bot)) {
-		warnOfOtherAddress(context, bot);
+		warnOfOtherAddress(context, store, bot);
 		store.save();
 		return true;
 	}
@@ -128,11 +126,8 @@ async function isStillThere(
 	store: BotStore,
 	bot: SentBot,
 ): Promise<boolean> {
-	const name = submissionKey({ botId: bot.id });
-	// A secret that is still there belongs to a new bot with the same id.
-	const isPending = store.secretOf(nameForNew(store, name)) !== undefined;
 	// This counts even if the service has deleted the bot since, or does not say.
-	const hasEndedHere = bot.hasDelivered || (store.endingOf(name) !== undefined && !isPending);
+	const hasEndedHere = store.hasDelivered(bot);
 	const state = await stateAtService(context, bot, hasEndedHere);
 	if (!state && !hasEndedHere) return false;
 	// Last week's bot is not there for this week's meeting. A new version of an active workflow sends
@@ -148,8 +143,8 @@ function warnOfNoBot(context: IHookFunctions, what: string): void {
 	);
 }
 
-function warnOfOtherAddress(context: IHookFunctions, bot: SentBot): void {
-	if (bot.hasDelivered || !isSentFromOtherAddress(bot, context)) return;
+function warnOfOtherAddress(context: IHookFunctions, store: BotStore, bot: SentBot): void {
+	if (store.hasDelivered(bot) || !isSentFromOtherAddress(bot, context)) return;
 	context.logger.warn(
 		`${context.getNode().name}: meeting bot ${bot.id} has the address that n8n had when the bot was sent, so its transcript does not start the workflow. Before the meeting: unpublish the workflow, wait for ten seconds, and publish it again (n8n 1: deactivate and activate it). After it: fetch the transcript with Meeting: Get and Transcript: Get Result.`,
 	);

@@ -37,12 +37,12 @@ export async function receiveHandOver(context: IWebhookFunctions): Promise<IWebh
 	const { sealed, checkFor } = call.body;
 	if (typeof sealed !== 'string') return respond(context, 400, 'Not a hand-over');
 	const address = context.getNodeWebhookUrl('default') ?? '';
-	let { apiKey } = await decidedBy(webhookCredential(context), deadline);
-	let handOvers = openHandOvers(apiKey, address, sealed);
+	let credential = await decidedBy(webhookCredential(context), deadline);
+	let handOvers = openHandOvers(credential.apiKey, address, sealed);
 	if (!handOvers) {
 		// The cached credential may be out of date: the user may just have changed the API key.
-		({ apiKey } = await decidedBy(webhookCredential(context, true), deadline));
-		handOvers = openHandOvers(apiKey, address, sealed);
+		credential = await decidedBy(webhookCredential(context, true), deadline);
+		handOvers = openHandOvers(credential.apiKey, address, sealed);
 	}
 	if (!handOvers) return respond(context, 401, NOT_OPENED);
 	if (handOvers === 'stale') return respond(context, 401, STALE);
@@ -57,9 +57,10 @@ export async function receiveHandOver(context: IWebhookFunctions): Promise<IWebh
 	if (handOvers.some(({ id }) => deliveredId(id) === undefined)) {
 		return respond(context, 400, UNUSABLE_ID);
 	}
+	const { apiKey, webhookSecret = '' } = credential;
 	let [areStored, areLoaded] = [true, true];
 	for (const { secret, ...submission } of handOvers) {
-		const name = nameForSecret(store, apiKey, storedNameOf(submission), secret);
+		const name = nameForSecret(store, { apiKey, webhookSecret }, storedNameOf(submission), secret);
 		if (name === undefined) continue;
 		const old = store.secretOf(name) ?? '';
 		store.keepSecret(name, storedSecret(apiKey, name, old, secret));

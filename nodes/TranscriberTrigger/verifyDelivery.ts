@@ -112,15 +112,17 @@ function ofPending(
  */
 export function nameForSecret(
 	store: Known,
-	apiKey: string,
+	keys: Keys,
 	name: string,
 	secret?: string,
 ): string | undefined {
 	const ending = store.endingOf(name);
 	if (!ending) return name;
-	const spent = unseal(apiKey, SPENT_SECRET, name, ending.spent ?? '');
-	if (secret === undefined || spent === secret) return undefined;
-	return nameForSecret(store, apiKey, `${name}${AGAIN}`, secret);
+	const { by, spent = '' } = ending;
+	const endedWith =
+		by === 'shared' ? keys.webhookSecret : unseal(keys.apiKey, SPENT_SECRET, name, spent);
+	if (secret === undefined || secret === endedWith) return undefined;
+	return nameForSecret(store, keys, `${name}${AGAIN}`, secret);
 }
 
 /** The name under which to store the secret of a submission that has just been made. */

@@ -267,11 +267,17 @@ describe('An id that the service uses again', () => {
 
 	it('stores a secret under the name of a submission that has not ended with it', () => {
 		const known = store({ endings: { [TASK]: ended('c') } });
-		expect(nameForSecret(store(), KEY, TASK, OWN)).toBe(TASK);
-		expect(nameForSecret(known, KEY, TASK, OWN)).toBeUndefined();
-		expect(nameForSecret(known, KEY, TASK, undefined)).toBeUndefined();
-		expect(nameForSecret(known, KEY, TASK, 'whsec_2')).toBe(again);
+		expect(nameForSecret(store(), keys, TASK, OWN)).toBe(TASK);
+		expect(nameForSecret(known, keys, TASK, OWN)).toBeUndefined();
+		expect(nameForSecret(known, keys, TASK, undefined)).toBeUndefined();
+		expect(nameForSecret(known, keys, TASK, 'whsec_2')).toBe(again);
 		const { spent: _, ...without } = ended('c');
-		expect(nameForSecret(store({ endings: { [TASK]: without } }), KEY, TASK, OWN)).toBe(again);
+		expect(nameForSecret(store({ endings: { [TASK]: without } }), keys, TASK, OWN)).toBe(again);
+	});
+
+	it('stores no secret of a submission that has ended with it as the secret of the credential', () => {
+		const known = store({ endings: { [TASK]: { ...ended('c'), by: 'shared', spent: undefined } } });
+		expect(nameForSecret(known, keys, TASK, SHARED)).toBeUndefined();
+		expect(nameForSecret(known, keys, TASK, OWN)).toBe(again);
 	});
 });

@@ -114,12 +114,17 @@ function isAboutItsState({ problem: { status = 0, isRepeat } }: ServiceError): b
 /** Makes the failure say that the task or bot has already ended. */
 function sayItHasEnded(
 	failure: NodeApiError | NodeOperationError,
-	what: string,
-	{ status }: IDataObject,
+	what: ToCancel['what'],
+	state: IDataObject,
 	reason: string,
 ): void {
-	failure.message = `The ${what} has already ended (${String(status)})`;
-	failure.description = ['There is nothing left to cancel.', reason].filter(Boolean).join(' ');
+	failure.message = `The ${what} has already ended (${String(state.status)})`;
+	const taskId = what === 'meeting bot' ? taskIdOf({ bot_id: '', ...state }) : undefined;
+	const left =
+		taskId === undefined
+			? 'There is nothing left to cancel.'
+			: `If its recording is still in progress, stop that with Transcript: Cancel (task ${taskId}).`;
+	failure.description = [left, reason].filter(Boolean).join(' ');
 }
 
 /** Makes a refusal, which may come from a gateway, say what is certain. */

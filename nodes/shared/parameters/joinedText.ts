@@ -15,9 +15,12 @@ const MISSING =
 const MISSING_IN_PROSE =
 	/undefined|(?<![A-Za-z0-9]|"\s?:\s?|[,[]\s?)null(?![A-Za-z0-9])|Invalid Date|(?<![A-Za-z0-9])NaN(?![A-Za-z0-9])/g;
 
-/** A step that an expression names: `$('Sheet')`, `$items("Sheet")`, `$node['Sheet']`. */
+/** A step that an expression names: `$('Sheet')`, `$items("Sheet")`, `$node['Sheet']`, `$node.Sheet`. */
 const NAMED_STEP =
-	/\$(?:node\[|items\(|\()\s*('(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`(?:\\.|[^`\\])*`)/g;
+	/\$(?:node\[|items\(|\()\s*('(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`(?:\\.|[^`\\])*`)|\$node\.([\w$]+)/g;
+
+/** A part of an expression that is a whole part of a path: `https://example.com/{{ $json.id }}/talk`. */
+const WHOLE_SEGMENT = /(?<=\/)\{\{(?:(?!\}\}).)*\}\}(?=[/?#]|$)/gs;
 
 /** A part of an expression that reads what comes into the node, or what the user has set. */
 const READS_INPUT = /\$(?:json|binary|input|item|items|node|vars|env)\b|\$\(/;
@@ -65,7 +68,7 @@ export function addressIn(
 ): string {
 	const given = joinedTextIn(context, entered, value, displayName, { isExact: true });
 	const address = required(context, given, displayName);
-	const part = missingPart(context, entered);
+	const part = missingPart(context, entered) ?? emptySegment(context, entered);
 	if (part === undefined) return address;
 	throw refuse(
 		context,
@@ -99,14 +102,15 @@ export function checkJoined(
 	if (found.length === 0) return;
 	const flags = /\.to\w*Case\(/.test(entered) ? 'i' : '';
 	const literals = literalsOf(entered);
-	const steps = new Set([...entered.matchAll(NAMED_STEP)].map(([, name = '']) => name));
-	const ofSteps = [...steps].map((name) =>
-		textsIn(valueOf(context, `$(${name}).all().map(({ json }) => json)`, item)),
-	);
 	const isMeant = (pattern: string) => {
 		const regExp = new RegExp(pattern, flags);
 		const isIn = (all: string[]) => all.some((one) => regExp.test(one));
-		return isIn(literals) || ofSteps.some(isIn) || isInInput(context, regExp);
+		// The steps last: n8n evaluates an expression for each of them.
+		return (
+			isIn(literals) ||
+			isInInput(context, regExp) ||
+			stepsNamedIn(entered).some((name) => isIn(textsOfStep(context, name, item)))
+		);
 	};
 	const accidents = new Set(
 		[...new Set(found.map(({ pattern }) => pattern))].filter((pattern) => !isMeant(pattern)),
@@ -135,8 +139,8 @@ export function checkJoinedJson(
  * Whether no part of an expression that reads the input gives anything, so that the text is the same for
  * every item: `file-{{ $json.id }}`.
  */
-export function hasOnlyEmptyParts(context: Context, entered: unknown): boolean {
-	const values = partsOfInput(entered).map((part) => valueOfPart(context, part));
+export function hasOnlyEmptyParts(context: Context, entered: unknown, item?: number): boolean {
+	const values = partsOfInput(entered).map((part) => valueOfPart(context, part, item));
 	const isEmpty = (value: unknown) =>
 		isNothing(value) || (Array.isArray(value) && value.length === 0);
 	return values.length > 0 && values.every(isEmpty);
@@ -146,10 +150,20 @@ export function hasOnlyEmptyParts(context: Context, entered: unknown): boolean {
  * The first part of an expression that reads a field which is not there. A field that is empty is there, and
  * a part with a fallback or a condition may give nothing.
  */
-export function missingPart(context: Context, entered: unknown, item?: number): string | undefined {
+export function missingPart(context: Context, entered: unknown): string | undefined {
 	if (!context.evaluateExpression) return undefined;
 	return partsOfInput(entered).find(
-		(part) => !MAY_BE_EMPTY.test(part) && valueOfPart(context, part, item) === undefined,
+		(part) => !MAY_BE_EMPTY.test(part) && valueOfPart(context, part) === undefined,
+	);
+}
+
+/** The first part of an expression that leaves a part of the path empty, which the address needs. */
+function emptySegment(context: Context, entered: unknown): string | undefined {
+	if (!context.evaluateExpression || !isExpression(entered)) return undefined;
+	const segments = entered.match(WHOLE_SEGMENT) ?? [];
+	return segments.find(
+		(part) =>
+			READS_INPUT.test(part) && !MAY_BE_EMPTY.test(part) && isNothing(valueOfPart(context, part)),
 	);
 }
 
@@ -218,6 +232,19 @@ function isInInput(context: Context, regExp: RegExp): boolean {
 	const isThere = known.get(String(regExp)) ?? textsOfItems(items).some((one) => regExp.test(one));
 	known.set(String(regExp), isThere);
 	return isThere;
+}
+
+/** The steps that an expression names, each as a text in quotes. */
+function stepsNamedIn(expression: string): string[] {
+	const names = [...expression.matchAll(NAMED_STEP)].map(([, quoted, bare = '']) =>
+		quoted === undefined ? `'${bare}'` : quoted,
+	);
+	return [...new Set(names)];
+}
+
+function textsOfStep(context: Context, quotedName: string, item: number): string[] {
+	const items = valueOf(context, `$(${quotedName}).all()`, item);
+	return Array.isArray(items) ? textsOfItems(items as INodeExecutionData[]) : [];
 }
 
 /** The texts of the items' fields, and the names of their files. */

@@ -1,13 +1,15 @@
 import { DateTime } from 'luxon';
 import type { IExecuteSingleFunctions } from 'n8n-workflow';
 import { isNothing, textIn, wrongKind } from './checkedValues';
+import { missingPart } from './joinedText';
 import { asLasting, refuse } from './refuse';
 
 /** The part of n8n's context that reads the parameters of a launch. */
 export type LaunchReader = Pick<
 	IExecuteSingleFunctions,
 	'getNode' | 'getNodeParameter' | 'getTimezone'
->;
+> &
+	Partial<Pick<IExecuteSingleFunctions, 'evaluateExpression' | 'getItemIndex'>>;
 
 const THIRTY_DAYS = 30 * 24 * 3600 * 1000;
 
@@ -19,13 +21,21 @@ const THIRTY_DAYS = 30 * 24 * 3600 * 1000;
  */
 export function startAtFrom(context: LaunchReader): string | undefined {
 	const value: unknown = context.getNodeParameter('startAt', '');
+	const entered: unknown = context.getNodeParameter('startAt', '', { rawExpressions: true });
 	if (isNothing(value)) {
-		const entered: unknown = context.getNodeParameter('startAt', '', { rawExpressions: true });
 		if (isNothing(entered)) return undefined;
 		throw refuse(
 			context,
 			"The parameter 'Start At' is empty: its expression gives no time",
 			'Correct the expression, so that the bot does not join at the wrong time. To send the bot now, clear the field.',
+		);
+	}
+	const part = missingPart(context, entered);
+	if (part !== undefined) {
+		throw refuse(
+			context,
+			`'Start At' is '${String(value).slice(0, 80)}', because this part of its expression gives nothing: ${part.slice(0, 80)}`,
+			"Name a field that the item has, so that the bot does not join at the wrong time. For a part that may be missing, add a fallback: {{ $json.zone ?? '' }}.",
 		);
 	}
 	const start = isTime(value) ? readTime(value) : readText(context, value);

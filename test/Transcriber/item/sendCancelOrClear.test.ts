@@ -252,6 +252,20 @@ describe('a success that says that nothing was cancelled', () => {
 		expect(error?.description).toContain('It could not be stopped');
 	});
 
+	it('says of a bot that has left its meeting how to stop its recording', async () => {
+		answerNo({ method: 'DELETE' });
+		const body = { bot_id: 'b1', status: 'completed', task_id: '7f3c' };
+		service.running().fault({
+			match: { method: 'GET' },
+			times: 1,
+			action: { kind: 'respond', status: 200, body },
+		});
+		const { error } = await service.run({ resource: 'meeting', operation: 'cancel', botId: 'b1' });
+		expect(error?.message).toBe('The meeting bot has already ended (completed) [item 0]');
+		expect(error?.description).toContain('stop that with Transcript: Cancel (task 7f3c)');
+		expect(error?.description).not.toContain('nothing left');
+	});
+
 	it('with Retry On Fail, is not remembered as a success', async () => {
 		const botId = await service.bot();
 		answerNo({ method: 'DELETE' });

@@ -271,29 +271,59 @@ describe('Sync does not replace the dictionary by terms with a missing value in 
 		['a name without a second word', "={{ $json.first + ' ' + $json.first.split(' ')[1] }}"],
 		['a row that is found by its number', "={{ $json.first + ' ' + $json.rows[$itemIndex].last }}"],
 		['a missing field after a title', '=Dr. {{ $json.nmae }}'],
+		['a field after a title that is null', '=Dr. {{ $json.empty }}'],
 		['a date that is none', "={{ 'v' + DateTime.fromISO($json.date).toFormat('yyyy') }}"],
 	])('%s', async (_what, terms) => {
 		await service.ask('PUT /dictionary', { json: { terms: ['keep', 'these'] } });
 		const { error } = await service.run(
 			{ resource: 'dictionary', operation: 'sync', mode: 'replace', terms },
-			{ items: itemsOf({ имя: 'Иван', first: 'Ivan', rows: [{}], date: '2026-02-31' }) },
+			{
+				items: itemsOf({ имя: 'Иван', first: 'Ivan', rows: [{}], date: '2026-02-31', empty: null }),
+			},
 		);
 		expect(error?.message).toMatch(/^'Terms' has /);
 		expect((await service.ask('GET /dictionary')).body['terms']).toEqual(['keep', 'these']);
 	});
 });
 
-it('Sync keeps a term beside a field that is empty', async () => {
+it.each<[string, string, IDataObject[], string[]]>([
+	['empty', '=Win {{ $json.version }}', [{ version: '' }, { version: '11' }], ['Win', 'Win 11']],
+	['not there', '=Win {{ $json.version }}', [{}, { version: '11' }], ['Win', 'Win 11']],
+	[
+		'not there, and one that is',
+		'={{ $json.first }} {{ $json.last }}',
+		[{ first: 'Anna', last: 'Petrova' }, { first: 'Madonna' }],
+		['Anna Petrova', 'Madonna'],
+	],
+	[
+		'not there, and a list',
+		"={{ $json.terms }}{{ '\\n' }}{{ $json.more }}",
+		[{ terms: 'a\nb', more: 'x' }, { terms: 'c\nd' }],
+		['a', 'b', 'x', 'c', 'd'],
+	],
+])('Sync keeps the term of a row beside a field that is %s', async (_what, terms, rows, stored) => {
 	await service.run(
-		{
-			resource: 'dictionary',
-			operation: 'sync',
-			mode: 'replace',
-			terms: '=Win {{ $json.version }}',
-		},
-		{ items: itemsOf({ version: '' }, { version: '11' }) },
+		{ resource: 'dictionary', operation: 'sync', mode: 'replace', terms },
+		{ items: itemsOf(...rows) },
 	);
-	expect((await service.ask('GET /dictionary')).body['terms']).toEqual(['Win', 'Win 11']);
+	expect((await service.ask('GET /dictionary')).body['terms']).toEqual(stored);
+});
+
+it.each<[string, INodeParameters]>([
+	['a link', { ...LINK, url: '=https://files.example.com/{{ $json.id }}' }],
+	[
+		'a webhook address',
+		{
+			...LINK,
+			onCompletion: 'callUrl',
+			webhookUrl: '=https://crm.example.com/deals/{{ $json.id }}/transcript',
+		},
+	],
+	['the link of a meeting', { ...BOT, meetingUrl: '=https://meet.example.com/{{ $json.id }}?a=b' }],
+])('%s of which a whole part of the path is null is refused', async (_what, parameters) => {
+	const { error } = await service.run(parameters, { items: itemsOf({ id: null }) });
+	expect(error?.message).toContain(GIVES_NOTHING.slice(2));
+	expect(service.lines()).toEqual([]);
 });
 
 describe('a word of another step', () => {
@@ -313,9 +343,22 @@ describe('a word of another step', () => {
 			{ ...LINK, url: "={{ $('Source').all().find(r => r.json.id === $json.id).json.url }}" },
 			files,
 		],
+		[
+			'may stand in a link of a step after a dot',
+			{ ...LINK, url: '={{ $node.Source.json.url }}' },
+			files,
+		],
 	])('%s', async (_what, parameters, source) => {
 		const items = itemsOf({ id: 5 });
 		const data = besides(itemsOf(...source), parameters, items);
 		expect((await service.run(parameters, { items, data })).error).toBeUndefined();
+	});
+
+	it('may stand in a link with the name of a file of that step', async () => {
+		const url = "=https://files.example.com/{{ $('Source').first().binary.data.fileName }}";
+		const file = { data: '', mimeType: 'audio/mpeg', fileName: 'annullierung.mp3' };
+		const items = itemsOf({ id: 5 });
+		const data = besides([{ json: {}, binary: { data: file } }], { ...LINK, url }, items);
+		expect((await service.run({ ...LINK, url }, { items, data })).error).toBeUndefined();
 	});
 });

@@ -70,6 +70,14 @@ describe('Start At', () => {
 		},
 	);
 
+	it('joined from fields of which the offset is not there is refused, because the hour would be another one', async () => {
+		const { error, startAt } = await send('={{ "2026-11-27T10:00:00" }}{{ $json.offset }}');
+		expect(error?.message).toContain(
+			'this part of its expression gives nothing: {{ $json.offset }}',
+		);
+		expect(startAt).toBeUndefined();
+	});
+
 	it.each(['', '  '])('left empty ("%s") sends the bot now', async (empty) => {
 		expect(await send(empty)).toEqual({ error: undefined, startAt: undefined });
 		expect(service.running().bots()).toHaveLength(1);

@@ -18,7 +18,7 @@ import {
 	noteReplacement,
 } from './checkNoTermIsLost';
 import { checkIsSplit } from './checkTerms';
-import { distinct, termsField } from './terms';
+import { distinct, isOnlyTextAround, termsField } from './terms';
 import { termsOfItem } from './termsOfItem';
 import { refuse } from '../../../shared/parameters/refuse';
 import { callService } from '../../../shared/api/callService';
@@ -138,7 +138,11 @@ function syncChoices(context: IExecutePaginationFunctions) {
 async function syncOnce(context: IExecutePaginationFunctions): Promise<INodeExecutionData[]> {
 	if (context.getItemIndex() > 0) return [];
 	const items = Array.from({ length: itemCount(context) }, (_, item) => item);
-	const given = distinct(items.flatMap((item) => termsOfItem(context, item)));
+	const { terms: entered } = context.getNode().parameters;
+	// A single row may lack its field: "Win" of `Win {{ $json.version }}` is a term. If all do, the name of
+	// the field is probably wrong.
+	const isEmpty = items.every((item) => isOnlyTextAround(context, entered, undefined, item));
+	const given = isEmpty ? [] : distinct(items.flatMap((item) => termsOfItem(context, item)));
 	const { replaces, dryRun, allowEmpty } = syncChoices(context);
 	if (given.length === 0 && replaces && !allowEmpty) throw hasNoTerm(context);
 

@@ -6,7 +6,11 @@ import {
 	unevaluated,
 } from '../../../shared/parameters/accidentalText';
 import { choiceIn, isNothing, required } from '../../../shared/parameters/checkedValues';
-import { checkJoined, joinedTextIn, missingPart } from '../../../shared/parameters/joinedText';
+import {
+	checkJoined,
+	hasOnlyEmptyParts,
+	joinedTextIn,
+} from '../../../shared/parameters/joinedText';
 import { jsonListIn } from '../../../shared/parameters/jsonText';
 import { refuse } from '../../../shared/parameters/refuse';
 import type { RoutingRequest } from '../../../shared/api/types';
@@ -87,7 +91,7 @@ export function addTerms(context: IExecutePaginationFunctions, request: RoutingR
 	}
 	const { text: entered } = context.getNode().parameters;
 	const given = joinedTextIn(context, entered, context.getNodeParameter('text', ''), 'Text');
-	const isEmpty = isOneTerm(entered, SEPARATOR) && missingPart(context, entered) !== undefined;
+	const isEmpty = isOnlyTextAround(context, entered, SEPARATOR);
 	const text = required(context, isEmpty ? undefined : given, 'Text');
 	checkNotTypedInstead(context, text, 'Text', 'text');
 	checkIsNoData(context, text, 'Text');
@@ -100,7 +104,8 @@ export function addTerms(context: IExecutePaginationFunctions, request: RoutingR
 
 /** The terms of the 'Terms' parameter: trimmed, without blanks and duplicates, in their order. */
 export function termsFrom(context: IExecutePaginationFunctions): string[] {
-	const terms = readTerms(context, context.getNodeParameter('terms', ''));
+	const isEmpty = isOnlyTextAround(context, context.getNode().parameters.terms);
+	const terms = readTerms(context, isEmpty ? '' : context.getNodeParameter('terms', ''));
 	checkTerms(context, terms, 'Terms');
 	return terms;
 }
@@ -122,8 +127,6 @@ export function readTerms(
 	const listed: unknown[] = Array.isArray(entered) ? entered : [];
 	const raw = listed.find((one) => typeof one === 'string' && isUnevaluated(one, one));
 	if (raw !== undefined) throw unevaluated(context, String(raw), 'Terms');
-	// Only the text around a field that is not there: "Dr. " is no term.
-	if (isOneTerm(entered, /[\r\n]/) && missingPart(context, entered, item)) return [];
 	const given =
 		typeof value === 'string' ? (jsonListIn(value) ?? linesIn(context, value, item)) : value;
 	const terms = (Array.isArray(given) ? given : [given]).filter((term) => !isNothing(term));
@@ -147,9 +150,16 @@ function enteredTerms(context: IExecutePaginationFunctions): unknown {
 	return Array.isArray(terms) ? `=${terms.map(String).join('\n')}` : terms;
 }
 
-/** Whether what was entered around its expressions has no separator, and so is one term. */
-function isOneTerm(entered: unknown, separator: RegExp): boolean {
-	return typeof entered === 'string' && !separator.test(entered.replace(/\{\{.*?\}\}/gs, ''));
+/** Whether the item fills no part of an expression for one term: "Dr. " of `Dr. {{ $json.name }}` is no term. */
+export function isOnlyTextAround(
+	context: IExecutePaginationFunctions,
+	entered: unknown,
+	separator = /[\r\n]/,
+	item = context.getItemIndex(),
+): boolean {
+	const isOneTerm =
+		typeof entered === 'string' && !separator.test(entered.replace(/\{\{.*?\}\}/gs, ''));
+	return isOneTerm && hasOnlyEmptyParts(context, entered, item);
 }
 
 function linesIn(context: IExecutePaginationFunctions, text: string, item: number): string[] {

@@ -2,8 +2,6 @@
 // First, before the code is loaded.
 import { forgetEverything } from '../../../support/ownMemory';
 
-import type { IWebhookFunctions } from 'n8n-workflow';
-
 import type { WaitingItem } from '../../../../nodes/Transcriber/submit/once/suspensionState';
 import {
 	hasEndedAtService,
@@ -19,8 +17,7 @@ import { ServiceError } from '../../../../nodes/shared/api/serviceError';
 import { Undecided } from '../../../../nodes/shared/webhook/answerInTime';
 import { LIMITS } from '../../../../nodes/shared/api/rateLimits';
 import type { FaultRule } from '../../../simulator/index';
-import { asleep } from '../../../support/asleep';
-import { itemContext } from '../../../support/itemContext';
+import { asleep, callTo, keysIn, knownOfItems } from '../../../support/asleep';
 import { giveUpSoon } from '../../../support/scale';
 import { serviceForTests } from '../../../support/service';
 
@@ -44,11 +41,7 @@ const UNKNOWN = { kind: 'respond', status: 404, body: { detail: 'No such task' }
 const fault = (action: FaultRule['action'], path = '/tasks/', times = 1) =>
 	service.running().fault({ match: { path }, times, action });
 
-const contextOf = (executionId = '41', node: object = {}) =>
-	itemContext(
-		{},
-		{ credentials: service.credentials(), executionId, node },
-	) as unknown as IWebhookFunctions;
+const contextOf = () => callTo({ credentials: service.credentials() });
 
 /** A call that came this many ms ago. */
 const call = (ago = 0, time = HOUR) => {
@@ -56,15 +49,7 @@ const call = (ago = 0, time = HOUR) => {
 	return { context: contextOf(), cameAt, deadline: cameAt + ago + time };
 };
 
-/** What a process knows of an execution that waits for these. */
-const known = (...items: WaitingItem[]): KnownEndings =>
-	knownOf(contextOf(), asleep(Object.fromEntries(items.map((item, index) => [index, item]))));
-const keysIn = (known: KnownEndings) => ({
-	ended: [...known.ended],
-	completed: [...known.completed],
-	failed: [...known.failed],
-	recordings: [...known.recordings],
-});
+const known = (...items: WaitingItem[]) => knownOfItems(contextOf(), items);
 
 describe('For a call that is not verified', () => {
 	it('the service is asked, and what it says is noted', async () => {

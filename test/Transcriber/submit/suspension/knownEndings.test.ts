@@ -2,17 +2,13 @@
 // First, before the code is loaded.
 import { forgetEverything } from '../../../support/ownMemory';
 
-import type { IWebhookFunctions } from 'n8n-workflow';
-
 import type { WaitingItem } from '../../../../nodes/Transcriber/submit/once/suspensionState';
 import {
 	RESUME,
 	knownOf,
 	noteEnding,
-	type KnownEndings,
 } from '../../../../nodes/Transcriber/submit/suspension/knownEndings';
-import { asleep } from '../../../support/asleep';
-import { itemContext } from '../../../support/itemContext';
+import { asleep, callTo, keysIn, knownOfItems } from '../../../support/asleep';
 
 beforeEach(forgetEverything);
 afterEach(() => {
@@ -21,19 +17,9 @@ afterEach(() => {
 
 const HOUR = 3_600_000;
 
-const contextOf = (executionId = '41', node: object = {}) =>
-	itemContext({}, { executionId, node }) as unknown as IWebhookFunctions;
+const contextOf = (executionId = '41', node = {}) => callTo({ executionId, node });
 
-/** What a process knows of an execution that waits for these. */
-const known = (...items: WaitingItem[]): KnownEndings =>
-	knownOf(contextOf(), asleep(Object.fromEntries(items.map((item, index) => [index, item]))));
-
-const keysIn = (known: KnownEndings) => ({
-	ended: [...known.ended],
-	completed: [...known.completed],
-	failed: [...known.failed],
-	recordings: [...known.recordings],
-});
+const known = (...items: WaitingItem[]) => knownOfItems(contextOf(), items);
 
 describe('What is known of a suspended execution', () => {
 	it('begins with the endings that it was suspended with', () => {

@@ -10,10 +10,7 @@ export interface CountedRequests {
 }
 
 export function countedRequests(context: IPollFunctions): CountedRequests {
-	const send = requestWithApiKey(
-		context,
-		async () => await context.getCredentials('transcriberApi'),
-	);
+	const send = requestWithApiKey(context);
 	const helpers: IPollFunctions['helpers'] = {
 		...context.helpers,
 		httpRequestWithAuthentication: async (...request) => {

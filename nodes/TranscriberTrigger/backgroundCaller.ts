@@ -17,8 +17,6 @@ export function backgroundCaller(
 		getNode: () => context.getNode(),
 		getCredentials: async <T extends object>() => (await credential()) as object as T,
 		getExecutionCancelSignal: () => signal,
-		helpers: {
-			httpRequestWithAuthentication: requestWithApiKey(context, credential),
-		},
+		helpers: { httpRequestWithAuthentication: requestWithApiKey(context) },
 	};
 }

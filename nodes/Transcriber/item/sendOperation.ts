@@ -10,14 +10,13 @@ import type {
 import { answeredWithin } from '../../shared/api/deadlines';
 import { forHttpClient, type TranscriberCredential } from '../../shared/api/credential';
 import { anyBodyOf, bodyOf } from '../../shared/api/responseBody';
-import { asUnsent, sendWithRetries } from '../../shared/api/sendWithRetries';
+import { sendWithRetries } from '../../shared/api/sendWithRetries';
 import { recordingIn, whileMoving } from '../../shared/api/uploadStream';
 import { holdsLongerKey, withoutSecrets } from '../../shared/api/redact';
 import { TIMEOUTS } from '../../shared/api/delayBeforeRetry';
 import type { Policy, RoutingRequest } from '../../shared/api/types';
 import { objectsIn } from '../../shared/api/undocumented/answers';
 import { submissionsIn } from '../../shared/api/undocumented/submissions';
-import { watchingCredentials } from '../../shared/n8nInternals/wrappedContext';
 import type { NodeRun } from './nodeRun';
 
 /**
@@ -54,8 +53,7 @@ export async function sendOperation(
 		// A copy, because n8n writes the API key into these headers.
 		const options = { ...request.options, headers: { ...request.options.headers } };
 		if (policy.upload) return await upload(context, options, sending);
-		const send = policy.repeatable ? sendOnce : sendMarkingUnsent;
-		return await answeredWithin(send(context, options, sending), TIMEOUTS.request);
+		return await answeredWithin(sendOnce(context, options, sending), TIMEOUTS.request);
 	});
 }
 
@@ -71,7 +69,7 @@ interface Sending {
 	method?: string;
 }
 
-/** The same as {@link sendMarkingUnsent}, but aborts an upload that stands still. */
+/** The same as {@link sendOnce}, but aborts an upload that stands still. */
 async function upload(
 	context: IExecutePaginationFunctions,
 	options: RoutingRequest['options'],
@@ -81,21 +79,8 @@ async function upload(
 		context,
 		options.body,
 		TIMEOUTS.uploadIdle,
-		async (watched) => await sendMarkingUnsent(watched, options, sending),
+		async (watched) => await sendOnce(watched, options, sending),
 	);
-}
-
-/** The same as {@link sendOnce}, but marks a failure to read the credential as unsent. */
-async function sendMarkingUnsent(
-	context: IExecuteSingleFunctions,
-	options: RoutingRequest['options'],
-	sending: Sending,
-): Promise<INodeExecutionData[]> {
-	let unread: { reason: unknown } | undefined;
-	const watched = watchingCredentials(context, (reason) => (unread = { reason }));
-	return await sendOnce(watched, options, sending).catch((error: unknown) => {
-		throw unread ? asUnsent(unread.reason) : error;
-	});
 }
 
 /**

@@ -65,15 +65,21 @@ export async function credentialOf(reader: CredentialReader): Promise<Transcribe
 	return await reading.credential;
 }
 
-/**
- * For n8n's HTTP client, which reads the credential for each request unless it is given one. After a
- * wait it gets none, because the key may have been rotated.
- */
-export function forHttpClient(
+/** The same credential. After a wait it is read again, because the key may have been rotated. */
+export async function currentCredential(
+	reader: CredentialReader,
 	credential: TranscriberCredential,
-): IAdditionalCredentialOptions | undefined {
-	if (!isFresh(credential)) return undefined;
-	const { given: data } = credential;
+): Promise<TranscriberCredential> {
+	return isFresh(credential) ? credential : await credentialOf(reader);
+}
+
+/**
+ * For n8n's HTTP client, which reads the credential for each request unless it is given one. It is
+ * always given one: the answer must be masked with the key that the request was sent with.
+ */
+export function forHttpClient({
+	given: data,
+}: TranscriberCredential): IAdditionalCredentialOptions {
 	return { credentialsDecrypted: { id: '', name: '', type: 'transcriberApi', data } };
 }
 

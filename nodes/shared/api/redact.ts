@@ -24,11 +24,11 @@ interface Copying {
 
 /**
  * Whether the answer holds a longer key that contains this one, as a new key may contain the old
- * key. Masking the old key would destroy the new key.
+ * key, e.g. `v2.old` or `old|2`. Masking the old key would destroy the new key.
  */
 export function holdsLongerKey(answer: unknown, apiKey: string): boolean {
 	const key = apiKey.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-	const longer = new RegExp(`[\\w-]${key}|${key}([\\w-]|[.:/+~=][\\w-])`);
+	const longer = new RegExp(`[\\w-][.:/+~|]?${key}|${key}[.:/+~=|]?[\\w-]`);
 	return namesAndTextsIn(answer).some((text) => longer.test(text));
 }
 

@@ -8,16 +8,17 @@ import type { Caller } from './types';
  * would resolve the expression in credentials/TranscriberApi.credentials.ts with a sandbox that it
  * takes away too early (`releaseIsolate`): when a hook or a webhook call returns (live-webhooks.js),
  * and when a poll of any trigger of the workflow ends (poll-trigger-executor.js). Every later request
- * of the workflow's triggers would fail before it is sent. `credential` is asked again for a request
- * that comes more than a second after the last reading (see `forHttpClient`).
+ * of the workflow's triggers would fail before it is sent. The credential is the given one: see
+ * `forHttpClient`.
  */
-export function requestWithApiKey(
-	{ helpers }: { helpers: Pick<IHttpRequestHelper['helpers'], 'httpRequest'> },
-	credential: () => Promise<{ apiKey?: unknown }>,
-): Caller['helpers']['httpRequestWithAuthentication'] {
+export function requestWithApiKey({
+	helpers,
+}: {
+	helpers: Pick<IHttpRequestHelper['helpers'], 'httpRequest'>;
+}): Caller['helpers']['httpRequestWithAuthentication'] {
 	return async (_type, options, given) => {
-		const { apiKey } = given?.credentialsDecrypted?.data ?? (await credential());
-		const headers = { ...options.headers, 'X-API-Key': pasted(apiKey) };
+		const apiKey = pasted(given?.credentialsDecrypted?.data?.apiKey);
+		const headers = { ...options.headers, 'X-API-Key': apiKey };
 		return await helpers.httpRequest({ ...options, headers });
 	};
 }

@@ -1,7 +1,7 @@
 import { NodeOperationError, type INode } from 'n8n-workflow';
 
 import { anyOf, pause, signalAt } from './deadlines';
-import { credentialOf, type TranscriberCredential } from './credential';
+import { credentialOf, currentCredential, type TranscriberCredential } from './credential';
 import { ServiceError, isCertainRefusal, said } from './serviceError';
 import { isWithoutAnswer } from './gatewayAnswers';
 import { isStillRunning, problemOf, type Problem } from './noUsableAnswer';
@@ -89,16 +89,16 @@ async function attempts<T>(
 	attempt: Attempt<T>,
 ): Promise<T> {
 	const node = caller.getNode();
-	const credential = await credentialOf(caller);
+	let credential = await credentialOf(caller);
+	// The queues and the room stay those of the first key: a rotated key belongs to the same account.
 	const { apiKey } = credential;
 	const cancelled = caller.getExecutionCancelSignal?.();
 	let stop = anyOf(cancelled, signalAt(deadline));
 	const firstRefusals = new Map<Patience, number>();
 	let problem: Problem = { path, transport: 'noTurn' };
-	let mayHaveArrived = false;
 	// Also set by a 409 on a keyed upload: the service is already processing it.
 	let mayBeAccepted = false;
-	const stopWaiting = () => (mayHaveArrived ? stop : anyOf(stop, abandoned));
+	const stopWaiting = () => (mayBeAccepted ? stop : anyOf(stop, abandoned));
 	const waitFor = async <W>(wait: Promise<W>): Promise<W> =>
 		await wait.catch((error: unknown) => {
 			if (error instanceof NoRoom) {
@@ -142,13 +142,16 @@ async function attempts<T>(
 			}
 			let failure: unknown;
 			try {
+				credential = await currentCredential(caller, credential).catch((error: unknown) => {
+					throw asUnsent(error);
+				});
 				const result = await attempt(credential, mayBeAccepted);
 				leave('accepted');
 				return result;
 			} catch (error) {
 				failure = error;
 			}
-			const found = problemOf(failure, path, apiKey);
+			const found = problemOf(failure, path, credential.apiKey);
 			leave(found);
 			if (cancelled?.aborted) {
 				// The service did nothing, so treat it as cancelled in the pause that would follow.
@@ -157,7 +160,7 @@ async function attempts<T>(
 			}
 			if (neverLeft(failure) && !mayBeAccepted) {
 				if (!(failure instanceof NodeOperationError && isLasting(failure))) {
-					throw asUnsent(new NodeOperationError(node, messageWithoutKey(failure, apiKey)));
+					throw asUnsent(new NodeOperationError(node, messageWithoutKey(failure, credential)));
 				}
 				// The refusal that has taken so much time is part of the reason.
 				if (tries > 1) failure.description = `${failure.description} ${said(problem)}`.trim();
@@ -165,11 +168,10 @@ async function attempts<T>(
 			}
 			// An earlier attempt may have arrived, so no failure may count as unsent from here on.
 			if (failure instanceof NodeOperationError && !neverLeft(failure)) throw failure;
-			if (!found) throw new NodeOperationError(node, messageWithoutKey(failure, apiKey));
+			if (!found) throw new NodeOperationError(node, messageWithoutKey(failure, credential));
 			const request = { recordingBytes, isEmpty, isKeyed: hasKey(policy) };
 			problem = { ...found, ...request, isRepeat: mayBeAccepted, attempts: tries };
-			mayHaveArrived ||= isWithoutAnswer(found);
-			mayBeAccepted ||= mayHaveArrived || isInProgressAtService(found, policy);
+			mayBeAccepted ||= isWithoutAnswer(found) || isInProgressAtService(found, policy);
 			const patience = once ? undefined : patienceFor(problem, policy);
 			if (!patience) throw new ServiceError(node, problem);
 			const first = firstRefusals.get(patience) ?? Date.now();
@@ -197,6 +199,6 @@ function wasCancelled(node: INode): NodeOperationError {
 	return new NodeOperationError(node, 'The execution was cancelled');
 }
 
-function messageWithoutKey(error: unknown, apiKey: string): string {
+function messageWithoutKey(error: unknown, { apiKey }: TranscriberCredential): string {
 	return withoutApiKey(error instanceof Error ? error.message : String(error), apiKey);
 }

@@ -64,13 +64,17 @@ function isLoopback(hostname: string): boolean {
 const LOCAL_RANGES =
 	/^(0|10|127|169\.254|192\.168|172\.(1[6-9]|2\d|3[01])|100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7]))\./;
 
+/** Names of networks without a public address (RFC 6761, RFC 8375, and RFC 6762, appendix G). */
+const LOCAL_NAMES =
+	/\.(local|localhost|localdomain|internal|intranet|private|corp|home|lan|home\.arpa|test)$/i;
+
 /** Names and address ranges that only exist inside a network. */
 function isLocal(hostname: string): boolean {
 	return (
 		isLoopback(hostname) ||
 		(/^\d+(\.\d+){3}$/.test(hostname) && LOCAL_RANGES.test(hostname)) ||
 		/^\[(::|f[cd]|fe[89ab]|::ffff:)/i.test(hostname) ||
-		/\.(local|localhost|internal|lan|home)\.?$/i.test(hostname) ||
+		LOCAL_NAMES.test(hostname) ||
 		(!hostname.includes('.') && !hostname.startsWith('['))
 	);
 }

@@ -255,3 +255,22 @@ describe('beside items that sleep, with On Error = Continue, an item whose answe
 		expect(service.running().tasks()).toHaveLength(2);
 	});
 });
+
+describe('another item of the run fails while a file that got 409 waits for its next attempt', () => {
+	it('the file is sent to its end, and the error names its task', async () => {
+		const match = { method: 'POST', path: '/transcribe' };
+		const answer = (status: number) =>
+			service.running().fault({
+				match,
+				times: 1,
+				action: { kind: 'respond', status, readBody: true },
+			});
+		answer(409);
+		answer(400);
+		const items = [itemWithFile('one'), itemWithFile('two')];
+		const { error } = await service.run(FILE, { items });
+		const statuses = service.running().requests.map(({ status }) => status);
+		expect(statuses).toEqual([409, 400, 200]);
+		expect(error?.description).toContain('Already accepted by the service: item 0: task');
+	});
+});

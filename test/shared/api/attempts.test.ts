@@ -46,6 +46,7 @@ type Outcome = 'accepted' | Error | (() => 'accepted' | Error | Promise<'accepte
 const refused = (status: number, body: object | string = {}, headers = {}) =>
 	new Refused({ statusCode: status, headers, body } as IN8nHttpFullResponse);
 const busy = () => refused(429, { detail: 'Too many' });
+const atWork = () => refused(409);
 const down = () => refused(503, { detail: 'Down', code: 'service_unavailable' });
 const unreachable = () => Object.assign(new Error('connect'), { code: 'ECONNREFUSED' });
 const broken = () => Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
@@ -503,12 +504,18 @@ describe('Somebody who does not want the request any more', () => {
 	it.each([
 		['ends the pause after a refusal, with the reason', busy, true],
 		['does not end the pause after an attempt that may have arrived', broken, false],
+		[
+			'does not end the pause after a 409 for a file, on which the service is at work',
+			atWork,
+			false,
+		],
 	])('%s', async (_what, failing, ends) => {
 		const stop = new AbortController();
 		jest.replaceProperty(RETRY, 'base', 60);
 		jest.replaceProperty(RETRY, 'cap', 60);
 		jest.spyOn(Math, 'random').mockReturnValue(1);
-		const { result, sent } = sending([failing(), 'accepted'], { abandoned: stop.signal });
+		const outcomes: Outcome[] = [failing(), 'accepted'];
+		const { result, sent } = sending(outcomes, { policy: FILE, abandoned: stop.signal });
 		await sleep(20);
 		stop.abort(abandoned);
 		expect(await result.catch((error: unknown) => error)).toBe(ends ? abandoned : 'accepted');

@@ -2,6 +2,7 @@
 import type { INode } from 'n8n-workflow';
 
 import { credentialOf, keyHash } from '../../../nodes/shared/api/credential';
+import type { FaultRule } from '../../simulator/index';
 import { until } from '../../simulator/testing-client';
 import { runNode, type Run } from '../../support/engine';
 import { findIn } from '../../support/search';
@@ -10,6 +11,7 @@ import { long } from '../../support/long';
 
 const { completedTask, credentials, pendingTask, run, running } = serviceForTests();
 
+const ROTATED = 'the-key-after-the-rotation';
 const GET = { resource: 'task', operation: 'get', taskId: byId('={{ $json.task_id }}') };
 
 it('reads the credential once for an item and its request, beside what n8n reads for the node', async () => {
@@ -23,27 +25,45 @@ it('reads the credential once for an item and its request, beside what n8n reads
 	expect([one.credentialReadings, two.credentialReadings]).toEqual([2, 3]);
 });
 
-it('sends the next attempt with the key of now, if the key was rotated in the pause before it', async () => {
+/** Runs an operation. The first attempt gets 503, and in the pause after it the key is rotated. */
+async function rotatedInThePause(parameters: Run['parameters'], answer?: FaultRule['action']) {
 	const current: Run['credentials'] = credentials();
-	const taskId = await completedTask();
-	running().fault({
-		match: {},
-		action: { kind: 'respond', status: 503, headers: { 'Retry-After': '1.1' } },
-	});
-	const getting = runNode({
-		credentials: current,
-		parameters: { ...GET, taskId: byId(taskId) },
-	});
+	const headers = { 'Retry-After': '1.1' };
+	running().fault({ match: {}, times: 1, action: { kind: 'respond', status: 503, headers } });
+	const getting = runNode({ credentials: current, parameters });
 	await until(() => running().requests.some(({ status }) => status === 503));
-	running().configure({ apiKey: 'the-key-after-the-rotation' });
-	current.apiKey = 'the-key-after-the-rotation';
-	const { error, json } = await getting;
-	expect(error).toBeUndefined();
-	expect(json).toMatchObject([{ status: 'completed' }]);
+	running().configure({ apiKey: ROTATED });
+	current.apiKey = ROTATED;
+	if (answer) running().fault({ match: {}, times: 1, action: answer });
+	return await getting;
+}
+
+describe('if the key was rotated in the pause between two attempts', () => {
+	it('sends the next attempt with the key of now', async () => {
+		const taskId = await completedTask();
+		const { error, json } = await rotatedInThePause({ ...GET, taskId: byId(taskId) });
+		expect(error).toBeUndefined();
+		expect(json).toMatchObject([{ status: 'completed' }]);
+	});
+
+	it('masks the key of now in the output', async () => {
+		const body = { plan: 'pro', owner: `the owner of ${ROTATED}` };
+		const answer = { kind: 'respond', status: 200, body } as const;
+		const account = { resource: 'account', operation: 'get' };
+		const { json } = await rotatedInThePause(account, answer);
+		expect(json).toEqual([{ plan: 'pro', owner: 'the owner of ***' }]);
+	});
+
+	it('masks the key of now in the error', async () => {
+		const body = { detail: { message: `The key ${ROTATED} is not valid` } };
+		const answer = { kind: 'respond', status: 401, body } as const;
+		const { error } = await rotatedInThePause({ ...GET, taskId: byId('7f3c') }, answer);
+		expect(findIn(error, ['is not valid'])).not.toEqual([]);
+		expect(findIn(error, [ROTATED])).toEqual([]);
+	});
 });
 
 long.it('masks the key of now in a wait during which the key was rotated', async () => {
-	const rotated = 'the-key-after-the-rotation';
 	const current: Run['credentials'] = credentials();
 	const taskId = await pendingTask();
 	const waiting = runNode({
@@ -56,13 +76,13 @@ long.it('masks the key of now in a wait during which the key was rotated', async
 		},
 	});
 	await until(() => running().requests.length > 0);
-	running().configure({ apiKey: rotated });
-	current.apiKey = rotated;
-	const body = { task_id: taskId, status: 'failed', error: `No recording for ${rotated}` };
+	running().configure({ apiKey: ROTATED });
+	current.apiKey = ROTATED;
+	const body = { task_id: taskId, status: 'failed', error: `No recording for ${ROTATED}` };
 	running().fault({ match: {}, action: { kind: 'respond', status: 200, body } });
 	const { error } = await waiting;
 	expect(error?.message).toContain('No recording for');
-	expect(findIn(error, [rotated])).toEqual([]);
+	expect(findIn(error, [ROTATED])).toEqual([]);
 });
 
 describe('the cleaned credential', () => {

@@ -2,12 +2,9 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-import type { ICredentialsHelper, IExecuteSingleFunctions } from 'n8n-workflow';
+import type { IExecuteSingleFunctions } from 'n8n-workflow';
 
-import {
-	watchingCredentials,
-	withCancelSignal,
-} from '../../../nodes/shared/n8nInternals/wrappedContext';
+import { withCancelSignal } from '../../../nodes/shared/n8nInternals/wrappedContext';
 import { additionalDataFor } from '../../support/n8n';
 import { contextsWith } from './contexts';
 
@@ -37,16 +34,4 @@ it('n8n aborts a request with the signal of the context that it is sent with', a
 	const sending = send(withCancelSignal(item(CREDENTIALS), stop.signal));
 	setTimeout(() => stop.abort(), 100);
 	await expect(sending).rejects.toThrow(/cancel|abort/i);
-});
-
-it('n8n reads the credential with the context that a request is sent with', async () => {
-	const { credentialsHelper } = additionalDataFor(CREDENTIALS);
-	const locked = new Error('The database is locked');
-	const broken = Object.assign(Object.create(credentialsHelper) as ICredentialsHelper, {
-		getDecrypted: async () => await Promise.reject(locked),
-	});
-	const failures: unknown[] = [];
-	const watched = watchingCredentials(item(broken), (reason) => void failures.push(reason));
-	await expect(send(watched)).rejects.toThrow('The database is locked');
-	expect(failures).toEqual([locked]);
 });

@@ -23,6 +23,7 @@ describe('A webhook address', () => {
 		...['[2606:4700::1111]', '[fec0::1]', '[fe70::1]', 'homes.example.com', 'localhost.com'],
 		...['10.example.com', '0.example.com', '127.example.com', '192.168.example.com'],
 		...['n8n.local.example.com', 'a.home.example.com', 'internal.example.com'],
+		...['n8n.arpa', 'corp.example.com', 'n8n.mycorp', 'n8n.latest'],
 	])('%s can be called', (address) => {
 		expect(against(address.includes('://') ? address : `https://${address}/webhook`)).toBe(
 			undefined,
@@ -37,7 +38,9 @@ describe('A webhook address', () => {
 		...['[::1]', '[::]', '[fc00::1]', '[fd12::1]', '[fe80::1]', '[fe90::1]', '[fea0::1]'],
 		...['[febf::1]', '[::ffff:10.0.0.1]', '[FE80::1]'],
 		...['localhost', 'LOCALHOST', 'localhost.', 'n8n', 'n8n.local', 'n8n.localhost'],
-		...['n8n.internal', 'n8n.LAN', 'n8n.home', 'n8n.home.'],
+		...['n8n.internal', 'n8n.LAN', 'n8n.home', 'n8n.home.', 'n8n.home.arpa', 'n8n.home.arpa.'],
+		...['n8n.localdomain', 'localhost.localdomain', 'n8n.intranet', 'n8n.private', 'n8n.corp'],
+		'n8n.test',
 	])('https://%s is local', (host) => {
 		expect(against(`https://${host}:5678/webhook`)).toBe(
 			'is a local address that the service cannot reach',

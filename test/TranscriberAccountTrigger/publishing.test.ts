@@ -323,8 +323,8 @@ describe('A publication that n8n repeats', () => {
 
 describe('A publication while other requests have used up the rate limit of the API key', () => {
 	beforeEach(() => {
-		jest.replaceProperty(LIMITS, 'windowMs', 3_000);
-		jest.replaceProperty(ACCOUNT_POLL, 'firstMaxMs', 500);
+		jest.replaceProperty(LIMITS, 'windowMs', 6_000);
+		jest.replaceProperty(ACCOUNT_POLL, 'firstMaxMs', 1_500);
 		service.running().seed(200);
 	});
 

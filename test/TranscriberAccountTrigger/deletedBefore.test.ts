@@ -25,39 +25,21 @@ it('a page of tasks between the known end and the place where it was: each start
 	});
 });
 
-long.it(
-	'tasks that end while n8n is off and the service deletes 30 old ones: each starts the workflow',
-	async () => {
-		list().isOldestFirst = true;
-		const { host } = await active(7_000, 100, 20);
-		const ids = list().add(2_950);
-		while (host.started.length < ids.length) {
-			wait(1 / 60);
-			await host.poll();
-		}
-		const logs = captureLogs();
-		// A night: 300 tasks end, the 30 oldest of the list go.
-		ids.push(...list().add(300));
-		list().tasks.splice(0, 30);
-		wait(8);
-		await host.restart();
-		await allStarted(host, 20);
-		for (let polls = 0; polls < 60; polls++) {
-			wait(1 / 60);
-			await host.poll();
-		}
-		logs.release();
-		const lost = ids.filter((id) => !host.started.includes(id));
-		expect({ lost, said: logs.lines }).toEqual({ lost: [], said: [] });
+/** In a night 300 tasks end, and the service deletes the 30 oldest. Then `perPoll` tasks end before each of the polls. */
+long.it.each([
+	{ what: 'in an account in which nothing ends later', before: 2_950, polls: 60, perPoll: 0 },
+	{
+		what: 'long before the trigger forgets, in an account in which twelve tasks end between any two polls',
+		before: 2_000,
+		polls: 90,
+		perPoll: 12,
 	},
-);
-
-long.it(
-	'the same long before the trigger forgets, in an account where twelve tasks end between any two polls',
-	async () => {
+])(
+	'tasks that end while n8n is off and the service deletes 30 old ones, $what: each starts the workflow',
+	async ({ before, polls, perPoll }) => {
 		list().isOldestFirst = true;
 		const { host } = await active(7_000, 100, 20);
-		const ids = list().add(2_000);
+		const ids = list().add(before);
 		while (host.started.length < ids.length) {
 			wait(1 / 60);
 			await host.poll();
@@ -67,8 +49,8 @@ long.it(
 		list().tasks.splice(0, 30);
 		wait(8);
 		await host.restart();
-		for (let polls = 0; polls < 90; polls++) {
-			ids.push(...list().add(12));
+		for (let poll = 0; poll < polls; poll++) {
+			ids.push(...list().add(perPoll));
 			wait(5 / 60);
 			await host.poll();
 		}

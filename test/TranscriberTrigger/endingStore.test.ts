@@ -1,7 +1,5 @@
 /** Contract, "The trigger's store": each ending starts one execution, and overwrites nothing of others. */
 
-import type { INodeParameters } from 'n8n-workflow';
-
 import { EndingStore } from '../../nodes/TranscriberTrigger/endingStore';
 import { ledgerKey } from '../../nodes/TranscriberTrigger/staticDataLedger';
 import { STORE, type Ending } from '../../nodes/TranscriberTrigger/triggerMemory';
@@ -9,37 +7,20 @@ import { until } from '../simulator/testing-client';
 import { serviceForTests } from '../support/service';
 import { long } from '../support/long';
 import { deliver, handOverTo } from './client';
-import { TriggerHost, newProcess, type HostSettings } from './host';
+import { newProcess, type TriggerHost } from './host';
+import { hostsForTests } from './hostsForTests';
 import { StoredWorkflow } from './storedWorkflow';
 
 const service = serviceForTests();
+const { open, secretsIn, endingsIn } = hostsForTests(service);
 const SECRET = 'whsec_of_the_task';
 const KEY = 'test-api-key';
 const RESULT = { options: { includeResult: true } };
-const NO_RESULT = { options: { includeResult: false } };
 
-const hosts: TriggerHost[] = [];
 beforeEach(() => {
-	jest.replaceProperty(STORE, 'safeAfterMs', 100);
 	jest.replaceProperty(STORE, 'mayWaitMs', 500);
 });
-afterEach(async () => {
-	jest.restoreAllMocks();
-	for (const host of hosts.splice(0)) await host.close();
-});
 
-async function open(
-	parameters: INodeParameters = NO_RESULT,
-	settings: Partial<HostSettings> = {},
-): Promise<TriggerHost> {
-	const credentials = service.credentials();
-	const host = await new TriggerHost({ parameters, credentials, ...settings }).open();
-	hosts.push(host);
-	return host;
-}
-
-const secretsIn = (host: TriggerHost) => host.stored.secrets.split(';').length - 1;
-const endingsIn = (host: TriggerHost) => host.stored.endings.split(';').length - 1;
 const at = (host: TriggerHost, place: number) =>
 	host.url.replace('/webhook', `/process-${place}/webhook`);
 

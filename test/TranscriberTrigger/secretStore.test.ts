@@ -3,7 +3,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { Workflow, type IDataObject, type INodeParameters, type INodeTypes } from 'n8n-workflow';
+import { Workflow, type IDataObject, type INodeTypes } from 'n8n-workflow';
 
 import { EndingStore } from '../../nodes/TranscriberTrigger/endingStore';
 import { ledgerKey } from '../../nodes/TranscriberTrigger/staticDataLedger';
@@ -13,35 +13,14 @@ import { until } from '../simulator/testing-client';
 import { serviceForTests } from '../support/service';
 import { few, long } from '../support/long';
 import { deliver, handOverTo, put } from './client';
-import { TriggerHost, type HostSettings } from './host';
+import type { TriggerHost } from './host';
+import { NO_RESULT, hostsForTests } from './hostsForTests';
 import { StoredWorkflow } from './storedWorkflow';
 
 const service = serviceForTests();
+const { open, secretsIn, endingsIn } = hostsForTests(service);
 const SECRET = 'whsec_of_the_task';
 const KEY = 'test-api-key';
-const NO_RESULT = { options: { includeResult: false } };
-
-const hosts: TriggerHost[] = [];
-beforeEach(() => {
-	jest.replaceProperty(STORE, 'safeAfterMs', 100);
-});
-afterEach(async () => {
-	jest.restoreAllMocks();
-	for (const host of hosts.splice(0)) await host.close();
-});
-
-async function open(
-	parameters: INodeParameters = NO_RESULT,
-	settings: Partial<HostSettings> = {},
-): Promise<TriggerHost> {
-	const credentials = service.credentials();
-	const host = await new TriggerHost({ parameters, credentials, ...settings }).open();
-	hosts.push(host);
-	return host;
-}
-
-const secretsIn = (host: TriggerHost) => host.stored.secrets.split(';').length - 1;
-const endingsIn = (host: TriggerHost) => host.stored.endings.split(';').length - 1;
 
 /** A Workflow of an activation or an execution, with the static data of this moment. */
 function workflowNow(host: TriggerHost): Workflow {

@@ -297,17 +297,22 @@ few.it.each([400, 402, 403, 408, 410, 422, 423])(
 	},
 );
 
-it('a result that is refused for good is asked for during ten seconds, not two minutes', async () => {
-	shortenRetries(10);
-	fault({ kind: 'respond', status: 422 }, { path: '/result$' });
+/** Waits for a task that has finished. Returns when its result was asked for, in ms since 1970. */
+async function resultRequestsOfWait(): Promise<number[]> {
 	const id = await service.completedTask();
 	const began = service.running().requests.length;
 	await service.run({ resource: 'task', operation: 'wait', taskId: byId(id) });
-	const times = service
+	return service
 		.running()
 		.requests.slice(began)
 		.filter(({ path }) => path.endsWith('/result'))
 		.map(({ at }) => at);
+}
+
+it('a result that is refused for good is asked for during ten seconds, not two minutes', async () => {
+	shortenRetries(10);
+	fault({ kind: 'respond', status: 422 }, { path: '/result$' });
+	const times = await resultRequestsOfWait();
 	expect(times.length).toBeGreaterThan(2);
 	expect(Number(times.at(-1)) - Number(times[0])).toBeLessThan(RETRY.patienceWhenBroken / 2);
 });
@@ -330,14 +335,7 @@ it('all kinds of failure together have no more patience than the longest kind', 
 	const outage = { kind: 'respond', status: 503, headers: { 'retry-after': '1' } } as const;
 	fault(outage, { path: '/result$' }, 1);
 	fault({ kind: 'respond', status: 422 }, { path: '/result$' });
-	const id = await service.completedTask();
-	const began = service.running().requests.length;
-	await service.run({ resource: 'task', operation: 'wait', taskId: byId(id) });
-	const times = service
-		.running()
-		.requests.slice(began)
-		.filter(({ path }) => path.endsWith('/result'))
-		.map(({ at }) => at);
+	const times = await resultRequestsOfWait();
 	expect(times.length).toBeGreaterThan(2);
 	expect(Number(times.at(-1)) - Number(times[0])).toBeLessThan(2_500);
 });

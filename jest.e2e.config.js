@@ -1,4 +1,4 @@
-/** The third layer: workflows in a real n8n, one instance for each of the two workers (test/e2e/setup.ts). */
+/** The third layer: workflows in a real n8n, one instance for each worker (test/e2e/setup.ts). */
 module.exports = {
 	testEnvironment: 'node',
 	reporters: ['default', '<rootDir>/test/support/closingLine.js'],
@@ -8,6 +8,6 @@ module.exports = {
 	globalSetup: '<rootDir>/test/e2e/setup.ts',
 	globalTeardown: '<rootDir>/test/e2e/teardown.ts',
 	// Tests wait most of the time. Each file has an n8n for itself while it runs, because some of them measure it.
-	maxWorkers: 2,
+	maxWorkers: 3,
 	testTimeout: 120_000,
 };

@@ -57,6 +57,9 @@ export async function receiveHandOver(context: IWebhookFunctions): Promise<IWebh
 	if (handOvers.some(({ id }) => deliveredId(id) === undefined)) {
 		return respond(context, 400, UNUSABLE_ID);
 	}
+	// The key may have been rotated since it was cached: a secret must open with the key of now.
+	if (handOvers.length > 0)
+		credential = await decidedBy(webhookCredential(context, true), deadline);
 	const { apiKey, webhookSecret = '' } = credential;
 	let [areStored, areLoaded] = [true, true];
 	for (const { secret, ...submission } of handOvers) {

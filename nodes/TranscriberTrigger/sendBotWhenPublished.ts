@@ -130,7 +130,7 @@ export async function sendBotWhenPublished(context: IHookFunctions): Promise<boo
 	if (id === undefined) {
 		const reason =
 			'The service accepted the bot, but without an id, so this trigger cannot receive the transcript';
-		const details = `The service answered: ${jsonOf(withoutSecrets(answer, '')).slice(0, 300)}`;
+		const details = `The service answered: ${jsonOf(withoutSecrets(answer, {})).slice(0, 300)}`;
 		unknownLaunches.set(launchKey(context), `${reason}. ${details}`);
 		throw refuse(context, reason, `${LOOK_FOR_BOT} ${details}`);
 	}

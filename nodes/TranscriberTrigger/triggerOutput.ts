@@ -51,8 +51,7 @@ export async function outputFor(
 		eventNameOf(event, one),
 	);
 	if (!selected.some((name) => names.includes(name))) return { status };
-	const { apiKey } = await webhookCredential(context);
-	const body = withoutSecrets(event.body, apiKey) as IDataObject;
+	const body = withoutSecrets(event.body, await webhookCredential(context)) as IDataObject;
 	const taskId = event.taskId ?? taskIdOf(task);
 	const facts: IDataObject = { ...body, ...ifSet({ task_id: taskId, status }) };
 	const withProblem = () => ({ ...facts, ...ifSet({ error: task.error ?? missing.problem }) });

@@ -5,6 +5,27 @@ export function isBlank(value: unknown): boolean {
 	return (value ?? '') === '' || (Array.isArray(value) && value.length === 0);
 }
 
+/** Whether a value means true: many services write 1 or "true". */
+export function isYes(value: unknown): boolean {
+	return [true, 1, '1', 'true', 'yes'].some((yes) => yes === inSmallLetters(value));
+}
+
+/** Whether a value means false: many services write 0 or "false". */
+export function isNo(value: unknown): boolean {
+	return [false, 0, '0', 'false', 'no'].some((no) => no === inSmallLetters(value));
+}
+
+function inSmallLetters(value: unknown): unknown {
+	return typeof value === 'string' ? value.trim().toLowerCase() : value;
+}
+
+/** A number, also from a text that holds one; undefined for any other value. */
+export function numberOf(value: unknown): number | undefined {
+	const isText = typeof value === 'string' && value.trim() !== '';
+	const number = isText ? Number(value) : value;
+	return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
+}
+
 /** Many services write the year 1 or 1970 for a missing date. No task is so old. */
 const EARLIEST_DATE = Date.UTC(2015);
 

@@ -729,3 +729,16 @@ describe('Before anything is submitted', () => {
 		await receiver.close();
 	});
 });
+
+it('A secret is not confirmed if the key was rotated since the call before, because the key of now does not open it', async () => {
+	const credentials = { ...CREDENTIALS };
+	await open({ credentials });
+	expect((await put(host.url, 'a', SECRET, API_KEY)).body).toEqual({ stored: false });
+	await sleep(1_100);
+	credentials.apiKey = 'the key of now';
+	expect((await put(host.url, 'a', SECRET, API_KEY)).body).toEqual({ stored: false });
+	expect((await put(host.url, 'a', SECRET, API_KEY)).status).toBe(401);
+	await handOverTo(host.url, 'a', SECRET, 'the key of now');
+	host.restart();
+	expect((await deliver(host.url, { task_id: 'a' }, SECRET)).status).toBe(200);
+});

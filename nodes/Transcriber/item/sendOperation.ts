@@ -23,14 +23,14 @@ import type { NodeRun } from './nodeRun';
  * Sends the request that an operation declares in `routing.request`, with rate limits and retries.
  * Returns an item for each answer (see {@link answersIn}). Throws {@link Abandoned} if a failure
  * stops the run while the request waits for its turn. Calls `onAttempt` before each attempt, and
- * says whether the service may have accepted an earlier one.
+ * says whether the service may have accepted an earlier one, and with which key this one is sent.
  */
 export async function sendOperation(
 	context: IExecutePaginationFunctions,
 	request: RoutingRequest,
 	policy: Policy,
 	run?: Pick<NodeRun, 'stopped' | 'began'>,
-	onAttempt?: (isRepeat: boolean) => void,
+	onAttempt?: (isRepeat: boolean, credential: TranscriberCredential) => void,
 ): Promise<INodeExecutionData[]> {
 	request.options.disableFollowRedirect = true;
 	request.options.ignoreHttpStatusErrors = true;
@@ -48,7 +48,7 @@ export async function sendOperation(
 		began: run?.began,
 	};
 	return await sendWithRetries(context, bounds, async (credential, mayBeAccepted) => {
-		onAttempt?.(mayBeAccepted);
+		onAttempt?.(mayBeAccepted, credential);
 		const sending = { credential, policy, method: request.options.method };
 		// A copy, because n8n writes the API key into these headers.
 		const options = { ...request.options, headers: { ...request.options.headers } };
@@ -108,13 +108,15 @@ async function sendOnce(
  */
 function answersIn(
 	response: IN8nHttpFullResponse,
-	{ credential: { apiKey }, policy, method }: Sending,
+	{ credential, policy, method }: Sending,
 ): INodeExecutionData[] {
 	const body = policy.takesAnyAnswer ? anyBodyOf(response) : bodyOf(response, method);
 	const answer = submits(policy) ? submissionsIn(body, policy.limit === 'meeting') : body;
-	const masked = policy.takesAnyAnswer && holdsLongerKey(answer, apiKey) ? '' : apiKey;
+	const { apiKey, webhookSecret } = credential;
+	const isNewKey = policy.takesAnyAnswer && holdsLongerKey(answer, apiKey);
+	const secrets = isNewKey ? { webhookSecret } : credential;
 	const kept = policy.takesAnyAnswer ? 'everywhere' : policy.keepsWebhookSecret;
-	const answers = objectsIn(withoutSecrets(answer, masked, kept));
+	const answers = objectsIn(withoutSecrets(answer, secrets, kept));
 	const mustNotFail = !policy.repeatable && !submits(policy);
 	return answers.map((json) => ({ json: mustNotFail ? withoutError(json) : json }));
 }

@@ -106,7 +106,7 @@ async function complete(
 			const age = isFresh ? fresh : 'earlier';
 			return await forEachTask(context, run, tasks, async ({ index, answer }) => {
 				await handSecretOver(context, index, age);
-				return [{ json: withoutSecrets(answer, '') as IDataObject }];
+				return [{ json: withoutSecrets(answer, {}) as IDataObject }];
 			});
 		}
 		default:
@@ -124,7 +124,7 @@ async function shownAnswers(
 	{ accepted }: Outcome,
 ): Promise<INodeExecutionData[]> {
 	if (onCompletionOf(context) !== 'callUrl') {
-		return tasks.map(({ answer }) => ({ json: withoutSecrets(answer, '') as IDataObject }));
+		return tasks.map(({ answer }) => ({ json: withoutSecrets(answer, {}) as IDataObject }));
 	}
 	const { apiKey } = await credentialOf(context);
 	return tasks.map(({ index, answer }) => {
@@ -158,7 +158,7 @@ function withoutId(
 	answer: IDataObject,
 	count: { of: number; accepted: number },
 ): NodeOperationError {
-	const answered = withoutSecrets(answer, '');
+	const answered = withoutSecrets(answer, {});
 	const said = `The service answered: ${jsonOf(answered).slice(0, 300)}.`;
 	if (isRefusedOfSeveral(answer, count.of)) {
 		const { serviceMessage = 'without a reason' } = readRefusal(answered);

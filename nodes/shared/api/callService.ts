@@ -37,7 +37,6 @@ export async function callService(
 		caller,
 		{ policy, path: options.url, deadline: end, fromTurn, once, isRepeat, isEmpty: !options.body },
 		async (credential) => {
-			const { baseUrl, apiKey } = credential;
 			began ??= Date.now();
 			const last = earliest(end, fromTurn === undefined ? undefined : began + fromTurn);
 			const request = caller.helpers.httpRequestWithAuthentication.call(
@@ -45,7 +44,7 @@ export async function callService(
 				'transcriberApi',
 				{
 					...options,
-					baseURL: baseUrl,
+					baseURL: credential.baseUrl,
 					json: true,
 					disableFollowRedirect: true,
 					ignoreHttpStatusErrors: true,
@@ -58,7 +57,7 @@ export async function callService(
 			if (noContent && response.statusCode === 204) return noContent as unknown as IDataObject;
 			return withoutSecrets(
 				bodyOf(response, options.method),
-				apiKey,
+				credential,
 				keepWebhookSecret,
 			) as IDataObject;
 		},

@@ -1,6 +1,6 @@
 import type { IDataObject, IN8nHttpFullResponse } from 'n8n-workflow';
 
-import { withoutApiKey, withoutSecrets } from './redact';
+import { masked, withoutSecrets, type Secrets } from './redact';
 import {
 	codeOf,
 	isAboutCertificate,
@@ -49,7 +49,7 @@ export class Refused extends Error {
 export class Late extends Error {}
 
 /** The problem with the connection or the answer; undefined for any other error. */
-export function problemOf(error: unknown, path: string, apiKey: string): Problem | undefined {
+export function problemOf(error: unknown, path: string, secrets: Secrets): Problem | undefined {
 	if (error instanceof Late) return { path, transport: 'timeout' };
 	if (!(error instanceof Refused)) {
 		if (isBlockedByN8n(error)) return { path, transport: 'blocked', isUnsent: true };
@@ -65,28 +65,28 @@ export function problemOf(error: unknown, path: string, apiKey: string): Problem
 			path,
 			status,
 			transport: 'notJson',
-			serviceMessage: beginningOf(error.response, apiKey),
+			serviceMessage: beginningOf(error.response, secrets),
 		};
 	}
 	if (status >= 300 && status < 400) return { path, status, transport: 'redirect' };
 	return {
 		path,
 		status,
-		...readRefusal(withoutSecrets(body, apiKey)),
+		...readRefusal(withoutSecrets(body, secrets)),
 		retryAfter: retryAfterOf(headers ?? {}),
 		isWebPage: isWebPage(error.response),
 	};
 }
 
 /** The start of an unreadable answer, without secrets: it may hold the id of a paid task. */
-function beginningOf(response: IN8nHttpFullResponse, apiKey: string): string | undefined {
+function beginningOf(response: IN8nHttpFullResponse, secrets: Secrets): string | undefined {
 	const text = Buffer.isBuffer(response.body) ? response.body.toString('utf8') : response.body;
 	if (typeof text !== 'string' || isWebPage(response)) return undefined;
-	const masked = withoutApiKey(text, apiKey).replace(
+	const shown = masked(text, secrets).replace(
 		/(secret["'\s\\]*[:=][\s\\]*["']?)[^"',\s}]*/gi,
 		'$1***',
 	);
-	return masked.slice(0, 200).trim() || undefined;
+	return shown.slice(0, 200).trim() || undefined;
 }
 
 /** Codes of a 409 that say: the same request is in progress. */

@@ -1,10 +1,67 @@
-/** Shorter keys are not masked: no real key is so short, and a transcript must not be altered. */
-const SHORTEST_KEY = 8;
+/** The values of a credential that are shown nowhere. */
+export interface Secrets {
+	apiKey?: string;
+	webhookSecret?: string;
+}
 
-/** Masks the API key, plain or URL-encoded, in a text of the service. */
-export function withoutApiKey(text: string, apiKey: string): string {
-	if (apiKey.length < SHORTEST_KEY) return text;
-	return text.replaceAll(apiKey, '***').replaceAll(encodeURIComponent(apiKey), '***');
+/**
+ * Shorter values are not masked: no real one is so short, and a transcript must not be altered. A
+ * Webhook Secret may be the user's own words.
+ */
+const SHORTEST: Required<{ [Name in keyof Secrets]: number }> = { apiKey: 8, webhookSecret: 16 };
+
+/** Masks the secrets in a text of the service, also URL-encoded, or as JSON or HTML writes them. */
+export function masked(text: string, secrets: Secrets): string {
+	return maskOf(secrets)(text);
+}
+
+function maskOf(secrets: Secrets): (text: string) => string {
+	const names = ['apiKey', 'webhookSecret'] as const;
+	const values = names.flatMap((name) => {
+		const { [name]: value = '' } = secrets;
+		return value.length < SHORTEST[name] ? [] : [value];
+	});
+	if (values.length === 0) return (text) => text;
+	// The longer one first, because it may contain the other.
+	values.sort((one, other) => other.length - one.length);
+	const pattern = new RegExp(values.map(spellingsOf).join('|'), 'g');
+	return (text) => text.replace(pattern, '***');
+}
+
+/** A pattern of what encoders make of a value. They leave letters and digits unchanged. */
+function spellingsOf(value: string): string {
+	return Array.from(value, (char) => (/[a-z\d]/i.test(char) ? char : encoded(char))).join('');
+}
+
+const ENTITIES: Record<string, string> = {
+	'&': 'amp',
+	'<': 'lt',
+	'>': 'gt',
+	'"': 'quot',
+	"'": 'apos',
+};
+
+/** The repetitions are bounded, because foreign text must not make the search slow. */
+function encoded(char: string): string {
+	const code = char.codePointAt(0) ?? 0;
+	const inBytes = Buffer.from(char).toString('hex').match(/../g) ?? [];
+	const inUnits = Buffer.from(char, 'utf16le').swap16().toString('hex').match(/.{4}/g) ?? [];
+	return `(?:${[
+		`\\\\{0,8}${literal(char)}`,
+		inBytes.map((hex) => `%(?:25){0,3}${anyCase(hex)}`).join(''),
+		inUnits.map((hex) => `\\\\{1,8}u${anyCase(hex)}`).join(''),
+		`&#[xX]0{0,6}${anyCase(code.toString(16))};`,
+		`&#0{0,6}${code};`,
+		...(char in ENTITIES ? [`&${ENTITIES[char]};`] : []),
+	].join('|')})`;
+}
+
+function literal(text: string): string {
+	return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+}
+
+function anyCase(hex: string): string {
+	return hex.replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`);
 }
 
 /** `webhook_secret` of the service document, and other likely spellings, e.g. `webhookSigningSecret`. */
@@ -27,7 +84,7 @@ interface Copying {
  * key, e.g. `v2.old` or `old|2`. Masking the old key would destroy the new key.
  */
 export function holdsLongerKey(answer: unknown, apiKey: string): boolean {
-	const key = apiKey.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+	const key = literal(apiKey);
 	const longer = new RegExp(`[\\w-][.:/+~|]?${key}|${key}[.:/+~=|]?[\\w-]`);
 	return namesAndTextsIn(answer).some((text) => longer.test(text));
 }
@@ -48,20 +105,22 @@ function namesAndTextsIn(value: unknown): string[] {
 }
 
 /**
- * A copy of an answer that may be output and saved: masks the API key, also in field names, and
+ * A copy of an answer that may be output and saved: masks the secrets, also in field names, and
  * leaves out `webhook_secret`. `keepWebhookSecret` keeps the one at the top level, for a caller
- * that seals or outputs it. A deeper one is kept only with `everywhere`. Not recursive, because an
+ * that seals or outputs it, even if the credential has the same one. A deeper one is kept only with
+ * `everywhere`. Not recursive, because an
  * answer may be nested too deeply for the stack.
  */
 export function withoutSecrets(
 	value: unknown,
-	apiKey: string,
+	secrets: Secrets,
 	keepWebhookSecret: boolean | 'everywhere' = false,
 ): unknown {
 	const copies = new Map<object, unknown>();
 	const todo: Copying[] = [];
+	const mask = maskOf(secrets);
 	const copyOf = (original: unknown, isTop: boolean, isWebhook: boolean): unknown => {
-		if (typeof original === 'string') return withoutApiKey(original, apiKey);
+		if (typeof original === 'string') return mask(original);
 		if (!isPlain(original)) return original;
 		if (copies.has(original)) return copies.get(original);
 		const to = Array.isArray(original) ? [] : {};
@@ -80,7 +139,10 @@ export function withoutSecrets(
 			const isKept = keepWebhookSecret === 'everywhere' || (keepWebhookSecret && isOwn);
 			const isSecret = SECRET_NAME.test(name) || (isWebhook && /^secret$/i.test(name));
 			if ((isSecret && !isKept) || name === '__proto__') continue;
-			to[withoutApiKey(name, apiKey)] = copyOf(inner, false, WEBHOOK_NAME.test(name));
+			to[mask(name)] =
+				isSecret && typeof inner === 'string'
+					? masked(inner, { apiKey: secrets.apiKey })
+					: copyOf(inner, false, WEBHOOK_NAME.test(name));
 		}
 	}
 	return copy;

@@ -8,8 +8,8 @@ import { isStillRunning, problemOf, type Problem } from './noUsableAnswer';
 import { RETRY, delayBeforeRetry, hasKey, patienceFor, type Patience } from './delayBeforeRetry';
 import { NoRoom, countFor, roomOf, type Room } from './roomForTasks';
 import { queueFor, takeTurn, type Leave } from './waitForTurn';
-import { withoutApiKey } from './redact';
-import { isLasting } from '../parameters/refuse';
+import { masked } from './redact';
+import { isLasting, refuse } from '../parameters/refuse';
 import type { CallOptions, Caller, Policy } from './types';
 
 /** The limits and facts of one request, however it is sent. */
@@ -142,7 +142,7 @@ async function attempts<T>(
 			}
 			let failure: unknown;
 			try {
-				credential = await currentCredential(caller, credential).catch((error: unknown) => {
+				credential = await sameService(caller, credential).catch((error: unknown) => {
 					throw asUnsent(error);
 				});
 				const result = await attempt(credential, mayBeAccepted);
@@ -151,7 +151,7 @@ async function attempts<T>(
 			} catch (error) {
 				failure = error;
 			}
-			const found = problemOf(failure, path, credential.apiKey);
+			const found = problemOf(failure, path, credential);
 			leave(found);
 			if (cancelled?.aborted) {
 				// The service did nothing, so treat it as cancelled in the pause that would follow.
@@ -160,7 +160,7 @@ async function attempts<T>(
 			}
 			if (neverLeft(failure) && !mayBeAccepted) {
 				if (!(failure instanceof NodeOperationError && isLasting(failure))) {
-					throw asUnsent(new NodeOperationError(node, messageWithoutKey(failure, credential)));
+					throw asUnsent(new NodeOperationError(node, messageWithoutSecrets(failure, credential)));
 				}
 				// The refusal that has taken so much time is part of the reason.
 				if (tries > 1) failure.description = `${failure.description} ${said(problem)}`.trim();
@@ -168,7 +168,7 @@ async function attempts<T>(
 			}
 			// An earlier attempt may have arrived, so no failure may count as unsent from here on.
 			if (failure instanceof NodeOperationError && !neverLeft(failure)) throw failure;
-			if (!found) throw new NodeOperationError(node, messageWithoutKey(failure, credential));
+			if (!found) throw new NodeOperationError(node, messageWithoutSecrets(failure, credential));
 			const request = { recordingBytes, isEmpty, isKeyed: hasKey(policy) };
 			problem = { ...found, ...request, isRepeat: mayBeAccepted, attempts: tries };
 			mayBeAccepted ||= isWithoutAnswer(found) || isInProgressAtService(found, policy);
@@ -195,10 +195,27 @@ function isInProgressAtService(problem: Problem, policy: Policy): boolean {
 	return isStillRunning(problem) && policy.repeatable && hasKey(policy);
 }
 
+/**
+ * The credential of now. Throws if it is for another service: an earlier attempt may have been
+ * accepted by the one before, and the request may hold the address of that one.
+ */
+async function sameService(
+	caller: Caller,
+	credential: TranscriberCredential,
+): Promise<TranscriberCredential> {
+	const current = await currentCredential(caller, credential);
+	if (current.baseUrl === credential.baseUrl) return current;
+	throw refuse(
+		caller,
+		"The 'Base URL' of the credential was changed while a request waited for its next attempt, so it was not sent again",
+		'Run the node again.',
+	);
+}
+
 function wasCancelled(node: INode): NodeOperationError {
 	return new NodeOperationError(node, 'The execution was cancelled');
 }
 
-function messageWithoutKey(error: unknown, { apiKey }: TranscriberCredential): string {
-	return withoutApiKey(error instanceof Error ? error.message : String(error), apiKey);
+function messageWithoutSecrets(error: unknown, credential: TranscriberCredential): string {
+	return masked(error instanceof Error ? error.message : String(error), credential);
 }

@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { timeOf } from '../jsonValues';
+import { isYes, timeOf } from '../jsonValues';
 
 /** A state whose `status`, if it has one, is read as `statusIn` does. */
 export function withStatus(state: IDataObject): IDataObject {
@@ -53,7 +53,7 @@ export function statusWithoutTask({ status }: IDataObject): IDataObject[string] 
 /** Insufficient balance shows as a flag, as `queue_state`, or as the status of a submit answer. */
 export function awaitsBalance(task: IDataObject): boolean {
 	return (
-		task.awaiting_balance === true ||
+		isYes(task.awaiting_balance) ||
 		task.queue_state === 'awaiting_balance' ||
 		task.status === 'awaiting_balance'
 	);

@@ -123,7 +123,7 @@ it('what was not sent because its connection broke is sent again for two minutes
 	expect(patienceFor(problem, REPEATABLE)).toBe('patienceWhenBroken');
 });
 
-const broken = (error: object) => problemOf(error, '/account', API_KEY);
+const broken = (error: object) => problemOf(error, '/account', { apiKey: API_KEY });
 
 describe('The kind of a connection error', () => {
 	it.each([
@@ -236,7 +236,7 @@ describe('The code of a connection error', () => {
 		'is not in %j, which is no problem of the connection',
 		(error) => {
 			expect(codeOf(error)).toBeUndefined();
-			expect(problemOf(error, '/account', API_KEY)).toBeUndefined();
+			expect(problemOf(error, '/account', { apiKey: API_KEY })).toBeUndefined();
 		},
 	);
 });

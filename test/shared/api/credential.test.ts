@@ -46,6 +46,18 @@ describe('if the key was rotated in the pause between two attempts', () => {
 		expect(json).toMatchObject([{ status: 'completed' }]);
 	});
 
+	it('sends nothing more if the Base URL was changed too, because the new key is none of the old service', async () => {
+		const current: Run['credentials'] = credentials();
+		const headers = { 'Retry-After': '1.1' };
+		running().fault({ match: {}, times: 1, action: { kind: 'respond', status: 503, headers } });
+		const getting = runNode({ credentials: current, parameters: { ...GET, taskId: byId('7f3c') } });
+		await until(() => running().requests.some(({ status }) => status === 503));
+		Object.assign(current, { baseUrl: 'http://127.0.0.1:9', apiKey: ROTATED });
+		const { error } = await getting;
+		expect(error?.message).toContain("The 'Base URL' of the credential was changed");
+		expect(running().requests).toHaveLength(1);
+	});
+
 	it('masks the key of now in the output', async () => {
 		const body = { plan: 'pro', owner: `the owner of ${ROTATED}` };
 		const answer = { kind: 'respond', status: 200, body } as const;

@@ -805,6 +805,6 @@ describe('a connection without a way to the server', () => {
 		['nobody knows when', { code: 'ENETUNREACH' }, 'broken'],
 	])('%s', (_when, details, transport) => {
 		const failure = Object.assign(new Error('no way'), details);
-		expect(problemOf(failure, '/meeting', 'key')).toMatchObject({ transport });
+		expect(problemOf(failure, '/meeting', { apiKey: 'key' })).toMatchObject({ transport });
 	});
 });

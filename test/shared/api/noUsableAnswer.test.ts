@@ -23,7 +23,7 @@ const response = (
 	headers: Record<string, string> = {},
 ): IN8nHttpFullResponse => ({ statusCode, body, headers }) as IN8nHttpFullResponse;
 const refused = (statusCode: number, body: unknown = {}, headers = {}) =>
-	problemOf(new Refused(response(statusCode, body, headers)), '/account', KEY);
+	problemOf(new Refused(response(statusCode, body, headers)), '/account', { apiKey: KEY });
 const problem = (more: Partial<Problem>): Problem => ({ path: '/account', ...more });
 
 describe('An address that n8n does not allow (N8N_SSRF_PROTECTION_ENABLED)', () => {
@@ -33,7 +33,7 @@ describe('An address that n8n does not allow (N8N_SSRF_PROTECTION_ENABLED)', () 
 	const error = new SsrfBlockedIpError('10.0.0.1', 'transcriber.internal');
 
 	it.each([error, new Error('wrapped', { cause: error })])('means that nothing was sent', (one) => {
-		const found = problemOf(one, '/transcribe-url', KEY);
+		const found = problemOf(one, '/transcribe-url', { apiKey: KEY });
 		expect(found).toEqual({ path: '/transcribe-url', transport: 'blocked', isUnsent: true });
 		expect(isCertainRefusal(problem({ ...found }))).toBe(true);
 		expect(patienceFor(problem({ ...found }), REPEATABLE)).toBeUndefined();
@@ -64,7 +64,7 @@ it('The beginning of an answer that cannot be read shows no secret of a webhook'
 
 describe('The problem of an answer', () => {
 	it('that came too late is a timeout', () => {
-		expect(problemOf(new Late(), '/account', KEY)).toEqual({
+		expect(problemOf(new Late(), '/account', { apiKey: KEY })).toEqual({
 			path: '/account',
 			transport: 'timeout',
 		});
@@ -139,7 +139,9 @@ describe('A web page', () => {
 	it('is not an answer without headers', () => {
 		const bare = { statusCode: 403, body: 'No' } as unknown as IN8nHttpFullResponse;
 		expect(isWebPage(bare)).toBe(false);
-		expect(problemOf(new Refused(bare), '/account', KEY)).toMatchObject({ status: 403 });
+		expect(problemOf(new Refused(bare), '/account', { apiKey: KEY })).toMatchObject({
+			status: 403,
+		});
 	});
 });
 

@@ -229,8 +229,8 @@ it('the new key of a rotation is in its output, and nowhere else', async () => {
 });
 
 it('a key so short that it could be a word does not alter a transcript', () => {
-	expect(withoutSecrets({ text: 'a test' }, 'test')).toEqual({ text: 'a test' });
-	expect(withoutSecrets({ text: 'a test' }, '')).toEqual({ text: 'a test' });
+	expect(withoutSecrets({ text: 'a test' }, { apiKey: 'test' })).toEqual({ text: 'a test' });
+	expect(withoutSecrets({ text: 'a test' }, {})).toEqual({ text: 'a test' });
 });
 
 describe('an answer', () => {
@@ -239,13 +239,13 @@ describe('an answer', () => {
 		const hook = { url: 'https://hooks.example.com', secret: 's' };
 		const rest = { url: hook.url };
 		const answer = { ...secrets, webhook: hook, webhooks: [hook], text: 'My secret', id: 1 };
-		expect(withoutSecrets(answer, API_KEY, true)).toEqual({
+		expect(withoutSecrets(answer, { apiKey: API_KEY }, true)).toEqual({
 			webhook: rest,
 			webhooks: [rest],
 			text: 'My secret',
 			id: 1,
 		});
-		expect(withoutSecrets({ secret: 'of the speaker' }, API_KEY)).toEqual({
+		expect(withoutSecrets({ secret: 'of the speaker' }, { apiKey: API_KEY })).toEqual({
 			secret: 'of the speaker',
 		});
 	});
@@ -253,7 +253,7 @@ describe('an answer', () => {
 	it('is masked however deep it is nested', () => {
 		let deep: object = { note: API_KEY, webhook_secret: WEBHOOK_SECRET };
 		for (let level = 0; level < 20_000; level++) deep = level % 2 ? { inner: deep } : [deep];
-		let bottom: unknown = withoutSecrets(deep, API_KEY, true);
+		let bottom: unknown = withoutSecrets(deep, { apiKey: API_KEY }, true);
 		for (let level = 20_000; level > 0; level--) bottom = Object.values(bottom as object)[0];
 		expect(bottom).toEqual({ note: '***' });
 	});
@@ -269,28 +269,30 @@ describe('an answer', () => {
 	it('that holds itself is copied, not followed for ever', () => {
 		const answer: { self?: object; key: string } = { key: API_KEY };
 		answer.self = answer;
-		const copy = withoutSecrets(answer, API_KEY) as typeof answer;
+		const copy = withoutSecrets(answer, { apiKey: API_KEY }) as typeof answer;
 		expect(copy.key).toBe('***');
 		expect(copy.self).toBe(copy);
 	});
 
 	it('is masked in the names of its fields, and where the key is URL-encoded', () => {
 		const key = 'key/with+signs=';
-		expect(withoutSecrets({ [key]: encodeURIComponent(key) }, key)).toEqual({ '***': '***' });
+		expect(withoutSecrets({ [key]: encodeURIComponent(key) }, { apiKey: key })).toEqual({
+			'***': '***',
+		});
 	});
 
 	it('keeps the secret of the submission, and none that stands deeper or is written otherwise', () => {
 		const secret = { webhook_secret: 's' };
 		const answer = { ...secret, task: secret, tasks: [secret], webhookSecret: 's', id: 1 };
-		expect(withoutSecrets(answer, API_KEY, true)).toEqual({
+		expect(withoutSecrets(answer, { apiKey: API_KEY }, true)).toEqual({
 			...secret,
 			task: {},
 			tasks: [{}],
 			id: 1,
 		});
-		expect(withoutSecrets([answer], API_KEY, true)).toEqual([
+		expect(withoutSecrets([answer], { apiKey: API_KEY }, true)).toEqual([
 			{ ...secret, task: {}, tasks: [{}], id: 1 },
 		]);
-		expect(withoutSecrets(answer, API_KEY)).toEqual({ task: {}, tasks: [{}], id: 1 });
+		expect(withoutSecrets(answer, { apiKey: API_KEY })).toEqual({ task: {}, tasks: [{}], id: 1 });
 	});
 });

@@ -1,20 +1,61 @@
 /** Copies of answers without secrets, and what counts as a secret in them. */
 // Also covers redact.ts, nodes/shared/jsonValues.ts.
 
-import { holdsLongerKey, withoutApiKey, withoutSecrets } from '../../../nodes/shared/api/redact';
+import { holdsLongerKey, masked, withoutSecrets } from '../../../nodes/shared/api/redact';
 import { jsonOf } from '../../../nodes/shared/jsonValues';
 
 const KEY = 'key+of/1';
 
 describe('The API key in a text', () => {
 	it('is masked wherever it stands, URL-encoded too', () => {
-		expect(withoutApiKey(`a ${KEY} b ${KEY}`, KEY)).toBe('a *** b ***');
-		expect(withoutApiKey(`?key=${encodeURIComponent(KEY)}`, KEY)).toBe('?key=***');
+		expect(masked(`a ${KEY} b ${KEY}`, { apiKey: KEY })).toBe('a *** b ***');
+		expect(masked(`?key=${encodeURIComponent(KEY)}`, { apiKey: KEY })).toBe('?key=***');
+	});
+
+	it.each([
+		['percent-encoded in small letters', (key: string) => encodeURIComponent(key).toLowerCase()],
+		['percent-encoded twice', (key: string) => encodeURIComponent(encodeURIComponent(key))],
+		['in JSON as PHP writes it', (key: string) => key.replaceAll('/', '\\/')],
+		['in JSON within JSON', (key: string) => key.replaceAll('/', '\\\\\\/')],
+		['in JSON as Java writes it', (key: string) => key.replaceAll('+', '\\u002B')],
+		['in HTML', (key: string) => key.replaceAll('/', '&#x2F;').replaceAll('+', '&#43;')],
+	])('is masked %s', (_how, write) => {
+		expect(masked(`a "${write(KEY)}" b`, { apiKey: KEY })).toBe('a "***" b');
+	});
+
+	it('is looked for in a text of many megabytes that could be its beginning, without blocking n8n', () => {
+		for (const unit of ['\\', '%25', 'a', '/', '&#0']) {
+			const text = unit.repeat(1_000_000);
+			expect(masked(text, { apiKey: '/\\%&aaaaaaaa' })).toBe(text);
+		}
 	});
 
 	it('is left alone if it is too short to be one', () => {
-		expect(withoutApiKey('text 1234567', '1234567')).toBe('text 1234567');
-		expect(withoutApiKey('text 12345678', '12345678')).toBe('text ***');
+		expect(masked('text 1234567', { apiKey: '1234567' })).toBe('text 1234567');
+		expect(masked('text 12345678', { apiKey: '12345678' })).toBe('text ***');
+	});
+});
+
+describe("The credential's Webhook Secret", () => {
+	const webhookSecret = 'whsec of this account';
+
+	it('is masked beside the API key, wherever it stands', () => {
+		const answer = { signing_secret: webhookSecret, note: [`${KEY} ${webhookSecret}`] };
+		expect(withoutSecrets(answer, { apiKey: KEY, webhookSecret })).toEqual({
+			signing_secret: '***',
+			note: ['*** ***'],
+		});
+		expect(masked('no password', { webhookSecret: 'password' })).toBe('no password');
+	});
+
+	it('is kept where it is the secret of a submission, which a caller seals or outputs', () => {
+		const answer = { task_id: '1', webhook_secret: webhookSecret };
+		expect(withoutSecrets(answer, { apiKey: KEY, webhookSecret }, true)).toEqual(answer);
+	});
+
+	it('is masked as a whole if the API key is a part of it', () => {
+		const secrets = { apiKey: KEY, webhookSecret: `secret-${KEY}-of-this-account` };
+		expect(masked(`a ${secrets.webhookSecret} b ${KEY}`, secrets)).toBe('a *** b ***');
 	});
 });
 
@@ -44,11 +85,14 @@ describe('A copy of an answer', () => {
 	it('has everything but secrets', () => {
 		const date = new Date(0);
 		const answer = { a: [1, null, { b: `is ${KEY}` }], [`field ${KEY}`]: true, date };
-		const copy = withoutSecrets(answer, KEY);
+		const copy = withoutSecrets(answer, { apiKey: KEY });
 		expect(copy).toStrictEqual({ a: [1, null, { b: 'is ***' }], 'field ***': true, date });
 		expect(answer.a).toStrictEqual([1, null, { b: `is ${KEY}` }]);
-		expect(withoutSecrets(KEY, KEY)).toBe('***');
-		expect([withoutSecrets(7, KEY), withoutSecrets(null, KEY)]).toEqual([7, null]);
+		expect(withoutSecrets(KEY, { apiKey: KEY })).toBe('***');
+		expect([withoutSecrets(7, { apiKey: KEY }), withoutSecrets(null, { apiKey: KEY })]).toEqual([
+			7,
+			null,
+		]);
 	});
 
 	it.each([
@@ -58,26 +102,33 @@ describe('A copy of an answer', () => {
 		'Webhook_Secret',
 		'webhook_signing_secret',
 	])('has no %s, at any depth', (name) => {
-		expect(withoutSecrets({ id: 1, [name]: 's', in: [{ [name]: 's' }] }, KEY)).toStrictEqual({
+		expect(
+			withoutSecrets({ id: 1, [name]: 's', in: [{ [name]: 's' }] }, { apiKey: KEY }),
+		).toStrictEqual({
 			id: 1,
 			in: [{}],
 		});
 	});
 
 	it.each(['my_webhook_secret', 'webhook_secrets', 'secret'])('keeps %s', (name) => {
-		expect(withoutSecrets({ [name]: 's' }, KEY)).toStrictEqual({ [name]: 's' });
+		expect(withoutSecrets({ [name]: 's' }, { apiKey: KEY })).toStrictEqual({ [name]: 's' });
 	});
 
 	it('keeps the secret at the top, or every one, for a caller that needs it', () => {
 		const one = { webhook_secret: 's', in: { webhook_secret: 't' }, webhookSecret: 'u' };
-		expect(withoutSecrets(one, KEY, true)).toStrictEqual({ webhook_secret: 's', in: {} });
-		expect(withoutSecrets([one], KEY, true)).toStrictEqual([{ webhook_secret: 's', in: {} }]);
-		expect(withoutSecrets(one, KEY, 'everywhere')).toStrictEqual(one);
+		expect(withoutSecrets(one, { apiKey: KEY }, true)).toStrictEqual({
+			webhook_secret: 's',
+			in: {},
+		});
+		expect(withoutSecrets([one], { apiKey: KEY }, true)).toStrictEqual([
+			{ webhook_secret: 's', in: {} },
+		]);
+		expect(withoutSecrets(one, { apiKey: KEY }, 'everywhere')).toStrictEqual(one);
 	});
 
 	it('has no field that would change the prototype', () => {
 		const answer = JSON.parse('{"__proto__": {"a": 1}, "b": 2}') as unknown;
-		const copy = withoutSecrets(answer, KEY);
+		const copy = withoutSecrets(answer, { apiKey: KEY });
 		expect(copy).toStrictEqual({ b: 2 });
 		expect(Object.getPrototypeOf(copy)).toBe(Object.prototype);
 	});
@@ -85,11 +136,11 @@ describe('A copy of an answer', () => {
 	it('may contain itself, or be nested deeper than the stack', () => {
 		const loop: Record<string, unknown> = {};
 		loop.self = loop;
-		const copy = withoutSecrets(loop, KEY) as Record<string, unknown>;
+		const copy = withoutSecrets(loop, { apiKey: KEY }) as Record<string, unknown>;
 		expect(copy.self).toBe(copy);
 		let deep: unknown = 'end';
 		for (let level = 0; level < 50_000; level++) deep = [deep];
-		expect(Array.isArray(withoutSecrets(deep, KEY))).toBe(true);
+		expect(Array.isArray(withoutSecrets(deep, { apiKey: KEY }))).toBe(true);
 		expect(jsonOf(deep)).toBe('');
 	});
 });

@@ -523,8 +523,8 @@ it.each(['ECONNRESET', 'EPIPE'])(
 		};
 		const error = new NodeApiError(node as INode, { message: 'socket hang up' });
 		Object.assign(error, { httpCode: code, cause: undefined, errorResponse: undefined });
-		expect(problemOf(error, '/meeting', '')).toMatchObject({ transport: 'broken' });
+		expect(problemOf(error, '/meeting', {})).toMatchObject({ transport: 'broken' });
 		Object.assign(error, { httpCode: '500' });
-		expect(problemOf(error, '/meeting', '')).toBeUndefined();
+		expect(problemOf(error, '/meeting', {})).toBeUndefined();
 	},
 );

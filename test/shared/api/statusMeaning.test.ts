@@ -87,14 +87,14 @@ describe('A status', () => {
 
 describe('A task waits for balance', () => {
 	it.each([
-		{ awaiting_balance: true },
+		...[true, 1, 'true', 'TRUE', '1'].map((awaiting_balance) => ({ awaiting_balance })),
 		{ queue_state: 'awaiting_balance' },
 		{ status: 'awaiting_balance' },
 	])('that says %j', (task) => expect(awaitsBalance(task)).toBe(true));
 
 	it.each([
 		{},
-		{ awaiting_balance: false },
+		...[false, 0, 'false', '', null, {}].map((awaiting_balance) => ({ awaiting_balance })),
 		{ awaiting_balance: 'no' },
 		{ queue_state: 'queued', status: 'pending' },
 	])('but not one that says %j', (task) => expect(awaitsBalance(task)).toBe(false));

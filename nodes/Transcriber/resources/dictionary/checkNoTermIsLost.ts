@@ -4,14 +4,14 @@ import { inputCount, itemCount } from '../../item/inputItems';
 import { refuse } from '../../../shared/parameters/refuse';
 import { isTool, nodeContextOf, runIndexOf } from '../../../shared/n8nInternals/runIdentity';
 
-/** The run of this node that has replaced the dictionary in this execution, by its index. */
+/** The run of this node that has synced the dictionary in this execution, by its index. */
 function replacementOf(context: IExecutePaginationFunctions): { run?: number } {
 	const memory = nodeContextOf(context) as { replacement?: { run?: number } };
 	memory.replacement ??= {};
 	return memory.replacement;
 }
 
-/** Notes that this run of the node has replaced the dictionary. */
+/** Notes that this run of the node has synced the dictionary, even if that changed nothing. */
 export function noteReplacement(context: IExecutePaginationFunctions): void {
 	replacementOf(context).run ??= runIndexOf(context);
 }
@@ -25,7 +25,7 @@ export function checkIsOnlyReplacement(context: IExecutePaginationFunctions): vo
 	if (isTool(context) || run === undefined || run === runIndexOf(context)) return;
 	throw refuse(
 		context,
-		'An earlier run of this node in this execution has replaced the dictionary. This run would remove terms from it, so the dictionary was left as it is',
+		'An earlier run of this node in this execution has synced the dictionary. This run would remove terms from it, so the dictionary was left as it is',
 		"In a loop, or with several wires into this node, each run has only some of the terms. Place the node after the loop, or join the wires with a Merge node. Or choose Add Missing in 'Mode'. What the earlier run removed is in its output.",
 	);
 }

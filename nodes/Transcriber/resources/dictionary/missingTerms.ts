@@ -1,7 +1,9 @@
 import type { IDataObject, IExecutePaginationFunctions } from 'n8n-workflow';
 
 import { DICTIONARY_LIMIT_CHARS } from '../../../shared/api/sizeLimits';
+import { callService } from '../../../shared/api/callService';
 import { dictionaryChars } from '../../../shared/api/undocumented/dictionaryChars';
+import { numberOf } from '../../../shared/jsonValues';
 import { refuse } from '../../../shared/parameters/refuse';
 import { isInherited } from './syncReport';
 
@@ -26,7 +28,8 @@ export function checkSize(
 	terms: string[],
 	{ limit_chars: limit }: IDataObject,
 ): void {
-	const most = typeof limit === 'number' && limit > 0 ? limit : DICTIONARY_LIMIT_CHARS;
+	const given = numberOf(limit) ?? 0;
+	const most = given > 0 ? given : DICTIONARY_LIMIT_CHARS;
 	const chars = dictionaryChars(terms);
 	if (chars <= most) return;
 	throw refuse(
@@ -34,6 +37,45 @@ export function checkSize(
 		`The dictionary would have ${chars} characters, but it holds at most ${most}`,
 		`Remove terms with at least ${chars - most} characters in total. Nothing was changed.`,
 	);
+}
+
+/**
+ * Throws if the service has not stored some of the terms that were sent. The answer to a write is
+ * undocumented. If it has a list that lacks some of them, the dictionary itself decides. `removed` are
+ * the terms that the write has removed: the error is the only place where they still stand.
+ */
+export async function checkIsStored(
+	context: IExecutePaginationFunctions,
+	sent: string[],
+	answer: IDataObject,
+	removed: string[],
+): Promise<void> {
+	if (lacking(answer, sent).length === 0) return;
+	const lost = lacking(await callService(context, { method: 'GET', url: '/dictionary' }), sent);
+	if (lost.length === 0) return;
+	const rest = removed.length > 0 ? ` Removed: ${named(removed)}.` : '';
+	throw refuse(
+		context,
+		`The service has not stored ${lost.length} of the terms: ${named(lost)}`,
+		`All other changes were made.${rest}`,
+	);
+}
+
+/** The terms that a list of the service lacks; none if there is no list. */
+function lacking({ terms }: IDataObject, sent: string[]): string[] {
+	if (!Array.isArray(terms)) return [];
+	const has = new Set(terms.map(comparable));
+	return sent.filter((term) => !has.has(comparable(term)));
+}
+
+/** The service may store a term with other capitals, blanks or code points. */
+function comparable(term: unknown): string {
+	return String(term).normalize('NFKC').replace(/\s+/g, ' ').trim().toLowerCase();
+}
+
+function named(terms: string[]): string {
+	const shown = terms.slice(0, 20).map((term) => `'${term}'`);
+	return `${shown.join(', ')}${terms.length > shown.length ? ' and others' : ''}`;
 }
 
 /** Writes the whole dictionary. */

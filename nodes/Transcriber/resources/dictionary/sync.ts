@@ -10,7 +10,7 @@ import { performOperation } from '../../item/performOperation';
 import { itemCount } from '../../item/inputItems';
 import { shownFor } from '../commonFields';
 import { isInherited, isSame, report } from './syncReport';
-import { addition, checkSize, replacement, termsIn } from './missingTerms';
+import { addition, checkIsStored, checkSize, replacement, termsIn } from './missingTerms';
 import {
 	checkIsOnlyReplacement,
 	checkNoFailedItem,
@@ -165,7 +165,9 @@ async function syncOnce(context: IExecutePaginationFunctions): Promise<INodeExec
 		changed && !dryRun ? await callService(context, { url: '/dictionary', ...write }) : {};
 	if (saysNo(answer)) throw dictionaryNotChanged(context, answer);
 	if (replaces && !dryRun) noteReplacement(context);
-	return [{ json: { changed, dryRun, ...report(old, wanted, before, answer) } }];
+	const done = report(old, wanted, before, answer);
+	await checkIsStored(context, write.body.terms, answer, done.removed);
+	return [{ json: { changed, dryRun, ...done } }];
 }
 
 function hasNoTerm(context: IExecutePaginationFunctions): NodeOperationError {

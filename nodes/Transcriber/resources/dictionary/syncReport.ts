@@ -2,10 +2,11 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { DICTIONARY_LIMIT_CHARS } from '../../../shared/api/sizeLimits';
 import { dictionaryChars } from '../../../shared/api/undocumented/dictionaryChars';
+import { isYes, numberOf } from '../../../shared/jsonValues';
 
 /** Whether the dictionary is inherited from the team owner. */
 export function isInherited({ inherited_from_team_owner: inherited }: IDataObject): boolean {
-	return inherited === true;
+	return isYes(inherited);
 }
 
 /** The order counts: the service applies only the first `limit_terms` terms. */
@@ -29,10 +30,11 @@ export function report(
 	wanted: string[],
 	before: IDataObject,
 	answer: IDataObject,
-): IDataObject {
+): IDataObject & { removed: string[] } {
 	const [had, has] = [new Set(old), new Set(wanted)];
 	const kept = wanted.filter((term) => had.has(term));
 	const inherited = isInherited(before);
+	const limitTerms = numberOf(before.limit_terms);
 	// The answer of PUT is undocumented. If it is the dictionary, its figures are more accurate.
 	const figures = Object.fromEntries(
 		Object.entries(answer).filter(([name]) => FIGURES.includes(name)),
@@ -49,8 +51,7 @@ export function report(
 		chars: dictionaryChars(wanted),
 		limit_chars: before.limit_chars ?? DICTIONARY_LIMIT_CHARS,
 		limit_terms: before.limit_terms,
-		ignored_terms:
-			typeof before.limit_terms === 'number' ? wanted.slice(before.limit_terms) : undefined,
+		ignored_terms: limitTerms === undefined ? undefined : wanted.slice(limitTerms),
 		...(Array.isArray(answer.terms) ? figures : {}),
 		...(inherited ? { inherited_from_team_owner: true, note: INHERITED } : {}),
 	};

@@ -1,6 +1,6 @@
 import type { IDataObject, IExecutePaginationFunctions } from 'n8n-workflow';
 
-import { credentialOf } from '../../../shared/api/credential';
+import { credentialOf, type TranscriberCredential } from '../../../shared/api/credential';
 import { asUnsent, neverLeft } from '../../../shared/api/sendWithRetries';
 import { withoutSecrets } from '../../../shared/api/redact';
 import { isAboutTheLink } from '../../../shared/api/errorTitlesAndAdvice';
@@ -61,9 +61,9 @@ async function submitItem(
 	policy: Policy,
 	run: NodeRun,
 ): Promise<Outcome> {
-	// This key seals the secrets in the answer. It is read first, because nothing may come between
-	// the two looks at the memory, below: another Retry of the same execution may run at the same time.
-	const { apiKey } = await credentialOf(context);
+	// Read first, because nothing may come between the two looks at the memory, below: another Retry of
+	// the same execution may run at the same time.
+	let { apiKey } = await credentialOf(context);
 	const memory = recall(context);
 	if (memory?.state === 'accepted') return { accepted: memory, isFresh: false };
 	if (memory && !memory.key) {
@@ -83,7 +83,9 @@ async function submitItem(
 	let isRepeat = memory !== undefined || mayBeOfCrashed(context, key);
 	let at = earlier?.at;
 	const startAt = startAtIn(request);
-	const onAttempt = (mayBeAccepted: boolean) => {
+	const onAttempt = (mayBeAccepted: boolean, credential: TranscriberCredential) => {
+		// The key of the last attempt seals the secrets in the answer: it may have been rotated meanwhile.
+		({ apiKey } = credential);
 		if (startAt !== undefined) checkStartAgain(context, startAt);
 		isRepeat ||= mayBeAccepted;
 		// A refused attempt was no submission. The time of a repeat says nothing about the first.
@@ -186,7 +188,7 @@ function submissionOf(
 	apiKey: string,
 	keepsSecret: boolean,
 ): AcceptedSubmission {
-	const shown = withoutSecrets(answer, '', keepsSecret) as IDataObject;
+	const shown = withoutSecrets(answer, {}, keepsSecret) as IDataObject;
 	const secret = secretIn(answer.webhook_secret);
 	if (secret === undefined) return { answer: shown };
 	const sealedSecret = seal(apiKey, SUBMISSION_SECRET, submissionKey(idsIn(answer)), secret);

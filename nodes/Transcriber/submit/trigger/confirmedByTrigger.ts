@@ -96,7 +96,6 @@ export async function handOver(
 	{ taskId, botId = '' }: SubmissionIds,
 	secret?: string,
 ): Promise<void> {
-	const { apiKey } = await credentialOf(context);
 	const cancelled = context.getExecutionCancelSignal();
 	const id = taskId ?? botId;
 	const kind = taskId === undefined ? 'bot' : 'task';
@@ -105,6 +104,8 @@ export async function handOver(
 		throw notHandedOver(context, id, { status: 400, isIdUnusable: true });
 	const firsts: FirstAnswers = new Map();
 	for (;;) {
+		// Read for each try: the trigger may have got a new key meanwhile.
+		const { apiKey } = await credentialOf(context);
 		const reply = await sendInBatch(context, triggerUrl, apiKey, { id, kind, secret });
 		if (reply.stored) return;
 		if (timeLeft(reply, firsts) < HAND_OVER.interval)

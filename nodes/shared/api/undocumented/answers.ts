@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { isBlank, isObject } from '../../jsonValues';
+import { isBlank, isNo, isObject } from '../../jsonValues';
 
 /**
  * An answer as a list of objects. If the service sends a list instead of an object, takes each
@@ -16,5 +16,5 @@ export function objectsIn(answer: unknown): IDataObject[] {
 
 /** Whether an answer with a success status says that the service has not done what was asked. */
 export function saysNo({ success, ok }: IDataObject): boolean {
-	return success === false || ok === false;
+	return isNo(success) || isNo(ok);
 }

@@ -129,7 +129,8 @@ function isState(name: string, value: unknown): boolean {
  * Undefined if there is no document.
  */
 export function documentIn(answer: unknown, format: string): string | undefined {
-	const content = isObject(answer) ? answer.content : undefined;
+	const given: unknown = Array.isArray(answer) && answer.length === 1 ? answer[0] : answer;
+	const content = isObject(given) ? given.content : undefined;
 	if (typeof content === 'string')
 		return format === 'json' && !content.trim() ? undefined : content;
 	const isParsed = typeof content === 'object' && content !== null && format === 'json';

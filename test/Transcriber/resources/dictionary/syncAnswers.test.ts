@@ -72,10 +72,61 @@ describe('mode addMissing', () => {
 		expect(await stored()).toEqual(expect.arrayContaining(['old', 'a', 'b', 'c']));
 	});
 
-	it('keeps the terms of the team owner in force for who inherits them', async () => {
-		answer({ terms: ['owner'], inherited_from_team_owner: true });
-		await service.run(ADD);
-		expect(await stored()).toEqual(['owner', 'new']);
+	it.each([true, 'true', 1])(
+		'keeps the terms of the team owner in force for who inherits them: %j',
+		async (inherited) => {
+			answer({ terms: ['owner'], inherited_from_team_owner: inherited });
+			await service.run(ADD);
+			expect(await stored()).toEqual(['owner', 'new']);
+		},
+	);
+});
+
+it.each([50, '50'])(
+	'what is over the limit of the service is refused before it is written: %j',
+	async (limit) => {
+		answer({ terms: [], limit_chars: limit });
+		const { error } = await service.run({ ...SYNC, terms: 'x'.repeat(60) });
+		expect(error?.message).toContain('holds at most 50');
+		expect(service.lines()).toEqual(['GET /api/v1/dictionary']);
+	},
+);
+
+describe.each([
+	['replace', 'PUT'],
+	['addMissing', 'POST'],
+])('an answer to a write that lacks a term, in mode %s,', (mode, method) => {
+	const terms = 'old\nnew\nLost';
+
+	const written = (body: object) =>
+		service.running().fault({
+			match: { method, path: '/dictionary$' },
+			times: 1,
+			action: { kind: 'respond', status: 200, body, readBody: true },
+		});
+
+	it('is an error that names the term, and what the write has removed', async () => {
+		await given('old', 'gone');
+		written({ terms: ['old', 'new'], rejected: ['Lost'] });
+		answer({ terms: ['old', 'gone'] });
+		answer({ terms: ['old', 'new'] });
+		const { error } = await service.run({ ...SYNC, mode, terms });
+		const message = "The service has not stored 1 of the terms: 'Lost'";
+		expect(error).toMatchObject(failureOf(0, message));
+		expect(error?.description?.includes("Removed: 'gone'")).toBe(mode === 'replace');
+	});
+
+	it.each([
+		['only the others', ['new']],
+		['other capitals and blanks', ['old', ' NEW', 'lost ']],
+	])('is none if the dictionary has the term: %s', async (_what, listed) => {
+		await given('old');
+		written({ terms: listed });
+		answer({ terms: ['old'] });
+		answer({ terms: ['old', 'new', 'Lost'] });
+		const { error, json } = await service.run({ ...SYNC, mode, terms });
+		expect(error).toBeUndefined();
+		expect(json).toMatchObject([{ added: ['new', 'Lost'] }]);
 	});
 });
 
@@ -83,14 +134,16 @@ describe('a success that says that nothing was done', () => {
 	const NO = { success: false, message: 'The dictionary is locked' };
 
 	it.each([
-		['sync', 'PUT', { terms: 'new' }],
-		['sync', 'POST', { terms: 'new', mode: 'addMissing' }],
-		['replace', 'PUT', { terms: 'new' }],
-	])('is an error with its reason: %s with %s', async (operation, method, parameters) => {
+		['sync', 'PUT', { terms: 'new' }, NO],
+		['sync', 'PUT', { terms: 'new' }, { ...NO, success: 'false' }],
+		['sync', 'PUT', { terms: 'new' }, { ...NO, success: 0 }],
+		['sync', 'POST', { terms: 'new', mode: 'addMissing' }, NO],
+		['replace', 'PUT', { terms: 'new' }, NO],
+	])('is an error with its reason: %s with %s', async (operation, method, parameters, body) => {
 		await given('old');
 		service.running().fault({
 			match: { method, path: '/dictionary$' },
-			action: { kind: 'respond', status: 200, body: NO, readBody: true },
+			action: { kind: 'respond', status: 200, body, readBody: true },
 		});
 		const { error } = await service.run({ resource: 'dictionary', operation, ...parameters });
 		const message =

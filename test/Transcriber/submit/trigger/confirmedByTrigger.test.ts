@@ -241,3 +241,18 @@ describe('Before anything is submitted, the trigger', () => {
 		expect(trigger.calls).toEqual([]);
 	});
 });
+
+it('A hand-over that is tried again after a rotation is sealed with the key of now', async () => {
+	take({ patience: LONG, interval: 1_100 });
+	const credentials = { baseUrl: 'http://127.0.0.1:9', apiKey: 'the old key' };
+	answers.push(answer(502));
+	const handing = handOver(
+		itemContext(LINK, { credentials }),
+		trigger.url,
+		{ taskId: '7f3c' },
+		's',
+	);
+	setTimeout(() => (credentials.apiKey = API_KEY), 300);
+	await handing;
+	expect(trigger.calls).toEqual([[], [{ id: '7f3c', kind: 'task', secret: 's' }]]);
+});

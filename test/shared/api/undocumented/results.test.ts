@@ -161,6 +161,7 @@ describe('An exported document', () => {
 	it('is the text in "content", which may be empty', () => {
 		expect(documentIn({ content: '1\n00:00' }, 'srt')).toBe('1\n00:00');
 		expect(documentIn({ content: '' }, 'txt')).toBe('');
+		expect(documentIn([{ content: '1\n00:00' }], 'srt')).toBe('1\n00:00');
 	});
 
 	it('may come as parsed JSON where JSON is the format', () => {
@@ -169,10 +170,15 @@ describe('An exported document', () => {
 		expect(documentIn({ content: { text: 'Hello' } }, 'txt')).toBeUndefined();
 	});
 
-	it.each([[{}], [null], ['text'], [{ content: null }], [{ content: {} }], [{ content: [] }]])(
-		'is not in %j',
-		(answer) => expect(documentIn(answer, 'json')).toBeUndefined(),
-	);
+	it.each([
+		[{}],
+		[null],
+		['text'],
+		[[{ content: 'a' }, { content: 'b' }]],
+		[{ content: null }],
+		[{ content: {} }],
+		[{ content: [] }],
+	])('is not in %j', (answer) => expect(documentIn(answer, 'json')).toBeUndefined());
 
 	it('is no number', () => expect(documentIn({ content: 7 }, 'json')).toBeUndefined());
 });

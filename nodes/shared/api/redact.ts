@@ -108,8 +108,7 @@ function namesAndTextsIn(value: unknown): string[] {
  * A copy of an answer that may be output and saved: masks the secrets, also in field names, and
  * leaves out `webhook_secret`. `keepWebhookSecret` keeps the one at the top level, for a caller
  * that seals or outputs it, even if the credential has the same one. A deeper one is kept only with
- * `everywhere`. Not recursive, because an
- * answer may be nested too deeply for the stack.
+ * `everywhere`. Not recursive, because an answer may be nested too deeply for the stack.
  */
 export function withoutSecrets(
 	value: unknown,

@@ -196,8 +196,8 @@ function isInProgressAtService(problem: Problem, policy: Policy): boolean {
 }
 
 /**
- * The credential of now. Throws if it is for another service: an earlier attempt may have been
- * accepted by the one before, and the request may hold the address of that one.
+ * The credential of now. Throws if it names another service than before: the first service may have
+ * accepted an earlier attempt, and the request still has its address.
  */
 async function sameService(
 	caller: Caller,

@@ -115,7 +115,7 @@ few.describe.each(EVERY_OPERATION)('$name', (example) => {
 				task_id: '7f3c',
 				status: 'completed',
 				content: text,
-				terms: [text],
+				terms: [text, 'n8n'],
 				headers: { 'X-API-Key': API_KEY },
 				tasks: [{ task_id: '1', note: text, webhook_secret: WEBHOOK_SECRET }],
 				webhook_secret: WEBHOOK_SECRET,

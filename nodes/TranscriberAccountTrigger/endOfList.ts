@@ -146,9 +146,11 @@ export class EndOfList {
 			}
 			// Tasks were deleted before: those between the known end and this page are unread.
 			if (state.complete && !isBehindTail) return false;
+			if (!isBehindTail) state.lost ??= { polls: 0, place: Math.max(0, end - OVERLAP) };
 			offset += page.length;
 			state.end = offset;
 			hasMet ||= isBehindTail;
+			if (isBehindTail && state.lost) state.lost = { polls: 0, place: offset };
 			// At once, so that a poll that fails at the next page has not lost the tasks of the end.
 			this.hashes = [...new Set([...this.hashes, ...behind])].slice(-ACCOUNT_MEMORY.tail);
 			state.tail = this.hashes.join('');
@@ -163,10 +165,11 @@ export class EndOfList {
 		const { polls, place: from } = state.lost ?? { polls: 0, place: Math.max(0, end - OVERLAP) };
 		let offset = Math.min(from, end);
 		const first = state.complete ? 0 : state.frontier;
+		let hasTasks = false;
 		for (let read = 0; read < BACK.pages && offset > first && pages.has(1); read++) {
 			offset = Math.max(0, offset - this.pageLength);
 			const page = await pages.page(offset);
-			const isKnown = state.complete && this.tasks.haveBeenKnown(page);
+			const isKnown = state.complete && this.tasks.wereDone(page);
 			const last = isKnown ? page.length - 1 : this.lastIn(page);
 			// Without a known task, the whole list is to be read.
 			if (last >= 0 || (state.complete && offset === 0)) {
@@ -175,8 +178,9 @@ export class EndOfList {
 				return true;
 			}
 			if (page.length === 0) state.end = offset;
+			else hasTasks = true;
 		}
-		state.lost = { polls: polls + 1, place: offset };
+		state.lost = { polls: hasTasks ? polls + 1 : polls, place: offset };
 		if (state.complete || state.lost.polls < BACK.polls) return false;
 		// A task that has ended meanwhile cannot be told from those that ended before activation.
 		if (await this.anchor(state.end ?? end)) {

@@ -36,6 +36,8 @@ export class NewSinceLastPoll {
 	/** Hashes of the tasks that were known before this poll. */
 	private readonly before: Set<string>;
 
+	private readonly doneBefore: ReadonlySet<string>;
+
 	private readonly open: Map<string, OpenTask>;
 
 	/** Open tasks that a list of this poll showed in progress. */
@@ -51,6 +53,7 @@ export class NewSinceLastPoll {
 		this.done = new Set(hashesIn(done));
 		this.failed = new Set(hashesIn(failed));
 		this.open = new Map(open.map((task) => [task.id, task]));
+		this.doneBefore = new Set(this.done);
 		this.before = new Set([...this.done, ...open.map(({ id }) => hashOf(id))]);
 		// A list that was empty or short at activation may have been so only for a moment. Otherwise, once
 		// the whole list is known, an unknown task is new whatever its date: a meeting may be scheduled for
@@ -116,10 +119,13 @@ export class NewSinceLastPoll {
 		).length;
 	}
 
-	/** Whether a page has tasks, and all of them were known before this poll. */
-	haveBeenKnown(page: IDataObject[]): boolean {
+	/**
+	 * Whether a page has tasks, and all of them were done before this poll. One in progress shows no place
+	 * in the list: it may be known only because all that are in progress are listed apart.
+	 */
+	wereDone(page: IDataObject[]): boolean {
 		const ids = page.map(listedTaskId).filter((id) => id !== undefined);
-		return ids.length > 0 && ids.every((id) => this.before.has(hashOf(id)));
+		return ids.length > 0 && ids.every((id) => this.doneBefore.has(hashOf(id)));
 	}
 
 	isKnown(task: IDataObject): boolean {

@@ -24,8 +24,11 @@ export const ACCOUNT_POLL = {
 	inAll: 25,
 	/** The same after a pause of `pauseMs`, which leaves the requests of many minutes unused. */
 	inAllAfterPause: 45,
-	/** So many are left for results in any case, even if the lists took all: enough for one task. */
-	forOneTask: 4,
+	/**
+	 * So many are left for results in any case, even if the lists took all: enough for one task, also one that
+	 * has completed although the list calls it failed.
+	 */
+	forOneTask: 5,
 	pauseMs: 3 * 60_000,
 	/** After this many refusals of its result, the task starts the workflow without the result. */
 	refusals: 5,

@@ -57,9 +57,12 @@ export async function receiveHandOver(context: IWebhookFunctions): Promise<IWebh
 	if (handOvers.some(({ id }) => deliveredId(id) === undefined)) {
 		return respond(context, 400, UNUSABLE_ID);
 	}
-	// The key may have been rotated since it was cached: a secret must open with the key of now.
-	if (handOvers.length > 0)
+	// The key may have been rotated since it was cached, perhaps because it was stolen.
+	if (handOvers.length > 0) {
+		const { apiKey: sealedWith } = credential;
 		credential = await decidedBy(webhookCredential(context, true), deadline);
+		if (credential.apiKey !== sealedWith) return respond(context, 401, NOT_OPENED);
+	}
 	const { apiKey, webhookSecret = '' } = credential;
 	let [areStored, areLoaded] = [true, true];
 	for (const { secret, ...submission } of handOvers) {

@@ -81,3 +81,32 @@ few.it.each([23, 20, 21, 22, 24])(
 		expect(list().requests).toBeLessThanOrEqual(25);
 	},
 );
+
+few.it.each([undefined, 'srt'])(
+	'a service that refuses each page once: one that has completed still starts the workflow (export: %s)',
+	async (exportFormat) => {
+		list().pageLength = 10;
+		list().add(300);
+		const options = exportFormat ? { exportFormat } : {};
+		const host = new AccountHost({ baseUrl: list().url, apiKey: 'the key' }, { options });
+		await host.activate();
+		for (let poll = 0; poll < 40; poll++) {
+			wait(1 / 60);
+			await host.poll();
+		}
+		const ids = list().add(1);
+		list().pageOf = calledFailed(ids);
+		const asked = new Map<string, number>();
+		list().refuses = ({ href, pathname }) => {
+			if (!pathname.endsWith('/tasks')) return undefined;
+			const times = (asked.get(href) ?? 0) + 1;
+			asked.set(href, times);
+			return times % 2 === 1 ? 503 : undefined;
+		};
+		for (let poll = 0; poll < 15 && host.started.length === 0; poll++) {
+			wait(1 / 60);
+			await host.poll();
+		}
+		expect(host.started).toEqual(ids);
+	},
+);

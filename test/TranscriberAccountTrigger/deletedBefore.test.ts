@@ -1,11 +1,11 @@
 /** An oldest-first list of which the service deletes the beginning, so that the end that the trigger knows moves. */
 // Also covers endOfList.ts.
 import { captureLogs } from '../support/logs';
-import { long } from '../support/long';
+import { few, long } from '../support/long';
 import { allStarted, listForTests } from './manyNewTasks';
 
 jest.setTimeout(120_000);
-const { active, list, rememberATenth, wait } = listForTests();
+const { active, list, night, rememberATenth, wait } = listForTests();
 
 it('a page of tasks between the known end and the place where it was: each starts the workflow at the next poll', async () => {
 	rememberATenth();
@@ -84,5 +84,83 @@ long.it(
 			lost.length,
 		);
 		expect({ lost: lost.length, said: logs.lines }).toEqual({ lost: 0, said: [] });
+	},
+);
+
+describe('A list that is longer than what the trigger reads in full, and loses its beginning', () => {
+	few.it.each([
+		[20, 250],
+		[0, 250],
+		[5, 250],
+		[6, 250],
+		[20, 190],
+		[250, 45],
+		[250, 30],
+	])(
+		'%i of the oldest tasks are deleted, and %i end in a night: each starts the workflow once',
+		async (deleted, ended) => {
+			rememberATenth();
+			list().isOldestFirst = true;
+			const { host } = await active(900, 10, 60);
+			list().tasks.splice(0, deleted);
+			const ids = await night(host, ended);
+			expect(await allStarted(host, 20)).toEqual(ids.sort());
+		},
+	);
+
+	few.it.each([3, 1, 2, 4, 5, 6, 7])(
+		'and %i polls after a night loses more of it: each task of the night starts the workflow once',
+		async (polls) => {
+			rememberATenth();
+			list().isOldestFirst = true;
+			const { host } = await active(900, 10, 60);
+			list().tasks.splice(0, 20);
+			const ids = await night(host, 130);
+			for (let poll = 0; poll < polls; poll++) {
+				wait(1 / 60);
+				await host.poll();
+			}
+			list().tasks.splice(0, 20);
+			expect(await allStarted(host, 20)).toEqual(ids.sort());
+		},
+	);
+
+	long.it(
+		'with the shipped limits: each of 1 100 tasks of a night starts the workflow',
+		async () => {
+			list().isOldestFirst = true;
+			const { host } = await active(9_000, 50, 5);
+			list().tasks.splice(0, 100);
+			const ids = await night(host, 1_100);
+			expect(await allStarted(host, 20)).toEqual(ids.sort());
+		},
+	);
+});
+
+few.it.each([300, 200])(
+	'after %i tasks, a page of tasks in progress hides the unread ones before it: each starts the workflow when it has ended',
+	async (count) => {
+		rememberATenth();
+		list().isOldestFirst = true;
+		const { host } = await active(700, 10, 30);
+		const ids: string[] = [];
+		for (let added = 0; added < count; added += 20) {
+			ids.push(...list().add(20));
+			wait(1 / 60);
+			await host.polls(2);
+		}
+		list().tasks.splice(0, 60);
+		wait(8);
+		ids.push(...list().add(5));
+		const inProgress = list().add(10);
+		ids.push(...inProgress, ...list().add(50));
+		const tasks = list().tasks.filter((task) => inProgress.includes(String(task.task_id)));
+		for (const task of tasks) task.status = 'processing';
+		for (let poll = 0; poll < 6; poll++) {
+			wait(1 / 60);
+			await host.poll();
+		}
+		for (const task of tasks) task.status = 'completed';
+		expect(await allStarted(host, 30)).toEqual(ids.sort());
 	},
 );

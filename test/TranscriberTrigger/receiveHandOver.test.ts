@@ -731,15 +731,27 @@ describe('Before anything is submitted', () => {
 	});
 });
 
-it('A secret is not confirmed if the key was rotated since the call before, because the key of now does not open it', async () => {
+describe('After a rotation of the key', () => {
 	const credentials = { ...CREDENTIALS };
-	await open({ credentials });
-	expect((await put(host.url, 'a', SECRET, API_KEY)).body).toEqual({ stored: false });
-	await sleep(1_100);
-	credentials.apiKey = 'the key of now';
-	expect((await put(host.url, 'a', SECRET, API_KEY)).body).toEqual({ stored: false });
-	expect((await put(host.url, 'a', SECRET, API_KEY)).status).toBe(401);
-	await handOverTo(host.url, 'a', SECRET, 'the key of now');
-	host.restart();
-	expect((await deliver(host.url, { task_id: 'a' }, SECRET)).status).toBe(200);
+
+	beforeEach(async () => {
+		credentials.apiKey = API_KEY;
+		await open({ credentials });
+		expect((await put(host.url, 'a', SECRET, API_KEY)).body).toEqual({ stored: false });
+		await sleep(1_100);
+		credentials.apiKey = 'the key of now';
+	});
+
+	it('the former key plants no secret, because it may have been stolen', async () => {
+		expect((await put(host.url, 'a', SECRET, API_KEY)).status).toBe(401);
+		expect((await put(host.url, 'a', SECRET, API_KEY)).status).toBe(401);
+		host.restart();
+		expect((await deliver(host.url, { task_id: 'a' }, SECRET)).status).toBe(503);
+	});
+
+	it('the key of now hands the secret over', async () => {
+		await handOverTo(host.url, 'a', SECRET, 'the key of now');
+		host.restart();
+		expect((await deliver(host.url, { task_id: 'a' }, SECRET)).status).toBe(200);
+	});
 });

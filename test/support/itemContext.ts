@@ -2,6 +2,7 @@
 import { ExecuteSingleContext } from 'n8n-core';
 import {
 	NodeConnectionTypes,
+	type ICredentialsHelper,
 	Workflow,
 	createRunExecutionData,
 	type IDataObject,
@@ -38,7 +39,7 @@ export interface ItemPlace {
 	resumeToken?: string;
 	/** The call of an AI agent, as n8n 2 makes it. */
 	call?: IDataObject;
-	credentials?: Credentials;
+	credentials?: Credentials | ICredentialsHelper;
 	cancel?: AbortSignal;
 }
 

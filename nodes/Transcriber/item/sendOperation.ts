@@ -10,13 +10,14 @@ import type {
 import { answeredWithin } from '../../shared/api/deadlines';
 import { forHttpClient, type TranscriberCredential } from '../../shared/api/credential';
 import { anyBodyOf, bodyOf } from '../../shared/api/responseBody';
-import { sendWithRetries } from '../../shared/api/sendWithRetries';
+import { asUnsent, sendWithRetries } from '../../shared/api/sendWithRetries';
 import { recordingIn, whileMoving } from '../../shared/api/uploadStream';
-import { holdsLongerKey, withoutSecrets } from '../../shared/api/redact';
+import { withoutSecrets } from '../../shared/api/redact';
 import { TIMEOUTS } from '../../shared/api/delayBeforeRetry';
 import type { Policy, RoutingRequest } from '../../shared/api/types';
 import { objectsIn } from '../../shared/api/undocumented/answers';
 import { submissionsIn } from '../../shared/api/undocumented/submissions';
+import { refuse } from '../../shared/parameters/refuse';
 import type { NodeRun } from './nodeRun';
 
 /**
@@ -48,6 +49,7 @@ export async function sendOperation(
 		began: run?.began,
 	};
 	return await sendWithRetries(context, bounds, async (credential, mayBeAccepted) => {
+		checkSameService(context, request, credential);
 		onAttempt?.(mayBeAccepted, credential);
 		const sending = { credential, policy, method: request.options.method };
 		// A copy, because n8n writes the API key into these headers.
@@ -55,6 +57,21 @@ export async function sendOperation(
 		if (policy.upload) return await upload(context, options, sending);
 		return await answeredWithin(sendOnce(context, options, sending), TIMEOUTS.request);
 	});
+}
+
+/**
+ * n8n reads the Base URL when the item begins, and the key is that of now: refuses to send the key of
+ * another service. An earlier attempt may have been accepted, so the request stays where it was.
+ */
+function checkSameService(
+	context: IExecutePaginationFunctions,
+	{ options }: RoutingRequest,
+	{ baseUrl }: TranscriberCredential,
+): void {
+	if (options.baseURL === baseUrl) return;
+	const message =
+		"The 'Base URL' of the credential was changed while the request waited, so it was not sent. Run the node again";
+	throw asUnsent(refuse(context, message, ''));
 }
 
 /** Of the declared requests, only these never have a body. */
@@ -112,11 +129,8 @@ function answersIn(
 ): INodeExecutionData[] {
 	const body = policy.takesAnyAnswer ? anyBodyOf(response) : bodyOf(response, method);
 	const answer = submits(policy) ? submissionsIn(body, policy.limit === 'meeting') : body;
-	const { apiKey, webhookSecret } = credential;
-	const isNewKey = policy.takesAnyAnswer && holdsLongerKey(answer, apiKey);
-	const secrets = isNewKey ? { webhookSecret } : credential;
 	const kept = policy.takesAnyAnswer ? 'everywhere' : policy.keepsWebhookSecret;
-	const answers = objectsIn(withoutSecrets(answer, secrets, kept));
+	const answers = objectsIn(withoutSecrets(answer, credential, kept, policy.takesAnyAnswer));
 	const mustNotFail = !policy.repeatable && !submits(policy);
 	return answers.map((json) => ({ json: mustNotFail ? withoutError(json) : json }));
 }

@@ -15,7 +15,8 @@ export function masked(text: string, secrets: Secrets): string {
 	return maskOf(secrets)(text);
 }
 
-function maskOf(secrets: Secrets): (text: string) => string {
+/** `onlyAlone`: leaves a secret that is a part of a longer word. */
+function maskOf(secrets: Secrets, onlyAlone = false): (text: string) => string {
 	const names = ['apiKey', 'webhookSecret'] as const;
 	const values = names.flatMap((name) => {
 		const { [name]: value = '' } = secrets;
@@ -24,14 +25,26 @@ function maskOf(secrets: Secrets): (text: string) => string {
 	if (values.length === 0) return (text) => text;
 	// The longer one first, because it may contain the other.
 	values.sort((one, other) => other.length - one.length);
-	const pattern = new RegExp(values.map(spellingsOf).join('|'), 'g');
+	const spellings = values.map(spellingsOf).join('|');
+	const pattern = new RegExp(
+		onlyAlone ? `${BEFORE_WORD}(?:${spellings})${AFTER_WORD}` : spellings,
+		'g',
+	);
 	return (text) => text.replace(pattern, '***');
 }
 
+const BEFORE_WORD = '(?<=^|[\\s"\'`>])';
+const AFTER_WORD = '(?=$|[\\s"\'`<\\\\]|[.,;:!?](?:\\s|$))';
+
 /** A pattern of what encoders make of a value. They leave letters and digits unchanged. */
 function spellingsOf(value: string): string {
-	return Array.from(value, (char) => (/[a-z\d]/i.test(char) ? char : encoded(char))).join('');
+	// Backslashes count as one run: several patterns in a row for them would take long on a text of backslashes.
+	const parts = value.match(/[a-z\d]+|\\+|[^a-z\d\\]/giu) ?? [];
+	return parts.map((part) => (/^[a-z\d]/i.test(part) ? part : encoded(part))).join('');
 }
+
+/** A backslash that JSON has put before a character, also URL-encoded. */
+const ESCAPE = '(?:\\\\|%(?:25){0,3}5[cC])';
 
 const ENTITIES: Record<string, string> = {
 	'&': 'amp',
@@ -43,17 +56,19 @@ const ENTITIES: Record<string, string> = {
 
 /** The repetitions are bounded, because foreign text must not make the search slow. */
 function encoded(char: string): string {
+	if (char.startsWith('\\')) return `${ESCAPE}{${char.length},${8 * char.length}}`;
 	const code = char.codePointAt(0) ?? 0;
 	const inBytes = Buffer.from(char).toString('hex').match(/../g) ?? [];
 	const inUnits = Buffer.from(char, 'utf16le').swap16().toString('hex').match(/.{4}/g) ?? [];
-	return `(?:${[
-		`\\\\{0,8}${literal(char)}`,
+	const entity = '&(?:amp;){0,3}';
+	return `(?:${ESCAPE}{0,8}(?:${[
+		literal(char),
 		inBytes.map((hex) => `%(?:25){0,3}${anyCase(hex)}`).join(''),
-		inUnits.map((hex) => `\\\\{1,8}u${anyCase(hex)}`).join(''),
-		`&#[xX]0{0,6}${anyCase(code.toString(16))};`,
-		`&#0{0,6}${code};`,
-		...(char in ENTITIES ? [`&${ENTITIES[char]};`] : []),
-	].join('|')})`;
+		`${entity}#[xX]0{0,6}${anyCase(code.toString(16))};`,
+		`${entity}#0{0,6}${code};`,
+		...(char in ENTITIES ? [`${entity}${ENTITIES[char]};`] : []),
+		...(char === ' ' ? ['\\+'] : []),
+	].join('|')})|${inUnits.map((hex) => `${ESCAPE}{1,8}u${anyCase(hex)}`).join('')})`;
 }
 
 function literal(text: string): string {
@@ -80,44 +95,21 @@ interface Copying {
 }
 
 /**
- * Whether the answer holds a longer key that contains this one, as a new key may contain the old
- * key, e.g. `v2.old` or `old|2`. Masking the old key would destroy the new key.
- */
-export function holdsLongerKey(answer: unknown, apiKey: string): boolean {
-	const key = literal(apiKey);
-	const longer = new RegExp(`[\\w-][.:/+~|]?${key}|${key}[.:/+~=|]?[\\w-]`);
-	return namesAndTextsIn(answer).some((text) => longer.test(text));
-}
-
-/** All texts in a value, including field names. Not recursive, like {@link withoutSecrets}. */
-function namesAndTextsIn(value: unknown): string[] {
-	const texts: string[] = [];
-	const seen = new Set<unknown>([value]);
-	for (const one of seen) {
-		if (typeof one === 'string') texts.push(one);
-		if (!isPlain(one)) continue;
-		for (const [name, inner] of Object.entries(one)) {
-			texts.push(name);
-			seen.add(inner);
-		}
-	}
-	return texts;
-}
-
-/**
  * A copy of an answer that may be output and saved: masks the secrets, also in field names, and
  * leaves out `webhook_secret`. `keepWebhookSecret` keeps the one at the top level, for a caller
  * that seals or outputs it, even if the credential has the same one. A deeper one is kept only with
- * `everywhere`. Not recursive, because an answer may be nested too deeply for the stack.
+ * `everywhere`. With `onlyAlone`, a longer word that contains a secret stays: a new API key may contain
+ * the old one, e.g. `v2.old`. Not recursive, because an answer may be nested too deeply for the stack.
  */
 export function withoutSecrets(
 	value: unknown,
 	secrets: Secrets,
 	keepWebhookSecret: boolean | 'everywhere' = false,
+	onlyAlone = false,
 ): unknown {
 	const copies = new Map<object, unknown>();
 	const todo: Copying[] = [];
-	const mask = maskOf(secrets);
+	const mask = maskOf(secrets, onlyAlone);
 	const copyOf = (original: unknown, isTop: boolean, isWebhook: boolean): unknown => {
 		if (typeof original === 'string') return mask(original);
 		if (!isPlain(original)) return original;

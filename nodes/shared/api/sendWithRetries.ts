@@ -1,15 +1,22 @@
 import { NodeOperationError, type INode } from 'n8n-workflow';
 
-import { anyOf, pause, signalAt } from './deadlines';
+import { anyOf, pause, signalAt, unlessAborted, unlessLate } from './deadlines';
 import { credentialOf, currentCredential, type TranscriberCredential } from './credential';
 import { ServiceError, isCertainRefusal, said } from './serviceError';
 import { isWithoutAnswer } from './gatewayAnswers';
 import { isStillRunning, problemOf, type Problem } from './noUsableAnswer';
-import { RETRY, delayBeforeRetry, hasKey, patienceFor, type Patience } from './delayBeforeRetry';
+import {
+	RETRY,
+	TIMEOUTS,
+	delayBeforeRetry,
+	hasKey,
+	patienceFor,
+	type Patience,
+} from './delayBeforeRetry';
 import { NoRoom, countFor, roomOf, type Room } from './roomForTasks';
 import { queueFor, takeTurn, type Leave } from './waitForTurn';
 import { masked } from './redact';
-import { isLasting, refuse } from '../parameters/refuse';
+import { isLasting } from '../parameters/refuse';
 import type { CallOptions, Caller, Policy } from './types';
 
 /** The limits and facts of one request, however it is sent. */
@@ -142,9 +149,7 @@ async function attempts<T>(
 			}
 			let failure: unknown;
 			try {
-				credential = await sameService(caller, credential).catch((error: unknown) => {
-					throw asUnsent(error);
-				});
+				credential = await credentialOfNow(caller, credential, cancelled);
 				const result = await attempt(credential, mayBeAccepted);
 				leave('accepted');
 				return result;
@@ -156,7 +161,8 @@ async function attempts<T>(
 			if (cancelled?.aborted) {
 				// The service did nothing, so treat it as cancelled in the pause that would follow.
 				const isRefused = found && isCertainRefusal(found) && !isInProgressAtService(found, policy);
-				throw isRefused && !mayBeAccepted ? cancelled.reason : wasCancelled(node);
+				const hasDoneNothing = isRefused || neverLeft(failure);
+				throw hasDoneNothing && !mayBeAccepted ? cancelled.reason : wasCancelled(node);
 			}
 			if (neverLeft(failure) && !mayBeAccepted) {
 				if (!(failure instanceof NodeOperationError && isLasting(failure))) {
@@ -195,21 +201,18 @@ function isInProgressAtService(problem: Problem, policy: Policy): boolean {
 	return isStillRunning(problem) && policy.repeatable && hasKey(policy);
 }
 
-/**
- * The credential of now. Throws if it names another service than before: the first service may have
- * accepted an earlier attempt, and the request still has its address.
- */
-async function sameService(
+/** The credential of now. A failure to read it, which may take long, is one before anything was sent. */
+async function credentialOfNow(
 	caller: Caller,
 	credential: TranscriberCredential,
+	cancelled?: AbortSignal,
 ): Promise<TranscriberCredential> {
-	const current = await currentCredential(caller, credential);
-	if (current.baseUrl === credential.baseUrl) return current;
-	throw refuse(
-		caller,
-		"The 'Base URL' of the credential was changed while a request waited for its next attempt, so it was not sent again",
-		'Run the node again.',
-	);
+	const end = Date.now() + TIMEOUTS.request;
+	const late = () => new Error('n8n did not read the credential in time');
+	const reading = unlessLate(currentCredential(caller, credential), end, late);
+	return await unlessAborted(reading, cancelled).catch((error: unknown) => {
+		throw asUnsent(error);
+	});
 }
 
 function wasCancelled(node: INode): NodeOperationError {

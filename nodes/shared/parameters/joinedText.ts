@@ -17,7 +17,16 @@ const MISSING_IN_PROSE =
 
 /** A step that an expression names: `$('Sheet')`, `$items("Sheet")`, `$node['Sheet']`, `$node.Sheet`. */
 const NAMED_STEP =
-	/\$(?:node\[|items\(|\()\s*('(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`(?:\\.|[^`\\])*`)|\$node\.([\w$]+)/g;
+	/\$(?:node\[|items\(|\()\s*('(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`(?:\\.|[^`\\])*`)|\$node\.([\p{L}\p{N}_$]+)/gu;
+
+/** A step whose name is computed: `$($json.step)`. Nobody can tell what it holds. */
+const COMPUTED_STEP = /\$(?:node\[|items\(|\()\s*[^'"`\s)]/;
+
+/** What an administrator has set, and an expression reads: `$vars.folder`, `$env['FOLDER']`. */
+const SETTING = /\$(?:vars|env)(?:\.[\w$]+|\[[^\]]*\])/g;
+
+/** An address up to its query. */
+const BEFORE_QUERY = /^(?:\{\{.*?\}\}|[^?#])*/s;
 
 /** A part of an expression that is a whole part of a path: `https://example.com/{{ $json.id }}/talk`. */
 const WHOLE_SEGMENT = /(?<=\/)\{\{(?:(?!\}\}).)*\}\}(?=[/?#]|$)/gs;
@@ -90,7 +99,7 @@ export function checkJoined(
 ): void {
 	const raw = texts.find((text) => isUnevaluated(entered, text, isExact));
 	if (raw !== undefined) throw unevaluated(context, raw, displayName);
-	if (!isExpression(entered) || entered.includes('$fromAI')) return;
+	if (!isExpression(entered) || entered.includes('$fromAI') || COMPUTED_STEP.test(entered)) return;
 	const found = texts.flatMap((text) =>
 		[...text.matchAll(isExact ? MISSING : MISSING_IN_PROSE)].map(({ 0: word, index }) => {
 			const isAlone = !/[A-Za-z0-9]/.test(
@@ -102,6 +111,7 @@ export function checkJoined(
 	if (found.length === 0) return;
 	const flags = /\.to\w*Case\(/.test(entered) ? 'i' : '';
 	const literals = literalsOf(entered);
+	const settings = entered.match(SETTING) ?? [];
 	const isMeant = (pattern: string) => {
 		const regExp = new RegExp(pattern, flags);
 		const isIn = (all: string[]) => all.some((one) => regExp.test(one));
@@ -109,6 +119,7 @@ export function checkJoined(
 		return (
 			isIn(literals) ||
 			isInInput(context, regExp) ||
+			isIn(settings.map((setting) => String(valueOf(context, setting, item) ?? ''))) ||
 			stepsNamedIn(entered).some((name) => isIn(textsOfStep(context, name, item)))
 		);
 	};
@@ -146,6 +157,11 @@ export function hasOnlyEmptyParts(context: Context, entered: unknown, item?: num
 	return values.length > 0 && values.every(isEmpty);
 }
 
+/** Whether an expression has a part with a fallback or a condition, which may give nothing on purpose. */
+export function mayBeEmpty(entered: string): boolean {
+	return isExpression(entered) && partsOf(entered).some((part) => MAY_BE_EMPTY.test(part));
+}
+
 /**
  * The first part of an expression that reads a field which is not there. A field that is empty is there, and
  * a part with a fallback or a condition may give nothing.
@@ -160,7 +176,8 @@ export function missingPart(context: Context, entered: unknown): string | undefi
 /** The first part of an expression that leaves a part of the path empty, which the address needs. */
 function emptySegment(context: Context, entered: unknown): string | undefined {
 	if (!context.evaluateExpression || !isExpression(entered)) return undefined;
-	const segments = entered.match(WHOLE_SEGMENT) ?? [];
+	const [path = ''] = BEFORE_QUERY.exec(entered) ?? [];
+	const segments = path.match(WHOLE_SEGMENT) ?? [];
 	return segments.find(
 		(part) =>
 			READS_INPUT.test(part) && !MAY_BE_EMPTY.test(part) && isNothing(valueOfPart(context, part)),

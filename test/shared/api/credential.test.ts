@@ -2,9 +2,14 @@
 import type { INode } from 'n8n-workflow';
 
 import { credentialOf, keyHash } from '../../../nodes/shared/api/credential';
+import { callService } from '../../../nodes/shared/api/callService';
 import type { FaultRule } from '../../simulator/index';
 import { until } from '../../simulator/testing-client';
+import { answeringTrigger, STORED } from '../../support/answeringTrigger';
 import { runNode, type Run } from '../../support/engine';
+import { itemContext } from '../../support/itemContext';
+import { credentialsHelper } from '../../support/n8n';
+import { ACCOUNT, LINK } from '../../support/parameters';
 import { findIn } from '../../support/search';
 import { byId, serviceForTests } from '../../support/service';
 import { long } from '../../support/long';
@@ -56,6 +61,40 @@ describe('if the key was rotated in the pause between two attempts', () => {
 		const { error } = await getting;
 		expect(error?.message).toContain("The 'Base URL' of the credential was changed");
 		expect(running().requests).toHaveLength(1);
+	});
+
+	it('sends nothing if both were changed before the first attempt', async () => {
+		const current: Run['credentials'] = credentials();
+		let asked = 0;
+		const trigger = await answeringTrigger(current.apiKey, () => {
+			asked += 1;
+			if (asked > 1) return STORED;
+			Object.assign(current, { baseUrl: 'http://127.0.0.1:9', apiKey: ROTATED });
+			return { status: 502, body: '' };
+		});
+		const completion = { onCompletion: 'notifyTrigger', triggerUrl: trigger.url };
+		const { error } = await runNode({
+			credentials: current,
+			parameters: { ...LINK, ...completion },
+		});
+		trigger.close();
+		expect(error).toBeDefined();
+		expect(running().requests).toEqual([]);
+	});
+
+	it('ends at once when the execution is cancelled while n8n reads the credential', async () => {
+		let readings = 0;
+		const helper = credentialsHelper(credentials(), async () => {
+			if (++readings > 1) await new Promise(() => {});
+		});
+		const headers = { 'Retry-After': '1.1' };
+		running().fault({ match: {}, times: 1, action: { kind: 'respond', status: 503, headers } });
+		const cancel = new AbortController();
+		const place = { credentials: helper, cancel: cancel.signal };
+		const asking = callService(itemContext(ACCOUNT, place), { method: 'GET', url: '/account' });
+		await until(() => readings > 1);
+		cancel.abort(new Error('The execution was cancelled'));
+		await expect(asking).rejects.toThrow('cancelled');
 	});
 
 	it('masks the key of now in the output', async () => {

@@ -1,10 +1,12 @@
 /** Copies of answers without secrets, and what counts as a secret in them. */
 // Also covers redact.ts, nodes/shared/jsonValues.ts.
 
-import { holdsLongerKey, masked, withoutSecrets } from '../../../nodes/shared/api/redact';
+import { masked, withoutSecrets } from '../../../nodes/shared/api/redact';
 import { jsonOf } from '../../../nodes/shared/jsonValues';
 
 const KEY = 'key+of/1';
+
+const php = (text: string) => text.replaceAll('/', '\\/');
 
 describe('The API key in a text', () => {
 	it('is masked wherever it stands, URL-encoded too', () => {
@@ -15,18 +17,21 @@ describe('The API key in a text', () => {
 	it.each([
 		['percent-encoded in small letters', (key: string) => encodeURIComponent(key).toLowerCase()],
 		['percent-encoded twice', (key: string) => encodeURIComponent(encodeURIComponent(key))],
-		['in JSON as PHP writes it', (key: string) => key.replaceAll('/', '\\/')],
+		['in JSON as PHP writes it', php],
 		['in JSON within JSON', (key: string) => key.replaceAll('/', '\\\\\\/')],
 		['in JSON as Java writes it', (key: string) => key.replaceAll('+', '\\u002B')],
+		['in JSON as PHP writes it, percent-encoded', (key: string) => encodeURIComponent(php(key))],
 		['in HTML', (key: string) => key.replaceAll('/', '&#x2F;').replaceAll('+', '&#43;')],
+		['in HTML within HTML', (key: string) => key.replaceAll('+', '&amp;amp;#43;')],
 	])('is masked %s', (_how, write) => {
 		expect(masked(`a "${write(KEY)}" b`, { apiKey: KEY })).toBe('a "***" b');
 	});
 
 	it('is looked for in a text of many megabytes that could be its beginning, without blocking n8n', () => {
-		for (const unit of ['\\', '%25', 'a', '/', '&#0']) {
+		for (const unit of ['\\', '%25', 'a', '/', '&#0', '&amp;', '%5C']) {
 			const text = unit.repeat(1_000_000);
 			expect(masked(text, { apiKey: '/\\%&aaaaaaaa' })).toBe(text);
+			expect(masked(text, { webhookSecret: '\\\\\\server\\share\\secret' })).toBe(text);
 		}
 	});
 
@@ -53,31 +58,37 @@ describe("The credential's Webhook Secret", () => {
 		expect(withoutSecrets(answer, { apiKey: KEY, webhookSecret }, true)).toEqual(answer);
 	});
 
+	it('is masked in a form, where "+" stands for a blank', () => {
+		const form = new URLSearchParams({ secret: webhookSecret }).toString();
+		expect(masked(form, { webhookSecret })).toBe('secret=***');
+	});
+
 	it('is masked as a whole if the API key is a part of it', () => {
 		const secrets = { apiKey: KEY, webhookSecret: `secret-${KEY}-of-this-account` };
 		expect(masked(`a ${secrets.webhookSecret} b ${KEY}`, secrets)).toBe('a *** b ***');
 	});
 });
 
-describe('A longer key that contains this one', () => {
+describe('A copy that masks only words of their own', () => {
+	const copyOf = (answer: unknown) => withoutSecrets(answer, { apiKey: KEY }, 'everywhere', true);
+
 	it.each([
 		...[`x${KEY}`, `-${KEY}`, `${KEY}x`, `${KEY}-`, `${KEY}.x`, `${KEY}:x`, `${KEY}~x`],
-		...[`v2.${KEY}`, `v2:${KEY}`, `2|${KEY}`, `${KEY}|2`],
-	])('is in %j', (text) => {
-		expect(holdsLongerKey({ data: [{ api_key: text }] }, KEY)).toBe(true);
-		expect(holdsLongerKey({ [text]: 1 }, KEY)).toBe(true);
-		expect(holdsLongerKey(text, KEY)).toBe(true);
+		...[`v2.${KEY}`, `v2:${KEY}`, `2|${KEY}`, `${KEY}|2`, `v2$${KEY}`, `v2::${KEY}`, `{2}${KEY}`],
+		...[`v2.${KEY.replace('/', '\\/')}`, `v2.${KEY.replace('/', '&#x2F;')}`],
+	])('keeps %j, which may be the new key', (text) => {
+		const answer = { data: [{ api_key: text, [text]: 1 }] };
+		expect(copyOf(answer)).toEqual(answer);
 	});
 
-	it.each([KEY, `${KEY}. Next`, ` ${KEY} `, `"${KEY}"`, 'keyyof/1x', 7, null])(
-		'is not in %j',
-		(text) => expect(holdsLongerKey({ text }, KEY)).toBe(false),
-	);
-
-	it('is looked for in an answer that contains itself', () => {
-		const answer: Record<string, unknown> = { text: 'x' };
-		answer.self = answer;
-		expect(holdsLongerKey(answer, KEY)).toBe(false);
+	it.each([
+		[KEY, '***'],
+		[`${KEY}. Next`, '***. Next'],
+		[`was ${KEY} before`, 'was *** before'],
+		[`{"old":"${KEY}"}`, '{"old":"***"}'],
+		[`<p>${KEY}</p>`, '<p>***</p>'],
+	])('has no %j', (text, copied) => {
+		expect(copyOf({ [text]: text })).toEqual({ [copied]: copied });
 	});
 });
 

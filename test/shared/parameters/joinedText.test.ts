@@ -1,8 +1,10 @@
 /** What an expression joins from parts of which one is missing is never sent, because it costs money. */
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
+import { checkJoined } from '../../../nodes/shared/parameters/joinedText';
 import { besides } from '../../support/again';
 import { callTool } from '../../support/agent';
+import { itemContext } from '../../support/itemContext';
 import { byId, itemWithFile, itemsOf, serviceForTests } from '../../support/service';
 import { BOT, FILE, LINK } from '../../support/parameters';
 
@@ -348,8 +350,13 @@ describe('a word of another step', () => {
 			{ ...LINK, url: '={{ $node.Source.json.url }}' },
 			files,
 		],
+		[
+			'may stand in a link of a step whose name comes from the input',
+			{ ...LINK, url: '={{ $($json.step).first().json.url }}' },
+			files,
+		],
 	])('%s', async (_what, parameters, source) => {
-		const items = itemsOf({ id: 5 });
+		const items = itemsOf({ id: 5, step: 'Source' });
 		const data = besides(itemsOf(...source), parameters, items);
 		expect((await service.run(parameters, { items, data })).error).toBeUndefined();
 	});
@@ -360,5 +367,73 @@ describe('a word of another step', () => {
 		const items = itemsOf({ id: 5 });
 		const data = besides([{ json: {}, binary: { data: file } }], { ...LINK, url }, items);
 		expect((await service.run({ ...LINK, url }, { items, data })).error).toBeUndefined();
+	});
+});
+
+/** An n8n whose expressions give `value` if they contain `part`. */
+const evaluating = (part: string, value: unknown) => ({
+	...itemContext(LINK),
+	evaluateExpression: (expression: string) => (expression.includes(part) ? value : undefined),
+});
+
+it('a word of a step with a Russian name after a dot may stand in a link', () => {
+	const url = 'https://files.example.com/annullierung.mp3';
+	const context = evaluating("$('Таблица').all()", [{ json: { url } }]) as never;
+	const check = () =>
+		checkJoined(context, '={{ $node.Таблица.json.url }}', [url], 'URL', { isExact: true });
+	expect(check).not.toThrow();
+});
+
+it.each(['$vars.base', '$env.BASE', "$env['BASE']"])(
+	'a word of %s, which an administrator has set, may stand in a link',
+	(setting) => {
+		const context = evaluating(setting, 'https://annulla.example.com') as never;
+		const entered = `={{ ${setting} }}/a.mp3`;
+		const links = ['https://annulla.example.com/a.mp3'];
+		expect(() => checkJoined(context, entered, links, 'URL', { isExact: true })).not.toThrow();
+		expect(() =>
+			checkJoined(evaluating('none', '') as never, entered, links, 'URL', { isExact: true }),
+		).toThrow();
+	},
+);
+
+it('an empty folder may stand in the query of a link', async () => {
+	const url = '=https://files.example.com/dl?path=/{{ $json.folder }}/a.mp3';
+	const { error } = await service.run({ ...LINK, url }, { items: itemsOf({ folder: '' }) });
+	expect(error).toBeUndefined();
+});
+
+describe('Terms of the dictionary that hold more than an empty field', () => {
+	it.each<[string, INodeParameters, string[]]>([
+		[
+			'a second term behind a condition',
+			{ specifyTerms: 'text', text: "=Alpha{{ $json.extra ? ', ' + $json.extra : '' }}" },
+			['Alpha'],
+		],
+		[
+			'a field with the fallback that the panel advises',
+			{ specifyTerms: 'list', terms: "={{ $json.title ?? '' }} Smith" },
+			['Smith'],
+		],
+		[
+			'a JSON list with an empty member',
+			{ specifyTerms: 'list', terms: '=["Alpha", "Beta", "{{ $json.extra }}"]' },
+			['Alpha', 'Beta'],
+		],
+	])('are added: %s', async (_what, parameters, terms) => {
+		const add = { resource: 'dictionary', operation: 'add', ...parameters };
+		const { error } = await service.run(add, { items: itemsOf({ extra: '' }) });
+		expect(error).toBeUndefined();
+		expect((await service.ask('GET /dictionary')).body['terms']).toEqual(terms);
+	});
+
+	it.each([
+		'=["Alpha", "{{ $json.extra }}"]',
+		"=Alpha{{ $json.extra ? '\\n' + $json.extra : '' }}",
+	])('are synchronised: %s', async (terms) => {
+		const sync = { resource: 'dictionary', operation: 'sync', mode: 'replace', terms };
+		const { error } = await service.run(sync, { items: itemsOf({ extra: '' }) });
+		expect(error?.message).toBeUndefined();
+		expect((await service.ask('GET /dictionary')).body['terms']).toEqual(['Alpha']);
 	});
 });

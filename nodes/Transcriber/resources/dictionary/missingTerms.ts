@@ -40,25 +40,24 @@ export function checkSize(
 }
 
 /**
- * Throws if the service has not stored some of the terms that were sent. The answer to a write is
- * undocumented. If it has a list that lacks some of them, the dictionary itself decides. `removed` are
- * the terms that the write has removed: the error is the only place where they still stand.
+ * The terms that the dictionary has after a write. The answer to a write is undocumented: if it has a
+ * list that lacks some of the terms that were sent, the dictionary itself decides. If that cannot be
+ * read, the answer does.
  */
-export async function checkIsStored(
+export async function termsAfterWrite(
 	context: IExecutePaginationFunctions,
+	wanted: string[],
 	sent: string[],
 	answer: IDataObject,
-	removed: string[],
-): Promise<void> {
-	if (lacking(answer, sent).length === 0) return;
-	const lost = lacking(await callService(context, { method: 'GET', url: '/dictionary' }), sent);
-	if (lost.length === 0) return;
-	const rest = removed.length > 0 ? ` Removed: ${named(removed)}.` : '';
-	throw refuse(
-		context,
-		`The service has not stored ${lost.length} of the terms: ${named(lost)}`,
-		`All other changes were made.${rest}`,
-	);
+): Promise<string[]> {
+	const lacked = lacking(answer, sent);
+	if (lacked.length === 0) return wanted;
+	const now = await callService(context, { method: 'GET', url: '/dictionary' }).catch(() => ({}));
+	const { terms }: IDataObject = now;
+	if (!Array.isArray(terms)) return wanted.filter((term) => !lacked.includes(term));
+	if (lacking({ terms }, sent).length === 0) return wanted;
+	const spelled = new Map(wanted.map((term) => [comparable(term), term]));
+	return terms.map((term) => spelled.get(comparable(term)) ?? String(term));
 }
 
 /** The terms that a list of the service lacks; none if there is no list. */
@@ -71,11 +70,6 @@ function lacking({ terms }: IDataObject, sent: string[]): string[] {
 /** The service may store a term with other capitals, blanks or code points. */
 function comparable(term: unknown): string {
 	return String(term).normalize('NFKC').replace(/\s+/g, ' ').trim().toLowerCase();
-}
-
-function named(terms: string[]): string {
-	const shown = terms.slice(0, 20).map((term) => `'${term}'`);
-	return `${shown.join(', ')}${terms.length > shown.length ? ' and others' : ''}`;
 }
 
 /** Writes the whole dictionary. */

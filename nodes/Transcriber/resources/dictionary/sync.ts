@@ -10,7 +10,7 @@ import { performOperation } from '../../item/performOperation';
 import { itemCount } from '../../item/inputItems';
 import { shownFor } from '../commonFields';
 import { isInherited, isSame, report } from './syncReport';
-import { addition, checkIsStored, checkSize, replacement, termsIn } from './missingTerms';
+import { addition, checkSize, replacement, termsAfterWrite, termsIn } from './missingTerms';
 import {
 	checkIsOnlyReplacement,
 	checkNoFailedItem,
@@ -165,9 +165,10 @@ async function syncOnce(context: IExecutePaginationFunctions): Promise<INodeExec
 		changed && !dryRun ? await callService(context, { url: '/dictionary', ...write }) : {};
 	if (saysNo(answer)) throw dictionaryNotChanged(context, answer);
 	if (replaces && !dryRun) noteReplacement(context);
-	const done = report(old, wanted, before, answer);
-	await checkIsStored(context, write.body.terms, answer, done.removed);
-	return [{ json: { changed, dryRun, ...done } }];
+	const after = await termsAfterWrite(context, wanted, write.body.terms, answer);
+	const notStored = wanted.filter((term) => !after.includes(term));
+	const json = { changed: !isSame(old, after), dryRun, ...report(old, after, before, answer) };
+	return [{ json: notStored.length > 0 ? { ...json, not_stored: notStored } : json }];
 }
 
 function hasNoTerm(context: IExecutePaginationFunctions): NodeOperationError {

@@ -30,11 +30,11 @@ export function report(
 	wanted: string[],
 	before: IDataObject,
 	answer: IDataObject,
-): IDataObject & { removed: string[] } {
+): IDataObject {
 	const [had, has] = [new Set(old), new Set(wanted)];
 	const kept = wanted.filter((term) => had.has(term));
 	const inherited = isInherited(before);
-	const limitTerms = numberOf(before.limit_terms);
+	const limitTerms = numberOf(before.limit_terms) ?? 0;
 	// The answer of PUT is undocumented. If it is the dictionary, its figures are more accurate.
 	const figures = Object.fromEntries(
 		Object.entries(answer).filter(([name]) => FIGURES.includes(name)),
@@ -51,7 +51,7 @@ export function report(
 		chars: dictionaryChars(wanted),
 		limit_chars: before.limit_chars ?? DICTIONARY_LIMIT_CHARS,
 		limit_terms: before.limit_terms,
-		ignored_terms: limitTerms === undefined ? undefined : wanted.slice(limitTerms),
+		ignored_terms: limitTerms > 0 ? wanted.slice(limitTerms) : undefined,
 		...(Array.isArray(answer.terms) ? figures : {}),
 		...(inherited ? { inherited_from_team_owner: true, note: INHERITED } : {}),
 	};

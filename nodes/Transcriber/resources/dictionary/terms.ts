@@ -10,6 +10,7 @@ import {
 	checkJoined,
 	hasOnlyEmptyParts,
 	joinedTextIn,
+	mayBeEmpty,
 } from '../../../shared/parameters/joinedText';
 import { jsonListIn } from '../../../shared/parameters/jsonText';
 import { refuse } from '../../../shared/parameters/refuse';
@@ -150,15 +151,18 @@ function enteredTerms(context: IExecutePaginationFunctions): unknown {
 	return Array.isArray(terms) ? `=${terms.map(String).join('\n')}` : terms;
 }
 
-/** Whether the item fills no part of an expression for one term: "Dr. " of `Dr. {{ $json.name }}` is no term. */
+/**
+ * Whether the item fills no part of an expression for one term: "Dr. " of `Dr. {{ $json.name }}` is no term.
+ * A part with a fallback or a condition may be empty on purpose, and so may a member of a JSON list.
+ */
 export function isOnlyTextAround(
 	context: IExecutePaginationFunctions,
 	entered: unknown,
 	separator = /[\r\n]/,
 	item = context.getItemIndex(),
 ): boolean {
-	const isOneTerm =
-		typeof entered === 'string' && !separator.test(entered.replace(/\{\{.*?\}\}/gs, ''));
+	if (typeof entered !== 'string' || /^=\s*\[/.test(entered) || mayBeEmpty(entered)) return false;
+	const isOneTerm = !separator.test(entered.replace(/\{\{.*?\}\}/gs, ''));
 	return isOneTerm && hasOnlyEmptyParts(context, entered, item);
 }
 

@@ -96,6 +96,7 @@ export async function handOver(
 	{ taskId, botId = '' }: SubmissionIds,
 	secret?: string,
 ): Promise<void> {
+	let credential = await credentialOf(context);
 	const cancelled = context.getExecutionCancelSignal();
 	const id = taskId ?? botId;
 	const kind = taskId === undefined ? 'bot' : 'task';
@@ -104,13 +105,13 @@ export async function handOver(
 		throw notHandedOver(context, id, { status: 400, isIdUnusable: true });
 	const firsts: FirstAnswers = new Map();
 	for (;;) {
-		// Read for each try: the trigger may have got a new key meanwhile.
-		const { apiKey } = await credentialOf(context);
-		const reply = await sendInBatch(context, triggerUrl, apiKey, { id, kind, secret });
+		const reply = await sendInBatch(context, triggerUrl, credential.apiKey, { id, kind, secret });
 		if (reply.stored) return;
 		if (timeLeft(reply, firsts) < HAND_OVER.interval)
 			throw notHandedOver(context, id, withoutSecret(reply, secret));
 		await pause(HAND_OVER.interval, cancelled);
+		// The trigger may have got a new key meanwhile. The database may be busy for a moment.
+		credential = await credentialOf(context).catch(() => credential);
 	}
 }
 

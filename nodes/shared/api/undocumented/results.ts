@@ -129,8 +129,11 @@ function isState(name: string, value: unknown): boolean {
  * Undefined if there is no document.
  */
 export function documentIn(answer: unknown, format: string): string | undefined {
-	const given: unknown = Array.isArray(answer) && answer.length === 1 ? answer[0] : answer;
-	const content = isObject(given) ? given.content : undefined;
+	const [only, ...others]: unknown[] = Array.isArray(answer) ? answer : [answer];
+	// A list of one may also be a JSON document itself.
+	const isWrapped =
+		!Array.isArray(answer) || format !== 'json' || (isObject(only) && 'format' in only);
+	const content = isObject(only) && others.length === 0 && isWrapped ? only.content : undefined;
 	if (typeof content === 'string')
 		return format === 'json' && !content.trim() ? undefined : content;
 	const isParsed = typeof content === 'object' && content !== null && format === 'json';

@@ -97,6 +97,13 @@ describe('what the service answers to apiKey.rotate', () => {
 		}
 	});
 
+	it('reaches the output even if the credential has the old key as its Webhook Secret', async () => {
+		rotated(200, { api_key: 'v2.test-api-key', old: 'test-api-key' });
+		const credentials = { ...service.credentials(), webhookSecret: 'test-api-key' };
+		const { json } = await service.run(ROTATE, { credentials });
+		expect(json).toEqual([{ api_key: 'v2.test-api-key', old: '***' }]);
+	});
+
 	few.it.each([
 		[200, ''],
 		[200, '{}'],

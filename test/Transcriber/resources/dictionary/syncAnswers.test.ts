@@ -105,15 +105,40 @@ describe.each([
 			action: { kind: 'respond', status: 200, body, readBody: true },
 		});
 
-	it('is an error that names the term, and what the write has removed', async () => {
+	it('is reported as not stored, and not as added', async () => {
 		await given('old', 'gone');
 		written({ terms: ['old', 'new'], rejected: ['Lost'] });
 		answer({ terms: ['old', 'gone'] });
-		answer({ terms: ['old', 'new'] });
-		const { error } = await service.run({ ...SYNC, mode, terms });
-		const message = "The service has not stored 1 of the terms: 'Lost'";
-		expect(error).toMatchObject(failureOf(0, message));
-		expect(error?.description?.includes("Removed: 'gone'")).toBe(mode === 'replace');
+		const kept = mode === 'replace' ? [] : ['gone'];
+		answer({ terms: ['old', ...kept, 'new'] });
+		const { json } = await service.run({ ...SYNC, mode, terms });
+		const removed = mode === 'replace' ? ['gone'] : [];
+		expect(json).toMatchObject([{ changed: true, added: ['new'], removed, not_stored: ['Lost'] }]);
+	});
+
+	it('is reported from the dictionary itself, even if that has nothing of the write', async () => {
+		await given('old', 'gone');
+		written({ terms: ['old', 'gone'] });
+		answer({ terms: ['old', 'gone'] });
+		const { json } = await service.run({ ...SYNC, mode, terms });
+		const report = { changed: false, added: [], removed: [], not_stored: ['new', 'Lost'] };
+		expect(json).toMatchObject([{ ...report, count: 2 }]);
+	});
+
+	it.each([
+		['cannot be read', 404, {}],
+		['has no list', 200, {}],
+	])('is reported as the answer says if the dictionary %s', async (_what, status, body) => {
+		await given('old', 'gone');
+		written({ terms: ['old', 'new'] });
+		answer({ terms: ['old', 'gone'] });
+		service.running().fault({
+			match: { method: 'GET', path: '/dictionary$' },
+			action: { kind: 'respond', status, body },
+		});
+		const { json } = await service.run({ ...SYNC, mode, terms });
+		const removed = mode === 'replace' ? ['gone'] : [];
+		expect(json).toMatchObject([{ added: ['new'], removed, not_stored: ['Lost'] }]);
 	});
 
 	it.each([
@@ -127,6 +152,7 @@ describe.each([
 		const { error, json } = await service.run({ ...SYNC, mode, terms });
 		expect(error).toBeUndefined();
 		expect(json).toMatchObject([{ added: ['new', 'Lost'] }]);
+		expect(json[0]).not.toHaveProperty('not_stored');
 	});
 });
 
@@ -172,4 +198,10 @@ it('the report of what Sync did is not overwritten by the answer', async () => {
 	});
 	const { json } = await service.run(ADD);
 	expect(json).toMatchObject([{ added: ['new'], removed: [], chars: 99 }]);
+});
+
+it.each([-1, '-1', 0])('a limit_terms of %j is none, so no term is ignored', async (limit) => {
+	answer({ terms: [], limit_terms: limit });
+	const { json } = await service.run({ ...SYNC, terms: 'a\nb', dryRun: true });
+	expect(json[0]?.ignored_terms ?? []).toEqual([]);
 });

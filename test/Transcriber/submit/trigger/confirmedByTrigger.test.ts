@@ -256,3 +256,20 @@ it('A hand-over that is tried again after a rotation is sealed with the key of n
 	await handing;
 	expect(trigger.calls).toEqual([[], [{ id: '7f3c', kind: 'task', secret: 's' }]]);
 });
+
+it('A hand-over goes on with the former key if the credential cannot be read once', async () => {
+	take({ patience: LONG, interval: 1_100 });
+	let readings = 0;
+	const credentials = {
+		baseUrl: 'http://127.0.0.1:9',
+		get apiKey() {
+			readings += 1;
+			if (readings === 2) throw new Error('the database is locked');
+			return API_KEY;
+		},
+	};
+	answers.push(answer(502));
+	await handOver(itemContext(LINK, { credentials }), trigger.url, { taskId: '7f3c' }, 's');
+	expect(readings).toBeGreaterThan(1);
+	expect(trigger.calls.at(-1)).toEqual([{ id: '7f3c', kind: 'task', secret: 's' }]);
+});

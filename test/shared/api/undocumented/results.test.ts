@@ -180,5 +180,11 @@ describe('An exported document', () => {
 		[{ content: [] }],
 	])('is not in %j', (answer) => expect(documentIn(answer, 'json')).toBeUndefined());
 
+	it('may come in a list of one, and then says its format: a list may also be the document itself', () => {
+		const document = { format: 'json', content: { text: 'Hello' } };
+		expect(documentIn([document], 'json')).toBe('{\n\t"text": "Hello"\n}');
+		expect(documentIn([{ start: 0, end: 5, content: 'Hello' }], 'json')).toBeUndefined();
+	});
+
 	it('is no number', () => expect(documentIn({ content: 7 }, 'json')).toBeUndefined());
 });

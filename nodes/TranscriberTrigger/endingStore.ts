@@ -16,11 +16,16 @@ export class EndingStore extends SecretStore {
 	endingOf(id: string): Ending | undefined {
 		const key = ledgerKey(id);
 		const value = this.memory.endings.get(key)?.value ?? valueIn(this.loaded.endings, key) ?? '';
-		const [by, statuses, proof] = value.split(' ') as [Ending['by'], string, string?];
+		const [by, statuses, proof, mark] = value.split(' ') as [
+			Ending['by'],
+			string,
+			string?,
+			string?,
+		];
 		// None, or one without `by`: the first versions did not store it.
 		if (proof === undefined) return undefined;
 		const spent = this.memory.spent.get(key)?.value ?? valueIn(this.loaded.spent, key);
-		return { by, statuses, proof, spent };
+		return { by, statuses, proof, mark, spent };
 	}
 
 	/** Whether a delivery for a task or bot is being processed right now. */
@@ -38,13 +43,13 @@ export class EndingStore extends SecretStore {
 	}
 
 	/** Notes how a task or bot has ended; its secret is no longer saved. */
-	end(id: string, { by, statuses, proof, spent }: Ending): void {
+	end(id: string, { by, statuses, proof, mark, spent }: Ending): void {
 		const key = ledgerKey(id);
 		// Until n8n has saved the execution, the secret may be needed again.
 		const secret = this.secretOf(id);
 		if (secret !== undefined) this.keepSecret(id, secret);
 		const isNewer = this.endingOf(id) !== undefined;
-		const value = `${by} ${statuses} ${proof}`;
+		const value = [by, statuses, proof, ...(mark ? [mark] : [])].join(' ');
 		note(this.memory.endings, key, { value, isNewer, isOpen: true }, STORE.endings);
 		if (spent) note(this.memory.spent, key, { value: spent }, STORE.spent);
 		this.ended = key;

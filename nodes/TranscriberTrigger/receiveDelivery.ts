@@ -108,8 +108,8 @@ export async function receiveDelivery(context: IWebhookFunctions): Promise<IWebh
 		case 'genuine': {
 			const event = eventIn(delivery.body);
 			if (!event) return refuseUndocumented(context, verdict.name);
-			const { by, spent, name = submissionKey(event) } = verdict;
-			return await emit(call, event, { name, by, proof, spent });
+			const { by, spent, mark, name = submissionKey(event) } = verdict;
+			return await emit(call, event, { name, by, proof, mark, spent });
 		}
 	}
 }

@@ -63,10 +63,10 @@ export async function receiveHandOver(context: IWebhookFunctions): Promise<IWebh
 		credential = await decidedBy(webhookCredential(context, true), deadline);
 		if (credential.apiKey !== sealedWith) return respond(context, 401, NOT_OPENED);
 	}
-	const { apiKey, webhookSecret = '' } = credential;
+	const { apiKey } = credential;
 	let [areStored, areLoaded] = [true, true];
 	for (const { secret, ...submission } of handOvers) {
-		const name = nameForSecret(store, { apiKey, webhookSecret }, storedNameOf(submission), secret);
+		const name = nameForSecret(store, storedNameOf(submission), secret);
 		if (name === undefined) continue;
 		const old = store.secretOf(name) ?? '';
 		store.keepSecret(name, storedSecret(apiKey, name, old, secret));

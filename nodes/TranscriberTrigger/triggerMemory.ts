@@ -70,6 +70,11 @@ export interface Ending {
 	statuses: string;
 	/** Fingerprint of the last verified delivery: see `proofOf`. */
 	proof: string;
+	/**
+	 * Fingerprint of the secret that it was verified with: see `markOf`. None after `word`, and none from
+	 * older versions.
+	 */
+	mark?: string;
 	/** The submission's own secret, sealed, to recognise repeats. */
 	spent?: string;
 }

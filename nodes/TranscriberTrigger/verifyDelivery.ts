@@ -1,4 +1,4 @@
-import { createHash } from 'crypto';
+import { createHash, createHmac } from 'crypto';
 
 import { seal, unseal } from '../shared/webhook/sealedSecret';
 import { isSignedWith, type Delivery } from '../shared/webhook/hmacSignedBody';
@@ -27,7 +27,7 @@ type Verdict =
 	 * Signed with the secret that the store has under `name` (`own`), or with the credential's secret
 	 * (`shared`), perhaps for a submission that the store does not know.
 	 */
-	| { kind: 'genuine'; by: 'own' | 'shared'; name?: string; spent?: string }
+	| { kind: 'genuine'; by: 'own' | 'shared'; name?: string; spent?: string; mark: string }
 	/** For a submission that is already known to have ended with this status. `isSame`: byte for byte. */
 	| { kind: 'repeat'; name: string; isSame?: boolean }
 	/**
@@ -59,7 +59,9 @@ export function verifyDelivery(
 		names.find((each) => each.some(isPending) || each.some(isOfShared)) ??
 		names.find((each) => each.some(hasEndedHere));
 	if (!turns) {
-		if (isSignedWith(webhookSecret, delivery)) return { kind: 'genuine', by: 'shared' };
+		if (isSignedWith(webhookSecret, delivery)) {
+			return { kind: 'genuine', by: 'shared', mark: markOf(webhookSecret) };
+		}
 		return { kind: names.length > 0 ? 'unknown' : 'forged' };
 	}
 	const newest = turns.filter((stored) => isPending(stored) || hasEndedHere(stored)).at(-1);
@@ -98,31 +100,30 @@ function ofPending(
 	// Otherwise the service decides: it may sign with a secret that a rotated key has made unreadable
 	// before the hand-over, so a signature that does not fit proves nothing.
 	if (sealed === NO_SECRET && isSignedWith(webhookSecret, delivery)) {
-		return { kind: 'genuine', by: 'shared', name };
+		return { kind: 'genuine', by: 'shared', name, mark: markOf(webhookSecret) };
 	}
 	const secret = unseal(apiKey, STORED_SECRET, name, sealed);
 	if (secret === undefined) return { kind: 'unreadable', stored };
 	if (!isSignedWith(secret, delivery)) return { kind: 'forged' };
-	return { kind: 'genuine', by: 'own', name, spent: seal(apiKey, SPENT_SECRET, name, secret) };
+	const spent = seal(apiKey, SPENT_SECRET, name, secret);
+	return { kind: 'genuine', by: 'own', name, spent, mark: markOf(secret) };
 }
 
 /**
  * The name under which to store a handed-over secret; undefined if its submission has ended. If a
- * submission with the same id has ended with another secret, the service has reused the id.
+ * submission with the same id has ended with another secret, the service has reused the id. An ending
+ * by the word of the service has no mark: nobody knows its secret.
  */
-export function nameForSecret(
-	store: Known,
-	keys: Keys,
-	name: string,
-	secret?: string,
-): string | undefined {
+export function nameForSecret(store: Known, name: string, secret?: string): string | undefined {
 	const ending = store.endingOf(name);
 	if (!ending) return name;
-	const { by, spent = '' } = ending;
-	const endedWith =
-		by === 'shared' ? keys.webhookSecret : unseal(keys.apiKey, SPENT_SECRET, name, spent);
-	if (secret === undefined || secret === endedWith) return undefined;
-	return nameForSecret(store, keys, `${name}${AGAIN}`, secret);
+	const isOther = secret !== undefined && ending.mark && ending.mark !== markOf(secret);
+	return isOther ? nameForSecret(store, `${name}${AGAIN}`, secret) : undefined;
+}
+
+/** Recognises a secret, whatever the API key is by then. Like a signature, it does not tell the secret. */
+export function markOf(secret: string): string {
+	return createHmac('sha256', secret).update(SPENT_SECRET).digest('base64url').slice(0, 11);
 }
 
 /** The name under which to store the secret of a submission that has just been made. */
@@ -151,7 +152,9 @@ function afterEnding(
 	if (!ending) return { kind: 'forged' };
 	const { by, statuses, spent = '' } = ending;
 	if (by === 'shared') {
-		if (isSignedWith(webhookSecret, delivery)) return { kind: 'genuine', by, name };
+		if (isSignedWith(webhookSecret, delivery)) {
+			return { kind: 'genuine', by, name, mark: markOf(webhookSecret) };
+		}
 		return { kind: 'forged' };
 	}
 	const status = statusIn(delivery.body?.status);
@@ -165,7 +168,8 @@ function afterEnding(
 		return isKnown && hadNone ? { kind: 'repeat', name } : { kind: 'forged' };
 	}
 	if (!isSignedWith(secret, delivery)) return { kind: 'forged' };
-	return isLate ? { kind: 'genuine', by: 'own', name, spent } : { kind: 'repeat', name };
+	if (!isLate) return { kind: 'repeat', name };
+	return { kind: 'genuine', by: 'own', name, spent, mark: markOf(secret) };
 }
 
 /** A fingerprint that recognises a verified delivery without its secret. */

@@ -3,6 +3,8 @@
  * comes before the hand-over of the same secret. The secret then stays in the store as that of a second submission.
  */
 // Also covers verifyDelivery.ts.
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import { LIMITS } from '../../nodes/shared/api/rateLimits';
 import { STORE } from '../../nodes/TranscriberTrigger/triggerMemory';
 import { serviceForTests } from '../support/service';
@@ -21,38 +23,103 @@ afterEach(async () => {
 	await host.close();
 });
 
-async function endedBeforeHandOver() {
+async function open(webhookSecret = '') {
 	const id = await service.completedTask();
-	const credentials = { ...service.credentials(), webhookSecret: SECRET };
-	host = await new TriggerHost({
-		parameters: { options: { includeResult: true } },
-		credentials,
-	}).open();
-	expect((await deliver(host.url, { task_id: id }, SECRET)).status).toBe(200);
-	await new Promise((resolve) => setTimeout(resolve, 200));
-	const handOvers = [{ id, kind: 'task' as const, secret: SECRET }];
-	for (let tries = 0; tries < 20; tries++) {
-		const { body } = await putAll(host.url, handOvers, credentials.apiKey);
-		if (body['stored'] === true) break;
-		await new Promise((resolve) => setTimeout(resolve, 100));
-	}
-	expect(host.executions).toHaveLength(1);
+	const credentials = { ...service.credentials(), webhookSecret };
+	const parameters = { options: { includeResult: true } };
+	host = await new TriggerHost({ parameters, credentials }).open();
 	return { id, credentials };
 }
-it('after a rotation of the API key, a call with a wrong signature does not start the workflow again', async () => {
-	const { id, credentials } = await endedBeforeHandOver();
+
+async function handOver(id: string, key: string) {
+	const handOvers = [{ id, kind: 'task' as const, secret: SECRET }];
+	for (let tries = 0; tries < 20; tries++) {
+		const { body } = await putAll(host.url, handOvers, key);
+		if (body['stored'] === true) return;
+		await sleep(100);
+	}
+	throw new Error('The trigger has not stored the secret');
+}
+
+/** Delivers once, and waits until n8n has saved the execution. */
+async function end(id: string) {
+	expect((await deliver(host.url, { task_id: id }, SECRET)).status).toBe(200);
+	await sleep(200);
+	expect(host.executions).toHaveLength(1);
+}
+
+async function rotate(credentials: { apiKey: string }) {
 	const { body } = await service.ask('POST /api-key/generate');
 	credentials.apiKey = String(body['api_key']);
 	host.restart();
+}
+
+async function deliverForged(id: string) {
 	const forged = { 'x-service-signature': `sha256=${'0'.repeat(64)}` };
-	const { status } = await post(host.url, JSON.stringify({ task_id: id }), forged);
+	return await post(host.url, JSON.stringify({ task_id: id }), forged);
+}
+
+it('after a rotation of the API key, a call with a wrong signature does not start the workflow again', async () => {
+	const { id, credentials } = await open(SECRET);
+	await end(id);
+	await handOver(id, credentials.apiKey);
+	await rotate(credentials);
+	const { status } = await deliverForged(id);
 	expect({ status, executions: host.executions.length }).toEqual({ status: 401, executions: 1 });
 });
 
 it('a repeat with another body after the Webhook Secret was cleared does not start the workflow again', async () => {
-	const { id, credentials } = await endedBeforeHandOver();
+	const { id, credentials } = await open(SECRET);
+	await end(id);
+	await handOver(id, credentials.apiKey);
 	credentials.webhookSecret = '';
 	host.restart();
 	await deliver(host.url, { task_id: id, attempt: 2 }, SECRET);
 	expect(host.executions).toHaveLength(1);
+});
+
+it('a secret that is handed over after the Webhook Secret was changed does not start the workflow again', async () => {
+	const { id, credentials } = await open(SECRET);
+	await end(id);
+	credentials.webhookSecret = 'another secret';
+	host.restart();
+	await handOver(id, credentials.apiKey);
+	await deliver(host.url, { task_id: id, attempt: 2 }, SECRET);
+	expect(host.executions).toHaveLength(1);
+});
+
+describe('The same recording is submitted with the same key again, so its secret is handed over again', () => {
+	it('after a rotation: a repeat with another body does not start the workflow again', async () => {
+		const { id, credentials } = await open();
+		await handOver(id, credentials.apiKey);
+		await end(id);
+		await rotate(credentials);
+		await handOver(id, credentials.apiKey);
+		await deliver(host.url, { task_id: id, attempt: 2 }, SECRET);
+		await sleep(200);
+		expect(host.executions).toHaveLength(1);
+	});
+
+	it('between two rotations: a call with a wrong signature does not start the workflow again', async () => {
+		const { id, credentials } = await open();
+		await handOver(id, credentials.apiKey);
+		await end(id);
+		await rotate(credentials);
+		await handOver(id, credentials.apiKey);
+		await rotate(credentials);
+		await deliverForged(id);
+		await sleep(200);
+		expect(host.executions).toHaveLength(1);
+	});
+
+	it('after an ending that only the service could confirm: a repeat does not start the workflow again', async () => {
+		const { id, credentials } = await open();
+		await handOver(id, credentials.apiKey);
+		await rotate(credentials);
+		await end(id);
+		await handOver(id, credentials.apiKey);
+		await deliver(host.url, { task_id: id, attempt: 2 }, SECRET);
+		await sleep(200);
+		expect(host.executions).toHaveLength(1);
+	});
 });

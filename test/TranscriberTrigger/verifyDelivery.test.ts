@@ -4,6 +4,7 @@ import { createHmac } from 'node:crypto';
 
 import {
 	nameForNew,
+	markOf,
 	nameForSecret,
 	proofOf,
 	verifyDelivery,
@@ -41,13 +42,22 @@ const check = (known: Known, secret: string, body?: Record<string, unknown>) =>
 function ended(statuses: string): Ending {
 	const verdict = check({ secrets: { [TASK]: sealed(TASK) } }, OWN);
 	if (verdict.kind !== 'genuine' || verdict.by !== 'own') throw new Error(verdict.kind);
-	return { by: 'own', statuses, proof: proofOf(delivery(OWN)), spent: verdict.spent };
+	const { spent, mark } = verdict;
+	return { by: 'own', statuses, proof: proofOf(delivery(OWN)), spent, mark };
 }
 
 describe('A delivery for a submission that the store does not know', () => {
 	it('is genuine if the secret of the credential has signed it', () => {
-		expect(check({}, SHARED)).toStrictEqual({ kind: 'genuine', by: 'shared' });
-		expect(check({}, SHARED, {})).toStrictEqual({ kind: 'genuine', by: 'shared' });
+		expect(check({}, SHARED)).toStrictEqual({
+			kind: 'genuine',
+			by: 'shared',
+			mark: markOf(SHARED),
+		});
+		expect(check({}, SHARED, {})).toStrictEqual({
+			kind: 'genuine',
+			by: 'shared',
+			mark: markOf(SHARED),
+		});
 	});
 
 	it('is unknown if it is signed with another secret, and forged if it has no id', () => {
@@ -62,7 +72,13 @@ describe('A delivery for a submission whose secret the store has', () => {
 
 	it('is genuine if that secret has signed it', () => {
 		const verdict = check(known, OWN);
-		expect(verdict).toEqual({ kind: 'genuine', by: 'own', name: TASK, spent: expect.any(String) });
+		expect(verdict).toEqual({
+			kind: 'genuine',
+			by: 'own',
+			name: TASK,
+			spent: expect.any(String),
+			mark: markOf(OWN),
+		});
 	});
 
 	it('is genuine under the bare id too, as version 0.1.0 stored it', () => {
@@ -87,7 +103,7 @@ describe('A delivery for a submission whose secret the store has', () => {
 		const none = { secrets: { [TASK]: 'none' } };
 
 		it('is genuine if the secret of the credential has signed it; otherwise the service decides', () => {
-			expect(check(none, SHARED)).toEqual({ kind: 'genuine', by: 'shared', name: TASK });
+			expect(check(none, SHARED)).toMatchObject({ kind: 'genuine', by: 'shared', name: TASK });
 			expect(check(none, OWN)).toMatchObject({ kind: 'unreadable' });
 		});
 
@@ -144,6 +160,7 @@ describe('A delivery for a submission that has ended', () => {
 			by: 'own',
 			name: TASK,
 			spent: ending.spent,
+			mark: ending.mark,
 		});
 	});
 
@@ -156,7 +173,11 @@ describe('A delivery for a submission that has ended', () => {
 
 	it('is genuine if the secret of the credential verified the first and this one', () => {
 		const ending: Ending = { by: 'shared', statuses: 'c', proof: 'x' };
-		expect(check(known(ending), SHARED)).toEqual({ kind: 'genuine', by: 'shared', name: TASK });
+		expect(check(known(ending), SHARED)).toMatchObject({
+			kind: 'genuine',
+			by: 'shared',
+			name: TASK,
+		});
 		expect(check(known(ending), OWN)).toEqual({ kind: 'forged' });
 	});
 
@@ -199,8 +220,8 @@ describe('A delivery for a submission that has ended', () => {
 			endings,
 		});
 		const ofTask = { kind: 'genuine', by: 'shared', name: TASK };
-		expect(check(known(SHARED), SHARED, body)).toEqual(ofTask);
-		expect(check(known(SHARED, 'api-key-2'), SHARED, body)).toEqual(ofTask);
+		expect(check(known(SHARED), SHARED, body)).toMatchObject(ofTask);
+		expect(check(known(SHARED, 'api-key-2'), SHARED, body)).toMatchObject(ofTask);
 		expect(check(known(OWN), OWN, body)).toMatchObject({ by: 'own', name: 'bot b1' });
 		// The task has a secret of its own, so only that secret counts.
 		const early = { secrets: { [TASK]: sealed(TASK) }, endings: { 'bot b1': endings[TASK] } };
@@ -267,17 +288,30 @@ describe('An id that the service uses again', () => {
 
 	it('stores a secret under the name of a submission that has not ended with it', () => {
 		const known = store({ endings: { [TASK]: ended('c') } });
-		expect(nameForSecret(store(), keys, TASK, OWN)).toBe(TASK);
-		expect(nameForSecret(known, keys, TASK, OWN)).toBeUndefined();
-		expect(nameForSecret(known, keys, TASK, undefined)).toBeUndefined();
-		expect(nameForSecret(known, keys, TASK, 'whsec_2')).toBe(again);
+		expect(nameForSecret(store(), TASK, OWN)).toBe(TASK);
+		expect(nameForSecret(known, TASK, OWN)).toBeUndefined();
+		expect(nameForSecret(known, TASK, undefined)).toBeUndefined();
+		expect(nameForSecret(known, TASK, 'whsec_2')).toBe(again);
+	});
+
+	it('recognises the secret without the sealed one, which only the API key of then opens', () => {
 		const { spent: _, ...without } = ended('c');
-		expect(nameForSecret(store({ endings: { [TASK]: without } }), keys, TASK, OWN)).toBe(again);
+		const known = store({ endings: { [TASK]: without } });
+		expect(nameForSecret(known, TASK, OWN)).toBeUndefined();
+		expect(nameForSecret(known, TASK, 'whsec_2')).toBe(again);
+	});
+
+	it('stores none of a submission that has ended by the word of the service: nobody knows its secret', () => {
+		const ending: Ending = { by: 'word', statuses: 'c', proof: 'p' };
+		expect(nameForSecret(store({ endings: { [TASK]: ending } }), TASK, OWN)).toBeUndefined();
 	});
 
 	it('stores no secret of a submission that has ended with it as the secret of the credential', () => {
-		const known = store({ endings: { [TASK]: { ...ended('c'), by: 'shared', spent: undefined } } });
-		expect(nameForSecret(known, keys, TASK, SHARED)).toBeUndefined();
-		expect(nameForSecret(known, keys, TASK, OWN)).toBe(again);
+		const verdict = check({}, SHARED);
+		if (verdict.kind !== 'genuine') throw new Error(verdict.kind);
+		const { by, mark } = verdict;
+		const known = store({ endings: { [TASK]: { by, statuses: 'c', proof: 'p', mark } } });
+		expect(nameForSecret(known, TASK, SHARED)).toBeUndefined();
+		expect(nameForSecret(known, TASK, OWN)).toBe(again);
 	});
 });

@@ -114,15 +114,19 @@ export class Triggers {
 		return ids.every((id) => known.has(id));
 	}
 
-	/** The executions of a trigger once there are that many and all are over. */
+	/**
+	 * The executions of a trigger once there are that many and all are over. n8n never ends one that a
+	 * kill has cut down before its first node, so nothing that changes for a minute is over too.
+	 */
 	async executionsOf({ workflow }: Trigger, atLeast: number): Promise<Execution[]> {
 		const deadline = Date.now() + 240_000;
 		// 1.x answers a delivery before its execution is in the list.
-		for (let [count, since] = [0, Date.now()]; ;) {
+		for (let [counts, since] = ['', Date.now()]; ;) {
 			const all = await this.list(workflow.id);
-			if (all.count !== count) [count, since] = [all.count, Date.now()];
 			const open = await this.list(workflow.id, ['new', 'running']);
-			const isQuiet = open.count === 0 && Date.now() - since > 3_000;
+			const now = `${all.count} ${open.count}`;
+			if (now !== counts) [counts, since] = [now, Date.now()];
+			const isQuiet = Date.now() - since > (open.count === 0 ? 3_000 : 60_000);
 			if ((isQuiet && all.count >= atLeast) || Date.now() > deadline) {
 				return await this.read(
 					workflow.id,

@@ -4,6 +4,7 @@ import { idFields } from '../../../shared/api/submission';
 import { look, type LookBounds } from '../../../shared/api/askForState';
 import { isFinal } from '../../../shared/api/calledOffBot';
 import { statusIn, withStatus } from '../../../shared/api/statusMeaning';
+import { REPEATABLE } from '../../../shared/api/types';
 import { asLasting, refuse } from '../../../shared/parameters/refuse';
 import { againAdvice, givenKeyOf } from '../../item/givenIdempotencyKey';
 import { WAIT_OPERATIONS } from '../../item/retryAdvice';
@@ -11,7 +12,7 @@ import { endedBadly } from '../../wait/waitErrors';
 import { nameOfAddress } from './refuseChangedItem';
 import { recall, remember, submissionNames, type Submitted } from './submissionMemory';
 
-/** How long the status request of {@link hasAlreadyEnded} may take, in ms, from its turn. */
+/** How long a status request about a task that may have ended unheard may take, in ms, from its turn. */
 const LOOK_MS = 30_000;
 
 /**
@@ -24,8 +25,9 @@ const NEW_FOR_MS = 1_500;
  * The refusal of tasks that had already ended when they were accepted, if their webhook is to go to
  * another address; else undefined. The user's own Idempotency Key was used before, so the service
  * has returned the task of an earlier request. It will not report that task again. A task that has
- * failed may also be new. Asks the service once, right after its answer to the first request of the
- * item: a new task may end later, or before a repeated request.
+ * failed may also be new, and so may one that has ended when the answer comes late. Asks the service
+ * once, right after its answer to the first request of the item: a new task may end later, or before
+ * a repeated request.
  */
 export async function endedBeforeSubmit(
 	context: IExecutePaginationFunctions,
@@ -44,7 +46,7 @@ export async function endedBeforeSubmit(
 	return asLasting(
 		refuse(
 			context,
-			`'Idempotency Key' was used before, so the service returned ${submissionNames(context, memory).join(', ')}, which had already ended and is not reported to '${address}'`,
+			refusalOf(submissionNames(context, memory).join(', '), address, memory.hadEnded),
 			againAdvice(
 				context,
 				`Fetch its result with ${WAIT_OPERATIONS}. To transcribe the recording again, run the workflow in a new execution.`,
@@ -53,20 +55,31 @@ export async function endedBeforeSubmit(
 	);
 }
 
+function refusalOf(names: string, address: string, hadEnded: true | 'perhaps'): string {
+	if (hadEnded === true) {
+		return `'Idempotency Key' was used before, so the service returned ${names}, which had already ended and is not reported to '${address}'`;
+	}
+	return `'Idempotency Key' may have been used before: ${names} had ended when the service could be asked about it, and is then not reported to '${address}'`;
+}
+
 /** Remembers which of the tasks have ended by now. */
 async function noteEnded(context: IExecutePaginationFunctions, tasks: Submitted[]): Promise<void> {
-	const bounds = { deadline: Date.now() + NEW_FOR_MS };
+	const answeredAt = Date.now();
+	// First in the queue, because the answer proves less with each second.
+	const bounds = { fromTurn: LOOK_MS, policy: { ...REPEATABLE, isUrgent: true } };
 	const looks = tasks.map(async (task) => {
-		const ending = await endingOf(context, task, bounds);
+		const ending = await endingOf(context, task, bounds).catch(() => undefined);
 		return ending ? [{ ids: task.ids, status: statusIn(ending.status), error: ending.error }] : [];
 	});
 	const ended = (await Promise.all(looks)).flat();
+	context.getExecutionCancelSignal()?.throwIfAborted();
 	const memory = recall(context);
 	if (memory?.state !== 'accepted' || ended.length === 0) return;
 	const [failedAtOnce] = ended.every(({ status }) => status === 'failed')
 		? ended.map(({ ids, error }) => ({ ...ids, error }))
 		: [];
-	remember(context, { ...memory, hadEnded: true, failedAtOnce });
+	const hadEnded = Date.now() - answeredAt > NEW_FOR_MS ? 'perhaps' : true;
+	remember(context, { ...memory, hadEnded, failedAtOnce });
 }
 
 /**
@@ -77,8 +90,9 @@ export type SubmissionAge = 'slow' | 'repeated' | 'earlier';
 
 /**
  * Whether a task has ended long enough ago for its webhook to be missed. Asks the service once; false if
- * it cannot be asked. After a slow upload or answer, a task that has failed may be new. The service
- * then delivers its webhook, or delivers it again.
+ * that takes too long. For an `earlier` submission, it waits for the answer, and throws a {@link
+ * ServiceError} if there is none. After a slow upload or answer, a task that has failed may be new. The
+ * service then delivers its webhook, or delivers it again.
  */
 export async function hasAlreadyEnded(
 	context: IExecutePaginationFunctions,
@@ -86,19 +100,21 @@ export async function hasAlreadyEnded(
 	age: SubmissionAge,
 ): Promise<boolean> {
 	// Until the hand-over, the trigger refuses the webhook of a task that is still in progress.
-	const bounds = age === 'earlier' ? { fromTurn: LOOK_MS } : { deadline: Date.now() + NEW_FOR_MS };
-	const ending = await endingOf(context, task, bounds);
+	const ending =
+		age === 'earlier'
+			? await endingOf(context, task, { fromTurn: LOOK_MS })
+			: await endingOf(context, task, { deadline: Date.now() + NEW_FOR_MS }).catch(() => undefined);
+	context.getExecutionCancelSignal()?.throwIfAborted();
 	return ending !== undefined && !(age === 'slow' && statusIn(ending.status) === 'failed');
 }
 
-/** The state of a task that has ended; undefined if it has not, or if the service cannot be asked. */
+/** The state of a task that has ended; undefined if it has not. Throws a {@link ServiceError}. */
 async function endingOf(
 	context: IExecutePaginationFunctions,
 	{ answer, ids }: Pick<Submitted, 'answer' | 'ids'>,
 	bounds: LookBounds,
 ): Promise<IDataObject | undefined> {
 	if (isFinal(withStatus({ ...answer, ...idFields(ids) }))) return answer;
-	const state = await look(context, idFields(ids), bounds).catch((): IDataObject => ({}));
-	context.getExecutionCancelSignal()?.throwIfAborted();
+	const state = await look(context, idFields(ids), bounds);
 	return isFinal(state) ? state : undefined;
 }

@@ -34,8 +34,11 @@ export interface AcceptedMemory {
 	executionId?: string;
 	/** What that execution asked for (see `askedFor`). */
 	asked?: string;
-	/** A task had ended when it was accepted: it is the task of an earlier request with the same key. */
-	hadEnded?: boolean;
+	/**
+	 * A task had ended when it was accepted: it is the task of an earlier request with the same key.
+	 * `perhaps`, if the service said so only later.
+	 */
+	hadEnded?: true | 'perhaps';
 	/** All tasks that had ended had failed, so they may be new: the first of them, with its reason. */
 	failedAtOnce?: SubmissionIds & Pick<IDataObject, 'error'>;
 }

@@ -7,6 +7,7 @@ import {
 	submissionName,
 	type SubmissionIds,
 } from '../../../shared/api/submission';
+import { messageOf } from '../../../shared/asError';
 import { asLasting, refuse } from '../../../shared/parameters/refuse';
 import { secretIn, unseal } from '../../../shared/webhook/sealedSecret';
 import { inOutput } from '../../item/performOperation';
@@ -23,7 +24,8 @@ import { SUBMISSION_SECRET, recall, remember } from '../once/submissionMemory';
  *
  * A submission that is not `new` may have ended in the meantime. Then the trigger has refused its
  * webhook so far, and the service may have given it up: throws after the hand-over, in each Retry, so
- * that the transcript is not lost unnoticed.
+ * that the transcript is not lost unnoticed. If the service cannot be asked, throws too, and the next
+ * try hands over and asks again.
  */
 export async function handSecretOver(
 	context: IExecutePaginationFunctions,
@@ -37,20 +39,38 @@ export async function handSecretOver(
 	const ids = idsIn(answer);
 	if (submission.endedUnheard) throw unheard(context, ids);
 	if (submission.handedOver) return;
-	const endedUnheard = age !== 'new' && (await hasAlreadyEnded(context, { answer, ids }, age));
+	let [endedUnheard, unasked]: [boolean, unknown] = [false, undefined];
+	try {
+		endedUnheard = age !== 'new' && (await hasAlreadyEnded(context, { answer, ids }, age));
+	} catch (error) {
+		context.getExecutionCancelSignal()?.throwIfAborted();
+		unasked = error;
+	}
 	const { apiKey } = await credentialOf(context);
 	const secret = secretIn(unseal(apiKey, SUBMISSION_SECRET, submissionKey(ids), sealedSecret));
 	await handOver(context, triggerUrlOf(context), ids, secret);
+	if (unasked !== undefined) throw maybeUnheard(context, ids, unasked);
 	noteHandedOver(context, index, endedUnheard);
 	if (endedUnheard) throw unheard(context, ids);
 }
 
+const FETCH_IT =
+	"If the workflow of the trigger has not started, fetch the result with Transcript: Get Result (a bot's task ID comes from Meeting: Get).";
+
 function unheard(context: IExecutePaginationFunctions, ids: SubmissionIds): NodeOperationError {
 	const message = `The Transcriber Trigger got the hand-over of ${submissionName(ids)} only after its end, so the workflow of the trigger may never start for it`;
-	const next =
-		"If that workflow has not started, fetch the result with Transcript: Get Result (a bot's task ID comes from Meeting: Get).";
-	const advice = `The service delivers the webhook again only for some time. ${next}`;
-	return asLasting(refuse(context, inOutput(context, message, next), advice));
+	const advice = `The service delivers the webhook again only for some time. ${FETCH_IT}`;
+	return asLasting(refuse(context, inOutput(context, message, FETCH_IT), advice));
+}
+
+function maybeUnheard(
+	context: IExecutePaginationFunctions,
+	ids: SubmissionIds,
+	reason: unknown,
+): NodeOperationError {
+	const message = `It is not known whether ${submissionName(ids)} had ended before the Transcriber Trigger got its hand-over: ${messageOf(reason)}`;
+	const next = `A Retry of this execution asks again. ${FETCH_IT}`;
+	return refuse(context, inOutput(context, message, next), next);
 }
 
 /** Reads the memory again: other submissions of the item may have been handed over meanwhile. */

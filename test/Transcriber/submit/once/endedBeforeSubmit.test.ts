@@ -7,6 +7,9 @@ import {
 	type SubmissionAge,
 } from '../../../../nodes/Transcriber/submit/once/endedBeforeSubmit';
 import { recall, remember } from '../../../../nodes/Transcriber/submit/once/submissionMemory';
+import { callService } from '../../../../nodes/shared/api/callService';
+import { LIMITS } from '../../../../nodes/shared/api/rateLimits';
+import { ServiceError } from '../../../../nodes/shared/api/serviceError';
 import { itemContext } from '../../../support/itemContext';
 import { FILE } from '../../../support/parameters';
 import { giveUpSoon } from '../../../support/scale';
@@ -80,6 +83,36 @@ it('Whether a task had ended is asked of the service, once', async () => {
 	expect(service.lines()).toEqual([`GET /api/v1/tasks/${id}`]);
 });
 
+it('A service that takes long to say that a task has ended leaves it open whether the task is new', async () => {
+	const id = await service.completedTask();
+	const match = { method: 'GET', path: '/tasks/' };
+	service.running().fault({ match, action: { kind: 'delay', ms: 1_600 } });
+	const { message, memory } = await refusal([{ task_id: id, status: 'pending' }]);
+	expect(message).toContain(`may have been used before: task ${id} had ended when`);
+	expect(memory).toMatchObject({ hadEnded: 'perhaps' });
+});
+
+it('The question does not wait behind others for the rate limit', async () => {
+	const id = await service.completedTask();
+	const context = itemContext(CALL, { credentials: service.credentials() });
+	jest.replaceProperty(LIMITS, 'windowMs', 600);
+	const account = { method: 'GET', url: '/account' } as const;
+	const others = Array.from({ length: 150 }, async () => await callService(context, account));
+	const { message } = await refusal([{ task_id: id, status: 'pending' }]);
+	await Promise.all(others);
+	jest.replaceProperty(LIMITS, 'windowMs', 0);
+	expect(message).toContain(
+		`'Idempotency Key' was used before, so the service returned task ${id}`,
+	);
+});
+
+it('A service that cannot be asked leaves the task as it is', async () => {
+	giveUpSoon();
+	service.running().fault({ match: { method: 'GET' }, action: { kind: 'respond', status: 500 } });
+	const { message } = await refusal([{ task_id: 'a', status: 'pending' }]);
+	expect(message).toBeUndefined();
+});
+
 it('A task that is in progress is not refused', async () => {
 	const { message, memory } = await refusal([{ task_id: await service.pendingTask() }]);
 	expect(message).toBeUndefined();
@@ -143,7 +176,7 @@ describe('The webhook of a task may be missed', () => {
 		},
 	);
 
-	it.each<SubmissionAge>(['slow', 'repeated', 'earlier'])(
+	it.each<SubmissionAge>(['slow', 'repeated'])(
 		'but not if the service cannot be asked about a submission that is %s',
 		async (age) => {
 			giveUpSoon();
@@ -152,6 +185,13 @@ describe('The webhook of a task may be missed', () => {
 			expect(await mayBeMissed({ status: 'pending' }, age)).toBe(false);
 		},
 	);
+
+	it('but it is not known if the service cannot be asked about a submission that is earlier', async () => {
+		giveUpSoon();
+		const action = { kind: 'respond', status: 403 } as const;
+		service.running().fault({ match: { method: 'GET' }, action });
+		await expect(mayBeMissed({ status: 'pending' }, 'earlier')).rejects.toThrow(ServiceError);
+	});
 });
 
 it('A cancelled execution does not wait for what the service says', async () => {

@@ -7,6 +7,7 @@ import { HAND_OVER } from '../../../../nodes/Transcriber/submit/trigger/confirme
 import { isLasting } from '../../../../nodes/shared/parameters/refuse';
 import { seal } from '../../../../nodes/shared/webhook/sealedSecret';
 import { answeringTrigger, STORED, type TriggerAnswer } from '../../../support/answeringTrigger';
+import { giveUpSoon } from '../../../support/scale';
 import { itemContext } from '../../../support/itemContext';
 import { LINK } from '../../../support/parameters';
 
@@ -119,6 +120,15 @@ describe('A task that has ended before its hand-over', () => {
 		await expect(item.handOver(0, 'new')).rejects.toThrow(UNHEARD);
 		expect(handedOver()).toEqual([a]);
 		expect(item.memory()).toMatchObject({ submissions: [{ endedUnheard: true }, {}] });
+	});
+
+	it('may be one that the service cannot be asked about: each try hands it over and asks again', async () => {
+		giveUpSoon();
+		const item = itemWith(submission('a'));
+		const unknown = /^It is not known whether task a had ended before the Transcriber Trigger got/;
+		await expect(item.handOver(0, 'earlier')).rejects.toThrow(unknown);
+		await expect(item.handOver(0, 'earlier')).rejects.toThrow(unknown);
+		expect(handedOver()).toEqual([a, a]);
 	});
 
 	it('is no error if it is new: the service repeats its webhook', async () => {

@@ -35,7 +35,10 @@ const WHOLE_SEGMENT = /(?<=\/)\{\{(?:(?!\}\}).)*\}\}(?=[/?#]|$)/gs;
 const READS_INPUT = /\$(?:json|binary|input|item|items|node|vars|env)\b|\$\(/;
 
 /** A part with a fallback or a condition may give nothing on purpose. */
-const MAY_BE_EMPTY = /\?\?|\|\||&&|\?(?!\.)|\$if\(|\$ifEmpty\(|\.filter\(/;
+const FALLBACK_OR_CONDITION = /\?\?|\|\||&&|\?(?!\.)|\$if\(|\$ifEmpty\(|\.filter\(/;
+
+/** The texts in quotes of an expression. One kind of quotes may stand within another. */
+const QUOTED = [/'(?:\\.|[^'\\])*'/gs, /"(?:\\.|[^"\\])*"/gs, /`(?:\\.|[^`\\])*`/gs];
 
 /** What an n8n context can tell of the input. A trigger that is published has none. */
 type Context = WithNode &
@@ -157,9 +160,15 @@ export function hasOnlyEmptyParts(context: Context, entered: unknown, item?: num
 	return values.length > 0 && values.every(isEmpty);
 }
 
-/** Whether an expression has a part with a fallback or a condition, which may give nothing on purpose. */
-export function mayBeEmpty(entered: string): boolean {
-	return isExpression(entered) && partsOf(entered).some((part) => MAY_BE_EMPTY.test(part));
+/** Whether each part of an expression has a fallback or a condition, so that all may give nothing on purpose. */
+export function mayAllBeEmpty(entered: string): boolean {
+	return isExpression(entered) && partsOf(entered).every(mayBeEmpty);
+}
+
+function mayBeEmpty(part: string): boolean {
+	// A field may be called "Name?".
+	const code = QUOTED.reduce((rest, quotes) => rest.replace(quotes, ''), part);
+	return FALLBACK_OR_CONDITION.test(code);
 }
 
 /**
@@ -169,7 +178,7 @@ export function mayBeEmpty(entered: string): boolean {
 export function missingPart(context: Context, entered: unknown): string | undefined {
 	if (!context.evaluateExpression) return undefined;
 	return partsOfInput(entered).find(
-		(part) => !MAY_BE_EMPTY.test(part) && valueOfPart(context, part) === undefined,
+		(part) => !mayBeEmpty(part) && valueOfPart(context, part) === undefined,
 	);
 }
 
@@ -179,8 +188,7 @@ function emptySegment(context: Context, entered: unknown): string | undefined {
 	const [path = ''] = BEFORE_QUERY.exec(entered) ?? [];
 	const segments = path.match(WHOLE_SEGMENT) ?? [];
 	return segments.find(
-		(part) =>
-			READS_INPUT.test(part) && !MAY_BE_EMPTY.test(part) && isNothing(valueOfPart(context, part)),
+		(part) => READS_INPUT.test(part) && !mayBeEmpty(part) && isNothing(valueOfPart(context, part)),
 	);
 }
 
@@ -213,10 +221,7 @@ function partsOfInput(entered: unknown): string[] {
 function literalsOf(expression: string): string[] {
 	const outside = expression.slice(1).split(/\{\{.*?\}\}/s);
 	const inside = partsOf(expression).join('\n');
-	// One kind of quotes may stand within another.
-	const quoted = [/'(?:\\.|[^'\\])*'/gs, /"(?:\\.|[^"\\])*"/gs, /`(?:\\.|[^`\\])*`/gs].flatMap(
-		(quotes) => inside.match(quotes) ?? [],
-	);
+	const quoted = QUOTED.flatMap((quotes) => inside.match(quotes) ?? []);
 	// What a template literal puts in is no literal.
 	return [...outside, ...quoted.map((literal) => literal.replace(/\$\{[^}]*\}/g, ''))];
 }

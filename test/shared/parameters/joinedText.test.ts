@@ -274,6 +274,8 @@ describe('Sync does not replace the dictionary by terms with a missing value in 
 		['a row that is found by its number', "={{ $json.first + ' ' + $json.rows[$itemIndex].last }}"],
 		['a missing field after a title', '=Dr. {{ $json.nmae }}'],
 		['a field after a title that is null', '=Dr. {{ $json.empty }}'],
+		['a missing field after one with a fallback', "=Dr. {{ $json.middle ?? '' }} {{ $json.lst }}"],
+		['a missing field whose name has a question mark', '=Dr. {{ $json["Name?"] }}'],
 		['a date that is none', "={{ 'v' + DateTime.fromISO($json.date).toFormat('yyyy') }}"],
 	])('%s', async (_what, terms) => {
 		await service.ask('PUT /dictionary', { json: { terms: ['keep', 'these'] } });

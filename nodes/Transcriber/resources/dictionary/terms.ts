@@ -10,7 +10,7 @@ import {
 	checkJoined,
 	hasOnlyEmptyParts,
 	joinedTextIn,
-	mayBeEmpty,
+	mayAllBeEmpty,
 } from '../../../shared/parameters/joinedText';
 import { jsonListIn } from '../../../shared/parameters/jsonText';
 import { refuse } from '../../../shared/parameters/refuse';
@@ -161,7 +161,8 @@ export function isOnlyTextAround(
 	separator = /[\r\n]/,
 	item = context.getItemIndex(),
 ): boolean {
-	if (typeof entered !== 'string' || /^=\s*\[/.test(entered) || mayBeEmpty(entered)) return false;
+	if (typeof entered !== 'string' || /^=\s*\[/.test(entered) || mayAllBeEmpty(entered))
+		return false;
 	const isOneTerm = !separator.test(entered.replace(/\{\{.*?\}\}/gs, ''));
 	return isOneTerm && hasOnlyEmptyParts(context, entered, item);
 }

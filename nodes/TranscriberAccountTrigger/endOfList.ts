@@ -5,10 +5,10 @@ import { ACCOUNT_MEMORY, hashesIn, type State } from './rememberedBetweenPolls';
 import { hashesOf, type NewSinceLastPoll } from './newSinceLastPoll';
 
 /**
- * How far a poll goes back to look for tasks that have moved, in pages, and how many polls in a row
- * may do so. Then the tasks are gone: the service has deleted them.
+ * How far back to look for tasks that have moved, in pages: in one poll, and in all. Then the tasks are
+ * gone: the service has deleted them.
  */
-const BACK = { pages: 4, polls: 5 };
+const BACK = { inPoll: 4, most: 120 };
 
 /**
  * The end of the list, where an oldest-first list has its new tasks. Until the whole list is known,
@@ -126,12 +126,17 @@ export class EndOfList {
 		let hasMet = false;
 		for (let offset = Math.max(0, end - OVERLAP); pages.has(1) && this.tasks.hasRoom;) {
 			const page = await pages.page(offset);
-			if (pages.isSeenBefore(page, offset)) {
+			const isSeenBefore = pages.isSeenBefore(page, offset);
+			if (isSeenBefore && isBehindTail) {
 				this.isRead = state.complete;
 				break;
 			}
-			if (page.length === 0) {
-				if (!isBehindTail || !hasMet) return false;
+			if (page.length === 0 || isSeenBefore) {
+				if (!isBehindTail || !hasMet) {
+					// The service shows its last page behind the end, too.
+					if (isSeenBefore) state.end = end;
+					return false;
+				}
 				state.lost = undefined;
 				this.isRead = true;
 				break;
@@ -146,11 +151,11 @@ export class EndOfList {
 			}
 			// Tasks were deleted before: those between the known end and this page are unread.
 			if (state.complete && !isBehindTail) return false;
-			if (!isBehindTail) state.lost ??= { polls: 0, place: Math.max(0, end - OVERLAP) };
+			if (!isBehindTail) state.lost ??= { pages: 0, place: Math.max(0, end - OVERLAP) };
 			offset += page.length;
 			state.end = offset;
 			hasMet ||= isBehindTail;
-			if (isBehindTail && state.lost) state.lost = { polls: 0, place: offset };
+			if (isBehindTail && state.lost) state.lost = { pages: 0, place: offset };
 			// At once, so that a poll that fails at the next page has not lost the tasks of the end.
 			this.hashes = [...new Set([...this.hashes, ...behind])].slice(-ACCOUNT_MEMORY.tail);
 			state.tail = this.hashes.join('');
@@ -162,11 +167,10 @@ export class EndOfList {
 	/** Looks for the known end in the pages before it. Returns whether it is there. */
 	private async goBack(end: number): Promise<boolean> {
 		const { state, pages } = this;
-		const { polls, place: from } = state.lost ?? { polls: 0, place: Math.max(0, end - OVERLAP) };
+		const { place: from } = (state.lost ??= { pages: 0, place: Math.max(0, end - OVERLAP) });
 		let offset = Math.min(from, end);
 		const first = state.complete ? 0 : state.frontier;
-		let hasTasks = false;
-		for (let read = 0; read < BACK.pages && offset > first && pages.has(1); read++) {
+		for (let read = 0; read < BACK.inPoll && offset > first && pages.has(1); read++) {
 			offset = Math.max(0, offset - this.pageLength);
 			const page = await pages.page(offset);
 			const isKnown = state.complete && this.tasks.wereDone(page);
@@ -174,14 +178,17 @@ export class EndOfList {
 			// Without a known task, the whole list is to be read.
 			if (last >= 0 || (state.complete && offset === 0)) {
 				state.end = offset + last + 1;
-				state.lost = { polls: 0, place: state.end };
+				state.lost = { pages: 0, place: state.end };
 				return true;
 			}
 			if (page.length === 0) state.end = offset;
-			else hasTasks = true;
+			else state.lost.pages = (state.lost.pages ?? 0) + 1;
+			state.lost.place = offset;
 		}
-		state.lost = { polls: hasTasks ? polls + 1 : polls, place: offset };
-		if (state.complete || state.lost.polls < BACK.polls) return false;
+		const { pages: seen = 0 } = state.lost;
+		// While the place of the tasks that were read is not known either, the known end may be before it.
+		const isBeforeAll = offset <= first && seen > 0 && !state.sought;
+		if (state.complete || (seen < BACK.most && !isBeforeAll)) return false;
 		// A task that has ended meanwhile cannot be told from those that ended before activation.
 		if (await this.anchor(state.end ?? end)) {
 			state.lost = undefined;

@@ -95,10 +95,10 @@ export interface State {
 	/** Where the list ended, as far as is known. */
 	end?: number;
 	/**
-	 * The tasks at the known end are not there: how many polls in a row have seen that, and the offset
-	 * down to which they have looked.
+	 * The tasks at the known end are not there: how many pages have been looked through for them, and the
+	 * offset down to which. An older version has saved no number of pages.
 	 */
-	lost?: { polls: number; place: number };
+	lost?: { pages?: number; place: number };
 	/** Hashes of the tasks at the known end of the list. Until `complete`, unknown tasks behind them are new. */
 	tail: string;
 	/** The offset of the next page of the sweep, which finds what nothing else finds. */

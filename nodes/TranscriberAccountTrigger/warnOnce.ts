@@ -89,7 +89,7 @@ export function warnOfFailedStart(context: IPollFunctions, error: unknown): void
 export function warnOfUnread(context: IPollFunctions): void {
 	warn(
 		context,
-		'More tasks are new than two polls can read. The next polls go on, and nothing is lost. If the trigger does not catch up, let it poll more often.',
+		'More tasks are new than two polls can read. The next polls go on. If the trigger does not catch up, let it poll more often.',
 	);
 }
 

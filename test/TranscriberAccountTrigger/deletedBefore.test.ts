@@ -1,5 +1,6 @@
 /** An oldest-first list of which the service deletes the beginning, so that the end that the trigger knows moves. */
 // Also covers endOfList.ts.
+import { ACCOUNT_MEMORY } from '../../nodes/TranscriberAccountTrigger/rememberedBetweenPolls';
 import { captureLogs } from '../support/logs';
 import { few, long } from '../support/long';
 import { allStarted, listForTests } from './manyNewTasks';
@@ -96,6 +97,7 @@ describe('A list that is longer than what the trigger reads in full, and loses i
 		[20, 190],
 		[250, 45],
 		[250, 30],
+		[250, 250],
 	])(
 		'%i of the oldest tasks are deleted, and %i end in a night: each starts the workflow once',
 		async (deleted, ended) => {
@@ -125,13 +127,59 @@ describe('A list that is longer than what the trigger reads in full, and loses i
 		},
 	);
 
-	long.it(
-		'with the shipped limits: each of 1 100 tasks of a night starts the workflow',
-		async () => {
+	it('as much as is new, and the end that the trigger knows is far before: each task starts the workflow', async () => {
+		rememberATenth();
+		list().isOldestFirst = true;
+		const { host } = await active(900, 10, 60);
+		list().tasks.splice(0, 250);
+		const ids = await night(host, 250);
+		const logs = captureLogs();
+		const started = await allStarted(host, 20);
+		logs.release();
+		expect({ started, said: logs.lines }).toEqual({ started: ids.sort(), said: [] });
+	});
+
+	long.it.each([
+		[100, 1_100, 50, 5],
+		[1_100, 1_100, 50, 20],
+		[450, 450, 20, 80],
+	])(
+		'with the shipped limits (%i deleted): each of %i tasks of a night starts the workflow (%i to a page)',
+		async (deleted, ended, pageLength, polls) => {
 			list().isOldestFirst = true;
-			const { host } = await active(9_000, 50, 5);
-			list().tasks.splice(0, 100);
-			const ids = await night(host, 1_100);
+			const { host } = await active(9_000, pageLength, polls);
+			list().tasks.splice(0, deleted);
+			const ids = await night(host, ended);
+			expect(await allStarted(host, 20)).toEqual(ids.sort());
+		},
+	);
+
+	it('in two nights, while few requests are left for each look: each task starts the workflow', async () => {
+		Object.assign(ACCOUNT_MEMORY, { done: 500, census: 250, open: 60 });
+		list().isOldestFirst = true;
+		const { host } = await active(325, 10);
+		list().tasks.splice(0, 159);
+		const ids = await night(host, 138);
+		list().tasks.splice(0, 36);
+		ids.push(...(await night(host, 2)), ...list().add(25));
+		expect(await allStarted(host, 20)).toEqual(ids.sort());
+	});
+
+	it.each([
+		[400, 150],
+		[30, 10],
+	])(
+		'at a service that shows its last page behind the end, too (%i deleted): each of %i tasks of a night starts the workflow',
+		async (deleted, ended) => {
+			list().isOldestFirst = true;
+			list().pageOf = (listed, offset, limit) => {
+				const last = Math.max(0, listed.length - 1);
+				const from = offset < listed.length ? offset : last - (last % limit);
+				return listed.slice(from, from + limit);
+			};
+			const { host } = await active(9_000, 100, 12);
+			list().tasks.splice(0, deleted);
+			const ids = await night(host, ended);
 			expect(await allStarted(host, 20)).toEqual(ids.sort());
 		},
 	);

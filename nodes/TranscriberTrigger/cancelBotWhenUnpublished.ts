@@ -9,7 +9,7 @@ import {
 	wasCertainlyRefused,
 } from '../shared/api/serviceError';
 import { botState } from '../shared/api/askForState';
-import { saysNo } from '../shared/api/undocumented/answers';
+import { saysNotEnded } from '../shared/api/undocumented/answers';
 import { taskIdOf } from '../shared/api/undocumented/idNames';
 import { hasEnded } from '../shared/api/statusMeaning';
 import { callService } from '../shared/api/callService';
@@ -167,7 +167,7 @@ async function tryToCancel(caller: Caller, url: string, end: number): Promise<Er
 	try {
 		const options = { policy: STOPS_SPENDING, ...bounds };
 		const answer = await callService(caller, { method: 'DELETE', url }, options);
-		return saysNo(answer) ? ANSWERED_NO : undefined;
+		return saysNotEnded(answer) ? ANSWERED_NO : undefined;
 	} catch (error) {
 		return asError(error);
 	}

@@ -94,7 +94,7 @@ export async function receiveDelivery(context: IWebhookFunctions): Promise<IWebh
 			store.keepEnding(verdict.name);
 			return respond(context, 200, 'Known');
 		case 'unreadable': {
-			const { stored } = verdict;
+			const { stored, mark } = verdict;
 			const hadEnded = store.endingOf(stored.name) !== undefined;
 			const event = await decidedBy(wordOfService(context, stored, delivery.body), deadline);
 			// What has ended can only complete after all. The answer of the service may be older than the
@@ -103,7 +103,7 @@ export async function receiveDelivery(context: IWebhookFunctions): Promise<IWebh
 				return refuse(context, 401, 'Signature refused', UNCONFIRMED);
 			}
 			const { name } = stored;
-			return await emit(call, event, { name, by: 'word', proof });
+			return await emit(call, event, { name, by: 'word', proof, mark });
 		}
 		case 'genuine': {
 			const event = eventIn(delivery.body);

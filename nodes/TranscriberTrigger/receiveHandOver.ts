@@ -9,7 +9,6 @@ import {
 } from '../shared/webhook/handOverEnvelope';
 import { addressOfThisProcess } from '../shared/n8nInternals/processAddress';
 import { ANSWER, decidedBy } from '../shared/webhook/answerInTime';
-import { seal, unseal } from '../shared/webhook/sealedSecret';
 import { respond, jsonBodyFrom } from '../shared/webhook/hmacSignedBody';
 import { webhookCredential } from '../shared/webhook/webhookCredential';
 import { deliveredId } from '../shared/webhook/deliveredId';
@@ -18,7 +17,7 @@ import { isOwnCall, watchSavedData } from './repairStaticData';
 import { EndingStore } from './endingStore';
 import { submissionKey } from '../shared/api/submission';
 import { messageOf } from '../shared/asError';
-import { NO_SECRET, STORED_SECRET, nameForSecret } from './verifyDelivery';
+import { NO_SECRET, forStore, fromStore, nameForSecret } from './verifyDelivery';
 
 /**
  * PUT: takes in the secrets of submissions from a Transcriber node. Answers `stored: true` only if
@@ -81,8 +80,8 @@ export async function receiveHandOver(context: IWebhookFunctions): Promise<IWebh
 /** What to store for a submission. A hand-over without a secret never replaces a stored one. */
 function storedSecret(apiKey: string, name: string, old: string, secret?: string): string {
 	if (secret === undefined) return old || NO_SECRET;
-	if (unseal(apiKey, STORED_SECRET, name, old) === secret) return old;
-	return seal(apiKey, STORED_SECRET, name, secret);
+	if (fromStore(apiKey, name, old) === secret) return old;
+	return forStore(apiKey, name, secret);
 }
 
 /** Version 0.1.0 hands over a bare id, without saying whether it is a task or a bot. */

@@ -12,7 +12,7 @@ import { refuse } from '../shared/parameters/refuse';
 import { zoneOfStart } from '../shared/parameters/startAt';
 import { remembered } from '../shared/processMemory';
 import { PUBLIC_ADDRESS_SETTING, reasonAgainstWebhookUrl } from '../shared/webhook/publicAddress';
-import { seal, secretIn } from '../shared/webhook/sealedSecret';
+import { secretIn } from '../shared/webhook/sealedSecret';
 import {
 	OTHER_ACCOUNT,
 	callerOf,
@@ -22,7 +22,7 @@ import {
 	stopCancelling,
 } from './cancelBotWhenUnpublished';
 import { ACTIVATION, SwitchedOff, botIdOf, launchBot, launchKey } from './launchBot';
-import { NO_SECRET, STORED_SECRET, nameForNew } from './verifyDelivery';
+import { NO_SECRET, forStore, nameForNew } from './verifyDelivery';
 import {
 	accountHash,
 	fingerprintOf,
@@ -140,7 +140,7 @@ export async function sendBotWhenPublished(context: IHookFunctions): Promise<boo
 	store.bot = { id, fingerprint, account, ...sent, sentAt: Date.now() };
 	const secret = secretIn(answer.webhook_secret);
 	const name = nameForNew(store, submissionKey({ botId: id }));
-	store.keepSecret(name, secret ? seal(apiKey, STORED_SECRET, name, secret) : NO_SECRET);
+	store.keepSecret(name, secret ? forStore(apiKey, name, secret) : NO_SECRET);
 	store.save();
 	// A service may answer with the bot that it already has for this link.
 	const isSameAccount = !former || isSentBy(former, account);

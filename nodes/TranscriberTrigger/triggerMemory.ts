@@ -71,8 +71,8 @@ export interface Ending {
 	/** Fingerprint of the last verified delivery: see `proofOf`. */
 	proof: string;
 	/**
-	 * Fingerprint of the secret that it was verified with: see `markOf`. None after `word`, and none from
-	 * older versions.
+	 * Fingerprint of the secret: see `markOf`. None if the submission had none, and none from older
+	 * versions.
 	 */
 	mark?: string;
 	/** The submission's own secret, sealed, to recognise repeats. */

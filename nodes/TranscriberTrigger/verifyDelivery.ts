@@ -8,7 +8,7 @@ import { includesStatus, storedNames, type StoredName } from './deliveredEvent';
 import type { EndingStore } from './endingStore';
 
 /** For `seal`: the secret of a submission in the trigger's store, bound to its task or bot. */
-export const STORED_SECRET = 'stored secret';
+const STORED_SECRET = 'stored secret';
 
 /**
  * Stored if a task or bot has no secret that can be read. The Webhook Secret of the credential may
@@ -34,7 +34,7 @@ type Verdict =
 	 * Nothing can verify it: its secret was sealed with another API key than the current one, or is gone.
 	 * So the service has to confirm it.
 	 */
-	| { kind: 'unreadable'; stored: StoredName }
+	| { kind: 'unreadable'; stored: StoredName; mark?: string }
 	| { kind: 'forged' }
 	/** The store has no secret for it (yet). */
 	| { kind: 'unknown' };
@@ -96,14 +96,14 @@ function ofPending(
 	stored: StoredName,
 ): Verdict {
 	const { name } = stored;
-	const sealed = store.secretOf(name) ?? '';
+	const kept = store.secretOf(name) ?? '';
 	// Otherwise the service decides: it may sign with a secret that a rotated key has made unreadable
 	// before the hand-over, so a signature that does not fit proves nothing.
-	if (sealed === NO_SECRET && isSignedWith(webhookSecret, delivery)) {
+	if (kept === NO_SECRET && isSignedWith(webhookSecret, delivery)) {
 		return { kind: 'genuine', by: 'shared', name, mark: markOf(webhookSecret) };
 	}
-	const secret = unseal(apiKey, STORED_SECRET, name, sealed);
-	if (secret === undefined) return { kind: 'unreadable', stored };
+	const secret = fromStore(apiKey, name, kept);
+	if (secret === undefined) return { kind: 'unreadable', stored, mark: kept.split(' ')[1] };
 	if (!isSignedWith(secret, delivery)) return { kind: 'forged' };
 	const spent = seal(apiKey, SPENT_SECRET, name, secret);
 	return { kind: 'genuine', by: 'own', name, spent, mark: markOf(secret) };
@@ -111,14 +111,26 @@ function ofPending(
 
 /**
  * The name under which to store a handed-over secret; undefined if its submission has ended. If a
- * submission with the same id has ended with another secret, the service has reused the id. An ending
- * by the word of the service has no mark: nobody knows its secret.
+ * submission with the same id has ended with another secret, the service has reused the id.
  */
 export function nameForSecret(store: Known, name: string, secret?: string): string | undefined {
 	const ending = store.endingOf(name);
 	if (!ending) return name;
-	const isOther = secret !== undefined && ending.mark && ending.mark !== markOf(secret);
+	const { by, mark } = ending;
+	// Without a mark, only a submission without a secret has certainly ended with another one.
+	const isOther = secret !== undefined && (mark ? mark !== markOf(secret) : by === 'word');
 	return isOther ? nameForSecret(store, `${name}${AGAIN}`, secret) : undefined;
+}
+
+/** What the store keeps of a secret: sealed with the API key, and a mark that outlasts the key. */
+export function forStore(apiKey: string, name: string, secret: string): string {
+	return `${seal(apiKey, STORED_SECRET, name, secret)} ${markOf(secret)}`;
+}
+
+/** The secret of what {@link forStore} gave; undefined if it was sealed with another API key. */
+export function fromStore(apiKey: string, name: string, kept: string): string | undefined {
+	const [sealed = ''] = kept.split(' ');
+	return unseal(apiKey, STORED_SECRET, name, sealed);
 }
 
 /** Recognises a secret, whatever the API key is by then. Like a signature, it does not tell the secret. */
@@ -150,7 +162,7 @@ function afterEnding(
 	const { name } = stored;
 	const ending = store.endingOf(name);
 	if (!ending) return { kind: 'forged' };
-	const { by, statuses, spent = '' } = ending;
+	const { by, statuses, mark, spent = '' } = ending;
 	if (by === 'shared') {
 		if (isSignedWith(webhookSecret, delivery)) {
 			return { kind: 'genuine', by, name, mark: markOf(webhookSecret) };
@@ -163,7 +175,7 @@ function afterEnding(
 	const isLate = !isKnown && status === 'completed';
 	const secret = unseal(apiKey, SPENT_SECRET, name, spent);
 	if (secret === undefined) {
-		if (isLate) return { kind: 'unreadable', stored };
+		if (isLate) return { kind: 'unreadable', stored, mark };
 		const hadNone = by === 'word' || spent !== '';
 		return isKnown && hadNone ? { kind: 'repeat', name } : { kind: 'forged' };
 	}

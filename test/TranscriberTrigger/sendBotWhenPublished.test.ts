@@ -996,14 +996,22 @@ describe('Deactivation', () => {
 		},
 	);
 
-	it('repeats after a success that says that the bot is not stopped, until it is', async () => {
-		jest.replaceProperty(CANCEL_BOT, 'pauseMs', 20);
-		await host.activate();
-		const action = { kind: 'respond', status: 200, body: { success: false } } as const;
-		service.running().fault({ match: { method: 'DELETE' }, times: 2, action });
-		await host.deactivate();
-		await until(() => theBot().phase !== 'recording' && calledBack().length === 3);
-	});
+	it.each([
+		{ success: false },
+		{ cancelled: false },
+		{ error: 'The bot is recording' },
+		{ status: 'error', message: 'The bot is recording' },
+	])(
+		'repeats after a success that says that the bot is not stopped, until it is: %j',
+		async (body) => {
+			jest.replaceProperty(CANCEL_BOT, 'pauseMs', 20);
+			await host.activate();
+			const action = { kind: 'respond', status: 200, body } as const;
+			service.running().fault({ match: { method: 'DELETE' }, times: 2, action });
+			await host.deactivate();
+			await until(() => theBot().phase !== 'recording' && calledBack().length === 3);
+		},
+	);
 
 	it('does not repeat it if the bot has left meanwhile', async () => {
 		jest.replaceProperty(CANCEL_BOT, 'pauseMs', 20);

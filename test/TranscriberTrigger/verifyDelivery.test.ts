@@ -4,6 +4,8 @@ import { createHmac } from 'node:crypto';
 
 import {
 	nameForNew,
+	forStore,
+	fromStore,
 	markOf,
 	nameForSecret,
 	proofOf,
@@ -301,9 +303,30 @@ describe('An id that the service uses again', () => {
 		expect(nameForSecret(known, TASK, 'whsec_2')).toBe(again);
 	});
 
-	it('stores none of a submission that has ended by the word of the service: nobody knows its secret', () => {
+	it('recognises the secret of a submission that has ended by the word of the service', () => {
+		const kept = forStore('former-key', TASK, OWN);
+		const verdict = check({ secrets: { [TASK]: kept } }, OWN);
+		if (verdict.kind !== 'unreadable') throw new Error(verdict.kind);
+		const { mark } = verdict;
+		const known = store({ endings: { [TASK]: { by: 'word', statuses: 'c', proof: 'p', mark } } });
+		expect(nameForSecret(known, TASK, OWN)).toBeUndefined();
+		expect(nameForSecret(known, TASK, 'whsec_2')).toBe(again);
+	});
+
+	it('takes any secret for another one if the submission had none', () => {
 		const ending: Ending = { by: 'word', statuses: 'c', proof: 'p' };
+		expect(nameForSecret(store({ endings: { [TASK]: ending } }), TASK, OWN)).toBe(again);
+	});
+
+	it('takes an ending without a mark, from an older version, for that of the same submission', () => {
+		const ending: Ending = { by: 'own', statuses: 'c', proof: 'p' };
 		expect(nameForSecret(store({ endings: { [TASK]: ending } }), TASK, OWN)).toBeUndefined();
+	});
+
+	it('opens what the store keeps only with the key of then, also as version 0.1.0 kept it', () => {
+		expect(fromStore(KEY, TASK, forStore(KEY, TASK, OWN))).toBe(OWN);
+		expect(fromStore(KEY, TASK, sealed(TASK))).toBe(OWN);
+		expect(fromStore('another', TASK, forStore(KEY, TASK, OWN))).toBeUndefined();
 	});
 
 	it('stores no secret of a submission that has ended with it as the secret of the credential', () => {

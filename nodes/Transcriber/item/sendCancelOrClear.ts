@@ -1,7 +1,7 @@
 import type { IExecutePaginationFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { ServiceError } from '../../shared/api/serviceError';
-import { saysNo } from '../../shared/api/undocumented/answers';
+import { saysNotEnded } from '../../shared/api/undocumented/answers';
 import type { Policy, RoutingRequest } from '../../shared/api/types';
 import { nodeContextOf } from '../../shared/n8nInternals/runIdentity';
 import { sendOperation, withoutError } from './sendOperation';
@@ -39,7 +39,8 @@ export async function sendCancelOrClear(
 	let failure: unknown;
 	try {
 		const items = await sent;
-		if (!items.some(({ json }) => saysNo(json))) endings.ended = { ...endings.ended, [path]: true };
+		if (!items.some(({ json }) => saysNotEnded(json)))
+			endings.ended = { ...endings.ended, [path]: true };
 		return items.map(({ json }) => ({ json: withoutError(json) }));
 	} catch (error) {
 		failure = error;

@@ -11,7 +11,7 @@ import { said, ServiceError } from '../../shared/api/serviceError';
 import type { LookBounds } from '../../shared/api/askForState';
 import { STOPS_SPENDING, type Policy, type RoutingRequest } from '../../shared/api/types';
 import { hasEnded, isCancelled, isInProgress } from '../../shared/api/statusMeaning';
-import { saysNo } from '../../shared/api/undocumented/answers';
+import { saysNotEnded } from '../../shared/api/undocumented/answers';
 import { taskIdOf } from '../../shared/api/undocumented/idNames';
 import { withoutError } from '../item/sendOperation';
 import { hasEndedBefore, sendCancelOrClear } from '../item/sendCancelOrClear';
@@ -45,7 +45,7 @@ interface ToCancel {
  * Cancels a task or bot. An earlier attempt whose answer was lost may cause a refusal. So after a
  * refusal the status is requested: if the task or bot is cancelled, or gone after a repeat, that is a
  * success. So is a refusal of what this node has done in this execution, unless the status shows that it
- * goes on. A success that says that nothing was done (`saysNo`) counts as a refusal.
+ * goes on. A success that says that nothing was done (`saysNotEnded`) counts as a refusal.
  */
 export async function sendCancel(
 	context: IExecutePaginationFunctions,
@@ -60,7 +60,7 @@ export async function sendCancel(
 	} catch (error) {
 		failure = error;
 	}
-	const no = answers.find(({ json }) => saysNo(json));
+	const no = answers.find(({ json }) => saysNotEnded(json));
 	if (failure === undefined && !no) return answers;
 	const refused = failure instanceof ServiceError && isAboutItsState(failure) ? failure : undefined;
 	if (!refused && !no) throw failure;

@@ -97,8 +97,8 @@ interface Copying {
 /**
  * A copy of an answer that may be output and saved: masks the secrets, also in field names, and
  * leaves out `webhook_secret`. `keepWebhookSecret` keeps the one at the top level, for a caller
- * that seals or outputs it, even if the credential has the same one. A deeper one is kept only with
- * `everywhere`. With `onlyAlone`, a longer word that contains a secret stays: a new API key may contain
+ * that seals or outputs it, even if the credential has the same one, and masks it wherever else it
+ * stands. A deeper one is kept only with `everywhere`. With `onlyAlone`, a longer word that contains a secret stays: a new API key may contain
  * the old one, e.g. `v2.old`. Not recursive, because an answer may be nested too deeply for the stack.
  */
 export function withoutSecrets(
@@ -109,7 +109,9 @@ export function withoutSecrets(
 ): unknown {
 	const copies = new Map<object, unknown>();
 	const todo: Copying[] = [];
-	const mask = maskOf(secrets, onlyAlone);
+	const own = keepWebhookSecret === true ? ownSecretsIn(value) : [];
+	const masks = [secrets, ...own].map((each) => maskOf(each, onlyAlone));
+	const mask = (text: string) => masks.reduce((rest, one) => one(rest), text);
 	const copyOf = (original: unknown, isTop: boolean, isWebhook: boolean): unknown => {
 		if (typeof original === 'string') return mask(original);
 		if (!isPlain(original)) return original;
@@ -137,6 +139,17 @@ export function withoutSecrets(
 		}
 	}
 	return copy;
+}
+
+/** The secret of each submission in an answer. The answer may repeat it in another field. */
+function ownSecretsIn(answer: unknown): Secrets[] {
+	const submissions: unknown[] = Array.isArray(answer) ? answer : [answer];
+	return submissions.flatMap((submission) => {
+		const { webhook_secret: secret } = isPlain(submission)
+			? (submission as { webhook_secret?: unknown })
+			: {};
+		return typeof secret === 'string' ? [{ webhookSecret: secret }] : [];
+	});
 }
 
 function isPlain(value: unknown): value is object {

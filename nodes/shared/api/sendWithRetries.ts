@@ -133,7 +133,7 @@ async function attempts<T>(
 		for (let tries = 1; ; tries++) {
 			const wasTried = isRepeat || tries > 1;
 			if (policy.upload) {
-				const rank = wasTried ? 'repeat' : 'first';
+				const rank = wasTried ? 'next' : 'first';
 				leaveUploads ??= await waitFor(queueFor(apiKey, 'uploads').take(stopWaiting(), rank));
 			}
 			const ended = stopWaiting();

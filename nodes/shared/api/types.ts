@@ -15,11 +15,10 @@ export interface Policy {
 	limit: LimitName;
 	/** Whether a repeat is harmless: decides what happens when the connection breaks. */
 	repeatable: boolean;
-	/**
-	 * Goes before the other requests that wait for the rate limit: it ends what costs money, or its answer
-	 * says less the later it comes.
-	 */
+	/** Ends what costs money, so it goes before the other requests that wait for the rate limit. */
 	isUrgent?: boolean;
+	/** Its answer says less the later it comes, so it goes next: before all first attempts. */
+	isNext?: boolean;
 	/** For a submit with an Idempotency-Key: 409 means that the same request is still in progress. */
 	keyed?: boolean;
 	/** The request holds a recording: few at a time, with an idle limit instead of a timeout. */

@@ -7,10 +7,10 @@ import { LIMITS, type LimitName } from './rateLimits';
 import type { Policy } from './types';
 
 /**
- * Who goes first: requests that end a recording or a task; then repeats, whose patience is limited;
- * then first attempts.
+ * Who goes first: requests that end a recording or a task; then repeats, whose patience is limited, and
+ * what is of use only soon; then other first attempts.
  */
-type Rank = 'urgent' | 'repeat' | 'first';
+type Rank = 'urgent' | 'next' | 'first';
 
 /**
  * A queue for a number of places: first come, first served within a {@link Rank}. The urgent also
@@ -23,7 +23,7 @@ export class Queue {
 
 	private readonly waiting: Record<Rank, Array<() => void>> = {
 		urgent: [],
-		repeat: [],
+		next: [],
 		first: [],
 	};
 
@@ -68,8 +68,8 @@ export class Queue {
 		const linger = this.lingerMs();
 		if (isUsed && linger > 0) await sleep(linger);
 		const isForOthers = this.taken <= this.placesForOthers();
-		const { urgent, repeat, first } = this.waiting;
-		const next = urgent.shift() ?? (isForOthers ? (repeat.shift() ?? first.shift()) : undefined);
+		const { urgent, next: soon, first } = this.waiting;
+		const next = urgent.shift() ?? (isForOthers ? (soon.shift() ?? first.shift()) : undefined);
 		// The place goes straight to the next in the queue, so that no newcomer can take it.
 		if (next) next();
 		else this.taken -= 1;
@@ -114,10 +114,10 @@ interface Turn {
 /** Waits for the rate limit and, for a submit, for room. Returns a function that frees both. */
 export async function takeTurn(
 	apiKey: string,
-	{ limit, isUrgent }: Policy,
+	{ limit, isUrgent, isNext }: Policy,
 	{ enterRoom, stop, isRepeat }: Turn,
 ): Promise<Leave> {
-	const rank = isUrgent ? 'urgent' : isRepeat ? 'repeat' : 'first';
+	const rank = isUrgent ? 'urgent' : isRepeat || isNext ? 'next' : 'first';
 	const leaveLimit = await queueFor(apiKey, limit).take(stop, rank);
 	if (!enterRoom) return (end) => leaveLimit(hasArrived(end));
 	const leaveRoom = await enterRoom(stop).catch((error: unknown) => {

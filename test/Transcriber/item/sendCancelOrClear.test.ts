@@ -226,11 +226,17 @@ describe('a success that says that nothing was cancelled', () => {
 		expect(error?.description).toContain('costs money');
 	});
 
-	it('shows the reason also if it stands in a field `error`', async () => {
+	it.each([
+		{ ok: false, error: 'Too late.' },
+		{ error: 'Too late.' },
+		{ status: 'error', message: 'Too late.' },
+		{ cancelled: false, message: 'Too late.' },
+		{ deleted: false, message: 'Too late.' },
+	])('shows the reason wherever it stands: %j', async (body) => {
 		const botId = await service.bot();
 		service.running().fault({
 			match: { method: 'DELETE' },
-			action: { kind: 'respond', status: 200, body: { ok: false, error: 'Too late.' } },
+			action: { kind: 'respond', status: 200, body },
 		});
 		const { error } = await service.run({ resource: 'meeting', operation: 'cancel', botId });
 		expect(error?.message).toContain('is not cancelled: Too late.');

@@ -192,25 +192,25 @@ describe("with the user's own Idempotency Key, used before, Call a URL", () => {
 		expect(json).toMatchObject([{ task_id: id }]);
 	});
 
-	describe('is a success if the task is new, and ends', () => {
-		it('while the question about its state waits for its turn', async () => {
-			jest.replaceProperty(LIMITS, 'windowMs', 0);
-			const queue = queueFor(service.running().apiKey, 'other');
-			const turns = Array.from(
-				{ length: LIMITS.other - LIMITS.keptForUrgent },
-				async () => await queue.take(),
-			);
-			const leave = await Promise.all(turns);
-			const running = service.run({ ...OWN, ...CALL }, { items: files('a') });
-			await until(() => tasks().length > 0);
-			for (const { id } of tasks()) service.running().finish(id);
-			await Promise.race([running, sleep(3_000)]);
-			for (const leaveQueue of leave) leaveQueue();
-			const { error, json } = await running;
-			expect(error).toBeUndefined();
-			expect(json).toMatchObject([{ task_id: tasks()[0]?.id }]);
-		});
+	it('is an error that leaves it open if the task ends while the question about its state waits for its turn', async () => {
+		jest.replaceProperty(LIMITS, 'windowMs', 0);
+		const queue = queueFor(service.running().apiKey, 'other');
+		const turns = Array.from(
+			{ length: LIMITS.other },
+			async () => await queue.take(undefined, 'urgent'),
+		);
+		const leave = await Promise.all(turns);
+		const running = service.run({ ...OWN, ...CALL }, { items: files('a') });
+		await until(() => tasks().length > 0);
+		for (const { id } of tasks()) service.running().finish(id);
+		await Promise.race([running, sleep(3_000)]);
+		for (const leaveQueue of leave) leaveQueue();
+		const { error } = await running;
+		expect(error?.message).toMatch(/^'Idempotency Key' may have been used before/);
+		expect(error?.message).toContain(`task ${tasks()[0]?.id}`);
+	});
 
+	describe('is a success if the task is new, and ends', () => {
 		it('before the node has repeated an upload whose answer was lost', async () => {
 			fault(LOST, { times: 1 });
 			fault({ kind: 'delay', ms: 400 }, { times: 1 });

@@ -565,6 +565,7 @@ describe('An item that is handed over to the trigger', () => {
 	it('does not show the secret if another execution has output it', async () => {
 		answer({ task_id: 'a', ...pending });
 		const { saved } = await run({ ...LINK, onCompletion: 'callUrl', webhookUrl: trigger.url });
+		fault({ kind: 'respond', status: 200, body: { task_id: 'a', ...pending } }, { method: 'GET' });
 		const { json } = await run(notify(), { saved, executionId: '42' });
 		expect(json).toStrictEqual([{ task_id: 'a', status: 'pending' }]);
 		expect(handedOver()).toEqual([['a', 'secret-of-a-task']]);

@@ -7,6 +7,7 @@ import { answeringTrigger } from '../../support/answeringTrigger';
 import type { Outcome } from '../../support/engine';
 import { LINK } from '../../support/parameters';
 import { itemsOf, serviceForTests } from '../../support/service';
+import { workflowWith } from '../../support/suspended';
 
 const service = serviceForTests();
 
@@ -98,5 +99,57 @@ describe('after an execution of which one item failed, a Retry of the changed wo
 				.map(({ webhookSecret }) => webhookSecret)
 				.sort(),
 		);
+	});
+});
+
+describe('A secret that the answer repeats in another field', () => {
+	const SECRET = 'whsec_1234567890abcdef1234';
+	const answered = (more: object) =>
+		service.running().fault({
+			match: { method: 'POST', path: '/transcribe-url' },
+			action: {
+				kind: 'respond',
+				status: 200,
+				readBody: true,
+				body: { task_id: 't1', status: 'pending', webhook_secret: SECRET, ...more },
+			},
+		});
+
+	it.each([
+		{ webhook: { url: 'https://hooks.example.com', signing_secret: SECRET } },
+		{ message: `Verify deliveries with ${SECRET}` },
+		{ webhook_signing_key: SECRET },
+	])('is masked in the output: %j', async (more) => {
+		const trigger = await answeringTrigger(service.running().apiKey);
+		answered(more);
+		const notify = { ...LINK, onCompletion: 'notifyTrigger', triggerUrl: trigger.url };
+		const { json, error } = await service.run(notify);
+		trigger.close();
+		expect(error).toBeUndefined();
+		expect(JSON.stringify(json)).toContain('***');
+		expect(JSON.stringify(json)).not.toContain(SECRET);
+	});
+
+	it('is output once where the user needs it', async () => {
+		answered({ message: `Verify deliveries with ${SECRET}` });
+		const call = { ...LINK, onCompletion: 'callUrl', webhookUrl: 'https://hooks.example.com/a' };
+		const { json } = await service.run(call);
+		expect(json).toMatchObject([{ webhook_secret: SECRET, message: 'Verify deliveries with ***' }]);
+	});
+
+	it('is not saved with an execution that waits for the delivery', async () => {
+		answered({ webhook: { signing_secret: SECRET } });
+		const workflow = workflowWith({ ...LINK, onCompletion: 'awaitWebhook' }, service.credentials());
+		const asleep = await workflow.start(itemsOf({}));
+		expect(asleep.isSuspended).toBe(true);
+		expect(asleep.saved).not.toContain(SECRET);
+	});
+
+	it('is not in the error of an answer without an id', async () => {
+		answered({ task_id: undefined, callback: { secret: SECRET } });
+		const call = { ...LINK, onCompletion: 'callUrl', webhookUrl: 'https://hooks.example.com/a' };
+		const { error } = await service.run(call);
+		expect(error?.description).toContain('***');
+		expect(`${error?.message} ${error?.description}`).not.toContain(SECRET);
 	});
 });

@@ -94,10 +94,10 @@ describe('A queue', () => {
 		const line = queue(1);
 		await come('holder', line.take());
 		await come('first 1', line.take());
-		await come('repeat 1', line.take(undefined, 'repeat'));
+		await come('repeat 1', line.take(undefined, 'next'));
 		await come('urgent 1', line.take(undefined, 'urgent'));
 		await come('first 2', line.take(undefined, 'first'));
-		await come('repeat 2', line.take(undefined, 'repeat'));
+		await come('repeat 2', line.take(undefined, 'next'));
 		await come('urgent 2', line.take(undefined, 'urgent'));
 		for (let turns = 0; turns < 6; turns++) {
 			leave(served.at(-1) ?? '');
@@ -118,9 +118,9 @@ describe('A queue', () => {
 		const { served, come, leave } = callers();
 		const line = queue(3, 0, 1);
 		await come('a', line.take());
-		await come('b', line.take(undefined, 'repeat'));
+		await come('b', line.take(undefined, 'next'));
 		await come('c', line.take());
-		await come('d', line.take(undefined, 'repeat'));
+		await come('d', line.take(undefined, 'next'));
 		expect(served).toEqual(['a', 'b']);
 		await come('urgent 1', line.take(undefined, 'urgent'));
 		await come('urgent 2', line.take(undefined, 'urgent'));

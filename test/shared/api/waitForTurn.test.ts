@@ -286,16 +286,14 @@ describe('the queue', () => {
 		);
 		const served: string[] = [];
 		const leave = await line.take();
-		const waiting = (['first', 'repeat', 'urgent', 'repeat', 'first'] as const).map(
-			async (rank) => {
-				const leaveToo = await line.take(undefined, rank);
-				served.push(rank);
-				leaveToo();
-			},
-		);
+		const waiting = (['first', 'next', 'urgent', 'next', 'first'] as const).map(async (rank) => {
+			const leaveToo = await line.take(undefined, rank);
+			served.push(rank);
+			leaveToo();
+		});
 		leave();
 		await Promise.all(waiting);
-		expect(served).toEqual(['urgent', 'repeat', 'repeat', 'first', 'first']);
+		expect(served).toEqual(['urgent', 'next', 'next', 'first', 'first']);
 	});
 
 	const taskId = byId('={{ $json.id }}');

@@ -6,7 +6,7 @@ import type {
 } from 'n8n-workflow';
 
 import { ServiceError, isNotFound } from '../../../shared/api/serviceError';
-import { saysNo } from '../../../shared/api/undocumented/answers';
+import { saysNotEnded } from '../../../shared/api/undocumented/answers';
 import { refuse } from '../../../shared/parameters/refuse';
 import { performOperation } from '../../item/performOperation';
 import { shownFor } from '../commonFields';
@@ -57,7 +57,7 @@ async function clear(
 		failure = error;
 	}
 	if (failure !== undefined && !(await isClear(context, request, failure))) throw failure;
-	const isRefused = answers.some(({ json }) => json.deleted === false || saysNo(json));
+	const isRefused = answers.some(({ json }) => saysNotEnded(json));
 	if (isRefused && !(await isEmpty(context))) {
 		throw refuse(
 			context,

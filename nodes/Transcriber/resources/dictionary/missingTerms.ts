@@ -40,28 +40,38 @@ export function checkSize(
 }
 
 /**
- * The terms that the dictionary has after a write. The answer to a write is undocumented: if it has a
- * list that lacks some of the terms that were sent, the dictionary itself decides. If that cannot be
- * read, the answer does.
+ * The dictionary after a write, with what the service says of it. The answer to a write is
+ * undocumented: if it has a list that lacks some of the terms that were sent, the dictionary itself
+ * decides. If that cannot be read, the answer does.
  */
-export async function termsAfterWrite(
+export async function dictionaryAfterWrite(
 	context: IExecutePaginationFunctions,
 	wanted: string[],
 	sent: string[],
 	answer: IDataObject,
-): Promise<string[]> {
+): Promise<IDataObject & { terms: string[] }> {
 	const lacked = lacking(answer, sent);
-	if (lacked.length === 0) return wanted;
-	const now = await callService(context, { method: 'GET', url: '/dictionary' }).catch(() => ({}));
-	const { terms }: IDataObject = now;
-	if (!Array.isArray(terms)) return wanted.filter((term) => !lacked.includes(term));
-	if (lacking({ terms }, sent).length === 0) return wanted;
-	const spelled = new Map(wanted.map((term) => [comparable(term), term]));
-	return terms.map((term) => spelled.get(comparable(term)) ?? String(term));
+	if (lacked.length === 0) {
+		// The answer may list only what was added, and count that.
+		const isWhole = Array.isArray(answer.terms) && lacking(answer, wanted).length === 0;
+		return { ...(isWhole ? answer : {}), terms: wanted };
+	}
+	const read = callService(context, { method: 'GET', url: '/dictionary' });
+	const now = await read.catch((): IDataObject => ({}));
+	const { terms } = now;
+	if (!Array.isArray(terms)) return { terms: wanted.filter((term) => !lacked.includes(term)) };
+	const isStored = lacking(now, wanted).length === 0;
+	return { ...now, terms: isStored ? wanted : terms.map(String) };
+}
+
+/** The terms as the dictionary has them, if it differs from the input only in blanks or code points. */
+export function asStored(terms: string[], old: string[]): string[] {
+	const had = new Set(old);
+	return terms.map((term) => (had.has(withPlainBlanks(term)) ? withPlainBlanks(term) : term));
 }
 
 /** The terms that a list of the service lacks; none if there is no list. */
-function lacking({ terms }: IDataObject, sent: string[]): string[] {
+export function lacking({ terms }: IDataObject, sent: string[]): string[] {
 	if (!Array.isArray(terms)) return [];
 	const has = new Set(terms.map(comparable));
 	return sent.filter((term) => !has.has(comparable(term)));
@@ -69,7 +79,11 @@ function lacking({ terms }: IDataObject, sent: string[]): string[] {
 
 /** The service may store a term with other capitals, blanks or code points. */
 function comparable(term: unknown): string {
-	return String(term).normalize('NFKC').replace(/\s+/g, ' ').trim().toLowerCase();
+	return withPlainBlanks(String(term)).toLowerCase();
+}
+
+function withPlainBlanks(term: string): string {
+	return term.normalize('NFKC').replace(/\s+/g, ' ').trim();
 }
 
 /** Writes the whole dictionary. */

@@ -10,7 +10,15 @@ import { performOperation } from '../../item/performOperation';
 import { itemCount } from '../../item/inputItems';
 import { shownFor } from '../commonFields';
 import { isInherited, isSame, report } from './syncReport';
-import { addition, checkSize, replacement, termsAfterWrite, termsIn } from './missingTerms';
+import {
+	addition,
+	asStored,
+	checkSize,
+	dictionaryAfterWrite,
+	lacking,
+	replacement,
+	termsIn,
+} from './missingTerms';
 import {
 	checkIsOnlyReplacement,
 	checkNoFailedItem,
@@ -142,12 +150,13 @@ async function syncOnce(context: IExecutePaginationFunctions): Promise<INodeExec
 	// A single row may lack its field: "Win" of `Win {{ $json.version }}` is a term. If all do, the name of
 	// the field is probably wrong.
 	const isEmpty = items.every((item) => isOnlyTextAround(context, entered, undefined, item));
-	const given = isEmpty ? [] : distinct(items.flatMap((item) => termsOfItem(context, item)));
+	const inInput = isEmpty ? [] : distinct(items.flatMap((item) => termsOfItem(context, item)));
 	const { replaces, dryRun, allowEmpty } = syncChoices(context);
-	if (given.length === 0 && replaces && !allowEmpty) throw hasNoTerm(context);
+	if (inInput.length === 0 && replaces && !allowEmpty) throw hasNoTerm(context);
 
 	const before = await callService(context, { method: 'GET', url: '/dictionary' });
 	const old = distinct(termsIn(context, before));
+	const given = distinct(asStored(inInput, old));
 	// A user who inherits the team owner's terms has none to remove: the owner's terms stay in force.
 	const keepsInherited = isInherited(before) && given.length === 0;
 	const wanted = replaces && !keepsInherited ? given : distinct([...old, ...given]);
@@ -157,18 +166,18 @@ async function syncOnce(context: IExecutePaginationFunctions): Promise<INodeExec
 		if (replaces) checkIsOnlyReplacement(context);
 		if (replaces && given.length === 1) checkSeesAllItems(context);
 	}
-	checkSize(context, wanted, before);
-
 	const changed = !isSame(old, wanted);
+	if (changed) checkSize(context, wanted, before);
+
 	const write = replaces ? replacement(wanted) : addition(old, wanted, before);
 	const answer =
 		changed && !dryRun ? await callService(context, { url: '/dictionary', ...write }) : {};
 	if (saysNo(answer)) throw dictionaryNotChanged(context, answer);
 	if (replaces && !dryRun) noteReplacement(context);
-	const after = await termsAfterWrite(context, wanted, write.body.terms, answer);
-	const notStored = wanted.filter((term) => !after.includes(term));
-	const json = { changed: !isSame(old, after), dryRun, ...report(old, after, before, answer) };
-	return [{ json: notStored.length > 0 ? { ...json, not_stored: notStored } : json }];
+	const after = await dictionaryAfterWrite(context, wanted, write.body.terms, answer);
+	const notStored = lacking(after, wanted);
+	const done = { changed: !isSame(old, after.terms), dryRun, ...report(old, before, after) };
+	return [{ json: notStored.length > 0 ? { ...done, not_stored: notStored } : done }];
 }
 
 function hasNoTerm(context: IExecutePaginationFunctions): NodeOperationError {

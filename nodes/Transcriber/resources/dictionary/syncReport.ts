@@ -27,17 +27,16 @@ const FIGURES = [
 /** What Sync did, and the resulting dictionary (with 'Dry Run': what it would be). */
 export function report(
 	old: string[],
-	wanted: string[],
 	before: IDataObject,
-	answer: IDataObject,
+	{ terms: wanted, ...said }: IDataObject & { terms: string[] },
 ): IDataObject {
 	const [had, has] = [new Set(old), new Set(wanted)];
 	const kept = wanted.filter((term) => had.has(term));
 	const inherited = isInherited(before);
 	const limitTerms = numberOf(before.limit_terms) ?? 0;
-	// The answer of PUT is undocumented. If it is the dictionary, its figures are more accurate.
+	// The figures of the service are more accurate.
 	const figures = Object.fromEntries(
-		Object.entries(answer).filter(([name]) => FIGURES.includes(name)),
+		Object.entries(said).filter(([name]) => FIGURES.includes(name)),
 	);
 	return {
 		added: wanted.filter((term) => !had.has(term)),
@@ -52,7 +51,7 @@ export function report(
 		limit_chars: before.limit_chars ?? DICTIONARY_LIMIT_CHARS,
 		limit_terms: before.limit_terms,
 		ignored_terms: limitTerms > 0 ? wanted.slice(limitTerms) : undefined,
-		...(Array.isArray(answer.terms) ? figures : {}),
+		...figures,
 		...(inherited ? { inherited_from_team_owner: true, note: INHERITED } : {}),
 	};
 }

@@ -65,8 +65,7 @@ function refusalOf(names: string, address: string, hadEnded: true | 'perhaps'): 
 /** Remembers which of the tasks have ended by now. */
 async function noteEnded(context: IExecutePaginationFunctions, tasks: Submitted[]): Promise<void> {
 	const answeredAt = Date.now();
-	// First in the queue, because the answer proves less with each second.
-	const bounds = { fromTurn: LOOK_MS, policy: { ...REPEATABLE, isUrgent: true } };
+	const bounds = { fromTurn: LOOK_MS, policy: { ...REPEATABLE, isNext: true } };
 	const looks = tasks.map(async (task) => {
 		const ending = await endingOf(context, task, bounds).catch(() => undefined);
 		return ending ? [{ ids: task.ids, status: statusIn(ending.status), error: ending.error }] : [];

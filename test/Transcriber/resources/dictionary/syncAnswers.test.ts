@@ -165,6 +165,8 @@ describe('a success that says that nothing was done', () => {
 		['sync', 'PUT', { terms: 'new' }, { ...NO, success: 0 }],
 		['sync', 'POST', { terms: 'new', mode: 'addMissing' }, NO],
 		['replace', 'PUT', { terms: 'new' }, NO],
+		['sync', 'PUT', { terms: 'new' }, { error: 'The dictionary is locked' }],
+		['sync', 'PUT', { terms: 'new' }, { detail: { ...NO, error_code: 'locked' } }],
 	])('is an error with its reason: %s with %s', async (operation, method, parameters, body) => {
 		await given('old');
 		service.running().fault({
@@ -204,4 +206,56 @@ it.each([-1, '-1', 0])('a limit_terms of %j is none, so no term is ignored', asy
 	answer({ terms: [], limit_terms: limit });
 	const { json } = await service.run({ ...SYNC, terms: 'a\nb', dryRun: true });
 	expect(json[0]?.ignored_terms ?? []).toEqual([]);
+});
+
+describe('The figures in the report', () => {
+	const written = (method: string, body: object) =>
+		service.running().fault({
+			match: { method, path: '/dictionary$' },
+			times: 1,
+			action: { kind: 'respond', status: 200, body, readBody: true },
+		});
+
+	it('are none of an answer that lists and counts only what was added', async () => {
+		await given('old', 'older');
+		written('POST', { terms: ['new'], count: 1, chars: 3 });
+		const { json } = await service.run(ADD);
+		expect(json).toMatchObject([{ added: ['new'], count: 3, chars: 11 }]);
+	});
+
+	it('are those of the dictionary where it was read again', async () => {
+		await given('old', 'gone');
+		written('PUT', { terms: ['old'], count: 1, chars: 3, ignored_terms: ['new'] });
+		answer({ terms: ['old', 'gone'], count: 2, chars: 7 });
+		answer({ terms: ['old', 'new'], count: 2, chars: 6, ignored_terms: [] });
+		const { json } = await service.run({ ...SYNC, terms: 'old\nnew' });
+		expect(json).toMatchObject([{ added: ['new'], removed: ['gone'], count: 2, chars: 6 }]);
+		expect(json[0]?.ignored_terms).toEqual([]);
+	});
+
+	it('and lists name each term as the dictionary has it, if one was not stored', async () => {
+		await given('Kubernetes');
+		written('PUT', { terms: ['Kubernetes'] });
+		answer({ terms: ['Kubernetes'] });
+		answer({ terms: ['Kubernetes'] });
+		const { json } = await service.run({ ...SYNC, terms: 'kubernetes\nLost' });
+		const report = { changed: false, added: [], removed: [], not_stored: ['Lost'], count: 1 };
+		expect(json).toMatchObject([report]);
+	});
+});
+
+it.each(['replace', 'addMissing'])(
+	'a term that the service has stored with single blanks is not written again, in mode %s',
+	async (mode) => {
+		await given('New York');
+		const { json } = await service.run({ ...SYNC, mode, terms: 'New  York' });
+		expect(json).toMatchObject([{ changed: false, added: [], removed: [], count: 1 }]);
+		expect(service.lines()).toEqual(['GET /api/v1/dictionary']);
+	},
+);
+
+it('a dictionary that is over the limit of a smaller plan may stay as it is', async () => {
+	answer({ terms: ['Kubernetes', 'OKR'], limit_chars: 10 });
+	const { json } = await service.run({ ...SYNC, terms: 'Kubernetes\nOKR' });
+	expect(json).toMatchObject([{ changed: false }]);
 });

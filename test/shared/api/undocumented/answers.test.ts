@@ -1,0 +1,48 @@
+/** What an answer with a success status says of what was asked. */
+import { saysNo, saysNotEnded } from '../../../../nodes/shared/api/undocumented/answers';
+
+const LOCKED = 'The dictionary is locked';
+
+describe('A success', () => {
+	it.each([
+		{ success: false },
+		{ success: 'false' },
+		{ success: 0 },
+		{ ok: false },
+		{ error: LOCKED },
+		{ service_error: LOCKED },
+		{ error: { code: 423 } },
+		{ error: true },
+		{ status: 'error', message: LOCKED },
+		{ status: 'Fail' },
+		{ detail: { error_code: 'locked', message: LOCKED } },
+	])('%j says that nothing was done', (answer) => {
+		expect([saysNo(answer), saysNotEnded(answer)]).toEqual([true, true]);
+	});
+
+	it.each([
+		{},
+		{ message: 'Saved' },
+		{ detail: 'Saved' },
+		{ detail: {} },
+		{ error: null },
+		{ error: '' },
+		{ error: false },
+		{ error: {} },
+		{ error: [] },
+		{ status: 'ok' },
+		{ success: true, error: 'none' },
+		{ ok: 1, status: 'error' },
+		{ terms: ['a'], error: 'Some terms are too long' },
+		{ task_id: '1', status: 'cancelled', error: 'Cancelled by the user' },
+	])('%j does not', (answer) => {
+		expect([saysNo(answer), saysNotEnded(answer)]).toEqual([false, false]);
+	});
+
+	it.each([{ deleted: false }, { cancelled: false }, { canceled: 'false' }])(
+		'%j says so only of a cancellation or DELETE',
+		(answer) => {
+			expect([saysNo(answer), saysNotEnded(answer)]).toEqual([false, true]);
+		},
+	);
+});

@@ -360,12 +360,14 @@ describe('a Retry of a hand-over to a Transcriber Trigger that was away', () => 
 		expect(json).toMatchObject([{ task_id: id }]);
 	});
 
-	long.it('succeeds if the service cannot be asked', async () => {
+	long.it('is an error if the service cannot be asked, until it can', async () => {
 		const { outcome, id } = await failed();
-		service.running().finish(id);
 		const match = { path: '/tasks/' };
-		service.running().fault({ match, action: { kind: 'respond', status: 403 } });
-		expect((await retry(outcome, notify())).error).toBeUndefined();
+		service.running().fault({ match, times: 1, action: { kind: 'respond', status: 403 } });
+		const first = await retry(outcome, notify());
+		expect(first.error?.message).toContain(`It is not known whether task ${id} had ended before`);
+		expect(first.error?.description).toContain('A Retry of this execution asks again');
+		expect((await retry(first, notify())).error).toBeUndefined();
 	});
 });
 

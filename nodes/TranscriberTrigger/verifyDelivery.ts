@@ -117,7 +117,7 @@ export function nameForSecret(store: Known, name: string, secret?: string): stri
 	const ending = store.endingOf(name);
 	if (!ending) return name;
 	const { by, mark } = ending;
-	// Without a mark, only a submission without a secret has certainly ended with another one.
+	// Without a mark: of a submission whose secret was not known, any secret counts as another one.
 	const isOther = secret !== undefined && (mark ? mark !== markOf(secret) : by === 'word');
 	return isOther ? nameForSecret(store, `${name}${AGAIN}`, secret) : undefined;
 }

@@ -37,8 +37,8 @@ const READS_INPUT = /\$(?:json|binary|input|item|items|node|vars|env)\b|\$\(/;
 /** A part with a fallback or a condition may give nothing on purpose. */
 const FALLBACK_OR_CONDITION = /\?\?|\|\||&&|\?(?!\.)|\$if\(|\$ifEmpty\(|\.filter\(/;
 
-/** The texts in quotes of an expression. One kind of quotes may stand within another. */
-const QUOTED = [/'(?:\\.|[^'\\])*'/gs, /"(?:\\.|[^"\\])*"/gs, /`(?:\\.|[^`\\])*`/gs];
+/** The texts in quotes of an expression. */
+const QUOTED = /'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`(?:\\.|[^`\\])*`/gs;
 
 /** What an n8n context can tell of the input. A trigger that is published has none. */
 type Context = WithNode &
@@ -167,8 +167,7 @@ export function mayAllBeEmpty(entered: string): boolean {
 
 function mayBeEmpty(part: string): boolean {
 	// A field may be called "Name?".
-	const code = QUOTED.reduce((rest, quotes) => rest.replace(quotes, ''), part);
-	return FALLBACK_OR_CONDITION.test(code);
+	return FALLBACK_OR_CONDITION.test(part.replace(QUOTED, ''));
 }
 
 /**
@@ -221,7 +220,10 @@ function partsOfInput(entered: unknown): string[] {
 function literalsOf(expression: string): string[] {
 	const outside = expression.slice(1).split(/\{\{.*?\}\}/s);
 	const inside = partsOf(expression).join('\n');
-	const quoted = QUOTED.flatMap((quotes) => inside.match(quotes) ?? []);
+	// One kind of quotes may stand within another.
+	const quoted = [/'(?:\\.|[^'\\])*'/gs, /"(?:\\.|[^"\\])*"/gs, /`(?:\\.|[^`\\])*`/gs].flatMap(
+		(quotes) => inside.match(quotes) ?? [],
+	);
 	// What a template literal puts in is no literal.
 	return [...outside, ...quoted.map((literal) => literal.replace(/\$\{[^}]*\}/g, ''))];
 }

@@ -399,6 +399,15 @@ it.each(['$vars.base', '$env.BASE', "$env['BASE']"])(
 	},
 );
 
+it.each(['"folder"', '"Client\'s folder"', '`the "folder"`'])(
+	'a field %s that is not there may stand in a link if it has a fallback',
+	async (name) => {
+		const url = `=https://files.example.com/{{ $json[${name}] ?? '' }}/talk.mp3`;
+		const { error } = await service.run({ ...LINK, url }, { items: itemsOf({ id: 1 }) });
+		expect(error).toBeUndefined();
+	},
+);
+
 it('an empty folder may stand in the query of a link', async () => {
 	const url = '=https://files.example.com/dl?path=/{{ $json.folder }}/a.mp3';
 	const { error } = await service.run({ ...LINK, url }, { items: itemsOf({ folder: '' }) });

@@ -53,8 +53,10 @@ export async function dictionaryAfterWrite(
 	const lacked = lacking(answer, sent);
 	if (lacked.length === 0) {
 		// The answer may list only what was added, and count that.
-		const isWhole = Array.isArray(answer.terms) && lacking(answer, wanted).length === 0;
-		return { ...(isWhole ? answer : {}), terms: wanted };
+		const listed = Array.isArray(answer.terms) ? answer.terms.map(String) : [];
+		if (listed.length === 0 || lacking(answer, wanted).length > 0) return { terms: wanted };
+		// The service may drop a term that differs from another one only in capitals.
+		return { ...answer, terms: listed.length < wanted.length ? listed : wanted };
 	}
 	const read = callService(context, { method: 'GET', url: '/dictionary' });
 	const now = await read.catch((): IDataObject => ({}));

@@ -51,8 +51,10 @@ export interface AcceptedSubmission {
 	sealedSecret?: string;
 	/** The trigger has the secret. */
 	handedOver?: boolean;
+	/** The trigger has the secret, but the service could not be asked whether the task had ended before. */
+	handedOverUnasked?: true;
 	/** It ended before the trigger had the secret, so the trigger may never hear of its end. */
-	endedUnheard?: boolean;
+	endedUnheard?: true | 'perhaps';
 }
 
 /** A task or bot that the service created from an item. */

@@ -14,7 +14,12 @@ import { inOutput } from '../../item/performOperation';
 import { handOver } from './confirmedByTrigger';
 import { triggerUrlOf } from '../choice/onCompletion';
 import { hasAlreadyEnded, type SubmissionAge } from '../once/endedBeforeSubmit';
-import { SUBMISSION_SECRET, recall, remember } from '../once/submissionMemory';
+import {
+	SUBMISSION_SECRET,
+	recall,
+	remember,
+	type AcceptedSubmission,
+} from '../once/submissionMemory';
 
 /**
  * Hands the secret of one of the item's submissions to the Transcriber Trigger, once. Then this
@@ -37,6 +42,7 @@ export async function handSecretOver(
 	if (!submission) return;
 	const { answer, sealedSecret = '' } = submission;
 	const ids = idsIn(answer);
+	if (submission.endedUnheard === 'perhaps') throw maybeUnheard(context, ids);
 	if (submission.endedUnheard) throw unheard(context, ids);
 	if (submission.handedOver) return;
 	let [endedUnheard, unasked]: [boolean, unknown] = [false, undefined];
@@ -49,9 +55,19 @@ export async function handSecretOver(
 	const { apiKey } = await credentialOf(context);
 	const secret = secretIn(unseal(apiKey, SUBMISSION_SECRET, submissionKey(ids), sealedSecret));
 	await handOver(context, triggerUrlOf(context), ids, secret);
-	if (unasked !== undefined) throw maybeUnheard(context, ids, unasked);
-	noteHandedOver(context, index, endedUnheard);
-	if (endedUnheard) throw unheard(context, ids);
+	if (unasked !== undefined) {
+		note(context, index, { handedOverUnasked: true });
+		throw notKnownYet(context, ids, unasked);
+	}
+	// The first hand-over may have come in time.
+	const isUnheard = endedUnheard && (submission.handedOverUnasked ? 'perhaps' : true);
+	note(context, index, {
+		sealedSecret: undefined,
+		handedOver: true,
+		...(isUnheard && { endedUnheard: isUnheard }),
+	});
+	if (isUnheard === 'perhaps') throw maybeUnheard(context, ids);
+	if (isUnheard) throw unheard(context, ids);
 }
 
 const FETCH_IT =
@@ -63,33 +79,38 @@ function unheard(context: IExecutePaginationFunctions, ids: SubmissionIds): Node
 	return asLasting(refuse(context, inOutput(context, message, FETCH_IT), advice));
 }
 
+/** Later than the hand-over, nobody can tell any more whether the task had ended before it. */
 function maybeUnheard(
+	context: IExecutePaginationFunctions,
+	ids: SubmissionIds,
+): NodeOperationError {
+	return asLasting(refuse(context, inOutput(context, notKnown(ids), FETCH_IT), FETCH_IT));
+}
+
+function notKnownYet(
 	context: IExecutePaginationFunctions,
 	ids: SubmissionIds,
 	reason: unknown,
 ): NodeOperationError {
-	const message = `It is not known whether ${submissionName(ids)} had ended before the Transcriber Trigger got its hand-over: ${messageOf(reason)}`;
+	const message = `${notKnown(ids)}: ${messageOf(reason)}`;
 	const next = `A Retry of this execution asks again. ${FETCH_IT}`;
 	return refuse(context, inOutput(context, message, next), next);
 }
 
+function notKnown(ids: SubmissionIds): string {
+	return `It is not known whether ${submissionName(ids)} had ended before the Transcriber Trigger got its hand-over`;
+}
+
 /** Reads the memory again: other submissions of the item may have been handed over meanwhile. */
-function noteHandedOver(
+function note(
 	context: IExecutePaginationFunctions,
 	index: number,
-	endedUnheard: boolean,
+	facts: Partial<AcceptedSubmission>,
 ): void {
 	const memory = recall(context);
 	if (memory?.state !== 'accepted') return;
 	const submissions = memory.submissions.map((submission, at) =>
-		at === index
-			? {
-					...submission,
-					sealedSecret: undefined,
-					handedOver: true,
-					...(endedUnheard && { endedUnheard }),
-				}
-			: submission,
+		at === index ? { ...submission, ...facts } : submission,
 	);
 	remember(context, { ...memory, submissions });
 }

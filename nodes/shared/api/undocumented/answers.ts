@@ -1,7 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { isBlank, isNo, isObject, isYes } from '../../jsonValues';
-import { isCancelled } from '../statusMeaning';
+import { isBlank, isNo, isObject, isYes, numberOf } from '../../jsonValues';
 
 /**
  * An answer as a list of objects. If the service sends a list instead of an object, takes each
@@ -19,18 +18,34 @@ export function objectsIn(answer: unknown): IDataObject[] {
 export function saysNo(answer: IDataObject): boolean {
 	const { success, ok, status, detail, terms } = answer;
 	if (isNo(success) || isNo(ok)) return true;
-	// The error of a task that is cancelled, or of a term that is not stored, is no refusal.
-	if (isYes(success) || isYes(ok) || isCancelled(status) || Array.isArray(terms)) return false;
+	// The error of a term that is not stored is no refusal.
+	if (isYes(success) || isYes(ok) || Array.isArray(terms)) return false;
 	// `withoutError` has renamed the field `error`.
 	const error = answer.error ?? answer.service_error;
 	const hasError = isObject(error)
 		? Object.keys(error).length > 0
 		: !isBlank(error) && !isNo(error);
 	const hasErrorCode = isObject(detail) && !isBlank(detail.error_code);
-	return hasError || hasErrorCode || /^(error|fail)$/i.test(String(status));
+	return (hasError && !isOfState(status)) || hasErrorCode || isError(status);
 }
 
-/** The same for an answer to a cancellation or DELETE, which may also say that nothing was cancelled or deleted. */
+function isError(status: unknown): boolean {
+	return /^(error|fail)$/i.test(String(status)) || (numberOf(status) ?? 0) >= 400;
+}
+
+/** Whether an error beside this status is that of a task or bot that no longer goes on. */
+function isOfState(status: unknown): boolean {
+	return !isBlank(status) && !isError(status) && !GOES_ON.test(String(status));
+}
+
+/** The statuses of tasks and bots that the service document shows, or names in words, before their end. */
+const GOES_ON = /^(pending|processing|joining|scheduled|recording)$/i;
+
+/**
+ * The same for an answer to a cancellation or DELETE, which may also say that nothing was cancelled or
+ * deleted. A recording that is not cancelled may be stopped.
+ */
 export function saysNotEnded(answer: IDataObject): boolean {
-	return [answer.deleted, answer.cancelled, answer.canceled].some(isNo) || saysNo(answer);
+	const { deleted, cancelled, canceled, stopped } = answer;
+	return ([deleted, cancelled, canceled].some(isNo) && !isYes(stopped)) || saysNo(answer);
 }

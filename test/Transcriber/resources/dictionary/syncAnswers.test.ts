@@ -259,3 +259,16 @@ it('a dictionary that is over the limit of a smaller plan may stay as it is', as
 	const { json } = await service.run({ ...SYNC, terms: 'Kubernetes\nOKR' });
 	expect(json).toMatchObject([{ changed: false }]);
 });
+
+it('a term that the service has dropped beside one with other capitals is not reported as added', async () => {
+	await given('Kubernetes');
+	const body = { terms: ['Kubernetes'], count: 1, chars: 10 };
+	service.running().fault({
+		match: { method: 'POST', path: '/dictionary$' },
+		times: 1,
+		action: { kind: 'respond', status: 200, body },
+	});
+	const { json } = await service.run({ ...ADD, terms: 'kubernetes' });
+	const report = { changed: false, added: [], removed: [], unchanged: ['Kubernetes'], count: 1 };
+	expect(json).toMatchObject([report]);
+});

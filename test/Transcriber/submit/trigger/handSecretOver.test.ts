@@ -44,6 +44,16 @@ function itemWith(...submissions: ReturnType<typeof submission>[]) {
 		handOver: async (index = 0, age: Parameters<typeof handSecretOver>[2] = 'new') =>
 			await handSecretOver(context(), index, age),
 		memory: () => recall(context()),
+		/** From now on, the node finds that the tasks have ended. */
+		end: () => {
+			const memory = recall(context());
+			if (memory?.state !== 'accepted') throw new Error('Nothing is accepted');
+			const ended = memory.submissions.map((one) => ({
+				...one,
+				answer: { ...one.answer, status: 'completed' },
+			}));
+			remember(context(), { ...memory, submissions: ended });
+		},
 		context,
 	};
 }
@@ -129,6 +139,18 @@ describe('A task that has ended before its hand-over', () => {
 		await expect(item.handOver(0, 'earlier')).rejects.toThrow(unknown);
 		await expect(item.handOver(0, 'earlier')).rejects.toThrow(unknown);
 		expect(handedOver()).toEqual([a, a]);
+	});
+
+	it('may be one that had ended before, if the service can be asked only after its end', async () => {
+		giveUpSoon();
+		const item = itemWith(submission('a'));
+		await expect(item.handOver(0, 'earlier')).rejects.toThrow(/^It is not known whether task a/);
+		item.end();
+		const failure = await item.handOver(0, 'earlier').catch((error: Error) => error);
+		expect(failure).toMatchObject({ message: expect.stringMatching(/got its hand-over/) });
+		expect(String(failure)).not.toMatch(UNHEARD);
+		expect(isLasting(failure as Error)).toBe(true);
+		await expect(item.handOver(0, 'new')).rejects.toThrow(/^It is not known whether task a/);
 	});
 
 	it('is no error if it is new: the service repeats its webhook', async () => {

@@ -15,6 +15,8 @@ describe('A success', () => {
 		{ error: true },
 		{ status: 'error', message: LOCKED },
 		{ status: 'Fail' },
+		{ status: 423, error: 'Locked' },
+		{ bot_id: '1', status: 'recording', error: 'The bot is recording' },
 		{ detail: { error_code: 'locked', message: LOCKED } },
 	])('%j says that nothing was done', (answer) => {
 		expect([saysNo(answer), saysNotEnded(answer)]).toEqual([true, true]);
@@ -35,6 +37,9 @@ describe('A success', () => {
 		{ ok: 1, status: 'error' },
 		{ terms: ['a'], error: 'Some terms are too long' },
 		{ task_id: '1', status: 'cancelled', error: 'Cancelled by the user' },
+		{ task_id: '1', status: 'failed', error: 'Cancelled by the user' },
+		{ bot_id: '1', status: 'stopped', error: 'Stopped by the user' },
+		{ bot_id: '1', cancelled: false, stopped: true },
 	])('%j does not', (answer) => {
 		expect([saysNo(answer), saysNotEnded(answer)]).toEqual([false, false]);
 	});

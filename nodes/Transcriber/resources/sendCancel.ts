@@ -10,7 +10,7 @@ import { pause } from '../../shared/api/deadlines';
 import { said, ServiceError } from '../../shared/api/serviceError';
 import type { LookBounds } from '../../shared/api/askForState';
 import { STOPS_SPENDING, type Policy, type RoutingRequest } from '../../shared/api/types';
-import { hasEnded, isCancelled, isInProgress } from '../../shared/api/statusMeaning';
+import { goesOn, hasEnded, isCancelled, isInProgress } from '../../shared/api/statusMeaning';
 import { saysNotEnded } from '../../shared/api/undocumented/answers';
 import { taskIdOf } from '../../shared/api/undocumented/idNames';
 import { withoutError } from '../item/sendOperation';
@@ -28,9 +28,6 @@ export const STOPPING = { looks: 4, pauseMs: 3_000 };
 
 const LOOK_WHETHER_IT_GOES_ON =
 	'Look at its status, or in your account at the service: if it goes on, which costs money, try again.';
-
-/** The statuses of a bot that the service document shows, or names in words, before its end. */
-const RUNS = /^(joining|scheduled|recording)$/i;
 
 /** The task or bot to cancel. */
 interface ToCancel {
@@ -66,9 +63,10 @@ export async function sendCancel(
 	if (!refused && !no) throw failure;
 	const { what, id, stateNow } = toCancel();
 	const wasDone = hasEndedBefore(context, request);
-	const goesOn = (seen: IDataObject | 'unknown') => seen !== 'unknown' && contradictsIt(what, seen);
+	const mayGoOn = (seen: IDataObject | 'unknown') =>
+		seen !== 'unknown' && contradictsIt(what, seen);
 	const mayStop = (seen: IDataObject | 'unknown') =>
-		wasDone && goesOn(seen) && seen !== 'unknown' && !hasEnded(seen.status);
+		wasDone && mayGoOn(seen) && seen !== 'unknown' && !hasEnded(seen.status);
 	let found = await stateNow(REFUSED_CANCEL);
 	for (let looks = 1; mayStop(found) && looks < STOPPING.looks; looks += 1) {
 		await pause(STOPPING.pauseMs, context.getExecutionCancelSignal());
@@ -78,7 +76,7 @@ export async function sendCancel(
 	}
 	const isGone = found === 'unknown' && refused?.problem.isRepeat === true;
 	const state = found === 'unknown' ? {} : found;
-	if (isGone || isCancelled(state.status) || (wasDone && !goesOn(state))) {
+	if (isGone || isCancelled(state.status) || (wasDone && !mayGoOn(state))) {
 		return [{ json: withoutError({ ...state, ...id }) }];
 	}
 	// `withoutError` has renamed the field `error`.
@@ -99,7 +97,7 @@ function contradictsIt(what: ToCancel['what'], state: IDataObject): boolean {
 	const { status } = state;
 	if (what === 'task') return status === 'completed' || isInProgress(status);
 	const hasTask = taskIdOf({ bot_id: '', ...state }) !== undefined;
-	return !hasTask && (isInProgress(status) || RUNS.test(String(status)));
+	return !hasTask && goesOn(status);
 }
 
 /**

@@ -45,6 +45,14 @@ export function isInProgress(status: unknown): boolean {
 	return IN_PROGRESS.includes(status);
 }
 
+/** The statuses of a bot that the service document shows, or names in words, before its end. */
+const RUNS = /^(joining|scheduled|recording)$/i;
+
+/** Whether a task or a bot has certainly not ended. */
+export function goesOn(status: unknown): boolean {
+	return isInProgress(statusIn(status)) || RUNS.test(String(status));
+}
+
 /** GET /meeting/{bot_id}: "completed" is not final for a bot: its task follows soon after. */
 export function statusWithoutTask({ status }: IDataObject): IDataObject[string] {
 	return status === 'completed' ? 'completed, but without a task yet' : status;

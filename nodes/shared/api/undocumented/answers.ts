@@ -1,6 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { isBlank, isNo, isObject, isYes, numberOf } from '../../jsonValues';
+import { goesOn } from '../statusMeaning';
 
 /**
  * An answer as a list of objects. If the service sends a list instead of an object, takes each
@@ -35,11 +36,8 @@ function isError(status: unknown): boolean {
 
 /** Whether an error beside this status is that of a task or bot that no longer goes on. */
 function isOfState(status: unknown): boolean {
-	return !isBlank(status) && !isError(status) && !GOES_ON.test(String(status));
+	return !isBlank(status) && !isError(status) && !goesOn(status);
 }
-
-/** The statuses of tasks and bots that the service document shows, or names in words, before their end. */
-const GOES_ON = /^(pending|processing|joining|scheduled|recording)$/i;
 
 /**
  * The same for an answer to a cancellation or DELETE, which may also say that nothing was cancelled or

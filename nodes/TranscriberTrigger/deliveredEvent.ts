@@ -50,14 +50,14 @@ export function storedNames(body: Record<string, unknown> = {}): StoredName[] {
 /**
  * Reads a body as documented ("Events"): a transcription has a `task_id`, a meeting also `event`,
  * `bot_id`, `status` and `result_url`. Allows further fields, but none of these with another type.
- * The status of a transcription is not documented, so an unknown word counts as no status.
+ * Of a transcription only the `task_id` is documented, so a status that is no known word counts as none.
  */
 export function eventIn(body: Record<string, unknown> = {}): DeliveredEvent | undefined {
 	const { task_id, bot_id, event, result_url: resultUrl } = body;
 	const status = statusIn(body.status);
 	const [taskId, botId] = [deliveredId(task_id), deliveredId(bot_id)];
-	// Only the delivery about a meeting has a documented `result_url`.
-	const texts = botId === undefined ? [event, status] : [event, status, resultUrl];
+	// Of a delivery about a transcription, these fields are not documented.
+	const texts = botId === undefined ? [] : [event, status, resultUrl];
 	const isText = texts.every((value) => isMissing(value) || isString(value));
 	const areIds = [
 		[task_id, taskId],

@@ -2,8 +2,10 @@ import type { IDataObject, IHookFunctions } from 'n8n-workflow';
 
 import { credentialOf } from '../shared/api/credential';
 import { withoutSecrets } from '../shared/api/redact';
+import { readRefusal } from '../shared/api/refusalBody';
 import { ServiceError, adviceIfUncertain, wasCertainlyRefused } from '../shared/api/serviceError';
 import { submissionKey } from '../shared/api/submission';
+import { isRefusedSubmit } from '../shared/api/undocumented/submissions';
 import { messageOf } from '../shared/asError';
 import { isPublishedAgain } from '../shared/n8nInternals/activation';
 import { jsonOf } from '../shared/jsonValues';
@@ -127,6 +129,16 @@ export async function sendBotWhenPublished(context: IHookFunctions): Promise<boo
 	});
 
 	const id = botIdOf(answer);
+	if (isRefusedSubmit(answer)) {
+		store.unansweredUntil = 0;
+		store.save();
+		const { serviceMessage = 'it gives no reason' } = readRefusal(withoutSecrets(answer, {}));
+		throw refuse(
+			context,
+			`The service refused the bot: ${serviceMessage}`,
+			'Correct what the service names, and publish again.',
+		);
+	}
 	if (id === undefined) {
 		const reason =
 			'The service accepted the bot, but without an id, so this trigger cannot receive the transcript';

@@ -94,14 +94,22 @@ describe('A delivery', () => {
 		expect(eventIn(body)).toStrictEqual({ body, taskId: '7f3c', botId: undefined });
 	});
 
-	it('of a transcription with an unknown status is unclear, and does not output it', () => {
-		expect(eventIn({ task_id: '7f3c', status: 'done', more: 1 })).toStrictEqual({
-			body: { task_id: '7f3c', more: 1 },
-			taskId: '7f3c',
-			botId: undefined,
-			isUnclear: true,
-		});
+	it('of a transcription keeps an event of any type, because none is documented', () => {
+		const body = { task_id: '7f3c', event: { type: 'transcription.completed' } };
+		expect(eventIn(body)).toStrictEqual({ body, taskId: '7f3c', botId: undefined });
 	});
+
+	it.each(['done', 2, 200, { code: 'completed' }])(
+		'of a transcription with the unknown status %j is unclear, and does not output it',
+		(status) => {
+			expect(eventIn({ task_id: '7f3c', status, more: 1 })).toStrictEqual({
+				body: { task_id: '7f3c', more: 1 },
+				taskId: '7f3c',
+				botId: undefined,
+				isUnclear: true,
+			});
+		},
+	);
 
 	it.each([
 		[undefined],
@@ -112,8 +120,8 @@ describe('A delivery', () => {
 		[{ bot_id: 'b1' }],
 		[{ bot_id: 'b1', status: 'joining' }],
 		[{ task_id: '7f3c', bot_id: 'b1', status: 'done' }],
-		[{ task_id: '7f3c', status: 7 }],
-		[{ task_id: '7f3c', event: 7 }],
+		[{ task_id: '7f3c', bot_id: 'b1', status: 7 }],
+		[{ task_id: '7f3c', bot_id: 'b1', event: 7, status: 'completed' }],
 		[{ bot_id: 'b1', status: 'completed', result_url: {} }],
 		[{ task_id: {}, bot_id: 'b1', status: 'completed' }],
 		[{ task_id: '7f3c', bot_id: true, status: 'completed' }],
@@ -124,6 +132,7 @@ describe('A delivery', () => {
 		{ task_id: '7f3c', bot_id: '' },
 		{ task_id: '7f3c', bot_id: ' ' },
 		{ task_id: '7f3c', bot_id: 0 },
+		{ task_id: '7f3c', bot_id: false },
 		{ task_id: '7f3c', bot_id: null },
 		{ task_id: '', bot_id: 'b1' },
 		{ task_id: 0, bot_id: 'b1' },

@@ -267,9 +267,9 @@ describe('413: a body over 1 MB', () => {
 
 describe('400: a signed body that is not the documented shape', () => {
 	few.it.each([
-		['a status that is no text', { task_id: '7f3c', status: 7 }],
 		['a status that is not final', { task_id: '7f3c', status: 'processing' }],
-		['an event that is no text', { task_id: '7f3c', event: {} }],
+		['a status that is no text', { task_id: '7f3c', bot_id: 'bot-1', status: 7 }],
+		['an event that is no text', { task_id: '7f3c', bot_id: 'bot-1', event: {} }],
 		['a bot that is no id', { task_id: '7f3c', bot_id: {}, status: 'completed' }],
 		['a meeting without a status', { task_id: '7f3c', bot_id: 'bot-1' }],
 	])('%s', async (_, body) => {

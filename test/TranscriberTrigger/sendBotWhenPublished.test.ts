@@ -434,6 +434,15 @@ describe('No second bot', () => {
 		expect(launches()).toBe(1);
 	});
 
+	it('but another try at once when the service has refused the bot in a success', async () => {
+		const body = { success: false, error: 'No such meeting' };
+		const action = { kind: 'respond', status: 200, body } as const;
+		service.running().fault({ match: { path: '/meeting$' }, action });
+		await expect(host.activate()).rejects.toThrow('The service refused the bot: No such meeting');
+		await host.activate();
+		expect(launches()).toBe(2);
+	});
+
 	it('but another try when the Base URL was no web address', async () => {
 		await open({}, 'ftp://127.0.0.1');
 		await expect(host.activate()).rejects.toThrow("Check the 'Base URL'");
@@ -998,7 +1007,7 @@ describe('Deactivation', () => {
 
 	it.each([
 		{ success: false },
-		{ cancelled: false },
+		{ data: { cancelled: false } },
 		{ error: 'The bot is recording' },
 		{ status: 'error', message: 'The bot is recording' },
 	])(

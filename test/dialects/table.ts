@@ -20,6 +20,8 @@ export const TRIED_ELSEWHERE: Record<string, string> = {
 	'Whether a task and a bot can have the same id': 'test/TranscriberTrigger/sameId.test.ts',
 	'What the formats of an export hold': 'test/Transcriber/resources/task/task.test.ts',
 	'A 409 for a file that has an `error_code`': 'test/shared/api/sendWithRetries.test.ts',
+	'Whether a success can refuse a submit, a new summary, a rotation or a request for a result':
+		'test/shared/api/undocumented/answers.test.ts',
 	'Whether an answer to cancelling, clearing, summary regeneration or key rotation has a field `error`':
 		'test/Transcriber/item/sendCancelOrClear.test.ts',
 };

@@ -79,10 +79,9 @@ export async function sendCancel(
 	if (isGone || isCancelled(state.status) || (wasDone && !mayGoOn(state))) {
 		return [{ json: withoutError({ ...state, ...id }) }];
 	}
-	// `withoutError` has renamed the field `error`.
-	const answer = { ...no?.json, error: no?.json.service_error };
 	const refusal =
-		refused ?? refuseNo(context, `the ${what} is not cancelled`, answer, LOOK_WHETHER_IT_GOES_ON);
+		refused ??
+		refuseNo(context, `the ${what} is not cancelled`, no?.json ?? {}, LOOK_WHETHER_IT_GOES_ON);
 	const reason = refused ? said(refused.problem) : refusal.message.replace(/\.?$/, '.');
 	if (hasEnded(state.status)) sayItHasEnded(refusal, what, state, reason);
 	else if (refused && (wasDone || refused.problem.status === 404)) sayItMayGoOn(refused, what);

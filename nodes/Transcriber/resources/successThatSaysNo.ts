@@ -13,7 +13,11 @@ export function refuseNo(
 	answer: IDataObject,
 	next: string,
 ): NodeOperationError {
-	const { serviceMessage } = readRefusal(answer);
+	// `withoutError` has renamed the field `error`.
+	const { serviceMessage } = readRefusal({
+		...answer,
+		error: answer.error ?? answer.service_error,
+	});
 	const reason = serviceMessage === undefined ? '' : `: ${serviceMessage}`;
 	return refuse(context, `The service answered that ${what}${reason}`, next);
 }

@@ -172,7 +172,14 @@ function withoutId(
 			),
 		);
 	}
-	const message = 'The service answered that this item is accepted, but without an id';
-	const advice = `It is not submitted again, because that could cost twice. ${said} Look in your account at the service (or with Transcript: Get Many and Return All) for its id, then fetch it with Transcript: Wait Until Finished.`;
+	const { serviceMessage } = isRefused(answer) ? readRefusal(answered) : {};
+	const message = serviceMessage
+		? `The service answered with a success, but without an id, and says: ${serviceMessage}`
+		: 'The service answered that this item is accepted, but without an id';
+	const isBot = context.getNodeParameter('operation', '') === 'sendBot';
+	const find = isBot
+		? 'Look in your account at the service for the bot and its id, then fetch its transcript with Meeting: Wait Until Transcribed.'
+		: 'Look in your account at the service (or with Transcript: Get Many and Return All) for its id, then fetch it with Transcript: Wait Until Finished.';
+	const advice = `It is not submitted again, because that could cost twice. ${said} ${find}`;
 	return asLasting(refuse(context, inOutput(context, message, advice), advice));
 }

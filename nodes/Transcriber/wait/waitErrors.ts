@@ -1,9 +1,14 @@
 import type { IDataObject, IExecutePaginationFunctions, NodeOperationError } from 'n8n-workflow';
 
-import { jsonOf } from '../../shared/jsonValues';
+import { reasonIn } from '../../shared/api/refusalBody';
 import { ServiceError, adviceForKnownId, isNotFound } from '../../shared/api/serviceError';
 import type { SubmissionIds } from '../../shared/api/submission';
-import { awaitsBalance, isCancelled, isUnknownStatus } from '../../shared/api/statusMeaning';
+import {
+	awaitsBalance,
+	goesOn,
+	isCancelled,
+	isUnknownStatus,
+} from '../../shared/api/statusMeaning';
 import { asLasting, refuse } from '../../shared/parameters/refuse';
 import { againAdvice, givenKeyOf } from '../item/givenIdempotencyKey';
 import { inOutput } from '../item/performOperation';
@@ -17,10 +22,10 @@ export function endedBadly(
 	state: IDataObject,
 	ids: SubmissionIds,
 ): NodeOperationError {
-	const { error } = state;
-	const reason = error ? `: ${typeof error === 'string' ? error : jsonOf(error)}` : '';
+	const said = reasonIn(state, { hasEnded: true });
+	const reason = said && `: ${said}`;
 	const ending = isCancelled(state.status) ? 'cancelled' : 'failed';
-	const words = ending === 'cancelled' ? 'was cancelled' : `failed${reason}`;
+	const words = ending === 'cancelled' ? `was cancelled${reason}` : `failed${reason}`;
 	const ofBot = ids.taskId ? 'meeting' : 'bot';
 	const next = NEXT[ids.botId ? ofBot : 'task'][ending];
 	const advice = ids.botId ? next : againAdvice(context, next);
@@ -71,24 +76,30 @@ export function notEnded(
 		return isNotFound(failure) ? asLasting(failure) : failure;
 	}
 	const balance = awaitsBalance(state) ? ', and waits for a top-up' : '';
-	const status = `status: ${String(state.status ?? 'not known')}${balance}`;
+	const said = reasonIn(state, { hasEnded: false });
+	const reason = said && `; the service says: ${said}`;
+	const status = `status: ${String(state.status ?? 'not known')}${balance}${reason}`;
 	const lookFailed = failure ? `; the last look: ${failure.message}` : '';
 	// Only a wait may be repeated with a longer timeout. The other operations would submit again.
 	const longer = hasSubmitted(context)
 		? `${FETCH_LATER}, and raise 'Timeout' for the next one.`
 		: `Raise 'Timeout', or later fetch it with ${WAIT_OPERATIONS}.`;
 	const next = isKeyRefused ? `Correct the key, then fetch it with ${WAIT_OPERATIONS}.` : longer;
-	const isUnknown = ids.taskId !== undefined && isUnknownStatus(state.status);
 	const message = `${subjectOf(ids)} has not ended ${words} (${status}${lookFailed})`;
-	const howToGetIt = isUnknown
+	const isTask = ids.taskId !== undefined;
+	if (!isUnknownStatus(state.status) || goesOn(state.status)) {
+		const advice = `It continues at the service and is not lost. ${next}`;
+		return refuse(context, notLost(context, message, FETCH_LATER), advice);
+	}
+	const howToGetIt = isTask
 		? 'If it has finished, get it with Transcript: Get Result'
 		: FETCH_LATER;
 	return refuse(
 		context,
 		notLost(context, message, howToGetIt),
-		isUnknown
+		isTask
 			? 'The service does not document this status, so it does not count as the end. If the task has finished, its transcript is not lost: get it with Transcript: Get Result.'
-			: `It continues at the service and is not lost. ${next}`,
+			: `The service does not document this status, so the bot may go on, or may have left the meeting. Look in your account at the service. What it has recorded is not lost. ${next}`,
 	);
 }
 

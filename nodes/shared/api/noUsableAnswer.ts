@@ -1,6 +1,6 @@
 import type { IDataObject, IN8nHttpFullResponse } from 'n8n-workflow';
 
-import { masked, withoutSecrets, type Secrets } from './redact';
+import { masked, withoutNamedSecrets, withoutSecrets, type Secrets } from './redact';
 import {
 	codeOf,
 	isAboutCertificate,
@@ -82,11 +82,7 @@ export function problemOf(error: unknown, path: string, secrets: Secrets): Probl
 function beginningOf(response: IN8nHttpFullResponse, secrets: Secrets): string | undefined {
 	const text = Buffer.isBuffer(response.body) ? response.body.toString('utf8') : response.body;
 	if (typeof text !== 'string' || isWebPage(response)) return undefined;
-	const shown = masked(text, secrets).replace(
-		/(secret["'\s\\]*[:=][\s\\]*["']?)[^"',\s}]*/gi,
-		'$1***',
-	);
-	return shown.slice(0, 200).trim() || undefined;
+	return withoutNamedSecrets(masked(text, secrets)).slice(0, 200).trim() || undefined;
 }
 
 /** Codes of a 409 that say: the same request is in progress. */

@@ -85,6 +85,11 @@ const SECRET_NAME = /^webhook.*secret$/i;
 /** An object with such a name may hold a `secret`. */
 const WEBHOOK_NAME = /^webhook/i;
 
+/** Masks what a text calls a secret: `webhook_secret=…`. For an answer that is no JSON. */
+export function withoutNamedSecrets(text: string): string {
+	return text.replace(/(secret["'\s\\]*[:=][\s\\]*["']?)[^"',\s}&]*/gi, '$1***');
+}
+
 interface Copying {
 	from: object;
 	to: unknown[] | Record<string, unknown>;

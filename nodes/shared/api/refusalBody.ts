@@ -1,6 +1,6 @@
 import type { IDataObject, IN8nHttpFullResponse } from 'n8n-workflow';
 
-import { isObject, strictJson } from '../jsonValues';
+import { isBlank, isNo, isObject, jsonOf, strictJson } from '../jsonValues';
 
 /** What the body of a refusal says. */
 export interface RefusalBody {
@@ -36,6 +36,17 @@ export function readRefusal(body: unknown): RefusalBody {
 		isServiceShape: isObject(detail) || (detail !== undefined && !isProblemDetails(parts)),
 		isBlank: isEmptyBody(body),
 	};
+}
+
+/**
+ * Why a task or bot has failed, was cancelled or cannot go on, in the words of the service. The document shows
+ * it in `error`. An ended one may have it under another name.
+ */
+export function reasonIn(state: IDataObject, { hasEnded }: { hasEnded: boolean }): string {
+	const { error, message, reason, detail, error_message: own } = state;
+	if (!isBlank(error) && !isNo(error)) return typeof error === 'string' ? error : jsonOf(error);
+	const words = hasEnded ? [own, reason, detail, message] : [];
+	return words.map((one) => wordsOf(one).slice(0, 500)).find(Boolean) ?? '';
 }
 
 /** Whether a body has members of RFC 9457 that no answer in the service document has. */

@@ -40,16 +40,16 @@ interface RequestBounds extends Pick<CallOptions, 'deadline' | 'fromTurn' | 'onc
 /** Sends the request once. `mayBeAccepted`: the service may have accepted an earlier attempt. */
 type Attempt<T> = (credential: TranscriberCredential, mayBeAccepted: boolean) => Promise<T>;
 
-/** Failures that happened before anything was sent. */
+/** Failures that happened before anything was sent, or that say that nothing was accepted. */
 const unsent = new WeakSet<object>();
 
-/** Marks a failure that happened before anything was sent, and returns it. */
+/** Marks a failure that happened before anything was sent, or that says that nothing was accepted. Returns it. */
 export function asUnsent<T>(failure: T): T {
 	if (typeof failure === 'object' && failure !== null) unsent.add(failure);
 	return failure;
 }
 
-/** Whether a failure of {@link sendWithRetries} happened before anything was sent. */
+/** Whether a failure is marked with {@link asUnsent}. {@link sendWithRetries} marks its own. */
 export function neverLeft(failure: unknown): boolean {
 	return unsent.has(failure as object);
 }

@@ -34,8 +34,11 @@ const WHOLE_SEGMENT = /(?<=\/)\{\{(?:(?!\}\}).)*\}\}(?=[/?#]|$)/gs;
 /** A part of an expression that reads what comes into the node, or what the user has set. */
 const READS_INPUT = /\$(?:json|binary|input|item|items|node|vars|env)\b|\$\(/;
 
-/** A part with a fallback or a condition may give nothing on purpose. */
-const FALLBACK_OR_CONDITION = /\?\?|\|\||&&|\?(?!\.)|\$if\(|\$ifEmpty\(|\.filter\(/;
+/** A part with one of these may give nothing on purpose. */
+const CONDITION = /(?<!\?)\?(?![.?])|&&|\$if\(|\.filter\(/;
+
+/** The user knows that the value of a part with one of these may be missing. */
+const FALLBACK = /\?\?|\|\||\$ifEmpty\(/;
 
 /** The texts in quotes of an expression. */
 const QUOTED = /'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`(?:\\.|[^`\\])*`/gs;
@@ -160,14 +163,22 @@ export function hasOnlyEmptyParts(context: Context, entered: unknown, item?: num
 	return values.length > 0 && values.every(isEmpty);
 }
 
-/** Whether each part of an expression has a fallback or a condition, so that all may give nothing on purpose. */
-export function mayAllBeEmpty(entered: string): boolean {
-	return isExpression(entered) && partsOf(entered).every(mayBeEmpty);
+/**
+ * Whether each part of an expression has a condition, so that all may give nothing on purpose. If that does
+ * no harm, a fallback will do.
+ */
+export function mayAllBeEmpty(entered: string, needsCondition: boolean): boolean {
+	const mayGiveNothing = needsCondition ? hasCondition : mayBeEmpty;
+	return isExpression(entered) && partsOf(entered).every(mayGiveNothing);
+}
+
+function hasCondition(part: string): boolean {
+	// A field may be called "Name?".
+	return CONDITION.test(part.replace(QUOTED, ''));
 }
 
 function mayBeEmpty(part: string): boolean {
-	// A field may be called "Name?".
-	return FALLBACK_OR_CONDITION.test(part.replace(QUOTED, ''));
+	return hasCondition(part) || FALLBACK.test(part.replace(QUOTED, ''));
 }
 
 /**

@@ -205,7 +205,9 @@ describe('a playlist with a video that the service refuses', () => {
 	it('does not count an answer about one recording', async () => {
 		answerSubmits({ error: 'Private video' });
 		const { error } = await service.run(LINK, { items: one() });
-		expect(error?.message).toMatch(/accepted, but without an id/);
+		expect(error?.message).toMatch(
+			/^The service answered .* without an id, and says: Private video/,
+		);
 	});
 });
 

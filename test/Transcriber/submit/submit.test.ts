@@ -168,15 +168,21 @@ describe('An item that is only submitted', () => {
 describe('An answer without an id', () => {
 	const secret = { webhook_secret: 'secret-of-a-task' };
 
-	it.each<[string, object]>([
-		['that says that the item is accepted', { status: 'accepted', ...secret }],
-		['that sounds like a refusal, of a single recording', { detail: 'Not yet', ...secret }],
-	])('%s is an error: it may cost, and cannot be found again', async (_what, body) => {
+	it.each<[string, string, object]>([
+		[
+			'that says that the item is accepted',
+			'The service answered that this item is accepted, but without an id',
+			{ status: 'accepted', ...secret },
+		],
+		[
+			'that sounds like a refusal, of a single recording',
+			'The service answered with a success, but without an id, and says: Not yet',
+			{ detail: 'Not yet', ...secret },
+		],
+	])('%s is an error: it may cost, and cannot be found again', async (_what, message, body) => {
 		answer(body);
 		const { failure, accepted, ended, uncertain } = await run(LINK);
-		expect(failure?.message).toBe(
-			'The service answered that this item is accepted, but without an id',
-		);
+		expect(failure?.message).toBe(message);
 		expect(failure?.description).toContain('The service answered: {"');
 		expect(failure?.description).not.toContain('secret-of-a-task');
 		expect(failure && isLasting(failure)).toBe(true);

@@ -519,6 +519,58 @@ describe('a task that ends without a transcript', () => {
 	});
 });
 
+describe('the words of the service are in the error', () => {
+	const SHORT = { timeout: 0.005, pollInterval: 0.1 };
+
+	it.each([
+		{ status: 'error', error: 'Bad codec' },
+		{ status: 'failed', error: { code: 7, message: 'Bad codec' } },
+		{ status: 'failed', message: 'Bad codec' },
+		{ status: 'failed', detail: { message: 'Bad codec' } },
+		{ status: 'failed', error_message: 'Bad codec' },
+		{ status: 'cancelled', error: 'Bad codec' },
+		{ success: false, error: 'Bad codec' },
+	])('of a task that is %j', async (state) => {
+		const id = await service.pendingTask();
+		answer('/tasks/', { task_id: id, ...state });
+		const wait = { resource: 'task', operation: 'wait', taskId: id, waitOptions: SHORT };
+		expect((await service.run(wait)).error?.message).toContain('Bad codec');
+	});
+
+	it.each(['denied', 'kicked'])('of a bot whose status %s may be its end', async (status) => {
+		const id = await service.bot();
+		answer('/meeting/', { bot_id: id, status, error: 'The host said no' });
+		const wait = { resource: 'meeting', operation: 'wait', botId: id, waitOptions: SHORT };
+		const { error } = await service.run(wait);
+		expect(error?.message).toContain(`(status: ${status}; the service says: The host said no)`);
+		expect(error?.description).toMatch(
+			/^The service does not document this status, so the bot may/,
+		);
+	});
+
+	it.each([
+		['result', { success: false, error: 'Deleted after 30 days' }],
+		['dictionary/preview', { ok: false, message: 'Deleted after 30 days' }],
+	])('of a request for a %s that is refused with a success', async (path, body) => {
+		const taskId = await service.completedTask();
+		answer(`/${path}$`, body);
+		const { error } = await service.run(
+			path === 'result'
+				? { resource: 'task', operation: 'getResult', taskId }
+				: { resource: 'dictionary', operation: 'preview', taskId, terms: 'a' },
+		);
+		expect(error?.message).toContain('the request has failed: Deleted after 30 days');
+	});
+
+	it('of a task that has not ended, as far as the document tells', async () => {
+		const taskId = await service.pendingTask();
+		answer('/tasks/[^/]*$', { task_id: taskId, status: 'error', error: 'Bad codec' });
+		const { error } = await service.run({ resource: 'task', operation: 'getResult', taskId });
+		expect(error?.message).toContain('(status: error): Bad codec');
+		expect(error?.description).toContain('The service does not document this status');
+	});
+});
+
 describe('an exported file that n8n cannot store', () => {
 	const refuseToStore = (code: string) =>
 		jest

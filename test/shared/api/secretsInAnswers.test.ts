@@ -1,6 +1,7 @@
 /** Copies of answers without secrets, and what counts as a secret in them. */
 // Also covers redact.ts, nodes/shared/jsonValues.ts.
 
+import { bodyOf } from '../../../nodes/shared/api/responseBody';
 import { masked, withoutSecrets } from '../../../nodes/shared/api/redact';
 import { jsonOf } from '../../../nodes/shared/jsonValues';
 
@@ -39,6 +40,16 @@ describe('The API key in a text', () => {
 		expect(masked('text 1234567', { apiKey: '1234567' })).toBe('text 1234567');
 		expect(masked('text 12345678', { apiKey: '12345678' })).toBe('text ***');
 	});
+});
+
+it.each([
+	[
+		'task_id=7f3c&webhook_secret=whsec_1&status=pending',
+		'task_id=7f3c&webhook_secret=***&status=pending',
+	],
+	['status: pending\nwebhook_secret: whsec_1\n', 'status: pending\nwebhook_secret: ***\n'],
+])('a text that an answer has instead of JSON shows no secret: %j', (body, value) => {
+	expect(bodyOf({ body, statusCode: 200, headers: {} }, 'POST')).toEqual({ value });
 });
 
 describe("The credential's Webhook Secret", () => {

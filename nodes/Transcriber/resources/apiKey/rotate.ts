@@ -10,8 +10,13 @@ import { ServiceError, said } from '../../../shared/api/serviceError';
 import { performOperation } from '../../item/performOperation';
 import { itemCount } from '../../item/inputItems';
 import { shownFor } from '../commonFields';
+import { isNo } from '../../../shared/jsonValues';
+import { isNothing } from '../../../shared/parameters/checkedValues';
 import { refuse } from '../../../shared/parameters/refuse';
 import { sendOperation } from '../../item/sendOperation';
+import { asUnsent } from '../../../shared/api/sendWithRetries';
+import { saysPlainNo } from '../../../shared/api/undocumented/answers';
+import { refuseNo } from '../successThatSaysNo';
 import { type Policy, type RoutingRequest } from '../../../shared/api/types';
 
 export const rotateKey: INodePropertyOptions = {
@@ -54,10 +59,13 @@ export const rotateKeyFields: INodeProperties[] = shownFor(
 );
 
 function checkConfirmed(context: IExecutePaginationFunctions): void {
-	if (context.getNodeParameter('confirm', false) !== true) {
+	const confirm = context.getNodeParameter('confirm', false);
+	if (confirm !== true) {
+		const isOff = isNo(confirm) || isNothing(confirm);
+		const wrong = isOff ? 'is off' : 'has to be true or false, and not a text or a number';
 		throw refuse(
 			context,
-			"'Confirm' is off, so the API key was not rotated",
+			`'Confirm' ${wrong}, so the API key was not rotated`,
 			'Turn it on if the old key may stop working at once, everywhere it is used.',
 		);
 	}
@@ -71,6 +79,9 @@ function checkConfirmed(context: IExecutePaginationFunctions): void {
 	}
 }
 
+const STILL_OLD =
+	'The key of the credential stays valid. Correct what the service names, and try again.';
+
 const LOOK_FOR_KEY =
 	'The old key may no longer work. Look in your account at the service, and put the key that is valid now into the credential.';
 
@@ -82,6 +93,8 @@ async function rotateOnce(
 	return await sendWithoutKey(context, {
 		send: async () => {
 			const items = await sendOperation(context, request, policy);
+			const no = items.find(({ json }) => saysPlainNo(json));
+			if (no) throw asUnsent(refuseNo(context, 'the API key is not rotated', no.json, STILL_OLD));
 			if (items.every(({ json }) => Object.keys(json).length === 0)) throw noKey(context);
 			return items;
 		},

@@ -85,7 +85,8 @@ function comparable(term: unknown): string {
 }
 
 function withPlainBlanks(term: string): string {
-	return term.normalize('NFKC').replace(/\s+/g, ' ').trim();
+	// Not NFKC: CO2 and CO₂ are two terms.
+	return term.normalize('NFC').replace(/\s+/g, ' ').trim();
 }
 
 /** Writes the whole dictionary. */

@@ -149,9 +149,9 @@ async function syncOnce(context: IExecutePaginationFunctions): Promise<INodeExec
 	const { terms: entered } = context.getNode().parameters;
 	// A single row may lack its field: "Win" of `Win {{ $json.version }}` is a term. If all do, the name of
 	// the field is probably wrong.
-	const isEmpty = items.every((item) => isOnlyTextAround(context, entered, undefined, item));
-	const inInput = isEmpty ? [] : distinct(items.flatMap((item) => termsOfItem(context, item)));
 	const { replaces, dryRun, allowEmpty } = syncChoices(context);
+	const isEmpty = items.every((item) => isOnlyTextAround(context, entered, { replaces, item }));
+	const inInput = isEmpty ? [] : distinct(items.flatMap((item) => termsOfItem(context, item)));
 	if (inInput.length === 0 && replaces && !allowEmpty) throw hasNoTerm(context);
 
 	const before = await callService(context, { method: 'GET', url: '/dictionary' });

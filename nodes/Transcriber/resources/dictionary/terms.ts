@@ -41,6 +41,9 @@ export const termsField: INodeProperties = {
 /** What ends a term in a text (service document, "Dictionary"). */
 const SEPARATOR = /[,;\r\n]/;
 
+/** A text in a JSON list. */
+const QUOTED_MEMBER = /"(?:\\.|[^"\\])*"/gs;
+
 /** Terms as a list, or as text with the service's own separators (service document, "Dictionary"). */
 export const termsFields: INodeProperties[] = [
 	{
@@ -85,14 +88,15 @@ export function perItemNotice(what: string, more = ''): INodeProperties {
 
 /** Puts 'Terms' or 'Text' into the request. */
 export function addTerms(context: IExecutePaginationFunctions, request: RoutingRequest): void {
+	const replaces = request.options.method === 'PUT';
 	const choice = context.getNodeParameter('specifyTerms', '');
 	if (choiceIn(context, choice, 'Specify Terms', ['list', 'text']) !== 'text') {
-		request.options.body = { terms: termsFrom(context) };
+		request.options.body = { terms: termsFrom(context, replaces) };
 		return;
 	}
 	const { text: entered } = context.getNode().parameters;
 	const given = joinedTextIn(context, entered, context.getNodeParameter('text', ''), 'Text');
-	const isEmpty = isOnlyTextAround(context, entered, SEPARATOR);
+	const isEmpty = isOnlyTextAround(context, entered, { separator: SEPARATOR, replaces });
 	const text = required(context, isEmpty ? undefined : given, 'Text');
 	checkNotTypedInstead(context, text, 'Text', 'text');
 	checkIsNoData(context, text, 'Text');
@@ -104,8 +108,8 @@ export function addTerms(context: IExecutePaginationFunctions, request: RoutingR
 }
 
 /** The terms of the 'Terms' parameter: trimmed, without blanks and duplicates, in their order. */
-export function termsFrom(context: IExecutePaginationFunctions): string[] {
-	const isEmpty = isOnlyTextAround(context, context.getNode().parameters.terms);
+export function termsFrom(context: IExecutePaginationFunctions, replaces = false): string[] {
+	const isEmpty = isOnlyTextAround(context, context.getNode().parameters.terms, { replaces });
 	const terms = readTerms(context, isEmpty ? '' : context.getNodeParameter('terms', ''));
 	checkTerms(context, terms, 'Terms');
 	return terms;
@@ -151,20 +155,32 @@ function enteredTerms(context: IExecutePaginationFunctions): unknown {
 	return Array.isArray(terms) ? `=${terms.map(String).join('\n')}` : terms;
 }
 
+/** Where {@link isOnlyTextAround} looks, and how strictly. */
+interface TextAround {
+	/** What ends a term. Default: a line break. */
+	separator?: RegExp;
+	/** The terms replace others, so a fallback that gives nothing is no reason to keep the text around it. */
+	replaces: boolean;
+	/** Default: the item of the context. */
+	item?: number;
+}
+
 /**
- * Whether the item fills no part of an expression for one term: "Dr. " of `Dr. {{ $json.name }}` is no term.
- * A part with a fallback or a condition may be empty on purpose, and so may a member of a JSON list.
+ * Whether each term has a part in braces, and the item fills none of them: "Dr. " of `Dr. {{ $json.name }}` is
+ * no term. A part with a condition may be empty on purpose.
  */
 export function isOnlyTextAround(
 	context: IExecutePaginationFunctions,
 	entered: unknown,
-	separator = /[\r\n]/,
-	item = context.getItemIndex(),
+	{ separator = /[\r\n]/, replaces, item = context.getItemIndex() }: TextAround,
 ): boolean {
-	if (typeof entered !== 'string' || /^=\s*\[/.test(entered) || mayAllBeEmpty(entered))
-		return false;
-	const isOneTerm = !separator.test(entered.replace(/\{\{.*?\}\}/gs, ''));
-	return isOneTerm && hasOnlyEmptyParts(context, entered, item);
+	if (typeof entered !== 'string' || mayAllBeEmpty(entered, replaces)) return false;
+	const filled = '\0';
+	const text = entered.slice(1).replace(/\{\{.*?\}\}/gs, filled);
+	const isJsonList = /^\s*\[/.test(text);
+	const terms = isJsonList ? (text.match(QUOTED_MEMBER) ?? []) : text.split(separator);
+	const isOpen = terms.every((term) => !term.trim() || term.includes(filled));
+	return isOpen && hasOnlyEmptyParts(context, entered, item);
 }
 
 function linesIn(context: IExecutePaginationFunctions, text: string, item: number): string[] {

@@ -15,6 +15,9 @@ import { refuse } from '../../../shared/parameters/refuse';
 import { ServiceError, said } from '../../../shared/api/serviceError';
 import { sendWithoutKey } from '../../submit/once/sendWithoutKey';
 import { sendOperation } from '../../item/sendOperation';
+import { asUnsent } from '../../../shared/api/sendWithRetries';
+import { saysPlainNo } from '../../../shared/api/undocumented/answers';
+import { refuseNo } from '../successThatSaysNo';
 import type { Policy, RoutingRequest } from '../../../shared/api/types';
 
 /** The user enters the method, path and payload, because the service does not document them. */
@@ -146,7 +149,12 @@ async function regenerateOnce(
 		asked: createHash('sha256')
 			.update(JSON.stringify([method, url, body]))
 			.digest('hex'),
-		send: async () => await sendOperation(context, request, policy),
+		send: async () => {
+			const items = await sendOperation(context, request, policy);
+			const no = items.find(({ json }) => saysPlainNo(json));
+			if (no) throw asUnsent(refuseNo(context, 'no new summary is written', no.json, TRY_AGAIN));
+			return items;
+		},
 		submissionsIn: (items) => items.map(({ json }) => ({ answer: json })),
 		again: ({ submissions }) => submissions.map(({ answer }) => ({ json: answer })),
 		unknownOutcome: () =>
@@ -161,6 +169,8 @@ async function regenerateOnce(
 		},
 	});
 }
+
+const TRY_AGAIN = 'Correct what it names, and run the node again.';
 
 const LOOK_AT_SUMMARY =
 	'Look at the summary of the transcript first (Transcript: Get Result). If it is the old one, run the workflow again.';

@@ -5,6 +5,7 @@ import type {
 	INodeExecutionData,
 } from 'n8n-workflow';
 import { NodeOperationError } from 'n8n-workflow';
+import { reasonIn } from '../../../shared/api/refusalBody';
 import { ServiceError, said } from '../../../shared/api/serviceError';
 import { idFrom } from '../../item/idParameters';
 import {
@@ -13,11 +14,12 @@ import {
 	isCancelled,
 	isUnknownStatus,
 } from '../../../shared/api/statusMeaning';
+import { saysPlainNo } from '../../../shared/api/undocumented/answers';
 import { holdsContent } from '../../../shared/api/undocumented/results';
-import { jsonOf } from '../../../shared/jsonValues';
 import { refuse } from '../../../shared/parameters/refuse';
 import { taskState, type LookBounds } from '../../../shared/api/askForState';
 import type { NodeRun } from '../../item/nodeRun';
+import { refuseNo } from '../successThatSaysNo';
 import { sendOperation } from '../../item/sendOperation';
 import { type Policy, type RoutingRequest } from '../../../shared/api/types';
 
@@ -38,7 +40,7 @@ export async function requestFromFinishedTask(
 	policy: Policy,
 	run: NodeRun,
 ): Promise<INodeExecutionData[]> {
-	const isWhole = (json: IDataObject) => holdsContent(json);
+	const isWhole = (json: IDataObject) => holdsContent(json) && !saysPlainNo(json);
 	return (await answerOfFinished(context, request, policy, run, { isWhole })).items;
 }
 
@@ -63,12 +65,16 @@ export async function answerOfFinished(
 		failure = error;
 	}
 	if (items?.every(({ json }) => isWhole(json))) return { items, isCompleted: false };
+	const no = items?.find(({ json }) => saysPlainNo(json));
+	if (no) failure = refuseNo(context, 'the request has failed', no.json, LOOK_AT_TASK);
 	if (!items && !mayBeTheTask(context, failure)) throw failure;
 	const takesUnknown = items?.every(({ json }) => hasContent(json)) ?? false;
 	const isCompleted = await refuseUnfinished(context, failure, takesUnknown);
-	if (!items) throw failure;
+	if (!items || no) throw failure;
 	return { items, isCompleted };
 }
+
+const LOOK_AT_TASK = 'Look at the task with Transcript: Get, or in your account at the service.';
 
 /** Of an answer, or an element of it. */
 type Test = (json: IDataObject) => boolean;
@@ -120,14 +126,20 @@ function mayBeTheTask(context: IExecutePaginationFunctions, failure: unknown): b
 	return !transport && status >= 400 && ![401, 402, 403, 429, 503].includes(status);
 }
 
+const WAIT_FIRST =
+	"Put 'Transcript: Wait Until Finished' before this node, or choose 'Wait for the Transcript (Polling)' where the recording is submitted.";
+
+const UNKNOWN_STATUS =
+	'The service does not document this status, so it does not count as the end. Look at the task with Transcript: Get, or in your account at the service.';
+
 function unfinishedWords(taskId: string, task: IDataObject): [message: string, next: string] {
+	const said = reasonIn(task, { hasEnded: hasEnded(task.status) });
+	const reason = said && `: ${said}`;
 	if (isCancelled(task.status)) {
-		return [`Task ${taskId} was cancelled`, 'It has no transcript. Submit the recording again.'];
+		const next = 'It has no transcript. Submit the recording again.';
+		return [`Task ${taskId} was cancelled${reason}`, next];
 	}
 	if (hasEnded(task.status)) {
-		const reason = task.error
-			? `: ${typeof task.error === 'string' ? task.error : jsonOf(task.error)}`
-			: '';
 		return [
 			`Task ${taskId} failed${reason}`,
 			'A failed task is not charged, and has no transcript. Correct the recording or the link, then submit it again.',
@@ -136,7 +148,7 @@ function unfinishedWords(taskId: string, task: IDataObject): [message: string, n
 	const progress = Number(task.progress) > 0 ? `, ${Number(task.progress)} %` : '';
 	const balance = awaitsBalance(task) ? ', waits for a top-up' : '';
 	return [
-		`Task ${taskId} has not finished yet (status: ${String(task.status)}${progress}${balance})`,
-		"Put 'Transcript: Wait Until Finished' before this node, or choose 'Wait for the Transcript (Polling)' where the recording is submitted.",
+		`Task ${taskId} has not finished yet (status: ${String(task.status)}${progress}${balance})${reason}`,
+		isUnknownStatus(task.status) ? UNKNOWN_STATUS : WAIT_FIRST,
 	];
 }

@@ -1,6 +1,7 @@
 import type { IDataObject, IExecutePaginationFunctions } from 'n8n-workflow';
 
 import { credentialOf, type TranscriberCredential } from '../../../shared/api/credential';
+import { readRefusal } from '../../../shared/api/refusalBody';
 import { asUnsent, neverLeft } from '../../../shared/api/sendWithRetries';
 import { withoutSecrets } from '../../../shared/api/redact';
 import { isAboutTheLink } from '../../../shared/api/errorTitlesAndAdvice';
@@ -8,6 +9,7 @@ import { ServiceError, isCertainRefusal } from '../../../shared/api/serviceError
 import { isStillRunning } from '../../../shared/api/noUsableAnswer';
 import { idsIn, submissionKey } from '../../../shared/api/submission';
 import type { Policy, RoutingRequest } from '../../../shared/api/types';
+import { isRefusedSubmit } from '../../../shared/api/undocumented/submissions';
 import { asLasting, refuse } from '../../../shared/parameters/refuse';
 import { seal, secretIn } from '../../../shared/webhook/sealedSecret';
 import { fileOf, recordingOf } from '../../item/inputFile';
@@ -97,6 +99,7 @@ async function submitItem(
 		const ownPolicy = { ...policy, keyed, keepsWebhookSecret };
 		const items = await sendOperation(context, request, ownPolicy, run, onAttempt);
 		const answers = items.map(({ json }) => json);
+		checkIsAccepted(context, answers, isRepeat);
 		const keepsSecret = onCompletion === 'callUrl';
 		const submissions = answers.map((answer) => submissionOf(answer, apiKey, keepsSecret));
 		const accepted: AcceptedMemory = {
@@ -172,6 +175,24 @@ function isRefusedAtOnce(context: IExecutePaginationFunctions, failure: unknown)
 	if (!(failure instanceof ServiceError)) return false;
 	const { problem } = failure;
 	return isCertainRefusal(problem) && !problem.isRepeat && !isStillRunning(problem);
+}
+
+/** Throws if the service says with a success status that it has not accepted the item. */
+function checkIsAccepted(
+	context: IExecutePaginationFunctions,
+	[answer, ...others]: IDataObject[],
+	isRepeat: boolean,
+): void {
+	if (!answer || others.length > 0 || !isRefusedSubmit(answer)) return;
+	const { serviceMessage = 'it gives no reason' } = readRefusal(withoutSecrets(answer, {}));
+	const message = `The service refused this item: ${serviceMessage}`;
+	const failure = refuse(
+		context,
+		message,
+		'Correct what the service names, and run the node again.',
+	);
+	// An earlier attempt may have been accepted.
+	throw isRepeat ? failure : asUnsent(failure);
 }
 
 /** The start may pass while the bot waits for its turn: the service could then send it late, and charge. */

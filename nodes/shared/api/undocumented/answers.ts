@@ -15,19 +15,41 @@ export function objectsIn(answer: unknown): IDataObject[] {
 	});
 }
 
+/** An answer, or an object in a list of them, and what it wraps in `data` or `result`. */
+function layersOf(answer: unknown): IDataObject[] {
+	return objectsIn(answer).flatMap((one) => [one, ...[one.data, one.result].filter(isObject)]);
+}
+
 /** Whether an answer with a success status says that the service has not done what was asked. */
-export function saysNo(answer: IDataObject): boolean {
-	const { success, ok, status, detail, terms } = answer;
-	if (isNo(success) || isNo(ok)) return true;
+export function saysNo(answer: unknown): boolean {
+	return layersOf(answer).some(isNoOrError);
+}
+
+function isNoOrError(layer: IDataObject): boolean {
+	const { success, ok, status, terms } = layer;
+	if (isPlainNo(layer)) return true;
 	// The error of a term that is not stored is no refusal.
 	if (isYes(success) || isYes(ok) || Array.isArray(terms)) return false;
 	// `withoutError` has renamed the field `error`.
-	const error = answer.error ?? answer.service_error;
+	const error = layer.error ?? layer.service_error;
 	const hasError = isObject(error)
 		? Object.keys(error).length > 0
 		: !isBlank(error) && !isNo(error);
-	const hasErrorCode = isObject(detail) && !isBlank(detail.error_code);
-	return (hasError && !isOfState(status)) || hasErrorCode || isError(status);
+	return hasError && !isOfState(status);
+}
+
+/**
+ * The same as {@link saysNo}, but an `error` alone does not count: the service may have done what was asked,
+ * and report what went wrong beside it.
+ */
+export function saysPlainNo(answer: unknown): boolean {
+	return layersOf(answer).some(isPlainNo);
+}
+
+function isPlainNo({ success, ok, status, detail, terms }: IDataObject): boolean {
+	if (isNo(success) || isNo(ok)) return true;
+	if (isYes(success) || isYes(ok) || Array.isArray(terms)) return false;
+	return (isObject(detail) && !isBlank(detail.error_code)) || isError(status);
 }
 
 function isError(status: unknown): boolean {
@@ -40,10 +62,11 @@ function isOfState(status: unknown): boolean {
 }
 
 /**
- * The same for an answer to a cancellation or DELETE, which may also say that nothing was cancelled or
- * deleted. A recording that is not cancelled may be stopped.
+ * The same as {@link saysNo} for an answer to a cancellation or DELETE, which may also say that nothing was
+ * cancelled or deleted. A recording that is not cancelled may be stopped.
  */
-export function saysNotEnded(answer: IDataObject): boolean {
-	const { deleted, cancelled, canceled, stopped } = answer;
-	return ([deleted, cancelled, canceled].some(isNo) && !isYes(stopped)) || saysNo(answer);
+export function saysNotEnded(answer: unknown): boolean {
+	const isNotEnded = ({ deleted, cancelled, canceled, stopped }: IDataObject) =>
+		[deleted, cancelled, canceled].some(isNo) && !isYes(stopped);
+	return saysNo(answer) || layersOf(answer).some(isNotEnded);
 }

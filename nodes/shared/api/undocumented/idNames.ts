@@ -24,7 +24,7 @@ const NO_ID = /^(0|-+|n\/?a|nil|none|null|undefined|false|0{8}-0{4}-0{4}-0{4}-0{
 
 /** Whether a field for an id says that there is none. It may be of an unverified call, so long texts are fast, too. */
 export function isNoId(value: unknown): boolean {
-	return (value ?? 0) === 0 || (typeof value === 'string' && NO_ID.test(value.trim()));
+	return (value || 0) === 0 || (typeof value === 'string' && NO_ID.test(value.trim()));
 }
 
 /**

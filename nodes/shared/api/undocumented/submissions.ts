@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { isBlank, isObject } from '../../jsonValues';
-import { objectsIn } from './answers';
+import { objectsIn, saysPlainNo } from './answers';
 import { ID_NAMES, idIn, isNoId } from './idNames';
 import { isInProgress, isUnknownStatus, statusIn, withStatus } from '../statusMeaning';
 import { LIST_NAMES } from './taskLists';
@@ -59,6 +59,11 @@ export function isRefused(element: unknown): boolean {
 	return isSaid && !isInProgress(statusIn(status));
 }
 
+/** Whether the only answer to a submit says in so many words that nothing was accepted. */
+export function isRefusedSubmit(answer: IDataObject): boolean {
+	return !hasId(answer) && idIn(answer.bot_id) === undefined && saysPlainNo(answer);
+}
+
 /**
  * The answer to a submit with the id in the documented field: the service may also send a bare id,
  * or the id one level down. Leaves other answers unchanged.
@@ -70,12 +75,18 @@ function submissionIn(answer: IDataObject, isBot: boolean): IDataObject {
 	if (Object.keys(answer).length === 1 && isBareId(value)) return ofId(value);
 	if (hasDocumentedId(answer)) return answer;
 	// A plain `id` at the top level may be the id of the request.
+	const mayBeInside = !hasId(answer) || isEnvelope(answer);
 	const name =
 		SUBMISSION_NAMES.find((one) => hasDocumentedId(answer[one])) ??
-		SUBMISSION_NAMES.find((one) => !hasId(answer) && (hasId(answer[one]) || isBareId(answer[one])));
+		SUBMISSION_NAMES.find((one) => mayBeInside && (hasId(answer[one]) || isBareId(answer[one])));
 	if (name === undefined) return answer;
 	const { [name]: found, ...rest } = answer;
 	return { ...rest, ...(isObject(found) ? found : ofId(found)) };
+}
+
+/** Whether a plain `id` beside a task or bot is that of the request: JSON-RPC, or a status of the request. */
+function isEnvelope({ jsonrpc, status }: IDataObject): boolean {
+	return jsonrpc !== undefined || (typeof status === 'string' && isOfRequest(status));
 }
 
 function hasDocumentedId(value: unknown): boolean {

@@ -53,6 +53,12 @@ describe('apiKey.rotate', () => {
 		expect(service.lines()).toEqual([]);
 	});
 
+	it('does not call confirm off that a sheet gives as text', async () => {
+		const { error } = await service.run({ ...ROTATE, confirm: '={{ "true" }}' });
+		expect(error?.message).toMatch(/^'Confirm' has to be true or false, and not a text/);
+		expect(service.lines()).toEqual([]);
+	});
+
 	it.each([undefined, 'continueRegularOutput', 'continueErrorOutput'] as const)(
 		'rotates at most once: several items are refused (onError: %s)',
 		async (onError) => {
@@ -95,6 +101,12 @@ describe('what the service answers to apiKey.rotate', () => {
 			expect(error).toBeUndefined();
 			expect(json).toEqual(expected);
 		}
+	});
+
+	it('is an error if it says no', async () => {
+		rotated(200, { success: false, error: 'Rotation is switched off' });
+		const { error } = await service.run(ROTATE);
+		expect(error?.message).toMatch(/the API key is not rotated: Rotation is switched off/);
 	});
 
 	it('reaches the output even if the credential has the old key as its Webhook Secret', async () => {

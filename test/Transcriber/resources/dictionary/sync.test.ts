@@ -164,6 +164,19 @@ describe('dictionary.sync: an item that a failed step before has left', () => {
 });
 
 describe('dictionary.sync: the terms', () => {
+	it.each([
+		['CO2', 'CO₂'],
+		['m2', 'm²'],
+		['No 5', '№ 5'],
+	])('%s and %s are two', async (one, other) => {
+		await sync([one]);
+		await sync([other]);
+		expect(await stored()).toEqual([other]);
+		await sync([one], { mode: 'addMissing' });
+		await sync([other, one]);
+		expect(await stored()).toEqual([other, one]);
+	});
+
 	it('are trimmed; blanks and duplicates are dropped, over all items', async () => {
 		await sync([' n8n ', '', null, undefined, 'OKR', 'n8n', '   ', 'OKR ']);
 		expect(await stored()).toEqual(['n8n', 'OKR']);

@@ -625,6 +625,15 @@ describe('task.regenerateSummary', () => {
 		expect(items[0]?.json).toEqual({ body: { tone: 'x' }, tpl: 'meeting' });
 	});
 
+	it('is an error if the service refuses it in a success', async () => {
+		service.running().fault({
+			match: { method: 'POST' },
+			action: { kind: 'respond', status: 200, body: { ok: false, message: 'No such template' } },
+		});
+		const { error } = await regenerate('a');
+		expect(error?.message).toMatch(/that no new summary is written: No such template/);
+	});
+
 	it.each(['/meeting/{botId}/summary', '/tasks/{task_id}/summary'])(
 		'refuses a placeholder other than {taskId}: %s',
 		async (path) => {

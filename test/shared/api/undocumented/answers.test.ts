@@ -1,5 +1,9 @@
 /** What an answer with a success status says of what was asked. */
-import { saysNo, saysNotEnded } from '../../../../nodes/shared/api/undocumented/answers';
+import {
+	saysNo,
+	saysNotEnded,
+	saysPlainNo,
+} from '../../../../nodes/shared/api/undocumented/answers';
 
 const LOCKED = 'The dictionary is locked';
 
@@ -43,6 +47,38 @@ describe('A success', () => {
 	])('%j does not', (answer) => {
 		expect([saysNo(answer), saysNotEnded(answer)]).toEqual([false, false]);
 	});
+
+	it.each([
+		{ success: false },
+		{ ok: 0, message: LOCKED },
+		{ status: 'error', message: LOCKED },
+		{ detail: { error_code: 'locked', message: LOCKED } },
+		{ data: { success: false } },
+	])('%j says plainly that nothing was done', (answer) => {
+		expect(saysPlainNo(answer)).toBe(true);
+	});
+
+	it.each([{ error: LOCKED }, { status: 'pending', error: LOCKED }, { detail: LOCKED }])(
+		'%j does not say it plainly',
+		(answer) => expect(saysPlainNo(answer)).toBe(false),
+	);
+
+	it.each([
+		{ data: { cancelled: false } },
+		{ success: true, data: { cancelled: false } },
+		{ result: { success: false } },
+		[{ cancelled: false }],
+		[{ task_id: '1', status: 'cancelled' }, { deleted: 'false' }],
+	])('%j says in an envelope or a list that nothing was ended', (answer) => {
+		expect(saysNotEnded(answer)).toBe(true);
+	});
+
+	it.each([
+		{ data: { task_id: '1', status: 'cancelled', error: 'Cancelled by the user' } },
+		{ success: true, data: {} },
+		{ result: 'stopped' },
+		[],
+	])('%j does not say so', (answer) => expect(saysNotEnded(answer)).toBe(false));
 
 	it.each([{ deleted: false }, { cancelled: false }, { canceled: 'false' }])(
 		'%j says so only of a cancellation or DELETE',

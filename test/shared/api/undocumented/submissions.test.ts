@@ -23,6 +23,15 @@ describe('The answer to a submit', () => {
 	])('%j stays as it is', (answer) => expect(submissionsIn(answer, false)).toEqual([answer]));
 
 	it.each([
+		{ jsonrpc: '2.0', id: 1, result: { id: '7f3c' } },
+		{ id: 'req-1', status: 'ok', data: { id: '7f3c' } },
+		{ id: 'req-1', status: 'success', task: { task_id: '7f3c' } },
+	])('has the id of the task, not that of the request: %j', (answer) => {
+		const [task] = submissionsIn(answer, false);
+		expect(task?.task_id ?? task?.id).toBe('7f3c');
+	});
+
+	it.each([
 		['7f3c', '7f3c'],
 		[7, 7],
 		['a.b:c-1_d', 'a.b:c-1_d'],

@@ -1,8 +1,17 @@
-import type { IDataObject, IExecutePaginationFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import { isUnevaluated, unevaluated } from './accidentalText';
-import { isNothing, required, textIn } from './checkedValues';
-import { refuse, type WithNode } from './refuse';
+import { required, textIn } from './checkedValues';
+import {
+	emptySegment,
+	isExpression,
+	literalsOf,
+	missingPart,
+	stepsNamedIn,
+	valueOf,
+	type ExpressionContext,
+} from './expressionParts';
+import { refuse } from './refuse';
 
 /**
  * What JavaScript writes in a text for a value that is missing or a date that is none. "NaN" may stand in an
@@ -15,39 +24,11 @@ const MISSING =
 const MISSING_IN_PROSE =
 	/undefined|(?<![A-Za-z0-9]|"\s?:\s?|[,[]\s?)null(?![A-Za-z0-9])|Invalid Date|(?<![A-Za-z0-9])NaN(?![A-Za-z0-9])/g;
 
-/** A step that an expression names: `$('Sheet')`, `$items("Sheet")`, `$node['Sheet']`, `$node.Sheet`. */
-const NAMED_STEP =
-	/\$(?:node\[|items\(|\()\s*('(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`(?:\\.|[^`\\])*`)|\$node\.([\p{L}\p{N}_$]+)/gu;
-
 /** A step whose name is computed: `$($json.step)`. Nobody can tell what it holds. */
 const COMPUTED_STEP = /\$(?:node\[|items\(|\()\s*[^'"`\s)]/;
 
 /** What an administrator has set, and an expression reads: `$vars.folder`, `$env['FOLDER']`. */
 const SETTING = /\$(?:vars|env)(?:\.[\w$]+|\[[^\]]*\])/g;
-
-/** An address up to its query. */
-const BEFORE_QUERY = /^(?:\{\{.*?\}\}|[^?#])*/s;
-
-/** A part of an expression that is a whole part of a path: `https://example.com/{{ $json.id }}/talk`. */
-const WHOLE_SEGMENT = /(?<=\/)\{\{(?:(?!\}\}).)*\}\}(?=[/?#]|$)/gs;
-
-/** A part of an expression that reads what comes into the node, or what the user has set. */
-const READS_INPUT = /\$(?:json|binary|input|item|items|node|vars|env)\b|\$\(/;
-
-/** A part with one of these may give nothing on purpose. */
-const CONDITION = /(?<!\?)\?(?![.?])|&&|\$if\(|\.filter\(/;
-
-/** The user knows that the value of a part with one of these may be missing. */
-const FALLBACK = /\?\?|\|\||\$ifEmpty\(/;
-
-/** The texts in quotes of an expression. */
-const QUOTED = /'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`(?:\\.|[^`\\])*`/gs;
-
-/** What an n8n context can tell of the input. A trigger that is published has none. */
-type Context = WithNode &
-	Partial<
-		Pick<IExecutePaginationFunctions, 'evaluateExpression' | 'getExecuteData' | 'getItemIndex'>
-	>;
 
 /** How a text is checked. */
 interface Check {
@@ -63,7 +44,7 @@ interface Check {
  * `entered` is the parameter as the user has entered it.
  */
 export function joinedTextIn(
-	context: Context,
+	context: ExpressionContext,
 	entered: unknown,
 	value: unknown,
 	displayName: string,
@@ -76,7 +57,7 @@ export function joinedTextIn(
 
 /** The same for an address, which is required. Refuses one of which a part is missing. */
 export function addressIn(
-	context: Context,
+	context: ExpressionContext,
 	entered: unknown,
 	value: unknown,
 	displayName: string,
@@ -97,7 +78,7 @@ export function addressIn(
  * the expression as a text, or in the data, or if an AI agent may have said it.
  */
 export function checkJoined(
-	context: Context,
+	context: ExpressionContext,
 	entered: unknown,
 	texts: string[],
 	displayName: string,
@@ -143,7 +124,7 @@ export function checkJoined(
 
 /** Refuses a JSON object as {@link joinedTextIn} does a text. */
 export function checkJoinedJson(
-	context: Context,
+	context: ExpressionContext,
 	entered: unknown,
 	object: IDataObject,
 	displayName: string,
@@ -152,115 +133,10 @@ export function checkJoinedJson(
 	checkJoined(context, entered, isTyped ? [entered] : textsIn(object), displayName);
 }
 
-/**
- * Whether no part of an expression that reads the input gives anything, so that the text is the same for
- * every item: `file-{{ $json.id }}`.
- */
-export function hasOnlyEmptyParts(context: Context, entered: unknown, item?: number): boolean {
-	const values = partsOfInput(entered).map((part) => valueOfPart(context, part, item));
-	const isEmpty = (value: unknown) =>
-		isNothing(value) || (Array.isArray(value) && value.length === 0);
-	return values.length > 0 && values.every(isEmpty);
-}
-
-/**
- * Whether each part of an expression has a condition, so that all may give nothing on purpose. If that does
- * no harm, a fallback will do.
- */
-export function mayAllBeEmpty(entered: string, needsCondition: boolean): boolean {
-	const mayGiveNothing = needsCondition ? hasCondition : mayBeEmpty;
-	return isExpression(entered) && partsOf(entered).every(mayGiveNothing);
-}
-
-function hasCondition(part: string): boolean {
-	// A field may be called "Name?".
-	return CONDITION.test(part.replace(QUOTED, ''));
-}
-
-function mayBeEmpty(part: string): boolean {
-	return hasCondition(part) || FALLBACK.test(part.replace(QUOTED, ''));
-}
-
-/**
- * The first part of an expression that reads a field which is not there. A field that is empty is there, and
- * a part with a fallback or a condition may give nothing.
- */
-export function missingPart(context: Context, entered: unknown): string | undefined {
-	if (!context.evaluateExpression) return undefined;
-	return partsOfInput(entered).find(
-		(part) => !mayBeEmpty(part) && valueOfPart(context, part) === undefined,
-	);
-}
-
-/** The first part of an expression that leaves a part of the path empty, which the address needs. */
-function emptySegment(context: Context, entered: unknown): string | undefined {
-	if (!context.evaluateExpression || !isExpression(entered)) return undefined;
-	const [path = ''] = BEFORE_QUERY.exec(entered) ?? [];
-	const segments = path.match(WHOLE_SEGMENT) ?? [];
-	return segments.find(
-		(part) => READS_INPUT.test(part) && !mayBeEmpty(part) && isNothing(valueOfPart(context, part)),
-	);
-}
-
-/** A member of a collection as the user has entered it; undefined if the whole collection is an expression. */
-export function enteredIn(
-	context: IExecutePaginationFunctions,
-	collection: string,
-	name: string,
-): unknown {
-	const entered = context.getNode().parameters[collection];
-	const isCollection = typeof entered === 'object' && entered !== null && !Array.isArray(entered);
-	return isCollection ? (entered as IDataObject)[name] : undefined;
-}
-
-function isExpression(entered: unknown): entered is string {
-	return typeof entered === 'string' && entered.startsWith('=');
-}
-
-/** The parts in braces. */
-function partsOf(expression: string): string[] {
-	return expression.match(/\{\{.*?\}\}/gs) ?? [];
-}
-
-function partsOfInput(entered: unknown): string[] {
-	const parts = isExpression(entered) ? partsOf(entered) : [];
-	return parts.filter((part) => READS_INPUT.test(part) && !part.includes('$fromAI'));
-}
-
-/** The text outside of the braces, and the texts in quotes within them. */
-function literalsOf(expression: string): string[] {
-	const outside = expression.slice(1).split(/\{\{.*?\}\}/s);
-	const inside = partsOf(expression).join('\n');
-	// One kind of quotes may stand within another.
-	const quoted = [/'(?:\\.|[^'\\])*'/gs, /"(?:\\.|[^"\\])*"/gs, /`(?:\\.|[^`\\])*`/gs].flatMap(
-		(quotes) => inside.match(quotes) ?? [],
-	);
-	// What a template literal puts in is no literal.
-	return [...outside, ...quoted.map((literal) => literal.replace(/\$\{[^}]*\}/g, ''))];
-}
-
-/** The pattern of a word, which stands alone or within other letters. */
-function patternOf(word: string, isAlone: boolean): string {
-	return isAlone ? `(?<![A-Za-z0-9])${word}(?![A-Za-z0-9])` : word;
-}
-
-function valueOfPart(context: Context, part: string, item = context.getItemIndex?.() ?? 0) {
-	return valueOf(context, part.slice(2, -2), item);
-}
-
-/** What an expression gives; undefined if it cannot be evaluated. */
-function valueOf(context: Context, expression: string, item: number): unknown {
-	try {
-		return context.evaluateExpression?.(`{{ ${expression} }}`, item);
-	} catch {
-		return undefined;
-	}
-}
-
 /** Whether a pattern is in the input of a run: a run can have thousands of items, each with a text to check. */
 const inInput = new WeakMap<INodeExecutionData[], Map<string, boolean>>();
 
-function isInInput(context: Context, regExp: RegExp): boolean {
+function isInInput(context: ExpressionContext, regExp: RegExp): boolean {
 	const items = context.getExecuteData?.().data.main?.[0] ?? [];
 	const known = inInput.get(items) ?? new Map<string, boolean>();
 	inInput.set(items, known);
@@ -269,15 +145,7 @@ function isInInput(context: Context, regExp: RegExp): boolean {
 	return isThere;
 }
 
-/** The steps that an expression names, each as a text in quotes. */
-function stepsNamedIn(expression: string): string[] {
-	const names = [...expression.matchAll(NAMED_STEP)].map(([, quoted, bare = '']) =>
-		quoted === undefined ? `'${bare}'` : quoted,
-	);
-	return [...new Set(names)];
-}
-
-function textsOfStep(context: Context, quotedName: string, item: number): string[] {
+function textsOfStep(context: ExpressionContext, quotedName: string, item: number): string[] {
 	const items = valueOf(context, `$(${quotedName}).all()`, item);
 	return Array.isArray(items) ? textsOfItems(items as INodeExecutionData[]) : [];
 }
@@ -301,4 +169,9 @@ function textsIn(value: unknown): string[] {
 		if (typeof one === 'object' && one !== null) Object.values(one).forEach((two) => todo.add(two));
 	}
 	return texts;
+}
+
+/** The pattern of a word, which stands alone or within other letters. */
+function patternOf(word: string, isAlone: boolean): string {
+	return isAlone ? `(?<![A-Za-z0-9])${word}(?![A-Za-z0-9])` : word;
 }

@@ -1,7 +1,7 @@
 import { DateTime } from 'luxon';
 import type { IExecuteSingleFunctions } from 'n8n-workflow';
 import { isNothing, textIn, wrongKind } from './checkedValues';
-import { missingPart } from './joinedText';
+import { missingPart } from './expressionParts';
 import { asLasting, refuse } from './refuse';
 
 /** The part of n8n's context that reads the parameters of a launch. */

@@ -1,4 +1,5 @@
 /** What an expression joins from parts of which one is missing is never sent, because it costs money. */
+// Also covers expressionParts.ts.
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { checkJoined } from '../../../nodes/shared/parameters/joinedText';

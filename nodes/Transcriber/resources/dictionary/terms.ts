@@ -6,12 +6,8 @@ import {
 	unevaluated,
 } from '../../../shared/parameters/accidentalText';
 import { choiceIn, isNothing, required } from '../../../shared/parameters/checkedValues';
-import {
-	checkJoined,
-	hasOnlyEmptyParts,
-	joinedTextIn,
-	mayAllBeEmpty,
-} from '../../../shared/parameters/joinedText';
+import { hasOnlyEmptyParts, mayAllBeEmpty } from '../../../shared/parameters/expressionParts';
+import { checkJoined, joinedTextIn } from '../../../shared/parameters/joinedText';
 import { jsonListIn } from '../../../shared/parameters/jsonText';
 import { refuse } from '../../../shared/parameters/refuse';
 import type { RoutingRequest } from '../../../shared/api/types';

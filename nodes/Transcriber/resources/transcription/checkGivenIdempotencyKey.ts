@@ -3,11 +3,11 @@ import type { IExecutePaginationFunctions } from 'n8n-workflow';
 
 import type { RoutingRequest } from '../../../shared/api/types';
 import {
-	checkJoined,
 	enteredIn,
 	hasOnlyEmptyParts,
 	missingPart,
-} from '../../../shared/parameters/joinedText';
+} from '../../../shared/parameters/expressionParts';
+import { checkJoined } from '../../../shared/parameters/joinedText';
 import { refuse } from '../../../shared/parameters/refuse';
 import { givenKeyOf } from '../../item/givenIdempotencyKey';
 import {

@@ -9,7 +9,8 @@ import {
 	textIn,
 	wrongKind,
 } from '../../../shared/parameters/checkedValues';
-import { checkJoinedJson, enteredIn, joinedTextIn } from '../../../shared/parameters/joinedText';
+import { enteredIn } from '../../../shared/parameters/expressionParts';
+import { checkJoinedJson, joinedTextIn } from '../../../shared/parameters/joinedText';
 import { LINK_FIELD } from '../../../shared/api/undocumented/linkField';
 import { LINK_ADVICE, checkLink } from '../../../shared/parameters/recordingLink';
 import { refuse } from '../../../shared/parameters/refuse';

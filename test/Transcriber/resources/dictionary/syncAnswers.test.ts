@@ -92,22 +92,22 @@ it.each([50, '50'])(
 	},
 );
 
+const written = (method: string, body: object) =>
+	service.running().fault({
+		match: { method, path: '/dictionary$' },
+		times: 1,
+		action: { kind: 'respond', status: 200, body, readBody: true },
+	});
+
 describe.each([
 	['replace', 'PUT'],
 	['addMissing', 'POST'],
 ])('an answer to a write that lacks a term, in mode %s,', (mode, method) => {
 	const terms = 'old\nnew\nLost';
 
-	const written = (body: object) =>
-		service.running().fault({
-			match: { method, path: '/dictionary$' },
-			times: 1,
-			action: { kind: 'respond', status: 200, body, readBody: true },
-		});
-
 	it('is reported as not stored, and not as added', async () => {
 		await given('old', 'gone');
-		written({ terms: ['old', 'new'], rejected: ['Lost'] });
+		written(method, { terms: ['old', 'new'], rejected: ['Lost'] });
 		answer({ terms: ['old', 'gone'] });
 		const kept = mode === 'replace' ? [] : ['gone'];
 		answer({ terms: ['old', ...kept, 'new'] });
@@ -118,7 +118,7 @@ describe.each([
 
 	it('is reported from the dictionary itself, even if that has nothing of the write', async () => {
 		await given('old', 'gone');
-		written({ terms: ['old', 'gone'] });
+		written(method, { terms: ['old', 'gone'] });
 		answer({ terms: ['old', 'gone'] });
 		const { json } = await service.run({ ...SYNC, mode, terms });
 		const report = { changed: false, added: [], removed: [], not_stored: ['new', 'Lost'] };
@@ -130,7 +130,7 @@ describe.each([
 		['has no list', 200, {}],
 	])('is reported as the answer says if the dictionary %s', async (_what, status, body) => {
 		await given('old', 'gone');
-		written({ terms: ['old', 'new'] });
+		written(method, { terms: ['old', 'new'] });
 		answer({ terms: ['old', 'gone'] });
 		service.running().fault({
 			match: { method: 'GET', path: '/dictionary$' },
@@ -146,7 +146,7 @@ describe.each([
 		['other capitals and blanks', ['old', ' NEW', 'lost ']],
 	])('is none if the dictionary has the term: %s', async (_what, listed) => {
 		await given('old');
-		written({ terms: listed });
+		written(method, { terms: listed });
 		answer({ terms: ['old'] });
 		answer({ terms: ['old', 'new', 'Lost'] });
 		const { error, json } = await service.run({ ...SYNC, mode, terms });
@@ -209,13 +209,6 @@ it.each([-1, '-1', 0])('a limit_terms of %j is none, so no term is ignored', asy
 });
 
 describe('The figures in the report', () => {
-	const written = (method: string, body: object) =>
-		service.running().fault({
-			match: { method, path: '/dictionary$' },
-			times: 1,
-			action: { kind: 'respond', status: 200, body, readBody: true },
-		});
-
 	it('are none of an answer that lists and counts only what was added', async () => {
 		await given('old', 'older');
 		written('POST', { terms: ['new'], count: 1, chars: 3 });

@@ -74,7 +74,8 @@ export function eventIn(body: Record<string, unknown> = {}): DeliveredEvent | un
 
 /** The event's name in 'Trigger On'. Anything but `completed` has failed, cancelled tasks too. */
 export function eventNameOf({ botId, body }: DeliveredEvent, status: string): EventName {
-	const isMeeting = botId !== undefined || String(body.event ?? '').startsWith('meeting');
+	const isMeeting =
+		botId !== undefined || (isString(body.event) && body.event.startsWith('meeting'));
 	if (isMeeting) return status === 'completed' ? 'meetingCompleted' : 'meetingFailed';
 	return status === 'completed' ? 'transcriptionCompleted' : 'transcriptionFailed';
 }

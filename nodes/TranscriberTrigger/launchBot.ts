@@ -2,6 +2,7 @@ import type { IDataObject, IHookFunctions } from 'n8n-workflow';
 
 import { callService } from '../shared/api/callService';
 import type { TranscriberCredential } from '../shared/api/credential';
+import { withoutSecretsInText } from '../shared/api/redact';
 import { idIn } from '../shared/api/undocumented/idNames';
 import { submissionsIn } from '../shared/api/undocumented/submissions';
 import { remembered } from '../shared/processMemory';
@@ -50,7 +51,8 @@ export async function launchBot(
 				deadline: Date.now() + ACTIVATION.sendMs,
 			},
 		);
-		const [answer = {}] = submissionsIn(given, true);
+		const answers = submissionsIn(given, true).map(withoutSecretsInText);
+		const answer = answers.find((one) => botIdOf(one) !== undefined) ?? answers[0] ?? {};
 		const id = botIdOf(answer);
 		if (!launch.signal.aborted || id === undefined) return answer;
 		const lasting = backgroundCaller(context, async () => credential);

@@ -2,7 +2,7 @@ import type { IDataObject, IHookFunctions } from 'n8n-workflow';
 
 import { credentialOf } from '../shared/api/credential';
 import { withoutSecrets } from '../shared/api/redact';
-import { readRefusal } from '../shared/api/refusalBody';
+import { reasonOfNo } from '../shared/api/refusalBody';
 import { ServiceError, adviceIfUncertain, wasCertainlyRefused } from '../shared/api/serviceError';
 import { submissionKey } from '../shared/api/submission';
 import { isRefusedSubmit } from '../shared/api/undocumented/submissions';
@@ -132,10 +132,10 @@ export async function sendBotWhenPublished(context: IHookFunctions): Promise<boo
 	if (isRefusedSubmit(answer)) {
 		store.unansweredUntil = 0;
 		store.save();
-		const { serviceMessage = 'it gives no reason' } = readRefusal(withoutSecrets(answer, {}));
+		const reason = reasonOfNo(withoutSecrets(answer, {}) as IDataObject);
 		throw refuse(
 			context,
-			`The service refused the bot: ${serviceMessage}`,
+			`The service refused the bot: ${reason}`,
 			'Correct what the service names, and publish again.',
 		);
 	}

@@ -443,6 +443,16 @@ describe('No second bot', () => {
 		expect(launches()).toBe(2);
 	});
 
+	it('and takes the bot that was sent from a list in which another one was refused', async () => {
+		const sent = { bot_id: 'b1', status: 'joining', webhook_secret: 'whsec_1' };
+		const body = [{ status: 'error', message: 'Room is full' }, sent];
+		const action = { kind: 'respond', status: 200, body } as const;
+		service.running().fault({ match: { path: '/meeting$' }, action });
+		await host.activate();
+		await host.activate();
+		expect(launches()).toBe(1);
+	});
+
 	it('but another try when the Base URL was no web address', async () => {
 		await open({}, 'ftp://127.0.0.1');
 		await expect(host.activate()).rejects.toThrow("Check the 'Base URL'");

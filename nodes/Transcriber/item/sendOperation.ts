@@ -12,7 +12,7 @@ import { forHttpClient, type TranscriberCredential } from '../../shared/api/cred
 import { anyBodyOf, bodyOf } from '../../shared/api/responseBody';
 import { asUnsent, sendWithRetries } from '../../shared/api/sendWithRetries';
 import { recordingIn, whileMoving } from '../../shared/api/uploadStream';
-import { withoutSecrets } from '../../shared/api/redact';
+import { withoutSecrets, withoutSecretsInText } from '../../shared/api/redact';
 import { TIMEOUTS } from '../../shared/api/delayBeforeRetry';
 import type { Policy, RoutingRequest } from '../../shared/api/types';
 import { objectsIn } from '../../shared/api/undocumented/answers';
@@ -128,7 +128,9 @@ function answersIn(
 	{ credential, policy, method }: Sending,
 ): INodeExecutionData[] {
 	const body = policy.takesAnyAnswer ? anyBodyOf(response) : bodyOf(response, method);
-	const answer = submits(policy) ? submissionsIn(body, policy.limit === 'meeting') : body;
+	const answer = submits(policy)
+		? submissionsIn(body, policy.limit === 'meeting').map(withoutSecretsInText)
+		: body;
 	const kept = policy.takesAnyAnswer ? 'everywhere' : policy.keepsWebhookSecret;
 	const answers = objectsIn(withoutSecrets(answer, credential, kept, policy.takesAnyAnswer));
 	const mustNotFail = !policy.repeatable && !submits(policy);

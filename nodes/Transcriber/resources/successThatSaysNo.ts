@@ -1,6 +1,6 @@
 import type { IDataObject, IExecutePaginationFunctions, NodeOperationError } from 'n8n-workflow';
 
-import { readRefusal } from '../../shared/api/refusalBody';
+import { reasonOfNo } from '../../shared/api/refusalBody';
 import { refuse } from '../../shared/parameters/refuse';
 
 /**
@@ -14,12 +14,9 @@ export function refuseNo(
 	next: string,
 ): NodeOperationError {
 	// `withoutError` has renamed the field `error`.
-	const { serviceMessage } = readRefusal({
-		...answer,
-		error: answer.error ?? answer.service_error,
-	});
-	const reason = serviceMessage === undefined ? '' : `: ${serviceMessage}`;
-	return refuse(context, `The service answered that ${what}${reason}`, next);
+	const { service_error: error, ...others } = answer;
+	const reason = reasonOfNo(error === undefined ? others : { ...others, error });
+	return refuse(context, `The service answered that ${what}: ${reason}`, next);
 }
 
 /** The same for a write of the dictionary. */

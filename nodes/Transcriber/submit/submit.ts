@@ -8,12 +8,13 @@ import type {
 import { jsonOf } from '../../shared/jsonValues';
 import { credentialOf } from '../../shared/api/credential';
 import { unseal } from '../../shared/webhook/sealedSecret';
-import { readRefusal } from '../../shared/api/refusalBody';
+import { readRefusal, reasonOfNo } from '../../shared/api/refusalBody';
 import { withoutSecrets } from '../../shared/api/redact';
 import { NAMELESS, idFields, idsIn, submissionKey } from '../../shared/api/submission';
 import type { Policy, RoutingRequest } from '../../shared/api/types';
+import { saysNo } from '../../shared/api/undocumented/answers';
 import { isRefused } from '../../shared/api/undocumented/submissions';
-import { startsIn } from '../../shared/api/statusMeaning';
+import { isInProgress, startsIn } from '../../shared/api/statusMeaning';
 import { asLasting, refuse } from '../../shared/parameters/refuse';
 import type { NodeRun } from '../item/nodeRun';
 import { failedItem, goesOnAfterErrors, inOutput } from '../item/performOperation';
@@ -158,7 +159,7 @@ function withoutId(
 	answer: IDataObject,
 	count: { of: number; accepted: number },
 ): NodeOperationError {
-	const answered = withoutSecrets(answer, {});
+	const answered = withoutSecrets(answer, {}) as IDataObject;
 	const said = `The service answered: ${jsonOf(answered).slice(0, 300)}.`;
 	if (isRefusedOfSeveral(answer, count.of)) {
 		const { serviceMessage = 'without a reason' } = readRefusal(answered);
@@ -172,10 +173,10 @@ function withoutId(
 			),
 		);
 	}
-	const { serviceMessage } = isRefused(answer) ? readRefusal(answered) : {};
-	const message = serviceMessage
-		? `The service answered with a success, but without an id, and says: ${serviceMessage}`
-		: 'The service answered that this item is accepted, but without an id';
+	const message =
+		isRefused(answer) || (saysNo(answer) && !isInProgress(answer.status))
+			? `The service answered with a success, but without an id, and says: ${reasonOfNo(answered)}`
+			: 'The service answered that this item is accepted, but without an id';
 	const isBot = context.getNodeParameter('operation', '') === 'sendBot';
 	const find = isBot
 		? 'Look in your account at the service for the bot and its id, then fetch its transcript with Meeting: Wait Until Transcribed.'

@@ -8,6 +8,7 @@ import {
 	goesOn,
 	isCancelled,
 	isUnknownStatus,
+	statusWithoutTask,
 } from '../../shared/api/statusMeaning';
 import { asLasting, refuse } from '../../shared/parameters/refuse';
 import { againAdvice, givenKeyOf } from '../item/givenIdempotencyKey';
@@ -22,7 +23,7 @@ export function endedBadly(
 	state: IDataObject,
 	ids: SubmissionIds,
 ): NodeOperationError {
-	const said = reasonIn(state, { hasEnded: true });
+	const said = reasonIn(state);
 	const reason = said && `: ${said}`;
 	const ending = isCancelled(state.status) ? 'cancelled' : 'failed';
 	const words = ending === 'cancelled' ? `was cancelled${reason}` : `failed${reason}`;
@@ -76,7 +77,7 @@ export function notEnded(
 		return isNotFound(failure) ? asLasting(failure) : failure;
 	}
 	const balance = awaitsBalance(state) ? ', and waits for a top-up' : '';
-	const said = reasonIn(state, { hasEnded: false });
+	const said = reasonIn(state);
 	const reason = said && `; the service says: ${said}`;
 	const status = `status: ${String(state.status ?? 'not known')}${balance}${reason}`;
 	const lookFailed = failure ? `; the last look: ${failure.message}` : '';
@@ -87,7 +88,9 @@ export function notEnded(
 	const next = isKeyRefused ? `Correct the key, then fetch it with ${WAIT_OPERATIONS}.` : longer;
 	const message = `${subjectOf(ids)} has not ended ${words} (${status}${lookFailed})`;
 	const isTask = ids.taskId !== undefined;
-	if (!isUnknownStatus(state.status) || goesOn(state.status)) {
+	const isKnown =
+		goesOn(state.status) || state.status === statusWithoutTask({ status: 'completed' });
+	if (isKnown || !isUnknownStatus(state.status)) {
 		const advice = `It continues at the service and is not lost. ${next}`;
 		return refuse(context, notLost(context, message, FETCH_LATER), advice);
 	}

@@ -85,9 +85,20 @@ const SECRET_NAME = /^webhook.*secret$/i;
 /** An object with such a name may hold a `secret`. */
 const WEBHOOK_NAME = /^webhook/i;
 
-/** Masks what a text calls a secret: `webhook_secret=…`. For an answer that is no JSON. */
+/** Masks what a text calls a secret: `webhook_secret=…`. For an answer to a submit that is no JSON. */
 export function withoutNamedSecrets(text: string): string {
-	return text.replace(/(secret["'\s\\]*[:=][\s\\]*["']?)[^"',\s}&]*/gi, '$1***');
+	const named = /(secret["'\s\\]*([:=])[\s\\]*["']?)([^"',\s}]*)/gi;
+	return text.replace(named, (_, name: string, sign: string, value: string) => {
+		// In a form, the next field begins after "&".
+		const [, ...others] = sign === '=' && /^[^"']*$/.test(name) ? value.split('&') : [];
+		return [`${name}***`, ...others].join('&');
+	});
+}
+
+/** An answer to a submit without the secrets in a text that came in place of JSON: `{ value }`. */
+export function withoutSecretsInText<T extends { value?: unknown }>(answer: T): T {
+	const { value } = answer;
+	return typeof value === 'string' ? { ...answer, value: withoutNamedSecrets(value) } : answer;
 }
 
 interface Copying {

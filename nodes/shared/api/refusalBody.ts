@@ -40,13 +40,23 @@ export function readRefusal(body: unknown): RefusalBody {
 
 /**
  * Why a task or bot has failed, was cancelled or cannot go on, in the words of the service. The document shows
- * it in `error`. An ended one may have it under another name.
+ * it in `error`. A failed one may have it under another name.
  */
-export function reasonIn(state: IDataObject, { hasEnded }: { hasEnded: boolean }): string {
-	const { error, message, reason, detail, error_message: own } = state;
-	if (!isBlank(error) && !isNo(error)) return typeof error === 'string' ? error : jsonOf(error);
-	const words = hasEnded ? [own, reason, detail, message] : [];
-	return words.map((one) => wordsOf(one).slice(0, 500)).find(Boolean) ?? '';
+export function reasonIn(state: IDataObject): string {
+	const { status, error, message, reason, detail, error_message: own } = state;
+	const isSaid = !isBlank(error) && !isNo(error) && jsonOf(error) !== '{}';
+	if (isSaid) return typeof error === 'string' ? error : jsonOf(error);
+	const words = status === 'failed' ? [own, reason, detail, message] : [];
+	const others = words.map((one) => (isNo(one) ? '' : wordsOf(one).slice(0, 500)));
+	return others.find((one) => one && !/^(ok|okay|success|successful|done)\W*$/i.test(one)) ?? '';
+}
+
+/** What the service says in a success that is a no: its words, or else all of the answer. */
+export function reasonOfNo(answer: IDataObject): string {
+	const { serviceMessage } = readRefusal(answer);
+	const wrapped = [answer.data, answer.result].filter(isObject).map(readRefusal);
+	const inside = wrapped.find((one) => one.serviceMessage)?.serviceMessage;
+	return serviceMessage ?? inside ?? jsonOf(answer).slice(0, 200);
 }
 
 /** Whether a body has members of RFC 9457 that no answer in the service document has. */

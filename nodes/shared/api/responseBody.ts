@@ -2,7 +2,6 @@ import type { IDataObject, IN8nHttpFullResponse } from 'n8n-workflow';
 
 import { parseJson } from '../jsonValues';
 import { Refused } from './noUsableAnswer';
-import { withoutNamedSecrets } from './redact';
 import { isWebPage } from './refusalBody';
 
 /**
@@ -19,8 +18,7 @@ export function bodyOf(response: IN8nHttpFullResponse, method = 'GET'): IDataObj
 	const json = isJson ? parseJson(body) : undefined;
 	if (json !== undefined) return json as IDataObject;
 	if (method === 'GET' || isJson || isWebPage(response)) throw new Refused(response);
-	const value = typeof body === 'string' ? withoutNamedSecrets(body) : body;
-	return { value: value as IDataObject[string] };
+	return { value: body as IDataObject[string] };
 }
 
 /** The body of a success in any form; bytes as text. Throws {@link Refused}. */

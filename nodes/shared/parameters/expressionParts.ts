@@ -57,22 +57,23 @@ export function hasOnlyEmptyParts(
 	return values.length > 0 && values.every(isEmpty);
 }
 
-/**
- * Whether each part of an expression has a condition, so that all may give nothing on purpose. If that does
- * no harm, a fallback will do.
- */
-export function mayAllBeEmpty(entered: string, needsCondition: boolean): boolean {
-	const mayGiveNothing = needsCondition ? hasCondition : mayBeEmpty;
-	return isExpression(entered) && partsOf(entered).every(mayGiveNothing);
+/** Whether each part of an expression has a fallback or a condition, so that all may give nothing on purpose. */
+export function mayAllBeEmpty(entered: string): boolean {
+	return isExpression(entered) && partsOf(entered).every(mayBeEmpty);
 }
 
-function hasCondition(part: string): boolean {
-	// A field may be called "Name?".
-	return CONDITION.test(part.replace(QUOTED, ''));
+/** Whether a part of an expression has a condition, so that it may give nothing on purpose. */
+export function hasCondition(entered: string): boolean {
+	return partsOf(entered).some((part) => CONDITION.test(withoutTexts(part)));
 }
 
 function mayBeEmpty(part: string): boolean {
-	return hasCondition(part) || FALLBACK.test(part.replace(QUOTED, ''));
+	return CONDITION.test(withoutTexts(part)) || FALLBACK.test(withoutTexts(part));
+}
+
+/** A field may be called "Name?". */
+function withoutTexts(part: string): string {
+	return part.replace(QUOTED, '');
 }
 
 /**

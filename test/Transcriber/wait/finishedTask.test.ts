@@ -537,6 +537,25 @@ describe('the words of the service are in the error', () => {
 		expect((await service.run(wait)).error?.message).toContain('Bad codec');
 	});
 
+	it.each([
+		[{ code: 0, message: 'success', data: { status: 'cancelled' } }, 'was cancelled'],
+		[{ success: true, message: 'OK', data: { status: 'failed', error: null } }, 'failed'],
+		[{ status: 'failed', error: {}, reason: 0 }, 'failed'],
+	])('but not what is no reason: %j', async (state, words) => {
+		const id = await service.pendingTask();
+		answer('/tasks/', { task_id: id, ...state });
+		const wait = { resource: 'task', operation: 'wait', taskId: id, waitOptions: SHORT };
+		expect((await service.run(wait)).error?.message).toBe(`Task ${id} ${words} [item 0]`);
+	});
+
+	it('of a bot that has completed, but has no task yet, are that it goes on', async () => {
+		const id = await service.bot();
+		answer('/meeting/', { bot_id: id, status: 'completed' });
+		const wait = { resource: 'meeting', operation: 'wait', botId: id, waitOptions: SHORT };
+		const { error } = await service.run(wait);
+		expect(error?.description).toMatch(/^It continues at the service and is not lost/);
+	});
+
 	it.each(['denied', 'kicked'])('of a bot whose status %s may be its end', async (status) => {
 		const id = await service.bot();
 		answer('/meeting/', { bot_id: id, status, error: 'The host said no' });

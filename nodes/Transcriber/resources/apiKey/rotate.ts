@@ -15,7 +15,7 @@ import { isNothing } from '../../../shared/parameters/checkedValues';
 import { refuse } from '../../../shared/parameters/refuse';
 import { sendOperation } from '../../item/sendOperation';
 import { asUnsent } from '../../../shared/api/sendWithRetries';
-import { saysPlainNo } from '../../../shared/api/undocumented/answers';
+import { saysOnlyNo } from '../../../shared/api/undocumented/answers';
 import { refuseNo } from '../successThatSaysNo';
 import { type Policy, type RoutingRequest } from '../../../shared/api/types';
 
@@ -93,7 +93,7 @@ async function rotateOnce(
 	return await sendWithoutKey(context, {
 		send: async () => {
 			const items = await sendOperation(context, request, policy);
-			const no = items.find(({ json }) => saysPlainNo(json));
+			const no = items.find(({ json }) => saysOnlyNo(json));
 			if (no) throw asUnsent(refuseNo(context, 'the API key is not rotated', no.json, STILL_OLD));
 			if (items.every(({ json }) => Object.keys(json).length === 0)) throw noKey(context);
 			return items;

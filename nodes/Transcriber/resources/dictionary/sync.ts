@@ -26,7 +26,7 @@ import {
 	noteReplacement,
 } from './checkNoTermIsLost';
 import { checkIsSplit } from './checkTerms';
-import { distinct, isOnlyTextAround, termsField } from './terms';
+import { checkHoldsMore, distinct, isOnlyTextAround, termsField } from './terms';
 import { termsOfItem } from './termsOfItem';
 import { refuse } from '../../../shared/parameters/refuse';
 import { callService } from '../../../shared/api/callService';
@@ -150,7 +150,8 @@ async function syncOnce(context: IExecutePaginationFunctions): Promise<INodeExec
 	// A single row may lack its field: "Win" of `Win {{ $json.version }}` is a term. If all do, the name of
 	// the field is probably wrong.
 	const { replaces, dryRun, allowEmpty } = syncChoices(context);
-	const isEmpty = items.every((item) => isOnlyTextAround(context, entered, { replaces, item }));
+	const isEmpty = items.every((item) => isOnlyTextAround(context, entered, undefined, item));
+	if (replaces && !isEmpty) checkHoldsMore(context, entered, { items });
 	const inInput = isEmpty ? [] : distinct(items.flatMap((item) => termsOfItem(context, item)));
 	if (inInput.length === 0 && replaces && !allowEmpty) throw hasNoTerm(context);
 

@@ -6,7 +6,11 @@ import {
 	unevaluated,
 } from '../../../shared/parameters/accidentalText';
 import { choiceIn, isNothing, required } from '../../../shared/parameters/checkedValues';
-import { hasOnlyEmptyParts, mayAllBeEmpty } from '../../../shared/parameters/expressionParts';
+import {
+	hasCondition,
+	hasOnlyEmptyParts,
+	mayAllBeEmpty,
+} from '../../../shared/parameters/expressionParts';
 import { checkJoined, joinedTextIn } from '../../../shared/parameters/joinedText';
 import { jsonListIn } from '../../../shared/parameters/jsonText';
 import { refuse } from '../../../shared/parameters/refuse';
@@ -36,9 +40,6 @@ export const termsField: INodeProperties = {
 
 /** What ends a term in a text (service document, "Dictionary"). */
 const SEPARATOR = /[,;\r\n]/;
-
-/** A text in a JSON list. */
-const QUOTED_MEMBER = /"(?:\\.|[^"\\])*"/gs;
 
 /** Terms as a list, or as text with the service's own separators (service document, "Dictionary"). */
 export const termsFields: INodeProperties[] = [
@@ -87,12 +88,15 @@ export function addTerms(context: IExecutePaginationFunctions, request: RoutingR
 	const replaces = request.options.method === 'PUT';
 	const choice = context.getNodeParameter('specifyTerms', '');
 	if (choiceIn(context, choice, 'Specify Terms', ['list', 'text']) !== 'text') {
-		request.options.body = { terms: termsFrom(context, replaces) };
+		const terms = termsFrom(context);
+		if (replaces) checkHoldsMore(context, context.getNode().parameters.terms);
+		request.options.body = { terms };
 		return;
 	}
 	const { text: entered } = context.getNode().parameters;
 	const given = joinedTextIn(context, entered, context.getNodeParameter('text', ''), 'Text');
-	const isEmpty = isOnlyTextAround(context, entered, { separator: SEPARATOR, replaces });
+	const isEmpty = isOnlyTextAround(context, entered, SEPARATOR);
+	if (replaces && !isEmpty) checkHoldsMore(context, entered, { separator: SEPARATOR });
 	const text = required(context, isEmpty ? undefined : given, 'Text');
 	checkNotTypedInstead(context, text, 'Text', 'text');
 	checkIsNoData(context, text, 'Text');
@@ -104,8 +108,8 @@ export function addTerms(context: IExecutePaginationFunctions, request: RoutingR
 }
 
 /** The terms of the 'Terms' parameter: trimmed, without blanks and duplicates, in their order. */
-export function termsFrom(context: IExecutePaginationFunctions, replaces = false): string[] {
-	const isEmpty = isOnlyTextAround(context, context.getNode().parameters.terms, { replaces });
+export function termsFrom(context: IExecutePaginationFunctions): string[] {
+	const isEmpty = isOnlyTextAround(context, context.getNode().parameters.terms);
 	const terms = readTerms(context, isEmpty ? '' : context.getNodeParameter('terms', ''));
 	checkTerms(context, terms, 'Terms');
 	return terms;
@@ -151,32 +155,45 @@ function enteredTerms(context: IExecutePaginationFunctions): unknown {
 	return Array.isArray(terms) ? `=${terms.map(String).join('\n')}` : terms;
 }
 
-/** Where {@link isOnlyTextAround} looks, and how strictly. */
-interface TextAround {
-	/** What ends a term. Default: a line break. */
-	separator?: RegExp;
-	/** The terms replace others, so a fallback that gives nothing is no reason to keep the text around it. */
-	replaces: boolean;
-	/** Default: the item of the context. */
-	item?: number;
-}
-
 /**
- * Whether each term has a part in braces, and the item fills none of them: "Dr. " of `Dr. {{ $json.name }}` is
- * no term. A part with a condition may be empty on purpose.
+ * Whether the item fills no part of an expression for one term: "Dr. " of `Dr. {{ $json.name }}` is no term.
+ * A part with a fallback or a condition may be empty on purpose, and so may a member of a JSON list.
  */
 export function isOnlyTextAround(
 	context: IExecutePaginationFunctions,
 	entered: unknown,
-	{ separator = /[\r\n]/, replaces, item = context.getItemIndex() }: TextAround,
+	separator = /[\r\n]/,
+	item = context.getItemIndex(),
 ): boolean {
-	if (typeof entered !== 'string' || mayAllBeEmpty(entered, replaces)) return false;
-	const filled = '\0';
-	const text = entered.slice(1).replace(/\{\{.*?\}\}/gs, filled);
-	const isJsonList = /^\s*\[/.test(text);
-	const terms = isJsonList ? (text.match(QUOTED_MEMBER) ?? []) : text.split(separator);
-	const isOpen = terms.every((term) => !term.trim() || term.includes(filled));
-	return isOpen && hasOnlyEmptyParts(context, entered, item);
+	if (typeof entered !== 'string' || /^=\s*\[/.test(entered) || mayAllBeEmpty(entered))
+		return false;
+	return isOneTerm(entered, separator) && hasOnlyEmptyParts(context, entered, item);
+}
+
+/**
+ * For terms that are to replace the dictionary: refuses the text around a field that no item has, also if the
+ * field has a fallback, or stands in a JSON list.
+ */
+export function checkHoldsMore(
+	context: IExecutePaginationFunctions,
+	entered: unknown,
+	{ separator = /[\r\n]/, items = [context.getItemIndex()] } = {},
+): void {
+	if (typeof entered !== 'string' || hasCondition(entered)) return;
+	const isOne = /^=\s*\[/.test(entered) ? ONE_MEMBER.test(entered) : isOneTerm(entered, separator);
+	if (!isOne || !items.every((item) => hasOnlyEmptyParts(context, entered, item))) return;
+	throw refuse(
+		context,
+		"'Terms' has only the text around fields that are empty or missing, so the dictionary was left as it is",
+		'Check the names of the fields in the expression, and the step before.',
+	);
+}
+
+/** A JSON list of one text, in which an expression stands. */
+const ONE_MEMBER = /^=\s*\[\s*"(?:\{\{.*?\}\}|[^"])*"\s*\]\s*$/s;
+
+function isOneTerm(entered: string, separator: RegExp): boolean {
+	return !separator.test(entered.replace(/\{\{.*?\}\}/gs, ''));
 }
 
 function linesIn(context: IExecutePaginationFunctions, text: string, item: number): string[] {

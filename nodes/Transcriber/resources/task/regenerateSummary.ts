@@ -16,7 +16,7 @@ import { ServiceError, said } from '../../../shared/api/serviceError';
 import { sendWithoutKey } from '../../submit/once/sendWithoutKey';
 import { sendOperation } from '../../item/sendOperation';
 import { asUnsent } from '../../../shared/api/sendWithRetries';
-import { saysPlainNo } from '../../../shared/api/undocumented/answers';
+import { saysOnlyNo } from '../../../shared/api/undocumented/answers';
 import { refuseNo } from '../successThatSaysNo';
 import type { Policy, RoutingRequest } from '../../../shared/api/types';
 
@@ -151,7 +151,7 @@ async function regenerateOnce(
 			.digest('hex'),
 		send: async () => {
 			const items = await sendOperation(context, request, policy);
-			const no = items.find(({ json }) => saysPlainNo(json));
+			const no = items.find(({ json }) => saysOnlyNo(json));
 			if (no) throw asUnsent(refuseNo(context, 'no new summary is written', no.json, TRY_AGAIN));
 			return items;
 		},

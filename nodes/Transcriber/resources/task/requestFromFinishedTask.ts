@@ -14,7 +14,7 @@ import {
 	isCancelled,
 	isUnknownStatus,
 } from '../../../shared/api/statusMeaning';
-import { saysPlainNo } from '../../../shared/api/undocumented/answers';
+import { saysOnlyNo } from '../../../shared/api/undocumented/answers';
 import { holdsContent } from '../../../shared/api/undocumented/results';
 import { refuse } from '../../../shared/parameters/refuse';
 import { taskState, type LookBounds } from '../../../shared/api/askForState';
@@ -40,7 +40,7 @@ export async function requestFromFinishedTask(
 	policy: Policy,
 	run: NodeRun,
 ): Promise<INodeExecutionData[]> {
-	const isWhole = (json: IDataObject) => holdsContent(json) && !saysPlainNo(json);
+	const isWhole = (json: IDataObject) => holdsContent(json) && !saysOnlyNo(json);
 	return (await answerOfFinished(context, request, policy, run, { isWhole })).items;
 }
 
@@ -65,7 +65,7 @@ export async function answerOfFinished(
 		failure = error;
 	}
 	if (items?.every(({ json }) => isWhole(json))) return { items, isCompleted: false };
-	const no = items?.find(({ json }) => saysPlainNo(json));
+	const no = items?.find(({ json }) => saysOnlyNo(json));
 	if (no) failure = refuseNo(context, 'the request has failed', no.json, LOOK_AT_TASK);
 	if (!items && !mayBeTheTask(context, failure)) throw failure;
 	const takesUnknown = items?.every(({ json }) => hasContent(json)) ?? false;
@@ -133,7 +133,7 @@ const UNKNOWN_STATUS =
 	'The service does not document this status, so it does not count as the end. Look at the task with Transcript: Get, or in your account at the service.';
 
 function unfinishedWords(taskId: string, task: IDataObject): [message: string, next: string] {
-	const said = reasonIn(task, { hasEnded: hasEnded(task.status) });
+	const said = reasonIn(task);
 	const reason = said && `: ${said}`;
 	if (isCancelled(task.status)) {
 		const next = 'It has no transcript. Submit the recording again.';

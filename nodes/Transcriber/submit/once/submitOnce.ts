@@ -1,7 +1,7 @@
 import type { IDataObject, IExecutePaginationFunctions } from 'n8n-workflow';
 
 import { credentialOf, type TranscriberCredential } from '../../../shared/api/credential';
-import { readRefusal } from '../../../shared/api/refusalBody';
+import { reasonOfNo } from '../../../shared/api/refusalBody';
 import { asUnsent, neverLeft } from '../../../shared/api/sendWithRetries';
 import { withoutSecrets } from '../../../shared/api/redact';
 import { isAboutTheLink } from '../../../shared/api/errorTitlesAndAdvice';
@@ -184,8 +184,8 @@ function checkIsAccepted(
 	isRepeat: boolean,
 ): void {
 	if (!answer || others.length > 0 || !isRefusedSubmit(answer)) return;
-	const { serviceMessage = 'it gives no reason' } = readRefusal(withoutSecrets(answer, {}));
-	const message = `The service refused this item: ${serviceMessage}`;
+	const reason = reasonOfNo(withoutSecrets(answer, {}) as IDataObject);
+	const message = `The service refused this item: ${reason}`;
 	const failure = refuse(
 		context,
 		message,

@@ -15,50 +15,10 @@ export function objectsIn(answer: unknown): IDataObject[] {
 	});
 }
 
-/** An answer, or an object in a list of them, and what it wraps in `data` or `result`. */
-function layersOf(answer: unknown): IDataObject[] {
-	return objectsIn(answer).flatMap((one) => [one, ...[one.data, one.result].filter(isObject)]);
-}
-
 /** Whether an answer with a success status says that the service has not done what was asked. */
 export function saysNo(answer: unknown): boolean {
-	return layersOf(answer).some(isNoOrError);
-}
-
-function isNoOrError(layer: IDataObject): boolean {
-	const { success, ok, status, terms } = layer;
-	if (isPlainNo(layer)) return true;
-	// The error of a term that is not stored is no refusal.
-	if (isYes(success) || isYes(ok) || Array.isArray(terms)) return false;
-	// `withoutError` has renamed the field `error`.
-	const error = layer.error ?? layer.service_error;
-	const hasError = isObject(error)
-		? Object.keys(error).length > 0
-		: !isBlank(error) && !isNo(error);
-	return hasError && !isOfState(status);
-}
-
-/**
- * The same as {@link saysNo}, but an `error` alone does not count: the service may have done what was asked,
- * and report what went wrong beside it.
- */
-export function saysPlainNo(answer: unknown): boolean {
-	return layersOf(answer).some(isPlainNo);
-}
-
-function isPlainNo({ success, ok, status, detail, terms }: IDataObject): boolean {
-	if (isNo(success) || isNo(ok)) return true;
-	if (isYes(success) || isYes(ok) || Array.isArray(terms)) return false;
-	return (isObject(detail) && !isBlank(detail.error_code)) || isError(status);
-}
-
-function isError(status: unknown): boolean {
-	return /^(error|fail)$/i.test(String(status)) || (numberOf(status) ?? 0) >= 400;
-}
-
-/** Whether an error beside this status is that of a task or bot that no longer goes on. */
-function isOfState(status: unknown): boolean {
-	return !isBlank(status) && !isError(status) && !goesOn(status);
+	if (isObject(answer) && (isPlainNo(answer) || hasError(answer))) return true;
+	return !saysYes(answer) && wrappedIn(answer).some(({ success, ok }) => isFlagOff(success, ok));
 }
 
 /**
@@ -67,6 +27,66 @@ function isOfState(status: unknown): boolean {
  */
 export function saysNotEnded(answer: unknown): boolean {
 	const isNotEnded = ({ deleted, cancelled, canceled, stopped }: IDataObject) =>
-		[deleted, cancelled, canceled].some(isNo) && !isYes(stopped);
-	return saysNo(answer) || layersOf(answer).some(isNotEnded);
+		isFlagOff(deleted, cancelled, canceled) && !isYes(stopped);
+	return saysNo(answer) || [answer, ...wrappedIn(answer)].filter(isObject).some(isNotEnded);
+}
+
+/**
+ * Whether an answer says no and nothing else. For a request that must not be repeated, or whose answer has
+ * something to show. An `error` alone does not count: the service may have done what was asked.
+ */
+export function saysOnlyNo(answer: unknown): boolean {
+	if (!isObject(answer)) return false;
+	const { data, result, ...others } = answer;
+	const wrapped = wrappedIn(answer);
+	const hasMore = [data, result].some((one) => !isBlank(one) && !isObject(one));
+	const names = [others, ...wrapped].flatMap((layer) => Object.keys(layer));
+	const isAboutRefusal = !hasMore && names.every((name) => ABOUT_REFUSAL.test(name));
+	return isAboutRefusal && [answer, ...wrapped].some(isPlainNo);
+}
+
+/** Names of fields that say that a request was refused, why, and which one. */
+const ABOUT_REFUSAL =
+	/^(success|ok|status|(service_)?errors?|error_(code|message)|detail|message|msg|code|reason|title|type|path|timestamp|(request|trace)_?id)$/i;
+
+/** What an answer wraps: the object in a list with one element, or those under `data` and `result`. */
+function wrappedIn(answer: unknown): IDataObject[] {
+	const list: unknown[] = Array.isArray(answer) && answer.length === 1 ? answer : [];
+	return (isObject(answer) ? [answer.data, answer.result] : list).filter(isObject);
+}
+
+function isPlainNo(answer: IDataObject): boolean {
+	const { success, ok, status, detail, terms } = answer;
+	if (isNo(success) || isNo(ok)) return true;
+	// The error of a term that is not stored is no refusal.
+	if (saysYes(answer) || Array.isArray(terms)) return false;
+	const code = isObject(detail) ? detail.error_code : undefined;
+	return (!isBlank(code) && !isNo(code)) || isError(status);
+}
+
+function hasError(answer: IDataObject): boolean {
+	if (saysYes(answer) || Array.isArray(answer.terms)) return false;
+	// `withoutError` has renamed the field `error`.
+	const error = answer.error ?? answer.service_error;
+	const isSaid = isObject(error) ? Object.keys(error).length > 0 : !isBlank(error) && !isNo(error);
+	return isSaid && !isOfState(answer.status);
+}
+
+function saysYes(answer: unknown): boolean {
+	return isObject(answer) && (isYes(answer.success) || isYes(answer.ok));
+}
+
+/** Whether one of several flags is false. 0 may be a count. */
+function isFlagOff(...flags: unknown[]): boolean {
+	return flags.some((flag) => typeof flag !== 'number' && isNo(flag));
+}
+
+function isError(status: unknown): boolean {
+	const code = numberOf(status) ?? 0;
+	return /^(error|fail)$/i.test(String(status)) || (code >= 400 && code < 600);
+}
+
+/** Whether an error beside this status is that of a task or bot that no longer goes on. */
+function isOfState(status: unknown): boolean {
+	return !isBlank(status) && !isError(status) && !goesOn(status);
 }

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { isBlank, isObject } from '../../jsonValues';
-import { objectsIn, saysPlainNo } from './answers';
+import { objectsIn, saysOnlyNo } from './answers';
 import { ID_NAMES, idIn, isNoId } from './idNames';
 import { isInProgress, isUnknownStatus, statusIn, withStatus } from '../statusMeaning';
 import { LIST_NAMES } from './taskLists';
@@ -61,7 +61,7 @@ export function isRefused(element: unknown): boolean {
 
 /** Whether the only answer to a submit says in so many words that nothing was accepted. */
 export function isRefusedSubmit(answer: IDataObject): boolean {
-	return !hasId(answer) && idIn(answer.bot_id) === undefined && saysPlainNo(answer);
+	return !hasId(answer) && saysOnlyNo(answer);
 }
 
 /**
@@ -75,14 +75,19 @@ function submissionIn(answer: IDataObject, isBot: boolean): IDataObject {
 	if (Object.keys(answer).length === 1 && isBareId(value)) return ofId(value);
 	if (hasDocumentedId(answer)) return answer;
 	// A plain `id` at the top level may be the id of the request.
-	const mayBeInside = !hasId(answer) || isEnvelope(answer);
 	const name =
 		SUBMISSION_NAMES.find((one) => hasDocumentedId(answer[one])) ??
-		SUBMISSION_NAMES.find((one) => mayBeInside && (hasId(answer[one]) || isBareId(answer[one])));
+		SUBMISSION_NAMES.find(
+			(one) => !hasId(answer) && (hasId(answer[one]) || isBareId(answer[one])),
+		) ??
+		WRAPPERS.find((one) => isEnvelope(answer) && hasId(answer[one]));
 	if (name === undefined) return answer;
 	const { [name]: found, ...rest } = answer;
 	return { ...rest, ...(isObject(found) ? found : ofId(found)) };
 }
+
+/** Names for the task or bot itself, and not for a thing beside it. */
+const WRAPPERS = ['data', 'task', 'result'] as const;
 
 /** Whether a plain `id` beside a task or bot is that of the request: JSON-RPC, or a status of the request. */
 function isEnvelope({ jsonrpc, status }: IDataObject): boolean {

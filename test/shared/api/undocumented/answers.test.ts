@@ -2,7 +2,7 @@
 import {
 	saysNo,
 	saysNotEnded,
-	saysPlainNo,
+	saysOnlyNo,
 } from '../../../../nodes/shared/api/undocumented/answers';
 
 const LOCKED = 'The dictionary is locked';
@@ -54,21 +54,28 @@ describe('A success', () => {
 		{ status: 'error', message: LOCKED },
 		{ detail: { error_code: 'locked', message: LOCKED } },
 		{ data: { success: false } },
-	])('%j says plainly that nothing was done', (answer) => {
-		expect(saysPlainNo(answer)).toBe(true);
+	])('%j says that nothing was done, and no more', (answer) => {
+		expect(saysOnlyNo(answer)).toBe(true);
 	});
 
-	it.each([{ error: LOCKED }, { status: 'pending', error: LOCKED }, { detail: LOCKED }])(
-		'%j does not say it plainly',
-		(answer) => expect(saysPlainNo(answer)).toBe(false),
-	);
+	it.each([
+		{ error: LOCKED },
+		{ status: 'pending', error: LOCKED },
+		{ detail: LOCKED },
+		{ status: 'error', api_key: 'K2', message: 'The mail could not be sent' },
+		{ data: { api_key: 'K2', ok: false } },
+		{ success: false, transcript_ref: 'abc' },
+		{ ok: false, data: 'abc' },
+		{ detail: { error_code: 0, message: 'OK' } },
+		{ status: 20000, message: 'OK' },
+		[{ term: 'a', ok: false }],
+	])('%j does not say only that', (answer) => expect(saysOnlyNo(answer)).toBe(false));
 
 	it.each([
 		{ data: { cancelled: false } },
 		{ success: true, data: { cancelled: false } },
 		{ result: { success: false } },
 		[{ cancelled: false }],
-		[{ task_id: '1', status: 'cancelled' }, { deleted: 'false' }],
 	])('%j says in an envelope or a list that nothing was ended', (answer) => {
 		expect(saysNotEnded(answer)).toBe(true);
 	});
@@ -76,7 +83,14 @@ describe('A success', () => {
 	it.each([
 		{ data: { task_id: '1', status: 'cancelled', error: 'Cancelled by the user' } },
 		{ success: true, data: {} },
+		{ success: true, data: { count: 2, error: 'one term is a duplicate' } },
+		{ data: { count: 2, ok: 0 } },
 		{ result: 'stopped' },
+		[{ term: 'a', error: 'duplicate' }],
+		[
+			{ term: 'a', ok: true },
+			{ term: 'b', ok: false },
+		],
 		[],
 	])('%j does not say so', (answer) => expect(saysNotEnded(answer)).toBe(false));
 

@@ -16,6 +16,8 @@ describe('The answer to a submit', () => {
 		[{ bot_id: 'b1', data: { task_id: '7f3c' } }],
 		[{ id: '7f3c' }],
 		[{ id: 'r1', data: { id: '7f3c' } }],
+		[{ id: '7f3c', status: 'ok', item: { id: 'video_5' } }],
+		[{ id: '7f3c', status: 'ok', data: 'v2.1' }],
 		[{ message: 'accepted' }],
 		[{}],
 		[{ task_id: '', status: 'pending' }],

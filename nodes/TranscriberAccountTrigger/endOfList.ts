@@ -124,8 +124,11 @@ export class EndOfList {
 		// its tasks may be known because they were in progress.
 		const stopsAtKnown = !state.lost && !this.tasks.isFull;
 		let hasMet = false;
+		let overlap = 0;
+		let shown = '';
 		for (let offset = Math.max(0, end - OVERLAP); pages.has(1) && this.tasks.hasRoom;) {
 			const page = await pages.page(offset);
+			const hashes = hashesOf(page);
 			const isSeenBefore = pages.isSeenBefore(page, offset);
 			if (isSeenBefore && isBehindTail) {
 				this.isRead = state.complete;
@@ -141,25 +144,41 @@ export class EndOfList {
 				this.isRead = true;
 				break;
 			}
-			let unknown = 0;
-			const behind: string[] = [];
-			for (const task of page) {
-				const [hash = ''] = hashesOf([task]);
-				isBehindTail ||= this.tail.has(hash);
-				if (this.tasks.take(task, state.complete || isBehindTail || undefined)) unknown += 1;
-				if (isBehindTail) behind.push(hash);
+			if (hasMet && overlap > 0 && hashes.join('') === shown) {
+				// The same, so the list has ended before this page and the one before.
+				state.end = Math.max(0, offset + OVERLAP - page.length - this.pageLength);
+				state.lost = undefined;
+				this.isRead = true;
+				break;
 			}
+			let first = hashes.findIndex((hash) => this.hashes.includes(hash));
+			if (first < 0 && hasMet && overlap > 0) {
+				// Tasks were deleted since the page before: those between the two pages are unread.
+				this.tail = new Set(this.hashes);
+				return false;
+			}
+			if (first < 0 && isBehindTail) first = 0;
 			// Tasks were deleted before: those between the known end and this page are unread.
-			if (state.complete && !isBehindTail) return false;
+			if (first < 0 && state.complete) return false;
+			isBehindTail ||= first >= 0;
+			const behind = first < 0 ? [] : hashes.slice(first);
+			const isNew = (index: number) =>
+				state.complete || (first >= 0 && index >= first) || undefined;
+			const unknown = page.filter((task, index) => this.tasks.take(task, isNew(index))).length;
 			if (!isBehindTail) state.lost ??= { pages: 0, place: Math.max(0, end - OVERLAP) };
-			offset += page.length;
-			state.end = offset;
-			hasMet ||= isBehindTail;
-			if (isBehindTail && state.lost) state.lost = { pages: 0, place: offset };
+			state.end = offset + page.length;
 			// At once, so that a poll that fails at the next page has not lost the tasks of the end.
 			this.hashes = [...new Set([...this.hashes, ...behind])].slice(-ACCOUNT_MEMORY.tail);
 			state.tail = this.hashes.join('');
-			if (unknown === 0 && isBehindTail && stopsAtKnown) break;
+			// Known tasks behind the known end may be the last page again. The next page shows whether they are.
+			const isSure = hasMet || state.end <= end;
+			hasMet ||= isBehindTail;
+			if (isBehindTail && state.lost) state.lost = { pages: 0, place: state.end };
+			if (unknown === 0 && isBehindTail && stopsAtKnown && isSure) break;
+			// So that the next page shows whether it follows this one.
+			overlap = page.length > 1 ? 1 : 0;
+			offset = state.end - overlap;
+			shown = hashes.join('');
 		}
 		return true;
 	}
@@ -182,6 +201,7 @@ export class EndOfList {
 				return true;
 			}
 			if (page.length === 0) state.end = offset;
+			else if (pages.isSeenBehind(page, offset)) state.end = offset + page.length;
 			else state.lost.pages = (state.lost.pages ?? 0) + 1;
 			state.lost.place = offset;
 		}

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { idIn, listedTaskId } from '../shared/api/undocumented/idNames';
-import { hasEnded, isInProgress } from '../shared/api/statusMeaning';
+import { hasEnded, isInProgress, isUnknownStatus } from '../shared/api/statusMeaning';
 import { CREATED_NAMES, dateOf } from '../shared/api/undocumented/taskLists';
 import {
 	hashesIn,
@@ -40,18 +40,27 @@ export class NewSinceLastPoll {
 
 	private readonly open: Map<string, OpenTask>;
 
+	/** What the lists of this poll call each open task whose status is unclear, by id. */
+	private readonly listed = new Map<string, IDataObject>();
+
 	/** Open tasks that a list of this poll showed in progress. */
 	private readonly met = new Set<string>();
 
 	/** Ids of tasks that count as ended although the list does not say so, by hash. */
 	private readonly unsure = new Map<string, string>();
 
+	/** See {@link State.unclear}. */
+	private readonly unclear: Map<string, Set<string>>;
+
 	/** Tasks that were submitted before this time, in ms since 1970, are old. */
 	private readonly oldBefore: number;
 
-	constructor({ done, failed, open, complete, turn, since = 0 }: State) {
+	constructor({ done, failed, unclear = {}, open, complete, turn, since = 0 }: State) {
 		this.done = new Set(hashesIn(done));
 		this.failed = new Set(hashesIn(failed));
+		this.unclear = new Map(
+			Object.entries(unclear).map(([word, hashes]) => [word, new Set(hashesIn(hashes))]),
+		);
 		this.open = new Map(open.map((task) => [task.id, task]));
 		this.doneBefore = new Set(this.done);
 		this.before = new Set([...this.done, ...open.map(({ id }) => hashOf(id))]);
@@ -77,11 +86,15 @@ export class NewSinceLastPoll {
 		this.hasMetKnown ||= this.before.has(hash);
 		const isClear = hasEnded(task.status);
 		const isOpen = isInProgress(task.status) || (isAnswer && !isClear);
-		// The service has run the task again.
-		const isAgain = (isOpen || task.status === 'completed') && this.failed.delete(hash);
+		// The service has run the task again, or the task had not ended when it counted as old. An answer says
+		// only that a task has ended, not since when.
+		const isFailed = (isOpen || task.status === 'completed') && this.failed.delete(hash);
+		const isUnclear = (isOpen || isClear) && this.wasUnclear(hash) && !isAnswer;
+		const isAgain = isFailed || isUnclear;
 		if (isAgain || (isOpen && this.unsure.delete(hash))) this.done.delete(hash);
 		if (this.done.has(hash)) return false;
 		const open = this.open.get(id);
+		if (!isClear && !isAnswer) this.listed.set(id, { task_id: id, status: task.status });
 		if (isOpen) {
 			this.met.add(id);
 			const isWorking = task.status === 'processing';
@@ -98,8 +111,22 @@ export class NewSinceLastPoll {
 		} else if (isOld || isNew === false) {
 			this.done.add(hash);
 			if (!isClear) this.unsure.set(hash, id);
+			if (isUnknownStatus(task.status)) this.rememberUnclear(wordOf(task), hash);
 		}
 		return !open && !isAgain;
+	}
+
+	private rememberUnclear(word: string, hash: string): void {
+		const { words, ofOneWord } = ACCOUNT_MEMORY.unclear;
+		const same = this.unclear.get(word) ?? new Set();
+		if (same.size <= ofOneWord) same.add(hash);
+		if (this.unclear.size < words) this.unclear.set(word, same);
+	}
+
+	/** Whether a task counted as old with an unclear status, the word of which only few tasks had. Asks once. */
+	private wasUnclear(hash: string): boolean {
+		const { ofOneWord } = ACCOUNT_MEMORY.unclear;
+		return [...this.unclear.values()].some((same) => same.size <= ofOneWord && same.delete(hash));
 	}
 
 	/** Whether the service has shown none of the tasks that were known before this poll. */
@@ -154,6 +181,16 @@ export class NewSinceLastPoll {
 	pass(id: string, { status }: IDataObject): void {
 		this.finish(id);
 		if (status !== 'completed') this.failed.add(hashOf(id));
+	}
+
+	/**
+	 * For a task that the service refuses to show: if a list of this poll shows it, the task is there, and
+	 * the word of the list counts as its answer. Otherwise it is gone.
+	 */
+	giveUp(id: string): void {
+		const listed = this.listed.get(id);
+		if (listed) this.take(listed, undefined, true);
+		else this.pass(id, {});
 	}
 
 	/** The tasks that are to start the workflow, those with the fewest failures first. */
@@ -216,11 +253,13 @@ export class NewSinceLastPoll {
 	}
 
 	/** What to remember. Tasks that have ended are never left out: see {@link hasRoom}. */
-	result(): Pick<State, 'done' | 'failed' | 'open'> {
+	result(): Pick<State, 'done' | 'failed' | 'unclear' | 'open'> {
 		const others = [...this.open.values()].filter((task) => !task.hasEnded);
 		const open = [...this.backlog, ...others.slice(-ACCOUNT_MEMORY.open)];
 		const failed = [...this.failed].slice(-ACCOUNT_MEMORY.failed).join('');
-		return { done: [...this.done].join(''), failed, open };
+		const words = [...this.unclear].map(([word, same]) => [word, [...same].join('')]);
+		const unclear = Object.fromEntries(words) as State['unclear'];
+		return { done: [...this.done].join(''), failed, unclear, open };
 	}
 }
 

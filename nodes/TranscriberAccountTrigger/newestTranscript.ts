@@ -68,14 +68,25 @@ export async function newest(
 			'Look at the tasks with Transcript: Get Many. Transcriber Trigger does not need the list.',
 		);
 	}
+	const onlyFailed = wanted.completed ? '' : 'Trigger On asks for failed tasks only. ';
 	if (words.length > 0) {
+		const end = wanted.failed ? 'finished' : 'completed';
 		throw refuse(
 			context,
-			`The service says of no task that it has finished, but has a status that it does not document: '${String(words[0]).slice(0, 40)}'`,
-			'If such a task has finished, get its transcript with Transcript: Get Result. Transcriber Trigger does not need the list.',
+			`The service says of no task that it has ${onlyFailed ? 'failed' : end}, but has a status that it does not document: '${String(words[0]).slice(0, 40)}'`,
+			`${onlyFailed}If such a task has finished, get its transcript with Transcript: Get Result. Transcriber Trigger does not need the list.`,
 		);
 	}
 	const isWhole = asked < MOST_ASKED && otherwise.size < MOST_ASKED && pages.has(2);
+	if (onlyFailed) {
+		throw refuse(
+			context,
+			isWhole
+				? 'No task of your account at the service has failed'
+				: 'None of the newest tasks that this step has looked at has failed',
+			`${onlyFailed}Select Transcript Completed too, then execute this step again. The published workflow starts without it.`,
+		);
+	}
 	throw refuse(
 		context,
 		isWhole

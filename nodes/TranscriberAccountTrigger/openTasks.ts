@@ -15,7 +15,7 @@ const MOST = {
 	otherTasks: 3,
 };
 
-/** A task that the service has refused this often is gone. */
+/** A task that the service has refused this often, and that no list shows, is gone. */
 const REFUSALS = 5;
 
 /** Time limit for one task, in ms, so that no task uses up the time of the others. */
@@ -77,7 +77,7 @@ export class OpenTasks {
 				tasks.take(await pages.task(id, Math.max(share, ONE_TASK.maxMs)), undefined, true);
 			} catch (error) {
 				if (!isRefusedForGood(error)) continue;
-				if (tasks.isOpen(id) && tasks.count('refusals', id) >= REFUSALS) tasks.finish(id);
+				if (tasks.isOpen(id) && tasks.count('refusals', id) >= REFUSALS) tasks.giveUp(id);
 			}
 		}
 	}

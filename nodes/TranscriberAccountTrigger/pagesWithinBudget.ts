@@ -34,8 +34,8 @@ export class PagesWithinBudget {
 	/** How far {@link end} has got: the list does not end before this offset. */
 	notBefore = 0;
 
-	/** The smallest offset at which this poll has seen each page, by the ids of its tasks. */
-	private readonly seen = new Map<string, number>();
+	/** The offsets at which this poll has seen each page, by the ids of its tasks. */
+	private readonly seen = new Map<string, number[]>();
 
 	/** The most tasks in a page of this poll. */
 	private longest = 0;
@@ -67,25 +67,29 @@ export class PagesWithinBudget {
 		const page = status && offset > 0 ? ((await unlessRefused(request)) ?? []) : await request;
 		warnOfIds(this.caller, page);
 		if (status) return page;
-		this.seen.set(textOf(page), Math.min(offset, this.seen.get(textOf(page)) ?? offset));
+		this.seen.set(textOf(page), [offset, ...(this.seen.get(textOf(page)) ?? [])]);
 		this.longest = Math.max(this.longest, page.length);
 		return page;
 	}
 
 	/** Whether a page equals one before it: the service ignores `offset`, or the list has ended. */
 	isSeenBefore(page: IDataObject[], offset: number): boolean {
-		const before = this.seenAt(page);
-		return before !== undefined && before + page.length <= offset;
+		return Math.min(...this.seenAt(page)) + page.length <= offset;
+	}
+
+	/** Whether a page equals one behind it, which therefore is behind the end of the list. */
+	isSeenBehind(page: IDataObject[], offset: number): boolean {
+		return Math.max(...this.seenAt(page)) >= offset + page.length;
 	}
 
 	/** Whether a page has the same tasks as the first one. */
 	isFirst(page: IDataObject[]): boolean {
-		return this.seenAt(page) === 0;
+		return this.seenAt(page).includes(0);
 	}
 
-	private seenAt(page: IDataObject[]): number | undefined {
+	private seenAt(page: IDataObject[]): number[] {
 		const hasIds = page.some((task) => listedTaskId(task) !== undefined);
-		return hasIds ? this.seen.get(textOf(page)) : undefined;
+		return (hasIds && this.seen.get(textOf(page))) || [];
 	}
 
 	/** GET /tasks/{id}, with at most `maxMs` for the answer. */
@@ -105,18 +109,35 @@ export class PagesWithinBudget {
 		let low = from;
 		let high = Infinity;
 		let isNear = false;
+		/** `low` before the last page that was not behind the end. */
+		let before = low;
+		/** The page that the service shows behind the end, if it shows one. */
+		let last: IDataObject[] = [];
 		for (let step = firstStep; low < high; step *= 2) {
 			this.notBefore = low;
 			if (!this.has(1)) return undefined;
 			const further = high === Infinity ? low + step : Math.floor((low + high) / 2);
 			const offset = isNear ? low : further;
 			const page = await this.page(offset);
-			if (this.isSeenBefore(page, offset)) return low;
 			const isShort = page.length > 0 && page.length < this.longest;
-			if (page.length > 0) low = offset + page.length;
-			else high = offset;
+			if (page.length === 0 || textOf(page) === textOf(last)) high = offset;
+			else if (this.isSeenBefore(page, offset)) {
+				// Where it was seen first may have been behind the end, too.
+				last = page;
+				low = before;
+				high = Math.max(low, Math.min(high, ...this.seenAt(page)));
+			} else {
+				before = low;
+				low = offset + page.length;
+			}
 			// Not twice in a row behind a short page: the service may shorten every page.
 			isNear = high - low <= this.longest || (isShort && !isNear);
+		}
+		// The last page may be in its own place there.
+		if (this.seenAt(last).includes(low) && this.has(1)) {
+			const end = low + last.length - 1;
+			const page = await this.page(end);
+			if (textOf(page) !== textOf(last)) low = end + page.length;
 		}
 		// A refusal alone proves no end: from here, the list can tell.
 		if (this.all.isGuess(low)) await this.page(low);

@@ -7,6 +7,8 @@ export const ACCOUNT_MEMORY = {
 	census: 8_000,
 	/** The most tasks that have ended without a transcript: see {@link State.failed}. */
 	failed: 1_000,
+	/** How many unknown statuses are remembered, and how many tasks of each: see {@link State.unclear}. */
+	unclear: { words: 20, ofOneWord: 100 },
 	/** The most unfinished tasks that are watched, and as many ended ones that wait for their turn. */
 	open: 1_000,
 	/** How many tasks are remembered at the end of the list, and at the edge: see `tail` and `edge`. */
@@ -66,6 +68,13 @@ export interface State {
 	 * service may run them again. Missing in a state that an older version has saved.
 	 */
 	failed?: string;
+	/**
+	 * By each status that the service document does not show: hashes of the tasks that had this status
+	 * when they counted as old, so that they start the workflow if the list shows later that they end. A
+	 * status that more tasks have than fit means that they had ended: then none of them does. Missing in a
+	 * state that an older version has saved.
+	 */
+	unclear?: Record<string, string>;
 	open: OpenTask[];
 	/** All tasks before this offset of the list are known. */
 	frontier: number;

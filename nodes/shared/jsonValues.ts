@@ -34,7 +34,9 @@ const EARLIEST_DATE = Date.UTC(2015);
  * other value, and for a date before 2015.
  */
 export function timeOf(value: unknown): number | undefined {
-	let time = typeof value === 'string' ? Date.parse(value) : NaN;
+	// Date.parse also reads other texts, and takes 03.12.2026 for the 12th of March.
+	const isIso = typeof value === 'string' && /^\d{4}-\d\d/.test(value);
+	let time = isIso ? Date.parse(value) : NaN;
 	// 1e11 seconds is the year 5138; 1e11 milliseconds is 1973.
 	if (typeof value === 'number') time = value < 1e11 ? value * 1000 : value;
 	return time >= EARLIEST_DATE ? time : undefined;

@@ -481,6 +481,36 @@ describe('"Execute step"', () => {
 		});
 	});
 
+	it.each([
+		['No task of your account at the service has failed', []],
+		[
+			"The service says of no task that it has failed, but has a status that it does not document: 'halted'",
+			['halted'],
+		],
+	])(
+		'says with Transcript Failed alone, where transcripts have finished: %s',
+		async (message, statuses) => {
+			await service.completedTask();
+			for (const status of statuses)
+				service.running().finish(await service.pendingTask(), { status });
+			const host = new AccountHost(service.credentials(), { events: ['transcriptFailed'] });
+			await expect(host.executeStep()).rejects.toMatchObject({
+				message,
+				description: expect.stringMatching(/^Trigger On asks for failed tasks only/),
+			});
+		},
+	);
+
+	it('says with Transcript Completed alone, where a task has failed, that none has completed', async () => {
+		for (const status of ['failed', 'halted']) {
+			service.running().finish(await service.pendingTask(), { status });
+		}
+		const host = new AccountHost(service.credentials(), { events: ['transcriptCompleted'] });
+		await expect(host.executeStep()).rejects.toMatchObject({
+			message: expect.stringMatching(/of no task that it has completed, .*'halted'$/),
+		});
+	});
+
 	it('does not say so of an account whose newest tasks only are in progress', async () => {
 		service.running().configure({ tasksInProgress: 20, shapes: { taskListStatus: 'hidden' } });
 		await service.completedTask();

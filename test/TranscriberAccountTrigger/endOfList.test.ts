@@ -9,6 +9,15 @@ jest.setTimeout(120_000);
 
 const { active, list, night, rememberATenth, state, wait } = listForTests();
 
+/** Services that show tasks behind the end of their list, too. */
+const LAST_PAGE_AGAIN: ListService['pageOf'] = (listed, offset, limit) => {
+	const last = Math.max(0, listed.length - 1);
+	const from = offset < listed.length ? offset : last - (last % limit);
+	return listed.slice(from, from + limit);
+};
+const LAST_TASKS_AGAIN: ListService['pageOf'] = (listed, offset, limit) =>
+	offset < listed.length ? listed.slice(offset, offset + limit) : listed.slice(-limit);
+
 long.it.each([
 	[10, 900, 130],
 	[10, 400, 300],
@@ -47,6 +56,23 @@ describe('The first poll', () => {
 		'finds the end of a list of %i tasks, %i to a page, of which it has read one page, with %i requests in all',
 		async (old, pageLength, requests) => {
 			ACCOUNT_POLL.firstRequests = requests;
+			const { host } = await active(old, pageLength);
+			expect(state(host)['end']).toBe(old);
+		},
+	);
+
+	few.it.each<[string, number, number, ListService['pageOf']]>([
+		['its last page', 777, 20, LAST_PAGE_AGAIN],
+		['its last page', 780, 20, LAST_PAGE_AGAIN],
+		['its last page', 781, 20, LAST_PAGE_AGAIN],
+		['its last page', 3_050, 100, LAST_PAGE_AGAIN],
+		['its last tasks', 777, 20, LAST_TASKS_AGAIN],
+		['its last tasks', 3_050, 100, LAST_TASKS_AGAIN],
+	])(
+		'finds the end of a list that shows %s again behind it, of %i tasks, %i to a page',
+		async (_, old, pageLength, pageOf) => {
+			ACCOUNT_POLL.firstRequests = 40;
+			list().pageOf = pageOf;
 			const { host } = await active(old, pageLength);
 			expect(state(host)['end']).toBe(old);
 		},
@@ -154,14 +180,7 @@ few.it.each(['oldest', 'newest'])(
 );
 
 few.it.each<[string, ListService['pageOf']]>([
-	[
-		'shows the last page again behind its end',
-		(listed, offset, limit) => {
-			const last = Math.max(0, listed.length - 1);
-			const from = offset < listed.length ? offset : last - (last % limit);
-			return listed.slice(from, from + limit);
-		},
-	],
+	['shows the last page again behind its end', LAST_PAGE_AGAIN],
 	['shows all its tasks at once whatever is asked for', (listed) => listed],
 ])('a list that %s: no old task starts the workflow, the next ones do', async (_, pageOf) => {
 	ACCOUNT_MEMORY.census = 400;
@@ -212,6 +231,85 @@ describe('A service that cuts its pages by size, so that a page of large tasks h
 				await host.poll();
 			}
 			expect(await allStarted(host, 10)).toEqual(ids.sort());
+		},
+	);
+});
+
+/** Does something just before the service answers the n-th of the requests for the whole list that `counts`. */
+function beforeNth(
+	nth: number,
+	counts: (offset: number) => boolean,
+	change: () => void,
+): () => number {
+	let count = 0;
+	list().refuses = ({ pathname, searchParams }) => {
+		const isList = pathname.endsWith('/tasks') && !searchParams.has('status');
+		if (isList && counts(Number(searchParams.get('offset'))) && ++count === nth) change();
+		return undefined;
+	};
+	return () => count;
+}
+
+few.it.each([
+	{ nth: 2, deleted: 1 },
+	{ nth: 3, deleted: 1 },
+	{ nth: 2, deleted: 7 },
+	{ nth: 2, deleted: 25 },
+	{ nth: 4, deleted: 12 },
+])(
+	'of an oldest-first list, the service deletes the first $deleted tasks before page $nth of the new ones: each starts the workflow, and no old one does',
+	async ({ nth, deleted }) => {
+		rememberATenth();
+		list().isOldestFirst = true;
+		const { host } = await active(900, 10, 2);
+		const count = beforeNth(
+			nth,
+			(offset) => offset >= 890,
+			() => void list().tasks.splice(0, deleted),
+		);
+		const ids = list().add(45);
+		wait(1);
+		expect(await allStarted(host)).toEqual(ids.sort());
+		expect(count()).toBeGreaterThanOrEqual(nth);
+	},
+);
+
+few.describe.each([
+	['its last page', LAST_PAGE_AGAIN],
+	['its last tasks', LAST_TASKS_AGAIN],
+])('A service that shows %s again behind the end', (_, pageOf) => {
+	long.it.each([
+		{ old: 1_771, perPoll: 12, deleted: 12 },
+		{ old: 3_000, perPoll: 12, deleted: 0 },
+	])(
+		'and between two polls has $perPoll new tasks, and deletes $deleted of $old: each new one starts the workflow',
+		async ({ old, perPoll, deleted }) => {
+			Object.assign(list(), { isOldestFirst: true, pageOf });
+			const { host } = await active(old, 10);
+			const ids: string[] = [];
+			for (let poll = 0; poll < 25; poll++) {
+				ids.push(...list().add(perPoll));
+				list().tasks.splice(0, deleted);
+				wait(5 / 60);
+				await host.poll();
+			}
+			expect(await allStarted(host, 60)).toEqual(ids.sort());
+		},
+	);
+
+	few.it.each([911, 910, 919])(
+		'newest first (%i tasks): one that is submitted while a poll looks behind the end makes no old one start the workflow',
+		async (old) => {
+			rememberATenth();
+			list().pageOf = pageOf;
+			const { host } = await active(old, 10, 2);
+			const ids = list().add(5);
+			const submit = () => void ids.push(...list().add(1));
+			beforeNth(2, (offset) => offset >= list().tasks.length - 1, submit);
+			wait(1 / 60);
+			await host.poll();
+			list().refuses = () => undefined;
+			expect(await allStarted(host)).toEqual([...ids].sort());
 		},
 	);
 });

@@ -1,4 +1,7 @@
-/** A task that has failed, and that the service runs again: its transcript starts the workflow, unless the failure did. */
+/**
+ * Tasks that count as ended, and then are not: one that has failed, and that the service runs again, and one of
+ * which nobody knew at publication whether it had ended.
+ */
 
 import { ACCOUNT_MEMORY } from '../../nodes/TranscriberAccountTrigger/rememberedBetweenPolls';
 import { AccountHost } from './host';
@@ -107,4 +110,59 @@ it('a poll makes no request more for it, and remembers a bounded number', async 
 	expect(String(state(host).failed)).toHaveLength(3 * 8);
 	for (const id of ids) say(id, 'completed');
 	expect(await allStarted(host)).toEqual([...ids.slice(1), ...others].sort());
+});
+
+describe('A task that the list shows with an unknown status when the workflow is published', () => {
+	async function published(words: string[], events = [...COMPLETED, 'transcriptFailed']) {
+		list().pageLength = 100;
+		list().add(20);
+		const ids = list().add(words.length);
+		for (const [index, word] of words.entries()) say(ids[index] ?? '', word);
+		const options = { includeResult: false };
+		const host = new AccountHost({ baseUrl: list().url, apiKey: 'the key' }, { events, options });
+		await host.activate();
+		return { host, ids };
+	}
+
+	few.it.each([
+		['queued', ['completed']],
+		['scheduled', ['failed']],
+		['uploading', ['processing', 'completed']],
+		['queued', ['uploading', 'pending', 'failed', 'processing', 'completed']],
+	])('%s, and later as %j: starts it once', async (word, next) => {
+		const { host, ids } = await published([word]);
+		for (const status of next) {
+			await host.polls(2);
+			say(ids[0] ?? '', status);
+		}
+		await host.polls(4);
+		expect(host.started).toEqual(ids);
+	});
+
+	it('also after a restart', async () => {
+		const { host, ids } = await published(['queued']);
+		await host.restart();
+		say(ids[0] ?? '', 'completed');
+		await host.polls(3);
+		expect(host.started).toEqual(ids);
+	});
+
+	it('that many tasks have, which means that they had ended: starts nothing, also with another word later', async () => {
+		ACCOUNT_MEMORY.unclear = { words: 2, ofOneWord: 3 };
+		const old = ['finished', 'finished', 'finished', 'finished'];
+		const { host, ids } = await published(['uploading', 'queued', ...old]);
+		await host.polls(2);
+		for (const id of ids) say(id, 'completed');
+		const others = list().add(1);
+		// The list is read newest first, so the word of the oldest task is one too many to be remembered.
+		expect(await allStarted(host)).toEqual([ids[1], ...others].sort());
+		const unclear = Object.entries(state(host).unclear ?? {}).map(([word, { length }]) => [
+			word,
+			length,
+		]);
+		expect(unclear).toEqual([
+			['finished', (3 + 1) * 8],
+			['queued', 0],
+		]);
+	});
 });

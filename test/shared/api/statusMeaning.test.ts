@@ -125,7 +125,10 @@ describe('The start of a bot', () => {
 		},
 	);
 
-	it.each([undefined, null, '', 'soon', '0001-01-01T00:00:00Z', 0])('%j is unknown', (start) => {
-		expect(startsIn({ scheduled_start_at: start })).toStrictEqual([]);
-	});
+	it.each([undefined, null, '', 'soon', '12.01.2030 12:00', '0001-01-01T00:00:00Z', 0])(
+		'%j is unknown',
+		(start) => {
+			expect(startsIn({ scheduled_start_at: start })).toStrictEqual([]);
+		},
+	);
 });

@@ -29,14 +29,18 @@ export function numberOf(value: unknown): number | undefined {
 /** Many services write the year 1 or 1970 for a missing date. No task is so old. */
 const EARLIEST_DATE = Date.UTC(2015);
 
+/** ISO 8601, or a date as in HTTP headers: in others, nobody knows which number is the month. */
+const CLEAR_DATE =
+	/^\s*\d{4}-\d\d|\b\d{1,2} (jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]* \d{4}\b/i;
+
 /**
- * A date in ms since 1970, from ISO 8601 or a number of seconds or milliseconds. Undefined for any
- * other value, and for a date before 2015.
+ * A date in ms since 1970, from ISO 8601, a text with the name of the month as in HTTP headers, or a number of
+ * seconds or milliseconds. Undefined for any other value, and for a date before 2015.
  */
 export function timeOf(value: unknown): number | undefined {
 	// Date.parse also reads other texts, and takes 03.12.2026 for the 12th of March.
-	const isIso = typeof value === 'string' && /^\d{4}-\d\d/.test(value);
-	let time = isIso ? Date.parse(value) : NaN;
+	const isClear = typeof value === 'string' && CLEAR_DATE.test(value);
+	let time = isClear ? Date.parse(value) : NaN;
 	// 1e11 seconds is the year 5138; 1e11 milliseconds is 1973.
 	if (typeof value === 'number') time = value < 1e11 ? value * 1000 : value;
 	return time >= EARLIEST_DATE ? time : undefined;

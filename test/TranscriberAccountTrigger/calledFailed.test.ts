@@ -1,7 +1,7 @@
 /** Tasks that the list calls failed, without a reason: the task itself may say otherwise. */
 // Also covers fetchTranscripts.ts, accountTriggerOutput.ts.
 import { captureLogs } from '../support/logs';
-import { few } from '../support/long';
+import { atLength, few } from '../support/long';
 import { AccountHost } from './host';
 import type { ListService } from './listService';
 import { listForTests } from './manyNewTasks';
@@ -46,7 +46,7 @@ it.each([0, 35])(
 	},
 );
 
-it.each([
+few.it.each([
 	['between two polls', 1 / 60],
 	['in a night', 8],
 ])(
@@ -90,7 +90,7 @@ few.it.each([undefined, 'srt'])(
 		const options = exportFormat ? { exportFormat } : {};
 		const host = new AccountHost({ baseUrl: list().url, apiKey: 'the key' }, { options });
 		await host.activate();
-		for (let poll = 0; poll < 40; poll++) {
+		for (let poll = 0; poll < atLength(40, 6); poll++) {
 			wait(1 / 60);
 			await host.poll();
 		}

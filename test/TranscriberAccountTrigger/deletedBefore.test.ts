@@ -11,7 +11,7 @@ const { active, list, night, rememberATenth, wait } = listForTests();
 it('a page of tasks between the known end and the place where it was: each starts the workflow at the next poll', async () => {
 	rememberATenth();
 	list().isOldestFirst = true;
-	const { host } = await active(150, 10, 12);
+	const { host } = await active(150, 10, atLength(12, 5));
 	const logs = captureLogs();
 	const ids = list().add(60);
 	list().tasks.splice(0, 30);
@@ -103,7 +103,7 @@ describe('A list that is longer than what the trigger reads in full, and loses i
 		async (deleted, ended) => {
 			rememberATenth();
 			list().isOldestFirst = true;
-			const { host } = await active(900, 10, atLength(60, 20));
+			const { host } = await active(900, 10, atLength(60, 14));
 			list().tasks.splice(0, deleted);
 			const ids = await night(host, ended);
 			expect(await allStarted(host, atLength(20, 8))).toEqual(ids.sort());
@@ -193,7 +193,7 @@ few.it.each([200, 300])(
 	async (count) => {
 		rememberATenth();
 		list().isOldestFirst = true;
-		const { host } = await active(700, 10, 30);
+		const { host } = await active(700, 10, atLength(30, 12));
 		const ids: string[] = [];
 		for (let added = 0; added < count; added += 20) {
 			ids.push(...list().add(20));
@@ -212,6 +212,6 @@ few.it.each([200, 300])(
 			await host.poll();
 		}
 		for (const task of tasks) task.status = 'completed';
-		expect(await allStarted(host, atLength(30, 12))).toEqual(ids.sort());
+		expect(await allStarted(host, atLength(30, 8))).toEqual(ids.sort());
 	},
 );

@@ -93,9 +93,9 @@ it('a poll makes no request more for it, and remembers a bounded number', async 
 	ACCOUNT_MEMORY.failed = 3;
 	const host = await active(COMPLETED);
 	const polled = async () => {
-		await host.polls(4);
+		await host.polls(atLength(4, 2));
 		list().requests = 0;
-		await host.polls(8);
+		await host.polls(atLength(8, 4));
 		return list().requests;
 	};
 	const before = await polled();

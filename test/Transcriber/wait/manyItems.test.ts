@@ -29,13 +29,13 @@ const links = (count: number) =>
 const asShipped = { ...POLL };
 afterEach(() => void Object.assign(POLL, asShipped));
 
-/** A minute becomes a quarter of a second, and 60 questions a minute become two. */
+/** A minute becomes half a second, and 60 questions a minute become two. */
 function slowTurns(): void {
 	jest.replaceProperty(LIMITS, 'other', 2);
-	jest.replaceProperty(LIMITS, 'windowMs', 250);
-	jest.replaceProperty(TIMEOUTS, 'request', 500);
-	jest.replaceProperty(RETRY, 'patienceWhenBroken', 1000);
-	POLL.look = 500;
+	jest.replaceProperty(LIMITS, 'windowMs', 500);
+	jest.replaceProperty(TIMEOUTS, 'request', 1000);
+	jest.replaceProperty(RETRY, 'patienceWhenBroken', 2000);
+	POLL.look = 1000;
 }
 
 async function asleep() {
@@ -98,10 +98,10 @@ it('every finished task comes out of Task: Wait Until Finished', async () => {
 
 it('the first looks come one after the other, so that each finished task is looked at before the Timeout', async () => {
 	slowTurns();
-	// Two of them are kept for what is urgent. So a look and a result for each of eight tasks take two seconds.
+	// Two of them are kept for what is urgent. So a look and a result for each of eight tasks take four seconds.
 	jest.replaceProperty(LIMITS, 'other', 4);
-	Object.assign(POLL, { perTask: 250, lastLook: 500 });
-	const waitOptions = { pollInterval: 0.2, timeout: 2.5 / 60 };
+	Object.assign(POLL, { perTask: 500, lastLook: 1_000 });
+	const waitOptions = { pollInterval: 0.2, timeout: 4.5 / 60 };
 	const running = service.run({ ...AWAIT, onCompletion: 'poll', waitOptions }, { items: links(8) });
 	await until(() => service.running().tasks().length === 8);
 	for (const { id } of service.running().tasks()) service.running().finish(id);

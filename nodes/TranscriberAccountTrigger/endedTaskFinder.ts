@@ -5,6 +5,7 @@ import { BeginningOfList } from './beginningOfList';
 import { ReadInEarlierPolls } from './readInEarlierPolls';
 import { OVERLAP, unlessRefused, type PagesWithinBudget } from './pagesWithinBudget';
 import { OpenTasks } from './openTasks';
+import { ACCOUNT_POLL } from './pollLimits';
 import { ACCOUNT_MEMORY, type State } from './rememberedBetweenPolls';
 import { hashesOf, NewSinceLastPoll } from './newSinceLastPoll';
 import { EndOfList } from './endOfList';
@@ -20,9 +21,6 @@ const PAGES = {
 
 /** With this many tasks to output, the remaining requests fetch results and search for no more. */
 const BUSY = 10;
-
-/** How long to wait before reading a list again that is empty at activation, in ms. */
-const EMPTY_LIST_MS = 1_000;
 
 /**
  * The part of a poll that reads the task list and finds the tasks that have ended since the last
@@ -108,7 +106,7 @@ export class EndedTaskFinder {
 		this.firstPage = await pages.page(0);
 		if (!mustBeSure || !this.isEmpty) return;
 		// Tasks that are missing only for a moment would count as new later.
-		await sleep(EMPTY_LIST_MS);
+		await sleep(ACCOUNT_POLL.emptyListMs);
 		this.firstPage = await pages.page(0);
 		if (this.isEmpty && (await unlessRefused(pages.page(0, 'completed')))?.length) {
 			throw pages.contradiction();

@@ -15,6 +15,8 @@ export const ACCOUNT_POLL = {
 	repeatedMaxMs: 10_000,
 	/** The poll of a publication this soon after the one before is such a repeat. */
 	repeatedWithinMs: 30_000,
+	/** How long to wait before reading a list again that is empty at activation, in ms. */
+	emptyListMs: 1_000,
 	/** List requests in a poll, out of the 60 a minute that all users of the API key share. */
 	requests: 12,
 	firstRequests: 45,

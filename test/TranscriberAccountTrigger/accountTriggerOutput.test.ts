@@ -3,6 +3,7 @@
 
 import type { IDataObject } from 'n8n-workflow';
 
+import { SILENT } from '../../nodes/shared/api/fetchResults';
 import { RETRY } from '../../nodes/shared/api/delayBeforeRetry';
 import { ACCOUNT_POLL } from '../../nodes/TranscriberAccountTrigger/pollLimits';
 import { fileIn, serviceForTests } from '../support/service';
@@ -167,6 +168,7 @@ describe('the output', () => {
 	);
 
 	it('is an empty text where nothing was said in the recording', async () => {
+		jest.replaceProperty(SILENT, 'pauseMs', 10);
 		const host = await active();
 		const id = await service.completedTask();
 		service.running().fault({

@@ -1,7 +1,8 @@
 /** Tasks that the list calls failed, without a reason: the task itself may say otherwise. */
 // Also covers fetchTranscripts.ts, accountTriggerOutput.ts.
+import { ACCOUNT_POLL } from '../../nodes/TranscriberAccountTrigger/pollLimits';
 import { captureLogs } from '../support/logs';
-import { few } from '../support/long';
+import { atLength, few } from '../support/long';
 import { AccountHost } from './host';
 import type { ListService } from './listService';
 import { listForTests } from './manyNewTasks';
@@ -17,9 +18,10 @@ const calledFailed =
 			ids.includes(String(one.task_id)) ? { ...one, status: 'failed' } : one,
 		);
 
-it.each([0, 35])(
+it.each([0, atLength(35, 5)])(
 	'one that the service ran again for %i polls, and whose result is away once: the workflow starts with the result',
 	async (polls) => {
+		jest.replaceProperty(ACCOUNT_POLL, 'failures', atLength(ACCOUNT_POLL.failures, 3));
 		const { host } = await active(5, 100, 4, true);
 		const [id = ''] = list().add(1);
 		const task = list().tasks.find((one) => one.task_id === id);
@@ -46,7 +48,7 @@ it.each([0, 35])(
 	},
 );
 
-it.each([
+few.it.each([
 	['between two polls', 1 / 60],
 	['in a night', 8],
 ])(
@@ -90,7 +92,7 @@ few.it.each([undefined, 'srt'])(
 		const options = exportFormat ? { exportFormat } : {};
 		const host = new AccountHost({ baseUrl: list().url, apiKey: 'the key' }, { options });
 		await host.activate();
-		for (let poll = 0; poll < 40; poll++) {
+		for (let poll = 0; poll < atLength(40, 6); poll++) {
 			wait(1 / 60);
 			await host.poll();
 		}

@@ -17,9 +17,13 @@ import {
 
 import { LIMITS } from '../../nodes/shared/api/rateLimits';
 import { RETRY } from '../../nodes/shared/api/delayBeforeRetry';
+import { ACCOUNT_POLL } from '../../nodes/TranscriberAccountTrigger/pollLimits';
 import { ACCOUNT_MEMORY } from '../../nodes/TranscriberAccountTrigger/rememberedBetweenPolls';
 import { TranscriberAccountTrigger } from '../../nodes/TranscriberAccountTrigger/TranscriberAccountTrigger.node';
 import { additionalDataFor, typesOf, type Credentials } from '../support/n8n';
+
+/** The pause before an empty list is read again, shorter by so much. */
+beforeEach(() => void jest.replaceProperty(ACCOUNT_POLL, 'emptyListMs', 20));
 
 /** A copy of the node with a memory of its own, as a restart of n8n makes it. */
 export function newProcess(): TranscriberAccountTrigger {
@@ -28,6 +32,7 @@ export function newProcess(): TranscriberAccountTrigger {
 		const copies: Array<[string, object]> = [
 			['../../nodes/shared/api/rateLimits', { LIMITS }],
 			['../../nodes/shared/api/delayBeforeRetry', { RETRY }],
+			['../../nodes/TranscriberAccountTrigger/pollLimits', { ACCOUNT_POLL }],
 			['../../nodes/TranscriberAccountTrigger/rememberedBetweenPolls', { ACCOUNT_MEMORY }],
 		];
 		for (const [file, values] of copies) {

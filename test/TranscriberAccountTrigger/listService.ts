@@ -41,11 +41,13 @@ export class ListService {
 			const status = this.refuses(url, this.requests);
 			this.requests += 1;
 			const body = status ? { detail: { message: 'No' } } : this.answer(url);
-			setTimeout(() => {
+			const respond = () => {
 				response.statusCode = status ?? (body ? 200 : 404);
 				response.setHeader('content-type', 'application/json');
 				response.end(JSON.stringify(body ?? { detail: { message: 'No such task' } }));
-			}, this.delayMs);
+			};
+			if (this.delayMs > 0) setTimeout(respond, this.delayMs);
+			else respond();
 		});
 		this.server = server;
 		await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

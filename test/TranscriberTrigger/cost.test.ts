@@ -17,6 +17,8 @@ const UNSIGNED = { 'x-service-signature': `sha256=${'0'.repeat(64)}` };
 const NO_RESULT = { options: { includeResult: false } };
 
 let host: TriggerHost;
+// A process says only once that it cannot reach itself: not before the test that waits for it.
+beforeEach(() => void jest.replaceProperty(STORE, 'safeAfterMs', 1_000));
 afterEach(async () => await host.close());
 
 /** A credential that counts how often n8n reads it, and can be out of reach. */

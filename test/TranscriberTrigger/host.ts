@@ -24,13 +24,21 @@ import {
 	type WorkflowExecuteMode,
 } from 'n8n-workflow';
 
+import { RETRY } from '../../nodes/shared/api/delayBeforeRetry';
 import { LIMITS } from '../../nodes/shared/api/rateLimits';
+import { HAND_OVER } from '../../nodes/Transcriber/submit/trigger/confirmedByTrigger';
 import { GRACE } from '../../nodes/TranscriberTrigger/cancelBotWhenUnpublished';
 import { STORE } from '../../nodes/TranscriberTrigger/triggerMemory';
 import { TranscriberTrigger } from '../../nodes/TranscriberTrigger/TranscriberTrigger.node';
 import { additionalDataFor, typesOf, type Credentials } from '../support/n8n';
 
 const WEBHOOK_ID = '5d1a4f0e-0b0c-4f5e-9c55-1d2f3a4b5c6d';
+
+/** What a trigger stores is safe sooner, so an action node asks sooner whether it is. */
+beforeEach(() => {
+	jest.replaceProperty(STORE, 'safeAfterMs', 100);
+	jest.replaceProperty(HAND_OVER, 'interval', 150);
+});
 
 /** One n8n process: what the node keeps in memory belongs to it, and is gone with it. */
 export type Process = TranscriberTrigger;
@@ -43,6 +51,8 @@ export function newProcess(): Process {
 	jest.isolateModules(() => {
 		const limits = jest.requireActual<{ LIMITS: object }>('../../nodes/shared/api/rateLimits');
 		Object.assign(limits.LIMITS, LIMITS);
+		const retry = jest.requireActual<{ RETRY: object }>('../../nodes/shared/api/delayBeforeRetry');
+		Object.assign(retry.RETRY, RETRY);
 		const store = jest.requireActual<{ STORE: object }>(
 			'../../nodes/TranscriberTrigger/triggerMemory',
 		);

@@ -28,6 +28,7 @@ import {
 	handOver,
 } from '../../nodes/Transcriber/submit/trigger/confirmedByTrigger';
 import { checkTriggerUrl } from '../../nodes/Transcriber/submit/trigger/triggerUrl';
+import { RETRY } from '../../nodes/shared/api/delayBeforeRetry';
 import { Queue } from '../../nodes/shared/api/waitForTurn';
 import { seal } from '../../nodes/shared/webhook/sealedSecret';
 import { Transcriber } from '../../nodes/Transcriber/Transcriber.node';
@@ -43,8 +44,8 @@ const CREDENTIALS = { baseUrl: 'http://127.0.0.1:9', apiKey: API_KEY };
 const SECRET = 'whsec_of_the_task';
 
 let host: TriggerHost;
-/** As short as the machine allows, in ms. */
-const SAFE_AFTER_MS = 200;
+/** In ms. */
+const SAFE_AFTER_MS = 60;
 
 beforeEach(async () => {
 	jest.replaceProperty(STORE, 'safeAfterMs', SAFE_AFTER_MS);
@@ -148,12 +149,14 @@ describe('Nobody without the API key can plant or read a secret', () => {
 
 describe('It is acknowledged only when it is durably stored', () => {
 	it('202 until the secret was found in the saved data, then 200', async () => {
+		// Longer than a busy machine needs for two calls.
+		jest.replaceProperty(STORE, 'safeAfterMs', 400);
 		expect(await put(host.url, '7f3c', SECRET, API_KEY)).toEqual({
 			status: 202,
 			body: { stored: false },
 		});
 		expect(await put(host.url, '7f3c', SECRET, API_KEY)).toMatchObject({ status: 202 });
-		await sleep(SAFE_AFTER_MS);
+		await sleep(STORE.safeAfterMs);
 		expect(await put(host.url, '7f3c', SECRET, API_KEY)).toEqual({
 			status: 200,
 			body: { stored: true },
@@ -170,12 +173,12 @@ describe('It is acknowledged only when it is durably stored', () => {
 
 	it('and not before a slower call could have overwritten it', async () => {
 		// Longer than a busy machine needs for two calls.
-		jest.replaceProperty(STORE, 'safeAfterMs', 1_000);
+		jest.replaceProperty(STORE, 'safeAfterMs', 500);
 		await put(host.url, '7f3c', SECRET, API_KEY);
 		await sleep(50);
 		expect((await put(host.url, '7f3c', SECRET, API_KEY)).status).toBe(202);
 		host.saved = '{}';
-		await sleep(950);
+		await sleep(450);
 		expect((await put(host.url, '7f3c', SECRET, API_KEY)).status).toBe(202);
 		await handOverTo(host.url, '7f3c', SECRET, API_KEY);
 	});
@@ -425,8 +428,8 @@ describe('The action node', () => {
 	beforeEach(() => {
 		jest.replaceProperty(HAND_OVER, 'interval', SAFE_AFTER_MS + 20);
 		jest.replaceProperty(HAND_OVER, 'patience', 1_000);
-		jest.replaceProperty(HAND_OVER, 'patienceWhenNotActive', 500);
-		jest.replaceProperty(HAND_OVER, 'patienceWhenRefused', 500);
+		jest.replaceProperty(HAND_OVER, 'patienceWhenNotActive', 250);
+		jest.replaceProperty(HAND_OVER, 'patienceWhenRefused', 250);
 	});
 
 	it('hands the secret over and returns when the trigger has it durably', async () => {
@@ -571,6 +574,7 @@ describe('The action node', () => {
 	});
 
 	it('a trigger that never stores it', async () => {
+		jest.replaceProperty(HAND_OVER, 'patience', 300);
 		host.isStaticDataReadOnly = true;
 		const failure = handOver(sender(), host.url, { taskId: '7f3c' }, SECRET);
 		await expect(failure).rejects.toThrow('has not confirmed within a minute');
@@ -735,6 +739,8 @@ describe('After a rotation of the key', () => {
 	const credentials = { ...CREDENTIALS };
 
 	beforeEach(async () => {
+		// Nobody listens where the service is asked.
+		jest.replaceProperty(RETRY, 'patienceWhenUnreachable', 100);
 		credentials.apiKey = API_KEY;
 		await open({ credentials });
 		expect((await put(host.url, 'a', SECRET, API_KEY)).body).toEqual({ stored: false });

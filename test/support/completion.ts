@@ -213,7 +213,6 @@ export function describeWebhookTo({
 	item,
 	isShownElsewhere = false,
 }: SubmittingOperation): void {
-	const rows = isShownElsewhere ? few.it : it;
 	const submit = async (webhookUrl: string, credentials = service.credentials()) =>
 		await service.run(
 			{ ...parameters, onCompletion: 'callUrl', webhookUrl },
@@ -255,7 +254,11 @@ export function describeWebhookTo({
 		expect(json[0]?.['webhook_secret']).toMatch(/^\w{20,}$/);
 	});
 
-	rows.each(['http://127.0.0.1:5678/hook', 'http://localhost:5678/hook', 'http://[::1]:5678/hook'])(
+	(isShownElsewhere ? few.it : it).each([
+		'http://127.0.0.1:5678/hook',
+		'http://localhost:5678/hook',
+		'http://[::1]:5678/hook',
+	])(
 		'callUrl passes the loopback address %s, as the service itself is on loopback',
 		async (webhookUrl) => {
 			const { error } = await submit(webhookUrl);
@@ -264,7 +267,8 @@ export function describeWebhookTo({
 		},
 	);
 
-	rows.each([
+	// The suite of publicAddress.ts shows each address.
+	few.it.each([
 		['http://hooks.example.com/a', 'does not start with https://'],
 		['ftp://hooks.example.com/a', 'does not start with https://'],
 		['hooks.example.com/a', 'is not a web address'],
@@ -282,7 +286,7 @@ export function describeWebhookTo({
 		expect(service.lines()).toEqual([]);
 	});
 
-	rows.each([
+	few.it.each([
 		['http://127.0.0.1:5678/a', 'does not start with https://'],
 		['https://127.0.0.1:5678/a', 'is a local address that the service cannot reach'],
 		['https://localhost/a', 'is a local address that the service cannot reach'],

@@ -2,6 +2,7 @@ import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
 
 import { LIMITS } from '../../nodes/shared/api/rateLimits';
 import { RETRY } from '../../nodes/shared/api/delayBeforeRetry';
+import { WAIT_DEFAULTS } from '../../nodes/Transcriber/wait/waitOptions';
 import {
 	startSimulator,
 	type LoggedRequest,
@@ -16,7 +17,8 @@ const NEVER_SECONDS = 1e6;
 
 /**
  * A simulated service for the tests of one file, fresh for each test, and a node that uses it.
- * Neither side counts requests per minute, so that no test waits.
+ * Neither side counts requests per minute, the first pauses between attempts are short, and so is the default
+ * poll interval, so that no test waits.
  */
 export function serviceForTests(options: SimulatorOptions = {}) {
 	let simulator: Simulator | undefined;
@@ -33,6 +35,8 @@ export function serviceForTests(options: SimulatorOptions = {}) {
 	beforeEach(() => {
 		simulator?.reset();
 		jest.replaceProperty(RETRY, 'room', 0);
+		jest.replaceProperty(RETRY, 'base', 20);
+		jest.replaceProperty(WAIT_DEFAULTS, 'pollInterval', 0.05);
 	});
 	afterAll(async () => await simulator?.close());
 

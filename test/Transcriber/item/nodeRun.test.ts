@@ -4,6 +4,8 @@
  */
 // Also covers submittedItems.ts, inputItems.ts.
 
+import { forgetEverything } from '../../support/ownMemory';
+
 import type { INode, INodeParameters, IRunExecutionData } from 'n8n-workflow';
 
 import { LIMITS } from '../../../nodes/shared/api/rateLimits';
@@ -65,6 +67,8 @@ async function failOne(count: number): Promise<string> {
 }
 
 beforeEach(() => {
+	// The polls of a test before.
+	forgetEverything();
 	shortenRetries(500);
 	jest.replaceProperty(POLL, 'perTask', 50);
 });

@@ -12,7 +12,6 @@ import { queueFor } from '../../../nodes/shared/api/waitForTurn';
 import { RETRY } from '../../../nodes/shared/api/delayBeforeRetry';
 import { YOUNG } from '../../../nodes/Transcriber/submit/suspension/lookBeforeSuspending';
 import { HAND_OVER } from '../../../nodes/Transcriber/submit/trigger/confirmedByTrigger';
-import { STORE } from '../../../nodes/TranscriberTrigger/triggerMemory';
 import type { FaultRule } from '../../simulator/index';
 import { until } from '../../simulator/testing-client';
 import { type Outcome } from '../../support/engine';
@@ -203,7 +202,7 @@ describe("with the user's own Idempotency Key, used before, Call a URL", () => {
 		const running = service.run({ ...OWN, ...CALL }, { items: files('a') });
 		await until(() => tasks().length > 0);
 		for (const { id } of tasks()) service.running().finish(id);
-		await Promise.race([running, sleep(3_000)]);
+		await Promise.race([running, sleep(1_800)]);
 		for (const leaveQueue of leave) leaveQueue();
 		const { error } = await running;
 		expect(error?.message).toMatch(/^'Idempotency Key' may have been used before/);
@@ -267,7 +266,6 @@ describe("with the user's own Idempotency Key, used before, Call a URL", () => {
 describe('a Retry of a hand-over to a Transcriber Trigger that was away', () => {
 	let host: TriggerHost;
 	beforeEach(async () => {
-		jest.replaceProperty(STORE, 'safeAfterMs', 100);
 		jest.replaceProperty(HAND_OVER, 'patienceWhenNotActive', 0);
 		const parameters = { options: { includeResult: false } };
 		host = await new TriggerHost({ parameters, credentials: service.credentials() }).open();

@@ -2,6 +2,7 @@
 // Also covers submit.ts, once/submitOnce.ts.
 import type { INodeParameters, IRunExecutionData } from 'n8n-workflow';
 
+import { HAND_OVER } from '../../../nodes/Transcriber/submit/trigger/confirmedByTrigger';
 import { withDefaults } from '../../support/again';
 import { answeringTrigger } from '../../support/answeringTrigger';
 import type { Outcome } from '../../support/engine';
@@ -78,6 +79,7 @@ describe('after an execution of which one item failed, a Retry of the changed wo
 	});
 
 	it('to Call a URL shows the secret, which the receiver needs', async () => {
+		jest.replaceProperty(HAND_OVER, 'patienceWhenNotActive', 0);
 		service.running().fault({
 			match: { method: 'POST' },
 			skip: 1,

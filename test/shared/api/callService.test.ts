@@ -164,7 +164,7 @@ describe('While somebody waits for the answer of n8n', () => {
 	it.each(['webhookCall', 'editorList'] as const)(
 		'all requests of one call (%s) share a short time',
 		async (name) => {
-			jest.replaceProperty(RETRY, 'brief', 2_000);
+			jest.replaceProperty(RETRY, 'brief', 800);
 			const { [name]: context } = contexts();
 			const caller = context as unknown as Caller;
 			respond({ status: 'pending' });
@@ -176,11 +176,11 @@ describe('While somebody waits for the answer of n8n', () => {
 	);
 
 	it('a call that has begun keeps its end', async () => {
-		jest.replaceProperty(RETRY, 'brief', 2_000);
+		jest.replaceProperty(RETRY, 'brief', 800);
 		const caller = contexts().webhookCall as unknown as Caller;
 		respond({ status: 'pending' });
 		await call({}, {}, caller);
-		await new Promise((resolve) => setTimeout(resolve, 2_010));
+		await new Promise((resolve) => setTimeout(resolve, 810));
 		fault({ kind: 'stall' }, 100);
 		await expect(call({ deadline: Date.now() + LONG }, {}, caller)).rejects.toThrow();
 		// The request whose time was up was on its way.

@@ -327,7 +327,7 @@ async function accountAt(baseUrl: string): Promise<Outcome> {
 
 beforeEach(giveUpSoon);
 
-it.each([...ROWS, ...OTHER_ROWS])(
+few.it.each([...ROWS, ...OTHER_ROWS])(
 	'$row: what happened, what to do next, the status and the service’s own words',
 	async ({ parameters, options, answer, apiKey, httpCode, message, next, words }) => {
 		service.running().configure(options ?? {});

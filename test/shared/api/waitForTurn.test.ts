@@ -451,7 +451,7 @@ describe('the queue', () => {
 	});
 
 	it('is left at once by a cancelled execution, and another one moves up', async () => {
-		const windowMs = 4000;
+		const windowMs = 2000;
 		jest.replaceProperty(LIMITS, 'windowMs', windowMs);
 		const { simulator, run } = await serviceWithLimits();
 		let isOtherThere = false;

@@ -5,6 +5,7 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import { checkJoined } from '../../../nodes/shared/parameters/joinedText';
 import { besides } from '../../support/again';
 import { callTool } from '../../support/agent';
+import { few } from '../../support/long';
 import { itemContext } from '../../support/itemContext';
 import { byId, itemWithFile, itemsOf, serviceForTests } from '../../support/service';
 import { BOT, FILE, LINK } from '../../support/parameters';
@@ -15,7 +16,7 @@ const sentBodies = () => service.running().requests.map(({ body }) => body);
 const GIVES_NOTHING = 'a part of its expression gives nothing';
 
 describe("an 'Idempotency Key' that an expression has spoiled is refused, because all files would get the transcript of the first", () => {
-	it.each([
+	few.it.each([
 		['an expression in a field that is set to Fixed', '{{ $json.fileId }}', 'as plain text'],
 		['an expression without its braces', '=$json.fileId', 'as plain text'],
 		['a missing field that is added to a text', '={{ "file-" + $json.fileId }}', "has 'undefined'"],
@@ -82,7 +83,7 @@ describe("an 'Idempotency Key' that an expression has spoiled is refused, becaus
 		expect(service.lines()).toEqual([]);
 	});
 
-	it.each([
+	few.it.each([
 		[
 			'one part of several that may be empty',
 			"={{ $json.folder ?? '' }}/{{ $json.fileId }}",
@@ -131,7 +132,7 @@ describe('a text with a missing value in it is refused by name before anything i
 		webhookUrl: '={{ "https://crm.example.com/" + $json.id }}',
 	};
 
-	it.each<[string, INodeParameters]>([
+	few.it.each<[string, INodeParameters]>([
 		['Prompt', { ...LINK, options: { prompt: '={{ "Names: " + $json.names }}' } }],
 		['Prompt', { ...LINK, options: { prompt: 'Names: {{ $json.names }}' } }],
 		['Summary Template', { ...LINK, options: { summaryTemplate: '{{ $json.template }}' } }],

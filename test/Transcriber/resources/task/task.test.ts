@@ -396,7 +396,7 @@ describe('task.export', () => {
 		},
 	);
 
-	it.each(FORMATS)('%s as JSON: content and format, and no file', async (format) => {
+	few.it.each(FORMATS)('%s as JSON: content and format, and no file', async (format) => {
 		const id = await service.completedTask();
 		const { items } = await run('export', { taskId: byId(id), format, output: 'json' });
 		expect(items).toEqual([

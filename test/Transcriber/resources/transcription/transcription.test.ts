@@ -404,7 +404,7 @@ describe('transcription.transcribeUrl', () => {
 		]);
 	});
 
-	it.each(OPTIONS)('%s %j is sent under the name of the service', async (name, value, wire) => {
+	few.it.each(OPTIONS)('%s %j is sent under the name of the service', async (name, value, wire) => {
 		const { error } = await run({ [name]: value });
 		expect(error).toBeUndefined();
 		expect(service.sent().body).toEqual({ url: LINK.url, ...wire });

@@ -1,7 +1,7 @@
 /** The API key is rotated between two attempts of a submit: the secret in the answer can still be used. */
 // Also covers submitOnce.ts.
 
-import { STORE } from '../../../../nodes/TranscriberTrigger/triggerMemory';
+import { RETRY } from '../../../../nodes/shared/api/delayBeforeRetry';
 import { until } from '../../../simulator/testing-client';
 import { LINK } from '../../../support/parameters';
 import { forgetEverything } from '../../../support/ownMemory';
@@ -30,6 +30,8 @@ function refuseFirst(): void {
 }
 
 it('of a suspended execution: its signature decides, and nothing is asked about a forged delivery', async () => {
+	// The service has no result yet.
+	jest.replaceProperty(RETRY, 'patienceWhenRefused', 0);
 	const credentials = service.credentials();
 	refuseFirst();
 	const workflow = workflowWith({ ...LINK, onCompletion: 'awaitWebhook' }, credentials);
@@ -46,7 +48,6 @@ it('of a suspended execution: its signature decides, and nothing is asked about 
 });
 
 it('of an item that is handed to a trigger: the trigger knows the secret', async () => {
-	jest.replaceProperty(STORE, 'safeAfterMs', 50);
 	const credentials = service.credentials();
 	const parameters = { options: { includeResult: false } };
 	const host = await new TriggerHost({ parameters, credentials }).open();

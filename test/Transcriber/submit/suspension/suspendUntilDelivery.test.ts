@@ -391,6 +391,7 @@ describe('a suspended execution', () => {
 
 	it("keeps to 'Poll Interval' also after the look on waking", async () => {
 		// The interval is 10 seconds, so the next look is the last one, at half of the time that is left.
+		jest.replaceProperty(WAIT_DEFAULTS, 'pollInterval', 10);
 		jest.replaceProperty(AFTER_WAKING, 'leastMs', 1000);
 		const { deliver, finish, taskOf } = await suspended(['a'], {
 			parameters: { waitOptions: { timeout: 0.001 } },

@@ -505,19 +505,19 @@ describe('The action node', () => {
 	few.it.each<[string, number[], string, string]>([
 		[
 			'its workflow is not active',
-			Array<number>(9).fill(404),
+			Array<number>(99).fill(404),
 			'its workflow is not active',
 			'activate) the workflow',
 		],
 		[
 			'a proxy that asks for a password',
-			Array<number>(9).fill(401),
+			Array<number>(99).fill(401),
 			'answered HTTP 401',
 			"'Trigger URL'",
 		],
 		['a redirect', [302], 'answered HTTP 302', "'Trigger URL'"],
 		['another webhook', [200], 'answered HTTP 200', "'Trigger URL'"],
-		['a server that is down', Array<number>(9).fill(502), 'answered HTTP 502', "'Trigger URL'"],
+		['a server that is down', Array<number>(99).fill(502), 'answered HTTP 502', "'Trigger URL'"],
 	])('%s: the error names what was submitted and what to do', async (_, statuses, reason, next) => {
 		const receiver = await startReceiver(statuses);
 		const error: unknown = await handOver(sender(), receiver.url, { taskId: '7f3c' }, SECRET).catch(
@@ -609,7 +609,7 @@ describe('The action node', () => {
 		const sealed = sealHandOvers(API_KEY, host.url, [{ id: '7f3c', secret: SECRET }]);
 		clock.mockRestore();
 		expect(await putRaw({ sealed })).toEqual({ status: 401, body: { message: STALE } });
-		const receiver = await startReceiver(Array<number>(9).fill(401), { message: STALE });
+		const receiver = await startReceiver(Array<number>(99).fill(401), { message: STALE });
 		const failure = handOver(sender(), receiver.url, { taskId: '7f3c' }, SECRET);
 		await expect(failure).rejects.toThrow('the clocks of the two machines differ');
 		await receiver.close();

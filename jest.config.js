@@ -19,6 +19,6 @@ module.exports = {
 	setupFilesAfterEnv: ['<rootDir>/test/setup.ts'],
 	transform: { '^.+\\.ts$': ['ts-jest', { tsconfig: '<rootDir>/test/tsconfig.json' }] },
 	// A test waits most of the time. Each worker loads n8n-core, and takes up to half a gigabyte.
-	maxWorkers: Math.min(5 * availableParallelism(), 10),
+	maxWorkers: Math.min(4 * availableParallelism(), 8),
 	testTimeout: 20_000,
 };

@@ -277,9 +277,9 @@ describe('A publication that n8n repeats', () => {
 		service.running().fault({ action: { kind: 'respond', status: 503 }, match: {}, times });
 
 	beforeEach(() => {
-		jest.replaceProperty(ACCOUNT_POLL, 'firstMaxMs', 1_000);
+		jest.replaceProperty(ACCOUNT_POLL, 'firstMaxMs', 3_000);
 		jest.replaceProperty(ACCOUNT_POLL, 'repeatedMaxMs', 1);
-		jest.replaceProperty(RETRY, 'base', 50);
+		jest.replaceProperty(RETRY, 'base', 100);
 	});
 
 	it('takes less time than the first try, so that n8n shows the reason, not its own deadline', async () => {

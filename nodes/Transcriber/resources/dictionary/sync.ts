@@ -151,8 +151,8 @@ async function syncOnce(context: IExecutePaginationFunctions): Promise<INodeExec
 	// the field is probably wrong.
 	const { replaces, dryRun, allowEmpty } = syncChoices(context);
 	const isEmpty = items.every((item) => isOnlyTextAround(context, entered, undefined, item));
-	if (replaces && !isEmpty) checkHoldsMore(context, entered, { items });
 	const inInput = isEmpty ? [] : distinct(items.flatMap((item) => termsOfItem(context, item)));
+	if (replaces && inInput.length > 0) checkHoldsMore(context, entered, { items });
 	if (inInput.length === 0 && replaces && !allowEmpty) throw hasNoTerm(context);
 
 	const before = await callService(context, { method: 'GET', url: '/dictionary' });

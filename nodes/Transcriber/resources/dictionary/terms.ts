@@ -96,8 +96,8 @@ export function addTerms(context: IExecutePaginationFunctions, request: RoutingR
 	const { text: entered } = context.getNode().parameters;
 	const given = joinedTextIn(context, entered, context.getNodeParameter('text', ''), 'Text');
 	const isEmpty = isOnlyTextAround(context, entered, SEPARATOR);
-	if (replaces && !isEmpty) checkHoldsMore(context, entered, { separator: SEPARATOR });
 	const text = required(context, isEmpty ? undefined : given, 'Text');
+	if (replaces) checkHoldsMore(context, entered, { separator: SEPARATOR });
 	checkNotTypedInstead(context, text, 'Text', 'text');
 	checkIsNoData(context, text, 'Text');
 	const parts = text.split(SEPARATOR);
@@ -171,7 +171,7 @@ export function isOnlyTextAround(
 }
 
 /**
- * For terms that are to replace the dictionary: refuses the text around a field that no item has, also if the
+ * For terms that are to replace the dictionary, and are not none: refuses the text around a field that no item has, also if the
  * field has a fallback, or stands in a JSON list.
  */
 export function checkHoldsMore(

@@ -163,6 +163,21 @@ describe('dictionary.sync: an item that a failed step before has left', () => {
 	});
 });
 
+it('an empty sheet empties the dictionary with Allow Empty, also where the field has a fallback', async () => {
+	await sync(['old']);
+	const { error } = await service.run(
+		{
+			resource: 'dictionary',
+			operation: 'sync',
+			terms: "={{ $json.term ?? '' }}",
+			options: { allowEmpty: true },
+		},
+		{ items: itemsOf({}) },
+	);
+	expect(error).toBeUndefined();
+	expect(await stored()).toEqual([]);
+});
+
 describe('dictionary.sync: the terms', () => {
 	it.each([
 		['CO2', 'CO₂'],

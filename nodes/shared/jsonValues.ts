@@ -29,9 +29,13 @@ export function numberOf(value: unknown): number | undefined {
 /** Many services write the year 1 or 1970 for a missing date. No task is so old. */
 const EARLIEST_DATE = Date.UTC(2015);
 
-/** ISO 8601, or a date as in HTTP headers: in others, nobody knows which number is the month. */
-const CLEAR_DATE =
-	/^\s*\d{4}-\d\d|\b\d{1,2} (jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]* \d{4}\b/i;
+const MONTH = '(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*';
+
+/** ISO 8601, or a date with the name of the month: in others, nobody knows which number is the month. */
+const CLEAR_DATE = new RegExp(
+	`^\\s*\\d{4}-\\d\\d|\\b\\d{1,2}[ -]${MONTH}[ -]\\d{4}\\b|\\b${MONTH} \\d{1,2},? \\d{4}\\b`,
+	'i',
+);
 
 /**
  * A date in ms since 1970, from ISO 8601, a text with the name of the month as in HTTP headers, or a number of

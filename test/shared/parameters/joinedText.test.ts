@@ -294,6 +294,15 @@ describe('Sync does not replace the dictionary by terms with a missing value in 
 	});
 });
 
+it('Replace takes a JSON list whose first and last members are empty', async () => {
+	const terms = `=["{{ $json.x }}", "Alpha", "{{ $json.first }} {{ $json.last }}", "{{ $json.y }}"]`;
+	const many = terms.replace('"Alpha"', Array<string>(40).fill('"{{ 1 }} {{ 2 }}"').join(', '));
+	for (const list of [terms, many]) {
+		const replace = { resource: 'dictionary', operation: 'replace', terms: list };
+		expect((await service.run(replace, { items: itemsOf({}) })).error).toBeUndefined();
+	}
+});
+
 it.each(["=Dr. {{ $json.nmae || '' }}", '=["Dr. {{ $json.nmae }}"]'])(
 	'Replace does not replace the dictionary by the text around a missing field: %s',
 	async (terms) => {

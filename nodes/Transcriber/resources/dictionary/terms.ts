@@ -97,7 +97,7 @@ export function addTerms(context: IExecutePaginationFunctions, request: RoutingR
 	const given = joinedTextIn(context, entered, context.getNodeParameter('text', ''), 'Text');
 	const isEmpty = isOnlyTextAround(context, entered, SEPARATOR);
 	const text = required(context, isEmpty ? undefined : given, 'Text');
-	if (replaces) checkHoldsMore(context, entered, { separator: SEPARATOR });
+	if (replaces) checkHoldsMore(context, entered, { separator: SEPARATOR, displayName: 'Text' });
 	checkNotTypedInstead(context, text, 'Text', 'text');
 	checkIsNoData(context, text, 'Text');
 	const parts = text.split(SEPARATOR);
@@ -177,23 +177,30 @@ export function isOnlyTextAround(
 export function checkHoldsMore(
 	context: IExecutePaginationFunctions,
 	entered: unknown,
-	{ separator = /[\r\n]/, items = [context.getItemIndex()] } = {},
+	{ separator = /[\r\n]/, items = [context.getItemIndex()], displayName = 'Terms' } = {},
 ): void {
 	if (typeof entered !== 'string' || hasCondition(entered)) return;
-	const isOne = /^=\s*\[/.test(entered) ? ONE_MEMBER.test(entered) : isOneTerm(entered, separator);
+	const isJsonList = /^=\s*\[/.test(entered);
+	const isOne = isJsonList ? hasOneMember(entered) : isOneTerm(entered, separator);
 	if (!isOne || !items.every((item) => hasOnlyEmptyParts(context, entered, item))) return;
 	throw refuse(
 		context,
-		"'Terms' has only the text around fields that are empty or missing, so the dictionary was left as it is",
+		`'${displayName}' has only the text around fields that are empty or missing, so the dictionary was left as it is`,
 		'Check the names of the fields in the expression, and the step before.',
 	);
 }
 
-/** A JSON list of one text, in which an expression stands. */
-const ONE_MEMBER = /^=\s*\[\s*"(?:\{\{.*?\}\}|[^"])*"\s*\]\s*$/s;
-
 function isOneTerm(entered: string, separator: RegExp): boolean {
-	return !separator.test(entered.replace(/\{\{.*?\}\}/gs, ''));
+	return !separator.test(withoutParts(entered));
+}
+
+/** Whether a JSON list has a single member, which is a text. */
+function hasOneMember(entered: string): boolean {
+	return /^=\s*\[\s*"[^"]*"\s*\]\s*$/.test(withoutParts(entered));
+}
+
+function withoutParts(entered: string): string {
+	return entered.replace(/\{\{.*?\}\}/gs, '');
 }
 
 function linesIn(context: IExecutePaginationFunctions, text: string, item: number): string[] {

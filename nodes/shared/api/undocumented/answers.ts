@@ -27,7 +27,7 @@ export function saysNo(answer: unknown): boolean {
  */
 export function saysNotEnded(answer: unknown): boolean {
 	const isNotEnded = ({ deleted, cancelled, canceled, stopped }: IDataObject) =>
-		isFlagOff(deleted, cancelled, canceled) && !isYes(stopped);
+		[deleted, cancelled, canceled].some(isNo) && !isYes(stopped);
 	return saysNo(answer) || [answer, ...wrappedIn(answer)].filter(isObject).some(isNotEnded);
 }
 
@@ -42,6 +42,9 @@ export function saysOnlyNo(answer: unknown): boolean {
 	const hasMore = [data, result].some((one) => !isBlank(one) && !isObject(one));
 	const names = [others, ...wrapped].flatMap((layer) => Object.keys(layer));
 	const isAboutRefusal = !hasMore && names.every((name) => ABOUT_REFUSAL.test(name));
+	// As with an HTTP status: after a 5xx, nobody knows what was done.
+	const codes = [answer, ...wrapped].flatMap(({ status, code }) => [status, code]);
+	if (codes.some((code) => (numberOf(code) ?? 0) >= 500)) return false;
 	return isAboutRefusal && [answer, ...wrapped].some(isPlainNo);
 }
 

@@ -75,14 +75,14 @@ function submissionIn(answer: IDataObject, isBot: boolean): IDataObject {
 	if (Object.keys(answer).length === 1 && isBareId(value)) return ofId(value);
 	if (hasDocumentedId(answer)) return answer;
 	// A plain `id` at the top level may be the id of the request.
-	const name =
+	const own =
 		SUBMISSION_NAMES.find((one) => hasDocumentedId(answer[one])) ??
-		SUBMISSION_NAMES.find(
-			(one) => !hasId(answer) && (hasId(answer[one]) || isBareId(answer[one])),
-		) ??
-		WRAPPERS.find((one) => isEnvelope(answer) && hasId(answer[one]));
+		SUBMISSION_NAMES.find((one) => !hasId(answer) && (hasId(answer[one]) || isBareId(answer[one])));
+	const name = own ?? WRAPPERS.find((one) => isEnvelope(answer) && hasId(answer[one]));
 	if (name === undefined) return answer;
-	const { [name]: found, ...rest } = answer;
+	const { [name]: found, ...others } = answer;
+	const { id: _, ...withoutRequest } = others;
+	const rest = own !== undefined ? others : withoutRequest;
 	return { ...rest, ...(isObject(found) ? found : ofId(found)) };
 }
 

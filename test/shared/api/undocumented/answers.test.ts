@@ -68,11 +68,14 @@ describe('A success', () => {
 		{ ok: false, data: 'abc' },
 		{ detail: { error_code: 0, message: 'OK' } },
 		{ status: 20000, message: 'OK' },
+		{ status: 500, error: 'Internal Server Error' },
+		{ success: false, code: 504, message: 'Gateway Timeout' },
 		[{ term: 'a', ok: false }],
 	])('%j does not say only that', (answer) => expect(saysOnlyNo(answer)).toBe(false));
 
 	it.each([
 		{ data: { cancelled: false } },
+		{ deleted: 0 },
 		{ success: true, data: { cancelled: false } },
 		{ result: { success: false } },
 		[{ cancelled: false }],

@@ -1,5 +1,6 @@
 /** Answers to a submit, and states of tasks and bots: where the id and the state stand. */
 
+import { taskIdOf } from '../../../../nodes/shared/api/undocumented/idNames';
 import {
 	isRefused,
 	stateIn,
@@ -27,10 +28,11 @@ describe('The answer to a submit', () => {
 	it.each([
 		{ jsonrpc: '2.0', id: 1, result: { id: '7f3c' } },
 		{ id: 'req-1', status: 'ok', data: { id: '7f3c' } },
+		{ jsonrpc: '2.0', id: 1, result: { taskId: '7f3c' } },
 		{ id: 'req-1', status: 'success', task: { task_id: '7f3c' } },
 	])('has the id of the task, not that of the request: %j', (answer) => {
 		const [task] = submissionsIn(answer, false);
-		expect(task?.task_id ?? task?.id).toBe('7f3c');
+		expect(taskIdOf(task ?? {})).toBe('7f3c');
 	});
 
 	it.each([

@@ -85,6 +85,8 @@ describe('The date of a task', () => {
 		'2026-11-22T15:00:00+03:00',
 		'2026-11-22T12:00Z',
 		'Sun, 22 Nov 2026 12:00:00 GMT',
+		'Sun Nov 22 2026 12:00:00 GMT+0000',
+		'22-Nov-2026 12:00:00Z',
 	])('is in %j', (created_at) => expect(dateOf({ created_at })).toBe(TIME));
 
 	it('of its making is never that of the recording itself', () => {

@@ -51,11 +51,11 @@ export async function fetchTranscripts(
 			if (found.length > 0) tasks.finish(id);
 			else tasks.pass(id, task);
 		} catch (error) {
-			context.logger.warn(
+			const what =
 				error instanceof NotEnded
-					? `The list says that task ${id} has failed, but the service is processing the task again`
-					: `Task ${id} has ended, but cannot be fetched: ${messageOf(error)}`,
-			);
+					? `the list says that task ${id} has failed, but the service is processing the task again`
+					: `task ${id} has ended, but cannot be fetched: ${messageOf(error)}`;
+			context.logger.warn(`${context.getNode().name}: ${what}`);
 			if (!isNoTurn(error)) continue;
 			const left = turns.slice(index).filter(([, other]) => isWanted(other, wanted));
 			return { items, skipped: skipped + left.length };

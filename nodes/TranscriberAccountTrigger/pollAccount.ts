@@ -141,7 +141,10 @@ async function readList(
 		// If the first poll misses tasks, later polls would take them for new.
 		if (isFirst) throw isOver && isTimeout(error) ? pages.endless() : error;
 		if (isOver) return;
-		context.logger.warn(`The tasks could not be read to the end: ${messageOf(error)}`);
+		const why = messageOf(error);
+		context.logger.warn(
+			`${context.getNode().name}: the tasks could not be read to the end: ${why}`,
+		);
 	});
 	return { list, pages, isSame };
 }

@@ -149,7 +149,7 @@ export const OTHER_ACCOUNT =
 
 export function logNotCancelled(context: IHookFunctions, id: string, { message }: Error): void {
 	context.logger.error(
-		`Meeting bot ${id} could not be cancelled, so it may go on recording, which costs money. Stop it with Meeting: Cancel or Stop, or in your account at the service. ${message}`,
+		`${context.getNode().name}: meeting bot ${id} could not be cancelled, so it may go on recording, which costs money. Stop it with Meeting: Cancel or Stop, or in your account at the service. ${message}`,
 	);
 }
 

@@ -67,7 +67,7 @@ few.it.each([
 		logs.release();
 		await host.polls(5);
 		expect(host.started).toEqual([]);
-		expect(logs.lines).toEqual([]);
+		expect(logs.of(host.node.name)).toEqual([]);
 	},
 );
 

@@ -20,7 +20,7 @@ it('a page of tasks between the known end and the place where it was: each start
 	wait(1 / 60);
 	await host.poll();
 	logs.release();
-	expect({ started: [...host.started].sort(), said: logs.lines }).toEqual({
+	expect({ started: [...host.started].sort(), said: logs.of(host.node.name) }).toEqual({
 		started: ids.sort(),
 		said: [],
 	});
@@ -58,7 +58,7 @@ long.it.each([
 		await allStarted(host, 30);
 		logs.release();
 		const lost = ids.filter((id) => !host.started.includes(id));
-		expect({ lost, said: logs.lines }).toEqual({ lost: [], said: [] });
+		expect({ lost, said: logs.of(host.node.name) }).toEqual({ lost: [], said: [] });
 	},
 );
 
@@ -84,7 +84,7 @@ long.it(
 		expect(list().tasks.filter((task) => lost.includes(String(task.task_id)))).toHaveLength(
 			lost.length,
 		);
-		expect({ lost: lost.length, said: logs.lines }).toEqual({ lost: 0, said: [] });
+		expect({ lost: lost.length, said: logs.of(host.node.name) }).toEqual({ lost: 0, said: [] });
 	},
 );
 
@@ -138,7 +138,7 @@ describe('A list that is longer than what the trigger reads in full, and loses i
 			const logs = captureLogs();
 			const started = await allStarted(host, 20);
 			logs.release();
-			expect({ started, said: logs.lines }).toEqual({ started: ids.sort(), said: [] });
+			expect({ started, said: logs.of(host.node.name) }).toEqual({ started: ids.sort(), said: [] });
 		},
 	);
 

@@ -205,7 +205,7 @@ describe('a new version of the workflow', () => {
 			logs.release();
 			clock.mockRestore();
 		}
-		return { started: host.started, id, lines: logs.lines };
+		return { started: host.started, id, lines: logs.of(host.node.name) };
 	}
 
 	few.it.each([

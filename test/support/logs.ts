@@ -3,11 +3,19 @@ import { Container } from '@n8n/di';
 
 type Stream = Pick<NodeJS.WriteStream, 'write'>;
 
+/** `lines`: all that was written. `of`: the lines that name a node as the one that writes them. */
+interface CapturedLogs {
+	lines: string[];
+	of: (node: string) => string[];
+	release: () => void;
+}
+
 /**
  * Records everything that is written to the console or to the process's streams from now on, n8n's
- * log at its most talkative level included.
+ * log at its most talkative level included. What an earlier suite of the same process still writes is
+ * among the lines, so a test that expects silence asks for the lines of its own node.
  */
-export function captureLogs(): { lines: string[]; release: () => void } {
+export function captureLogs(): CapturedLogs {
 	const lines: string[] = [];
 	const keep = (...words: unknown[]): boolean => lines.push(words.map(String).join(' ')) > 0;
 	// n8n's logger bypasses the console methods and writes to the streams behind them: jest's.
@@ -23,6 +31,7 @@ export function captureLogs(): { lines: string[]; release: () => void } {
 	const silence = makeN8nTalk();
 	return {
 		lines,
+		of: (node) => lines.filter((line) => line.includes(`${node}: `)),
 		release: () => {
 			silence();
 			for (const spy of spies) spy.mockRestore();

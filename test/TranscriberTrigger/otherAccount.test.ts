@@ -159,8 +159,8 @@ describe('The log names what the user has to do about a bot', () => {
 		await until(() => logs.lines.join('\n').includes('could not be cancelled'));
 		logs.release();
 		await host.close();
-		const line = logs.lines.find((one) => one.includes('could not be cancelled'));
-		expect(line).toContain(`Meeting bot ${bot?.id} `);
+		const line = logs.of(host.node.name).find((one) => one.includes('could not be cancelled'));
+		expect(line).toContain(`meeting bot ${bot?.id} `);
 		expect(line).toContain('Stop it with Meeting: Cancel or Stop');
 	});
 

@@ -2,8 +2,9 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { ReadInEarlierPolls } from './readInEarlierPolls';
 import { OVERLAP, type PagesWithinBudget } from './pagesWithinBudget';
-import { hashesOf, type NewSinceLastPoll } from './newSinceLastPoll';
-import { hashesIn, type State } from './rememberedBetweenPolls';
+import type { NewSinceLastPoll } from './newSinceLastPoll';
+import type { State } from './rememberedBetweenPolls';
+import { hashesIn, hashesOf } from './taskHashes';
 
 /** The beginning of the list, where a newest-first list has its new tasks. */
 export class BeginningOfList {

@@ -1,8 +1,9 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { PagesWithinBudget } from './pagesWithinBudget';
-import { ACCOUNT_MEMORY, hashesIn, possibleSince, type State } from './rememberedBetweenPolls';
-import { hashesOf, type NewSinceLastPoll } from './newSinceLastPoll';
+import { ACCOUNT_MEMORY, possibleSince, type State } from './rememberedBetweenPolls';
+import type { NewSinceLastPoll } from './newSinceLastPoll';
+import { hashesIn, hashesOf } from './taskHashes';
 
 /** A page of the list, where it begins, and the index in it of the last task of the edge, or -1. */
 interface Look {

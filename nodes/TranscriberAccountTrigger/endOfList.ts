@@ -1,8 +1,9 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { OVERLAP, type PagesWithinBudget } from './pagesWithinBudget';
-import { ACCOUNT_MEMORY, hashesIn, type State } from './rememberedBetweenPolls';
-import { hashesOf, type NewSinceLastPoll } from './newSinceLastPoll';
+import { ACCOUNT_MEMORY, type State } from './rememberedBetweenPolls';
+import type { NewSinceLastPoll } from './newSinceLastPoll';
+import { hashesIn, hashesOf } from './taskHashes';
 
 /**
  * How far back to look for tasks that have moved, in pages: in one poll, and in all. Then the tasks are

@@ -7,9 +7,10 @@ import { OVERLAP, unlessRefused, type PagesWithinBudget } from './pagesWithinBud
 import { OpenTasks } from './openTasks';
 import { ACCOUNT_POLL } from './pollLimits';
 import { ACCOUNT_MEMORY, type State } from './rememberedBetweenPolls';
-import { hashesOf, NewSinceLastPoll } from './newSinceLastPoll';
+import { NewSinceLastPoll } from './newSinceLastPoll';
 import { EndOfList } from './endOfList';
 import { isSameAccount } from './sameAccount';
+import { hashesOf } from './taskHashes';
 
 /** How a poll of the account divides its requests. */
 const PAGES = {

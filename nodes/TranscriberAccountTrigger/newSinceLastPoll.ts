@@ -1,15 +1,11 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { idIn, listedTaskId } from '../shared/api/undocumented/idNames';
+import { listedTaskId } from '../shared/api/undocumented/idNames';
 import { hasEnded, isInProgress, isUnknownStatus } from '../shared/api/statusMeaning';
 import { CREATED_NAMES, dateOf } from '../shared/api/undocumented/taskLists';
-import {
-	hashesIn,
-	hashOf,
-	ACCOUNT_MEMORY,
-	type OpenTask,
-	type State,
-} from './rememberedBetweenPolls';
+import { ACCOUNT_MEMORY, type OpenTask, type State } from './rememberedBetweenPolls';
+import { hashesIn, hashOf } from './taskHashes';
+import { UnclearWords } from './unclearWords';
 
 /**
  * As long as the known tasks do not prove otherwise, a task that was submitted this long before
@@ -49,18 +45,15 @@ export class NewSinceLastPoll {
 	/** Ids of tasks that count as ended although the list does not say so, by hash. */
 	private readonly unsure = new Map<string, string>();
 
-	/** See {@link State.unclear}. */
-	private readonly unclear: Map<string, Set<string>>;
+	private readonly unclear: UnclearWords;
 
 	/** Tasks that were submitted before this time, in ms since 1970, are old. */
 	private readonly oldBefore: number;
 
-	constructor({ done, failed, unclear = {}, open, complete, turn, since = 0 }: State) {
+	constructor({ done, failed, unclear, open, complete, turn, since = 0 }: State) {
 		this.done = new Set(hashesIn(done));
 		this.failed = new Set(hashesIn(failed));
-		this.unclear = new Map(
-			Object.entries(unclear).map(([word, hashes]) => [word, new Set(hashesIn(hashes))]),
-		);
+		this.unclear = new UnclearWords(unclear);
 		this.open = new Map(open.map((task) => [task.id, task]));
 		this.doneBefore = new Set(this.done);
 		this.before = new Set([...this.done, ...open.map(({ id }) => hashOf(id))]);
@@ -89,7 +82,7 @@ export class NewSinceLastPoll {
 		// The service has run the task again, or the task had not ended when it counted as old. An answer says
 		// only that a task has ended, not since when.
 		const isFailed = (isOpen || task.status === 'completed') && this.failed.delete(hash);
-		const isUnclear = (isOpen || isClear) && this.wasUnclear(hash) && !isAnswer;
+		const isUnclear = (isOpen || isClear) && this.unclear.takeOut(hash) && !isAnswer;
 		const isAgain = isFailed || isUnclear;
 		if (isAgain || (isOpen && this.unsure.delete(hash))) this.done.delete(hash);
 		if (this.done.has(hash)) return false;
@@ -111,22 +104,9 @@ export class NewSinceLastPoll {
 		} else if (isOld || isNew === false) {
 			this.done.add(hash);
 			if (!isClear) this.unsure.set(hash, id);
-			if (isUnknownStatus(task.status)) this.rememberUnclear(wordOf(task), hash);
+			if (isUnknownStatus(task.status)) this.unclear.remember(wordOf(task), hash);
 		}
 		return !open && !isAgain;
-	}
-
-	private rememberUnclear(word: string, hash: string): void {
-		const { words, ofOneWord } = ACCOUNT_MEMORY.unclear;
-		const same = this.unclear.get(word) ?? new Set();
-		if (same.size <= ofOneWord) same.add(hash);
-		if (this.unclear.size < words) this.unclear.set(word, same);
-	}
-
-	/** Whether a task counted as old with an unclear status, the word of which only few tasks had. Asks once. */
-	private wasUnclear(hash: string): boolean {
-		const { ofOneWord } = ACCOUNT_MEMORY.unclear;
-		return [...this.unclear.values()].some((same) => same.size <= ofOneWord && same.delete(hash));
 	}
 
 	/** Whether the service has shown none of the tasks that were known before this poll. */
@@ -257,25 +237,10 @@ export class NewSinceLastPoll {
 		const others = [...this.open.values()].filter((task) => !task.hasEnded);
 		const open = [...this.backlog, ...others.slice(-ACCOUNT_MEMORY.open)];
 		const failed = [...this.failed].slice(-ACCOUNT_MEMORY.failed).join('');
-		const words = [...this.unclear].map(([word, same]) => [word, [...same].join('')]);
-		const unclear = Object.fromEntries(words) as State['unclear'];
-		return { done: [...this.done].join(''), failed, unclear, open };
+		return { done: [...this.done].join(''), failed, unclear: this.unclear.result(), open };
 	}
 }
 
 function wordOf({ status }: IDataObject): string {
 	return String(status ?? '').slice(0, 40);
-}
-
-/**
- * What tells each row of a page from every other row: the task's id, or the bot's as long as the
- * recording is not ready. '' for a row that has neither: it shows no place in the list.
- */
-export function hashesOf(page: IDataObject[]): string[] {
-	return page.map((task) => {
-		const id = listedTaskId(task);
-		const botId = idIn(task.bot_id);
-		if (id === undefined && botId === undefined) return '';
-		return hashOf(id ?? `bot ${botId}`);
-	});
 }

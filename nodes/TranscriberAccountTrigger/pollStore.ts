@@ -15,9 +15,10 @@ import {
 	wasActive,
 } from '../shared/n8nInternals/pollData';
 import { remembered } from '../shared/processMemory';
-import { ACCOUNT_MEMORY, hashOf, type State } from './rememberedBetweenPolls';
+import { ACCOUNT_MEMORY, type State } from './rememberedBetweenPolls';
 import { longestPause } from './longestPollInterval';
 import { warnOfBreak } from './warnOnce';
+import { hashOf } from './taskHashes';
 
 /**
  * Reads and writes the state of one trigger. n8n keys a node's own static data by the node's name,

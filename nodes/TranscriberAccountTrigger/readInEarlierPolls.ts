@@ -2,8 +2,9 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { EdgeFinder } from './edgeFinder';
 import type { PagesWithinBudget } from './pagesWithinBudget';
-import { ACCOUNT_MEMORY, hashesIn, type State } from './rememberedBetweenPolls';
-import { hashesOf, type NewSinceLastPoll } from './newSinceLastPoll';
+import { ACCOUNT_MEMORY, type State } from './rememberedBetweenPolls';
+import type { NewSinceLastPoll } from './newSinceLastPoll';
+import { hashesIn, hashesOf } from './taskHashes';
 
 /**
  * How many polls in a row must see the task list shorter than before until that is believed. One

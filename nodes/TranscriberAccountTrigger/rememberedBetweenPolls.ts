@@ -1,5 +1,3 @@
-import { createHash } from 'crypto';
-
 export const ACCOUNT_MEMORY = {
 	/** The most finished tasks that are remembered, eight characters each: 80 kB. */
 	done: 10_000,
@@ -121,16 +119,4 @@ const SUBMITS_A_MINUTE = 10 + 20;
 /** The most tasks that can have come since a poll last found what it knew. */
 export function possibleSince({ at, locatedAt = at }: Pick<State, 'at' | 'locatedAt'>): number {
 	return MOST_IN_PROGRESS + (SUBMITS_A_MINUTE * (Date.now() - locatedAt)) / 60_000;
-}
-
-const HASH = 8;
-
-/** 48 bits: with 10 000 tasks remembered, one new task in 28 billion is taken for a known task. */
-export function hashOf(id: string): string {
-	return createHash('sha256').update(id).digest('base64').slice(0, HASH);
-}
-
-/** The hashes that a text of {@link State} holds, one after the other. */
-export function hashesIn(text = ''): string[] {
-	return text.match(/.{8}/g) ?? [];
 }

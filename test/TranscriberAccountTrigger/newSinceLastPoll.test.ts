@@ -2,6 +2,7 @@
  * Tasks that count as ended, and then are not: one that has failed, and that the service runs again, and one of
  * which nobody knew at publication whether it had ended.
  */
+// Also covers taskHashes.ts, unclearWords.ts.
 
 import { ACCOUNT_MEMORY } from '../../nodes/TranscriberAccountTrigger/rememberedBetweenPolls';
 import { AccountHost } from './host';

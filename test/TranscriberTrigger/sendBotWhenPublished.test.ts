@@ -12,7 +12,7 @@ import { queueFor } from '../../nodes/shared/api/waitForTurn';
 import { ACTIVATION } from '../../nodes/TranscriberTrigger/launchBot';
 import { STORE } from '../../nodes/TranscriberTrigger/triggerMemory';
 import { CANCEL_BOT, GRACE } from '../../nodes/TranscriberTrigger/cancelBotWhenUnpublished';
-import type { RequestFault } from '../simulator/index';
+import type { RequestFault, SimulatorOptions } from '../simulator/index';
 import { serviceForTests } from '../support/service';
 import { few, long } from '../support/long';
 import { until } from '../simulator/testing-client';
@@ -918,13 +918,20 @@ describe('Deactivation', () => {
 		expect(calledBack()).toEqual([theBot().id]);
 	});
 
-	it('leaves a meeting that is over alone: its transcript is on its way', async () => {
-		await host.activate();
-		service.running().endMeeting(theBot().id);
-		await host.deactivate();
-		await pastGrace();
-		expect(calledBack()).toEqual([]);
-	});
+	few.it.each<[string, Partial<SimulatorOptions>]>([
+		['', {}],
+		[', also where the service nests the state of its bot', { dialect: 'stateUnderData' }],
+	])(
+		'leaves a meeting that is over alone: its transcript is on its way%s',
+		async (_where, config) => {
+			await host.activate();
+			service.running().endMeeting(theBot().id);
+			service.running().configure(config);
+			await host.deactivate();
+			await pastGrace();
+			expect(calledBack()).toEqual([]);
+		},
+	);
 
 	long.it(
 		'leaves a meeting that is over alone, also while other requests use up the rate limit',
@@ -937,18 +944,6 @@ describe('Deactivation', () => {
 			await host.deactivate();
 			await until(() => service.lines().length > 1);
 			for (const leave of leaves) leave();
-			await pastGrace();
-			expect(calledBack()).toEqual([]);
-		},
-	);
-
-	long.it(
-		'leaves a meeting that is over alone where the service nests the state of its bot',
-		async () => {
-			await host.activate();
-			service.running().endMeeting(theBot().id);
-			service.running().configure({ dialect: 'stateUnderData' });
-			await host.deactivate();
 			await pastGrace();
 			expect(calledBack()).toEqual([]);
 		},

@@ -1,7 +1,17 @@
-import type { IExecutePaginationFunctions } from 'n8n-workflow';
+import type { IDataObject, IExecutePaginationFunctions } from 'n8n-workflow';
 
-import { neverLeft } from '../../../shared/api/sendWithRetries';
-import { wasCertainlyRefused } from '../../../shared/api/serviceError';
+import { isStillRunning } from '../../../shared/api/noUsableAnswer';
+import { withoutSecrets } from '../../../shared/api/redact';
+import { reasonOfNo } from '../../../shared/api/refusalBody';
+import { asUnsent, neverLeft } from '../../../shared/api/sendWithRetries';
+import {
+	ServiceError,
+	isCertainRefusal,
+	wasCertainlyRefused,
+} from '../../../shared/api/serviceError';
+import { isRefusedSubmit } from '../../../shared/api/undocumented/submissions';
+import { refuse } from '../../../shared/parameters/refuse';
+import { Abandoned } from '../../item/nodeRun';
 
 /**
  * Whether the service has certainly done nothing, so that the request can be forgotten. Only for a
@@ -16,10 +26,34 @@ export function isHarmless(context: IExecutePaginationFunctions, failure: unknow
  * Whether the execution was cancelled while it waited for its turn or for the next attempt, and the
  * service has certainly done nothing (see `sendWithRetries`).
  */
-export function wasCancelledInTurn(
-	context: IExecutePaginationFunctions,
-	failure: unknown,
-): boolean {
+function wasCancelledInTurn(context: IExecutePaginationFunctions, failure: unknown): boolean {
 	const signal = context.getExecutionCancelSignal();
 	return signal?.aborted === true && failure === signal.reason;
+}
+
+/** Whether a keyed submit did not leave n8n, or the service has refused every attempt for certain. */
+export function isRefusedAtOnce(context: IExecutePaginationFunctions, failure: unknown): boolean {
+	if (failure instanceof Abandoned || neverLeft(failure)) return true;
+	if (wasCancelledInTurn(context, failure)) return true;
+	if (!(failure instanceof ServiceError)) return false;
+	const { problem } = failure;
+	return isCertainRefusal(problem) && !problem.isRepeat && !isStillRunning(problem);
+}
+
+/** Throws if the service says with a success status that it has not accepted the item. */
+export function checkIsAccepted(
+	context: IExecutePaginationFunctions,
+	[answer, ...others]: IDataObject[],
+	isRepeat: boolean,
+): void {
+	if (!answer || others.length > 0 || !isRefusedSubmit(answer)) return;
+	const reason = reasonOfNo(withoutSecrets(answer, {}) as IDataObject);
+	const message = `The service refused this item: ${reason}`;
+	const failure = refuse(
+		context,
+		message,
+		'Correct what the service names, and run the node again.',
+	);
+	// An earlier attempt may have been accepted.
+	throw isRepeat ? failure : asUnsent(failure);
 }

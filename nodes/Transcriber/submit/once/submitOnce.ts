@@ -1,22 +1,19 @@
 import type { IDataObject, IExecutePaginationFunctions } from 'n8n-workflow';
 
 import { credentialOf, type TranscriberCredential } from '../../../shared/api/credential';
-import { reasonOfNo } from '../../../shared/api/refusalBody';
-import { asUnsent, neverLeft } from '../../../shared/api/sendWithRetries';
+import { asUnsent } from '../../../shared/api/sendWithRetries';
 import { withoutSecrets } from '../../../shared/api/redact';
 import { isAboutTheLink } from '../../../shared/api/errorTitlesAndAdvice';
-import { ServiceError, isCertainRefusal } from '../../../shared/api/serviceError';
-import { isStillRunning } from '../../../shared/api/noUsableAnswer';
+import { ServiceError } from '../../../shared/api/serviceError';
 import { idsIn, submissionKey } from '../../../shared/api/submission';
 import type { Policy, RoutingRequest } from '../../../shared/api/types';
-import { isRefusedSubmit } from '../../../shared/api/undocumented/submissions';
 import { asLasting, refuse } from '../../../shared/parameters/refuse';
 import { seal, secretIn } from '../../../shared/webhook/sealedSecret';
 import { fileOf, recordingOf } from '../../item/inputFile';
 import { Abandoned, type NodeRun } from '../../item/nodeRun';
 import { givenKeyOf } from '../../item/givenIdempotencyKey';
 import { sendOperation } from '../../item/sendOperation';
-import { isHarmless, wasCancelledInTurn } from './certainlyNotSubmitted';
+import { checkIsAccepted, isHarmless, isRefusedAtOnce } from './certainlyNotSubmitted';
 import { askedFor } from './sameRequest';
 import { checkUnchangedSince } from './refuseChangedItem';
 import { deliveryAddress, onCompletionOf, usesWebhook } from '../choice/onCompletion';
@@ -166,33 +163,6 @@ function isAboutTheItem(failure: unknown): failure is ServiceError {
 	if (!(failure instanceof ServiceError)) return false;
 	const { problem } = failure;
 	return [400, 413, 415, 422].includes(problem.status ?? 0) || isAboutTheLink(problem);
-}
-
-/** Whether a keyed submit did not leave n8n, or the service has refused every attempt for certain. */
-function isRefusedAtOnce(context: IExecutePaginationFunctions, failure: unknown): boolean {
-	if (failure instanceof Abandoned || neverLeft(failure)) return true;
-	if (wasCancelledInTurn(context, failure)) return true;
-	if (!(failure instanceof ServiceError)) return false;
-	const { problem } = failure;
-	return isCertainRefusal(problem) && !problem.isRepeat && !isStillRunning(problem);
-}
-
-/** Throws if the service says with a success status that it has not accepted the item. */
-function checkIsAccepted(
-	context: IExecutePaginationFunctions,
-	[answer, ...others]: IDataObject[],
-	isRepeat: boolean,
-): void {
-	if (!answer || others.length > 0 || !isRefusedSubmit(answer)) return;
-	const reason = reasonOfNo(withoutSecrets(answer, {}) as IDataObject);
-	const message = `The service refused this item: ${reason}`;
-	const failure = refuse(
-		context,
-		message,
-		'Correct what the service names, and run the node again.',
-	);
-	// An earlier attempt may have been accepted.
-	throw isRepeat ? failure : asUnsent(failure);
 }
 
 /** The start may pass while the bot waits for its turn: the service could then send it late, and charge. */

@@ -1,7 +1,7 @@
 /** Which failures show that the service has done nothing. */
 import {
 	isHarmless,
-	wasCancelledInTurn,
+	isRefusedAtOnce,
 } from '../../../../nodes/Transcriber/submit/once/certainlyNotSubmitted';
 import type { Problem } from '../../../../nodes/shared/api/noUsableAnswer';
 import { ServiceError } from '../../../../nodes/shared/api/serviceError';
@@ -25,8 +25,8 @@ it.each<[string, Partial<Problem>, boolean]>([
 	expect(isHarmless(running, failed(problem))).toBe(expected);
 });
 
-it('A cancellation while the request waited for its turn is harmless', () => {
-	expect(wasCancelledInTurn(cancelled, reason)).toBe(true);
+it('A cancellation while the request waited for its turn is harmless, with an Idempotency Key and without', () => {
+	expect(isRefusedAtOnce(cancelled, reason)).toBe(true);
 	expect(isHarmless(cancelled, reason)).toBe(true);
 });
 
@@ -34,7 +34,7 @@ it.each([
 	['of a request under way, which ends with another error', cancelled, new Error('aborted')],
 	['that has not happened', running, undefined],
 	['where n8n gives no signal for it', withoutSignal, undefined],
-])('No cancellation in turn is one %s', (_what, context, failure) => {
-	expect(wasCancelledInTurn(context, failure)).toBe(false);
+])('No harmless cancellation is one %s', (_what, context, failure) => {
+	expect(isRefusedAtOnce(context, failure)).toBe(false);
 	expect(isHarmless(context, failure)).toBe(false);
 });

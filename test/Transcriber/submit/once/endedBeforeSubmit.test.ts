@@ -10,10 +10,12 @@ import { recall, remember } from '../../../../nodes/Transcriber/submit/once/subm
 import { callService } from '../../../../nodes/shared/api/callService';
 import { LIMITS } from '../../../../nodes/shared/api/rateLimits';
 import { ServiceError } from '../../../../nodes/shared/api/serviceError';
+import { queueFor } from '../../../../nodes/shared/api/waitForTurn';
 import { itemContext } from '../../../support/itemContext';
 import { FILE } from '../../../support/parameters';
 import { giveUpSoon } from '../../../support/scale';
 import { serviceForTests } from '../../../support/service';
+import { until } from '../../../simulator/testing-client';
 
 const service = serviceForTests();
 
@@ -94,13 +96,21 @@ it('A service that takes long to say that a task has ended leaves it open whethe
 
 it('The question does not wait behind others for the rate limit', async () => {
 	const id = await service.completedTask();
+	const queue = queueFor(service.credentials().apiKey, 'other');
+	const places = Array.from({ length: LIMITS.other - LIMITS.keptForUrgent });
+	const leaves = await Promise.all(places.map(async () => await queue.take()));
 	const context = itemContext(CALL, { credentials: service.credentials() });
-	jest.replaceProperty(LIMITS, 'windowMs', 600);
-	const account = { method: 'GET', url: '/account' } as const;
-	const others = Array.from({ length: 150 }, async () => await callService(context, account));
-	const { message } = await refusal([{ task_id: id, status: 'pending' }]);
-	await Promise.all(others);
-	jest.replaceProperty(LIMITS, 'windowMs', 0);
+	const waiting = callService(context, { method: 'GET', url: '/account' });
+	await until(() => queue['waiting'].first.length > 0);
+	const question = refusal([{ task_id: id, status: 'pending' }]);
+	await until(() => queue['waiting'].next.length > 0);
+	const [first, ...others] = leaves;
+	first?.();
+	const { message } = await question;
+	for (const leave of others) leave();
+	await waiting;
+	const asked = service.lines().map((line) => line.replace('/api/v1', ''));
+	expect(asked.slice(-2)).toEqual([`GET /tasks/${id}`, 'GET /account']);
 	expect(message).toContain(
 		`'Idempotency Key' was used before, so the service returned task ${id}`,
 	);

@@ -2,7 +2,7 @@
 // Also covers endOfList.ts.
 import { ACCOUNT_MEMORY } from '../../nodes/TranscriberAccountTrigger/rememberedBetweenPolls';
 import { captureLogs } from '../support/logs';
-import { atLength, few, long } from '../support/long';
+import { atLength, long } from '../support/long';
 import { allStarted, listForTests } from './manyNewTasks';
 
 jest.setTimeout(120_000);
@@ -89,7 +89,7 @@ long.it(
 );
 
 describe('A list that is longer than what the trigger reads in full, and loses its beginning', () => {
-	few.it.each([
+	long.it.each([
 		[20, 250],
 		[0, 250],
 		[5, 250],
@@ -103,10 +103,10 @@ describe('A list that is longer than what the trigger reads in full, and loses i
 		async (deleted, ended) => {
 			rememberATenth();
 			list().isOldestFirst = true;
-			const { host } = await active(900, 10, atLength(60, 14));
+			const { host } = await active(900, 10, 60);
 			list().tasks.splice(0, deleted);
 			const ids = await night(host, ended);
-			expect(await allStarted(host, atLength(20, 8))).toEqual(ids.sort());
+			expect(await allStarted(host, 20)).toEqual(ids.sort());
 		},
 	);
 
@@ -191,12 +191,12 @@ describe('A list that is longer than what the trigger reads in full, and loses i
 	);
 });
 
-few.it.each([200, 300])(
+long.it.each([200, 300])(
 	'after %i tasks, a page of tasks in progress hides the unread ones before it: each starts the workflow when it has ended',
 	async (count) => {
 		rememberATenth();
 		list().isOldestFirst = true;
-		const { host } = await active(700, 10, atLength(30, 12));
+		const { host } = await active(700, 10, 30);
 		const ids: string[] = [];
 		for (let added = 0; added < count; added += 20) {
 			ids.push(...list().add(20));
@@ -215,6 +215,6 @@ few.it.each([200, 300])(
 			await host.poll();
 		}
 		for (const task of tasks) task.status = 'completed';
-		expect(await allStarted(host, atLength(30, 8))).toEqual(ids.sort());
+		expect(await allStarted(host, 30)).toEqual(ids.sort());
 	},
 );

@@ -5,7 +5,7 @@ import { withoutSecrets } from '../shared/api/redact';
 import { reasonOfNo } from '../shared/api/refusalBody';
 import { ServiceError, adviceIfUncertain, wasCertainlyRefused } from '../shared/api/serviceError';
 import { submissionKey } from '../shared/api/submission';
-import { isRefusedSubmit } from '../shared/api/undocumented/submissions';
+import { saysNotAccepted } from '../shared/api/undocumented/submissions';
 import { messageOf } from '../shared/asError';
 import { isPublishedAgain } from '../shared/n8nInternals/activation';
 import { jsonOf } from '../shared/jsonValues';
@@ -129,20 +129,12 @@ export async function sendBotWhenPublished(context: IHookFunctions): Promise<boo
 	});
 
 	const id = botIdOf(answer);
-	if (isRefusedSubmit(answer)) {
-		store.unansweredUntil = 0;
-		store.save();
-		const reason = reasonOfNo(withoutSecrets(answer, {}) as IDataObject);
-		throw refuse(
-			context,
-			`The service refused the bot: ${reason}`,
-			'Correct what the service names, and publish again.',
-		);
-	}
 	if (id === undefined) {
-		const reason =
-			'The service accepted the bot, but without an id, so this trigger cannot receive the transcript';
-		const details = `The service answered: ${jsonOf(withoutSecrets(answer, {})).slice(0, 300)}`;
+		const shown = withoutSecrets(answer, {}) as IDataObject;
+		const reason = saysNotAccepted(answer)
+			? `The service answered the launch with a success, but without the id of a bot, and says: ${reasonOfNo(shown)}`
+			: 'The service accepted the bot, but without an id, so this trigger cannot receive the transcript';
+		const details = `The service answered: ${jsonOf(shown).slice(0, 300)}`;
 		unknownLaunches.set(launchKey(context), `${reason}. ${details}`);
 		throw refuse(context, reason, `${LOOK_FOR_BOT} ${details}`);
 	}

@@ -14,6 +14,7 @@ import { STORE } from '../../nodes/TranscriberTrigger/triggerMemory';
 import { CANCEL_BOT, GRACE } from '../../nodes/TranscriberTrigger/cancelBotWhenUnpublished';
 import type { RequestFault, SimulatorOptions } from '../simulator/index';
 import { serviceForTests } from '../support/service';
+import { FAULTS_IN_SUCCESS } from '../support/faultsInSuccess';
 import { few, long } from '../support/long';
 import { until } from '../simulator/testing-client';
 import { deliver } from './client';
@@ -207,6 +208,14 @@ describe('Activation', () => {
 		await open();
 		service.running().configure({ balance: 0 });
 		await expect(host.activate()).rejects.toThrow(/so no bot was sent\. \w/);
+	});
+
+	few.it.each(FAULTS_IN_SUCCESS)('a launch that is answered %j is not repeated', async (body) => {
+		const action = { kind: 'respond', status: 200, body } as const;
+		service.running().fault({ match: { path: '/meeting$' }, action, times: 2 });
+		await expect(host.activate()).rejects.toThrow(/without the id of a bot, and says: \w/);
+		await expect(host.activate()).rejects.toThrow('does not send another one');
+		expect(launches()).toBe(1);
 	});
 
 	it.each([
@@ -435,15 +444,6 @@ describe('No second bot', () => {
 			if (tries > 0) expect(title).toContain('so the trigger does not send another one');
 		}
 		expect(launches()).toBe(1);
-	});
-
-	it('but another try at once when the service has refused the bot in a success', async () => {
-		const body = { success: false, error: 'No such meeting' };
-		const action = { kind: 'respond', status: 200, body } as const;
-		service.running().fault({ match: { path: '/meeting$' }, action });
-		await expect(host.activate()).rejects.toThrow('The service refused the bot: No such meeting');
-		await host.activate();
-		expect(launches()).toBe(2);
 	});
 
 	it('and takes the bot that was sent from a list in which another one was refused', async () => {

@@ -12,9 +12,8 @@ import { readRefusal, reasonOfNo } from '../../shared/api/refusalBody';
 import { withoutSecrets } from '../../shared/api/redact';
 import { NAMELESS, idFields, idsIn, submissionKey } from '../../shared/api/submission';
 import type { Policy, RoutingRequest } from '../../shared/api/types';
-import { saysNo } from '../../shared/api/undocumented/answers';
-import { isRefused } from '../../shared/api/undocumented/submissions';
-import { isInProgress, startsIn } from '../../shared/api/statusMeaning';
+import { isRefused, saysNotAccepted } from '../../shared/api/undocumented/submissions';
+import { startsIn } from '../../shared/api/statusMeaning';
 import { asLasting, refuse } from '../../shared/parameters/refuse';
 import type { NodeRun } from '../item/nodeRun';
 import { failedItem, goesOnAfterErrors, inOutput } from '../item/performOperation';
@@ -173,10 +172,9 @@ function withoutId(
 			),
 		);
 	}
-	const message =
-		isRefused(answer) || (saysNo(answer) && !isInProgress(answer.status))
-			? `The service answered with a success, but without an id, and says: ${reasonOfNo(answered)}`
-			: 'The service answered that this item is accepted, but without an id';
+	const message = saysNotAccepted(answer)
+		? `The service answered with a success, but without an id, and says: ${reasonOfNo(answered)}`
+		: 'The service answered that this item is accepted, but without an id';
 	const isBot = context.getNodeParameter('operation', '') === 'sendBot';
 	const find = isBot
 		? 'Look in your account at the service for the bot and its id, then fetch its transcript with Meeting: Wait Until Transcribed.'

@@ -25,6 +25,7 @@ import { runNode, storedBinary, type Outcome, type Run } from '../../support/eng
 import { shortenRetries } from '../../support/scale';
 import { byId, itemWithFile, itemsOf, serviceForTests } from '../../support/service';
 import { BOT, FILE } from '../../support/parameters';
+import { FAULTS_IN_SUCCESS } from '../../support/faultsInSuccess';
 import { few, long } from '../../support/long';
 
 const service = serviceForTests();
@@ -435,6 +436,17 @@ few.describe.each(SUBMISSIONS)('$name, accepted without an id,', ({ parameters, 
 			expect(first.error?.description).toMatch(/not submitted again/);
 			const second = await service.run(asked, { data: retried(first), executionId: '42' });
 			expect(second.error?.message).toMatch(/accepted, but without an id/);
+			expect(service.lines()).toHaveLength(1);
+		},
+	);
+
+	few.it.each(FAULTS_IN_SUCCESS)(
+		'is not submitted again by Retry On Fail where the answer says no: %j',
+		async (body) => {
+			fault({ kind: 'respond', status: 200, body, readBody: true }, { times: 3 });
+			const { error } = await service.run(parameters, { items: one(), node: RETRY_ON_FAIL });
+			expect(error?.message).toMatch(/with a success, but without an id, and says: /);
+			expect(error?.description).toMatch(/not submitted again/);
 			expect(service.lines()).toHaveLength(1);
 		},
 	);

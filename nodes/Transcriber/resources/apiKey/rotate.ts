@@ -14,7 +14,6 @@ import { isNo } from '../../../shared/jsonValues';
 import { isNothing } from '../../../shared/parameters/checkedValues';
 import { refuse } from '../../../shared/parameters/refuse';
 import { sendOperation } from '../../item/sendOperation';
-import { asUnsent } from '../../../shared/api/sendWithRetries';
 import { saysOnlyNo } from '../../../shared/api/undocumented/answers';
 import { refuseNo } from '../successThatSaysNo';
 import { type Policy, type RoutingRequest } from '../../../shared/api/types';
@@ -79,9 +78,6 @@ function checkConfirmed(context: IExecutePaginationFunctions): void {
 	}
 }
 
-const STILL_OLD =
-	'The key of the credential stays valid. Correct what the service names, and try again.';
-
 const LOOK_FOR_KEY =
 	'The old key may no longer work. Look in your account at the service, and put the key that is valid now into the credential.';
 
@@ -94,7 +90,7 @@ async function rotateOnce(
 		send: async () => {
 			const items = await sendOperation(context, request, policy);
 			const no = items.find(({ json }) => saysOnlyNo(json));
-			if (no) throw asUnsent(refuseNo(context, 'the API key is not rotated', no.json, STILL_OLD));
+			if (no) throw refuseNo(context, 'the API key is not rotated', no.json, LOOK_FOR_KEY);
 			if (items.every(({ json }) => Object.keys(json).length === 0)) throw noKey(context);
 			return items;
 		},

@@ -15,7 +15,6 @@ import { refuse } from '../../../shared/parameters/refuse';
 import { ServiceError, said } from '../../../shared/api/serviceError';
 import { sendWithoutKey } from '../../submit/once/sendWithoutKey';
 import { sendOperation } from '../../item/sendOperation';
-import { asUnsent } from '../../../shared/api/sendWithRetries';
 import { saysOnlyNo } from '../../../shared/api/undocumented/answers';
 import { refuseNo } from '../successThatSaysNo';
 import type { Policy, RoutingRequest } from '../../../shared/api/types';
@@ -152,7 +151,7 @@ async function regenerateOnce(
 		send: async () => {
 			const items = await sendOperation(context, request, policy);
 			const no = items.find(({ json }) => saysOnlyNo(json));
-			if (no) throw asUnsent(refuseNo(context, 'no new summary is written', no.json, TRY_AGAIN));
+			if (no) throw refuseNo(context, 'no new summary is written', no.json, LOOK_AT_SUMMARY);
 			return items;
 		},
 		submissionsIn: (items) => items.map(({ json }) => ({ answer: json })),
@@ -169,8 +168,6 @@ async function regenerateOnce(
 		},
 	});
 }
-
-const TRY_AGAIN = 'Correct what it names, and run the node again.';
 
 const LOOK_AT_SUMMARY =
 	'Look at the summary of the transcript first (Transcript: Get Result). If it is the old one, run the workflow again.';

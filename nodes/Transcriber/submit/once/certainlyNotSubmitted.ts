@@ -1,16 +1,12 @@
-import type { IDataObject, IExecutePaginationFunctions } from 'n8n-workflow';
+import type { IExecutePaginationFunctions } from 'n8n-workflow';
 
 import { isStillRunning } from '../../../shared/api/noUsableAnswer';
-import { withoutSecrets } from '../../../shared/api/redact';
-import { reasonOfNo } from '../../../shared/api/refusalBody';
-import { asUnsent, neverLeft } from '../../../shared/api/sendWithRetries';
+import { neverLeft } from '../../../shared/api/sendWithRetries';
 import {
 	ServiceError,
 	isCertainRefusal,
 	wasCertainlyRefused,
 } from '../../../shared/api/serviceError';
-import { isRefusedSubmit } from '../../../shared/api/undocumented/submissions';
-import { refuse } from '../../../shared/parameters/refuse';
 import { Abandoned } from '../../item/nodeRun';
 
 /**
@@ -38,22 +34,4 @@ export function isRefusedAtOnce(context: IExecutePaginationFunctions, failure: u
 	if (!(failure instanceof ServiceError)) return false;
 	const { problem } = failure;
 	return isCertainRefusal(problem) && !problem.isRepeat && !isStillRunning(problem);
-}
-
-/** Throws if the service says with a success status that it has not accepted the item. */
-export function checkIsAccepted(
-	context: IExecutePaginationFunctions,
-	[answer, ...others]: IDataObject[],
-	isRepeat: boolean,
-): void {
-	if (!answer || others.length > 0 || !isRefusedSubmit(answer)) return;
-	const reason = reasonOfNo(withoutSecrets(answer, {}) as IDataObject);
-	const message = `The service refused this item: ${reason}`;
-	const failure = refuse(
-		context,
-		message,
-		'Correct what the service names, and run the node again.',
-	);
-	// An earlier attempt may have been accepted.
-	throw isRepeat ? failure : asUnsent(failure);
 }

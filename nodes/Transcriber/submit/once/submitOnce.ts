@@ -13,7 +13,7 @@ import { fileOf, recordingOf } from '../../item/inputFile';
 import { Abandoned, type NodeRun } from '../../item/nodeRun';
 import { givenKeyOf } from '../../item/givenIdempotencyKey';
 import { sendOperation } from '../../item/sendOperation';
-import { checkIsAccepted, isHarmless, isRefusedAtOnce } from './certainlyNotSubmitted';
+import { isHarmless, isRefusedAtOnce } from './certainlyNotSubmitted';
 import { askedFor } from './sameRequest';
 import { checkUnchangedSince } from './refuseChangedItem';
 import { deliveryAddress, onCompletionOf, usesWebhook } from '../choice/onCompletion';
@@ -96,7 +96,6 @@ async function submitItem(
 		const ownPolicy = { ...policy, keyed, keepsWebhookSecret };
 		const items = await sendOperation(context, request, ownPolicy, run, onAttempt);
 		const answers = items.map(({ json }) => json);
-		checkIsAccepted(context, answers, isRepeat);
 		const keepsSecret = onCompletion === 'callUrl';
 		const submissions = answers.map((answer) => submissionOf(answer, apiKey, keepsSecret));
 		const accepted: AcceptedMemory = {

@@ -32,8 +32,8 @@ export function saysNotEnded(answer: unknown): boolean {
 }
 
 /**
- * Whether an answer says no and nothing else. For a request that must not be repeated, or whose answer has
- * something to show. An `error` alone does not count: the service may have done what was asked.
+ * Whether an answer says no and nothing else. For a request whose answer has something to show. An `error`
+ * alone does not count.
  */
 export function saysOnlyNo(answer: unknown): boolean {
 	if (!isObject(answer)) return false;
@@ -42,9 +42,6 @@ export function saysOnlyNo(answer: unknown): boolean {
 	const hasMore = [data, result].some((one) => !isBlank(one) && !isObject(one));
 	const names = [others, ...wrapped].flatMap((layer) => Object.keys(layer));
 	const isAboutRefusal = !hasMore && names.every((name) => ABOUT_REFUSAL.test(name));
-	// As with an HTTP status: after a 5xx, nobody knows what was done.
-	const codes = [answer, ...wrapped].flatMap(({ status, code }) => [status, code]);
-	if (codes.some((code) => (numberOf(code) ?? 0) >= 500)) return false;
 	return isAboutRefusal && [answer, ...wrapped].some(isPlainNo);
 }
 

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { isBlank, isObject } from '../../jsonValues';
-import { objectsIn, saysOnlyNo } from './answers';
+import { objectsIn, saysNo } from './answers';
 import { ID_NAMES, idIn, isNoId } from './idNames';
 import { isInProgress, isUnknownStatus, statusIn, withStatus } from '../statusMeaning';
 import { LIST_NAMES } from './taskLists';
@@ -59,9 +59,12 @@ export function isRefused(element: unknown): boolean {
 	return isSaid && !isInProgress(statusIn(status));
 }
 
-/** Whether the only answer to a submit says in so many words that nothing was accepted. */
-export function isRefusedSubmit(answer: IDataObject): boolean {
-	return !hasId(answer) && saysOnlyNo(answer);
+/**
+ * Whether the only answer to a submit says that it was not accepted. That is never certain: a service may
+ * report a fault in this way that it had after it began.
+ */
+export function saysNotAccepted(answer: IDataObject): boolean {
+	return isRefused(answer) || (saysNo(answer) && !isInProgress(answer.status));
 }
 
 /**

@@ -2,6 +2,7 @@
 
 import { shortenRetries } from '../../../support/scale';
 import { failureOf, itemsOf, serviceForTests } from '../../../support/service';
+import { FAULTS_IN_SUCCESS } from '../../../support/faultsInSuccess';
 import { few } from '../../../support/long';
 
 const service = serviceForTests();
@@ -107,6 +108,16 @@ describe('what the service answers to apiKey.rotate', () => {
 		rotated(200, { success: false, error: 'Rotation is switched off' });
 		const { error } = await service.run(ROTATE);
 		expect(error?.message).toMatch(/the API key is not rotated: Rotation is switched off/);
+		expect(error?.description).toMatch(LOOK_FIRST);
+	});
+
+	few.it.each(FAULTS_IN_SUCCESS)('is not asked for again where it says no: %j', async (body) => {
+		const action = { kind: 'respond', status: 200, body } as const;
+		service.running().fault({ match: { path: '/generate$' }, action, times: 3 });
+		const node = { retryOnFail: true, maxTries: 3, waitBetweenTries: 1 };
+		const { error } = await service.run(ROTATE, { node });
+		expect(service.lines()).toHaveLength(1);
+		expect(error?.description).toMatch(LOOK_FIRST);
 	});
 
 	it('reaches the output even if the credential has the old key as its Webhook Secret', async () => {

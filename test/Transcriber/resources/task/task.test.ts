@@ -4,6 +4,7 @@
 
 import { describeWaiting } from '../../../support/completion';
 import { byId, failureOf, fileIn, itemsOf, serviceForTests } from '../../../support/service';
+import { FAULTS_IN_SUCCESS } from '../../../support/faultsInSuccess';
 import { few } from '../../../support/long';
 import { LIMITS } from '../../../../nodes/shared/api/rateLimits';
 import { POLL } from '../../../../nodes/Transcriber/wait/pauseBetweenLooks';
@@ -581,8 +582,8 @@ describe('task.cancel', () => {
 
 describe('task.regenerateSummary', () => {
 	const PATH = '/tasks/{taskId}/summary';
-	const regenerate = async (id: string, parameters = {}) =>
-		await run('regenerateSummary', { taskId: byId(id), path: PATH, ...parameters });
+	const regenerate = async (id: string, parameters = {}, setup = {}) =>
+		await run('regenerateSummary', { taskId: byId(id), path: PATH, ...parameters }, setup);
 
 	it.each(['POST', 'PUT', 'PATCH'])(
 		'sends the method %s to the path that the user gives',
@@ -625,14 +626,18 @@ describe('task.regenerateSummary', () => {
 		expect(items[0]?.json).toEqual({ body: { tone: 'x' }, tpl: 'meeting' });
 	});
 
-	it('is an error if the service refuses it in a success', async () => {
-		service.running().fault({
-			match: { method: 'POST' },
-			action: { kind: 'respond', status: 200, body: { ok: false, message: 'No such template' } },
-		});
-		const { error } = await regenerate('a');
-		expect(error?.message).toMatch(/that no new summary is written: No such template/);
-	});
+	few.it.each([{ ok: false, message: 'No such template' }, ...FAULTS_IN_SUCCESS])(
+		'is an error where the service answers a success that says no, and is not asked for again: %j',
+		async (body) => {
+			const action = { kind: 'respond', status: 200, body } as const;
+			service.running().fault({ match: { method: 'POST' }, action, times: 3 });
+			const node = { retryOnFail: true, maxTries: 3, waitBetweenTries: 1 };
+			const { error } = await regenerate('a', {}, { node });
+			expect(service.lines()).toHaveLength(1);
+			expect(error?.message).toMatch(/whether the service writes a new summary/);
+			expect(error?.description).toMatch(/^Look at the summary/);
+		},
+	);
 
 	it.each(['/meeting/{botId}/summary', '/tasks/{task_id}/summary'])(
 		'refuses a placeholder other than {taskId}: %s',

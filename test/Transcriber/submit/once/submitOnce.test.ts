@@ -235,20 +235,6 @@ describe('A file', () => {
 		expect(memory()).toBeUndefined();
 	});
 
-	it.each<[string, object]>([
-		['at once is forgotten', {}],
-		['after a lost answer stays remembered', { state: 'sent', key: 'derived' }],
-	])('that the service refuses in a success %s', async (when, remembered) => {
-		jest.replaceProperty(RETRY, 'patienceWhenBroken', 1_000);
-		if (when.includes('lost')) fault(LOST);
-		fault({ kind: 'respond', status: 200, body: { success: false, error: 'No sound' } });
-		const { submit, memory } = itemOf(FILE);
-		const { failure } = await submit({ key: 'derived' });
-		expect(failure?.message).toMatch(/^The service refused this item: No sound/);
-		expect({ ...memory() }).toMatchObject(remembered);
-		expect(memory() === undefined).toBe(when.includes('forgotten'));
-	});
-
 	it('that the service has refused after a lost answer stays remembered', async () => {
 		jest.replaceProperty(RETRY, 'patienceWhenBroken', 1_000);
 		fault(LOST);

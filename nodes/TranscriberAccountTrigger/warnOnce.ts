@@ -85,11 +85,11 @@ export function warnOfFailedStart(context: IPollFunctions, error: unknown): void
 	);
 }
 
-/** Warns if two polls in a row could not read all tasks that have ended before them. */
+/** Warns if two polls in a row could not read the list up to the tasks that the trigger knows. */
 export function warnOfUnread(context: IPollFunctions): void {
 	warn(
 		context,
-		'More tasks are new than two polls can read. The next polls go on. If the trigger does not catch up, let it poll more often.',
+		'Two polls could not read the task list up to the tasks that the trigger knows: more are new than they can read, or the service has deleted many. The next polls go on. If the trigger does not catch up, let it poll more often.',
 	);
 }
 

@@ -125,7 +125,7 @@ long.it(
 			expect(list().requests).toBeLessThanOrEqual(25);
 		}
 		logs.release();
-		expect(logs.lines.join('\n')).toContain('More tasks are new than two polls can read');
+		expect(logs.lines.join('\n')).toContain('more are new than they can read');
 	},
 );
 

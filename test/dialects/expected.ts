@@ -57,11 +57,18 @@ const STILL_UNFINISHED = pick(
 	'export of an unfinished task',
 	'preview with an unfinished task',
 );
+const NOTHING_THERE =
+	'There is nothing under this ID, or something else has answered in place of the service';
+/** A 404 in another shape than the document shows, which may be that of a proxy. */
+const NOTHING_THERE_AND_WHY = pick(
+	`${NOTHING_THERE}, and why`,
+	'an unknown task',
+	'an unknown bot',
+);
 /** Refusals whose words nobody can read: the status alone decides. */
 const WITHOUT_WORDS: Outcomes = {
 	...STILL_UNFINISHED,
-	'an unknown task': 'The service has no task with this ID',
-	'an unknown bot': 'The service has no meeting bot with this ID',
+	...pick(NOTHING_THERE, 'an unknown task', 'an unknown bot'),
 	...pick(
 		'The service refused the request',
 		'a link with a wrong parameter',
@@ -181,6 +188,13 @@ export const EXPECTED: Partial<Record<DialectName, Outcomes>> = {
 			'The request for the dictionary was refused for its size, although it sends no terms',
 	},
 	emptyErrors: WITHOUT_WORDS,
+	textErrors: NOTHING_THERE_AND_WHY,
+	laravelErrors: NOTHING_THERE_AND_WHY,
+	railsErrors: NOTHING_THERE_AND_WHY,
+	springErrors: NOTHING_THERE_AND_WHY,
+	problemErrors: NOTHING_THERE_AND_WHY,
+	zodErrors: NOTHING_THERE_AND_WHY,
+	gatewayErrors: NOTHING_THERE_AND_WHY,
 	htmlErrors: {
 		...STILL_UNFINISHED,
 		...pick(

@@ -7,6 +7,7 @@ import type {
 } from 'n8n-workflow';
 
 import { pause } from '../../shared/api/deadlines';
+import { mayBeLostRoute } from '../../shared/api/gatewayAnswers';
 import { said, ServiceError } from '../../shared/api/serviceError';
 import type { LookBounds } from '../../shared/api/askForState';
 import { STOPS_SPENDING, type Policy, type RoutingRequest } from '../../shared/api/types';
@@ -101,10 +102,11 @@ function contradictsIt(what: ToCancel['what'], state: IDataObject): boolean {
 
 /**
  * Whether a refused cancellation may be about the task or bot itself, so that its status can explain
- * the refusal. 404 only after a repeat: then an earlier attempt may have removed it.
+ * the refusal. 404 only after a repeat, when an earlier attempt may have removed it, or if it may not come from the service.
  */
-function isAboutItsState({ problem: { status = 0, isRepeat } }: ServiceError): boolean {
-	if (status === 404) return isRepeat === true;
+function isAboutItsState({ problem }: ServiceError): boolean {
+	const { status = 0, isRepeat } = problem;
+	if (status === 404) return isRepeat === true || mayBeLostRoute(problem);
 	return status >= 400 && status < 500 && ![401, 402, 403, 429].includes(status);
 }
 

@@ -5,7 +5,12 @@ import type { Problem } from '../../shared/api/noUsableAnswer';
 import { type ExportFormat } from '../../shared/exportFormats';
 import { NotThereYet, type FetchBounds } from '../../shared/api/fetchResults';
 import { RETRY, delayBeforeRetry, type Patience } from '../../shared/api/delayBeforeRetry';
-import { ServiceError, isNotFound, isRefusedForGood, said } from '../../shared/api/serviceError';
+import {
+	ServiceError,
+	isUnknownToService,
+	isRefusedForGood,
+	said,
+} from '../../shared/api/serviceError';
 import { asLasting } from '../../shared/parameters/refuse';
 import { notLost } from './waitErrors';
 
@@ -55,12 +60,12 @@ export async function fetchPatiently<T>(
 			// The task comes from the service itself, so the user has nothing to change but the balance.
 			const isForGood = isRefusedForGood(failure) && failure.problem.status !== 402;
 			const advice = isForGood ? said(failure.problem) : failure.description;
-			const comfort = isNotFound(failure) ? '' : 'The transcript is not lost.';
+			const comfort = isUnknownToService(failure) ? '' : 'The transcript is not lost.';
 			const message = `Task ${taskId} has finished, but its ${problem}: ${reason}`;
-			const ifThere = isNotFound(failure) ? 'If it is there later: ' : '';
+			const ifThere = isUnknownToService(failure) ? 'If it is there later: ' : '';
 			failure.message = notLost(context, message, `${ifThere}${inShort}`);
 			failure.description = [advice, comfort, next].filter(Boolean).join(' ');
-			throw isNotFound(failure) ? asLasting(failure) : failure;
+			throw isUnknownToService(failure) ? asLasting(failure) : failure;
 		}
 		await pause(delay, cancelled);
 	}

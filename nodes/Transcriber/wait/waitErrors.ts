@@ -1,7 +1,7 @@
 import type { IDataObject, IExecutePaginationFunctions, NodeOperationError } from 'n8n-workflow';
 
 import { reasonIn } from '../../shared/api/refusalBody';
-import { ServiceError, adviceForKnownId, isNotFound } from '../../shared/api/serviceError';
+import { ServiceError, adviceForKnownId, isUnknownToService } from '../../shared/api/serviceError';
 import type { SubmissionIds } from '../../shared/api/submission';
 import {
 	awaitsBalance,
@@ -74,7 +74,7 @@ export function notEnded(
 		const next = `${start} fetch it with ${WAIT_OPERATIONS}`;
 		failure.message = notLost(context, `${subjectOf(ids)}: ${failure.message}`, next);
 		failure.description = `${adviceForKnownId(failure)} The service has answered this for two minutes (the node waits in case that passes). What was submitted is not lost. ${next}.`;
-		return isNotFound(failure) ? asLasting(failure) : failure;
+		return isUnknownToService(failure) ? asLasting(failure) : failure;
 	}
 	const balance = awaitsBalance(state) ? ', and waits for a top-up' : '';
 	const said = reasonIn(state);

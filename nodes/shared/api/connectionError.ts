@@ -2,7 +2,8 @@ import { NodeApiError } from 'n8n-workflow';
 
 /**
  * `noTurn`, `blocked`, `unknownHost`, `unreachable`: the request was not sent. `broken`, `timeout`: it is
- * unknown whether it arrived, unless the problem says `isUnsent`.
+ * unknown whether it arrived, unless the problem says `isUnsent`. `storage`: the connection of n8n to its own
+ * storage broke while the file was read.
  */
 export type Transport =
 	| 'noTurn'
@@ -14,7 +15,11 @@ export type Transport =
 	| 'tls'
 	| 'notJson'
 	| 'redirect'
-	| 'unreadableFile';
+	| 'unreadableFile'
+	| 'storage';
+
+/** The code of an error of n8n's storage: `ECONNRESET` alone would name the connection to the service. */
+export const STORAGE_BROKE = 'ESTORAGE';
 
 /**
  * The kind of a connection error, by its code from Node.js, TLS or axios, and whether the connection
@@ -30,6 +35,7 @@ export function transportOf(code: string, isConnecting = false): Transport {
 		// Too many open files, or a firewall; otherwise it is the file, which is read while it is sent.
 		return isConnecting ? 'unreachable' : 'unreadableFile';
 	}
+	if (code === STORAGE_BROKE) return 'storage';
 	if (/CERT|TLS|SSL|SELF_SIGNED|EPROTO|UNABLE_TO_VERIFY/.test(code)) return 'tls';
 	// ERR_CANCELED: we aborted an idle upload. A cancelled execution is handled earlier.
 	if (/^(ECONNABORTED|ETIMEDOUT|ESOCKETTIMEDOUT|ERR_CANCELED)$/.test(code)) return 'timeout';

@@ -81,7 +81,8 @@ export function patienceFor(problem: Problem, policy: Policy): Patience | undefi
 	}
 	if (!repeatable) return undefined;
 	if (transport === 'unreachable') return 'patienceWhenUnreachable';
-	const mayPass = isBrokenConnection(problem) || isWithoutAnswer(problem);
+	const mayPass =
+		transport === 'storage' || isBrokenConnection(problem) || isWithoutAnswer(problem);
 	return mayPass ? 'patienceWhenBroken' : undefined;
 }
 

@@ -1,4 +1,4 @@
-import { isForeign503, isFromSomethingElse } from './gatewayAnswers';
+import { isForeign503, isFromSomethingElse, mayBeLostRoute } from './gatewayAnswers';
 import { isStillRunning, type Problem } from './noUsableAnswer';
 import { MAX_FILE_BYTES } from './sizeLimits';
 
@@ -119,6 +119,13 @@ const ROWS: Row[] = [
 		message: 'The API key is not allowed to do this',
 		next: 'Look in your account at the service what the key may do, or use another key.',
 		isVague: true,
+	},
+	{
+		when: mayBeLostRoute,
+		path: /^\/(tasks\/[^/]+(\/(cancel|result|export))?|meeting\/[^/]+|dictionary\/preview)$/,
+		message:
+			'There is nothing under this ID, or something else has answered in place of the service',
+		next: 'A proxy answers like this while the service restarts: try again in a minute. If the answer stays the same, check the ID: it has to come from this account.',
 	},
 	{
 		status: 404,
@@ -341,6 +348,11 @@ const ROWS: Row[] = [
 		transport: 'unreadableFile',
 		message: 'The file cannot be read from the storage of n8n',
 		next: 'Run the step that made the file again, and check the storage of n8n if this persists.',
+	},
+	{
+		transport: 'storage',
+		message: 'The connection of n8n to its own storage broke while the file was read',
+		next: 'Try again later. If this persists, tell whoever runs n8n to check its storage for files, such as S3.',
 	},
 ];
 

@@ -38,3 +38,12 @@ export function isFromSomethingElse({ status = 0, isWebPage }: Problem): boolean
 		isWebPage === true && status >= 400 && status < 500 && ![407, 408, 413, 429].includes(status)
 	);
 }
+
+/**
+ * Whether a 404 or 410 may come from a gateway that has lost its route to the service, while that restarts:
+ * Traefik, Kong and an ingress of Kubernetes answer words or JSON of their own. The document does not show
+ * the service's own answer, so one with another shape or without a code is not certain either.
+ */
+export function mayBeLostRoute({ status, isServiceShape, errorCode }: Problem): boolean {
+	return (status === 404 || status === 410) && !isServiceShape && errorCode === undefined;
+}

@@ -2,7 +2,7 @@ import type { INode, JsonObject } from 'n8n-workflow';
 import { NodeApiError } from 'n8n-workflow';
 
 import { rowFor } from './errorTitlesAndAdvice';
-import { isWithoutAnswer } from './gatewayAnswers';
+import { isWithoutAnswer, mayBeLostRoute } from './gatewayAnswers';
 import type { Problem } from './noUsableAnswer';
 
 /** The error for a failed request, in words a no-code user can act on. */
@@ -39,7 +39,8 @@ export function isCertainRefusal(problem: Problem): boolean {
 	if (isUnsent) return true;
 	if (transport === 'notJson' || isWithoutAnswer(problem)) return false;
 	if (status !== undefined) return isRefusalStatus(status);
-	return transport === 'unreachable' || transport === 'unknownHost' || transport === 'noTurn';
+	// Without the rest of the file, the service could not accept it.
+	return ['unreachable', 'unknownHost', 'noTurn', 'storage'].includes(transport ?? '');
 }
 
 /**
@@ -78,9 +79,7 @@ export function isNotFound(failure: unknown): boolean {
  * answers a lost route like that.
  */
 export function isUnknownToService(failure: unknown): boolean {
-	if (!(failure instanceof ServiceError) || !isNotFound(failure)) return false;
-	const { isServiceShape, errorCode } = failure.problem;
-	return isServiceShape === true || errorCode !== undefined;
+	return failure instanceof ServiceError && isNotFound(failure) && !mayBeLostRoute(failure.problem);
 }
 
 /**
@@ -106,7 +105,7 @@ export function adviceIfUncertain({ problem, description }: ServiceError): strin
 export function said(problem: Problem): string {
 	const { status, errorCode, serviceMessage, isWebPage, transport } = problem;
 	if (status === undefined) return '';
-	const mayBeOther = isWebPage || transport === 'notJson';
+	const mayBeOther = isWebPage || transport === 'notJson' || mayBeLostRoute(problem);
 	const answered = mayBeOther ? 'The answer was' : 'The service answered';
 	const code = errorCode ? `, ${errorCode}` : '';
 	const words = serviceMessage ? `: “${serviceMessage}”` : '';

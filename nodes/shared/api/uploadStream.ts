@@ -2,6 +2,7 @@ import type { IBinaryData, IExecuteSingleFunctions } from 'n8n-workflow';
 
 import { withCancelSignal } from '../n8nInternals/wrappedContext';
 import { recordingName } from '../recordingName';
+import { STORAGE_BROKE, codeOf, transportOf } from './connectionError';
 import { anyOf, unlessAborted } from './deadlines';
 import { Late } from './noUsableAnswer';
 
@@ -44,13 +45,25 @@ export class Recording extends File {
 	 */
 	private async *pieces(over: AbortSignal): AsyncGenerator<Uint8Array> {
 		let left = this.size;
-		for await (const piece of await this.source(over)) {
+		for await (const piece of this.stored(over)) {
 			left -= piece.length;
 			if (left < 0) throw new WrongLength();
 			this.lastMoved = Date.now();
 			yield piece;
 		}
 		if (left > 0 && !over.aborted) throw new WrongLength();
+	}
+
+	private async *stored(over: AbortSignal): AsyncGenerator<Uint8Array> {
+		let failure: unknown;
+		try {
+			return yield* await this.source(over);
+		} catch (error) {
+			failure = error;
+		}
+		const code = codeOf(failure);
+		const isOfConnection = code !== undefined && transportOf(code) !== 'unreadableFile';
+		throw isOfConnection ? new StorageBroke() : failure;
 	}
 
 	private async source(
@@ -64,6 +77,11 @@ export class Recording extends File {
 		if (over.aborted) close();
 		return file;
 	}
+}
+
+/** The connection to n8n's storage, such as S3, broke. */
+class StorageBroke extends Error {
+	readonly code = STORAGE_BROKE;
 }
 
 /** A stored file has more or fewer bytes than n8n has recorded. */

@@ -112,6 +112,11 @@ function partsOfInput(entered: unknown): string[] {
 	return parts.filter((part) => READS_INPUT.test(part) && !part.includes('$fromAI'));
 }
 
+/** An expression with a mark in the place of each part that reads the input. */
+export function withMarks(expression: string, mark: string): string {
+	return expression.replace(/\{\{.*?\}\}/gs, (part) => (READS_INPUT.test(part) ? mark : part));
+}
+
 /** The text outside of the braces, and the texts in quotes within them. */
 export function literalsOf(expression: string): string[] {
 	const outside = expression.slice(1).split(/\{\{.*?\}\}/s);

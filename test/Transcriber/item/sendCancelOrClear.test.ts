@@ -6,6 +6,7 @@ import { LIMITS } from '../../../nodes/shared/api/rateLimits';
 import { STOPPING } from '../../../nodes/Transcriber/resources/sendCancel';
 import type { FaultRule } from '../../simulator/index';
 import { again } from '../../support/again';
+import { LOST_ROUTES } from '../../support/lostRoutes';
 import { byId, itemsOf, serviceForTests } from '../../support/service';
 
 const service = serviceForTests();
@@ -87,6 +88,15 @@ describe('what this node has ended in the same execution stays a success', () =>
 		const { json, error } = await service.run(CLEAR, { items: itemsOf({}, {}) });
 		expect(error).toBeUndefined();
 		expect(json).toMatchObject([{ deleted: true }, { deleted: true }]);
+	});
+
+	it('but not for a dictionary that has terms again, where a proxy has lost its route to the service', async () => {
+		const first = await service.run(CLEAR);
+		await service.ask('POST /dictionary', { json: { terms: ['n8n'] } });
+		const [{ answer }] = LOST_ROUTES;
+		service.running().fault({ match: { path: '/dictionary$' }, times: 9, action: answer });
+		const { error } = await service.run(CLEAR, { data: again(first, CLEAR, itemsOf({})) });
+		expect(error?.message).toContain('There is nothing at this address of the service');
 	});
 
 	it('but a dictionary that still has terms is an error', async () => {

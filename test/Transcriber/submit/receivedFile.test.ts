@@ -18,7 +18,7 @@ const FILE = { resource: 'transcription', operation: 'transcribeFile' };
 const BRIEFLY = { onCompletion: 'poll', waitOptions: { pollInterval: 0.05, timeout: 0.005 } };
 const RETURN = { onCompletion: 'returnTask' };
 
-const received = async (content = 'sound'): Promise<INodeExecutionData> => ({
+const received = async (content: string | Buffer = 'sound'): Promise<INodeExecutionData> => ({
 	json: {},
 	binary: { data: await storedBinary(Buffer.from(content), 'talk.mp3', 'audio/mpeg', '') },
 });
@@ -114,6 +114,23 @@ describe('with an own key', () => {
 		const { error } = await service.run({ ...FILE, ...OWN }, { items });
 		expect(error).toBeDefined();
 		expect(read).not.toHaveBeenCalled();
+	});
+
+	it('of which the connection to the storage breaks, such as S3, is no fault of the service', async () => {
+		jest.replaceProperty(RETRY, 'patienceWhenBroken', 300);
+		const read = jest
+			.spyOn(Container.get(BinaryDataService), 'getAsStream')
+			.mockImplementation(async () => {
+				const pieces = async function* () {
+					yield await Promise.resolve(Buffer.alloc(256 * 1024));
+					throw Object.assign(new Error('aborted'), { code: 'ECONNRESET' });
+				};
+				return await Promise.resolve(Readable.from(pieces()));
+			});
+		const { error } = await service.run(FILE, { items: [await received(Buffer.alloc(2 ** 20))] });
+		expect(read.mock.calls.length).toBeGreaterThan(1);
+		expect(error?.message).toMatch(/^The connection of n8n to its own storage broke/);
+		expect(error?.description).not.toContain('service');
 	});
 
 	it('is no longer compared when the execution is cancelled, even if the storage stands still', async () => {

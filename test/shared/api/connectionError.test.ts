@@ -129,6 +129,7 @@ describe('The kind of a connection error', () => {
 	it.each([
 		['unknownHost', ['ENOTFOUND', 'ERR_INVALID_URL', 'ERR_BAD_REQUEST']],
 		['unreadableFile', ['ENOENT', 'EACCES', 'EPERM', 'EIO', 'EISDIR', 'EMFILE', 'ENFILE']],
+		['storage', ['ESTORAGE']],
 		['unreachable', ['ECONNREFUSED', 'EAI_AGAIN']],
 		[
 			'tls',

@@ -5,6 +5,14 @@ import {
 	isWithoutAnswer,
 } from '../../../nodes/shared/api/gatewayAnswers';
 import type { Problem } from '../../../nodes/shared/api/noUsableAnswer';
+import { isLasting } from '../../../nodes/shared/parameters/refuse';
+import { POLL } from '../../../nodes/Transcriber/wait/pauseBetweenLooks';
+import { few } from '../../support/long';
+import { LOST_ROUTES } from '../../support/lostRoutes';
+import { FILE } from '../../support/parameters';
+import { byId, itemWithFile, serviceForTests } from '../../support/service';
+
+const service = serviceForTests();
 
 const problem = (more: Partial<Problem>): Problem => ({ path: '/account', ...more });
 
@@ -63,3 +71,49 @@ describe('A refusal is of something in between', () => {
 		{ isWebPage: true },
 	])('but not with %j', (more) => expect(isFromSomethingElse(problem(more))).toBe(false));
 });
+
+few.describe.each(LOST_ROUTES)(
+	'A 404 of $proxy, which has lost its route to the service,',
+	({ answer }) => {
+		const loseRoute = (times = 99) =>
+			service.running().fault({ match: { path: '/(meeting|tasks)/' }, times, action: answer });
+		const CANCEL_TASK = { resource: 'task', operation: 'cancel' };
+		const WAIT = { resource: 'task', operation: 'wait' };
+
+		it('does not deny the bot that goes on recording when it is to stop', async () => {
+			const botId = await service.bot();
+			loseRoute();
+			const { error } = await service.run({ resource: 'meeting', operation: 'cancel', botId });
+			expect(error?.message).toContain('It is not certain that the meeting bot is cancelled');
+			expect(error?.description).toMatch(
+				/if it goes on, which costs money, try again\. The answer was/,
+			);
+		});
+
+		it('does not deny the task that goes on when it is to be cancelled', async () => {
+			const taskId = byId(await service.pendingTask());
+			loseRoute();
+			const { error } = await service.run({ ...CANCEL_TASK, taskId });
+			expect(error?.message).toContain('It is not certain that the task is cancelled');
+		});
+
+		it('does not deny a task at the first look', async () => {
+			const taskId = byId(await service.completedTask());
+			loseRoute(1);
+			const { error } = await service.run({ ...WAIT, taskId });
+			expect(error?.message).toMatch(/nothing under this ID, or something else has answered/);
+			expect(error?.description).toContain('A proxy answers like this');
+		});
+
+		it('does not deny a task that the node waits for, and leaves the Retry open', async () => {
+			jest.replaceProperty(POLL, 'refused', 200);
+			loseRoute();
+			const asked = { ...FILE, onCompletion: 'poll' };
+			const { error } = await service.run(asked, { items: [itemWithFile()] });
+			expect(error?.message).toMatch(
+				/^Task \S+: There is nothing under this ID, or something else/,
+			);
+			expect(error && isLasting(error)).toBe(false);
+		});
+	},
+);

@@ -35,6 +35,7 @@ describe('The service has certainly done nothing', () => {
 		{ transport: 'notJson', isUnsent: true },
 		{ status: 503, isServiceShape: true, serviceMessage: 'Busy' },
 		{ status: 404, isWebPage: true },
+		{ transport: 'storage' },
 	])('after %j', (more) => {
 		expect(isCertainRefusal(problem(more))).toBe(true);
 		expect(wasCertainlyRefused(errorOf(more))).toBe(true);
@@ -113,7 +114,7 @@ describe('The service does not know a bot', () => {
 
 it('The advice for an id of the service itself is not to check the id', () => {
 	const unknown = errorOf({ status: 404, serviceMessage: 'No such task' });
-	expect(adviceForKnownId(unknown)).toBe('The service answered HTTP 404: “No such task”.');
+	expect(adviceForKnownId(unknown)).toBe('The answer was HTTP 404: “No such task”.');
 	expect(unknown.description).not.toBe(adviceForKnownId(unknown));
 	const other = errorOf({ status: 418, serviceMessage: 'No' });
 	expect(adviceForKnownId(other)).toBe(other.description);

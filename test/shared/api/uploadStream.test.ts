@@ -74,6 +74,26 @@ describe('A recording', () => {
 		await expect(sent(recording(STORED, [BYTES], size))).rejects.toMatchObject({ code: 'EIO' });
 	});
 
+	it.each([
+		['that S3 breaks off', 'ECONNRESET', 'ESTORAGE'],
+		['whose storage does not answer', 'ETIMEDOUT', 'ESTORAGE'],
+		['of a network drive that is gone', 'ESTALE', 'ESTORAGE'],
+		['that is no longer there', 'ENOENT', 'ENOENT'],
+	])('%s (%s) fails with the code %s', async (_, code, expected) => {
+		const helpers = {
+			getBinaryStream: async () => {
+				return Readable.from(
+					(async function* () {
+						yield BYTES;
+						throw Object.assign(new Error('aborted'), { code });
+					})(),
+				);
+			},
+		};
+		const file = new Recording(helpers as never, STORED, 2 * BYTES.length);
+		await expect(sent(file)).rejects.toMatchObject({ code: expected });
+	});
+
 	it('whose upload has ended is closed, and that is no wrong length', async () => {
 		const { helpers, streams } = storage([BYTES, BYTES]);
 		const file = new Recording(helpers, STORED, 2 * BYTES.length);

@@ -279,6 +279,9 @@ describe('Sync does not replace the dictionary by terms with a missing value in 
 		['a missing field after one with a fallback', "=Dr. {{ $json.middle ?? '' }} {{ $json.lst }}"],
 		['only a missing field with a fallback', "=Dr. {{ $json.nmae ?? '' }}"],
 		['a missing field in a JSON list', '=["Dr. {{ $json.nmae }}"]'],
+		['a missing field before a line break', '=Dr. {{ $json.nmae }}\n'],
+		['missing fields on two lines', '=Dr. {{ $json.nmae }}\n\nProf. {{ $json.nmae }}'],
+		['missing fields in a JSON list', '=["Dr. {{ $json.nmae }}", "Prof. {{ $json.nmae }}"]'],
 		['a missing field whose name has a question mark', '=Dr. {{ $json["Name?"] }}'],
 		['a date that is none', "={{ 'v' + DateTime.fromISO($json.date).toFormat('yyyy') }}"],
 	])('%s', async (_what, terms) => {
@@ -294,6 +297,17 @@ describe('Sync does not replace the dictionary by terms with a missing value in 
 	});
 });
 
+it.each([
+	{ terms: '=Kubernetes\n{{ $json.x }}' },
+	{ terms: '=["Kubernetes", "{{ $json.x }}"]' },
+	{ terms: '=["Kubernetes", {{ JSON.stringify($json.x ?? "") }}]' },
+	{ specifyTerms: 'text', text: '=Kubernetes, {{ $json.x }}' },
+])('Replace takes a fixed term beside a field that is empty: %j', async (entered) => {
+	const replace = { resource: 'dictionary', operation: 'replace', ...entered };
+	expect((await service.run(replace, { items: itemsOf({}) })).error).toBeUndefined();
+	expect((await service.ask('GET /dictionary')).body['terms']).toEqual(['Kubernetes']);
+});
+
 it('Replace takes a JSON list whose first and last members are empty', async () => {
 	const terms = `=["{{ $json.x }}", "Alpha", "{{ $json.first }} {{ $json.last }}", "{{ $json.y }}"]`;
 	const many = terms.replace('"Alpha"', Array<string>(40).fill('"{{ 1 }} {{ 2 }}"').join(', '));
@@ -303,13 +317,19 @@ it('Replace takes a JSON list whose first and last members are empty', async () 
 	}
 });
 
-it.each(["=Dr. {{ $json.nmae || '' }}", '=["Dr. {{ $json.nmae }}"]'])(
-	'Replace does not replace the dictionary by the text around a missing field: %s',
-	async (terms) => {
+it.each([
+	{ terms: "=Dr. {{ $json.nmae || '' }}" },
+	{ terms: "=Dr. {{ $json.nmae || '' }}\nProf. {{ $json.nmae || '' }}\n" },
+	{ terms: '=["Dr. {{ $json.nmae }}"]' },
+	{ terms: '=["Dr. {{ $json.nmae }}", "Prof, {{ $json.nmae }}"]' },
+	{ specifyTerms: 'text', text: "=Dr. {{ $json.nmae || '' }}, Prof. {{ $json.nmae || '' }}," },
+])(
+	'Replace does not replace the dictionary by the text around a missing field: %j',
+	async (entered) => {
 		await service.ask('PUT /dictionary', { json: { terms: ['keep', 'these'] } });
-		const replace = { resource: 'dictionary', operation: 'replace', terms };
+		const replace = { resource: 'dictionary', operation: 'replace', ...entered };
 		const { error } = await service.run(replace, { items: itemsOf({ name: 'Anna' }) });
-		expect(error?.message).toMatch(/^'Terms' has only the text around/);
+		expect(error?.message).toMatch(/^'(Terms|Text)' has only the text around/);
 		expect((await service.ask('GET /dictionary')).body['terms']).toEqual(['keep', 'these']);
 	},
 );

@@ -5,11 +5,11 @@ import type {
 	INodePropertyOptions,
 } from 'n8n-workflow';
 
-import { ServiceError, isNotFound } from '../../../shared/api/serviceError';
+import { ServiceError, isUnknownToService } from '../../../shared/api/serviceError';
 import { saysNotEnded } from '../../../shared/api/undocumented/answers';
-import { refuse } from '../../../shared/parameters/refuse';
 import { performOperation } from '../../item/performOperation';
 import { shownFor } from '../commonFields';
+import { dictionaryNotChanged } from '../successThatSaysNo';
 import { isInherited } from './syncReport';
 import { callService } from '../../../shared/api/callService';
 import { hasEndedBefore, sendCancelOrClear } from '../../item/sendCancelOrClear';
@@ -57,14 +57,8 @@ async function clear(
 		failure = error;
 	}
 	if (failure !== undefined && !(await isClear(context, request, failure))) throw failure;
-	const isRefused = answers.some(({ json }) => saysNotEnded(json));
-	if (isRefused && !(await isEmpty(context))) {
-		throw refuse(
-			context,
-			'The service has not cleared the dictionary',
-			'Look with Dictionary: Get what it has, and try again.',
-		);
-	}
+	const refusal = answers.find(({ json }) => saysNotEnded(json));
+	if (refusal && !(await isEmpty(context))) throw dictionaryNotChanged(context, refusal.json);
 	return answers.map(({ json }) => ({ json: { ...json, deleted: true } }));
 }
 
@@ -78,7 +72,7 @@ async function isClear(
 	try {
 		return await isEmpty(context);
 	} catch (error) {
-		return isNotFound(error) && hasEndedBefore(context, request);
+		return isUnknownToService(error) && hasEndedBefore(context, request);
 	}
 }
 

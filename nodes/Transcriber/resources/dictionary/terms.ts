@@ -10,6 +10,7 @@ import {
 	hasCondition,
 	hasOnlyEmptyParts,
 	mayAllBeEmpty,
+	withMarks,
 } from '../../../shared/parameters/expressionParts';
 import { checkJoined, joinedTextIn } from '../../../shared/parameters/joinedText';
 import { jsonListIn } from '../../../shared/parameters/jsonText';
@@ -40,6 +41,9 @@ export const termsField: INodeProperties = {
 
 /** What ends a term in a text (service document, "Dictionary"). */
 const SEPARATOR = /[,;\r\n]/;
+
+/** What stands between two members of a JSON list, each of which is a text or a part in braces. */
+const BETWEEN_MEMBERS = /(?<=["}])\s*,\s*(?=["{])/;
 
 /** Terms as a list, or as text with the service's own separators (service document, "Dictionary"). */
 export const termsFields: INodeProperties[] = [
@@ -156,8 +160,8 @@ function enteredTerms(context: IExecutePaginationFunctions): unknown {
 }
 
 /**
- * Whether the item fills no part of an expression for one term: "Dr. " of `Dr. {{ $json.name }}` is no term.
- * A part with a fallback or a condition may be empty on purpose, and so may a member of a JSON list.
+ * Whether the item fills no part of an expression of which each term has a part: "Dr. " of `Dr. {{ $json.name }}` is no
+ * term. A part with a fallback or a condition may be empty on purpose, and so may a member of a JSON list.
  */
 export function isOnlyTextAround(
 	context: IExecutePaginationFunctions,
@@ -165,9 +169,8 @@ export function isOnlyTextAround(
 	separator = /[\r\n]/,
 	item = context.getItemIndex(),
 ): boolean {
-	if (typeof entered !== 'string' || /^=\s*\[/.test(entered) || mayAllBeEmpty(entered))
-		return false;
-	return isOneTerm(entered, separator) && hasOnlyEmptyParts(context, entered, item);
+	if (typeof entered !== 'string' || isJsonList(entered) || mayAllBeEmpty(entered)) return false;
+	return hasOnlyFilledTerms(entered, separator) && hasOnlyEmptyParts(context, entered, item);
 }
 
 /**
@@ -180,9 +183,8 @@ export function checkHoldsMore(
 	{ separator = /[\r\n]/, items = [context.getItemIndex()], displayName = 'Terms' } = {},
 ): void {
 	if (typeof entered !== 'string' || hasCondition(entered)) return;
-	const isJsonList = /^=\s*\[/.test(entered);
-	const isOne = isJsonList ? hasOneMember(entered) : isOneTerm(entered, separator);
-	if (!isOne || !items.every((item) => hasOnlyEmptyParts(context, entered, item))) return;
+	const isFilled = hasOnlyFilledTerms(entered, isJsonList(entered) ? BETWEEN_MEMBERS : separator);
+	if (!isFilled || !items.every((item) => hasOnlyEmptyParts(context, entered, item))) return;
 	throw refuse(
 		context,
 		`'${displayName}' has only the text around fields that are empty or missing, so the dictionary was left as it is`,
@@ -190,17 +192,15 @@ export function checkHoldsMore(
 	);
 }
 
-function isOneTerm(entered: string, separator: RegExp): boolean {
-	return !separator.test(withoutParts(entered));
+/** Whether each term of an expression has a part that reads the input, so that no term is fixed. */
+function hasOnlyFilledTerms(entered: string, separator: RegExp): boolean {
+	const terms = withMarks(entered.slice(1), '{}').split(separator);
+	return terms.every((term) => term.trim() === '' || term.includes('{}'));
 }
 
-/** Whether a JSON list has a single member, which is a text. */
-function hasOneMember(entered: string): boolean {
-	return /^=\s*\[\s*"[^"]*"\s*\]\s*$/.test(withoutParts(entered));
-}
-
-function withoutParts(entered: string): string {
-	return entered.replace(/\{\{.*?\}\}/gs, '');
+/** Whether an expression begins as a JSON list. */
+function isJsonList(entered: string): boolean {
+	return /^=\s*\[/.test(entered);
 }
 
 function linesIn(context: IExecutePaginationFunctions, text: string, item: number): string[] {

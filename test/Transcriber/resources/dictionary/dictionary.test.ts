@@ -227,7 +227,9 @@ describe('dictionary.clear', () => {
 				times: 2,
 				action: { kind: 'respond', status: 200, body },
 			});
-			expect((await run('clear')).error?.message).toContain('has not cleared the dictionary');
+			const words = 'deleted' in body ? '{"deleted":false}' : 'Locked';
+			const said = `The service answered that the dictionary is not changed: ${words}`;
+			expect((await run('clear')).error?.message).toContain(said);
 			await service.ask('PUT /dictionary', { json: { terms: [] } });
 			expect((await run('clear')).json).toEqual([{ ...shown, deleted: true }]);
 		},

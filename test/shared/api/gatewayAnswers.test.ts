@@ -3,6 +3,7 @@ import {
 	isForeign503,
 	isFromSomethingElse,
 	isWithoutAnswer,
+	mayBeLostRoute,
 } from '../../../nodes/shared/api/gatewayAnswers';
 import type { Problem } from '../../../nodes/shared/api/noUsableAnswer';
 import { isLasting } from '../../../nodes/shared/parameters/refuse';
@@ -70,6 +71,23 @@ describe('A refusal is of something in between', () => {
 		{ status: 404 },
 		{ isWebPage: true },
 	])('but not with %j', (more) => expect(isFromSomethingElse(problem(more))).toBe(false));
+});
+
+describe('A 404 may be that of a proxy which has lost its route', () => {
+	it.each<Partial<Problem>>([
+		{ status: 404 },
+		{ status: 410, serviceMessage: 'Gone' },
+		{ status: 404, isServiceShape: false, isBlank: true },
+	])('with %j', (more) => expect(mayBeLostRoute(problem(more))).toBe(true));
+
+	it.each<Partial<Problem>>([
+		{ status: 404, isServiceShape: true },
+		{ status: 404, errorCode: 'not_found' },
+		{ status: 404, isServiceShape: true, errorCode: 'not_found' },
+		{ status: 403 },
+		{ status: 403, isServiceShape: true },
+		{ transport: 'broken' },
+	])('but not with %j', (more) => expect(mayBeLostRoute(problem(more))).toBe(false));
 });
 
 few.describe.each(LOST_ROUTES)(

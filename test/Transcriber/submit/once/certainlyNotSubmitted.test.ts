@@ -4,7 +4,9 @@ import {
 	isRefusedAtOnce,
 } from '../../../../nodes/Transcriber/submit/once/certainlyNotSubmitted';
 import type { Problem } from '../../../../nodes/shared/api/noUsableAnswer';
+import { asUnsent } from '../../../../nodes/shared/api/sendWithRetries';
 import { ServiceError } from '../../../../nodes/shared/api/serviceError';
+import { Abandoned } from '../../../../nodes/Transcriber/item/nodeRun';
 import { itemContext } from '../../../support/itemContext';
 import { LINK } from '../../../support/parameters';
 
@@ -37,4 +39,21 @@ it.each([
 ])('No harmless cancellation is one %s', (_what, context, failure) => {
 	expect(isRefusedAtOnce(context, failure)).toBe(false);
 	expect(isHarmless(context, failure)).toBe(false);
+});
+
+describe('With an Idempotency Key, nothing was submitted', () => {
+	it.each<[string, Error]>([
+		['the node has given the item up', new Abandoned()],
+		['nothing has left n8n', asUnsent(new Error('No credential'))],
+		['the service has refused it', failed({ status: 422 })],
+		['the service is full', failed({ status: 429 })],
+	])('if %s', (_what, failure) => expect(isRefusedAtOnce(running, failure)).toBe(true));
+
+	it.each<[string, Error]>([
+		['an earlier attempt may have arrived', failed({ status: 422, isRepeat: true })],
+		['the service works on the same request', failed({ status: 409 })],
+		['the service has an internal fault', failed({ status: 500 })],
+		['the connection broke', failed({ transport: 'broken' })],
+		['nobody knows what failed', new Error('HTTP 422')],
+	])('but not if %s', (_what, failure) => expect(isRefusedAtOnce(running, failure)).toBe(false));
 });

@@ -57,18 +57,19 @@ const STILL_UNFINISHED = pick(
 	'export of an unfinished task',
 	'preview with an unfinished task',
 );
-const NOTHING_THERE =
-	'There is nothing under this ID, or something else has answered in place of the service';
+const OR_SOMETHING_ELSE = ', or something else has answered in its place';
 /** A 404 in another shape than the document shows, which may be that of a proxy. */
-const NOTHING_THERE_AND_WHY = pick(
-	`${NOTHING_THERE}, and why`,
-	'an unknown task',
-	'an unknown bot',
+const NOTHING_THERE: Outcomes = {
+	'an unknown task': `The service has no task with this ID${OR_SOMETHING_ELSE}`,
+	'an unknown bot': `The service has no meeting bot with this ID${OR_SOMETHING_ELSE}`,
+};
+const NOTHING_THERE_AND_WHY: Outcomes = Object.fromEntries(
+	Object.entries(NOTHING_THERE).map(([name, outcome]) => [name, `${outcome}, and why`]),
 );
 /** Refusals whose words nobody can read: the status alone decides. */
 const WITHOUT_WORDS: Outcomes = {
 	...STILL_UNFINISHED,
-	...pick(NOTHING_THERE, 'an unknown task', 'an unknown bot'),
+	...NOTHING_THERE,
 	...pick(
 		'The service refused the request',
 		'a link with a wrong parameter',

@@ -8,6 +8,7 @@ import type {
 
 import { isTool } from '../../shared/n8nInternals/runIdentity';
 import { isTooLargeForDatabase, lastingIdOf } from '../../shared/n8nInternals/storedBinaryData';
+import { storageFault, type Transport } from '../../shared/api/connectionError';
 import { rowFor } from '../../shared/api/errorTitlesAndAdvice';
 import { required, textIn } from '../../shared/parameters/checkedValues';
 import { Recording, bytesOf } from '../../shared/api/uploadStream';
@@ -168,9 +169,12 @@ export async function attachRecording(
 
 async function sizeOf(context: IExecutePaginationFunctions, binary: IBinaryData): Promise<number> {
 	if (binary.id) {
-		const stored = await context.helpers.getBinaryMetadata(binary.id).catch(() => undefined);
+		let transport: Transport = 'unreadableFile';
+		const stored = await context.helpers.getBinaryMetadata(binary.id).catch((error: unknown) => {
+			transport = storageFault(error);
+		});
 		if (Number.isFinite(stored?.fileSize)) return Number(stored?.fileSize);
-		const { message, next } = rowFor({ path: '/transcribe', transport: 'unreadableFile' });
+		const { message, next } = rowFor({ path: '/transcribe', transport });
 		throw refuse(context, message, next);
 	}
 	return bytesOf(binary.data).length;

@@ -61,7 +61,12 @@ export async function sendCancel(
 	const no = answers.find(({ json }) => saysNotEnded(json));
 	if (failure === undefined && !no) return answers;
 	const refused = failure instanceof ServiceError && isAboutItsState(failure) ? failure : undefined;
-	if (!refused && !no) throw failure;
+	if (!refused && !no) {
+		if (failure instanceof ServiceError && mayBeLostRoute(failure.problem)) {
+			failure.description = `${failure.description} ${LOOK_WHETHER_IT_GOES_ON}`;
+		}
+		throw failure;
+	}
 	const { what, id, stateNow } = toCancel();
 	const wasDone = hasEndedBefore(context, request);
 	const mayGoOn = (seen: IDataObject | 'unknown') =>
@@ -102,11 +107,10 @@ function contradictsIt(what: ToCancel['what'], state: IDataObject): boolean {
 
 /**
  * Whether a refused cancellation may be about the task or bot itself, so that its status can explain
- * the refusal. 404 only after a repeat, when an earlier attempt may have removed it, or if it may not come from the service.
+ * the refusal. 404 only after a repeat: then an earlier attempt may have removed it.
  */
-function isAboutItsState({ problem }: ServiceError): boolean {
-	const { status = 0, isRepeat } = problem;
-	if (status === 404) return isRepeat === true || mayBeLostRoute(problem);
+function isAboutItsState({ problem: { status = 0, isRepeat } }: ServiceError): boolean {
+	if (status === 404) return isRepeat === true;
 	return status >= 400 && status < 500 && ![401, 402, 403, 429].includes(status);
 }
 

@@ -172,13 +172,17 @@ function withoutId(
 			),
 		);
 	}
-	const message = saysNotAccepted(answer)
+	const isRefusal = saysNotAccepted(answer);
+	const message = isRefusal
 		? `The service answered with a success, but without an id, and says: ${reasonOfNo(answered)}`
 		: 'The service answered that this item is accepted, but without an id';
 	const isBot = context.getNodeParameter('operation', '') === 'sendBot';
 	const find = isBot
 		? 'Look in your account at the service for the bot and its id, then fetch its transcript with Meeting: Wait Until Transcribed.'
 		: 'Look in your account at the service (or with Transcript: Get Many and Return All) for its id, then fetch it with Transcript: Wait Until Finished.';
-	const advice = `It is not submitted again, because that could cost twice. ${said} ${find}`;
+	const ifNotThere = isRefusal
+		? ' If it is not there, correct what the service names, and submit this item alone in a new execution.'
+		: '';
+	const advice = `It is not submitted again, because that could cost twice. ${said} ${find}${ifNotThere}`;
 	return asLasting(refuse(context, inOutput(context, message, advice), advice));
 }

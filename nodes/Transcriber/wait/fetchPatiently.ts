@@ -7,6 +7,7 @@ import { NotThereYet, type FetchBounds } from '../../shared/api/fetchResults';
 import { RETRY, delayBeforeRetry, type Patience } from '../../shared/api/delayBeforeRetry';
 import {
 	ServiceError,
+	isNotFound,
 	isUnknownToService,
 	isRefusedForGood,
 	said,
@@ -60,9 +61,9 @@ export async function fetchPatiently<T>(
 			// The task comes from the service itself, so the user has nothing to change but the balance.
 			const isForGood = isRefusedForGood(failure) && failure.problem.status !== 402;
 			const advice = isForGood ? said(failure.problem) : failure.description;
-			const comfort = isUnknownToService(failure) ? '' : 'The transcript is not lost.';
+			const comfort = isNotFound(failure) ? '' : 'The transcript is not lost.';
 			const message = `Task ${taskId} has finished, but its ${problem}: ${reason}`;
-			const ifThere = isUnknownToService(failure) ? 'If it is there later: ' : '';
+			const ifThere = isNotFound(failure) ? 'If it is there later: ' : '';
 			failure.message = notLost(context, message, `${ifThere}${inShort}`);
 			failure.description = [advice, comfort, next].filter(Boolean).join(' ');
 			throw isUnknownToService(failure) ? asLasting(failure) : failure;

@@ -42,6 +42,14 @@ export function transportOf(code: string, isConnecting = false): Transport {
 	return 'broken';
 }
 
+/** What an error of n8n's storage is about: the connection to it, such as to S3, or the file. */
+export function storageFault(error: unknown): 'storage' | 'unreadableFile' {
+	const code = codeOf(error);
+	return code === undefined || transportOf(code) === 'unreadableFile'
+		? 'unreadableFile'
+		: 'storage';
+}
+
 /**
  * Whether the server's certificate was refused, which Node.js checks before it sends a request. Not
  * EPROTO, which can occur at any time.

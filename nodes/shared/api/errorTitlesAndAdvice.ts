@@ -121,13 +121,6 @@ const ROWS: Row[] = [
 		isVague: true,
 	},
 	{
-		when: mayBeLostRoute,
-		path: /^\/(tasks\/[^/]+(\/(cancel|result|export))?|meeting\/[^/]+|dictionary\/preview)$/,
-		message:
-			'There is nothing under this ID, or something else has answered in place of the service',
-		next: 'A proxy answers like this while the service restarts: try again in a minute. If the answer stays the same, check the ID: it has to come from this account.',
-	},
-	{
 		status: 404,
 		path: /^\/tasks\/[^/]+$/,
 		message: 'The service has no task with this ID',
@@ -368,6 +361,11 @@ const SERVER_FAULT: Row = {
 	isVague: true,
 };
 
+const OR_SOMETHING_ELSE = ', or something else has answered in its place';
+
+const IF_LOST_ROUTE =
+	'A proxy answers like this while the service restarts: then try again in a minute.';
+
 /** The error message for a problem, and what the user can do next. */
 export function rowFor(problem: Problem): { message: string; next: string; isVague: boolean } {
 	const row = ROWS.find(
@@ -383,5 +381,7 @@ export function rowFor(problem: Problem): { message: string; next: string; isVag
 		next,
 		isVague = false,
 	} = row ?? ((problem.status ?? 0) >= 500 ? SERVER_FAULT : FALLBACK);
-	return { message: typeof message === 'string' ? message : message(problem), next, isVague };
+	const title = typeof message === 'string' ? message : message(problem);
+	if (!mayBeLostRoute(problem)) return { message: title, next, isVague };
+	return { message: `${title}${OR_SOMETHING_ELSE}`, next: `${next} ${IF_LOST_ROUTE}`, isVague };
 }

@@ -40,10 +40,10 @@ export function isFromSomethingElse({ status = 0, isWebPage }: Problem): boolean
 }
 
 /**
- * Whether a 404 or 410 may come from a gateway that has lost its route to the service, while that restarts:
- * Traefik, Kong and an ingress of Kubernetes answer words or JSON of their own. The document does not show
- * the service's own answer, so one with another shape or without a code is not certain either.
+ * Whether a 404 may come from a proxy that has lost its route to the service, while that restarts: Traefik,
+ * Kong and an ingress of Kubernetes answer words or JSON of their own. The document does not show the
+ * service's own 404, so one in another shape and without a code may be either.
  */
-export function mayBeLostRoute({ status, isServiceShape, errorCode }: Problem): boolean {
-	return (status === 404 || status === 410) && !isServiceShape && errorCode === undefined;
+export function mayBeLostRoute({ status, isServiceShape, errorCode, isWebPage }: Problem): boolean {
+	return status === 404 && !isWebPage && !isServiceShape && errorCode === undefined;
 }

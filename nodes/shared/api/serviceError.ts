@@ -79,7 +79,9 @@ export function isNotFound(failure: unknown): boolean {
  * answers a lost route like that.
  */
 export function isUnknownToService(failure: unknown): boolean {
-	return failure instanceof ServiceError && isNotFound(failure) && !mayBeLostRoute(failure.problem);
+	if (!(failure instanceof ServiceError) || !isNotFound(failure)) return false;
+	const { isServiceShape, errorCode } = failure.problem;
+	return isServiceShape === true || errorCode !== undefined;
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { IDataObject } from 'n8n-workflow';
+import { mayBeLostRoute } from './gatewayAnswers';
 import { isRefusedForGood, ServiceError } from './serviceError';
 import { PAGE_SIZES, holdsNothing, tasksIn } from './undocumented/taskLists';
 import { refuse } from '../parameters/refuse';
@@ -136,7 +137,8 @@ export class TaskPagesOfAcceptedSize {
 		// The document does not show how the service answers a page past the end.
 		if (this.isFurther(offset) && isRefusedForGood(failure)) {
 			if (await this.isEnd(offset, deadline)) return {};
-			throw this.hidden(failure);
+			const isLost = failure instanceof ServiceError && mayBeLostRoute(failure.problem);
+			throw isLost ? failure : this.hidden(failure);
 		}
 		if (this.isSizeKnown || this.sizes.length === 1 || !mayBeTheSize(failure)) throw failure;
 		this.sizes.shift();

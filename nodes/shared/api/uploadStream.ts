@@ -2,7 +2,7 @@ import type { IBinaryData, IExecuteSingleFunctions } from 'n8n-workflow';
 
 import { withCancelSignal } from '../n8nInternals/wrappedContext';
 import { recordingName } from '../recordingName';
-import { STORAGE_BROKE, codeOf, transportOf } from './connectionError';
+import { STORAGE_BROKE, storageFault } from './connectionError';
 import { anyOf, unlessAborted } from './deadlines';
 import { Late } from './noUsableAnswer';
 
@@ -61,9 +61,7 @@ export class Recording extends File {
 		} catch (error) {
 			failure = error;
 		}
-		const code = codeOf(failure);
-		const isOfConnection = code !== undefined && transportOf(code) !== 'unreadableFile';
-		throw isOfConnection ? new StorageBroke() : failure;
+		throw storageFault(failure) === 'storage' ? new StorageBroke() : failure;
 	}
 
 	private async source(

@@ -133,6 +133,16 @@ describe('with an own key', () => {
 		expect(error?.description).not.toContain('service');
 	});
 
+	it('of which the storage does not even tell the size, because its connection breaks, names the storage', async () => {
+		const items = [await received()];
+		jest
+			.spyOn(Container.get(BinaryDataService), 'getMetadata')
+			.mockRejectedValue(Object.assign(new Error('aborted'), { code: 'ECONNRESET' }));
+		const { error } = await service.run(FILE, { items });
+		expect(error?.message).toMatch(/^The connection of n8n to its own storage broke/);
+		expect(submits()).toEqual([]);
+	});
+
 	it('is no longer compared when the execution is cancelled, even if the storage stands still', async () => {
 		const items = [await received(), await received()];
 		const files: Readable[] = [];

@@ -6,6 +6,7 @@ import {
 	mayBeLostRoute,
 } from '../../../nodes/shared/api/gatewayAnswers';
 import type { Problem } from '../../../nodes/shared/api/noUsableAnswer';
+import { RETRY } from '../../../nodes/shared/api/delayBeforeRetry';
 import { isLasting } from '../../../nodes/shared/parameters/refuse';
 import { POLL } from '../../../nodes/Transcriber/wait/pauseBetweenLooks';
 import { few } from '../../support/long';
@@ -76,7 +77,7 @@ describe('A refusal is of something in between', () => {
 describe('A 404 may be that of a proxy which has lost its route', () => {
 	it.each<Partial<Problem>>([
 		{ status: 404 },
-		{ status: 410, serviceMessage: 'Gone' },
+		{ status: 404, serviceMessage: 'Gone' },
 		{ status: 404, isServiceShape: false, isBlank: true },
 	])('with %j', (more) => expect(mayBeLostRoute(problem(more))).toBe(true));
 
@@ -86,6 +87,8 @@ describe('A 404 may be that of a proxy which has lost its route', () => {
 		{ status: 404, isServiceShape: true, errorCode: 'not_found' },
 		{ status: 403 },
 		{ status: 403, isServiceShape: true },
+		{ status: 410 },
+		{ status: 404, isWebPage: true },
 		{ transport: 'broken' },
 	])('but not with %j', (more) => expect(mayBeLostRoute(problem(more))).toBe(false));
 });
@@ -97,14 +100,20 @@ few.describe.each(LOST_ROUTES)(
 			service.running().fault({ match: { path: '/(meeting|tasks)/' }, times, action: answer });
 		const CANCEL_TASK = { resource: 'task', operation: 'cancel' };
 		const WAIT = { resource: 'task', operation: 'wait' };
+		const REGENERATE = {
+			resource: 'task',
+			operation: 'regenerateSummary',
+			taskId: byId('a1'),
+			path: '/tasks/{taskId}/summary',
+		};
 
 		it('does not deny the bot that goes on recording when it is to stop', async () => {
 			const botId = await service.bot();
 			loseRoute();
 			const { error } = await service.run({ resource: 'meeting', operation: 'cancel', botId });
-			expect(error?.message).toContain('It is not certain that the meeting bot is cancelled');
+			expect(error?.message).toContain('with this ID, or something else has answered in its place');
 			expect(error?.description).toMatch(
-				/if it goes on, which costs money, try again\. The answer was/,
+				/A proxy answers like this.* if it goes on, which costs money/,
 			);
 		});
 
@@ -112,14 +121,15 @@ few.describe.each(LOST_ROUTES)(
 			const taskId = byId(await service.pendingTask());
 			loseRoute();
 			const { error } = await service.run({ ...CANCEL_TASK, taskId });
-			expect(error?.message).toContain('It is not certain that the task is cancelled');
+			expect(error?.message).toContain('with this ID, or something else has answered in its place');
+			expect(error?.description).toMatch(/use Meeting: Cancel or Stop\. .* if it goes on, which/);
 		});
 
 		it('does not deny a task at the first look', async () => {
 			const taskId = byId(await service.completedTask());
 			loseRoute(1);
 			const { error } = await service.run({ ...WAIT, taskId });
-			expect(error?.message).toMatch(/nothing under this ID, or something else has answered/);
+			expect(error?.message).toContain('with this ID, or something else has answered in its place');
 			expect(error?.description).toContain('A proxy answers like this');
 		});
 
@@ -129,9 +139,49 @@ few.describe.each(LOST_ROUTES)(
 			const asked = { ...FILE, onCompletion: 'poll' };
 			const { error } = await service.run(asked, { items: [itemWithFile()] });
 			expect(error?.message).toMatch(
-				/^Task \S+: There is nothing under this ID, or something else/,
+				/^Task \S+: The service has no .* or something else has answered/,
 			);
 			expect(error && isLasting(error)).toBe(false);
 		});
+
+		it.each([
+			{ resource: 'dictionary', operation: 'get' },
+			{ resource: 'task', operation: 'getAll' },
+			REGENERATE,
+		])('does not send the user to the Base URL alone: %j', async (parameters) => {
+			service.running().fault({ match: {}, times: 9, action: answer });
+			const { error } = await service.run(parameters);
+			expect(error?.message).toContain(', or something else has answered in its place');
+		});
+
+		it('does not let the user delete tasks where it comes in the middle of a list', async () => {
+			service.running().seed(120);
+			for (const times of [1, 9]) {
+				service.running().fault({ match: { path: '/tasks$' }, skip: 1, times, action: answer });
+				const { error } = await service.run({
+					resource: 'task',
+					operation: 'getAll',
+					returnAll: true,
+				});
+				expect(error?.message).toContain('or something else has answered in its place');
+				service.running().clearFaults();
+			}
+		});
+	},
+);
+
+it.each([410, 404])(
+	'A transcript that the service has deleted (%i) is not called kept',
+	async (status) => {
+		jest.replaceProperty(RETRY, 'patienceWhenBroken', 100);
+		jest.replaceProperty(RETRY, 'patienceWhenRefused', 100);
+		const taskId = byId(await service.completedTask());
+		const body = { error: 'Transcript deleted after 30 days' };
+		const match = { path: '/result$' };
+		service.running().fault({ match, times: 99, action: { kind: 'respond', status, body } });
+		const { error } = await service.run({ resource: 'task', operation: 'getResult', taskId });
+		expect(error?.description).toContain('the service no longer keeps its transcript');
+		const waited = await service.run({ resource: 'task', operation: 'wait', taskId });
+		expect(waited.error?.description).not.toContain('The transcript is not lost');
 	},
 );

@@ -1,14 +1,12 @@
 import type { IDataObject, IExecutePaginationFunctions, NodeOperationError } from 'n8n-workflow';
 
 import { idFields } from '../../../shared/api/submission';
-import { messageOf } from '../../../shared/asError';
 import { look, type LookBounds } from '../../../shared/api/askForState';
 import { isFinal } from '../../../shared/api/calledOffBot';
 import { statusIn, withStatus } from '../../../shared/api/statusMeaning';
 import { REPEATABLE } from '../../../shared/api/types';
 import { asLasting, refuse } from '../../../shared/parameters/refuse';
 import { againAdvice, givenKeyOf } from '../../item/givenIdempotencyKey';
-import { inOutput } from '../../item/performOperation';
 import { WAIT_OPERATIONS } from '../../item/retryAdvice';
 import { endedBadly } from '../../wait/waitErrors';
 import { nameOfAddress } from './refuseChangedItem';
@@ -28,8 +26,8 @@ const NEW_FOR_MS = 1_500;
  * another address; else undefined. The user's own Idempotency Key was used before, so the service
  * has returned the task of an earlier request. It will not report that task again. A task that has
  * failed may also be new, and so may one that has ended when the answer comes late. Asks the service
- * right after its answer to the first request of the item: a new task may end later, or before a repeated
- * request. If the service cannot be asked, that is an error, and a later try asks again.
+ * once, right after its answer to the first request of the item: a new task may end later, or before
+ * a repeated request.
  */
 export async function endedBeforeSubmit(
 	context: IExecutePaginationFunctions,
@@ -38,18 +36,9 @@ export async function endedBeforeSubmit(
 ): Promise<NodeOperationError | undefined> {
 	const address = nameOfAddress(context);
 	if (!address) return undefined;
-	const before = recall(context);
-	const isUnasked = before?.state === 'accepted' && before.hadEnded === 'unasked';
-	const isFirst = isFresh && !isRepeat && givenKeyOf(context) !== undefined;
-	const failure = isFirst || isUnasked ? await noteEnded(context, tasks, isUnasked) : undefined;
+	if (isFresh && !isRepeat && givenKeyOf(context) !== undefined) await noteEnded(context, tasks);
 	const memory = recall(context);
 	if (memory?.state !== 'accepted' || !memory.hadEnded) return undefined;
-	if (memory.hadEnded === 'unasked') {
-		const names = submissionNames(context, memory).join(', ');
-		const message = `It is not known whether ${names} had already ended, and is then not reported to '${address}': ${messageOf(failure)}`;
-		const next = `A Retry of this execution asks again. If nothing comes, fetch the result with ${WAIT_OPERATIONS}.`;
-		return refuse(context, inOutput(context, message, next), next);
-	}
 	if (memory.failedAtOnce) {
 		const { error, ...ids } = memory.failedAtOnce;
 		return endedBadly(context, { error }, ids);
@@ -73,39 +62,23 @@ function refusalOf(names: string, address: string, hadEnded: true | 'perhaps'): 
 	return `'Idempotency Key' may have been used before: ${names} had ended when the service could be asked about it, and is then not reported to '${address}'`;
 }
 
-/**
- * Remembers which of the tasks have ended by now. Returns why one of them could not be asked for, if none
- * of the others has ended.
- */
-async function noteEnded(
-	context: IExecutePaginationFunctions,
-	tasks: Submitted[],
-	isLater: boolean,
-): Promise<unknown> {
+/** Remembers which of the tasks have ended by now. */
+async function noteEnded(context: IExecutePaginationFunctions, tasks: Submitted[]): Promise<void> {
 	const answeredAt = Date.now();
 	const bounds = { fromTurn: LOOK_MS, policy: { ...REPEATABLE, isNext: true } };
-	const failures: unknown[] = [];
 	const looks = tasks.map(async (task) => {
-		const ending = await endingOf(context, task, bounds).catch(
-			(error: unknown) => void failures.push(error),
-		);
+		const ending = await endingOf(context, task, bounds).catch(() => undefined);
 		return ending ? [{ ids: task.ids, status: statusIn(ending.status), error: ending.error }] : [];
 	});
 	const ended = (await Promise.all(looks)).flat();
 	context.getExecutionCancelSignal()?.throwIfAborted();
 	const memory = recall(context);
-	if (memory?.state !== 'accepted') return undefined;
-	if (ended.length === 0) {
-		const hadEnded = failures.length > 0 ? 'unasked' : undefined;
-		if (hadEnded !== memory.hadEnded) remember(context, { ...memory, hadEnded });
-		return failures[0];
-	}
+	if (memory?.state !== 'accepted' || ended.length === 0) return;
 	const [failedAtOnce] = ended.every(({ status }) => status === 'failed')
 		? ended.map(({ ids, error }) => ({ ...ids, error }))
 		: [];
-	const mayBeNew = isLater || Date.now() - answeredAt > NEW_FOR_MS;
-	remember(context, { ...memory, hadEnded: mayBeNew ? 'perhaps' : true, failedAtOnce });
-	return undefined;
+	const hadEnded = Date.now() - answeredAt > NEW_FOR_MS ? 'perhaps' : true;
+	remember(context, { ...memory, hadEnded, failedAtOnce });
 }
 
 /**

@@ -1,6 +1,14 @@
-import { NodeOperationError, type IExecutePaginationFunctions } from 'n8n-workflow';
+import {
+	NodeOperationError,
+	type IDataObject,
+	type IExecutePaginationFunctions,
+} from 'n8n-workflow';
 
+import { withoutSecrets } from '../../../shared/api/redact';
+import { reasonOfNo } from '../../../shared/api/refusalBody';
 import { ServiceError, adviceIfUncertain } from '../../../shared/api/serviceError';
+import { idsIn } from '../../../shared/api/submission';
+import { saysNotAccepted } from '../../../shared/api/undocumented/submissions';
 import { asLasting, refuse } from '../../../shared/parameters/refuse';
 import { givenKeyOf } from '../../item/givenIdempotencyKey';
 import { retryWords } from '../../item/retryAdvice';
@@ -53,4 +61,18 @@ export function mayHaveBeenAccepted(context: IExecutePaginationFunctions): NodeO
 		? 'The execution was cancelled'
 		: 'It is not known whether the service accepted this item, so it is not sent again';
 	return refuse(context, inOutput(context, message, LOOK_FOR_SUBMISSION), LOOK_FOR_SUBMISSION);
+}
+
+/** Throws if the service says with a success that it has not accepted the item. That is never certain. */
+export function checkIsAccepted(
+	context: IExecutePaginationFunctions,
+	[answer, ...others]: IDataObject[],
+): void {
+	if (!answer || others.length > 0 || !saysNotAccepted(answer)) return;
+	if (Object.values(idsIn(answer)).some((id) => id !== undefined)) return;
+	throw refuse(
+		context,
+		`The service answered that this item is not accepted: ${reasonOfNo(withoutSecrets(answer, {}) as IDataObject)}`,
+		'Correct what the service names, or try again later.',
+	);
 }

@@ -36,9 +36,9 @@ export interface AcceptedMemory {
 	asked?: string;
 	/**
 	 * A task had ended when it was accepted: it is the task of an earlier request with the same key.
-	 * `perhaps`, if the service said so only later; `unasked`, if it could not be asked.
+	 * `perhaps`, if the service said so only later.
 	 */
-	hadEnded?: true | 'perhaps' | 'unasked';
+	hadEnded?: true | 'perhaps';
 	/** All tasks that had ended had failed, so they may be new: the first of them, with its reason. */
 	failedAtOnce?: SubmissionIds & Pick<IDataObject, 'error'>;
 }

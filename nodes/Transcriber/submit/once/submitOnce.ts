@@ -28,7 +28,7 @@ import {
 } from './submissionMemory';
 import { isOfFile } from './idempotencyKey';
 import { oncePerPlace } from './oncePerPlace';
-import { mayHaveBeenAccepted, sayItMayBeAccepted } from './mayBeAccepted';
+import { checkIsAccepted, mayHaveBeenAccepted, sayItMayBeAccepted } from './mayBeAccepted';
 import { beganInRetry } from './submittedByOtherRetry';
 
 /**
@@ -96,6 +96,8 @@ async function submitItem(
 		const ownPolicy = { ...policy, keyed, keepsWebhookSecret };
 		const items = await sendOperation(context, request, ownPolicy, run, onAttempt);
 		const answers = items.map(({ json }) => json);
+		// With the key, it is safe to ask again.
+		if (key !== undefined) checkIsAccepted(context, answers);
 		const keepsSecret = onCompletion === 'callUrl';
 		const submissions = answers.map((answer) => submissionOf(answer, apiKey, keepsSecret));
 		const accepted: AcceptedMemory = {

@@ -10,7 +10,6 @@ import { recall, remember } from '../../../../nodes/Transcriber/submit/once/subm
 import { callService } from '../../../../nodes/shared/api/callService';
 import { LIMITS } from '../../../../nodes/shared/api/rateLimits';
 import { ServiceError } from '../../../../nodes/shared/api/serviceError';
-import { isLasting } from '../../../../nodes/shared/parameters/refuse';
 import { queueFor } from '../../../../nodes/shared/api/waitForTurn';
 import { itemContext } from '../../../support/itemContext';
 import { FILE } from '../../../support/parameters';
@@ -117,34 +116,11 @@ it('The question does not wait behind others for the rate limit', async () => {
 	);
 });
 
-describe('A service that cannot be asked whether a task had ended', () => {
-	const askedLater = async (id: string) => {
-		const context = itemContext(CALL, { credentials: service.credentials() });
-		const answer = { task_id: id, status: 'pending' };
-		remember(context, { state: 'accepted', submissions: [{ answer }], at: 0 });
-		const tasks = [{ index: 0, answer, ids: { taskId: id }, state: answer }];
-		service.running().fault({ match: { method: 'GET' }, action: { kind: 'respond', status: 500 } });
-		const first = await endedBeforeSubmit(context, tasks, { isFresh: true });
-		const later = await endedBeforeSubmit(context, tasks, { isFresh: false });
-		return { first, later, memory: recall(context) };
-	};
-
-	it('is an error that names the task, and a later try asks again', async () => {
-		const id = await service.completedTask();
-		const { first, later, memory } = await askedLater(id);
-		expect(first?.message).toMatch(
-			`It is not known whether task ${id} had already ended, and is then not reported to 'Webhook URL': The service has an internal fault`,
-		);
-		expect(first && isLasting(first)).toBe(false);
-		expect(later?.message).toContain(`may have been used before: task ${id} had ended when`);
-		expect(memory).toMatchObject({ hadEnded: 'perhaps' });
-	});
-
-	it('is no error any more when a later try finds the task in progress', async () => {
-		const { later, memory } = await askedLater(await service.pendingTask());
-		expect(later).toBeUndefined();
-		expect(memory).toMatchObject({ hadEnded: undefined });
-	});
+it('A service that cannot be asked leaves the task as it is: the receiver needs the secret in the output', async () => {
+	giveUpSoon();
+	service.running().fault({ match: { method: 'GET' }, action: { kind: 'respond', status: 500 } });
+	const { message } = await refusal([{ task_id: 'a', status: 'pending' }]);
+	expect(message).toBeUndefined();
 });
 
 it('A task that is in progress is not refused', async () => {

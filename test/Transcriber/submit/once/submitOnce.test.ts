@@ -235,6 +235,16 @@ describe('A file', () => {
 		expect(memory()).toBeUndefined();
 	});
 
+	it('that the service refuses in a success stays remembered, and is sent again with its key', async () => {
+		fault({ kind: 'respond', status: 200, body: { ok: false, error: 'busy_try_again' } });
+		const { submit, memory } = itemOf(FILE);
+		const { failure } = await submit({ key: 'derived' });
+		expect(failure?.message).toMatch(/^The service answered that this item is not accepted: busy_/);
+		expect(memory()).toMatchObject({ state: 'sent', key: 'derived' });
+		expect(await acceptedBy(submit({ key: 'derived' }))).toMatchObject({ isRepeat: true });
+		expect(posts()).toHaveLength(2);
+	});
+
 	it('that the service has refused after a lost answer stays remembered', async () => {
 		jest.replaceProperty(RETRY, 'patienceWhenBroken', 1_000);
 		fault(LOST);

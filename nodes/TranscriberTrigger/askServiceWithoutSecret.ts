@@ -99,7 +99,7 @@ async function askSeldom(
 	}
 	const ofTrigger = [...looksAtService.keys()].filter((one) => one.startsWith(trigger));
 	if (ofTrigger.length >= WORD.most) {
-		throw new Undecided('too many deliveries have a secret that cannot be read any more');
+		throw new Undecided('no secret can be read for too many deliveries');
 	}
 	const word = look(context, about).then((state) => ({ state, hasEnded: hasEndedFor(key, state) }));
 	const question: Question = { askedAt: now, word };

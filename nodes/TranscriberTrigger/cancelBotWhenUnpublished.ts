@@ -134,7 +134,9 @@ export async function cancelUntilAccepted(
 		if (isRefused && (await isOver(caller, id, isGoneIfUnknown))) return;
 		const backoff = Math.min(CANCEL_BOT.pauseMs * 2 ** tries, CANCEL_BOT.longestPauseMs);
 		const asked = failure instanceof ServiceError ? failure.problem.retryAfter : undefined;
-		const delay = Math.max(backoff, asked ?? 0);
+		// The service may be back sooner, and every second of recording costs money.
+		const longest = end - CANCEL_BOT.attemptMs - Date.now();
+		const delay = Math.max(backoff, Math.min(asked ?? 0, longest));
 		if (Date.now() + delay > end) {
 			logNotCancelled(context, id, failure);
 			return;

@@ -40,7 +40,7 @@ const TOO_LARGE =
 const FORGED =
 	'A delivery was refused, because its signature does not fit. If it came from the service, something on the way has changed its body, or it is signed with another secret.';
 const UNCONFIRMED =
-	'A delivery was refused, because its secret can no longer be read, and the service does not confirm what it says. If the workflow does not start, fetch the transcript with Transcript: Get Result.';
+	'A delivery was refused, because no secret for it can be read, and the service does not confirm what it says. If the workflow does not start, fetch the transcript with Transcript: Get Result.';
 const UNKNOWN =
 	"A delivery was refused for now, because the trigger has no secret for it yet. If this goes on, its recording may have been submitted without 'Start Another Workflow When Ready', for example with the address of this trigger under 'Call a URL When Ready'; or its secret is lost, or the Webhook Secret of the credential does not fit. Fetch its result with Transcript: Get Result.";
 

@@ -29,8 +29,9 @@ import {
 	accountHash,
 	fingerprintOf,
 	isSentBy,
-	isSentByOtherN8n,
 	isSentFor,
+	mayBeOfOtherN8n,
+	OTHER_SENDER,
 	senderOf,
 } from './sameMeetingBot';
 import type { SentBot } from './triggerMemory';
@@ -150,7 +151,7 @@ export async function sendBotWhenPublished(context: IHookFunctions): Promise<boo
 	const isSameAccount = !former || isSentBy(former, account);
 	if (isSameAccount) stopCancelling(context, id);
 	const isSameBot = isSameAccount && former?.id === id;
-	if (former && !isSameBot) await cancelFormerBot(context, former, account);
+	if (former && !isSameBot) await cancelFormerBot(context, store, former, account);
 	if (!secret) {
 		context.logger.warn(
 			`${context.getNode().name}: the service gave no webhook secret for meeting bot ${id}, so the trigger asks the service about each delivery for the bot that the Webhook Secret of the credential does not fit`,
@@ -170,14 +171,22 @@ function checkIsNotOver(context: IHookFunctions, bot: SentBot | undefined, start
 	);
 }
 
-/** n8n may have restarted after the trigger was switched off and before it cancelled its bot. */
+/**
+ * A former bot that nothing else cancels: n8n has restarted after the trigger was switched off and before it
+ * cancelled its bot, or its command line has switched the workflow off without the `delete` hook.
+ */
 async function cancelFormerBot(
 	context: IHookFunctions,
+	store: BotStore,
 	former: SentBot,
 	account?: string,
 ): Promise<void> {
-	if (former.releasedAt === undefined || isToBeCancelled(context, former.id)) return;
-	if (isSentByOtherN8n(former, context)) return;
-	if (isSentBy(former, account)) void cancelUntilAccepted(context, await callerOf(context), former);
-	else logNotCancelled(context, former.id, new Error(OTHER_ACCOUNT));
+	if (isToBeCancelled(context, former.id) || store.hasDelivered(former)) return;
+	const isReleased = former.releasedAt !== undefined;
+	if (mayBeOfOtherN8n(former, context, isReleased)) {
+		if (!isReleased)
+			logNotCancelled(context, former.id, new Error(`It was left alone: ${OTHER_SENDER}.`));
+	} else if (isSentBy(former, account)) {
+		void cancelUntilAccepted(context, await callerOf(context), former);
+	} else logNotCancelled(context, former.id, new Error(OTHER_ACCOUNT));
 }

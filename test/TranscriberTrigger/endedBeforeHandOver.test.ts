@@ -6,7 +6,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { LIMITS } from '../../nodes/shared/api/rateLimits';
+import { YOUNG } from '../../nodes/Transcriber/submit/suspension/lookBeforeSuspending';
 import { STORE } from '../../nodes/TranscriberTrigger/triggerMemory';
+import { until } from '../simulator/testing-client';
+import { LINK } from '../support/parameters';
 import { serviceForTests } from '../support/service';
 import { deliver, post, putAll } from './client';
 import { TriggerHost } from './host';
@@ -124,4 +127,54 @@ describe('The same recording is submitted with the same key again, so its secret
 		await deliver(host.url, { task_id: id, attempt: 2 }, SECRET);
 		await expectNoSecondStart();
 	});
+});
+
+describe('A task whose webhook the service has given up before the trigger knows the secret', () => {
+	const answerLate = () =>
+		service.running().fault({
+			match: { path: '/transcribe-url$' },
+			action: { kind: 'delay', ms: 1_000, processed: true },
+		});
+	const finish = () => service.running().finish(service.running().tasks().at(-1)?.id ?? '');
+	const submitted = async () => {
+		jest.replaceProperty(YOUNG, 'ms', 200);
+		host = await new TriggerHost({ parameters: {}, credentials: service.credentials() }).open();
+		service.running().configure({ webhookRetrySeconds: 1_000_000 });
+		const notify = { ...LINK, onCompletion: 'notifyTrigger', triggerUrl: host.url };
+		const running = service.run(notify);
+		await until(() => service.running().tasks().length > 0);
+		return running;
+	};
+
+	it('is an error that says so where it ended while the trigger could not be reached', async () => {
+		const running = submitted();
+		await until(() => service.running().tasks().length > 0);
+		host.isActive = false;
+		await sleep(500);
+		finish();
+		await sleep(300);
+		host.isActive = true;
+		const { error } = await running;
+		expect(error?.message).toMatch(
+			/^It is not known whether task \S+ had ended before the Transcriber/,
+		);
+	});
+
+	it.each([0, 2_000])(
+		'is an error where the answer to its submit was late, also if a look at it takes %i ms',
+		async (ms) => {
+			answerLate();
+			if (ms > 0) {
+				const action = { kind: 'delay', ms } as const;
+				service.running().fault({ match: { method: 'GET' }, times: 9, action });
+			}
+			const running = submitted();
+			await until(() => service.running().tasks().length > 0);
+			await sleep(300);
+			finish();
+			const { error } = await running;
+			expect(error?.message).toMatch(/only after its end|It is not known whether task/);
+			expect(host.executions).toEqual([]);
+		},
+	);
 });

@@ -206,6 +206,49 @@ describe('n8n 1 and 2.30 add a workflow again when one of its other triggers fai
 		expect(launches()).toBe(2);
 	});
 
+	describe('A bot of a workflow that the command line of n8n has switched off, without a hook,', () => {
+		let id: unknown;
+		const deleted = () => calledBack().includes(`DELETE /api/v1/meeting/${String(id)}`);
+		const publishAnother = async (change: () => void) => {
+			await open({});
+			await host.activate();
+			id = host.stored.bot?.id;
+			host.restart();
+			change();
+			const logs = captureLogs();
+			await host.activate('activate');
+			await sleep(2 * GRACE.ms);
+			logs.release();
+			expect(launches()).toBe(2);
+			return logs.of(host.node.name);
+		};
+
+		it('is cancelled when the bot for another meeting is sent', async () => {
+			const lines = await publishAnother(() => {
+				host.node.parameters.meetingUrl = 'https://meet.example.com/second';
+			});
+			expect([deleted(), lines]).toEqual([true, []]);
+		});
+
+		it('is named in the log when another account sends a bot', async () => {
+			const lines = await publishAnother(() => {
+				host.node.credentials = { transcriberApi: { id: '2', name: 'Another' } };
+			});
+			expect(deleted()).toBe(false);
+			expect(lines.join()).toMatch(/could not be cancelled.*It may belong to another account/);
+		});
+
+		it('is named in the log when this n8n had another address', async () => {
+			const lines = await publishAnother(() => {
+				host.node.parameters.meetingUrl = 'https://meet.example.com/second';
+				const bot = host.stored.bot;
+				host.saved = host.saved.replace(String(bot?.address), 'another address');
+			});
+			expect(deleted()).toBe(false);
+			expect(lines.join()).toMatch(/could not be cancelled.*It was left alone/);
+		});
+	});
+
 	it('n8n 1 with two main processes: a new version sends no second bot after the meeting', async () => {
 		await open({});
 		host.processes = [newProcess(), newProcess()];

@@ -1088,7 +1088,7 @@ describe('Key rotation while a task is pending', () => {
 		expect((await deliver(host.url, body, SECRET)).status).toBe(401);
 		release();
 		expect(lines.filter((line) => line.includes('A delivery was refused'))).toEqual([
-			expect.stringMatching(/secret can no longer be read.*Transcript: Get Result/),
+			expect.stringMatching(/no secret for it can be read.*Transcript: Get Result/),
 		]);
 		expect(host.executions).toEqual([]);
 	});

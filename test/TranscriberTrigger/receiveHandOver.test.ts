@@ -413,7 +413,7 @@ describe('A submission without a readable secret', () => {
 		jest.replaceProperty(HAND_OVER, 'patienceWhenRefused', 0);
 		const receiver = await startReceiver([401, 401, 401]);
 		const failure = handOver(sender(), receiver.url, { taskId: '7f3c' });
-		await expect(failure).rejects.toThrow('gave no readable webhook_secret');
+		await expect(failure).rejects.toThrow('an older version of it needs a webhook_secret');
 		await receiver.close();
 	});
 

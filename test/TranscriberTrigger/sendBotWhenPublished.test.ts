@@ -896,6 +896,19 @@ describe('Deactivation', () => {
 		await until(() => calledBack().length === 1);
 	});
 
+	it('cancels the bot where the service is back sooner than it asks to wait', async () => {
+		jest.replaceProperty(CANCEL_BOT, 'patienceMs', 2_000);
+		jest.replaceProperty(CANCEL_BOT, 'attemptMs', 500);
+		jest.replaceProperty(CANCEL_BOT, 'pauseMs', 20);
+		await host.activate();
+		const headers = { 'retry-after': '120' };
+		const action = { kind: 'respond', status: 503, headers } as const;
+		service.running().fault({ match: { method: 'DELETE' }, action });
+		await host.deactivate();
+		await until(() => calledBack().length === 2);
+		await until(() => service.running().bots()[0]?.phase !== 'recording');
+	});
+
 	it('also one that was sent after the clock of the machine was set back', async () => {
 		const now = Date.now;
 		const ahead = jest.spyOn(Date, 'now').mockImplementation(() => now() + 3_600_000);

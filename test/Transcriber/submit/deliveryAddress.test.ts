@@ -440,9 +440,10 @@ describe('a task that ends before its submit is answered', () => {
 		const leaves = await Promise.all(taken);
 		fault({ kind: 'delay', ms: 500 }, { times: 1 });
 		const notify = { ...FILE, onCompletion: 'notifyTrigger', triggerUrl: host.url };
-		const { error } = await service.run(notify, { items: files('a') });
+		const running = service.run(notify, { items: files('a') });
+		await until(() => host.stored.secrets !== '');
 		for (const leave of leaves) leave?.(false);
-		expect(error).toBeUndefined();
+		expect((await running).error).toBeUndefined();
 		await host.close();
 	});
 });

@@ -88,14 +88,14 @@ async function tryTrigger(
  * Hands the secret of a submission to the trigger that gets its deliveries. Returns when the
  * trigger confirms that the secret is stored durably, which takes another request: n8n saves what
  * this call stores only after its answer (see n8nInternals/staticData.ts). The API key seals the
- * secret and is not sent.
+ * secret and is not sent. Returns whether the trigger could not be reached, or refused it, at first.
  */
 export async function handOver(
 	context: IExecutePaginationFunctions,
 	triggerUrl: string,
 	{ taskId, botId = '' }: SubmissionIds,
 	secret?: string,
-): Promise<void> {
+): Promise<boolean> {
 	let credential = await credentialOf(context);
 	const cancelled = context.getExecutionCancelSignal();
 	const id = taskId ?? botId;
@@ -104,9 +104,11 @@ export async function handOver(
 	if (deliveredId(id) === undefined)
 		throw notHandedOver(context, id, { status: 400, isIdUnusable: true });
 	const firsts: FirstAnswers = new Map();
+	let wasRefused = false;
 	for (;;) {
 		const reply = await sendInBatch(context, triggerUrl, credential.apiKey, { id, kind, secret });
-		if (reply.stored) return;
+		if (reply.stored) return wasRefused;
+		wasRefused ||= reply.stored === undefined;
 		if (timeLeft(reply, firsts) < HAND_OVER.interval)
 			throw notHandedOver(context, id, withoutSecret(reply, secret));
 		await pause(HAND_OVER.interval, cancelled);

@@ -13,7 +13,7 @@ import { secretIn, unseal } from '../../../shared/webhook/sealedSecret';
 import { inOutput } from '../../item/performOperation';
 import { handOver } from './confirmedByTrigger';
 import { triggerUrlOf } from '../choice/onCompletion';
-import { hasAlreadyEnded, type SubmissionAge } from '../once/endedBeforeSubmit';
+import { hasAlreadyEnded, hasEndedByNow, type SubmissionAge } from '../once/endedBeforeSubmit';
 import {
 	SUBMISSION_SECRET,
 	recall,
@@ -27,7 +27,7 @@ import {
  * submission is handed over without one: then the trigger asks the service about each delivery that
  * the Webhook Secret of the credential does not fit.
  *
- * A submission that is not `new` may have ended in the meantime. Then the trigger has refused its
+ * A submission that is not `new`, or whose hand-over was refused at first, may have ended in the meantime. Then the trigger has refused its
  * webhook so far, and the service may have given it up: throws after the hand-over, in each Retry, so
  * that the transcript is not lost unnoticed. If the service cannot be asked, throws too, and the next
  * try hands over and asks again.
@@ -45,22 +45,28 @@ export async function handSecretOver(
 	if (submission.endedUnheard === 'perhaps') throw maybeUnheard(context, ids);
 	if (submission.endedUnheard) throw unheard(context, ids);
 	if (submission.handedOver) return;
-	let [endedUnheard, unasked]: [boolean, unknown] = [false, undefined];
+	let [endedUnheard, unasked]: [boolean | undefined, unknown] = [false, undefined];
 	try {
-		endedUnheard = age !== 'new' && (await hasAlreadyEnded(context, { answer, ids }, age));
+		if (age !== 'new') endedUnheard = await hasAlreadyEnded(context, { answer, ids }, age);
 	} catch (error) {
 		context.getExecutionCancelSignal()?.throwIfAborted();
 		unasked = error;
 	}
 	const { apiKey } = await credentialOf(context);
 	const secret = secretIn(unseal(apiKey, SUBMISSION_SECRET, submissionKey(ids), sealedSecret));
-	await handOver(context, triggerUrlOf(context), ids, secret);
+	const wasRefused = await handOver(context, triggerUrlOf(context), ids, secret);
 	if (unasked !== undefined) {
 		note(context, index, { handedOverUnasked: true });
 		throw notKnownYet(context, ids, unasked);
 	}
+	// Nobody could say before, or the task may have ended while the trigger did not answer.
+	const isOpen = endedUnheard === undefined || (endedUnheard === false && wasRefused);
+	const mayBeUnheard = isOpen && (await hasEndedByNow(context, { answer, ids }));
 	// The first hand-over may have come in time.
-	const isUnheard = endedUnheard && (submission.handedOverUnasked ? 'perhaps' : true);
+	const isUnheard =
+		mayBeUnheard || (endedUnheard && submission.handedOverUnasked)
+			? 'perhaps'
+			: endedUnheard === true;
 	note(context, index, {
 		sealedSecret: undefined,
 		handedOver: true,

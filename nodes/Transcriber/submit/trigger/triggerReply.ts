@@ -103,8 +103,8 @@ export function whatIsWrong({
 	}
 	if (needsSecret) {
 		return [
-			'the service gave no readable webhook_secret for it, and this version of the trigger needs one',
-			'Update the package n8n-nodes-transcriber in the n8n of the trigger.',
+			'it has another API key, or an older version of it needs a webhook_secret, which the service did not give or which cannot be read any more',
+			'Choose the same credential in both nodes: they have to have the same API key. If they have, update the package n8n-nodes-transcriber in the n8n of the trigger.',
 		];
 	}
 	if (isNotOpened) {

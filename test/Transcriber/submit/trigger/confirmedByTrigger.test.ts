@@ -160,7 +160,7 @@ describe('A secret', () => {
 	it('that is missing is what an old trigger refuses', async () => {
 		answers = [answer(401, { message: NOT_OPENED })];
 		const missing = handOver(itemContext(LINK), trigger.url, { taskId: '7f3c' });
-		await expect(missing).rejects.toThrow('the service gave no readable webhook_secret for it');
+		await expect(missing).rejects.toThrow('an older version of it needs a webhook_secret');
 		answers = [answer(403)];
 		const elsewhere = handOver(itemContext(LINK), trigger.url, { taskId: '7f3c' });
 		await expect(elsewhere).rejects.toThrow('HTTP 403, but not as a Transcriber Trigger does');

@@ -113,7 +113,7 @@ it.each<[string, Reply]>([
 	['n8n cannot reach its address', {}],
 	['its workflow is not active', { status: 404 }],
 	['the clocks of the two machines differ', { status: 401, isStale: true }],
-	['gave no readable webhook_secret', { status: 401, isNotOpened: true, needsSecret: true }],
+	['another API key, or an older version', { status: 401, isNotOpened: true, needsSecret: true }],
 	['it has another API key', { status: 401, isNotOpened: true }],
 	['its own parameters cannot be used: x', { status: 422, reason: 'x' }],
 	['it accepts no delivery for an id like this', { status: 400, isIdUnusable: true }],

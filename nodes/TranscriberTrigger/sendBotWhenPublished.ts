@@ -28,10 +28,10 @@ import { NO_SECRET, forStore, nameForNew } from './verifyDelivery';
 import {
 	accountHash,
 	fingerprintOf,
+	isInOtherZone,
 	isSentBy,
 	isSentFor,
 	mayBeOfOtherN8n,
-	OTHER_SENDER,
 	senderOf,
 } from './sameMeetingBot';
 import type { SentBot } from './triggerMemory';
@@ -68,6 +68,8 @@ export async function sendBotWhenPublished(context: IHookFunctions): Promise<boo
 	// Parameters are read before the first pause: the poll of another trigger can take away what n8n 2
 	// needs for their expressions (see `requestWithApiKey`), and an error after the launch would lose the bot.
 	const fingerprint = fingerprintOf(context);
+	const isSameLaunch =
+		store.bot !== undefined && isSentFor(store.bot, context) && !isInOtherZone(store.bot, context);
 	const startsAt = launch.startAt === undefined ? undefined : Date.parse(launch.startAt);
 	const sent = { zone: zoneOfStart(context), startsAt, ...senderOf(context) };
 	const credential = await credentialOf(context);
@@ -151,7 +153,8 @@ export async function sendBotWhenPublished(context: IHookFunctions): Promise<boo
 	const isSameAccount = !former || isSentBy(former, account);
 	if (isSameAccount) stopCancelling(context, id);
 	const isSameBot = isSameAccount && former?.id === id;
-	if (former && !isSameBot) await cancelFormerBot(context, store, former, account);
+	if (former && !isSameBot)
+		await cancelFormerBot(context, store, former, { account, isSameLaunch });
 	if (!secret) {
 		context.logger.warn(
 			`${context.getNode().name}: the service gave no webhook secret for meeting bot ${id}, so the trigger asks the service about each delivery for the bot that the Webhook Secret of the credential does not fit`,
@@ -173,20 +176,20 @@ function checkIsNotOver(context: IHookFunctions, bot: SentBot | undefined, start
 
 /**
  * A former bot that nothing else cancels: n8n has restarted after the trigger was switched off and before it
- * cancelled its bot, or its command line has switched the workflow off without the `delete` hook.
+ * cancelled its bot, or its command line has switched the workflow off without the `delete` hook. In that case,
+ * `isBotThere` has found that a bot for the same launch is over (`isSameLaunch`).
  */
 async function cancelFormerBot(
 	context: IHookFunctions,
 	store: BotStore,
 	former: SentBot,
-	account?: string,
+	{ account, isSameLaunch }: { account?: string; isSameLaunch: boolean },
 ): Promise<void> {
 	if (isToBeCancelled(context, former.id) || store.hasDelivered(former)) return;
 	const isReleased = former.releasedAt !== undefined;
-	if (mayBeOfOtherN8n(former, context, isReleased)) {
-		if (!isReleased)
-			logNotCancelled(context, former.id, new Error(`It was left alone: ${OTHER_SENDER}.`));
-	} else if (isSentBy(former, account)) {
-		void cancelUntilAccepted(context, await callerOf(context), former);
-	} else logNotCancelled(context, former.id, new Error(OTHER_ACCOUNT));
+	if (mayBeOfOtherN8n(former, context, isReleased)) return;
+	const isOfAccount = isSentBy(former, account);
+	if (!isReleased && isSameLaunch && isOfAccount) return;
+	if (isOfAccount) void cancelUntilAccepted(context, await callerOf(context), former);
+	else logNotCancelled(context, former.id, new Error(OTHER_ACCOUNT));
 }

@@ -15,9 +15,6 @@ import { recall, remember, submissionNames, type Submitted } from './submissionM
 /** How long a status request about a task that may have ended unheard may take, in ms, from its turn. */
 const LOOK_MS = 30_000;
 
-/** How long such a request may take when nothing waits for its answer but the output, in ms with its turn. */
-const AFTERWARDS_MS = 10_000;
-
 /**
  * How long after the answer to the submit the end of a task proves that the task is not new, in ms.
  * Includes the queue for the status request. Shorter than any transcription takes.
@@ -91,8 +88,8 @@ async function noteEnded(context: IExecutePaginationFunctions, tasks: Submitted[
 export type SubmissionAge = 'slow' | 'repeated' | 'earlier';
 
 /**
- * Whether a task has ended long enough ago for its webhook to be missed. Asks the service once; undefined
- * if that takes too long. For an `earlier` submission, it waits for the answer, and throws a {@link
+ * Whether a task has ended long enough ago for its webhook to be missed. Asks the service once; false if
+ * that takes too long. For an `earlier` submission, it waits for the answer, and throws a {@link
  * ServiceError} if there is none. After a slow upload or answer, a task that has failed may be new. The
  * service then delivers its webhook, or delivers it again.
  */
@@ -100,26 +97,32 @@ export async function hasAlreadyEnded(
 	context: IExecutePaginationFunctions,
 	task: Pick<Submitted, 'answer' | 'ids'>,
 	age: SubmissionAge,
-): Promise<boolean | undefined> {
+): Promise<boolean> {
 	// Until the hand-over, the trigger refuses the webhook of a task that is still in progress.
 	const ending =
 		age === 'earlier'
 			? await endingOf(context, task, { fromTurn: LOOK_MS })
-			: await endingOf(context, task, { deadline: Date.now() + NEW_FOR_MS }).catch(() => 'unknown');
+			: await endingSoon(context, task);
 	context.getExecutionCancelSignal()?.throwIfAborted();
-	if (typeof ending === 'string') return undefined;
 	return ending !== undefined && !(age === 'slow' && statusIn(ending.status) === 'failed');
 }
 
-/** Whether a task has ended by now; false if the service cannot be asked in time. */
+/** Whether a task has ended by now. Asks the service once; false if that takes too long. */
 export async function hasEndedByNow(
 	context: IExecutePaginationFunctions,
 	task: Pick<Submitted, 'answer' | 'ids'>,
 ): Promise<boolean> {
-	const deadline = Date.now() + AFTERWARDS_MS;
-	const ending = await endingOf(context, task, { deadline }).catch(() => undefined);
+	const ending = await endingSoon(context, task);
 	context.getExecutionCancelSignal()?.throwIfAborted();
 	return ending !== undefined;
+}
+
+async function endingSoon(
+	context: IExecutePaginationFunctions,
+	task: Pick<Submitted, 'answer' | 'ids'>,
+): Promise<IDataObject | undefined> {
+	const deadline = Date.now() + NEW_FOR_MS;
+	return await endingOf(context, task, { deadline }).catch(() => undefined);
 }
 
 /** The state of a task that has ended; undefined if it has not. Throws a {@link ServiceError}. */

@@ -73,6 +73,6 @@ export function checkIsAccepted(
 	throw refuse(
 		context,
 		`The service answered that this item is not accepted: ${reasonOfNo(withoutSecrets(answer, {}) as IDataObject)}`,
-		'Correct what the service names, or try again later.',
+		'To correct what the service names: if the recording is not in your account at the service, submit this item in a new execution.',
 	);
 }

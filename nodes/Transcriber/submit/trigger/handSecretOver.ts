@@ -45,7 +45,7 @@ export async function handSecretOver(
 	if (submission.endedUnheard === 'perhaps') throw maybeUnheard(context, ids);
 	if (submission.endedUnheard) throw unheard(context, ids);
 	if (submission.handedOver) return;
-	let [endedUnheard, unasked]: [boolean | undefined, unknown] = [false, undefined];
+	let [endedUnheard, unasked]: [boolean, unknown] = [false, undefined];
 	try {
 		if (age !== 'new') endedUnheard = await hasAlreadyEnded(context, { answer, ids }, age);
 	} catch (error) {
@@ -59,14 +59,12 @@ export async function handSecretOver(
 		note(context, index, { handedOverUnasked: true });
 		throw notKnownYet(context, ids, unasked);
 	}
-	// Nobody could say before, or the task may have ended while the trigger did not answer.
-	const isOpen = endedUnheard === undefined || (endedUnheard === false && wasRefused);
-	const mayBeUnheard = isOpen && (await hasEndedByNow(context, { answer, ids }));
+	// The task may have ended while the trigger could not be reached.
+	const mayBeUnheard =
+		!endedUnheard && wasRefused && (await hasEndedByNow(context, { answer, ids }));
 	// The first hand-over may have come in time.
 	const isUnheard =
-		mayBeUnheard || (endedUnheard && submission.handedOverUnasked)
-			? 'perhaps'
-			: endedUnheard === true;
+		mayBeUnheard || (endedUnheard && submission.handedOverUnasked) ? 'perhaps' : endedUnheard;
 	note(context, index, {
 		sealedSecret: undefined,
 		handedOver: true,

@@ -1,8 +1,9 @@
 /** What the failure of an item says that the service may have accepted. */
-import { NodeOperationError, type INodeParameters } from 'n8n-workflow';
+import { NodeOperationError, type IDataObject, type INodeParameters } from 'n8n-workflow';
 
 import {
 	LOOK_FOR_SUBMISSION,
+	checkIsAccepted,
 	mayHaveBeenAccepted,
 	sayItMayBeAccepted,
 } from '../../../../nodes/Transcriber/submit/once/mayBeAccepted';
@@ -117,4 +118,25 @@ it('an item whose answer is unknown says why it is not sent again', () => {
 		'The execution was cancelled',
 	);
 	expect(mayHaveBeenAccepted(itemContext(LINK, CONTINUE)).message).toContain(LOOK);
+});
+
+describe('A success that says no', () => {
+	const check = (...answers: IDataObject[]) => checkIsAccepted(itemContext(FILE), answers);
+	const NO = { ok: false, error: 'busy_try_again' };
+
+	it('is an error with what the service says, and nobody knows whether it began', () => {
+		expect(() => check(NO)).toThrow(
+			'The service answered that this item is not accepted: busy_try_again',
+		);
+	});
+
+	it.each<IDataObject[][]>([
+		[[]],
+		[[{ status: 'pending' }]],
+		[[{ ...NO, task_id: 'a' }]],
+		[[{ ...NO, bot_id: 'b' }]],
+		[[NO, { task_id: 'a' }]],
+	])('is none where there is an id, no refusal, or more than one answer: %j', (answers) => {
+		expect(() => check(...answers)).not.toThrow();
+	});
 });

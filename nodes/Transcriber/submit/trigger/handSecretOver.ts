@@ -27,10 +27,10 @@ import {
  * submission is handed over without one: then the trigger asks the service about each delivery that
  * the Webhook Secret of the credential does not fit.
  *
- * A submission that is not `new`, or whose hand-over was refused at first, may have ended in the meantime. Then the trigger has refused its
- * webhook so far, and the service may have given it up: throws after the hand-over, in each Retry, so
- * that the transcript is not lost unnoticed. If the service cannot be asked, throws too, and the next
- * try hands over and asks again.
+ * A submission that is not `new`, or whose hand-over was refused at first, may have ended in the meantime.
+ * Then the trigger has refused its webhook so far, and the service may have given it up: throws after the
+ * hand-over, in each Retry, so that the transcript is not lost unnoticed. If the service cannot be asked about
+ * an `earlier` one, throws too, and the next try hands over and asks again.
  */
 export async function handSecretOver(
 	context: IExecutePaginationFunctions,

@@ -42,8 +42,9 @@ for (const { version, passed, of, failed } of outcomes) {
 noteWhole();
 process.exitCode = outcomes.every(isWhole) ? 0 : 1;
 
-function isWhole({ passed, of }: Outcome): boolean {
-	return of > 0 && passed === of;
+/** A suite that cannot be loaded has no tests to count, but is among the failed. */
+function isWhole({ passed, of, failed }: Outcome): boolean {
+	return of > 0 && passed === of && failed.length === 0;
 }
 
 /** A version that was not tried keeps its note, and one that has failed loses it. */

@@ -2,6 +2,7 @@
 import { itemsOf, type Execution, type Item } from '../n8n/rest';
 import { AUDIO, ask, submit, until } from '../simulator/testing-client';
 import type { Cell, Listening } from './cell';
+import { acceptedSince, booksOf } from './invariants';
 
 export interface Act {
 	start: () => Promise<void>;
@@ -39,7 +40,7 @@ export interface ActionRow {
 	endsAfterLook?: boolean;
 	/** It is killed while the execution is suspended. */
 	asleep?: boolean;
-	/** What is wrong with the output or at the service; '' if nothing is. */
+	/** What is wrong with the output or at the service; '' if nothing is. `id`: given, or of what was submitted. */
 	wrong: (items: Item[], cell: Cell, id: string) => Promise<string> | string;
 }
 
@@ -54,8 +55,10 @@ export async function action(row: ActionRow, cell: Cell): Promise<Act> {
 			: undefined;
 	if (trigger) await cell.isListening(trigger);
 	let execution = '';
+	let before = booksOf(simulator);
 	return {
 		async start() {
+			before = booksOf(simulator);
 			const all = trigger ? { ...parameters, triggerUrl: trigger.url } : parameters;
 			execution = await cell.run(all, row.file ? { file: FILE } : {});
 			if (row.endsAfterLook) void endAfterLook(cell, id);
@@ -69,8 +72,9 @@ export async function action(row: ActionRow, cell: Cell): Promise<Act> {
 			if (ended.status === 'crashed') return { result: CRASHED };
 			if (ended.status !== 'success') return { result: wordsOf(ended), failed: ended };
 			const items = itemsOf(ended, 'Subject');
-			const wrong = await row.wrong(items, cell, id);
-			return { result: wrong || (trigger ? await startedOnce(cell, trigger, 0) : WORKS) };
+			const own = id || (acceptedSince(before, simulator)[0] ?? '');
+			const wrong = await row.wrong(items, cell, own);
+			return { result: wrong || (trigger ? await startedOnce(cell, trigger, own) : WORKS) };
 		},
 	};
 }
@@ -96,17 +100,17 @@ export function endNow(simulator: Cell['simulator'], id: string): void {
 	if (task && ['pending', 'processing'].includes(task.status)) simulator.finish(task.id);
 }
 
-/** How many executions a trigger has started: exactly one, with the id of a task of the service. */
-export async function startedOnce(
-	cell: Cell,
-	trigger: Listening,
-	settleMs: number,
-): Promise<string> {
-	const started = await cell.startedBy(trigger, settleMs);
+/** Whether a trigger has started exactly one execution, for this task or for the task of this bot. */
+export async function startedOnce(cell: Cell, trigger: Listening, id: string): Promise<string> {
+	const started = await cell.startedBy(trigger);
 	const ids = started.flatMap((one) => itemsOf(one, 'Trigger')).map(({ json }) => json.task_id);
-	const known = cell.simulator.tasks().map(({ id }) => id);
 	if (ids.length !== 1) return `the workflow was started ${ids.length} times`;
-	return known.includes(String(ids[0])) ? WORKS : `the workflow was started with ${String(ids[0])}`;
+	return ids[0] === taskOf(cell.simulator, id) ? WORKS : `it was started with ${String(ids[0])}`;
+}
+
+/** The id itself, or of a bot that of its task. */
+export function taskOf(simulator: Cell['simulator'], id: string): string {
+	return simulator.bots().find((bot) => bot.id === id)?.taskId ?? id;
 }
 
 /** One that does not end by itself. */

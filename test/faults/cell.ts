@@ -13,6 +13,9 @@ export const SUMMARY_PATH = '/tasks/{taskId}/summary';
 /** Longer than anything that a cell waits for: 401 counts after two minutes. */
 const ENDS_WITHIN_MS = 300_000;
 
+/** Long enough for a second start to show itself. */
+const SETTLE_MS = 15_000;
+
 /** One question for all cells, as each costs n8n almost as much as an execution does. */
 let opens: { at: number; ids: Promise<Set<string>> } | undefined;
 
@@ -145,20 +148,18 @@ export class Cell {
 		}
 	}
 
-	/** The successful executions of a trigger, once there is one and a little later still. */
-	async startedBy({ workflow }: Listening, settleMs: number): Promise<Execution[]> {
+	/** All executions of a trigger but crashed ones, once one has succeeded and a little later still. */
+	async startedBy({ workflow }: Listening): Promise<Execution[]> {
 		const deadline = Date.now() + ENDS_WITHIN_MS;
-		const succeeded = async () => {
-			const all = await this.n8n.rest.executions(workflow.id);
-			return all.filter(({ status }) => status === 'success');
-		};
-		while ((await succeeded()).length === 0) {
+		const all = async () => await this.n8n.rest.executions(workflow.id);
+		while (!(await all()).some(({ status }) => status === 'success')) {
 			if (Date.now() > deadline) throw new Error('the trigger has not started its workflow');
 			await sleep(1_500);
 		}
-		await sleep(settleMs);
+		await sleep(SETTLE_MS);
 		const found: Execution[] = [];
-		for (const { id } of await succeeded()) {
+		for (const { id, status } of await all()) {
+			if (status === 'crashed') continue;
 			found.push(await this.n8n.rest.waitForEnd(id));
 		}
 		this.executions.push(...found);

@@ -1,6 +1,11 @@
 /** What must hold in every cell, whatever comes out: by the books of the service, not by the node's words. */
+import { createReadStream } from 'node:fs';
+import { readdir, stat } from 'node:fs/promises';
+import path from 'node:path';
+
 import type { Execution } from '../n8n/rest';
 import type { Simulator } from '../simulator';
+import { findIn } from '../support/search';
 import type { Cell } from './cell';
 import type { Row } from './row';
 
@@ -23,11 +28,21 @@ export function acceptedSince(before: Books, simulator: Simulator): string[] {
 	return booksOf(simulator).submissions.filter((id) => !before.submissions.includes(id));
 }
 
-/** Nothing is paid twice, and what must be sent once is sent once. */
-export function paidTwice(row: Row, before: Books, simulator: Simulator): string[] {
-	const accepted = acceptedSince(before, simulator);
+/** What a secret of the simulator or the API key of a cell looks like. */
+const SECRETS = /faults-[0-9a-f-]{36}|[0-9a-f]{48}/g;
+
+/** Nothing is paid twice, what must be sent once is sent once, and what has worked was sent. */
+export function wrongInBooks(
+	row: Row,
+	before: Books,
+	simulator: Simulator,
+	hasWorked: boolean,
+	hasGap: boolean,
+): string[] {
+	const accepted = acceptedSince(before, simulator).length;
 	const wrong: string[] = [];
-	if (accepted.length > row.submits) wrong.push(`PAID TWICE: ${accepted.length} accepted`);
+	if (accepted > row.submits + (hasGap ? 1 : 0)) wrong.push(`PAID TWICE: ${accepted} accepted`);
+	if (hasWorked && accepted < row.submits) wrong.push(`ONLY ${accepted} ACCEPTED`);
 	if (row.kind === 'once') {
 		const path = new RegExp(`^/api/v1${row.target.path}$`);
 		const mayHaveArrived = simulator.requests
@@ -71,36 +86,51 @@ export function placesOf(
 	});
 }
 
-/** API keys and webhook secrets that are where they do not belong. */
-export function secretsOutside(
-	row: Pick<Row, 'name'>,
-	cell: Cell,
-	executions: Execution[],
-	log: string,
-) {
-	const { simulator, apiKey } = cell;
-	const isRotation = row.name.startsWith('apiKey.rotate');
-	const isForOthers = row.name.includes('callUrl');
-	const secrets = [...simulator.tasks(), ...simulator.bots()]
-		.map(({ webhookSecret }) => webhookSecret)
-		.filter((secret) => secret !== undefined);
-	const wrong: string[] = [];
-	const stored = executions.map(({ raw }) => JSON.stringify(raw));
-	const errors = executions.map(({ error }) => JSON.stringify(error) ?? '');
-	const check = (what: string, texts: string[], secret: string) => {
-		if (texts.some((text) => text.includes(secret))) wrong.push(what);
-	};
-	const keys = [...new Set([apiKey, simulator.apiKey])];
-	for (const key of keys) {
-		const isNewKey = isRotation && key === simulator.apiKey && key !== apiKey;
-		if (!isNewKey) check('API KEY IN THE EXECUTION', stored, key);
-		check('API KEY IN AN ERROR', errors, key);
-		check("API KEY IN N8N'S LOG", [log], key);
+/** API keys and webhook secrets that are where they do not belong, in whatever form. */
+export function secretsOutside(cell: Cell, executions: Execution[], log: string): string[] {
+	const { hidden, output } = secretsOf(cell);
+	const all = [...hidden, ...output];
+	const places: Array<[place: string, value: unknown, secrets: string[]]> = [
+		['THE EXECUTION', executions.map(({ raw }) => raw), hidden],
+		['AN ERROR', executions.map(({ error }) => error), all],
+		["N8N'S LOG", log, all],
+	];
+	return places
+		.filter(([, value, secrets]) => findIn(value, secrets).length > 0)
+		.map(([place]) => `SECRET IN ${place}`);
+}
+
+/** `output`: those that **Rotate** and **Call a URL When Ready** have to put out. */
+export function secretsOf({
+	simulator,
+	apiKey,
+	receiver,
+}: Cell): Record<'hidden' | 'output', string[]> {
+	const hidden = [apiKey];
+	const output = simulator.apiKey === apiKey ? [] : [simulator.apiKey];
+	const submissions = [
+		...simulator.tasks().map(({ webhookSecret, parameters }) => ({ webhookSecret, ...parameters })),
+		...simulator.bots(),
+	];
+	for (const { webhookSecret, webhookUrl } of submissions) {
+		if (webhookSecret) (webhookUrl === receiver ? output : hidden).push(webhookSecret);
 	}
-	for (const secret of secrets) {
-		if (!isForOthers) check('WEBHOOK SECRET IN THE EXECUTION', stored, secret);
-		check('WEBHOOK SECRET IN AN ERROR', errors, secret);
-		check("WEBHOOK SECRET IN N8N'S LOG", [log], secret);
+	return { hidden, output };
+}
+
+/** The files of n8n's folder, such as its database, in which a secret stands in plain text. */
+export async function secretsInFiles(folder: string, secrets: string[]): Promise<string[]> {
+	const known = new Set(secrets);
+	const found = new Set<string>();
+	for (const name of await readdir(folder, { recursive: true })) {
+		const file = path.join(folder, name);
+		if (name.includes('node_modules') || !(await stat(file)).isFile()) continue;
+		let rest = '';
+		for await (const chunk of createReadStream(file, 'latin1')) {
+			const text = rest + String(chunk);
+			for (const [token] of text.matchAll(SECRETS)) if (known.has(token)) found.add(name);
+			rest = text.slice(-100);
+		}
 	}
-	return wrong;
+	return [...found];
 }

@@ -1,5 +1,6 @@
 /** The operations that submit nothing. */
 import { byId } from '../e2e/harness';
+import { ask } from '../simulator/testing-client';
 import { WAIT, finishedTask, pendingBot, pendingTask, type ActionRow } from './acts';
 import { SUMMARY_PATH, type Cell } from './cell';
 import { BOT, EXPORT, RESULT, SUBTITLES, TASK, operationNamed, row, later, type Row } from './row';
@@ -7,6 +8,8 @@ import type { Target } from './weather';
 import { answers, containsTask, isTask, isTranscript, shown, textOf } from './wrong';
 
 const TERMS = { terms: 'n8n' };
+/** What the dictionary holds before each of its operations. */
+const FORMER = 'Kubernetes';
 
 const given = {
 	finished: (name: string, more: object, wrong: ActionRow['wrong']): ActionRow => ({
@@ -96,20 +99,20 @@ export const operationRows: Row[] = [
 	row('meeting.wait: first look', 'first look', BOT, waitsForBot),
 	row('meeting.wait: status', 'look', later(TASK), waitsForBot),
 	row('meeting.wait: result', 'result', later(RESULT), waitsForBot),
-	row('dictionary.get', 'repeatable', dictionaryBy('GET'), dictionary('get', {}, answers('terms'))),
+	row(
+		'dictionary.get',
+		'repeatable',
+		dictionaryBy('GET'),
+		dictionary('get', {}, textOf('terms', FORMER)),
+	),
 	row(
 		'dictionary.replace',
 		'repeatable',
 		dictionaryBy('PUT'),
-		dictionary('replace', TERMS, hasN8n),
+		dictionary('replace', TERMS, replaced),
 	),
-	row('dictionary.add', 'repeatable', dictionaryBy('POST'), dictionary('add', TERMS, hasN8n)),
-	row(
-		'dictionary.clear',
-		'repeatable',
-		dictionaryBy('DELETE'),
-		dictionary('clear', {}, (_, { simulator }) => (simulator.terms().length ? 'not cleared' : '')),
-	),
+	row('dictionary.add', 'repeatable', dictionaryBy('POST'), dictionary('add', TERMS, added)),
+	row('dictionary.clear', 'repeatable', dictionaryBy('DELETE'), dictionary('clear', {}, holds())),
 	row(
 		'dictionary.preview',
 		'repeatable',
@@ -120,19 +123,19 @@ export const operationRows: Row[] = [
 		'dictionary.sync: read',
 		'repeatable',
 		dictionaryBy('GET'),
-		dictionary('sync', { mode: 'addMissing', ...TERMS }, hasN8n),
+		dictionary('sync', { mode: 'addMissing', ...TERMS }, added),
 	),
 	row(
 		'dictionary.sync: replace',
 		'repeatable',
 		{ ...dictionaryBy('PUT'), after: dictionaryBy('GET') },
-		dictionary('sync', { mode: 'replace', ...TERMS }, hasN8n),
+		dictionary('sync', { mode: 'replace', ...TERMS }, replaced),
 	),
 	row(
 		'dictionary.sync: add',
 		'repeatable',
 		{ ...dictionaryBy('POST'), after: dictionaryBy('GET') },
-		dictionary('sync', { mode: 'addMissing', ...TERMS }, hasN8n),
+		dictionary('sync', { mode: 'addMissing', ...TERMS }, added),
 	),
 	row(
 		'account.get',
@@ -155,9 +158,26 @@ function dictionaryBy(method: string): Target {
 }
 
 function dictionary(operation: string, more: object, wrong: ActionRow['wrong']): ActionRow {
-	return given.nothing(`dictionary.${operation}`, more, wrong);
+	return {
+		...given.nothing(`dictionary.${operation}`, more, wrong),
+		async given({ simulator }) {
+			await ask(simulator, 'PUT /dictionary', { json: { terms: [FORMER] } });
+			return '';
+		},
+	};
 }
 
-function hasN8n(_: unknown, { simulator }: Cell): string {
-	return simulator.terms().includes('n8n') ? '' : 'the dictionary has not the term';
+function holds(...terms: string[]) {
+	return (_: unknown, { simulator }: Cell): string => {
+		const held = simulator.terms().join();
+		return held === terms.join() ? '' : `the dictionary holds “${held}”`;
+	};
+}
+
+function replaced(items: unknown, cell: Cell): string {
+	return holds('n8n')(items, cell);
+}
+
+function added(items: unknown, cell: Cell): string {
+	return holds(FORMER, 'n8n')(items, cell);
 }

@@ -11,9 +11,10 @@ import { parseArgs } from 'node:util';
 import { startN8n, type N8nHost } from '../n8n/host';
 import { packPackage } from '../n8n/npm';
 import { testedVersion } from '../n8n/versions';
+import { endNow } from './acts';
 import { Cell } from './cell';
 import { NOT_TRIED, expectedOf } from './expected';
-import { booksOf } from './invariants';
+import { booksOf, secretsInFiles, secretsOf } from './invariants';
 import { judged, type Begun } from './judge';
 import { listening } from './listening';
 import { faultsPage } from './page';
@@ -33,6 +34,8 @@ const { values: asked } = parseArgs({
 
 let n8n: N8nHost;
 const began = Date.now();
+/** What n8n must have stored nowhere in plain text. */
+const secrets: string[] = [];
 /** Hears what no cell must send: a redirect is not followed. */
 const trapped: string[] = [];
 
@@ -49,6 +52,7 @@ async function main(): Promise<void> {
 		dispose,
 	);
 	const results: Result[] = [];
+	let isLeaky = false;
 	try {
 		const cells = WEATHER.flatMap((weather) => ROWS.map((row) => ({ row, weather }))).filter(
 			({ row, weather }) =>
@@ -58,6 +62,7 @@ async function main(): Promise<void> {
 		);
 		const isKill = ({ weather }: { weather: Weather }) => weather.name === 'kill -9';
 		console.log(`n8n ${version}: ${cells.length} cells`);
+		if (cells.length === 0) throw new Error('No cell has these names');
 		const begin = async ({ row, weather }: { row: Row; weather: Weather }) =>
 			await begun(row, weather, trap.url, receiver.url);
 		const note = (result: Result) => {
@@ -80,6 +85,9 @@ async function main(): Promise<void> {
 		clearInterval(progress);
 		console.log(`Until the kill: ${seconds()} s`);
 		await kill(cells.filter(isKill), begin, note);
+		const stored = await secretsInFiles(n8n.userFolder, secrets);
+		for (const file of stored) console.log(`✗ SECRET IN ${file}`);
+		isLeaky = stored.length > 0;
 	} finally {
 		await n8n.stop();
 		trap.server.close();
@@ -87,7 +95,8 @@ async function main(): Promise<void> {
 	}
 	console.log(summary(results, version, seconds()));
 	if (trapped.length > 0) console.log(`A redirect was followed: ${trapped.join(', ')}`);
-	process.exitCode = results.some(({ wrong }) => wrong.length > 0) || trapped.length > 0 ? 1 : 0;
+	const isWrong = isLeaky || trapped.length > 0 || results.some(({ wrong }) => wrong.length > 0);
+	process.exitCode = isWrong ? 1 : 0;
 }
 
 async function begun(row: Row, weather: Weather, trap: string, receiver: string): Promise<Begun> {
@@ -107,8 +116,13 @@ async function tried(one: Begun): Promise<Result> {
 	} catch (error) {
 		return failed(one, error);
 	} finally {
-		await one.cell.close();
+		await close(one.cell);
 	}
+}
+
+async function close(cell: Cell): Promise<void> {
+	secrets.push(...secretsOf(cell).hidden);
+	await cell.close();
 }
 
 function failed({ row, weather }: Pick<Begun, 'row' | 'weather'>, error: unknown): Result {
@@ -134,22 +148,26 @@ async function kill(
 	await atOnce(cells, 16, async (one) => {
 		const begun = await begin(one);
 		all.push(begun);
-		if (begun.row.kind === 'asleep') begun.cell.simulator.configure({ processingSeconds: 3_000 });
+		if (begun.row.kind === 'asleep') begun.cell.simulator.configure({ processingSeconds: 1e9 });
 		await begun.act.start();
 	});
-	for (const { act, row } of all) {
-		for (let tries = 0; tries < 120 && !(await act.isUnderWay()); tries++) await sleep(500);
-		if (!(await act.isUnderWay())) console.log(`${row.name} is not under way`);
+	const late: Begun[] = [];
+	for (const one of all) {
+		for (let tries = 0; tries < 120 && !(await one.act.isUnderWay()); tries++) await sleep(500);
 	}
 	await sleep(1_000);
+	for (const one of all) if (!(await one.act.isUnderWay())) late.push(one);
 	await n8n.kill();
 	await n8n.restart();
 	await atOnce(all, Infinity, async (one) => {
+		const { simulator } = one.cell;
+		if (one.row.kind === 'asleep') for (const { id } of simulator.tasks()) endNow(simulator, id);
 		const result = await one.act.end().then(
 			async (outcome) => await judged(one, outcome),
 			(error: unknown) => failed(one, error),
 		);
-		await one.cell.close();
+		if (late.includes(one)) result.wrong.push('n8n was killed at another moment');
+		await close(one.cell);
 		note(result);
 	});
 }

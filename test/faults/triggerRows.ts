@@ -2,6 +2,7 @@
 import { until } from '../simulator/testing-client';
 import { handOverTo } from '../TranscriberTrigger/client';
 import { MEETING, endNow, pendingTask, startedOnce, type Act } from './acts';
+import { acceptedSince, booksOf } from './invariants';
 import type { Cell, Listening } from './cell';
 import { EXPORT, POST_BOT, RESULT, later, type Row } from './row';
 import type { Target } from './weather';
@@ -33,9 +34,6 @@ function trigger(name: string, target: Target): Omit<Row, 'begin'> {
 	return { name, kind: 'trigger', target, submits: 0 };
 }
 
-/** Long enough for a second execution to show itself. */
-const SETTLE_MS = 15_000;
-
 /** A task of somebody else, who has handed its secret to the trigger, ends. */
 async function delivery(options: object, cell: Cell): Promise<Act> {
 	const { simulator } = cell;
@@ -47,7 +45,7 @@ async function delivery(options: object, cell: Cell): Promise<Act> {
 	return {
 		start: async () => endNow(simulator, id),
 		isUnderWay: async () => simulator.faultsHappened > 0,
-		end: async () => ({ result: await startedOnce(cell, trigger, SETTLE_MS) }),
+		end: async () => ({ result: await startedOnce(cell, trigger, id) }),
 	};
 }
 
@@ -73,7 +71,7 @@ async function polledAccount(cell: Cell): Promise<Act> {
 	return {
 		start: async () => endNow(simulator, id),
 		isUnderWay: async () => simulator.faultsHappened > 0,
-		end: async () => ({ result: await startedOnce(cell, trigger, SETTLE_MS) }),
+		end: async () => ({ result: await startedOnce(cell, trigger, id) }),
 	};
 }
 
@@ -89,6 +87,7 @@ async function eventually(condition: () => boolean): Promise<void> {
  */
 async function sentBot(cell: Cell): Promise<Act> {
 	const parameters = { source: 'meeting', ...MEETING };
+	const before = booksOf(cell.simulator);
 	let published: Promise<Listening | string> = Promise.resolve('');
 	return {
 		start: async () =>
@@ -98,7 +97,8 @@ async function sentBot(cell: Cell): Promise<Act> {
 			const trigger = await published;
 			if (typeof trigger === 'string') return { result: trigger };
 			const problem = await cell.whyNotPublished(trigger);
-			return { result: problem ?? (await startedOnce(cell, trigger, SETTLE_MS)) };
+			const id = acceptedSince(before, cell.simulator).at(-1) ?? '';
+			return { result: problem ?? (await startedOnce(cell, trigger, id)) };
 		},
 	};
 }

@@ -2,23 +2,24 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Item } from '../n8n/rest';
+import { taskOf } from './acts';
 import type { Cell } from './cell';
 
 type Wrong = (items: Item[], cell: Cell, id: string) => string;
 
-export const isTranscript: Wrong = (items, { simulator }) => {
+/** Of this task, or of the meeting of this bot. */
+export const isTranscript: Wrong = (items, { simulator }, id) => {
 	const [item] = items;
-	const known = simulator.tasks().some(({ id }) => id === item?.json['task_id']);
-	return items.length === 1 && known && /simulat/i.test(String(item?.json['text']))
+	const isOwn = item?.json['task_id'] === taskOf(simulator, id);
+	return items.length === 1 && isOwn && /simulat/i.test(String(item?.json['text']))
 		? ''
 		: shown(items);
 };
 
-/** The id of a task, or of a bot that was sent. */
-export const isTask: Wrong = (items, { simulator }) => {
+/** The id of this task, or of this bot. */
+export const isTask: Wrong = (items, _, id) => {
 	const { task_id: taskId, bot_id: botId } = items[0]?.json ?? {};
-	const ids = [...simulator.tasks(), ...simulator.bots()].map(({ id }) => id);
-	return ids.includes(String(taskId ?? botId)) ? '' : shown(items);
+	return items.length === 1 && (botId ?? taskId) === id ? '' : shown(items);
 };
 
 export const containsTask: Wrong = (items, _, id) =>

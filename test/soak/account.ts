@@ -5,7 +5,7 @@ import { CRASHED, WORKS, endNow, type Act } from '../faults/acts';
 import { Cell, type Listening } from '../faults/cell';
 import { expectedOf } from '../faults/expected';
 import { acceptedSince, booksOf, type Books } from '../faults/invariants';
-import { compareBooks } from '../faults/judge';
+import { compareBooks, isAsExpected } from '../faults/judge';
 import { EVERY_TEN_SECONDS } from '../faults/triggerRows';
 import type { N8nHost } from '../n8n/host';
 import { Chooser, type Choice } from './choice';
@@ -91,7 +91,7 @@ export class Account {
 			if ((weather || isOutage) && row.name.includes('notifyTrigger'))
 				expected.push('only after its end');
 			const { wrong } = await compareBooks({ row, cell, before }, outcome);
-			if (!expected.some((one) => result.includes(one))) wrong.push(`“${result}”`);
+			if (!expected.some((one) => isAsExpected(result, one))) wrong.push(`“${result}”`);
 			this.note(choice, result, wrong, acceptedSince(before, cell.simulator).length);
 		} catch (error) {
 			this.note(choice, String(error), [String(error)]);

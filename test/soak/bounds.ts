@@ -15,8 +15,14 @@ const is =
 	(name: string) =>
 		names.includes(name);
 
-/** Rows of processMemory.ts that keep an entry for each execution or trigger, for hours or until the process ends. */
-const PER_ACT = /(triggerWorkflows|pollTries|latestPollStates|suspendedRuns|retriedSubmissions)$/;
+/** Rows of processMemory.ts that keep entries for hours or until the process ends, and how many an act adds at most. */
+const PER_ACT: Record<string, number> = {
+	[`${MAP}triggerWorkflows`]: 1.5,
+	[`${MAP}suspendedRuns`]: 1,
+	[`${MAP}retriedSubmissions`]: 1,
+	[`${MAP}pollTries`]: 0.5,
+	[`${MAP}latestPollStates`]: 0.5,
+};
 
 const BOUNDS: Bound[] = [
 	{ what: is(OPEN), most: () => 0, why: 'everything ends' },
@@ -47,11 +53,11 @@ const BOUNDS: Bound[] = [
 		most: (warm, acts) => warm + 1_000 + acts * 300,
 		why: '300 bytes for a submission that has ended, 10 000 of which are remembered',
 	},
-	{
-		what: (name) => PER_ACT.test(name),
-		most: (warm, acts) => warm + 10 + acts * 4,
-		why: 'up to four entries for a trigger or execution; each row has its limit in processMemory.ts',
-	},
+	...Object.entries(PER_ACT).map(([name, each]) => ({
+		what: is(name),
+		most: (warm: number, acts: number) => warm + 10 + acts * each,
+		why: `${each} for an act: it publishes a trigger, suspends an execution or is retried; each row has its limit in processMemory.ts`,
+	})),
 	{
 		what: is(`${MAP}resultFetches`),
 		most: (warm) => warm + FETCHES.most + 20,
@@ -86,4 +92,26 @@ export function compared(all: { [point: string]: Measured }): { table: string; w
 		...rows,
 	].join('\n');
 	return { table, wrong };
+}
+
+export interface Load {
+	minutes: number;
+	acts: number;
+	worked: number;
+	/** Tasks and bots. */
+	accepted: number;
+	/** Executions of the triggers. */
+	started: number;
+	outages: number;
+}
+
+/** A run in which little has happened shows little. */
+export function tooLittle({ minutes, acts, worked, accepted, started, outages }: Load): string[] {
+	return [
+		acts < minutes * 2 && `only ${acts} acts in ${minutes} minutes`,
+		worked < acts / 2 && `only ${worked} of ${acts} acts worked`,
+		accepted < acts / 4 && `only ${accepted} tasks and bots in ${acts} acts`,
+		started < accepted / 2 && `only ${started} executions of the triggers for ${accepted} tasks`,
+		outages < Math.floor(minutes / 10) && `only ${outages} outages of n8n`,
+	].filter((one) => one !== false);
 }

@@ -3,6 +3,7 @@
  * between. `npm run soak -- --minutes 30 --seed 7`. Fails if anything grows without bound (bounds.ts), if the books of
  * the service do not agree, or if a trigger has missed or repeated a transcript.
  */
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { cpus } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,12 +11,13 @@ import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 
 import { WORKS } from '../faults/acts';
+import { secretsInFiles, secretsOf } from '../faults/invariants';
 import { listening } from '../faults/listening';
 import { freePorts, startN8n, type N8nHost } from '../n8n/host';
 import { packPackage } from '../n8n/npm';
 import { testedVersion } from '../n8n/versions';
 import { Account } from './account';
-import { compared } from './bounds';
+import { compared, tooLittle } from './bounds';
 import { Chooser } from './choice';
 import { measured, type Measured } from './measure';
 import { compareStarts } from './starts';
@@ -24,6 +26,8 @@ const { values: asked } = parseArgs({
 	options: {
 		minutes: { type: 'string', default: '10' },
 		accounts: { type: 'string', default: '4' },
+		/** Puts the report into docs/soak.md. */
+		write: { type: 'boolean', default: false },
 		seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
 	},
 });
@@ -38,7 +42,8 @@ const MOMENTS = [0, 1_000, 2_500, 5_000, 8_000];
 /** When everything is ready for the load, in ms since 1970. */
 let began = Date.now();
 const seed = Number(asked.seed);
-const whenEnds = (part: keyof typeof PARTS) => began + PARTS[part] * Number(asked.minutes) * 60_000;
+const minutes = Number(asked.minutes);
+const whenEnds = (part: keyof typeof PARTS) => began + PARTS[part] * minutes * 60_000;
 
 async function main(): Promise<void> {
 	const trapped: string[] = [];
@@ -73,7 +78,8 @@ async function main(): Promise<void> {
 /** What is wrong. */
 async function soaked(n8n: N8nHost, accounts: Account[], probe: string): Promise<string[]> {
 	const chooser = new Chooser(seed, '', () => undefined);
-	const outages: number[] = [];
+	const kills: number[] = [];
+	let outages = 0;
 	const all: Record<string, Measured> = {};
 	const measure = async (point: string) => {
 		const acts = accounts.reduce((sum, { done }) => sum + done.length, 0);
@@ -84,7 +90,9 @@ async function soaked(n8n: N8nHost, accounts: Account[], probe: string): Promise
 	await measure('First process');
 	while (Date.now() < whenEnds('outages')) {
 		await load(accounts, Date.now() + chooser.oneOf(PAUSES) * 1000);
-		outages.push(await outage(n8n, accounts, chooser));
+		outages += 1;
+		const { at, isKill } = await outage(n8n, accounts, chooser);
+		if (isKill) kills.push(at);
 	}
 	await load(accounts, whenEnds('warmUp'));
 	await measure('Last process, warm');
@@ -99,17 +107,35 @@ async function soaked(n8n: N8nHost, accounts: Account[], probe: string): Promise
 	);
 	let started = 0;
 	for (const account of accounts) {
-		const compared = await compareStarts(n8n, account, outages);
+		const compared = await compareStarts(n8n, account, kills);
 		started += compared.started;
 		wrong.push(...compared.wrong);
 	}
+	const acts = done.length;
 	const worked = done.filter(({ result }) => result === WORKS).length;
 	const accepted = done.reduce((sum, one) => sum + one.accepted, 0);
-	console.log(`\n${table}\n`);
-	console.log(
-		`${done.length} acts, of which ${worked} worked, and ${accepted} tasks and bots accepted; ${started} executions of the triggers; ${outages.length} outages of n8n; ${seconds()} s`,
-	);
+	wrong.push(...tooLittle({ minutes, acts, worked, accepted, started, outages }));
+	const secrets = accounts.flatMap(({ cell }) => secretsOf(cell).hidden);
+	for (const file of await secretsInFiles(n8n.userFolder, secrets)) wrong.push(`SECRET IN ${file}`);
+	const report = [
+		`\`npm run soak -- --minutes ${minutes} --seed ${seed}\`, n8n ${n8n.version}, ${cpus().length} cores: ${acts} acts, of which`,
+		`${worked} worked and ${acts - worked} ended as the fault matrix says for their fault, ${accepted} tasks and bots accepted,`,
+		`${started} executions of the triggers, n8n killed ${kills.length} times and restarted ${outages - kills.length} times.`,
+		`${wrong.length === 0 ? 'Everything was within its bounds, and the books agreed.' : `Wrong: ${wrong.length}.`}`,
+		`\n<!-- prettier-ignore-start -->\n\n${table}\n\n<!-- prettier-ignore-end -->`,
+	].join('\n');
+	console.log(`\n${report}\n\n${seconds()} s`);
+	if (asked.write) writeReport(report);
 	return wrong;
+}
+
+/** Puts the report of this run in the place of the last one. */
+function writeReport(report: string): void {
+	const file = path.join(__dirname, '..', '..', 'docs', 'soak.md');
+	const [start, end] = ['<!-- run -->\n', '<!-- end of run -->'];
+	const page = readFileSync(file, 'utf8');
+	const [before, after] = [page.split(start)[0], page.split(end)[1]];
+	writeFileSync(file, `${before}${start}\n${report}\n\n${end}${after}`);
 }
 
 async function load(accounts: Account[], until: number): Promise<void> {
@@ -120,8 +146,12 @@ async function load(accounts: Account[], until: number): Promise<void> {
 	);
 }
 
-/** Stops or kills n8n in the middle of an act of each account. Returns when that was, in ms since 1970. */
-async function outage(n8n: N8nHost, accounts: Account[], chooser: Chooser): Promise<number> {
+/** Stops or kills n8n in the middle of an act of each account. `at`: when, in ms since 1970. */
+async function outage(
+	n8n: N8nHost,
+	accounts: Account[],
+	chooser: Chooser,
+): Promise<{ at: number; isKill: boolean }> {
 	const doing = await Promise.all(
 		accounts.map(async (account) => ({ account, act: await account.begin(true) })),
 	);
@@ -132,7 +162,7 @@ async function outage(n8n: N8nHost, accounts: Account[], chooser: Chooser): Prom
 	await n8n.restart();
 	console.log(`${seconds()} s: ${isKill ? 'kill -9' : 'restart'}`);
 	await Promise.all(doing.map(async ({ account, act }) => act && (await account.end(act, true))));
-	return at;
+	return { at, isKill };
 }
 
 function seconds(): number {

@@ -6,17 +6,20 @@ import { itemsOf, type Execution } from '../n8n/rest';
 import type { Account } from './account';
 import { query } from './database';
 
-interface Start {
+export interface Start {
 	taskId: string;
 	/** In ms since 1970. */
 	at: number;
 }
 
-/** `outages`: when n8n was stopped, in ms since 1970. */
+/** From a start to the kill that keeps n8n from storing it, at most. */
+const UNSTORED_MS = 10_000;
+
+/** `kills`: when n8n was killed, in ms since 1970. */
 export async function compareStarts(
 	n8n: N8nHost,
 	{ cell, triggers, notified }: Account,
-	outages: number[],
+	kills: number[],
 ): Promise<{ started: number; wrong: string[] }> {
 	const { simulator } = cell;
 	const delivered = await executionsOf(n8n, triggers.deliveries);
@@ -27,11 +30,10 @@ export async function compareStarts(
 		const bot = simulator.bots().find((one) => one.id === id);
 		return bot?.taskId ?? id;
 	});
-	const row = { name: 'the triggers of the whole run' };
 	const wrong = [
-		...missedOrRepeated('Transcriber Trigger', tasks, startsIn(delivered), outages),
-		...missedOrRepeated('Transcriber Account Trigger', ids, startsIn(polled), outages),
-		...secretsOutside(row, cell, [...delivered, ...polled], n8n.log()),
+		...missedOrRepeated('Transcriber Trigger', tasks, startsIn(delivered), kills),
+		...missedOrRepeated('Transcriber Account Trigger', ids, startsIn(polled), kills),
+		...secretsOutside(cell, [...delivered, ...polled], n8n.log()),
 	];
 	return { started: delivered.length + polled.length, wrong };
 }
@@ -56,11 +58,11 @@ function startsIn(executions: Execution[]): Start[] {
 	});
 }
 
-function missedOrRepeated(
+export function missedOrRepeated(
 	name: string,
 	ids: string[],
 	starts: Start[],
-	outages: number[],
+	kills: number[],
 ): string[] {
 	return ids.flatMap((id) => {
 		const times = starts.filter(({ taskId }) => taskId === id).map(({ at }) => at);
@@ -68,7 +70,7 @@ function missedOrRepeated(
 		// Killed between the start and its acknowledgement: the service delivers again, and has to be heard.
 		const isRepeat = times.slice(1).some((at, index) => {
 			const before = times[index] ?? at;
-			return !outages.some((outage) => before <= outage && outage <= at);
+			return !kills.some((kill) => before <= kill && kill <= Math.min(at, before + UNSTORED_MS));
 		});
 		return isRepeat ? [`STARTED TWICE: ${name} for ${id}`] : [];
 	});

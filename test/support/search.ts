@@ -5,9 +5,7 @@
 export function findIn(value: unknown, texts: string[]): string[] {
 	const found = new Set<string>();
 	const forms = texts.flatMap((text) =>
-		[text, encodeURIComponent(text), Buffer.from(text).toString('base64').slice(0, -4)].map(
-			(form) => ({ text, form }),
-		),
+		[text, encodeURIComponent(text), ...inBase64(text)].map((form) => ({ text, form })),
 	);
 	const look = (words: string) => {
 		for (const { text, form } of forms) if (words.includes(form)) found.add(text);
@@ -33,4 +31,13 @@ export function findIn(value: unknown, texts: string[]): string[] {
 		}
 	}
 	return [...found];
+}
+
+/** What stays the same of a text in base64, wherever in a longer text it stands. */
+function inBase64(text: string): string[] {
+	return [0, 1, 2].flatMap((before) => {
+		const coded = Buffer.concat([Buffer.alloc(before), Buffer.from(text)]).toString('base64');
+		const own = coded.slice(before === 0 ? 0 : before + 1, -4);
+		return [own, own.replaceAll('+', '-').replaceAll('/', '_')];
+	});
 }

@@ -3,7 +3,10 @@
 //
 //   npm run test:mutants                                            # all of them: hours
 //   npm run test:mutants -- nodes/shared/webhook/hmacSignedBody.ts      # one file, or a folder
+//   npm run test:mutants -- Stores                                  # a row of the table
+//   npm run test:mutants -- changed                                 # what has changed since it was measured
 import { Stryker } from '@stryker-mutator/core';
+import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
@@ -156,6 +159,7 @@ async function measure(file) {
 	const missed = having('Survived', 'NoCoverage');
 	const seen = having('Killed', 'Timeout').length;
 	return {
+		hash: hashOf(file),
 		seen,
 		of: seen + missed.length,
 		missed: missed.map(({ location: { start, end }, replacement }) => {
@@ -165,6 +169,9 @@ async function measure(file) {
 		}),
 	};
 }
+
+/** Of the code that was measured. */
+const hashOf = (file) => createHash('sha256').update(readFileSync(file)).digest('hex').slice(0, 12);
 
 const share = ({ seen, of }) => (of === 0 ? 1 : seen / of);
 // Never rounded up to 100.
@@ -176,12 +183,17 @@ const scoresSoFar = () =>
 		Object.entries(JSON.parse(readFileSync(SCORES, 'utf8'))).filter(([file]) => existsSync(file)),
 	);
 
-const chosen = process.argv
-	.slice(2)
-	.flatMap((name) => (statSync(name).isDirectory() ? filesIn(name) : [name]));
+function filesNamed(name) {
+	const all = filesIn('nodes').filter(roomOf);
+	if (name === 'changed') return all.filter((file) => scoresSoFar()[file]?.hash !== hashOf(file));
+	if (name in ROOMS) return all.filter((file) => roomOf(file) === name);
+	return statSync(name).isDirectory() ? filesIn(name) : [name];
+}
+
+const names = process.argv.slice(2);
 const worse = [];
 const notMeasured = [];
-for (const file of chosen.length > 0 ? chosen : filesIn('nodes').filter(roomOf)) {
+for (const file of (names.length > 0 ? names : Object.keys(ROOMS)).flatMap(filesNamed)) {
 	// A suite may fail without a mutant too, on a machine that is busy with other work.
 	const measured = await measure(file).catch(({ message }) => console.error(message));
 	if (!measured) {
@@ -208,14 +220,16 @@ function writeTable(scores) {
 		const own = filesIn('nodes').filter((file) => roomOf(file) === room);
 		const measured = own.filter((file) => scores[file]);
 		const sum = (name) => measured.reduce((total, file) => total + scores[file][name], 0);
-		return { room, own, measured, seen: sum('seen'), of: sum('of') };
+		const changed = measured.filter((file) => scores[file].hash !== hashOf(file));
+		return { room, own, measured, changed, seen: sum('seen'), of: sum('of') };
 	});
 	const table = rows.map(
-		({ room, own, measured, seen, of }) =>
-			`| ${room} | ${measured.length} of ${own.length} | ${seen} of ${of} | ${score({ seen, of })} |`,
+		({ room, own, measured, changed, seen, of }) =>
+			`| ${room} | ${measured.length} of ${own.length} | ${changed.length} | ${seen} of ${of} | ${score({ seen, of })} |`,
 	);
 	const ignore = (what) => `<!-- prettier-ignore-${what} -->`;
-	const head = '| Code that … | Files measured | Faults seen | Score |\n|---|---|---|---|';
+	const head =
+		'| Code that … | Files measured | Changed since | Faults seen | Score |\n|---|---|---|---|---|';
 	const page = readFileSync('CONTRIBUTING.md', 'utf8');
 	const [start, end] = ['<!-- mutants -->\n', '<!-- end of mutants -->'];
 	const [before, after] = [page.split(start)[0], page.split(end)[1]];

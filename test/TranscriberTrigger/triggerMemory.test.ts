@@ -120,9 +120,17 @@ describe('The data to save', () => {
 		expect(broughtUpToDate(NOTHING, memory).spent).toBe(`${A} s;`);
 	});
 
-	it('has a bounded number of each', () => {
-		expect(STORE.newMs).toBe(600_000);
-		expect([STORE.secrets, STORE.endings, STORE.spent]).toEqual([10_000, 10_000, 1_000]);
+	it.each([
+		['secrets', 10_000],
+		['endings', 10_000],
+		['spent', 1_000],
+	] as const)('has no more %s than the newest %d', (kind, most) => {
+		const others = Array.from({ length: most }, (_, place) => ledgerKey(`other ${place}`));
+		const saved = { ...NOTHING, [kind]: others.map((key) => `${key} 1;`).join('') };
+		const memory = newMemory();
+		note(memory[kind], A, { value: '2' }, STORE[kind]);
+		const kept = broughtUpToDate(saved, memory, kind === 'secrets' ? undefined : A)[kind];
+		expect(kept).toBe([...others.slice(1).map((key) => `${key} 1;`), `${A} 2;`].join(''));
 	});
 });
 

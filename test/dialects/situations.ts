@@ -37,8 +37,6 @@ export interface Seen {
 	all: unknown;
 	/** WORKS, the message of the error, or what is wrong with a success. */
 	result: string;
-	/** The most that may have been submitted. */
-	submits?: number;
 }
 
 const SENTENCE = 'This transcript is simulated';

@@ -68,8 +68,8 @@ describe('10 000 malicious or broken deliveries and hand-overs', () => {
 		expect([...answers.values()].reduce((sum, count) => sum + count)).toBe(10_000);
 		expect(answers.get(200)).toBe(replays);
 		expect([...answers.keys()].filter((status) => status < 400 || status === 500)).toEqual([200]);
-		// Next to nothing; on a slow machine, what those under way take that cost no more than itself, twice.
-		expect(amidst).toBeLessThan(Math.max(1000, 2 * (AT_ONCE + 1) * alone));
+		// It waits for those under way, none of which costs more than it does, and half as much again for a busy machine.
+		expect(amidst).toBeLessThan(Math.max(1000, 1.5 * (AT_ONCE + 1) * alone));
 		expect(taskIdsIn(await bench.executionsOf(trigger, 38)).sort()).toEqual([...honest].sort());
 		// The one that all of it was about is still waited for.
 		expect((await deliver(trigger.url, { task_id: victim }, bench.secretOf(victim))).status).toBe(

@@ -92,6 +92,11 @@ few.it.each<[string, unknown]>([
 	['the name of a property', { [API_KEY]: 1 }],
 	['bytes', { file: Buffer.from(API_KEY) }],
 	['base64', { data: Buffer.from(API_KEY).toString('base64') }],
+	['the middle of base64', { data: Buffer.from(`u:${API_KEY}!`).toString('base64') }],
+	[
+		'the middle of base64, a letter later',
+		{ data: Buffer.from(`_${API_KEY}!`).toString('base64') },
+	],
 	['a map', new Map([[API_KEY, 1]])],
 ])('the search of these tests looks into %s', (_where, value) => {
 	expect(findIn(value, [API_KEY, OWN_SECRET])).toEqual([API_KEY]);

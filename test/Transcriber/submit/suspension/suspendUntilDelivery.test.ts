@@ -338,13 +338,15 @@ describe('a suspended execution', () => {
 	});
 
 	few.it.each([
+		['no signature', undefined],
 		['a wrong signature', WRONG],
 		['no hexadecimal digest', 'sha256=abc'],
 		['another algorithm', `sha1=${'0'.repeat(40)}`],
 	])('refuses %s with 401 and asks nobody', async (_what, signature) => {
-		const { deliver, finish } = await suspended(['a']);
+		const { asleep, finish, taskOf, workflow } = await suspended(['a']);
 		finish('a');
-		expect(await deliver('a', { signature })).toEqual({ status: 401 });
+		const raw = JSON.stringify({ task_id: taskOf('a').id });
+		expect(await workflow.deliver(asleep, raw, signature)).toEqual({ status: 401 });
 		expect(service.lines()).toEqual([]);
 	});
 

@@ -122,18 +122,21 @@ describe('the output', () => {
 		});
 	});
 
-	it('of a transcript comes although the list calls many tasks failed that are in progress again', async () => {
-		ACCOUNT_POLL.inAll = 8;
-		const host = await active();
-		const again = await Promise.all(Array.from({ length: 9 }, () => service.pendingTask()));
-		const id = await service.completedTask();
-		const tasks = again.map((task_id) => ({ task_id, status: 'failed' }));
-		const body = { tasks: [...tasks, { task_id: id, status: 'completed' }] };
-		const action = { kind: 'respond', status: 200, body } as const;
-		service.running().fault({ match: { path: '/tasks$' }, times: 999, action });
-		await host.polls(6);
-		expect(host.executions.flat().map(({ json }) => json.task_id)).toEqual([id]);
-	});
+	long.it(
+		'of a transcript comes although the list calls many tasks failed that are in progress again',
+		async () => {
+			ACCOUNT_POLL.inAll = 8;
+			const host = await active();
+			const again = await Promise.all(Array.from({ length: 9 }, () => service.pendingTask()));
+			const id = await service.completedTask();
+			const tasks = again.map((task_id) => ({ task_id, status: 'failed' }));
+			const body = { tasks: [...tasks, { task_id: id, status: 'completed' }] };
+			const action = { kind: 'respond', status: 200, body } as const;
+			service.running().fault({ match: { path: '/tasks$' }, times: 999, action });
+			await host.polls(6);
+			expect(host.executions.flat().map(({ json }) => json.task_id)).toEqual([id]);
+		},
+	);
 
 	it.each(['is in progress again', 'has completed'])(
 		'of Execute step is an older task that has failed, if the newest of those that the list calls failed %s',

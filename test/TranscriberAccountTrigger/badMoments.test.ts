@@ -251,7 +251,7 @@ long.it(
 	},
 );
 
-describe('Recordings in which nothing was said, which cost three requests each,', () => {
+long.describe('Recordings in which nothing was said, which cost three requests each,', () => {
 	beforeEach(() => {
 		SILENT.pauseMs = 1;
 		service.running().fault({

@@ -2,7 +2,7 @@
 // Also covers fetchTranscripts.ts, accountTriggerOutput.ts.
 import { ACCOUNT_POLL } from '../../nodes/TranscriberAccountTrigger/pollLimits';
 import { captureLogs } from '../support/logs';
-import { atLength, few } from '../support/long';
+import { atLength, few, long } from '../support/long';
 import { AccountHost } from './host';
 import type { ListService } from './listService';
 import { listForTests } from './manyNewTasks';
@@ -18,7 +18,7 @@ const calledFailed =
 			ids.includes(String(one.task_id)) ? { ...one, status: 'failed' } : one,
 		);
 
-it.each([0, atLength(35, 5)])(
+few.it.each([0, 35])(
 	'one that the service ran again for %i polls, and whose result is away once: the workflow starts with the result',
 	async (polls) => {
 		jest.replaceProperty(ACCOUNT_POLL, 'failures', atLength(ACCOUNT_POLL.failures, 3));
@@ -84,7 +84,7 @@ few.it.each([23, 20, 21, 22, 24])(
 	},
 );
 
-few.it.each([undefined, 'srt'])(
+long.it.each([undefined, 'srt'])(
 	'a service that refuses each page once: one that has completed still starts the workflow (export: %s)',
 	async (exportFormat) => {
 		list().pageLength = 10;

@@ -95,7 +95,7 @@ long.it.each([
 	},
 );
 
-few.it.each(['newest', 'oldest'])(
+long.it.each(['newest', 'oldest'])(
 	'%s first: the service deletes the end of the part that the trigger has read, and more. Nothing old starts the workflow, the next ones do',
 	async (first) => {
 		rememberATenth();

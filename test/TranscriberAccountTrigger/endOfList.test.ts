@@ -128,7 +128,7 @@ describe('A recording that is submitted while the trigger reads the end of a new
 		return () => submitted;
 	}
 
-	few.it.each([
+	long.it.each([
 		[2_500, 100, 1],
 		[2_500, 100, 3],
 	])(
@@ -179,7 +179,7 @@ few.it.each(['oldest', 'newest'])(
 	},
 );
 
-few.it.each<[string, ListService['pageOf']]>([
+long.it.each<[string, ListService['pageOf']]>([
 	['shows the last page again behind its end', LAST_PAGE_AGAIN],
 	['shows all its tasks at once whatever is asked for', (listed) => listed],
 ])('a list that %s: no old task starts the workflow, the next ones do', async (_, pageOf) => {
@@ -250,7 +250,7 @@ function beforeNth(
 	return () => count;
 }
 
-few.it.each([
+long.it.each([
 	{ nth: 2, deleted: 1 },
 	{ nth: 3, deleted: 1 },
 	{ nth: 2, deleted: 7 },

@@ -359,7 +359,7 @@ afterEach(() => {
 });
 
 describe('A list that is not read to its end yet, and that is short for one poll', () => {
-	few.it.each([
+	long.it.each([
 		['empty', 0],
 		['only its first three tasks', 3],
 	])('%s: none of the old tasks starts the workflow', async (_, shown) => {
@@ -440,7 +440,7 @@ describe('A list that is short behind what is known, for one poll', () => {
 	});
 });
 
-describe('A list of which only the first page is known yet, ten tasks a page', () => {
+long.describe('A list of which only the first page is known yet, ten tasks a page', () => {
 	let fewer: { restore: () => void };
 	beforeEach(() => (fewer = jest.replaceProperty(ACCOUNT_POLL, 'firstRequests', 14)));
 	afterEach(() => fewer.restore());
@@ -460,7 +460,7 @@ describe('A list of which only the first page is known yet, ten tasks a page', (
 		return ids;
 	}
 
-	few.it.each([12, 16, 29])(
+	it.each([12, 16, 29])(
 		'%i tasks that end before the next poll all start the workflow',
 		async (count) => {
 			const host = await barelyRead(400);
@@ -473,7 +473,7 @@ describe('A list of which only the first page is known yet, ten tasks a page', (
 		},
 	);
 
-	long.it('as many that end in a long pause as the first polls cannot read', async () => {
+	it('as many that end in a long pause as the first polls cannot read', async () => {
 		const host = await barelyRead(400);
 		const now = Date.now() + 3_600_000 - performance.now();
 		const clock = jest.spyOn(Date, 'now').mockImplementation(() => now + performance.now());
@@ -482,24 +482,21 @@ describe('A list of which only the first page is known yet, ten tasks a page', (
 		expect([...host.started].sort()).toEqual(ids.sort());
 	});
 
-	long.it(
-		'the known tasks are deleted, and new ones come: nothing old starts the workflow',
-		async () => {
-			const host = await barelyRead(400);
-			deletes(listed().slice(0, 10));
-			await completed(12);
-			await host.polls(10);
-			const later = await completed(3);
-			await host.polls(3);
-			const old = service
-				.running()
-				.tasks()
-				.slice(-390)
-				.map(({ id }) => id);
-			expect(host.started.filter((id) => old.includes(id))).toEqual([]);
-			expect(host.started).toEqual(expect.arrayContaining(later));
-		},
-	);
+	it('the known tasks are deleted, and new ones come: nothing old starts the workflow', async () => {
+		const host = await barelyRead(400);
+		deletes(listed().slice(0, 10));
+		await completed(12);
+		await host.polls(10);
+		const later = await completed(3);
+		await host.polls(3);
+		const old = service
+			.running()
+			.tasks()
+			.slice(-390)
+			.map(({ id }) => id);
+		expect(host.started.filter((id) => old.includes(id))).toEqual([]);
+		expect(host.started).toEqual(expect.arrayContaining(later));
+	});
 });
 
 describe('A list of more than 8000 tasks, oldest first', () => {

@@ -100,7 +100,7 @@ few.describe.each(Object.entries(LISTS))('a list %s', (name, shapes) => {
 	});
 });
 
-few.describe.each([
+long.describe.each([
 	['newest first', {}],
 	['oldest first', { taskListOrder: 'oldestFirst' }],
 	['newest first, cut at 10', { taskListMaximum: 10 }],

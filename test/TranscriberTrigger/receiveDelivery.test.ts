@@ -359,7 +359,7 @@ describe('What the service says later, or never', () => {
 		},
 	);
 
-	it.each([
+	few.it.each([
 		['', 'data'],
 		[', with an option that gives another value each time', "={{ 'at ' + $now.toMillis() }}"],
 	])(

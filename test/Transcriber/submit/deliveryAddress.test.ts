@@ -85,7 +85,7 @@ describe('Wait for Webhook still suspends if Retry On Fail repeats', () => {
 		expect(woken?.next).toMatchObject([{ task_id: id, status: 'completed' }]);
 	});
 
-	it('one of three uploads', async () => {
+	long.it('one of three uploads', async () => {
 		fault({ kind: 'respond', status: 500 }, { skip: 2, times: 1 });
 		const workflow = workflowWith({ ...FILE, ...AWAIT }, service.credentials(), RETRY_ON_FAIL);
 		const { isSuspended } = await workflow.start(files('a', 'b', 'c'));
@@ -316,40 +316,46 @@ describe('a Retry of a hand-over to a Transcriber Trigger that was away', () => 
 		patience.restore();
 	});
 
-	it('says in each Retry that an own key was used before, and still hands the secret over', async () => {
-		const OWN = { ...FILE, options: { idempotencyKey: 'file-17' } };
-		const notifyOwn = { ...OWN, onCompletion: 'notifyTrigger', triggerUrl: host.url };
-		await service.run({ ...OWN, ...CALL }, { items: files('a'), executionId: '40' });
-		const [{ id, webhookSecret = '' } = { id: '' }] = tasks();
-		service.running().finish(id);
-		const first = await service.run(notifyOwn, { items: files('a'), executionId: '41' });
-		expect(first.error?.message).toMatch(/^'Idempotency Key' was used before/);
-		const second = await retry(first, notifyOwn);
-		expect(second.error?.message).toMatch(/^'Idempotency Key' was used before/);
-		const late = await deliver(host.url, { task_id: id, status: 'completed' }, webhookSecret);
-		expect(late.status).toBe(200);
-		expect(host.executions).toHaveLength(1);
-		expect(tasks()).toHaveLength(1);
-	});
+	long.it(
+		'says in each Retry that an own key was used before, and still hands the secret over',
+		async () => {
+			const OWN = { ...FILE, options: { idempotencyKey: 'file-17' } };
+			const notifyOwn = { ...OWN, onCompletion: 'notifyTrigger', triggerUrl: host.url };
+			await service.run({ ...OWN, ...CALL }, { items: files('a'), executionId: '40' });
+			const [{ id, webhookSecret = '' } = { id: '' }] = tasks();
+			service.running().finish(id);
+			const first = await service.run(notifyOwn, { items: files('a'), executionId: '41' });
+			expect(first.error?.message).toMatch(/^'Idempotency Key' was used before/);
+			const second = await retry(first, notifyOwn);
+			expect(second.error?.message).toMatch(/^'Idempotency Key' was used before/);
+			const late = await deliver(host.url, { task_id: id, status: 'completed' }, webhookSecret);
+			expect(late.status).toBe(200);
+			expect(host.executions).toHaveLength(1);
+			expect(tasks()).toHaveLength(1);
+		},
+	);
 
-	it("says in each Retry what is wrong with a 'Trigger URL' that was changed since", async () => {
-		const options = { idempotencyKey: 'file-17' };
-		const file = { ...FILE, options, onCompletion: 'notifyTrigger', triggerUrl: host.url };
-		fault({ kind: 'delay', ms: 400 }, { times: 1 });
-		const running = service.run(file, { items: files('a'), executionId: '41' });
-		await until(() => submits() > 0);
-		host.isActive = false;
-		const outcome = await running;
-		expect(outcome.error?.message).toContain('did not accept the hand-over of');
-		host.isActive = true;
-		const wrong = { ...file, triggerUrl: host.url.replace('http://', '') };
-		const first = await retry(outcome, wrong);
-		expect(first.error?.message).toMatch(/^'Trigger URL' is not a web address/);
-		const second = await retry(first, wrong);
-		expect(second.error?.message).toMatch(/^'Trigger URL' is not a web address/);
-		expect((await retry(second, file)).error).toBeUndefined();
-		expect(tasks()).toHaveLength(1);
-	});
+	long.it(
+		"says in each Retry what is wrong with a 'Trigger URL' that was changed since",
+		async () => {
+			const options = { idempotencyKey: 'file-17' };
+			const file = { ...FILE, options, onCompletion: 'notifyTrigger', triggerUrl: host.url };
+			fault({ kind: 'delay', ms: 400 }, { times: 1 });
+			const running = service.run(file, { items: files('a'), executionId: '41' });
+			await until(() => submits() > 0);
+			host.isActive = false;
+			const outcome = await running;
+			expect(outcome.error?.message).toContain('did not accept the hand-over of');
+			host.isActive = true;
+			const wrong = { ...file, triggerUrl: host.url.replace('http://', '') };
+			const first = await retry(outcome, wrong);
+			expect(first.error?.message).toMatch(/^'Trigger URL' is not a web address/);
+			const second = await retry(first, wrong);
+			expect(second.error?.message).toMatch(/^'Trigger URL' is not a web address/);
+			expect((await retry(second, file)).error).toBeUndefined();
+			expect(tasks()).toHaveLength(1);
+		},
+	);
 
 	it('succeeds if the task has not ended', async () => {
 		const { outcome, id } = await failed();

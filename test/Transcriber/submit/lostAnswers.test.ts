@@ -10,7 +10,7 @@ import { giveUpSoon, shortenRetries } from '../../support/scale';
 import { itemWithFile, itemsOf, serviceForTests } from '../../support/service';
 import { workflowWith, type Ended } from '../../support/suspended';
 import { BOT, FILE, LINK } from '../../support/parameters';
-import { few } from '../../support/long';
+import { few, long } from '../../support/long';
 import { sign } from '../../TranscriberTrigger/client';
 
 const service = serviceForTests();
@@ -205,7 +205,7 @@ describe('beside items that sleep, with On Error = Continue, an item whose answe
 		expect(service.running().tasks()).toHaveLength(2);
 	});
 
-	it('is waited for if it has not ended by then', async () => {
+	long.it('is waited for if it has not ended by then', async () => {
 		const workflow = workflowOf(FILE);
 		jest.replaceProperty(WAIT_DEFAULTS, 'pollInterval', 0.05);
 		loseTheSecond(2);
@@ -220,7 +220,7 @@ describe('beside items that sleep, with On Error = Continue, an item whose answe
 		expect(idsIn(await woken)).toContain(lost?.id);
 	});
 
-	it('says where to look if the answer is lost again', async () => {
+	long.it('says where to look if the answer is lost again', async () => {
 		const workflow = workflowOf(FILE);
 		loseTheSecond(999);
 		const asleep = await workflow.start(twoFiles());

@@ -347,7 +347,7 @@ describe("n8n's Retry with the currently saved workflow", () => {
 		},
 	);
 
-	it('does not take the clock for a change', async () => {
+	long.it('does not take the clock for a change', async () => {
 		const parameters = { ...BOT, startAt: "={{ $now.plus(1, 'hour').toISO() }}" };
 		fault({ kind: 'respond', status: 422 }, { skip: 1, times: 1 });
 		const first = await service.run(parameters, { items: itemsOf({}, {}), executionId: '41' });
@@ -623,7 +623,7 @@ few.describe.each(SUBMISSIONS)('$name', ({ parameters, items }) => {
 		expect(accepted()).toHaveLength(9);
 	});
 
-	it('submits again in another execution', async () => {
+	long.it('submits again in another execution', async () => {
 		await service.run(parameters, { items: items() });
 		await service.run(parameters, { items: items() });
 		expect(accepted()).toHaveLength(6);

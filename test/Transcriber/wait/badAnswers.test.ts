@@ -221,7 +221,7 @@ describe('a result that cannot be fetched once is given patience by the kind of 
 	});
 });
 
-it('polling for one account does not slow that for another', async () => {
+long.it('polling for one account does not slow that for another', async () => {
 	const other = await startSimulator({
 		clockRate: 1000,
 		rateLimits: false,

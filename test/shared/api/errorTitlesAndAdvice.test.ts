@@ -19,7 +19,7 @@ import { giveUpSoon } from '../../support/scale';
 import { byId, itemWithFile, itemsOf, serviceForTests } from '../../support/service';
 import { TIMEOUTS } from '../../../nodes/shared/api/delayBeforeRetry';
 import { ACCOUNT, BOT, FILE, LINK } from '../../support/parameters';
-import { few } from '../../support/long';
+import { few, long } from '../../support/long';
 
 const service = serviceForTests();
 
@@ -503,7 +503,7 @@ describe('413', () => {
 		expect(error?.description).toMatch(/proxy.*client_max_body_size.*Transcribe URL/);
 	});
 
-	it('of the service for 5 MB does not say that the file is larger than 8 GB', async () => {
+	long.it('of the service for 5 MB does not say that the file is larger than 8 GB', async () => {
 		fault({ kind: 'respond', status: 413, body: { detail: { message: 'Too large' } } });
 		const { error } = await service.run(FILE, { items: [file()] });
 		expect(error?.message).toMatch(/^The file \(5 MB\) is larger than the service takes/);

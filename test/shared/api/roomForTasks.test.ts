@@ -276,18 +276,21 @@ long.it(
 	},
 );
 
-it('a recording that comes after others have given up is sent when there is room by then', async () => {
-	await fill();
-	jest.replaceProperty(RETRY, 'patienceWhenFull', 300);
-	expect((await service.run(FILE, { items: files(1) })).error).toBeDefined();
-	finishAll();
-	const sent = submits().length;
-	await new Promise((resolve) => setTimeout(resolve, 2 * RETRY.look));
-	const { json, error } = await service.run(FILE, { items: files(1) });
-	expect(error).toBeUndefined();
-	expect(json).toHaveLength(1);
-	expect(submits()).toHaveLength(sent + 1);
-});
+long.it(
+	'a recording that comes after others have given up is sent when there is room by then',
+	async () => {
+		await fill();
+		jest.replaceProperty(RETRY, 'patienceWhenFull', 300);
+		expect((await service.run(FILE, { items: files(1) })).error).toBeDefined();
+		finishAll();
+		const sent = submits().length;
+		await new Promise((resolve) => setTimeout(resolve, 2 * RETRY.look));
+		const { json, error } = await service.run(FILE, { items: files(1) });
+		expect(error).toBeUndefined();
+		expect(json).toHaveLength(1);
+		expect(submits()).toHaveLength(sent + 1);
+	},
+);
 
 long.it(
 	'120 links of 13 minutes each at a service that takes 20 at a time: all are accepted, however long the first one waits',

@@ -162,7 +162,7 @@ describe('in any 60 seconds, per API key', () => {
 		expect(mostInAMinute(simulator.requests)).toBeLessThanOrEqual(60);
 	});
 
-	it('each limit on its own: submits do not wait for reads', async () => {
+	long.it('each limit on its own: submits do not wait for reads', async () => {
 		jest.replaceProperty(LIMITS, 'windowMs', 800);
 		const { simulator, run } = await serviceWithLimits();
 		void run(READ, links(70));

@@ -5,7 +5,7 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import { again } from '../../../support/again';
 import type { Run } from '../../../support/engine';
 import { failureOf, itemsOf, serviceForTests } from '../../../support/service';
-import { few } from '../../../support/long';
+import { atLength, few } from '../../../support/long';
 
 const service = serviceForTests();
 
@@ -28,8 +28,8 @@ const READ = 'GET /api/v1/dictionary';
 const WRITE = 'PUT /api/v1/dictionary';
 
 describe('dictionary.sync: all input items are one sync', () => {
-	it('100 rows are one GET and one PUT, which sends the terms and nothing else', async () => {
-		const terms = Array.from({ length: 100 }, (_, row) => `term ${row}`);
+	it('all rows are one GET and one PUT, which sends the terms and nothing else', async () => {
+		const terms = Array.from({ length: atLength(100, 20) }, (_, row) => `term ${row}`);
 		await sync(terms);
 		expect(service.lines()).toEqual([READ, WRITE]);
 		const [read, write] = service.running().requests;

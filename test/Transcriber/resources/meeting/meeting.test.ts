@@ -449,7 +449,7 @@ few.describe.each(['Europe/Moscow', 'UTC', 'America/New_York'])(
 		const waitOptions = { pollInterval: 0.05, timeout: 0.01 };
 		const GET = { method: 'GET', path: '/meeting/' };
 
-		it.each(['sent', 'answered'])(
+		few.it.each(['sent', 'answered'])(
 			'is polled until Timeout after the later start: %s',
 			async (later) => {
 				const start = Date.now() + 1500;

@@ -106,17 +106,20 @@ describe('a suspended execution', () => {
 		]);
 	});
 
-	it('asks nothing about the one item whose genuine delivery has come while another is open', async () => {
-		const { deliver, finish, taskOf } = await suspended(['a', 'b']);
-		finish('a');
-		expect((await deliver('a')).status).toBe(200);
-		expect(service.lines()).toEqual([`GET /api/v1/tasks/${taskOf('b').id}`]);
-		finish('b');
-		service.running().requests.splice(0);
-		const { woken } = await deliver('b');
-		expect(woken?.next).toHaveLength(2);
-		expect(service.lines()[0]).not.toBe(`GET /api/v1/tasks/${taskOf('a').id}/result`);
-	});
+	long.it(
+		'asks nothing about the one item whose genuine delivery has come while another is open',
+		async () => {
+			const { deliver, finish, taskOf } = await suspended(['a', 'b']);
+			finish('a');
+			expect((await deliver('a')).status).toBe(200);
+			expect(service.lines()).toEqual([`GET /api/v1/tasks/${taskOf('b').id}`]);
+			finish('b');
+			service.running().requests.splice(0);
+			const { woken } = await deliver('b');
+			expect(woken?.next).toHaveLength(2);
+			expect(service.lines()[0]).not.toBe(`GET /api/v1/tasks/${taskOf('a').id}/result`);
+		},
+	);
 
 	few.it.each(['first', 'second'])(
 		'wakes on a delivery that is signed with the %s secret of a task that two items have got',
@@ -205,7 +208,7 @@ describe('a suspended execution', () => {
 			expect(woken?.error).not.toContain('within');
 		});
 
-		it('sleeps on while it has been unknown for less than two minutes', async () => {
+		long.it('sleeps on while it has been unknown for less than two minutes', async () => {
 			const { deliver, finish } = await withoutTheFirst();
 			finish('b');
 			finish('c');
@@ -284,7 +287,7 @@ describe('a suspended execution', () => {
 			expect(woken?.next).toHaveLength(1);
 		});
 
-		it('counts the two minutes of a deleted task anew', async () => {
+		long.it('counts the two minutes of a deleted task anew', async () => {
 			const refused = jest.replaceProperty(POLL, 'refused', 100);
 			jest.replaceProperty(WAIT_DEFAULTS, 'pollInterval', 0.05);
 			RESUME.askAgain = 0;

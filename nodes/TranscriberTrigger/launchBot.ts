@@ -15,7 +15,13 @@ import { cancelUntilAccepted } from './cancelBotWhenUnpublished';
  * five times with pauses of 15 s in all, and after 84 s shows its own error instead of the reason. So a
  * refusal that took `slowMs` counts for the repeats of this launch too, which begin within `repeatedMs`.
  */
-export const ACTIVATION = { sendMs: 50_000, lookMs: 10_000, slowMs: 10_000, repeatedMs: 17_000 };
+export const ACTIVATION = {
+	sendMs: 50_000,
+	attemptMs: 15_000,
+	lookMs: 10_000,
+	slowMs: 10_000,
+	repeatedMs: 17_000,
+};
 
 /** Launches under way, by {@link launchKey}. */
 const launches = remembered<AbortController>('launches');
@@ -49,6 +55,8 @@ export async function launchBot(
 				// The service may send the bot in an envelope or a list.
 				keepWebhookSecret: 'everywhere',
 				deadline: Date.now() + ACTIVATION.sendMs,
+				// The service may accept what has been sent, and only its answer names the bot.
+				attemptMs: ACTIVATION.attemptMs,
 			},
 		);
 		const answers = submissionsIn(given, true).map(withoutSecretsInText);

@@ -32,6 +32,7 @@ import {
 	isSentBy,
 	isSentFor,
 	mayBeOfOtherN8n,
+	OTHER_SENDER,
 	senderOf,
 } from './sameMeetingBot';
 import type { SentBot } from './triggerMemory';
@@ -187,9 +188,11 @@ async function cancelFormerBot(
 ): Promise<void> {
 	if (isToBeCancelled(context, former.id) || store.hasDelivered(former)) return;
 	const isReleased = former.releasedAt !== undefined;
-	if (mayBeOfOtherN8n(former, context, isReleased)) return;
 	const isOfAccount = isSentBy(former, account);
 	if (!isReleased && isSameLaunch && isOfAccount) return;
-	if (isOfAccount) void cancelUntilAccepted(context, await callerOf(context), former);
+	if (mayBeOfOtherN8n(former, context, isReleased)) {
+		if (!isReleased)
+			logNotCancelled(context, former.id, new Error(`It was left alone: ${OTHER_SENDER}.`));
+	} else if (isOfAccount) void cancelUntilAccepted(context, await callerOf(context), former);
 	else logNotCancelled(context, former.id, new Error(OTHER_ACCOUNT));
 }

@@ -10,6 +10,7 @@ import { YOUNG } from '../../nodes/Transcriber/submit/suspension/lookBeforeSuspe
 import { STORE } from '../../nodes/TranscriberTrigger/triggerMemory';
 import { until } from '../simulator/testing-client';
 import { LINK } from '../support/parameters';
+import { few } from '../support/long';
 import { serviceForTests } from '../support/service';
 import { deliver, post, putAll } from './client';
 import { TriggerHost } from './host';
@@ -135,6 +136,11 @@ describe('A task whose webhook the service has given up before the trigger knows
 			match: { path: '/transcribe-url$' },
 			action: { kind: 'delay', ms: 1_000, processed: true },
 		});
+	const looks = { match: { method: 'GET' }, times: 9 };
+	const delayLooks = (ms: number) =>
+		service.running().fault({ ...looks, action: { kind: 'delay', ms } });
+	const refuseLooks = () =>
+		service.running().fault({ ...looks, action: { kind: 'respond', status: 500 } });
 	const finish = () => service.running().finish(service.running().tasks().at(-1)?.id ?? '');
 	const submitted = async () => {
 		jest.replaceProperty(YOUNG, 'ms', 200);
@@ -146,19 +152,27 @@ describe('A task whose webhook the service has given up before the trigger knows
 		return running;
 	};
 
-	it('is an error that says so where it ended while the trigger could not be reached', async () => {
-		const running = submitted();
-		await until(() => service.running().tasks().length > 0);
-		host.isActive = false;
-		await sleep(500);
-		finish();
-		await sleep(300);
-		host.isActive = true;
-		const { error } = await running;
-		expect(error?.message).toMatch(
-			/^It is not known whether task \S+ had ended before the Transcriber/,
-		);
-	});
+	few.it.each<[string, () => unknown]>([
+		['', () => undefined],
+		[', and the service takes two seconds to say so', () => delayLooks(2_000)],
+		[', and the service does not say so', () => refuseLooks()],
+	])(
+		'is an error that says so where it ended while the trigger could not be reached%s',
+		async (_, meanwhile) => {
+			const running = submitted();
+			await until(() => service.running().tasks().length > 0);
+			host.isActive = false;
+			await sleep(500);
+			finish();
+			await meanwhile();
+			await sleep(300);
+			host.isActive = true;
+			const { error } = await running;
+			expect(error?.message).toMatch(
+				/^It is not known whether task \S+ had ended before the Transcriber/,
+			);
+		},
+	);
 
 	it('is an error where the answer to its submit was late', async () => {
 		answerLate();

@@ -848,6 +848,16 @@ it('A bot whose activation n8n 2.41 had given up before the service answered is 
 	expect(launches()).toBe(1);
 });
 
+it('A launch that is sent just before its time is over gets its answer, because only the answer names the bot', async () => {
+	jest.replaceProperty(ACTIVATION, 'sendMs', 1_300);
+	const match = { path: '/meeting$' };
+	const refusal = { kind: 'respond', status: 503, headers: { 'retry-after': '1' } } as const;
+	service.running().fault({ match, action: refusal });
+	service.running().fault({ match, action: { kind: 'delay', ms: 700, processed: true } });
+	await host.activate();
+	expect(host.stored.bot?.id).toBe(bots()[0]?.id);
+});
+
 describe('A launch that was refused for long', () => {
 	const refused = async () => {
 		jest.replaceProperty(ACTIVATION, 'slowMs', 0);

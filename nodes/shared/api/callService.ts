@@ -25,6 +25,7 @@ export async function callService(
 		policy = REPEATABLE,
 		keepWebhookSecret = false,
 		deadline,
+		attemptMs = 0,
 		fromTurn,
 		once,
 		isRepeat,
@@ -38,7 +39,10 @@ export async function callService(
 		{ policy, path: options.url, deadline: end, fromTurn, once, isRepeat, isEmpty: !options.body },
 		async (credential) => {
 			began ??= Date.now();
-			const last = earliest(end, fromTurn === undefined ? undefined : began + fromTurn);
+			const last = earliest(
+				end === undefined ? undefined : Math.max(end, Date.now() + attemptMs),
+				fromTurn === undefined ? undefined : began + fromTurn,
+			);
 			const request = caller.helpers.httpRequestWithAuthentication.call(
 				caller as IExecuteSingleFunctions,
 				'transcriberApi',

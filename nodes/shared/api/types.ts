@@ -51,6 +51,8 @@ export interface CallOptions {
 	 * in callService.ts.
 	 */
 	deadline?: number;
+	/** How long an attempt may take that has begun before the `deadline`, in ms, also if it goes on after it. */
+	attemptMs?: number;
 	/**
 	 * The longest time for the call, in ms from its first turn within the rate limits. Unlike
 	 * `deadline`, it does not count the queue for that turn.

@@ -15,6 +15,9 @@ import { recall, remember, submissionNames, type Submitted } from './submissionM
 /** How long a status request about a task that may have ended unheard may take, in ms, from its turn. */
 const LOOK_MS = 30_000;
 
+/** How long such a request may take when nothing waits for its answer but the output, in ms from its turn. */
+const AFTERWARDS_MS = 10_000;
+
 /**
  * How long after the answer to the submit the end of a task proves that the task is not new, in ms.
  * Includes the queue for the status request. Shorter than any transcription takes.
@@ -102,27 +105,23 @@ export async function hasAlreadyEnded(
 	const ending =
 		age === 'earlier'
 			? await endingOf(context, task, { fromTurn: LOOK_MS })
-			: await endingSoon(context, task);
+			: await endingOf(context, task, { deadline: Date.now() + NEW_FOR_MS }).catch(() => undefined);
 	context.getExecutionCancelSignal()?.throwIfAborted();
 	return ending !== undefined && !(age === 'slow' && statusIn(ending.status) === 'failed');
 }
 
-/** Whether a task has ended by now. Asks the service once; false if that takes too long. */
-export async function hasEndedByNow(
+/** Whether a task may have ended by now: true also if the service, which is asked once, does not say. */
+export async function mayHaveEnded(
 	context: IExecutePaginationFunctions,
 	task: Pick<Submitted, 'answer' | 'ids'>,
 ): Promise<boolean> {
-	const ending = await endingSoon(context, task);
+	const bounds = { fromTurn: AFTERWARDS_MS, policy: { ...REPEATABLE, isNext: true } };
+	const isEnded = await endingOf(context, task, bounds).then(
+		(ending) => ending !== undefined,
+		() => true,
+	);
 	context.getExecutionCancelSignal()?.throwIfAborted();
-	return ending !== undefined;
-}
-
-async function endingSoon(
-	context: IExecutePaginationFunctions,
-	task: Pick<Submitted, 'answer' | 'ids'>,
-): Promise<IDataObject | undefined> {
-	const deadline = Date.now() + NEW_FOR_MS;
-	return await endingOf(context, task, { deadline }).catch(() => undefined);
+	return isEnded;
 }
 
 /** The state of a task that has ended; undefined if it has not. Throws a {@link ServiceError}. */

@@ -13,7 +13,7 @@ import { secretIn, unseal } from '../../../shared/webhook/sealedSecret';
 import { inOutput } from '../../item/performOperation';
 import { handOver } from './confirmedByTrigger';
 import { triggerUrlOf } from '../choice/onCompletion';
-import { hasAlreadyEnded, hasEndedByNow, type SubmissionAge } from '../once/endedBeforeSubmit';
+import { hasAlreadyEnded, mayHaveEnded, type SubmissionAge } from '../once/endedBeforeSubmit';
 import {
 	SUBMISSION_SECRET,
 	recall,
@@ -61,7 +61,7 @@ export async function handSecretOver(
 	}
 	// The task may have ended while the trigger could not be reached.
 	const mayBeUnheard =
-		!endedUnheard && wasRefused && (await hasEndedByNow(context, { answer, ids }));
+		!endedUnheard && wasRefused && (await mayHaveEnded(context, { answer, ids }));
 	// The first hand-over may have come in time.
 	const isUnheard =
 		mayBeUnheard || (endedUnheard && submission.handedOverUnasked) ? 'perhaps' : endedUnheard;

@@ -13,6 +13,7 @@ module.exports = {
 		once('luxon'),
 		once('lodash'),
 	]),
+	testSequencer: '<rootDir>/test/support/shortBetweenLong.cjs',
 	reporters: ['default', '<rootDir>/test/support/closingLine.js'],
 	testMatch: ['<rootDir>/test/**/*.test.ts'],
 	testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/e2e/', '<rootDir>/test/queue/'],

@@ -59,7 +59,7 @@ describe('The credential is read once for many calls', () => {
 		expect(counted.reads).toBeLessThan(10);
 	});
 
-	it('also when it cannot be read: 503, and nothing has changed', async () => {
+	long.it('also when it cannot be read: 503, and nothing has changed', async () => {
 		const { counted, credentials } = countedCredential();
 		await open(credentials);
 		counted.isThere = false;

@@ -230,7 +230,7 @@ describe('A call that waits long for the service', () => {
 		expect([slow.executions.length, other.executions.length]).toEqual([1, 1]);
 	});
 
-	it('does not write over what another process has acknowledged', async () => {
+	long.it('does not write over what another process has acknowledged', async () => {
 		const host = await open(RESULT);
 		host.processes = [newProcess(), newProcess()];
 		const id = await service.completedTask();

@@ -9,7 +9,7 @@ import type { INodeParameters } from 'n8n-workflow';
 import { GRACE } from '../../nodes/TranscriberTrigger/cancelBotWhenUnpublished';
 import { serviceForTests } from '../support/service';
 import { captureLogs } from '../support/logs';
-import { few } from '../support/long';
+import { few, long } from '../support/long';
 import { until } from '../simulator/testing-client';
 import { withinGrace } from './grace';
 import { TriggerHost, newProcess } from './host';
@@ -127,25 +127,28 @@ it('A lost answer in one workflow does not stop the same node in a copy of the w
 	expect(bots()).toBe(1);
 });
 
-it('A bot that version 0.1.0 has sent stays when a new version of the workflow is published', async () => {
-	const [meetingUrl, time] = ['https://meet.example.com/weekly', '2099-01-31T10:00:00'];
-	await open({ meetingUrl });
-	await host.activate();
-	// 0.1.0 stored a hash of what the parameters gave.
-	const hash = createHash('sha256').update(`${meetingUrl} ${time}Z`).digest('base64url');
-	const saved = JSON.parse(host.saved) as { global: Record<string, { bot: object }> };
-	const mine = saved.global[`transcriberTrigger:${host.node.id}`];
-	Object.assign(mine?.bot ?? {}, { fingerprint: hash.slice(0, 22) });
-	host.saved = JSON.stringify(saved);
-	host.node.parameters.startAt = `={{ "${time}.000Z" }}`;
-	// The new process counts the time from the switch-off by the clock, also on a busy machine.
-	const grace = jest.replaceProperty(GRACE, 'ms', 1_500);
-	host.restart();
-	await publish();
-	await sleep(GRACE.ms + 500);
-	grace.restore();
-	expect([launches(), calledBack()]).toEqual([1, []]);
-});
+long.it(
+	'A bot that version 0.1.0 has sent stays when a new version of the workflow is published',
+	async () => {
+		const [meetingUrl, time] = ['https://meet.example.com/weekly', '2099-01-31T10:00:00'];
+		await open({ meetingUrl });
+		await host.activate();
+		// 0.1.0 stored a hash of what the parameters gave.
+		const hash = createHash('sha256').update(`${meetingUrl} ${time}Z`).digest('base64url');
+		const saved = JSON.parse(host.saved) as { global: Record<string, { bot: object }> };
+		const mine = saved.global[`transcriberTrigger:${host.node.id}`];
+		Object.assign(mine?.bot ?? {}, { fingerprint: hash.slice(0, 22) });
+		host.saved = JSON.stringify(saved);
+		host.node.parameters.startAt = `={{ "${time}.000Z" }}`;
+		// The new process counts the time from the switch-off by the clock, also on a busy machine.
+		const grace = jest.replaceProperty(GRACE, 'ms', 1_500);
+		host.restart();
+		await publish();
+		await sleep(GRACE.ms + 500);
+		grace.restore();
+		expect([launches(), calledBack()]).toEqual([1, []]);
+	},
+);
 
 describe('n8n 1 and 2.30 add a workflow again when one of its other triggers fails', () => {
 	const endTheMeeting = () => {

@@ -241,7 +241,7 @@ describe('What another writer of the static data has written over is healed whil
 		expect(host.executions).toHaveLength(1);
 	});
 
-	it('long after the last change, too', async () => {
+	long.it('long after the last change, too', async () => {
 		jest.replaceProperty(STORE, 'recheckMs', 200);
 		const host = await open();
 		await handOverTo(host.url, '7f3c', SECRET, KEY);

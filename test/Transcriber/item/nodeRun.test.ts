@@ -324,7 +324,7 @@ describe('after the stop button or the time limit of the workflow, of which n8n 
 		}
 	});
 
-	it("n8n's log names it once, although Retry On Fail runs the node again", async () => {
+	long.it("n8n's log names it once, although Retry On Fail runs the node again", async () => {
 		service.running().fault({
 			match: { method: 'POST' },
 			times: 1,

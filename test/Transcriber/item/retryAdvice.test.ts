@@ -10,6 +10,7 @@ import { POLL } from '../../../nodes/Transcriber/wait/pauseBetweenLooks';
 import { until } from '../../simulator/testing-client';
 import { giveUpSoon } from '../../support/scale';
 import { itemsOf, serviceForTests } from '../../support/service';
+import { long } from '../../support/long';
 import { workflowWith, type Ended } from '../../support/suspended';
 
 const service = serviceForTests();
@@ -110,7 +111,7 @@ it('one of two tasks that was deleted at the service', async () => {
 	expect(first.description).toContain(CONTINUE);
 });
 
-it('one of two bots whose start has passed before the balance was topped up', async () => {
+long.it('one of two bots whose start has passed before the balance was topped up', async () => {
 	const at = (ms: number) => new Date(Date.now() + ms).toISOString();
 	service.running().fault({
 		match: { method: 'POST', path: '/meeting$' },

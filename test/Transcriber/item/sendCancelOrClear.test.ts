@@ -7,6 +7,7 @@ import { STOPPING } from '../../../nodes/Transcriber/resources/sendCancel';
 import type { FaultRule } from '../../simulator/index';
 import { again } from '../../support/again';
 import { LOST_ROUTES } from '../../support/lostRoutes';
+import { few } from '../../support/long';
 import { byId, itemsOf, serviceForTests } from '../../support/service';
 
 const service = serviceForTests();
@@ -29,7 +30,7 @@ describe('what this node has ended in the same execution stays a success', () =>
 	const gone = (match: FaultRule['match'], skip: number) =>
 		service.running().fault({ match, skip, times: 100, action: GONE });
 
-	it.each([
+	few.it.each([
 		['task', CANCEL_TASK, async () => await service.pendingTask(), '/tasks/'],
 		['bot', CANCEL_BOT, async () => await service.bot(), '/meeting/'],
 	])(

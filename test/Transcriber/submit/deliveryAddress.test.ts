@@ -191,23 +191,26 @@ describe("with the user's own Idempotency Key, used before, Call a URL", () => {
 		expect(json).toMatchObject([{ task_id: id }]);
 	});
 
-	it('is an error that leaves it open if the task ends while the question about its state waits for its turn', async () => {
-		jest.replaceProperty(LIMITS, 'windowMs', 0);
-		const queue = queueFor(service.running().apiKey, 'other');
-		const turns = Array.from(
-			{ length: LIMITS.other },
-			async () => await queue.take(undefined, 'urgent'),
-		);
-		const leave = await Promise.all(turns);
-		const running = service.run({ ...OWN, ...CALL }, { items: files('a') });
-		await until(() => tasks().length > 0);
-		for (const { id } of tasks()) service.running().finish(id);
-		await Promise.race([running, sleep(1_800)]);
-		for (const leaveQueue of leave) leaveQueue();
-		const { error } = await running;
-		expect(error?.message).toMatch(/^'Idempotency Key' may have been used before/);
-		expect(error?.message).toContain(`task ${tasks()[0]?.id}`);
-	});
+	long.it(
+		'is an error that leaves it open if the task ends while the question about its state waits for its turn',
+		async () => {
+			jest.replaceProperty(LIMITS, 'windowMs', 0);
+			const queue = queueFor(service.running().apiKey, 'other');
+			const turns = Array.from(
+				{ length: LIMITS.other },
+				async () => await queue.take(undefined, 'urgent'),
+			);
+			const leave = await Promise.all(turns);
+			const running = service.run({ ...OWN, ...CALL }, { items: files('a') });
+			await until(() => tasks().length > 0);
+			for (const { id } of tasks()) service.running().finish(id);
+			await Promise.race([running, sleep(1_800)]);
+			for (const leaveQueue of leave) leaveQueue();
+			const { error } = await running;
+			expect(error?.message).toMatch(/^'Idempotency Key' may have been used before/);
+			expect(error?.message).toContain(`task ${tasks()[0]?.id}`);
+		},
+	);
 
 	describe('is a success if the task is new, and ends', () => {
 		it('before the node has repeated an upload whose answer was lost', async () => {
@@ -436,7 +439,7 @@ describe('a task that ends before its submit is answered', () => {
 		await host.close();
 	});
 
-	it('does not keep the hand-over waiting for the turn of that look', async () => {
+	long.it('does not keep the hand-over waiting for the turn of that look', async () => {
 		const credentials = service.credentials();
 		const host = await new TriggerHost({ credentials, parameters: {} }).open();
 		const queue = queueFor(credentials.apiKey, 'other');

@@ -73,7 +73,7 @@ describe.each(EVERY_WAY)('%s', (way) => {
 	const rule = way === 'task.wait' ? it : long.it;
 	const rows = way === 'task.wait' ? few.it : long.it;
 
-	(way === 'meeting.wait' ? long.it : few.it).each<[string, FaultRule['action']]>([
+	rows.each<[string, FaultRule['action']]>([
 		['429', { kind: 'respond', status: 429 }],
 		['500', { kind: 'respond', status: 500 }],
 		['503', { kind: 'respond', status: 503 }],
@@ -317,7 +317,7 @@ it('a result that is refused for good is asked for during ten seconds, not two m
 	expect(Number(times.at(-1)) - Number(times[0])).toBeLessThan(RETRY.patienceWhenBroken / 2);
 });
 
-it('a result that is refused once after an outage is still fetched', async () => {
+long.it('a result that is refused once after an outage is still fetched', async () => {
 	shortenRetries(20);
 	const outage = { kind: 'respond', status: 503, headers: { 'retry-after': '1' } } as const;
 	fault(outage, { path: '/result$' }, 1);
@@ -442,7 +442,7 @@ describe('a computer that sleeps while the node polls, until after the deadline'
 		expect(looks()).toHaveLength(2);
 	});
 
-	it('does not wait long for the answer to that look', async () => {
+	long.it('does not wait long for the answer to that look', async () => {
 		POLL.lateLook = 300;
 		const { outcome } = await afterSleep(() => fault({ kind: 'stall' }, LOOK));
 		expect(outcome.error?.message).toContain('has not ended within 180 minutes');

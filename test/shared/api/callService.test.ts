@@ -8,6 +8,7 @@ import { until } from '../../simulator/testing-client';
 import { contextsWith } from '../n8nInternals/contexts';
 import { itemContext } from '../../support/itemContext';
 import { additionalDataFor } from '../../support/n8n';
+import { few } from '../../support/long';
 import { serviceForTests } from '../../support/service';
 
 const service = serviceForTests();
@@ -134,7 +135,7 @@ describe('The time for a request', () => {
 		await until(() => service.lines().length === 2);
 	});
 
-	it.each<[string, () => CallOptions]>([
+	few.it.each<[string, () => CallOptions]>([
 		['a deadline', () => ({ deadline: Date.now() + 600 })],
 		['a time from its turn', () => ({ fromTurn: 600 })],
 		['the earlier of both', () => ({ fromTurn: 600, deadline: Date.now() + LONG })],

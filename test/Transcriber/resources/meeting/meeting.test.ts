@@ -477,7 +477,7 @@ few.describe.each(['Europe/Moscow', 'UTC', 'America/New_York'])(
 			expect(Math.abs(until - start - 600)).toBeLessThan(2000);
 		});
 
-		it('is not given up by meeting.wait before its start', async () => {
+		long.it('is not given up by meeting.wait before its start', async () => {
 			const start = Date.now() + HOUR_MS;
 			answered(start, GET);
 			let isOver = false;

@@ -687,20 +687,23 @@ describe('an old submission, looked at before the execution sleeps,', () => {
 		},
 	);
 
-	it('is looked at again when the looks took so long that it may have ended meanwhile', async () => {
-		jest.replaceProperty(YOUNG, 'ms', 200);
-		const slow = { kind: 'delay', ms: 400 } as const;
-		service.running().fault({ match: { path: '/transcribe-url$' }, skip: 1, action: slow });
-		// The answer shows the state before the delay.
-		fault({ kind: 'delay', ms: 1500, processed: true }, LOOK, 1);
-		const starting = workflowWith(AWAIT, service.credentials()).start(links('a', 'b'));
-		await until(() => looksAt('tasks').length > 0);
-		await sleep(300);
-		for (const { id } of service.running().tasks()) service.running().finish(id);
-		const { isSuspended, next } = await starting;
-		expect(isSuspended).toBe(false);
-		expect(next?.map(({ status }) => status)).toEqual(['completed', 'completed']);
-	});
+	long.it(
+		'is looked at again when the looks took so long that it may have ended meanwhile',
+		async () => {
+			jest.replaceProperty(YOUNG, 'ms', 200);
+			const slow = { kind: 'delay', ms: 400 } as const;
+			service.running().fault({ match: { path: '/transcribe-url$' }, skip: 1, action: slow });
+			// The answer shows the state before the delay.
+			fault({ kind: 'delay', ms: 1500, processed: true }, LOOK, 1);
+			const starting = workflowWith(AWAIT, service.credentials()).start(links('a', 'b'));
+			await until(() => looksAt('tasks').length > 0);
+			await sleep(300);
+			for (const { id } of service.running().tasks()) service.running().finish(id);
+			const { isSuspended, next } = await starting;
+			expect(isSuspended).toBe(false);
+			expect(next?.map(({ status }) => status)).toEqual(['completed', 'completed']);
+		},
+	);
 
 	it('sleeps, however slow the looks are', async () => {
 		jest.replaceProperty(YOUNG, 'ms', 20);

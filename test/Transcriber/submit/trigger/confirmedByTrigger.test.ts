@@ -11,6 +11,7 @@ import type { RoutingRequest } from '../../../../nodes/shared/api/types';
 import { NOT_OPENED } from '../../../../nodes/shared/webhook/handOverEnvelope';
 import { answeringTrigger, STORED, type TriggerAnswer } from '../../../support/answeringTrigger';
 import { itemContext, type ItemPlace } from '../../../support/itemContext';
+import { long } from '../../../support/long';
 import { FILE, LINK } from '../../../support/parameters';
 
 // A trigger that is tried for ever is a failure soon.
@@ -257,19 +258,22 @@ it('A hand-over that is tried again after a rotation is sealed with the key of n
 	expect(trigger.calls).toEqual([[], [{ id: '7f3c', kind: 'task', secret: 's' }]]);
 });
 
-it('A hand-over goes on with the former key if the credential cannot be read once', async () => {
-	take({ patience: LONG, interval: 1_100 });
-	let readings = 0;
-	const credentials = {
-		baseUrl: 'http://127.0.0.1:9',
-		get apiKey() {
-			readings += 1;
-			if (readings === 2) throw new Error('the database is locked');
-			return API_KEY;
-		},
-	};
-	answers.push(answer(502));
-	await handOver(itemContext(LINK, { credentials }), trigger.url, { taskId: '7f3c' }, 's');
-	expect(readings).toBeGreaterThan(1);
-	expect(trigger.calls.at(-1)).toEqual([{ id: '7f3c', kind: 'task', secret: 's' }]);
-});
+long.it(
+	'A hand-over goes on with the former key if the credential cannot be read once',
+	async () => {
+		take({ patience: LONG, interval: 1_100 });
+		let readings = 0;
+		const credentials = {
+			baseUrl: 'http://127.0.0.1:9',
+			get apiKey() {
+				readings += 1;
+				if (readings === 2) throw new Error('the database is locked');
+				return API_KEY;
+			},
+		};
+		answers.push(answer(502));
+		await handOver(itemContext(LINK, { credentials }), trigger.url, { taskId: '7f3c' }, 's');
+		expect(readings).toBeGreaterThan(1);
+		expect(trigger.calls.at(-1)).toEqual([{ id: '7f3c', kind: 'task', secret: 's' }]);
+	},
+);

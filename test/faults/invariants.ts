@@ -28,16 +28,15 @@ export function acceptedSince(before: Books, simulator: Simulator): string[] {
 	return booksOf(simulator).submissions.filter((id) => !before.submissions.includes(id));
 }
 
-/** What a secret of the simulator or the API key of a cell looks like. */
-const SECRETS = /faults-[0-9a-f-]{36}|[0-9a-f]{48}/g;
-
-/** Nothing is paid twice, what must be sent once is sent once, and what has worked was sent. */
+/**
+ * Nothing is paid twice, what must be sent once is sent once, and what has worked was sent. `hasGap`: the node cannot
+ * prevent that it is paid once more.
+ */
 export function wrongInBooks(
 	row: Row,
 	before: Books,
 	simulator: Simulator,
-	hasWorked: boolean,
-	hasGap: boolean,
+	{ hasWorked, hasGap }: { hasWorked: boolean; hasGap: boolean },
 ): string[] {
 	const accepted = acceptedSince(before, simulator).length;
 	const wrong: string[] = [];
@@ -117,6 +116,9 @@ export function secretsOf({
 	}
 	return { hidden, output };
 }
+
+/** What a webhook secret of the simulator or the API key of a cell looks like. */
+const SECRETS = /faults-[0-9a-f-]{36}|[0-9a-f]{48}/g;
 
 /** The files of n8n's folder, such as its database, in which a secret stands in plain text. */
 export async function secretsInFiles(folder: string, secrets: string[]): Promise<string[]> {

@@ -46,7 +46,7 @@ export function isAsExpected(result: string, expected: string): boolean {
 	return [WORKS, CRASHED].includes(expected) ? result === expected : result.includes(expected);
 }
 
-/** What holds whatever comes out: by the books of the service. `hasGap`: the node cannot prevent one more. */
+/** What holds whatever comes out: by the books of the service. `hasGap`: see {@link wrongInBooks}. */
 export async function compareBooks(
 	{ row, cell, before }: Pick<Begun, 'row' | 'cell' | 'before'>,
 	outcome: Outcome,
@@ -54,7 +54,10 @@ export async function compareBooks(
 ): Promise<Pick<Result, 'places' | 'wrong'>> {
 	const { simulator } = cell;
 	const retried = row.submits > 0 && outcome.failed ? await retry(cell, outcome.failed) : undefined;
-	const wrong = wrongInBooks(row, before, simulator, outcome.result === WORKS, hasGap);
+	const wrong = wrongInBooks(row, before, simulator, {
+		hasWorked: outcome.result === WORKS,
+		hasGap,
+	});
 	const accepted = acceptedSince(before, simulator);
 	const executions = cell.executions.filter((one) => one !== retried);
 	const places = placesOf(accepted, outcome.result, executions, retried, simulator);

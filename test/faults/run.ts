@@ -161,7 +161,8 @@ async function kill(
 	await n8n.restart();
 	await atOnce(all, Infinity, async (one) => {
 		const { simulator } = one.cell;
-		if (one.row.kind === 'asleep') for (const { id } of simulator.tasks()) endNow(simulator, id);
+		const ends = one.row.kind === 'asleep' ? [...simulator.bots(), ...simulator.tasks()] : [];
+		for (const { id } of ends) endNow(simulator, id);
 		const result = await one.act.end().then(
 			async (outcome) => await judged(one, outcome),
 			(error: unknown) => failed(one, error),

@@ -17,7 +17,7 @@ import { receiveHandOver } from './receiveHandOver';
 import { abortLaunch } from './launchBot';
 import { sendBotWhenPublished } from './sendBotWhenPublished';
 import { cancelBotWhenUnpublished } from './cancelBotWhenUnpublished';
-import { OTHER_SENDER, mayBeOfOtherN8n } from './sameMeetingBot';
+import { mayBeOfOtherN8n, warnOfBotLeftAlone } from './sameMeetingBot';
 import type { SentBot } from './triggerMemory';
 import { BotStore } from './botStore';
 import { isTest } from '../shared/n8nInternals/activation';
@@ -148,10 +148,6 @@ async function unpublish(context: IHookFunctions): Promise<boolean> {
 /** Whether the bot is left alone, because another n8n may wait for its transcript. */
 function isLeft(context: IHookFunctions, store: BotStore, bot: SentBot, isOn: boolean): boolean {
 	if (!mayBeOfOtherN8n(bot, context, isOn)) return false;
-	if (!store.hasDelivered(bot)) {
-		context.logger.warn(
-			`${context.getNode().name}: meeting bot ${bot.id} is not cancelled, because ${OTHER_SENDER}. If no other n8n waits for its transcript, stop it with Meeting: Cancel or Stop.`,
-		);
-	}
+	if (!store.hasDelivered(bot)) warnOfBotLeftAlone(context, bot);
 	return true;
 }

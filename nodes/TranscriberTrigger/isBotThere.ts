@@ -83,9 +83,6 @@ async function isBotKept(context: IHookFunctions, store: BotStore): Promise<bool
 	if (!bot || !isSentFor(bot, context)) return false;
 	// Not the user: n8n adds the workflow again because one of its other triggers has failed.
 	if (store.isOn && bot.releasedAt === undefined) {
-		// Or n8n's command line has switched the workflow off, which this process does not learn.
-		if (isSwitchedOnByUser(context) && store.hasDelivered(bot))
-			warnOfNoBot(context, `still has meeting bot ${bot.id}, whose meeting is over`);
 		// An activation that n8n 2.41 gave up before the service answered has not saved the bot.
 		store.save();
 		return true;
@@ -142,7 +139,7 @@ async function isStillThere(
 /** n8n may have been killed while it published: then it has stored no bot, even if one was sent. */
 function warnOfNoBot(context: IHookFunctions, what: string): void {
 	context.logger.warn(
-		`${context.getNode().name}: the workflow is published, but the trigger ${what}, and sends none now. Look in your account at the service whether the bot is there. If not, unpublish the workflow and publish it again (n8n 1: deactivate and activate it).`,
+		`${context.getNode().name}: the workflow is published, but the trigger ${what}, and a start of n8n sends none. Look in your account at the service whether the bot is there. If not, unpublish the workflow and publish it again (n8n 1: deactivate and activate it).`,
 	);
 }
 

@@ -11,13 +11,14 @@ import type { BotStore } from './botStore';
 import { cancelUntilAccepted } from './cancelBotWhenUnpublished';
 
 /**
- * How long activation waits for the service, in ms: the user waits for it in the editor. n8n 2.41 tries
- * five times with pauses of 15 s in all, and after 84 s shows its own error instead of the reason. So a
- * refusal that took `slowMs` counts for the repeats of this launch too, which begin within `repeatedMs`.
+ * How long activation waits for the service, in ms: the user waits for it in the editor. An attempt that
+ * has begun within `sendMs` may take `attemptMs`. n8n 2.41 tries five times with pauses of 15 s in all, and
+ * after 84 s shows its own error instead of the reason. So a refusal that took `slowMs` counts for the
+ * repeats of this launch too, which begin within `repeatedMs`.
  */
 export const ACTIVATION = {
 	sendMs: 50_000,
-	attemptMs: 15_000,
+	attemptMs: 5_000,
 	lookMs: 10_000,
 	slowMs: 10_000,
 	repeatedMs: 17_000,

@@ -88,6 +88,13 @@ export function mayBeOfOtherN8n(
 	return isKnownHere ? isSentByOtherN8n(bot, context) : isSentFromOtherAddress(bot, context);
 }
 
+/** Says of a bot that {@link mayBeOfOtherN8n} that it is not cancelled. */
+export function warnOfBotLeftAlone(context: IHookFunctions, { id }: SentBot): void {
+	context.logger.warn(
+		`${context.getNode().name}: meeting bot ${id} is not cancelled, because ${OTHER_SENDER}. If the bot is still there, and no other n8n waits for its transcript, stop it with Meeting: Cancel or Stop.`,
+	);
+}
+
 function shortHash(text: string): string {
 	return createHash('sha256').update(text).digest('base64url').slice(0, 22);
 }

@@ -32,8 +32,8 @@ import {
 	isSentBy,
 	isSentFor,
 	mayBeOfOtherN8n,
-	OTHER_SENDER,
 	senderOf,
+	warnOfBotLeftAlone,
 } from './sameMeetingBot';
 import type { SentBot } from './triggerMemory';
 import { settingsOf } from './triggerSettings';
@@ -191,8 +191,7 @@ async function cancelFormerBot(
 	const isOfAccount = isSentBy(former, account);
 	if (!isReleased && isSameLaunch && isOfAccount) return;
 	if (mayBeOfOtherN8n(former, context, isReleased)) {
-		if (!isReleased)
-			logNotCancelled(context, former.id, new Error(`It was left alone: ${OTHER_SENDER}.`));
+		if (!isReleased) warnOfBotLeftAlone(context, former);
 	} else if (isOfAccount) void cancelUntilAccepted(context, await callerOf(context), former);
 	else logNotCancelled(context, former.id, new Error(OTHER_ACCOUNT));
 }

@@ -111,8 +111,10 @@ export function secretsOf({
 		...simulator.tasks().map(({ webhookSecret, parameters }) => ({ webhookSecret, ...parameters })),
 		...simulator.bots(),
 	];
+	// The simulator has the address as URLs are normally written.
+	const { href } = new URL(receiver);
 	for (const { webhookSecret, webhookUrl } of submissions) {
-		if (webhookSecret) (webhookUrl === receiver ? output : hidden).push(webhookSecret);
+		if (webhookSecret) (webhookUrl === href ? output : hidden).push(webhookSecret);
 	}
 	return { hidden, output };
 }

@@ -47,7 +47,7 @@ describe('the books', () => {
 });
 
 describe('secrets', () => {
-	const receiver = 'https://receiver.example.com/hook';
+	const receiver = 'https://receiver.example.com';
 	const cell = () => ({ simulator: running(), apiKey: running().apiKey, receiver }) as Cell;
 	const execution = (raw: unknown) => ({ raw }) as Execution;
 	const secretOf = async (url: string) => {

@@ -60,8 +60,10 @@ export async function handSecretOver(
 		throw notKnownYet(context, ids, unasked);
 	}
 	// The task may have ended while the trigger could not be reached.
-	const mayBeUnheard =
-		!endedUnheard && wasRefused && (await mayHaveEnded(context, { answer, ids }));
+	const isOpen = !endedUnheard && wasRefused;
+	// If the execution ends during the question, a Retry must not take this hand-over for one that never was.
+	if (isOpen) note(context, index, { handedOverUnasked: true });
+	const mayBeUnheard = isOpen && (await mayHaveEnded(context, { answer, ids }));
 	// The first hand-over may have come in time.
 	const isUnheard =
 		mayBeUnheard || (endedUnheard && submission.handedOverUnasked) ? 'perhaps' : endedUnheard;

@@ -12,6 +12,7 @@ const { values, positionals } = parseArgs({
 		path: { type: 'string' },
 	},
 });
+if (!/^[1-9]\d*$/.test(values.runs)) throw new Error(`--runs is a number, not ${values.runs}`);
 console.log(`Seed ${values.seed}, ${values.runs} runs of each`);
 const env = { ...process.env, TESTS: 'all', FUZZ_RUNS: values.runs, FUZZ_SEED: values.seed };
 if (values.path !== undefined) env.FUZZ_PATH = values.path;

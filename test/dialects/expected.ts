@@ -184,6 +184,7 @@ export const EXPECTED: Partial<Record<DialectName, Outcomes>> = {
 			'dictionary.replace',
 			'dictionary.add',
 			'dictionary.sync',
+			'dictionary.sync, adding',
 		),
 		'dictionary.clear':
 			'The request for the dictionary was refused for its size, although it sends no terms',

@@ -63,6 +63,9 @@ const hasTerms =
 
 const isFinished: Proof = (outcome) => json(outcome).includes(SENTENCE);
 
+/** What the dictionary holds before. */
+export const FORMER_TERM = 'Kubernetes';
+
 /** What proves that an operation has done its work. */
 const PROOFS: Record<string, Proof> = {
 	'transcription.transcribeFile': isSubmitted,
@@ -90,7 +93,7 @@ const PROOFS: Record<string, Proof> = {
 	'dictionary.get': one(({ terms }) => Array.isArray(terms)),
 	'dictionary.clear': hasTerms(),
 	'dictionary.replace': hasTerms('n8n'),
-	'dictionary.add': hasTerms('n8n'),
+	'dictionary.add': hasTerms(FORMER_TERM, 'n8n'),
 	'dictionary.preview': (outcome) => json(outcome).includes('changes'),
 	'dictionary.sync': hasTerms('n8n'),
 	'account.get': (outcome) => json(outcome).includes('balance'),
@@ -366,6 +369,13 @@ const EDITOR_LIST: Situation = {
 export const SITUATIONS: Situation[] = [
 	...EVERY_OPERATION.map(({ name, parameters, input }) =>
 		run(name, KINDS[name] ?? [], parameters, input, PROOFS[name]),
+	),
+	run(
+		'dictionary.sync, adding',
+		['dictionary', 'writeDictionary'],
+		{ resource: 'dictionary', operation: 'sync', mode: 'addMissing', terms: 'n8n' },
+		nothing,
+		hasTerms(FORMER_TERM, 'n8n'),
 	),
 	polled('transcribeFile and wait', FILE, ['upload', 'export', ...EVERYTHING], file),
 	polled('transcribeUrl and wait', LINK, ['link', 'export', ...EVERYTHING]),

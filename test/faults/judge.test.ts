@@ -11,7 +11,7 @@ import { booksOf, secretsInFiles, secretsOf, secretsOutside, wrongInBooks } from
 import { isAsExpected } from './judge';
 import { ROWS } from './rows';
 
-const { running, submit } = simulatorForTests();
+const { running, submit, ask } = simulatorForTests();
 const row = (name: string) => {
 	const found = ROWS.find((one) => one.name === name);
 	if (!found) throw new Error(`No row ${name}`);
@@ -38,6 +38,19 @@ describe('the books', () => {
 		expect(await wrong(0, true)).toEqual(['ONLY 0 ACCEPTED']);
 		expect(await wrong(0, false)).toEqual([]);
 		expect(await wrong(1, true)).toEqual([]);
+	});
+
+	it('report a bot that a trigger has sent again after a lost answer', async () => {
+		const meeting = row('transcriberTrigger, meeting: bot');
+		const before = booksOf(running());
+		const match = { path: '/meeting$' };
+		const json = { meeting_url: 'https://meet.example.com/a', consent_acknowledged: true };
+		running().fault({ match, action: { kind: 'cut', when: 'beforeBody' } });
+		await ask('POST /meeting', { json }).catch(() => undefined);
+		await ask('POST /meeting', { json });
+		const wrongWith = (hasGap: boolean) =>
+			wrongInBooks(meeting, before, running(), { hasWorked: false, hasGap });
+		expect([wrongWith(false), wrongWith(true)]).toEqual([['SENT 2 TIMES'], []]);
 	});
 
 	it('allow a known gap one more, and not two', async () => {
@@ -78,7 +91,7 @@ describe('secrets', () => {
 	it('are found in the files of n8n, wherever they stand', async () => {
 		const folder = mkdtempSync(path.join(tmpdir(), 'secrets-'));
 		const secret = await secretOf('https://n8n.example.com/hook');
-		writeFileSync(path.join(folder, 'a.sqlite'), `${' '.repeat(65_520)}${secret}`);
+		writeFileSync(path.join(folder, 'a.sqlite'), `${' '.repeat(65_520)}ab${secret}`);
 		writeFileSync(path.join(folder, 'b.sqlite'), `${' '.repeat(65_520)}${secret.slice(1)}`);
 		expect(await secretsInFiles(folder, [secret])).toEqual(['a.sqlite']);
 		rmSync(folder, { recursive: true });

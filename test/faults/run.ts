@@ -111,7 +111,7 @@ async function begun(row: Row, weather: Weather, trap: string, receiver: string)
 async function tried(one: Begun): Promise<Result> {
 	try {
 		await one.act.start();
-		one.weather.started?.(one.cell.simulator, one.row.target);
+		one.opensAt = one.weather.started?.(one.cell.simulator, one.row);
 		return await judged(one, await one.act.end());
 	} catch (error) {
 		return failed(one, error);

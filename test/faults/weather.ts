@@ -20,8 +20,11 @@ export interface Weather {
 	/** A minute or more. */
 	isLong: boolean;
 	begin: (simulator: Simulator, target: Target, trap: string) => void;
-	/** The execution has been started. */
-	started?: (simulator: Simulator, target: Target) => void;
+	/**
+	 * The execution has been started. Returns until when the service refuses connections, in ms since 1970, if it has
+	 * done so from the start of a Transcriber node.
+	 */
+	started?: (simulator: Simulator, row: { kind: string; target: Target }) => number | undefined;
 }
 
 export type FaultName =
@@ -158,8 +161,10 @@ function refusedFor(name: FaultName, seconds: number): Weather {
 			else if (target.isLater) rule(simulator, target, { kind: 'down', ms, cut: true });
 			else simulator.down(UNANSWERED_MS);
 		},
-		started(simulator, { after, isLater }) {
-			if (!after && !isLater) simulator.down(ms);
+		started(simulator, { kind, target: { after, isLater } }) {
+			if (after || isLater) return undefined;
+			simulator.down(ms);
+			return kind === 'activation' ? undefined : Date.now() + ms;
 		},
 	};
 }

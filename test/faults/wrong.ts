@@ -33,10 +33,12 @@ export function answers(field: string): Wrong {
 	return (items) => (items[0]?.json[field] === undefined ? shown(items) : '');
 }
 
-/** The output has the secret, and the service delivers to the address. */
+/** The output has the secret of the submission, and the service delivers to the address. */
 export async function isDelivered(items: Item[], cell: Cell, id: string): Promise<string> {
-	if (typeof items[0]?.json['webhook_secret'] !== 'string') return shown(items);
-	const { deliveries } = cell.simulator;
+	const { deliveries, tasks, bots } = cell.simulator;
+	const submission = [...tasks(), ...bots()].find((one) => one.id === id);
+	const secret = items[0]?.json['webhook_secret'];
+	if (secret === undefined || secret !== submission?.webhookSecret) return shown(items);
 	for (let tries = 0; tries < 300 && !deliveries.some(({ status }) => status === 200); tries++) {
 		await sleep(100);
 	}

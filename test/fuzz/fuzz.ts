@@ -75,7 +75,12 @@ const NAMES = [
 	...['toString', 'constructor', 'prototype', 'hasOwnProperty', 'length', 'then', 'toJSON'],
 ];
 
+/** The API key of the simulator: an answer may repeat it. */
+export const API_KEY = 'test-api-key';
+
 const word = fc.constantFrom(
+	API_KEY,
+	`the key ${API_KEY} is used`,
 	'completed',
 	'failed',
 	'pending',

@@ -14,9 +14,8 @@ import { captureLogs } from '../support/logs';
 import { findIn } from '../support/search';
 import { serviceForTests } from '../support/service';
 import type { Outcome } from '../support/engine';
-import { bodyText, holds, isPlain, isPolluted, parameterValue } from './fuzz';
+import { API_KEY, bodyText, holds, isPlain, isPolluted, parameterValue } from './fuzz';
 
-const API_KEY = 'test-api-key';
 const service = serviceForTests(WITH_SUMMARY_REGENERATION);
 let logs: ReturnType<typeof captureLogs>;
 beforeEach(() => void (logs = captureLogs()));
@@ -92,7 +91,7 @@ it('survives every answer, sends nothing twice that costs, and tells no secret',
 			.running()
 			.requests.filter(
 				({ method, path }) =>
-					method === 'POST' && /(transcribe|transcribe-url|meeting|generate)$/.test(path),
+					method === 'POST' && /(transcribe|transcribe-url|meeting|generate|summary)$/.test(path),
 			);
 		if (operation.name === 'transcription.transcribeFile') {
 			const keys = new Set(posts.map(({ headers }) => headers['idempotency-key']));

@@ -3,17 +3,23 @@ import fc from 'fast-check';
 
 import { STORE } from '../../nodes/TranscriberTrigger/triggerMemory';
 import { serviceForTests } from '../support/service';
+import { captureLogs } from '../support/logs';
 import { findIn } from '../support/search';
 import { workflowWith } from '../support/suspended';
 import { handOverTo, post, sign } from '../TranscriberTrigger/client';
 import { TriggerHost } from '../TranscriberTrigger/host';
-import { bodyText, holds, isPolluted } from './fuzz';
+import { API_KEY, bodyText, holds, isPolluted } from './fuzz';
 
 const service = serviceForTests();
 const SECRET = 'whsec_of_the_task';
 
 jest.setTimeout(3_600_000);
-beforeEach(() => void jest.replaceProperty(STORE, 'safeAfterMs', 10));
+let logs: ReturnType<typeof captureLogs>;
+beforeEach(() => {
+	jest.replaceProperty(STORE, 'safeAfterMs', 10);
+	logs = captureLogs();
+});
+afterEach(() => logs.release());
 
 /** Header values that HTTP can carry. */
 const signature = fc.oneof(
@@ -59,7 +65,8 @@ it('a trigger never throws, starts and stores nothing without a signature, and s
 		expect([200, 400, 401, 413, 422, 503]).toContain(status);
 		expect(host.thrown).toEqual([]);
 		expect(isPolluted()).toBe(false);
-		expect(findIn(host.saved, [SECRET])).toEqual([]);
+		expect(findIn([host.saved, logs.lines], [SECRET, API_KEY])).toEqual([]);
+		logs.lines.length = 0;
 		if (isSigned && method === 'POST') return;
 		expect(host.executions.length).toBe(before);
 		expect(host.stored.secrets).toBe(secrets);
@@ -87,6 +94,10 @@ it('a suspended execution never throws, and wakes for no call without a signatur
 			headers,
 		);
 		expect([thrown, woken, status]).toEqual([undefined, undefined, expect.any(Number)]);
+		expect(findIn(logs.lines, [service.running().task(id).webhookSecret ?? '', API_KEY])).toEqual(
+			[],
+		);
+		logs.lines.length = 0;
 		expect(isPolluted()).toBe(false);
 	});
 	const raw = JSON.stringify({ task_id: id });

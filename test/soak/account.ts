@@ -3,9 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { CRASHED, WORKS, endNow, type Act } from '../faults/acts';
 import { Cell, type Listening } from '../faults/cell';
-import { expectedOf } from '../faults/expected';
+import { EXPECTED, expectedOf } from '../faults/expected';
 import { acceptedSince, booksOf, type Books } from '../faults/invariants';
-import { compareBooks, isAsExpected } from '../faults/judge';
+import { compareBooks, isAsExpected, ofVersion } from '../faults/judge';
 import { EVERY_TEN_SECONDS } from '../faults/triggerRows';
 import type { N8nHost } from '../n8n/host';
 import { Chooser, type Choice } from './choice';
@@ -69,7 +69,7 @@ export class Account {
 			if (delivery) cell.simulator.fault({ match: { webhook: true }, action: delivery });
 			if (row.kind !== 'asleep') weather?.begin(cell.simulator, row.target, this.trap);
 			await act.start();
-			weather?.started?.(cell.simulator, row.target);
+			weather?.started?.(cell.simulator, row);
 			return { choice, act, before };
 		} catch (error) {
 			this.note(choice, String(error), [String(error)]);
@@ -84,9 +84,10 @@ export class Account {
 		try {
 			const outcome = await act.end();
 			const { result } = outcome;
-			// What was aimed at the act may have hit a trigger of the account.
+			// What was aimed at the act may have hit a trigger of the account, and what was aimed at its second look the first.
 			const expected = [WORKS, ...(isOutage ? [CRASHED] : [])];
-			if (weather) expected.push(...expectedOf(row, weather.name).split(' / '));
+			if (weather) expected.push(ofVersion(expectedOf(row, weather.name), cell.n8n.version));
+			if (weather && row.kind === 'look') expected.push(EXPECTED[weather.name]['first look']);
 			// If the answer to the submit is late, the task may have ended before its hand-over.
 			if ((weather || isOutage) && row.name.includes('notifyTrigger'))
 				expected.push('only after its end');

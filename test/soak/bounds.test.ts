@@ -1,15 +1,23 @@
 /** The soak itself takes half an hour; whether it would report what grows is known at once. */
 import { compared, tooLittle } from './bounds';
-import { DATA, HEAP, MAP, OPEN, TIMERS } from './measure';
+import { BUFFERS, DATA, HEAP, MAP, OPEN, OPEN_FILES, RESIDENT, TIMERS, TRIGGERS } from './measure';
 import { missedOrRepeated } from './starts';
 
 const CALM = {
 	[HEAP]: 200,
+	[RESIDENT]: 700,
+	[BUFFERS]: 25,
+	[OPEN_FILES]: 48,
 	[TIMERS]: 130,
 	[OPEN]: 0,
+	[TRIGGERS]: 20,
 	[DATA]: 1_000,
 	[`${MAP}rooms`]: 3,
 	[`${MAP}triggerWorkflows`]: 10,
+	[`${MAP}suspendedRuns`]: 0,
+	[`${MAP}retriedSubmissions`]: 0,
+	[`${MAP}pollTries`]: 0,
+	[`${MAP}latestPollStates`]: 0,
 };
 
 const after = (acts: number, change: Record<string, number> = {}) => ({
@@ -38,6 +46,17 @@ it.each([
 	expect(wrongAtTheEnd({ [name]: value })).toEqual([expect.stringContaining(`${name}: ${value}`)]);
 });
 
+it.each([NaN, undefined])('a value that was not measured (%s) is reported', (value) => {
+	expect(wrongAtTheEnd({ [HEAP]: value as number })).toHaveLength(1);
+});
+
+it('a run that has measured nothing is reported', () => {
+	const nothing = { acts: 10, values: {} };
+	expect(compared({ warm: nothing, halfway: nothing, end: nothing }).wrong.length).toBeGreaterThan(
+		10,
+	);
+});
+
 it('a value without a bound is reported', () => {
 	expect(wrongAtTheEnd({ 'Something new': 1 })).toHaveLength(1);
 });
@@ -62,6 +81,13 @@ describe('a trigger that has started twice for a task', () => {
 	it('is reported if the kill came long after the first start, or before it', () => {
 		expect(wrongWith(30_000, 500)).toEqual(['STARTED TWICE: T for task']);
 	});
+});
+
+it('a start for a task that the service does not have is reported', () => {
+	const starts = ['task', 'another', 'forged'].map((taskId) => ({ taskId, at: 1_000 }));
+	expect(missedOrRepeated('T', ['task'], starts, [], ['another'])).toEqual([
+		'STARTED: T for forged',
+	]);
 });
 
 it('a trigger that has not started for a task is reported', () => {

@@ -1,6 +1,17 @@
 /** How much may be there at the end, and why: anything more has grown without bound. */
 import { FETCHES } from '../../nodes/TranscriberTrigger/shareResultFetch';
-import { BUFFERS, DATA, HEAP, MAP, OPEN, OPEN_FILES, RESIDENT, TIMERS, TRIGGERS } from './measure';
+import {
+	BUFFERS,
+	DATA,
+	HEAP,
+	MAP,
+	OPEN,
+	OPEN_FILES,
+	RESIDENT,
+	SECRETS,
+	TIMERS,
+	TRIGGERS,
+} from './measure';
 import type { Measured } from './measure';
 
 interface Bound {
@@ -24,8 +35,26 @@ const PER_ACT: Record<string, number> = {
 	[`${MAP}latestPollStates`]: 0.5,
 };
 
+/** What each point of a run has to have. */
+const MEASURED = [
+	HEAP,
+	RESIDENT,
+	BUFFERS,
+	OPEN_FILES,
+	TIMERS,
+	OPEN,
+	TRIGGERS,
+	DATA,
+	SECRETS,
+].concat(Object.keys(PER_ACT));
+
 const BOUNDS: Bound[] = [
 	{ what: is(OPEN), most: () => 0, why: 'everything ends' },
+	{
+		what: is(SECRETS),
+		most: () => 3,
+		why: 'what has ended has its secret removed, and hardly anything is in progress',
+	},
 	{
 		what: is(HEAP),
 		most: (warm, acts) => warm + 10 + acts * 0.05,
@@ -77,11 +106,13 @@ export function compared(all: { [point: string]: Measured }): { table: string; w
 	const warm = points.at(-3);
 	if (!end || !warm) throw new Error('Nothing was measured');
 	const wrong: string[] = [];
-	const rows = Object.entries(end.values).map(([name, value]) => {
+	const rows = [...new Set([...MEASURED, ...Object.keys(end.values)])].map((name) => {
+		const value = end.values[name] ?? NaN;
 		const bound = BOUNDS.find(({ what }) => what(name));
 		const most = bound?.most(warm.values[name] ?? 0, end.acts - warm.acts) ?? 0;
 		const shown = points.map(({ values }) => String(values[name] ?? '–'));
-		if (value > most) wrong.push(`${name}: ${value}, at most ${most} (${bound?.why})`);
+		// Also if it was not measured.
+		if (!(value <= most)) wrong.push(`${name}: ${value}, at most ${most} (${bound?.why})`);
 		return `| ${[name, ...shown, most === Infinity ? '–' : String(Math.round(most))].join(' | ')} |`;
 	});
 	const heading = ['', ...Object.keys(all), 'At most'];

@@ -31,6 +31,7 @@ export const OPEN_FILES = 'Open files and sockets';
 export const TIMERS = 'Timers';
 export const OPEN = 'Executions running or suspended';
 export const DATA = 'Static data of the largest workflow, bytes';
+export const SECRETS = 'Secrets of submissions in the trigger that has most';
 export const TRIGGERS = 'Workflows with static data';
 export const MAP = 'processMemory: ';
 
@@ -38,9 +39,9 @@ export async function measured(n8n: N8nHost, probe: string, acts: number): Promi
 	const open = await settled(n8n);
 	const answer = await fetch(probe);
 	const { rss, heapUsed, external, resources, maps } = (await answer.json()) as Probed;
-	const data = await query<{ bytes: number }>(
+	const data = await query<{ staticData: string }>(
 		n8n,
-		`SELECT length(staticData) AS bytes FROM workflow_entity
+		`SELECT staticData FROM workflow_entity
 		 WHERE staticData IS NOT NULL AND length(staticData) > 2`,
 	);
 	const rows = Object.entries(maps).map(([row, entries]) => [MAP + row, entries] as const);
@@ -52,10 +53,20 @@ export async function measured(n8n: N8nHost, probe: string, acts: number): Promi
 		[TIMERS]: resources['Timeout'] ?? 0,
 		[OPEN]: open,
 		[TRIGGERS]: data.length,
-		[DATA]: Math.max(0, ...data.map(({ bytes }) => bytes)),
+		[DATA]: Math.max(0, ...data.map(({ staticData }) => staticData.length)),
+		[SECRETS]: Math.max(0, ...data.map(({ staticData }) => secretsIn(staticData))),
 		...Object.fromEntries(rows.sort()),
 	};
 	return { acts, values };
+}
+
+/** How many secrets of submissions in progress the triggers of a workflow have stored: each ends with ";". */
+function secretsIn(staticData: string): number {
+	const { global = {} } = JSON.parse(staticData) as {
+		global?: Record<string, { secrets?: string } | undefined>;
+	};
+	const ledgers = Object.values(global).map((stored) => String(stored?.secrets ?? ''));
+	return ledgers.join('').split(';').length - 1;
 }
 
 /** How many executions are still open when everything has had its time. */

@@ -13,7 +13,7 @@ export interface Start {
 }
 
 /** From a start to the kill that keeps n8n from storing it, at most. */
-const UNSTORED_MS = 10_000;
+const UNSTORED_MS = 5_000;
 
 /** `kills`: when n8n was killed, in ms since 1970. */
 export async function compareStarts(
@@ -31,7 +31,7 @@ export async function compareStarts(
 		return bot?.taskId ?? id;
 	});
 	const wrong = [
-		...missedOrRepeated('Transcriber Trigger', tasks, startsIn(delivered), kills),
+		...missedOrRepeated('Transcriber Trigger', tasks, startsIn(delivered), kills, ids),
 		...missedOrRepeated('Transcriber Account Trigger', ids, startsIn(polled), kills),
 		...secretsOutside(cell, [...delivered, ...polled], n8n.log()),
 	];
@@ -58,13 +58,17 @@ function startsIn(executions: Execution[]): Start[] {
 	});
 }
 
+/** `others`: tasks for which it may have started, too. */
 export function missedOrRepeated(
 	name: string,
 	ids: string[],
 	starts: Start[],
 	kills: number[],
+	others: string[] = [],
 ): string[] {
-	return ids.flatMap((id) => {
+	const known = [...ids, ...others];
+	const foreign = starts.filter(({ taskId }) => !known.includes(taskId));
+	const wrong = ids.flatMap((id) => {
 		const times = starts.filter(({ taskId }) => taskId === id).map(({ at }) => at);
 		if (times.length === 0) return [`MISSED: ${name} has not started for ${id}`];
 		// Killed between the start and its acknowledgement: the service delivers again, and has to be heard.
@@ -74,4 +78,5 @@ export function missedOrRepeated(
 		});
 		return isRepeat ? [`STARTED TWICE: ${name} for ${id}`] : [];
 	});
+	return [...wrong, ...foreign.map(({ taskId }) => `STARTED: ${name} for ${taskId}`)];
 }

@@ -1,11 +1,13 @@
 /**
- * Finds texts anywhere in a value, plain, in base64 or in a URL: in any property, enumerable or
+ * Finds texts anywhere in a value, plain, in hexadecimal, in base64 or in a URL: in any property, enumerable or
  * not, of errors, maps, buffers and other objects.
  */
 export function findIn(value: unknown, texts: string[]): string[] {
 	const found = new Set<string>();
 	const forms = texts.flatMap((text) =>
-		[text, encodeURIComponent(text), ...inBase64(text)].map((form) => ({ text, form })),
+		[text, encodeURIComponent(text), Buffer.from(text).toString('hex'), ...inBase64(text)].map(
+			(form) => ({ text, form }),
+		),
 	);
 	const look = (words: string) => {
 		for (const { text, form } of forms) if (words.includes(form)) found.add(text);

@@ -97,6 +97,7 @@ few.it.each<[string, unknown]>([
 		'the middle of base64, a letter later',
 		{ data: Buffer.from(`_${API_KEY}!`).toString('base64') },
 	],
+	['hexadecimal', Buffer.from(API_KEY).toString('hex')],
 	['a map', new Map([[API_KEY, 1]])],
 ])('the search of these tests looks into %s', (_where, value) => {
 	expect(findIn(value, [API_KEY, OWN_SECRET])).toEqual([API_KEY]);

@@ -1,6 +1,17 @@
 /** The soak itself takes half an hour; whether it would report what grows is known at once. */
 import { compared, tooLittle } from './bounds';
-import { BUFFERS, DATA, HEAP, MAP, OPEN, OPEN_FILES, RESIDENT, TIMERS, TRIGGERS } from './measure';
+import {
+	BUFFERS,
+	DATA,
+	HEAP,
+	MAP,
+	OPEN,
+	OPEN_FILES,
+	RESIDENT,
+	SECRETS,
+	TIMERS,
+	TRIGGERS,
+} from './measure';
 import { missedOrRepeated } from './starts';
 
 const CALM = {
@@ -10,6 +21,7 @@ const CALM = {
 	[OPEN_FILES]: 48,
 	[TIMERS]: 130,
 	[OPEN]: 0,
+	[SECRETS]: 0,
 	[TRIGGERS]: 20,
 	[DATA]: 1_000,
 	[`${MAP}rooms`]: 3,
@@ -38,6 +50,7 @@ it.each([
 	[TIMERS, 200],
 	[OPEN, 1],
 	[DATA, 50_000],
+	[SECRETS, 4],
 	[`${MAP}rooms`, 53],
 	[`${MAP}triggerWorkflows`, 100],
 	[`${MAP}suspendedRuns`, 61],

@@ -134,7 +134,8 @@ async function unpublish(context: IHookFunctions): Promise<boolean> {
 	if (isTest(context)) return true;
 	abortLaunch(context);
 	const store = new BotStore(context);
-	const { bot, isOn = false } = store;
+	// n8n 2.41 calls no hook of this trigger when it starts, so it was on. Otherwise see `countAsOff`.
+	const { bot, isOn = true } = store;
 	store.isOn = false;
 	const isHere =
 		bot !== undefined && bot.releasedAt === undefined && !isLeft(context, store, bot, isOn);

@@ -36,12 +36,22 @@ const LONG_AGO = 0;
 export async function isBotThere(context: IHookFunctions): Promise<boolean> {
 	// A test in the editor sends no bot: the editor stops listening long before a meeting ends.
 	if (context.getNodeParameter('source') !== 'meeting' || isTest(context)) return true;
+	countAsOff(context);
 	const store = new BotStore(context);
 	if (!isActivatedByUser(context)) await goOn(context, store);
 	else if (!(await isBotKept(context, store)) && !store.wasSwitchedOff) return false;
 	// No error after a switch-off: n8n 1 would then switch the version before on again.
 	if (!store.wasSwitchedOff) store.isOn = true;
 	return true;
+}
+
+/**
+ * A trigger that a user publishes before any other hook was off. If the publication fails, the `delete` hook that
+ * follows then leaves a bot alone that another n8n may have sent.
+ */
+function countAsOff(context: IHookFunctions): void {
+	const store = new BotStore(context);
+	if (isActivatedByUser(context) && store.isOn === undefined) store.isOn = false;
 }
 
 /**

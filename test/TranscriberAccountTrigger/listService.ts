@@ -61,9 +61,9 @@ export class ListService {
 	}
 
 	/** Adds tasks where the list has its newest. */
-	add(count: number): string[] {
+	add(count: number, status = 'completed'): string[] {
 		const ids = Array.from({ length: count }, () => `task ${++this.created}`);
-		const tasks = ids.map((task_id) => ({ task_id, status: 'completed' }));
+		const tasks = ids.map((task_id) => ({ task_id, status }));
 		if (this.isOldestFirst) this.tasks.push(...tasks);
 		else this.tasks.unshift(...tasks.reverse());
 		return ids;

@@ -26,6 +26,8 @@ const fault = {
 const step = fc.oneof(
 	fc.record({ kind: fc.constant('poll' as const) }),
 	fc.record({ kind: fc.constant('end' as const), count: fc.integer({ min: 1, max: 25 }) }),
+	fc.record({ kind: fc.constant('begin' as const), count: fc.integer({ min: 1, max: 10 }) }),
+	fc.record({ kind: fc.constant('complete' as const), count: fc.integer({ min: 1, max: 10 }) }),
 	fc.record({ kind: fc.constant('pause' as const), count: fc.integer({ min: 1, max: 160 }) }),
 	fc.record({
 		kind: fc.constant('refusedStart' as const),
@@ -40,15 +42,29 @@ const course = fc.record({
 	isOldestFirst: fc.boolean(),
 	pageLength: fc.constantFrom(10, 20, 50, 100),
 	old: fc.nat({ max: atLength(450, 120) }),
+	/** In progress when the workflow is published. */
+	open: fc.nat({ max: 10 }),
 	polls: fc.nat({ max: 6 }),
 	steps: fc.array(step, { maxLength: atLength(14, 6) }),
 });
 
-async function holds({ isOldestFirst, pageLength, old, polls, steps }: CourseOf<typeof course>) {
+async function holds(given: CourseOf<typeof course>) {
+	const { isOldestFirst, pageLength, old, polls, steps } = given;
 	Object.assign(ACCOUNT_MEMORY, MEMORY);
 	Object.assign(list(), { tasks: [], isOldestFirst, refuses: () => undefined });
+	const open = list().add(given.open, 'pending');
 	const { host, credentials } = await active(old, pageLength, polls);
 	const ids: string[] = [];
+	const begin = (count: number) => {
+		const most = MEMORY.open / 2 - open.length;
+		open.push(...list().add(Math.max(0, Math.min(count, most)), 'processing'));
+	};
+	const complete = (count: number) => {
+		const ended = open.splice(0, count);
+		for (const task of list().tasks)
+			if (ended.includes(String(task.task_id))) Object.assign(task, { status: 'completed' });
+		ids.push(...ended);
+	};
 	const end = (count: number) => ids.push(...list().add(count));
 	/** No more tasks end than the service can process in the time. */
 	const pause = (count: number) => {
@@ -57,8 +73,11 @@ async function holds({ isOldestFirst, pageLength, old, polls, steps }: CourseOf<
 	};
 	for (const one of steps) {
 		if (one.kind === 'end') end(one.count);
+		if (one.kind === 'begin') begin(one.count);
+		if (one.kind === 'complete') complete(one.count);
 		if (one.kind === 'newKey') credentials.apiKey += '1';
-		if (one.kind !== 'poll' && one.kind !== 'end' && one.kind !== 'fault') pause(one.count);
+		if (one.kind === 'pause' || one.kind === 'refusedStart' || one.kind === 'newKey')
+			pause(one.count);
 		if (one.kind === 'fault' || one.kind === 'refusedStart') {
 			list().requests = 0;
 			list().refuses = (_, count) => (count >= one.at ? one.status : undefined);
@@ -68,6 +87,8 @@ async function holds({ isOldestFirst, pageLength, old, polls, steps }: CourseOf<
 		else await host.poll().catch(() => {});
 		list().refuses = () => undefined;
 	}
+	await host.poll();
+	complete(Infinity);
 	for (let quiet = 0, before = -1; quiet < 10;) {
 		await host.poll();
 		quiet = host.started.length === before ? quiet + 1 : 0;

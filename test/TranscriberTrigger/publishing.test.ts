@@ -349,12 +349,37 @@ describe('A workflow whose bot was sent from another address', () => {
 		},
 	);
 
-	it('says that the service cannot be asked about the bot, if that is why it is not published', async () => {
-		await move(OTHER_N8N);
-		const action = { kind: 'respond', status: 401 } as const;
-		service.running().fault({ match: { method: 'GET' }, times: 9, action });
-		await expect(moved.activate()).rejects.toThrow('API key');
-		expect(launches()).toBe(1);
+	few.it.each([
+		['with the same key', SAME_KEY],
+		['another n8n', OTHER_N8N],
+	])(
+		'says that the service cannot be asked about the bot, if that is why it is not published, and leaves the bot alone (%s)',
+		async (_, workflowId) => {
+			await move(workflowId);
+			const action = { kind: 'respond', status: 401 } as const;
+			service.running().fault({ match: { method: 'GET' }, times: 9, action });
+			await expect(moved.activate()).rejects.toThrow('API key');
+			await moved.deactivate();
+			await sleep(2 * GRACE.ms);
+			expect([launches(), cancelled()]).toEqual([1, []]);
+		},
+	);
+
+	it('is left alone when a copy of the n8n cannot publish the workflow for another meeting', async () => {
+		await move(SAME_KEY);
+		moved.node.parameters.meetingUrl = 'no link';
+		await expect(moved.activate()).rejects.toThrow('Meeting URL');
+		await moved.deactivate();
+		await sleep(2 * GRACE.ms);
+		expect([launches(), cancelled()]).toEqual([1, []]);
+	});
+
+	it('is cancelled when n8n 2.41, which calls no hook at its start, has got another address and unpublishes it', async () => {
+		await move(SAME_KEY);
+		await moved.deactivate();
+		await until(() => cancelled().length === 1);
+		await moved.activate();
+		expect(addresses()).toEqual([host.url, moved.url]);
 	});
 
 	it('sends a bot to another meeting, and does not cancel that of the other n8n, even if it was off there', async () => {

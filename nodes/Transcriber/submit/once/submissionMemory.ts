@@ -1,9 +1,9 @@
 import type { IDataObject, IExecutePaginationFunctions } from 'n8n-workflow';
 
-import { nodeContextOf } from '../../../shared/n8nInternals/runIdentity';
+import { isTool, nodeContextOf } from '../../../shared/n8nInternals/runIdentity';
 import { idsIn, submissionName, type SubmissionIds } from '../../../shared/api/submission';
 import { isBeingSent } from './oncePerPlace';
-import { placeOf } from './placeInRun';
+import { placeOf, runOf } from './placeInRun';
 import { recallRetried, rememberRetried } from './submittedByOtherRetry';
 
 /**
@@ -129,6 +129,20 @@ export function submittedBefore(context: IExecutePaginationFunctions): string[] 
 	if (isBeingSent(context)) return undefined;
 	if (memory?.state === 'accepted') return submissionNames(context, memory);
 	return memory && !memory.key ? [] : undefined;
+}
+
+/**
+ * Whether an earlier run of this node in the execution has sent the same without a key, and got no answer: a
+ * loop of the user has brought the failed item back. `asked`: see `askedFor`.
+ */
+export function wasSentInEarlierRun(context: IExecutePaginationFunctions, asked: string): boolean {
+	// The places of tool calls have no run.
+	if (isTool(context)) return false;
+	const { index } = runOf(context);
+	return Object.entries(memories(context)).some(
+		([place, memory]) =>
+			memory.state === 'sent' && !memory.key && memory.asked === asked && parseInt(place) < index,
+	);
 }
 
 /** What was sent and accepted for this item, also in an execution of which this one is a Retry. */

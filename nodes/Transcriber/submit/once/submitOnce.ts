@@ -25,6 +25,7 @@ import {
 	type AcceptedMemory,
 	type AcceptedSubmission,
 	type SentMemory,
+	wasSentInEarlierRun,
 } from './submissionMemory';
 import { isOfFile } from './idempotencyKey';
 import { oncePerPlace } from './oncePerPlace';
@@ -65,7 +66,8 @@ async function submitItem(
 	let { apiKey } = await credentialOf(context);
 	const memory = recall(context);
 	if (memory?.state === 'accepted') return { accepted: memory, isFresh: false };
-	if (memory && !memory.key) {
+	const asked = askedFor(context);
+	if (memory ? !memory.key : wasSentInEarlierRun(context, asked)) {
 		run.submitted.mayBeAccepted(context.getItemIndex());
 		throw asLasting(mayHaveBeenAccepted(context));
 	}
@@ -76,7 +78,7 @@ async function submitItem(
 	const file = key === undefined ? undefined : fileOf(recordingOf(context).binary);
 	const earlier = memory && isOfFile(memory, file) ? memory : undefined;
 	if (earlier) checkUnchangedSince(context, earlier);
-	const sent = { ...destinationOf(context, key, earlier), asked: askedFor(context) };
+	const sent = { ...destinationOf(context, key, earlier), asked };
 	remember(context, { state: 'sent', key, file, at: earlier?.at ?? Date.now(), ...sent });
 	let failure: unknown;
 	let isRepeat = memory !== undefined || mayBeOfCrashed(context, key);

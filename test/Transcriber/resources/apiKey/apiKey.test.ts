@@ -1,5 +1,6 @@
 // Also covers index.ts, rotate.ts, nodes/Transcriber/submit/once/sendWithoutKey.ts.
 
+import { captureLogs } from '../../../support/logs';
 import { shortenRetries } from '../../../support/scale';
 import { failureOf, itemsOf, serviceForTests } from '../../../support/service';
 import { FAULTS_IN_SUCCESS } from '../../../support/faultsInSuccess';
@@ -35,6 +36,20 @@ describe('apiKey.rotate', () => {
 		service.running().configure({ shapes: { apiKeyField: 'new_key' } });
 		const { json } = await service.run(ROTATE);
 		expect(json).toEqual([{ new_key: service.running().apiKey }]);
+	});
+
+	it("n8n's log says that the key may be replaced if the execution is stopped meanwhile", async () => {
+		const { running } = service;
+		const action = { kind: 'delay', ms: 500, processed: true } as const;
+		running().fault({ match: { method: 'POST' }, action });
+		const logs = captureLogs();
+		const cancelWhen = () => running().apiKey !== 'test-api-key';
+		const { error } = await service.run(ROTATE, { cancelWhen });
+		logs.release();
+		expect(error?.message).toContain('cancelled');
+		expect(logs.lines.filter((line) => line.includes('The old key may no longer work'))).toEqual([
+			expect.stringContaining('Transcriber was stopped while the API key was being rotated'),
+		]);
 	});
 
 	it('the old key stops working at once', async () => {

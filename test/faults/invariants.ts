@@ -55,7 +55,7 @@ export function wrongInBooks(
 
 /** What an error says if the answer with the id was lost. */
 export const MAY_BE_ACCEPTED =
-	/may have accepted|accepted, but without an id|accepted the bot, but without an id|not known whether the service has sent/;
+	/may (also )?have accepted|not known whether the service accepted|accepted, but without an id|accepted the bot, but without an id|not known whether the service has sent/;
 
 /** Where each id was reported; `undefined` if nowhere. */
 export function placesOf(

@@ -366,6 +366,20 @@ describe('the tests of the operations', () => {
 	});
 });
 
+it('the table of mutants in CONTRIBUTING.md adds up to docs/mutants.json', () => {
+	const scores = Object.values(
+		JSON.parse(read('docs/mutants.json')) as Record<string, { seen: number; of: number }>,
+	);
+	const [, table = ''] = read('CONTRIBUTING.md').split('<!-- mutants -->');
+	const rows = [...table.matchAll(/\| (\d+) of \d+ \| (\d+) of (\d+) \|/g)];
+	const sum = (numbers: number[]) => numbers.reduce((total, one) => total + one, 0);
+	expect([1, 2, 3].map((column) => sum(rows.map((row) => Number(row[column]))))).toEqual([
+		scores.length,
+		sum(scores.map(({ seen }) => seen)),
+		sum(scores.map(({ of }) => of)),
+	]);
+});
+
 describe('SECURITY.md', () => {
 	const claims = [...read('SECURITY.md').matchAll(/`(test\/[^`]+)`:((?: "[^"]+",?)+)/g)].flatMap(
 		([, file = '', titles = '']) =>
@@ -373,6 +387,14 @@ describe('SECURITY.md', () => {
 	);
 
 	it('names a test for what it claims', () => expect(claims.length).toBeGreaterThan(15));
+
+	it('names a test for everything that an attacker cannot do', () => {
+		const cannot = read('SECURITY.md')
+			.split('\n')
+			.filter((line) => /^- (Within 10 minutes, c|C)annot /.test(line));
+		expect(cannot.length).toBeGreaterThan(12);
+		expect(cannot.filter((line) => !line.includes('`test/'))).toEqual([]);
+	});
 
 	it.each(claims)('%s runs the test "%s"', (file, title) => {
 		const titles = [...read(file).matchAll(/\(\s*(['"`])((?:(?!\1).)+)\1,/g)].map(

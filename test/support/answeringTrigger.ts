@@ -1,5 +1,5 @@
 /** Where a Transcriber Trigger should be: gives the answers that a test needs, and opens what it is handed. */
-import { createServer } from 'node:http';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 import { openHandOvers, type HandOver } from '../../nodes/shared/webhook/handOverEnvelope';
@@ -17,6 +17,8 @@ export async function answeringTrigger(
 ) {
 	/** What was handed over in each call. */
 	const calls: HandOver[][] = [];
+	/** Each call as it came. */
+	const heard: Array<{ headers: IncomingHttpHeaders; text: string }> = [];
 	/** What the empty hand-overs asked the trigger about. */
 	const checks: string[] = [];
 	const busy = { now: 0, most: 0 };
@@ -25,6 +27,7 @@ export async function answeringTrigger(
 		let text = '';
 		request.on('data', (piece: Buffer) => (text += piece.toString()));
 		request.on('end', () => {
+			heard.push({ headers: request.headers, text });
 			const { sealed, checkFor } = JSON.parse(text) as { sealed: string; checkFor?: string };
 			if (checkFor) checks.push(checkFor);
 			const opened = openHandOvers(apiKey, url, sealed);
@@ -40,5 +43,5 @@ export async function answeringTrigger(
 	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 	const { port } = server.address() as AddressInfo;
 	const url = `http://127.0.0.1:${port}/webhook/1/transcriber`;
-	return { url, calls, checks, busy, close: () => void server.close() };
+	return { url, calls, heard, checks, busy, close: () => void server.close() };
 }

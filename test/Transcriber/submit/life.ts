@@ -362,6 +362,11 @@ export class Life {
 		return !this.wasStopped && answered.some((request) => !this.forgotten.has(request));
 	}
 
+	/** Whether n8n was killed or stopped while it held something of this item. */
+	wasForgotten(item: number): boolean {
+		return this.wasStopped || this.submitsOf(item).some((request) => this.forgotten.has(request));
+	}
+
 	private end(item: number, status: string): void {
 		const simulator = this.service.running();
 		for (const { id, botId } of this.books(item)) {

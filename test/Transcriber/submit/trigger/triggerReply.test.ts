@@ -18,6 +18,7 @@ import {
 import { answeringTrigger } from '../../../support/answeringTrigger';
 import { itemContext } from '../../../support/itemContext';
 import { captureLogs } from '../../../support/logs';
+import { findIn } from '../../../support/search';
 
 import { itemsOf, serviceForTests } from '../../../support/service';
 
@@ -45,6 +46,17 @@ it('an address where nobody listens: the log says why, in one line', async () =>
 	expect(service.lines()).toEqual([]);
 	const lines = logs.lines.filter((line) => line.includes("the address in 'Trigger URL'"));
 	expect(lines).toEqual([expect.stringContaining('ECONNREFUSED')]);
+});
+
+it('The trigger is sent neither the API key nor the webhook_secret in the clear', async () => {
+	const { apiKey } = service.credentials();
+	const trigger = await answeringTrigger(apiKey);
+	const { error } = await service.run({ ...LINK, triggerUrl: trigger.url });
+	trigger.close();
+	expect(error).toBeUndefined();
+	const secret = service.running().tasks()[0]?.webhookSecret ?? '';
+	expect(trigger.calls.flat()).toEqual([expect.objectContaining({ secret })]);
+	expect(findIn(trigger.heard, [apiKey, secret])).toEqual([]);
 });
 
 it.each([

@@ -1,11 +1,14 @@
 /** Contract, "Trigger node", Source `meeting`: the bot that the trigger has sent is never forgotten, nor an older one taken for it. */
 
+import { submissionKey } from '../../nodes/shared/api/submission';
 import { BotStore } from '../../nodes/TranscriberTrigger/botStore';
 import { STORE } from '../../nodes/TranscriberTrigger/triggerMemory';
+import { nameForNew } from '../../nodes/TranscriberTrigger/verifyDelivery';
 import { StoredWorkflow } from './storedWorkflow';
 
 const NOW = Date.UTC(2026, 10, 22);
 const BOT = { id: 'b1', fingerprint: 'x' };
+const ENDING = { by: 'own', statuses: 'c', proof: 'proof' } as const;
 
 beforeEach(() => {
 	jest.useFakeTimers({ now: NOW, doNotFake: ['nextTick', 'setImmediate'] });
@@ -90,4 +93,48 @@ it('Whether the trigger is on is known of the process that has switched it, and 
 	store.isOn = true;
 	expect(new BotStore(workflow.call()).isOn).toBe(true);
 	expect(new BotStore(workflow.call('2')).isOn).toBeUndefined();
+});
+
+it('A hook sees that the trigger was switched off since it began, and no switching on', () => {
+	const before = new BotStore(workflow.call());
+	new BotStore(workflow.call()).isOn = true;
+	expect(before.wasSwitchedOff).toBe(false);
+	new BotStore(workflow.call()).isOn = false;
+	new BotStore(workflow.call()).isOn = false;
+	expect(before.wasSwitchedOff).toBe(true);
+	expect(new BotStore(workflow.call()).wasSwitchedOff).toBe(false);
+});
+
+describe('The bot has delivered', () => {
+	const bot = { ...BOT, changedAt: NOW };
+	const name = submissionKey({ botId: 'b1' });
+	const store = () => new BotStore(workflow.call());
+
+	it('if that is noted with it, or its end is known', async () => {
+		expect([
+			store().hasDelivered(bot),
+			store().hasDelivered({ ...bot, hasDelivered: true }),
+		]).toEqual([false, true]);
+		const delivering = store();
+		delivering.open(name);
+		delivering.end(name, ENDING);
+		await jest.advanceTimersByTimeAsync(0);
+		workflow.end();
+		await delivering.close(name, true);
+		expect(store().hasDelivered(bot)).toBe(true);
+		// A new bot got the same id.
+		const launching = store();
+		launching.keepSecret(nameForNew(launching, name), 'sealed');
+		launching.save();
+		workflow.end();
+		expect(store().hasDelivered(bot)).toBe(false);
+	});
+
+	it('not while its secret waits for its end', () => {
+		const launching = store();
+		launching.keepSecret(nameForNew(launching, name), 'sealed');
+		launching.save();
+		workflow.end();
+		expect(store().hasDelivered(bot)).toBe(false);
+	});
 });

@@ -148,7 +148,7 @@ export const operationRows: Row[] = [
 		'once',
 		{ method: 'POST', path: '/api-key/generate' },
 		given.nothing('apiKey.rotate', { confirm: true }, (items, { simulator }) =>
-			items[0]?.json['api_key'] === simulator.apiKey ? '' : 'the output has not the new key',
+			items[0]?.json['api_key'] === simulator.apiKey ? '' : shown(items),
 		),
 	),
 ];

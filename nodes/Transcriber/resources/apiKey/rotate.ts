@@ -111,13 +111,13 @@ async function rotateOnce(
 			),
 		mayHaveSucceeded: mayBeOldKey,
 		explain: (failure) => {
-			if (!(failure instanceof ServiceError)) {
-				// n8n 2 drops the error of an execution that was stopped.
+			// n8n 2 drops the error of an execution that was stopped.
+			if (context.getExecutionCancelSignal()?.aborted) {
 				context.logger.warn(
 					`${context.getNode().name} was stopped while the API key was being rotated. ${LOOK_FOR_KEY}`,
 				);
-				return;
 			}
+			if (!(failure instanceof ServiceError)) return;
 			failure.message = `${failure.message}, so it is not known whether the API key was rotated`;
 			failure.description = [LOOK_FOR_KEY, said(failure.problem)].filter(Boolean).join(' ');
 		},

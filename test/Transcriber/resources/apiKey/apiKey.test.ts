@@ -52,6 +52,15 @@ describe('apiKey.rotate', () => {
 		]);
 	});
 
+	it("n8n's log says nothing of a stop if the service has answered without a key", async () => {
+		service.running().fault({ match: {}, action: { kind: 'respond', status: 200, body: {} } });
+		const logs = captureLogs();
+		const { error } = await service.run(ROTATE);
+		logs.release();
+		expect(error?.message).toContain('without a new API key');
+		expect(logs.lines.filter((line) => line.includes('was stopped'))).toEqual([]);
+	});
+
 	it('the old key stops working at once', async () => {
 		const credentials = service.credentials();
 		await service.run(ROTATE, { credentials });

@@ -667,6 +667,15 @@ few.describe.each(UNKEYED)('$name that a loop brings back after a failure', ({ p
 		expect(accepted()).toHaveLength(1);
 	});
 
+	it('is sent where an expression gives something else in each round', async () => {
+		const round = 'https://meet.example.com/{{ $runIndex }}';
+		const other = { ...parameters, url: `=${round}.mp3`, meetingUrl: `=${round}` };
+		fault({ kind: 'cut', when: 'afterProcessing' });
+		const first = await service.run(other, { items: itemsOf({}), node });
+		await service.run(other, { data: again(first, other, itemsOf({}), { node }), node });
+		expect(accepted()).toHaveLength(2);
+	});
+
 	it('is sent where it was refused for certain, or asks for something else', async () => {
 		await twice({ kind: 'respond', status: 422 });
 		expect(accepted()).toHaveLength(1);

@@ -37,6 +37,13 @@ export function askedFor(context: IExecutePaginationFunctions): string {
 	return hashOf(read, fileIn(context), itemRead(context, read));
 }
 
+/** A hash of the JSON body of a submit. */
+export function hashOfBody(body: unknown): string {
+	return createHash('sha256')
+		.update(JSON.stringify(body) ?? '')
+		.digest('base64url');
+}
+
 /** If the text of an expression counts, so does the item that it reads. */
 function itemRead(context: IExecutePaginationFunctions, read: Read[]): unknown {
 	return read.some(({ isText }) => isText) ? context.getInputData().json : undefined;

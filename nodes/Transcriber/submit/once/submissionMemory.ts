@@ -82,6 +82,8 @@ export interface SentMemory {
 	deliversTo?: string;
 	/** What it asked for (see `askedFor`). */
 	asked?: string;
+	/** A hash of what was sent without a key (see `hashOfBody`). */
+	body?: string;
 }
 
 /** Also reads what version 1.0.0 saved: a single answer. */
@@ -132,16 +134,16 @@ export function submittedBefore(context: IExecutePaginationFunctions): string[] 
 }
 
 /**
- * Whether an earlier run of this node in the execution has sent the same without a key, and got no answer: a
- * loop of the user has brought the failed item back. `asked`: see `askedFor`.
+ * Whether an earlier run of this node in the execution has sent the same body without a key, and got no
+ * answer: a loop of the user has brought the failed item back.
  */
-export function wasSentInEarlierRun(context: IExecutePaginationFunctions, asked: string): boolean {
+export function wasSentInEarlierRun(context: IExecutePaginationFunctions, body?: string): boolean {
 	// The places of tool calls have no run.
-	if (isTool(context)) return false;
+	if (body === undefined || isTool(context)) return false;
 	const { index } = runOf(context);
+	if (index === 0) return false;
 	return Object.entries(memories(context)).some(
-		([place, memory]) =>
-			memory.state === 'sent' && !memory.key && memory.asked === asked && parseInt(place) < index,
+		([place, memory]) => memory.state === 'sent' && memory.body === body && parseInt(place) < index,
 	);
 }
 

@@ -14,7 +14,7 @@ import { Abandoned, type NodeRun } from '../../item/nodeRun';
 import { givenKeyOf } from '../../item/givenIdempotencyKey';
 import { sendOperation } from '../../item/sendOperation';
 import { isHarmless, isRefusedAtOnce } from './certainlyNotSubmitted';
-import { askedFor } from './sameRequest';
+import { askedFor, hashOfBody } from './sameRequest';
 import { checkUnchangedSince } from './refuseChangedItem';
 import { deliveryAddress, onCompletionOf, usesWebhook } from '../choice/onCompletion';
 import {
@@ -66,20 +66,20 @@ async function submitItem(
 	let { apiKey } = await credentialOf(context);
 	const memory = recall(context);
 	if (memory?.state === 'accepted') return { accepted: memory, isFresh: false };
-	const asked = askedFor(context);
-	if (memory ? !memory.key : wasSentInEarlierRun(context, asked)) {
-		run.submitted.mayBeAccepted(context.getItemIndex());
-		throw asLasting(mayHaveBeenAccepted(context));
-	}
 	const header = request.options.headers?.['Idempotency-Key'];
 	const keyed = header !== undefined;
 	// The header makes a repeat safe only if the service document shows it for the request.
 	const key = keyed && policy.repeatable ? String(header) : undefined;
+	const body = key === undefined ? hashOfBody(request.options.body) : undefined;
+	if (memory ? !memory.key : wasSentInEarlierRun(context, body)) {
+		run.submitted.mayBeAccepted(context.getItemIndex());
+		throw asLasting(mayHaveBeenAccepted(context));
+	}
 	const file = key === undefined ? undefined : fileOf(recordingOf(context).binary);
 	const earlier = memory && isOfFile(memory, file) ? memory : undefined;
 	if (earlier) checkUnchangedSince(context, earlier);
-	const sent = { ...destinationOf(context, key, earlier), asked };
-	remember(context, { state: 'sent', key, file, at: earlier?.at ?? Date.now(), ...sent });
+	const sent = { ...destinationOf(context, key, earlier), asked: askedFor(context) };
+	remember(context, { state: 'sent', key, file, body, at: earlier?.at ?? Date.now(), ...sent });
 	let failure: unknown;
 	let isRepeat = memory !== undefined || mayBeOfCrashed(context, key);
 	let at = earlier?.at;

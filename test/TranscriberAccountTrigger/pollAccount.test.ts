@@ -186,6 +186,9 @@ it('goes on with a new version of the published workflow, and with another name 
 describe('a new version of the workflow', () => {
 	const HOUR = 3_600_000;
 	const everyWeek = { item: [{ mode: 'everyWeek', hour: 9, minute: 0, weekday: '1' }] };
+	const onDay = (dayOfMonth: number) => ({
+		item: [{ mode: 'everyMonth', hour: 9, minute: 0, dayOfMonth }],
+	});
 	const atTimes = { item: [{ mode: 'custom', cronExpression: '*/5 * * * *' }] };
 
 	/** The process polls, nothing polls for so long, and a new version is published. */
@@ -213,6 +216,7 @@ describe('a new version of the workflow', () => {
 		[720, atTimes, false],
 		[720, undefined, true],
 		[720, everyWeek, true],
+		[33 * 24, onDay(28), false],
 	])(
 		'%i hours after the last poll, at %j (new process: %s), enables a disabled node: what ended in between starts nothing',
 		async (hours, pollTimes, again) => {
@@ -228,6 +232,7 @@ describe('a new version of the workflow', () => {
 		[150, everyWeek, false],
 		[20, undefined, true],
 		[150, everyWeek, true],
+		[61 * 24, onDay(31), false],
 	])(
 		'%i hours after the last poll, at %j (new process: %s), continues',
 		async (hours, pollTimes, again) => {

@@ -35,8 +35,9 @@ const LONG_AGO = 0;
 /** `webhookMethods.checkExists`: true if no bot has to be sent. */
 export async function isBotThere(context: IHookFunctions): Promise<boolean> {
 	// A test in the editor sends no bot: the editor stops listening long before a meeting ends.
-	if (context.getNodeParameter('source') !== 'meeting' || isTest(context)) return true;
+	if (isTest(context)) return true;
 	countAsOff(context);
+	if (context.getNodeParameter('source') !== 'meeting') return true;
 	const store = new BotStore(context);
 	if (!isActivatedByUser(context)) await goOn(context, store);
 	else if (!(await isBotKept(context, store)) && !store.wasSwitchedOff) return false;

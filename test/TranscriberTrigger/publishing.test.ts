@@ -373,6 +373,13 @@ describe('A workflow whose bot was sent from another address', () => {
 		await expectLeftAlone();
 	});
 
+	it('is left alone when a copy of the n8n has published the workflow with another Source', async () => {
+		await move(SAME_KEY);
+		moved.node.parameters = { ...moved.node.parameters, source: 'submissions' };
+		await moved.activate();
+		await expectLeftAlone();
+	});
+
 	it('is cancelled when n8n 2.41, which calls no hook at its start, has got another address and unpublishes it', async () => {
 		await move(SAME_KEY);
 		await moved.deactivate();

@@ -655,33 +655,96 @@ function gateway503(type: string, body: string): FaultRule['action'] {
 
 few.describe.each(UNKEYED)('$name that a loop brings back after a failure', ({ parameters }) => {
 	const node = { onError: 'continueErrorOutput' } as const;
-	const twice = async (action: FaultRule['action'], second = parameters) => {
-		fault(action);
-		const first = await service.run(parameters, { items: itemsOf({}), node });
-		return await service.run(second, { data: again(first, second, itemsOf({}), { node }), node });
-	};
+	const LOST: FaultRule['action'] = { kind: 'cut', when: 'afterProcessing' };
+	const ERROR = { error: 'The connection to the service broke' };
+	const run = async (asks: INodeParameters, more: Partial<Run>) =>
+		await service.run(asks, { items: itemsOf({}), node, ...more });
+	/** The loop's next round. Its items have a field of n8n's error output if they have failed before. */
+	const next = async (
+		round: Outcome,
+		asks = parameters,
+		items = itemsOf(ERROR),
+		more: Partial<Run> = {},
+	) => await run(asks, { data: again(round, asks, items, { node }), ...more });
+	const said = ({ outputs }: Outcome) => JSON.stringify(outputs);
+	const UNKNOWN = 'It is not known whether the service accepted';
 
 	it('is not sent again where its answer was lost, and says so', async () => {
-		const { outputs } = await twice({ kind: 'cut', when: 'afterProcessing' });
-		expect(JSON.stringify(outputs)).toContain('It is not known whether the service accepted');
+		fault(LOST);
+		const first = await run(parameters, {});
+		expect(said(first)).toContain('"error":');
+		const second = await next(first);
+		expect(said(second)).toContain(UNKNOWN);
+		expect(said(await next(second))).toContain(UNKNOWN);
 		expect(accepted()).toHaveLength(1);
 	});
 
+	it('is not sent again where it was accepted without an id', async () => {
+		fault({ kind: 'respond', status: 200, body: {} });
+		expect(said(await next(await run(parameters, {})))).toContain('It is not submitted again');
+		expect(accepted()).toHaveLength(0);
+		expect(statuses()).toEqual([200]);
+	});
+
+	it('is not sent again where an expression gives another time', async () => {
+		const at = "={{ $now.plus(1, 'hour').toISO() }}";
+		const timed = { ...parameters, startAt: at, options: { title: at } };
+		fault(LOST);
+		const first = await run(timed, { items: itemsOf({ name: 'a' }) });
+		await next(first, timed, itemsOf({ name: 'a', ...ERROR }));
+		expect(accepted()).toHaveLength(1);
+	});
+
+	it('is not sent again in a Retry with another webhook address', async () => {
+		const waiting = { ...parameters, onCompletion: 'awaitWebhook' };
+		fault(LOST);
+		const first = await run(waiting, { executionId: '41' });
+		await next(first, waiting, itemsOf(ERROR), { executionId: '42', mode: 'retry' });
+		expect(accepted()).toHaveLength(1);
+	});
+
+	it('is not sent again in the second Retry of the same execution', async () => {
+		const other = {
+			url: 'https://files.example.com/other.mp3',
+			meetingUrl: 'https://meet.example.com/other',
+		};
+		const first = await run({ ...parameters, ...other }, { executionId: '41' });
+		const retry = async (executionId: string) => {
+			const data = flatted.parse(flatted.stringify(first.data));
+			const mode = { executionId, mode: 'retry' } as const;
+			const round = await next({ ...first, data }, parameters, itemsOf({}), mode);
+			return said(await next(round, parameters, itemsOf(ERROR), mode));
+		};
+		fault(LOST);
+		expect(await retry('42')).toContain(UNKNOWN);
+		expect(await retry('43')).toContain(UNKNOWN);
+		expect(accepted()).toHaveLength(2);
+	});
+
+	it('is sent where it has not failed itself, but asks for the same as an item that has', async () => {
+		fault(LOST);
+		const second = await next(await run(parameters, {}), parameters, itemsOf({ row: 2 }));
+		expect(said(second)).not.toContain(UNKNOWN);
+		expect(accepted()).toHaveLength(2);
+	});
+
 	it('is sent where an expression gives something else in each round', async () => {
-		const round = 'https://meet.example.com/{{ $runIndex }}';
+		const round = 'https://meet.example.com/{{ $json.row }}';
 		const other = { ...parameters, url: `=${round}.mp3`, meetingUrl: `=${round}` };
-		fault({ kind: 'cut', when: 'afterProcessing' });
-		const first = await service.run(other, { items: itemsOf({}), node });
-		await service.run(other, { data: again(first, other, itemsOf({}), { node }), node });
+		fault(LOST);
+		const first = await run(other, { items: itemsOf({ row: 1 }) });
+		await next(first, other, itemsOf({ row: 2, ...ERROR }));
 		expect(accepted()).toHaveLength(2);
 	});
 
 	it('is sent where it was refused for certain, or asks for something else', async () => {
-		await twice({ kind: 'respond', status: 422 });
+		fault({ kind: 'respond', status: 422 });
+		await next(await run(parameters, {}));
 		expect(accepted()).toHaveLength(1);
 		const url = 'https://example.com/another.mp3';
 		const other = { ...parameters, url, meetingUrl: 'https://meet.example.com/another' };
-		await twice({ kind: 'cut', when: 'afterProcessing' }, other);
+		fault(LOST);
+		await next(await run(parameters, {}), other);
 		expect(accepted()).toHaveLength(3);
 	});
 });

@@ -37,16 +37,10 @@ export function askedFor(context: IExecutePaginationFunctions): string {
 	return hashOf(read, fileIn(context), itemRead(context, read));
 }
 
-/** A hash of the JSON body of a submit. */
-export function hashOfBody(body: unknown): string {
-	return createHash('sha256')
-		.update(JSON.stringify(body) ?? '')
-		.digest('base64url');
-}
-
-/** If the text of an expression counts, so does the item that it reads. */
+/** If the text of an expression counts, so does the item that it reads, but for what an error output adds. */
 function itemRead(context: IExecutePaginationFunctions, read: Read[]): unknown {
-	return read.some(({ isText }) => isText) ? context.getInputData().json : undefined;
+	if (!read.some(({ isText }) => isText)) return undefined;
+	return { ...context.getInputData().json, error: undefined };
 }
 
 /**

@@ -4,6 +4,7 @@ import { isTool, nodeContextOf } from '../../../shared/n8nInternals/runIdentity'
 import { idsIn, submissionName, type SubmissionIds } from '../../../shared/api/submission';
 import { isBeingSent } from './oncePerPlace';
 import { placeOf, runOf } from './placeInRun';
+import { askedFor } from './sameRequest';
 import { recallRetried, rememberRetried } from './submittedByOtherRetry';
 
 /**
@@ -82,8 +83,6 @@ export interface SentMemory {
 	deliversTo?: string;
 	/** What it asked for (see `askedFor`). */
 	asked?: string;
-	/** A hash of what was sent without a key (see `hashOfBody`). */
-	body?: string;
 }
 
 /** Also reads what version 1.0.0 saved: a single answer. */
@@ -134,17 +133,30 @@ export function submittedBefore(context: IExecutePaginationFunctions): string[] 
 }
 
 /**
- * Whether an earlier run of this node in the execution has sent the same body without a key, and got no
- * answer: a loop of the user has brought the failed item back.
+ * Remembers for an item what an earlier run of this node in the execution has sent for it, if a loop of the
+ * user has brought it back, and the answer was lost or had no id. n8n's error output gives a failed item the
+ * field `error`; without this field, an item may ask for the same on purpose. Not for what was sent with an
+ * Idempotency-Key.
  */
-export function wasSentInEarlierRun(context: IExecutePaginationFunctions, body?: string): boolean {
-	// The places of tool calls have no run.
-	if (body === undefined || isTool(context)) return false;
+export function takeOverFromEarlierRun(context: IExecutePaginationFunctions): void {
 	const { index } = runOf(context);
-	if (index === 0) return false;
-	return Object.entries(memories(context)).some(
-		([place, memory]) => memory.state === 'sent' && memory.body === body && parseInt(place) < index,
+	// The places of tool calls have no run.
+	if (index === 0 || isTool(context) || !context.getInputData().json.error) return;
+	const asked = askedFor(context);
+	const found = Object.entries(memories(context)).find(
+		([place, memory]) =>
+			memory.asked === asked && parseInt(place) < index && isLost(context, memory),
 	);
+	if (found) remember(context, found[1] as SubmissionMemory);
+}
+
+function isLost(context: IExecutePaginationFunctions, memory: StoredMemory): boolean {
+	if (memory.state === 'sent') return memory.key === undefined;
+	const nameless = ({ answer }: AcceptedSubmission) => {
+		const { taskId, botId } = submissionIds(context, answer);
+		return taskId === undefined && botId === undefined;
+	};
+	return memory.submissions?.every(nameless) ?? false;
 }
 
 /** What was sent and accepted for this item, also in an execution of which this one is a Retry. */

@@ -14,7 +14,7 @@ import { Abandoned, type NodeRun } from '../../item/nodeRun';
 import { givenKeyOf } from '../../item/givenIdempotencyKey';
 import { sendOperation } from '../../item/sendOperation';
 import { isHarmless, isRefusedAtOnce } from './certainlyNotSubmitted';
-import { askedFor, hashOfBody } from './sameRequest';
+import { askedFor } from './sameRequest';
 import { checkUnchangedSince } from './refuseChangedItem';
 import { deliveryAddress, onCompletionOf, usesWebhook } from '../choice/onCompletion';
 import {
@@ -25,7 +25,7 @@ import {
 	type AcceptedMemory,
 	type AcceptedSubmission,
 	type SentMemory,
-	wasSentInEarlierRun,
+	takeOverFromEarlierRun,
 } from './submissionMemory';
 import { isOfFile } from './idempotencyKey';
 import { oncePerPlace } from './oncePerPlace';
@@ -64,22 +64,22 @@ async function submitItem(
 	// Read first, because nothing may come between the two looks at the memory, below: another Retry of
 	// the same execution may run at the same time.
 	let { apiKey } = await credentialOf(context);
+	if (!recall(context)) takeOverFromEarlierRun(context);
 	const memory = recall(context);
 	if (memory?.state === 'accepted') return { accepted: memory, isFresh: false };
+	if (memory && !memory.key) {
+		run.submitted.mayBeAccepted(context.getItemIndex());
+		throw asLasting(mayHaveBeenAccepted(context));
+	}
 	const header = request.options.headers?.['Idempotency-Key'];
 	const keyed = header !== undefined;
 	// The header makes a repeat safe only if the service document shows it for the request.
 	const key = keyed && policy.repeatable ? String(header) : undefined;
-	const body = key === undefined ? hashOfBody(request.options.body) : undefined;
-	if (memory ? !memory.key : wasSentInEarlierRun(context, body)) {
-		run.submitted.mayBeAccepted(context.getItemIndex());
-		throw asLasting(mayHaveBeenAccepted(context));
-	}
 	const file = key === undefined ? undefined : fileOf(recordingOf(context).binary);
 	const earlier = memory && isOfFile(memory, file) ? memory : undefined;
 	if (earlier) checkUnchangedSince(context, earlier);
 	const sent = { ...destinationOf(context, key, earlier), asked: askedFor(context) };
-	remember(context, { state: 'sent', key, file, body, at: earlier?.at ?? Date.now(), ...sent });
+	remember(context, { state: 'sent', key, file, at: earlier?.at ?? Date.now(), ...sent });
 	let failure: unknown;
 	let isRepeat = memory !== undefined || mayBeOfCrashed(context, key);
 	let at = earlier?.at;

@@ -5,14 +5,33 @@ import { Late } from './noUsableAnswer';
 /** The longest timer in Node.js, in ms: 24.8 days. */
 const LONGEST_TIMER = 2 ** 31 - 1;
 
-/** The same as `work`, but rejects with the signal's reason as soon as the signal aborts. */
+/**
+ * The same as `work`, but rejects with the signal's reason as soon as the signal aborts. Then it lets go of
+ * the signal, which holds the data of the execution: `work` may go on for long.
+ */
 export async function unlessAborted<T>(work: Promise<T>, signal?: AbortSignal): Promise<T> {
-	return await new Promise<T>((resolve, reject) => {
-		const stop = () => reject(signal?.reason);
-		if (signal?.aborted) stop();
-		signal?.addEventListener('abort', stop, { once: true });
-		work.then(resolve, reject).finally(() => signal?.removeEventListener('abort', stop));
-	});
+	if (!signal) return await work;
+	const waiting: Waiting<T> = { signal };
+	const ended = new Promise<T>((resolve, reject) => Object.assign(waiting, { resolve, reject }));
+	const stop = () => {
+		waiting.reject?.(waiting.signal?.reason);
+		waiting.resolve = waiting.reject = waiting.signal = undefined;
+	};
+	if (signal.aborted) stop();
+	signal.addEventListener('abort', stop, { once: true });
+	work
+		.then(
+			(result) => waiting.resolve?.(result),
+			(error: unknown) => waiting.reject?.(error),
+		)
+		.finally(() => waiting.signal?.removeEventListener('abort', stop));
+	return await ended;
+}
+
+interface Waiting<T> {
+	signal?: AbortSignal;
+	resolve?: (result: T) => void;
+	reject?: (error: unknown) => void;
 }
 
 /** Waits `ms`, or rejects with the signal's reason as soon as the signal aborts. */

@@ -35,9 +35,13 @@ export class Recording extends File {
 		return ReadableStream.from(this.pieces(this.attempt.signal));
 	}
 
-	/** Closes the stream, because HTTP clients do not close a stream that they stop reading. */
+	/**
+	 * Closes the stream, because HTTP clients do not close a stream that they stop reading. Then lets go of
+	 * it: from n8n's database, a stream holds its whole file, and the request outlives the upload.
+	 */
 	close(): void {
 		this.attempt.abort();
+		this.attempt = new AbortController();
 	}
 
 	/**
@@ -115,13 +119,13 @@ export async function whileMoving<T>(
 	const recording = recordingIn(form);
 	const started = Date.now();
 	const idle = new AbortController();
-	let done = false;
+	let timer: AbortSignal | undefined;
 	const watch = () => {
 		const moved = recording?.lastMoved ?? 0;
 		const left = Math.max(started, moved) + idleMs - Date.now();
-		if (done) return;
-		if (left > 0) AbortSignal.timeout(Math.ceil(left)).addEventListener('abort', watch);
-		else idle.abort(new Late());
+		if (left <= 0) return idle.abort(new Late());
+		timer = AbortSignal.timeout(Math.ceil(left));
+		timer.addEventListener('abort', watch);
 	};
 	watch();
 	const cancelled = context.getExecutionCancelSignal();
@@ -130,7 +134,8 @@ export async function whileMoving<T>(
 		// Ends with the signal even if a future n8n ignores the signal.
 		return await unlessAborted(work(withCancelSignal(context, signal)), signal);
 	} finally {
-		done = true;
+		// A timer lives as long as it has a listener, and this one holds the recording.
+		timer?.removeEventListener('abort', watch);
 		recording?.close();
 	}
 }

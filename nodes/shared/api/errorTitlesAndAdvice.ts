@@ -199,7 +199,7 @@ const ROWS: Row[] = [
 		path: /^\/dictionary$/,
 		when: ({ isEmpty }) => isEmpty === true,
 		message: 'The request for the dictionary was refused for its size, although it sends no terms',
-		next: 'Nothing was changed. Look at the dictionary in your account at the service, or try again later.',
+		next: 'This request changed nothing. Look at the dictionary in your account at the service, or try again later.',
 	},
 	{
 		status: 413,
@@ -235,13 +235,13 @@ const ROWS: Row[] = [
 		path: /^\/dictionary/,
 		when: ({ isServiceShape }) => isServiceShape === true,
 		message: 'The dictionary would be larger than 20 000 characters',
-		next: 'Remove terms and try again. Nothing was changed.',
+		next: 'Remove terms and try again. This request changed nothing.',
 	},
 	{
 		status: 413,
 		path: /^\/dictionary/,
 		message: 'The request was refused for its size: the list of terms is too large',
-		next: 'Nothing was changed. The service takes up to 20 000 characters. If the list is shorter, something between n8n and the service, such as a proxy, takes only smaller requests: raise its limit.',
+		next: 'This request changed nothing. The service takes up to 20 000 characters. If the list is shorter, something between n8n and the service, such as a proxy, takes only smaller requests: raise its limit.',
 	},
 	{
 		status: 413,

@@ -533,7 +533,7 @@ describe('413', () => {
 			fault({ kind: 'respond', status: 413, body });
 			const { error } = await service.run({ resource: 'dictionary', operation: op, terms: 'n8n' });
 			expect(error?.message).toMatch(message);
-			expect(error?.description).toContain('Nothing was changed');
+			expect(error?.description).toContain('This request changed nothing');
 		},
 	);
 

@@ -4,16 +4,35 @@ import { inputCount, itemCount } from '../../item/inputItems';
 import { refuse } from '../../../shared/parameters/refuse';
 import { isTool, nodeContextOf, runIndexOf } from '../../../shared/n8nInternals/runIdentity';
 
-/** The run of this node that has synced the dictionary in this execution, by its index. */
-function replacementOf(context: IExecutePaginationFunctions): { run?: number } {
-	const memory = nodeContextOf(context) as { replacement?: { run?: number } };
+/** What a node keeps in the execution while and after it makes the dictionary match its input. */
+interface Replacement {
+	/** The first run of the node that has done so, by its index. */
+	run?: number;
+	/** What the dictionary had before a write of which the outcome is not known. */
+	had?: string[];
+}
+
+function replacementOf(context: IExecutePaginationFunctions): Replacement {
+	const memory = nodeContextOf(context) as { replacement?: Replacement };
 	memory.replacement ??= {};
 	return memory.replacement;
 }
 
-/** Notes that this run of the node has synced the dictionary, even if that changed nothing. */
-export function noteReplacement(context: IExecutePaginationFunctions): void {
-	replacementOf(context).run ??= runIndexOf(context);
+/**
+ * To be called before the dictionary is written, even if that changes nothing. Returns what the dictionary
+ * had before: a try after a lost answer finds the terms of the try before, and would report that it has
+ * removed none. `withdraw`, if the service has certainly not written it; `end`, if it has.
+ */
+export function beginReplacement(context: IExecutePaginationFunctions, old: string[]) {
+	const memory = replacementOf(context);
+	const { run, had } = memory;
+	memory.run ??= runIndexOf(context);
+	memory.had ??= old;
+	return {
+		had: memory.had,
+		withdraw: () => void Object.assign(memory, { run, had }),
+		end: () => void delete memory.had,
+	};
 }
 
 /**

@@ -1,12 +1,13 @@
-import type {
-	IExecutePaginationFunctions,
-	INodeExecutionData,
-	INodeProperties,
-	INodePropertyOptions,
+import {
 	NodeOperationError,
+	type IDataObject,
+	type IExecutePaginationFunctions,
+	type INodeExecutionData,
+	type INodeProperties,
+	type INodePropertyOptions,
 } from 'n8n-workflow';
 import { booleanIn, choiceIn, collectionIn } from '../../../shared/parameters/checkedValues';
-import { performOperation } from '../../item/performOperation';
+import { inOutput, performOperation } from '../../item/performOperation';
 import { itemCount } from '../../item/inputItems';
 import { shownFor } from '../commonFields';
 import { isInherited, isSame, report } from './syncReport';
@@ -20,16 +21,17 @@ import {
 	termsIn,
 } from './missingTerms';
 import {
+	beginReplacement,
 	checkIsOnlyReplacement,
 	checkNoFailedItem,
 	checkSeesAllItems,
-	noteReplacement,
 } from './checkNoTermIsLost';
 import { checkIsSplit } from './checkTerms';
 import { checkHoldsMore, distinct, isOnlyTextAround, termsField } from './terms';
 import { termsOfItem } from './termsOfItem';
 import { refuse } from '../../../shared/parameters/refuse';
 import { callService } from '../../../shared/api/callService';
+import { ServiceError, wasCertainlyRefused } from '../../../shared/api/serviceError';
 import { saysNo } from '../../../shared/api/undocumented/answers';
 import { dictionaryNotChanged } from '../successThatSaysNo';
 import { type RoutingRequest } from '../../../shared/api/types';
@@ -161,7 +163,7 @@ async function syncOnce(context: IExecutePaginationFunctions): Promise<INodeExec
 	// A user who inherits the team owner's terms has none to remove: the owner's terms stay in force.
 	const keepsInherited = isInherited(before) && given.length === 0;
 	const wanted = replaces && !keepsInherited ? given : distinct([...old, ...given]);
-	if (old.some((term) => !wanted.includes(term))) {
+	if (lackedBy(wanted, old).length > 0) {
 		checkIsSplit(context, given);
 		checkNoFailedItem(context);
 		if (replaces) checkIsOnlyReplacement(context);
@@ -170,15 +172,51 @@ async function syncOnce(context: IExecutePaginationFunctions): Promise<INodeExec
 	const changed = !isSame(old, wanted);
 	if (changed) checkSize(context, wanted, before);
 
+	const writing = replaces && !dryRun ? beginReplacement(context, old) : undefined;
+	const { had = old } = writing ?? {};
 	const write = replaces ? replacement(wanted) : addition(old, wanted, before);
-	const answer =
-		changed && !dryRun ? await callService(context, { url: '/dictionary', ...write }) : {};
-	if (saysNo(answer)) throw dictionaryNotChanged(context, answer);
-	if (replaces && !dryRun) noteReplacement(context);
+	let answer: IDataObject = {};
+	if (changed && !dryRun) {
+		const sent = callService(context, { url: '/dictionary', ...write });
+		answer = await sent.catch((error: unknown) => {
+			if (isCertainlyRefused(error)) writing?.withdraw();
+			else if (replaces) sayWhatMayBeRemoved(context, error, lackedBy(wanted, had));
+			throw error;
+		});
+	}
+	if (saysNo(answer)) {
+		writing?.withdraw();
+		throw dictionaryNotChanged(context, answer);
+	}
 	const after = await dictionaryAfterWrite(context, wanted, write.body.terms, answer);
+	writing?.end();
 	const notStored = lacking(after, wanted);
-	const done = { changed: !isSame(old, after.terms), dryRun, ...report(old, before, after) };
+	const done = { changed: !isSame(had, after.terms), dryRun, ...report(had, before, after) };
 	return [{ json: notStored.length > 0 ? { ...done, not_stored: notStored } : done }];
+}
+
+/** Whether the service has not carried out any attempt. */
+function isCertainlyRefused(failure: unknown): boolean {
+	return (
+		failure instanceof ServiceError && wasCertainlyRefused(failure) && !failure.problem.isRepeat
+	);
+}
+
+function lackedBy(wanted: string[], had: string[]): string[] {
+	return had.filter((term) => !wanted.includes(term));
+}
+
+/** The removed terms are nowhere else, and n8n may not run the node again. */
+function sayWhatMayBeRemoved(
+	context: IExecutePaginationFunctions,
+	failure: unknown,
+	terms: string[],
+): void {
+	if (terms.length === 0) return;
+	if (!(failure instanceof ServiceError || failure instanceof NodeOperationError)) return;
+	const words = `The service may have replaced the dictionary, and removed: ${terms.join(', ')}`;
+	failure.message = inOutput(context, failure.message, words);
+	failure.description = [words, failure.description].filter(Boolean).join('. ');
 }
 
 function hasNoTerm(context: IExecutePaginationFunctions): NodeOperationError {

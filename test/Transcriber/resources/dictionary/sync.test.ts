@@ -612,3 +612,56 @@ describe('dictionary.sync in a loop, or with several wires into the node', () =>
 		expect(await stored()).toEqual(['a']);
 	});
 });
+
+describe('dictionary.sync of which the answer to the write was lost', () => {
+	const PAGE = '<html><body>Please log in</body></html>';
+	const lose = () =>
+		service.running().fault({
+			match: { method: 'PUT' },
+			action: { kind: 'garble', body: PAGE, headers: { 'Content-Type': 'text/html' } },
+		});
+	beforeEach(async () => await given('Anna Petrova', 'OKR', 'n8n'));
+
+	it('says that the dictionary may have been replaced, and what it had', async () => {
+		lose();
+		const { error } = await sync(['n8n', 'Kafka']);
+		expect(error?.description).toMatch(
+			/^The service may have replaced the dictionary, and removed: Anna Petrova, OKR\./,
+		);
+		expect(await stored()).toEqual(['n8n', 'Kafka']);
+	});
+
+	it('says so in the output, too, and no later run removes what it has put there', async () => {
+		lose();
+		const node = { onError: 'continueRegularOutput' } as const;
+		const first = await sync(['n8n', 'Kafka'], {}, { node });
+		expect(first.json).toEqual([
+			{ error: expect.stringContaining('removed: Anna Petrova, OKR') as string },
+		]);
+		const SYNC = { resource: 'dictionary', operation: 'sync', terms: TERM };
+		const data = again(first, SYNC, itemsOf({ term: 'Go' }), { node });
+		const second = await service.run(SYNC, { data, node });
+		expect(String(second.json[0]?.['error'])).toContain('An earlier run of this node');
+		expect(await stored()).toEqual(['n8n', 'Kafka']);
+	});
+
+	it('outputs with Retry On Fail what the try before has removed', async () => {
+		lose();
+		const node = { retryOnFail: true, maxTries: 3, waitBetweenTries: 1 };
+		const { json } = await sync(['n8n', 'Kafka'], {}, { node });
+		expect(json).toMatchObject([
+			{ changed: true, added: ['Kafka'], removed: ['Anna Petrova', 'OKR'] },
+		]);
+		expect(service.lines().filter((line) => line === WRITE)).toHaveLength(1);
+	});
+
+	it('says nothing of that where the service has refused it, or nothing would be removed', async () => {
+		service.running().fault({ match: { method: 'PUT' }, action: { kind: 'respond', status: 422 } });
+		const refused = await sync(['n8n']);
+		lose();
+		const added = await sync(['Anna Petrova', 'OKR', 'n8n', 'Kafka']);
+		for (const { error } of [refused, added]) {
+			expect(error?.description).not.toContain('may have replaced');
+		}
+	});
+});

@@ -13,7 +13,8 @@ import { anyBodyOf, bodyOf } from '../../shared/api/responseBody';
 import { asUnsent, sendWithRetries } from '../../shared/api/sendWithRetries';
 import { recordingIn, whileMoving } from '../../shared/api/uploadStream';
 import { withoutSecrets, withoutSecretsInText } from '../../shared/api/redact';
-import { TIMEOUTS } from '../../shared/api/delayBeforeRetry';
+import { TIMEOUTS, patienceFor } from '../../shared/api/delayBeforeRetry';
+import { ServiceError } from '../../shared/api/serviceError';
 import type { Policy, RoutingRequest } from '../../shared/api/types';
 import { objectsIn } from '../../shared/api/undocumented/answers';
 import { submissionsIn } from '../../shared/api/undocumented/submissions';
@@ -23,14 +24,14 @@ import type { NodeRun } from './nodeRun';
 /**
  * Sends the request that an operation declares in `routing.request`, with rate limits and retries.
  * Returns an item for each answer (see {@link answersIn}). Throws {@link Abandoned} if a failure
- * stops the run while the request waits for its turn. Calls `onAttempt` before each attempt, and
+ * stops the run while the request waits for its turn. With `once`, does not repeat the request. Calls `onAttempt` before each attempt, and
  * says whether the service may have accepted an earlier one, and with which key this one is sent.
  */
 export async function sendOperation(
 	context: IExecutePaginationFunctions,
 	request: RoutingRequest,
 	policy: Policy,
-	run?: Pick<NodeRun, 'stopped' | 'began'>,
+	run?: Partial<Pick<NodeRun, 'stopped' | 'began'>> & { once?: boolean },
 	onAttempt?: (isRepeat: boolean, credential: TranscriberCredential) => void,
 ): Promise<INodeExecutionData[]> {
 	request.options.disableFollowRedirect = true;
@@ -47,6 +48,7 @@ export async function sendOperation(
 		isEmpty,
 		abandoned: run?.stopped,
 		began: run?.began,
+		once: run?.once,
 	};
 	return await sendWithRetries(context, bounds, async (credential, mayBeAccepted) => {
 		checkSameService(context, request, credential);
@@ -57,6 +59,11 @@ export async function sendOperation(
 		if (policy.upload) return await upload(context, options, sending);
 		return await answeredWithin(sendOnce(context, options, sending), TIMEOUTS.request);
 	});
+}
+
+/** Whether a request has failed although it was repeated for its whole patience: the service is away. */
+export function isAway(failure: unknown, policy: Policy): boolean {
+	return failure instanceof ServiceError && patienceFor(failure.problem, policy) !== undefined;
 }
 
 /**

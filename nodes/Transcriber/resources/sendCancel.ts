@@ -15,6 +15,7 @@ import { goesOn, hasEnded, isCancelled, isInProgress } from '../../shared/api/st
 import { saysNotEnded } from '../../shared/api/undocumented/answers';
 import { taskIdOf } from '../../shared/api/undocumented/idNames';
 import { withoutError } from '../item/sendOperation';
+import type { NodeRun } from '../item/nodeRun';
 import { hasEndedBefore, sendCancelOrClear } from '../item/sendCancelOrClear';
 import { refuseNo } from './successThatSaysNo';
 
@@ -49,12 +50,13 @@ export async function sendCancel(
 	context: IExecutePaginationFunctions,
 	request: RoutingRequest,
 	policy: Policy,
+	run: NodeRun,
 	toCancel: () => ToCancel,
 ): Promise<INodeExecutionData[]> {
 	let answers: INodeExecutionData[] = [];
 	let failure: unknown;
 	try {
-		answers = await sendCancelOrClear(context, request, policy);
+		answers = await sendCancelOrClear(context, request, policy, run);
 	} catch (error) {
 		failure = error;
 	}

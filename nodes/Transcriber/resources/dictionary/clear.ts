@@ -8,6 +8,7 @@ import type {
 import { ServiceError, isUnknownToService } from '../../../shared/api/serviceError';
 import { saysNotEnded } from '../../../shared/api/undocumented/answers';
 import { performOperation } from '../../item/performOperation';
+import type { NodeRun } from '../../item/nodeRun';
 import { shownFor } from '../commonFields';
 import { dictionaryNotChanged } from '../successThatSaysNo';
 import { isInherited } from './syncReport';
@@ -48,11 +49,12 @@ async function clear(
 	context: IExecutePaginationFunctions,
 	request: RoutingRequest,
 	policy: Policy,
+	run: NodeRun,
 ): Promise<INodeExecutionData[]> {
 	let answers: INodeExecutionData[] = [{ json: {} }];
 	let failure: unknown;
 	try {
-		answers = await sendCancelOrClear(context, request, policy);
+		answers = await sendCancelOrClear(context, request, policy, run);
 	} catch (error) {
 		failure = error;
 	}

@@ -1,7 +1,7 @@
 import type { IExecutePaginationFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import type { NodeRun } from '../../item/nodeRun';
-import { sendOperation } from '../../item/sendOperation';
+import { isAway, sendOperation } from '../../item/sendOperation';
 import { saysNo } from '../../../shared/api/undocumented/answers';
 import { dictionaryNotChanged } from '../successThatSaysNo';
 import { type Policy, type RoutingRequest } from '../../../shared/api/types';
@@ -10,6 +10,8 @@ import { type Policy, type RoutingRequest } from '../../../shared/api/types';
 interface Turns {
 	ended: Map<number, Promise<void>>;
 	hasFailed: boolean;
+	/** The last item has waited in vain for the service: hundreds of items must not wait one after the other. */
+	isAway?: boolean;
 }
 
 const turns = new WeakMap<NodeRun, Turns>();
@@ -30,20 +32,25 @@ export async function inTurn(
 	turns.set(run, ofRun);
 	let end = () => {};
 	let isDone = false;
+	let failure: unknown;
 	ofRun.ended.set(itemIndex, new Promise((resolve) => (end = resolve)));
 	try {
 		await run.waitForAll('in turn', itemIndex);
 		for (const [other, ended] of ofRun.ended) if (other < itemIndex) await ended;
 		if (ofRun.hasFailed && !context.continueOnFail()) return [];
-		const items = await sendOperation(context, request, policy);
+		const items = await sendOperation(context, request, policy, { once: ofRun.isAway });
 		// Of terms that are there already, the service may say that it has added none.
 		const adds = request.options.method === 'POST';
 		const refusal = adds ? undefined : items.find(({ json }) => saysNo(json));
 		if (refusal) throw dictionaryNotChanged(context, refusal.json);
 		isDone = true;
 		return items;
+	} catch (error) {
+		failure = error;
 	} finally {
 		ofRun.hasFailed ||= !isDone;
+		ofRun.isAway = isAway(failure, policy);
 		end();
 	}
+	throw failure;
 }

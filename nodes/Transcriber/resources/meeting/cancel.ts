@@ -8,6 +8,7 @@ import { isUnknownToService } from '../../../shared/api/serviceError';
 import { botState } from '../../../shared/api/askForState';
 import { STOPS_SPENDING, type Policy, type RoutingRequest } from '../../../shared/api/types';
 import { idFrom } from '../../item/idParameters';
+import type { NodeRun } from '../../item/nodeRun';
 import { performOperation } from '../../item/performOperation';
 import { sendCancel } from '../sendCancel';
 
@@ -26,8 +27,9 @@ async function cancelBot(
 	context: IExecutePaginationFunctions,
 	request: RoutingRequest,
 	policy: Policy,
+	run: NodeRun,
 ): Promise<INodeExecutionData[]> {
-	return await sendCancel(context, request, policy, () => {
+	return await sendCancel(context, request, policy, run, () => {
 		const botId = idFrom(context, 'botId');
 		return {
 			what: 'meeting bot',

@@ -6,6 +6,7 @@ import type {
 
 import { STOPS_SPENDING, type Policy, type RoutingRequest } from '../../../shared/api/types';
 import { idFrom } from '../../item/idParameters';
+import type { NodeRun } from '../../item/nodeRun';
 import { performOperation } from '../../item/performOperation';
 import { sendCancel } from '../sendCancel';
 import { stateOf } from './requestFromFinishedTask';
@@ -25,8 +26,9 @@ async function cancel(
 	context: IExecutePaginationFunctions,
 	request: RoutingRequest,
 	policy: Policy,
+	run: NodeRun,
 ): Promise<INodeExecutionData[]> {
-	return await sendCancel(context, request, policy, () => {
+	return await sendCancel(context, request, policy, run, () => {
 		const taskId = idFrom(context, 'taskId');
 		return {
 			what: 'task',

@@ -1,5 +1,6 @@
 // Also covers index.ts, add.ts, clear.ts, get.ts, writesInTurn.ts, preview.ts, replace.ts, terms.ts.
 
+import { RETRY } from '../../../../nodes/shared/api/delayBeforeRetry';
 import { byId, failureOf, itemsOf, serviceForTests } from '../../../support/service';
 import { few, long } from '../../../support/long';
 
@@ -331,4 +332,51 @@ it('dictionary.add takes one term with a comma, which replaces nothing', async (
 	const { error } = await run('add', { terms: 'Petrov, Ivan' });
 	expect(error).toBeUndefined();
 	expect(await stored()).toMatchObject({ terms: ['Petrov, Ivan'] });
+});
+
+describe('several items at a service that is away', () => {
+	const AWAY = { kind: 'respond', status: 503 } as const;
+	const node = { onError: 'continueRegularOutput' } as const;
+	/** The requests to add a term, told apart by its length: the simulator reads no body that it refuses. */
+	const posted = (term: string) => {
+		const bytes = String(JSON.stringify({ terms: [term] }).length);
+		return service.running().requests.filter(({ headers }) => headers['content-length'] === bytes);
+	};
+	const items = itemsOf({ term: 'a' }, { term: 'bb' }, { term: 'ccc' });
+
+	it('with Continue, add waits for it once, and not for each item', async () => {
+		jest.replaceProperty(RETRY, 'base', 5);
+		jest.replaceProperty(RETRY, 'patienceWhenBroken', 100);
+		service.running().fault({ match: { method: 'POST' }, times: 10_000, action: AWAY });
+		const { json } = await run('add', { terms: '={{ $json.term }}' }, { items, node });
+		expect(json).toHaveLength(3);
+		expect(posted('a').length).toBeGreaterThan(1);
+		expect([posted('bb').length, posted('ccc').length]).toEqual([1, 1]);
+	});
+
+	it('with Continue, add is patient again once the service has answered', async () => {
+		jest.replaceProperty(RETRY, 'base', 5);
+		const inAnHour = { ...AWAY, headers: { 'Retry-After': '3600' } };
+		service.running().fault({ match: { method: 'POST' }, action: inAnHour });
+		service.running().fault({ match: { method: 'POST' }, skip: 1, times: 2, action: AWAY });
+		const { json } = await run('add', { terms: '={{ $json.term }}' }, { items, node });
+		expect(json.map((item) => 'error' in item)).toEqual([true, false, false]);
+		expect(posted('ccc')).toHaveLength(3);
+	});
+
+	it('clear sends nothing for the other items after the error that stops the node', async () => {
+		await service.ask('PUT /dictionary', { json: { terms: ['n8n'] } });
+		jest.replaceProperty(RETRY, 'patienceWhenBroken', 0);
+		service.running().fault({ match: { method: 'DELETE' }, action: AWAY });
+		const { error } = await run('clear', {}, { items: itemsOf({}, {}, {}) });
+		expect(error?.message).toContain('temporarily unavailable');
+		expect(await stored()).toMatchObject({ terms: ['n8n'] });
+	});
+
+	it('clear tries once for each of the other items with Continue', async () => {
+		jest.replaceProperty(RETRY, 'patienceWhenBroken', 0);
+		service.running().fault({ match: { method: 'DELETE' }, times: 3, action: AWAY });
+		const { json } = await run('clear', {}, { items: itemsOf({}, {}, {}, {}), node });
+		expect(json.map((item) => 'error' in item)).toEqual([true, true, true, false]);
+	});
 });

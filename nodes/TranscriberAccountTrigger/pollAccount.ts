@@ -18,6 +18,7 @@ import {
 	warnOfBusyKey,
 	warnOfFailedStart,
 	warnOfNoOutput,
+	warnOfOtherAccount,
 	warnOfUnknownKey,
 	warnOfUnread,
 } from './warnOnce';
@@ -79,6 +80,7 @@ async function pollFrom(
 			return null;
 		}
 		if (!found.isSame || (!hasNewKey && isReplaced(found.list, state))) {
+			if (!found.isSame) warnOfOtherAccount(context);
 			found = await readList(requests.context, await store.fresh(), false, firstMaxMs);
 		}
 	} catch (error) {

@@ -118,5 +118,7 @@ const SUBMITS_A_MINUTE = 10 + 20;
 
 /** The most tasks that can have come since a poll last found what it knew. */
 export function possibleSince({ at, locatedAt = at }: Pick<State, 'at' | 'locatedAt'>): number {
-	return MOST_IN_PROGRESS + (SUBMITS_A_MINUTE * (Date.now() - locatedAt)) / 60_000;
+	// The clock may have been set back since.
+	const sinceMs = Math.max(0, Date.now() - locatedAt);
+	return MOST_IN_PROGRESS + (SUBMITS_A_MINUTE * sinceMs) / 60_000;
 }

@@ -101,6 +101,14 @@ export function warnOfUnknownKey(context: IPollFunctions): void {
 	);
 }
 
+/** Warns that the trigger starts afresh: n8n saves that with the next transcript, and not before. */
+export function warnOfOtherAccount(context: IPollFunctions): void {
+	warn(
+		context,
+		'The API key belongs to another account. The trigger starts afresh: what is there already does not start the workflow. Publish the workflow again (n8n 1: deactivate and activate it), so that n8n saves this. If n8n is restarted before, transcripts may be missed, or old ones start the workflow.',
+	);
+}
+
 /**
  * Warns if the trigger starts afresh, because its node seems to have been disabled. `polled`: its last
  * poll, if this process has seen one; `at`: when its state was last saved.

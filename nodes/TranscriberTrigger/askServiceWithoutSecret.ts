@@ -3,17 +3,20 @@ import { calledOffSince, isFinal, mayGetTask } from '../shared/api/calledOffBot'
 import { idFields } from '../shared/api/submission';
 import type { DeliveredEvent, StoredName } from './deliveredEvent';
 import { ledgerKey } from './staticDataLedger';
+import { credentialOf } from '../shared/api/credential';
 import { look } from '../shared/api/askForState';
 import { idIn, isNoId } from '../shared/api/undocumented/idNames';
+import { backgroundCaller } from '../shared/webhook/backgroundCaller';
 import { Undecided } from '../shared/webhook/answerInTime';
 import { remembered } from '../shared/processMemory';
 
 /**
  * Anybody can make a trigger ask the service. So it asks about each id once in `everyMs`, and about
  * at most `most` ids in that time: as many as an account can have in progress, which may all end at
- * once.
+ * once. At a slow service, a question goes on for `lastsMs`, and the next repeat of the delivery uses its
+ * answer, for up to `keepEndedMs`.
  */
-const WORD = { everyMs: 10_000, most: 20 };
+const WORD = { everyMs: 10_000, most: 20, lastsMs: 60_000, keepEndedMs: 60_000 };
 
 /** The state of a task or bot at the service, and whether it has ended. */
 interface Word {
@@ -25,7 +28,9 @@ interface Word {
 interface Question {
 	askedAt: number;
 	word: Promise<Word>;
-	hasAnswered?: boolean;
+	/** When the answer came or failed, in ms since 1970. */
+	overAt?: number;
+	hasEnded?: boolean;
 }
 
 /** How long it is kept since when a bot is called off, in ms: longer than between repeats of a delivery. */
@@ -83,26 +88,44 @@ async function askSeldom(
 	about: IDataObject,
 ): Promise<Word> {
 	const now = Date.now();
-	for (const [key, { askedAt }] of looksAtService) {
-		// The clock may have been set back since.
-		if (Math.abs(now - askedAt) >= WORD.everyMs) looksAtService.delete(key);
-	}
+	for (const [key, question] of looksAtService)
+		if (isOld(question, now)) looksAtService.delete(key);
 	const trigger = `${ledgerKey(`${context.getWorkflow().id} ${context.getNode().id}`)} `;
 	const key = trigger + ledgerKey(name);
 	const known = looksAtService.get(key);
 	if (known) {
-		if (!known.hasAnswered) return await known.word;
+		if (known.overAt === undefined) return await known.word;
 		const word = await known.word;
 		// The submission had not ended at that time, but may have ended since.
 		if (!word.hasEnded) throw new Undecided();
 		return word;
 	}
-	const ofTrigger = [...looksAtService.keys()].filter((one) => one.startsWith(trigger));
+	const ofTrigger = [...looksAtService].filter(
+		([one, { hasEnded }]) => one.startsWith(trigger) && !hasEnded,
+	);
 	if (ofTrigger.length >= WORD.most) {
 		throw new Undecided('no secret can be read for too many deliveries');
 	}
-	const word = look(context, about).then((state) => ({ state, hasEnded: hasEndedFor(key, state) }));
-	const question: Question = { askedAt: now, word };
+	const question: Question = { askedAt: now, word: ask(context, key, about) };
 	looksAtService.set(key, question);
-	return await word.finally(() => (question.hasAnswered = true));
+	question.word
+		.then(({ hasEnded }) => (question.hasEnded = hasEnded))
+		.finally(() => (question.overAt = Date.now()))
+		.catch(() => {});
+	return await question.word;
+}
+
+/** Whether an answer says nothing any more. The clock may have been set back since. */
+function isOld({ askedAt, overAt, hasEnded }: Question, now: number): boolean {
+	if (overAt === undefined) return false;
+	if (hasEnded) return Math.abs(now - overAt) >= WORD.keepEndedMs;
+	return Math.abs(now - askedAt) >= WORD.everyMs;
+}
+
+async function ask(context: IWebhookFunctions, key: string, about: IDataObject): Promise<Word> {
+	const deadline = Date.now() + WORD.lastsMs;
+	const credential = await credentialOf(context);
+	const caller = backgroundCaller(context, async () => credential);
+	const state = await look(caller, about, { deadline });
+	return { state, hasEnded: hasEndedFor(key, state) };
 }

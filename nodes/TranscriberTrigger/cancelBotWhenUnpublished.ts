@@ -16,7 +16,7 @@ import { callService } from '../shared/api/callService';
 import { STOPS_SPENDING, type Caller } from '../shared/api/types';
 import { remembered } from '../shared/processMemory';
 import { asError } from '../shared/asError';
-import { backgroundCaller } from './backgroundCaller';
+import { backgroundCaller } from '../shared/webhook/backgroundCaller';
 import { accountHash, isSentBy } from './sameMeetingBot';
 import type { SentBot } from './triggerMemory';
 

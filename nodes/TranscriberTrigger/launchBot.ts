@@ -6,7 +6,7 @@ import { withoutSecretsInText } from '../shared/api/redact';
 import { idIn } from '../shared/api/undocumented/idNames';
 import { submissionsIn } from '../shared/api/undocumented/submissions';
 import { remembered } from '../shared/processMemory';
-import { backgroundCaller } from './backgroundCaller';
+import { backgroundCaller } from '../shared/webhook/backgroundCaller';
 import type { BotStore } from './botStore';
 import { cancelUntilAccepted } from './cancelBotWhenUnpublished';
 

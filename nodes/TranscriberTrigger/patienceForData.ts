@@ -58,12 +58,14 @@ export class PatienceForData {
 	private throwUntilLong(data: string, error: unknown): void {
 		const kind = kindOf(error);
 		const key = this.key(data, kind);
-		const since = refusedDeliveries.get(key) ?? Date.now();
+		const now = Date.now();
+		// The clock may have been set back since the first failure.
+		const since = Math.min(refusedDeliveries.get(key) ?? now, now);
 		refusedDeliveries.set(key, since);
 		// What goes out without some data does not wait as long again for other data: the service may
 		// give up its deliveries.
 		const isIncomplete = this.problem !== undefined && PATIENCE[kind] <= this.outlasted;
-		if (!isIncomplete && Date.now() - since < PATIENCE[kind]) throw error;
+		if (!isIncomplete && now - since < PATIENCE[kind]) throw error;
 		this.outlasted = Math.max(this.outlasted, PATIENCE[kind]);
 		this.problem = messageOf(error);
 	}

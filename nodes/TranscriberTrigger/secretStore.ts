@@ -89,8 +89,10 @@ export class SecretStore {
 		const known = this.memory.secrets.get(ledgerKey(id));
 		if (!this.staticData || !known) return known !== undefined;
 		// Not saved, or overwritten: the waiting time starts when it is saved (again).
-		if (!this.isLoaded(id)) known.at = Date.now();
-		return Date.now() - known.at >= STORE.safeAfterMs;
+		const now = Date.now();
+		// The clock may have been set back since.
+		if (!this.isLoaded(id) || known.at > now) known.at = now;
+		return now - known.at >= STORE.safeAfterMs;
 	}
 
 	/** Whether the kept secret is in the loaded data, so that it does not have to be saved again. */

@@ -11,7 +11,7 @@ import { eventNameOf, type DeliveredEvent } from './deliveredEvent';
 import type { Settings } from './triggerSettings';
 import { look } from '../shared/api/askForState';
 import type { Caller } from '../shared/api/types';
-import { backgroundCaller } from './backgroundCaller';
+import { backgroundCaller } from '../shared/webhook/backgroundCaller';
 import { PatienceForData } from './patienceForData';
 
 /** How long the delivery of a failed task waits for the reason of the failure, in ms. */

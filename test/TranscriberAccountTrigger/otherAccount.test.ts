@@ -2,6 +2,7 @@
 // Also covers sameAccount.ts.
 
 import type { Run } from '../support/engine';
+import { captureLogs } from '../support/logs';
 import { serviceForTests } from '../support/service';
 import { atLength, few, long } from '../support/long';
 import { AccountHost } from './host';
@@ -52,6 +53,34 @@ few.it.each([
 		const ids = [await service.completedTask(), open];
 		service.running().finish(open);
 		await host.polls(5);
+		expect([...host.started].sort()).toEqual(ids.sort());
+	},
+);
+
+it("the key of another account: n8n's log says that n8n has not saved that yet", async () => {
+	const { host, credentials } = await active(30);
+	otherAccount(credentials, 60);
+	const { lines, release } = captureLogs();
+	await host.polls(3);
+	release();
+	expect(lines.filter((line) => line.includes('belongs to another account'))).toEqual([
+		expect.stringContaining('Publish the workflow again'),
+	]);
+});
+
+few.it.each(['all known tasks were deleted', 'the key was rotated before the first task'])(
+	'after the clock was set back by an hour, and %s, new tasks are no sign of another account',
+	async (what) => {
+		const { now } = Date;
+		const clock = jest.spyOn(Date, 'now').mockImplementation(() => now() + 3_600_000);
+		const isDeleted = what.includes('deleted');
+		const { host, credentials } = await active(isDeleted ? 30 : 0);
+		await host.polls(2);
+		clock.mockRestore();
+		for (const { id } of service.running().tasks()) service.running().discard(id);
+		if (!isDeleted) await rotated(credentials);
+		const ids = [await service.completedTask(), await service.completedTask()];
+		await host.polls(3);
 		expect([...host.started].sort()).toEqual(ids.sort());
 	},
 );

@@ -25,6 +25,7 @@ import {
 } from 'n8n-workflow';
 
 import { RETRY } from '../../nodes/shared/api/delayBeforeRetry';
+import { ANSWER } from '../../nodes/shared/webhook/answerInTime';
 import { LIMITS } from '../../nodes/shared/api/rateLimits';
 import { HAND_OVER } from '../../nodes/Transcriber/submit/trigger/confirmedByTrigger';
 import { GRACE } from '../../nodes/TranscriberTrigger/cancelBotWhenUnpublished';
@@ -53,6 +54,10 @@ export function newProcess(): Process {
 		Object.assign(limits.LIMITS, LIMITS);
 		const retry = jest.requireActual<{ RETRY: object }>('../../nodes/shared/api/delayBeforeRetry');
 		Object.assign(retry.RETRY, RETRY);
+		const answer = jest.requireActual<{ ANSWER: object }>(
+			'../../nodes/shared/webhook/answerInTime',
+		);
+		Object.assign(answer.ANSWER, ANSWER);
 		const store = jest.requireActual<{ STORE: object }>(
 			'../../nodes/TranscriberTrigger/triggerMemory',
 		);

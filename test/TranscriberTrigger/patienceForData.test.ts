@@ -1,7 +1,7 @@
 /** A result that does not come: the event starts the workflow in the end, and says what is missing. */
 // Also covers triggerOutput.ts.
 
-import type { IDataObject, INodeParameters } from 'n8n-workflow';
+import { sleep, type IDataObject, type INodeParameters } from 'n8n-workflow';
 
 import { RETRY } from '../../nodes/shared/api/delayBeforeRetry';
 import { STORE } from '../../nodes/TranscriberTrigger/triggerMemory';
@@ -285,4 +285,22 @@ describe('The patience for other failures', () => {
 		failing('/(result|export)$', 500);
 		expect((await outputAfter(id, 250)).status).toBe(200);
 	});
+});
+
+it('a clock that is set back does not make the patience longer', async () => {
+	const id = await service.completedTask();
+	await open(id, { includeResult: true });
+	const body = { task_id: id, status: 'completed' };
+	service.running().fault({
+		match: { path: '/result$' },
+		times: 1000,
+		action: { kind: 'respond', status: 410, body: { detail: 'Deleted' } },
+	});
+	const { now } = Date;
+	const clock = jest.spyOn(Date, 'now').mockImplementation(() => now() + 3_600_000);
+	expect((await deliver(host.url, body, 'S')).status).toBe(503);
+	clock.mockRestore();
+	expect((await deliver(host.url, body, 'S')).status).toBe(503);
+	await sleep(PATIENCE.refusedMs);
+	expect((await deliver(host.url, body, 'S')).status).toBe(200);
 });

@@ -1262,6 +1262,20 @@ describe('Key rotation while a task is pending', () => {
 		expect(service.lines()).toEqual([]);
 	});
 
+	it('at a slow service, a repeat takes the answer that came too late for the delivery before', async () => {
+		jest.replaceProperty(ANSWER, 'withinMs', 300);
+		jest.replaceProperty(RETRY, 'brief', 300);
+		const id = await rotated('completed');
+		service
+			.running()
+			.fault({ match: { method: 'GET' }, times: 9, action: { kind: 'delay', ms: 600 } });
+		expect((await deliver(host.url, { task_id: id }, SECRET)).status).toBe(503);
+		await sleep(600);
+		expect((await deliver(host.url, { task_id: id }, SECRET)).status).toBe(200);
+		expect(host.executions).toHaveLength(1);
+		expect(service.lines()).toHaveLength(1);
+	});
+
 	long.it(
 		'100 unsigned requests about one task at once are one look, later ones none for 10 seconds',
 		async () => {

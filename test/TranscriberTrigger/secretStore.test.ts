@@ -72,6 +72,14 @@ describe('Without a server, each call with what n8n has loaded for it:', () => {
 			expect(new EndingStore(copy.call()).secretOf('task a')).toBeUndefined();
 		});
 
+		it('that was handed over before the clock was set back is stored as soon as another one', () => {
+			handOver('sealed');
+			jest.setSystemTime(NOW - 3_600_000);
+			expect(begin().isStored('task a')).toBe(false);
+			jest.advanceTimersByTime(STORE.safeAfterMs);
+			expect(begin().isStored('task a')).toBe(true);
+		});
+
 		it('that comes during a test in the editor is for the test, and stored at once', () => {
 			const test = new EndingStore(workflow.call('1', true));
 			test.keepSecret('task a', 'sealed');

@@ -1,5 +1,5 @@
 /** Contract, "Trigger node", source `meeting`: activating the workflow sends the bot. */
-// Also covers cancelBotWhenUnpublished.ts, backgroundCaller.ts, launchBot.ts.
+// Also covers cancelBotWhenUnpublished.ts, nodes/shared/webhook/backgroundCaller.ts, launchBot.ts.
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

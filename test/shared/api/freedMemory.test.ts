@@ -1,7 +1,5 @@
-/**
- * Contract, "When things are not as expected": what a request has held is free once it has ended, however long its timers
- * would go on. Also covers nodes/shared/api/uploadStream.ts and nodes/shared/api/deadlines.ts.
- */
+/** Contract, "When things are not as expected": what a request has held is free once it has ended. */
+// Also covers uploadStream.ts, deadlines.ts.
 
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';

@@ -10,7 +10,7 @@ import { type Policy, type RoutingRequest } from '../../../shared/api/types';
 interface Turns {
 	ended: Map<number, Promise<void>>;
 	hasFailed: boolean;
-	/** The last item has waited in vain for the service: hundreds of items must not wait one after the other. */
+	/** The last item waited for the service until its patience ended. If each of hundreds did, it would take hours. */
 	isAway?: boolean;
 }
 

@@ -5,7 +5,9 @@ import { idFields, submissionKey } from '../../../shared/api/submission';
 import type { Suspension, WaitingItem } from '../once/suspensionState';
 import { POLL } from '../../wait/pauseBetweenLooks';
 import { isUnknownToService } from '../../../shared/api/serviceError';
+import { credentialOf } from '../../../shared/api/credential';
 import { look } from '../../../shared/api/askForState';
+import { backgroundCaller } from '../../../shared/webhook/backgroundCaller';
 import { Undecided, decidedBy } from '../../../shared/webhook/answerInTime';
 import { RESUME, noteEnding, type KnownEndings, type Question } from './knownEndings';
 
@@ -109,12 +111,16 @@ function ask(now: WakeCall, state: KnownEndings, item: WaitingItem): Question {
 	return question;
 }
 
+/** Outlives the call, which is answered in time: at a slow service, the next repeat uses the answer. */
 async function askWhetherEnded(
-	{ context, deadline }: WakeCall,
+	{ context }: WakeCall,
 	state: KnownEndings,
 	item: WaitingItem,
 ): Promise<boolean> {
-	const seen = await look(context, idFields(item), { deadline, once: true });
+	const deadline = Date.now() + RESUME.longestLook;
+	const credential = await credentialOf(context);
+	const caller = backgroundCaller(context, async () => credential);
+	const seen = await look(caller, idFields(item), { deadline, once: true });
 	noteEnding(state, item, seen);
 	const key = submissionKey(item);
 	const since = calledOffSince(seen, state.calledOff.get(key));

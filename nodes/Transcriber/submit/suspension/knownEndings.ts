@@ -13,6 +13,8 @@ export const RESUME = {
 	answer: ANSWER.withinMs,
 	/** The service is not asked about the same id again within this time. */
 	askAgain: 10_000,
+	/** How long a status request to the service may take. */
+	longestLook: 60_000,
 	/** How long an execution is remembered after its time was up: n8n may be late in waking it. */
 	keep: 3_600_000,
 };

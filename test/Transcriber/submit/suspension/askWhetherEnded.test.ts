@@ -13,10 +13,12 @@ import {
 	type KnownEndings,
 } from '../../../../nodes/Transcriber/submit/suspension/knownEndings';
 import { POLL } from '../../../../nodes/Transcriber/wait/pauseBetweenLooks';
+import { RETRY } from '../../../../nodes/shared/api/delayBeforeRetry';
 import { ServiceError } from '../../../../nodes/shared/api/serviceError';
 import { Undecided } from '../../../../nodes/shared/webhook/answerInTime';
 import { LIMITS } from '../../../../nodes/shared/api/rateLimits';
 import type { FaultRule } from '../../../simulator/index';
+import { until } from '../../../simulator/testing-client';
 import { asleep, callTo, keysIn, knownOfItems } from '../../../support/asleep';
 import { giveUpSoon } from '../../../support/scale';
 import { serviceForTests } from '../../../support/service';
@@ -50,6 +52,17 @@ const call = (ago = 0, time = HOUR) => {
 };
 
 const known = (...items: WaitingItem[]) => knownOfItems(contextOf(), items);
+
+it('At a slow service, a repeat takes the answer that came too late for the call before', async () => {
+	const taskId = await service.completedTask();
+	const state = known({ taskId });
+	fault({ kind: 'delay', ms: 300 });
+	jest.replaceProperty(RETRY, 'brief', 100);
+	await expect(hasEndedAtService(call(0, 100), state, { taskId })).rejects.toThrow(Undecided);
+	await until(() => state.ended.size > 0);
+	expect(await hasEndedAtService(call(), state, { taskId })).toBe(true);
+	expect(service.lines()).toHaveLength(1);
+});
 
 describe('For a call that is not verified', () => {
 	it('the service is asked, and what it says is noted', async () => {

@@ -1,8 +1,8 @@
 import type { IHookFunctions, IWebhookFunctions } from 'n8n-workflow';
 
-import type { TranscriberCredential } from '../shared/api/credential';
-import { requestWithApiKey } from '../shared/api/requestWithApiKey';
-import type { Caller } from '../shared/api/types';
+import type { TranscriberCredential } from '../api/credential';
+import { requestWithApiKey } from '../api/requestWithApiKey';
+import type { Caller } from '../api/types';
 
 /**
  * A caller that still works after n8n's hook or webhook call has returned. `signal` ends its waiting for

@@ -367,20 +367,6 @@ describe('the tests of the operations', () => {
 	});
 });
 
-it('the table of mutants in CONTRIBUTING.md adds up to docs/mutants.json', () => {
-	const scores = Object.values(
-		JSON.parse(read('docs/mutants.json')) as Record<string, { seen: number; of: number }>,
-	);
-	const [, table = ''] = read('CONTRIBUTING.md').split('<!-- mutants -->');
-	const rows = [...table.matchAll(/\| (\d+) of \d+ \| (\d+) of (\d+) \|/g)];
-	const sum = (numbers: number[]) => numbers.reduce((total, one) => total + one, 0);
-	expect([1, 2, 3].map((column) => sum(rows.map((row) => Number(row[column]))))).toEqual([
-		scores.length,
-		sum(scores.map(({ seen }) => seen)),
-		sum(scores.map(({ of }) => of)),
-	]);
-});
-
 describe('SECURITY.md', () => {
 	const page = read('SECURITY.md');
 	const claims = [...page.matchAll(/`(test\/[^`]+)`:((?: "[^"]+",?)+)/g)].flatMap(

@@ -5,16 +5,25 @@
 //   npm run test:mutants -- nodes/shared/webhook/hmacSignedBody.ts      # one file, or a folder
 //   npm run test:mutants -- Stores                                  # a row of the table
 //   npm run test:mutants -- changed                                 # what has changed since it was measured
+//   npm run test:mutants -- changed Stores                          # of a row
 //
 // A score that is worse than before is an error, and not written: `--accept` writes it.
-// `--table` only writes the table.
-import { Stryker } from '@stryker-mutator/core';
+// `--table` only counts what has changed since it was measured, and writes the table. `--check` writes nothing: it says
+// whether the table is that of docs/mutants.json. It does not hash the code, so a commit that changes code need not measure.
+//
+// A file has changed if it or one of its suites has. What the suites import does not count, nor do the suites of a file
+// that was measured before docs/mutants.json had their hash.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
 
 const SCORES = 'docs/mutants.json';
+const PAGE = 'CONTRIBUTING.md';
+const [START, END] = ['<!-- mutants -->\n', '<!-- end of mutants -->'];
+
+/** The share of the faults that the tests of each row of the table have to see. */
+const LEAST_SHARE = 0.85;
 
 // All of the suites of which `npm test` runs a part (test/support/long.ts).
 process.env.TESTS = 'all';
@@ -152,6 +161,10 @@ async function measure(file) {
 	mkdirSync(cache, { recursive: true });
 	const incrementalFile = path.join(cache, `${file.replaceAll('/', '_')}.json`);
 	forgetStaticSurvivors(incrementalFile);
+	// Takes a second to load, which `--table` and `--check` do not need.
+	const { Stryker } = await import('@stryker-mutator/core');
+	// What a run takes hours to measure may be edited meanwhile.
+	const hashes = { hash: hashOf([file]), suites: hashOf(suitesOf(file)) };
 	const mutants = await new Stryker({
 		mutate: [file],
 		jest: { config: { testMatch: suitesOf(file).map((suite) => `<rootDir>/${suite}`) } },
@@ -162,7 +175,7 @@ async function measure(file) {
 	const missed = having('Survived', 'NoCoverage');
 	const seen = having('Killed', 'Timeout').length;
 	return {
-		hash: hashOf(file),
+		...hashes,
 		seen,
 		of: seen + missed.length,
 		missed: missed.map(({ location: { start, end }, replacement }) => {
@@ -173,35 +186,52 @@ async function measure(file) {
 	};
 }
 
-/** Of the code that was measured. */
-const hashOf = (file) => createHash('sha256').update(readFileSync(file)).digest('hex').slice(0, 12);
+/** Of the code that was measured, or of the suites that have measured it. */
+const hashOf = (files) => {
+	const hash = createHash('sha256');
+	for (const file of files) hash.update(readFileSync(file));
+	return hash.digest('hex').slice(0, 12);
+};
+
+function hasChanged(file, { hash, suites: measuredWith } = {}) {
+	if (hash !== hashOf([file])) return true;
+	return measuredWith !== undefined && measuredWith !== hashOf(suitesOf(file));
+}
 
 const share = ({ seen, of }) => (of === 0 ? 1 : seen / of);
 // Never rounded up to 100.
 const score = (counts) => (counts.of === 0 ? '–' : `${Math.floor(100 * share(counts))} %`);
 
+const noted = () => JSON.parse(readFileSync(SCORES, 'utf8'));
+
 /** What was measured of files that still exist. */
 const scoresSoFar = () =>
-	Object.fromEntries(
-		Object.entries(JSON.parse(readFileSync(SCORES, 'utf8'))).filter(([file]) => existsSync(file)),
-	);
+	Object.fromEntries(Object.entries(noted()).filter(([file]) => existsSync(file)));
 
 function filesNamed(name) {
 	const all = filesIn('nodes').filter(roomOf);
-	if (name === 'changed') return all.filter((file) => scoresSoFar()[file]?.hash !== hashOf(file));
 	if (name in ROOMS) return all.filter((file) => roomOf(file) === name);
 	return statSync(name).isDirectory() ? filesIn(name) : [name];
 }
 
+if (process.argv.includes('--check')) {
+	const wrong = wrongInTable();
+	for (const one of wrong) console.error(one);
+	process.exit(wrong.length > 0 ? 1 : 0);
+}
 if (process.argv.includes('--table')) {
-	writeTable(scoresSoFar());
+	write(scoresSoFar());
 	process.exit();
 }
 const mayBeWorse = process.argv.includes('--accept');
-const names = process.argv.slice(2).filter((name) => name !== '--accept');
+const words = process.argv.slice(2).filter((word) => word !== '--accept');
+const names = words.filter((word) => word !== 'changed');
+const isAsked = (file) => !words.includes('changed') || hasChanged(file, scoresSoFar()[file]);
+const files = (names.length > 0 ? names : Object.keys(ROOMS)).flatMap(filesNamed).filter(isAsked);
+console.log(`${files.length} files to measure`);
 const worse = [];
 const notMeasured = [];
-for (const file of (names.length > 0 ? names : Object.keys(ROOMS)).flatMap(filesNamed)) {
+for (const file of files) {
 	// A suite may fail without a mutant too, on a machine that is busy with other work.
 	const measured = await measure(file).catch(({ message }) => console.error(message));
 	if (!measured) {
@@ -219,35 +249,72 @@ for (const file of (names.length > 0 ? names : Object.keys(ROOMS)).flatMap(files
 		worse.push(file);
 		continue;
 	}
-	const all = Object.entries({ ...scores, [file]: measured }).sort(([one], [other]) =>
-		one < other ? -1 : 1,
-	);
-	writeFileSync(SCORES, `${JSON.stringify(Object.fromEntries(all), null, '\t')}\n`);
-	writeTable(Object.fromEntries(all));
+	write({ ...scores, [file]: measured });
 }
 if (worse.length > 0) console.error(`\nFewer faults seen than before in: ${worse.join(', ')}`);
 if (notMeasured.length > 0) console.error(`\nNot measured: ${notMeasured.join(', ')}`);
 process.exitCode = worse.length + notMeasured.length > 0 ? 1 : 0;
 
-/** Writes the table of CONTRIBUTING.md. */
-function writeTable(scores) {
-	const rows = Object.keys(ROOMS).map((room) => {
-		const own = filesIn('nodes').filter((file) => roomOf(file) === room);
-		const measured = own.filter((file) => scores[file]);
-		const sum = (name) => measured.reduce((total, file) => total + scores[file][name], 0);
-		return { room, own, measured, seen: sum('seen'), of: sum('of') };
+/** Writes the scores and the table, both with what has changed by now. */
+function write(scores) {
+	const all = Object.entries(scores)
+		.sort(([one], [other]) => (one < other ? -1 : 1))
+		.map(([file, { changed: _, ...score }]) => [
+			file,
+			hasChanged(file, score) ? { ...score, changed: true } : score,
+		]);
+	writeFileSync(SCORES, `${JSON.stringify(Object.fromEntries(all), null, '\t')}\n`);
+	const totals = Object.keys(ROOMS).map(
+		(room) => filesIn('nodes').filter((file) => roomOf(file) === room).length,
+	);
+	const table = tableOf(rowsOf(all), totals, new Date().toISOString().slice(0, 10));
+	const page = readFileSync(PAGE, 'utf8');
+	writeFileSync(PAGE, `${page.split(START)[0]}${START}${table}${END}${page.split(END)[1]}`);
+}
+
+function rowsOf(scores) {
+	return Object.keys(ROOMS).map((room) => {
+		const own = scores.filter(([file]) => roomOf(file) === room).map(([, score]) => score);
+		const sum = (name) => own.reduce((total, score) => total + Number(score[name] ?? 0), 0);
+		const [changed, seen, of] = ['changed', 'seen', 'of'].map(sum);
+		return { room, measured: own.length, changed, seen, of };
 	});
-	const table = rows.map(
-		({ room, own, measured, seen, of }) =>
-			`| ${room} | ${measured.length} of ${own.length} | ${seen} of ${of} | ${score({ seen, of })} |`,
-	);
+}
+
+function tableOf(rows, totals, date) {
 	const ignore = (what) => `<!-- prettier-ignore-${what} -->`;
-	const head = '| Code that … | Files measured | Faults seen | Score |\n|---|---|---|---|';
-	const page = readFileSync('CONTRIBUTING.md', 'utf8');
-	const [start, end] = ['<!-- mutants -->\n', '<!-- end of mutants -->'];
-	const [before, after] = [page.split(start)[0], page.split(end)[1]];
-	writeFileSync(
-		'CONTRIBUTING.md',
-		`${before}${start}${ignore('start')}\n\n${head}\n${table.join('\n')}\n\n${ignore('end')}\n${end}${after}`,
+	const lines = rows.map(
+		({ room, measured, changed, seen, of }, index) =>
+			`| ${room} | ${measured} of ${totals[index]} | ${changed} of ${measured} | ${seen} of ${of} | ${score({ seen, of })} |`,
 	);
+	return [
+		ignore('start'),
+		'',
+		'| Code that … | Files measured | Changed since | Faults seen | Score |',
+		'|---|---|---|---|---|',
+		...lines,
+		'',
+		`“Changed since” was counted on ${date}. Since their faults were counted, these files or their suites have changed.`,
+		'',
+		ignore('end'),
+		'',
+	].join('\n');
+}
+
+/** What the table says of files that nobody has measured, and its date, is taken as it is. */
+function wrongInTable() {
+	const [, rest = ''] = readFileSync(PAGE, 'utf8').split(START);
+	const [table] = rest.split(END);
+	const totals = [...table.matchAll(/^\| .+? \| \d+ of (\d+) \|/gm)].map(([, total]) => total);
+	const [, date] = /was counted on (\d{4}-\d\d-\d\d)\./.exec(table) ?? [];
+	const rows = rowsOf(Object.entries(noted()));
+	return [
+		table !== tableOf(rows, totals, date) &&
+			`${PAGE} has another table than ${SCORES}: npm run test:mutants -- --table`,
+		...rows.map(
+			(row) =>
+				share(row) < LEAST_SHARE &&
+				`The tests of "${row.room}" see only ${score(row)} of the faults, and have to see ${100 * LEAST_SHARE} %`,
+		),
+	].filter(Boolean);
 }

@@ -123,6 +123,10 @@ export class Cell {
 		return { workflow, url: `${this.n8n.url}/webhook/${webhookId}/transcriber` };
 	}
 
+	async switchOffOne({ workflow }: Listening): Promise<void> {
+		await this.n8n.rest.deactivate(workflow);
+	}
+
 	async isListening({ url }: Listening): Promise<void> {
 		for (let tries = 0; tries < 100; tries++) {
 			const [delivery, handOver] = await Promise.all([

@@ -10,6 +10,7 @@ import {
 	REDIRECT,
 	UNKNOWN_BOT,
 	BOT_WITHOUT_ID,
+	NOT_CANCELLED,
 	WITHOUT_ID,
 } from './messages';
 import type { Kind, Row } from './row';
@@ -30,6 +31,7 @@ const everywhere = (outcome: string): Outcomes => ({
 	look: outcome,
 	result: outcome,
 	trigger: outcome,
+	'switch off': outcome,
 });
 
 export const EXPECTED: Record<FaultName, Outcomes> = {
@@ -51,6 +53,7 @@ export const EXPECTED: Record<FaultName, Outcomes> = {
 		...everywhere(NOT_TRIED),
 		look: KEY,
 		result: KEY,
+		'switch off': NOT_CANCELLED,
 	},
 	'refused for 5 s': { ...everywhere(WORKS), once: NOT_TRIED, activation: NOT_TRIED },
 	'refused for 40 s': {
@@ -104,7 +107,7 @@ export const EXPECTED: Record<FaultName, Outcomes> = {
 		once: REDIRECT,
 		activation: `${UNKNOWN_BOT} / ${REDIRECT}`,
 	},
-	'kill -9': { ...everywhere(CRASHED), trigger: WORKS },
+	'kill -9': { ...everywhere(CRASHED), trigger: WORKS, 'switch off': WORKS },
 };
 
 export function expectedOf({ name, kind }: Row, fault: FaultName): string {

@@ -7,6 +7,7 @@ export const SOMETHING_ELSE = 'Something other than the service answered at this
 export const REDIRECT = 'The service answered with a redirect, which is not followed';
 export const UNPUBLISHED = 'fetch failed';
 export const UNKNOWN_BOT = 'It is not known whether the service has sent the bot';
+export const NOT_CANCELLED = 'could not be cancelled, so it may go on recording, which costs money';
 export const BOT_WITHOUT_ID = 'The service accepted the bot, but without an id';
 export const ENDED_UNHEARD =
 	'only after its end, so the workflow of the trigger may never start for it';

@@ -15,6 +15,7 @@ const COLUMNS: Record<Exclude<Kind, 'asleep'>, string> = {
 	result: 'Result of a finished task',
 	trigger: 'Triggers',
 	activation: 'Publishing a trigger that sends a bot',
+	'switch off': 'Cancelling the bot of a trigger that is switched off',
 };
 
 const kinds = Object.keys(COLUMNS) as Array<keyof typeof COLUMNS>;
@@ -52,7 +53,7 @@ export function faultsPage(): string {
 		'## What comes out',
 		'',
 		`"${WORKS}" means: the output is right, and nobody had to do anything. A text in quotes: the node ends with an error that`,
-		`contains it, or has it in its output. “${NOT_TRIED}”: the same as another row.`,
+		`contains it, or has it in its output; when a trigger is switched off, n8n's log has it. “${NOT_TRIED}”: the same as another row.`,
 		'',
 		'<!-- prettier-ignore-start -->',
 		'',

@@ -13,7 +13,8 @@ export type Kind =
 	| 'look'
 	| 'result'
 	| 'asleep'
-	| 'trigger';
+	| 'trigger'
+	| 'switch off';
 
 export interface Row {
 	/** The value of the operation, and what of it meets the fault. */
@@ -31,6 +32,7 @@ export const RESULT = { method: 'GET', path: '/tasks/[^/]+/result' };
 export const EXPORT = { method: 'GET', path: '/tasks/[^/]+/export' };
 export const POST_FILE = { method: 'POST', path: '/transcribe' };
 export const POST_LINK = { method: 'POST', path: '/transcribe-url' };
+export const DELETE_BOT = { method: 'DELETE', path: '/meeting/[^/]+' };
 export const POST_BOT = { method: 'POST', path: '/meeting' };
 
 export const SUBTITLES = { exportFormat: 'srt', exportAs: 'text' };

@@ -2,6 +2,6 @@
 import { operationRows } from './operationRows';
 import type { Row } from './row';
 import { submitRows } from './submitRows';
-import { triggerRows } from './triggerRows';
+import { switchOffRow, triggerRows } from './triggerRows';
 
-export const ROWS: Row[] = [...submitRows, ...operationRows, ...triggerRows];
+export const ROWS: Row[] = [...submitRows, ...operationRows, ...triggerRows, switchOffRow];

@@ -16,7 +16,7 @@ import { Cell } from './cell';
 import { NOT_TRIED, expectedOf } from './expected';
 import { booksOf, secretsInFiles, secretsOf } from './invariants';
 import { judged, type Begun } from './judge';
-import { listening } from './listening';
+import { listening } from '../support/listening';
 import { faultsPage } from './page';
 import { summary, type Result } from './report';
 import type { Row } from './row';

@@ -1,10 +1,13 @@
 /** The triggers, for tasks that others have submitted. */
+import { setTimeout as pause } from 'node:timers/promises';
+
 import { until } from '../simulator/testing-client';
 import { handOverTo } from '../TranscriberTrigger/client';
-import { MEETING, endNow, pendingTask, startedOnce, type Act } from './acts';
+import { MEETING, WORKS, endNow, pendingTask, startedOnce, type Act } from './acts';
+import { NOT_CANCELLED } from './messages';
 import { acceptedSince, booksOf } from './invariants';
 import type { Cell, Listening } from './cell';
-import { EXPORT, POST_BOT, RESULT, later, type Row } from './row';
+import { DELETE_BOT, EXPORT, POST_BOT, RESULT, later, type Row } from './row';
 import type { Target } from './weather';
 
 export const triggerRows: Row[] = [
@@ -29,6 +32,15 @@ export const triggerRows: Row[] = [
 		begin: sentBot,
 	},
 ];
+
+/** Not in the soak, whose bounds were measured without it. */
+export const switchOffRow: Row = {
+	name: 'transcriberTrigger, meeting: switch off',
+	kind: 'switch off',
+	target: later(DELETE_BOT),
+	submits: 0,
+	begin: switchedOff,
+};
 
 function trigger(name: string, target: Target): Omit<Row, 'begin'> {
 	return { name, kind: 'trigger', target, submits: 0 };
@@ -67,7 +79,7 @@ async function polledAccount(cell: Cell): Promise<Act> {
 	// Publishing goes on after it was acknowledged. Its first poll takes what has ended for old.
 	await cell.whyNotPublished(trigger);
 	await eventually(() => simulator.requests.some(({ query }) => query['status'] === 'pending'));
-	await new Promise((resolve) => setTimeout(resolve, 1_500));
+	await pause(1_500);
 	return {
 		start: async () => endNow(simulator, id),
 		isUnderWay: async () => simulator.faultsHappened > 0,
@@ -75,8 +87,8 @@ async function polledAccount(cell: Cell): Promise<Act> {
 	};
 }
 
-async function eventually(condition: () => boolean): Promise<void> {
-	for (let tries = 0; tries < 12 && !condition(); tries++) {
+async function eventually(condition: () => boolean | Promise<boolean>): Promise<void> {
+	for (let tries = 0; tries < 12 && !(await condition()); tries++) {
 		await until(condition).catch(() => undefined);
 	}
 }
@@ -99,6 +111,40 @@ async function sentBot(cell: Cell): Promise<Act> {
 			const problem = await cell.whyNotPublished(trigger);
 			const id = acceptedSince(before, cell.simulator).at(-1) ?? '';
 			return { result: problem ?? (await startedOnce(cell, trigger, id)) };
+		},
+	};
+}
+
+/** Longer than the trigger goes on trying, after the ten seconds in which it may be switched on again. */
+const GIVEN_UP_MS = 200_000;
+/** For what n8n's log may still say after the bot has been stopped. */
+const SAYS_NO_MORE_MS = 5_000;
+
+/** The workflow is switched off while its bot records: the bot is stopped, or n8n's log says that it is not. */
+async function switchedOff(cell: Cell): Promise<Act> {
+	const { n8n, simulator } = cell;
+	simulator.configure({ meetingSeconds: 1e9 });
+	const trigger = await cell.listen('transcriberTrigger', { source: 'meeting', ...MEETING });
+	const problem = await cell.whyNotPublished(trigger);
+	if (problem !== undefined) throw new Error(problem);
+	await eventually(() => simulator.bots().some(({ phase }) => phase === 'recording'));
+	const [{ id } = { id: '' }] = simulator.bots();
+	// What n8n knows of the bot is saved when the publishing is through.
+	await eventually(async () => {
+		const saved = await n8n.rest.get(`/workflows/${trigger.workflow.id}`);
+		return JSON.stringify(saved).includes(id);
+	});
+	const isStopped = () => simulator.bot(id).phase !== 'recording';
+	const saysNot = () => n8n.log().includes(`meeting bot ${id} ${NOT_CANCELLED}`);
+	return {
+		start: async () => await cell.switchOffOne(trigger),
+		isUnderWay: async () => simulator.faultsHappened > 0,
+		async end() {
+			const deadline = Date.now() + GIVEN_UP_MS;
+			while (!isStopped() && !saysNot() && Date.now() < deadline) await pause(500);
+			await pause(SAYS_NO_MORE_MS);
+			if (saysNot()) return { result: NOT_CANCELLED };
+			return { result: isStopped() ? WORKS : 'the bot records, and nothing says so' };
 		},
 	};
 }

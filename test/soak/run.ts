@@ -12,7 +12,7 @@ import { parseArgs } from 'node:util';
 
 import { WORKS } from '../faults/acts';
 import { secretsInFiles, secretsOf } from '../faults/invariants';
-import { listening } from '../faults/listening';
+import { listening } from '../support/listening';
 import { freePorts, startN8n, type N8nHost } from '../n8n/host';
 import { packPackage } from '../n8n/npm';
 import { testedVersion } from '../n8n/versions';

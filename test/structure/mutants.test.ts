@@ -1,0 +1,78 @@
+/** The table of mutants in CONTRIBUTING.md says what docs/mutants.json says. A night of measuring is not needed for that. */
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+import { read, root } from './read';
+
+interface Scored {
+	seen: number;
+	of: number;
+	changed?: boolean;
+}
+
+const PAGE = read('CONTRIBUTING.md');
+const SCORES = JSON.parse(read('docs/mutants.json')) as Record<string, Scored>;
+
+function checkIn(folder: string): string {
+	const script = path.join(root, 'scripts/mutants.mjs');
+	const { status, stderr } = spawnSync(process.execPath, [script, '--check'], {
+		cwd: folder,
+		encoding: 'utf8',
+	});
+	return status === 0 ? '' : stderr;
+}
+
+/** What the check says of a repository with this page and these scores, and no code. */
+function checkOf({ page = PAGE, scores = SCORES }): string {
+	const folder = mkdtempSync(path.join(tmpdir(), 'mutants-'));
+	try {
+		for (const name of ['docs', 'test', 'nodes']) mkdirSync(path.join(folder, name));
+		writeFileSync(path.join(folder, 'CONTRIBUTING.md'), page);
+		writeFileSync(path.join(folder, 'docs/mutants.json'), JSON.stringify(scores));
+		return checkIn(folder);
+	} finally {
+		rmSync(folder, { recursive: true });
+	}
+}
+
+const OTHER = 'has another table than docs/mutants.json';
+
+it('CONTRIBUTING.md has the table of docs/mutants.json, with 85 % of the faults seen in each row', () => {
+	expect(checkIn(root)).toBe('');
+});
+
+describe('The check of that table', () => {
+	it('does not depend on the code of today', () => expect(checkOf({})).toBe(''));
+
+	it.each([
+		[
+			'hides what has changed',
+			/\| \d+ of (\d+) \| (\d+ of \d+) \| (\d+ %) \|/g,
+			'| 0 of $1 | $2 | $3 |',
+		],
+		['has seen more', /\| \d+ of (\d+) \| (\d+ %) \|/g, '| $1 of $1 | $2 |'],
+		['has a higher score', /\| \d+ % \|/g, '| 100 % |'],
+		['says no date', /was counted on \S+\./, 'was counted.'],
+	])('fails if the page %s', (_, part, other) => {
+		expect(checkOf({ page: PAGE.replace(part, other) })).toContain(OTHER);
+	});
+
+	it('fails if a file has changed that the page does not count', () => {
+		const [file = '', score] = Object.entries(SCORES).find(([, one]) => !one.changed) ?? [];
+		const changed = { seen: 0, of: 0, ...score, changed: true };
+		expect(checkOf({ scores: { ...SCORES, [file]: changed } })).toContain(OTHER);
+	});
+
+	it('fails if the tests of a row see less than 85 %', () => {
+		const isStore = (file: string) => /(Store|Memory|Ledger)\.ts$/.test(file);
+		const scores = Object.entries(SCORES).map(([file, score]) => [
+			file,
+			isStore(file) ? { ...score, seen: Math.floor(score.of * 0.84) } : score,
+		]);
+		expect(checkOf({ scores: Object.fromEntries(scores) as typeof SCORES })).toContain(
+			'The tests of "Stores" see only 83 % of the faults, and have to see 85 %',
+		);
+	});
+});

@@ -9,7 +9,9 @@ import {
 	submissionIds,
 	submissionNames,
 	submittedBefore,
+	takeOverFromEarlierRun,
 } from '../../../../nodes/Transcriber/submit/once/submissionMemory';
+import { askedFor } from '../../../../nodes/Transcriber/submit/once/sameRequest';
 import { oncePerPlace } from '../../../../nodes/Transcriber/submit/once/oncePerPlace';
 import { itemContext, type ItemPlace } from '../../../support/itemContext';
 import { BOT, LINK } from '../../../support/parameters';
@@ -131,5 +133,60 @@ describe('An item is checked and built', () => {
 			expect(submittedBefore(at())).toBeUndefined();
 		});
 		expect(submittedBefore(at())).toEqual([]);
+	});
+});
+
+describe('An item that a loop brings back after it has failed', () => {
+	const FAILED = [{ json: { error: 'The connection broke' } }, { json: { error: 'No' } }];
+	const sent = (context = at()) => ({ state: 'sent', asked: askedFor(context) }) as const;
+	/** What is remembered of the item in a later run. */
+	const takenOver = (place: ItemPlace = {}, parameters: INodeParameters = LINK) => {
+		const later = at({ runIndex: 1, items: FAILED, ...place }, parameters);
+		takeOverFromEarlierRun(later);
+		return recall(later);
+	};
+
+	it('is the one of which the answer was lost in an earlier run, whatever its index was', () => {
+		remember(at({ itemIndex: 1 }), sent());
+		expect(takenOver()).toEqual(sent());
+		expect(takenOver({ runIndex: 2, itemIndex: 1 })).toEqual(sent());
+	});
+
+	it('is the one that was accepted without an id, but not with one', () => {
+		const nameless = {
+			...sent(),
+			state: 'accepted',
+			submissions: [{ answer: {} }],
+			at: 1,
+		} as const;
+		remember(at(), { ...nameless, submissions: [...nameless.submissions] });
+		expect(takenOver()).toMatchObject({ state: 'accepted' });
+		for (const id of [{ task_id: '7f3c' }, { bot_id: 'b1' }]) {
+			const submissions = [{ answer: {} }, { answer: id }];
+			saved = {};
+			remember(at(), { ...nameless, submissions });
+			expect(takenOver({ runIndex: 3 })).toBeUndefined();
+		}
+		saved = { accepted: { '0:0': { ...sent(), state: 'accepted', at: 1, answer: {} } } };
+		expect(takenOver({ runIndex: 4 })).toBeUndefined();
+	});
+
+	it.each<[string, ItemPlace, INodeParameters]>([
+		['of the same run', { runIndex: 0, itemIndex: 1 }, LINK],
+		['without the field of an error', { items: [{ json: { error: '' } }] }, LINK],
+		['that asks for something else', {}, { ...LINK, url: 'https://files.example.com/other.mp3' }],
+		['of an agent', { call: {} }, LINK],
+	])('is none %s', (_what, place, parameters) => {
+		remember(at(), sent());
+		takenOver(place, parameters);
+		expect(Object.keys(saved.accepted as object)).toEqual(['0:0']);
+	});
+
+	it('is none with an Idempotency-Key, of a later run, or where nothing was sent', () => {
+		remember(at(), { ...sent(), key: 'k' });
+		remember(at({ runIndex: 2 }), sent());
+		expect(takenOver()).toBeUndefined();
+		saved = {};
+		expect(takenOver()).toBeUndefined();
 	});
 });

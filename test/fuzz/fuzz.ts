@@ -11,7 +11,7 @@ export const SEED = Number(process.env['FUZZ_SEED'] ?? 20_261_122);
 /** The values of a description. */
 export type Arbitrary<T> = T extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** With so many runs, chance leaves out nothing that they are meant to meet. Fewer come only by command. */
+/** With so many runs, chance leaves out nothing that they are meant to meet; with fewer, not more than half of it. */
 const ENOUGH_RUNS = 60;
 
 /**
@@ -42,8 +42,10 @@ export async function holds<T>(
 	});
 	await fc.assert(property, { numRuns, seed: SEED, path, endOnFailure: given === undefined });
 	memory.expectBounded();
-	if (path !== undefined || (given !== undefined && numRuns < ENOUGH_RUNS)) return;
-	expect(mustMeet.filter((one) => !met.has(one))).toEqual([]);
+	if (path !== undefined || hangs) return;
+	const notMet = mustMeet.filter((one) => !met.has(one));
+	if (numRuns >= ENOUGH_RUNS) expect(notMet).toEqual([]);
+	else expect(2 * notMet.length).toBeLessThanOrEqual(mustMeet.length);
 }
 
 /** What one answer of a webhook may take (contract, "Webhook calls"), in ms. */

@@ -237,8 +237,8 @@ export const SERVICE_FIELDS: Record<string, unknown[]> = {
 
 /** Spaces behind a body, which JSON allows: some bodies are near the limit of a delivery (1 MB), and some above. */
 export const padding = fc.oneof(
-	{ weight: 5, arbitrary: fc.constant('') },
-	fc.constantFrom(985_000, 985_000, 1_000_001).map((length) => ' '.repeat(length)),
+	{ weight: 3, arbitrary: fc.constant('') },
+	fc.constantFrom(985_000, 1_000_001).map((length) => ' '.repeat(length)),
 );
 
 /** Bodies as they come over the wire: JSON of any kind, JSON that is cut, pages, bytes. */

@@ -127,6 +127,8 @@ const handOvers = fc.array(
 );
 const content = fc.record({
 	handOvers: fc.oneof(
+		// Nothing is handed over before a submit: a check that the trigger is there.
+		{ weight: 2, arbitrary: fc.constant([]) },
 		{
 			weight: 3,
 			arbitrary: fc.array(
@@ -142,18 +144,20 @@ const content = fc.record({
 		json,
 	),
 	expires: fc.oneof(
-		{ weight: 3, arbitrary: fc.constant('fresh') },
+		{ weight: 5, arbitrary: fc.constant('fresh') },
 		fc.constantFrom(0, 1e308, 'soon', null),
 	),
 });
 
 /** A hand-over as a Transcriber node makes it, and whatever looks like one. */
 const handOver = fc.record({
-	content: fc.oneof(content, json),
+	content: fc.oneof({ weight: 4, arbitrary: content }, { weight: 1, arbitrary: json }),
 	/** In place of the sealed content. */
-	sealed: fc.option(fc.oneof(anything, fc.base64String({ minLength: 60, maxLength: 90 })), {
-		nil: undefined,
-	}),
+	sealed: fc.oneof(
+		{ weight: 6, arbitrary: fc.constant(undefined) },
+		anything,
+		fc.base64String({ minLength: 60, maxLength: 90 }),
+	),
 	key: fc.constantFrom(API_KEY, API_KEY, API_KEY, 'another key'),
 	checkFor: fc.oneof(fc.constantFrom(undefined, 'task', 'bot'), json),
 	padding,

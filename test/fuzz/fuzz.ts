@@ -12,7 +12,7 @@ export const SEED = Number(process.env['FUZZ_SEED'] ?? 20_261_122);
 export type Arbitrary<T> = T extends fc.Arbitrary<infer Value> ? Value : never;
 
 /** With so many runs, chance leaves out nothing that they are meant to meet; with fewer, not more than half of it. */
-const ENOUGH_RUNS = 60;
+const ENOUGH_RUNS = 100;
 
 /**
  * `few` runs beside the other tests, a sixth of them with `npm test`, more by command. The claim says what it has met,

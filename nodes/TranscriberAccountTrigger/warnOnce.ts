@@ -1,7 +1,7 @@
 import type { IDataObject, IPollFunctions } from 'n8n-workflow';
 
 import { ID_NAMES, listedTaskId } from '../shared/api/undocumented/idNames';
-import { isUnknownStatus } from '../shared/api/statusMeaning';
+import { isUnknownStatus, statusWord } from '../shared/api/statusMeaning';
 import { messageOf } from '../shared/asError';
 import { remembered } from '../shared/processMemory';
 import { logSeldom } from '../shared/webhook/logSeldom';
@@ -18,9 +18,10 @@ const LONGEST_WORD = 40;
  */
 export function warnOfStatus(context: IPollFunctions, task: IDataObject): void {
 	const { task_id: id, status } = task;
-	const isMissing = (status ?? '') === '';
-	if (!isMissing && !isUnknownStatus(status)) return;
-	const word = String(status).slice(0, LONGEST_WORD);
+	const said = statusWord(status);
+	if (said !== undefined && !isUnknownStatus(status)) return;
+	const isMissing = said === undefined;
+	const word = said?.slice(0, LONGEST_WORD);
 	const says = isMissing
 		? `The service does not say the status of task ${String(id)}`
 		: `The service says that task ${String(id)} has the status '${word}', which it does not document`;

@@ -29,6 +29,9 @@ export function numberOf(value: unknown): number | undefined {
 /** Many services write the year 1 or 1970 for a missing date. No task is so old. */
 const EARLIEST_DATE = Date.UTC(2015);
 
+/** What `Date` can hold, in ms. */
+const LATEST_DATE = 8.64e15;
+
 const MONTH = '(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*';
 
 /** ISO 8601, or a date with the name of the month: in others, nobody knows which number is the month. */
@@ -47,7 +50,7 @@ export function timeOf(value: unknown): number | undefined {
 	let time = isClear ? Date.parse(value) : NaN;
 	// 1e11 seconds is the year 5138; 1e11 milliseconds is 1973.
 	if (typeof value === 'number') time = value < 1e11 ? value * 1000 : value;
-	return time >= EARLIEST_DATE ? time : undefined;
+	return time >= EARLIEST_DATE && time <= LATEST_DATE ? time : undefined;
 }
 
 /**

@@ -53,9 +53,9 @@ export function wrongInBooks(
 	return wrong;
 }
 
-/** What an error says if the answer with the id was lost. */
+/** What an error says if the answer with the id was lost; bound to the code by the suite of mayBeAccepted.ts. */
 export const MAY_BE_ACCEPTED =
-	/may (also )?have accepted|not known whether the service accepted|accepted, but without an id|accepted the bot, but without an id|not known whether the service has sent/;
+	/may (also )?have accepted|If the service has accepted it, a Retry of|not known whether the service accepted|accepted, but without an id|accepted the bot, but without an id|not known whether the service has sent/;
 
 /** Where each id was reported; `undefined` if nowhere. */
 export function placesOf(

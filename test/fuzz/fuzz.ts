@@ -1,59 +1,114 @@
 /** Random values, the same in every run: `npm run test:fuzz -- --runs 1000 --seed 7` tries more. */
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import fc from 'fast-check';
 
 import { atLength } from '../support/long';
+import { findIn } from '../support/search';
 
 /** Of fast-check, which prints seed and path of what it finds: both can be given again. */
 export const SEED = Number(process.env['FUZZ_SEED'] ?? 20_261_122);
 
-/** `few` runs beside the other tests, a sixth of them with `npm test`, more by command. */
+/** The values of a description. */
+export type Arbitrary<T> = T extends fc.Arbitrary<infer Value> ? Value : never;
+
+/** With so many runs, chance leaves out nothing that they are meant to meet; with fewer, not more than half of it. */
+const ENOUGH_RUNS = 100;
+
+/**
+ * `few` runs beside the other tests, a sixth of them with `npm test`, more by command. The claim says what it has met,
+ * such as the kind of answer: `mustMeet` is what some run has to meet, so that a claim about nothing is no success.
+ */
 export async function holds<T>(
 	arbitrary: fc.Arbitrary<T>,
 	few: number,
-	claim: (value: T) => Promise<void> | void,
+	claim: (value: T) => Promise<string[] | void>,
+	mustMeet: string[] = [],
 ): Promise<void> {
-	const numRuns = Number(process.env['FUZZ_RUNS'] ?? Math.ceil(few / atLength(1, 6)));
+	const given = process.env['FUZZ_RUNS'];
+	const numRuns = Number(given ?? Math.ceil(few / atLength(1, 6)));
 	const path = process.env['FUZZ_PATH'];
-	const memory = new Memory();
+	const memory = new Memory(numRuns);
+	const met = new Set<string>();
+	let hangs = false;
 	const property = fc.asyncProperty(arbitrary, async (value) => {
+		// What hangs is reported as it is: to shorten it, each try would take the whole time.
+		if (hangs) return;
 		memory.beforeRun();
-		await claim(value);
+		const kinds = await claim(value).catch((error: unknown) => {
+			hangs = error instanceof Hangs;
+			throw error;
+		});
+		for (const one of kinds ?? []) met.add(one);
 	});
-	await fc.assert(property, { numRuns, seed: SEED, path, endOnFailure: !process.env['FUZZ_RUNS'] });
+	await fc.assert(property, { numRuns, seed: SEED, path, endOnFailure: given === undefined });
 	memory.expectBounded();
+	if (path !== undefined || hangs) return;
+	const notMet = mustMeet.filter((one) => !met.has(one));
+	if (numRuns >= ENOUGH_RUNS) expect(notMet).toEqual([]);
+	else expect(2 * notMet.length).toBeLessThanOrEqual(mustMeet.length);
 }
 
-/** Until then, everything is loaded, compiled and cached. */
-const WARM_AFTER = 200;
-/** Caches of n8n's engine still grow, by less and less. */
-const LOOSE_BYTES = 4_000_000;
-const BYTES_A_RUN = 2_000;
+/** What one answer of a webhook may take (contract, "Webhook calls"), in ms. */
+export const WEBHOOK_MS = 10_000;
+
+/** What an operation, a poll or a list may take whose own times the tests have shortened to some ms. */
+export const OPERATION_MS = 15_000;
+
+class Hangs extends Error {}
+
+/** What the work gives; an error if it takes longer. */
+export async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+	const stop = new AbortController();
+	const late = sleep(ms, undefined, { signal: stop.signal }).then(() => {
+		throw new Hangs(`It takes more than ${ms} ms`);
+	});
+	return await Promise.race([work, late]).finally(() => stop.abort());
+}
+
+/** More than n8n's engine still caches in a third of the runs, less than a handful of large bodies. */
+const MOST_GROWTH = 5_000_000;
+
+/** With fewer runs, the first third does not load everything; with more, the bounded memory of the nodes fills up. */
+const MEASURED_RUNS = { least: 150, most: 900 };
 
 /**
- * That what the node keeps does not grow with what it has seen. Only with many runs, and with the flag that
- * scripts/fuzz.mjs gives to Node: without a collection of garbage, the size of the heap says nothing.
+ * That what the node keeps does not grow with what it has seen. In the first third of the runs, everything is loaded,
+ * compiled and cached; a leak then grows as much in the second third as in the last. Only with many runs, and with the
+ * flag that scripts/fuzz.mjs gives to Node: without a collection of garbage, the size of the heap says nothing.
  */
 class Memory {
 	private runs = 0;
 
-	private warm = 0;
+	/** What is kept after each third, in bytes. */
+	private readonly kept: number[] = [];
+
+	private readonly third: number;
+
+	constructor(private readonly numRuns: number) {
+		this.third = Math.floor(Math.min(numRuns, MEASURED_RUNS.most) / 3);
+	}
 
 	beforeRun(): void {
-		if (this.runs === WARM_AFTER) this.warm = this.heap();
+		this.measure();
 		this.runs += 1;
 	}
 
 	expectBounded(): void {
-		if (!globalThis.gc || this.runs < 2 * WARM_AFTER) return;
-		const growth = this.heap() - this.warm;
-		const runs = this.runs - WARM_AFTER;
-		expect(growth).toBeLessThan(LOOSE_BYTES + BYTES_A_RUN * runs);
+		this.measure();
+		const [first, second, last] = this.kept;
+		if (first === undefined || second === undefined || last === undefined) return;
+		expect(Math.min(second - first, last - second)).toBeLessThan(MOST_GROWTH);
 	}
 
-	private heap(): number {
-		globalThis.gc?.();
-		globalThis.gc?.();
-		return process.memoryUsage().heapUsed;
+	private measure(): void {
+		const isDue = this.runs === this.third * (this.kept.length + 1) && this.kept.length < 3;
+		if (!isDue || !globalThis.gc || this.numRuns < MEASURED_RUNS.least) return;
+		globalThis.gc();
+		globalThis.gc();
+		// Buffers are outside of the heap.
+		const { heapUsed, arrayBuffers } = process.memoryUsage();
+		this.kept.push(heapUsed + arrayBuffers);
 	}
 }
 
@@ -120,6 +175,73 @@ export const json: fc.Arbitrary<unknown> = fc.letrec<{
 /** Names that change what all objects inherit, if they are copied carelessly. */
 const POLLUTING = '"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}';
 
+/** JSON that pollutes, if it is copied carelessly, and otherwise says what the text says. */
+const polluting = (text: string) =>
+	text.startsWith('{') && text !== '{}' ? `{${POLLUTING},${text.slice(1)}` : text;
+
+/**
+ * JSON with fields as the service document has them, or as other services might: each is left out, as documented, or anything
+ * else. `documented` has the values of each field.
+ */
+export function bodyOf(documented: Record<string, unknown[]>): fc.Arbitrary<string> {
+	const fields = Object.entries(documented).map(([name, values]) => [
+		name,
+		fc.option(
+			fc.oneof(
+				{ weight: 4, arbitrary: fc.constantFrom(...values) },
+				{ weight: 1, arbitrary: fc.oneof(leaf, json) },
+			),
+			{ nil: undefined, freq: 3 },
+		),
+	]);
+	const text = fc
+		.record(Object.fromEntries(fields) as Record<string, fc.Arbitrary<unknown>>)
+		.map((body) => JSON.stringify(body));
+	return fc.oneof({ weight: 5, arbitrary: text }, text.map(polluting));
+}
+
+/** Stands for the ids that a claim knows only when it runs. */
+export const TASK = '<task>';
+export const BOT = '<bot>';
+
+/** The secret that an answer or a delivery of the service tells. */
+export const TOLD_SECRET = 'whsec_that_the_service_tells';
+
+/** The fields of tasks, bots, results, documents and deliveries. */
+export const SERVICE_FIELDS: Record<string, unknown[]> = {
+	task_id: [TASK],
+	bot_id: [BOT],
+	status: [
+		'completed',
+		'failed',
+		'pending',
+		'processing',
+		'awaiting_balance',
+		'canceled',
+		'joining',
+	],
+	event: ['meeting.transcript.completed'],
+	result_url: ['/api/v1/tasks/a/result'],
+	progress: [100, 7],
+	queue_state: ['working', 'done'],
+	awaiting_balance: [true, false],
+	error: ['No speech was found'],
+	webhook_secret: [TOLD_SECRET],
+	text: ['Good morning.'],
+	segments: [[{ start: 0, end: 1.5, text: 'Good morning.' }]],
+	content: ['1\n00:00:00,000 --> 00:00:01,500\nGood morning.\n'],
+	format: ['srt'],
+	created_at: ['2026-11-22T10:00:00Z', 1_795_000_000],
+	title: ['Weekly meeting'],
+	detail: [{ error_code: 'service_unavailable', message: 'Later' }],
+};
+
+/** Spaces behind a body, which JSON allows: some bodies are near the limit of a delivery (1 MB), and some above. */
+export const padding = fc.oneof(
+	{ weight: 3, arbitrary: fc.constant('') },
+	fc.constantFrom(985_000, 1_000_001).map((length) => ' '.repeat(length)),
+);
+
 /** Bodies as they come over the wire: JSON of any kind, JSON that is cut, pages, bytes. */
 export const bodyText = fc.oneof(
 	{ weight: 6, arbitrary: json.map((value) => JSON.stringify(value)) },
@@ -140,24 +262,29 @@ export const bodyText = fc.oneof(
 	fc.string({ unit: 'binary', maxLength: 60 }),
 );
 
-/** Whatever an expression can give. */
-export const parameterValue = fc.oneof(
-	leaf,
-	json,
-	fc.constantFrom(
-		'{"a":1}',
-		'[]',
-		'srt',
-		'list',
-		'text',
-		'true',
-		'2027-01-01T10:00:00Z',
-		'https://a.example/x',
-	),
-	fc.constantFrom(Infinity, -Infinity, NaN, undefined, -0),
-	fc.constantFrom(new Date(0), new Map(), [undefined]),
-	fc.constantFrom(`{${POLLUTING}}`, JSON.parse(`{${POLLUTING}}`) as unknown, '__proto__'),
-);
+/**
+ * Whatever an expression can give, but for the API key: a user who types it into a parameter has stored it in the
+ * workflow, and a refusal that quotes the value shows nothing more.
+ */
+export const parameterValue = fc
+	.oneof(
+		leaf,
+		json,
+		fc.constantFrom(
+			'{"a":1}',
+			'[]',
+			'srt',
+			'list',
+			'text',
+			'true',
+			'2027-01-01T10:00:00Z',
+			'https://a.example/x',
+		),
+		fc.constantFrom(Infinity, -Infinity, NaN, undefined, -0),
+		fc.constantFrom(new Date(0), new Map(), [undefined]),
+		fc.constantFrom(`{${POLLUTING}}`, JSON.parse(`{${POLLUTING}}`) as unknown, '__proto__'),
+	)
+	.filter((value) => findIn([value], [API_KEY]).length === 0);
 
 /** Only what n8n can show. Anything else is a crash. */
 export function isPlain(error: {
@@ -175,11 +302,18 @@ export function isPlain(error: {
 	);
 }
 
-/** What every object inherits. */
-const INHERITED = [Object.prototype, Array.prototype, Function.prototype];
-const namesOf = () => INHERITED.map((prototype) => Reflect.ownKeys(prototype).length).join();
-const UNPOLLUTED = namesOf();
+/** What every object inherits, and the names that it has. */
+const INHERITED = [Object.prototype, Array.prototype, Function.prototype].map((prototype) => ({
+	prototype,
+	names: new Set(Reflect.ownKeys(prototype)),
+}));
 
+/** Whether the node has given all objects something. Takes it away again, so that the next run shows only its own. */
 export function isPolluted(): boolean {
-	return 'polluted' in {} || namesOf() !== UNPOLLUTED;
+	const added = INHERITED.flatMap(({ prototype, names }) =>
+		Reflect.ownKeys(prototype)
+			.filter((name) => !names.has(name))
+			.map((name) => Reflect.deleteProperty(prototype, name)),
+	);
+	return added.length > 0;
 }

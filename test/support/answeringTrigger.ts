@@ -9,11 +9,15 @@ export const STORED = { status: 200, body: '{"stored":true}' };
 export interface TriggerAnswer {
 	status: number;
 	body: string;
+	/** The connection breaks before the answer. */
+	isCut?: boolean;
 }
 
 export async function answeringTrigger(
-	apiKey: string,
-	answer: (call: number) => TriggerAnswer | Promise<TriggerAnswer> = () => STORED,
+	/** One, or all that it may be by now. */
+	apiKey: string | (() => string[]),
+	answer: (call: number, handedOver: HandOver[]) => TriggerAnswer | Promise<TriggerAnswer> = () =>
+		STORED,
 ) {
 	/** What was handed over in each call. */
 	const calls: HandOver[][] = [];
@@ -28,13 +32,24 @@ export async function answeringTrigger(
 		request.on('data', (piece: Buffer) => (text += piece.toString()));
 		request.on('end', () => {
 			heard.push({ headers: request.headers, text });
+			// A delivery of the service.
+			if (request.method === 'POST') {
+				busy.now--;
+				response.writeHead(405, { connection: 'close' }).end();
+				return;
+			}
 			const { sealed, checkFor } = JSON.parse(text) as { sealed: string; checkFor?: string };
 			if (checkFor) checks.push(checkFor);
-			const opened = openHandOvers(apiKey, url, sealed);
-			const call = calls.push(Array.isArray(opened) ? opened : []);
-			const answered = request.method === 'PUT' ? answer(call) : { status: 405, body: '' };
-			void Promise.resolve(answered).then(({ status, body }) => {
+			const keys = typeof apiKey === 'string' ? [apiKey] : apiKey();
+			const opened = keys.map((key) => openHandOvers(key, url, sealed)).find(Array.isArray) ?? [];
+			const answered =
+				request.method === 'PUT' ? answer(calls.push(opened), opened) : { status: 405, body: '' };
+			void Promise.resolve(answered).then(({ status, body, isCut }) => {
 				busy.now--;
+				if (isCut) {
+					request.destroy();
+					return;
+				}
 				const type = body.startsWith('{') ? 'application/json' : 'text/html';
 				response.writeHead(status, { 'content-type': type, connection: 'close' }).end(body);
 			});

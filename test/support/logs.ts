@@ -7,6 +7,8 @@ type Stream = Pick<NodeJS.WriteStream, 'write'>;
 interface CapturedLogs {
 	lines: string[];
 	of: (node: string) => string[];
+	/** Forgets all lines, so that many runs of one test keep nothing. */
+	forget: () => void;
 	release: () => void;
 }
 
@@ -32,6 +34,10 @@ export function captureLogs(): CapturedLogs {
 	return {
 		lines,
 		of: (node) => lines.filter((line) => line.includes(`${node}: `)),
+		forget: () => {
+			lines.length = 0;
+			for (const spy of spies) spy.mockClear();
+		},
 		release: () => {
 			silence();
 			for (const spy of spies) spy.mockRestore();

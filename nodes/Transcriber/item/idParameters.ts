@@ -7,7 +7,7 @@ import { isAccident, isUnevaluated, unevaluated } from '../../shared/parameters/
 import { isNothing } from '../../shared/parameters/checkedValues';
 import { isObject } from '../../shared/jsonValues';
 import { checkNotRounded } from '../../shared/parameters/roundedNumber';
-import { idIn } from '../../shared/api/undocumented/idNames';
+import { idIn, isNoId } from '../../shared/api/undocumented/idNames';
 import { refuse } from '../../shared/parameters/refuse';
 import type { RoutingRequest } from '../../shared/api/types';
 
@@ -29,16 +29,17 @@ export function idFrom(context: IExecuteSingleFunctions, parameter: keyof typeof
 	const id = idIn(typeof value === 'string' ? value.trim() : value) ?? '';
 	if (id && isSafeInPath(id)) return id;
 	const reason = isNothing(value) ? 'is empty' : 'is not an id';
+	const isShown = typeof value === 'number' || (typeof value === 'string' && !isNoId(value));
 	throw refuse(
 		context,
-		`The parameter '${displayName}' ${reason}${id || typeof value === 'number' ? `: '${String(value).trim().slice(0, 80)}'` : ''}`,
+		`The parameter '${displayName}' ${reason}${isShown ? `: '${String(value).trim().slice(0, 80)}'` : ''}`,
 		`Use the ${from} that an earlier step returned, for example {{ $json.${from} }}.`,
 	);
 }
 
-/** A lone surrogate cannot be written in a URL, and dots would change the path. */
+/** A lone surrogate cannot be written in a URL. */
 function isSafeInPath(text: string): boolean {
-	return !/^\.{1,2}$/.test(text) && !/\p{Surrogate}/u.test(text) && !isAccident(text);
+	return !/\p{Surrogate}/u.test(text) && !isAccident(text);
 }
 
 /** Puts the encoded ids into a declared path such as `/tasks/{taskId}`. */

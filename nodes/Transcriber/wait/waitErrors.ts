@@ -9,6 +9,7 @@ import {
 	isCancelled,
 	isUnknownStatus,
 	statusWithoutTask,
+	statusWord,
 } from '../../shared/api/statusMeaning';
 import { asLasting, refuse } from '../../shared/parameters/refuse';
 import { againAdvice, givenKeyOf } from '../item/givenIdempotencyKey';
@@ -79,7 +80,7 @@ export function notEnded(
 	const balance = awaitsBalance(state) ? ', and waits for a top-up' : '';
 	const said = reasonIn(state);
 	const reason = said && `; the service says: ${said}`;
-	const status = `status: ${String(state.status ?? 'not known')}${balance}${reason}`;
+	const status = `status: ${statusWord(state.status) ?? 'not known'}${balance}${reason}`;
 	const lookFailed = failure ? `; the last look: ${failure.message}` : '';
 	// Only a wait may be repeated with a longer timeout. The other operations would submit again.
 	const longer = hasSubmitted(context)

@@ -27,6 +27,12 @@ export function statusIn<T>(status: T): T | string {
 	return typeof word === 'string' && DOCUMENTED.includes(word) ? word : status;
 }
 
+/** A status as the service has it, for people; undefined if there is none, or it is no word. */
+export function statusWord(status: unknown): string | undefined {
+	const isWord = typeof status === 'string' || typeof status === 'number';
+	return isWord && status !== '' ? String(status) : undefined;
+}
+
 /** Whether a task has a status that nobody knows: neither documented nor that of a cancelled task. */
 export function isUnknownStatus(status: unknown): boolean {
 	return (status ?? '') !== '' && !DOCUMENTED.includes(status) && !isCancelled(status);

@@ -7,6 +7,8 @@ import { forgetEverything } from '../../support/ownMemory';
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import type { HandOver } from '../../../nodes/shared/webhook/handOverEnvelope';
+import { STORED, answeringTrigger, type TriggerAnswer } from '../../support/answeringTrigger';
 import type { FaultRule, LoggedRequest } from '../../simulator/index';
 import { ask } from '../../simulator/testing-client';
 import { itemWithFile, type ServiceForTests } from '../../support/service';
@@ -15,19 +17,27 @@ import { sign } from '../../TranscriberTrigger/client';
 
 export interface Plan {
 	operation: 'transcribeFile' | 'transcribeUrl' | 'sendBot';
-	onCompletion: 'poll' | 'awaitWebhook' | 'returnTask';
+	onCompletion: 'poll' | 'awaitWebhook' | 'returnTask' | 'notifyTrigger' | 'callUrl';
 	items: number;
 	goesOnAfterErrors: boolean;
 	retriesOnFail: boolean;
 	/** In minutes. */
 	timeout: number;
 	faults: Fault[];
+	/** What the trigger does with hand-overs, besides storing them. */
+	handOverFaults: HandOverFault[];
 	steps: Step[];
 }
 
 export interface Fault {
 	at: 'submit' | 'look' | 'result' | 'list';
 	action: FaultRule['action'];
+	times: number;
+	skip: number;
+}
+
+export interface HandOverFault {
+	answer: TriggerAnswer;
 	times: number;
 	skip: number;
 }
@@ -58,7 +68,20 @@ export interface Booked {
 
 type Saved = Ended & { executionId: string };
 
+/** Nobody listens there. */
+const RECEIVER = 'http://127.0.0.1:9/hook';
+
 let lives = 0;
+
+/** The trigger of all lives: it serves the one that lives now. */
+export async function triggerOfLives() {
+	let now: Life | undefined;
+	const { url, close } = await answeringTrigger(
+		() => now?.keys ?? [],
+		(_call, handedOver) => now?.takeHandOvers(handedOver) ?? STORED,
+	);
+	return { url, close, serve: (life: Life) => void (now = life) };
+}
 
 export class Life {
 	/** API keys, and the secrets of all submissions. */
@@ -71,6 +94,17 @@ export class Life {
 	wasStopped = false;
 
 	wasRotated = false;
+
+	/** The secret of each submission that the trigger has stored. */
+	readonly handedOver = new Map<string, string | undefined>();
+
+	/** The trigger has refused a hand-over, or its answer was lost. */
+	wasHandOverRefused = false;
+
+	/** Tasks and bots that ended before the trigger had stored them. */
+	private readonly endedUnheard = new Set<string>();
+
+	private readonly handOverFaults: HandOverFault[];
 
 	/** The latest execution; while it runs, as n8n has saved it last. */
 	now: Saved;
@@ -106,7 +140,9 @@ export class Life {
 		private readonly plan: Plan,
 		/** Called whenever n8n saves the execution at its end, or asleep. */
 		private readonly onEnd: (ended: Ended) => void,
+		triggerUrl: string,
 	) {
+		this.handOverFaults = plan.handOverFaults.map((fault) => ({ ...fault }));
 		this.credentials = service.credentials();
 		this.keys = [this.credentials.apiKey];
 		const { operation, onCompletion, goesOnAfterErrors, retriesOnFail, timeout } = plan;
@@ -120,6 +156,8 @@ export class Life {
 					consentAcknowledged: true,
 				}),
 				onCompletion,
+				triggerUrl,
+				webhookUrl: RECEIVER,
 				waitOptions: { pollInterval: 0.005, timeout },
 			},
 			this.credentials,
@@ -147,6 +185,7 @@ export class Life {
 	/** Good weather and patience. */
 	private async comeToAnEnd(): Promise<void> {
 		this.service.running().clearFaults();
+		this.handOverFaults.length = 0;
 		this.service.running().configure({ queueSeconds: 0, processingSeconds: 0, meetingSeconds: 0 });
 		this.credentials.apiKey = this.service.running().apiKey;
 		for (let tries = 0; tries < 6 && this.failure === undefined; tries++) {
@@ -356,6 +395,25 @@ export class Life {
 		return simulator.bot(botId).phase === 'cancelled' ? 'cancelled' : 'meeting';
 	}
 
+	/** What the trigger answers to the next hand-over. An empty one, before the submit, counts too. */
+	takeHandOvers(handOvers: HandOver[]): TriggerAnswer {
+		for (const fault of this.handOverFaults) {
+			if (fault.skip > 0) fault.skip -= 1;
+			else if (fault.times > 0) {
+				fault.times -= 1;
+				this.wasHandOverRefused = true;
+				return fault.answer;
+			}
+		}
+		for (const { id, secret } of handOvers) this.handedOver.set(id, secret);
+		return STORED;
+	}
+
+	/** Whether the item ended while the trigger did not know it: nobody can tell whether the workflow starts for it. */
+	mayBeUnheard(item: number): boolean {
+		return this.books(item).some(({ id, botId }) => this.endedUnheard.has(botId ?? id));
+	}
+
 	/** Whether an answer of the service to the submit of the item has arrived whole, and was not lost. */
 	isKnown(item: number): boolean {
 		const answered = this.submitsOf(item).filter(({ status }) => status === 200);
@@ -370,6 +428,7 @@ export class Life {
 	private end(item: number, status: string): void {
 		const simulator = this.service.running();
 		for (const { id, botId } of this.books(item)) {
+			if (!this.handedOver.has(botId ?? id)) this.endedUnheard.add(botId ?? id);
 			const isOver = botId !== undefined && id !== '';
 			if (botId !== undefined && !isOver && simulator.bot(botId).phase !== 'cancelled') {
 				simulator.endMeeting(botId);

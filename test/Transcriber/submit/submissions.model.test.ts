@@ -5,12 +5,22 @@
  */
 // Also covers nodes/Transcriber/submit/once/submissionMemory.ts.
 
-import { Life, nameOf, type Fault, type Plan, type Step } from './life';
+import {
+	Life,
+	nameOf,
+	triggerOfLives,
+	type Fault,
+	type HandOverFault,
+	type Plan,
+	type Step,
+} from './life';
 
 import fc from 'fast-check';
 
 import type { IDataObject } from 'n8n-workflow';
 
+import { HAND_OVER } from '../../../nodes/Transcriber/submit/trigger/confirmedByTrigger';
+import { REPLY } from '../../../nodes/Transcriber/submit/trigger/triggerReply';
 import { RESUME } from '../../../nodes/Transcriber/submit/suspension/knownEndings';
 import { AFTER_WAKING } from '../../../nodes/Transcriber/submit/suspension/resultsAfterWaking';
 import { POLL } from '../../../nodes/Transcriber/wait/pauseBetweenLooks';
@@ -41,7 +51,15 @@ beforeEach(() => {
 	jest.replaceProperty(POLL, 'lastLook', 20);
 	jest.replaceProperty(RESUME, 'askAgain', 20);
 	jest.replaceProperty(AFTER_WAKING, 'leastMs', 500);
+	jest.replaceProperty(REPLY, 'maxMs', TIMEOUT_MS);
+	for (const name of Object.keys(HAND_OVER) as Array<keyof typeof HAND_OVER>) {
+		jest.replaceProperty(HAND_OVER, name, name === 'interval' ? 5 : 50);
+	}
 });
+
+let trigger: Awaited<ReturnType<typeof triggerOfLives>>;
+beforeAll(async () => void (trigger = await triggerOfLives()));
+afterAll(() => trigger.close());
 
 const respond = (...statuses: number[]) =>
 	fc.constantFrom(...statuses).map((status) => ({ kind: 'respond', status }) as const);
@@ -70,6 +88,18 @@ const fault: fc.Arbitrary<Fault> = fc.record({
 	),
 	times: fc.constantFrom(1, 1, 2, 5),
 	skip: fc.constantFrom(0, 0, 1, 2),
+});
+
+/** What comes in place of the answer of a trigger that has stored a hand-over. */
+const handOverFault: fc.Arbitrary<HandOverFault> = fc.record({
+	answer: fc.oneof(
+		fc.constantFrom(401, 404, 422, 500, 503).map((status) => ({ status, body: '{}' })),
+		fc.constant({ status: 202, body: '{"stored":false}' }),
+		fc.constant({ status: 200, body: 'n8n is starting up' }),
+		fc.constant({ status: 0, body: '', isCut: true }),
+	),
+	times: fc.constantFrom(1, 1, 3, 20),
+	skip: fc.constantFrom(0, 1, 1, 2),
 });
 
 const item = fc.nat({ max: 2 });
@@ -106,19 +136,24 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 const plan: fc.Arbitrary<Plan> = fc.record({
 	operation: fc.constantFrom('transcribeFile', 'transcribeUrl', 'sendBot'),
-	onCompletion: fc.constantFrom('poll', 'awaitWebhook', 'awaitWebhook', 'returnTask'),
+	onCompletion: fc.constantFrom(
+		...(['poll', 'awaitWebhook', 'awaitWebhook', 'returnTask'] as const),
+		...(['notifyTrigger', 'notifyTrigger', 'callUrl', 'callUrl'] as const),
+	),
 	items: fc.integer({ min: 1, max: 3 }),
 	goesOnAfterErrors: fc.boolean(),
 	retriesOnFail: fc.boolean(),
 	timeout: fc.constantFrom(0.002, 0.05, 0.05),
 	faults: fc.array(fault, { maxLength: 3 }),
+	handOverFaults: fc.array(handOverFault, { maxLength: 1 }),
 	steps: fc.array(step, { maxLength: 12 }),
 });
 
 it('whatever happens, nothing is paid twice, and nothing that was accepted is lost', async () => {
 	const property = fc.asyncProperty(plan, async (given) => {
 		service.running().reset();
-		const life = new Life(service, given, (ended) => expectSound(ended, given, life));
+		const life = new Life(service, given, (ended) => expectSound(ended, given, life), trigger.url);
+		trigger.serve(life);
 		await life.live();
 		expect(life.wrong).toEqual([]);
 		const { error, isSuspended } = life.now;
@@ -141,7 +176,8 @@ function expectSound(ended: Ended, given: Plan, life: Life): void {
 		expect({ item: index, recordings: all.length <= 1 }).toEqual({ item: index, recordings: true });
 		if (!booked) continue;
 		const { id, botId, secret } = booked;
-		if (secret !== undefined) secrets.push(secret);
+		// Whoever receives the calls at a URL needs the secret.
+		if (secret !== undefined && given.onCompletion !== 'callUrl') secrets.push(secret);
 		if (!life.isKnown(index)) {
 			const outputs = JSON.stringify(items.filter(({ pairedItem }) => isOf(pairedItem, index)));
 			if (!life.wasForgotten(index) && !isSuspended)
@@ -160,8 +196,18 @@ function expectSound(ended: Ended, given: Plan, life: Life): void {
 		if (typeof json['error'] === 'string') {
 			expect(json['error']).toContain(`[item ${index}]`);
 			expect(json['error']).toContain(known);
-		} else if (given.onCompletion === 'returnTask') {
+		} else if (['returnTask', 'notifyTrigger', 'callUrl'].includes(given.onCompletion)) {
 			expect([json['bot_id'], json['task_id']]).toContain(known);
+			if (given.onCompletion === 'callUrl') expect(json['webhook_secret']).toBe(secret);
+			if (given.onCompletion === 'notifyTrigger') {
+				const handedOver = {
+					isStored: life.handedOver.has(known),
+					secret: life.handedOver.get(known),
+				};
+				// What another API key has sealed is handed over without its secret.
+				const isReadable = handedOver.secret !== undefined || !life.wasRotated;
+				expect(handedOver).toEqual({ isStored: true, secret: isReadable ? secret : undefined });
+			}
 		} else {
 			expect(json).toMatchObject({ task_id: id, text: expect.stringMatching(/\w/) });
 		}
@@ -174,12 +220,15 @@ function isOf(pairedItem: unknown, index: number): boolean {
 }
 
 /** What stays an error: it ended without a transcript, or nobody can know whether it was accepted. */
-function isExcused(index: number, { operation }: Plan, life: Life): boolean {
+function isExcused(index: number, { operation, onCompletion }: Plan, life: Life): boolean {
 	const submits = life.submitsOf(index);
 	const isUnclear = (status = 500) => status >= 500 && status !== 503;
 	const isLost = submits.some(({ status }) => isUnclear(status)) || life.wasStopped;
 	const isGarbled = submits.some(({ status }) => status === GARBAGE_STATUS);
 	const [booked] = life.books(index);
 	const hasFailed = booked?.id !== undefined && life.statusOf(booked) !== 'completed';
-	return isGarbled || hasFailed || (isLost && operation !== 'transcribeFile');
+	// The trigger may have missed its end, and the error says so in each Retry.
+	const isUnheard =
+		onCompletion === 'notifyTrigger' && (life.wasHandOverRefused || life.mayBeUnheard(index));
+	return isUnheard || isGarbled || hasFailed || (isLost && operation !== 'transcribeFile');
 }

@@ -8,6 +8,7 @@ import {
 	isUnknownStatus,
 	startsIn,
 	statusIn,
+	statusWord,
 	statusWithoutTask,
 	withStatus,
 } from '../../../nodes/shared/api/statusMeaning';
@@ -132,3 +133,12 @@ describe('The start of a bot', () => {
 		},
 	);
 });
+
+it.each([
+	['processing', 'processing'],
+	[3, '3'],
+	['', undefined],
+	[null, undefined],
+	[{}, undefined],
+	[['failed'], undefined],
+])('The status %j is shown as %j', (given, shown) => expect(statusWord(given)).toBe(shown));

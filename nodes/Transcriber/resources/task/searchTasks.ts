@@ -1,5 +1,6 @@
 import type { IDataObject, ILoadOptionsFunctions, INodeListSearchResult } from 'n8n-workflow';
 
+import { statusWord } from '../../../shared/api/statusMeaning';
 import { listedTaskId } from '../../../shared/api/undocumented/idNames';
 import { dateOf, titleOf } from '../../../shared/api/undocumented/taskLists';
 import { refuse } from '../../../shared/parameters/refuse';
@@ -81,10 +82,7 @@ function asListed(task: IDataObject, timeZone: string): Listed | undefined {
 	if (!id) return undefined;
 	const title = titleOf(task) ?? id;
 	const date = dateOf(task);
-	const details = [
-		task.status ? String(task.status) : '',
-		date === undefined ? '' : day(date, timeZone),
-	]
+	const details = [statusWord(task.status), date === undefined ? '' : day(date, timeZone)]
 		.filter(Boolean)
 		.join(', ');
 	return { id, date, name: details ? `${title} (${details})` : title };

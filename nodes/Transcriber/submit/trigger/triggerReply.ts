@@ -62,7 +62,11 @@ export async function put(
 			isStale: answer.statusCode === 401 && message === STALE,
 			isIdUnusable: answer.statusCode === 400 && message === UNUSABLE_ID,
 			isUndecided: answer.statusCode === 503 && message === UNDECIDED,
-			reason: answer.statusCode === 422 ? String(message).slice(0, 300) : undefined,
+			// Something other than a trigger may answer.
+			reason:
+				answer.statusCode === 422 && typeof message === 'string'
+					? message.slice(0, 300)
+					: undefined,
 		};
 	} catch (error) {
 		const { name } = context.getNode();

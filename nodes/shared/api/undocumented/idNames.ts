@@ -20,6 +20,8 @@ export function listedTaskId(task: IDataObject): string | undefined {
 	return idIn(task.task_id) ?? others.find((id) => id !== undefined);
 }
 
+const DOTS = /^\s*\.{1,2}\s*$/;
+
 const NO_ID = /^(0|-+|n\/?a|nil|none|null|undefined|false|0{8}-0{4}-0{4}-0{4}-0{12})?$/i;
 
 /** Whether a field for an id says that there is none. It may be of an unverified call, so long texts are fast, too. */
@@ -30,9 +32,9 @@ export function isNoId(value: unknown): boolean {
 /**
  * An id, which the service may send as a number. Ignores what means "none" in some databases and
  * languages (0, the nil UUID, `None`, `n/a`, a dash), and a number that JavaScript has rounded, which identifies
- * another task or none.
+ * another task or none. Also `.` and `..`, which would change the path of a URL.
  */
 export function idIn(value: unknown): string | undefined {
-	if (isNoId(value)) return undefined;
+	if (isNoId(value) || (typeof value === 'string' && DOTS.test(value))) return undefined;
 	return typeof value === 'string' || Number.isSafeInteger(value) ? String(value) : undefined;
 }

@@ -7,14 +7,23 @@ import {
 	mayHaveBeenAccepted,
 	sayItMayBeAccepted,
 } from '../../../../nodes/Transcriber/submit/once/mayBeAccepted';
+import {
+	STOPPED_ADVICE,
+	continueAdvice,
+	retryAdvice,
+	retryWords,
+} from '../../../../nodes/Transcriber/item/retryAdvice';
 import { isLasting } from '../../../../nodes/shared/parameters/refuse';
 import { itemContext, type ItemPlace } from '../../../support/itemContext';
 import { FILE, LINK } from '../../../support/parameters';
+import { MAY_BE_ACCEPTED } from '../../../faults/invariants';
+import { filesIn, read } from '../../../structure/read';
 
 const OWN_KEY = { options: { idempotencyKey: 'file-17' } };
 const CONTINUE: ItemPlace = { node: { onError: 'continueRegularOutput' } };
 const STOPPED: ItemPlace = { cancel: AbortSignal.abort() };
 const AGENT: ItemPlace = { call: {} };
+const SUBWORKFLOW: ItemPlace = { mode: 'integrated' };
 
 function said(
 	key: string | undefined,
@@ -138,5 +147,53 @@ describe('A success that says no', () => {
 		[[NO, { task_id: 'a' }]],
 	])('is none where there is an id, no refusal, or more than one answer: %j', (answers) => {
 		expect(() => check(...answers)).not.toThrow();
+	});
+});
+
+describe('The tests of everything else find these words by MAY_BE_ACCEPTED', () => {
+	const PLACES: Array<[string, ItemPlace]> = [
+		['an execution', {}],
+		['a sub-workflow', SUBWORKFLOW],
+		['a node that goes on after errors', CONTINUE],
+		['a stopped execution', STOPPED],
+		['an AI agent', AGENT],
+	];
+
+	it.each(PLACES)('each sentence of %s', (_what, place) => {
+		for (const [key, parameters] of [
+			[undefined, LINK],
+			['derived', FILE],
+			['own', { ...FILE, ...OWN_KEY }],
+		] as const) {
+			expect(said(key, parameters, place).description).toMatch(MAY_BE_ACCEPTED);
+		}
+		const { message, description } = mayHaveBeenAccepted(itemContext(LINK, place));
+		expect(`${message} ${description}`).toMatch(MAY_BE_ACCEPTED);
+	});
+
+	it('no other sentence of the nodes, except those that say of a submission that its outcome is unknown', () => {
+		const texts = /'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`/g;
+		const sentencesIn = (file: string) =>
+			read(file)
+				.replace(/^\s*(?:\/\/|\/?\*).*$/gm, '')
+				.match(texts) ?? [];
+		const saying = filesIn('nodes')
+			.filter((file) => file.endsWith('.ts'))
+			.filter((file) => sentencesIn(file).some((text) => MAY_BE_ACCEPTED.test(text)));
+		expect(saying).toEqual([
+			'nodes/Transcriber/item/submittedItems.ts',
+			'nodes/Transcriber/submit/once/mayBeAccepted.ts',
+			'nodes/Transcriber/submit/once/refuseChangedItem.ts',
+			'nodes/Transcriber/submit/submit.ts',
+			'nodes/TranscriberTrigger/sendBotWhenPublished.ts',
+		]);
+	});
+
+	it.each([
+		retryAdvice(retryWords(itemContext(LINK))),
+		continueAdvice(retryWords(itemContext(LINK, SUBWORKFLOW))),
+		STOPPED_ADVICE,
+	])('not what is said of an item that was accepted: %s', (words) => {
+		expect(words).not.toMatch(MAY_BE_ACCEPTED);
 	});
 });

@@ -73,6 +73,7 @@ describe('The date of a task', () => {
 	it('is the first that can be read', () => {
 		expect(dateOf({ created_at: 'today', date: TIME, started_at: TIME + 1 })).toBe(TIME);
 		expect(dateOf({ created_at: null })).toBeUndefined();
+		expect(dateOf({ created_at: Number.MAX_SAFE_INTEGER })).toBeUndefined();
 	});
 
 	it.each(['03.12.2026 10:15:00', '03/12/2026 10:15', '12/03/2026', 'March 2026'])(

@@ -14,8 +14,8 @@ export function longestPause({ parameters }: INode): number {
 function pauseOf(cron: string): number {
 	const [weekday = '*', month = '*', day = '*', hour = '*'] = cron.trim().split(/\s+/).reverse();
 	if (month !== '*') return 366 * DAY_MS;
-	// A month may be without the day 29, 30 or 31.
-	if (/29|30|31/.test(day)) return 62 * DAY_MS;
+	// A month may have none of these days.
+	if (/^(29|3[01])([,-](29|3[01]))*$/.test(day)) return 62 * DAY_MS;
 	if (day !== '*' && day !== '?') return 31 * DAY_MS;
 	if (weekday !== '*' && weekday !== '?') return 7 * DAY_MS;
 	return hour === '*' ? HOUR_MS : DAY_MS;

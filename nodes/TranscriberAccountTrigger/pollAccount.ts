@@ -80,7 +80,10 @@ async function pollFrom(
 			return null;
 		}
 		if (!found.isSame || (!hasNewKey && isReplaced(found.list, state))) {
-			if (!found.isSame) warnOfOtherAccount(context);
+			// n8n saves the static data when an activation ends.
+			if (!found.isSame && !store.isPublishing() && !store.isStartOfN8n()) {
+				warnOfOtherAccount(context);
+			}
 			found = await readList(requests.context, await store.fresh(), false, firstMaxMs);
 		}
 	} catch (error) {

@@ -5,6 +5,7 @@ import type { DeliveredEvent, StoredName } from './deliveredEvent';
 import { ledgerKey } from './staticDataLedger';
 import { credentialOf } from '../shared/api/credential';
 import { look } from '../shared/api/askForState';
+import { statusIn } from '../shared/api/statusMeaning';
 import { idIn, isNoId } from '../shared/api/undocumented/idNames';
 import { backgroundCaller } from '../shared/webhook/backgroundCaller';
 import { Undecided } from '../shared/webhook/answerInTime';
@@ -13,10 +14,10 @@ import { remembered } from '../shared/processMemory';
 /**
  * Anybody can make a trigger ask the service. So it asks about each id once in `everyMs`, and about
  * at most `most` ids in that time: as many as an account can have in progress, which may all end at
- * once. At a slow service, a question goes on for `lastsMs`, and the next repeat of the delivery uses its
- * answer, for up to `keepEndedMs`.
+ * once. A slow service may answer after the call, for up to `lastsMs`. That a task has completed is kept for
+ * `keepMs`, so that the next repeat of the delivery uses it. Any other answer may change.
  */
-const WORD = { everyMs: 10_000, most: 20, lastsMs: 60_000, keepEndedMs: 60_000 };
+const WORD = { everyMs: 10_000, most: 20, lastsMs: 60_000, keepMs: 60_000 };
 
 /** The state of a task or bot at the service, and whether it has ended. */
 interface Word {
@@ -28,9 +29,9 @@ interface Word {
 interface Question {
 	askedAt: number;
 	word: Promise<Word>;
-	/** When the answer came or failed, in ms since 1970. */
-	overAt?: number;
-	hasEnded?: boolean;
+	hasAnswered?: boolean;
+	/** When the answer came that it has completed, in ms since 1970. */
+	completedAt?: number;
 }
 
 /** How long it is kept since when a bot is called off, in ms: longer than between repeats of a delivery. */
@@ -88,20 +89,23 @@ async function askSeldom(
 	about: IDataObject,
 ): Promise<Word> {
 	const now = Date.now();
-	for (const [key, question] of looksAtService)
-		if (isOld(question, now)) looksAtService.delete(key);
+	for (const [key, { askedAt, completedAt }] of looksAtService) {
+		const isKept = completedAt !== undefined && Math.abs(now - completedAt) < WORD.keepMs;
+		// The clock may have been set back since.
+		if (!isKept && Math.abs(now - askedAt) >= WORD.everyMs) looksAtService.delete(key);
+	}
 	const trigger = `${ledgerKey(`${context.getWorkflow().id} ${context.getNode().id}`)} `;
 	const key = trigger + ledgerKey(name);
 	const known = looksAtService.get(key);
 	if (known) {
-		if (known.overAt === undefined) return await known.word;
+		if (!known.hasAnswered) return await known.word;
 		const word = await known.word;
 		// The submission had not ended at that time, but may have ended since.
 		if (!word.hasEnded) throw new Undecided();
 		return word;
 	}
 	const ofTrigger = [...looksAtService].filter(
-		([one, { hasEnded }]) => one.startsWith(trigger) && !hasEnded,
+		([one, { completedAt }]) => one.startsWith(trigger) && completedAt === undefined,
 	);
 	if (ofTrigger.length >= WORD.most) {
 		throw new Undecided('no secret can be read for too many deliveries');
@@ -109,17 +113,15 @@ async function askSeldom(
 	const question: Question = { askedAt: now, word: ask(context, key, about) };
 	looksAtService.set(key, question);
 	question.word
-		.then(({ hasEnded }) => (question.hasEnded = hasEnded))
-		.finally(() => (question.overAt = Date.now()))
-		.catch(() => {});
+		.then(({ hasEnded, state }) => {
+			if (!hasEnded || statusIn(state.status) !== 'completed') return;
+			question.completedAt = Date.now();
+			// A later question may have taken its place.
+			looksAtService.set(key, question);
+		})
+		.catch(() => {})
+		.finally(() => (question.hasAnswered = true));
 	return await question.word;
-}
-
-/** Whether an answer says nothing any more. The clock may have been set back since. */
-function isOld({ askedAt, overAt, hasEnded }: Question, now: number): boolean {
-	if (overAt === undefined) return false;
-	if (hasEnded) return Math.abs(now - overAt) >= WORD.keepEndedMs;
-	return Math.abs(now - askedAt) >= WORD.everyMs;
 }
 
 async function ask(context: IWebhookFunctions, key: string, about: IDataObject): Promise<Word> {

@@ -45,7 +45,7 @@ const REMEMBERED = {
 	triggerChecks: 10_000,
 	// TranscriberTrigger/triggerMemory.ts. Key: workflow. Until the process ends.
 	triggerWorkflows: 10_000,
-	// TranscriberTrigger/askServiceWithoutSecret.ts. Key: hash of workflow and node, hash of submission. 10 seconds; a minute if it has ended.
+	// TranscriberTrigger/askServiceWithoutSecret.ts. Key: hash of workflow and node, hash of submission. 10 seconds; a minute if it has completed.
 	looksAtService: 10_000,
 	// TranscriberTrigger/askServiceWithoutSecret.ts. Key: hash of workflow and node, hash of bot. A day, or until the bot is not called off any more.
 	calledOffBots: 1_000,

@@ -68,6 +68,19 @@ it("the key of another account: n8n's log says that n8n has not saved that yet",
 	]);
 });
 
+it('the key of another account in a new version: n8n saves that, and its log says nothing', async () => {
+	const { host, credentials } = await active(30);
+	otherAccount(credentials, 60);
+	const { lines, release } = captureLogs();
+	await host.activate('update');
+	release();
+	expect(lines.filter((line) => line.includes('another account'))).toEqual([]);
+	const id = await service.completedTask();
+	await host.restart();
+	await host.polls(2);
+	expect(host.started).toEqual([id]);
+});
+
 few.it.each(['all known tasks were deleted', 'the key was rotated before the first task'])(
 	'after the clock was set back by an hour, and %s, new tasks are no sign of another account',
 	async (what) => {

@@ -189,6 +189,9 @@ describe('a new version of the workflow', () => {
 	const onDay = (dayOfMonth: number) => ({
 		item: [{ mode: 'everyMonth', hour: 9, minute: 0, dayOfMonth }],
 	});
+	const onDays = (days: string) => ({
+		item: [{ mode: 'custom', cronExpression: `0 9 ${days} * *` }],
+	});
 	const atTimes = { item: [{ mode: 'custom', cronExpression: '*/5 * * * *' }] };
 
 	/** The process polls, nothing polls for so long, and a new version is published. */
@@ -217,6 +220,8 @@ describe('a new version of the workflow', () => {
 		[720, undefined, true],
 		[720, everyWeek, true],
 		[33 * 24, onDay(28), false],
+		[45 * 24, onDays('1,15,30'), false],
+		[45 * 24, onDays('1-31'), false],
 	])(
 		'%i hours after the last poll, at %j (new process: %s), enables a disabled node: what ended in between starts nothing',
 		async (hours, pollTimes, again) => {
@@ -233,6 +238,7 @@ describe('a new version of the workflow', () => {
 		[20, undefined, true],
 		[150, everyWeek, true],
 		[61 * 24, onDay(31), false],
+		[45 * 24, onDays('29-31'), false],
 	])(
 		'%i hours after the last poll, at %j (new process: %s), continues',
 		async (hours, pollTimes, again) => {

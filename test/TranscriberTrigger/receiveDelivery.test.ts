@@ -1276,6 +1276,34 @@ describe('Key rotation while a task is pending', () => {
 		expect(service.lines()).toHaveLength(1);
 	});
 
+	it('at a slow service, a repeat never takes an answer that may have changed', async () => {
+		jest.replaceProperty(ANSWER, 'withinMs', 300);
+		jest.replaceProperty(RETRY, 'brief', 300);
+		const id = await rotated('failed');
+		const get = { method: 'GET' } as const;
+		service.running().fault({ match: get, action: { kind: 'delay', ms: 600 } });
+		const about = (status: string) => ({ task_id: id, status });
+		expect((await deliver(host.url, about('failed'), SECRET)).status).toBe(503);
+		await sleep(600);
+		const { now } = Date;
+		jest.spyOn(Date, 'now').mockImplementation(() => now() + 30_000);
+		const completed = { kind: 'respond', status: 200, body: about('completed') } as const;
+		service.running().fault({ match: get, action: completed });
+		expect((await deliver(host.url, about('completed'), SECRET)).status).toBe(200);
+		expect(json()).toEqual([about('completed')]);
+	});
+
+	it('one question without an answer holds no delivery for longer than ten seconds', async () => {
+		jest.replaceProperty(ANSWER, 'withinMs', 300);
+		jest.replaceProperty(RETRY, 'brief', 300);
+		const id = await rotated('completed');
+		service.running().fault({ match: { method: 'GET' }, action: { kind: 'stall' } });
+		expect((await deliver(host.url, { task_id: id }, SECRET)).status).toBe(503);
+		const { now } = Date;
+		jest.spyOn(Date, 'now').mockImplementation(() => now() + 15_000);
+		expect((await deliver(host.url, { task_id: id }, SECRET)).status).toBe(200);
+	});
+
 	long.it(
 		'100 unsigned requests about one task at once are one look, later ones none for 10 seconds',
 		async () => {

@@ -63,7 +63,10 @@ export async function sendOperation(
 
 /** Whether a request has failed although it was repeated for its whole patience: the service is away. */
 export function isAway(failure: unknown, policy: Policy): boolean {
-	return failure instanceof ServiceError && patienceFor(failure.problem, policy) !== undefined;
+	if (!(failure instanceof ServiceError)) return false;
+	const { status = 503 } = failure.problem;
+	// A 408 of a proxy may be about what is asked for.
+	return (status >= 500 || status === 429) && patienceFor(failure.problem, policy) !== undefined;
 }
 
 /**

@@ -12,9 +12,9 @@ interface Row extends Partial<Pick<Problem, 'status' | 'errorCode' | 'transport'
 	isVague?: boolean;
 }
 
-/** For 503: says that the node kept trying, unless a long Retry-After ruled that out. */
-const unavailable = ({ retryAfter }: Problem) =>
-	retryAfter
+/** For 503: says that the node kept trying, unless a long Retry-After or something else ruled that out. */
+const unavailable = ({ retryAfter, attempts }: Problem) =>
+	retryAfter || attempts === 1
 		? 'The service is temporarily unavailable'
 		: 'The service is temporarily unavailable and stayed so while the node was trying again';
 

@@ -2,6 +2,7 @@
 // Also covers nodes/Transcriber/resources/successThatSaysNo.ts.
 import type { INodeParameters } from 'n8n-workflow';
 
+import { RETRY } from '../../../nodes/shared/api/delayBeforeRetry';
 import { LIMITS } from '../../../nodes/shared/api/rateLimits';
 import { STOPPING } from '../../../nodes/Transcriber/resources/sendCancel';
 import type { FaultRule } from '../../simulator/index';
@@ -293,4 +294,17 @@ describe('a success that says that nothing was cancelled', () => {
 		);
 		expect(error?.message).toContain('is not cancelled');
 	});
+});
+
+it('two items that cancel the same task both have an output where its status shows that it is cancelled', async () => {
+	jest.replaceProperty(RETRY, 'patienceWhenBroken', 0);
+	const taskId = await service.pendingTask();
+	await service.ask(`POST /tasks/${taskId}/cancel`);
+	service
+		.running()
+		.fault({ match: { path: '/cancel$' }, action: { kind: 'respond', status: 408 } });
+	const cancel = { resource: 'task', operation: 'cancel', taskId: byId(taskId) };
+	const { json, error } = await service.run(cancel, { items: itemsOf({}, {}) });
+	expect(error).toBeUndefined();
+	expect(json).toHaveLength(2);
 });

@@ -686,12 +686,13 @@ few.describe.each(UNKEYED)('$name that a loop brings back after a failure', ({ p
 		expect(statuses()).toEqual([200]);
 	});
 
-	it('is not sent again where an expression gives another time', async () => {
-		const at = "={{ $now.plus(1, 'hour').toISO() }}";
-		const timed = { ...parameters, startAt: at, options: { title: at } };
+	it('is not sent again where an expression gives another time, and the loop counts its rounds', async () => {
+		const startAt = "={{ $now.plus(1, 'hour').toISO() }}";
+		const options = { prompt: "=Meeting of {{ $now.toFormat('yyyy') }}" };
+		const timed = { ...parameters, startAt, options };
 		fault(LOST);
 		const first = await run(timed, { items: itemsOf({ name: 'a' }) });
-		await next(first, timed, itemsOf({ name: 'a', ...ERROR }));
+		await next(first, timed, itemsOf({ name: 'a', round: 1, ...ERROR }));
 		expect(accepted()).toHaveLength(1);
 	});
 
@@ -729,11 +730,10 @@ few.describe.each(UNKEYED)('$name that a loop brings back after a failure', ({ p
 	});
 
 	it('is sent where an expression gives something else in each round', async () => {
-		const round = 'https://meet.example.com/{{ $json.row }}';
+		const round = 'https://meet.example.com/{{ $runIndex }}';
 		const other = { ...parameters, url: `=${round}.mp3`, meetingUrl: `=${round}` };
 		fault(LOST);
-		const first = await run(other, { items: itemsOf({ row: 1 }) });
-		await next(first, other, itemsOf({ row: 2, ...ERROR }));
+		await next(await run(other, {}), other);
 		expect(accepted()).toHaveLength(2);
 	});
 

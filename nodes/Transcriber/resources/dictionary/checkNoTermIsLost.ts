@@ -2,14 +2,16 @@ import type { IExecutePaginationFunctions } from 'n8n-workflow';
 
 import { inputCount, itemCount } from '../../item/inputItems';
 import { refuse } from '../../../shared/parameters/refuse';
+import { isSame } from './syncReport';
+import { distinct } from './terms';
 import { isTool, nodeContextOf, runIndexOf } from '../../../shared/n8nInternals/runIdentity';
 
 /** What a node keeps in the execution while and after it makes the dictionary match its input. */
 interface Replacement {
 	/** The first run of the node that has done so, by its index. */
 	run?: number;
-	/** What the dictionary had before a write of which the outcome is not known. */
-	had?: string[];
+	/** What the dictionary had before each write of which the outcome is not known. */
+	had?: string[][];
 }
 
 function replacementOf(context: IExecutePaginationFunctions): Replacement {
@@ -19,15 +21,15 @@ function replacementOf(context: IExecutePaginationFunctions): Replacement {
 }
 
 /**
- * To be called before the dictionary is written, even if that changes nothing. Returns what the dictionary
- * had before: a try after a lost answer finds the terms of the try before, and would report that it has
- * removed none. `withdraw`, if the service has certainly not written it; `end`, if it has.
+ * To be called before the dictionary is written, even if that changes nothing. A try after a lost answer finds
+ * the terms of the try before, and would report that it has removed none: `had` is what the dictionary had
+ * before each of these tries. `withdraw`, if the service has certainly not written it; `end`, if it has.
  */
 export function beginReplacement(context: IExecutePaginationFunctions, old: string[]) {
 	const memory = replacementOf(context);
-	const { run, had } = memory;
+	const { run, had = [] } = memory;
 	memory.run ??= runIndexOf(context);
-	memory.had ??= old;
+	memory.had = [...had, old];
 	return {
 		had: memory.had,
 		withdraw: () => void Object.assign(memory, { run, had }),
@@ -35,13 +37,21 @@ export function beginReplacement(context: IExecutePaginationFunctions, old: stri
 	};
 }
 
+/** The terms that tries with an unknown outcome may have removed from the dictionary. */
+export function mayBeRemoved(context: IExecutePaginationFunctions, given: string[]): string[] {
+	const { had = [] } = replacementOf(context);
+	return distinct(had.flat()).filter((term) => !given.includes(term));
+}
+
 /**
  * Refuses to remove what an earlier run of this node has put there: in a loop, and with several wires
  * into the node, each run has only some of the items. An agent calls a tool as often as it likes.
  */
-export function checkIsOnlyReplacement(context: IExecutePaginationFunctions): void {
-	const { run } = replacementOf(context);
+export function checkIsOnlyReplacement(context: IExecutePaginationFunctions, old: string[]): void {
+	const { run, had = [] } = replacementOf(context);
 	if (isTool(context) || run === undefined || run === runIndexOf(context)) return;
+	// The write of the earlier run has changed nothing.
+	if (had.some((terms) => isSame(terms, old))) return;
 	throw refuse(
 		context,
 		'An earlier run of this node in this execution has synced the dictionary. This run would remove terms from it, so the dictionary was left as it is',

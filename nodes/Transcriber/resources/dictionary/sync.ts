@@ -22,6 +22,7 @@ import {
 } from './missingTerms';
 import {
 	beginReplacement,
+	mayBeRemoved,
 	checkIsOnlyReplacement,
 	checkNoFailedItem,
 	checkSeesAllItems,
@@ -31,6 +32,7 @@ import { checkHoldsMore, distinct, isOnlyTextAround, termsField } from './terms'
 import { termsOfItem } from './termsOfItem';
 import { refuse } from '../../../shared/parameters/refuse';
 import { callService } from '../../../shared/api/callService';
+import { neverLeft } from '../../../shared/api/sendWithRetries';
 import { ServiceError, wasCertainlyRefused } from '../../../shared/api/serviceError';
 import { saysNo } from '../../../shared/api/undocumented/answers';
 import { dictionaryNotChanged } from '../successThatSaysNo';
@@ -151,12 +153,28 @@ async function syncOnce(context: IExecutePaginationFunctions): Promise<INodeExec
 	const { terms: entered } = context.getNode().parameters;
 	// A single row may lack its field: "Win" of `Win {{ $json.version }}` is a term. If all do, the name of
 	// the field is probably wrong.
-	const { replaces, dryRun, allowEmpty } = syncChoices(context);
+	const { replaces, allowEmpty } = syncChoices(context);
 	const isEmpty = items.every((item) => isOnlyTextAround(context, entered, undefined, item));
 	const inInput = isEmpty ? [] : distinct(items.flatMap((item) => termsOfItem(context, item)));
 	if (replaces && inInput.length > 0) checkHoldsMore(context, entered, { items });
 	if (inInput.length === 0 && replaces && !allowEmpty) throw hasNoTerm(context);
 
+	let failure: unknown;
+	try {
+		return await syncTo(context, inInput);
+	} catch (error) {
+		failure = error;
+	}
+	if (replaces) sayWhatMayBeRemoved(context, failure, mayBeRemoved(context, inInput));
+	throw failure;
+}
+
+/** Makes the dictionary match the terms of the input. */
+async function syncTo(
+	context: IExecutePaginationFunctions,
+	inInput: string[],
+): Promise<INodeExecutionData[]> {
+	const { replaces, dryRun } = syncChoices(context);
 	const before = await callService(context, { method: 'GET', url: '/dictionary' });
 	const old = distinct(termsIn(context, before));
 	const given = distinct(asStored(inInput, old));
@@ -166,21 +184,21 @@ async function syncOnce(context: IExecutePaginationFunctions): Promise<INodeExec
 	if (lackedBy(wanted, old).length > 0) {
 		checkIsSplit(context, given);
 		checkNoFailedItem(context);
-		if (replaces) checkIsOnlyReplacement(context);
+		if (replaces) checkIsOnlyReplacement(context, old);
 		if (replaces && given.length === 1) checkSeesAllItems(context);
 	}
 	const changed = !isSame(old, wanted);
 	if (changed) checkSize(context, wanted, before);
 
-	const writing = replaces && !dryRun ? beginReplacement(context, old) : undefined;
-	const { had = old } = writing ?? {};
+	// The list of the team owner is never changed.
+	const own = isInherited(before) ? [] : old;
+	const writing = replaces && !dryRun ? beginReplacement(context, own) : undefined;
 	const write = replaces ? replacement(wanted) : addition(old, wanted, before);
 	let answer: IDataObject = {};
 	if (changed && !dryRun) {
 		const sent = callService(context, { url: '/dictionary', ...write });
 		answer = await sent.catch((error: unknown) => {
-			if (isCertainlyRefused(error)) writing?.withdraw();
-			else if (replaces) sayWhatMayBeRemoved(context, error, lackedBy(wanted, had));
+			if (isCertainlyNotWritten(error)) writing?.withdraw();
 			throw error;
 		});
 	}
@@ -189,14 +207,19 @@ async function syncOnce(context: IExecutePaginationFunctions): Promise<INodeExec
 		throw dictionaryNotChanged(context, answer);
 	}
 	const after = await dictionaryAfterWrite(context, wanted, write.body.terms, answer);
+	const had = writing?.had.slice(0, -1) ?? [];
 	writing?.end();
 	const notStored = lacking(after, wanted);
-	const done = { changed: !isSame(had, after.terms), dryRun, ...report(had, before, after) };
+	const [first = old] = had;
+	const removed = lackedBy(after.terms, distinct([...had.flat(), ...old]));
+	const changes = { changed: !isSame(first, after.terms), dryRun };
+	const done = { ...changes, ...report(first, before, after), removed };
 	return [{ json: notStored.length > 0 ? { ...done, not_stored: notStored } : done }];
 }
 
 /** Whether the service has not carried out any attempt. */
-function isCertainlyRefused(failure: unknown): boolean {
+function isCertainlyNotWritten(failure: unknown): boolean {
+	if (neverLeft(failure)) return true;
 	return (
 		failure instanceof ServiceError && wasCertainlyRefused(failure) && !failure.problem.isRepeat
 	);

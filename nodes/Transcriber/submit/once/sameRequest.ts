@@ -1,5 +1,9 @@
 import { createHash } from 'crypto';
-import { NodeConnectionTypes, type IExecutePaginationFunctions } from 'n8n-workflow';
+import {
+	NodeConnectionTypes,
+	type IDataObject,
+	type IExecutePaginationFunctions,
+} from 'n8n-workflow';
 
 import { isNothing } from '../../../shared/parameters/checkedValues';
 import { startAtFrom } from '../../../shared/parameters/startAt';
@@ -37,10 +41,20 @@ export function askedFor(context: IExecutePaginationFunctions): string {
 	return hashOf(read, fileIn(context), itemRead(context, read));
 }
 
-/** If the text of an expression counts, so does the item that it reads, but for what an error output adds. */
+/**
+ * A hash of the JSON body of a submit, to find it in another round of a loop: without the address for webhooks,
+ * and with the text of a 'Start At' that changes by itself.
+ */
+export function hashOfBody(context: IExecutePaginationFunctions, body: unknown): string {
+	const start = parameterOf(context, 'startAt');
+	const sent = { ...(body as IDataObject), webhook_url: undefined };
+	const compared = start.isText ? { ...sent, start_at: start.value } : sent;
+	return createHash('sha256').update(JSON.stringify(compared)).digest('base64url');
+}
+
+/** If the text of an expression counts, so does the item that it reads. */
 function itemRead(context: IExecutePaginationFunctions, read: Read[]): unknown {
-	if (!read.some(({ isText }) => isText)) return undefined;
-	return { ...context.getInputData().json, error: undefined };
+	return read.some(({ isText }) => isText) ? context.getInputData().json : undefined;
 }
 
 /**

@@ -4,7 +4,6 @@ import { isTool, nodeContextOf } from '../../../shared/n8nInternals/runIdentity'
 import { idsIn, submissionName, type SubmissionIds } from '../../../shared/api/submission';
 import { isBeingSent } from './oncePerPlace';
 import { placeOf, runOf } from './placeInRun';
-import { askedFor } from './sameRequest';
 import { recallRetried, rememberRetried } from './submittedByOtherRetry';
 
 /**
@@ -35,6 +34,8 @@ export interface AcceptedMemory {
 	executionId?: string;
 	/** What that execution asked for (see `askedFor`). */
 	asked?: string;
+	/** What was sent, if without a key (see `hashOfBody`). */
+	body?: string;
 	/**
 	 * A task had ended when it was accepted: it is the task of an earlier request with the same key.
 	 * `perhaps`, if the service said so only later.
@@ -83,6 +84,8 @@ export interface SentMemory {
 	deliversTo?: string;
 	/** What it asked for (see `askedFor`). */
 	asked?: string;
+	/** What was sent, if without a key (see `hashOfBody`). */
+	body?: string;
 }
 
 /** Also reads what version 1.0.0 saved: a single answer. */
@@ -135,23 +138,20 @@ export function submittedBefore(context: IExecutePaginationFunctions): string[] 
 /**
  * Remembers for an item what an earlier run of this node in the execution has sent for it, if a loop of the
  * user has brought it back, and the answer was lost or had no id. n8n's error output gives a failed item the
- * field `error`; without this field, an item may ask for the same on purpose. Not for what was sent with an
- * Idempotency-Key.
+ * field `error`; without this field, an item may ask for the same on purpose. `body`: see `hashOfBody`.
  */
-export function takeOverFromEarlierRun(context: IExecutePaginationFunctions): void {
+export function takeOverFromEarlierRun(context: IExecutePaginationFunctions, body: string): void {
 	const { index } = runOf(context);
 	// The places of tool calls have no run.
 	if (index === 0 || isTool(context) || !context.getInputData().json.error) return;
-	const asked = askedFor(context);
 	const found = Object.entries(memories(context)).find(
-		([place, memory]) =>
-			memory.asked === asked && parseInt(place) < index && isLost(context, memory),
+		([place, memory]) => memory.body === body && parseInt(place) < index && isLost(context, memory),
 	);
 	if (found) remember(context, found[1] as SubmissionMemory);
 }
 
 function isLost(context: IExecutePaginationFunctions, memory: StoredMemory): boolean {
-	if (memory.state === 'sent') return memory.key === undefined;
+	if (memory.state === 'sent') return true;
 	const nameless = ({ answer }: AcceptedSubmission) => {
 		const { taskId, botId } = submissionIds(context, answer);
 		return taskId === undefined && botId === undefined;

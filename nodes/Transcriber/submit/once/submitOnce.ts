@@ -14,7 +14,7 @@ import { Abandoned, type NodeRun } from '../../item/nodeRun';
 import { givenKeyOf } from '../../item/givenIdempotencyKey';
 import { sendOperation } from '../../item/sendOperation';
 import { isHarmless, isRefusedAtOnce } from './certainlyNotSubmitted';
-import { askedFor } from './sameRequest';
+import { askedFor, hashOfBody } from './sameRequest';
 import { checkUnchangedSince } from './refuseChangedItem';
 import { deliveryAddress, onCompletionOf, usesWebhook } from '../choice/onCompletion';
 import {
@@ -64,21 +64,22 @@ async function submitItem(
 	// Read first, because nothing may come between the two looks at the memory, below: another Retry of
 	// the same execution may run at the same time.
 	let { apiKey } = await credentialOf(context);
-	if (!recall(context)) takeOverFromEarlierRun(context);
+	const header = request.options.headers?.['Idempotency-Key'];
+	const keyed = header !== undefined;
+	// The header makes a repeat safe only if the service document shows it for the request.
+	const key = keyed && policy.repeatable ? String(header) : undefined;
+	const body = key === undefined ? hashOfBody(context, request.options.body) : undefined;
+	if (body !== undefined && !recall(context)) takeOverFromEarlierRun(context, body);
 	const memory = recall(context);
 	if (memory?.state === 'accepted') return { accepted: memory, isFresh: false };
 	if (memory && !memory.key) {
 		run.submitted.mayBeAccepted(context.getItemIndex());
 		throw asLasting(mayHaveBeenAccepted(context));
 	}
-	const header = request.options.headers?.['Idempotency-Key'];
-	const keyed = header !== undefined;
-	// The header makes a repeat safe only if the service document shows it for the request.
-	const key = keyed && policy.repeatable ? String(header) : undefined;
 	const file = key === undefined ? undefined : fileOf(recordingOf(context).binary);
 	const earlier = memory && isOfFile(memory, file) ? memory : undefined;
 	if (earlier) checkUnchangedSince(context, earlier);
-	const sent = { ...destinationOf(context, key, earlier), asked: askedFor(context) };
+	const sent = { ...destinationOf(context, key, earlier), asked: askedFor(context), body };
 	remember(context, { state: 'sent', key, file, at: earlier?.at ?? Date.now(), ...sent });
 	let failure: unknown;
 	let isRepeat = memory !== undefined || mayBeOfCrashed(context, key);

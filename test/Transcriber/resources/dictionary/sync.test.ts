@@ -2,6 +2,7 @@
 
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
+import { RETRY } from '../../../../nodes/shared/api/delayBeforeRetry';
 import { again } from '../../../support/again';
 import type { Run } from '../../../support/engine';
 import { failureOf, itemsOf, serviceForTests } from '../../../support/service';
@@ -663,5 +664,45 @@ describe('dictionary.sync of which the answer to the write was lost', () => {
 		for (const { error } of [refused, added]) {
 			expect(error?.description).not.toContain('may have replaced');
 		}
+	});
+
+	it("outputs in n8n's Retry, too, what was added meanwhile and is removed now", async () => {
+		lose();
+		const first = await sync(['n8n', 'Kafka'], {}, { executionId: '41' });
+		await service.ask('POST /dictionary', { json: { terms: ['Go'] } });
+		const SYNC = { resource: 'dictionary', operation: 'sync', terms: TERM };
+		const rows = itemsOf({ term: 'n8n' }, { term: 'Kafka' });
+		const data = again(first, SYNC, rows, { asFirstRun: true });
+		const { json } = await service.run(SYNC, { data, executionId: '42', mode: 'retry' });
+		expect(json).toMatchObject([{ added: ['Kafka'], removed: ['Anna Petrova', 'OKR', 'Go'] }]);
+	});
+
+	it('says so of a later try that cannot even read, as in an outage', async () => {
+		jest.replaceProperty(RETRY, 'patienceWhenBroken', 0);
+		lose();
+		const away = { kind: 'respond', status: 503 } as const;
+		service.running().fault({ match: { method: 'GET' }, skip: 1, times: 9, action: away });
+		const node = { retryOnFail: true, maxTries: 2, waitBetweenTries: 1 };
+		const { error } = await sync(['n8n'], {}, { node });
+		expect(error?.message).toContain('temporarily unavailable');
+		expect(error?.description).toContain('removed: Anna Petrova, OKR');
+	});
+
+	it('may be brought back by a loop if the write has changed nothing', async () => {
+		service.running().fault({ match: { method: 'PUT' }, action: { kind: 'respond', status: 502 } });
+		const node = { onError: 'continueErrorOutput' } as const;
+		const first = await sync(['n8n'], {}, { node });
+		const SYNC = { resource: 'dictionary', operation: 'sync', terms: TERM };
+		const data = again(first, SYNC, itemsOf({ term: 'n8n' }), { node });
+		const { json } = await service.run(SYNC, { data, node });
+		expect(json).toMatchObject([{ removed: ['Anna Petrova', 'OKR'] }]);
+	});
+
+	it("says nothing of the list of a team's owner, which is never changed", async () => {
+		await service.ask('DELETE /dictionary');
+		service.running().configure({ teamOwnerTerms: ['OKR', 'n8n'] });
+		lose();
+		const { error } = await sync(['n8n']);
+		expect(error?.description).not.toContain('may have replaced');
 	});
 });

@@ -3,6 +3,7 @@ import type { IBinaryData, IDataObject, INodeExecutionData, INodeParameters } fr
 
 import {
 	askedFor,
+	hashOfBody,
 	settingsFor,
 	toolCallOf,
 } from '../../../../nodes/Transcriber/submit/once/sameRequest';
@@ -35,6 +36,29 @@ describe('an item asks for something else', () => {
 
 	it('when its file is lost', () => {
 		expect(asked(FILE)).not.toBe(asked(FILE, itemWithFile('one')));
+	});
+});
+
+describe('the body of a submit in another round of a loop', () => {
+	const NOW = "={{ $now.plus(1, 'hour') }}";
+	const hash = (body: IDataObject, startAt = '') =>
+		hashOfBody(itemContext({ ...BOT, startAt }), body);
+	const sent = { meeting_url: 'https://meet.example.com/abc', start_at: '2030-01-01T10:00:00Z' };
+
+	it('is the same with another webhook address, or another time of a Start At that changes by itself', () => {
+		expect(hash({ ...sent, webhook_url: 'https://n8n.example.com/1' })).toBe(hash(sent));
+		expect(hash({ ...sent, start_at: '2031-01-01T10:00:00Z' }, NOW)).toBe(hash(sent, NOW));
+	});
+
+	it('is another one with anything else', () => {
+		const others = [
+			hash({ ...sent, start_at: '2031-01-01T10:00:00Z' }),
+			hash({ ...sent, meeting_url: 'https://meet.example.com/other' }),
+			hash({ ...sent, language: 'en' }),
+			hash(sent, NOW),
+			hash(sent, "={{ $now.plus(2, 'hour') }}"),
+		];
+		expect(new Set([hash(sent), ...others]).size).toBe(6);
 	});
 });
 

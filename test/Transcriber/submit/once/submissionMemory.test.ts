@@ -11,7 +11,6 @@ import {
 	submittedBefore,
 	takeOverFromEarlierRun,
 } from '../../../../nodes/Transcriber/submit/once/submissionMemory';
-import { askedFor } from '../../../../nodes/Transcriber/submit/once/sameRequest';
 import { oncePerPlace } from '../../../../nodes/Transcriber/submit/once/oncePerPlace';
 import { itemContext, type ItemPlace } from '../../../support/itemContext';
 import { BOT, LINK } from '../../../support/parameters';
@@ -138,11 +137,12 @@ describe('An item is checked and built', () => {
 
 describe('An item that a loop brings back after it has failed', () => {
 	const FAILED = [{ json: { error: 'The connection broke' } }, { json: { error: 'No' } }];
-	const sent = (context = at()) => ({ state: 'sent', asked: askedFor(context) }) as const;
+	const BODY = 'a hash of the body';
+	const sent = () => ({ state: 'sent', body: BODY }) as const;
 	/** What is remembered of the item in a later run. */
-	const takenOver = (place: ItemPlace = {}, parameters: INodeParameters = LINK) => {
-		const later = at({ runIndex: 1, items: FAILED, ...place }, parameters);
-		takeOverFromEarlierRun(later);
+	const takenOver = (place: ItemPlace = {}, body = BODY) => {
+		const later = at({ runIndex: 1, items: FAILED, ...place });
+		takeOverFromEarlierRun(later, body);
 		return recall(later);
 	};
 
@@ -171,19 +171,18 @@ describe('An item that a loop brings back after it has failed', () => {
 		expect(takenOver({ runIndex: 4 })).toBeUndefined();
 	});
 
-	it.each<[string, ItemPlace, INodeParameters]>([
-		['of the same run', { runIndex: 0, itemIndex: 1 }, LINK],
-		['without the field of an error', { items: [{ json: { error: '' } }] }, LINK],
-		['that asks for something else', {}, { ...LINK, url: 'https://files.example.com/other.mp3' }],
-		['of an agent', { call: {} }, LINK],
-	])('is none %s', (_what, place, parameters) => {
+	it.each<[string, ItemPlace, string]>([
+		['of the same run', { runIndex: 0, itemIndex: 1 }, BODY],
+		['without the field of an error', { items: [{ json: { error: '' } }] }, BODY],
+		['that asks for something else', {}, 'another hash'],
+		['of an agent', { call: {} }, BODY],
+	])('is none %s', (_what, place, body) => {
 		remember(at(), sent());
-		takenOver(place, parameters);
+		takenOver(place, body);
 		expect(Object.keys(saved.accepted as object)).toEqual(['0:0']);
 	});
 
-	it('is none with an Idempotency-Key, of a later run, or where nothing was sent', () => {
-		remember(at(), { ...sent(), key: 'k' });
+	it('is none of a later run, or where nothing was sent', () => {
 		remember(at({ runIndex: 2 }), sent());
 		expect(takenOver()).toBeUndefined();
 		saved = {};

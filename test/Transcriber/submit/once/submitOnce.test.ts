@@ -110,6 +110,7 @@ describe('What the service has accepted', () => {
 			deliversTo: '',
 			executionId: '41',
 			asked: askedFor(itemContext(LINK)),
+			body: expect.stringMatching(/^[\w-]{43}$/),
 		});
 		expect(Date.now() - (accepted?.at ?? 0)).toBeLessThan(10_000);
 	});

@@ -37,8 +37,8 @@ const BEYOND_THE_MATRIX = [
 	'  **Idempotency Key** for files.',
 	'- A loop of your own that brings an item back into the node after it has failed: each round is a new run, and submits again.',
 	'  Only a link or a bot that the service may have accepted in an earlier round without saying so is refused then, as long as the',
-	"  item has the field `error` that n8n's error output gives it. Use **Retry On Fail**, or fetch the task that the error names",
-	'  with **Wait Until Finished**.',
+	"  item has the field `error` that n8n's error output gives it, and the request is the same: with another time in it, it is",
+	'  another one. Use **Retry On Fail**, or fetch the task that the error names with **Wait Until Finished**.',
 	'- A second Retry of the same execution, after a restart of n8n or in another worker of queue mode: n8n does not show what',
 	'  the first Retry has submitted, and each process remembers only its own Retries. Retry the latest execution.',
 ];

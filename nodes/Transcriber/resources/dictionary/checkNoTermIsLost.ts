@@ -3,15 +3,24 @@ import type { IExecutePaginationFunctions } from 'n8n-workflow';
 import { inputCount, itemCount } from '../../item/inputItems';
 import { refuse } from '../../../shared/parameters/refuse';
 import { isSame } from './syncReport';
-import { distinct } from './terms';
 import { isTool, nodeContextOf, runIndexOf } from '../../../shared/n8nInternals/runIdentity';
 
-/** What a node keeps in the execution while and after it makes the dictionary match its input. */
+/** A write of the whole dictionary of which the outcome is not known. */
+interface LostWrite {
+	/** The run of the node, by its index. */
+	run: number;
+	/** What the dictionary had before. */
+	had: string[];
+	/** Those are the terms of the team owner, which are never changed. */
+	isInherited: boolean;
+	sent: string[];
+}
+
+/** What a node that makes the dictionary match its input keeps in the execution. */
 interface Replacement {
 	/** The first run of the node that has done so, by its index. */
 	run?: number;
-	/** What the dictionary had before each write of which the outcome is not known. */
-	had?: string[][];
+	lost?: LostWrite[];
 }
 
 function replacementOf(context: IExecutePaginationFunctions): Replacement {
@@ -20,38 +29,55 @@ function replacementOf(context: IExecutePaginationFunctions): Replacement {
 	return memory.replacement;
 }
 
-/**
- * To be called before the dictionary is written, even if that changes nothing. A try after a lost answer finds
- * the terms of the try before, and would report that it has removed none: `had` is what the dictionary had
- * before each of these tries. `withdraw`, if the service has certainly not written it; `end`, if it has.
- */
-export function beginReplacement(context: IExecutePaginationFunctions, old: string[]) {
+/** Notes that this run of the node has synced the dictionary, even if that changed nothing. */
+export function noteReplacement(context: IExecutePaginationFunctions): void {
 	const memory = replacementOf(context);
-	const { run, had = [] } = memory;
 	memory.run ??= runIndexOf(context);
-	memory.had = [...had, old];
-	return {
-		had: memory.had,
-		withdraw: () => void Object.assign(memory, { run, had }),
-		end: () => void delete memory.had,
-	};
+	delete memory.lost;
 }
 
-/** The terms that tries with an unknown outcome may have removed from the dictionary. */
-export function mayBeRemoved(context: IExecutePaginationFunctions, given: string[]): string[] {
-	const { had = [] } = replacementOf(context);
-	return distinct(had.flat()).filter((term) => !given.includes(term));
+/** Keeps a write until its outcome is known. Returns how to forget it, if it was certainly not carried out. */
+export function beginWrite(
+	context: IExecutePaginationFunctions,
+	terms: Omit<LostWrite, 'run'>,
+): () => void {
+	const memory = replacementOf(context);
+	const write = { run: runIndexOf(context), ...terms };
+	memory.lost = [...(memory.lost ?? []), write];
+	return () => (memory.lost = memory.lost?.filter((other) => other !== write));
+}
+
+/**
+ * What the dictionary had before each write of which the outcome is not known. A try after a lost answer
+ * finds the terms of the try before, and would report that it has removed none. `now`: what it has, if that is known: a
+ * write that has changed nothing is forgotten.
+ */
+export function hadBeforeLostWrites(
+	context: IExecutePaginationFunctions,
+	now?: string[],
+): string[][] {
+	const memory = replacementOf(context);
+	if (now) memory.lost = memory.lost?.filter(({ had }) => !isSame(had, now));
+	return (memory.lost ?? []).flatMap(({ had, isInherited }) => (isInherited ? [] : [had]));
 }
 
 /**
  * Refuses to remove what an earlier run of this node has put there: in a loop, and with several wires
  * into the node, each run has only some of the items. An agent calls a tool as often as it likes.
  */
-export function checkIsOnlyReplacement(context: IExecutePaginationFunctions, old: string[]): void {
-	const { run, had = [] } = replacementOf(context);
-	if (isTool(context) || run === undefined || run === runIndexOf(context)) return;
-	// The write of the earlier run has changed nothing.
-	if (had.some((terms) => isSame(terms, old))) return;
+export function checkIsOnlyReplacement(
+	context: IExecutePaginationFunctions,
+	removed: string[],
+): void {
+	const { run, lost = [] } = replacementOf(context);
+	const now = runIndexOf(context);
+	if (isTool(context)) return;
+	const isOfLost = lost.some(
+		(write) =>
+			write.run !== now &&
+			removed.some((term) => write.sent.includes(term) && !write.had.includes(term)),
+	);
+	if (!isOfLost && (run === undefined || run === now)) return;
 	throw refuse(
 		context,
 		'An earlier run of this node in this execution has synced the dictionary. This run would remove terms from it, so the dictionary was left as it is',

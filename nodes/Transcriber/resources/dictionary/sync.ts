@@ -21,11 +21,12 @@ import {
 	termsIn,
 } from './missingTerms';
 import {
-	beginReplacement,
-	mayBeRemoved,
+	beginWrite,
 	checkIsOnlyReplacement,
 	checkNoFailedItem,
 	checkSeesAllItems,
+	hadBeforeLostWrites,
+	noteReplacement,
 } from './checkNoTermIsLost';
 import { checkIsSplit } from './checkTerms';
 import { checkHoldsMore, distinct, isOnlyTextAround, termsField } from './terms';
@@ -165,7 +166,10 @@ async function syncOnce(context: IExecutePaginationFunctions): Promise<INodeExec
 	} catch (error) {
 		failure = error;
 	}
-	if (replaces) sayWhatMayBeRemoved(context, failure, mayBeRemoved(context, inInput));
+	if (replaces) {
+		const had = distinct(hadBeforeLostWrites(context).flat());
+		sayWhatMayBeRemoved(context, failure, lackedBy(asStored(inInput, had), had));
+	}
 	throw failure;
 }
 
@@ -181,39 +185,42 @@ async function syncTo(
 	// A user who inherits the team owner's terms has none to remove: the owner's terms stay in force.
 	const keepsInherited = isInherited(before) && given.length === 0;
 	const wanted = replaces && !keepsInherited ? given : distinct([...old, ...given]);
-	if (lackedBy(wanted, old).length > 0) {
+	const lost = replaces && !dryRun ? hadBeforeLostWrites(context, old) : [];
+	const removed = lackedBy(wanted, old);
+	if (removed.length > 0) {
 		checkIsSplit(context, given);
 		checkNoFailedItem(context);
-		if (replaces) checkIsOnlyReplacement(context, old);
+		if (replaces) checkIsOnlyReplacement(context, removed);
 		if (replaces && given.length === 1) checkSeesAllItems(context);
 	}
 	const changed = !isSame(old, wanted);
 	if (changed) checkSize(context, wanted, before);
 
-	// The list of the team owner is never changed.
-	const own = isInherited(before) ? [] : old;
-	const writing = replaces && !dryRun ? beginReplacement(context, own) : undefined;
 	const write = replaces ? replacement(wanted) : addition(old, wanted, before);
 	let answer: IDataObject = {};
 	if (changed && !dryRun) {
-		const sent = callService(context, { url: '/dictionary', ...write });
-		answer = await sent.catch((error: unknown) => {
-			if (isCertainlyNotWritten(error)) writing?.withdraw();
+		const terms = { had: old, sent: wanted, isInherited: isInherited(before) };
+		const forget = replaces ? beginWrite(context, terms) : () => {};
+		const writing = callService(context, { url: '/dictionary', ...write });
+		answer = await writing.catch((error: unknown) => {
+			if (isCertainlyNotWritten(error)) forget();
 			throw error;
 		});
+		if (saysNo(answer)) {
+			forget();
+			throw dictionaryNotChanged(context, answer);
+		}
 	}
-	if (saysNo(answer)) {
-		writing?.withdraw();
-		throw dictionaryNotChanged(context, answer);
-	}
+	if (replaces && !dryRun) noteReplacement(context);
 	const after = await dictionaryAfterWrite(context, wanted, write.body.terms, answer);
-	const had = writing?.had.slice(0, -1) ?? [];
-	writing?.end();
 	const notStored = lacking(after, wanted);
-	const [first = old] = had;
-	const removed = lackedBy(after.terms, distinct([...had.flat(), ...old]));
-	const changes = { changed: !isSame(first, after.terms), dryRun };
-	const done = { ...changes, ...report(first, before, after), removed };
+	const [had = old] = lost;
+	const done = {
+		changed: !isSame(had, after.terms),
+		dryRun,
+		...report(had, before, after),
+		removed: lackedBy(after.terms, distinct([...lost.flat(), ...old])),
+	};
 	return [{ json: notStored.length > 0 ? { ...done, not_stored: notStored } : done }];
 }
 

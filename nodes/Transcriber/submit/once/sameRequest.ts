@@ -41,14 +41,18 @@ export function askedFor(context: IExecutePaginationFunctions): string {
 	return hashOf(read, fileIn(context), itemRead(context, read));
 }
 
+/** An expression that depends on nothing but the time: no other variable is in it. */
+const ONLY_OF_TIME = /^=(?=.*\$(now|today)\b)(?!.*\$(?!(now|today)\b))/s;
+
 /**
  * A hash of the JSON body of a submit, to find it in another round of a loop: without the address for webhooks,
- * and with the text of a 'Start At' that changes by itself.
+ * and with the expression of a 'Start At' that depends only on the time.
  */
 export function hashOfBody(context: IExecutePaginationFunctions, body: unknown): string {
-	const start = parameterOf(context, 'startAt');
+	const { startAt } = context.getNode().parameters;
 	const sent = { ...(body as IDataObject), webhook_url: undefined };
-	const compared = start.isText ? { ...sent, start_at: start.value } : sent;
+	const isOnlyOfTime = typeof startAt === 'string' && ONLY_OF_TIME.test(startAt);
+	const compared = isOnlyOfTime ? { ...sent, start_at: startAt } : sent;
 	return createHash('sha256').update(JSON.stringify(compared)).digest('base64url');
 }
 

@@ -705,4 +705,59 @@ describe('dictionary.sync of which the answer to the write was lost', () => {
 		const { error } = await sync(['n8n']);
 		expect(error?.description).not.toContain('may have replaced');
 	});
+
+	it.each(['n8n', 'Go'])(
+		'may be brought back by a loop after a colleague has added %j, if the write has changed nothing',
+		async (term) => {
+			service
+				.running()
+				.fault({ match: { method: 'PUT' }, action: { kind: 'respond', status: 502 } });
+			const node = { onError: 'continueErrorOutput' } as const;
+			const first = await sync(['n8n', 'Kafka'], {}, { node });
+			await service.ask('POST /dictionary', { json: { terms: [term] } });
+			const SYNC = { resource: 'dictionary', operation: 'sync', terms: TERM };
+			const rows = itemsOf({ term: 'n8n' }, { term: 'Kafka' });
+			const { json } = await service.run(SYNC, { data: again(first, SYNC, rows, { node }), node });
+			expect(json).toMatchObject([{ added: ['Kafka'] }]);
+		},
+	);
+
+	it.each(['loop', 'Retry On Fail'])(
+		"where a team's owner has the list, and the write has changed nothing, is made in a %s as if it were the first",
+		async (how) => {
+			await service.ask('DELETE /dictionary');
+			service.running().configure({ teamOwnerTerms: ['OKR', 'n8n'] });
+			service
+				.running()
+				.fault({ match: { method: 'PUT' }, action: { kind: 'respond', status: 502 } });
+			jest.replaceProperty(RETRY, 'patienceWhenBroken', 0);
+			const isLoop = how === 'loop';
+			const ON_FAIL = { retryOnFail: true, maxTries: 2, waitBetweenTries: 1 };
+			const node = isLoop ? ({ onError: 'continueErrorOutput' } as const) : ON_FAIL;
+			const first = await sync(['n8n', 'Kafka'], {}, { node });
+			const SYNC = { resource: 'dictionary', operation: 'sync', terms: TERM };
+			const rows = itemsOf({ term: 'n8n' }, { term: 'Kafka' });
+			const last = isLoop
+				? await service.run(SYNC, { data: again(first, SYNC, rows, { node }), node })
+				: first;
+			expect(last.json).toMatchObject([{ added: ['Kafka'], unchanged: ['n8n'], removed: ['OKR'] }]);
+		},
+	);
+
+	it('does not call removed what is only written in another way', async () => {
+		await given('Андрей', 'Иван Петров');
+		lose();
+		const { error } = await sync(['Андрей'.normalize('NFD'), 'Иван\u00a0Петров', 'Go']);
+		expect(error?.description).not.toContain('may have replaced');
+	});
+
+	it('says nothing of a removal if a later try has seen that the write has changed nothing', async () => {
+		service.running().fault({ match: { method: 'PUT' }, action: { kind: 'respond', status: 502 } });
+		const refused = { kind: 'respond', status: 413 } as const;
+		service.running().fault({ match: { method: 'PUT' }, action: refused });
+		jest.replaceProperty(RETRY, 'patienceWhenBroken', 0);
+		const node = { retryOnFail: true, maxTries: 2, waitBetweenTries: 1 };
+		const { error } = await sync(['n8n'], {}, { node });
+		expect(error?.description).not.toContain('may have replaced');
+	});
 });

@@ -60,6 +60,19 @@ describe('the body of a submit in another round of a loop', () => {
 		];
 		expect(new Set([hash(sent), ...others]).size).toBe(6);
 	});
+
+	it.each([
+		'={{ DateTime.fromISO($json.start).toISO() }}',
+		'={{ $now.plus({ hours: $json.hours }).toISO() }}',
+		'={{ $today.plus({ days: $runIndex }) }}',
+		'2030-01-01 $now',
+	])(
+		'is another one at another time of a Start At that depends on more than the time: %s',
+		(startAt) => {
+			const later = { ...sent, start_at: '2031-01-01T10:00:00Z' };
+			expect(hash(later, startAt)).not.toBe(hash(sent, startAt));
+		},
+	);
 });
 
 it.each<[string, INodeParameters, INodeParameters]>([

@@ -49,16 +49,27 @@ export function beginWrite(
 
 /**
  * What the dictionary had before each write of which the outcome is not known. A try after a lost answer
- * finds the terms of the try before, and would report that it has removed none. `now`: what it has, if that is known: a
+ * finds the terms of the try before, and would report that it has removed none. `now`: what it has now. A
  * write that has changed nothing is forgotten.
  */
 export function hadBeforeLostWrites(
 	context: IExecutePaginationFunctions,
-	now?: string[],
+	now: string[],
 ): string[][] {
 	const memory = replacementOf(context);
-	if (now) memory.lost = memory.lost?.filter(({ had }) => !isSame(had, now));
-	return (memory.lost ?? []).flatMap(({ had, isInherited }) => (isInherited ? [] : [had]));
+	memory.lost = memory.lost?.filter(({ had }) => !isSame(had, now));
+	return (memory.lost ?? []).map(({ had, isInherited }) => (isInherited ? [] : had));
+}
+
+/** The terms that writes with an unknown outcome may have removed. */
+export function mayBeRemoved(context: IExecutePaginationFunctions): string[] {
+	const { lost = [] } = replacementOf(context);
+	return lost.flatMap(({ had, sent, isInherited }) => (isInherited ? [] : lackedBy(sent, had)));
+}
+
+/** The terms of `had` that are not among `terms`. */
+export function lackedBy(terms: string[], had: string[]): string[] {
+	return had.filter((term) => !terms.includes(term));
 }
 
 /**
@@ -67,16 +78,18 @@ export function hadBeforeLostWrites(
  */
 export function checkIsOnlyReplacement(
 	context: IExecutePaginationFunctions,
+	old: string[],
 	removed: string[],
 ): void {
 	const { run, lost = [] } = replacementOf(context);
 	const now = runIndexOf(context);
 	if (isTool(context)) return;
-	const isOfLost = lost.some(
-		(write) =>
-			write.run !== now &&
-			removed.some((term) => write.sent.includes(term) && !write.had.includes(term)),
-	);
+	const isOfLost = lost.some(({ run: other, had, sent }) => {
+		if (other === now) return false;
+		// The write has removed something. Otherwise, only what it has added shows that it was carried out.
+		const isDone = lackedBy(old, had).length > 0;
+		return removed.some((term) => sent.includes(term) && (isDone || !had.includes(term)));
+	});
 	if (!isOfLost && (run === undefined || run === now)) return;
 	throw refuse(
 		context,

@@ -26,6 +26,8 @@ import {
 	checkNoFailedItem,
 	checkSeesAllItems,
 	hadBeforeLostWrites,
+	lackedBy,
+	mayBeRemoved,
 	noteReplacement,
 } from './checkNoTermIsLost';
 import { checkIsSplit } from './checkTerms';
@@ -166,10 +168,7 @@ async function syncOnce(context: IExecutePaginationFunctions): Promise<INodeExec
 	} catch (error) {
 		failure = error;
 	}
-	if (replaces) {
-		const had = distinct(hadBeforeLostWrites(context).flat());
-		sayWhatMayBeRemoved(context, failure, lackedBy(asStored(inInput, had), had));
-	}
+	if (replaces) sayWhatMayBeRemoved(context, failure);
 	throw failure;
 }
 
@@ -190,7 +189,7 @@ async function syncTo(
 	if (removed.length > 0) {
 		checkIsSplit(context, given);
 		checkNoFailedItem(context);
-		if (replaces) checkIsOnlyReplacement(context, removed);
+		if (replaces) checkIsOnlyReplacement(context, old, removed);
 		if (replaces && given.length === 1) checkSeesAllItems(context);
 	}
 	const changed = !isSame(old, wanted);
@@ -232,16 +231,9 @@ function isCertainlyNotWritten(failure: unknown): boolean {
 	);
 }
 
-function lackedBy(wanted: string[], had: string[]): string[] {
-	return had.filter((term) => !wanted.includes(term));
-}
-
 /** The removed terms are nowhere else, and n8n may not run the node again. */
-function sayWhatMayBeRemoved(
-	context: IExecutePaginationFunctions,
-	failure: unknown,
-	terms: string[],
-): void {
+function sayWhatMayBeRemoved(context: IExecutePaginationFunctions, failure: unknown): void {
+	const terms = distinct(mayBeRemoved(context));
 	if (terms.length === 0) return;
 	if (!(failure instanceof ServiceError || failure instanceof NodeOperationError)) return;
 	const words = `The service may have replaced the dictionary, and removed: ${terms.join(', ')}`;

@@ -41,8 +41,8 @@ export function askedFor(context: IExecutePaginationFunctions): string {
 	return hashOf(read, fileIn(context), itemRead(context, read));
 }
 
-/** An expression that depends on nothing but the time: no other variable is in it. */
-const ONLY_OF_TIME = /^=(?=.*\$(now|today)\b)(?!.*\$(?!(now|today)\b))/s;
+/** A variable of an expression other than the time. */
+const OTHER_VARIABLE = /\$(?!(now|today)\b)/;
 
 /**
  * A hash of the JSON body of a submit, to find it in another round of a loop: without the address for webhooks,
@@ -51,7 +51,8 @@ const ONLY_OF_TIME = /^=(?=.*\$(now|today)\b)(?!.*\$(?!(now|today)\b))/s;
 export function hashOfBody(context: IExecutePaginationFunctions, body: unknown): string {
 	const { startAt } = context.getNode().parameters;
 	const sent = { ...(body as IDataObject), webhook_url: undefined };
-	const isOnlyOfTime = typeof startAt === 'string' && ONLY_OF_TIME.test(startAt);
+	const { isText } = steady(startAt, startAt);
+	const isOnlyOfTime = isText && !OTHER_VARIABLE.test(String(startAt));
 	const compared = isOnlyOfTime ? { ...sent, start_at: startAt } : sent;
 	return createHash('sha256').update(JSON.stringify(compared)).digest('base64url');
 }

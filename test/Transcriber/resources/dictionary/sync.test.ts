@@ -760,4 +760,24 @@ describe('dictionary.sync of which the answer to the write was lost', () => {
 		const { error } = await sync(['n8n'], {}, { node });
 		expect(error?.description).not.toContain('may have replaced');
 	});
+
+	it('is not followed by a run that removes what it has kept', async () => {
+		lose();
+		const node = { onError: 'continueErrorOutput' } as const;
+		const first = await sync(['n8n'], {}, { node });
+		const SYNC = { resource: 'dictionary', operation: 'sync', terms: TERM };
+		const data = again(first, SYNC, itemsOf({ term: 'OKR' }), { node });
+		const { outputs } = await service.run(SYNC, { data, node });
+		expect(JSON.stringify(outputs)).toContain('An earlier run of this node');
+		expect(await stored()).toEqual(['n8n']);
+	});
+
+	it("replaces the list of a team's owner, which the next try reports as a change", async () => {
+		await service.ask('DELETE /dictionary');
+		service.running().configure({ teamOwnerTerms: ['OKR', 'n8n'] });
+		lose();
+		const node = { retryOnFail: true, maxTries: 2, waitBetweenTries: 1 };
+		const { json } = await sync(['n8n'], {}, { node });
+		expect(json).toMatchObject([{ changed: true, removed: [] }]);
+	});
 });

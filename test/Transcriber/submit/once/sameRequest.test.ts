@@ -47,7 +47,10 @@ describe('the body of a submit in another round of a loop', () => {
 
 	it('is the same with another webhook address, or another time of a Start At that changes by itself', () => {
 		expect(hash({ ...sent, webhook_url: 'https://n8n.example.com/1' })).toBe(hash(sent));
-		expect(hash({ ...sent, start_at: '2031-01-01T10:00:00Z' }, NOW)).toBe(hash(sent, NOW));
+		const later = { ...sent, start_at: '2031-01-01T10:00:00Z' };
+		for (const startAt of [NOW, '={{ new Date(Date.now() + 6e5) }}', '={{ DateTime.now() }}']) {
+			expect(hash(later, startAt)).toBe(hash(sent, startAt));
+		}
 	});
 
 	it('is another one with anything else', () => {

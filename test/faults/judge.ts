@@ -19,9 +19,14 @@ export interface Begun {
 	opensAt?: number;
 }
 
-function hasBegunBy({ Subject: runs = [] }: Execution['runData'], time: number): boolean {
-	return runs.some(({ startTime }) => startTime < time);
+/** Of a node that has slept, n8n keeps only the run that woke: then the end of the step before counts. */
+function hasBegunBy({ Subject: runs = [], ...others }: RunData, row: Row, time: number): boolean {
+	if (!row.name.includes('awaitWebhook')) return runs.some(({ startTime }) => startTime < time);
+	const before = Object.values(others).flat();
+	return before.some(({ startTime, executionTime }) => startTime + executionTime < time);
 }
+
+type RunData = Execution['runData'];
 
 /** Compares what came out with the table, and checks the books. */
 export async function judged(
@@ -35,7 +40,10 @@ export async function judged(
 		wrong.push(`expected “${expected}”, got “${outcome.result}”`);
 	if (simulator.faultsHappened === 0 && row.kind !== 'asleep')
 		wrong.push('the fault has not happened');
-	if (opensAt !== undefined && !cell.executions.some(({ runData }) => hasBegunBy(runData, opensAt)))
+	if (
+		opensAt !== undefined &&
+		!cell.executions.some(({ runData }) => hasBegunBy(runData, row, opensAt))
+	)
 		wrong.push('the node began only after the outage');
 	const books = await compareBooks({ row, cell, before }, outcome, isGap(row, weather.name));
 	wrong.push(...books.wrong);

@@ -1,13 +1,13 @@
-import {
+import type {
+	IDataObject,
+	IExecutePaginationFunctions,
+	INodeExecutionData,
+	INodeProperties,
+	INodePropertyOptions,
 	NodeOperationError,
-	type IDataObject,
-	type IExecutePaginationFunctions,
-	type INodeExecutionData,
-	type INodeProperties,
-	type INodePropertyOptions,
 } from 'n8n-workflow';
 import { booleanIn, choiceIn, collectionIn } from '../../../shared/parameters/checkedValues';
-import { inOutput, performOperation } from '../../item/performOperation';
+import { performOperation } from '../../item/performOperation';
 import { itemCount } from '../../item/inputItems';
 import { shownFor } from '../commonFields';
 import { isInherited, isSame, report } from './syncReport';
@@ -20,23 +20,20 @@ import {
 	replacement,
 	termsIn,
 } from './missingTerms';
+import { checkIsOnlyReplacement, checkNoFailedItem, checkSeesAllItems } from './checkNoTermIsLost';
 import {
 	beginWrite,
-	checkIsOnlyReplacement,
-	checkNoFailedItem,
-	checkSeesAllItems,
 	hadBeforeLostWrites,
+	isCertainlyNotWritten,
 	lackedBy,
-	mayBeRemoved,
 	noteReplacement,
-} from './checkNoTermIsLost';
+	sayWhatMayBeRemoved,
+} from './lostWrites';
 import { checkIsSplit } from './checkTerms';
 import { checkHoldsMore, distinct, isOnlyTextAround, termsField } from './terms';
 import { termsOfItem } from './termsOfItem';
 import { refuse } from '../../../shared/parameters/refuse';
 import { callService } from '../../../shared/api/callService';
-import { neverLeft } from '../../../shared/api/sendWithRetries';
-import { ServiceError, wasCertainlyRefused } from '../../../shared/api/serviceError';
 import { saysNo } from '../../../shared/api/undocumented/answers';
 import { dictionaryNotChanged } from '../successThatSaysNo';
 import { type RoutingRequest } from '../../../shared/api/types';
@@ -221,24 +218,6 @@ async function syncTo(
 		removed: lackedBy(after.terms, distinct([...lost.flat(), ...old])),
 	};
 	return [{ json: notStored.length > 0 ? { ...done, not_stored: notStored } : done }];
-}
-
-/** Whether the service has not carried out any attempt. */
-function isCertainlyNotWritten(failure: unknown): boolean {
-	if (neverLeft(failure)) return true;
-	return (
-		failure instanceof ServiceError && wasCertainlyRefused(failure) && !failure.problem.isRepeat
-	);
-}
-
-/** The removed terms are nowhere else, and n8n may not run the node again. */
-function sayWhatMayBeRemoved(context: IExecutePaginationFunctions, failure: unknown): void {
-	const terms = distinct(mayBeRemoved(context));
-	if (terms.length === 0) return;
-	if (!(failure instanceof ServiceError || failure instanceof NodeOperationError)) return;
-	const words = `The service may have replaced the dictionary, and removed: ${terms.join(', ')}`;
-	failure.message = inOutput(context, failure.message, words);
-	failure.description = [words, failure.description].filter(Boolean).join('. ');
 }
 
 function hasNoTerm(context: IExecutePaginationFunctions): NodeOperationError {

@@ -1,4 +1,4 @@
-// Also covers syncReport.ts, missingTerms.ts, termsOfItem.ts, checkNoTermIsLost.ts.
+// Also covers syncReport.ts, missingTerms.ts, termsOfItem.ts, checkNoTermIsLost.ts, lostWrites.ts.
 
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 

@@ -319,15 +319,17 @@ export class N8nRest {
 		const execution = await this.waitFor(id, isOver, timeoutMs);
 		// 1.x stores that it is over a moment before it stores what came out: until then nothing is there, or the state in
 		// which the execution was suspended or woken.
-		for (let tries = 0; tries < 50; tries++) {
-			const again = tries === 0 ? execution : await this.execution(id);
-			const open = again.raw?.executionData?.nodeExecutionStack ?? [];
-			const isWhole = Object.keys(again.runData).length > 0 && !again.raw?.waitTill;
-			const hasAllRun = again.status !== 'success' || open.length === 0;
-			if ((isWhole && hasAllRun) || again.error !== undefined) return again;
+		const isStoredWhole = ({ status, runData, error, raw }: Execution) => {
+			if (error !== undefined) return true;
+			if (status === 'error' || Object.keys(runData).length === 0 || raw?.waitTill) return false;
+			return status !== 'success' || !raw?.executionData?.nodeExecutionStack?.length;
+		};
+		let latest = execution;
+		for (let tries = 0; tries < 50 && !isStoredWhole(latest); tries++) {
 			await sleep(200);
+			latest = await this.execution(id);
 		}
-		return execution;
+		return latest;
 	}
 
 	/** Reads an execution again and again until it is as wanted. */

@@ -29,6 +29,7 @@ import {
 	type Submitted,
 } from './once/submissionMemory';
 import { submitOnce, type Outcome } from './once/submitOnce';
+import { sharedByRepeats } from './once/sharedByRepeats';
 import { endedBeforeSubmit } from './once/endedBeforeSubmit';
 import { checkUnchanged } from './once/refuseChangedItem';
 import { isYoung } from './suspension/lookBeforeSuspending';
@@ -44,7 +45,17 @@ export async function submit(
 	policy: Policy,
 	run: NodeRun,
 ): Promise<INodeExecutionData[]> {
-	const outcome = await submitOnce(context, request, policy, run);
+	return await sharedByRepeats(context, async () => {
+		return await finish(context, await submitOnce(context, request, policy, run), run);
+	});
+}
+
+/** Does with each task that the service created what 'Get the Transcript' says. */
+async function finish(
+	context: IExecutePaginationFunctions,
+	outcome: Outcome,
+	run: NodeRun,
+): Promise<INodeExecutionData[]> {
 	const { accepted, isFresh } = outcome;
 	run.submitted.accept(context.getItemIndex(), submissionNames(context, accepted));
 	checkUnchanged(context);

@@ -80,23 +80,33 @@ export function isTool(context: IExecutePaginationFunctions): boolean {
 	return isToolCall(context) || isRewired || executionId === undefined;
 }
 
+/**
+ * Whether no execution keeps the node's data. Assumed: if an MCP client or one of the Agents of n8n 2.41
+ * calls the tool, n8n gives each call empty run data, and throws.
+ */
+export function isOutsideExecution(context: IExecutePaginationFunctions): boolean {
+	try {
+		context.getContext('node');
+		return false;
+	} catch {
+		return true;
+	}
+}
+
 /** By caller, for tool calls outside an execution: see {@link nodeContextOf}. */
 const unsaved = new WeakMap<IExecuteData, IDataObject>();
 
 /**
  * The node's own data, which n8n saves with the execution and gives to a Retry of the execution,
- * also if the node is a tool of an AI agent, in n8n 1 too. Assumed: if an MCP client calls the tool
- * outside an execution, n8n throws. Then this data lasts as long as the run of the caller.
+ * also if the node is a tool of an AI agent, in n8n 1 too. Outside an execution this data lasts as
+ * long as the run of the caller.
  */
 export function nodeContextOf(context: IExecutePaginationFunctions): IDataObject {
-	try {
-		return context.getContext('node');
-	} catch {
-		const caller = runKeyOf(context);
-		const data = unsaved.get(caller) ?? {};
-		unsaved.set(caller, data);
-		return data;
-	}
+	if (!isOutsideExecution(context)) return context.getContext('node');
+	const caller = runKeyOf(context);
+	const data = unsaved.get(caller) ?? {};
+	unsaved.set(caller, data);
+	return data;
 }
 
 /**

@@ -105,12 +105,22 @@ function asSent(_name: string, value: unknown): unknown {
 	return typeof value === 'string' || typeof value === 'number' ? String(value).trim() : value;
 }
 
-/**
- * Identifies a tool call by what it asks for, independent of time and spelling. If the text of an
- * expression counts, so do its inputs: everything from the model and from the agent's item.
- */
+/** Identifies a tool call within an execution. */
 export function toolCallOf(context: IExecutePaginationFunctions): string {
-	const { id, parameters } = context.getNode();
+	return JSON.stringify([context.getNode().id, ...askedByCall(context)], asSentWithLastingIds);
+}
+
+/** Identifies a tool call outside an execution: there, n8n may give the node another id each time. */
+export function callFromOutside(context: IExecutePaginationFunctions): string {
+	return JSON.stringify(askedByCall(context), asSentWithLastingIds);
+}
+
+/**
+ * What a tool call asks for, independent of time and spelling. If the text of an expression counts, so
+ * do its inputs: everything from the model and from the agent's item.
+ */
+function askedByCall(context: IExecutePaginationFunctions): unknown[] {
+	const { parameters } = context.getNode();
 	// How to wait decides nothing about what is paid for.
 	const names = Object.keys(parameters).filter((name) => name !== 'waitOptions');
 	const read = names.map((name) => {
@@ -121,7 +131,7 @@ export function toolCallOf(context: IExecutePaginationFunctions): string {
 		};
 	});
 	const inputs = read.some(({ isText }) => isText) ? inputsOf(context) : [];
-	return JSON.stringify([id, ...read.map(({ value }) => value), ...inputs], asSentWithLastingIds);
+	return [...read.map(({ value }) => value), ...inputs];
 }
 
 /** A model that repeats a call may write the same time, link or language in another way. */

@@ -1,0 +1,179 @@
+/**
+ * Contract, "Never twice": an agent that repeats a call, where n8n has no execution that could remember it. The calls are made
+ * as n8n makes them: its MCP Server Trigger with a WebhookContext for each call, the Agents of n8n 2.41 with an
+ * ExecuteContext for each call (ephemeral-node-executor.js).
+ */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { ExecuteContext, WebhookContext } from 'n8n-core';
+import {
+	NodeConnectionTypes,
+	Workflow,
+	createEmptyRunExecutionData,
+	type IDataObject,
+	type INode,
+	type INodeParameters,
+	type INodeType,
+	type IWebhookData,
+} from 'n8n-workflow';
+
+import { REPEATS } from '../../../../nodes/Transcriber/submit/once/sharedByRepeats';
+import { Transcriber } from '../../../../nodes/Transcriber/Transcriber.node';
+import { until } from '../../../simulator/testing-client';
+import { withDefaults } from '../../../support/again';
+import { CREDENTIAL, additionalDataFor, executable, to, typesOf } from '../../../support/n8n';
+import { serviceForTests } from '../../../support/service';
+
+/** Of this test alone, because what counts as a repeat outlives a test. */
+let test = 0;
+const link = (onCompletion = 'returnTask') => ({
+	resource: 'transcription',
+	operation: 'transcribeUrl',
+	onCompletion,
+	url: `https://files.example.com/${test}.mp3`,
+});
+const bot = () => ({
+	resource: 'meeting',
+	operation: 'sendBot',
+	onCompletion: 'returnTask',
+	consentAcknowledged: true,
+	meetingUrl: `https://meet.example.com/${test}`,
+});
+beforeEach(() => void (test += 1));
+
+const service = serviceForTests();
+const sent = () => [...service.running().tasks(), ...service.running().bots()].length;
+
+const toolNode = (id: string, parameters: INodeParameters): INode => ({
+	id,
+	name: 'Transcriber',
+	type: 'n8n-nodes-transcriber.transcriberTool',
+	typeVersion: 1,
+	position: [0, 0],
+	credentials: CREDENTIAL,
+	parameters: { ...withDefaults(parameters), ...parameters, toolDescription: 'Transcriber' },
+});
+
+/** A call of an MCP client, as the client reads the answer. */
+async function overMcp(parameters: INodeParameters): Promise<string> {
+	const tool = executable(new Transcriber());
+	tool.description.inputs = [];
+	tool.description.outputs = [NodeConnectionTypes.AiTool];
+	const trigger: INode = { ...toolNode('mcp', {}), name: 'MCP', type: 'mcp', parameters: {} };
+	const inputs = [{ type: NodeConnectionTypes.AiTool, displayName: 'Tools' }];
+	const mcp = { description: { ...tool.description, inputs, outputs: [], properties: [] } };
+	const workflow = new Workflow({
+		id: 'workflow-1',
+		nodes: [trigger, toolNode('tool', parameters)],
+		connections: { Transcriber: to('MCP', NodeConnectionTypes.AiTool) },
+		active: true,
+		nodeTypes: typesOf((type) => (type === 'mcp' ? (mcp as unknown as INodeType) : tool)),
+		settings: { executionOrder: 'v1' },
+	});
+	const context = new WebhookContext(
+		workflow,
+		trigger,
+		additionalDataFor(service.credentials(), { currentNodeExecutionIndex: 0 }),
+		'webhook',
+		{ webhookDescription: { name: 'default' } } as IWebhookData,
+		[],
+		null,
+	);
+	const [found] = (await context.getInputConnectionData(NodeConnectionTypes.AiTool, 0)) as Array<{
+		invoke: (given: IDataObject) => Promise<string>;
+	}>;
+	return String(await found?.invoke({}));
+}
+
+/** A call by one of the Agents of n8n 2.41. */
+async function byAgent(parameters: INodeParameters): Promise<string> {
+	const type = executable(new Transcriber());
+	const node = toolNode(randomUUID(), parameters);
+	const workflow = new Workflow({
+		nodes: [node],
+		connections: {},
+		active: false,
+		nodeTypes: typesOf(type),
+	});
+	const items = [{ json: {} }];
+	const context = new ExecuteContext(
+		workflow,
+		node,
+		additionalDataFor(service.credentials()),
+		'internal',
+		createEmptyRunExecutionData(),
+		0,
+		items,
+		{ main: [items] },
+		{ node, data: { main: [items] }, source: null },
+		[],
+	);
+	return JSON.stringify(await type.execute?.call(context));
+}
+
+describe.each([
+	['of an MCP client', overMcp],
+	['by one of the Agents of n8n 2.41', byAgent],
+])('The repeat of a call %s', (_, call) => {
+	it.each([
+		['a link', link],
+		['a bot', bot],
+	])('that sent %s gets its answer', async (__, parameters) => {
+		const first = await call(parameters());
+		expect(await call(parameters())).toBe(first);
+		expect(sent()).toBe(1);
+	});
+
+	it('that still waits for the transcript gets the transcript, too', async () => {
+		const calls = [call(link('poll'))];
+		await until(() => sent() === 1);
+		calls.push(call(link('poll')));
+		await until(() => service.lines().filter((line) => line.startsWith('GET')).length > 3);
+		expect(sent()).toBe(1);
+		service.running().finish(service.running().tasks()[0]?.id ?? '');
+		const [first, second] = await Promise.all(calls);
+		expect(first).toContain('"text"');
+		expect(second).toBe(first);
+	});
+
+	it('whose answer was lost says again that the service may have accepted it', async () => {
+		service.running().fault({
+			match: { method: 'POST' },
+			action: { kind: 'cut', when: 'afterProcessing' },
+		});
+		const answers = [await answerOf(call(bot())), await answerOf(call(bot()))];
+		expect(answers[1]).toBe(answers[0]);
+		expect(answers[0]).toContain('may have accepted');
+		expect(sent()).toBe(1);
+	});
+
+	it('that the service refused is sent', async () => {
+		service
+			.running()
+			.fault({ match: { method: 'POST' }, action: { kind: 'respond', status: 402 } });
+		await answerOf(call(link()));
+		expect(sent()).toBe(0);
+		await call(link());
+		expect(sent()).toBe(1);
+	});
+
+	it('that asks for something else is sent', async () => {
+		await call(link());
+		await call({ ...link(), url: 'https://files.example.com/other.mp3' });
+		expect(sent()).toBe(2);
+	});
+
+	it('is a new call a while after the first has ended', async () => {
+		jest.replaceProperty(REPEATS, 'withinMs', 20);
+		await call(link());
+		await sleep(60);
+		await call(link());
+		expect(sent()).toBe(2);
+	});
+});
+
+/** What a failed call says: MCP clients get an answer, the Agents an exception. */
+async function answerOf(call: Promise<string>): Promise<string> {
+	return await call.catch((error: Error) => error.message);
+}

@@ -3,6 +3,7 @@ import type { IExecutePaginationFunctions } from 'n8n-workflow';
 import { inputCount, itemCount } from '../../item/inputItems';
 import { refuse } from '../../../shared/parameters/refuse';
 import { lackedBy, replacementOf } from './lostWrites';
+import { isSame } from './syncReport';
 import { isTool, runIndexOf } from '../../../shared/n8nInternals/runIdentity';
 
 /**
@@ -19,8 +20,9 @@ export function checkIsOnlyReplacement(
 	if (isTool(context)) return;
 	const isOfLost = lost.some(({ run: other, had, sent }) => {
 		if (other === now) return false;
-		// The write has removed something. Otherwise, only what it has added shows that it was carried out.
-		const isDone = lackedBy(old, had).length > 0;
+		// The write has removed something, or changed the order. Otherwise, only what it has added shows that it
+		// was carried out.
+		const isDone = lackedBy(old, had).length > 0 || isSame(old, sent);
 		return removed.some((term) => sent.includes(term) && (isDone || !had.includes(term)));
 	});
 	if (!isOfLost && (run === undefined || run === now)) return;

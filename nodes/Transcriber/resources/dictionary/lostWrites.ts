@@ -75,8 +75,13 @@ export function lackedBy(terms: string[], had: string[]): string[] {
 }
 
 /** Whether the service has not carried out any attempt. */
-export function isCertainlyNotWritten(failure: unknown): boolean {
-	if (neverLeft(failure)) return true;
+export function isCertainlyNotWritten(
+	context: IExecutePaginationFunctions,
+	failure: unknown,
+): boolean {
+	const stopped = context.getExecutionCancelSignal();
+	// `sendWithRetries` throws the reason of the signal only if the service has done nothing.
+	if (neverLeft(failure) || (stopped?.aborted && failure === stopped.reason)) return true;
 	return (
 		failure instanceof ServiceError && wasCertainlyRefused(failure) && !failure.problem.isRepeat
 	);
@@ -86,8 +91,16 @@ export function isCertainlyNotWritten(failure: unknown): boolean {
 export function sayWhatMayBeRemoved(context: IExecutePaginationFunctions, failure: unknown): void {
 	const terms = distinct(mayBeRemoved(context));
 	if (terms.length === 0) return;
-	if (!(failure instanceof ServiceError || failure instanceof NodeOperationError)) return;
 	const words = `The service may have replaced the dictionary, and removed: ${terms.join(', ')}`;
+	logIfStopped(context, words);
+	if (!(failure instanceof ServiceError || failure instanceof NodeOperationError)) return;
 	failure.message = inOutput(context, failure.message, words);
 	failure.description = [words, failure.description].filter(Boolean).join('. ');
+}
+
+/** n8n 2 drops the output and the error of an execution that was stopped or has timed out. */
+export function logIfStopped(context: IExecutePaginationFunctions, words: string): void {
+	if (!context.getExecutionCancelSignal()?.aborted) return;
+	const where = `${context.getNode().name}: execution ${context.getExecutionId()}`;
+	context.logger.warn(`${where} was stopped. ${words}`);
 }

@@ -26,6 +26,7 @@ import {
 	hadBeforeLostWrites,
 	isCertainlyNotWritten,
 	lackedBy,
+	logIfStopped,
 	noteReplacement,
 	sayWhatMayBeRemoved,
 } from './lostWrites';
@@ -199,7 +200,7 @@ async function syncTo(
 		const forget = replaces ? beginWrite(context, terms) : () => {};
 		const writing = callService(context, { url: '/dictionary', ...write });
 		answer = await writing.catch((error: unknown) => {
-			if (isCertainlyNotWritten(error)) forget();
+			if (isCertainlyNotWritten(context, error)) forget();
 			throw error;
 		});
 		if (saysNo(answer)) {
@@ -211,11 +212,15 @@ async function syncTo(
 	const after = await dictionaryAfterWrite(context, wanted, write.body.terms, answer);
 	const notStored = lacking(after, wanted);
 	const [had = old] = lost;
+	const gone = lackedBy(after.terms, distinct([...lost.flat(), ...old]));
+	if (gone.length > 0 && !dryRun) {
+		logIfStopped(context, `The dictionary is replaced, and lacks now: ${gone.join(', ')}`);
+	}
 	const done = {
 		changed: !isSame(had, after.terms),
 		dryRun,
 		...report(had, before, after),
-		removed: lackedBy(after.terms, distinct([...lost.flat(), ...old])),
+		removed: gone,
 	};
 	return [{ json: notStored.length > 0 ? { ...done, not_stored: notStored } : done }];
 }

@@ -14,6 +14,7 @@ import { isAnotherOperation, staysBelowApi } from './summaryPath';
 import { refuse } from '../../../shared/parameters/refuse';
 import { ServiceError, said } from '../../../shared/api/serviceError';
 import { sendWithoutKey } from '../../submit/once/sendWithoutKey';
+import type { NodeRun } from '../../item/nodeRun';
 import { sendOperation } from '../../item/sendOperation';
 import { saysOnlyNo } from '../../../shared/api/undocumented/answers';
 import { refuseNo } from '../successThatSaysNo';
@@ -142,6 +143,7 @@ async function regenerateOnce(
 	context: IExecutePaginationFunctions,
 	request: RoutingRequest,
 	policy: Policy,
+	run: NodeRun,
 ): Promise<INodeExecutionData[]> {
 	const { method, url, body } = request.options;
 	return await sendWithoutKey(context, {
@@ -149,7 +151,7 @@ async function regenerateOnce(
 			.update(JSON.stringify([method, url, body]))
 			.digest('hex'),
 		send: async () => {
-			const items = await sendOperation(context, request, policy);
+			const items = await sendOperation(context, request, policy, run);
 			const no = items.find(({ json }) => saysOnlyNo(json));
 			if (no) throw refuseNo(context, 'no new summary is written', no.json, LOOK_AT_SUMMARY);
 			return items;

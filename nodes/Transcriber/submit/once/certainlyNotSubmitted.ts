@@ -15,7 +15,9 @@ import { Abandoned } from '../../item/nodeRun';
  * refusal, so nothing is under way if the execution is cancelled in that wait.
  */
 export function isHarmless(context: IExecutePaginationFunctions, failure: unknown): boolean {
-	return neverLeft(failure) || wasCertainlyRefused(failure) || wasCancelledInTurn(context, failure);
+	// Another item's failure ends the wait for an attempt only if the service has done nothing.
+	if (failure instanceof Abandoned || neverLeft(failure)) return true;
+	return wasCertainlyRefused(failure) || wasCancelledInTurn(context, failure);
 }
 
 /**

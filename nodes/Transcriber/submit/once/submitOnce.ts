@@ -10,7 +10,7 @@ import type { Policy, RoutingRequest } from '../../../shared/api/types';
 import { asLasting, refuse } from '../../../shared/parameters/refuse';
 import { seal, secretIn } from '../../../shared/webhook/sealedSecret';
 import { fileOf, recordingOf } from '../../item/inputFile';
-import { Abandoned, type NodeRun } from '../../item/nodeRun';
+import type { NodeRun } from '../../item/nodeRun';
 import { givenKeyOf } from '../../item/givenIdempotencyKey';
 import { sendOperation } from '../../item/sendOperation';
 import { isHarmless, isRefusedAtOnce } from './certainlyNotSubmitted';
@@ -116,9 +116,7 @@ async function submitItem(
 		failure = error;
 	}
 	const isCertain =
-		key === undefined
-			? isHarmless(context, failure) || failure instanceof Abandoned
-			: !memory && isRefusedAtOnce(context, failure);
+		key === undefined ? isHarmless(context, failure) : !memory && isRefusedAtOnce(context, failure);
 	if (isCertain) forget(context);
 	if (recall(context)?.state === 'sent') {
 		run.submitted.loseAnswer(context.getItemIndex());

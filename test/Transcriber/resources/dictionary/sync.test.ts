@@ -6,6 +6,7 @@ import { RETRY } from '../../../../nodes/shared/api/delayBeforeRetry';
 import { again } from '../../../support/again';
 import type { Run } from '../../../support/engine';
 import { failureOf, itemsOf, serviceForTests } from '../../../support/service';
+import { captureLogs } from '../../../support/logs';
 import { atLength, few } from '../../../support/long';
 
 const service = serviceForTests();
@@ -779,5 +780,41 @@ describe('dictionary.sync of which the answer to the write was lost', () => {
 		const node = { retryOnFail: true, maxTries: 2, waitBetweenTries: 1 };
 		const { json } = await sync(['n8n'], {}, { node });
 		expect(json).toMatchObject([{ changed: true, removed: [] }]);
+	});
+
+	it('that only changed the order is not followed by a run that removes what it has kept', async () => {
+		await given('a', 'b');
+		lose();
+		const node = { onError: 'continueRegularOutput' } as const;
+		const first = await sync(['b', 'a'], {}, { node });
+		const SYNC = { resource: 'dictionary', operation: 'sync', terms: TERM };
+		const data = again(first, SYNC, itemsOf({ term: 'c' }), { node });
+		const second = await service.run(SYNC, { data, node });
+		expect(String(second.json[0]?.['error'])).toContain('An earlier run of this node');
+		expect(await stored()).toEqual(['b', 'a']);
+	});
+});
+
+describe('dictionary.sync in an execution that is stopped while it writes', () => {
+	it.each([
+		['the write is carried out', { kind: 'delay', ms: 500, processed: true } as const, 1],
+		['the write was cut', { kind: 'cut', when: 'afterProcessing' } as const, 1],
+		['the service refuses the write', { kind: 'respond', status: 429 } as const, 0],
+	])("names the removed terms in n8n's log if %s", async (_, action, lines) => {
+		jest.replaceProperty(RETRY, 'base', 1_000);
+		for (const patience of ['patienceWhenBroken', 'patienceWhenBusy'] as const) {
+			jest.replaceProperty(RETRY, patience, 60_000);
+		}
+		await given('Anna Petrova', 'OKR', 'n8n');
+		service.running().fault({ match: { method: 'PUT' }, times: 99, action });
+		const logs = captureLogs();
+		// Not before the answer, after which the node would write again.
+		let looks = 0;
+		const cancelWhen = () => service.lines().includes(WRITE) && (looks += 1) > 20;
+		await sync(['n8n'], {}, { cancelWhen });
+		logs.release();
+		const said = logs.lines.filter((line) => line.includes('Anna Petrova, OKR'));
+		expect(said).toHaveLength(lines);
+		expect(await stored()).toEqual(lines > 0 ? ['n8n'] : ['Anna Petrova', 'OKR', 'n8n']);
 	});
 });

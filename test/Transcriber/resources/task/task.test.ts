@@ -607,6 +607,17 @@ describe('task.regenerateSummary', () => {
 		},
 	);
 
+	it('sends nothing more once a failure has stopped the node', async () => {
+		service.running().configure({ shapes: { regenerateSummary: { method: 'POST', path: PATH } } });
+		jest.replaceProperty(LIMITS, 'windowMs', 1_000);
+		jest.replaceProperty(LIMITS, 'summary', 2);
+		const id = await service.completedTask();
+		const ids = [{ id: 'unknown' }, { id }, { id }];
+		const { error } = await regenerate('={{ $json.id }}', {}, { items: itemsOf(...ids) });
+		expect(error?.message).toContain('no task with this ID [item 0]');
+		expect(service.lines().length).toBeLessThan(3);
+	});
+
 	it('keeps the templates of items apart that share one object in bodyJson, which stays as it is', async () => {
 		service.running().configure({ shapes: { regenerateSummary: { method: 'POST', path: PATH } } });
 		const id = await service.completedTask();

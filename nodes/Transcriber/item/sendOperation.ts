@@ -7,7 +7,7 @@ import type {
 	INodeExecutionData,
 } from 'n8n-workflow';
 
-import { answeredWithin } from '../../shared/api/deadlines';
+import { requestWithin } from '../../shared/api/deadlines';
 import { forHttpClient, type TranscriberCredential } from '../../shared/api/credential';
 import { anyBodyOf, bodyOf } from '../../shared/api/responseBody';
 import { asUnsent, sendWithRetries } from '../../shared/api/sendWithRetries';
@@ -57,7 +57,11 @@ export async function sendOperation(
 		// A copy, because n8n writes the API key into these headers.
 		const options = { ...request.options, headers: { ...request.options.headers } };
 		if (policy.upload) return await upload(context, options, sending);
-		return await answeredWithin(sendOnce(context, options, sending), TIMEOUTS.request);
+		return await requestWithin(
+			context,
+			async (watched) => await sendOnce(watched, options, sending),
+			TIMEOUTS.request,
+		);
 	});
 }
 

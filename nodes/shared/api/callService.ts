@@ -6,7 +6,7 @@ import type {
 } from 'n8n-workflow';
 
 import { isForEditorList, isForWebhookCall } from '../n8nInternals/webhookOrEditor';
-import { answeredWithin } from './deadlines';
+import { requestWithin } from './deadlines';
 import { bodyOf } from './responseBody';
 import { forHttpClient } from './credential';
 import { sendWithRetries } from './sendWithRetries';
@@ -43,21 +43,22 @@ export async function callService(
 				end === undefined ? undefined : Math.max(end, Date.now() + attemptMs),
 				fromTurn === undefined ? undefined : began + fromTurn,
 			);
-			const request = caller.helpers.httpRequestWithAuthentication.call(
-				caller as IExecuteSingleFunctions,
-				'transcriberApi',
-				{
-					...options,
-					baseURL: credential.baseUrl,
-					json: true,
-					disableFollowRedirect: true,
-					ignoreHttpStatusErrors: true,
-					returnFullResponse: true,
-					timeout: TIMEOUTS.request,
-				},
-				forHttpClient(credential),
-			);
-			const response: IN8nHttpFullResponse = await answeredWithin(request, TIMEOUTS.request, last);
+			const send = async (watched: Caller): Promise<IN8nHttpFullResponse> =>
+				(await caller.helpers.httpRequestWithAuthentication.call(
+					watched as IExecuteSingleFunctions,
+					'transcriberApi',
+					{
+						...options,
+						baseURL: credential.baseUrl,
+						json: true,
+						disableFollowRedirect: true,
+						ignoreHttpStatusErrors: true,
+						returnFullResponse: true,
+						timeout: TIMEOUTS.request,
+					},
+					forHttpClient(credential),
+				)) as IN8nHttpFullResponse;
+			const response = await requestWithin(caller, send, TIMEOUTS.request, last);
 			if (noContent && response.statusCode === 204) return noContent as unknown as IDataObject;
 			return withoutSecrets(
 				bodyOf(response, options.method),

@@ -1,5 +1,6 @@
-import { sleep } from 'n8n-workflow';
+import { sleep, type IExecuteSingleFunctions } from 'n8n-workflow';
 
+import { withCancelSignal } from '../n8nInternals/wrappedContext';
 import { Late } from './noUsableAnswer';
 
 /** The longest timer in Node.js, in ms: 24.8 days. */
@@ -83,4 +84,21 @@ export async function answeredWithin<T>(
 	deadline = Infinity,
 ): Promise<T> {
 	return await unlessLate(work, Math.min(deadline, Date.now() + ms), () => new Late());
+}
+
+/**
+ * The same for a request: one that is late is aborted, too. Otherwise it would go on beside the next attempt, and
+ * after the end of the node. `send` gets the context to send it with.
+ */
+export async function requestWithin<
+	Of extends Partial<Pick<IExecuteSingleFunctions, 'getExecutionCancelSignal'>>,
+	T,
+>(context: Of, send: (watched: Of) => Promise<T>, ms: number, deadline?: number): Promise<T> {
+	const late = new AbortController();
+	const signal = anyOf(context.getExecutionCancelSignal?.(), late.signal);
+	try {
+		return await answeredWithin(send(withCancelSignal(context, signal)), ms, deadline);
+	} finally {
+		late.abort();
+	}
 }

@@ -8,7 +8,7 @@ import type { IExecuteSingleFunctions } from 'n8n-workflow';
  * wait for its end.
  */
 export function withCancelSignal<
-	Of extends Pick<IExecuteSingleFunctions, 'getExecutionCancelSignal'>,
+	Of extends Partial<Pick<IExecuteSingleFunctions, 'getExecutionCancelSignal'>>,
 >(context: Of, signal?: AbortSignal): Of {
 	return Object.create(context, {
 		getExecutionCancelSignal: { value: () => signal },

@@ -1,5 +1,8 @@
 /** "Every request" in the contract: the requests that no operation declares. */
 
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
 import { callService } from '../../../nodes/shared/api/callService';
 import { RETRY, TIMEOUTS } from '../../../nodes/shared/api/delayBeforeRetry';
 import type { CallOptions, Caller } from '../../../nodes/shared/api/types';
@@ -184,8 +187,30 @@ describe('While somebody waits for the answer of n8n', () => {
 		await new Promise((resolve) => setTimeout(resolve, 810));
 		fault({ kind: 'stall' }, 100);
 		await expect(call({ deadline: Date.now() + LONG }, {}, caller)).rejects.toThrow();
-		// The request whose time was up was on its way.
-		await until(() => service.lines().length === 2);
+	});
+
+	it('a request that is given up is aborted, so that no two of them are under way', async () => {
+		jest.replaceProperty(TIMEOUTS, 'request', 200);
+		jest.replaceProperty(RETRY, 'base', 1);
+		const open = new Set<ServerResponse>();
+		let most = 0;
+		const server = createServer((_request, response) => {
+			most = Math.max(most, open.add(response).size);
+			response.on('close', () => open.delete(response));
+			// A slow line: something arrives all the time.
+			response.writeHead(200, { 'content-type': 'application/json' }).write('{');
+			const drip = setInterval(() => response.write(' '), 20);
+			response.on('close', () => clearInterval(drip));
+		});
+		await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+		const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+		const slow = contextsWith(additionalDataFor({ ...service.credentials(), baseUrl })).item;
+		await expect(
+			call({ deadline: Date.now() + 900 }, {}, slow as unknown as Caller),
+		).rejects.toThrow();
+		await until(() => open.size === 0);
+		expect(most).toBe(1);
+		server.close();
 	});
 
 	it.each(['item', 'poll', 'hook'] as const)(

@@ -32,6 +32,8 @@ export interface Outlook {
 	failure?: Error;
 	/** The service has refused every look for so long that waiting is pointless. */
 	isRefused?: boolean;
+	/** The last look has waited until the deadline for its turn, so the task may have ended meanwhile. */
+	hadNoTurn?: boolean;
 }
 
 /** How many tasks this process polls per API key (hashed): they share 60 requests a minute. */
@@ -115,7 +117,9 @@ async function pollUntilEnded(
 			continue;
 		}
 		// A deadline that passed during the last look says nothing about the service.
-		if (Date.now() >= deadline && isUnanswered(seen)) return latest;
+		if (Date.now() >= deadline && isUnanswered(seen)) {
+			return { ...latest, hadNoTurn: transportOf(seen) === 'noTurn' };
+		}
 		latest.failure = seen;
 		const mayBeSoon = !ids.taskId && isUnknownTask(seen);
 		if (isFirst && reportsRefusal && !mayBeSoon && noLookCanSucceed(seen)) throw seen;
@@ -140,8 +144,11 @@ function isRefusedLook(failure: unknown): boolean {
 }
 
 function isUnanswered(failure: Error): boolean {
-	const transport = failure instanceof ServiceError ? failure.problem.transport : undefined;
-	return transport === 'timeout' || transport === 'noTurn';
+	return ['timeout', 'noTurn'].includes(transportOf(failure) ?? '');
+}
+
+function transportOf(failure: Error): string | undefined {
+	return failure instanceof ServiceError ? failure.problem.transport : undefined;
 }
 
 /** The task of a bot may be unknown to the service for a moment. */

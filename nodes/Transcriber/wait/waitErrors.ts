@@ -65,7 +65,7 @@ const NEXT = {
 /** The error for a timeout, or if the service has refused every status request for a while. */
 export function notEnded(
 	context: IExecutePaginationFunctions,
-	{ state, failure, isRefused }: Outlook,
+	{ state, failure, isRefused, hadNoTurn }: Outlook,
 	ids: SubmissionIds,
 	words = `within ${waitOptionsOf(context).timeout} minutes`,
 ): Error {
@@ -87,6 +87,10 @@ export function notEnded(
 		? `${FETCH_LATER}, and raise 'Timeout' for the next one.`
 		: `Raise 'Timeout', or later fetch it with ${WAIT_OPERATIONS}.`;
 	const next = isKeyRefused ? `Correct the key, then fetch it with ${WAIT_OPERATIONS}.` : longer;
+	if (hadNoTurn) {
+		const message = `${subjectOf(ids)}: n8n could not ask whether it has ended ${words} (${status}), because other requests had used up those that the service allows a minute for this API key`;
+		return refuse(context, notLost(context, message, FETCH_LATER), `It is not lost. ${next}`);
+	}
 	const message = `${subjectOf(ids)} has not ended ${words} (${status}${lookFailed})`;
 	const isTask = ids.taskId !== undefined;
 	const isKnown =

@@ -109,3 +109,50 @@ it('the first looks come one after the other, so that each finished task is look
 	expect(error).toBeUndefined();
 	expect(json.map(({ status }) => status)).toEqual(Array(8).fill('completed'));
 }, 60_000);
+
+describe('A wait that gets no turn within its Timeout, because other requests use up the rate limit,', () => {
+	/** Get of many tasks at once, in another workflow: 20 seconds of requests. */
+	async function busyKey(id: string) {
+		jest.replaceProperty(LIMITS, 'windowMs', 1_000);
+		jest.replaceProperty(LIMITS, 'other', 5);
+		const stop = { now: false };
+		const many = service.run(
+			{ resource: 'task', operation: 'get', taskId: byId(id) },
+			{ items: itemsOf(...Array.from({ length: 100 }, () => ({}))), cancelWhen: () => stop.now },
+		);
+		await until(() => service.lines().length > 0);
+		return async () => {
+			stop.now = true;
+			await many;
+		};
+	}
+
+	it.each([
+		['an id that the user gives', { resource: 'task', operation: 'wait' }, 'not known'],
+		[
+			'a task that it has submitted',
+			{
+				resource: 'transcription',
+				operation: 'transcribeUrl',
+				onCompletion: 'poll',
+				url: 'https://files.example.com/talk.mp3',
+			},
+			'pending',
+		],
+	])('does not say of %s that it has not ended', async (_, parameters, status) => {
+		const id = await service.completedTask();
+		const end = await busyKey(id);
+		const { error } = await service.run({
+			...parameters,
+			taskId: byId(id),
+			waitOptions: { timeout: 0.03 },
+		});
+		await end();
+		expect(error?.message).toMatch(
+			new RegExp(
+				`^Task \\S+: n8n could not ask whether it has ended within 0.03 minutes \\(status: ${status}\\)`,
+			),
+		);
+		expect(error?.description).toMatch(/^It is not lost\. .*Wait Until Finished/);
+	});
+});

@@ -143,7 +143,7 @@ async function emit(
 		const isNews = botId !== undefined && store.noteDelivered(botId);
 		// After a wait for the service, only a later call saves it.
 		if (isNews) watchSavedData(context, ownAddress);
-		return output.items ? started(output.items) : respond(context, 200, 'Not selected');
+		return output.items ? started(output.items) : notSelected(context, event);
 	}
 	// A repeat must not get a 200 before the first delivery has succeeded. That one may have come before
 	// the hand-over, and be noted under another id.
@@ -168,13 +168,26 @@ async function emit(
 		watchSavedData(context, ownAddress);
 		if (!output.items) {
 			await store.close(name, true);
-			return respond(context, 200, 'Not selected');
+			return notSelected(context, event);
 		}
 		void hasSucceeded(context).then(async (succeeded) => await store.close(name, succeeded));
 		return started(output.items);
 	} finally {
 		if (!isDecided) store.leave(name);
 	}
+}
+
+/** Answers a delivery that 'Trigger On' does not name, and one for which the trigger is no longer there. */
+function notSelected(
+	context: IWebhookFunctions,
+	{ taskId, botId }: DeliveredEvent,
+): IWebhookResponseData {
+	const isForMeeting = context.getNodeParameter('source', 'submissions') === 'meeting';
+	if (isForMeeting && botId === undefined) {
+		const line = `Task ${taskId} has ended, but starts nothing, because 'Source' is One Meeting now. Fetch its transcript with Transcript: Get Result.`;
+		logSeldom(context, 'warn', `${context.getNode().name}: ${line}`);
+	}
+	return respond(context, 200, 'Not selected');
 }
 
 function started(items: INodeExecutionData[]) {

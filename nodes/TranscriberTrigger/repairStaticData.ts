@@ -27,8 +27,8 @@ interface Watch {
 /** The watch of each trigger in this process, by the address that it calls. */
 const watches = remembered<Watch>('watches');
 
-/** After this many failed calls in a row, the watch gives up. */
-const MOST_FAILURES = 4;
+/** After this many failed calls in a row, n8n's log says so. */
+const MANY_FAILURES = 4;
 
 const warnings = remembered<true>('warnings');
 
@@ -52,7 +52,7 @@ export function watchSavedData(context: IWebhookFunctions, url?: string): void {
 async function keepWatch(context: IWebhookFunctions, url: string, watch: Watch): Promise<void> {
 	watches.set(url, watch);
 	let hasReached = false;
-	for (let failures = 0; failures < MOST_FAILURES;) {
+	for (let failures = 0; ;) {
 		const age = Date.now() - watch.changedAt;
 		// Random pauses, so that two processes do not keep overwriting each other.
 		const soonest = STORE.safeAfterMs * (1 + Math.random());
@@ -61,9 +61,9 @@ async function keepWatch(context: IWebhookFunctions, url: string, watch: Watch):
 		await quietSleep(delay);
 		// A newer watch has taken over.
 		if (watches.get(url) !== watch) return;
-		const { status, stored, failure } = await callOneself(context, url);
-		// The workflow was switched off.
-		if (status === 404) break;
+		const { status, message, stored, failure } = await callOneself(context, url);
+		// The workflow was switched off. A 404 without a message comes from a proxy.
+		if (status === 404 && typeof message === 'string') break;
 		// The package was updated in the running n8n: the files that n8n has loaded since do not know the
 		// token, and begin a watch of their own.
 		if (status === 400 && hasReached) break;
@@ -71,7 +71,8 @@ async function keepWatch(context: IWebhookFunctions, url: string, watch: Watch):
 		if (stored === false) watch.changedAt = Date.now();
 		// One failure may only mean a busy process; several mean that it cannot reach itself.
 		failures = stored === undefined ? failures + 1 : 0;
-		if (failures === MOST_FAILURES) warnOfNoChecks(context, url, failure);
+		if (failures === 0) warnings.clear();
+		if (failures === MANY_FAILURES) warnOfNoChecks(context, url, failure ?? status);
 	}
 	if (watches.get(url) === watch) watches.delete(url);
 }
@@ -86,7 +87,7 @@ async function quietSleep(ms: number): Promise<void> {
 async function callOneself(
 	context: IWebhookFunctions,
 	url: string,
-): Promise<{ status?: number; stored?: unknown; failure?: unknown }> {
+): Promise<{ status?: number; message?: unknown; stored?: unknown; failure?: unknown }> {
 	try {
 		const { statusCode, body }: IN8nHttpFullResponse = await context.helpers.httpRequest({
 			method: 'PUT',
@@ -100,7 +101,8 @@ async function callOneself(
 			skipSslCertificateValidation: true,
 			timeout: 10_000,
 		});
-		return { status: statusCode, stored: (body as { stored?: unknown } | null)?.stored };
+		const { stored, message } = (body ?? {}) as { stored?: unknown; message?: unknown };
+		return { status: statusCode, message, stored };
 	} catch (failure) {
 		return { failure };
 	}
@@ -109,8 +111,14 @@ async function callOneself(
 function warnOfNoChecks(context: IWebhookFunctions, url: string, failure: unknown): void {
 	if (warnings.has('cannot call itself')) return;
 	warnings.set('cannot call itself', true);
-	const cause = failure === undefined ? '' : ` (${wordForLog(failure)})`;
+	const cause = typeof failure === 'number' ? `answered with ${failure}` : wordForLog(failure);
+	const { origin, hostname } = new URL(url);
 	context.logger.warn(
-		`The Transcriber Trigger cannot call its own address ${new URL(url).origin}${cause}, so it does not notice if another process or node overwrites the data that it has stored. With N8N_SSRF_PROTECTION_ENABLED, add the address to N8N_SSRF_ALLOWED_IP_RANGES.`,
+		`The Transcriber Trigger cannot call its own address ${origin} (${cause}), so it does not notice if another process or node overwrites the data that it has stored. If n8n uses a proxy (HTTP_PROXY), add ${hostname} to NO_PROXY. With N8N_SSRF_PROTECTION_ENABLED, add it to N8N_SSRF_ALLOWED_IP_RANGES, as a range: ${rangeOf(hostname)}.`,
 	);
+}
+
+/** n8n takes only ranges in CIDR notation. */
+function rangeOf(hostname: string): string {
+	return hostname.startsWith('[') ? `${hostname.slice(1, -1)}/128` : `${hostname}/32`;
 }

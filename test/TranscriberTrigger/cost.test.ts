@@ -143,5 +143,6 @@ it('a process that cannot reach itself says so once, and what to set', async () 
 	jest.restoreAllMocks();
 	expect(lines()).toHaveLength(1);
 	expect(lines()[0]).toContain('ECONNREFUSED');
-	expect(lines()[0]).toContain('N8N_SSRF_ALLOWED_IP_RANGES');
+	expect(lines()[0]).toContain('add 127.0.0.1 to NO_PROXY');
+	expect(lines()[0]).toContain('N8N_SSRF_ALLOWED_IP_RANGES, as a range: 127.0.0.1/32');
 });

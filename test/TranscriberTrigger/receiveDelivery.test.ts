@@ -898,6 +898,19 @@ describe('Trigger On', () => {
 	);
 });
 
+describe('A recording on its way while the trigger gets Source: One Meeting', () => {
+	it("starts nothing when it ends, which n8n's log says", async () => {
+		await open();
+		await handOverTo(host.url, '7f3c', SECRET, API_KEY);
+		host.node.parameters = { source: 'meeting', events: ['meetingCompleted'] };
+		const logs = captureLogs();
+		const answer = await deliver(host.url, { task_id: '7f3c', status: 'completed' }, SECRET);
+		logs.release();
+		expect(answer).toEqual({ status: 200, body: { message: 'Not selected' } });
+		expect(logs.lines.join('')).toMatch(/Task 7f3c has ended.*'Source' is One Meeting now/);
+	});
+});
+
 describe('includeResult and exportFormat', () => {
 	it('output the result beside the delivered fields', async () => {
 		const id = await service.completedTask();

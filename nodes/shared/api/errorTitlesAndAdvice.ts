@@ -320,7 +320,7 @@ const ROWS: Row[] = [
 	{
 		transport: 'blocked',
 		message: 'n8n does not allow requests to the address of the service',
-		next: "Check the 'Base URL' in the credential. If it is right, ask whoever runs n8n to add its host to N8N_SSRF_ALLOWED_HOSTNAMES, or its IP address to N8N_SSRF_ALLOWED_IP_RANGES.",
+		next: "Check the 'Base URL' in the credential. If it is right, ask whoever runs n8n to add its host to N8N_SSRF_ALLOWED_HOSTNAMES, or its IP address to N8N_SSRF_ALLOWED_IP_RANGES (as a range such as 10.0.0.7/32).",
 	},
 	{
 		transport: 'noTurn',

@@ -16,7 +16,9 @@ export function addressOfThisProcess(context: IWebhookFunctions): string | undef
 	const { socket, originalUrl } = context.getRequestObject();
 	const { localAddress, localPort } = socket;
 	if (localAddress === undefined || localPort === undefined) return undefined;
-	const host = localAddress.includes(':') ? `[${localAddress}]` : localAddress;
+	// An IPv4 address on a socket for both kinds. NO_PROXY and n8n's own lists have it in its plain form.
+	const address = localAddress.replace(/^::ffff:(?=[\d.]+$)/i, '');
+	const host = address.includes(':') ? `[${address}]` : address;
 	const path = originalUrl.split('?')[0];
 	const url = `${'encrypted' in socket ? 'https' : 'http'}://${host}:${localPort}${path}`;
 	return URL.canParse(url) ? url : undefined;

@@ -23,7 +23,9 @@ export function logSeldom(
 	line: string,
 ): void {
 	const now = Date.now();
-	for (const [one, at] of writtenLines) if (now - at >= LOG.everyMs) writtenLines.delete(one);
+	// The clock may have been set back since.
+	const isOver = (at: number) => now < at || now - at >= LOG.everyMs;
+	for (const [one, at] of writtenLines) if (isOver(at)) writtenLines.delete(one);
 	const key = `${context.getWorkflow().id} ${context.getNode().id} ${line}`;
 	if (writtenLines.has(key) || writtenLines.size >= LOG.most) return;
 	writtenLines.set(key, now);

@@ -67,3 +67,7 @@ it('is unknown once the caller has hung up', () => {
 it('is not used if no URL can hold it: IPv6 with a zone', () => {
 	expect(calledAt('fe80::1%eth0')).toBeUndefined();
 });
+
+it('has an IPv4 address in its plain form, also on a socket for both kinds, as NO_PROXY has it', () => {
+	expect(calledAt('::ffff:172.18.0.3')).toBe('http://172.18.0.3:5678/webhook/x');
+});

@@ -34,6 +34,13 @@ describe('A line in the log of n8n', () => {
 		expect(written).toEqual(['warn refused', 'error broken']);
 	});
 
+	it('is written again although the clock was set back by an hour since', () => {
+		logSeldom(contextOf(), 'warn', 'refused');
+		jest.setSystemTime(Date.now() - 3_600_000);
+		logSeldom(contextOf(), 'warn', 'refused');
+		expect(written).toEqual(['warn refused', 'warn refused']);
+	});
+
 	it('is written once in ten seconds, however often it is called for', () => {
 		for (const ms of [0, 0, 5_000, 4_999]) {
 			jest.advanceTimersByTime(ms);

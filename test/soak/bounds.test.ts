@@ -183,6 +183,17 @@ describe('a trigger that has started twice for a task', () => {
 	it('is reported if the kill came long after the first start, or before it', () => {
 		expect(wrongWith(30_000, 500)).toEqual(['STARTED TWICE: T for task']);
 	});
+
+	it('is reported also if it did not have to start at all, which alone is nothing wrong', () => {
+		const [once = { taskId: 'task', at: 1_000 }] = starts;
+		expect(missedOrRepeated('T', [], starts, [], ['task'])).toEqual(['STARTED TWICE: T for task']);
+		expect(missedOrRepeated('T', [], [once], [], ['task'])).toEqual([]);
+		expect(missedOrRepeated('T', [], [], [], ['task'])).toEqual([]);
+	});
+
+	it('is reported once if it is in both lists', () => {
+		expect(missedOrRepeated('T', ['task'], starts, [], ['task'])).toHaveLength(1);
+	});
 });
 
 it('a start for a task that the service does not have is reported', () => {

@@ -26,6 +26,7 @@ import {
 	holds,
 	isPlain,
 	isPolluted,
+	padded,
 	padding,
 	parameterValue,
 	within,
@@ -127,7 +128,7 @@ it('survives every answer, sends nothing twice that costs, and tells no secret',
 		const action = {
 			kind: 'respond',
 			status,
-			body: status === 204 ? '' : `${body}${given.padding}`,
+			body: status === 204 ? '' : padded(body, given.padding),
 			headers: { 'Content-Type': type },
 		} as const;
 		service.running().fault({ match: {}, skip, times: 1e6, action });

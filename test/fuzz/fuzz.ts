@@ -236,11 +236,28 @@ export const SERVICE_FIELDS: Record<string, unknown[]> = {
 	detail: [{ error_code: 'service_unavailable', message: 'Later' }],
 };
 
-/** Spaces behind a body, which JSON allows: some bodies are near the limit of a delivery (1 MB), and some above. */
-export const padding = fc.oneof(
-	{ weight: 3, arbitrary: fc.constant('') },
-	fc.constantFrom(985_000, 1_000_001).map((length) => ' '.repeat(length)),
+interface Padding {
+	/** So many spaces, which JSON allows: nothing of them is in what is read from the text. */
+	behind: number;
+	/** The length of a field, which stays in what is read, and in whatever keeps that. */
+	inside: number;
+}
+
+/** What makes a body large: near the limit of a delivery (1 MB), or above. */
+export const padding: fc.Arbitrary<Padding> = fc.oneof(
+	{ weight: 3, arbitrary: fc.constant({ behind: 0, inside: 0 }) },
+	fc.constantFrom(985_000, 1_000_001).map((behind) => ({ behind, inside: 0 })),
+	fc.constant({ behind: 0, inside: 985_000 }),
 );
+
+/** The field goes into the first object: the answer, or the first entry of a list. */
+export function padded(body: string, { behind, inside }: Padding): string {
+	const field = `"padding":"${'x'.repeat(inside)}"`;
+	const text = body.replace(/^((?:\{"\w+":)?\[)?\{(?=(\})?)/, (start, _, isEmpty) =>
+		inside > 0 ? `${start}${field}${isEmpty ? '' : ','}` : start,
+	);
+	return `${text}${' '.repeat(behind)}`;
+}
 
 /** Bodies as they come over the wire: JSON of any kind, JSON that is cut, pages, bytes. */
 export const bodyText = fc.oneof(

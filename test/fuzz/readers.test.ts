@@ -25,6 +25,7 @@ import {
 	holds,
 	isPlain,
 	isPolluted,
+	padded,
 	padding,
 	within,
 	type Arbitrary,
@@ -74,9 +75,9 @@ const answer = (body: fc.Arbitrary<string>) =>
 			body,
 			padding,
 		})
-		.map(({ status, body: text, padding: spaces }) => ({
+		.map(({ status, body: text, ...given }) => ({
 			status,
-			body: status === 204 ? '' : `${text}${spaces}`,
+			body: status === 204 ? '' : padded(text, given.padding),
 		}));
 
 /** From now on the service answers so. */

@@ -27,6 +27,7 @@ import {
 	holds,
 	isPolluted,
 	json,
+	padded,
 	padding,
 	within,
 	type Arbitrary,
@@ -85,7 +86,7 @@ function rawOf(given: Arbitrary<typeof delivery>, ids: Record<string, string>): 
 	for (const [name, id] of Object.entries(ids)) {
 		raw = raw.replaceAll(JSON.stringify(name), JSON.stringify(id));
 	}
-	return `${raw}${given.padding}`;
+	return padded(raw, given.padding);
 }
 
 /** What a call has in its header, for {@link sign}ed bodies and others. */
@@ -173,7 +174,7 @@ function rawHandOver(
 	const text = JSON.stringify(isFresh ? { ...(content as object), expires } : content);
 	const trigger = new URL(url).pathname.split('/').slice(-2).join('/');
 	const body = { sealed: sealed ?? seal(key, 'hand-over', trigger, text), checkFor };
-	return `${JSON.stringify(body)}${padding}`;
+	return padded(JSON.stringify(body), padding);
 }
 
 const call = fc.oneof(
@@ -307,7 +308,7 @@ it('a suspended execution never throws, wakes for no call without a signature, a
 /** How the service sends a delivery. */
 const DELIVERED = {
 	isSigned: true,
-	padding: '',
+	padding: { behind: 0, inside: 0 },
 	wrongSignature: undefined,
 	type: 'application/json' as const,
 };
@@ -342,7 +343,7 @@ it('a trigger starts with whatever result and document the service gives, and te
 		const host = await new TriggerHost({ parameters, credentials: service.credentials() }).open();
 		const ids = { [TASK]: task, [BOT]: 'bot' };
 		for (const id of Object.values(ids)) await handOverTo(host.url, id, SECRET, API_KEY, 15);
-		const body = status === 204 ? '' : `${answer}${given.padding}`;
+		const body = status === 204 ? '' : padded(answer, given.padding);
 		const action = { kind: 'respond', status, body } as const;
 		service.running().fault({ match: {}, skip, times: 1e6, action });
 		const raw = rawOf({ ...DELIVERED, body: delivered }, ids);

@@ -8,7 +8,22 @@ import { acceptedSince, booksOf, type Books } from '../faults/invariants';
 import { compareBooks, isAsExpected, ofVersion } from '../faults/judge';
 import { EVERY_TEN_SECONDS } from '../faults/triggerRows';
 import type { N8nHost } from '../n8n/host';
+import type { ScriptedRecording } from '../simulator';
 import { Chooser, type Choice } from './choice';
+
+/** Of every file, link and meeting: a transcript of 200 kB, so that one that is kept shows in the memory. */
+const LINES = Array.from({ length: 1_000 }, (_, line) => `${line} This is simulated. `.repeat(10));
+const LONG: ScriptedRecording = {
+	name: '',
+	seconds: 60,
+	segments: LINES.map((text, line) => ({
+		start: line * 0.06,
+		end: (line + 1) * 0.06,
+		speaker: `Speaker ${(line % 2) + 1}`,
+		text,
+	})),
+	summary: 'A long simulated transcript',
+};
 
 export interface Done {
 	/** What was done, in what weather. */
@@ -44,7 +59,7 @@ export class Account {
 
 	static async open(n8n: N8nHost, receiver: string, trap: string, seed: number): Promise<Account> {
 		const cell = await Cell.open(n8n, receiver);
-		cell.simulator.configure({ balance: 1e6, requestLogLimit: 1e6 });
+		cell.simulator.configure({ balance: 1e6, requestLogLimit: 1e6, script: [LONG] });
 		const polled = await cell.listen('transcriberAccountTrigger', EVERY_TEN_SECONDS);
 		const deliveries = await cell.listen('transcriberTrigger', {});
 		await cell.isListening(deliveries);

@@ -2,6 +2,7 @@
 import { read } from '../structure/read';
 import { compared, tooLittle } from './bounds';
 import {
+	ALL_TIMERS,
 	BUFFERS,
 	DATA,
 	HEAP,
@@ -21,6 +22,7 @@ const CALM: Record<string, number> = {
 	[BUFFERS]: 25,
 	[OPEN_FILES]: 48,
 	[TIMERS]: 130,
+	[ALL_TIMERS]: 300,
 	[OPEN]: 0,
 	[SECRETS]: 0,
 	[TRIGGERS]: 20,
@@ -49,6 +51,7 @@ it('what stays as it is, or grows with what is still remembered, is within its b
 it.each([
 	[HEAP, 230],
 	[TIMERS, 200],
+	[ALL_TIMERS, 501],
 	[OPEN, 1],
 	[DATA, 50_000],
 	[SECRETS, 4],
@@ -182,6 +185,17 @@ describe('a trigger that has started twice for a task', () => {
 
 	it('is reported if the kill came long after the first start, or before it', () => {
 		expect(wrongWith(30_000, 500)).toEqual(['STARTED TWICE: T for task']);
+	});
+
+	it('is reported also if it did not have to start at all, which alone is nothing wrong', () => {
+		const [once = { taskId: 'task', at: 1_000 }] = starts;
+		expect(missedOrRepeated('T', [], starts, [], ['task'])).toEqual(['STARTED TWICE: T for task']);
+		expect(missedOrRepeated('T', [], [once], [], ['task'])).toEqual([]);
+		expect(missedOrRepeated('T', [], [], [], ['task'])).toEqual([]);
+	});
+
+	it('is reported once if it is in both lists', () => {
+		expect(missedOrRepeated('T', ['task'], starts, [], ['task'])).toHaveLength(1);
 	});
 });
 

@@ -1,6 +1,7 @@
 /** How much may be there at the end, and why: anything more has grown without bound. */
 import { FETCHES } from '../../nodes/TranscriberTrigger/shareResultFetch';
 import {
+	ALL_TIMERS,
 	BUFFERS,
 	DATA,
 	HEAP,
@@ -74,6 +75,11 @@ const BOUNDS: Bound[] = [
 		what: is(TIMERS),
 		most: (warm) => warm + 60,
 		why: 'a request counts for its rate limit for a minute, and the account triggers make some all the time',
+	},
+	{
+		what: is(ALL_TIMERS),
+		most: (warm) => warm + 200,
+		why: 'some requests of the last minutes still have their deadline',
 	},
 	{
 		what: is(TRIGGERS),

@@ -3,7 +3,7 @@
 import { createServer } from 'node:http';
 import Module from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
+import { queryObjects, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 /** By the row in processMemory.ts. */
@@ -34,6 +34,8 @@ function entriesIn(value, depth = 0) {
 	return held.reduce((sum, one) => sum + entriesIn(one, depth + 1), own);
 }
 
+const Timer = setTimeout(() => {}, 0).constructor;
+
 async function answer(request, response) {
 	for (let turn = 0; turn < 3; turn++) {
 		globalGc();
@@ -47,6 +49,8 @@ async function answer(request, response) {
 	const resources = {};
 	for (const name of process.getActiveResourcesInfo()) resources[name] = (resources[name] ?? 0) + 1;
 	const found = {
+		// Also those that keep no process alive, as of AbortSignal.timeout(), and are missing in the resources.
+		timers: queryObjects(Timer, { format: 'count' }),
 		rss,
 		heapUsed,
 		external,

@@ -58,7 +58,7 @@ function startsIn(executions: Execution[]): Start[] {
 	});
 }
 
-/** `others`: tasks for which it may have started, too. */
+/** `others`: tasks for which it may have started, too, but only once. */
 export function missedOrRepeated(
 	name: string,
 	ids: string[],
@@ -66,11 +66,13 @@ export function missedOrRepeated(
 	kills: number[],
 	others: string[] = [],
 ): string[] {
-	const known = [...ids, ...others];
-	const foreign = starts.filter(({ taskId }) => !known.includes(taskId));
-	const wrong = ids.flatMap((id) => {
+	const expected = new Set(ids);
+	const known = new Set([...ids, ...others]);
+	const wrong = [...known].flatMap((id) => {
 		const times = starts.filter(({ taskId }) => taskId === id).map(({ at }) => at);
-		if (times.length === 0) return [`MISSED: ${name} has not started for ${id}`];
+		if (times.length === 0) {
+			return expected.has(id) ? [`MISSED: ${name} has not started for ${id}`] : [];
+		}
 		// Killed between the start and its acknowledgement: the service delivers again, and has to be heard.
 		const isRepeat = times.slice(1).some((at, index) => {
 			const before = times[index] ?? at;
@@ -78,5 +80,6 @@ export function missedOrRepeated(
 		});
 		return isRepeat ? [`STARTED TWICE: ${name} for ${id}`] : [];
 	});
+	const foreign = starts.filter(({ taskId }) => !known.has(taskId));
 	return [...wrong, ...foreign.map(({ taskId }) => `STARTED: ${name} for ${taskId}`)];
 }

@@ -10,6 +10,7 @@ import * as ids from '../../nodes/shared/api/undocumented/idNames';
 import * as results from '../../nodes/shared/api/undocumented/results';
 import * as submissions from '../../nodes/shared/api/undocumented/submissions';
 import * as taskLists from '../../nodes/shared/api/undocumented/taskLists';
+import { STORE } from '../../nodes/TranscriberTrigger/triggerMemory';
 import { N8N_1, N8N_2, TESTED_VERSIONS } from '../n8n/versions';
 import { Billing } from '../simulator/billing';
 import { USUAL_TIMES } from '../simulator/tasks';
@@ -402,6 +403,21 @@ describe('SECURITY.md', () => {
 		expect(
 			withoutTest.map((one) => NO_CLAIM.find((start) => one.startsWith(start)) ?? one),
 		).toEqual(NO_CLAIM);
+	});
+
+	it('has in the table of what is stored the limits of the nodes, and no other number', () => {
+		const rows = tableBelow(page, 'What is stored, and for how long');
+		const numbers = rows
+			.map(([what, ...rest]) => [what, (rest.join(' ').match(/\b\d[\d ]*\b/g) ?? []).map(numberIn)])
+			.filter(([, found]) => found?.length);
+		expect(numbers).toEqual([
+			['Sealed secrets of tasks and bots in progress', [STORE.secrets]],
+			['Sealed secrets of finished tasks, to recognise a genuine repeat', [STORE.spent]],
+			[
+				'Ids and final statuses of finished tasks, and fingerprints of their secrets, as hashes',
+				[STORE.endings],
+			],
+		]);
 	});
 
 	it.each(claims)('%s runs the test "%s"', (file, title) => {

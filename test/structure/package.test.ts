@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import path from 'node:path';
 
+import { importsWrittenIn, moduleStateIn } from './moduleState';
 import {
 	credentialTypes,
 	exists,
@@ -172,9 +173,11 @@ describe('What a process remembers', () => {
 		(file) => file.endsWith('.ts') && !file.endsWith('/processMemory.ts'),
 	);
 
-	it('is in the list of nodes/shared/processMemory.ts: no module has a map, a set or a variable', () => {
-		const found = own.filter((file) =>
-			/^(export )?(let |const [^=]+= new (Map|Set)\b)/m.test(read(file)),
+	it('is in the list of nodes/shared/processMemory.ts: no module has a map, a set, a variable, or a list or table that is written to', () => {
+		const modules = [...own, ...filesIn('credentials').filter((file) => file.endsWith('.ts'))];
+		const elsewhere = modules.flatMap((file) => importsWrittenIn(read(file)));
+		const found = modules.flatMap((file) =>
+			moduleStateIn(read(file), elsewhere).map((name) => `${file} ${name}`),
 		);
 		expect(found).toEqual([]);
 	});
@@ -213,6 +216,44 @@ describe('What a process remembers', () => {
 		);
 		expect(rows.length).toBeGreaterThan(10);
 		expect(kept.sort()).toEqual(rows.sort());
+	});
+});
+
+describe('What a module remembers', () => {
+	it.each([
+		['let latest = 0;', ['latest']],
+		['export var latest;', ['latest']],
+		['const latest = new Map<string, number>();', ['latest']],
+		['export const latest: Set<string> = new Set();', ['latest']],
+		['const latest = [];', ['latest']],
+		['export const latest: IDataObject[] = [];', ['latest']],
+		['const latest = [] as IDataObject[];', ['latest']],
+		['const latest: Record<string, string> = {};', ['latest']],
+		['const latest = new Array<string>();', ['latest']],
+		['const latest = Object.create(null) as Table;', ['latest']],
+		['const latest = Array.from([1]);', ['latest']],
+		['const latest = (() => { const all = []; return (one) => all.push(one); })();', ['latest']],
+		["const LIST = ['a']; function keep(one) { LIST.push(one); }", ['LIST']],
+		["const LIST = ['a']; function keep(one) { LIST[0] = one; }", ['LIST']],
+		['const TABLE = { a: [] }; function keep(one) { TABLE.a.push(one); }', ['TABLE']],
+		['const TABLE = { a: 1 }; function keep() { TABLE.a++; }', ['TABLE']],
+		['const TABLE = { a: 1 }; function keep() { TABLE.a += 1; }', ['TABLE']],
+		['const TABLE = { a: 1 }; function keep() { delete TABLE.a; }', ['TABLE']],
+		['const TABLE = { a: 1 }; function keep(one) { Object.assign(TABLE, one); }', ['TABLE']],
+		["const LIST = ['a', 'b'] as const;", []],
+		['const TABLE = { a: [] }; function read() { return TABLE.a.slice(); }', []],
+		['const sorted = [...LIST].sort();', []],
+		['function own() { const list = []; list.push(1); return list; }', []],
+		["const map = remembered<number>('map'); map.set('a', 1);", []],
+	])('of %j', (source, names) => {
+		expect(moduleStateIn(source)).toEqual(names);
+	});
+
+	it('is also a table that another module writes to', () => {
+		const other = "import { TABLE as table } from './table'; table.a = 2;";
+		const source = 'export const TABLE = { a: 1 };';
+		expect(moduleStateIn(source, importsWrittenIn(other))).toEqual(['TABLE']);
+		expect(moduleStateIn(source, importsWrittenIn("import { TABLE } from './table';"))).toEqual([]);
 	});
 });
 

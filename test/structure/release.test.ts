@@ -59,7 +59,7 @@ describe.each(workflows)('%s', (file, parsed) => {
 		expect(uses.length).toBeGreaterThan(0);
 		for (const line of uses) {
 			expect(line).toMatch(
-				/uses: (\.\/\.github\/workflows\/\S+|[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+)$/,
+				/uses: (\.\/\.github\/workflows\/\S+|[\w-]+(\/[\w-]+)+@[0-9a-f]{40} # v\d+\.\d+\.\d+)$/,
 			);
 		}
 	});

@@ -30,21 +30,39 @@ process.env.TESTS = 'all';
 
 /** What each file or folder does, by the start of its path. */
 const ROOMS = {
-	'Talks to the service': ['nodes/shared/api/'],
-	Submits: ['nodes/Transcriber/submit/'],
+	'Talks to the service': [
+		'nodes/shared/api/',
+		'nodes/Transcriber/item/nodeRun.ts',
+		'nodes/Transcriber/item/performOperation.ts',
+		'nodes/Transcriber/item/sendCancelOrClear.ts',
+		'nodes/Transcriber/item/sendOperation.ts',
+		'nodes/Transcriber/resources/apiKey/rotate.ts',
+	],
+	Submits: [
+		'nodes/Transcriber/submit/',
+		'nodes/TranscriberTrigger/cancelBotWhenUnpublished.ts',
+		'nodes/TranscriberTrigger/isBotThere.ts',
+		'nodes/TranscriberTrigger/launchBot.ts',
+		'nodes/TranscriberTrigger/sendBotWhenPublished.ts',
+	],
 	Waits: ['nodes/Transcriber/wait/'],
 	Verifies: [
 		'nodes/shared/webhook/',
-		'nodes/TranscriberTrigger/verifyDelivery.ts',
+		'nodes/TranscriberTrigger/askServiceWithoutSecret.ts',
 		'nodes/TranscriberTrigger/deliveredEvent.ts',
+		'nodes/TranscriberTrigger/receiveDelivery.ts',
+		'nodes/TranscriberTrigger/receiveHandOver.ts',
+		'nodes/TranscriberTrigger/verifyDelivery.ts',
 	],
 	Stores: [
 		'nodes/TranscriberTrigger/secretStore.ts',
 		'nodes/TranscriberTrigger/endingStore.ts',
 		'nodes/TranscriberTrigger/botStore.ts',
+		'nodes/TranscriberTrigger/repairStaticData.ts',
 		'nodes/TranscriberTrigger/triggerMemory.ts',
 		'nodes/TranscriberTrigger/staticDataLedger.ts',
 		'nodes/TranscriberAccountTrigger/pollStore.ts',
+		'nodes/TranscriberAccountTrigger/rememberedBetweenPolls.ts',
 	],
 };
 

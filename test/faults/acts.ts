@@ -14,7 +14,7 @@ export interface Act {
 
 export interface Outcome {
 	result: string;
-	/** The execution of the node, if it failed. */
+	/** The execution of the node, if it failed or crashed: n8n offers its Retry. */
 	failed?: Execution;
 }
 
@@ -36,6 +36,8 @@ export interface ActionRow {
 	/** Makes what the operation needs. Its answer is the `id`. */
 	given?: (cell: Cell) => Promise<string>;
 	file?: boolean;
+	/** The file comes with the trigger, so that n8n saves it before the node runs. */
+	isReceived?: boolean;
 	/** Ends the given task after the node has looked once. */
 	endsAfterLook?: boolean;
 	/** It is killed while the execution is suspended. */
@@ -60,7 +62,9 @@ export async function action(row: ActionRow, cell: Cell): Promise<Act> {
 		async start() {
 			before = booksOf(simulator);
 			const all = trigger ? { ...parameters, triggerUrl: trigger.url } : parameters;
-			execution = await cell.run(all, row.file ? { file: FILE } : {});
+			execution = row.isReceived
+				? await cell.runReceived(all)
+				: await cell.run(all, row.file ? { file: FILE } : {});
 			if (row.endsAfterLook) void endAfterLook(cell, id);
 		},
 		async isUnderWay() {
@@ -69,7 +73,7 @@ export async function action(row: ActionRow, cell: Cell): Promise<Act> {
 		},
 		async end() {
 			const ended = await cell.ended(execution);
-			if (ended.status === 'crashed') return { result: CRASHED };
+			if (ended.status === 'crashed') return { result: CRASHED, failed: ended };
 			if (ended.status !== 'success') return { result: wordsOf(ended), failed: ended };
 			const items = itemsOf(ended, 'Subject');
 			const own = id || (acceptedSince(before, simulator)[0] ?? '');

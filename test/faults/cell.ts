@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { chain, inOneLine, type NodeRunOptions } from '../e2e/harness';
+import { chain, inOneLine, startWithFile, type NodeRunOptions } from '../e2e/harness';
 import { freePorts, type N8nHost } from '../n8n/host';
-import type { Execution, StoredWorkflow, WorkflowNode } from '../n8n/rest';
+import type { Execution, StoredWorkflow, Workflow, WorkflowNode } from '../n8n/rest';
 import { startSimulator, type Simulator } from '../simulator';
 import { post } from '../TranscriberTrigger/client';
 
@@ -33,6 +33,9 @@ async function openExecutions({ rest }: N8nHost, since: number): Promise<Set<str
 export class Cell {
 	/** All executions that belong to it. */
 	readonly executions: Execution[] = [];
+
+	/** Whether a webhook starts its executions: one that was started in the editor has no Retry after a crash. */
+	isInProduction = false;
 
 	private readonly active: StoredWorkflow[] = [];
 
@@ -83,8 +86,54 @@ export class Cell {
 	async run(parameters: Record<string, unknown>, options: NodeRunOptions): Promise<string> {
 		const { rest } = this.n8n;
 		const workflow = chain(parameters, options);
+		if (this.isInProduction) return await this.runByWebhook(workflow, options);
 		const stored = await rest.createWorkflow(workflow, { transcriberApi: this.credential });
 		return await rest.run(stored);
+	}
+
+	private async runByWebhook(
+		{ name, nodes: [start, ...others], connections }: Workflow,
+		{ file }: NodeRunOptions,
+	): Promise<string> {
+		const { rest } = this.n8n;
+		const path = randomUUID();
+		const webhook: WorkflowNode = {
+			name: String(start?.name),
+			type: 'n8n-nodes-base.webhook',
+			typeVersion: 2,
+			webhookId: path,
+			parameters: { httpMethod: 'POST', path, responseMode: 'onReceived', options: {} },
+		};
+		const nodes = others.map((node) =>
+			node.name === 'File'
+				? { ...node, parameters: { ...node.parameters, sourceProperty: 'body.file' } }
+				: node,
+		);
+		const workflow = await rest.createWorkflow(
+			{ name, nodes: [webhook, ...nodes], connections },
+			{ transcriberApi: this.credential },
+		);
+		this.active.push(workflow);
+		await rest.activate(workflow);
+		const content = file && Buffer.from(file.content).toString('base64');
+		const { status } = await rest.callWebhook(path, {
+			method: 'POST',
+			headers: { 'content-type': 'application/json' },
+			body: JSON.stringify({ file: content }),
+		});
+		if (status !== 200) throw new Error(`The webhook answered ${status}`);
+		for (;;) {
+			const [started] = await rest.executions(workflow.id);
+			if (started) return started.id;
+			await sleep(100);
+		}
+	}
+
+	/** Starts it with a file that comes with the trigger. Returns the id of the execution. */
+	async runReceived(parameters: Record<string, unknown>): Promise<string> {
+		const node = chain(parameters, {}).nodes.find(({ name }) => name === 'Subject');
+		if (!node) throw new Error('There is no node to start');
+		return await startWithFile(this.n8n.rest, node, this.credential);
 	}
 
 	/** Waits for the end of an execution. It may be suspended meanwhile, and n8n may be restarted. */

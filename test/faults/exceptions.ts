@@ -11,18 +11,43 @@ import {
 } from './messages';
 import type { FaultName } from './weather';
 
-/** Where something is paid twice, which the node cannot prevent. */
+const NOTHING_SAVED =
+	'n8n has saved nothing of the node, so a Retry of the crashed execution submits again';
+
+/**
+ * Where something is paid once more, which the node cannot prevent. After a crash, a Retry of the execution does it: in
+ * any other cell, that would be a fault, and so would be a cell of these in which nothing is paid once more.
+ */
 export const GAPS: Gap[] = [
 	{
 		fault: 'kill -9',
 		row: /^transcriberTrigger, meeting: bot$/,
-		why: 'n8n 2 goes on publishing when it runs again, and sends a second bot. Nothing that a node stores while its workflow is being published survives the kill',
+		line: 2,
+		why: 'n8n goes on publishing when it runs again, and sends a second bot. Nothing that a node stores while its workflow is being published survives the kill',
+	},
+	{
+		fault: 'kill -9',
+		row: /^(transcription\.transcribe(File|Url)|meeting\.sendBot), \w+: submit$/,
+		why: NOTHING_SAVED,
+	},
+	{
+		fault: 'kill -9',
+		row: /^(transcription\.transcribe(File|Url)|meeting\.sendBot), poll: (bot|status|result|export)$/,
+		why: NOTHING_SAVED,
+	},
+	{
+		fault: 'kill -9',
+		row: /^transcription\.transcribeFile, file of the trigger: (submit|status)$/,
+		line: 1,
+		why: 'What n8n saves of the start has nothing that identifies the execution, so its Retry submits again',
 	},
 ];
 
 interface Gap {
 	fault: FaultName;
 	row: RegExp;
+	/** The major version of n8n. Unset: both. */
+	line?: 1 | 2;
 	why: string;
 }
 

@@ -9,7 +9,7 @@ import { findIn } from '../support/search';
 import type { Cell } from './cell';
 import type { Row } from './row';
 
-/** Where the id of what the service has accepted was found. */
+/** Where the id of what the service has accepted was found. `crash`: nowhere, which only a known gap may do. */
 export type Place = 'output' | 'error' | 'retry' | 'warning' | 'crash';
 
 export interface Books {
@@ -81,8 +81,7 @@ export function placesOf(
 		if (isIn(outputs(executions))) return 'output';
 		if (isIn(errors)) return 'error';
 		if (retried && isIn([outputs([retried]), retried.error?.message])) return 'retry';
-		if (errors.some((words) => MAY_BE_ACCEPTED.test(words))) return 'warning';
-		return executions.some(({ status }) => status === 'crashed') ? 'crash' : undefined;
+		return errors.some((words) => MAY_BE_ACCEPTED.test(words)) ? 'warning' : undefined;
 	});
 }
 

@@ -5,11 +5,19 @@ import path from 'node:path';
 
 import type { Execution } from '../n8n/rest';
 import { simulatorForTests } from '../simulator/testing-client';
-import { CRASHED, WORKS } from './acts';
+import { CRASHED, WORKS, type Act, type Outcome } from './acts';
 import type { Cell } from './cell';
-import { booksOf, secretsInFiles, secretsOf, secretsOutside, wrongInBooks } from './invariants';
-import { isAsExpected } from './judge';
+import {
+	acceptedSince,
+	booksOf,
+	secretsInFiles,
+	secretsOf,
+	secretsOutside,
+	wrongInBooks,
+} from './invariants';
+import { compareBooks, isAsExpected, judged } from './judge';
 import { ROWS } from './rows';
+import { WEATHER, type Weather } from './weather';
 
 const { running, submit, ask } = simulatorForTests();
 const row = (name: string) => {
@@ -56,6 +64,104 @@ describe('the books', () => {
 	it('allow a known gap one more, and not two', async () => {
 		expect(await wrong(2, true, true)).toEqual([]);
 		expect(await wrong(3, true, true)).toEqual(['PAID TWICE: 3 accepted']);
+	});
+});
+
+describe('a crashed execution', () => {
+	const crashed = { id: '1', status: 'crashed', runData: {} } as Execution;
+	const outcome: Outcome = { result: CRASHED, failed: crashed };
+
+	/** What the Retry puts out: the ids of what it has submitted, or with them what was accepted before. */
+	type Shown = 'all' | 'new' | 'none';
+
+	/** A cell in which n8n's Retry submits so many more. */
+	const cellWith = (more: number, shown: Shown, version = '2.41.1') => {
+		const known = booksOf(running()).submissions;
+		const executions = [crashed];
+		const post = async () => {
+			for (let place = 0; place < more; place++) await submit();
+			return { id: '2' };
+		};
+		const ended = async () => {
+			const ids = acceptedSince({ ...booksOf(running()), submissions: known }, running());
+			const json = { ids: shown === 'all' ? [...known, ...ids] : shown === 'new' ? ids : [] };
+			const runData = { Subject: [{ data: { main: [[{ json }]] } }] };
+			const retried = { id: '2', status: 'success', runData } as unknown as Execution;
+			executions.push(retried);
+			return await Promise.resolve(retried);
+		};
+		const n8n = { rest: { post }, version, log: () => '' };
+		const { apiKey } = running();
+		const others = { apiKey, receiver: 'https://receiver.example.com', executions, ended, n8n };
+		return { simulator: running(), ...others } as unknown as Cell;
+	};
+
+	const booksAfter = async (more: number, shown: Shown, hasGap: boolean) => {
+		const before = booksOf(running());
+		await submit();
+		return await compareBooks({ row: link, before, cell: cellWith(more, shown) }, outcome, hasGap);
+	};
+
+	it('gets a Retry, and what that pays again is reported', async () => {
+		const { wrong } = await booksAfter(1, 'all', false);
+		expect(wrong).toEqual(['PAID TWICE: 2 accepted']);
+	});
+
+	it('reports no id by itself: a Retry that does not put it out has lost it', async () => {
+		const { wrong, places } = await booksAfter(0, 'none', false);
+		expect(wrong).toEqual(['UNREPORTED: an accepted id is in no output and no error']);
+		expect(places).toEqual([]);
+	});
+
+	it('is right if its Retry puts out what was accepted, and pays nothing', async () => {
+		expect(await booksAfter(0, 'all', false)).toEqual({ places: ['retry'], wrong: [] });
+	});
+
+	it('may in a known gap be paid once more, if the Retry puts out the second', async () => {
+		expect(await booksAfter(1, 'new', true)).toEqual({ places: ['retry', 'crash'], wrong: [] });
+		expect((await booksAfter(1, 'none', true)).wrong).toEqual([
+			'UNREPORTED: an accepted id is in no output and no error',
+		]);
+		expect((await booksAfter(2, 'new', true)).wrong).toEqual(['PAID TWICE: 3 accepted']);
+	});
+
+	describe('of this row', () => {
+		const kill = WEATHER.find(({ name }) => name === 'kill -9') as Weather;
+		const wrongOf = async (name: string, more: number, version: string) => {
+			const before = booksOf(running());
+			running().fault({
+				match: { method: 'POST' },
+				action: { kind: 'delay', ms: 1, processed: true },
+			});
+			await submit();
+			const cell = cellWith(more, more > 0 ? 'new' : 'all', version);
+			const act = {} as Act;
+			const { wrong } = await judged({ row: row(name), weather: kill, cell, act, before }, outcome);
+			return wrong;
+		};
+		const RECEIVED = 'transcription.transcribeFile, file of the trigger: submit';
+		const WOKEN = 'transcription.transcribeUrl, awaitWebhook: result';
+		const TWICE = [
+			'PAID TWICE: 2 accepted',
+			'UNREPORTED: an accepted id is in no output and no error',
+		];
+		const NO_GAP = ['NO GAP: nothing was paid once more'];
+
+		it.each([
+			[
+				'a link whose node waits',
+				'transcription.transcribeUrl, poll: status',
+				'2.41.1',
+				NO_GAP,
+				[],
+			],
+			['a file of the trigger in n8n 2', RECEIVED, '2.41.1', [], TWICE],
+			['a file of the trigger in n8n 1', RECEIVED, '1.123.81', NO_GAP, []],
+			['one that n8n had suspended', WOKEN, '2.41.1', [], TWICE],
+		])('%s: the gaps say what its Retry may pay', async (_, name, version, once, twice) => {
+			expect(await wrongOf(name, 0, version)).toEqual(once);
+			expect(await wrongOf(name, 1, version)).toEqual(twice);
+		});
 	});
 });
 

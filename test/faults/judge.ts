@@ -45,8 +45,11 @@ export async function judged(
 		!cell.executions.some(({ runData }) => hasBegunBy(runData, row, opensAt))
 	)
 		wrong.push('the node began only after the outage');
-	const books = await compareBooks({ row, cell, before }, outcome, isGap(row, weather.name));
+	const hasGap = isGap(row, weather.name, cell.n8n.version);
+	const books = await compareBooks({ row, cell, before }, outcome, hasGap);
 	wrong.push(...books.wrong);
+	if (hasGap && acceptedSince(before, simulator).length <= row.submits)
+		wrong.push('NO GAP: nothing was paid once more');
 	return {
 		row: row.name,
 		kind: row.kind,
@@ -82,14 +85,18 @@ export async function compareBooks(
 	});
 	const accepted = acceptedSince(before, simulator);
 	const executions = cell.executions.filter((one) => one !== retried);
-	const places = placesOf(accepted, outcome.result, executions, retried, simulator);
-	if (places.filter((place) => place === undefined).length > (hasGap ? 1 : 0))
+	const found = placesOf(accepted, outcome.result, executions, retried, simulator);
+	const places = found.filter((place) => place !== undefined);
+	const unreported = found.length - places.length;
+	// Of the one that was paid once more, the crash is all that n8n reports.
+	if (hasGap && unreported > 0 && outcome.result === CRASHED) places.push('crash');
+	if (unreported > (hasGap ? 1 : 0))
 		wrong.push('UNREPORTED: an accepted id is in no output and no error');
 	wrong.push(...secretsOutside(cell, cell.executions, cell.n8n.log()));
-	return { places: places.filter((place) => place !== undefined), wrong };
+	return { places, wrong };
 }
 
-/** n8n's Retry of the failed execution, in good weather. */
+/** n8n's Retry of the execution that has failed or crashed, in good weather. */
 async function retry(cell: Cell, { id }: Execution): Promise<Execution> {
 	const { id: retried } = await cell.n8n.rest.post<{ id: string }>(`/executions/${id}/retry`, {
 		loadWorkflow: false,

@@ -20,8 +20,8 @@ const COLUMNS: Record<Exclude<Kind, 'asleep'>, string> = {
 
 const kinds = Object.keys(COLUMNS) as Array<keyof typeof COLUMNS>;
 
-/** What is paid twice, but is no cell of the matrix. */
-const BEYOND_THE_MATRIX = [
+/** What the table of gaps cannot say in a line, and what is paid twice, but is no cell of the matrix. */
+const MORE_GAPS = [
 	'- n8n stopped or killed while the node submits or waits by polling: n8n has saved nothing of the node, so a Retry of the',
 	'  crashed execution submits again. Find the task with **Get Many**, and fetch it with **Wait Until Finished** instead.',
 	'  **Wait for the Transcript (Webhook)** survives a restart. The node cannot mend this: n8n saves the data of an execution',
@@ -84,19 +84,33 @@ export function faultsPage(): string {
 		'',
 		'By the books of the service, not by what the node says:',
 		'',
-		'- Nothing is paid twice. One item is one task or bot, also after a Retry of the failed execution in n8n. A request',
-		'  that must not be repeated and may have arrived is sent once.',
+		'- Nothing is paid twice. One item is one task or bot, also after a Retry of the failed or crashed execution in n8n. A',
+		'  request that must not be repeated and may have arrived is sent once. The exceptions are listed below.',
 		'- Nothing that was accepted is lost. Its id is in an output or in an error; or a Retry of the execution outputs it; or,',
-		'  if the answer with the id was lost, the error says that the service may have accepted it and where to look. After a',
-		'  kill, n8n reports the crash (n8n 1 in queue mode: see below).',
+		'  if the answer with the id was lost, the error says that the service may have accepted it and where to look. Of what is',
+		'  paid once more after a kill (see below), the first is reported by the crash alone, in n8n 1 in queue mode by nothing.',
 		'- No secret gets out. API key and webhook secrets are in no output, error, stored execution or log of n8n, and the',
 		'  host that a redirect names gets no request. Exceptions: the new key in the output of **Rotate**, and the secret that',
 		'  **Call a URL When Ready** is there to give.',
 		'',
 		'## What the node cannot prevent',
 		'',
-		...GAPS.map(({ fault, row, why }) => `- ${titleOf(fault)}, ${namesOf(row)}: ${why}.`),
-		...BEYOND_THE_MATRIX,
+		'In these cells, something is paid once more, and not twice more. Nothing else may be paid again.',
+		'',
+		'<!-- prettier-ignore-start -->',
+		'',
+		'| What happens | Where | n8n | Why |',
+		'|---|---|---|---|',
+		...GAPS.map(
+			({ fault, row, line, why }) =>
+				`| ${titleOf(fault)} | ${namesOf(row)} | ${line ?? '1 and 2'} | ${why} |`,
+		),
+		'',
+		'<!-- prettier-ignore-end -->',
+		'',
+		'What they mean for you, and what the matrix does not try:',
+		'',
+		...MORE_GAPS,
 		'',
 		'## What is what',
 		'',

@@ -1,7 +1,13 @@
 /** Every operation, and every way to get its transcript: the rows of the matrix. */
 import { operationRows } from './operationRows';
 import type { Row } from './row';
-import { submitRows } from './submitRows';
+import { receivedRows, submitRows } from './submitRows';
 import { switchOffRow, triggerRows } from './triggerRows';
 
-export const ROWS: Row[] = [...submitRows, ...operationRows, ...triggerRows, switchOffRow];
+export const ROWS: Row[] = [
+	...submitRows,
+	...receivedRows,
+	...operationRows,
+	...triggerRows,
+	switchOffRow,
+];

@@ -101,6 +101,7 @@ async function main(): Promise<void> {
 
 async function begun(row: Row, weather: Weather, trap: string, receiver: string): Promise<Begun> {
 	const cell = await Cell.open(n8n, receiver);
+	cell.isInProduction = weather.name === 'kill -9';
 	const act = await row.begin(cell);
 	const before = booksOf(cell.simulator);
 	// What sleeps has been answered in good weather.
@@ -163,10 +164,10 @@ async function kill(
 		const { simulator } = one.cell;
 		const ends = one.row.kind === 'asleep' ? [...simulator.bots(), ...simulator.tasks()] : [];
 		for (const { id } of ends) endNow(simulator, id);
-		const result = await one.act.end().then(
-			async (outcome) => await judged(one, outcome),
-			(error: unknown) => failed(one, error),
-		);
+		const result = await one.act
+			.end()
+			.then(async (outcome) => await judged(one, outcome))
+			.catch((error: unknown) => failed(one, error));
 		if (late.includes(one)) result.wrong.push('n8n was killed at another moment');
 		await close(one.cell);
 		note(result);

@@ -54,3 +54,25 @@ export const submitRows = SUBMITS.flatMap(({ name, post, more, file }): Row[] =>
 		row(`${name}, callUrl: submit`, kind, post, with_('callUrl', isDelivered), 1),
 	];
 });
+
+const received: ActionRow = {
+	parameters: () => ({
+		...operationNamed('transcription.transcribeFile'),
+		onCompletion: 'poll',
+		waitOptions: WAIT,
+	}),
+	isReceived: true,
+	wrong: isTranscript,
+};
+
+/** Not in the soak, whose bounds were measured without them. */
+export const receivedRows: Row[] = [
+	row('transcription.transcribeFile, file of the trigger: submit', 'file', POST_FILE, received, 1),
+	row(
+		'transcription.transcribeFile, file of the trigger: status',
+		'look',
+		later(TASK),
+		received,
+		1,
+	),
+];

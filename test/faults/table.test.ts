@@ -1,7 +1,7 @@
 /** The fault matrix has a row for everything, and docs/faults.md says what it compares with. */
 import { read } from '../structure/read';
 import { EVERY_OPERATION } from '../support/everyOperation';
-import { EXCEPTIONS } from './exceptions';
+import { EXCEPTIONS, GAPS } from './exceptions';
 import { NOT_TRIED, expectedOf } from './expected';
 import { faultsPage } from './page';
 import { ROWS } from './rows';
@@ -31,6 +31,14 @@ it('names are unique, and every exception is about something', () => {
 		expect([String(row), fault, rows.length > 0]).toEqual([String(row), fault, true]);
 		for (const one of rows) expect(expectedOf(one, fault)).toBe(outcome);
 	}
+});
+
+it('every gap is about something, and no cell is in two of them', () => {
+	const cells = GAPS.flatMap(({ row, fault }) =>
+		ROWS.filter(({ name }) => row.test(name)).map(({ name }) => `${name} × ${fault}`),
+	);
+	for (const { row } of GAPS) expect(ROWS.some(({ name }) => row.test(name))).toBe(true);
+	expect(new Set(cells).size).toBe(cells.length);
 });
 
 it('every row is tried in every kind of trouble but the ones that cannot happen to it', () => {

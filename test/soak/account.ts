@@ -106,7 +106,12 @@ export class Account {
 			// If the answer to the submit is late, the task may have ended before its hand-over.
 			if ((weather || isOutage) && row.name.includes('notifyTrigger'))
 				expected.push('only after its end');
-			const { wrong } = await compareBooks({ row, cell, before }, outcome);
+			// n8n has no Retry for an execution that was started in the editor and has crashed.
+			const isCrash = isOutage && result === CRASHED;
+			const begun = { row, cell, before };
+			const { wrong } = await compareBooks(begun, isCrash ? { result } : outcome, isCrash);
+			if (isCrash && acceptedSince(before, cell.simulator).length > row.submits)
+				wrong.push('PAID TWICE, without a Retry');
 			if (!expected.some((one) => isAsExpected(result, one))) wrong.push(`“${result}”`);
 			this.note(choice, result, wrong, acceptedSince(before, cell.simulator).length);
 		} catch (error) {

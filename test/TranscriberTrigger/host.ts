@@ -133,6 +133,9 @@ export class TriggerHost {
 	/** How many calls n8n is saving static data of, which it may do after the answer. */
 	saving = 0;
 
+	/** How many calls have come, and how many of them are over: between the two, a call may save an older row. */
+	readonly served = { begun: 0, ended: 0 };
+
 	private server?: Server;
 
 	private base = '';
@@ -154,9 +157,12 @@ export class TriggerHost {
 
 	async open(): Promise<this> {
 		this.server = createServer((request, response) => {
-			this.serve(request, response).catch((error: unknown) => {
-				response.destroy(error instanceof Error ? error : undefined);
-			});
+			this.served.begun += 1;
+			this.serve(request, response)
+				.catch((error: unknown) => {
+					response.destroy(error instanceof Error ? error : undefined);
+				})
+				.finally(() => (this.served.ended += 1));
 		});
 		await new Promise<void>((resolve) => this.server?.listen(0, '127.0.0.1', resolve));
 		this.base = `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;

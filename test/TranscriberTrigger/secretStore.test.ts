@@ -224,6 +224,19 @@ describe('Without a server, each call with what n8n has loaded for it:', () => {
 	});
 });
 
+it('A secret that was acknowledged is there when the workflow is switched off, and on again by another process', async () => {
+	const host = await open();
+	const id = await service.completedTask();
+	await handOverTo(host.url, id, SECRET, KEY);
+	await host.deactivate();
+	host.isActive = false;
+	host.restart();
+	await host.activate();
+	host.isActive = true;
+	const { status } = await deliver(host.url, { task_id: id }, SECRET);
+	expect([status, host.executions.length]).toEqual([200, 1]);
+});
+
 describe('What another writer of the static data has written over is healed while the process lives', () => {
 	long.it('a secret, after a poll that has saved the static data of the activation', async () => {
 		const host = await open();

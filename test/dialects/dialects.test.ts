@@ -2,9 +2,10 @@
 import { RETRY } from '../../nodes/shared/api/delayBeforeRetry';
 import { HAND_OVER } from '../../nodes/Transcriber/submit/trigger/confirmedByTrigger';
 import { STORE } from '../../nodes/TranscriberTrigger/triggerMemory';
+import type { LoggedRequest } from '../simulator';
 import { dialectOf, DIALECT_NAMES, type DialectName, type Kind } from '../simulator/dialects';
 import { WITH_SUMMARY_REGENERATION } from '../support/everyOperation';
-import { findIn } from '../support/search';
+import { findIn, secretsInAddresses } from '../support/search';
 import { serviceForTests } from '../support/service';
 import { atLength } from '../support/long';
 import { NOT_TRIED, WORKS, expectedIn } from './expected';
@@ -75,11 +76,16 @@ async function tried(situation: Situation, name: DialectName, expected: string):
 	const { all, result } = await act();
 	const made = submissions() - before;
 	const submits = situation.kinds.some((kind) => SUBMITS.includes(kind)) ? 1 : 0;
-	const secrets = [firstKey, ...running().tasks().map(secretOf), ...running().bots().map(secretOf)];
+	const { requests, apiKey } = running();
+	const told = [firstKey, ...running().tasks().map(secretOf), ...running().bots().map(secretOf)];
+	const secrets = told.filter(Boolean);
+	const inAddresses = secretsInAddresses(requests, [apiKey, ...secrets]);
+	const attempts = costlyAttempts(requests);
 	const broken = [
 		(made > submits || (result === WORKS && made < submits)) && `submitted ${made} times`,
-		findIn(all, secrets.filter(Boolean)).length > 0 &&
-			`tells ${findIn(all, secrets.filter(Boolean)).join()}`,
+		attempts > 1 && `sent ${attempts} times`,
+		findIn(all, secrets).length > 0 && `tells ${findIn(all, secrets).join()}`,
+		inAddresses.length > 0 && `has ${inAddresses.join()} in an address`,
 		'polluted' in {} && 'a prototype is polluted',
 	].filter(Boolean);
 	return [result, ...broken].join('; ');
@@ -91,6 +97,28 @@ const SUBMITS: Kind[] = ['upload', 'link', 'sendBot'];
 function submissions(): number {
 	const { tasks, bots } = service.running();
 	return tasks().filter(({ botId }) => botId === undefined).length + bots().length;
+}
+
+/** What costs, or would make the new API key useless. */
+const COSTLY = /\/(transcribe|transcribe-url|meeting|summary|generate)$/;
+
+/**
+ * How often something that costs was sent, and may have been accepted. What answers in place of the service keeps it
+ * out of the books, but nobody knows that. 429 is always a refusal. An upload may be repeated with the same key; a link
+ * with a key also after 409, and without its key after 400.
+ */
+function costlyAttempts(requests: LoggedRequest[]): number {
+	const keyOf = ({ headers }: LoggedRequest) => headers['idempotency-key'];
+	const attempts = requests.filter((request) => {
+		const { method, path, status } = request;
+		const isRefused =
+			status === 429 || (keyOf(request) !== undefined && [400, 409].includes(status ?? 0));
+		return method === 'POST' && COSTLY.test(path) && !isRefused;
+	});
+	const uploads = attempts.filter(
+		({ path, headers }) => path.endsWith('/transcribe') && headers['idempotency-key'] !== undefined,
+	);
+	return attempts.length - uploads.length + new Set(uploads.map(keyOf)).size;
 }
 
 function secretOf({ webhookSecret = '' }: { webhookSecret?: string }): string {

@@ -5,7 +5,7 @@ import path from 'node:path';
 
 import type { Execution } from '../n8n/rest';
 import type { Simulator } from '../simulator';
-import { findIn } from '../support/search';
+import { findIn, secretsInAddresses } from '../support/search';
 import type { Cell } from './cell';
 import type { Row } from './row';
 
@@ -94,9 +94,11 @@ export function secretsOutside(cell: Cell, executions: Execution[], log: string)
 		['AN ERROR', executions.map(({ error }) => error), all],
 		["N8N'S LOG", log, all],
 	];
-	return places
+	const found = places
 		.filter(([, value, secrets]) => findIn(value, secrets).length > 0)
-		.map(([place]) => `SECRET IN ${place}`);
+		.map(([place]) => place);
+	if (secretsInAddresses(cell.simulator.requests, all).length > 0) found.push('AN ADDRESS');
+	return found.map((place) => `SECRET IN ${place}`);
 }
 
 /** `output`: those that **Rotate** and **Call a URL When Ready** have to put out. */

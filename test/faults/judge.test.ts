@@ -194,6 +194,12 @@ describe('secrets', () => {
 		expect(secretsOf(cell())).toEqual({ hidden: [running().apiKey], output: [secret] });
 	});
 
+	it('are found in the addresses of requests', async () => {
+		expect(secretsOutside(cell(), [], '')).toEqual([]);
+		await ask(`GET /tasks?key=${running().apiKey}`);
+		expect(secretsOutside(cell(), [], '')).toEqual(['SECRET IN AN ADDRESS']);
+	});
+
 	it('are found in the files of n8n, wherever they stand', async () => {
 		const folder = mkdtempSync(path.join(tmpdir(), 'secrets-'));
 		const secret = await secretOf('https://n8n.example.com/hook');

@@ -11,7 +11,7 @@ import { answeringTrigger, type TriggerAnswer } from '../support/answeringTrigge
 import { listTasks } from '../support/editor';
 import { captureLogs } from '../support/logs';
 import { shortenRetries } from '../support/scale';
-import { findIn } from '../support/search';
+import { findIn, secretsInAddresses } from '../support/search';
 import { serviceForTests } from '../support/service';
 import { AccountHost } from '../TranscriberAccountTrigger/host';
 import { TriggerHost } from '../TranscriberTrigger/host';
@@ -95,6 +95,7 @@ async function harmless<T>(work: Promise<T>, produced: () => unknown): Promise<T
 		return undefined;
 	});
 	const told = findIn([given, failure, produced(), logs.lines], SECRETS);
+	told.push(...secretsInAddresses(service.running().requests, SECRETS));
 	logs.forget();
 	if (failure !== undefined) {
 		const { name, message, description } = failure as Parameters<typeof isPlain>[0];

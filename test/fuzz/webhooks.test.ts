@@ -10,7 +10,7 @@ import { PATIENCE } from '../../nodes/TranscriberTrigger/patienceForData';
 import { STORE } from '../../nodes/TranscriberTrigger/triggerMemory';
 import { captureLogs } from '../support/logs';
 import { shortenRetries } from '../support/scale';
-import { findIn } from '../support/search';
+import { findIn, secretsInAddresses } from '../support/search';
 import { serviceForTests } from '../support/service';
 import { workflowWith } from '../support/suspended';
 import { deliver, handOverTo, post, sign } from '../TranscriberTrigger/client';
@@ -111,6 +111,7 @@ function names(raw: string, ids: Record<string, string>): boolean {
 
 function expectNoHarm(value: unknown, secrets: string[]): void {
 	const told = findIn([value, logs.lines], secrets);
+	told.push(...secretsInAddresses(service.running().requests, secrets));
 	logs.forget();
 	expect({ isPolluted: isPolluted(), told }).toEqual({ isPolluted: false, told: [] });
 }

@@ -35,6 +35,18 @@ export function findIn(value: unknown, texts: string[]): string[] {
 	return [...found];
 }
 
+/**
+ * The secrets in the addresses of requests: whatever stands there comes to the logs of each proxy on the way. Most
+ * requests are repeats, so each address is read once.
+ */
+export function secretsInAddresses(
+	requests: Array<{ path: string; query: object }>,
+	secrets: string[],
+): string[] {
+	const addresses = requests.map(({ path, query }) => JSON.stringify([path, query]));
+	return findIn([...new Set(addresses)].join('\n'), secrets.filter(Boolean));
+}
+
 /** What stays the same of a text in base64, wherever in a longer text it stands. */
 function inBase64(text: string): string[] {
 	return [0, 1, 2].flatMap((before) => {

@@ -28,7 +28,7 @@ import { RETRY, TIMEOUTS } from '../../../nodes/shared/api/delayBeforeRetry';
 import { holdsAlways } from '../../support/modelRuns';
 import { shortenRetries } from '../../support/scale';
 import { MAY_BE_ACCEPTED } from '../../faults/invariants';
-import { findIn } from '../../support/search';
+import { findIn, secretsInAddresses } from '../../support/search';
 import { serviceForTests } from '../../support/service';
 import type { Ended } from '../../support/suspended';
 import { atLength } from '../../support/long';
@@ -170,18 +170,27 @@ function expectSound(ended: Ended, given: Plan, life: Life): void {
 	const { error, description, items, isSuspended, saved } = ended;
 	const text = `${error ?? ''} ${description ?? ''}`;
 	const secrets = [...life.keys];
+	const inNoAddress = [...life.keys];
 	for (let index = 0; index < given.items; index++) {
 		const all = life.books(index);
 		const [booked] = all;
 		expect({ item: index, recordings: all.length <= 1 }).toEqual({ item: index, recordings: true });
-		if (!booked) continue;
+		const outputs = items.filter(({ pairedItem }) => isOf(pairedItem, index));
+		if (!booked) {
+			// It was not submitted, and says so.
+			if (isSuspended || error !== undefined) continue;
+			expect(outputs.map(({ json }) => json)).toEqual([
+				expect.objectContaining({ error: expect.stringContaining(`[item ${index}]`) }),
+			]);
+			continue;
+		}
 		const { id, botId, secret } = booked;
+		if (secret !== undefined) inNoAddress.push(secret);
 		// Whoever receives the calls at a URL needs the secret.
 		if (secret !== undefined && given.onCompletion !== 'callUrl') secrets.push(secret);
 		if (!life.isKnown(index)) {
-			const outputs = JSON.stringify(items.filter(({ pairedItem }) => isOf(pairedItem, index)));
 			if (!life.wasForgotten(index) && !isSuspended)
-				expect(`${text} ${outputs}`).toMatch(MAY_BE_ACCEPTED);
+				expect(`${text} ${JSON.stringify(outputs)}`).toMatch(MAY_BE_ACCEPTED);
 			continue;
 		}
 		const known = botId ?? id;
@@ -190,9 +199,8 @@ function expectSound(ended: Ended, given: Plan, life: Life): void {
 			expect(`${text} (${nameOf(index)})`).toContain(known);
 		}
 		if (isSuspended || error !== undefined) continue;
-		const output = items.filter(({ pairedItem }) => isOf(pairedItem, index));
-		expect(output).toHaveLength(1);
-		const json: IDataObject = output[0]?.json ?? {};
+		expect(outputs).toHaveLength(1);
+		const json: IDataObject = outputs[0]?.json ?? {};
 		if (typeof json['error'] === 'string') {
 			expect(json['error']).toContain(`[item ${index}]`);
 			expect(json['error']).toContain(known);
@@ -213,6 +221,7 @@ function expectSound(ended: Ended, given: Plan, life: Life): void {
 		}
 	}
 	expect(findIn([saved, error, description, items], secrets)).toEqual([]);
+	expect(secretsInAddresses(service.running().requests, inNoAddress)).toEqual([]);
 }
 
 function isOf(pairedItem: unknown, index: number): boolean {

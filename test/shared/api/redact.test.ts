@@ -15,7 +15,7 @@ import {
 	type Example,
 } from '../../support/everyOperation';
 import { giveUpSoon, shortenRetries } from '../../support/scale';
-import { findIn } from '../../support/search';
+import { findIn, secretsInAddresses } from '../../support/search';
 import { itemWithFile, serviceForTests } from '../../support/service';
 import { few } from '../../support/long';
 import { TIMEOUTS } from '../../../nodes/shared/api/delayBeforeRetry';
@@ -72,10 +72,10 @@ function expectNoSecrets(outcome: Outcome, secrets = [API_KEY, OWN_SECRET, WEBHO
 		execution: data,
 		saved: flatted.stringify(data),
 		log: logs.lines,
-		address: service.running().requests.map(({ path, query }) => [path, query]),
 	};
 	const found = Object.entries(places).map(([place, value]) => [place, findIn(value, secrets)]);
-	expect(Object.fromEntries(found)).toEqual({
+	const address = secretsInAddresses(service.running().requests, secrets);
+	expect({ ...Object.fromEntries(found), address }).toEqual({
 		output: [],
 		error: [],
 		execution: [],

@@ -66,7 +66,7 @@ async function keepWatch(context: IWebhookFunctions, url: string, watch: Watch):
 		if (status === 404 && typeof message === 'string') break;
 		// The package was updated in the running n8n: the files that n8n has loaded since do not know the
 		// token, and begin a watch of their own.
-		if (status === 400 && hasReached) break;
+		if (status === 400 && (hasReached || failures >= MANY_FAILURES)) break;
 		hasReached ||= stored !== undefined;
 		if (stored === false) watch.changedAt = Date.now();
 		// One failure may only mean a busy process; several mean that it cannot reach itself.

@@ -107,19 +107,23 @@ function asSent(_name: string, value: unknown): unknown {
 
 /** Identifies a tool call within an execution. */
 export function toolCallOf(context: IExecutePaginationFunctions): string {
-	return JSON.stringify([context.getNode().id, ...askedByCall(context)], asSentWithLastingIds);
+	const asked = askedByCall(context, inputsOf);
+	return JSON.stringify([context.getNode().id, ...asked], asSentWithLastingIds);
 }
 
 /** Identifies a tool call outside an execution: there, n8n may give the node another id each time. */
 export function callFromOutside(context: IExecutePaginationFunctions): string {
-	return JSON.stringify(askedByCall(context), asSentWithLastingIds);
+	return JSON.stringify(askedByCall(context, argumentsOf), asSentWithLastingIds);
 }
 
 /**
  * What a tool call asks for, independent of time and spelling. If the text of an expression counts, so
  * do its inputs: everything from the model and from the agent's item.
  */
-function askedByCall(context: IExecutePaginationFunctions): unknown[] {
+function askedByCall(
+	context: IExecutePaginationFunctions,
+	inputs: (context: IExecutePaginationFunctions) => unknown[],
+): unknown[] {
 	const { parameters } = context.getNode();
 	// How to wait decides nothing about what is paid for.
 	const names = Object.keys(parameters).filter((name) => name !== 'waitOptions');
@@ -130,8 +134,8 @@ function askedByCall(context: IExecutePaginationFunctions): unknown[] {
 			value: parameter.isText ? parameter.value : inOneSpelling(context, name, parameter.value),
 		};
 	});
-	const inputs = read.some(({ isText }) => isText) ? inputsOf(context) : [];
-	return [...read.map(({ value }) => value), ...inputs];
+	const given = read.some(({ isText }) => isText) ? inputs(context) : [];
+	return [...read.map(({ value }) => value), ...given];
 }
 
 /** A model that repeats a call may write the same time, link or language in another way. */
@@ -168,6 +172,12 @@ function inputsOf(context: IExecutePaginationFunctions): unknown[] {
 	const given = [context.evaluateExpression('{{ $json }}', 0), call.json];
 	// n8n 2 adds an id that differs in each call.
 	return given.map((json) => ({ ...(isPlainObject(json) && json), toolCallId: undefined }));
+}
+
+/** What the model gives. The item of an MCP client is its request, which has another id in each call. */
+function argumentsOf(context: IExecutePaginationFunctions): unknown[] {
+	const { json } = context.getInputData(0, NodeConnectionTypes.AiTool);
+	return [Object.keys(json).length > 0 ? json : context.evaluateExpression('{{ $json }}', 0)];
 }
 
 interface Read {

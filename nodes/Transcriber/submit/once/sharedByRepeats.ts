@@ -7,8 +7,13 @@ import { remembered } from '../../../shared/processMemory';
 import { callFromOutside } from './sameRequest';
 import { recall } from './submissionMemory';
 
-/** For how long, in ms, after the end of a call the same call counts as its repeat. */
-export const REPEATS = { withinMs: 120_000 };
+/** When the same call counts as the repeat of one that has ended, in ms. */
+export const REPEATS = {
+	/** For how long after its end. */
+	withinMs: 120_000,
+	/** Only if it took so long that the client may have given up. Otherwise it has its answer. */
+	slowMs: 30_000,
+};
 
 const callsOutsideExecutions = remembered<Promise<unknown>>('callsOutsideExecutions');
 
@@ -28,10 +33,11 @@ export async function sharedByRepeats<T>(
 	const key = createHash('sha256').update(JSON.stringify(asked)).digest('base64url');
 	const first = callsOutsideExecutions.get(key) as Promise<T> | undefined;
 	if (first) return await first;
+	const began = Date.now();
 	const call = carryOut();
 	callsOutsideExecutions.set(key, call);
 	call.then(
-		() => forgetLater(key, call),
+		() => (Date.now() - began < REPEATS.slowMs ? forget(key, call) : forgetLater(key, call)),
 		() => (mayBeRepeated(context) ? forget(key, call) : forgetLater(key, call)),
 	);
 	return await call;
@@ -48,6 +54,11 @@ function forgetLater(key: string, call: Promise<unknown>): void {
 
 /** Whether the same submit may be sent after a failure: the service has not accepted it, or its key makes that safe. */
 function mayBeRepeated(context: IExecutePaginationFunctions): boolean {
-	const memory = recall(context);
-	return !memory || (memory.state === 'sent' && memory.key !== undefined);
+	try {
+		const memory = recall(context);
+		return !memory || (memory.state === 'sent' && memory.key !== undefined);
+	} catch {
+		// n8n 2.41 evaluates no expression after the client has hung up.
+		return false;
+	}
 }

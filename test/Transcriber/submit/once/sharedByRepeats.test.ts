@@ -40,7 +40,11 @@ const bot = () => ({
 	consentAcknowledged: true,
 	meetingUrl: `https://meet.example.com/${test}`,
 });
-beforeEach(() => void (test += 1));
+beforeEach(() => {
+	test += 1;
+	jest.replaceProperty(REPEATS, 'slowMs', 30_000);
+	jest.replaceProperty(REPEATS, 'withinMs', 120_000);
+});
 
 const service = serviceForTests();
 const sent = () => [...service.running().tasks(), ...service.running().bots()].length;
@@ -56,7 +60,7 @@ const toolNode = (id: string, parameters: INodeParameters): INode => ({
 });
 
 /** A call of an MCP client, as the client reads the answer. */
-async function overMcp(parameters: INodeParameters): Promise<string> {
+async function overMcp(parameters: INodeParameters, given: IDataObject = {}): Promise<string> {
 	const tool = executable(new Transcriber());
 	tool.description.inputs = [];
 	tool.description.outputs = [NodeConnectionTypes.AiTool];
@@ -74,7 +78,11 @@ async function overMcp(parameters: INodeParameters): Promise<string> {
 	const context = new WebhookContext(
 		workflow,
 		trigger,
-		additionalDataFor(service.credentials(), { currentNodeExecutionIndex: 0 }),
+		additionalDataFor(service.credentials(), {
+			currentNodeExecutionIndex: 0,
+			// Each request of the client has an id of its own.
+			httpRequest: { body: { method: 'tools/call', id: randomUUID() }, headers: {}, query: {} },
+		}),
 		'webhook',
 		{ webhookDescription: { name: 'default' } } as IWebhookData,
 		[],
@@ -83,7 +91,7 @@ async function overMcp(parameters: INodeParameters): Promise<string> {
 	const [found] = (await context.getInputConnectionData(NodeConnectionTypes.AiTool, 0)) as Array<{
 		invoke: (given: IDataObject) => Promise<string>;
 	}>;
-	return String(await found?.invoke({}));
+	return String(await found?.invoke(given));
 }
 
 /** A call by one of the Agents of n8n 2.41. */
@@ -119,7 +127,8 @@ describe.each([
 	it.each([
 		['a link', link],
 		['a bot', bot],
-	])('that sent %s gets its answer', async (__, parameters) => {
+	])('that sent %s gets its answer, if that took long', async (__, parameters) => {
+		jest.replaceProperty(REPEATS, 'slowMs', 0);
 		const first = await call(parameters());
 		expect(await call(parameters())).toBe(first);
 		expect(sent()).toBe(1);
@@ -164,13 +173,32 @@ describe.each([
 		expect(sent()).toBe(2);
 	});
 
+	it('is a new call if the first was answered soon: the bot may have been cancelled since', async () => {
+		await call(bot());
+		await call(bot());
+		expect(sent()).toBe(2);
+	});
+
 	it('is a new call a while after the first has ended', async () => {
+		jest.replaceProperty(REPEATS, 'slowMs', 0);
 		jest.replaceProperty(REPEATS, 'withinMs', 20);
 		await call(link());
 		await sleep(60);
 		await call(link());
 		expect(sent()).toBe(2);
 	});
+});
+
+it('The repeat of a call of an MCP client is recognised where a parameter depends on the time', async () => {
+	jest.replaceProperty(REPEATS, 'slowMs', 0);
+	const startAt = '={{ $now.plus({ hours: 1 }).toISO() }}';
+	const later = { ...bot(), startAt, meetingUrl: "={{ $fromAI('url', '', 'string') }}" };
+	const call = async (url: string) => await overMcp(later, { url });
+	expect(await call('https://meet.example.com/x')).toContain('bot_id');
+	await call('https://meet.example.com/x');
+	expect(sent()).toBe(1);
+	await call('https://meet.example.com/y');
+	expect(sent()).toBe(2);
 });
 
 /** What a failed call says: MCP clients get an answer, the Agents an exception. */

@@ -43,6 +43,11 @@ const MORE_GAPS = [
 	'  Only a link or a bot that the service may have accepted in an earlier round without saying so is refused then, as long as the',
 	"  item has the field `error` that n8n's error output gives it, and the request is the same: with another time in it, it is",
 	'  another one. Use **Retry On Fail**, or fetch the task that the error names with **Wait Until Finished**.',
+	'- A term that another workflow adds while **Sync** with **Replace** waits to write, or before **Sync**, **Replace** or **Clear** repeats a',
+	'  write whose answer was lost: it is removed, and no output names it. Let one workflow write the dictionary, or use',
+	'  **Add Missing**.',
+	'- A `webhook_url` in **Custom Fields** without **Call a URL When Ready**: nothing shows the secret of its deliveries. Choose',
+	'  **Call a URL When Ready**, which outputs the secret.',
 	'- A second Retry of the same execution, after a restart of n8n or in another worker of queue mode: n8n does not show what',
 	'  the first Retry has submitted, and each process remembers only its own Retries. Retry the latest execution.',
 ];

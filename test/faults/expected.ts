@@ -1,6 +1,6 @@
 /** What must come out of which fault: by what is asked for, then by single rows that differ. */
 import { CRASHED, WORKS } from './acts';
-import { EXCEPTIONS, GAPS } from './exceptions';
+import { EXCEPTIONS, GAPS, type Gap } from './exceptions';
 import {
 	KEY,
 	UNREACHABLE,
@@ -116,9 +116,13 @@ export function expectedOf({ name, kind }: Row, fault: FaultName): string {
 	return exception?.outcome ?? EXPECTED[fault][kind];
 }
 
-export function isGap({ name }: Pick<Row, 'name'>, fault: FaultName, version: string): boolean {
+export function gapOf(
+	{ name }: Pick<Row, 'name'>,
+	fault: FaultName,
+	version: string,
+): Gap | undefined {
 	const line = version.startsWith('1.') ? 1 : 2;
-	return GAPS.some(
+	return GAPS.find(
 		(gap) => gap.fault === fault && gap.row.test(name) && (gap.line ?? line) === line,
 	);
 }

@@ -15,6 +15,7 @@ import {
 	secretsOutside,
 	wrongInBooks,
 } from './invariants';
+import type { Gap } from './exceptions';
 import { compareBooks, isAsExpected, judged } from './judge';
 import { ROWS } from './rows';
 import { WEATHER, type Weather } from './weather';
@@ -96,33 +97,40 @@ describe('a crashed execution', () => {
 		return { simulator: running(), ...others } as unknown as Cell;
 	};
 
-	const booksAfter = async (more: number, shown: Shown, hasGap: boolean) => {
+	const booksAfter = async (more: number, shown: Shown, gap?: Partial<Gap>) => {
 		const before = booksOf(running());
 		await submit();
-		return await compareBooks({ row: link, before, cell: cellWith(more, shown) }, outcome, hasGap);
+		return await compareBooks({ row: link, before, cell: cellWith(more, shown) }, outcome, gap);
 	};
 
 	it('gets a Retry, and what that pays again is reported', async () => {
-		const { wrong } = await booksAfter(1, 'all', false);
+		const { wrong } = await booksAfter(1, 'all');
 		expect(wrong).toEqual(['PAID TWICE: 2 accepted']);
 	});
 
 	it('reports no id by itself: a Retry that does not put it out has lost it', async () => {
-		const { wrong, places } = await booksAfter(0, 'none', false);
+		const { wrong, places } = await booksAfter(0, 'none');
 		expect(wrong).toEqual(['UNREPORTED: an accepted id is in no output and no error']);
 		expect(places).toEqual([]);
 	});
 
 	it('is right if its Retry puts out what was accepted, and pays nothing', async () => {
-		expect(await booksAfter(0, 'all', false)).toEqual({ places: ['retry'], wrong: [] });
+		expect(await booksAfter(0, 'all')).toEqual({ places: ['retry'], wrong: [] });
 	});
 
 	it('may in a known gap be paid once more, if the Retry puts out the second', async () => {
-		expect(await booksAfter(1, 'new', true)).toEqual({ places: ['retry', 'crash'], wrong: [] });
-		expect((await booksAfter(1, 'none', true)).wrong).toEqual([
+		expect(await booksAfter(1, 'new', {})).toEqual({ places: ['retry', 'crash'], wrong: [] });
+		expect((await booksAfter(1, 'none', {})).wrong).toEqual([
 			'UNREPORTED: an accepted id is in no output and no error',
 		]);
-		expect((await booksAfter(2, 'new', true)).wrong).toEqual(['PAID TWICE: 3 accepted']);
+		expect((await booksAfter(2, 'new', {})).wrong).toEqual(['PAID TWICE: 3 accepted']);
+	});
+
+	it('may in a gap that nobody names go unreported, but not be paid once more', async () => {
+		expect((await booksAfter(0, 'none', { isUnheard: true })).wrong).toEqual([]);
+		expect((await booksAfter(1, 'all', { isUnheard: true })).wrong).toEqual([
+			'PAID TWICE: 2 accepted',
+		]);
 	});
 
 	describe('of this row', () => {

@@ -2,7 +2,8 @@
 import type { Execution } from '../n8n/rest';
 import { CRASHED, WORKS, type Act, type Outcome } from './acts';
 import type { Cell } from './cell';
-import { expectedOf, isGap } from './expected';
+import type { Gap } from './exceptions';
+import { expectedOf, gapOf } from './expected';
 import { acceptedSince, placesOf, secretsOutside, wrongInBooks, type Books } from './invariants';
 import type { Result } from './report';
 import type { Row } from './row';
@@ -45,10 +46,10 @@ export async function judged(
 		!cell.executions.some(({ runData }) => hasBegunBy(runData, row, opensAt))
 	)
 		wrong.push('the node began only after the outage');
-	const hasGap = isGap(row, weather.name, cell.n8n.version);
-	const books = await compareBooks({ row, cell, before }, outcome, hasGap);
+	const gap = gapOf(row, weather.name, cell.n8n.version);
+	const books = await compareBooks({ row, cell, before }, outcome, gap);
 	wrong.push(...books.wrong);
-	if (hasGap && acceptedSince(before, simulator).length <= row.submits)
+	if (gap && !gap.isUnheard && acceptedSince(before, simulator).length <= row.submits)
 		wrong.push('NO GAP: nothing was paid once more');
 	return {
 		row: row.name,
@@ -71,17 +72,17 @@ export function isAsExpected(result: string, expected: string): boolean {
 	return [WORKS, CRASHED].includes(expected) ? result === expected : result.includes(expected);
 }
 
-/** What holds whatever comes out: by the books of the service. `hasGap`: see {@link wrongInBooks}. */
+/** What holds whatever comes out: by the books of the service. `gap`: what the node cannot prevent there. */
 export async function compareBooks(
 	{ row, cell, before }: Pick<Begun, 'row' | 'cell' | 'before'>,
 	outcome: Outcome,
-	hasGap = false,
+	gap?: Partial<Gap>,
 ): Promise<Pick<Result, 'places' | 'wrong'>> {
 	const { simulator } = cell;
 	const retried = row.submits > 0 && outcome.failed ? await retry(cell, outcome.failed) : undefined;
 	const wrong = wrongInBooks(row, before, simulator, {
 		hasWorked: outcome.result === WORKS,
-		hasGap,
+		hasGap: gap !== undefined && !gap.isUnheard,
 	});
 	const accepted = acceptedSince(before, simulator);
 	const executions = cell.executions.filter((one) => one !== retried);
@@ -89,8 +90,8 @@ export async function compareBooks(
 	const places = found.filter((place) => place !== undefined);
 	const unreported = found.length - places.length;
 	// Of the one that was paid once more, the crash is all that n8n reports.
-	if (hasGap && unreported > 0 && outcome.result === CRASHED) places.push('crash');
-	if (unreported > (hasGap ? 1 : 0))
+	if (gap && unreported > 0 && outcome.result === CRASHED) places.push('crash');
+	if (unreported > (gap ? 1 : 0))
 		wrong.push('UNREPORTED: an accepted id is in no output and no error');
 	wrong.push(...secretsOutside(cell, cell.executions, cell.n8n.log()));
 	return { places, wrong };

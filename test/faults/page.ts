@@ -101,7 +101,7 @@ export function faultsPage(): string {
 		'',
 		'## What the node cannot prevent',
 		'',
-		'In these cells, something is paid once more, and not twice more. Nothing else may be paid again.',
+		'In these cells, something is paid once more, and not twice more, or is named by nobody. Nothing else may be.',
 		'',
 		'<!-- prettier-ignore-start -->',
 		'',

@@ -146,8 +146,9 @@ async function kill(
 ): Promise<void> {
 	if (cells.length === 0) return;
 	const all: Begun[] = [];
-	await atOnce(cells, 16, async (one) => {
-		const begun = await begin(one);
+	await atOnce(cells, Math.min(16, Number(asked['at-once'])), async (one) => {
+		const begun = await begin(one).catch((error: unknown) => void note(failed(one, error)));
+		if (!begun) return;
 		all.push(begun);
 		if (begun.row.kind === 'asleep') begun.cell.simulator.configure({ processingSeconds: 1e9 });
 		await begun.act.start();

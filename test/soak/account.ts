@@ -109,7 +109,11 @@ export class Account {
 			// n8n has no Retry for an execution that was started in the editor and has crashed.
 			const isCrash = isOutage && result === CRASHED;
 			const begun = { row, cell, before };
-			const { wrong } = await compareBooks(begun, isCrash ? { result } : outcome, isCrash);
+			const { wrong } = await compareBooks(
+				begun,
+				isCrash ? { result } : outcome,
+				isCrash ? {} : undefined,
+			);
 			if (isCrash && acceptedSince(before, cell.simulator).length > row.submits)
 				wrong.push('PAID TWICE, without a Retry');
 			if (!expected.some((one) => isAsExpected(result, one))) wrong.push(`“${result}”`);

@@ -68,6 +68,14 @@ const ROOMS = {
 
 /** Suites that prove rules of a file or folder beside those that name it. */
 const MORE_SUITES = {
+	'nodes/Transcriber/item/sendOperation.ts': [
+		'test/shared/api/baseUrl.test.ts',
+		'test/shared/api/credential.test.ts',
+		'test/shared/api/secretsInAnswers.test.ts',
+		'test/Transcriber/item/sendCancelOrClear.test.ts',
+		'test/Transcriber/resources/apiKey/apiKey.test.ts',
+		'test/Transcriber/resources/dictionary/dictionary.test.ts',
+	],
 	'nodes/Transcriber/wait/waitErrors.ts': ['test/Transcriber/wait/badAnswers.test.ts'],
 	'nodes/Transcriber/wait/finishedTask.ts': [
 		'test/Transcriber/wait/badAnswers.test.ts',

@@ -1,9 +1,10 @@
 import type { IExecutePaginationFunctions, INodeExecutionData, JsonObject } from 'n8n-workflow';
 import { NodeApiError, NodeOperationError } from 'n8n-workflow';
 
-import { isTool } from '../../shared/n8nInternals/runIdentity';
+import { isOutsideExecution, isTool } from '../../shared/n8nInternals/runIdentity';
 import { asLasting, isLasting, refuse } from '../../shared/parameters/refuse';
 import { credentialOf } from '../../shared/api/credential';
+import { withRequestsOfItsOwn } from '../../shared/api/requestWithApiKey';
 import { said, ServiceError } from '../../shared/api/serviceError';
 import { NAMELESS } from '../../shared/api/submission';
 import { fillPath } from './idParameters';
@@ -48,7 +49,8 @@ export function performOperation(operation: Operation = {}) {
 		this: IExecutePaginationFunctions,
 		request: RoutingRequest,
 	): Promise<INodeExecutionData[]> {
-		return await performItem(this, request, operation);
+		const context = isOutsideExecution(this) ? withRequestsOfItsOwn(this) : this;
+		return await performItem(context, request, operation);
 	};
 }
 

@@ -155,10 +155,10 @@ function withoutMissing(ids: SubmissionIds): SubmissionIds {
 
 /** The file name of the recording, if known: `interview.mp3` becomes `interview.srt`. */
 function nameOfRecording(context: IExecutePaginationFunctions): string | undefined {
-	const operation = context.getNodeParameter('operation');
-	if (operation === 'transcribeUrl') return nameInLink(String(context.getNodeParameter('url')));
-	if (operation !== 'transcribeFile') return undefined;
 	try {
+		const operation = context.getNodeParameter('operation');
+		if (operation === 'transcribeUrl') return nameInLink(String(context.getNodeParameter('url')));
+		if (operation !== 'transcribeFile') return undefined;
 		return documentName(recordingOf(context).binary.fileName ?? '');
 	} catch {
 		// The transcript is paid for, so it must not fail for the name of its document.

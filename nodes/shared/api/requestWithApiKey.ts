@@ -1,4 +1,4 @@
-import type { IHttpRequestHelper } from 'n8n-workflow';
+import type { IExecutePaginationFunctions, IHttpRequestHelper } from 'n8n-workflow';
 
 import { pasted } from './baseUrl';
 import type { Caller } from './types';
@@ -21,4 +21,15 @@ export function requestWithApiKey({
 		const headers = { ...options.headers, 'X-API-Key': apiKey };
 		return await helpers.httpRequest({ ...options, headers });
 	};
+}
+
+/**
+ * The context of a call outside an execution, whose requests can still be sent after the client has hung up: n8n 2
+ * takes the sandbox away then, too.
+ */
+export function withRequestsOfItsOwn(
+	context: IExecutePaginationFunctions,
+): IExecutePaginationFunctions {
+	const helpers = { ...context.helpers, httpRequestWithAuthentication: requestWithApiKey(context) };
+	return Object.create(context, { helpers: { value: helpers } }) as IExecutePaginationFunctions;
 }

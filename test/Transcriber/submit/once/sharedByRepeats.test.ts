@@ -22,7 +22,7 @@ import { REPEATS } from '../../../../nodes/Transcriber/submit/once/sharedByRepea
 import { Transcriber } from '../../../../nodes/Transcriber/Transcriber.node';
 import { until } from '../../../simulator/testing-client';
 import { withDefaults } from '../../../support/again';
-import { CREDENTIAL, additionalDataFor, executable, to, typesOf } from '../../../support/n8n';
+import { CREDENTIAL, additionalDataFor, credentialsHelper, executable, to, typesOf } from '../../../support/n8n';
 import { serviceForTests } from '../../../support/service';
 
 /** Of this test alone, because what counts as a repeat outlives a test. */
@@ -60,7 +60,11 @@ const toolNode = (id: string, parameters: INodeParameters): INode => ({
 });
 
 /** A call of an MCP client, as the client reads the answer. */
-async function overMcp(parameters: INodeParameters, given: IDataObject = {}): Promise<string> {
+async function overMcp(
+	parameters: INodeParameters,
+	given: IDataObject = {},
+	credentials: Parameters<typeof additionalDataFor>[0] = service.credentials(),
+): Promise<string> {
 	const tool = executable(new Transcriber());
 	tool.description.inputs = [];
 	tool.description.outputs = [NodeConnectionTypes.AiTool];
@@ -78,7 +82,7 @@ async function overMcp(parameters: INodeParameters, given: IDataObject = {}): Pr
 	const context = new WebhookContext(
 		workflow,
 		trigger,
-		additionalDataFor(service.credentials(), {
+		additionalDataFor(credentials, {
 			currentNodeExecutionIndex: 0,
 			// Each request of the client has an id of its own.
 			httpRequest: { body: { method: 'tools/call', id: randomUUID() }, headers: {}, query: {} },
@@ -199,6 +203,22 @@ it('The repeat of a call of an MCP client is recognised where a parameter depend
 	expect(sent()).toBe(1);
 	await call('https://meet.example.com/y');
 	expect(sent()).toBe(2);
+});
+
+it('A call of an MCP client still gets its transcript after the client has hung up, for the repeat of the call', async () => {
+	const ofN8n = credentialsHelper(service.credentials());
+	// n8n 2.41 resolves the expression in the credential only while the client is connected (live-webhooks.js).
+	let hasHungUp = false;
+	const authenticate: typeof ofN8n.authenticate = async (...asked) => {
+		if (hasHungUp) throw new Error('No active isolate');
+		return await ofN8n.authenticate(...asked);
+	};
+	const helper = Object.create(ofN8n, { authenticate: { value: authenticate } }) as typeof ofN8n;
+	const first = overMcp(link('poll'), {}, helper);
+	await until(() => sent() === 1);
+	hasHungUp = true;
+	service.running().finish(service.running().tasks()[0]?.id ?? '');
+	expect(await first).toContain('"text"');
 });
 
 /** What a failed call says: MCP clients get an answer, the Agents an exception. */

@@ -52,11 +52,10 @@ function forgetLater(key: string, call: Promise<unknown>): void {
 	AbortSignal.timeout(REPEATS.withinMs).addEventListener('abort', () => forget(key, call));
 }
 
-/** Whether the same submit may be sent after a failure: the service has not accepted it, or its key makes that safe. */
+/** Whether the same submit may be sent after a failure: the service has certainly not accepted it. */
 function mayBeRepeated(context: IExecutePaginationFunctions): boolean {
 	try {
-		const memory = recall(context);
-		return !memory || (memory.state === 'sent' && memory.key !== undefined);
+		return recall(context) === undefined;
 	} catch {
 		// n8n 2.41 evaluates no expression after the client has hung up.
 		return false;

@@ -205,6 +205,11 @@ it('The repeat of a call of an MCP client is recognised where a parameter depend
 	expect(sent()).toBe(2);
 });
 
+it('An execution shares nothing with another one that submits the same link at the same time', async () => {
+	await Promise.all([service.run(link()), service.run(link())]);
+	expect(sent()).toBe(2);
+});
+
 it('A call of an MCP client still gets its transcript after the client has hung up, for the repeat of the call', async () => {
 	const ofN8n = credentialsHelper(service.credentials());
 	// n8n 2.41 resolves the expression in the credential only while the client is connected (live-webhooks.js).

@@ -2,6 +2,7 @@
 export const KEY = 'The service does not accept the API key';
 export const UNREACHABLE = 'The service cannot be reached';
 export const BROKEN = 'The connection to the service broke before it answered';
+export const GATEWAY = 'Something between n8n and the service got no usable answer from it';
 export const LATE = 'The service did not answer in time';
 export const SOMETHING_ELSE = 'Something other than the service answered at this address';
 export const REDIRECT = 'The service answered with a redirect, which is not followed';

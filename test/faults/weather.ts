@@ -41,6 +41,7 @@ export type FaultName =
 	| 'reset before the answer'
 	| 'reset after it was accepted'
 	| 'reset in the answer'
+	| '502 after it was accepted'
 	| '30 s of silence'
 	| '70 s of silence'
 	| 'truncated JSON'
@@ -55,6 +56,9 @@ const HOUR_S = 3600;
 export const UNANSWERED_MS = 600_000;
 
 const HTML = '<!DOCTYPE html><html><title>Welcome</title><body>Log in to go on</body></html>';
+
+/** As nginx words it. */
+const BAD_GATEWAY = '<html><head><title>502 Bad Gateway</title></head><body></body></html>';
 
 const respond = (status: number, more: object = {}): FaultRule['action'] => ({
 	kind: 'respond',
@@ -100,6 +104,12 @@ export const WEATHER: Weather[] = [
 		kind: 'cut',
 		when: 'midAnswer',
 		afterBytes: 10,
+	}),
+	once('502 after it was accepted', 'Accepted, and answered by a gateway with 502', {
+		kind: 'garble',
+		status: 502,
+		body: BAD_GATEWAY,
+		headers: { 'Content-Type': 'text/html' },
 	}),
 	once('30 s of silence', '30 s of silence, then the answer', {
 		kind: 'delay',

@@ -135,12 +135,13 @@ export class Exchange {
 		this.write(status, headers, body);
 	}
 
-	private write(status: number, headers: Record<string, string>, body: string | Buffer): void {
+	private write(own: number, headers: Record<string, string>, body: string | Buffer): void {
 		const { fault, response } = this;
 		this.loseAnswer();
 		if (response.destroyed) throw new ConnectionCut();
 		const isGarbled = fault?.kind === 'garble';
 		const sent = isGarbled ? garbled(fault, body) : body;
+		const status = (isGarbled && 'status' in fault ? fault.status : undefined) ?? own;
 		const all = { ...headers, ...(isGarbled && 'headers' in fault ? fault.headers : {}) };
 		this.entry.status = status;
 		// A length beside 204 is no HTTP.

@@ -121,6 +121,8 @@ it('garble: accepted, and a whole message holds the beginning of the answer, or 
 	running().fault({ match: {}, action: { kind: 'garble', body: '' } });
 	const { status, body } = await ask('POST /transcribe', upload);
 	expect([status, body, running().tasks().length]).toEqual([200, { text: '' }, 1]);
+	running().fault({ match: {}, action: { kind: 'garble', body: '', status: 502 } });
+	expect((await ask('POST /transcribe', upload)).status).toBe(502);
 });
 
 it('delay with processed: the service has done it before it answers', async () => {

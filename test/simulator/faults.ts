@@ -31,9 +31,9 @@ export type RequestFault =
 	| { kind: 'delay'; ms: number; processed?: boolean }
 	| { kind: 'cut'; when: 'beforeBody' | 'afterBody' | 'afterProcessing' }
 	| { kind: 'cut'; when: 'midBody' | 'midAnswer'; afterBytes: number }
-	/** Processed; instead of the answer comes its beginning, or `body`, in a whole HTTP message. */
+	/** Processed; instead of the answer comes its beginning, or `body` (and `status`), in a whole HTTP message. */
 	| { kind: 'garble'; keepBytes: number }
-	| { kind: 'garble'; body: string; headers?: Record<string, string> }
+	| { kind: 'garble'; body: string; status?: number; headers?: Record<string, string> }
 	/** Answered (with `cut`: cut off); from just before that on, nobody listens for so many ms. */
 	| { kind: 'down'; ms: number; cut?: boolean }
 	| { kind: 'stall'; readBody?: boolean }

@@ -22,7 +22,14 @@ import { REPEATS } from '../../../../nodes/Transcriber/submit/once/sharedByRepea
 import { Transcriber } from '../../../../nodes/Transcriber/Transcriber.node';
 import { until } from '../../../simulator/testing-client';
 import { withDefaults } from '../../../support/again';
-import { CREDENTIAL, additionalDataFor, credentialsHelper, executable, to, typesOf } from '../../../support/n8n';
+import {
+	CREDENTIAL,
+	additionalDataFor,
+	credentialsHelper,
+	executable,
+	to,
+	typesOf,
+} from '../../../support/n8n';
 import { serviceForTests } from '../../../support/service';
 
 /** Of this test alone, because what counts as a repeat outlives a test. */

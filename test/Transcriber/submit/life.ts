@@ -417,7 +417,15 @@ export class Life {
 	/** Whether an answer of the service to the submit of the item has arrived whole, and was not lost. */
 	isKnown(item: number): boolean {
 		const answered = this.submitsOf(item).filter(({ status }) => status === 200);
-		return !this.wasStopped && answered.some((request) => !this.forgotten.has(request));
+		const isRemembered = answered.some((request) => !this.forgotten.has(request));
+		return isRemembered && (!this.wasStopped || this.wasUsed(item));
+	}
+
+	/** Whether the node has asked for the task or bot of the item, or handed it over: then it has got the answer that names it. */
+	private wasUsed(item: number): boolean {
+		const ids = this.books(item).flatMap(({ id, botId }) => [botId ?? id]);
+		const paths = this.service.running().requests.map(({ path }) => path);
+		return ids.some((id) => this.handedOver.has(id) || paths.some((path) => path.includes(id)));
 	}
 
 	/** Whether n8n was killed or stopped while it held something of this item. */

@@ -232,7 +232,8 @@ function isOf(pairedItem: unknown, index: number): boolean {
 function isExcused(index: number, { operation, onCompletion }: Plan, life: Life): boolean {
 	const submits = life.submitsOf(index);
 	const isUnclear = (status = 500) => status >= 500 && status !== 503;
-	const isLost = submits.some(({ status }) => isUnclear(status)) || life.wasStopped;
+	const isLost =
+		submits.some(({ status }) => isUnclear(status)) || (life.wasStopped && !life.isKnown(index));
 	const isGarbled = submits.some(({ status }) => status === GARBAGE_STATUS);
 	const [booked] = life.books(index);
 	const hasFailed = booked?.id !== undefined && life.statusOf(booked) !== 'completed';

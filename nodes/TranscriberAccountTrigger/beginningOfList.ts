@@ -52,7 +52,7 @@ export class BeginningOfList {
 		this.readPast = state.readPast ?? this.stoppedAt;
 		for (let page = firstPage; ; page = await pages.page(this.offset)) {
 			const { unknown, isLast } = this.takeIn(page);
-			if (isLast || (unknown === 0 && this.offset >= this.readPast)) {
+			if (isLast || (unknown === 0 && this.offset > this.readPast)) {
 				this.isKnown = !this.hasGap;
 				Object.assign(state, { unread: undefined, readPast: undefined });
 				return;

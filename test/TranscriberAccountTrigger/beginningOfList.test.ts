@@ -34,3 +34,14 @@ long.it(
 		expect(await allStarted(host)).toEqual(ids.sort());
 	},
 );
+
+it('nothing is forgotten either where the last poll could read the first page only', async () => {
+	Object.assign(ACCOUNT_MEMORY, { done: 54, census: 50 });
+	const { host } = await active(45, 10, 5);
+	const ids = list().add(15);
+	list().refuses = ({ searchParams }) => (searchParams.get('offset') === '0' ? undefined : 401);
+	await host.poll();
+	expect(host.started).toHaveLength(10);
+	list().refuses = () => undefined;
+	expect(await allStarted(host)).toEqual(ids.sort());
+});

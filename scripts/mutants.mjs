@@ -75,6 +75,14 @@ const MORE_SUITES = {
 		'test/Transcriber/item/sendCancelOrClear.test.ts',
 		'test/Transcriber/resources/apiKey/apiKey.test.ts',
 		'test/Transcriber/resources/dictionary/dictionary.test.ts',
+		'test/Transcriber/resources/meeting/meeting.test.ts',
+		'test/Transcriber/resources/transcription/transcription.test.ts',
+		'test/shared/api/uploadStream.test.ts',
+	],
+	'nodes/Transcriber/item/performOperation.ts': [
+		'test/Transcriber/item/nodeRun.test.ts',
+		'test/Transcriber/submit/severalTasks.test.ts',
+		'test/Transcriber/submit/submit.test.ts',
 	],
 	'nodes/Transcriber/wait/waitErrors.ts': ['test/Transcriber/wait/badAnswers.test.ts'],
 	'nodes/Transcriber/wait/finishedTask.ts': [

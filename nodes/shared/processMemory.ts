@@ -11,7 +11,7 @@
  *     api/sendWithRetries.ts unsent                               a failure: nothing was sent
  *     parameters/refuse.ts lasting                                an error: no Retry can mend it
  *     n8nInternals/runIdentity.ts latestKeys                      the data of an execution: the latest run of each node
- *     n8nInternals/runIdentity.ts unsaved                         the run of a caller outside an execution: the node's data
+ *     n8nInternals/runIdentity.ts unsaved                         the run of a caller without run data: the node's data
  *     Transcriber/item/nodeRun.ts current                         the data of a run: its NodeRun
  *     Transcriber/item/sendCancelOrClear.ts latestSent            the data of a node: the latest request with each path
  *     Transcriber/resources/dictionary/writesInTurn.ts turns      a NodeRun: its writes
@@ -37,7 +37,7 @@ const REMEMBERED = {
 	writtenLines: 100,
 	// Transcriber/submit/once/submittedByOtherRetry.ts. Key: hash of first execution, node and place. Until the process ends.
 	retriedSubmissions: 20_000,
-	// Transcriber/submit/once/sharedByRepeats.ts. Key: hash of workflow, credential and what a tool call asks for. While it runs; if it took long, two minutes longer.
+	// Transcriber/submit/once/sharedByRepeats.ts. Key: hash of workflow, credential and what a tool call asks for. While it runs; if it took long or failed, two minutes longer.
 	callsOutsideExecutions: 1_000,
 	// Transcriber/submit/suspension/knownEndings.ts. Key: execution, node and run. Until an hour after its timeout.
 	suspendedRuns: 10_000,

@@ -1,10 +1,9 @@
 import type { IExecutePaginationFunctions, INodeExecutionData, JsonObject } from 'n8n-workflow';
 import { NodeApiError, NodeOperationError } from 'n8n-workflow';
 
-import { isOutsideExecution, isTool } from '../../shared/n8nInternals/runIdentity';
+import { isTool } from '../../shared/n8nInternals/runIdentity';
 import { asLasting, isLasting, refuse } from '../../shared/parameters/refuse';
 import { credentialOf } from '../../shared/api/credential';
-import { withRequestsOfItsOwn } from '../../shared/api/requestWithApiKey';
 import { said, ServiceError } from '../../shared/api/serviceError';
 import { NAMELESS } from '../../shared/api/submission';
 import { fillPath } from './idParameters';
@@ -29,6 +28,11 @@ export interface Operation {
 	 */
 	submittedBefore?: (context: IExecutePaginationFunctions) => string[] | undefined;
 	takeUp?: Step[];
+	/** Carries the item out, with the data of earlier calls outside an execution that ask for the same. */
+	asOneWithRepeats?: (
+		context: IExecutePaginationFunctions,
+		carryOut: (context: IExecutePaginationFunctions) => Promise<INodeExecutionData[]>,
+	) => Promise<INodeExecutionData[]>;
 	policy?: Policy;
 	/** Sends the request. Default: {@link sendOperation}. */
 	carryOut?: (
@@ -49,8 +53,12 @@ export function performOperation(operation: Operation = {}) {
 		this: IExecutePaginationFunctions,
 		request: RoutingRequest,
 	): Promise<INodeExecutionData[]> {
-		const context = isOutsideExecution(this) ? withRequestsOfItsOwn(this) : this;
-		return await performItem(context, request, operation);
+		const { asOneWithRepeats } = operation;
+		if (!asOneWithRepeats) return await performItem(this, request, operation);
+		return await asOneWithRepeats(
+			this,
+			async (context) => await performItem(context, request, operation),
+		);
 	};
 }
 

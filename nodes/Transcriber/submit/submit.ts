@@ -29,7 +29,6 @@ import {
 	type Submitted,
 } from './once/submissionMemory';
 import { submitOnce, type Outcome } from './once/submitOnce';
-import { sharedByRepeats } from './once/sharedByRepeats';
 import { endedBeforeSubmit } from './once/endedBeforeSubmit';
 import { checkUnchanged } from './once/refuseChangedItem';
 import { isYoung } from './suspension/lookBeforeSuspending';
@@ -45,9 +44,7 @@ export async function submit(
 	policy: Policy,
 	run: NodeRun,
 ): Promise<INodeExecutionData[]> {
-	return await sharedByRepeats(context, async () => {
-		return await finish(context, await submitOnce(context, request, policy, run), run);
-	});
+	return await finish(context, await submitOnce(context, request, policy, run), run);
 }
 
 /** Does with each task that the service created what 'Get the Transcript' says. */

@@ -71,38 +71,39 @@ export function isToolCall(context: IExecutePaginationFunctions): boolean {
 
 /**
  * Whether the node runs as a tool of an AI agent. Assumed: n8n 2 runs a tool as a node with its
- * output rewired to the agent, and gives each call its own run index. The Agents of n8n 2.41 run it
- * outside any execution (ephemeral-node-executor.js).
+ * output rewired to the agent, and gives each call its own run index.
  */
 export function isTool(context: IExecutePaginationFunctions): boolean {
-	const executionId: string | undefined = context.getExecutionId();
 	const isRewired = context.getNode().rewireOutputLogTo === 'ai_tool';
-	return isToolCall(context) || isRewired || executionId === undefined;
+	return isToolCall(context) || isRewired || isOutsideExecution(context);
 }
 
 /**
- * Whether no execution keeps the node's data. Assumed: if an MCP client or one of the Agents of n8n 2.41
- * calls the tool, n8n gives each call empty run data, and throws.
+ * Whether n8n keeps nothing of the call, because it belongs to no execution. Assumed: if an MCP client calls the
+ * tool (webhook-helpers.js, for the MCP Server Trigger), or one of the Agents of n8n 2.41
+ * (ephemeral-node-executor.js), there is no execution id. Each call has run data of its own, or none.
  */
-export function isOutsideExecution(context: IExecutePaginationFunctions): boolean {
-	try {
-		context.getContext('node');
-		return false;
-	} catch {
-		return true;
-	}
+export function isOutsideExecution(
+	context: Pick<IExecutePaginationFunctions, 'getExecutionId'>,
+): boolean {
+	const executionId: string | undefined = context.getExecutionId();
+	return executionId === undefined;
 }
 
-/** By caller, for tool calls outside an execution: see {@link nodeContextOf}. */
+/** By caller, where there is no run data: see {@link nodeContextOf}. */
 const unsaved = new WeakMap<IExecuteData, IDataObject>();
 
 /**
  * The node's own data, which n8n saves with the execution and gives to a Retry of the execution,
  * also if the node is a tool of an AI agent, in n8n 1 too. Outside an execution this data lasts as
- * long as the run of the caller.
+ * long as the run of the caller, unless the context has other data (see sharedByRepeats.ts).
  */
 export function nodeContextOf(context: IExecutePaginationFunctions): IDataObject {
-	if (!isOutsideExecution(context)) return context.getContext('node');
+	try {
+		return context.getContext('node');
+	} catch (error) {
+		if (!isOutsideExecution(context)) throw error;
+	}
 	const caller = runKeyOf(context);
 	const data = unsaved.get(caller) ?? {};
 	unsaved.set(caller, data);
@@ -111,7 +112,7 @@ export function nodeContextOf(context: IExecutePaginationFunctions): IDataObject
 
 /**
  * A hash of what an execution shares with all its Retries, and with no other execution. Undefined if
- * n8n keeps nothing that tells executions apart; in n8n 1 also outside a Retry.
+ * n8n keeps nothing that tells executions apart, and outside an execution; in n8n 1 also outside a Retry.
  *
  * Assumed: a Retry has the mode `retry`, and begins with a copy of the data that n8n has saved of the
  * execution (execution.service.js, `retry`). In n8n 2 that data has a `resumeToken`, which n8n makes
@@ -121,6 +122,7 @@ export function nodeContextOf(context: IExecutePaginationFunctions): IDataObject
  * that only if they began in the same millisecond with the same data.
  */
 export function sharedByRetriesOf(context: IExecutePaginationFunctions): string | undefined {
+	if (isOutsideExecution(context)) return undefined;
 	const data = runExecutionDataOf(context);
 	const { resumeToken } = (data ?? {}) as { resumeToken?: string };
 	if (resumeToken) return hashOfParts([resumeToken]);

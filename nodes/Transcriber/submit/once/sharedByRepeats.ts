@@ -1,63 +1,120 @@
 import { createHash } from 'crypto';
-import type { IExecutePaginationFunctions } from 'n8n-workflow';
+import type {
+	IDataObject,
+	IExecutePaginationFunctions,
+	IGetNodeParameterOptions,
+	INodeExecutionData,
+} from 'n8n-workflow';
 
 import { credentialOf } from '../../../shared/api/credential';
+import { withRequestsOfItsOwn } from '../../../shared/api/requestWithApiKey';
 import { isOutsideExecution } from '../../../shared/n8nInternals/runIdentity';
 import { remembered } from '../../../shared/processMemory';
-import { callFromOutside } from './sameRequest';
+import { toolCallOf } from './sameRequest';
 import { recall } from './submissionMemory';
 
-/** When the same call counts as the repeat of one that has ended, in ms. */
+/** When a call that has ended is still remembered, for its repeats; in ms. */
 export const REPEATS = {
 	/** For how long after its end. */
 	withinMs: 120_000,
-	/** Only if it took so long that the client may have given up. Otherwise it has its answer. */
+	/** Only if it took so long that the client may have given up, or has failed. Otherwise the client has its answer. */
 	slowMs: 30_000,
 };
 
-const callsOutsideExecutions = remembered<Promise<unknown>>('callsOutsideExecutions');
-
-/**
- * Carries out a submit, from the request to the transcript. A tool call outside an execution is not carried out
- * a second time: its repeat gets the outcome of the first. An MCP client gives up after a minute, while the node
- * waits for the transcript for longer, and the model then calls the tool again. n8n keeps nothing of such a call, so
- * only this process knows it.
- */
-export async function sharedByRepeats<T>(
-	context: IExecutePaginationFunctions,
-	carryOut: () => Promise<T>,
-): Promise<T> {
-	if (!isOutsideExecution(context)) return await carryOut();
-	const { baseUrl, apiKey } = await credentialOf(context);
-	const asked = [context.getWorkflow().id, baseUrl, apiKey, callFromOutside(context)];
-	const key = createHash('sha256').update(JSON.stringify(asked)).digest('base64url');
-	const first = callsOutsideExecutions.get(key) as Promise<T> | undefined;
-	if (first) return await first;
-	const began = Date.now();
-	const call = carryOut();
-	callsOutsideExecutions.set(key, call);
-	call.then(
-		() => (Date.now() - began < REPEATS.slowMs ? forget(key, call) : forgetLater(key, call)),
-		() => (mayBeRepeated(context) ? forget(key, call) : forgetLater(key, call)),
-	);
-	return await call;
+/** A call, and its repeats. */
+interface Call {
+	/** Takes the place of the data that n8n saves with an execution: see `nodeContextOf`. */
+	data: IDataObject;
+	/** How many of them run. */
+	running: number;
+	/** Until when the call is remembered while none of them runs, in ms since 1970. */
+	until: number;
 }
 
-function forget(key: string, call: Promise<unknown>): void {
-	if (callsOutsideExecutions.get(key) === call) callsOutsideExecutions.delete(key);
+const callsOutsideExecutions = remembered<Call>('callsOutsideExecutions');
+
+/**
+ * Carries out a submit. A tool call outside an execution shares its data with its repeats, as those of an AI agent share
+ * the data of their execution: what was submitted before is not submitted again, and the repeat goes on with it. An MCP
+ * client gives up after a minute, while the node waits for the transcript for longer, and the model then
+ * calls the tool again. n8n keeps nothing of such a call, so only this process knows it.
+ */
+export async function asOneWithRepeats(
+	context: IExecutePaginationFunctions,
+	carryOut: (context: IExecutePaginationFunctions) => Promise<INodeExecutionData[]>,
+): Promise<INodeExecutionData[]> {
+	if (!isOutsideExecution(context)) return await carryOut(context);
+	const began = Date.now();
+	const lasting = evaluatedOnce(withRequestsOfItsOwn(context));
+	const key = await keyOf(lasting).catch(() => undefined);
+	// What is wrong with the credential or an expression, the checks of the item say.
+	if (key === undefined) return await carryOut(lasting);
+	const call: Call = callsOutsideExecutions.get(key) ?? { data: {}, running: 0, until: 0 };
+	callsOutsideExecutions.set(key, call);
+	const shared = withData(lasting, call.data);
+	call.running += 1;
+	let hasAnswer = false;
+	try {
+		const output = await carryOut(shared);
+		hasAnswer = output.every(({ json }) => typeof json.error !== 'string');
+		return output;
+	} finally {
+		call.running -= 1;
+		const isSlow = Date.now() - began >= REPEATS.slowMs;
+		if (recall(shared) === undefined) call.until = 0;
+		else if (!hasAnswer || isSlow) call.until = Date.now() + REPEATS.withinMs;
+		forgetInTime(key, call);
+	}
 }
 
 /** Knows nothing of the context, which holds the data of the caller. Does not keep the process from exiting. */
-function forgetLater(key: string, call: Promise<unknown>): void {
-	AbortSignal.timeout(REPEATS.withinMs).addEventListener('abort', () => forget(key, call));
+function forgetInTime(key: string, call: Call): void {
+	if (call.running > 0) return;
+	const left = Math.min(call.until - Date.now(), REPEATS.withinMs);
+	if (left > 0) {
+		AbortSignal.timeout(left + 1).addEventListener('abort', () => forgetInTime(key, call));
+	} else if (callsOutsideExecutions.get(key) === call) callsOutsideExecutions.delete(key);
 }
 
-/** Whether the same submit may be sent after a failure: the service has certainly not accepted it. */
-function mayBeRepeated(context: IExecutePaginationFunctions): boolean {
-	try {
-		return recall(context) === undefined;
-	} catch {
-		// n8n 2.41 evaluates no expression after the client has hung up.
-		return false;
-	}
+async function keyOf(context: IExecutePaginationFunctions): Promise<string> {
+	const { baseUrl, apiKey } = await credentialOf(context);
+	const asked = [context.getWorkflow().id, baseUrl, apiKey, toolCallOf(context)];
+	return createHash('sha256').update(JSON.stringify(asked)).digest('base64url');
+}
+
+function withData(
+	context: IExecutePaginationFunctions,
+	data: IDataObject,
+): IExecutePaginationFunctions {
+	return Object.create(context, {
+		getContext: { value: () => data },
+	}) as IExecutePaginationFunctions;
+}
+
+/**
+ * The context with the values that expressions have while the client is connected: after it has hung up, n8n 2.41
+ * evaluates none any more (live-webhooks.js, `releaseIsolate`).
+ */
+function evaluatedOnce(context: IExecutePaginationFunctions): IExecutePaginationFunctions {
+	const { parameters } = context.getNode();
+	const values = new Map<string, unknown>();
+	const once = (key: string, evaluate: () => unknown) => {
+		if (!values.has(key)) values.set(key, evaluate());
+		return values.get(key);
+	};
+	const getNodeParameter = (
+		name: string,
+		fallback?: unknown,
+		options?: IGetNodeParameterOptions,
+	) => {
+		const evaluate = () => context.getNodeParameter(name, fallback, options);
+		// Without a value, each caller gets its own fallback.
+		return name in parameters ? once(`${name} ${JSON.stringify(options)}`, evaluate) : evaluate();
+	};
+	const evaluateExpression = (expression: string, item: number) =>
+		once(`{{ }} ${expression} ${item}`, () => context.evaluateExpression(expression, item));
+	return Object.create(context, {
+		getNodeParameter: { value: getNodeParameter },
+		evaluateExpression: { value: evaluateExpression },
+	}) as IExecutePaginationFunctions;
 }

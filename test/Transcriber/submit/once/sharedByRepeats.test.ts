@@ -11,6 +11,7 @@ import {
 	NodeConnectionTypes,
 	Workflow,
 	createEmptyRunExecutionData,
+	createRunExecutionData,
 	type IDataObject,
 	type INode,
 	type INodeParameters,
@@ -19,17 +20,11 @@ import {
 } from 'n8n-workflow';
 
 import { REPEATS } from '../../../../nodes/Transcriber/submit/once/sharedByRepeats';
+import { POLL } from '../../../../nodes/Transcriber/wait/pauseBetweenLooks';
 import { Transcriber } from '../../../../nodes/Transcriber/Transcriber.node';
 import { until } from '../../../simulator/testing-client';
 import { withDefaults } from '../../../support/again';
-import {
-	CREDENTIAL,
-	additionalDataFor,
-	credentialsHelper,
-	executable,
-	to,
-	typesOf,
-} from '../../../support/n8n';
+import { CREDENTIAL, additionalDataFor, executable, to, typesOf } from '../../../support/n8n';
 import { serviceForTests } from '../../../support/service';
 
 /** Of this test alone, because what counts as a repeat outlives a test. */
@@ -39,6 +34,7 @@ const link = (onCompletion = 'returnTask') => ({
 	operation: 'transcribeUrl',
 	onCompletion,
 	url: `https://files.example.com/${test}.mp3`,
+	waitOptions: { pollInterval: 0.05 },
 });
 const bot = () => ({
 	resource: 'meeting',
@@ -51,6 +47,7 @@ beforeEach(() => {
 	test += 1;
 	jest.replaceProperty(REPEATS, 'slowMs', 30_000);
 	jest.replaceProperty(REPEATS, 'withinMs', 120_000);
+	jest.replaceProperty(POLL, 'perTask', 5);
 });
 
 const service = serviceForTests();
@@ -66,12 +63,11 @@ const toolNode = (id: string, parameters: INodeParameters): INode => ({
 	parameters: { ...withDefaults(parameters), ...parameters, toolDescription: 'Transcriber' },
 });
 
+/** Of each call of an MCP client. */
+const workflows: Workflow[] = [];
+
 /** A call of an MCP client, as the client reads the answer. */
-async function overMcp(
-	parameters: INodeParameters,
-	given: IDataObject = {},
-	credentials: Parameters<typeof additionalDataFor>[0] = service.credentials(),
-): Promise<string> {
+async function overMcp(parameters: INodeParameters, given: IDataObject = {}): Promise<string> {
 	const tool = executable(new Transcriber());
 	tool.description.inputs = [];
 	tool.description.outputs = [NodeConnectionTypes.AiTool];
@@ -86,10 +82,11 @@ async function overMcp(
 		nodeTypes: typesOf((type) => (type === 'mcp' ? (mcp as unknown as INodeType) : tool)),
 		settings: { executionOrder: 'v1' },
 	});
+	workflows.push(workflow);
 	const context = new WebhookContext(
 		workflow,
 		trigger,
-		additionalDataFor(credentials, {
+		additionalDataFor(service.credentials(), {
 			currentNodeExecutionIndex: 0,
 			// Each request of the client has an id of its own.
 			httpRequest: { body: { method: 'tools/call', id: randomUUID() }, headers: {}, query: {} },
@@ -97,7 +94,10 @@ async function overMcp(
 		'webhook',
 		{ webhookDescription: { name: 'default' } } as IWebhookData,
 		[],
-		null,
+		// n8n makes run data for this trigger before it calls it (webhook-helpers.js).
+		createRunExecutionData({
+			executionData: { nodeExecutionStack: [{ node: trigger, data: { main: [] }, source: null }] },
+		}),
 	);
 	const [found] = (await context.getInputConnectionData(NodeConnectionTypes.AiTool, 0)) as Array<{
 		invoke: (given: IDataObject) => Promise<string>;
@@ -163,8 +163,8 @@ describe.each([
 			action: { kind: 'cut', when: 'afterProcessing' },
 		});
 		const answers = [await answerOf(call(bot())), await answerOf(call(bot()))];
-		expect(answers[1]).toBe(answers[0]);
 		expect(answers[0]).toContain('may have accepted');
+		expect(answers[1]).toContain('It is not known whether the service accepted this item');
 		expect(sent()).toBe(1);
 	});
 
@@ -217,21 +217,81 @@ it('An execution shares nothing with another one that submits the same link at t
 	expect(sent()).toBe(2);
 });
 
-it('A call of an MCP client still gets its transcript after the client has hung up, for the repeat of the call', async () => {
-	const ofN8n = credentialsHelper(service.credentials());
-	// n8n 2.41 resolves the expression in the credential only while the client is connected (live-webhooks.js).
-	let hasHungUp = false;
-	const authenticate: typeof ofN8n.authenticate = async (...asked) => {
-		if (hasHungUp) throw new Error('No active isolate');
-		return await ofN8n.authenticate(...asked);
-	};
-	const helper = Object.create(ofN8n, { authenticate: { value: authenticate } }) as typeof ofN8n;
-	const first = overMcp(link('poll'), {}, helper);
-	await until(() => sent() === 1);
-	hasHungUp = true;
-	service.running().finish(service.running().tasks()[0]?.id ?? '');
-	expect(await first).toContain('"text"');
+describe('After the client has hung up, when n8n 2.41 evaluates no expression any more', () => {
+	const fromModel = (waitOptions: INodeParameters) => ({
+		...link('poll'),
+		url: "={{ $fromAI('url', '', 'string') }}",
+		waitOptions,
+	});
+	const document = { exportFormat: 'txt', exportAs: 'text' };
+
+	it.each([
+		['', {}],
+		[', with a document', document],
+		[', with a format from an expression', { ...document, exportFormat: "={{ 'txt' }}" }],
+	])('the repeat of a call gets the transcript%s', async (_, waitOptions) => {
+		const given = { url: link().url };
+		const asked = fromModel({ pollInterval: 0.05, ...waitOptions });
+		const first = overMcp(asked, given);
+		await until(() => sent() === 1);
+		hangUp();
+		const second = overMcp(asked, given);
+		service.running().finish(service.running().tasks()[0]?.id ?? '');
+		expect(await second).toContain('"text"');
+		expect(await first).toContain('"text"');
+		expect(sent()).toBe(1);
+	});
+
+	it('before the service has answered, the repeat gets the transcript, too', async () => {
+		const action = { kind: 'delay', ms: 300, processed: true } as const;
+		service.running().fault({ match: { method: 'POST' }, action });
+		const asked = fromModel({ pollInterval: 0.05 });
+		const given = { url: link().url };
+		const first = overMcp(asked, given);
+		await until(() => sent() === 1);
+		hangUp();
+		const second = overMcp(asked, given);
+		service.running().finish(service.running().tasks()[0]?.id ?? '');
+		expect(await second).toContain('"text"');
+		expect(await first).toContain('"text"');
+		expect(sent()).toBe(1);
+	});
 });
+
+describe('A repeat goes on by itself with what was submitted', () => {
+	beforeEach(() => jest.replaceProperty(REPEATS, 'slowMs', 0));
+	const withOptions = (waitOptions: INodeParameters) => ({
+		...link('poll'),
+		waitOptions: { pollInterval: 0.05, ...waitOptions },
+	});
+
+	it('if it wants another document, it gets that', async () => {
+		const first = byAgent(withOptions({}));
+		await until(() => sent() === 1);
+		service.running().finish(service.running().tasks()[0]?.id ?? '');
+		expect(await first).toContain('"text"');
+		const second = await byAgent(withOptions({ exportFormat: 'srt', exportAs: 'text' }));
+		expect(second).toContain('-->');
+		expect(sent()).toBe(1);
+	});
+
+	it('if it has a longer Timeout, it waits for longer', async () => {
+		expect(await answerOf(byAgent(withOptions({ timeout: 0.002 })))).toContain('has not ended');
+		service.running().finish(service.running().tasks()[0]?.id ?? '');
+		expect(await byAgent(withOptions({}))).toContain('"text"');
+		expect(sent()).toBe(1);
+	});
+});
+
+/** What n8n 2.41 does when the client of the latest call hangs up (live-webhooks.js, `releaseIsolate`). */
+function hangUp(): void {
+	const { expression } = workflows.at(-1)?.expression as unknown as { expression: object };
+	Object.assign(expression, {
+		renderExpression: () => {
+			throw new Error('No bridge acquired for this context. Call acquire() first.');
+		},
+	});
+}
 
 /** What a failed call says: MCP clients get an answer, the Agents an exception. */
 async function answerOf(call: Promise<string>): Promise<string> {

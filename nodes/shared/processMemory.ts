@@ -38,7 +38,7 @@ const REMEMBERED = {
 	// Transcriber/submit/once/submittedByOtherRetry.ts. Key: hash of first execution, node and place. Until the process ends.
 	retriedSubmissions: 20_000,
 	// Transcriber/submit/once/sharedByRepeats.ts. Key: hash of workflow, credential and what a tool call asks for. While it runs; if it took long or failed, two minutes longer.
-	callsOutsideExecutions: 1_000,
+	unrememberedCalls: 1_000,
 	// Transcriber/submit/suspension/knownEndings.ts. Key: execution, node and run. Until an hour after its timeout.
 	suspendedRuns: 10_000,
 	// Transcriber/submit/trigger/handOverBatches.ts. Key: hash of trigger and API key, and whether there is a secret. While something waits for the trigger.

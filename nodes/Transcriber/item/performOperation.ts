@@ -28,7 +28,7 @@ export interface Operation {
 	 */
 	submittedBefore?: (context: IExecutePaginationFunctions) => string[] | undefined;
 	takeUp?: Step[];
-	/** Carries the item out, with the data of earlier calls outside an execution that ask for the same. */
+	/** Carries the item out; of a tool call that n8n does not remember, with the data of earlier ones that ask for the same. */
 	asOneWithRepeats?: (
 		context: IExecutePaginationFunctions,
 		carryOut: (context: IExecutePaginationFunctions) => Promise<INodeExecutionData[]>,

@@ -74,18 +74,26 @@ export function isToolCall(context: IExecutePaginationFunctions): boolean {
  * output rewired to the agent, and gives each call its own run index.
  */
 export function isTool(context: IExecutePaginationFunctions): boolean {
-	const isRewired = context.getNode().rewireOutputLogTo === 'ai_tool';
-	return isToolCall(context) || isRewired || isOutsideExecution(context);
+	return isToolCall(context) || isRewired(context) || isUnrememberedCall(context);
+}
+
+function isRewired(context: IExecutePaginationFunctions): boolean {
+	return context.getNode().rewireOutputLogTo === 'ai_tool';
 }
 
 /**
- * Whether n8n keeps nothing of the call, because it belongs to no execution. Assumed: if an MCP client calls the
- * tool (webhook-helpers.js, for the MCP Server Trigger), or one of the Agents of n8n 2.41
- * (ephemeral-node-executor.js), there is no execution id. Each call has run data of its own, or none.
+ * Whether n8n keeps nothing of a tool call that its repeat could find. Assumed: if an MCP client calls the tool
+ * (webhook-helpers.js, for the MCP Server Trigger), or one of the Agents of n8n 2.41
+ * (ephemeral-node-executor.js), there is no execution id. In queue mode, n8n 2 runs the tool of an MCP client in an
+ * execution of its own, as if the tool were no tool but for its type (job-processor.js, `invokeTool`).
  */
-export function isOutsideExecution(
-	context: Pick<IExecutePaginationFunctions, 'getExecutionId'>,
-): boolean {
+export function isUnrememberedCall(context: IExecutePaginationFunctions): boolean {
+	if (isOutsideExecution(context)) return true;
+	const isOfToolType = context.getNode().type.endsWith('Tool');
+	return isOfToolType && !isToolCall(context) && !isRewired(context);
+}
+
+function isOutsideExecution(context: IExecutePaginationFunctions): boolean {
 	const executionId: string | undefined = context.getExecutionId();
 	return executionId === undefined;
 }

@@ -88,6 +88,7 @@ describe('what an execution shares with its Retries', () => {
 		}
 		return sharedByRetriesOf({
 			getMode: () => mode,
+			getExecutionId: () => '17',
 			getWorkflow: () => ({ id: 'workflow-1' }),
 			runExecutionData: { ...data, resumeToken: undefined, ...change },
 		} as unknown as IExecutePaginationFunctions);

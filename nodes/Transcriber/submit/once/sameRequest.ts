@@ -5,7 +5,7 @@ import {
 	type IExecutePaginationFunctions,
 } from 'n8n-workflow';
 
-import { isOutsideExecution } from '../../../shared/n8nInternals/runIdentity';
+import { isUnrememberedCall } from '../../../shared/n8nInternals/runIdentity';
 import { isNothing } from '../../../shared/parameters/checkedValues';
 import { startAtFrom } from '../../../shared/parameters/startAt';
 import { fileOf, isFile, recordingOf } from '../../item/inputFile';
@@ -106,15 +106,15 @@ function asSent(_name: string, value: unknown): unknown {
 	return typeof value === 'string' || typeof value === 'number' ? String(value).trim() : value;
 }
 
-/** Identifies a tool call within its execution; outside of any, among all calls of its workflow. */
+/** Identifies a tool call within its execution; one that n8n does not remember, among all such calls of its workflow. */
 export function toolCallOf(context: IExecutePaginationFunctions): string {
-	if (isOutsideExecution(context)) return callFromOutside(context);
+	if (isUnrememberedCall(context)) return unrememberedCall(context);
 	const asked = askedByCall(context, inputsOf);
 	return JSON.stringify([context.getNode().id, ...asked], asSentWithLastingIds);
 }
 
 /** There, n8n may give the node another id each time. */
-function callFromOutside(context: IExecutePaginationFunctions): string {
+function unrememberedCall(context: IExecutePaginationFunctions): string {
 	return JSON.stringify(askedByCall(context, argumentsOf), asSentWithLastingIds);
 }
 

@@ -8,7 +8,7 @@ import type {
 
 import { credentialOf } from '../../../shared/api/credential';
 import { withRequestsOfItsOwn } from '../../../shared/api/requestWithApiKey';
-import { isOutsideExecution } from '../../../shared/n8nInternals/runIdentity';
+import { isUnrememberedCall } from '../../../shared/n8nInternals/runIdentity';
 import { remembered } from '../../../shared/processMemory';
 import { toolCallOf } from './sameRequest';
 import { recall } from './submissionMemory';
@@ -31,26 +31,26 @@ interface Call {
 	until: number;
 }
 
-const callsOutsideExecutions = remembered<Call>('callsOutsideExecutions');
+const unrememberedCalls = remembered<Call>('unrememberedCalls');
 
 /**
- * Carries out a submit. A tool call outside an execution shares its data with its repeats, as those of an AI agent share
- * the data of their execution: what was submitted before is not submitted again, and the repeat goes on with it. An MCP
- * client gives up after a minute, while the node waits for the transcript for longer, and the model then
- * calls the tool again. n8n keeps nothing of such a call, so only this process knows it.
+ * Carries out a submit. A tool call of which n8n keeps nothing shares its data with its repeats, as those of an AI agent
+ * share the data of their execution: what was submitted before is not submitted again, and the repeat goes on with it. An
+ * MCP client gives up after a minute, while the node waits for the transcript for longer, and the model then
+ * calls the tool again. Only this process knows the first call.
  */
 export async function asOneWithRepeats(
 	context: IExecutePaginationFunctions,
 	carryOut: (context: IExecutePaginationFunctions) => Promise<INodeExecutionData[]>,
 ): Promise<INodeExecutionData[]> {
-	if (!isOutsideExecution(context)) return await carryOut(context);
+	if (!isUnrememberedCall(context)) return await carryOut(context);
 	const began = Date.now();
 	const lasting = evaluatedOnce(withRequestsOfItsOwn(context));
 	const key = await keyOf(lasting).catch(() => undefined);
 	// What is wrong with the credential or an expression, the checks of the item say.
 	if (key === undefined) return await carryOut(lasting);
-	const call: Call = callsOutsideExecutions.get(key) ?? { data: {}, running: 0, until: 0 };
-	callsOutsideExecutions.set(key, call);
+	const call: Call = unrememberedCalls.get(key) ?? { data: {}, running: 0, until: 0 };
+	unrememberedCalls.set(key, call);
 	const shared = withData(lasting, call.data);
 	call.running += 1;
 	let hasAnswer = false;
@@ -73,7 +73,7 @@ function forgetInTime(key: string, call: Call): void {
 	const left = Math.min(call.until - Date.now(), REPEATS.withinMs);
 	if (left > 0) {
 		AbortSignal.timeout(left + 1).addEventListener('abort', () => forgetInTime(key, call));
-	} else if (callsOutsideExecutions.get(key) === call) callsOutsideExecutions.delete(key);
+	} else if (unrememberedCalls.get(key) === call) unrememberedCalls.delete(key);
 }
 
 async function keyOf(context: IExecutePaginationFunctions): Promise<string> {

@@ -1,12 +1,12 @@
 /**
  * Contract, "Never twice": an agent that repeats a call, where n8n has no execution that could remember it. The calls are made
- * as n8n makes them: its MCP Server Trigger with a WebhookContext for each call, the Agents of n8n 2.41 with an
- * ExecuteContext for each call (ephemeral-node-executor.js).
+ * as n8n makes them: its MCP Server Trigger with a WebhookContext for each call, in queue mode with a SupplyDataContext, the
+ * Agents of n8n 2.41 with an ExecuteContext for each call (ephemeral-node-executor.js).
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { ExecuteContext, WebhookContext } from 'n8n-core';
+import { ExecuteContext, SupplyDataContext, WebhookContext } from 'n8n-core';
 import {
 	NodeConnectionTypes,
 	Workflow,
@@ -24,7 +24,15 @@ import { POLL } from '../../../../nodes/Transcriber/wait/pauseBetweenLooks';
 import { Transcriber } from '../../../../nodes/Transcriber/Transcriber.node';
 import { until } from '../../../simulator/testing-client';
 import { withDefaults } from '../../../support/again';
-import { CREDENTIAL, additionalDataFor, executable, to, typesOf } from '../../../support/n8n';
+import {
+	CREDENTIAL,
+	additionalDataFor,
+	executable,
+	executionOf,
+	startingAt,
+	to,
+	typesOf,
+} from '../../../support/n8n';
 import { serviceForTests } from '../../../support/service';
 
 /** Of this test alone, because what counts as a repeat outlives a test. */
@@ -133,6 +141,7 @@ async function byAgent(parameters: INodeParameters): Promise<string> {
 
 describe.each([
 	['of an MCP client', overMcp],
+	['of an MCP client in queue mode', onWorker],
 	['by one of the Agents of n8n 2.41', byAgent],
 ])('The repeat of a call %s', (_, call) => {
 	it.each([
@@ -217,6 +226,22 @@ it('An execution shares nothing with another one that submits the same link at t
 	expect(sent()).toBe(2);
 });
 
+describe('A call of an MCP client in queue mode', () => {
+	it('that would wait by webhook is refused, and nothing is sent', async () => {
+		expect(await answerOf(onWorker(link('awaitWebhook')))).toContain('what_to_do');
+		expect(sent()).toBe(0);
+	});
+
+	it('gets an exported document as text', async () => {
+		await onWorker(link());
+		const [task] = service.running().tasks();
+		service.running().finish(task?.id ?? '');
+		const taskId = { __rl: true, mode: 'id', value: task?.id };
+		const exported = { resource: 'task', operation: 'export', taskId, format: 'srt' };
+		expect(await onWorker(exported as INodeParameters)).toContain('-->');
+	});
+});
+
 describe('After the client has hung up, when n8n 2.41 evaluates no expression any more', () => {
 	const fromModel = (waitOptions: INodeParameters) => ({
 		...link('poll'),
@@ -282,6 +307,39 @@ describe('A repeat goes on by itself with what was submitted', () => {
 		expect(sent()).toBe(1);
 	});
 });
+
+/** A call of an MCP client in queue mode: a worker of n8n 2 runs the tool in an execution of its own (job-processor.js, `invokeTool`). */
+async function onWorker(parameters: INodeParameters, given: IDataObject = {}): Promise<string> {
+	const type = executable(new Transcriber());
+	const tool = toolNode('tool', parameters);
+	const trigger: INode = { ...toolNode('mcp', {}), name: 'MCP', type: 'mcp', parameters: {} };
+	const workflow = new Workflow({
+		id: 'workflow-1',
+		nodes: [trigger, tool],
+		connections: { Transcriber: to('MCP', NodeConnectionTypes.AiTool) },
+		active: true,
+		nodeTypes: typesOf(type),
+		settings: { executionOrder: 'v1' },
+	});
+	const items = [{ json: { method: 'tools/call', id: randomUUID() } }];
+	const context = new SupplyDataContext(
+		workflow,
+		tool,
+		additionalDataFor(service.credentials(), executionOf(randomUUID(), [trigger, tool])),
+		'webhook',
+		startingAt(trigger, []),
+		0,
+		items,
+		{ main: [items] },
+		NodeConnectionTypes.AiTool,
+		{ node: tool, data: { main: [items] }, source: null },
+		[],
+		undefined,
+		trigger,
+	);
+	context.addInputData(NodeConnectionTypes.AiTool, [[{ json: given }]]);
+	return JSON.stringify(await type.execute?.call(context as never));
+}
 
 /** What n8n 2.41 does when the client of the latest call hangs up (live-webhooks.js, `releaseIsolate`). */
 function hangUp(): void {

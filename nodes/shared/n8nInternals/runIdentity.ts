@@ -107,10 +107,11 @@ const unsaved = new WeakMap<IExecuteData, IDataObject>();
  * long as the run of the caller, unless the context has other data (see sharedByRepeats.ts).
  */
 export function nodeContextOf(context: IExecutePaginationFunctions): IDataObject {
+	if (!isOutsideExecution(context)) return context.getContext('node');
 	try {
 		return context.getContext('node');
-	} catch (error) {
-		if (!isOutsideExecution(context)) throw error;
+	} catch {
+		// There is no run data.
 	}
 	const caller = runKeyOf(context);
 	const data = unsaved.get(caller) ?? {};

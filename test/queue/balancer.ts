@@ -20,7 +20,9 @@ export function createBalancer(
 			const body: Buffer[] = [];
 			for await (const chunk of request as AsyncIterable<Buffer>) body.push(chunk);
 			const isForWebhooks = /^\/webhook(-waiting)?\//.test(request.url ?? '');
-			const upstreams = isForWebhooks ? [...round] : [main];
+			// All of an MCP client, as the documentation of n8n demands.
+			const isForMcp = /^\/mcp\//.test(request.url ?? '');
+			const upstreams = isForWebhooks ? [...round] : isForMcp ? webhooks.slice(0, 1) : [main];
 			if (isForWebhooks) round.push(...round.splice(0, 1));
 			for (const upstream of upstreams.filter(({ isReady }) => isReady)) {
 				// One that is down has not got anything yet, so the next one may.

@@ -39,7 +39,7 @@ const MORE_GAPS = [
 	'  queue mode, another worker), after a call that was answered within half a minute, or that ended more than two minutes ago: n8n',
 	'  keeps nothing of these calls that the repeat could find, so only the process knows them, for a while. The answer to the first is',
 	'  lost if the client has given up: find the task with **Get Many**.',
-	'- A failed execution that n8n does not save (**Save failed production executions**, or `EXECUTIONS_DATA_SAVE_ON_ERROR`): there',
+	'- A failed execution that n8n does not save (by the settings of the workflow, or `EXECUTIONS_DATA_SAVE_ON_ERROR`): there',
 	'  is nothing to retry, whatever an error says of a Retry. Look with **Get Many** for what the service has accepted.',
 	'- A loop of your own that brings an item back into the node after it has failed: each round is a new run, and submits again.',
 	'  Only a link or a bot that the service may have accepted in an earlier round without saying so is refused then, as long as the',

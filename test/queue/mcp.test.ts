@@ -14,7 +14,7 @@ afterAll(async () => await bench.close());
 
 const args = { url: 'https://files.example.com/talk.mp3' };
 
-it('Waiting by webhook is refused before anything is sent, and the model is told what to do', async () => {
+it('Waiting by webhook is refused before anything is sent, and the model gets the advice', async () => {
 	const call = await serve(bench, { ...LINK, onCompletion: 'awaitWebhook' });
 	expect(await call(args)).toContain('what_to_do');
 	expect(bench.asked()).toEqual([]);

@@ -27,7 +27,7 @@ export function requestWithApiKey({
  * The context of a call outside an execution, whose requests can still be sent after the client has hung up: n8n 2
  * takes the sandbox away then, too.
  */
-export function withRequestsOfItsOwn(
+export function sendingWithoutSandbox(
 	context: IExecutePaginationFunctions,
 ): IExecutePaginationFunctions {
 	const helpers = { ...context.helpers, httpRequestWithAuthentication: requestWithApiKey(context) };

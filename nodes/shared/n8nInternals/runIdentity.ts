@@ -84,8 +84,8 @@ function isRewired(context: IExecutePaginationFunctions): boolean {
 /**
  * Whether n8n keeps nothing of a tool call that its repeat could find. Assumed: if an MCP client calls the tool
  * (webhook-helpers.js, for the MCP Server Trigger), or one of the Agents of n8n 2.41
- * (ephemeral-node-executor.js), there is no execution id. In queue mode, n8n 2 runs the tool of an MCP client in an
- * execution of its own, where only its type shows that it is a tool (job-processor.js, `invokeTool`).
+ * (ephemeral-node-executor.js), there is no execution id. In queue mode, n8n 2 starts an execution for each call of
+ * an MCP client, where only its type shows that the node is a tool (job-processor.js, `invokeTool`).
  */
 export function isUnrememberedCall(context: IExecutePaginationFunctions): boolean {
 	if (isOutsideExecution(context)) return true;

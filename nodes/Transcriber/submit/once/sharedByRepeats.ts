@@ -7,7 +7,7 @@ import type {
 } from 'n8n-workflow';
 
 import { credentialOf } from '../../../shared/api/credential';
-import { withRequestsOfItsOwn } from '../../../shared/api/requestWithApiKey';
+import { sendingWithoutSandbox } from '../../../shared/api/requestWithApiKey';
 import { isUnrememberedCall } from '../../../shared/n8nInternals/runIdentity';
 import { remembered } from '../../../shared/processMemory';
 import { toolCallOf } from './sameRequest';
@@ -45,7 +45,7 @@ export async function asOneWithRepeats(
 ): Promise<INodeExecutionData[]> {
 	if (!isUnrememberedCall(context)) return await carryOut(context);
 	const began = Date.now();
-	const lasting = evaluatedOnce(withRequestsOfItsOwn(context));
+	const lasting = evaluatedOnce(sendingWithoutSandbox(context));
 	const key = await keyOf(lasting).catch(() => undefined);
 	// What is wrong with the credential or an expression, the checks of the item say.
 	if (key === undefined) return await carryOut(lasting);

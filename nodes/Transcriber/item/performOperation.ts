@@ -29,7 +29,7 @@ export interface Operation {
 	submittedBefore?: (context: IExecutePaginationFunctions) => string[] | undefined;
 	takeUp?: Step[];
 	/** Carries the item out; of a tool call that n8n does not remember, with the data of earlier ones that ask for the same. */
-	asOneWithRepeats?: (
+	shareWithRepeats?: (
 		context: IExecutePaginationFunctions,
 		carryOut: (context: IExecutePaginationFunctions) => Promise<INodeExecutionData[]>,
 	) => Promise<INodeExecutionData[]>;
@@ -53,9 +53,9 @@ export function performOperation(operation: Operation = {}) {
 		this: IExecutePaginationFunctions,
 		request: RoutingRequest,
 	): Promise<INodeExecutionData[]> {
-		const { asOneWithRepeats } = operation;
-		if (!asOneWithRepeats) return await performItem(this, request, operation);
-		return await asOneWithRepeats(
+		const { shareWithRepeats } = operation;
+		if (!shareWithRepeats) return await performItem(this, request, operation);
+		return await shareWithRepeats(
 			this,
 			async (context) => await performItem(context, request, operation),
 		);

@@ -24,12 +24,18 @@ export function requestWithApiKey({
 }
 
 /**
- * The context of a call outside an execution, whose requests can still be sent after the client has hung up: n8n 2
- * takes the sandbox away then, too.
+ * The context of a tool call whose requests can still be sent after its client has hung up: n8n 2 takes the sandbox
+ * away then, too. Unlike those of {@link requestWithApiKey}, the requests end with the cancel signal of their context.
  */
 export function sendingWithoutSandbox(
 	context: IExecutePaginationFunctions,
 ): IExecutePaginationFunctions {
-	const helpers = { ...context.helpers, httpRequestWithAuthentication: requestWithApiKey(context) };
+	const send = requestWithApiKey(context);
+	const httpRequestWithAuthentication: typeof send = async function (type, options, given) {
+		// The context that is called with has the signal of this request: see withCancelSignal().
+		const abortSignal = (this as Caller).getExecutionCancelSignal?.();
+		return (await send.call(this, type, { ...options, abortSignal }, given)) as unknown;
+	};
+	const helpers = { ...context.helpers, httpRequestWithAuthentication };
 	return Object.create(context, { helpers: { value: helpers } }) as IExecutePaginationFunctions;
 }

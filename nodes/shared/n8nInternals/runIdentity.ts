@@ -104,7 +104,7 @@ const unsaved = new WeakMap<IExecuteData, IDataObject>();
 /**
  * The node's own data, which n8n saves with the execution and gives to a Retry of the execution,
  * also if the node is a tool of an AI agent, in n8n 1 too. Outside an execution this data lasts as
- * long as the run of the caller, unless the context has other data (see sharedByRepeats.ts).
+ * long as the run of the caller, unless the context has other data (see shareWithRepeats.ts).
  */
 export function nodeContextOf(context: IExecutePaginationFunctions): IDataObject {
 	if (!isOutsideExecution(context)) return context.getContext('node');

@@ -2,7 +2,10 @@
 
 import type { IHttpRequestOptions } from 'n8n-workflow';
 
-import { requestWithApiKey } from '../../../nodes/shared/api/requestWithApiKey';
+import {
+	requestWithApiKey,
+	sendingWithoutSandbox,
+} from '../../../nodes/shared/api/requestWithApiKey';
 import type { Caller } from '../../../nodes/shared/api/types';
 
 const OPTIONS: IHttpRequestOptions = {
@@ -40,4 +43,17 @@ it('The given key goes into the header of the service, beside all else that is t
 it('Invisible characters around a pasted key are not sent', async () => {
 	const { requests } = await sent('\u200b key \n');
 	expect(requests[0]?.headers).toMatchObject({ 'X-API-Key': 'key' });
+});
+
+it('The requests of a tool call end with the signal of their context', async () => {
+	const requests: IHttpRequestOptions[] = [];
+	const helpers = {
+		httpRequest: async (options: IHttpRequestOptions) =>
+			await Promise.resolve(requests.push(options)),
+	};
+	const { signal } = new AbortController();
+	const context = { helpers, getExecutionCancelSignal: () => signal };
+	const { helpers: own } = sendingWithoutSandbox(context as never);
+	await own.httpRequestWithAuthentication.call(context as never, 'transcriberApi', OPTIONS);
+	expect(requests).toMatchObject([{ url: '/account', abortSignal: signal }]);
 });

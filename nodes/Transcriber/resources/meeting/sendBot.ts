@@ -8,7 +8,7 @@ import { completionFields } from '../../submit/choice/onCompletionFields';
 import { checkTakenUpCompletion, prepareCompletion } from '../../submit/prepareCompletion';
 import { submit } from '../../submit/submit';
 import { checkUnchanged } from '../../submit/once/refuseChangedItem';
-import { asOneWithRepeats } from '../../submit/once/sharedByRepeats';
+import { shareWithRepeats } from '../../submit/once/shareWithRepeats';
 import { submittedBefore } from '../../submit/once/submissionMemory';
 import { checkNotRefusedBefore } from '../../submit/suspension/suspendUntilDelivery';
 import { checkLaunch, launchFrom } from '../../../shared/parameters/meetingLaunch';
@@ -29,7 +29,7 @@ export const sendBot: INodePropertyOptions = {
 				prepare: [checkNotRefusedBefore, addLaunch, prepareCompletion],
 				policy: { limit: 'meeting', repeatable: false },
 				submittedBefore,
-				asOneWithRepeats,
+				shareWithRepeats,
 				takeUp: [checkUnchanged, checkTakenUpCompletion],
 				carryOut: submit,
 			}),

@@ -10,7 +10,7 @@ import { completionFields } from '../../submit/choice/onCompletionFields';
 import { checkTakenUpCompletion, prepareCompletion } from '../../submit/prepareCompletion';
 import { submit } from '../../submit/submit';
 import { checkUnchanged } from '../../submit/once/refuseChangedItem';
-import { asOneWithRepeats } from '../../submit/once/sharedByRepeats';
+import { shareWithRepeats } from '../../submit/once/shareWithRepeats';
 import { submittedBefore } from '../../submit/once/submissionMemory';
 import { checkNotRefusedBefore } from '../../submit/suspension/suspendUntilDelivery';
 import { performOperation } from '../../item/performOperation';
@@ -45,7 +45,7 @@ export const transcribeFile: INodePropertyOptions = {
 					countTasks: countTasksInProgress,
 				},
 				submittedBefore,
-				asOneWithRepeats,
+				shareWithRepeats,
 				takeUp: [checkUnchanged, checkTakenUpCompletion],
 				carryOut: submit,
 			}),

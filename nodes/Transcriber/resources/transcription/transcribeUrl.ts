@@ -8,7 +8,7 @@ import { completionFields } from '../../submit/choice/onCompletionFields';
 import { checkTakenUpCompletion, prepareCompletion } from '../../submit/prepareCompletion';
 import { submit } from '../../submit/submit';
 import { checkUnchanged } from '../../submit/once/refuseChangedItem';
-import { asOneWithRepeats } from '../../submit/once/sharedByRepeats';
+import { shareWithRepeats } from '../../submit/once/shareWithRepeats';
 import { submittedBefore } from '../../submit/once/submissionMemory';
 import { checkNotRefusedBefore } from '../../submit/suspension/suspendUntilDelivery';
 import { addressIn } from '../../../shared/parameters/joinedText';
@@ -33,7 +33,7 @@ export const transcribeUrl: INodePropertyOptions = {
 				prepare: [checkNotRefusedBefore, addLink, addOptions, sendGivenKey, prepareCompletion],
 				policy: { limit: 'submit', repeatable: false, countTasks: countTasksInProgress },
 				submittedBefore,
-				asOneWithRepeats,
+				shareWithRepeats,
 				takeUp: [checkUnchanged, checkTakenUpCompletion],
 				carryOut: submit,
 			}),

@@ -19,7 +19,7 @@ import {
 	type IWebhookData,
 } from 'n8n-workflow';
 
-import { REPEATS } from '../../../../nodes/Transcriber/submit/once/sharedByRepeats';
+import { REPEATS } from '../../../../nodes/Transcriber/submit/once/shareWithRepeats';
 import { POLL } from '../../../../nodes/Transcriber/wait/pauseBetweenLooks';
 import { Transcriber } from '../../../../nodes/Transcriber/Transcriber.node';
 import { until } from '../../../simulator/testing-client';

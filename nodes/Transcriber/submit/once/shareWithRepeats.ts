@@ -39,7 +39,7 @@ const unrememberedCalls = remembered<Call>('unrememberedCalls');
  * MCP client gives up after a minute, while the node waits for the transcript for longer, and the model then
  * calls the tool again. Only this process knows the first call.
  */
-export async function asOneWithRepeats(
+export async function shareWithRepeats(
 	context: IExecutePaginationFunctions,
 	carryOut: (context: IExecutePaginationFunctions) => Promise<INodeExecutionData[]>,
 ): Promise<INodeExecutionData[]> {

@@ -106,16 +106,15 @@ function asSent(_name: string, value: unknown): unknown {
 	return typeof value === 'string' || typeof value === 'number' ? String(value).trim() : value;
 }
 
-/** Identifies a tool call within its execution; one that n8n does not remember, among all such calls of its workflow. */
+/**
+ * Identifies a tool call within its execution; one that n8n does not remember, among all such calls of its
+ * workflow: there, n8n may give the node another id each time.
+ */
 export function toolCallOf(context: IExecutePaginationFunctions): string {
-	if (isUnrememberedCall(context)) return unrememberedCall(context);
-	const asked = askedByCall(context, inputsOf);
-	return JSON.stringify([context.getNode().id, ...asked], asSentWithLastingIds);
-}
-
-/** There, n8n may give the node another id each time. */
-function unrememberedCall(context: IExecutePaginationFunctions): string {
-	return JSON.stringify(askedByCall(context, argumentsOf), asSentWithLastingIds);
+	const [id, inputs] = isUnrememberedCall(context)
+		? [undefined, argumentsOf]
+		: [context.getNode().id, inputsOf];
+	return JSON.stringify([id, ...askedByCall(context, inputs)], asSentWithLastingIds);
 }
 
 /**

@@ -458,10 +458,18 @@ describe.each(['AGENTS.md', 'CONTRIBUTING.md'])('%s', (page) => {
 	});
 });
 
+describe('CONTRIBUTING.md', () => {
+	it('describes every suite that makes random plans', () => {
+		const [, after = ''] = read('CONTRIBUTING.md').split('\n### Models\n');
+		const [section = ''] = after.split('\n#');
+		const described = [...section.matchAll(/^- `(\S+)`: /gm)].map(([, suite]) => suite);
+		const suites = filesIn('test').filter((file) => file.endsWith('.model.test.ts'));
+		expect(described.sort()).toEqual(suites.sort());
+	});
+});
+
 describe('the versions of n8n that a README calls tested', () => {
-	const noted = (JSON.parse(read('docs/versions.json')) as Array<{ version: string }>).map(
-		({ version }) => version,
-	);
+	const noted = JSON.parse(read('docs/versions.json')) as string[];
 
 	it('are noted by npm run test:versions, which tries the ones that can be installed', () => {
 		expect(noted.length).toBeGreaterThan(0);

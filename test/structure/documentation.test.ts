@@ -28,6 +28,7 @@ import {
 	root,
 	tableBelow,
 } from './read';
+import { NO_CLAIM, ROWS } from './securityPage';
 import { testTitlesIn } from './titles';
 import { few } from '../support/long';
 
@@ -208,7 +209,7 @@ describe('the documentation', () => {
 		expect(named.filter((script) => !(script in manifest.scripts))).toEqual([]);
 	});
 
-	it.each(pages)('%s links only to files and headings that exist', (page) => {
+	it.each([...pages, 'SECURITY.md'])('%s links only to files and headings that exist', (page) => {
 		for (const link of linksIn(read(page)).filter((to) => !to.startsWith('https:'))) {
 			const [file, heading] = link.split('#');
 			const target = file ? fromRoot(file, page) : page;
@@ -375,46 +376,41 @@ describe('SECURITY.md', () => {
 			[...titles.matchAll(/"([^"]+)"/g)].map(([, title = '']) => [file, title] as const),
 	);
 
-	/**
-	 * From where the page says what is safe, each sentence that names no test, by its beginning: it concedes something,
-	 * gives advice, or leads to the next sentence. The tables have their tests in a sentence near them.
-	 */
-	const NO_CLAIM = [
-		'With **Call a URL When Ready** the `webhook_secret` is in the output',
-		"Both are then in n8n's execution data",
-		'Each item names the tests',
-		'In two cases it cannot:',
-		'Whoever knows the address and the id of such a task can so start the workflow',
-		"Can replay a delivery that was signed with the credential's Webhook Secret",
-		'Leave the field empty if you do not need it',
-		'Can read transcripts, and the two outputs named above',
-		'Restrict who can read executions',
-		"With n8n's encryption key as well, can read everything",
-		'Can open hand-overs and sealed secrets from before the rotation',
-		'Can find an API key of fewer than 8 characters',
-	];
-
 	it('names a test for what it claims', () => expect(claims.length).toBeGreaterThan(15));
 
+	const [, model = ''] = page.split(/^(?=## Who can send what)/m);
+
 	it('names a test in each sentence that claims something', () => {
-		const [, model = ''] = page.split(/^(?=## Who can send what)/m);
-		const withoutTest = sentencesIn(model).filter((sentence) => !sentence.includes('`test/'));
 		expect(model).toContain('## What an attacker can and cannot do');
-		expect(
-			withoutTest.map((one) => NO_CLAIM.find((start) => one.startsWith(start)) ?? one),
-		).toEqual(NO_CLAIM);
+		expect(sentencesIn(model).filter((one) => !one.includes('`test/'))).toEqual(NO_CLAIM);
+	});
+
+	it('has these tables, and no other', () => {
+		expect(model.match(/^\|-/gm)).toHaveLength(Object.keys(ROWS).length);
+	});
+
+	it.each(Object.entries(ROWS))('has under "%s" only rows that are known', (heading, known) => {
+		const rows = tableBelow(page, heading);
+		expect(rows.map((row) => row.slice(0, -1))).toEqual(known.map(({ cells }) => cells));
+		const withoutTest = rows.filter((row) => !row.at(-1)?.includes('`test/'));
+		expect(withoutTest.map(([what]) => what)).toEqual(
+			known.filter(({ why }) => why).map(({ cells: [what] }) => what),
+		);
 	});
 
 	it('has in the table of what is stored the limits of the nodes, and no other number', () => {
 		const rows = tableBelow(page, 'What is stored, and for how long');
 		const numbers = rows
-			.map(([what, ...rest]) => [what, (rest.join(' ').match(/\b\d[\d ]*\b/g) ?? []).map(numberIn)])
+			.map(([what, where, until]) => [
+				what,
+				(`${where} ${until}`.match(/\b\d[\d ]*\b/g) ?? []).map(numberIn),
+			])
 			.filter(([, found]) => found?.length);
 		expect(numbers).toEqual([
 			['Sealed secrets of tasks and bots in progress', [STORE.secrets]],
 			['Sealed secrets of finished tasks, to recognise a genuine repeat', [STORE.spent]],
 			[
-				'Ids and final statuses of finished tasks, and fingerprints of their secrets, as hashes',
+				'Ids of finished tasks, and fingerprints of their secrets, as hashes; their final statuses',
 				[STORE.endings],
 			],
 		]);
@@ -555,7 +551,7 @@ function sentencesIn(markdown: string): string[] {
 	// The full stops of titles and file names end no sentence.
 	const named: string[] = [];
 	const text = markdown
-		.replace(/^(\||#).*$/gm, '')
+		.replace(/^(\||#|<!--).*$/gm, '')
 		.replace(/`[^`]+`(:( "[^"]+",?)+)?/g, (code) => `\u0000${named.push(code) - 1}\u0000`);
 	return text
 		.split(/\n\n+|^- /m)

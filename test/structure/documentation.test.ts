@@ -4,15 +4,25 @@ import path from 'node:path';
 
 import type { INode } from 'n8n-workflow';
 
+import { CALLED_OFF } from '../../nodes/shared/api/calledOffBot';
+import { RETRY } from '../../nodes/shared/api/delayBeforeRetry';
 import { LIMITS } from '../../nodes/shared/api/rateLimits';
 import { DICTIONARY_LIMIT_CHARS, MAX_FILE_BYTES } from '../../nodes/shared/api/sizeLimits';
 import * as ids from '../../nodes/shared/api/undocumented/idNames';
 import * as results from '../../nodes/shared/api/undocumented/results';
 import * as submissions from '../../nodes/shared/api/undocumented/submissions';
 import * as taskLists from '../../nodes/shared/api/undocumented/taskLists';
+import { FRESH_MS } from '../../nodes/shared/webhook/handOverEnvelope';
+import { REPEATS } from '../../nodes/Transcriber/submit/once/sharedByRepeats';
+import { RESUME } from '../../nodes/Transcriber/submit/suspension/knownEndings';
+import { ACCOUNT_POLL } from '../../nodes/TranscriberAccountTrigger/pollLimits';
+import { ACCOUNT_MEMORY } from '../../nodes/TranscriberAccountTrigger/rememberedBetweenPolls';
+import { CANCEL_BOT, GRACE } from '../../nodes/TranscriberTrigger/cancelBotWhenUnpublished';
+import { PATIENCE } from '../../nodes/TranscriberTrigger/patienceForData';
 import { STORE } from '../../nodes/TranscriberTrigger/triggerMemory';
 import { N8N_1, N8N_2, TESTED_VERSIONS } from '../n8n/versions';
 import { Billing } from '../simulator/billing';
+import { settingsFrom } from '../simulator/options';
 import { USUAL_TIMES } from '../simulator/tasks';
 import {
 	allParameters,
@@ -113,15 +123,20 @@ describe.each([ENGLISH, RUSSIAN])('$page', (readme) => {
 		const limits = tableBelow(text, readme.limits).map(([, limit = '']) => numberIn(limit));
 		expect(limits).toEqual([
 			MAX_FILE_BYTES / 1024 ** 3,
-			HOURS_OF_A_RECORDING,
+			settingsFrom({}).maxRecordingSeconds / 3600,
 			LIMITS.submit,
 			LIMITS.meeting,
 			LIMITS.summary,
 			LIMITS.other,
-			TASKS_IN_PROGRESS,
+			LIMITS.tasksInProgress,
 			DICTIONARY_LIMIT_CHARS,
 			DAYS_AHEAD,
 		]);
+	});
+
+	it('says how long the node waits for a task to end', () => {
+		const waits = tableBelow(text, readme.limits).map(([, , does = '']) => numberIn(does));
+		expect(waits.filter((count) => count)).toEqual([RETRY.patienceWhenFull / 60_000]);
 	});
 
 	it('names the price of the first minute of a month, and the lowest one', () => {
@@ -264,13 +279,74 @@ describe('docs/scaling.md', () => {
 	it('says how many recordings a day the submits a minute and the tasks at once allow', () => {
 		const [, ...usual] = USUAL_TIMES;
 		const perDay = usual.map(({ seconds }) =>
-			Math.floor(Math.min(LIMITS.submit * 1440, (TASKS_IN_PROGRESS * 86_400) / seconds)),
+			Math.floor(Math.min(LIMITS.submit * 1440, (LIMITS.tasksInProgress * 86_400) / seconds)),
 		);
 		const rows = tableBelow(read('docs/scaling.md'), 'The service, per account');
 		expect(rows.map(([, processing = '']) => numberIn(processing))).toEqual(
 			usual.map(({ seconds }) => seconds),
 		);
 		expect(rows.map(([, , recordings = '']) => numberIn(recordings))).toEqual(perDay);
+	});
+});
+
+/** As the pages write numbers: `10 000`, and small ones as words. */
+const WORDS: Record<number, string> = { 2: 'two', 3: 'three', 5: 'five', 10: 'ten' };
+const digits = (count: number) => String(count).replace(/\B(?=(\d{3})+$)/g, ' ');
+const inWords = (count: number) => WORDS[count] ?? digits(count);
+const minutes = (ms: number) => inWords(ms / 60_000);
+const seconds = (ms: number) => inWords(ms / 1000);
+
+describe('The numbers of the code', () => {
+	const { done, census, failed } = ACCOUNT_MEMORY;
+	const poll = ACCOUNT_POLL;
+
+	it.each([
+		['docs/triggers.md', `at most ${poll.inAll} requests: up to ${poll.requests} for lists`],
+		[
+			'docs/triggers.md',
+			`a pause of ${minutes(poll.pauseMs)} minutes or more it makes up to ${poll.inAllAfterPause}. The first`,
+		],
+		['docs/triggers.md', `The first poll makes up to ${poll.firstRequests} requests for lists`],
+		['docs/triggers.md', `the ${LIMITS.other} requests a minute of the API key`],
+		['docs/triggers.md', `remembers up to ${digits(done)} finished tasks`],
+		['docs/triggers.md', `an account of more than ${digits(census)} tasks`],
+		['docs/triggers.md', `remembers the last ${digits(failed)} failures`],
+		[
+			'docs/triggers.md',
+			`within ${seconds(poll.firstMaxMs)} seconds, or ${seconds(poll.maxMs)} for a long list`,
+		],
+		['docs/triggers.md', `After ${inWords(poll.refusals)} refusals, or ${poll.failures} other`],
+		['docs/triggers.md', `starts without it after ${poll.failures} such polls`],
+		['docs/triggers.md', `cancels the bot after ${seconds(GRACE.ms)} seconds`],
+		['docs/triggers.md', `within ${minutes(CANCEL_BOT.patienceMs)} minutes of unpublishing`],
+		[
+			'docs/triggers.md',
+			`after ${minutes(PATIENCE.refusedMs)} minutes of refusals (a 4xx status) or of answers without a result, after ${minutes(PATIENCE.failedMs)} minutes of other failures`,
+		],
+		['docs/triggers.md', `more than ${digits(STORE.endings)} tasks old`],
+		['docs/scaling.md', `for up to ${RETRY.patienceWhenFull / 60_000} minutes in which no task`],
+		[
+			'docs/scaling.md',
+			`${LIMITS.submit} submits a minute, ${LIMITS.other} other requests a minute, and ${LIMITS.tasksInProgress} tasks in progress`,
+		],
+		[
+			'docs/scaling.md',
+			`${inWords(LIMITS.keptForUrgent)[0]?.toUpperCase()}${inWords(LIMITS.keptForUrgent).slice(1)} of the ${LIMITS.other} requests`,
+		],
+		[
+			'docs/scaling.md',
+			`one sealed secret for each recording on its way, ${digits(STORE.secrets)}`,
+		],
+		['docs/scaling.md', `remembers the last ${digits(STORE.endings)} that have ended`],
+		['docs/scaling.md', `the last ${digits(STORE.spent)} of these it keeps the sealed secret`],
+		['docs/scaling.md', `up to ${inWords(LIMITS.uploadsAtOnce)} times at once`],
+		['docs/undocumented.md', `(in polling, also after ${CALLED_OFF.looks} looks)`],
+		['docs/undocumented.md', `ended only after ${CALLED_OFF.mayGetTaskMs / 60_000} minutes`],
+		['README.md', `for ${minutes(REPEATS.withinMs)} minutes after one that failed`],
+		['SECURITY.md', `Cannot do anything after ${FRESH_MS / 60_000} minutes`],
+		['SECURITY.md', `at most once in ${seconds(RESUME.askAgain)} seconds`],
+	])('%s: %s', (page, words) => {
+		expect(read(page).replace(/\s+/g, ' ')).toContain(words);
 	});
 });
 
@@ -518,9 +594,7 @@ describe('every command of the documentation', () => {
 	});
 });
 
-/** Rules of the service that the node leaves to it, or that have no constant of their own. */
-const HOURS_OF_A_RECORDING = 4;
-const TASKS_IN_PROGRESS = 20;
+/** Rules of the service without a constant in the code that could be read here. */
 const DAYS_AHEAD = 30;
 const SECONDS_OF_THE_LOWEST_PRICE = 200_000 * 60;
 

@@ -341,6 +341,10 @@ describe('The numbers of the code', () => {
 		['docs/scaling.md', `the last ${digits(STORE.spent)} of these it keeps the sealed secret`],
 		['docs/scaling.md', `up to ${inWords(LIMITS.uploadsAtOnce)} times at once`],
 		['docs/undocumented.md', `(in polling, also after ${CALLED_OFF.looks} looks)`],
+		[
+			'docs/undocumented.md',
+			`for ${minutes(RETRY.patienceWhenBroken)} minutes after 401, 404, 408, 409 or 425, for ${minutes(RETRY.patienceWhenBusy)} minutes after 429, for ${seconds(RETRY.patienceWhenRefused)} seconds after any other refusal`,
+		],
 		['docs/undocumented.md', `ended only after ${CALLED_OFF.mayGetTaskMs / 60_000} minutes`],
 		['README.md', `for ${minutes(REPEATS.withinMs)} minutes after one that failed`],
 		['SECURITY.md', `Cannot do anything after ${FRESH_MS / 60_000} minutes`],

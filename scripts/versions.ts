@@ -32,9 +32,6 @@ interface Outcome {
 	suites: number;
 }
 
-/** A row of docs/versions.json. */
-type Noted = Pick<Outcome, 'version' | 'passed'>;
-
 const asked = process.argv.slice(2);
 const outcomes = (asked.length > 0 ? asked : TESTED_VERSIONS).map(resolved).map(tryVersion);
 for (const { version, passed, of, failed } of outcomes) {
@@ -49,20 +46,13 @@ function isWhole({ passed, of, failed, suites }: Outcome): boolean {
 	return of > 0 && passed === of && failed.length === 0 && suites === SUITES.length;
 }
 
-/** A version that was not tried keeps its note, and one that has failed loses it. */
+/** A version that was not tried stays in the list, and one that has failed leaves it. */
 function noteWhole(): void {
 	const file = path.join(root, 'docs/versions.json');
-	const earlier: Noted[] = existsSync(file)
-		? (JSON.parse(readFileSync(file, 'utf8')) as Noted[])
-		: [];
-	const tried = outcomes.map(({ version }) => version);
-	const all: Noted[] = [
-		...earlier.filter(({ version }) => !tried.includes(version)),
-		...outcomes.filter(isWhole),
-	];
-	const noted = TESTED_VERSIONS.flatMap((version) => {
-		const { passed } = all.find((one) => one.version === version) ?? {};
-		return passed === undefined ? [] : [{ version, passed }];
+	const earlier = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as string[]) : [];
+	const noted = TESTED_VERSIONS.filter((version) => {
+		const tried = outcomes.find((one) => one.version === version);
+		return tried ? isWhole(tried) : earlier.includes(version);
 	});
 	writeFileSync(file, `${JSON.stringify(noted, null, '\t')}\n`);
 }

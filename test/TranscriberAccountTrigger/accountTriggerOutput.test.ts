@@ -1,11 +1,14 @@
 /** What the workflow starts with, and what happens when the service is not well. */
 // Also covers accountTriggerFields.ts, nodes/shared/parameters/outputOptions.ts.
 
+import { Container } from '@n8n/di';
+import { BinaryDataService } from 'n8n-core';
 import type { IDataObject } from 'n8n-workflow';
 
 import { SILENT } from '../../nodes/shared/api/fetchResults';
 import { RETRY } from '../../nodes/shared/api/delayBeforeRetry';
 import { ACCOUNT_POLL } from '../../nodes/TranscriberAccountTrigger/pollLimits';
+import { hashOf } from '../../nodes/TranscriberAccountTrigger/taskHashes';
 import { fileIn, serviceForTests } from '../support/service';
 import { few, long } from '../support/long';
 import { AccountHost } from './host';
@@ -317,6 +320,29 @@ describe('the output', () => {
 		const { webhookSecret = '?' } = service.running().task(id);
 		expect(JSON.stringify(host.executions) + host.saved).not.toContain(webhookSecret);
 		expect(host.saved).not.toContain(service.credentials().apiKey);
+	});
+
+	it('has the document on disk, in the folder temp, which belongs to no execution', async () => {
+		const storage = Container.get(BinaryDataService);
+		await storage.init();
+		const host = await active({ options: { exportFormat: 'srt' } });
+		await service.completedTask();
+		const [item] = await host.poll();
+		const [{ id = '' } = {}] = Object.values(item?.binary ?? {});
+		expect(id).toContain(`workflows/${host.workflowId}/executions/temp/binary_data/`);
+		await storage.deleteManyByBinaryDataId([id]);
+	});
+});
+
+describe('what is stored of the tasks', () => {
+	it('is the id, in the clear, while it has not ended, and a hash afterwards', async () => {
+		const host = await active();
+		const [open, ended] = [await service.pendingTask(), await service.completedTask()];
+		await host.poll();
+		expect(host.started).toEqual([ended]);
+		expect(host.saved).toContain(open);
+		expect(host.saved).not.toContain(ended);
+		expect(host.saved).toContain(hashOf(ended));
 	});
 });
 

@@ -589,6 +589,20 @@ describe('Deliveries are retried by the service, so each (task, final status) is
 		expect(host.executions).toHaveLength(1);
 	});
 
+	it('of a finished task, neither the id nor the secret is stored in the clear', async () => {
+		await open();
+		const id = 'task-7f3c-of-a-recording';
+		await handOverTo(host.url, id, SECRET, API_KEY);
+		await deliver(host.url, { task_id: id, status: 'completed' }, SECRET);
+		expect(host.stored).toMatchObject({
+			secrets: '',
+			endings: expect.stringMatching(/^[\w-]{12} own c [\w-]{22} [\w-]{11};$/),
+			spent: expect.stringMatching(/^[\w-]{12} [\w-]{40,};$/),
+		});
+		for (const text of [id, SECRET, Buffer.from(SECRET).toString('base64url')])
+			expect(host.saved).not.toContain(text);
+	});
+
 	it('a repeat that comes while n8n still starts the execution is asked to come again', async () => {
 		await openWithTask();
 		host.executionMs = 200;
@@ -682,6 +696,15 @@ describe('Deliveries are retried by the service, so each (task, final status) is
 		await deliver(host.url, body, SECRET);
 		expect((await deliver(host.url, body, 'another')).status).toBe(401);
 		expect(host.executions).toHaveLength(2);
+	});
+
+	it('emitDuplicates: the secret of a finished task stays stored', async () => {
+		await open({ options: { emitDuplicates: true } });
+		await handOverTo(host.url, '7f3c', SECRET, API_KEY);
+		const { secrets } = host.stored;
+		await deliver(host.url, { task_id: '7f3c', status: 'completed' }, SECRET);
+		expect(host.executions).toHaveLength(1);
+		expect(host.stored.secrets).toBe(secrets);
 	});
 });
 

@@ -115,6 +115,24 @@ describe('Activation', () => {
 		});
 	});
 
+	it('stores its id and its start in the clear, and its meeting only as a hash', async () => {
+		const startAt = new Date(Date.now() + 3_600_000).toISOString().slice(0, 19);
+		await open({ startAt });
+		await host.activate();
+		expect(host.stored.bot).toEqual({
+			id: theBot().id,
+			startsAt: Date.parse(`${startAt}Z`),
+			zone: 'UTC',
+			fingerprint: expect.stringMatching(/^[\w-]{22}$/),
+			account: expect.stringMatching(/^[\w-]{22}$/),
+			address: expect.stringMatching(/^[\w-]{22}$/),
+			sender: expect.stringMatching(/^[\w-]{22}$/),
+			sentAt: expect.any(Number),
+			changedAt: expect.any(Number),
+		});
+		for (const text of [MEETING_URL, host.url]) expect(host.saved).not.toContain(text);
+	});
+
 	it('without a start time sends none', async () => {
 		await host.activate();
 		expect(service.sent().body).not.toHaveProperty('start_at');

@@ -4,15 +4,25 @@ import path from 'node:path';
 
 import type { INode } from 'n8n-workflow';
 
+import { CALLED_OFF } from '../../nodes/shared/api/calledOffBot';
+import { RETRY } from '../../nodes/shared/api/delayBeforeRetry';
 import { LIMITS } from '../../nodes/shared/api/rateLimits';
 import { DICTIONARY_LIMIT_CHARS, MAX_FILE_BYTES } from '../../nodes/shared/api/sizeLimits';
 import * as ids from '../../nodes/shared/api/undocumented/idNames';
 import * as results from '../../nodes/shared/api/undocumented/results';
 import * as submissions from '../../nodes/shared/api/undocumented/submissions';
 import * as taskLists from '../../nodes/shared/api/undocumented/taskLists';
+import { FRESH_MS } from '../../nodes/shared/webhook/handOverEnvelope';
+import { REPEATS } from '../../nodes/Transcriber/submit/once/sharedByRepeats';
+import { RESUME } from '../../nodes/Transcriber/submit/suspension/knownEndings';
+import { ACCOUNT_POLL } from '../../nodes/TranscriberAccountTrigger/pollLimits';
+import { ACCOUNT_MEMORY } from '../../nodes/TranscriberAccountTrigger/rememberedBetweenPolls';
+import { CANCEL_BOT, GRACE } from '../../nodes/TranscriberTrigger/cancelBotWhenUnpublished';
+import { PATIENCE } from '../../nodes/TranscriberTrigger/patienceForData';
 import { STORE } from '../../nodes/TranscriberTrigger/triggerMemory';
 import { N8N_1, N8N_2, TESTED_VERSIONS } from '../n8n/versions';
 import { Billing } from '../simulator/billing';
+import { settingsFrom } from '../simulator/options';
 import { USUAL_TIMES } from '../simulator/tasks';
 import {
 	allParameters,
@@ -28,6 +38,7 @@ import {
 	root,
 	tableBelow,
 } from './read';
+import { NO_CLAIM, ROWS } from './securityPage';
 import { testTitlesIn } from './titles';
 import { few } from '../support/long';
 
@@ -112,15 +123,20 @@ describe.each([ENGLISH, RUSSIAN])('$page', (readme) => {
 		const limits = tableBelow(text, readme.limits).map(([, limit = '']) => numberIn(limit));
 		expect(limits).toEqual([
 			MAX_FILE_BYTES / 1024 ** 3,
-			HOURS_OF_A_RECORDING,
+			settingsFrom({}).maxRecordingSeconds / 3600,
 			LIMITS.submit,
 			LIMITS.meeting,
 			LIMITS.summary,
 			LIMITS.other,
-			TASKS_IN_PROGRESS,
+			LIMITS.tasksInProgress,
 			DICTIONARY_LIMIT_CHARS,
 			DAYS_AHEAD,
 		]);
+	});
+
+	it('says how long the node waits for a task to end', () => {
+		const waits = tableBelow(text, readme.limits).map(([, , does = '']) => numberIn(does));
+		expect(waits.filter((count) => count)).toEqual([RETRY.patienceWhenFull / 60_000]);
 	});
 
 	it('names the price of the first minute of a month, and the lowest one', () => {
@@ -208,7 +224,7 @@ describe('the documentation', () => {
 		expect(named.filter((script) => !(script in manifest.scripts))).toEqual([]);
 	});
 
-	it.each(pages)('%s links only to files and headings that exist', (page) => {
+	it.each([...pages, 'SECURITY.md'])('%s links only to files and headings that exist', (page) => {
 		for (const link of linksIn(read(page)).filter((to) => !to.startsWith('https:'))) {
 			const [file, heading] = link.split('#');
 			const target = file ? fromRoot(file, page) : page;
@@ -263,13 +279,78 @@ describe('docs/scaling.md', () => {
 	it('says how many recordings a day the submits a minute and the tasks at once allow', () => {
 		const [, ...usual] = USUAL_TIMES;
 		const perDay = usual.map(({ seconds }) =>
-			Math.floor(Math.min(LIMITS.submit * 1440, (TASKS_IN_PROGRESS * 86_400) / seconds)),
+			Math.floor(Math.min(LIMITS.submit * 1440, (LIMITS.tasksInProgress * 86_400) / seconds)),
 		);
 		const rows = tableBelow(read('docs/scaling.md'), 'The service, per account');
 		expect(rows.map(([, processing = '']) => numberIn(processing))).toEqual(
 			usual.map(({ seconds }) => seconds),
 		);
 		expect(rows.map(([, , recordings = '']) => numberIn(recordings))).toEqual(perDay);
+	});
+});
+
+/** As the pages write numbers: `10 000`, and small ones as words. */
+const WORDS: Record<number, string> = { 2: 'two', 3: 'three', 5: 'five', 10: 'ten' };
+const digits = (count: number) => String(count).replace(/\B(?=(\d{3})+$)/g, ' ');
+const inWords = (count: number) => WORDS[count] ?? digits(count);
+const minutes = (ms: number) => inWords(ms / 60_000);
+const seconds = (ms: number) => inWords(ms / 1000);
+
+describe('The numbers of the code', () => {
+	const { done, census, failed } = ACCOUNT_MEMORY;
+	const poll = ACCOUNT_POLL;
+
+	it.each([
+		['docs/triggers.md', `at most ${poll.inAll} requests: up to ${poll.requests} for lists`],
+		[
+			'docs/triggers.md',
+			`a pause of ${minutes(poll.pauseMs)} minutes or more it makes up to ${poll.inAllAfterPause}. The first`,
+		],
+		['docs/triggers.md', `The first poll makes up to ${poll.firstRequests} requests for lists`],
+		['docs/triggers.md', `the ${LIMITS.other} requests a minute of the API key`],
+		['docs/triggers.md', `remembers up to ${digits(done)} finished tasks`],
+		['docs/triggers.md', `an account of more than ${digits(census)} tasks`],
+		['docs/triggers.md', `remembers the last ${digits(failed)} failures`],
+		[
+			'docs/triggers.md',
+			`within ${seconds(poll.firstMaxMs)} seconds, or ${seconds(poll.maxMs)} for a long list`,
+		],
+		['docs/triggers.md', `After ${inWords(poll.refusals)} refusals, or ${poll.failures} other`],
+		['docs/triggers.md', `starts without it after ${poll.failures} such polls`],
+		['docs/triggers.md', `cancels the bot after ${seconds(GRACE.ms)} seconds`],
+		['docs/triggers.md', `within ${minutes(CANCEL_BOT.patienceMs)} minutes of unpublishing`],
+		[
+			'docs/triggers.md',
+			`after ${minutes(PATIENCE.refusedMs)} minutes of refusals (a 4xx status) or of answers without a result, after ${minutes(PATIENCE.failedMs)} minutes of other failures`,
+		],
+		['docs/triggers.md', `more than ${digits(STORE.endings)} tasks old`],
+		['docs/scaling.md', `for up to ${RETRY.patienceWhenFull / 60_000} minutes in which no task`],
+		[
+			'docs/scaling.md',
+			`${LIMITS.submit} submits a minute, ${LIMITS.other} other requests a minute, and ${LIMITS.tasksInProgress} tasks in progress`,
+		],
+		[
+			'docs/scaling.md',
+			`${inWords(LIMITS.keptForUrgent)[0]?.toUpperCase()}${inWords(LIMITS.keptForUrgent).slice(1)} of the ${LIMITS.other} requests`,
+		],
+		[
+			'docs/scaling.md',
+			`one sealed secret for each recording on its way, ${digits(STORE.secrets)}`,
+		],
+		['docs/scaling.md', `remembers the last ${digits(STORE.endings)} that have ended`],
+		['docs/scaling.md', `the last ${digits(STORE.spent)} of these it keeps the sealed secret`],
+		['docs/scaling.md', `up to ${inWords(LIMITS.uploadsAtOnce)} times at once`],
+		['docs/undocumented.md', `(in polling, also after ${CALLED_OFF.looks} looks)`],
+		[
+			'docs/undocumented.md',
+			`for ${minutes(RETRY.patienceWhenBroken)} minutes after 401, 404, 408, 409 or 425, for ${minutes(RETRY.patienceWhenBusy)} minutes after 429, for ${seconds(RETRY.patienceWhenRefused)} seconds after any other refusal`,
+		],
+		['docs/undocumented.md', `ended only after ${CALLED_OFF.mayGetTaskMs / 60_000} minutes`],
+		['README.md', `for ${minutes(REPEATS.withinMs)} minutes after one that failed`],
+		['SECURITY.md', `Cannot do anything after ${FRESH_MS / 60_000} minutes`],
+		['SECURITY.md', `at most once in ${seconds(RESUME.askAgain)} seconds`],
+	])('%s: %s', (page, words) => {
+		expect(read(page).replace(/\s+/g, ' ')).toContain(words);
 	});
 });
 
@@ -375,46 +456,41 @@ describe('SECURITY.md', () => {
 			[...titles.matchAll(/"([^"]+)"/g)].map(([, title = '']) => [file, title] as const),
 	);
 
-	/**
-	 * From where the page says what is safe, each sentence that names no test, by its beginning: it concedes something,
-	 * gives advice, or leads to the next sentence. The tables have their tests in a sentence near them.
-	 */
-	const NO_CLAIM = [
-		'With **Call a URL When Ready** the `webhook_secret` is in the output',
-		"Both are then in n8n's execution data",
-		'Each item names the tests',
-		'In two cases it cannot:',
-		'Whoever knows the address and the id of such a task can so start the workflow',
-		"Can replay a delivery that was signed with the credential's Webhook Secret",
-		'Leave the field empty if you do not need it',
-		'Can read transcripts, and the two outputs named above',
-		'Restrict who can read executions',
-		"With n8n's encryption key as well, can read everything",
-		'Can open hand-overs and sealed secrets from before the rotation',
-		'Can find an API key of fewer than 8 characters',
-	];
-
 	it('names a test for what it claims', () => expect(claims.length).toBeGreaterThan(15));
 
+	const [, model = ''] = page.split(/^(?=## Who can send what)/m);
+
 	it('names a test in each sentence that claims something', () => {
-		const [, model = ''] = page.split(/^(?=## Who can send what)/m);
-		const withoutTest = sentencesIn(model).filter((sentence) => !sentence.includes('`test/'));
 		expect(model).toContain('## What an attacker can and cannot do');
-		expect(
-			withoutTest.map((one) => NO_CLAIM.find((start) => one.startsWith(start)) ?? one),
-		).toEqual(NO_CLAIM);
+		expect(sentencesIn(model).filter((one) => !one.includes('`test/'))).toEqual(NO_CLAIM);
+	});
+
+	it('has these tables, and no other', () => {
+		expect(model.match(/^\|-/gm)).toHaveLength(Object.keys(ROWS).length);
+	});
+
+	it.each(Object.entries(ROWS))('has under "%s" only rows that are known', (heading, known) => {
+		const rows = tableBelow(page, heading);
+		expect(rows.map((row) => row.slice(0, -1))).toEqual(known.map(({ cells }) => cells));
+		const withoutTest = rows.filter((row) => !row.at(-1)?.includes('`test/'));
+		expect(withoutTest.map(([what]) => what)).toEqual(
+			known.filter(({ why }) => why).map(({ cells: [what] }) => what),
+		);
 	});
 
 	it('has in the table of what is stored the limits of the nodes, and no other number', () => {
 		const rows = tableBelow(page, 'What is stored, and for how long');
 		const numbers = rows
-			.map(([what, ...rest]) => [what, (rest.join(' ').match(/\b\d[\d ]*\b/g) ?? []).map(numberIn)])
+			.map(([what, where, until]) => [
+				what,
+				(`${where} ${until}`.match(/\b\d[\d ]*\b/g) ?? []).map(numberIn),
+			])
 			.filter(([, found]) => found?.length);
 		expect(numbers).toEqual([
 			['Sealed secrets of tasks and bots in progress', [STORE.secrets]],
 			['Sealed secrets of finished tasks, to recognise a genuine repeat', [STORE.spent]],
 			[
-				'Ids and final statuses of finished tasks, and fingerprints of their secrets, as hashes',
+				'Ids of finished tasks, and fingerprints of their secrets, as hashes; their final statuses',
 				[STORE.endings],
 			],
 		]);
@@ -458,10 +534,18 @@ describe.each(['AGENTS.md', 'CONTRIBUTING.md'])('%s', (page) => {
 	});
 });
 
+describe('CONTRIBUTING.md', () => {
+	it('describes every suite that makes random plans', () => {
+		const [, after = ''] = read('CONTRIBUTING.md').split('\n### Models\n');
+		const [section = ''] = after.split('\n#');
+		const described = [...section.matchAll(/^- `(\S+)`: /gm)].map(([, suite]) => suite);
+		const suites = filesIn('test').filter((file) => file.endsWith('.model.test.ts'));
+		expect(described.sort()).toEqual(suites.sort());
+	});
+});
+
 describe('the versions of n8n that a README calls tested', () => {
-	const noted = (JSON.parse(read('docs/versions.json')) as Array<{ version: string }>).map(
-		({ version }) => version,
-	);
+	const noted = JSON.parse(read('docs/versions.json')) as string[];
 
 	it('are noted by npm run test:versions, which tries the ones that can be installed', () => {
 		expect(noted.length).toBeGreaterThan(0);
@@ -514,9 +598,7 @@ describe('every command of the documentation', () => {
 	});
 });
 
-/** Rules of the service that the node leaves to it, or that have no constant of their own. */
-const HOURS_OF_A_RECORDING = 4;
-const TASKS_IN_PROGRESS = 20;
+/** Rules of the service without a constant in the code that could be read here. */
 const DAYS_AHEAD = 30;
 const SECONDS_OF_THE_LOWEST_PRICE = 200_000 * 60;
 
@@ -547,7 +629,7 @@ function sentencesIn(markdown: string): string[] {
 	// The full stops of titles and file names end no sentence.
 	const named: string[] = [];
 	const text = markdown
-		.replace(/^(\||#).*$/gm, '')
+		.replace(/^(\||#|<!--).*$/gm, '')
 		.replace(/`[^`]+`(:( "[^"]+",?)+)?/g, (code) => `\u0000${named.push(code) - 1}\u0000`);
 	return text
 		.split(/\n\n+|^- /m)

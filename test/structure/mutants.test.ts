@@ -9,6 +9,7 @@ import { read, root } from './read';
 interface Scored {
 	seen: number;
 	of: number;
+	missed: string[];
 	changed?: boolean;
 }
 
@@ -43,6 +44,15 @@ it('CONTRIBUTING.md has the table of docs/mutants.json, with 85 % of the faults 
 	expect(checkIn(root)).toBe('');
 });
 
+it('docs/mutants.json lists each fault that no test saw', () => {
+	const scores = Object.entries(SCORES);
+	expect(scores.map(([file, { missed }]) => [file, missed.length])).toEqual(
+		scores.map(([file, { seen, of }]) => [file, of - seen]),
+	);
+	for (const fault of scores.flatMap(([, { missed }]) => missed))
+		expect(fault).toMatch(/^\d+: .* → /);
+});
+
 describe('The check of that table', () => {
 	it('does not depend on the code of today', () => expect(checkOf({})).toBe(''));
 
@@ -61,7 +71,7 @@ describe('The check of that table', () => {
 
 	it('fails if a file has changed that the page does not count', () => {
 		const [file = '', score] = Object.entries(SCORES).find(([, one]) => !one.changed) ?? [];
-		const changed = { seen: 0, of: 0, ...score, changed: true };
+		const changed = { seen: 0, of: 0, missed: [], ...score, changed: true };
 		expect(checkOf({ scores: { ...SCORES, [file]: changed } })).toContain(OTHER);
 	});
 

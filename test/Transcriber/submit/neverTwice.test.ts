@@ -8,6 +8,7 @@ import { Socket, type AddressInfo } from 'node:net';
 import { Container } from '@n8n/di';
 import { BinaryDataService } from 'n8n-core';
 import {
+	type IDataObject,
 	type INode,
 	type INodeExecutionData,
 	type INodeParameters,
@@ -1220,6 +1221,13 @@ describe('as a tool of an AI agent', () => {
 		expect(data.resultData.error).toBeUndefined();
 		expect(answers).toEqual(first.answers);
 		expect(accepted()).toHaveLength(1);
+	});
+
+	it('is kept in the execution with its parameters in the clear, by which it is known again', async () => {
+		const { data } = await runAgent({ ...meetingTool(''), calls: [meeting] });
+		const contexts = Object.values(data.executionData?.contextData ?? {}) as IDataObject[];
+		const places = contexts.flatMap(({ accepted }) => Object.keys(accepted ?? {}));
+		expect(places).toEqual([expect.stringContaining(meeting.url)]);
 	});
 
 	it('run by the engine of n8n 2: a call is the same after n8n has renamed its file', async () => {

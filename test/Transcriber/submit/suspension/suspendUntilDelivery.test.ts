@@ -1002,6 +1002,15 @@ describe('a bot that is cancelled without a task, because its recording was stop
 	});
 });
 
+it('of what was asked for, the node keeps nothing but hashes', async () => {
+	const prompt = 'Words that only the user knows';
+	const { asleep } = await suspended(['a'], { parameters: { options: { prompt } } });
+	const kept = JSON.stringify(asleep.data.executionData?.contextData['node:Transcriber']);
+	expect(kept).toMatch(/"asked":"[\w-]{43}","body":"[\w-]{43}"/);
+	expect(kept).not.toContain(prompt);
+	expect(kept).not.toContain('https://files.example.com');
+});
+
 it('no webhook_secret is saved with the execution, wherever it stood in the answer', async () => {
 	const secret = 'a secret of the service';
 	const body = { task_id: 'one', webhook_secret: secret, webhook: { webhook_secret: secret } };

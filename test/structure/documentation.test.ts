@@ -13,7 +13,7 @@ import * as results from '../../nodes/shared/api/undocumented/results';
 import * as submissions from '../../nodes/shared/api/undocumented/submissions';
 import * as taskLists from '../../nodes/shared/api/undocumented/taskLists';
 import { FRESH_MS } from '../../nodes/shared/webhook/handOverEnvelope';
-import { REPEATS } from '../../nodes/Transcriber/submit/once/sharedByRepeats';
+import { REPEATS } from '../../nodes/Transcriber/submit/once/shareWithRepeats';
 import { RESUME } from '../../nodes/Transcriber/submit/suspension/knownEndings';
 import { ACCOUNT_POLL } from '../../nodes/TranscriberAccountTrigger/pollLimits';
 import { ACCOUNT_MEMORY } from '../../nodes/TranscriberAccountTrigger/rememberedBetweenPolls';

@@ -126,7 +126,7 @@ describe('Without a server, each call with what n8n has loaded for it:', () => {
 		it.each([
 			['an older one', 'own f older'],
 			['one with other statuses', 'own xfc other'],
-			['the same one, as another process has noted it', 'own fc theirs'],
+			['one from another delivery', 'own fc theirs'],
 			['what is none', 'own fcx'],
 		])('stays as this process knows it if %s is saved', async (_, value) => {
 			await deliver({ ...ENDING, statuses: 'fc' });

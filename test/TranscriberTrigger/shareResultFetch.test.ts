@@ -113,7 +113,7 @@ describe('The slow result of one delivery is not given', () => {
 		const host = await open({}, { mode: 'manual', credentials });
 		const id = await service.completedTask();
 		await putAll(host.url, [{ id }], credentials.apiKey);
-		slow(800);
+		slow(600);
 		const body = { task_id: id, status: 'completed', note: 'from the service' };
 		expect((await deliver(host.url, body, 'invented')).status).toBe(503);
 		expect((await deliver(host.url, body, 'of the credential')).status).toBe(200);

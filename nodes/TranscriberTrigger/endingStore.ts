@@ -15,17 +15,13 @@ export class EndingStore extends SecretStore {
 	/** How a task or bot has ended, if it has. */
 	endingOf(id: string): Ending | undefined {
 		const key = ledgerKey(id);
-		const value = this.memory.endings.get(key)?.value ?? valueIn(this.loaded.endings, key) ?? '';
-		const [by, statuses, proof, mark] = value.split(' ') as [
-			Ending['by'],
-			string,
-			string?,
-			string?,
-		];
-		// None, or one without `by`: the first versions did not store it.
-		if (proof === undefined) return undefined;
+		const known = endingIn(this.memory.endings.get(key)?.value);
+		const loaded = endingIn(valueIn(this.loaded.endings, key));
+		// Another process may have added a status since.
+		const hasMore = known && loaded?.statuses.startsWith(known.statuses);
+		const ending = hasMore && loaded?.statuses !== known.statuses ? loaded : (known ?? loaded);
 		const spent = this.memory.spent.get(key)?.value ?? valueIn(this.loaded.spent, key);
-		return { by, statuses, proof, mark, spent };
+		return ending && { ...ending, spent };
 	}
 
 	/** Whether a delivery for a task or bot is being processed right now. */
@@ -87,4 +83,10 @@ export class EndingStore extends SecretStore {
 		const known = this.memory.endings.get(key);
 		if (known && valueIn(this.loaded.endings, key) !== known.value) this.save();
 	}
+}
+
+/** Undefined for none, and for one without `by`: the first versions did not store it. */
+function endingIn(value = ''): Ending | undefined {
+	const [by, statuses, proof, mark] = value.split(' ') as [Ending['by'], string, string?, string?];
+	return proof === undefined ? undefined : { by, statuses, proof, mark };
 }

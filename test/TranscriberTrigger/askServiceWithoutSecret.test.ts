@@ -63,6 +63,14 @@ describe('The word of the service', () => {
 		expect(await ask(id, { bot_id: 'of a task without bot' })).toMatchObject({ taskId: id });
 	});
 
+	it('is none for a delivery that names another bot than the one that the service says for the task', async () => {
+		const body = { task_id: '17', bot_id: 'bot_1', status: 'completed' };
+		const action = { kind: 'respond', status: 200, body } as const;
+		service.running().fault({ match: { path: '/tasks/17$' }, action });
+		expect(await ask('17', { task_id: '17', bot_id: 'bot_2' })).toBeUndefined();
+		expect(await ask('17', { task_id: '17', bot_id: 'bot_1' })).toMatchObject({ botId: 'bot_1' });
+	});
+
 	it('is none for a bot that is called off, until it has been so for long', async () => {
 		const state = { bot_id: 'bot_1', status: 'cancelled' };
 		service.running().fault({

@@ -112,6 +112,28 @@ describe('Without a server, each call with what n8n has loaded for it:', () => {
 			expect(saved()?.endings).toBe(`${A} own fc proof;`);
 		});
 
+		it('to which another process has added a status is the one that is saved', async () => {
+			await deliver({ ...ENDING, statuses: 'f', proof: 'of the failure' });
+			workflow.saved = { 1: { endings: `${A} own fc theirs mark;` } };
+			expect(begin().endingOf('task a')).toEqual({
+				by: 'own',
+				statuses: 'fc',
+				proof: 'theirs',
+				mark: 'mark',
+			});
+		});
+
+		it.each([
+			['an older one', 'own f older'],
+			['one with other statuses', 'own xfc other'],
+			['one from another delivery', 'own fc theirs'],
+			['what is none', 'own fcx'],
+		])('stays as this process knows it if %s is saved', async (_, value) => {
+			await deliver({ ...ENDING, statuses: 'fc' });
+			workflow.saved = { 1: { endings: `${A} ${value};` } };
+			expect(begin().endingOf('task a')).toEqual({ ...ENDING, statuses: 'fc' });
+		});
+
 		it('whose execution n8n has not saved is none, and its secret is there for the repeat', async () => {
 			workflow.saved = { 1: { secrets: `${A} sealed;` } };
 			const store = begin();
@@ -209,6 +231,22 @@ describe('Without a server, each call with what n8n has loaded for it:', () => {
 			}
 		});
 	});
+});
+
+it('A repeat is known at a process that knows only an earlier status of the task', async () => {
+	const host = await open();
+	host.processes = [newProcess(), newProcess()];
+	await handOverTo(host.url, '7f3c', SECRET, KEY);
+	const failed = { task_id: '7f3c', status: 'failed' };
+	const completed = { task_id: '7f3c', status: 'completed' };
+	expect((await deliver(at(host, 0), failed, SECRET)).status).toBe(200);
+	await until(() => endingsIn(host) === 1);
+	const failedOnly = host.stored.endings;
+	expect((await deliver(at(host, 1), completed, SECRET)).status).toBe(200);
+	await until(() => host.stored.endings !== failedOnly);
+	const repeat = { ...completed, attempt: 2 };
+	expect((await deliver(at(host, 0), repeat, SECRET)).body).toEqual({ message: 'Known' });
+	expect(host.executions).toHaveLength(2);
 });
 
 describe('A call that waits long for the service', () => {

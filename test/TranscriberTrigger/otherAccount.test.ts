@@ -122,6 +122,23 @@ describe('The bot of a meeting trigger', () => {
 		await until(() => calledBack(one) === 1);
 	});
 
+	it('is called back although another workflow gets one with the same id from another account by then', async () => {
+		for (const { running } of [one, two]) {
+			const answer = { kind: 'respond', status: 200, body: { bot_id: 7 } } as const;
+			running().fault({ match: { path: '/meeting' }, times: 9, action: answer });
+		}
+		const settings = { credentials: two.credentials(), parameters, workflowId: 'other' };
+		const other = await new TriggerHost(settings).open();
+		await host.activate();
+		await withinGrace(async () => {
+			await host.deactivate();
+			await other.activate();
+		});
+		await until(() => calledBack(one) === 1);
+		await other.close();
+		expect([launches(two), calledBack(two)]).toEqual([1, 0]);
+	});
+
 	it('may go on if the credential cannot be read when the workflow is switched off: the log says so', async () => {
 		await host.activate();
 		credentials.apiKey = '';

@@ -1272,6 +1272,14 @@ describe('Key rotation while a task is pending', () => {
 		expect(host.executions).toHaveLength(1);
 	});
 
+	it('with Emit Duplicates, forged and unsigned calls start one execution for a task that has ended, and no more', async () => {
+		const id = await rotated('completed', { options: { emitDuplicates: true } });
+		for (const attempt of [1, 2, 3]) await postUnsigned({ task_id: id, attempt });
+		await deliver(host.url, { task_id: id, status: 'completed' }, 'invented');
+		expect((await post(host.url, JSON.stringify({ task_id: id }))).status).toBe(401);
+		expect(json()).toEqual([{ task_id: id, status: 'completed' }]);
+	});
+
 	it('a task and a bot that do not belong together are refused, and the bot is still waited for', async () => {
 		const other = await service.completedTask();
 		const bot = await service.bot();

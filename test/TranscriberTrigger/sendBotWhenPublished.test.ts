@@ -441,6 +441,20 @@ describe('No second bot', () => {
 		expect(bots()).toHaveLength(1);
 	});
 
+	it('in the ten minutes after a launch whose answer was lost', async () => {
+		const action = { kind: 'cut', when: 'afterProcessing' } as const;
+		service.running().fault({ match: { path: '/meeting$' }, action });
+		const { now } = Date;
+		const began = now();
+		await expect(host.activate()).rejects.toThrow('It is not known whether');
+		const clock = jest.spyOn(Date, 'now').mockReturnValue(began + 599_000);
+		await expect(host.activate()).rejects.toThrow('does not send another one');
+		clock.mockImplementation(() => now() + 600_000);
+		await host.activate();
+		clock.mockRestore();
+		expect(launches()).toBe(2);
+	});
+
 	few.it.each<[string, RequestFault, string]>([
 		[
 			'the words of the service',
@@ -1184,6 +1198,30 @@ describe('Deactivation', () => {
 		await failure;
 		await until(() => calledBack().length === 1);
 		expect(calledBack()).toEqual([theBot().id]);
+	});
+
+	it('while a launch goes on whose answer has no id: nobody knows whether a bot was sent', async () => {
+		let answerLaunch = () => {};
+		const lines: string[] = [];
+		const server = createServer(({ method, url }, response) => {
+			lines.push(`${method} ${url}`);
+			const answer = () => response.end('{"status":"joining"}');
+			if (lines.length === 1) answerLaunch = answer;
+			else answer();
+		});
+		await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+		await open({}, `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+		const launch = host.activate().catch(String);
+		await until(() => lines.length === 1);
+		await host.deactivate();
+		answerLaunch();
+		const outcomes = [await launch, await host.activate().catch(String)];
+		server.close();
+		expect(outcomes).toEqual([
+			expect.stringContaining('without an id'),
+			expect.stringContaining('does not send another one'),
+		]);
+		expect(lines).toEqual(['POST /api/v1/meeting']);
 	});
 
 	long.it('cancels a bot that was sent a moment before the workflow is switched off', async () => {

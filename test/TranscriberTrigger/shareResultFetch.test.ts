@@ -1,5 +1,11 @@
 /** Results that take longer than the service waits for an answer. */
+import { RETRY } from '../../nodes/shared/api/delayBeforeRetry';
+import { ANSWER } from '../../nodes/shared/webhook/answerInTime';
 import { FETCHES, Fetches } from '../../nodes/TranscriberTrigger/shareResultFetch';
+import { until } from '../simulator/testing-client';
+import { serviceForTests } from '../support/service';
+import { deliver, putAll } from './client';
+import { hostsForTests } from './hostsForTests';
 
 const soon = () => Date.now() + 20;
 const keys = (count: number) => Array.from({ length: count }, (_, index) => `task ${index}`);
@@ -76,4 +82,41 @@ it('keeps a bounded number of results for the next repeat', async () => {
 	}
 	const first = await fetches.take('task 0', late, Date.now() + 10_000);
 	expect([first, started]).toEqual(['text', FETCHES.most + 6]);
+});
+
+describe('The slow result of one delivery is not given', () => {
+	const service = serviceForTests();
+	const { open } = hostsForTests(service);
+	/** The next request for a result takes so many ms. */
+	const slow = (ms: number) =>
+		service.running().fault({ match: { path: '/result$' }, action: { kind: 'delay', ms } });
+
+	it('for another task of the same trigger', async () => {
+		const host = await open({}, { mode: 'manual' });
+		const [one, other] = [await service.completedTask(), await service.completedTask()];
+		const handOvers = [one, other].map((id) => ({ id, secret: `secret of ${id}` }));
+		await putAll(host.url, handOvers, service.credentials().apiKey);
+		slow(300);
+		const done = (id: string) =>
+			deliver(host.url, { task_id: id, status: 'completed' }, `secret of ${id}`);
+		const first = done(one);
+		await until(() => service.lines().length > 0);
+		await Promise.all([first, done(other)]);
+		const ids = host.executions.flat().map(({ json }) => json.task_id);
+		expect(new Set(ids)).toEqual(new Set([one, other]));
+	});
+
+	it('for a signed delivery if the first was unsigned: the output has the fields of the signed one', async () => {
+		jest.replaceProperty(ANSWER, 'withinMs', 400);
+		jest.replaceProperty(RETRY, 'brief', 400);
+		const credentials = service.credentials({ webhookSecret: 'of the credential' });
+		const host = await open({}, { mode: 'manual', credentials });
+		const id = await service.completedTask();
+		await putAll(host.url, [{ id }], credentials.apiKey);
+		slow(600);
+		const body = { task_id: id, status: 'completed', note: 'from the service' };
+		expect((await deliver(host.url, body, 'invented')).status).toBe(503);
+		expect((await deliver(host.url, body, 'of the credential')).status).toBe(200);
+		expect(host.executions).toMatchObject([[{ json: body }]]);
+	});
 });

@@ -1,7 +1,7 @@
 /** Service document, "Authentication": webhook signing; and how secrets are sealed. */
 // Also covers answerInTime.ts, handOverEnvelope.ts, sealedSecret.ts.
 
-import { createCipheriv, createHmac, hkdfSync } from 'node:crypto';
+import crypto, { createCipheriv, createHmac, hkdfSync } from 'node:crypto';
 
 import {
 	FRESH_MS,
@@ -63,6 +63,19 @@ describe('HMAC-SHA256 over the raw body with webhook_secret as the key', () => {
 		const raw = Buffer.from('{"task_id":"7f3c"}');
 		const digest = createHmac('sha256', secret).update(raw).digest('hex');
 		expect(isSignedWith(secret, signed(raw, digest))).toBe(false);
+	});
+
+	it('a signature that differs in its first byte is compared in constant time', () => {
+		const [[body, secret, digest]] = VECTORS as [[string, string, string]];
+		const given = `00${digest.slice(2)}`;
+		// No result shows how long a comparison takes.
+		const compare = jest.spyOn(crypto, 'timingSafeEqual');
+		isSignedWith(secret, signed(body, given));
+		const compared = compare.mock.calls
+			.flat()
+			.map((one) => Buffer.from(one as Buffer).toString('hex'));
+		compare.mockRestore();
+		expect(compared).toEqual([digest, given]);
 	});
 
 	it('every single flipped bit of signature or body is noticed', () => {

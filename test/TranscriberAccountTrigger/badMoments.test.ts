@@ -1,6 +1,7 @@
 /** One failed poll or one broken task makes no other task miss its start, and none start twice. */
 // Also covers countedRequests.ts.
 
+import { LIMITS } from '../../nodes/shared/api/rateLimits';
 import { RETRY } from '../../nodes/shared/api/delayBeforeRetry';
 import { ACCOUNT_POLL } from '../../nodes/TranscriberAccountTrigger/pollLimits';
 import { ONE_TASK } from '../../nodes/TranscriberAccountTrigger/openTasks';
@@ -42,6 +43,8 @@ function oldestFirst(tasks: number): void {
 	service.running().configure({ shapes: { taskListOrder: 'oldestFirst' } });
 	service.running().seed(tasks);
 }
+
+const resultsAsked = () => service.lines().filter((line) => line.endsWith('/result')).length;
 
 const respond = (path: string, status: number, times = 1, skip = 0) =>
 	service.running().fault({ match: { path }, times, skip, action: { kind: 'respond', status } });
@@ -167,6 +170,26 @@ describe('a task that is not well', () => {
 		expect(host.executions.flat()).toMatchObject([
 			{ json: { task_id: id, export: expect.any(String), error } },
 		]);
+	});
+
+	it('is none of which the result finds the rate limit used up: it starts the workflow with its text', async () => {
+		const host = await active();
+		const before = service.running().requests.length;
+		await host.poll();
+		const ofLists = service.running().requests.length - before;
+		const [id] = await completed(1);
+		const busy = [
+			jest.replaceProperty(LIMITS, 'windowMs', 600),
+			jest.replaceProperty(LIMITS, 'other', ofLists + LIMITS.keptForUrgent),
+		];
+		Object.assign(ACCOUNT_POLL, { maxMs: 400, failures: 1 });
+		const items = await host.poll();
+		for (const one of busy) one.restore();
+		ACCOUNT_POLL.maxMs = bounds.maxMs;
+		expect([items, resultsAsked()]).toEqual([[], 0]);
+		const [item] = await host.poll();
+		expect(item?.json).toMatchObject({ task_id: id, text: expect.any(String) });
+		expect(item?.json).not.toHaveProperty('error');
 	});
 
 	it('starts the workflow without its result in the end, and says why', async () => {

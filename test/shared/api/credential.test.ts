@@ -3,6 +3,8 @@ import type { INode } from 'n8n-workflow';
 
 import { credentialOf, keyHash } from '../../../nodes/shared/api/credential';
 import { callService } from '../../../nodes/shared/api/callService';
+import { LIMITS } from '../../../nodes/shared/api/rateLimits';
+import { queueFor } from '../../../nodes/shared/api/waitForTurn';
 import type { FaultRule } from '../../simulator/index';
 import { until } from '../../simulator/testing-client';
 import { answeringTrigger, STORED } from '../../support/answeringTrigger';
@@ -112,6 +114,28 @@ describe('if the key was rotated in the pause between two attempts', () => {
 		expect(findIn(error, ['is not valid'])).not.toEqual([]);
 		expect(findIn(error, [ROTATED])).toEqual([]);
 	});
+});
+
+it('if the key was rotated while the first attempt waited for its turn, sends it with the key of now', async () => {
+	const current: Run['credentials'] = credentials();
+	const turns = queueFor(current.apiKey, 'other');
+	const taken = await Promise.all(
+		Array.from({ length: LIMITS.other }, async () => await turns.take(undefined, 'urgent')),
+	);
+	let readings = 0;
+	const helper = credentialsHelper(current, () => void readings++);
+	const context = itemContext(ACCOUNT, { credentials: helper });
+	const asking = callService(context, { method: 'GET', url: '/account' });
+	await until(() => readings > 0);
+	running().configure({ apiKey: ROTATED });
+	current.apiKey = ROTATED;
+	// A reading serves for a second.
+	const now = Date.now() + 1_000;
+	const clock = jest.spyOn(Date, 'now').mockReturnValue(now);
+	for (const leave of taken) leave(false);
+	const answer = await asking.finally(() => clock.mockRestore());
+	expect(answer).toHaveProperty('plan');
+	expect(running().requests.map(({ status }) => status)).toEqual([200]);
 });
 
 long.it('masks the key of now in a wait during which the key was rotated', async () => {

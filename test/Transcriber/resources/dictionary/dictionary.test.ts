@@ -356,6 +356,32 @@ describe('several items at a service that is away', () => {
 		expect([posted('bb').length, posted('ccc').length]).toEqual([1, 1]);
 	});
 
+	it.each([
+		['a service that answers 429 is away, so it has one attempt', 429, 1],
+		['a 408 of a proxy may be about the first terms, so it has several', 408, 2],
+	])('with Continue, add goes on with the next item: %s', async (_, status, attempts) => {
+		jest.replaceProperty(RETRY, 'base', 5);
+		for (const patience of ['patienceWhenBusy', 'patienceWhenBroken'] as const) {
+			jest.replaceProperty(RETRY, patience, 100);
+		}
+		const action = { kind: 'respond', status } as const;
+		service.running().fault({ match: { method: 'POST' }, times: 10_000, action });
+		const { json } = await run('add', { terms: '={{ $json.term }}' }, { items, node });
+		expect(json.map((item) => 'error' in item)).toEqual([true, true, true]);
+		expect(posted('a').length).toBeGreaterThan(1);
+		expect(Math.min(posted('bb').length, 2)).toBe(attempts);
+	});
+
+	it('with Continue, add is patient with the next item after a 500, which is never tried again', async () => {
+		jest.replaceProperty(RETRY, 'base', 5);
+		const broken = { kind: 'respond', status: 500 } as const;
+		service.running().fault({ match: { method: 'POST' }, action: broken });
+		service.running().fault({ match: { method: 'POST' }, times: 2, action: AWAY });
+		const { json } = await run('add', { terms: '={{ $json.term }}' }, { items, node });
+		expect(json.map((item) => 'error' in item)).toEqual([true, false, false]);
+		expect([posted('a').length, posted('bb').length]).toEqual([1, 3]);
+	});
+
 	it('with Continue, add is patient again once the service has answered', async () => {
 		jest.replaceProperty(RETRY, 'base', 5);
 		const inAnHour = { ...AWAY, headers: { 'Retry-After': '3600' } };

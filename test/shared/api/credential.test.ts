@@ -5,6 +5,7 @@ import { credentialOf, keyHash } from '../../../nodes/shared/api/credential';
 import { callService } from '../../../nodes/shared/api/callService';
 import { LIMITS } from '../../../nodes/shared/api/rateLimits';
 import { queueFor } from '../../../nodes/shared/api/waitForTurn';
+import { MAY_BE_ACCEPTED } from '../../faults/invariants';
 import type { FaultRule } from '../../simulator/index';
 import { until } from '../../simulator/testing-client';
 import { answeringTrigger, STORED } from '../../support/answeringTrigger';
@@ -53,16 +54,18 @@ describe('if the key was rotated in the pause between two attempts', () => {
 		expect(json).toMatchObject([{ status: 'completed' }]);
 	});
 
-	it('sends nothing more if the Base URL was changed too, because the new key is none of the old service', async () => {
+	it('sends nothing more if the Base URL was changed too, because the new key is none of the old service, and takes nothing for submitted', async () => {
 		const current: Run['credentials'] = credentials();
 		const headers = { 'Retry-After': '1.1' };
 		running().fault({ match: {}, times: 1, action: { kind: 'respond', status: 503, headers } });
-		const getting = runNode({ credentials: current, parameters: { ...GET, taskId: byId('7f3c') } });
+		const getting = runNode({ credentials: current, parameters: LINK });
 		await until(() => running().requests.some(({ status }) => status === 503));
 		Object.assign(current, { baseUrl: 'http://127.0.0.1:9', apiKey: ROTATED });
 		const { error } = await getting;
 		expect(error?.message).toContain("The 'Base URL' of the credential was changed");
 		expect(running().requests).toHaveLength(1);
+		// The refusal says that nothing was accepted, and nothing was sent after it.
+		expect(error?.description).not.toMatch(MAY_BE_ACCEPTED);
 	});
 
 	long.it('sends nothing if both were changed before the first attempt', async () => {

@@ -9,7 +9,7 @@ import { SILENT } from '../../nodes/shared/api/fetchResults';
 import { tasksIn } from '../../nodes/shared/api/undocumented/taskLists';
 import { serviceForTests } from '../support/service';
 import { atLength, few, long } from '../support/long';
-import { AccountHost } from './host';
+import { AccountHost, takeAllTurns } from './host';
 
 jest.setTimeout(120_000);
 
@@ -88,6 +88,17 @@ it('null under the name of the list is an empty list, and nothing under it is no
 	expect(tasksIn({ tasks: null })).toEqual([]);
 	expect(tasksIn({ data: { items: null } })).toEqual([]);
 	expect(tasksIn({ message: null })).toBeUndefined();
+});
+
+it('a poll that finds the rate limit used up is no failure, and the next one starts what has ended', async () => {
+	const host = await active();
+	const ids = await completed(1);
+	const release = await takeAllTurns(host.credentials.apiKey);
+	ACCOUNT_POLL.maxMs = 50;
+	expect(await host.poll().finally(release)).toEqual([]);
+	ACCOUNT_POLL.maxMs = bounds.maxMs;
+	await host.poll();
+	expect(host.started).toEqual(ids);
 });
 
 describe('a task that is not well', () => {
@@ -178,13 +189,10 @@ describe('a task that is not well', () => {
 		await host.poll();
 		const ofLists = service.running().requests.length - before;
 		const [id] = await completed(1);
-		const busy = [
-			jest.replaceProperty(LIMITS, 'windowMs', 600),
-			jest.replaceProperty(LIMITS, 'other', ofLists + LIMITS.keptForUrgent),
-		];
+		const limits = { ...LIMITS };
+		Object.assign(LIMITS, { windowMs: 600, other: ofLists + LIMITS.keptForUrgent });
 		Object.assign(ACCOUNT_POLL, { maxMs: 400, failures: 1 });
-		const items = await host.poll();
-		for (const one of busy) one.restore();
+		const items = await host.poll().finally(() => Object.assign(LIMITS, limits));
 		ACCOUNT_POLL.maxMs = bounds.maxMs;
 		expect([items, resultsAsked()]).toEqual([[], 0]);
 		const [item] = await host.poll();

@@ -1,6 +1,7 @@
 /** One failed poll or one broken task makes no other task miss its start, and none start twice. */
 // Also covers countedRequests.ts.
 
+import { LIMITS } from '../../nodes/shared/api/rateLimits';
 import { RETRY } from '../../nodes/shared/api/delayBeforeRetry';
 import { ACCOUNT_POLL } from '../../nodes/TranscriberAccountTrigger/pollLimits';
 import { ONE_TASK } from '../../nodes/TranscriberAccountTrigger/openTasks';
@@ -8,7 +9,7 @@ import { SILENT } from '../../nodes/shared/api/fetchResults';
 import { tasksIn } from '../../nodes/shared/api/undocumented/taskLists';
 import { serviceForTests } from '../support/service';
 import { atLength, few, long } from '../support/long';
-import { AccountHost } from './host';
+import { AccountHost, takeAllTurns } from './host';
 
 jest.setTimeout(120_000);
 
@@ -42,6 +43,8 @@ function oldestFirst(tasks: number): void {
 	service.running().configure({ shapes: { taskListOrder: 'oldestFirst' } });
 	service.running().seed(tasks);
 }
+
+const resultsAsked = () => service.lines().filter((line) => line.endsWith('/result')).length;
 
 const respond = (path: string, status: number, times = 1, skip = 0) =>
 	service.running().fault({ match: { path }, times, skip, action: { kind: 'respond', status } });
@@ -85,6 +88,17 @@ it('null under the name of the list is an empty list, and nothing under it is no
 	expect(tasksIn({ tasks: null })).toEqual([]);
 	expect(tasksIn({ data: { items: null } })).toEqual([]);
 	expect(tasksIn({ message: null })).toBeUndefined();
+});
+
+it('a poll that finds the rate limit used up is no failure, and the next one starts what has ended', async () => {
+	const host = await active();
+	const ids = await completed(1);
+	const release = await takeAllTurns(host.credentials.apiKey);
+	ACCOUNT_POLL.maxMs = 50;
+	expect(await host.poll().finally(release)).toEqual([]);
+	ACCOUNT_POLL.maxMs = bounds.maxMs;
+	await host.poll();
+	expect(host.started).toEqual(ids);
 });
 
 describe('a task that is not well', () => {
@@ -167,6 +181,23 @@ describe('a task that is not well', () => {
 		expect(host.executions.flat()).toMatchObject([
 			{ json: { task_id: id, export: expect.any(String), error } },
 		]);
+	});
+
+	it('is none of which the result finds the rate limit used up: it starts the workflow with its text', async () => {
+		const host = await active();
+		const before = service.running().requests.length;
+		await host.poll();
+		const ofLists = service.running().requests.length - before;
+		const [id] = await completed(1);
+		const limits = { ...LIMITS };
+		Object.assign(LIMITS, { windowMs: 600, other: ofLists + LIMITS.keptForUrgent });
+		Object.assign(ACCOUNT_POLL, { maxMs: 400, failures: 1 });
+		const items = await host.poll().finally(() => Object.assign(LIMITS, limits));
+		ACCOUNT_POLL.maxMs = bounds.maxMs;
+		expect([items, resultsAsked()]).toEqual([[], 0]);
+		const [item] = await host.poll();
+		expect(item?.json).toMatchObject({ task_id: id, text: expect.any(String) });
+		expect(item?.json).not.toHaveProperty('error');
 	});
 
 	it('starts the workflow without its result in the end, and says why', async () => {

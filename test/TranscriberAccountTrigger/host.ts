@@ -17,6 +17,7 @@ import {
 
 import { LIMITS } from '../../nodes/shared/api/rateLimits';
 import { RETRY } from '../../nodes/shared/api/delayBeforeRetry';
+import { queueFor } from '../../nodes/shared/api/waitForTurn';
 import { ACCOUNT_POLL } from '../../nodes/TranscriberAccountTrigger/pollLimits';
 import { ACCOUNT_MEMORY } from '../../nodes/TranscriberAccountTrigger/rememberedBetweenPolls';
 import { TranscriberAccountTrigger } from '../../nodes/TranscriberAccountTrigger/TranscriberAccountTrigger.node';
@@ -47,6 +48,17 @@ export function newProcess(): TranscriberAccountTrigger {
 	});
 	if (!loaded) throw new Error('The trigger could not be loaded');
 	return loaded;
+}
+
+/** As many requests as the service allows in a minute are under way with this API key, until the returned function is called. */
+export async function takeAllTurns(apiKey: string): Promise<() => void> {
+	const turns = queueFor(apiKey, 'other');
+	const taken = await Promise.all(
+		Array.from({ length: LIMITS.other }, async () => await turns.take(undefined, 'urgent')),
+	);
+	return () => {
+		for (const leave of taken) leave(false);
+	};
 }
 
 export class AccountHost {

@@ -72,3 +72,34 @@ it('many tasks that are refused keep no other task waiting', async () => {
 	expect(host.started).toEqual(ids);
 	expect(state(host).open).toHaveLength(8);
 });
+
+describe('A task that no list shows any more', () => {
+	/** How often it was asked for in so many polls, and what starts when the list shows it again, as failed. */
+	async function hiddenFor(polls: number) {
+		const { host } = await active(3, 10);
+		const ids = list().add(1, 'processing');
+		await host.poll();
+		const { tasks } = list();
+		let asked = 0;
+		list().refuses = ({ pathname }) => {
+			if (pathname.includes('/tasks/')) asked += 1;
+			return undefined;
+		};
+		// The service answers 404 for a task that it does not have.
+		list().tasks = tasks.filter(({ task_id }) => task_id !== ids[0]);
+		await host.polls(polls);
+		list().tasks = tasks;
+		say(ids, 'failed');
+		const askedWhileHidden = asked;
+		await host.polls(2);
+		return { asked: askedWhileHidden, starts: host.started.length };
+	}
+
+	it('is still awaited after four refusals', async () => {
+		expect(await hiddenFor(4)).toEqual({ asked: 4, starts: 1 });
+	});
+
+	it('is gone after five: it is not asked for again, and starts nothing', async () => {
+		expect(await hiddenFor(6)).toEqual({ asked: 5, starts: 0 });
+	});
+});

@@ -10,7 +10,7 @@ import { RETRY } from '../../nodes/shared/api/delayBeforeRetry';
 import { queueFor } from '../../nodes/shared/api/waitForTurn';
 import { serviceForTests } from '../support/service';
 import { few, long } from '../support/long';
-import { AccountHost, newProcess } from './host';
+import { AccountHost, newProcess, takeAllTurns } from './host';
 
 const service = serviceForTests({ tasksInProgress: 1000 });
 beforeEach(() => jest.replaceProperty(ACCOUNT_MEMORY, 'sameActivation', -1));
@@ -133,12 +133,12 @@ describe('n8n starts while the service is away, as after a power cut', () => {
 	it('only the poll at the start is forgiven, also if it found the rate limit used up', async () => {
 		const host = newHost(AS_241);
 		await host.activate('activate');
-		const busy = [
-			jest.replaceProperty(LIMITS, 'other', 0),
-			jest.replaceProperty(ACCOUNT_POLL, 'maxMs', 50),
-		];
-		await host.activate('init');
-		for (const one of busy) one.restore();
+		const short = jest.replaceProperty(ACCOUNT_POLL, 'maxMs', 50);
+		const release = await takeAllTurns(host.credentials.apiKey);
+		service.running().requests.length = 0;
+		await host.activate('init').finally(release);
+		expect(service.lines()).toEqual([]);
+		short.restore();
 		away();
 		await expect(host.poll()).rejects.toThrow('The service');
 	});

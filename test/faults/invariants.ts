@@ -57,13 +57,18 @@ export function wrongInBooks(
 export const MAY_BE_ACCEPTED =
 	/may (also )?have accepted|If the service has accepted it, a Retry of|not known whether the service accepted|accepted, but without an id|accepted the bot, but without an id|not known whether the service has sent/;
 
-/** Where each id was reported; `undefined` if nowhere. */
+/** Whether the fault hit the submit, so that the answer with the id may be lost. If it hit a later request, the node has the id. */
+export function mayHaveLostId({ kind }: Row): boolean {
+	return kind === 'file' || kind === 'once' || kind === 'activation';
+}
+
+/** Where each id was reported; `undefined` if nowhere. `mayWarn`: it is enough that an error says what may be accepted. */
 export function placesOf(
 	ids: string[],
 	result: string,
 	executions: Execution[],
 	retried: Execution | undefined,
-	simulator: Simulator,
+	{ simulator, mayWarn }: { simulator: Simulator; mayWarn: boolean },
 ): Array<Place | undefined> {
 	return ids.map((id) => {
 		const { taskId = id } = simulator.bots().find((bot) => bot.id === id) ?? {};
@@ -81,7 +86,8 @@ export function placesOf(
 		if (isIn(outputs(executions))) return 'output';
 		if (isIn(errors)) return 'error';
 		if (retried && isIn([outputs([retried]), retried.error?.message])) return 'retry';
-		return errors.some((words) => MAY_BE_ACCEPTED.test(words)) ? 'warning' : undefined;
+		const isWarned = mayWarn && errors.some((words) => MAY_BE_ACCEPTED.test(words));
+		return isWarned ? 'warning' : undefined;
 	});
 }
 

@@ -100,7 +100,8 @@ describe('a crashed execution', () => {
 	const booksAfter = async (more: number, shown: Shown, gap?: Partial<Gap>) => {
 		const before = booksOf(running());
 		await submit();
-		return await compareBooks({ row: link, before, cell: cellWith(more, shown) }, outcome, gap);
+		const begun = { row: link, before, cell: cellWith(more, shown), isKilled: true };
+		return await compareBooks(begun, outcome, gap);
 	};
 
 	it('gets a Retry, and what that pays again is reported', async () => {
@@ -170,6 +171,44 @@ describe('a crashed execution', () => {
 			expect(await wrongOf(name, 0, version)).toEqual(once);
 			expect(await wrongOf(name, 1, version)).toEqual(twice);
 		});
+	});
+});
+
+describe('an error that only says that the service may have accepted something', () => {
+	const error = {
+		message: 'The connection broke',
+		description: 'The service may have accepted it',
+	};
+	const booksWith = async (name: string, isKilled = false) => {
+		const before = booksOf(running());
+		await submit();
+		const { apiKey } = running();
+		const executions = [{ id: '1', status: 'error', runData: {}, error } as unknown as Execution];
+		const others = { apiKey, receiver: 'https://receiver.example.com', executions };
+		const cell = { simulator: running(), ...others, n8n: { log: () => '' } } as unknown as Cell;
+		return await compareBooks({ row: row(name), before, cell, isKilled }, { result: 'An error' });
+	};
+	const WARNED = { places: ['warning'], wrong: [] };
+	const UNREPORTED = {
+		places: [],
+		wrong: ['UNREPORTED: an accepted id is in no output and no error'],
+	};
+
+	it.each([
+		['transcription.transcribeFile, poll: submit'],
+		['meeting.sendBot, awaitWebhook: submit'],
+		['transcriberTrigger, meeting: bot'],
+	])('reports the id if the fault hit the submit: %s', async (name) => {
+		expect(await booksWith(name)).toEqual(WARNED);
+	});
+
+	it.each([
+		['meeting.sendBot, poll: bot'],
+		['transcription.transcribeUrl, poll: status'],
+		['transcription.transcribeUrl, awaitWebhook: result'],
+	])('does not if the fault came later, because the node has the id: %s', async (name) => {
+		expect(await booksWith(name)).toEqual(UNREPORTED);
+		expect(await booksWith(name, true)).toEqual(WARNED);
 	});
 });
 

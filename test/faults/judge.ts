@@ -4,7 +4,14 @@ import { CRASHED, WORKS, type Act, type Outcome } from './acts';
 import type { Cell } from './cell';
 import type { Gap } from './exceptions';
 import { expectedOf, gapOf } from './expected';
-import { acceptedSince, placesOf, secretsOutside, wrongInBooks, type Books } from './invariants';
+import {
+	acceptedSince,
+	mayHaveLostId,
+	placesOf,
+	secretsOutside,
+	wrongInBooks,
+	type Books,
+} from './invariants';
 import type { Result } from './report';
 import type { Row } from './row';
 import type { Weather } from './weather';
@@ -47,7 +54,8 @@ export async function judged(
 	)
 		wrong.push('the node began only after the outage');
 	const gap = gapOf(row, weather.name, cell.n8n.version);
-	const books = await compareBooks({ row, cell, before }, outcome, gap);
+	const isKilled = weather.name === 'kill -9';
+	const books = await compareBooks({ row, cell, before, isKilled }, outcome, gap);
 	wrong.push(...books.wrong);
 	if (gap && !gap.isUnheard && acceptedSince(before, simulator).length <= row.submits)
 		wrong.push('NO GAP: nothing was paid once more');
@@ -74,7 +82,7 @@ export function isAsExpected(result: string, expected: string): boolean {
 
 /** What holds whatever comes out: by the books of the service. `gap`: what the node cannot prevent there. */
 export async function compareBooks(
-	{ row, cell, before }: Pick<Begun, 'row' | 'cell' | 'before'>,
+	{ row, cell, before, isKilled }: Pick<Begun, 'row' | 'cell' | 'before'> & { isKilled: boolean },
 	outcome: Outcome,
 	gap?: Partial<Gap>,
 ): Promise<Pick<Result, 'places' | 'wrong'>> {
@@ -86,7 +94,8 @@ export async function compareBooks(
 	});
 	const accepted = acceptedSince(before, simulator);
 	const executions = cell.executions.filter((one) => one !== retried);
-	const found = placesOf(accepted, outcome.result, executions, retried, simulator);
+	const mayWarn = isKilled || mayHaveLostId(row);
+	const found = placesOf(accepted, outcome.result, executions, retried, { simulator, mayWarn });
 	const places = found.filter((place) => place !== undefined);
 	const unreported = found.length - places.length;
 	// Of the one that was paid once more, the crash is all that n8n reports.

@@ -108,7 +108,7 @@ export class Account {
 				expected.push('only after its end');
 			// n8n has no Retry for an execution that was started in the editor and has crashed.
 			const isCrash = isOutage && result === CRASHED;
-			const begun = { row, cell, before };
+			const begun = { row, cell, before, isKilled: isOutage };
 			const { wrong } = await compareBooks(
 				begun,
 				isCrash ? { result } : outcome,

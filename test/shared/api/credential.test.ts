@@ -3,6 +3,9 @@ import type { INode } from 'n8n-workflow';
 
 import { credentialOf, keyHash } from '../../../nodes/shared/api/credential';
 import { callService } from '../../../nodes/shared/api/callService';
+import { LIMITS } from '../../../nodes/shared/api/rateLimits';
+import { queueFor } from '../../../nodes/shared/api/waitForTurn';
+import { MAY_BE_ACCEPTED } from '../../faults/invariants';
 import type { FaultRule } from '../../simulator/index';
 import { until } from '../../simulator/testing-client';
 import { answeringTrigger, STORED } from '../../support/answeringTrigger';
@@ -51,16 +54,18 @@ describe('if the key was rotated in the pause between two attempts', () => {
 		expect(json).toMatchObject([{ status: 'completed' }]);
 	});
 
-	it('sends nothing more if the Base URL was changed too, because the new key is none of the old service', async () => {
+	it('sends nothing more if the Base URL was changed too, because the new key is none of the old service, and takes nothing for submitted', async () => {
 		const current: Run['credentials'] = credentials();
 		const headers = { 'Retry-After': '1.1' };
 		running().fault({ match: {}, times: 1, action: { kind: 'respond', status: 503, headers } });
-		const getting = runNode({ credentials: current, parameters: { ...GET, taskId: byId('7f3c') } });
+		const getting = runNode({ credentials: current, parameters: LINK });
 		await until(() => running().requests.some(({ status }) => status === 503));
 		Object.assign(current, { baseUrl: 'http://127.0.0.1:9', apiKey: ROTATED });
 		const { error } = await getting;
 		expect(error?.message).toContain("The 'Base URL' of the credential was changed");
 		expect(running().requests).toHaveLength(1);
+		// The refusal says that nothing was accepted, and nothing was sent after it.
+		expect(error?.description).not.toMatch(MAY_BE_ACCEPTED);
 	});
 
 	long.it('sends nothing if both were changed before the first attempt', async () => {
@@ -112,6 +117,28 @@ describe('if the key was rotated in the pause between two attempts', () => {
 		expect(findIn(error, ['is not valid'])).not.toEqual([]);
 		expect(findIn(error, [ROTATED])).toEqual([]);
 	});
+});
+
+it('if the key was rotated while the first attempt waited for its turn, sends it with the key of now', async () => {
+	const current: Run['credentials'] = credentials();
+	const turns = queueFor(current.apiKey, 'other');
+	const taken = await Promise.all(
+		Array.from({ length: LIMITS.other }, async () => await turns.take(undefined, 'urgent')),
+	);
+	let readings = 0;
+	const helper = credentialsHelper(current, () => void readings++);
+	const context = itemContext(ACCOUNT, { credentials: helper });
+	const asking = callService(context, { method: 'GET', url: '/account' });
+	await until(() => readings > 0);
+	running().configure({ apiKey: ROTATED });
+	current.apiKey = ROTATED;
+	// A reading serves for a second.
+	const now = Date.now() + 1_000;
+	const clock = jest.spyOn(Date, 'now').mockReturnValue(now);
+	for (const leave of taken) leave(false);
+	const answer = await asking.finally(() => clock.mockRestore());
+	expect(answer).toHaveProperty('plan');
+	expect(running().requests.map(({ status }) => status)).toEqual([200]);
 });
 
 long.it('masks the key of now in a wait during which the key was rotated', async () => {

@@ -336,6 +336,7 @@ it('dictionary.add takes one term with a comma, which replaces nothing', async (
 
 describe('several items at a service that is away', () => {
 	const AWAY = { kind: 'respond', status: 503 } as const;
+	const TRIED_AGAIN = /while the node was trying again/;
 	const node = { onError: 'continueRegularOutput' } as const;
 	/** The requests to add a term, told apart by its length: the simulator reads no body that it refuses. */
 	const posted = (term: string) => {
@@ -349,11 +350,35 @@ describe('several items at a service that is away', () => {
 		jest.replaceProperty(RETRY, 'patienceWhenBroken', 100);
 		service.running().fault({ match: { method: 'POST' }, times: 10_000, action: AWAY });
 		const { json } = await run('add', { terms: '={{ $json.term }}' }, { items, node });
-		expect(
-			json.map(({ error }) => String(error).includes('while the node was trying again')),
-		).toEqual([true, false, false]);
+		expect(json.map(({ error }) => TRIED_AGAIN.test(String(error)))).toEqual([true, false, false]);
 		expect(posted('a').length).toBeGreaterThan(1);
 		expect([posted('bb').length, posted('ccc').length]).toEqual([1, 1]);
+	});
+
+	it.each([
+		['a service that answers 429 is away, so it has one attempt', 429, 1],
+		['a 408 of a proxy may be about the first terms, so it has several', 408, 2],
+	])('with Continue, add goes on with the next item: %s', async (_, status, attempts) => {
+		jest.replaceProperty(RETRY, 'base', 5);
+		for (const patience of ['patienceWhenBusy', 'patienceWhenBroken'] as const) {
+			jest.replaceProperty(RETRY, patience, 60);
+		}
+		const action = { kind: 'respond', status } as const;
+		service.running().fault({ match: { method: 'POST' }, times: 10_000, action });
+		const { json } = await run('add', { terms: '={{ $json.term }}' }, { items, node });
+		expect(json.map((item) => 'error' in item)).toEqual([true, true, true]);
+		expect(posted('a').length).toBeGreaterThan(1);
+		expect(Math.min(posted('bb').length, 2)).toBe(attempts);
+	});
+
+	it('with Continue, add is patient with the next item after a 500, which is never tried again', async () => {
+		jest.replaceProperty(RETRY, 'base', 5);
+		const broken = { kind: 'respond', status: 500 } as const;
+		service.running().fault({ match: { method: 'POST' }, action: broken });
+		service.running().fault({ match: { method: 'POST' }, times: 2, action: AWAY });
+		const { json } = await run('add', { terms: '={{ $json.term }}' }, { items, node });
+		expect(json.map((item) => 'error' in item)).toEqual([true, false, false]);
+		expect([posted('a').length, posted('bb').length]).toEqual([1, 3]);
 	});
 
 	it('with Continue, add is patient again once the service has answered', async () => {
@@ -373,6 +398,14 @@ describe('several items at a service that is away', () => {
 		const { error } = await run('clear', {}, { items: itemsOf({}, {}, {}) });
 		expect(error?.message).toContain('temporarily unavailable');
 		expect(await stored()).toMatchObject({ terms: ['n8n'] });
+	});
+
+	it('with Continue, clear waits for it once, and not for each item', async () => {
+		jest.replaceProperty(RETRY, 'base', 5);
+		jest.replaceProperty(RETRY, 'patienceWhenBroken', 60);
+		service.running().fault({ match: { method: 'DELETE' }, times: 10_000, action: AWAY });
+		const { json } = await run('clear', {}, { items: itemsOf({}, {}, {}), node });
+		expect(json.map(({ error }) => TRIED_AGAIN.test(String(error)))).toEqual([true, false, false]);
 	});
 
 	it('clear tries once for each of the other items with Continue', async () => {

@@ -622,7 +622,10 @@ describe('dictionary.sync of which the answer to the write was lost', () => {
 			match: { method: 'PUT' },
 			action: { kind: 'garble', body: PAGE, headers: { 'Content-Type': 'text/html' } },
 		});
-	beforeEach(async () => await given('Anna Petrova', 'OKR', 'n8n'));
+	beforeEach(async () => {
+		jest.replaceProperty(RETRY, 'patienceWhenBroken', 0);
+		await given('Anna Petrova', 'OKR', 'n8n');
+	});
 
 	it('says that the dictionary may have been replaced, and what it had', async () => {
 		lose();
@@ -679,7 +682,6 @@ describe('dictionary.sync of which the answer to the write was lost', () => {
 	});
 
 	it('says so of a later try that cannot even read, as in an outage', async () => {
-		jest.replaceProperty(RETRY, 'patienceWhenBroken', 0);
 		lose();
 		const away = { kind: 'respond', status: 503 } as const;
 		service.running().fault({ match: { method: 'GET' }, skip: 1, times: 9, action: away });
@@ -687,6 +689,42 @@ describe('dictionary.sync of which the answer to the write was lost', () => {
 		const { error } = await sync(['n8n'], {}, { node });
 		expect(error?.message).toContain('temporarily unavailable');
 		expect(error?.description).toContain('removed: Anna Petrova, OKR');
+	});
+
+	it('says so, too, if the repeat of that write is refused', async () => {
+		jest.replaceProperty(RETRY, 'patienceWhenBroken', 60_000);
+		const cut = { kind: 'cut', when: 'afterProcessing' } as const;
+		service.running().fault({ match: { method: 'PUT' }, action: cut });
+		service.running().fault({ match: { method: 'PUT' }, action: { kind: 'respond', status: 422 } });
+		const { error } = await sync(['n8n']);
+		expect(error?.httpCode).toBe('422');
+		expect(error?.description).toContain('removed: Anna Petrova, OKR');
+		expect(await stored()).toEqual(['n8n']);
+	});
+
+	it('says of two lost writes what either has removed', async () => {
+		lose();
+		const first = await sync(['n8n']);
+		await service.ask('POST /dictionary', { json: { terms: ['Go'] } });
+		lose();
+		const SYNC = { resource: 'dictionary', operation: 'sync', terms: TERM };
+		const data = again(first, SYNC, itemsOf({ term: 'n8n' }), { asFirstRun: true });
+		const { error } = await service.run(SYNC, { data, mode: 'retry' });
+		expect(error?.description).toContain('removed: Anna Petrova, OKR, Go');
+	});
+
+	it('is reported once: the next run has removed nothing', async () => {
+		lose();
+		const node = { onError: 'continueErrorOutput' } as const;
+		const SYNC = { resource: 'dictionary', operation: 'sync', terms: TERM };
+		const rows = itemsOf({ term: 'n8n' });
+		let outcome = await sync(['n8n'], {}, { node });
+		const removed = [];
+		for (let run = 0; run < 2; run++) {
+			outcome = await service.run(SYNC, { data: again(outcome, SYNC, rows, { node }), node });
+			removed.push(outcome.json[0]?.['removed']);
+		}
+		expect(removed).toEqual([['Anna Petrova', 'OKR'], []]);
 	});
 
 	it('may be brought back by a loop if the write has changed nothing', async () => {
@@ -731,7 +769,6 @@ describe('dictionary.sync of which the answer to the write was lost', () => {
 			service
 				.running()
 				.fault({ match: { method: 'PUT' }, action: { kind: 'respond', status: 502 } });
-			jest.replaceProperty(RETRY, 'patienceWhenBroken', 0);
 			const isLoop = how === 'loop';
 			const ON_FAIL = { retryOnFail: true, maxTries: 2, waitBetweenTries: 1 };
 			const node = isLoop ? ({ onError: 'continueErrorOutput' } as const) : ON_FAIL;
@@ -756,7 +793,6 @@ describe('dictionary.sync of which the answer to the write was lost', () => {
 		service.running().fault({ match: { method: 'PUT' }, action: { kind: 'respond', status: 502 } });
 		const refused = { kind: 'respond', status: 413 } as const;
 		service.running().fault({ match: { method: 'PUT' }, action: refused });
-		jest.replaceProperty(RETRY, 'patienceWhenBroken', 0);
 		const node = { retryOnFail: true, maxTries: 2, waitBetweenTries: 1 };
 		const { error } = await sync(['n8n'], {}, { node });
 		expect(error?.description).not.toContain('may have replaced');
@@ -816,5 +852,20 @@ describe('dictionary.sync in an execution that is stopped while it writes', () =
 		const said = logs.lines.filter((line) => line.includes('Anna Petrova, OKR'));
 		expect(said).toHaveLength(lines);
 		expect(await stored()).toEqual(lines > 0 ? ['n8n'] : ['Anna Petrova', 'OKR', 'n8n']);
+	});
+	it("names them in n8n's log, too, if it is stopped after the write", async () => {
+		await given('Anna Petrova', 'OKR', 'n8n');
+		const garbled = { kind: 'garble', body: '{"terms":["n8n"]}' } as const;
+		service.running().fault({ match: { method: 'PUT' }, action: garbled });
+		const late = { kind: 'delay', ms: 200 } as const;
+		service.running().fault({ match: { method: 'GET' }, skip: 1, action: late });
+		const logs = captureLogs();
+		// It reads the dictionary again, because the answer lacks a term.
+		const cancelWhen = () => service.lines().length === 3;
+		await sync(['n8n', 'Kafka'], {}, { cancelWhen });
+		logs.release();
+		expect(service.lines()).toEqual([READ, WRITE, READ]);
+		const said = logs.lines.filter((line) => line.includes('lacks now: Anna Petrova, OKR'));
+		expect(said).toHaveLength(1);
 	});
 });

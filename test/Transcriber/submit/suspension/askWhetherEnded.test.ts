@@ -109,6 +109,17 @@ describe('For a call that is not verified', () => {
 		expect(service.lines()).toHaveLength(2);
 	});
 
+	it('the service is asked once in ten seconds, also while it answers 500', async () => {
+		fault({ kind: 'respond', status: 500 }, '/tasks/c', 1e6);
+		const state = known({ taskId: 'c' });
+		const first = call();
+		for (let each = 0; each < 50; each++) {
+			const later = { ...first, cameAt: first.cameAt + each * 199 };
+			await expect(hasEndedAtService(later, state, { taskId: 'c' })).rejects.toThrow();
+		}
+		expect(service.lines().filter((line) => line.endsWith('/c'))).toHaveLength(1);
+	});
+
 	it('an answer that does not come in time decides nothing', async () => {
 		fault({ kind: 'stall' });
 		const state = known({ taskId: 'a' });

@@ -74,26 +74,26 @@ export function isToolCall(context: IExecutePaginationFunctions): boolean {
  * output rewired to the agent, and gives each call its own run index.
  */
 export function isTool(context: IExecutePaginationFunctions): boolean {
-	return isToolCall(context) || isRewired(context) || isUnrememberedCall(context);
-}
-
-function isRewired(context: IExecutePaginationFunctions): boolean {
-	return context.getNode().rewireOutputLogTo === 'ai_tool';
+	const isRewired = context.getNode().rewireOutputLogTo === 'ai_tool';
+	return isToolCall(context) || isRewired || isUnrememberedCall(context);
 }
 
 /**
- * Whether n8n keeps nothing of a tool call that its repeat could find. Assumed: if an MCP client calls the tool
- * (webhook-helpers.js, for the MCP Server Trigger), or one of the Agents of n8n 2.41
- * (ephemeral-node-executor.js), there is no execution id. In queue mode, n8n 2 starts an execution for each call of
- * an MCP client, where only its type shows that the node is a tool (job-processor.js, `invokeTool`).
+ * Whether n8n keeps nothing of a tool call that its repeat could find. Assumed: outside an execution, and in queue mode,
+ * where n8n 2 starts an execution for each call of an MCP client. There, only its type shows that the node is a tool
+ * (job-processor.js, `invokeTool`), or that a sub-agent is one that calls the node.
  */
 export function isUnrememberedCall(context: IExecutePaginationFunctions): boolean {
 	if (isOutsideExecution(context)) return true;
-	const isOfToolType = context.getNode().type.endsWith('Tool');
-	return isOfToolType && !isToolCall(context) && !isRewired(context);
+	const { node } = context.getExecuteData();
+	return node.type.endsWith('Tool') && node.rewireOutputLogTo !== 'ai_tool';
 }
 
-function isOutsideExecution(context: IExecutePaginationFunctions): boolean {
+/**
+ * Whether the call belongs to no execution. Assumed: if an MCP client calls the tool (webhook-helpers.js, for the MCP
+ * Server Trigger), or one of the Agents of n8n 2.41 (ephemeral-node-executor.js), there is no execution id.
+ */
+export function isOutsideExecution(context: IExecutePaginationFunctions): boolean {
 	const executionId: string | undefined = context.getExecutionId();
 	return executionId === undefined;
 }

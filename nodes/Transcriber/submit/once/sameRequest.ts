@@ -5,7 +5,11 @@ import {
 	type IExecutePaginationFunctions,
 } from 'n8n-workflow';
 
-import { isUnrememberedCall } from '../../../shared/n8nInternals/runIdentity';
+import {
+	isOutsideExecution,
+	isToolCall,
+	isUnrememberedCall,
+} from '../../../shared/n8nInternals/runIdentity';
 import { isNothing } from '../../../shared/parameters/checkedValues';
 import { startAtFrom } from '../../../shared/parameters/startAt';
 import { fileOf, isFile, recordingOf } from '../../item/inputFile';
@@ -175,10 +179,14 @@ function inputsOf(context: IExecutePaginationFunctions): unknown[] {
 	return given.map((json) => ({ ...(isPlainObject(json) && json), toolCallId: undefined }));
 }
 
-/** What the model gives. The item of an MCP client is its request, which has another id in each call. */
+/**
+ * What the model gives. For the Agents of n8n 2.41 that is the item. The item of an MCP client is its request, which has
+ * another id in each call.
+ */
 function argumentsOf(context: IExecutePaginationFunctions): unknown[] {
-	const { json } = context.getInputData(0, NodeConnectionTypes.AiTool);
-	return [Object.keys(json).length > 0 ? json : context.evaluateExpression('{{ $json }}', 0)];
+	const isOfAgent = isOutsideExecution(context) && !isToolCall(context);
+	if (isOfAgent) return [context.evaluateExpression('{{ $json }}', 0)];
+	return [context.getInputData(0, NodeConnectionTypes.AiTool).json];
 }
 
 interface Read {

@@ -17,7 +17,10 @@ import { recall } from './submissionMemory';
 export const REPEATS = {
 	/** For how long after its end. */
 	withinMs: 120_000,
-	/** Only if it took so long that the client may have given up, or has failed. Otherwise the client has its answer. */
+	/**
+	 * Only if it took so long that the client may have given up, or if it submitted and failed. Otherwise the client has
+	 * its answer, and a quick repeat that fails in the same way must not keep the user from submitting anew.
+	 */
 	slowMs: 30_000,
 };
 
@@ -53,6 +56,7 @@ export async function shareWithRepeats(
 	unrememberedCalls.set(key, call);
 	const shared = withData(lasting, call.data);
 	call.running += 1;
+	const isRepeat = recall(shared) !== undefined;
 	let hasAnswer = false;
 	try {
 		const output = await carryOut(shared);
@@ -62,7 +66,7 @@ export async function shareWithRepeats(
 		call.running -= 1;
 		const isSlow = Date.now() - began >= REPEATS.slowMs;
 		if (recall(shared) === undefined) call.until = 0;
-		else if (!hasAnswer || isSlow) call.until = Date.now() + REPEATS.withinMs;
+		else if (isSlow || !(hasAnswer || isRepeat)) call.until = Date.now() + REPEATS.withinMs;
 		forgetInTime(key, call);
 	}
 }

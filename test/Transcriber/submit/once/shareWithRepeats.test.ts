@@ -199,6 +199,26 @@ describe.each([
 		expect(sent()).toBe(2);
 	});
 
+	it('is a new call a while after the first has failed, also if others were repeated meanwhile', async () => {
+		jest.replaceProperty(REPEATS, 'withinMs', 300);
+		const first = call(link('poll'));
+		await until(() => sent() === 1);
+		service.running().finish(service.running().tasks()[0]?.id ?? '', { status: 'failed' });
+		await answerOf(first);
+		for (let times = 0; times < 3; times++) {
+			await sleep(50);
+			await answerOf(call(link('poll')));
+		}
+		expect(sent()).toBe(1);
+		await sleep(200);
+		const again = answerOf(call(link('poll')));
+		await until(() => sent() === 2);
+		for (const { id, status } of service.running().tasks()) {
+			if (status !== 'failed') service.running().finish(id);
+		}
+		expect(await again).toContain('"text"');
+	});
+
 	it('is a new call a while after the first has ended', async () => {
 		jest.replaceProperty(REPEATS, 'slowMs', 0);
 		jest.replaceProperty(REPEATS, 'withinMs', 20);
@@ -209,16 +229,30 @@ describe.each([
 	});
 });
 
-it('The repeat of a call of an MCP client is recognised where a parameter depends on the time', async () => {
-	jest.replaceProperty(REPEATS, 'slowMs', 0);
+describe.each([
+	['', overMcp],
+	[' in queue mode', onWorker],
+])('The repeat of a call of an MCP client%s', (_, call) => {
 	const startAt = '={{ $now.plus({ hours: 1 }).toISO() }}';
-	const later = { ...bot(), startAt, meetingUrl: "={{ $fromAI('url', '', 'string') }}" };
-	const call = async (url: string) => await overMcp(later, { url });
-	expect(await call('https://meet.example.com/x')).toContain('bot_id');
-	await call('https://meet.example.com/x');
-	expect(sent()).toBe(1);
-	await call('https://meet.example.com/y');
-	expect(sent()).toBe(2);
+
+	it('is recognised where a parameter depends on the time', async () => {
+		jest.replaceProperty(REPEATS, 'slowMs', 0);
+		const later = { ...bot(), startAt, meetingUrl: "={{ $fromAI('url', '', 'string') }}" };
+		const send = async (room: string) =>
+			await call(later, { url: `https://meet.example.com/${test}-${room}` });
+		expect(await send('x')).toContain('bot_id');
+		await send('x');
+		expect(sent()).toBe(1);
+		await send('y');
+		expect(sent()).toBe(2);
+	});
+
+	it('is recognised there, too, if the tool takes nothing of the model', async () => {
+		jest.replaceProperty(REPEATS, 'slowMs', 0);
+		await call({ ...bot(), startAt });
+		await call({ ...bot(), startAt });
+		expect(sent()).toBe(1);
+	});
 });
 
 it('An execution shares nothing with another one that submits the same link at the same time', async () => {
@@ -227,6 +261,15 @@ it('An execution shares nothing with another one that submits the same link at t
 });
 
 describe('A call of an MCP client in queue mode', () => {
+	it('through a sub-agent shares what it has submitted with its repeat, too', async () => {
+		jest.replaceProperty(REPEATS, 'slowMs', 0);
+		const type = '@n8n/n8n-nodes-langchain.agentTool';
+		const caller: INode = { ...toolNode('agent', {}), name: 'AI Agent Tool', type };
+		await onWorker(link(), {}, caller);
+		await onWorker(link(), {}, caller);
+		expect(sent()).toBe(1);
+	});
+
 	it('that would wait by webhook is refused, and nothing is sent', async () => {
 		expect(await answerOf(onWorker(link('awaitWebhook')))).toContain('what_to_do');
 		expect(sent()).toBe(0);
@@ -309,7 +352,11 @@ describe('A repeat goes on by itself with what was submitted', () => {
 });
 
 /** A call of an MCP client in queue mode: a worker of n8n 2 runs the tool in an execution of its own (job-processor.js, `invokeTool`). */
-async function onWorker(parameters: INodeParameters, given: IDataObject = {}): Promise<string> {
+async function onWorker(
+	parameters: INodeParameters,
+	given: IDataObject = {},
+	caller?: INode,
+): Promise<string> {
 	const type = executable(new Transcriber());
 	const tool = toolNode('tool', parameters);
 	const trigger: INode = { ...toolNode('mcp', {}), name: 'MCP', type: 'mcp', parameters: {} };
@@ -332,7 +379,7 @@ async function onWorker(parameters: INodeParameters, given: IDataObject = {}): P
 		items,
 		{ main: [items] },
 		NodeConnectionTypes.AiTool,
-		{ node: tool, data: { main: [items] }, source: null },
+		{ node: caller ?? tool, data: { main: [items] }, source: null },
 		[],
 		undefined,
 		trigger,

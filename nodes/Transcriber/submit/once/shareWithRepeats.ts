@@ -48,7 +48,7 @@ export async function shareWithRepeats(
 ): Promise<INodeExecutionData[]> {
 	if (!isUnrememberedCall(context)) return await carryOut(context);
 	const began = Date.now();
-	const lasting = evaluatedOnce(sendingWithoutSandbox(context));
+	const lasting = withFixedParameters(sendingWithoutSandbox(context));
 	const key = await keyOf(lasting).catch(() => undefined);
 	// What is wrong with the credential or an expression, the checks of the item say.
 	if (key === undefined) return await carryOut(lasting);
@@ -96,29 +96,25 @@ function withData(
 }
 
 /**
- * The context with the values that expressions have while the client is connected: after it has hung up, n8n 2.41
- * evaluates none any more (live-webhooks.js, `releaseIsolate`).
+ * The context with the values that its parameters have while the client is connected: after it has hung up, n8n 2.41
+ * evaluates no expression any more (live-webhooks.js, `releaseIsolate`).
  */
-function evaluatedOnce(context: IExecutePaginationFunctions): IExecutePaginationFunctions {
+function withFixedParameters(context: IExecutePaginationFunctions): IExecutePaginationFunctions {
 	const { parameters } = context.getNode();
 	const values = new Map<string, unknown>();
-	const once = (key: string, evaluate: () => unknown) => {
-		if (!values.has(key)) values.set(key, evaluate());
-		return values.get(key);
-	};
 	const getNodeParameter = (
 		name: string,
 		fallback?: unknown,
 		options?: IGetNodeParameterOptions,
 	) => {
-		const evaluate = () => context.getNodeParameter(name, fallback, options);
+		const key = `${name} ${JSON.stringify(options)}`;
+		if (values.has(key)) return values.get(key);
+		const value: unknown = context.getNodeParameter(name, fallback, options);
 		// Without a value, each caller gets its own fallback.
-		return name in parameters ? once(`${name} ${JSON.stringify(options)}`, evaluate) : evaluate();
+		if (name in parameters) values.set(key, value);
+		return value;
 	};
-	const evaluateExpression = (expression: string, item: number) =>
-		once(`{{ }} ${expression} ${item}`, () => context.evaluateExpression(expression, item));
 	return Object.create(context, {
 		getNodeParameter: { value: getNodeParameter },
-		evaluateExpression: { value: evaluateExpression },
 	}) as IExecutePaginationFunctions;
 }

@@ -75,7 +75,11 @@ const toolNode = (id: string, parameters: INodeParameters): INode => ({
 const workflows: Workflow[] = [];
 
 /** A call of an MCP client, as the client reads the answer. */
-async function overMcp(parameters: INodeParameters, given: IDataObject = {}): Promise<string> {
+async function overMcp(
+	parameters: INodeParameters,
+	given: IDataObject = {},
+	id = 'workflow-1',
+): Promise<string> {
 	const tool = executable(new Transcriber());
 	tool.description.inputs = [];
 	tool.description.outputs = [NodeConnectionTypes.AiTool];
@@ -83,7 +87,7 @@ async function overMcp(parameters: INodeParameters, given: IDataObject = {}): Pr
 	const inputs = [{ type: NodeConnectionTypes.AiTool, displayName: 'Tools' }];
 	const mcp = { description: { ...tool.description, inputs, outputs: [], properties: [] } };
 	const workflow = new Workflow({
-		id: 'workflow-1',
+		id,
 		nodes: [trigger, toolNode('tool', parameters)],
 		connections: { Transcriber: to('MCP', NodeConnectionTypes.AiTool) },
 		active: true,
@@ -187,6 +191,17 @@ describe.each([
 		expect(sent()).toBe(1);
 	});
 
+	it('does not pay either if another repeat has given up while the first still waits', async () => {
+		const first = call(link('poll'));
+		await until(() => sent() === 1);
+		const impatient = { ...link('poll'), waitOptions: { pollInterval: 0.05, timeout: 0.001 } };
+		expect(await answerOf(call(impatient))).toContain('has not ended');
+		const third = call(link('poll'));
+		service.running().finish(service.running().tasks()[0]?.id ?? '');
+		expect(await third).toBe(await first);
+		expect(sent()).toBe(1);
+	});
+
 	it('that asks for something else is sent', async () => {
 		await call(link());
 		await call({ ...link(), url: 'https://files.example.com/other.mp3' });
@@ -253,6 +268,20 @@ describe.each([
 		await call({ ...bot(), startAt });
 		expect(sent()).toBe(1);
 	});
+});
+
+it('A call in another workflow is sent', async () => {
+	jest.replaceProperty(REPEATS, 'slowMs', 0);
+	await overMcp(link());
+	await overMcp(link(), {}, 'workflow-2');
+	expect(sent()).toBe(2);
+});
+
+it('A call whose credential cannot be used says so', async () => {
+	jest.spyOn(service, 'credentials').mockReturnValue({ ...service.credentials(), apiKey: '' });
+	const answer = await answerOf(overMcp(link()));
+	jest.restoreAllMocks();
+	expect(answer).toContain("The 'API Key' of the credential is empty");
 });
 
 it('An execution shares nothing with another one that submits the same link at the same time', async () => {

@@ -16,6 +16,7 @@
  *     Transcriber/item/sendCancelOrClear.ts latestSent            the data of a node: the latest request with each path
  *     Transcriber/resources/dictionary/writesInTurn.ts turns      a NodeRun: its writes
  *     Transcriber/submit/once/oncePerPlace.ts beingSent           the data of a node: its submits under way
+ *     Transcriber/submit/once/shareWithRepeats.ts callsOfRun      the run of a caller: its tool calls that n8n does not remember
  *     parameters/joinedText.ts inInput                            the input of a run: the words that stand in it
  *     TranscriberTrigger/repairStaticData.ts OWN                 this process: the token of calls to itself
  */

@@ -1,6 +1,7 @@
 import { createHash } from 'crypto';
 import type {
 	IDataObject,
+	IExecuteData,
 	IExecutePaginationFunctions,
 	IGetNodeParameterOptions,
 	INodeExecutionData,
@@ -8,7 +9,11 @@ import type {
 
 import { credentialOf } from '../../../shared/api/credential';
 import { sendingWithoutSandbox } from '../../../shared/api/requestWithApiKey';
-import { isUnrememberedCall } from '../../../shared/n8nInternals/runIdentity';
+import {
+	isUnrememberedCall,
+	nodeContextOf,
+	runKeyOf,
+} from '../../../shared/n8nInternals/runIdentity';
 import { remembered } from '../../../shared/processMemory';
 import { toolCallOf } from './sameRequest';
 import { recall } from './submissionMemory';
@@ -36,6 +41,9 @@ interface Call {
 
 const unrememberedCalls = remembered<Call>('unrememberedCalls');
 
+/** The same for one run of a caller, as long as that runs: a sub-agent may make the same call again. */
+const callsOfRun = new WeakMap<IExecuteData, Map<string, Call>>();
+
 /**
  * Carries out a submit. A tool call of which n8n keeps nothing shares its data with its repeats, as those of an AI agent
  * share the data of their execution: what was submitted before is not submitted again, and the repeat goes on with it. An
@@ -52,8 +60,7 @@ export async function shareWithRepeats(
 	const key = await keyOf(lasting).catch(() => undefined);
 	// What is wrong with the credential or an expression, the checks of the item say.
 	if (key === undefined) return await carryOut(lasting);
-	const call: Call = unrememberedCalls.get(key) ?? { data: {}, running: 0, until: 0 };
-	unrememberedCalls.set(key, call);
+	const call = callOf(context, key);
 	const shared = withData(lasting, call.data);
 	call.running += 1;
 	const isRepeat = recall(shared) !== undefined;
@@ -69,6 +76,18 @@ export async function shareWithRepeats(
 		else if (isSlow || !(hasAnswer || isRepeat)) call.until = Date.now() + REPEATS.withinMs;
 		forgetInTime(key, call);
 	}
+}
+
+/** Which recording was given which Idempotency Key stays a matter of the caller: see givenIdempotencyKeyUses.ts. */
+function callOf(context: IExecutePaginationFunctions, key: string): Call {
+	const run = runKeyOf(context);
+	const ofRun = callsOfRun.get(run) ?? new Map<string, Call>();
+	const call = ofRun.get(key) ?? unrememberedCalls.get(key) ?? { data: {}, running: 0, until: 0 };
+	callsOfRun.set(run, ofRun.set(key, call));
+	unrememberedCalls.set(key, call);
+	const own = nodeContextOf(context);
+	Object.assign(call.data, { keys: (own.keys ??= {}), keyUses: (own.keyUses ??= {}) });
+	return call;
 }
 
 /** Knows nothing of the context, which holds the data of the caller. Does not keep the process from exiting. */

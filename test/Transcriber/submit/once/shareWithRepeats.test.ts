@@ -13,6 +13,7 @@ import {
 	createEmptyRunExecutionData,
 	createRunExecutionData,
 	type IDataObject,
+	type IExecuteData,
 	type INode,
 	type INodeParameters,
 	type INodeType,
@@ -214,24 +215,19 @@ describe.each([
 		expect(sent()).toBe(2);
 	});
 
-	it('is a new call a while after the first has failed, also if others were repeated meanwhile', async () => {
-		jest.replaceProperty(REPEATS, 'withinMs', 300);
+	it('is a new call a while after the first has failed, also if it was repeated meanwhile', async () => {
+		jest.replaceProperty(REPEATS, 'withinMs', 1_000);
 		const first = call(link('poll'));
 		await until(() => sent() === 1);
 		service.running().finish(service.running().tasks()[0]?.id ?? '', { status: 'failed' });
-		await answerOf(first);
-		for (let times = 0; times < 3; times++) {
-			await sleep(50);
-			await answerOf(call(link('poll')));
-		}
+		const failed = await answerOf(first);
+		service.running().configure({ queueSeconds: 0, processingSeconds: 0 });
+		await sleep(500);
+		expect(await answerOf(call(link('poll')))).toBe(failed);
 		expect(sent()).toBe(1);
-		await sleep(200);
-		const again = answerOf(call(link('poll')));
-		await until(() => sent() === 2);
-		for (const { id, status } of service.running().tasks()) {
-			if (status !== 'failed') service.running().finish(id);
-		}
-		expect(await again).toContain('"text"');
+		await sleep(600);
+		expect(await answerOf(call(link('poll')))).toContain('"text"');
+		expect(sent()).toBe(2);
 	});
 
 	it('is a new call a while after the first has ended', async () => {
@@ -278,9 +274,10 @@ it('A call in another workflow is sent', async () => {
 });
 
 it('A call whose credential cannot be used says so', async () => {
-	jest.spyOn(service, 'credentials').mockReturnValue({ ...service.credentials(), apiKey: '' });
+	const credentials = { ...service.credentials(), apiKey: '' };
+	const reading = jest.spyOn(service, 'credentials').mockReturnValue(credentials);
 	const answer = await answerOf(overMcp(link()));
-	jest.restoreAllMocks();
+	reading.mockRestore();
 	expect(answer).toContain("The 'API Key' of the credential is empty");
 });
 
@@ -290,12 +287,31 @@ it('An execution shares nothing with another one that submits the same link at t
 });
 
 describe('A call of an MCP client in queue mode', () => {
+	const type = '@n8n/n8n-nodes-langchain.agentTool';
+	const subAgent = () => ofWorker({ ...toolNode('agent', {}), name: 'AI Agent Tool', type });
+
 	it('through a sub-agent shares what it has submitted with its repeat, too', async () => {
 		jest.replaceProperty(REPEATS, 'slowMs', 0);
-		const type = '@n8n/n8n-nodes-langchain.agentTool';
-		const caller: INode = { ...toolNode('agent', {}), name: 'AI Agent Tool', type };
-		await onWorker(link(), {}, caller);
-		await onWorker(link(), {}, caller);
+		await onWorker(link(), {}, subAgent());
+		await onWorker(link(), {}, subAgent());
+		expect(sent()).toBe(1);
+	});
+
+	it('whose sub-agent sends the same bot twice sends one, although it gets its answers at once', async () => {
+		const caller = subAgent();
+		await onWorker(bot(), {}, caller);
+		await onWorker(bot(), {}, caller);
+		expect(sent()).toBe(1);
+		await onWorker(bot(), {}, subAgent());
+		expect(sent()).toBe(2);
+	});
+
+	it('whose sub-agent gives two links the same Idempotency Key is refused', async () => {
+		const caller = subAgent();
+		const keyed = () => ({ ...link(), options: { idempotencyKey: 'one' } });
+		await onWorker(keyed(), {}, caller);
+		const other = { ...keyed(), url: 'https://files.example.com/other.mp3' };
+		expect(await answerOf(onWorker(other, {}, caller))).toContain('for two different links');
 		expect(sent()).toBe(1);
 	});
 
@@ -380,11 +396,18 @@ describe('A repeat goes on by itself with what was submitted', () => {
 	});
 });
 
+/** The execution that a worker begins for a call of an MCP client: of the tool, or of a sub-agent that calls it. */
+const ofWorker = (node: INode) => ({
+	run: { node, data: { main: [[{ json: {} }]] }, source: null } as IExecuteData,
+	data: startingAt(node, []),
+	id: randomUUID(),
+});
+
 /** A call of an MCP client in queue mode: a worker of n8n 2 runs the tool in an execution of its own (job-processor.js, `invokeTool`). */
 async function onWorker(
 	parameters: INodeParameters,
 	given: IDataObject = {},
-	caller?: INode,
+	execution?: ReturnType<typeof ofWorker>,
 ): Promise<string> {
 	const type = executable(new Transcriber());
 	const tool = toolNode('tool', parameters);
@@ -397,18 +420,19 @@ async function onWorker(
 		nodeTypes: typesOf(type),
 		settings: { executionOrder: 'v1' },
 	});
+	const { id, run, data } = execution ?? ofWorker(tool);
 	const items = [{ json: { method: 'tools/call', id: randomUUID() } }];
 	const context = new SupplyDataContext(
 		workflow,
 		tool,
-		additionalDataFor(service.credentials(), executionOf(randomUUID(), [trigger, tool])),
+		additionalDataFor(service.credentials(), executionOf(id, [trigger, tool])),
 		'webhook',
-		startingAt(trigger, []),
+		data,
 		0,
 		items,
 		{ main: [items] },
 		NodeConnectionTypes.AiTool,
-		{ node: caller ?? tool, data: { main: [items] }, source: null },
+		run,
 		[],
 		undefined,
 		trigger,

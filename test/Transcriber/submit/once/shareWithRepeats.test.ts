@@ -266,11 +266,19 @@ describe.each([
 	});
 });
 
-it('A call in another workflow is sent', async () => {
+it('A call in another workflow, or with another credential, is another call', async () => {
 	jest.replaceProperty(REPEATS, 'slowMs', 0);
 	await overMcp(link());
 	await overMcp(link(), {}, 'workflow-2');
 	expect(sent()).toBe(2);
+	const own = service.credentials();
+	const reading = jest.spyOn(service, 'credentials');
+	reading.mockReturnValue({ ...own, baseUrl: own.baseUrl.replace('127.0.0.1', 'localhost') });
+	await overMcp(link());
+	expect(sent()).toBe(3);
+	reading.mockReturnValue({ ...own, apiKey: [...own.apiKey].reverse().join('') });
+	expect(await answerOf(overMcp(link()))).toContain('does not accept the API key');
+	reading.mockRestore();
 });
 
 it('A call whose credential cannot be used says so', async () => {

@@ -9,6 +9,7 @@ import { forgetEverything } from '../../support/ownMemory';
 import type { INode, INodeParameters, IRunExecutionData } from 'n8n-workflow';
 
 import { LIMITS } from '../../../nodes/shared/api/rateLimits';
+import { SubmittedItems } from '../../../nodes/Transcriber/item/submittedItems';
 import { POLL } from '../../../nodes/Transcriber/wait/pauseBetweenLooks';
 import { until } from '../../simulator/testing-client';
 import type { Outcome, Run } from '../../support/engine';
@@ -322,6 +323,19 @@ describe('after the stop button or the time limit of the workflow, of which n8n 
 				1,
 			);
 		}
+	});
+
+	it("n8n's log also names what the service accepts after the stop", () => {
+		const lines: string[] = [];
+		const words = { ofExecution: 'this execution', newExecution: 'new execution' };
+		const submitted = new SubmittedItems(words, (line) => lines.push(line));
+		submitted.accept(0, ['task early']);
+		submitted.noteStopped(0);
+		submitted.accept(1, ['task late']);
+		expect(lines).toEqual([
+			expect.stringMatching(/may charge: item 0: task early\. /),
+			expect.stringMatching(/may charge: item 1: task late\. /),
+		]);
 	});
 
 	long.it("n8n's log names it once, although Retry On Fail runs the node again", async () => {

@@ -269,6 +269,12 @@ describe('with On Error = Continue, the output says that a second submit is char
 		]);
 	});
 
+	it('for a link with an own Idempotency Key, which the service knows for files only', async () => {
+		const options = { idempotencyKey: 'mine' };
+		const { json } = await service.run({ ...LINK, options, waitOptions: short }, { node });
+		expect(json).toEqual([{ error: expect.stringMatching(CHARGED) }]);
+	});
+
 	it('but with a status that nobody knows, it names Get Result', async () => {
 		answer('/tasks/[^/]+$', { status: 'done' });
 		const { json } = await service.run({ ...LINK, waitOptions: short }, { node });

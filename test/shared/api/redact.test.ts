@@ -239,6 +239,13 @@ it('a key so short that it could be a word does not alter a transcript', () => {
 	expect(withoutSecrets({ text: 'a test' }, {})).toEqual({ text: 'a test' });
 });
 
+it('a Webhook Secret that begins with the API key is masked whole', () => {
+	const webhookSecret = `${API_KEY}-of-2026`;
+	expect(withoutSecrets({ note: webhookSecret }, { apiKey: API_KEY, webhookSecret })).toEqual({
+		note: '***',
+	});
+});
+
 describe('an answer', () => {
 	it('loses every secret of a webhook, whatever its name', () => {
 		const secrets = { webhook_signing_secret: 's', webhookSecret: 's', 'Webhook-Secret': 's' };

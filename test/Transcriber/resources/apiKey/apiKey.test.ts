@@ -5,6 +5,7 @@ import { shortenRetries } from '../../../support/scale';
 import { failureOf, itemsOf, serviceForTests } from '../../../support/service';
 import { FAULTS_IN_SUCCESS } from '../../../support/faultsInSuccess';
 import { few } from '../../../support/long';
+import { findIn } from '../../../support/search';
 
 const service = serviceForTests();
 
@@ -30,6 +31,14 @@ describe('apiKey.rotate', () => {
 			{ json: { api_key: service.running().apiKey }, pairedItem: { item: 0 } },
 		]);
 		expect(service.running().apiKey).not.toBe('test-api-key');
+	});
+
+	it('leaves the new key nowhere in the execution but in the output', async () => {
+		const { data, outputs } = await service.run(ROTATE);
+		const { apiKey } = service.running();
+		expect(findIn(outputs, [apiKey])).toEqual([apiKey]);
+		for (const items of outputs) items.length = 0;
+		expect(findIn(data, [apiKey])).toEqual([]);
 	});
 
 	it('outputs the new key under whatever name the service gives it', async () => {

@@ -85,6 +85,12 @@ describe('meeting.sendBot', () => {
 		expect(json).toMatchObject([{ status: 'scheduled' }]);
 	});
 
+	it('consent that is a blank text counts as none', async () => {
+		const { error } = await service.run({ ...BOT, consentAcknowledged: '={{ " " }}' });
+		expect(error).toMatchObject(failureOf(0, "'Consent Acknowledged' is off, so no bot was sent"));
+		expect(service.lines()).toEqual([]);
+	});
+
 	it('startAt left empty means now', async () => {
 		await service.run({ ...BOT, startAt: '' });
 		expect(service.sent().body).not.toHaveProperty('start_at');
@@ -387,6 +393,22 @@ describe('meeting.cancel', () => {
 		expect(error?.description).toMatch(/Look at its status.*costs money.*HTTP 404/);
 		expect(service.running().bot(botId).phase).not.toBe('cancelled');
 	});
+
+	it.each([400, 409])(
+		'a first DELETE that is refused (%d) is no success, although the service does not know the bot then',
+		async (status) => {
+			const body = { detail: 'Not now' };
+			const action = { kind: 'respond', status, body } as const;
+			service.running().fault({ match: { method: 'DELETE' }, action });
+			const { json, error } = await run('cancel', { botId: 'nobody' });
+			expect(json).toEqual([]);
+			expect(error?.httpCode).toBe(String(status));
+			expect(service.lines()).toEqual([
+				'DELETE /api/v1/meeting/nobody',
+				'GET /api/v1/meeting/nobody',
+			]);
+		},
+	);
 
 	it('a bot that the service does not know is an error that names the parameter', async () => {
 		const { error } = await run('cancel', { botId: 'nobody' });

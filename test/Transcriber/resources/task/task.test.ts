@@ -701,6 +701,7 @@ describe('task.regenerateSummary', () => {
 		['/{taskId}/generate', 'api-key'],
 		['/api%2Dkey//generate', 'a'],
 		['/meeting?x={taskId}', 'a'],
+		['/m%65eting?x={taskId}', 'a'],
 		['/Transcribe-URL', 'a'],
 		['/dictionary/', 'a'],
 		['/tasks/{taskId}/cancel', 'a'],

@@ -163,6 +163,20 @@ describe('It is acknowledged only when it is durably stored', () => {
 		});
 	});
 
+	it('202 for a new secret that comes in one call before one stored long ago, and n8n saves the new one', async () => {
+		// So long that the trigger does not call itself meanwhile, which would save it, too.
+		jest.replaceProperty(STORE, 'safeAfterMs', 60_000);
+		await put(host.url, 'old', SECRET, API_KEY);
+		await until(() => host.stored.secrets !== '');
+		const { now } = Date;
+		const later = jest.spyOn(Date, 'now').mockImplementation(() => now() + STORE.safeAfterMs);
+		expect((await put(host.url, 'old', SECRET, API_KEY)).status).toBe(200);
+		const both = ['new', 'old'].map((id) => ({ id, secret: SECRET }));
+		expect((await putAll(host.url, both, API_KEY)).status).toBe(202);
+		await until(() => host.stored.secrets.split(';').length === 2 + 1);
+		later.mockRestore();
+	});
+
 	it('never while n8n does not save', async () => {
 		host.isStaticDataReadOnly = true;
 		for (let tries = 0; tries < 4; tries++) {

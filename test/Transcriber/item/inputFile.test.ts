@@ -248,6 +248,15 @@ describe('which file of an item is taken', () => {
 		expect(service.sent().file).toMatchObject({ name: 'memo.mp3', size: 5 });
 	});
 
+	it('a field that the user has named and that is missing is refused, also if the item has one other file', async () => {
+		const item = itemWithFile('sound', { property: 'attachment_0', fileName: 'memo.mp3' });
+		const { error } = await service.run({ ...FILE, binaryPropertyName: 'film' }, { items: [item] });
+		expect(error?.message).toBe(
+			"This item has no file in 'film'. It has: 'attachment_0' (memo.mp3) [item 0]",
+		);
+		expect(service.lines()).toEqual([]);
+	});
+
 	it('a refusal names the fields with files that are there', async () => {
 		const { error } = await service.run(FILE, { items: [twoFiles()] });
 		expect(error?.message).toBe(

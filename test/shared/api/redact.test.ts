@@ -251,7 +251,7 @@ describe('an answer', () => {
 		const secrets = { webhook_signing_secret: 's', webhookSecret: 's', 'Webhook-Secret': 's' };
 		const hook = { url: 'https://hooks.example.com', secret: 's' };
 		const rest = { url: hook.url };
-		const answer = { ...secrets, webhook: hook, webhooks: [hook], text: 'My secret', id: 1 };
+		const answer = { ...secrets, webhook: hook, webhooks: [{ ...hook }], text: 'My secret', id: 1 };
 		expect(withoutSecrets(answer, { apiKey: API_KEY }, true)).toEqual({
 			webhook: rest,
 			webhooks: [rest],

@@ -1,5 +1,7 @@
 // Also covers index.ts, add.ts, clear.ts, get.ts, writesInTurn.ts, preview.ts, replace.ts, terms.ts.
 
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import { RETRY } from '../../../../nodes/shared/api/delayBeforeRetry';
 import { byId, failureOf, itemsOf, serviceForTests } from '../../../support/service';
 import { few, long } from '../../../support/long';
@@ -332,6 +334,33 @@ it('dictionary.add takes one term with a comma, which replaces nothing', async (
 	const { error } = await run('add', { terms: 'Petrov, Ivan' });
 	expect(error).toBeUndefined();
 	expect(await stored()).toMatchObject({ terms: ['Petrov, Ivan'] });
+});
+
+describe('several items that write the dictionary', () => {
+	const each = { terms: '={{ $json.term }}' };
+
+	it.each([
+		['refuses', { kind: 'respond', status: 422 }],
+		['does not carry out', { kind: 'respond', status: 200, body: { success: false } }],
+	] as const)('after a write that the service %s, no later item writes', async (_, action) => {
+		service.running().fault({ match: { method: 'PUT' }, action });
+		const items = itemsOf({ term: 'a' }, { term: 'b' }, { term: 'c' });
+		const { error } = await run('replace', each, { items });
+		expect(error).toMatchObject({ context: { itemIndex: 0 } });
+		await sleep(50);
+		expect(service.lines()).toEqual(['PUT /api/v1/dictionary']);
+	});
+
+	it('with Continue, an item that is invalid lets none of the others overtake each other', async () => {
+		service.running().fault({ match: { method: 'PUT' }, action: { kind: 'delay', ms: 100 } });
+		const items = itemsOf({ term: 'a' }, { term: '#REF!' }, { term: 'c' });
+		const { json } = await run('replace', each, {
+			items,
+			node: { onError: 'continueRegularOutput' },
+		});
+		expect(json.map((item) => 'error' in item)).toEqual([false, true, false]);
+		expect(await stored()).toMatchObject({ terms: ['c'] });
+	});
 });
 
 describe('several items at a service that is away', () => {

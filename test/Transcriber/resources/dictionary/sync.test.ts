@@ -1,6 +1,11 @@
 // Also covers syncReport.ts, missingTerms.ts, termsOfItem.ts, checkNoTermIsLost.ts, lostWrites.ts.
 
-import type { IDataObject, INodeParameters } from 'n8n-workflow';
+import {
+	NodeOperationError,
+	type IDataObject,
+	type INode,
+	type INodeParameters,
+} from 'n8n-workflow';
 
 import { RETRY } from '../../../../nodes/shared/api/delayBeforeRetry';
 import { again } from '../../../support/again';
@@ -149,6 +154,18 @@ describe('dictionary.sync: an item that a failed step before has left', () => {
 			expect(error?.message).toContain('Item 1 holds an error of a step before');
 		},
 	);
+
+	it("stops it, also if n8n has put the error beside the item's fields", async () => {
+		const items = itemsOf({ term: 'a' }, { term: '', row: 2 });
+		const error = new NodeOperationError({ name: 'Step before' } as INode, 'HTTP 503');
+		Object.assign(items[1] ?? {}, { error });
+		const outcome = await service.run(
+			{ resource: 'dictionary', operation: 'sync', terms: TERM },
+			{ items },
+		);
+		expect(outcome.error?.message).toContain('Item 1 holds an error of a step before');
+		expect(await stored()).toEqual(['a', 'b']);
+	});
 
 	it('is no row of a sheet with a column that is called error', async () => {
 		const { error } = await service.run(

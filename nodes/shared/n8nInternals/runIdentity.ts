@@ -71,22 +71,28 @@ export function isToolCall(context: IExecutePaginationFunctions): boolean {
 
 /**
  * Whether the node runs as a tool of an AI agent. Assumed: n8n 2 runs a tool as a node with its
- * output rewired to the agent, and gives each call its own run index.
+ * output rewired to the agent, and gives each call its own run index. The type alone shows it in a Retry with the
+ * currently saved workflow (execution.service.js takes the node from there), and in queue mode.
  */
 export function isTool(context: IExecutePaginationFunctions): boolean {
-	const isRewired = context.getNode().rewireOutputLogTo === 'ai_tool';
-	return isToolCall(context) || isRewired || isUnrememberedCall(context);
+	const { rewireOutputLogTo, type } = context.getNode();
+	const isByEngine = rewireOutputLogTo === 'ai_tool' || type.endsWith('Tool');
+	return isToolCall(context) || isByEngine || isUnrememberedCall(context);
 }
 
 /**
  * Whether n8n keeps nothing of a tool call that its repeat could find. Assumed: outside an execution, and in queue mode,
- * where n8n 2 starts an execution for each call of an MCP client. There, only its type shows that the node is a tool
- * (job-processor.js, `invokeTool`), or that a sub-agent is one that calls the node.
+ * where n8n 2 starts an execution for each call of an MCP client. There, its mode is always `webhook`, and only the type
+ * shows that the node is a tool, or that a sub-agent is one that calls the node (job-processor.js, `invokeTool`).
  */
 export function isUnrememberedCall(context: IExecutePaginationFunctions): boolean {
 	if (isOutsideExecution(context)) return true;
 	const { node } = context.getExecuteData();
-	return node.type.endsWith('Tool') && node.rewireOutputLogTo !== 'ai_tool';
+	return (
+		context.getMode() === 'webhook' &&
+		node.type.endsWith('Tool') &&
+		node.rewireOutputLogTo !== 'ai_tool'
+	);
 }
 
 /**

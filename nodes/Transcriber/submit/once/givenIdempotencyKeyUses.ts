@@ -1,7 +1,11 @@
 import { createHash } from 'crypto';
 import type { IExecutePaginationFunctions } from 'n8n-workflow';
 
-import { isTool, nodeContextOf } from '../../../shared/n8nInternals/runIdentity';
+import {
+	isTool,
+	isUnrememberedCall,
+	nodeContextOf,
+} from '../../../shared/n8nInternals/runIdentity';
 import { askedFor, settingsFor } from './sameRequest';
 import { placeOf, runOf } from './placeInRun';
 import { memoryAt } from './submissionMemory';
@@ -90,7 +94,9 @@ export function isKeyOfRequest(context: IExecutePaginationFunctions, key: string
 	const first = uses[name];
 	if (first) {
 		const { state } = memoryAt(context, first.place) ?? {};
-		const mayBeAccepted = state !== undefined || first.run === use.run;
+		// What such a call has submitted, only the same call finds.
+		const mayBeAccepted =
+			state !== undefined || first.run === use.run || isUnrememberedCall(context);
 		const counts = first.executionId === use.executionId ? mayBeAccepted : state === 'accepted';
 		// Older executions hold what includes the file.
 		const isSameRun = first.executionId === use.executionId && first.run === use.run;

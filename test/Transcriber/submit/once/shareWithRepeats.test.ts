@@ -18,6 +18,7 @@ import {
 	type INodeParameters,
 	type INodeType,
 	type IWebhookData,
+	type WorkflowExecuteMode,
 } from 'n8n-workflow';
 
 import { REPEATS } from '../../../../nodes/Transcriber/submit/once/shareWithRepeats';
@@ -314,6 +315,15 @@ describe('A call of an MCP client in queue mode', () => {
 		expect(sent()).toBe(2);
 	});
 
+	it('whose sub-agent gives two languages of one link the same Idempotency Key is refused', async () => {
+		const caller = subAgent();
+		const options = { idempotencyKey: 'one' };
+		await onWorker({ ...link(), options, language: 'en' }, {}, caller);
+		const answer = await answerOf(onWorker({ ...link(), options, language: 'de' }, {}, caller));
+		expect(answer).toContain('what_to_do');
+		expect(sent()).toBe(1);
+	});
+
 	it('whose sub-agent gives two links the same Idempotency Key is refused', async () => {
 		const caller = subAgent();
 		const keyed = () => ({ ...link(), options: { idempotencyKey: 'one' } });
@@ -337,6 +347,21 @@ describe('A call of an MCP client in queue mode', () => {
 		expect(await onWorker(exported as INodeParameters)).toContain('-->');
 	});
 });
+
+it.each([
+	['of a sub-agent', '@n8n/n8n-nodes-langchain.agentTool'],
+	['of the tool itself', 'n8n-nodes-transcriber.transcriberTool'],
+])(
+	'A Retry %s with the currently saved workflow, which no longer shows who has called, sends nothing again',
+	async (_, type) => {
+		const node: INode = { ...toolNode('caller', {}), name: 'Caller', type };
+		const first = ofWorker({ ...node, rewireOutputLogTo: 'ai_tool' });
+		await onWorker(bot(), {}, first, 'manual');
+		const data = JSON.parse(JSON.stringify(first.data)) as typeof first.data;
+		await onWorker(bot(), {}, { ...ofWorker(node), data }, 'retry');
+		expect(sent()).toBe(1);
+	},
+);
 
 describe('After the client has hung up, when n8n 2.41 evaluates no expression any more', () => {
 	const fromModel = (waitOptions: INodeParameters) => ({
@@ -416,6 +441,7 @@ async function onWorker(
 	parameters: INodeParameters,
 	given: IDataObject = {},
 	execution?: ReturnType<typeof ofWorker>,
+	mode: WorkflowExecuteMode = 'webhook',
 ): Promise<string> {
 	const type = executable(new Transcriber());
 	const tool = toolNode('tool', parameters);
@@ -434,9 +460,10 @@ async function onWorker(
 		workflow,
 		tool,
 		additionalDataFor(service.credentials(), executionOf(id, [trigger, tool])),
-		'webhook',
+		mode,
 		data,
-		0,
+		// A sub-agent gives each of its calls another one (get-input-connection-data.js).
+		data.resultData.runData[tool.name]?.length ?? 0,
 		items,
 		{ main: [items] },
 		NodeConnectionTypes.AiTool,

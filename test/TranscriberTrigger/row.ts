@@ -238,7 +238,7 @@ export class Row {
 			const started = this.executionsOf(submission) - before;
 			if (kind !== 'genuine' && isAlone) expect(started).toBe(0);
 			const isFirst = submission.isDelivered && !wasDelivered;
-			// A process that was killed may have started it, and saved that, before it could answer.
+			// The process before it may have started it, and been killed before it could save that.
 			const isNew = isFirst && isAlone && before === 0;
 			if (isNew && !this.isSmall) expect(started).toBe(1);
 			submission.isOwed = isFull && isActive && !submission.isDelivered;
@@ -267,6 +267,9 @@ export class Row {
 
 	private forgetBy(submission: Submission, process: Process): void {
 		const { seenBy, endedBy } = submission;
+		// It may have started the execution, and saved that, before it could answer.
+		const isSaved = this.hasEnding(submission) && this.executionsOf(submission) > 0;
+		submission.isDelivered ||= isSaved;
 		const hadEnded = endedBy.delete(process);
 		seenBy.delete(process);
 		if (this.isSmall || submission.isLost) return;

@@ -21,8 +21,8 @@ interface Probed {
 	maps: Record<string, number>;
 }
 
-/** The nodes forget after ten seconds what they keep for a moment, and connections are closed after five. */
-const SETTLE_MS = 25_000;
+/** A request of the last act counts for its rate limit for a minute; what else is kept for a moment, for less. */
+const SETTLE_MS = 65_000;
 const ENDS_WITHIN_MS = 360_000;
 
 export const HEAP = 'V8 heap after garbage collection, MB';

@@ -30,12 +30,23 @@ export async function compareStarts(
 		const bot = simulator.bots().find((one) => one.id === id);
 		return bot?.taskId ?? id;
 	});
+	// What tells why a start was missed is gone after the run.
+	const courseOf = (id: string) => {
+		const crashed = delivered.filter(({ status }) => status === 'crashed');
+		const calls = simulator.deliveries.filter(({ taskId }) => taskId === id);
+		const answers = calls.map(({ at, fault, status }) => `${clock(at)} ${fault ?? ''} ${status}`);
+		return `: ${answers.slice(0, 8).join(', ')} … ${answers.at(-1)}; killed ${kills.map(clock).join(', ')}; crashed ${crashed.map(({ startedAt }) => startedAt).join(', ')}`;
+	};
 	const wrong = [
-		...missedOrRepeated('Transcriber Trigger', tasks, startsIn(delivered), kills, ids),
+		...missedOrRepeated('Transcriber Trigger', tasks, startsIn(delivered), kills, ids, courseOf),
 		...missedOrRepeated('Transcriber Account Trigger', ids, startsIn(polled), kills),
 		...secretsOutside(cell, [...delivered, ...polled], n8n.log()),
 	];
 	return { started: delivered.length + polled.length, wrong };
+}
+
+function clock(at: number): string {
+	return new Date(at).toISOString().slice(11, 23);
 }
 
 async function executionsOf(n8n: N8nHost, { workflow }: Listening): Promise<Execution[]> {
@@ -58,20 +69,21 @@ function startsIn(executions: Execution[]): Start[] {
 	});
 }
 
-/** `others`: tasks for which it may have started, too, but only once. */
+/** `others`: tasks for which it may have started, too, but only once. `courseOf`: how one was missed. */
 export function missedOrRepeated(
 	name: string,
 	ids: string[],
 	starts: Start[],
 	kills: number[],
 	others: string[] = [],
+	courseOf: (id: string) => string = () => '',
 ): string[] {
 	const expected = new Set(ids);
 	const known = new Set([...ids, ...others]);
 	const wrong = [...known].flatMap((id) => {
 		const times = starts.filter(({ taskId }) => taskId === id).map(({ at }) => at);
 		if (times.length === 0) {
-			return expected.has(id) ? [`MISSED: ${name} has not started for ${id}`] : [];
+			return expected.has(id) ? [`MISSED: ${name} has not started for ${id}${courseOf(id)}`] : [];
 		}
 		// Killed between the start and its acknowledgement: the service delivers again, and has to be heard.
 		const isRepeat = times.slice(1).some((at, index) => {

@@ -371,36 +371,32 @@ describe('After the client has hung up, when n8n 2.41 evaluates no expression an
 	});
 	const document = { exportFormat: 'txt', exportAs: 'text' };
 
+	/** Calls it, hangs up when the service has the submit, and calls it again. */
+	async function callTwice(waitOptions: INodeParameters): Promise<void> {
+		const asked = fromModel({ pollInterval: 0.05, ...waitOptions });
+		const given = { url: link().url };
+		const first = overMcp(asked, given);
+		await until(() => sent() === 1);
+		hangUp();
+		const second = overMcp(asked, given);
+		service.running().finish(service.running().tasks()[0]?.id ?? '');
+		expect(await second).toContain('"text"');
+		expect(await first).toContain('"text"');
+		expect(sent()).toBe(1);
+	}
+
 	it.each([
 		['', {}],
 		[', with a document', document],
 		[', with a format from an expression', { ...document, exportFormat: "={{ 'txt' }}" }],
 	])('the repeat of a call gets the transcript%s', async (_, waitOptions) => {
-		const given = { url: link().url };
-		const asked = fromModel({ pollInterval: 0.05, ...waitOptions });
-		const first = overMcp(asked, given);
-		await until(() => sent() === 1);
-		hangUp();
-		const second = overMcp(asked, given);
-		service.running().finish(service.running().tasks()[0]?.id ?? '');
-		expect(await second).toContain('"text"');
-		expect(await first).toContain('"text"');
-		expect(sent()).toBe(1);
+		await callTwice(waitOptions);
 	});
 
 	it('before the service has answered, the repeat gets the transcript, too', async () => {
 		const action = { kind: 'delay', ms: 300, processed: true } as const;
 		service.running().fault({ match: { method: 'POST' }, action });
-		const asked = fromModel({ pollInterval: 0.05 });
-		const given = { url: link().url };
-		const first = overMcp(asked, given);
-		await until(() => sent() === 1);
-		hangUp();
-		const second = overMcp(asked, given);
-		service.running().finish(service.running().tasks()[0]?.id ?? '');
-		expect(await second).toContain('"text"');
-		expect(await first).toContain('"text"');
-		expect(sent()).toBe(1);
+		await callTwice({});
 	});
 });
 

@@ -1,7 +1,7 @@
 import type { IExecutePaginationFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import type { NodeRun } from './nodeRun';
-import { failedItem, goesOnAfterErrors } from './performOperation';
+import { failedItem, goesOnAfterErrors } from './itemFailure';
 
 /**
  * Carries out `work` for each task that the service created from one item. If the node continues on

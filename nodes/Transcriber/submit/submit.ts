@@ -16,7 +16,7 @@ import { isRefused, saysNotAccepted } from '../../shared/api/undocumented/submis
 import { startsIn } from '../../shared/api/statusMeaning';
 import { asLasting, refuse } from '../../shared/parameters/refuse';
 import type { NodeRun } from '../item/nodeRun';
-import { failedItem, goesOnAfterErrors, inOutput } from '../item/performOperation';
+import { failedItem, goesOnAfterErrors, inOutput } from '../item/itemFailure';
 import { checkBalance, finishedTask } from '../wait/finishedTask';
 import { forEachTask } from '../item/forEachTask';
 import { handSecretOver } from './trigger/handSecretOver';

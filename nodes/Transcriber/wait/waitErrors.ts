@@ -13,7 +13,7 @@ import {
 } from '../../shared/api/statusMeaning';
 import { asLasting, refuse } from '../../shared/parameters/refuse';
 import { againAdvice, givenKeyOf } from '../item/givenIdempotencyKey';
-import { inOutput } from '../item/performOperation';
+import { inOutput } from '../item/itemFailure';
 import { WAIT_OPERATIONS } from '../item/retryAdvice';
 import type { Outlook } from './pollUntilEnded';
 import { waitOptionsOf } from './waitOptions';

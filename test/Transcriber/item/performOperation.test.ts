@@ -2,7 +2,6 @@
 
 import { Transcriber } from '../../../nodes/Transcriber/Transcriber.node';
 import { EVERY_OPERATION, WITH_SUMMARY_REGENERATION } from '../../support/everyOperation';
-import { LINK } from '../../support/parameters';
 import { byId, itemsOf, serviceForTests } from '../../support/service';
 import { few } from '../../support/long';
 
@@ -101,20 +100,3 @@ describe('where one input yields many, each is paired with it', () => {
 		expect(pairs(items)).toEqual([{ item: 0 }, { item: 0 }, { item: 1 }, { item: 1 }]);
 	});
 });
-
-describe.each(['continueErrorOutput', 'continueRegularOutput'] as const)(
-	'with On Error %s, the output says what the service answered',
-	(onError) => {
-		it.each([400, 403, 409, 415, 422])('HTTP %i', async (status) => {
-			const body = { detail: { error_code: 'no_sound', message: 'The file has no sound track' } };
-			service.running().fault({
-				match: { path: '/transcribe-url$' },
-				action: { kind: 'respond', status, body },
-			});
-			const { outputs } = await service.run(LINK, { node: { onError } });
-			const [item] = outputs.flat();
-			expect(item?.json['error']).toMatch(/The file has no sound track/);
-			expect(item?.json['error']).toMatch(/ \[item 0\]$/);
-		});
-	},
-);

@@ -3,7 +3,7 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { Abandoned, NodeRun } from '../../../nodes/Transcriber/item/nodeRun';
-import { goesOnAfterErrors } from '../../../nodes/Transcriber/item/performOperation';
+import { goesOnAfterErrors } from '../../../nodes/Transcriber/item/itemFailure';
 import { submit } from '../../../nodes/Transcriber/submit/submit';
 import { YOUNG } from '../../../nodes/Transcriber/submit/suspension/lookBeforeSuspending';
 import { HAND_OVER } from '../../../nodes/Transcriber/submit/trigger/confirmedByTrigger';

@@ -3,7 +3,7 @@ import { NodeOperationError, type IExecutePaginationFunctions } from 'n8n-workfl
 import { neverLeft } from '../../../shared/api/sendWithRetries';
 import { ServiceError, wasCertainlyRefused } from '../../../shared/api/serviceError';
 import { nodeContextOf, runIndexOf } from '../../../shared/n8nInternals/runIdentity';
-import { inOutput } from '../../item/performOperation';
+import { inOutput } from '../../item/itemFailure';
 import { isSame } from './syncReport';
 import { distinct } from './terms';
 

@@ -12,7 +12,7 @@ import { saysNotAccepted } from '../../../shared/api/undocumented/submissions';
 import { asLasting, refuse } from '../../../shared/parameters/refuse';
 import { givenKeyOf } from '../../item/givenIdempotencyKey';
 import { retryWords } from '../../item/retryAdvice';
-import { goesOnAfterErrors, inOutput } from '../../item/performOperation';
+import { goesOnAfterErrors, inOutput } from '../../item/itemFailure';
 
 /** Advice where nobody but the user can find out whether the service has accepted an item. */
 export const LOOK_FOR_SUBMISSION =

@@ -1,7 +1,7 @@
 import type { IExecutePaginationFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import type { NodeRun } from '../../item/nodeRun';
-import { goesOnAfterErrors } from '../../item/performOperation';
+import { goesOnAfterErrors } from '../../item/itemFailure';
 import { isCalledOff, isFinal } from '../../../shared/api/calledOffBot';
 import { isInProgress } from '../../../shared/api/statusMeaning';
 import { forEachTask } from '../../item/forEachTask';

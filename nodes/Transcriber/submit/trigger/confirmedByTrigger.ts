@@ -5,7 +5,7 @@ import { credentialOf } from '../../../shared/api/credential';
 import { deliveredId } from '../../../shared/webhook/deliveredId';
 import { sealHandOvers, type SubmissionKind } from '../../../shared/webhook/handOverEnvelope';
 import type { SubmissionIds } from '../../../shared/api/submission';
-import { inOutput } from '../../item/performOperation';
+import { inOutput } from '../../item/itemFailure';
 import { sayItMayBeAccepted } from '../once/mayBeAccepted';
 import { recall } from '../once/submissionMemory';
 import { outboxKey, sendInBatch } from './handOverBatches';

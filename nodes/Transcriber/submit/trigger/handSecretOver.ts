@@ -10,7 +10,7 @@ import {
 import { messageOf } from '../../../shared/asError';
 import { asLasting, refuse } from '../../../shared/parameters/refuse';
 import { secretIn, unseal } from '../../../shared/webhook/sealedSecret';
-import { inOutput } from '../../item/performOperation';
+import { inOutput } from '../../item/itemFailure';
 import { handOver } from './confirmedByTrigger';
 import { triggerUrlOf } from '../choice/onCompletion';
 import { hasAlreadyEnded, mayHaveEnded, type SubmissionAge } from '../once/endedBeforeSubmit';

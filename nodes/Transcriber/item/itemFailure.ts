@@ -1,0 +1,105 @@
+import type { IExecutePaginationFunctions, INodeExecutionData, JsonObject } from 'n8n-workflow';
+import { NodeApiError, NodeOperationError } from 'n8n-workflow';
+
+import { isTool } from '../../shared/n8nInternals/runIdentity';
+import { asLasting, isLasting } from '../../shared/parameters/refuse';
+import { said, ServiceError } from '../../shared/api/serviceError';
+import { NAMELESS } from '../../shared/api/submission';
+import { asError } from '../../shared/asError';
+import type { NodeRun } from './nodeRun';
+
+/** Whether a failure becomes an output instead of stopping the node. */
+export function goesOnAfterErrors(context: IExecutePaginationFunctions): boolean {
+	// n8n hides the message of a thrown error from an AI agent's model, so a tool outputs it.
+	return isTool(context) || context.continueOnFail();
+}
+
+/** The message of a failure, with advice if the message is all that is shown. */
+export function inOutput(
+	context: IExecutePaginationFunctions,
+	message: string,
+	advice: string,
+): string {
+	return isShownByMessage(context) ? `${message.replace(/\.$/, '')}. ${advice}` : message;
+}
+
+/** Whether the message of a failure is all that its output shows. An AI agent gets the description, too. */
+function isShownByMessage(context: IExecutePaginationFunctions): boolean {
+	return context.continueOnFail() && !isTool(context);
+}
+
+/** A failure as an output item, used if {@link goesOnAfterErrors}. */
+export function failedItem(
+	context: IExecutePaginationFunctions,
+	error: unknown,
+	run: NodeRun,
+): INodeExecutionData {
+	const failure = describeFailure(context, error, run);
+	const { message, description } = failure;
+	if (isTool(context)) return { json: { error: message, what_to_do: description } };
+	return { json: { error: message }, error: failure };
+}
+
+/** Adds the essentials to the message, because only the message reaches an item's output. */
+export function describeFailure(
+	context: IExecutePaginationFunctions,
+	error: unknown,
+	run: NodeRun,
+): NodeApiError | NodeOperationError {
+	const failure = asNodeError(context, error);
+	const itemIndex = context.getItemIndex();
+	failure.context.itemIndex = itemIndex;
+	if (failure instanceof ServiceError && failure.isVague && isShownByMessage(context)) {
+		addServiceMessage(failure);
+	}
+	const unnamed = run.submitted
+		.acceptedFor(itemIndex)
+		// If the service gave no id, the failure itself already says so.
+		.filter((what) => what !== NAMELESS)
+		.filter((what) => !failure.message.toLowerCase().includes(what.toLowerCase()));
+	if (unnamed.length > 0) {
+		const verb = unnamed.length > 1 ? 'were' : 'was';
+		failure.message += ` (${unnamed.join(', ')} ${verb} accepted by the service)`;
+	}
+	if (!failure.message.includes(`[item ${itemIndex}]`)) failure.message += ` [item ${itemIndex}]`;
+	// n8n takes an execution whose error has this word for a cancelled one, and offers no Retry of it
+	// (workflow-execute.js of n8n-core). The service may say it of a task.
+	failure.message = failure.message.replaceAll('canceled', 'cancelled');
+	return failure;
+}
+
+function addServiceMessage(failure: ServiceError): void {
+	const { serviceMessage = failure.problem.errorCode } = failure.problem;
+	if (serviceMessage === undefined || failure.message.includes(serviceMessage)) return;
+	failure.message = `${failure.message.replace(/\.$/, '')}. ${said(failure.problem)}`;
+}
+
+function asNodeError(
+	context: IExecutePaginationFunctions,
+	error: unknown,
+): NodeApiError | NodeOperationError {
+	if (error instanceof NodeApiError || error instanceof NodeOperationError) return error;
+	if (context.getExecutionCancelSignal()?.aborted) {
+		return new NodeOperationError(context.getNode(), 'The execution was cancelled');
+	}
+	return new NodeOperationError(context.getNode(), asError(error));
+}
+
+/**
+ * n8n wraps any other error that stops the node into a NodeApiError. Its constructor replaces a message
+ * with certain words in it, such as ECONNRESET.
+ */
+export function withLastingMessage(
+	context: IExecutePaginationFunctions,
+	failure: NodeApiError | NodeOperationError,
+): NodeApiError {
+	if (failure instanceof NodeApiError) return failure;
+	const { message, description } = failure;
+	const error = new NodeApiError(context.getNode(), failure as Error as unknown as JsonObject, {
+		message,
+		httpCode: 'none',
+		itemIndex: context.getItemIndex(),
+	});
+	Object.assign(error, { message, description });
+	return isLasting(failure) ? asLasting(error) : error;
+}

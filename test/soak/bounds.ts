@@ -1,7 +1,7 @@
 /** How much may be there at the end, and why: anything more has grown without bound. */
 import { FETCHES } from '../../nodes/TranscriberTrigger/shareResultFetch';
 import {
-	ALL_TIMERS,
+	OWN_TIMERS,
 	BUFFERS,
 	DATA,
 	HEAP,
@@ -77,9 +77,9 @@ const BOUNDS: Bound[] = [
 		why: 'a request counts for its rate limit for a minute, and the account triggers make some all the time',
 	},
 	{
-		what: is(ALL_TIMERS),
-		most: (warm) => warm + 200,
-		why: 'some requests of the last minutes still have their deadline',
+		what: is(OWN_TIMERS),
+		most: (warm) => warm + 60,
+		why: 'the account triggers make requests all the time, each of which has a deadline and counts for its rate limit for a minute',
 	},
 	{
 		what: is(TRIGGERS),

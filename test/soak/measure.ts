@@ -30,7 +30,7 @@ export const RESIDENT = 'Resident memory, MB';
 export const BUFFERS = 'Memory outside of the V8 heap, MB';
 export const OPEN_FILES = 'Open files and sockets';
 export const TIMERS = 'Timers';
-export const ALL_TIMERS = 'Timers in memory, also those that keep no process alive';
+export const OWN_TIMERS = 'Timers of the nodes, also those that keep no process alive';
 export const OPEN = 'Executions running or suspended';
 export const DATA = 'Static data of the largest workflow, bytes';
 export const SECRETS = 'Secrets of submissions in the trigger that has most';
@@ -53,7 +53,7 @@ export async function measured(n8n: N8nHost, probe: string, acts: number): Promi
 		[BUFFERS]: megabytes(external),
 		[OPEN_FILES]: readdirSync(`/proc/${n8n.pid}/fd`).length,
 		[TIMERS]: resources['Timeout'] ?? 0,
-		[ALL_TIMERS]: timers,
+		[OWN_TIMERS]: timers,
 		[OPEN]: open,
 		[TRIGGERS]: data.length,
 		[DATA]: Math.max(0, ...data.map(({ staticData }) => staticData.length)),

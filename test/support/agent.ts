@@ -87,9 +87,13 @@ export async function runAgent(
 		},
 	};
 	const tool = executable(new Transcriber());
-	// What n8n makes of a node that is usable as a tool.
+	// What n8n makes of a node that is usable as a tool (ai-tools.js).
 	tool.description.inputs = [];
 	tool.description.outputs = [NodeConnectionTypes.AiTool];
+	tool.description.properties.push(
+		{ displayName: 'Tool Description', name: 'descriptionType', type: 'string', default: 'manual' },
+		{ displayName: 'Description', name: 'toolDescription', type: 'string', default: '' },
+	);
 	const base = { typeVersion: 1, position: [0, 0] as [number, number] };
 	const agentNode: INode = { ...base, id: 'agent', name: 'Agent', type: 'agent', parameters: {} };
 	const toolNode: INode = {
@@ -99,7 +103,7 @@ export async function runAgent(
 		type: 'n8n-nodes-transcriber.transcriberTool',
 		credentials: CREDENTIAL,
 		...run.node,
-		parameters: { ...run.parameters, toolDescription: 'Transcriber' },
+		parameters: { toolDescription: 'Transcriber', ...run.parameters },
 	};
 	const toolNodes = [toolNode];
 	if (run.other) {

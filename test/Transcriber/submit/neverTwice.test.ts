@@ -1223,6 +1223,34 @@ describe('as a tool of an AI agent', () => {
 		expect(accepted()).toHaveLength(1);
 	});
 
+	it.each<[string, INodeParameters, Partial<INode>]>([
+		['the description of the tool', { toolDescription: 'Transcribes one recording, once' }, {}],
+		['its description, by an expression', { toolDescription: "={{ 'Transcribes' }}" }, {}],
+		["'Get the Transcript'", { onCompletion: 'callUrl', webhookUrl: 'https://hooks.example.com/a' }, {}],
+		['the name of the tool, which is what the model sees', {}, { name: 'Transcribe a Link' }],
+	])(
+		"submits nothing again in n8n's Retry with the currently saved workflow, if the user has changed %s",
+		async (_, change, node) => {
+			const parameters = { ...LINK, url: "={{ $fromAI('url', 'link', 'string') }}" };
+			const tool = { credentials: service.credentials(), parameters, calls: [talk] };
+			const first = await runAgent({ ...tool, fails: true });
+			const data = saved(first.data, 'Agent');
+			const changed = { ...parameters, ...change };
+			const { answers } = await runAgent({ ...tool, parameters: changed, node, data });
+			expect(answers[0]).toContain(accepted()[0]);
+			expect(accepted()).toHaveLength(1);
+		},
+	);
+
+	it("submits again in n8n's Retry what the user has changed", async () => {
+		const parameters = { ...LINK, url: "={{ $fromAI('url', 'link', 'string') }}" };
+		const tool = { credentials: service.credentials(), parameters, calls: [talk] };
+		const first = await runAgent({ ...tool, fails: true });
+		const data = saved(first.data, 'Agent');
+		await runAgent({ ...tool, parameters: { ...parameters, language: 'de' }, data });
+		expect(accepted()).toHaveLength(2);
+	});
+
 	it('is kept in the execution with its parameters in the clear, by which it is known again', async () => {
 		const { data } = await runAgent({ ...meetingTool(''), calls: [meeting] });
 		const contexts = Object.values(data.executionData?.contextData ?? {}) as IDataObject[];

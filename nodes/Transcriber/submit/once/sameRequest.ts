@@ -11,6 +11,7 @@ import {
 	isUnrememberedCall,
 } from '../../../shared/n8nInternals/runIdentity';
 import { isNothing } from '../../../shared/parameters/checkedValues';
+import { isExpression } from '../../../shared/parameters/expressionParts';
 import { startAtFrom } from '../../../shared/parameters/startAt';
 import { fileOf, isFile, recordingOf } from '../../item/inputFile';
 
@@ -115,10 +116,28 @@ function asSent(_name: string, value: unknown): unknown {
  * workflow: there, n8n may give the node another id each time.
  */
 export function toolCallOf(context: IExecutePaginationFunctions): string {
-	const [id, inputs] = isUnrememberedCall(context)
-		? [undefined, argumentsOf]
-		: [context.getNode().id, inputsOf];
-	return JSON.stringify([id, ...askedByCall(context, inputs)], asSentWithLastingIds);
+	const asked = isUnrememberedCall(context)
+		? [undefined, ...askedByCall(context, namesOf(context), argumentsOf)]
+		: [context.getNode().id, ...askedByCall(context, namesOfTool(context), inputsOf)];
+	return JSON.stringify(asked, asSentWithLastingIds);
+}
+
+/** How to wait decides nothing about what is paid for. */
+function namesOf(context: IExecutePaginationFunctions): string[] {
+	return Object.keys(context.getNode().parameters).filter((name) => name !== 'waitOptions');
+}
+
+/** Of a tool call: what it says to the model, and what happens with the transcript. */
+const BESIDE = ['descriptionType', 'toolDescription', 'onCompletion', 'webhookUrl', 'triggerUrl'];
+
+/**
+ * The same for the calls of one tool. What the user has entered as a fixed value is the same in all of them, and may be
+ * another one only in a Retry, which must not pay again because the user has improved the description.
+ */
+function namesOfTool(context: IExecutePaginationFunctions): string[] {
+	const { parameters } = context.getNode();
+	const isFixed = (name: string) => name === 'toolDescription' || !isExpression(parameters[name]);
+	return namesOf(context).filter((name) => !(BESIDE.includes(name) && isFixed(name)));
 }
 
 /**
@@ -127,11 +146,9 @@ export function toolCallOf(context: IExecutePaginationFunctions): string {
  */
 function askedByCall(
 	context: IExecutePaginationFunctions,
+	names: string[],
 	inputs: (context: IExecutePaginationFunctions) => unknown[],
 ): unknown[] {
-	const { parameters } = context.getNode();
-	// How to wait decides nothing about what is paid for.
-	const names = Object.keys(parameters).filter((name) => name !== 'waitOptions');
 	const read = names.map((name) => {
 		const parameter = parameterOf(context, name);
 		return {

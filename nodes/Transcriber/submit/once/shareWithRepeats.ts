@@ -115,8 +115,8 @@ function withData(
 }
 
 /**
- * The context with the values that its parameters have while the client is connected: after it has hung up, n8n 2.41
- * evaluates no expression any more (live-webhooks.js, `releaseIsolate`).
+ * The context with the values that its parameters and their expressions have while the client is connected: after it has
+ * hung up, n8n 2.41 evaluates no expression any more (live-webhooks.js, `releaseIsolate`).
  */
 function withFixedParameters(context: IExecutePaginationFunctions): IExecutePaginationFunctions {
 	const { parameters } = context.getNode();
@@ -133,7 +133,14 @@ function withFixedParameters(context: IExecutePaginationFunctions): IExecutePagi
 		if (name in parameters) values.set(key, value);
 		return value;
 	};
+	const results = new Map<string, unknown>();
+	const evaluateExpression = (expression: string, itemIndex: number) => {
+		const key = `${itemIndex} ${expression}`;
+		if (!results.has(key)) results.set(key, context.evaluateExpression(expression, itemIndex));
+		return results.get(key);
+	};
 	return Object.create(context, {
 		getNodeParameter: { value: getNodeParameter },
+		evaluateExpression: { value: evaluateExpression },
 	}) as IExecutePaginationFunctions;
 }

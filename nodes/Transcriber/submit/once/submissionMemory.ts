@@ -1,6 +1,7 @@
 import type { IDataObject, IExecutePaginationFunctions } from 'n8n-workflow';
 
 import { isTool, nodeContextOf } from '../../../shared/n8nInternals/runIdentity';
+import { runExecutionDataOf } from '../../../shared/n8nInternals/suspendExecution';
 import { idsIn, submissionName, type SubmissionIds } from '../../../shared/api/submission';
 import { isBeingSent } from './oncePerPlace';
 import { placeOf, runOf } from './placeInRun';
@@ -93,8 +94,12 @@ type StoredMemory =
 	| SubmissionMemory
 	| (Omit<AcceptedMemory, 'submissions'> & AcceptedSubmission & { submissions?: undefined });
 
+interface NodeData {
+	accepted?: Record<string, StoredMemory>;
+}
+
 function memories(context: IExecutePaginationFunctions): Record<string, StoredMemory> {
-	const nodeContext = nodeContextOf(context) as { accepted?: Record<string, StoredMemory> };
+	const nodeContext = nodeContextOf(context) as NodeData;
 	nodeContext.accepted ??= {};
 	return nodeContext.accepted;
 }
@@ -168,9 +173,22 @@ export function recall(context: IExecutePaginationFunctions): SubmissionMemory |
 }
 
 function storedAt(context: IExecutePaginationFunctions, place: string): StoredMemory | undefined {
-	const saved = memories(context)[place];
+	const saved = memories(context)[place] ?? savedByFormerName(context, place);
 	if (saved?.state === 'accepted') return saved;
 	return recallRetried<StoredMemory>(context, place) ?? saved;
+}
+
+/**
+ * n8n keeps a node's data by its name, and the name of a tool is what the model sees: the user may change it before a
+ * Retry with the currently saved workflow. The place of a tool call has the id of the node.
+ */
+function savedByFormerName(
+	context: IExecutePaginationFunctions,
+	place: string,
+): StoredMemory | undefined {
+	if (!isTool(context)) return undefined;
+	const all = Object.values(runExecutionDataOf(context)?.executionData?.contextData ?? {});
+	return all.map((data) => (data as NodeData).accepted?.[place]).find((one) => one !== undefined);
 }
 
 /** What is known of the submission at this place (see `placeOf`). */

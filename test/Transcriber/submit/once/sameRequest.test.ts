@@ -182,8 +182,22 @@ describe('a call of an AI agent', () => {
 		expect(tool({}, { url: 'a' }, { row: 1 })).toBe(tool({}, { url: 'b' }, { row: 2 }));
 	});
 
-	it('is another one with any other parameter, also where an item would ask for the same', () => {
-		expect(tool({ onCompletion: 'callUrl' }, {})).not.toBe(tool({ onCompletion: 'poll' }, {}));
+	it('is the same whatever the user enters for the model, or for the time after the submit', () => {
+		const changes = [
+			{ toolDescription: 'Transcribes' },
+			{ toolDescription: '={{ $json.description }}' },
+			{ onCompletion: 'callUrl', webhookUrl: 'https://hooks.example.com/a' },
+			{ onCompletion: 'notifyTrigger', triggerUrl: 'https://n8n.example.com/webhook/a' },
+		];
+		for (const change of changes) expect(tool(change, {})).toBe(tool({}, {}));
+	});
+
+	it('is another one with any other parameter, and with another address that the model may choose', () => {
+		const calls = ['a', 'b'].map((row) => {
+			const webhookUrl = '={{ $json.row }}';
+			return tool({ onCompletion: 'callUrl', webhookUrl }, {}, { row });
+		});
+		expect(calls[0]).not.toBe(calls[1]);
 		const other = { meetingUrl: 'https://meet.example.com/other' };
 		expect(tool(other, {})).not.toBe(tool({}, {}));
 	});

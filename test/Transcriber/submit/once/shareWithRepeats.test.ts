@@ -35,6 +35,7 @@ import {
 	to,
 	typesOf,
 } from '../../../support/n8n';
+import { answeringTrigger } from '../../../support/answeringTrigger';
 import { serviceForTests } from '../../../support/service';
 
 /** Of this test alone, because what counts as a repeat outlives a test. */
@@ -73,6 +74,9 @@ const toolNode = (id: string, parameters: INodeParameters): INode => ({
 	parameters: { ...withDefaults(parameters), ...parameters, toolDescription: 'Transcriber' },
 });
 
+/** Those of n8n (`$vars`). */
+let variables: IDataObject = {};
+
 /** Of each call of an MCP client. */
 const workflows: Workflow[] = [];
 
@@ -102,6 +106,7 @@ async function overMcp(
 		trigger,
 		additionalDataFor(service.credentials(), {
 			currentNodeExecutionIndex: 0,
+			variables,
 			// Each request of the client has an id of its own.
 			httpRequest: { body: { method: 'tools/call', id: randomUUID() }, headers: {}, query: {} },
 		}),
@@ -397,6 +402,57 @@ describe('After the client has hung up, when n8n 2.41 evaluates no expression an
 		const action = { kind: 'delay', ms: 300, processed: true } as const;
 		service.running().fault({ match: { method: 'POST' }, action });
 		await callTwice({});
+	});
+
+	describe('a variable of n8n', () => {
+		const start = new Date(Date.now() + 3_600_000).toISOString();
+		const startAt = '={{ $vars.start }}';
+		const isSlow = () => {
+			const action = { kind: 'delay', ms: 300, processed: true } as const;
+			service.running().fault({ match: { method: 'POST' }, action });
+		};
+		beforeEach(() => (variables = { start }));
+
+		it("in 'Start At': the repeat gets the bot that the service had not answered for", async () => {
+			jest.replaceProperty(REPEATS, 'slowMs', 0);
+			isSlow();
+			const first = overMcp({ ...bot(), startAt });
+			await until(() => sent() === 1);
+			hangUp();
+			expect(await first).toContain('bot_id');
+			expect(await overMcp({ ...bot(), startAt })).toContain('bot_id');
+			expect(sent()).toBe(1);
+		});
+
+		it("in 'Start At': no repeat sends a second bot after the first has been waited for", async () => {
+			jest.replaceProperty(REPEATS, 'slowMs', 0);
+			const waitOptions = { pollInterval: 0.05, timeout: 0.02 };
+			const asked = { ...bot(), onCompletion: 'poll', startAt, waitOptions };
+			const first = overMcp(asked);
+			await until(() => service.lines().some((line) => line.startsWith('GET')));
+			hangUp();
+			const { bots, tasks, endMeeting, finish } = service.running();
+			for (const { id } of bots()) endMeeting(id);
+			for (const { id } of tasks()) finish(id);
+			expect(await first).toContain('"text"');
+			expect(await answerOf(overMcp(asked))).toContain('"text"');
+			expect(bots()).toHaveLength(1);
+		});
+
+		it("in 'Trigger URL': the trigger gets the secret", async () => {
+			const host = await answeringTrigger(service.credentials().apiKey);
+			variables = { trigger: host.url };
+			try {
+				isSlow();
+				const first = overMcp({ ...link('notifyTrigger'), triggerUrl: '={{ $vars.trigger }}' });
+				await until(() => sent() === 1);
+				hangUp();
+				await answerOf(first);
+				expect(host.calls.flat()).toHaveLength(1);
+			} finally {
+				host.close();
+			}
+		});
 	});
 });
 

@@ -89,8 +89,11 @@ export interface State {
 		known?: number;
 		run?: { place: number; end: number };
 	};
-	/** Between which offsets the list ends, in a search for known tasks of a new API key. */
-	keySearch?: { low: number; high?: number };
+	/**
+	 * Between which offsets the list ends, in a search for known tasks of a new API key, and at which offset it looks
+	 * next before the known end.
+	 */
+	keySearch?: { low: number; high?: number; before: number };
 	/** Where a poll that had no request left stopped reading the new tasks at the beginning. */
 	unread?: number;
 	/** Until this offset, tasks that earlier polls have read may stand between tasks that are unread. */

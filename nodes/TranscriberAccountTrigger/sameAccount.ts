@@ -21,18 +21,33 @@ export async function isSameAccount(
 ): Promise<boolean | undefined> {
 	const showsKnown = (page: IDataObject[]) => page.some((task) => tasks.isKnown(task));
 	if (firstPage.length === 0 || showsKnown(firstPage)) return true;
-	let { low = firstPage.length, high = Infinity } = state.keySearch ?? {};
-	// A task of the known end is there, unless the new tasks before the end outnumber the end.
-	const expected = Math.max(low, (state.end ?? 0) - OVERLAP);
-	let next = high === Infinity ? expected : Math.floor((low + high) / 2);
+	const first = firstPage.length;
+	// A task of the known end is there, unless the new tasks before the end outnumber the end, or the service
+	// has deleted the end. Then known tasks are behind the new ones, and far more than these.
+	const expected = Math.max(first, (state.end ?? 0) - OVERLAP);
+	let { low = first, high = Infinity, before = expected } = state.keySearch ?? {};
+	for (; before > first; before = Math.floor(before / 2)) {
+		if (!pages.has(1)) return undefined;
+		const page = await pages.page(before);
+		if (showsKnown(page)) return true;
+		if (page.length === 0 || pages.isSeenBefore(page, before)) high = before;
+		else low = Math.max(low, before + page.length);
+		state.keySearch = { low, high: finite(high), before: Math.floor(before / 2) };
+	}
+	let next = high === Infinity ? low : Math.floor((low + high) / 2);
 	for (let step = 1; low < high; step *= 2) {
 		if (!pages.has(1)) return undefined;
 		const page = await pages.page(next);
 		if (showsKnown(page)) return true;
 		if (page.length === 0 || pages.isSeenBefore(page, next)) high = next;
 		else low = next + page.length;
-		state.keySearch = { low, high: high === Infinity ? undefined : high };
+		state.keySearch = { low, high: finite(high), before };
 		next = Math.min(low + step, Math.floor((low + high) / 2));
 	}
 	return state.complete && tasks.hasKnownNone && low <= possibleSince(state);
+}
+
+/** JSON has no Infinity. */
+function finite(offset: number): number | undefined {
+	return offset === Infinity ? undefined : offset;
 }

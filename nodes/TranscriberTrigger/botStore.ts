@@ -1,5 +1,5 @@
 import { submissionKey } from '../shared/api/submission';
-import { STORE, newerOf, type SentBot } from './triggerMemory';
+import { newerOf, type SentBot } from './triggerMemory';
 import { EndingStore } from './endingStore';
 import { nameForNew } from './verifyDelivery';
 
@@ -48,7 +48,7 @@ export class BotStore extends EndingStore {
 		const { bot } = this;
 		if (bot?.id !== id || bot.hasDelivered) return false;
 		this.bot = { ...bot, hasDelivered: true };
-		if (Date.now() - this.began <= STORE.mayWaitMs) this.save();
+		if (!this.hasWaited) this.save();
 		return true;
 	}
 

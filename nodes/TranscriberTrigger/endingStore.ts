@@ -7,10 +7,15 @@ import { STORE, note, type Ending } from './triggerMemory';
 
 /** The store of a trigger with the submissions that have ended: each starts one execution. */
 export class EndingStore extends SecretStore {
-	protected readonly began = Date.now();
+	private readonly began = Date.now();
 
 	/** n8n saves static data before the execution that the call starts. */
 	private isSavedFirst = false;
+
+	/** Whether the loaded data may be out of date, because the call has waited for something. */
+	get hasWaited(): boolean {
+		return Date.now() - this.began > STORE.mayWaitMs;
+	}
 
 	/** How a task or bot has ended, if it has. */
 	endingOf(id: string): Ending | undefined {
@@ -50,13 +55,12 @@ export class EndingStore extends SecretStore {
 		if (spent) note(this.memory.spent, key, { value: spent }, STORE.spent);
 		this.ended = key;
 		// Checked again when n8n saves, because starting the execution may also take long.
-		const isInTime = (ms: number) => Date.now() - this.began <= ms;
-		const hasWaited = !isInTime(STORE.mayWaitMs);
+		const { hasWaited } = this;
 		const isExecutionFirst = savesExecutionFirst();
 		this.save(() => {
 			// `close` needs to know this too.
 			this.isSavedFirst = !isExecutionFirst();
-			return !this.isSavedFirst && !hasWaited && isInTime(STORE.mayTakeMs);
+			return !this.isSavedFirst && !hasWaited && Date.now() - this.began <= STORE.mayTakeMs;
 		});
 	}
 

@@ -13,7 +13,7 @@ import { respond, jsonBodyFrom } from '../shared/webhook/hmacSignedBody';
 import { webhookCredential } from '../shared/webhook/webhookCredential';
 import { deliveredId } from '../shared/webhook/deliveredId';
 import { settingsOf } from './triggerSettings';
-import { isOwnCall, watchSavedData } from './repairStaticData';
+import { canCallItself, isOwnCall, watchSavedData } from './repairStaticData';
 import { EndingStore } from './endingStore';
 import { submissionKey } from '../shared/api/submission';
 import { messageOf } from '../shared/asError';
@@ -72,7 +72,8 @@ export async function receiveHandOver(context: IWebhookFunctions): Promise<IWebh
 		areStored = store.isStored(name) && areStored;
 		areLoaded = store.isLoaded(name) && areLoaded;
 	}
-	if (!areLoaded) store.save();
+	// After a wait, the loaded data may lack what another process has saved meanwhile: then a call to itself saves.
+	if (!areLoaded && !(store.hasWaited && canCallItself(ownAddress))) store.save();
 	if (!areStored) watchSavedData(context, ownAddress);
 	return answerStored(context, areStored);
 }

@@ -31,10 +31,16 @@ const watches = remembered<Watch>('watches');
 const MANY_FAILURES = 4;
 
 const warnings = remembered<true>('warnings');
+const UNREACHABLE = 'cannot call itself';
 
 /** Whether the call comes from this process. */
 export function isOwnCall({ own }: Record<string, unknown>): boolean {
 	return own === OWN;
+}
+
+/** Whether this process reaches its own address, as far as it knows. */
+export function canCallItself(url?: string): boolean {
+	return url !== undefined && !warnings.has(UNREACHABLE);
 }
 
 /**
@@ -53,7 +59,8 @@ async function keepWatch(context: IWebhookFunctions, url: string, watch: Watch):
 	watches.set(url, watch);
 	let hasReached = false;
 	for (let failures = 0; ;) {
-		const age = Date.now() - watch.changedAt;
+		// The clock may have been set back since.
+		const age = Math.abs(Date.now() - watch.changedAt);
 		// Random pauses, so that two processes do not keep overwriting each other.
 		const soonest = STORE.safeAfterMs * (1 + Math.random());
 		const delay = Math.max(soonest, Math.min(age / 2, STORE.recheckMs));
@@ -109,8 +116,8 @@ async function callOneself(
 }
 
 function warnOfNoChecks(context: IWebhookFunctions, url: string, failure: unknown): void {
-	if (warnings.has('cannot call itself')) return;
-	warnings.set('cannot call itself', true);
+	if (warnings.has(UNREACHABLE)) return;
+	warnings.set(UNREACHABLE, true);
 	const cause = typeof failure === 'number' ? `answered with ${failure}` : wordForLog(failure);
 	const { origin, hostname } = new URL(url);
 	context.logger.warn(

@@ -31,6 +31,35 @@ few.it.each([
 	},
 );
 
+few.it.each([
+	[10, 1_000, 30],
+	[100, 3_000, 300],
+])(
+	'pages of %i: of %i tasks the oldest %i are deleted, and as many end, before the key is rotated: all of these start the workflow',
+	async (pageLength, old, ended) => {
+		const { host, credentials } = await active(old, pageLength, 1);
+		list().tasks = list().tasks.slice(0, -ended);
+		const ids = list().add(ended);
+		wait(8);
+		credentials.apiKey = 'the new key of the account';
+		const logs = captureLogs();
+		const started = await allStarted(host);
+		logs.release();
+		expect(started).toEqual(ids.sort());
+		expect(logs.lines.join('\n')).not.toContain('belongs to another account');
+	},
+);
+
+long.it('the same where the list is too long to be wholly known', async () => {
+	const { host, credentials } = await active(9_000, 100, 30);
+	list().tasks = list().tasks.slice(0, -300);
+	const ids = list().add(300);
+	wait(8);
+	credentials.apiKey = 'the new key of the account';
+	await host.restart();
+	expect(await allStarted(host)).toEqual(ids.sort());
+});
+
 long.it(
 	'a poll that cannot find out whose key it is starts nothing and says so, and a later one goes on',
 	async () => {

@@ -775,3 +775,39 @@ describe('After a rotation of the key', () => {
 		expect((await deliver(host.url, { task_id: 'a' }, SECRET)).status).toBe(200);
 	});
 });
+
+describe('A hand-over that has waited, for example for a slow database,', () => {
+	const at = (place: number) => host.url.replace('/webhook/', `/process-${place}/webhook/`);
+
+	it('does not write over what another process has acknowledged meanwhile', async () => {
+		jest.replaceProperty(STORE, 'mayWaitMs', 100);
+		host.processes = [newProcess(), newProcess()];
+		host.credentialMs = 600;
+		const slow = put(at(0), 'slow', SECRET, API_KEY);
+		await sleep(200);
+		host.credentialMs = 0;
+		await handOverTo(at(1), 'acknowledged', SECRET, API_KEY);
+		const before = host.stored.secrets;
+		expect((await slow).status).toBe(202);
+		// n8n saves a moment after the answer.
+		await sleep(30);
+		expect(host.stored.secrets).toContain(before);
+		await handOverTo(at(0), 'slow', SECRET, API_KEY);
+		host.restart();
+		for (const id of ['acknowledged', 'slow']) {
+			expect((await deliver(host.url, { task_id: id }, SECRET)).status).toBe(200);
+		}
+	});
+
+	it('is saved even so if its process cannot call itself', async () => {
+		jest.replaceProperty(STORE, 'mayWaitMs', -1);
+		host.processes = [newProcess()];
+		await open();
+		// Its own calls find nobody.
+		const { url } = host;
+		await put(url, 'slow', SECRET, API_KEY);
+		await handOverTo(url, 'slow', SECRET, API_KEY);
+		host.restart();
+		expect((await deliver(host.url, { task_id: 'slow' }, SECRET)).status).toBe(200);
+	});
+});

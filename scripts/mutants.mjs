@@ -80,6 +80,7 @@ const MORE_SUITES = {
 		'test/Transcriber/resources/transcription/transcription.test.ts',
 		'test/shared/api/uploadStream.test.ts',
 	],
+	'nodes/Transcriber/item/itemFailure.ts': ['test/Transcriber/submit/severalTasks.test.ts'],
 	'nodes/Transcriber/item/performOperation.ts': [
 		'test/Transcriber/item/nodeRun.test.ts',
 		'test/Transcriber/submit/severalTasks.test.ts',

@@ -61,23 +61,30 @@ describe('an error that stops the node', () => {
 	});
 
 	it('lets n8n offer a Retry, which it does not if the message has the word canceled', async () => {
-		const body = { task_id: 'a', status: 'canceled', error_message: 'it was canceled' };
+		const body = { task_id: 'a', status: 'failed', error_message: 'it was canceled' };
 		service.running().fault({
 			match: { path: '/tasks/a$' },
 			action: { kind: 'respond', status: 200, body },
 		});
 		const wait = { ...GET, operation: 'wait' };
 		const { error } = await service.run(wait, { items: itemsOf({ id: 'a' }) });
-		expect(error?.message).toContain('cancelled');
+		expect(error?.message).toContain('it was cancelled');
 		expect(`${error?.message}`).not.toContain('canceled');
 	});
 
-	it('says that the execution was cancelled, if it was', async () => {
-		const id = await service.pendingTask();
-		const wait = { ...GET, operation: 'wait' };
-		const looks = () => service.lines().length > 2;
-		const { error } = await service.run(wait, { items: itemsOf({ id }), cancelWhen: looks });
-		expect(error?.message ?? '').not.toMatch(/undefined|\[object/);
+	it('says that the execution was cancelled, and what the service had accepted by then', async () => {
+		const isWaiting = () => service.lines().length > 2;
+		const { error } = await service.run(
+			{ ...LINK, onCompletion: 'poll' },
+			{ cancelWhen: isWaiting },
+		);
+		const [id] = service
+			.running()
+			.tasks()
+			.map((task) => task.id);
+		expect(error?.message).toBe(
+			`The execution was cancelled (task ${id} was accepted by the service) [item 0]`,
+		);
 	});
 });
 
@@ -98,6 +105,16 @@ describe('a failed item that is an output', () => {
 			.map((task) => task.id);
 		const message = String(items[0]?.json['error']);
 		expect(message.split(id)).toHaveLength(2);
+	});
+
+	it('says once that the service has accepted something without an id', async () => {
+		service.running().fault({
+			match: { path: '/transcribe-url$' },
+			action: { kind: 'respond', status: 200, body: {} },
+		});
+		const { items } = await service.run(LINK, CONTINUE);
+		expect(String(items[0]?.json['error']).match(/accepted/g)).toHaveLength(1);
+		expect(items[0]?.json['error']).not.toContain('by the service)');
 	});
 
 	it('does not say twice what the service said', async () => {

@@ -3,13 +3,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-import type { Execution } from '../n8n/rest';
-import { simulatorForTests } from '../simulator/testing-client';
+import type { Execution, Item } from '../n8n/rest';
+import { simulatorForTests, startReceiver } from '../simulator/testing-client';
 import { CRASHED, WORKS, type Act, type Outcome } from './acts';
 import type { Cell } from './cell';
 import {
 	acceptedSince,
 	booksOf,
+	placesOf,
 	secretsInFiles,
 	secretsOf,
 	secretsOutside,
@@ -19,6 +20,7 @@ import type { Gap } from './exceptions';
 import { compareBooks, isAsExpected, judged } from './judge';
 import { ROWS } from './rows';
 import { WEATHER, type Weather } from './weather';
+import { isDelivered, isTranscript } from './wrong';
 
 const { running, submit, ask } = simulatorForTests();
 const row = (name: string) => {
@@ -209,6 +211,109 @@ describe('an error that only says that the service may have accepted something',
 	])('does not if the fault came later, because the node has the id: %s', async (name) => {
 		expect(await booksWith(name)).toEqual(UNREPORTED);
 		expect(await booksWith(name, true)).toEqual(WARNED);
+	});
+});
+
+describe('a cell is wrong', () => {
+	const once = WEATHER.find(({ name }) => name === '503 once') as Weather;
+	const { apiKey, receiver } = { apiKey: 'faults-key', receiver: 'https://receiver.example.com' };
+
+	/** Of an execution that has put out the id of its submit. */
+	const judge = async (
+		change: { outcome?: Outcome; isFaultless?: boolean; opensAt?: number; secret?: string } = {},
+	) => {
+		const { outcome = { result: WORKS }, isFaultless = false, opensAt, secret } = change;
+		const before = booksOf(running());
+		if (!isFaultless) {
+			running().fault({ match: {}, action: { kind: 'respond', status: 503 } });
+			await ask('GET /account');
+		}
+		const json = { task_id: await submit() };
+		const runData = { Subject: [{ startTime: 1_000, data: { main: [[{ json }]] } }] };
+		const executions = [{ id: '1', status: 'success', runData, raw: { secret } }];
+		const n8n = { version: '2.41.1', log: () => '' };
+		const cell = { simulator: running(), apiKey, receiver, executions, n8n } as unknown as Cell;
+		const begun = { row: link, weather: once, cell, act: {} as Act, before, opensAt };
+		return (await judged(begun, outcome)).wrong;
+	};
+
+	it('in nothing, if all is as the table says', async () => {
+		expect(await judge()).toEqual([]);
+		expect(await judge({ opensAt: 2_000 })).toEqual([]);
+	});
+
+	it('if something else comes out than the table says', async () => {
+		const failed: Outcome = { result: 'The service is not available' };
+		expect(await judge({ outcome: failed })).toEqual([
+			`expected “${WORKS}”, got “The service is not available”`,
+		]);
+	});
+
+	it('if its fault has not happened', async () => {
+		expect(await judge({ isFaultless: true })).toEqual(['the fault has not happened']);
+	});
+
+	it('if the node began only after the outage', async () => {
+		expect(await judge({ opensAt: 500 })).toEqual(['the node began only after the outage']);
+	});
+
+	it('if a secret is in what n8n stores', async () => {
+		expect(await judge({ secret: `Bearer ${apiKey}` })).toEqual(['SECRET IN THE EXECUTION']);
+	});
+});
+
+describe('where an id is reported', () => {
+	const placeOf = (id: string, output: unknown, error?: string) => {
+		const runData = { Subject: [{ data: { main: [[{ json: output }]] } }] };
+		const execution = { runData, error: error && { message: error } } as unknown as Execution;
+		const how = { simulator: running(), mayWarn: false };
+		return placesOf([id], 'The execution failed', [execution], undefined, how)[0];
+	};
+
+	it('in an output, in an error, or nowhere', async () => {
+		const id = await submit();
+		expect(placeOf(id, { task_id: id }, `${id} failed`)).toBe('output');
+		expect(placeOf(id, {}, `Task ${id} was accepted`)).toBe('error');
+		expect(placeOf(id, { task_id: 'another' }, 'It failed')).toBeUndefined();
+	});
+
+	it('of a bot, also by its task', async () => {
+		const json = { meeting_url: 'https://meet.example.com/a', consent_acknowledged: true };
+		const { body } = await ask('POST /meeting', { json });
+		const id = String(body['bot_id']);
+		running().endMeeting(id);
+		const { taskId } = running().bots()[0] ?? {};
+		expect(taskId).toBeDefined();
+		expect(placeOf(id, { task_id: taskId })).toBe('output');
+		expect(placeOf(id, { task_id: 'another' })).toBeUndefined();
+	});
+});
+
+describe('what came out is wrong', () => {
+	const cell = () => ({ simulator: running() }) as Cell;
+
+	it('if it is the transcript of another task, or none', async () => {
+		const [id, other] = [await submit(), await submit()];
+		const items = (task: string, text: string) => [{ json: { task_id: task, text } }] as Item[];
+		expect(isTranscript(items(id, 'A simulated text'), cell(), id)).toBe('');
+		expect(isTranscript(items(other, 'A simulated text'), cell(), id)).not.toBe('');
+		expect(isTranscript(items(id, ''), cell(), id)).not.toBe('');
+	});
+
+	it("if it has another secret than the submission's", async () => {
+		const webhook = await startReceiver();
+		const id = await submit({ form: { webhook_url: webhook.url } });
+		running().finish(id);
+		const { webhookSecret } = running().task(id);
+		const outcome = async (secret?: string) =>
+			await isDelivered([{ json: { task_id: id, webhook_secret: secret } }] as Item[], cell(), id);
+		const found = [
+			await outcome(webhookSecret),
+			await outcome('another'),
+			await outcome(undefined),
+		];
+		await webhook.close();
+		expect(found).toEqual(['', expect.stringContaining(id), expect.stringContaining(id)]);
 	});
 });
 

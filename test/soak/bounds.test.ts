@@ -13,6 +13,7 @@ import {
 	SECRETS,
 	TIMERS,
 	TRIGGERS,
+	secretsIn,
 } from './measure';
 import { missedOrRepeated } from './starts';
 
@@ -208,4 +209,10 @@ it('a start for a task that the service does not have is reported', () => {
 
 it('a trigger that has not started for a task is reported', () => {
 	expect(missedOrRepeated('T', ['task'], [], [])).toEqual(['MISSED: T has not started for task']);
+});
+
+it('the secrets of all triggers of a workflow are counted', () => {
+	const triggers = { one: { secrets: 'a b;c d;' }, other: { secrets: 'e f;' }, empty: {} };
+	expect(secretsIn(JSON.stringify({ global: triggers }))).toBe(3);
+	expect(secretsIn('{}')).toBe(0);
 });

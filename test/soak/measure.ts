@@ -64,7 +64,7 @@ export async function measured(n8n: N8nHost, probe: string, acts: number): Promi
 }
 
 /** How many secrets of submissions in progress the triggers of a workflow have stored: each ends with ";". */
-function secretsIn(staticData: string): number {
+export function secretsIn(staticData: string): number {
 	const { global = {} } = JSON.parse(staticData) as {
 		global?: Record<string, { secrets?: string } | undefined>;
 	};

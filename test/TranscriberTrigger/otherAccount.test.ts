@@ -3,6 +3,7 @@
  */
 // Also covers sameMeetingBot.ts.
 
+import { randomUUID } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -38,7 +39,20 @@ describe('The bot of a meeting trigger', () => {
 		credentials = one.credentials();
 		host = await new TriggerHost({ credentials, parameters }).open();
 	});
-	afterEach(async () => await host.close());
+	afterEach(async () => {
+		await host.close();
+		await other?.close();
+		other = undefined;
+	});
+
+	/** Another workflow, of the other account. */
+	let other: TriggerHost | undefined;
+	async function openOther(nodeId: string): Promise<TriggerHost> {
+		const settings = { credentials: two.credentials(), parameters, workflowId: 'other' };
+		other = await new TriggerHost(settings).open();
+		other.node.id = nodeId;
+		return other;
+	}
 
 	few.it.each([
 		['does not know it', undefined],
@@ -122,21 +136,36 @@ describe('The bot of a meeting trigger', () => {
 		await until(() => calledBack(one) === 1);
 	});
 
-	it('is called back although another workflow gets one with the same id from another account by then', async () => {
-		for (const { running } of [one, two]) {
-			const answer = { kind: 'respond', status: 200, body: { bot_id: 7 } } as const;
-			running().fault({ match: { path: '/meeting' }, times: 9, action: answer });
-		}
-		const settings = { credentials: two.credentials(), parameters, workflowId: 'other' };
-		const other = await new TriggerHost(settings).open();
-		await host.activate();
-		await withinGrace(async () => {
-			await host.deactivate();
-			await other.activate();
-		});
-		await until(() => calledBack(one) === 1);
-		await other.close();
-		expect([launches(two), calledBack(two)]).toEqual([1, 0]);
+	it.each([
+		['another workflow', randomUUID],
+		['a copy of the workflow', () => host.node.id],
+	])(
+		'is called back although %s gets one with the same id from another account by then',
+		async (_, nodeId) => {
+			for (const { running } of [one, two]) {
+				const answer = { kind: 'respond', status: 200, body: { bot_id: 7 } } as const;
+				running().fault({ match: { path: '/meeting' }, times: 9, action: answer });
+			}
+			const another = await openOther(nodeId());
+			await host.activate();
+			await withinGrace(async () => {
+				await host.deactivate();
+				await another.activate();
+			});
+			await until(() => calledBack(one) === 1);
+			expect([launches(two), calledBack(two)]).toEqual([1, 0]);
+		},
+	);
+
+	it('comes although a copy of the workflow is switched off while it is being sent', async () => {
+		const copy = await openOther(host.node.id);
+		const action = { kind: 'delay', ms: 300, processed: true } as const;
+		one.running().fault({ match: { path: '/meeting$' }, action });
+		const launch = host.activate();
+		await until(() => launches(one) === 1);
+		await Promise.all([launch, copy.deactivate()]);
+		await sleep(300);
+		expect([host.stored.bot?.id, calledBack(one)]).toEqual([one.running().bots()[0]?.id, 0]);
 	});
 
 	it('may go on if the credential cannot be read when the workflow is switched off: the log says so', async () => {

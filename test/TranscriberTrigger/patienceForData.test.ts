@@ -6,6 +6,7 @@ import { sleep, type IDataObject, type INodeParameters } from 'n8n-workflow';
 import { RETRY } from '../../nodes/shared/api/delayBeforeRetry';
 import { STORE } from '../../nodes/TranscriberTrigger/triggerMemory';
 import { PATIENCE } from '../../nodes/TranscriberTrigger/patienceForData';
+import { until } from '../simulator/testing-client';
 import { serviceForTests } from '../support/service';
 import { few } from '../support/long';
 import { deliver, put } from './client';
@@ -90,6 +91,26 @@ it.each<[string, INodeParameters, string[] | undefined]>([
 		]);
 	},
 );
+
+it('A completed meeting waits until the service shows its task, because the text is under that', async () => {
+	const bot = await service.bot();
+	await open(bot, {}, ['meetingCompleted']);
+	const delivery = {
+		event: 'meeting.transcript.completed',
+		bot_id: bot,
+		status: 'completed',
+	};
+	expect((await deliver(host.url, delivery, 'S')).status).toBe(503);
+	expect(host.executions).toEqual([]);
+	service.running().endMeeting(bot);
+	await until(() => service.running().tasks().length > 0);
+	const task_id = service.running().tasks()[0]?.id ?? '';
+	service.running().finish(task_id);
+	expect((await deliver(host.url, delivery, 'S')).status).toBe(200);
+	expect(host.executions.flat().map(({ json }) => json)).toMatchObject([
+		{ ...delivery, task_id, text: expect.any(String) },
+	]);
+});
 
 it('A result that comes after all is in the output', async () => {
 	const id = await service.completedTask();

@@ -455,6 +455,22 @@ describe('No second bot', () => {
 		expect(launches()).toBe(2);
 	});
 
+	it('while a later launch is under way, and does not say how the launch before it ended', async () => {
+		const match = { path: '/meeting$' };
+		service.running().fault({ match, action: { kind: 'cut', when: 'afterProcessing' } });
+		await expect(host.activate()).rejects.toThrow('It is not known whether');
+		const { now } = Date;
+		const clock = jest.spyOn(Date, 'now').mockImplementation(() => now() + 600_000);
+		service.running().fault({ match, action: { kind: 'delay', ms: 400 } });
+		const launch = host.activate();
+		await until(() => launches() === 2);
+		const failure: unknown = await host.activate('update').catch((error: unknown) => error);
+		clock.mockRestore();
+		await launch.catch(() => undefined);
+		expect(String(failure)).toContain('does not send another one');
+		expect(String(failure)).not.toContain('ended like this');
+	});
+
 	few.it.each<[string, RequestFault, string]>([
 		[
 			'the words of the service',

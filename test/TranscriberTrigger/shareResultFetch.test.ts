@@ -1,7 +1,9 @@
 /** Results that take longer than the service waits for an answer. */
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import { RETRY } from '../../nodes/shared/api/delayBeforeRetry';
 import { ANSWER } from '../../nodes/shared/webhook/answerInTime';
-import { FETCHES, Fetches } from '../../nodes/TranscriberTrigger/shareResultFetch';
+import { FETCHES, Fetches, type Fetch } from '../../nodes/TranscriberTrigger/shareResultFetch';
 import { until } from '../simulator/testing-client';
 import { serviceForTests } from '../support/service';
 import { deliver, putAll } from './client';
@@ -82,6 +84,24 @@ it('keeps a bounded number of results for the next repeat', async () => {
 	}
 	const first = await fetches.take('task 0', late, Date.now() + 10_000);
 	expect([first, started]).toEqual(['text', FETCHES.most + 6]);
+});
+
+it('keeps no result for long: the next fetch drops what is older than ten minutes', async () => {
+	expect(FETCHES.keepMs).toBe(600_000);
+	const kept = new Map<string, Fetch<string>>();
+	const fetches = new Fetches<string>(kept);
+	const late = async () => await sleep(30, 'text');
+	await fetches.take('old', late, Date.now() + 1).catch(() => undefined);
+	await sleep(60);
+	const { now } = Date;
+	const clock = jest.spyOn(Date, 'now').mockImplementation(() => now() + FETCHES.keepMs - 1_000);
+	await fetches.take('new', late, Date.now() + 1).catch(() => undefined);
+	expect([...kept.keys()]).toEqual(['old', 'new']);
+	await sleep(60);
+	clock.mockImplementation(() => now() + FETCHES.keepMs);
+	await fetches.take('newest', late, Date.now() + 1).catch(() => undefined);
+	clock.mockRestore();
+	expect([...kept.keys()]).toEqual(['new', 'newest']);
 });
 
 describe('The slow result of one delivery is not given', () => {

@@ -1,3 +1,4 @@
+import { constants } from 'node:buffer';
 import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import type { Readable } from 'node:stream';
@@ -290,13 +291,26 @@ describe('which file of an item is taken', () => {
 		['contract.pdf', 'application/pdf'],
 		['photo.jpg', 'image/jpeg'],
 		['minutes.docx', 'application/vnd.openxmlformats-officedocument.wordprocessingml.document'],
+		['minutes.doc', 'application/msword'],
+		['minutes.rtf', 'application/rtf'],
+		['minutes.odt', 'application/vnd.oasis.opendocument.text'],
 		['table.xls', 'application/vnd.ms-excel'],
+		['slides.ppt', 'application/vnd.ms-powerpoint'],
+		['letters.woff', 'font/woff'],
 		['recordings.zip', 'application/zip'],
 		['recordings.zip', 'application/x-zip-compressed'],
 		['recordings.7z', 'application/x-7z-compressed'],
+		['recordings.rar', 'application/x-rar-compressed'],
+		['recordings.rar', 'application/vnd.rar'],
+		['recordings.rar', 'application/x-rar'],
+		['recordings.tar', 'application/x-tar'],
+		['recordings.gz', 'application/gzip'],
+		['recordings.gz', 'application/x-gzip'],
 		['talk.srt', 'application/x-subrip'],
 		['talk.vtt', 'text/vtt'],
 		['feed.xml', 'application/rss+xml'],
+		['feed.json', 'application/ld+json'],
+		['talk.json', 'application/json'],
 		['error.xml', 'application/xml; charset=utf-8'],
 	])('%s (%s) is refused: it is no recording, and would be charged', async (fileName, mimeType) => {
 		const { error } = await service.run(FILE, {
@@ -306,9 +320,13 @@ describe('which file of an item is taken', () => {
 		expect(service.lines()).toEqual([]);
 	});
 
+	const named =
+		'text log md csv tsv json xml htm html vtt ass ini yml yaml pdf doc docx xls xlsx ppt pptx jpg jpeg png eml 7z rar tar gz tgz';
 	it.each([
 		['talk.srt', 'application/octet-stream'],
 		['recordings.zip', 'binary/octet-stream'],
+		['talk.TXT', 'application/octet-stream; charset=binary'],
+		...named.split(' ').map((ending) => [`file.${ending}`, 'application/octet-stream']),
 	])('%s (%s, which says nothing) is refused by its name', async (fileName, mimeType) => {
 		const { error } = await service.run(FILE, {
 			items: [itemWithFile('x', { fileName, mimeType })],
@@ -359,6 +377,27 @@ describe('an idempotency key for files', () => {
 			{ error: expect.stringContaining('two different files') },
 		]);
 	});
+});
+
+it('a file that n8n could not read back from its database is refused, and is not read', async () => {
+	const files = Container.get(BinaryDataService);
+	const fileSize = constants.MAX_STRING_LENGTH / 2;
+	const asked = jest.spyOn(files, 'getMetadata').mockResolvedValue({ fileSize });
+	const read = jest.spyOn(files, 'getAsStream').mockClear();
+	const id = 'database:1b671a64-40d5-491e-99b0-da01ff1f3341';
+	const { error } = await upload({
+		json: {},
+		binary: { data: { id, data: 'database', mimeType: 'audio/mpeg', fileName: 'talk.mp3' } },
+	});
+	asked.mockRestore();
+	expect(error).toMatchObject(
+		failureOf(
+			0,
+			"The file in 'data' is larger than 256 MB, more than n8n can read back from its database",
+		),
+	);
+	expect(read).not.toHaveBeenCalled();
+	expect(service.lines()).toEqual([]);
 });
 
 describe('the limit of 8 GB', () => {

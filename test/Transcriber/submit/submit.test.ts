@@ -378,6 +378,12 @@ describe('A bot', () => {
 		expect(from).toBeLessThanOrEqual(Date.now());
 	});
 
+	it('whose start is years away, as the service answers, is waited for from 31 days from now on', async () => {
+		const from = await waitsFrom({}, { scheduled_start_at: at(10_000 * HOUR) });
+		const days = (from - Date.now()) / (24 * HOUR);
+		expect(days).toBeCloseTo(31, 2);
+	});
+
 	it('is waited for from a start in UTC on if the service has answered one without a time zone', async () => {
 		const zone = process.env['TZ'];
 		process.env['TZ'] = 'America/New_York';
@@ -412,6 +418,16 @@ describe('A bot', () => {
 		const { json } = await run({ ...BOT, ...POLL, waitOptions }, { body: { start_at: sooner } });
 		expect(json).toMatchObject([{ bot_id: 'b', task_id: id, status: 'completed' }]);
 	});
+});
+
+it('The transcript of a file that the item no longer has comes with its document', async () => {
+	const id = await service.completedTask();
+	answer({ task_id: id, status: 'pending' });
+	const waitOptions = { exportFormat: 'srt', exportAs: 'text' };
+	const { json } = await run({ ...FILE, ...POLL, waitOptions }, { items: itemsOf({}) });
+	expect(json).toMatchObject([
+		{ task_id: id, text: expect.any(String), export: expect.stringContaining('-->') },
+	]);
 });
 
 describe('An item that suspends the execution', () => {

@@ -114,6 +114,8 @@ describe.each(EVERY_WAY)('%s', (way) => {
 			expect(error?.httpCode).toBe(String(status));
 			expect(error?.description).toContain('Wait Until Finished');
 			expect(error?.description).toContain(`HTTP ${status}`);
+			const start = status === 401 ? 'Correct the key, then' : 'If it is there later,';
+			expect(error?.description).toContain(`${start} fetch it with`);
 			// The service knew this id a moment ago.
 			expect(error?.description).not.toMatch(/Check the '(Task|Bot ID)' parameter|Change what/);
 		},

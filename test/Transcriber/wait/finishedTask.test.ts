@@ -93,6 +93,13 @@ describe('the output of a finished task', () => {
 		]);
 	});
 
+	it('has no text if includeResult is the text FALSE, as spreadsheets write it', async () => {
+		const id = await service.completedTask();
+		const { json } = await waitFor(id, { includeResult: "={{ 'FALSE' }}" });
+		expect(json).toMatchObject([{ task_id: id, status: 'completed' }]);
+		expect(service.lines()).toEqual([`GET /api/v1/tasks/${id}`]);
+	});
+
 	it('names the bot of a meeting after the task', async () => {
 		const outcome = service.run({
 			resource: 'meeting',

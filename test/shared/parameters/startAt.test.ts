@@ -78,6 +78,14 @@ describe('Start At', () => {
 		expect(startAt).toBeUndefined();
 	});
 
+	it('a text that is far too long for a time is refused at once', async () => {
+		const began = Date.now();
+		const { error } = await send(`2030-01-01${'t'.repeat(100_000)}`);
+		expect(Date.now() - began).toBeLessThan(3_000);
+		expect(error?.message).toContain("'Start At'");
+		expect(service.lines()).toEqual([]);
+	});
+
 	it.each(['', '  '])('left empty ("%s") sends the bot now', async (empty) => {
 		expect(await send(empty)).toEqual({ error: undefined, startAt: undefined });
 		expect(service.running().bots()).toHaveLength(1);

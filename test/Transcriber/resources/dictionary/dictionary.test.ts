@@ -238,6 +238,24 @@ describe('dictionary.clear', () => {
 		},
 	);
 
+	it.each([404, 409])(
+		'refused with %i is a success for a team member without terms, who sees those of the owner',
+		async (status) => {
+			const owners = { terms: ['OKR'], inherited_from_team_owner: true };
+			const match = { path: '/dictionary$' };
+			service.running().fault({
+				match: { ...match, method: 'DELETE' },
+				action: { kind: 'respond', status },
+			});
+			service.running().fault({
+				match: { ...match, method: 'GET' },
+				times: 9,
+				action: { kind: 'respond', status: 200, body: owners },
+			});
+			expect(await run('clear')).toMatchObject({ error: undefined, json: [{ deleted: true }] });
+		},
+	);
+
 	it.each([
 		['message', { message: 'Done', deleted: true }],
 		['empty', { deleted: true }],

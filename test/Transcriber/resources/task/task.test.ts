@@ -281,6 +281,15 @@ describe('task.getResult', () => {
 		expect(Object.keys(json[0] ?? {}).sort()).toEqual([...include].sort());
 	});
 
+	it.each(['["text", "summary"]', 'text, summary'])(
+		'include may be the text %s',
+		async (include) => {
+			const id = await service.completedTask();
+			const { json } = await run('getResult', { taskId: byId(id), include: `={{ '${include}' }}` });
+			expect(Object.keys(json[0] ?? {}).sort()).toEqual(['summary', 'text']);
+		},
+	);
+
 	it('include does not drop what the service adds beyond the documented parts', async () => {
 		service.running().fault({
 			match: { path: '/result$' },
@@ -461,6 +470,14 @@ describe('task.export', () => {
 		const taskId = { __rl: true, mode: 'list', value: id, cachedResultName: named };
 		const { items } = await run('export', { taskId });
 		expect(fileIn(items[0]).fileName).toBe(`${expected.replace('{id}', id)}.srt`);
+	});
+
+	it('the name that the list once showed is not that of another task, which an expression gives', async () => {
+		const id = await service.completedTask();
+		const cachedResultName = 'talk.mp3 (completed)';
+		const taskId = { __rl: true, mode: 'list', value: '={{ $json.id }}', cachedResultName };
+		const { items } = await run('export', { taskId }, { items: itemsOf({ id }) });
+		expect(fileIn(items[0]).fileName).toBe(`${id}.srt`);
 	});
 
 	it('takes task, format and file name from expressions per item', async () => {
@@ -668,6 +685,13 @@ describe('task.regenerateSummary', () => {
 		service.running().requests.length = 0;
 		await regenerate(id, { bodyJson: '={{ { deep: { er: true } } }}' });
 		expect(service.sent().body).toEqual({ deep: { er: true } });
+		service.running().requests.length = 0;
+		// The field of the panel counts more than one of the same name in the body.
+		await regenerate(id, {
+			summaryTemplate: 'lecture',
+			bodyJson: '{ "summary_template": "meeting" }',
+		});
+		expect(service.sent().body).toEqual({ summary_template: 'lecture' });
 	});
 
 	it('invents nothing: without a path it is refused', async () => {

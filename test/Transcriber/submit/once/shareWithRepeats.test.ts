@@ -209,6 +209,14 @@ describe.each([
 		expect(sent()).toBe(1);
 	});
 
+	it('whose start is an expression that gives nothing is refused each time, and nothing is sent', async () => {
+		const startless = { ...bot(), startAt: '={{ $json.none }}' };
+		for (let time = 0; time < 2; time++) {
+			expect(await answerOf(call(startless))).toContain("'Start At' is empty");
+		}
+		expect(sent()).toBe(0);
+	});
+
 	it('that asks for something else is sent', async () => {
 		await call(link());
 		await call({ ...link(), url: 'https://files.example.com/other.mp3' });

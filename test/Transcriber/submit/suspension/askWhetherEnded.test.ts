@@ -177,6 +177,18 @@ describe('For a verified delivery', () => {
 		expect(service.lines()).toHaveLength(2);
 	});
 
+	it('a bot that is called off is not worth waiting for, but it is if a later look shows it at work', async () => {
+		const state = known();
+		const items = asleep({ 0: { botId: 'b' } });
+		const says = (status: string) =>
+			fault({ kind: 'respond', status: 200, body: { bot_id: 'b', status } }, '/meeting/b');
+		says('cancelled');
+		expect(await haveAllEnded(call(), state, items)).toBe(true);
+		const { at } = state.asked.get('bot b') ?? { at: 0 };
+		says('recording');
+		expect(await haveAllEnded({ ...call(), cameAt: at + 1 }, state, items)).toBe(false);
+	});
+
 	it('a request that failed a moment ago is not repeated', async () => {
 		const state = known();
 		const items = asleep({ 0: { taskId: 'a' } });

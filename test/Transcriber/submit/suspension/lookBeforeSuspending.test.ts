@@ -134,6 +134,16 @@ describe('Before it is suspended after slow looks', () => {
 		expect(service.lines()).toEqual([`GET /api/v1/meeting/${botId}`]);
 	});
 
+	it('a bot that was called off stays so if the look at it fails', async () => {
+		service.running().fault({
+			match: { path: '/meeting/' },
+			action: { kind: 'respond', status: 404 },
+		});
+		const bot: WaitingItem = { botId: 'gone', calledOff: true };
+		expect(await again({ 0: bot }, 5_001)).toMatchObject({ lines: 1 });
+		expect(bot.calledOff).toBe(true);
+	});
+
 	it('a second time if that took long, too, but no third time', async () => {
 		const taskId = await service.pendingTask();
 		expect(await again({ 0: { taskId } }, 5_001, 5_001, 5_001, 5_001)).toMatchObject({ lines: 2 });

@@ -8,6 +8,7 @@ import { languages } from '../../nodes/Transcriber/resources/transcription/langu
 import { runNode } from '../support/engine';
 import {
 	allParameters,
+	credentialTypes,
 	description,
 	fieldsOf,
 	nodeType,
@@ -397,6 +398,30 @@ describe('the account trigger', () => {
 
 	it('starts on no failure unless the user chooses it', () => {
 		expect(shownOf(account.name, {})['events']).toEqual(['transcriptCompleted']);
+	});
+});
+
+describe('the credential', () => {
+	const [credential] = credentialTypes;
+
+	it('has the fields of the contract', () => {
+		const fields = credential?.properties.map(({ name, required, typeOptions }) => ({
+			name,
+			isRequired: required === true,
+			isHidden: typeOptions?.password === true,
+		}));
+		expect(fields).toEqual([
+			{ name: 'baseUrl', isRequired: true, isHidden: false },
+			{ name: 'apiKey', isRequired: true, isHidden: true },
+			{ name: 'webhookSecret', isRequired: false, isHidden: true },
+		]);
+	});
+
+	it('is offered by the HTTP Request node, with an example of an address', () => {
+		expect(credential?.httpRequestNode).toMatchObject({
+			name: 'Transcriber',
+			apiBaseUrlPlaceholder: expect.stringMatching(/^https:.*\/api\/v1\/account$/),
+		});
 	});
 });
 

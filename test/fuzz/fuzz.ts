@@ -308,6 +308,7 @@ export const parameterValue = fc
 			'https://a.example/x',
 		),
 		fc.constantFrom(new Date(0), new Map(), [undefined]),
+		fc.constantFrom({ a: { b: Infinity } }, { a: { b: NaN } }),
 		fc.constantFrom(`{${POLLUTING}}`, JSON.parse(`{${POLLUTING}}`) as unknown, '__proto__'),
 	)
 	.filter((value) => findIn([value], [API_KEY]).length === 0);

@@ -267,12 +267,20 @@ describe('Activation', () => {
 		expect(host.executions).toHaveLength(1);
 	});
 
-	it('shows an answer without an id, but no secret', async () => {
-		const body = { accepted: { reference: 'b-77' }, webhook_secret: 'secret-of-this-bot' };
+	it.each<[unknown, string]>([
+		[
+			{ accepted: { reference: 'b-77' }, webhook_secret: 'secret-of-this-bot' },
+			'{"accepted":{"reference":"b-77"}}',
+		],
+		[
+			JSON.stringify('reference=b-77&webhook_secret=secret-of-this-bot'),
+			'{"value":"reference=b-77&webhook_secret=***"}',
+		],
+	])('shows an answer without an id, but no secret: %j', async (body, shown) => {
 		const match = { path: '/meeting$' };
 		service.running().fault({ match, action: { kind: 'respond', status: 200, body } });
 		const failure: unknown = await host.activate().catch((error: unknown) => error);
-		expect(String(failure)).toContain('{"accepted":{"reference":"b-77"}}');
+		expect(String(failure)).toContain(shown);
 		expect(String(failure)).not.toContain('secret-of-this-bot');
 	});
 

@@ -157,20 +157,28 @@ const leaf = fc.oneof(
 	fc.integer(),
 );
 
+/** Objects and lists of these, of any depth. */
+const nested = (leaves: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
+	fc.letrec<{ value: unknown; object: unknown; list: unknown }>((tie) => ({
+		value: fc.oneof(
+			{ depthSize: 'small', withCrossShrink: true },
+			leaves,
+			tie('object'),
+			tie('list'),
+		),
+		object: fc.dictionary(
+			fc.oneof(fc.constantFrom(...NAMES), fc.string({ maxLength: 8 })),
+			tie('value'),
+			{ maxKeys: 6 },
+		),
+		list: fc.array(tie('value'), { maxLength: 4 }),
+	})).value;
+
 /** JSON that looks like an answer of some service. */
-export const json: fc.Arbitrary<unknown> = fc.letrec<{
-	value: unknown;
-	object: unknown;
-	list: unknown;
-}>((tie) => ({
-	value: fc.oneof({ depthSize: 'small', withCrossShrink: true }, leaf, tie('object'), tie('list')),
-	object: fc.dictionary(
-		fc.oneof(fc.constantFrom(...NAMES), fc.string({ maxLength: 8 })),
-		tie('value'),
-		{ maxKeys: 6 },
-	),
-	list: fc.array(tie('value'), { maxLength: 4 }),
-})).value;
+export const json = nested(leaf);
+
+/** What an expression can give and JSON does not have. */
+const noJson = fc.constantFrom(Infinity, -Infinity, NaN, undefined, -0);
 
 /** Names that change what all objects inherit, if they are copied carelessly. */
 const POLLUTING = '"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}';
@@ -287,6 +295,8 @@ export const parameterValue = fc
 	.oneof(
 		leaf,
 		json,
+		nested(fc.oneof(leaf, noJson)),
+		noJson,
 		fc.constantFrom(
 			'{"a":1}',
 			'[]',
@@ -297,8 +307,8 @@ export const parameterValue = fc
 			'2027-01-01T10:00:00Z',
 			'https://a.example/x',
 		),
-		fc.constantFrom(Infinity, -Infinity, NaN, undefined, -0),
 		fc.constantFrom(new Date(0), new Map(), [undefined]),
+		fc.constantFrom({ a: { b: Infinity } }, { a: { b: NaN } }),
 		fc.constantFrom(`{${POLLUTING}}`, JSON.parse(`{${POLLUTING}}`) as unknown, '__proto__'),
 	)
 	.filter((value) => findIn([value], [API_KEY]).length === 0);

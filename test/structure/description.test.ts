@@ -1,8 +1,14 @@
-import { NodeHelpers, type INodeParameters, type INodeProperties } from 'n8n-workflow';
+import {
+	NodeHelpers,
+	type INodeParameters,
+	type INodeProperties,
+	type INodeTypeDescription,
+} from 'n8n-workflow';
 import { languages } from '../../nodes/Transcriber/resources/transcription/languages';
 import { runNode } from '../support/engine';
 import {
 	allParameters,
+	credentialTypes,
 	description,
 	fieldsOf,
 	nodeType,
@@ -106,6 +112,9 @@ const DEFAULTS: Record<string, unknown> = {
 	exportAs: 'file',
 	exportFormat: 'none',
 	onInsufficientBalance: 'keepWaiting',
+	numSpeakers: 2,
+	source: 'submissions',
+	emitDuplicates: false,
 };
 
 const COMPLETIONS: Record<string, string> = {
@@ -149,6 +158,23 @@ function shownOf(name: string, parameters: INodeParameters): INodeParameters {
 	return NodeHelpers.getNodeParameters(type.properties, parameters, true, false, node, type) ?? {};
 }
 
+/** Whether the editor shows a field of this type to whoever has set these parameters. */
+function isShown(
+	field: INodeProperties,
+	type: INodeTypeDescription,
+	parameters: INodeParameters,
+	fieldType: INodeProperties['type'],
+): boolean {
+	const isOfType = field.type === fieldType;
+	return isOfType && NodeHelpers.displayParameter(parameters, field, { typeVersion: 1 }, type);
+}
+
+/** The parameters that choose an operation. */
+function operationNamed(id: string): INodeParameters {
+	const { resource, option } = entry(id);
+	return { resource, operation: String(option.value) };
+}
+
 /** Something for every parameter without which n8n runs nothing. */
 function requiredOf(operation: OperationEntry): INodeParameters {
 	const required = parametersOf(operation).filter((field) => field.required);
@@ -175,12 +201,6 @@ describe('the operations of the contract', () => {
 		const names = namesOf(parametersOf(entry(id))).filter((name) => !added.includes(name));
 		expect(names).toEqual(parameters);
 		expect(namesOf(fieldsOf(parameter(id, 'options')))).toEqual(options ?? []);
-	});
-
-	it('have the defaults of the contract', () => {
-		for (const { name, default: value } of allParameters(description.properties)) {
-			if (name in DEFAULTS) expect({ [name]: value }).toEqual({ [name]: DEFAULTS[name] });
-		}
 	});
 
 	it.each(operations)('$id goes through the one policy of all requests', async (operation) => {
@@ -211,6 +231,30 @@ describe('the operations of the contract', () => {
 			expect(field?.modes?.[0]?.typeOptions?.searchable).toBe(true);
 		},
 	);
+
+	it.each([
+		['limit', { minValue: 1 }],
+		['numSpeakers', { minValue: 1, maxValue: 6 }],
+	])('the field %s takes numbers of %j', (name, typeOptions) => {
+		const field = allParameters(description.properties).find((one) => one.name === name);
+		expect(field?.typeOptions).toEqual(typeOptions);
+	});
+
+	it.each([
+		['task.getAll', 'limit', 5, { returnAll: false }, { returnAll: true }],
+		['task.export', 'options', { fileName: 'a' }, { output: 'file' }, { output: 'json' }],
+		[
+			'dictionary.sync',
+			'options',
+			{ allowEmpty: true },
+			{ mode: 'replace' },
+			{ mode: 'addMissing' },
+		],
+	])('%s offers %s (%j) with %j, and not with %j', (id, name, value, fitting, other) => {
+		const given = { ...operationNamed(id), [name]: value };
+		expect(shownOf('transcriber', { ...given, ...fitting })).toHaveProperty(name, value);
+		expect(shownOf('transcriber', { ...given, ...other })).not.toHaveProperty(name);
+	});
 
 	it.each([
 		['task.export', 'format', ['json', 'srt', 'txt', 'vtt']],
@@ -268,15 +312,67 @@ describe('completion', () => {
 	});
 });
 
+describe.each(nodeTypes.map(({ description }) => [description.name, description] as const))(
+	'%s',
+	(_, { properties }) => {
+		it('has the defaults of the contract', () => {
+			for (const { name, default: value } of allParameters(properties)) {
+				if (name in DEFAULTS) expect({ [name]: value }).toEqual({ [name]: DEFAULTS[name] });
+			}
+		});
+	},
+);
+
+describe('the user reads before running it', () => {
+	const consent = /all participants have to know .* 152-FZ .* are charged/;
+
+	it.each<[string, INodeParameters, RegExp[]]>([
+		['transcriber', operationNamed('transcription.transcribeFile'), [/^Charged by the second/]],
+		['transcriber', operationNamed('transcription.transcribeUrl'), [/^Charged by the second/]],
+		['transcriber', operationNamed('meeting.sendBot'), [consent]],
+		['transcriber', operationNamed('task.regenerateSummary'), [/does not document its address/]],
+		['transcriber', operationNamed('dictionary.clear'), [/^All terms .* are removed at once/]],
+		['transcriber', operationNamed('dictionary.replace'), [/^Each input item/]],
+		['transcriber', operationNamed('dictionary.add'), [/^Each input item/]],
+		['transcriber', operationNamed('dictionary.sync'), [/^All input items together are one sync/]],
+		['transcriber', operationNamed('apiKey.rotate'), [/^The new key appears only in the output/]],
+		['transcriberTrigger', { source: 'submissions' }, [/copy the Production URL/]],
+		['transcriberTrigger', { source: 'meeting' }, [/^The bot is sent when you publish/, consent]],
+		['transcriberAccountTrigger', {}, [/needs no public address/]],
+	])('%s %j', (name, parameters, texts) => {
+		const { description: type } = nodeType(name);
+		const notices = type.properties.filter((field) => isShown(field, type, parameters, 'notice'));
+		expect(notices.map(({ displayName }) => displayName)).toEqual(
+			texts.map((text) => expect.stringMatching(text)),
+		);
+	});
+});
+
 describe('the trigger', () => {
+	const { description: trigger } = nodeType('transcriberTrigger');
+
+	it('has the options of the contract, and no Export As, which it does not read', () => {
+		const options = trigger.properties.find(({ name }) => name === 'options');
+		expect(namesOf(fieldsOf(options))).toEqual([
+			'emitDuplicates',
+			'exportBinaryPropertyName',
+			'exportFormat',
+			'includeResult',
+		]);
+	});
+
 	it.each([
 		[
 			'submissions',
 			['meetingCompleted', 'meetingFailed', 'transcriptionCompleted', 'transcriptionFailed'],
 		],
 		['meeting', ['meetingCompleted', 'meetingFailed']],
-	])('%s: starts on %j unless told otherwise', (source, events) => {
+	])('%s: offers %j, and starts on all of them unless told otherwise', (source, events) => {
 		expect(shownOf('transcriberTrigger', { source })['events']).toEqual(events);
+		const field = trigger.properties.find((one) => {
+			return one.name === 'events' && isShown(one, trigger, { source }, 'multiOptions');
+		});
+		expect(optionsOf(field).map(({ value }) => value)).toEqual(events);
 	});
 });
 
@@ -299,12 +395,49 @@ describe('the account trigger', () => {
 			'transcriptFailed',
 		]);
 	});
+
+	it('starts on no failure unless the user chooses it', () => {
+		expect(shownOf(account.name, {})['events']).toEqual(['transcriptCompleted']);
+	});
+});
+
+describe('the credential', () => {
+	const [credential] = credentialTypes;
+
+	it('has the fields of the contract', () => {
+		const fields = credential?.properties.map(({ name, required, typeOptions }) => ({
+			name,
+			isRequired: required === true,
+			isHidden: typeOptions?.password === true,
+		}));
+		expect(fields).toEqual([
+			{ name: 'baseUrl', isRequired: true, isHidden: false },
+			{ name: 'apiKey', isRequired: true, isHidden: true },
+			{ name: 'webhookSecret', isRequired: false, isHidden: true },
+		]);
+	});
+
+	it('is offered by the HTTP Request node, with an example of an address', () => {
+		expect(credential?.httpRequestNode).toMatchObject({
+			name: 'Transcriber',
+			apiBaseUrlPlaceholder: expect.stringMatching(/^https:.*\/api\/v1\/account$/),
+		});
+	});
 });
 
 describe('languages', () => {
 	it('are the 99 the service document speaks of, with Russian among them', () => {
 		expect(languages).toHaveLength(99);
 		expect(languages).toContainEqual({ name: 'Russian (ru)', value: 'ru' });
+	});
+
+	it('have the codes of their names', () => {
+		const english = new Intl.DisplayNames(['en'], { type: 'language', fallback: 'none' });
+		const wrong = languages
+			.filter(({ name, value }) => name !== `${String(english.of(String(value)))} (${value})`)
+			.map(({ name }) => name);
+		// Other names for these are as common.
+		expect(wrong).toEqual(['Bengali (bn)', 'Maori (mi)', 'Tagalog (tl)']);
 	});
 
 	it('are unique, and sorted by name', () => {

@@ -98,6 +98,8 @@ describe('the credential test', () => {
 		expect(error).toMatchObject({ httpCode: '401' });
 	});
 
+	const rules = new TranscriberApi().test.rules ?? [];
+
 	/** What n8n's credential test says of an answer with a status of success: its own reading of the rules. */
 	const { get } = jest.requireActual<{ get: (from: unknown, key: string) => unknown }>('lodash');
 	const verdictOn = async (body: unknown) => {
@@ -106,7 +108,6 @@ describe('the credential test', () => {
 			action: { kind: 'respond', status: 200, body },
 		});
 		const { json } = await testCredential(service.credentials());
-		const rules = new TranscriberApi().test.rules ?? [];
 		return rules.find(
 			({ type, properties }) =>
 				type === 'responseSuccessBody' && get(json[0], properties.key) === properties.value,
@@ -126,6 +127,28 @@ describe('the credential test', () => {
 			expect(await verdictOn(body)).toBeUndefined();
 		},
 	);
+
+	it.each<[number, string]>([
+		[401, 'The service does not accept the API key'],
+		[404, 'There is no such service at this address'],
+		...[301, 302, 307, 308].map((status): [number, string] => [
+			status,
+			'This address forwards to another one',
+		]),
+	])('says what is wrong where the answer is %d', async (status, words) => {
+		service.running().fault({
+			match: { path: '/account$' },
+			// n8n tries once more after a 401.
+			times: 2,
+			action: { kind: 'respond', status, body: {} },
+		});
+		const { error } = await testCredential(service.credentials());
+		const rule = rules.find(
+			({ type, properties }) =>
+				type === 'responseCode' && String(properties.value) === error?.httpCode,
+		);
+		expect(rule?.properties.message).toContain(words);
+	});
 
 	it('fails for a redirect', async () => {
 		service.running().fault({

@@ -15,6 +15,8 @@ const WRONG = {
 	text: '"no such value"',
 	undefinedAsText: '"undefined"',
 	nanAsText: '"NaN"',
+	// Of Luxon, whose dates n8n's expressions have.
+	invalidDateAsText: '"Invalid DateTime"',
 	objectAsText: '"[object Object]"',
 	true: 'true',
 };

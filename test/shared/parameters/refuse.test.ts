@@ -272,6 +272,42 @@ describe('what can be known to be wrong is refused before anything is sent', () 
 	});
 });
 
+describe('a number that JSON does not have, deep in an object', () => {
+	const WITHIN: Array<[string, (object: string) => Promise<INodeParameters>]> = [
+		['Custom Fields', async (customFields) => withOptions(LINK, { customFields })],
+		[
+			'Body',
+			async (bodyJson) => ({
+				resource: 'task',
+				operation: 'regenerateSummary',
+				taskId: byId(await service.completedTask()),
+				path: '/tasks/{taskId}/summary',
+				bodyJson,
+			}),
+		],
+	];
+
+	it.each(WITHIN)('%s: is refused where it is infinite', async (name, parametersWith) => {
+		for (const number of ['Infinity', '-Infinity']) {
+			const parameters = await parametersWith(`={{ { tone: { pace: ${number} } } }}`);
+			service.running().requests.splice(0);
+			const { error } = await service.run(parameters);
+			const message = `The parameter '${name}' is not a JSON object`;
+			expect(error).toMatchObject(failureOf(0, message));
+			expect(service.lines()).toEqual([]);
+		}
+	});
+
+	it.each(WITHIN)('%s: is left out where it is NaN', async (_name, parametersWith) => {
+		const parameters = await parametersWith('={{ { tone: { pace: NaN, steps: 2 }, speed: NaN } }}');
+		service.running().requests.splice(0);
+		await service.run(parameters);
+		const body = service.sent().body as object;
+		expect(body).toMatchObject({ tone: { steps: 2 } });
+		expect(JSON.stringify(body)).not.toMatch(/pace|speed/);
+	});
+});
+
 describe('an error of publishing', () => {
 	const context = { getNode: () => ({ name: 'Trigger' }) } as never;
 

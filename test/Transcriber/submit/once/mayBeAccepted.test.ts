@@ -139,6 +139,10 @@ describe('A success that says no', () => {
 		);
 	});
 
+	it('is shown without its secret', () => {
+		expect(() => check({ ok: false, webhook_secret: 'whsec_1' })).toThrow(/: \{"ok":false\}/);
+	});
+
 	it.each<IDataObject[][]>([
 		[[]],
 		[[{ status: 'pending' }]],

@@ -16,7 +16,9 @@ export function copyOf(value: unknown, checkText: (text: string) => void): IData
 		json =
 			JSON.stringify(value, (_name, member: unknown) => {
 				if (member === Infinity || member === -Infinity) holds = false;
-				return Number.isNaN(member) ? undefined : member;
+				// In a list, JSON would write null for it.
+				if (Array.isArray(member)) return member.filter((one) => !isMissing(one));
+				return isMissing(member) ? undefined : member;
 			}) ?? '{}';
 	} catch {
 		// The value is circular, or holds a number that JSON cannot write.
@@ -26,6 +28,10 @@ export function copyOf(value: unknown, checkText: (text: string) => void): IData
 	if (!holds || !isObject(copy)) return undefined;
 	textsIn(copy).forEach(checkText);
 	return copy;
+}
+
+function isMissing(value: unknown): boolean {
+	return value === undefined || Number.isNaN(value);
 }
 
 /** Works without recursion: a value may be nested almost as deep as the stack. */

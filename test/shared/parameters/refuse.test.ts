@@ -299,12 +299,14 @@ describe('a number that JSON does not have, deep in an object', () => {
 	});
 
 	it.each(WITHIN)('%s: is left out where it is NaN', async (_name, parametersWith) => {
-		const parameters = await parametersWith('={{ { tone: { pace: NaN, steps: 2 }, speed: NaN } }}');
+		const parameters = await parametersWith(
+			'={{ { tone: { pace: NaN, steps: [1, NaN, undefined, 2] }, speed: NaN } }}',
+		);
 		service.running().requests.splice(0);
 		await service.run(parameters);
 		const body = service.sent().body as object;
-		expect(body).toMatchObject({ tone: { steps: 2 } });
-		expect(JSON.stringify(body)).not.toMatch(/pace|speed/);
+		expect(body).toMatchObject({ tone: { steps: [1, 2] } });
+		expect(JSON.stringify(body)).not.toMatch(/pace|speed|null/);
 	});
 });
 

@@ -1226,7 +1226,11 @@ describe('as a tool of an AI agent', () => {
 	it.each<[string, INodeParameters, Partial<INode>]>([
 		['the description of the tool', { toolDescription: 'Transcribes one recording, once' }, {}],
 		['its description, by an expression', { toolDescription: "={{ 'Transcribes' }}" }, {}],
-		["'Get the Transcript'", { onCompletion: 'callUrl', webhookUrl: 'https://hooks.example.com/a' }, {}],
+		[
+			"'Get the Transcript'",
+			{ onCompletion: 'callUrl', webhookUrl: 'https://hooks.example.com/a' },
+			{},
+		],
 		['the name of the tool, which is what the model sees', {}, { name: 'Transcribe a Link' }],
 	])(
 		"submits nothing again in n8n's Retry with the currently saved workflow, if the user has changed %s",

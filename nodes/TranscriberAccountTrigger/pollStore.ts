@@ -62,7 +62,7 @@ export class PollStore {
 		// A poll of the old version may have ended after n8n loaded a new version of this workflow.
 		// To add a workflow again by itself, n8n may use static data that it loaded before all polls.
 		const known = own ?? (wasActive(this.context) ? other : undefined);
-		const state = known && other && isNewer(other, known) ? other : known;
+		const state = known && other && other.at > known.at ? other : known;
 		if (!state || 'isOver' in state) return undefined;
 		const wasDisabled = this.wasDisabled(state, polled);
 		if (wasDisabled) warnOfBreak(this.context, polled?.at, state.at);
@@ -116,14 +116,12 @@ export class PollStore {
 	 * Triggers with it: each trigger may have a copy of the data, and n8n saves the whole copy.
 	 */
 	private keep(state: Kept): void {
-		const former = [latestPollStates.get(this.key), this.data[this.dataKey] as unknown as Kept];
-		const saves = Math.max(...former.map((one) => one?.saves ?? 0)) + 1;
-		latestPollStates.set(this.key, { ...state, saves });
+		latestPollStates.set(this.key, state);
 		for (const [key, newest] of latestPollStates) {
 			if (!key.startsWith(this.workflow)) continue;
 			const dataKey = key.slice(this.workflow.length);
 			const there = this.data[dataKey] as unknown as Kept | undefined;
-			if (key === this.key || !there || isNewer(newest, there)) {
+			if (key === this.key || !there || there.at < newest.at) {
 				this.data[dataKey] = newest as unknown as IDataObject;
 			}
 		}
@@ -193,15 +191,8 @@ export class PollStore {
 	}
 }
 
-/** A state, or since when (in ms since 1970) there is none. `saves`: how often it was saved; older versions did not count. */
-type Kept = (State | { at: number; isOver: true }) & { saves?: number };
-
-/** By the time only if need be: the clock may have been set back. */
-function isNewer(one: Kept, other: Kept): boolean {
-	const areCounted = one.saves !== undefined && other.saves !== undefined;
-	if (areCounted && one.saves !== other.saves) return Number(one.saves) > Number(other.saves);
-	return one.at > other.at;
-}
+/** A state, or since when (in ms since 1970) there is none. */
+type Kept = State | { at: number; isOver: true };
 
 /** The running poll of each trigger, with the static data of its version of the workflow. */
 const pollsUnderWay = remembered<PollUnderWay>('pollsUnderWay');

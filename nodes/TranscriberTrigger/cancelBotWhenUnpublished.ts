@@ -157,8 +157,7 @@ export function logNotCancelled(context: IHookFunctions, id: string, { message }
 
 /** Whether the service may not show a bot yet. */
 export function isNew({ sentAt = 0 }: Bot): boolean {
-	// The clock may have been set back since.
-	return Math.abs(Date.now() - sentAt) < CANCEL_BOT.newMs;
+	return Date.now() - sentAt < CANCEL_BOT.newMs;
 }
 
 /** The failure of a DELETE that was answered with a success which says that nothing was done. */

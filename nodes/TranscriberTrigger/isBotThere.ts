@@ -69,7 +69,7 @@ async function goOn(context: IHookFunctions, store: BotStore): Promise<void> {
 	} else if (bot.releasedAt === undefined) {
 		warnOfOtherAddress(context, store, bot);
 	} else {
-		const isOnAtOnce = isJustReleased(bot.releasedAt);
+		const isOnAtOnce = Date.now() - bot.releasedAt <= GRACE.ms;
 		const isKept = keepMeetingBot(context, bot.id);
 		if (isKept) takeBack(store, bot);
 		if (!isKept || (!isOnAtOnce && isGone(await stateAtService(context, bot)))) {
@@ -81,11 +81,6 @@ async function goOn(context: IHookFunctions, store: BotStore): Promise<void> {
 			store.save();
 		}
 	}
-}
-
-/** The clock may have been set back since. */
-function isJustReleased(releasedAt: number): boolean {
-	return Math.abs(Date.now() - releasedAt) <= GRACE.ms;
 }
 
 /** Before the service is asked, so that a switch-off meanwhile finds the bot, and cancels it. */
@@ -117,7 +112,7 @@ async function isBotKept(context: IHookFunctions, store: BotStore): Promise<bool
 	const account = await accountHash(context);
 	if (!isSentBy(bot, account)) return false;
 	// After the account is read, which takes a moment.
-	if (bot.releasedAt !== undefined && !isJustReleased(bot.releasedAt)) return false;
+	if (bot.releasedAt !== undefined && Date.now() - bot.releasedAt > GRACE.ms) return false;
 	// Before the look, which may take longer than the rest of the time.
 	if (!keepMeetingBot(context, bot.id)) return false;
 	takeBack(store, { ...bot, fingerprint, account: bot.account ?? account });

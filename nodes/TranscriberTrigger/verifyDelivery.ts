@@ -111,16 +111,15 @@ function ofPending(
 
 /**
  * The name under which to store a handed-over secret; undefined if its submission has ended. If a
- * submission with the same id has another secret, the service has reused the id, or has given it to
- * two submissions: nobody knows which secret it signs with.
+ * submission with the same id has ended with another secret, the service has reused the id.
  */
 export function nameForSecret(store: Known, name: string, secret?: string): string | undefined {
 	const ending = store.endingOf(name);
-	const mark = ending ? ending.mark : store.secretOf(name)?.split(' ')[1];
+	if (!ending) return name;
+	const { by, mark } = ending;
 	// Without a mark: of a submission whose secret was not known, any secret counts as another one.
-	const isOther = secret !== undefined && (mark ? mark !== markOf(secret) : ending?.by === 'word');
-	if (isOther) return nameForSecret(store, `${name}${AGAIN}`, secret);
-	return ending ? undefined : name;
+	const isOther = secret !== undefined && (mark ? mark !== markOf(secret) : by === 'word');
+	return isOther ? nameForSecret(store, `${name}${AGAIN}`, secret) : undefined;
 }
 
 /** What the store keeps of a secret: sealed with the API key, and a mark that outlasts the key. */
@@ -149,11 +148,8 @@ const AGAIN = ' again';
 
 /** The names of all submissions with the same id, the first submission first. */
 function namesInTurn(store: Known, stored: StoredName): StoredName[] {
-	const next = { ...stored, name: `${stored.name}${AGAIN}` };
-	const isKnown = ({ name }: StoredName) =>
-		store.endingOf(name) !== undefined || store.secretOf(name) !== undefined;
-	const goesOn = store.endingOf(stored.name) !== undefined || isKnown(next);
-	return goesOn ? [stored, ...namesInTurn(store, next)] : [stored];
+	if (!store.endingOf(stored.name)) return [stored];
+	return [stored, ...namesInTurn(store, { ...stored, name: `${stored.name}${AGAIN}` })];
 }
 
 /** Verifies a delivery for a submission that has ended. */

@@ -665,20 +665,6 @@ describe('A new bot', () => {
 		},
 	);
 
-	it('when the workflow was off, also if the clock was set back meanwhile, and the service has deleted the bot', async () => {
-		await host.activate();
-		await host.deactivate();
-		await until(() => calledBack().length === 1);
-		await sleep(4 * GRACE_MS);
-		const action = { kind: 'respond', status: 404, body: { detail: 'No such bot' } } as const;
-		service.running().fault({ match: { method: 'GET', path: '/meeting/' }, times: 99, action });
-		const { now } = Date;
-		const clock = jest.spyOn(Date, 'now').mockImplementation(() => now() - 3 * 3_600_000);
-		await host.activate();
-		clock.mockRestore();
-		expect(launches()).toBe(2);
-	});
-
 	it('when the workflow was off for a while', async () => {
 		await host.activate();
 		await host.deactivate();

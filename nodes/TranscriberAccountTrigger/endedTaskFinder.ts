@@ -115,8 +115,8 @@ export class EndedTaskFinder {
 	}
 
 	/** For a new API key, after {@link begin}: see {@link isSameAccount}. */
-	async isSameAccount(): Promise<boolean | undefined> {
-		return await isSameAccount(this.firstPage, this.state, this.pages, this.tasks);
+	async isSameAccount(account: string): Promise<boolean | undefined> {
+		return await isSameAccount(account, this.firstPage, this.state, this.pages, this.tasks);
 	}
 
 	/**

@@ -12,7 +12,7 @@ export const SMALLEST_PAGE = 10;
 /** How many known tasks to read again, to find the tasks behind them: fewer than a page. */
 export const OVERLAP = SMALLEST_PAGE / 2;
 
-/** Reads the tasks of the account with a pages number of requests, until a deadline. */
+/** Reads the tasks of the account with a limited number of requests, until a deadline. */
 export class PagesWithinBudget {
 	private readonly all: TaskPagesOfAcceptedSize;
 

@@ -64,7 +64,7 @@ async function pollFrom(
 	// the old state.
 	const wanted = wantedOf(context);
 	const account = await store.account();
-	const hasNewKey = saved !== undefined && saved.account !== account;
+	const newAccount = saved && saved.account !== account ? account : undefined;
 	const state = saved ?? (await store.fresh());
 	const requests = countedRequests(context);
 	const isWaitedFor = !saved || store.isPublishing();
@@ -73,18 +73,18 @@ async function pollFrom(
 	let found: ListReading;
 	try {
 		const maxMs = isWaitedFor ? firstMaxMs : ACCOUNT_POLL.maxMs;
-		found = await readList(requests.context, state, hasNewKey, maxMs);
+		found = await readList(requests.context, state, newAccount, maxMs);
 		if (found.isSame === undefined) {
 			warnOfUnknownKey(context);
 			if (store.isCurrent()) store.save(state);
 			return null;
 		}
-		if (!found.isSame || (!hasNewKey && isReplaced(found.list, state))) {
+		if (!found.isSame || (!newAccount && isReplaced(found.list, state))) {
 			// n8n saves the static data when an activation ends.
 			if (!found.isSame && !store.isPublishing() && !store.isStartOfN8n()) {
 				warnOfOtherAccount(context);
 			}
-			found = await readList(requests.context, await store.fresh(), false, firstMaxMs);
+			found = await readList(requests.context, await store.fresh(), undefined, firstMaxMs);
 		}
 	} catch (error) {
 		// The rate limit of this minute is used up. The next poll continues, and nothing is lost.
@@ -124,20 +124,21 @@ interface ListReading {
 
 /**
  * Reads the lists; only as far as necessary to see that they are of another account. With a fresh
- * state, no task that is already there starts the workflow.
+ * state, no task that is already there starts the workflow. `newAccount` is the hash of a key that the
+ * state is not about: see {@link State.account}.
  */
 async function readList(
 	context: IPollFunctions,
 	state: State,
-	hasNewKey: boolean,
+	newAccount: string | undefined,
 	maxMs: number,
 ): Promise<ListReading> {
 	const isFirst = state.turn === 0;
 	const requests = isFirst ? ACCOUNT_POLL.firstRequests : ACCOUNT_POLL.requests;
 	const pages = new PagesWithinBudget(context, state.size, requests, Date.now() + maxMs);
 	const list = new EndedTaskFinder(state, pages);
-	await list.begin(isFirst || hasNewKey);
-	const isSame = hasNewKey ? await list.isSameAccount() : true;
+	await list.begin(isFirst || newAccount !== undefined);
+	const isSame = newAccount ? await list.isSameAccount(newAccount) : true;
 	if (!isSame) return { list, pages, isSame };
 	await list.goOn(Date.now() + ACCOUNT_POLL.maxMs, (error) => {
 		// The poll itself has ended the reading: at the first one, the time is up, at a later one, the

@@ -90,10 +90,10 @@ export interface State {
 		run?: { place: number; end: number };
 	};
 	/**
-	 * Between which offsets the list ends, in a search for known tasks of a new API key, and at which offset it looks
-	 * next before the known end.
+	 * A search for known tasks in the list of a new API key, by the hash that {@link State.account} would have: between
+	 * which offsets this list ends, and at which offset the search looks next before the known end.
 	 */
-	keySearch?: { low: number; high?: number; before: number };
+	keySearch?: { account: string; low: number; high?: number; before: number };
 	/** Where a poll that had no request left stopped reading the new tasks at the beginning. */
 	unread?: number;
 	/** Until this offset, tasks that earlier polls have read may stand between tasks that are unread. */

@@ -11,43 +11,37 @@ import { possibleSince, type State } from './rememberedBetweenPolls';
  * now, but no more than is possible. An empty list proves nothing.
  *
  * Undefined if the requests or the time of the poll do not suffice. Then `state.keySearch` says where
- * the next poll goes on.
+ * the next poll goes on with the same key. `account` is the hash that {@link State.account} would have.
  */
 export async function isSameAccount(
+	account: string,
 	firstPage: IDataObject[],
 	state: State,
 	pages: PagesWithinBudget,
 	tasks: NewSinceLastPoll,
 ): Promise<boolean | undefined> {
 	const showsKnown = (page: IDataObject[]) => page.some((task) => tasks.isKnown(task));
-	if (firstPage.length === 0 || showsKnown(firstPage)) return true;
 	const first = firstPage.length;
-	// A task of the known end is there, unless the new tasks before the end outnumber the end, or the service
-	// has deleted the end. Then known tasks are behind the new ones, and far more than these.
-	const expected = Math.max(first, (state.end ?? 0) - OVERLAP);
-	let { low = first, high = Infinity, before = expected } = state.keySearch ?? {};
-	for (; before > first; before = Math.floor(before / 2)) {
-		if (!pages.has(1)) return undefined;
-		const page = await pages.page(before);
-		if (showsKnown(page)) return true;
-		if (page.length === 0 || pages.isSeenBefore(page, before)) high = before;
-		else low = Math.max(low, before + page.length);
-		state.keySearch = { low, high: finite(high), before: Math.floor(before / 2) };
+	if (first === 0 || showsKnown(firstPage)) return true;
+	if (state.keySearch?.account !== account) {
+		const before = Math.max(first, (state.end ?? 0) - OVERLAP);
+		state.keySearch = { account, low: first, before };
 	}
-	let next = high === Infinity ? low : Math.floor((low + high) / 2);
-	for (let step = 1; low < high; step *= 2) {
+	const search = state.keySearch;
+	for (let step = 1; search.before > first || search.low < (search.high ?? Infinity);) {
 		if (!pages.has(1)) return undefined;
-		const page = await pages.page(next);
+		const { low, high = Infinity, before } = search;
+		// A task of the known end is there, unless the new tasks before the end outnumber the end, or the
+		// service has deleted the end. Then known tasks are behind the new ones, and far more than these.
+		const isBeforeEnd = before > first;
+		const behind = Math.min(low + step - 1, Math.floor((low + high) / 2));
+		const offset = isBeforeEnd ? before : behind;
+		const page = await pages.page(offset);
 		if (showsKnown(page)) return true;
-		if (page.length === 0 || pages.isSeenBefore(page, next)) high = next;
-		else low = next + page.length;
-		state.keySearch = { low, high: finite(high), before };
-		next = Math.min(low + step, Math.floor((low + high) / 2));
+		if (page.length === 0 || pages.isSeenBefore(page, offset)) search.high = offset;
+		else search.low = Math.max(low, offset + page.length);
+		if (isBeforeEnd) search.before = Math.floor(before / 2);
+		else step *= 2;
 	}
-	return state.complete && tasks.hasKnownNone && low <= possibleSince(state);
-}
-
-/** JSON has no Infinity. */
-function finite(offset: number): number | undefined {
-	return offset === Infinity ? undefined : offset;
+	return state.complete && tasks.hasKnownNone && search.low <= possibleSince(state);
 }

@@ -83,6 +83,7 @@ export class EndingStore extends SecretStore {
 
 	/** Saves a known ending again if another process, or an execution, has overwritten it. */
 	keepEnding(id: string): void {
+		if (this.hasWaited) return;
 		const key = ledgerKey(id);
 		const known = this.memory.endings.get(key);
 		if (known && valueIn(this.loaded.endings, key) !== known.value) this.save();

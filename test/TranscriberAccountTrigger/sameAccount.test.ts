@@ -90,3 +90,20 @@ long.it.each([60, 900])(
 		expect(await allStarted(host)).toEqual(ids);
 	},
 );
+
+it('a key of a large other account, corrected before its account is known, takes nothing from the search for the right one', async () => {
+	const { host, credentials } = await active(300, 10, 3);
+	const ids = list().add(30);
+	wait(1);
+	const mine = list().tasks;
+	list().tasks = [];
+	list().add(3_000);
+	credentials.apiKey = 'the key of another account, by mistake';
+	const logs = captureLogs();
+	await host.poll();
+	logs.release();
+	expect(logs.lines.join('\n')).toContain('could not find out whether it belongs to the same');
+	list().tasks = mine;
+	credentials.apiKey = 'the new key of the account';
+	expect(await allStarted(host)).toEqual(ids.sort());
+});

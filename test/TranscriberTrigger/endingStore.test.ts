@@ -223,6 +223,15 @@ describe('Without a server, each call with what n8n has loaded for it:', () => {
 			});
 		});
 
+		it('that has waited for longer than half a second saves nothing: another process may have, meanwhile', async () => {
+			await deliver();
+			workflow.saved = { 1: { secrets: `${A} sealed;`, endings: `${B} own c other;` } };
+			const store = begin();
+			jest.advanceTimersByTime(501);
+			store.keepEnding('task a');
+			expect(workflow.end()).toBe(false);
+		});
+
 		it('saves nothing if the ending is there, or if this process knows of none', async () => {
 			await deliver();
 			for (const id of ['task a', 'task b']) {

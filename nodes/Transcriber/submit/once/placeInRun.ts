@@ -6,7 +6,7 @@ import {
 	runIndexAfterTimeout,
 	runIndexOf,
 } from '../../../shared/n8nInternals/runIdentity';
-import { toolCallOf } from './sameRequest';
+import { toolCallOf } from './toolCall';
 import type { Suspension } from './suspensionState';
 
 /**

@@ -15,7 +15,7 @@ import {
 	runKeyOf,
 } from '../../../shared/n8nInternals/runIdentity';
 import { remembered } from '../../../shared/processMemory';
-import { toolCallOf } from './sameRequest';
+import { toolCallOf } from './toolCall';
 import { recall } from './submissionMemory';
 
 /** When a call that has ended is still remembered, for its repeats; in ms. */

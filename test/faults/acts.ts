@@ -10,6 +10,8 @@ export interface Act {
 	isUnderWay: () => Promise<boolean>;
 	/** `works`, or what the user gets to read, or what is wrong. */
 	end: () => Promise<Outcome>;
+	/** The same for n8n's Retry of its execution. */
+	outcomeOf?: (retried: Execution) => Promise<Outcome>;
 }
 
 export interface Outcome {
@@ -58,7 +60,17 @@ export async function action(row: ActionRow, cell: Cell): Promise<Act> {
 	if (trigger) await cell.isListening(trigger);
 	let execution = '';
 	let before = booksOf(simulator);
+	const outcomeOf = async (ended: Execution): Promise<Outcome> => {
+		if (ended.status === 'crashed') return { result: CRASHED, failed: ended };
+		if (ended.status !== 'success') return { result: wordsOf(ended), failed: ended };
+		const items = itemsOf(ended, 'Subject');
+		// Of two, the earlier one has been paid for by an execution that n8n has forgotten.
+		const own = id || (acceptedSince(before, simulator).at(-1) ?? '');
+		const wrong = await row.wrong(items, cell, own);
+		return { result: wrong || (trigger ? await startedOnce(cell, trigger, own) : WORKS) };
+	};
 	return {
+		outcomeOf,
 		async start() {
 			before = booksOf(simulator);
 			const all = trigger ? { ...parameters, triggerUrl: trigger.url } : parameters;
@@ -72,13 +84,7 @@ export async function action(row: ActionRow, cell: Cell): Promise<Act> {
 			return (await n8n.rest.execution(execution)).status === 'waiting';
 		},
 		async end() {
-			const ended = await cell.ended(execution);
-			if (ended.status === 'crashed') return { result: CRASHED, failed: ended };
-			if (ended.status !== 'success') return { result: wordsOf(ended), failed: ended };
-			const items = itemsOf(ended, 'Subject');
-			const own = id || (acceptedSince(before, simulator)[0] ?? '');
-			const wrong = await row.wrong(items, cell, own);
-			return { result: wrong || (trigger ? await startedOnce(cell, trigger, own) : WORKS) };
+			return await outcomeOf(await cell.ended(execution));
 		},
 	};
 }

@@ -134,7 +134,10 @@ export const EXCEPTIONS: Exception[] = [
 	),
 ];
 
-interface Exception {
+/** Where n8n's Retry of the execution, in good weather, does not work, with the reason. */
+export const RETRIES: Exception[] = [];
+
+export interface Exception {
 	fault: FaultName;
 	row: RegExp;
 	outcome: string;

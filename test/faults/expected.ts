@@ -1,6 +1,6 @@
 /** What must come out of which fault: by what is asked for, then by single rows that differ. */
 import { CRASHED, WORKS } from './acts';
-import { EXCEPTIONS, GAPS, type Gap } from './exceptions';
+import { EXCEPTIONS, GAPS, RETRIES, type Gap } from './exceptions';
 import {
 	KEY,
 	UNREACHABLE,
@@ -131,4 +131,9 @@ export function gapOf(
 	return GAPS.find(
 		(gap) => gap.fault === fault && gap.row.test(name) && (gap.line ?? line) === line,
 	);
+}
+
+/** What must come out of n8n's Retry of the failed or crashed execution, in good weather. */
+export function retryOf({ name }: Row, fault: FaultName): string {
+	return RETRIES.find((one) => one.fault === fault && one.row.test(name))?.outcome ?? WORKS;
 }

@@ -118,11 +118,12 @@ describe('a crashed execution', () => {
 	});
 
 	it('is right if its Retry puts out what was accepted, and pays nothing', async () => {
-		expect(await booksAfter(0, 'all')).toEqual({ places: ['retry'], wrong: [] });
+		expect(await booksAfter(0, 'all')).toMatchObject({ places: ['retry'], wrong: [] });
 	});
 
 	it('may in a known gap be paid once more, if the Retry puts out the second', async () => {
-		expect(await booksAfter(1, 'new', {})).toEqual({ places: ['retry', 'crash'], wrong: [] });
+		const both = { places: ['retry', 'crash'], wrong: [] };
+		expect(await booksAfter(1, 'new', {})).toMatchObject(both);
 		expect((await booksAfter(1, 'none', {})).wrong).toEqual([
 			'UNREPORTED: an accepted id is in no output and no error',
 		]);
@@ -138,7 +139,7 @@ describe('a crashed execution', () => {
 
 	describe('of this row', () => {
 		const kill = WEATHER.find(({ name }) => name === 'kill -9') as Weather;
-		const wrongOf = async (name: string, more: number, version: string) => {
+		const wrongOf = async (name: string, more: number, version: string, retry = WORKS) => {
 			const before = booksOf(running());
 			running().fault({
 				match: { method: 'POST' },
@@ -146,7 +147,8 @@ describe('a crashed execution', () => {
 			});
 			await submit();
 			const cell = cellWith(more, more > 0 ? 'new' : 'all', version);
-			const act = {} as Act;
+			const outcomeOf = async () => await Promise.resolve({ result: retry });
+			const act = { outcomeOf } as Partial<Act> as Act;
 			const { wrong } = await judged({ row: row(name), weather: kill, cell, act, before }, outcome);
 			return wrong;
 		};
@@ -172,6 +174,12 @@ describe('a crashed execution', () => {
 		])('%s: the gaps say what its Retry may pay', async (_, name, version, once, twice) => {
 			expect(await wrongOf(name, 0, version)).toEqual(once);
 			expect(await wrongOf(name, 1, version)).toEqual(twice);
+		});
+
+		it('is wrong if its Retry comes to something else than the table says', async () => {
+			expect(await wrongOf(RECEIVED, 0, '2.41.1', 'The file is gone')).toEqual([
+				`expected of a Retry “${WORKS}”, got “The file is gone”`,
+			]);
 		});
 	});
 });

@@ -3,7 +3,7 @@ import type { Execution } from '../n8n/rest';
 import { CRASHED, WORKS, type Act, type Outcome } from './acts';
 import type { Cell } from './cell';
 import type { Gap } from './exceptions';
-import { expectedOf, gapOf } from './expected';
+import { expectedOf, gapOf, retryOf } from './expected';
 import {
 	acceptedSince,
 	mayHaveLostId,
@@ -38,7 +38,7 @@ type RunData = Execution['runData'];
 
 /** Compares what came out with the table, and checks the books. */
 export async function judged(
-	{ row, weather, cell, before, opensAt }: Begun,
+	{ row, weather, cell, act, before, opensAt }: Begun,
 	outcome: Outcome,
 ): Promise<Result> {
 	const { simulator } = cell;
@@ -57,6 +57,10 @@ export async function judged(
 	const isKilled = weather.name === 'kill -9';
 	const books = await compareBooks({ row, cell, before, isKilled }, outcome, gap);
 	wrong.push(...books.wrong);
+	const retry = books.retried && (await act.outcomeOf?.(books.retried));
+	const expectedOfRetry = ofVersion(retryOf(row, weather.name), cell.n8n.version);
+	if (retry && !isAsExpected(retry.result, expectedOfRetry))
+		wrong.push(`expected of a Retry “${expectedOfRetry}”, got “${retry.result}”`);
 	if (gap && !gap.isUnheard && acceptedSince(before, simulator).length <= row.submits)
 		wrong.push('NO GAP: nothing was paid once more');
 	return {
@@ -64,6 +68,7 @@ export async function judged(
 		kind: row.kind,
 		fault: weather.name,
 		result: outcome.result,
+		retry: retry?.result,
 		places: books.places,
 		wrong,
 	};
@@ -85,7 +90,7 @@ export async function compareBooks(
 	{ row, cell, before, isKilled }: Pick<Begun, 'row' | 'cell' | 'before'> & { isKilled: boolean },
 	outcome: Outcome,
 	gap?: Partial<Gap>,
-): Promise<Pick<Result, 'places' | 'wrong'>> {
+): Promise<Pick<Result, 'places' | 'wrong'> & { retried?: Execution }> {
 	const { simulator } = cell;
 	const retried = row.submits > 0 && outcome.failed ? await retry(cell, outcome.failed) : undefined;
 	const wrong = wrongInBooks(row, before, simulator, {
@@ -103,7 +108,7 @@ export async function compareBooks(
 	if (unreported > (gap ? 1 : 0))
 		wrong.push('UNREPORTED: an accepted id is in no output and no error');
 	wrong.push(...secretsOutside(cell, cell.executions, cell.n8n.log()));
-	return { places, wrong };
+	return { places, wrong, retried };
 }
 
 /** n8n's Retry of the execution that has failed or crashed, in good weather. */

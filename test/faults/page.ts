@@ -1,6 +1,6 @@
 /** docs/faults.md, made of the table of outcomes, so that page and run cannot disagree. */
 import { CRASHED, WORKS } from './acts';
-import { EXCEPTIONS, GAPS } from './exceptions';
+import { EXCEPTIONS, GAPS, RETRIES, type Exception } from './exceptions';
 import { EXPECTED, NOT_TRIED } from './expected';
 import type { Kind } from './row';
 import { ROWS } from './rows';
@@ -79,10 +79,15 @@ export function faultsPage(): string {
 		'',
 		'| What happens | Where | What comes out | Why |',
 		'|---|---|---|---|',
-		...EXCEPTIONS.map(
-			({ fault, row, outcome, why }) =>
-				`| ${titleOf(fault)} | ${namesOf(row)} | ${shown(outcome)} | ${why} |`,
-		),
+		...EXCEPTIONS.map(lineOf),
+		'',
+		"### n8n's Retry of a failed or crashed execution, in good weather",
+		'',
+		`Of what submits: ${WORKS}, but for these:`,
+		'',
+		'| What happened before | Where | What comes out | Why |',
+		'|---|---|---|---|',
+		...RETRIES.map(lineOf),
 		'',
 		'<!-- prettier-ignore-end -->',
 		'',
@@ -139,6 +144,10 @@ function shown(outcome: string): string {
 		return `${shown(first)} in n8n 2, which tries again; ${shown(second)} in n8n 1`;
 	const isError = ![WORKS, CRASHED, NOT_TRIED].includes(outcome);
 	return isError ? `“${outcome}”` : outcome;
+}
+
+function lineOf({ fault, row, outcome, why }: Exception): string {
+	return `| ${titleOf(fault)} | ${namesOf(row)} | ${shown(outcome)} | ${why} |`;
 }
 
 function titleOf(fault: string): string {

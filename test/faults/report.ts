@@ -9,6 +9,8 @@ export interface Result {
 	kind: Kind;
 	fault: FaultName;
 	result: string;
+	/** What n8n's Retry of the execution came to, in good weather; undefined if there was none. */
+	retry?: string;
 	/** Where each accepted id was reported. */
 	places: Place[];
 	/** What was not as expected. */

@@ -14,7 +14,7 @@ import {
 } from './invariants';
 import type { Result } from './report';
 import type { Row } from './row';
-import type { Weather } from './weather';
+import { goodWeather, type Weather } from './weather';
 
 /** A cell with its fault armed. */
 export interface Begun {
@@ -113,6 +113,7 @@ export async function compareBooks(
 
 /** n8n's Retry of the execution that has failed or crashed, in good weather. */
 async function retry(cell: Cell, { id }: Execution): Promise<Execution> {
+	await goodWeather(cell.simulator);
 	const { id: retried } = await cell.n8n.rest.post<{ id: string }>(`/executions/${id}/retry`, {
 		loadWorkflow: false,
 	});

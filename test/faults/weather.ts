@@ -1,4 +1,6 @@
 /** What can go wrong between n8n and the service: the columns of the matrix. */
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import type { FaultRule, Simulator } from '../simulator';
 
 /** The requests that meet the fault, and how many of them pass first. */
@@ -192,4 +194,13 @@ function wrongClock(name: FaultName, words: string, aheadSeconds: number): Weath
 			rule(simulator, target, respond(429, { headers: { 'Retry-After': until } }));
 		},
 	};
+}
+
+/** Ends the fault, and waits until the service answers. */
+export async function goodWeather(simulator: Simulator): Promise<void> {
+	simulator.clearFaults();
+	simulator.configure({ clockAheadSeconds: 0 });
+	const isUp = async () => await fetch(simulator.url).then(Boolean, () => false);
+	if (!(await isUp())) simulator.down(0);
+	while (!(await isUp())) await sleep(500);
 }

@@ -1,6 +1,4 @@
 /** An account under load: one act after the other, each compared with the books of its service. */
-import { setTimeout as sleep } from 'node:timers/promises';
-
 import { CRASHED, WORKS, endNow, type Act } from '../faults/acts';
 import { Cell, type Listening } from '../faults/cell';
 import { EXPECTED, expectedOf } from '../faults/expected';
@@ -8,6 +6,7 @@ import { acceptedSince, booksOf, type Books } from '../faults/invariants';
 import { compareBooks, isAsExpected, ofVersion } from '../faults/judge';
 import { UNREACHABLE } from '../faults/messages';
 import { EVERY_TEN_SECONDS } from '../faults/triggerRows';
+import { goodWeather } from '../faults/weather';
 import type { N8nHost } from '../n8n/host';
 import type { ScriptedRecording } from '../simulator';
 import { Chooser, type Choice } from './choice';
@@ -140,11 +139,7 @@ export class Account {
 	private async tidyUp(): Promise<void> {
 		const { cell, triggers } = this;
 		const { simulator } = cell;
-		simulator.clearFaults();
-		simulator.configure({ clockAheadSeconds: 0 });
-		const isUp = async () => await fetch(simulator.url).then(Boolean, () => false);
-		if (!(await isUp())) simulator.down(0);
-		while (!(await isUp())) await sleep(500);
+		await goodWeather(simulator);
 		await cell.switchOff([triggers.deliveries, triggers.polled]);
 		for (const { id, phase } of simulator.bots()) {
 			if (['scheduled', 'joining', 'recording'].includes(phase)) endNow(simulator, id);

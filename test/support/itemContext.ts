@@ -29,6 +29,8 @@ const NODE: Omit<INode, 'parameters'> = {
 export interface ItemPlace {
 	/** What n8n keeps of the node from one run, or one execution, to the next. Is changed. */
 	saved?: IDataObject;
+	/** The name under which n8n keeps it, if the user has renamed the node since. */
+	savedAs?: string;
 	items?: INodeExecutionData[];
 	itemIndex?: number;
 	runIndex?: number;
@@ -62,7 +64,8 @@ export function itemContext(
 		nodeTypes,
 	});
 	const data = createRunExecutionData({});
-	if (data.executionData) data.executionData.contextData[`node:${node.name}`] = saved;
+	if (data.executionData)
+		data.executionData.contextData[`node:${place.savedAs ?? node.name}`] = saved;
 	if (place.resumeToken !== undefined) Object.assign(data, { resumeToken: place.resumeToken });
 	const input = { main: [items], ...(call && { ai_tool: [[{ json: call }]] }) };
 	const context = new ExecuteSingleContext(

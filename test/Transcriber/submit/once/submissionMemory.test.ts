@@ -42,6 +42,19 @@ describe('What is remembered of an item', () => {
 		expect(recall(at({ runIndex: 1 }))).toBeUndefined();
 	});
 
+	it("of a tool is found in the execution's Retry, also if the user has renamed the tool, and by no other tool or node", () => {
+		const call = {};
+		const retried = (place: ItemPlace) =>
+			recall(at({ savedAs: 'Transcriber', executionId: '42', mode: 'retry', ...place }));
+		remember(at({ call }), accepted);
+		expect(retried({ call, node: { name: 'Better' } })).toEqual(accepted);
+		expect(retried({ call, node: { name: 'Other', id: 'other' } })).toBeUndefined();
+		saved = {};
+		remember(at(), accepted);
+		expect(retried({})).toEqual(accepted);
+		expect(retried({ node: { name: 'Better' } })).toBeUndefined();
+	});
+
 	it('is gone when it is forgotten, and only of that item', () => {
 		remember(at(), accepted);
 		remember(at({ itemIndex: 1 }), accepted);

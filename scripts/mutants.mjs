@@ -82,9 +82,16 @@ const MORE_SUITES = {
 	],
 	'nodes/Transcriber/item/itemFailure.ts': ['test/Transcriber/submit/severalTasks.test.ts'],
 	'nodes/Transcriber/item/performOperation.ts': [
+		'test/shared/api/baseUrl.test.ts',
+		'test/Transcriber/item/itemFailure.test.ts',
+		'test/Transcriber/submit/once/shareWithRepeats.test.ts',
+		'test/Transcriber/submit/suspension/resultsAfterWaking.test.ts',
 		'test/Transcriber/item/nodeRun.test.ts',
 		'test/Transcriber/submit/severalTasks.test.ts',
 		'test/Transcriber/submit/submit.test.ts',
+	],
+	'nodes/Transcriber/submit/once/toolCall.ts': [
+		'test/Transcriber/submit/once/shareWithRepeats.test.ts',
 	],
 	'nodes/Transcriber/wait/waitErrors.ts': ['test/Transcriber/wait/badAnswers.test.ts'],
 	'nodes/Transcriber/wait/finishedTask.ts': [

@@ -123,11 +123,11 @@ const foreign503: Outcomes = {
 const allFail = (message: string): Outcomes => ({
 	'*': message,
 	...pick(
-		`Task … has not ended within … minutes (status: not known; the last look: ${message})`,
+		`Task …: n8n could not read its status within … minutes (status: not known; the last look: ${message})`,
 		...WAITS,
 	),
 	...pick(
-		`Meeting bot … has not ended within … minutes (status: not known; the last look: ${message})`,
+		`Meeting bot …: n8n could not read its status within … minutes (status: not known; the last look: ${message})`,
 		...BOT_WAITS,
 	),
 	'apiKey.rotate': `${message}, so it is not known whether the API key was rotated`,

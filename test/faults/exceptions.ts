@@ -8,6 +8,8 @@ import {
 	PASSED_ON,
 	AT_ONCE,
 	ENDED_UNHEARD,
+	NOT_SENT_AGAIN,
+	WITHOUT_ID,
 } from './messages';
 import type { FaultName } from './weather';
 
@@ -135,7 +137,41 @@ export const EXCEPTIONS: Exception[] = [
 ];
 
 /** Where n8n's Retry of the execution, in good weather, does not work, with the reason. */
-export const RETRIES: Exception[] = [];
+export const RETRIES: Exception[] = [
+	...(
+		[
+			'reset before the answer',
+			'reset after it was accepted',
+			'reset in the answer',
+			'502 after it was accepted',
+			'70 s of silence',
+			'truncated JSON',
+			'HTML page',
+			'redirect',
+		] as const
+	).map((fault) =>
+		except(
+			fault,
+			/^(transcription\.transcribeUrl|meeting\.sendBot), \w+: submit$/,
+			NOT_SENT_AGAIN,
+			'The service knows no key for a link or a bot, so a second submit could be paid twice',
+		),
+	),
+	except(
+		'empty answer',
+		/^(transcription|meeting)\..*: submit$/,
+		WITHOUT_ID,
+		'The service has said that it is accepted, so it is not submitted again',
+	),
+	...(['70 s of silence', 'truncated JSON'] as const).map((fault) =>
+		except(
+			fault,
+			/^transcription\.transcribeFile, notifyTrigger: submit$/,
+			ENDED_UNHEARD,
+			'The task of the first submit has ended by then',
+		),
+	),
+];
 
 export interface Exception {
 	fault: FaultName;

@@ -1,6 +1,6 @@
 /** Compares a cell with the table and with the books of the service. */
 import type { Execution } from '../n8n/rest';
-import { CRASHED, WORKS, type Act, type Outcome } from './acts';
+import { CRASHED, WORKS, endNow, type Act, type Outcome } from './acts';
 import type { Cell } from './cell';
 import type { Gap } from './exceptions';
 import { expectedOf, gapOf, retryOf } from './expected';
@@ -92,7 +92,8 @@ export async function compareBooks(
 	gap?: Partial<Gap>,
 ): Promise<Pick<Result, 'places' | 'wrong'> & { retried?: Execution }> {
 	const { simulator } = cell;
-	const retried = row.submits > 0 && outcome.failed ? await retry(cell, outcome.failed) : undefined;
+	const retried =
+		row.submits > 0 && outcome.failed ? await retry(cell, before, outcome.failed) : undefined;
 	const wrong = wrongInBooks(row, before, simulator, {
 		hasWorked: outcome.result === WORKS,
 		hasGap: gap !== undefined && !gap.isUnheard,
@@ -111,9 +112,14 @@ export async function compareBooks(
 	return { places, wrong, retried };
 }
 
-/** n8n's Retry of the execution that has failed or crashed, in good weather. */
-async function retry(cell: Cell, { id }: Execution): Promise<Execution> {
-	await goodWeather(cell.simulator);
+/**
+ * n8n's Retry of the execution that has failed or crashed, in good weather, and as late as a person comes: what the
+ * service has accepted has ended.
+ */
+async function retry(cell: Cell, before: Books, { id }: Execution): Promise<Execution> {
+	const { simulator } = cell;
+	await goodWeather(simulator);
+	for (const accepted of acceptedSince(before, simulator)) endNow(simulator, accepted);
 	const { id: retried } = await cell.n8n.rest.post<{ id: string }>(`/executions/${id}/retry`, {
 		loadWorkflow: false,
 	});

@@ -17,3 +17,5 @@ export const WITHOUT_ID = 'The service answered that this item is accepted, but 
 export const EMPTY = 'the output is [{}]';
 export const PASSED_ON = 'The fields of the answer are passed on, and there are none';
 export const AT_ONCE = 'The address is not that of the service: no later look can succeed';
+export const NOT_SENT_AGAIN =
+	'It is not known whether the service accepted this item, so it is not sent again';

@@ -77,10 +77,11 @@ export function notEnded(
 		failure.description = `${adviceForKnownId(failure)} The service has answered this for two minutes (the node waits in case that passes). What was submitted is not lost. ${next}.`;
 		return isUnknownToService(failure) ? asLasting(failure) : failure;
 	}
+	const word = statusWord(state.status);
 	const balance = awaitsBalance(state) ? ', and waits for a top-up' : '';
 	const said = reasonIn(state);
 	const reason = said && `; the service says: ${said}`;
-	const status = `status: ${statusWord(state.status) ?? 'not known'}${balance}${reason}`;
+	const status = `status: ${word ?? 'not known'}${balance}${reason}`;
 	const lookFailed = failure ? `; the last look: ${failure.message}` : '';
 	// Only a wait may be repeated with a longer timeout. The other operations would submit again.
 	const longer = hasSubmitted(context)
@@ -89,6 +90,10 @@ export function notEnded(
 	const next = isKeyRefused ? `Correct the key, then fetch it with ${WAIT_OPERATIONS}.` : longer;
 	if (hadNoTurn) {
 		const message = `${subjectOf(ids)}: n8n could not ask whether it has ended ${words} (${status}), because other requests had used up those that the service allows a minute for this API key`;
+		return refuse(context, notLost(context, message, FETCH_LATER), `It is not lost. ${next}`);
+	}
+	if (word === undefined && !isUnknownStatus(state.status)) {
+		const message = `${subjectOf(ids)}: n8n could not read its status ${words} (${status}${lookFailed})`;
 		return refuse(context, notLost(context, message, FETCH_LATER), `It is not lost. ${next}`);
 	}
 	const message = `${subjectOf(ids)} has not ended ${words} (${status}${lookFailed})`;

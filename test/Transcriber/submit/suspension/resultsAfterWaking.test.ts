@@ -162,6 +162,19 @@ describe('After a delivery has woken the execution', () => {
 		expect(lines).toHaveLength(1);
 	});
 
+	it('a task whose status cannot be read is not said to go on', async () => {
+		const taskId = await service.completedTask();
+		fault(respond(401), TASK);
+		const { message } = await woken(
+			{ 0: { taskId } },
+			{ suspension: { resumed: true, until: Date.now() + 300 } },
+		);
+		expect(message).toContain(
+			`Task ${taskId}: n8n could not read its status although the service has reported its end (status: not known; the last look: The service does not accept the API key)`,
+		);
+		expect(message).not.toContain('has not ended');
+	});
+
 	it.each([
 		['two minutes from now', { least: HOUR, until: 0 }],
 		['the time of the execution', { least: 0, until: HOUR }],
@@ -225,7 +238,7 @@ describe('After the time of the execution is up', () => {
 		fault(respond(403, { detail: 'Not yours' }), TASK);
 		const { message } = await woken({ 0: { taskId: '7f3c' } });
 		expect(message).toMatch(
-			/Task 7f3c has not ended within .*\(status: not known; the last look: /,
+			/Task 7f3c: n8n could not read its status within .*\(status: not known; the last look: /,
 		);
 	});
 

@@ -108,7 +108,7 @@ async function upload(
 ): Promise<INodeExecutionData[]> {
 	return await whileMoving(
 		context,
-		options.body,
+		recordingIn(options.body),
 		TIMEOUTS.uploadIdle,
 		async (watched) => await sendOnce(watched, options, sending),
 	);

@@ -55,7 +55,7 @@ async function finish(
 ): Promise<INodeExecutionData[]> {
 	const { accepted, isFresh } = outcome;
 	run.submitted.accept(context.getItemIndex(), submissionNames(context, accepted));
-	checkUnchanged(context);
+	await checkUnchanged(context);
 	const all = accepted.submissions.map(({ answer }, index): Submitted => {
 		// A remembered answer identifies the task, but does not show its present state.
 		const ids = submissionIds(context, answer);

@@ -107,16 +107,15 @@ export function recordingIn(form: unknown): Recording | undefined {
 }
 
 /**
- * Aborts the upload if for `idleMs` no piece of the recording is read and no answer arrives, or if
- * the execution is cancelled.
+ * Aborts the work with a recording, such as its upload, if for `idleMs` no piece of it is read and no answer
+ * arrives, or if the execution is cancelled.
  */
 export async function whileMoving<T>(
 	context: IExecuteSingleFunctions,
-	form: unknown,
+	recording: Recording | undefined,
 	idleMs: number,
 	work: (watched: IExecuteSingleFunctions) => Promise<T>,
 ): Promise<T> {
-	const recording = recordingIn(form);
 	const started = Date.now();
 	const idle = new AbortController();
 	let timer: AbortSignal | undefined;

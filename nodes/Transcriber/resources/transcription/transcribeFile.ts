@@ -1,10 +1,11 @@
 import type {
 	IExecutePaginationFunctions,
+	INodeExecutionData,
 	INodeProperties,
 	INodePropertyOptions,
 } from 'n8n-workflow';
 
-import { idempotencyKey } from '../../submit/once/idempotencyKey';
+import { derivedKey, knownKey } from '../../submit/once/idempotencyKey';
 import { isSameFile } from '../../submit/once/sameFile';
 import { completionFields } from '../../submit/choice/onCompletionFields';
 import { checkTakenUpCompletion, prepareCompletion } from '../../submit/prepareCompletion';
@@ -13,13 +14,14 @@ import { checkUnchanged } from '../../submit/once/refuseChangedItem';
 import { shareWithRepeats } from '../../submit/once/shareWithRepeats';
 import { submittedBefore } from '../../submit/once/submissionMemory';
 import { checkNotRefusedBefore } from '../../submit/suspension/suspendUntilDelivery';
+import type { NodeRun } from '../../item/nodeRun';
 import { performOperation } from '../../item/performOperation';
 import { countTasksInProgress } from '../../../shared/api/countTasksInProgress';
 import { attachRecording, fileOf, recordingOf } from '../../item/inputFile';
 import { chargeNotice, shownFor } from '../commonFields';
 import { addOptions, languageField, optionsField } from './options';
 import { givenKey, setKey } from './checkGivenIdempotencyKey';
-import type { RoutingRequest } from '../../../shared/api/types';
+import type { Policy, RoutingRequest } from '../../../shared/api/types';
 
 export const transcribeFile: INodePropertyOptions = {
 	name: 'Transcribe File',
@@ -33,7 +35,7 @@ export const transcribeFile: INodePropertyOptions = {
 				prepare: [
 					checkNotRefusedBefore,
 					addOptions,
-					addIdempotencyKey,
+					addKnownKey,
 					prepareCompletion,
 					attachRecording,
 				],
@@ -47,7 +49,7 @@ export const transcribeFile: INodePropertyOptions = {
 				submittedBefore,
 				shareWithRepeats,
 				takeUp: [checkUnchanged, checkTakenUpCompletion],
-				carryOut: submit,
+				carryOut: submitWithKey,
 			}),
 		},
 	},
@@ -73,8 +75,7 @@ export const transcribeFileFields: INodeProperties[] = shownFor(
 	],
 );
 
-/** Every upload has a key, so that it may be repeated (service document, "POST /transcribe"). */
-async function addIdempotencyKey(
+async function addKnownKey(
 	context: IExecutePaginationFunctions,
 	request: RoutingRequest,
 ): Promise<void> {
@@ -83,6 +84,23 @@ async function addIdempotencyKey(
 		name: binary.id ?? fileOf(binary),
 		isSame: async (other: string) => await isSameFile(context, binary, other),
 	};
-	const given = await givenKey(context, file, 'files');
-	setKey(request, idempotencyKey(context, binary, given));
+	const key = knownKey(context, binary, await givenKey(context, file, 'files'));
+	if (key !== undefined) setKey(request, key);
+}
+
+/**
+ * Every upload has a key, so that it may be repeated (service document, "POST /transcribe"). Derives it here and not
+ * with the checks, so that the upload of an item need not wait until the files of all items are read.
+ */
+async function submitWithKey(
+	context: IExecutePaginationFunctions,
+	request: RoutingRequest,
+	policy: Policy,
+	run: NodeRun,
+): Promise<INodeExecutionData[]> {
+	const isNew = submittedBefore(context) === undefined;
+	if (isNew && request.options.headers?.['Idempotency-Key'] === undefined) {
+		setKey(request, await derivedKey(context, recordingOf(context).binary));
+	}
+	return await submit(context, request, policy, run);
 }

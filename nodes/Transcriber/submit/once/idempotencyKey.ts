@@ -4,27 +4,24 @@ import type { IBinaryData, IExecutePaginationFunctions } from 'n8n-workflow';
 import { lastingIdOf } from '../../../shared/n8nInternals/storedBinaryData';
 import { fileOf } from '../../item/inputFile';
 import { firstExecutionOf } from './submittedByOtherRetry';
-import { askedFor } from './sameRequest';
+import { contentOf } from './sameFile';
+import { settingsFor } from './sameRequest';
 import { placeOf } from './placeInRun';
 import { recall, type SentMemory } from './submissionMemory';
 
 /**
- * The Idempotency-Key of an item's submit (service document, "POST /transcribe"): the key this item
- * was sent with before, or else `given`, or else a derived key. The derived key is unique to the
- * item and stays the same when n8n repeats this run of the node, also in a Retry. It includes what
- * the item asks for, because a Retry may ask for something else, and the file, because an item of a
- * Retry may have another file, and because a new n8n 1 counts its executions from 1 again.
+ * The Idempotency-Key of an item's submit (service document, "POST /transcribe"), if it is known without
+ * reading the file: the key this item was sent with before, or else `given`. Else it has to be derived, see
+ * {@link derivedKey}.
  */
-export function idempotencyKey(
+export function knownKey(
 	context: IExecutePaginationFunctions,
 	recording: IBinaryData,
 	given?: string,
-): string {
+): string | undefined {
 	const memory = recall(context);
-	if (memory?.state === 'sent' && memory.key && isOfFile(memory, fileOf(recording))) {
-		return memory.key;
-	}
-	return given ?? derivedKey(context, recording);
+	const isSent = memory?.state === 'sent' && memory.key && isOfFile(memory, fileOf(recording));
+	return isSent ? memory.key : given;
 }
 
 /** Whether this file (see `fileOf`) was sent. Version 0.1.0 saved the whole id of a stored file. */
@@ -32,9 +29,20 @@ export function isOfFile({ file }: SentMemory, sent?: string): boolean {
 	return (file && lastingIdOf(file)) === sent;
 }
 
-function derivedKey(context: IExecutePaginationFunctions, recording: IBinaryData): string {
-	const file = recording.id ? fileOf(recording) : [recording.fileName, fileOf(recording)];
+/**
+ * A key that is unique to the item and stays the same when n8n repeats this run of the node, also in a Retry, and
+ * also if n8n was killed before it had saved anything of the node and the Retry downloads the file again. It includes
+ * what the item asks for, because a Retry may ask for something else, and the content of the file, because an item of a
+ * Retry may have another file, and because a new n8n 1 counts its executions from 1 again. Reads the file, one
+ * of all at a time; of a file that cannot be read, takes the name by which n8n stores it.
+ */
+export async function derivedKey(
+	context: IExecutePaginationFunctions,
+	recording: IBinaryData,
+): Promise<string> {
+	const content = (await contentOf(context, recording)) ?? fileOf(recording);
+	const file = recording.id ? content : [recording.fileName, content];
 	const place = [context.getInstanceId(), firstExecutionOf(context), context.getNode().id];
-	const parts = [...place, placeOf(context), file, askedFor(context)];
+	const parts = [...place, placeOf(context), file, settingsFor(context).ofItem];
 	return `n8n-${createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 40)}`;
 }

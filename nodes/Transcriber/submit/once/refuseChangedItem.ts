@@ -2,9 +2,10 @@ import type { IExecutePaginationFunctions } from 'n8n-workflow';
 
 import { isTool } from '../../../shared/n8nInternals/runIdentity';
 import { asLasting, refuse } from '../../../shared/parameters/refuse';
-import { againAdvice } from '../../item/givenIdempotencyKey';
+import { againAdvice, givenKeyOf } from '../../item/givenIdempotencyKey';
 import { WAIT_OPERATIONS } from '../../item/retryAdvice';
-import { askedFor } from './sameRequest';
+import { derivedKey } from './idempotencyKey';
+import { askedFor, fileIn } from './sameRequest';
 import { deliveryAddress, onCompletionOf } from '../choice/onCompletion';
 import { recall, submissionNames, type AcceptedMemory, type SentMemory } from './submissionMemory';
 
@@ -14,13 +15,14 @@ import { recall, submissionNames, type AcceptedMemory, type SentMemory } from '.
  * Returning the earlier task would be wrong, and submitting again could charge twice for what the
  * user wants once.
  */
-export function checkUnchanged(context: IExecutePaginationFunctions): void {
+export async function checkUnchanged(context: IExecutePaginationFunctions): Promise<void> {
 	const memory = recall(context);
 	// A tool call that asks for something else is another call.
 	if (memory?.state !== 'accepted' || isTool(context)) return;
 	if (memory.executionId === context.getExecutionId()) return;
 	const names = submissionNames(context, memory).join(', ');
 	if (memory.asked !== undefined && memory.asked !== askedFor(context)) {
+		if (await isDownloadedAgain(context, memory)) return checkAddress(context, memory, names);
 		throw asLasting(
 			refuse(
 				context,
@@ -33,6 +35,16 @@ export function checkUnchanged(context: IExecutePaginationFunctions): void {
 		);
 	}
 	checkAddress(context, memory, names);
+}
+
+/** Whether only the name by which n8n stores the file is another one. */
+async function isDownloadedAgain(
+	context: IExecutePaginationFunctions,
+	{ key }: AcceptedMemory,
+): Promise<boolean> {
+	if (key === undefined || givenKeyOf(context) !== undefined) return false;
+	const file = fileIn(context);
+	return file !== undefined && (await derivedKey(context, file)) === key;
 }
 
 /**

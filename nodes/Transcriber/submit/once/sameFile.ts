@@ -1,7 +1,9 @@
 import { createHash } from 'crypto';
 import type { IBinaryData, IExecutePaginationFunctions } from 'n8n-workflow';
 
-import { PIECE_BYTES } from '../../../shared/api/uploadStream';
+import { unlessAborted } from '../../../shared/api/deadlines';
+import { TIMEOUTS } from '../../../shared/api/delayBeforeRetry';
+import { Recording, whileMoving } from '../../../shared/api/uploadStream';
 import { isTooLargeForDatabase, lastingIdOf } from '../../../shared/n8nInternals/storedBinaryData';
 import { fileOf } from '../../item/inputFile';
 
@@ -22,27 +24,52 @@ export async function isSameFile(
 	try {
 		const [size, otherSize] = [await getBinaryMetadata(file.id), await getBinaryMetadata(otherId)];
 		if (size.fileSize !== otherSize.fileSize) return false;
-		if ([file.id, otherId].some((id) => isTooLargeForDatabase(id, size.fileSize))) return false;
-		return (await contentOf(context, file.id)) === (await contentOf(context, otherId));
+		if (isTooLargeForDatabase(otherId, size.fileSize)) return false;
 	} catch {
-		context.getExecutionCancelSignal()?.throwIfAborted();
 		return false;
+	}
+	const content = await contentOf(context, file);
+	return content !== undefined && content === (await contentOf(context, { ...file, id: otherId }));
+}
+
+/**
+ * A hash of the content of a file, which is never held in memory. Undefined if n8n's storage cannot give the
+ * file without harm. Throws if the execution is cancelled.
+ */
+export async function contentOf(
+	context: IExecutePaginationFunctions,
+	file: IBinaryData,
+): Promise<string | undefined> {
+	if (!file.id) return fileOf(file);
+	const cancelled = context.getExecutionCancelSignal();
+	try {
+		const { fileSize = 0 } = await context.helpers.getBinaryMetadata(file.id);
+		if (isTooLargeForDatabase(file.id, fileSize)) return undefined;
+		return await unlessAborted(
+			inTurn(async () => await hashOf(context, new Recording(context.helpers, file, fileSize))),
+			cancelled,
+		);
+	} catch {
+		cancelled?.throwIfAborted();
+		return undefined;
 	}
 }
 
-/** A hash of a stored file, which is never held in memory. A cancellation closes the file. */
-async function contentOf(context: IExecutePaginationFunctions, id: string): Promise<string> {
-	const hash = createHash('sha256');
-	const cancelled = context.getExecutionCancelSignal();
-	const file = await context.helpers.getBinaryStream(id, PIECE_BYTES);
-	const close = () => void file.destroy();
-	cancelled?.addEventListener('abort', close);
-	try {
-		cancelled?.throwIfAborted();
-		for await (const piece of file) hash.update(piece as Uint8Array);
-	} finally {
-		cancelled?.removeEventListener('abort', close);
-		close();
-	}
-	return hash.digest('base64url');
+async function hashOf(context: IExecutePaginationFunctions, recording: Recording): Promise<string> {
+	context.getExecutionCancelSignal()?.throwIfAborted();
+	return await whileMoving(context, recording, TIMEOUTS.uploadIdle, async () => {
+		const hash = createHash('sha256');
+		for await (const piece of recording.stream()) hash.update(piece);
+		return hash.digest('base64url');
+	});
+}
+
+/** Ends with the last file that is being read. */
+let latest: Promise<unknown> = Promise.resolve();
+
+/** One file at a time, because a stream from n8n's database holds the whole file in memory. */
+async function inTurn<T>(read: () => Promise<T>): Promise<T> {
+	const own = latest.then(read);
+	latest = own.catch(() => undefined);
+	return await own;
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'crypto';
-import type { IDataObject, IExecutePaginationFunctions } from 'n8n-workflow';
+import type { IBinaryData, IDataObject, IExecutePaginationFunctions } from 'n8n-workflow';
 
 import { fileOf, recordingOf } from '../../item/inputFile';
 import { asSent, isPlainObject, steady, steadyParameter, type SteadyValue } from './steadyValue';
@@ -13,7 +13,8 @@ const ASKED = ['resource', 'operation', 'url', 'meetingUrl', 'startAt', 'languag
  */
 export function askedFor(context: IExecutePaginationFunctions): string {
 	const read = readRequest(context);
-	return hashOf(read, fileIn(context), itemRead(context, read));
+	const file = fileIn(context);
+	return hashOf(read, file && fileOf(file), itemRead(context, read));
 }
 
 /** A variable of an expression other than the time. */
@@ -64,11 +65,11 @@ function withoutIdempotencyKey(value: unknown): unknown {
 	return Object.fromEntries(Object.entries(value).filter(([name]) => name !== 'idempotencyKey'));
 }
 
-/** The file of the item (see `fileOf`). Undefined if it is lost, so it counts as another file. */
-function fileIn(context: IExecutePaginationFunctions): string | undefined {
+/** The file of an item to transcribe. Undefined if it is lost, so it counts as another file. */
+export function fileIn(context: IExecutePaginationFunctions): IBinaryData | undefined {
 	if (context.getNodeParameter('operation') !== 'transcribeFile') return undefined;
 	try {
-		return fileOf(recordingOf(context).binary);
+		return recordingOf(context).binary;
 	} catch {
 		return undefined;
 	}

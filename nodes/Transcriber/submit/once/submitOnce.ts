@@ -77,8 +77,11 @@ async function submitItem(
 		throw asLasting(mayHaveBeenAccepted(context));
 	}
 	const file = key === undefined ? undefined : fileOf(recordingOf(context).binary);
-	const earlier = memory && isOfFile(memory, file) ? memory : undefined;
-	if (earlier) checkUnchangedSince(context, earlier);
+	const isStored = memory !== undefined && isOfFile(memory, file);
+	if (isStored) checkUnchangedSince(context, memory);
+	// A key that is derived from the content and the request is that of the same file, downloaded again.
+	const isDerived = key !== undefined && givenKeyOf(context) === undefined;
+	const earlier = isStored || (isDerived && memory?.key === key) ? memory : undefined;
 	const sent = { ...destinationOf(context, key, earlier), asked: askedFor(context), body };
 	remember(context, { state: 'sent', key, file, at: earlier?.at ?? Date.now(), ...sent });
 	let failure: unknown;
@@ -105,6 +108,7 @@ async function submitItem(
 		const submissions = answers.map((answer) => submissionOf(answer, apiKey, keepsSecret));
 		const accepted: AcceptedMemory = {
 			state: 'accepted',
+			key,
 			submissions,
 			at: at ?? Date.now(),
 			startAt,

@@ -18,19 +18,23 @@ const CALL = { ...LINK, onCompletion: 'callUrl', webhookUrl: 'https://hooks.exam
 const TRIGGER = { ...LINK, onCompletion: 'notifyTrigger', triggerUrl: 'https://n8n.example.com/t' };
 
 /** Checks an item of execution 42 of which execution 41 remembers this. */
-function check(memory: Partial<AcceptedMemory>, parameters: INodeParameters, place?: ItemPlace) {
+async function check(
+	memory: Partial<AcceptedMemory>,
+	parameters: INodeParameters,
+	place?: ItemPlace,
+) {
 	const context = itemContext(parameters, { executionId: '42', ...place });
 	const submissions = [{ answer: { task_id: '7f3c' } }];
 	const accepted = { state: 'accepted', submissions, at: 0, executionId: '41' } as const;
 	remember(context, { ...accepted, ...memory });
-	checkUnchanged(context);
+	await checkUnchanged(context);
 }
 
 const CHANGED = /^This item was changed after task 7f3c had been accepted/;
 
 describe('what the service has accepted', () => {
-	it('is refused for another request in a Retry', () => {
-		expect(() => check({ asked: 'something else' }, LINK)).toThrow(CHANGED);
+	it('is refused for another request in a Retry', async () => {
+		await expect(check({ asked: 'something else' }, LINK)).rejects.toThrow(CHANGED);
 	});
 
 	it.each<[string, Partial<AcceptedMemory>, ItemPlace]>([
@@ -38,12 +42,12 @@ describe('what the service has accepted', () => {
 		['another request in the same execution', { asked: 'else', executionId: '42' }, {}],
 		['another request of an AI agent, which is another call', { asked: 'else' }, { call: {} }],
 		['what an older version has accepted, which did not note the request', {}, {}],
-	])('is taken up for %s', (_what, memory, place) => {
-		expect(() => check(memory, LINK, place)).not.toThrow();
+	])('is taken up for %s', async (_what, memory, place) => {
+		await expect(check(memory, LINK, place)).resolves.toBeUndefined();
 	});
 
-	it('is no question for an item that was never submitted', () => {
-		expect(() => checkUnchanged(itemContext(CALL))).not.toThrow();
+	it('is no question for an item that was never submitted', async () => {
+		await expect(checkUnchanged(itemContext(CALL))).resolves.toBeUndefined();
 	});
 
 	it.each<[string, INodeParameters, string]>([
@@ -57,13 +61,13 @@ describe('what the service has accepted', () => {
 			TRIGGER,
 			"The service reports task 7f3c to no address, and not to 'Trigger URL'",
 		],
-	])('is refused if the service reports it %s', (_what, parameters, message) => {
-		expect(() => check({ deliversTo: '' }, parameters)).toThrow(message);
+	])('is refused if the service reports it %s', async (_what, parameters, message) => {
+		await expect(check({ deliversTo: '' }, parameters)).rejects.toThrow(message);
 	});
 
-	it('is refused if the service reports it elsewhere, and the message shows no secret of that address', () => {
+	it('is refused if the service reports it elsewhere, and the message shows no secret of that address', async () => {
 		const deliversTo = 'https://user:pass@hooks.example.com/before?key=hush#hush';
-		expect(() => check({ deliversTo }, CALL)).toThrow(
+		await expect(check({ deliversTo }, CALL)).rejects.toThrow(
 			/to a different address than 'Webhook URL': 'https:\/\/hooks\.example\.com\/before'$/,
 		);
 	});
@@ -72,8 +76,8 @@ describe('what the service has accepted', () => {
 		['the address is the same', CALL.webhookUrl, CALL],
 		['the address is unknown', undefined, CALL],
 		['nobody waits for a webhook', 'https://hooks.example.com/before', LINK],
-	])('is taken up if %s', (_why, deliversTo, parameters) => {
-		expect(() => check({ deliversTo }, parameters)).not.toThrow();
+	])('is taken up if %s', async (_why, deliversTo, parameters) => {
+		await expect(check({ deliversTo }, parameters)).resolves.toBeUndefined();
 	});
 });
 

@@ -6,7 +6,8 @@ import { Container } from '@n8n/di';
 import { BinaryDataService } from 'n8n-core';
 import type { IBinaryData } from 'n8n-workflow';
 
-import { isSameFile } from '../../../../nodes/Transcriber/submit/once/sameFile';
+import { TIMEOUTS } from '../../../../nodes/shared/api/delayBeforeRetry';
+import { contentOf, isSameFile } from '../../../../nodes/Transcriber/submit/once/sameFile';
 import { storedBinary } from '../../../support/engine';
 import { itemContext, type ItemPlace } from '../../../support/itemContext';
 import { FILE } from '../../../support/parameters';
@@ -85,4 +86,44 @@ it('A cancellation ends a comparison also if the storage stands still', async ()
 	cancel.abort(new Error('The execution was cancelled'));
 	await expect(comparing).rejects.toThrow('The execution was cancelled');
 	expect(standing.destroyed).toBe(true);
+});
+
+it('Of several files only one is open at a time, because n8n holds a file of its database in memory', async () => {
+	const open = new Set<Readable>();
+	const most: number[] = [];
+	const { getAsStream } = storage;
+	jest.spyOn(storage, 'getAsStream').mockImplementation(async (...given) => {
+		const file = await getAsStream.apply(storage, given);
+		open.add(file);
+		most.push(open.size);
+		file.once('close', () => open.delete(file));
+		return file;
+	});
+	const files = await Promise.all(['a', 'b', 'c'].map(stored));
+	const hashes = await Promise.all(files.map((file) => contentOf(itemContext(FILE), file)));
+	expect(new Set(hashes).size).toBe(3);
+	expect(most).toEqual([1, 1, 1]);
+});
+
+it('A file of a storage that stands still has no known content, and the next one is read', async () => {
+	jest.replaceProperty(TIMEOUTS, 'uploadIdle', 50);
+	const [file, next] = [await stored('sound'), await stored('noise')];
+	reads().mockResolvedValueOnce(new Readable({ read: () => {} }));
+	const contents = [contentOf(itemContext(FILE), file), contentOf(itemContext(FILE), next)];
+	expect(await Promise.all(contents)).toEqual([undefined, expect.any(String)]);
+});
+
+it('A cancelled execution does not wait for the files of others', async () => {
+	const standing = new Readable({ read: () => {} });
+	const read = reads().mockResolvedValueOnce(standing);
+	const cancel = new AbortController();
+	const before = contentOf(itemContext(FILE), await stored('sound'));
+	while (read.mock.calls.length === 0) await new Promise(setImmediate);
+	const waiting = contentOf(itemContext(FILE, { cancel: cancel.signal }), await stored('noise'));
+	waiting.catch(() => {});
+	cancel.abort(new Error('The execution was cancelled'));
+	await expect(waiting).rejects.toThrow('The execution was cancelled');
+	standing.destroy(new Error('The storage broke'));
+	expect(await before).toBeUndefined();
+	expect(read).toHaveBeenCalledTimes(1);
 });

@@ -1,0 +1,92 @@
+/** A file that a step before the node downloads: n8n stores it under another id each time. */
+// Also covers once/idempotencyKey.ts, once/refuseChangedItem.ts.
+import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
+
+import { RETRY } from '../../../nodes/shared/api/delayBeforeRetry';
+import { storedBinary } from '../../support/engine';
+import { shortenRetries } from '../../support/scale';
+import { serviceForTests } from '../../support/service';
+
+const service = serviceForTests();
+
+const FILE = { resource: 'transcription', operation: 'transcribeFile', onCompletion: 'returnTask' };
+
+const downloaded = async (executionId: string, content = 'sound'): Promise<INodeExecutionData> => ({
+	json: {},
+	binary: { data: await storedBinary(Buffer.from(content), 'talk.mp3', 'audio/mpeg', executionId) },
+});
+
+/** What n8n 2 saves before an execution runs, so that its Retries have it. n8n 1 has none. */
+let resumeToken = '';
+beforeEach(() => {
+	resumeToken = `token ${Math.random()}`;
+});
+
+const first = async (executionId: string, content?: string, more: INodeParameters = {}) =>
+	await service.run(
+		{ ...FILE, ...more },
+		{ items: [await downloaded(executionId, content)], executionId, mode: 'trigger', resumeToken },
+	);
+
+/** A Retry of an execution of which n8n has saved nothing of the node. */
+const retry = async (executionId: string, content?: string, more: INodeParameters = {}) =>
+	await service.run(
+		{ ...FILE, ...more },
+		{ items: [await downloaded(executionId, content)], executionId, mode: 'retry', resumeToken },
+	);
+
+const taskIds = () =>
+	service
+		.running()
+		.tasks()
+		.map(({ id }) => id);
+
+it('is paid once if n8n 2 is killed after the submit, and its Retry downloads the file again', async () => {
+	await first('41');
+	const { json } = await retry('42');
+	expect(json).toMatchObject([{ task_id: taskIds()[0] }]);
+	expect(taskIds()).toHaveLength(1);
+});
+
+it('is paid once if the worker of n8n 1 dies, and n8n runs the same execution again', async () => {
+	resumeToken = '';
+	await first('41');
+	await first('41');
+	expect(taskIds()).toHaveLength(1);
+});
+
+it.each<[string, string, INodeParameters]>([
+	['the file is another one by then', 'noise', {}],
+	['the user wants another language by then', 'sound', { language: 'en' }],
+])('is submitted by a Retry after a crash if %s', async (_what, content, more) => {
+	await first('41');
+	await retry('42', content, more);
+	expect(taskIds()).toHaveLength(2);
+});
+
+it('is taken up by a second Retry of an execution that failed before the node', async () => {
+	const { json } = await retry('42');
+	const again = await retry('43');
+	expect(again.error?.message).toBeUndefined();
+	expect(again.json).toEqual(json);
+	expect(taskIds()).toHaveLength(1);
+});
+
+it('is refused in that Retry if it is another file by then', async () => {
+	await retry('42');
+	const { error } = await retry('43', 'noise');
+	expect(error?.message).toContain('This item was changed after task');
+	expect(taskIds()).toHaveLength(1);
+});
+
+it('is sent with the same key by that Retry if the answer to the first one was lost', async () => {
+	shortenRetries(500);
+	jest.replaceProperty(RETRY, 'patienceWhenBroken', 0);
+	const action = { kind: 'cut', when: 'afterProcessing' } as const;
+	service.running().fault({ match: { method: 'POST' }, action, times: 1 });
+	const { error } = await retry('42');
+	expect(error).toBeDefined();
+	const { json } = await retry('43');
+	expect(json).toMatchObject([{ task_id: taskIds()[0] }]);
+	expect(taskIds()).toHaveLength(1);
+});

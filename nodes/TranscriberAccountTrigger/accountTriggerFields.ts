@@ -4,7 +4,7 @@ import { outputOptions } from '../shared/sharedFields';
 export const accountTriggerFields: INodeProperties[] = [
 	{
 		displayName:
-			'Starts the workflow for every transcript of the account that is ready after you publish it (n8n 1: activate it), whoever submitted the recording. Your n8n needs no public address.',
+			'Starts the workflow for every transcript of the account that is ready after you publish it (n8n 1: activate it), whoever submitted the recording. Your n8n needs no public address. Use no other trigger in this workflow.',
 		name: 'accountNotice',
 		type: 'notice',
 		default: '',

@@ -1,6 +1,6 @@
 import type { IDataObject, INodeExecutionData, IPollFunctions } from 'n8n-workflow';
 
-import { attachExport } from '../shared/api/attachExport';
+import { attachExport, inItem } from '../shared/api/attachExport';
 import { documentName } from '../shared/recordingName';
 import { fetchResults, transcript } from '../shared/api/fetchResults';
 import { choicesIn, collectionIn, required } from '../shared/parameters/checkedValues';
@@ -100,7 +100,11 @@ export async function itemsFor(
 	if (format) {
 		const fileName = documentName(titleOf(task) ?? '');
 		const wish = { taskId, format, as, property, fileName, bounds };
-		items = await unlessGivenUp(attachExport(context, items, wish), items, 'The exported document');
+		items = await unlessGivenUp(
+			attachExport(context, inItem, items, wish),
+			items,
+			'The exported document',
+		);
 	}
 	return items.map((item) => ({ ...item, json: transcript(item.json, facts()) }));
 }

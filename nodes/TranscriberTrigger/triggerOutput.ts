@@ -1,5 +1,5 @@
 import type { IDataObject, INodeExecutionData, IWebhookFunctions } from 'n8n-workflow';
-import { attachExport, type FileMaker } from '../shared/api/attachExport';
+import { attachExport, inItem } from '../shared/api/attachExport';
 import { documentName } from '../shared/recordingName';
 import { fetchResults, NotThereYet, transcript } from '../shared/api/fetchResults';
 import { webhookCredential } from '../shared/webhook/webhookCredential';
@@ -37,7 +37,8 @@ export async function outputFor(
 	event: DeliveredEvent,
 	{ selected, includeResult, exportFormat, property }: Settings,
 ): Promise<Output | typeof NOT_ENDED> {
-	const caller = patient(context);
+	// For requests that go on after the sender of the delivery has hung up.
+	const caller = backgroundCaller(context, async () => await webhookCredential(context));
 	const missing = new PatienceForData(context, event);
 	const isResultWanted = includeResult || exportFormat !== undefined;
 	const task = await missing.unlessFailingForLong(
@@ -67,7 +68,7 @@ export async function outputFor(
 		const wanted = { taskId, format: exportFormat, as: 'file', property, fileName } as const;
 		items = await missing.unlessFailingForLong(
 			'document',
-			attachExport(caller, items, wanted),
+			attachExport(caller, inItem, items, wanted),
 			items,
 		);
 	}
@@ -118,14 +119,6 @@ function hasOneEnding(event: DeliveredEvent, selected: Settings['selected']): bo
 		selected.includes(eventNameOf(event, one)),
 	);
 	return completed !== failed;
-}
-
-/** A caller for requests that go on after the sender of the delivery has hung up. */
-function patient(context: IWebhookFunctions): Caller & FileMaker {
-	const caller = backgroundCaller(context, async () => await webhookCredential(context));
-	const prepareBinaryData: FileMaker['helpers']['prepareBinaryData'] = async (...file) =>
-		await context.helpers.prepareBinaryData(...file);
-	return { ...caller, helpers: { ...caller.helpers, prepareBinaryData } };
 }
 
 function ifSet(facts: IDataObject): IDataObject {

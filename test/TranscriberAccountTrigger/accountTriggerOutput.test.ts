@@ -322,15 +322,16 @@ describe('the output', () => {
 		expect(host.saved).not.toContain(service.credentials().apiKey);
 	});
 
-	it('has the document on disk, in the folder temp, which belongs to no execution', async () => {
-		const storage = Container.get(BinaryDataService);
-		await storage.init();
+	it("has the document within the item, and nothing of it is left in n8n's storage", async () => {
+		const storing = jest.spyOn(Container.get(BinaryDataService), 'store');
 		const host = await active({ options: { exportFormat: 'srt' } });
 		await service.completedTask();
 		const [item] = await host.poll();
-		const [{ id = '' } = {}] = Object.values(item?.binary ?? {});
-		expect(id).toContain(`workflows/${host.workflowId}/executions/temp/binary_data/`);
-		await storage.deleteManyByBinaryDataId([id]);
+		const [{ id, data = '' } = {}] = Object.values(item?.binary ?? {});
+		expect(id).toBeUndefined();
+		expect(Buffer.from(data, 'base64').toString()).toContain('-->');
+		expect(storing).not.toHaveBeenCalled();
+		storing.mockRestore();
 	});
 });
 

@@ -36,17 +36,17 @@ export const GAPS: Gap[] = [
 	},
 	{
 		fault: 'kill -9',
-		row: /^(transcription\.transcribe(File|Url)|meeting\.sendBot), \w+: submit$/,
+		row: /^(transcription\.transcribeUrl|meeting\.sendBot), \w+: submit$/,
 		why: NOTHING_SAVED,
 	},
 	{
 		fault: 'kill -9',
-		row: /^(transcription\.transcribe(File|Url)|meeting\.sendBot), poll: (bot|status|result|export)$/,
+		row: /^(transcription\.transcribeUrl|meeting\.sendBot), poll: (bot|status|result|export)$/,
 		why: NOTHING_SAVED,
 	},
 	{
 		fault: 'kill -9',
-		row: /^transcription\.transcribeFile, file of the trigger: (submit|status)$/,
+		row: /^transcription\.transcribeFile, (\w+: submit|poll: (status|result|export)|file of the trigger: (submit|status))$/,
 		line: 1,
 		why: 'What n8n saves of the start has nothing that identifies the execution, so its Retry submits again',
 	},

@@ -8,7 +8,7 @@ import { awaitsBalance, startsIn } from '../../shared/api/statusMeaning';
 import { recordingOf } from '../item/inputFile';
 import { fetchPatiently } from './fetchPatiently';
 import { untilEnded, type Outlook, type Polling } from './pollUntilEnded';
-import { attachExport, type WantedExport } from '../../shared/api/attachExport';
+import { attachExport, storedBy, type WantedExport } from '../../shared/api/attachExport';
 import { documentName, readableName } from '../../shared/recordingName';
 import { isTool } from '../../shared/n8nInternals/runIdentity';
 import { fetchResults, transcript } from '../../shared/api/fetchResults';
@@ -145,7 +145,7 @@ async function completedOutput(
 		fileName: nameOfRecording(context),
 	};
 	return await fetchPatiently(context, taskId, format, async (bounds) => {
-		return await attachExport(context, items, { ...wanted, bounds });
+		return await attachExport(context, storedBy(context), items, { ...wanted, bounds });
 	});
 }
 

@@ -4,7 +4,7 @@ import type {
 	IExecuteSingleFunctions,
 	INodeExecutionData,
 } from 'n8n-workflow';
-import { NodeOperationError } from 'n8n-workflow';
+import { NodeOperationError, fileTypeFromMimeType } from 'n8n-workflow';
 
 import { documentIn } from './undocumented/results';
 import { callService } from './callService';
@@ -45,17 +45,53 @@ export interface WantedExport {
 	bounds?: FetchBounds;
 }
 
-/** The part of n8n's context that creates files. */
-export interface FileMaker extends Pick<Caller, 'getNode'> {
-	helpers: Pick<IExecuteSingleFunctions['helpers'], 'prepareBinaryData'>;
+/** Makes an n8n file. */
+export type FileMaker = (
+	bytes: Buffer,
+	fileName: string,
+	mimeType: string,
+) => Promise<IBinaryData> | IBinaryData;
+
+/** A file in n8n's storage, which n8n deletes with the execution. */
+export function storedBy(
+	context: Pick<Caller, 'getNode'> & {
+		helpers: Pick<IExecuteSingleFunctions['helpers'], 'prepareBinaryData'>;
+	},
+): FileMaker {
+	return async (bytes, fileName, mimeType) =>
+		await context.helpers.prepareBinaryData(bytes, fileName, mimeType).catch((error: unknown) => {
+			throw new NodeOperationError(
+				context.getNode(),
+				`n8n could not store the exported file '${fileName}': ${storageReason(error)}`,
+				{
+					description:
+						"The transcript is not lost. When n8n can store files again, get it with Transcript: Export, or set 'Export As' (there: 'Output') to Text in a Field, which needs no file.",
+				},
+			);
+		});
 }
+
+/**
+ * A file within the item, for triggers. While a trigger runs, n8n has no execution, and stores its files in a folder
+ * `temp`. Seen in 1.123.81: the end of any execution of the workflow deletes this folder (file-system.manager.js). Seen in
+ * 2.41.1: n8n deletes no file that its database has of `temp`, and lets nobody open it.
+ */
+export const inItem: FileMaker = (bytes, fileName, mimeType) => ({
+	data: bytes.toString('base64'),
+	mimeType,
+	fileType: fileTypeFromMimeType(mimeType),
+	fileName,
+	fileExtension: fileName.slice(fileName.lastIndexOf('.') + 1),
+	fileSize: `${(bytes.length / 1_000).toFixed(1)} kB`,
+});
 
 /**
  * Adds an exported document of a finished task to the first of its items. Throws a ServiceError if the
  * service refuses, or a NodeOperationError if the answer has no document.
  */
 export async function attachExport(
-	context: Caller & FileMaker,
+	context: Caller,
+	makeFile: FileMaker,
 	[item = { json: {} }, ...others]: INodeExecutionData[],
 	{ taskId, format, as, property, fileName, bounds }: WantedExport,
 ): Promise<INodeExecutionData[]> {
@@ -66,7 +102,7 @@ export async function attachExport(
 		const json = { ...fields, export: text, ...(segments === undefined ? {} : { segments }) };
 		return [{ ...item, json }, ...others];
 	}
-	const file = await exportedFile(context, text, format, fileName?.trim() || taskId);
+	const file = await exportedFile(makeFile, text, format, fileName?.trim() || taskId);
 	return [{ ...item, binary: { ...item.binary, [property || 'data']: file } }, ...others];
 }
 
@@ -86,7 +122,7 @@ export function exportedText(
 
 /** A document as an n8n file, with the extension and the MIME type of its format. */
 export async function exportedFile(
-	context: FileMaker,
+	makeFile: FileMaker,
 	text: string,
 	format: ExportFormat,
 	baseName: string,
@@ -95,19 +131,7 @@ export async function exportedFile(
 	const fileName = safeName.toLowerCase().endsWith(`.${format}`)
 		? safeName
 		: `${safeName}.${format}`;
-	const bytes = Buffer.from(text, 'utf8');
-	return await context.helpers
-		.prepareBinaryData(bytes, fileName, MIME_TYPES[format])
-		.catch((error: unknown) => {
-			throw new NodeOperationError(
-				context.getNode(),
-				`n8n could not store the exported file '${fileName}': ${storageReason(error)}`,
-				{
-					description:
-						"The transcript is not lost. When n8n can store files again, get it with Transcript: Export, or set 'Export As' (there: 'Output') to Text in a Field, which needs no file.",
-				},
-			);
-		});
+	return await makeFile(Buffer.from(text, 'utf8'), fileName, MIME_TYPES[format]);
 }
 
 /** Why n8n's storage refuses a file. */

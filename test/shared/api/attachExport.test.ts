@@ -6,12 +6,15 @@ import {
 	attachExport,
 	exportedFile,
 	exportedText,
-	type FileMaker,
+	inItem,
+	storedBy,
 	type WantedExport,
 } from '../../../nodes/shared/api/attachExport';
 import { NotThereYet } from '../../../nodes/shared/api/fetchResults';
 import type { Caller } from '../../../nodes/shared/api/types';
 import { additionalDataFor } from '../../support/n8n';
+import { itemContext } from '../../support/itemContext';
+import { LINK } from '../../support/parameters';
 import { serviceForTests } from '../../support/service';
 import { contextsWith } from '../n8nInternals/contexts';
 
@@ -19,12 +22,13 @@ const service = serviceForTests();
 const NODE = { name: 'Transcriber', parameters: {} } as unknown as INode;
 
 /** n8n's storage, which may be in trouble. */
-function storage(failure?: Error): FileMaker {
+function storage(failure?: Error) {
 	const prepareBinaryData = async (data: unknown, fileName?: string, mimeType?: string) => {
 		if (failure) throw failure;
 		return await Promise.resolve({ data: String(data), fileName, mimeType: mimeType ?? '' });
 	};
-	return { getNode: () => NODE, helpers: { prepareBinaryData } as FileMaker['helpers'] };
+	const helpers = { prepareBinaryData } as Parameters<typeof storedBy>[0]['helpers'];
+	return { getNode: () => NODE, helpers };
 }
 
 describe('An exported file', () => {
@@ -34,7 +38,7 @@ describe('An exported file', () => {
 		['vtt', 'text/vtt'],
 		['json', 'application/json'],
 	] as const)('%s has its extension and its type', async (format, mimeType) => {
-		expect(await exportedFile(storage(), 'Привет', format, 'talk')).toEqual({
+		expect(await exportedFile(storedBy(storage()), 'Привет', format, 'talk')).toEqual({
 			data: 'Привет',
 			fileName: `talk.${format}`,
 			mimeType,
@@ -49,7 +53,7 @@ describe('An exported file', () => {
 	])(
 		'%j becomes %s: with one extension, and without what no file system takes',
 		async (name, fileName) => {
-			expect(await exportedFile(storage(), '', 'srt', name)).toMatchObject({ fileName });
+			expect(await exportedFile(storedBy(storage()), '', 'srt', name)).toMatchObject({ fileName });
 		},
 	);
 
@@ -62,12 +66,30 @@ describe('An exported file', () => {
 		['EIO', 'i/o'],
 	])('that n8n cannot store (%s) is no lost transcript', async (code, reason) => {
 		const failure = Object.assign(new Error('i/o'), { code });
-		const storing = exportedFile(storage(failure), '', 'srt', 'talk');
+		const storing = exportedFile(storedBy(storage(failure)), '', 'srt', 'talk');
 		await expect(storing).rejects.toThrow(NodeOperationError);
 		await expect(storing).rejects.toMatchObject({
 			message: `n8n could not store the exported file 'talk.srt': ${reason}`,
 			description: expect.stringContaining('The transcript is not lost'),
 		});
+	});
+});
+
+describe('The file of a trigger', () => {
+	it('is within the item, and is for n8n like any other file', async () => {
+		const file = await exportedFile(inItem, '1\n00:00 --> Привет', 'srt', 'talk');
+		expect(file).toEqual({
+			data: Buffer.from('1\n00:00 --> Привет').toString('base64'),
+			mimeType: 'application/x-subrip',
+			fileType: undefined,
+			fileName: 'talk.srt',
+			fileExtension: 'srt',
+			fileSize: '0.0 kB',
+		});
+		const text = await exportedFile(inItem, 'a'.repeat(1_250), 'txt', 'v1.2');
+		expect(text).toMatchObject({ fileType: 'text', fileExtension: 'txt', fileSize: '1.3 kB' });
+		const { helpers } = itemContext(LINK, { items: [{ json: {}, binary: { data: text } }] });
+		expect(String(await helpers.getBinaryDataBuffer('data'))).toBe('a'.repeat(1_250));
 	});
 });
 
@@ -92,12 +114,10 @@ describe('The document of a finished task', () => {
 	async function attached(items: INodeExecutionData[], wanted: Partial<WantedExport> = {}) {
 		const { item } = contextsWith(additionalDataFor(service.credentials()));
 		const taskId = await service.completedTask();
-		const made = Object.assign(Object.create(item) as Caller, {
-			helpers: { ...(item as unknown as Caller).helpers, ...storage().helpers },
-		});
-		const context = made as Caller & FileMaker;
+		const context = item as unknown as Caller;
 		const all = { taskId, format: 'srt', as: 'file', ...wanted } as const;
-		return { taskId, output: await attachExport(context, items, all) };
+		const output = await attachExport(context, storedBy(storage()), items, all);
+		return { taskId, output };
 	}
 
 	it('is a file of the first item, beside its other files, and named by the task', async () => {

@@ -8,7 +8,7 @@ import type {
 } from 'n8n-workflow';
 import { EXPORT_FORMATS, type ExportFormat } from '../../../shared/exportFormats';
 import { isTool } from '../../../shared/n8nInternals/runIdentity';
-import { exportedFile, exportedText } from '../../../shared/api/attachExport';
+import { exportedFile, exportedText, storedBy } from '../../../shared/api/attachExport';
 import { documentName } from '../../../shared/recordingName';
 import { idFrom } from '../../item/idParameters';
 import { choiceIn, collectionIn, required, textIn } from '../../../shared/parameters/checkedValues';
@@ -142,7 +142,7 @@ async function toFile(
 	return await Promise.all(
 		texts.map(async (text) => ({
 			json: { task_id: taskId, format },
-			binary: { [file.property]: await exportedFile(context, text, format, file.name) },
+			binary: { [file.property]: await exportedFile(storedBy(context), text, format, file.name) },
 		})),
 	);
 }

@@ -13,10 +13,9 @@ import { recallRetried, rememberRetried } from './submittedByOtherRetry';
  * execution id. So a node that runs again finds its earlier submissions, and nothing is paid for
  * twice. n8n saves an execution when the node is suspended, when the execution ends, and after each
  * node if "Save execution progress" is on. One gap remains: n8n is killed between the request and
- * the end of the node. Then the Retry knows nothing of the request. In n8n 2 it sends a file that came
- * with the trigger with the same Idempotency-Key (see submittedByOtherRetry.ts). Any other file is
- * protected only by a key that the user gives, and a link or a bot by nothing. For Retries of an
- * execution that was retried before, see submittedByOtherRetry.ts as well.
+ * the end of the node. Then the Retry knows nothing of the request. In n8n 2 it sends a file with the same
+ * Idempotency-Key (see idempotencyKey.ts). In n8n 1 a file is protected only by a key that the user gives, and a
+ * link or a bot by nothing. For Retries of an execution that was retried before, see submittedByOtherRetry.ts.
  */
 type SubmissionMemory = AcceptedMemory | SentMemory;
 

@@ -15,6 +15,7 @@ export interface WorkflowNode {
 	maxTries?: number;
 	waitBetweenTries?: number;
 	disabled?: boolean;
+	executeOnce?: boolean;
 }
 
 export interface Workflow {

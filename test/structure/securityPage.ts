@@ -138,17 +138,9 @@ export const ROWS: Record<string, Row[]> = {
 		},
 		{
 			cells: [
-				'Transcripts',
+				'Transcripts, and the documents that the triggers export',
 				'Data of the execution, as any output in n8n',
 				'n8n deletes the execution',
-			],
-			why: 'It concedes where anybody with access to n8n finds them',
-		},
-		{
-			cells: [
-				'Documents that the Transcriber Account Trigger exports as files',
-				"n8n's binary data, in its folder `temp`",
-				'Somebody deletes them: n8n does not',
 			],
 		},
 	],

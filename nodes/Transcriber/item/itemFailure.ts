@@ -37,7 +37,18 @@ export function failedItem(
 	const failure = describeFailure(context, error, run);
 	const { message, description } = failure;
 	if (isTool(context)) return { json: { error: message, what_to_do: description } };
-	return { json: { error: message }, error: failure };
+	return { json: { error: message }, error: plain(failure) };
+}
+
+/**
+ * What n8n itself saves of an error, as a plain object. Seen in 1.123.81 and 2.41.1: their expression engine (isolated-vm)
+ * cannot copy an Error, so an expression that reads all items, such as `$input.all()`, would give null for the whole list.
+ */
+function plain(failure: NodeApiError | NodeOperationError): NodeApiError | NodeOperationError {
+	const { name, message, description, context } = failure;
+	const httpCode = failure instanceof NodeApiError ? failure.httpCode : null;
+	const fields = { name, message, description, context: { itemIndex: context.itemIndex } };
+	return Object.assign({} as typeof failure, fields, httpCode !== null && { httpCode });
 }
 
 /** Adds the essentials to the message, because only the message reaches an item's output. */

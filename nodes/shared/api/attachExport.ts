@@ -46,7 +46,7 @@ export interface WantedExport {
 }
 
 /** Makes an n8n file. */
-export type FileMaker = (
+type FileMaker = (
 	bytes: Buffer,
 	fileName: string,
 	mimeType: string,

@@ -12,6 +12,7 @@ const GET: INodeParameters = {
 	operation: 'get',
 	taskId: byId('={{ $json.id }}'),
 };
+const LINK_WITHOUT_URL = { ...LINK, url: '={{ "" }}' };
 const CONTINUE = { node: { onError: 'continueRegularOutput' as const } };
 const SILENT = { detail: { error_code: 'no_sound', message: 'The file has no sound track' } };
 
@@ -94,6 +95,22 @@ describe('a failed item that is an output', () => {
 		expect(items).toMatchObject([{ json: { error: expect.stringMatching(/\[item 0\]$/) } }]);
 		expect(Object.keys(items[0]?.json ?? {})).toEqual(['error']);
 		expect(items[0]?.pairedItem).toEqual({ item: 0 });
+	});
+
+	it("has the error as a plain object, because n8n's expressions cannot read a list with an Error in it", async () => {
+		const { items } = await service.run(GET, { items: itemsOf({ id: 'lost' }), ...CONTINUE });
+		const [{ error } = {}] = items;
+		expect(error).toEqual({
+			name: 'NodeApiError',
+			message: expect.stringMatching(/ \[item 0\]$/),
+			description: expect.stringContaining("Check the 'Task'"),
+			context: { itemIndex: 0 },
+			httpCode: '404',
+		});
+		expect(Object.getPrototypeOf(error)).toBe(Object.prototype);
+		const { items: refused } = await service.run(LINK_WITHOUT_URL, CONTINUE);
+		expect(Object.getPrototypeOf(refused[0]?.error)).toBe(Object.prototype);
+		expect(refused[0]?.error).not.toHaveProperty('httpCode');
 	});
 
 	it('names what was accepted, once', async () => {

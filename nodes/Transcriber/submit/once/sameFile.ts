@@ -5,6 +5,7 @@ import { unlessAborted } from '../../../shared/api/deadlines';
 import { TIMEOUTS } from '../../../shared/api/delayBeforeRetry';
 import { Recording, whileMoving } from '../../../shared/api/uploadStream';
 import { isTooLargeForDatabase, lastingIdOf } from '../../../shared/n8nInternals/storedBinaryData';
+import { remembered } from '../../../shared/processMemory';
 import { fileOf } from '../../item/inputFile';
 
 /**
@@ -64,12 +65,15 @@ async function hashOf(context: IExecutePaginationFunctions, recording: Recording
 	});
 }
 
-/** Ends with the last file that is being read. */
-let latest: Promise<unknown> = Promise.resolve();
+/** Under its only key: ends with the last file that is to be read. */
+const filesRead = remembered<Promise<unknown>>('filesRead');
 
 /** One file at a time, because a stream from n8n's database holds the whole file in memory. */
 async function inTurn<T>(read: () => Promise<T>): Promise<T> {
-	const own = latest.then(read);
-	latest = own.catch(() => undefined);
+	const own = (filesRead.get('last') ?? Promise.resolve()).then(read);
+	filesRead.set(
+		'last',
+		own.catch(() => undefined),
+	);
 	return await own;
 }

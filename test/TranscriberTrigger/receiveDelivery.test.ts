@@ -1407,6 +1407,19 @@ describe('Key rotation while a task is pending', () => {
 		expect(json()).toEqual([about('completed')]);
 	});
 
+	it('a question goes on for a minute at most, because anybody can make the trigger ask', async () => {
+		jest.replaceProperty(RETRY, 'patienceWhenBroken', 300);
+		const id = await rotated('completed');
+		const action = { kind: 'respond', status: 503 } as const;
+		service.running().fault({ match: { method: 'GET' }, action });
+		const { now } = Date;
+		// The first answer comes after a minute.
+		const late = () => (service.lines().length > 0 ? 61_000 : 0);
+		jest.spyOn(Date, 'now').mockImplementation(() => now() + late());
+		expect((await deliver(host.url, { task_id: id }, SECRET)).status).toBe(503);
+		expect(host.executions).toEqual([]);
+	});
+
 	it('one question without an answer holds no delivery for longer than ten seconds', async () => {
 		jest.replaceProperty(ANSWER, 'withinMs', 300);
 		jest.replaceProperty(RETRY, 'brief', 300);

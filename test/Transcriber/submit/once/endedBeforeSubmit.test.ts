@@ -9,6 +9,7 @@ import {
 } from '../../../../nodes/Transcriber/submit/once/endedBeforeSubmit';
 import { recall, remember } from '../../../../nodes/Transcriber/submit/once/submissionMemory';
 import { callService } from '../../../../nodes/shared/api/callService';
+import { RETRY } from '../../../../nodes/shared/api/delayBeforeRetry';
 import { LIMITS } from '../../../../nodes/shared/api/rateLimits';
 import { ServiceError } from '../../../../nodes/shared/api/serviceError';
 import { queueFor } from '../../../../nodes/shared/api/waitForTurn';
@@ -212,13 +213,14 @@ describe('The webhook of a task may be missed', () => {
 	);
 
 	it('but it is not known if the service needs more than half a minute to say so of one that is earlier', async () => {
+		jest.replaceProperty(RETRY, 'patienceWhenBroken', 300);
 		const id = await service.completedTask();
 		service.running().fault({ match: { method: 'GET' }, action: { kind: 'respond', status: 503 } });
-		clock.mockImplementation(() => now() + 31_000 * service.lines().length);
+		// The first answer comes after half a minute.
+		clock.mockImplementation(() => now() + (service.lines().length > 0 ? 31_000 : 0));
 		const asking = mayBeMissed({ status: 'pending' }, 'earlier', id);
 		await expect(asking).rejects.toThrow(ServiceError);
 		clock.mockImplementation(now);
-		expect(service.lines()).toHaveLength(1);
 	});
 
 	it('but it is not known if the service cannot be asked about a submission that is earlier', async () => {

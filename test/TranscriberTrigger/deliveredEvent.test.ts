@@ -140,6 +140,20 @@ describe('A delivery', () => {
 		expect(eventIn({ ...ids, status: 'completed' })).toBeDefined();
 	});
 
+	it.each([
+		[
+			{ task_id: '7f3c', bot_id: 'None', title: 'None' },
+			{ task_id: '7f3c', title: 'None' },
+		],
+		[
+			{ task_id: 0, bot_id: 'b1', note: '' },
+			{ bot_id: 'b1', note: '' },
+		],
+	])('%j has no placeholder for an id in its fields', (given, kept) => {
+		const status = { status: 'completed' };
+		expect(eventIn({ ...given, ...status })?.body).toEqual({ ...kept, ...status });
+	});
+
 	it('loses only the fields that are nested deeper than n8n can save', () => {
 		const nested = (levels: number) => {
 			let value: unknown = 'end';

@@ -79,6 +79,12 @@ describe('Without a server, each call with what n8n has loaded for it:', () => {
 			});
 		});
 
+		it('keeps the mark of its secret, by which another submission with the same id is recognised', async () => {
+			await deliver({ ...ENDING, mark: 'mark' });
+			expect(saved()?.endings).toBe(`${A} own c proof mark;`);
+			expect(begin().endingOf('task a')).toEqual({ ...ENDING, mark: 'mark' });
+		});
+
 		it('that was stored without how it was verified is none: the first versions did so', () => {
 			workflow.saved = { 1: { endings: `${A} c proof;` } };
 			expect(begin().endingOf('task a')).toBeUndefined();

@@ -128,6 +128,9 @@ export class TriggerHost {
 		parameters: {},
 	};
 
+	/** How many calls n8n has answered by itself: of the others, the node says that it has answered. */
+	answeredByN8n = 0;
+
 	private calls = 0;
 
 	/** How many calls n8n is saving static data of, which it may do after the answer. */
@@ -284,7 +287,10 @@ export class TriggerHost {
 				this.thrown.push(error);
 				throw error;
 			});
-		if (!result.workflowData) return await this.save(workflow, process);
+		if (!result.workflowData) {
+			if (result.noWebhookResponse !== true) this.answeredByN8n += 1;
+			return await this.save(workflow, process);
+		}
 		if (this.isAnsweredFirst) {
 			await this.save(workflow, process);
 			express.status(200).json(result.webhookResponse);

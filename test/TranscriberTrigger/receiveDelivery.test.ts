@@ -19,7 +19,7 @@ import { captureLogs } from '../support/logs';
 import { serviceForTests } from '../support/service';
 import { few, long } from '../support/long';
 import { deliver, handOverTo, post, put, putAll, sign } from './client';
-import { TriggerHost, type HostSettings } from './host';
+import { TriggerHost, newProcess, type HostSettings } from './host';
 
 const service = serviceForTests();
 const SECRET = 'whsec_of_the_task';
@@ -387,6 +387,20 @@ describe('What the service says later, or never', () => {
 		},
 	);
 
+	it("a delivery of a meeting that cannot start the workflow now leaves the bot's name in n8n's log", async () => {
+		jest.replaceProperty(RETRY, 'patienceWhenBroken', 0);
+		await openWithTask({ options: { includeResult: true } }, 'bot-1');
+		const action = { kind: 'respond', status: 500 } as const;
+		service.running().fault({ match: { path: '/meeting/' }, action });
+		const { lines, release } = captureLogs();
+		const body = { event: 'meeting.transcript.completed', bot_id: 'bot-1', status: 'completed' };
+		expect((await deliver(host.url, body, SECRET)).status).toBe(503);
+		release();
+		expect(lines.filter((line) => line.includes('could not start the workflow'))).toEqual([
+			expect.stringMatching(/for bot bot-1 .* with Meeting: Get and Transcript: Get Result\./),
+		]);
+	});
+
 	it('a task that has a secret and had failed is completed later: another event', async () => {
 		await open();
 		await handOverTo(host.url, '7f3c', SECRET, API_KEY);
@@ -478,14 +492,17 @@ describe('What the service says later, or never', () => {
 		},
 	);
 
-	it('and 400 where the service says that it has not ended', async () => {
-		const id = await service.pendingTask();
-		await openWithTask({}, id);
-		expect((await deliver(host.url, { task_id: id, status: 'ready' }, SECRET)).status).toBe(400);
-		service.running().finish(id);
-		expect((await deliver(host.url, { task_id: id, status: 'ready' }, SECRET)).status).toBe(200);
-		expect(host.executions).toHaveLength(1);
-	});
+	it.each([false, true])(
+		'and 400 where the service says that it has not ended (emitDuplicates: %s)',
+		async (emitDuplicates) => {
+			const id = await service.pendingTask();
+			await openWithTask({ options: { emitDuplicates } }, id);
+			expect((await deliver(host.url, { task_id: id, status: 'ready' }, SECRET)).status).toBe(400);
+			service.running().finish(id);
+			expect((await deliver(host.url, { task_id: id, status: 'ready' }, SECRET)).status).toBe(200);
+			expect(host.executions).toHaveLength(1);
+		},
+	);
 
 	it('a slow answer that it has not ended refuses no repeat that comes after its end', async () => {
 		jest.replaceProperty(ANSWER, 'withinMs', 300);
@@ -921,6 +938,17 @@ describe('Trigger On', () => {
 	);
 });
 
+it('A delivery that starts nothing ends its task, too: its secret is dropped', async () => {
+	await open({ events: ['transcriptionFailed'] });
+	await handOverTo(host.url, '7f3c', SECRET, API_KEY);
+	expect(await deliver(host.url, { task_id: '7f3c', status: 'completed' }, SECRET)).toEqual({
+		status: 200,
+		body: { message: 'Not selected' },
+	});
+	await until(() => host.stored.endings !== '');
+	expect(host.stored.secrets).toBe('');
+});
+
 describe('A recording on its way while the trigger gets Source: One Meeting', () => {
 	it("starts nothing when it ends, which n8n's log says", async () => {
 		await open();
@@ -1085,6 +1113,25 @@ describe('includeResult and exportFormat', () => {
 		},
 	);
 
+	it('two deliveries at once get the transcript of their own task each', async () => {
+		const ids = [await service.completedTask(), await service.completedTask()];
+		await open({ options: { includeResult: true } }, { mode: 'manual' });
+		const delay = { kind: 'delay', ms: 200 } as const;
+		service.running().fault({ match: { path: '/result$' }, times: 2, action: delay });
+		for (const id of ids) await put(host.url, id, SECRET, API_KEY);
+		await Promise.all(
+			ids.map((id) => deliver(host.url, { task_id: id, status: 'completed' }, SECRET)),
+		);
+		expect(service.lines().sort()).toEqual(
+			ids.map((id) => `GET /api/v1/tasks/${id}/result`).sort(),
+		);
+		expect(
+			json()
+				.map((output) => output.task_id)
+				.sort(),
+		).toEqual([...ids].sort());
+	});
+
 	it('a repeat while the result is being fetched is asked to come again', async () => {
 		const id = await service.completedTask();
 		await openWithTask({ options: { includeResult: true } }, id);
@@ -1115,6 +1162,29 @@ describe('Key rotation while a task is pending', () => {
 		expect(json()).toMatchObject([{ task_id: id, status: 'failed' }]);
 		expect((await deliver(host.url, { task_id: id }, SECRET)).status).toBe(200);
 		expect(host.executions).toHaveLength(1);
+	});
+
+	it('a process that has read the former key a moment ago reads it again, and the service is not asked', async () => {
+		const credentials = service.credentials();
+		await open({}, { credentials });
+		host.processes = [newProcess(), newProcess()];
+		const at = (place: number) => host.url.replace('/webhook/', `/process-${place}/webhook/`);
+		expect((await deliver(at(0), { task_id: 'other' }, SECRET)).status).toBe(503);
+		credentials.apiKey = 'the key of now';
+		await handOverTo(at(1), '7f3c', SECRET, credentials.apiKey);
+		const { now } = Date;
+		jest.spyOn(Date, 'now').mockImplementation(() => now() + 2_000);
+		expect((await deliver(at(0), { task_id: '7f3c' }, SECRET)).status).toBe(200);
+		expect(service.lines()).toEqual([]);
+	});
+
+	it.each([null, ''])('a reason that is none (%j) is not in the output', async (error) => {
+		const id = await rotated('completed');
+		const body = { task_id: id, status: 'completed', error };
+		const action = { kind: 'respond', status: 200, body } as const;
+		service.running().fault({ match: { path: `/tasks/${id}$` }, action });
+		expect((await postUnsigned({ task_id: id })).status).toBe(200);
+		expect(json()).toEqual([{ task_id: id, status: 'completed' }]);
 	});
 
 	it("a delivery for a task that has not ended is refused, and n8n's log says why", async () => {
@@ -1335,6 +1405,19 @@ describe('Key rotation while a task is pending', () => {
 		service.running().fault({ match: get, action: completed });
 		expect((await deliver(host.url, about('completed'), SECRET)).status).toBe(200);
 		expect(json()).toEqual([about('completed')]);
+	});
+
+	it('a question goes on for a minute at most, because anybody can make the trigger ask', async () => {
+		jest.replaceProperty(RETRY, 'patienceWhenBroken', 300);
+		const id = await rotated('completed');
+		const action = { kind: 'respond', status: 503 } as const;
+		service.running().fault({ match: { method: 'GET' }, action });
+		const { now } = Date;
+		// The first answer comes after a minute.
+		const late = () => (service.lines().length > 0 ? 61_000 : 0);
+		jest.spyOn(Date, 'now').mockImplementation(() => now() + late());
+		expect((await deliver(host.url, { task_id: id }, SECRET)).status).toBe(503);
+		expect(host.executions).toEqual([]);
 	});
 
 	it('one question without an answer holds no delivery for longer than ten seconds', async () => {

@@ -62,6 +62,19 @@ async function open(settings: Partial<HostSettings> = {}) {
 	host = await new TriggerHost({ parameters, credentials: CREDENTIALS, ...settings }).open();
 }
 
+/** How often n8n has saved the static data since then. */
+function writesTo(one: TriggerHost): () => number {
+	let [{ saved }, writes] = [one, 0];
+	Object.defineProperty(one, 'saved', {
+		get: () => saved,
+		set: (data: string) => {
+			saved = data;
+			writes += 1;
+		},
+	});
+	return () => writes;
+}
+
 const putRaw = async (body: unknown) =>
 	await post(host.url, typeof body === 'string' ? body : JSON.stringify(body), {}, 'PUT');
 
@@ -289,6 +302,33 @@ describe('It is acknowledged only when it is durably stored', () => {
 		host.restart();
 		host.node.name = 'Renamed';
 		expect((await deliver(host.url, { task_id: '7f3c' }, SECRET)).status).toBe(200);
+	});
+
+	it('whatever the parameters of the trigger are by then: its recording is paid for', async () => {
+		await open({ parameters: { events: [] } });
+		await handOverTo(host.url, '7f3c', SECRET, API_KEY);
+		expect(host.stored.secrets).not.toBe('');
+	});
+
+	it('and stored again by the trigger itself if another process writes over it before it is acknowledged', async () => {
+		await put(host.url, '7f3c', SECRET, API_KEY);
+		await until(() => host.stored.secrets !== '');
+		host.saved = '{}';
+		await until(() => host.stored.secrets !== '');
+	});
+
+	it('and not saved again while it is there: another process may have saved since the call has loaded', async () => {
+		await handOverTo(host.url, '7f3c', SECRET, API_KEY);
+		const writes = writesTo(host);
+		expect((await put(host.url, '7f3c', SECRET, API_KEY)).status).toBe(200);
+		await until(() => host.served.ended === host.served.begun);
+		expect(writes()).toBe(0);
+	});
+
+	it('the trigger answers the call itself, and n8n does not', async () => {
+		await put(host.url, '7f3c', SECRET, API_KEY);
+		await until(() => host.served.ended === host.served.begun);
+		expect(host.answeredByN8n).toBe(0);
 	});
 
 	it('what other nodes keep in the static data of the workflow stays', async () => {
@@ -696,6 +736,15 @@ describe('Before anything is submitted', () => {
 			parameters: { events: [`${events[0]}`, 'meetingFailed', 'transcriptionFailed'] },
 		});
 		await checkTrigger(sender(), submit, host.url);
+	});
+
+	it.each([
+		['a bot', '/meeting', 'meetingCompleted'],
+		['a link', '/transcribe-url', 'transcriptionFailed'],
+	])('%s passes at a trigger that would start for nothing else', async (_, url, event) => {
+		await open({ parameters: { events: [event] } });
+		const submit = { options: { baseURL: 'http://127.0.0.1:9/api/v1', url } } as never;
+		await expect(checkTrigger(sender(), submit, host.url)).resolves.toBeUndefined();
 	});
 
 	it('a trigger that cannot use its credential is refused with that as what to check', async () => {

@@ -295,6 +295,16 @@ describe('Activation', () => {
 		expect(service.lines()).toEqual([]);
 	});
 
+	it.each([[{ bot: 'b1' }], [{ data: 'b1' }], [[{ value: 'b1' }]]])(
+		'knows its bot, so that it can be cancelled, by an id without a name: %j',
+		async (body) => {
+			const action = { kind: 'respond', status: 200, body } as const;
+			service.running().fault({ match: { path: '/meeting$' }, action });
+			await host.activate();
+			expect(host.stored.bot?.['id']).toBe('b1');
+		},
+	);
+
 	it('fails with the reason of the service when it refuses the bot', async () => {
 		service.running().configure({ balance: 0 });
 		await expect(host.activate()).rejects.toThrow('The balance is empty, so no bot was sent');
@@ -312,6 +322,40 @@ describe('Activation', () => {
 		await host.listenForTest();
 		expect(service.lines()).toEqual([]);
 	});
+});
+
+it('A launch that is under way goes on when another trigger is switched off', async () => {
+	const { settings } = host;
+	const other = await new TriggerHost({ ...settings, workflowId: 'workflow-3' }).open();
+	service.running().fault({ match: { path: '/meeting$' }, action: { kind: 'delay', ms: 400 } });
+	const launch = host.activate();
+	await until(() => launches() === 1);
+	await other.deactivate();
+	await launch;
+	await other.close();
+	expect([launches(), calledBack()]).toEqual([1, []]);
+});
+
+it('A launch without an id in its answer, which comes after a switch-off, leaves nothing to cancel', async () => {
+	const calls: string[] = [];
+	let answer = () => {};
+	const server = createServer((request, response) => {
+		calls.push(`${request.method} ${request.url}`);
+		request.resume();
+		const headers = { 'content-type': 'application/json' };
+		answer = () => void response.writeHead(200, headers).end('{"status":"joining"}');
+	});
+	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+	await open({}, `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+	const launch = host.activate().catch((error: Error) => error.message);
+	await until(() => calls.length === 1);
+	await host.deactivate();
+	answer();
+	expect(await launch).toContain('without an id');
+	await pastGrace();
+	server.close();
+	server.closeAllConnections();
+	expect(calls).toEqual(['POST /api/v1/meeting']);
 });
 
 describe('The end of listening for a test event', () => {

@@ -95,7 +95,8 @@ describe('The data to save', () => {
 		});
 	});
 
-	it('has an entry that was missing for long as the oldest, so that it pushes out no other', () => {
+	it('has an entry that was missing for more than ten minutes as the oldest, so that it pushes out no other', () => {
+		expect(STORE.newMs).toBe(600_000);
 		const memory = newMemory();
 		note(memory.secrets, A, { value: '1' }, 10);
 		const saved = { ...NOTHING, secrets: `${B} 2;` };

@@ -296,6 +296,10 @@ describe('An id that the service uses again', () => {
 		expect(nameForSecret(known, TASK, 'whsec_2')).toBe(again);
 	});
 
+	it('has the mark of its secret that each version has stored', () => {
+		expect([markOf(OWN), markOf('whsec_2')]).toEqual(['2hTul9lOzwR', 'OnRS6zyA-eT']);
+	});
+
 	it('recognises the secret without the sealed one, which only the API key of then opens', () => {
 		const { spent: _, ...without } = ended('c');
 		const known = store({ endings: { [TASK]: without } });

@@ -177,7 +177,7 @@ export function workflowWith(
 			raw: string | Buffer,
 			signature?: string,
 			headers: Record<string, string> = {},
-			onWaking: (saved: string) => void = () => {},
+			onWaking: (saved: string) => void | Promise<void> = () => {},
 		): Promise<DeliveryAnswer> => {
 			const data = flatted.parse(saved);
 			// waiting-webhooks.js, getWebhookExecutionData
@@ -220,7 +220,7 @@ export function workflowWith(
 			const entry = data.executionData?.nodeExecutionStack[0];
 			if (entry) entry.data.main = items;
 			try {
-				onWaking(flatted.stringify(data));
+				await onWaking(flatted.stringify(data));
 			} catch {
 				response.status(500).json({});
 				return { status: answer.status };

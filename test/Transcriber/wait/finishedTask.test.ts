@@ -3,10 +3,14 @@
 
 import { Container } from '@n8n/di';
 import { BinaryDataService } from 'n8n-core';
-import type { INodeParameters } from 'n8n-workflow';
+import type { IBinaryData, IDataObject, INodeParameters } from 'n8n-workflow';
 
+import { NodeRun } from '../../../nodes/Transcriber/item/nodeRun';
+import { fetchPatiently } from '../../../nodes/Transcriber/wait/fetchPatiently';
+import { finishedTask } from '../../../nodes/Transcriber/wait/finishedTask';
 import { RETRY } from '../../../nodes/shared/api/delayBeforeRetry';
-import { SILENT, transcript } from '../../../nodes/shared/api/fetchResults';
+import { NotThereYet, SILENT, transcript } from '../../../nodes/shared/api/fetchResults';
+import { itemContext, type ItemPlace } from '../../support/itemContext';
 import { giveUpSoon } from '../../support/scale';
 import {
 	byId,
@@ -21,6 +25,7 @@ import { until } from '../../simulator/testing-client';
 
 const service = serviceForTests();
 
+const WAIT = { resource: 'task', operation: 'wait' };
 const LATER = { content: 'a document', format: 'srt' };
 
 async function waitFor(id: string, waitOptions = {}) {
@@ -322,8 +327,12 @@ it('with On Error = Continue, a failed task of an own Idempotency Key says that 
 	expect((await run).json).toEqual([{ error: expect.stringMatching(words) }]);
 });
 
-few.it.each(['php', 'aspx', 'cgi'])('a link to a script (%s) names no document', async (ending) => {
-	const url = `https://pbx.example.com/record.${ending}?id=1`;
+it.each([
+	'https://pbx.example.com/record.php?id=1',
+	'https://pbx.example.com/record.aspx',
+	'https://pbx.example.com/record.cgi',
+	'https://files.example.com/talk.mp3/stream',
+])('a link to a script, or to no file, names no document: %s', async (url) => {
 	const waitOptions = { pollInterval: 0.05, exportFormat: 'srt' };
 	const LINK = { resource: 'transcription', operation: 'transcribeUrl', url, onCompletion: 'poll' };
 	const run = service.run({ ...LINK, waitOptions });
@@ -331,6 +340,123 @@ few.it.each(['php', 'aspx', 'cgi'])('a link to a script (%s) names no document',
 	const [task] = service.running().tasks();
 	service.running().finish(task?.id ?? '');
 	expect(fileIn((await run).items[0]).fileName).toBe(`${task?.id}.srt`);
+});
+
+it('a file without a name names no document', async () => {
+	const waitOptions = { pollInterval: 0.05, exportFormat: 'srt' };
+	const FILE = { resource: 'transcription', operation: 'transcribeFile', onCompletion: 'poll' };
+	const { binary: { data } = {} } = itemWithFile();
+	const items = [{ json: {}, binary: { data: { ...data, fileName: undefined } as IBinaryData } }];
+	const run = service.run({ ...FILE, waitOptions }, { items });
+	await until(() => service.running().tasks().length === 1);
+	const [task] = service.running().tasks();
+	service.running().finish(task?.id ?? '');
+	expect(fileIn((await run).items[0]).fileName).toBe(`${task?.id}.srt`);
+});
+
+it('the document of a given task has no name of a file that the item holds for something else', async () => {
+	const id = await service.completedTask();
+	const waitOptions = { pollInterval: 0.05, exportFormat: 'srt' };
+	const items = [itemWithFile('another recording')];
+	const outcome = await service.run({ ...WAIT, taskId: byId(id), waitOptions }, { items });
+	expect(fileIn(outcome.items[0]).fileName).toBe(`${id}.srt`);
+});
+
+/** What waiting for a task or bot gives in the context of an item, and what its run then knows to be over. */
+async function finishedIn(
+	parameters: INodeParameters,
+	submitted: IDataObject,
+	place: ItemPlace = {},
+) {
+	const credentials = service.credentials();
+	const context = itemContext(parameters, { credentials, ...place });
+	const run = NodeRun.of(context);
+	const ended = jest.spyOn(run.submitted, 'endWithoutTranscript');
+	const output = await finishedTask(context, submitted, { run }).catch(() => []);
+	return { output, ended: ended.mock.calls.flat() };
+}
+
+it('an exported document for an AI agent is text, because n8n gives an agent no file', async () => {
+	const id = await service.completedTask();
+	const waitOptions = { pollInterval: 0.005, exportFormat: 'srt', exportAs: 'file' };
+	const { output } = await finishedIn({ ...WAIT, waitOptions }, { task_id: id }, { call: {} });
+	expect(output).toMatchObject([{ json: { export: expect.stringContaining('-->') } }]);
+	expect(output[0]?.binary).toBeUndefined();
+});
+
+describe('what has ended without a transcript is nothing that a Retry could continue with', () => {
+	const waitOptions = { pollInterval: 0.005 };
+
+	it('if it is a task', async () => {
+		const id = await service.pendingTask();
+		service.running().finish(id, { status: 'failed' });
+		const { ended } = await finishedIn({ ...WAIT, waitOptions }, { task_id: id });
+		expect(ended).toEqual([`task ${id}`]);
+	});
+
+	it('but not if it is a bot that was called off: its transcript may follow', async () => {
+		const id = await service.bot();
+		service.running().fault({
+			match: { path: '/meeting/' },
+			times: 1e3,
+			action: { kind: 'respond', status: 200, body: { status: 'cancelled' } },
+		});
+		const wait = { resource: 'meeting', operation: 'wait', waitOptions };
+		expect((await finishedIn(wait, { bot_id: id })).ended).toEqual([]);
+	});
+});
+
+it('a bot of unknown schedule is waited for from the later reading of a start without a time zone', async () => {
+	const zone = process.env['TZ'];
+	process.env['TZ'] = 'America/New_York';
+	try {
+		const id = await service.bot();
+		service.running().endMeeting(id);
+		service.running().finish(service.running().tasks()[0]?.id ?? '');
+		const says = (times: number, body: object) =>
+			service.running().fault({
+				match: { path: '/meeting/' },
+				times,
+				action: { kind: 'respond', status: 200, body },
+			});
+		// An hour ago in UTC, hours from now in New York.
+		const start = new Date(Date.now() - 3_600_000).toISOString().replace('Z', '');
+		says(1, { status: 'scheduled', scheduled_start_at: start });
+		says(12, { status: 'joining' });
+		const waitOptions = { pollInterval: 0.05, timeout: 0.005 };
+		const wait = { resource: 'meeting', operation: 'wait', waitOptions };
+		const { output } = await finishedIn(wait, { bot_id: id });
+		expect(output).toMatchObject([{ json: { bot_id: id, status: 'completed' } }]);
+	} finally {
+		if (zone === undefined) delete process.env['TZ'];
+		else process.env['TZ'] = zone;
+	}
+});
+
+describe('a result that is not there yet', () => {
+	it('is asked for after a 429 for longer than after another refusal', async () => {
+		jest.replaceProperty(RETRY, 'patienceWhenBusy', 5_000);
+		jest.replaceProperty(RETRY, 'patienceWhenRefused', 0);
+		const id = await service.completedTask();
+		service.running().fault({
+			match: { path: '/result$' },
+			action: { kind: 'respond', status: 429 },
+		});
+		expect((await waitFor(id)).json).toMatchObject([{ task_id: id, text: expect.any(String) }]);
+	});
+
+	it('is asked for at the front of the queue for the rate limit, but not the first time', async () => {
+		jest.replaceProperty(RETRY, 'patienceWhenBusy', 5_000);
+		jest.replaceProperty(RETRY, 'patienceWhenBroken', 5_000);
+		const context = itemContext(WAIT);
+		const places: unknown[] = [];
+		await fetchPatiently(context, '7f3c', 'result', async ({ isRepeat }) => {
+			places.push(isRepeat);
+			if (places.length < 3) throw new NotThereYet(context.getNode(), 'Not yet');
+			return await Promise.resolve({});
+		});
+		expect(places).toEqual([false, true, true]);
+	});
 });
 
 describe('a result that is a list of several', () => {

@@ -189,6 +189,34 @@ describe('a refusal that lasts', () => {
 		expect(await poll({ taskId })).toMatchObject({ hasEnded: true });
 	});
 
+	it('is none of the service if n8n cannot read the credential for a moment', async () => {
+		POLL.refused = 0;
+		const taskId = await service.completedTask();
+		const { baseUrl, apiKey } = service.credentials();
+		let readings = 0;
+		const credentials = {
+			baseUrl,
+			get apiKey() {
+				readings += 1;
+				if (readings === 2) throw new Error('the database is locked');
+				return apiKey;
+			},
+		};
+		const { now } = Date;
+		let later = 0;
+		const clock = jest.spyOn(Date, 'now').mockImplementation(() => now() + later);
+		const outlook = await untilEnded(itemContext({}, { credentials }), {
+			ids: { taskId },
+			state: {},
+			pollInterval: 1,
+			deadlineFor: () => now() + HOUR,
+			// Each look is so late that the credential is read again.
+			check: () => void (later += 2_000),
+		}).finally(() => clock.mockRestore());
+		expect(outlook).toMatchObject({ hasEnded: true });
+		expect(readings).toBe(3);
+	});
+
 	it.each<[string, FaultRule['action']]>([
 		['a state', respond(200, { status: 'processing' })],
 		['another failure', respond(500)],

@@ -4,10 +4,12 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import {
 	endedBeforeSubmit,
 	hasAlreadyEnded,
+	mayHaveEnded,
 	type SubmissionAge,
 } from '../../../../nodes/Transcriber/submit/once/endedBeforeSubmit';
 import { recall, remember } from '../../../../nodes/Transcriber/submit/once/submissionMemory';
 import { callService } from '../../../../nodes/shared/api/callService';
+import { RETRY } from '../../../../nodes/shared/api/delayBeforeRetry';
 import { LIMITS } from '../../../../nodes/shared/api/rateLimits';
 import { ServiceError } from '../../../../nodes/shared/api/serviceError';
 import { queueFor } from '../../../../nodes/shared/api/waitForTurn';
@@ -49,10 +51,16 @@ async function refusal(
 	return { message: failure?.message, memory: recall(context) };
 }
 
+async function mayHave(taskId: string, status = 'pending'): Promise<boolean> {
+	const context = itemContext(CALL, { credentials: service.credentials() });
+	return await mayHaveEnded(context, { answer: { status }, ids: { taskId } });
+}
+
 /** The next look began two seconds ago, as far as its time limit is concerned. */
 function beginEarlier(): void {
 	clock.mockReturnValueOnce(Date.now() - 2_000);
 }
+const { now } = Date;
 const clock = jest.spyOn(Date, 'now');
 afterAll(() => clock.mockRestore());
 
@@ -94,27 +102,35 @@ it('A service that takes long to say that a task has ended leaves it open whethe
 	expect(memory).toMatchObject({ hadEnded: 'perhaps' });
 });
 
-it('The question does not wait behind others for the rate limit', async () => {
-	const id = await service.completedTask();
-	const queue = queueFor(service.credentials().apiKey, 'other');
-	const places = Array.from({ length: LIMITS.other - LIMITS.keptForUrgent });
-	const leaves = await Promise.all(places.map(async () => await queue.take()));
-	const context = itemContext(CALL, { credentials: service.credentials() });
-	const waiting = callService(context, { method: 'GET', url: '/account' });
-	await until(() => queue['waiting'].first.length > 0);
-	const question = refusal([{ task_id: id, status: 'pending' }]);
-	await until(() => queue['waiting'].next.length > 0);
-	const [first, ...others] = leaves;
-	first?.();
-	const { message } = await question;
-	for (const leave of others) leave();
-	await waiting;
-	const asked = service.lines().map((line) => line.replace('/api/v1', ''));
-	expect(asked.slice(-2)).toEqual([`GET /tasks/${id}`, 'GET /account']);
-	expect(message).toContain(
-		`'Idempotency Key' was used before, so the service returned task ${id}`,
-	);
-});
+it.each<[string, (id: string) => Promise<unknown>, unknown]>([
+	[
+		'whether a task had ended when it was accepted',
+		async (id) => (await refusal([{ task_id: id, status: 'pending' }])).message,
+		expect.stringContaining("'Idempotency Key' was used before, so the service returned task"),
+	],
+	['whether a task may have ended by now', async (id) => await mayHave(id), true],
+])(
+	'The question %s does not wait behind others for the rate limit',
+	async (_what, ask, expected) => {
+		const id = await service.completedTask();
+		const queue = queueFor(service.credentials().apiKey, 'other');
+		const places = Array.from({ length: LIMITS.other - LIMITS.keptForUrgent });
+		const leaves = await Promise.all(places.map(async () => await queue.take()));
+		const context = itemContext(CALL, { credentials: service.credentials() });
+		const waiting = callService(context, { method: 'GET', url: '/account' });
+		await until(() => queue['waiting'].first.length > 0);
+		const question = ask(id);
+		await until(() => queue['waiting'].next.length > 0);
+		const [first, ...others] = leaves;
+		first?.();
+		const answer = await question;
+		for (const leave of others) leave();
+		await waiting;
+		const asked = service.lines().map((line) => line.replace('/api/v1', ''));
+		expect(asked.slice(-2)).toEqual([`GET /tasks/${id}`, 'GET /account']);
+		expect(answer).toEqual(expected);
+	},
+);
 
 it('A service that cannot be asked leaves the task as it is: the receiver needs the secret in the output', async () => {
 	giveUpSoon();
@@ -196,6 +212,17 @@ describe('The webhook of a task may be missed', () => {
 		},
 	);
 
+	it('but it is not known if the service needs more than half a minute to say so of one that is earlier', async () => {
+		jest.replaceProperty(RETRY, 'patienceWhenBroken', 300);
+		const id = await service.completedTask();
+		service.running().fault({ match: { method: 'GET' }, action: { kind: 'respond', status: 503 } });
+		// The first answer comes after half a minute.
+		clock.mockImplementation(() => now() + (service.lines().length > 0 ? 31_000 : 0));
+		const asking = mayBeMissed({ status: 'pending' }, 'earlier', id);
+		await expect(asking).rejects.toThrow(ServiceError);
+		clock.mockImplementation(now);
+	});
+
 	it('but it is not known if the service cannot be asked about a submission that is earlier', async () => {
 		giveUpSoon();
 		const action = { kind: 'respond', status: 403 } as const;
@@ -209,4 +236,22 @@ it('A cancelled execution does not wait for what the service says', async () => 
 	const context = itemContext(CALL, { credentials: service.credentials(), cancel });
 	const asking = hasAlreadyEnded(context, { answer: {}, ids: { taskId: 'a' } }, 'earlier');
 	await expect(asking).rejects.toThrow('The execution was cancelled');
+});
+
+describe('A task may have ended before a hand-over that came late', () => {
+	it('if the service says so, or has said so in its answer to the submit', async () => {
+		expect(await mayHave(await service.completedTask())).toBe(true);
+		expect(await mayHave('a', 'failed')).toBe(true);
+		expect(service.lines()).toHaveLength(1);
+	});
+
+	it('but not if the service says that it goes on', async () => {
+		expect(await mayHave(await service.pendingTask())).toBe(false);
+	});
+
+	it('if the service cannot be asked: the transcript would be lost unnoticed', async () => {
+		giveUpSoon();
+		service.running().fault({ match: { method: 'GET' }, action: { kind: 'respond', status: 403 } });
+		expect(await mayHave('a')).toBe(true);
+	});
 });

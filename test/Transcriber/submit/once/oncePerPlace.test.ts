@@ -1,5 +1,5 @@
 /** Two submits of an execution at the same time. */
-import { oncePerPlace } from '../../../../nodes/Transcriber/submit/once/oncePerPlace';
+import { isBeingSent, oncePerPlace } from '../../../../nodes/Transcriber/submit/once/oncePerPlace';
 import { itemContext } from '../../../support/itemContext';
 import { LINK } from '../../../support/parameters';
 
@@ -26,4 +26,16 @@ describe('Of two submits at the same time', () => {
 		await expect(failing).rejects.toThrow('refused');
 		expect(await oncePerPlace(at(), async () => await Promise.resolve('sent'))).toBe('sent');
 	});
+});
+
+it('An item is being sent from the begin of its submit to the end, and no other item is', async () => {
+	let end = () => {};
+	const sending = oncePerPlace(
+		at(),
+		async () => await new Promise<void>((resolve) => (end = resolve)),
+	);
+	expect([isBeingSent(at()), isBeingSent(at(1))]).toEqual([true, false]);
+	end();
+	await sending;
+	expect(isBeingSent(at())).toBe(false);
 });

@@ -36,3 +36,10 @@ describe('The run of an item', () => {
 		expect(placeOf(context)).toBe(`${expected.index}:1`);
 	});
 });
+
+it('The place of a tool call is what it asks for, because each call of an agent has another run', () => {
+	const place = (runIndex: number, url = LINK.url) =>
+		placeOf(itemContext({ ...LINK, url }, { call: {}, runIndex }));
+	expect(place(1)).toBe(place(0));
+	expect(place(0, 'https://files.example.com/other.mp3')).not.toBe(place(0));
+});

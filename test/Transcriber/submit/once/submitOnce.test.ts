@@ -194,6 +194,21 @@ describe('A link', () => {
 		expect((await acceptedBy(submit())).isFresh).toBe(true);
 	});
 
+	it('refused because another request is still running is not sent again by the node, and is forgotten', async () => {
+		fault({ kind: 'respond', status: 409 });
+		const { submit, memory } = itemOf(LINK);
+		expect(await submit()).toMatchObject({ isUncertain: false, failure: expect.any(Error) });
+		expect(posts()).toHaveLength(1);
+		expect(memory()).toBeUndefined();
+	});
+
+	it('with an own key, which is not documented for links, may be paid again if its answer was lost', async () => {
+		fault(LOST);
+		const more = { options: { idempotencyKey: 'link-17' } };
+		const outcome = await itemOf(LINK).submit({ key: 'link-17', more });
+		expect(outcome).toMatchObject({ isUncertain: true, isLasting: true });
+	});
+
 	it('is forgotten if another item stopped the node before it was sent', async () => {
 		const { submit, memory } = itemOf(LINK);
 		expect((await submit({ isStopped: true })).failure).toBeDefined();
@@ -214,6 +229,13 @@ describe('A file', () => {
 		expect(second).toMatchObject({ isFresh: true, isRepeat: true, accepted: { at } });
 		expect(keys()).toEqual(['derived', 'derived']);
 		expect(service.running().tasks()).toHaveLength(1);
+	});
+
+	it('with an own key is never paid again, also if its answer was lost', async () => {
+		fault(LOST);
+		const more = { options: { idempotencyKey: 'file-17' } };
+		const outcome = await itemOf(FILE).submit({ key: 'file-17', more });
+		expect(outcome).toMatchObject({ isUncertain: false, failure: expect.any(Error) });
 	});
 
 	it('that the service takes at once is no repeat', async () => {

@@ -68,6 +68,11 @@ describe('a call of an AI agent', () => {
 			{ meetingUrl: 'https://meet.example.com' },
 			{ meetingUrl: 'HTTPS://Meet.Example.com/' },
 		],
+		[
+			'link of a recording with a host in capitals',
+			{ ...LINK, url: 'https://files.example.com/a.mp3' },
+			{ ...LINK, url: ' HTTPS://Files.Example.com/a.mp3' },
+		],
 		['language in capitals', { ...LINK, language: 'ru' }, { ...LINK, language: 'RU' }],
 	])('is the same with the same %s', (_what, one, other) => {
 		expect(tool(other, {})).toBe(tool(one, {}));
@@ -81,6 +86,7 @@ describe('a call of an AI agent', () => {
 			{ meetingUrl: 'https://a.example/Ab' },
 			{ meetingUrl: 'https://a.example/aB' },
 		],
+		['link that nobody can read', { meetingUrl: 'room 1' }, { meetingUrl: 'room 2' }],
 		['language', { ...LINK, language: 'ru' }, { ...LINK, language: 'en' }],
 	])('is another one with another %s', (_what, one, other) => {
 		expect(tool(other, {})).not.toBe(tool(one, {}));

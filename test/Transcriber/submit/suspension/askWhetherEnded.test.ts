@@ -77,6 +77,29 @@ describe('For a call that is not verified', () => {
 		expect(service.lines()).toEqual([`GET /api/v1/tasks/${taskId}`]);
 	});
 
+	it('the service is not asked about what is known to have ended: it may have been removed since', async () => {
+		const taskId = await service.completedTask();
+		const state = known({ taskId });
+		await hasEndedAtService(call(), state, { taskId });
+		fault(UNKNOWN);
+		const { at } = state.asked.get(`task ${taskId}`) ?? { at: 0 };
+		expect(await hasEndedAtService({ ...call(), cameAt: at + HOUR }, state, { taskId })).toBe(true);
+		expect(service.lines()).toHaveLength(1);
+	});
+
+	it('a bot that is called off has ended once it has been so for two minutes', async () => {
+		const state = known({ botId: 'b' });
+		fault({ kind: 'respond', status: 200, body: { status: 'cancelled' } }, '/meeting/b', 3);
+		const began = Date.now();
+		const clock = jest.spyOn(Date, 'now');
+		const ended: boolean[] = [];
+		for (const after of [0, 119_999, 120_000 + RESUME.askAgain]) {
+			clock.mockReturnValue(began + after);
+			ended.push(await hasEndedAtService(call(), state, { botId: 'b' }));
+		}
+		expect(ended).toEqual([false, false, true]);
+	});
+
 	it('the service is asked about a bot by its id', async () => {
 		const botId = await service.bot();
 		expect(await hasEndedAtService(call(), known({ botId }), { botId })).toBe(false);
@@ -175,6 +198,17 @@ describe('For a verified delivery', () => {
 		expect(service.lines()).toHaveLength(1);
 		expect(await haveAllEnded({ ...call(), cameAt: at + 1 }, state, items)).toBe(false);
 		expect(service.lines()).toHaveLength(2);
+	});
+
+	it('an answer of a later time is an old one: the clock was set back since', async () => {
+		const taskId = await service.pendingTask();
+		const state = known();
+		const items = asleep({ 0: { taskId } });
+		const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.now() + HOUR);
+		expect(await haveAllEnded(call(), state, items)).toBe(false);
+		clock.mockRestore();
+		service.running().finish(taskId);
+		expect(await haveAllEnded(call(), state, items)).toBe(true);
 	});
 
 	it('a bot that is called off is not worth waiting for, but it is if a later look shows it at work', async () => {

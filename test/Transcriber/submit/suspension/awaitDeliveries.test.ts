@@ -294,6 +294,18 @@ describe('A run of which some tasks are older', () => {
 		expect([suspension, isSuspended, looks().length]).toEqual([undefined, false, 2]);
 	});
 
+	it('polls for a bot that was called off, because it may get a task soon', async () => {
+		const botId = await service.bot();
+		service.running().endMeeting(botId);
+		service.running().finish(service.running().tasks()[0]?.id ?? '');
+		fault({ kind: 'respond', status: 200, body: { status: 'cancelled' } }, 3, '/meeting/[^/]+$');
+		const { outputs, isSuspended } = await run([{ tasks: [{ botId }], memory: OLD }], {
+			parameters: BOT,
+		});
+		expect(outputs).toMatchObject([[{ bot_id: botId, status: 'completed' }]]);
+		expect(isSuspended).toBe(false);
+	});
+
 	it('looks again at what has not ended, once for all items, if the looks were slow', async () => {
 		const [a, b] = [await service.completedTask(), await service.pendingTask()];
 		fault(WORKING, 1, `/tasks/${a}$`);

@@ -144,6 +144,17 @@ describe('Before it is suspended after slow looks', () => {
 		expect(bot.calledOff).toBe(true);
 	});
 
+	it('a bot that was called off meanwhile is not waited for any more', async () => {
+		const body = { status: 'cancelled' };
+		service.running().fault({
+			match: { path: '/meeting/' },
+			action: { kind: 'respond', status: 200, body },
+		});
+		const bot: WaitingItem = { botId: await service.bot(), calledOff: false };
+		await again({ 0: bot }, 5_001);
+		expect(bot).toMatchObject({ ended: false, calledOff: true });
+	});
+
 	it('a second time if that took long, too, but no third time', async () => {
 		const taskId = await service.pendingTask();
 		expect(await again({ 0: { taskId } }, 5_001, 5_001, 5_001, 5_001)).toMatchObject({ lines: 2 });

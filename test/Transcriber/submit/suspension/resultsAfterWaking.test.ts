@@ -234,6 +234,29 @@ describe('After the time of the execution is up', () => {
 		expect(lines).toHaveLength(1);
 	});
 
+	describe('a bot that was called off', () => {
+		const calledOff = (times?: number) =>
+			fault(respond(200, { status: 'cancelled' }), '/meeting/[^/]+', times);
+
+		it('is waited for, because stopping a recording also cancels its bot', async () => {
+			AFTER_WAKING.leastMs = HOUR;
+			const botId = await service.bot();
+			service.running().endMeeting(botId);
+			service.running().finish(service.running().tasks()[0]?.id ?? '');
+			calledOff(3);
+			const { json } = await woken({ 0: { botId } }, { parameters: BOT });
+			expect(json).toMatchObject([{ bot_id: botId, status: 'completed' }]);
+		});
+
+		it('is an error when the two minutes are over', async () => {
+			const botId = await service.bot();
+			calledOff();
+			const { message, lines } = await woken({ 0: { botId } }, { parameters: BOT });
+			expect(message).toMatch(`Meeting bot ${botId} was cancelled`);
+			expect(lines).toHaveLength(1);
+		});
+	});
+
 	it('a look that fails is named in the error', async () => {
 		fault(respond(403, { detail: 'Not yours' }), TASK);
 		const { message } = await woken({ 0: { taskId: '7f3c' } });
@@ -293,6 +316,17 @@ describe('If n8n wakes the execution too early', () => {
 		);
 		expect(json).toMatchObject([{ task_id: taskId, status: 'completed' }]);
 		expect(lines).toHaveLength(5);
+	});
+
+	it('a task that goes on is an error when the time is really up, whenever this run has begun', async () => {
+		const taskId = await service.pendingTask();
+		const { now } = Date;
+		// Each look takes five seconds.
+		jest.spyOn(Date, 'now').mockImplementation(() => now() + 5_000 * service.lines().length);
+		const suspension = { until: now() + 20_000 };
+		const { message, lines } = await woken({ 0: { taskId } }, { suspension });
+		expect(message).toContain(`Task ${taskId} has not ended within`);
+		expect(lines.length).toBeLessThanOrEqual(5);
 	});
 
 	it('a task that it does not wait for is an error at once', async () => {

@@ -491,6 +491,23 @@ describe('a suspended execution', () => {
 		expect(await workflow.deliver(asleep, raw, signature)).toEqual({ status: 200 });
 	});
 
+	it('wakes at another delivery that came while n8n could not save that it was woken', async () => {
+		const { asleep, workflow, finish, taskOf, deliver } = await suspended(['a', 'b']);
+		for (const name of ['a', 'b']) finish(name);
+		const { id, secret } = taskOf('a');
+		const raw = JSON.stringify({ task_id: id });
+		let other: ReturnType<typeof deliver> | undefined;
+		const full = async () => {
+			other = deliver('b');
+			// It is answered only after this.
+			await Promise.race([other, sleep(150)]);
+			throw new Error('database or disk is full');
+		};
+		const first = await workflow.deliver(asleep, raw, sign(raw, secret), {}, full);
+		expect(first).toEqual({ status: 500 });
+		expect((await other)?.woken?.next).toHaveLength(2);
+	});
+
 	it('refuses with 401 what names no task of it, and asks nobody', async () => {
 		const secret = 'a secret of the service';
 		const body = { task_id: '4711', status: 'pending', webhook_secret: secret };

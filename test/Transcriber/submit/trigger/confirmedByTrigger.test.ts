@@ -126,6 +126,27 @@ describe('A secret', () => {
 		expect(trigger.calls).toHaveLength(3);
 	});
 
+	it.each<[string, TriggerAnswer[]]>([
+		['is taken at once', []],
+		['is stored only after a while', [answer(202, { stored: false })]],
+	])('that %s came in time', async (_how, first) => {
+		take({ patience: LONG });
+		answers = first;
+		expect(await hand()).toBe(false);
+	});
+
+	it.each<[string, TriggerAnswer[]]>([
+		['cannot be taken at first', [answer(502)]],
+		[
+			'is refused at first, then stored after a while',
+			[answer(404), answer(202, { stored: false })],
+		],
+	])('that %s may have come late', async (_how, first) => {
+		take({ patience: LONG, patienceWhenNotActive: LONG });
+		answers = first;
+		expect(await hand()).toBe(true);
+	});
+
 	it('is given up when the time since the first refusal is over', async () => {
 		take({ patience: 30 });
 		always(answer(502));
@@ -156,6 +177,11 @@ describe('A secret', () => {
 		while (trigger.calls.length === 0) await new Promise(setImmediate);
 		cancel.abort(new Error('The execution was cancelled'));
 		await expect(waiting).rejects.toThrow('The execution was cancelled');
+	});
+
+	it('that is there is refused for its API key only, whatever the version of the trigger', async () => {
+		answers = [answer(401, { message: NOT_OPENED })];
+		await expect(hand()).rejects.toThrow(/: it has another API key$/);
 	});
 
 	it('that is missing is what an old trigger refuses', async () => {

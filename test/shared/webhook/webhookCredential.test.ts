@@ -122,7 +122,9 @@ describe('A reading that fails', () => {
 });
 
 it('A node without a credential is refused as n8n refuses it', async () => {
-	const context = call();
-	Object.assign(context, { node: { ...context.getNode(), credentials: undefined } });
-	await expect(webhookCredential(context)).rejects.toThrow('does not have any credentials set');
+	for (const credentials of [undefined, {}]) {
+		const context = call();
+		Object.assign(context, { node: { ...context.getNode(), credentials } });
+		await expect(webhookCredential(context)).rejects.toThrow(/does not have any credentials/);
+	}
 });

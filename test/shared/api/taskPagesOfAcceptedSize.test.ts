@@ -336,6 +336,15 @@ describe('a place in the list, of a reader that goes to and fro', () => {
 		await expect(pages.page(20)).rejects.toThrow('refuses to list more than');
 	});
 
+	it('is not the end because something other than the service answers for the place before', async () => {
+		const pages = list();
+		answers(page(0));
+		refuseNext();
+		answer('OK', { times: 1 });
+		await pages.page(0);
+		await expect(pages.page(20)).rejects.toMatchObject({ problem: { transport: 'notJson' } });
+	});
+
 	it('is looked at no longer than the deadline allows', async () => {
 		const pages = list();
 		answers(page(0));

@@ -169,6 +169,5 @@ function ownSecretsIn(answer: unknown): Secrets[] {
 }
 
 function isPlain(value: unknown): value is object {
-	if (typeof value !== 'object' || value === null) return false;
 	return Array.isArray(value) || Object.prototype.toString.call(value) === '[object Object]';
 }

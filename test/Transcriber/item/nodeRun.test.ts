@@ -14,6 +14,7 @@ import { POLL } from '../../../nodes/Transcriber/wait/pauseBetweenLooks';
 import { until } from '../../simulator/testing-client';
 import type { Outcome, Run } from '../../support/engine';
 import { captureLogs } from '../../support/logs';
+import { ACCOUNT } from '../../support/parameters';
 import { shortenRetries } from '../../support/scale';
 import { byId, itemsOf, serviceForTests } from '../../support/service';
 import { few, long } from '../../support/long';
@@ -100,6 +101,33 @@ it.each([
 	const parameters = { ...LINK, url: '={{ $json.url }}', onCompletion: 'returnTask' };
 	await service.run(parameters, { items, node });
 	expect(tasks()).toHaveLength(sent);
+});
+
+it('one of several items has an expression that n8n cannot evaluate: nothing is sent', async () => {
+	const url = `={{ $json.n === 1 ? $('Nowhere').first().json.url : 'https://files.example.com/a.mp3' }}`;
+	const parameters = { ...LINK, url, onCompletion: 'returnTask' };
+	const { error } = await service.run(parameters, { items: threeItems() });
+	expect(error?.message).toBe("Referenced node doesn't exist");
+	// n8n does not wait for what the items before it have begun.
+	for (let runs = 0; runs < 3; runs++) await service.run(ACCOUNT);
+	expect(service.lines().filter((line) => line.startsWith('POST'))).toEqual([]);
+});
+
+it('one of several items is invalid: nothing is cancelled', async () => {
+	const ids = [await service.pendingTask(), '..', await service.pendingTask()];
+	const cancel = { resource: 'task', operation: 'cancel', taskId: byId('={{ $json.id }}') };
+	const { error } = await service.run(cancel, { items: itemsOf(...ids.map((id) => ({ id }))) });
+	expect(error?.message).toContain("The parameter 'Task' is not an id");
+	expect(service.lines()).toEqual([]);
+});
+
+it("one of several items fails: n8n's log says nothing of a stop", async () => {
+	refuseSecond(422);
+	const { lines, release } = captureLogs();
+	const { error } = await service.run(LINK, { items: threeItems() });
+	release();
+	expect(error).toBeDefined();
+	expect(lines.filter((line) => line.includes('was stopped'))).toEqual([]);
 });
 
 it('one of several tasks of one item fails: the advice names the others', async () => {

@@ -101,6 +101,14 @@ describe('what this node has ended in the same execution stays a success', () =>
 		expect(error?.message).toContain('There is nothing at this address of the service');
 	});
 
+	it.each([
+		['task', CANCEL_TASK],
+		['bot', CANCEL_BOT],
+	])('but a %s that the service has never known is an error', async (_what, parameters) => {
+		const { error } = await service.run(parameters, { items: itemsOf({ id: 'unknown' }) });
+		expect(error?.httpCode).toBe('404');
+	});
+
 	it('but a dictionary that still has terms is an error', async () => {
 		await service.ask('PUT /dictionary', { json: { terms: ['n8n'] } });
 		service.running().fault({ match: { method: 'DELETE' }, action: GONE });
@@ -112,6 +120,53 @@ describe('what this node has ended in the same execution stays a success', () =>
 		gone({ path: '/dictionary$' }, 0);
 		const { error } = await service.run(CLEAR);
 		expect(error?.httpCode).toBe('404');
+	});
+});
+
+describe('what several items end, of a service that is away', () => {
+	const CLEAR = { resource: 'dictionary', operation: 'clear' };
+	const CONTINUE = { onError: 'continueRegularOutput' } as const;
+	const answers = (...all: Array<{ status: number; headers?: Record<string, string> }>) =>
+		all.forEach((one) =>
+			service.running().fault({
+				match: { method: 'DELETE' },
+				times: 1,
+				action: { kind: 'respond', ...one },
+			}),
+		);
+	/** The node gives up at once, because that is longer than its patience. */
+	const away = { status: 503, headers: { 'Retry-After': '3600' } };
+	const failedOf = (json: object[]) => json.map((one) => 'error' in one);
+
+	it.each([503, 429])(
+		'is not sent for the others if the failure stops the node: %d',
+		async (status) => {
+			answers({ ...away, status });
+			const { error } = await service.run(CLEAR, { items: itemsOf({}, {}, {}) });
+			expect(error?.httpCode).toBe(String(status));
+			expect(service.lines()).toEqual(['DELETE /api/v1/dictionary']);
+		},
+	);
+
+	it('is tried once for each of the others if the node continues', async () => {
+		answers(away, { status: 503 });
+		const { json } = await service.run(CLEAR, { items: itemsOf({}, {}, {}), node: CONTINUE });
+		expect(failedOf(json)).toEqual([true, true, false]);
+		expect(service.lines()).toHaveLength(3);
+	});
+
+	it('is repeated for the others after a refusal that no repeat mends', async () => {
+		answers({ status: 500 }, { status: 503 });
+		const { json } = await service.run(CLEAR, { items: itemsOf({}, {}, {}), node: CONTINUE });
+		expect(failedOf(json)).toEqual([true, false, false]);
+	});
+
+	it('is sent again, with all its patience, by Retry On Fail', async () => {
+		answers(away, { status: 503 });
+		const node = { retryOnFail: true, maxTries: 2, waitBetweenTries: 0 };
+		const { json, error } = await service.run(CLEAR, { items: itemsOf({}, {}), node });
+		expect(error).toBeUndefined();
+		expect(json).toHaveLength(2);
 	});
 });
 

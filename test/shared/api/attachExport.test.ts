@@ -162,6 +162,17 @@ describe('The document of a finished task', () => {
 		expect(output).toStrictEqual([{ json: { export: expect.stringContaining('-->') } }]);
 	});
 
+	it('is not a text in place of the answer, which is none of the service', async () => {
+		service.running().fault({
+			match: { path: '/export$' },
+			times: 1,
+			action: { kind: 'respond', status: 200, body: 'OK' },
+		});
+		await expect(attached([{ json: {} }])).rejects.toMatchObject({
+			problem: { transport: 'notJson' },
+		});
+	});
+
 	it('that the service does not give is an error that names the task and the format', async () => {
 		service.running().fault({
 			match: { path: '/export$' },

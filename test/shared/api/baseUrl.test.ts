@@ -3,7 +3,7 @@
 import { Workflow } from 'n8n-workflow';
 
 import { TranscriberApi } from '../../../credentials/TranscriberApi.credentials';
-import { API_ROOT_EXPRESSION, apiRoot } from '../../../nodes/shared/api/baseUrl';
+import { API_ROOT_EXPRESSION, apiRoot, pasted } from '../../../nodes/shared/api/baseUrl';
 import { queueFor } from '../../../nodes/shared/api/waitForTurn';
 import { testCredential } from '../../support/engine';
 import { EVERY_OPERATION, WITH_SUMMARY_REGENERATION } from '../../support/everyOperation';
@@ -48,6 +48,8 @@ describe('Base URL', () => {
 		['\ufefftranscriber.example.com/api/v1/\n', 'https://transcriber.example.com/api/v1'],
 		['//transcriber.example.com', 'https://transcriber.example.com/api/v1'],
 		['localhost:8443', 'https://localhost:8443/api/v1'],
+		['https://transcriber.example.com//api/v1', 'https://transcriber.example.com/api/v1'],
+		['transcriber.example.com/a:b', 'https://transcriber.example.com/a:b/api/v1'],
 		['127.0.0.1:8443/proxy', 'https://127.0.0.1:8443/proxy/api/v1'],
 		['HTTP://Transcriber.example.com', 'HTTP://Transcriber.example.com/api/v1'],
 		['ftp://transcriber.example.com', 'ftp://transcriber.example.com/api/v1'],
@@ -74,6 +76,10 @@ describe('Base URL', () => {
 		await service.run(ACCOUNT, { credentials });
 		expect(service.lines()).toEqual(['GET /proxy/api/v1/account']);
 	});
+});
+
+it.each([undefined, null])('a field of the credential that is missing (%s) is blank', (field) => {
+	expect(pasted(field)).toBe('');
 });
 
 describe('the credential test', () => {

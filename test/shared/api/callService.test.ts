@@ -152,6 +152,13 @@ describe('The time for a request', () => {
 		await until(() => service.lines().length === 1);
 	});
 
+	it('lets an attempt that began before the deadline go on for as long as the caller says', async () => {
+		fault({ kind: 'delay', ms: 900 });
+		const bounds = { deadline: Date.now() + 400, attemptMs: LONG };
+		await expect(call(bounds)).rejects.toMatchObject({ httpCode: '404' });
+		expect(service.lines()).toHaveLength(1);
+	});
+
 	it('that counts from its turn does not begin anew with another attempt', async () => {
 		jest.replaceProperty(TIMEOUTS, 'request', 400);
 		fault({ kind: 'stall' }, 100);

@@ -430,6 +430,11 @@ it.each<[string, (inner: unknown) => unknown]>([
 	expect(readRefusal(body).serviceMessage).toBeUndefined();
 });
 
+it('a code that says the service is unavailable says more than the path of a bot', () => {
+	const problem = { path: '/meeting', status: 503, errorCode: 'service_unavailable' };
+	expect(rowFor(problem).message).toMatch(/^The service is temporarily unavailable/);
+});
+
 describe('The path of a summary regeneration, which the user gives,', () => {
 	const messageOf = (path: string, more: Partial<Problem>) => rowFor({ path, ...more }).message;
 

@@ -66,6 +66,14 @@ it('the state of a bot is what the service says of it', async () => {
 	});
 });
 
+it.each([
+	['a task', { task_id: '7f3c' }],
+	['a bot', { bot_id: 'b1' }],
+])('a text in place of the state of %s is no answer of the service', async (_what, ids) => {
+	answer('/', 'OK');
+	await expect(look(context(), ids)).rejects.toMatchObject({ problem: { transport: 'notJson' } });
+});
+
 describe('The bounds of a look', () => {
 	it.each([
 		['a task', { task_id: '7f3c' }],

@@ -1,3 +1,6 @@
+import { TaskPagesOfAcceptedSize } from '../../../nodes/shared/api/taskPagesOfAcceptedSize';
+import { itemContext } from '../../support/itemContext';
+import { credentialsHelper } from '../../support/n8n';
 import { itemsOf, failureOf, serviceForTests } from '../../support/service';
 import { listTasks } from '../../support/editor';
 import { few, long } from '../../support/long';
@@ -43,6 +46,13 @@ describe('a page that the service refuses because it is too large', () => {
 		const { json } = await getMany({ returnAll: true });
 		expect(idsOf(json)).toEqual(ids);
 		expect(limits()).toEqual(sent);
+	});
+
+	it('is not asked for again in the size that was refused, also if as many tasks are wanted', async () => {
+		refuseAbove(20);
+		const ids = await tasks(2);
+		expect(idsOf((await getMany({ limit: 50 })).json)).toEqual(ids);
+		expect(limits()).toEqual(['50', '20', '20']);
 	});
 
 	few.it.each([400, 413, 416, 422])('may be refused with %d', async (invalidParameterStatus) => {
@@ -103,6 +113,12 @@ describe('the shape of a list', () => {
 			await expect(listTasks(service.credentials())).rejects.toMatchObject({ message });
 		},
 	);
+
+	it('is not in a text, which is no answer of the service', async () => {
+		answer('OK');
+		const message = 'Something other than the service answered at this address';
+		expect((await getMany()).error).toMatchObject(failureOf(0, message));
+	});
 
 	it('is empty where the answer has no content (204), which is no error', async () => {
 		answer('', { status: 204 });
@@ -235,6 +251,118 @@ describe('the end of a list', () => {
 		}
 		expect(idsOf((await outcome).json)).toEqual(ids.slice(0, 101));
 		expect(limits()).toEqual(['100', '100']);
+	});
+});
+
+describe('a place in the list, of a reader that goes to and fro', () => {
+	const list = () =>
+		new TaskPagesOfAcceptedSize(itemContext({}, { credentials: service.credentials() }), {}, 20);
+	const page = (from: number, count = 20) =>
+		Array.from({ length: count }, (_, index) => ({ task_id: `t${from + index}` }));
+	const answers = (...bodies: unknown[]) =>
+		bodies.forEach((body) => answer({ tasks: body }, { times: 1 }));
+	const refuseNext = () => answer({ detail: 'offset' }, { status: 416, times: 1 });
+	const offsets = () => service.running().requests.map(({ query }) => query['offset']);
+
+	it('counts as behind the end, for want of a page that leads up to it, until a page does', async () => {
+		const pages = list();
+		answers(page(0));
+		refuseNext();
+		await pages.page(0);
+		expect(await pages.page(40)).toEqual([]);
+		expect([pages.isGuess(40), pages.isGuess(20)]).toEqual([true, false]);
+		expect(offsets()).toEqual(['0', '40']);
+		answers(page(20));
+		refuseNext();
+		answers(page(39, 1));
+		await pages.page(20);
+		expect(await pages.page(40)).toEqual([]);
+		expect(pages.isGuess(40)).toBe(false);
+	});
+
+	it('that an empty page shows leads up to nothing', async () => {
+		const pages = list();
+		answers(page(0), []);
+		refuseNext();
+		for (const offset of [0, 100, 60]) await pages.page(offset);
+		expect(offsets()).toEqual(['0', '100', '60']);
+		expect(pages.isGuess(60)).toBe(true);
+	});
+
+	it('that is certainly the end is not asked about twice', async () => {
+		const pages = list();
+		answers(page(0));
+		refuseNext();
+		answers(page(19, 1));
+		refuseNext();
+		await pages.page(0);
+		expect([await pages.page(20), await pages.page(20)]).toEqual([[], []]);
+		expect(offsets()).toEqual(['0', '20', '19', '20']);
+	});
+
+	it('is known to be reached also after an earlier page was read again', async () => {
+		const pages = list();
+		answers(page(0), page(20), page(0));
+		refuseNext();
+		answers(page(39, 2));
+		for (const offset of [0, 20, 0]) await pages.page(offset);
+		await expect(pages.page(40)).rejects.toThrow('more than the first 40 tasks');
+	});
+
+	it('is the end if the last page is shown again as it was read last, with a new task before it', async () => {
+		const pages = list();
+		answers(page(0), page(20), page(19));
+		refuseNext();
+		answers(page(19));
+		for (const offset of [0, 20, 20]) await pages.page(offset);
+		expect(await pages.page(40)).toEqual([]);
+	});
+
+	it('is not the end only because a page has fewer tasks than one that was longer than asked for', async () => {
+		const pages = list();
+		answers(page(0, 30), page(30));
+		refuseNext();
+		answers(page(49, 2));
+		for (const offset of [0, 30]) await pages.page(offset);
+		await expect(pages.page(50)).rejects.toThrow('more than the first 50 tasks');
+	});
+
+	it('is not the end where a page has shown tasks before, although the last page was short', async () => {
+		const pages = list();
+		answers(page(0), page(20, 5));
+		refuseNext();
+		answers(page(19, 6));
+		for (const offset of [0, 20]) await pages.page(offset);
+		await expect(pages.page(20)).rejects.toThrow('refuses to list more than');
+	});
+
+	it('is not the end because something other than the service answers for the place before', async () => {
+		const pages = list();
+		answers(page(0));
+		refuseNext();
+		answer('OK', { times: 1 });
+		await pages.page(0);
+		await expect(pages.page(20)).rejects.toMatchObject({ problem: { transport: 'notJson' } });
+	});
+
+	it('is looked at no longer than the deadline allows', async () => {
+		const pages = list();
+		answers(page(0));
+		refuseNext();
+		service.running().fault({ match: {}, times: 9, action: { kind: 'stall' } });
+		await pages.page(0);
+		await expect(pages.page(20, Date.now() + 500)).rejects.toMatchObject({
+			problem: { transport: 'timeout' },
+		});
+	});
+
+	it('is none where n8n does not give the credential: the error is that of n8n', async () => {
+		const credentials = credentialsHelper(service.credentials(), () => {
+			throw new Error('no database');
+		});
+		const pages = new TaskPagesOfAcceptedSize(itemContext({}, { credentials }));
+		await expect(pages.page(0)).rejects.toThrow('no database');
+		expect(service.lines()).toEqual([]);
 	});
 });
 

@@ -3,6 +3,8 @@
 
 import crypto, { createCipheriv, createHmac, hkdfSync } from 'node:crypto';
 
+import type { IWebhookFunctions } from 'n8n-workflow';
+
 import {
 	FRESH_MS,
 	openHandOvers,
@@ -10,7 +12,15 @@ import {
 } from '../../../nodes/shared/webhook/handOverEnvelope';
 import { Undecided, decidedBy } from '../../../nodes/shared/webhook/answerInTime';
 import { seal, unseal } from '../../../nodes/shared/webhook/sealedSecret';
-import { isSignedWith, isWellFormed } from '../../../nodes/shared/webhook/hmacSignedBody';
+import {
+	deliveryFrom,
+	isSignedWith,
+	isWellFormed,
+	jsonBodyFrom,
+	respond,
+} from '../../../nodes/shared/webhook/hmacSignedBody';
+import { additionalDataFor } from '../../support/n8n';
+import { contextsWith } from '../n8nInternals/contexts';
 
 /** Made with another implementation: printf '%s' "$body" | openssl dgst -sha256 -hmac "$secret" */
 const VECTORS: Array<[body: string, secret: string, digest: string]> = [
@@ -113,7 +123,82 @@ describe('The header has the form sha256=<64 hex digits>', () => {
 		['not hex', `sha256=${'g'.repeat(64)}`],
 		['base64', `sha256=${Buffer.alloc(32).toString('base64')}`],
 		['two, as Node joins a header that came twice', `sha256=${digest}, sha256=${digest}`],
+		['a list', [`sha256=${digest}`]],
 	])('%s', (_, signature) => expect(isWellFormed(signature)).toBe(false));
+});
+
+describe('A call', () => {
+	const SIGNED = { 'x-service-signature': `sha256=${'a'.repeat(64)}` };
+	const TOO_LARGE = { refused: 413, message: 'The body is too large' };
+	const nowhere = { baseUrl: 'http://127.0.0.1:9', apiKey: 'test-api-key' };
+
+	/** A call as n8n's server hands it over: whoever wants the body has to have it read. */
+	function call(headers: object, body: Buffer | Error, more: object = {}) {
+		const request = {
+			headers,
+			isRead: false,
+			rawBody: undefined as Buffer | undefined,
+			readRawBody: async () => {
+				request.isRead = true;
+				if (body instanceof Error) throw body;
+				request.rawBody = await Promise.resolve(body);
+			},
+		};
+		const additionalData = additionalDataFor(nowhere, { httpRequest: request, ...more });
+		const context = contextsWith(additionalData).webhookCall as unknown as IWebhookFunctions;
+		return { request, context };
+	}
+	const bodyOf = (size: number) => Buffer.from(JSON.stringify('x'.repeat(size - 2)));
+
+	it('has its bytes and its JSON, also if n8n has not read the body', async () => {
+		const raw = Buffer.from('{"task_id":"7f3c"}');
+		const body = { task_id: '7f3c' };
+		const signature = SIGNED['x-service-signature'];
+		const { context } = call(SIGNED, raw);
+		expect(await deliveryFrom(context)).toEqual({ raw, signature, body });
+		// Now the body has been read.
+		expect(await deliveryFrom(context)).toEqual({ raw, signature, body });
+		expect(await jsonBodyFrom(call({}, raw).context)).toEqual({ body });
+	});
+
+	it('whose body cannot be read has none', async () => {
+		const { context } = call(SIGNED, new Error('request aborted'));
+		expect(await deliveryFrom(context)).toMatchObject({ raw: Buffer.alloc(0), body: undefined });
+		expect(await jsonBodyFrom(call({}, new Error('request aborted')).context)).toEqual({
+			body: {},
+		});
+	});
+
+	it('that says it is larger than 1 MB is refused, and not read', async () => {
+		const length = { 'content-length': '1000001' };
+		const { context, request } = call({ ...SIGNED, ...length }, Buffer.alloc(0));
+		expect([await deliveryFrom(context), await jsonBodyFrom(context)]).toEqual([
+			TOO_LARGE,
+			TOO_LARGE,
+		]);
+		expect(request.isRead).toBe(false);
+	});
+
+	it('that does not say how large it is may have 1 MB, and not more', async () => {
+		expect(await deliveryFrom(call(SIGNED, bodyOf(1_000_001)).context)).toEqual(TOO_LARGE);
+		expect(await deliveryFrom(call(SIGNED, bodyOf(1_000_000)).context)).toHaveProperty('raw');
+	});
+
+	it('without a signature is refused, and not read', async () => {
+		const { context, request } = call({}, Buffer.from('{}'));
+		expect(await deliveryFrom(context)).toEqual({ refused: 401, message: 'Signature refused' });
+		expect(request.isRead).toBe(false);
+	});
+
+	it('that is answered here is not answered by n8n as well', () => {
+		const answers: unknown[] = [];
+		const httpResponse = {
+			status: (code: number) => ({ json: (body: unknown) => answers.push(code, body) }),
+		};
+		const { context } = call({}, Buffer.alloc(0), { httpResponse });
+		expect(respond(context, 503, 'Later')).toEqual({ noWebhookResponse: true });
+		expect(answers).toEqual([503, { message: 'Later' }]);
+	});
 });
 
 describe('Deciding an answer', () => {

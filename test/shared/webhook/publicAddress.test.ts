@@ -22,6 +22,7 @@ describe('A webhook address', () => {
 		...['110.1.1.1', '100.1.1.1', '210.1.1.1'],
 		...['[2606:4700::1111]', '[fec0::1]', '[fe70::1]', 'homes.example.com', 'localhost.com'],
 		...['10.example.com', '0.example.com', '127.example.com', '192.168.example.com'],
+		...['10.20.30.40.example.com', '192.168.0.1.example.com'],
 		...['n8n.local.example.com', 'a.home.example.com', 'internal.example.com'],
 		...['n8n.arpa', 'corp.example.com', 'n8n.mycorp', 'n8n.latest'],
 	])('%s can be called', (address) => {
@@ -105,6 +106,16 @@ describe('A webhook address of n8n without https://', () => {
 		expect(() => resumeUrlOf(context)).toThrow(
 			'The webhook address of this n8n is not a web address',
 		);
+	});
+
+	it('passes on loopback if the service is on loopback, too', () => {
+		const context = n8nWith('http://localhost:5678/webhook-waiting/1');
+		const check = (baseURL?: string) => {
+			const request = { options: { baseURL } } as never;
+			checkOwnAddress(context, request, resumeUrlOf(context), 'The address');
+		};
+		expect(() => check('http://127.0.0.1:9/api/v1')).not.toThrow();
+		expect(() => check(SERVICE)).toThrow('The address does not start with https://');
 	});
 
 	it.each([

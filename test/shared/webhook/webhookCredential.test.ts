@@ -97,6 +97,30 @@ it.each<[string, Call]>([
 	expect(readings).toBe(2);
 });
 
+it('Readings are kept for ten seconds only, because each suspended execution has one with the secrets in it', async () => {
+	const kept: Array<Map<string, unknown>> = [];
+	let reading: typeof webhookCredential = webhookCredential;
+	jest.isolateModules(() => {
+		const memory = jest.requireActual<{ remembered: (row: string) => Map<string, unknown> }>(
+			'../../../nodes/shared/processMemory',
+		);
+		const { remembered } = memory;
+		memory.remembered = (row) => {
+			const map = remembered(row);
+			if (row === 'credentialReadings') kept.push(map);
+			return map;
+		};
+		({ webhookCredential: reading } = jest.requireActual<{ webhookCredential: typeof reading }>(
+			'../../../nodes/shared/webhook/webhookCredential',
+		));
+	});
+	for (const executionId of ['1', '2', '3']) await reading(call({ executionId }));
+	expect(kept.map(({ size }) => size)).toEqual([3]);
+	jest.advanceTimersByTime(10_000);
+	await reading(call({ executionId: '4' }));
+	expect(kept.map(({ size }) => size)).toEqual([1]);
+});
+
 describe('A reading that fails', () => {
 	beforeEach(() => {
 		onReading = () => {
@@ -122,7 +146,9 @@ describe('A reading that fails', () => {
 });
 
 it('A node without a credential is refused as n8n refuses it', async () => {
-	const context = call();
-	Object.assign(context, { node: { ...context.getNode(), credentials: undefined } });
-	await expect(webhookCredential(context)).rejects.toThrow('does not have any credentials set');
+	for (const credentials of [undefined, {}]) {
+		const context = call();
+		Object.assign(context, { node: { ...context.getNode(), credentials } });
+		await expect(webhookCredential(context)).rejects.toThrow(/does not have any credentials/);
+	}
 });

@@ -1,5 +1,8 @@
 // Also covers index.ts, rotate.ts, nodes/Transcriber/submit/once/sendWithoutKey.ts.
 
+import { Transcriber } from '../../../../nodes/Transcriber/Transcriber.node';
+import { until } from '../../../simulator/testing-client';
+import { again } from '../../../support/again';
 import { captureLogs } from '../../../support/logs';
 import { shortenRetries } from '../../../support/scale';
 import { failureOf, itemsOf, serviceForTests } from '../../../support/service';
@@ -87,6 +90,17 @@ describe('apiKey.rotate', () => {
 		expect(service.lines()).toEqual([]);
 	});
 
+	it('is confirmed with a switch that is off at first, below a notice', () => {
+		const { properties } = new Transcriber().description;
+		const own = properties.filter(({ displayOptions }) =>
+			displayOptions?.show?.['operation']?.includes('rotate'),
+		);
+		expect(own.map(({ name, type, default: first }) => [name, type, first])).toEqual([
+			['rotateNotice', 'notice', ''],
+			['confirm', 'boolean', false],
+		]);
+	});
+
 	it('does not call confirm off that a sheet gives as text', async () => {
 		const { error } = await service.run({ ...ROTATE, confirm: '={{ "true" }}' });
 		expect(error?.message).toMatch(/^'Confirm' has to be true or false, and not a text/);
@@ -124,6 +138,7 @@ describe('what the service answers to apiKey.rotate', () => {
 			'{"key": "nk_1", "webhook_secret": "s", "deep": {"webhookSecret": "s"}}',
 			[{ key: 'nk_1', webhook_secret: 's', deep: { webhookSecret: 's' } }],
 		],
+		['a list with an empty element', '[{}, {"key": "nk_1234"}]', [{}, { key: 'nk_1234' }]],
 		['a nested object', '{"data": {"key": "nk_1234"}}', [{ data: { key: 'nk_1234' } }]],
 		['a key that begins with the old one', '"test-api-key-2"', [{ value: 'test-api-key-2' }]],
 		['a key that ends in the old one', '{"k": "2-test-api-key"}', [{ k: '2-test-api-key' }]],
@@ -192,7 +207,10 @@ describe('what the service answers to apiKey.rotate', () => {
 		expect(error?.description).toMatch(LOOK_FIRST);
 		service.running().reset();
 		service.running().fault({ match: { path: '/generate$' }, action: action as never });
-		expect((await service.run(ROTATE)).error?.message).toMatch(words);
+		const first = (await service.run(ROTATE)).error;
+		expect(first?.message).toMatch(words);
+		expect(first?.message).toContain('so it is not known whether the API key was rotated');
+		expect(first?.description).toMatch(LOOK_FIRST);
 	});
 
 	it.each([null, '', false, 'none', 0])(
@@ -216,6 +234,52 @@ describe('what the service answers to apiKey.rotate', () => {
 		expect(service.lines()).toHaveLength(2);
 		expect(error?.message).toMatch(/not known whether the API key was rotated/);
 		expect(error?.description).toMatch(LOOK_FIRST);
+	});
+
+	it('is blamed on the key where the first attempt is refused for it', async () => {
+		rotated(401, { detail: 'Invalid API key' });
+		rotated(401, { detail: 'Invalid API key' });
+		const node = { retryOnFail: true, maxTries: 2, waitBetweenTries: 1 };
+		const { error } = await service.run(ROTATE, { node });
+		expect(service.lines()).toHaveLength(2);
+		expect(error).toMatchObject(failureOf(0, 'The service does not accept the API key'));
+	});
+
+	it('is rotated again by Retry On Fail after a refusal that an attempt before did not cause', async () => {
+		shortenRetries(500);
+		rotated(503, { detail: 'Temporarily unavailable' });
+		rotated(400, {});
+		const node = { retryOnFail: true, maxTries: 2, waitBetweenTries: 1 };
+		const { error, json } = await service.run(ROTATE, { node });
+		expect(error).toBeUndefined();
+		expect(json).toEqual([{ api_key: service.running().apiKey }]);
+	});
+
+	it('is rotated again by Retry On Fail where the next attempt was not even sent', async () => {
+		shortenRetries(1);
+		const current = service.credentials();
+		const headers = { 'Retry-After': '1.1' };
+		rotated(503, { detail: 'Temporarily unavailable' }, headers);
+		const node = { retryOnFail: true, maxTries: 2, waitBetweenTries: 1 };
+		const rotating = service.run(ROTATE, { node, credentials: current });
+		await until(() => service.lines().length === 1);
+		// The key of now may be none of the service that the request was meant for.
+		Object.assign(current, { baseUrl: `${current.baseUrl}/proxy` });
+		const { error } = await rotating;
+		expect(service.lines()).toEqual([
+			'POST /api/v1/api-key/generate',
+			'POST /proxy/api/v1/api-key/generate',
+		]);
+		expect(error?.message).not.toContain('not known whether');
+	});
+
+	it('is not rotated again by a Retry of the execution, which says where the new key is', async () => {
+		const first = await service.run(ROTATE);
+		const data = again(first, ROTATE, itemsOf({}), { asFirstRun: true });
+		const { error } = await service.run(ROTATE, { data });
+		expect(error?.message).toContain('This execution has rotated the API key before');
+		expect(error?.description).toContain('The earlier output of this node has the new key');
+		expect(service.lines()).toHaveLength(1);
 	});
 
 	it('is rotated again by Retry On Fail after a refusal', async () => {

@@ -29,6 +29,7 @@ describe('An id', () => {
 		'nil',
 		'n/a',
 		'N/A',
+		'NA',
 		'-',
 		'0',
 		'False',

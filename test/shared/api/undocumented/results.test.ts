@@ -112,7 +112,7 @@ describe('A list of results', () => {
 		expect(silentResultsIn(SILENT)).toEqual([{ ...SILENT, text: '' }]);
 	});
 
-	it.each([[[]], [[{ text: 'One' }, {}]], [['', null]], [null], ['Hello']])(
+	it.each([[[]], [[{ text: 'One' }, {}]], [['', null]], [['Hello']], [null], ['Hello']])(
 		'is not %j',
 		(answer) => {
 			expect(resultsIn(answer)).toBeUndefined();
@@ -162,6 +162,17 @@ describe('An exported document', () => {
 		expect(documentIn({ content: '1\n00:00' }, 'srt')).toBe('1\n00:00');
 		expect(documentIn({ content: '' }, 'txt')).toBe('');
 		expect(documentIn([{ content: '1\n00:00' }], 'srt')).toBe('1\n00:00');
+	});
+
+	it('is no blank text where JSON is the format, because that is no JSON', () => {
+		expect(documentIn({ content: '{"text": "Hello"}' }, 'json')).toBe('{"text": "Hello"}');
+		expect(documentIn({ content: '' }, 'json')).toBeUndefined();
+		expect(documentIn({ content: ' \n' }, 'json')).toBeUndefined();
+		expect(documentIn({ content: ' \n' }, 'srt')).toBe(' \n');
+	});
+
+	it('is none of several in a list, because the others would be lost', () => {
+		expect(documentIn([{ content: 'a' }, { content: 'b' }], 'srt')).toBeUndefined();
 	});
 
 	it('may come as parsed JSON where JSON is the format', () => {

@@ -3,6 +3,7 @@
 import { taskIdOf } from '../../../../nodes/shared/api/undocumented/idNames';
 import {
 	isRefused,
+	saysNotAccepted,
 	stateIn,
 	SUBMISSION_LIST_NAMES,
 	SUBMISSION_NAMES,
@@ -68,6 +69,11 @@ describe('The answer to a submit', () => {
 		},
 	);
 
+	it('gives a refused element what stands beside the list and is of all of them', () => {
+		const answer = { bot_id: '', batch: 4, tasks: [{ task_id: '7f3c' }, { error: 'private' }] };
+		expect(submissionsIn(answer, false)[1]).toEqual({ batch: 4, error: 'private' });
+	});
+
 	it.each([null, '', '0', 'none'])('may be a list beside a task_id that means none: %j', (none) => {
 		const answer = { task_id: none, tasks: [{ task_id: '7f3c' }, { task_id: '8a4d' }] };
 		expect(submissionsIn(answer, false).map(({ task_id: id }) => id)).toEqual(['7f3c', '8a4d']);
@@ -131,6 +137,23 @@ describe('The answer to a submit', () => {
 	])('does not refuse with %j', (element) => expect(isRefused(element)).toBe(false));
 
 	it.each([
+		{ error: 'Private' },
+		{ detail: 'Private' },
+		{ success: false },
+		{ detail: 'Private', status: 'error' },
+	])('says that nothing is accepted: %j', (answer) => expect(saysNotAccepted(answer)).toBe(true));
+
+	it.each([
+		{},
+		{ message: 'Accepted' },
+		{ success: false, status: 'pending' },
+		{ error: 'Slow', status: 'processing' },
+		{ detail: 'Waits for balance', task_id: '7f3c' },
+	])('does not say that nothing is accepted: %j', (answer) => {
+		expect(saysNotAccepted(answer)).toBe(false);
+	});
+
+	it.each([
 		[{ task_id: 'a', items: [{ id: 'b' }] }],
 		[{ bot_id: 'a', items: [{ id: 'b' }] }],
 		[{ tags: [{ id: 'b' }] }],
@@ -148,6 +171,7 @@ describe('The state of a task or bot', () => {
 		[{ task_id: '7f3c', status: 'processing', result: { status: 'ok' } }],
 		[{ bot_id: '7f3c', status: 'recording', task: { task_id: 'a', status: 'pending' } }],
 		[{ bot_id: '7f3c', status: 'odd', data: { id: 'x' } }],
+		[{ bot_id: '7f3c', status: 'recording', data: { id: 'x', status: 'completed' } }],
 		[{ id: '7f3c', status: 'completed', result: { status: 'ok', id: 'x' } }],
 		[{ task_id: '7f3c', data: { task_id: '7f3c' } }],
 		[{ task_id: '7f3c', status: 'queued', meeting: { id: 'm1', status: 'failed' } }],
@@ -155,6 +179,10 @@ describe('The state of a task or bot', () => {
 		[{ task_id: '7f3c', status: 'success', data: { bot_id: 'b1', status: 'failed' } }],
 		[{ id: '7f3c', status: 'starting', bot: { bot_id: 'b1', status: 'failed' } }],
 		[{ status: 'queued', meeting: { id: 'm1', status: 'failed' } }],
+		[{ status: 'queued', bot: { id: 'b1', status: 'failed' } }],
+		[{ status: 'queued', item: { id: 'f1', status: 'failed' } }],
+		[{ status: 'failed', meeting: { id: 'm1', status: 'completed' } }],
+		[{ status: 'unsuccessful', meeting: { id: 'm1', status: 'completed' } }],
 		[
 			{
 				task_id: '7f3c',
@@ -178,6 +206,14 @@ describe('The state of a task or bot', () => {
 		},
 	);
 
+	it.each([
+		{ status: 200, task_id: '7f3c', item: { status: 'completed' } },
+		{ status: 'success', task_id: '7f3c', item: { status: 'completed' } },
+		{ status: 'found', item: { status: 'completed' } },
+	])('is in the envelope %j, whose item has no id', (answer) => {
+		expect(state(answer).status).toBe('completed');
+	});
+
 	it.each(NAMES)('may be under "%s", in a list too', (name) => {
 		const inner = { task_id: '7f3c', status: 'COMPLETED' };
 		const read = { ok: true, task_id: '7f3c', status: 'completed' };
@@ -193,6 +229,11 @@ describe('The state of a task or bot', () => {
 	it('is under the name with a documented id rather than under one with a status', () => {
 		const answer = { data: { status: 'ok' }, task: { task_id: '7f3c', status: 'failed' } };
 		expect(state(answer)).toEqual({ data: { status: 'ok' }, task_id: '7f3c', status: 'failed' });
+	});
+
+	it('is under the name with a documented id, also if that is the id of another one', () => {
+		const answer = { data: { status: 'ok' }, task: { task_id: 'a', status: 'failed' } };
+		expect(state(answer)).toMatchObject({ task_id: 'a', status: 'failed' });
 	});
 
 	it.each([

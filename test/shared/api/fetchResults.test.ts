@@ -1,0 +1,72 @@
+/** GET /tasks/{id}/result of a finished task: the order of the output, and what happens if the result is not there. */
+
+import {
+	fetchResults,
+	NotThereYet,
+	SILENT,
+	transcript,
+} from '../../../nodes/shared/api/fetchResults';
+import type { Caller } from '../../../nodes/shared/api/types';
+import { itemContext } from '../../support/itemContext';
+import { additionalDataFor } from '../../support/n8n';
+import { serviceForTests } from '../../support/service';
+import { contextsWith } from '../n8nInternals/contexts';
+
+const service = serviceForTests();
+beforeEach(() => jest.replaceProperty(SILENT, 'pauseMs', 0));
+
+/** Nothing was said, or the parts follow. */
+const BLANK = { text: null, segments: null };
+
+const answers = (...bodies: unknown[]) =>
+	bodies.forEach((body) =>
+		service
+			.running()
+			.fault({ match: {}, times: 1, action: { kind: 'respond', status: 200, body } }),
+	);
+const forItem = () => itemContext({}, { credentials: service.credentials() });
+const fetched = async (caller: Caller = forItem()) => await fetchResults(caller, '7f3c');
+
+it('A transcript begins with what is read first, and ends with the long segments', () => {
+	const result = { segments: [], language: 'ru', speakers: ['A'], summary: 'Short', text: 'Hello' };
+	const facts = { progress: 100, status: 'completed', bot_id: 'b1', task_id: '7f3c' };
+	const names = ['text', 'summary', 'speakers', 'task_id', 'bot_id', 'status'];
+	expect(Object.keys(transcript(result, facts))).toEqual([
+		...names,
+		'progress',
+		'language',
+		'segments',
+	]);
+});
+
+it('An answer without a result is an error at once, which says that the task is not lost', async () => {
+	answers({}, { task_id: '7f3c', status: 'completed' }, { text: 'Hello' });
+	const fetching = fetched();
+	await expect(fetching).rejects.toBeInstanceOf(NotThereYet);
+	await expect(fetching).rejects.toMatchObject({
+		message: 'The answer of the service holds no result of task 7f3c',
+		description: expect.stringContaining('The task is not lost'),
+	});
+	expect(service.lines()).toHaveLength(1);
+});
+
+it('An answer with empty parts is asked for once more, also for a call of a webhook', async () => {
+	const { webhookCall } = contextsWith(additionalDataFor(service.credentials()));
+	for (const caller of [forItem(), webhookCall as unknown as Caller]) {
+		answers(BLANK, { task_id: '7f3c', status: 'completed' }, { text: 'Hello' });
+		expect(await fetched(caller)).toEqual([{ text: 'Hello' }]);
+	}
+});
+
+it('A result that is gone when it is asked for once more is an error', async () => {
+	answers(BLANK, { task_id: '7f3c', status: 'completed' }, {});
+	await expect(fetched()).rejects.toBeInstanceOf(NotThereYet);
+});
+
+it('A text in place of the result is no answer of the service, neither at first nor later', async () => {
+	const isOther = { problem: { transport: 'notJson' } };
+	answers('OK');
+	await expect(fetched()).rejects.toMatchObject(isOther);
+	answers(BLANK, { task_id: '7f3c', status: 'completed' }, 'OK');
+	await expect(fetched()).rejects.toMatchObject(isOther);
+});

@@ -64,8 +64,11 @@ export async function action(row: ActionRow, cell: Cell): Promise<Act> {
 		if (ended.status === 'crashed') return { result: CRASHED, failed: ended };
 		if (ended.status !== 'success') return { result: wordsOf(ended), failed: ended };
 		const items = itemsOf(ended, 'Subject');
-		// Of two, the earlier one has been paid for by an execution that n8n has forgotten.
-		const own = id || (acceptedSince(before, simulator).at(-1) ?? '');
+		// Of two, one may have been paid for by an execution that n8n has forgotten.
+		const accepted = id ? [id] : acceptedSince(before, simulator);
+		const output = JSON.stringify(items);
+		const own =
+			accepted.find((one) => output.includes(taskOf(simulator, one))) ?? accepted[0] ?? '';
 		const wrong = await row.wrong(items, cell, own);
 		return { result: wrong || (trigger ? await startedOnce(cell, trigger, own) : WORKS) };
 	};

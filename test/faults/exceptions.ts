@@ -136,6 +136,9 @@ export const EXCEPTIONS: Exception[] = [
 	),
 ];
 
+const NOTIFIED_FILE = /^transcription\.transcribeFile, notifyTrigger: submit$/;
+const ENDED_BY_THEN = 'The task of the first submit has ended by then';
+
 /** Where n8n's Retry of the execution, in good weather, does not work, with the reason. */
 export const RETRIES: Exception[] = [
 	...(
@@ -164,12 +167,13 @@ export const RETRIES: Exception[] = [
 		'The service has said that it is accepted, so it is not submitted again',
 	),
 	...(['70 s of silence', 'truncated JSON'] as const).map((fault) =>
-		except(
-			fault,
-			/^transcription\.transcribeFile, notifyTrigger: submit$/,
-			ENDED_UNHEARD,
-			'The task of the first submit has ended by then',
-		),
+		except(fault, NOTIFIED_FILE, ENDED_UNHEARD, ENDED_BY_THEN),
+	),
+	except(
+		'kill -9',
+		NOTIFIED_FILE,
+		`${ENDED_UNHEARD} / ${WORKS}`,
+		`${ENDED_BY_THEN}. n8n 1 submits again`,
 	),
 ];
 

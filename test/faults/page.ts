@@ -82,7 +82,7 @@ export function faultsPage(): string {
 		'',
 		'| What happens | Where | What comes out | Why |',
 		'|---|---|---|---|',
-		...EXCEPTIONS.map(lineOf),
+		...EXCEPTIONS.map((one) => lineOf(one)),
 		'',
 		"### n8n's Retry of a failed or crashed execution, in good weather",
 		'',
@@ -90,7 +90,7 @@ export function faultsPage(): string {
 		'',
 		'| What happened before | Where | What comes out | Why |',
 		'|---|---|---|---|',
-		...RETRIES.map(lineOf),
+		...RETRIES.map((one) => lineOf(one, '')),
 		'',
 		'<!-- prettier-ignore-end -->',
 		'',
@@ -141,16 +141,16 @@ export function faultsPage(): string {
 	].join('\n');
 }
 
-function shown(outcome: string): string {
+/** `inN8n2`: why it comes out differently there. */
+function shown(outcome: string, inN8n2 = ', which tries again'): string {
 	const [first = '', second] = outcome.split(' / ');
-	if (second !== undefined)
-		return `${shown(first)} in n8n 2, which tries again; ${shown(second)} in n8n 1`;
+	if (second !== undefined) return `${shown(first)} in n8n 2${inN8n2}; ${shown(second)} in n8n 1`;
 	const isError = ![WORKS, CRASHED, NOT_TRIED].includes(outcome);
 	return isError ? `“${outcome}”` : outcome;
 }
 
-function lineOf({ fault, row, outcome, why }: Exception): string {
-	return `| ${titleOf(fault)} | ${namesOf(row)} | ${shown(outcome)} | ${why} |`;
+function lineOf({ fault, row, outcome, why }: Exception, inN8n2?: string): string {
+	return `| ${titleOf(fault)} | ${namesOf(row)} | ${shown(outcome, inN8n2)} | ${why} |`;
 }
 
 function titleOf(fault: string): string {

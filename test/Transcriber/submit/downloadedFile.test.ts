@@ -1,8 +1,13 @@
 /** A file that a step before the node downloads: n8n stores it under another id each time. */
 // Also covers once/idempotencyKey.ts, once/refuseChangedItem.ts.
+import { Readable } from 'node:stream';
+
+import { Container } from '@n8n/di';
+import { BinaryDataService } from 'n8n-core';
 import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
 
 import { RETRY } from '../../../nodes/shared/api/delayBeforeRetry';
+import { until } from '../../simulator/testing-client';
 import { storedBinary } from '../../support/engine';
 import { shortenRetries } from '../../support/scale';
 import { serviceForTests } from '../../support/service';
@@ -77,6 +82,26 @@ it('is refused in that Retry if it is another file by then', async () => {
 	const { error } = await retry('43', 'noise');
 	expect(error?.message).toContain('This item was changed after task');
 	expect(taskIds()).toHaveLength(1);
+});
+
+it('is not read any more when a failure of another item has stopped the node', async () => {
+	const storage = Container.get(BinaryDataService);
+	const { getAsStream } = storage;
+	const standing = new Readable({ read: () => {} });
+	const read = jest.spyOn(storage, 'getAsStream').mockImplementation(async (...given) => {
+		return read.mock.calls.length === 2 ? standing : await getAsStream.apply(storage, given);
+	});
+	const action = { kind: 'respond', status: 401 } as const;
+	service.running().fault({ match: { method: 'POST' }, action });
+	const contents = ['first', 'second', 'third', 'fourth'];
+	const items = await Promise.all(contents.map((content) => downloaded('41', content)));
+	const { error } = await service.run(FILE, { items });
+	expect(error?.message).toContain('does not accept the API key');
+	await until(() => standing.destroyed);
+	await new Promise(setImmediate);
+	// Of the first, for its key and its upload.
+	expect(read).toHaveBeenCalledTimes(3);
+	read.mockRestore();
 });
 
 it('is sent with the same key by that Retry if the answer to the first one was lost', async () => {

@@ -100,7 +100,7 @@ async function submitWithKey(
 ): Promise<INodeExecutionData[]> {
 	const isNew = submittedBefore(context) === undefined;
 	if (isNew && request.options.headers?.['Idempotency-Key'] === undefined) {
-		setKey(request, await derivedKey(context, recordingOf(context).binary));
+		setKey(request, await derivedKey(context, recordingOf(context).binary, run.stopped));
 	}
 	return await submit(context, request, policy, run);
 }

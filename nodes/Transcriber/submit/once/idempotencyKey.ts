@@ -34,13 +34,15 @@ export function isOfFile({ file }: SentMemory, sent?: string): boolean {
  * also if n8n was killed before it had saved anything of the node and the Retry downloads the file again. It includes
  * what the item asks for, because a Retry may ask for something else, and the content of the file, because an item of a
  * Retry may have another file, and because a new n8n 1 counts its executions from 1 again. Reads the file, one
- * of all at a time; of a file that cannot be read, takes the name by which n8n stores it.
+ * of all at a time; of a file that cannot be read, takes the name by which n8n stores it. Throws if the execution is
+ * cancelled, or the reason of `stopped`.
  */
 export async function derivedKey(
 	context: IExecutePaginationFunctions,
 	recording: IBinaryData,
+	stopped?: AbortSignal,
 ): Promise<string> {
-	const content = (await contentOf(context, recording)) ?? fileOf(recording);
+	const content = (await contentOf(context, recording, stopped)) ?? fileOf(recording);
 	const file = recording.id ? content : [recording.fileName, content];
 	const place = [context.getInstanceId(), firstExecutionOf(context), context.getNode().id];
 	const parts = [...place, placeOf(context), file, settingsFor(context).ofItem];

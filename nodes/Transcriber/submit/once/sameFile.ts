@@ -1,10 +1,15 @@
 import { createHash } from 'crypto';
-import type { IBinaryData, IExecutePaginationFunctions } from 'n8n-workflow';
+import type {
+	IBinaryData,
+	IExecutePaginationFunctions,
+	IExecuteSingleFunctions,
+} from 'n8n-workflow';
 
-import { unlessAborted } from '../../../shared/api/deadlines';
+import { anyOf, unlessAborted } from '../../../shared/api/deadlines';
 import { TIMEOUTS } from '../../../shared/api/delayBeforeRetry';
 import { Recording, whileMoving } from '../../../shared/api/uploadStream';
 import { isTooLargeForDatabase, lastingIdOf } from '../../../shared/n8nInternals/storedBinaryData';
+import { withCancelSignal } from '../../../shared/n8nInternals/wrappedContext';
 import { remembered } from '../../../shared/processMemory';
 import { fileOf } from '../../item/inputFile';
 
@@ -35,28 +40,31 @@ export async function isSameFile(
 
 /**
  * A hash of the content of a file, which is never held in memory. Undefined if n8n's storage cannot give the
- * file without harm. Throws if the execution is cancelled.
+ * file without harm. Throws if the execution is cancelled, or the reason of `stopped`.
  */
 export async function contentOf(
 	context: IExecutePaginationFunctions,
 	file: IBinaryData,
+	stopped?: AbortSignal,
 ): Promise<string | undefined> {
 	if (!file.id) return fileOf(file);
-	const cancelled = context.getExecutionCancelSignal();
+	const end = anyOf(context.getExecutionCancelSignal(), stopped);
 	try {
 		const { fileSize = 0 } = await context.helpers.getBinaryMetadata(file.id);
 		if (isTooLargeForDatabase(file.id, fileSize)) return undefined;
+		const recording = new Recording(context.helpers, file, fileSize);
+		const watched = withCancelSignal(context, end);
 		return await unlessAborted(
-			inTurn(async () => await hashOf(context, new Recording(context.helpers, file, fileSize))),
-			cancelled,
+			inTurn(async () => await hashOf(watched, recording)),
+			end,
 		);
 	} catch {
-		cancelled?.throwIfAborted();
+		end?.throwIfAborted();
 		return undefined;
 	}
 }
 
-async function hashOf(context: IExecutePaginationFunctions, recording: Recording): Promise<string> {
+async function hashOf(context: IExecuteSingleFunctions, recording: Recording): Promise<string> {
 	context.getExecutionCancelSignal()?.throwIfAborted();
 	return await whileMoving(context, recording, TIMEOUTS.uploadIdle, async () => {
 		const hash = createHash('sha256');

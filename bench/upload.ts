@@ -103,7 +103,7 @@ export async function upload(run: Run): Promise<Report> {
 		table,
 		goals,
 		remarks: [
-			'The time is that of the node alone, without n8n reading the file into its store; the node reads the file twice, for its Idempotency-Key and for the upload; the memory is the peak of the n8n process in the upload above its peak in that reading (the worst round; time: the median). Fresh n8n for each line, files in its filesystem store.',
+			'The time is that of the node alone, without n8n reading the file into its store; the memory is the peak of the n8n process in the upload above its peak in that reading (the worst round; time: the median). Fresh n8n for each line, files in its filesystem store.',
 		],
 	};
 }

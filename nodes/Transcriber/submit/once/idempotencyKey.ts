@@ -4,7 +4,7 @@ import type { IBinaryData, IExecutePaginationFunctions } from 'n8n-workflow';
 import { lastingIdOf } from '../../../shared/n8nInternals/storedBinaryData';
 import { fileOf } from '../../item/inputFile';
 import { firstExecutionOf } from './submittedByOtherRetry';
-import { contentOf } from './sameFile';
+import { beginningOf } from './sameFile';
 import { settingsFor } from './sameRequest';
 import { placeOf } from './placeInRun';
 import { recall, type SentMemory } from './submissionMemory';
@@ -32,9 +32,9 @@ export function isOfFile({ file }: SentMemory, sent?: string): boolean {
 /**
  * A key that is unique to the item and stays the same when n8n repeats this run of the node, also in a Retry, and
  * also if n8n was killed before it had saved anything of the node and the Retry downloads the file again. It includes
- * what the item asks for, because a Retry may ask for something else, and the content of the file, because an item of a
- * Retry may have another file, and because a new n8n 1 counts its executions from 1 again. Reads the file, one
- * of all at a time; of a file that cannot be read, takes the name by which n8n stores it. Throws if the execution is
+ * what the item asks for, because a Retry may ask for something else, and the beginning of the file, because an item of a
+ * Retry may have another file, and because a new n8n 1 counts its executions from 1 again. Reads one
+ * file at a time; of a file that cannot be read, takes the name by which n8n stores it. Throws if the execution is
  * cancelled, or the reason of `stopped`.
  */
 export async function derivedKey(
@@ -42,7 +42,7 @@ export async function derivedKey(
 	recording: IBinaryData,
 	stopped?: AbortSignal,
 ): Promise<string> {
-	const content = (await contentOf(context, recording, stopped)) ?? fileOf(recording);
+	const content = (await beginningOf(context, recording, stopped)) ?? fileOf(recording);
 	const file = recording.id ? content : [recording.fileName, content];
 	const place = [context.getInstanceId(), firstExecutionOf(context), context.getNode().id];
 	const parts = [...place, placeOf(context), file, settingsFor(context).ofItem];

@@ -38,14 +38,29 @@ export async function isSameFile(
 	return content !== undefined && content === (await contentOf(context, { ...file, id: otherId }));
 }
 
+/** How much of a recording to read is enough to tell it from others of its size, in bytes: a fraction of a second. */
+const BEGINNING_BYTES = 64 * 1024 * 1024;
+
 /**
- * A hash of the content of a file, which is never held in memory. Undefined if n8n's storage cannot give the
- * file without harm. Throws if the execution is cancelled, or the reason of `stopped`.
+ * A hash of a file's size and its first 64 MB, because to read 8 GB twice would double the time of an upload.
+ * Undefined and throws: see {@link contentOf}.
  */
-export async function contentOf(
+export async function beginningOf(
 	context: IExecutePaginationFunctions,
 	file: IBinaryData,
 	stopped?: AbortSignal,
+): Promise<string | undefined> {
+	return await contentOf(context, file, { stopped, most: BEGINNING_BYTES });
+}
+
+/**
+ * A hash of the size and the content of a file, which is never held in memory; with `most`, of so many bytes of it. Undefined if
+ * n8n's storage cannot give the file without harm. Throws if the execution is cancelled, or the reason of `stopped`.
+ */
+async function contentOf(
+	context: IExecutePaginationFunctions,
+	file: IBinaryData,
+	{ stopped, most = Infinity }: { stopped?: AbortSignal; most?: number } = {},
 ): Promise<string | undefined> {
 	if (!file.id) return fileOf(file);
 	const end = anyOf(context.getExecutionCancelSignal(), stopped);
@@ -55,7 +70,7 @@ export async function contentOf(
 		const recording = new Recording(context.helpers, file, fileSize);
 		const watched = withCancelSignal(context, end);
 		return await unlessAborted(
-			inTurn(async () => await hashOf(watched, recording)),
+			inTurn(async () => await hashOf(watched, recording, most)),
 			end,
 		);
 	} catch {
@@ -64,11 +79,20 @@ export async function contentOf(
 	}
 }
 
-async function hashOf(context: IExecuteSingleFunctions, recording: Recording): Promise<string> {
+async function hashOf(
+	context: IExecuteSingleFunctions,
+	recording: Recording,
+	most: number,
+): Promise<string> {
 	context.getExecutionCancelSignal()?.throwIfAborted();
 	return await whileMoving(context, recording, TIMEOUTS.uploadIdle, async () => {
-		const hash = createHash('sha256');
-		for await (const piece of recording.stream()) hash.update(piece);
+		const hash = createHash('sha256').update(String(recording.size));
+		let left = most;
+		for await (const piece of recording.stream()) {
+			hash.update(piece.subarray(0, left));
+			left -= piece.length;
+			if (left <= 0) break;
+		}
 		return hash.digest('base64url');
 	});
 }

@@ -7,7 +7,7 @@ import { BinaryDataService } from 'n8n-core';
 import type { IBinaryData } from 'n8n-workflow';
 
 import { TIMEOUTS } from '../../../../nodes/shared/api/delayBeforeRetry';
-import { contentOf, isSameFile } from '../../../../nodes/Transcriber/submit/once/sameFile';
+import { beginningOf, isSameFile } from '../../../../nodes/Transcriber/submit/once/sameFile';
 import { storedBinary } from '../../../support/engine';
 import { itemContext, type ItemPlace } from '../../../support/itemContext';
 import { FILE } from '../../../support/parameters';
@@ -100,30 +100,64 @@ it('Of several files only one is open at a time, because n8n holds a file of its
 		return file;
 	});
 	const files = await Promise.all(['a', 'b', 'c'].map(stored));
-	const hashes = await Promise.all(files.map((file) => contentOf(itemContext(FILE), file)));
+	const hashes = await Promise.all(files.map((file) => beginningOf(itemContext(FILE), file)));
 	expect(new Set(hashes).size).toBe(3);
 	expect(most).toEqual([1, 1, 1]);
 });
 
-it('A file of a storage that stands still has no known content, and the next one is read', async () => {
+it('A file of a storage that stands still has no known beginning, and the next one is read', async () => {
 	jest.replaceProperty(TIMEOUTS, 'uploadIdle', 50);
 	const [file, next] = [await stored('sound'), await stored('noise')];
 	reads().mockResolvedValueOnce(new Readable({ read: () => {} }));
-	const contents = [contentOf(itemContext(FILE), file), contentOf(itemContext(FILE), next)];
-	expect(await Promise.all(contents)).toEqual([undefined, expect.any(String)]);
+	const beginnings = [beginningOf(itemContext(FILE), file), beginningOf(itemContext(FILE), next)];
+	expect(await Promise.all(beginnings)).toEqual([undefined, expect.any(String)]);
 });
 
 it('A cancelled execution does not wait for the files of others', async () => {
 	const standing = new Readable({ read: () => {} });
 	const read = reads().mockResolvedValueOnce(standing);
 	const cancel = new AbortController();
-	const before = contentOf(itemContext(FILE), await stored('sound'));
+	const before = beginningOf(itemContext(FILE), await stored('sound'));
 	while (read.mock.calls.length === 0) await new Promise(setImmediate);
-	const waiting = contentOf(itemContext(FILE, { cancel: cancel.signal }), await stored('noise'));
+	const waiting = beginningOf(itemContext(FILE, { cancel: cancel.signal }), await stored('noise'));
 	waiting.catch(() => {});
 	cancel.abort(new Error('The execution was cancelled'));
 	await expect(waiting).rejects.toThrow('The execution was cancelled');
 	standing.destroy(new Error('The storage broke'));
 	expect(await before).toBeUndefined();
 	expect(read).toHaveBeenCalledTimes(1);
+});
+
+describe('Of a recording that is longer than 64 MB', () => {
+	const MIB = 1024 * 1024;
+	const long = async (length: number, change?: number) => {
+		const bytes = Buffer.alloc(length, 'sound');
+		if (change !== undefined) bytes[change] = 0;
+		return await storedBinary(bytes, 'talk.wav', 'audio/wav');
+	};
+	const of = async (file: IBinaryData) => await beginningOf(itemContext(FILE), file);
+
+	it('only so much is read, and the file is closed', async () => {
+		const read = reads();
+		await of(await long(80 * MIB));
+		const [file] = await Promise.all(
+			read.mock.results.map(({ value }) => value as Promise<Readable>),
+		);
+		expect(file?.destroyed).toBe(true);
+		expect((file as unknown as { bytesRead: number }).bytesRead).toBeLessThan(66 * MIB);
+	});
+
+	it('the beginning tells what is in the first 64 MB, and how long it is', async () => {
+		const beginning = await of(await long(80 * MIB));
+		expect(await of(await long(80 * MIB))).toBe(beginning);
+		expect(await of(await long(80 * MIB, 64 * MIB - 1))).not.toBe(beginning);
+		expect(await of(await long(80 * MIB + 1))).not.toBe(beginning);
+		expect(await of(await long(80 * MIB, 64 * MIB))).toBe(beginning);
+	});
+
+	it('the whole is compared, where two files are', async () => {
+		const file = await long(80 * MIB);
+		expect(await isSame(file, await long(80 * MIB, 79 * MIB))).toBe(false);
+		expect(await isSame(file, await long(80 * MIB))).toBe(true);
+	});
 });

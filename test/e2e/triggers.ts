@@ -11,6 +11,8 @@ import { submit } from '../simulator/testing-client';
 import { handOverTo, post } from '../TranscriberTrigger/client';
 import { NODE_TYPE, inOneLine, root } from './harness';
 
+const END = { name: 'End', type: 'n8n-nodes-base.noOp', typeVersion: 1, parameters: {} };
+
 export interface Trigger {
 	workflow: StoredWorkflow;
 	url: string;
@@ -39,7 +41,10 @@ export class Triggers {
 	) {}
 
 	/** A workflow that starts with the trigger. */
-	async triggerWith(parameters: Record<string, unknown> = {}): Promise<Trigger> {
+	async triggerWith(
+		parameters: Record<string, unknown> = {},
+		steps: Workflow['nodes'] = [END],
+	): Promise<Trigger> {
 		const webhookId = randomUUID();
 		const nodes: Workflow['nodes'] = [
 			{
@@ -51,7 +56,7 @@ export class Triggers {
 				parameters: { options: { includeResult: false }, ...parameters },
 				credentials: { transcriberApi: { name: '' } },
 			},
-			{ name: 'End', type: 'n8n-nodes-base.noOp', typeVersion: 1, parameters: {} },
+			...steps,
 		];
 		const workflow = await this.n8n.rest.createWorkflow(
 			{ name: 'On transcript', nodes, connections: inOneLine(nodes) },
@@ -65,8 +70,11 @@ export class Triggers {
 		};
 	}
 
-	async activeTrigger(parameters: Record<string, unknown> = {}): Promise<Trigger> {
-		const trigger = await this.triggerWith(parameters);
+	async activeTrigger(
+		parameters: Record<string, unknown> = {},
+		steps: Workflow['nodes'] = [END],
+	): Promise<Trigger> {
+		const trigger = await this.triggerWith(parameters, steps);
 		await this.n8n.rest.activate(trigger.workflow);
 		await this.isRegistered(trigger.url);
 		return trigger;

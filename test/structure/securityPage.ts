@@ -102,7 +102,7 @@ export const ROWS: Record<string, Row[]> = {
 		},
 		{
 			cells: [
-				'Of a submitted file, in the clear: Idempotency-Key, and until its answer is there, id of the file in n8n',
+				'Of a file whose answer is not there yet, in the clear: Idempotency-Key, id of the file in n8n',
 				'Data of the execution',
 				'n8n deletes the execution',
 			],

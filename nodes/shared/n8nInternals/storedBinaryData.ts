@@ -24,9 +24,13 @@ export function lastingIdOf(id: string): string {
 const MAX_FROM_DATABASE = (2 ** 29 - 24 - '\\x'.length) / 2;
 
 /**
- * Whether reading the stored file of this size, in bytes, would break n8n's database connection. The
- * ids of files in the database begin with `database:` (see {@link lastingIdOf}).
+ * Whether reading the stored file of this size, in bytes, would break n8n's database connection.
  */
 export function isTooLargeForDatabase(id = '', bytes = 0): boolean {
-	return bytes > MAX_FROM_DATABASE && id.startsWith('database:');
+	return bytes > MAX_FROM_DATABASE && isInDatabase(id);
+}
+
+/** The ids of files in n8n's database begin with `database:` (see {@link lastingIdOf}). */
+export function isInDatabase(id: string): boolean {
+	return id.startsWith('database:');
 }

@@ -87,9 +87,11 @@ it('is refused in that Retry if it is another file by then', async () => {
 it('is not read any more when a failure of another item has stopped the node', async () => {
 	const storage = Container.get(BinaryDataService);
 	const { getAsStream } = storage;
-	const standing = new Readable({ read: () => {} });
+	const standing: Readable[] = [];
 	const read = jest.spyOn(storage, 'getAsStream').mockImplementation(async (...given) => {
-		return read.mock.calls.length === 2 ? standing : await getAsStream.apply(storage, given);
+		if (![2, 3, 4].includes(read.mock.calls.length)) return await getAsStream.apply(storage, given);
+		standing.push(new Readable({ read: () => {} }));
+		return standing.at(-1) as Readable;
 	});
 	const action = { kind: 'respond', status: 401 } as const;
 	service.running().fault({ match: { method: 'POST' }, action });
@@ -97,10 +99,9 @@ it('is not read any more when a failure of another item has stopped the node', a
 	const items = await Promise.all(contents.map((content) => downloaded('41', content)));
 	const { error } = await service.run(FILE, { items });
 	expect(error?.message).toContain('does not accept the API key');
-	await until(() => standing.destroyed);
-	await new Promise(setImmediate);
-	// Of the first, for its key and its upload.
-	expect(read).toHaveBeenCalledTimes(3);
+	await until(() => standing.length === 3 && standing.every(({ destroyed }) => destroyed));
+	// The first also for its upload.
+	expect(read).toHaveBeenCalledTimes(5);
 	read.mockRestore();
 });
 

@@ -8,7 +8,11 @@ import type {
 import { anyOf, unlessAborted } from '../../../shared/api/deadlines';
 import { TIMEOUTS } from '../../../shared/api/delayBeforeRetry';
 import { Recording, whileMoving } from '../../../shared/api/uploadStream';
-import { isTooLargeForDatabase, lastingIdOf } from '../../../shared/n8nInternals/storedBinaryData';
+import {
+	isInDatabase,
+	isTooLargeForDatabase,
+	lastingIdOf,
+} from '../../../shared/n8nInternals/storedBinaryData';
 import { withCancelSignal } from '../../../shared/n8nInternals/wrappedContext';
 import { remembered } from '../../../shared/processMemory';
 import { fileOf } from '../../item/inputFile';
@@ -69,10 +73,8 @@ async function contentOf(
 		if (isTooLargeForDatabase(file.id, fileSize)) return undefined;
 		const recording = new Recording(context.helpers, file, fileSize);
 		const watched = withCancelSignal(context, end);
-		return await unlessAborted(
-			inTurn(async () => await hashOf(watched, recording, most)),
-			end,
-		);
+		const read = async () => await hashOf(watched, recording, most);
+		return await unlessAborted(isInDatabase(file.id) ? inTurn(read) : read(), end);
 	} catch {
 		end?.throwIfAborted();
 		return undefined;
@@ -97,10 +99,10 @@ async function hashOf(
 	});
 }
 
-/** Under its only key: ends with the last file that is to be read. */
+/** Under its only key: ends with the last file that is to be read from n8n's database. */
 const filesRead = remembered<Promise<unknown>>('filesRead');
 
-/** One file at a time, because a stream from n8n's database holds the whole file in memory. */
+/** One file of n8n's database at a time, because its stream holds the whole file in memory. */
 async function inTurn<T>(read: () => Promise<T>): Promise<T> {
 	const own = (filesRead.get('last') ?? Promise.resolve()).then(read);
 	filesRead.set(

@@ -34,7 +34,7 @@ export interface AcceptedMemory {
 	executionId?: string;
 	/** What that execution asked for (see `askedFor`). */
 	asked?: string;
-	/** The Idempotency-Key. Older versions did not save it. */
+	/** The derived Idempotency-Key, a hash. Older versions did not save it. */
 	key?: string;
 	/** What was sent, if without a key (see `hashOfBody`). */
 	body?: string;

@@ -108,7 +108,7 @@ async function submitItem(
 		const submissions = answers.map((answer) => submissionOf(answer, apiKey, keepsSecret));
 		const accepted: AcceptedMemory = {
 			state: 'accepted',
-			key,
+			key: isDerived ? key : undefined,
 			submissions,
 			at: at ?? Date.now(),
 			startAt,

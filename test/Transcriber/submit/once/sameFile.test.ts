@@ -88,21 +88,32 @@ it('A cancellation ends a comparison also if the storage stands still', async ()
 	expect(standing.destroyed).toBe(true);
 });
 
-it('Of several files only one is open at a time, because n8n holds a file of its database in memory', async () => {
+it.each([
+	[
+		"n8n's database, which holds a file in memory, only one is open at a time",
+		'database:',
+		[1, 1, 1],
+	],
+	['other storages, none waits for another', '', [1, 2, 3]],
+])('Of several files of %s', async (_what, prefix, expected) => {
 	const open = new Set<Readable>();
 	const most: number[] = [];
-	const { getAsStream } = storage;
-	jest.spyOn(storage, 'getAsStream').mockImplementation(async (...given) => {
-		const file = await getAsStream.apply(storage, given);
+	jest.spyOn(storage, 'getMetadata').mockResolvedValue({ fileSize: 5 });
+	reads().mockImplementation(async (id) => {
+		const file = Readable.from([Buffer.from(id.slice(-5))]);
 		open.add(file);
 		most.push(open.size);
 		file.once('close', () => open.delete(file));
-		return file;
+		return await Promise.resolve(file);
 	});
-	const files = await Promise.all(['a', 'b', 'c'].map(stored));
-	const hashes = await Promise.all(files.map((file) => beginningOf(itemContext(FILE), file)));
+	const hashes = await Promise.all(
+		['00001', '00002', '00003'].map(async (id) => {
+			const file = { id: `${prefix}${id}`, data: '', mimeType: 'audio/mpeg' };
+			return await beginningOf(itemContext(FILE), file);
+		}),
+	);
 	expect(new Set(hashes).size).toBe(3);
-	expect(most).toEqual([1, 1, 1]);
+	expect(most).toEqual(expected);
 });
 
 it('A file of a storage that stands still has no known beginning, and the next one is read', async () => {
@@ -116,11 +127,14 @@ it('A file of a storage that stands still has no known beginning, and the next o
 it('A cancelled execution does not wait for the files of others', async () => {
 	const standing = new Readable({ read: () => {} });
 	const read = reads().mockResolvedValueOnce(standing);
+	jest.spyOn(storage, 'getMetadata').mockResolvedValue({ fileSize: 5 });
+	const file = (id: string) => ({ id: `database:${id}`, data: '', mimeType: 'audio/mpeg' });
 	const cancel = new AbortController();
-	const before = beginningOf(itemContext(FILE), await stored('sound'));
+	const before = beginningOf(itemContext(FILE), file('1'));
 	while (read.mock.calls.length === 0) await new Promise(setImmediate);
-	const waiting = beginningOf(itemContext(FILE, { cancel: cancel.signal }), await stored('noise'));
+	const waiting = beginningOf(itemContext(FILE, { cancel: cancel.signal }), file('2'));
 	waiting.catch(() => {});
+	for (let turns = 0; turns < 5; turns++) await new Promise(setImmediate);
 	cancel.abort(new Error('The execution was cancelled'));
 	await expect(waiting).rejects.toThrow('The execution was cancelled');
 	standing.destroy(new Error('The storage broke'));

@@ -176,6 +176,15 @@ describe('a crashed execution', () => {
 			expect(await wrongOf(name, 1, version)).toEqual(twice);
 		});
 
+		it('is wrong if nobody judges its Retry', async () => {
+			const before = booksOf(running());
+			running().fault({ match: {}, action: { kind: 'delay', ms: 1, processed: true } });
+			await submit();
+			const cell = cellWith(0, 'all');
+			const begun = { row: row(RECEIVED), weather: kill, cell, act: {} as Act, before };
+			expect((await judged(begun, outcome)).wrong).toContain("n8n's Retry was not judged");
+		});
+
 		it('is wrong if its Retry comes to something else than the table says', async () => {
 			expect(await wrongOf(RECEIVED, 0, '2.41.1', 'The file is gone')).toEqual([
 				`expected of a Retry “${WORKS}”, got “The file is gone”`,

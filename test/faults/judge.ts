@@ -59,6 +59,7 @@ export async function judged(
 	wrong.push(...books.wrong);
 	const retry = books.retried && (await act.outcomeOf?.(books.retried));
 	const expectedOfRetry = ofVersion(retryOf(row, weather.name), cell.n8n.version);
+	if (books.retried && !retry) wrong.push("n8n's Retry was not judged");
 	if (retry && !isAsExpected(retry.result, expectedOfRetry))
 		wrong.push(`expected of a Retry “${expectedOfRetry}”, got “${retry.result}”`);
 	if (gap && !gap.isUnheard && acceptedSince(before, simulator).length <= row.submits)

@@ -406,33 +406,6 @@ describe('what has ended without a transcript is nothing that a Retry could cont
 	});
 });
 
-it('a bot of unknown schedule is waited for from the later reading of a start without a time zone', async () => {
-	const zone = process.env['TZ'];
-	process.env['TZ'] = 'America/New_York';
-	try {
-		const id = await service.bot();
-		service.running().endMeeting(id);
-		service.running().finish(service.running().tasks()[0]?.id ?? '');
-		const says = (times: number, body: object) =>
-			service.running().fault({
-				match: { path: '/meeting/' },
-				times,
-				action: { kind: 'respond', status: 200, body },
-			});
-		// An hour ago in UTC, hours from now in New York.
-		const start = new Date(Date.now() - 3_600_000).toISOString().replace('Z', '');
-		says(1, { status: 'scheduled', scheduled_start_at: start });
-		says(12, { status: 'joining' });
-		const waitOptions = { pollInterval: 0.05, timeout: 0.005 };
-		const wait = { resource: 'meeting', operation: 'wait', waitOptions };
-		const { output } = await finishedIn(wait, { bot_id: id });
-		expect(output).toMatchObject([{ json: { bot_id: id, status: 'completed' } }]);
-	} finally {
-		if (zone === undefined) delete process.env['TZ'];
-		else process.env['TZ'] = zone;
-	}
-});
-
 describe('a result that is not there yet', () => {
 	it('is asked for after a 429 for longer than after another refusal', async () => {
 		jest.replaceProperty(RETRY, 'patienceWhenBusy', 5_000);

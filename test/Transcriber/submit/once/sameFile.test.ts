@@ -116,11 +116,15 @@ it.each([
 	expect(most).toEqual(expected);
 });
 
-it('A file of a storage that stands still has no known beginning, and the next one is read', async () => {
+it('A file of a database that stands still has no known beginning, and the next one is read', async () => {
 	jest.replaceProperty(TIMEOUTS, 'uploadIdle', 50);
-	const [file, next] = [await stored('sound'), await stored('noise')];
-	reads().mockResolvedValueOnce(new Readable({ read: () => {} }));
-	const beginnings = [beginningOf(itemContext(FILE), file), beginningOf(itemContext(FILE), next)];
+	jest.spyOn(storage, 'getMetadata').mockResolvedValue({ fileSize: 5 });
+	reads()
+		.mockResolvedValueOnce(new Readable({ read: () => {} }))
+		.mockResolvedValueOnce(Readable.from([Buffer.from('noise')]));
+	const beginnings = ['database:1', 'database:2'].map(
+		async (id) => await beginningOf(itemContext(FILE), { id, data: '', mimeType: 'audio/mpeg' }),
+	);
 	expect(await Promise.all(beginnings)).toEqual([undefined, expect.any(String)]);
 });
 

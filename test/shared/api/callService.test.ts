@@ -139,12 +139,12 @@ describe('The time for a request', () => {
 	});
 
 	few.it.each<[string, () => CallOptions]>([
-		['a deadline', () => ({ deadline: Date.now() + 600 })],
-		['a time from its turn', () => ({ fromTurn: 600 })],
-		['the earlier of both', () => ({ fromTurn: 600, deadline: Date.now() + LONG })],
+		['a deadline', () => ({ deadline: Date.now() + 2_000 })],
+		['a time from its turn', () => ({ fromTurn: 2_000 })],
+		['the earlier of both', () => ({ fromTurn: 2_000, deadline: Date.now() + LONG })],
 		[
 			'the earlier of both, the other way round',
-			() => ({ fromTurn: LONG, deadline: Date.now() + 600 }),
+			() => ({ fromTurn: LONG, deadline: Date.now() + 2_000 }),
 		],
 	])('is over for all attempts with %s', async (_what, options) => {
 		fault({ kind: 'stall' }, 100);
@@ -153,8 +153,8 @@ describe('The time for a request', () => {
 	});
 
 	it('lets an attempt that began before the deadline go on for as long as the caller says', async () => {
-		fault({ kind: 'delay', ms: 900 });
-		const bounds = { deadline: Date.now() + 400, attemptMs: LONG };
+		fault({ kind: 'delay', ms: 2_500 });
+		const bounds = { deadline: Date.now() + 2_000, attemptMs: LONG };
 		await expect(call(bounds)).rejects.toMatchObject({ httpCode: '404' });
 		expect(service.lines()).toHaveLength(1);
 	});

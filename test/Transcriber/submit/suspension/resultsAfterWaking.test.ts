@@ -167,7 +167,7 @@ describe('After a delivery has woken the execution', () => {
 		fault(respond(401), TASK);
 		const { message } = await woken(
 			{ 0: { taskId } },
-			{ suspension: { resumed: true, until: Date.now() + 300 } },
+			{ suspension: { resumed: true, until: Date.now() + 2_000 } },
 		);
 		expect(message).toContain(
 			`Task ${taskId}: n8n could not read its status although the service has reported its end (status: not known; the last look: The service does not accept the API key)`,

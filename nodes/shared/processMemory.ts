@@ -38,8 +38,8 @@ const REMEMBERED = {
 	writtenLines: 100,
 	// Transcriber/submit/once/submittedByOtherRetry.ts. Key: hash of first execution, node and place. Until the process ends.
 	retriedSubmissions: 20_000,
-	// Transcriber/submit/once/sameFile.ts. Key: `last`. Until the next file is read.
-	filesRead: 1,
+	// Transcriber/submit/once/sameFile.ts. Key: `database`, or execution, node and one of ten numbers. While files are read.
+	filesRead: 1_000,
 	// Transcriber/submit/once/shareWithRepeats.ts. Key: hash of workflow, credential and what a tool call asks for. While it runs; if it took long or failed, two minutes longer.
 	unrememberedCalls: 1_000,
 	// Transcriber/submit/suspension/knownEndings.ts. Key: execution, node and run. Until an hour after its timeout.

@@ -192,11 +192,23 @@ export function inOneLine(nodes: WorkflowNode[]): Workflow['connections'] {
 	);
 }
 
-/** The id of an execution that a call with a file starts, with `node` behind a Webhook node. */
+/**
+ * The id of an execution that a call with a file starts, with `node` behind a Webhook node. `listed`: the nodes in the order
+ * in which the workflow lists them, which is that in which they were put into it.
+ */
 export async function startWithFile(
 	rest: N8nRest,
 	node: WorkflowNode,
 	credential: { id: string; name: string },
+	{
+		after = [],
+		listed = (nodes) => nodes,
+		settings,
+	}: {
+		after?: WorkflowNode[];
+		listed?: (nodes: WorkflowNode[]) => WorkflowNode[];
+		settings?: Workflow['settings'];
+	} = {},
 ): Promise<string> {
 	const path = randomUUID();
 	const webhook: WorkflowNode = {
@@ -206,9 +218,9 @@ export async function startWithFile(
 		parameters: { httpMethod: 'POST', path, responseMode: 'onReceived', options: {} },
 		webhookId: path,
 	};
-	const nodes = [webhook, node];
+	const nodes = [webhook, node, ...after];
 	const workflow = await rest.createWorkflow(
-		{ name: 'with a file', nodes, connections: inOneLine(nodes) },
+		{ name: 'with a file', nodes: listed(nodes), connections: inOneLine(nodes), settings },
 		{ transcriberApi: credential },
 	);
 	await rest.activate(workflow);

@@ -1,18 +1,26 @@
 /** `kill -9` of n8n while 'Wait for the Transcript (Webhook)' is under way, in an n8n of its own. */
 import { execFileSync } from 'node:child_process';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import { startN8n, type N8nHost } from '../n8n/host';
 import { ensureN8n } from '../n8n/install';
 import { lineOf } from '../n8n/lines';
 import { packPackage } from '../n8n/npm';
-import { itemsOf, type Execution, type StoredWorkflow } from '../n8n/rest';
+import { itemsOf, type Execution, type StoredWorkflow, type WorkflowNode } from '../n8n/rest';
 import { testedVersion } from '../n8n/versions';
-import { startSimulator, type Simulator } from '../simulator';
+import { startSimulator, type FaultRule, type Simulator } from '../simulator';
 import { until } from '../simulator/testing-client';
 import { chain, NODE_TYPE, startWithFile } from './harness';
 
 const TIMEOUT_MINUTES = 1.5;
+
+const PAUSE: WorkflowNode = {
+	name: 'Pause',
+	type: 'n8n-nodes-base.wait',
+	typeVersion: 1.1,
+	parameters: { resume: 'timeInterval', amount: 20, unit: 'seconds' },
+};
 
 jest.setTimeout(300_000);
 
@@ -51,6 +59,16 @@ describe('kill -9 of n8n with Wait for the Transcript (Webhook)', () => {
 
 	const submits = () =>
 		simulator.requests.filter(({ path: asked }) => /\/transcribe-url$/.test(asked));
+
+	const uploads = () => simulator.requests.filter(({ path: asked }) => /\/transcribe$/.test(asked));
+
+	const fileNode = (parameters: WorkflowNode['parameters']): WorkflowNode => ({
+		name: 'Subject',
+		type: NODE_TYPE,
+		typeVersion: 1,
+		parameters: { resource: 'transcription', operation: 'transcribeFile', ...parameters },
+		credentials: { transcriberApi: { name: '' } },
+	});
 
 	async function start(items: number): Promise<{ id: string; workflow: StoredWorkflow }> {
 		const parameters = {
@@ -173,25 +191,16 @@ describe('kill -9 of n8n with Wait for the Transcript (Webhook)', () => {
 			match: { path: '/transcribe$' },
 			action: { kind: 'delay', ms: 20_000, processed: true },
 		});
-		const node = {
-			name: 'Subject',
-			type: NODE_TYPE,
-			typeVersion: 1,
-			parameters: {
-				resource: 'transcription',
-				operation: 'transcribeFile',
-				onCompletion: 'awaitWebhook',
-				waitOptions: { timeout: TIMEOUT_MINUTES, pollInterval: 0.05 },
-			},
-			credentials: { transcriberApi: { name: '' } },
-		};
+		const node = fileNode({
+			onCompletion: 'awaitWebhook',
+			waitOptions: { timeout: TIMEOUT_MINUTES, pollInterval: 0.05 },
+		});
 		const id = await startWithFile(host.rest, node, credential);
 		await until(() => simulator.tasks().length === 1);
 		await powerCut();
 		expect((await host.rest.waitForEnd(id, 90_000)).status).toBe('crashed');
-		const sent = () => simulator.requests.filter(({ path: asked }) => /\/transcribe$/.test(asked));
 		const retrying = host.rest.retry(id);
-		await until(() => sent().length === 2);
+		await until(() => uploads().length === 2);
 		const paid = lineOf(host.version).tellsWhatCrashed ? 1 : 2;
 		await until(() => simulator.tasks().length === paid);
 		// It looks at its task by itself.
@@ -204,6 +213,56 @@ describe('kill -9 of n8n with Wait for the Transcript (Webhook)', () => {
 		const { status, error } = await retrying;
 		expect([status, error]).toEqual(['success', undefined]);
 		expect(simulator.tasks()).toHaveLength(paid);
+	});
+
+	it.each<[string, FaultRule[], Parameters<typeof startWithFile>[3]]>([
+		[
+			'while a file is uploaded, with the nodes listed in another order',
+			[
+				{
+					match: { path: '/transcribe$' },
+					action: { kind: 'delay', ms: 20_000, processed: true },
+				},
+			],
+			{ listed: (nodes) => [...nodes].reverse() },
+		],
+		['in a later node', [], { after: [PAUSE] }],
+	])(
+		'%s: n8n makes up a run of the node, and on n8n 2 the Retry pays once',
+		async (_when, faults, order) => {
+			for (const fault of faults) simulator.fault(fault);
+			const node = fileNode({ onCompletion: 'returnTask' });
+			const id = await startWithFile(host.rest, node, credential, order);
+			await until(() => simulator.tasks().length === 1);
+			// n8n notes what begins and ends in a file, a moment later.
+			await sleep(3000);
+			await powerCut();
+			const crashed = await host.rest.waitForEnd(id, 90_000);
+			expect(crashed.status).toBe('crashed');
+			expect(crashed.runData.Subject).toHaveLength(1);
+			await host.rest.retry(id);
+			await until(() => uploads().length === 2);
+			expect(simulator.tasks()).toHaveLength(lineOf(host.version).tellsWhatCrashed ? 1 : 2);
+		},
+	);
+
+	it('in a later node, with Save execution progress on: the Retry goes on behind the node', async () => {
+		const id = await startWithFile(
+			host.rest,
+			fileNode({ onCompletion: 'returnTask' }),
+			credential,
+			{
+				after: [PAUSE],
+				settings: { saveExecutionProgress: true },
+			},
+		);
+		await until(() => simulator.tasks().length === 1);
+		await sleep(3000);
+		await powerCut();
+		expect((await host.rest.waitForEnd(id, 90_000)).status).toBe('crashed');
+		const { status } = await host.rest.retry(id);
+		expect(status).toBe('success');
+		expect(uploads()).toHaveLength(1);
 	});
 
 	it("stopped by the user while it polls: n8n's log names the task", async () => {

@@ -10,6 +10,7 @@ import {
 	type INode,
 	type INodeExecutionData,
 	type INodeParameters,
+	type ITaskData,
 	type WorkflowExecuteMode,
 } from 'n8n-workflow';
 
@@ -34,6 +35,8 @@ export interface ItemPlace {
 	items?: INodeExecutionData[];
 	itemIndex?: number;
 	runIndex?: number;
+	/** What n8n has on record of earlier runs of the node. */
+	runs?: ITaskData[];
 	executionId?: string;
 	mode?: WorkflowExecuteMode;
 	node?: Partial<INode>;
@@ -66,6 +69,7 @@ export function itemContext(
 	const data = createRunExecutionData({});
 	if (data.executionData)
 		data.executionData.contextData[`node:${place.savedAs ?? node.name}`] = saved;
+	if (place.runs) data.resultData.runData[node.name] = place.runs;
 	if (place.resumeToken !== undefined) Object.assign(data, { resumeToken: place.resumeToken });
 	const input = { main: [items], ...(call && { ai_tool: [[{ json: call }]] }) };
 	const context = new ExecuteSingleContext(

@@ -77,8 +77,9 @@ export function awaitsBalance(task: IDataObject): boolean {
  * POST /meeting and GET /meeting/{bot_id}: when a bot starts, in ms since 1970; empty if unknown. A
  * time without an offset has two readings: in UTC, which comes first, and in the time zone of n8n.
  */
-export function startsIn({ scheduled_start_at: start }: IDataObject): number[] {
-	const isNaive = typeof start === 'string' && !/(Z|[+-]\d\d(:?\d\d)?)$/i.test(start.trim());
-	const readings = isNaive ? [`${start.trim()}Z`, start] : [start];
+export function startsIn({ scheduled_start_at: given }: IDataObject): number[] {
+	const start = typeof given === 'string' ? given.trim() : given;
+	const isNaive = typeof start === 'string' && !/(Z|[+-]\d\d(:?\d\d)?)$/i.test(start);
+	const readings = isNaive ? [`${start}Z`, start] : [start];
 	return readings.map(timeOf).filter((time) => time !== undefined);
 }

@@ -1,6 +1,11 @@
 import { createHash } from 'crypto';
 import type { IDataObject, IExecuteData, IExecutePaginationFunctions } from 'n8n-workflow';
-import { NodeOperationError, type IRunData, type IRunExecutionData } from 'n8n-workflow';
+import {
+	NodeOperationError,
+	type IRunData,
+	type IRunExecutionData,
+	type ITaskData,
+} from 'n8n-workflow';
 
 import { runExecutionDataOf } from './suspendExecution';
 
@@ -48,9 +53,21 @@ function unknownWay(context: IExecutePaginationFunctions): NodeOperationError {
 	);
 }
 
-/** The number of earlier runs of the node in this execution: more than 0 in a loop. */
+/**
+ * The number of earlier runs of the node in this execution: more than 0 in a loop.
+ *
+ * Assumed: after a crash, n8n makes up a run of each node that had begun and of which it had saved nothing, and leaves
+ * them in a Retry, which repeats them (execution-recovery.service.js, `amend`).
+ */
 export function runIndexOf(context: IExecutePaginationFunctions): number {
-	return Number(context.evaluateExpression('{{ $runIndex }}', 0));
+	const index = Number(context.evaluateExpression('{{ $runIndex }}', 0));
+	const runs = runExecutionDataOf(context)?.resultData.runData[context.getNode().name] ?? [];
+	return index - runs.slice(0, index).filter(isMadeUp).length;
+}
+
+function isMadeUp({ executionStatus, data }: ITaskData): boolean {
+	const [first] = data?.main?.[0] ?? [];
+	return executionStatus === 'crashed' || first?.json.isArtificialRecoveredEventItem === true;
 }
 
 /**

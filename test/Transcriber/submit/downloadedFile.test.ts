@@ -4,11 +4,13 @@ import { Readable } from 'node:stream';
 
 import { Container } from '@n8n/di';
 import { BinaryDataService } from 'n8n-core';
-import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
+import type { INodeExecutionData, INodeParameters, WorkflowExecuteMode } from 'n8n-workflow';
 
 import { RETRY } from '../../../nodes/shared/api/delayBeforeRetry';
 import { until } from '../../simulator/testing-client';
+import { again, besides } from '../../support/again';
 import { storedBinary } from '../../support/engine';
+import { MADE_UP } from '../../support/madeUpRuns';
 import { shortenRetries } from '../../support/scale';
 import { serviceForTests } from '../../support/service';
 
@@ -51,6 +53,31 @@ it('is paid once if n8n 2 is killed after the submit, and its Retry downloads th
 	const { json } = await retry('42');
 	expect(json).toMatchObject([{ task_id: taskIds()[0] }]);
 	expect(taskIds()).toHaveLength(1);
+});
+
+it.each(['begun', 'ended'] as const)(
+	'is paid once if n8n has made up a run of the node that had %s before it was killed',
+	async (madeUp) => {
+		await first('41');
+		const items = [await downloaded('42')];
+		const data = besides(items, FILE, items);
+		data.resultData.runData.Transcriber = [MADE_UP[madeUp]];
+		await service.run(FILE, { data, executionId: '42', mode: 'retry', resumeToken });
+		expect(taskIds()).toHaveLength(1);
+	},
+);
+
+it('is paid once if n8n 2 is killed in the second round of a loop', async () => {
+	const round = async () => await first('41');
+	const saved = await round();
+	const second = async (executionId: string, mode: WorkflowExecuteMode) =>
+		await service.run(FILE, {
+			data: again(structuredClone(saved), FILE, [await downloaded(executionId, 'part two')]),
+			...{ executionId, mode, resumeToken },
+		});
+	await second('41', 'trigger');
+	await second('42', 'retry');
+	expect(taskIds()).toHaveLength(2);
 });
 
 it('is paid once if the worker of n8n 1 dies, and n8n runs the same execution again', async () => {

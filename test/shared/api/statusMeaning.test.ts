@@ -106,6 +106,7 @@ describe('The start of a bot', () => {
 
 	it.each([
 		'2030-01-31T12:00:00Z',
+		' 2030-01-31T12:00:00Z\n',
 		'2030-01-31T12:00:00z',
 		'2030-01-31T15:00:00+03:00',
 		'2030-01-31T15:00:00+0300',
@@ -118,7 +119,7 @@ describe('The start of a bot', () => {
 		expect(startsIn({ scheduled_start_at: start })).toStrictEqual([NOON]);
 	});
 
-	it.each(['2030-01-31T12:00:00', '2030-01-31 12:00:00'])(
+	it.each(['2030-01-31T12:00:00', '2030-01-31 12:00:00', '2030-01-31T12:00:00 '])(
 		'%j, without an offset, is read in UTC first, and then in the time zone of n8n',
 		(start) => {
 			const local = new Date(2030, 0, 31, 12).getTime();

@@ -74,7 +74,7 @@ async function contentOf(
 		const recording = new Recording(context.helpers, file, fileSize);
 		const watched = withCancelSignal(context, end);
 		const read = async () => await hashOf(watched, recording, most);
-		return await unlessAborted(isInDatabase(file.id) ? inTurn(read) : read(), end);
+		return await unlessAborted(inTurn(laneOf(context, file.id), read), end);
 	} catch {
 		end?.throwIfAborted();
 		return undefined;
@@ -99,15 +99,30 @@ async function hashOf(
 	});
 }
 
-/** Under its only key: ends with the last file that is to be read from n8n's database. */
+/** By lane: ends with the last file of the lane that is to be read. */
 const filesRead = remembered<Promise<unknown>>('filesRead');
 
-/** One file of n8n's database at a time, because its stream holds the whole file in memory. */
-async function inTurn<T>(read: () => Promise<T>): Promise<T> {
-	const own = (filesRead.get('last') ?? Promise.resolve()).then(read);
-	filesRead.set(
-		'last',
-		own.catch(() => undefined),
-	);
+/** Of how many items of an execution the files are read at once: a node may have a thousand. */
+const READ_AT_ONCE = 10;
+
+/**
+ * Files of one lane are read one after another. n8n's database has a single lane, because its stream holds the
+ * whole file in memory. Otherwise a file waits for files of the same execution only: one that stands still must not
+ * hold the others of this n8n.
+ */
+function laneOf(context: IExecutePaginationFunctions, id: string): string {
+	if (isInDatabase(id)) return 'database';
+	const own = `${context.getExecutionId()} ${context.getNode().id}`;
+	return `${own} ${context.getItemIndex() % READ_AT_ONCE}`;
+}
+
+async function inTurn<T>(lane: string, read: () => Promise<T>): Promise<T> {
+	const own = (filesRead.get(lane) ?? Promise.resolve()).then(read);
+	const ended = own
+		.catch(() => undefined)
+		.then(() => {
+			if (filesRead.get(lane) === ended) filesRead.delete(lane);
+		});
+	filesRead.set(lane, ended);
 	return await own;
 }

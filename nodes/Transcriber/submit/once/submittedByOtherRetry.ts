@@ -7,6 +7,7 @@ import {
 	sharedByRetriesOf,
 } from '../../../shared/n8nInternals/runIdentity';
 import { remembered } from '../../../shared/processMemory';
+import { runOf } from './placeInRun';
 
 /**
  * What the Retries of an execution have submitted, by lineage (see {@link Lineage}) and place.
@@ -29,12 +30,17 @@ interface Lineage {
 	firstExecution: string;
 	/** The id of the first execution, unless the node first ran in a Retry. */
 	executionId?: string;
+	/** For each run of the node, by its index: whether it first began in a Retry. */
+	beganInRetry?: Record<number, boolean>;
 }
 
 function lineageOf(context: IExecutePaginationFunctions): Lineage {
 	const nodeContext = nodeContextOf(context) as { lineage?: Lineage };
-	nodeContext.lineage ??= newLineage(context);
-	return nodeContext.lineage;
+	const lineage = (nodeContext.lineage ??= newLineage(context));
+	// An execution of an earlier version may have none.
+	lineage.beganInRetry ??= {};
+	lineage.beganInRetry[runOf(context).index] ??= isRetry(context);
+	return lineage;
 }
 
 function newLineage(context: IExecutePaginationFunctions): Lineage {
@@ -50,11 +56,11 @@ export function firstExecutionOf(context: IExecutePaginationFunctions): string {
 }
 
 /**
- * Whether n8n had kept nothing of the node when a Retry first ran it: the execution before failed before
- * the node, or crashed. n8n does not tell which.
+ * Whether n8n had kept nothing of this run of the node when a Retry began it: the execution before failed before
+ * the run, or crashed. n8n does not tell which.
  */
 export function beganInRetry(context: IExecutePaginationFunctions): boolean {
-	return isRetry(context) && lineageOf(context).executionId === undefined;
+	return lineageOf(context).beganInRetry?.[runOf(context).index] === true;
 }
 
 /** What another Retry has remembered for the same place, with {@link rememberRetried}. */

@@ -1,8 +1,9 @@
 /** Which run of an execution, and which item of it, a call is about. */
-import type { IDataObject } from 'n8n-workflow';
+import type { IDataObject, ITaskData } from 'n8n-workflow';
 
 import { placeOf, runOf } from '../../../../nodes/Transcriber/submit/once/placeInRun';
 import { itemContext } from '../../../support/itemContext';
+import { MADE_UP } from '../../../support/madeUpRuns';
 import { LINK } from '../../../support/parameters';
 
 describe('The run of an item', () => {
@@ -34,6 +35,22 @@ describe('The run of an item', () => {
 		const context = itemContext(LINK, { saved: { suspension }, items, runIndex, itemIndex: 1 });
 		expect(runOf(context)).toEqual(expected);
 		expect(placeOf(context)).toBe(`${expected.index}:1`);
+	});
+});
+
+describe('The run of an item in the Retry of an execution that crashed', () => {
+	it.each<[string, ITaskData]>([
+		['begun', MADE_UP.begun],
+		['ended', MADE_UP.ended],
+	])('is the same if n8n has made up a run that had %s before the crash', (_what, madeUp) => {
+		const run = (runIndex: number, runs: ITaskData[]) =>
+			runOf(itemContext(LINK, { runIndex, runs })).index;
+		const real = { ...MADE_UP.begun, executionStatus: 'success' } as const;
+		expect(run(1, [madeUp])).toBe(0);
+		expect(run(2, [madeUp, real])).toBe(1);
+		expect(run(1, [real])).toBe(1);
+		// The run itself is no earlier one.
+		expect(run(0, [madeUp])).toBe(0);
 	});
 });
 

@@ -92,27 +92,36 @@ it.each([
 	[
 		"n8n's database, which holds a file in memory, only one is open at a time",
 		'database:',
-		[1, 1, 1],
+		{ items: 1, executions: 1 },
 	],
-	['other storages, none waits for another', '', [1, 2, 3]],
-])('Of several files of %s', async (_what, prefix, expected) => {
-	const open = new Set<Readable>();
-	const most: number[] = [];
+	[
+		'other storages, ten items of an execution are open at a time, and no execution waits for another',
+		'',
+		{ items: 10, executions: 2 },
+	],
+])('Of many files of %s', async (_what, prefix, expected) => {
+	const open = new Map<Readable, string>();
+	const most = { items: 0, executions: 0 };
 	jest.spyOn(storage, 'getMetadata').mockResolvedValue({ fileSize: 5 });
 	reads().mockImplementation(async (id) => {
 		const file = Readable.from([Buffer.from(id.slice(-5))]);
-		open.add(file);
-		most.push(open.size);
+		open.set(file, id.slice(-5, -2));
 		file.once('close', () => open.delete(file));
+		const executions = [...open.values()];
+		const items = executions.filter((execution) => execution === executions[0]).length;
+		most.items = Math.max(most.items, items);
+		most.executions = Math.max(most.executions, new Set(executions).size);
 		return await Promise.resolve(file);
 	});
-	const hashes = await Promise.all(
-		['00001', '00002', '00003'].map(async (id) => {
-			const file = { id: `${prefix}${id}`, data: '', mimeType: 'audio/mpeg' };
-			return await beginningOf(itemContext(FILE), file);
+	const hashes = ['041', '042'].flatMap((executionId) =>
+		Array.from({ length: 30 }, async (_each, itemIndex) => {
+			const id = `${prefix}${executionId}${String(itemIndex).padStart(2, '0')}`;
+			const items = Array.from({ length: 30 }, () => ({ json: {} }));
+			const context = itemContext(FILE, { executionId, itemIndex, items });
+			return await beginningOf(context, { id, data: '', mimeType: 'audio/mpeg' });
 		}),
 	);
-	expect(new Set(hashes).size).toBe(3);
+	expect(new Set(await Promise.all(hashes)).size).toBe(60);
 	expect(most).toEqual(expected);
 });
 

@@ -84,12 +84,16 @@ export class TaskPagesOfAcceptedSize {
 			const tasks = tasksIn(answer);
 			if (tasks) return this.noted(tasks, offset);
 			if (this.isFurther(offset) && holdsNothing(answer)) return [];
-			throw refuse(
-				this.caller,
-				'The answer of the service holds no list of tasks',
-				"Check the 'Base URL' in the credential, and look at the answer to GET /tasks with the HTTP Request node.",
-			);
+			throw this.withoutList();
 		}
+	}
+
+	private withoutList(): Error {
+		return refuse(
+			this.caller,
+			'The answer of the service holds no list of tasks',
+			"Check the 'Base URL' in the credential, and look at the answer to GET /tasks with the HTTP Request node.",
+		);
 	}
 
 	/** The page size of the next request. */
@@ -164,9 +168,10 @@ export class TaskPagesOfAcceptedSize {
 			if (!isRefusedForGood(error)) throw error;
 			return undefined;
 		});
-		const tasks = tasksIn(shown) ?? [];
-		const goesOn = tasks.length > 1 && identityOf(tasks[0] ?? {}) !== this.firstOfLast;
-		if (!shown || goesOn) return false;
+		if (!shown) return false;
+		const tasks = tasksIn(shown) ?? (holdsNothing(shown) ? [] : undefined);
+		if (!tasks) throw this.withoutList();
+		if (tasks.length > 1 && identityOf(tasks[0] ?? {}) !== this.firstOfLast) return false;
 		this.guesses.delete(offset);
 		this.provenEnd = offset;
 		return true;

@@ -229,6 +229,14 @@ describe('the end of a list', () => {
 		expect(service.lines()).toHaveLength(3);
 	});
 
+	it('is not known where the answer about the place before the refused one holds no list', async () => {
+		service.running().seed(100);
+		answer({ detail: 'maintenance' }, { skip: 2 });
+		answer({}, { status: 416, skip: 1, times: 1 });
+		const { error } = await getMany({ returnAll: true });
+		expect(error?.message).toContain('holds no list of tasks');
+	});
+
 	it('comes where no offset is heeded and the tasks have no id that is known', async () => {
 		answer([{ status: 'completed', uuid: 'a' }]);
 		const { json } = await getMany({ returnAll: true });

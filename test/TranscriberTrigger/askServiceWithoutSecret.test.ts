@@ -15,12 +15,12 @@ const SECOND = 1_000;
 const HOUR = 3_600 * SECOND;
 
 const service = serviceForTests();
-const realNow = Date.now.bind(Date);
-/** How far the clock is from the real one, in ms. Each test begins long after the one before. */
+const start = Date.now();
+/** How far the clock is from the start, in ms: it stands still. Each test begins long after the one before. */
 let ahead = 0;
 beforeEach(() => {
 	ahead += 100 * HOUR;
-	jest.spyOn(Date, 'now').mockImplementation(() => realNow() + ahead);
+	jest.spyOn(Date, 'now').mockImplementation(() => start + ahead);
 });
 afterAll(() => jest.restoreAllMocks());
 

@@ -1,4 +1,18 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import { GRACE } from '../../nodes/TranscriberTrigger/cancelBotWhenUnpublished';
+import type { ServiceForTests } from '../support/service';
+
+/** Waits until the grace is over, and what the trigger then asks of the service, however long the answers take. */
+export async function pastGrace({ running }: ServiceForTests, graceMs = GRACE.ms): Promise<void> {
+	const isOpen = ({ status, at }: { status?: number; at: number }) =>
+		status === undefined && Date.now() - at < 1_000;
+	await sleep(2 * graceMs);
+	for (let quiet = 0; quiet < 2; quiet++) {
+		await sleep(20);
+		if (running().requests.some(isOpen)) quiet = -1;
+	}
+}
 
 /** The grace that begins meanwhile ends when the work is done, however long a busy machine takes for it. */
 export async function withinGrace(work: () => Promise<void>): Promise<void> {

@@ -14,7 +14,7 @@ import { captureLogs } from '../support/logs';
 import { serviceForTests } from '../support/service';
 import { few } from '../support/long';
 import { deliver, handOverTo } from './client';
-import { withinGrace } from './grace';
+import { pastGrace, withinGrace } from './grace';
 import { TriggerHost } from './host';
 
 const one = serviceForTests();
@@ -214,7 +214,7 @@ describe('The log names what the user has to do about a bot', () => {
 		'but nothing if a DELETE is answered %d because the bot has left meanwhile',
 		async (status) => {
 			jest.replaceProperty(GRACE, 'ms', 50);
-			jest.replaceProperty(CANCEL_BOT, 'patienceMs', 200);
+			jest.replaceProperty(CANCEL_BOT, 'patienceMs', 2_000);
 			jest.replaceProperty(CANCEL_BOT, 'pauseMs', 20);
 			const host = await new TriggerHost({ credentials: one.credentials(), parameters }).open();
 			await host.activate();
@@ -230,8 +230,8 @@ describe('The log names what the user has to do about a bot', () => {
 			const tries = () => one.lines().filter((line) => line.startsWith('DELETE')).length;
 			const logs = captureLogs();
 			await host.deactivate();
-			await until(() => tries() === 1);
-			await sleep(400);
+			await until(() => tries() > 0);
+			await pastGrace(one);
 			logs.release();
 			await host.close();
 			expect(tries()).toBe(1);

@@ -11,7 +11,7 @@ import { serviceForTests } from '../support/service';
 import { captureLogs } from '../support/logs';
 import { few, long } from '../support/long';
 import { until } from '../simulator/testing-client';
-import { withinGrace } from './grace';
+import { pastGrace, withinGrace } from './grace';
 import { TriggerHost, newProcess } from './host';
 
 const service = serviceForTests();
@@ -90,7 +90,7 @@ few.describe.each(STARTS)('A bot that starts %s', (_, start) => {
 			await sleep(ANOTHER_SECOND / 2);
 			await publish();
 		}
-		await sleep(2 * GRACE.ms);
+		await pastGrace(service);
 		expect([launches(), calledBack()]).toEqual([1, []]);
 	});
 });
@@ -99,7 +99,7 @@ it('A link from an expression does not send a second bot either', async () => {
 	await open({ meetingUrl: '={{ "https://meet.example.com/weekly?at=" + $now.toMillis() }}' });
 	await host.activate();
 	await publish();
-	await sleep(2 * GRACE.ms);
+	await pastGrace(service);
 	expect([launches(), calledBack()]).toEqual([1, []]);
 });
 
@@ -177,10 +177,11 @@ describe('n8n 1 and 2.30 add a workflow again when one of its other triggers fai
 		host.restart();
 		await host.activate('init');
 		await publish('init');
-		await sleep(2 * GRACE.ms);
+		await pastGrace(service);
 		expect([launches(), calledBack()]).toEqual([1, []]);
 		await host.deactivate();
-		await sleep(2 * GRACE.ms);
+		await until(() => calledBack().length > 0);
+		await pastGrace(service);
 		expect(calledBack()).toHaveLength(1);
 	});
 
@@ -193,7 +194,7 @@ describe('n8n 1 and 2.30 add a workflow again when one of its other triggers fai
 		Object.assign(mine?.bot ?? {}, { releasedAt: Date.now() - 60_000 });
 		host.saved = JSON.stringify(released);
 		await host.activate('init');
-		await sleep(2 * GRACE.ms);
+		await pastGrace(service);
 		expect(calledBack()).toEqual([]);
 		await host.deactivate();
 		await until(() => calledBack().length === 1);
@@ -220,7 +221,7 @@ describe('n8n 1 and 2.30 add a workflow again when one of its other triggers fai
 			change();
 			const logs = captureLogs();
 			await host.activate('activate');
-			await sleep(2 * GRACE.ms);
+			await pastGrace(service);
 			logs.release();
 			expect(launches()).toBe(2);
 			return logs.of(host.node.name);
@@ -310,7 +311,7 @@ describe('A workflow whose bot was sent from another address', () => {
 	/** Also by the hook for switching off, which n8n calls after each refusal. */
 	async function expectLeftAlone() {
 		await moved.deactivate();
-		await sleep(2 * GRACE.ms);
+		await pastGrace(service);
 		expect([launches(), cancelled()]).toEqual([1, []]);
 	}
 
@@ -395,7 +396,7 @@ describe('A workflow whose bot was sent from another address', () => {
 		await move(OTHER_N8N);
 		moved.node.parameters.meetingUrl = 'https://meet.example.com/another';
 		await moved.activate();
-		await sleep(2 * GRACE.ms);
+		await pastGrace(service);
 		expect([launches(), cancelled()]).toEqual([2, []]);
 	});
 
@@ -405,7 +406,7 @@ describe('A workflow whose bot was sent from another address', () => {
 		await moved.activate('init');
 		await moved.deactivate();
 		logs.release();
-		await sleep(2 * GRACE.ms);
+		await pastGrace(service);
 		expect(logs.lines.join()).toContain('did not send a meeting bot');
 		expect(logs.lines.join()).toContain(`meeting bot ${theBot()} is not cancelled`);
 		expect(cancelled()).toEqual([]);
@@ -422,7 +423,7 @@ describe('A workflow whose bot was sent from another address', () => {
 		logs.release();
 		const said = logs.lines.filter((line) => line.includes('does not start the workflow'));
 		expect(said).toHaveLength(2);
-		await sleep(2 * GRACE.ms);
+		await pastGrace(service);
 		expect([launches(), cancelled()]).toEqual([1, []]);
 		await moved.deactivate();
 		await until(() => cancelled().length === 1);

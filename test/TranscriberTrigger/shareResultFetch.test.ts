@@ -127,8 +127,10 @@ describe('The slow result of one delivery is not given', () => {
 	});
 
 	it('for a signed delivery if the first was unsigned: the output has the fields of the signed one', async () => {
-		jest.replaceProperty(ANSWER, 'withinMs', 400);
-		jest.replaceProperty(RETRY, 'brief', 400);
+		const times = [
+			jest.replaceProperty(ANSWER, 'withinMs', 400),
+			jest.replaceProperty(RETRY, 'brief', 400),
+		];
 		const credentials = service.credentials({ webhookSecret: 'of the credential' });
 		const host = await open({}, { mode: 'manual', credentials });
 		const id = await service.completedTask();
@@ -136,6 +138,7 @@ describe('The slow result of one delivery is not given', () => {
 		slow(600);
 		const body = { task_id: id, status: 'completed', note: 'from the service' };
 		expect((await deliver(host.url, body, 'invented')).status).toBe(503);
+		for (const time of times) time.restore();
 		expect((await deliver(host.url, body, 'of the credential')).status).toBe(200);
 		expect(host.executions).toMatchObject([[{ json: body }]]);
 	});

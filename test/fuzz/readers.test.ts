@@ -38,7 +38,7 @@ jest.setTimeout(3_600_000);
 let logs: ReturnType<typeof captureLogs>;
 beforeEach(() => {
 	shortenRetries(1000);
-	jest.replaceProperty(RETRY, 'brief', 100);
+	jest.replaceProperty(RETRY, 'brief', 5_000);
 	jest.replaceProperty(GRACE, 'ms', 1);
 	for (const name of Object.keys(CANCEL_BOT) as Array<keyof typeof CANCEL_BOT>) {
 		jest.replaceProperty(CANCEL_BOT, name, 20);

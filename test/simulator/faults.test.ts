@@ -143,11 +143,10 @@ it('down: the request is answered, then connections are refused for a while, and
 });
 
 it('forMs: holds from the first request that meets it', async () => {
-	running().fault({ match: {}, forMs: 200, action: { kind: 'respond', status: 503 } });
+	running().fault({ match: {}, forMs: 2_000, action: { kind: 'respond', status: 503 } });
 	expect((await ask('GET /account')).status).toBe(503);
 	expect((await ask('GET /account')).status).toBe(503);
-	await new Promise((resolve) => setTimeout(resolve, 250));
-	expect((await ask('GET /account')).status).toBe(200);
+	await until(async () => (await ask('GET /account')).status === 200);
 });
 
 it('clockAheadSeconds: the header Date shows the wrong time', async () => {

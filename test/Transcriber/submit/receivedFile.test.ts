@@ -15,7 +15,7 @@ import { workflowWith, type Ended } from '../../support/suspended';
 const service = serviceForTests();
 
 const FILE = { resource: 'transcription', operation: 'transcribeFile' };
-const BRIEFLY = { onCompletion: 'poll', waitOptions: { pollInterval: 0.05, timeout: 0.005 } };
+const BRIEFLY = { onCompletion: 'poll', waitOptions: { pollInterval: 0.05, timeout: 0.04 } };
 const RETURN = { onCompletion: 'returnTask' };
 
 const received = async (content: string | Buffer = 'sound'): Promise<INodeExecutionData> => ({

@@ -255,7 +255,7 @@ describe('with "Wait for the Transcript (Polling)"', () => {
 	it("n8n's Retry takes all of them up", async () => {
 		const ids = await tasks(2);
 		answerSubmits(listOf(ids));
-		const short = { ...waitOptions, timeout: 0.02 };
+		const short = { ...waitOptions, timeout: 0.04 };
 		const parameters = { ...POLL, waitOptions: short };
 		const workflow = workflowWith(parameters, service.credentials());
 		const failed = await workflow.start(one());
@@ -388,7 +388,7 @@ describe('with "Call a URL When Ready"', () => {
 
 it('what version 1.0.0 has saved of a submission, one answer, is taken up', async () => {
 	const [id = ''] = await tasks(1);
-	const short = { ...waitOptions, timeout: 0.02 };
+	const short = { ...waitOptions, timeout: 0.04 };
 	const workflow = workflowWith(
 		{ ...LINK, onCompletion: 'poll', waitOptions: short },
 		service.credentials(),

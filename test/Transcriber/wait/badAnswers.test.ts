@@ -404,7 +404,7 @@ it.each([401, 404])(
 it('a look that is answered with a Retry-After of a day does not hide the end of the task', async () => {
 	const headers = { 'retry-after': '86400' };
 	fault({ kind: 'respond', status: 503, headers }, LOOK, 1);
-	const run = service.run({ ...LINK, waitOptions: { pollInterval: 0.2, timeout: 0.03 } });
+	const run = service.run({ ...LINK, waitOptions: { pollInterval: 0.2, timeout: 0.06 } });
 	await until(() => service.running().tasks().length === 1);
 	service.running().finish(service.running().tasks()[0]?.id ?? '');
 	expect((await run).json).toMatchObject([{ status: 'completed' }]);
@@ -414,6 +414,7 @@ it.each([
 	['a state instead of a result', { status: 'processing' }],
 	['a web page', '<html>Please wait</html>'],
 ])('a result that is answered with %s at first is asked for again', async (_, body) => {
+	jest.replaceProperty(RETRY, 'patienceWhenBroken', 60_000);
 	fault({ kind: 'respond', status: 200, body }, { path: '/result$' }, 1);
 	const id = await service.completedTask();
 	const { json } = await service.run({ resource: 'task', operation: 'wait', taskId: byId(id) });
@@ -423,9 +424,10 @@ it.each([
 describe('a computer that sleeps while the node polls, until after the deadline', () => {
 	/** What the node gives after a sleep of eight hours, during which `meanwhile` happens. */
 	const afterSleep = async (meanwhile: (id: string) => void) => {
-		const waitOptions = { pollInterval: 0.4, timeout: 180 };
+		const waitOptions = { pollInterval: 1, timeout: 180 };
 		const outcome = service.run({ ...LINK, waitOptions });
 		await until(() => looks().length > 0);
+		await until(() => service.running().requests.every(({ status }) => status !== undefined));
 		// The computer falls asleep in the pause after a look, not while it waits for the answer.
 		await sleep(200);
 		const [{ id } = { id: '' }] = service.running().tasks();

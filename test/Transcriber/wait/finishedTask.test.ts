@@ -289,7 +289,8 @@ describe('with On Error = Continue, the output says that a second submit is char
 
 	it('but with a status that nobody knows, it names Get Result', async () => {
 		answer('/tasks/[^/]+$', { status: 'done' });
-		const { json } = await service.run({ ...LINK, waitOptions: short }, { node });
+		const waitOptions = { ...short, timeout: 0.04 };
+		const { json } = await service.run({ ...LINK, waitOptions }, { node });
 		expect(json).toEqual([{ error: expect.stringMatching(/If it has finished, .*Get Result/) }]);
 	});
 
@@ -632,7 +633,7 @@ describe('a task that ends without a transcript', () => {
 });
 
 describe('the words of the service are in the error', () => {
-	const SHORT = { timeout: 0.005, pollInterval: 0.1 };
+	const SHORT = { timeout: 0.04, pollInterval: 0.1 };
 
 	it.each([
 		{ status: 'error', error: 'Bad codec' },

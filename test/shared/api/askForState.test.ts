@@ -21,7 +21,7 @@ function answer(path: string, body: unknown, times = 1e6) {
 const TASK = '/tasks/[^/]+$';
 const BOT = '/meeting/[^/]+$';
 
-const waitOptions = { pollInterval: 0.05, timeout: 0.02 };
+const waitOptions = { pollInterval: 0.05, timeout: 0.04 };
 
 async function waitFor(id: string) {
 	return await service.run({
@@ -129,7 +129,7 @@ few.it.each(['done', 'success', 'succeeded', 'finished', 'complete', 'ok', 'read
 		answer(TASK, { task_id: id, status });
 		const { error, json } = await waitFor(id);
 		expect(json).toEqual([]);
-		expect(error?.message).toContain(`Task ${id} has not ended within 0.02 minutes`);
+		expect(error?.message).toContain(`Task ${id} has not ended within 0.04 minutes`);
 		expect(error?.message).toContain(`(status: ${status})`);
 		expect(error?.description).toMatch(/does not document this status.*Transcript: Get Result/);
 	},

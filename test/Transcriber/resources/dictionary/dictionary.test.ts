@@ -385,6 +385,7 @@ describe('several items at a service that is away', () => {
 	const AWAY = { kind: 'respond', status: 503 } as const;
 	const TRIED_AGAIN = /while the node was trying again/;
 	const node = { onError: 'continueRegularOutput' } as const;
+	beforeEach(() => jest.replaceProperty(RETRY, 'patienceWhenBroken', 120_000));
 	/** The requests to add a term, told apart by its length: the simulator reads no body that it refuses. */
 	const posted = (term: string) => {
 		const bytes = String(JSON.stringify({ terms: [term] }).length);

@@ -247,11 +247,11 @@ describe('meeting.sendBot', () => {
 		);
 
 		it('a bot that outlives the timeout is an error that names it', async () => {
-			const outcome = waitFor({ timeout: 0.005 });
+			const outcome = waitFor({ timeout: 0.04 });
 			const botId = await botIn('recording');
 			const { error } = await outcome;
 			expect(error?.message).toContain(`bot ${botId}`);
-			expect(error?.message).toContain('0.005 minutes (status: recording)');
+			expect(error?.message).toContain('0.04 minutes (status: recording)');
 		});
 
 		describeWaiting({

@@ -180,11 +180,11 @@ describe('Of a recording that is longer than 64 MB', () => {
 		expect(await of(await long(80 * MIB, 64 * MIB - 1))).not.toBe(beginning);
 		expect(await of(await long(80 * MIB + 1))).not.toBe(beginning);
 		expect(await of(await long(80 * MIB, 64 * MIB))).toBe(beginning);
-	});
+	}, 60_000);
 
 	it('the whole is compared, where two files are', async () => {
 		const file = await long(80 * MIB);
 		expect(await isSame(file, await long(80 * MIB, 79 * MIB))).toBe(false);
 		expect(await isSame(file, await long(80 * MIB))).toBe(true);
-	});
+	}, 60_000);
 });

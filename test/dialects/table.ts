@@ -18,6 +18,8 @@ export const TRIED_ELSEWHERE: Record<string, string> = {
 	'Whether an empty list of tasks is true': 'test/TranscriberAccountTrigger/oddLists.test.ts',
 	'Which account a new API key belongs to': 'test/TranscriberAccountTrigger/otherAccount.test.ts',
 	'Whether a task and a bot can have the same id': 'test/TranscriberTrigger/sameId.test.ts',
+	'In which list of the dictionary a team member sees the terms that apply to the team':
+		'test/Transcriber/resources/dictionary/syncAnswers.test.ts',
 	'What the formats of an export hold': 'test/Transcriber/resources/task/task.test.ts',
 	'A 409 for a file that has an `error_code`': 'test/shared/api/sendWithRetries.test.ts',
 	'Whether a success can refuse a submit, a new summary, a rotation or a request for a result':

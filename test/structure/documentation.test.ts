@@ -89,7 +89,7 @@ const onTheScreen = [
 	...['Settings', 'Community nodes', 'Install', 'Predefined Credential Type', 'Import', 'From URL'],
 	...['Execute workflow', 'Binary', 'Read/Write Files from Disk', 'Retry On Fail'],
 	...['Execute Sub-workflow', 'Retry', 'Fetch Test Event', 'Split Out'],
-	...['On Error', 'Continue', 'Allowed HTTP Request Domains'],
+	...['Save execution progress', 'On Error', 'Continue', 'Allowed HTTP Request Domains'],
 ];
 
 describe.each([ENGLISH, RUSSIAN])('$page', (readme) => {

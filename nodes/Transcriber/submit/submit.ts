@@ -176,7 +176,7 @@ function withoutId(
 				`The service refused one of the recordings: ${serviceMessage}`,
 				count.accepted > 0
 					? `${said} Fetch the accepted ones with Transcript: Wait Until Finished.`
-					: `${said} It accepted none of them. To try again, run the workflow in a new execution.`,
+					: `${said} It accepted none of them. To try again, submit this item alone in a new execution.`,
 			),
 		);
 	}

@@ -44,9 +44,9 @@ const SUBMIT_WITH_ANOTHER_KEY =
 const NEXT = {
 	task: {
 		failed:
-			'A failed task is not charged. Correct the recording or the link, then submit it again in a new execution.',
+			'A failed task is not charged. Correct the recording or the link, then submit this item alone in a new execution.',
 		cancelled:
-			'A cancelled task has no transcript. To get one, submit the recording again in a new execution.',
+			'A cancelled task has no transcript. To get one, submit this item alone in a new execution.',
 	},
 	meeting: {
 		failed:

@@ -57,7 +57,7 @@ export function neverLeft(failure: unknown): boolean {
 /**
  * Sends every request: waits for its turn within the rate limits, sends it, and repeats it if that
  * is allowed (service document, "Errors" and "Limits"). Each kind of refusal has its own patience,
- * in clock time from the first such refusal. Throws a {@link ServiceError}, or a NodeOperationError
+ * in clock time from the first such refusal, or from the first after so long a time without one. Throws a {@link ServiceError}, or a NodeOperationError
  * if the execution was cancelled or the request could not be made. If the execution was cancelled
  * and the service has certainly done nothing, throws the reason of the cancellation.
  */
@@ -101,7 +101,7 @@ async function attempts<T>(
 	const { apiKey } = credential;
 	const cancelled = caller.getExecutionCancelSignal?.();
 	let stop = anyOf(cancelled, signalAt(deadline));
-	const firstRefusals = new Map<Patience, number>();
+	const refusals = new Map<Patience, { first: number; last: number }>();
 	let problem: Problem = { path, transport: 'noTurn' };
 	// Also set by a 409 on a keyed upload: the service is already processing it.
 	let mayBeAccepted = false;
@@ -148,6 +148,7 @@ async function attempts<T>(
 				stop = anyOf(stop, signalAt(Date.now() + fromTurn));
 			}
 			let failure: unknown;
+			const sentAt = Date.now();
 			try {
 				credential = await credentialOfNow(caller, credential, cancelled);
 				const result = await attempt(credential, mayBeAccepted);
@@ -180,8 +181,11 @@ async function attempts<T>(
 			mayBeAccepted ||= isWithoutAnswer(found) || isInProgressAtService(found, policy);
 			const patience = once ? undefined : patienceFor(problem, policy);
 			if (!patience) throw new ServiceError(node, problem);
-			const first = firstRefusals.get(patience) ?? Date.now();
-			firstRefusals.set(patience, first);
+			const earlier = refusals.get(patience);
+			// The service has answered otherwise for longer than that: the problem is a new one.
+			const isOver = earlier === undefined || sentAt - earlier.last > RETRY[patience];
+			const first = isOver ? Date.now() : earlier.first;
+			refusals.set(patience, { first, last: Date.now() });
 			// The next attempt first waits for room. It keeps its place among the uploads, so that they stay
 			// in order.
 			if (countTasks && problem.status === 429) continue;

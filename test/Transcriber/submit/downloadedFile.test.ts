@@ -132,14 +132,31 @@ it('is not read any more when a failure of another item has stopped the node', a
 	read.mockRestore();
 });
 
-it('is sent with the same key by that Retry if the answer to the first one was lost', async () => {
-	shortenRetries(500);
-	jest.replaceProperty(RETRY, 'patienceWhenBroken', 0);
-	const action = { kind: 'cut', when: 'afterProcessing' } as const;
-	service.running().fault({ match: { method: 'POST' }, action, times: 1 });
-	const { error } = await retry('42');
-	expect(error).toBeDefined();
-	const { json } = await retry('43');
-	expect(json).toMatchObject([{ task_id: taskIds()[0] }]);
-	expect(taskIds()).toHaveLength(1);
+describe('whose answer was lost in the first Retry', () => {
+	beforeEach(async () => {
+		shortenRetries(500);
+		jest.replaceProperty(RETRY, 'patienceWhenBroken', 0);
+		const action = { kind: 'cut', when: 'afterProcessing' } as const;
+		service.running().fault({ match: { method: 'POST' }, action, times: 1 });
+		const { error } = await retry('42');
+		expect(error?.description).toContain('If the service has accepted it');
+	});
+
+	it('is sent with the same key by the second', async () => {
+		const { json } = await retry('43');
+		expect(json).toMatchObject([{ task_id: taskIds()[0] }]);
+		expect(taskIds()).toHaveLength(1);
+	});
+
+	it('is refused by the second if it asks for something else', async () => {
+		const { error } = await retry('43', 'sound', { language: 'en' });
+		expect(error?.message).toContain('This item was changed after it had been sent');
+		expect(taskIds()).toHaveLength(1);
+	});
+
+	it('is another recording in the second, which asks for something else: it is submitted', async () => {
+		const { error } = await retry('43', 'noise', { language: 'en' });
+		expect(error?.message).toBeUndefined();
+		expect(taskIds()).toHaveLength(2);
+	});
 });

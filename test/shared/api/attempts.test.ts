@@ -193,14 +193,36 @@ describe('The next attempt', () => {
 	});
 
 	it('has the patience of its kind of failure, from the first failure of that kind', async () => {
+		jest.replaceProperty(RETRY, 'patienceWhenBroken', 2_000);
+		const late = async () => {
+			await sleep(2_100);
+			return down();
+		};
+		const { failure, sent } = sending([down(), busy(), late, 'accepted']);
+		expect(await failure()).toMatchObject({ httpCode: '503' });
+		expect(sent).toHaveLength(3);
+	});
+
+	it('has a full patience again if the service has answered otherwise for longer than that', async () => {
 		jest.replaceProperty(RETRY, 'patienceWhenBroken', 100);
 		const late = async () => {
 			await sleep(120);
 			return busy();
 		};
-		const { failure, sent } = sending([down(), late, down(), 'accepted']);
+		const { result, sent } = sending([down(), late, down(), 'accepted']);
+		await result;
+		expect(sent).toHaveLength(4);
+	});
+
+	it('has no full patience again if it was the attempt itself that took so long', async () => {
+		jest.replaceProperty(RETRY, 'patienceWhenBroken', 2_000);
+		const late = async () => {
+			await sleep(2_100);
+			return down();
+		};
+		const { failure, sent } = sending([down(), late, 'accepted']);
 		expect(await failure()).toMatchObject({ httpCode: '503' });
-		expect(sent).toHaveLength(3);
+		expect(sent).toHaveLength(2);
 	});
 
 	it('has a full patience if its kind of failure is new', async () => {

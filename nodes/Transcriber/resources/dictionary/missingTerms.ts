@@ -8,18 +8,27 @@ import { refuse } from '../../../shared/parameters/refuse';
 import { isInherited } from './syncReport';
 
 /**
- * The terms of the dictionary. Throws if the answer has no list, because writing would then lose
- * terms.
+ * The terms of the dictionary (service document, "Dictionary"). Throws if the answer has no list, because writing
+ * would then lose terms. The document does not show in which list a team member sees the owner's terms: in `terms`,
+ * or only among those that are applied and ignored.
  */
-export function termsIn(context: IExecutePaginationFunctions, { terms }: IDataObject): string[] {
-	if (Array.isArray(terms) && terms.every((term) => ['string', 'number'].includes(typeof term))) {
-		return terms.map(String);
-	}
+export function termsIn(context: IExecutePaginationFunctions, answer: IDataObject): string[] {
+	const terms = listIn(answer.terms);
+	const isElsewhere = isInherited(answer) && terms?.length === 0;
+	if (terms && !isElsewhere) return terms;
+	const applied = listIn(answer.effective_terms);
+	if (isElsewhere && applied) return [...applied, ...(listIn(answer.ignored_terms) ?? [])];
 	throw refuse(
 		context,
 		'The answer of the service holds no list of terms, so the dictionary was left as it is',
-		'Look at the answer with Dictionary: Get. To write the dictionary without comparing it, use Dictionary: Replace.',
+		'Look at the answer with Dictionary: Get. Dictionary: Add writes without comparing, and removes nothing.',
 	);
+}
+
+function listIn(value: unknown): string[] | undefined {
+	if (!Array.isArray(value)) return undefined;
+	const isList = value.every((term) => ['string', 'number'].includes(typeof term));
+	return isList ? value.map(String) : undefined;
 }
 
 /** Refuses a dictionary over the limit that the service names, or else over the documented one. */

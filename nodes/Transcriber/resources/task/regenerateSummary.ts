@@ -172,6 +172,6 @@ async function regenerateOnce(
 }
 
 const LOOK_AT_SUMMARY =
-	'Look at the summary of the transcript first (Transcript: Get Result). If it is the old one, run the workflow again.';
+	'Look at the summary of the transcript first (Transcript: Get Result). If it is the old one, ask again for this task alone (By ID) in a workflow that does not submit the recording again.';
 
 const METHODS = ['PATCH', 'POST', 'PUT'] as const;

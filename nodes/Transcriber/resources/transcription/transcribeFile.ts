@@ -10,7 +10,7 @@ import { isSameFile } from '../../submit/once/sameFile';
 import { completionFields } from '../../submit/choice/onCompletionFields';
 import { checkTakenUpCompletion, prepareCompletion } from '../../submit/prepareCompletion';
 import { submit } from '../../submit/submit';
-import { checkUnchanged } from '../../submit/once/refuseChangedItem';
+import { checkDownloadUnchangedSince, checkUnchanged } from '../../submit/once/refuseChangedItem';
 import { shareWithRepeats } from '../../submit/once/shareWithRepeats';
 import { submittedBefore } from '../../submit/once/submissionMemory';
 import { checkNotRefusedBefore } from '../../submit/suspension/suspendUntilDelivery';
@@ -100,7 +100,9 @@ async function submitWithKey(
 ): Promise<INodeExecutionData[]> {
 	const isNew = submittedBefore(context) === undefined;
 	if (isNew && request.options.headers?.['Idempotency-Key'] === undefined) {
-		setKey(request, await derivedKey(context, recordingOf(context).binary, run.stopped));
+		const { binary } = recordingOf(context);
+		await checkDownloadUnchangedSince(context, binary, run.stopped);
+		setKey(request, await derivedKey(context, binary, run.stopped));
 	}
 	return await submit(context, request, policy, run);
 }

@@ -52,7 +52,7 @@ export async function endedBeforeSubmit(
 			refusalOf(submissionNames(context, memory).join(', '), address, memory.hadEnded),
 			againAdvice(
 				context,
-				`Fetch its result with ${WAIT_OPERATIONS}. To transcribe the recording again, run the workflow in a new execution.`,
+				`Fetch its result with ${WAIT_OPERATIONS}. To transcribe the recording again, submit this item alone in a new execution.`,
 			),
 		),
 	);

@@ -1,11 +1,12 @@
-import type { IExecutePaginationFunctions } from 'n8n-workflow';
+import type { IBinaryData, IExecutePaginationFunctions } from 'n8n-workflow';
 
 import { isTool } from '../../../shared/n8nInternals/runIdentity';
 import { asLasting, refuse } from '../../../shared/parameters/refuse';
 import { againAdvice, givenKeyOf } from '../../item/givenIdempotencyKey';
+import { fileOf } from '../../item/inputFile';
 import { WAIT_OPERATIONS } from '../../item/retryAdvice';
-import { derivedKey } from './idempotencyKey';
-import { askedFor, fileIn } from './sameRequest';
+import { derivedKey, isOfFile } from './idempotencyKey';
+import { askedFor, fileIn, settingsFor } from './sameRequest';
 import { deliveryAddress, onCompletionOf } from '../choice/onCompletion';
 import { recall, submissionNames, type AcceptedMemory, type SentMemory } from './submissionMemory';
 
@@ -29,7 +30,7 @@ export async function checkUnchanged(context: IExecutePaginationFunctions): Prom
 				`This item was changed after ${names} had been accepted for it, so the change is not submitted`,
 				againAdvice(
 					context,
-					`A Retry goes on with what the service has accepted. Fetch that with ${WAIT_OPERATIONS}. For what the item asks for now, run the workflow in a new execution.`,
+					`A Retry goes on with what the service has accepted. Fetch that with ${WAIT_OPERATIONS}. For what the item asks for now, submit this item alone in a new execution.`,
 				),
 			),
 		);
@@ -63,10 +64,24 @@ export function checkUnchangedSince(
 			'This item was changed after it had been sent, and it is not known whether the service accepted it',
 			againAdvice(
 				context,
-				'Undo the change and retry: if the service has the file, its task is continued and not paid twice. For what the item asks for now, run the workflow in a new execution.',
+				'Undo the change and retry: if the service has the file, its task is continued and not paid twice. For what the item asks for now, submit this item alone in a new execution.',
 			),
 		),
 	);
+}
+
+/** The same for a file that a step before the node has downloaded again: n8n stores it by another name. */
+export async function checkDownloadUnchangedSince(
+	context: IExecutePaginationFunctions,
+	recording: IBinaryData,
+	stopped: AbortSignal,
+): Promise<void> {
+	const memory = recall(context);
+	if (memory?.state !== 'sent' || isOfFile(memory, fileOf(recording))) return;
+	const { key, settings } = memory;
+	if (settings === undefined || settings === settingsFor(context).ofItem) return;
+	const isSame = (await derivedKey(context, recording, stopped, settings)) === key;
+	if (isSame) checkUnchangedSince(context, memory);
 }
 
 /** The parameter with the address that gets the webhook instead of this node, if there is one. */

@@ -3,6 +3,7 @@ import type { IDataObject, IExecutePaginationFunctions } from 'n8n-workflow';
 import { isTool, nodeContextOf } from '../../../shared/n8nInternals/runIdentity';
 import { runExecutionDataOf } from '../../../shared/n8nInternals/suspendExecution';
 import { idsIn, submissionName, type SubmissionIds } from '../../../shared/api/submission';
+import { idIn } from '../../../shared/api/undocumented/idNames';
 import { isBeingSent } from './oncePerPlace';
 import { placeOf, runOf } from './placeInRun';
 import { recallRetried, rememberRetried } from './submittedByOtherRetry';
@@ -84,8 +85,9 @@ export interface SentMemory {
 	/** The execution that sent it, with what webhook address ('' for none; undefined if unknown). */
 	executionId?: string;
 	deliversTo?: string;
-	/** What it asked for (see `askedFor`). */
+	/** What it asked for (see `askedFor`), and the same without the file (see `settingsFor`). */
 	asked?: string;
+	settings?: string;
 	/** What was sent, if without a key (see `hashOfBody`). */
 	body?: string;
 }
@@ -117,7 +119,8 @@ export function submissionIds(
 	answer: IDataObject,
 ): SubmissionIds {
 	const isBot = context.getNodeParameter('operation') === 'sendBot';
-	return idsIn(isBot ? { bot_id: '', ...answer } : answer);
+	const { taskId, botId } = idsIn(answer);
+	return { taskId: isBot ? idIn(answer.task_id) : taskId, botId };
 }
 
 /** The names of an item's tasks and bots in messages. */

@@ -14,7 +14,7 @@ import type { NodeRun } from '../../item/nodeRun';
 import { givenKeyOf } from '../../item/givenIdempotencyKey';
 import { sendOperation } from '../../item/sendOperation';
 import { isHarmless, isRefusedAtOnce } from './certainlyNotSubmitted';
-import { askedFor, hashOfBody } from './sameRequest';
+import { askedFor, hashOfBody, settingsFor } from './sameRequest';
 import { checkUnchangedSince } from './refuseChangedItem';
 import { deliveryAddress, onCompletionOf, usesWebhook } from '../choice/onCompletion';
 import {
@@ -83,7 +83,8 @@ async function submitItem(
 	const isDerived = key !== undefined && givenKeyOf(context) === undefined;
 	const earlier = isStored || (isDerived && memory?.key === key) ? memory : undefined;
 	const sent = { ...destinationOf(context, key, earlier), asked: askedFor(context), body };
-	remember(context, { state: 'sent', key, file, at: earlier?.at ?? Date.now(), ...sent });
+	const settings = file === undefined ? undefined : settingsFor(context).ofItem;
+	remember(context, { state: 'sent', key, file, settings, at: earlier?.at ?? Date.now(), ...sent });
 	let failure: unknown;
 	let isRepeat = memory !== undefined || mayBeOfCrashed(context, key);
 	let at = earlier?.at;

@@ -6,7 +6,7 @@ export const ID_NAMES = ['task_id', 'id', 'taskId', 'uuid'] as const;
 /** The id of the task in an answer about a task or bot; undefined if it has none (yet). */
 export function taskIdOf(answer: IDataObject): string | undefined {
 	// In an answer about a bot, `id` would be the bot's id.
-	const names = (answer.bot_id ?? undefined) === undefined ? ID_NAMES : (['task_id'] as const);
+	const names = isNoId(answer.bot_id) ? ID_NAMES : (['task_id'] as const);
 	return names.map((name) => idIn(answer[name])).find((id) => id !== undefined);
 }
 

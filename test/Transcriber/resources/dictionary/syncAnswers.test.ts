@@ -37,7 +37,10 @@ describe('a dictionary without terms', () => {
 		await given('precious');
 		for (const parameters of [ADD, { ...SYNC, mode: 'replace' }, { ...ADD, dryRun: true }]) {
 			answer(body);
-			expect((await service.run(parameters)).error).toMatchObject(failureOf(0, message));
+			const { error } = await service.run(parameters);
+			expect(error).toMatchObject(failureOf(0, message));
+			// With a term per item, as Sync takes them, Replace would leave only that of the last item.
+			expect(error?.description).not.toContain('Replace');
 		}
 		expect(service.lines()).toEqual(Array.from({ length: 3 }, () => 'GET /api/v1/dictionary'));
 		expect(await stored()).toEqual(['precious']);
@@ -80,6 +83,24 @@ describe('mode addMissing', () => {
 			expect(await stored()).toEqual(['owner', 'new']);
 		},
 	);
+
+	it('keeps them also where they stand only among those that are applied, and ignored', async () => {
+		answer({
+			...{ terms: [], effective_terms: ['owner'], ignored_terms: ['too many'] },
+			inherited_from_team_owner: true,
+		});
+		const { json } = await service.run(ADD);
+		expect(await stored()).toEqual(['owner', 'too many', 'new']);
+		expect(json).toMatchObject([{ added: ['new'], removed: [] }]);
+	});
+
+	it('writes nothing where they are in force, but are not shown', async () => {
+		await given('precious');
+		answer({ terms: [], inherited_from_team_owner: true });
+		const { error } = await service.run(ADD);
+		expect(error?.message).toContain('holds no list of terms');
+		expect(await stored()).toEqual(['precious']);
+	});
 });
 
 it.each([50, '50'])(

@@ -63,7 +63,7 @@ describe('The id of a task', () => {
 	it('is in "task_id" alone where the answer is about a bot', () => {
 		expect(taskIdOf({ bot_id: 'b1', id: 'b1' })).toBeUndefined();
 		expect(taskIdOf({ bot_id: 'b1', task_id: '7f3c' })).toBe('7f3c');
-		expect(taskIdOf({ bot_id: null, id: '7f3c' })).toBe('7f3c');
+		for (const botId of [null, '', 0]) expect(taskIdOf({ bot_id: botId, id: '7f3c' })).toBe('7f3c');
 	});
 
 	it('in a list may be beside that of a bot, but is not the id of the bot', () => {

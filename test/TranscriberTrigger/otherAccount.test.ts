@@ -65,7 +65,7 @@ describe('The bot of a meeting trigger', () => {
 		if (action) two.running().fault({ match: { path: '/meeting/' }, times: 9, action });
 		await host.activate('update');
 		await until(() => calledBack(one) === 1);
-		await sleep(300);
+		for (const service of [one, two]) await pastGrace(service);
 		expect([launches(one), calledBack(one)]).toEqual([1, 1]);
 		expect([launches(two), calledBack(two)]).toEqual([1, 0]);
 	});
@@ -93,7 +93,7 @@ describe('The bot of a meeting trigger', () => {
 				await host.activate('update');
 			});
 		}
-		await sleep(300);
+		await pastGrace(one);
 		expect([launches(one), calledBack(one)]).toEqual([1, 0]);
 		expect(host.stored.bot).toHaveProperty('account', expect.any(String));
 	});
@@ -108,7 +108,8 @@ describe('The bot of a meeting trigger', () => {
 		Object.assign(credentials, two.credentials());
 		const logs = captureLogs();
 		await host.activate('activate');
-		await sleep(300);
+		await until(() => logs.lines.join().includes('could not be cancelled'));
+		await pastGrace(two);
 		logs.release();
 		expect([launches(two), calledBack(two)]).toEqual([1, 0]);
 		expect(logs.lines.join('\n')).toContain('could not be cancelled, so it may go on recording');
@@ -121,9 +122,9 @@ describe('The bot of a meeting trigger', () => {
 		Object.assign(credentials, two.credentials());
 		const logs = captureLogs();
 		await host.deactivate();
-		await until(() => calledBack(two) > 0);
-		await sleep(300);
+		await until(() => logs.lines.join().includes('could not be cancelled'));
 		logs.release();
+		expect(calledBack(two)).toBeGreaterThan(0);
 		expect(logs.lines.join('\n')).toContain('could not be cancelled, so it may go on recording');
 		expect(logs.lines.join('\n')).toContain('It may belong to another account');
 		expect(host.stored.bot).toHaveProperty('releasedAt');
@@ -164,7 +165,7 @@ describe('The bot of a meeting trigger', () => {
 		const launch = host.activate();
 		await until(() => launches(one) === 1);
 		await Promise.all([launch, copy.deactivate()]);
-		await sleep(300);
+		await pastGrace(one);
 		expect([host.stored.bot?.id, calledBack(one)]).toEqual([one.running().bots()[0]?.id, 0]);
 	});
 
@@ -173,7 +174,7 @@ describe('The bot of a meeting trigger', () => {
 		credentials.apiKey = '';
 		const logs = captureLogs();
 		await host.deactivate();
-		await sleep(300);
+		await until(() => logs.lines.join().includes('could not be cancelled'));
 		logs.release();
 		expect(calledBack(one)).toBe(0);
 		expect(logs.lines.join('\n')).toContain('could not be cancelled, so it may go on recording');
@@ -245,8 +246,8 @@ describe('The log names what the user has to do about a bot', () => {
 		await host.activate();
 		// Then n8n removes the trigger, and starts all triggers of the workflow again.
 		await host.deactivate();
-		await until(() => one.lines().some((line) => line.startsWith('DELETE')));
-		await sleep(50);
+		await until(() => calledBack(one) === 1);
+		await pastGrace(one);
 		const logs = captureLogs();
 		await host.activate('init');
 		logs.release();

@@ -48,6 +48,23 @@ async function open(parameters: INodeParameters = {}, settings: Partial<HostSett
 	return host;
 }
 
+/** The trigger answers within a moment, until it gets the time again that it has as shipped. */
+function answerSoon(): () => void {
+	const times = [
+		jest.replaceProperty(ANSWER, 'withinMs', 300),
+		jest.replaceProperty(RETRY, 'brief', 300),
+	];
+	return () => {
+		for (const time of times) time.restore();
+	};
+}
+
+/** The service has answered all that it was asked, and n8n has the answers. */
+async function allAnswered(): Promise<void> {
+	await until(() => service.running().requests.every(({ status }) => status !== undefined));
+	await sleep(50);
+}
+
 /** A trigger that knows the secret of task `7f3c`. In test mode memory is the store, so nothing has to be waited for. */
 async function openWithTask(parameters: INodeParameters = {}, id = '7f3c') {
 	await open(parameters, { mode: 'manual' });
@@ -505,7 +522,7 @@ describe('What the service says later, or never', () => {
 	);
 
 	it('a slow answer that it has not ended refuses no repeat that comes after its end', async () => {
-		jest.replaceProperty(ANSWER, 'withinMs', 300);
+		const time = jest.replaceProperty(ANSWER, 'withinMs', 300);
 		const id = await service.pendingTask();
 		await openWithTask({}, id);
 		// The answer shows the state before the delay.
@@ -513,8 +530,9 @@ describe('What the service says later, or never', () => {
 		service.running().fault({ match: { path: `/tasks/${id}$` }, times: 1, action: slow });
 		const done = { task_id: id, status: 'done' };
 		expect((await deliver(host.url, done, SECRET)).status).toBe(503);
+		time.restore();
 		service.running().finish(id);
-		await sleep(600);
+		await allAnswered();
 		expect((await deliver(host.url, done, SECRET)).status).toBe(200);
 		expect(host.executions).toHaveLength(1);
 	});
@@ -654,10 +672,12 @@ describe('Deliveries are retried by the service, so each (task, final status) is
 		await open();
 		for (const id of ['slow', 'fast']) await handOverTo(host.url, id, SECRET, API_KEY);
 		const endings = () => host.stored.endings.split(';').length - 1;
-		host.executionMs = 300;
+		let executions = 0;
+		Object.defineProperty(host, 'executionMs', {
+			get: () => (++executions === 1 ? 1_000 : 0),
+		});
 		const slow = deliver(host.url, { task_id: 'slow' }, SECRET);
-		await sleep(50);
-		host.executionMs = 0;
+		await until(() => executions === 1);
 		await deliver(host.url, { task_id: 'fast' }, SECRET);
 		expect([host.executions.length, endings()]).toEqual([1, 1]);
 		await slow;
@@ -1067,10 +1087,11 @@ describe('includeResult and exportFormat', () => {
 	it("n8n reads the credential for too long: 503, and a line in n8n's log says what to do", async () => {
 		await open();
 		host.credentialMs = 1_500;
-		jest.replaceProperty(ANSWER, 'withinMs', 500);
+		const time = jest.replaceProperty(ANSWER, 'withinMs', 500);
 		const { lines, release } = captureLogs();
 		expect((await deliver(host.url, { task_id: '7f3c' }, SECRET)).status).toBe(503);
 		release();
+		time.restore();
 		expect(lines.filter((line) => line.includes('answered now'))).toEqual([
 			expect.stringMatching(/has to repeat it.*Transcript: Get Result/),
 		]);
@@ -1378,28 +1399,28 @@ describe('Key rotation while a task is pending', () => {
 	});
 
 	it('at a slow service, a repeat takes the answer that came too late for the delivery before', async () => {
-		jest.replaceProperty(ANSWER, 'withinMs', 300);
-		jest.replaceProperty(RETRY, 'brief', 300);
+		const takeTime = answerSoon();
 		const id = await rotated('completed');
 		service
 			.running()
 			.fault({ match: { method: 'GET' }, times: 9, action: { kind: 'delay', ms: 600 } });
 		expect((await deliver(host.url, { task_id: id }, SECRET)).status).toBe(503);
-		await sleep(600);
+		takeTime();
+		await allAnswered();
 		expect((await deliver(host.url, { task_id: id }, SECRET)).status).toBe(200);
 		expect(host.executions).toHaveLength(1);
 		expect(service.lines()).toHaveLength(1);
 	});
 
 	it('at a slow service, a repeat never takes an answer that may have changed', async () => {
-		jest.replaceProperty(ANSWER, 'withinMs', 300);
-		jest.replaceProperty(RETRY, 'brief', 300);
+		const takeTime = answerSoon();
 		const id = await rotated('failed');
 		const get = { method: 'GET' } as const;
 		service.running().fault({ match: get, action: { kind: 'delay', ms: 600 } });
 		const about = (status: string) => ({ task_id: id, status });
 		expect((await deliver(host.url, about('failed'), SECRET)).status).toBe(503);
-		await sleep(600);
+		takeTime();
+		await allAnswered();
 		const { now } = Date;
 		jest.spyOn(Date, 'now').mockImplementation(() => now() + 30_000);
 		const completed = { kind: 'respond', status: 200, body: about('completed') } as const;
@@ -1422,11 +1443,11 @@ describe('Key rotation while a task is pending', () => {
 	});
 
 	it('one question without an answer holds no delivery for longer than ten seconds', async () => {
-		jest.replaceProperty(ANSWER, 'withinMs', 300);
-		jest.replaceProperty(RETRY, 'brief', 300);
+		const takeTime = answerSoon();
 		const id = await rotated('completed');
 		service.running().fault({ match: { method: 'GET' }, action: { kind: 'stall' } });
 		expect((await deliver(host.url, { task_id: id }, SECRET)).status).toBe(503);
+		takeTime();
 		const { now } = Date;
 		jest.spyOn(Date, 'now').mockImplementation(() => now() + 15_000);
 		expect((await deliver(host.url, { task_id: id }, SECRET)).status).toBe(200);

@@ -24,11 +24,15 @@ import { TriggerHost } from './host';
 const service = serviceForTests();
 const MEETING_URL = 'https://meet.example.com/weekly';
 const GRACE_MS = 150;
+/** As shipped. */
+const CANCELS = { ...CANCEL_BOT };
 
 let host: TriggerHost;
 beforeEach(async () => {
 	jest.replaceProperty(GRACE, 'ms', GRACE_MS);
-	jest.replaceProperty(CANCEL_BOT, 'newMs', 120_000);
+	for (const name of Object.keys(CANCELS) as Array<keyof typeof CANCELS>) {
+		jest.replaceProperty(CANCEL_BOT, name, CANCELS[name]);
+	}
 	await open();
 });
 afterEach(async () => {
@@ -1009,8 +1013,8 @@ describe('Deactivation', () => {
 	});
 
 	it('cancels the bot where the service is back sooner than it asks to wait', async () => {
-		jest.replaceProperty(CANCEL_BOT, 'patienceMs', 2_000);
-		jest.replaceProperty(CANCEL_BOT, 'attemptMs', 500);
+		jest.replaceProperty(CANCEL_BOT, 'patienceMs', 4_000);
+		jest.replaceProperty(CANCEL_BOT, 'attemptMs', 2_500);
 		jest.replaceProperty(CANCEL_BOT, 'pauseMs', 20);
 		await host.activate();
 		const headers = { 'retry-after': '120' };

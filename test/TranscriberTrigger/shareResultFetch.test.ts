@@ -94,7 +94,7 @@ it('keeps no result for long: the next fetch drops what is older than ten minute
 	await fetches.take('old', late, Date.now() + 1).catch(() => undefined);
 	await sleep(60);
 	const { now } = Date;
-	const clock = jest.spyOn(Date, 'now').mockImplementation(() => now() + FETCHES.keepMs - 1_000);
+	const clock = jest.spyOn(Date, 'now').mockImplementation(() => now() + FETCHES.keepMs - 60_000);
 	await fetches.take('new', late, Date.now() + 1).catch(() => undefined);
 	expect([...kept.keys()]).toEqual(['old', 'new']);
 	await sleep(60);

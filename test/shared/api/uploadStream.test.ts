@@ -162,11 +162,11 @@ describe('While a request is sent', () => {
 		const slow = async () => {
 			for (let part = 0; part < 4; part++) {
 				file.lastMoved = Date.now();
-				await sleep(20);
+				await sleep(300);
 			}
 			return 'sent';
 		};
-		expect(await whileMoving(context(), file, 50, slow)).toBe('sent');
+		expect(await whileMoving(context(), file, 1_000, slow)).toBe('sent');
 		expect(streams[0]?.destroyed).toBe(true);
 	});
 

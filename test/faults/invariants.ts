@@ -43,14 +43,25 @@ export function wrongInBooks(
 	if (accepted > row.submits + (hasGap ? 1 : 0)) wrong.push(`PAID TWICE: ${accepted} accepted`);
 	if (hasWorked && accepted < row.submits) wrong.push(`ONLY ${accepted} ACCEPTED`);
 	if (row.kind === 'once' || row.kind === 'activation') {
-		const path = new RegExp(`^/api/v1${row.target.path}$`);
-		const mayHaveArrived = simulator.requests
-			.slice(before.requests)
-			.filter((one) => one.method === row.target.method && path.test(one.path))
-			.filter(({ status }) => status === undefined || status === 200);
-		if (mayHaveArrived.length > (hasGap ? 2 : 1)) wrong.push(`SENT ${mayHaveArrived.length} TIMES`);
+		const arrived = mayHaveArrived(row, before, simulator);
+		if (arrived > (hasGap ? 2 : 1)) wrong.push(`SENT ${arrived} TIMES`);
 	}
 	return wrong;
+}
+
+/** How many of the requests that meet the fault the service may have accepted. */
+function mayHaveArrived({ target }: Row, before: Books, simulator: Simulator): number {
+	const path = new RegExp(`^/api/v1${target.path}$`);
+	return simulator.requests
+		.slice(before.requests)
+		.filter((one) => one.method === target.method && path.test(one.path))
+		.filter(({ status }) => status === undefined || status === 200).length;
+}
+
+/** Whether it is paid once more, or, of what is no submit, asked for once more. */
+export function isOnceMore(row: Row, before: Books, simulator: Simulator): boolean {
+	if (row.submits === 0) return mayHaveArrived(row, before, simulator) > 1;
+	return acceptedSince(before, simulator).length > row.submits;
 }
 
 /** What an error says if the answer with the id was lost; bound to the code by the suite of mayBeAccepted.ts. */

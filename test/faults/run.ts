@@ -18,7 +18,7 @@ import { booksOf, secretsInFiles, secretsOf } from './invariants';
 import { judged, type Begun } from './judge';
 import { listening } from '../support/listening';
 import { faultsPage } from './page';
-import { summary, type Result } from './report';
+import { leftOut, summary, type Result } from './report';
 import type { Row } from './row';
 import { ROWS } from './rows';
 import { WEATHER, type Weather } from './weather';
@@ -52,6 +52,7 @@ async function main(): Promise<void> {
 		dispose,
 	);
 	const results: Result[] = [];
+	const missing: string[] = [];
 	let isLeaky = false;
 	try {
 		const cells = WEATHER.flatMap((weather) => ROWS.map((row) => ({ row, weather }))).filter(
@@ -85,6 +86,7 @@ async function main(): Promise<void> {
 		clearInterval(progress);
 		console.log(`Until the kill: ${seconds()} s`);
 		await kill(cells.filter(isKill), begin, note);
+		missing.push(...leftOut(cells, results));
 		const stored = await secretsInFiles(n8n.userFolder, secrets);
 		for (const file of stored) console.log(`✗ SECRET IN ${file}`);
 		isLeaky = stored.length > 0;
@@ -95,7 +97,12 @@ async function main(): Promise<void> {
 	}
 	console.log(summary(results, version, seconds()));
 	if (trapped.length > 0) console.log(`A redirect was followed: ${trapped.join(', ')}`);
-	const isWrong = isLeaky || trapped.length > 0 || results.some(({ wrong }) => wrong.length > 0);
+	for (const one of missing) console.log(`✗ ${one}`);
+	const isWrong =
+		isLeaky ||
+		trapped.length > 0 ||
+		missing.length > 0 ||
+		results.some(({ wrong }) => wrong.length > 0);
 	process.exitCode = isWrong ? 1 : 0;
 }
 

@@ -12,9 +12,10 @@ import {
 	acceptedSince,
 	booksOf,
 	placesOf,
-	secretsInFiles,
 	secretsOf,
 	secretsOutside,
+	secretsShown,
+	wrongInFiles,
 	wrongInBooks,
 } from './invariants';
 import type { Gap } from './exceptions';
@@ -98,7 +99,8 @@ describe('a crashed execution', () => {
 		};
 		const n8n = { rest: { post }, version, log: () => '' };
 		const { apiKey } = running();
-		const others = { apiKey, receiver: 'https://receiver.example.com', executions, ended, n8n };
+		const receiver = 'https://receiver.example.com';
+		const others = { apiKey, receiver, executions, ended, n8n, wasN8nKilled: true };
 		return { simulator: running(), ...others } as unknown as Cell;
 	};
 
@@ -179,6 +181,16 @@ describe('a crashed execution', () => {
 			expect(await wrongOf(name, 1, version)).toEqual(twice);
 		});
 
+		it('is wrong if n8n was not killed while the cell was open', async () => {
+			const before = booksOf(running());
+			running().fault({ match: {}, action: { kind: 'delay', ms: 1, processed: true } });
+			await submit();
+			const cell = { ...cellWith(0, 'all'), wasN8nKilled: false } as Cell;
+			const act = { outcomeOf: async () => await Promise.resolve({ result: WORKS }) };
+			const begun = { row: row(RECEIVED), weather: kill, cell, act: act as Partial<Act> as Act };
+			expect((await judged({ ...begun, before }, outcome)).wrong).toEqual(['n8n was not killed']);
+		});
+
 		it('is wrong if nobody judges its Retry', async () => {
 			const before = booksOf(running());
 			running().fault({ match: {}, action: { kind: 'delay', ms: 1, processed: true } });
@@ -234,7 +246,8 @@ describe('a request that must not be repeated', () => {
 		const ended = async () => await Promise.resolve({ ...failed, id: '2' });
 		const n8n = { rest: { post }, version: '2.41.1', log: () => '' };
 		const receiver = 'https://receiver.example.com';
-		const cell = { simulator, apiKey: 'faults-key', receiver, executions: [failed], ended, n8n };
+		const known = { simulator, apiKey: 'faults-key', receiver, wasN8nKilled: true };
+		const cell = { ...known, executions: [failed], ended, n8n };
 		const outcomeOf = async () => await Promise.resolve({ result: retry });
 		const begun = { row: one, weather, before, act: { outcomeOf } as Partial<Act> as Act };
 		const result = expectedOf(one, weather.name);
@@ -476,7 +489,32 @@ describe('secrets', () => {
 		const secret = await secretOf('https://n8n.example.com/hook');
 		writeFileSync(path.join(folder, 'a.sqlite'), `${' '.repeat(65_520)}ab${secret}`);
 		writeFileSync(path.join(folder, 'b.sqlite'), `${' '.repeat(65_520)}${secret.slice(1)}`);
-		expect(await secretsInFiles(folder, [secret])).toEqual(['a.sqlite']);
+		const hidden = await wrongInFiles(folder, { hidden: [secret], shown: [] });
 		rmSync(folder, { recursive: true });
+		expect(hidden).toEqual(['SECRET IN a.sqlite']);
+	});
+
+	it('of an output are the proof that the files are read: one that is not found is reported', async () => {
+		const folder = mkdtempSync(path.join(tmpdir(), 'secrets-'));
+		const secret = await secretOf(receiver);
+		const { apiKey } = running();
+		await ask('POST /api-key/generate');
+		const rotated = running().apiKey;
+		const shown = secretsShown({
+			...cell(),
+			apiKey,
+			executions: [execution({ secret, key: [rotated] })],
+		} as unknown as Cell);
+		const blind = await wrongInFiles(folder, { hidden: [], shown });
+		writeFileSync(path.join(folder, 'a.sqlite'), `… ${secret} …`);
+		const onlySecret = await wrongInFiles(folder, { hidden: [], shown: [secret] });
+		const onlyKey = await wrongInFiles(folder, { hidden: [], shown: [rotated] });
+		writeFileSync(path.join(folder, 'b.sqlite'), `"${rotated}"`);
+		const seeing = await wrongInFiles(folder, { hidden: [], shown });
+		rmSync(folder, { recursive: true });
+		expect(shown.sort()).toEqual([rotated, secret].sort());
+		expect(blind).toEqual(['THE SCAN IS BLIND: 2 of 2 secrets of outputs not found']);
+		expect([onlySecret.length, onlyKey.length]).toEqual([0, 1]);
+		expect(seeing).toEqual([]);
 	});
 });

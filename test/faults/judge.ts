@@ -56,6 +56,7 @@ export async function judged(
 		wrong.push('the node began only after the outage');
 	const gap = gapOf(row, weather.name, cell.n8n.version);
 	const isKilled = weather.name === 'kill -9';
+	if (isKilled && !cell.wasN8nKilled) wrong.push('n8n was not killed');
 	const books = await compareBooks({ row, cell, before, isKilled }, outcome, gap);
 	wrong.push(...books.wrong);
 	const retry = books.retried && (await act.outcomeOf?.(books.retried));

@@ -14,6 +14,8 @@ const { values, positionals } = parseArgs({
 });
 if (!/^[1-9]\d*$/.test(values.runs)) throw new Error(`--runs is a number, not ${values.runs}`);
 console.log(`Seed ${values.seed}, ${values.runs} runs of each`);
+// MEASURED_RUNS in test/fuzz/fuzz.ts.
+if (Number(values.runs) < 150) console.log('Memory is measured with 150 runs or more');
 const env = { ...process.env, TESTS: 'all', FUZZ_RUNS: values.runs, FUZZ_SEED: values.seed };
 if (values.path !== undefined) env.FUZZ_PATH = values.path;
 // With the flag, the runs can check that memory does not grow (test/fuzz/fuzz.ts).

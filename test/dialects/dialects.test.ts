@@ -9,6 +9,7 @@ import { findIn, secretsInAddresses } from '../support/search';
 import { serviceForTests } from '../support/service';
 import { atLength } from '../support/long';
 import { NOT_TRIED, WORKS, expectedIn } from './expected';
+import { listenTo } from './speech';
 import { FORMER_TERM, SITUATIONS, type Situation } from './situations';
 
 const service = serviceForTests(WITH_SUMMARY_REGENERATION);
@@ -40,6 +41,16 @@ describe.each(DIALECT_NAMES.map((name, place) => ({ name, place })))(
 				results[situation.name] = await tried(situation, name, outcome);
 			}
 			expect(results).toEqual(expected);
+		});
+
+		it('the service says something else than without it', async () => {
+			const wasSpoken = listenTo(name);
+			for (const situation of SITUATIONS.filter((one) => isHeardIn(one, name))) {
+				const outcome = expectedIn(name, situation.name);
+				if (outcome !== NOT_TRIED) await tried(situation, name, outcome);
+				if (wasSpoken(service.running())) return;
+			}
+			throw new Error('It was not spoken in any of the situations in which it can be heard');
 		});
 	},
 );

@@ -35,12 +35,14 @@ const ALWAYS: Outcomes = {
 
 const WAITS = ['task.wait', 'waiting for a cancelled task', 'waiting for balance'];
 const BOT_WAITS = ['meeting.wait', 'waiting for a bot without a task'];
-const LINKS = [
+const OWN_KEY = 'a link with an own key';
+const KEYLESS_LINKS = [
 	'transcription.transcribeUrl',
 	'transcribeUrl and wait',
 	'transcribeUrl, woken by webhook',
 	'transcribeUrl, told to a trigger',
 ];
+const LINKS = [...KEYLESS_LINKS, OWN_KEY];
 const LISTS = ['task.getAll', 'account trigger', 'list of tasks in the editor'];
 const WOKEN = ['transcribeUrl, woken by webhook', 'sendBot, woken by webhook'];
 const TRIGGERS = ['transcribeUrl, told to a trigger', 'sendBot, told to a trigger'];
@@ -99,7 +101,7 @@ const neverEnds = (status: string): Outcomes => ({
 	),
 	'sendBot and wait': `Task … has not ended within … minutes (status: ${status}) (bot … was accepted by the service)`,
 	...pick(NOT_TRIED, ...WOKEN, ...TRIGGERS),
-	'account trigger': 'started 0 of 2 times',
+	'account trigger': 'started 0 of 5 times',
 });
 const endlessBot = (status: string) => ({
 	'waiting for a bot without a task': `Meeting bot … has not ended within … minutes (status: ${status})`,
@@ -136,14 +138,15 @@ const allFail = (message: string): Outcomes => ({
 /** Everything comes out as always in a dialect but what is listed here. `*` is all the rest. */
 export const EXPECTED: Partial<Record<DialectName, Outcomes>> = {
 	listById: pick(NO_LIST, ...LISTS),
-	linesList: {
-		...pick(NO_LIST, ...LISTS),
-		'account trigger': 'Something other than the service answered at this address',
+	linesList: pick('Something other than the service answered at this address', ...LISTS),
+	// Who scrolls to the end of the list asks for the page behind it.
+	pastEnd404: {
+		'list of tasks in the editor': 'There is nothing at this address of the service',
 	},
 	hugeNumericId: pick(WITHOUT_ID, ...LINKS),
 	strangeIdName: {
 		...pick(WITHOUT_ID, ...LINKS),
-		'account trigger': 'started 0 of 2 times',
+		'account trigger': 'started 0 of 5 times',
 		'list of tasks in the editor': 'The tasks in the list of the service have no readable ID',
 	},
 	idInLocationOnly: pick(WITHOUT_ID, ...LINKS),
@@ -220,9 +223,11 @@ export const EXPECTED: Partial<Record<DialectName, Outcomes>> = {
 		'task.regenerateSummary': 'The service has no such path, or no task with this ID',
 	},
 	otherMethod: { 'task.regenerateSummary': 'The service refused the request' },
+	// Who gives a key to a service that refuses it, has to take it out again.
+	linkKeyRefused: { [OWN_KEY]: 'The service refused the request' },
 	linkKeyConflict: pick(
 		'The service refused the recording because of a conflict, so nothing was submitted',
-		...LINKS,
+		...KEYLESS_LINKS,
 		'a link with a wrong parameter',
 	),
 	restarting: foreign503,

@@ -1,5 +1,10 @@
 /** What is tried in every dialect: each operation, and what people do with several of them. */
-import type { INodeExecutionData, INodeParameters, NodeOperationError } from 'n8n-workflow';
+import type {
+	INodeExecutionData,
+	INodeListSearchResult,
+	INodeParameters,
+	NodeOperationError,
+} from 'n8n-workflow';
 
 import type { Dialect, Kind } from '../simulator/dialects';
 import type { LoggedDelivery } from '../simulator';
@@ -192,7 +197,16 @@ function run(
 const nothing: Input = async () => ({ json: {} });
 const file: Input = async () => itemWithFile();
 const pending: Input = async (service) => ({ json: { id: await service.pendingTask() } });
+/** More than one page in each dialect that has short ones. */
+const fiveTasks = async (service: ServiceForTests): Promise<string[]> => {
+	const ids: string[] = [];
+	while (ids.length < 5) ids.push(await service.pendingTask());
+	return ids;
+};
 const bot: Input = async (service) => ({ json: { id: await service.bot() } });
+const INPUTS: Record<string, Input> = {
+	'task.getAll': async (service) => ({ json: { ids: await fiveTasks(service) } }),
+};
 const task = byId('={{ $json.id }}');
 const botId = '={{ $json.id }}';
 
@@ -327,7 +341,7 @@ const ACCOUNT_TRIGGER: Situation = {
 	name: 'account trigger',
 	kinds: EVERYTHING,
 	begin: async (service) => {
-		const ids = [await service.pendingTask(), await service.pendingTask()];
+		const ids = await fiveTasks(service);
 		return async () => {
 			const host = new AccountHost(service.credentials());
 			try {
@@ -343,22 +357,35 @@ const ACCOUNT_TRIGGER: Situation = {
 			const texts = host.executions
 				.flat()
 				.every(({ json: item }) => JSON.stringify(item).includes(SENTENCE));
-			const result = isRight && texts ? WORKS : `started ${host.started.length} of 2 times`;
+			const result =
+				isRight && texts ? WORKS : `started ${host.started.length} of ${ids.length} times`;
 			return { all: host.executions, result };
 		};
 	},
 };
 
+/** Page by page, as the editor shows it to who scrolls. */
+async function wholeList(service: ServiceForTests): Promise<INodeListSearchResult['results']> {
+	const results: INodeListSearchResult['results'] = [];
+	let token: string | undefined;
+	do {
+		const page = await listTasks(service.credentials(), undefined, token);
+		results.push(...page.results);
+		token = page.paginationToken as string | undefined;
+	} while (token !== undefined && results.length < 20);
+	return results;
+}
+
 const EDITOR_LIST: Situation = {
 	name: 'list of tasks in the editor',
 	kinds: ['list'],
 	begin: async (service) => {
-		const id = await service.pendingTask();
+		const ids = await fiveTasks(service);
 		return async () => {
 			try {
-				const list = await listTasks(service.credentials());
-				const isThere = list.results.some(({ value }) => value === id);
-				return { all: list, result: isThere ? WORKS : `lists ${list.results.length} tasks` };
+				const list = await wholeList(service);
+				const isWhole = ids.every((id) => list.some(({ value }) => value === id));
+				return { all: list, result: isWhole ? WORKS : `lists ${list.length} tasks` };
 			} catch (error) {
 				return { all: error, result: plainly((error as Error).message) };
 			}
@@ -368,7 +395,14 @@ const EDITOR_LIST: Situation = {
 
 export const SITUATIONS: Situation[] = [
 	...EVERY_OPERATION.map(({ name, parameters, input }) =>
-		run(name, KINDS[name] ?? [], parameters, input, PROOFS[name]),
+		run(name, KINDS[name] ?? [], parameters, INPUTS[name] ?? input, PROOFS[name]),
+	),
+	run(
+		'a link with an own key',
+		['link', 'list'],
+		{ ...LINK, onCompletion: 'returnTask', options: { idempotencyKey: 'own-key' } },
+		nothing,
+		isSubmitted,
 	),
 	run(
 		'dictionary.sync, adding',

@@ -34,6 +34,8 @@ export class Cell {
 	/** All executions that belong to it. */
 	readonly executions: Execution[] = [];
 
+	private readonly openedAt = Date.now();
+
 	/** Whether a webhook starts its executions: one that was started in the editor has no Retry after a crash. */
 	isInProduction = false;
 
@@ -75,6 +77,11 @@ export class Cell {
 			if (ids.includes(workflow.id)) this.active.push(workflow);
 			else await this.n8n.rest.deactivate(workflow).catch(() => undefined);
 		}
+	}
+
+	/** Since the cell was opened. */
+	get wasN8nKilled(): boolean {
+		return this.n8n.killedAt.some((at) => at >= this.openedAt);
 	}
 
 	async close(): Promise<void> {

@@ -10,6 +10,9 @@ import {
 	ENDED_UNHEARD,
 	NOT_SENT_AGAIN,
 	WITHOUT_ID,
+	KEY,
+	NOT_ROTATED_AGAIN,
+	NOT_ASKED_AGAIN,
 } from './messages';
 import type { FaultName } from './weather';
 
@@ -46,6 +49,11 @@ export const GAPS: Gap[] = [
 	},
 	{
 		fault: 'kill -9',
+		row: /^task\.regenerateSummary$/,
+		why: 'n8n has saved nothing of the node, so a Retry of the crashed execution asks for the summary again',
+	},
+	{
+		fault: 'kill -9',
 		row: /^transcription\.transcribeFile, (\w+: submit|poll: (status|result|export)|file of the trigger: (submit|status))$/,
 		line: 1,
 		why: 'What n8n saves of the start has nothing that identifies the execution, so its Retry submits again',
@@ -67,13 +75,13 @@ const ENDED_MEANWHILE =
 
 /** Rows that differ, with the reason. */
 export const EXCEPTIONS: Exception[] = [
-	except(
+	putsOut(
 		'empty answer',
 		/^(task\.get|meeting\.get|dictionary\.get|account\.get)$/,
 		EMPTY,
 		PASSED_ON,
 	),
-	except('empty answer', /^dictionary\.preview$|^task\.regenerateSummary$/, EMPTY, PASSED_ON),
+	putsOut('empty answer', /^dictionary\.preview$|^task\.regenerateSummary$/, EMPTY, PASSED_ON),
 	except(
 		'empty answer',
 		/^task\.getAll$/,
@@ -110,7 +118,7 @@ export const EXCEPTIONS: Exception[] = [
 			['HTML page', 'Log in to go on'],
 		] as const
 	).map(([fault, part]) =>
-		except(
+		putsOut(
 			fault,
 			/^apiKey\.rotate$/,
 			part,
@@ -139,26 +147,55 @@ export const EXCEPTIONS: Exception[] = [
 const NOTIFIED_FILE = /^transcription\.transcribeFile, notifyTrigger: submit$/;
 const ENDED_BY_THEN = 'The task of the first submit has ended by then';
 
+/** After these, nobody can know whether the service has done what it was asked once. */
+const UNCLEAR: FaultName[] = [
+	'reset before the answer',
+	'reset after it was accepted',
+	'reset in the answer',
+	'502 after it was accepted',
+	'70 s of silence',
+	'truncated JSON',
+	'HTML page',
+	'redirect',
+];
+
+/** Of a rotation, whatever is answered with 200 is an output. */
+const UNCLEAR_ROTATION: FaultName[] = [
+	...UNCLEAR.filter((fault) => fault !== 'truncated JSON' && fault !== 'HTML page'),
+	'empty answer',
+];
+
 /** Where n8n's Retry of the execution, in good weather, does not work, with the reason. */
 export const RETRIES: Exception[] = [
-	...(
-		[
-			'reset before the answer',
-			'reset after it was accepted',
-			'reset in the answer',
-			'502 after it was accepted',
-			'70 s of silence',
-			'truncated JSON',
-			'HTML page',
-			'redirect',
-		] as const
-	).map((fault) =>
+	...UNCLEAR.map((fault) =>
 		except(
 			fault,
 			/^(transcription\.transcribeUrl|meeting\.sendBot), \w+: submit$/,
 			NOT_SENT_AGAIN,
 			'The service knows no key for a link or a bot, so a second submit could be paid twice',
 		),
+	),
+	...UNCLEAR.map((fault) =>
+		except(
+			fault,
+			/^task\.regenerateSummary$/,
+			NOT_ASKED_AGAIN,
+			'A second request could write a second summary over the first',
+		),
+	),
+	...UNCLEAR_ROTATION.map((fault) =>
+		except(
+			fault,
+			/^apiKey\.rotate$/,
+			NOT_ROTATED_AGAIN,
+			'A second rotation could end the only key that somebody has seen',
+		),
+	),
+	except(
+		'kill -9',
+		/^apiKey\.rotate$/,
+		KEY,
+		'n8n has saved nothing of the node, so a Retry rotates again, with the key that the first rotation has ended',
 	),
 	except(
 		'empty answer',
@@ -182,8 +219,14 @@ export interface Exception {
 	row: RegExp;
 	outcome: string;
 	why: string;
+	/** The execution succeeds with it in its output. */
+	isOutput?: true;
 }
 
 function except(fault: FaultName, row: RegExp, outcome: string, why: string): Exception {
 	return { fault, row, outcome, why };
+}
+
+function putsOut(...given: Parameters<typeof except>): Exception {
+	return { ...except(...given), isOutput: true };
 }

@@ -14,7 +14,7 @@ import {
 	NOT_CANCELLED,
 	WITHOUT_ID,
 } from './messages';
-import type { Kind, Row } from './row';
+import { hasRetry, type Kind, type Row } from './row';
 import type { FaultName } from './weather';
 
 /** Nothing is left to try: the fault cannot happen there, or it is the same as another one. */
@@ -120,6 +120,13 @@ export function expectedOf({ name, kind }: Row, fault: FaultName): string {
 	if (kind === 'asleep') return fault === 'kill -9' ? WORKS : NOT_TRIED;
 	const exception = EXCEPTIONS.find((one) => one.fault === fault && one.row.test(name));
 	return exception?.outcome ?? EXPECTED[fault][kind];
+}
+
+/** Whether the execution has to fail or crash there, in some version of n8n, so that n8n's Retry of it is judged. */
+export function mustBeRetried(row: Row, fault: FaultName): boolean {
+	const outputs = EXCEPTIONS.filter(({ isOutput }) => isOutput);
+	const isOutput = outputs.some((one) => one.fault === fault && one.row.test(row.name));
+	return hasRetry(row) && !isOutput && ![WORKS, NOT_TRIED].includes(expectedOf(row, fault));
 }
 
 export function gapOf(

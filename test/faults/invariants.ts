@@ -43,14 +43,25 @@ export function wrongInBooks(
 	if (accepted > row.submits + (hasGap ? 1 : 0)) wrong.push(`PAID TWICE: ${accepted} accepted`);
 	if (hasWorked && accepted < row.submits) wrong.push(`ONLY ${accepted} ACCEPTED`);
 	if (row.kind === 'once' || row.kind === 'activation') {
-		const path = new RegExp(`^/api/v1${row.target.path}$`);
-		const mayHaveArrived = simulator.requests
-			.slice(before.requests)
-			.filter((one) => one.method === row.target.method && path.test(one.path))
-			.filter(({ status }) => status === undefined || status === 200);
-		if (mayHaveArrived.length > (hasGap ? 2 : 1)) wrong.push(`SENT ${mayHaveArrived.length} TIMES`);
+		const arrived = mayHaveArrived(row, before, simulator);
+		if (arrived > (hasGap ? 2 : 1)) wrong.push(`SENT ${arrived} TIMES`);
 	}
 	return wrong;
+}
+
+/** How many of the requests that meet the fault the service may have accepted. */
+function mayHaveArrived({ target }: Row, before: Books, simulator: Simulator): number {
+	const path = new RegExp(`^/api/v1${target.path}$`);
+	return simulator.requests
+		.slice(before.requests)
+		.filter((one) => one.method === target.method && path.test(one.path))
+		.filter(({ status }) => status === undefined || status === 200).length;
+}
+
+/** Whether it is paid once more, or, of what is no submit, asked for once more. */
+export function isOnceMore(row: Row, before: Books, simulator: Simulator): boolean {
+	if (row.submits === 0) return mayHaveArrived(row, before, simulator) > 1;
+	return acceptedSince(before, simulator).length > row.submits;
 }
 
 /** What an error says if the answer with the id was lost; bound to the code by the suite of mayBeAccepted.ts. */
@@ -127,22 +138,55 @@ export function secretsOf({
 	return { hidden, output };
 }
 
-/** What a webhook secret of the simulator or the API key of a cell looks like. */
-const SECRETS = /(?=(faults-[0-9a-f-]{36}|[0-9a-f]{48}))/g;
+/** Those of `output` that an execution of the cell does show: n8n must have stored them. */
+export function secretsShown(cell: Cell): string[] {
+	const { output } = secretsOf(cell);
+	return findIn(
+		cell.executions.map(({ raw }) => raw),
+		output,
+	);
+}
 
-/** The files of n8n's folder, such as its database, in which a secret stands in plain text. */
-export async function secretsInFiles(folder: string, secrets: string[]): Promise<string[]> {
+export const NOTHING_SHOWN = 'THE SCAN IS UNTRIED: no output has shown a secret';
+
+/**
+ * What is wrong with the files of n8n's folder, such as its database. `hidden` must stand in none of them in plain text.
+ * Most of `shown` must stand in one: a scan that does not find these would not find the others. SQLite may store one in two
+ * pages, where nothing finds it.
+ */
+export async function wrongInFiles(
+	folder: string,
+	{ hidden, shown }: Record<'hidden' | 'shown', string[]>,
+): Promise<string[]> {
+	const found = await foundInFiles(folder, [...hidden, ...shown]);
+	const files = hidden.flatMap((secret) => [...(found.get(secret) ?? [])]);
+	const unseen = shown.filter((secret) => !found.has(secret)).length;
+	return [
+		...[...new Set(files)].map((file) => `SECRET IN ${file}`),
+		...(unseen > shown.length / 2
+			? [`THE SCAN IS BLIND: ${unseen} of ${shown.length} secrets of outputs not found`]
+			: []),
+	];
+}
+
+/** What a webhook secret of the simulator, the API key of a cell, or a new one looks like. */
+const SECRETS = /(?=(faults-[0-9a-f-]{36}|key-[0-9a-f]{32}|[0-9a-f]{48}))/g;
+
+/** Where each secret stands in plain text. */
+async function foundInFiles(folder: string, secrets: string[]): Promise<Map<string, Set<string>>> {
 	const known = new Set(secrets);
-	const found = new Set<string>();
+	const found = new Map<string, Set<string>>();
 	for (const name of await readdir(folder, { recursive: true })) {
 		const file = path.join(folder, name);
 		if (name.includes('node_modules') || !(await stat(file)).isFile()) continue;
 		let rest = '';
 		for await (const chunk of createReadStream(file, 'latin1')) {
 			const text = rest + String(chunk);
-			for (const [, token = ''] of text.matchAll(SECRETS)) if (known.has(token)) found.add(name);
+			for (const [, token = ''] of text.matchAll(SECRETS)) {
+				if (known.has(token)) found.set(token, (found.get(token) ?? new Set()).add(name));
+			}
 			rest = text.slice(-100);
 		}
 	}
-	return [...found];
+	return found;
 }

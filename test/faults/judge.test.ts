@@ -5,19 +5,23 @@ import path from 'node:path';
 
 import type { Execution, Item } from '../n8n/rest';
 import { simulatorForTests, startReceiver } from '../simulator/testing-client';
-import { CRASHED, WORKS, type Act, type Outcome } from './acts';
-import type { Cell } from './cell';
+import { CRASHED, WORKS, action, type Act, type Outcome } from './acts';
+import { SUMMARY_PATH, type Cell } from './cell';
+import { expectedOf } from './expected';
 import {
 	acceptedSince,
 	booksOf,
 	placesOf,
-	secretsInFiles,
 	secretsOf,
 	secretsOutside,
+	secretsShown,
+	wrongInFiles,
 	wrongInBooks,
 } from './invariants';
 import type { Gap } from './exceptions';
-import { compareBooks, isAsExpected, judged } from './judge';
+import { compareBooks, isAsExpected, judged, type Begun } from './judge';
+import { NOT_ASKED_AGAIN, NOT_ROTATED_AGAIN } from './messages';
+import { leftOut, summary, type Result } from './report';
 import { ROWS } from './rows';
 import { WEATHER, type Weather } from './weather';
 import { isDelivered, isTranscript } from './wrong';
@@ -95,7 +99,8 @@ describe('a crashed execution', () => {
 		};
 		const n8n = { rest: { post }, version, log: () => '' };
 		const { apiKey } = running();
-		const others = { apiKey, receiver: 'https://receiver.example.com', executions, ended, n8n };
+		const receiver = 'https://receiver.example.com';
+		const others = { apiKey, receiver, executions, ended, n8n, wasN8nKilled: true };
 		return { simulator: running(), ...others } as unknown as Cell;
 	};
 
@@ -176,6 +181,16 @@ describe('a crashed execution', () => {
 			expect(await wrongOf(name, 1, version)).toEqual(twice);
 		});
 
+		it('is wrong if n8n was not killed while the cell was open', async () => {
+			const before = booksOf(running());
+			running().fault({ match: {}, action: { kind: 'delay', ms: 1, processed: true } });
+			await submit();
+			const cell = { ...cellWith(0, 'all'), wasN8nKilled: false } as Cell;
+			const act = { outcomeOf: async () => await Promise.resolve({ result: WORKS }) };
+			const begun = { row: row(RECEIVED), weather: kill, cell, act: act as Partial<Act> as Act };
+			expect((await judged({ ...begun, before }, outcome)).wrong).toEqual(['n8n was not killed']);
+		});
+
 		it('is wrong if nobody judges its Retry', async () => {
 			const before = booksOf(running());
 			running().fault({ match: {}, action: { kind: 'delay', ms: 1, processed: true } });
@@ -185,11 +200,111 @@ describe('a crashed execution', () => {
 			expect((await judged(begun, outcome)).wrong).toContain("n8n's Retry was not judged");
 		});
 
+		it('is wrong if the act has not said that it has failed, so that it got no Retry', async () => {
+			const before = booksOf(running());
+			running().fault({ match: {}, action: { kind: 'delay', ms: 1, processed: true } });
+			const id = await submit();
+			const cell = cellWith(0, 'all');
+			const begun = { row: row(RECEIVED), weather: kill, cell, act: {} as Act, before };
+			const unsaid = { result: `${CRASHED}, ${id}` };
+			expect((await judged(begun, unsaid)).wrong).toContain("n8n's Retry was not judged");
+		});
+
 		it('is wrong if its Retry comes to something else than the table says', async () => {
 			expect(await wrongOf(RECEIVED, 0, '2.41.1', 'The file is gone')).toEqual([
 				`expected of a Retry “${WORKS}”, got “The file is gone”`,
 			]);
 		});
+	});
+});
+
+describe('a request that must not be repeated', () => {
+	const rotation = row('apiKey.rotate');
+	const summaryRow = row('task.regenerateSummary');
+	const kill = WEATHER.find(({ name }) => name === 'kill -9') as Weather;
+	const lost = WEATHER.find(({ name }) => name === 'reset after it was accepted') as Weather;
+
+	/** The service does it, and n8n does not get the answer. Its Retry sends the request so many more times. */
+	const wrongAfter = async (
+		{ row: one, weather }: Pick<Begun, 'row' | 'weather'>,
+		more: number,
+		retry: string,
+	) => {
+		const simulator = running();
+		const path = one === rotation ? '/api-key/generate' : SUMMARY_PATH.replace('{taskId}', 'task');
+		const ask = async () => await fetch(`${simulator.url}/api/v1${path}`, { method: 'POST' });
+		const before = booksOf(simulator);
+		simulator.fault({ match: {}, action: { kind: 'cut', when: 'beforeBody' } });
+		await ask().catch(() => undefined);
+		const failed = { id: '1', status: 'error', runData: {} } as Execution;
+		const post = async () => {
+			const answer = { kind: 'respond', status: 200 } as const;
+			simulator.fault({ match: {}, times: more, action: answer });
+			for (let place = 0; place < more; place++) await ask();
+			return { id: '2' };
+		};
+		const ended = async () => await Promise.resolve({ ...failed, id: '2' });
+		const n8n = { rest: { post }, version: '2.41.1', log: () => '' };
+		const receiver = 'https://receiver.example.com';
+		const known = { simulator, apiKey: 'faults-key', receiver, wasN8nKilled: true };
+		const cell = { ...known, executions: [failed], ended, n8n };
+		const outcomeOf = async () => await Promise.resolve({ result: retry });
+		const begun = { row: one, weather, before, act: { outcomeOf } as Partial<Act> as Act };
+		const result = expectedOf(one, weather.name);
+		return (await judged({ ...begun, cell: cell as unknown as Cell }, { result, failed })).wrong;
+	};
+
+	it.each([
+		['a rotation', rotation, NOT_ROTATED_AGAIN],
+		['a new summary', summaryRow, NOT_ASKED_AGAIN],
+	])('%s gets a Retry, which must not send it again', async (_, one, refusal) => {
+		const cell = { row: one, weather: lost };
+		expect(await wrongAfter(cell, 0, refusal)).toEqual([]);
+		expect(await wrongAfter(cell, 1, refusal)).toEqual(['SENT 2 TIMES']);
+		expect(await wrongAfter(cell, 1, WORKS)).toEqual([
+			'SENT 2 TIMES',
+			`expected of a Retry “${refusal}”, got “${WORKS}”`,
+		]);
+	});
+
+	it('may be sent once more where a gap says so, and has to be', async () => {
+		const cell = { row: summaryRow, weather: kill };
+		expect(await wrongAfter(cell, 1, WORKS)).toEqual([]);
+		expect(await wrongAfter(cell, 2, WORKS)).toEqual(['SENT 3 TIMES']);
+		expect(await wrongAfter(cell, 0, WORKS)).toEqual(['NO GAP: nothing was paid once more']);
+	});
+});
+
+describe('an execution that has not succeeded', () => {
+	it.each([
+		['crashed', CRASHED],
+		['error', 'It broke'],
+	])('is one of which n8n offers its Retry: %s', async (status, result) => {
+		const cell = { simulator: running() } as Cell;
+		const act = await action({ parameters: () => ({}), wrong: () => '' }, cell);
+		const ended = { id: '1', status, error: { message: 'It broke' } } as Execution;
+		expect(await act.outcomeOf?.(ended)).toEqual({ result, failed: ended });
+	});
+});
+
+describe('a run', () => {
+	const kill = WEATHER.find(({ name }) => name === 'kill -9') as Weather;
+	const cells = [{ row: link, weather: kill }];
+	const result = (more: Partial<Result>): Result => ({
+		...{ row: link.name, kind: link.kind, fault: kill.name, result: CRASHED },
+		...{ places: [], wrong: [] },
+		...more,
+	});
+
+	it('says how many Retries were judged', () => {
+		const lines = summary([result({}), result({ retry: WORKS })], '2.41.1', 1);
+		expect(lines).toContain("n8n's Retries that were judged: 1\n");
+	});
+
+	it('is wrong if a cell was not tried, or has failed without a Retry', () => {
+		expect(leftOut(cells, [])).toEqual([`${link.name} × kill -9: NOT TRIED`]);
+		expect(leftOut(cells, [result({})])).toEqual([`${link.name} × kill -9: NO RETRY`]);
+		expect(leftOut(cells, [result({ retry: WORKS })])).toEqual([]);
 	});
 });
 
@@ -374,7 +489,32 @@ describe('secrets', () => {
 		const secret = await secretOf('https://n8n.example.com/hook');
 		writeFileSync(path.join(folder, 'a.sqlite'), `${' '.repeat(65_520)}ab${secret}`);
 		writeFileSync(path.join(folder, 'b.sqlite'), `${' '.repeat(65_520)}${secret.slice(1)}`);
-		expect(await secretsInFiles(folder, [secret])).toEqual(['a.sqlite']);
+		const hidden = await wrongInFiles(folder, { hidden: [secret], shown: [] });
 		rmSync(folder, { recursive: true });
+		expect(hidden).toEqual(['SECRET IN a.sqlite']);
+	});
+
+	it('of an output are the proof that the files are read: one that is not found is reported', async () => {
+		const folder = mkdtempSync(path.join(tmpdir(), 'secrets-'));
+		const secret = await secretOf(receiver);
+		const { apiKey } = running();
+		await ask('POST /api-key/generate');
+		const rotated = running().apiKey;
+		const shown = secretsShown({
+			...cell(),
+			apiKey,
+			executions: [execution({ secret, key: [rotated] })],
+		} as unknown as Cell);
+		const blind = await wrongInFiles(folder, { hidden: [], shown });
+		writeFileSync(path.join(folder, 'a.sqlite'), `… ${secret} …`);
+		const onlySecret = await wrongInFiles(folder, { hidden: [], shown: [secret] });
+		const onlyKey = await wrongInFiles(folder, { hidden: [], shown: [rotated] });
+		writeFileSync(path.join(folder, 'b.sqlite'), `"${rotated}"`);
+		const seeing = await wrongInFiles(folder, { hidden: [], shown });
+		rmSync(folder, { recursive: true });
+		expect(shown.sort()).toEqual([rotated, secret].sort());
+		expect(blind).toEqual(['THE SCAN IS BLIND: 2 of 2 secrets of outputs not found']);
+		expect([onlySecret.length, onlyKey.length]).toEqual([0, 1]);
+		expect(seeing).toEqual([]);
 	});
 });

@@ -6,6 +6,7 @@ import type { Gap } from './exceptions';
 import { expectedOf, gapOf, retryOf } from './expected';
 import {
 	acceptedSince,
+	isOnceMore,
 	mayHaveLostId,
 	placesOf,
 	secretsOutside,
@@ -13,7 +14,7 @@ import {
 	type Books,
 } from './invariants';
 import type { Result } from './report';
-import type { Row } from './row';
+import { hasRetry, type Row } from './row';
 import { goodWeather, type Weather } from './weather';
 
 /** A cell with its fault armed. */
@@ -55,14 +56,16 @@ export async function judged(
 		wrong.push('the node began only after the outage');
 	const gap = gapOf(row, weather.name, cell.n8n.version);
 	const isKilled = weather.name === 'kill -9';
+	if (isKilled && !cell.wasN8nKilled) wrong.push('n8n was not killed');
 	const books = await compareBooks({ row, cell, before, isKilled }, outcome, gap);
 	wrong.push(...books.wrong);
 	const retry = books.retried && (await act.outcomeOf?.(books.retried));
 	const expectedOfRetry = ofVersion(retryOf(row, weather.name), cell.n8n.version);
-	if (books.retried && !retry) wrong.push("n8n's Retry was not judged");
+	if (!retry && (books.retried || mustHaveRetry(row, cell, outcome)))
+		wrong.push("n8n's Retry was not judged");
 	if (retry && !isAsExpected(retry.result, expectedOfRetry))
 		wrong.push(`expected of a Retry “${expectedOfRetry}”, got “${retry.result}”`);
-	if (gap && !gap.isUnheard && acceptedSince(before, simulator).length <= row.submits)
+	if (gap && !gap.isUnheard && !isOnceMore(row, before, simulator))
 		wrong.push('NO GAP: nothing was paid once more');
 	return {
 		row: row.name,
@@ -73,6 +76,12 @@ export async function judged(
 		places: books.places,
 		wrong,
 	};
+}
+
+/** By what n8n says of the execution: the act may have forgotten that it has failed. */
+function mustHaveRetry(row: Row, { executions }: Cell, { result }: Outcome): boolean {
+	const hasFailed = executions.some(({ status }) => status !== 'success');
+	return hasRetry(row) && result !== WORKS && hasFailed;
 }
 
 /** Of an outcome that differs between n8n 2 and n8n 1: see `shown` in page.ts. */
@@ -94,7 +103,7 @@ export async function compareBooks(
 ): Promise<Pick<Result, 'places' | 'wrong'> & { retried?: Execution }> {
 	const { simulator } = cell;
 	const retried =
-		row.submits > 0 && outcome.failed ? await retry(cell, before, outcome.failed) : undefined;
+		hasRetry(row) && outcome.failed ? await retry(cell, before, outcome.failed) : undefined;
 	const wrong = wrongInBooks(row, before, simulator, {
 		hasWorked: outcome.result === WORKS,
 		hasGap: gap !== undefined && !gap.isUnheard,

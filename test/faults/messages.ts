@@ -14,6 +14,11 @@ export const ENDED_UNHEARD =
 	'only after its end, so the workflow of the trigger may never start for it';
 export const WITHOUT_ID = 'The service answered that this item is accepted, but without an id';
 
+export const NOT_ROTATED_AGAIN =
+	'It is not known whether the API key was rotated, so it is not rotated again';
+export const NOT_ASKED_AGAIN =
+	'It is not known whether the service writes a new summary, so it is not asked again';
+
 export const EMPTY = 'the output is [{}]';
 export const PASSED_ON = 'The fields of the answer are passed on, and there are none';
 export const AT_ONCE = 'The address is not that of the service: no later look can succeed';

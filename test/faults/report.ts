@@ -1,7 +1,8 @@
 /** What a run says at its end. */
 import { WORKS } from './acts';
 import type { Place } from './invariants';
-import type { Kind } from './row';
+import { mustBeRetried } from './expected';
+import type { Kind, Row } from './row';
 import { WEATHER, type FaultName } from './weather';
 
 export interface Result {
@@ -15,6 +16,19 @@ export interface Result {
 	places: Place[];
 	/** What was not as expected. */
 	wrong: string[];
+}
+
+/** What a run has not done although it was asked to: cells without a result, and Retries that nobody has judged. */
+export function leftOut(
+	cells: Array<{ row: Row; weather: { name: FaultName } }>,
+	results: Result[],
+): string[] {
+	return cells.flatMap(({ row, weather: { name } }) => {
+		const found = results.find((one) => one.row === row.name && one.fault === name);
+		if (!found) return [`${row.name} × ${name}: NOT TRIED`];
+		const isRetryMissing = mustBeRetried(row, name) && found.retry === undefined;
+		return isRetryMissing ? [`${row.name} × ${name}: NO RETRY`] : [];
+	});
 }
 
 export function summary(results: Result[], version: string, seconds: number): string {
@@ -51,6 +65,7 @@ export function summary(results: Result[], version: string, seconds: number): st
 		'',
 		...messages.map((message, index) => `${index + 1}: ${message}`),
 		'',
+		`n8n's Retries that were judged: ${results.filter(({ retry }) => retry !== undefined).length}`,
 		`What the service accepted was reported in: ${counts || 'nothing was accepted'}`,
 		...wrong.map(({ row, fault, wrong: all }) => `✗ ${row} × ${fault}: ${all.join('; ')}`),
 		`${results.length} cells in n8n ${version}, ${results.length - wrong.length} as expected, ${seconds} s`,

@@ -26,6 +26,13 @@ export interface Row {
 	begin: (cell: Cell) => Promise<Act>;
 }
 
+/**
+ * Whether n8n's Retry of its execution could do again what must not be done twice. Publishing a trigger is no execution.
+ */
+export function hasRetry({ kind, submits }: Pick<Row, 'kind' | 'submits'>): boolean {
+	return kind === 'once' || (submits > 0 && kind !== 'activation');
+}
+
 export const TASK = { method: 'GET', path: '/tasks/[^/]+' };
 export const BOT = { method: 'GET', path: '/meeting/[^/]+' };
 export const RESULT = { method: 'GET', path: '/tasks/[^/]+/result' };

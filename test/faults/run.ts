@@ -14,11 +14,11 @@ import { testedVersion } from '../n8n/versions';
 import { endNow } from './acts';
 import { Cell } from './cell';
 import { NOT_TRIED, expectedOf } from './expected';
-import { booksOf, secretsInFiles, secretsOf } from './invariants';
+import { NOTHING_SHOWN, booksOf, secretsOf, secretsShown, wrongInFiles } from './invariants';
 import { judged, type Begun } from './judge';
 import { listening } from '../support/listening';
 import { faultsPage } from './page';
-import { summary, type Result } from './report';
+import { leftOut, summary, type Result } from './report';
 import type { Row } from './row';
 import { ROWS } from './rows';
 import { WEATHER, type Weather } from './weather';
@@ -34,8 +34,8 @@ const { values: asked } = parseArgs({
 
 let n8n: N8nHost;
 const began = Date.now();
-/** What n8n must have stored nowhere in plain text. */
-const secrets: string[] = [];
+/** What n8n must have stored nowhere in plain text, and what it must have stored. */
+const secrets = { hidden: [] as string[], shown: [] as string[] };
 /** Hears what no cell must send: a redirect is not followed. */
 const trapped: string[] = [];
 
@@ -52,7 +52,8 @@ async function main(): Promise<void> {
 		dispose,
 	);
 	const results: Result[] = [];
-	let isLeaky = false;
+	/** What is wrong with the run as a whole. */
+	const wrong: string[] = [];
 	try {
 		const cells = WEATHER.flatMap((weather) => ROWS.map((row) => ({ row, weather }))).filter(
 			({ row, weather }) =>
@@ -85,9 +86,13 @@ async function main(): Promise<void> {
 		clearInterval(progress);
 		console.log(`Until the kill: ${seconds()} s`);
 		await kill(cells.filter(isKill), begin, note);
-		const stored = await secretsInFiles(n8n.userFolder, secrets);
-		for (const file of stored) console.log(`✗ SECRET IN ${file}`);
-		isLeaky = stored.length > 0;
+		wrong.push(...leftOut(cells, results));
+		wrong.push(...(await wrongInFiles(n8n.userFolder, secrets)));
+		// A part of the matrix may have no output with a secret.
+		if (secrets.shown.length === 0) {
+			console.log(NOTHING_SHOWN);
+			if (asked.only === '' && asked.fault === '') wrong.push(NOTHING_SHOWN);
+		}
 	} finally {
 		await n8n.stop();
 		trap.server.close();
@@ -95,7 +100,9 @@ async function main(): Promise<void> {
 	}
 	console.log(summary(results, version, seconds()));
 	if (trapped.length > 0) console.log(`A redirect was followed: ${trapped.join(', ')}`);
-	const isWrong = isLeaky || trapped.length > 0 || results.some(({ wrong }) => wrong.length > 0);
+	for (const one of wrong) console.log(`✗ ${one}`);
+	const isWrong =
+		trapped.length > 0 || wrong.length > 0 || results.some((one) => one.wrong.length > 0);
 	process.exitCode = isWrong ? 1 : 0;
 }
 
@@ -122,7 +129,8 @@ async function tried(one: Begun): Promise<Result> {
 }
 
 async function close(cell: Cell): Promise<void> {
-	secrets.push(...secretsOf(cell).hidden);
+	secrets.hidden.push(...secretsOf(cell).hidden);
+	secrets.shown.push(...secretsShown(cell));
 	await cell.close();
 }
 

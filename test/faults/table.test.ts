@@ -1,9 +1,10 @@
 /** The fault matrix has a row for everything, and docs/faults.md says what it compares with. */
 import { read } from '../structure/read';
 import { EVERY_OPERATION } from '../support/everyOperation';
-import { EXCEPTIONS, GAPS } from './exceptions';
-import { NOT_TRIED, expectedOf } from './expected';
+import { EXCEPTIONS, GAPS, RETRIES } from './exceptions';
+import { NOT_TRIED, expectedOf, mustBeRetried, retryOf } from './expected';
 import { faultsPage } from './page';
+import { hasRetry } from './row';
 import { ROWS } from './rows';
 import { WEATHER } from './weather';
 
@@ -30,6 +31,31 @@ it('names are unique, and every exception is about something', () => {
 		const rows = ROWS.filter(({ name }) => row.test(name));
 		expect([String(row), fault, rows.length > 0]).toEqual([String(row), fault, true]);
 		for (const one of rows) expect(expectedOf(one, fault)).toBe(outcome);
+	}
+});
+
+it('every exception of a Retry is about an execution that has to fail, and is the first that is about it', () => {
+	for (const { row, fault, outcome } of RETRIES) {
+		const rows = ROWS.filter(({ name }) => row.test(name));
+		expect([String(row), fault, rows.length > 0]).toEqual([String(row), fault, true]);
+		for (const one of rows) {
+			const retry = [mustBeRetried(one, fault), retryOf(one, fault)];
+			expect([one.name, fault, ...retry]).toEqual([one.name, fault, true, outcome]);
+		}
+	}
+});
+
+it("n8n's Retry is judged of whatever costs or must not be done twice", () => {
+	const costly = EVERY_OPERATION.map(({ name }) => name).filter((name) =>
+		/^transcription\.|^meeting\.sendBot$|^apiKey\.rotate$|^task\.regenerateSummary$/.test(name),
+	);
+	expect(costly).toHaveLength(5);
+	for (const operation of costly) {
+		const rows = ROWS.filter(({ name }) => name.replace(/[,:].*/, '') === operation);
+		for (const row of rows.filter(({ kind }) => kind !== 'asleep')) {
+			const faults = WEATHER.filter(({ name }) => mustBeRetried(row, name));
+			expect([row.name, hasRetry(row), faults.length > 0]).toEqual([row.name, true, true]);
+		}
 	}
 });
 

@@ -28,13 +28,14 @@ export async function holds<T>(
 	const given = process.env['FUZZ_RUNS'];
 	const numRuns = Number(given ?? Math.ceil(few / atLength(1, 6)));
 	const path = process.env['FUZZ_PATH'];
-	const memory = new Memory(numRuns);
+	const isMeasured = given !== undefined && path === undefined && numRuns >= MEASURED_RUNS.least;
+	const memory = isMeasured ? new Memory(numRuns) : undefined;
 	const met = new Set<string>();
 	let hangs = false;
 	const property = fc.asyncProperty(arbitrary, async (value) => {
 		// What hangs is reported as it is: to shorten it, each try would take the whole time.
 		if (hangs) return;
-		memory.beforeRun();
+		memory?.beforeRun();
 		const kinds = await claim(value).catch((error: unknown) => {
 			hangs = error instanceof Hangs;
 			throw error;
@@ -42,7 +43,7 @@ export async function holds<T>(
 		for (const one of kinds ?? []) met.add(one);
 	});
 	await fc.assert(property, { numRuns, seed: SEED, path, endOnFailure: given === undefined });
-	memory.expectBounded();
+	if (!hangs) memory?.expectBounded();
 	if (path !== undefined || hangs) return;
 	const notMet = mustMeet.filter((one) => !met.has(one));
 	if (numRuns >= ENOUGH_RUNS) expect(notMet).toEqual([]);
@@ -74,8 +75,8 @@ const MEASURED_RUNS = { least: 150, most: 900 };
 
 /**
  * That what the node keeps does not grow with what it has seen. In the first third of the runs, everything is loaded,
- * compiled and cached; a leak then grows as much in the second third as in the last. Only with many runs, and with the
- * flag that scripts/fuzz.mjs gives to Node: without a collection of garbage, the size of the heap says nothing.
+ * compiled and cached; a leak then grows as much in the second third as in the last. Only with many runs, by command: it
+ * gives Node the flag without which there is no collection of garbage, and the size of the heap says nothing.
  */
 class Memory {
 	private runs = 0;
@@ -85,7 +86,16 @@ class Memory {
 
 	private readonly third: number;
 
-	constructor(private readonly numRuns: number) {
+	private readonly collectGarbage: () => void;
+
+	constructor(numRuns: number) {
+		const { gc } = globalThis;
+		if (!gc) {
+			throw new Error(
+				'Memory cannot be measured: start Node with --expose-gc, as npm run test:fuzz does',
+			);
+		}
+		this.collectGarbage = () => void gc();
 		this.third = Math.floor(Math.min(numRuns, MEASURED_RUNS.most) / 3);
 	}
 
@@ -96,16 +106,15 @@ class Memory {
 
 	expectBounded(): void {
 		this.measure();
-		const [first, second, last] = this.kept;
-		if (first === undefined || second === undefined || last === undefined) return;
+		const [first = NaN, second = NaN, last = NaN] = this.kept;
 		expect(Math.min(second - first, last - second)).toBeLessThan(MOST_GROWTH);
 	}
 
 	private measure(): void {
 		const isDue = this.runs === this.third * (this.kept.length + 1) && this.kept.length < 3;
-		if (!isDue || !globalThis.gc || this.numRuns < MEASURED_RUNS.least) return;
-		globalThis.gc();
-		globalThis.gc();
+		if (!isDue) return;
+		this.collectGarbage();
+		this.collectGarbage();
 		// Buffers are outside of the heap.
 		const { heapUsed, arrayBuffers } = process.memoryUsage();
 		this.kept.push(heapUsed + arrayBuffers);

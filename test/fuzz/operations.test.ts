@@ -14,6 +14,7 @@ import {
 import { answeringTrigger } from '../support/answeringTrigger';
 import { captureLogs } from '../support/logs';
 import { findIn, secretsInAddresses } from '../support/search';
+import type { LoggedRequest } from '../simulator';
 import { serviceForTests } from '../support/service';
 import type { Outcome } from '../support/engine';
 import {
@@ -221,6 +222,33 @@ it('tries only parameters that are shown, and all of them: the node reads no oth
 	expect(new Set(PARAMETERS.map(({ id }) => id)).size).toBeGreaterThan(15);
 });
 
+/** Runs the operation with this value of the parameter. Returns how it ended; its requests are in the log. */
+async function runWith(parameter: Parameter, value: unknown): Promise<string> {
+	service.running().reset();
+	const operation = exampleOf(parameter);
+	const input = await operation.input(service);
+	service.running().requests.splice(0);
+	// Whatever the wait is set to, it does not have to wait.
+	if (SUBMITS.includes(operation)) service.running().configure(AT_ONCE);
+	const item = { ...input, json: { ...input.json, fuzzed: value } } as typeof input;
+	const before = structuredClone(item);
+	const { outer, inner } = parameter;
+	const expression = '={{ $json.fuzzed }}';
+	const base = baseOf(parameter);
+	const collection = { ...(base[outer] as object), [inner]: expression };
+	const changed = { ...base, [outer]: inner ? collection : expression };
+	const run = service.run(changed, { items: [item] }).catch((error: Error) => {
+		// n8n itself does not run a node that lacks what its panel requires.
+		if (error.name === 'WorkflowHasIssuesError') return undefined;
+		throw error;
+	});
+	const outcome = await within(OPERATION_MS, run);
+	if (!outcome) return 'refused by n8n';
+	expectNoHarm(outcome);
+	expect(item).toEqual(before);
+	return outcome.error ? 'fails' : 'succeeds';
+}
+
 it('survives every value of every parameter, and sends none by accident', async () => {
 	const change = fc.record({
 		// A field of its own decides more than one of a collection.
@@ -231,40 +259,56 @@ it('survives every value of every parameter, and sends none by accident', async 
 		value: parameterValue,
 	});
 	const claim = async ({ parameter, value }: Arbitrary<typeof change>) => {
-		service.running().reset();
-		const operation = exampleOf(parameter);
-		const input = await operation.input(service);
-		service.running().requests.splice(0);
-		// Whatever the wait is set to, it does not have to wait.
-		if (SUBMITS.includes(operation)) service.running().configure(AT_ONCE);
-		const item = { ...input, json: { ...input.json, fuzzed: value } } as typeof input;
-		const before = structuredClone(item);
-		const { outer, inner } = parameter;
-		const expression = '={{ $json.fuzzed }}';
-		const base = baseOf(parameter);
-		const collection = { ...(base[outer] as object), [inner]: expression };
-		const changed = { ...base, [outer]: inner ? collection : expression };
-		const run = service.run(changed, { items: [item] }).catch((error: Error) => {
-			// n8n itself does not run a node that lacks what its panel requires.
-			if (error.name === 'WorkflowHasIssuesError') return undefined;
-			throw error;
-		});
-		const outcome = await within(OPERATION_MS, run);
-		if (!outcome) return ['refused by n8n'];
-		expectNoHarm(outcome);
-		expect(item).toEqual(before);
-		const wire = service
-			.running()
-			.requests.map(({ method, path, query, body }) =>
-				decodeURIComponent(JSON.stringify({ method, path, query, body }).replaceAll('%', '%25')),
-			);
-		for (const line of wire) expect(line).not.toMatch(/\bundefined\b|\[object|\bNaN\b/);
-		// JSON makes it of a number that it does not have.
-		if (!holdsNull(value)) for (const line of wire) expect(line).not.toMatch(/\bnull\b/);
-		return [outcome.error ? 'fails' : 'succeeds'];
+		const end = await runWith(parameter, value);
+		expect(accidentsIn(service.running().requests, holdsNull(value))).toEqual([]);
+		return [end];
 	};
 	await holds(change, 300, claim, ['fails', 'succeeds']);
 });
+
+describe('what goes into an address or a header', () => {
+	const placed = PARAMETERS.filter(({ outer, inner }) =>
+		['taskId', 'botId', 'idempotencyKey'].includes(inner || outer),
+	);
+
+	it.each(placed)('is never sent by accident: $id, $outer $inner', async (parameter) => {
+		expect(placed.length).toBeGreaterThan(10);
+		for (const value of [undefined, null, NaN, Infinity, {}, [], [undefined], { id: null }]) {
+			await runWith(parameter, value);
+			expect(accidentsIn(service.running().requests, false)).toEqual([]);
+		}
+	});
+
+	it.each([
+		['an id', { path: '/api/v1/tasks/undefined' }],
+		['an id with escapes', { path: '/api/v1/meeting/%5Bobject%20Object%5D' }],
+		['a query', { query: { status: 'NaN' } }],
+		['a key', { headers: { 'idempotency-key': '[object Object]' } }],
+		['a body', { body: { url: null } }],
+	])('is seen if it is sent by accident: %s', (_, part) => {
+		const sent = { method: 'POST', path: '/api/v1/tasks/7%', query: {}, headers: {}, ...part };
+		const request = { ...sent, at: 0, rawHeaders: [], bodyBytes: 0 };
+		expect(accidentsIn([request], false)).toHaveLength(1);
+	});
+});
+
+/** The parts of requests that hold what JavaScript makes of a value that is missing or of another kind. */
+function accidentsIn(requests: LoggedRequest[], isNullGiven: boolean): string[] {
+	// JSON makes null of a number that it does not have.
+	const accident = isNullGiven
+		? /\bundefined\b|\[object|\bNaN\b/
+		: /\bundefined\b|\[object|\bNaN\b|\bnull\b/;
+	return requests
+		.flatMap(({ path, query, headers, body }) => [decoded(path), query, headers, body])
+		.map((part) => JSON.stringify(part) ?? '')
+		.filter((part) => accident.test(part));
+}
+
+function decoded(path: string): string {
+	return path.replace(/(%[0-9a-f]{2})+/gi, (coded) =>
+		Buffer.from(coded.replaceAll('%', ''), 'hex').toString(),
+	);
+}
 
 /** Whether a null was given. */
 function holdsNull(value: unknown): boolean {

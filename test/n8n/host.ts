@@ -35,6 +35,8 @@ export interface N8nHost {
 	version: string;
 	userFolder: string;
 	readonly pid: number;
+	/** When `kill` has ended a process of n8n, by what the system says of its end, in ms since 1970. */
+	readonly killedAt: number[];
 	/** Signed in as the owner. */
 	rest: N8nRest;
 	/** Everything n8n wrote so far. */
@@ -78,6 +80,8 @@ class RunningN8n implements N8nHost {
 	readonly rest: N8nRest;
 
 	readonly version: string;
+
+	readonly killedAt: number[] = [];
 
 	private process: OwnProcess | undefined;
 
@@ -144,7 +148,9 @@ class RunningN8n implements N8nHost {
 	private async end(signal: NodeJS.Signals): Promise<void> {
 		const { process } = this;
 		this.process = undefined;
+		const at = Date.now();
 		await process?.end(signal);
+		if (signal === 'SIGKILL' && process?.signal === signal) this.killedAt.push(at);
 		this.earlier += process?.output ?? '';
 	}
 }

@@ -77,6 +77,11 @@ export class OwnProcess {
 		return exitCode !== null || signalCode !== null || pid === undefined;
 	}
 
+	/** What has ended it; null if it runs, or has ended by itself. */
+	get signal(): NodeJS.Signals | null {
+		return this.child.signalCode;
+	}
+
 	/** Waits until it is as wanted, and says what went wrong where it is not. */
 	async until(isReady: () => Promise<boolean> | boolean, name: string, withinMs: number) {
 		const deadline = Date.now() + withinMs;

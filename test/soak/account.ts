@@ -1,14 +1,15 @@
 /** An account under load: one act after the other, each compared with the books of its service. */
-import { CRASHED, WORKS, endNow, type Act } from '../faults/acts';
+import { CRASHED, WORKS, endNow, pendingTask, type Act } from '../faults/acts';
 import { Cell, type Listening } from '../faults/cell';
 import { EXPECTED, expectedOf } from '../faults/expected';
-import { acceptedSince, booksOf, type Books } from '../faults/invariants';
+import { acceptedSince, booksOf, secretsShown, type Books } from '../faults/invariants';
 import { compareBooks, isAsExpected, ofVersion } from '../faults/judge';
 import { UNREACHABLE } from '../faults/messages';
 import { EVERY_TEN_SECONDS } from '../faults/triggerRows';
 import { goodWeather } from '../faults/weather';
 import type { N8nHost } from '../n8n/host';
 import type { ScriptedRecording } from '../simulator';
+import { handOverTo } from '../TranscriberTrigger/client';
 import { Chooser, type Choice } from './choice';
 
 /** Of every file, link and meeting: a transcript of 200 kB, so that one that is kept shows in the memory. */
@@ -32,12 +33,22 @@ export interface Done {
 	wrong: string[];
 	/** How many tasks and bots the service has accepted. */
 	accepted: number;
+	/** How many faults have happened to its requests, and to its deliveries. */
+	troubles: number;
+	disturbed: number;
 }
+
+type Counts = Pick<Done, 'accepted' | 'troubles' | 'disturbed'>;
 
 export interface Doing {
 	choice: Choice;
 	act: Act;
 	before: Books;
+	disturbedBefore: number;
+}
+
+function disturbedDeliveries({ simulator }: Cell): number {
+	return simulator.deliveries.filter(({ fault }) => fault !== undefined).length;
 }
 
 export class Account {
@@ -45,6 +56,9 @@ export class Account {
 
 	/** Submitted with the Transcriber Trigger as receiver, and acknowledged. */
 	readonly notified: string[] = [];
+
+	/** Secrets that outputs show, as they should. */
+	readonly shown: string[] = [];
 
 	private readonly chooser: Chooser;
 
@@ -67,6 +81,16 @@ export class Account {
 		return new Account(cell, { deliveries, polled }, trap, seed);
 	}
 
+	/** A task in progress whose secret the standing trigger has. */
+	async beginNotified(): Promise<string> {
+		const { cell, triggers } = this;
+		const id = await pendingTask(cell, { webhook_url: triggers.deliveries.url });
+		const secret = cell.simulator.task(id).webhookSecret ?? '';
+		await handOverTo(triggers.deliveries.url, id, secret, cell.apiKey, 1100);
+		this.notified.push(id);
+		return id;
+	}
+
 	async doOne(): Promise<void> {
 		const doing = await this.begin(false);
 		if (doing) await this.end(doing, false);
@@ -80,12 +104,13 @@ export class Account {
 		try {
 			const act = await choice.row.begin(cell);
 			const before = booksOf(cell.simulator);
+			const disturbedBefore = disturbedDeliveries(cell);
 			const { row, weather, delivery } = choice;
 			if (delivery) cell.simulator.fault({ match: { webhook: true }, action: delivery });
 			if (row.kind !== 'asleep') weather?.begin(cell.simulator, row.target, this.trap);
 			await act.start();
 			weather?.started?.(cell.simulator, row);
-			return { choice, act, before };
+			return { choice, act, before, disturbedBefore };
 		} catch (error) {
 			this.note(choice, String(error), [String(error)]);
 			await this.tidyUp();
@@ -93,12 +118,16 @@ export class Account {
 		}
 	}
 
-	async end({ choice, act, before }: Doing, isOutage: boolean): Promise<void> {
+	async end({ choice, act, before, disturbedBefore }: Doing, isOutage: boolean): Promise<void> {
 		const { cell } = this;
 		const { row, weather } = choice;
 		try {
 			const outcome = await act.end();
 			const { result } = outcome;
+			// Good weather, in which n8n's Retry comes, begins to count again.
+			// A doubled delivery is in the log twice, and one is chosen for an act at most.
+			const disturbed = disturbedDeliveries(cell) > disturbedBefore ? 1 : 0;
+			const troubles = cell.simulator.faultsHappened - disturbed;
 			// What was aimed at the act may have hit a trigger of the account, and what was aimed at its second look the first.
 			const expected = [WORKS, ...(isOutage ? [CRASHED] : [])];
 			if (weather) expected.push(ofVersion(expectedOf(row, weather.name), cell.n8n.version));
@@ -119,19 +148,27 @@ export class Account {
 			if (isCrash && acceptedSince(before, cell.simulator).length > row.submits)
 				wrong.push('PAID TWICE, without a Retry');
 			if (!expected.some((one) => isAsExpected(result, one))) wrong.push(`“${result}”`);
-			this.note(choice, result, wrong, acceptedSince(before, cell.simulator).length);
+			if (weather && troubles === 0) wrong.push('the fault has not happened');
+			this.shown.push(...secretsShown(cell));
+			const accepted = acceptedSince(before, cell.simulator).length;
+			this.note(choice, result, wrong, { accepted, troubles, disturbed });
 		} catch (error) {
 			this.note(choice, String(error), [String(error)]);
 		}
 		await this.tidyUp();
 	}
 
-	private note(choice: Choice, result: string, wrong: string[], accepted = 0): void {
+	private note(
+		choice: Choice,
+		result: string,
+		wrong: string[],
+		counts: Counts = { accepted: 0, troubles: 0, disturbed: 0 },
+	): void {
 		const { row, weather, delivery } = choice;
 		const name = [row.name, weather?.name, delivery && `delivery: ${delivery.kind}`]
 			.filter(Boolean)
 			.join(' × ');
-		this.done.push({ name, result, wrong, accepted });
+		this.done.push({ name, result, wrong, ...counts });
 		if (wrong.length > 0) console.log(`✗ ${name}: ${wrong.join('; ').slice(0, 600)}`);
 	}
 

@@ -15,7 +15,8 @@ import {
 	TRIGGERS,
 	secretsIn,
 } from './measure';
-import { missedOrRepeated } from './starts';
+import { Chooser, type Choice } from './choice';
+import { compared as startsCompared, type Start } from './starts';
 
 const CALM: Record<string, number> = {
 	[HEAP]: 200,
@@ -168,16 +169,87 @@ it('a value without a bound is reported', () => {
 });
 
 it('a run in which little has happened is reported', () => {
-	const busy = { minutes: 30, acts: 155, worked: 135, accepted: 95, started: 154, outages: 4 };
+	const work = { minutes: 30, acts: 155, worked: 135, accepted: 95, outages: 4 };
+	const busy = {
+		...work,
+		started: 154,
+		notified: 30,
+		troubled: 60,
+		...{ disturbed: 20, secrets: 1 },
+	};
 	expect(tooLittle(busy)).toEqual([]);
 	expect(tooLittle({ ...busy, acts: 20, worked: 20, accepted: 9, outages: 0 })).toHaveLength(2);
 	expect(tooLittle({ ...busy, worked: 70, started: 30 })).toHaveLength(2);
 	expect(tooLittle({ ...busy, accepted: 0 })).toHaveLength(1);
 });
 
+it.each([
+	[
+		'a run in which nothing has gone wrong',
+		{ troubled: 15 },
+		'only 15 of 155 acts were in trouble',
+	],
+	[
+		'a run whose deliveries all came as they should',
+		{ disturbed: 0 },
+		'only 0 of 155 acts had a disturbed delivery',
+	],
+	[
+		'a run whose Transcriber Triggers nobody has compared',
+		{ notified: 0 },
+		'only 0 of 95 submissions were compared with the Transcriber Triggers',
+	],
+	[
+		'a run in which nobody was seen to keep a secret',
+		{ secrets: 0 },
+		`${SECRETS}: none was seen while a submission was in progress`,
+	],
+])('%s is reported', (_, change, what) => {
+	const work = { minutes: 30, acts: 155, worked: 135, accepted: 95, outages: 4 };
+	const busy = {
+		...work,
+		started: 154,
+		notified: 30,
+		troubled: 60,
+		...{ disturbed: 20, secrets: 1 },
+	};
+	expect(tooLittle({ ...busy, ...change })).toEqual([what]);
+});
+
+it('timers of the nodes that nobody has seen are reported', () => {
+	expect(wrongAtTheEnd({ [OWN_TIMERS]: 0 })).toEqual([
+		`${OWN_TIMERS}: none was seen at some point, although there always is one`,
+	]);
+});
+
+describe('what an account does next', () => {
+	const next = Array.from({ length: 1_000 }, (_, seed) => new Chooser(seed, '', () => undefined));
+	const share = (is: (choice: Choice) => unknown, isOutage = false) =>
+		next.filter((chooser) => is(chooser.next(isOutage))).length / next.length;
+
+	it('is in trouble in a third of the acts or more, and never in an outage', () => {
+		expect(share(({ weather }) => weather)).toBeGreaterThan(0.3);
+		expect(share(({ weather }) => weather, true)).toBe(0);
+	});
+
+	it('has its deliveries disturbed, and notifies the standing trigger', () => {
+		expect(share(({ delivery }) => delivery)).toBeGreaterThan(0.2);
+		expect(share(({ row }) => row.name.endsWith('notifyTrigger: standing'))).toBeGreaterThan(0.15);
+	});
+});
+
+const wrongStarts = (ids: string[], starts: Start[], kills: number[], others: string[] = []) =>
+	startsCompared('T', ids, starts, kills, others).wrong;
+
+it('the tasks for which a trigger had to start and has started are counted', () => {
+	const starts = ['one', 'one', 'other'].map((taskId) => ({ taskId, at: 1_000 }));
+	expect(startsCompared('T', ['one', 'two'], starts, [], ['other']).right).toBe(1);
+	expect(startsCompared('T', [], starts, [], ['one', 'other']).right).toBe(0);
+});
+
 describe('a trigger that has started twice for a task', () => {
 	const starts = [1_000, 60_000].map((at) => ({ taskId: 'task', at }));
-	const wrongWith = (...kills: number[]) => missedOrRepeated('T', ['task'], starts, kills);
+	const wrongWith = (...kills: number[]) => wrongStarts(['task'], starts, kills);
 
 	it('is reported, unless n8n was killed just after the first start', () => {
 		expect(wrongWith()).toEqual(['STARTED TWICE: T for task']);
@@ -190,25 +262,23 @@ describe('a trigger that has started twice for a task', () => {
 
 	it('is reported also if it did not have to start at all, which alone is nothing wrong', () => {
 		const [once = { taskId: 'task', at: 1_000 }] = starts;
-		expect(missedOrRepeated('T', [], starts, [], ['task'])).toEqual(['STARTED TWICE: T for task']);
-		expect(missedOrRepeated('T', [], [once], [], ['task'])).toEqual([]);
-		expect(missedOrRepeated('T', [], [], [], ['task'])).toEqual([]);
+		expect(wrongStarts([], starts, [], ['task'])).toEqual(['STARTED TWICE: T for task']);
+		expect(wrongStarts([], [once], [], ['task'])).toEqual([]);
+		expect(wrongStarts([], [], [], ['task'])).toEqual([]);
 	});
 
 	it('is reported once if it is in both lists', () => {
-		expect(missedOrRepeated('T', ['task'], starts, [], ['task'])).toHaveLength(1);
+		expect(wrongStarts(['task'], starts, [], ['task'])).toHaveLength(1);
 	});
 });
 
 it('a start for a task that the service does not have is reported', () => {
 	const starts = ['task', 'another', 'forged'].map((taskId) => ({ taskId, at: 1_000 }));
-	expect(missedOrRepeated('T', ['task'], starts, [], ['another'])).toEqual([
-		'STARTED: T for forged',
-	]);
+	expect(wrongStarts(['task'], starts, [], ['another'])).toEqual(['STARTED: T for forged']);
 });
 
 it('a trigger that has not started for a task is reported', () => {
-	expect(missedOrRepeated('T', ['task'], [], [])).toEqual(['MISSED: T has not started for task']);
+	expect(wrongStarts(['task'], [], [])).toEqual(['MISSED: T has not started for task']);
 });
 
 it('the secrets of all triggers of a workflow are counted', () => {

@@ -50,7 +50,10 @@ const MEASURED = [
 	TRIGGERS,
 	DATA,
 	SECRETS,
-].concat(Object.keys(PER_ACT));
+].concat(Object.keys(PER_ACT), OWN_TIMERS);
+
+/** There is always one, so that none means that nobody has looked. */
+const NEVER_NOTHING = [OWN_TIMERS];
 
 const BOUNDS: Bound[] = [
 	{ what: is(OPEN), most: () => 0, why: 'everything ends' },
@@ -122,6 +125,8 @@ export function compared(all: { [point: string]: Measured }): { table: string; w
 		const shown = points.map(({ values }) => String(values[name] ?? '–'));
 		// Also if it was not measured.
 		if (!(value <= most)) wrong.push(`${name}: ${value}, at most ${most} (${bound?.why})`);
+		if (NEVER_NOTHING.includes(name) && points.some(({ values }) => !((values[name] ?? 0) > 0)))
+			wrong.push(`${name}: none was seen at some point, although there always is one`);
 		return `| ${[name, ...shown, most === Infinity ? '–' : String(Math.round(most))].join(' | ')} |`;
 	});
 	const heading = ['', ...Object.keys(all), 'At most'];
@@ -142,16 +147,41 @@ export interface Load {
 	accepted: number;
 	/** Executions of the triggers. */
 	started: number;
+	/** Submissions of Transcriber nodes for which a Transcriber Trigger had to start, and has started. */
+	notified: number;
+	/** Acts that were hit by a fault of the service, and acts of which a delivery was disturbed. */
+	troubled: number;
+	disturbed: number;
+	/** Secrets in the static data of a trigger that has one submission in progress. */
+	secrets: number;
 	outages: number;
 }
 
-/** A run in which little has happened shows little. */
-export function tooLittle({ minutes, acts, worked, accepted, started, outages }: Load): string[] {
+/** A run in which little has happened, or little has gone wrong, shows little. */
+export function tooLittle(load: Load): string[] {
+	const {
+		minutes,
+		acts,
+		worked,
+		accepted,
+		started,
+		notified,
+		troubled,
+		disturbed,
+		secrets,
+		outages,
+	} = load;
 	return [
 		acts < minutes * 2 && `only ${acts} acts in ${minutes} minutes`,
 		worked < acts / 2 && `only ${worked} of ${acts} acts worked`,
 		accepted < acts / 4 && `only ${accepted} tasks and bots in ${acts} acts`,
 		started < accepted / 2 && `only ${started} executions of the triggers for ${accepted} tasks`,
+		notified < Math.max(1, accepted / 10) &&
+			`only ${notified} of ${accepted} submissions were compared with the Transcriber Triggers`,
+		troubled < Math.max(1, acts / 10) && `only ${troubled} of ${acts} acts were in trouble`,
+		disturbed < Math.max(1, acts / 40) &&
+			`only ${disturbed} of ${acts} acts had a disturbed delivery`,
+		secrets < 1 && `${SECRETS}: none was seen while a submission was in progress`,
 		outages < Math.floor(minutes / 10) && `only ${outages} outages of n8n`,
 	].filter((one) => one !== false);
 }

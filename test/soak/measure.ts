@@ -41,11 +41,7 @@ export async function measured(n8n: N8nHost, probe: string, acts: number): Promi
 	const open = await settled(n8n);
 	const answer = await fetch(probe);
 	const { rss, heapUsed, external, timers, resources, maps } = (await answer.json()) as Probed;
-	const data = await query<{ staticData: string }>(
-		n8n,
-		`SELECT staticData FROM workflow_entity
-		 WHERE staticData IS NOT NULL AND length(staticData) > 2`,
-	);
+	const data = await staticData(n8n);
 	const rows = Object.entries(maps).map(([row, entries]) => [MAP + row, entries] as const);
 	const values = {
 		[HEAP]: megabytes(heapUsed),
@@ -56,11 +52,26 @@ export async function measured(n8n: N8nHost, probe: string, acts: number): Promi
 		[OWN_TIMERS]: timers,
 		[OPEN]: open,
 		[TRIGGERS]: data.length,
-		[DATA]: Math.max(0, ...data.map(({ staticData }) => staticData.length)),
-		[SECRETS]: Math.max(0, ...data.map(({ staticData }) => secretsIn(staticData))),
+		[DATA]: Math.max(0, ...data.map(({ length }) => length)),
+		[SECRETS]: Math.max(0, ...data.map(secretsIn)),
 		...Object.fromEntries(rows.sort()),
 	};
 	return { acts, values };
+}
+
+/** Of each workflow that has some. */
+async function staticData(n8n: N8nHost): Promise<string[]> {
+	const rows = await query<{ staticData: string }>(
+		n8n,
+		`SELECT staticData FROM workflow_entity
+		 WHERE staticData IS NOT NULL AND length(staticData) > 2`,
+	);
+	return rows.map((row) => row.staticData);
+}
+
+/** Of the workflow that has most. */
+export async function secretsInTriggers(n8n: N8nHost): Promise<number> {
+	return Math.max(0, ...(await staticData(n8n)).map(secretsIn));
 }
 
 /** How many secrets of submissions in progress the triggers of a workflow have stored: each ends with ";". */

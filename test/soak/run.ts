@@ -10,8 +10,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 
-import { WORKS } from '../faults/acts';
-import { secretsInFiles, secretsOf } from '../faults/invariants';
+import { WORKS, endNow } from '../faults/acts';
+import { NOTHING_SHOWN, secretsOf, wrongInFiles } from '../faults/invariants';
 import { listening } from '../support/listening';
 import { freePorts, startN8n, type N8nHost } from '../n8n/host';
 import { packPackage } from '../n8n/npm';
@@ -19,7 +19,7 @@ import { testedVersion } from '../n8n/versions';
 import { Account } from './account';
 import { compared, tooLittle } from './bounds';
 import { Chooser } from './choice';
-import { measured, type Measured } from './measure';
+import { measured, secretsInTriggers, type Measured } from './measure';
 import { compareStarts } from './starts';
 
 const { values: asked } = parseArgs({
@@ -78,7 +78,6 @@ async function main(): Promise<void> {
 /** What is wrong. */
 async function soaked(n8n: N8nHost, accounts: Account[], probe: string): Promise<string[]> {
 	const chooser = new Chooser(seed, '', () => undefined);
-	const kills: number[] = [];
 	let outages = 0;
 	const all: Record<string, Measured> = {};
 	const measure = async (point: string) => {
@@ -86,13 +85,13 @@ async function soaked(n8n: N8nHost, accounts: Account[], probe: string): Promise
 		all[point] = await measured(n8n, probe, acts);
 		console.log(`${seconds()} s, ${point}: ${JSON.stringify(all[point])}`);
 	};
+	const secrets = await secretsInProgress(n8n, accounts);
 	await load(accounts, whenEnds('start'));
 	await measure('First process');
 	while (Date.now() < whenEnds('outages')) {
 		await load(accounts, Date.now() + chooser.oneOf(PAUSES) * 1000);
 		outages += 1;
-		const { at, isKill } = await outage(n8n, accounts, chooser);
-		if (isKill) kills.push(at);
+		await outage(n8n, accounts, chooser);
 	}
 	await load(accounts, whenEnds('warmUp'));
 	await measure('Last process, warm');
@@ -100,33 +99,49 @@ async function soaked(n8n: N8nHost, accounts: Account[], probe: string): Promise
 	await measure('Halfway');
 	await load(accounts, whenEnds('end'));
 	await measure('End');
+	const kills = n8n.killedAt;
 	const { table, wrong } = compared(all);
 	const done = accounts.flatMap((account) => account.done);
 	wrong.push(
 		...done.flatMap((one) => one.wrong.map((what) => `${one.name}: ${what.slice(0, 600)}`)),
 	);
-	let started = 0;
+	let [started, notified] = [0, 0];
 	for (const account of accounts) {
 		const compared = await compareStarts(n8n, account, kills);
 		started += compared.started;
+		notified += compared.notified;
 		wrong.push(...compared.wrong);
 	}
 	const acts = done.length;
 	const worked = done.filter(({ result }) => result === WORKS).length;
 	const accepted = done.reduce((sum, one) => sum + one.accepted, 0);
-	wrong.push(...tooLittle({ minutes, acts, worked, accepted, started, outages }));
-	const secrets = accounts.flatMap(({ cell }) => secretsOf(cell).hidden);
-	for (const file of await secretsInFiles(n8n.userFolder, secrets)) wrong.push(`SECRET IN ${file}`);
+	const troubled = done.filter(({ troubles }) => troubles > 0).length;
+	const disturbed = done.filter((one) => one.disturbed > 0).length;
+	const tried = { troubled, disturbed, secrets, outages };
+	const counts = { acts, worked, accepted, started, notified, ...tried };
+	wrong.push(...tooLittle({ minutes, ...counts }));
+	const hidden = accounts.flatMap(({ cell }) => secretsOf(cell).hidden);
+	const shown = accounts.flatMap((account) => account.shown);
+	wrong.push(...(await wrongInFiles(n8n.userFolder, { hidden, shown })));
+	if (shown.length === 0) wrong.push(NOTHING_SHOWN);
 	const report = [
 		`\`npm run soak -- --minutes ${minutes} --seed ${seed}\`, n8n ${n8n.version}, ${cpus().length} cores: ${acts} acts, of which`,
 		`${worked} worked and ${acts - worked} ended as the fault matrix says for their fault, ${accepted} tasks and bots accepted,`,
-		`${started} executions of the triggers, n8n killed ${kills.length} times and restarted ${outages - kills.length} times.`,
+		`${started} executions of the triggers, ${troubled} acts in trouble, ${disturbed} with a disturbed delivery, ${notified} submissions compared with the Transcriber Triggers, n8n killed ${kills.length} times and restarted ${outages - kills.length} times.`,
 		`${wrong.length === 0 ? 'Everything was within its bounds, and the books agreed.' : `Wrong: ${wrong.length}.`}`,
 		`\n<!-- prettier-ignore-start -->\n\n${table}\n\n<!-- prettier-ignore-end -->`,
 	].join('\n');
 	console.log(`\n${report}\n\n${seconds()} s`);
 	if (asked.write) writeReport(report);
 	return wrong;
+}
+
+/** What is counted as secrets when each standing trigger has one. */
+async function secretsInProgress(n8n: N8nHost, accounts: Account[]): Promise<number> {
+	const ids = await Promise.all(accounts.map(async (account) => await account.beginNotified()));
+	const secrets = await secretsInTriggers(n8n);
+	accounts.forEach(({ cell }, index) => endNow(cell.simulator, ids[index] ?? ''));
+	return secrets;
 }
 
 /** Puts the report of this run in the place of the last one. */
@@ -146,23 +161,17 @@ async function load(accounts: Account[], until: number): Promise<void> {
 	);
 }
 
-/** Stops or kills n8n in the middle of an act of each account. `at`: when, in ms since 1970. */
-async function outage(
-	n8n: N8nHost,
-	accounts: Account[],
-	chooser: Chooser,
-): Promise<{ at: number; isKill: boolean }> {
+/** Stops or kills n8n in the middle of an act of each account. */
+async function outage(n8n: N8nHost, accounts: Account[], chooser: Chooser): Promise<void> {
 	const doing = await Promise.all(
 		accounts.map(async (account) => ({ account, act: await account.begin(true) })),
 	);
 	await sleep(chooser.oneOf(MOMENTS));
-	const at = Date.now();
 	const isKill = chooser.oneOf([true, true, false]);
 	if (isKill) await n8n.kill();
 	await n8n.restart();
 	console.log(`${seconds()} s: ${isKill ? 'kill -9' : 'restart'}`);
 	await Promise.all(doing.map(async ({ account, act }) => act && (await account.end(act, true))));
-	return { at, isKill };
 }
 
 function seconds(): number {

@@ -20,7 +20,7 @@ export async function compareStarts(
 	n8n: N8nHost,
 	{ cell, triggers, notified }: Account,
 	kills: number[],
-): Promise<{ started: number; wrong: string[] }> {
+): Promise<{ started: number; notified: number; wrong: string[] }> {
 	const { simulator } = cell;
 	const delivered = await executionsOf(n8n, triggers.deliveries);
 	const polled = await executionsOf(n8n, triggers.polled);
@@ -37,12 +37,13 @@ export async function compareStarts(
 		const answers = calls.map(({ at, fault, status }) => `${clock(at)} ${fault ?? ''} ${status}`);
 		return `: ${answers.slice(0, 8).join(', ')} … ${answers.at(-1)}; killed ${kills.map(clock).join(', ')}; crashed ${crashed.map(({ startedAt }) => startedAt).join(', ')}`;
 	};
-	const wrong = [
-		...missedOrRepeated('Transcriber Trigger', tasks, startsIn(delivered), kills, ids, courseOf),
-		...missedOrRepeated('Transcriber Account Trigger', ids, startsIn(polled), kills),
-		...secretsOutside(cell, [...delivered, ...polled], n8n.log()),
-	];
-	return { started: delivered.length + polled.length, wrong };
+	const ofDeliveries = startsIn(delivered);
+	const deliveries = compared('Transcriber Trigger', tasks, ofDeliveries, kills, ids, courseOf);
+	const polls = compared('Transcriber Account Trigger', ids, startsIn(polled), kills);
+	const secrets = secretsOutside(cell, [...delivered, ...polled], n8n.log());
+	const wrong = [...deliveries.wrong, ...polls.wrong, ...secrets];
+	const started = delivered.length + polled.length;
+	return { started, notified: deliveries.right, wrong };
 }
 
 function clock(at: number): string {
@@ -69,15 +70,18 @@ function startsIn(executions: Execution[]): Start[] {
 	});
 }
 
-/** `others`: tasks for which it may have started, too, but only once. `courseOf`: how one was missed. */
-export function missedOrRepeated(
+/**
+ * Which starts are missing, or too many, and for how many of the tasks it has started. `others`: tasks for which it may have
+ * started, too, but only once. `courseOf`: how one was missed.
+ */
+export function compared(
 	name: string,
 	ids: string[],
 	starts: Start[],
 	kills: number[],
 	others: string[] = [],
 	courseOf: (id: string) => string = () => '',
-): string[] {
+): { right: number; wrong: string[] } {
 	const expected = new Set(ids);
 	const known = new Set([...ids, ...others]);
 	const wrong = [...known].flatMap((id) => {
@@ -93,5 +97,7 @@ export function missedOrRepeated(
 		return isRepeat ? [`STARTED TWICE: ${name} for ${id}`] : [];
 	});
 	const foreign = starts.filter(({ taskId }) => !known.has(taskId));
-	return [...wrong, ...foreign.map(({ taskId }) => `STARTED: ${name} for ${taskId}`)];
+	wrong.push(...foreign.map(({ taskId }) => `STARTED: ${name} for ${taskId}`));
+	const right = [...expected].filter((id) => starts.some(({ taskId }) => taskId === id)).length;
+	return { right, wrong };
 }

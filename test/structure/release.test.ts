@@ -5,13 +5,14 @@ import { homedir, tmpdir } from 'node:os';
 import path from 'node:path';
 
 import { cacheFolder } from '../n8n/install';
-import { N8N_1, N8N_2, NODE_VERSION } from '../n8n/versions';
+import { N8N_1, N8N_2, NODE_VERSION, TESTED_VERSIONS } from '../n8n/versions';
 import { exists, filesIn, manifest, read, root } from './read';
 import { few } from '../support/long';
 
 interface Step {
 	uses?: string;
 	run?: string;
+	if?: string;
 	with?: Record<string, unknown>;
 }
 
@@ -47,6 +48,17 @@ function workflow(name: string): WorkflowFile {
 function job(of: string, name: string): Job & { steps: Step[]; commands: string[] } {
 	const { steps = [], ...rest } = workflow(of).jobs[name] ?? {};
 	return { ...rest, steps, commands: steps.flatMap(({ run }) => run ?? []) };
+}
+
+/** What runs of a job whose matrix has this n8n. A condition that compares it with nothing known is refused. */
+function commandsOn(version: string, steps: Step[]): string[] {
+	const runs = steps.filter(({ if: when }) => {
+		if (when === undefined) return true;
+		const [, sign, other] = /^matrix\.n8n (==|!=) '([^']+)'$/.exec(when) ?? [];
+		if (other === undefined) throw new Error(`What is ${when}?`);
+		return (sign === '==') === (other === version);
+	});
+	return runs.flatMap(({ run }) => run ?? []);
 }
 
 function stepsOf({ jobs }: WorkflowFile): Step[] {
@@ -87,6 +99,18 @@ describe.each(workflows)('%s', (file, parsed) => {
 		}
 	});
 
+	it('names no version but those of test/n8n/versions.ts', () => {
+		const scripts = stepsOf(parsed).flatMap(({ run = '', if: when = '', with: given = {} }) => [
+			...[run, when],
+			...Object.values(given).map(String),
+		]);
+		const matrices = Object.values(parsed.jobs).map(({ strategy }) => strategy?.matrix.n8n ?? []);
+		const named = [...scripts, ...matrices.flat()].flatMap(
+			(text) => text.match(/\b\d+\.\d+\.\d+\b/g) ?? [],
+		);
+		for (const version of named) expect([...TESTED_VERSIONS, NODE_VERSION]).toContain(version);
+	});
+
 	it('runs only scripts that exist', () => {
 		for (const { run = '' } of stepsOf(parsed)) {
 			const [, script] = /npm run ([\w:]+)/.exec(run) ?? [];
@@ -111,8 +135,20 @@ describe('CI', () => {
 			expect.arrayContaining(['push', 'pull_request']),
 		);
 		expect(job('ci', 'check').commands).toEqual(
-			expect.arrayContaining(['npm run lint', 'npm run typecheck', 'npm run scan', 'npm test']),
+			expect.arrayContaining([
+				...['npm run lint', 'npm run typecheck', 'npm run scan'],
+				...['npm test', 'npm run test:long'],
+			]),
 		);
+		for (const step of job('ci', 'check').steps) expect(step).not.toHaveProperty('if');
+	});
+
+	it('runs whatever .ci/run does', () => {
+		const commands = stepsOf(workflow('ci')).flatMap(({ run = '' }) => run);
+		const steps = read('.ci/run').match(/(?<=^\s*step .*['"] )npm .+$/gm) ?? [];
+		expect(steps.length).toBeGreaterThan(8);
+		for (const step of steps)
+			expect([step, commands.some((command) => command.startsWith(step))]).toEqual([step, true]);
 	});
 
 	it('runs on the oldest Node that package.json allows, and on the one of n8n', () => {
@@ -126,6 +162,14 @@ describe('CI', () => {
 		expect(strategy?.matrix.n8n).toEqual([N8N_2, N8N_1]);
 		expect(env).toEqual({ N8N_VERSION: '${{ matrix.n8n }}' });
 		expect(commands).toEqual(expect.arrayContaining(['npm run test:e2e', 'npm run test:lts']));
+	});
+
+	it('runs end to end whole on n8n 2, and on n8n 1 what can differ', () => {
+		const { steps } = job('ci', 'end-to-end');
+		expect([N8N_2, N8N_1].map((version) => commandsOn(version, steps).slice(1))).toEqual([
+			['npm run test:e2e'],
+			['npm run test:lts'],
+		]);
 	});
 
 	it('runs in queue mode, on the n8n that the end-to-end job has installed', () => {
@@ -147,6 +191,55 @@ describe('CI', () => {
 		process.env = before;
 		expect(cache?.key).toMatch(/matrix\.n8n .*hashFiles\('test\/n8n\/versions\.ts'/);
 		expect(cache).not.toHaveProperty('restore-keys');
+	});
+});
+
+describe('Once a week', () => {
+	const commandsOf = (name: string) => job('newest-n8n', name).commands;
+
+	it('and by hand, all of it is tried that takes too long for every change', () => {
+		const { on, jobs } = workflow('newest-n8n');
+		const cron = expect.stringMatching(/^\d+ \d+ \* \* \d$/);
+		expect(on).toEqual({ schedule: [{ cron }], workflow_dispatch: null });
+		expect(Object.keys(jobs)).toEqual(['newest', 'faults', 'soak', 'random', 'mutants']);
+		const conditions = stepsOf(workflow('newest-n8n')).flatMap((step) => step.if ?? []);
+		expect(conditions).toEqual(['always()']);
+	});
+
+	it('the newest n8n is tried, and the tested versions that CI does not run', () => {
+		const inCi = job('ci', 'end-to-end').strategy?.matrix.n8n ?? [];
+		const others = TESTED_VERSIONS.filter((version) => !inCi.includes(version));
+		const command = `npm run test:versions -- latest ${others.join(' ')}`;
+		expect(commandsOf('newest')).toEqual([command]);
+	});
+
+	it('the fault matrix runs whole on both lines of n8n', () => {
+		const { strategy, env, commands } = job('newest-n8n', 'faults');
+		expect(strategy?.matrix.n8n).toEqual([N8N_2, N8N_1]);
+		expect(env).toEqual({ N8N_VERSION: '${{ matrix.n8n }}' });
+		expect(commands).toEqual([expect.stringMatching(/^npm run test:faults -- --at-once \d+$/)]);
+	});
+
+	it('the soak runs for an hour, which a leak of 50 kB an act needs to show', () => {
+		expect(commandsOf('soak')).toEqual(['npm run soak -- --minutes 60']);
+	});
+
+	it('all dialects, and random tests with runs enough to measure memory', () => {
+		expect(commandsOf('random')).toEqual([
+			'npm run test:dialects',
+			'npm run test:fuzz -- --runs 2000',
+			'npm run test:models -- --runs 500',
+		]);
+	});
+
+	it('the mutants of each row of the table', () => {
+		const { strategy, env, commands } = job('newest-n8n', 'mutants');
+		const [, table = ''] = read('CONTRIBUTING.md').split('<!-- mutants -->');
+		const rows = [...table.matchAll(/^\| ([A-Z][a-z ]+) \| \d+ of/gm)].map(([, row]) => row);
+		expect(rows).toHaveLength(5);
+		expect(strategy?.matrix.room).toEqual(rows);
+		expect(env).toMatchObject({ ROOM: '${{ matrix.room }}' });
+		expect(commands).toEqual(['npm run test:mutants -- changed "$ROOM"']);
 	});
 });
 

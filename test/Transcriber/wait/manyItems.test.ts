@@ -33,9 +33,9 @@ afterEach(() => void Object.assign(POLL, asShipped));
 function slowTurns(): void {
 	jest.replaceProperty(LIMITS, 'other', 2);
 	jest.replaceProperty(LIMITS, 'windowMs', 500);
-	jest.replaceProperty(TIMEOUTS, 'request', 1000);
-	jest.replaceProperty(RETRY, 'patienceWhenBroken', 2000);
-	POLL.look = 1000;
+	jest.replaceProperty(TIMEOUTS, 'request', 2_000);
+	jest.replaceProperty(RETRY, 'patienceWhenBroken', 2_000);
+	POLL.look = 2_000;
 }
 
 async function asleep() {
@@ -115,6 +115,7 @@ describe('A wait that gets no turn within its Timeout, because other requests us
 	async function busyKey(id: string) {
 		jest.replaceProperty(LIMITS, 'windowMs', 1_000);
 		jest.replaceProperty(LIMITS, 'other', 5);
+		jest.replaceProperty(TIMEOUTS, 'request', 60_000);
 		const stop = { now: false };
 		const many = service.run(
 			{ resource: 'task', operation: 'get', taskId: byId(id) },

@@ -38,7 +38,7 @@ const service = serviceForTests({ webhookRetries: 0 });
 /** Of the garbage below: the simulator itself answers 200. */
 const GARBAGE_STATUS = 201;
 /** Long enough that only a request that is meant to be slow takes longer. */
-const TIMEOUT_MS = 1_000;
+const TIMEOUT_MS = 2_000;
 
 jest.setTimeout(36_000_000);
 beforeEach(() => {

@@ -49,7 +49,7 @@ async function exportOf(id: string, parameters = {}) {
 function answer(path: string, body: unknown, status = 200) {
 	service.running().fault({
 		match: { path },
-		times: 10,
+		times: 1e3,
 		action: { kind: 'respond', status, body },
 	});
 }

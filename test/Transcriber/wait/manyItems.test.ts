@@ -33,9 +33,9 @@ afterEach(() => void Object.assign(POLL, asShipped));
 function slowTurns(): void {
 	jest.replaceProperty(LIMITS, 'other', 2);
 	jest.replaceProperty(LIMITS, 'windowMs', 500);
-	jest.replaceProperty(TIMEOUTS, 'request', 1000);
-	jest.replaceProperty(RETRY, 'patienceWhenBroken', 2000);
-	POLL.look = 1000;
+	jest.replaceProperty(TIMEOUTS, 'request', 2_000);
+	jest.replaceProperty(RETRY, 'patienceWhenBroken', 2_000);
+	POLL.look = 2_000;
 }
 
 async function asleep() {
@@ -98,10 +98,10 @@ it('every finished task comes out of Task: Wait Until Finished', async () => {
 
 it('the first looks come one after the other, so that each finished task is looked at before the Timeout', async () => {
 	slowTurns();
-	// Two of them are kept for what is urgent. So a look and a result for each of eight tasks take four seconds.
+	// Two of them are kept for what is urgent, so four requests a second: too few for eight looks at the end.
 	jest.replaceProperty(LIMITS, 'other', 4);
-	Object.assign(POLL, { perTask: 1_000, lastLook: 2_000 });
-	const waitOptions = { pollInterval: 0.2, timeout: 9 / 60 };
+	Object.assign(POLL, { perTask: 1_000, lastLook: 1_000 });
+	const waitOptions = { pollInterval: 0.2, timeout: 8 / 60 };
 	const running = service.run({ ...AWAIT, onCompletion: 'poll', waitOptions }, { items: links(8) });
 	await until(() => service.running().tasks().length === 8);
 	for (const { id } of service.running().tasks()) service.running().finish(id);
@@ -115,6 +115,7 @@ describe('A wait that gets no turn within its Timeout, because other requests us
 	async function busyKey(id: string) {
 		jest.replaceProperty(LIMITS, 'windowMs', 1_000);
 		jest.replaceProperty(LIMITS, 'other', 5);
+		jest.replaceProperty(TIMEOUTS, 'request', 60_000);
 		const stop = { now: false };
 		const many = service.run(
 			{ resource: 'task', operation: 'get', taskId: byId(id) },

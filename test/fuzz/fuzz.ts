@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 
 import { atLength } from '../support/long';
+import { expectMet } from '../support/mustMeet';
 import { findIn } from '../support/search';
 
 /** Of fast-check, which prints seed and path of what it finds: both can be given again. */
@@ -11,9 +12,6 @@ export const SEED = Number(process.env['FUZZ_SEED'] ?? 20_261_122);
 
 /** The values of a description. */
 export type Arbitrary<T> = T extends fc.Arbitrary<infer Value> ? Value : never;
-
-/** With so many runs, chance leaves out nothing that they are meant to meet; with fewer, not more than half of it. */
-const ENOUGH_RUNS = 100;
 
 /**
  * `few` runs beside the other tests, a sixth of them with `npm test`, more by command. The claim says what it has met,
@@ -45,9 +43,7 @@ export async function holds<T>(
 	await fc.assert(property, { numRuns, seed: SEED, path, endOnFailure: given === undefined });
 	if (!hangs) memory?.expectBounded();
 	if (path !== undefined || hangs) return;
-	const notMet = mustMeet.filter((one) => !met.has(one));
-	if (numRuns >= ENOUGH_RUNS) expect(notMet).toEqual([]);
-	else expect(2 * notMet.length).toBeLessThanOrEqual(mustMeet.length);
+	expectMet(met, mustMeet, numRuns);
 }
 
 /** What one answer of a webhook may take (contract, "Webhook calls"), in ms. */

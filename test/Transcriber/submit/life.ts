@@ -49,6 +49,21 @@ export type Step =
 	| { do: 'deliver'; item: number; as: 'genuine' | 'forged' | 'unsigned' | 'early'; times: number }
 	| { do: 'timeIsUp' | 'retry' | 'retryFirst' | 'cancel' | 'crash' | 'rotate' | 'tellNewKey' };
 
+export const SITUATIONS = [
+	'stopped while it runs',
+	'killed while it runs',
+	'a new API key',
+	'a Retry',
+	'a Retry of the first execution',
+	'its time is up while it sleeps',
+	'a delivery',
+	'a delivery that is repeated',
+	'a delivery that must not wake',
+	'woken by a delivery',
+	'a hand-over that is refused',
+] as const;
+type Situation = (typeof SITUATIONS)[number];
+
 const PATHS = {
 	submit: { method: 'POST', path: '/(transcribe|transcribe-url|meeting)$' },
 	look: { method: 'GET', path: '/(tasks|meeting)/[^/]+$' },
@@ -89,6 +104,12 @@ export class Life {
 
 	/** What contradicts the contract. */
 	readonly wrong: string[] = [];
+
+	/** What its plan has really done, and not only tried to do where it was not possible. */
+	readonly met = new Set<string>();
+
+	/** Whether the steps of the plan are still to come. */
+	private isPlanned = true;
 
 	/** An answer of the service can have been lost with the run of the node. */
 	wasStopped = false;
@@ -178,6 +199,7 @@ export class Life {
 		for (const fault of this.plan.faults) this.cause(fault);
 		this.start();
 		for (const step of this.plan.steps) await this.take(step);
+		this.isPlanned = false;
 		await this.comeToAnEnd();
 		if (this.failure !== undefined) throw this.failure;
 	}
@@ -198,6 +220,10 @@ export class Life {
 			} else if (this.now.error !== undefined) this.retry();
 			else return;
 		}
+	}
+
+	private meet(situation: Situation): void {
+		if (this.isPlanned) this.met.add(situation);
 	}
 
 	async take(step: Step): Promise<void> {
@@ -225,6 +251,7 @@ export class Life {
 				// A run that has taken over nothing yet could not tell a Retry what was sent before it.
 				if (this.forgotten.size > 0 && this.now.saved === '') return;
 				this.wasStopped ||= this.isRunning;
+				if (this.isRunning) this.meet('stopped while it runs');
 				return this.workflow.cancel();
 			case 'crash':
 				return await this.crash();
@@ -232,6 +259,7 @@ export class Life {
 				const { body } = await ask(this.service.running(), 'POST /api-key/generate');
 				this.keys.push(String(body['api_key']));
 				this.wasRotated = true;
+				this.meet('a new API key');
 				return;
 			}
 			case 'tellNewKey':
@@ -287,6 +315,7 @@ export class Life {
 
 	private retry(): void {
 		if (this.isRunning || this.now.isSuspended || this.now.error === undefined) return;
+		this.meet('a Retry');
 		this.saved = undefined;
 		this.first ??= this.now;
 		this.goOn(this.workflow.retry(this.now));
@@ -301,6 +330,7 @@ export class Life {
 		if (this.isRunning || this.now.isSuspended || this.now.error === undefined || !this.first)
 			return;
 		if (this.process > 0 && this.plan.operation !== 'transcribeFile') return;
+		this.meet('a Retry of the first execution');
 		this.now = this.first;
 		this.forgetAnswers();
 		this.retry();
@@ -308,6 +338,7 @@ export class Life {
 
 	private timeIsUp(): void {
 		if (this.isRunning || !this.now.isSuspended) return;
+		this.meet('its time is up while it sleeps');
 		const { now } = this;
 		this.saved = { ...now, isSuspended: false, error: 'crashed' };
 		this.goOn(this.workflow.timeIsUp(now).then((ended) => ({ ...now, ...ended })));
@@ -336,6 +367,8 @@ export class Life {
 		const { now, process } = this;
 		const [booked] = this.books(item);
 		if (!booked) return;
+		this.meet(as === 'genuine' ? 'a delivery' : 'a delivery that must not wake');
+		if (times > 1) this.meet('a delivery that is repeated');
 		const isBot = this.plan.operation === 'sendBot';
 		if (as !== 'early') this.end(item, 'completed');
 		const { id } = this.books(item)[0] ?? booked;
@@ -354,6 +387,7 @@ export class Life {
 				this.workflow.deliver(now, raw, signature, {}, (saved) => {
 					if (process !== this.process) return;
 					this.wakings += 1;
+					this.meet('woken by a delivery');
 					this.saved = { ...now, saved, isSuspended: false, error: 'crashed' };
 					if (this.wakings > 1) this.wrong.push('A second delivery has woken the execution');
 					if (!this.mayWake()) this.wrong.push('Woken before everything had ended');
@@ -402,6 +436,7 @@ export class Life {
 			else if (fault.times > 0) {
 				fault.times -= 1;
 				this.wasHandOverRefused = true;
+				this.meet('a hand-over that is refused');
 				return fault.answer;
 			}
 		}
@@ -466,6 +501,7 @@ export class Life {
 		await this.run;
 		forgetEverything();
 		if (!isRunning) return;
+		this.meet('killed while it runs');
 		this.open = 0;
 		this.wakings = 0;
 		if (saved) this.now = saved;

@@ -7,6 +7,7 @@
 
 import {
 	Life,
+	SITUATIONS,
 	nameOf,
 	triggerOfLives,
 	type Fault,
@@ -149,12 +150,38 @@ const plan: fc.Arbitrary<Plan> = fc.record({
 	steps: fc.array(step, { maxLength: 12 }),
 });
 
+/** Of the service, besides what can happen in a life. */
+const OF_THE_SERVICE = [
+	'a submit whose answer is lost',
+	'a submit that is refused',
+	'an end without a transcript',
+	'an error in the end',
+	'every transcript in the end',
+];
+
+function metIn(given: Plan, life: Life): string[] {
+	const items = Array.from({ length: given.items }, (_, index) => index);
+	const statuses = items.flatMap((index) => life.submitsOf(index)).map(({ status }) => status);
+	const ends = items.flatMap((index) => life.books(index)).map((booked) => life.statusOf(booked));
+	const { error } = life.now;
+	const situations = [
+		statuses.includes(undefined),
+		statuses.some((status = 0) => status >= 400),
+		ends.some((end) => end === 'failed' || end === 'cancelled'),
+		error !== undefined,
+		error === undefined && ends.every((end) => end === 'completed'),
+	];
+	return [...life.met, ...OF_THE_SERVICE.filter((_, index) => situations[index])];
+}
+
 it('whatever happens, nothing is paid twice, and nothing that was accepted is lost', async () => {
+	const met = new Set<string>();
 	const property = fc.asyncProperty(plan, async (given) => {
 		service.running().reset();
 		const life = new Life(service, given, (ended) => expectSound(ended, given, life), trigger.url);
 		trigger.serve(life);
 		await life.live();
+		for (const one of metIn(given, life)) met.add(one);
 		expect(life.wrong).toEqual([]);
 		const { error, isSuspended } = life.now;
 		expect({ isSuspended }).toEqual({ isSuspended: false });
@@ -162,7 +189,8 @@ it('whatever happens, nothing is paid twice, and nothing that was accepted is lo
 		// Good weather, time and n8n's Retry have brought everything that can still come.
 		if (items.every((index) => !isExcused(index, given, life))) expect(error).toBeUndefined();
 	});
-	await holdsAlways(property, atLength(24, 4));
+	const mustMeet = [...SITUATIONS, ...OF_THE_SERVICE];
+	await holdsAlways(property, atLength(24, 16), 1, { met, mustMeet });
 });
 
 /** Of any execution that has ended or sleeps. */

@@ -373,14 +373,20 @@ async function finishedIn(
 	const context = itemContext(parameters, { credentials, ...place });
 	const run = NodeRun.of(context);
 	const ended = jest.spyOn(run.submitted, 'endWithoutTranscript');
-	const output = await finishedTask(context, submitted, { run }).catch(() => []);
-	return { output, ended: ended.mock.calls.flat() };
+	let failure = '';
+	const output = await finishedTask(context, submitted, { run }).catch((error: Error) => {
+		failure = error.message;
+		return [];
+	});
+	return { output, failure, ended: ended.mock.calls.flat() };
 }
 
 it('an exported document for an AI agent is text, because n8n gives an agent no file', async () => {
 	const id = await service.completedTask();
 	const waitOptions = { pollInterval: 0.005, exportFormat: 'srt', exportAs: 'file' };
-	const { output } = await finishedIn({ ...WAIT, waitOptions }, { task_id: id }, { call: {} });
+	const place = { call: {} };
+	const { output, failure } = await finishedIn({ ...WAIT, waitOptions }, { task_id: id }, place);
+	expect(failure).toBe('');
 	expect(output).toMatchObject([{ json: { export: expect.stringContaining('-->') } }]);
 	expect(output[0]?.binary).toBeUndefined();
 });
@@ -391,8 +397,11 @@ describe('what has ended without a transcript is nothing that a Retry could cont
 	it('if it is a task', async () => {
 		const id = await service.pendingTask();
 		service.running().finish(id, { status: 'failed' });
-		const { ended } = await finishedIn({ ...WAIT, waitOptions }, { task_id: id });
-		expect(ended).toEqual([`task ${id}`]);
+		const { ended, failure } = await finishedIn({ ...WAIT, waitOptions }, { task_id: id });
+		expect({ failure, ended }).toEqual({
+			failure: `Task ${id} failed: The recording could not be processed`,
+			ended: [`task ${id}`],
+		});
 	});
 
 	it('but not if it is a bot that was called off: its transcript may follow', async () => {
@@ -403,7 +412,8 @@ describe('what has ended without a transcript is nothing that a Retry could cont
 			action: { kind: 'respond', status: 200, body: { status: 'cancelled' } },
 		});
 		const wait = { resource: 'meeting', operation: 'wait', waitOptions };
-		expect((await finishedIn(wait, { bot_id: id })).ended).toEqual([]);
+		const { ended, failure } = await finishedIn(wait, { bot_id: id });
+		expect({ failure, ended }).toEqual({ failure: `Meeting bot ${id} was cancelled`, ended: [] });
 	});
 });
 

@@ -10,7 +10,7 @@ import {
 } from '../shared/api/serviceError';
 import { botState } from '../shared/api/askForState';
 import { saysNotEnded } from '../shared/api/undocumented/answers';
-import { taskIdOf } from '../shared/api/undocumented/idNames';
+import { idIn } from '../shared/api/undocumented/idNames';
 import { hasEnded } from '../shared/api/statusMeaning';
 import { callService } from '../shared/api/callService';
 import { STOPS_SPENDING, type Caller } from '../shared/api/types';
@@ -193,7 +193,7 @@ async function isOver(caller: Caller, id: string, isGoneIfUnknown = false): Prom
  * left the meeting, and the transcript is on its way.
  */
 export function hasLeft(bot: IDataObject): boolean {
-	return taskIdOf({ bot_id: '', ...bot }) !== undefined || hasEnded(bot.status);
+	return idIn(bot.task_id) !== undefined || hasEnded(bot.status);
 }
 
 /** A caller with the credential of now, because n8n may not give one after the hook has returned. */

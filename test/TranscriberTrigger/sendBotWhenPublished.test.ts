@@ -1012,6 +1012,15 @@ describe('Deactivation', () => {
 		await until(() => calledBack().length === 1);
 	});
 
+	it('cancels the bot also where its state shows its own id as "id"', async () => {
+		await host.activate();
+		const body = { id: theBot().id, bot_id: '', status: 'recording' };
+		const action = { kind: 'respond', status: 200, body } as const;
+		service.running().fault({ match: { method: 'GET', path: '/meeting/' }, times: 9, action });
+		await host.deactivate();
+		await until(() => calledBack().length === 1);
+	});
+
 	it('cancels the bot where the service is back sooner than it asks to wait', async () => {
 		jest.replaceProperty(CANCEL_BOT, 'patienceMs', 4_000);
 		jest.replaceProperty(CANCEL_BOT, 'attemptMs', 2_500);

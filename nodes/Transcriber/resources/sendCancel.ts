@@ -13,7 +13,7 @@ import type { LookBounds } from '../../shared/api/askForState';
 import { STOPS_SPENDING, type Policy, type RoutingRequest } from '../../shared/api/types';
 import { goesOn, hasEnded, isCancelled, isInProgress } from '../../shared/api/statusMeaning';
 import { saysNotEnded } from '../../shared/api/undocumented/answers';
-import { taskIdOf } from '../../shared/api/undocumented/idNames';
+import { idIn } from '../../shared/api/undocumented/idNames';
 import { withoutError } from '../item/sendOperation';
 import type { NodeRun } from '../item/nodeRun';
 import { hasEndedBefore, sendCancelOrClear } from '../item/sendCancelOrClear';
@@ -103,8 +103,7 @@ export async function sendCancel(
 function contradictsIt(what: ToCancel['what'], state: IDataObject): boolean {
 	const { status } = state;
 	if (what === 'task') return status === 'completed' || isInProgress(status);
-	const hasTask = taskIdOf({ bot_id: '', ...state }) !== undefined;
-	return !hasTask && goesOn(status);
+	return idIn(state.task_id) === undefined && goesOn(status);
 }
 
 /**
@@ -124,7 +123,7 @@ function sayItHasEnded(
 	reason: string,
 ): void {
 	failure.message = `The ${what} has already ended (${String(state.status)})`;
-	const taskId = what === 'meeting bot' ? taskIdOf({ bot_id: '', ...state }) : undefined;
+	const taskId = what === 'meeting bot' ? idIn(state.task_id) : undefined;
 	const left =
 		taskId === undefined
 			? 'There is nothing left to cancel.'

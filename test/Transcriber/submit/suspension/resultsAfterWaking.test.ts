@@ -354,6 +354,7 @@ describe('If n8n wakes the execution too early', () => {
 			{ 0: { taskId: '7f3c' } },
 			{ suspension: { until: Date.now() + HOUR }, cancel: stop.signal },
 		);
+		await until(() => service.running().requests[0]?.status === 500);
 		await new Promise((resolve) => setTimeout(resolve, 150));
 		stop.abort(new Error('stopped'));
 		const { message, lines } = await running;

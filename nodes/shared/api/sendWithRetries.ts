@@ -57,7 +57,7 @@ export function neverLeft(failure: unknown): boolean {
 /**
  * Sends every request: waits for its turn within the rate limits, sends it, and repeats it if that
  * is allowed (service document, "Errors" and "Limits"). Each kind of refusal has its own patience,
- * in clock time from the first such refusal, or from the first after so long a time without one. Throws a {@link ServiceError}, or a NodeOperationError
+ * in clock time from the first such refusal; that for a service which is not there, from the first after it was. Throws a {@link ServiceError}, or a NodeOperationError
  * if the execution was cancelled or the request could not be made. If the execution was cancelled
  * and the service has certainly done nothing, throws the reason of the cancellation.
  */
@@ -101,7 +101,7 @@ async function attempts<T>(
 	const { apiKey } = credential;
 	const cancelled = caller.getExecutionCancelSignal?.();
 	let stop = anyOf(cancelled, signalAt(deadline));
-	const refusals = new Map<Patience, { first: number; last: number }>();
+	const firstRefusals = new Map<Patience, number>();
 	let problem: Problem = { path, transport: 'noTurn' };
 	// Also set by a 409 on a keyed upload: the service is already processing it.
 	let mayBeAccepted = false;
@@ -148,7 +148,6 @@ async function attempts<T>(
 				stop = anyOf(stop, signalAt(Date.now() + fromTurn));
 			}
 			let failure: unknown;
-			const sentAt = Date.now();
 			try {
 				credential = await credentialOfNow(caller, credential, cancelled);
 				const result = await attempt(credential, mayBeAccepted);
@@ -181,14 +180,13 @@ async function attempts<T>(
 			mayBeAccepted ||= isWithoutAnswer(found) || isInProgressAtService(found, policy);
 			const patience = once ? undefined : patienceFor(problem, policy);
 			if (!patience) throw new ServiceError(node, problem);
-			const earlier = refusals.get(patience);
-			// The service has answered otherwise for longer than that: the problem is a new one.
-			const isOver = earlier === undefined || sentAt - earlier.last > RETRY[patience];
-			const first = isOver ? Date.now() : earlier.first;
-			refusals.set(patience, { first, last: Date.now() });
-			// The next attempt first waits for room. It keeps its place among the uploads, so that they stay
-			// in order.
+			// The service is there again: what breaks from now on is another problem.
+			if (isBusy(problem)) for (const gone of NOT_THERE) firstRefusals.delete(gone);
+			// The next attempt first waits for room, which has a patience of its full length. It keeps its
+			// place among the uploads, so that they stay in order.
 			if (countTasks && problem.status === 429) continue;
+			const first = firstRefusals.get(patience) ?? Date.now();
+			firstRefusals.set(patience, first);
 			const delay = delayBeforeRetry(problem, tries, first + RETRY[patience] - Date.now());
 			if (delay === undefined) throw new ServiceError(node, problem);
 			// Other uploads need not wait for this one.
@@ -198,6 +196,14 @@ async function attempts<T>(
 	} finally {
 		leaveUploadLine();
 	}
+}
+
+/** How long a service may not be there, in one way or another. */
+const NOT_THERE = ['patienceWhenBroken', 'patienceWhenUnreachable'] as const;
+
+/** Whether the service itself refuses what it may take later. */
+function isBusy({ status }: Problem): boolean {
+	return status === 429 || status === 409;
 }
 
 /** Whether an upload is refused because the service works on one with the same Idempotency-Key. */

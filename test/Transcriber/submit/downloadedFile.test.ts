@@ -148,6 +148,11 @@ describe('whose answer was lost in the first Retry', () => {
 		expect(taskIds()).toHaveLength(1);
 	});
 
+	it('is sent with the same key by the second, also if the user has given it an own one', async () => {
+		await retry('43', 'sound', { options: { idempotencyKey: 'mine' } });
+		expect(taskIds()).toHaveLength(1);
+	});
+
 	it('is refused by the second if it asks for something else', async () => {
 		const { error } = await retry('43', 'sound', { language: 'en' });
 		expect(error?.message).toContain('This item was changed after it had been sent');

@@ -196,14 +196,14 @@ describe('The next attempt', () => {
 		jest.replaceProperty(RETRY, 'patienceWhenBroken', 2_000);
 		const late = async () => {
 			await sleep(2_100);
-			return down();
+			return broken();
 		};
-		const { failure, sent } = sending([down(), busy(), late, 'accepted']);
-		expect(await failure()).toMatchObject({ httpCode: '503' });
-		expect(sent).toHaveLength(3);
+		const { failure, sent } = sending([down(), late, 'accepted']);
+		expect(await failure()).toMatchObject({ problem: { attempts: 2 } });
+		expect(sent).toHaveLength(2);
 	});
 
-	it('has a full patience again if the service has answered otherwise for longer than that', async () => {
+	it('has a full patience again if the service was there meanwhile', async () => {
 		jest.replaceProperty(RETRY, 'patienceWhenBroken', 100);
 		const late = async () => {
 			await sleep(120);
@@ -214,15 +214,25 @@ describe('The next attempt', () => {
 		expect(sent).toHaveLength(4);
 	});
 
-	it('has no full patience again if it was the attempt itself that took so long', async () => {
+	it('has no full patience again because it had to wait long for its turn', async () => {
 		jest.replaceProperty(RETRY, 'patienceWhenBroken', 2_000);
-		const late = async () => {
-			await sleep(2_100);
-			return down();
-		};
-		const { failure, sent } = sending([down(), late, 'accepted']);
+		jest.replaceProperty(LIMITS, 'windowMs', 2_500);
+		jest.replaceProperty(LIMITS, 'other', 1);
+		jest.replaceProperty(LIMITS, 'keptForUrgent', 0);
+		const { failure, sent } = sending([down(), down(), 'accepted']);
 		expect(await failure()).toMatchObject({ httpCode: '503' });
 		expect(sent).toHaveLength(2);
+	});
+
+	it('of a 503 is not lengthened for a service that is away again and again while it is busy', async () => {
+		jest.replaceProperty(RETRY, 'patienceWhenBusy', 2_000);
+		const late = async () => {
+			await sleep(2_100);
+			return busy();
+		};
+		const { failure, sent } = sending([busy(), down(), late, down(), 'accepted']);
+		expect(await failure()).toMatchObject({ httpCode: '429' });
+		expect(sent).toHaveLength(3);
 	});
 
 	it('has a full patience if its kind of failure is new', async () => {

@@ -18,6 +18,13 @@ export function termsIn(context: IExecutePaginationFunctions, answer: IDataObjec
 	if (terms && !isElsewhere) return terms;
 	const applied = listIn(answer.effective_terms);
 	if (isElsewhere && applied) return [...applied, ...(listIn(answer.ignored_terms) ?? [])];
+	if (isElsewhere) {
+		throw refuse(
+			context,
+			"You use the team owner's dictionary, and the answer of the service does not show its terms, so nothing was written",
+			"Your first own term takes the place of the owner's list. Write all terms that are to apply with Dictionary: Add.",
+		);
+	}
 	throw refuse(
 		context,
 		'The answer of the service holds no list of terms, so the dictionary was left as it is',

@@ -10,7 +10,7 @@ import { isSameFile } from '../../submit/once/sameFile';
 import { completionFields } from '../../submit/choice/onCompletionFields';
 import { checkTakenUpCompletion, prepareCompletion } from '../../submit/prepareCompletion';
 import { submit } from '../../submit/submit';
-import { checkDownloadUnchangedSince, checkUnchanged } from '../../submit/once/refuseChangedItem';
+import { checkUnchanged, keyOfDownloadedAgain } from '../../submit/once/refuseChangedItem';
 import { shareWithRepeats } from '../../submit/once/shareWithRepeats';
 import { submittedBefore } from '../../submit/once/submissionMemory';
 import { checkNotRefusedBefore } from '../../submit/suspension/suspendUntilDelivery';
@@ -98,11 +98,12 @@ async function submitWithKey(
 	policy: Policy,
 	run: NodeRun,
 ): Promise<INodeExecutionData[]> {
-	const isNew = submittedBefore(context) === undefined;
-	if (isNew && request.options.headers?.['Idempotency-Key'] === undefined) {
+	if (submittedBefore(context) === undefined) {
 		const { binary } = recordingOf(context);
-		await checkDownloadUnchangedSince(context, binary, run.stopped);
-		setKey(request, await derivedKey(context, binary, run.stopped));
+		const known = request.options.headers?.['Idempotency-Key'];
+		const sent = await keyOfDownloadedAgain(context, binary, run.stopped);
+		const key = sent ?? known ?? (await derivedKey(context, binary, run.stopped));
+		setKey(request, String(key));
 	}
 	return await submit(context, request, policy, run);
 }

@@ -70,18 +70,22 @@ export function checkUnchangedSince(
 	);
 }
 
-/** The same for a file that a step before the node has downloaded again: n8n stores it by another name. */
-export async function checkDownloadUnchangedSince(
+/**
+ * The derived key that a file was sent with before, if a step before the node has downloaded it again: n8n stores it by
+ * another name. Refuses it as {@link checkUnchangedSince} does.
+ */
+export async function keyOfDownloadedAgain(
 	context: IExecutePaginationFunctions,
 	recording: IBinaryData,
 	stopped: AbortSignal,
-): Promise<void> {
+): Promise<string | undefined> {
 	const memory = recall(context);
-	if (memory?.state !== 'sent' || isOfFile(memory, fileOf(recording))) return;
+	if (memory?.state !== 'sent' || isOfFile(memory, fileOf(recording))) return undefined;
 	const { key, settings } = memory;
-	if (settings === undefined || settings === settingsFor(context).ofItem) return;
+	if (settings === undefined) return undefined;
 	const isSame = (await derivedKey(context, recording, stopped, settings)) === key;
-	if (isSame) checkUnchangedSince(context, memory);
+	if (isSame && settings !== settingsFor(context).ofItem) checkUnchangedSince(context, memory);
+	return isSame ? key : undefined;
 }
 
 /** The parameter with the address that gets the webhook instead of this node, if there is one. */

@@ -98,7 +98,8 @@ describe('mode addMissing', () => {
 		await given('precious');
 		answer({ terms: [], inherited_from_team_owner: true });
 		const { error } = await service.run(ADD);
-		expect(error?.message).toContain('holds no list of terms');
+		expect(error?.message).toMatch(/team owner's dictionary, .* nothing was written/);
+		expect(error?.description).toContain('Write all terms that are to apply');
 		expect(await stored()).toEqual(['precious']);
 	});
 });

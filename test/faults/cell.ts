@@ -39,6 +39,9 @@ export class Cell {
 	/** Whether a webhook starts its executions: one that was started in the editor has no Retry after a crash. */
 	isInProduction = false;
 
+	/** Whether n8n gets no usable answer to what the service has done, so that it has to ask again. */
+	isAnswerLost = false;
+
 	private readonly active: StoredWorkflow[] = [];
 
 	private constructor(
@@ -165,6 +168,13 @@ export class Cell {
 
 	/** A workflow that starts with a trigger, published. */
 	async listen(type: string, parameters: Record<string, unknown>): Promise<Listening> {
+		const trigger = await this.draft(type, parameters);
+		await this.publish(trigger);
+		return trigger;
+	}
+
+	/** The same, not published yet. */
+	async draft(type: string, parameters: Record<string, unknown>): Promise<Listening> {
 		const webhookId = randomUUID();
 		const nodes: WorkflowNode[] = [
 			{
@@ -181,9 +191,12 @@ export class Cell {
 			{ name: type, nodes, connections: inOneLine(nodes) },
 			{ transcriberApi: this.credential },
 		);
+		return { workflow, url: `${this.n8n.url}/webhook/${webhookId}/transcriber` };
+	}
+
+	async publish({ workflow }: Listening): Promise<void> {
 		this.active.push(workflow);
 		await this.n8n.rest.activate(workflow);
-		return { workflow, url: `${this.n8n.url}/webhook/${webhookId}/transcriber` };
 	}
 
 	async switchOffOne({ workflow }: Listening): Promise<void> {

@@ -4,7 +4,7 @@ import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 
 import type { Execution } from '../n8n/rest';
-import type { Simulator } from '../simulator';
+import type { LoggedRequest, Simulator } from '../simulator';
 import { findIn, secretsInAddresses } from '../support/search';
 import type { Cell } from './cell';
 import type { Row } from './row';
@@ -56,6 +56,41 @@ function mayHaveArrived({ target }: Row, before: Books, simulator: Simulator): n
 		.slice(before.requests)
 		.filter((one) => one.method === target.method && path.test(one.path))
 		.filter(({ status }) => status === undefined || status === 200).length;
+}
+
+/** The rate limits of the service document, by what they limit. */
+function limitOf({ method, path }: Pick<LoggedRequest, 'method' | 'path'>): string {
+	if (/\/transcribe(-url)?$/.test(path)) return 'transcribe';
+	if (method === 'POST' && path.endsWith('/meeting')) return 'meeting';
+	return path.endsWith('/summary') ? 'summary' : 'other';
+}
+
+/** What may be lost between the clocks of two timers, in ms. */
+const TIMER_MS = 50;
+
+/** Requests of the same limit that have come before the time that the refusal has named. */
+export function tooEarly(
+	before: Books,
+	{ requests }: Pick<Simulator, 'requests'>,
+	until: (refused: number) => number,
+): string[] {
+	const later = requests.slice(before.requests);
+	const place = later.findIndex(({ status }) => status === 429);
+	const refused = later[place];
+	if (!refused) return ['nothing was refused with 429'];
+	const next = later.slice(place + 1).find((one) => limitOf(one) === limitOf(refused));
+	const early = next ? Math.round(until(refused.at) - next.at) : 0;
+	return early > TIMER_MS ? [`ASKED ${early} ms BEFORE Retry-After`] : [];
+}
+
+/** Whether it was asked again, and answered, after an answer was lost. */
+export function isAskedAgain({ target }: Row, before: Books, simulator: Simulator): boolean {
+	const path = new RegExp(`^/api/v1${target.path}$`);
+	const asked = simulator.requests
+		.slice(before.requests)
+		.filter((one) => one.method === target.method && path.test(one.path));
+	const { status = 0 } = asked.at(-1) ?? {};
+	return asked.length > 1 && status > 0 && status < 500;
 }
 
 /** Whether it is paid once more, or, of what is no submit, asked for once more. */

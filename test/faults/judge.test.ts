@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 import type { Execution, Item } from '../n8n/rest';
+import type { LoggedRequest, Simulator } from '../simulator';
 import { simulatorForTests, startReceiver } from '../simulator/testing-client';
 import { CRASHED, WORKS, action, type Act, type Outcome } from './acts';
 import { SUMMARY_PATH, type Cell } from './cell';
@@ -11,10 +12,12 @@ import { expectedOf } from './expected';
 import {
 	acceptedSince,
 	booksOf,
+	isAskedAgain,
 	placesOf,
 	secretsOf,
 	secretsOutside,
 	secretsShown,
+	tooEarly,
 	wrongInFiles,
 	wrongInBooks,
 } from './invariants';
@@ -154,7 +157,10 @@ describe('a crashed execution', () => {
 			const cell = cellWith(more, more > 0 ? 'new' : 'all', version);
 			const outcomeOf = async () => await Promise.resolve({ result: retry });
 			const act = { outcomeOf } as Partial<Act> as Act;
-			const { wrong } = await judged({ row: row(name), weather: kill, cell, act, before }, outcome);
+			const { wrong } = await judged(
+				{ row: row(name), weather: kill, cell, act, before, armedAt: 0 },
+				outcome,
+			);
 			return wrong;
 		};
 		const RECEIVED = 'transcription.transcribeFile, file of the trigger: submit';
@@ -188,7 +194,9 @@ describe('a crashed execution', () => {
 			const cell = { ...cellWith(0, 'all'), wasN8nKilled: false } as Cell;
 			const act = { outcomeOf: async () => await Promise.resolve({ result: WORKS }) };
 			const begun = { row: row(RECEIVED), weather: kill, cell, act: act as Partial<Act> as Act };
-			expect((await judged({ ...begun, before }, outcome)).wrong).toEqual(['n8n was not killed']);
+			expect((await judged({ ...begun, before, armedAt: 0 }, outcome)).wrong).toEqual([
+				'n8n was not killed',
+			]);
 		});
 
 		it('is wrong if nobody judges its Retry', async () => {
@@ -196,7 +204,7 @@ describe('a crashed execution', () => {
 			running().fault({ match: {}, action: { kind: 'delay', ms: 1, processed: true } });
 			await submit();
 			const cell = cellWith(0, 'all');
-			const begun = { row: row(RECEIVED), weather: kill, cell, act: {} as Act, before };
+			const begun = { row: row(RECEIVED), weather: kill, cell, act: {} as Act, before, armedAt: 0 };
 			expect((await judged(begun, outcome)).wrong).toContain("n8n's Retry was not judged");
 		});
 
@@ -205,7 +213,7 @@ describe('a crashed execution', () => {
 			running().fault({ match: {}, action: { kind: 'delay', ms: 1, processed: true } });
 			const id = await submit();
 			const cell = cellWith(0, 'all');
-			const begun = { row: row(RECEIVED), weather: kill, cell, act: {} as Act, before };
+			const begun = { row: row(RECEIVED), weather: kill, cell, act: {} as Act, before, armedAt: 0 };
 			const unsaid = { result: `${CRASHED}, ${id}` };
 			expect((await judged(begun, unsaid)).wrong).toContain("n8n's Retry was not judged");
 		});
@@ -249,7 +257,13 @@ describe('a request that must not be repeated', () => {
 		const known = { simulator, apiKey: 'faults-key', receiver, wasN8nKilled: true };
 		const cell = { ...known, executions: [failed], ended, n8n };
 		const outcomeOf = async () => await Promise.resolve({ result: retry });
-		const begun = { row: one, weather, before, act: { outcomeOf } as Partial<Act> as Act };
+		const begun = {
+			row: one,
+			weather,
+			before,
+			armedAt: 0,
+			act: { outcomeOf } as Partial<Act> as Act,
+		};
 		const result = expectedOf(one, weather.name);
 		return (await judged({ ...begun, cell: cell as unknown as Cell }, { result, failed })).wrong;
 	};
@@ -365,7 +379,7 @@ describe('a cell is wrong', () => {
 		const executions = [{ id: '1', status: 'success', runData, raw: { secret } }];
 		const n8n = { version: '2.41.1', log: () => '' };
 		const cell = { simulator: running(), apiKey, receiver, executions, n8n } as unknown as Cell;
-		const begun = { row: link, weather: once, cell, act: {} as Act, before, opensAt };
+		const begun = { row: link, weather: once, cell, act: {} as Act, before, armedAt: 0, opensAt };
 		return (await judged(begun, outcome)).wrong;
 	};
 
@@ -391,6 +405,72 @@ describe('a cell is wrong', () => {
 
 	it('if a secret is in what n8n stores', async () => {
 		expect(await judge({ secret: `Bearer ${apiKey}` })).toEqual(['SECRET IN THE EXECUTION']);
+	});
+});
+
+describe('what is asked too early', () => {
+	const at = (ms: number, path: string, status?: number): LoggedRequest => ({
+		...{ at: ms, method: path === '/meeting' ? 'POST' : 'GET', path: `/api/v1${path}`, status },
+		...{ query: {}, headers: {}, rawHeaders: [], bodyBytes: 0 },
+	});
+	const before = { submissions: [], requests: 1 };
+	const weather = (name: string) => WEATHER.find((one) => one.name === name) as Weather;
+	const wrongOf = (name: string, requests: LoggedRequest[], armed = 0) =>
+		tooEarly(
+			before,
+			{ requests: [at(0, '/tasks', 429), ...requests] },
+			(refused) => weather(name).retryAfter?.(refused, armed) ?? NaN,
+		);
+
+	it('is a request of the same limit before Retry-After has passed', () => {
+		const refused = at(10_000, '/tasks/7', 429);
+		const name = '429 with Retry-After';
+		expect(wrongOf(name, [refused, at(13_000, '/tasks/7')])).toEqual([]);
+		expect(wrongOf(name, [refused, at(12_000, '/dictionary')])).toEqual([
+			'ASKED 1000 ms BEFORE Retry-After',
+		]);
+		expect(wrongOf(name, [refused, at(12_000, '/meeting')])).toEqual([]);
+		expect(wrongOf(name, [refused])).toEqual([]);
+		expect(wrongOf(name, [at(10_000, '/tasks/7', 200)])).toEqual(['nothing was refused with 429']);
+	});
+
+	it('is a request before the date, by whatever clock', () => {
+		const refused = at(10_000, '/tasks/7', 429);
+		for (const name of ['429 by a clock that is ahead', '429 by a clock that is behind']) {
+			expect(wrongOf(name, [refused, at(28_000, '/tasks/7')], 8_700)).toEqual([]);
+			expect(wrongOf(name, [refused, at(27_000, '/tasks/7')], 8_700)).toEqual([
+				'ASKED 1000 ms BEFORE Retry-After',
+			]);
+		}
+	});
+
+	it('counts only in weather that names a time', () => {
+		const names = WEATHER.filter(({ retryAfter }) => retryAfter).map(({ name }) => name);
+		expect(names).toEqual(
+			WEATHER.filter(({ title }) => title.includes('with `Retry-After')).map(({ name }) => name),
+		);
+		expect(names).toHaveLength(3);
+	});
+});
+
+describe('a bot whose cancelling was not answered', () => {
+	const off = row('transcriberTrigger, meeting: switch off');
+	const isAsked = (...statuses: Array<number | undefined>) => {
+		const sent = { at: 0, method: 'DELETE', path: '/api/v1/meeting/7', query: {}, headers: {} };
+		const deletes = statuses.map((status) => ({ ...sent, rawHeaders: [], bodyBytes: 0, status }));
+		const look = { ...sent, method: 'GET', rawHeaders: [], bodyBytes: 0, status: 200 };
+		const requests = [look, ...deletes];
+		const simulator = { requests } as Partial<Simulator> as Simulator;
+		return isAskedAgain(off, { submissions: [], requests: 0 }, simulator);
+	};
+
+	it('has to be asked for again, until there is an answer', () => {
+		expect(isAsked(undefined)).toBe(false);
+		expect(isAsked(200)).toBe(false);
+		expect(isAsked(502, undefined)).toBe(false);
+		expect(isAsked(502, 502)).toBe(false);
+		expect(isAsked(undefined, 200)).toBe(true);
+		expect(isAsked(200, 404)).toBe(true);
 	});
 });
 

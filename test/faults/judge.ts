@@ -6,16 +6,18 @@ import type { Gap } from './exceptions';
 import { expectedOf, gapOf, retryOf } from './expected';
 import {
 	acceptedSince,
+	isAskedAgain,
 	isOnceMore,
 	mayHaveLostId,
 	placesOf,
 	secretsOutside,
+	tooEarly,
 	wrongInBooks,
 	type Books,
 } from './invariants';
 import type { Result } from './report';
 import { hasRetry, type Row } from './row';
-import { goodWeather, type Weather } from './weather';
+import { UNANSWERED, goodWeather, type Weather } from './weather';
 
 /** A cell with its fault armed. */
 export interface Begun {
@@ -24,6 +26,8 @@ export interface Begun {
 	cell: Cell;
 	act: Act;
 	before: Books;
+	/** When the fault was armed, in ms since 1970. */
+	armedAt: number;
 	/** Until when the service refuses connections, in ms since 1970, if it has done so from the start. */
 	opensAt?: number;
 }
@@ -39,7 +43,7 @@ type RunData = Execution['runData'];
 
 /** Compares what came out with the table, and checks the books. */
 export async function judged(
-	{ row, weather, cell, act, before, opensAt }: Begun,
+	{ row, weather, cell, act, before, armedAt, opensAt }: Begun,
 	outcome: Outcome,
 ): Promise<Result> {
 	const { simulator } = cell;
@@ -54,6 +58,15 @@ export async function judged(
 		!cell.executions.some(({ runData }) => hasBegunBy(runData, row, opensAt))
 	)
 		wrong.push('the node began only after the outage');
+	const { retryAfter } = weather;
+	if (retryAfter)
+		wrong.push(...tooEarly(before, simulator, (refused) => retryAfter(refused, armedAt)));
+	if (
+		row.kind === 'switch off' &&
+		UNANSWERED.includes(weather.name) &&
+		!isAskedAgain(row, before, simulator)
+	)
+		wrong.push('nobody asked again whether the bot is gone');
 	const gap = gapOf(row, weather.name, cell.n8n.version);
 	const isKilled = weather.name === 'kill -9';
 	if (isKilled && !cell.wasN8nKilled) wrong.push('n8n was not killed');

@@ -71,7 +71,7 @@ export function faultsPage(): string {
 		'## What comes out',
 		'',
 		`"${WORKS}" means: the output is right, and nobody had to do anything. A text in quotes: the node ends with an error that`,
-		`contains it, or has it in its output; when a trigger is switched off, n8n's log has it. “${NOT_TRIED}”: the same as another row.`,
+		`contains it, or has it in its output; when a trigger is switched off or n8n was killed, n8n's log has it. “${NOT_TRIED}”: the same as another row.`,
 		'',
 		'<!-- prettier-ignore-start -->',
 		'',

@@ -21,7 +21,7 @@ import { faultsPage } from './page';
 import { leftOut, summary, type Result } from './report';
 import type { Row } from './row';
 import { ROWS } from './rows';
-import { WEATHER, type Weather } from './weather';
+import { UNANSWERED, WEATHER, type Weather } from './weather';
 
 const { values: asked } = parseArgs({
 	options: {
@@ -112,8 +112,10 @@ async function begun(row: Row, weather: Weather, trap: string, receiver: string)
 	const act = await row.begin(cell);
 	const before = booksOf(cell.simulator);
 	// What sleeps has been answered in good weather.
+	const armedAt = Date.now();
 	if (row.kind !== 'asleep') weather.begin(cell.simulator, row.target, trap);
-	return { row, weather, cell, act, before };
+	cell.isAnswerLost = UNANSWERED.includes(weather.name);
+	return { row, weather, cell, act, before, armedAt };
 }
 
 async function tried(one: Begun): Promise<Result> {

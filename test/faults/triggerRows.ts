@@ -4,9 +4,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { until } from '../simulator/testing-client';
 import { handOverTo } from '../TranscriberTrigger/client';
 import { MEETING, WORKS, endNow, pendingTask, startedOnce, type Act } from './acts';
-import { NOT_CANCELLED } from './messages';
-import { acceptedSince, booksOf } from './invariants';
-import type { Cell, Listening } from './cell';
+import { RestError } from '../n8n/rest';
+import { NOT_CANCELLED, NO_BOT_KNOWN } from './messages';
+import { acceptedSince, booksOf, isAskedAgain } from './invariants';
+import type { Cell } from './cell';
 import { DELETE_BOT, EXPORT, POST_BOT, RESULT, later, type Row } from './row';
 import type { Target } from './weather';
 
@@ -100,19 +101,26 @@ async function eventually(condition: () => boolean | Promise<boolean>): Promise<
 async function sentBot(cell: Cell): Promise<Act> {
 	const parameters = { source: 'meeting', ...MEETING };
 	const before = booksOf(cell.simulator);
-	let published: Promise<Listening | string> = Promise.resolve('');
+	const trigger = await cell.draft('transcriberTrigger', parameters);
+	let refusal: Promise<string | undefined> = Promise.resolve(undefined);
 	return {
-		start: async () =>
-			void (published = cell.listen('transcriberTrigger', parameters).catch(String)),
+		start: async () => void (refusal = cell.publish(trigger).then(() => undefined, wordsOfRefusal)),
 		isUnderWay: async () => cell.simulator.faultsHappened > 0,
 		async end() {
-			const trigger = await published;
-			if (typeof trigger === 'string') return { result: trigger };
+			const said = await refusal;
+			if (said) return { result: said };
+			// Without an answer, because n8n was killed, what its log says afterwards counts.
+			if (said === '' && cell.n8n.log().includes(NO_BOT_KNOWN)) return { result: NO_BOT_KNOWN };
 			const problem = await cell.whyNotPublished(trigger);
 			const id = acceptedSince(before, cell.simulator).at(-1) ?? '';
 			return { result: problem ?? (await startedOnce(cell, trigger, id)) };
 		},
 	};
+}
+
+/** '' if n8n has not answered. */
+function wordsOfRefusal(error: unknown): string {
+	return error instanceof RestError ? String(error) : '';
 }
 
 /** Longer than the trigger goes on trying, after the ten seconds in which it may be switched on again. */
@@ -134,6 +142,7 @@ async function switchedOff(cell: Cell): Promise<Act> {
 		const saved = await n8n.rest.get(`/workflows/${trigger.workflow.id}`);
 		return JSON.stringify(saved).includes(id);
 	});
+	const before = booksOf(simulator);
 	const isStopped = () => simulator.bot(id).phase !== 'recording';
 	const saysNot = () => n8n.log().includes(`meeting bot ${id} ${NOT_CANCELLED}`);
 	return {
@@ -141,7 +150,9 @@ async function switchedOff(cell: Cell): Promise<Act> {
 		isUnderWay: async () => simulator.faultsHappened > 0,
 		async end() {
 			const deadline = Date.now() + GIVEN_UP_MS;
-			while (!isStopped() && !saysNot() && Date.now() < deadline) await pause(500);
+			const isOver = () =>
+				isStopped() && (!cell.isAnswerLost || isAskedAgain(switchOffRow, before, simulator));
+			while (!isOver() && !saysNot() && Date.now() < deadline) await pause(500);
 			await pause(SAYS_NO_MORE_MS);
 			if (saysNot()) return { result: NOT_CANCELLED };
 			return { result: isStopped() ? WORKS : 'the bot records, and nothing says so' };

@@ -22,6 +22,8 @@ export interface Weather {
 	/** A minute or more. */
 	isLong: boolean;
 	begin: (simulator: Simulator, target: Target, trap: string) => void;
+	/** Before when nothing of the same rate limit may be asked. `refused`, `armed`: when, all in ms since 1970. */
+	retryAfter?: (refused: number, armed: number) => number;
 	/**
 	 * The execution has been started. Returns until when the service refuses connections, in ms since 1970, if it has
 	 * done so from the start of a Transcriber node.
@@ -54,6 +56,17 @@ export type FaultName =
 
 const HOUR_S = 3600;
 
+/** From the moment in which the fault is armed to the date of its `Retry-After`. */
+const DATE_MS = 20_000;
+
+/** After these, n8n has no usable answer to what the service has done. */
+export const UNANSWERED: FaultName[] = [
+	'reset after it was accepted',
+	'reset in the answer',
+	'502 after it was accepted',
+	'70 s of silence',
+];
+
 /** How long n8n is killed after the request has come, at most: its answer is later than that, in ms. */
 export const UNANSWERED_MS = 600_000;
 
@@ -78,11 +91,14 @@ export const WEATHER: Weather[] = [
 		begin: (simulator, target) => rule(simulator, target, respond(503), { forMs: 60_000 }),
 	},
 	once('429', '429 without `Retry-After`, once', respond(429)),
-	once(
-		'429 with Retry-After',
-		'429 with `Retry-After: 3`, once',
-		respond(429, { headers: { 'Retry-After': '3' } }),
-	),
+	{
+		...once(
+			'429 with Retry-After',
+			'429 with `Retry-After: 3`, once',
+			respond(429, { headers: { 'Retry-After': '3' } }),
+		),
+		retryAfter: (refused) => refused + 3_000,
+	},
 	wrongClock('429 by a clock that is ahead', 'an hour ahead', HOUR_S),
 	wrongClock('429 by a clock that is behind', 'an hour behind', -HOUR_S),
 	once('401 once', '401 once', respond(401)),
@@ -187,10 +203,12 @@ function wrongClock(name: FaultName, words: string, aheadSeconds: number): Weath
 		name,
 		title: `429 with \`Retry-After\` as a date, by a clock that is ${words}`,
 		isLong: false,
+		// A date has no parts of a second.
+		retryAfter: (_, armed) => Math.floor((armed + DATE_MS) / 1000) * 1000,
 		begin: (simulator, target) => {
 			simulator.configure({ clockAheadSeconds: aheadSeconds });
 			const at = Date.now() + aheadSeconds * 1000;
-			const until = new Date(at + 5_000).toUTCString();
+			const until = new Date(at + DATE_MS).toUTCString();
 			rule(simulator, target, respond(429, { headers: { 'Retry-After': until } }));
 		},
 	};

@@ -139,10 +139,6 @@ const allFail = (message: string): Outcomes => ({
 export const EXPECTED: Partial<Record<DialectName, Outcomes>> = {
 	listById: pick(NO_LIST, ...LISTS),
 	linesList: pick('Something other than the service answered at this address', ...LISTS),
-	// Who scrolls to the end of the list asks for the page behind it.
-	pastEnd404: {
-		'list of tasks in the editor': 'There is nothing at this address of the service',
-	},
 	hugeNumericId: pick(WITHOUT_ID, ...LINKS),
 	strangeIdName: {
 		...pick(WITHOUT_ID, ...LINKS),

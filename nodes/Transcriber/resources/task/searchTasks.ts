@@ -1,5 +1,6 @@
 import type { IDataObject, ILoadOptionsFunctions, INodeListSearchResult } from 'n8n-workflow';
 
+import { isRefusedForGood } from '../../../shared/api/serviceError';
 import { statusWord } from '../../../shared/api/statusMeaning';
 import { listedTaskId } from '../../../shared/api/undocumented/idNames';
 import { dateOf, titleOf } from '../../../shared/api/undocumented/taskLists';
@@ -37,6 +38,8 @@ export async function searchTasks(
 	let isEnd = false;
 	for (let pages = 0; !isEnd && pages < PAGES_AT_ONCE; pages++) {
 		const page = await list.page(offset).catch((error: unknown) => {
+			// Who scrolls asks for what follows the last page shown, and the service may refuse it.
+			if (paginationToken !== undefined && pages === 0 && isRefusedForGood(error)) return [];
 			// If time runs out, the matches so far are shown. Scrolling continues from there.
 			if (![...seen.values()].some(matches)) throw error;
 			return undefined;

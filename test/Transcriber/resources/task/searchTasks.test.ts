@@ -178,6 +178,37 @@ describe('taskId from a list: page by page', () => {
 		expect(shown).toEqual(ids);
 	});
 
+	it.each([404, 416, 422])(
+		'ends where the service refuses what follows the last page with %d',
+		async (status) => {
+			const ids = [await service.completedTask(), await service.completedTask()].reverse();
+			const { results, paginationToken } = await list();
+			expect(results.map(({ value }) => value)).toEqual(ids);
+			service.running().fault({
+				match: { path: '/tasks$' },
+				times: 9,
+				action: { kind: 'respond', status, body: { detail: 'Not found' } },
+			});
+			expect(await list('', paginationToken as string)).toEqual({
+				results: [],
+				paginationToken: undefined,
+			});
+		},
+	);
+
+	it('a refusal of the key is no end of the list', async () => {
+		await service.completedTask();
+		const { paginationToken } = await list();
+		const scrolling = listTasks(
+			service.credentials({ apiKey: 'wrong' }),
+			'',
+			paginationToken as string,
+		);
+		await expect(scrolling).rejects.toMatchObject({
+			message: 'The service does not accept the API key',
+		});
+	});
+
 	it('ends where a server does not heed the offset', async () => {
 		listed([at(10)], [at(10)], [at(10)]);
 		const { results, paginationToken } = await list('nothing like this');

@@ -203,6 +203,7 @@ export const RETRIES: Exception[] = [
 		WITHOUT_ID,
 		'The service has said that it is accepted, so it is not submitted again',
 	),
+	except('30 s of silence', /, notifyTrigger: submit$/, ENDED_UNHEARD, ENDED_BY_THEN),
 	...(['70 s of silence', 'truncated JSON'] as const).map((fault) =>
 		except(fault, NOTIFIED_FILE, ENDED_UNHEARD, ENDED_BY_THEN),
 	),

@@ -104,6 +104,25 @@ it('is taken up by a second Retry of an execution that failed before the node', 
 	expect(taskIds()).toHaveLength(1);
 });
 
+it('is taken up by that Retry also if the user has given it a key since', async () => {
+	const { json } = await retry('42');
+	const again = await retry('43', 'sound', { options: { idempotencyKey: 'mine' } });
+	expect(again.error?.message).toBeUndefined();
+	expect(again.json).toEqual(json);
+	expect(taskIds()).toHaveLength(1);
+});
+
+it('is refused in a second Retry that asks for something else, if the first lost its answer and has a key of the user', async () => {
+	shortenRetries(500);
+	jest.replaceProperty(RETRY, 'patienceWhenBroken', 0);
+	const mine = { options: { idempotencyKey: 'mine' } };
+	const action = { kind: 'cut', when: 'afterProcessing' } as const;
+	service.running().fault({ match: { method: 'POST' }, action, times: 1 });
+	await retry('42', 'sound', mine);
+	const { error } = await retry('43', 'sound', { ...mine, language: 'en' });
+	expect(error?.message).toContain('This item was changed after it had been sent');
+});
+
 it('is refused in that Retry if it is another file by then', async () => {
 	await retry('42');
 	const { error } = await retry('43', 'noise');
@@ -151,6 +170,14 @@ describe('whose answer was lost in the first Retry', () => {
 	it('is sent with the same key by the second, also if the user has given it an own one', async () => {
 		await retry('43', 'sound', { options: { idempotencyKey: 'mine' } });
 		expect(taskIds()).toHaveLength(1);
+	});
+
+	it('is said to cost nothing in a Retry only, if the key that the user has given since was not sent', async () => {
+		const action = { kind: 'cut', when: 'afterProcessing' } as const;
+		service.running().fault({ match: { method: 'POST' }, action, times: 1 });
+		const { error } = await retry('43', 'sound', { options: { idempotencyKey: 'mine' } });
+		expect(error?.description).toContain('a Retry of this execution goes on with it');
+		expect(error?.description).not.toContain('With the same');
 	});
 
 	it('is refused by the second if it asks for something else', async () => {

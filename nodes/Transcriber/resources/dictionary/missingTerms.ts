@@ -14,7 +14,7 @@ import { isInherited } from './syncReport';
  */
 export function termsIn(context: IExecutePaginationFunctions, answer: IDataObject): string[] {
 	const terms = listIn(answer.terms);
-	const isElsewhere = isInherited(answer) && terms?.length === 0;
+	const isElsewhere = isInherited(answer) && (terms ?? []).length === 0;
 	if (terms && !isElsewhere) return terms;
 	const applied = listIn(answer.effective_terms);
 	if (isElsewhere && applied) return [...applied, ...(listIn(answer.ignored_terms) ?? [])];

@@ -1,6 +1,7 @@
 import type { IDataObject, ILoadOptionsFunctions, INodeListSearchResult } from 'n8n-workflow';
 
-import { isRefusedForGood } from '../../../shared/api/serviceError';
+import { ServiceError, isRefusedForGood } from '../../../shared/api/serviceError';
+import { mayBeLostRoute } from '../../../shared/api/gatewayAnswers';
 import { statusWord } from '../../../shared/api/statusMeaning';
 import { listedTaskId } from '../../../shared/api/undocumented/idNames';
 import { dateOf, titleOf } from '../../../shared/api/undocumented/taskLists';
@@ -39,7 +40,7 @@ export async function searchTasks(
 	for (let pages = 0; !isEnd && pages < PAGES_AT_ONCE; pages++) {
 		const page = await list.page(offset).catch((error: unknown) => {
 			// Who scrolls asks for what follows the last page shown, and the service may refuse it.
-			if (paginationToken !== undefined && pages === 0 && isRefusedForGood(error)) return [];
+			if (paginationToken !== undefined && pages === 0 && isRefusedOffset(error)) return [];
 			// If time runs out, the matches so far are shown. Scrolling continues from there.
 			if (![...seen.values()].some(matches)) throw error;
 			return undefined;
@@ -64,6 +65,12 @@ export async function searchTasks(
 			.map(({ id, name }) => ({ name, value: id })),
 		paginationToken: isEnd ? undefined : String(offset),
 	};
+}
+
+/** Not the 404 of a proxy that has lost its way to the service. */
+function isRefusedOffset(error: unknown): boolean {
+	const isLost = error instanceof ServiceError && mayBeLostRoute(error.problem);
+	return isRefusedForGood(error) && !isLost;
 }
 
 function withoutIds(context: ILoadOptionsFunctions) {

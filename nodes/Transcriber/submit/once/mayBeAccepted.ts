@@ -35,7 +35,8 @@ export function sayItMayBeAccepted(
 	if (!(failure instanceof ServiceError || failure instanceof NodeOperationError)) return;
 	if (key === undefined) asLasting(failure);
 	const { message } = failure;
-	const hasOwnKey = givenKeyOf(context) !== undefined;
+	// A Retry goes on with the key of before, also if the user has given one since.
+	const hasOwnKey = key === givenKeyOf(context);
 	// n8n offers a Retry only of an execution that an error has stopped.
 	const hasNoRetry = goesOnAfterErrors(context) || isExecutionCancelled(context);
 	if (key === undefined || (!hasOwnKey && hasNoRetry)) {

@@ -43,7 +43,7 @@ async function isDownloadedAgain(
 	context: IExecutePaginationFunctions,
 	{ key }: AcceptedMemory,
 ): Promise<boolean> {
-	if (key === undefined || givenKeyOf(context) !== undefined) return false;
+	if (key === undefined) return false;
 	const file = fileIn(context);
 	return file !== undefined && (await derivedKey(context, file)) === key;
 }
@@ -71,7 +71,7 @@ export function checkUnchangedSince(
 }
 
 /**
- * The derived key that a file was sent with before, if a step before the node has downloaded it again: n8n stores it by
+ * The key that a file was sent with before, if a step before the node has downloaded it again: n8n stores it by
  * another name. Refuses it as {@link checkUnchangedSince} does.
  */
 export async function keyOfDownloadedAgain(
@@ -83,7 +83,10 @@ export async function keyOfDownloadedAgain(
 	if (memory?.state !== 'sent' || isOfFile(memory, fileOf(recording))) return undefined;
 	const { key, settings } = memory;
 	if (settings === undefined) return undefined;
-	const isSame = (await derivedKey(context, recording, stopped, settings)) === key;
+	// The user gives a key for one recording only (see `isKeyOf`).
+	const isSame =
+		key === givenKeyOf(context) ||
+		key === (await derivedKey(context, recording, stopped, settings));
 	if (isSame && settings !== settingsFor(context).ofItem) checkUnchangedSince(context, memory);
 	return isSame ? key : undefined;
 }

@@ -126,7 +126,7 @@ async function submitItem(
 	if (recall(context)?.state === 'sent') {
 		run.submitted.loseAnswer(context.getItemIndex());
 		// With the same key of the user, a new execution pays nothing.
-		if (key === undefined || givenKeyOf(context) === undefined) {
+		if (key === undefined || key !== givenKeyOf(context)) {
 			run.submitted.mayBeAccepted(context.getItemIndex());
 		}
 		sayItMayBeAccepted(context, failure, key);

@@ -84,19 +84,22 @@ describe('mode addMissing', () => {
 		},
 	);
 
-	it('keeps them also where they stand only among those that are applied, and ignored', async () => {
-		answer({
-			...{ terms: [], effective_terms: ['owner'], ignored_terms: ['too many'] },
-			inherited_from_team_owner: true,
-		});
-		const { json } = await service.run(ADD);
-		expect(await stored()).toEqual(['owner', 'too many', 'new']);
-		expect(json).toMatchObject([{ added: ['new'], removed: [] }]);
-	});
+	const NO_OWN_TERMS = [{ terms: [] }, { terms: null }, {}];
 
-	it('writes nothing where they are in force, but are not shown', async () => {
+	it.each(NO_OWN_TERMS)(
+		'keeps them also where they stand only among those that are applied, and ignored: %j',
+		async (own) => {
+			const owners = { effective_terms: ['owner'], ignored_terms: ['too many'] };
+			answer({ ...own, ...owners, inherited_from_team_owner: true });
+			const { json } = await service.run(ADD);
+			expect(await stored()).toEqual(['owner', 'too many', 'new']);
+			expect(json).toMatchObject([{ added: ['new'], removed: [] }]);
+		},
+	);
+
+	it.each(NO_OWN_TERMS)('writes nothing where they are not shown: %j', async (own) => {
 		await given('precious');
-		answer({ terms: [], inherited_from_team_owner: true });
+		answer({ ...own, inherited_from_team_owner: true });
 		const { error } = await service.run(ADD);
 		expect(error?.message).toMatch(/team owner's dictionary, .* nothing was written/);
 		expect(error?.description).toContain('Write all terms that are to apply');

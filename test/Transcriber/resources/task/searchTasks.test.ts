@@ -196,6 +196,20 @@ describe('taskId from a list: page by page', () => {
 		},
 	);
 
+	it('a proxy that has lost its way to the service is no end of the list', async () => {
+		await service.completedTask();
+		const { paginationToken } = await list();
+		service.running().fault({
+			match: { path: '/tasks$' },
+			times: 9,
+			action: {
+				...{ kind: 'respond', status: 404, body: '404 page not found' },
+				headers: { 'content-type': 'text/plain' },
+			},
+		});
+		await expect(list('', paginationToken as string)).rejects.toThrow();
+	});
+
 	it('a refusal of the key is no end of the list', async () => {
 		await service.completedTask();
 		const { paginationToken } = await list();

@@ -57,10 +57,17 @@ it.each<[string, string | undefined, INodeParameters, ItemPlace, string | RegExp
 	['a file: to retry the execution', 'derived', FILE, {}, RETRY],
 	[
 		'a file with an own key: to send it with the same key',
-		'own',
+		'file-17',
 		{ ...FILE, ...OWN_KEY },
 		{},
 		SAME_KEY,
+	],
+	[
+		'a file with an own key that was sent with the derived one before: to retry the execution',
+		'derived',
+		{ ...FILE, ...OWN_KEY },
+		{},
+		RETRY,
 	],
 	[
 		'a file where errors do not stop the node, so there is no Retry: to look',
@@ -79,7 +86,7 @@ it.each<[string, string | undefined, INodeParameters, ItemPlace, string | RegExp
 	['a file of an AI agent, which cannot retry: to look', 'derived', FILE, AGENT, LOOK],
 	[
 		'a file with an own key of a stopped execution: the same key',
-		'own',
+		'file-17',
 		{ ...FILE, ...OWN_KEY },
 		STOPPED,
 		SAME_KEY,

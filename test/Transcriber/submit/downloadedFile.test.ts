@@ -172,7 +172,7 @@ describe('whose answer was lost in the first Retry', () => {
 		expect(taskIds()).toHaveLength(1);
 	});
 
-	it('is said to cost nothing in a Retry only, if the key that the user has given since was not sent', async () => {
+	it('names only a Retry as free where the key that the user has given since was not sent', async () => {
 		const action = { kind: 'cut', when: 'afterProcessing' } as const;
 		service.running().fault({ match: { method: 'POST' }, action, times: 1 });
 		const { error } = await retry('43', 'sound', { options: { idempotencyKey: 'mine' } });

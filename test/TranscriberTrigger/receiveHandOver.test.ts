@@ -202,6 +202,7 @@ describe('It is acknowledged only when it is durably stored', () => {
 		jest.replaceProperty(STORE, 'safeAfterMs', 60_000);
 		await put(host.url, '7f3c', SECRET, API_KEY);
 		expect((await put(host.url, '7f3c', SECRET, API_KEY)).status).toBe(202);
+		await until(() => host.served.ended === host.served.begun);
 		host.saved = '{}';
 		jest.replaceProperty(STORE, 'safeAfterMs', SAFE_AFTER_MS);
 		await sleep(SAFE_AFTER_MS);

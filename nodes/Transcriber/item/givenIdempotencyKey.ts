@@ -1,3 +1,4 @@
+import { createHash } from 'crypto';
 import type { IExecutePaginationFunctions } from 'n8n-workflow';
 
 import { collectionIn, textIn } from '../../shared/parameters/checkedValues';
@@ -13,6 +14,16 @@ export function givenKeyOf(context: IExecutePaginationFunctions): string | undef
 		'Recording Options',
 	);
 	return textIn(context, options.idempotencyKey, 'Idempotency Key') || undefined;
+}
+
+/**
+ * The same in the form that is sent. Hashes a non-ASCII key: n8n's HTTP client drops such characters, so two keys could
+ * be equal.
+ */
+export function sentKeyOf(context: IExecutePaginationFunctions): string | undefined {
+	const key = givenKeyOf(context);
+	if (key === undefined || /^[\x20-\x7e]+$/.test(key)) return key;
+	return `n8n-${createHash('sha256').update(key).digest('hex').slice(0, 40)}`;
 }
 
 /** Completes advice to submit again in a new execution: if the user gave a key, it has to change. */

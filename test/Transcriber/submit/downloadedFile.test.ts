@@ -104,6 +104,18 @@ it('is taken up by a second Retry of an execution that failed before the node', 
 	expect(taskIds()).toHaveLength(1);
 });
 
+it.each(['mine', 'Совещание 12 мая.mp3'])(
+	'is taken up by that Retry also with the key of the user: %s',
+	async (idempotencyKey) => {
+		const { json } = await retry('42', 'sound', { options: { idempotencyKey } });
+		const again = await retry('43', 'sound', { options: { idempotencyKey } });
+		expect(again.error?.message).toBeUndefined();
+		expect(again.json).toEqual(json);
+		const other = await retry('44', 'sound', { options: { idempotencyKey, numSpeakers: 3 } });
+		expect(other.error?.message).toContain('This item was changed after task');
+	},
+);
+
 it('is taken up by that Retry also if the user has given it a key since', async () => {
 	const { json } = await retry('42');
 	const again = await retry('43', 'sound', { options: { idempotencyKey: 'mine' } });
@@ -112,16 +124,19 @@ it('is taken up by that Retry also if the user has given it a key since', async 
 	expect(taskIds()).toHaveLength(1);
 });
 
-it('is refused in a second Retry that asks for something else, if the first lost its answer and has a key of the user', async () => {
-	shortenRetries(500);
-	jest.replaceProperty(RETRY, 'patienceWhenBroken', 0);
-	const mine = { options: { idempotencyKey: 'mine' } };
-	const action = { kind: 'cut', when: 'afterProcessing' } as const;
-	service.running().fault({ match: { method: 'POST' }, action, times: 1 });
-	await retry('42', 'sound', mine);
-	const { error } = await retry('43', 'sound', { ...mine, language: 'en' });
-	expect(error?.message).toContain('This item was changed after it had been sent');
-});
+it.each(['mine', 'Совещание 12 мая.mp3'])(
+	'is refused in a second Retry that asks for something else, if the first lost its answer and has a key of the user: %s',
+	async (idempotencyKey) => {
+		shortenRetries(500);
+		jest.replaceProperty(RETRY, 'patienceWhenBroken', 0);
+		const mine = { options: { idempotencyKey } };
+		const action = { kind: 'cut', when: 'afterProcessing' } as const;
+		service.running().fault({ match: { method: 'POST' }, action, times: 1 });
+		await retry('42', 'sound', mine);
+		const { error } = await retry('43', 'sound', { ...mine, language: 'en' });
+		expect(error?.message).toContain('This item was changed after it had been sent');
+	},
+);
 
 it('is refused in that Retry if it is another file by then', async () => {
 	await retry('42');
@@ -168,7 +183,10 @@ describe('whose answer was lost in the first Retry', () => {
 	});
 
 	it('is sent with the same key by the second, also if the user has given it an own one', async () => {
-		await retry('43', 'sound', { options: { idempotencyKey: 'mine' } });
+		const mine = { options: { idempotencyKey: 'mine' } };
+		await retry('43', 'sound', mine);
+		const third = await retry('44', 'sound', mine);
+		expect(third.error?.message).toBeUndefined();
 		expect(taskIds()).toHaveLength(1);
 	});
 

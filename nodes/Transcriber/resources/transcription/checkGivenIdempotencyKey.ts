@@ -1,4 +1,3 @@
-import { createHash } from 'crypto';
 import type { IExecutePaginationFunctions } from 'n8n-workflow';
 
 import type { RoutingRequest } from '../../../shared/api/types';
@@ -9,7 +8,7 @@ import {
 } from '../../../shared/parameters/expressionParts';
 import { checkJoined } from '../../../shared/parameters/joinedText';
 import { refuse } from '../../../shared/parameters/refuse';
-import { givenKeyOf } from '../../item/givenIdempotencyKey';
+import { givenKeyOf, sentKeyOf } from '../../item/givenIdempotencyKey';
 import {
 	isKeyOf,
 	isKeyOfRequest,
@@ -31,7 +30,7 @@ export async function givenKey(
 	checkNotSpoiled(context, key);
 	const given = `'Idempotency Key' is '${key.slice(0, 80)}'`;
 	if (await isKeyOf(context, key, recording)) {
-		if (isKeyOfRequest(context, key)) return asHeader(key);
+		if (isKeyOfRequest(context, key)) return sentKeyOf(context);
 		throw refuse(
 			context,
 			`${given} for one recording with settings that may differ`,
@@ -58,12 +57,6 @@ function checkNotSpoiled(context: IExecutePaginationFunctions, key: string): voi
 		`'Idempotency Key' is '${key.slice(0, 80)}', because a part of its expression gives nothing`,
 		"The service makes one task per key, so other files would get the transcript of this one. Name a field that the item has, for example {{ $json.fileId }}. For a part that may be empty, write {{ $json.folder ?? '' }}. Nothing was sent.",
 	);
-}
-
-/** Hashes a non-ASCII key: n8n's HTTP client drops such characters, so two keys could be equal. */
-function asHeader(key: string): string {
-	if (/^[\x20-\x7e]+$/.test(key)) return key;
-	return `n8n-${createHash('sha256').update(key).digest('hex').slice(0, 40)}`;
 }
 
 /** Sends the request with this Idempotency-Key. */

@@ -24,6 +24,11 @@ export function knownKey(
 	return isSent ? memory.key : given;
 }
 
+/** The user's own key as it is kept: it may be the user's own words. */
+export function hashOfKey(key: string): string {
+	return createHash('sha256').update(key).digest('base64url');
+}
+
 /** Whether this file (see `fileOf`) was sent. Version 0.1.0 saved the whole id of a stored file. */
 export function isOfFile({ file }: SentMemory, sent?: string): boolean {
 	return (file && lastingIdOf(file)) === sent;

@@ -2,10 +2,10 @@ import type { IBinaryData, IExecutePaginationFunctions } from 'n8n-workflow';
 
 import { isTool } from '../../../shared/n8nInternals/runIdentity';
 import { asLasting, refuse } from '../../../shared/parameters/refuse';
-import { againAdvice, givenKeyOf } from '../../item/givenIdempotencyKey';
+import { againAdvice, sentKeyOf } from '../../item/givenIdempotencyKey';
 import { fileOf } from '../../item/inputFile';
 import { WAIT_OPERATIONS } from '../../item/retryAdvice';
-import { derivedKey, isOfFile } from './idempotencyKey';
+import { derivedKey, hashOfKey, isOfFile } from './idempotencyKey';
 import { askedFor, fileIn, settingsFor } from './sameRequest';
 import { deliveryAddress, onCompletionOf } from '../choice/onCompletion';
 import { recall, submissionNames, type AcceptedMemory, type SentMemory } from './submissionMemory';
@@ -41,9 +41,14 @@ export async function checkUnchanged(context: IExecutePaginationFunctions): Prom
 /** Whether only the name by which n8n stores the file is another one. */
 async function isDownloadedAgain(
 	context: IExecutePaginationFunctions,
-	{ key }: AcceptedMemory,
+	{ key, settings }: AcceptedMemory,
 ): Promise<boolean> {
 	if (key === undefined) return false;
+	const ownKey = sentKeyOf(context);
+	// The user gives a key for one recording only (see `isKeyOf`).
+	if (ownKey !== undefined && key === hashOfKey(ownKey)) {
+		return settings === settingsFor(context).ofItem;
+	}
 	const file = fileIn(context);
 	return file !== undefined && (await derivedKey(context, file)) === key;
 }
@@ -85,8 +90,7 @@ export async function keyOfDownloadedAgain(
 	if (settings === undefined) return undefined;
 	// The user gives a key for one recording only (see `isKeyOf`).
 	const isSame =
-		key === givenKeyOf(context) ||
-		key === (await derivedKey(context, recording, stopped, settings));
+		key === sentKeyOf(context) || key === (await derivedKey(context, recording, stopped, settings));
 	if (isSame && settings !== settingsFor(context).ofItem) checkUnchangedSince(context, memory);
 	return isSame ? key : undefined;
 }

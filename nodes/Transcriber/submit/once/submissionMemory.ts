@@ -33,9 +33,10 @@ export interface AcceptedMemory {
 	startAt?: string;
 	/** The execution that submitted the item. */
 	executionId?: string;
-	/** What that execution asked for (see `askedFor`). */
+	/** What that execution asked for (see `askedFor`), and the same without the file (see `settingsFor`). */
 	asked?: string;
-	/** The derived Idempotency-Key, a hash. Older versions did not save it. */
+	settings?: string;
+	/** The derived Idempotency-Key, or a hash of the user's own. Older versions did not save it. */
 	key?: string;
 	/** What was sent, if without a key (see `hashOfBody`). */
 	body?: string;

@@ -11,7 +11,7 @@ import { asLasting, refuse } from '../../../shared/parameters/refuse';
 import { seal, secretIn } from '../../../shared/webhook/sealedSecret';
 import { fileOf, recordingOf } from '../../item/inputFile';
 import type { NodeRun } from '../../item/nodeRun';
-import { givenKeyOf } from '../../item/givenIdempotencyKey';
+import { givenKeyOf, sentKeyOf } from '../../item/givenIdempotencyKey';
 import { sendOperation } from '../../item/sendOperation';
 import { isHarmless, isRefusedAtOnce } from './certainlyNotSubmitted';
 import { askedFor, hashOfBody, settingsFor } from './sameRequest';
@@ -27,7 +27,7 @@ import {
 	type SentMemory,
 	takeOverFromEarlierRun,
 } from './submissionMemory';
-import { isOfFile } from './idempotencyKey';
+import { hashOfKey, isOfFile } from './idempotencyKey';
 import { oncePerPlace } from './oncePerPlace';
 import { checkIsAccepted, mayHaveBeenAccepted, sayItMayBeAccepted } from './mayBeAccepted';
 import { beganInRetry } from './submittedByOtherRetry';
@@ -80,11 +80,12 @@ async function submitItem(
 	const isStored = memory !== undefined && isOfFile(memory, file);
 	if (isStored) checkUnchangedSince(context, memory);
 	// A key that is derived from the content and the request is that of the same file, downloaded again.
-	const isDerived = key !== undefined && givenKeyOf(context) === undefined;
+	const isDerived = key !== undefined && key !== sentKeyOf(context);
 	const earlier = isStored || (isDerived && memory?.key === key) ? memory : undefined;
-	const sent = { ...destinationOf(context, key, earlier), asked: askedFor(context), body };
 	const settings = file === undefined ? undefined : settingsFor(context).ofItem;
-	remember(context, { state: 'sent', key, file, settings, at: earlier?.at ?? Date.now(), ...sent });
+	const asked = askedFor(context);
+	const sent = { ...destinationOf(context, key, earlier), asked, settings, body };
+	remember(context, { state: 'sent', key, file, at: earlier?.at ?? Date.now(), ...sent });
 	let failure: unknown;
 	let isRepeat = memory !== undefined || mayBeOfCrashed(context, key);
 	let at = earlier?.at;
@@ -109,7 +110,7 @@ async function submitItem(
 		const submissions = answers.map((answer) => submissionOf(answer, apiKey, keepsSecret));
 		const accepted: AcceptedMemory = {
 			state: 'accepted',
-			key: isDerived ? key : undefined,
+			key: key === undefined || isDerived ? key : hashOfKey(key),
 			submissions,
 			at: at ?? Date.now(),
 			startAt,
@@ -126,7 +127,7 @@ async function submitItem(
 	if (recall(context)?.state === 'sent') {
 		run.submitted.loseAnswer(context.getItemIndex());
 		// With the same key of the user, a new execution pays nothing.
-		if (key === undefined || key !== givenKeyOf(context)) {
+		if (key === undefined || key !== sentKeyOf(context)) {
 			run.submitted.mayBeAccepted(context.getItemIndex());
 		}
 		sayItMayBeAccepted(context, failure, key);

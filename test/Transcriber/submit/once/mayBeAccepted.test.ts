@@ -13,12 +13,14 @@ import {
 	retryAdvice,
 	retryWords,
 } from '../../../../nodes/Transcriber/item/retryAdvice';
+import { sentKeyOf } from '../../../../nodes/Transcriber/item/givenIdempotencyKey';
 import { isLasting } from '../../../../nodes/shared/parameters/refuse';
 import { itemContext, type ItemPlace } from '../../../support/itemContext';
 import { FILE, LINK } from '../../../support/parameters';
 import { MAY_BE_ACCEPTED } from '../../../faults/invariants';
 import { filesIn, read } from '../../../structure/read';
 
+const RUSSIAN_KEY = { options: { idempotencyKey: 'Совещание' } };
 const OWN_KEY = { options: { idempotencyKey: 'file-17' } };
 const CONTINUE: ItemPlace = { node: { onError: 'continueRegularOutput' } };
 const STOPPED: ItemPlace = { cancel: AbortSignal.abort() };
@@ -59,6 +61,13 @@ it.each<[string, string | undefined, INodeParameters, ItemPlace, string | RegExp
 		'a file with an own key: to send it with the same key',
 		'file-17',
 		{ ...FILE, ...OWN_KEY },
+		{},
+		SAME_KEY,
+	],
+	[
+		'a file with an own key that is sent as a hash: to send it with the same key',
+		sentKeyOf(itemContext({ ...FILE, ...RUSSIAN_KEY })),
+		{ ...FILE, ...RUSSIAN_KEY },
 		{},
 		SAME_KEY,
 	],

@@ -122,11 +122,20 @@ export function expectedOf({ name, kind }: Row, fault: FaultName): string {
 	return exception?.outcome ?? EXPECTED[fault][kind];
 }
 
+/** Of an execution that fails, its error; of one that succeeds, its output. Of what is none, the log or an answer of n8n. */
+export type WordsIn = 'error' | 'output' | 'log';
+
+/** Where the words of the table have to stand. Triggers are published, switched off and started by no execution. */
+export function placeOf({ name, kind }: Row, fault?: FaultName): WordsIn {
+	if (kind === 'trigger' || kind === 'activation' || kind === 'switch off') return 'log';
+	const outputs = EXCEPTIONS.filter(({ isOutput }) => isOutput);
+	return outputs.some((one) => one.fault === fault && one.row.test(name)) ? 'output' : 'error';
+}
+
 /** Whether the execution has to fail or crash there, in some version of n8n, so that n8n's Retry of it is judged. */
 export function mustBeRetried(row: Row, fault: FaultName): boolean {
-	const outputs = EXCEPTIONS.filter(({ isOutput }) => isOutput);
-	const isOutput = outputs.some((one) => one.fault === fault && one.row.test(row.name));
-	return hasRetry(row) && !isOutput && ![WORKS, NOT_TRIED].includes(expectedOf(row, fault));
+	const isError = ![WORKS, NOT_TRIED].includes(expectedOf(row, fault));
+	return hasRetry(row) && isError && placeOf(row, fault) === 'error';
 }
 
 export function gapOf(

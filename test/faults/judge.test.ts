@@ -8,7 +8,7 @@ import type { LoggedRequest, Simulator } from '../simulator';
 import { simulatorForTests, startReceiver } from '../simulator/testing-client';
 import { CRASHED, WORKS, action, type Act, type Outcome } from './acts';
 import { SUMMARY_PATH, type Cell } from './cell';
-import { expectedOf } from './expected';
+import { expectedOf, placeOf, type WordsIn } from './expected';
 import {
 	acceptedSince,
 	booksOf,
@@ -23,7 +23,7 @@ import {
 } from './invariants';
 import type { Gap } from './exceptions';
 import { compareBooks, isAsExpected, judged, type Begun } from './judge';
-import { NOT_ASKED_AGAIN, NOT_ROTATED_AGAIN } from './messages';
+import { KEY, NOT_ASKED_AGAIN, NOT_ROTATED_AGAIN } from './messages';
 import { leftOut, summary, type Result } from './report';
 import { ROWS } from './rows';
 import { WEATHER, type Weather } from './weather';
@@ -37,11 +37,35 @@ const row = (name: string) => {
 };
 const link = row('transcription.transcribeUrl, poll: submit');
 
-it('an error that contains the word of a success is no success', () => {
-	expect(isAsExpected('A Test URL works only for two minutes', WORKS)).toBe(false);
-	expect(isAsExpected(`${CRASHED}, and more`, CRASHED)).toBe(false);
-	expect(isAsExpected(WORKS, WORKS)).toBe(true);
-	expect(isAsExpected('[item 0] The service cannot be reached', 'cannot be reached')).toBe(true);
+describe('what comes out', () => {
+	const failed = { id: '1', status: 'error', runData: {} } as Execution;
+
+	it('is no success if an error contains the word of one', () => {
+		const error = { result: 'A Test URL works only for two minutes', failed };
+		expect(isAsExpected(error, WORKS, 'error')).toBe(false);
+		expect(isAsExpected({ result: WORKS, failed }, WORKS, 'error')).toBe(false);
+		expect(isAsExpected({ result: `${CRASHED}, and more`, failed }, CRASHED, 'error')).toBe(false);
+		expect(isAsExpected({ result: WORKS }, WORKS, 'error')).toBe(true);
+		expect(isAsExpected({ result: CRASHED, failed }, CRASHED, 'error')).toBe(true);
+	});
+
+	it('is an error only if the execution has failed, and an output only if it has not', () => {
+		const error = { result: '[item 0] The service cannot be reached', failed };
+		const output = { result: 'the output is [{"error":"The service cannot be reached"}]' };
+		const isExpected = (outcome: Outcome, words: WordsIn) =>
+			isAsExpected(outcome, 'cannot be reached', words);
+		expect([isExpected(error, 'error'), isExpected(output, 'error')]).toEqual([true, false]);
+		expect([isExpected(error, 'output'), isExpected(output, 'output')]).toEqual([false, true]);
+		expect([isExpected(error, 'log'), isExpected(output, 'log')]).toEqual([true, true]);
+		expect(isExpected({ result: 'It broke', failed }, 'error')).toBe(false);
+	});
+
+	it('is of executions an error or an output, as the table says, and of triggers neither', () => {
+		expect(placeOf(link, '429')).toBe('error');
+		expect(placeOf(row('account.get'), 'empty answer')).toBe('output');
+		expect(placeOf(row('account.get'), '401 once')).toBe('error');
+		expect(placeOf(row('transcriberTrigger, meeting: bot'), '401 once')).toBe('log');
+	});
 });
 
 describe('the books', () => {
@@ -155,7 +179,8 @@ describe('a crashed execution', () => {
 			});
 			await submit();
 			const cell = cellWith(more, more > 0 ? 'new' : 'all', version);
-			const outcomeOf = async () => await Promise.resolve({ result: retry });
+			const ended = { result: retry, failed: retry === WORKS ? undefined : crashed };
+			const outcomeOf = async () => await Promise.resolve(ended);
 			const act = { outcomeOf } as Partial<Act> as Act;
 			const { wrong } = await judged(
 				{ row: row(name), weather: kill, cell, act, before, armedAt: 0 },
@@ -256,7 +281,8 @@ describe('a request that must not be repeated', () => {
 		const receiver = 'https://receiver.example.com';
 		const known = { simulator, apiKey: 'faults-key', receiver, wasN8nKilled: true };
 		const cell = { ...known, executions: [failed], ended, n8n };
-		const outcomeOf = async () => await Promise.resolve({ result: retry });
+		const retried = { result: retry, failed: retry === WORKS ? undefined : failed };
+		const outcomeOf = async () => await Promise.resolve(retried);
 		const begun = {
 			row: one,
 			weather,
@@ -366,9 +392,16 @@ describe('a cell is wrong', () => {
 
 	/** Of an execution that has put out the id of its submit. */
 	const judge = async (
-		change: { outcome?: Outcome; isFaultless?: boolean; opensAt?: number; secret?: string } = {},
+		change: {
+			weather?: Weather;
+			outcome?: Outcome;
+			isFaultless?: boolean;
+			opensAt?: number;
+			secret?: string;
+		} = {},
 	) => {
 		const { outcome = { result: WORKS }, isFaultless = false, opensAt, secret } = change;
+		const { weather = once } = change;
 		const before = booksOf(running());
 		if (!isFaultless) {
 			running().fault({ match: {}, action: { kind: 'respond', status: 503 } });
@@ -379,7 +412,7 @@ describe('a cell is wrong', () => {
 		const executions = [{ id: '1', status: 'success', runData, raw: { secret } }];
 		const n8n = { version: '2.41.1', log: () => '' };
 		const cell = { simulator: running(), apiKey, receiver, executions, n8n } as unknown as Cell;
-		const begun = { row: link, weather: once, cell, act: {} as Act, before, armedAt: 0, opensAt };
+		const begun = { row: link, weather, cell, act: {} as Act, before, armedAt: 0, opensAt };
 		return (await judged(begun, outcome)).wrong;
 	};
 
@@ -391,7 +424,15 @@ describe('a cell is wrong', () => {
 	it('if something else comes out than the table says', async () => {
 		const failed: Outcome = { result: 'The service is not available' };
 		expect(await judge({ outcome: failed })).toEqual([
-			`expected “${WORKS}”, got “The service is not available”`,
+			`expected “${WORKS}”, got “The service is not available”, and no execution has failed`,
+		]);
+	});
+
+	it('if it succeeds with an output that quotes the error of the table', async () => {
+		const quotes = `the output is [{"error":"${KEY}"}]`;
+		const refused = WEATHER.find(({ name }) => name === '401 once') as Weather;
+		expect(await judge({ weather: refused, outcome: { result: quotes } })).toEqual([
+			`expected “${KEY}”, got “${quotes}”, and no execution has failed`,
 		]);
 	});
 

@@ -55,7 +55,15 @@ function mayHaveArrived({ target }: Row, before: Books, simulator: Simulator): n
 	return simulator.requests
 		.slice(before.requests)
 		.filter((one) => one.method === target.method && path.test(one.path))
-		.filter(({ status }) => status === undefined || status === 200).length;
+		.filter(({ status }) => !isRefusal(status)).length;
+}
+
+/**
+ * Whether the service says that it has done nothing. What a gateway answers in its place says nothing of that: 502 may stand
+ * before a request that was processed.
+ */
+function isRefusal(status = 0): boolean {
+	return status === 503 || (status >= 400 && status < 500);
 }
 
 /** The rate limits of the service document, by what they limit. */

@@ -307,6 +307,40 @@ describe('a request that must not be repeated', () => {
 		]);
 	});
 
+	it.each([
+		['a rotation', rotation],
+		['a new summary', summaryRow],
+	])('%s counts behind any answer but a refusal', (_, one) => {
+		const path = `/api/v1${one === rotation ? '/api-key/generate' : '/tasks/7/summary'}`;
+		const sent = { at: 0, method: 'POST', path, query: {}, headers: {}, rawHeaders: [] };
+		const wrongWith = (...statuses: Array<number | undefined>) => {
+			const requests = statuses.map((status) => ({ ...sent, bodyBytes: 0, status }));
+			const simulator = { requests, tasks: () => [], bots: () => [] };
+			const before = { submissions: [], requests: 0 };
+			const how = { hasWorked: false, hasGap: false };
+			return wrongInBooks(one, before, simulator as Partial<Simulator> as Simulator, how);
+		};
+		for (const status of [undefined, 200, 302, 500, 502, 504])
+			expect([status, wrongWith(status, status, status)]).toEqual([status, ['SENT 3 TIMES']]);
+		for (const status of [401, 404, 429, 503])
+			expect([status, wrongWith(status, status, 200)]).toEqual([status, []]);
+	});
+
+	it('is counted behind the 502 of a gateway, whatever the service has done', async () => {
+		const simulator = running();
+		const before = booksOf(simulator);
+		const action = { kind: 'garble', status: 502, body: 'Bad Gateway' } as const;
+		simulator.fault({ match: {}, times: 3, action });
+		const keys = new Set([simulator.apiKey]);
+		for (let times = 0; times < 3; times++) {
+			await ask('POST /api-key/generate').catch(() => undefined);
+			keys.add(simulator.apiKey);
+		}
+		expect(keys.size).toBe(4);
+		const how = { hasWorked: false, hasGap: false };
+		expect(wrongInBooks(rotation, before, simulator, how)).toEqual(['SENT 3 TIMES']);
+	});
+
 	it('may be sent once more where a gap says so, and has to be', async () => {
 		const cell = { row: summaryRow, weather: kill };
 		expect(await wrongAfter(cell, 1, WORKS)).toEqual([]);

@@ -82,9 +82,9 @@ export class Cell {
 		}
 	}
 
-	/** Since the cell was opened. */
-	get wasN8nKilled(): boolean {
-		return this.n8n.killedAt.some((at) => at >= this.openedAt);
+	/** When n8n was killed since the cell was opened, in ms since 1970. */
+	get killedAt(): number | undefined {
+		return this.n8n.killedAt.find((at) => at >= this.openedAt);
 	}
 
 	async close(): Promise<void> {

@@ -50,12 +50,8 @@ export function wrongInBooks(
 }
 
 /** How many of the requests that meet the fault the service may have accepted. */
-function mayHaveArrived({ target }: Row, before: Books, simulator: Simulator): number {
-	const path = new RegExp(`^/api/v1${target.path}$`);
-	return simulator.requests
-		.slice(before.requests)
-		.filter((one) => one.method === target.method && path.test(one.path))
-		.filter(({ status }) => !isRefusal(status)).length;
+function mayHaveArrived(row: Row, before: Books, simulator: Simulator): number {
+	return requestsOf(row, before, simulator).filter(({ status }) => !isRefusal(status)).length;
 }
 
 /**
@@ -91,14 +87,47 @@ export function tooEarly(
 	return early > TIMER_MS ? [`ASKED ${early} ms BEFORE Retry-After`] : [];
 }
 
-/** Whether it was asked again, and answered, after an answer was lost. */
-export function isAskedAgain({ target }: Row, before: Books, simulator: Simulator): boolean {
+/** Whether it was asked again, and answered, after an answer was lost. `since`: after that, in ms since 1970. */
+export function isAskedAgain(row: Row, before: Books, simulator: Simulator, since = 0): boolean {
+	const asked = requestsOf(row, before, simulator);
+	const { at = 0, status = 0 } = asked.at(-1) ?? {};
+	return asked.length > 1 && at >= since && status > 0 && status < 500;
+}
+
+/**
+ * What is wrong with the moment of the kill: the request that met the fault has to be open then, and a trigger must not
+ * have started its workflow. `asleep`: no request is open.
+ */
+export function wrongInKill(
+	row: Row,
+	before: Books,
+	{ simulator, executions, killedAt }: Pick<Cell, 'simulator' | 'executions' | 'killedAt'>,
+): string[] {
+	if (killedAt === undefined) return ['n8n was not killed'];
+	if (row.kind === 'asleep') return [];
+	const wrong: string[] = [];
+	const asked = requestsOf(row, before, simulator).filter(({ at }) => at < killedAt);
+	// The Account Trigger may poll while another poll is open.
+	const isOpen = (row.kind === 'trigger' ? asked : asked.slice(-1)).some(
+		({ status }) => status === undefined,
+	);
+	if (!isOpen) wrong.push('no request was open when n8n was killed');
+	const hasStarted = executions.some(
+		({ status, startedAt }) => status === 'success' && Date.parse(startedAt ?? '') < killedAt,
+	);
+	if (row.kind === 'trigger' && hasStarted)
+		wrong.push('the trigger had started its workflow before n8n was killed');
+	if (row.kind === 'switch off' && !isAskedAgain(row, before, simulator, killedAt))
+		wrong.push('nobody asked again whether the bot is gone');
+	return wrong;
+}
+
+/** The requests of the kind that meets the fault. */
+function requestsOf({ target }: Row, before: Books, simulator: Simulator): LoggedRequest[] {
 	const path = new RegExp(`^/api/v1${target.path}$`);
-	const asked = simulator.requests
+	return simulator.requests
 		.slice(before.requests)
 		.filter((one) => one.method === target.method && path.test(one.path));
-	const { status = 0 } = asked.at(-1) ?? {};
-	return asked.length > 1 && status > 0 && status < 500;
 }
 
 /** Whether it is paid once more, or, of what is no submit, asked for once more. */

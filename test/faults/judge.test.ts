@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Execution, Item } from '../n8n/rest';
 import type { LoggedRequest, Simulator } from '../simulator';
@@ -25,6 +26,7 @@ import type { Gap } from './exceptions';
 import { compareBooks, isAsExpected, judged, type Begun } from './judge';
 import { KEY, NOT_ASKED_AGAIN, NOT_ROTATED_AGAIN } from './messages';
 import { leftOut, summary, type Result } from './report';
+import type { Row } from './row';
 import { ROWS } from './rows';
 import { WEATHER, type Weather } from './weather';
 import { isDelivered, isTranscript } from './wrong';
@@ -36,6 +38,18 @@ const row = (name: string) => {
 	return found;
 };
 const link = row('transcription.transcribeUrl, poll: submit');
+
+/** The request of this row that meets the fault: it gets no answer. */
+async function meetFault({ target }: Row): Promise<void> {
+	const simulator = running();
+	simulator.fault({ match: {}, action: { kind: 'cut', when: 'beforeBody' } });
+	const path = target.path.replace('[^/]+', '7');
+	await fetch(`${simulator.url}/api/v1${path}`, { method: target.method }).catch(() => undefined);
+}
+
+/** n8n is killed after what was asked until now, and before what is asked after `pause`. */
+const killedNow = () => (running().requests.at(-1)?.at ?? 0) + 1;
+const pause = async () => await sleep(5);
 
 describe('what comes out', () => {
 	const failed = { id: '1', status: 'error', runData: {} } as Execution;
@@ -113,6 +127,7 @@ describe('a crashed execution', () => {
 		const known = booksOf(running()).submissions;
 		const executions = [crashed];
 		const post = async () => {
+			await pause();
 			for (let place = 0; place < more; place++) await submit();
 			return { id: '2' };
 		};
@@ -127,7 +142,7 @@ describe('a crashed execution', () => {
 		const n8n = { rest: { post }, version, log: () => '' };
 		const { apiKey } = running();
 		const receiver = 'https://receiver.example.com';
-		const others = { apiKey, receiver, executions, ended, n8n, wasN8nKilled: true };
+		const others = { apiKey, receiver, executions, ended, n8n, killedAt: killedNow() };
 		return { simulator: running(), ...others } as unknown as Cell;
 	};
 
@@ -173,11 +188,8 @@ describe('a crashed execution', () => {
 		const kill = WEATHER.find(({ name }) => name === 'kill -9') as Weather;
 		const wrongOf = async (name: string, more: number, version: string, retry = WORKS) => {
 			const before = booksOf(running());
-			running().fault({
-				match: { method: 'POST' },
-				action: { kind: 'delay', ms: 1, processed: true },
-			});
 			await submit();
+			await meetFault(row(name));
 			const cell = cellWith(more, more > 0 ? 'new' : 'all', version);
 			const ended = { result: retry, failed: retry === WORKS ? undefined : crashed };
 			const outcomeOf = async () => await Promise.resolve(ended);
@@ -214,9 +226,9 @@ describe('a crashed execution', () => {
 
 		it('is wrong if n8n was not killed while the cell was open', async () => {
 			const before = booksOf(running());
-			running().fault({ match: {}, action: { kind: 'delay', ms: 1, processed: true } });
 			await submit();
-			const cell = { ...cellWith(0, 'all'), wasN8nKilled: false } as Cell;
+			await meetFault(row(RECEIVED));
+			const cell = { ...cellWith(0, 'all'), killedAt: undefined } as Partial<Cell> as Cell;
 			const act = { outcomeOf: async () => await Promise.resolve({ result: WORKS }) };
 			const begun = { row: row(RECEIVED), weather: kill, cell, act: act as Partial<Act> as Act };
 			expect((await judged({ ...begun, before, armedAt: 0 }, outcome)).wrong).toEqual([
@@ -226,8 +238,8 @@ describe('a crashed execution', () => {
 
 		it('is wrong if nobody judges its Retry', async () => {
 			const before = booksOf(running());
-			running().fault({ match: {}, action: { kind: 'delay', ms: 1, processed: true } });
 			await submit();
+			await meetFault(row(RECEIVED));
 			const cell = cellWith(0, 'all');
 			const begun = { row: row(RECEIVED), weather: kill, cell, act: {} as Act, before, armedAt: 0 };
 			expect((await judged(begun, outcome)).wrong).toContain("n8n's Retry was not judged");
@@ -235,8 +247,8 @@ describe('a crashed execution', () => {
 
 		it('is wrong if the act has not said that it has failed, so that it got no Retry', async () => {
 			const before = booksOf(running());
-			running().fault({ match: {}, action: { kind: 'delay', ms: 1, processed: true } });
 			const id = await submit();
+			await meetFault(row(RECEIVED));
 			const cell = cellWith(0, 'all');
 			const begun = { row: row(RECEIVED), weather: kill, cell, act: {} as Act, before, armedAt: 0 };
 			const unsaid = { result: `${CRASHED}, ${id}` };
@@ -271,6 +283,7 @@ describe('a request that must not be repeated', () => {
 		await ask().catch(() => undefined);
 		const failed = { id: '1', status: 'error', runData: {} } as Execution;
 		const post = async () => {
+			await pause();
 			const answer = { kind: 'respond', status: 200 } as const;
 			simulator.fault({ match: {}, times: more, action: answer });
 			for (let place = 0; place < more; place++) await ask();
@@ -279,7 +292,7 @@ describe('a request that must not be repeated', () => {
 		const ended = async () => await Promise.resolve({ ...failed, id: '2' });
 		const n8n = { rest: { post }, version: '2.41.1', log: () => '' };
 		const receiver = 'https://receiver.example.com';
-		const known = { simulator, apiKey: 'faults-key', receiver, wasN8nKilled: true };
+		const known = { simulator, apiKey: 'faults-key', receiver, killedAt: killedNow() };
 		const cell = { ...known, executions: [failed], ended, n8n };
 		const retried = { result: retry, failed: retry === WORKS ? undefined : failed };
 		const outcomeOf = async () => await Promise.resolve(retried);
@@ -546,6 +559,76 @@ describe('a bot whose cancelling was not answered', () => {
 		expect(isAsked(502, 502)).toBe(false);
 		expect(isAsked(undefined, 200)).toBe(true);
 		expect(isAsked(200, 404)).toBe(true);
+	});
+});
+
+describe('the moment of the kill', () => {
+	const kill = WEATHER.find(({ name }) => name === 'kill -9') as Weather;
+	const KILLED_AT = 60_000;
+
+	/** Requests that meet the fault, each with its answer, and what was started, in ms. */
+	const wrongOf = async (
+		name: string,
+		asked: Array<[at: number, status?: number]>,
+		started: number[] = [],
+	) => {
+		const { target } = row(name);
+		const path = `/api/v1${target.path.replace('[^/]+', '7')}`;
+		const sent = { method: target.method, path, query: {}, headers: {}, rawHeaders: [] };
+		const requests = asked.map(([at, status]) => ({ ...sent, at, status, bodyBytes: 0 }));
+		const books = { tasks: () => [], bots: () => [], apiKey: 'faults-key' };
+		const simulator = { requests, faultsHappened: 1, ...books };
+		const executions = started.map((at) => ({
+			...{ id: '1', status: 'success', runData: {} },
+			startedAt: new Date(at).toISOString(),
+		}));
+		const n8n = { version: '2.41.1', log: () => '' };
+		const known = { simulator, executions, n8n, killedAt: KILLED_AT, apiKey: 'faults-key' };
+		const cell = { ...known, receiver: 'https://receiver.example.com' } as unknown as Cell;
+		const before = { submissions: [], requests: 0 };
+		const begun = { row: row(name), weather: kill, cell, act: {} as Act, before, armedAt: 0 };
+		const { kind } = row(name);
+		const failed = { id: '1', status: 'crashed', runData: {} } as Execution;
+		const outcome =
+			kind === 'trigger' || kind === 'switch off' ? { result: WORKS } : { result: CRASHED, failed };
+		return (await judged(begun, outcome)).wrong;
+	};
+	const NOT_OPEN = 'no request was open when n8n was killed';
+	const STARTED = 'the trigger had started its workflow before n8n was killed';
+	const NOT_AGAIN = 'nobody asked again whether the bot is gone';
+
+	it('is one at which the request that met the fault is not answered', async () => {
+		expect(await wrongOf('task.get', [[50_000]])).toEqual([]);
+		expect(await wrongOf('task.get', [[50_000], [70_000, 200]])).toEqual([]);
+		expect(await wrongOf('task.get', [])).toEqual([NOT_OPEN]);
+		expect(await wrongOf('task.get', [[50_000, 200]])).toEqual([NOT_OPEN]);
+		expect(await wrongOf('task.get', [[70_000]])).toEqual([NOT_OPEN]);
+	});
+
+	it('is one at which nobody has given that request up, and asked again', async () => {
+		expect(await wrongOf('task.get', [[10_000], [50_000, 200]])).toEqual([NOT_OPEN]);
+	});
+
+	it('is one at which a trigger has not started its workflow yet', async () => {
+		const asked: Array<[number, number?]> = [[50_000], [70_000, 200]];
+		for (const name of ROWS.filter(({ kind }) => kind === 'trigger').map((one) => one.name)) {
+			expect(await wrongOf(name, asked, [70_000])).toEqual([]);
+			expect(await wrongOf(name, asked, [55_000])).toEqual([STARTED]);
+			expect(await wrongOf(name, [[50_000, 200]], [70_000])).toEqual([NOT_OPEN]);
+		}
+	});
+
+	it('may be followed by another poll of the Account Trigger while its first is open', async () => {
+		const name = 'transcriberAccountTrigger: list';
+		expect(await wrongOf(name, [[45_000], [55_000, 200]], [70_000])).toEqual([]);
+	});
+
+	it('has to be followed by the question whether the bot is gone', async () => {
+		const name = 'transcriberTrigger, meeting: switch off';
+		expect(await wrongOf(name, [[50_000], [70_000, 404]])).toEqual([]);
+		expect(await wrongOf(name, [[50_000]])).toEqual([NOT_AGAIN]);
+		expect(await wrongOf(name, [[50_000], [70_000]])).toEqual([NOT_AGAIN]);
+		expect(await wrongOf(name, [[40_000], [50_000, 200]])).toEqual([NOT_OPEN, NOT_AGAIN]);
 	});
 });
 

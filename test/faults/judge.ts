@@ -13,6 +13,7 @@ import {
 	secretsOutside,
 	tooEarly,
 	wrongInBooks,
+	wrongInKill,
 	type Books,
 } from './invariants';
 import type { Result } from './report';
@@ -69,7 +70,7 @@ export async function judged(
 		wrong.push('nobody asked again whether the bot is gone');
 	const gap = gapOf(row, weather.name, cell.n8n.version);
 	const isKilled = weather.name === 'kill -9';
-	if (isKilled && !cell.wasN8nKilled) wrong.push('n8n was not killed');
+	if (isKilled) wrong.push(...wrongInKill(row, before, cell));
 	const books = await compareBooks({ row, cell, before, isKilled }, outcome, gap);
 	wrong.push(...books.wrong);
 	const retry = books.retried && (await act.outcomeOf?.(books.retried));

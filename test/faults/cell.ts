@@ -7,6 +7,7 @@ import { freePorts, type N8nHost } from '../n8n/host';
 import type { Execution, StoredWorkflow, Workflow, WorkflowNode } from '../n8n/rest';
 import { startSimulator, type Simulator } from '../simulator';
 import { post } from '../TranscriberTrigger/client';
+import { KEY_OF_CELL } from './invariants';
 
 export const SUMMARY_PATH = '/tasks/{taskId}/summary';
 
@@ -54,7 +55,7 @@ export class Cell {
 	) {}
 
 	static async open(n8n: N8nHost, receiver: string): Promise<Cell> {
-		const apiKey = `faults-${randomUUID()}`;
+		const apiKey = `${KEY_OF_CELL}${randomUUID()}`;
 		// Not one of those that the system gives out while nobody listens there.
 		const [port] = await freePorts(1);
 		const simulator = await startSimulator({

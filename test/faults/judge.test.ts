@@ -1,16 +1,19 @@
 /** The matrix takes an hour; whether it would report what it is there for is known at once. */
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import type { N8nHost } from '../n8n/host';
 import type { Execution, Item } from '../n8n/rest';
 import type { LoggedRequest, Simulator } from '../simulator';
 import { simulatorForTests, startReceiver } from '../simulator/testing-client';
 import { CRASHED, WORKS, action, type Act, type Outcome } from './acts';
-import { SUMMARY_PATH, type Cell } from './cell';
+import { Cell, SUMMARY_PATH } from './cell';
 import { expectedOf, placeOf, type WordsIn } from './expected';
 import {
+	KEY_OF_CELL,
 	acceptedSince,
 	booksOf,
 	isAskedAgain,
@@ -727,9 +730,66 @@ describe('secrets', () => {
 		const secret = await secretOf('https://n8n.example.com/hook');
 		writeFileSync(path.join(folder, 'a.sqlite'), `${' '.repeat(65_520)}ab${secret}`);
 		writeFileSync(path.join(folder, 'b.sqlite'), `${' '.repeat(65_520)}${secret.slice(1)}`);
-		const hidden = await wrongInFiles(folder, { hidden: [secret], shown: [] });
+		const hidden = await wrongInFiles(folder, { hidden: [secret], shown: [], cells: 0 });
 		rmSync(folder, { recursive: true });
 		expect(hidden).toEqual(['SECRET IN a.sqlite']);
+	});
+
+	describe('of a cell', () => {
+		const wrongWith = async (content: string, hidden: string[], cells: number) => {
+			const folder = mkdtempSync(path.join(tmpdir(), 'secrets-'));
+			writeFileSync(path.join(folder, 'a.sqlite'), content);
+			const wrong = await wrongInFiles(folder, { hidden, shown: [], cells });
+			rmSync(folder, { recursive: true });
+			return wrong;
+		};
+		const [key, other] = [randomUUID(), randomUUID()].map((id) => `${KEY_OF_CELL}${id}`) as [
+			string,
+			string,
+		];
+		const FOUND = ['SECRET IN a.sqlite'];
+
+		it('are found if it is its API key, in plain text and in base64', async () => {
+			expect(await wrongWith(`{"apiKey":"${key}"}`, [key], 1)).toEqual(FOUND);
+			expect(await wrongWith(`{"apiKey":"${other}"}`, [key], 1)).toEqual([]);
+			for (const before of ['', 'u', 'us', 'use', 'user:']) {
+				const bytes = Buffer.from(`${before}${key}${before}`);
+				for (const form of ['base64', 'base64url'] as const)
+					for (const about of ['', 'x', 'xx', 'xxx', 'Basic '])
+						expect(await wrongWith(`${about}${bytes.toString(form)}"`, [key], 1)).toEqual(FOUND);
+			}
+		});
+
+		it('are found in base64 also where two parts of a file meet', async () => {
+			const coded = Buffer.from(`user:${key}`).toString('base64');
+			for (const place of [1, 20, 40, 63])
+				expect(await wrongWith(`${' '.repeat(65_536 - place)}${coded}`, [key], 1)).toEqual(FOUND);
+		});
+
+		it('have to be known: a cell without its API key is reported', async () => {
+			expect(await wrongWith('', [key, other], 2)).toEqual([]);
+			expect(await wrongWith('', [key, key], 2)).toEqual([
+				'THE SCAN IS BLIND: 1 API keys of 2 cells',
+			]);
+		});
+
+		it('have to look like one: the scan would not find another', async () => {
+			const unlike = `${key.slice(0, -1)}z`;
+			expect(await wrongWith('', [unlike, '0'.repeat(40)], 1)).toEqual([
+				'THE SCAN IS BLIND: 2 secrets look like none',
+			]);
+		});
+
+		it('have an API key that looks like one, and a webhook secret that does', async () => {
+			const secret = await secretOf('https://n8n.example.com/hook');
+			const createCredential = async () => await Promise.resolve({ id: '1', name: 'One' });
+			const n8n = { rest: { createCredential } } as unknown as N8nHost;
+			const opened = await Cell.open(n8n, receiver);
+			await opened.close();
+			const { hidden } = secretsOf(opened);
+			expect(hidden).toHaveLength(1);
+			expect(await wrongWith(hidden.join(), [...hidden, secret], 1)).toEqual(FOUND);
+		});
 	});
 
 	it('of an output are the proof that the files are read: one that is not found is reported', async () => {
@@ -743,12 +803,12 @@ describe('secrets', () => {
 			apiKey,
 			executions: [execution({ secret, key: [rotated] })],
 		} as unknown as Cell);
-		const blind = await wrongInFiles(folder, { hidden: [], shown });
+		const blind = await wrongInFiles(folder, { hidden: [], shown, cells: 0 });
 		writeFileSync(path.join(folder, 'a.sqlite'), `… ${secret} …`);
-		const onlySecret = await wrongInFiles(folder, { hidden: [], shown: [secret] });
-		const onlyKey = await wrongInFiles(folder, { hidden: [], shown: [rotated] });
+		const onlySecret = await wrongInFiles(folder, { hidden: [], shown: [secret], cells: 0 });
+		const onlyKey = await wrongInFiles(folder, { hidden: [], shown: [rotated], cells: 0 });
 		writeFileSync(path.join(folder, 'b.sqlite'), `"${rotated}"`);
-		const seeing = await wrongInFiles(folder, { hidden: [], shown });
+		const seeing = await wrongInFiles(folder, { hidden: [], shown, cells: 0 });
 		rmSync(folder, { recursive: true });
 		expect(shown.sort()).toEqual([rotated, secret].sort());
 		expect(blind).toEqual(['THE SCAN IS BLIND: 2 of 2 secrets of outputs not found']);

@@ -122,7 +122,8 @@ async function soaked(n8n: N8nHost, accounts: Account[], probe: string): Promise
 	wrong.push(...tooLittle({ minutes, ...counts }));
 	const hidden = accounts.flatMap(({ cell }) => secretsOf(cell).hidden);
 	const shown = accounts.flatMap((account) => account.shown);
-	wrong.push(...(await wrongInFiles(n8n.userFolder, { hidden, shown })));
+	const cells = accounts.length;
+	wrong.push(...(await wrongInFiles(n8n.userFolder, { hidden, shown, cells })));
 	if (shown.length === 0) wrong.push(NOTHING_SHOWN);
 	const report = [
 		`\`npm run soak -- --minutes ${minutes} --seed ${seed}\`, n8n ${n8n.version}, ${cpus().length} cores: ${acts} acts, of which`,

@@ -8,9 +8,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { N8nHost } from '../n8n/host';
 import type { Execution, Item } from '../n8n/rest';
 import type { LoggedRequest, Simulator } from '../simulator';
-import { simulatorForTests, startReceiver } from '../simulator/testing-client';
-import { CRASHED, WORKS, action, type Act, type Outcome } from './acts';
-import { Cell, SUMMARY_PATH } from './cell';
+import { simulatorForTests, startReceiver, until } from '../simulator/testing-client';
+import { CRASHED, WORKS, action, startedOnce, type Act, type Outcome } from './acts';
+import { Cell, SUMMARY_PATH, type Listening } from './cell';
 import { expectedOf, placeOf, type WordsIn } from './expected';
 import {
 	KEY_OF_CELL,
@@ -31,7 +31,7 @@ import { KEY, NOT_ASKED_AGAIN, NOT_ROTATED_AGAIN } from './messages';
 import { leftOut, summary, type Result } from './report';
 import type { Row } from './row';
 import { ROWS } from './rows';
-import { WEATHER, type Weather } from './weather';
+import { UNANSWERED, WEATHER, type FaultName, type Weather } from './weather';
 import { isDelivered, isTranscript } from './wrong';
 
 const { running, submit, ask } = simulatorForTests();
@@ -97,6 +97,18 @@ describe('the books', () => {
 		expect(await wrong(0, true)).toEqual(['ONLY 0 ACCEPTED']);
 		expect(await wrong(0, false)).toEqual([]);
 		expect(await wrong(1, true)).toEqual([]);
+	});
+
+	it.each(
+		ROWS.filter(({ kind, submits }) => submits > 0 && kind !== 'asleep').map((one) => [one.name]),
+	)('report what is paid twice: %s', async (name) => {
+		const before = booksOf(running());
+		const json = { meeting_url: 'https://meet.example.com/a', consent_acknowledged: true };
+		const isBot = name.includes('meeting');
+		for (let times = 0; times < 2; times++)
+			await (isBot ? ask('POST /meeting', { json }) : submit());
+		const how = { hasWorked: true, hasGap: false };
+		expect(wrongInBooks(row(name), before, running(), how)).toContain('PAID TWICE: 2 accepted');
 	});
 
 	it('report a bot that a trigger has sent again after a lost answer', async () => {
@@ -565,40 +577,61 @@ describe('a bot whose cancelling was not answered', () => {
 	});
 });
 
-describe('the moment of the kill', () => {
-	const kill = WEATHER.find(({ name }) => name === 'kill -9') as Weather;
-	const KILLED_AT = 60_000;
+/** When n8n is killed where requests are made up, in ms. */
+const KILLED_AT = 60_000;
 
-	/** Requests that meet the fault, each with its answer, and what was started, in ms. */
-	const wrongOf = async (
-		name: string,
-		asked: Array<[at: number, status?: number]>,
-		started: number[] = [],
-	) => {
-		const { target } = row(name);
-		const path = `/api/v1${target.path.replace('[^/]+', '7')}`;
-		const sent = { method: target.method, path, query: {}, headers: {}, rawHeaders: [] };
-		const requests = asked.map(([at, status]) => ({ ...sent, at, status, bodyBytes: 0 }));
-		const books = { tasks: () => [], bots: () => [], apiKey: 'faults-key' };
-		const simulator = { requests, faultsHappened: 1, ...books };
-		const executions = started.map((at) => ({
-			...{ id: '1', status: 'success', runData: {} },
-			startedAt: new Date(at).toISOString(),
-		}));
-		const n8n = { version: '2.41.1', log: () => '' };
-		const known = { simulator, executions, n8n, killedAt: KILLED_AT, apiKey: 'faults-key' };
-		const cell = { ...known, receiver: 'https://receiver.example.com' } as unknown as Cell;
-		const before = { submissions: [], requests: 0 };
-		const begun = { row: row(name), weather: kill, cell, act: {} as Act, before, armedAt: 0 };
-		const { kind } = row(name);
-		const failed = { id: '1', status: 'crashed', runData: {} } as Execution;
-		const outcome =
-			kind === 'trigger' || kind === 'switch off' ? { result: WORKS } : { result: CRASHED, failed };
-		return (await judged(begun, outcome)).wrong;
-	};
+/** What is wrong after requests that meet the fault, each with its answer, and what was started, in ms. */
+async function wrongAfterRequests(
+	name: string,
+	fault: FaultName,
+	asked: Array<[at: number, status?: number]>,
+	started: number[] = [],
+): Promise<string[]> {
+	const { target, kind } = row(name);
+	const path = `/api/v1${target.path.replace('[^/]+', '7')}`;
+	const sent = { method: target.method, path, query: {}, headers: {}, rawHeaders: [] };
+	const requests = asked.map(([at, status]) => ({ ...sent, at, status, bodyBytes: 0 }));
+	const books = { tasks: () => [], bots: () => [], apiKey: 'faults-key' };
+	const simulator = { requests, faultsHappened: 1, ...books };
+	const executions = started.map((at) => ({
+		...{ id: '1', status: 'success', runData: {} },
+		startedAt: new Date(at).toISOString(),
+	}));
+	const n8n = { version: '2.41.1', log: () => '' };
+	const known = { simulator, executions, n8n, killedAt: KILLED_AT, apiKey: 'faults-key' };
+	const cell = { ...known, receiver: 'https://receiver.example.com' } as unknown as Cell;
+	const before = { submissions: [], requests: 0 };
+	const weather = WEATHER.find((one) => one.name === fault) as Weather;
+	const begun = { row: row(name), weather, cell, act: {} as Act, before, armedAt: 0 };
+	const hasCrashed = fault === 'kill -9' && kind !== 'trigger' && kind !== 'switch off';
+	const failed = { id: '1', status: 'crashed', runData: {} } as Execution;
+	const outcome = hasCrashed ? { result: CRASHED, failed } : { result: WORKS };
+	return (await judged(begun, outcome)).wrong;
+}
+
+const NOT_AGAIN = 'nobody asked again whether the bot is gone';
+
+it('a cell is wrong if it asks before Retry-After has passed', async () => {
+	const wrongWith = async (again: number) =>
+		await wrongAfterRequests('task.get', '429 with Retry-After', [
+			[10_000, 429],
+			[again, 200],
+		]);
+	expect(await wrongWith(13_000)).toEqual([]);
+	expect(await wrongWith(11_000)).toEqual(['ASKED 2000 ms BEFORE Retry-After']);
+});
+
+it.each(UNANSWERED)('a cell is wrong if nobody asks again for a bot: %s', async (fault) => {
+	const off = 'transcriberTrigger, meeting: switch off';
+	expect(await wrongAfterRequests(off, fault, [[1_000], [2_000, 404]])).toEqual([]);
+	expect(await wrongAfterRequests(off, fault, [[1_000]])).toEqual([NOT_AGAIN]);
+});
+
+describe('the moment of the kill', () => {
+	const wrongOf = async (name: string, asked: Array<[number, number?]>, started?: number[]) =>
+		await wrongAfterRequests(name, 'kill -9', asked, started);
 	const NOT_OPEN = 'no request was open when n8n was killed';
 	const STARTED = 'the trigger had started its workflow before n8n was killed';
-	const NOT_AGAIN = 'nobody asked again whether the bot is gone';
 
 	it('is one at which the request that met the fault is not answered', async () => {
 		expect(await wrongOf('task.get', [[50_000]])).toEqual([]);
@@ -687,6 +720,36 @@ describe('what came out is wrong', () => {
 		];
 		await webhook.close();
 		expect(found).toEqual(['', expect.stringContaining(id), expect.stringContaining(id)]);
+	});
+
+	it('if nothing is delivered to the address, or nothing is accepted there', async () => {
+		const webhook = await startReceiver([500, 500, 500]);
+		const id = await submit({ form: { webhook_url: webhook.url } });
+		const json = { task_id: id, webhook_secret: running().task(id).webhookSecret };
+		const outcome = async () => await isDelivered([{ json }] as Item[], cell(), id, 0);
+		const found = [await outcome()];
+		running().finish(id);
+		await until(() => running().deliveries.some(({ status }) => status === 500));
+		found.push(await outcome());
+		await webhook.close();
+		const missing = 'nothing was delivered to the address';
+		expect(found).toEqual([missing, missing]);
+	});
+
+	it('if a trigger has not started its workflow just once, for that task', async () => {
+		const id = await submit();
+		const startedFor = async (...ids: string[]) => {
+			const executions = ids.map((task) => ({
+				runData: { Trigger: [{ data: { main: [[{ json: { task_id: task } }]] } }] },
+			}));
+			const startedBy = async () => await Promise.resolve(executions);
+			const one = { simulator: running(), startedBy } as unknown as Cell;
+			return await startedOnce(one, {} as Listening, id);
+		};
+		expect(await startedFor(id)).toBe(WORKS);
+		expect(await startedFor(id, id)).toBe('the workflow was started 2 times');
+		expect(await startedFor()).toBe('the workflow was started 0 times');
+		expect(await startedFor('another')).toBe('it was started with another');
 	});
 });
 

@@ -17,8 +17,8 @@ import {
 import { hasRetry, type Kind, type Row } from './row';
 import type { FaultName } from './weather';
 
-/** Nothing is left to try: the fault cannot happen there, or it is the same as another one. */
-export const NOT_TRIED = '–';
+/** It cannot happen there, or is the same as another fault, or nobody has tried it: page.ts says which. */
+export const NOT_TRIED = 'not tried';
 
 /** Of a row of the matrix: the outcome for each kind of request. */
 type Outcomes = Record<Exclude<Kind, 'asleep'>, string>;

@@ -62,7 +62,7 @@ export class Account {
 
 	private readonly chooser: Chooser;
 
-	private constructor(
+	constructor(
 		readonly cell: Cell,
 		readonly triggers: { deliveries: Listening; polled: Listening },
 		private readonly trap: string,

@@ -7,6 +7,7 @@ import { freePorts, type N8nHost } from '../n8n/host';
 import type { Execution, StoredWorkflow, Workflow, WorkflowNode } from '../n8n/rest';
 import { startSimulator, type Simulator } from '../simulator';
 import { post } from '../TranscriberTrigger/client';
+import { KEY_OF_CELL } from './invariants';
 
 export const SUMMARY_PATH = '/tasks/{taskId}/summary';
 
@@ -54,7 +55,7 @@ export class Cell {
 	) {}
 
 	static async open(n8n: N8nHost, receiver: string): Promise<Cell> {
-		const apiKey = `faults-${randomUUID()}`;
+		const apiKey = `${KEY_OF_CELL}${randomUUID()}`;
 		// Not one of those that the system gives out while nobody listens there.
 		const [port] = await freePorts(1);
 		const simulator = await startSimulator({
@@ -82,9 +83,9 @@ export class Cell {
 		}
 	}
 
-	/** Since the cell was opened. */
-	get wasN8nKilled(): boolean {
-		return this.n8n.killedAt.some((at) => at >= this.openedAt);
+	/** When n8n was killed since the cell was opened, in ms since 1970. */
+	get killedAt(): number | undefined {
+		return this.n8n.killedAt.find((at) => at >= this.openedAt);
 	}
 
 	async close(): Promise<void> {

@@ -17,8 +17,8 @@ import {
 import { hasRetry, type Kind, type Row } from './row';
 import type { FaultName } from './weather';
 
-/** Nothing is left to try: the fault cannot happen there, or it is the same as another one. */
-export const NOT_TRIED = '–';
+/** It cannot happen there, or is the same as another fault, or nobody has tried it: page.ts says which. */
+export const NOT_TRIED = 'not tried';
 
 /** Of a row of the matrix: the outcome for each kind of request. */
 type Outcomes = Record<Exclude<Kind, 'asleep'>, string>;
@@ -122,11 +122,20 @@ export function expectedOf({ name, kind }: Row, fault: FaultName): string {
 	return exception?.outcome ?? EXPECTED[fault][kind];
 }
 
+/** Of an execution that fails, its error; of one that succeeds, its output. Of what is none, the log or an answer of n8n. */
+export type WordsIn = 'error' | 'output' | 'log';
+
+/** Where the words of the table have to stand. Triggers are published, switched off and started by no execution. */
+export function placeOf({ name, kind }: Row, fault?: FaultName): WordsIn {
+	if (kind === 'trigger' || kind === 'activation' || kind === 'switch off') return 'log';
+	const outputs = EXCEPTIONS.filter(({ isOutput }) => isOutput);
+	return outputs.some((one) => one.fault === fault && one.row.test(name)) ? 'output' : 'error';
+}
+
 /** Whether the execution has to fail or crash there, in some version of n8n, so that n8n's Retry of it is judged. */
 export function mustBeRetried(row: Row, fault: FaultName): boolean {
-	const outputs = EXCEPTIONS.filter(({ isOutput }) => isOutput);
-	const isOutput = outputs.some((one) => one.fault === fault && one.row.test(row.name));
-	return hasRetry(row) && !isOutput && ![WORKS, NOT_TRIED].includes(expectedOf(row, fault));
+	const isError = ![WORKS, NOT_TRIED].includes(expectedOf(row, fault));
+	return hasRetry(row) && isError && placeOf(row, fault) === 'error';
 }
 
 export function gapOf(

@@ -50,12 +50,16 @@ export function wrongInBooks(
 }
 
 /** How many of the requests that meet the fault the service may have accepted. */
-function mayHaveArrived({ target }: Row, before: Books, simulator: Simulator): number {
-	const path = new RegExp(`^/api/v1${target.path}$`);
-	return simulator.requests
-		.slice(before.requests)
-		.filter((one) => one.method === target.method && path.test(one.path))
-		.filter(({ status }) => status === undefined || status === 200).length;
+function mayHaveArrived(row: Row, before: Books, simulator: Simulator): number {
+	return requestsOf(row, before, simulator).filter(({ status }) => !isRefusal(status)).length;
+}
+
+/**
+ * Whether the service says that it has done nothing. What a gateway answers in its place says nothing of that: 502 may stand
+ * before a request that was processed.
+ */
+function isRefusal(status = 0): boolean {
+	return status === 503 || (status >= 400 && status < 500);
 }
 
 /** The rate limits of the service document, by what they limit. */
@@ -83,14 +87,47 @@ export function tooEarly(
 	return early > TIMER_MS ? [`ASKED ${early} ms BEFORE Retry-After`] : [];
 }
 
-/** Whether it was asked again, and answered, after an answer was lost. */
-export function isAskedAgain({ target }: Row, before: Books, simulator: Simulator): boolean {
+/** Whether it was asked again, and answered, after an answer was lost. `since`: after that, in ms since 1970. */
+export function isAskedAgain(row: Row, before: Books, simulator: Simulator, since = 0): boolean {
+	const asked = requestsOf(row, before, simulator);
+	const { at = 0, status = 0 } = asked.at(-1) ?? {};
+	return asked.length > 1 && at >= since && status > 0 && status < 500;
+}
+
+/**
+ * What is wrong with the moment of the kill: the request that met the fault has to be open then, and a trigger must not
+ * have started its workflow. `asleep`: no request is open.
+ */
+export function wrongInKill(
+	row: Row,
+	before: Books,
+	{ simulator, executions, killedAt }: Pick<Cell, 'simulator' | 'executions' | 'killedAt'>,
+): string[] {
+	if (killedAt === undefined) return ['n8n was not killed'];
+	if (row.kind === 'asleep') return [];
+	const wrong: string[] = [];
+	const asked = requestsOf(row, before, simulator).filter(({ at }) => at < killedAt);
+	// The Account Trigger may poll while another poll is open.
+	const isOpen = (row.kind === 'trigger' ? asked : asked.slice(-1)).some(
+		({ status }) => status === undefined,
+	);
+	if (!isOpen) wrong.push('no request was open when n8n was killed');
+	const hasStarted = executions.some(
+		({ status, startedAt }) => status === 'success' && Date.parse(startedAt ?? '') < killedAt,
+	);
+	if (row.kind === 'trigger' && hasStarted)
+		wrong.push('the trigger had started its workflow before n8n was killed');
+	if (row.kind === 'switch off' && !isAskedAgain(row, before, simulator, killedAt))
+		wrong.push('nobody asked again whether the bot is gone');
+	return wrong;
+}
+
+/** The requests of the kind that meets the fault. */
+function requestsOf({ target }: Row, before: Books, simulator: Simulator): LoggedRequest[] {
 	const path = new RegExp(`^/api/v1${target.path}$`);
-	const asked = simulator.requests
+	return simulator.requests
 		.slice(before.requests)
 		.filter((one) => one.method === target.method && path.test(one.path));
-	const { status = 0 } = asked.at(-1) ?? {};
-	return asked.length > 1 && status > 0 && status < 500;
 }
 
 /** Whether it is paid once more, or, of what is no submit, asked for once more. */
@@ -185,29 +222,57 @@ export function secretsShown(cell: Cell): string[] {
 export const NOTHING_SHOWN = 'THE SCAN IS UNTRIED: no output has shown a secret';
 
 /**
- * What is wrong with the files of n8n's folder, such as its database. `hidden` must stand in none of them in plain text.
- * Most of `shown` must stand in one: a scan that does not find these would not find the others. SQLite may store one in two
- * pages, where nothing finds it.
+ * What is wrong with the files of n8n's folder, such as its database. `hidden` must stand in none of them, in plain text or in
+ * base64, and has the API key of each of the `cells`. Most of `shown` must stand in one: a scan that does not find these would
+ * not find the others. SQLite may store one in two pages, where nothing finds it.
  */
 export async function wrongInFiles(
 	folder: string,
-	{ hidden, shown }: Record<'hidden' | 'shown', string[]>,
+	{ hidden, shown, cells }: { hidden: string[]; shown: string[]; cells: number },
 ): Promise<string[]> {
 	const found = await foundInFiles(folder, [...hidden, ...shown]);
 	const files = hidden.flatMap((secret) => [...(found.get(secret) ?? [])]);
 	const unseen = shown.filter((secret) => !found.has(secret)).length;
+	const unlike = [...hidden, ...shown].filter(
+		(secret) => !tokensIn(secret).includes(secret),
+	).length;
+	const keys = new Set(hidden.filter((secret) => secret.startsWith(KEY_OF_CELL))).size;
 	return [
 		...[...new Set(files)].map((file) => `SECRET IN ${file}`),
 		...(unseen > shown.length / 2
 			? [`THE SCAN IS BLIND: ${unseen} of ${shown.length} secrets of outputs not found`]
 			: []),
+		...(unlike > 0 ? [`THE SCAN IS BLIND: ${unlike} secrets look like none`] : []),
+		...(keys < cells ? [`THE SCAN IS BLIND: ${keys} API keys of ${cells} cells`] : []),
 	];
 }
+
+/** How the API key of a cell begins. */
+export const KEY_OF_CELL = 'faults-';
 
 /** What a webhook secret of the simulator, the API key of a cell, or a new one looks like. */
 const SECRETS = /(?=(faults-[0-9a-f-]{36}|key-[0-9a-f]{32}|[0-9a-f]{48}))/g;
 
-/** Where each secret stands in plain text. */
+/** In base64, what is long enough to hold a secret. */
+const CODED = /[\w+/-]{48,}/g;
+
+/** Longer than a secret in base64. */
+const OVERLAP = 200;
+
+function tokensIn(text: string): string[] {
+	return [text, ...decoded(text)].flatMap((one) =>
+		[...one.matchAll(SECRETS)].map(([, token = '']) => token),
+	);
+}
+
+/** What stands there in base64, which may begin in the middle of what looks like it. */
+function decoded(text: string): string[] {
+	return [...text.matchAll(CODED)].flatMap(([run]) =>
+		[0, 1, 2, 3].map((from) => Buffer.from(run.slice(from), 'base64').toString('latin1')),
+	);
+}
+
+/** Where each secret stands, in plain text or in base64. */
 async function foundInFiles(folder: string, secrets: string[]): Promise<Map<string, Set<string>>> {
 	const known = new Set(secrets);
 	const found = new Map<string, Set<string>>();
@@ -217,10 +282,10 @@ async function foundInFiles(folder: string, secrets: string[]): Promise<Map<stri
 		let rest = '';
 		for await (const chunk of createReadStream(file, 'latin1')) {
 			const text = rest + String(chunk);
-			for (const [, token = ''] of text.matchAll(SECRETS)) {
+			for (const token of tokensIn(text)) {
 				if (known.has(token)) found.set(token, (found.get(token) ?? new Set()).add(name));
 			}
-			rest = text.slice(-100);
+			rest = text.slice(-OVERLAP);
 		}
 	}
 	return found;

@@ -1,15 +1,19 @@
 /** The matrix takes an hour; whether it would report what it is there for is known at once. */
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 
+import type { N8nHost } from '../n8n/host';
 import type { Execution, Item } from '../n8n/rest';
 import type { LoggedRequest, Simulator } from '../simulator';
-import { simulatorForTests, startReceiver } from '../simulator/testing-client';
-import { CRASHED, WORKS, action, type Act, type Outcome } from './acts';
-import { SUMMARY_PATH, type Cell } from './cell';
-import { expectedOf } from './expected';
+import { simulatorForTests, startReceiver, until } from '../simulator/testing-client';
+import { CRASHED, WORKS, action, startedOnce, type Act, type Outcome } from './acts';
+import { Cell, SUMMARY_PATH, type Listening } from './cell';
+import { expectedOf, placeOf, type WordsIn } from './expected';
 import {
+	KEY_OF_CELL,
 	acceptedSince,
 	booksOf,
 	isAskedAgain,
@@ -23,10 +27,11 @@ import {
 } from './invariants';
 import type { Gap } from './exceptions';
 import { compareBooks, isAsExpected, judged, type Begun } from './judge';
-import { NOT_ASKED_AGAIN, NOT_ROTATED_AGAIN } from './messages';
+import { KEY, NOT_ASKED_AGAIN, NOT_ROTATED_AGAIN } from './messages';
 import { leftOut, summary, type Result } from './report';
+import type { Row } from './row';
 import { ROWS } from './rows';
-import { WEATHER, type Weather } from './weather';
+import { UNANSWERED, WEATHER, type FaultName, type Weather } from './weather';
 import { isDelivered, isTranscript } from './wrong';
 
 const { running, submit, ask } = simulatorForTests();
@@ -37,11 +42,47 @@ const row = (name: string) => {
 };
 const link = row('transcription.transcribeUrl, poll: submit');
 
-it('an error that contains the word of a success is no success', () => {
-	expect(isAsExpected('A Test URL works only for two minutes', WORKS)).toBe(false);
-	expect(isAsExpected(`${CRASHED}, and more`, CRASHED)).toBe(false);
-	expect(isAsExpected(WORKS, WORKS)).toBe(true);
-	expect(isAsExpected('[item 0] The service cannot be reached', 'cannot be reached')).toBe(true);
+/** The request of this row that meets the fault: it gets no answer. */
+async function meetFault({ target }: Row): Promise<void> {
+	const simulator = running();
+	simulator.fault({ match: {}, action: { kind: 'cut', when: 'beforeBody' } });
+	const path = target.path.replace('[^/]+', '7');
+	await fetch(`${simulator.url}/api/v1${path}`, { method: target.method }).catch(() => undefined);
+}
+
+/** n8n is killed after what was asked until now, and before what is asked after `pause`. */
+const killedNow = () => (running().requests.at(-1)?.at ?? 0) + 1;
+const pause = async () => await sleep(5);
+
+describe('what comes out', () => {
+	const failed = { id: '1', status: 'error', runData: {} } as Execution;
+
+	it('is no success if an error contains the word of one', () => {
+		const error = { result: 'A Test URL works only for two minutes', failed };
+		expect(isAsExpected(error, WORKS, 'error')).toBe(false);
+		expect(isAsExpected({ result: WORKS, failed }, WORKS, 'error')).toBe(false);
+		expect(isAsExpected({ result: `${CRASHED}, and more`, failed }, CRASHED, 'error')).toBe(false);
+		expect(isAsExpected({ result: WORKS }, WORKS, 'error')).toBe(true);
+		expect(isAsExpected({ result: CRASHED, failed }, CRASHED, 'error')).toBe(true);
+	});
+
+	it('is an error only if the execution has failed, and an output only if it has not', () => {
+		const error = { result: '[item 0] The service cannot be reached', failed };
+		const output = { result: 'the output is [{"error":"The service cannot be reached"}]' };
+		const isExpected = (outcome: Outcome, words: WordsIn) =>
+			isAsExpected(outcome, 'cannot be reached', words);
+		expect([isExpected(error, 'error'), isExpected(output, 'error')]).toEqual([true, false]);
+		expect([isExpected(error, 'output'), isExpected(output, 'output')]).toEqual([false, true]);
+		expect([isExpected(error, 'log'), isExpected(output, 'log')]).toEqual([true, true]);
+		expect(isExpected({ result: 'It broke', failed }, 'error')).toBe(false);
+	});
+
+	it('is of executions an error or an output, as the table says, and of triggers neither', () => {
+		expect(placeOf(link, '429')).toBe('error');
+		expect(placeOf(row('account.get'), 'empty answer')).toBe('output');
+		expect(placeOf(row('account.get'), '401 once')).toBe('error');
+		expect(placeOf(row('transcriberTrigger, meeting: bot'), '401 once')).toBe('log');
+	});
 });
 
 describe('the books', () => {
@@ -56,6 +97,18 @@ describe('the books', () => {
 		expect(await wrong(0, true)).toEqual(['ONLY 0 ACCEPTED']);
 		expect(await wrong(0, false)).toEqual([]);
 		expect(await wrong(1, true)).toEqual([]);
+	});
+
+	it.each(
+		ROWS.filter(({ kind, submits }) => submits > 0 && kind !== 'asleep').map((one) => [one.name]),
+	)('report what is paid twice: %s', async (name) => {
+		const before = booksOf(running());
+		const json = { meeting_url: 'https://meet.example.com/a', consent_acknowledged: true };
+		const isBot = name.includes('meeting');
+		for (let times = 0; times < 2; times++)
+			await (isBot ? ask('POST /meeting', { json }) : submit());
+		const how = { hasWorked: true, hasGap: false };
+		expect(wrongInBooks(row(name), before, running(), how)).toContain('PAID TWICE: 2 accepted');
 	});
 
 	it('report a bot that a trigger has sent again after a lost answer', async () => {
@@ -89,6 +142,7 @@ describe('a crashed execution', () => {
 		const known = booksOf(running()).submissions;
 		const executions = [crashed];
 		const post = async () => {
+			await pause();
 			for (let place = 0; place < more; place++) await submit();
 			return { id: '2' };
 		};
@@ -103,7 +157,7 @@ describe('a crashed execution', () => {
 		const n8n = { rest: { post }, version, log: () => '' };
 		const { apiKey } = running();
 		const receiver = 'https://receiver.example.com';
-		const others = { apiKey, receiver, executions, ended, n8n, wasN8nKilled: true };
+		const others = { apiKey, receiver, executions, ended, n8n, killedAt: killedNow() };
 		return { simulator: running(), ...others } as unknown as Cell;
 	};
 
@@ -149,13 +203,11 @@ describe('a crashed execution', () => {
 		const kill = WEATHER.find(({ name }) => name === 'kill -9') as Weather;
 		const wrongOf = async (name: string, more: number, version: string, retry = WORKS) => {
 			const before = booksOf(running());
-			running().fault({
-				match: { method: 'POST' },
-				action: { kind: 'delay', ms: 1, processed: true },
-			});
 			await submit();
+			await meetFault(row(name));
 			const cell = cellWith(more, more > 0 ? 'new' : 'all', version);
-			const outcomeOf = async () => await Promise.resolve({ result: retry });
+			const ended = { result: retry, failed: retry === WORKS ? undefined : crashed };
+			const outcomeOf = async () => await Promise.resolve(ended);
 			const act = { outcomeOf } as Partial<Act> as Act;
 			const { wrong } = await judged(
 				{ row: row(name), weather: kill, cell, act, before, armedAt: 0 },
@@ -189,9 +241,9 @@ describe('a crashed execution', () => {
 
 		it('is wrong if n8n was not killed while the cell was open', async () => {
 			const before = booksOf(running());
-			running().fault({ match: {}, action: { kind: 'delay', ms: 1, processed: true } });
 			await submit();
-			const cell = { ...cellWith(0, 'all'), wasN8nKilled: false } as Cell;
+			await meetFault(row(RECEIVED));
+			const cell = { ...cellWith(0, 'all'), killedAt: undefined } as Partial<Cell> as Cell;
 			const act = { outcomeOf: async () => await Promise.resolve({ result: WORKS }) };
 			const begun = { row: row(RECEIVED), weather: kill, cell, act: act as Partial<Act> as Act };
 			expect((await judged({ ...begun, before, armedAt: 0 }, outcome)).wrong).toEqual([
@@ -201,8 +253,8 @@ describe('a crashed execution', () => {
 
 		it('is wrong if nobody judges its Retry', async () => {
 			const before = booksOf(running());
-			running().fault({ match: {}, action: { kind: 'delay', ms: 1, processed: true } });
 			await submit();
+			await meetFault(row(RECEIVED));
 			const cell = cellWith(0, 'all');
 			const begun = { row: row(RECEIVED), weather: kill, cell, act: {} as Act, before, armedAt: 0 };
 			expect((await judged(begun, outcome)).wrong).toContain("n8n's Retry was not judged");
@@ -210,8 +262,8 @@ describe('a crashed execution', () => {
 
 		it('is wrong if the act has not said that it has failed, so that it got no Retry', async () => {
 			const before = booksOf(running());
-			running().fault({ match: {}, action: { kind: 'delay', ms: 1, processed: true } });
 			const id = await submit();
+			await meetFault(row(RECEIVED));
 			const cell = cellWith(0, 'all');
 			const begun = { row: row(RECEIVED), weather: kill, cell, act: {} as Act, before, armedAt: 0 };
 			const unsaid = { result: `${CRASHED}, ${id}` };
@@ -246,6 +298,7 @@ describe('a request that must not be repeated', () => {
 		await ask().catch(() => undefined);
 		const failed = { id: '1', status: 'error', runData: {} } as Execution;
 		const post = async () => {
+			await pause();
 			const answer = { kind: 'respond', status: 200 } as const;
 			simulator.fault({ match: {}, times: more, action: answer });
 			for (let place = 0; place < more; place++) await ask();
@@ -254,9 +307,10 @@ describe('a request that must not be repeated', () => {
 		const ended = async () => await Promise.resolve({ ...failed, id: '2' });
 		const n8n = { rest: { post }, version: '2.41.1', log: () => '' };
 		const receiver = 'https://receiver.example.com';
-		const known = { simulator, apiKey: 'faults-key', receiver, wasN8nKilled: true };
+		const known = { simulator, apiKey: 'faults-key', receiver, killedAt: killedNow() };
 		const cell = { ...known, executions: [failed], ended, n8n };
-		const outcomeOf = async () => await Promise.resolve({ result: retry });
+		const retried = { result: retry, failed: retry === WORKS ? undefined : failed };
+		const outcomeOf = async () => await Promise.resolve(retried);
 		const begun = {
 			row: one,
 			weather,
@@ -279,6 +333,40 @@ describe('a request that must not be repeated', () => {
 			'SENT 2 TIMES',
 			`expected of a Retry “${refusal}”, got “${WORKS}”`,
 		]);
+	});
+
+	it.each([
+		['a rotation', rotation],
+		['a new summary', summaryRow],
+	])('%s counts behind any answer but a refusal', (_, one) => {
+		const path = `/api/v1${one === rotation ? '/api-key/generate' : '/tasks/7/summary'}`;
+		const sent = { at: 0, method: 'POST', path, query: {}, headers: {}, rawHeaders: [] };
+		const wrongWith = (...statuses: Array<number | undefined>) => {
+			const requests = statuses.map((status) => ({ ...sent, bodyBytes: 0, status }));
+			const simulator = { requests, tasks: () => [], bots: () => [] };
+			const before = { submissions: [], requests: 0 };
+			const how = { hasWorked: false, hasGap: false };
+			return wrongInBooks(one, before, simulator as Partial<Simulator> as Simulator, how);
+		};
+		for (const status of [undefined, 200, 302, 500, 502, 504])
+			expect([status, wrongWith(status, status, status)]).toEqual([status, ['SENT 3 TIMES']]);
+		for (const status of [401, 404, 429, 503])
+			expect([status, wrongWith(status, status, 200)]).toEqual([status, []]);
+	});
+
+	it('is counted behind the 502 of a gateway, whatever the service has done', async () => {
+		const simulator = running();
+		const before = booksOf(simulator);
+		const action = { kind: 'garble', status: 502, body: 'Bad Gateway' } as const;
+		simulator.fault({ match: {}, times: 3, action });
+		const keys = new Set([simulator.apiKey]);
+		for (let times = 0; times < 3; times++) {
+			await ask('POST /api-key/generate').catch(() => undefined);
+			keys.add(simulator.apiKey);
+		}
+		expect(keys.size).toBe(4);
+		const how = { hasWorked: false, hasGap: false };
+		expect(wrongInBooks(rotation, before, simulator, how)).toEqual(['SENT 3 TIMES']);
 	});
 
 	it('may be sent once more where a gap says so, and has to be', async () => {
@@ -366,9 +454,16 @@ describe('a cell is wrong', () => {
 
 	/** Of an execution that has put out the id of its submit. */
 	const judge = async (
-		change: { outcome?: Outcome; isFaultless?: boolean; opensAt?: number; secret?: string } = {},
+		change: {
+			weather?: Weather;
+			outcome?: Outcome;
+			isFaultless?: boolean;
+			opensAt?: number;
+			secret?: string;
+		} = {},
 	) => {
 		const { outcome = { result: WORKS }, isFaultless = false, opensAt, secret } = change;
+		const { weather = once } = change;
 		const before = booksOf(running());
 		if (!isFaultless) {
 			running().fault({ match: {}, action: { kind: 'respond', status: 503 } });
@@ -379,7 +474,7 @@ describe('a cell is wrong', () => {
 		const executions = [{ id: '1', status: 'success', runData, raw: { secret } }];
 		const n8n = { version: '2.41.1', log: () => '' };
 		const cell = { simulator: running(), apiKey, receiver, executions, n8n } as unknown as Cell;
-		const begun = { row: link, weather: once, cell, act: {} as Act, before, armedAt: 0, opensAt };
+		const begun = { row: link, weather, cell, act: {} as Act, before, armedAt: 0, opensAt };
 		return (await judged(begun, outcome)).wrong;
 	};
 
@@ -391,7 +486,15 @@ describe('a cell is wrong', () => {
 	it('if something else comes out than the table says', async () => {
 		const failed: Outcome = { result: 'The service is not available' };
 		expect(await judge({ outcome: failed })).toEqual([
-			`expected “${WORKS}”, got “The service is not available”`,
+			`expected “${WORKS}”, got “The service is not available”, and no execution has failed`,
+		]);
+	});
+
+	it('if it succeeds with an output that quotes the error of the table', async () => {
+		const quotes = `the output is [{"error":"${KEY}"}]`;
+		const refused = WEATHER.find(({ name }) => name === '401 once') as Weather;
+		expect(await judge({ weather: refused, outcome: { result: quotes } })).toEqual([
+			`expected “${KEY}”, got “${quotes}”, and no execution has failed`,
 		]);
 	});
 
@@ -474,6 +577,97 @@ describe('a bot whose cancelling was not answered', () => {
 	});
 });
 
+/** When n8n is killed where requests are made up, in ms. */
+const KILLED_AT = 60_000;
+
+/** What is wrong after requests that meet the fault, each with its answer, and what was started, in ms. */
+async function wrongAfterRequests(
+	name: string,
+	fault: FaultName,
+	asked: Array<[at: number, status?: number]>,
+	started: number[] = [],
+): Promise<string[]> {
+	const { target, kind } = row(name);
+	const path = `/api/v1${target.path.replace('[^/]+', '7')}`;
+	const sent = { method: target.method, path, query: {}, headers: {}, rawHeaders: [] };
+	const requests = asked.map(([at, status]) => ({ ...sent, at, status, bodyBytes: 0 }));
+	const books = { tasks: () => [], bots: () => [], apiKey: 'faults-key' };
+	const simulator = { requests, faultsHappened: 1, ...books };
+	const executions = started.map((at) => ({
+		...{ id: '1', status: 'success', runData: {} },
+		startedAt: new Date(at).toISOString(),
+	}));
+	const n8n = { version: '2.41.1', log: () => '' };
+	const known = { simulator, executions, n8n, killedAt: KILLED_AT, apiKey: 'faults-key' };
+	const cell = { ...known, receiver: 'https://receiver.example.com' } as unknown as Cell;
+	const before = { submissions: [], requests: 0 };
+	const weather = WEATHER.find((one) => one.name === fault) as Weather;
+	const begun = { row: row(name), weather, cell, act: {} as Act, before, armedAt: 0 };
+	const hasCrashed = fault === 'kill -9' && kind !== 'trigger' && kind !== 'switch off';
+	const failed = { id: '1', status: 'crashed', runData: {} } as Execution;
+	const outcome = hasCrashed ? { result: CRASHED, failed } : { result: WORKS };
+	return (await judged(begun, outcome)).wrong;
+}
+
+const NOT_AGAIN = 'nobody asked again whether the bot is gone';
+
+it('a cell is wrong if it asks before Retry-After has passed', async () => {
+	const wrongWith = async (again: number) =>
+		await wrongAfterRequests('task.get', '429 with Retry-After', [
+			[10_000, 429],
+			[again, 200],
+		]);
+	expect(await wrongWith(13_000)).toEqual([]);
+	expect(await wrongWith(11_000)).toEqual(['ASKED 2000 ms BEFORE Retry-After']);
+});
+
+it.each(UNANSWERED)('a cell is wrong if nobody asks again for a bot: %s', async (fault) => {
+	const off = 'transcriberTrigger, meeting: switch off';
+	expect(await wrongAfterRequests(off, fault, [[1_000], [2_000, 404]])).toEqual([]);
+	expect(await wrongAfterRequests(off, fault, [[1_000]])).toEqual([NOT_AGAIN]);
+});
+
+describe('the moment of the kill', () => {
+	const wrongOf = async (name: string, asked: Array<[number, number?]>, started?: number[]) =>
+		await wrongAfterRequests(name, 'kill -9', asked, started);
+	const NOT_OPEN = 'no request was open when n8n was killed';
+	const STARTED = 'the trigger had started its workflow before n8n was killed';
+
+	it('is one at which the request that met the fault is not answered', async () => {
+		expect(await wrongOf('task.get', [[50_000]])).toEqual([]);
+		expect(await wrongOf('task.get', [[50_000], [70_000, 200]])).toEqual([]);
+		expect(await wrongOf('task.get', [])).toEqual([NOT_OPEN]);
+		expect(await wrongOf('task.get', [[50_000, 200]])).toEqual([NOT_OPEN]);
+		expect(await wrongOf('task.get', [[70_000]])).toEqual([NOT_OPEN]);
+	});
+
+	it('is one at which nobody has given that request up, and asked again', async () => {
+		expect(await wrongOf('task.get', [[10_000], [50_000, 200]])).toEqual([NOT_OPEN]);
+	});
+
+	it('is one at which a trigger has not started its workflow yet', async () => {
+		const asked: Array<[number, number?]> = [[50_000], [70_000, 200]];
+		for (const name of ROWS.filter(({ kind }) => kind === 'trigger').map((one) => one.name)) {
+			expect(await wrongOf(name, asked, [70_000])).toEqual([]);
+			expect(await wrongOf(name, asked, [55_000])).toEqual([STARTED]);
+			expect(await wrongOf(name, [[50_000, 200]], [70_000])).toEqual([NOT_OPEN]);
+		}
+	});
+
+	it('may be followed by another poll of the Account Trigger while its first is open', async () => {
+		const name = 'transcriberAccountTrigger: list';
+		expect(await wrongOf(name, [[45_000], [55_000, 200]], [70_000])).toEqual([]);
+	});
+
+	it('has to be followed by the question whether the bot is gone', async () => {
+		const name = 'transcriberTrigger, meeting: switch off';
+		expect(await wrongOf(name, [[50_000], [70_000, 404]])).toEqual([]);
+		expect(await wrongOf(name, [[50_000]])).toEqual([NOT_AGAIN]);
+		expect(await wrongOf(name, [[50_000], [70_000]])).toEqual([NOT_AGAIN]);
+		expect(await wrongOf(name, [[40_000], [50_000, 200]])).toEqual([NOT_OPEN, NOT_AGAIN]);
+	});
+});
+
 describe('where an id is reported', () => {
 	const placeOf = (id: string, output: unknown, error?: string) => {
 		const runData = { Subject: [{ data: { main: [[{ json: output }]] } }] };
@@ -527,6 +721,36 @@ describe('what came out is wrong', () => {
 		await webhook.close();
 		expect(found).toEqual(['', expect.stringContaining(id), expect.stringContaining(id)]);
 	});
+
+	it('if nothing is delivered to the address, or nothing is accepted there', async () => {
+		const webhook = await startReceiver([500, 500, 500]);
+		const id = await submit({ form: { webhook_url: webhook.url } });
+		const json = { task_id: id, webhook_secret: running().task(id).webhookSecret };
+		const outcome = async () => await isDelivered([{ json }] as Item[], cell(), id, 0);
+		const found = [await outcome()];
+		running().finish(id);
+		await until(() => running().deliveries.some(({ status }) => status === 500));
+		found.push(await outcome());
+		await webhook.close();
+		const missing = 'nothing was delivered to the address';
+		expect(found).toEqual([missing, missing]);
+	});
+
+	it('if a trigger has not started its workflow just once, for that task', async () => {
+		const id = await submit();
+		const startedFor = async (...ids: string[]) => {
+			const executions = ids.map((task) => ({
+				runData: { Trigger: [{ data: { main: [[{ json: { task_id: task } }]] } }] },
+			}));
+			const startedBy = async () => await Promise.resolve(executions);
+			const one = { simulator: running(), startedBy } as unknown as Cell;
+			return await startedOnce(one, {} as Listening, id);
+		};
+		expect(await startedFor(id)).toBe(WORKS);
+		expect(await startedFor(id, id)).toBe('the workflow was started 2 times');
+		expect(await startedFor()).toBe('the workflow was started 0 times');
+		expect(await startedFor('another')).toBe('it was started with another');
+	});
 });
 
 describe('secrets', () => {
@@ -569,9 +793,66 @@ describe('secrets', () => {
 		const secret = await secretOf('https://n8n.example.com/hook');
 		writeFileSync(path.join(folder, 'a.sqlite'), `${' '.repeat(65_520)}ab${secret}`);
 		writeFileSync(path.join(folder, 'b.sqlite'), `${' '.repeat(65_520)}${secret.slice(1)}`);
-		const hidden = await wrongInFiles(folder, { hidden: [secret], shown: [] });
+		const hidden = await wrongInFiles(folder, { hidden: [secret], shown: [], cells: 0 });
 		rmSync(folder, { recursive: true });
 		expect(hidden).toEqual(['SECRET IN a.sqlite']);
+	});
+
+	describe('of a cell', () => {
+		const wrongWith = async (content: string, hidden: string[], cells: number) => {
+			const folder = mkdtempSync(path.join(tmpdir(), 'secrets-'));
+			writeFileSync(path.join(folder, 'a.sqlite'), content);
+			const wrong = await wrongInFiles(folder, { hidden, shown: [], cells });
+			rmSync(folder, { recursive: true });
+			return wrong;
+		};
+		const [key, other] = [randomUUID(), randomUUID()].map((id) => `${KEY_OF_CELL}${id}`) as [
+			string,
+			string,
+		];
+		const FOUND = ['SECRET IN a.sqlite'];
+
+		it('are found if it is its API key, in plain text and in base64', async () => {
+			expect(await wrongWith(`{"apiKey":"${key}"}`, [key], 1)).toEqual(FOUND);
+			expect(await wrongWith(`{"apiKey":"${other}"}`, [key], 1)).toEqual([]);
+			for (const before of ['', 'u', 'us', 'use', 'user:']) {
+				const bytes = Buffer.from(`${before}${key}${before}`);
+				for (const form of ['base64', 'base64url'] as const)
+					for (const about of ['', 'x', 'xx', 'xxx', 'Basic '])
+						expect(await wrongWith(`${about}${bytes.toString(form)}"`, [key], 1)).toEqual(FOUND);
+			}
+		});
+
+		it('are found in base64 also where two parts of a file meet', async () => {
+			const coded = Buffer.from(`user:${key}`).toString('base64');
+			for (const place of [1, 20, 40, 63])
+				expect(await wrongWith(`${' '.repeat(65_536 - place)}${coded}`, [key], 1)).toEqual(FOUND);
+		});
+
+		it('have to be known: a cell without its API key is reported', async () => {
+			expect(await wrongWith('', [key, other], 2)).toEqual([]);
+			expect(await wrongWith('', [key, key], 2)).toEqual([
+				'THE SCAN IS BLIND: 1 API keys of 2 cells',
+			]);
+		});
+
+		it('have to look like one: the scan would not find another', async () => {
+			const unlike = `${key.slice(0, -1)}z`;
+			expect(await wrongWith('', [unlike, '0'.repeat(40)], 1)).toEqual([
+				'THE SCAN IS BLIND: 2 secrets look like none',
+			]);
+		});
+
+		it('have an API key that looks like one, and a webhook secret that does', async () => {
+			const secret = await secretOf('https://n8n.example.com/hook');
+			const createCredential = async () => await Promise.resolve({ id: '1', name: 'One' });
+			const n8n = { rest: { createCredential } } as unknown as N8nHost;
+			const opened = await Cell.open(n8n, receiver);
+			await opened.close();
+			const { hidden } = secretsOf(opened);
+			expect(hidden).toHaveLength(1);
+			expect(await wrongWith(hidden.join(), [...hidden, secret], 1)).toEqual(FOUND);
+		});
 	});
 
 	it('of an output are the proof that the files are read: one that is not found is reported', async () => {
@@ -585,12 +866,12 @@ describe('secrets', () => {
 			apiKey,
 			executions: [execution({ secret, key: [rotated] })],
 		} as unknown as Cell);
-		const blind = await wrongInFiles(folder, { hidden: [], shown });
+		const blind = await wrongInFiles(folder, { hidden: [], shown, cells: 0 });
 		writeFileSync(path.join(folder, 'a.sqlite'), `… ${secret} …`);
-		const onlySecret = await wrongInFiles(folder, { hidden: [], shown: [secret] });
-		const onlyKey = await wrongInFiles(folder, { hidden: [], shown: [rotated] });
+		const onlySecret = await wrongInFiles(folder, { hidden: [], shown: [secret], cells: 0 });
+		const onlyKey = await wrongInFiles(folder, { hidden: [], shown: [rotated], cells: 0 });
 		writeFileSync(path.join(folder, 'b.sqlite'), `"${rotated}"`);
-		const seeing = await wrongInFiles(folder, { hidden: [], shown });
+		const seeing = await wrongInFiles(folder, { hidden: [], shown, cells: 0 });
 		rmSync(folder, { recursive: true });
 		expect(shown.sort()).toEqual([rotated, secret].sort());
 		expect(blind).toEqual(['THE SCAN IS BLIND: 2 of 2 secrets of outputs not found']);

@@ -3,7 +3,7 @@ import type { Execution } from '../n8n/rest';
 import { CRASHED, WORKS, endNow, type Act, type Outcome } from './acts';
 import type { Cell } from './cell';
 import type { Gap } from './exceptions';
-import { expectedOf, gapOf, retryOf } from './expected';
+import { expectedOf, gapOf, placeOf, retryOf, type WordsIn } from './expected';
 import {
 	acceptedSince,
 	isAskedAgain,
@@ -13,6 +13,7 @@ import {
 	secretsOutside,
 	tooEarly,
 	wrongInBooks,
+	wrongInKill,
 	type Books,
 } from './invariants';
 import type { Result } from './report';
@@ -49,8 +50,8 @@ export async function judged(
 	const { simulator } = cell;
 	const expected = ofVersion(expectedOf(row, weather.name), cell.n8n.version);
 	const wrong: string[] = [];
-	if (!isAsExpected(outcome.result, expected))
-		wrong.push(`expected “${expected}”, got “${outcome.result}”`);
+	if (!isAsExpected(outcome, expected, placeOf(row, weather.name)))
+		wrong.push(`expected “${expected}”, got ${shown(outcome)}`);
 	if (simulator.faultsHappened === 0 && row.kind !== 'asleep')
 		wrong.push('the fault has not happened');
 	if (
@@ -69,15 +70,15 @@ export async function judged(
 		wrong.push('nobody asked again whether the bot is gone');
 	const gap = gapOf(row, weather.name, cell.n8n.version);
 	const isKilled = weather.name === 'kill -9';
-	if (isKilled && !cell.wasN8nKilled) wrong.push('n8n was not killed');
+	if (isKilled) wrong.push(...wrongInKill(row, before, cell));
 	const books = await compareBooks({ row, cell, before, isKilled }, outcome, gap);
 	wrong.push(...books.wrong);
 	const retry = books.retried && (await act.outcomeOf?.(books.retried));
 	const expectedOfRetry = ofVersion(retryOf(row, weather.name), cell.n8n.version);
 	if (!retry && (books.retried || mustHaveRetry(row, cell, outcome)))
 		wrong.push("n8n's Retry was not judged");
-	if (retry && !isAsExpected(retry.result, expectedOfRetry))
-		wrong.push(`expected of a Retry “${expectedOfRetry}”, got “${retry.result}”`);
+	if (retry && !isAsExpected(retry, expectedOfRetry, 'error'))
+		wrong.push(`expected of a Retry “${expectedOfRetry}”, got ${shown(retry)}`);
 	if (gap && !gap.isUnheard && !isOnceMore(row, before, simulator))
 		wrong.push('NO GAP: nothing was paid once more');
 	return {
@@ -103,9 +104,22 @@ export function ofVersion(outcome: string, version: string): string {
 	return version.startsWith('1.') ? inN8n1 : inN8n2;
 }
 
-/** An error contains the words of the table. A success is no part of a longer text. */
-export function isAsExpected(result: string, expected: string): boolean {
-	return [WORKS, CRASHED].includes(expected) ? result === expected : result.includes(expected);
+/**
+ * An error contains the words of the table. A success is no part of a longer text, and an output that quotes an error is
+ * none. `words`: where they have to stand.
+ */
+export function isAsExpected(
+	{ result, failed }: Outcome,
+	expected: string,
+	words: WordsIn,
+): boolean {
+	if (expected === WORKS) return result === WORKS && !failed;
+	if (words !== 'log' && (failed !== undefined) !== (words === 'error')) return false;
+	return expected === CRASHED ? result === CRASHED : result.includes(expected);
+}
+
+function shown({ result, failed }: Outcome): string {
+	return `“${result}”${failed || result === WORKS ? '' : ', and no execution has failed'}`;
 }
 
 /** What holds whatever comes out: by the books of the service. `gap`: what the node cannot prevent there. */

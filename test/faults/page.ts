@@ -2,9 +2,10 @@
 import { CRASHED, WORKS } from './acts';
 import { EXCEPTIONS, GAPS, RETRIES, type Exception } from './exceptions';
 import { EXPECTED, NOT_TRIED } from './expected';
+import { KEY } from './messages';
 import type { Kind } from './row';
 import { ROWS } from './rows';
-import { WEATHER } from './weather';
+import { WEATHER, type FaultName } from './weather';
 
 const COLUMNS: Record<Exclude<Kind, 'asleep'>, string> = {
 	repeatable: 'Requests that may be repeated',
@@ -17,6 +18,8 @@ const COLUMNS: Record<Exclude<Kind, 'asleep'>, string> = {
 	activation: 'Publishing a trigger that sends a bot',
 	'switch off': 'Cancelling the bot of a trigger that is switched off',
 };
+
+const SAME = '–';
 
 const kinds = Object.keys(COLUMNS) as Array<keyof typeof COLUMNS>;
 
@@ -71,7 +74,8 @@ export function faultsPage(): string {
 		'## What comes out',
 		'',
 		`"${WORKS}" means: the output is right, and nobody had to do anything. A text in quotes: the node ends with an error that`,
-		`contains it, or has it in its output; when a trigger is switched off or n8n was killed, n8n's log has it. “${NOT_TRIED}”: the same as another row.`,
+		`contains it, or has it in its output; when a trigger is switched off or n8n was killed, n8n's log has it. “${SAME}”: one 401`,
+		'has ended it already, so that it is not tried.',
 		'',
 		'<!-- prettier-ignore-start -->',
 		'',
@@ -79,7 +83,7 @@ export function faultsPage(): string {
 		`|---|${kinds.map(() => '---').join('|')}|`,
 		...WEATHER.map(
 			({ name, title }) =>
-				`| ${title} | ${kinds.map((kind) => shown(EXPECTED[name][kind])).join(' | ')} |`,
+				`| ${title} | ${kinds.map((kind) => outcomeOf(name, kind)).join(' | ')} |`,
 		),
 		'',
 		'### Exceptions',
@@ -145,11 +149,18 @@ export function faultsPage(): string {
 	].join('\n');
 }
 
+/** Whoever gives up after one 401 meets no second one: nothing else can come out. */
+function outcomeOf(fault: FaultName, kind: keyof typeof COLUMNS): string {
+	const outcome = EXPECTED[fault][kind];
+	if (outcome !== NOT_TRIED) return shown(outcome);
+	return fault === '401 for good' && EXPECTED['401 once'][kind] === KEY ? SAME : NOT_TRIED;
+}
+
 /** `inN8n2`: why it comes out differently there. */
 function shown(outcome: string, inN8n2 = ', which tries again'): string {
 	const [first = '', second] = outcome.split(' / ');
 	if (second !== undefined) return `${shown(first)} in n8n 2${inN8n2}; ${shown(second)} in n8n 1`;
-	const isError = ![WORKS, CRASHED, NOT_TRIED].includes(outcome);
+	const isError = ![WORKS, CRASHED].includes(outcome);
 	return isError ? `“${outcome}”` : outcome;
 }
 

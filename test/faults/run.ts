@@ -87,7 +87,7 @@ async function main(): Promise<void> {
 		console.log(`Until the kill: ${seconds()} s`);
 		await kill(cells.filter(isKill), begin, note);
 		wrong.push(...leftOut(cells, results));
-		wrong.push(...(await wrongInFiles(n8n.userFolder, secrets)));
+		wrong.push(...(await wrongInFiles(n8n.userFolder, { ...secrets, cells: cells.length })));
 		// A part of the matrix may have no output with a secret.
 		if (secrets.shown.length === 0) {
 			console.log(NOTHING_SHOWN);
@@ -114,7 +114,7 @@ async function begun(row: Row, weather: Weather, trap: string, receiver: string)
 	// What sleeps has been answered in good weather.
 	const armedAt = Date.now();
 	if (row.kind !== 'asleep') weather.begin(cell.simulator, row.target, trap);
-	cell.isAnswerLost = UNANSWERED.includes(weather.name);
+	cell.isAnswerLost = weather.name === 'kill -9' || UNANSWERED.includes(weather.name);
 	return { row, weather, cell, act, before, armedAt };
 }
 

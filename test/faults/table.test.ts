@@ -4,6 +4,7 @@ import { EVERY_OPERATION } from '../support/everyOperation';
 import { EXCEPTIONS, GAPS, RETRIES } from './exceptions';
 import { NOT_TRIED, expectedOf, mustBeRetried, retryOf } from './expected';
 import { faultsPage } from './page';
+import { KEY } from './messages';
 import { hasRetry } from './row';
 import { ROWS } from './rows';
 import { WEATHER } from './weather';
@@ -72,6 +73,30 @@ it('every gap is about something, and no cell is in two of them', () => {
 it('every row is tried in every kind of trouble but the ones that cannot happen to it', () => {
 	const cells = ROWS.flatMap((row) => WEATHER.map(({ name }) => expectedOf(row, name)));
 	expect(cells.filter((outcome) => outcome !== NOT_TRIED).length).toBeGreaterThan(1000);
+});
+
+it('docs/faults.md says “the same” only where one 401 ends it, and “not tried” of all else', () => {
+	const cells = (title: string) => {
+		const line = read('docs/faults.md')
+			.split('\n')
+			.find((one) => one.startsWith(`| ${title} |`));
+		return (
+			line
+				?.split('|')
+				.slice(2, -1)
+				.map((cell) => cell.trim()) ?? []
+		);
+	};
+	const once = cells('401 once');
+	const others = WEATHER.filter(({ name }) => name !== '401 for good');
+	expect(once).toHaveLength(9);
+	expect(cells('401 from now on').filter((cell) => cell === 'not tried')).toHaveLength(2);
+	for (const [column, cell] of cells('401 from now on').entries())
+		expect([column, cell === '–']).toEqual([column, once[column] === `“${KEY}”`]);
+	for (const { title } of others) expect([title, ...cells(title)]).not.toContain('–');
+	expect(cells('Connection refused for 5 s').filter((cell) => cell === 'not tried')).toHaveLength(
+		2,
+	);
 });
 
 it('docs/faults.md is the table (npm run test:faults -- --write)', () => {

@@ -1,7 +1,7 @@
 /** An account under load: one act after the other, each compared with the books of its service. */
 import { CRASHED, WORKS, endNow, pendingTask, type Act } from '../faults/acts';
 import { Cell, type Listening } from '../faults/cell';
-import { EXPECTED, expectedOf } from '../faults/expected';
+import { EXPECTED, expectedOf, placeOf } from '../faults/expected';
 import { acceptedSince, booksOf, secretsShown, type Books } from '../faults/invariants';
 import { compareBooks, isAsExpected, ofVersion } from '../faults/judge';
 import { UNREACHABLE } from '../faults/messages';
@@ -62,7 +62,7 @@ export class Account {
 
 	private readonly chooser: Chooser;
 
-	private constructor(
+	constructor(
 		readonly cell: Cell,
 		readonly triggers: { deliveries: Listening; polled: Listening },
 		private readonly trap: string,
@@ -147,7 +147,8 @@ export class Account {
 			);
 			if (isCrash && acceptedSince(before, cell.simulator).length > row.submits)
 				wrong.push('PAID TWICE, without a Retry');
-			if (!expected.some((one) => isAsExpected(result, one))) wrong.push(`“${result}”`);
+			const words = placeOf(row, weather?.name);
+			if (!expected.some((one) => isAsExpected(outcome, one, words))) wrong.push(`“${result}”`);
 			if (weather && troubles === 0) wrong.push('the fault has not happened');
 			this.shown.push(...secretsShown(cell));
 			const accepted = acceptedSince(before, cell.simulator).length;

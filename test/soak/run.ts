@@ -19,7 +19,8 @@ import { testedVersion } from '../n8n/versions';
 import { Account } from './account';
 import { compared, tooLittle } from './bounds';
 import { Chooser } from './choice';
-import { measured, secretsInTriggers, type Measured } from './measure';
+import { PARTS, booksCompared, conclude, measuredIn, type Part } from './course';
+import { measured, secretsInTriggers } from './measure';
 import { compareStarts } from './starts';
 
 const { values: asked } = parseArgs({
@@ -32,8 +33,6 @@ const { values: asked } = parseArgs({
 	},
 });
 
-/** When each part of the run ends, as a part of the time. n8n is restarted in the second only. */
-const PARTS = { start: 0.15, outages: 0.45, warmUp: 0.55, middle: 0.78, end: 1 };
 /** Between two outages, in seconds. */
 const PAUSES = [30, 45, 60];
 /** From the start of the acts to the outage, in ms. */
@@ -43,9 +42,11 @@ const MOMENTS = [0, 1_000, 2_500, 5_000, 8_000];
 let began = Date.now();
 const seed = Number(asked.seed);
 const minutes = Number(asked.minutes);
-const whenEnds = (part: keyof typeof PARTS) => began + PARTS[part] * minutes * 60_000;
+const whenEnds = (part: Part) => began + PARTS[part] * minutes * 60_000;
 
 async function main(): Promise<void> {
+	// Until it is known that nothing is wrong.
+	process.exitCode = 1;
 	const trapped: string[] = [];
 	const trap = await listening((url) => trapped.push(url));
 	const receiver = await listening(() => undefined);
@@ -66,10 +67,7 @@ async function main(): Promise<void> {
 			accounts.push(await Account.open(n8n, receiver.url, trap.url, own));
 		}
 		began = Date.now();
-		const wrong = await soaked(n8n, accounts, `http://127.0.0.1:${port}`);
-		if (trapped.length > 0) wrong.push(`A redirect was followed: ${trapped.join(', ')}`);
-		for (const one of wrong) console.log(`✗ ${one}`);
-		process.exitCode = wrong.length > 0 ? 1 : 0;
+		conclude(await soaked(n8n, accounts, `http://127.0.0.1:${port}`), trapped);
 	} finally {
 		await n8n.stop();
 	}
@@ -79,39 +77,33 @@ async function main(): Promise<void> {
 async function soaked(n8n: N8nHost, accounts: Account[], probe: string): Promise<string[]> {
 	const chooser = new Chooser(seed, '', () => undefined);
 	let outages = 0;
-	const all: Record<string, Measured> = {};
 	const measure = async (point: string) => {
 		const acts = accounts.reduce((sum, { done }) => sum + done.length, 0);
-		all[point] = await measured(n8n, probe, acts);
-		console.log(`${seconds()} s, ${point}: ${JSON.stringify(all[point])}`);
+		const found = await measured(n8n, probe, acts);
+		console.log(`${seconds()} s, ${point}: ${JSON.stringify(found)}`);
+		return found;
 	};
 	const secrets = await secretsInProgress(n8n, accounts);
-	await load(accounts, whenEnds('start'));
-	await measure('First process');
-	while (Date.now() < whenEnds('outages')) {
-		await load(accounts, Date.now() + chooser.oneOf(PAUSES) * 1000);
-		outages += 1;
-		await outage(n8n, accounts, chooser);
-	}
-	await load(accounts, whenEnds('warmUp'));
-	await measure('Last process, warm');
-	await load(accounts, whenEnds('middle'));
-	await measure('Halfway');
-	await load(accounts, whenEnds('end'));
-	await measure('End');
+	const all = await measuredIn({
+		load: async (part) => await load(accounts, whenEnds(part)),
+		async outages() {
+			while (Date.now() < whenEnds('outages')) {
+				await load(accounts, Date.now() + chooser.oneOf(PAUSES) * 1000);
+				outages += 1;
+				await outage(n8n, accounts, chooser);
+			}
+		},
+		measure,
+	});
 	const kills = n8n.killedAt;
 	const { table, wrong } = compared(all);
 	const done = accounts.flatMap((account) => account.done);
-	wrong.push(
-		...done.flatMap((one) => one.wrong.map((what) => `${one.name}: ${what.slice(0, 600)}`)),
+	const books = await booksCompared(
+		accounts,
+		async (account) => await compareStarts(n8n, account, kills),
 	);
-	let [started, notified] = [0, 0];
-	for (const account of accounts) {
-		const compared = await compareStarts(n8n, account, kills);
-		started += compared.started;
-		notified += compared.notified;
-		wrong.push(...compared.wrong);
-	}
+	const { started, notified } = books;
+	wrong.push(...books.wrong);
 	const acts = done.length;
 	const worked = done.filter(({ result }) => result === WORKS).length;
 	const accepted = done.reduce((sum, one) => sum + one.accepted, 0);
@@ -122,7 +114,8 @@ async function soaked(n8n: N8nHost, accounts: Account[], probe: string): Promise
 	wrong.push(...tooLittle({ minutes, ...counts }));
 	const hidden = accounts.flatMap(({ cell }) => secretsOf(cell).hidden);
 	const shown = accounts.flatMap((account) => account.shown);
-	wrong.push(...(await wrongInFiles(n8n.userFolder, { hidden, shown })));
+	const cells = accounts.length;
+	wrong.push(...(await wrongInFiles(n8n.userFolder, { hidden, shown, cells })));
 	if (shown.length === 0) wrong.push(NOTHING_SHOWN);
 	const report = [
 		`\`npm run soak -- --minutes ${minutes} --seed ${seed}\`, n8n ${n8n.version}, ${cpus().length} cores: ${acts} acts, of which`,

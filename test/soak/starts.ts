@@ -18,12 +18,30 @@ const UNSTORED_MS = 5_000;
 /** `kills`: when n8n was killed, in ms since 1970. */
 export async function compareStarts(
 	n8n: N8nHost,
-	{ cell, triggers, notified }: Account,
+	account: Account,
 	kills: number[],
-): Promise<{ started: number; notified: number; wrong: string[] }> {
+): Promise<Compared> {
+	const delivered = await executionsOf(n8n, account.triggers.deliveries);
+	const polled = await executionsOf(n8n, account.triggers.polled);
+	return compareExecutions(account, { delivered, polled }, kills, n8n.log());
+}
+
+export interface Compared {
+	/** How many executions both triggers have started. */
+	started: number;
+	/** For how many submissions the Transcriber Trigger has started. */
+	notified: number;
+	wrong: string[];
+}
+
+/** `delivered`: by the Transcriber Trigger. `polled`: by the Account Trigger. */
+export function compareExecutions(
+	{ cell, notified }: Pick<Account, 'cell' | 'notified'>,
+	{ delivered, polled }: Record<'delivered' | 'polled', Execution[]>,
+	kills: number[],
+	log: string,
+): Compared {
 	const { simulator } = cell;
-	const delivered = await executionsOf(n8n, triggers.deliveries);
-	const polled = await executionsOf(n8n, triggers.polled);
 	const completed = simulator.tasks().filter(({ status }) => status === 'completed');
 	const ids = completed.map(({ id }) => id);
 	const tasks = notified.map((id) => {
@@ -40,7 +58,7 @@ export async function compareStarts(
 	const ofDeliveries = startsIn(delivered);
 	const deliveries = compared('Transcriber Trigger', tasks, ofDeliveries, kills, ids, courseOf);
 	const polls = compared('Transcriber Account Trigger', ids, startsIn(polled), kills);
-	const secrets = secretsOutside(cell, [...delivered, ...polled], n8n.log());
+	const secrets = secretsOutside(cell, [...delivered, ...polled], log);
 	const wrong = [...deliveries.wrong, ...polls.wrong, ...secrets];
 	const started = delivered.length + polled.length;
 	return { started, notified: deliveries.right, wrong };

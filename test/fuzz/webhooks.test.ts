@@ -228,10 +228,10 @@ it('a trigger never throws, starts and stores nothing without a signature or a s
 		await host.close();
 		return met;
 	};
-	await holds(fc.array(call, { minLength: 1, maxLength: 4 }), 150, claim, [
-		...['POST 200', 'POST 400', 'POST 401', 'POST 413', 'POST 503', 'starts'],
-		...['PUT 200', 'PUT 202', 'PUT 400', 'PUT 401', 'PUT 413'],
-	]);
+	const calls = fc.array(call, { minLength: 1, maxLength: 4 });
+	const posts = ['POST 200', 'POST 400', 'POST 401', 'POST 413', 'starts'];
+	const puts = ['PUT 200', 'PUT 202', 'PUT 400', 'PUT 401'];
+	await holds(calls, 150, claim, [...posts, ...puts], ['POST 503', 'PUT 413']);
 });
 
 const LINK = {

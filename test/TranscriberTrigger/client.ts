@@ -10,7 +10,14 @@ export interface Answer {
 	body: Record<string, unknown>;
 }
 
+/** Where host.ts listens: what callers know, and all that they are answered, as it comes over the wire. */
+export const told: { secret: (secret: string) => void; answer: (wire: unknown) => void } = {
+	secret: () => {},
+	answer: () => {},
+};
+
 export function sign(raw: string | Buffer, secret: string): string {
+	told.secret(secret);
 	return `sha256=${createHmac('sha256', secret).update(raw).digest('hex')}`;
 }
 
@@ -37,7 +44,11 @@ export async function post(
 			response.on('data', (chunk: Buffer) => (text += chunk.toString()));
 			response.on('end', () => {
 				const body = JSON.parse(text || '{}') as Answer['body'];
-				resolve({ status: response.statusCode ?? 0, body });
+				const wire = [response.statusMessage, response.rawHeaders, text];
+				told.answer(wire);
+				const answer = { status: response.statusCode ?? 0, body };
+				// Not enumerable: tests compare the other two.
+				resolve(Object.defineProperty(answer, 'wire', { value: wire }));
 			});
 			response.on('error', reject);
 		});
@@ -63,6 +74,7 @@ export async function put(
 
 /** The same for many at once. */
 export async function putAll(url: string, handOvers: HandOver[], apiKey: string): Promise<Answer> {
+	for (const { secret } of handOvers) told.secret(secret ?? '');
 	const raw = JSON.stringify({ sealed: sealHandOvers(apiKey, url, handOvers) });
 	return await post(url, raw, {}, 'PUT');
 }

@@ -32,6 +32,8 @@ import { GRACE } from '../../nodes/TranscriberTrigger/cancelBotWhenUnpublished';
 import { STORE } from '../../nodes/TranscriberTrigger/triggerMemory';
 import { TranscriberTrigger } from '../../nodes/TranscriberTrigger/TranscriberTrigger.node';
 import { additionalDataFor, typesOf, type Credentials } from '../support/n8n';
+import { findIn } from '../support/search';
+import { told } from './client';
 
 const WEBHOOK_ID = '5d1a4f0e-0b0c-4f5e-9c55-1d2f3a4b5c6d';
 
@@ -39,6 +41,22 @@ const WEBHOOK_ID = '5d1a4f0e-0b0c-4f5e-9c55-1d2f3a4b5c6d';
 beforeEach(() => {
 	jest.replaceProperty(STORE, 'safeAfterMs', 100);
 	jest.replaceProperty(HAND_OVER, 'interval', 150);
+});
+
+/** Every answer of a test is searched for every secret of it: a caller may be anybody. */
+const secrets = new Set<string>();
+const answers: unknown[] = [];
+beforeEach(() => {
+	told.secret = (secret) => {
+		// A shorter one may be an ordinary word.
+		if (secret.trim().length >= 7) secrets.add(secret);
+	};
+	told.answer = (wire) => void answers.push(wire);
+});
+afterEach(() => {
+	const found = findIn(answers.splice(0), [...secrets]);
+	secrets.clear();
+	expect({ toldToCallers: found }).toEqual({ toldToCallers: [] });
 });
 
 /** One n8n process: what the node keeps in memory belongs to it, and is gone with it. */
@@ -243,6 +261,9 @@ export class TriggerHost {
 	}
 
 	private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+		const { apiKey, webhookSecret = '' } = this.settings.credentials;
+		told.secret(apiKey);
+		told.secret(webhookSecret);
 		const chunks: Buffer[] = [];
 		for await (const chunk of request) chunks.push(chunk as Buffer);
 		const sent = Buffer.concat(chunks);

@@ -205,7 +205,8 @@ describe('401: a signature that is missing, malformed or wrong; no execution sta
 	])('%s', async (_, signature) => {
 		await openWithTask();
 		const headers = signature === undefined ? {} : { 'x-service-signature': signature };
-		expect((await post(host.url, raw, headers)).status).toBe(401);
+		const answer = await post(host.url, raw, headers);
+		expect(answer).toEqual({ status: 401, body: { message: 'Signature refused' } });
 		expect(host.executions).toEqual([]);
 		expect(host.thrown).toEqual([]);
 	});

@@ -69,6 +69,10 @@ const TIMES = { safeAfterMs: 40, recheckMs: 80, mayWaitMs: 100, mayTakeMs: 300 }
 const SLOW_MS = 130;
 const HEALS_WITHIN_MS = 15_000;
 
+/** What some plan has to meet. */
+export const SITUATIONS = ['a hand-over', 'a kill', 'another writer', 'a switch'] as const;
+type Situation = (typeof SITUATIONS)[number];
+
 export class Row {
 	readonly submissions: Submission[] = [];
 
@@ -91,6 +95,9 @@ export class Row {
 
 	/** Since a switch, others may have written over what no process looks after any more: see {@link untilQuiet}. */
 	private isUnwatched = false;
+
+	/** What has happened to it, of {@link SITUATIONS}. */
+	readonly met = new Set<Situation>();
 
 	constructor(
 		private readonly service: ServiceForTests,
@@ -161,6 +168,7 @@ export class Row {
 			expect([200, 202]).toContain(status);
 			for (const { seenBy } of mine) seenBy.add(process);
 			if (status === 200) {
+				this.met.add('a hand-over');
 				for (const each of mine) {
 					each.isAcknowledged = true;
 					each.isLost = false;
@@ -258,6 +266,7 @@ export class Row {
 		const { process } = this.at(0, place);
 		const places = this.places[this.hostOf(0).processes.indexOf(process)];
 		places?.forget();
+		this.met.add('a kill');
 		const others = this.hostOf(0).processes.map((one) =>
 			one === process && places ? places.start() : one,
 		);
@@ -305,6 +314,7 @@ export class Row {
 		const before = this.submissions.filter((each) => !this.isGone(each));
 		this.hostOf(0).saved = JSON.stringify(copy.staticData);
 		this.isOverwritten = true;
+		this.met.add('another writer');
 		// Nothing can heal what no living process knows.
 		for (const each of before) each.isLost ||= this.isGone(each);
 		if (this.switches > 0) this.isUnwatched = true;
@@ -314,6 +324,7 @@ export class Row {
 	async switchTo(isActive: boolean): Promise<void> {
 		if (this.hostOf(0).isActive === isActive) return;
 		this.switches += 1;
+		this.met.add('a switch');
 		const held = this.submissions.filter((each) => this.hasSecret(each) || this.hasEnding(each));
 		const ended = this.submissions.filter((each) => this.hasEnding(each));
 		for (const each of this.submissions) each.isLost ||= !this.isWhole(each);

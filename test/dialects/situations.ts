@@ -50,16 +50,20 @@ type Proof = (outcome: Outcome, service: ServiceForTests, id: string) => unknown
 
 const json = ({ json: items }: Outcome) => JSON.stringify(items);
 const one =
-	(check: (item: Outcome['json'][number], outcome: Outcome) => unknown): Proof =>
-	(outcome) =>
-		outcome.json.length === 1 && outcome.json[0] !== undefined && check(outcome.json[0], outcome);
+	(check: (item: Outcome['json'][number]) => unknown) =>
+	({ json: [item, ...more] }: Outcome) =>
+		more.length === 0 && item !== undefined && check(item);
+/** Whether the output names this task. */
+const isOf = (item: Outcome['json'][number] | undefined, id: string) =>
+	String(item?.['task_id'] ?? item?.['id'] ?? item?.['uuid']) === id;
 const isSubmitted: Proof = ({ json: [item] }, service) => {
 	const [task, ...others] = service.running().tasks();
-	return (
-		others.length === 0 &&
-		task !== undefined &&
-		String(item?.['task_id'] ?? item?.['id'] ?? item?.['uuid']) === task.id
-	);
+	return others.length === 0 && task !== undefined && isOf(item, task.id);
+};
+const isSent: Proof = ({ json: [item, ...more], error }, service) => {
+	const [bot, ...others] = service.running().bots();
+	const isOne = more.length === 0 && others.length === 0 && bot !== undefined;
+	return error === undefined && isOne && String(item?.['bot_id']) === bot.id;
 };
 const hasTerms =
 	(...terms: string[]): Proof =>
@@ -75,7 +79,8 @@ export const FORMER_TERM = 'Kubernetes';
 const PROOFS: Record<string, Proof> = {
 	'transcription.transcribeFile': isSubmitted,
 	'transcription.transcribeUrl': isSubmitted,
-	'task.get': one(({ status }) => status !== undefined),
+	'task.get': (outcome, _service, id) =>
+		one((item) => item['status'] !== undefined && isOf(item, id))(outcome),
 	'task.getAll': (outcome, service) =>
 		service
 			.running()
@@ -90,8 +95,9 @@ const PROOFS: Record<string, Proof> = {
 		/cancel|revoked/i.test(service.running().task(id).status),
 	'task.regenerateSummary': (outcome) => json(outcome).includes('task_id'),
 	'task.wait': (outcome) => json(outcome).includes(SENTENCE),
-	'meeting.sendBot': one(({ bot_id: id }, { error }) => id !== undefined && error === undefined),
-	'meeting.get': one(({ bot_id: id, status }) => id !== undefined && status !== undefined),
+	'meeting.sendBot': isSent,
+	'meeting.get': (outcome, _service, id) =>
+		one((item) => item['status'] !== undefined && String(item['bot_id']) === id)(outcome),
 	'meeting.cancel': (_outcome, service, id) =>
 		/cancelled|processing/.test(service.running().bot(id).phase),
 	'meeting.wait': (outcome) => json(outcome).includes(SENTENCE),

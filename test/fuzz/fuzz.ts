@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 
 import { atLength } from '../support/long';
-import { expectMet } from '../support/mustMeet';
+import { ENOUGH_RUNS, expectMet } from '../support/mustMeet';
 import { findIn } from '../support/search';
 
 /** Of fast-check, which prints seed and path of what it finds: both can be given again. */
@@ -15,13 +15,15 @@ export type Arbitrary<T> = T extends fc.Arbitrary<infer Value> ? Value : never;
 
 /**
  * `few` runs beside the other tests, a sixth of them with `npm test`, more by command. The claim says what it has met,
- * such as the kind of answer: `mustMeet` is what some run has to meet, so that a claim about nothing is no success.
+ * such as the kind of answer: `mustMeet` is what some run has to meet, so that a claim about nothing is no success. The runs
+ * beside the other tests are the same each time, so they have to meet all of it; `rare` is what only a hundred runs have to meet.
  */
 export async function holds<T>(
 	arbitrary: fc.Arbitrary<T>,
 	few: number,
 	claim: (value: T) => Promise<string[] | void>,
 	mustMeet: string[] = [],
+	rare: string[] = [],
 ): Promise<void> {
 	const given = process.env['FUZZ_RUNS'];
 	const numRuns = Number(given ?? Math.ceil(few / atLength(1, 6)));
@@ -43,7 +45,8 @@ export async function holds<T>(
 	await fc.assert(property, { numRuns, seed: SEED, path, endOnFailure: given === undefined });
 	if (!hangs) memory?.expectBounded();
 	if (path !== undefined || hangs) return;
-	expectMet(met, mustMeet, numRuns);
+	expectMet(met, mustMeet, numRuns, given === undefined ? 1 : undefined);
+	if (numRuns >= ENOUGH_RUNS) expectMet(met, rare, numRuns);
 }
 
 /** What one answer of a webhook may take (contract, "Webhook calls"), in ms. */

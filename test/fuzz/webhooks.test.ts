@@ -37,6 +37,9 @@ const service = serviceForTests({ webhookRetries: 0 });
 const SECRET = 'whsec_of_the_task';
 /** Of other submissions: nobody delivers for them. */
 const HANDED_OVER = 'whsec_handed_over';
+/** The Webhook Secret of the credential. */
+const OF_THE_CREDENTIAL = 'whsec_of_the_credential';
+const SECRETS = [API_KEY, SECRET, HANDED_OVER, TOLD_SECRET, OF_THE_CREDENTIAL];
 
 jest.setTimeout(3_600_000);
 let logs: ReturnType<typeof captureLogs>;
@@ -191,7 +194,8 @@ it('a trigger never throws, starts and stores nothing without a signature or a s
 	const claim = async (calls: Array<Arbitrary<typeof call>>) => {
 		const met: string[] = [];
 		const parameters = { options: { includeResult: false } };
-		const host = await new TriggerHost({ parameters, credentials: service.credentials() }).open();
+		const credentials = service.credentials({ webhookSecret: OF_THE_CREDENTIAL });
+		const host = await new TriggerHost({ parameters, credentials }).open();
 		runs += 1;
 		const ids = { [TASK]: `task ${runs}`, [BOT]: `bot ${runs}` };
 		for (const id of Object.values(ids)) await handOverTo(host.url, id, SECRET, API_KEY, 15);
@@ -204,10 +208,11 @@ it('a trigger never throws, starts and stores nothing without a signature or a s
 				'content-type': given.type,
 				...(signature !== undefined && { 'x-service-signature': signature }),
 			};
-			const { status } = await within(WEBHOOK_MS, post(host.url, raw, headers, method));
+			const answer = await within(WEBHOOK_MS, post(host.url, raw, headers, method));
+			const { status } = answer;
 			expect([200, 202, 400, 401, 413, 422, 503]).toContain(status);
 			expect(host.thrown).toEqual([]);
-			expectNoHarm([host.saved, host.executions], [SECRET, HANDED_OVER, TOLD_SECRET, API_KEY]);
+			expectNoHarm([answer, host.saved, host.executions], SECRETS);
 			met.push(`${method} ${status}`);
 			const isGenuine = method === 'POST' && given.isSigned && names(raw, ids);
 			if (!isGenuine) expect(host.executions.length).toBe(before.started);
@@ -223,10 +228,10 @@ it('a trigger never throws, starts and stores nothing without a signature or a s
 		await host.close();
 		return met;
 	};
-	await holds(fc.array(call, { minLength: 1, maxLength: 4 }), 150, claim, [
-		...['POST 200', 'POST 400', 'POST 401', 'POST 413', 'POST 503', 'starts'],
-		...['PUT 200', 'PUT 202', 'PUT 400', 'PUT 401', 'PUT 413'],
-	]);
+	const calls = fc.array(call, { minLength: 1, maxLength: 4 });
+	const posts = ['POST 200', 'POST 400', 'POST 401', 'POST 413', 'starts'];
+	const puts = ['PUT 200', 'PUT 202', 'PUT 400', 'PUT 401'];
+	await holds(calls, 150, claim, [...posts, ...puts], ['POST 503', 'PUT 413']);
 });
 
 const LINK = {
@@ -255,7 +260,8 @@ it('a suspended execution never throws, wakes for no call without a signature, a
 		service.running().reset();
 		const met: string[] = [];
 		const waitOptions = { pollInterval: 0.005, timeout: 0.01 };
-		const workflow = workflowWith({ ...parameters, waitOptions }, service.credentials());
+		const credentials = service.credentials({ webhookSecret: OF_THE_CREDENTIAL });
+		const workflow = workflowWith({ ...parameters, waitOptions }, credentials);
 		const sleeps = await workflow.start(isAlone ? [{ json: {} }] : [{ json: {} }, { json: {} }]);
 		expect(sleeps.isSuspended).toBe(true);
 		for (const { id } of service.running().bots()) service.running().endMeeting(id);
@@ -271,7 +277,7 @@ it('a suspended execution never throws, wakes for no call without a signature, a
 			});
 		const [first] = submitted;
 		if (!first) throw new Error('Nothing was submitted');
-		const secrets = [API_KEY, TOLD_SECRET, ...submitted.map(({ secret }) => secret)];
+		const secrets = [...SECRETS, ...submitted.map(({ secret }) => secret)];
 		const ids = { [TASK]: first.id, [BOT]: first.botId ?? 'no bot' };
 		if (hasEnded) service.running().finish(first.id);
 		let woken;
@@ -283,7 +289,7 @@ it('a suspended execution never throws, wakes for no call without a signature, a
 			const answer = await within(WEBHOOK_MS, answering);
 			expect(answer.thrown).toBeUndefined();
 			expect([200, 400, 401, 413, 503]).toContain(answer.status);
-			expectNoHarm([answer.woken?.saved, answer.woken?.items], secrets);
+			expectNoHarm([answer.status, answer.body, answer.woken?.saved, answer.woken?.items], secrets);
 			met.push(String(answer.status));
 			if (!given.isSigned || !names(raw, ids)) expect(answer.woken).toBeUndefined();
 			woken = answer.woken;
@@ -341,7 +347,8 @@ it('a trigger starts with whatever result and document the service gives, and te
 		const task = await service.completedTask();
 		const { includeResult, exportFormat } = given;
 		const parameters = { options: { includeResult, exportFormat } };
-		const host = await new TriggerHost({ parameters, credentials: service.credentials() }).open();
+		const credentials = service.credentials({ webhookSecret: OF_THE_CREDENTIAL });
+		const host = await new TriggerHost({ parameters, credentials }).open();
 		const ids = { [TASK]: task, [BOT]: 'bot' };
 		for (const id of Object.values(ids)) await handOverTo(host.url, id, SECRET, API_KEY, 15);
 		const body = status === 204 ? '' : padded(answer, given.padding);
@@ -349,15 +356,14 @@ it('a trigger starts with whatever result and document the service gives, and te
 		service.running().fault({ match: {}, skip, times: 1e6, action });
 		const raw = rawOf({ ...DELIVERED, body: delivered }, ids);
 		const signature = { 'x-service-signature': sign(raw, SECRET) };
-		const { status: said } = await within(WEBHOOK_MS, post(host.url, raw, signature));
-		expect(names(raw, ids) ? [200, 400, 503] : [401, 503]).toContain(said);
+		const said = await within(WEBHOOK_MS, post(host.url, raw, signature));
+		expect(names(raw, ids) ? [200, 400, 503] : [401, 503]).toContain(said.status);
 		expect(host.thrown).toEqual([]);
-		const secrets = [SECRET, TOLD_SECRET, API_KEY];
-		expectNoHarm([host.saved, host.executions], secrets);
+		expectNoHarm([said, host.saved, host.executions], SECRETS);
 		const started = host.executions.flat();
 		await host.close();
 		return [
-			String(said),
+			String(said.status),
 			...(started.length > 0 ? ['starts'] : []),
 			...(started.some(({ binary }) => binary) ? ['document'] : []),
 		];

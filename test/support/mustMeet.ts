@@ -1,5 +1,5 @@
 /** With so many runs, chance leaves out nothing that they are meant to meet. */
-const ENOUGH_RUNS = 100;
+export const ENOUGH_RUNS = 100;
 
 /**
  * Fails if random runs have not met what they are meant to meet: then their claim is about nothing. Of fewer than a hundred

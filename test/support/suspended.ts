@@ -53,6 +53,8 @@ const NEXT: INode = { ...base, id: 'next', name: 'Next', type: 'noOp', parameter
 
 export interface DeliveryAnswer {
 	status?: number;
+	/** What the caller reads. Not enumerable: tests compare the rest. */
+	body?: unknown;
 	/** An error that the webhook threw, which must not happen. */
 	thrown?: string;
 	/** The execution after it was woken. */
@@ -208,7 +210,7 @@ export function workflowWith(
 			let thrown: string | undefined;
 			try {
 				const result = await resume?.call(context as unknown as IWebhookFunctions);
-				if (!result?.workflowData) return { status: answer.status };
+				if (!result?.workflowData) return answer;
 				items = result.workflowData;
 			} catch (error) {
 				// webhook-helpers.js, executeWebhook: the data of the execution is thrown away.
@@ -223,10 +225,10 @@ export function workflowWith(
 				await onWaking(flatted.stringify(data));
 			} catch {
 				response.status(500).json({});
-				return { status: answer.status };
+				return answer;
 			}
 			response.json({});
-			return { status: answer.status, thrown, woken: await run(executionId, data) };
+			return Object.assign(answer, { thrown, woken: await run(executionId, data) });
 		},
 
 		/** What n8n saves of an execution. */
@@ -305,7 +307,8 @@ function nodeIn(workflow: Workflow): INode {
 
 /** As much of Express as a webhook uses. */
 function responseOf() {
-	const answer: { status?: number; body?: unknown } = {};
+	const answer: DeliveryAnswer = {};
+	Object.defineProperty(answer, 'body', { value: undefined, writable: true });
 	const response = Object.assign(new EventEmitter(), {
 		statusCode: 200,
 		closed: false,

@@ -114,7 +114,7 @@ async function begun(row: Row, weather: Weather, trap: string, receiver: string)
 	// What sleeps has been answered in good weather.
 	const armedAt = Date.now();
 	if (row.kind !== 'asleep') weather.begin(cell.simulator, row.target, trap);
-	cell.isAnswerLost = weather.name === 'kill -9' || UNANSWERED.includes(weather.name);
+	cell.isAnswerLost = UNANSWERED.includes(weather.name);
 	return { row, weather, cell, act, before, armedAt };
 }
 

@@ -151,8 +151,7 @@ async function switchedOff(cell: Cell): Promise<Act> {
 		async end() {
 			const deadline = Date.now() + GIVEN_UP_MS;
 			const isOver = () =>
-				isStopped() &&
-				(!cell.isAnswerLost || isAskedAgain(switchOffRow, before, simulator, cell.killedAt));
+				isStopped() && (!cell.isAnswerLost || isAskedAgain(switchOffRow, before, simulator));
 			while (!isOver() && !saysNot() && Date.now() < deadline) await pause(500);
 			await pause(SAYS_NO_MORE_MS);
 			if (saysNot()) return { result: NOT_CANCELLED };

@@ -16,13 +16,15 @@ export function givenKeyOf(context: IExecutePaginationFunctions): string | undef
 	return textIn(context, options.idempotencyKey, 'Idempotency Key') || undefined;
 }
 
-/**
- * The same in the form that is sent. Hashes a non-ASCII key: n8n's HTTP client drops such characters, so two keys could
- * be equal.
- */
+/** The same in the form that is sent. */
 export function sentKeyOf(context: IExecutePaginationFunctions): string | undefined {
 	const key = givenKeyOf(context);
-	if (key === undefined || /^[\x20-\x7e]+$/.test(key)) return key;
+	return key === undefined ? undefined : asSentKey(key);
+}
+
+/** Hashes a non-ASCII key: n8n's HTTP client drops such characters, so two keys could be equal. */
+export function asSentKey(key: string): string {
+	if (/^[\x20-\x7e]+$/.test(key)) return key;
 	return `n8n-${createHash('sha256').update(key).digest('hex').slice(0, 40)}`;
 }
 

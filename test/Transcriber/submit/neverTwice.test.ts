@@ -323,12 +323,15 @@ describe("n8n's Retry with the currently saved workflow", () => {
 		expect(keys()).toEqual(['old', 'old', 'old']);
 	});
 
-	it('does not pass the task of one file off as that of another', async () => {
+	it.each([
+		['', {}],
+		[', also with a key of the user', { options: { idempotencyKey: 'file-17' } }],
+	])('does not pass the task of one file off as that of another%s', async (_what, more) => {
 		const item = itemWithFile('recording 1', { property: 'one' });
 		const two = itemWithFile('recording 2', { property: 'two' });
 		const both = { ...item, binary: { ...item.binary, ...two.binary } };
-		const first = await failed({ ...FILE, binaryPropertyName: 'one' }, [both]);
-		const { error } = await retry(first, { ...FILE, binaryPropertyName: 'two' });
+		const first = await failed({ ...FILE, ...more, binaryPropertyName: 'one' }, [both]);
+		const { error } = await retry(first, { ...FILE, ...more, binaryPropertyName: 'two' });
 		expect(error?.message).toMatch(/^This item was changed after task /);
 		expect(accepted()).toHaveLength(1);
 	});

@@ -8,7 +8,7 @@ import {
 } from '../../../shared/parameters/expressionParts';
 import { checkJoined } from '../../../shared/parameters/joinedText';
 import { refuse } from '../../../shared/parameters/refuse';
-import { givenKeyOf, sentKeyOf } from '../../item/givenIdempotencyKey';
+import { asSentKey, givenKeyOf } from '../../item/givenIdempotencyKey';
 import {
 	isKeyOf,
 	isKeyOfRequest,
@@ -30,7 +30,7 @@ export async function givenKey(
 	checkNotSpoiled(context, key);
 	const given = `'Idempotency Key' is '${key.slice(0, 80)}'`;
 	if (await isKeyOf(context, key, recording)) {
-		if (isKeyOfRequest(context, key)) return sentKeyOf(context);
+		if (isKeyOfRequest(context, key)) return asSentKey(key);
 		throw refuse(
 			context,
 			`${given} for one recording with settings that may differ`,

@@ -24,7 +24,7 @@ export function knownKey(
 	return isSent ? memory.key : given;
 }
 
-/** The user's own key as it is kept: it may be the user's own words. */
+/** An Idempotency-Key as it is kept: one of the user may be the user's own words. */
 export function hashOfKey(key: string): string {
 	return createHash('sha256').update(key).digest('base64url');
 }

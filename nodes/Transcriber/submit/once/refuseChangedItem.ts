@@ -41,16 +41,12 @@ export async function checkUnchanged(context: IExecutePaginationFunctions): Prom
 /** Whether only the name by which n8n stores the file is another one. */
 async function isDownloadedAgain(
 	context: IExecutePaginationFunctions,
-	{ key, settings }: AcceptedMemory,
+	{ key }: AcceptedMemory,
 ): Promise<boolean> {
 	if (key === undefined) return false;
-	const ownKey = sentKeyOf(context);
-	// The user gives a key for one recording only (see `isKeyOf`).
-	if (ownKey !== undefined && key === hashOfKey(ownKey)) {
-		return settings === settingsFor(context).ofItem;
-	}
 	const file = fileIn(context);
-	return file !== undefined && (await derivedKey(context, file)) === key;
+	// A key of the user does not show whether it is the same file.
+	return file !== undefined && hashOfKey(await derivedKey(context, file)) === key;
 }
 
 /**

@@ -33,10 +33,9 @@ export interface AcceptedMemory {
 	startAt?: string;
 	/** The execution that submitted the item. */
 	executionId?: string;
-	/** What that execution asked for (see `askedFor`), and the same without the file (see `settingsFor`). */
+	/** What that execution asked for (see `askedFor`). */
 	asked?: string;
-	settings?: string;
-	/** The derived Idempotency-Key, or a hash of the user's own. Older versions did not save it. */
+	/** A hash of the Idempotency-Key that was sent. Older versions did not save it. */
 	key?: string;
 	/** What was sent, if without a key (see `hashOfBody`). */
 	body?: string;

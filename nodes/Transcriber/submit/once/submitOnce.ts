@@ -83,9 +83,8 @@ async function submitItem(
 	const isDerived = key !== undefined && key !== sentKeyOf(context);
 	const earlier = isStored || (isDerived && memory?.key === key) ? memory : undefined;
 	const settings = file === undefined ? undefined : settingsFor(context).ofItem;
-	const asked = askedFor(context);
-	const sent = { ...destinationOf(context, key, earlier), asked, settings, body };
-	remember(context, { state: 'sent', key, file, at: earlier?.at ?? Date.now(), ...sent });
+	const sent = { ...destinationOf(context, key, earlier), asked: askedFor(context), body };
+	remember(context, { state: 'sent', key, file, settings, at: earlier?.at ?? Date.now(), ...sent });
 	let failure: unknown;
 	let isRepeat = memory !== undefined || mayBeOfCrashed(context, key);
 	let at = earlier?.at;
@@ -110,7 +109,7 @@ async function submitItem(
 		const submissions = answers.map((answer) => submissionOf(answer, apiKey, keepsSecret));
 		const accepted: AcceptedMemory = {
 			state: 'accepted',
-			key: key === undefined || isDerived ? key : hashOfKey(key),
+			key: key && hashOfKey(key),
 			submissions,
 			at: at ?? Date.now(),
 			startAt,

@@ -4,6 +4,8 @@
 import type { INodeParameters } from 'n8n-workflow';
 
 import { describeWaiting, describeWebhookTo } from '../../../support/completion';
+import { itemContext } from '../../../support/itemContext';
+import { givenKey } from '../../../../nodes/Transcriber/resources/transcription/checkGivenIdempotencyKey';
 import { itemsOf, itemWithFile, serviceForTests } from '../../../support/service';
 import { RETRY } from '../../../../nodes/shared/api/delayBeforeRetry';
 import { POLL } from '../../../../nodes/Transcriber/wait/pauseBetweenLooks';
@@ -171,6 +173,16 @@ describe('transcription.transcribeFile', () => {
 	});
 
 	describe('Idempotency-Key', () => {
+		it('is the one that was checked, also if its expression gives another value each time', async () => {
+			const context = itemContext(FILE);
+			let reads = 0;
+			const changing = Object.create(context, {
+				getNodeParameter: { value: () => ({ idempotencyKey: `key ${++reads}` }) },
+			}) as typeof context;
+			const recording = { name: 'talk', isSame: async () => await Promise.resolve(false) };
+			expect(await givenKey(changing, recording, 'files')).toBe('key 1');
+		});
+
 		const keys = () =>
 			service.running().requests.map(({ headers }) => String(headers['idempotency-key']));
 

@@ -15,7 +15,6 @@ import { long } from '../../../support/long';
 import { FILE, LINK } from '../../../support/parameters';
 
 // A trigger that is tried for ever is a failure soon.
-jest.setTimeout(10_000);
 
 const API_KEY = 'test-api-key';
 const LONG = 60_000;

@@ -10,7 +10,6 @@ import { LINK } from '../../../support/parameters';
 const API_KEY = 'test-api-key';
 
 // What waits for a call that never comes is not to wait for long.
-jest.setTimeout(10_000);
 
 const tick = async () => await new Promise(setImmediate);
 

@@ -125,7 +125,7 @@ function hasSubmitted(context: IExecutePaginationFunctions): boolean {
 
 /**
  * The message of a failure after a submit. If it is all that is shown (On Error = Continue), it says
- * how to get the transcript: who runs the item again pays again, unless a file has the user's own key.
+ * how to get the transcript: who runs the item again pays again, unless a file has the same key of the user.
  */
 export function notLost(
 	context: IExecutePaginationFunctions,
@@ -134,9 +134,12 @@ export function notLost(
 ): string {
 	if (!hasSubmitted(context)) return message;
 	const isFile = context.getNodeParameter('operation', '') === 'transcribeFile';
-	const isFree = isFile && givenKeyOf(context) !== undefined;
-	const advice = isFree ? howToGetIt : `${howToGetIt}. A second submit is charged, too`;
-	return inOutput(context, message, advice);
+	// The key may be another one in each execution, or may have been added since.
+	const unless =
+		isFile && givenKeyOf(context) !== undefined
+			? ", unless it has the same 'Idempotency Key' as the first"
+			: '';
+	return inOutput(context, message, `${howToGetIt}. A second submit is charged, too${unless}`);
 }
 
 /** At the beginning of a message, e.g. `Task 7f3c`. */

@@ -294,12 +294,14 @@ describe('with On Error = Continue, the output says that a second submit is char
 		expect(json).toEqual([{ error: expect.stringMatching(/If it has finished, .*Get Result/) }]);
 	});
 
-	it('but not where a file has an own Idempotency Key', async () => {
+	it('but of a file with an own Idempotency Key, only if the key is another one', async () => {
 		const FILE = { ...LINK, operation: 'transcribeFile', options: { idempotencyKey: 'mine' } };
 		const items = [itemWithFile()];
 		const { json } = await service.run({ ...FILE, waitOptions: short }, { node, items });
 		expect(json[0]?.error).toContain('Fetch it later');
-		expect(json[0]?.error).not.toContain('charged');
+		expect(json[0]?.error).toContain(
+			"charged, too, unless it has the same 'Idempotency Key' as the first",
+		);
 	});
 
 	it('but not where nothing was submitted: Wait Until Finished', async () => {

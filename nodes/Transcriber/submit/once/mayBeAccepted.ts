@@ -10,7 +10,7 @@ import { ServiceError, adviceIfUncertain } from '../../../shared/api/serviceErro
 import { idsIn } from '../../../shared/api/submission';
 import { saysNotAccepted } from '../../../shared/api/undocumented/submissions';
 import { asLasting, refuse } from '../../../shared/parameters/refuse';
-import { sentKeyOf } from '../../item/givenIdempotencyKey';
+import { isSentAgain } from '../../item/givenIdempotencyKey';
 import { retryWords } from '../../item/retryAdvice';
 import { goesOnAfterErrors, inOutput } from '../../item/itemFailure';
 
@@ -36,7 +36,7 @@ export function sayItMayBeAccepted(
 	if (key === undefined) asLasting(failure);
 	const { message } = failure;
 	// A Retry goes on with the key of before, also if the user has given one since.
-	const hasOwnKey = key === sentKeyOf(context);
+	const hasOwnKey = isSentAgain(context, key);
 	// n8n offers a Retry only of an execution that an error has stopped.
 	const hasNoRetry = goesOnAfterErrors(context) || isExecutionCancelled(context);
 	if (key === undefined || (!hasOwnKey && hasNoRetry)) {

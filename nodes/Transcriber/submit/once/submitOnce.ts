@@ -11,7 +11,7 @@ import { asLasting, refuse } from '../../../shared/parameters/refuse';
 import { seal, secretIn } from '../../../shared/webhook/sealedSecret';
 import { fileOf, recordingOf } from '../../item/inputFile';
 import type { NodeRun } from '../../item/nodeRun';
-import { givenKeyOf, sentKeyOf } from '../../item/givenIdempotencyKey';
+import { givenKeyOf, isSentAgain, sentKeyOf } from '../../item/givenIdempotencyKey';
 import { sendOperation } from '../../item/sendOperation';
 import { isHarmless, isRefusedAtOnce } from './certainlyNotSubmitted';
 import { askedFor, hashOfBody, settingsFor } from './sameRequest';
@@ -126,9 +126,7 @@ async function submitItem(
 	if (recall(context)?.state === 'sent') {
 		run.submitted.loseAnswer(context.getItemIndex());
 		// With the same key of the user, a new execution pays nothing.
-		if (key === undefined || key !== sentKeyOf(context)) {
-			run.submitted.mayBeAccepted(context.getItemIndex());
-		}
+		if (!isSentAgain(context, key)) run.submitted.mayBeAccepted(context.getItemIndex());
 		sayItMayBeAccepted(context, failure, key);
 	}
 	if (isAboutTheItem(failure)) asLasting(failure);

@@ -22,6 +22,7 @@ import { filesIn, read } from '../../../structure/read';
 
 const RUSSIAN_KEY = { options: { idempotencyKey: 'Совещание' } };
 const OWN_KEY = { options: { idempotencyKey: 'file-17' } };
+const OWN_KEY_OF_EXECUTION = { options: { idempotencyKey: '={{ $execution.id }}-a' } };
 const CONTINUE: ItemPlace = { node: { onError: 'continueRegularOutput' } };
 const STOPPED: ItemPlace = { cancel: AbortSignal.abort() };
 const AGENT: ItemPlace = { call: {} };
@@ -70,6 +71,20 @@ it.each<[string, string | undefined, INodeParameters, ItemPlace, string | RegExp
 		{ ...FILE, ...RUSSIAN_KEY },
 		{},
 		SAME_KEY,
+	],
+	[
+		'a file with an own key that no new execution has: to retry the execution',
+		sentKeyOf(itemContext({ ...FILE, ...OWN_KEY_OF_EXECUTION })),
+		{ ...FILE, ...OWN_KEY_OF_EXECUTION },
+		{},
+		RETRY,
+	],
+	[
+		'a file with an own key that no new execution has, where there is no Retry: to look',
+		sentKeyOf(itemContext({ ...FILE, ...OWN_KEY_OF_EXECUTION })),
+		{ ...FILE, ...OWN_KEY_OF_EXECUTION },
+		CONTINUE,
+		LOOK,
 	],
 	[
 		'a file with an own key that was sent with the derived one before: to retry the execution',

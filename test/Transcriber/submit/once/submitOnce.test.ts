@@ -238,6 +238,13 @@ describe('A file', () => {
 		expect(outcome).toMatchObject({ isUncertain: false, failure: expect.any(Error) });
 	});
 
+	it('with an own key that no new execution has, may be paid again if its answer was lost', async () => {
+		fault(LOST);
+		const more = { options: { idempotencyKey: '={{ $execution.id }}' } };
+		const outcome = await itemOf(FILE).submit({ key: '41', more });
+		expect(outcome).toMatchObject({ isUncertain: true, failure: expect.any(Error) });
+	});
+
 	it('that the service takes at once is no repeat', async () => {
 		const { submit } = itemOf(FILE);
 		expect(await acceptedBy(submit({ key: 'derived' }))).toMatchObject({ isRepeat: false });

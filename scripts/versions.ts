@@ -54,7 +54,8 @@ function noteWhole(): void {
 		const tried = outcomes.find((one) => one.version === version);
 		return tried ? isWhole(tried) : earlier.includes(version);
 	});
-	writeFileSync(file, `${JSON.stringify(noted, null, '\t')}\n`);
+	// As prettier writes it.
+	writeFileSync(file, `${JSON.stringify(noted).replaceAll(',', ', ')}\n`);
 }
 
 /** `latest`, `next`, or a version as it is. */

@@ -57,9 +57,9 @@ function isReason(error: unknown): boolean {
 }
 
 /**
- * The items that start the workflow for a task: one for each of its results, the first with its
- * document, or one with the reason it failed. Where the list says failed but the task itself completed,
- * that newer word counts; none if the task is not wanted. If a request fails and `isLastTry` says that there is no
+ * The items that start the workflow for a task: one for each of its results, the first with its document,
+ * or one with the reason it failed. Where the list says failed but the task itself completed, that newer
+ * word counts; none if the task is not wanted. If a request fails and `isLastTry` says that there is no
  * later try, they go out without the data of that request, and `error` says why.
  */
 export async function itemsFor(

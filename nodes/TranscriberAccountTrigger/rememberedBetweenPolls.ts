@@ -90,8 +90,9 @@ export interface State {
 		run?: { place: number; end: number };
 	};
 	/**
-	 * A search for known tasks in the list of a new API key, by the hash that {@link State.account} would have: between
-	 * which offsets this list ends, and at which offset the search looks next before the known end.
+	 * A search for known tasks in the list of a new API key, by the hash that {@link State.account} would
+	 * have: between which offsets this list ends, and at which offset the search looks next before the known
+	 * end.
 	 */
 	keySearch?: { account: string; low: number; high?: number; before: number };
 	/** Where a poll that had no request left stopped reading the new tasks at the beginning. */

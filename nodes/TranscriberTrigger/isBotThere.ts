@@ -47,8 +47,8 @@ export async function isBotThere(context: IHookFunctions): Promise<boolean> {
 }
 
 /**
- * A trigger that a user publishes before any other hook was off. If the publication fails, the `delete` hook that
- * follows then leaves a bot alone that another n8n may have sent.
+ * A trigger that a user publishes before any other hook was off. If the publication fails, the `delete`
+ * hook that follows then leaves a bot alone that another n8n may have sent.
  */
 function countAsOff(context: IHookFunctions): void {
 	const store = new BotStore(context);

@@ -168,15 +168,13 @@ it('a value without a bound is reported', () => {
 	expect(wrongAtTheEnd({ 'Something new': 1 })).toHaveLength(1);
 });
 
+/** A run of 30 minutes in which enough has happened. */
+const busy = {
+	...{ minutes: 30, acts: 155, worked: 135, accepted: 95, started: 154, notified: 30 },
+	...{ outages: 4, troubled: 60, disturbed: 20, secrets: 1 },
+};
+
 it('a run in which little has happened is reported', () => {
-	const work = { minutes: 30, acts: 155, worked: 135, accepted: 95, outages: 4 };
-	const busy = {
-		...work,
-		started: 154,
-		notified: 30,
-		troubled: 60,
-		...{ disturbed: 20, secrets: 1 },
-	};
 	expect(tooLittle(busy)).toEqual([]);
 	expect(tooLittle({ ...busy, acts: 20, worked: 20, accepted: 9, outages: 0 })).toHaveLength(2);
 	expect(tooLittle({ ...busy, worked: 70, started: 30 })).toHaveLength(2);
@@ -205,14 +203,6 @@ it.each([
 		`${SECRETS}: none was seen while a submission was in progress`,
 	],
 ])('%s is reported', (_, change, what) => {
-	const work = { minutes: 30, acts: 155, worked: 135, accepted: 95, outages: 4 };
-	const busy = {
-		...work,
-		started: 154,
-		notified: 30,
-		troubled: 60,
-		...{ disturbed: 20, secrets: 1 },
-	};
 	expect(tooLittle({ ...busy, ...change })).toEqual([what]);
 });
 

@@ -27,8 +27,8 @@ export function sentKeyOf(context: IExecutePaginationFunctions): string | undefi
 }
 
 /**
- * Whether a key that was sent is the user's own, and a new execution sends it again. A key that a step before this
- * node makes up counts as one that comes again: nothing here shows it.
+ * Whether a key that was sent is the user's own, and a new execution sends it again. A key that a step
+ * before this node makes up counts as one that comes again: nothing here shows it.
  */
 export function isSentAgain(
 	context: IExecutePaginationFunctions,

@@ -41,8 +41,9 @@ export function failedItem(
 }
 
 /**
- * What n8n itself saves of an error, as a plain object. Seen in 1.123.81 and 2.41.1: their expression engine (isolated-vm)
- * cannot copy an Error, so an expression that reads all items, such as `$input.all()`, would give null for the whole list.
+ * What n8n itself saves of an error, as a plain object. Seen in 1.123.81 and 2.41.1: their expression
+ * engine (isolated-vm) cannot copy an Error, so an expression that reads all items, such as
+ * `$input.all()`, would give null for the whole list.
  */
 function plain(failure: NodeApiError | NodeOperationError): NodeApiError | NodeOperationError {
 	const { name, message, description, context } = failure;

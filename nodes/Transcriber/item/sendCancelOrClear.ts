@@ -17,10 +17,10 @@ const latestSent = new WeakMap<object, Map<string, Promise<NodeRun | undefined>>
 
 /**
  * Sends a request that ends something for good: a task, a bot, the dictionary. Remembers a success,
- * because with Retry On Fail n8n sends it again for all items if one of them has failed. Requests for
- * the same thing are sent one after the other; if the service is away for one of them, the others of the run
- * do not wait for it again, and are not sent if that stops the node. A refusal after a success counts as that of a repeat.
- * A success that says that nothing was done is returned, but not remembered.
+ * because with Retry On Fail n8n sends it again for all items if one of them has failed. Requests for the
+ * same thing are sent one after the other; if the service is away for one of them, the others of the run
+ * do not wait for it again, and are not sent if that stops the node. A refusal after a success counts as
+ * that of a repeat. A success that says that nothing was done is returned, but not remembered.
  */
 export async function sendCancelOrClear(
 	context: IExecutePaginationFunctions,

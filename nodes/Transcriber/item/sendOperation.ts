@@ -22,10 +22,11 @@ import { refuse } from '../../shared/parameters/refuse';
 import type { NodeRun } from './nodeRun';
 
 /**
- * Sends the request that an operation declares in `routing.request`, with rate limits and retries.
- * Returns an item for each answer (see {@link answersIn}). Throws {@link Abandoned} if a failure
- * stops the run while the request waits for its turn. With `once`, does not repeat the request. Calls `onAttempt` before each attempt, and
- * says whether the service may have accepted an earlier one, and with which key this one is sent.
+ * Sends the request that an operation declares in `routing.request`, with rate limits and retries. Returns
+ * an item for each answer (see {@link answersIn}). Throws {@link Abandoned} if a failure stops the run
+ * while the request waits for its turn. With `once`, does not repeat the request. Calls `onAttempt` before
+ * each attempt, and says whether the service may have accepted an earlier one, and with which key this one
+ * is sent.
  */
 export async function sendOperation(
 	context: IExecutePaginationFunctions,

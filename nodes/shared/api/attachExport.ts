@@ -72,9 +72,10 @@ export function storedBy(
 }
 
 /**
- * A file within the item, for triggers. While a trigger runs, n8n has no execution, and stores its files in a folder
- * `temp`. Seen in 1.123.81: the end of any execution of the workflow deletes this folder (file-system.manager.js). Seen in
- * 2.41.1: n8n deletes no file that its database has of `temp`, and lets nobody open it.
+ * A file within the item, for triggers. While a trigger runs, n8n has no execution, and stores its files
+ * in a folder `temp`. Seen in 1.123.81: the end of any execution of the workflow deletes this folder
+ * (file-system.manager.js). Seen in 2.41.1: n8n deletes no file that its database has of `temp`, and lets
+ * nobody open it.
  */
 export const inItem: FileMaker = (bytes, fileName, mimeType) => ({
 	data: bytes.toString('base64'),

@@ -87,8 +87,8 @@ export async function answeredWithin<T>(
 }
 
 /**
- * The same for a request: one that is late is aborted, too. Otherwise it would go on beside the next attempt, and
- * after the end of the node. `send` gets the context to send it with.
+ * The same for a request: one that is late is aborted, too. Otherwise it would go on beside the next
+ * attempt, and after the end of the node. `send` gets the context to send it with.
  */
 export async function requestWithin<
 	Of extends Partial<Pick<IExecuteSingleFunctions, 'getExecutionCancelSignal'>>,

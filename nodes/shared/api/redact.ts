@@ -111,11 +111,12 @@ interface Copying {
 }
 
 /**
- * A copy of an answer that may be output and saved: masks the secrets, also in field names, and
- * leaves out `webhook_secret`. `keepWebhookSecret` keeps the one at the top level, for a caller
- * that seals or outputs it, even if the credential has the same one, and masks it wherever else it
- * stands. A deeper one is kept only with `everywhere`. With `onlyAlone`, a longer word that contains a secret stays: a new API key may contain
- * the old one, e.g. `v2.old`. Not recursive, because an answer may be nested too deeply for the stack.
+ * A copy of an answer that may be output and saved: masks the secrets, also in field names, and leaves out
+ * `webhook_secret`. `keepWebhookSecret` keeps the one at the top level, for a caller that seals or outputs
+ * it, even if the credential has the same one, and masks it wherever else it stands. A deeper one is kept
+ * only with `everywhere`. With `onlyAlone`, a longer word that contains a secret stays: a new API key may
+ * contain the old one, e.g. `v2.old`. Not recursive, because an answer may be nested too deeply for the
+ * stack.
  */
 export function withoutSecrets(
 	value: unknown,

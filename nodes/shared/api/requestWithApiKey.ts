@@ -24,8 +24,9 @@ export function requestWithApiKey({
 }
 
 /**
- * The context of a tool call whose requests can still be sent after its client has hung up: n8n 2 takes the sandbox
- * away then, too. Unlike those of {@link requestWithApiKey}, the requests end with the cancel signal of their context.
+ * The context of a tool call whose requests can still be sent after its client has hung up: n8n 2 takes
+ * the sandbox away then, too. Unlike those of {@link requestWithApiKey}, the requests end with the cancel
+ * signal of their context.
  */
 export function sendingWithoutSandbox(
 	context: IExecutePaginationFunctions,

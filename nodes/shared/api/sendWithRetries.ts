@@ -55,11 +55,12 @@ export function neverLeft(failure: unknown): boolean {
 }
 
 /**
- * Sends every request: waits for its turn within the rate limits, sends it, and repeats it if that
- * is allowed (service document, "Errors" and "Limits"). Each kind of refusal has its own patience,
- * in clock time from the first such refusal; that for a service which is not there, from the first after it was. Throws a {@link ServiceError}, or a NodeOperationError
- * if the execution was cancelled or the request could not be made. If the execution was cancelled
- * and the service has certainly done nothing, throws the reason of the cancellation.
+ * Sends every request: waits for its turn within the rate limits, sends it, and repeats it if that is
+ * allowed (service document, "Errors" and "Limits"). Each kind of refusal has its own patience, in clock
+ * time from the first such refusal; that for a service which is not there, from the first after it was.
+ * Throws a {@link ServiceError}, or a NodeOperationError if the execution was cancelled or the request
+ * could not be made. If the execution was cancelled and the service has certainly done nothing, throws the
+ * reason of the cancellation.
  */
 export async function sendWithRetries<T>(
 	caller: Caller,

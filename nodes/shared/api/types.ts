@@ -46,9 +46,9 @@ export interface CallOptions {
 	/** Keeps `webhook_secret` in the answer, for a caller that seals or stores it: see `withoutSecrets`. */
 	keepWebhookSecret?: boolean | 'everywhere';
 	/**
-	 * When the call must end, in ms since 1970, including queueing and retries. Without a deadline
-	 * only the patience in delayBeforeRetry.ts limits the call, and for a webhook call or an editor list `briefEnd`
-	 * in callService.ts.
+	 * When the call must end, in ms since 1970, including queueing and retries. Without a deadline only the
+	 * patience in delayBeforeRetry.ts limits the call, and for a webhook call or an editor list `briefEnd` in
+	 * callService.ts.
 	 */
 	deadline?: number;
 	/** How long an attempt may take that has begun before the `deadline`, in ms, also if it goes on after it. */

@@ -56,8 +56,8 @@ function unknownWay(context: IExecutePaginationFunctions): NodeOperationError {
 /**
  * The number of earlier runs of the node in this execution: more than 0 in a loop.
  *
- * Assumed: after a crash, n8n makes up a run of each node that had begun and of which it had saved nothing, and leaves
- * them in a Retry, which repeats them (execution-recovery.service.js, `amend`).
+ * Assumed: after a crash, n8n makes up a run of each node that had begun and of which it had saved
+ * nothing, and leaves them in a Retry, which repeats them (execution-recovery.service.js, `amend`).
  */
 export function runIndexOf(context: IExecutePaginationFunctions): number {
 	const index = Number(context.evaluateExpression('{{ $runIndex }}', 0));
@@ -87,8 +87,8 @@ export function isToolCall(context: IExecutePaginationFunctions): boolean {
 }
 
 /**
- * Whether the node runs as a tool of an AI agent. Assumed: n8n 2 runs a tool as a node with its
- * output rewired to the agent, and gives each call its own run index. The type alone shows it in a Retry with the
+ * Whether the node runs as a tool of an AI agent. Assumed: n8n 2 runs a tool as a node with its output
+ * rewired to the agent, and gives each call its own run index. The type alone shows it in a Retry with the
  * currently saved workflow (execution.service.js takes the node from there), and in queue mode.
  */
 export function isTool(context: IExecutePaginationFunctions): boolean {
@@ -98,9 +98,10 @@ export function isTool(context: IExecutePaginationFunctions): boolean {
 }
 
 /**
- * Whether n8n keeps nothing of a tool call that its repeat could find. Assumed: outside an execution, and in queue mode,
- * where n8n 2 starts an execution for each call of an MCP client. There, its mode is always `webhook`, and only the type
- * shows that the node is a tool, or that a sub-agent is one that calls the node (job-processor.js, `invokeTool`).
+ * Whether n8n keeps nothing of a tool call that its repeat could find. Assumed: outside an execution, and
+ * in queue mode, where n8n 2 starts an execution for each call of an MCP client. There, its mode is always
+ * `webhook`, and only the type shows that the node is a tool, or that a sub-agent is one that calls the
+ * node (job-processor.js, `invokeTool`).
  */
 export function isUnrememberedCall(context: IExecutePaginationFunctions): boolean {
 	if (isOutsideExecution(context)) return true;
@@ -113,8 +114,9 @@ export function isUnrememberedCall(context: IExecutePaginationFunctions): boolea
 }
 
 /**
- * Whether the call belongs to no execution. Assumed: if an MCP client calls the tool (webhook-helpers.js, for the MCP
- * Server Trigger), or one of the Agents of n8n 2.41 (ephemeral-node-executor.js), there is no execution id.
+ * Whether the call belongs to no execution. Assumed: if an MCP client calls the tool (webhook-helpers.js,
+ * for the MCP Server Trigger), or one of the Agents of n8n 2.41 (ephemeral-node-executor.js), there is no
+ * execution id.
  */
 export function isOutsideExecution(context: IExecutePaginationFunctions): boolean {
 	const executionId: string | undefined = context.getExecutionId();

@@ -8,9 +8,9 @@ import { refuse } from '../../../shared/parameters/refuse';
 import { isInherited } from './syncReport';
 
 /**
- * The terms of the dictionary (service document, "Dictionary"). Throws if the answer has no list, because writing
- * would then lose terms. The document does not show in which list a team member sees the owner's terms: in `terms`,
- * or only among those that are applied and ignored.
+ * The terms of the dictionary (service document, "Dictionary"). Throws if the answer has no list, because
+ * writing would then lose terms. The document does not show in which list a team member sees the owner's
+ * terms: in `terms`, or only among those that are applied and ignored.
  */
 export function termsIn(context: IExecutePaginationFunctions, answer: IDataObject): string[] {
 	const terms = listIn(answer.terms);

@@ -160,8 +160,9 @@ function enteredTerms(context: IExecutePaginationFunctions): unknown {
 }
 
 /**
- * Whether the item fills no part of an expression of which each term has a part: "Dr. " of `Dr. {{ $json.name }}` is no
- * term. A part with a fallback or a condition may be empty on purpose, and so may a member of a JSON list.
+ * Whether the item fills no part of an expression of which each term has a part: "Dr. " of `Dr. {{
+ * $json.name }}` is no term. A part with a fallback or a condition may be empty on purpose, and so may a
+ * member of a JSON list.
  */
 export function isOnlyTextAround(
 	context: IExecutePaginationFunctions,
@@ -174,8 +175,8 @@ export function isOnlyTextAround(
 }
 
 /**
- * For terms that are to replace the dictionary, and are not none: refuses the text around a field that no item has, also if the
- * field has a fallback, or stands in a JSON list.
+ * For terms that are to replace the dictionary, and are not none: refuses the text around a field that no
+ * item has, also if the field has a fallback, or stands in a JSON list.
  */
 export function checkHoldsMore(
 	context: IExecutePaginationFunctions,

@@ -89,8 +89,9 @@ async function addKnownKey(
 }
 
 /**
- * Every upload has a key, so that it may be repeated (service document, "POST /transcribe"). Derives it here and not
- * with the checks, so that the upload of an item need not wait until the files of all items are read.
+ * Every upload has a key, so that it may be repeated (service document, "POST /transcribe"). Derives it
+ * here and not with the checks, so that the upload of an item need not wait until the files of all items
+ * are read.
  */
 async function submitWithKey(
 	context: IExecutePaginationFunctions,

@@ -81,9 +81,10 @@ interface FirstUse extends Use {
 
 /**
  * Whether the user gave this key for one and the same request only, in all runs of the node in this
- * execution, apart from the file (see {@link isKeyOf}). What an earlier run asked for counts only if
- * the service may have accepted it: in a loop, the user corrects what was refused. What an earlier execution asked for counts only if the service
- * has accepted it: in a Retry the user may have changed it, and `checkUnchanged` decides.
+ * execution, apart from the file (see {@link isKeyOf}). What an earlier run asked for counts only if the
+ * service may have accepted it: in a loop, the user corrects what was refused. What an earlier execution
+ * asked for counts only if the service has accepted it: in a Retry the user may have changed it, and
+ * `checkUnchanged` decides.
  */
 export function isKeyOfRequest(context: IExecutePaginationFunctions, key: string): boolean {
 	const nodeContext = nodeContextOf(context) as { keyUses?: Record<string, FirstUse> };

@@ -35,11 +35,13 @@ export function isOfFile({ file }: SentMemory, sent?: string): boolean {
 }
 
 /**
- * A key that is unique to the item and stays the same when n8n repeats this run of the node, also in a Retry, and
- * also if n8n was killed before it had saved anything of the node and the Retry downloads the file again. It includes
- * what the item asks for, because a Retry may ask for something else, and the beginning of the file, because an item of a
- * Retry may have another file, and because a new n8n 1 counts its executions from 1 again. Of a file that cannot be read, takes the name by which n8n stores it. `settings`: what the item asks for, see
- * `settingsFor`. Throws if the execution is cancelled, or the reason of `stopped`.
+ * A key that is unique to the item and stays the same when n8n repeats this run of the node, also in a
+ * Retry, and also if n8n was killed before it had saved anything of the node and the Retry downloads the
+ * file again. It includes what the item asks for, because a Retry may ask for something else, and the
+ * beginning of the file, because an item of a Retry may have another file, and because a new n8n 1 counts
+ * its executions from 1 again. Of a file that cannot be read, takes the name by which n8n stores it.
+ * `settings`: what the item asks for, see `settingsFor`. Throws if the execution is cancelled, or the
+ * reason of `stopped`.
  */
 export async function derivedKey(
 	context: IExecutePaginationFunctions,

@@ -58,8 +58,9 @@ export async function beginningOf(
 }
 
 /**
- * A hash of the size and the content of a file, which is never held in memory; with `most`, of so many bytes of it. Undefined if
- * n8n's storage cannot give the file without harm. Throws if the execution is cancelled, or the reason of `stopped`.
+ * A hash of the size and the content of a file, which is never held in memory; with `most`, of so many
+ * bytes of it. Undefined if n8n's storage cannot give the file without harm. Throws if the execution is
+ * cancelled, or the reason of `stopped`.
  */
 async function contentOf(
 	context: IExecutePaginationFunctions,
@@ -106,9 +107,9 @@ const filesRead = remembered<Promise<unknown>>('filesRead');
 const READ_AT_ONCE = 10;
 
 /**
- * Files of one lane are read one after another. n8n's database has a single lane, because its stream holds the
- * whole file in memory. Otherwise a file waits for files of the same execution only: one that stands still must not
- * hold the others of this n8n.
+ * Files of one lane are read one after another. n8n's database has a single lane, because its stream holds
+ * the whole file in memory. Otherwise a file waits for files of the same execution only: one that stands
+ * still must not hold the others of this n8n.
  */
 function laneOf(context: IExecutePaginationFunctions, id: string): string {
 	if (isInDatabase(id)) return 'database';

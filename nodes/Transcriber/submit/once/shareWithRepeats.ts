@@ -23,8 +23,9 @@ export const REPEATS = {
 	/** For how long after its end. */
 	withinMs: 120_000,
 	/**
-	 * Only if it took so long that the client may have given up, or if it submitted and failed. Otherwise the client has
-	 * its answer, and a quick repeat that fails in the same way must not keep the user from submitting anew.
+	 * Only if it took so long that the client may have given up, or if it submitted and failed. Otherwise the
+	 * client has its answer, and a quick repeat that fails in the same way must not keep the user from
+	 * submitting anew.
 	 */
 	slowMs: 30_000,
 };
@@ -45,10 +46,10 @@ const unrememberedCalls = remembered<Call>('unrememberedCalls');
 const callsOfRun = new WeakMap<IExecuteData, Map<string, Call>>();
 
 /**
- * Carries out a submit. A tool call of which n8n keeps nothing shares its data with its repeats, as those of an AI agent
- * share the data of their execution: what was submitted before is not submitted again, and the repeat goes on with it. An
- * MCP client gives up after a minute, while the node waits for the transcript for longer, and the model then
- * calls the tool again. Only this process knows the first call.
+ * Carries out a submit. A tool call of which n8n keeps nothing shares its data with its repeats, as those
+ * of an AI agent share the data of their execution: what was submitted before is not submitted again, and
+ * the repeat goes on with it. An MCP client gives up after a minute, while the node waits for the
+ * transcript for longer, and the model then calls the tool again. Only this process knows the first call.
  */
 export async function shareWithRepeats(
 	context: IExecutePaginationFunctions,
@@ -115,8 +116,9 @@ function withData(
 }
 
 /**
- * The context with the values that its parameters and their expressions have while the client is connected: after it has
- * hung up, n8n 2.41 evaluates no expression any more (live-webhooks.js, `releaseIsolate`).
+ * The context with the values that its parameters and their expressions have while the client is
+ * connected: after it has hung up, n8n 2.41 evaluates no expression any more (live-webhooks.js,
+ * `releaseIsolate`).
  */
 function withFixedParameters(context: IExecutePaginationFunctions): IExecutePaginationFunctions {
 	const { parameters } = context.getNode();

@@ -9,14 +9,14 @@ import { placeOf, runOf } from './placeInRun';
 import { recallRetried, rememberRetried } from './submittedByOtherRetry';
 
 /**
- * What was sent for each item and what the service accepted, kept in the node's context. n8n saves
- * this context with the execution and passes it to a Retry of a failed execution, which has a new
- * execution id. So a node that runs again finds its earlier submissions, and nothing is paid for
- * twice. n8n saves an execution when the node is suspended, when the execution ends, and after each
- * node if "Save execution progress" is on. One gap remains: n8n is killed between the request and
- * the end of the node. Then the Retry knows nothing of the request. In n8n 2 it sends a file with the same
- * Idempotency-Key (see idempotencyKey.ts). In n8n 1 a file is protected only by a key that the user gives, and a
- * link or a bot by nothing. For Retries of an execution that was retried before, see submittedByOtherRetry.ts.
+ * What was sent for each item and what the service accepted, kept in the node's context. n8n saves this
+ * context with the execution and passes it to a Retry of a failed execution, which has a new execution id.
+ * So a node that runs again finds its earlier submissions, and nothing is paid for twice. n8n saves an
+ * execution when the node is suspended, when the execution ends, and after each node if "Save execution
+ * progress" is on. One gap remains: n8n is killed between the request and the end of the node. Then the
+ * Retry knows nothing of the request. In n8n 2 it sends a file with the same Idempotency-Key (see
+ * idempotencyKey.ts). In n8n 1 a file is protected only by a key that the user gives, and a link or a bot
+ * by nothing. For Retries of an execution that was retried before, see submittedByOtherRetry.ts.
  */
 type SubmissionMemory = AcceptedMemory | SentMemory;
 
@@ -183,8 +183,8 @@ function storedAt(context: IExecutePaginationFunctions, place: string): StoredMe
 }
 
 /**
- * n8n keeps a node's data by its name, and the name of a tool is what the model sees: the user may change it before a
- * Retry with the currently saved workflow. The place of a tool call has the id of the node.
+ * n8n keeps a node's data by its name, and the name of a tool is what the model sees: the user may change
+ * it before a Retry with the currently saved workflow. The place of a tool call has the id of the node.
  */
 function savedByFormerName(
 	context: IExecutePaginationFunctions,

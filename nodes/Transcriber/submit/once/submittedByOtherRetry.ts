@@ -56,8 +56,8 @@ export function firstExecutionOf(context: IExecutePaginationFunctions): string {
 }
 
 /**
- * Whether n8n had kept nothing of this run of the node when a Retry began it: the execution before failed before
- * the run, or crashed. n8n does not tell which.
+ * Whether n8n had kept nothing of this run of the node when a Retry began it: the execution before failed
+ * before the run, or crashed. n8n does not tell which.
  */
 export function beganInRetry(context: IExecutePaginationFunctions): boolean {
 	return lineageOf(context).beganInRetry?.[runOf(context).index] === true;

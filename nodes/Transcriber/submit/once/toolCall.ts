@@ -30,8 +30,9 @@ function namesOf(context: IExecutePaginationFunctions): string[] {
 const BESIDE = ['descriptionType', 'toolDescription', 'onCompletion', 'webhookUrl', 'triggerUrl'];
 
 /**
- * The same for the calls of one tool. What the user has entered as a fixed value is the same in all of them, and may be
- * another one only in a Retry, which must not pay again because the user has improved the description.
+ * The same for the calls of one tool. What the user has entered as a fixed value is the same in all of
+ * them, and may be another one only in a Retry, which must not pay again because the user has improved the
+ * description.
  */
 function namesOfTool(context: IExecutePaginationFunctions): string[] {
 	const { parameters } = context.getNode();
@@ -96,8 +97,8 @@ function inputsOf(context: IExecutePaginationFunctions): unknown[] {
 }
 
 /**
- * What the model gives. For the Agents of n8n 2.41 that is the item. The item of an MCP client is its request, which has
- * another id in each call.
+ * What the model gives. For the Agents of n8n 2.41 that is the item. The item of an MCP client is its
+ * request, which has another id in each call.
  */
 function argumentsOf(context: IExecutePaginationFunctions): unknown[] {
 	const isOfAgent = isOutsideExecution(context) && !isToolCall(context);

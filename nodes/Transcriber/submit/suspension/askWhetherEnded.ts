@@ -38,14 +38,14 @@ export async function hasEndedAtService(
 }
 
 /**
- * Whether no submission of a suspension is worth waiting for: each has ended, or the service has
- * refused every look at it for two minutes (it was deleted), or it is a bot that is called off: no
- * delivery may follow for it, so the woken run polls it (see `mayGetTask`). Asks about one after
- * another, up to the first that has not ended. Only for verified, new deliveries, which bounds the number of requests. An
+ * Whether no submission of a suspension is worth waiting for: each has ended, or the service has refused
+ * every look at it for two minutes (it was deleted), or it is a bot that is called off: no delivery may
+ * follow for it, so the woken run polls it (see `mayGetTask`). Asks about one after another, up to the
+ * first that has not ended. Only for verified, new deliveries, which bounds the number of requests. An
  * answer older than the delivery does not count, because another process may have received a delivery
- * since. A request that failed a moment ago is not repeated. Throws if it cannot be decided, for
- * example because the service does not know a submission yet: no delivery may follow that could wake
- * the execution, so this one has to be repeated.
+ * since. A request that failed a moment ago is not repeated. Throws if it cannot be decided, for example
+ * because the service does not know a submission yet: no delivery may follow that could wake the
+ * execution, so this one has to be repeated.
  */
 export async function haveAllEnded(
 	now: WakeCall,

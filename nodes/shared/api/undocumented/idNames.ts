@@ -30,8 +30,8 @@ export function isNoId(value: unknown): boolean {
 }
 
 /**
- * An id, which the service may send as a number. Ignores what means "none" in some databases and
- * languages (0, the nil UUID, `None`, `n/a`, a dash), and a number that JavaScript has rounded, which identifies
+ * An id, which the service may send as a number. Ignores what means "none" in some databases and languages
+ * (0, the nil UUID, `None`, `n/a`, a dash), and a number that JavaScript has rounded, which identifies
  * another task or none. Also `.` and `..`, which would change the path of a URL.
  */
 export function idIn(value: unknown): string | undefined {

@@ -74,7 +74,7 @@ export function warnOfBusyKey(context: IPollFunctions): void {
 export function warnOfLostTasks(context: IPollFunctions): void {
 	warn(
 		context,
-		'The service no longer lists the tasks that the trigger knows. Transcripts that have ended since the last poll may not start the workflow. Get them with Transcript: Get Many.',
+		'The service no longer lists the tasks that the trigger knows. Transcripts that have ended since the last poll may not start the workflow. Get them with Transcript: Get Many and Return All.',
 	);
 }
 
@@ -119,7 +119,7 @@ export function warnOfBreak(context: IPollFunctions, polled: number | undefined,
 	const whatIsMissing = polled === undefined ? 'has saved nothing' : 'was not polled';
 	warn(
 		context,
-		`The trigger ${whatIsMissing} since ${since}, as if its node had been disabled, and starts afresh. What has finished since then does not start the workflow. Get it with Transcript: Get Many.`,
+		`The trigger ${whatIsMissing} since ${since}, as if its node had been disabled, and starts afresh. What has finished since then does not start the workflow. Get it with Transcript: Get Many and Return All.`,
 	);
 }
 

@@ -137,7 +137,7 @@ const ROWS: Row[] = [
 		when: ({ status }) => status === 404 || status === 410,
 		path: /^\/(tasks\/[^/]+\/(result|export)|dictionary\/preview)$/,
 		message: 'The service has no transcript under this ID',
-		next: "Check the 'Task' parameter: the id has to come from this account. If Transcript: Get shows the task, the service no longer keeps its transcript. If it is the ID of a meeting bot, use Meeting: Wait Until Transcribed.",
+		next: "Check the 'Task' parameter: the id has to come from this account. If Transcript: Get shows the task as completed, try again in some minutes: the transcript may be there later. If it never is, the service no longer keeps it. If it is the ID of a meeting bot, use Meeting: Wait Until Transcribed.",
 	},
 	{
 		status: 404,
@@ -166,7 +166,7 @@ const ROWS: Row[] = [
 		path: /^\/transcribe/,
 		when: ({ isKeyed }) => !isKeyed,
 		message: 'The service refused the recording because of a conflict, so nothing was submitted',
-		next: 'The same link may be in progress already: look with Transcript: Get Many. If it is not, submit this item alone in a new execution.',
+		next: 'The same link may be in progress already: look with Transcript: Get Many and Return All. If it is not, submit this item alone in a new execution.',
 		isVague: true,
 	},
 	{

@@ -1,4 +1,4 @@
-import type { IExecutePaginationFunctions } from 'n8n-workflow';
+import type { IDataObject, IExecutePaginationFunctions } from 'n8n-workflow';
 
 import { inputCount, itemCount } from '../../item/inputItems';
 import { refuse } from '../../../shared/parameters/refuse';
@@ -35,13 +35,12 @@ export function checkIsOnlyReplacement(
 
 /**
  * Refuses to remove terms because a step before has failed for an item: with 'On Error' set to Continue,
- * n8n passes on the error as an item that holds nothing else.
+ * n8n passes on the error as an item that holds nothing else. Some nodes put more beside it (Airtable: a
+ * `message`), or an empty text (Supabase).
  */
 export function checkNoFailedItem(context: IExecutePaginationFunctions): void {
 	const items = (context.getExecuteData().data.main?.[0] ?? []).slice(0, itemCount(context));
-	const failed = items.findIndex(
-		({ json, error }) => error ?? (Object.keys(json).join() === 'error' && json.error),
-	);
+	const failed = items.findIndex(({ json, error }) => error ?? holdsOnlyAnError(json));
 	if (failed < 0) return;
 	throw refuse(
 		context,
@@ -49,6 +48,12 @@ export function checkNoFailedItem(context: IExecutePaginationFunctions): void {
 		"Without the terms of this item, the dictionary would lose them. Correct the step before, or remove items with an error with a Filter node. Or choose Add Missing in 'Mode'.",
 	);
 }
+
+function holdsOnlyAnError(json: IDataObject): boolean {
+	return 'error' in json && Object.keys(json).every((name) => ABOUT_ERROR.test(name));
+}
+
+const ABOUT_ERROR = /^(error|message|description|name|code|status|statusCode|httpCode|what_to_do)$/;
 
 /** Refuses to replace a dictionary by the term of the one item that 'Execute Once' lets through. */
 export function checkSeesAllItems(context: IExecutePaginationFunctions): void {

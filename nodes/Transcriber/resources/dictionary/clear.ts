@@ -6,7 +6,7 @@ import type {
 } from 'n8n-workflow';
 
 import { ServiceError, isUnknownToService } from '../../../shared/api/serviceError';
-import { saysNotEnded } from '../../../shared/api/undocumented/answers';
+import { saysNoTerms, saysNotEnded } from '../../../shared/api/undocumented/answers';
 import { performOperation } from '../../item/performOperation';
 import type { NodeRun } from '../../item/nodeRun';
 import { shownFor } from '../commonFields';
@@ -79,9 +79,8 @@ async function isClear(
 }
 
 async function isEmpty(context: IExecutePaginationFunctions): Promise<boolean> {
-	const { terms, ...dictionary } = await callService(context, {
-		method: 'GET',
-		url: '/dictionary',
-	});
-	return isInherited(dictionary) || (Array.isArray(terms) && terms.length === 0);
+	const dictionary = await callService(context, { method: 'GET', url: '/dictionary' });
+	if (saysNoTerms(dictionary)) return false;
+	const { terms, ...others } = dictionary;
+	return isInherited(others) || (Array.isArray(terms) && terms.length === 0);
 }

@@ -2,6 +2,7 @@ import type { IDataObject, IExecutePaginationFunctions } from 'n8n-workflow';
 
 import { DICTIONARY_LIMIT_CHARS } from '../../../shared/api/sizeLimits';
 import { callService } from '../../../shared/api/callService';
+import { saysNoTerms } from '../../../shared/api/undocumented/answers';
 import { dictionaryChars } from '../../../shared/api/undocumented/dictionaryChars';
 import { numberOf } from '../../../shared/jsonValues';
 import { refuse } from '../../../shared/parameters/refuse';
@@ -14,6 +15,7 @@ import { isInherited } from './syncReport';
  */
 export function termsIn(context: IExecutePaginationFunctions, answer: IDataObject): string[] {
 	const terms = listIn(answer.terms);
+	if (saysNoTerms(answer)) throw withoutTerms(context);
 	const isElsewhere = isInherited(answer) && (terms ?? []).length === 0;
 	if (terms && !isElsewhere) return terms;
 	const applied = listIn(answer.effective_terms);
@@ -25,7 +27,11 @@ export function termsIn(context: IExecutePaginationFunctions, answer: IDataObjec
 			"Your first own term takes the place of the owner's list. Write all terms that are to apply with Dictionary: Add.",
 		);
 	}
-	throw refuse(
+	throw withoutTerms(context);
+}
+
+function withoutTerms(context: IExecutePaginationFunctions): Error {
+	return refuse(
 		context,
 		'The answer of the service holds no list of terms, so the dictionary was left as it is',
 		'Look at the answer with Dictionary: Get. Dictionary: Add writes without comparing, and removes nothing.',
@@ -77,7 +83,7 @@ export async function dictionaryAfterWrite(
 	const read = callService(context, { method: 'GET', url: '/dictionary' });
 	const now = await read.catch((): IDataObject => ({}));
 	const { terms } = now;
-	if (!Array.isArray(terms)) return { terms: wanted.filter((term) => !lacked.includes(term)) };
+	if (!Array.isArray(terms) || saysNoTerms(now)) return { terms: wanted.filter((term) => !lacked.includes(term)) };
 	const isStored = lacking(now, wanted).length === 0;
 	return { ...now, terms: isStored ? wanted : terms.map(String) };
 }

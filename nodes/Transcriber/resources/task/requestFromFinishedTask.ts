@@ -127,7 +127,7 @@ function mayBeTheTask(context: IExecutePaginationFunctions, failure: unknown): b
 }
 
 const WAIT_FIRST =
-	"Put 'Transcript: Wait Until Finished' before this node, or choose 'Wait for the Transcript (Polling)' where the recording is submitted.";
+	"To get this transcript, use Transcript: Wait Until Finished with By ID, in a workflow that does not submit the recording again. For the next ones, put 'Transcript: Wait Until Finished' before this node, or choose 'Wait for the Transcript (Polling)' where the recording is submitted.";
 
 const UNKNOWN_STATUS =
 	'The service does not document this status, so it does not count as the end. Look at the task with Transcript: Get, or in your account at the service.';

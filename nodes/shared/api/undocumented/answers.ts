@@ -45,6 +45,14 @@ export function saysOnlyNo(answer: unknown): boolean {
 	return isAboutRefusal && [answer, ...wrapped].some(isPlainNo);
 }
 
+/**
+ * The same as {@link saysNo} for an answer to a request that reads the dictionary: a list of terms beside
+ * an error is not the dictionary.
+ */
+export function saysNoTerms({ terms: _, ...answer }: IDataObject): boolean {
+	return saysNo(answer);
+}
+
 /** Names of fields that say that a request was refused, why, and which one. */
 const ABOUT_REFUSAL =
 	/^(success|ok|status|(service_)?errors?|error_(code|message)|detail|message|msg|code|reason|title|type|path|timestamp|(request|trace)_?id)$/i;
@@ -56,12 +64,12 @@ function wrappedIn(answer: unknown): IDataObject[] {
 }
 
 function isPlainNo(answer: IDataObject): boolean {
-	const { success, ok, status, detail, terms } = answer;
+	const { success, ok, status, code, detail, terms } = answer;
 	if (isNo(success) || isNo(ok)) return true;
 	// The error of a term that is not stored is no refusal.
 	if (saysYes(answer) || Array.isArray(terms)) return false;
-	const code = isObject(detail) ? detail.error_code : undefined;
-	return (!isBlank(code) && !isNo(code)) || isError(status);
+	const errorCode = isObject(detail) ? detail.error_code : undefined;
+	return (!isBlank(errorCode) && !isNo(errorCode)) || isError(status) || isErrorStatus(code);
 }
 
 function hasError(answer: IDataObject): boolean {
@@ -82,8 +90,13 @@ function isFlagOff(...flags: unknown[]): boolean {
 }
 
 function isError(status: unknown): boolean {
-	const code = numberOf(status) ?? 0;
-	return /^(error|fail)$/i.test(String(status)) || (code >= 400 && code < 600);
+	return /^(error|fail)$/i.test(String(status)) || isErrorStatus(status);
+}
+
+/** Whether a value is the HTTP status of a refusal. */
+function isErrorStatus(value: unknown): boolean {
+	const status = numberOf(value) ?? 0;
+	return status >= 400 && status < 600;
 }
 
 /** Whether an error beside this status is that of a task or bot that no longer goes on. */

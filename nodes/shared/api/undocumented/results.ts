@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { isBlank, isObject, jsonOf } from '../../jsonValues';
-import { objectsIn } from './answers';
+import { objectsIn, saysNo } from './answers';
 import { statusIn } from '../statusMeaning';
 import { SUBMISSION_NAMES } from './submissions';
 
@@ -36,8 +36,9 @@ export const STATE_NAMES = [
  */
 export function resultIn(answer: unknown): IDataObject | undefined {
 	const { given, found } = partsIn(answer);
-	if (found && RESULT_PARTS.some((part) => !isBlank(found[part]) || found.text === ''))
-		return found;
+	if (found && RESULT_PARTS.some((part) => !isBlank(found[part]))) return found;
+	// Some languages write empty parts beside an error.
+	if (found?.text === '' && !saysNo(given)) return found;
 	if (!given || (found && found !== given)) return undefined;
 	const rest = found ? withoutScalars(given) : given;
 	return holdsContent(rest, [...STATE_NAMES, ...RESULT_PARTS]) ? given : undefined;
@@ -97,7 +98,8 @@ export function silentResultIn(answer: unknown): IDataObject | undefined {
 	if (!given || !found || resultIn(answer)) return undefined;
 	const { status, error, detail, message } = given;
 	const isOther = !isBlank(status) && statusIn(status) !== 'completed';
-	if (isOther || [error, detail, message].some((word) => !isBlank(word))) return undefined;
+	if (isOther || saysNo(given)) return undefined;
+	if ([error, detail, message].some((word) => !isBlank(word))) return undefined;
 	return { ...found, text: '' };
 }
 
@@ -125,8 +127,8 @@ function isState(name: string, value: unknown): boolean {
 
 /**
  * GET /tasks/{id}/export: the document. A JSON document may be text or already parsed. An empty
- * text is the empty document of a silent recording, except in JSON, where it is no document.
- * Undefined if there is no document.
+ * text is the empty document of a silent recording, except in JSON, where it is no document: there,
+ * an empty list is one. Undefined if there is no document.
  */
 export function documentIn(answer: unknown, format: string): string | undefined {
 	const [only, ...others]: unknown[] = Array.isArray(answer) ? answer : [answer];
@@ -134,9 +136,15 @@ export function documentIn(answer: unknown, format: string): string | undefined 
 	const isWrapped =
 		!Array.isArray(answer) || format !== 'json' || (isObject(only) && 'format' in only);
 	const content = isObject(only) && others.length === 0 && isWrapped ? only.content : undefined;
-	if (typeof content === 'string')
-		return format === 'json' && !content.trim() ? undefined : content;
+	if (typeof content === 'string') {
+		const isNone = !content.trim() && (format === 'json' || saysNo(only));
+		return isNone ? undefined : content;
+	}
 	const isParsed = typeof content === 'object' && content !== null && format === 'json';
-	if (!isParsed || Object.keys(content).length === 0) return undefined;
+	if (!isParsed || isEmptyObject(content) || (isBlank(content) && saysNo(only))) return undefined;
 	return jsonOf(content, '\t') || undefined;
+}
+
+function isEmptyObject(value: object): boolean {
+	return !Array.isArray(value) && Object.keys(value).length === 0;
 }

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { isObject, timeOf } from '../../jsonValues';
-import { objectsIn } from './answers';
+import { objectsIn, saysNo } from './answers';
 import { withStatus } from '../statusMeaning';
 
 /** GET /tasks: the list may be the answer itself or be under one of these names. */
@@ -16,10 +16,14 @@ export const LIST_NAMES = [
 	'_embedded',
 ] as const;
 
-/** The tasks in an answer of GET /tasks; undefined if it holds no list, not even an empty one. */
+/**
+ * The tasks in an answer of GET /tasks; undefined if it holds no list, not even an empty one. An empty
+ * list of an answer that says no is none: some languages write one beside an error.
+ */
 export function tasksIn(answer: unknown): IDataObject[] | undefined {
 	const list = taskListIn(answer);
-	return list && (list.length > 0 ? objectsIn(list).map(withStatus) : []);
+	if (list && list.length > 0) return objectsIn(list).map(withStatus);
+	return list && !saysNo(answer) ? [] : undefined;
 }
 
 function taskListIn(answer: unknown, depth = 2): unknown[] | undefined {
@@ -32,7 +36,8 @@ function taskListIn(answer: unknown, depth = 2): unknown[] | undefined {
 
 /** GET /tasks: whether a success without a list means that there are no more tasks. */
 export function holdsNothing(answer: IDataObject): boolean {
-	return Object.keys(answer).length === 0 || LIST_NAMES.some((name) => answer[name] === null);
+	if (Object.keys(answer).length === 0) return true;
+	return !saysNo(answer) && LIST_NAMES.some((name) => answer[name] === null);
 }
 
 /** GET /tasks: when a task was submitted, if one of these fields says so. */

@@ -238,6 +238,21 @@ describe('dictionary.clear', () => {
 		},
 	);
 
+	it('is an error if the service says no, and also when it is asked for the terms', async () => {
+		await service.ask('PUT /dictionary', { json: { terms: ['n8n'] } });
+		service.running().fault({
+			match: { path: '/dictionary$' },
+			times: 2,
+			action: {
+				kind: 'respond',
+				status: 200,
+				body: { success: false, message: 'Locked', terms: [] },
+			},
+		});
+		expect((await run('clear')).error?.message).toContain('Locked');
+		expect(await stored()).toMatchObject({ terms: ['n8n'] });
+	});
+
 	it.each([404, 409])(
 		'refused with %i is a success for a team member without terms, who sees those of the owner',
 		async (status) => {

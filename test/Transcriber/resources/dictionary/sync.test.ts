@@ -167,6 +167,20 @@ describe('dictionary.sync: an item that a failed step before has left', () => {
 		expect(await stored()).toEqual(['a', 'b']);
 	});
 
+	it.each([
+		{ message: 'HTTP 503', error: { message: 'HTTP 503' } },
+		{ error: '' },
+		{ error: null },
+		{ error: 'HTTP 503', what_to_do: 'Try again later' },
+	])('stops it, also with more or less than a text in it: %j', async (left) => {
+		const { error } = await service.run(
+			{ resource: 'dictionary', operation: 'sync', terms: TERM },
+			{ items: itemsOf({ term: 'a' }, left) },
+		);
+		expect(error?.message).toContain('Item 1 holds an error of a step before');
+		expect(await stored()).toEqual(['a', 'b']);
+	});
+
 	it('is no row of a sheet with a column that is called error', async () => {
 		const { error } = await service.run(
 			{ resource: 'dictionary', operation: 'sync', terms: TERM },

@@ -29,6 +29,8 @@ describe('a dictionary without terms', () => {
 		[{ terms: 'a' }],
 		[{ terms: [{ term: 'a' }] }],
 		[{ data: { terms: [] } }],
+		[{ success: false, message: 'The database is down', terms: [] }],
+		[{ error: 'The database is down', terms: [], count: 0 }],
 	];
 	const message =
 		'The answer of the service holds no list of terms, so the dictionary was left as it is';

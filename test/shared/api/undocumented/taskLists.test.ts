@@ -31,7 +31,11 @@ describe('The list of tasks', () => {
 		expect(tasksIn({ tasks: null, data: [TASK] })).toEqual([READ]);
 	});
 
-	it.each([[[]], [{ tasks: [] }], [{ data: { items: [] } }], [{ tasks: null }]])(
+	it('is the one that an answer shows beside an error', () => {
+		expect(tasksIn({ tasks: [TASK], error: 'A shard is away' })).toEqual([READ]);
+	});
+
+	it.each([[[]], [{ code: 200, data: null }], [{ code: 0, tasks: [] }], [{ tasks: [] }], [{ data: { items: [] } }], [{ tasks: null }]])(
 		'%j has no tasks',
 		(answer) => expect(tasksIn(answer)).toEqual([]),
 	);
@@ -44,6 +48,9 @@ describe('The list of tasks', () => {
 		[undefined],
 		[7],
 		[{ data: { items: { records: [TASK] } } }],
+		[{ success: false, message: 'The database is down', tasks: [] }],
+		[{ error: 'timeout', data: null }],
+		[{ code: 500, message: 'The database is down', data: null }],
 	])('%j is no list', (answer) => expect(tasksIn(answer)).toBeUndefined());
 });
 
@@ -52,7 +59,12 @@ describe('A success without a list means that there are no more tasks', () => {
 		expect(holdsNothing(answer)).toBe(true),
 	);
 
-	it.each([[{ message: 'ok' }], [{ tasks: [] }], [{ other: null }]])('but not in %j', (answer) =>
+	it.each([
+		[{ message: 'ok' }],
+		[{ tasks: [] }],
+		[{ other: null }],
+		[{ code: 429, message: 'Too many requests', data: null }],
+	])('but not in %j', (answer) =>
 		expect(holdsNothing(answer)).toBe(false),
 	);
 });

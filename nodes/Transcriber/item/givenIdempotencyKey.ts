@@ -2,10 +2,6 @@ import { createHash } from 'crypto';
 import type { IExecutePaginationFunctions } from 'n8n-workflow';
 
 import { collectionIn, textIn } from '../../shared/parameters/checkedValues';
-import { enteredIn, isExpression } from '../../shared/parameters/expressionParts';
-
-/** What makes an expression give another value in each execution. */
-const DIFFERS_EACH_TIME = /\$execution\b|\$now\b|\$today\b|\bDate(?:Time)?\b|\brandom/i;
 
 /**
  * The user's own 'Idempotency Key', which an earlier execution may have used: for the same key the
@@ -24,19 +20,6 @@ export function givenKeyOf(context: IExecutePaginationFunctions): string | undef
 export function sentKeyOf(context: IExecutePaginationFunctions): string | undefined {
 	const key = givenKeyOf(context);
 	return key === undefined ? undefined : asSentKey(key);
-}
-
-/**
- * Whether a key that was sent is the user's own, and a new execution sends it again. A key that a step
- * before this node makes up counts as one that comes again: nothing here shows it.
- */
-export function isSentAgain(
-	context: IExecutePaginationFunctions,
-	key: string | undefined,
-): key is string {
-	if (key === undefined || key !== sentKeyOf(context)) return false;
-	const entered = enteredIn(context, 'options', 'idempotencyKey');
-	return !isExpression(entered) || !DIFFERS_EACH_TIME.test(entered);
 }
 
 /** Hashes a non-ASCII key: n8n's HTTP client drops such characters, so two keys could be equal. */

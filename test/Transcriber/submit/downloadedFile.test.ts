@@ -104,16 +104,71 @@ it('is taken up by a second Retry of an execution that failed before the node', 
 	expect(taskIds()).toHaveLength(1);
 });
 
-it.each(['sound', 'noise'])(
-	'is refused in that Retry if it was sent with a key of the user, which does not show whether it is the same: %s',
-	async (content) => {
-		const mine = { options: { idempotencyKey: 'mine' } };
+const KEYS_OF_USER = ['mine', 'Совещание 12 мая.mp3', '={{ $execution.id }}', '={{ $now }}'];
+
+describe.each(KEYS_OF_USER)('that was sent with a key of the user: %s', (idempotencyKey) => {
+	const mine = { options: { idempotencyKey } };
+
+	it('is taken up by that Retry', async () => {
+		const { json } = await retry('42', 'sound', mine);
+		const again = await retry('43', 'sound', mine);
+		expect(again.error?.message).toBeUndefined();
+		expect(again.json).toEqual(json);
+		expect(taskIds()).toHaveLength(1);
+	});
+
+	it.each<[string, string, INodeParameters]>([
+		['is another file', 'noise', {}],
+		['is to have another language', 'sound', { language: 'en' }],
+	])('is refused in that Retry if it %s', async (_what, content, more) => {
 		await retry('42', 'sound', mine);
-		const { error } = await retry('43', content, mine);
+		const { error } = await retry('43', content, { ...mine, ...more });
 		expect(error?.message).toContain('This item was changed after task');
 		expect(taskIds()).toHaveLength(1);
-	},
-);
+	});
+
+	describe('and whose answer was lost', () => {
+		beforeEach(async () => {
+			shortenRetries(500);
+			jest.replaceProperty(RETRY, 'patienceWhenBroken', 0);
+			const action = { kind: 'cut', when: 'afterProcessing' } as const;
+			service.running().fault({ match: { method: 'POST' }, action, times: 1 });
+			await retry('42', 'sound', mine);
+		});
+
+		it.each<[string, INodeParameters]>([
+			['with its key', mine],
+			['also if the user has taken the key away', {}],
+			['also if the user has given another key', { options: { idempotencyKey: 'another' } }],
+		])('is sent with the same key by the second Retry, %s', async (_what, more) => {
+			const { json, error } = await retry('43', 'sound', more);
+			expect(error?.message).toBeUndefined();
+			expect(json).toMatchObject([{ task_id: taskIds()[0] }]);
+			expect(taskIds()).toHaveLength(1);
+			// What the second has got, the third finds.
+			expect((await retry('44', 'sound', more)).json).toEqual(json);
+			expect(taskIds()).toHaveLength(1);
+		});
+
+		it('is refused by it if it asks for something else', async () => {
+			const { error } = await retry('43', 'sound', { ...mine, language: 'en' });
+			expect(error?.message).toContain('This item was changed after it had been sent');
+			expect(taskIds()).toHaveLength(1);
+		});
+
+		it('does not stand for another file', async () => {
+			const { error, json } = await retry('43', 'noise', mine);
+			// With the id of the execution or the time in it, the key is a new one.
+			if (idempotencyKey.includes('$')) {
+				expect(json).toMatchObject([{ task_id: expect.any(String) }]);
+				expect(taskIds()).toHaveLength(2);
+			} else {
+				expect(error?.message).toContain('This item was changed after it had been sent');
+				expect(taskIds()).toHaveLength(1);
+			}
+		});
+	});
+});
 
 it('is taken up by that Retry also if the user has given it a key since', async () => {
 	const { json } = await retry('42');
@@ -122,20 +177,6 @@ it('is taken up by that Retry also if the user has given it a key since', async 
 	expect(again.json).toEqual(json);
 	expect(taskIds()).toHaveLength(1);
 });
-
-it.each(['mine', 'Совещание 12 мая.mp3'])(
-	'is refused in a second Retry that asks for something else, if the first lost its answer and has a key of the user: %s',
-	async (idempotencyKey) => {
-		shortenRetries(500);
-		jest.replaceProperty(RETRY, 'patienceWhenBroken', 0);
-		const mine = { options: { idempotencyKey } };
-		const action = { kind: 'cut', when: 'afterProcessing' } as const;
-		service.running().fault({ match: { method: 'POST' }, action, times: 1 });
-		await retry('42', 'sound', mine);
-		const { error } = await retry('43', 'sound', { ...mine, language: 'en' });
-		expect(error?.message).toContain('This item was changed after it had been sent');
-	},
-);
 
 it('is refused in that Retry if it is another file by then', async () => {
 	await retry('42');

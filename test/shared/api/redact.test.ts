@@ -252,7 +252,14 @@ describe('an answer', () => {
 		const keys = { signing_secret: 's', webhook_signing_key: 's', 'signing-key': 's' };
 		const hook = { url: 'https://hooks.example.com', secret: 's' };
 		const rest = { url: hook.url };
-		const answer = { ...secrets, ...keys, webhook: hook, webhooks: [{ ...hook }], text: 'My secret', id: 1 };
+		const answer = {
+			...secrets,
+			...keys,
+			webhook: hook,
+			webhooks: [{ ...hook }],
+			text: 'My secret',
+			id: 1,
+		};
 		expect(withoutSecrets(answer, { apiKey: API_KEY }, true)).toEqual({
 			webhook: rest,
 			webhooks: [rest],

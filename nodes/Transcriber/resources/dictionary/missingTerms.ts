@@ -83,7 +83,8 @@ export async function dictionaryAfterWrite(
 	const read = callService(context, { method: 'GET', url: '/dictionary' });
 	const now = await read.catch((): IDataObject => ({}));
 	const { terms } = now;
-	if (!Array.isArray(terms) || saysNoTerms(now)) return { terms: wanted.filter((term) => !lacked.includes(term)) };
+	if (!Array.isArray(terms) || saysNoTerms(now))
+		return { terms: wanted.filter((term) => !lacked.includes(term)) };
 	const isStored = lacking(now, wanted).length === 0;
 	return { ...now, terms: isStored ? wanted : terms.map(String) };
 }

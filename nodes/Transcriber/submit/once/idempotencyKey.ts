@@ -2,7 +2,8 @@ import { createHash } from 'crypto';
 import type { IBinaryData, IExecutePaginationFunctions } from 'n8n-workflow';
 
 import { lastingIdOf } from '../../../shared/n8nInternals/storedBinaryData';
-import { fileOf } from '../../item/inputFile';
+import { givenKeyOf } from '../../item/givenIdempotencyKey';
+import { fileOf, recordingOf } from '../../item/inputFile';
 import { firstExecutionOf } from './submittedByOtherRetry';
 import { beginningOf } from './sameFile';
 import { settingsFor } from './sameRequest';
@@ -24,9 +25,17 @@ export function knownKey(
 	return isSent ? memory.key : given;
 }
 
-/** An Idempotency-Key as it is kept: one of the user may be the user's own words. */
-export function hashOfKey(key: string): string {
-	return createHash('sha256').update(key).digest('base64url');
+/**
+ * For a file with a key of the user: what shows that a file which is downloaded again is the same one, and
+ * asks for the same. A derived key shows that itself, so undefined for any other file.
+ */
+export async function fingerprintOf(
+	context: IExecutePaginationFunctions,
+	key: string | undefined,
+	stopped: AbortSignal,
+): Promise<string | undefined> {
+	if (key === undefined || givenKeyOf(context) === undefined) return undefined;
+	return await derivedKey(context, recordingOf(context).binary, stopped);
 }
 
 /** Whether this file (see `fileOf`) was sent. Version 0.1.0 saved the whole id of a stored file. */

@@ -10,7 +10,9 @@ import { ServiceError, adviceIfUncertain } from '../../../shared/api/serviceErro
 import { idsIn } from '../../../shared/api/submission';
 import { saysNotAccepted } from '../../../shared/api/undocumented/submissions';
 import { asLasting, refuse } from '../../../shared/parameters/refuse';
-import { isSentAgain } from '../../item/givenIdempotencyKey';
+import { enteredIn } from '../../../shared/parameters/expressionParts';
+import { sentKeyOf } from '../../item/givenIdempotencyKey';
+import { changesByItself } from './steadyValue';
 import { retryWords } from '../../item/retryAdvice';
 import { goesOnAfterErrors, inOutput } from '../../item/itemFailure';
 
@@ -49,6 +51,18 @@ export function sayItMayBeAccepted(
 	const words = hasOwnKey ? SAME_KEY : retryGoesOn(context);
 	failure.message = inOutput(context, message, words);
 	failure.description = [words, failure.description].filter(Boolean).join(' ');
+}
+
+/**
+ * Whether a key that was sent is the user's own, and a new execution sends it again. A key that a step
+ * before this node makes up counts as one that comes again: nothing here shows it.
+ */
+export function isSentAgain(
+	context: IExecutePaginationFunctions,
+	key: string | undefined,
+): key is string {
+	if (key === undefined || key !== sentKeyOf(context)) return false;
+	return !changesByItself(enteredIn(context, 'options', 'idempotencyKey'));
 }
 
 function isExecutionCancelled(context: IExecutePaginationFunctions): boolean {

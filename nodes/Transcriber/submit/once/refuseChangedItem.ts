@@ -5,7 +5,7 @@ import { asLasting, refuse } from '../../../shared/parameters/refuse';
 import { againAdvice, sentKeyOf } from '../../item/givenIdempotencyKey';
 import { fileOf } from '../../item/inputFile';
 import { WAIT_OPERATIONS } from '../../item/retryAdvice';
-import { derivedKey, hashOfKey, isOfFile } from './idempotencyKey';
+import { derivedKey, isOfFile } from './idempotencyKey';
 import { askedFor, fileIn, settingsFor } from './sameRequest';
 import { deliveryAddress, onCompletionOf } from '../choice/onCompletion';
 import { recall, submissionNames, type AcceptedMemory, type SentMemory } from './submissionMemory';
@@ -41,12 +41,11 @@ export async function checkUnchanged(context: IExecutePaginationFunctions): Prom
 /** Whether only the name by which n8n stores the file is another one. */
 async function isDownloadedAgain(
 	context: IExecutePaginationFunctions,
-	{ key }: AcceptedMemory,
+	{ fingerprint }: AcceptedMemory,
 ): Promise<boolean> {
-	if (key === undefined) return false;
+	if (fingerprint === undefined) return false;
 	const file = fileIn(context);
-	// A key of the user does not show whether it is the same file.
-	return file !== undefined && hashOfKey(await derivedKey(context, file)) === key;
+	return file !== undefined && (await derivedKey(context, file)) === fingerprint;
 }
 
 /**
@@ -73,7 +72,8 @@ export function checkUnchangedSince(
 
 /**
  * The key that a file was sent with before, if a step before the node has downloaded it again: n8n stores it by
- * another name. Refuses it as {@link checkUnchangedSince} does.
+ * another name. Refuses it as {@link checkUnchangedSince} does, and also another file with the same key of the
+ * user, which would get the task of the first.
  */
 export async function keyOfDownloadedAgain(
 	context: IExecutePaginationFunctions,
@@ -82,12 +82,11 @@ export async function keyOfDownloadedAgain(
 ): Promise<string | undefined> {
 	const memory = recall(context);
 	if (memory?.state !== 'sent' || isOfFile(memory, fileOf(recording))) return undefined;
-	const { key, settings } = memory;
+	const { key, settings, fingerprint = key } = memory;
 	if (settings === undefined) return undefined;
-	// The user gives a key for one recording only (see `isKeyOf`).
-	const isSame =
-		key === sentKeyOf(context) || key === (await derivedKey(context, recording, stopped, settings));
-	if (isSame && settings !== settingsFor(context).ofItem) checkUnchangedSince(context, memory);
+	const isSame = fingerprint === (await derivedKey(context, recording, stopped, settings));
+	const isChanged = isSame ? settings !== settingsFor(context).ofItem : key === sentKeyOf(context);
+	if (isChanged) checkUnchangedSince(context, memory);
 	return isSame ? key : undefined;
 }
 

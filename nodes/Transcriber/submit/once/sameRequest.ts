@@ -2,7 +2,7 @@ import { createHash } from 'crypto';
 import type { IBinaryData, IDataObject, IExecutePaginationFunctions } from 'n8n-workflow';
 
 import { fileOf, recordingOf } from '../../item/inputFile';
-import { asSent, isPlainObject, steady, steadyParameter, type SteadyValue } from './steadyValue';
+import { asSent, isPlainObject, steady, type SteadyValue } from './steadyValue';
 
 /** Parameters that make up the request. The others control what happens with the answer. */
 const ASKED = ['resource', 'operation', 'url', 'meetingUrl', 'startAt', 'language', 'options'];
@@ -50,13 +50,18 @@ export function settingsFor(
 }
 
 function readRequest(context: IExecutePaginationFunctions): SteadyValue[] {
-	return ASKED.map((name) => steadyParameter(context, name));
+	const { parameters } = context.getNode();
+	return ASKED.map((name) =>
+		steady(
+			withoutIdempotencyKey(parameters[name]),
+			withoutIdempotencyKey(context.getNodeParameter(name, '')),
+		),
+	);
 }
 
 function hashOf(read: SteadyValue[], ...more: unknown[]): string {
-	const asked = read.map(({ value }) => withoutIdempotencyKey(value));
 	return createHash('sha256')
-		.update(JSON.stringify([...asked, ...more], asSent))
+		.update(JSON.stringify([...read.map(({ value }) => value), ...more], asSent))
 		.digest('base64url');
 }
 

@@ -35,15 +35,18 @@ export function steadyParameter(context: IExecutePaginationFunctions, name: stri
 
 /** The same for the value of an expression, whose text is `raw`. */
 export function steady(raw: unknown, value: unknown): SteadyValue {
-	if (typeof raw === 'string' && raw.startsWith('=') && CHANGES_BY_ITSELF.test(raw)) {
-		return { value: raw, isText: true };
-	}
+	if (changesByItself(raw)) return { value: raw, isText: true };
 	if (!isPlainObject(raw) || !isPlainObject(value)) return { value, isText: false };
 	const members = Object.keys(value).map((name) => ({ name, ...steady(raw[name], value[name]) }));
 	return {
 		value: Object.fromEntries(members.map((member) => [member.name, member.value])),
 		isText: members.some(({ isText }) => isText),
 	};
+}
+
+/** Whether an entered value is an expression that can give another value on every evaluation. */
+export function changesByItself(raw: unknown): boolean {
+	return typeof raw === 'string' && raw.startsWith('=') && CHANGES_BY_ITSELF.test(raw);
 }
 
 export function isPlainObject(value: unknown): value is Record<string, unknown> {

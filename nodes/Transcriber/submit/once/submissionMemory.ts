@@ -35,8 +35,8 @@ export interface AcceptedMemory {
 	executionId?: string;
 	/** What that execution asked for (see `askedFor`). */
 	asked?: string;
-	/** A hash of the Idempotency-Key that was sent. Older versions did not save it. */
-	key?: string;
+	/** Of a file: see {@link SentMemory.fingerprint}. Older versions did not save it. */
+	fingerprint?: string;
 	/** What was sent, if without a key (see `hashOfBody`). */
 	body?: string;
 	/**
@@ -80,6 +80,8 @@ export interface SentMemory {
 	state: 'sent';
 	key?: string;
 	file?: string;
+	/** The key that is derived from the content and the request (see `derivedKey`), also if the user gave another. */
+	fingerprint?: string;
 	/** When it was first sent, in ms since 1970. */
 	at?: number;
 	/** The execution that sent it, with what webhook address ('' for none; undefined if unknown). */

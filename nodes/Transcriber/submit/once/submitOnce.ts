@@ -11,7 +11,7 @@ import { asLasting, refuse } from '../../../shared/parameters/refuse';
 import { seal, secretIn } from '../../../shared/webhook/sealedSecret';
 import { fileOf, recordingOf } from '../../item/inputFile';
 import type { NodeRun } from '../../item/nodeRun';
-import { givenKeyOf, isSentAgain, sentKeyOf } from '../../item/givenIdempotencyKey';
+import { givenKeyOf } from '../../item/givenIdempotencyKey';
 import { sendOperation } from '../../item/sendOperation';
 import { isHarmless, isRefusedAtOnce } from './certainlyNotSubmitted';
 import { askedFor, hashOfBody, settingsFor } from './sameRequest';
@@ -27,9 +27,14 @@ import {
 	type SentMemory,
 	takeOverFromEarlierRun,
 } from './submissionMemory';
-import { hashOfKey, isOfFile } from './idempotencyKey';
+import { fingerprintOf, isOfFile } from './idempotencyKey';
 import { oncePerPlace } from './oncePerPlace';
-import { checkIsAccepted, mayHaveBeenAccepted, sayItMayBeAccepted } from './mayBeAccepted';
+import {
+	checkIsAccepted,
+	isSentAgain,
+	mayHaveBeenAccepted,
+	sayItMayBeAccepted,
+} from './mayBeAccepted';
 import { beganInRetry } from './submittedByOtherRetry';
 
 /**
@@ -68,6 +73,8 @@ async function submitItem(
 	const keyed = header !== undefined;
 	// The header makes a repeat safe only if the service document shows it for the request.
 	const key = keyed && policy.repeatable ? String(header) : undefined;
+	const isAccepted = recall(context)?.state === 'accepted';
+	const own = isAccepted ? undefined : await fingerprintOf(context, key, run.stopped);
 	const body = key === undefined ? hashOfBody(context, request.options.body) : undefined;
 	if (body !== undefined && !recall(context)) takeOverFromEarlierRun(context, body);
 	const memory = recall(context);
@@ -79,12 +86,13 @@ async function submitItem(
 	const file = key === undefined ? undefined : fileOf(recordingOf(context).binary);
 	const isStored = memory !== undefined && isOfFile(memory, file);
 	if (isStored) checkUnchangedSince(context, memory);
-	// A key that is derived from the content and the request is that of the same file, downloaded again.
-	const isDerived = key !== undefined && key !== sentKeyOf(context);
-	const earlier = isStored || (isDerived && memory?.key === key) ? memory : undefined;
+	// The key of before is sent again only for the same file, also if it was downloaded again.
+	const earlier = isStored || memory?.key === key ? memory : undefined;
+	const fingerprint = earlier?.fingerprint ?? own ?? key;
 	const settings = file === undefined ? undefined : settingsFor(context).ofItem;
 	const sent = { ...destinationOf(context, key, earlier), asked: askedFor(context), body };
-	remember(context, { state: 'sent', key, file, settings, at: earlier?.at ?? Date.now(), ...sent });
+	const sending = { key, file, fingerprint, settings, at: earlier?.at ?? Date.now(), ...sent };
+	remember(context, { state: 'sent', ...sending });
 	let failure: unknown;
 	let isRepeat = memory !== undefined || mayBeOfCrashed(context, key);
 	let at = earlier?.at;
@@ -109,7 +117,7 @@ async function submitItem(
 		const submissions = answers.map((answer) => submissionOf(answer, apiKey, keepsSecret));
 		const accepted: AcceptedMemory = {
 			state: 'accepted',
-			key: key && hashOfKey(key),
+			fingerprint,
 			submissions,
 			at: at ?? Date.now(),
 			startAt,

@@ -87,6 +87,13 @@ it.each<[string, string | undefined, INodeParameters, ItemPlace, string | RegExp
 		LOOK,
 	],
 	[
+		'a file with an own key from a field that is called date: the same key',
+		'2026-11-27',
+		{ ...FILE, options: { idempotencyKey: '={{ $json.date }}' } },
+		{ items: [{ json: { date: '2026-11-27' } }] },
+		SAME_KEY,
+	],
+	[
 		'a file with an own key that was sent with the derived one before: to retry the execution',
 		'derived',
 		{ ...FILE, ...OWN_KEY },

@@ -35,10 +35,14 @@ describe('The list of tasks', () => {
 		expect(tasksIn({ tasks: [TASK], error: 'A shard is away' })).toEqual([READ]);
 	});
 
-	it.each([[[]], [{ code: 200, data: null }], [{ code: 0, tasks: [] }], [{ tasks: [] }], [{ data: { items: [] } }], [{ tasks: null }]])(
-		'%j has no tasks',
-		(answer) => expect(tasksIn(answer)).toEqual([]),
-	);
+	it.each([
+		[[]],
+		[{ code: 200, data: null }],
+		[{ code: 0, tasks: [] }],
+		[{ tasks: [] }],
+		[{ data: { items: [] } }],
+		[{ tasks: null }],
+	])('%j has no tasks', (answer) => expect(tasksIn(answer)).toEqual([]));
 
 	it.each([
 		[{}],
@@ -64,9 +68,7 @@ describe('A success without a list means that there are no more tasks', () => {
 		[{ tasks: [] }],
 		[{ other: null }],
 		[{ code: 429, message: 'Too many requests', data: null }],
-	])('but not in %j', (answer) =>
-		expect(holdsNothing(answer)).toBe(false),
-	);
+	])('but not in %j', (answer) => expect(holdsNothing(answer)).toBe(false));
 });
 
 describe('The date of a task', () => {

@@ -86,7 +86,7 @@ few.describe.each(NEEDS_A_FINISHED_TASK)('$resource.$operation of a task', (para
 			expect(error).toMatchObject(failureOf(0, message));
 			expect(error?.httpCode).toBe(String(status));
 			expect(error?.description).toContain(
-				"Put 'Transcript: Wait Until Finished' before this node",
+				"put 'Transcript: Wait Until Finished' before this node",
 			);
 			expect(error?.description).toContain('Not now');
 			expect(service.lines()).toHaveLength(2);

@@ -137,7 +137,7 @@ const ROWS: Row[] = [
 		when: ({ status }) => status === 404 || status === 410,
 		path: /^\/(tasks\/[^/]+\/(result|export)|dictionary\/preview)$/,
 		message: 'The service has no transcript under this ID',
-		next: "Check the 'Task' parameter: the id has to come from this account. If Transcript: Get shows the task as completed, try again in some minutes: it may have a transcript later. If it never has, the service no longer keeps its transcript. If it is the ID of a meeting bot, use Meeting: Wait Until Transcribed.",
+		next: "Check the 'Task' parameter: the id has to come from this account. If Transcript: Get shows the task as completed, try again in some minutes; if the answer is still the same, the service no longer keeps its transcript. If it is the ID of a meeting bot, use Meeting: Wait Until Transcribed.",
 	},
 	{
 		status: 404,

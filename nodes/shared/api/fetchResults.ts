@@ -48,9 +48,9 @@ export const SILENT = { pauseMs: 1_000 };
 
 /**
  * GET /tasks/{id}/result of a task that has completed. Returns one result, or all of them if the
- * answer is a list of several. If all documented parts are null, they may follow a moment later, so
- * the result is requested once more. If there are also no parts of an unknown name, the status of the
- * task is asked before that. Throws {@link NotThereYet} if the answer holds no result.
+ * answer is a list of several. If all documented parts are null, or empty beside an error, they may
+ * follow a moment later, so the result is requested once more. If there are also no parts of an unknown
+ * name, the status of the task is asked before that. Throws {@link NotThereYet} if the answer holds no result.
  */
 export async function fetchResults(
 	caller: Caller,

@@ -79,8 +79,8 @@ function anyCase(hex: string): string {
 	return hex.replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`);
 }
 
-/** `webhook_secret` of the service document, and other likely names, e.g. `webhookSigningSecret`, `signing_key`. */
-const SECRET_NAME = /^(webhook.*secret|(webhook.*)?signing[_-]?(secret|key))$/i;
+/** `webhook_secret` of the service document, and other likely spellings, e.g. `webhookSigningSecret`. */
+const SECRET_NAME = /^webhook.*secret$/i;
 
 /** An object with such a name may hold a `secret`. */
 const WEBHOOK_NAME = /^webhook/i;

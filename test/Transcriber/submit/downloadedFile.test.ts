@@ -104,6 +104,54 @@ it('is taken up by a second Retry of an execution that failed before the node', 
 	expect(taskIds()).toHaveLength(1);
 });
 
+it.each(['={{ $execution.id }}', 'mine'])(
+	'is paid once by two Retries at the same time, which read it before either has sent it, with the key %s',
+	async (idempotencyKey) => {
+		const mine = { ...FILE, options: { idempotencyKey } };
+		const items = [await downloaded('41')];
+		const action = { kind: 'respond', status: 401 } as const;
+		service.running().fault({ match: { method: 'POST' }, action, times: 1 });
+		const failed = await service.run(mine, { items, executionId: '41', resumeToken });
+		expect(failed.error?.message).toContain('API key');
+		const storage = Container.get(BinaryDataService);
+		const { getAsStream } = storage;
+		const bothRead = new Promise<void>((resolve) => {
+			jest.spyOn(storage, 'getAsStream').mockImplementation(async (...given) => {
+				if (jest.mocked(storage.getAsStream).mock.calls.length === 2) resolve();
+				await bothRead;
+				return await getAsStream.apply(storage, given);
+			});
+		});
+		const retries = ['42', '43'].map(async (executionId) => {
+			const data = again(structuredClone(failed), mine, items, { asFirstRun: true });
+			return await service.run(mine, { data, executionId, mode: 'retry' });
+		});
+		const [one, other] = await Promise.all(retries);
+		jest.mocked(storage.getAsStream).mockRestore();
+		expect(one?.json).toEqual(other?.json);
+		expect(taskIds()).toHaveLength(1);
+	},
+);
+
+it('is not read again by Retry On Fail, so that nothing hides that its answer was lost', async () => {
+	shortenRetries(500);
+	jest.replaceProperty(RETRY, 'patienceWhenBroken', 0);
+	const mine = { ...FILE, options: { idempotencyKey: '={{ $execution.id }}' } };
+	const items = [await downloaded('41')];
+	const action = { kind: 'cut', when: 'afterProcessing' } as const;
+	service.running().fault({ match: { method: 'POST' }, action, times: 1 });
+	const failed = await service.run(mine, { items, executionId: '41', resumeToken });
+	expect(failed.error?.description).toContain('If the service has accepted it');
+	const read = jest.spyOn(Container.get(BinaryDataService), 'getAsStream');
+	const data = again(structuredClone(failed), mine, items, { asFirstRun: true });
+	const { json } = await service.run(mine, { data, executionId: '41' });
+	// For the upload.
+	expect(read).toHaveBeenCalledTimes(1);
+	read.mockRestore();
+	expect(json).toMatchObject([{ task_id: taskIds()[0] }]);
+	expect(taskIds()).toHaveLength(1);
+});
+
 const KEYS_OF_USER = ['mine', 'Совещание 12 мая.mp3', '={{ $execution.id }}', '={{ $now }}'];
 
 describe.each(KEYS_OF_USER)('that was sent with a key of the user: %s', (idempotencyKey) => {
@@ -163,7 +211,8 @@ describe.each(KEYS_OF_USER)('that was sent with a key of the user: %s', (idempot
 				expect(json).toMatchObject([{ task_id: expect.any(String) }]);
 				expect(taskIds()).toHaveLength(2);
 			} else {
-				expect(error?.message).toContain('This item was changed after it had been sent');
+				expect(error?.message).toContain('The file is another one than the one that was sent');
+				expect(error?.description).toContain('in a new execution with the same key');
 				expect(taskIds()).toHaveLength(1);
 			}
 		});

@@ -118,9 +118,9 @@ describe('A secret that the answer repeats in another field', () => {
 		});
 
 	it.each([
-		{ webhook: { url: 'https://hooks.example.com', hmac: SECRET } },
+		{ webhook: { url: 'https://hooks.example.com', signing_secret: SECRET } },
 		{ message: `Verify deliveries with ${SECRET}` },
-		{ webhook_hmac: SECRET },
+		{ webhook_signing_key: SECRET },
 	])('is masked in the output: %j', async (more) => {
 		const trigger = await answeringTrigger(service.running().apiKey);
 		answered(more);

@@ -58,6 +58,14 @@ it('An answer with empty parts is asked for once more, also for a call of a webh
 	}
 });
 
+it('An empty text beside an error is asked for once more, and then counts: nothing may have been said', async () => {
+	const empty = { text: '', segments: [], success: false, error: 'The storage is away' };
+	answers(empty, { text: 'Hello' });
+	expect(await fetched()).toEqual([{ text: 'Hello' }]);
+	answers(empty, empty);
+	expect(await fetched()).toEqual([empty]);
+});
+
 it('A result that is gone when it is asked for once more is an error', async () => {
 	answers(BLANK, { task_id: '7f3c', status: 'completed' }, {});
 	await expect(fetched()).rejects.toBeInstanceOf(NotThereYet);

@@ -57,9 +57,9 @@ describe("The credential's Webhook Secret", () => {
 	const webhookSecret = 'whsec of this account';
 
 	it('is masked beside the API key, wherever it stands', () => {
-		const answer = { shared_secret: webhookSecret, note: [`${KEY} ${webhookSecret}`] };
+		const answer = { signing_secret: webhookSecret, note: [`${KEY} ${webhookSecret}`] };
 		expect(withoutSecrets(answer, { apiKey: KEY, webhookSecret })).toEqual({
-			shared_secret: '***',
+			signing_secret: '***',
 			note: ['*** ***'],
 		});
 		expect(masked('no password', { webhookSecret: 'password' })).toBe('no password');

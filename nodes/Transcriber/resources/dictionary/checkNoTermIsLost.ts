@@ -53,7 +53,7 @@ function holdsOnlyAnError(json: IDataObject): boolean {
 	return 'error' in json && Object.keys(json).every((name) => ABOUT_ERROR.test(name));
 }
 
-const ABOUT_ERROR = /^(error|message|description|name|code|status|statusCode|httpCode|what_to_do)$/;
+const ABOUT_ERROR = /^(error|message)$/;
 
 /** Refuses to replace a dictionary by the term of the one item that 'Execute Once' lets through. */
 export function checkSeesAllItems(context: IExecutePaginationFunctions): void {

@@ -27,7 +27,8 @@ export function knownKey(
 
 /**
  * For a file with a key of the user: what shows that a file which is downloaded again is the same one, and
- * asks for the same. A derived key shows that itself, so undefined for any other file.
+ * asks for the same. A derived key shows that itself, so undefined for any other file; and for a file of
+ * which it is remembered.
  */
 export async function fingerprintOf(
 	context: IExecutePaginationFunctions,
@@ -35,7 +36,11 @@ export async function fingerprintOf(
 	stopped: AbortSignal,
 ): Promise<string | undefined> {
 	if (key === undefined || givenKeyOf(context) === undefined) return undefined;
-	return await derivedKey(context, recordingOf(context).binary, stopped);
+	const memory = recall(context);
+	if (memory?.state === 'accepted') return undefined;
+	const { binary } = recordingOf(context);
+	if (memory?.fingerprint !== undefined && isOfFile(memory, fileOf(binary))) return undefined;
+	return await derivedKey(context, binary, stopped);
 }
 
 /** Whether this file (see `fileOf`) was sent. Version 0.1.0 saved the whole id of a stored file. */

@@ -85,9 +85,19 @@ export async function keyOfDownloadedAgain(
 	const { key, settings, fingerprint = key } = memory;
 	if (settings === undefined) return undefined;
 	const isSame = fingerprint === (await derivedKey(context, recording, stopped, settings));
-	const isChanged = isSame ? settings !== settingsFor(context).ofItem : key === sentKeyOf(context);
-	if (isChanged) checkUnchangedSince(context, memory);
+	if (isSame && settings !== settingsFor(context).ofItem) checkUnchangedSince(context, memory);
+	if (!isSame && key === sentKeyOf(context)) throw otherFile(context);
 	return isSame ? key : undefined;
+}
+
+function otherFile(context: IExecutePaginationFunctions): Error {
+	return asLasting(
+		refuse(
+			context,
+			"The file is another one than the one that was sent with this 'Idempotency Key', and it is not known whether the service accepted that one",
+			'With the same key, the service returns the task of the first file. If this is the same recording, submit this item alone in a new execution with the same key: that costs nothing if the service has it. If it is another recording, change the key for that.',
+		),
+	);
 }
 
 /** The parameter with the address that gets the webhook instead of this node, if there is one. */

@@ -72,9 +72,8 @@ async function submitItem(
 	const header = request.options.headers?.['Idempotency-Key'];
 	const keyed = header !== undefined;
 	// The header makes a repeat safe only if the service document shows it for the request.
-	const key = keyed && policy.repeatable ? String(header) : undefined;
-	const isAccepted = recall(context)?.state === 'accepted';
-	const own = isAccepted ? undefined : await fingerprintOf(context, key, run.stopped);
+	let key = keyed && policy.repeatable ? String(header) : undefined;
+	const ownPrint = (await fingerprintOf(context, key, run.stopped)) ?? key;
 	const body = key === undefined ? hashOfBody(context, request.options.body) : undefined;
 	if (body !== undefined && !recall(context)) takeOverFromEarlierRun(context, body);
 	const memory = recall(context);
@@ -86,9 +85,14 @@ async function submitItem(
 	const file = key === undefined ? undefined : fileOf(recordingOf(context).binary);
 	const isStored = memory !== undefined && isOfFile(memory, file);
 	if (isStored) checkUnchangedSince(context, memory);
-	// The key of before is sent again only for the same file, also if it was downloaded again.
-	const earlier = isStored || memory?.key === key ? memory : undefined;
-	const fingerprint = earlier?.fingerprint ?? own ?? key;
+	// The same file, also if it was downloaded again. Another Retry may have sent it since its key was chosen.
+	const isSame = isStored || (memory && [memory.key, memory.fingerprint].includes(ownPrint));
+	const earlier = isSame ? memory : undefined;
+	if (earlier?.key !== undefined && earlier.key !== key) {
+		key = earlier.key;
+		request.options.headers = { ...request.options.headers, 'Idempotency-Key': key };
+	}
+	const fingerprint = earlier?.fingerprint ?? ownPrint;
 	const settings = file === undefined ? undefined : settingsFor(context).ofItem;
 	const sent = { ...destinationOf(context, key, earlier), asked: askedFor(context), body };
 	const sending = { key, file, fingerprint, settings, at: earlier?.at ?? Date.now(), ...sent };

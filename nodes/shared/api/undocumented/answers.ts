@@ -94,7 +94,7 @@ function isError(status: unknown): boolean {
 }
 
 /** Whether a value is the HTTP status of a refusal. */
-function isErrorStatus(value: unknown): boolean {
+export function isErrorStatus(value: unknown): boolean {
 	const status = numberOf(value) ?? 0;
 	return status >= 400 && status < 600;
 }

@@ -36,9 +36,8 @@ export const STATE_NAMES = [
  */
 export function resultIn(answer: unknown): IDataObject | undefined {
 	const { given, found } = partsIn(answer);
-	if (found && RESULT_PARTS.some((part) => !isBlank(found[part]))) return found;
-	// Some languages write empty parts beside an error.
-	if (found?.text === '' && !saysNo(given)) return found;
+	if (found && RESULT_PARTS.some((part) => !isBlank(found[part]) || found.text === ''))
+		return found;
 	if (!given || (found && found !== given)) return undefined;
 	const rest = found ? withoutScalars(given) : given;
 	return holdsContent(rest, [...STATE_NAMES, ...RESULT_PARTS]) ? given : undefined;
@@ -54,11 +53,15 @@ export function silentResultsIn(answer: unknown): IDataObject[] | undefined {
 	return ofEach(answer, (element) => resultIn(element) ?? silentResultIn(element));
 }
 
-/** Whether an answer, or an element of it, has documented parts, but no value in any of them. */
+/**
+ * Whether an answer, or an element of it, has documented parts, but no value in any of them. An empty text
+ * is a value, except beside an error: some languages write empty parts then.
+ */
 export function hasBlankParts(answer: unknown): boolean {
 	return elementsOf(answer).some((element) => {
-		const { found } = partsIn(element);
-		return found && found.text !== '' && RESULT_PARTS.every((part) => isBlank(found[part]));
+		const { given, found } = partsIn(element);
+		if (!found || (found.text === '' && !saysNo(given))) return false;
+		return RESULT_PARTS.every((part) => isBlank(found[part]));
 	});
 }
 
@@ -98,8 +101,7 @@ export function silentResultIn(answer: unknown): IDataObject | undefined {
 	if (!given || !found || resultIn(answer)) return undefined;
 	const { status, error, detail, message } = given;
 	const isOther = !isBlank(status) && statusIn(status) !== 'completed';
-	if (isOther || saysNo(given)) return undefined;
-	if ([error, detail, message].some((word) => !isBlank(word))) return undefined;
+	if (isOther || [error, detail, message].some((word) => !isBlank(word))) return undefined;
 	return { ...found, text: '' };
 }
 
@@ -127,8 +129,8 @@ function isState(name: string, value: unknown): boolean {
 
 /**
  * GET /tasks/{id}/export: the document. A JSON document may be text or already parsed. An empty
- * text is the empty document of a silent recording, except in JSON, where it is no document: there,
- * an empty list is one. Undefined if there is no document.
+ * text is the empty document of a silent recording, except in JSON, where it is no document.
+ * Undefined if there is no document.
  */
 export function documentIn(answer: unknown, format: string): string | undefined {
 	const [only, ...others]: unknown[] = Array.isArray(answer) ? answer : [answer];
@@ -136,15 +138,9 @@ export function documentIn(answer: unknown, format: string): string | undefined 
 	const isWrapped =
 		!Array.isArray(answer) || format !== 'json' || (isObject(only) && 'format' in only);
 	const content = isObject(only) && others.length === 0 && isWrapped ? only.content : undefined;
-	if (typeof content === 'string') {
-		const isNone = !content.trim() && (format === 'json' || saysNo(only));
-		return isNone ? undefined : content;
-	}
+	if (typeof content === 'string')
+		return format === 'json' && !content.trim() ? undefined : content;
 	const isParsed = typeof content === 'object' && content !== null && format === 'json';
-	if (!isParsed || isEmptyObject(content) || (isBlank(content) && saysNo(only))) return undefined;
+	if (!isParsed || Object.keys(content).length === 0) return undefined;
 	return jsonOf(content, '\t') || undefined;
-}
-
-function isEmptyObject(value: object): boolean {
-	return !Array.isArray(value) && Object.keys(value).length === 0;
 }

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { isObject, timeOf } from '../../jsonValues';
-import { objectsIn, saysNo } from './answers';
+import { isErrorStatus, objectsIn } from './answers';
 import { withStatus } from '../statusMeaning';
 
 /** GET /tasks: the list may be the answer itself or be under one of these names. */
@@ -18,12 +18,12 @@ export const LIST_NAMES = [
 
 /**
  * The tasks in an answer of GET /tasks; undefined if it holds no list, not even an empty one. An empty
- * list of an answer that says no is none: some languages write one beside an error.
+ * list beside the status of a fault is none: some languages write one there.
  */
 export function tasksIn(answer: unknown): IDataObject[] | undefined {
 	const list = taskListIn(answer);
 	if (list && list.length > 0) return objectsIn(list).map(withStatus);
-	return list && !saysNo(answer) ? [] : undefined;
+	return list && !isFault(answer) ? [] : undefined;
 }
 
 function taskListIn(answer: unknown, depth = 2): unknown[] | undefined {
@@ -37,8 +37,16 @@ function taskListIn(answer: unknown, depth = 2): unknown[] | undefined {
 /** GET /tasks: whether a success without a list means that there are no more tasks. */
 export function holdsNothing(answer: IDataObject): boolean {
 	if (Object.keys(answer).length === 0) return true;
-	return !saysNo(answer) && LIST_NAMES.some((name) => answer[name] === null);
+	return !isFault(answer) && LIST_NAMES.some((name) => answer[name] === null);
 }
+
+/** Any other error may say in its own way that there is no task: 404, or `success: false`. */
+function isFault(answer: unknown): boolean {
+	const said = isObject(answer) ? [answer.status, answer.code] : [];
+	return said.some((status) => isErrorStatus(status) && !MAY_MEAN_NONE.test(String(status)));
+}
+
+const MAY_MEAN_NONE = /^4(?!29)/;
 
 /** GET /tasks: when a task was submitted, if one of these fields says so. */
 export const DATE_NAMES = [

@@ -39,6 +39,9 @@ describe('The list of tasks', () => {
 		[[]],
 		[{ code: 200, data: null }],
 		[{ code: 0, tasks: [] }],
+		[{ code: 404, message: 'No tasks found', data: [] }],
+		[{ success: false, message: 'No tasks found', tasks: [] }],
+		[{ error: 'No tasks', data: null }],
 		[{ tasks: [] }],
 		[{ data: { items: [] } }],
 		[{ tasks: null }],
@@ -52,9 +55,9 @@ describe('The list of tasks', () => {
 		[undefined],
 		[7],
 		[{ data: { items: { records: [TASK] } } }],
-		[{ success: false, message: 'The database is down', tasks: [] }],
-		[{ error: 'timeout', data: null }],
 		[{ code: 500, message: 'The database is down', data: null }],
+		[{ status: 503, tasks: [] }],
+		[{ code: '429', message: 'Too many requests', items: [] }],
 	])('%j is no list', (answer) => expect(tasksIn(answer)).toBeUndefined());
 });
 

@@ -1,6 +1,7 @@
 import type { IDataObject, IExecutePaginationFunctions } from 'n8n-workflow';
 
 import { inputCount, itemCount } from '../../item/inputItems';
+import { isBlank } from '../../../shared/jsonValues';
 import { refuse } from '../../../shared/parameters/refuse';
 import { lackedBy, replacementOf } from './lostWrites';
 import { isSame } from './syncReport';
@@ -50,10 +51,10 @@ export function checkNoFailedItem(context: IExecutePaginationFunctions): void {
 }
 
 function holdsOnlyAnError(json: IDataObject): boolean {
-	return 'error' in json && Object.keys(json).every((name) => ABOUT_ERROR.test(name));
+	const fields = Object.keys(json).sort().join();
+	if (fields === 'error') return Boolean(json.error) || isBlank(json.error);
+	return fields === 'error,message' && Boolean(json.error);
 }
-
-const ABOUT_ERROR = /^(error|message)$/;
 
 /** Refuses to replace a dictionary by the term of the one item that 'Execute Once' lets through. */
 export function checkSeesAllItems(context: IExecutePaginationFunctions): void {

@@ -15,7 +15,7 @@ import { isInherited } from './syncReport';
  */
 export function termsIn(context: IExecutePaginationFunctions, answer: IDataObject): string[] {
 	const terms = listIn(answer.terms);
-	if (!terms?.length && saysNoTerms(answer)) throw withoutTerms(context);
+	if (saysNoTerms(answer)) throw withoutTerms(context);
 	const isElsewhere = isInherited(answer) && (terms ?? []).length === 0;
 	if (terms && !isElsewhere) return terms;
 	const applied = listIn(answer.effective_terms);

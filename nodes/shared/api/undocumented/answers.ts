@@ -46,11 +46,11 @@ export function saysOnlyNo(answer: unknown): boolean {
 }
 
 /**
- * The same as {@link saysNo} for an answer to a request that reads the dictionary: a list of terms beside
- * an error is not the dictionary.
+ * The same as {@link saysNo} for an answer to a request that reads the dictionary: an empty list of terms
+ * beside an error is not the dictionary.
  */
-export function saysNoTerms({ terms: _, ...answer }: IDataObject): boolean {
-	return saysNo(answer);
+export function saysNoTerms({ terms, ...answer }: IDataObject): boolean {
+	return isBlank(terms) && saysNo(answer);
 }
 
 /** Names of fields that say that a request was refused, why, and which one. */

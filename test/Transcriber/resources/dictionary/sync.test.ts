@@ -183,6 +183,9 @@ describe('dictionary.sync: an item that a failed step before has left', () => {
 	it.each([
 		{ term: '', error: 'ö' },
 		{ name: 'Kafka', description: 'A queue', error: '' },
+		{ error: false, message: 'success' },
+		{ error: null, message: 'ok' },
+		{ error: false },
 	])('is no row of a sheet with a column that is called error: %j', async (row) => {
 		const { error } = await service.run(
 			{ resource: 'dictionary', operation: 'sync', terms: TERM },

@@ -49,6 +49,21 @@ describe('a dictionary without terms', () => {
 	});
 });
 
+it('a list of terms beside an error is the dictionary, before and after the write', async () => {
+	await given('a');
+	const beside = { error: 'The term "c" is too short' };
+	answer({ terms: ['a'], ...beside });
+	service.running().fault({
+		match: { method: 'PUT' },
+		times: 1,
+		action: { kind: 'respond', status: 200, body: { terms: ['b'], message: 'added' } },
+	});
+	answer({ terms: ['a', 'b'], ...beside });
+	const { json, error } = await service.run({ ...SYNC, mode: 'replace', terms: 'a\nb\nd' });
+	expect(error?.message).toBeUndefined();
+	expect(json).toMatchObject([{ removed: [], added: ['b'], not_stored: ['d'] }]);
+});
+
 describe('mode addMissing', () => {
 	it('sends one POST with only the terms that are missing, and says which these are', async () => {
 		await given('old', 'both');

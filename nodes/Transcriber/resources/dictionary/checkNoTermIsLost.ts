@@ -37,7 +37,7 @@ export function checkIsOnlyReplacement(
 /**
  * Refuses to remove terms because a step before has failed for an item: with 'On Error' set to Continue,
  * n8n passes on the error as an item that holds nothing else. Some nodes put more beside it (Airtable: a
- * `message`), or an empty text (Supabase).
+ * `message`; MySQL and Postgres in n8n 1: also the `item`), or an empty text (Supabase).
  */
 export function checkNoFailedItem(context: IExecutePaginationFunctions): void {
 	const items = (context.getExecuteData().data.main?.[0] ?? []).slice(0, itemCount(context));
@@ -51,10 +51,13 @@ export function checkNoFailedItem(context: IExecutePaginationFunctions): void {
 }
 
 function holdsOnlyAnError(json: IDataObject): boolean {
-	const fields = Object.keys(json).sort().join();
-	if (fields === 'error') return Boolean(json.error) || isBlank(json.error);
-	return fields === 'error,message' && Boolean(json.error);
+	const { error, ...others } = json;
+	const names = Object.keys(others);
+	if (names.length === 0) return 'error' in json && (Boolean(error) || isBlank(error));
+	return Boolean(error) && names.every((name) => BESIDE_ERROR.test(name));
 }
+
+const BESIDE_ERROR = /^(message|item|itemIndex)$/;
 
 /** Refuses to replace a dictionary by the term of the one item that 'Execute Once' lets through. */
 export function checkSeesAllItems(context: IExecutePaginationFunctions): void {

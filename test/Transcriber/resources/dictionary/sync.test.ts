@@ -169,6 +169,7 @@ describe('dictionary.sync: an item that a failed step before has left', () => {
 
 	it.each([
 		{ message: 'HTTP 503', error: { message: 'HTTP 503' } },
+		{ message: 'Timeout', item: { id: 2 }, itemIndex: 1, error: { code: 'ETIMEDOUT' } },
 		{ error: '' },
 		{ error: null },
 	])('stops it, also with more or less than a text in it: %j', async (left) => {

@@ -35,6 +35,7 @@ const ALWAYS: Outcomes = {
 
 const WAITS = ['task.wait', 'waiting for a cancelled task', 'waiting for balance'];
 const BOT_WAITS = ['meeting.wait', 'waiting for a bot without a task'];
+const AFTER_A_CRASH = 'transcribeFile, a Retry after a crash';
 const OWN_KEY = 'a link with an own key';
 const KEYLESS_LINKS = [
 	'transcription.transcribeUrl',
@@ -88,6 +89,7 @@ const tooLarge = (message: string) =>
 		message,
 		'transcription.transcribeFile',
 		'transcribeFile and wait',
+		AFTER_A_CRASH,
 		'a file with a wrong parameter',
 	);
 /** An end that the node cannot tell from "not yet". */
@@ -98,6 +100,7 @@ const neverEnds = (status: string): Outcomes => ({
 		'meeting.wait',
 		'transcribeFile and wait',
 		'transcribeUrl and wait',
+		AFTER_A_CRASH,
 	),
 	'sendBot and wait': `Task … has not ended within … minutes (status: ${status}) (bot … was accepted by the service)`,
 	...pick(NOT_TRIED, ...WOKEN, ...TRIGGERS),
@@ -226,6 +229,9 @@ export const EXPECTED: Partial<Record<DialectName, Outcomes>> = {
 		...KEYLESS_LINKS,
 		'a link with a wrong parameter',
 	),
+	otherRequest400: pick('The service refused the request', AFTER_A_CRASH),
+	otherRequest409: pick('The service refused the request', AFTER_A_CRASH),
+	otherRequest422: pick('The service refused the request', AFTER_A_CRASH),
 	restarting: foreign503,
 	restartingJson: foreign503,
 	maintenance: allFail(UNAVAILABLE),

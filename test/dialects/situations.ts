@@ -332,6 +332,27 @@ const refusesTemplates =
 	};
 const EVERYTHING: Kind[] = ['list', 'task', 'result'];
 
+/** n8n was killed after the submit. The Retry has the same key, and another address for the webhook. */
+const AFTER_A_CRASH: Situation = {
+	name: 'transcribeFile, a Retry after a crash',
+	kinds: ['upload', ...EVERYTHING],
+	begin: async (service, { waitOptions }) => {
+		const more = { items: [itemWithFile()], resumeToken: `token ${Math.random()}` };
+		const parameters = { ...FILE, onCompletion: 'awaitWebhook', waitOptions };
+		return async () => {
+			const crashed = await service.run(parameters, {
+				...more,
+				executionId: '41',
+				mode: 'trigger',
+			});
+			if (crashed.error) return seen(crashed, false);
+			endAll(service);
+			const outcome = await service.run(parameters, { ...more, executionId: '42', mode: 'retry' });
+			return seen(outcome, isFinished(outcome, service, ''));
+		};
+	},
+};
+
 const WAITING_FOR_CANCELLED: Situation = {
 	name: 'waiting for a cancelled task',
 	kinds: ['task'],
@@ -424,6 +445,7 @@ export const SITUATIONS: Situation[] = [
 	suspended('sendBot, woken by webhook', BOT, ['sendBot', 'bot', ...EVERYTHING]),
 	triggered('transcribeUrl, told to a trigger', LINK, ['link', ...EVERYTHING]),
 	triggered('sendBot, told to a trigger', BOT, ['sendBot', 'bot', ...EVERYTHING]),
+	AFTER_A_CRASH,
 	ACCOUNT_TRIGGER,
 	EDITOR_LIST,
 	WAITING_FOR_CANCELLED,

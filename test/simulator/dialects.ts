@@ -108,6 +108,7 @@ const ACCOUNT_ORDER = 'Order of the task list, for';
 const TITLE = "Name of a task's recording";
 const LINK_BODY = 'Body of POST /transcribe-url';
 const LINK_KEY = 'Whether /transcribe-url heeds';
+const KEY = 'How long an `Idempotency-Key` counts';
 const LINK_RATE = 'Rate limit of POST /transcribe-url';
 const WHICH_LIMIT = 'Which of its two limits';
 const CANCELLED = 'Status of a cancelled task';
@@ -975,6 +976,28 @@ export const DIALECTS = {
 			kind === 'link' && nth === 1
 				? { status: 409, body: { detail: 'Already in progress' } }
 				: undefined,
+	},
+	otherRequest400: {
+		like: 'Stripe: 400 for a key that comes with another request',
+		rows: [KEY],
+		on: ['upload'],
+		shapes: { otherRequestWithKeyStatus: 400 },
+	},
+	otherRequest409: {
+		like: 'GoCardless: 409 with a code',
+		rows: [KEY],
+		on: ['upload'],
+		shapes: { otherRequestWithKeyStatus: 409 },
+		refusal: ({ status }) =>
+			status === 409
+				? { body: { error: { code: 409, errors: [{ reason: 'idempotent_creation_conflict' }] } } }
+				: {},
+	},
+	otherRequest422: {
+		like: 'The draft of the IETF: 422',
+		rows: [KEY],
+		on: ['upload'],
+		shapes: { otherRequestWithKeyStatus: 422 },
 	},
 	busySeconds: {
 		like: 'Most limiters: 429 once, `Retry-After` in seconds',

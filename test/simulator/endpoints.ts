@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 
 import type { Exchange } from './exchange';
 import { acceptedTerms, termsFrom } from './dictionary';
@@ -100,17 +101,35 @@ async function transcribeFile(exchange: Exchange, service: Service): Promise<unk
 	}
 	const earlier = service.answers.get(key);
 	if (earlier !== undefined) {
-		await exchange.drain();
-		return earlier;
+		return await repeated(exchange, service, earlier);
 	}
 	service.running.add(key);
 	try {
 		const answer = await receiveFile(exchange, service);
-		service.answers.set(key, answer);
+		service.answers.set(key, { answer, fields: exchange.entry.body });
 		return answer;
 	} finally {
 		service.running.delete(key);
 	}
+}
+
+async function repeated(
+	exchange: Exchange,
+	{ settings }: Service,
+	earlier: { answer: unknown; fields: unknown },
+): Promise<unknown> {
+	const { otherRequestWithKeyStatus } = settings.shapes;
+	if (otherRequestWithKeyStatus === undefined) {
+		await exchange.drain();
+		return earlier.answer;
+	}
+	const { fields } = await readForm(exchange.body, exchange.request.headers, settings);
+	exchange.entry.body = fields;
+	if (isDeepStrictEqual(fields, earlier.fields)) return earlier.answer;
+	throw new Refusal(
+		otherRequestWithKeyStatus,
+		'This Idempotency-Key was used for a request with other parameters',
+	);
 }
 
 async function receiveFile(exchange: Exchange, service: Service): Promise<unknown> {

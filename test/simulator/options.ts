@@ -24,6 +24,8 @@ export interface Shapes {
 	submitStatusAwaitingBalance: 'awaiting_balance' | 'pending';
 	/** Whether a `summary_template` that is none of the document's examples is taken. */
 	unknownTemplates: 'accepted' | 'refused';
+	/** Answer to an upload whose `Idempotency-Key` came before with other fields. Unset: the first answer again. */
+	otherRequestWithKeyStatus?: number;
 	/** Name of the link's field in the body of POST /transcribe-url. */
 	urlField: string;
 	/** GET /tasks: a bare array, an object with the array under this name, or `{ data: { tasks } }`. */

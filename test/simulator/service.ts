@@ -18,8 +18,8 @@ const TRANSCRIPTION_EVENT = 'transcript.completed';
 /** The account of one API key: everything that the service stores. */
 export class Service {
 	apiKey: string;
-	/** Answers by `Idempotency-Key`. */
-	readonly answers = new Map<string, unknown>();
+	/** Answers by `Idempotency-Key`, and the fields of the request. */
+	readonly answers = new Map<string, { answer: unknown; fields: unknown }>();
 	/** Keys whose request is still running. */
 	readonly running = new Set<string>();
 	uploadsNow = 0;

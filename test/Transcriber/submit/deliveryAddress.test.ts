@@ -109,6 +109,53 @@ it('Wait for Webhook polls in a Retry, if the failed execution may have given it
 	expect(tasks()).toHaveLength(1);
 });
 
+describe('a service that takes an Idempotency-Key again only with the same request', () => {
+	beforeEach(() => {
+		jest.replaceProperty(RETRY, 'patienceWhenBroken', 0);
+		service.running().configure({ shapes: { otherRequestWithKeyStatus: 422 } });
+	});
+
+	const OWN = { options: { idempotencyKey: 'file-17' } };
+	const WEBHOOK_FIELD = { customFields: '{ "webhook_url": "https://hooks.example.com/c" }' };
+
+	it.each<[string, INodeParameters, INodeParameters]>([
+		['Wait for Webhook', AWAIT, AWAIT],
+		['Wait for Webhook, with a key of the user', { ...AWAIT, ...OWN }, { ...AWAIT, ...OWN }],
+		['Wait for Webhook, then Return the ID', AWAIT, { onCompletion: 'returnTask' }],
+		['Return the ID, then Wait for Webhook', { onCompletion: 'returnTask' }, AWAIT],
+		['Call a URL', CALL, CALL],
+		[
+			'a webhook_url in Custom Fields',
+			{ onCompletion: 'returnTask', options: WEBHOOK_FIELD },
+			{ onCompletion: 'returnTask', options: WEBHOOK_FIELD },
+		],
+	])(
+		'returns the task in a Retry of a file whose answer was lost: %s',
+		async (_how, before, now) => {
+			fault(LOST);
+			const more = { items: files('a'), executionId: '41' };
+			const failed = await service.run({ ...FILE, ...before }, more);
+			expect(failed.error).toBeDefined();
+			const [{ id } = { id: '' }] = tasks();
+			service.running().finish(id);
+			const { error, json } = await retry(failed, { ...FILE, ...now });
+			expect(error).toBeUndefined();
+			expect(json).toMatchObject([{ task_id: id }]);
+			expect(tasks()).toHaveLength(1);
+		},
+	);
+
+	it('is not said to go on with the file if it refuses the Retry', async () => {
+		fault(LOST);
+		const parameters = { ...FILE, ...CALL, ...OWN };
+		const failed = await service.run(parameters, { items: files('a'), executionId: '41' });
+		const webhookUrl = 'https://hooks.example.com/b';
+		const { error } = await retry(failed, { ...parameters, webhookUrl });
+		expect(error?.description).toMatch(/Get Many and Return All/);
+		expect(error?.description).not.toMatch(/not paid twice|costs nothing more/);
+	});
+});
+
 describe('a file whose answer was lost, then a Retry with Call a URL', () => {
 	const lost = async (parameters: INodeParameters) => {
 		jest.replaceProperty(RETRY, 'patienceWhenBroken', 0);

@@ -1,6 +1,5 @@
 import type { IExecutePaginationFunctions } from 'n8n-workflow';
 
-import type { RoutingRequest } from '../../../shared/api/types';
 import {
 	enteredIn,
 	hasOnlyEmptyParts,
@@ -57,9 +56,4 @@ function checkNotSpoiled(context: IExecutePaginationFunctions, key: string): voi
 		`'Idempotency Key' is '${key.slice(0, 80)}', because a part of its expression gives nothing`,
 		"The service makes one task per key, so other files would get the transcript of this one. Name a field that the item has, for example {{ $json.fileId }}. For a part that may be empty, write {{ $json.folder ?? '' }}. Nothing was sent.",
 	);
-}
-
-/** Sends the request with this Idempotency-Key. */
-export function setKey(request: RoutingRequest, key: string): void {
-	request.options.headers = { ...request.options.headers, 'Idempotency-Key': key };
 }

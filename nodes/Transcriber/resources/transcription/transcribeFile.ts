@@ -5,7 +5,7 @@ import type {
 	INodePropertyOptions,
 } from 'n8n-workflow';
 
-import { derivedKey, knownKey } from '../../submit/once/idempotencyKey';
+import { derivedKey, knownKey, setKey } from '../../submit/once/idempotencyKey';
 import { isSameFile } from '../../submit/once/sameFile';
 import { completionFields } from '../../submit/choice/onCompletionFields';
 import { checkTakenUpCompletion, prepareCompletion } from '../../submit/prepareCompletion';
@@ -20,7 +20,7 @@ import { countTasksInProgress } from '../../../shared/api/countTasksInProgress';
 import { attachRecording, fileOf, recordingOf } from '../../item/inputFile';
 import { chargeNotice, shownFor } from '../commonFields';
 import { addOptions, languageField, optionsField } from './options';
-import { givenKey, setKey } from './checkGivenIdempotencyKey';
+import { givenKey } from './checkGivenIdempotencyKey';
 import type { Policy, RoutingRequest } from '../../../shared/api/types';
 
 export const transcribeFile: INodePropertyOptions = {

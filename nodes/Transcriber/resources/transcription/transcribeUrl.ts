@@ -7,6 +7,7 @@ import type {
 import { completionFields } from '../../submit/choice/onCompletionFields';
 import { checkTakenUpCompletion, prepareCompletion } from '../../submit/prepareCompletion';
 import { submit } from '../../submit/submit';
+import { setKey } from '../../submit/once/idempotencyKey';
 import { checkUnchanged } from '../../submit/once/refuseChangedItem';
 import { shareWithRepeats } from '../../submit/once/shareWithRepeats';
 import { submittedBefore } from '../../submit/once/submissionMemory';
@@ -18,7 +19,7 @@ import { countTasksInProgress } from '../../../shared/api/countTasksInProgress';
 import { chargeNotice, shownFor } from '../commonFields';
 import { addOptions, languageField, optionsField } from './options';
 import { LINK_ADVICE, checkLink } from '../../../shared/parameters/recordingLink';
-import { givenKey, setKey } from './checkGivenIdempotencyKey';
+import { givenKey } from './checkGivenIdempotencyKey';
 import type { RoutingRequest } from '../../../shared/api/types';
 
 export const transcribeUrl: INodePropertyOptions = {

@@ -1,6 +1,7 @@
 import { createHash } from 'crypto';
 import type { IBinaryData, IExecutePaginationFunctions } from 'n8n-workflow';
 
+import type { RoutingRequest } from '../../../shared/api/types';
 import { lastingIdOf } from '../../../shared/n8nInternals/storedBinaryData';
 import { givenKeyOf } from '../../item/givenIdempotencyKey';
 import { fileOf, recordingOf } from '../../item/inputFile';
@@ -23,6 +24,11 @@ export function knownKey(
 	const memory = recall(context);
 	const isSent = memory?.state === 'sent' && memory.key && isOfFile(memory, fileOf(recording));
 	return isSent ? memory.key : given;
+}
+
+/** Sends the request with this Idempotency-Key. */
+export function setKey({ options }: RoutingRequest, key: string): void {
+	options.headers = { ...options.headers, 'Idempotency-Key': key };
 }
 
 /**

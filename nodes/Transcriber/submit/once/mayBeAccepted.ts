@@ -4,6 +4,7 @@ import {
 	type IExecutePaginationFunctions,
 } from 'n8n-workflow';
 
+import { isAboutTheLink } from '../../../shared/api/errorTitlesAndAdvice';
 import { withoutSecrets } from '../../../shared/api/redact';
 import { reasonOfNo } from '../../../shared/api/refusalBody';
 import { ServiceError, adviceIfUncertain } from '../../../shared/api/serviceError';
@@ -41,7 +42,8 @@ export function sayItMayBeAccepted(
 	const hasOwnKey = isSentAgain(context, key);
 	// n8n offers a Retry only of an execution that an error has stopped.
 	const hasNoRetry = goesOnAfterErrors(context) || isExecutionCancelled(context);
-	if (key === undefined || (!hasOwnKey && hasNoRetry)) {
+	const helpsNothing = (!hasOwnKey && hasNoRetry) || isAboutTheItem(failure);
+	if (key === undefined || helpsNothing) {
 		const advice = failure instanceof ServiceError ? adviceIfUncertain(failure) : '';
 		const words = [LOOK_FOR_SUBMISSION, advice].filter(Boolean).join(' ');
 		failure.message = inOutput(context, message, words);
@@ -51,6 +53,13 @@ export function sayItMayBeAccepted(
 	const words = hasOwnKey ? SAME_KEY : retryGoesOn(context);
 	failure.message = inOutput(context, message, words);
 	failure.description = [words, failure.description].filter(Boolean).join(' ');
+}
+
+/** Whether the service refuses the recording, link or option itself, so every Retry is refused too. */
+export function isAboutTheItem(failure: unknown): failure is ServiceError {
+	if (!(failure instanceof ServiceError)) return false;
+	const { problem } = failure;
+	return [400, 413, 415, 422].includes(problem.status ?? 0) || isAboutTheLink(problem);
 }
 
 /**

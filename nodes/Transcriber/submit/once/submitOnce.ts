@@ -3,8 +3,6 @@ import type { IDataObject, IExecutePaginationFunctions } from 'n8n-workflow';
 import { credentialOf, type TranscriberCredential } from '../../../shared/api/credential';
 import { asUnsent } from '../../../shared/api/sendWithRetries';
 import { withoutSecrets } from '../../../shared/api/redact';
-import { isAboutTheLink } from '../../../shared/api/errorTitlesAndAdvice';
-import { ServiceError } from '../../../shared/api/serviceError';
 import { idsIn, submissionKey } from '../../../shared/api/submission';
 import type { Policy, RoutingRequest } from '../../../shared/api/types';
 import { asLasting, refuse } from '../../../shared/parameters/refuse';
@@ -27,10 +25,11 @@ import {
 	type SentMemory,
 	takeOverFromEarlierRun,
 } from './submissionMemory';
-import { fingerprintOf, isOfFile } from './idempotencyKey';
+import { fingerprintOf, isOfFile, setKey } from './idempotencyKey';
 import { oncePerPlace } from './oncePerPlace';
 import {
 	checkIsAccepted,
+	isAboutTheItem,
 	isSentAgain,
 	mayHaveBeenAccepted,
 	sayItMayBeAccepted,
@@ -88,15 +87,16 @@ async function submitItem(
 	// The same file, also if it was downloaded again. Another Retry may have sent it since its key was chosen.
 	const isSame = isStored || (memory && [memory.key, memory.fingerprint].includes(ownPrint));
 	const earlier = isSame ? memory : undefined;
-	if (earlier?.key !== undefined && earlier.key !== key) {
-		key = earlier.key;
-		request.options.headers = { ...request.options.headers, 'Idempotency-Key': key };
+	if (earlier?.key !== undefined) {
+		({ key } = earlier);
+		setKey(request, earlier.key);
+		setFormerAddress(context, request, earlier);
 	}
 	const fingerprint = earlier?.fingerprint ?? ownPrint;
 	const settings = file === undefined ? undefined : settingsFor(context).ofItem;
 	const sent = { ...destinationOf(context, key, earlier), asked: askedFor(context), body };
-	const sending = { key, file, fingerprint, settings, at: earlier?.at ?? Date.now(), ...sent };
-	remember(context, { state: 'sent', ...sending });
+	const ofFile = { key, file, fingerprint, settings, webhookUrl: webhookUrlIn(request) };
+	remember(context, { state: 'sent', ...ofFile, at: earlier?.at ?? Date.now(), ...sent });
 	let failure: unknown;
 	let isRepeat = memory !== undefined || mayBeOfCrashed(context, key);
 	let at = earlier?.at;
@@ -168,18 +168,34 @@ function destinationOf(
 }
 
 /**
+ * Sends a file again to the webhook address that was sent with its key: a service may refuse a key that
+ * comes with another request. Not a changed address beside a key of the user: it is unknown whether the
+ * earlier address counts (see {@link destinationOf}).
+ */
+function setFormerAddress(
+	context: IExecutePaginationFunctions,
+	request: RoutingRequest,
+	{ webhookUrl, deliversTo }: SentMemory,
+): void {
+	if (deliversTo === undefined && onCompletionOf(context) !== 'awaitWebhook') return;
+	const form: unknown = request.options.body;
+	if (webhookUrl === undefined || !(form instanceof FormData)) return;
+	if (webhookUrl === '') form.delete('webhook_url');
+	else form.set('webhook_url', webhookUrl);
+}
+
+/** Of a file: the webhook address that is sent with it, '' for none. */
+function webhookUrlIn({ options }: RoutingRequest): string | undefined {
+	const form: unknown = options.body;
+	return form instanceof FormData ? String(form.get('webhook_url') ?? '') : undefined;
+}
+
+/**
  * Whether the service may have got a submit with this derived key from an execution that crashed: n8n
  * kept nothing of it but the data that the key is derived from.
  */
 function mayBeOfCrashed(context: IExecutePaginationFunctions, key: string | undefined): boolean {
 	return key !== undefined && givenKeyOf(context) === undefined && beganInRetry(context);
-}
-
-/** Whether the service refuses the recording, link or option itself, so every Retry is refused too. */
-function isAboutTheItem(failure: unknown): failure is ServiceError {
-	if (!(failure instanceof ServiceError)) return false;
-	const { problem } = failure;
-	return [400, 413, 415, 422].includes(problem.status ?? 0) || isAboutTheLink(problem);
 }
 
 /** The start may pass while the bot waits for its turn: the service could then send it late, and charge. */

@@ -230,7 +230,7 @@ export const EXPECTED: Partial<Record<DialectName, Outcomes>> = {
 		'a link with a wrong parameter',
 	),
 	otherRequest400: pick('The service refused the request', AFTER_A_CRASH),
-	otherRequest409: pick('The service refused the request', AFTER_A_CRASH),
+	otherRequest409: pick('The service refuses the recording: Different parameters', AFTER_A_CRASH),
 	otherRequest422: pick('The service refused the request', AFTER_A_CRASH),
 	restarting: foreign503,
 	restartingJson: foreign503,

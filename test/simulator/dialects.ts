@@ -984,13 +984,13 @@ export const DIALECTS = {
 		shapes: { otherRequestWithKeyStatus: 400 },
 	},
 	otherRequest409: {
-		like: 'GoCardless: 409 with a code',
+		like: 'Square: the code `IDEMPOTENCY_KEY_REUSED`, here with 409',
 		rows: [KEY],
 		on: ['upload'],
 		shapes: { otherRequestWithKeyStatus: 409 },
 		refusal: ({ status }) =>
 			status === 409
-				? { body: { error: { code: 409, errors: [{ reason: 'idempotent_creation_conflict' }] } } }
+				? { body: { errors: [{ code: 'IDEMPOTENCY_KEY_REUSED', detail: 'Different parameters' }] } }
 				: {},
 	},
 	otherRequest422: {

@@ -142,7 +142,8 @@ async function unpublish(context: IHookFunctions): Promise<boolean> {
 	if (isHere) store.bot = { ...bot, releasedAt: Date.now() };
 	// After a failed activation, n8n may save only what this hook changes (see n8nInternals/activation.ts).
 	if (isHere || store.unansweredUntil > Date.now()) store.save();
-	if (isHere) await cancelBotWhenUnpublished(context, bot);
+	// A bot that has reported its end records no more, whatever the service says of it since.
+	if (isHere && !store.hasDelivered(bot)) await cancelBotWhenUnpublished(context, bot);
 	return true;
 }
 

@@ -13,6 +13,7 @@ import { ACTIVATION } from '../../nodes/TranscriberTrigger/launchBot';
 import { STORE } from '../../nodes/TranscriberTrigger/triggerMemory';
 import { CANCEL_BOT, GRACE } from '../../nodes/TranscriberTrigger/cancelBotWhenUnpublished';
 import type { RequestFault, SimulatorOptions } from '../simulator/index';
+import { captureLogs } from '../support/logs';
 import { serviceForTests } from '../support/service';
 import { FAULTS_IN_SUCCESS } from '../support/faultsInSuccess';
 import { few, long } from '../support/long';
@@ -1142,6 +1143,21 @@ describe('Deactivation', () => {
 		await until(() => calledBack().length === 1);
 		await pastGrace();
 		expect(calledBack()).toHaveLength(1);
+	});
+
+	it('asks for no cancellation of a bot that has reported its end, whatever the service says of it since', async () => {
+		const logs = captureLogs();
+		await host.activate();
+		service.running().endMeeting(theBot().id);
+		service.running().finish(String(theBot().taskId));
+		await until(() => host.executions.length === 1);
+		service.running().requests.splice(0);
+		service.running().fault({ match: { path: '/meeting/' }, action: gatewayAnswer('') });
+		await host.deactivate();
+		await pastGrace();
+		expect(service.lines().filter((line) => line.includes('/meeting/'))).toEqual([]);
+		expect(logs.lines.join()).not.toContain('could not be cancelled');
+		logs.release();
 	});
 
 	few.it.each<[string, RequestFault]>([

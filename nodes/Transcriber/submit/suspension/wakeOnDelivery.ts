@@ -6,7 +6,7 @@ import {
 	wake,
 	type SuspendedExecution,
 } from '../../../shared/n8nInternals/suspendExecution';
-import { isInProgress, statusIn } from '../../../shared/api/statusMeaning';
+import { goesOn } from '../../../shared/api/statusMeaning';
 import { SUBMISSION_SECRET } from '../once/submissionMemory';
 import { hasEndedAtService, haveAllEnded, type WakeCall } from './askWhetherEnded';
 import { RESUME, knownOf, noteEnding, type KnownEndings } from './knownEndings';
@@ -56,7 +56,7 @@ async function answerDelivery(context: IWebhookFunctions): Promise<IWebhookRespo
 	const item = await genuineItem(now, state, delivery, itemsOf(delivery, suspension));
 	if (!item) return refused(context, 401, 'Signature refused');
 	const key = submissionKey(item);
-	if (!state.ended.has(key) && isInProgress(statusIn(delivery.body?.status))) {
+	if (!state.ended.has(key) && goesOn(delivery.body?.status)) {
 		return refused(context, 400, 'Not a delivery as documented');
 	}
 	state.ended.add(key);

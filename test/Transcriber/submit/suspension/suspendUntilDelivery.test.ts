@@ -354,7 +354,7 @@ describe('a suspended execution', () => {
 		expect(service.lines()).toEqual([]);
 	});
 
-	few.it.each(['pending', 'processing', 'awaiting_balance'])(
+	few.it.each(['pending', 'processing', 'awaiting_balance', 'joining', 'recording'])(
 		'sleeps on when a genuine delivery says %s, and wakes when one says the end',
 		async (status) => {
 			const { asleep, deliver, finish, taskOf, workflow } = await suspended(['a']);

@@ -174,7 +174,7 @@ const ROWS: Row[] = [
 		path: /^\/transcribe/,
 		when: (problem) => !isStillRunning(problem),
 		message: (problem) => `The service refuses the recording: ${wordsFor(problem)}`,
-		next: "Change what the service names. If it names the idempotency key, enter another one in 'Idempotency Key', or none.",
+		next: 'Change what the service names. If it names the idempotency key, look first with Transcript: Get Many and Return All whether the recording is there.',
 	},
 	{
 		status: 409,

@@ -103,6 +103,16 @@ export function isStillRunning({ status, errorCode, retryAfter }: Problem): bool
 	return STILL_RUNNING.test(errorCode) || CONFLICT.test(errorCode);
 }
 
+/**
+ * Whether a refused submit names its Idempotency-Key. Some services refuse a key that came with another
+ * request before, which they may have accepted. The service document does not say whether this one does.
+ */
+export function isAboutTheKey(problem: Problem): boolean {
+	const { status = 0, errorCode, serviceMessage, isKeyed } = problem;
+	if (!isKeyed || ![400, 409, 422].includes(status) || isStillRunning(problem)) return false;
+	return /idempot/i.test(`${errorCode} ${serviceMessage}`);
+}
+
 /** The longest Retry-After to believe, in ms: some services send the time of the next try instead. */
 const LONGEST_RETRY_AFTER = 24 * 3_600_000;
 

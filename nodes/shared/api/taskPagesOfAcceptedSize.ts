@@ -182,7 +182,7 @@ export class TaskPagesOfAcceptedSize {
 		return refuse(
 			this.caller,
 			`The service refuses to list more than the first ${this.reached} tasks of the account`,
-			`Delete old tasks in your account at the service, so that it lists the others.${words ? ` The service says: ${words}` : ''}`,
+			`The others are still there: fetch one by its ID with Transcript: Wait Until Finished. Get Many can read less of the list: with Limit, or with a Status in Filters.${words ? ` The service says: ${words}` : ''}`,
 		);
 	}
 }

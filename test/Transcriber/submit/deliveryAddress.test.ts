@@ -122,7 +122,6 @@ describe('a service that takes an Idempotency-Key again only with the same reque
 		['Wait for Webhook', AWAIT, AWAIT],
 		['Wait for Webhook, with a key of the user', { ...AWAIT, ...OWN }, { ...AWAIT, ...OWN }],
 		['Wait for Webhook, then Return the ID', AWAIT, { onCompletion: 'returnTask' }],
-		['Return the ID, then Wait for Webhook', { onCompletion: 'returnTask' }, AWAIT],
 		['Call a URL', CALL, CALL],
 		[
 			'a webhook_url in Custom Fields',
@@ -145,14 +144,42 @@ describe('a service that takes an Idempotency-Key again only with the same reque
 		},
 	);
 
-	it('is not said to go on with the file if it refuses the Retry', async () => {
-		fault(LOST);
-		const parameters = { ...FILE, ...CALL, ...OWN };
-		const failed = await service.run(parameters, { items: files('a'), executionId: '41' });
-		const webhookUrl = 'https://hooks.example.com/b';
-		const { error } = await retry(failed, { ...parameters, webhookUrl });
-		expect(error?.description).toMatch(/Get Many and Return All/);
-		expect(error?.description).not.toMatch(/not paid twice|costs nothing more/);
+	it.each([400, 409, 422])(
+		'is not said to go on with the file if it refuses the key with %s: in a Retry, and in a new execution',
+		async (status) => {
+			service.running().configure({ dialect: `otherRequest${status}` as 'otherRequest400' });
+			fault(LOST, { times: 1 });
+			const parameters = { ...FILE, ...CALL, ...OWN };
+			const failed = await service.run(parameters, { items: files('a'), executionId: '41' });
+			const changed = { ...parameters, webhookUrl: 'https://hooks.example.com/b' };
+			const more = { items: files('a'), executionId: '43' };
+			for (const { error } of [await retry(failed, changed), await service.run(changed, more)]) {
+				expect(error?.description).toMatch(/Get Many and Return All.*'Idempotency Key'/);
+				expect(error?.description).not.toMatch(/not paid twice|costs nothing more|, or none/);
+			}
+			expect(tasks()).toHaveLength(1);
+		},
+	);
+
+	it('may have accepted the file, says the error, if it refuses the key after n8n was killed', async () => {
+		const parameters = { ...FILE, ...AWAIT };
+		const more = { items: files('a'), resumeToken: `token ${Math.random()}` };
+		await service.run(parameters, { ...more, executionId: '41', mode: 'trigger' });
+		const retried = { ...more, executionId: '42', mode: 'retry' } as const;
+		const { error } = await service.run(parameters, retried);
+		expect(error?.description).toMatch(/may have accepted it.*Get Many and Return All/);
+		expect(tasks()).toHaveLength(1);
+	});
+
+	it('gets no address that the user has taken out since', async () => {
+		fault({ kind: 'cut', when: 'beforeBody' }, { times: 1 });
+		const failed = await service.run(
+			{ ...FILE, ...CALL },
+			{ items: files('a'), executionId: '41' },
+		);
+		const { json } = await retry(failed, { ...FILE, onCompletion: 'returnTask' });
+		expect(json).toHaveLength(1);
+		expect(service.running().requests.at(-1)?.body).not.toHaveProperty('webhook_url');
 	});
 });
 

@@ -306,7 +306,9 @@ describe("n8n's Retry with the currently saved workflow", () => {
 		fault({ kind: 'respond', status: 409, body });
 		const used = { ...FILE, options: { idempotencyKey: 'used' } };
 		const first = await service.run(used, { items: [itemWithFile()], executionId: '41' });
-		expect(first.error?.description).toMatch(/enter another one in 'Idempotency Key'/);
+		expect(first.error?.description).toMatch(
+			/Get Many and Return All.*an 'Idempotency Key', enter another one/,
+		);
 		expect(keys()).toEqual(['used']);
 		const second = await retry(first, { ...FILE, options: { idempotencyKey: 'new' } });
 		expect(second.error).toBeUndefined();

@@ -4,6 +4,7 @@ import {
 	type IExecutePaginationFunctions,
 } from 'n8n-workflow';
 
+import { isAboutTheKey } from '../../../shared/api/noUsableAnswer';
 import { isAboutTheLink } from '../../../shared/api/errorTitlesAndAdvice';
 import { withoutSecrets } from '../../../shared/api/redact';
 import { reasonOfNo } from '../../../shared/api/refusalBody';
@@ -23,6 +24,9 @@ export const LOOK_FOR_SUBMISSION =
 
 const SAME_KEY =
 	"The service may have accepted it. With the same 'Idempotency Key' it is not paid twice.";
+
+/** A service that refuses the key of an earlier request refuses it again. */
+const ANOTHER_KEY = "If you gave an 'Idempotency Key', enter another one for that.";
 
 function retryGoesOn(context: IExecutePaginationFunctions): string {
 	const { ofExecution, newExecution } = retryWords(context);
@@ -45,7 +49,9 @@ export function sayItMayBeAccepted(
 	const helpsNothing = (!hasOwnKey && hasNoRetry) || isAboutTheItem(failure);
 	if (key === undefined || helpsNothing) {
 		const advice = failure instanceof ServiceError ? adviceIfUncertain(failure) : '';
-		const words = [LOOK_FOR_SUBMISSION, advice].filter(Boolean).join(' ');
+		const isKeyRefused = failure instanceof ServiceError && isAboutTheKey(failure.problem);
+		const more = [isKeyRefused ? ANOTHER_KEY : '', advice];
+		const words = [LOOK_FOR_SUBMISSION, ...more].filter(Boolean).join(' ');
 		failure.message = inOutput(context, message, words);
 		failure.description = words;
 		return;
@@ -55,11 +61,12 @@ export function sayItMayBeAccepted(
 	failure.description = [words, failure.description].filter(Boolean).join(' ');
 }
 
-/** Whether the service refuses the recording, link or option itself, so every Retry is refused too. */
+/** Whether the service refuses the recording, link, option or key itself, so every Retry is refused too. */
 export function isAboutTheItem(failure: unknown): failure is ServiceError {
 	if (!(failure instanceof ServiceError)) return false;
 	const { problem } = failure;
-	return [400, 413, 415, 422].includes(problem.status ?? 0) || isAboutTheLink(problem);
+	const isRefused = [400, 413, 415, 422].includes(problem.status ?? 0);
+	return isRefused || isAboutTheLink(problem) || isAboutTheKey(problem);
 }
 
 /**

@@ -87,8 +87,8 @@ export interface SentMemory {
 	/** The execution that sent it, with what webhook address ('' for none; undefined if unknown). */
 	executionId?: string;
 	deliversTo?: string;
-	/** Of a file: the webhook address in the request, '' for none. Older versions did not save it. */
-	webhookUrl?: string;
+	/** Of a file with 'Wait for Webhook': the address that was sent. Older versions did not save it. */
+	resumeUrl?: string;
 	/** What it asked for (see `askedFor`), and the same without the file (see `settingsFor`). */
 	asked?: string;
 	settings?: string;

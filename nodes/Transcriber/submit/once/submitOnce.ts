@@ -3,6 +3,8 @@ import type { IDataObject, IExecutePaginationFunctions } from 'n8n-workflow';
 import { credentialOf, type TranscriberCredential } from '../../../shared/api/credential';
 import { asUnsent } from '../../../shared/api/sendWithRetries';
 import { withoutSecrets } from '../../../shared/api/redact';
+import { isAboutTheKey } from '../../../shared/api/noUsableAnswer';
+import { ServiceError } from '../../../shared/api/serviceError';
 import { idsIn, submissionKey } from '../../../shared/api/submission';
 import type { Policy, RoutingRequest } from '../../../shared/api/types';
 import { asLasting, refuse } from '../../../shared/parameters/refuse';
@@ -13,7 +15,7 @@ import { givenKeyOf } from '../../item/givenIdempotencyKey';
 import { sendOperation } from '../../item/sendOperation';
 import { isHarmless, isRefusedAtOnce } from './certainlyNotSubmitted';
 import { askedFor, hashOfBody, settingsFor } from './sameRequest';
-import { checkUnchangedSince } from './refuseChangedItem';
+import { checkUnchangedSince, nameOfAddress } from './refuseChangedItem';
 import { deliveryAddress, onCompletionOf, usesWebhook } from '../choice/onCompletion';
 import {
 	SUBMISSION_SECRET,
@@ -95,7 +97,7 @@ async function submitItem(
 	const fingerprint = earlier?.fingerprint ?? ownPrint;
 	const settings = file === undefined ? undefined : settingsFor(context).ofItem;
 	const sent = { ...destinationOf(context, key, earlier), asked: askedFor(context), body };
-	const ofFile = { key, file, fingerprint, settings, webhookUrl: webhookUrlIn(request) };
+	const ofFile = { key, file, fingerprint, settings, resumeUrl: resumeUrlIn(context, request) };
 	remember(context, { state: 'sent', ...ofFile, at: earlier?.at ?? Date.now(), ...sent });
 	let failure: unknown;
 	let isRepeat = memory !== undefined || mayBeOfCrashed(context, key);
@@ -135,7 +137,7 @@ async function submitItem(
 	const isCertain =
 		key === undefined ? isHarmless(context, failure) : !memory && isRefusedAtOnce(context, failure);
 	if (isCertain) forget(context);
-	if (recall(context)?.state === 'sent') {
+	if (recall(context)?.state === 'sent' || isKeyOfAnother(context, key, failure)) {
 		run.submitted.loseAnswer(context.getItemIndex());
 		// With the same key of the user, a new execution pays nothing.
 		if (!isSentAgain(context, key)) run.submitted.mayBeAccepted(context.getItemIndex());
@@ -168,26 +170,37 @@ function destinationOf(
 }
 
 /**
- * Sends a file again to the webhook address that was sent with its key: a service may refuse a key that
- * comes with another request. Not a changed address beside a key of the user: it is unknown whether the
- * earlier address counts (see {@link destinationOf}).
+ * Sends a file again with the address of the execution that has sent it, which no longer waits: a service
+ * may refuse a key that comes with another request. An address that the user has entered since goes first.
  */
 function setFormerAddress(
 	context: IExecutePaginationFunctions,
 	request: RoutingRequest,
-	{ webhookUrl, deliversTo }: SentMemory,
+	{ resumeUrl }: SentMemory,
 ): void {
-	if (deliversTo === undefined && onCompletionOf(context) !== 'awaitWebhook') return;
+	if (resumeUrl === undefined || nameOfAddress(context) !== undefined) return;
 	const form: unknown = request.options.body;
-	if (webhookUrl === undefined || !(form instanceof FormData)) return;
-	if (webhookUrl === '') form.delete('webhook_url');
-	else form.set('webhook_url', webhookUrl);
+	if (form instanceof FormData) form.set('webhook_url', resumeUrl);
 }
 
-/** Of a file: the webhook address that is sent with it, '' for none. */
-function webhookUrlIn({ options }: RoutingRequest): string | undefined {
+/** Of a file with Wait for Webhook, or sent again after that: the webhook address that is sent. */
+function resumeUrlIn(
+	context: IExecutePaginationFunctions,
+	{ options }: RoutingRequest,
+): string | undefined {
 	const form: unknown = options.body;
-	return form instanceof FormData ? String(form.get('webhook_url') ?? '') : undefined;
+	if (nameOfAddress(context) !== undefined || !(form instanceof FormData)) return undefined;
+	return form.has('webhook_url') ? String(form.get('webhook_url')) : undefined;
+}
+
+/** Whether the service refuses a key that an earlier execution may have sent. */
+function isKeyOfAnother(
+	context: IExecutePaginationFunctions,
+	key: string | undefined,
+	failure: unknown,
+): boolean {
+	if (!(failure instanceof ServiceError) || !isAboutTheKey(failure.problem)) return false;
+	return givenKeyOf(context) !== undefined || mayBeOfCrashed(context, key);
 }
 
 /**

@@ -136,7 +136,7 @@ const ROWS: Row[] = [
 		answer: { status: 409, code: 'idempotency_key_reused' },
 		httpCode: '409',
 		message: /^The service refuses the recording: Words of the service/,
-		next: /'Idempotency Key'/,
+		next: /Get Many and Return All/,
 		words: 'Words of the service',
 	},
 	{

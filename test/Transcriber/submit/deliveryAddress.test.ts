@@ -171,6 +171,33 @@ describe('a service that takes an Idempotency-Key again only with the same reque
 		expect(tasks()).toHaveLength(1);
 	});
 
+	it.each<[string, INodeParameters, RegExp | undefined]>([
+		['Wait for Webhook', AWAIT, /webhook-waiting.*42/],
+		['Return the ID', { onCompletion: 'returnTask' }, undefined],
+	])(
+		'does not get an address again that it has refused, in a Retry with %s',
+		async (_how, now, address) => {
+			fault({ kind: 'respond', status: 502 }, { times: 1 });
+			const detail = { error_code: 'invalid_webhook_url', message: 'webhook_url must be public' };
+			fault({ kind: 'respond', status: 400, body: { detail } }, { times: 1 });
+			jest.replaceProperty(RETRY, 'patienceWhenBroken', 5_000);
+			const first = { items: files('a'), executionId: '41' };
+			const failed = await service.run({ ...FILE, ...AWAIT }, first);
+			expect(failed.error?.message).toBeDefined();
+			const retrying = retry(failed, { ...FILE, ...now });
+			await until(() => tasks().length === 1);
+			for (const { id } of tasks()) service.running().finish(id);
+			await retrying;
+			const upload = service
+				.running()
+				.requests.filter(({ method }) => method === 'POST')
+				.at(-1);
+			const { webhook_url: sent } = upload?.body as { webhook_url?: string };
+			if (address) expect(sent).toMatch(address);
+			else expect(sent).toBeUndefined();
+		},
+	);
+
 	it('gets no address that the user has taken out since', async () => {
 		fault({ kind: 'cut', when: 'beforeBody' }, { times: 1 });
 		const failed = await service.run(

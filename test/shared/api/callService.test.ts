@@ -139,12 +139,12 @@ describe('The time for a request', () => {
 	});
 
 	few.it.each<[string, () => CallOptions]>([
-		['a deadline', () => ({ deadline: Date.now() + 2_000 })],
-		['a time from its turn', () => ({ fromTurn: 2_000 })],
-		['the earlier of both', () => ({ fromTurn: 2_000, deadline: Date.now() + LONG })],
+		['a deadline', () => ({ deadline: Date.now() + 4_000 })],
+		['a time from its turn', () => ({ fromTurn: 4_000 })],
+		['the earlier of both', () => ({ fromTurn: 4_000, deadline: Date.now() + LONG })],
 		[
 			'the earlier of both, the other way round',
-			() => ({ fromTurn: LONG, deadline: Date.now() + 2_000 }),
+			() => ({ fromTurn: LONG, deadline: Date.now() + 4_000 }),
 		],
 	])('is over for all attempts with %s', async (_what, options) => {
 		fault({ kind: 'stall' }, 100);

@@ -137,6 +137,7 @@ async function submitItem(
 	const isCertain =
 		key === undefined ? isHarmless(context, failure) : !memory && isRefusedAtOnce(context, failure);
 	if (isCertain) forget(context);
+	forgetRefusedAddress(context, failure);
 	if (recall(context)?.state === 'sent' || isKeyOfAnother(context, key, failure)) {
 		run.submitted.loseAnswer(context.getItemIndex());
 		// With the same key of the user, a new execution pays nothing.
@@ -181,6 +182,14 @@ function setFormerAddress(
 	if (resumeUrl === undefined || nameOfAddress(context) !== undefined) return;
 	const form: unknown = request.options.body;
 	if (form instanceof FormData) form.set('webhook_url', resumeUrl);
+}
+
+/** An address that the service refuses is not sent again by a Retry: the user mends it, or takes it out. */
+function forgetRefusedAddress(context: IExecutePaginationFunctions, failure: unknown): void {
+	const memory = recall(context);
+	if (memory?.state !== 'sent' || !(failure instanceof ServiceError)) return;
+	if (failure.problem.errorCode !== 'invalid_webhook_url') return;
+	remember(context, { ...memory, resumeUrl: undefined });
 }
 
 /** Of a file with Wait for Webhook, or sent again after that: the webhook address that is sent. */

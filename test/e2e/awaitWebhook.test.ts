@@ -462,6 +462,8 @@ describe('Wait for the Transcript (Webhook)', () => {
 	it(
 		'a bot that was cancelled without a recording keeps no execution asleep, and fails after some looks',
 		async () => {
+			// The test ends the meetings, however long n8n takes until then.
+			bench.simulator.configure({ meetingSeconds: 1e6 });
 			const { id } = await suspended(
 				{ ...SEND_BOT, waitOptions: { pollInterval: 1 } },
 				['calledBack', 'recorded'].map((name) => ({ url: `https://meet.example.com/${name}` })),
@@ -485,6 +487,7 @@ describe('Wait for the Transcript (Webhook)', () => {
 	);
 
 	it('a meeting bot is waited for by its bot id', async () => {
+		bench.simulator.configure({ meetingSeconds: 1e6 });
 		const { id } = await suspended(SEND_BOT);
 		const [bot] = bench.simulator.bots();
 		bench.simulator.configure({ processingSeconds: 1 });

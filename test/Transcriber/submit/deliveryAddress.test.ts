@@ -2,7 +2,7 @@
  * To which address the service reports what was submitted, if it may be the task of an earlier
  * request: an execution sleeps, or a node succeeds, only if a webhook will come.
  */
-// Also covers submit.ts.
+// Also covers submit.ts, once/formerAddress.ts.
 
 import { NodeHelpers, sleep, type INodeParameters, type IRunExecutionData } from 'n8n-workflow';
 

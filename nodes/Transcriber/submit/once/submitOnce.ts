@@ -15,7 +15,8 @@ import { givenKeyOf } from '../../item/givenIdempotencyKey';
 import { sendOperation } from '../../item/sendOperation';
 import { isHarmless, isRefusedAtOnce } from './certainlyNotSubmitted';
 import { askedFor, hashOfBody, settingsFor } from './sameRequest';
-import { checkUnchangedSince, nameOfAddress } from './refuseChangedItem';
+import { checkUnchangedSince } from './refuseChangedItem';
+import { forgetRefusedAddress, resumeUrlIn, setFormerAddress } from './formerAddress';
 import { deliveryAddress, onCompletionOf, usesWebhook } from '../choice/onCompletion';
 import {
 	SUBMISSION_SECRET,
@@ -168,38 +169,6 @@ function destinationOf(
 	const deliversTo = deliveryAddress(context);
 	if (!earlier || earlier.deliversTo === deliversTo) return { deliversTo, executionId };
 	return { deliversTo: earlier.deliversTo, executionId: earlier.executionId };
-}
-
-/**
- * Sends a file again with the address of the execution that has sent it, which no longer waits: a service
- * may refuse a key that comes with another request. An address that the user has entered since goes first.
- */
-function setFormerAddress(
-	context: IExecutePaginationFunctions,
-	request: RoutingRequest,
-	{ resumeUrl }: SentMemory,
-): void {
-	if (resumeUrl === undefined || nameOfAddress(context) !== undefined) return;
-	const form: unknown = request.options.body;
-	if (form instanceof FormData) form.set('webhook_url', resumeUrl);
-}
-
-/** An address that the service refuses is not sent again by a Retry: the user mends it, or takes it out. */
-function forgetRefusedAddress(context: IExecutePaginationFunctions, failure: unknown): void {
-	const memory = recall(context);
-	if (memory?.state !== 'sent' || !(failure instanceof ServiceError)) return;
-	if (failure.problem.errorCode !== 'invalid_webhook_url') return;
-	remember(context, { ...memory, resumeUrl: undefined });
-}
-
-/** Of a file with Wait for Webhook, or sent again after that: the webhook address that is sent. */
-function resumeUrlIn(
-	context: IExecutePaginationFunctions,
-	{ options }: RoutingRequest,
-): string | undefined {
-	const form: unknown = options.body;
-	if (nameOfAddress(context) !== undefined || !(form instanceof FormData)) return undefined;
-	return form.has('webhook_url') ? String(form.get('webhook_url')) : undefined;
 }
 
 /** Whether the service refuses a key that an earlier execution may have sent. */

@@ -1,148 +1,105 @@
 /**
  * What SECURITY.md says without naming a test that proves it, and the rows of its tables, all word for word: whoever changes one of
- * them says here why it is still true. A row or sentence that claims something names its tests on the page.
+ * them looks whether the tests that it names still prove it. A row or sentence that claims something names its tests on the page.
  */
-interface Row {
-	/** All but the last one, which names the tests. */
-	cells: string[];
-	/** Why no test shows it. */
-	why?: string;
-}
 
-/** By the heading above the table. */
-export const ROWS: Record<string, Row[]> = {
+/** By the heading above the table: the cells of each row, but for the last one, which names the tests. */
+export const ROWS: Record<string, string[][]> = {
 	'Who can send what to which address': [
-		{
-			cells: [
-				"The trigger's URL, POST",
-				'Anybody who knows it',
-				'Deliveries, signed with the secret of the submission, or with the Webhook Secret of the credential if the trigger has no other ([two exceptions](#with-the-triggers-address))',
-			],
-		},
-		{
-			cells: [
-				"The trigger's URL, PUT",
-				'Anybody who knows it',
-				'Hand-overs, encrypted with a key derived from the API key',
-			],
-		},
-		{
-			cells: [
-				'The address of a suspended execution, POST',
-				'Anybody who knows it',
-				'Deliveries for the submissions that the execution waits for',
-			],
-		},
+		[
+			"The trigger's URL, POST",
+			'Anybody who knows it',
+			'Deliveries, signed with the secret of the submission, or with the Webhook Secret of the credential if the trigger has no other ([two exceptions](#with-the-triggers-address))',
+		],
+		[
+			"The trigger's URL, PUT",
+			'Anybody who knows it',
+			'Hand-overs, encrypted with a key derived from the API key',
+		],
+		[
+			'The address of a suspended execution, POST',
+			'Anybody who knows it',
+			'Deliveries for the submissions that the execution waits for',
+		],
 	],
 	'What each secret opens': [
-		{
-			cells: [
-				'API key',
-				"n8n's credential, encrypted by n8n",
-				'Everything at the service; the key that seals hand-overs and stored secrets is derived from it',
-			],
-		},
-		{
-			cells: [
-				'`webhook_secret` of a submission',
-				"Sealed with AES-256-GCM, in the data of the execution that submits, and in the static data of the trigger's workflow",
-				'Signs deliveries of this one submission',
-			],
-		},
-		{
-			cells: [
-				'`webhookSecret` of the credential',
-				"n8n's credential, encrypted by n8n",
-				'Signs deliveries of submissions for which the trigger has no secret of their own',
-			],
-		},
+		[
+			'API key',
+			"n8n's credential, encrypted by n8n",
+			'Everything at the service; the key that seals hand-overs and stored secrets is derived from it',
+		],
+		[
+			'`webhook_secret` of a submission',
+			"Sealed with AES-256-GCM, in the data of the execution that submits, and in the static data of the trigger's workflow",
+			'Signs deliveries of this one submission',
+		],
+		[
+			'`webhookSecret` of the credential',
+			"n8n's credential, encrypted by n8n",
+			'Signs deliveries of submissions for which the trigger has no secret of their own',
+		],
 	],
 	'What is stored, and for how long': [
-		{
-			cells: [
-				'Sealed secrets of tasks and bots in progress',
-				"Static data of the trigger's workflow",
-				'The task has ended (never with **Emit Duplicates**), or 10 000 newer ones arrived',
-			],
-		},
-		{
-			cells: [
-				'Sealed secrets of finished tasks, to recognise a genuine repeat',
-				"Static data of the trigger's workflow",
-				'1 000 newer ones ended',
-			],
-		},
-		{
-			cells: [
-				'Ids of finished tasks, and fingerprints of their secrets, as hashes; their final statuses',
-				"Static data of the trigger's workflow",
-				'10 000 newer ones arrived',
-			],
-		},
-		{
-			cells: [
-				'Of the bot of a trigger: its id and start in the clear, the meeting and the addresses as hashes',
-				"Static data of the trigger's workflow",
-				'The trigger has sent another bot',
-			],
-		},
-		{
-			cells: [
-				'Of the account that the Transcriber Account Trigger polls: ids of tasks in the clear until they have started the workflow, then hashes; a hash of Base URL, credential and API key',
-				"Static data of the trigger's workflow",
-				'Newer tasks take their place, or the workflow is published again',
-			],
-		},
-		{
-			cells: [
-				"Of submissions, in the clear: the service's whole answer without secrets, times, webhook address",
-				'Data of the execution',
-				'n8n deletes the execution',
-			],
-		},
-		{
-			cells: [
-				'Of a file whose answer is not there yet, in the clear: Idempotency-Key, id of the file in n8n',
-				'Data of the execution',
-				'n8n deletes the execution',
-			],
-		},
-		{
-			cells: [
-				'Of submissions, as hashes: what was asked for, and a file without an id',
-				'Data of the execution',
-				'n8n deletes the execution',
-			],
-		},
-		{
-			cells: [
-				'Of submissions with **Idempotency Key**, in the clear: the link, or the id of the file. Of calls by an AI agent: all parameters',
-				'Data of the execution',
-				'n8n deletes the execution',
-			],
-		},
-		{
-			cells: [
-				'Sealed secret of a submission',
-				'Data of the execution',
-				'The trigger has it, or n8n deletes the execution',
-			],
-		},
-		{
-			cells: [
-				'Terms of a change of the dictionary of which the answer was lost; paths of what was cancelled or cleared',
-				'Data of the execution',
-				'n8n deletes the execution',
-			],
-			why: 'It concedes what is stored besides, and promises nothing',
-		},
-		{
-			cells: [
-				'Transcripts, and the documents that the triggers export',
-				'Data of the execution, as any output in n8n',
-				'n8n deletes the execution',
-			],
-		},
+		[
+			'Sealed secrets of tasks and bots in progress',
+			"Static data of the trigger's workflow",
+			'The task has ended (never with **Emit Duplicates**), or 10 000 newer ones arrived',
+		],
+		[
+			'Sealed secrets of finished tasks, to recognise a genuine repeat',
+			"Static data of the trigger's workflow",
+			'1 000 newer ones ended',
+		],
+		[
+			'Ids of finished tasks, and fingerprints of their secrets, as hashes; their final statuses',
+			"Static data of the trigger's workflow",
+			'10 000 newer ones arrived',
+		],
+		[
+			'Of the bot of a trigger: its id and start in the clear, the meeting and the addresses as hashes',
+			"Static data of the trigger's workflow",
+			'The trigger has sent another bot',
+		],
+		[
+			'Of the account that the Transcriber Account Trigger polls: ids of tasks in the clear until they have started the workflow, then hashes; a hash of Base URL, credential and API key',
+			"Static data of the trigger's workflow",
+			'Newer tasks take their place, or the workflow is published again',
+		],
+		[
+			"Of submissions, in the clear: the service's whole answer without secrets, times, webhook address",
+			'Data of the execution',
+			'n8n deletes the execution',
+		],
+		[
+			'Of a file whose answer is not there yet, in the clear: Idempotency-Key, id of the file in n8n',
+			'Data of the execution',
+			'n8n deletes the execution',
+		],
+		[
+			'Of submissions, as hashes: what was asked for, and a file without an id',
+			'Data of the execution',
+			'n8n deletes the execution',
+		],
+		[
+			'Of submissions with **Idempotency Key**, in the clear: the link, or the id of the file. Of calls by an AI agent: all parameters',
+			'Data of the execution',
+			'n8n deletes the execution',
+		],
+		[
+			'Sealed secret of a submission',
+			'Data of the execution',
+			'The trigger has it, or n8n deletes the execution',
+		],
+		[
+			'Terms of a change of the dictionary of which the answer was lost; paths of what was cancelled or cleared',
+			'Data of the execution',
+			'n8n deletes the execution',
+		],
+		[
+			'Transcripts, and the documents that the triggers export',
+			'Data of the execution, as any output in n8n',
+			'n8n deletes the execution',
+		],
 	],
 };
 

@@ -123,6 +123,21 @@ describe('what this node has ended in the same execution stays a success', () =>
 	});
 });
 
+it('of what was cancelled or cleared, nothing but the path is kept in the execution', async () => {
+	const task = await service.pendingTask();
+	const bot = await service.bot();
+	for (const [path, parameters] of [
+		[`/tasks/${task}/cancel`, { resource: 'task', operation: 'cancel', taskId: task }],
+		[`/meeting/${bot}`, { resource: 'meeting', operation: 'cancel', botId: bot }],
+		['/dictionary', { resource: 'dictionary', operation: 'clear' }],
+	] as const) {
+		const { data, error } = await service.run(parameters);
+		expect(error).toBeUndefined();
+		const kept = data.executionData?.contextData['node:Transcriber'];
+		expect(kept).toEqual({ ended: { [path]: true } });
+	}
+});
+
 describe('what several items end, of a service that is away', () => {
 	const CLEAR = { resource: 'dictionary', operation: 'clear' };
 	const CONTINUE = { onError: 'continueRegularOutput' } as const;

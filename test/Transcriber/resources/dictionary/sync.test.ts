@@ -673,6 +673,23 @@ describe('dictionary.sync of which the answer to the write was lost', () => {
 		expect(await stored()).toEqual(['n8n', 'Kafka']);
 	});
 
+	it('keeps in the execution the terms before and after it, and no other data', async () => {
+		lose();
+		const { data } = await sync(['n8n', 'Kafka']);
+		expect(data.executionData?.contextData['node:Transcriber']).toEqual({
+			replacement: {
+				lost: [
+					{
+						run: 0,
+						had: ['Anna Petrova', 'OKR', 'n8n'],
+						isInherited: false,
+						sent: ['n8n', 'Kafka'],
+					},
+				],
+			},
+		});
+	});
+
 	it('says so in the output, too, and no later run removes what it has put there', async () => {
 		lose();
 		const node = { onError: 'continueRegularOutput' } as const;

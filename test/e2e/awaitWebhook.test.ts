@@ -37,12 +37,13 @@ describe('Wait for the Transcript (Webhook)', () => {
 		parameters: Record<string, unknown> = {},
 		items: Array<Record<string, unknown>> = [{}],
 		node = {},
+		credential = bench.credential,
 	) {
 		const workflow = chain({ ...WAIT, ...parameters }, { items, node });
 		const nodes = [...workflow.nodes, LAST];
 		const stored = await bench.rest.createWorkflow(
 			{ ...workflow, nodes, connections: inOneLine(nodes) },
-			{ transcriberApi: bench.credential },
+			{ transcriberApi: credential },
 		);
 		const id = await bench.rest.run(stored);
 		await bench.rest.waitFor(id, ({ status }) => status === 'waiting');
@@ -379,6 +380,8 @@ describe('Wait for the Transcript (Webhook)', () => {
 				node: { onError: 'continueRegularOutput', alwaysOutputData: true },
 			},
 			allDone: { links: ['c-done'], node: {} },
+			/** Its credential is deleted while it sleeps. */
+			hasNoCredential: { links: ['d-done'], node: { onError: 'continueErrorOutput' } },
 		};
 		type Run = keyof typeof RUNS;
 		let executions: Record<Run, Execution>;
@@ -388,13 +391,17 @@ describe('Wait for the Transcript (Webhook)', () => {
 
 		beforeAll(async () => {
 			bench = await open();
+			const { url: baseUrl, apiKey } = bench.simulator;
+			const deleted = await bench.rest.createCredential('transcriberApi', { baseUrl, apiKey });
 			const ids: Array<[Run, string]> = [];
 			for (const [run, { links, node }] of Object.entries(RUNS)) {
 				const items = links.map((link) => ({ url: `https://example.com/${link}.mp3` }));
-				ids.push([run as Run, (await suspended(BRIEFLY, items, node)).id]);
+				const credential = run === 'hasNoCredential' ? deleted : undefined;
+				ids.push([run as Run, (await suspended(BRIEFLY, items, node, credential)).id]);
 			}
+			await bench.rest.call('DELETE', `/credentials/${deleted.id}`);
 			for (const { id, name } of bench.simulator.tasks()) {
-				const [link = ''] = /[abc]-\w+/.exec(name) ?? [];
+				const [link = ''] = /[abcd]-\w+/.exec(name) ?? [];
 				tasks.set(link, id);
 				if (!link.endsWith('done')) continue;
 				// The service gives up delivering it.
@@ -445,6 +452,13 @@ describe('Wait for the Transcript (Webhook)', () => {
 				tasks.get('a-open'),
 				tasks.get('a-done'),
 			]);
+		});
+
+		it('the input does not pass for the transcripts if n8n can no longer read the credential', () => {
+			const { status, error, runData } = executions.hasNoCredential;
+			expect(status).toBe('error');
+			expect(error?.message).toMatch(/credential/i);
+			expect(runData['Last']).toBeUndefined();
 		});
 
 		it('nothing is submitted again', () => {

@@ -11,6 +11,7 @@ import { BinaryDataService, WebhookContext, WorkflowExecute } from 'n8n-core';
 import {
 	NodeConnectionTypes,
 	Workflow,
+	type ICredentialsHelper,
 	type IDataObject,
 	type IExecuteFunctions,
 	type INode,
@@ -80,7 +81,7 @@ let executions = 1000;
 /** A workflow Source → Transcriber → Next. `credentials` may change while an execution sleeps. */
 export function workflowWith(
 	parameters: INodeParameters,
-	credentials: Credentials,
+	credentials: Credentials | ICredentialsHelper,
 	node: Partial<INode> = {},
 ) {
 	const nodes: INode[] = [

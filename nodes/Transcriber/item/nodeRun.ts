@@ -70,10 +70,15 @@ export class NodeRun {
 		if (context.continueOnFail()) return true;
 		await this.waitForAll('checked', context.getItemIndex());
 		if (this.hasFailed()) return false;
-		if (this.items.size >= itemCount(context)) return true;
+		if (this.hasBegunAll(context)) return true;
 		checkRunIsShared(context);
 		// An item is missing if n8n could not evaluate its parameters. That item has failed already.
 		return false;
+	}
+
+	/** Whether n8n could evaluate every item, and has begun it. */
+	hasBegunAll(context: IExecutePaginationFunctions): boolean {
+		return this.items.size >= itemCount(context);
 	}
 
 	/**

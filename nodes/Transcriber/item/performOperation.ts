@@ -1,6 +1,7 @@
 import type { IExecutePaginationFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { isTool } from '../../shared/n8nInternals/runIdentity';
+import { restoreOnError } from '../../shared/n8nInternals/suspendExecution';
 import { refuse } from '../../shared/parameters/refuse';
 import { credentialOf } from '../../shared/api/credential';
 import { fillPath } from './idParameters';
@@ -66,6 +67,8 @@ async function performItem(
 ): Promise<INodeExecutionData[]> {
 	const { prepare = [], submittedBefore, takeUp = [] } = operation;
 	const { policy = REPEATABLE, carryOut = sendOperation } = operation;
+	// A tool is never suspended.
+	if (!isTool(context)) restoreOnError(context);
 	const itemIndex = context.getItemIndex();
 	const pairedItem = { item: itemIndex };
 	const run = NodeRun.of(context);

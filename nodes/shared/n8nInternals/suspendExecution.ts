@@ -3,6 +3,7 @@ import type {
 	IExecuteData,
 	IExecuteFunctions,
 	IExecutePaginationFunctions,
+	INode,
 	INodeExecutionData,
 	IRunExecutionData,
 	IWebhookFunctions,
@@ -68,13 +69,47 @@ export function assertCanSuspend(context: IExecutePaginationFunctions): void {
  *     time is up     [ node disabled, no items: skipped ; node, items ; … ]
  *
  * Nothing may fail after this call: n8n would run the entry without its items.
+ *
+ * n8n reads the credential before the woken node begins. If it cannot, it passes on the input of a node that
+ * goes on after errors, as if it were the output, and the transcripts are in no execution. So with
+ * `stopsOnError`, the copy stops on errors until {@link restoreOnError}: a Retry then fetches them.
  */
-export async function suspend(context: IExecutePaginationFunctions, until: Date): Promise<void> {
+export async function suspend(
+	context: IExecutePaginationFunctions,
+	until: Date,
+	stopsOnError: boolean,
+): Promise<void> {
 	const entry = context.getExecuteData();
-	runExecutionDataOf(context)?.executionData?.nodeExecutionStack.unshift({ ...entry });
+	const { onError, continueOnFail } = entry.node;
+	const copy = { ...entry };
+	if (stopsOnError) {
+		settingsOf(context).onError = { onError, continueOnFail };
+		copy.node = { ...entry.node, onError: 'stopWorkflow', continueOnFail: false };
+	}
+	runExecutionDataOf(context)?.executionData?.nodeExecutionStack.unshift(copy);
 	entry.node = { ...entry.node, alwaysOutputData: false };
 	entry.data = { main: [[]] };
 	await waitFunctionOf(context)?.call(context, until);
+}
+
+/**
+ * To be called as soon as a node has begun: it goes on after errors as the user has set it. Assumed: n8n and
+ * its contexts ask the node of the running entry.
+ */
+export function restoreOnError(context: IExecutePaginationFunctions): void {
+	const settings = settingsOf(context);
+	if (!settings.onError) return;
+	// What was undefined is not saved, and counts too.
+	const { onError, continueOnFail } = settings.onError;
+	Object.assign(context.getExecuteData().node, { onError, continueOnFail });
+	delete settings.onError;
+}
+
+/** What is kept of a node whose copy on the stack stops on errors: its 'On Error', and the name of it in old workflows. */
+function settingsOf(context: IExecutePaginationFunctions): {
+	onError?: Pick<INode, 'onError' | 'continueOnFail'>;
+} {
+	return context.getContext('node');
 }
 
 /** A suspended execution, as seen by a call of its webhook. */

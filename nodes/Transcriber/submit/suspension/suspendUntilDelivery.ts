@@ -76,7 +76,8 @@ export async function awaitDeliveries(
 	if (!suspension.asleep) {
 		suspension.asleep = true;
 		run.isSuspended = true;
-		await suspend(context, new Date(suspension.until));
+		// An item that n8n could not evaluate fails again on waking, before the node has begun.
+		await suspend(context, new Date(suspension.until), run.hasBegunAll(context));
 	}
 	// Retry On Fail would treat an output with an `error` as a failure and run the node again.
 	return tasks.map(({ answer: { error: _error, ...shown } }) => ({ json: shown }));

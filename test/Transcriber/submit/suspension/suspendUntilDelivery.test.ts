@@ -13,10 +13,11 @@ import { AFTER_WAKING } from '../../../../nodes/Transcriber/submit/suspension/re
 import { YOUNG } from '../../../../nodes/Transcriber/submit/suspension/lookBeforeSuspending';
 import { resumeWebhooks } from '../../../../nodes/shared/n8nInternals/resumeUrl';
 import { WAIT_DEFAULTS } from '../../../../nodes/Transcriber/wait/waitOptions';
-import type { FaultRule } from '../../../simulator/index';
+import type { FaultRule, Outcome as TaskOutcome } from '../../../simulator/index';
 import { until } from '../../../simulator/testing-client';
+import { credentialsHelper } from '../../../support/n8n';
 import { itemsOf, serviceForTests } from '../../../support/service';
-import { workflowWith } from '../../../support/suspended';
+import { workflowWith, type Ended } from '../../../support/suspended';
 import { few, long } from '../../../support/long';
 import { sign } from '../../../TranscriberTrigger/client';
 
@@ -1019,6 +1020,71 @@ describe('a bot that is cancelled without a task, because its recording was stop
 		else expect(next?.map(({ status }) => status)).toEqual(['completed', 'completed']);
 	});
 });
+
+describe.each(['continueRegularOutput', 'continueErrorOutput', 'continueOnFail'])(
+	'a credential that n8n can no longer read on waking, with On Error %s,',
+	(name) => {
+		const onError =
+			name === 'continueOnFail' ? { continueOnFail: true } : { onError: name as INode['onError'] };
+
+		/** Items a and b have ended. n8n cannot read the credential while `isAway`. */
+		async function asleepAndAway(outcomeOfA: TaskOutcome = {}) {
+			const state = { isAway: false };
+			const credentials = credentialsHelper(service.credentials(), () => {
+				if (state.isAway) throw new Error('The credential does not exist');
+			});
+			const workflow = workflowWith(AWAIT, credentials, onError);
+			const asleep = await workflow.start(links('a', 'b'));
+			expect(asleep.isSuspended).toBe(true);
+			for (const { id, name } of service.running().tasks())
+				service.running().finish(id, name.endsWith('a.mp3') ? outcomeOfA : {});
+			const deliver = async () => {
+				let woken: Ended | undefined;
+				for (const { id, webhookSecret = '' } of service.running().tasks()) {
+					const raw = JSON.stringify({ task_id: id });
+					const lose = () => void (state.isAway = true);
+					const answer = await workflow.deliver(asleep, raw, sign(raw, webhookSecret), {}, lose);
+					woken ??= answer.woken;
+				}
+				if (!woken) throw new Error('The execution was not woken');
+				return woken;
+			};
+			const timeIsUp = async () => {
+				state.isAway = true;
+				return await workflow.timeIsUp(asleep);
+			};
+			return { state, workflow, wake: { deliver, timeIsUp } };
+		}
+
+		few.it.each(['deliver', 'timeIsUp'] as const)(
+			'fails the execution, and its Retry has the transcripts: %s',
+			async (how) => {
+				const { state, workflow, wake } = await asleepAndAway();
+				const woken = await wake[how]();
+				expect(woken.error).toBe('The credential does not exist');
+				expect(woken.next).toBeUndefined();
+				state.isAway = false;
+				const { error, next } = await workflow.retry(woken);
+				expect(error).toBeUndefined();
+				expect(next?.map(({ text }) => typeof text)).toEqual(['string', 'string']);
+				expect(service.running().tasks()).toHaveLength(2);
+			},
+		);
+
+		it('changes nothing of how a later Retry goes on after errors', async () => {
+			const { state, workflow, wake } = await asleepAndAway({ status: 'failed', error: 'Broken' });
+			const woken = await wake.deliver();
+			state.isAway = false;
+			const { error, items } = await workflow.retry(woken);
+			expect(error).toBeUndefined();
+			const isThere = (name: string) => items.map(({ json }) => typeof json[name] === 'string');
+			expect([isThere('error').sort(), isThere('text').sort()]).toEqual([
+				[false, true],
+				[false, true],
+			]);
+		});
+	},
+);
 
 it('of what was asked for, the node keeps nothing but hashes', async () => {
 	const prompt = 'Words that only the user knows';

@@ -57,7 +57,9 @@ async function answerDelivery(context: IWebhookFunctions): Promise<IWebhookRespo
 	if (!item) return refused(context, 401, 'Signature refused');
 	const key = submissionKey(item);
 	if (!state.ended.has(key) && goesOn(delivery.body?.status)) {
-		return refused(context, 400, 'Not a delivery as documented');
+		const line = `A delivery to the suspended execution ${context.getExecutionId()} says that its recording has not ended. The execution waits on.`;
+		logSeldom(context, 'warn', `${context.getNode().name}: ${line}`);
+		return respond(context, 400, 'Not a delivery as documented');
 	}
 	state.ended.add(key);
 	const decision = state.turn.then(

@@ -81,11 +81,18 @@ it.each<[string, number, object, string | undefined]>([
 	['whose signature does not fit', 401, {}, WRONG],
 	['whose signature a proxy has removed', 401, {}, ''],
 	['that is larger than 1 MB', 413, { text: 'x'.repeat(1_100_000) }, undefined],
-	['for a task that has not ended', 400, { status: 'processing' }, undefined],
 ])('A delivery %s leaves a line', async (_, status, more, signature) => {
 	const { deliver } = await suspended();
 	expect(await deliver(signature, more)).toEqual({ status });
 	expect(lines()).toEqual([
 		expect.stringMatching(`gets ${status}: .*asks the service itself when its 'Timeout' is over`),
+	]);
+});
+
+it('A genuine delivery for a task that has not ended leaves a line that says so', async () => {
+	const { deliver } = await suspended();
+	expect(await deliver(undefined, { status: 'processing' })).toEqual({ status: 400 });
+	expect(lines()).toEqual([
+		expect.stringMatching(/says that its recording has not ended\. The execution waits on\.\n$/),
 	]);
 });

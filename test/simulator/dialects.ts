@@ -965,7 +965,7 @@ export const DIALECTS = {
 		on: ['link'],
 		instead: ({ kind, headers }) =>
 			kind === 'link' && headers['idempotency-key'] !== undefined
-				? { status: 400, body: { detail: 'Unknown header' } }
+				? { status: 400, body: { detail: 'Unknown header: Idempotency-Key' } }
 				: undefined,
 	},
 	linkKeyConflict: {

@@ -45,6 +45,11 @@ function fault(action: FaultRule['action'], more: Partial<FaultRule> = {}): void
 
 const tasks = () => service.running().tasks();
 
+function addressOfLastUpload(): unknown {
+	const uploads = service.running().requests.filter(({ method }) => method === 'POST');
+	return (uploads.at(-1)?.body as { webhook_url?: string } | undefined)?.webhook_url;
+}
+
 const submits = () => service.lines().filter((line) => line.startsWith('POST ')).length;
 
 /** n8n's Retry with the currently saved workflow, which has these parameters. */
@@ -121,7 +126,6 @@ describe('a service that takes an Idempotency-Key again only with the same reque
 	it.each<[string, INodeParameters, INodeParameters]>([
 		['Wait for Webhook', AWAIT, AWAIT],
 		['Wait for Webhook, with a key of the user', { ...AWAIT, ...OWN }, { ...AWAIT, ...OWN }],
-		['Wait for Webhook, then Return the ID', AWAIT, { onCompletion: 'returnTask' }],
 		['Call a URL', CALL, CALL],
 		[
 			'a webhook_url in Custom Fields',
@@ -171,32 +175,67 @@ describe('a service that takes an Idempotency-Key again only with the same reque
 		expect(tasks()).toHaveLength(1);
 	});
 
-	it.each<[string, INodeParameters, RegExp | undefined]>([
-		['Wait for Webhook', AWAIT, /webhook-waiting.*42/],
-		['Return the ID', { onCompletion: 'returnTask' }, undefined],
-	])(
-		'does not get an address again that it has refused, in a Retry with %s',
-		async (_how, now, address) => {
-			fault({ kind: 'respond', status: 502 }, { times: 1 });
-			const detail = { error_code: 'invalid_webhook_url', message: 'webhook_url must be public' };
-			fault({ kind: 'respond', status: 400, body: { detail } }, { times: 1 });
+	const CODED = { error_code: 'invalid_webhook_url', message: 'webhook_url must be public' };
+	const IN_WORDS = [{ loc: ['body', 'webhook_url'], msg: 'host cannot be resolved' }];
+
+	describe.each([
+		['with a code', { status: 400, body: { detail: CODED } }],
+		['in words', { status: 422, body: { detail: IN_WORDS } }],
+	])('does not get an address again that it has refused %s', (_what, refusal) => {
+		const refused = async (parameters: INodeParameters) => {
 			jest.replaceProperty(RETRY, 'patienceWhenBroken', 5_000);
-			const first = { items: files('a'), executionId: '41' };
-			const failed = await service.run({ ...FILE, ...AWAIT }, first);
+			fault({ kind: 'respond', status: 502 }, { times: 1 });
+			fault({ kind: 'respond', ...refusal }, { times: 1 });
+			const more = { items: files('a'), executionId: '41' };
+			const failed = await service.run({ ...FILE, ...parameters }, more);
 			expect(failed.error?.message).toBeDefined();
-			const retrying = retry(failed, { ...FILE, ...now });
+			expect(failed.error?.description).not.toMatch(/Look in your account/);
+			return failed;
+		};
+
+		it.each<[string, INodeParameters, RegExp | undefined]>([
+			['Wait for Webhook', AWAIT, /webhook-waiting.*42/],
+			['Return the ID', { onCompletion: 'returnTask' }, undefined],
+		])('in a Retry with %s', async (_how, now, address) => {
+			const retrying = retry(await refused(AWAIT), { ...FILE, ...now });
 			await until(() => tasks().length === 1);
 			for (const { id } of tasks()) service.running().finish(id);
-			await retrying;
-			const upload = service
-				.running()
-				.requests.filter(({ method }) => method === 'POST')
-				.at(-1);
-			const { webhook_url: sent } = upload?.body as { webhook_url?: string };
-			if (address) expect(sent).toMatch(address);
-			else expect(sent).toBeUndefined();
-		},
-	);
+			expect((await retrying).error).toBeUndefined();
+			if (address) expect(addressOfLastUpload()).toMatch(address);
+			else expect(addressOfLastUpload()).toBeUndefined();
+		});
+	});
+
+	it('reports to the address that the user has entered after it had refused another one', async () => {
+		jest.replaceProperty(RETRY, 'patienceWhenBroken', 5_000);
+		fault({ kind: 'respond', status: 502 }, { times: 1 });
+		fault({ kind: 'respond', status: 400, body: { detail: CODED } }, { times: 1 });
+		const bad = { ...FILE, ...CALL };
+		const failed = await service.run(bad, { items: files('a'), executionId: '41' });
+		const good = 'https://hooks.example.com/good';
+		const { error, json } = await retry(failed, { ...bad, webhookUrl: good });
+		expect(error).toBeUndefined();
+		expect(json).toMatchObject([{ task_id: tasks()[0]?.id }]);
+		expect(addressOfLastUpload()).toBe(good);
+	});
+
+	it('gets what Custom Fields have in a Retry, also if that changes by itself', async () => {
+		fault({ kind: 'respond', status: 502 }, { times: 1 });
+		const field = '={{ JSON.stringify({ webhook_url: $execution.resumeUrl }) }}';
+		const parameters = { ...FILE, options: { customFields: field } };
+		const failed = await service.run(parameters, { items: files('a'), executionId: '41' });
+		expect(failed.error).toBeDefined();
+		expect((await retry(failed, parameters)).error).toBeUndefined();
+		expect(addressOfLastUpload()).toMatch(/webhook-waiting.*42/);
+	});
+
+	it('gets no address of Wait for Webhook in a Retry with Return the ID', async () => {
+		fault({ kind: 'respond', status: 502 }, { times: 1 });
+		const more = { items: files('a'), executionId: '41' };
+		const failed = await service.run({ ...FILE, ...AWAIT }, more);
+		expect((await retry(failed, { ...FILE, onCompletion: 'returnTask' })).error).toBeUndefined();
+		expect(addressOfLastUpload()).toBeUndefined();
+	});
 
 	it('gets no address that the user has taken out since', async () => {
 		fault({ kind: 'cut', when: 'beforeBody' }, { times: 1 });

@@ -65,6 +65,28 @@ describe('the error for a file that the service may have accepted', () => {
 		expect(error?.description).toContain("Check the 'API Key'");
 	});
 
+	it.each<[string, number, string, RegExp]>([
+		['too long for the balance', 413, 'audio_too_long_api_balance', /Split it/],
+		['to an address that is not public', 400, 'invalid_webhook_url', /public webhook URL of your n8n/],
+	])('keeps the advice of a refusal of the recording: %s', async (_what, status, code, advice) => {
+		const detail = { error_code: code, message: 'Words of the service' };
+		loseAnswers({ kind: 'respond', status, readBody: true, body: { detail } });
+		const { error } = await service.run(FILE, { items: [itemWithFile()] });
+		expect(error?.description).toMatch(advice);
+	});
+
+	it('says that the same key of the user is not paid twice, also after a refusal of an option', async () => {
+		loseAnswers({
+			kind: 'respond',
+			status: 422,
+			readBody: true,
+			body: { detail: 'No such option' },
+		});
+		const options = { idempotencyKey: 'my-key' };
+		const { error } = await service.run({ ...FILE, options }, { items: [itemWithFile()] });
+		expect(error?.description).toContain("With the same 'Idempotency Key' it is not paid twice.");
+	});
+
 	it('says that the same Idempotency Key is not paid twice, if the user gave one', async () => {
 		loseAnswers();
 		const options = { idempotencyKey: 'my-key' };
@@ -102,6 +124,23 @@ describe('the error for a file that the service may have accepted', () => {
 		const { error } = await service.run(FILE, { items: [itemWithFile()] });
 		expect(error?.description).not.toContain('may have accepted');
 	});
+
+	it.each([
+		['a file', FILE, 'Idempotency-Key must be a valid UUID'],
+		['a link', LINK, 'Unknown header: Idempotency-Key'],
+	])(
+		'says nothing of it if the service refuses the form of the key: %s',
+		async (_what, parameters, words) => {
+			const match = { method: 'POST' };
+			const action = { kind: 'respond', status: 400, body: { detail: words } } as const;
+			service.running().fault({ match, times: 1, action });
+			const items = [itemWithFile()];
+			const keyed = { ...parameters, options: { idempotencyKey: 'my-key' } };
+			const { error } = await service.run(keyed, { items });
+			expect(`${error?.message} ${error?.description}`).toContain(words);
+			expect(error?.description).not.toMatch(/may have accepted|another one/);
+		},
+	);
 });
 
 few.describe.each(['continueErrorOutput', 'continueRegularOutput'] as const)(

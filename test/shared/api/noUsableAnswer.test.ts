@@ -4,6 +4,7 @@
 import type { IN8nHttpFullResponse } from 'n8n-workflow';
 
 import {
+	isKeyTaken,
 	isStillRunning,
 	Late,
 	problemOf,
@@ -180,6 +181,13 @@ describe('A 409 says that the same request is in progress', () => {
 		),
 		...['busy', 'conflict', 'ConflictError', '409', 'HTTP_409'].map((errorCode) => ({ errorCode })),
 		{ errorCode: 'already_exists', retryAfter: 0 },
+		{ errorCode: 'idempotency_key_locked' },
+		...[
+			'There is currently another in-progress request using this Idempotent Key',
+			'A request with the same Idempotency-Key and other parameters is being processed: still pending',
+			'The file was already used with a different request',
+			'Idempotency-Key was already used',
+		].map((serviceMessage) => ({ serviceMessage })),
 	])('with %j', (more) => expect(isStillRunning(problem({ status: 409, ...more }))).toBe(true));
 
 	it.each<Partial<Problem>>([
@@ -188,8 +196,42 @@ describe('A 409 says that the same request is in progress', () => {
 		{ status: 409, errorCode: 'idempotency_key_conflict' },
 		{ status: 409, errorCode: 'idempotency_key_reused' },
 		{ status: 400, errorCode: 'in_progress' },
+		{
+			status: 409,
+			serviceMessage: 'Idempotency-Key was already used with a different request',
+		},
+		{ status: 409, serviceMessage: 'The parameters mismatch those of this idempotency key' },
 		{ transport: 'broken' },
 	])('but not with %j', (more) => expect(isStillRunning(problem(more))).toBe(false));
+});
+
+describe('A refusal says that the key came before with another request', () => {
+	it.each<Partial<Problem>>([
+		{ status: 400, errorCode: 'idempotency_error', serviceMessage: 'Use the same parameters' },
+		{ status: 409, errorCode: 'IDEMPOTENCY_KEY_REUSED', serviceMessage: 'Different parameters' },
+		{ status: 409, errorCode: 'idempotency_key_conflict' },
+		{
+			status: 422,
+			serviceMessage: 'This Idempotency-Key was used for a request with other parameters',
+		},
+		{ status: 422, serviceMessage: 'The Idempotency-Key has already been used' },
+	])('with %j', (more) => {
+		expect(isKeyTaken(problem({ isKeyed: true, ...more }))).toBe(true);
+		expect(isKeyTaken(problem(more))).toBe(false);
+	});
+
+	it.each<Partial<Problem>>([
+		{ status: 400, serviceMessage: 'Unknown header: Idempotency-Key' },
+		{ status: 400, serviceMessage: 'Idempotency-Key must be a valid UUID' },
+		{ status: 422, serviceMessage: 'idempotency-key: String should have at most 64 characters' },
+		{ status: 422, serviceMessage: 'idempotency-key: String should match pattern ^[a-z]+$' },
+		{ status: 400, serviceMessage: 'Idempotency-Key cannot be used with this endpoint' },
+		{ status: 400, serviceMessage: 'The recording was already transcribed' },
+		{ status: 500, serviceMessage: 'Idempotency-Key was already used' },
+		{ status: 409, errorCode: 'idempotency_key_in_use' },
+	])('but not with %j', (more) => {
+		expect(isKeyTaken(problem({ isKeyed: true, ...more }))).toBe(false);
+	});
 });
 
 describe('A refusal', () => {

@@ -1,38 +1,43 @@
 import type { IExecutePaginationFunctions } from 'n8n-workflow';
 
-import { ServiceError } from '../../../shared/api/serviceError';
+import { isKeyTaken } from '../../../shared/api/noUsableAnswer';
 import type { RoutingRequest } from '../../../shared/api/types';
-import { nameOfAddress } from './refuseChangedItem';
+import { onCompletionOf } from '../choice/onCompletion';
+import { isAboutTheItem } from './mayBeAccepted';
 import { recall, remember, type SentMemory } from './submissionMemory';
 
-/** Of a file with Wait for Webhook, or sent again after that: the webhook address that is sent. */
+/** Of a file with Wait for Webhook: the webhook address that is sent. */
 export function resumeUrlIn(
 	context: IExecutePaginationFunctions,
 	{ options }: RoutingRequest,
 ): string | undefined {
 	const form: unknown = options.body;
-	if (nameOfAddress(context) !== undefined || !(form instanceof FormData)) return undefined;
+	if (onCompletionOf(context) !== 'awaitWebhook' || !(form instanceof FormData)) return undefined;
 	return form.has('webhook_url') ? String(form.get('webhook_url')) : undefined;
 }
 
 /**
- * Sends a file again with the address of the execution that has sent it, which no longer waits: a service
- * may refuse a key that comes with another request. An address that the user has entered since goes first.
+ * Sends a file that waits by webhook again with the address of the execution that has sent it, which no longer
+ * waits: a service may refuse a key that comes with another request. Whatever the user has chosen since goes first.
  */
 export function setFormerAddress(
 	context: IExecutePaginationFunctions,
 	request: RoutingRequest,
 	{ resumeUrl }: SentMemory,
 ): void {
-	if (resumeUrl === undefined || nameOfAddress(context) !== undefined) return;
+	if (resumeUrl === undefined || onCompletionOf(context) !== 'awaitWebhook') return;
 	const form: unknown = request.options.body;
 	if (form instanceof FormData) form.set('webhook_url', resumeUrl);
 }
 
-/** An address that the service refuses is not sent again by a Retry: the user mends it, or takes it out. */
+/**
+ * A Retry does not send an address again that the service may have refused: it may give no code for that. If
+ * it does, it has not accepted an earlier request with that address either.
+ */
 export function forgetRefusedAddress(context: IExecutePaginationFunctions, failure: unknown): void {
 	const memory = recall(context);
-	if (memory?.state !== 'sent' || !(failure instanceof ServiceError)) return;
-	if (failure.problem.errorCode !== 'invalid_webhook_url') return;
-	remember(context, { ...memory, resumeUrl: undefined });
+	if (memory?.state !== 'sent' || !isAboutTheItem(failure) || isKeyTaken(failure.problem)) return;
+	const isAboutAddress = failure.problem.errorCode === 'invalid_webhook_url';
+	const deliversTo = isAboutAddress ? undefined : memory.deliversTo;
+	remember(context, { ...memory, resumeUrl: undefined, deliversTo });
 }

@@ -4,7 +4,7 @@ import {
 	type IExecutePaginationFunctions,
 } from 'n8n-workflow';
 
-import { isAboutTheKey } from '../../../shared/api/noUsableAnswer';
+import { isKeyTaken } from '../../../shared/api/noUsableAnswer';
 import { isAboutTheLink } from '../../../shared/api/errorTitlesAndAdvice';
 import { withoutSecrets } from '../../../shared/api/redact';
 import { reasonOfNo } from '../../../shared/api/refusalBody';
@@ -46,11 +46,10 @@ export function sayItMayBeAccepted(
 	const hasOwnKey = isSentAgain(context, key);
 	// n8n offers a Retry only of an execution that an error has stopped.
 	const hasNoRetry = goesOnAfterErrors(context) || isExecutionCancelled(context);
-	const helpsNothing = (!hasOwnKey && hasNoRetry) || isAboutTheItem(failure);
-	if (key === undefined || helpsNothing) {
+	const isRefusedKey = failure instanceof ServiceError && isKeyTaken(failure.problem);
+	if (key === undefined || isRefusedKey || (!hasOwnKey && hasNoRetry)) {
 		const advice = failure instanceof ServiceError ? adviceIfUncertain(failure) : '';
-		const isKeyRefused = failure instanceof ServiceError && isAboutTheKey(failure.problem);
-		const more = [isKeyRefused ? ANOTHER_KEY : '', advice];
+		const more = [isRefusedKey ? ANOTHER_KEY : '', advice];
 		const words = [LOOK_FOR_SUBMISSION, ...more].filter(Boolean).join(' ');
 		failure.message = inOutput(context, message, words);
 		failure.description = words;
@@ -66,7 +65,7 @@ export function isAboutTheItem(failure: unknown): failure is ServiceError {
 	if (!(failure instanceof ServiceError)) return false;
 	const { problem } = failure;
 	const isRefused = [400, 413, 415, 422].includes(problem.status ?? 0);
-	return isRefused || isAboutTheLink(problem) || isAboutTheKey(problem);
+	return isRefused || isAboutTheLink(problem) || isKeyTaken(problem);
 }
 
 /**

@@ -3,7 +3,7 @@ import type { IDataObject, IExecutePaginationFunctions } from 'n8n-workflow';
 import { credentialOf, type TranscriberCredential } from '../../../shared/api/credential';
 import { asUnsent } from '../../../shared/api/sendWithRetries';
 import { withoutSecrets } from '../../../shared/api/redact';
-import { isAboutTheKey } from '../../../shared/api/noUsableAnswer';
+import { isKeyTaken } from '../../../shared/api/noUsableAnswer';
 import { ServiceError } from '../../../shared/api/serviceError';
 import { idsIn, submissionKey } from '../../../shared/api/submission';
 import type { Policy, RoutingRequest } from '../../../shared/api/types';
@@ -68,14 +68,14 @@ async function submitItem(
 	policy: Policy,
 	run: NodeRun,
 ): Promise<Outcome> {
-	// Read first, because nothing may come between the two looks at the memory, below: another Retry of
-	// the same execution may run at the same time.
-	let { apiKey } = await credentialOf(context);
+	const { apiKey } = await credentialOf(context);
 	const header = request.options.headers?.['Idempotency-Key'];
 	const keyed = header !== undefined;
 	// The header makes a repeat safe only if the service document shows it for the request.
-	let key = keyed && policy.repeatable ? String(header) : undefined;
-	const ownPrint = (await fingerprintOf(context, key, run.stopped)) ?? key;
+	const key = keyed && policy.repeatable ? String(header) : undefined;
+	const fingerprint = (await fingerprintOf(context, key, run.stopped)) ?? key;
+	// Nothing is awaited from here until the item is remembered: another Retry of the same execution may
+	// run at the same time.
 	const body = key === undefined ? hashOfBody(context, request.options.body) : undefined;
 	if (body !== undefined && !recall(context)) takeOverFromEarlierRun(context, body);
 	const memory = recall(context);
@@ -84,57 +84,111 @@ async function submitItem(
 		run.submitted.mayBeAccepted(context.getItemIndex());
 		throw asLasting(mayHaveBeenAccepted(context));
 	}
-	const file = key === undefined ? undefined : fileOf(recordingOf(context).binary);
+	const sending = rememberAsSent(context, request, { memory, key, fingerprint, body });
+	try {
+		return await sendItem(context, request, { ...policy, keyed }, run, { ...sending, apiKey });
+	} catch (error) {
+		throw settled(context, run, sending, error);
+	}
+}
+
+/** A request that is being sent. */
+interface Sending {
+	/** What was remembered of the item. */
+	memory?: SentMemory;
+	/** The same, if it was sent for the same file: this request repeats it. */
+	earlier?: SentMemory;
+	/** What is remembered now. */
+	sent: SentMemory;
+}
+
+/** Remembers the item before it is sent, and gives a repeat the key and the address of the request before. */
+function rememberAsSent(
+	context: IExecutePaginationFunctions,
+	request: RoutingRequest,
+	own: Pick<SentMemory, 'key' | 'fingerprint' | 'body'> & { memory?: SentMemory },
+): Sending {
+	const { memory } = own;
+	const file = own.key === undefined ? undefined : fileOf(recordingOf(context).binary);
 	const isStored = memory !== undefined && isOfFile(memory, file);
 	if (isStored) checkUnchangedSince(context, memory);
 	// The same file, also if it was downloaded again. Another Retry may have sent it since its key was chosen.
-	const isSame = isStored || (memory && [memory.key, memory.fingerprint].includes(ownPrint));
+	const isSame = isStored || (memory && [memory.key, memory.fingerprint].includes(own.fingerprint));
 	const earlier = isSame ? memory : undefined;
 	if (earlier?.key !== undefined) {
-		({ key } = earlier);
 		setKey(request, earlier.key);
 		setFormerAddress(context, request, earlier);
 	}
-	const fingerprint = earlier?.fingerprint ?? ownPrint;
-	const settings = file === undefined ? undefined : settingsFor(context).ofItem;
-	const sent = { ...destinationOf(context, key, earlier), asked: askedFor(context), body };
-	const ofFile = { key, file, fingerprint, settings, resumeUrl: resumeUrlIn(context, request) };
-	remember(context, { state: 'sent', ...ofFile, at: earlier?.at ?? Date.now(), ...sent });
-	let failure: unknown;
+	const key = earlier?.key ?? own.key;
+	const sent: SentMemory = {
+		state: 'sent',
+		key,
+		file,
+		fingerprint: earlier?.fingerprint ?? own.fingerprint,
+		settings: file === undefined ? undefined : settingsFor(context).ofItem,
+		resumeUrl: resumeUrlIn(context, request),
+		at: earlier?.at ?? Date.now(),
+		...destinationOf(context, key, earlier),
+		asked: askedFor(context),
+		body: own.body,
+	};
+	remember(context, sent);
+	return { memory, earlier, sent };
+}
+
+/** Sends the item, and remembers what the service has accepted. `apiKey`: that of the credential now. */
+async function sendItem(
+	context: IExecutePaginationFunctions,
+	request: RoutingRequest,
+	policy: Policy,
+	run: NodeRun,
+	{ memory, earlier, sent, apiKey }: Sending & { apiKey: string },
+): Promise<Outcome> {
+	const { key, fingerprint, deliversTo, executionId, asked, body } = sent;
+	let sealingKey = apiKey;
 	let isRepeat = memory !== undefined || mayBeOfCrashed(context, key);
 	let at = earlier?.at;
 	const startAt = startAtIn(request);
 	const onAttempt = (mayBeAccepted: boolean, credential: TranscriberCredential) => {
 		// The key of the last attempt seals the secrets in the answer: it may have been rotated meanwhile.
-		({ apiKey } = credential);
+		sealingKey = credential.apiKey;
 		if (startAt !== undefined) checkStartAgain(context, startAt);
 		isRepeat ||= mayBeAccepted;
 		// A refused attempt was no submission. The time of a repeat says nothing about the first.
 		at = earlier?.at ?? (mayBeAccepted ? at : Date.now());
 	};
-	try {
-		const onCompletion = onCompletionOf(context);
-		const keepsWebhookSecret = usesWebhook(onCompletion);
-		const ownPolicy = { ...policy, keyed, keepsWebhookSecret };
-		const items = await sendOperation(context, request, ownPolicy, run, onAttempt);
-		const answers = items.map(({ json }) => json);
-		// With the key, it is safe to ask again.
-		if (key !== undefined) checkIsAccepted(context, answers);
-		const keepsSecret = onCompletion === 'callUrl';
-		const submissions = answers.map((answer) => submissionOf(answer, apiKey, keepsSecret));
-		const accepted: AcceptedMemory = {
-			state: 'accepted',
-			fingerprint,
-			submissions,
-			at: at ?? Date.now(),
-			startAt,
-			...sent,
-		};
-		remember(context, accepted);
-		return { accepted, isFresh: true, isRepeat };
-	} catch (error) {
-		failure = error;
-	}
+	const onCompletion = onCompletionOf(context);
+	const ownPolicy = { ...policy, keepsWebhookSecret: usesWebhook(onCompletion) };
+	const items = await sendOperation(context, request, ownPolicy, run, onAttempt);
+	const answers = items.map(({ json }) => json);
+	// With the key, it is safe to ask again.
+	if (key !== undefined) checkIsAccepted(context, answers);
+	const keepsSecret = onCompletion === 'callUrl';
+	const accepted: AcceptedMemory = {
+		state: 'accepted',
+		fingerprint,
+		submissions: answers.map((answer) => submissionOf(answer, sealingKey, keepsSecret)),
+		at: at ?? Date.now(),
+		startAt,
+		deliversTo,
+		executionId,
+		asked,
+		body,
+	};
+	remember(context, accepted);
+	return { accepted, isFresh: true, isRepeat };
+}
+
+/**
+ * The failure, with what it means for the item. Forgets what the service has certainly not accepted; else
+ * the error says that it may be accepted, and how it is not paid twice.
+ */
+function settled(
+	context: IExecutePaginationFunctions,
+	run: NodeRun,
+	{ memory, sent: { key } }: Sending,
+	failure: unknown,
+): unknown {
 	const isCertain =
 		key === undefined ? isHarmless(context, failure) : !memory && isRefusedAtOnce(context, failure);
 	if (isCertain) forget(context);
@@ -146,7 +200,7 @@ async function submitItem(
 		sayItMayBeAccepted(context, failure, key);
 	}
 	if (isAboutTheItem(failure)) asLasting(failure);
-	throw failure;
+	return failure;
 }
 
 /**
@@ -177,7 +231,7 @@ function isKeyOfAnother(
 	key: string | undefined,
 	failure: unknown,
 ): boolean {
-	if (!(failure instanceof ServiceError) || !isAboutTheKey(failure.problem)) return false;
+	if (!(failure instanceof ServiceError) || !isKeyTaken(failure.problem)) return false;
 	return givenKeyOf(context) !== undefined || mayBeOfCrashed(context, key);
 }
 

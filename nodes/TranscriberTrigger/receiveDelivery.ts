@@ -1,6 +1,12 @@
 import { createHash } from 'crypto';
-import type { INodeExecutionData, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
+import type {
+	IDataObject,
+	INodeExecutionData,
+	IWebhookFunctions,
+	IWebhookResponseData,
+} from 'n8n-workflow';
 
+import { withoutSecrets } from '../shared/api/redact';
 import { ANSWER, Undecided, decidedBy } from '../shared/webhook/answerInTime';
 import { logSeldom, wordForLog } from '../shared/webhook/logSeldom';
 import { respond, deliveryFrom } from '../shared/webhook/hmacSignedBody';
@@ -106,9 +112,12 @@ export async function receiveDelivery(context: IWebhookFunctions): Promise<IWebh
 			return await emit(call, event, { name, by: 'word', proof, mark });
 		}
 		case 'genuine': {
-			const event = eventIn(delivery.body);
+			const { by, spent, mark, ownSecret } = verdict;
+			// A service may repeat the secret in any field.
+			const shown = withoutSecrets(delivery.body, { webhookSecret: ownSecret });
+			const event = eventIn(shown as IDataObject | undefined);
 			if (!event) return refuseUndocumented(context, verdict.name);
-			const { by, spent, mark, name = submissionKey(event) } = verdict;
+			const { name = submissionKey(event) } = verdict;
 			return await emit(call, event, { name, by, proof, mark, spent });
 		}
 	}

@@ -27,7 +27,15 @@ type Verdict =
 	 * Signed with the secret that the store has under `name` (`own`), or with the credential's secret
 	 * (`shared`), perhaps for a submission that the store does not know.
 	 */
-	| { kind: 'genuine'; by: 'own' | 'shared'; name?: string; spent?: string; mark: string }
+	| {
+			kind: 'genuine';
+			by: 'own' | 'shared';
+			name?: string;
+			spent?: string;
+			mark: string;
+			/** That has signed it, if it belongs to the submission alone. */
+			ownSecret?: string;
+	  }
 	/** For a submission that is already known to have ended with this status. `isSame`: byte for byte. */
 	| { kind: 'repeat'; name: string; isSame?: boolean }
 	/**
@@ -106,7 +114,7 @@ function ofPending(
 	if (secret === undefined) return { kind: 'unreadable', stored, mark: kept.split(' ')[1] };
 	if (!isSignedWith(secret, delivery)) return { kind: 'forged' };
 	const spent = seal(apiKey, SPENT_SECRET, name, secret);
-	return { kind: 'genuine', by: 'own', name, spent, mark: markOf(secret) };
+	return { kind: 'genuine', by: 'own', name, spent, mark: markOf(secret), ownSecret: secret };
 }
 
 /**
@@ -181,7 +189,7 @@ function afterEnding(
 	}
 	if (!isSignedWith(secret, delivery)) return { kind: 'forged' };
 	if (!isLate) return { kind: 'repeat', name };
-	return { kind: 'genuine', by: 'own', name, spent, mark: markOf(secret) };
+	return { kind: 'genuine', by: 'own', name, spent, mark: markOf(secret), ownSecret: secret };
 }
 
 /** A fingerprint that recognises a verified delivery without its secret. */

@@ -94,6 +94,16 @@ describe('200: a delivery that is signed with the secret of its submission', () 
 		expect(json()).toEqual([{ task_id: '7f3c', note: 'new' }]);
 	});
 
+	it('that repeats its own secret does not output it', async () => {
+		await openWithTask();
+		await deliver(
+			host.url,
+			{ task_id: '7f3c', to: `https://n8n.example.com/?s=${SECRET}` },
+			SECRET,
+		);
+		expect(json()).toEqual([{ task_id: '7f3c', to: 'https://n8n.example.com/?s=***' }]);
+	});
+
 	it('of a meeting', async () => {
 		await openWithTask({}, 'bot-1');
 		const body = {

@@ -83,6 +83,12 @@ describe('Nobody without the API key can plant or read a secret', () => {
 	const sealed = (apiKey: string, address = host.url) =>
 		sealHandOvers(apiKey, address, [{ id: '7f3c', secret: SECRET }]);
 
+	/** What is sealed in a genuine one. */
+	const IN_THE_CLEAR = {
+		handOvers: [{ id: '7f3c', secret: SECRET }],
+		expires: Date.now() + FRESH_MS,
+	};
+
 	few.it.each<[string, () => unknown]>([
 		['sealed with another API key', () => ({ sealed: sealed('another') })],
 		[
@@ -92,6 +98,7 @@ describe('Nobody without the API key can plant or read a secret', () => {
 		['sealed for another use', () => ({ sealed: seal(API_KEY, 'stored secret', '7f3c', SECRET) })],
 		['cut short', () => ({ sealed: sealed(API_KEY).slice(0, -4) })],
 		['empty', () => ({ sealed: '' })],
+		['in the clear', () => ({ sealed: JSON.stringify(IN_THE_CLEAR) })],
 		['not base64', () => ({ sealed: '\u0000\uffff€' })],
 		['huge', () => ({ sealed: 'A'.repeat(900_000) })],
 	])('401 for what is %s', async (_, body) => {

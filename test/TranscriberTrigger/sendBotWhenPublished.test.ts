@@ -281,6 +281,10 @@ describe('Activation', () => {
 			JSON.stringify('reference=b-77&webhook_secret=secret-of-this-bot'),
 			'{"value":"reference=b-77&webhook_secret=***"}',
 		],
+		[
+			{ note: 'Verify with secret-of-this-bot', webhook_secret: 'secret-of-this-bot' },
+			'{"note":"Verify with ***"}',
+		],
 	])('shows an answer without an id, but no secret: %j', async (body, shown) => {
 		const match = { path: '/meeting$' };
 		service.running().fault({ match, action: { kind: 'respond', status: 200, body } });

@@ -80,6 +80,7 @@ describe('A delivery for a submission whose secret the store has', () => {
 			name: TASK,
 			spent: expect.any(String),
 			mark: markOf(OWN),
+			ownSecret: OWN,
 		});
 	});
 
@@ -163,6 +164,7 @@ describe('A delivery for a submission that has ended', () => {
 			name: TASK,
 			spent: ending.spent,
 			mark: ending.mark,
+			ownSecret: OWN,
 		});
 	});
 

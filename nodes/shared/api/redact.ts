@@ -126,7 +126,7 @@ export function withoutSecrets(
 ): unknown {
 	const copies = new Map<object, unknown>();
 	const todo: Copying[] = [];
-	const own = keepWebhookSecret === true ? ownSecretsIn(value) : [];
+	const own = keepWebhookSecret === 'everywhere' ? [] : ownSecretsIn(value);
 	const masks = [secrets, ...own].map((each) => maskOf(each, onlyAlone));
 	const mask = (text: string) => masks.reduce((rest, one) => one(rest), text);
 	const copyOf = (original: unknown, isTop: boolean, isWebhook: boolean): unknown => {

@@ -105,6 +105,12 @@ describe('A copy that masks only words of their own', () => {
 });
 
 describe('A copy of an answer', () => {
+	it('has no webhook_secret of the answer in another field either', () => {
+		const answer = { webhook_secret: 'whsec_0123456789', note: 'Verify with whsec_0123456789' };
+		expect(withoutSecrets(answer, {})).toEqual({ note: 'Verify with ***' });
+		expect(withoutSecrets(answer, {}, 'everywhere')).toEqual(answer);
+	});
+
 	it('has everything but secrets', () => {
 		const date = new Date(0);
 		const answer = { a: [1, null, { b: `is ${KEY}` }], [`field ${KEY}`]: true, date };

@@ -9,7 +9,7 @@ export const ROWS: Record<string, string[][]> = {
 		[
 			"The trigger's URL, POST",
 			'Anybody who knows it',
-			'Deliveries, signed with the secret of the submission, or with the Webhook Secret of the credential if the trigger has no other ([two exceptions](#with-the-triggers-address))',
+			'Deliveries, signed with the secret of the submission, or with the Webhook Secret of the credential if the trigger has no other ([three exceptions](#with-the-triggers-address))',
 		],
 		[
 			"The trigger's URL, PUT",
@@ -43,7 +43,7 @@ export const ROWS: Record<string, string[][]> = {
 		[
 			'Sealed secrets of tasks and bots in progress',
 			"Static data of the trigger's workflow",
-			'The task has ended (never with **Emit Duplicates**), or 10 000 newer ones arrived',
+			'The trigger has heard of the end (never with **Emit Duplicates**), or 10 000 newer ones arrived',
 		],
 		[
 			'Sealed secrets of finished tasks, to recognise a genuine repeat',
@@ -109,13 +109,18 @@ export const NO_CLAIM: string[] = [
 	"Both are then in n8n's execution data.",
 	'n8n keeps a copy of the workflow, with its static data and the parameters of its nodes, in each execution until it deletes the execution.',
 	'Each item names the tests that prove it.',
-	'In two cases it cannot: the API key was rotated after the secret was stored, or the service gave no secret and the Webhook Secret of the credential is missing or does not fit.',
+	'In three cases it cannot: the API key was rotated after the secret was stored; the service gave no secret, and the Webhook Secret of the credential is missing or does not fit; or the task has failed, and so many newer ones have ended since that its secret was dropped.',
 	'Whoever knows the address and the id of such a task can so start the workflow a moment before the service does.',
+	'Two webhook processes that get it in the same moment, before either has answered, start it twice ([queue mode](docs/scaling.md)).',
 	"Can replay a delivery that was signed with the credential's Webhook Secret at another trigger that has the same secret.",
 	'Leave the field empty if you do not need it.',
 	'Can read transcripts, and the two outputs named above.',
 	'Restrict who can read executions.',
+	"Can try guesses at the credential's Webhook Secret, because the trigger keeps a fingerprint of it.",
+	'Let it be long and random.',
 	"With n8n's encryption key as well, can read everything.",
 	'Can open hand-overs and sealed secrets from before the rotation, if the attacker has copies.',
+	'Can plant a secret at a trigger whose credential still has the old key, and start its workflow.',
+	'Enter the new key in every credential that has the old one.',
 	'Can find an API key of fewer than 8 characters, or a Webhook Secret of fewer than 16, if the service repeats it in an answer.',
 ];

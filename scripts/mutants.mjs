@@ -106,6 +106,10 @@ const MORE_SUITES = {
 		'test/shared/parameters/refuse.test.ts',
 	],
 	'nodes/Transcriber/submit/submit.ts': ['test/Transcriber/submit/severalTasks.test.ts'],
+	'nodes/TranscriberTrigger/isBotThere.ts': [
+		'test/TranscriberTrigger/sendBotWhenPublished.test.ts',
+		'test/TranscriberTrigger/otherAccount.test.ts',
+	],
 	'nodes/shared/webhook/hmacSignedBody.ts': ['test/TranscriberTrigger/receiveDelivery.test.ts'],
 };
 

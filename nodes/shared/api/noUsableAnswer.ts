@@ -92,45 +92,35 @@ const STILL_RUNNING =
 /** Codes of a 409 that say no more than its status. */
 const CONFLICT = /^(http)?[_\W]?(conflict|409)([_\W]?error)?$/i;
 
-/** Words about a key that came before with another request. */
-const OTHER_REQUEST = /differ|mismatch|other (param|payload|body)/i;
-
-/** Words and codes about a key that came before. Those about its form, such as "must be a UUID", are others. */
+/** Words and codes about a key that came before. */
 const KEY_CAME_BEFORE =
-	/already|re-?us|been used|used (before|by)|same|another|duplicat|exist|previous|earlier|conflict/i;
+	/already|re-?us|been used|used (before|by)|same|another|differ|mismatch|duplicat|exist|previous|earlier|conflict/i;
+
+/** Words about the form of a key, and about a service that takes none. */
+const KEY_AS_SUCH =
+	/uuid|guid|character|length|too (long|short)|at (most|least)|format|pattern|malformed|invalid|not valid|unknown|unrecogni|support|allowed|permitted|endpoint/i;
 
 /**
  * Whether a 409 for a submit says that the same request is still in progress. The documented 409 has
  * no code (service document, "Errors"). If it has one, and the service does not ask to try again,
- * the code decides: waiting ends no other conflict. Without a code, a 409 whose words are about the key of
- * another request is another conflict too.
+ * the code decides: waiting ends no other conflict.
  */
-export function isStillRunning({
-	status,
-	errorCode,
-	serviceMessage = '',
-	retryAfter,
-}: Problem): boolean {
+export function isStillRunning({ status, errorCode, retryAfter }: Problem): boolean {
 	if (status !== 409) return false;
-	if (retryAfter !== undefined) return true;
-	if (errorCode !== undefined) return STILL_RUNNING.test(errorCode) || CONFLICT.test(errorCode);
-	if (STILL_RUNNING.test(serviceMessage)) return true;
-	return !(namesTheKey(serviceMessage) && OTHER_REQUEST.test(serviceMessage));
+	if (errorCode === undefined || retryAfter !== undefined) return true;
+	return STILL_RUNNING.test(errorCode) || CONFLICT.test(errorCode);
 }
 
 /**
  * Whether a submit is refused because its Idempotency-Key came before with another request, which the
- * service may have accepted. The service document does not say whether it refuses that.
+ * service may have accepted. The service document does not say whether it refuses that, nor how. So any
+ * words about the key count, unless they are about its form: a user who enters another key pays again.
  */
 export function isKeyTaken(problem: Problem): boolean {
 	const { status = 0, errorCode = '', serviceMessage = '', isKeyed } = problem;
 	if (!isKeyed || ![400, 409, 422].includes(status) || isStillRunning(problem)) return false;
 	const words = `${errorCode} ${serviceMessage}`;
-	return namesTheKey(words) && (KEY_CAME_BEFORE.test(words) || OTHER_REQUEST.test(words));
-}
-
-function namesTheKey(words: string): boolean {
-	return /idempot/i.test(words);
+	return /idempot/i.test(words) && (KEY_CAME_BEFORE.test(words) || !KEY_AS_SUCH.test(words));
 }
 
 /** The longest Retry-After to believe, in ms: some services send the time of the next try instead. */

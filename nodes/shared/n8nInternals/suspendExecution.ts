@@ -61,7 +61,7 @@ export function assertCanSuspend(context: IExecutePaginationFunctions): void {
  *
  * Assumed: n8n puts the entry of the running node back on top of its stack. When the time is up,
  * n8n runs this entry as a disabled node, which passes on its input as if it were the result. So
- * this function empties the input of the entry, and puts an unchanged copy of the entry behind it:
+ * this function empties the input of the entry, and puts a copy of the entry, with its input, behind it:
  *
  *     before         [ (running: node, items) , … ]
  *     suspended      [ node, no items ; node, items ; … ]
@@ -84,7 +84,7 @@ export async function suspend(
 	const copy = { ...entry };
 	if (stopsOnError) {
 		settingsOf(context).onError = { onError, continueOnFail };
-		copy.node = { ...entry.node, onError: 'stopWorkflow', continueOnFail: false };
+		copy.node = { ...entry.node, ...STOPS };
 	}
 	runExecutionDataOf(context)?.executionData?.nodeExecutionStack.unshift(copy);
 	entry.node = { ...entry.node, alwaysOutputData: false };
@@ -92,20 +92,27 @@ export async function suspend(
 	await waitFunctionOf(context)?.call(context, until);
 }
 
+/** What {@link suspend} makes of 'On Error', and of its name in old workflows. The editor never sets both. */
+const STOPS = { onError: 'stopWorkflow', continueOnFail: false } as const;
+
 /**
- * To be called as soon as a node has begun: it goes on after errors as the user has set it. Assumed: n8n and
- * its contexts ask the node of the running entry.
+ * To be called as soon as a node has begun: it goes on after errors as the user has set it. In a Retry with the
+ * currently saved workflow, that is what the node has. Assumed: n8n and its contexts ask the node of the
+ * running entry.
  */
 export function restoreOnError(context: IExecutePaginationFunctions): void {
 	const settings = settingsOf(context);
 	if (!settings.onError) return;
 	// What was undefined is not saved, and counts too.
 	const { onError, continueOnFail } = settings.onError;
-	Object.assign(context.getExecuteData().node, { onError, continueOnFail });
 	delete settings.onError;
+	const { node } = context.getExecuteData();
+	const isOfSuspend =
+		node.onError === STOPS.onError && node.continueOnFail === STOPS.continueOnFail;
+	if (isOfSuspend) Object.assign(node, { onError, continueOnFail });
 }
 
-/** What is kept of a node whose copy on the stack stops on errors: its 'On Error', and the name of it in old workflows. */
+/** What the user has set of a node whose copy on the stack stops on errors. */
 function settingsOf(context: IExecutePaginationFunctions): {
 	onError?: Pick<INode, 'onError' | 'continueOnFail'>;
 } {

@@ -67,7 +67,12 @@ describe('the error for a file that the service may have accepted', () => {
 
 	it.each<[string, number, string, RegExp]>([
 		['too long for the balance', 413, 'audio_too_long_api_balance', /Split it/],
-		['to an address that is not public', 400, 'invalid_webhook_url', /public webhook URL of your n8n/],
+		[
+			'to an address that is not public',
+			400,
+			'invalid_webhook_url',
+			/public webhook URL of your n8n/,
+		],
 	])('keeps the advice of a refusal of the recording: %s', async (_what, status, code, advice) => {
 		const detail = { error_code: code, message: 'Words of the service' };
 		loseAnswers({ kind: 'respond', status, readBody: true, body: { detail } });
@@ -123,6 +128,33 @@ describe('the error for a file that the service may have accepted', () => {
 		service.running().fault({ match, times: 999, action: { kind: 'respond', status: 429 } });
 		const { error } = await service.run(FILE, { items: [itemWithFile()] });
 		expect(error?.description).not.toContain('may have accepted');
+	});
+
+	it.each([
+		['a file', FILE],
+		['a link', LINK],
+	])(
+		'says where to look if the service refuses the key in other words: %s',
+		async (_what, parameters) => {
+			const match = { method: 'POST' };
+			const body = { detail: 'Idempotency-Key уже использован с другим запросом' };
+			service.running().fault({ match, times: 1, action: { kind: 'respond', status: 422, body } });
+			const keyed = { ...parameters, options: { idempotencyKey: 'my-key' } };
+			const { error } = await service.run(keyed, { items: [itemWithFile()] });
+			expect(error?.description).toMatch(/^The service may have accepted it.*Get Many/);
+		},
+	);
+
+	it('is not there if a repeat is answered that the first request is in progress, whatever the service advises', async () => {
+		shortenRetries(10);
+		const detail =
+			'A request with this Idempotency-Key is being handled. Retry, or use a different key.';
+		service.running().fault({ match: { method: 'POST' }, times: 1, action: LOST });
+		const action = { kind: 'respond', status: 409, readBody: true, body: { detail } } as const;
+		service.running().fault({ match: { method: 'POST' }, times: 2, action });
+		const { json, error } = await service.run(FILE, { items: [itemWithFile()] });
+		expect(error).toBeUndefined();
+		expect(json).toMatchObject([{ task_id: service.running().tasks()[0]?.id }]);
 	});
 
 	it.each([

@@ -32,7 +32,7 @@ export function setFormerAddress(
 
 /**
  * A Retry does not send an address again that the service may have refused: it may give no code for that. If
- * it does, it has not accepted an earlier request with that address either.
+ * it does, it is no longer known to which address an earlier request has led.
  */
 export function forgetRefusedAddress(context: IExecutePaginationFunctions, failure: unknown): void {
 	const memory = recall(context);

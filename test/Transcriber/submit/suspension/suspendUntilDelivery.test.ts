@@ -39,6 +39,8 @@ const BOT = {
 	consentAcknowledged: true,
 	onCompletion: 'awaitWebhook',
 };
+type Workflow = ReturnType<typeof workflowWith>;
+
 const links = (...names: string[]) =>
 	itemsOf(...names.map((name) => ({ url: `https://files.example.com/${name}.mp3` })));
 const RETRY_ON_FAIL = { retryOnFail: true, maxTries: 3, waitBetweenTries: 1 };
@@ -1068,6 +1070,36 @@ describe.each(['continueRegularOutput', 'continueErrorOutput', 'continueOnFail']
 				expect(error).toBeUndefined();
 				expect(next?.map(({ text }) => typeof text)).toEqual(['string', 'string']);
 				expect(service.running().tasks()).toHaveLength(2);
+			},
+		);
+
+		/** As the user has saved it since. */
+		const withSavedNode = (woken: Ended, { retry, save }: Workflow, node: Partial<INode>) => {
+			for (const entry of woken.data.executionData?.nodeExecutionStack ?? []) {
+				const { onError: _, continueOnFail: __, ...others } = entry.node;
+				entry.node = { ...others, ...node };
+			}
+			return { retry: async () => await retry({ saved: save(woken.data) }) };
+		};
+
+		it.each([
+			['continueRegularOutput', undefined, 2],
+			['stopWorkflow', 'Broken', undefined],
+			[undefined, 'Broken', undefined],
+		] as const)(
+			'leaves a Retry with the currently saved workflow the On Error of that: %s',
+			async (saved, failure, items) => {
+				const { state, workflow, wake } = await asleepAndAway({
+					status: 'failed',
+					error: 'Broken',
+				});
+				const woken = await wake.deliver();
+				state.isAway = false;
+				const { retry } = withSavedNode(woken, workflow, { onError: saved });
+				const { error, next } = await retry();
+				if (failure) expect(error).toContain(failure);
+				else expect(error).toBeUndefined();
+				expect(next?.length).toBe(items);
 			},
 		);
 

@@ -52,7 +52,9 @@ export function checkSize(
 ): void {
 	const given = numberOf(limit) ?? 0;
 	const most = given > 0 ? given : DICTIONARY_LIMIT_CHARS;
-	const chars = dictionaryChars(terms);
+	// The service may store two spellings of a term as one.
+	const spelled = new Map(terms.map((term) => [comparable(term), term]));
+	const chars = dictionaryChars([...spelled.values()]);
 	if (chars <= most) return;
 	throw refuse(
 		context,
@@ -64,12 +66,11 @@ export function checkSize(
 /**
  * The dictionary after a write, with what the service says of it. The answer to a write is
  * undocumented: if it has a list that lacks some of the terms that were sent, the dictionary itself
- * decides. If that cannot be read, the answer does.
+ * decides. If that cannot be read, the answer does. `old`: the dictionary before.
  */
 export async function dictionaryAfterWrite(
 	context: IExecutePaginationFunctions,
-	wanted: string[],
-	sent: string[],
+	{ old, wanted, sent }: { old: string[]; wanted: string[]; sent: string[] },
 	answer: IDataObject,
 ): Promise<IDataObject & { terms: string[] }> {
 	const lacked = lacking(answer, sent);
@@ -77,16 +78,24 @@ export async function dictionaryAfterWrite(
 		// The answer may list only what was added, and count that.
 		const listed = Array.isArray(answer.terms) ? answer.terms.map(String) : [];
 		if (listed.length === 0 || lacking(answer, wanted).length > 0) return { terms: wanted };
-		// The service may drop a term that differs from another one only in capitals.
-		return { ...answer, terms: listed.length < wanted.length ? listed : wanted };
+		return { ...answer, terms: asWanted(listed, wanted, old) };
 	}
 	const read = callService(context, { method: 'GET', url: '/dictionary' });
 	const now = await read.catch((): IDataObject => ({}));
 	const { terms } = now;
 	if (!Array.isArray(terms) || saysNoTerms(now))
 		return { terms: wanted.filter((term) => !lacked.includes(term)) };
-	const isStored = lacking(now, wanted).length === 0;
-	return { ...now, terms: isStored ? wanted : terms.map(String) };
+	return { ...now, terms: asWanted(terms.map(String), wanted, old) };
+}
+
+/**
+ * The terms in the spelling of the user, if the service has stored them in another one. A term that the
+ * dictionary had in that spelling was neither added nor removed, so it stays.
+ */
+function asWanted(listed: string[], wanted: string[], old: string[]): string[] {
+	const known = new Set([...old, ...wanted]);
+	const spellings = new Map(wanted.map((term) => [comparable(term), term]));
+	return listed.map((term) => (known.has(term) ? term : (spellings.get(comparable(term)) ?? term)));
 }
 
 /** The terms as the dictionary has them, if it differs from the input only in blanks or code points. */

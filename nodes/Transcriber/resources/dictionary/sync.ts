@@ -209,7 +209,8 @@ async function syncTo(
 		}
 	}
 	if (replaces && !dryRun) noteReplacement(context);
-	const after = await dictionaryAfterWrite(context, wanted, write.body.terms, answer);
+	const terms = { old, wanted, sent: write.body.terms };
+	const after = await dictionaryAfterWrite(context, terms, answer);
 	const notStored = lacking(after, wanted);
 	const [had = old] = lost;
 	const gone = lackedBy(after.terms, distinct([...lost.flat(), ...old]));

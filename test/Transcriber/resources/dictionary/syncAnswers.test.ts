@@ -307,3 +307,34 @@ it('a term that the service has dropped beside one with other capitals is not re
 	const report = { changed: false, added: [], removed: [], unchanged: ['Kubernetes'], count: 1 };
 	expect(json).toMatchObject([report]);
 });
+
+describe('a service that stores terms in small letters', () => {
+	const list = (method: string, terms: string[]) =>
+		service.running().fault({
+			match: { method, path: '/dictionary$' },
+			action: { kind: 'respond', status: 200, body: { terms, count: terms.length } },
+		});
+
+	it.each(['replace', 'addMissing'])(
+		'and lists the same terms before and after a write has changed nothing: %s',
+		async (mode) => {
+			for (const method of ['GET', 'PUT', 'POST']) list(method, ['kubernetes', 'okr']);
+			const { json, error } = await service.run({ ...SYNC, mode, terms: 'Kubernetes\nOKR' });
+			expect(error).toBeUndefined();
+			expect(json).toMatchObject([{ changed: false, added: [], removed: [], count: 2 }]);
+		},
+	);
+
+	it('is sent a new term as long as it may have room for one spelling of each', async () => {
+		const terms = Array.from(
+			{ length: 500 },
+			(_, index) => `Kubernetes cluster no ${1000 + index}`,
+		);
+		const stored = terms.map((term) => term.toLowerCase());
+		list('GET', stored);
+		list('POST', [...stored, 'okr']);
+		const { json, error } = await service.run({ ...ADD, terms: [...terms, 'OKR'].join('\n') });
+		expect(error).toBeUndefined();
+		expect(json).toMatchObject([{ changed: true, added: ['OKR'], removed: [] }]);
+	});
+});

@@ -889,7 +889,12 @@ describe('dictionary.sync in an execution that is stopped while it writes', () =
 	it.each([
 		['the write is carried out', { kind: 'delay', ms: 500, processed: true } as const, 1],
 		['the write was cut', { kind: 'cut', when: 'afterProcessing' } as const, 1],
-		['the service refuses the write', { kind: 'respond', status: 429 } as const, 0],
+		[
+			'the service refuses the write',
+			// So long a pause that the stop certainly falls into it.
+			{ kind: 'respond', status: 429, headers: { 'Retry-After': '30' } } as const,
+			0,
+		],
 	])("names the removed terms in n8n's log if %s", async (_, action, lines) => {
 		jest.replaceProperty(RETRY, 'base', 1_000);
 		for (const patience of ['patienceWhenBroken', 'patienceWhenBusy'] as const) {

@@ -94,11 +94,11 @@ const CONFLICT = /^(http)?[_\W]?(conflict|409)([_\W]?error)?$/i;
 
 /** Words and codes about a key that came before. */
 const KEY_CAME_BEFORE =
-	/already|re-?us|been used|used (before|by)|same|another|differ|mismatch|duplicat|exist|previous|earlier|conflict/i;
+	/already|re-?us|been used|used (before|by)|same|another|other param|differ|mismatch|original|first|chang|modif|duplicat|exist|previous|earlier|conflict/i;
 
 /** Words about the form of a key, and about a service that takes none. */
 const KEY_AS_SUCH =
-	/uuid|guid|character|length|too (long|short)|at (most|least)|format|pattern|malformed|invalid|not valid|unknown|unrecogni|support|allowed|permitted|endpoint/i;
+	/uuid|guid|character|\bchars?\b|ascii|bytes?\b|length|contain|\bbad\b|too (long|short)|at (most|least)|format|pattern|malformed|invalid|not valid|unknown|unrecogni|support|allowed|permitted|endpoint/i;
 
 /**
  * Whether a 409 for a submit says that the same request is still in progress. The documented 409 has

@@ -211,6 +211,8 @@ describe('A refusal says that the key came before with another request', () => {
 			'An Idempotency-Key can only be used once',
 			'Idempotency-Key must be unique',
 			'This Idempotency-Key has expired',
+			'Invalid Idempotency-Key: used for other parameters',
+			'Changing the parameters of a request with an Idempotency-Key is not allowed',
 			'Invalid Idempotency-Key: it was first sent with other parameters, so it is already taken',
 		].map((serviceMessage) => ({ status: 422, serviceMessage })),
 	])('with %j', (more) => {
@@ -224,6 +226,13 @@ describe('A refusal says that the key came before with another request', () => {
 		{ status: 422, serviceMessage: 'idempotency-key: String should have at most 64 characters' },
 		{ status: 422, serviceMessage: 'idempotency-key: String should match pattern ^[a-z]+$' },
 		{ status: 400, serviceMessage: 'Idempotency-Key cannot be used with this endpoint' },
+		...[
+			'Bad Idempotency-Key',
+			'Idempotency-Key must be ASCII',
+			'Idempotency-Key must be 1-64 chars',
+			'Idempotency-Key exceeds 64 bytes',
+			'Idempotency-Key must not contain spaces',
+		].map((serviceMessage) => ({ status: 400, serviceMessage })),
 		{ status: 400, serviceMessage: 'The recording was already transcribed' },
 		{ status: 500, serviceMessage: 'Idempotency-Key was already used' },
 		{ status: 409, errorCode: 'idempotency_key_in_use' },

@@ -7,6 +7,7 @@ import { dictionaryChars } from '../../../shared/api/undocumented/dictionaryChar
 import { numberOf } from '../../../shared/jsonValues';
 import { refuse } from '../../../shared/parameters/refuse';
 import { isInherited } from './syncReport';
+import { distinct } from './terms';
 
 /**
  * The terms of the dictionary (service document, "Dictionary"). Throws if the answer has no list, because
@@ -78,24 +79,35 @@ export async function dictionaryAfterWrite(
 		// The answer may list only what was added, and count that.
 		const listed = Array.isArray(answer.terms) ? answer.terms.map(String) : [];
 		if (listed.length === 0 || lacking(answer, wanted).length > 0) return { terms: wanted };
-		return { ...answer, terms: asWanted(listed, wanted, old) };
+		return { ...answer, terms: asSpelled(wanted, listed, old) };
 	}
 	const read = callService(context, { method: 'GET', url: '/dictionary' });
 	const now = await read.catch((): IDataObject => ({}));
 	const { terms } = now;
 	if (!Array.isArray(terms) || saysNoTerms(now))
 		return { terms: wanted.filter((term) => !lacked.includes(term)) };
-	return { ...now, terms: asWanted(terms.map(String), wanted, old) };
+	const listed = terms.map(String);
+	const isStored = lacking(now, wanted).length === 0;
+	return { ...now, terms: isStored ? asSpelled(wanted, listed, old) : listed };
 }
 
 /**
- * The terms in the spelling of the user, if the service has stored them in another one. A term that the
- * dictionary had in that spelling was neither added nor removed, so it stays.
+ * The wanted terms, as the service lists them, in the order and the spelling of the user. If it lists a term in
+ * the spelling that the dictionary had before, nothing has become of another spelling. It may store two
+ * spellings as one.
  */
-function asWanted(listed: string[], wanted: string[], old: string[]): string[] {
-	const known = new Set([...old, ...wanted]);
-	const spellings = new Map(wanted.map((term) => [comparable(term), term]));
-	return listed.map((term) => (known.has(term) ? term : (spellings.get(comparable(term)) ?? term)));
+function asSpelled(wanted: string[], listed: string[], old: string[]): string[] {
+	const has = new Set(listed);
+	const kept = new Map(old.filter((term) => has.has(term)).map((term) => [comparable(term), term]));
+	const spelled = wanted.map((term) =>
+		has.has(term) ? term : (kept.get(comparable(term)) ?? term),
+	);
+	const spellings = listed.map(comparable);
+	return distinct(spelled).filter((term) => {
+		const place = spellings.indexOf(comparable(term));
+		if (place >= 0) spellings.splice(place, 1);
+		return place >= 0;
+	});
 }
 
 /** The terms as the dictionary has them, if it differs from the input only in blanks or code points. */

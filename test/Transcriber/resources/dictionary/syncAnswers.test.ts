@@ -338,3 +338,23 @@ describe('a service that stores terms in small letters', () => {
 		expect(json).toMatchObject([{ changed: true, added: ['OKR'], removed: [] }]);
 	});
 });
+
+it.each([
+	['the list from before it', 'a', ['a', 'b'], { changed: true, removed: ['b'], count: 1 }],
+	['a sorted list', 'b\na', ['a', 'b'], { changed: true, reordered: true }],
+	['a list with a term of somebody else', 'a\nc', ['a', 'c', 'x'], { added: ['c'], count: 2 }],
+	['one of two spellings', 'a\nGPT\ngpt', ['a', 'Gpt'], { added: ['GPT'], count: 2 }],
+])(
+	'a replacement that is answered with %s is reported as it was sent',
+	async (_what, terms, listed, report) => {
+		await given('a', 'b');
+		service.running().fault({
+			match: { method: 'PUT' },
+			times: 1,
+			action: { kind: 'respond', status: 200, body: { terms: listed } },
+		});
+		const { json, error } = await service.run({ ...SYNC, mode: 'replace', terms });
+		expect(error).toBeUndefined();
+		expect(json).toMatchObject([report]);
+	},
+);

@@ -92,9 +92,9 @@ const STILL_RUNNING =
 /** Codes of a 409 that say no more than its status. */
 const CONFLICT = /^(http)?[_\W]?(conflict|409)([_\W]?error)?$/i;
 
-/** Words and codes about a key that came before. */
+/** Words and codes about a key that came before, also in Russian: the service bills in rubles. */
 const KEY_CAME_BEFORE =
-	/already|re-?us|been used|used (before|by)|same|another|other param|differ|mismatch|original|first|chang|modif|duplicat|exist|previous|earlier|conflict/i;
+	/already|re-?us|been used|used (before|by)|same|another|other param|differ|mismatch|original|first|chang|modif|duplicat|exist|previous|earlier|conflict|(not|n't) match|уже|друг|совпад/i;
 
 /** Words about the form of a key, and about a service that takes none. */
 const KEY_AS_SUCH =
@@ -120,7 +120,9 @@ export function isKeyTaken(problem: Problem): boolean {
 	const { status = 0, errorCode = '', serviceMessage = '', isKeyed } = problem;
 	if (!isKeyed || ![400, 409, 422].includes(status) || isStillRunning(problem)) return false;
 	const words = `${errorCode} ${serviceMessage}`;
-	return /idempot/i.test(words) && (KEY_CAME_BEFORE.test(words) || !KEY_AS_SUCH.test(words));
+	return (
+		/idempot|идемпот/i.test(words) && (KEY_CAME_BEFORE.test(words) || !KEY_AS_SUCH.test(words))
+	);
 }
 
 /** The longest Retry-After to believe, in ms: some services send the time of the next try instead. */

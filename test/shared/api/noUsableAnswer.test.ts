@@ -189,6 +189,7 @@ describe('A 409 says that the same request is in progress', () => {
 		{ status: 409, errorCode: 'already_exists' },
 		{ status: 409, errorCode: 'in-the-progress' },
 		{ status: 409, errorCode: 'idempotency_key_conflict' },
+		{ status: 422, errorCode: 'invalid_idempotency_key', serviceMessage: 'Ключ уже использован' },
 		{ status: 409, errorCode: 'idempotency_key_reused' },
 		{ status: 400, errorCode: 'in_progress' },
 		{ transport: 'broken' },
@@ -207,6 +208,8 @@ describe('A refusal says that the key came before with another request', () => {
 		...[
 			'The Idempotency-Key has already been used',
 			'Idempotency-Key уже использован с другим запросом',
+			'Ключ идемпотентности использован с другим запросом',
+			'Idempotency-Key is not valid: the payload does not match',
 			'The request does not match the original request for this Idempotency-Key',
 			'An Idempotency-Key can only be used once',
 			'Idempotency-Key must be unique',

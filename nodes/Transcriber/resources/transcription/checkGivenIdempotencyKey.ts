@@ -39,7 +39,7 @@ export async function givenKey(
 	throw refuse(
 		context,
 		`${given} for two different ${noun}`,
-		`The service makes one task per key, so the second of the ${noun} would not be transcribed. Use a different key for each, for example {{ $json.id }}, or leave it empty.`,
+		`The service makes one task per key, so the second of the ${noun} would not be transcribed. Use a different key for each, for example {{ $json.fileId }}, or leave it empty.`,
 	);
 }
 
@@ -54,6 +54,6 @@ function checkNotSpoiled(context: IExecutePaginationFunctions, key: string): voi
 	throw refuse(
 		context,
 		`'Idempotency Key' is '${key.slice(0, 80)}', because a part of its expression gives nothing`,
-		"The service makes one task per key, so other files would get the transcript of this one. Name a field that the item has, for example {{ $json.id }}. For a part that may be empty, write {{ $json.folder ?? '' }}. Nothing was sent.",
+		"The service makes one task per key, so other files would get the transcript of this one. Name a field that the item has, for example {{ $json.fileId }}. For a part that may be empty, write {{ $json.folder ?? '' }}. Nothing was sent.",
 	);
 }

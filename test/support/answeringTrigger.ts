@@ -6,6 +6,8 @@ import { openHandOvers, type HandOver } from '../../nodes/shared/webhook/handOve
 
 export const STORED = { status: 200, body: '{"stored":true}' };
 
+const PATH = '/webhook/1/transcriber';
+
 export interface TriggerAnswer {
 	status: number;
 	body: string;
@@ -27,6 +29,11 @@ export async function answeringTrigger(
 	const checks: string[] = [];
 	const busy = { now: 0, most: 0 };
 	const server = createServer((request, response) => {
+		// Meant for a closed server of another test, which had the same port.
+		if (request.url !== PATH) {
+			response.writeHead(404, { connection: 'close' }).end();
+			return;
+		}
 		busy.most = Math.max(busy.most, ++busy.now);
 		let text = '';
 		request.on('data', (piece: Buffer) => (text += piece.toString()));
@@ -57,6 +64,6 @@ export async function answeringTrigger(
 	});
 	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 	const { port } = server.address() as AddressInfo;
-	const url = `http://127.0.0.1:${port}/webhook/1/transcriber`;
+	const url = `http://127.0.0.1:${port}${PATH}`;
 	return { url, calls, heard, checks, busy, close: () => void server.close() };
 }

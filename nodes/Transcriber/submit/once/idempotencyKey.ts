@@ -5,7 +5,7 @@ import type { RoutingRequest } from '../../../shared/api/types';
 import { lastingIdOf } from '../../../shared/n8nInternals/storedBinaryData';
 import { givenKeyOf } from '../../item/givenIdempotencyKey';
 import { fileOf, recordingOf } from '../../item/inputFile';
-import { firstExecutionOf } from './submittedByOtherRetry';
+import { beganInRetry, firstExecutionOf } from './submittedByOtherRetry';
 import { beginningOf } from './sameFile';
 import { settingsFor } from './sameRequest';
 import { placeOf } from './placeInRun';
@@ -74,4 +74,15 @@ export async function derivedKey(
 	const place = [context.getInstanceId(), firstExecutionOf(context), context.getNode().id];
 	const parts = [...place, placeOf(context), file, settings];
 	return `n8n-${createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 40)}`;
+}
+
+/**
+ * Whether the service may have got a submit with this derived key from an execution that crashed: n8n
+ * kept nothing of it but the data that the key is derived from.
+ */
+export function mayBeOfCrashed(
+	context: IExecutePaginationFunctions,
+	key: string | undefined,
+): boolean {
+	return key !== undefined && givenKeyOf(context) === undefined && beganInRetry(context);
 }

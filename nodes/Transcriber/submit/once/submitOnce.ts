@@ -3,8 +3,6 @@ import type { IDataObject, IExecutePaginationFunctions } from 'n8n-workflow';
 import { credentialOf, type TranscriberCredential } from '../../../shared/api/credential';
 import { asUnsent } from '../../../shared/api/sendWithRetries';
 import { withoutSecrets } from '../../../shared/api/redact';
-import { isKeyTaken } from '../../../shared/api/noUsableAnswer';
-import { ServiceError } from '../../../shared/api/serviceError';
 import { idsIn, submissionKey } from '../../../shared/api/submission';
 import type { Policy, RoutingRequest } from '../../../shared/api/types';
 import { asLasting, refuse } from '../../../shared/parameters/refuse';
@@ -13,14 +11,12 @@ import { fileOf, recordingOf } from '../../item/inputFile';
 import type { NodeRun } from '../../item/nodeRun';
 import { givenKeyOf } from '../../item/givenIdempotencyKey';
 import { sendOperation } from '../../item/sendOperation';
-import { isHarmless, isRefusedAtOnce } from './certainlyNotSubmitted';
 import { askedFor, hashOfBody, settingsFor } from './sameRequest';
 import { checkUnchangedSince } from './refuseChangedItem';
-import { forgetRefusedAddress, resumeUrlIn, setFormerAddress } from './formerAddress';
+import { resumeUrlIn, setFormerAddress } from './formerAddress';
 import { deliveryAddress, onCompletionOf, usesWebhook } from '../choice/onCompletion';
 import {
 	SUBMISSION_SECRET,
-	forget,
 	recall,
 	remember,
 	type AcceptedMemory,
@@ -28,16 +24,10 @@ import {
 	type SentMemory,
 	takeOverFromEarlierRun,
 } from './submissionMemory';
-import { fingerprintOf, isOfFile, setKey } from './idempotencyKey';
+import { fingerprintOf, isOfFile, mayBeOfCrashed, setKey } from './idempotencyKey';
 import { oncePerPlace } from './oncePerPlace';
-import {
-	checkIsAccepted,
-	isAboutTheItem,
-	isSentAgain,
-	mayHaveBeenAccepted,
-	sayItMayBeAccepted,
-} from './mayBeAccepted';
-import { beganInRetry } from './submittedByOtherRetry';
+import { checkIsAccepted, mayHaveBeenAccepted } from './mayBeAccepted';
+import { settleFailure } from './settleFailure';
 
 /**
  * Submits the item (`isFresh`), or finds what was submitted for it before. Throws if the service
@@ -88,7 +78,8 @@ async function submitItem(
 	try {
 		return await sendItem(context, request, { ...policy, keyed }, run, { ...sending, apiKey });
 	} catch (error) {
-		throw settled(context, run, sending, error);
+		const failed = { isRepeat: memory !== undefined, key: sending.sent.key };
+		throw settleFailure(context, run, failed, error);
 	}
 }
 
@@ -180,30 +171,6 @@ async function sendItem(
 }
 
 /**
- * The failure, with what it means for the item. Forgets what the service has certainly not accepted; else
- * the error says that it may be accepted, and how it is not paid twice.
- */
-function settled(
-	context: IExecutePaginationFunctions,
-	run: NodeRun,
-	{ memory, sent: { key } }: Sending,
-	failure: unknown,
-): unknown {
-	const isCertain =
-		key === undefined ? isHarmless(context, failure) : !memory && isRefusedAtOnce(context, failure);
-	if (isCertain) forget(context);
-	forgetRefusedAddress(context, failure);
-	if (recall(context)?.state === 'sent' || isKeyOfAnother(context, key, failure)) {
-		run.submitted.loseAnswer(context.getItemIndex());
-		// With the same key of the user, a new execution pays nothing.
-		if (!isSentAgain(context, key)) run.submitted.mayBeAccepted(context.getItemIndex());
-		sayItMayBeAccepted(context, failure, key);
-	}
-	if (isAboutTheItem(failure)) asLasting(failure);
-	return failure;
-}
-
-/**
  * The webhook address of what is submitted now, and the execution that has given it. If an earlier
  * request with the same key and another address may have been accepted, the address of that request
  * counts. Undefined if the service may return a task of another execution with another address: the
@@ -223,24 +190,6 @@ function destinationOf(
 	const deliversTo = deliveryAddress(context);
 	if (!earlier || earlier.deliversTo === deliversTo) return { deliversTo, executionId };
 	return { deliversTo: earlier.deliversTo, executionId: earlier.executionId };
-}
-
-/** Whether the service refuses a key that an earlier execution may have sent. */
-function isKeyOfAnother(
-	context: IExecutePaginationFunctions,
-	key: string | undefined,
-	failure: unknown,
-): boolean {
-	if (!(failure instanceof ServiceError) || !isKeyTaken(failure.problem)) return false;
-	return givenKeyOf(context) !== undefined || mayBeOfCrashed(context, key);
-}
-
-/**
- * Whether the service may have got a submit with this derived key from an execution that crashed: n8n
- * kept nothing of it but the data that the key is derived from.
- */
-function mayBeOfCrashed(context: IExecutePaginationFunctions, key: string | undefined): boolean {
-	return key !== undefined && givenKeyOf(context) === undefined && beganInRetry(context);
 }
 
 /** The start may pass while the bot waits for its turn: the service could then send it late, and charge. */

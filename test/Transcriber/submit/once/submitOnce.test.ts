@@ -1,4 +1,5 @@
 /** One submit of an item: what is sent, what is remembered of it, and what a next try does. */
+// Also covers settleFailure.ts.
 import type { INodeParameters } from 'n8n-workflow';
 
 import { attachRecording, fileOf } from '../../../../nodes/Transcriber/item/inputFile';

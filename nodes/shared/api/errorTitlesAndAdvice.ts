@@ -180,7 +180,7 @@ const ROWS: Row[] = [
 		status: 409,
 		path: /^\/transcribe/,
 		message: 'The same request is still being worked on by the service',
-		next: 'Another request with the same idempotency key has not ended yet. Try again when it has.',
+		next: 'Another request with the same idempotency key has not ended yet. Try again when it has. If the answer says that the key came with other content, waiting does not help: look first with Transcript: Get Many and Return All whether the recording is there, because with another key you would pay again.',
 	},
 	{
 		status: 409,

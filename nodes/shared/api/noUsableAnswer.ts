@@ -92,14 +92,6 @@ const STILL_RUNNING =
 /** Codes of a 409 that say no more than its status. */
 const CONFLICT = /^(http)?[_\W]?(conflict|409)([_\W]?error)?$/i;
 
-/** Words and codes about a key that came before, also in Russian: the service bills in rubles. */
-const KEY_CAME_BEFORE =
-	/already|re-?us|been used|used (before|by)|same|another|other param|differ|mismatch|original|first|chang|modif|duplicat|exist|previous|earlier|conflict|(not|n't) match|уже|друг|совпад/i;
-
-/** Words about the form of a key, and about a service that takes none. */
-const KEY_AS_SUCH =
-	/uuid|guid|character|\bchars?\b|ascii|bytes?\b|length|contain|\bbad\b|too (long|short)|at (most|least)|format|pattern|malformed|invalid|not valid|unknown|unrecogni|support|allowed|permitted|endpoint/i;
-
 /**
  * Whether a 409 for a submit says that the same request is still in progress. The documented 409 has
  * no code (service document, "Errors"). If it has one, and the service does not ask to try again,
@@ -112,17 +104,15 @@ export function isStillRunning({ status, errorCode, retryAfter }: Problem): bool
 }
 
 /**
- * Whether a submit is refused because its Idempotency-Key came before with another request, which the
- * service may have accepted. The service document does not say whether it refuses that, nor how. So any
- * words about the key count, unless they are about its form: a user who enters another key pays again.
+ * Whether a refusal of a submit names its Idempotency-Key. The key may have the wrong form, or it may have come
+ * before with another request, which the service may have accepted. The service document shows no words for
+ * either, so nothing here tells the two apart: a user who then enters another key may pay again.
  */
-export function isKeyTaken(problem: Problem): boolean {
+export function isAboutKey(problem: Problem): boolean {
 	const { status = 0, errorCode = '', serviceMessage = '', isKeyed } = problem;
 	if (!isKeyed || ![400, 409, 422].includes(status) || isStillRunning(problem)) return false;
-	const words = `${errorCode} ${serviceMessage}`;
-	return (
-		/idempot|идемпот/i.test(words) && (KEY_CAME_BEFORE.test(words) || !KEY_AS_SUCH.test(words))
-	);
+	// Also in Russian: the service bills in rubles.
+	return /idempot|идемпот/i.test(`${errorCode} ${serviceMessage}`);
 }
 
 /** The longest Retry-After to believe, in ms: some services send the time of the next try instead. */

@@ -1,6 +1,6 @@
 import type { IExecutePaginationFunctions } from 'n8n-workflow';
 
-import { isKeyTaken } from '../../../shared/api/noUsableAnswer';
+import { isAboutKey } from '../../../shared/api/noUsableAnswer';
 import type { RoutingRequest } from '../../../shared/api/types';
 import { onCompletionOf } from '../choice/onCompletion';
 import { isAboutTheItem } from './mayBeAccepted';
@@ -36,7 +36,7 @@ export function setFormerAddress(
  */
 export function forgetRefusedAddress(context: IExecutePaginationFunctions, failure: unknown): void {
 	const memory = recall(context);
-	if (memory?.state !== 'sent' || !isAboutTheItem(failure) || isKeyTaken(failure.problem)) return;
+	if (memory?.state !== 'sent' || !isAboutTheItem(failure) || isAboutKey(failure.problem)) return;
 	const isAboutAddress = failure.problem.errorCode === 'invalid_webhook_url';
 	const deliversTo = isAboutAddress ? undefined : memory.deliversTo;
 	remember(context, { ...memory, resumeUrl: undefined, deliversTo });

@@ -4,11 +4,11 @@ import {
 	type IExecutePaginationFunctions,
 } from 'n8n-workflow';
 
-import { isKeyTaken } from '../../../shared/api/noUsableAnswer';
+import { isAboutKey } from '../../../shared/api/noUsableAnswer';
 import { isAboutTheLink } from '../../../shared/api/errorTitlesAndAdvice';
 import { withoutSecrets } from '../../../shared/api/redact';
 import { reasonOfNo } from '../../../shared/api/refusalBody';
-import { ServiceError, adviceIfUncertain } from '../../../shared/api/serviceError';
+import { ServiceError, adviceIfUncertain, said } from '../../../shared/api/serviceError';
 import { idsIn } from '../../../shared/api/submission';
 import { saysNotAccepted } from '../../../shared/api/undocumented/submissions';
 import { asLasting, refuse } from '../../../shared/parameters/refuse';
@@ -28,6 +28,10 @@ const SAME_KEY =
 /** A service that refuses the key of an earlier request refuses it again. */
 const ANOTHER_KEY = "If you gave an 'Idempotency Key', enter another one for that.";
 
+/** For a key that this execution has sent for the first time. An earlier execution may have sent it, too. */
+const IF_KEY_CAME_BEFORE =
+	"If this 'Idempotency Key' was sent before, the service may have accepted the recording then, and with another key you would pay again. So look first in your account at the service (also with Transcript: Get Many and Return All) whether it is there. If it is not, submit this item alone, with a key that the service takes.";
+
 function retryGoesOn(context: IExecutePaginationFunctions): string {
 	const { ofExecution, newExecution } = retryWords(context);
 	return `If the service has accepted it, a Retry of ${ofExecution} goes on with it and costs nothing more, but a ${newExecution} is charged again.`;
@@ -46,7 +50,7 @@ export function sayItMayBeAccepted(
 	const hasOwnKey = isSentAgain(context, key);
 	// n8n offers a Retry only of an execution that an error has stopped.
 	const hasNoRetry = goesOnAfterErrors(context) || isExecutionCancelled(context);
-	const isRefusedKey = failure instanceof ServiceError && isKeyTaken(failure.problem);
+	const isRefusedKey = failure instanceof ServiceError && isAboutKey(failure.problem);
 	if (key === undefined || isRefusedKey || (!hasOwnKey && hasNoRetry)) {
 		const advice = failure instanceof ServiceError ? adviceIfUncertain(failure) : '';
 		const more = [isRefusedKey ? ANOTHER_KEY : '', advice];
@@ -60,12 +64,22 @@ export function sayItMayBeAccepted(
 	failure.description = [words, failure.description].filter(Boolean).join(' ');
 }
 
+/** Makes the failure of an item, of which the service refuses the user's key, say what the user has to find out first. */
+export function sayKeyMayHaveBeenSent(
+	context: IExecutePaginationFunctions,
+	failure: ServiceError,
+): void {
+	const { message } = failure;
+	failure.message = inOutput(context, message, IF_KEY_CAME_BEFORE);
+	failure.description = [IF_KEY_CAME_BEFORE, said(failure.problem)].join(' ');
+}
+
 /** Whether the service refuses the recording, link, option or key itself, so every Retry is refused too. */
 export function isAboutTheItem(failure: unknown): failure is ServiceError {
 	if (!(failure instanceof ServiceError)) return false;
 	const { problem } = failure;
 	const isRefused = [400, 413, 415, 422].includes(problem.status ?? 0);
-	return isRefused || isAboutTheLink(problem) || isKeyTaken(problem);
+	return isRefused || isAboutTheLink(problem) || isAboutKey(problem);
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { IExecutePaginationFunctions } from 'n8n-workflow';
 
-import { isKeyTaken } from '../../../shared/api/noUsableAnswer';
+import { isAboutKey } from '../../../shared/api/noUsableAnswer';
 import { ServiceError } from '../../../shared/api/serviceError';
 import { asLasting } from '../../../shared/parameters/refuse';
 import { givenKeyOf } from '../../item/givenIdempotencyKey';
@@ -8,7 +8,12 @@ import type { NodeRun } from '../../item/nodeRun';
 import { isHarmless, isRefusedAtOnce } from './certainlyNotSubmitted';
 import { forgetRefusedAddress } from './formerAddress';
 import { mayBeOfCrashed } from './idempotencyKey';
-import { isAboutTheItem, isSentAgain, sayItMayBeAccepted } from './mayBeAccepted';
+import {
+	isAboutTheItem,
+	isSentAgain,
+	sayItMayBeAccepted,
+	sayKeyMayHaveBeenSent,
+} from './mayBeAccepted';
 import { forget, recall } from './submissionMemory';
 
 /** What was sent of the item, without an answer that accepts it. */
@@ -35,22 +40,15 @@ export function settleFailure(
 			: !isRepeat && isRefusedAtOnce(context, failure);
 	if (isCertain) forget(context);
 	forgetRefusedAddress(context, failure);
-	if (recall(context)?.state === 'sent' || isKeyOfAnother(context, key, failure)) {
+	const isKeyRefused = failure instanceof ServiceError && isAboutKey(failure.problem);
+	if (recall(context)?.state === 'sent' || (isKeyRefused && mayBeOfCrashed(context, key))) {
 		run.submitted.loseAnswer(context.getItemIndex());
 		// With the same key of the user, a new execution pays nothing.
 		if (!isSentAgain(context, key)) run.submitted.mayBeAccepted(context.getItemIndex());
 		sayItMayBeAccepted(context, failure, key);
+	} else if (isKeyRefused && givenKeyOf(context) !== undefined) {
+		sayKeyMayHaveBeenSent(context, failure);
 	}
 	if (isAboutTheItem(failure)) asLasting(failure);
 	return failure;
-}
-
-/** Whether the service refuses a key that an earlier execution may have sent. */
-function isKeyOfAnother(
-	context: IExecutePaginationFunctions,
-	key: string | undefined,
-	failure: unknown,
-): boolean {
-	if (!(failure instanceof ServiceError) || !isKeyTaken(failure.problem)) return false;
-	return givenKeyOf(context) !== undefined || mayBeOfCrashed(context, key);
 }

@@ -54,6 +54,8 @@ beforeAll(async () => {
 });
 afterAll(() => void server.close());
 
+const RealSignal = AbortSignal;
+
 /** The clock stands still, but jumps over each pause between two calls. What the pauses were: */
 const pauses: number[] = [];
 /** After so many calls, the watch sleeps. */
@@ -67,7 +69,7 @@ beforeEach(() => {
 	url = `${origin}/webhook/${randomUUID()}/transcriber`;
 	let now = Date.now();
 	jest.spyOn(Date, 'now').mockImplementation(() => now);
-	jest.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
+	const timeout = (ms: number) => {
 		const controller = new AbortController();
 		pauses.push(ms);
 		const wake = () => {
@@ -77,7 +79,11 @@ beforeEach(() => {
 		if (calls.length < most) setTimeout(wake, 0);
 		else sleeping.push(wake);
 		return controller.signal;
-	});
+	};
+	// Only for this suite: watches of other suites may go on in the same process.
+	const get = (real: object, name: string) => (name === 'timeout' ? timeout : real[name as never]);
+	const value = new Proxy(RealSignal, { get });
+	Object.defineProperty(globalThis, 'AbortSignal', { configurable: true, writable: true, value });
 });
 
 /** Ends all watches. */
@@ -85,8 +91,9 @@ afterEach(async () => {
 	replies = [SWITCHED_OFF];
 	for (const wake of sleeping.splice(0)) wake();
 	await turns();
-	expect(sleeping).toEqual([]);
+	Object.defineProperty(globalThis, 'AbortSignal', { value: RealSignal });
 	jest.restoreAllMocks();
+	expect(sleeping).toEqual([]);
 });
 
 /** Time for a pause and a call. */

@@ -79,7 +79,9 @@ export async function dictionaryAfterWrite(
 		// The answer may list only what was added, and count that.
 		const listed = Array.isArray(answer.terms) ? answer.terms.map(String) : [];
 		if (listed.length === 0 || lacking(answer, wanted).length > 0) return { terms: wanted };
-		return { ...answer, terms: asSpelled(wanted, listed, old) };
+		const terms = asSpelled(wanted, listed, old);
+		// A list with other terms may be that from before the write, and so may its figures.
+		return listed.length === terms.length ? { ...answer, terms } : { terms };
 	}
 	const read = callService(context, { method: 'GET', url: '/dictionary' });
 	const now = await read.catch((): IDataObject => ({}));
@@ -92,22 +94,24 @@ export async function dictionaryAfterWrite(
 }
 
 /**
- * The wanted terms, as the service lists them, in the order and the spelling of the user. If it lists a term in
- * the spelling that the dictionary had before, nothing has become of another spelling. It may store two
- * spellings as one.
+ * The wanted terms that the service lists, in the order of the user. The service may store a term with other
+ * capitals, and two spellings as one: then the spelling that it lists counts, or the one that the dictionary had
+ * before, or else the first of the user.
  */
 function asSpelled(wanted: string[], listed: string[], old: string[]): string[] {
-	const has = new Set(listed);
-	const kept = new Map(old.filter((term) => has.has(term)).map((term) => [comparable(term), term]));
-	const spelled = wanted.map((term) =>
-		has.has(term) ? term : (kept.get(comparable(term)) ?? term),
-	);
-	const spellings = listed.map(comparable);
-	return distinct(spelled).filter((term) => {
-		const place = spellings.indexOf(comparable(term));
-		if (place >= 0) spellings.splice(place, 1);
+	const places = listed.map(comparable);
+	const takePlace = (term: string) => {
+		const place = places.indexOf(comparable(term));
+		if (place >= 0) places.splice(place, 1);
 		return place >= 0;
-	});
+	};
+	const has = new Set(listed);
+	const exact = new Set(wanted.filter((term) => has.has(term) && takePlace(term)));
+	const kept = new Map(old.filter((term) => has.has(term)).map((term) => [comparable(term), term]));
+	const spelled = wanted
+		.filter((term) => exact.has(term) || takePlace(term))
+		.map((term) => (exact.has(term) ? term : (kept.get(comparable(term)) ?? term)));
+	return distinct(spelled);
 }
 
 /** The terms as the dictionary has them, if it differs from the input only in blanks or code points. */

@@ -358,3 +358,37 @@ it.each([
 		expect(json).toMatchObject([report]);
 	},
 );
+
+it('a replacement that is answered with the list from before it is not counted by that list', async () => {
+	await given('a', 'b');
+	const body = { terms: ['a', 'b'], count: 2, chars: 2 };
+	const action = { kind: 'respond', status: 200, body } as const;
+	service.running().fault({ match: { method: 'PUT' }, times: 1, action });
+	const { json } = await service.run({ ...SYNC, mode: 'replace', terms: 'a' });
+	expect(json).toMatchObject([{ removed: ['b'], unchanged: ['a'], count: 1, chars: 1 }]);
+});
+
+describe.each([
+	['in its answer', 'PUT'],
+	['in the dictionary, which is read again', 'GET'],
+])('of two spellings of a term, the service has %s', (_where, method) => {
+	it.each([
+		['only the second', ['GPT', 'a'], 'a\nGPT\ngpt', ['a', 'gpt'], ['gpt'], ['GPT']],
+		['only the first', ['gpt', 'a'], 'a\nGPT\ngpt', ['a', 'GPT'], ['GPT'], ['gpt']],
+		['both', ['gpt'], 'GPT\ngpt', ['gpt', 'GPT'], ['GPT'], []],
+		['one as it was before', ['gpt'], 'GPT\nGpt\na', ['gpt', 'a'], ['a'], []],
+	])('%s, says the report', async (_which, old, terms, listed, added, removed) => {
+		await given(...old);
+		const answer = (list: string[], skip = 0) => ({
+			times: 1,
+			skip,
+			action: { kind: 'respond', status: 200, body: { terms: list } } as const,
+		});
+		const put = method === 'PUT' ? listed : ['of somebody else'];
+		service.running().fault({ match: { method: 'PUT' }, ...answer(put) });
+		service.running().fault({ match: { method: 'GET' }, ...answer(listed, 1) });
+		const { json, error } = await service.run({ ...SYNC, mode: 'replace', terms });
+		expect(error).toBeUndefined();
+		expect(json).toMatchObject([{ added, removed, changed: true }]);
+	});
+});

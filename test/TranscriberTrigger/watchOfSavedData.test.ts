@@ -1,5 +1,6 @@
 /** Contract, "Trigger node": how often a process calls its own trigger, and when it stops. */
 // Also covers repairStaticData.ts.
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -13,6 +14,7 @@ import {
 } from '../../nodes/TranscriberTrigger/repairStaticData';
 import { STORE } from '../../nodes/TranscriberTrigger/triggerMemory';
 import { contextsWith } from '../shared/n8nInternals/contexts';
+import { until } from '../simulator/testing-client';
 import { captureLogs } from '../support/logs';
 import { additionalDataFor } from '../support/n8n';
 
@@ -54,8 +56,8 @@ beforeAll(async () => {
 });
 afterAll(() => void server.close());
 
-const RealSignal = AbortSignal;
-
+/** Watches of other suites go on in the same process: only what this test has begun has its clock. */
+const begun = new AsyncLocalStorage<object>();
 /** The clock stands still, but jumps over each pause between two calls. What the pauses were: */
 const pauses: number[] = [];
 /** After so many calls, the watch sleeps. */
@@ -63,13 +65,19 @@ let most = 0;
 /** What ends the pauses in which watches sleep. */
 const sleeping: Array<() => void> = [];
 let url = '';
+let test = {};
 beforeEach(() => {
 	calls.length = pauses.length = 0;
 	most = 6;
 	url = `${origin}/webhook/${randomUUID()}/transcriber`;
-	let now = Date.now();
-	jest.spyOn(Date, 'now').mockImplementation(() => now);
-	const timeout = (ms: number) => {
+	test = {};
+	const [realNow, realTimeout] = [Date.now, AbortSignal.timeout];
+	let now = realNow();
+	jest
+		.spyOn(Date, 'now')
+		.mockImplementation(() => (begun.getStore() === test ? now : realNow.call(Date)));
+	jest.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
+		if (begun.getStore() !== test) return realTimeout.call(AbortSignal, ms);
 		const controller = new AbortController();
 		pauses.push(ms);
 		const wake = () => {
@@ -79,19 +87,18 @@ beforeEach(() => {
 		if (calls.length < most) setTimeout(wake, 0);
 		else sleeping.push(wake);
 		return controller.signal;
-	};
-	// Only for this suite: watches of other suites may go on in the same process.
-	const get = (real: object, name: string) => (name === 'timeout' ? timeout : real[name as never]);
-	const value = new Proxy(RealSignal, { get });
-	Object.defineProperty(globalThis, 'AbortSignal', { configurable: true, writable: true, value });
+	});
 });
+
+function watch(): void {
+	begun.run(test, () => watchSavedData(context(), url));
+}
 
 /** Ends all watches. */
 afterEach(async () => {
 	replies = [SWITCHED_OFF];
 	for (const wake of sleeping.splice(0)) wake();
 	await turns();
-	Object.defineProperty(globalThis, 'AbortSignal', { value: RealSignal });
 	jest.restoreAllMocks();
 	expect(sleeping).toEqual([]);
 });
@@ -99,14 +106,6 @@ afterEach(async () => {
 /** Time for a pause and a call. */
 async function turns(): Promise<void> {
 	for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setTimeout(resolve, 5));
-}
-
-/** Counts turns: the clock jumps. */
-async function until(condition: () => boolean): Promise<void> {
-	for (let turn = 0; !condition(); turn++) {
-		if (turn > 3_000) throw new Error('It has not happened');
-		await new Promise((resolve) => setTimeout(resolve, 5));
-	}
 }
 
 const context = () =>
@@ -117,7 +116,7 @@ const context = () =>
 async function watched(count: number, ...given: Reply[]): Promise<void> {
 	most = count;
 	replies = given;
-	watchSavedData(context(), url);
+	watch();
 	await until(() => calls.length === count && pauses.length > count);
 }
 
@@ -125,7 +124,7 @@ async function watched(count: number, ...given: Reply[]): Promise<void> {
 async function endedWatch(count: number, ...given: Reply[]): Promise<void> {
 	most = count + 10;
 	replies = given;
-	watchSavedData(context(), url);
+	watch();
 	await until(() => calls.length === count && pauses.length === count);
 	await turns();
 	expect([calls.length, pauses.length]).toEqual([count, count]);
@@ -154,7 +153,7 @@ describe('A call to itself', () => {
 		async (kind) => {
 			const call = context();
 			Object.assign(call, { webhookData: { isTest: kind.includes('test') } });
-			watchSavedData(call, kind.includes('unknown') ? undefined : url);
+			begun.run(test, () => watchSavedData(call, kind.includes('unknown') ? undefined : url));
 			await new Promise(setImmediate);
 			expect(pauses).toEqual([]);
 		},
@@ -187,7 +186,7 @@ describe('A process calls itself', () => {
 	it('soon again after a new change, and no longer in its old rhythm', async () => {
 		await watched(20, SAVED);
 		const former = sleeping.splice(0);
-		watchSavedData(context(), url);
+		watch();
 		await until(() => pauses.length === 22);
 		expect(isSoon(pauses.at(-1))).toBe(true);
 		most = 21;
@@ -200,7 +199,7 @@ describe('A process calls itself', () => {
 
 	it('in the same rhythm if the next call is soon', async () => {
 		await watched(1, SAVED);
-		watchSavedData(context(), url);
+		watch();
 		await new Promise(setImmediate);
 		expect(pauses).toHaveLength(2);
 	});
@@ -235,11 +234,15 @@ describe('A process goes on calling itself', () => {
 });
 
 describe('A process that cannot reach itself', () => {
+	const linesAbout = (address: string, logs: ReturnType<typeof captureLogs>) => {
+		const words = `cannot call its own address ${new URL(address).origin} (`;
+		return logs.lines.filter((line) => line.includes(words));
+	};
 	async function linesOf(failures: number, ...given: Reply[]): Promise<string[]> {
 		const logs = captureLogs();
 		await watched(failures, ...given);
 		logs.release();
-		return logs.lines.filter((line) => line.includes('cannot call its own address'));
+		return linesAbout(url, logs);
 	}
 	afterEach(async () => {
 		// What it has said is forgotten once it reaches itself.
@@ -271,14 +274,14 @@ describe('A process that cannot reach itself', () => {
 		const logs = captureLogs();
 		// Nothing listens there.
 		url = `http://${host}:9/webhook/${randomUUID()}/transcriber`;
-		watchSavedData(context(), url);
+		watch();
 		await until(() => pauses.length > 5);
 		// It sleeps for good.
 		most = 0;
 		await turns();
 		sleeping.length = 0;
 		logs.release();
-		const lines = logs.lines.filter((line) => line.includes('cannot call its own address'));
+		const lines = linesAbout(url, logs);
 		expect(lines).toHaveLength(1);
 		expect(lines[0]).toContain('ECONNREFUSED');
 		expect(lines[0]).toContain(`add ${host} to NO_PROXY`);

@@ -12,6 +12,7 @@ import {
 	collectionIn,
 	numberIn,
 } from '../../../shared/parameters/checkedValues';
+import { refuse } from '../../../shared/parameters/refuse';
 import { performOperation } from '../../item/performOperation';
 import { TaskPagesOfAcceptedSize } from '../../../shared/api/taskPagesOfAcceptedSize';
 import { shownFor } from '../commonFields';
@@ -73,6 +74,12 @@ export const getAllFields: INodeProperties[] = shownFor(
 	],
 );
 
+/**
+ * The most tasks in an output. n8n passes all items of an output to one function call
+ * (`returnData.push(...)` in routing-node.js of n8n-core), which fails with somewhat more than that.
+ */
+export const OUTPUT = { most: 100_000 };
+
 /** One item per task. */
 async function outputTasks(
 	context: IExecutePaginationFunctions,
@@ -84,14 +91,20 @@ async function outputTasks(
 		request.options.qs as IDataObject | undefined,
 		wanted,
 	);
-	return (await list.tasks(wanted)).map((json) => ({ json }));
+	const tasks = await list.tasks(Math.min(wanted, OUTPUT.most + 1));
+	if (tasks.length <= OUTPUT.most) return tasks.map((json) => ({ json }));
+	throw refuse(
+		context,
+		`The account has more than ${OUTPUT.most} such tasks, and n8n takes no more from one node`,
+		`Choose a 'Status' in 'Filters', or turn 'Return All' off and set a 'Limit' of at most ${OUTPUT.most}.`,
+	);
 }
 
 /** How many tasks the user wants. */
 function wantedFrom(context: IExecutePaginationFunctions): number {
 	const returnAll = booleanIn(context, context.getNodeParameter('returnAll', false), 'Return All');
 	if (returnAll) return Infinity;
-	const range = { above: 0, whole: true };
+	const range = { above: 0, max: OUTPUT.most, whole: true };
 	return numberIn(context, context.getNodeParameter('limit', ''), 'Limit', range) ?? 50;
 }
 

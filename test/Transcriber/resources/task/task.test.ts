@@ -6,6 +6,7 @@ import { describeWaiting } from '../../../support/completion';
 import { byId, failureOf, fileIn, itemsOf, serviceForTests } from '../../../support/service';
 import { FAULTS_IN_SUCCESS } from '../../../support/faultsInSuccess';
 import { few } from '../../../support/long';
+import { OUTPUT } from '../../../../nodes/Transcriber/resources/task/getAll';
 import { LIMITS } from '../../../../nodes/shared/api/rateLimits';
 import { POLL } from '../../../../nodes/Transcriber/wait/pauseBetweenLooks';
 import { until } from '../../../simulator/testing-client';
@@ -179,6 +180,19 @@ describe('task.getAll', () => {
 		const ids = await tasks(count);
 		expect(idsOf((await run('getAll', more)).json)).toEqual(ids);
 		expect(idsOf((await run('getAll', { limit: count - 1 })).json)).toEqual(ids.slice(0, -1));
+	});
+
+	it('of more tasks than n8n can take, says what to choose instead', async () => {
+		const replaced = jest.replaceProperty(OUTPUT, 'most', 3);
+		const ids = await tasks(4);
+		const { error, items } = await run('getAll', more);
+		expect(items).toEqual([]);
+		expect(error?.message).toContain('more than 3 such tasks');
+		expect(error?.description).toMatch(/'Status' .* a 'Limit' of at most 3\./);
+		expect(idsOf((await run('getAll', { limit: 3 })).json)).toEqual(ids.slice(0, 3));
+		const { error: tooMany } = await run('getAll', { limit: 4 });
+		expect(tooMany?.message).toContain("'Limit' has to be a whole number of at most 3");
+		replaced.restore();
 	});
 
 	it('filters.status goes to the service with every page', async () => {

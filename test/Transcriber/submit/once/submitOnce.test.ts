@@ -356,6 +356,47 @@ describe('In a Retry in which the node runs for the first time', () => {
 	});
 });
 
+describe('A key that the service refuses', () => {
+	const OWN = { options: { idempotencyKey: 'file-17' } };
+	const refused = async (parameters: INodeParameters, given: Try) => {
+		fault({ kind: 'respond', status: 422, body: { detail: 'Idempotency-Key was used before' } });
+		const { failure, isUncertain } = {
+			isUncertain: false,
+			...(await itemOf(parameters).submit(given)),
+		};
+		return { isUncertain, words: String((failure as { description?: string })?.description) };
+	};
+
+	it.each([
+		['a file', FILE],
+		['a link', LINK],
+	])('and that the user gave may have been sent before: %s', async (_what, parameters) => {
+		const { isUncertain, words } = await refused(parameters, { key: 'file-17', more: OWN });
+		expect(words).toMatch(/^If this 'Idempotency Key' was sent before/);
+		expect(isUncertain).toBe(false);
+	});
+
+	it('may be that of an execution that crashed', async () => {
+		const retry = { executionId: '42', mode: 'retry' } as const;
+		const { isUncertain, words } = await refused(FILE, { ...retry, key: 'derived' });
+		expect(words).toMatch(/^The service may have accepted it/);
+		expect(isUncertain).toBe(true);
+	});
+
+	it('was certainly not sent before if this execution has made it up', async () => {
+		const { isUncertain, words } = await refused(FILE, { key: 'derived' });
+		expect(words).not.toMatch(/sent before|may have accepted/);
+		expect(isUncertain).toBe(false);
+	});
+});
+
+it('A refusal that does not name the key says nothing of it', async () => {
+	fault({ kind: 'respond', status: 422, body: { detail: 'No such language' } });
+	const more = { options: { idempotencyKey: 'file-17' } };
+	const { failure } = await itemOf(FILE).submit({ key: 'file-17', more });
+	expect(failure).toMatchObject({ description: expect.not.stringContaining('Idempotency Key') });
+});
+
 describe('The address that the service reports a file to', () => {
 	const deliveredTo = async (more: Try, saved?: ItemPlace['saved']) => {
 		const { submit } = itemOf(FILE, saved);

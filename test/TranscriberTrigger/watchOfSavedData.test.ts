@@ -197,11 +197,17 @@ describe('A process calls itself', () => {
 		await until(() => calls.length === 21);
 	});
 
-	it('in the same rhythm if the next call is soon', async () => {
-		await watched(1, SAVED);
+	it('in the same rhythm if the next call is soon, but soon again after that', async () => {
+		const random = jest.spyOn(Math, 'random').mockReturnValue(0.99);
+		await watched(2, SAVED);
 		watch();
 		await new Promise(setImmediate);
-		expect(pauses).toHaveLength(2);
+		expect(pauses).toHaveLength(3);
+		most = 3;
+		for (const wake of sleeping.splice(0)) wake();
+		await until(() => pauses.length === 4);
+		random.mockRestore();
+		expect(isSoon(pauses.at(-1))).toBe(true);
 	});
 });
 
@@ -282,11 +288,11 @@ describe('A process that cannot reach itself', () => {
 		sleeping.length = 0;
 		logs.release();
 		const lines = linesAbout(url, logs);
+		url = `${origin}/webhook/${randomUUID()}`;
 		expect(lines).toHaveLength(1);
 		expect(lines[0]).toContain('ECONNREFUSED');
 		expect(lines[0]).toContain(`add ${host} to NO_PROXY`);
 		expect(lines[0]).toContain(`as a range: ${range}.`);
-		url = `${origin}/webhook/${randomUUID()}`;
 	});
 });
 

@@ -24,15 +24,16 @@ function sizeIn({ recordingBytes = 0 }: Problem): string {
 	return megabytes < 1 ? 'less than 1 MB' : `${Math.round(megabytes)} MB`;
 }
 
-/**
- * Whether the service itself says why it does not take a link of a recording or a meeting. FastAPI answers
- * "Not Found" for a path that it does not have.
- */
+/** What frameworks (FastAPI, Starlette, Django) say by themselves, of a path or of the API key. */
+const SAYS_NO_MORE_THAN_STATUS =
+	/^(not found|forbidden|not authenticated|(access|permission) denied|you do not have permission to perform this action)\.?$/i;
+
+/** Whether the service itself says why it does not take a link of a recording or a meeting. */
 export function isAboutTheLink(problem: Problem): boolean {
 	const { status = 0, path, isServiceShape, errorCode, serviceMessage } = problem;
 	if (!/^\/(transcribe-url|meeting)$/.test(path)) return false;
 	if (![403, 404].includes(status) || !isServiceShape) return false;
-	const isSaid = serviceMessage !== undefined && !/^not found$/i.test(serviceMessage);
+	const isSaid = serviceMessage !== undefined && !SAYS_NO_MORE_THAN_STATUS.test(serviceMessage);
 	return errorCode !== undefined || isSaid;
 }
 
@@ -153,6 +154,14 @@ const ROWS: Row[] = [
 	},
 	{
 		status: 404,
+		path: /^\/dictionary$/,
+		when: ({ isServiceShape, serviceMessage = '' }) =>
+			isServiceShape === true && /dictionar|словар/i.test(serviceMessage),
+		message: 'The service has no dictionary for this account yet',
+		next: 'Dictionary: Add writes the first terms without reading it before. If that is refused, too, look in your account at the service.',
+	},
+	{
+		status: 404,
 		message: 'There is nothing at this address of the service',
 		next: "Check the 'Base URL' in the credential: it is the address of the service itself, without a path of your own.",
 	},
@@ -252,7 +261,7 @@ const ROWS: Row[] = [
 		status: 429,
 		path: /^\/transcribe/,
 		message: 'The service takes no more recordings for now',
-		next: 'It allows 10 submits a minute and 20 tasks in progress at once. Try again when earlier tasks have finished.',
+		next: 'It allows 10 submits a minute and 20 tasks in progress at once. Try again when earlier tasks have finished. Those that wait for the balance finish only after a top-up.',
 	},
 	{
 		status: 429,

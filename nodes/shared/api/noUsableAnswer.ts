@@ -115,6 +115,11 @@ export function isAboutKey(problem: Problem): boolean {
 	return /idempot|идемпот/i.test(`${errorCode} ${serviceMessage}`);
 }
 
+/** The same, or a 409 that counts as "still in progress" and may mean that, too. */
+export function mayBeAboutKey(problem: Problem): boolean {
+	return isAboutKey(problem) || (problem.isKeyed === true && isStillRunning(problem));
+}
+
 /** The longest Retry-After to believe, in ms: some services send the time of the next try instead. */
 const LONGEST_RETRY_AFTER = 24 * 3_600_000;
 

@@ -161,10 +161,14 @@ describe('the error for a file that the service may have accepted', () => {
 			const action = { kind: 'respond', status: 409, readBody: true, body } as const;
 			service.running().fault({ match: { method: 'POST' }, times: 999, action });
 			const keyed = { ...parameters, options: { idempotencyKey: 'my-key' } };
+			const words =
+				/If the answer says .* other content, .*Get Many and Return All .*with another key you would pay again\. .*different request/;
 			const { error } = await service.run(keyed, { items: [itemWithFile()] });
-			expect(error?.description).toMatch(
-				/If the answer says .* other content, .*Get Many and Return All .*with another key you would pay again\. .*different request/,
-			);
+			expect(error?.description).toMatch(words);
+			service.running().fault({ match: { method: 'POST' }, times: 999, action });
+			const node = { onError: 'continueRegularOutput' } as const;
+			const { items } = await service.run(keyed, { items: [itemWithFile()], node });
+			expect(items[0]?.json['error']).toMatch(words);
 		},
 	);
 

@@ -80,8 +80,9 @@ export async function dictionaryAfterWrite(
 		const listed = Array.isArray(answer.terms) ? answer.terms.map(String) : [];
 		if (listed.length === 0 || lacking(answer, wanted).length > 0) return { terms: wanted };
 		const terms = asSpelled(wanted, listed, old);
-		// A list with other terms may be that from before the write, and so may its figures.
-		return listed.length === terms.length ? { ...answer, terms } : { terms };
+		// If nothing was new, it may be the list from before the write, and so may its figures.
+		const mayBeOld = lacking({ terms: old }, sent).length === 0;
+		return mayBeOld && listed.length !== terms.length ? { terms } : { ...answer, terms };
 	}
 	const read = callService(context, { method: 'GET', url: '/dictionary' });
 	const now = await read.catch((): IDataObject => ({}));

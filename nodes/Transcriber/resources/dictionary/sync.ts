@@ -58,7 +58,7 @@ export const syncFields: INodeProperties[] = shownFor(
 	[
 		{
 			displayName:
-				'All input items together are one sync: the node reads the dictionary once, writes it at most once, and outputs one item. In a loop, or in a sub-workflow that runs once for each item, each round would replace the terms of the round before: place the node after it. An input with only some of the rows needs Add Missing: Google Sheets Trigger brings only new rows, and a database node without Return All only the first 50.',
+				'All input items together are one sync: the node reads the dictionary once, writes it at most once, and outputs one item. In a loop, or in a sub-workflow that runs once for each item, each round would replace the terms of the round before: place the node after it. An input with only some of the rows (Google Sheets Trigger: the new ones; a database node without Return All: the first 50) needs Add Missing, or a step that reads all rows.',
 			name: 'syncNotice',
 			type: 'notice',
 			default: '',

@@ -75,7 +75,7 @@ export const getAllFields: INodeProperties[] = shownFor(
 );
 
 /**
- * The most tasks in an output. n8n passes all items of an output to one function call
+ * The most tasks for one input item. n8n passes what an item gives to one function call
  * (`returnData.push(...)` in routing-node.js of n8n-core), which fails with somewhat more than that.
  */
 export const OUTPUT = { most: 100_000 };
@@ -95,8 +95,8 @@ async function outputTasks(
 	if (tasks.length <= OUTPUT.most) return tasks.map((json) => ({ json }));
 	throw refuse(
 		context,
-		`The account has more than ${OUTPUT.most} such tasks, and n8n takes no more from one node`,
-		`Choose a 'Status' in 'Filters', or turn 'Return All' off and set a 'Limit' of at most ${OUTPUT.most}.`,
+		`The account has more than ${OUTPUT.most} such tasks, and n8n cannot take them all at once`,
+		`Turn 'Return All' off and set a 'Limit' of at most ${OUTPUT.most}, or choose a 'Status' with fewer tasks in 'Filters'.`,
 	);
 }
 
@@ -104,7 +104,7 @@ async function outputTasks(
 function wantedFrom(context: IExecutePaginationFunctions): number {
 	const returnAll = booleanIn(context, context.getNodeParameter('returnAll', false), 'Return All');
 	if (returnAll) return Infinity;
-	const range = { above: 0, max: OUTPUT.most, whole: true };
+	const range = { above: 0, whole: true };
 	return numberIn(context, context.getNodeParameter('limit', ''), 'Limit', range) ?? 50;
 }
 

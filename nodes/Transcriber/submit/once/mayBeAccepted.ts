@@ -4,7 +4,7 @@ import {
 	type IExecutePaginationFunctions,
 } from 'n8n-workflow';
 
-import { isAboutKey } from '../../../shared/api/noUsableAnswer';
+import { isAboutKey, mayBeAboutKey } from '../../../shared/api/noUsableAnswer';
 import { isAboutTheLink } from '../../../shared/api/errorTitlesAndAdvice';
 import { withoutSecrets } from '../../../shared/api/redact';
 import { reasonOfNo } from '../../../shared/api/refusalBody';
@@ -60,18 +60,22 @@ export function sayItMayBeAccepted(
 		return;
 	}
 	const words = hasOwnKey ? SAME_KEY : retryGoesOn(context);
-	failure.message = inOutput(context, message, words);
-	failure.description = [words, failure.description].filter(Boolean).join(' ');
+	const all = [words, failure.description].filter(Boolean).join(' ');
+	const mayMeanKey = failure instanceof ServiceError && mayBeAboutKey(failure.problem);
+	failure.message = inOutput(context, message, mayMeanKey ? all : words);
+	failure.description = all;
 }
 
-/** Makes the failure of an item, of which the service refuses the user's key, say what the user has to find out first. */
+/** Makes the failure of an item that was not submitted say what the user has to find out before another key is entered. */
 export function sayKeyMayHaveBeenSent(
 	context: IExecutePaginationFunctions,
 	failure: ServiceError,
 ): void {
-	const { message } = failure;
-	failure.message = inOutput(context, message, IF_KEY_CAME_BEFORE);
-	failure.description = [IF_KEY_CAME_BEFORE, said(failure.problem)].join(' ');
+	const advice = isAboutKey(failure.problem)
+		? `${IF_KEY_CAME_BEFORE} ${said(failure.problem)}`
+		: (failure.description ?? '');
+	failure.message = inOutput(context, failure.message, advice);
+	failure.description = advice;
 }
 
 /** Whether the service refuses the recording, link, option or key itself, so every Retry is refused too. */

@@ -1,6 +1,6 @@
 import type { IExecutePaginationFunctions } from 'n8n-workflow';
 
-import { isAboutKey } from '../../../shared/api/noUsableAnswer';
+import { mayBeAboutKey } from '../../../shared/api/noUsableAnswer';
 import { ServiceError } from '../../../shared/api/serviceError';
 import { asLasting } from '../../../shared/parameters/refuse';
 import { givenKeyOf } from '../../item/givenIdempotencyKey';
@@ -40,13 +40,13 @@ export function settleFailure(
 			: !isRepeat && isRefusedAtOnce(context, failure);
 	if (isCertain) forget(context);
 	forgetRefusedAddress(context, failure);
-	const isKeyRefused = failure instanceof ServiceError && isAboutKey(failure.problem);
-	if (recall(context)?.state === 'sent' || (isKeyRefused && mayBeOfCrashed(context, key))) {
+	const isAboutItsKey = failure instanceof ServiceError && mayBeAboutKey(failure.problem);
+	if (recall(context)?.state === 'sent' || (isAboutItsKey && mayBeOfCrashed(context, key))) {
 		run.submitted.loseAnswer(context.getItemIndex());
 		// With the same key of the user, a new execution pays nothing.
 		if (!isSentAgain(context, key)) run.submitted.mayBeAccepted(context.getItemIndex());
 		sayItMayBeAccepted(context, failure, key);
-	} else if (isKeyRefused && givenKeyOf(context) !== undefined) {
+	} else if (isAboutItsKey && givenKeyOf(context) !== undefined) {
 		sayKeyMayHaveBeenSent(context, failure);
 	}
 	if (isAboutTheItem(failure)) asLasting(failure);

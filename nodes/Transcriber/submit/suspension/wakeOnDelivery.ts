@@ -111,7 +111,10 @@ function refused(
 	message: string,
 ): IWebhookResponseData {
 	const { name } = context.getNode();
-	const line = `${name}: A delivery to the suspended execution ${context.getExecutionId()} gets ${status}: ${message}. If it came from the service, something on the way may have changed it, or its secret can no longer be read. The execution waits on, and asks the service itself when its 'Timeout' is over.`;
+	const ofService =
+		'If it came from the service, something on the way may have changed it, or its secret can no longer be read. ';
+	const cause = status === 401 ? ofService : '';
+	const line = `${name}: A delivery to the suspended execution ${context.getExecutionId()} gets ${status}: ${message}. ${cause}The execution waits on, and asks the service itself when its 'Timeout' is over.`;
 	logSeldom(context, 'warn', line);
 	return respond(context, status, message);
 }

@@ -368,6 +368,15 @@ it('a replacement that is answered with the list from before it is not counted b
 	expect(json).toMatchObject([{ removed: ['b'], unchanged: ['a'], count: 1, chars: 1 }]);
 });
 
+it('what is added is counted by the answer, also if somebody else has added a term meanwhile', async () => {
+	await given('a');
+	const body = { terms: ['a', 'x', 'c'], count: 3, chars: 3, ignored_terms: ['c'] };
+	const action = { kind: 'respond', status: 200, body } as const;
+	service.running().fault({ match: { method: 'POST' }, times: 1, action });
+	const { json } = await service.run({ ...ADD, terms: 'a\nc' });
+	expect(json).toMatchObject([{ added: ['c'], removed: [], count: 3, ignored_terms: ['c'] }]);
+});
+
 describe.each([
 	['in its answer', 'PUT'],
 	['in the dictionary, which is read again', 'GET'],

@@ -18,8 +18,8 @@ import { asError } from '../../../shared/asError';
 
 /**
  * The shortest time, in ms, that a woken run waits for a task whose status does not show its end
- * yet, even after 'Timeout': the service may have reported the end with an undocumented status, and
- * a bot that is called off may still get a task.
+ * yet, even after 'Timeout': the service may have reported the end with an undocumented status,
+ * a bot that is called off may still get a task, and the service may be out of reach at that moment.
  */
 export const AFTER_WAKING = { leastMs: 120_000 };
 
@@ -65,7 +65,8 @@ export async function resultsAfterWaking(
 			const known = { status: null, ...outlook.state, ...idFields(ids) };
 			return await finishedTask(context, known, { run, bound: { deadline: suspension.until } });
 		}
-		if (isCalledOff(outlook.state)) {
+		// Without an answer, it may have ended long ago: n8n may have been off, and be back before the network is.
+		if (isCalledOff(outlook.state) || (item && outlook.failure)) {
 			const known = { ...outlook.state, ...idFields(ids) };
 			const deadline = Date.now() + AFTER_WAKING.leastMs;
 			return await finishedTask(context, known, { run, bound: { deadline } });

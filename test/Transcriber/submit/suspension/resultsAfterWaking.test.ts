@@ -258,6 +258,7 @@ describe('After the time of the execution is up', () => {
 	});
 
 	it('a look that fails is named in the error', async () => {
+		AFTER_WAKING.leastMs = 100;
 		fault(respond(403, { detail: 'Not yours' }), TASK);
 		const { message } = await woken({ 0: { taskId: '7f3c' } });
 		expect(message).toMatch(

@@ -804,12 +804,24 @@ describe('when the time is up', () => {
 		expect(service.running().tasks()).toHaveLength(1);
 	}, 30_000);
 
-	it('a look that fails is an error that names the task, and a Retry fetches it later', async () => {
+	it('a look that fails ends nothing: n8n may have been off, and be back before the network is', async () => {
+		const { asleep, workflow, finish } = await suspended(['a'], BRIEFLY);
+		finish('a');
+		jest.replaceProperty(WAIT_DEFAULTS, 'pollInterval', 1);
+		fault({ kind: 'respond', status: 500 }, LOOK, 2);
+		const { error, next } = await workflow.timeIsUp(asleep);
+		expect(error).toBeUndefined();
+		expect(next).toMatchObject([{ status: 'completed' }]);
+	});
+
+	it('looks that fail for long are an error that names the task, and a Retry fetches it later', async () => {
+		jest.replaceProperty(AFTER_WAKING, 'leastMs', 500);
 		const { asleep, workflow, finish, taskOf } = await suspended(['a'], BRIEFLY);
 		finish('a');
-		fault({ kind: 'respond', status: 500 }, LOOK, 1);
+		fault({ kind: 'respond', status: 500 }, LOOK);
 		const late = await workflow.timeIsUp(asleep);
 		expect(late.error).toContain(`Task ${taskOf('a').id}`);
+		service.running().clearFaults();
 		expect(await workflow.retry(late)).toMatchObject({ next: [{ status: 'completed' }] });
 	});
 
@@ -841,6 +853,7 @@ describe('when the time is up', () => {
 	])(
 		'the error says that the service %s, and what to do',
 		async (_what, action, reason, advice) => {
+			jest.replaceProperty(AFTER_WAKING, 'leastMs', 500);
 			const { asleep, workflow, taskOf } = await suspended(['a'], BRIEFLY);
 			fault(action, LOOK);
 			const { error, description } = await workflow.timeIsUp(asleep);

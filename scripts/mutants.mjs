@@ -110,6 +110,11 @@ const MORE_SUITES = {
 		'test/TranscriberTrigger/sendBotWhenPublished.test.ts',
 		'test/TranscriberTrigger/otherAccount.test.ts',
 	],
+	'nodes/TranscriberTrigger/sendBotWhenPublished.ts': [
+		'test/TranscriberTrigger/otherAccount.test.ts',
+		'test/TranscriberTrigger/publishing.test.ts',
+		'test/TranscriberTrigger/movedAfterDelivery.test.ts',
+	],
 	'nodes/shared/webhook/hmacSignedBody.ts': ['test/TranscriberTrigger/receiveDelivery.test.ts'],
 };
 

@@ -1144,6 +1144,13 @@ export const DIALECTS = {
 			},
 		}),
 	},
+	envelopedWebhook: {
+		like: 'Stripe, Svix: an event, with the object that it is about under `data`',
+		rows: [WEBHOOK],
+		delivery: (body) => ({
+			body: { id: 'evt_1', type: 'event', created: 1_790_000_000, data: body },
+		}),
+	},
 	spacedWebhook: {
 		like: 'Python `json.dumps`: a space after each colon, other order',
 		rows: [WEBHOOK],

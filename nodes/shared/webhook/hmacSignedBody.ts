@@ -1,6 +1,7 @@
 import { createHmac, timingSafeEqual } from 'crypto';
 import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 
+import { deliveredIn } from '../api/undocumented/submissions';
 import { parseJsonObject } from '../jsonValues';
 
 /** A webhook call as received over the wire. */
@@ -9,7 +10,7 @@ export interface Delivery {
 	raw: Buffer;
 	/** `X-Service-Signature`: `sha256=` and 64 hex digits. */
 	signature: string;
-	/** The body if it is a JSON object, whatever the content type says. Unverified. */
+	/** The body if it is a JSON object, whatever the content type says (see `deliveredIn`). Unverified. */
 	body?: Record<string, unknown>;
 }
 
@@ -31,7 +32,9 @@ export async function deliveryFrom(context: IWebhookFunctions): Promise<Delivery
 	const signature = context.getRequestObject().headers['x-service-signature'];
 	if (!isWellFormed(signature)) return { refused: 401, message: 'Signature refused' };
 	const raw = await rawBodyOf(context);
-	return 'refused' in raw ? raw : { raw, signature, body: parseJsonObject(raw.toString('utf8')) };
+	if ('refused' in raw) return raw;
+	const body = parseJsonObject(raw.toString('utf8'));
+	return { raw, signature, body: body && deliveredIn(body) };
 }
 
 /** The JSON object in the body of a call without a signature; `{}` if there is none. */

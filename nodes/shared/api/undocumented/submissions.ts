@@ -89,6 +89,17 @@ function submissionIn(answer: IDataObject, isBot: boolean): IDataObject {
 	return { ...rest, ...(isObject(found) ? found : ofId(found)) };
 }
 
+/**
+ * The body of a delivery, with the task or bot that it names at the top: like an answer, it may have
+ * them under one of {@link SUBMISSION_NAMES}. Fields beside that are kept.
+ */
+export function deliveredIn(body: IDataObject): IDataObject {
+	const name = SUBMISSION_NAMES.find((one) => hasDocumentedId(body[one]));
+	if (name === undefined || hasDocumentedId(body)) return body;
+	const { [name]: found, ...rest } = body;
+	return { ...rest, ...(found as IDataObject) };
+}
+
 /** Names for the task or bot itself, and not for a thing beside it. */
 const WRAPPERS = ['data', 'task', 'result'] as const;
 

@@ -641,6 +641,39 @@ describe('a submit that the service itself refuses with 403 or 404', () => {
 	it('is about the Base URL if there is nothing at the address', async () => {
 		expect(await answerOf(LINK, 404, 'Not Found')).toContain("Check the 'Base URL'");
 	});
+
+	it.each([
+		'Forbidden',
+		'Not authenticated',
+		'Access denied.',
+		'You do not have permission to perform this action.',
+	])('is about the API key if it says no more than its status: %s', async (detail) => {
+		for (const parameters of [LINK, BOT]) {
+			expect(await answerOf(parameters, 403, detail)).toContain(
+				'The API key is not allowed to do this',
+			);
+		}
+	});
+});
+
+it.each(['sync', 'add', 'clear'])(
+	'a service that says that there is no dictionary yet is no wrong Base URL: %s',
+	async (operation) => {
+		const dictionary = { resource: 'dictionary', operation, terms: 'Alpha' };
+		fault({ kind: 'respond', status: 404, body: { detail: 'Dictionary not found' } }, 9);
+		const { error } = await service.run(dictionary);
+		expect(error?.message).toContain('has no dictionary for this account yet');
+		expect(`${error?.message} ${error?.description}`).not.toContain('Base URL');
+		service.running().clearFaults();
+		fault({ kind: 'respond', status: 404, body: { detail: 'Not Found' } }, 9);
+		expect((await service.run(dictionary)).error?.description).toContain("Check the 'Base URL'");
+	},
+);
+
+it('an account that is full may wait for the balance', async () => {
+	fault({ kind: 'respond', status: 429 }, 99);
+	const { error } = await service.run(LINK);
+	expect(error?.description).toContain('wait for the balance finish only after a top-up');
 });
 
 describe('a web page instead of a refusal of the service', () => {

@@ -87,6 +87,7 @@ it.each<[string, number, object, string | undefined]>([
 	expect(lines()).toEqual([
 		expect.stringMatching(`gets ${status}: .*asks the service itself when its 'Timeout' is over`),
 	]);
+	expect(/may have changed it/.test(lines().join())).toBe(status === 401);
 });
 
 it('A genuine delivery for a task that has not ended leaves a line that says so', async () => {

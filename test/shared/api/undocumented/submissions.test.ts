@@ -2,6 +2,7 @@
 
 import { taskIdOf } from '../../../../nodes/shared/api/undocumented/idNames';
 import {
+	deliveredIn,
 	isRefused,
 	saysNotAccepted,
 	stateIn,
@@ -280,5 +281,32 @@ describe('The state of a task or bot', () => {
 
 	it('is read as the document writes it', () => {
 		expect(state({ status: 'FAILED' })).toEqual({ status: 'failed' });
+	});
+});
+
+describe('The body of a delivery', () => {
+	const TASK = { task_id: '7f3c', status: 'completed' };
+
+	it.each<[object, object]>([
+		[
+			{ type: 'event', data: TASK },
+			{ type: 'event', ...TASK },
+		],
+		[{ meeting: { bot_id: 7, task_id: '7f3c' } }, { bot_id: 7, task_id: '7f3c' }],
+		[{ status: 'ok', task: TASK }, TASK],
+	])('may have its ids in an envelope: %j', (body, opened) => {
+		expect(deliveredIn(body as never)).toEqual(opened);
+	});
+
+	it.each([
+		TASK,
+		{ ...TASK, data: { task_id: 'other' } },
+		{ bot_id: 'b1', task: TASK },
+		{ data: { id: '7f3c' } },
+		{ data: [TASK] },
+		{ data: '7f3c' },
+		{},
+	])('is left as it is if it has an id itself, or none is inside: %j', (body) => {
+		expect(deliveredIn(body)).toBe(body);
 	});
 });

@@ -307,7 +307,7 @@ describe("n8n's Retry with the currently saved workflow", () => {
 		const used = { ...FILE, options: { idempotencyKey: 'used' } };
 		const first = await service.run(used, { items: [itemWithFile()], executionId: '41' });
 		expect(first.error?.description).toMatch(
-			/Get Many and Return All.*an 'Idempotency Key', enter another one/,
+			/^If this 'Idempotency Key' was sent before, .*Get Many and Return All/,
 		);
 		expect(keys()).toEqual(['used']);
 		const second = await retry(first, { ...FILE, options: { idempotencyKey: 'new' } });

@@ -548,7 +548,9 @@ it('a bot whose start has passed while it waited for its turn is not sent: it co
 		.fault({ match, times: 1, action: { kind: 'respond', status: 429, headers, body } });
 	const startAt = new Date(Date.now() + 1_500).toISOString();
 	const failed = await service.run({ ...BOT, startAt });
-	expect(service.lines()).toEqual(['POST /api/v1/meeting']);
+	// The last look of a wait that an earlier test has stopped may still come in.
+	const launches = service.lines().filter((line) => line.startsWith('POST'));
+	expect(launches).toEqual(['POST /api/v1/meeting']);
 	expect(failed.error?.message).toMatch(/^'Start At' has passed before the service took/);
 	expect(failed.error?.description).toContain('Choose a later time');
 	expect(failed.error?.description).toContain('Too many bots today');

@@ -1145,7 +1145,7 @@ export const DIALECTS = {
 		}),
 	},
 	envelopedWebhook: {
-		like: 'Stripe, Svix: an event, with the object that it is about under `data`',
+		like: 'Paddle, Svix: an event, with what it is about under `data`',
 		rows: [WEBHOOK],
 		delivery: (body) => ({
 			body: { id: 'evt_1', type: 'event', created: 1_790_000_000, data: body },

@@ -24,18 +24,21 @@ function sizeIn({ recordingBytes = 0 }: Problem): string {
 	return megabytes < 1 ? 'less than 1 MB' : `${Math.round(megabytes)} MB`;
 }
 
-/** What frameworks (FastAPI, Starlette, Django) say by themselves, of a path or of the API key. */
-const SAYS_NO_MORE_THAN_STATUS =
-	/^(not found|forbidden|not authenticated|(access|permission) denied|you do not have permission to perform this action)\.?$/i;
+/** What FastAPI says by itself: of a path that it does not have, and of a missing API key. */
+const SAYS_NOTHING_OF_THE_LINK = /^(not found|not authenticated)$/i;
 
 /** Whether the service itself says why it does not take a link of a recording or a meeting. */
 export function isAboutTheLink(problem: Problem): boolean {
 	const { status = 0, path, isServiceShape, errorCode, serviceMessage } = problem;
 	if (!/^\/(transcribe-url|meeting)$/.test(path)) return false;
 	if (![403, 404].includes(status) || !isServiceShape) return false;
-	const isSaid = serviceMessage !== undefined && !SAYS_NO_MORE_THAN_STATUS.test(serviceMessage);
+	const isSaid = serviceMessage !== undefined && !SAYS_NOTHING_OF_THE_LINK.test(serviceMessage);
 	return errorCode !== undefined || isSaid;
 }
+
+/** Other words about a dictionary may mean a path that is not there. */
+const NO_DICTIONARY =
+	/^((no|there is no) dictionary|(the )?dictionary (was |is )?(not found|does not exist)|словарь не (найден|существует))/i;
 
 const wordsFor = ({ serviceMessage, errorCode }: Problem) => serviceMessage ?? errorCode;
 
@@ -156,7 +159,7 @@ const ROWS: Row[] = [
 		status: 404,
 		path: /^\/dictionary$/,
 		when: ({ isServiceShape, serviceMessage = '' }) =>
-			isServiceShape === true && /dictionar|словар/i.test(serviceMessage),
+			isServiceShape === true && NO_DICTIONARY.test(serviceMessage),
 		message: 'The service has no dictionary for this account yet',
 		next: 'Dictionary: Add writes the first terms without reading it before. If that is refused, too, look in your account at the service.',
 	},

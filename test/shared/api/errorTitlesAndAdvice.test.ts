@@ -642,18 +642,21 @@ describe('a submit that the service itself refuses with 403 or 404', () => {
 		expect(await answerOf(LINK, 404, 'Not Found')).toContain("Check the 'Base URL'");
 	});
 
-	it.each([
-		'Forbidden',
-		'Not authenticated',
-		'Access denied.',
-		'You do not have permission to perform this action.',
-	])('is about the API key if it says no more than its status: %s', async (detail) => {
+	it('is about the API key if FastAPI says that it is missing', async () => {
 		for (const parameters of [LINK, BOT]) {
-			expect(await answerOf(parameters, 403, detail)).toContain(
+			expect(await answerOf(parameters, 403, 'Not authenticated')).toContain(
 				'The API key is not allowed to do this',
 			);
 		}
 	});
+
+	it.each(['Forbidden', 'Access denied', 'Permission denied'])(
+		'may be about the link or about the API key if it says no more: %s',
+		async (detail) => {
+			const answer = await answerOf(LINK, 403, detail);
+			expect(answer).toMatch(/its link has to open without a login\. If .* about the API key/);
+		},
+	);
 });
 
 it.each(['sync', 'add', 'clear'])(
@@ -665,8 +668,11 @@ it.each(['sync', 'add', 'clear'])(
 		expect(error?.message).toContain('has no dictionary for this account yet');
 		expect(`${error?.message} ${error?.description}`).not.toContain('Base URL');
 		service.running().clearFaults();
-		fault({ kind: 'respond', status: 404, body: { detail: 'Not Found' } }, 9);
-		expect((await service.run(dictionary)).error?.description).toContain("Check the 'Base URL'");
+		for (const detail of ['Not Found', 'Cannot GET /api/v1/dictionary']) {
+			fault({ kind: 'respond', status: 404, body: { detail } }, 9);
+			expect((await service.run(dictionary)).error?.description).toContain("Check the 'Base URL'");
+			service.running().clearFaults();
+		}
 	},
 );
 

@@ -6,7 +6,7 @@ import { isCalledOff, isFinal } from '../../../shared/api/calledOffBot';
 import { isInProgress } from '../../../shared/api/statusMeaning';
 import { forEachTask } from '../../item/forEachTask';
 import type { Submitted } from '../once/submissionMemory';
-import { POLL } from '../../wait/pauseBetweenLooks';
+import { POLL, untilNextLook } from '../../wait/pauseBetweenLooks';
 import type { Outlook } from '../../wait/pollUntilEnded';
 import { idFields, submissionName, type SubmissionIds } from '../../../shared/api/submission';
 import { waitingKey, type Suspension, type WaitingItem } from '../once/suspensionState';
@@ -50,23 +50,23 @@ export async function resultsAfterWaking(
 			async ({ ids, item }) => await resultAfterDelivery(context, ids, run, suspension, item),
 		);
 	}
+	// n8n may wake an execution with the timer of an earlier suspension (wait-tracker.js).
+	const isTooEarly = !suspension.resumed && Date.now() < suspension.until - WAKES_EARLY_MS;
 	const seen = await Promise.all(
 		suspendedTasks.map(async ({ ids, item }) => {
-			const outlook = await lookNow(context, ids);
+			const isLastLook = item && !isTooEarly;
+			const outlook = await (isLastLook ? lookPatiently : lookNow)(context, ids);
 			if (item) item.ended = outlook.hasEnded;
 			return { ids, item, outlook };
 		}),
 	);
 	await run.waitForAll('looked at', itemIndex);
-	// n8n may wake an execution with the timer of an earlier suspension (wait-tracker.js).
-	const isTooEarly = !suspension.resumed && Date.now() < suspension.until - WAKES_EARLY_MS;
 	return await forEachTask(context, run, seen, async ({ ids, item, outlook }) => {
 		if (!outlook.hasEnded && item && isTooEarly) {
 			const known = { status: null, ...outlook.state, ...idFields(ids) };
 			return await finishedTask(context, known, { run, bound: { deadline: suspension.until } });
 		}
-		// Without an answer, it may have ended long ago: n8n may have been off, and be back before the network is.
-		if (isCalledOff(outlook.state) || (item && outlook.failure)) {
+		if (isCalledOff(outlook.state)) {
 			const known = { ...outlook.state, ...idFields(ids) };
 			const deadline = Date.now() + AFTER_WAKING.leastMs;
 			return await finishedTask(context, known, { run, bound: { deadline } });
@@ -119,6 +119,27 @@ export async function lookNow(
 		(error: unknown): Outlook => ({ state: {}, failure: asError(error) }),
 	);
 	context.getExecutionCancelSignal()?.throwIfAborted();
+	return outlook;
+}
+
+/**
+ * The same, but a look that fails is repeated for {@link AFTER_WAKING}: the task may have ended long ago, as n8n
+ * may have been off, and be back before the network is.
+ */
+async function lookPatiently(
+	context: IExecutePaginationFunctions,
+	ids: SubmissionIds,
+): Promise<Outlook> {
+	const began = Date.now();
+	const deadline = began + AFTER_WAKING.leastMs;
+	const pollInterval = waitOptionsOf(context).pollInterval * 1000;
+	let outlook = await lookNow(context, ids);
+	while (outlook.failure && Date.now() < deadline) {
+		const { failure } = outlook;
+		const next = { began, lookedAt: Date.now(), pollInterval, deadline, failure, others: () => 0 };
+		await untilNextLook(next, context.getExecutionCancelSignal());
+		outlook = await lookNow(context, ids);
+	}
 	return outlook;
 }
 

@@ -814,6 +814,30 @@ describe('when the time is up', () => {
 		expect(next).toMatchObject([{ status: 'completed' }]);
 	});
 
+	it('a look that has failed is repeated after Poll Interval, or when the service asks for it', async () => {
+		jest.replaceProperty(AFTER_WAKING, 'leastMs', 4_000);
+		jest.replaceProperty(WAIT_DEFAULTS, 'pollInterval', 1);
+		const { asleep, workflow, finish } = await suspended(['a'], BRIEFLY);
+		finish('a');
+		const headers = { 'retry-after': '2' };
+		fault({ kind: 'respond', status: 503, headers }, LOOK, 1);
+		fault({ kind: 'respond', status: 500 }, LOOK, 1);
+		const { next } = await workflow.timeIsUp(asleep);
+		expect(next).toMatchObject([{ status: 'completed' }]);
+		const looks = service.running().requests.filter(({ path }) => /tasks.[^/]+$/.test(path));
+		const [first = 0, second = 0, third = 0] = looks.slice(-3).map(({ at }) => at);
+		expect(second - first).toBeGreaterThanOrEqual(1_900);
+		expect(third - second).toBeGreaterThanOrEqual(900);
+	}, 30_000);
+
+	it('all open tasks are named also where no look was answered', async () => {
+		jest.replaceProperty(AFTER_WAKING, 'leastMs', 500);
+		const { asleep, workflow, taskOf } = await suspended(['a', 'b'], BRIEFLY);
+		fault({ kind: 'respond', status: 500 }, LOOK);
+		const { error } = await workflow.timeIsUp(asleep);
+		for (const name of ['a', 'b']) expect(error).toContain(taskOf(name).id);
+	});
+
 	it('looks that fail for long are an error that names the task, and a Retry fetches it later', async () => {
 		jest.replaceProperty(AFTER_WAKING, 'leastMs', 500);
 		const { asleep, workflow, finish, taskOf } = await suspended(['a'], BRIEFLY);

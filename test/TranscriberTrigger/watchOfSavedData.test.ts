@@ -42,7 +42,7 @@ beforeAll(async () => {
 		request.on('end', () => {
 			const { method, url: path } = request;
 			calls.push({ method, path, body: JSON.parse(text || '{}') as Record<string, unknown> });
-			const { status, body, location } = replies[0] ?? SAVED;
+			const { status, body, location }: Reply = replies[0] ?? SAVED;
 			if (replies.length > 1) replies.shift();
 			response.statusCode = status;
 			if (location) response.setHeader('location', location);

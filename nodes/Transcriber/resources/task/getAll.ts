@@ -96,7 +96,7 @@ async function outputTasks(
 	throw refuse(
 		context,
 		`The account has more than ${OUTPUT.most} such tasks, and n8n cannot take them all at once`,
-		`Turn 'Return All' off and set a 'Limit' of at most ${OUTPUT.most}, or choose a 'Status' with fewer tasks in 'Filters'.`,
+		`Without 'Return All', set a 'Limit' of at most ${OUTPUT.most}, or choose a 'Status' with fewer tasks in 'Filters'.`,
 	);
 }
 

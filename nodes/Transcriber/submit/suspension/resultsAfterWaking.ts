@@ -14,6 +14,7 @@ import { finishedTask } from '../../wait/finishedTask';
 import { endedBadly, notEnded } from '../../wait/waitErrors';
 import { waitOptionsOf } from '../../wait/waitOptions';
 import { look } from '../../../shared/api/askForState';
+import { ServiceError } from '../../../shared/api/serviceError';
 import { asError } from '../../../shared/asError';
 
 /**
@@ -55,7 +56,9 @@ export async function resultsAfterWaking(
 	const seen = await Promise.all(
 		suspendedTasks.map(async ({ ids, item }) => {
 			const isLastLook = item && !isTooEarly;
-			const outlook = await (isLastLook ? lookPatiently : lookNow)(context, ids);
+			const outlook = isLastLook
+				? await lookPatiently(context, ids, suspension)
+				: await lookNow(context, ids);
 			if (item) item.ended = outlook.hasEnded;
 			return { ids, item, outlook };
 		}),
@@ -123,24 +126,34 @@ export async function lookNow(
 }
 
 /**
- * The same, but a look that fails is repeated for {@link AFTER_WAKING}: the task may have ended long ago, as n8n
- * may have been off, and be back before the network is.
+ * The same, but a look that gets no answer of the service is repeated for {@link AFTER_WAKING}: the task may have
+ * ended long ago, as n8n may have been off, and be back before the network is.
  */
 async function lookPatiently(
 	context: IExecutePaginationFunctions,
 	ids: SubmissionIds,
+	{ items }: Suspension,
 ): Promise<Outlook> {
 	const began = Date.now();
 	const deadline = began + AFTER_WAKING.leastMs;
 	const pollInterval = waitOptionsOf(context).pollInterval * 1000;
+	// All tasks are looked at together: that leaves room in the rate limit.
+	const others = () => Object.keys(items).length - 1;
 	let outlook = await lookNow(context, ids);
-	while (outlook.failure && Date.now() < deadline) {
+	while (mayPass(outlook.failure) && Date.now() < deadline) {
 		const { failure } = outlook;
-		const next = { began, lookedAt: Date.now(), pollInterval, deadline, failure, others: () => 0 };
+		const next = { began, lookedAt: Date.now(), pollInterval, deadline, failure, others };
 		await untilNextLook(next, context.getExecutionCancelSignal());
 		outlook = await lookNow(context, ids);
 	}
 	return outlook;
+}
+
+/** Whether the service was out of reach, busy or at fault, so that another look may succeed. */
+function mayPass(failure?: Error): boolean {
+	if (!(failure instanceof ServiceError)) return false;
+	const { status, isWebPage = false } = failure.problem;
+	return status === undefined || status >= 500 || status === 429 || isWebPage;
 }
 
 interface Open {

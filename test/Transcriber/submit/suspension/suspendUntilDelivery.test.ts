@@ -830,6 +830,20 @@ describe('when the time is up', () => {
 		expect(third - second).toBeGreaterThanOrEqual(900);
 	}, 30_000);
 
+	it.each([401, 403, 404, 410])(
+		'a look that is refused with %i is not repeated',
+		async (status) => {
+			jest.replaceProperty(WAIT_DEFAULTS, 'pollInterval', 0.1);
+			const { asleep, workflow, taskOf } = await suspended(['a'], BRIEFLY);
+			const body = { detail: { error_code: 'refused', message: 'No' } };
+			fault({ kind: 'respond', status, body }, LOOK);
+			const before = service.lines().length;
+			const { error } = await workflow.timeIsUp(asleep);
+			expect(error).toContain(taskOf('a').id);
+			expect(service.lines()).toHaveLength(before + 1);
+		},
+	);
+
 	it('all open tasks are named also where no look was answered', async () => {
 		jest.replaceProperty(AFTER_WAKING, 'leastMs', 500);
 		const { asleep, workflow, taskOf } = await suspended(['a', 'b'], BRIEFLY);

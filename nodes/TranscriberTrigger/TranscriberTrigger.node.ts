@@ -90,7 +90,8 @@ export class TranscriberTrigger implements INodeType {
 			},
 			async create(this: IHookFunctions): Promise<boolean> {
 				try {
-					return await sendBotWhenPublished(this);
+					await sendBotWhenPublished(this);
+					return true;
 				} catch (error) {
 					throw withNextStep(this, error);
 				}

@@ -69,10 +69,10 @@ async function goOn(context: IHookFunctions, store: BotStore): Promise<void> {
 	} else if (bot.releasedAt === undefined) {
 		warnOfOtherAddress(context, store, bot);
 	} else {
-		const isOnAtOnce = Date.now() - bot.releasedAt <= GRACE.ms;
+		const wasOffForLong = isReleasedForLong(bot);
+		takeBack(store, bot);
 		const isKept = keepMeetingBot(context, bot.id);
-		if (isKept) takeBack(store, bot);
-		if (!isKept || (!isOnAtOnce && isGone(await stateAtService(context, bot)))) {
+		if (!isKept || (wasOffForLong && isGone(await stateAtService(context, bot)))) {
 			if (store.wasSwitchedOff) return;
 			store.bot = bot;
 			warnOfNoBot(context, 'has no meeting bot, because it was off meanwhile');
@@ -86,6 +86,11 @@ async function goOn(context: IHookFunctions, store: BotStore): Promise<void> {
 /** Before the service is asked, so that a switch-off meanwhile finds the bot, and cancels it. */
 function takeBack(store: BotStore, bot: SentBot): void {
 	store.bot = { ...bot, releasedAt: undefined };
+}
+
+/** Whether the trigger has been off for so long that the cancellation of its bot may have begun. */
+function isReleasedForLong({ releasedAt = Infinity }: SentBot): boolean {
+	return Date.now() - releasedAt > GRACE.ms;
 }
 
 /** Whether the bot that is there is the one for this publication of the user. */
@@ -112,7 +117,7 @@ async function isBotKept(context: IHookFunctions, store: BotStore): Promise<bool
 	const account = await accountHash(context);
 	if (!isSentBy(bot, account)) return false;
 	// After the account is read, which takes a moment.
-	if (bot.releasedAt !== undefined && Date.now() - bot.releasedAt > GRACE.ms) return false;
+	if (isReleasedForLong(bot)) return false;
 	// Before the look, which may take longer than the rest of the time.
 	if (!keepMeetingBot(context, bot.id)) return false;
 	takeBack(store, { ...bot, fingerprint, account: bot.account ?? account });

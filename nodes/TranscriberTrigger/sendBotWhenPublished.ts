@@ -3,7 +3,7 @@ import type { IDataObject, IHookFunctions } from 'n8n-workflow';
 import { credentialOf } from '../shared/api/credential';
 import { withoutSecrets } from '../shared/api/redact';
 import { reasonOfNo } from '../shared/api/refusalBody';
-import { ServiceError, adviceIfUncertain, wasCertainlyRefused } from '../shared/api/serviceError';
+import { adviceIfUncertain, wasCertainlyRefused } from '../shared/api/serviceError';
 import { submissionKey } from '../shared/api/submission';
 import { saysNotAccepted } from '../shared/api/undocumented/submissions';
 import { messageOf } from '../shared/asError';
@@ -59,7 +59,7 @@ const LOOK_FOR_BOT =
 	'Look in your account at the service whether the bot is there. If not, publish the workflow again (n8n 1: activate it) in ten minutes.';
 
 /** `webhookMethods.create`: sends the bot, with this trigger as its webhook. */
-export async function sendBotWhenPublished(context: IHookFunctions): Promise<boolean> {
+export async function sendBotWhenPublished(context: IHookFunctions): Promise<void> {
 	const launch = launchFrom(context);
 	const store = new BotStore(context);
 	checkIsNotOver(context, store.bot, launch.startAt);
@@ -123,7 +123,7 @@ export async function sendBotWhenPublished(context: IHookFunctions): Promise<boo
 			throw error;
 		}
 		const reason = messageOf(error);
-		const details = error instanceof ServiceError ? adviceIfUncertain(error) : '';
+		const details = adviceIfUncertain(error);
 		unknownLaunches.set(launchKey(context), `${reason}. ${details}`.trim());
 		throw refuse(
 			context,
@@ -161,7 +161,6 @@ export async function sendBotWhenPublished(context: IHookFunctions): Promise<boo
 			`${context.getNode().name}: the service gave no webhook secret for meeting bot ${id}, so the trigger asks the service about each delivery for the bot that the Webhook Secret of the credential does not fit`,
 		);
 	}
-	return true;
 }
 
 /** Refuses the start of a meeting to which a bot was sent: its transcript may be on its way. */

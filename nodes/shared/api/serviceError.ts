@@ -95,9 +95,11 @@ export function adviceForKnownId(failure: ServiceError): string {
 
 /**
  * What remains of the advice of a failure if the service may have done what was asked: to try again
- * would be wrong, to correct the address is not.
+ * would be wrong, to correct the address is not. Empty if the failure is not one of the service.
  */
-export function adviceIfUncertain({ problem, description }: ServiceError): string {
+export function adviceIfUncertain(failure: unknown): string {
+	if (!(failure instanceof ServiceError)) return '';
+	const { problem, description } = failure;
 	const { transport } = problem;
 	const isAboutAddress = transport && ['redirect', 'notJson', 'tls'].includes(transport);
 	return (isAboutAddress ? description : undefined) ?? said(problem);

@@ -52,7 +52,7 @@ export function sayItMayBeAccepted(
 	const hasNoRetry = goesOnAfterErrors(context) || isExecutionCancelled(context);
 	const isRefusedKey = failure instanceof ServiceError && isAboutKey(failure.problem);
 	if (key === undefined || isRefusedKey || (!hasOwnKey && hasNoRetry)) {
-		const advice = failure instanceof ServiceError ? adviceIfUncertain(failure) : '';
+		const advice = adviceIfUncertain(failure);
 		const more = [isRefusedKey ? ANOTHER_KEY : '', advice];
 		const words = [LOOK_FOR_SUBMISSION, ...more].filter(Boolean).join(' ');
 		failure.message = inOutput(context, message, words);

@@ -1,0 +1,215 @@
+/** Contract, "Trigger node", source `meeting`: when the bot that was sent before counts as the one of this publication. */
+import type { INodeParameters } from 'n8n-workflow';
+
+import { ACTIVATION } from '../../nodes/TranscriberTrigger/launchBot';
+import { CANCEL_BOT, GRACE } from '../../nodes/TranscriberTrigger/cancelBotWhenUnpublished';
+import type { RequestFault } from '../simulator/index';
+import { until } from '../simulator/testing-client';
+import { captureLogs } from '../support/logs';
+import { serviceForTests } from '../support/service';
+import { pastGrace, withinGrace } from './grace';
+import { TriggerHost } from './host';
+
+const service = serviceForTests();
+const { running, lines } = service;
+
+let host: TriggerHost;
+let logs: ReturnType<typeof captureLogs>;
+/** The bot that the trigger has sent before. */
+let id: string;
+
+beforeEach(async () => {
+	jest.replaceProperty(GRACE, 'ms', 150);
+	jest.replaceProperty(CANCEL_BOT, 'pauseMs', 20);
+	jest.replaceProperty(ACTIVATION, 'lookMs', 10_000);
+	const parameters: INodeParameters = {
+		source: 'meeting',
+		meetingUrl: 'https://meet.example.com/weekly',
+		consentAcknowledged: true,
+	};
+	host = await new TriggerHost({ credentials: service.credentials(), parameters }).open();
+	await host.activate();
+	id = String(host.stored.bot?.['id']);
+	running().requests.splice(0);
+	logs = captureLogs();
+});
+afterEach(async () => {
+	logs.release();
+	await pastGrace(service);
+	await host.close();
+});
+
+const asked = () => lines().map((line) => line.replace(` /api/v1/meeting/${id}`, '').slice(0, 21));
+const LOOK = 'GET';
+const LAUNCH = 'POST /api/v1/meeting';
+const CANCEL = 'DELETE';
+const warnings = () => logs.of(host.node.name).join('\n');
+const storedRelease = () => host.stored.bot?.['releasedAt'];
+const answer = (action: RequestFault, times = 1) =>
+	running().fault({ match: { method: 'GET' }, times, action });
+
+const UNKNOWN: RequestFault = { kind: 'respond', status: 404, body: { detail: 'No such bot' } };
+const BUSY: RequestFault = { kind: 'respond', status: 503 };
+const SLOW: RequestFault = { kind: 'delay', ms: 300 };
+const hasLeft = () => running().endMeeting(id);
+const LONG_AGO = { releasedAt: 1, sentAt: 1 };
+const BY_OTHER_N8N = { address: 'another', sender: 'another', sentAt: 1 };
+const FROM_OTHER_ADDRESS = { address: 'another', sentAt: 1 };
+
+it('The end of listening for a test event asks nothing, says nothing, and stores nothing', async () => {
+	host.restartWith(LONG_AGO);
+	const { saved } = host;
+	await host.listenForTest();
+	expect([asked(), warnings(), host.saved]).toEqual([[], '', saved]);
+});
+
+describe('A start of n8n', () => {
+	it('asks nothing about the bot of a trigger that was on', async () => {
+		host.restartWith({ sentAt: 1 });
+		await host.activate('init');
+		expect([asked(), warnings()]).toEqual([[], '']);
+	});
+
+	it('asks nothing about the bot of a trigger that was off for no longer than it waits with the cancellation', async () => {
+		const now = Date.now();
+		host.restartWith({ releasedAt: now - GRACE.ms, sentAt: 1 });
+		const clock = jest.spyOn(Date, 'now').mockReturnValue(now);
+		await host.activate('init');
+		clock.mockRestore();
+		expect([asked(), storedRelease(), warnings()]).toEqual([[], undefined, '']);
+	});
+
+	it('asks for the bot of a trigger that was off for longer, and keeps the bot', async () => {
+		host.restartWith(LONG_AGO);
+		await host.activate('init');
+		expect([asked(), storedRelease(), warnings()]).toEqual([[LOOK], undefined, '']);
+	});
+
+	it('says that no bot is there if it has left since', async () => {
+		hasLeft();
+		host.restartWith(LONG_AGO);
+		await host.activate('init');
+		expect(asked()).toEqual([LOOK]);
+		expect(warnings()).toContain('has no meeting bot, because it was off meanwhile');
+	});
+
+	it('keeps the bot if the service cannot be asked for as long as an activation may take', async () => {
+		jest.replaceProperty(ACTIVATION, 'lookMs', 100);
+		answer(BUSY, 999);
+		host.restartWith(LONG_AGO);
+		await host.activate('init');
+		expect(storedRelease()).toBeUndefined();
+		expect(warnings()).toContain('does not say whether the meeting bot');
+	});
+
+	it('leaves a trigger off that is switched off while the service is asked', async () => {
+		answer(SLOW);
+		host.restartWith(LONG_AGO);
+		hasLeft();
+		const start = host.activate('init');
+		await until(() => asked().length === 1);
+		await withinGrace(async () => {
+			await host.deactivate();
+			await start;
+			expect(warnings()).toBe('');
+			// A trigger that counted as on would publish a new version, which sends no bot for the next meeting.
+			await host.activate('activate');
+		});
+		expect(asked()).toEqual([LOOK, LOOK, LAUNCH]);
+	});
+});
+
+describe('A bot whose trigger is on', () => {
+	it.each(['activate', 'update'] as const)(
+		'is not asked for when n8n adds the workflow again (%s), as one of its other triggers has failed',
+		async (mode) => {
+			hasLeft();
+			await host.activate(mode);
+			expect([asked(), warnings()]).toEqual([[], '']);
+		},
+	);
+
+	it('is asked for after another main process has switched the trigger off, and is kept', async () => {
+		const { saved } = host;
+		const { changedAt } = host.stored.bot ?? {};
+		const released = JSON.stringify({ releasedAt: Date.now(), changedAt: Number(changedAt) + 1 });
+		host.saved = saved.replace(`"changedAt":${String(changedAt)}`, released.slice(1, -1));
+		expect(storedRelease()).toBeDefined();
+		await host.activate('update');
+		expect([asked(), storedRelease(), warnings()]).toEqual([[LOOK], undefined, '']);
+	});
+});
+
+describe('The bot of another n8n, or of this one at another address,', () => {
+	it.each([
+		['that it left', hasLeft],
+		['that it is unknown, long after it was sent', () => answer(UNKNOWN)],
+	])(
+		'does not keep a trigger from sending its own when the service says %s',
+		async (_, happens) => {
+			happens();
+			host.restartWith(BY_OTHER_N8N);
+			// n8n publishes again after a failure: then a bot of its own would count, although it has left.
+			await host.activate('update');
+			expect(asked()).toEqual([LOOK, LAUNCH]);
+		},
+	);
+
+	it('counts as there when a new version is published, if this n8n sent it', async () => {
+		hasLeft();
+		host.restartWith(FROM_OTHER_ADDRESS);
+		await host.activate('update');
+		expect(asked()).toEqual([LOOK, LOOK]);
+		expect(warnings()).toContain('has the address that n8n had when the bot was sent');
+	});
+
+	it('is in the way while it may be too new for the service to know it', async () => {
+		answer(UNKNOWN);
+		host.restartWith({ ...BY_OTHER_N8N, sentAt: Date.now() });
+		await expect(host.activate()).rejects.toThrow('No second bot was sent.');
+		expect(asked()).toEqual([LOOK]);
+	});
+
+	it('is in the way while the service cannot be asked, for as long as an activation may take', async () => {
+		jest.replaceProperty(ACTIVATION, 'lookMs', 100);
+		answer(BUSY, 999);
+		host.restartWith(BY_OTHER_N8N);
+		await expect(host.activate()).rejects.toThrow('503');
+		expect(asked()).not.toContain(LAUNCH);
+	});
+});
+
+describe('A bot that the service does not know any more', () => {
+	it('gives way to a new one, and is not cancelled if the trigger was never switched off', async () => {
+		answer(UNKNOWN, 9);
+		host.restartWith({ sentAt: 1 });
+		await host.activate();
+		await pastGrace(service);
+		expect(asked()).toEqual([LOOK, LAUNCH]);
+	});
+
+	it('gives way to a new one, and is cancelled a little later if the trigger was just switched off', async () => {
+		answer(UNKNOWN, 9);
+		await withinGrace(async () => {
+			host.restartWith({ sentAt: 1, releasedAt: Date.now() });
+			await host.activate();
+		});
+		expect(asked()).toEqual([LOOK, LAUNCH]);
+		await until(() => asked().includes(CANCEL));
+	});
+
+	it('is stored as one that was just released, if the trigger is switched off while the service is asked', async () => {
+		answer(SLOW);
+		answer(UNKNOWN);
+		const before = Date.now();
+		host.restartWith({ sentAt: 1, releasedAt: before });
+		await withinGrace(async () => {
+			const publication = host.activate();
+			await until(() => asked().length === 1);
+			await host.deactivate();
+			await publication;
+		});
+		expect(storedRelease()).toBeGreaterThanOrEqual(before);
+		expect(asked()).toEqual([LOOK]);
+	});
+});

@@ -111,6 +111,7 @@ const MORE_SUITES = {
 		'test/TranscriberTrigger/otherAccount.test.ts',
 	],
 	'nodes/TranscriberTrigger/sendBotWhenPublished.ts': [
+		'test/TranscriberTrigger/isBotThere.test.ts',
 		'test/TranscriberTrigger/otherAccount.test.ts',
 		'test/TranscriberTrigger/publishing.test.ts',
 		'test/TranscriberTrigger/movedAfterDelivery.test.ts',

@@ -138,9 +138,10 @@ describe('Activation', () => {
 		for (const text of [MEETING_URL, host.url]) expect(host.saved).not.toContain(text);
 	});
 
-	it('without a start time sends none', async () => {
+	it('without a start time sends none, and stores none', async () => {
 		await host.activate();
 		expect(service.sent().body).not.toHaveProperty('start_at');
+		expect(host.stored.bot).not.toHaveProperty('startsAt');
 	});
 
 	it('keeps bot id and secret: the delivery starts the workflow, also after a restart', async () => {
@@ -211,7 +212,10 @@ describe('Activation', () => {
 		const body = { bot_id: id, status: 'joining' };
 		const action = { kind: 'respond', status: 200, body } as const;
 		service.running().fault({ match: { path: '/meeting$' }, action });
+		const logs = captureLogs();
 		await host.activate();
+		logs.release();
+		expect(logs.of(host.node.name).join()).toContain(`no webhook secret for meeting bot ${id}`);
 		service.running().endMeeting(id);
 		const taskId = String(service.running().bot(id).taskId);
 		service.running().finish(taskId);
@@ -507,9 +511,13 @@ describe('No second bot', () => {
 		service.running().fault({ match: { path: '/meeting$' }, action });
 		const { now } = Date;
 		const began = now();
-		await expect(host.activate()).rejects.toThrow('It is not known whether');
+		await expect(host.activate()).rejects.toThrow(/^It is not known whether.* in ten minutes\.$/);
 		const clock = jest.spyOn(Date, 'now').mockReturnValue(began + 599_000);
-		await expect(host.activate()).rejects.toThrow('does not send another one');
+		await expect(host.activate()).rejects.toThrow(
+			/does not send another one.* ended like this.*\w\.$/,
+		);
+		host.restart();
+		await expect(host.activate()).rejects.toThrow(/does not send another one.* in ten minutes\.$/);
 		clock.mockImplementation(() => now() + 600_000);
 		await host.activate();
 		clock.mockRestore();
@@ -981,6 +989,15 @@ describe('A launch that was refused for long', () => {
 		const reason = await refused();
 		for (let n = 0; n < 4; n++) expect(await host.activate('update').catch(String)).toBe(reason);
 		expect(launches()).toBe(1);
+	});
+
+	it('is not one that was refused at once, which the repeats try again', async () => {
+		jest.replaceProperty(ACTIVATION, 'slowMs', 10_000);
+		const action = { kind: 'respond', status: 422 } as const;
+		service.running().fault({ match: { path: '/meeting$' }, action });
+		await expect(host.activate()).rejects.toThrow('422');
+		await host.activate('update');
+		expect(bots()).toHaveLength(1);
 	});
 
 	it.each([

@@ -1,0 +1,161 @@
+/** Contract, "Trigger node", source `meeting`: what becomes of the bot before when a trigger sends a new one. */
+// Also covers sendBotWhenPublished.ts, sameMeetingBot.ts.
+import { CANCEL_BOT, GRACE } from '../../nodes/TranscriberTrigger/cancelBotWhenUnpublished';
+import type { RequestFault } from '../simulator/index';
+import { until } from '../simulator/testing-client';
+import { captureLogs } from '../support/logs';
+import { serviceForTests } from '../support/service';
+import { pastGrace, withinGrace } from './grace';
+import { TriggerHost } from './host';
+
+const service = serviceForTests();
+/** Another account, at a service that has other bots. */
+const other = serviceForTests();
+
+const HOUR_MS = 3_600_000;
+const inHours = (hours: number) => new Date(Date.now() + hours * HOUR_MS).toISOString();
+
+let host: TriggerHost;
+let logs: ReturnType<typeof captureLogs>;
+/** The bot that the trigger has sent before. */
+let id: string;
+
+beforeEach(() => {
+	jest.replaceProperty(GRACE, 'ms', 150);
+	jest.replaceProperty(CANCEL_BOT, 'pauseMs', 20);
+	jest.replaceProperty(CANCEL_BOT, 'newMs', CANCEL_BOT.newMs);
+});
+afterEach(async () => {
+	logs.release();
+	for (const one of [service, other]) await pastGrace(one);
+	await host.close();
+});
+
+async function sendBot(startAt = ''): Promise<void> {
+	host = await new TriggerHost({
+		credentials: service.credentials(),
+		parameters: {
+			source: 'meeting',
+			meetingUrl: 'https://meet.example.com/weekly',
+			consentAcknowledged: true,
+			startAt,
+		},
+	}).open();
+	await host.activate();
+	id = String(host.stored.bot?.['id']);
+	for (const { running } of [service, other]) running().requests.splice(0);
+	logs = captureLogs();
+}
+
+const launches = ({ lines } = service) =>
+	lines().filter((line) => line === 'POST /api/v1/meeting').length;
+const cancelled = ({ running } = service) =>
+	running()
+		.requests.filter(({ method }) => method === 'DELETE')
+		.map(({ path }) => path.replace('/api/v1/meeting/', ''));
+const warnings = () => logs.of(host.node.name).join('\n');
+const meet = (name: string) =>
+	(host.node.parameters['meetingUrl'] = `https://meet.example.com/${name}`);
+const ofOtherN8n = { address: 'another', sender: 'another', sentAt: 1 };
+const answer = (method: string, action: RequestFault, { running } = service) =>
+	running().fault({ match: { method }, times: 9, action });
+
+describe('The bot before, for another meeting,', () => {
+	it('is cancelled if n8n was killed after the trigger was switched off', async () => {
+		await sendBot();
+		host.restartWith({ releasedAt: 1 });
+		meet('second');
+		await host.activate();
+		await until(() => cancelled().length === 1);
+		expect([launches(), cancelled(), warnings()]).toEqual([1, [id], '']);
+	});
+
+	it('is left alone without a word if another n8n sent it and switched it off', async () => {
+		await sendBot();
+		host.restartWith({ ...ofOtherN8n, releasedAt: 1 });
+		meet('second');
+		await host.activate();
+		await pastGrace(service);
+		expect([launches(), cancelled(), warnings()]).toEqual([1, [], '']);
+	});
+
+	it('is left alone, and named in the log, if another n8n may still wait for it', async () => {
+		await sendBot();
+		host.restartWith(ofOtherN8n);
+		meet('second');
+		await host.activate();
+		await pastGrace(service);
+		expect([launches(), cancelled()]).toEqual([1, []]);
+		expect(warnings()).toContain(`meeting bot ${id} is not cancelled`);
+	});
+
+	it('is left alone if it has delivered its transcript', async () => {
+		await sendBot();
+		host.restartWith({ releasedAt: 1, hasDelivered: true });
+		meet('second');
+		await host.activate();
+		await pastGrace(service);
+		expect([launches(), cancelled(), warnings()]).toEqual([1, [], '']);
+	});
+});
+
+describe('The bot before, for the same meeting,', () => {
+	it('is cancelled if the meeting has another time now, because the workflow has another time zone', async () => {
+		await sendBot(inHours(72).slice(0, 19));
+		host.restartWith({ sentAt: 1 });
+		host.timezone = 'Asia/Tokyo';
+		await host.activate();
+		await until(() => cancelled().length === 1);
+		expect([launches(), cancelled()]).toEqual([1, [id]]);
+	});
+
+	it('is not cancelled if the service does not know it any more and nobody switched the trigger off', async () => {
+		await sendBot();
+		answer('GET', { kind: 'respond', status: 404, body: { detail: 'No such bot' } });
+		host.restartWith({ sentAt: 1 });
+		await host.activate();
+		await pastGrace(service);
+		expect([launches(), cancelled(), warnings()]).toEqual([1, [], '']);
+	});
+
+	it('does not stop its new one when the meeting is still to come', async () => {
+		const startAt = inHours(1);
+		await sendBot(startAt);
+		answer('GET', { kind: 'respond', status: 404, body: { detail: 'No such bot' } });
+		host.restartWith({ sentAt: 1 });
+		await host.activate();
+		expect(launches()).toBe(1);
+		expect(host.stored.bot).toMatchObject({ startsAt: Date.parse(startAt) });
+		expect(host.stored.bot?.['id']).not.toBe(id);
+	});
+});
+
+describe('The bot before, of another account,', () => {
+	const withSameId = () => {
+		const body = { bot_id: id, status: 'joining', webhook_secret: 'its own secret' };
+		answer('POST', { kind: 'respond', status: 200, body }, other);
+	};
+
+	it('is named in the log if nothing else cancels it, even if the new bot has the same id', async () => {
+		await sendBot();
+		host.restartWith({ releasedAt: 1, account: 'another' });
+		Object.assign(host.settings.credentials, other.credentials());
+		withSameId();
+		await host.activate();
+		await pastGrace(other);
+		expect([launches(other), cancelled(other)]).toEqual([1, []]);
+		expect(warnings()).toMatch(`meeting bot ${id} could not be cancelled`);
+	});
+
+	it('is cancelled there although the new bot has the same id', async () => {
+		await sendBot();
+		await withinGrace(async () => {
+			await host.deactivate();
+			Object.assign(host.settings.credentials, other.credentials());
+			withSameId();
+			await host.activate('update');
+		});
+		await until(() => cancelled().length === 1);
+		expect([launches(other), cancelled(), cancelled(other)]).toEqual([1, [id], []]);
+	});
+});

@@ -67,8 +67,10 @@ export async function action(row: ActionRow, cell: Cell): Promise<Act> {
 		// Of two, one may have been paid for by an execution that n8n has forgotten.
 		const accepted = id ? [id] : acceptedSince(before, simulator);
 		const output = JSON.stringify(items);
-		const own =
-			accepted.find((one) => output.includes(taskOf(simulator, one))) ?? accepted[0] ?? '';
+		// A bot of which only the id came out may have got its task meanwhile.
+		const isShown = (one: string) =>
+			[one, taskOf(simulator, one)].some((id) => output.includes(id));
+		const own = accepted.find(isShown) ?? accepted[0] ?? '';
 		const wrong = await row.wrong(items, cell, own);
 		return { result: wrong || (trigger ? await startedOnce(cell, trigger, own) : WORKS) };
 	};

@@ -127,18 +127,11 @@ export class Cell {
 		this.active.push(workflow);
 		await rest.activate(workflow);
 		const content = file && Buffer.from(file.content).toString('base64');
-		const call = async () =>
-			await rest.callWebhook(path, {
-				method: 'POST',
-				headers: { 'content-type': 'application/json' },
-				body: JSON.stringify({ file: content }),
-			});
-		// n8n 2 goes on publishing after it has answered.
-		let { status } = await call();
-		for (let tries = 0; tries < 100 && status === 404; tries++) {
-			await sleep(300);
-			({ status } = await call());
-		}
+		const { status } = await rest.callWebhook(path, {
+			method: 'POST',
+			headers: { 'content-type': 'application/json' },
+			body: JSON.stringify({ file: content }),
+		});
 		if (status !== 200) throw new Error(`The webhook answered ${status}`);
 		for (;;) {
 			const [started] = await rest.executions(workflow.id);

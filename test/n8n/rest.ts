@@ -366,11 +366,11 @@ export class N8nRest {
 	}
 
 	/**
-	 * Calls a production webhook. Activation goes on for a moment after it was acknowledged: a webhook that is not
-	 * there yet (404) is asked again for some seconds.
+	 * Calls a production webhook. n8n 2 goes on publishing after it has answered, on a busy machine for long: a
+	 * webhook that is not there yet (404) is called again for a minute.
 	 */
 	async callWebhook(path: string, init: RequestInit = {}): Promise<Response> {
-		const deadline = Date.now() + 10_000;
+		const deadline = Date.now() + 60_000;
 		for (;;) {
 			const answer = await fetch(`${this.url}/webhook/${path}`, init);
 			if (answer.status !== 404 || Date.now() > deadline) return answer;

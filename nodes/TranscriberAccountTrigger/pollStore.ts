@@ -1,4 +1,4 @@
-import type { IDataObject, IPollFunctions } from 'n8n-workflow';
+import { deepCopy, type IDataObject, type IPollFunctions } from 'n8n-workflow';
 
 import { apiRoot } from '../shared/api/baseUrl';
 import { credentialOf } from '../shared/api/credential';
@@ -71,7 +71,7 @@ export class PollStore {
 			return undefined;
 		}
 		// A copy, so that a failing poll leaves the state unchanged.
-		return { ...state, open: state.open.map((task) => ({ ...task })) };
+		return deepCopy(state);
 	}
 
 	async fresh(): Promise<State> {

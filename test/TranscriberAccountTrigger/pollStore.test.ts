@@ -104,11 +104,13 @@ describe('A fresh state', () => {
 describe('A poll goes on from', () => {
 	it('what the poll before has saved, and a poll that fails leaves that as it was', () => {
 		const active = activate('activate');
-		active.poll().save(STATE);
+		const before: State = { ...STATE, lost: { place: 7 } };
+		active.poll().save(structuredClone(before));
 		const state = active.poll().load();
-		expect(state).toEqual(STATE);
+		expect(state).toEqual(before);
 		Object.assign(state?.open[0] ?? {}, { id: 'changed' });
-		expect(active.poll().load()).toEqual(STATE);
+		Object.assign(state?.lost ?? {}, { place: 8 });
+		expect(active.poll().load()).toEqual(before);
 	});
 
 	it('what n8n has loaded, if another process has polled since this one did', () => {

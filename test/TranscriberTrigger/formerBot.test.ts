@@ -159,3 +159,19 @@ describe('The bot before, of another account,', () => {
 		expect([launches(other), cancelled(), cancelled(other)]).toEqual([1, [id], []]);
 	});
 });
+
+it('A publication ends when the new bot is sent, although the service does not cancel the former one yet', async () => {
+	await sendBot();
+	// The command line of n8n has switched the workflow off, without a hook.
+	host.restartWith({});
+	meet('second');
+	service.running().fault({
+		match: { method: 'DELETE' },
+		times: 2,
+		action: { kind: 'respond', status: 503 },
+	});
+	await host.activate();
+	// The user waits for the publication in the editor, for no longer than its own requests take.
+	expect(cancelled().length).toBeLessThan(2);
+	await until(() => cancelled().length === 3);
+});

@@ -141,6 +141,18 @@ describe('A bot whose trigger is on', () => {
 	});
 });
 
+it('A bot is kept by a new version although n8n cannot read the credential at that moment', async () => {
+	await withinGrace(async () => {
+		await host.deactivate();
+		host.settings.credentials.apiKey = '';
+		await host.activate('update');
+	});
+	await pastGrace(service);
+	expect(asked()).toEqual([]);
+	expect(storedRelease()).toBeUndefined();
+	expect(warnings()).toContain('does not say whether the meeting bot');
+});
+
 describe('The bot of another n8n, or of this one at another address,', () => {
 	it.each([
 		['that it left', hasLeft],

@@ -61,22 +61,22 @@ describe('A connection that breaks at each result', () => {
 describe('A poll ends', () => {
 	const service = serviceForTests();
 
-	it.each(['result', 'export'])(
-		'in time, so that n8n does not give it up, although a %s never comes',
-		async (what) => {
-			const host = new AccountHost(service.credentials(), { options: { exportFormat: 'srt' } });
-			await host.activate();
-			await service.completedTask();
-			service.running().fault({
-				match: { path: `/${what}$` },
-				times: 9999,
-				action: { kind: 'stall' },
-			});
-			jest.replaceProperty(ACCOUNT_POLL, 'maxMs', 1_500);
-			// Without a limit of its own, a request would take longer than this test may.
-			await host.poll();
-		},
-	);
+	it.each([
+		['a result', 'result'],
+		['an export', 'export'],
+	])('in time, so that n8n does not give it up, although %s never comes', async (_, what) => {
+		const host = new AccountHost(service.credentials(), { options: { exportFormat: 'srt' } });
+		await host.activate();
+		await service.completedTask();
+		service.running().fault({
+			match: { path: `/${what}$` },
+			times: 9999,
+			action: { kind: 'stall' },
+		});
+		jest.replaceProperty(ACCOUNT_POLL, 'maxMs', 1_500);
+		// Without a limit of its own, a request would take longer than this test may.
+		await host.poll();
+	});
 
 	it('if it waits for another one, which n8n has started before, and that one fails', async () => {
 		const host = new AccountHost(service.credentials());

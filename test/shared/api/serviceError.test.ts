@@ -4,6 +4,7 @@ import type { INode } from 'n8n-workflow';
 
 import {
 	adviceForKnownId,
+	adviceIfUncertain,
 	isCertainRefusal,
 	isNotFound,
 	isRefusedForGood,
@@ -122,6 +123,24 @@ it('The advice for an id of the service itself is not to check the id', () => {
 	expect(adviceForKnownId(other)).toBe('');
 });
 
+describe('The advice if the service may have done what was asked', () => {
+	it.each(['redirect', 'notJson', 'tls'] as const)('is to correct the address after %s', (kind) => {
+		const failure = errorOf({ status: 302, transport: kind });
+		expect(adviceIfUncertain(failure)).toBe(failure.description);
+		expect(failure.description).not.toBe('');
+		failure.description = null;
+		expect(adviceIfUncertain(failure)).toBe(said(failure.problem));
+	});
+
+	it('is never to try again: nothing remains but what was answered', () => {
+		expect(adviceIfUncertain(errorOf({ status: 500, serviceMessage: 'The disk is full' }))).toBe(
+			'The service answered HTTP 500: “The disk is full”.',
+		);
+		expect(adviceIfUncertain(errorOf({ transport: 'timeout' }))).toBe('');
+		expect(adviceIfUncertain(new Error('Something else'))).toBe('');
+	});
+});
+
 describe('The service refuses a request for good', () => {
 	it.each([400, 402, 404, 409, 410, 422, 498])('with %d', (status) => {
 		expect(isRefusedForGood(errorOf({ status }))).toBe(true);
@@ -145,6 +164,17 @@ describe('An error', () => {
 		expect(said(problem({ status: 418 }))).toBe('The service answered HTTP 418.');
 		expect(said(problem({ transport: 'broken' }))).toBe('');
 	});
+
+	it.each<Partial<Problem>>([
+		{ isWebPage: true },
+		{ transport: 'notJson' },
+		{ serviceMessage: 'no Route matched with those values' },
+	])(
+		'does not call it the answer of the service if something else may have answered: %j',
+		(more) => {
+			expect(said(problem({ status: 404, ...more }))).toMatch(/^The answer was HTTP 404/);
+		},
+	);
 
 	it('ends with those words, and keeps the problem and the status', () => {
 		const error = errorOf({ status: 418, serviceMessage: 'No' });

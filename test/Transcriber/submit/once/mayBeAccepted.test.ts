@@ -4,8 +4,11 @@ import { NodeOperationError, type IDataObject, type INodeParameters } from 'n8n-
 import {
 	LOOK_FOR_SUBMISSION,
 	checkIsAccepted,
+	isAboutTheItem,
+	isSentAgain,
 	mayHaveBeenAccepted,
 	sayItMayBeAccepted,
+	sayKeyMayHaveBeenSent,
 } from '../../../../nodes/Transcriber/submit/once/mayBeAccepted';
 import {
 	STOPPED_ADVICE,
@@ -14,6 +17,8 @@ import {
 	retryWords,
 } from '../../../../nodes/Transcriber/item/retryAdvice';
 import { sentKeyOf } from '../../../../nodes/Transcriber/item/givenIdempotencyKey';
+import type { Problem } from '../../../../nodes/shared/api/noUsableAnswer';
+import { ServiceError } from '../../../../nodes/shared/api/serviceError';
 import { isLasting } from '../../../../nodes/shared/parameters/refuse';
 import { itemContext, type ItemPlace } from '../../../support/itemContext';
 import { FILE, LINK } from '../../../support/parameters';
@@ -45,6 +50,7 @@ function said(
 }
 
 const LOOK = LOOK_FOR_SUBMISSION;
+const escaped = (text: string) => text.replace(/[.()]/g, '\\$&');
 const RETRY = /^If the service has accepted it, a Retry of this execution goes on with it/;
 const SAME_KEY = /^The service may have accepted it\. With the same 'Idempotency Key'/;
 
@@ -165,6 +171,90 @@ it('an item whose answer is unknown says why it is not sent again', () => {
 		'The execution was cancelled',
 	);
 	expect(mayHaveBeenAccepted(itemContext(LINK, CONTINUE)).message).toContain(LOOK);
+});
+
+describe('A refusal that names the key', () => {
+	const refused = (more: Partial<Problem> = {}, place: ItemPlace = {}) => {
+		const context = itemContext({ ...FILE, ...OWN_KEY }, place);
+		const problem: Problem = {
+			path: '/transcribe',
+			status: 422,
+			isKeyed: true,
+			serviceMessage: 'Idempotency-Key was used with other content',
+			...more,
+		};
+		return { context, failure: new ServiceError(context.getNode(), problem) };
+	};
+	const SAID = 'Idempotency-Key was used with other content';
+
+	it('of an item that may have been accepted: to look first, and what the service says of the key', () => {
+		const { context, failure } = refused();
+		sayItMayBeAccepted(context, failure, 'file-17');
+		expect(failure.description).toMatch(
+			new RegExp(`^${escaped(LOOK)} If you gave an 'Idempotency Key', enter another.*${SAID}`),
+		);
+	});
+
+	it('of an item that was not: to look first, if the key was sent before', () => {
+		const { context, failure } = refused();
+		sayKeyMayHaveBeenSent(context, failure);
+		expect(failure.description).toMatch(/^If this 'Idempotency Key' was sent before.*look first/);
+		expect(failure.description).toContain(SAID);
+	});
+
+	it('has these words in the output, too, where errors do not stop the node', () => {
+		const { context, failure } = refused({}, CONTINUE);
+		const { message } = failure;
+		sayKeyMayHaveBeenSent(context, failure);
+		expect(failure.message).toBe(`${message}. ${failure.description}`);
+	});
+
+	it('may be a 409 that counts as still in progress: its words stand in the output, too', () => {
+		const still = { status: 409, serviceMessage: undefined };
+		const { context, failure } = refused(still, CONTINUE);
+		const { description } = failure;
+		sayItMayBeAccepted(context, failure, 'file-17');
+		expect(failure.message).toContain(String(description));
+		const busy = refused({ status: 500, serviceMessage: 'Busy' }, CONTINUE);
+		sayItMayBeAccepted(busy.context, busy.failure, 'file-17');
+		expect(busy.failure.message).not.toContain('Busy');
+	});
+
+	it('is not any other refusal, whose advice stays', () => {
+		const { context, failure } = refused({ status: 418, serviceMessage: 'No' });
+		const { description } = failure;
+		sayKeyMayHaveBeenSent(context, failure);
+		expect(failure.description).toBe(description);
+		failure.description = null;
+		sayKeyMayHaveBeenSent(context, failure);
+		expect(failure.description).toBe('');
+	});
+});
+
+describe('A refusal', () => {
+	const about = (more: Partial<Problem>) =>
+		isAboutTheItem(new ServiceError(itemContext(FILE).getNode(), { path: '/transcribe', ...more }));
+
+	it.each<Partial<Problem>>([
+		...[400, 413, 415, 422].map((status) => ({ status })),
+		{ path: '/meeting', status: 404, isServiceShape: true, errorCode: 'no_such_meeting' },
+		{ status: 409, isKeyed: true, errorCode: 'idempotency_key_reuse' },
+	])('of the item itself comes again in every Retry: %j', (more) => {
+		expect(about(more)).toBe(true);
+	});
+
+	it.each<Partial<Problem>>([
+		...[401, 402, 403, 404, 408, 429, 500, 503].map((status) => ({ status })),
+		{ transport: 'broken' },
+	])('of something else may pass: %j', (more) => {
+		expect(about(more)).toBe(false);
+		expect(isAboutTheItem({ problem: { path: '/transcribe', status: 400 } })).toBe(false);
+	});
+});
+
+it('Without a key, nothing is sent again', () => {
+	expect(isSentAgain(itemContext(LINK), undefined)).toBe(false);
+	expect(isSentAgain(itemContext({ ...FILE, ...OWN_KEY }), 'file-17')).toBe(true);
 });
 
 describe('A success that says no', () => {

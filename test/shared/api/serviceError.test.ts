@@ -109,7 +109,8 @@ describe('The service does not know a bot', () => {
 	])('but it may know one after %j', (more) => {
 		expect(isUnknownToService(errorOf(more))).toBe(false);
 		expect(isNotFound(errorOf(more))).toBe(false);
-		expect(isUnknownToService({ problem: problem({ status: 404 }) })).toBe(false);
+		const other = { problem: problem({ status: 404, errorCode: 'not_found' }) };
+		expect([isNotFound(other), isUnknownToService(other)]).toEqual([false, false]);
 	});
 });
 

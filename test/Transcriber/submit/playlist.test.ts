@@ -3,6 +3,7 @@
 import type { INode } from 'n8n-workflow';
 
 import { STORE } from '../../../nodes/TranscriberTrigger/triggerMemory';
+import { answeringTrigger } from '../../support/answeringTrigger';
 import { itemsOf, serviceForTests } from '../../support/service';
 import { workflowWith } from '../../support/suspended';
 import { deliver, sign } from '../../TranscriberTrigger/client';
@@ -91,4 +92,45 @@ it('The secret of each video is masked wherever its answer repeats it', async ()
 	const { json } = await service.run({ ...LINK, onCompletion: 'returnTask' }, { items: one() });
 	expect(json).toHaveLength(2);
 	for (const secret of secrets) expect(JSON.stringify(json)).not.toContain(secret);
+});
+
+describe('If it was submitted before with the same key,', () => {
+	const KEYED = { ...LINK, options: { idempotencyKey: 'playlist-17' } };
+	const answers = (body: object[]) =>
+		service.running().fault({
+			match: { method: 'POST' },
+			action: { kind: 'respond', status: 200, body, readBody: true },
+		});
+	const COMPLETED = { task_id: 'good', status: 'completed' };
+	const FAILED = { task_id: 'bad', status: 'failed', error: 'No speech' };
+
+	it.each([
+		['first', [FAILED, COMPLETED], 'task bad, task good'],
+		['last', [COMPLETED, FAILED], 'task good, task bad'],
+	])('a failed task, which is the %s, does not make the others new', async (_, body, names) => {
+		answers(body);
+		const webhookUrl = 'https://hooks.example.com/a';
+		const parameters = { ...KEYED, onCompletion: 'callUrl', webhookUrl };
+		const { error } = await service.run(parameters, { items: one() });
+		expect(error?.message).toContain(`returned ${names}, which had already ended`);
+	});
+
+	it('the trigger gets the secret of each task, so that it can check each webhook that comes after all', async () => {
+		const trigger = await answeringTrigger(service.running().apiKey);
+		const names = ['first', 'second', 'third'];
+		answers(
+			names.map((name) => ({
+				task_id: name,
+				status: 'completed',
+				webhook_secret: `secret of ${name}`,
+			})),
+		);
+		const notify = { ...KEYED, onCompletion: 'notifyTrigger', triggerUrl: trigger.url };
+		const { error } = await service.run(notify, { items: one() });
+		trigger.close();
+		expect(error?.message).toContain('which had already ended');
+		expect(new Set(trigger.calls.flat().map(({ id, secret }) => `${id}: ${secret}`))).toEqual(
+			new Set(names.map((name) => `${name}: secret of ${name}`)),
+		);
+	});
 });

@@ -1,10 +1,10 @@
-/** A Retry of a link whose hand-over has failed: a 'Trigger URL' that was changed since is checked first. */
+/** A Retry of an item whose hand-over has failed: a 'Trigger URL' that was changed since is checked first. */
 
 import { HAND_OVER } from '../../../nodes/Transcriber/submit/trigger/confirmedByTrigger';
 import { again } from '../../support/again';
 import { STORED, answeringTrigger } from '../../support/answeringTrigger';
-import { LINK } from '../../support/parameters';
-import { itemsOf, serviceForTests } from '../../support/service';
+import { FILE, LINK } from '../../support/parameters';
+import { itemWithFile, itemsOf, serviceForTests } from '../../support/service';
 
 const service = serviceForTests();
 
@@ -14,18 +14,21 @@ beforeEach(() => {
 });
 
 // With an own key, it is not known to what address the service delivers: the task may be older.
-it('of a link with an Idempotency Key', async () => {
+it.each([
+	['a link', LINK, () => itemsOf({})],
+	['a file', FILE, () => [itemWithFile('talk')]],
+])('of %s with an Idempotency Key', async (_what, submit, items) => {
 	const { apiKey } = service.running();
 	const trigger = await answeringTrigger(apiKey, (_call, handedOver) =>
 		handedOver.length === 0 ? STORED : { status: 404, body: '{}' },
 	);
 	const options = { idempotencyKey: 'talk-17' };
-	const notify = { ...LINK, options, onCompletion: 'notifyTrigger', triggerUrl: trigger.url };
-	const first = await service.run(notify, { items: itemsOf({}), executionId: '41' });
+	const notify = { ...submit, options, onCompletion: 'notifyTrigger', triggerUrl: trigger.url };
+	const first = await service.run(notify, { items: items(), executionId: '41' });
 	expect(first.error?.message).toContain('did not accept the hand-over');
 	const calls = trigger.calls.length;
 	const wrong = { ...notify, triggerUrl: `${trigger.url}?token=hush` };
-	const data = again(first, wrong, itemsOf({}), { asFirstRun: true });
+	const data = again(first, wrong, items(), { asFirstRun: true });
 	const { error } = await service.run(wrong, { data, executionId: '42' });
 	trigger.close();
 	expect(error?.message).toMatch(/^'Trigger URL' holds more than an address/);

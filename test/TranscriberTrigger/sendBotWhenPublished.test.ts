@@ -1119,23 +1119,20 @@ describe('Deactivation', () => {
 		await until(() => theBot().phase !== 'recording' && calledBack().length > 1);
 	});
 
-	long.it(
-		'cancels a bot of an aborted launch although the service does not show it yet',
-		async () => {
-			jest.replaceProperty(CANCEL_BOT, 'pauseMs', 20);
-			const action = { kind: 'respond', status: 404 } as const;
-			service.running().fault({ match: { path: '/meeting/' }, times: 3, action });
-			service.running().fault({
-				match: { path: '/meeting$' },
-				action: { kind: 'delay', ms: 300, processed: true },
-			});
-			const launch = host.activate().catch(() => undefined);
-			await until(() => bots().length === 1);
-			await host.deactivate();
-			await launch;
-			await until(() => theBot().phase !== 'recording' && calledBack().length > 1);
-		},
-	);
+	it('cancels a bot of an aborted launch although the service does not show it yet', async () => {
+		jest.replaceProperty(CANCEL_BOT, 'pauseMs', 20);
+		const action = { kind: 'respond', status: 404 } as const;
+		service.running().fault({ match: { path: '/meeting/' }, times: 3, action });
+		service.running().fault({
+			match: { path: '/meeting$' },
+			action: { kind: 'delay', ms: 300, processed: true },
+		});
+		const launch = host.activate().catch(() => undefined);
+		await until(() => bots().length === 1);
+		await host.deactivate();
+		await launch;
+		await until(() => theBot().phase !== 'recording' && calledBack().length > 1);
+	});
 
 	long.it(
 		'is given up after its patience if an older bot is answered 404 without a body',

@@ -1,4 +1,5 @@
 /** A workflow that was published before n8n started, for example by its command line, and has never polled. */
+// Also covers pollAccount.ts.
 import { AccountHost } from './host';
 import { listForTests } from './manyNewTasks';
 

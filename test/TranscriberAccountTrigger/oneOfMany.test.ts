@@ -1,4 +1,5 @@
 /** Tasks of which the list does not show the end, and tasks that end twice. */
+// Also covers openTasks.ts, fetchTranscripts.ts.
 import { listForTests } from './manyNewTasks';
 
 jest.setTimeout(60_000);

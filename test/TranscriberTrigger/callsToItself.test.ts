@@ -1,4 +1,5 @@
 /** A process checks what it has stored by calls to its own address, whatever stands there. */
+// Also covers repairStaticData.ts.
 import { createServer as createHttp, type Server } from 'node:http';
 import { createServer as createHttps } from 'node:https';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,5 @@
 /** What one delivery, and the state of one workflow, has no effect on. */
+// Also covers receiveDelivery.ts, patienceForData.ts.
 import { request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 

@@ -1,4 +1,5 @@
 /** A delivery that says that a task has failed, without the reason. */
+// Also covers triggerOutput.ts.
 import { serviceForTests } from '../support/service';
 import { deliver, handOverTo } from './client';
 import { hostsForTests } from './hostsForTests';

@@ -1,4 +1,5 @@
 /** A Transcriber node hands over the secrets of many items in one call: each counts for itself. */
+// Also covers receiveHandOver.ts.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { serviceForTests } from '../support/service';

@@ -1,4 +1,5 @@
 /** What a later delivery for the same task finds. */
+// Also covers receiveDelivery.ts, patienceForData.ts.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { RETRY } from '../../nodes/shared/api/delayBeforeRetry';

@@ -1,4 +1,5 @@
 /** A caller waits for 10 seconds: each of the readings of the credential in a call has to end in time. */
+// Also covers receiveDelivery.ts, receiveHandOver.ts.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { ANSWER } from '../../nodes/shared/webhook/answerInTime';

@@ -7,6 +7,7 @@ const IN_BOTH_LINES = [
 	'NodeConnectionTypes',
 	'NodeHelpers',
 	'NodeOperationError',
+	'deepCopy',
 	'fileTypeFromMimeType',
 	'sleep',
 	'toCronExpression',

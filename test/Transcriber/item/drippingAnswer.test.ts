@@ -1,5 +1,5 @@
 /** "Every request" in the contract: all but an upload has 60 s, also if something of its answer arrives all the time. */
-
+// Also covers sendOperation.ts.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 

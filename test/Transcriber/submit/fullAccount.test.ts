@@ -1,4 +1,5 @@
 /** "Patience" in the contract, for a link: what is refused because the account is full is sent again when the list shows room. */
+// Also covers nodes/shared/api/countTasksInProgress.ts.
 
 // First, before the node is loaded.
 import { forgetEverything } from '../../support/ownMemory';

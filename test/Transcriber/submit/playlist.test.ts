@@ -1,5 +1,5 @@
 /** A playlist: one link of which the service makes several tasks, each with its own secret. */
-
+// Also covers suspension/suspendUntilDelivery.ts, once/endedBeforeSubmit.ts.
 import type { INode } from 'n8n-workflow';
 
 import { STORE } from '../../../nodes/TranscriberTrigger/triggerMemory';

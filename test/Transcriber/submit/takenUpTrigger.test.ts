@@ -1,5 +1,5 @@
 /** A Retry of an item whose hand-over has failed: a 'Trigger URL' that was changed since is checked first. */
-
+// Also covers prepareCompletion.ts.
 import { HAND_OVER } from '../../../nodes/Transcriber/submit/trigger/confirmedByTrigger';
 import { again } from '../../support/again';
 import { STORED, answeringTrigger } from '../../support/answeringTrigger';

@@ -1,5 +1,5 @@
 /** "Waiting" in the contract: polling of one key never slows another key, also at the same service. */
-
+// Also covers pollUntilEnded.ts.
 import { until } from '../../simulator/testing-client';
 import { byId, itemsOf, serviceForTests } from '../../support/service';
 

@@ -1,5 +1,5 @@
 /** "Every request" in the contract: ids are URL-encoded in paths, also where a transcript and its document are fetched. */
-
+// Also covers attachExport.ts, fetchResults.ts.
 import { byId, serviceForTests } from '../../support/service';
 
 const service = serviceForTests();

@@ -1,5 +1,5 @@
 /** "Waiting" in the contract: `timeout` holds whatever a look is answered, also the look at the task of a bot. */
-
+// Also covers askForState.ts.
 import { serviceForTests } from '../../support/service';
 
 const service = serviceForTests();

@@ -1,5 +1,5 @@
 /** "Parameters" in the contract: what an expression joins from a missing value is not sent, whatever the operation. */
-
+// Also covers joinedText.ts.
 import type { INodeParameters } from 'n8n-workflow';
 
 import { LINK } from '../../support/parameters';

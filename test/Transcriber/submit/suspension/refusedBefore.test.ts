@@ -1,5 +1,5 @@
 /** An item that the service refused before its execution was suspended is not submitted when the execution wakes. */
-
+// Also covers suspendUntilDelivery.ts.
 import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
 
 import { BOT, FILE, LINK } from '../../../support/parameters';

@@ -1,5 +1,5 @@
 /** A suspended execution with two tasks that the service does not know: the one that is new decides, whatever its place. */
-
+// Also covers askWhetherEnded.ts.
 import type { WaitingItem } from '../../../../nodes/Transcriber/submit/once/suspensionState';
 import { haveAllEnded } from '../../../../nodes/Transcriber/submit/suspension/askWhetherEnded';
 import { Undecided } from '../../../../nodes/shared/webhook/answerInTime';

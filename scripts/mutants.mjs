@@ -11,6 +11,8 @@
 // `--table` only counts what has changed since it was measured, and writes the table. `--check` writes nothing: it says
 // whether the table is that of docs/mutants.json. It does not hash the code, so a commit that changes code need not measure.
 //
+// docs/mutants.json says why each fault that no test saw is left, once somebody has looked at it: write it there by hand.
+//
 // A file has changed if it or one of its suites has. What the suites import does not count, nor do the suites of a file
 // that was measured before docs/mutants.json had their hash.
 import { createHash } from 'node:crypto';
@@ -231,12 +233,22 @@ async function measure(file) {
 		...hashes,
 		seen,
 		of: seen + missed.length,
-		missed: missed.map(({ location: { start, end }, replacement }) => {
-			const last = start.line === end.line ? end.column - 1 : undefined;
-			const code = lines[start.line - 1].slice(start.column - 1, last);
-			return `${start.line}: ${code} → ${replacement}`;
-		}),
+		missed: withReasons(
+			missed.map(({ location: { start, end }, replacement }) => {
+				const last = start.line === end.line ? end.column - 1 : undefined;
+				const code = lines[start.line - 1].slice(start.column - 1, last);
+				return `${start.line}: ${code} → ${replacement}`;
+			}),
+			scoresSoFar()[file],
+		),
 	};
+}
+
+/** Why each fault is left: what was noted of the same fault before, on whatever line, and otherwise nothing. */
+function withReasons(faults, { missed: before = [] } = {}) {
+	const withoutLine = (fault) => fault.replace(/^\d+: /, '');
+	const reasons = new Map(before.map(({ fault, why }) => [withoutLine(fault), why]));
+	return faults.map((fault) => ({ fault, why: reasons.get(withoutLine(fault)) ?? '' }));
 }
 
 /** Of the code that was measured, or of the suites that have measured it. */
@@ -292,7 +304,7 @@ for (const file of files) {
 		continue;
 	}
 	console.log(`\n${file}: ${measured.seen} of ${measured.of}, ${score(measured)}`);
-	for (const one of measured.missed) console.log(`  ${one}`);
+	for (const { fault, why } of measured.missed) console.log(`  ${fault} (${why})`);
 	const scores = scoresSoFar();
 	if (scores[file]?.of > 0 && measured.of === 0) {
 		notMeasured.push(file);
@@ -330,21 +342,22 @@ function rowsOf(scores) {
 		const own = scores.filter(([file]) => roomOf(file) === room).map(([, score]) => score);
 		const sum = (name) => own.reduce((total, score) => total + Number(score[name] ?? 0), 0);
 		const [changed, seen, of] = ['changed', 'seen', 'of'].map(sum);
-		return { room, measured: own.length, changed, seen, of };
+		const unread = own.flatMap(({ missed }) => missed).filter(({ why }) => why === '');
+		return { room, measured: own.length, changed, seen, of, unread: unread.length };
 	});
 }
 
 function tableOf(rows, totals, date) {
 	const ignore = (what) => `<!-- prettier-ignore-${what} -->`;
 	const lines = rows.map(
-		({ room, measured, changed, seen, of }, index) =>
-			`| ${room} | ${measured} of ${totals[index]} | ${changed} of ${measured} | ${seen} of ${of} | ${score({ seen, of })} |`,
+		({ room, measured, changed, seen, of, unread }, index) =>
+			`| ${room} | ${measured} of ${totals[index]} | ${changed} of ${measured} | ${seen} of ${of} | ${score({ seen, of })} | ${of - seen - unread} of ${of - seen} |`,
 	);
 	return [
 		ignore('start'),
 		'',
-		'| Code that … | Files measured | Changed since | Faults seen | Score |',
-		'|---|---|---|---|---|',
+		'| Code that … | Files measured | Changed since | Faults seen | Score | Others looked at |',
+		'|---|---|---|---|---|---|',
 		...lines,
 		'',
 		`“Changed since” was counted on ${date}. Since their faults were counted, these files or their suites have changed.`,

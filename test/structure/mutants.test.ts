@@ -9,7 +9,8 @@ import { read, root } from './read';
 interface Scored {
 	seen: number;
 	of: number;
-	missed: string[];
+	/** Why each of them is left; '' if nobody has looked at it. */
+	missed: Array<{ fault: string; why: string }>;
 	changed?: boolean;
 }
 
@@ -49,7 +50,7 @@ it('docs/mutants.json lists each fault that no test saw', () => {
 	expect(scores.map(([file, { missed }]) => [file, missed.length])).toEqual(
 		scores.map(([file, { seen, of }]) => [file, of - seen]),
 	);
-	for (const fault of scores.flatMap(([, { missed }]) => missed))
+	for (const { fault } of scores.flatMap(([, { missed }]) => missed))
 		expect(fault).toMatch(/^\d+: .* → /);
 });
 
@@ -64,6 +65,7 @@ describe('The check of that table', () => {
 		],
 		['has seen more', /\| \d+ of (\d+) \| (\d+ %) \|/g, '| $1 of $1 | $2 |'],
 		['has a higher score', /\| \d+ % \|/g, '| 100 % |'],
+		['has looked at others', /\| \d+ of (\d+) \|$/gm, '| 7 of 1 |'],
 		['says no date', /was counted on \S+\./, 'was counted.'],
 	])('fails if the page %s', (_, part, other) => {
 		expect(checkOf({ page: PAGE.replace(part, other) })).toContain(OTHER);

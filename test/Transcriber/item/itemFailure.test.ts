@@ -1,7 +1,10 @@
 /** "Errors" in the contract: what a failed item says, as the error of the node, as an output, and to an AI agent. */
 import type { INodeParameters } from 'n8n-workflow';
 
+import { describeFailure } from '../../../nodes/Transcriber/item/itemFailure';
+import { NodeRun } from '../../../nodes/Transcriber/item/nodeRun';
 import { callTool } from '../../support/agent';
+import { itemContext } from '../../support/itemContext';
 import { LINK } from '../../support/parameters';
 import { byId, itemsOf, serviceForTests } from '../../support/service';
 
@@ -61,6 +64,16 @@ describe('an error that stops the node', () => {
 		expect(error?.httpCode).toBe('none');
 	});
 
+	it.each([
+		['where n8n has no signal of a stop, as for an MCP client', undefined],
+		['where nobody has stopped the execution', new AbortController().signal],
+	])('keeps the words of n8n itself %s', (_where, cancel) => {
+		const context = itemContext(LINK, { cancel });
+		const failure = describeFailure(context, new Error('The storage is full'), NodeRun.of(context));
+		expect(failure.name).toBe('NodeOperationError');
+		expect(failure.message).toBe('The storage is full [item 0]');
+	});
+
 	it('lets n8n offer a Retry, which it does not if the message has the word canceled', async () => {
 		const body = { task_id: 'a', status: 'failed', error_message: 'it was canceled' };
 		service.running().fault({
@@ -113,6 +126,14 @@ describe('a failed item that is an output', () => {
 		expect(refused[0]?.error).not.toHaveProperty('httpCode');
 	});
 
+	it('is tried again by Retry On Fail, because n8n looks for its message', async () => {
+		refuses('/transcribe-url$', 422);
+		const node = { ...CONTINUE.node, retryOnFail: true, maxTries: 2, waitBetweenTries: 1 };
+		const { json } = await service.run(LINK, { node });
+		expect(json).toMatchObject([{ status: 'pending' }]);
+		expect(service.lines()).toHaveLength(2);
+	});
+
 	it('names what was accepted, once', async () => {
 		const waitOptions = { pollInterval: 0.05, timeout: 0.002 };
 		const { items } = await service.run({ ...LINK, onCompletion: 'poll', waitOptions }, CONTINUE);
@@ -138,6 +159,13 @@ describe('a failed item that is an output', () => {
 		refuses('/transcribe-url$', 422);
 		const { items } = await service.run(LINK, CONTINUE);
 		expect(String(items[0]?.json['error']).split('sound track')).toHaveLength(2);
+	});
+
+	it('says no more where its message says enough', async () => {
+		const body = { detail: { error_code: 'not_found', message: 'Nothing under this number' } };
+		refuses('/tasks/lost$', 404, body);
+		const { items } = await service.run(GET, { ...CONTINUE, items: itemsOf({ id: 'lost' }) });
+		expect(items[0]?.json['error']).toBe('The service has no task with this ID [item 0]');
 	});
 
 	it('says the error code of the service, where there is no message', async () => {

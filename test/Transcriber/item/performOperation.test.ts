@@ -2,7 +2,8 @@
 
 import { Transcriber } from '../../../nodes/Transcriber/Transcriber.node';
 import { EVERY_OPERATION, WITH_SUMMARY_REGENERATION } from '../../support/everyOperation';
-import { byId, itemsOf, serviceForTests } from '../../support/service';
+import { ACCOUNT } from '../../support/parameters';
+import { byId, failureOf, itemsOf, serviceForTests } from '../../support/service';
 import { few } from '../../support/long';
 
 const service = serviceForTests(WITH_SUMMARY_REGENERATION);
@@ -100,3 +101,13 @@ describe('where one input yields many, each is paired with it', () => {
 		expect(pairs(items)).toEqual([{ item: 0 }, { item: 0 }, { item: 1 }, { item: 1 }]);
 	});
 });
+
+it.each(['URL: https://transcriber.example.com', 'ftp://https://transcriber.example.com'])(
+	'a Base URL with something in front of the address is refused by name: %s',
+	async (baseUrl) => {
+		const credentials = service.credentials({ baseUrl });
+		const { error } = await service.run(ACCOUNT, { credentials });
+		const message = "The 'Base URL' of the credential is not a web address";
+		expect(error).toMatchObject(failureOf(0, message));
+	},
+);

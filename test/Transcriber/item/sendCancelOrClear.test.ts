@@ -4,9 +4,13 @@ import type { INodeParameters } from 'n8n-workflow';
 
 import { RETRY } from '../../../nodes/shared/api/delayBeforeRetry';
 import { LIMITS } from '../../../nodes/shared/api/rateLimits';
+import { REPEATABLE, type RoutingRequest } from '../../../nodes/shared/api/types';
+import { NodeRun } from '../../../nodes/Transcriber/item/nodeRun';
+import { sendCancelOrClear } from '../../../nodes/Transcriber/item/sendCancelOrClear';
 import { STOPPING } from '../../../nodes/Transcriber/resources/sendCancel';
 import type { FaultRule } from '../../simulator/index';
 import { again } from '../../support/again';
+import { itemContext } from '../../support/itemContext';
 import { LOST_ROUTES } from '../../support/lostRoutes';
 import { few } from '../../support/long';
 import { byId, itemsOf, serviceForTests } from '../../support/service';
@@ -162,6 +166,23 @@ describe('what several items end, of a service that is away', () => {
 			expect(service.lines()).toEqual(['DELETE /api/v1/dictionary']);
 		},
 	);
+
+	it('is not sent for an item before it either, whose failure n8n would show', async () => {
+		answers(away);
+		const place = { saved: {}, credentials: service.credentials(), items: itemsOf({}, {}) };
+		const run = NodeRun.of(itemContext(CLEAR, place));
+		const sending = [1, 0].map(async (itemIndex) => {
+			const baseURL = `${service.running().url}/api/v1`;
+			const request = { options: { method: 'DELETE', baseURL, url: '/dictionary' } };
+			const context = itemContext(CLEAR, { ...place, itemIndex });
+			return await sendCancelOrClear(context, request as RoutingRequest, REPEATABLE, run);
+		});
+		expect(await Promise.allSettled(sending)).toEqual([
+			{ status: 'rejected', reason: expect.objectContaining({ httpCode: '503' }) },
+			{ status: 'fulfilled', value: [] },
+		]);
+		expect(service.lines()).toHaveLength(1);
+	});
 
 	it('is tried once for each of the others if the node continues', async () => {
 		answers(away, { status: 503 });
@@ -352,6 +373,22 @@ describe('a success that says that nothing was cancelled', () => {
 		expect(error?.message).toBe('The meeting bot has already ended (completed) [item 0]');
 		expect(error?.description).toContain('stop that with Transcript: Cancel (task 7f3c)');
 		expect(error?.description).not.toContain('nothing left');
+	});
+
+	it('is an error also where only one of several answers says so', async () => {
+		const body = [{ bot_id: 'b1', cancelled: true }, { cancelled: false }];
+		for (const [method, own] of [
+			['DELETE', body],
+			['GET', { bot_id: 'b1', status: 'leaving' }],
+		] as const) {
+			service.running().fault({
+				match: { method },
+				times: 1,
+				action: { kind: 'respond', status: 200, body: own },
+			});
+		}
+		const { error } = await service.run({ resource: 'meeting', operation: 'cancel', botId: 'b1' });
+		expect(error?.message).toContain('The service answered that the meeting bot is not cancelled');
 	});
 
 	it('with Retry On Fail, is not remembered as a success', async () => {

@@ -1,8 +1,10 @@
 // Also covers index.ts, rotate.ts, nodes/Transcriber/submit/once/sendWithoutKey.ts.
 
+import { rotateKey } from '../../../../nodes/Transcriber/resources/apiKey/rotate';
 import { Transcriber } from '../../../../nodes/Transcriber/Transcriber.node';
 import { until } from '../../../simulator/testing-client';
 import { again } from '../../../support/again';
+import { itemContext } from '../../../support/itemContext';
 import { captureLogs } from '../../../support/logs';
 import { shortenRetries } from '../../../support/scale';
 import { failureOf, itemsOf, serviceForTests } from '../../../support/service';
@@ -211,6 +213,24 @@ describe('what the service answers to apiKey.rotate', () => {
 		expect(first?.message).toMatch(words);
 		expect(first?.message).toContain('so it is not known whether the API key was rotated');
 		expect(first?.description).toMatch(LOOK_FIRST);
+	});
+
+	it('may be a new key where n8n has no signal of a stop either, as for an MCP client', async () => {
+		rotated(500, {});
+		const pagination = rotateKey.routing?.operations?.pagination;
+		if (typeof pagination !== 'function') throw new Error('The operation has another hook');
+		const context = itemContext(ROTATE, { credentials: service.credentials() });
+		const baseURL = `${service.running().url}/api/v1`;
+		const options = { method: 'POST', baseURL, url: '/api-key/generate' } as const;
+		const rotating = pagination.call(context, {
+			options,
+			preSend: [],
+			postReceive: [],
+		});
+		await expect(rotating).rejects.toMatchObject({
+			message: expect.stringContaining('so it is not known whether the API key was rotated'),
+			description: expect.stringMatching(LOOK_FIRST),
+		});
 	});
 
 	it.each([null, '', false, 'none', 0])(

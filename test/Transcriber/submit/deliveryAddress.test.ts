@@ -238,6 +238,17 @@ describe('a service that takes an Idempotency-Key again only with the same reque
 		expect(addressOfLastUpload()).toBeUndefined();
 	});
 
+	it('gets no address of Call a URL in a Retry with Wait for Webhook', async () => {
+		fault({ kind: 'respond', status: 502 }, { times: 1 });
+		const more = { items: files('a'), executionId: '41' };
+		const failed = await service.run({ ...FILE, ...CALL }, more);
+		const retrying = retry(failed, { ...FILE, ...AWAIT });
+		await until(() => tasks().length === 1);
+		for (const { id } of tasks()) service.running().finish(id);
+		expect((await retrying).error).toBeUndefined();
+		expect(addressOfLastUpload()).toMatch(/webhook-waiting.*42/);
+	});
+
 	it('gets no address that the user has taken out since', async () => {
 		fault({ kind: 'cut', when: 'beforeBody' }, { times: 1 });
 		const failed = await service.run(
@@ -271,6 +282,19 @@ describe('a file whose answer was lost, then a Retry with Call a URL', () => {
 		expect(error?.message).toMatch(/^The service reports task .* to .*'Webhook URL'/);
 		expect(error?.message).toContain(id);
 		expect(error?.description).toMatch(/Wait Until Finished/);
+	});
+
+	it('is that error also if the service has refused something else than the address since', async () => {
+		jest.replaceProperty(RETRY, 'patienceWhenBroken', 5_000);
+		fault(LOST, { times: 1 });
+		fault({ kind: 'respond', status: 422, body: { detail: 'No such language' } }, { times: 1 });
+		const more = { items: files('a'), executionId: '41' };
+		const failed = await service.run({ ...FILE, ...CALL }, more);
+		expect(failed.error).toBeDefined();
+		const other = { ...FILE, ...CALL, webhookUrl: 'https://hooks.example.com/b' };
+		const { error } = await retry(failed, other);
+		expect(error?.message).toMatch(/^The service reports task .* to a different address/);
+		expect(tasks()).toHaveLength(1);
 	});
 
 	it('succeeds if it was sent with the same address', async () => {

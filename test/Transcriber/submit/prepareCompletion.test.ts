@@ -70,6 +70,14 @@ it.each(['poll', 'awaitWebhook'])('%s: Transcript Options are checked', async (o
 	await expect(prepared(waiting, { baseURL: HERE })).rejects.toThrow("'Timeout'");
 });
 
+it.each([
+	['returnTask', {}],
+	['callUrl', { webhookUrl: URL_TO_CALL }],
+])('%s: Transcript Options, which nothing uses, are not checked', async (onCompletion, more) => {
+	const unused = { onCompletion, ...more, waitOptions: { timeout: -1 } };
+	expect(await prepared(unused, { body })).toMatchObject(body);
+});
+
 describe('notifyTrigger', () => {
 	const notify = async (status: number, answer: string) => {
 		const trigger = await answeringTrigger('test-api-key', () => ({ status, body: answer }));

@@ -559,6 +559,14 @@ describe('An item that is handed over to the trigger', () => {
 		expect(handedOver()).toEqual([['a', 'secret-of-a-task']]);
 	});
 
+	it('goes to no trigger if it is reported to another address, whatever stands in Trigger URL', async () => {
+		answer({ task_id: 'a', ...pending, status: 'completed' });
+		const call = { onCompletion: 'callUrl', webhookUrl: 'https://hooks.example.com/a' };
+		const { failure } = await run(notify({ ...call, options: { idempotencyKey: 'talk-17' } }));
+		expect(failure?.message).toContain('returned task a, which had already ended');
+		expect(trigger.calls).toEqual([]);
+	});
+
 	it('goes to the trigger although another recording of the item is refused', async () => {
 		answer([{ task_id: 'a', ...pending }, { error: 'It is private' }]);
 		const { failure } = await run(notify());

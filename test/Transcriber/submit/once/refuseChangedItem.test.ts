@@ -12,7 +12,7 @@ import {
 	type AcceptedMemory,
 } from '../../../../nodes/Transcriber/submit/once/submissionMemory';
 import { itemContext, type ItemPlace } from '../../../support/itemContext';
-import { LINK } from '../../../support/parameters';
+import { FILE, LINK } from '../../../support/parameters';
 
 const CALL = { ...LINK, onCompletion: 'callUrl', webhookUrl: 'https://hooks.example.com/now' };
 const TRIGGER = { ...LINK, onCompletion: 'notifyTrigger', triggerUrl: 'https://n8n.example.com/t' };
@@ -35,6 +35,11 @@ const CHANGED = /^This item was changed after task 7f3c had been accepted/;
 describe('what the service has accepted', () => {
 	it('is refused for another request in a Retry', async () => {
 		await expect(check({ asked: 'something else' }, LINK)).rejects.toThrow(CHANGED);
+	});
+
+	it('is refused in a Retry for an item that has lost its file, with the same words', async () => {
+		const memory = { asked: 'something else', fingerprint: 'n8n-17' };
+		await expect(check(memory, FILE)).rejects.toThrow(CHANGED);
 	});
 
 	it.each<[string, Partial<AcceptedMemory>, ItemPlace]>([

@@ -52,6 +52,20 @@ it('A file that is gone is another one', async () => {
 	expect(await isSame(await stored('sound'), gone)).toBe(false);
 });
 
+it('Two files that cannot be read are not the same, although nothing tells them apart', async () => {
+	const read = reads().mockRejectedValue(new Error('The storage broke'));
+	expect(await isSame(await stored('sound'), await stored('sound'))).toBe(false);
+	expect(read).toHaveBeenCalled();
+});
+
+it('A file that n8n could not read back from its database has no known beginning, and is not read', async () => {
+	const read = reads();
+	jest.spyOn(storage, 'getMetadata').mockResolvedValue({ fileSize: 300 * 1024 ** 2 });
+	const file = { id: 'database:0000', data: 'database', mimeType: 'audio/mpeg' };
+	expect(await beginningOf(itemContext(FILE), file)).toBeUndefined();
+	expect(read).not.toHaveBeenCalled();
+});
+
 it('A file is another one if only one of the two can be read without harm to the database of n8n', async () => {
 	const read = reads();
 	jest.spyOn(storage, 'getMetadata').mockResolvedValue({ fileSize: 300 * 1024 ** 2 });

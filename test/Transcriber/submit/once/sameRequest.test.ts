@@ -93,6 +93,15 @@ it.each<[string, INodeParameters, INodeParameters]>([
 	expect(asked({ ...LINK, ...other })).toBe(asked({ ...LINK, ...one }));
 });
 
+it('nested Custom Fields that an expression gives count as what they are', () => {
+	const options = { customFields: '={{ $json.more }}' };
+	const [one, same, other] = ['a', 'a', 'b'].map((name, row) =>
+		asked({ ...LINK, options }, { json: { row, more: { meta: { name } } } }),
+	);
+	expect(same).toBe(one);
+	expect(other).not.toBe(one);
+});
+
 it.each<[string, INodeExecutionData, INodeExecutionData]>([
 	['a field that no parameter reads', { json: { row: 1 } }, { json: { row: 2 } }],
 	['a file that a link does not need', itemWithFile('one'), itemWithFile('other')],

@@ -125,7 +125,7 @@ async function overMcp(
 }
 
 /** A call by one of the Agents of n8n 2.41. */
-async function byAgent(parameters: INodeParameters): Promise<string> {
+async function byAgent(parameters: INodeParameters, given: IDataObject = {}): Promise<string> {
 	const type = executable(new Transcriber());
 	const node = toolNode(randomUUID(), parameters);
 	const workflow = new Workflow({
@@ -134,7 +134,7 @@ async function byAgent(parameters: INodeParameters): Promise<string> {
 		active: false,
 		nodeTypes: typesOf(type),
 	});
-	const items = [{ json: {} }];
+	const items = [{ json: given }];
 	const context = new ExecuteContext(
 		workflow,
 		node,
@@ -163,6 +163,16 @@ describe.each([
 		const first = await call(parameters());
 		expect(await call(parameters())).toBe(first);
 		expect(sent()).toBe(1);
+	});
+
+	it('of which the service refused one recording of several gets the same answer', async () => {
+		const body = [{ task_id: 'a' }, { error: 'It is private' }];
+		const action = { kind: 'respond', status: 200, body, readBody: true } as const;
+		service.running().fault({ match: { method: 'POST' }, action });
+		const first = await call(link());
+		expect(first).toContain('It is private');
+		expect(await call(link())).toBe(first);
+		expect(service.lines()).toHaveLength(1);
 	});
 
 	it('that still waits for the transcript gets the transcript, too', async () => {
@@ -275,12 +285,26 @@ describe.each([
 		expect(sent()).toBe(2);
 	});
 
+	it('is another call where the time depends on what the model says', async () => {
+		jest.replaceProperty(REPEATS, 'slowMs', 0);
+		const said = "={{ $now.plus({ hours: $fromAI('hours', '', 'number') }).toISO() }}";
+		for (const hours of [1, 2, 1]) await call({ ...bot(), startAt: said }, { hours });
+		expect(sent()).toBe(2);
+	});
+
 	it('is recognised there, too, if the tool takes nothing of the model', async () => {
 		jest.replaceProperty(REPEATS, 'slowMs', 0);
 		await call({ ...bot(), startAt });
 		await call({ ...bot(), startAt });
 		expect(sent()).toBe(1);
 	});
+});
+
+it('A call by one of the Agents is another call where the time depends on what the model says', async () => {
+	jest.replaceProperty(REPEATS, 'slowMs', 0);
+	const startAt = '={{ $now.plus({ hours: $json.hours }).toISO() }}';
+	for (const hours of [1, 2, 1]) await byAgent({ ...bot(), startAt }, { hours });
+	expect(sent()).toBe(2);
 });
 
 it('A call in another workflow, or with another credential, is another call', async () => {
@@ -327,6 +351,22 @@ describe('A call of an MCP client in queue mode', () => {
 		await onWorker(bot(), {}, caller);
 		await onWorker(bot(), {}, caller);
 		expect(sent()).toBe(1);
+		await onWorker(bot(), {}, subAgent());
+		expect(sent()).toBe(2);
+	});
+
+	it('whose sub-agent goes on with its bot is still known when the bot of another client is forgotten', async () => {
+		jest.replaceProperty(REPEATS, 'slowMs', 0);
+		const caller = subAgent();
+		jest.replaceProperty(REPEATS, 'withinMs', 20);
+		await onWorker(bot(), {}, caller);
+		await sleep(60);
+		jest.replaceProperty(REPEATS, 'withinMs', 300);
+		await onWorker(bot(), {}, subAgent());
+		expect(sent()).toBe(2);
+		jest.replaceProperty(REPEATS, 'withinMs', 120_000);
+		await onWorker(bot(), {}, caller);
+		await sleep(400);
 		await onWorker(bot(), {}, subAgent());
 		expect(sent()).toBe(2);
 	});

@@ -12,6 +12,7 @@ import {
 	takeOverFromEarlierRun,
 } from '../../../../nodes/Transcriber/submit/once/submissionMemory';
 import { oncePerPlace } from '../../../../nodes/Transcriber/submit/once/oncePerPlace';
+import { runExecutionDataOf } from '../../../../nodes/shared/n8nInternals/suspendExecution';
 import { itemContext, type ItemPlace } from '../../../support/itemContext';
 import { BOT, LINK } from '../../../support/parameters';
 
@@ -53,6 +54,17 @@ describe('What is remembered of an item', () => {
 		remember(at(), accepted);
 		expect(retried({})).toEqual(accepted);
 		expect(retried({ node: { name: 'Better' } })).toBeUndefined();
+	});
+
+	it('of a tool that the user has renamed is found also beside what n8n keeps of other nodes', () => {
+		const call = {};
+		remember(at({ call }), accepted);
+		const place: ItemPlace = { call, node: { name: 'Better' }, executionId: '42', mode: 'retry' };
+		const context = at({ ...place, saved: { done: true }, savedAs: 'Loop Over Items' });
+		const { contextData = {} } = runExecutionDataOf(context)?.executionData ?? {};
+		expect(recall(context)).toBeUndefined();
+		contextData['node:Transcriber'] = saved;
+		expect(recall(context)).toEqual(accepted);
 	});
 
 	it('is gone when it is forgotten, and only of that item', () => {
@@ -195,7 +207,10 @@ describe('An item that a loop brings back after it has failed', () => {
 		expect(Object.keys(saved.accepted as object)).toEqual(['0:0']);
 	});
 
-	it('is none of a later run, or where nothing was sent', () => {
+	it('is none of the same run or a later one, or where nothing was sent', () => {
+		remember(at({ runIndex: 1, itemIndex: 1 }), sent());
+		expect(takenOver()).toBeUndefined();
+		saved = {};
 		remember(at({ runIndex: 2 }), sent());
 		expect(takenOver()).toBeUndefined();
 		saved = {};

@@ -157,6 +157,13 @@ describe('What the service has accepted', () => {
 		const { accepted } = await acceptedBy(itemOf(BOT).submit({ body: { start_at } }));
 		expect(accepted?.startAt).toBe(start_at);
 	});
+
+	it('has no start if Custom Fields have a number by that name, which is sent as it is', async () => {
+		const start_at = 1_893_456_000;
+		const { accepted } = await acceptedBy(itemOf(LINK).submit({ body: { start_at } }));
+		expect(accepted?.startAt).toBeUndefined();
+		expect(posts()).toMatchObject([{ body: { start_at } }]);
+	});
 });
 
 async function acceptedBy(submitting: ReturnType<ReturnType<typeof itemOf>['submit']>) {

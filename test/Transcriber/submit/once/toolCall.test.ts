@@ -32,7 +32,7 @@ describe('a call of an AI agent', () => {
 
 	it('is the same whatever the user enters for the model, or for the time after the submit', () => {
 		const changes = [
-			{ toolDescription: 'Transcribes' },
+			{ descriptionType: 'manual', toolDescription: 'Transcribes' },
 			{ toolDescription: '={{ $json.description }}' },
 			{ onCompletion: 'callUrl', webhookUrl: 'https://hooks.example.com/a' },
 			{ onCompletion: 'notifyTrigger', triggerUrl: 'https://n8n.example.com/webhook/a' },

@@ -99,6 +99,12 @@ describe('The service is asked about a submission', () => {
 		expect(asked()).toBe(1);
 	});
 
+	it('once for repeats at the same time, which all get the answer that it has not ended', async () => {
+		const id = await service.pendingTask();
+		expect(await Promise.all([ask(id), ask(id)])).toEqual([undefined, undefined]);
+		expect(asked()).toBe(1);
+	});
+
 	it.each([
 		['failed', 9, 1],
 		['failed', 11, 2],

@@ -75,6 +75,21 @@ describe('The credential is read once for many calls', () => {
 		expect((await deliver(host.url, { task_id: '7f3c' }, SECRET)).status).toBe(200);
 	});
 
+	it('of deliveries that come some seconds apart', async () => {
+		const { counted, credentials } = countedCredential();
+		await open(credentials);
+		const { now } = Date;
+		const clock = jest.spyOn(Date, 'now');
+		const reads: number[] = [];
+		for (const seconds of [0, 2, 4]) {
+			clock.mockImplementation(() => now() + seconds * 1_000);
+			expect((await deliver(host.url, { task_id: '7f3c' }, SECRET)).status).toBe(503);
+			reads.push(counted.reads);
+		}
+		clock.mockRestore();
+		expect(reads).toEqual([1, 1, 1]);
+	});
+
 	it('not at all without a well-formed signature', async () => {
 		const { counted, credentials } = countedCredential();
 		await open(credentials);

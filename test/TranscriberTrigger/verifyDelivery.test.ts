@@ -1,6 +1,6 @@
 /** Who signed a delivery, by the secrets and endings that the trigger's store has. */
 
-import { createHmac } from 'node:crypto';
+import crypto, { createHmac } from 'node:crypto';
 
 import {
 	nameForNew,
@@ -66,6 +66,16 @@ describe('A delivery for a submission that the store does not know', () => {
 		expect(check({}, OWN)).toStrictEqual({ kind: 'unknown' });
 		expect(check({}, OWN, {})).toStrictEqual({ kind: 'forged' });
 		expect(verifyDelivery(delivery(OWN), store(), { apiKey: KEY })).toEqual({ kind: 'unknown' });
+	});
+
+	it('is compared with no signature if the credential has no secret: a made-up one could be known', () => {
+		const [given, known] = [delivery(OWN), store({ secrets: { [TASK]: 'none' } })];
+		// No verdict shows with which secret a signature was compared.
+		const sign = jest.spyOn(crypto, 'createHmac');
+		for (const one of [store(), known]) verifyDelivery(given, one, { apiKey: KEY });
+		const { calls } = sign.mock;
+		sign.mockRestore();
+		expect(calls).toEqual([]);
 	});
 });
 

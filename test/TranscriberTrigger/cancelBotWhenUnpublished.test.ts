@@ -83,6 +83,13 @@ describe('A bot is cancelled', () => {
 		expect(alarms()).toEqual([]);
 	});
 
+	it('at once also if the look before it fails, because every second of recording costs money', async () => {
+		answers('GET', BUSY, IN_MEETING);
+		answers('DELETE', DONE);
+		await cancel();
+		expect(sent()).toEqual(['GET', 'DELETE']);
+	});
+
 	it('again and again while the service is busy, in pauses that double, without a look in between', async () => {
 		answers('GET', IN_MEETING);
 		answers('DELETE', BUSY, BUSY, BUSY, BUSY, DONE);
@@ -259,6 +266,20 @@ describe('A trigger that is switched off', () => {
 		await switchOff({}, context);
 		await isOver(context);
 		await sleep(2 * GRACE.ms);
+		expect(count('DELETE')).toBe(1);
+	});
+
+	it('cancels its bot also if the cancellation of an earlier switch-off ends meanwhile', async () => {
+		const slow: RequestFault = { kind: 'delay', ms: 200 };
+		service.running().fault({ match: { method: 'GET' }, times: 1, action: slow });
+		answers('GET', IN_MEETING);
+		answers('DELETE', DONE);
+		const context = await switchOff();
+		await until(() => count('GET') === 1);
+		expect(keepMeetingBot(context, 'b1')).toBe(true);
+		jest.replaceProperty(GRACE, 'ms', 600);
+		await switchOff({}, context);
+		await isOver(context);
 		expect(count('DELETE')).toBe(1);
 	});
 

@@ -237,6 +237,17 @@ describe('For a verified delivery', () => {
 		expect(service.lines()).toHaveLength(2);
 	});
 
+	it('nothing is asked about the others either while one request has just failed', async () => {
+		const state = known();
+		const items = asleep({ 0: { taskId: 'a' }, 1: { taskId: 'b' } });
+		fault({ kind: 'respond', status: 503 }, '/tasks/', 9);
+		const first = call();
+		await expect(haveAllEnded(first, state, items)).rejects.toThrow(ServiceError);
+		const later = { ...first, cameAt: first.cameAt + 9_000 };
+		await expect(haveAllEnded(later, state, items)).rejects.toThrow(Undecided);
+		expect(service.lines()).toEqual(['GET /api/v1/tasks/a']);
+	});
+
 	describe('with a submission that the service does not know', () => {
 		/** A delivery so many ms after the first look, or before it. */
 		async function delivery(

@@ -58,11 +58,13 @@ interface Options extends ItemPlace {
 	suspension?: Partial<Suspension>;
 	/** Another item of the run has failed before. */
 	hasFailed?: boolean;
+	/** Another item of the run polls. */
+	hasPolling?: boolean;
 }
 
 /** A run over these items, all of which the service has accepted. */
 async function run(items: Item[], options: Options = {}) {
-	const { parameters = {}, suspension, hasFailed, ...place } = options;
+	const { parameters = {}, suspension, hasFailed, hasPolling, ...place } = options;
 	const saved: IDataObject & { suspension?: Suspension } = {};
 	if (suspension) {
 		saved.suspension = { run: 0, until: 0, items: {}, refused: {}, asleep: true, ...suspension };
@@ -86,6 +88,10 @@ async function run(items: Item[], options: Options = {}) {
 	if (hasFailed) {
 		const stopsNode = place.node?.onError === undefined;
 		nodeRun.fail(7, refuse(first, 'Item 7 has failed', ''), { stopsNode, isStopped: false });
+	}
+	if (hasPolling) {
+		nodeRun.register(8);
+		void nodeRun.waitForAll('submitted', 8).then(() => nodeRun.leave(8));
 	}
 	const outputs = await Promise.all(
 		contexts.map(async (context, itemIndex) => {
@@ -176,6 +182,11 @@ describe('A run of which all tasks are new', () => {
 			{ tasks: [{ botId: 'b' }] },
 		]);
 		expect(suspension?.until).toBe(start + HOUR);
+	});
+
+	it('suspends the execution also beside an item that polls, once that has ended', async () => {
+		const { isSuspended } = await run([{ tasks: [{ taskId: 'a' }] }], { hasPolling: true });
+		expect(isSuspended).toBe(true);
 	});
 
 	it('begins anew in another round of a loop', async () => {

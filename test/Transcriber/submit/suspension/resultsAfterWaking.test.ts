@@ -136,6 +136,17 @@ describe('After a delivery has woken the execution', () => {
 		expect(ended).toEqual([`bot ${botId}`]);
 	});
 
+	it('the reason of a bot that has failed may stand under another name', async () => {
+		const botId = await service.bot();
+		const state = { bot_id: botId, status: 'kicked_out', reason: 'No one let it in' };
+		fault(respond(200, state), '/meeting/[^/]+');
+		const { message } = await woken(
+			{ 0: { botId, failed: true } },
+			{ ...RESUMED, parameters: BOT },
+		);
+		expect(message).toBe(`Meeting bot ${botId} failed: No one let it in`);
+	});
+
 	it.each<[string, Array<FaultRule['action']>]>([
 		['is in progress again', [respond(200, { status: 'processing' })]],
 		['cannot be looked at', [respond(500)]],

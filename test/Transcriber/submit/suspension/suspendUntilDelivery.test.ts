@@ -333,6 +333,24 @@ describe('a suspended execution', () => {
 		expect(await deliver('a')).toEqual({ status: 503 });
 	});
 
+	it('asks nothing for a delivery whose time was up before its turn', async () => {
+		const { deliver, finish } = await suspended(['a', 'b', 'c']);
+		finish('a');
+		finish('c');
+		fault({ kind: 'delay', ms: 300 }, LOOK, 1);
+		const first = deliver('a');
+		await until(() => service.lines().length === 1);
+		const second = deliver('c');
+		const { now } = Date;
+		const isAnswered = () => service.running().requests[0]?.status !== undefined;
+		const clock = jest
+			.spyOn(Date, 'now')
+			.mockImplementation(() => now() + (isAnswered() ? RESUME.answer : 0));
+		const answers = await Promise.all([first, second]).finally(() => clock.mockRestore());
+		expect(answers).toEqual([{ status: 200 }, { status: 503 }]);
+		expect(service.lines()).toHaveLength(1);
+	});
+
 	it('refuses a body of more than 1 MB with 413, and what has no signature before it is read', async () => {
 		const { workflow, asleep, taskOf } = await suspended(['a']);
 		const raw = JSON.stringify({ task_id: taskOf('a').id, more: 'x'.repeat(1024 * 1024) });

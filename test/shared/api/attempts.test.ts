@@ -639,6 +639,20 @@ describe('A cancelled execution', () => {
 		else expect(error).toBe(cancelled);
 	});
 
+	it('says that something may have been done, also if another item has failed before', async () => {
+		const [stop, abandoned] = [new AbortController(), new AbortController()];
+		jest.replaceProperty(RETRY, 'base', 2_000);
+		jest.replaceProperty(RETRY, 'cap', 2_000);
+		jest.spyOn(Math, 'random').mockReturnValue(0.9);
+		const bounds = { abandoned: abandoned.signal };
+		const { failure, sent } = sending([broken()], bounds, stop.signal);
+		await until(() => sent.length === 1);
+		await sleep(20);
+		abandoned.abort(new Error('abandoned'));
+		stop.abort(cancelled);
+		expect((await failure()).message).toBe(WORDS);
+	});
+
 	it('in the moment of the turn sends nothing', async () => {
 		const { failure, sent } = sending(['accepted'], {}, AbortSignal.abort(cancelled));
 		expect([await failure(), sent]).toEqual([cancelled, []]);

@@ -10,7 +10,7 @@ import type { FaultRule } from '../../simulator/index';
 import { until } from '../../simulator/testing-client';
 import { contextsWith } from '../n8nInternals/contexts';
 import { itemContext } from '../../support/itemContext';
-import { additionalDataFor } from '../../support/n8n';
+import { additionalDataFor, credentialsHelper } from '../../support/n8n';
 import { few } from '../../support/long';
 import { serviceForTests } from '../../support/service';
 
@@ -48,6 +48,14 @@ it('A request has its method, path, query and body, and the API key', async () =
 		body: { terms: ['n8n'] },
 		headers: { 'x-api-key': service.running().apiKey },
 	});
+});
+
+it('n8n authenticates a request by the type of the credential', async () => {
+	const credentials = credentialsHelper(service.credentials());
+	const authenticate = jest.spyOn(credentials, 'authenticate');
+	respond({ status: 'pending' });
+	await call({}, {}, itemContext({}, { credentials }) as Caller);
+	expect(authenticate.mock.calls.map(([, type]) => type)).toEqual(['transcriberApi']);
 });
 
 it('A read is repeated if nothing else is said', async () => {

@@ -65,6 +65,14 @@ describe('work that a signal can end', () => {
 		await expect(working).rejects.toBe(cancelled);
 		await expect(unlessAborted(never, execution.signal)).rejects.toBe(cancelled);
 	});
+
+	it('leaves no listener at a signal that has ended it: Node.js would never free the signal', async () => {
+		const execution = new AbortController();
+		const working = unlessAborted(never, execution.signal);
+		execution.abort(cancelled);
+		await expect(working).rejects.toBe(cancelled);
+		expect(getEventListeners(execution.signal, 'abort')).toEqual([]);
+	});
 });
 
 describe('a pause', () => {

@@ -441,13 +441,17 @@ describe('The path of a summary regeneration, which the user gives,', () => {
 	it.each([
 		...['/tasks/7', '/tasks/7/result', '/dictionary', '/dictionary/preview'],
 		...['/meeting', '/meeting/7', '/transcribe', '/transcribe-url'],
-	])('may end with %s, and the message is not about that path', (path) => {
+	])('may end with %s, and neither message nor advice is about that path', (path) => {
+		const inItsShape = { isEmpty: true, isServiceShape: true };
+		const withCode = { errorCode: 'already_exists' };
 		for (const status of [403, 404, 409, 413, 429, 503]) {
-			const problem = { status, isEmpty: true, isServiceShape: true };
-			expect([status, messageOf(`/summaries${path}`, problem)]).toEqual([
-				status,
-				messageOf('/summaries', problem),
-			]);
+			for (const more of [inItsShape, withCode]) {
+				const problem = { status, ...more };
+				expect([status, rowFor({ path: `/summaries${path}`, ...problem })]).toEqual([
+					status,
+					rowFor({ path: '/summaries', ...problem }),
+				]);
+			}
 		}
 	});
 

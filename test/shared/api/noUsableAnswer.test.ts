@@ -239,6 +239,10 @@ describe('A refusal', () => {
 		expect(readRefusal(body).errorCode).toBeUndefined(),
 	);
 
+	it('may have a field with the name of a method', () => {
+		expect(readRefusal({ detail: 'No', toString: 'No' }).serviceMessage).toBe('No');
+	});
+
 	it.each<[string, unknown]>([
 		['Apigee', { fault: { faultstring: 'No', detail: { errorcode: 'x' } } }],
 		['ASP.NET', { Message: 'The backend has closed the connection' }],

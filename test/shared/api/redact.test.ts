@@ -263,6 +263,11 @@ describe('an answer', () => {
 		});
 	});
 
+	it('keeps what it says about the secret of a webhook', () => {
+		const answer = { webhook: { secret_created_at: '2026-11-27T12:00:00Z' } };
+		expect(withoutSecrets(answer, { apiKey: API_KEY })).toEqual(answer);
+	});
+
 	it('is masked however deep it is nested', () => {
 		let deep: object = { note: API_KEY, webhook_secret: WEBHOOK_SECRET };
 		for (let level = 0; level < 20_000; level++) deep = level % 2 ? { inner: deep } : [deep];

@@ -1,10 +1,12 @@
 import { TaskPagesOfAcceptedSize } from '../../../nodes/shared/api/taskPagesOfAcceptedSize';
+import type { Caller } from '../../../nodes/shared/api/types';
 import { itemContext } from '../../support/itemContext';
-import { credentialsHelper } from '../../support/n8n';
+import { additionalDataFor, credentialsHelper } from '../../support/n8n';
 import { itemsOf, failureOf, serviceForTests } from '../../support/service';
 import { listTasks } from '../../support/editor';
 import { few, long } from '../../support/long';
 import { until } from '../../simulator/testing-client';
+import { contextsWith } from '../n8nInternals/contexts';
 
 const service = serviceForTests({ tasksInProgress: 10_000 });
 
@@ -364,13 +366,16 @@ describe('a place in the list, of a reader that goes to and fro', () => {
 		});
 	});
 
-	it('is none where n8n does not give the credential: the error is that of n8n', async () => {
+	it('is none where n8n does not give the credential: the error is that of n8n, at once', async () => {
+		let readings = 0;
 		const credentials = credentialsHelper(service.credentials(), () => {
+			readings += 1;
 			throw new Error('no database');
 		});
-		const pages = new TaskPagesOfAcceptedSize(itemContext({}, { credentials }));
+		const { poll } = contextsWith(additionalDataFor(credentials));
+		const pages = new TaskPagesOfAcceptedSize(poll as unknown as Caller);
 		await expect(pages.page(0)).rejects.toThrow('no database');
-		expect(service.lines()).toEqual([]);
+		expect([readings, service.lines()]).toEqual([1, []]);
 	});
 });
 

@@ -182,6 +182,18 @@ describe('A queue', () => {
 		await after(0);
 		expect(served).toEqual(['a', 'b', 'c']);
 	});
+
+	it('forgets the signal of who was cancelled', async () => {
+		const { come, served } = callers();
+		const line = queue(1);
+		const stop = new AbortController();
+		await come('a', line.take());
+		await come('b', line.take(stop.signal));
+		stop.abort(new Error('stopped'));
+		await after(0);
+		expect(served).toEqual(['a', 'b: stopped']);
+		expect(getEventListeners(stop.signal, 'abort')).toHaveLength(0);
+	});
 });
 
 describe('The queue for a limit', () => {

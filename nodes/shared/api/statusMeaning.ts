@@ -24,7 +24,7 @@ const DOCUMENTED: unknown[] = ['completed', 'failed', ...IN_PROGRESS];
  */
 export function statusIn<T>(status: T): T | string {
 	const word = typeof status === 'string' ? status.trim().toLowerCase() : status;
-	return typeof word === 'string' && DOCUMENTED.includes(word) ? word : status;
+	return DOCUMENTED.includes(word) ? word : status;
 }
 
 /** A status as the service has it, for people; undefined if there is none, or it is no word. */

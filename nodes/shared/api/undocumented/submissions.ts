@@ -43,7 +43,7 @@ function withoutIdOrStatus(answer: IDataObject): IDataObject {
 function listNameIn(answer: IDataObject): string | undefined {
 	// Beside a task, a list without ids holds remarks.
 	const named = [answer, ...SUBMISSION_NAMES.map((name) => answer[name])];
-	const isOne = named.some(hasId) || named.slice(1).some(isBareId);
+	const isOne = named.some((one) => hasId(one) || isBareId(one));
 	return SUBMISSION_LIST_NAMES.find((name) => {
 		const list: unknown = answer[name];
 		if (!Array.isArray(list)) return false;

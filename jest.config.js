@@ -19,6 +19,8 @@ module.exports = {
 	testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/e2e/', '<rootDir>/test/queue/'],
 	setupFilesAfterEnv: ['<rootDir>/test/setup.ts'],
 	transform: { '^.+\\.ts$': ['ts-jest', { tsconfig: '<rootDir>/test/tsconfig.json' }] },
+	// What one test shortens or replaces must not reach the next.
+	restoreMocks: true,
 	// A test waits most of the time. Each worker loads n8n-core, and takes up to half a gigabyte.
 	maxWorkers: Math.min(4 * availableParallelism(), 8),
 	testTimeout: 20_000,

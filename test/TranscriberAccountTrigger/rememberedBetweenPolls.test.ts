@@ -4,8 +4,6 @@ import { possibleSince } from '../../nodes/TranscriberAccountTrigger/rememberedB
 const MINUTE = 60_000;
 
 beforeEach(() => void jest.spyOn(Date, 'now').mockReturnValue(100 * MINUTE));
-afterEach(() => jest.restoreAllMocks());
-
 it('is what was in progress, and 10 recordings and 20 bots for each minute', () => {
 	expect(possibleSince({ at: 100 * MINUTE })).toBe(20);
 	expect(possibleSince({ at: 99 * MINUTE })).toBe(20 + 30);

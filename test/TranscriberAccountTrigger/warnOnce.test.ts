@@ -152,8 +152,6 @@ it('a duplicate of the workflow, in which the nodes have the same ids, warns too
 });
 
 describe('polls without an output although tasks have ended', () => {
-	afterEach(() => jest.restoreAllMocks());
-
 	it('are in the log once, with what to do', async () => {
 		const host = new AccountHost(service.credentials());
 		await host.activate();
@@ -169,6 +167,7 @@ describe('polls without an output although tasks have ended', () => {
 	it('are in the log once if not even the list could be read', async () => {
 		const host = new AccountHost(service.credentials());
 		await host.activate();
+		jest.replaceProperty(LIMITS, 'windowMs', 60_000);
 		jest.replaceProperty(LIMITS, 'other', 0);
 		jest.replaceProperty(ACCOUNT_POLL, 'maxMs', 50);
 		const lines = await logged(async () => await host.polls(3));

@@ -57,8 +57,7 @@ describe('an act', () => {
 		return account.done;
 	};
 	const LINK = 'transcription.transcribeUrl, poll: submit';
-	const log = jest.spyOn(console, 'log').mockImplementation(() => undefined);
-	afterAll(() => log.mockRestore());
+	beforeEach(() => void jest.spyOn(console, 'log').mockImplementation(() => undefined));
 
 	it('that has worked, and paid once, is noted as such', async () => {
 		expect(await done(LINK, { result: WORKS }, { submits: 1 })).toEqual([
@@ -202,7 +201,6 @@ describe('a run', () => {
 		});
 		process.exitCode = exitCode;
 		const said = log.mock.calls.flat();
-		log.mockRestore();
 		expect(codes).toEqual([0, 1, 1]);
 		expect(said).toEqual(['✗ It has grown', '✗ A redirect was followed: /elsewhere']);
 	});

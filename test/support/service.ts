@@ -23,7 +23,6 @@ const NEVER_SECONDS = 1e6;
 export function serviceForTests(options: SimulatorOptions = {}) {
 	let simulator: Simulator | undefined;
 	beforeAll(async () => {
-		jest.replaceProperty(LIMITS, 'windowMs', 0);
 		simulator = await startSimulator({
 			clockRate: 1000,
 			rateLimits: false,
@@ -34,6 +33,7 @@ export function serviceForTests(options: SimulatorOptions = {}) {
 	});
 	beforeEach(() => {
 		simulator?.reset();
+		jest.replaceProperty(LIMITS, 'windowMs', 0);
 		jest.replaceProperty(RETRY, 'room', 0);
 		jest.replaceProperty(RETRY, 'base', 20);
 		jest.replaceProperty(WAIT_DEFAULTS, 'pollInterval', 0.05);

@@ -552,8 +552,6 @@ describe('a task that ends before its submit is answered', () => {
 	const ANSWERED_LATE = () => fault({ kind: 'delay', ms: 1000, processed: true }, { times: 1 });
 
 	beforeEach(() => void jest.replaceProperty(YOUNG, 'ms', 200));
-	afterEach(() => jest.restoreAllMocks());
-
 	async function endSoon(): Promise<void> {
 		await until(() => tasks().length === 1);
 		await sleep(300);

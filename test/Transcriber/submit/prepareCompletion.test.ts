@@ -88,8 +88,6 @@ describe('notifyTrigger', () => {
 		return { trigger, outcome };
 	};
 	beforeEach(() => jest.replaceProperty(HAND_OVER, 'patienceBefore', 0));
-	afterEach(() => jest.restoreAllMocks());
-
 	it('the request gets the address of a trigger that takes an empty hand-over', async () => {
 		const { trigger, outcome } = await notify(200, '{"stored":true}');
 		expect(await outcome).toEqual({ ...body, webhook_url: trigger.url });

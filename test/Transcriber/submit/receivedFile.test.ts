@@ -84,8 +84,6 @@ it('with an own key is sent by a Retry after a refusal', async () => {
 });
 
 describe('with an own key', () => {
-	afterEach(() => jest.restoreAllMocks());
-
 	const OWN = { ...RETURN, options: { idempotencyKey: 'file-17' } };
 
 	it('is the same file as another copy of it', async () => {

@@ -720,8 +720,6 @@ describe('an exported file that n8n cannot store', () => {
 		jest
 			.spyOn(Container.get(BinaryDataService), 'store')
 			.mockRejectedValue(Object.assign(new Error(`${code}: write`), { code }));
-	afterEach(() => jest.restoreAllMocks());
-
 	few.it.each([
 		['ENOSPC', 'its disk is full'],
 		['EDQUOT', 'its disk is full'],

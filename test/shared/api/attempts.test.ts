@@ -38,8 +38,6 @@ beforeEach(() => {
 		jest.replaceProperty(RETRY, name, name.startsWith('patience') ? LONG : 1);
 	}
 });
-afterEach(() => jest.restoreAllMocks());
-
 type Bounds = Parameters<typeof sendWithRetries>[1];
 type Outcome = 'accepted' | Error | (() => 'accepted' | Error | Promise<'accepted' | Error>);
 

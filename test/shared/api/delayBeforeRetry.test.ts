@@ -15,7 +15,6 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const problem = (more: Partial<Problem>): Problem => ({ path: '/', ...more });
 
-afterEach(() => jest.restoreAllMocks());
 const chance = (value: number) => jest.spyOn(Math, 'random').mockReturnValue(value);
 
 it('The times are those of the contract', () => {

@@ -18,10 +18,7 @@ beforeEach(() => {
 	jest.spyOn(Math, 'random').mockReturnValue(1);
 	jest.replaceProperty(RETRY, 'room', MINUTE);
 });
-afterEach(() => {
-	jest.restoreAllMocks();
-	jest.useRealTimers();
-});
+afterEach(() => void jest.useRealTimers());
 
 const after = async (ms: number) => await jest.advanceTimersByTimeAsync(ms);
 

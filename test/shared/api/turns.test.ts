@@ -17,10 +17,7 @@ beforeEach(() => {
 	jest.replaceProperty(LIMITS, 'windowMs', MINUTE);
 	apiKey = `key ${++keys} of these tests`;
 });
-afterEach(() => {
-	jest.restoreAllMocks();
-	jest.useRealTimers();
-});
+afterEach(() => void jest.useRealTimers());
 
 const after = async (ms: number) => await jest.advanceTimersByTimeAsync(ms);
 const queue = (places: number, linger = 0, kept?: number) =>

@@ -95,7 +95,6 @@ function urlsOf({ requests }: Simulator): unknown[] {
 beforeEach(() => shortenWindow(CLOCK_RATE));
 
 afterEach(async () => {
-	jest.restoreAllMocks();
 	await Promise.all(simulators.splice(0).map(async (simulator) => await simulator.close()));
 });
 

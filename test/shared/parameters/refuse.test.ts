@@ -328,7 +328,7 @@ describe('an error of publishing', () => {
 });
 
 describe('the credential', () => {
-	beforeAll(() => {
+	beforeEach(() => {
 		jest.replaceProperty(RETRY, 'patienceWhenUnreachable', 0);
 		jest.replaceProperty(RETRY, 'patienceWhenBroken', 0);
 	});

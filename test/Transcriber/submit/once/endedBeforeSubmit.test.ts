@@ -61,8 +61,8 @@ function beginEarlier(): void {
 	clock.mockReturnValueOnce(Date.now() - 2_000);
 }
 const { now } = Date;
-const clock = jest.spyOn(Date, 'now');
-afterAll(() => clock.mockRestore());
+let clock: jest.SpyInstance<number, []>;
+beforeEach(() => void (clock = jest.spyOn(Date, 'now')));
 
 const done = { task_id: 'a', status: 'completed' };
 const failed = { task_id: 'b', status: 'failed', error: 'No speech' };

@@ -12,8 +12,6 @@ import { TriggerHost } from '../../../TranscriberTrigger/host';
 
 const service = serviceForTests();
 beforeEach(forgetEverything);
-afterEach(() => jest.restoreAllMocks());
-
 /** Refuses the first attempt, and rotates the key in the pause after it. */
 async function rotate(credentials: { apiKey: string }): Promise<void> {
 	await until(() => service.lines().includes('POST /api/v1/transcribe-url'));

@@ -19,8 +19,6 @@ const isSame = async (file: IBinaryData, { id = '' }: IBinaryData, place?: ItemP
 
 const storage = Container.get(BinaryDataService);
 const reads = () => jest.spyOn(storage, 'getAsStream');
-afterEach(() => jest.restoreAllMocks());
-
 it('A file is the same as a copy of it, and another than one of the same size', async () => {
 	const file = await stored('sound');
 	expect(await isSame(file, await stored('sound'))).toBe(true);

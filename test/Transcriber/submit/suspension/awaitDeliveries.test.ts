@@ -39,8 +39,6 @@ beforeEach(() => {
 	jest.replaceProperty(WAIT_DEFAULTS, 'pollInterval', 0.005);
 	jest.replaceProperty(WAIT_DEFAULTS, 'timeout', 60);
 });
-afterEach(() => jest.restoreAllMocks());
-
 const WORKING = { kind: 'respond', status: 200, body: { status: 'processing' } } as const;
 const fault = (action: FaultRule['action'], times = 1, path = '/tasks/[^/]+$') =>
 	service.running().fault({ match: { method: 'GET', path }, times, action });

@@ -21,8 +21,6 @@ beforeEach(() => {
 	giveUpSoon();
 	jest.replaceProperty(LIMITS, 'windowMs', 0);
 });
-afterEach(() => jest.restoreAllMocks());
-
 const FAIL = { waitOptions: { onInsufficientBalance: 'fail' } };
 const context = (more: object = {}) =>
 	itemContext(

@@ -34,10 +34,7 @@ beforeEach(async () => {
 	trigger = await answeringTrigger(API_KEY, () => answers.shift() ?? STORED);
 	take({});
 });
-afterEach(() => {
-	jest.restoreAllMocks();
-	trigger.close();
-});
+afterEach(() => void trigger.close());
 
 const answer = (status: number, body: object | string = {}) => ({
 	status,

@@ -22,10 +22,7 @@ beforeEach(async () => {
 		jest.replaceProperty(HAND_OVER, name, 0);
 	}
 });
-afterEach(() => {
-	jest.restoreAllMocks();
-	trigger.close();
-});
+afterEach(() => void trigger.close());
 
 /** A submission as the node remembers it, with its secret sealed with the API key of then. */
 const submission = (id: string, answered: IDataObject = {}, apiKey = API_KEY) => ({

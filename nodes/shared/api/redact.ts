@@ -80,10 +80,10 @@ function anyCase(hex: string): string {
 }
 
 /** `webhook_secret` of the service document, and other likely spellings, e.g. `webhookSigningSecret`. */
-const SECRET_NAME = /^webhook.*secret$/i;
+const SECRET_NAME = /webhook.*secret$/i;
 
-/** An object with such a name may hold a `secret`. */
-const WEBHOOK_NAME = /^webhook/i;
+/** What is in an object with such a name may be a secret, e.g. `signing_secret`. */
+const WEBHOOK_NAME = /webhook/i;
 
 /** Masks what a text calls a secret: `webhook_secret=…`. For an answer to a submit that is no JSON. */
 export function withoutNamedSecrets(text: string): string {
@@ -106,7 +106,7 @@ interface Copying {
 	to: unknown[] | Record<string, unknown>;
 	/** Whether `from` is the answer itself, or an element of an answer that is a list. */
 	isTop: boolean;
-	/** Whether `from` is an object whose name begins with "webhook", or is in a list with such a name. */
+	/** Whether `from`, or what it is in, has a name with "webhook" in it. */
 	isWebhook: boolean;
 }
 
@@ -147,12 +147,12 @@ export function withoutSecrets(
 		for (const [name, inner] of Object.entries(from)) {
 			const isOwn = isTop && name === 'webhook_secret';
 			const isKept = keepWebhookSecret === 'everywhere' || (keepWebhookSecret && isOwn);
-			const isSecret = SECRET_NAME.test(name) || (isWebhook && /^secret$/i.test(name));
+			const isSecret = SECRET_NAME.test(name) || (isWebhook && /secret$/i.test(name));
 			if ((isSecret && !isKept) || name === '__proto__') continue;
 			to[mask(name)] =
 				isSecret && typeof inner === 'string'
 					? masked(inner, { apiKey: secrets.apiKey })
-					: copyOf(inner, false, WEBHOOK_NAME.test(name));
+					: copyOf(inner, false, isWebhook || WEBHOOK_NAME.test(name));
 		}
 	}
 	return copy;

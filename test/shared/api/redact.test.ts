@@ -258,6 +258,10 @@ describe('an answer', () => {
 			text: 'My secret',
 			id: 1,
 		});
+		const deeper = { last_webhook_secret: 's', last_webhook: { signing_secret: 's', by: [hook] } };
+		expect(withoutSecrets(deeper, { apiKey: API_KEY }, true)).toEqual({
+			last_webhook: { by: [rest] },
+		});
 		expect(withoutSecrets({ secret: 'of the speaker' }, { apiKey: API_KEY })).toEqual({
 			secret: 'of the speaker',
 		});

@@ -40,7 +40,8 @@ interface Call {
 	until: number;
 }
 
-const unrememberedCalls = remembered<Call>('unrememberedCalls');
+/** Several with one key, if a sub-agent goes on with an older call while another client makes the same one. */
+const unrememberedCalls = remembered<Set<Call>>('unrememberedCalls');
 
 /** The same for one run of a caller, as long as that runs: a sub-agent may make the same call again. */
 const callsOfRun = new WeakMap<IExecuteData, Map<string, Call>>();
@@ -83,9 +84,11 @@ export async function shareWithRepeats(
 function callOf(context: IExecutePaginationFunctions, key: string): Call {
 	const run = runKeyOf(context);
 	const ofRun = callsOfRun.get(run) ?? new Map<string, Call>();
-	const call = ofRun.get(key) ?? unrememberedCalls.get(key) ?? { data: {}, running: 0, until: 0 };
+	const others = unrememberedCalls.get(key) ?? new Set();
+	const [latest] = [...others].reverse();
+	const call = ofRun.get(key) ?? latest ?? { data: {}, running: 0, until: 0 };
 	callsOfRun.set(run, ofRun.set(key, call));
-	unrememberedCalls.set(key, call);
+	unrememberedCalls.set(key, others.add(call));
 	const own = nodeContextOf(context);
 	Object.assign(call.data, { keys: (own.keys ??= {}), keyUses: (own.keyUses ??= {}) });
 	return call;
@@ -97,7 +100,11 @@ function forgetInTime(key: string, call: Call): void {
 	const left = Math.min(call.until - Date.now(), REPEATS.withinMs);
 	if (left > 0) {
 		AbortSignal.timeout(left + 1).addEventListener('abort', () => forgetInTime(key, call));
-	} else if (unrememberedCalls.get(key) === call) unrememberedCalls.delete(key);
+		return;
+	}
+	const calls = unrememberedCalls.get(key);
+	calls?.delete(call);
+	if (calls?.size === 0) unrememberedCalls.delete(key);
 }
 
 async function keyOf(context: IExecutePaginationFunctions): Promise<string> {

@@ -104,7 +104,9 @@ function rememberAsSent(
 	const isStored = memory !== undefined && isOfFile(memory, file);
 	if (isStored) checkUnchangedSince(context, memory);
 	// The same file, also if it was downloaded again. Another Retry may have sent it since its key was chosen.
-	const isSame = isStored || (memory && [memory.key, memory.fingerprint].includes(own.fingerprint));
+	const isCopy =
+		own.key !== undefined && [memory?.key, memory?.fingerprint].includes(own.fingerprint);
+	const isSame = isStored || isCopy;
 	const earlier = isSame ? memory : undefined;
 	if (earlier?.key !== undefined) {
 		setKey(request, earlier.key);

@@ -371,6 +371,28 @@ describe('A call of an MCP client in queue mode', () => {
 		expect(sent()).toBe(2);
 	});
 
+	it('that still waits is known to its repeat, although the sub-agent of another client goes on with an older call', async () => {
+		const finish = async (count: number) => {
+			await until(() => sent() === count);
+			const open = service
+				.running()
+				.tasks()
+				.find(({ status }) => status !== 'completed');
+			service.running().finish(open?.id ?? '');
+		};
+		const caller = subAgent();
+		const older = onWorker(link('poll'), {}, caller);
+		await finish(1);
+		await older;
+		const first = onWorker(link('poll'), {}, subAgent());
+		await until(() => sent() === 2);
+		expect(await onWorker(link('poll'), {}, caller)).toBe(await older);
+		const repeat = onWorker(link('poll'), {}, subAgent());
+		await finish(2);
+		expect(await repeat).toBe(await first);
+		expect(sent()).toBe(2);
+	});
+
 	it('whose sub-agent gives two languages of one link the same Idempotency Key is refused', async () => {
 		const caller = subAgent();
 		const options = { idempotencyKey: 'one' };

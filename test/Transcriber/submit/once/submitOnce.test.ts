@@ -185,6 +185,15 @@ describe('A link', () => {
 		expect(posts()).toHaveLength(1);
 	});
 
+	it('does not go out with the key of a file that an older version has sent for the item', async () => {
+		const sent: SentMemory = { state: 'sent', key: 'n8n-17', file: 'other file', at: 1 };
+		const saved = {};
+		remember(itemContext(FILE, { saved }), sent);
+		const { failure } = await itemOf(LINK, saved).submit();
+		expect(failure).toBeUndefined();
+		expect(keys()).toEqual([undefined]);
+	});
+
 	it.each([
 		[400, true],
 		[413, true],

@@ -1,7 +1,7 @@
 /**
  * Contract, "Webhook calls": before the signature is verified, a request costs little.
  */
-// Also covers nodes/shared/webhook/logSeldom.ts, nodes/shared/webhook/webhookCredential.ts.
+// Also covers receiveDelivery.ts, nodes/shared/webhook/logSeldom.ts, nodes/shared/webhook/webhookCredential.ts.
 
 import { STORE } from '../../nodes/TranscriberTrigger/triggerMemory';
 import { until } from '../simulator/testing-client';

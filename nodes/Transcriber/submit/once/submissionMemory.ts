@@ -156,7 +156,7 @@ export function submittedBefore(context: IExecutePaginationFunctions): string[] 
 export function takeOverFromEarlierRun(context: IExecutePaginationFunctions, body: string): void {
 	const { index } = runOf(context);
 	// The places of tool calls have no run.
-	if (index === 0 || isTool(context) || !context.getInputData().json.error) return;
+	if (isTool(context) || !context.getInputData().json.error) return;
 	const found = Object.entries(memories(context)).find(
 		([place, memory]) => memory.body === body && parseInt(place) < index && isLost(context, memory),
 	);

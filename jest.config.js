@@ -1,6 +1,9 @@
 /** Everything that needs no n8n process: the node in the real n8n-core, the simulator, the structure. */
 const { availableParallelism } = require('node:os');
 
+// Behind UTC, so that a time which is read in the wrong zone is seen.
+process.env.TZ = 'America/New_York';
+
 const once = (name, file = name) => [`^${name}$`, `<rootDir>/test/support/once/${file}.cjs`];
 module.exports = {
 	preset: 'ts-jest',

@@ -12,7 +12,7 @@ describe('The second half of the time is for the results, so what has ended star
 	async function active(): Promise<AccountHost> {
 		const host = new AccountHost(service.credentials());
 		await host.activate();
-		jest.replaceProperty(ACCOUNT_POLL, 'maxMs', 2_000);
+		jest.replaceProperty(ACCOUNT_POLL, 'maxMs', 4_000);
 		return host;
 	}
 

@@ -118,7 +118,7 @@ describe('A secret that the answer repeats in another field', () => {
 		});
 
 	it.each([
-		{ webhook: { url: 'https://hooks.example.com', signing_secret: SECRET } },
+		{ callback: { url: 'https://hooks.example.com', signing_secret: SECRET } },
 		{ message: `Verify deliveries with ${SECRET}` },
 		{ webhook_signing_key: SECRET },
 	])('is masked in the output: %j', async (more) => {

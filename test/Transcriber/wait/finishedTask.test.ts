@@ -419,6 +419,29 @@ describe('what has ended without a transcript is nothing that a Retry could cont
 	});
 });
 
+it('a bot of unknown schedule is waited for from the later reading of a start without a time zone', async () => {
+	// Read in UTC, the bot has started; the tests run in a time zone behind UTC (jest.config.js).
+	expect(new Date().getTimezoneOffset()).toBeGreaterThan(60);
+	const id = await service.bot();
+	service.running().endMeeting(id);
+	service.running().finish(service.running().tasks()[0]?.id ?? '');
+	const scheduled_start_at = new Date(Date.now() - 3_600_000).toISOString().slice(0, 19);
+	service.running().fault({
+		match: { path: '/meeting/' },
+		action: { kind: 'respond', status: 200, body: { status: 'scheduled', scheduled_start_at } },
+	});
+	const { now } = Date;
+	// The first look comes at once, and the second after Timeout.
+	jest
+		.spyOn(Date, 'now')
+		.mockImplementation(() => now() + (service.lines().length > 0 ? 7_000 : 0));
+	const waitOptions = { pollInterval: 0.005, timeout: 0.1 };
+	const wait = { resource: 'meeting', operation: 'wait', waitOptions };
+	const { output, failure } = await finishedIn(wait, { bot_id: id });
+	expect(failure).toBe('');
+	expect(output).toMatchObject([{ json: { bot_id: id, status: 'completed' } }]);
+});
+
 describe('a result that is not there yet', () => {
 	it('is asked for after a 429 for longer than after another refusal', async () => {
 		jest.replaceProperty(RETRY, 'patienceWhenBusy', 5_000);

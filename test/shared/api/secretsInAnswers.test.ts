@@ -130,6 +130,7 @@ describe('A copy of an answer', () => {
 		'webhook-secret',
 		'Webhook_Secret',
 		'webhook_signing_secret',
+		'last_webhook_secret',
 	])('has no %s, at any depth', (name) => {
 		expect(
 			withoutSecrets({ id: 1, [name]: 's', in: [{ [name]: 's' }] }, { apiKey: KEY }),
@@ -139,7 +140,7 @@ describe('A copy of an answer', () => {
 		});
 	});
 
-	it.each(['my_webhook_secret', 'webhook_secrets', 'secret'])('keeps %s', (name) => {
+	it.each(['webhook_secrets', 'secret', 'signing_secret'])('keeps %s', (name) => {
 		expect(withoutSecrets({ [name]: 's' }, { apiKey: KEY })).toStrictEqual({ [name]: 's' });
 	});
 

@@ -887,7 +887,7 @@ describe('dictionary.sync of which the answer to the write was lost', () => {
 
 describe('dictionary.sync in an execution that is stopped while it writes', () => {
 	it.each([
-		['the write is carried out', { kind: 'delay', ms: 500, processed: true } as const, 1],
+		['the write is carried out', { kind: 'delay', ms: 5_000, processed: true } as const, 1],
 		['the write was cut', { kind: 'cut', when: 'afterProcessing' } as const, 1],
 		[
 			'the service refuses the write',

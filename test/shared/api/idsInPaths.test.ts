@@ -1,8 +1,11 @@
 /** "Every request" in the contract: ids are URL-encoded in paths, also where a transcript and its document are fetched. */
-// Also covers attachExport.ts, fetchResults.ts.
+// Also covers attachExport.ts, fetchResults.ts, askForState.ts.
 import { byId, serviceForTests } from '../../support/service';
 
 const service = serviceForTests();
+
+const answer = (method: string, path: string, status: number, body: unknown) =>
+	service.running().fault({ match: { method, path }, action: { kind: 'respond', status, body } });
 
 it('an id with a slash stays one part of the path of each request', async () => {
 	const answers = {
@@ -29,4 +32,24 @@ it('an id with a slash stays one part of the path of each request', async () => 
 	expect(new Set(service.lines())).toEqual(
 		new Set(['', '/result', '/export'].map((end) => `GET /api/v1/tasks/a%2Fb${end}`)),
 	);
+});
+
+it('the id of a bot is encoded in the request of a wait', async () => {
+	answer('GET', '/meeting/', 200, { bot_id: 'a/b?c', task_id: 't', status: 'completed' });
+	answer('GET', '/tasks/t$', 200, { task_id: 't', status: 'completed' });
+	answer('GET', '/tasks/t/result$', 200, { text: 'Hello' });
+	const { json } = await service.run({ resource: 'meeting', operation: 'wait', botId: 'a/b?c' });
+	expect(json).toMatchObject([{ bot_id: 'a/b?c', text: 'Hello' }]);
+	expect(service.lines()[0]).toBe('GET /api/v1/meeting/a%2Fb%3Fc');
+});
+
+it('the id of a bot is encoded in the look after a refused cancellation', async () => {
+	answer('DELETE', '/meeting/', 409, { detail: { message: 'It was cancelled before' } });
+	answer('GET', '/meeting/', 200, { bot_id: 'a/b?c', status: 'cancelled' });
+	const { json } = await service.run({ resource: 'meeting', operation: 'cancel', botId: 'a/b?c' });
+	expect(json).toMatchObject([{ bot_id: 'a/b?c', status: 'cancelled' }]);
+	expect(service.lines()).toEqual([
+		'DELETE /api/v1/meeting/a%2Fb%3Fc',
+		'GET /api/v1/meeting/a%2Fb%3Fc',
+	]);
 });

@@ -36,9 +36,13 @@ export async function receiveHandOver(context: IWebhookFunctions): Promise<IWebh
 	const { sealed, checkFor } = call.body;
 	if (typeof sealed !== 'string') return respond(context, 400, 'Not a hand-over');
 	const address = context.getNodeWebhookUrl('default') ?? '';
-	// Not the cached credential: the key may have been rotated since, perhaps because it was stolen.
-	const { apiKey } = await decidedBy(webhookCredential(context, true), deadline);
-	const handOvers = openHandOvers(apiKey, address, sealed);
+	let credential = await decidedBy(webhookCredential(context), deadline);
+	let handOvers = openHandOvers(credential.apiKey, address, sealed);
+	if (!handOvers) {
+		// The cached credential may be out of date: the user may just have changed the API key.
+		credential = await decidedBy(webhookCredential(context, true), deadline);
+		handOvers = openHandOvers(credential.apiKey, address, sealed);
+	}
 	if (!handOvers) return respond(context, 401, NOT_OPENED);
 	if (handOvers === 'stale') return respond(context, 401, STALE);
 
@@ -52,6 +56,13 @@ export async function receiveHandOver(context: IWebhookFunctions): Promise<IWebh
 	if (handOvers.some(({ id }) => deliveredId(id) === undefined)) {
 		return respond(context, 400, UNUSABLE_ID);
 	}
+	// The key may have been rotated since it was cached, perhaps because it was stolen.
+	if (handOvers.length > 0) {
+		const { apiKey: sealedWith } = credential;
+		credential = await decidedBy(webhookCredential(context, true), deadline);
+		if (credential.apiKey !== sealedWith) return respond(context, 401, NOT_OPENED);
+	}
+	const { apiKey } = credential;
 	let [areStored, areLoaded] = [true, true];
 	for (const { secret, ...submission } of handOvers) {
 		const name = nameForSecret(store, storedNameOf(submission), secret);

@@ -1,7 +1,7 @@
 /**
  * Contract, "Webhook calls": before the signature is verified, a request costs little.
  */
-// Also covers receiveDelivery.ts, nodes/shared/webhook/logSeldom.ts, nodes/shared/webhook/webhookCredential.ts.
+// Also covers receiveDelivery.ts, receiveHandOver.ts, nodes/shared/webhook/logSeldom.ts, nodes/shared/webhook/webhookCredential.ts.
 
 import { STORE } from '../../nodes/TranscriberTrigger/triggerMemory';
 import { until } from '../simulator/testing-client';
@@ -22,10 +22,10 @@ beforeEach(() => void jest.replaceProperty(STORE, 'safeAfterMs', 1_000));
 afterEach(async () => await host.close());
 
 /** A credential that counts how often n8n reads it, and can be out of reach. */
-function countedCredential() {
+function countedCredential(apiKey = KEY) {
 	const counted = { reads: 0, isThere: true };
 	const credentials = new Proxy(
-		{ baseUrl: 'http://127.0.0.1:9', apiKey: KEY },
+		{ baseUrl: 'http://127.0.0.1:9', apiKey },
 		{
 			ownKeys(target) {
 				counted.reads += 1;
@@ -73,6 +73,19 @@ describe('The credential is read once for many calls', () => {
 		counted.isThere = true;
 		await handOverTo(host.url, '7f3c', SECRET, KEY);
 		expect((await deliver(host.url, { task_id: '7f3c' }, SECRET)).status).toBe(200);
+	});
+
+	it.each([
+		['cannot be read', KEY],
+		['has a blank API key', ' '],
+	])('of rubbish hand-overs while it %s', async (_, apiKey) => {
+		const { counted, credentials } = countedCredential(apiKey);
+		await open(credentials);
+		counted.isThere = apiKey !== KEY;
+		for (let count = 0; count < 15; count++) {
+			expect((await post(host.url, '{"sealed":"AAAA"}', {}, 'PUT')).status).toBe(503);
+		}
+		expect(counted.reads).toBeLessThan(10);
 	});
 
 	it('of deliveries that come some seconds apart', async () => {

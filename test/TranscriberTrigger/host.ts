@@ -176,7 +176,8 @@ export class TriggerHost {
 		return { secrets: '', endings: '', ...(mine as object) };
 	}
 
-	async open(): Promise<this> {
+	/** `port`: that of a host before it, which is closed. */
+	async open(port = 0): Promise<this> {
 		this.server = createServer((request, response) => {
 			this.served.begun += 1;
 			this.serve(request, response)
@@ -185,9 +186,13 @@ export class TriggerHost {
 				})
 				.finally(() => (this.served.ended += 1));
 		});
-		await new Promise<void>((resolve) => this.server?.listen(0, '127.0.0.1', resolve));
-		this.base = `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+		await new Promise<void>((resolve) => this.server?.listen(port, '127.0.0.1', resolve));
+		this.base = `http://127.0.0.1:${this.port}`;
 		return this;
+	}
+
+	get port(): number {
+		return (this.server?.address() as AddressInfo).port;
 	}
 
 	async close(): Promise<void> {

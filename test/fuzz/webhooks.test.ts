@@ -14,7 +14,7 @@ import { findIn, secretsInAddresses } from '../support/search';
 import { serviceForTests } from '../support/service';
 import { workflowWith } from '../support/suspended';
 import { deliver, handOverTo, post, sign } from '../TranscriberTrigger/client';
-import { TriggerHost } from '../TranscriberTrigger/host';
+import { TriggerHost, type HostSettings } from '../TranscriberTrigger/host';
 import {
 	API_KEY,
 	BOT,
@@ -190,12 +190,20 @@ const call = fc.oneof(
 
 let runs = 0;
 
+/** A trigger calls its own address as long as the process lives, so all triggers here have the same one. */
+let port = 0;
+async function openHost(settings: HostSettings): Promise<TriggerHost> {
+	const host = await new TriggerHost(settings).open(port);
+	({ port } = host);
+	return host;
+}
+
 it('a trigger never throws, starts and stores nothing without a signature or a seal, and tells no secret', async () => {
 	const claim = async (calls: Array<Arbitrary<typeof call>>) => {
 		const met: string[] = [];
 		const parameters = { options: { includeResult: false } };
 		const credentials = service.credentials({ webhookSecret: OF_THE_CREDENTIAL });
-		const host = await new TriggerHost({ parameters, credentials }).open();
+		const host = await openHost({ parameters, credentials });
 		runs += 1;
 		const ids = { [TASK]: `task ${runs}`, [BOT]: `bot ${runs}` };
 		for (const id of Object.values(ids)) await handOverTo(host.url, id, SECRET, API_KEY, 15);
@@ -348,7 +356,7 @@ it('a trigger starts with whatever result and document the service gives, and te
 		const { includeResult, exportFormat } = given;
 		const parameters = { options: { includeResult, exportFormat } };
 		const credentials = service.credentials({ webhookSecret: OF_THE_CREDENTIAL });
-		const host = await new TriggerHost({ parameters, credentials }).open();
+		const host = await openHost({ parameters, credentials });
 		const ids = { [TASK]: task, [BOT]: 'bot' };
 		for (const id of Object.values(ids)) await handOverTo(host.url, id, SECRET, API_KEY, 15);
 		const body = status === 204 ? '' : padded(answer, given.padding);

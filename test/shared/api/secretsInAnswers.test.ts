@@ -49,12 +49,36 @@ it.each([
 	],
 	['status: pending\nwebhook_secret: a&b\n', 'status: pending\nwebhook_secret: ***\n'],
 	['{"webhook_secret":"k3&9zq@hidden#1","task', '{"webhook_secret":"***","task'],
+	['webhook_secret="k3&9zq" status="pending"', 'webhook_secret="***" status="pending"'],
 ])('a text in place of JSON that answers a submit shows no secret: %j', (value, shown) => {
 	expect(withoutSecretsInText({ value })).toEqual({ value: shown });
 });
 
 describe("The credential's Webhook Secret", () => {
 	const webhookSecret = 'whsec of this account';
+
+	const html = (text: string) =>
+		text
+			.replaceAll('&', '&amp;')
+			.replaceAll('<', '&lt;')
+			.replaceAll('>', '&gt;')
+			.replaceAll('"', '&quot;')
+			.replaceAll("'", '&apos;');
+	const json = (text: string) => JSON.stringify(text).slice(1, -1);
+	it.each([
+		['in HTML', html],
+		['in HTML within HTML', (text: string) => html(html(text))],
+		['in JSON', json],
+		['in JSON within JSON', (text: string) => json(json(text))],
+		['percent-encoded', encodeURIComponent],
+		[
+			'in JSON without letters of other alphabets',
+			(text: string) => text.replace('ü', '\\u00fc').replace('😀', '\\ud83d\\ude00'),
+		],
+	])('is masked %s, whatever signs it has', (_how, write) => {
+		const secret = `C:\\\\my <"words"> & 'signs' für 😀`;
+		expect(masked(`a ${write(secret)} b`, { webhookSecret: secret })).toBe('a *** b');
+	});
 
 	it('is masked beside the API key, wherever it stands', () => {
 		const answer = { signing_secret: webhookSecret, note: [`${KEY} ${webhookSecret}`] };
@@ -141,7 +165,24 @@ describe('A copy of an answer', () => {
 	});
 
 	it.each(['webhook_secrets', 'secret', 'signing_secret'])('keeps %s', (name) => {
-		expect(withoutSecrets({ [name]: 's' }, { apiKey: KEY })).toStrictEqual({ [name]: 's' });
+		const answer = { [name]: 's', speaker: { [name]: 's' } };
+		expect(withoutSecrets(answer, { apiKey: KEY })).toStrictEqual(answer);
+	});
+
+	it('has no API key as a part of a longer word', () => {
+		expect(withoutSecrets([`x${KEY}y`], { apiKey: KEY })).toStrictEqual(['x***y']);
+	});
+
+	it.each([17, { of: 'the task' }])('keeps the secret at the top also if it is %j', (secret) => {
+		const answer = { webhook_secret: secret };
+		expect(withoutSecrets(answer, { apiKey: KEY }, true)).toStrictEqual(answer);
+	});
+
+	it('has no API key in the secret at the top', () => {
+		const answer = { webhook_secret: `of ${KEY}` };
+		expect(withoutSecrets(answer, { apiKey: KEY }, true)).toStrictEqual({
+			webhook_secret: 'of ***',
+		});
 	});
 
 	it('keeps the secret at the top, or every one, for a caller that needs it', () => {

@@ -36,6 +36,9 @@ export function isAboutTheLink(problem: Problem): boolean {
 	return errorCode !== undefined || isSaid;
 }
 
+const RAISE_LIMIT =
+	'Something between n8n and the service, such as a proxy, seems to take only smaller requests. Raise its limit (nginx: client_max_body_size)';
+
 /** Other words about a dictionary may mean a path that is not there. */
 const NO_DICTIONARY =
 	/^((no|there is no) dictionary|(the )?dictionary (was |is )?(not found|does not exist)|словарь не (найден|существует))/i;
@@ -222,11 +225,21 @@ const ROWS: Row[] = [
 	{
 		status: 413,
 		path: /^\/transcribe$/,
+		when: ({ isRepeat, isServiceShape, recordingBytes = 0 }) =>
+			isRepeat === true && !isServiceShape && recordingBytes < MAX_FILE_BYTES,
+		message: (problem) =>
+			`The file (${sizeIn(problem)}) was refused for its size, although the service takes up to 8 GB`,
+		// As a link, the service would take it for another recording, and charge again.
+		next: `${RAISE_LIMIT}.`,
+	},
+	{
+		status: 413,
+		path: /^\/transcribe$/,
 		when: ({ isServiceShape, recordingBytes = 0 }) =>
 			!isServiceShape && recordingBytes < MAX_FILE_BYTES,
 		message: (problem) =>
 			`The file (${sizeIn(problem)}) was refused for its size, although the service takes up to 8 GB`,
-		next: 'Something between n8n and the service, such as a proxy, seems to take only smaller requests. Raise its limit (nginx: client_max_body_size), or let the service fetch the recording with Audio or Video: Transcribe URL.',
+		next: `${RAISE_LIMIT}, or let the service fetch the recording with Audio or Video: Transcribe URL.`,
 	},
 	{
 		status: 413,

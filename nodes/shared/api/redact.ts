@@ -147,7 +147,9 @@ export function withoutSecrets(
 		for (const [name, inner] of Object.entries(from)) {
 			const isOwn = isTop && name === 'webhook_secret';
 			const isKept = keepWebhookSecret === 'everywhere' || (keepWebhookSecret && isOwn);
-			const isSecret = SECRET_NAME.test(name) || (isWebhook && /secret$/i.test(name));
+			const isNamedSecret = SECRET_NAME.test(name) || (isWebhook && /secret$/i.test(name));
+			// That there is one, or how many, is no secret.
+			const isSecret = isNamedSecret && !['boolean', 'number'].includes(typeof inner);
 			if ((isSecret && !isKept) || name === '__proto__') continue;
 			to[mask(name)] =
 				isSecret && typeof inner === 'string'

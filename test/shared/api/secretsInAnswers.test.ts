@@ -169,6 +169,11 @@ describe('A copy of an answer', () => {
 		expect(withoutSecrets(answer, { apiKey: KEY })).toStrictEqual(answer);
 	});
 
+	it('keeps whether there is a secret of a webhook, and a count under such a name', () => {
+		const answer = { has_webhook_secret: true, webhook: { has_secret: false }, webhook_secret: 3 };
+		expect(withoutSecrets(answer, { apiKey: KEY })).toStrictEqual(answer);
+	});
+
 	it('has no API key as a part of a longer word', () => {
 		expect(withoutSecrets([`x${KEY}y`], { apiKey: KEY })).toStrictEqual(['x***y']);
 	});

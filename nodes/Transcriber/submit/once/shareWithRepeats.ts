@@ -74,8 +74,11 @@ export async function shareWithRepeats(
 	} finally {
 		call.running -= 1;
 		const isSlow = Date.now() - began >= REPEATS.slowMs;
-		if (recall(shared) === undefined) call.until = 0;
-		else if (isSlow || !(hasAnswer || isRepeat)) call.until = Date.now() + REPEATS.withinMs;
+		if (recall(shared) === undefined) {
+			call.until = 0;
+			// If another client has submitted it by the next try of this run, that try goes on with it.
+			callsOfRun.get(runKeyOf(context))?.delete(key);
+		} else if (isSlow || !(hasAnswer || isRepeat)) call.until = Date.now() + REPEATS.withinMs;
 		forgetInTime(key, call);
 	}
 }

@@ -102,7 +102,9 @@ function rememberAsSent(
 	const { memory } = own;
 	const file = own.key === undefined ? undefined : fileOf(recordingOf(context).binary);
 	const isStored = memory !== undefined && isOfFile(memory, file);
-	if (isStored) checkUnchangedSince(context, memory);
+	// A file whose answer was lost is no link or bot now, either.
+	const isOther = memory !== undefined && own.key === undefined;
+	if (isStored || isOther) checkUnchangedSince(context, memory);
 	// The same file, also if it was downloaded again. Another Retry may have sent it since its key was chosen.
 	const isCopy =
 		own.key !== undefined && [memory?.key, memory?.fingerprint].includes(own.fingerprint);

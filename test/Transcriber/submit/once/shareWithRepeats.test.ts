@@ -393,6 +393,24 @@ describe('A call of an MCP client in queue mode', () => {
 		expect(sent()).toBe(2);
 	});
 
+	it('whose sub-agent was refused goes on with what its repeat has submitted meanwhile', async () => {
+		const first = subAgent();
+		service
+			.running()
+			.fault({ match: { method: 'POST' }, action: { kind: 'respond', status: 402 } });
+		await answerOf(onWorker(link('poll'), {}, first));
+		expect(sent()).toBe(0);
+		const repeat = onWorker(link('poll'), {}, subAgent());
+		await until(() => sent() === 1);
+		const again = onWorker(link('poll'), {}, first);
+		// The next look after it has begun.
+		const looks = service.lines().length;
+		await until(() => service.lines().length > looks + 1);
+		service.running().finish(service.running().tasks()[0]?.id ?? '');
+		expect(await again).toBe(await repeat);
+		expect(sent()).toBe(1);
+	});
+
 	it('whose sub-agent gives two languages of one link the same Idempotency Key is refused', async () => {
 		const caller = subAgent();
 		const options = { idempotencyKey: 'one' };

@@ -145,11 +145,19 @@ async function isStillThere(
 	// This counts even if the service has deleted the bot since, or does not say.
 	const hasEndedHere = store.hasDelivered(bot);
 	const state = await stateAtService(context, bot, hasEndedHere);
-	if (!state && !hasEndedHere) return false;
 	// Last week's bot is not there for this week's meeting. A new version of an active workflow sends
 	// no second bot, because the meeting of the first may be the one that the user means. The trigger
 	// is still on here if another main process has switched it off, to publish a new version.
-	return !(isSwitchedOnByUser(context) && !store.isOn && isGone(state));
+	if (isSwitchedOnByUser(context) && !store.isOn && isGone(state)) return false;
+	if (!state && !hasEndedHere) warnOfUnknownBot(context, bot);
+	return true;
+}
+
+/** The bot may have been stopped by hand, or its transcript may still be made. */
+function warnOfUnknownBot(context: IHookFunctions, { id }: SentBot): void {
+	context.logger.warn(
+		`${context.getNode().name}: the service does not know meeting bot ${id} any more, and a new version of the workflow sends no other one. If none is in the meeting and you want one, unpublish the workflow, wait for ten seconds, and publish it again (n8n 1: deactivate and activate it).`,
+	);
 }
 
 /** n8n may have been killed while it published: then it has stored no bot, even if one was sent. */

@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { Expression, type INodeParameters } from 'n8n-workflow';
+import { Expression, type INodeParameters, type WorkflowActivateMode } from 'n8n-workflow';
 
 import { LIMITS } from '../../nodes/shared/api/rateLimits';
 import { queueFor } from '../../nodes/shared/api/waitForTurn';
@@ -79,10 +79,10 @@ const theBot = () => {
 const pastGrace = async () => await afterGrace(service, GRACE_MS);
 
 /** What n8n does when a new version of an active workflow is published. */
-async function publish() {
+async function publish(mode: WorkflowActivateMode = 'update') {
 	await withinGrace(async () => {
 		await host.deactivate();
-		await host.activate('update');
+		await host.activate(mode);
 	});
 }
 
@@ -629,13 +629,29 @@ describe('A new bot', () => {
 		expect(calledBack()).toEqual([first.id]);
 	});
 
-	it('when the service does not know the first any more', async () => {
-		await host.activate();
-		jest.replaceProperty(CANCEL_BOT, 'newMs', 0);
-		service.running().fault({ match: { method: 'GET' }, action: { kind: 'respond', status: 404 } });
-		await publish();
-		expect(launches()).toBe(2);
-		await until(() => calledBack().length === 1);
+	describe('when the service does not know the first any more', () => {
+		beforeEach(async () => {
+			await host.activate();
+			jest.replaceProperty(CANCEL_BOT, 'newMs', 0);
+			const action = { kind: 'respond', status: 404 } as const;
+			service.running().fault({ match: { method: 'GET' }, times: 9, action });
+		});
+
+		it('if the workflow is switched off and on', async () => {
+			await publish('activate');
+			expect(launches()).toBe(2);
+			await until(() => calledBack().length === 1);
+		});
+
+		it('but not with a new version: a user may have stopped the first. The log says how to send one', async () => {
+			const logs = captureLogs();
+			await publish();
+			await pastGrace();
+			logs.release();
+			expect(launches()).toBe(1);
+			expect(host.stored.bot).toMatchObject({ id: theBot().id });
+			expect(logs.of(host.node.name).join()).toMatch(/does not know meeting bot .*unpublish/);
+		});
 	});
 
 	it('but not in the first two minutes, in which the service may not show the bot yet', async () => {

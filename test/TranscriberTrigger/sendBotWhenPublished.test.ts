@@ -1385,7 +1385,7 @@ describe('Deactivation', () => {
 	});
 
 	long.it(
-		'also when a new version is refused, because the service seemed not to know the bot',
+		'also when a new bot is refused, because the service seemed not to know the first',
 		async () => {
 			await host.activate();
 			const { id } = theBot();
@@ -1395,7 +1395,7 @@ describe('Deactivation', () => {
 			service
 				.running()
 				.fault({ match: { method: 'GET' }, times: 1, action: { kind: 'respond', status: 404 } });
-			await expect(host.activate('update')).rejects.toThrow('so no bot was sent');
+			await expect(host.activate()).rejects.toThrow('so no bot was sent');
 			await until(() => calledBack().length === 1);
 			expect(calledBack()).toEqual([id]);
 		},

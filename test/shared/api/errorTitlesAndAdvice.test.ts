@@ -17,7 +17,7 @@ import { until } from '../../simulator/testing-client';
 import { runNode, storedBinary, type Outcome } from '../../support/engine';
 import { giveUpSoon } from '../../support/scale';
 import { byId, itemWithFile, itemsOf, serviceForTests } from '../../support/service';
-import { TIMEOUTS } from '../../../nodes/shared/api/delayBeforeRetry';
+import { RETRY, TIMEOUTS } from '../../../nodes/shared/api/delayBeforeRetry';
 import { ACCOUNT, BOT, FILE, LINK } from '../../support/parameters';
 import { few, long } from '../../support/long';
 
@@ -325,7 +325,11 @@ async function accountAt(baseUrl: string): Promise<Outcome> {
 	return await runNode({ parameters: ACCOUNT, credentials: { baseUrl, apiKey: 'any key' } });
 }
 
-beforeEach(giveUpSoon);
+beforeEach(() => {
+	giveUpSoon();
+	// Long enough for a second attempt on a busy machine, too.
+	jest.replaceProperty(RETRY, 'patienceWhenBroken', 100);
+});
 
 few.it.each([...ROWS, ...OTHER_ROWS])(
 	'$row: what happened, what to do next, the status and the service’s own words',

@@ -9,26 +9,21 @@ import { SILENT } from '../../nodes/shared/api/fetchResults';
 import { RETRY } from '../../nodes/shared/api/delayBeforeRetry';
 import { ACCOUNT_POLL } from '../../nodes/TranscriberAccountTrigger/pollLimits';
 import { hashOf } from '../../nodes/TranscriberAccountTrigger/taskHashes';
+import { replaceValues } from '../support/scale';
 import { fileIn, serviceForTests } from '../support/service';
 import { few, long } from '../support/long';
 import { AccountHost } from './host';
 
 const service = serviceForTests({ tasksInProgress: 1000 });
 
-const retry = { ...RETRY };
-const poll = { ...ACCOUNT_POLL };
 beforeEach(() => {
-	Object.assign(RETRY, {
+	replaceValues(RETRY, {
 		base: 1,
 		cap: 1,
 		patienceWhenBroken: 20,
 		patienceWhenBusy: 20,
 		patienceWhenUnreachable: 20,
 	});
-});
-afterEach(() => {
-	Object.assign(RETRY, retry);
-	Object.assign(ACCOUNT_POLL, poll);
 });
 
 async function active(parameters = {}): Promise<AccountHost> {
@@ -113,7 +108,7 @@ describe('the output', () => {
 		});
 
 		it('is in progress again waits for its end, however long that takes', async () => {
-			ACCOUNT_POLL.failures = 2;
+			jest.replaceProperty(ACCOUNT_POLL, 'failures', 2);
 			const { host, id } = await listedAsFailed();
 			await host.polls(3);
 			expect(host.executions).toEqual([]);
@@ -128,7 +123,7 @@ describe('the output', () => {
 	long.it(
 		'of a transcript comes although the list calls many tasks failed that are in progress again',
 		async () => {
-			ACCOUNT_POLL.inAll = 8;
+			jest.replaceProperty(ACCOUNT_POLL, 'inAll', 8);
 			const host = await active();
 			const again = await Promise.all(Array.from({ length: 9 }, () => service.pendingTask()));
 			const id = await service.completedTask();

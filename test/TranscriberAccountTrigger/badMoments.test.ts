@@ -7,6 +7,7 @@ import { ACCOUNT_POLL } from '../../nodes/TranscriberAccountTrigger/pollLimits';
 import { ONE_TASK } from '../../nodes/TranscriberAccountTrigger/openTasks';
 import { SILENT } from '../../nodes/shared/api/fetchResults';
 import { tasksIn } from '../../nodes/shared/api/undocumented/taskLists';
+import { replaceValues } from '../support/scale';
 import { serviceForTests } from '../support/service';
 import { atLength, few, long } from '../support/long';
 import { AccountHost, takeAllTurns } from './host';
@@ -15,16 +16,10 @@ jest.setTimeout(120_000);
 
 const service = serviceForTests({ tasksInProgress: 1000 });
 
-const [retry, bounds, oneTask] = [{ ...RETRY }, { ...ACCOUNT_POLL }, { ...ONE_TASK }];
-const silent = { ...SILENT };
+const bounds = { ...ACCOUNT_POLL };
+const oneTask = { ...ONE_TASK };
 beforeEach(() => {
-	Object.assign(RETRY, { base: 1, cap: 1, patienceWhenBroken: 20, patienceWhenBusy: 20 });
-});
-afterEach(() => {
-	Object.assign(RETRY, retry);
-	Object.assign(ACCOUNT_POLL, bounds);
-	Object.assign(ONE_TASK, oneTask);
-	Object.assign(SILENT, silent);
+	replaceValues(RETRY, { base: 1, cap: 1, patienceWhenBroken: 20, patienceWhenBusy: 20 });
 });
 
 async function active(): Promise<AccountHost> {
@@ -94,9 +89,9 @@ it('a poll that finds the rate limit used up is no failure, and the next one sta
 	const host = await active();
 	const ids = await completed(1);
 	const release = await takeAllTurns(host.credentials.apiKey);
-	ACCOUNT_POLL.maxMs = 50;
+	jest.replaceProperty(ACCOUNT_POLL, 'maxMs', 50);
 	expect(await host.poll().finally(release)).toEqual([]);
-	ACCOUNT_POLL.maxMs = bounds.maxMs;
+	jest.replaceProperty(ACCOUNT_POLL, 'maxMs', bounds.maxMs);
 	await host.poll();
 	expect(host.started).toEqual(ids);
 });
@@ -115,7 +110,7 @@ describe('a task that is not well', () => {
 
 	long.it('with a result that never comes holds up none behind it', async () => {
 		const host = await active();
-		ACCOUNT_POLL.maxMs = 1500;
+		jest.replaceProperty(ACCOUNT_POLL, 'maxMs', 1500);
 		const [sick = '', ...others] = await completed(4);
 		service.running().fault({
 			match: { path: `/tasks/${sick}/result$` },
@@ -129,7 +124,7 @@ describe('a task that is not well', () => {
 	long.it.each(['/result$', '/tasks/[^/]+$'])(
 		'or only slower (%s) than its share of the time, starts the workflow with its text',
 		async (path) => {
-			ONE_TASK.maxMs = 300;
+			jest.replaceProperty(ONE_TASK, 'maxMs', 300);
 			const host = await active();
 			if (path !== '/result$') {
 				service.running().configure({ shapes: { taskListStatus: 'hidden' } });
@@ -152,8 +147,8 @@ describe('a task that is not well', () => {
 	few.it.each([404, 503])(
 		'starts the workflow with its text if only the document is answered %i, and says what is missing',
 		async (status) => {
-			ACCOUNT_POLL.failures = 3;
-			ACCOUNT_POLL.refusals = 3;
+			jest.replaceProperty(ACCOUNT_POLL, 'failures', 3);
+			jest.replaceProperty(ACCOUNT_POLL, 'refusals', 3);
 			const parameters = { options: { exportFormat: 'srt' } };
 			const host = new AccountHost(service.credentials(), parameters);
 			await host.activate();
@@ -170,7 +165,7 @@ describe('a task that is not well', () => {
 	);
 
 	it('starts the workflow with its document if only the result is refused', async () => {
-		ACCOUNT_POLL.refusals = 2;
+		jest.replaceProperty(ACCOUNT_POLL, 'refusals', 2);
 		const parameters = { options: { exportFormat: 'srt', exportAs: 'text' } };
 		const host = new AccountHost(service.credentials(), parameters);
 		await host.activate();
@@ -184,7 +179,7 @@ describe('a task that is not well', () => {
 	});
 
 	it('of which the result and the document are refused says why the result is missing', async () => {
-		ACCOUNT_POLL.refusals = 1;
+		jest.replaceProperty(ACCOUNT_POLL, 'refusals', 1);
 		const parameters = { options: { exportFormat: 'srt' } };
 		const host = new AccountHost(service.credentials(), parameters);
 		await host.activate();
@@ -204,11 +199,11 @@ describe('a task that is not well', () => {
 		const results = resultsAsked();
 		const forLists = service.lines().length - linesBefore - results;
 		const limits = { ...LIMITS };
-		Object.assign(LIMITS, { windowMs: 10_000, other: forLists + LIMITS.keptForUrgent });
-		ONE_TASK.maxMs = 100;
-		ACCOUNT_POLL.failures = 1;
-		const items = await host.poll().finally(() => Object.assign(LIMITS, limits));
-		ONE_TASK.maxMs = oneTask.maxMs;
+		replaceValues(LIMITS, { windowMs: 10_000, other: forLists + LIMITS.keptForUrgent });
+		jest.replaceProperty(ONE_TASK, 'maxMs', 100);
+		jest.replaceProperty(ACCOUNT_POLL, 'failures', 1);
+		const items = await host.poll().finally(() => replaceValues(LIMITS, limits));
+		jest.replaceProperty(ONE_TASK, 'maxMs', oneTask.maxMs);
 		expect([items, resultsAsked()]).toEqual([[], results]);
 		const started = await host.poll();
 		expect(started.map(({ json }) => json.task_id).sort()).toEqual(ids.sort());
@@ -219,7 +214,7 @@ describe('a task that is not well', () => {
 	});
 
 	it('starts the workflow without its result in the end, and says why', async () => {
-		ACCOUNT_POLL.failures = 4;
+		jest.replaceProperty(ACCOUNT_POLL, 'failures', 4);
 		const host = await active();
 		const [sick = ''] = await completed(1);
 		respond(`/tasks/${sick}/result$`, 500, 9999);
@@ -244,7 +239,7 @@ long.it.each([
 		service.running().seed(Number(tasks.replace(' ', '')));
 		const host = await active();
 		await host.polls(4);
-		ACCOUNT_POLL.maxMs = 800;
+		jest.replaceProperty(ACCOUNT_POLL, 'maxMs', 800);
 		service.running().fault({
 			match: { path: '/tasks$' },
 			times: 9999,
@@ -302,7 +297,7 @@ long.it(
 
 long.describe('Recordings in which nothing was said, which cost three requests each,', () => {
 	beforeEach(() => {
-		SILENT.pauseMs = 1;
+		jest.replaceProperty(SILENT, 'pauseMs', 1);
 		service.running().fault({
 			match: { path: '/result$' },
 			times: 1e4,
@@ -314,7 +309,7 @@ long.describe('Recordings in which nothing was said, which cost three requests e
 		['25 requests', 3_600_000, 25],
 		['45 requests after a pause', 0, 45],
 	])('leave a poll at %s', async (_, pauseMs, most) => {
-		ACCOUNT_POLL.pauseMs = pauseMs;
+		jest.replaceProperty(ACCOUNT_POLL, 'pauseMs', pauseMs);
 		const host = await active();
 		const ids = await completed(atLength(30, 12));
 		while (host.started.length < ids.length) {
@@ -329,7 +324,7 @@ long.describe('Recordings in which nothing was said, which cost three requests e
 long.it(
 	'a list that is refused again and again, and then comes, leaves requests for a result',
 	async () => {
-		RETRY.patienceWhenBroken = 5_000;
+		jest.replaceProperty(RETRY, 'patienceWhenBroken', 5_000);
 		const host = await active();
 		const ids = await completed(1);
 		respond('/tasks$', 503, 50);
@@ -340,7 +335,7 @@ long.it(
 
 long.describe('After a pause since the last poll', () => {
 	beforeEach(() => {
-		ACCOUNT_POLL.pauseMs = 0;
+		jest.replaceProperty(ACCOUNT_POLL, 'pauseMs', 0);
 	});
 
 	long.it(

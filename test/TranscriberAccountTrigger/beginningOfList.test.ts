@@ -1,5 +1,6 @@
 /** More new tasks at the beginning of the list than one poll can read. */
 import { ACCOUNT_MEMORY } from '../../nodes/TranscriberAccountTrigger/rememberedBetweenPolls';
+import { replaceValues } from '../support/scale';
 import { allStarted, listForTests } from './manyNewTasks';
 import { atLength, few, long } from '../support/long';
 
@@ -26,7 +27,7 @@ few.it.each([
 long.it(
 	'with more tasks in the memory than it may hold, nothing is forgotten before the new ones are read',
 	async () => {
-		Object.assign(ACCOUNT_MEMORY, { done: 250, census: 200 });
+		replaceValues(ACCOUNT_MEMORY, { done: 250, census: 200 });
 		const { host } = await active(245, 10, 30, true);
 		const ids = await night(host, 150);
 		expect(await allStarted(host, 20)).toEqual([...ids].sort());
@@ -36,7 +37,7 @@ long.it(
 );
 
 it('nothing is forgotten either where the last poll could read the first page only', async () => {
-	Object.assign(ACCOUNT_MEMORY, { done: 54, census: 50 });
+	replaceValues(ACCOUNT_MEMORY, { done: 54, census: 50 });
 	const { host } = await active(45, 10, 5);
 	const ids = list().add(15);
 	list().refuses = ({ searchParams }) => (searchParams.get('offset') === '0' ? undefined : 401);

@@ -3,6 +3,7 @@
 import { ACCOUNT_MEMORY } from '../../nodes/TranscriberAccountTrigger/rememberedBetweenPolls';
 import { captureLogs } from '../support/logs';
 import { atLength, long } from '../support/long';
+import { replaceValues } from '../support/scale';
 import { allStarted, listForTests } from './manyNewTasks';
 
 jest.setTimeout(120_000);
@@ -160,7 +161,7 @@ describe('A list that is longer than what the trigger reads in full, and loses i
 	long.it(
 		'in two nights, while few requests are left for each look: each task starts the workflow',
 		async () => {
-			Object.assign(ACCOUNT_MEMORY, { done: 500, census: 250, open: 60 });
+			replaceValues(ACCOUNT_MEMORY, { done: 500, census: 250, open: 60 });
 			list().isOldestFirst = true;
 			const { host } = await active(325, 10);
 			list().tasks.splice(0, 159);

@@ -6,6 +6,7 @@ import { ACCOUNT_POLL } from '../../nodes/TranscriberAccountTrigger/pollLimits';
 import { captureLogs } from '../support/logs';
 import { atLength, few, long } from '../support/long';
 import { ACCOUNT_MEMORY } from '../../nodes/TranscriberAccountTrigger/rememberedBetweenPolls';
+import { replaceValues } from '../support/scale';
 import { allStarted, listForTests } from './manyNewTasks';
 
 jest.setTimeout(120_000);
@@ -76,7 +77,7 @@ long.it.each([
 ])(
 	'%i to a page, oldest first: after the trigger forgot, the service deletes the first %i tasks while n8n is off. Nothing old starts the workflow, and nothing again',
 	async (pageLength, count) => {
-		Object.assign(ACCOUNT_MEMORY, { done: 400, census: 320, open: 60, tail: 20 });
+		replaceValues(ACCOUNT_MEMORY, { done: 400, census: 320, open: 60, tail: 20 });
 		list().isOldestFirst = true;
 		const { host } = await active(300, pageLength, 6);
 		const ids: string[] = [];
@@ -99,7 +100,7 @@ long.it.each(['newest', 'oldest'])(
 	'%s first: the service deletes the end of the part that the trigger has read, and more. Nothing old starts the workflow, the next ones do',
 	async (first) => {
 		rememberATenth();
-		ACCOUNT_MEMORY.census = 300;
+		jest.replaceProperty(ACCOUNT_MEMORY, 'census', 300);
 		list().isOldestFirst = first === 'oldest';
 		const { host } = await active(600, 20);
 		const known = Number(state(host)['frontier']);
@@ -153,7 +154,7 @@ it('meetings that fill the first pages, and have no recording yet: the next task
 		bot_id: `bot ${number}`,
 		status: 'scheduled',
 	}));
-	ACCOUNT_MEMORY.census = 30;
+	jest.replaceProperty(ACCOUNT_MEMORY, 'census', 30);
 	const { host } = await active(0, 10, 2);
 	const ids = list().add(1);
 	expect(await allStarted(host, 4)).toEqual(ids);
@@ -178,7 +179,7 @@ long.it.each([
 long.it(
 	'a list that is short for one poll three times, with its end in sight in between, is not believed',
 	async () => {
-		Object.assign(ACCOUNT_MEMORY, { done: 200, census: 90, open: 60 });
+		replaceValues(ACCOUNT_MEMORY, { done: 200, census: 90, open: 60 });
 		const { host } = await active(104, 10, 2);
 		const all = list().tasks;
 		for (let turn = 0; turn < 3; turn++) {

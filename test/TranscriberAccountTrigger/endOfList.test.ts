@@ -1,6 +1,7 @@
 /** More new tasks at the end of an oldest-first list than the trigger can keep until it starts the workflow with them. */
 import { ACCOUNT_POLL } from '../../nodes/TranscriberAccountTrigger/pollLimits';
 import { ACCOUNT_MEMORY } from '../../nodes/TranscriberAccountTrigger/rememberedBetweenPolls';
+import { replaceValues } from '../support/scale';
 import type { ListService } from './listService';
 import { allStarted, listForTests } from './manyNewTasks';
 import { atLength, few, long } from '../support/long';
@@ -24,7 +25,7 @@ long.it.each([
 ])(
 	'%i to a page, %i old: all %i that end while n8n is off start the workflow',
 	async (pageLength, old, ended) => {
-		ACCOUNT_MEMORY.open = ended === 130 ? 20 : 200;
+		jest.replaceProperty(ACCOUNT_MEMORY, 'open', ended === 130 ? 20 : 200);
 		list().isOldestFirst = true;
 		const { host } = await active(old, pageLength, 5, true);
 		const ids = await night(host, ended);
@@ -33,7 +34,7 @@ long.it.each([
 );
 
 it('a page behind the end that fails once makes no task at the end an old one', async () => {
-	ACCOUNT_MEMORY.census = 20;
+	jest.replaceProperty(ACCOUNT_MEMORY, 'census', 20);
 	list().isOldestFirst = true;
 	const { host } = await active(400, 10, 2);
 	const ids = list().add(40);
@@ -45,9 +46,6 @@ it('a page behind the end that fails once makes no task at the end an old one', 
 });
 
 describe('The first poll', () => {
-	const bounds = { ...ACCOUNT_POLL };
-	afterEach(() => Object.assign(ACCOUNT_POLL, bounds));
-
 	few.it.each([
 		[310, 20, 10],
 		[777, 20, 9],
@@ -55,7 +53,7 @@ describe('The first poll', () => {
 	])(
 		'finds the end of a list of %i tasks, %i to a page, of which it has read one page, with %i requests in all',
 		async (old, pageLength, requests) => {
-			ACCOUNT_POLL.firstRequests = requests;
+			jest.replaceProperty(ACCOUNT_POLL, 'firstRequests', requests);
 			const { host } = await active(old, pageLength);
 			expect(state(host)['end']).toBe(old);
 		},
@@ -71,7 +69,7 @@ describe('The first poll', () => {
 	])(
 		'finds the end of a list that shows %s again behind it, of %i tasks, %i to a page',
 		async (_, old, pageLength, pageOf) => {
-			ACCOUNT_POLL.firstRequests = 40;
+			jest.replaceProperty(ACCOUNT_POLL, 'firstRequests', 40);
 			list().pageOf = pageOf;
 			const { host } = await active(old, pageLength);
 			expect(state(host)['end']).toBe(old);
@@ -98,7 +96,7 @@ describe('The first poll', () => {
 	);
 
 	it('says how long it took if it does not find the end in time, as the service has answered', async () => {
-		Object.assign(ACCOUNT_POLL, { firstMaxMs: 400, maxMs: 600 });
+		replaceValues(ACCOUNT_POLL, { firstMaxMs: 400, maxMs: 600 });
 		list().delayMs = 90;
 		await expect(active(400, 10)).rejects.toMatchObject({
 			message: expect.stringMatching(/could not be read to its end: \d+ requests took \d+ seconds/),
@@ -165,7 +163,7 @@ describe('A recording that is submitted while the trigger reads the end of a new
 few.it.each(['oldest', 'newest'])(
 	'a service that keeps only the last 20 tasks, %s first: each new task starts the workflow once, also when the trigger forgets the others',
 	async (first) => {
-		Object.assign(ACCOUNT_MEMORY, { done: 50, census: 40, open: 50, tail: 20 });
+		replaceValues(ACCOUNT_MEMORY, { done: 50, census: 40, open: 50, tail: 20 });
 		list().isOldestFirst = first === 'oldest';
 		const { host } = await active(20, 100);
 		const ids: string[] = [];
@@ -183,7 +181,7 @@ long.it.each<[string, ListService['pageOf']]>([
 	['shows the last page again behind its end', LAST_PAGE_AGAIN],
 	['shows all its tasks at once whatever is asked for', (listed) => listed],
 ])('a list that %s: no old task starts the workflow, the next ones do', async (_, pageOf) => {
-	ACCOUNT_MEMORY.census = 400;
+	jest.replaceProperty(ACCOUNT_MEMORY, 'census', 400);
 	list().pageOf = pageOf;
 	const { host } = await active(250, 10, 6);
 	expect(host.started).toEqual([]);
@@ -194,7 +192,7 @@ long.it.each<[string, ListService['pageOf']]>([
 long.it(
 	'a list that shows its first page at every offset: what the trigger remembers stays bounded',
 	async () => {
-		Object.assign(ACCOUNT_MEMORY, { done: 50, census: 40, open: 50 });
+		replaceValues(ACCOUNT_MEMORY, { done: 50, census: 40, open: 50 });
 		list().pageOf = (listed, _, limit) => listed.slice(0, limit);
 		const { host } = await active(30, 20);
 		const ids: string[] = [];

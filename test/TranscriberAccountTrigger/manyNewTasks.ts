@@ -4,13 +4,12 @@ import { RETRY } from '../../nodes/shared/api/delayBeforeRetry';
 import { ACCOUNT_MEMORY } from '../../nodes/TranscriberAccountTrigger/rememberedBetweenPolls';
 import type { Credentials } from '../support/n8n';
 import { atLength } from '../support/long';
+import { replaceValues } from '../support/scale';
 import { AccountHost } from './host';
 import { ListService } from './listService';
 
 /** A service for each test, and an n8n whose clock can be set forward. */
 export function listForTests() {
-	const memory = { ...ACCOUNT_MEMORY };
-	const retry = { ...RETRY };
 	let service: ListService | undefined;
 	let passed = 0;
 	const now = Date.now.bind(Date);
@@ -18,14 +17,11 @@ export function listForTests() {
 	beforeEach(async () => {
 		passed = 0;
 		jest.replaceProperty(LIMITS, 'windowMs', 0);
-		Object.assign(RETRY, { base: 1, cap: 1, patienceWhenBroken: 20, patienceWhenBusy: 20 });
+		replaceValues(RETRY, { base: 1, cap: 1, patienceWhenBroken: 20, patienceWhenBusy: 20 });
 		jest.spyOn(Date, 'now').mockImplementation(() => now() + passed);
 		service = await new ListService().open();
 	});
 	afterEach(async () => {
-		Object.assign(ACCOUNT_MEMORY, memory);
-		Object.assign(RETRY, retry);
-		jest.restoreAllMocks();
 		await service?.close();
 	});
 
@@ -50,7 +46,8 @@ export function listForTests() {
 		},
 		/** A tenth of what is shipped, for tests of lists that are longer than what is remembered. */
 		rememberATenth() {
-			for (const what of ['done', 'census', 'open', 'tail'] as const) ACCOUNT_MEMORY[what] /= 10;
+			for (const what of ['done', 'census', 'open', 'tail'] as const)
+				jest.replaceProperty(ACCOUNT_MEMORY, what, ACCOUNT_MEMORY[what] / 10);
 		},
 		/** n8n is off for a night, in which so many tasks end. */
 		async night(host: AccountHost, ended: number) {

@@ -94,7 +94,7 @@ it('a task that the user does not want although it is completed never starts it'
 });
 
 it('a poll makes no request more for it, and remembers a bounded number', async () => {
-	ACCOUNT_MEMORY.failed = 3;
+	jest.replaceProperty(ACCOUNT_MEMORY, 'failed', 3);
 	const host = await active(COMPLETED);
 	const polled = async () => {
 		await host.polls(atLength(4, 2));
@@ -149,7 +149,7 @@ describe('A task that the list shows with an unknown status when the workflow is
 	});
 
 	it('that many tasks have, which means that they had ended: starts nothing, also with another word later', async () => {
-		ACCOUNT_MEMORY.unclear = { words: 2, ofOneWord: 3 };
+		jest.replaceProperty(ACCOUNT_MEMORY, 'unclear', { words: 2, ofOneWord: 3 });
 		// More than the one that is the sign of too many: of these, none is remembered.
 		const old = ['finished', 'finished', 'finished', 'finished', 'finished'];
 		const { host, ids } = await published(['uploading', 'queued', ...old]);

@@ -9,6 +9,7 @@ import fc from 'fast-check';
 import { ACCOUNT_MEMORY } from '../../nodes/TranscriberAccountTrigger/rememberedBetweenPolls';
 import { holdsAlways } from '../support/modelRuns';
 import { atLength } from '../support/long';
+import { replaceValues } from '../support/scale';
 import { listForTests } from './manyNewTasks';
 
 jest.setTimeout(600_000);
@@ -55,7 +56,7 @@ const MEETS = ['poll', 'end', 'pause', 'refusedStart', 'fault', 'newKey', 'refus
 
 async function holds(given: CourseOf<ReturnType<typeof courses>>, met: Set<string>) {
 	const { isOldestFirst, pageLength, old, polls, steps } = given;
-	Object.assign(ACCOUNT_MEMORY, MEMORY);
+	replaceValues(ACCOUNT_MEMORY, MEMORY);
 	Object.assign(list(), { tasks: [], isOldestFirst, refuses: () => undefined });
 	const open = list().add(given.open, 'pending');
 	const { host, credentials } = await active(old, pageLength, polls);

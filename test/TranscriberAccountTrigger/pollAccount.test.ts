@@ -7,6 +7,7 @@ import type { INodeParameters } from 'n8n-workflow';
 import { ACCOUNT_MEMORY } from '../../nodes/TranscriberAccountTrigger/rememberedBetweenPolls';
 import type { Shapes } from '../simulator/index';
 import { captureLogs } from '../support/logs';
+import { replaceValues } from '../support/scale';
 import { serviceForTests } from '../support/service';
 import { atLength, few, long } from '../support/long';
 import { AccountHost } from './host';
@@ -15,9 +16,6 @@ import { AccountHost } from './host';
 jest.setTimeout(120_000);
 
 const service = serviceForTests({ tasksInProgress: 1000, hashUploads: false });
-
-const memory = { ...ACCOUNT_MEMORY };
-afterEach(() => void Object.assign(ACCOUNT_MEMORY, memory));
 
 const LISTS: Record<string, Partial<Shapes>> = {
 	'newest first': {},
@@ -137,7 +135,7 @@ long.it('a burst of more tasks than a page between two polls starts it once for 
 long.it(
 	'keeps a bounded number of tasks in mind, also of an account that grows without end',
 	async () => {
-		Object.assign(ACCOUNT_MEMORY, { done: 100, census: 80, tail: 20 });
+		replaceValues(ACCOUNT_MEMORY, { done: 100, census: 80, tail: 20 });
 		const host = await active(300);
 		const expected: string[] = [];
 		for (let turn = 0; turn < 24; turn++) {
@@ -161,7 +159,7 @@ it('what ended while n8n was down starts it when n8n is up again', async () => {
 });
 
 it('what ended while the workflow was not published does not start it', async () => {
-	ACCOUNT_MEMORY.sameActivation = -1;
+	jest.replaceProperty(ACCOUNT_MEMORY, 'sameActivation', -1);
 	const host = await active(10);
 	await service.completedTask();
 	await host.activate('activate');

@@ -3,6 +3,7 @@
 import { RETRY } from '../../nodes/shared/api/delayBeforeRetry';
 import { ACCOUNT_POLL } from '../../nodes/TranscriberAccountTrigger/pollLimits';
 import { until } from '../simulator/testing-client';
+import { replaceValues } from '../support/scale';
 import { serviceForTests } from '../support/service';
 import { AccountHost } from './host';
 
@@ -39,14 +40,12 @@ describe('The second half of the time is for the results, so what has ended star
 
 describe('A connection that breaks at each result', () => {
 	const service = serviceForTests({ tasksInProgress: 1000 });
-	const retry = { ...RETRY };
-	afterEach(() => Object.assign(RETRY, retry));
 
 	it('costs a poll no more requests than it may make: what gets no answer counts, too', async () => {
 		const host = new AccountHost(service.credentials());
 		await host.activate();
 		for (let task = 0; task < 30; task++) await service.completedTask();
-		Object.assign(RETRY, { base: 1, cap: 1, patienceWhenBroken: 0 });
+		replaceValues(RETRY, { base: 1, cap: 1, patienceWhenBroken: 0 });
 		service.running().fault({
 			match: { path: '/result$' },
 			times: 9999,

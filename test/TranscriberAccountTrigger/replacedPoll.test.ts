@@ -1,25 +1,15 @@
 /** A poll that a new version of the workflow has replaced must leave no trace, whatever it has found out. */
 // Also covers pollAccount.ts, pollStore.ts.
 
-import { LIMITS } from '../../nodes/shared/api/rateLimits';
 import { ACCOUNT_POLL } from '../../nodes/TranscriberAccountTrigger/pollLimits';
 import { until } from '../simulator/testing-client';
-import { AccountHost } from './host';
-import { ListService } from './listService';
+import { listForTests } from './manyNewTasks';
 
-const service = new ListService();
-beforeEach(async () => {
-	jest.replaceProperty(LIMITS, 'windowMs', 0);
-	await service.open();
-});
-afterEach(async () => await service.close());
+const { list, active } = listForTests();
 
 it('One that could not find out whose a new key is starts nothing a second time', async () => {
-	const credentials = { baseUrl: service.url, apiKey: 'the key' };
-	const host = new AccountHost(credentials, { options: { includeResult: false } });
-	service.pageLength = 10;
-	service.add(3);
-	await host.activate();
+	const { host, credentials } = await active(3, 10);
+	const service = list();
 	const ids = service.add(10);
 	// Only the first page, which has no known task.
 	jest.replaceProperty(ACCOUNT_POLL, 'requests', 1);

@@ -12,7 +12,7 @@ jest.setTimeout(60_000);
 
 it('a service that is slow from then on does not keep the workflow from being published', async () => {
 	jest.replaceProperty(ACCOUNT_POLL, 'firstMaxMs', 2_000);
-	ACCOUNT_MEMORY.census = 20;
+	jest.replaceProperty(ACCOUNT_MEMORY, 'census', 20);
 	Object.assign(list(), { pageLength: 20, isOldestFirst: true });
 	list().add(50);
 	// After the first page, and the tasks in two states.

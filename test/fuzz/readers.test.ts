@@ -238,7 +238,7 @@ it('a trigger takes every answer about its bot, and sends no second one', async 
 		const { isOffBetween, again } = given;
 		service.running().reset();
 		// The bot of a trigger that was switched off can be taken back for so long.
-		GRACE.ms = 2_000;
+		jest.replaceProperty(GRACE, 'ms', 2_000);
 		const parameters = {
 			source: 'meeting',
 			meetingUrl: 'https://meet.example.com/weekly',
@@ -262,7 +262,7 @@ it('a trigger takes every answer about its bot, and sends no second one', async 
 		const isRefused = !isLaunched && [400, 404].includes(launch.status);
 		const mayBeSecond = again === 'activate' && (isSent ? isGone : isRefused);
 		expect(launches).toBeLessThanOrEqual(mayBeSecond ? 2 : 1);
-		GRACE.ms = 1;
+		jest.replaceProperty(GRACE, 'ms', 1);
 		await harmless(host.deactivate(), () => [host.saved]);
 		// The cancellation goes on behind the answer.
 		await sleep(60);

@@ -257,6 +257,18 @@ describe('What a module remembers', () => {
 	});
 });
 
+describe('What a test changes', () => {
+	const files = filesIn('test').filter(
+		(file) => /\.ts$/.test(file) && !/\/(e2e|queue)\//.test(file),
+	);
+
+	it('does not reach the next test: no file writes to a table that it imports, for Jest restores only what jest.replaceProperty has replaced', () => {
+		const tables = (file: string) =>
+			importsWrittenIn(read(file)).filter((name) => /^[A-Z_]+$/.test(name));
+		expect(files.flatMap((file) => tables(file).map((name) => `${file} ${name}`))).toEqual([]);
+	});
+});
+
 describe('What a file in nodes/ exports', () => {
 	const users = ['nodes', 'credentials', 'test', 'bench', 'scripts'].flatMap((folder) =>
 		filesIn(folder).filter((file) => /\.(ts|mjs)$/.test(file)),

@@ -13,6 +13,12 @@ export function shortenRetries(factor: number): void {
 	}
 }
 
+/** Replaces so many properties until the next test, before which Jest restores them. */
+export function replaceValues<T extends object>(object: T, values: Partial<T>): void {
+	for (const name of Object.keys(values) as Array<keyof T & string>)
+		jest.replaceProperty(object, name, values[name] as T[typeof name]);
+}
+
 /** Few attempts before the error: for tests of the error message. */
 export function giveUpSoon(): void {
 	shortenRetries(1000);

@@ -19,9 +19,6 @@ beforeEach(() => {
 	jest.replaceProperty(POLL, 'perTask', 5);
 	jest.replaceProperty(POLL, 'refused', 200);
 });
-afterEach(() => {
-	jest.restoreAllMocks();
-});
 
 const CONTINUE = "set 'On Error' of this node to Continue";
 const links = itemsOf(

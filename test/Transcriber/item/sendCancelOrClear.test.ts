@@ -22,9 +22,6 @@ beforeEach(() => {
 	// The tests share an API key.
 	jest.replaceProperty(LIMITS, 'windowMs', 0);
 });
-afterEach(() => {
-	jest.restoreAllMocks();
-});
 
 describe('what this node has ended in the same execution stays a success', () => {
 	const RETRY_ON_FAIL = { retryOnFail: true, maxTries: 3, waitBetweenTries: 0 };

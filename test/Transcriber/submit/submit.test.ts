@@ -37,7 +37,6 @@ beforeEach(() => {
 	jest.replaceProperty(WAIT_DEFAULTS, 'pollInterval', 0.005);
 	jest.replaceProperty(WAIT_DEFAULTS, 'timeout', 60);
 });
-afterEach(() => void jest.restoreAllMocks());
 
 const fault = (action: FaultRule['action'], match: FaultRule['match'], times = 1) =>
 	service.running().fault({ match, times, action });

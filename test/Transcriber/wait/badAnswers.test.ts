@@ -18,9 +18,6 @@ import { few, long } from '../../support/long';
 
 const service = serviceForTests();
 
-const asShipped = { ...POLL };
-afterEach(() => void Object.assign(POLL, asShipped));
-
 const LINK = {
 	resource: 'transcription',
 	operation: 'transcribeUrl',
@@ -108,7 +105,7 @@ describe.each(EVERY_WAY)('%s', (way) => {
 	rows.each([401, 404, 410])(
 		'reports %i when it lasts, and says that nothing is lost',
 		async (status) => {
-			POLL.refused = 300;
+			jest.replaceProperty(POLL, 'refused', 300);
 			const { id, run } = await WAYS[way]({ pollInterval: 0.1, timeout: 1 });
 			await until(() => looks().length > 0);
 			fault({ kind: 'respond', status }, LOOK);
@@ -127,7 +124,7 @@ describe.each(EVERY_WAY)('%s', (way) => {
 	rows.each([404, 401])(
 		'takes %i before and after another failure for no lasting one',
 		async (status) => {
-			POLL.refused = 300;
+			jest.replaceProperty(POLL, 'refused', 300);
 			const { run } = await WAYS[way]({ pollInterval: 0.1, timeout: 1 });
 			await until(() => looks().length > 0);
 			const from = looks().length;
@@ -379,7 +376,7 @@ it.each([
 it.each([401, 404])(
 	'one %i does not last because its look had waited in the queue',
 	async (status) => {
-		POLL.refused = 300;
+		jest.replaceProperty(POLL, 'refused', 300);
 		fault({ kind: 'respond', status }, { path: '/tasks/[^/]+$' }, 1);
 		const queue = queueFor(service.running().apiKey, 'other');
 		const places = Array.from(
@@ -450,7 +447,7 @@ describe('a computer that sleeps while the node polls, until after the deadline'
 	});
 
 	long.it('does not wait long for the answer to that look', async () => {
-		POLL.lateLook = 300;
+		jest.replaceProperty(POLL, 'lateLook', 300);
 		const { outcome } = await afterSleep(() => fault({ kind: 'stall' }, LOOK));
 		expect(outcome.error?.message).toContain('has not ended within 180 minutes');
 	});

@@ -8,6 +8,7 @@ import { POLL } from '../../../nodes/Transcriber/wait/pauseBetweenLooks';
 import { LIMITS } from '../../../nodes/shared/api/rateLimits';
 import { RETRY, TIMEOUTS } from '../../../nodes/shared/api/delayBeforeRetry';
 import { until } from '../../simulator/testing-client';
+import { replaceValues } from '../../support/scale';
 import { byId, itemsOf, serviceForTests } from '../../support/service';
 import { workflowWith } from '../../support/suspended';
 import { atLength, long } from '../../support/long';
@@ -26,16 +27,13 @@ const links = (count: number) =>
 		...Array.from({ length: count }, (_, i) => ({ url: `https://files.example.com/${i}.mp3` })),
 	);
 
-const asShipped = { ...POLL };
-afterEach(() => void Object.assign(POLL, asShipped));
-
 /** A minute becomes half a second, and 60 questions a minute become two. */
 function slowTurns(): void {
 	jest.replaceProperty(LIMITS, 'other', 2);
 	jest.replaceProperty(LIMITS, 'windowMs', 500);
 	jest.replaceProperty(TIMEOUTS, 'request', 2_000);
 	jest.replaceProperty(RETRY, 'patienceWhenBroken', 2_000);
-	POLL.look = 2_000;
+	jest.replaceProperty(POLL, 'look', 2_000);
 }
 
 async function asleep() {
@@ -100,7 +98,7 @@ it('the first looks come one after the other, so that each finished task is look
 	slowTurns();
 	// Two of them are kept for what is urgent, so four requests a second: too few for eight looks at the end.
 	jest.replaceProperty(LIMITS, 'other', 4);
-	Object.assign(POLL, { perTask: 1_000, lastLook: 1_000 });
+	replaceValues(POLL, { perTask: 1_000, lastLook: 1_000 });
 	const waitOptions = { pollInterval: 0.2, timeout: 8 / 60 };
 	const running = service.run({ ...AWAIT, onCompletion: 'poll', waitOptions }, { items: links(8) });
 	await until(() => service.running().tasks().length === 8);

@@ -15,13 +15,12 @@ import { until } from '../../simulator/testing-client';
 import { contextsWith } from '../../shared/n8nInternals/contexts';
 import { itemContext } from '../../support/itemContext';
 import { additionalDataFor } from '../../support/n8n';
-import { giveUpSoon } from '../../support/scale';
+import { giveUpSoon, replaceValues } from '../../support/scale';
 import { serviceForTests } from '../../support/service';
 
 const service = serviceForTests();
 
 const asShipped = { ...POLL };
-afterEach(() => void Object.assign(POLL, asShipped));
 
 function fault(action: FaultRule['action'], match: FaultRule['match'], times = 1e6): void {
 	service.running().fault({ match, action, times });
@@ -124,7 +123,7 @@ it('a task that has ended, or whose waiting has, slows no other of the same key'
 		throw new Error('no balance');
 	};
 	await expect(poll({ taskId }, { check: failing })).rejects.toThrow('no balance');
-	POLL.perTask = HOUR;
+	jest.replaceProperty(POLL, 'perTask', HOUR);
 	let hasEnded = false;
 	void poll({ taskId }, { state }).then(() => (hasEnded = true));
 	await until(() => hasEnded);
@@ -181,7 +180,7 @@ it('a first look at an id that the service gave is "not yet", however it is refu
 
 describe('a refusal that lasts', () => {
 	it.each([401, 404, 410])('with %i ends the waiting, with the last state', async (status) => {
-		POLL.refused = 0;
+		jest.replaceProperty(POLL, 'refused', 0);
 		const taskId = await service.completedTask();
 		fault(respond(status), TASK);
 		expect(await poll({ taskId })).toMatchObject({
@@ -193,14 +192,14 @@ describe('a refusal that lasts', () => {
 	});
 
 	it.each([400, 403, 500])('with %i does not: it says nothing of the task', async (status) => {
-		POLL.refused = 0;
+		jest.replaceProperty(POLL, 'refused', 0);
 		const taskId = await service.completedTask();
 		fault(respond(status), TASK, 2);
 		expect(await poll({ taskId })).toMatchObject({ hasEnded: true });
 	});
 
 	it('is none of the service if n8n cannot read the credential for a moment', async () => {
-		POLL.refused = 0;
+		jest.replaceProperty(POLL, 'refused', 0);
 		const taskId = await service.completedTask();
 		const { baseUrl, apiKey } = service.credentials();
 		let readings = 0;
@@ -301,7 +300,7 @@ describe('Between the looks', () => {
 
 	/** Polls which a test can cancel, and whose pauses for each other never end by themselves. */
 	function together() {
-		Object.assign(POLL, { perTask: HOUR, recheck: 5 });
+		replaceValues(POLL, { perTask: HOUR, recheck: 5 });
 		return async (taskId: string, state: Polling['state'] = {}, cancel?: AbortSignal) => {
 			const credentials = service.credentials();
 			const polling = { ids: { taskId }, state, pollInterval: 1, check: () => {} };
@@ -376,12 +375,12 @@ describe('The deadline', () => {
 
 	it('that is far away is not reached by a look that gets no answer', async () => {
 		const taskId = await service.completedTask();
-		POLL.look = 40;
+		jest.replaceProperty(POLL, 'look', 40);
 		fault({ kind: 'stall' }, TASK, 1);
 		const polling = poll({ taskId });
 		await until(() => looks().length > 0);
 		// The next look gets its answer, however long that takes.
-		POLL.look = asShipped.look;
+		jest.replaceProperty(POLL, 'look', asShipped.look);
 		expect(await polling).toMatchObject({ hasEnded: true, failure: undefined });
 	});
 
@@ -418,7 +417,7 @@ describe('The deadline', () => {
 
 		it('is followed by a look that may take its time, and whose missing answer says nothing', async () => {
 			const taskId = await service.pendingTask();
-			POLL.lateLook = 1_000;
+			jest.replaceProperty(POLL, 'lateLook', 1_000);
 			fault({ kind: 'stall' }, TASK);
 			expect((await oversleep({ taskId })).failure).toBeUndefined();
 			await until(() => looks().length === 1);

@@ -47,7 +47,6 @@ it('a response that n8n never ends, because the waiting execution was stopped, i
 	const response = { closed: true, writableEnded: false, statusCode: 200 };
 	const context = { getResponseObject: () => response } as unknown as IWebhookFunctions;
 	expect(await hasSucceeded(context)).toBe(false);
-	jest.restoreAllMocks();
 });
 
 it('an n8n that saves static data in the turn of the event loop in which webhook() returns does so before the execution', async () => {

@@ -47,7 +47,6 @@ it('an n8n that gives each item another object is refused before anything is sen
 		return copy;
 	});
 	const { error } = await service.run(LINK, { items: itemsOf({}, {}, {}) });
-	jest.restoreAllMocks();
 	expect(error?.message).toContain('This n8n runs the items of a node in a way');
 	expect(service.lines()).toEqual([]);
 });

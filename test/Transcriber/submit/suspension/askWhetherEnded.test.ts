@@ -25,16 +25,10 @@ import { serviceForTests } from '../../../support/service';
 
 const service = serviceForTests();
 
-const asShipped = [{ ...RESUME }, { ...POLL }] as const;
 beforeEach(() => {
 	forgetEverything();
 	giveUpSoon();
 	jest.replaceProperty(LIMITS, 'windowMs', 0);
-});
-afterEach(() => {
-	Object.assign(RESUME, asShipped[0]);
-	Object.assign(POLL, asShipped[1]);
-	jest.restoreAllMocks();
 });
 
 const HOUR = 3_600_000;

@@ -11,9 +11,6 @@ import {
 import { asleep, callTo, keysIn, knownOfItems } from '../../../support/asleep';
 
 beforeEach(forgetEverything);
-afterEach(() => {
-	jest.restoreAllMocks();
-});
 
 const HOUR = 3_600_000;
 

@@ -28,12 +28,7 @@ beforeEach(() => {
 	giveUpSoon();
 	jest.replaceProperty(LIMITS, 'windowMs', 0);
 	jest.replaceProperty(WAIT_DEFAULTS, 'pollInterval', 0.005);
-	AFTER_WAKING.leastMs = 0;
-});
-afterEach(() => {
-	Object.assign(POLL, asShipped[0]);
-	Object.assign(AFTER_WAKING, asShipped[1]);
-	jest.restoreAllMocks();
+	jest.replaceProperty(AFTER_WAKING, 'leastMs', 0);
 });
 
 const respond = (status: number, body?: object): FaultRule['action'] => ({
@@ -190,7 +185,7 @@ describe('After a delivery has woken the execution', () => {
 		['two minutes from now', { least: HOUR, until: 0 }],
 		['the time of the execution', { least: 0, until: HOUR }],
 	])('such a task is waited for until %s, whichever is later', async (_what, { least, until }) => {
-		AFTER_WAKING.leastMs = least;
+		jest.replaceProperty(AFTER_WAKING, 'leastMs', least);
 		const taskId = await service.completedTask();
 		fault(respond(200, { status: 'done' }), TASK, 3);
 		const suspension = { resumed: true, until: until && Date.now() + until };
@@ -250,7 +245,7 @@ describe('After the time of the execution is up', () => {
 			fault(respond(200, { status: 'cancelled' }), '/meeting/[^/]+', times);
 
 		it('is waited for, because stopping a recording also cancels its bot', async () => {
-			AFTER_WAKING.leastMs = HOUR;
+			jest.replaceProperty(AFTER_WAKING, 'leastMs', HOUR);
 			const botId = await service.bot();
 			service.running().endMeeting(botId);
 			service.running().finish(service.running().tasks()[0]?.id ?? '');
@@ -269,7 +264,7 @@ describe('After the time of the execution is up', () => {
 	});
 
 	it('a look that fails is named in the error', async () => {
-		AFTER_WAKING.leastMs = 100;
+		jest.replaceProperty(AFTER_WAKING, 'leastMs', 100);
 		fault(respond(403, { detail: 'Not yours' }), TASK);
 		const { message } = await woken({ 0: { taskId: '7f3c' } });
 		expect(message).toMatch(
@@ -389,7 +384,7 @@ describe('A look', () => {
 
 	it('takes a minute at most', async () => {
 		expect(asShipped[0].look).toBe(60_000);
-		POLL.look = 40;
+		jest.replaceProperty(POLL, 'look', 40);
 		fault({ kind: 'stall' }, TASK);
 		const { state, hasEnded, failure } = await lookNow(
 			itemContext({}, { credentials: service.credentials() }),

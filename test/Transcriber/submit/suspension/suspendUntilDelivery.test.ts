@@ -23,9 +23,6 @@ import { sign } from '../../../TranscriberTrigger/client';
 
 const service = serviceForTests();
 
-const asShipped = { ...RESUME };
-afterEach(() => void Object.assign(RESUME, asShipped));
-
 const AWAIT = {
 	resource: 'transcription',
 	operation: 'transcribeUrl',
@@ -173,7 +170,7 @@ describe('a suspended execution', () => {
 	few.it.each([500, 404, 401, 429, 503])(
 		'sleeps on when the service answers %i for another item, and wakes when it is well again',
 		async (status) => {
-			RESUME.askAgain = 0;
+			jest.replaceProperty(RESUME, 'askAgain', 0);
 			const { deliver, finish } = await suspended(['a', 'b']);
 			finish('a');
 			fault({ kind: 'respond', status }, LOOK, 1);
@@ -186,9 +183,7 @@ describe('a suspended execution', () => {
 	);
 
 	describe('with a task that was deleted at the service', () => {
-		const shipped = { ...POLL };
-		beforeEach(() => void (RESUME.askAgain = 0));
-		afterEach(() => void Object.assign(POLL, shipped));
+		beforeEach(() => void jest.replaceProperty(RESUME, 'askAgain', 0));
 
 		/** Three tasks, the first of which the service does not know any more. */
 		async function withoutTheFirst() {
@@ -205,7 +200,7 @@ describe('a suspended execution', () => {
 			finish('c');
 			expect(await deliver('c')).toEqual({ status: 503 });
 			// They are over.
-			POLL.refused = 20;
+			jest.replaceProperty(POLL, 'refused', 20);
 			await sleep(40);
 			const { woken } = await deliver('c');
 			expect(woken?.error).toContain(taskOf('a').id);
@@ -227,7 +222,7 @@ describe('a suspended execution', () => {
 			['is behind a gateway without a route', { kind: 'respond', status: 404, body: 'not found' }],
 		])('takes no task for deleted while the service %s', async (_, action) => {
 			jest.replaceProperty(WAIT_DEFAULTS, 'pollInterval', 0.05);
-			POLL.refused = 100;
+			jest.replaceProperty(POLL, 'refused', 100);
 			const { deliver, finish } = await suspended(['a', 'b']);
 			finish('b');
 			fault(action, { method: 'GET' });
@@ -238,7 +233,7 @@ describe('a suspended execution', () => {
 		});
 
 		it('counts the two minutes again after a look with another answer', async () => {
-			POLL.refused = 300;
+			jest.replaceProperty(POLL, 'refused', 300);
 			const { deliver, finish, taskOf } = await suspended(['a', 'b']);
 			const path = `/tasks/${taskOf('a').id}$`;
 			finish('b');
@@ -250,7 +245,7 @@ describe('a suspended execution', () => {
 		});
 
 		it('takes it for no proof that an unsigned call is genuine', async () => {
-			POLL.refused = 0;
+			jest.replaceProperty(POLL, 'refused', 0);
 			const { deliver, finish, rotateKey } = await withoutTheFirst();
 			finish('b');
 			finish('c');
@@ -294,7 +289,7 @@ describe('a suspended execution', () => {
 		long.it('counts the two minutes of a deleted task anew', async () => {
 			const refused = jest.replaceProperty(POLL, 'refused', 100);
 			jest.replaceProperty(WAIT_DEFAULTS, 'pollInterval', 0.05);
-			RESUME.askAgain = 0;
+			jest.replaceProperty(RESUME, 'askAgain', 0);
 			const { finish, deliver, taskOf } = await suspended(['a', 'b']);
 			fault({ kind: 'respond', status: 404 }, { path: `/tasks/${taskOf('a').id}$` });
 			finish('b');
@@ -326,7 +321,7 @@ describe('a suspended execution', () => {
 	});
 
 	it('answers within its time when the service does not', async () => {
-		RESUME.answer = 300;
+		jest.replaceProperty(RESUME, 'answer', 300);
 		const { deliver, finish } = await suspended(['a', 'b']);
 		finish('a');
 		fault({ kind: 'stall' }, LOOK, 1);
@@ -613,7 +608,7 @@ describe('after the API key was rotated', () => {
 		await rotateKey();
 		expect(await deliver('a', { signature: WRONG })).toEqual({ status: 401 });
 		expect(service.lines()).toEqual([`GET /api/v1/tasks/${taskOf('a').id}`]);
-		RESUME.askAgain = 0;
+		jest.replaceProperty(RESUME, 'askAgain', 0);
 		finish('a');
 		expect((await deliver('a')).woken?.next).toHaveLength(1);
 	});

@@ -18,6 +18,7 @@ import {
 import { answeringTrigger } from '../../../support/answeringTrigger';
 import { itemContext } from '../../../support/itemContext';
 import { captureLogs } from '../../../support/logs';
+import { replaceValues } from '../../../support/scale';
 import { findIn } from '../../../support/search';
 
 import { itemsOf, serviceForTests } from '../../../support/service';
@@ -32,16 +33,13 @@ const LINK = {
 };
 
 it('an address where nobody listens: the log says why, in one line', async () => {
-	const quick = { interval: 10, patienceBefore: 50 };
-	const asShipped = { ...HAND_OVER };
-	Object.assign(HAND_OVER, quick);
+	replaceValues(HAND_OVER, { interval: 10, patienceBefore: 50 });
 	const logs = captureLogs();
 	const { error } = await service.run(
 		{ ...LINK, triggerUrl: 'http://127.0.0.1:9/webhook/1/transcriber' },
 		{ items: itemsOf({}) },
 	);
 	logs.release();
-	Object.assign(HAND_OVER, asShipped);
 	expect(error?.message).toContain('n8n cannot reach its address');
 	expect(service.lines()).toEqual([]);
 	const lines = logs.lines.filter((line) => line.includes("the address in 'Trigger URL'"));

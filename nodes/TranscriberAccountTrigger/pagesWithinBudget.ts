@@ -1,7 +1,7 @@
 import type { IDataObject, IPollFunctions } from 'n8n-workflow';
 import { isRefusedForGood } from '../shared/api/serviceError';
 import { TaskPagesOfAcceptedSize } from '../shared/api/taskPagesOfAcceptedSize';
-import { listedTaskId } from '../shared/api/undocumented/idNames';
+import { hashesOf } from './taskHashes';
 import { warnOfIds, warnOfLostTasks, warnOfStatus } from './warnOnce';
 import { refuse } from '../shared/parameters/refuse';
 import { taskState } from '../shared/api/askForState';
@@ -88,7 +88,7 @@ export class PagesWithinBudget {
 	}
 
 	private seenAt(page: IDataObject[]): number[] {
-		const hasIds = page.some((task) => listedTaskId(task) !== undefined);
+		const hasIds = hashesOf(page).some((hash) => hash !== '');
 		return (hasIds && this.seen.get(textOf(page))) || [];
 	}
 
@@ -177,5 +177,5 @@ export async function unlessRefused<T>(request: Promise<T>): Promise<T | undefin
 }
 
 function textOf(page: IDataObject[]): string {
-	return JSON.stringify(page.map(listedTaskId));
+	return hashesOf(page).join(' ');
 }

@@ -106,7 +106,7 @@ export function warnOfUnknownKey(context: IPollFunctions): void {
 export function warnOfOtherAccount(context: IPollFunctions): void {
 	warn(
 		context,
-		'The API key belongs to another account. The trigger starts afresh: what is there already does not start the workflow. Publish the workflow again (n8n 1: deactivate and activate it), so that n8n saves this. If n8n is restarted before, transcripts may be missed, or old ones start the workflow.',
+		'The API key belongs to another account. The trigger starts afresh: what is there already does not start the workflow. n8n saves this with the next transcript that starts the workflow, or when you publish a new version of the workflow (n8n 1: save it while it is active). If n8n is restarted before, transcripts may be missed, or old ones start the workflow. Do not switch the workflow off for this: that skips what has ended since the last poll.',
 	);
 }
 

@@ -1,6 +1,7 @@
 import type { IDataObject, IWebhookFunctions } from 'n8n-workflow';
 import { calledOffSince, isFinal, mayGetTask } from '../shared/api/calledOffBot';
-import { idFields } from '../shared/api/submission';
+import { ServiceError } from '../shared/api/serviceError';
+import { idFields, idsIn, submissionName } from '../shared/api/submission';
 import type { DeliveredEvent, StoredName } from './deliveredEvent';
 import { ledgerKey } from './staticDataLedger';
 import { credentialOf } from '../shared/api/credential';
@@ -128,6 +129,11 @@ async function ask(context: IWebhookFunctions, key: string, about: IDataObject):
 	const deadline = Date.now() + WORD.lastsMs;
 	const credential = await credentialOf(context);
 	const caller = backgroundCaller(context, async () => credential);
-	const state = await look(caller, about, { deadline });
+	const state = await look(caller, about, { deadline }).catch((error: unknown) => {
+		if (!(error instanceof ServiceError)) throw error;
+		const name = submissionName(idsIn(about));
+		// The log names what the user has to look for: this may go on until the service gives up.
+		throw new Undecided(`the service does not say whether ${name} has ended: ${error.message}`);
+	});
 	return { state, hasEnded: hasEndedFor(key, state) };
 }

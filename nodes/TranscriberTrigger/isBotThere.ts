@@ -2,6 +2,7 @@ import type { IDataObject, IHookFunctions } from 'n8n-workflow';
 
 import { isActivatedByUser, isSwitchedOnByUser, isTest } from '../shared/n8nInternals/activation';
 import { isUnknownToService } from '../shared/api/serviceError';
+import { statusWord } from '../shared/api/statusMeaning';
 import { botState } from '../shared/api/askForState';
 import { messageOf } from '../shared/asError';
 import { hasConsent } from '../shared/parameters/meetingLaunch';
@@ -58,7 +59,7 @@ function countAsOff(context: IHookFunctions): void {
 /**
  * n8n adds the workflow by itself: at every start of a main process, when the bot has long been
  * sent, and again after another trigger of the workflow did not start. Before the latter, n8n calls
- * the `delete` hook. Sends none, but keeps the bot that is there.
+ * the `delete` hook if that trigger is a webhook. Sends none, but keeps the bot that is there.
  */
 async function goOn(context: IHookFunctions, store: BotStore): Promise<void> {
 	const { bot } = store;
@@ -97,8 +98,12 @@ function isReleasedForLong({ releasedAt = Infinity }: SentBot): boolean {
 async function isBotKept(context: IHookFunctions, store: BotStore): Promise<boolean> {
 	const { bot } = store;
 	if (!bot || !isSentFor(bot, context)) return false;
-	// Not the user: n8n adds the workflow again because one of its other triggers has failed.
+	// Not the user: n8n adds the workflow again because one of its other triggers has failed. Or n8n 1 has switched it
+	// off without the `delete` hook, because one could not start: then the bot of the last meeting is no reason.
 	if (store.isOn && bot.releasedAt === undefined) {
+		const hasEndedHere = store.hasDelivered(bot);
+		if (isSwitchedOnByUser(context) && isGone(await stateAtService(context, bot, hasEndedHere)))
+			return false;
 		// An activation that n8n 2.41 gave up before the service answered has not saved the bot.
 		store.save();
 		return true;
@@ -149,14 +154,17 @@ async function isStillThere(
 	// no second bot, because the meeting of the first may be the one that the user means. The trigger
 	// is still on here if another main process has switched it off, to publish a new version.
 	if (isSwitchedOnByUser(context) && !store.isOn && isGone(state)) return false;
-	if (!state && !hasEndedHere) warnOfUnknownBot(context, bot);
+	if (isGone(state) && !hasEndedHere) warnOfGoneBot(context, bot, state);
 	return true;
 }
 
 /** The bot may have been stopped by hand, or its transcript may still be made. */
-function warnOfUnknownBot(context: IHookFunctions, { id }: SentBot): void {
+function warnOfGoneBot(context: IHookFunctions, { id }: SentBot, state?: IDataObject): void {
+	const what = state
+		? `meeting bot ${id} does not record any more (status: ${statusWord(state.status)})`
+		: `the service does not know meeting bot ${id} any more`;
 	context.logger.warn(
-		`${context.getNode().name}: the service does not know meeting bot ${id} any more, and a new version of the workflow sends no other one. If none is in the meeting and you want one, unpublish the workflow, wait for ten seconds, and publish it again (n8n 1: deactivate and activate it).`,
+		`${context.getNode().name}: ${what}, and a new version of the workflow sends no other one. If none is in the meeting and you want one, unpublish the workflow, wait for ten seconds, and publish it again (n8n 1: deactivate and activate it).`,
 	);
 }
 

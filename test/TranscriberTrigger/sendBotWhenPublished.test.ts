@@ -652,6 +652,17 @@ describe('A new bot', () => {
 			expect(host.stored.bot).toMatchObject({ id: theBot().id });
 			expect(logs.of(host.node.name).join()).toMatch(/does not know meeting bot .*unpublish/);
 		});
+
+		it('nor if the service says that the first was cancelled', async () => {
+			service.running().clearFaults();
+			await service.ask(`DELETE /meeting/${theBot().id}`);
+			const logs = captureLogs();
+			await publish();
+			await pastGrace();
+			logs.release();
+			expect(launches()).toBe(1);
+			expect(logs.of(host.node.name).join()).toMatch(/does not record any more .*unpublish/);
+		});
 	});
 
 	it('but not in the first two minutes, in which the service may not show the bot yet', async () => {

@@ -13,7 +13,7 @@ import { rowFor } from '../../shared/api/errorTitlesAndAdvice';
 import { required, textIn } from '../../shared/parameters/checkedValues';
 import { Recording, bytesOf } from '../../shared/api/uploadStream';
 import { MAX_FILE_BYTES } from '../../shared/api/sizeLimits';
-import { refuse } from '../../shared/parameters/refuse';
+import { asLasting, refuse } from '../../shared/parameters/refuse';
 import type { RoutingRequest } from '../../shared/api/types';
 
 /** The item's file and its binary field. */
@@ -175,7 +175,8 @@ async function sizeOf(context: IExecutePaginationFunctions, binary: IBinaryData)
 		});
 		if (Number.isFinite(stored?.fileSize)) return Number(stored?.fileSize);
 		const { message, next } = rowFor({ path: '/transcribe', transport });
-		throw refuse(context, message, next);
+		const failure = refuse(context, message, next);
+		throw transport === 'unreadableFile' ? asLasting(failure) : failure;
 	}
 	return bytesOf(binary.data).length;
 }

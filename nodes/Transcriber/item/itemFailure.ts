@@ -6,6 +6,7 @@ import { asLasting, isLasting } from '../../shared/parameters/refuse';
 import { said, ServiceError } from '../../shared/api/serviceError';
 import { NAMELESS } from '../../shared/api/submission';
 import { asError } from '../../shared/asError';
+import { givenKeyOf } from './givenIdempotencyKey';
 import type { NodeRun } from './nodeRun';
 
 /** Whether a failure becomes an output instead of stopping the node. */
@@ -14,13 +15,14 @@ export function goesOnAfterErrors(context: IExecutePaginationFunctions): boolean
 	return isTool(context) || context.continueOnFail();
 }
 
-/** The message of a failure, with advice if the message is all that is shown. */
+/** The message of a failure, with advice if the message is all that is shown and does not have it yet. */
 export function inOutput(
 	context: IExecutePaginationFunctions,
 	message: string,
 	advice: string,
 ): string {
-	return isShownByMessage(context) ? `${message.replace(/\.$/, '')}. ${advice}` : message;
+	if (!isShownByMessage(context) || message.includes(advice)) return message;
+	return `${message.replace(/\.$/, '')}. ${advice}`;
 }
 
 /** Whether the message of a failure is all that its output shows. An AI agent gets the description, too. */
@@ -36,7 +38,11 @@ export function failedItem(
 ): INodeExecutionData {
 	const failure = describeFailure(context, error, run);
 	const { message, description } = failure;
-	if (isTool(context)) return { json: { error: message, what_to_do: description } };
+	if (isTool(context)) {
+		const isPaidFor = run.submitted.isPaidFor(context.getItemIndex());
+		const words = [description, isPaidFor && `${secondSubmit(context)}.`].filter(Boolean).join(' ');
+		return { json: { error: message, what_to_do: words } };
+	}
 	return { json: { error: message }, error: plain(failure) };
 }
 
@@ -73,11 +79,26 @@ export function describeFailure(
 		const verb = unnamed.length > 1 ? 'were' : 'was';
 		failure.message += ` (${unnamed.join(', ')} ${verb} accepted by the service)`;
 	}
-	if (!failure.message.includes(`[item ${itemIndex}]`)) failure.message += ` [item ${itemIndex}]`;
+	if (!failure.message.includes(`[item ${itemIndex}]`)) {
+		if (run.submitted.isPaidFor(itemIndex))
+			failure.message = inOutput(context, failure.message, secondSubmit(context));
+		failure.message += ` [item ${itemIndex}]`;
+	}
 	// n8n takes an execution whose error has this word for a cancelled one, and offers no Retry of it
 	// (workflow-execute.js of n8n-core). The service may say it of a task.
 	failure.message = failure.message.replaceAll('canceled', 'cancelled');
 	return failure;
+}
+
+/** Who has only the output of an item runs it again, and pays again, unless a file has the same key of the user. */
+function secondSubmit(context: IExecutePaginationFunctions): string {
+	const isFile = context.getNodeParameter('operation', '') === 'transcribeFile';
+	// The key may be another one in each execution, or may have been added since.
+	const unless =
+		isFile && givenKeyOf(context) !== undefined
+			? ", unless it has the same 'Idempotency Key' as the first"
+			: '';
+	return `A second submit is charged, too${unless}`;
 }
 
 function addServiceMessage(failure: ServiceError): void {

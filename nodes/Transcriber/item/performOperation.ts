@@ -26,6 +26,12 @@ export interface Operation {
 	 */
 	submittedBefore?: (context: IExecutePaginationFunctions) => string[] | undefined;
 	takeUp?: Step[];
+	/** Carries out the checks, and adds to their errors what an earlier try may have sent. Default: only carries them out. */
+	checkSentBefore?: (
+		context: IExecutePaginationFunctions,
+		run: NodeRun,
+		check: () => Promise<void>,
+	) => Promise<void>;
 	/** Carries the item out; of a tool call that n8n does not remember, with the data of earlier ones that ask for the same. */
 	shareWithRepeats?: (
 		context: IExecutePaginationFunctions,
@@ -65,7 +71,7 @@ async function performItem(
 	request: RoutingRequest,
 	operation: Operation,
 ): Promise<INodeExecutionData[]> {
-	const { prepare = [], submittedBefore, takeUp = [] } = operation;
+	const { prepare = [], submittedBefore, takeUp = [], checkSentBefore } = operation;
 	const { policy = REPEATABLE, carryOut = sendOperation } = operation;
 	// A tool is never suspended.
 	if (!isTool(context)) restoreOnError(context);
@@ -77,7 +83,8 @@ async function performItem(
 		if (before) run.submitted.accept(itemIndex, before);
 		const steps = before ? takeUp : [checkCredential, fillPath, ...prepare];
 		run.register(itemIndex);
-		await check(context, request, steps);
+		const checks = async () => await check(context, request, steps);
+		await (checkSentBefore ? checkSentBefore(context, run, checks) : checks());
 		if (!(await run.mayBeSent(context))) return [];
 		const output = await carryOut(context, request, policy, run);
 		return output.map((item) => ({ ...item, pairedItem }));

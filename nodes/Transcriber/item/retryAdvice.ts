@@ -23,14 +23,14 @@ export function retryWords(context: IExecutePaginationFunctions): RetryWords {
 		: { ofExecution: 'this execution', newExecution: 'new execution' };
 }
 
-/** Advice for the other items if a retry can succeed. */
+/** Advice for what was accepted if a retry can succeed. */
 export function retryAdvice({ ofExecution, newExecution }: RetryWords): string {
-	return `Retry On Fail takes these up and does not submit them again. So does a Retry of ${ofExecution}. A ${newExecution} would submit them again.`;
+	return `Retry On Fail, and a Retry of ${ofExecution}, go on with that and cost nothing more, but a ${newExecution} is charged again.`;
 }
 
-/** The same advice if no retry can succeed. */
+/** Advice for the other items if no retry can succeed. */
 export function continueAdvice({ ofExecution, newExecution }: RetryWords): string {
-	return `To get these without paying twice, set 'On Error' of this node to Continue, save the workflow, and choose 'Retry with currently saved workflow' for ${ofExecution}. A ${newExecution} would submit them again, so give it only the item that failed.`;
+	return `To get these without paying twice, set 'On Error' of this node to Continue, save the workflow, and choose 'Retry with currently saved workflow' for ${ofExecution}. A ${newExecution} would submit them again, so give it only what failed.`;
 }
 
 /** The operations that fetch what was submitted, for messages. */

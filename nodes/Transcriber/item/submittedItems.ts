@@ -27,12 +27,23 @@ export class SubmittedItems {
 	/** Notes what the service accepted for an item, e.g. `task 7f3c`. */
 	accept(itemIndex: number, what: string[]): void {
 		this.accepted.set(itemIndex, what);
+		this.uncertain.delete(itemIndex);
 		if (this.isStopped) this.logAccepted([[itemIndex, what]]);
 	}
 
 	/** What the service accepted for an item. */
 	acceptedFor(itemIndex: number): string[] {
 		return this.accepted.get(itemIndex) ?? [];
+	}
+
+	/** Whether the service goes on with what it accepted for an item, or has finished it: that is paid for. */
+	isPaidFor(itemIndex: number): boolean {
+		return this.acceptedFor(itemIndex).some((what) => !this.ended.has(what));
+	}
+
+	/** Whether the service made several tasks of an item. */
+	hasSeveral(itemIndex: number): boolean {
+		return this.acceptedFor(itemIndex).length > 1;
 	}
 
 	/** Notes what has ended without a transcript or cannot be found again: a retry cannot continue it. */
@@ -59,16 +70,17 @@ export class SubmittedItems {
 
 	/**
 	 * The description of a failure that stops the node: its own, what is accepted and can still give a
-	 * transcript, how to get that without paying twice, and which other items may be accepted. An
-	 * item's own error message already names its tasks, so the description repeats them only if one of
-	 * them has ended, or to say how to get them although n8n offers no Retry.
+	 * transcript, how to get that without paying twice, and which other items may be accepted. Where no
+	 * Retry can mend the failure, its own message already names the tasks of its item, and says what to do
+	 * about them: the description repeats them only if one of them has ended, or n8n offers no Retry.
 	 */
 	describe(
 		failedItem: number,
 		error: Error,
 		{ own, isStopped }: { own?: string; isStopped: boolean },
 	): string {
-		const isNamed = (all: string[]) => !isStopped && !all.some((what) => this.ended.has(what));
+		const isNamed = (all: string[]) =>
+			isLasting(error) && !isStopped && !all.some((what) => this.ended.has(what));
 		const list = [...this.accepted]
 			.filter(([item, all]) => item !== failedItem || !isNamed(all))
 			.sort(([a], [b]) => a - b)

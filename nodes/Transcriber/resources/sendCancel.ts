@@ -7,13 +7,13 @@ import type {
 } from 'n8n-workflow';
 
 import { pause } from '../../shared/api/deadlines';
-import { mayBeLostRoute } from '../../shared/api/gatewayAnswers';
-import { said, ServiceError } from '../../shared/api/serviceError';
+import { isUnknownToService, said, ServiceError } from '../../shared/api/serviceError';
 import type { LookBounds } from '../../shared/api/askForState';
 import { STOPS_SPENDING, type Policy, type RoutingRequest } from '../../shared/api/types';
 import { goesOn, hasEnded, isCancelled, isInProgress } from '../../shared/api/statusMeaning';
 import { saysNotEnded } from '../../shared/api/undocumented/answers';
 import { idIn } from '../../shared/api/undocumented/idNames';
+import { inOutput } from '../item/itemFailure';
 import { withoutError } from '../item/sendOperation';
 import type { NodeRun } from '../item/nodeRun';
 import { hasEndedBefore, sendCancelOrClear } from '../item/sendCancelOrClear';
@@ -64,7 +64,8 @@ export async function sendCancel(
 	if (failure === undefined && !no) return answers;
 	const refused = failure instanceof ServiceError && isAboutItsState(failure) ? failure : undefined;
 	if (!refused && !no) {
-		if (failure instanceof ServiceError && mayBeLostRoute(failure.problem)) {
+		if (failure instanceof ServiceError && !isUnknownToService(failure)) {
+			failure.message = inOutput(context, failure.message, LOOK_WHETHER_IT_GOES_ON);
 			failure.description = `${failure.description} ${LOOK_WHETHER_IT_GOES_ON}`;
 		}
 		throw failure;

@@ -188,8 +188,9 @@ function withoutId(
 	const find = isBot
 		? 'Look in your account at the service for the bot and its id, then fetch its transcript with Meeting: Wait Until Transcribed.'
 		: 'Look in your account at the service (or with Transcript: Get Many and Return All) for its id, then fetch it with Transcript: Wait Until Finished.';
+	const what = count.of > 1 ? 'a link to this recording' : 'this item';
 	const ifNotThere = isRefusal
-		? ' If it is not there, correct what the service names, and submit this item alone in a new execution.'
+		? ` If it is not there, correct what the service names, and submit ${what} alone in a new execution.`
 		: '';
 	const advice = `It is not submitted again, because that could cost twice. ${said} ${find}${ifNotThere}`;
 	return asLasting(refuse(context, inOutput(context, message, advice), advice));

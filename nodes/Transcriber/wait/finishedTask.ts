@@ -107,7 +107,7 @@ async function finished(
 	if (!outlook.hasEnded && !hasNoRecording) throw notEnded(context, outlook, ids, bound?.words);
 	if (state.status !== 'completed' || !ids.taskId) {
 		if (!hasNoRecording) run.submitted.endWithoutTranscript(submissionName(given));
-		throw endedBadly(context, state, ids);
+		throw endedBadly(context, state, ids, run.submitted.hasSeveral(context.getItemIndex()));
 	}
 	return await completedOutput(context, ids.taskId, state, {
 		...idFields(ids),

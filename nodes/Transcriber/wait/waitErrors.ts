@@ -18,18 +18,23 @@ import { WAIT_OPERATIONS } from '../item/retryAdvice';
 import type { Outlook } from './pollUntilEnded';
 import { waitOptionsOf } from './waitOptions';
 
-/** The error for a task or bot that has ended without a transcript. */
+/**
+ * The error for a task or bot that has ended without a transcript. `isOneOfSeveral`: the service made other
+ * tasks of the same item, such as those of a playlist, which a second submit of the item would pay for again.
+ */
 export function endedBadly(
 	context: IExecutePaginationFunctions,
 	state: IDataObject,
 	ids: SubmissionIds,
+	isOneOfSeveral = false,
 ): NodeOperationError {
 	const said = reasonIn(state);
 	const reason = said && `: ${said}`;
 	const ending = isCancelled(state.status) ? 'cancelled' : 'failed';
 	const words = ending === 'cancelled' ? `was cancelled${reason}` : `failed${reason}`;
 	const ofBot = ids.taskId ? 'meeting' : 'bot';
-	const next = NEXT[ids.botId ? ofBot : 'task'][ending];
+	const ofTask = isOneOfSeveral ? 'oneOfSeveral' : 'task';
+	const next = NEXT[ids.botId ? ofBot : ofTask][ending];
 	const advice = ids.botId ? next : againAdvice(context, next);
 	const message = `${subjectOf(ids)} ${words}`;
 	const hasOwnKey = ids.taskId !== undefined && givenKeyOf(context) !== undefined;
@@ -47,6 +52,12 @@ const NEXT = {
 			'A failed task is not charged. Correct the recording or the link, then submit this item alone in a new execution.',
 		cancelled:
 			'A cancelled task has no transcript. To get one, submit this item alone in a new execution.',
+	},
+	oneOfSeveral: {
+		failed:
+			'A failed task is not charged. Submit a corrected link to this recording alone in a new execution. The link of this item would pay for the other recordings again.',
+		cancelled:
+			'A cancelled task has no transcript. To get one, submit a link to this recording alone in a new execution. The link of this item would pay for the other recordings again.',
 	},
 	meeting: {
 		failed:
@@ -83,10 +94,8 @@ export function notEnded(
 	const reason = said && `; the service says: ${said}`;
 	const status = `status: ${word ?? 'not known'}${balance}${reason}`;
 	const lookFailed = failure ? `; the last look: ${failure.message}` : '';
-	// Only a wait may be repeated with a longer timeout. The other operations would submit again.
-	const longer = hasSubmitted(context)
-		? `${FETCH_LATER}, and raise 'Timeout' for the next one.`
-		: `Raise 'Timeout', or later fetch it with ${WAIT_OPERATIONS}.`;
+	// Not to try it again with a longer one: the workflow may submit again what it waits for.
+	const longer = `${FETCH_LATER}, and raise 'Timeout' for the next one.`;
 	const next = isKeyRefused ? `Correct the key, then fetch it with ${WAIT_OPERATIONS}.` : longer;
 	if (hadNoTurn) {
 		const message = `${subjectOf(ids)}: n8n could not ask whether it has ended ${words} (${status}), because other requests had used up those that the service allows a minute for this API key`;
@@ -125,21 +134,14 @@ function hasSubmitted(context: IExecutePaginationFunctions): boolean {
 
 /**
  * The message of a failure after a submit. If it is all that is shown (On Error = Continue), it says
- * how to get the transcript: who runs the item again pays again, unless a file has the same key of the user.
+ * how to get the transcript.
  */
 export function notLost(
 	context: IExecutePaginationFunctions,
 	message: string,
 	howToGetIt: string,
 ): string {
-	if (!hasSubmitted(context)) return message;
-	const isFile = context.getNodeParameter('operation', '') === 'transcribeFile';
-	// The key may be another one in each execution, or may have been added since.
-	const unless =
-		isFile && givenKeyOf(context) !== undefined
-			? ", unless it has the same 'Idempotency Key' as the first"
-			: '';
-	return inOutput(context, message, `${howToGetIt}. A second submit is charged, too${unless}`);
+	return hasSubmitted(context) ? inOutput(context, message, howToGetIt) : message;
 }
 
 /** At the beginning of a message, e.g. `Task 7f3c`. */

@@ -16,7 +16,7 @@ export class ServiceError extends NodeApiError {
 		const row = rowFor(problem);
 		super(node, { message: row.message } as JsonObject, {
 			message: row.message,
-			description: [row.next, asksToWait(problem), said(problem)].filter(Boolean).join(' '),
+			description: adviceFor(problem),
 			httpCode: problem.status === undefined ? undefined : String(problem.status),
 		});
 		// n8n replaces a message with certain words in it, such as ENOTFOUND.
@@ -26,6 +26,15 @@ export class ServiceError extends NodeApiError {
 		this.problem = problem;
 		this.isVague = row.isVague;
 	}
+}
+
+function adviceFor(problem: Problem): string {
+	return [rowFor(problem).next, asksToWait(problem), said(problem)].filter(Boolean).join(' ');
+}
+
+/** The advice of a failure if the service may have accepted the same request in an earlier try or execution. */
+export function adviceForRepeat({ problem }: ServiceError): string {
+	return adviceFor({ ...problem, isRepeat: true });
 }
 
 /** Whether the service has certainly done nothing, so that sending again is safe. */

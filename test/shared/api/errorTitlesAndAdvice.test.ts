@@ -73,7 +73,7 @@ const ROWS: Row[] = [
 		answer: { status: 400, code: 'invalid_webhook_url' },
 		httpCode: '400',
 		message: /^The service does not accept the webhook address/,
-		next: /start with https:\/\/ .* or choose Wait for the Transcript \(Polling\)/,
+		next: /start with https:\/\/ .*correct 'Webhook URL'.* such as Wait for the Transcript \(Polling\)/,
 		words: 'Words of the service',
 	},
 	{

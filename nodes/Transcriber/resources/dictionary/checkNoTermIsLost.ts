@@ -46,7 +46,7 @@ export function checkNoFailedItem(context: IExecutePaginationFunctions): void {
 	throw refuse(
 		context,
 		`Item ${failed} holds an error of a step before instead of terms, so the dictionary was left as it is`,
-		"Without the terms of this item, the dictionary would lose them. Correct the step before, or remove items with an error with a Filter node. Or choose Add Missing in 'Mode'.",
+		"Without the terms of this item, the dictionary would lose them. Correct the step before, and run this node again. To go on without these terms, choose Add Missing in 'Mode', which removes nothing.",
 	);
 }
 

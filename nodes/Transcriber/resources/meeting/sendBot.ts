@@ -10,6 +10,7 @@ import { submit } from '../../submit/submit';
 import { checkUnchanged } from '../../submit/once/refuseChangedItem';
 import { shareWithRepeats } from '../../submit/once/shareWithRepeats';
 import { submittedBefore } from '../../submit/once/submissionMemory';
+import { checkSentBefore } from '../../submit/once/checkSentBefore';
 import { checkNotRefusedBefore } from '../../submit/suspension/suspendUntilDelivery';
 import { checkLaunch, launchFrom } from '../../../shared/parameters/meetingLaunch';
 import { performOperation } from '../../item/performOperation';
@@ -29,6 +30,7 @@ export const sendBot: INodePropertyOptions = {
 				prepare: [checkNotRefusedBefore, addLaunch, prepareCompletion],
 				policy: { limit: 'meeting', repeatable: false },
 				submittedBefore,
+				checkSentBefore,
 				shareWithRepeats,
 				takeUp: [checkUnchanged, checkTakenUpCompletion],
 				carryOut: submit,

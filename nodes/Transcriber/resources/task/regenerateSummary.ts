@@ -14,6 +14,7 @@ import { isAnotherOperation, staysBelowApi } from './summaryPath';
 import { refuse } from '../../../shared/parameters/refuse';
 import { ServiceError, said } from '../../../shared/api/serviceError';
 import { sendWithoutKey } from '../../submit/once/sendWithoutKey';
+import { steadyParameter } from '../../submit/once/steadyValue';
 import type { NodeRun } from '../../item/nodeRun';
 import { sendOperation } from '../../item/sendOperation';
 import { saysOnlyNo } from '../../../shared/api/undocumented/answers';
@@ -145,11 +146,8 @@ async function regenerateOnce(
 	policy: Policy,
 	run: NodeRun,
 ): Promise<INodeExecutionData[]> {
-	const { method, url, body } = request.options;
 	return await sendWithoutKey(context, {
-		asked: createHash('sha256')
-			.update(JSON.stringify([method, url, body]))
-			.digest('hex'),
+		asked: askedFor(context, request),
 		send: async () => {
 			const items = await sendOperation(context, request, policy, run);
 			const no = items.find(({ json }) => saysOnlyNo(json));
@@ -169,6 +167,17 @@ async function regenerateOnce(
 			failure.description = [LOOK_AT_SUMMARY, said(failure.problem)].filter(Boolean).join(' ');
 		},
 	});
+}
+
+/** A hash of what the item asks for. It stays the same in another try, also if the body holds the time. */
+function askedFor(context: IExecutePaginationFunctions, { options }: RoutingRequest): string {
+	const { method, url, body } = options;
+	const read = ['bodyJson', 'summaryTemplate'].map((name) => steadyParameter(context, name));
+	const isSteady = read.every(({ isText }) => !isText);
+	const compared = isSteady ? body : [...read, context.getInputData().json];
+	return createHash('sha256')
+		.update(JSON.stringify([method, url, compared]))
+		.digest('hex');
 }
 
 const LOOK_AT_SUMMARY =

@@ -13,6 +13,7 @@ import { submit } from '../../submit/submit';
 import { checkUnchanged, keyOfDownloadedAgain } from '../../submit/once/refuseChangedItem';
 import { shareWithRepeats } from '../../submit/once/shareWithRepeats';
 import { submittedBefore } from '../../submit/once/submissionMemory';
+import { checkSentBefore } from '../../submit/once/checkSentBefore';
 import { checkNotRefusedBefore } from '../../submit/suspension/suspendUntilDelivery';
 import type { NodeRun } from '../../item/nodeRun';
 import { performOperation } from '../../item/performOperation';
@@ -47,6 +48,7 @@ export const transcribeFile: INodePropertyOptions = {
 					countTasks: countTasksInProgress,
 				},
 				submittedBefore,
+				checkSentBefore,
 				shareWithRepeats,
 				takeUp: [checkUnchanged, checkTakenUpCompletion],
 				carryOut: submitWithKey,

@@ -11,6 +11,7 @@ import { setKey } from '../../submit/once/idempotencyKey';
 import { checkUnchanged } from '../../submit/once/refuseChangedItem';
 import { shareWithRepeats } from '../../submit/once/shareWithRepeats';
 import { submittedBefore } from '../../submit/once/submissionMemory';
+import { checkSentBefore } from '../../submit/once/checkSentBefore';
 import { checkNotRefusedBefore } from '../../submit/suspension/suspendUntilDelivery';
 import { addressIn } from '../../../shared/parameters/joinedText';
 import { performOperation } from '../../item/performOperation';
@@ -34,6 +35,7 @@ export const transcribeUrl: INodePropertyOptions = {
 				prepare: [checkNotRefusedBefore, addLink, addOptions, sendGivenKey, prepareCompletion],
 				policy: { limit: 'submit', repeatable: false, countTasks: countTasksInProgress },
 				submittedBefore,
+				checkSentBefore,
 				shareWithRepeats,
 				takeUp: [checkUnchanged, checkTakenUpCompletion],
 				carryOut: submit,

@@ -8,10 +8,15 @@ import { isAboutKey, mayBeAboutKey } from '../../../shared/api/noUsableAnswer';
 import { isAboutTheLink } from '../../../shared/api/errorTitlesAndAdvice';
 import { withoutSecrets } from '../../../shared/api/redact';
 import { reasonOfNo } from '../../../shared/api/refusalBody';
-import { ServiceError, adviceIfUncertain, said } from '../../../shared/api/serviceError';
+import {
+	ServiceError,
+	adviceForRepeat,
+	adviceIfUncertain,
+	said,
+} from '../../../shared/api/serviceError';
 import { idsIn } from '../../../shared/api/submission';
 import { saysNotAccepted } from '../../../shared/api/undocumented/submissions';
-import { asLasting, refuse } from '../../../shared/parameters/refuse';
+import { asLasting, isLasting, refuse } from '../../../shared/parameters/refuse';
 import { enteredIn } from '../../../shared/parameters/expressionParts';
 import { sentKeyOf } from '../../item/givenIdempotencyKey';
 import { changesByItself } from './steadyValue';
@@ -48,11 +53,12 @@ export function sayItMayBeAccepted(
 	const { message } = failure;
 	// A Retry goes on with the key of before, also if the user has given one since.
 	const hasOwnKey = isSentAgain(context, key);
-	// n8n offers a Retry only of an execution that an error has stopped.
-	const hasNoRetry = goesOnAfterErrors(context) || isExecutionCancelled(context);
+	// n8n offers a Retry only of an execution that an error has stopped. It has the same file then, also if that is gone.
+	const isLost = key !== undefined && isOfLostFile(failure);
+	const hasNoRetry = goesOnAfterErrors(context) || isExecutionCancelled(context) || isLost;
 	const isRefusedKey = failure instanceof ServiceError && isAboutKey(failure.problem);
 	if (key === undefined || isRefusedKey || (!hasOwnKey && hasNoRetry)) {
-		const advice = adviceIfUncertain(failure);
+		const advice = isLost ? failure.description : adviceIfUncertain(failure);
 		const more = [isRefusedKey ? ANOTHER_KEY : '', advice];
 		const words = [LOOK_FOR_SUBMISSION, ...more].filter(Boolean).join(' ');
 		failure.message = inOutput(context, message, words);
@@ -60,10 +66,16 @@ export function sayItMayBeAccepted(
 		return;
 	}
 	const words = hasOwnKey ? SAME_KEY : retryGoesOn(context);
-	const all = [words, failure.description].filter(Boolean).join(' ');
+	const own = failure instanceof ServiceError ? adviceForRepeat(failure) : failure.description;
+	const all = [words, own].filter(Boolean).join(' ');
 	const mayMeanKey = failure instanceof ServiceError && mayBeAboutKey(failure.problem);
 	failure.message = inOutput(context, message, mayMeanKey ? all : words);
 	failure.description = all;
+}
+
+function isOfLostFile(failure: ServiceError | NodeOperationError): boolean {
+	if (failure instanceof ServiceError) return failure.problem.transport === 'unreadableFile';
+	return isLasting(failure);
 }
 
 /** Makes the failure of an item that was not submitted say what the user has to find out before another key is entered. */

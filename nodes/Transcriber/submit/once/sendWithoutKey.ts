@@ -24,7 +24,7 @@ interface OneTimeRequest {
 /**
  * Sends a request of the item at most once, although Retry On Fail runs all items again if one fails.
  * The attempt is remembered with the execution. It is forgotten only if the service has certainly done
- * nothing. Submits do the same in submitOnce.ts, but may be sent again with an Idempotency-Key.
+ * nothing: then what was remembered before counts again. Submits do the same in submitOnce.ts, but may be sent again with an Idempotency-Key.
  */
 export async function sendWithoutKey(
 	context: IExecutePaginationFunctions,
@@ -52,13 +52,17 @@ async function sendOrRecall(
 	} catch (error) {
 		failure = error;
 	}
-	if (isHarmless(context, failure) && !onFailure.mayHaveSucceeded?.(failure)) forget(context);
-	else onFailure.explain(failure);
+	const hasDoneNothing = isHarmless(context, failure) && !onFailure.mayHaveSucceeded?.(failure);
+	if (!hasDoneNothing) onFailure.explain(failure);
+	else if (before) remember(context, before);
+	else forget(context);
 	throw failure;
 }
 
 /** Whether the memory is about the same request: the user may have changed the item before a Retry. */
 function isFor(memory: AcceptedMemory | SentMemory, asked?: string): boolean {
+	// A submit: the user has chosen another operation since, and may go back.
+	if (memory.executionId !== undefined) return false;
 	// Version 0.1.0 did not remember what it was sending.
 	const before = memory.state === 'sent' ? (memory.asked ?? asked) : memory.asked;
 	return asked === undefined || before === asked;

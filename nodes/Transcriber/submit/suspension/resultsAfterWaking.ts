@@ -98,7 +98,8 @@ async function resultAfterDelivery(
 	// The service document does not show the statuses of a bot, but it shows that of the delivery.
 	if (item?.failed && !failure && !isOver && !isInProgress(state.status)) {
 		run.submitted.endWithoutTranscript(submissionName(ids));
-		throw endedBadly(context, { ...state, status: 'failed' }, ids);
+		const hasOthers = run.submitted.hasSeveral(context.getItemIndex());
+		throw endedBadly(context, { ...state, status: 'failed' }, ids, hasOthers);
 	}
 	const ended = isOver ? state : undefined;
 	// Starts now, so that the queueing time of the status request does not count.
@@ -149,11 +150,9 @@ async function lookPatiently(
 	return outlook;
 }
 
-/** Whether the service was out of reach, busy or at fault, so that another look may succeed. */
+/** Whether another look may succeed: as long as a wait by polling goes on, too, and the address may be asked. */
 function mayPass(failure?: Error): boolean {
-	if (!(failure instanceof ServiceError)) return false;
-	const { status, isWebPage = false } = failure.problem;
-	return status === undefined || status >= 500 || status === 429 || isWebPage;
+	return failure instanceof ServiceError && failure.problem.transport !== 'blocked';
 }
 
 interface Open {

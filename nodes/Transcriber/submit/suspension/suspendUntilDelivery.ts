@@ -8,7 +8,6 @@ import { startsIn } from '../../../shared/api/statusMeaning';
 import { forEachTask } from '../../item/forEachTask';
 import { runOf } from '../once/placeInRun';
 import { recall, type Submitted } from '../once/submissionMemory';
-import { LOOK_FOR_SUBMISSION } from '../once/mayBeAccepted';
 import type { Outcome } from '../once/submitOnce';
 import { idFields } from '../../../shared/api/submission';
 import { resumeUrlOf } from '../../../shared/n8nInternals/resumeUrl';
@@ -108,10 +107,8 @@ export function checkNotRefusedBefore(context: IExecutePaginationFunctions): voi
 	const reason = woken?.refused[context.getItemIndex()];
 	if (!woken || reason === undefined) return;
 	const memory = recall(context);
-	const mayBeAccepted = memory?.state === 'sent';
-	if (mayBeAccepted && (woken.resumed || !memory.key)) return;
-	const others = 'The other items of this run were waited for.';
-	throw refuse(context, reason, mayBeAccepted ? `${LOOK_FOR_SUBMISSION} ${others}` : others);
+	if (memory?.state === 'sent' && (woken.resumed || !memory.key)) return;
+	throw refuse(context, reason, 'The other items of this run were waited for.');
 }
 
 /** The checked webhook address of a suspended execution of this node. */

@@ -6,7 +6,6 @@ import { deliveredId } from '../../../shared/webhook/deliveredId';
 import { sealHandOvers, type SubmissionKind } from '../../../shared/webhook/handOverEnvelope';
 import type { SubmissionIds } from '../../../shared/api/submission';
 import { inOutput } from '../../item/itemFailure';
-import { sayItMayBeAccepted } from '../once/mayBeAccepted';
 import { recall } from '../once/submissionMemory';
 import { outboxKey, sendInBatch } from './handOverBatches';
 import { put, whatIsWrong, type Reply } from './triggerReply';
@@ -55,16 +54,15 @@ export async function checkTrigger(
 	const reply = await unlessAborted(attempt, context.getExecutionCancelSignal());
 	if (reply.stored) return;
 	const [reason, next] = whatIsWrong(reply);
-	const memory = recall(context);
-	const isSent = memory?.state === 'sent';
-	const outcome = isSent ? 'so this item was not sent again' : 'so nothing was submitted';
-	const failure = refuse(
+	const outcome =
+		recall(context)?.state === 'sent'
+			? 'so this item was not sent again'
+			: 'so nothing was submitted';
+	throw refuse(
 		context,
 		`The Transcriber Trigger at 'Trigger URL' cannot be used, ${outcome}: ${reason}`,
 		next,
 	);
-	if (isSent) sayItMayBeAccepted(context, failure, memory.key);
-	throw failure;
 }
 
 async function tryTrigger(

@@ -843,19 +843,33 @@ describe('when the time is up', () => {
 		expect(third - second).toBeGreaterThanOrEqual(900);
 	}, 30_000);
 
-	it.each([401, 403, 404, 410])(
-		'a look that is refused with %i is not repeated',
+	it.each([401, 403, 404, 408, 410])(
+		'a look that is refused with %i counts as "not yet" for two minutes, as in a wait by polling',
 		async (status) => {
-			jest.replaceProperty(WAIT_DEFAULTS, 'pollInterval', 0.1);
-			const { asleep, workflow, taskOf } = await suspended(['a'], BRIEFLY);
+			const { asleep, workflow, finish } = await suspended(['a'], BRIEFLY);
+			finish('a');
 			const body = { detail: { error_code: 'refused', message: 'No' } };
-			fault({ kind: 'respond', status, body }, LOOK);
-			const before = service.lines().length;
-			const { error } = await workflow.timeIsUp(asleep);
-			expect(error).toContain(taskOf('a').id);
-			expect(service.lines()).toHaveLength(before + 1);
+			fault({ kind: 'respond', status, body }, LOOK, 2);
+			const { next } = await workflow.timeIsUp(asleep);
+			expect(next).toMatchObject([{ status: 'completed' }]);
 		},
 	);
+
+	it('a task that stays unknown to the service is an error after these two minutes', async () => {
+		jest.replaceProperty(AFTER_WAKING, 'leastMs', 500);
+		const { asleep, workflow, taskOf } = await suspended(['a'], BRIEFLY);
+		fault({ kind: 'respond', status: 404 }, LOOK);
+		const { error } = await workflow.timeIsUp(asleep);
+		expect(error).toContain(taskOf('a').id);
+	});
+
+	it('a page of a proxy instead of an answer is no end, either', async () => {
+		const { asleep, workflow, finish } = await suspended(['a'], BRIEFLY);
+		finish('a');
+		fault({ kind: 'respond', status: 200, body: '<html>We are back soon</html>' }, LOOK, 2);
+		const { next } = await workflow.timeIsUp(asleep);
+		expect(next).toMatchObject([{ status: 'completed' }]);
+	});
 
 	it('all open tasks are named also where no look was answered', async () => {
 		jest.replaceProperty(AFTER_WAKING, 'leastMs', 500);

@@ -1,0 +1,68 @@
+/** A bot or a task that could not be cancelled may go on, which costs money: the error says so, whatever the reason. */
+// Also covers sendCancel.ts.
+
+import type { INodeParameters } from 'n8n-workflow';
+
+import type { FaultRule } from '../../simulator/index';
+import { giveUpSoon } from '../../support/scale';
+import { byId, serviceForTests } from '../../support/service';
+
+const service = serviceForTests();
+beforeEach(giveUpSoon);
+
+const CANCELS: Array<[string, string, () => Promise<INodeParameters>]> = [
+	[
+		'Meeting: Cancel or Stop',
+		'DELETE',
+		async () => ({
+			resource: 'meeting',
+			operation: 'cancel',
+			botId: await service.bot(),
+		}),
+	],
+	[
+		'Transcript: Cancel',
+		'POST',
+		async () => ({
+			resource: 'task',
+			operation: 'cancel',
+			taskId: byId(await service.pendingTask()),
+		}),
+	],
+];
+
+const respond = (status: number, body?: object | string): FaultRule['action'] => ({
+	kind: 'respond',
+	status,
+	body,
+});
+const REASONS: Array<[string, FaultRule['action']]> = [
+	['404 of a lost route', respond(404, '404 page not found')],
+	['503', respond(503, { detail: { error_code: 'service_unavailable' } })],
+	['502 of a proxy', respond(502, '<html>502 Bad Gateway</html>')],
+	['500', respond(500)],
+	['429', respond(429)],
+	['401', respond(401)],
+	['a broken connection', { kind: 'cut', when: 'beforeBody' }],
+];
+const GOES_ON = /if it goes on, which costs money, try again/;
+
+describe.each(CANCELS)('%s', (_name, method, prepare) => {
+	it.each(REASONS)('that gets %s', async (_reason, action) => {
+		const parameters = await prepare();
+		service.running().fault({ match: { method }, times: 1e6, action });
+		const { error } = await service.run(parameters);
+		expect(error?.description).toMatch(GOES_ON);
+		const { json } = await service.run(parameters, { node: { onError: 'continueRegularOutput' } });
+		expect(json[0]?.error).toMatch(GOES_ON);
+	});
+
+	it('that is about an id the service does not know is about that id alone', async () => {
+		const parameters = await prepare();
+		const body = { detail: { error_code: 'not_found', message: 'Nothing here' } };
+		service.running().fault({ match: { method }, times: 1e6, action: respond(404, body) });
+		const { error } = await service.run(parameters);
+		expect(error?.description).toMatch(/^Check the/);
+		expect(error?.description).not.toMatch(GOES_ON);
+	});
+});

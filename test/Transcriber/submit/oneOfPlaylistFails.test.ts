@@ -1,0 +1,58 @@
+/** One recording of a playlist gets no transcript: the link of the whole item would pay for the others again. */
+// Also covers nodes/Transcriber/wait/waitErrors.ts, nodes/Transcriber/submit/submit.ts.
+
+import type { INode } from 'n8n-workflow';
+
+import { itemsOf, serviceForTests } from '../../support/service';
+
+const service = serviceForTests();
+const LINK = {
+	resource: 'transcription',
+	operation: 'transcribeUrl',
+	url: 'https://video.example.com/playlist',
+	onCompletion: 'poll',
+	waitOptions: { pollInterval: 0.02 },
+};
+const THE_ITEM = /submit this item alone|only the item that failed/;
+const THE_RECORDING = /link to this recording alone in a new execution/;
+
+const answer = (body: object) =>
+	service.running().fault({
+		match: { method: 'POST' },
+		action: { kind: 'respond', status: 200, body, readBody: true },
+	});
+
+async function playlist(status: 'failed' | 'cancelled', node: Partial<INode> = {}) {
+	const [a, b] = [await service.pendingTask(), await service.pendingTask()];
+	service.running().finish(a);
+	service.running().finish(b, { status });
+	answer({ tasks: [{ task_id: a }, { task_id: b }] });
+	return { a, ...(await service.run(LINK, { items: itemsOf({}), node })) };
+}
+
+describe.each(['failed', 'cancelled'] as const)('One that was %s', (status) => {
+	it('stops the node, which names the others', async () => {
+		const { a, error } = await playlist(status);
+		expect(error?.description).toMatch(THE_RECORDING);
+		expect(error?.description).toMatch(
+			new RegExp(`Already accepted .*${a}.*give it only what failed`),
+		);
+		expect(error?.description).not.toMatch(THE_ITEM);
+	});
+
+	it('has the same advice in the output of a node that goes on', async () => {
+		const { items } = await playlist(status, { onError: 'continueRegularOutput' });
+		const words = JSON.stringify(items.map(({ error }) => error));
+		expect(words).toMatch(THE_RECORDING);
+		expect(words).not.toMatch(THE_ITEM);
+	});
+});
+
+it('One of which the service says only that it is not accepted', async () => {
+	const a = await service.pendingTask();
+	answer([{ task_id: a }, { success: false, message: 'Private video' }]);
+	const parameters = { ...LINK, onCompletion: 'returnTask' };
+	const { error } = await service.run(parameters, { items: itemsOf({}) });
+	expect(error?.description).toMatch(THE_RECORDING);
+	expect(error?.description).not.toMatch(THE_ITEM);
+});

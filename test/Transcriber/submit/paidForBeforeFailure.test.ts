@@ -1,0 +1,105 @@
+/** A recording is submitted, and paid for, before something else fails: the error says what costs nothing more, and what does. */
+// Also covers nodes/Transcriber/item/submittedItems.ts, nodes/Transcriber/item/itemFailure.ts.
+
+import { Container } from '@n8n/di';
+import { BinaryDataService } from 'n8n-core';
+import type { INodeParameters } from 'n8n-workflow';
+
+import type { FaultRule, Outcome } from '../../simulator/index';
+import { callTool } from '../../support/agent';
+import type { Run } from '../../support/engine';
+import { FILE, LINK } from '../../support/parameters';
+import { giveUpSoon } from '../../support/scale';
+import { itemWithFile, serviceForTests } from '../../support/service';
+
+const service = serviceForTests({ queueSeconds: 0 });
+beforeEach(giveUpSoon);
+
+const respond = (status: number, body: object | string = {}): FaultRule['action'] => ({
+	kind: 'respond',
+	status,
+	body,
+});
+const fault = (path: string, action: FaultRule['action']) =>
+	service.running().fault({ match: { method: 'GET', path }, times: 1e6, action });
+
+/** Ends each recording as soon as it is there. */
+async function ending<T>(run: Promise<T>, outcome?: Outcome): Promise<T> {
+	const timer = setInterval(() => {
+		for (const { id, status } of service.running().tasks())
+			if (!['completed', 'failed'].includes(status)) service.running().finish(id, outcome);
+	}, 20);
+	return await run.finally(() => clearInterval(timer));
+}
+
+async function waitFor(parameters: INodeParameters, more: Partial<Run> = {}) {
+	const waiting = { ...parameters, onCompletion: 'poll' };
+	return await ending(service.run(waiting, { items: [itemWithFile()], ...more }));
+}
+
+const CHARGED =
+	/Already accepted by the service: item 0: task \S+ Retry On Fail, and a Retry of this execution, go on with that and cost nothing more, but a new execution is charged again\.$/;
+const CHARGED_TOO = /A second submit is charged, too/;
+
+const TROUBLES: Array<[string, FaultRule['action']]> = [
+	['503 of the service', respond(503, { detail: { error_code: 'service_unavailable' } })],
+	['502 of a proxy', respond(502, '<html>502 Bad Gateway</html>')],
+	['429', respond(429)],
+	['a broken connection', { kind: 'cut', when: 'beforeBody' }],
+];
+
+describe.each<[string, INodeParameters]>([
+	['file', FILE],
+	['link', LINK],
+])('A result of a %s', (_what, parameters) => {
+	it.each(TROUBLES)('that gets %s', async (_trouble, action) => {
+		fault('/result$', action);
+		const { error } = await waitFor(parameters);
+		expect(error?.message).toMatch(/has finished, but its result cannot be fetched/);
+		expect(error?.description).toMatch(CHARGED);
+	});
+});
+
+it.each([503, 422])('A document that gets %i', async (status) => {
+	fault('/export', respond(status));
+	const { error } = await waitFor({ ...FILE, waitOptions: { exportFormat: 'srt' } });
+	expect(error?.description).toMatch(/set 'Export Format' to None/);
+	expect(error?.description).toMatch(CHARGED);
+});
+
+describe('A document that n8n cannot store', () => {
+	beforeEach(() => {
+		const failure = Object.assign(new Error('no space'), { code: 'ENOSPC' });
+		jest.spyOn(Container.get(BinaryDataService), 'store').mockRejectedValue(failure);
+	});
+	const parameters = { ...FILE, waitOptions: { exportFormat: 'srt' } };
+
+	it('stops the node', async () => {
+		const { error } = await waitFor(parameters);
+		expect(error?.description).toMatch(/its disk is full|get it with Transcript: Export/);
+		expect(error?.description).toMatch(CHARGED);
+	});
+
+	it('is the output of the item', async () => {
+		const { json } = await waitFor(parameters, { node: { onError: 'continueRegularOutput' } });
+		expect(json[0]?.error).toMatch(CHARGED_TOO);
+	});
+});
+
+it('A tool call of an AI agent says it to the model', async () => {
+	fault('/result$', respond(503));
+	const parameters = { ...LINK, onCompletion: 'poll' };
+	const credentials = service.credentials();
+	const [answer = ''] = await ending(callTool({ credentials, parameters, calls: [{}] }));
+	expect(answer).toMatch(CHARGED_TOO);
+});
+
+it('A task that failed is not charged, so the error does not say so', async () => {
+	const parameters = { ...LINK, onCompletion: 'poll' };
+	const { error } = await ending(service.run(parameters, { items: [itemWithFile()] }), {
+		status: 'failed',
+		error: 'Noise',
+	});
+	expect(error?.description).toMatch(/A failed task is not charged/);
+	expect(error?.description).not.toMatch(/charged again|Already accepted/);
+});

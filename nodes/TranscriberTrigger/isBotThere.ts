@@ -98,12 +98,9 @@ function isReleasedForLong({ releasedAt = Infinity }: SentBot): boolean {
 async function isBotKept(context: IHookFunctions, store: BotStore): Promise<boolean> {
 	const { bot } = store;
 	if (!bot || !isSentFor(bot, context)) return false;
-	// Not the user: n8n adds the workflow again because one of its other triggers has failed. Or n8n 1 has switched it
-	// off without the `delete` hook, because one could not start: then the bot of the last meeting is no reason.
+	// Not the user: n8n adds the workflow again because one of its other triggers has failed.
 	if (store.isOn && bot.releasedAt === undefined) {
-		const hasEndedHere = store.hasDelivered(bot);
-		if (isSwitchedOnByUser(context) && isGone(await stateAtService(context, bot, hasEndedHere)))
-			return false;
+		await warnIfGone(context, store, bot);
 		// An activation that n8n 2.41 gave up before the service answered has not saved the bot.
 		store.save();
 		return true;
@@ -164,8 +161,18 @@ function warnOfGoneBot(context: IHookFunctions, { id }: SentBot, state?: IDataOb
 		? `meeting bot ${id} does not record any more (status: ${statusWord(state.status)})`
 		: `the service does not know meeting bot ${id} any more`;
 	context.logger.warn(
-		`${context.getNode().name}: ${what}, and a new version of the workflow sends no other one. If none is in the meeting and you want one, unpublish the workflow, wait for ten seconds, and publish it again (n8n 1: deactivate and activate it).`,
+		`${context.getNode().name}: ${what}, and the trigger sends no other one now. If none is in the meeting and you want one, unpublish the workflow, wait for ten seconds, and publish it again (n8n 1: deactivate and activate it).`,
 	);
+}
+
+/**
+ * n8n 1 switches a workflow off without the `delete` hook if another trigger of it that polls refuses to start. When the
+ * user switches it on again, that looks like n8n itself, which must not send a second bot.
+ */
+async function warnIfGone(context: IHookFunctions, store: BotStore, bot: SentBot): Promise<void> {
+	if (!isSwitchedOnByUser(context) || store.hasDelivered(bot)) return;
+	const state = await stateAtService(context, bot);
+	if (isGone(state)) warnOfGoneBot(context, bot, state);
 }
 
 /** n8n may have been killed while it published: then it has stored no bot, even if one was sent. */

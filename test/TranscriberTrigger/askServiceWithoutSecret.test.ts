@@ -71,6 +71,20 @@ describe('The word of the service', () => {
 		expect(await ask('17', { task_id: '17', bot_id: 'bot_1' })).toMatchObject({ botId: 'bot_1' });
 	});
 
+	it('is left open, by the name of the task or bot, if the service does not know it any more', async () => {
+		const action = { kind: 'respond', status: 404, body: { detail: 'No such bot' } } as const;
+		service.running().fault({ match: {}, times: 9, action });
+		const asking = [
+			[{ name: 'task t17', taskId: 't17' }, 'task t17'],
+			[{ name: 'bot b17', botId: 'b17' }, 'bot b17'],
+		] as const;
+		for (const [stored, name] of asking) {
+			const word = wordOfService(trigger() as unknown as IWebhookFunctions, stored);
+			await expect(word).rejects.toBeInstanceOf(Undecided);
+			await expect(word).rejects.toThrow(`does not say whether ${name} has ended`);
+		}
+	});
+
 	it('is none for a bot that is called off, until it has been so for long', async () => {
 		const state = { bot_id: 'bot_1', status: 'cancelled' };
 		service.running().fault({

@@ -1,14 +1,17 @@
 /** n8n 1 switches a workflow off without the `delete` hook if another trigger of it that polls refuses to start. */
 // Also covers nodes/TranscriberTrigger/isBotThere.ts.
 
-import { CANCEL_BOT } from '../../nodes/TranscriberTrigger/cancelBotWhenUnpublished';
+import { CANCEL_BOT, GRACE } from '../../nodes/TranscriberTrigger/cancelBotWhenUnpublished';
+import { captureLogs } from '../support/logs';
 import { serviceForTests } from '../support/service';
+import { pastGrace } from './grace';
 import { TriggerHost } from './host';
 
 const service = serviceForTests();
 let host: TriggerHost;
 beforeEach(async () => {
 	jest.replaceProperty(CANCEL_BOT, 'newMs', 0);
+	jest.replaceProperty(GRACE, 'ms', 50);
 	const parameters = {
 		source: 'meeting',
 		meetingUrl: 'https://meet.example.com/weekly',
@@ -21,38 +24,37 @@ afterEach(async () => await host.close());
 
 const bots = () => service.running().bots();
 
-it('Switched on again for the next meeting, when the bot of the last one is gone, it sends another', async () => {
-	for (const { id } of bots()) service.running().endMeeting(id);
+/** Switches the workflow on again, and gives what n8n's log says. */
+async function switchedOnAgain(): Promise<string> {
+	const logs = captureLogs();
 	await host.activate();
-	expect(bots()).toHaveLength(2);
-	expect(host.stored.bot).toMatchObject({ id: bots()[1]?.id });
-});
+	logs.release();
+	return logs.of(host.node.name).join('\n');
+}
 
-it('Switched on again while the bot is there, it keeps the bot', async () => {
-	await host.activate();
+it('Switched on again for the next meeting, when the bot of the last one is gone: the log says how to get another', async () => {
+	for (const { id } of bots()) service.running().endMeeting(id);
+	expect(await switchedOnAgain()).toMatch(/does not record any more.*deactivate and activate it/);
 	expect(bots()).toHaveLength(1);
 });
 
-it('Switched on again when the service does not know the bot any more, it sends another', async () => {
+it('Switched on again when the service does not know the bot any more: the same', async () => {
 	const action = { kind: 'respond', status: 404, body: { detail: 'No such bot' } } as const;
 	service.running().fault({ match: { method: 'GET' }, times: 9, action });
-	await host.activate();
-	expect(bots()).toHaveLength(2);
-});
-
-it('Switched on again when the service cannot be asked, it sends none: two bots are worse than none', async () => {
-	service.running().fault({
-		match: { method: 'GET' },
-		times: 99,
-		action: { kind: 'respond', status: 403 },
-	});
-	await host.activate();
+	expect(await switchedOnAgain()).toMatch(/does not know meeting bot.*deactivate and activate it/);
 	expect(bots()).toHaveLength(1);
 });
 
-it('Added again by n8n itself, because another trigger has failed, it asks nobody and keeps the bot', async () => {
-	const before = service.lines().length;
-	await host.activate('init');
-	await host.activate('update');
-	expect(service.lines().slice(before)).toEqual([]);
+it('Switched on again while the bot is there, it says nothing', async () => {
+	expect(await switchedOnAgain()).toBe('');
+	expect(bots()).toHaveLength(1);
+});
+
+it('What the log says helps: after a switch-off, it sends another', async () => {
+	for (const { id } of bots()) service.running().endMeeting(id);
+	await switchedOnAgain();
+	await host.deactivate();
+	await pastGrace(service);
+	await host.activate();
+	expect(bots()).toHaveLength(2);
 });

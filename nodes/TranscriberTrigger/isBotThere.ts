@@ -158,7 +158,7 @@ async function isStillThere(
 /** The bot may have been stopped by hand, or its transcript may still be made. */
 function warnOfGoneBot(context: IHookFunctions, { id }: SentBot, state?: IDataObject): void {
 	const what = state
-		? `meeting bot ${id} does not record any more (status: ${statusWord(state.status)})`
+		? `meeting bot ${id} does not record any more (status: ${statusWord(state.status) ?? 'not known'})`
 		: `the service does not know meeting bot ${id} any more`;
 	context.logger.warn(
 		`${context.getNode().name}: ${what}, and the trigger sends no other one now. If none is in the meeting and you want one, unpublish the workflow, wait for ten seconds, and publish it again (n8n 1: deactivate and activate it).`,

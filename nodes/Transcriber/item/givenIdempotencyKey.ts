@@ -16,9 +16,18 @@ export function givenKeyOf(context: IExecutePaginationFunctions): string | undef
 	return textIn(context, options.idempotencyKey, 'Idempotency Key') || undefined;
 }
 
+/** The same for a message: undefined also if the value is no key, of which the check of the item says so. */
+export function usableKeyOf(context: IExecutePaginationFunctions): string | undefined {
+	try {
+		return givenKeyOf(context);
+	} catch {
+		return undefined;
+	}
+}
+
 /** The same in the form that is sent. */
 export function sentKeyOf(context: IExecutePaginationFunctions): string | undefined {
-	const key = givenKeyOf(context);
+	const key = usableKeyOf(context);
 	return key === undefined ? undefined : asSentKey(key);
 }
 
@@ -30,7 +39,7 @@ export function asSentKey(key: string): string {
 
 /** Completes advice to submit again in a new execution: if the user gave a key, it has to change. */
 export function againAdvice(context: IExecutePaginationFunctions, advice: string): string {
-	return givenKeyOf(context) === undefined ? advice : `${advice} ${ANOTHER_KEY}`;
+	return usableKeyOf(context) === undefined ? advice : `${advice} ${ANOTHER_KEY}`;
 }
 
 const ANOTHER_KEY =

@@ -6,7 +6,7 @@ import { asLasting, isLasting } from '../../shared/parameters/refuse';
 import { said, ServiceError } from '../../shared/api/serviceError';
 import { NAMELESS } from '../../shared/api/submission';
 import { asError } from '../../shared/asError';
-import { givenKeyOf } from './givenIdempotencyKey';
+import { usableKeyOf } from './givenIdempotencyKey';
 import type { NodeRun } from './nodeRun';
 
 /** Whether a failure becomes an output instead of stopping the node. */
@@ -30,6 +30,9 @@ function isShownByMessage(context: IExecutePaginationFunctions): boolean {
 	return context.continueOnFail() && !isTool(context);
 }
 
+/** For the model of an AI agent, which may call again what has been paid for. */
+const SECOND_CALL = 'Except for the same call in this execution, a second submit is charged, too.';
+
 /** A failure as an output item, used if {@link goesOnAfterErrors}. */
 export function failedItem(
 	context: IExecutePaginationFunctions,
@@ -40,7 +43,7 @@ export function failedItem(
 	const { message, description } = failure;
 	if (isTool(context)) {
 		const isPaidFor = run.submitted.isPaidFor(context.getItemIndex());
-		const words = [description, isPaidFor && `${secondSubmit(context)}.`].filter(Boolean).join(' ');
+		const words = [description, isPaidFor && SECOND_CALL].filter(Boolean).join(' ');
 		return { json: { error: message, what_to_do: words } };
 	}
 	return { json: { error: message }, error: plain(failure) };
@@ -95,7 +98,7 @@ function secondSubmit(context: IExecutePaginationFunctions): string {
 	const isFile = context.getNodeParameter('operation', '') === 'transcribeFile';
 	// The key may be another one in each execution, or may have been added since.
 	const unless =
-		isFile && givenKeyOf(context) !== undefined
+		isFile && usableKeyOf(context) !== undefined
 			? ", unless it has the same 'Idempotency Key' as the first"
 			: '';
 	return `A second submit is charged, too${unless}`;

@@ -7,6 +7,7 @@ import type {
 } from 'n8n-workflow';
 
 import { pause } from '../../shared/api/deadlines';
+import { isWithoutAnswer } from '../../shared/api/gatewayAnswers';
 import { isUnknownToService, said, ServiceError } from '../../shared/api/serviceError';
 import type { LookBounds } from '../../shared/api/askForState';
 import { STOPS_SPENDING, type Policy, type RoutingRequest } from '../../shared/api/types';
@@ -65,8 +66,7 @@ export async function sendCancel(
 	const refused = failure instanceof ServiceError && isAboutItsState(failure) ? failure : undefined;
 	if (!refused && !no) {
 		if (failure instanceof ServiceError && !isUnknownToService(failure)) {
-			failure.message = inOutput(context, failure.message, LOOK_WHETHER_IT_GOES_ON);
-			failure.description = `${failure.description} ${LOOK_WHETHER_IT_GOES_ON}`;
+			sayWhatItMayCost(context, failure, failure.description);
 		}
 		throw failure;
 	}
@@ -88,12 +88,13 @@ export async function sendCancel(
 	if (isGone || isCancelled(state.status) || (wasDone && !mayGoOn(state))) {
 		return [{ json: withoutError({ ...state, ...id }) }];
 	}
-	const refusal =
-		refused ??
-		refuseNo(context, `the ${what} is not cancelled`, no?.json ?? {}, LOOK_WHETHER_IT_GOES_ON);
+	const refusal = refused ?? refuseNo(context, `the ${what} is not cancelled`, no?.json ?? {}, '');
 	const reason = refused ? said(refused.problem) : refusal.message.replace(/\.?$/, '.');
 	if (hasEnded(state.status)) sayItHasEnded(refusal, what, state, reason);
-	else if (refused && (wasDone || refused.problem.status === 404)) sayItMayGoOn(refused, what);
+	else if (refused && (wasDone || refused.problem.status === 404)) {
+		refused.message = `It is not certain that the ${what} is cancelled`;
+		sayWhatItMayCost(context, refused, reason);
+	} else sayWhatItMayCost(context, refusal, refused?.description);
 	throw refusal;
 }
 
@@ -111,9 +112,11 @@ function contradictsIt(what: ToCancel['what'], state: IDataObject): boolean {
  * Whether a refused cancellation may be about the task or bot itself, so that its status can explain
  * the refusal. 404 only after a repeat: then an earlier attempt may have removed it.
  */
-function isAboutItsState({ problem: { status = 0, isRepeat } }: ServiceError): boolean {
+function isAboutItsState({ problem }: ServiceError): boolean {
+	const { status = 0, isRepeat } = problem;
 	if (status === 404) return isRepeat === true;
-	return status >= 400 && status < 500 && ![401, 402, 403, 429].includes(status);
+	if (isWithoutAnswer(problem)) return false;
+	return status >= 400 && status < 500 && ![401, 402, 403, 407, 429].includes(status);
 }
 
 /** Makes the failure say that the task or bot has already ended. */
@@ -132,8 +135,12 @@ function sayItHasEnded(
 	failure.description = [left, reason].filter(Boolean).join(' ');
 }
 
-/** Makes a refusal, which may come from a gateway, say what is certain. */
-function sayItMayGoOn(failure: ServiceError, what: string): void {
-	failure.message = `It is not certain that the ${what} is cancelled`;
-	failure.description = [LOOK_WHETHER_IT_GOES_ON, said(failure.problem)].filter(Boolean).join(' ');
+/** Makes the failure say, also where only its message is shown, that the recording may go on. */
+function sayWhatItMayCost(
+	context: IExecutePaginationFunctions,
+	failure: NodeApiError | NodeOperationError,
+	advice?: string | null,
+): void {
+	failure.message = inOutput(context, failure.message, LOOK_WHETHER_IT_GOES_ON);
+	failure.description = [advice, LOOK_WHETHER_IT_GOES_ON].filter(Boolean).join(' ');
 }

@@ -1,7 +1,12 @@
 import type { IDataObject, IExecutePaginationFunctions, NodeOperationError } from 'n8n-workflow';
 
 import { reasonIn } from '../../shared/api/refusalBody';
-import { ServiceError, adviceForKnownId, isUnknownToService } from '../../shared/api/serviceError';
+import {
+	ServiceError,
+	adviceForKnownId,
+	isNotFound,
+	isUnknownToService,
+} from '../../shared/api/serviceError';
 import type { SubmissionIds } from '../../shared/api/submission';
 import {
 	awaitsBalance,
@@ -12,7 +17,7 @@ import {
 	statusWord,
 } from '../../shared/api/statusMeaning';
 import { asLasting, refuse } from '../../shared/parameters/refuse';
-import { againAdvice, givenKeyOf } from '../item/givenIdempotencyKey';
+import { againAdvice, usableKeyOf } from '../item/givenIdempotencyKey';
 import { inOutput } from '../item/itemFailure';
 import { WAIT_OPERATIONS } from '../item/retryAdvice';
 import type { Outlook } from './pollUntilEnded';
@@ -37,8 +42,9 @@ export function endedBadly(
 	const next = NEXT[ids.botId ? ofBot : ofTask][ending];
 	const advice = ids.botId ? next : againAdvice(context, next);
 	const message = `${subjectOf(ids)} ${words}`;
-	const hasOwnKey = ids.taskId !== undefined && givenKeyOf(context) !== undefined;
-	const shown = hasOwnKey ? inOutput(context, message, SUBMIT_WITH_ANOTHER_KEY) : message;
+	const hasOwnKey = ids.taskId !== undefined && usableKeyOf(context) !== undefined;
+	const shown =
+		hasOwnKey && !isOneOfSeveral ? inOutput(context, message, SUBMIT_WITH_ANOTHER_KEY) : message;
 	return asLasting(refuse(context, shown, advice));
 }
 
@@ -49,9 +55,9 @@ const SUBMIT_WITH_ANOTHER_KEY =
 const NEXT = {
 	task: {
 		failed:
-			'A failed task is not charged. Correct the recording or the link, then submit this item alone in a new execution.',
+			'A failed task is not charged. Correct the recording or the link, then submit this recording alone in a new execution.',
 		cancelled:
-			'A cancelled task has no transcript. To get one, submit this item alone in a new execution.',
+			'A cancelled task has no transcript. To get one, submit this recording alone in a new execution.',
 	},
 	oneOfSeveral: {
 		failed:
@@ -67,7 +73,7 @@ const NEXT = {
 	},
 	bot: {
 		failed:
-			'Check the link of the meeting and whether the bot may join it, then send another bot in a new execution.',
+			'Check the link of the meeting and whether the bot may join it, then send another bot to this meeting alone in a new execution.',
 		cancelled:
 			'If it had recorded, the transcript may follow: look with Meeting: Get. Once it shows a task_id, fetch the transcript with Transcript: Wait Until Finished.',
 	},
@@ -85,7 +91,8 @@ export function notEnded(
 		const start = isKeyRefused ? 'Correct the key, then' : 'If it is there later,';
 		const next = `${start} fetch it with ${WAIT_OPERATIONS}`;
 		failure.message = notLost(context, `${subjectOf(ids)}: ${failure.message}`, next);
-		failure.description = `${adviceForKnownId(failure)} The service has answered this for two minutes (the node waits in case that passes). What was submitted is not lost. ${next}.`;
+		const comfort = isNotFound(failure) ? '' : ' What was submitted is not lost.';
+		failure.description = `${adviceForKnownId(failure)} The service has answered this for two minutes (the node waits in case that passes).${comfort} ${next}.`;
 		return isUnknownToService(failure) ? asLasting(failure) : failure;
 	}
 	const word = statusWord(state.status);

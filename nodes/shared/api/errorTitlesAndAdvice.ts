@@ -63,7 +63,7 @@ const ROWS: Row[] = [
 	{
 		errorCode: 'invalid_webhook_url',
 		message: 'The service does not accept the webhook address',
-		next: `The address has to start with https:// and be reachable from the internet. With Call a URL When Ready, correct 'Webhook URL'. Otherwise set the public webhook URL of your n8n, or choose a way that needs no webhook, such as Wait for the Transcript (Polling).`,
+		next: `The address has to start with https:// and be reachable from the internet. If you entered it, correct it. If it is that of your n8n, set the public webhook URL of your n8n. Wait for the Transcript (Polling) in the Transcriber node needs no webhook.`,
 	},
 	{
 		errorCode: 'api_balance_exhausted',

@@ -311,7 +311,7 @@ it('a single recording that fails has none of this advice', async () => {
 	await failOne(1);
 	const { error } = await running;
 	expect(error?.description).toBe(
-		'A failed task is not charged. Correct the recording or the link, then submit this item alone in a new execution.',
+		'A failed task is not charged. Correct the recording or the link, then submit this recording alone in a new execution.',
 	);
 });
 

@@ -43,6 +43,9 @@ const REASONS: Array<[string, FaultRule['action']]> = [
 	['500', respond(500)],
 	['429', respond(429)],
 	['401', respond(401)],
+	['408 of a gateway', respond(408)],
+	['407 of a proxy', respond(407)],
+	['409, while it goes on', respond(409, { detail: 'Busy' })],
 	['a broken connection', { kind: 'cut', when: 'beforeBody' }],
 ];
 const GOES_ON = /if it goes on, which costs money, try again/;

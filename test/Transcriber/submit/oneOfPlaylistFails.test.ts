@@ -3,7 +3,7 @@
 
 import type { INode } from 'n8n-workflow';
 
-import { itemsOf, serviceForTests } from '../../support/service';
+import { byId, itemsOf, serviceForTests } from '../../support/service';
 
 const service = serviceForTests();
 const LINK = {
@@ -56,3 +56,40 @@ it('One of which the service says only that it is not accepted', async () => {
 	expect(error?.description).toMatch(THE_RECORDING);
 	expect(error?.description).not.toMatch(THE_ITEM);
 });
+
+describe('with an Idempotency Key of the user', () => {
+	const KEYED = { ...LINK, options: { idempotencyKey: 'mine' } };
+
+	it('One that fails at once, with Call a URL', async () => {
+		const [a, b] = [await service.pendingTask(), await service.pendingTask()];
+		service.running().finish(b, { status: 'failed', error: 'Private video' });
+		answer({ tasks: [{ task_id: a }, { task_id: b }] });
+		const webhookUrl = 'https://hooks.example.com/now';
+		const parameters = { ...KEYED, onCompletion: 'callUrl', webhookUrl };
+		const { error } = await service.run(parameters, { items: itemsOf({}) });
+		expect(error?.description).toMatch(THE_RECORDING);
+		expect(error?.description).not.toMatch(THE_ITEM);
+	});
+
+	it('One that failed, in the output: another key for the same link would pay for the others again', async () => {
+		const [a, b] = [await service.pendingTask(), await service.pendingTask()];
+		service.running().finish(a);
+		service.running().finish(b, { status: 'failed', error: 'Private video' });
+		answer({ tasks: [{ task_id: a }, { task_id: b }] });
+		const node = { onError: 'continueRegularOutput' } as const;
+		const { json } = await service.run(KEYED, { items: itemsOf({}), node });
+		expect(json.map(({ error }) => error).join()).toMatch(/failed: Private video.*charged, too/);
+		expect(json.map(({ error }) => error).join()).not.toContain('To submit it again');
+	});
+});
+
+it.each(['wait', 'getResult', 'export'])(
+	'Transcript: %s of one that has failed names the recording, and not the item that may have been a playlist',
+	async (operation) => {
+		const id = await service.pendingTask();
+		service.running().finish(id, { status: 'failed', error: 'Private video' });
+		const parameters = { resource: 'task', operation, taskId: byId(id) };
+		const { error } = await service.run(parameters, { items: itemsOf({}) });
+		expect(error?.description).toContain('then submit this recording alone in a new execution');
+	},
+);

@@ -95,10 +95,11 @@ export function checkIsNoData(
 	item = context.getItemIndex(),
 ): void {
 	if (!DATA.test(text) && !/^[ \t]*```/m.test(text)) return;
+	const asTerm = displayName === 'Text' ? "choose As List in 'Specify Terms' and " : '';
 	throw refuse(
 		context,
 		`'${displayName}' is no list of terms in item ${item}, but data or a web page: '${termInMessage(text.trim()).slice(0, 40)}'`,
-		`Name the field that holds the terms, for example {{ $json.terms }}. A list in JSON needs double quotes, and no comma at its end. If it is a term, give it in a list by expression: {{ [$json.term] }}. Nothing was changed.`,
+		`Name the field that holds the terms, for example {{ $json.terms }}. A list in JSON needs double quotes, and no comma at its end. If it is a term, ${asTerm}give it in a list by expression: {{ [$json.term] }}. Nothing was changed.`,
 	);
 }
 
@@ -123,7 +124,9 @@ export function checkTerms(
 		throw refuse(
 			context,
 			`The parameter '${displayName}' has no terms`,
-			'Enter at least one term. To empty the dictionary, use Dictionary: Clear.',
+			context.getNodeParameter('operation', '') === 'replace'
+				? 'Enter at least one term. To empty the dictionary, use Dictionary: Clear.'
+				: 'Enter at least one term. Nothing was changed.',
 		);
 	}
 	const chars = dictionaryChars(terms);

@@ -13,6 +13,7 @@ import { shownFor } from '../commonFields';
 import { isAnotherOperation, staysBelowApi } from './summaryPath';
 import { refuse } from '../../../shared/parameters/refuse';
 import { ServiceError, said } from '../../../shared/api/serviceError';
+import { inOutput } from '../../item/itemFailure';
 import { sendWithoutKey } from '../../submit/once/sendWithoutKey';
 import { steadyParameter } from '../../submit/once/steadyValue';
 import type { NodeRun } from '../../item/nodeRun';
@@ -164,6 +165,7 @@ async function regenerateOnce(
 			),
 		explain: (failure) => {
 			if (!(failure instanceof ServiceError)) return;
+			failure.message = inOutput(context, failure.message, LOOK_AT_SUMMARY);
 			failure.description = [LOOK_AT_SUMMARY, said(failure.problem)].filter(Boolean).join(' ');
 		},
 	});

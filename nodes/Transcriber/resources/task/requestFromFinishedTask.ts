@@ -136,13 +136,14 @@ function unfinishedWords(taskId: string, task: IDataObject): [message: string, n
 	const said = reasonIn(task);
 	const reason = said && `: ${said}`;
 	if (isCancelled(task.status)) {
-		const next = 'It has no transcript. Submit the recording again.';
+		const next =
+			'It has no transcript. To get one, submit this recording alone in a new execution.';
 		return [`Task ${taskId} was cancelled${reason}`, next];
 	}
 	if (hasEnded(task.status)) {
 		return [
 			`Task ${taskId} failed${reason}`,
-			'A failed task is not charged, and has no transcript. Correct the recording or the link, then submit it again.',
+			'A failed task is not charged, and has no transcript. Correct the recording or the link, then submit this recording alone in a new execution.',
 		];
 	}
 	const progress = Number(task.progress) > 0 ? `, ${Number(task.progress)} %` : '';

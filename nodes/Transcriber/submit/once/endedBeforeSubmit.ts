@@ -44,7 +44,7 @@ export async function endedBeforeSubmit(
 	if (memory?.state !== 'accepted' || !memory.hadEnded) return undefined;
 	if (memory.failedAtOnce) {
 		const { error, ...ids } = memory.failedAtOnce;
-		return endedBadly(context, { error }, ids);
+		return endedBadly(context, { error }, ids, tasks.length > 1);
 	}
 	return asLasting(
 		refuse(

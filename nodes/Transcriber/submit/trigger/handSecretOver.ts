@@ -10,7 +10,8 @@ import {
 import { messageOf } from '../../../shared/asError';
 import { asLasting, refuse } from '../../../shared/parameters/refuse';
 import { secretIn, unseal } from '../../../shared/webhook/sealedSecret';
-import { inOutput } from '../../item/itemFailure';
+import { goesOnAfterErrors, inOutput } from '../../item/itemFailure';
+import { retryWords } from '../../item/retryAdvice';
 import { handOver } from './confirmedByTrigger';
 import { triggerUrlOf } from '../choice/onCompletion';
 import { hasAlreadyEnded, mayHaveEnded, type SubmissionAge } from '../once/endedBeforeSubmit';
@@ -99,7 +100,11 @@ function notKnownYet(
 	reason: unknown,
 ): NodeOperationError {
 	const message = `${notKnown(ids)}: ${messageOf(reason)}`;
-	const next = `A Retry of this execution asks again. ${FETCH_IT}`;
+	// n8n offers a Retry only of an execution that an error has stopped.
+	const retry = goesOnAfterErrors(context)
+		? ''
+		: `A Retry of ${retryWords(context).ofExecution} asks again.`;
+	const next = [retry, FETCH_IT].filter(Boolean).join(' ');
 	return refuse(context, inOutput(context, message, next), next);
 }
 

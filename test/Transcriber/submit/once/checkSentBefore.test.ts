@@ -63,6 +63,17 @@ async function twoTries(mode: 'manual' | 'retry', { items, parameters = FILE, no
 	return await service.run(parameters, { items, data, mode, executionId, node });
 }
 
+it('In a Retry with a key that is no key, the error says that the file may be accepted', async () => {
+	answer(LOST);
+	const items = await files('one');
+	const first = await service.run(FILE, { items, executionId: '41' });
+	const now = { ...FILE, options: { idempotencyKey: '={{ $json }}' } };
+	const data = again(first, now, items, { asFirstRun: true });
+	const { error } = await service.run(now, { items, data, mode: 'retry', executionId: '42' });
+	expect(error?.message).toContain("'Idempotency Key' has to be a text");
+	expect(error?.description).toMatch(RETRY_GOES_ON);
+});
+
 describe.each(['manual', 'retry'] as const)('In a later try (%s)', (mode) => {
 	it('a file whose storage is away: a Retry may go on with it', async () => {
 		const then = ([one]: INodeExecutionData[]) => storage('ECONNREFUSED', one);

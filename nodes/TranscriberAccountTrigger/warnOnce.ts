@@ -1,7 +1,7 @@
 import type { IDataObject, IPollFunctions } from 'n8n-workflow';
 
-import { ID_NAMES, listedTaskId } from '../shared/api/undocumented/idNames';
-import { isUnknownStatus, statusWord } from '../shared/api/statusMeaning';
+import { ID_NAMES, idIn, listedTaskId } from '../shared/api/undocumented/idNames';
+import { hasEnded, isUnknownStatus, statusWord } from '../shared/api/statusMeaning';
 import { messageOf } from '../shared/asError';
 import { remembered } from '../shared/processMemory';
 import { logSeldom } from '../shared/webhook/logSeldom';
@@ -34,7 +34,10 @@ export function warnOfStatus(context: IPollFunctions, task: IDataObject): void {
 
 /** Warns once if tasks of the list have no id that can be read: they never start the workflow. */
 export function warnOfIds(context: IPollFunctions, page: IDataObject[]): void {
-	const nameless = page.filter((task) => listedTaskId(task) === undefined).length;
+	// A bot gets its task when its recording is ready, and starts the workflow then.
+	const isNameless = (task: IDataObject) =>
+		listedTaskId(task) === undefined && (idIn(task.bot_id) === undefined || hasEnded(task.status));
+	const nameless = page.filter(isNameless).length;
 	if (nameless === 0) return;
 	warnOnce(
 		context,
@@ -106,7 +109,7 @@ export function warnOfUnknownKey(context: IPollFunctions): void {
 export function warnOfOtherAccount(context: IPollFunctions): void {
 	warn(
 		context,
-		'The API key belongs to another account. The trigger starts afresh: what is there already does not start the workflow. n8n saves this with the next transcript that starts the workflow, or when you publish a new version of the workflow (n8n 1: save it while it is active). If n8n is restarted before, transcripts may be missed, or old ones start the workflow. Do not switch the workflow off for this: that skips what has ended since the last poll.',
+		'The API key belongs to another account. The trigger starts afresh: what is there already does not start the workflow. n8n saves this with the next transcript that starts the workflow, or when you change this node, for example its poll times, and publish a new version (n8n 1: save the workflow while it is active). If n8n is restarted before, transcripts may be missed, or old ones start the workflow. Do not switch the workflow off for this: that skips what has ended since the last poll.',
 	);
 }
 

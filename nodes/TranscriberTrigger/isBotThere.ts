@@ -161,7 +161,7 @@ function warnOfGoneBot(context: IHookFunctions, { id }: SentBot, state?: IDataOb
 		? `meeting bot ${id} does not record any more (status: ${statusWord(state.status) ?? 'not known'})`
 		: `the service does not know meeting bot ${id} any more`;
 	context.logger.warn(
-		`${context.getNode().name}: ${what}, and the trigger sends no other one now. If none is in the meeting and you want one, unpublish the workflow, wait for ten seconds, and publish it again (n8n 1: deactivate and activate it).`,
+		`${context.getNode().name}: ${what}, and the trigger sends no other one now. If the transcript of its meeting is still to come, wait for that. If none is in the meeting and you want one, unpublish the workflow, wait for ten seconds, and publish it again (n8n 1: deactivate and activate it).`,
 	);
 }
 

@@ -148,9 +148,7 @@ export async function sendBotWhenPublished(context: IHookFunctions): Promise<voi
 	store.bot = { id, fingerprint, account, ...sent, sentAt: Date.now() };
 	const secret = secretIn(answer.webhook_secret);
 	const name = nameForNew(store, submissionKey({ botId: id }));
-	// A service that keeps one bot for a link may give its secret once.
-	const known = former?.id === id ? store.secretOf(name) : undefined;
-	store.keepSecret(name, secret ? forStore(apiKey, name, secret) : known || NO_SECRET);
+	store.keepSecret(name, secret ? forStore(apiKey, name, secret) : NO_SECRET);
 	store.save();
 	// A service may answer with the bot that it already has for this link.
 	const isSameAccount = !former || isSentBy(former, account);

@@ -1,6 +1,7 @@
 /** A list that ends in bots without a task, of a service that shows its last page again behind the end. */
-// Also covers pagesWithinBudget.ts.
+// Also covers pagesWithinBudget.ts, warnOnce.ts.
 
+import { captureLogs } from '../support/logs';
 import { listForTests } from './manyNewTasks';
 
 const { list, active } = listForTests();
@@ -35,4 +36,16 @@ it('The last page of an oldest-first list has scheduled bots only: it is publish
 	const ids = list().add(4);
 	await host.polls(6);
 	expect([...host.started].sort()).toEqual([...ids].sort());
+});
+
+it('A scheduled bot, whose task comes with its recording, is no task without an id in the log', async () => {
+	list().tasks = bots(1);
+	const logs = captureLogs();
+	const { host } = await active(0, 100);
+	await host.polls(2);
+	list().tasks = [{ task_id: 'task 1', bot_id: 'bot 0', status: 'completed' }];
+	await host.polls(2);
+	logs.release();
+	expect(host.started).toEqual(['task 1']);
+	expect(logs.lines.filter((line) => line.includes('do not start the workflow'))).toEqual([]);
 });

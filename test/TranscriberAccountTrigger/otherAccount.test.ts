@@ -64,7 +64,7 @@ it("the key of another account: n8n's log says that n8n has not saved that yet",
 	await host.polls(3);
 	release();
 	expect(lines.filter((line) => line.includes('belongs to another account'))).toEqual([
-		expect.stringMatching(/when you publish a new version.*Do not switch the workflow off/),
+		expect.stringMatching(/when you change this node.*Do not switch the workflow off/),
 	]);
 });
 

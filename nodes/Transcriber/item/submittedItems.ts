@@ -13,6 +13,9 @@ export class SubmittedItems {
 	/** Items of which this run has lost the answer to a submit. */
 	private readonly lost = new Set<number>();
 
+	/** Items of which the log says that they may be accepted. */
+	private readonly logged = new Set<number>();
+
 	/** Items that a new execution may pay for again: the answer was lost, now or before, or had no id. */
 	private readonly uncertain = new Set<number>();
 
@@ -64,8 +67,12 @@ export class SubmittedItems {
 	/** Notes that the execution was stopped, or has timed out, while an item was at work. */
 	noteStopped(itemIndex: number): void {
 		if (!this.isStopped) this.logAccepted([...this.accepted]);
-		if (this.lost.has(itemIndex)) this.log(mayBeAcceptedLine(itemIndex));
 		this.isStopped = true;
+		for (const item of [...this.lost, ...this.uncertain]) {
+			if (this.logged.has(item)) continue;
+			this.logged.add(item);
+			this.log(item === itemIndex ? whileSubmitting(item) : mayBeAcceptedLine(item));
+		}
 	}
 
 	/**
@@ -111,6 +118,13 @@ export class SubmittedItems {
 }
 
 /** n8n 2 drops the error that says so. */
-function mayBeAcceptedLine(itemIndex: number): string {
-	return `was stopped while item ${itemIndex} was being submitted. The service may have accepted it, and may charge for it. Look in your account at the service, or with Transcript: Get Many and Return All.`;
+function whileSubmitting(itemIndex: number): string {
+	return `was stopped while item ${itemIndex} was being submitted. The service may have accepted it, and may charge for it. ${LOOK}`;
 }
+
+/** The answer was lost before: n8n 2 drops the output or the error that says so, too. */
+function mayBeAcceptedLine(itemIndex: number): string {
+	return `was stopped. The service may have accepted item ${itemIndex}, and may charge for it. ${LOOK}`;
+}
+
+const LOOK = 'Look in your account at the service, or with Transcript: Get Many and Return All.';

@@ -7,7 +7,6 @@ import type {
 } from 'n8n-workflow';
 
 import { pause } from '../../shared/api/deadlines';
-import { isWithoutAnswer } from '../../shared/api/gatewayAnswers';
 import { isUnknownToService, said, ServiceError } from '../../shared/api/serviceError';
 import type { LookBounds } from '../../shared/api/askForState';
 import { STOPS_SPENDING, type Policy, type RoutingRequest } from '../../shared/api/types';
@@ -112,10 +111,8 @@ function contradictsIt(what: ToCancel['what'], state: IDataObject): boolean {
  * Whether a refused cancellation may be about the task or bot itself, so that its status can explain
  * the refusal. 404 only after a repeat: then an earlier attempt may have removed it.
  */
-function isAboutItsState({ problem }: ServiceError): boolean {
-	const { status = 0, isRepeat } = problem;
+function isAboutItsState({ problem: { status = 0, isRepeat } }: ServiceError): boolean {
 	if (status === 404) return isRepeat === true;
-	if (isWithoutAnswer(problem)) return false;
 	return status >= 400 && status < 500 && ![401, 402, 403, 407, 429].includes(status);
 }
 

@@ -63,15 +63,20 @@ async function finish(
 		return { index, answer, ids, state: { ...known, ...scheduledStart(answer, accepted) } };
 	});
 	const named = all.filter(isNamed);
+	const isNameless = (task: Submitted) =>
+		!isNamed(task) && !isRefusedOfSeveral(task.answer, all.length);
+	const count = { of: all.length, hasAccepted: named.length > 0 || all.some(isNameless) };
 	const unnamed = all
 		.filter((task) => !isNamed(task))
-		.map(({ answer }) => withoutId(context, answer, { of: all.length, accepted: named.length }));
+		// First what is paid for and cannot be found: of several errors, a node that stops shows one.
+		.sort((one, other) => Number(isNameless(other)) - Number(isNameless(one)))
+		.map(({ answer }) => withoutId(context, answer, count));
 	if (unnamed.length > 0) run.submitted.endWithoutTranscript(NAMELESS);
-	if (all.some((task) => !isNamed(task) && !isRefusedOfSeveral(task.answer, all.length))) {
-		run.submitted.mayBeAccepted(context.getItemIndex());
-	}
-	const isUseless = named.length === 0 || !goesOnAfterErrors(context);
-	const problem = isUseless ? unnamed[0] : undefined;
+	if (all.some(isNameless)) run.submitted.mayBeAccepted(context.getItemIndex());
+	const rowsOfUnnamed = () => unnamed.map((failure) => failedItem(context, failure, run));
+	const goesOn = goesOnAfterErrors(context);
+	if (named.length === 0 && unnamed.length > 1 && goesOn) return rowsOfUnnamed();
+	const problem = named.length === 0 || !goesOn ? unnamed[0] : undefined;
 	const refusal = problem ?? (await endedBeforeSubmit(context, named, outcome));
 	if (refusal && onCompletionOf(context) === 'notifyTrigger') {
 		// If a webhook comes after all, the trigger can check it.
@@ -80,8 +85,13 @@ async function finish(
 		);
 	}
 	if (refusal) throw refusal;
-	const output = await complete(context, named, outcome, run);
-	return [...output, ...unnamed.map((failure) => failedItem(context, failure, run))];
+	const output = await complete(context, named, outcome, run).catch((error: unknown) => {
+		context.getExecutionCancelSignal()?.throwIfAborted();
+		// The others of the item have their own outcomes.
+		if (unnamed.length > 0) return [failedItem(context, error, run)];
+		throw error;
+	});
+	return [...output, ...rowsOfUnnamed()];
 }
 
 async function complete(
@@ -164,7 +174,7 @@ function isRefusedOfSeveral(answer: IDataObject, count: number): boolean {
 function withoutId(
 	context: IExecutePaginationFunctions,
 	answer: IDataObject,
-	count: { of: number; accepted: number },
+	count: { of: number; hasAccepted: boolean },
 ): NodeOperationError {
 	const answered = withoutSecrets(answer, {}) as IDataObject;
 	const said = `The service answered: ${jsonOf(answered).slice(0, 300)}.`;
@@ -174,7 +184,7 @@ function withoutId(
 			refuse(
 				context,
 				`The service refused one of the recordings: ${serviceMessage}`,
-				count.accepted > 0
+				count.hasAccepted
 					? `${said} Fetch the accepted ones with Transcript: Wait Until Finished.`
 					: `${said} It accepted none of them. To try again, submit this item alone in a new execution.`,
 			),

@@ -203,10 +203,8 @@ async function syncTo(
 			if (isCertainlyNotWritten(context, error)) forget();
 			throw error;
 		});
-		if (saysNo(answer)) {
-			forget();
-			throw dictionaryNotChanged(context, answer);
-		}
+		// That is never certain: a service may report a fault in this way that it had after the write.
+		if (saysNo(answer)) throw dictionaryNotChanged(context, answer);
 	}
 	if (replaces && !dryRun) noteReplacement(context);
 	const terms = { old, wanted, sent: write.body.terms };

@@ -25,13 +25,27 @@ export function submissionsIn(answer: unknown, isBot: boolean): IDataObject[] {
 	if (!only || others.length > 0) {
 		return objectsIn(answer).map((element) => submissionIn(element, isBot));
 	}
-	const name = [only.task_id, only.bot_id].every(isNoId) && listNameIn(only);
+	const hasNoId = [only.task_id, only.bot_id].every(isNoId);
+	const name = hasNoId ? listNameIn(only) : listThatRepeats(only);
 	if (!name) return [submissionIn(only, isBot)];
-	const { [name]: list, ...rest } = only;
+	const { [name]: list, ...facts } = only;
+	const rest = hasNoId ? facts : withoutIdOrStatus(facts);
 	return objectsIn(list).map((element) => {
 		// An id or a status beside the list is not that of an element which was refused.
 		const beside = isRefused(element) ? withoutIdOrStatus(rest) : rest;
 		return { ...beside, ...submissionIn(element, isBot) };
+	});
+}
+
+/** A list of several that has the task or bot beside it, too: the answer also says the first one by itself. */
+function listThatRepeats({ task_id, bot_id, ...lists }: IDataObject): string | undefined {
+	const idOf = (one: unknown) => isObject(one) && (idIn(one.task_id) ?? idIn(one.bot_id));
+	const own = idOf({ task_id, bot_id });
+	return SUBMISSION_LIST_NAMES.find((name) => {
+		const list: unknown = lists[name];
+		if (!Array.isArray(list)) return false;
+		const ids = list.map(idOf);
+		return ids.includes(own) && ids.some((id) => id && id !== own);
 	});
 }
 

@@ -1,0 +1,44 @@
+/** A service may replace the dictionary, and then report a fault in a success: what is gone must be named. */
+// Also covers sync.ts, lostWrites.ts.
+
+import type { INode } from 'n8n-workflow';
+
+import { itemsOf, serviceForTests } from '../../../support/service';
+
+const service = serviceForTests();
+const SYNC = {
+	resource: 'dictionary',
+	operation: 'sync',
+	terms: '={{ $json.term }}',
+	mode: 'replace',
+};
+const OLD = ['Kubernetes', 'Anna Petrova'];
+
+async function synced(body: string, node: Partial<INode>) {
+	await service.ask('PUT /dictionary', { json: { terms: OLD } });
+	const action = { kind: 'garble', body, status: 200 } as const;
+	service.running().fault({ match: { method: 'PUT' }, action });
+	return await service.run(SYNC, { items: itemsOf({ term: 'OKR' }, { term: 'SLA' }), node });
+}
+
+describe.each([
+	'{"status":"error","message":"Timeout while the index was rebuilt"}',
+	'{"error":"timeout"}',
+	'{"success":false,"error":"fatal_error"}',
+])('After %s', (body) => {
+	it('the error of a node that stops names them', async () => {
+		const { error } = await synced(body, {});
+		expect(service.running().terms()).toEqual(['OKR', 'SLA']);
+		for (const term of OLD) expect(error?.description).toContain(term);
+	});
+
+	it('the output of a node that goes on names them', async () => {
+		const { json } = await synced(body, { onError: 'continueRegularOutput' });
+		for (const term of OLD) expect(json[0]?.error).toContain(term);
+	});
+
+	it('the next try of Retry On Fail outputs them as removed', async () => {
+		const { json } = await synced(body, { retryOnFail: true, maxTries: 2, waitBetweenTries: 1 });
+		expect(json[0]).toMatchObject({ changed: true, removed: OLD });
+	});
+});

@@ -1,0 +1,100 @@
+/** One link of several recordings: some refused, some accepted without an id, some failed. Each of them is reported. */
+// Also covers submit.ts, nodes/shared/api/undocumented/submissions.ts.
+
+import type { INode } from 'n8n-workflow';
+
+import { itemsOf, serviceForTests } from '../../support/service';
+import { workflowWith } from '../../support/suspended';
+import { sign } from '../../TranscriberTrigger/client';
+
+const service = serviceForTests();
+const LINK = {
+	resource: 'transcription',
+	operation: 'transcribeUrl',
+	url: 'https://video.example.com/playlist',
+	onCompletion: 'poll',
+	waitOptions: { pollInterval: 0.02 },
+};
+const CONTINUE: Partial<INode> = { onError: 'continueRegularOutput' };
+const WAYS: Array<[string, Partial<INode>]> = [
+	['stops', {}],
+	['goes on', CONTINUE],
+];
+const REFUSED = { error: 'Private video' };
+const NAMELESS = { status: 'pending' };
+
+const answer = (body: object) =>
+	service.running().fault({
+		match: { method: 'POST' },
+		action: { kind: 'respond', status: 200, body, readBody: true },
+	});
+/** All that the user sees of the run. */
+async function words(node: Partial<INode>): Promise<string> {
+	const { error, json } = await service.run(LINK, { items: itemsOf({}), node });
+	return JSON.stringify([error?.message, error?.description, json]);
+}
+async function failedTask(): Promise<string> {
+	const id = await service.pendingTask();
+	service.running().finish(id, { status: 'failed' });
+	return id;
+}
+
+describe.each(WAYS)('A node that %s', (_, node) => {
+	it('says of one without an id that it is accepted, also beside one that is refused', async () => {
+		answer([REFUSED, NAMELESS]);
+		const said = await words(node);
+		expect(said).toMatch(/without an id/);
+		expect(said).not.toMatch(/accepted none of them/);
+	});
+
+	it('says it beside one with an id, too', async () => {
+		answer([{ task_id: await service.completedTask() }, REFUSED, NAMELESS]);
+		expect(await words(node)).toMatch(/without an id/);
+	});
+
+	it('says that none is accepted if all are refused', async () => {
+		answer([REFUSED, REFUSED]);
+		expect(await words(node)).toMatch(/Private video/);
+	});
+});
+
+describe('A node that goes on, where the only one with an id fails, still reports', () => {
+	it.each([
+		['one without an id', NAMELESS, /without an id/],
+		['one that is refused', REFUSED, /Private video/],
+	])('%s', async (_what, other, said) => {
+		answer([{ task_id: await failedTask() }, other]);
+		expect(await words(CONTINUE)).toMatch(said);
+	});
+
+	it('one that is refused, after the execution was suspended', async () => {
+		const id = await service.pendingTask();
+		answer([REFUSED, { task_id: id, webhook_secret: 's' }]);
+		const waiting = { ...LINK, onCompletion: 'awaitWebhook' };
+		const workflow = workflowWith(waiting, service.credentials(), CONTINUE);
+		const sleeping = await workflow.start(itemsOf({}));
+		expect(sleeping.isSuspended).toBe(true);
+		service.running().finish(id, { status: 'failed' });
+		const body = JSON.stringify({ task_id: id, status: 'failed' });
+		const { woken } = await workflow.deliver(sleeping, body, sign(body, 's'));
+		expect(JSON.stringify(woken?.json)).toContain('Private video');
+	});
+});
+
+describe('A list of all tasks beside the id of the first', () => {
+	it('is not overlooked: the others are paid for, too', async () => {
+		const [a, b] = [await service.completedTask(), await service.completedTask()];
+		answer({ task_id: a, status: 'pending', tasks: [{ task_id: a }, { task_id: b }] });
+		const { json } = await service.run(LINK, { items: itemsOf({}) });
+		expect(json.map(({ task_id }) => task_id)).toEqual([a, b]);
+	});
+
+	it('is none if it holds other things, or this task alone', async () => {
+		const a = await service.completedTask();
+		for (const tasks of [[{ task_id: a }], [{ task_id: 'other-1' }], ['note']]) {
+			answer({ task_id: a, status: 'pending', tasks });
+			const { json } = await service.run(LINK, { items: itemsOf({}) });
+			expect(json.map(({ task_id }) => task_id)).toEqual([a]);
+		}
+	});
+});

@@ -1,0 +1,47 @@
+/** The answer to one item is lost, and the execution is stopped later: n8n 2 drops the error, so n8n's log has to name the item. */
+// Also covers nodes/Transcriber/item/submittedItems.ts.
+
+import type { INode } from 'n8n-workflow';
+
+import { captureLogs } from '../../support/logs';
+import { itemsOf, serviceForTests } from '../../support/service';
+
+const service = serviceForTests();
+const LINK = {
+	resource: 'transcription',
+	operation: 'transcribeUrl',
+	url: '={{ $json.url }}',
+	onCompletion: 'poll',
+	waitOptions: { pollInterval: 0.02 },
+};
+
+/** Loses the answer to the first link, and stops the execution after so many calls of n8n's question whether to. */
+async function logOf(names: string[], node: Partial<INode>, isTime: () => boolean) {
+	service.running().fault({
+		match: { method: 'POST', path: '/transcribe-url$' },
+		action: { kind: 'cut', when: 'afterProcessing' },
+	});
+	const logs = captureLogs();
+	const items = itemsOf(...names.map((name) => ({ url: `https://files.example.com/${name}.mp3` })));
+	await service.run(LINK, { items, node, cancelWhen: isTime });
+	logs.release();
+	return logs.of('Transcriber').filter((line) => line.includes('may have accepted'));
+}
+
+it('While another item is waited for, with On Error = Continue', async () => {
+	const looks = () => service.lines().filter((line) => /\/tasks\/[^/]+$/.test(line)).length;
+	const lines = await logOf(
+		['one', 'two'],
+		{ onError: 'continueRegularOutput' },
+		() => looks() > 5,
+	);
+	expect(lines).toEqual([expect.stringMatching(/may have accepted item 0.*Look in your account/)]);
+});
+
+it('In the pause before the next try of Retry On Fail', async () => {
+	let asked = 0;
+	const isTime = () => service.running().tasks().length > 0 && ++asked > 20;
+	const node = { retryOnFail: true, maxTries: 3, waitBetweenTries: 1_000 };
+	const lines = await logOf(['one'], node, isTime);
+	expect(lines).not.toEqual([]);
+});

@@ -1,7 +1,7 @@
 import type { IExecuteData, IExecutePaginationFunctions } from 'n8n-workflow';
 import type { NodeApiError, NodeOperationError } from 'n8n-workflow';
 
-import { checkRunIsShared, runKeyOf } from '../../shared/n8nInternals/runIdentity';
+import { checkRunIsShared, nodeContextOf, runKeyOf } from '../../shared/n8nInternals/runIdentity';
 import { itemCount } from './inputItems';
 import { retryWords } from './retryAdvice';
 import { SubmittedItems } from './submittedItems';
@@ -48,7 +48,13 @@ export class NodeRun {
 		let run = NodeRun.current.get(key);
 		if (!run || run.items.has(context.getItemIndex())) {
 			const where = `${context.getNode().name}: execution ${context.getExecutionId()}`;
-			const log = (line: string) => context.logger.warn(`${where} ${line}`);
+			// With Retry On Fail, n8n runs the node again also after it was stopped.
+			const told = nodeContextOf(context) as { logged?: Record<string, true> };
+			const log = (line: string) => {
+				if (told.logged?.[line]) return;
+				told.logged = { ...told.logged, [line]: true };
+				context.logger.warn(`${where} ${line}`);
+			};
 			run = new NodeRun(new SubmittedItems(retryWords(context), log));
 			NodeRun.current.set(key, run);
 		}

@@ -92,7 +92,8 @@ export async function sendCancel(
 	if (hasEnded(state.status)) sayItHasEnded(refusal, what, state, reason);
 	else if (refused && (wasDone || refused.problem.status === 404)) {
 		refused.message = `It is not certain that the ${what} is cancelled`;
-		sayWhatItMayCost(context, refused, reason);
+		sayWhatItMayCost(context, refused);
+		refused.description = [refused.description, reason].filter(Boolean).join(' ');
 	} else sayWhatItMayCost(context, refusal, refused?.description);
 	throw refusal;
 }

@@ -75,7 +75,8 @@ async function finish(
 	if (all.some(isNameless)) run.submitted.mayBeAccepted(context.getItemIndex());
 	const rowsOfUnnamed = () => unnamed.map((failure) => failedItem(context, failure, run));
 	const goesOn = goesOnAfterErrors(context);
-	if (named.length === 0 && unnamed.length > 1 && goesOn) return rowsOfUnnamed();
+	const isPartlyAccepted = named.length === 0 && count.hasAccepted && unnamed.length > 1;
+	if (isPartlyAccepted && goesOn) return rowsOfUnnamed();
 	const problem = named.length === 0 || !goesOn ? unnamed[0] : undefined;
 	const refusal = problem ?? (await endedBeforeSubmit(context, named, outcome));
 	if (refusal && onCompletionOf(context) === 'notifyTrigger') {

@@ -73,7 +73,7 @@ const ROWS: Row[] = [
 		answer: { status: 400, code: 'invalid_webhook_url' },
 		httpCode: '400',
 		message: /^The service does not accept the webhook address/,
-		next: /start with https:\/\/ .*correct 'Webhook URL'.* such as Wait for the Transcript \(Polling\)/,
+		next: /start with https:\/\/ .*If you entered it, correct it.*public webhook URL of your n8n/,
 		words: 'Words of the service',
 	},
 	{

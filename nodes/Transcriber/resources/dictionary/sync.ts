@@ -203,8 +203,12 @@ async function syncTo(
 			if (isCertainlyNotWritten(context, error)) forget();
 			throw error;
 		});
-		// That is never certain: a service may report a fault in this way that it had after the write.
-		if (saysNo(answer)) throw dictionaryNotChanged(context, answer);
+		if (saysNo(answer)) {
+			// A service may report a fault in this way that it had after the write.
+			const now = replaces ? await termsNow(context) : old;
+			if (now && isSame(now, old)) forget();
+			throw dictionaryNotChanged(context, answer);
+		}
 	}
 	if (replaces && !dryRun) noteReplacement(context);
 	const terms = { old, wanted, sent: write.body.terms };
@@ -222,6 +226,14 @@ async function syncTo(
 		removed: gone,
 	};
 	return [{ json: notStored.length > 0 ? { ...done, not_stored: notStored } : done }];
+}
+
+/** Undefined if they cannot be read. */
+async function termsNow(context: IExecutePaginationFunctions): Promise<string[] | undefined> {
+	const reading = callService(context, { method: 'GET', url: '/dictionary' });
+	return await reading
+		.then((dictionary) => distinct(termsIn(context, dictionary)))
+		.catch(() => undefined);
 }
 
 function hasNoTerm(context: IExecutePaginationFunctions): NodeOperationError {

@@ -76,7 +76,9 @@ async function finish(
 	const rowsOfUnnamed = () => unnamed.map((failure) => failedItem(context, failure, run));
 	const goesOn = goesOnAfterErrors(context);
 	const isPartlyAccepted = named.length === 0 && count.hasAccepted && unnamed.length > 1;
-	if (isPartlyAccepted && goesOn) return rowsOfUnnamed();
+	// While the execution is suspended, an item must not output an error: see `performOperation`.
+	const mayOutputErrors = goesOn && onCompletionOf(context) !== 'awaitWebhook';
+	if (isPartlyAccepted && mayOutputErrors) return rowsOfUnnamed();
 	const problem = named.length === 0 || !goesOn ? unnamed[0] : undefined;
 	const refusal = problem ?? (await endedBeforeSubmit(context, named, outcome));
 	if (refusal && onCompletionOf(context) === 'notifyTrigger') {
@@ -89,7 +91,7 @@ async function finish(
 	const output = await complete(context, named, outcome, run).catch((error: unknown) => {
 		context.getExecutionCancelSignal()?.throwIfAborted();
 		// The others of the item have their own outcomes.
-		if (unnamed.length > 0) return [failedItem(context, error, run)];
+		if (unnamed.length > 0 && mayOutputErrors) return [failedItem(context, error, run)];
 		throw error;
 	});
 	return [...output, ...rowsOfUnnamed()];

@@ -5,7 +5,6 @@ import type { INode } from 'n8n-workflow';
 
 import { itemsOf, serviceForTests } from '../../support/service';
 import { workflowWith } from '../../support/suspended';
-import { sign } from '../../TranscriberTrigger/client';
 
 const service = serviceForTests();
 const LINK = {
@@ -66,18 +65,23 @@ describe('A node that goes on, where the only one with an id fails, still report
 		answer([{ task_id: await failedTask() }, other]);
 		expect(await words(CONTINUE)).toMatch(said);
 	});
+});
 
-	it('one that is refused, after the execution was suspended', async () => {
-		const id = await service.pendingTask();
-		answer([REFUSED, { task_id: id, webhook_secret: 's' }]);
-		const waiting = { ...LINK, onCompletion: 'awaitWebhook' };
-		const workflow = workflowWith(waiting, service.credentials(), CONTINUE);
-		const sleeping = await workflow.start(itemsOf({}));
-		expect(sleeping.isSuspended).toBe(true);
-		service.running().finish(id, { status: 'failed' });
-		const body = JSON.stringify({ task_id: id, status: 'failed' });
-		const { woken } = await workflow.deliver(sleeping, body, sign(body, 's'));
-		expect(JSON.stringify(woken?.json)).toContain('Private video');
+/** n8n would run a suspended node again for an error in its output, and the execution would be lost. */
+describe('With Retry On Fail, while another item of the node sleeps, no error is output', () => {
+	it.each([
+		['all are without an id', [NAMELESS, REFUSED]],
+		['one is refused, and the other is', undefined],
+	])('if %s', async (_what, body) => {
+		const [id, other] = [await service.pendingTask(), await service.pendingTask()];
+		answer(body ?? [REFUSED, { task_id: id, awaiting_balance: true, webhook_secret: 's' }]);
+		answer({ task_id: other, webhook_secret: 't' });
+		const waitOptions = { pollInterval: 0.02, onInsufficientBalance: 'fail' };
+		const waiting = { ...LINK, onCompletion: 'awaitWebhook', waitOptions };
+		const node = { ...CONTINUE, retryOnFail: true, maxTries: 2, waitBetweenTries: 1 };
+		const workflow = workflowWith(waiting, service.credentials(), node);
+		const { isSuspended, error } = await workflow.start(itemsOf({}, {}));
+		expect([isSuspended, error]).toEqual([true, undefined]);
 	});
 });
 

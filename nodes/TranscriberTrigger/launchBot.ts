@@ -60,7 +60,7 @@ export async function launchBot(
 				attemptMs: ACTIVATION.attemptMs,
 			},
 		);
-		const answers = submissionsIn(given, true).map(withoutSecretsInText);
+		const answers = submissionsIn(given, 'bot').map(withoutSecretsInText);
 		const answer = answers.find((one) => botIdOf(one) !== undefined) ?? answers[0] ?? {};
 		const id = botIdOf(answer);
 		if (!launch.signal.aborted || id === undefined) return answer;

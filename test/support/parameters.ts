@@ -1,4 +1,4 @@
-/** Parameters of the operations that most tests use. None of them waits for a transcript. */
+/** Parameters of the operations that most tests use. Only PLAYLIST waits for a transcript. */
 
 export const FILE = {
 	resource: 'transcription',
@@ -11,6 +11,15 @@ export const LINK = {
 	operation: 'transcribeUrl',
 	onCompletion: 'returnTask',
 	url: 'https://files.example.com/talk.mp3',
+};
+
+/** A link of which the service makes several tasks; the node waits for them. */
+export const PLAYLIST = {
+	resource: 'transcription',
+	operation: 'transcribeUrl',
+	url: 'https://video.example.com/playlist',
+	onCompletion: 'poll',
+	waitOptions: { pollInterval: 0.02 },
 };
 
 export const BOT = {

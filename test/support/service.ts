@@ -53,6 +53,13 @@ export function serviceForTests(options: SimulatorOptions = {}) {
 			...change,
 		}),
 
+		/** What the service answers to the next POST, instead of doing what it asks for. */
+		answer: (body: object): void =>
+			running().fault({
+				match: { method: 'POST' },
+				action: { kind: 'respond', status: 200, body, readBody: true },
+			}),
+
 		/** Runs the node against the service. */
 		run: async (parameters: INodeParameters, more: Partial<Run> = {}): Promise<Outcome> => {
 			const { url: baseUrl, apiKey } = running();

@@ -2,7 +2,7 @@ import type { IExecutePaginationFunctions, INodeExecutionData, JsonObject } from
 import { NodeApiError, NodeOperationError } from 'n8n-workflow';
 
 import { isTool } from '../../shared/n8nInternals/runIdentity';
-import { asLasting, isLasting } from '../../shared/parameters/refuse';
+import { asLasting, isLasting, refuse } from '../../shared/parameters/refuse';
 import { said, ServiceError } from '../../shared/api/serviceError';
 import { NAMELESS } from '../../shared/api/submission';
 import { asError } from '../../shared/asError';
@@ -23,6 +23,15 @@ export function inOutput(
 ): string {
 	if (!isShownByMessage(context) || message.includes(advice)) return message;
 	return `${message.replace(/\.$/, '')}. ${advice}`;
+}
+
+/** The refusal that every Retry brings again. Says its advice also where only the message is shown. */
+export function refuseForGood(
+	context: IExecutePaginationFunctions,
+	message: string,
+	advice: string,
+): NodeOperationError {
+	return asLasting(refuse(context, inOutput(context, message, advice), advice));
 }
 
 /** Whether the message of a failure is all that its output shows. An AI agent gets the description, too. */

@@ -17,7 +17,7 @@ import { TIMEOUTS, patienceFor } from '../../shared/api/delayBeforeRetry';
 import { ServiceError } from '../../shared/api/serviceError';
 import type { Policy, RoutingRequest } from '../../shared/api/types';
 import { objectsIn } from '../../shared/api/undocumented/answers';
-import { submissionsIn } from '../../shared/api/undocumented/submissions';
+import { submissionsIn, type SubmissionKind } from '../../shared/api/undocumented/submissions';
 import { refuse } from '../../shared/parameters/refuse';
 import type { NodeRun } from './nodeRun';
 
@@ -144,7 +144,7 @@ function answersIn(
 ): INodeExecutionData[] {
 	const body = policy.takesAnyAnswer ? anyBodyOf(response) : bodyOf(response, method);
 	const answer = submits(policy)
-		? submissionsIn(body, policy.limit === 'meeting').map(withoutSecretsInText)
+		? submissionsIn(body, kindOf(policy)).map(withoutSecretsInText)
 		: body;
 	const kept = policy.takesAnyAnswer ? 'everywhere' : policy.keepsWebhookSecret;
 	const answers = objectsIn(withoutSecrets(answer, credential, kept, policy.takesAnyAnswer));
@@ -160,6 +160,11 @@ export function withoutError(answer: IDataObject): IDataObject {
 	if (!('error' in answer)) return answer;
 	const { error, ...others } = answer;
 	return { ...others, service_error: error };
+}
+
+function kindOf({ limit, upload }: Policy): SubmissionKind {
+	if (limit === 'meeting') return 'bot';
+	return upload ? 'file' : 'link';
 }
 
 /** The requests that cost money: POST /transcribe, POST /transcribe-url, POST /meeting. */

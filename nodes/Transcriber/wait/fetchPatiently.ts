@@ -66,7 +66,8 @@ export async function fetchPatiently<T>(
 			const ifThere = isNotFound(failure) ? 'If it is there later: ' : '';
 			failure.message = notLost(context, message, `${ifThere}${inShort}`);
 			failure.description = [advice, comfort, next].filter(Boolean).join(' ');
-			throw isUnknownToService(failure) ? asLasting(failure) : failure;
+			// A Retry without the document can succeed.
+			throw what === 'result' && isUnknownToService(failure) ? asLasting(failure) : failure;
 		}
 		await pause(delay, cancelled);
 	}

@@ -117,7 +117,10 @@ export function notEnded(
 	const isKnown =
 		goesOn(state.status) || state.status === statusWithoutTask({ status: 'completed' });
 	if (isKnown || !isUnknownStatus(state.status)) {
-		const advice = `It continues at the service and is not lost. ${next}`;
+		const continues = awaitsBalance(state)
+			? 'It is stored at the service and not lost: top up the balance, and the service starts on its own within minutes.'
+			: 'It continues at the service and is not lost.';
+		const advice = `${continues} ${next}`;
 		return refuse(context, notLost(context, message, FETCH_LATER), advice);
 	}
 	const howToGetIt = isTask

@@ -156,7 +156,7 @@ const ROWS: Row[] = [
 		status: 404,
 		path: /^\/meeting\//,
 		message: 'The service has no meeting bot with this ID',
-		next: "Check the 'Bot ID' parameter: the id has to come from this account.",
+		next: "Check the 'Bot ID' parameter: the id has to come from this account. If it is the ID of a task, use Transcript: Get, Transcript: Cancel or Transcript: Wait Until Finished.",
 	},
 	{
 		status: 404,

@@ -3,6 +3,7 @@
 
 import type { IExecutePaginationFunctions } from 'n8n-workflow';
 
+import { NodeRun } from '../../../nodes/Transcriber/item/nodeRun';
 import { endedBeforeSubmit } from '../../../nodes/Transcriber/submit/once/endedBeforeSubmit';
 import { checkUnchangedSince } from '../../../nodes/Transcriber/submit/once/refuseChangedItem';
 import { remember } from '../../../nodes/Transcriber/submit/once/submissionMemory';
@@ -20,7 +21,7 @@ it.each<[string, (context: IExecutePaginationFunctions) => unknown]>([
 		'that had ended before',
 		async (context) => {
 			remember(context, { ...accepted, submissions: [...accepted.submissions], hadEnded: true });
-			throw await endedBeforeSubmit(context, [], { isFresh: false });
+			throw await endedBeforeSubmit(context, [], { isFresh: false }, NodeRun.of(context));
 		},
 	],
 	[

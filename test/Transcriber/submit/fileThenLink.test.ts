@@ -1,7 +1,7 @@
 /** n8n's Retry of a file whose answer was lost, after the user has chosen another operation. */
 // Also covers once/submitOnce.ts.
 
-import type { INodeParameters } from 'n8n-workflow';
+import type { INode, INodeParameters } from 'n8n-workflow';
 
 import { RETRY } from '../../../nodes/shared/api/delayBeforeRetry';
 import type { FaultRule } from '../../simulator/index';
@@ -24,10 +24,11 @@ async function retried(
 	first: Awaited<ReturnType<typeof service.run>>,
 	now: INodeParameters,
 	id: string,
+	node: Partial<INode> = {},
 ) {
 	const items = [itemWithFile()];
-	const data = again(first, now, items, { asFirstRun: true });
-	return await service.run(now, { items, data, mode: 'retry', executionId: id });
+	const data = again(first, now, items, { asFirstRun: true, node });
+	return await service.run(now, { items, data, mode: 'retry', executionId: id, node });
 }
 
 it.each([
@@ -39,6 +40,17 @@ it.each([
 	const { error } = await retried(first, now, '42');
 	expect(error?.message).toMatch(/changed after it had been sent, and it is not known/);
 	expect(error?.description).toMatch(/Undo the change and retry/);
+	expect(sent()).toBe(1);
+});
+
+it('says in the output of a node that goes on that it may be accepted, and offers no Retry', async () => {
+	answer({ kind: 'cut', when: 'afterProcessing' });
+	const first = await service.run(FILE, { items: [itemWithFile()], executionId: '41' });
+	const { json } = await retried(first, LINK, '42', { onError: 'continueRegularOutput' });
+	expect(json[0]?.error).toMatch(
+		/changed after it had been sent.*may have accepted it.*If it is, fetch/,
+	);
+	expect(json[0]?.error).not.toMatch(/retry/i);
 	expect(sent()).toBe(1);
 });
 

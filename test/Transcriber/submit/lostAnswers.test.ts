@@ -355,3 +355,17 @@ describe('another item of the run fails while a file that got 409 waits for its 
 		expect(error?.description).toContain('Already accepted by the service: item 0: task');
 	});
 });
+
+it.each([
+	['returnTask', {}],
+	['callUrl', { webhookUrl: 'https://hooks.example.com/now' }],
+])(
+	'the error for a link says how to get it if the service has it, because nothing else reports it: %s',
+	async (onCompletion, more) => {
+		loseAnswers();
+		const { error } = await service.run({ ...LINK, onCompletion, ...more }, { items: itemsOf({}) });
+		expect(error?.description).toMatch(
+			/whether it is there\. If it is, fetch it with Transcript: Wait Until Finished \(a bot with/,
+		);
+	},
+);

@@ -3,31 +3,19 @@
 
 import type { INode } from 'n8n-workflow';
 
+import { PLAYLIST } from '../../support/parameters';
 import { byId, itemsOf, serviceForTests } from '../../support/service';
 
 const service = serviceForTests();
-const LINK = {
-	resource: 'transcription',
-	operation: 'transcribeUrl',
-	url: 'https://video.example.com/playlist',
-	onCompletion: 'poll',
-	waitOptions: { pollInterval: 0.02 },
-};
 const THE_ITEM = /submit this item alone|only the item that failed/;
 const THE_RECORDING = /link to this recording alone in a new execution/;
-
-const answer = (body: object) =>
-	service.running().fault({
-		match: { method: 'POST' },
-		action: { kind: 'respond', status: 200, body, readBody: true },
-	});
 
 async function playlist(status: 'failed' | 'cancelled', node: Partial<INode> = {}) {
 	const [a, b] = [await service.pendingTask(), await service.pendingTask()];
 	service.running().finish(a);
 	service.running().finish(b, { status });
-	answer({ tasks: [{ task_id: a }, { task_id: b }] });
-	return { a, ...(await service.run(LINK, { items: itemsOf({}), node })) };
+	service.answer({ tasks: [{ task_id: a }, { task_id: b }] });
+	return { a, ...(await service.run(PLAYLIST, { items: itemsOf({}), node })) };
 }
 
 describe.each(['failed', 'cancelled'] as const)('One that was %s', (status) => {
@@ -50,20 +38,20 @@ describe.each(['failed', 'cancelled'] as const)('One that was %s', (status) => {
 
 it('One of which the service says only that it is not accepted', async () => {
 	const a = await service.pendingTask();
-	answer([{ task_id: a }, { success: false, message: 'Private video' }]);
-	const parameters = { ...LINK, onCompletion: 'returnTask' };
+	service.answer([{ task_id: a }, { success: false, message: 'Private video' }]);
+	const parameters = { ...PLAYLIST, onCompletion: 'returnTask' };
 	const { error } = await service.run(parameters, { items: itemsOf({}) });
 	expect(error?.description).toMatch(THE_RECORDING);
 	expect(error?.description).not.toMatch(THE_ITEM);
 });
 
 describe('with an Idempotency Key of the user', () => {
-	const KEYED = { ...LINK, options: { idempotencyKey: 'mine' } };
+	const KEYED = { ...PLAYLIST, options: { idempotencyKey: 'mine' } };
 
 	it('One that fails at once, with Call a URL', async () => {
 		const [a, b] = [await service.pendingTask(), await service.pendingTask()];
 		service.running().finish(b, { status: 'failed', error: 'Private video' });
-		answer({ tasks: [{ task_id: a }, { task_id: b }] });
+		service.answer({ tasks: [{ task_id: a }, { task_id: b }] });
 		const webhookUrl = 'https://hooks.example.com/now';
 		const parameters = { ...KEYED, onCompletion: 'callUrl', webhookUrl };
 		const { error } = await service.run(parameters, { items: itemsOf({}) });
@@ -75,7 +63,7 @@ describe('with an Idempotency Key of the user', () => {
 		const [a, b] = [await service.pendingTask(), await service.pendingTask()];
 		service.running().finish(a);
 		service.running().finish(b, { status: 'failed', error: 'Private video' });
-		answer({ tasks: [{ task_id: a }, { task_id: b }] });
+		service.answer({ tasks: [{ task_id: a }, { task_id: b }] });
 		const node = { onError: 'continueRegularOutput' } as const;
 		const { json } = await service.run(KEYED, { items: itemsOf({}), node });
 		expect(json.map(({ error }) => error).join()).toMatch(/failed: Private video.*charged, too/);

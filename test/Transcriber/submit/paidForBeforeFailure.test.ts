@@ -60,8 +60,8 @@ describe.each<[string, INodeParameters]>([
 	});
 });
 
-it.each([503, 422])('A document that gets %i', async (status) => {
-	fault('/export', respond(status));
+it.each([503, 422, 404, 410])('A document that gets %i', async (status) => {
+	fault('/export', respond(status, { detail: { error_code: 'no_segments', message: 'None' } }));
 	const { error } = await waitFor({ ...FILE, waitOptions: { exportFormat: 'srt' } });
 	expect(error?.description).toMatch(/set 'Export Format' to None/);
 	expect(error?.description).toMatch(CHARGED);
@@ -104,4 +104,16 @@ it('A task that failed is not charged, so the error does not say so', async () =
 	});
 	expect(error?.description).toMatch(/A failed task is not charged/);
 	expect(error?.description).not.toMatch(/charged again|Already accepted/);
+});
+
+describe('A recording that waits for a top-up until the Timeout', () => {
+	it('says to top up, and not only that it goes on', async () => {
+		const topUp = respond(200, { status: 'pending', awaiting_balance: true });
+		fault('/tasks/', topUp);
+		const waitOptions = { onInsufficientBalance: 'keepWaiting', timeout: 0.01, pollInterval: 0.02 };
+		const parameters = { ...LINK, onCompletion: 'poll', waitOptions };
+		const { error } = await service.run(parameters, { items: [itemWithFile()] });
+		expect(error?.message).toContain('waits for a top-up');
+		expect(error?.description).toMatch(/not lost: top up the balance/);
+	});
 });

@@ -16,19 +16,20 @@ import { distinct } from './terms';
  */
 export function termsIn(context: IExecutePaginationFunctions, answer: IDataObject): string[] {
 	const terms = listIn(answer.terms);
-	if (saysNoTerms(answer)) throw withoutTerms(context);
 	const isElsewhere = isInherited(answer) && (terms ?? []).length === 0;
+	if (saysNoTerms(answer)) throw isElsewhere ? withoutOwnersTerms(context) : withoutTerms(context);
 	if (terms && !isElsewhere) return terms;
 	const applied = listIn(answer.effective_terms);
 	if (isElsewhere && applied) return [...applied, ...(listIn(answer.ignored_terms) ?? [])];
-	if (isElsewhere) {
-		throw refuse(
-			context,
-			"You use the team owner's dictionary, and the answer of the service does not show its terms, so nothing was written",
-			"Your first own term takes the place of the owner's list. Write all terms that are to apply with Dictionary: Add.",
-		);
-	}
-	throw withoutTerms(context);
+	throw isElsewhere ? withoutOwnersTerms(context) : withoutTerms(context);
+}
+
+function withoutOwnersTerms(context: IExecutePaginationFunctions): Error {
+	return refuse(
+		context,
+		"You use the team owner's dictionary, and the answer of the service does not show its terms, so nothing was written",
+		"Your first own term takes the place of the owner's list. Write all terms that are to apply with Dictionary: Add.",
+	);
 }
 
 function withoutTerms(context: IExecutePaginationFunctions): Error {

@@ -1,12 +1,13 @@
 import type { IDataObject, IExecutePaginationFunctions, NodeOperationError } from 'n8n-workflow';
 
-import { idFields } from '../../../shared/api/submission';
+import { idFields, submissionName } from '../../../shared/api/submission';
 import { look, type LookBounds } from '../../../shared/api/askForState';
 import { isFinal } from '../../../shared/api/calledOffBot';
 import { statusIn, withStatus } from '../../../shared/api/statusMeaning';
 import { REPEATABLE } from '../../../shared/api/types';
-import { asLasting, refuse } from '../../../shared/parameters/refuse';
 import { againAdvice, givenKeyOf } from '../../item/givenIdempotencyKey';
+import { refuseForGood } from '../../item/itemFailure';
+import type { NodeRun } from '../../item/nodeRun';
 import { WAIT_OPERATIONS } from '../../item/retryAdvice';
 import { endedBadly } from '../../wait/waitErrors';
 import { nameOfAddress } from './refuseChangedItem';
@@ -36,6 +37,7 @@ export async function endedBeforeSubmit(
 	context: IExecutePaginationFunctions,
 	tasks: Submitted[],
 	{ isFresh, isRepeat }: { isFresh: boolean; isRepeat?: boolean },
+	{ submitted }: NodeRun,
 ): Promise<NodeOperationError | undefined> {
 	const address = nameOfAddress(context);
 	if (!address) return undefined;
@@ -44,16 +46,15 @@ export async function endedBeforeSubmit(
 	if (memory?.state !== 'accepted' || !memory.hadEnded) return undefined;
 	if (memory.failedAtOnce) {
 		const { error, ...ids } = memory.failedAtOnce;
+		submitted.endWithoutTranscript(submissionName(ids));
 		return endedBadly(context, { error }, ids, tasks.length > 1);
 	}
-	return asLasting(
-		refuse(
+	return refuseForGood(
+		context,
+		refusalOf(submissionNames(context, memory).join(', '), address, memory.hadEnded),
+		againAdvice(
 			context,
-			refusalOf(submissionNames(context, memory).join(', '), address, memory.hadEnded),
-			againAdvice(
-				context,
-				`Fetch its result with ${WAIT_OPERATIONS}. To transcribe the recording again, submit this item alone in a new execution.`,
-			),
+			`Fetch its result with ${WAIT_OPERATIONS}. To transcribe the recording again, submit this item alone in a new execution.`,
 		),
 	);
 }

@@ -20,12 +20,11 @@ import { asLasting, isLasting, refuse } from '../../../shared/parameters/refuse'
 import { enteredIn } from '../../../shared/parameters/expressionParts';
 import { sentKeyOf } from '../../item/givenIdempotencyKey';
 import { changesByItself } from './steadyValue';
-import { retryWords } from '../../item/retryAdvice';
+import { WAIT_OPERATIONS, retryWords } from '../../item/retryAdvice';
 import { goesOnAfterErrors, inOutput } from '../../item/itemFailure';
 
 /** Advice where nobody but the user can find out whether the service has accepted an item. */
-export const LOOK_FOR_SUBMISSION =
-	'The service may have accepted it, and a second try could cost twice. Look in your account at the service (for a recording also with Transcript: Get Many and Return All) whether it is there. If it is not, submit this item alone in a new execution, because a new execution pays for all of its items.';
+export const LOOK_FOR_SUBMISSION = `The service may have accepted it, and a second try could cost twice. Look in your account at the service (for a recording also with Transcript: Get Many and Return All) whether it is there. If it is, fetch it with ${WAIT_OPERATIONS}. If it is not, submit this item alone in a new execution, because a new execution pays for all of its items.`;
 
 const SAME_KEY =
 	"The service may have accepted it. With the same 'Idempotency Key' it is not paid twice.";

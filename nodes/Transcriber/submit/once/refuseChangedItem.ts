@@ -1,11 +1,12 @@
 import type { IBinaryData, IExecutePaginationFunctions } from 'n8n-workflow';
 
 import { isTool } from '../../../shared/n8nInternals/runIdentity';
-import { asLasting, refuse } from '../../../shared/parameters/refuse';
 import { againAdvice, sentKeyOf } from '../../item/givenIdempotencyKey';
 import { fileOf } from '../../item/inputFile';
+import { goesOnAfterErrors, refuseForGood } from '../../item/itemFailure';
 import { WAIT_OPERATIONS } from '../../item/retryAdvice';
 import { derivedKey, isOfFile } from './idempotencyKey';
+import { LOOK_FOR_SUBMISSION } from './mayBeAccepted';
 import { askedFor, fileIn, settingsFor } from './sameRequest';
 import { deliveryAddress, onCompletionOf } from '../choice/onCompletion';
 import { recall, submissionNames, type AcceptedMemory, type SentMemory } from './submissionMemory';
@@ -24,14 +25,15 @@ export async function checkUnchanged(context: IExecutePaginationFunctions): Prom
 	const names = submissionNames(context, memory).join(', ');
 	if (memory.asked !== undefined && memory.asked !== askedFor(context)) {
 		if (await isDownloadedAgain(context, memory)) return checkAddress(context, memory, names);
-		throw asLasting(
-			refuse(
+		const advice = `Fetch that with ${WAIT_OPERATIONS}. For what the item asks for now, submit this item alone in a new execution.`;
+		// n8n offers a Retry only of an execution that an error has stopped.
+		const goesOn = goesOnAfterErrors(context);
+		throw refuseForGood(
+			context,
+			`This item was changed after ${names} had been accepted for it, so the change is not submitted`,
+			againAdvice(
 				context,
-				`This item was changed after ${names} had been accepted for it, so the change is not submitted`,
-				againAdvice(
-					context,
-					`A Retry goes on with what the service has accepted. Fetch that with ${WAIT_OPERATIONS}. For what the item asks for now, submit this item alone in a new execution.`,
-				),
+				goesOn ? advice : `A Retry goes on with what the service has accepted. ${advice}`,
 			),
 		);
 	}
@@ -58,15 +60,14 @@ export function checkUnchangedSince(
 ): void {
 	if (isTool(context) || asked === undefined) return;
 	if (executionId === context.getExecutionId() || asked === askedFor(context)) return;
-	throw asLasting(
-		refuse(
-			context,
-			'This item was changed after it had been sent, and it is not known whether the service accepted it',
-			againAdvice(
-				context,
-				'Undo the change and retry: if the service has the file, its task is continued and not paid twice. For what the item asks for now, submit this item alone in a new execution.',
-			),
-		),
+	// n8n offers a Retry only of an execution that an error has stopped.
+	const advice = goesOnAfterErrors(context)
+		? LOOK_FOR_SUBMISSION
+		: 'Undo the change and retry: if the service has the file, its task is continued and not paid twice. For what the item asks for now, submit this item alone in a new execution.';
+	throw refuseForGood(
+		context,
+		'This item was changed after it had been sent, and it is not known whether the service accepted it',
+		againAdvice(context, advice),
 	);
 }
 
@@ -91,12 +92,10 @@ export async function keyOfDownloadedAgain(
 }
 
 function otherFile(context: IExecutePaginationFunctions): Error {
-	return asLasting(
-		refuse(
-			context,
-			"The file is another one than the one that was sent with this 'Idempotency Key', and it is not known whether the service accepted that one",
-			'With the same key, the service returns the task of the first file. If this is the same recording, submit this item alone in a new execution with the same key: that costs nothing if the service has it. If it is another recording, change the key for that.',
-		),
+	return refuseForGood(
+		context,
+		"The file is another one than the one that was sent with this 'Idempotency Key', and it is not known whether the service accepted that one",
+		'With the same key, the service returns the task of the first file. If this is the same recording, submit this item alone in a new execution with the same key: that costs nothing if the service has it. If it is another recording, change the key for that.',
 	);
 }
 
@@ -115,14 +114,12 @@ function checkAddress(
 ): void {
 	const address = nameOfAddress(context);
 	if (!address || deliversTo === undefined || deliversTo === deliveryAddress(context)) return;
-	throw asLasting(
-		refuse(
-			context,
-			deliversTo === ''
-				? `The service reports ${names} to no address, and not to '${address}'`
-				: `The service reports ${names} to a different address than '${address}': '${withoutQuery(deliversTo)}'`,
-			`It was submitted like that, and the service cannot be given another address. Fetch its result with ${WAIT_OPERATIONS}.`,
-		),
+	throw refuseForGood(
+		context,
+		deliversTo === ''
+			? `The service reports ${names} to no address, and not to '${address}'`
+			: `The service reports ${names} to a different address than '${address}': '${withoutQuery(deliversTo)}'`,
+		`It was submitted like that, and the service cannot be given another address. Fetch its result with ${WAIT_OPERATIONS}.`,
 	);
 }
 

@@ -10,7 +10,7 @@ import {
 import { messageOf } from '../../../shared/asError';
 import { asLasting, refuse } from '../../../shared/parameters/refuse';
 import { secretIn, unseal } from '../../../shared/webhook/sealedSecret';
-import { goesOnAfterErrors, inOutput } from '../../item/itemFailure';
+import { goesOnAfterErrors, inOutput, refuseForGood } from '../../item/itemFailure';
 import { retryWords } from '../../item/retryAdvice';
 import { handOver } from './confirmedByTrigger';
 import { triggerUrlOf } from '../choice/onCompletion';
@@ -91,7 +91,7 @@ function maybeUnheard(
 	context: IExecutePaginationFunctions,
 	ids: SubmissionIds,
 ): NodeOperationError {
-	return asLasting(refuse(context, inOutput(context, notKnown(ids), FETCH_IT), FETCH_IT));
+	return refuseForGood(context, notKnown(ids), FETCH_IT);
 }
 
 function notKnownYet(

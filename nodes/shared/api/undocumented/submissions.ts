@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { isBlank, isObject } from '../../jsonValues';
 import { objectsIn, saysNo } from './answers';
-import { ID_NAMES, idIn, isNoId } from './idNames';
+import { ID_NAMES, idIn, isNoId, taskIdOf } from './idNames';
 import { isInProgress, isUnknownStatus, statusIn, withStatus } from '../statusMeaning';
 import { LIST_NAMES } from './taskLists';
 
@@ -15,38 +15,58 @@ export const SUBMISSION_NAMES = ['data', 'task', 'result', 'item', 'bot', 'meeti
 /** The answer to a submit that makes several tasks: their list may be under one of these names. */
 export const SUBMISSION_LIST_NAMES = [...LIST_NAMES, 'bots', 'meetings', 'task_ids', 'bot_ids'];
 
+/** What an answer to a submit is about: POST /transcribe, POST /transcribe-url or POST /meeting. */
+export type SubmissionKind = 'file' | 'link' | 'bot';
+
 /**
  * The tasks or bots in the answer to a submit, each with its id in the documented field. Their list
  * may be the answer itself or be under one of {@link SUBMISSION_LIST_NAMES}. Fields beside the list
  * belong to each of them.
  */
-export function submissionsIn(answer: unknown, isBot: boolean): IDataObject[] {
+export function submissionsIn(answer: unknown, kind: SubmissionKind): IDataObject[] {
 	const [only, ...others] = objectsIn(answer);
 	if (!only || others.length > 0) {
-		return objectsIn(answer).map((element) => submissionIn(element, isBot));
+		return objectsIn(answer).map((element) => submissionIn(element, kind));
 	}
 	const hasNoId = [only.task_id, only.bot_id].every(isNoId);
-	const name = hasNoId ? listNameIn(only) : listThatRepeats(only);
-	if (!name) return [submissionIn(only, isBot)];
-	const { [name]: list, ...facts } = only;
-	const rest = hasNoId ? facts : withoutIdOrStatus(facts);
+	const name = hasNoId ? listNameIn(only) : undefined;
+	if (name !== undefined) {
+		const { [name]: list, ...facts } = only;
+		return objectsIn(list).map((element) => {
+			// An id or a status beside the list is not that of an element which was refused.
+			const beside = isRefused(element) ? withoutIdOrStatus(facts) : facts;
+			return { ...beside, ...submissionIn(element, kind) };
+		});
+	}
+	const first = submissionIn(only, kind);
+	// Only a link, such as that of a playlist, makes several. Beside a file or bot, others are somebody else's.
+	return kind === 'link' ? withThoseBeside(first) : [first];
+}
+
+/** The tasks of a link of which the answer says the first one by itself, and all of them in a list beside it. */
+function withThoseBeside(first: IDataObject): IDataObject[] {
+	const own = idIn(first.task_id);
+	const name = SUBMISSION_LIST_NAMES.find((one) => {
+		const list: unknown = first[one];
+		if (own === undefined || !Array.isArray(list)) return false;
+		const ids = list.map(idOfElement);
+		const hasMore = list.some((element, at) => (ids[at] ?? own) !== own || isRefused(element));
+		return ids.includes(own) && hasMore;
+	});
+	if (name === undefined) return [first];
+	const { [name]: list, webhook_secret: secret, ...facts } = first;
+	const beside = withoutIdOrStatus(facts);
 	return objectsIn(list).map((element) => {
-		// An id or a status beside the list is not that of an element which was refused.
-		const beside = isRefused(element) ? withoutIdOrStatus(rest) : rest;
-		return { ...beside, ...submissionIn(element, isBot) };
+		const task = { ...beside, ...submissionIn(element, 'link') };
+		const isFirst = idIn(task.task_id) === own;
+		// The secret beside the id of the first may be that of the first alone.
+		return isFirst && secret !== undefined ? { webhook_secret: secret, ...task } : task;
 	});
 }
 
-/** A list of several that has the task or bot beside it, too: the answer also says the first one by itself. */
-function listThatRepeats({ task_id, bot_id, ...lists }: IDataObject): string | undefined {
-	const idOf = (one: unknown) => isObject(one) && (idIn(one.task_id) ?? idIn(one.bot_id));
-	const own = idOf({ task_id, bot_id });
-	return SUBMISSION_LIST_NAMES.find((name) => {
-		const list: unknown = lists[name];
-		if (!Array.isArray(list)) return false;
-		const ids = list.map(idOf);
-		return ids.includes(own) && ids.some((id) => id && id !== own);
-	});
+function idOfElement(element: unknown): string | undefined {
+	const [task] = objectsIn(element).map((one) => submissionIn(one, 'link'));
+	return task && taskIdOf(task);
 }
 
 function withoutIdOrStatus(answer: IDataObject): IDataObject {
@@ -85,8 +105,8 @@ export function saysNotAccepted(answer: IDataObject): boolean {
  * The answer to a submit with the id in the documented field: the service may also send a bare id,
  * or the id one level down. Leaves other answers unchanged.
  */
-function submissionIn(answer: IDataObject, isBot: boolean): IDataObject {
-	const ofId = (id: IDataObject[string]) => (isBot ? { bot_id: id } : { task_id: id });
+function submissionIn(answer: IDataObject, kind: SubmissionKind): IDataObject {
+	const ofId = (id: IDataObject[string]) => (kind === 'bot' ? { bot_id: id } : { task_id: id });
 	// A text may end with a line end.
 	const value = typeof answer.value === 'string' ? answer.value.trim() : answer.value;
 	if (Object.keys(answer).length === 1 && isBareId(value)) return ofId(value);

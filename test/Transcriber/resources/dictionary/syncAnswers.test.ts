@@ -102,6 +102,7 @@ describe('mode addMissing', () => {
 	);
 
 	const NO_OWN_TERMS = [{ terms: [] }, { terms: null }, {}];
+	const FAULT = { terms: [], error: 'Not available' };
 
 	it.each(NO_OWN_TERMS)(
 		'keeps them also where they stand only among those that are applied, and ignored: %j',
@@ -114,7 +115,7 @@ describe('mode addMissing', () => {
 		},
 	);
 
-	it.each(NO_OWN_TERMS)('writes nothing where they are not shown: %j', async (own) => {
+	it.each([...NO_OWN_TERMS, FAULT])('writes nothing where they are not shown: %j', async (own) => {
 		await given('precious');
 		answer({ ...own, inherited_from_team_owner: true });
 		const { error } = await service.run(ADD);

@@ -1,6 +1,7 @@
 /** What is known of a task that had already ended when it was accepted, or before its hand-over. */
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
+import { NodeRun } from '../../../../nodes/Transcriber/item/nodeRun';
 import {
 	endedBeforeSubmit,
 	hasAlreadyEnded,
@@ -44,9 +45,9 @@ async function refusal(
 		ids: { taskId: String(answer['task_id']) },
 		state: answer,
 	}));
-	const failure = await endedBeforeSubmit(context, tasks, outcome);
+	const failure = await endedBeforeSubmit(context, tasks, outcome, NodeRun.of(context));
 	// A later try finds in the memory what the first has seen.
-	const later = await endedBeforeSubmit(context, [], { isFresh: false });
+	const later = await endedBeforeSubmit(context, [], { isFresh: false }, NodeRun.of(context));
 	expect(later?.message).toBe(failure?.message);
 	return { message: failure?.message, memory: recall(context) };
 }
@@ -166,8 +167,12 @@ it.each<[string, INodeParameters, { isFresh: boolean; isRepeat: boolean }]>([
 it('An item of which nothing is remembered is not refused', async () => {
 	const context = itemContext(CALL);
 	const task = { index: 0, answer: done, ids: { taskId: 'a' }, state: done };
-	expect(await endedBeforeSubmit(context, [task], { isFresh: true })).toBeUndefined();
-	expect(await endedBeforeSubmit(context, [task], { isFresh: false })).toBeUndefined();
+	expect(
+		await endedBeforeSubmit(context, [task], { isFresh: true }, NodeRun.of(context)),
+	).toBeUndefined();
+	expect(
+		await endedBeforeSubmit(context, [task], { isFresh: false }, NodeRun.of(context)),
+	).toBeUndefined();
 	expect(recall(context)).toBeUndefined();
 });
 

@@ -1,8 +1,9 @@
 /** Which refusals no Retry can mend: then the error must not send the user into one, but say how to get the rest. */
 // Also covers refuseChangedItem.ts, endedBeforeSubmit.ts.
 
-import type { IExecutePaginationFunctions } from 'n8n-workflow';
+import type { IExecutePaginationFunctions, INode, NodeOperationError } from 'n8n-workflow';
 
+import { NodeRun } from '../../../../nodes/Transcriber/item/nodeRun';
 import { endedBeforeSubmit } from '../../../../nodes/Transcriber/submit/once/endedBeforeSubmit';
 import {
 	checkUnchanged,
@@ -28,7 +29,7 @@ const accepted: AcceptedMemory = {
 	at: 0,
 };
 
-it.each<[string, (context: IExecutePaginationFunctions) => unknown]>([
+const REFUSALS: Array<[string, (context: IExecutePaginationFunctions) => unknown]> = [
 	[
 		'an item that was changed after it had been sent',
 		(context) => checkUnchangedSince(context, { ...sent, asked: 'something else' }),
@@ -51,13 +52,32 @@ it.each<[string, (context: IExecutePaginationFunctions) => unknown]>([
 		'a task that had ended before, and that the service does not report again',
 		async (context) => {
 			remember(context, { ...accepted, hadEnded: true });
-			throw await endedBeforeSubmit(context, [], { isFresh: false });
+			throw await endedBeforeSubmit(context, [], { isFresh: false }, NodeRun.of(context));
 		},
 	],
-])('%s', async (_what, refused) => {
+];
+
+async function refusalOf(
+	refused: (context: IExecutePaginationFunctions) => unknown,
+	node: Partial<INode> = {},
+) {
 	const items = [{ json: {}, binary: { data: talk } }];
-	const context = itemContext({ ...FILE, ...CALL, options }, { items, executionId: '42' });
+	const context = itemContext({ ...FILE, ...CALL, options }, { items, executionId: '42', node });
 	const failure = await (async () => await refused(context))().catch((error: unknown) => error);
+	return failure as NodeOperationError;
+}
+
+it.each(REFUSALS)('%s', async (_what, refused) => {
+	const failure = await refusalOf(refused);
 	expect(failure).toBeInstanceOf(Error);
-	expect(isLasting(failure as Error)).toBe(true);
+	expect(isLasting(failure)).toBe(true);
 });
+
+it.each(REFUSALS)(
+	'%s: the output of a node that goes on says what to do',
+	async (_what, refused) => {
+		const { message, description } = await refusalOf(refused, { onError: 'continueRegularOutput' });
+		expect(description).toBeTruthy();
+		expect(message).toContain(description);
+	},
+);

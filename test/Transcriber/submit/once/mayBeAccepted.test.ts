@@ -316,7 +316,7 @@ describe('The tests of everything else find these words by MAY_BE_ACCEPTED', () 
 			'nodes/Transcriber/item/submittedItems.ts',
 			'nodes/Transcriber/submit/once/mayBeAccepted.ts',
 			'nodes/Transcriber/submit/once/refuseChangedItem.ts',
-			'nodes/Transcriber/submit/submit.ts',
+			'nodes/Transcriber/submit/withoutIds.ts',
 			'nodes/TranscriberTrigger/sendBotWhenPublished.ts',
 		]);
 	});

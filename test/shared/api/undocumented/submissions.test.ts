@@ -9,6 +9,7 @@ import {
 	SUBMISSION_LIST_NAMES,
 	SUBMISSION_NAMES,
 	submissionsIn,
+	type SubmissionKind,
 } from '../../../../nodes/shared/api/undocumented/submissions';
 
 const NAMES = ['data', 'task', 'result', 'item', 'bot', 'meeting'];
@@ -25,7 +26,7 @@ describe('The answer to a submit', () => {
 		[{}],
 		[{ task_id: '', status: 'pending' }],
 		[{ value: '7f3c', status: 'pending' }],
-	])('%j stays as it is', (answer) => expect(submissionsIn(answer, false)).toEqual([answer]));
+	])('%j stays as it is', (answer) => expect(submissionsIn(answer, 'link')).toEqual([answer]));
 
 	it.each([
 		{ jsonrpc: '2.0', id: 1, result: { id: '7f3c' } },
@@ -33,7 +34,7 @@ describe('The answer to a submit', () => {
 		{ jsonrpc: '2.0', id: 1, result: { taskId: '7f3c' } },
 		{ id: 'req-1', status: 'success', task: { task_id: '7f3c' } },
 	])('has the id of the task, not that of the request: %j', (answer) => {
-		const [task] = submissionsIn(answer, false);
+		const [task] = submissionsIn(answer, 'link');
 		expect(taskIdOf(task ?? {})).toBe('7f3c');
 	});
 
@@ -44,8 +45,8 @@ describe('The answer to a submit', () => {
 		[' 7f3c\n', '7f3c'],
 		['1'.repeat(128), '1'.repeat(128)],
 	])('may be the bare id %j', (answer, id) => {
-		expect(submissionsIn(answer, false)).toEqual([{ task_id: id }]);
-		expect(submissionsIn(answer, true)).toEqual([{ bot_id: id }]);
+		expect(submissionsIn(answer, 'link')).toEqual([{ task_id: id }]);
+		expect(submissionsIn(answer, 'bot')).toEqual([{ bot_id: id }]);
 	});
 
 	it.each([
@@ -54,7 +55,7 @@ describe('The answer to a submit', () => {
 		{ task: 'abc1', items: [{ detail: 'x' }] },
 		{ id: '7f3c', results: [{ error: 'chapter 2: no audio' }, { error: 'chapter 3' }] },
 	])('is one task beside a list of remarks: %j', (answer) => {
-		const [task, ...others] = submissionsIn(answer, false);
+		const [task, ...others] = submissionsIn(answer, 'link');
 		expect(others).toEqual([]);
 		expect(task?.task_id ?? task?.id).toMatch(/^(7f3c|abc1)$/);
 	});
@@ -63,7 +64,7 @@ describe('The answer to a submit', () => {
 		'gives a refused element no id or status from beside the list: %j',
 		(beside) => {
 			const answer = { ...beside, tasks: [{ task_id: '7f3c' }, { error: 'private' }] };
-			const [task, refused] = submissionsIn(answer, false);
+			const [task, refused] = submissionsIn(answer, 'link');
 			expect(task).toMatchObject({ task_id: '7f3c' });
 			expect(refused).toEqual({ error: 'private' });
 			expect(isRefused(refused)).toBe(true);
@@ -72,49 +73,49 @@ describe('The answer to a submit', () => {
 
 	it('gives a refused element what stands beside the list and is of all of them', () => {
 		const answer = { bot_id: '', batch: 4, tasks: [{ task_id: '7f3c' }, { error: 'private' }] };
-		expect(submissionsIn(answer, false)[1]).toEqual({ batch: 4, error: 'private' });
+		expect(submissionsIn(answer, 'link')[1]).toEqual({ batch: 4, error: 'private' });
 	});
 
 	it.each([null, '', '0', 'none'])('may be a list beside a task_id that means none: %j', (none) => {
 		const answer = { task_id: none, tasks: [{ task_id: '7f3c' }, { task_id: '8a4d' }] };
-		expect(submissionsIn(answer, false).map(({ task_id: id }) => id)).toEqual(['7f3c', '8a4d']);
+		expect(submissionsIn(answer, 'link').map(({ task_id: id }) => id)).toEqual(['7f3c', '8a4d']);
 	});
 
 	it.each(['accepted', 'job 7', '1'.repeat(129), true, 0, 1.5])('%j is no id', (answer) => {
-		expect(submissionsIn(answer, false)).toEqual([{ value: answer }]);
+		expect(submissionsIn(answer, 'link')).toEqual([{ value: answer }]);
 	});
 
 	it.each(NAMES)('may have the task or bot under "%s"', (name) => {
-		const read = (inner: unknown) => submissionsIn({ ok: true, [name]: inner }, false);
+		const read = (inner: unknown) => submissionsIn({ ok: true, [name]: inner }, 'link');
 		expect(read({ task_id: '7f3c' })).toEqual([{ ok: true, task_id: '7f3c' }]);
 		expect(read({ bot_id: 'b1' })).toEqual([{ ok: true, bot_id: 'b1' }]);
 		expect(read({ uuid: '7f3c' })).toEqual([{ ok: true, uuid: '7f3c' }]);
 		expect(read('7f3c')).toEqual([{ ok: true, task_id: '7f3c' }]);
-		expect(submissionsIn({ [name]: 'b1' }, true)).toEqual([{ bot_id: 'b1' }]);
+		expect(submissionsIn({ [name]: 'b1' }, 'bot')).toEqual([{ bot_id: 'b1' }]);
 		expect(SUBMISSION_NAMES).toContain(name);
 	});
 
 	it('has a documented id one level down rather than a plain id of the request', () => {
 		const answer = { id: 'r1', data: { id: 'x1' }, task: { task_id: '7f3c' } };
-		expect(submissionsIn(answer, false)).toEqual([
+		expect(submissionsIn(answer, 'link')).toEqual([
 			{ id: 'r1', data: { id: 'x1' }, task_id: '7f3c' },
 		]);
 	});
 
 	it('that is a list has one task for each element', () => {
-		expect(submissionsIn([{ task_id: 'a' }, 'b2'], false)).toEqual([
+		expect(submissionsIn([{ task_id: 'a' }, 'b2'], 'link')).toEqual([
 			{ task_id: 'a' },
 			{ task_id: 'b2' },
 		]);
-		expect(submissionsIn([{ task_id: 'a' }], false)).toEqual([{ task_id: 'a' }]);
-		expect(submissionsIn([], false)).toEqual([{}]);
+		expect(submissionsIn([{ task_id: 'a' }], 'link')).toEqual([{ task_id: 'a' }]);
+		expect(submissionsIn([], 'link')).toEqual([{}]);
 	});
 
 	it.each([
 		...['tasks', 'items', 'data', 'results', 'content', 'value', 'records', '_embedded'],
 		...['bots', 'meetings', 'task_ids', 'bot_ids'],
 	])('may have a list of several under "%s"', (name) => {
-		expect(submissionsIn({ batch: 4, [name]: [{ id: 'a' }, 'b2', { x: 1 }] }, false)).toEqual([
+		expect(submissionsIn({ batch: 4, [name]: [{ id: 'a' }, 'b2', { x: 1 }] }, 'link')).toEqual([
 			{ batch: 4, id: 'a' },
 			{ batch: 4, task_id: 'b2' },
 			{ batch: 4, x: 1 },
@@ -122,9 +123,38 @@ describe('The answer to a submit', () => {
 		expect(SUBMISSION_LIST_NAMES).toContain(name);
 	});
 
+	describe('may have a list of all tasks of a link beside the id of the first', () => {
+		const ids = (answer: object, kind: SubmissionKind = 'link') =>
+			submissionsIn(answer, kind).map(taskIdOf);
+
+		it.each([
+			[{ task_id: 'a1', task_ids: ['a1', 'b2'] }],
+			[{ task_id: 'a1', tasks: [{ id: 'a1' }, { id: 'b2' }] }],
+			[{ data: { task_id: 'a1', tasks: [{ task_id: 'a1' }, { task_id: 'b2' }] } }],
+			[{ task_id: 7, tasks: [{ task_id: '7' }, { task_id: 'b2' }] }],
+		])('%j', (answer) => expect(ids(answer)[1]).toBe('b2'));
+
+		it('of which some are refused', () => {
+			const answer = { task_id: 'a1', items: [{ task_id: 'a1' }, { error: 'Private' }] };
+			expect(submissionsIn(answer, 'link')).toEqual(answer.items);
+		});
+
+		it('and the secret beside it is that of the first alone', () => {
+			const tasks = [{ task_id: 'a1' }, { task_id: 'b2' }];
+			const answer = { task_id: 'a1', webhook_secret: 's', tasks };
+			const secrets = submissionsIn(answer, 'link').map((task) => task.webhook_secret);
+			expect(secrets).toEqual(['s', undefined]);
+		});
+
+		it.each(['file', 'bot'] as const)('but not of a %s, which is only one', (kind) => {
+			const tasks = [{ task_id: 'a1' }, { task_id: 'b2' }];
+			expect(ids({ task_id: 'a1', tasks }, kind)).toEqual(['a1']);
+		});
+	});
+
 	it('may have a list of what the service refused', () => {
 		const answer = { data: [{ error: 'Private' }, { detail: 'Private' }] };
-		expect(submissionsIn(answer, false)).toEqual(answer.data);
+		expect(submissionsIn(answer, 'link')).toEqual(answer.data);
 	});
 
 	it.each([
@@ -160,7 +190,7 @@ describe('The answer to a submit', () => {
 		[{ tags: [{ id: 'b' }] }],
 		[{ items: ['word'] }],
 		[{ items: [] }],
-	])('%j is one task', (answer) => expect(submissionsIn(answer, false)).toEqual([answer]));
+	])('%j is one task', (answer) => expect(submissionsIn(answer, 'link')).toEqual([answer]));
 });
 
 describe('The state of a task or bot', () => {

@@ -1,0 +1,74 @@
+import type { IDataObject, IExecutePaginationFunctions, NodeOperationError } from 'n8n-workflow';
+
+import { jsonOf } from '../../shared/jsonValues';
+import { readRefusal, reasonOfNo } from '../../shared/api/refusalBody';
+import { withoutSecrets } from '../../shared/api/redact';
+import { NAMELESS } from '../../shared/api/submission';
+import { isRefused, saysNotAccepted } from '../../shared/api/undocumented/submissions';
+import { asLasting, refuse } from '../../shared/parameters/refuse';
+import { refuseForGood } from '../item/itemFailure';
+import type { NodeRun } from '../item/nodeRun';
+import type { Submitted } from './once/submissionMemory';
+
+export function isNamed({ ids }: Submitted): boolean {
+	return ids.taskId !== undefined || ids.botId !== undefined;
+}
+
+/** Whether the service may have accepted a task, but gave no id. */
+export function isNameless(task: Submitted, all: Submitted[]): boolean {
+	return !isNamed(task) && !isRefusedOfSeveral(task.answer, all.length);
+}
+
+/** Whether the service refused one of several recordings. An answer about a single one is a success. */
+function isRefusedOfSeveral(answer: IDataObject, count: number): boolean {
+	return count > 1 && isRefused(answer);
+}
+
+/** The errors of what the service accepted without an id, or refused as one of several. */
+export function withoutIds(
+	context: IExecutePaginationFunctions,
+	all: Submitted[],
+	run: NodeRun,
+): NodeOperationError[] {
+	const mayBeAccepted = all.some((task) => isNameless(task, all));
+	const count = { of: all.length, hasAccepted: all.some(isNamed) || mayBeAccepted };
+	const unnamed = all
+		.filter((task) => !isNamed(task))
+		// First what is paid for and cannot be found: of several errors, a node that stops shows one.
+		.sort((one, other) => Number(isNameless(other, all)) - Number(isNameless(one, all)));
+	if (unnamed.length > 0) run.submitted.endWithoutTranscript(NAMELESS);
+	if (mayBeAccepted) run.submitted.mayBeAccepted(context.getItemIndex());
+	return unnamed.map(({ answer }) => withoutId(context, answer, count));
+}
+
+/** What the service accepted without an id, or refused as one of several. */
+function withoutId(
+	context: IExecutePaginationFunctions,
+	answer: IDataObject,
+	count: { of: number; hasAccepted: boolean },
+): NodeOperationError {
+	const answered = withoutSecrets(answer, {}) as IDataObject;
+	const said = `The service answered: ${jsonOf(answered).slice(0, 300)}.`;
+	if (isRefusedOfSeveral(answer, count.of)) {
+		const { serviceMessage = 'without a reason' } = readRefusal(answered);
+		const next = count.hasAccepted
+			? 'Fetch the accepted ones with Transcript: Wait Until Finished.'
+			: 'It accepted none of them. To try again, submit this item alone in a new execution.';
+		const message = `The service refused one of the recordings: ${serviceMessage}`;
+		return asLasting(refuse(context, message, `${said} ${next}`));
+	}
+	const isRefusal = saysNotAccepted(answer);
+	const message = isRefusal
+		? `The service answered with a success, but without an id, and says: ${reasonOfNo(answered)}`
+		: 'The service answered that this item is accepted, but without an id';
+	const isBot = context.getNodeParameter('operation', '') === 'sendBot';
+	const find = isBot
+		? 'Look in your account at the service for the bot and its id, then fetch its transcript with Meeting: Wait Until Transcribed.'
+		: 'Look in your account at the service (or with Transcript: Get Many and Return All) for its id, then fetch it with Transcript: Wait Until Finished.';
+	const what = count.of > 1 ? 'a link to this recording' : 'this item';
+	const ifNotThere = isRefusal
+		? ` If it is not there, correct what the service names, and submit ${what} alone in a new execution.`
+		: '';
+	const advice = `It is not submitted again, because that could cost twice. ${said} ${find}${ifNotThere}`;
+	return refuseForGood(context, message, advice);
+}

@@ -24,7 +24,7 @@ import { endedBeforeSubmit } from './once/endedBeforeSubmit';
 import { checkUnchanged } from './once/refuseChangedItem';
 import { isYoung } from './suspension/lookBeforeSuspending';
 import { awaitDeliveries } from './suspension/suspendUntilDelivery';
-import { isNamed, isNameless, withoutIds } from './withoutIds';
+import { isNamed, isNameless, sayAlso, withoutIds } from './withoutIds';
 
 /**
  * Carries out transcribeFile, transcribeUrl and sendBot: submits an item only once, even in a
@@ -71,6 +71,7 @@ async function finish(
 		context.getExecutionCancelSignal()?.throwIfAborted();
 		// The others of the item have their own outcomes.
 		if (unnamed.length > 0 && mayOutputErrors) return [failedItem(context, error, run)];
+		sayAlso(context, error, unnamed);
 		throw error;
 	});
 	return [...output, ...rowsOfUnnamed()];

@@ -1,4 +1,9 @@
-import type { IDataObject, IExecutePaginationFunctions, NodeOperationError } from 'n8n-workflow';
+import {
+	NodeApiError,
+	NodeOperationError,
+	type IDataObject,
+	type IExecutePaginationFunctions,
+} from 'n8n-workflow';
 
 import { jsonOf } from '../../shared/jsonValues';
 import { readRefusal, reasonOfNo } from '../../shared/api/refusalBody';
@@ -6,7 +11,7 @@ import { withoutSecrets } from '../../shared/api/redact';
 import { NAMELESS } from '../../shared/api/submission';
 import { isRefused, saysNotAccepted } from '../../shared/api/undocumented/submissions';
 import { asLasting, refuse } from '../../shared/parameters/refuse';
-import { refuseForGood } from '../item/itemFailure';
+import { inOutput, refuseForGood } from '../item/itemFailure';
 import type { NodeRun } from '../item/nodeRun';
 import type { Submitted } from './once/submissionMemory';
 
@@ -71,4 +76,14 @@ function withoutId(
 		: '';
 	const advice = `It is not submitted again, because that could cost twice. ${said} ${find}${ifNotThere}`;
 	return refuseForGood(context, message, advice);
+}
+
+/** Makes the one error of an item say what became of its other recordings, where only its message is shown. */
+export function sayAlso(
+	context: IExecutePaginationFunctions,
+	failure: unknown,
+	others: NodeOperationError[],
+): void {
+	if (!(failure instanceof NodeOperationError || failure instanceof NodeApiError)) return;
+	for (const { message } of others) failure.message = inOutput(context, failure.message, message);
 }

@@ -54,6 +54,19 @@ describe('If the service refuses the first video, the secret of the second stays
 		);
 	});
 
+	it('a suspended execution that wakes with its failure says that the first was refused, too', async () => {
+		const id = await refusedFirst();
+		const parameters = { ...LINK, onCompletion: 'awaitWebhook' };
+		const workflow = workflowWith(parameters, service.credentials(), CONTINUE);
+		const sleeping = await workflow.start(one());
+		service.running().finish(id, { status: 'failed', error: 'Noise' });
+		const raw = JSON.stringify({ task_id: id });
+		const { woken } = await workflow.deliver(sleeping, raw, sign(raw, 'secret of second'));
+		expect(JSON.stringify(woken?.next)).toMatch(
+			/Task \S+ failed: Noise.*refused one of the recordings: Private video/,
+		);
+	});
+
 	it('a Transcriber Trigger gets the secret, and starts its workflow', async () => {
 		jest.replaceProperty(STORE, 'safeAfterMs', 100);
 		const options = { includeResult: false };

@@ -20,7 +20,7 @@ import {
 	type Submitted,
 } from './once/submissionMemory';
 import { submitOnce, type Outcome } from './once/submitOnce';
-import { endedBeforeSubmit } from './once/endedBeforeSubmit';
+import { endedBeforeSubmit, type SubmissionAge } from './once/endedBeforeSubmit';
 import { checkUnchanged } from './once/refuseChangedItem';
 import { isYoung } from './suspension/lookBeforeSuspending';
 import { awaitDeliveries } from './suspension/suspendUntilDelivery';
@@ -62,9 +62,10 @@ async function finish(
 	const mayOutputErrors = goesOn && onCompletionOf(context) !== 'awaitWebhook';
 	const isPartlyAccepted = named.length === 0 && all.some((task) => isNameless(task, all));
 	if (isPartlyAccepted && unnamed.length > 1 && mayOutputErrors) return rowsOfUnnamed();
-	const problem = named.length === 0 || !goesOn ? unnamed[0] : undefined;
+	const [problem, ...others] = named.length === 0 || !goesOn ? unnamed : [];
 	if (problem) {
-		await handOverBeforeFailing(context, named);
+		await handOverBeforeFailing(context, named, ageOf(outcome));
+		sayAlso(context, problem, others);
 		throw problem;
 	}
 	const output = await completeUnlessEnded(context, named, outcome, run).catch((error: unknown) => {
@@ -81,23 +82,37 @@ async function finish(
 async function handOverBeforeFailing(
 	context: IExecutePaginationFunctions,
 	tasks: Submitted[],
+	age: 'new' | SubmissionAge,
 ): Promise<void> {
 	if (onCompletionOf(context) !== 'notifyTrigger') return;
 	await Promise.allSettled(
-		tasks.map(async ({ index }) => await handSecretOver(context, index, 'new')),
+		tasks.map(async ({ index }) => await handSecretOver(context, index, age)),
 	);
 }
 
+/** The same as {@link complete}, without the tasks that had ended before the submit: each of those is an error. */
 async function completeUnlessEnded(
 	context: IExecutePaginationFunctions,
 	tasks: Submitted[],
 	outcome: Outcome,
 	run: NodeRun,
 ): Promise<INodeExecutionData[]> {
-	const refusal = await endedBeforeSubmit(context, tasks, outcome, run);
-	if (!refusal) return await complete(context, tasks, outcome, run);
-	await handOverBeforeFailing(context, tasks);
-	throw refusal;
+	const { refusal, failed } = await endedBeforeSubmit(context, tasks, outcome, run);
+	const [failure = refusal] = failed.map(({ error }) => error);
+	const left = tasks.filter((task) => failed.every(({ index }) => index !== task.index));
+	if (failure && (refusal || left.length === 0 || !goesOnAfterErrors(context))) {
+		await handOverBeforeFailing(context, tasks, 'new');
+		throw failure;
+	}
+	const output = await complete(context, left, outcome, run);
+	return [...output, ...failed.map(({ error }) => failedItem(context, error, run))];
+}
+
+/** How old what was submitted is, for its trigger. */
+function ageOf({ accepted, isFresh, isRepeat }: Outcome): 'new' | SubmissionAge {
+	if (!isFresh) return 'earlier';
+	if (isRepeat) return 'repeated';
+	return isYoung(accepted) ? 'new' : 'slow';
 }
 
 async function complete(
@@ -106,7 +121,6 @@ async function complete(
 	outcome: Outcome,
 	run: NodeRun,
 ): Promise<INodeExecutionData[]> {
-	const { accepted, isFresh, isRepeat } = outcome;
 	const answers = await shownAnswers(context, tasks, outcome);
 	switch (onCompletionOf(context)) {
 		case 'poll':
@@ -125,9 +139,7 @@ async function complete(
 		case 'awaitWebhook':
 			return await awaitDeliveries(context, tasks, outcome, run);
 		case 'notifyTrigger': {
-			const answered = isYoung(accepted) ? 'new' : 'slow';
-			const fresh = isRepeat ? 'repeated' : answered;
-			const age = isFresh ? fresh : 'earlier';
+			const age = ageOf(outcome);
 			return await forEachTask(context, run, tasks, async ({ index, answer }) => {
 				await handSecretOver(context, index, age);
 				return [{ json: withoutSecrets(answer, {}) as IDataObject }];

@@ -21,7 +21,7 @@ it.each<[string, (context: IExecutePaginationFunctions) => unknown]>([
 		'that had ended before',
 		async (context) => {
 			remember(context, { ...accepted, submissions: [...accepted.submissions], hadEnded: true });
-			throw await endedBeforeSubmit(context, [], { isFresh: false }, NodeRun.of(context));
+			throw (await endedBeforeSubmit(context, [], { isFresh: false }, NodeRun.of(context))).refusal;
 		},
 	],
 	[

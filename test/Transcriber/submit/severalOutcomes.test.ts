@@ -3,9 +3,13 @@
 
 import type { INode } from 'n8n-workflow';
 
+import { HAND_OVER } from '../../../nodes/Transcriber/submit/trigger/confirmedByTrigger';
+import { again } from '../../support/again';
+import { STORED, answeringTrigger } from '../../support/answeringTrigger';
 import { PLAYLIST } from '../../support/parameters';
 import { itemsOf, serviceForTests } from '../../support/service';
 import { workflowWith } from '../../support/suspended';
+import { sign } from '../../TranscriberTrigger/client';
 
 const service = serviceForTests();
 const CONTINUE: Partial<INode> = { onError: 'continueRegularOutput' };
@@ -94,6 +98,15 @@ describe('A list of all tasks beside the id of the first', () => {
 		expect(json.map(({ task_id }) => task_id)).toEqual([a, b]);
 	});
 
+	it('and the secret of the first is masked wherever the answer repeats it', async () => {
+		const [secret, tasks] = ['first-secret-0123', [{ id: 'a1' }, { id: 'b2' }]];
+		service.answer({ task_id: 'a1', webhook_secret: secret, hint: `Check ${secret}`, tasks });
+		const parameters = { ...PLAYLIST, onCompletion: 'returnTask' };
+		const { json } = await service.run(parameters, { items: itemsOf({}) });
+		expect(json).toHaveLength(2);
+		expect(JSON.stringify(json)).not.toContain(secret);
+	});
+
 	it('is none if it holds other things, or this task alone', async () => {
 		const a = await service.completedTask();
 		for (const tasks of [[{ task_id: a }], [{ task_id: 'other-1' }], ['note']]) {
@@ -102,4 +115,87 @@ describe('A list of all tasks beside the id of the first', () => {
 			expect(json.map(({ task_id }) => task_id)).toEqual([a]);
 		}
 	});
+});
+
+describe('With Wait for the Transcript (Webhook), the one output of the item says it of each', () => {
+	const AWAIT = { ...PLAYLIST, onCompletion: 'awaitWebhook' };
+
+	it('if all are without an id', async () => {
+		service.answer([
+			{ ...NAMELESS, title: 'first of them' },
+			{ ...NAMELESS, title: 'second of them' },
+		]);
+		const { json } = await service.run(AWAIT, { items: itemsOf({}), node: CONTINUE });
+		expect(json[0]?.error).toMatch(/first of them.*second of them/);
+	});
+
+	it('if one is without an id, and the other fails', async () => {
+		const id = await service.pendingTask();
+		service.answer([{ task_id: id, webhook_secret: 's' }, NAMELESS]);
+		const workflow = workflowWith(AWAIT, service.credentials(), CONTINUE);
+		const asleep = await workflow.start(itemsOf({}));
+		service.running().finish(id, { status: 'failed' });
+		const raw = JSON.stringify({ task_id: id });
+		const { woken } = await workflow.deliver(asleep, raw, sign(raw, 's'));
+		expect(JSON.stringify(woken?.next)).toMatch(/Task \S+ failed.*without an id/);
+	});
+});
+
+describe("With an 'Idempotency Key' of the user and Call a URL, one that failed at once", () => {
+	const webhookUrl = 'https://hooks.example.com/now';
+	const options = { idempotencyKey: 'mine' };
+	const CALL = { ...PLAYLIST, onCompletion: 'callUrl', webhookUrl, options };
+	async function oneFailed() {
+		const left = await service.pendingTask();
+		service.answer([{ task_id: await failedTask() }, { task_id: left, webhook_secret: 'of left' }]);
+		return left;
+	}
+
+	it('does not hide the secret of the other', async () => {
+		const left = await oneFailed();
+		const { json } = await service.run(CALL, { items: itemsOf({}), node: CONTINUE });
+		expect(json[0]).toMatchObject({ task_id: left, webhook_secret: 'of left' });
+		expect(json[1]?.error).toMatch(/Task \S+ failed/);
+	});
+
+	it('stops the node, whose advice leads to the other', async () => {
+		const left = await oneFailed();
+		const items = itemsOf({});
+		const first = await service.run(CALL, { items, executionId: '41' });
+		expect(first.error?.description).toMatch(/On Error.*Continue.*currently saved workflow/);
+		const data = again(first, CALL, items, { asFirstRun: true, node: CONTINUE });
+		const more = { items, data, mode: 'retry', executionId: '42', node: CONTINUE } as const;
+		const { json } = await service.run(CALL, more);
+		expect(json[0]).toMatchObject({ task_id: left, webhook_secret: 'of left' });
+	});
+
+	it('is not called charged, and neither are others that failed', async () => {
+		service.answer([{ task_id: await failedTask() }, { task_id: await failedTask() }]);
+		const { json } = await service.run(CALL, { items: itemsOf({}), node: CONTINUE });
+		expect(JSON.stringify(json)).not.toMatch(/charged, too/);
+	});
+});
+
+it('One that ended before its trigger could store the hand-over is reported in each later Retry', async () => {
+	jest.replaceProperty(HAND_OVER, 'patience', 50);
+	jest.replaceProperty(HAND_OVER, 'interval', 20);
+	let isAway = true;
+	const trigger = await answeringTrigger(service.running().apiKey, (_call, handed) =>
+		isAway && handed.length > 0 ? { status: 500, body: 'no' } : STORED,
+	);
+	const id = await service.pendingTask();
+	service.answer([REFUSED, { task_id: id, webhook_secret: 'of it' }]);
+	const parameters = { ...PLAYLIST, onCompletion: 'notifyTrigger', triggerUrl: trigger.url };
+	const items = itemsOf({});
+	const first = await service.run(parameters, { items, executionId: '41' });
+	service.running().finish(id);
+	isAway = false;
+	const retried = async (before: typeof first, executionId: string, node: Partial<INode>) => {
+		const data = again(before, parameters, items, { asFirstRun: true, node });
+		return await service.run(parameters, { items, data, mode: 'retry', executionId, node });
+	};
+	const second = await retried(first, '42', {});
+	const { json } = await retried(second, '43', CONTINUE);
+	trigger.close();
+	expect(JSON.stringify(json)).toMatch(/only after its end|not known whether/);
 });

@@ -25,31 +25,40 @@ const AFTERWARDS_MS = 10_000;
  */
 const NEW_FOR_MS = 1_500;
 
+/** What {@link endedBeforeSubmit} finds. */
+interface EndedBefore {
+	/** The refusal of the whole item. */
+	refusal?: NodeOperationError;
+	/** The tasks that had failed, by their place in the item, if no other had ended. */
+	failed: Array<{ index: number; error: NodeOperationError }>;
+}
+
 /**
- * The refusal of tasks that had already ended when they were accepted, if their webhook is to go to
- * another address; else undefined. The user's own Idempotency Key was used before, so the service
- * has returned the task of an earlier request. It will not report that task again. A task that has
- * failed may also be new, and so may one that has ended when the answer comes late. Asks the service
- * once, right after its answer to the first request of the item: a new task may end later, or before
- * a repeated request.
+ * Tasks that had already ended when they were accepted, if their webhook is to go to another address.
+ * The user's own Idempotency Key was used before, so the service has returned the task of an earlier
+ * request. It will not report that task again. A task that has failed may also be new, and so may one
+ * that has ended when the answer comes late. Asks the service once, right after its answer to the first
+ * request of the item: a new task may end later, or before a repeated request.
  */
 export async function endedBeforeSubmit(
 	context: IExecutePaginationFunctions,
 	tasks: Submitted[],
 	{ isFresh, isRepeat }: { isFresh: boolean; isRepeat?: boolean },
 	{ submitted }: NodeRun,
-): Promise<NodeOperationError | undefined> {
+): Promise<EndedBefore> {
 	const address = nameOfAddress(context);
-	if (!address) return undefined;
+	if (!address) return { failed: [] };
 	if (isFresh && !isRepeat && givenKeyOf(context) !== undefined) await noteEnded(context, tasks);
 	const memory = recall(context);
-	if (memory?.state !== 'accepted' || !memory.hadEnded) return undefined;
-	if (memory.failedAtOnce) {
-		const { error, ...ids } = memory.failedAtOnce;
-		submitted.endWithoutTranscript(submissionName(ids));
-		return endedBadly(context, { error }, ids, tasks.length > 1);
+	if (memory?.state !== 'accepted' || !memory.hadEnded) return { failed: [] };
+	if (memory.failedTasks) {
+		const failed = memory.failedTasks.map(({ index, error, ...ids }) => {
+			submitted.endWithoutTranscript(submissionName(ids));
+			return { index, error: endedBadly(context, { error }, ids, memory.submissions.length > 1) };
+		});
+		return { failed };
 	}
-	return refuseForGood(
+	const refusal = refuseForGood(
 		context,
 		refusalOf(submissionNames(context, memory).join(', '), address, memory.hadEnded),
 		againAdvice(
@@ -57,6 +66,7 @@ export async function endedBeforeSubmit(
 			`Fetch its result with ${WAIT_OPERATIONS}. To transcribe the recording again, submit this item alone in a new execution.`,
 		),
 	);
+	return { refusal, failed: [] };
 }
 
 function refusalOf(names: string, address: string, hadEnded: true | 'perhaps'): string {
@@ -72,17 +82,18 @@ async function noteEnded(context: IExecutePaginationFunctions, tasks: Submitted[
 	const bounds = { fromTurn: LOOK_MS, policy: { ...REPEATABLE, isNext: true } };
 	const looks = tasks.map(async (task) => {
 		const ending = await endingOf(context, task, bounds).catch(() => undefined);
-		return ending ? [{ ids: task.ids, status: statusIn(ending.status), error: ending.error }] : [];
+		const { index, ids } = task;
+		return ending ? [{ index, ids, status: statusIn(ending.status), error: ending.error }] : [];
 	});
 	const ended = (await Promise.all(looks)).flat();
 	context.getExecutionCancelSignal()?.throwIfAborted();
 	const memory = recall(context);
 	if (memory?.state !== 'accepted' || ended.length === 0) return;
-	const [failedAtOnce] = ended.every(({ status }) => status === 'failed')
-		? ended.map(({ ids, error }) => ({ ...ids, error }))
-		: [];
+	const failedTasks = ended.every(({ status }) => status === 'failed')
+		? ended.map(({ index, ids, error }) => ({ index, ...ids, error }))
+		: undefined;
 	const hadEnded = Date.now() - answeredAt > NEW_FOR_MS ? 'perhaps' : true;
-	remember(context, { ...memory, hadEnded, failedAtOnce });
+	remember(context, { ...memory, hadEnded, failedTasks });
 }
 
 /**

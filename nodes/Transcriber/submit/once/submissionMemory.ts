@@ -44,8 +44,8 @@ export interface AcceptedMemory {
 	 * `perhaps`, if the service said so only later.
 	 */
 	hadEnded?: true | 'perhaps';
-	/** All tasks that had ended had failed, so they may be new: the first of them, with its reason. */
-	failedAtOnce?: SubmissionIds & Pick<IDataObject, 'error'>;
+	/** The tasks that had ended, with their reasons, if all of them had failed, so that they may be new. */
+	failedTasks?: Array<SubmissionIds & Pick<IDataObject, 'error'> & { index: number }>;
 }
 
 /** One task or bot that the service has made of an item. */

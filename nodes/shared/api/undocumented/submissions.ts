@@ -50,18 +50,27 @@ function withThoseBeside(first: IDataObject): IDataObject[] {
 		const list: unknown = first[one];
 		if (own === undefined || !Array.isArray(list)) return false;
 		const ids = list.map(idOfElement);
-		const hasMore = list.some((element, at) => (ids[at] ?? own) !== own || isRefused(element));
+		const hasMore = list.some(
+			(element, at) => (ids[at] ?? own) !== own || isTaskWithoutId(element),
+		);
 		return ids.includes(own) && hasMore;
 	});
 	if (name === undefined) return [first];
-	const { [name]: list, webhook_secret: secret, ...facts } = first;
-	const beside = withoutIdOrStatus(facts);
+	const { [name]: list, ...facts } = first;
+	// The secret beside the id of the first may be that of the first alone.
+	const { webhook_secret: secret, ...shared } = facts;
+	const beside = withoutIdOrStatus(shared);
 	return objectsIn(list).map((element) => {
-		const task = { ...beside, ...submissionIn(element, 'link') };
-		const isFirst = idIn(task.task_id) === own;
-		// The secret beside the id of the first may be that of the first alone.
-		return isFirst && secret !== undefined ? { webhook_secret: secret, ...task } : task;
+		const task = submissionIn(element, 'link');
+		if (taskIdOf(task) !== own) return { ...beside, ...task };
+		return { ...facts, ...task, ...(isBlank(task.webhook_secret) && { webhook_secret: secret }) };
 	});
+}
+
+/** Whether an element of a list is a task that has no id yet, or was refused. Remarks have no status. */
+function isTaskWithoutId(element: unknown): boolean {
+	if (!isObject(element) || hasId(element)) return false;
+	return isRefused(element) || isInProgress(statusIn(element.status));
 }
 
 function idOfElement(element: unknown): string | undefined {

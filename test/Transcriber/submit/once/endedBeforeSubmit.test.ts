@@ -30,6 +30,9 @@ const CALL = {
 	webhookUrl: 'https://h.example.com/a',
 };
 
+const first = ({ refusal, failed }: Awaited<ReturnType<typeof endedBeforeSubmit>>) =>
+	refusal ?? failed[0]?.error;
+
 /** The refusal of an item to whose submit the service has answered with these tasks. */
 async function refusal(
 	answers: IDataObject[],
@@ -45,9 +48,11 @@ async function refusal(
 		ids: { taskId: String(answer['task_id']) },
 		state: answer,
 	}));
-	const failure = await endedBeforeSubmit(context, tasks, outcome, NodeRun.of(context));
+	const failure = first(await endedBeforeSubmit(context, tasks, outcome, NodeRun.of(context)));
 	// A later try finds in the memory what the first has seen.
-	const later = await endedBeforeSubmit(context, [], { isFresh: false }, NodeRun.of(context));
+	const later = first(
+		await endedBeforeSubmit(context, [], { isFresh: false }, NodeRun.of(context)),
+	);
 	expect(later?.message).toBe(failure?.message);
 	return { message: failure?.message, memory: recall(context) };
 }
@@ -84,7 +89,7 @@ it('A task that has failed may be new: its failure is what is said', async () =>
 it('Several tasks of which one is completed are not new', async () => {
 	const { message, memory } = await refusal([failed, done]);
 	expect(message).toContain('returned task b, task a, which had already ended');
-	expect(memory).toMatchObject({ hadEnded: true, failedAtOnce: undefined });
+	expect(memory).toMatchObject({ hadEnded: true, failedTasks: undefined });
 });
 
 it('Whether a task had ended is asked of the service, once', async () => {
@@ -167,12 +172,10 @@ it.each<[string, INodeParameters, { isFresh: boolean; isRepeat: boolean }]>([
 it('An item of which nothing is remembered is not refused', async () => {
 	const context = itemContext(CALL);
 	const task = { index: 0, answer: done, ids: { taskId: 'a' }, state: done };
-	expect(
-		await endedBeforeSubmit(context, [task], { isFresh: true }, NodeRun.of(context)),
-	).toBeUndefined();
-	expect(
-		await endedBeforeSubmit(context, [task], { isFresh: false }, NodeRun.of(context)),
-	).toBeUndefined();
+	for (const isFresh of [true, false]) {
+		const found = await endedBeforeSubmit(context, [task], { isFresh }, NodeRun.of(context));
+		expect(found).toEqual({ failed: [] });
+	}
 	expect(recall(context)).toBeUndefined();
 });
 

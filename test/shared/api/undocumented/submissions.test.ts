@@ -134,6 +134,25 @@ describe('The answer to a submit', () => {
 			[{ task_id: 7, tasks: [{ task_id: '7' }, { task_id: 'b2' }] }],
 		])('%j', (answer) => expect(ids(answer)[1]).toBe('b2'));
 
+		it.each([{ id: 'a1' }, { task_id: 'a1', webhook_secret: null }])(
+			'and the secret and status beside it are those of the first: %j',
+			(element) => {
+				const answer = { status: 'awaiting_balance', webhook_secret: 's', task_id: 'a1' };
+				const [first] = submissionsIn({ ...answer, tasks: [element, { id: 'b2' }] }, 'link');
+				expect(first).toMatchObject({ status: 'awaiting_balance', webhook_secret: 's' });
+			},
+		);
+
+		it('of which one has no id yet', () => {
+			const tasks = [{ task_id: 'a1' }, { status: 'pending' }];
+			expect(submissionsIn({ task_id: 'a1', tasks }, 'link')).toHaveLength(2);
+		});
+
+		it('but no remarks', () => {
+			const answer = { task_id: 'a1', items: [{ task_id: 'a1' }, { note: 'late' }] };
+			expect(ids(answer)).toEqual(['a1']);
+		});
+
 		it('of which some are refused', () => {
 			const answer = { task_id: 'a1', items: [{ task_id: 'a1' }, { error: 'Private' }] };
 			expect(submissionsIn(answer, 'link')).toEqual(answer.items);

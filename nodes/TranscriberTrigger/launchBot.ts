@@ -27,7 +27,7 @@ export const ACTIVATION = {
 /** Launches under way, by {@link launchKey}. */
 const launches = remembered<AbortController>('launches');
 
-/** The workflow was switched off before or during the launch, and no bot was sent. */
+/** The workflow was switched off before or during the launch. A bot that was sent at that moment is cancelled. */
 export class SwitchedOff extends Error {}
 
 const SWITCHED_OFF = 'The workflow was switched off before the meeting bot was sent';
@@ -66,7 +66,9 @@ export async function launchBot(
 		if (!launch.signal.aborted || id === undefined) return answer;
 		const lasting = backgroundCaller(context, async () => credential);
 		void cancelUntilAccepted(context, lasting, { id, sentAt: Date.now() });
-		throw launch.signal.reason;
+		throw new SwitchedOff(
+			`The workflow was switched off while the meeting bot was being sent. The service has sent bot ${id}, which is now cancelled. If it stays in the meeting, end it with Meeting: Cancel or Stop`,
+		);
 	} finally {
 		if (launches.get(key) === launch) launches.delete(key);
 	}

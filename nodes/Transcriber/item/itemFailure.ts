@@ -148,3 +148,10 @@ export function withLastingMessage(
 	Object.assign(error, { message, description });
 	return isLasting(failure) ? asLasting(error) : error;
 }
+
+/** n8n 2 drops the output and the error of an execution that was stopped or has timed out. */
+export function logIfStopped(context: IExecutePaginationFunctions, words: string): void {
+	if (!context.getExecutionCancelSignal()?.aborted) return;
+	const where = `${context.getNode().name}: execution ${context.getExecutionId()}`;
+	context.logger.warn(`${where} was stopped. ${words}`);
+}

@@ -1,3 +1,4 @@
+import { NAMELESS } from '../../shared/api/submission';
 import { isLasting } from '../../shared/parameters/refuse';
 import { STOPPED_ADVICE, continueAdvice, retryAdvice, type RetryWords } from './retryAdvice';
 
@@ -103,7 +104,9 @@ export class SubmittedItems {
 	/** n8n 2 drops the output and the error of a node whose execution the user has stopped. */
 	private logAccepted(accepted: Array<[item: number, what: string[]]>): void {
 		const list = accepted
-			.flatMap(([item, all]) => all.map((what) => `item ${item}: ${what}`))
+			.flatMap(([item, all]) => all.map((what) => ({ item, what })))
+			.filter(({ what }) => what === NAMELESS || !this.ended.has(what))
+			.map(({ item, what }) => `item ${item}: ${what}`)
 			.join(', ');
 		if (list === '') return;
 		this.log(`was stopped. The service goes on, and may charge: ${list}. ${STOPPED_ADVICE}`);

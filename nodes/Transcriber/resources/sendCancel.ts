@@ -13,7 +13,7 @@ import { STOPS_SPENDING, type Policy, type RoutingRequest } from '../../shared/a
 import { goesOn, hasEnded, isCancelled, isInProgress } from '../../shared/api/statusMeaning';
 import { saysNotEnded } from '../../shared/api/undocumented/answers';
 import { idIn } from '../../shared/api/undocumented/idNames';
-import { inOutput } from '../item/itemFailure';
+import { inOutput, logIfStopped } from '../item/itemFailure';
 import { withoutError } from '../item/sendOperation';
 import type { NodeRun } from '../item/nodeRun';
 import { hasEndedBefore, sendCancelOrClear } from '../item/sendCancelOrClear';
@@ -64,6 +64,7 @@ export async function sendCancel(
 	if (failure === undefined && !no) return answers;
 	const refused = failure instanceof ServiceError && isAboutItsState(failure) ? failure : undefined;
 	if (!refused && !no) {
+		logIfStopped(context, `The ${toCancel().what} was being cancelled. ${LOOK_WHETHER_IT_GOES_ON}`);
 		if (failure instanceof ServiceError && !isUnknownToService(failure)) {
 			sayWhatItMayCost(context, failure, failure.description);
 		}
@@ -126,9 +127,13 @@ function sayItHasEnded(
 ): void {
 	failure.message = `The ${what} has already ended (${String(state.status)})`;
 	const taskId = what === 'meeting bot' ? idIn(state.task_id) : undefined;
+	const none =
+		what === 'meeting bot' && state.status === 'completed'
+			? 'Its recording may still get a task: look with Meeting: Get, and stop that task with Transcript: Cancel.'
+			: 'There is nothing left to cancel.';
 	const left =
 		taskId === undefined
-			? 'There is nothing left to cancel.'
+			? none
 			: `If its recording is still in progress, stop that with Transcript: Cancel (task ${taskId}).`;
 	failure.description = [left, reason].filter(Boolean).join(' ');
 }

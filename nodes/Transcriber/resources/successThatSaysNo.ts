@@ -2,6 +2,7 @@ import type { IDataObject, IExecutePaginationFunctions, NodeOperationError } fro
 
 import { reasonOfNo } from '../../shared/api/refusalBody';
 import { refuse } from '../../shared/parameters/refuse';
+import { inOutput } from '../item/itemFailure';
 
 /**
  * The error for an answer with a success status which says that nothing was done (see `saysNo`).
@@ -16,7 +17,11 @@ export function refuseNo(
 	// `withoutError` has renamed the field `error`.
 	const { service_error: error, ...others } = answer;
 	const reason = reasonOfNo(error === undefined ? others : { ...others, error });
-	return refuse(context, `The service answered that ${what}: ${reason}`, next);
+	return refuse(
+		context,
+		inOutput(context, `The service answered that ${what}: ${reason}`, next),
+		next,
+	);
 }
 
 /** The same for a write of the dictionary. */

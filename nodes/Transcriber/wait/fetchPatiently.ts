@@ -13,7 +13,9 @@ import {
 	said,
 } from '../../shared/api/serviceError';
 import { asLasting } from '../../shared/parameters/refuse';
-import { notLost } from './waitErrors';
+import { goesOnAfterErrors } from '../item/itemFailure';
+import { retryWords } from '../item/retryAdvice';
+import { hasSubmitted, notLost } from './waitErrors';
 
 /**
  * Fetches the result of a finished task, or its document in a format, one attempt at a time. The task
@@ -50,7 +52,7 @@ export async function fetchPatiently<T>(
 			(failure instanceof ServiceError && failure.problem.transport !== 'blocked');
 		const delay = mayPass ? delayBeforeRetry(retryAfterIn(failure), tries, left) : undefined;
 		if (delay === undefined) {
-			const { problem, next, inShort } = adviceFor(what);
+			const { problem, next, inShort } = adviceFor(context, what);
 			if (failure instanceof NodeOperationError) {
 				// It already names the task.
 				failure.message = notLost(context, failure.message, inShort);
@@ -73,16 +75,23 @@ export async function fetchPatiently<T>(
 	}
 }
 
-function adviceFor(what: 'result' | ExportFormat) {
+function adviceFor(context: IExecutePaginationFunctions, what: 'result' | ExportFormat) {
 	if (what === 'result') {
 		const inShort = 'Fetch it later with Transcript: Get Result';
 		return { problem: 'result cannot be fetched', next: `${inShort}.`, inShort };
 	}
 	return {
 		problem: `${what} document cannot be exported`,
-		next: "Get the document later with Transcript: Export, or the transcript with Transcript: Get Result. To do without the document, set 'Export Format' to None.",
+		next: `Get the document later with Transcript: Export, or the transcript with Transcript: Get Result. To do without the document, ${withoutDocument(context)}.`,
 		inShort: 'Get it later with Transcript: Export or Get Result',
 	};
+}
+
+/** A new execution would pay again. n8n offers a Retry only of an execution that an error has stopped. */
+function withoutDocument(context: IExecutePaginationFunctions): string {
+	const change = "set 'Export Format' to None";
+	if (!hasSubmitted(context) || goesOnAfterErrors(context)) return change;
+	return `${change}, save the workflow, and choose 'Retry with currently saved workflow' for ${retryWords(context).ofExecution}`;
 }
 
 function patienceFor(failure: unknown): Patience {

@@ -5,6 +5,7 @@ import { withCancelSignal } from '../../shared/n8nInternals/wrappedContext';
 import type { NodeRun } from '../item/nodeRun';
 import { isCalledOff } from '../../shared/api/calledOffBot';
 import { awaitsBalance, startsIn } from '../../shared/api/statusMeaning';
+import { WAIT_OPERATIONS } from '../item/retryAdvice';
 import { recordingOf } from '../item/inputFile';
 import { fetchPatiently } from './fetchPatiently';
 import { untilEnded, type Outlook, type Polling } from './pollUntilEnded';
@@ -40,14 +41,18 @@ export function checkBalance(
 	ids: SubmissionIds,
 ): void {
 	if (!awaitsBalance(state) || waitOptionsOf(context).onInsufficientBalance !== 'fail') return;
+	const known = { ...ids, ...idsIn(state) };
+	const needsNothing = known.taskId
+		? 'The recording is stored and needs no second upload'
+		: 'The bot needs no second submit';
 	throw refuse(
 		context,
 		notLost(
 			context,
-			`${subjectOf({ ...ids, ...idsIn(state) })} waits because the balance is too low`,
-			'Top up the balance, and fetch it with Transcript: Wait Until Finished',
+			`${subjectOf(known)} waits because the balance is too low`,
+			`Top up the balance, and fetch it with ${WAIT_OPERATIONS}`,
 		),
-		'The recording is stored and needs no second upload: top up the balance, and the service starts on its own within minutes. Fetch the result later with Transcript: Wait Until Finished.',
+		`${needsNothing}: top up the balance, and the service starts on its own within minutes. Fetch the result later with ${WAIT_OPERATIONS}.`,
 	);
 }
 

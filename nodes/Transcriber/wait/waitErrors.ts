@@ -138,7 +138,7 @@ export function notEnded(
 const FETCH_LATER = `Fetch it later with ${WAIT_OPERATIONS}`;
 
 /** Whether the operation submits and waits, so that it would submit again if it is repeated. */
-function hasSubmitted(context: IExecutePaginationFunctions): boolean {
+export function hasSubmitted(context: IExecutePaginationFunctions): boolean {
 	return context.getNodeParameter('operation', '') !== 'wait';
 }
 

@@ -8,6 +8,8 @@ interface Row extends Partial<Pick<Problem, 'status' | 'errorCode' | 'transport'
 	when?: (problem: Problem) => boolean;
 	message: string | ((problem: Problem) => string);
 	next: string;
+	/** What follows `next`, unless an earlier attempt of the same request may have been carried out. */
+	nothingDone?: string;
 	/** The message says too little without what the service said, which stands in the description. */
 	isVague?: boolean;
 }
@@ -38,6 +40,11 @@ export function isAboutTheLink(problem: Problem): boolean {
 
 const RAISE_LIMIT =
 	'Something between n8n and the service, such as a proxy, seems to take only smaller requests. Raise its limit (nginx: client_max_body_size)';
+
+const CHANGED_NOTHING = 'This request changed nothing.';
+
+const MAY_BE_DONE =
+	'An earlier attempt of this request may have been carried out: look at that first.';
 
 /** Other words about a dictionary may mean a path that is not there. */
 const NO_DICTIONARY =
@@ -206,7 +213,8 @@ const ROWS: Row[] = [
 	{
 		status: 409,
 		message: 'The request conflicts with something that the service has already',
-		next: 'The answer of the service says with what. Nothing was done for this request.',
+		next: 'The answer of the service says with what.',
+		nothingDone: 'Nothing was done for this request.',
 		isVague: true,
 	},
 	{
@@ -214,7 +222,8 @@ const ROWS: Row[] = [
 		path: /^\/dictionary$/,
 		when: ({ isEmpty }) => isEmpty === true,
 		message: 'The request for the dictionary was refused for its size, although it sends no terms',
-		next: 'This request changed nothing. Look at the dictionary in your account at the service, or try again later.',
+		next: 'Look at the dictionary in your account at the service, or try again later.',
+		nothingDone: CHANGED_NOTHING,
 	},
 	{
 		status: 413,
@@ -260,13 +269,15 @@ const ROWS: Row[] = [
 		path: /^\/dictionary/,
 		when: ({ isServiceShape }) => isServiceShape === true,
 		message: 'The dictionary would be larger than 20 000 characters',
-		next: 'Remove terms and try again. This request changed nothing.',
+		next: 'Remove terms and try again.',
+		nothingDone: CHANGED_NOTHING,
 	},
 	{
 		status: 413,
 		path: /^\/dictionary/,
 		message: 'The request was refused for its size: the list of terms is too large',
-		next: 'This request changed nothing. The service takes up to 20 000 characters. If the list is shorter, something between n8n and the service, such as a proxy, takes only smaller requests: raise its limit.',
+		nothingDone: CHANGED_NOTHING,
+		next: 'The service takes up to 20 000 characters. If the list is shorter, something between n8n and the service, such as a proxy, takes only smaller requests: raise its limit.',
 	},
 	{
 		status: 413,
@@ -403,10 +414,13 @@ export function rowFor(problem: Problem): { message: string; next: string; isVag
 	);
 	const {
 		message,
-		next,
+		nothingDone = '',
 		isVague = false,
+		...others
 	} = row ?? ((problem.status ?? 0) >= 500 ? SERVER_FAULT : FALLBACK);
 	const title = typeof message === 'string' ? message : message(problem);
+	const done = problem.isRepeat && nothingDone ? MAY_BE_DONE : nothingDone;
+	const next = [others.next, done].filter(Boolean).join(' ');
 	if (!mayBeLostRoute(problem)) return { message: title, next, isVague };
 	return { message: `${title}${OR_SOMETHING_ELSE}`, next: `${next} ${IF_LOST_ROUTE}`, isVague };
 }

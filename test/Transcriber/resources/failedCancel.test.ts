@@ -4,6 +4,7 @@
 import type { INodeParameters } from 'n8n-workflow';
 
 import type { FaultRule } from '../../simulator/index';
+import { captureLogs } from '../../support/logs';
 import { giveUpSoon } from '../../support/scale';
 import { byId, serviceForTests } from '../../support/service';
 
@@ -60,6 +61,16 @@ describe.each(CANCELS)('%s', (_name, method, prepare) => {
 		expect(json[0]?.error).toMatch(GOES_ON);
 	});
 
+	it('that is stopped before its answer is in the log of n8n, which drops the error', async () => {
+		const parameters = await prepare();
+		service.running().fault({ match: { method }, action: { kind: 'stall' } });
+		const sent = () => service.lines().some((line) => line.startsWith(method));
+		const logs = captureLogs();
+		await service.run(parameters, { cancelWhen: sent });
+		logs.release();
+		expect(logs.of('Transcriber')).toContainEqual(expect.stringMatching(GOES_ON));
+	});
+
 	it('that is about an id the service does not know is about that id alone', async () => {
 		const parameters = await prepare();
 		const body = { detail: { error_code: 'not_found', message: 'Nothing here' } };
@@ -68,4 +79,15 @@ describe.each(CANCELS)('%s', (_name, method, prepare) => {
 		expect(error?.description).toMatch(/^Check the/);
 		expect(error?.description).not.toMatch(GOES_ON);
 	});
+});
+
+it('A bot that has ended without a task may still get one: the error says how to stop that', async () => {
+	const botId = await service.bot();
+	const respond409 = respond(409, { detail: 'Ended' });
+	service.running().fault({ match: { method: 'DELETE' }, action: respond409 });
+	const state = { bot_id: botId, status: 'completed', task_id: '' };
+	service.running().fault({ match: { method: 'GET' }, action: respond(200, state) });
+	const { error } = await service.run({ resource: 'meeting', operation: 'cancel', botId });
+	expect(error?.description).toMatch(/may still get a task.*Transcript: Cancel/);
+	expect(error?.description).not.toContain('nothing left');
 });

@@ -4,7 +4,7 @@
 import type { INodeParameters } from 'n8n-workflow';
 
 import { again } from '../../support/again';
-import { BOT, FILE, LINK } from '../../support/parameters';
+import { BOT, FILE, LINK, PLAYLIST } from '../../support/parameters';
 import { itemWithFile, serviceForTests } from '../../support/service';
 
 const service = serviceForTests();
@@ -30,3 +30,23 @@ it.each<[string, INodeParameters, INodeParameters]>([
 		expect(accepted()).toBe(sent);
 	},
 );
+
+it('To undo the change, and to retry, leads to all of them, as the error says', async () => {
+	const waiting = { ...PLAYLIST, url: '={{ "https://video.example.com/" + $itemIndex }}' };
+	const items = [{ json: {} }, { json: {} }];
+	const ids = [await service.pendingTask(), await service.pendingTask()];
+	for (const id of ids) service.answer({ task_id: id });
+	const short = { ...waiting, waitOptions: { ...waiting.waitOptions, timeout: 0.005 } };
+	const first = await service.run(short, { items, executionId: '41' });
+	expect(first.error?.message).toContain('has not ended');
+	const changed = { ...waiting, language: 'en' };
+	const retry = async (before: typeof first, now: INodeParameters, executionId: string) => {
+		const data = again(before, now, items, { asFirstRun: true });
+		return await service.run(now, { items, data, mode: 'retry', executionId });
+	};
+	const refused = await retry(first, changed, '42');
+	expect(refused.error?.description).toMatch(/Undo the change, save the workflow, and choose/);
+	for (const id of ids) service.running().finish(id);
+	const { json } = await retry(refused, waiting, '43');
+	expect(json.map(({ task_id: id }) => id)).toEqual(ids);
+});

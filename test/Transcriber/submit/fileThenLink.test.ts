@@ -39,7 +39,7 @@ it.each([
 	const first = await service.run(FILE, { items: [itemWithFile()], executionId: '41' });
 	const { error } = await retried(first, now, '42');
 	expect(error?.message).toMatch(/changed after it had been sent, and it is not known/);
-	expect(error?.description).toMatch(/Undo the change and retry/);
+	expect(error?.description).toMatch(/Undo the change, save the workflow, and choose/);
 	expect(sent()).toBe(1);
 });
 

@@ -45,3 +45,24 @@ it('In the pause before the next try of Retry On Fail', async () => {
 	const lines = await logOf(['one'], node, isTime);
 	expect(lines).toHaveLength(1);
 });
+
+it('A task that has failed before the stop is not said to go on', async () => {
+	const [failed, left] = [await service.pendingTask(), await service.pendingTask()];
+	service.running().finish(failed, { status: 'failed' });
+	for (const id of [failed, left]) service.answer({ task_id: id });
+	const looksAtLeft = () => service.lines().filter((line) => line.endsWith(left)).length;
+	const isFailureSeen = () => service.lines().some((line) => line.endsWith(failed));
+	const logs = captureLogs();
+	await service.run(LINK, {
+		items: itemsOf(
+			{ url: 'https://files.example.com/a.mp3' },
+			{ url: 'https://files.example.com/b.mp3' },
+		),
+		node: { onError: 'continueRegularOutput' },
+		cancelWhen: () => isFailureSeen() && looksAtLeft() > 5,
+	});
+	logs.release();
+	const [line = ''] = logs.of('Transcriber').filter((one) => one.includes('may charge'));
+	expect(line).toContain(left);
+	expect(line).not.toContain(failed);
+});

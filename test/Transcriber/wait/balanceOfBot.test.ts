@@ -26,6 +26,9 @@ it('the bot while it has no task', async () => {
 	respond('POST', '/meeting$', { bot_id: 'b', status: 'awaiting_balance' });
 	const { error } = await service.run({ ...BOT, onCompletion: 'poll', waitOptions });
 	expect(error?.message).toContain('Meeting bot b waits because the balance is too low');
+	expect(error?.description).toMatch(
+		/no second submit.*a bot with Meeting: Wait Until Transcribed/,
+	);
 });
 
 it('the task of a link', async () => {

@@ -3,10 +3,12 @@ import type {
 	INodeExecutionData,
 	INodeProperties,
 	INodePropertyOptions,
+	NodeOperationError,
 } from 'n8n-workflow';
 
 import { sendWithoutKey } from '../../submit/once/sendWithoutKey';
 import { ServiceError, said } from '../../../shared/api/serviceError';
+import { inOutput } from '../../item/itemFailure';
 import { performOperation } from '../../item/performOperation';
 import { itemCount } from '../../item/inputItems';
 import { shownFor } from '../commonFields';
@@ -104,10 +106,9 @@ async function rotateOnce(
 			);
 		},
 		unknownOutcome: () =>
-			refuse(
+			mayBeRotated(
 				context,
 				'It is not known whether the API key was rotated, so it is not rotated again',
-				LOOK_FOR_KEY,
 			),
 		mayHaveSucceeded: mayBeOldKey,
 		explain: (failure) => {
@@ -118,7 +119,8 @@ async function rotateOnce(
 				);
 			}
 			if (!(failure instanceof ServiceError)) return;
-			failure.message = `${failure.message}, so it is not known whether the API key was rotated`;
+			const message = `${failure.message}, so it is not known whether the API key was rotated`;
+			failure.message = inOutput(context, message, LOOK_FOR_KEY);
 			failure.description = [LOOK_FOR_KEY, said(failure.problem)].filter(Boolean).join(' ');
 		},
 	});
@@ -131,6 +133,10 @@ function mayBeOldKey(failure: unknown): boolean {
 	return status === 401 && attempts > 1;
 }
 
-function noKey(context: IExecutePaginationFunctions) {
-	return refuse(context, 'The service answered the rotation without a new API key', LOOK_FOR_KEY);
+function noKey(context: IExecutePaginationFunctions): NodeOperationError {
+	return mayBeRotated(context, 'The service answered the rotation without a new API key');
+}
+
+function mayBeRotated(context: IExecutePaginationFunctions, message: string): NodeOperationError {
+	return refuse(context, inOutput(context, message, LOOK_FOR_KEY), LOOK_FOR_KEY);
 }

@@ -3,7 +3,7 @@ import { NodeOperationError, type IExecutePaginationFunctions } from 'n8n-workfl
 import { neverLeft } from '../../../shared/api/sendWithRetries';
 import { ServiceError, wasCertainlyRefused } from '../../../shared/api/serviceError';
 import { nodeContextOf, runIndexOf } from '../../../shared/n8nInternals/runIdentity';
-import { inOutput } from '../../item/itemFailure';
+import { inOutput, logIfStopped } from '../../item/itemFailure';
 import { isSame } from './syncReport';
 import { distinct } from './terms';
 
@@ -96,11 +96,4 @@ export function sayWhatMayBeRemoved(context: IExecutePaginationFunctions, failur
 	if (!(failure instanceof ServiceError || failure instanceof NodeOperationError)) return;
 	failure.message = inOutput(context, failure.message, words);
 	failure.description = [words, failure.description].filter(Boolean).join('. ');
-}
-
-/** n8n 2 drops the output and the error of an execution that was stopped or has timed out. */
-export function logIfStopped(context: IExecutePaginationFunctions, words: string): void {
-	if (!context.getExecutionCancelSignal()?.aborted) return;
-	const where = `${context.getNode().name}: execution ${context.getExecutionId()}`;
-	context.logger.warn(`${where} was stopped. ${words}`);
 }

@@ -8,6 +8,7 @@ import type {
 } from 'n8n-workflow';
 import { booleanIn, choiceIn, collectionIn } from '../../../shared/parameters/checkedValues';
 import { performOperation } from '../../item/performOperation';
+import { logIfStopped } from '../../item/itemFailure';
 import { itemCount } from '../../item/inputItems';
 import { shownFor } from '../commonFields';
 import { isInherited, isSame, report } from './syncReport';
@@ -26,7 +27,6 @@ import {
 	hadBeforeLostWrites,
 	isCertainlyNotWritten,
 	lackedBy,
-	logIfStopped,
 	noteReplacement,
 	sayWhatMayBeRemoved,
 } from './lostWrites';

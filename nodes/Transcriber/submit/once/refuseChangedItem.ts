@@ -25,17 +25,14 @@ export async function checkUnchanged(context: IExecutePaginationFunctions): Prom
 	const names = submissionNames(context, memory).join(', ');
 	if (memory.asked !== undefined && memory.asked !== askedFor(context)) {
 		if (await isDownloadedAgain(context, memory)) return checkAddress(context, memory, names);
-		const advice = `Fetch that with ${WAIT_OPERATIONS}. For what the item asks for now, submit this item alone in a new execution.`;
+		const message = `This item was changed after ${names} had been accepted for it, so the change is not submitted`;
+		const forNow = `Fetch that with ${WAIT_OPERATIONS}. For what the item asks for now, submit this item alone in a new execution.`;
 		// n8n offers a Retry only of an execution that an error has stopped.
-		const goesOn = goesOnAfterErrors(context);
-		throw refuseForGood(
-			context,
-			`This item was changed after ${names} had been accepted for it, so the change is not submitted`,
-			againAdvice(
-				context,
-				goesOn ? advice : `A Retry goes on with what the service has accepted. ${advice}`,
-			),
-		);
+		const undo = goesOnAfterErrors(context)
+			? ''
+			: "Undo the change, save the workflow, and choose 'Retry with currently saved workflow': that goes on with what the service has accepted. Or: ";
+		const advice = againAdvice(context, `${undo}${forNow}`);
+		throw refuseForGood(context, message, advice);
 	}
 	checkAddress(context, memory, names);
 }
@@ -63,7 +60,7 @@ export function checkUnchangedSince(
 	// n8n offers a Retry only of an execution that an error has stopped.
 	const advice = goesOnAfterErrors(context)
 		? LOOK_FOR_SUBMISSION
-		: 'Undo the change and retry: if the service has the file, its task is continued and not paid twice. For what the item asks for now, submit this item alone in a new execution.';
+		: "Undo the change, save the workflow, and choose 'Retry with currently saved workflow': if the service has the file, its task is continued and not paid twice. For what the item asks for now, submit this item alone in a new execution.";
 	throw refuseForGood(
 		context,
 		'This item was changed after it had been sent, and it is not known whether the service accepted it',

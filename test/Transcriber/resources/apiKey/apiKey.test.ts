@@ -2,6 +2,7 @@
 
 import { rotateKey } from '../../../../nodes/Transcriber/resources/apiKey/rotate';
 import { Transcriber } from '../../../../nodes/Transcriber/Transcriber.node';
+import type { FaultRule } from '../../../simulator/index';
 import { until } from '../../../simulator/testing-client';
 import { again } from '../../../support/again';
 import { itemContext } from '../../../support/itemContext';
@@ -126,6 +127,16 @@ describe('what the service answers to apiKey.rotate', () => {
 			action: { kind: 'respond', status, body, headers },
 		});
 	};
+	it.each<[string, FaultRule['action']]>([
+		['a lost answer', { kind: 'cut', when: 'afterProcessing' }],
+		['an answer without a key', { kind: 'respond', status: 200, body: {} }],
+		['a success that says no', { kind: 'respond', status: 200, body: { success: false } }],
+	])('the output of a node that goes on says what may be lost: %s', async (_what, action) => {
+		service.running().fault({ match: { path: '/generate$' }, action });
+		const { json } = await service.run(ROTATE, { node: { onError: 'continueRegularOutput' } });
+		expect(json[0]?.error).toMatch(/The old key may no longer work/);
+	});
+
 	const LOOK_FIRST = /^The old key may no longer work\. Look in your account at the service/;
 
 	few.it.each([

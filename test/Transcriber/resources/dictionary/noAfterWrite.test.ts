@@ -42,3 +42,28 @@ describe.each([
 		expect(json[0]).toMatchObject({ changed: true, removed: OLD });
 	});
 });
+
+it.each<[string, object]>([
+	['replace', { status: 409, body: { detail: 'Dictionary is being updated' } }],
+	['add', { status: 409, body: { detail: 'Dictionary is being updated' } }],
+	['sync', { status: 413, body: { detail: 'Too large' } }],
+])(
+	'%s does not say that nothing was done if the answer to an earlier attempt was lost',
+	async (operation, refusal) => {
+		await service.ask('PUT /dictionary', { json: { terms: OLD } });
+		const match = { method: operation === 'add' ? 'POST' : 'PUT' };
+		service.running().fault({ match, times: 1, action: { kind: 'cut', when: 'afterProcessing' } });
+		service.running().fault({
+			match,
+			times: 99,
+			action: { kind: 'respond', status: 409, ...refusal, readBody: true },
+		});
+		const { error } = await service.run(
+			{ ...SYNC, operation, terms: 'OKR' },
+			{ items: itemsOf({}) },
+		);
+		expect(service.running().terms()).toContain('OKR');
+		expect(error?.description).toMatch(/earlier attempt of this request may have been carried out/);
+		expect(error?.description).not.toMatch(/Nothing was done|changed nothing/);
+	},
+);

@@ -15,7 +15,7 @@ import { triggerFields } from './triggerFields';
 import { isBotThere } from './isBotThere';
 import { receiveHandOver } from './receiveHandOver';
 import { abortLaunch } from './launchBot';
-import { sendBotWhenPublished } from './sendBotWhenPublished';
+import { sendBotWhenPublished, withFormerBot } from './sendBotWhenPublished';
 import { cancelBotWhenUnpublished } from './cancelBotWhenUnpublished';
 import { mayBeOfOtherN8n, warnOfBotLeftAlone } from './sameMeetingBot';
 import type { SentBot } from './triggerMemory';
@@ -85,7 +85,7 @@ export class TranscriberTrigger implements INodeType {
 				try {
 					return await isBotThere(this);
 				} catch (error) {
-					throw withNextStep(this, error);
+					throw withNextStep(this, withFormerBot(this, error));
 				}
 			},
 			async create(this: IHookFunctions): Promise<boolean> {
@@ -93,7 +93,7 @@ export class TranscriberTrigger implements INodeType {
 					await sendBotWhenPublished(this);
 					return true;
 				} catch (error) {
-					throw withNextStep(this, error);
+					throw withNextStep(this, withFormerBot(this, error));
 				}
 			},
 			async delete(this: IHookFunctions): Promise<boolean> {

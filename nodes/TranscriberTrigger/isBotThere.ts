@@ -161,7 +161,7 @@ function warnOfGoneBot(context: IHookFunctions, { id }: SentBot, state?: IDataOb
 		? `meeting bot ${id} does not record any more (status: ${statusWord(state.status) ?? 'not known'})`
 		: `the service does not know meeting bot ${id} any more`;
 	context.logger.warn(
-		`${context.getNode().name}: ${what}, and the trigger sends no other one now. If the transcript of its meeting is still to come, wait for that. If none is in the meeting and you want one, unpublish the workflow, wait for ten seconds, and publish it again (n8n 1: deactivate and activate it).`,
+		`${context.getNode().name}: ${what}, and the trigger sends no other one now. If the transcript of its meeting is still to come, wait for that. If none is in the meeting and you want one, unpublish the workflow, wait for half a minute, and publish it again (n8n 1: deactivate and activate it).`,
 	);
 }
 
@@ -178,14 +178,14 @@ async function warnIfGone(context: IHookFunctions, store: BotStore, bot: SentBot
 /** n8n may have been killed while it published: then it has stored no bot, even if one was sent. */
 function warnOfNoBot(context: IHookFunctions, what: string): void {
 	context.logger.warn(
-		`${context.getNode().name}: the workflow is published, but the trigger ${what}, and a start of n8n sends none. Look in your account at the service whether the bot is there. If not, unpublish the workflow and publish it again (n8n 1: deactivate and activate it).`,
+		`${context.getNode().name}: the workflow is published, but the trigger ${what}, and a start of n8n sends none. Look in your account at the service whether the bot is there. If it is, its transcript does not start this workflow: fetch it with Meeting: Wait Until Transcribed. If it is not, unpublish the workflow and publish it again (n8n 1: deactivate and activate it).`,
 	);
 }
 
 function warnOfOtherAddress(context: IHookFunctions, store: BotStore, bot: SentBot): void {
 	if (store.hasDelivered(bot) || !isSentFromOtherAddress(bot, context)) return;
 	context.logger.warn(
-		`${context.getNode().name}: meeting bot ${bot.id} has the address that n8n had when the bot was sent, so its transcript does not start the workflow. Before the meeting: unpublish the workflow, wait for ten seconds, and publish it again (n8n 1: deactivate and activate it). After it: fetch the transcript with Meeting: Get and Transcript: Get Result.`,
+		`${context.getNode().name}: meeting bot ${bot.id} has the address that n8n had when the bot was sent, so its transcript does not start the workflow. Before the meeting: unpublish the workflow, wait for half a minute, and publish it again (n8n 1: deactivate and activate it). After it: fetch the transcript with Meeting: Get and Transcript: Get Result.`,
 	);
 }
 

@@ -219,7 +219,7 @@ function refuseUndocumented(
 	context: IWebhookFunctions,
 	name = 'a recording',
 ): IWebhookResponseData {
-	const line = `A delivery for ${name} was refused, because it is not as documented, or its recording has not ended. If the workflow does not start, fetch the transcript with Transcript: Get Result.`;
+	const line = `A delivery for ${name} was refused, because it is not as documented, or its recording has not ended. If the workflow does not start, fetch the transcript with Transcript: Get Result (a bot's task ID comes from Meeting: Get).`;
 	return refuse(context, 400, 'Not a delivery as documented', line);
 }
 

@@ -1,4 +1,9 @@
-import type { IDataObject, IHookFunctions } from 'n8n-workflow';
+import {
+	NodeApiError,
+	NodeOperationError,
+	type IDataObject,
+	type IHookFunctions,
+} from 'n8n-workflow';
 
 import { credentialOf } from '../shared/api/credential';
 import { withoutSecrets } from '../shared/api/redact';
@@ -56,7 +61,7 @@ const slowRefusals = remembered<{ what: string; error: unknown; until: number }>
 const UNANSWERED_MS = 10 * 60_000;
 
 const LOOK_FOR_BOT =
-	'Look in your account at the service whether the bot is there. If not, publish the workflow again (n8n 1: activate it) in ten minutes.';
+	'Look in your account at the service whether the bot is there. If it is, its transcript does not start this workflow, and to publish the workflow again sends, and charges, a second bot: stop the first with Meeting: Cancel or Stop, or fetch its transcript with Meeting: Wait Until Transcribed. If it is not there, publish the workflow again (n8n 1: activate it) in ten minutes.';
 
 /** `webhookMethods.create`: sends the bot, with this trigger as its webhook. */
 export async function sendBotWhenPublished(context: IHookFunctions): Promise<void> {
@@ -122,7 +127,7 @@ export async function sendBotWhenPublished(context: IHookFunctions): Promise<voi
 			}
 			throw error;
 		}
-		const reason = messageOf(error);
+		const reason = store.wasSwitchedOff ? 'The workflow was switched off' : messageOf(error);
 		const details = adviceIfUncertain(error);
 		unknownLaunches.set(launchKey(context), `${reason}. ${details}`.trim());
 		throw refuse(
@@ -161,6 +166,17 @@ export async function sendBotWhenPublished(context: IHookFunctions): Promise<voi
 			`${context.getNode().name}: the service gave no webhook secret for meeting bot ${id}, so the trigger asks the service about each delivery for the bot that the Webhook Secret of the credential does not fit`,
 		);
 	}
+}
+
+/** Completes the error of a publication after which the bot of the one before is cancelled, because no other is sent. */
+export function withFormerBot(context: IHookFunctions, error: unknown): unknown {
+	const { bot } = new BotStore(context);
+	if (!bot || !isToBeCancelled(context, bot.id)) return error;
+	if (error instanceof NodeOperationError || error instanceof NodeApiError) {
+		const words = `Bot ${bot.id}, which was sent before, is cancelled in some seconds, unless you publish the workflow as it was before.`;
+		error.description = [error.description, words].filter(Boolean).join(' ');
+	}
+	return error;
 }
 
 /** Refuses the start of a meeting to which a bot was sent: its transcript may be on its way. */

@@ -80,7 +80,7 @@ export const triggerFields: INodeProperties[] = [
 	},
 	{
 		displayName:
-			"The bot is sent when you publish the workflow (n8n 1: activate it), not when you execute this step for a test. A new version of the workflow keeps the bot; if you have entered another 'Meeting URL' or 'Start At', it cancels the bot and sends another. For the next meeting, unpublish the workflow, wait ten seconds, and publish it. Use no other trigger in this workflow.",
+			"The bot is sent when you publish the workflow (n8n 1: activate it), not when you execute this step for a test. A new version of the workflow keeps the bot; if you have entered another 'Meeting URL' or 'Start At', it cancels the bot and sends another. For the next meeting, unpublish the workflow, wait half a minute, and publish it. Use no other trigger in this workflow.",
 		name: 'meetingNotice',
 		type: 'notice',
 		default: '',

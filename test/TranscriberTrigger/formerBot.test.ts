@@ -175,3 +175,36 @@ it('A publication ends when the new bot is sent, although the service does not c
 	expect(cancelled().length).toBeLessThan(2);
 	await until(() => cancelled().length === 3);
 });
+
+it.each([
+	['a slip', { meetingUrl: 'meet.example' }],
+	['a refusal of the service', { meetingUrl: 'https://meet.example.com/other' }],
+])(
+	'A publication that fails for %s says that the former bot is cancelled',
+	async (_why, change) => {
+		await sendBot();
+		service.running().fault({
+			match: { method: 'POST', path: '/meeting$' },
+			action: {
+				kind: 'respond',
+				status: 402,
+				body: { detail: { error_code: 'api_balance_exhausted' } },
+			},
+		});
+		await host.deactivate();
+		Object.assign(host.node.parameters, change);
+		const failure = await host.activate('update').then(String, String);
+		expect(failure).toContain(`Bot ${id}, which was sent before, is cancelled in some seconds`);
+		await until(() => cancelled().length === 1);
+		expect(cancelled()).toEqual([id]);
+	},
+);
+
+it('A publication that fails without a former bot says nothing of one', async () => {
+	await sendBot();
+	await host.deactivate();
+	await until(() => cancelled().length === 1);
+	await pastGrace(service);
+	Object.assign(host.node.parameters, { meetingUrl: 'meet.example' });
+	expect(await host.activate().then(String, String)).not.toContain('which was sent before');
+});

@@ -557,6 +557,7 @@ describe('No second bot', () => {
 		for (let tries = 0; tries < 2; tries++) {
 			const title = await host.activate().catch((error: Error) => error.message);
 			expect(title).toContain('It is not known whether the service has sent the bot');
+			expect(title).toMatch(/If it is, .* sends, and charges, a second bot: stop the first with/);
 			expect(title).toContain(words);
 			if (tries > 0) expect(title).toContain('so the trigger does not send another one');
 		}

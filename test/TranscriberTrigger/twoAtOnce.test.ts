@@ -64,7 +64,7 @@ it('A launch that ends does not take another one of the same trigger from a swit
 	await Promise.race(both);
 	await host.deactivate();
 	expect(await Promise.all(both)).toContainEqual(
-		expect.stringContaining('was switched off before'),
+		expect.stringContaining('was switched off while the meeting bot was being sent'),
 	);
 	const ids = service
 		.running()

@@ -35,19 +35,19 @@ export class SubmittedItems {
 		if (this.isStopped) this.logAccepted([[itemIndex, what]]);
 	}
 
-	/** What the service accepted for an item. */
+	/** What the service goes on with for an item, or has finished. */
 	acceptedFor(itemIndex: number): string[] {
-		return this.accepted.get(itemIndex) ?? [];
+		return (this.accepted.get(itemIndex) ?? []).filter((what) => !this.ended.has(what));
 	}
 
 	/** Whether the service goes on with what it accepted for an item, or has finished it: that is paid for. */
 	isPaidFor(itemIndex: number): boolean {
-		return this.acceptedFor(itemIndex).some((what) => !this.ended.has(what));
+		return this.acceptedFor(itemIndex).length > 0;
 	}
 
 	/** Whether the service made several tasks of an item. */
 	hasSeveral(itemIndex: number): boolean {
-		return this.acceptedFor(itemIndex).length > 1;
+		return (this.accepted.get(itemIndex) ?? []).length > 1;
 	}
 
 	/** Notes what has ended without a transcript or cannot be found again: a retry cannot continue it. */

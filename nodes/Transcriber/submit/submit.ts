@@ -64,7 +64,7 @@ async function finish(
 	if (isPartlyAccepted && unnamed.length > 1 && mayOutputErrors) return rowsOfUnnamed();
 	const [problem, ...others] = named.length === 0 || !goesOn ? unnamed : [];
 	if (problem) {
-		await handOverBeforeFailing(context, named, ageOf(outcome));
+		await handOverBeforeFailing(context, named, outcome);
 		sayAlso(context, problem, others);
 		throw problem;
 	}
@@ -82,15 +82,16 @@ async function finish(
 async function handOverBeforeFailing(
 	context: IExecutePaginationFunctions,
 	tasks: Submitted[],
-	age: 'new' | SubmissionAge,
+	outcome: Outcome,
 ): Promise<void> {
 	if (onCompletionOf(context) !== 'notifyTrigger') return;
+	const age = ageOf(outcome);
 	await Promise.allSettled(
 		tasks.map(async ({ index }) => await handSecretOver(context, index, age)),
 	);
 }
 
-/** The same as {@link complete}, without the tasks that had ended before the submit: each of those is an error. */
+/** The same as {@link complete}. Each task that had failed before the submit is an error beside the others. */
 async function completeUnlessEnded(
 	context: IExecutePaginationFunctions,
 	tasks: Submitted[],
@@ -99,12 +100,18 @@ async function completeUnlessEnded(
 ): Promise<INodeExecutionData[]> {
 	const { refusal, failed } = await endedBeforeSubmit(context, tasks, outcome, run);
 	const [failure = refusal] = failed.map(({ error }) => error);
-	const left = tasks.filter((task) => failed.every(({ index }) => index !== task.index));
-	if (failure && (refusal || left.length === 0 || !goesOnAfterErrors(context))) {
-		await handOverBeforeFailing(context, tasks, 'new');
+	if (!failure) return await complete(context, tasks, outcome, run);
+	if (refusal || tasks.length === 1 || !goesOnAfterErrors(context)) {
+		await handOverBeforeFailing(context, tasks, outcome);
 		throw failure;
 	}
-	const output = await complete(context, left, outcome, run);
+	const hasFailed = ({ index }: Submitted) => failed.some((one) => one.index === index);
+	await handOverBeforeFailing(context, tasks.filter(hasFailed), outcome);
+	const left = tasks.filter((task) => !hasFailed(task));
+	const output = await complete(context, left, outcome, run).catch((error: unknown) => {
+		context.getExecutionCancelSignal()?.throwIfAborted();
+		return [failedItem(context, error, run)];
+	});
 	return [...output, ...failed.map(({ error }) => failedItem(context, error, run))];
 }
 

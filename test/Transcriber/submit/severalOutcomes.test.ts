@@ -169,33 +169,82 @@ describe("With an 'Idempotency Key' of the user and Call a URL, one that failed 
 		expect(json[0]).toMatchObject({ task_id: left, webhook_secret: 'of left' });
 	});
 
-	it('is not called charged, and neither are others that failed', async () => {
-		service.answer([{ task_id: await failedTask() }, { task_id: await failedTask() }]);
+	it('is reported beside others that failed, and none of them is called charged or accepted', async () => {
+		const [one, other] = [await failedTask(), await failedTask()];
+		service.answer([{ task_id: one }, { task_id: other }]);
 		const { json } = await service.run(CALL, { items: itemsOf({}), node: CONTINUE });
-		expect(JSON.stringify(json)).not.toMatch(/charged, too/);
+		expect(json.map(({ error }) => error)).toEqual([
+			expect.stringContaining(`Task ${one} failed`),
+			expect.stringContaining(`Task ${other} failed`),
+		]);
+		expect(JSON.stringify(json)).not.toMatch(/charged, too|accepted by the service/);
+	});
+
+	it.each(['stops', 'goes on'])(
+		'is handed over to a trigger, too, by a node that %s',
+		async (how) => {
+			const trigger = await answeringTrigger(service.running().apiKey);
+			const bad = await failedTask();
+			const left = await service.pendingTask();
+			service.answer([
+				{ task_id: bad, webhook_secret: 'of bad' },
+				{ task_id: left, webhook_secret: 'of left' },
+			]);
+			const parameters = { ...CALL, onCompletion: 'notifyTrigger', triggerUrl: trigger.url };
+			const node = how === 'stops' ? {} : CONTINUE;
+			await service.run(parameters, { items: itemsOf({}), node });
+			trigger.close();
+			const handed = JSON.stringify(trigger.calls);
+			for (const id of [bad, left]) expect(handed).toContain(id);
+		},
+	);
+
+	it('is output with its reason although the hand-over of the other fails', async () => {
+		jest.replaceProperty(HAND_OVER, 'patience', 50);
+		const trigger = await answeringTrigger(service.running().apiKey, (_call, handed) =>
+			handed.length > 0 ? { status: 500, body: 'no' } : STORED,
+		);
+		const bad = await failedTask();
+		service.answer([{ task_id: bad }, { task_id: await service.pendingTask() }]);
+		const parameters = { ...CALL, onCompletion: 'notifyTrigger', triggerUrl: trigger.url };
+		const { json } = await service.run(parameters, { items: itemsOf({}), node: CONTINUE });
+		trigger.close();
+		expect(json).toHaveLength(2);
+		expect(JSON.stringify(json)).toContain(`Task ${bad} failed`);
 	});
 });
 
-it('One that ended before its trigger could store the hand-over is reported in each later Retry', async () => {
-	jest.replaceProperty(HAND_OVER, 'patience', 50);
-	jest.replaceProperty(HAND_OVER, 'interval', 20);
-	let isAway = true;
-	const trigger = await answeringTrigger(service.running().apiKey, (_call, handed) =>
-		isAway && handed.length > 0 ? { status: 500, body: 'no' } : STORED,
-	);
-	const id = await service.pendingTask();
-	service.answer([REFUSED, { task_id: id, webhook_secret: 'of it' }]);
-	const parameters = { ...PLAYLIST, onCompletion: 'notifyTrigger', triggerUrl: trigger.url };
-	const items = itemsOf({});
-	const first = await service.run(parameters, { items, executionId: '41' });
-	service.running().finish(id);
-	isAway = false;
-	const retried = async (before: typeof first, executionId: string, node: Partial<INode>) => {
-		const data = again(before, parameters, items, { asFirstRun: true, node });
-		return await service.run(parameters, { items, data, mode: 'retry', executionId, node });
-	};
-	const second = await retried(first, '42', {});
-	const { json } = await retried(second, '43', CONTINUE);
-	trigger.close();
-	expect(JSON.stringify(json)).toMatch(/only after its end|not known whether/);
-});
+it.each<[string, object, () => Promise<object>]>([
+	['refused', {}, async () => await Promise.resolve(REFUSED)],
+	[
+		'failed at once',
+		{ options: { idempotencyKey: 'mine' } },
+		async () => ({ task_id: await failedTask() }),
+	],
+])(
+	'One that ended before its trigger could store the hand-over is reported in each later Retry, beside one that was %s',
+	async (_how, more, bad) => {
+		jest.replaceProperty(HAND_OVER, 'patience', 50);
+		jest.replaceProperty(HAND_OVER, 'interval', 20);
+		let isAway = true;
+		const trigger = await answeringTrigger(service.running().apiKey, (_call, handed) =>
+			isAway && handed.length > 0 ? { status: 500, body: 'no' } : STORED,
+		);
+		const id = await service.pendingTask();
+		service.answer([await bad(), { task_id: id, webhook_secret: 'of it' }]);
+		const url = { onCompletion: 'notifyTrigger', triggerUrl: trigger.url };
+		const parameters = { ...PLAYLIST, ...more, ...url };
+		const items = itemsOf({});
+		const first = await service.run(parameters, { items, executionId: '41' });
+		service.running().finish(id);
+		isAway = false;
+		const retried = async (before: typeof first, executionId: string, node: Partial<INode>) => {
+			const data = again(before, parameters, items, { asFirstRun: true, node });
+			return await service.run(parameters, { items, data, mode: 'retry', executionId, node });
+		};
+		const second = await retried(first, '42', {});
+		const { json } = await retried(second, '43', CONTINUE);
+		trigger.close();
+		expect(JSON.stringify(json)).toMatch(/only after its end|not known whether/);
+	},
+);

@@ -11,6 +11,7 @@ import { performOperation } from '../../item/performOperation';
 import type { NodeRun } from '../../item/nodeRun';
 import { shownFor } from '../commonFields';
 import { dictionaryNotChanged } from '../successThatSaysNo';
+import { sayItMayBeWritten } from './lostWrites';
 import { isInherited } from './syncReport';
 import { callService } from '../../../shared/api/callService';
 import { hasEndedBefore, sendCancelOrClear } from '../../item/sendCancelOrClear';
@@ -58,7 +59,10 @@ async function clear(
 	} catch (error) {
 		failure = error;
 	}
-	if (failure !== undefined && !(await isClear(context, request, failure))) throw failure;
+	if (failure !== undefined && !(await isClear(context, request, failure))) {
+		sayItMayBeWritten(context, failure);
+		throw failure;
+	}
 	const refusal = answers.find(({ json }) => saysNotEnded(json));
 	if (refusal && !(await isEmpty(context))) throw dictionaryNotChanged(context, refusal.json);
 	return answers.map(({ json }) => ({ json: { ...json, deleted: true } }));

@@ -97,3 +97,12 @@ export function sayWhatMayBeRemoved(context: IExecutePaginationFunctions, failur
 	failure.message = inOutput(context, failure.message, words);
 	failure.description = [words, failure.description].filter(Boolean).join('. ');
 }
+
+const MAY_BE_WRITTEN = 'The dictionary may have been changed: look with Dictionary: Get.';
+
+/** Makes the failure of a write say so if the service may have carried the write out. */
+export function sayItMayBeWritten(context: IExecutePaginationFunctions, failure: unknown): void {
+	if (!(failure instanceof ServiceError) || isCertainlyNotWritten(context, failure)) return;
+	failure.message = inOutput(context, failure.message, MAY_BE_WRITTEN);
+	failure.description = [failure.description, MAY_BE_WRITTEN].filter(Boolean).join(' ');
+}

@@ -3,6 +3,7 @@ import type { IExecutePaginationFunctions, INodeExecutionData } from 'n8n-workfl
 import type { NodeRun } from '../../item/nodeRun';
 import { isAway, sendOperation } from '../../item/sendOperation';
 import { saysNo } from '../../../shared/api/undocumented/answers';
+import { sayItMayBeWritten } from './lostWrites';
 import { dictionaryNotChanged } from '../successThatSaysNo';
 import { type Policy, type RoutingRequest } from '../../../shared/api/types';
 
@@ -52,5 +53,6 @@ export async function inTurn(
 		ofRun.isAway = isAway(failure, policy);
 		end();
 	}
+	sayItMayBeWritten(context, failure);
 	throw failure;
 }

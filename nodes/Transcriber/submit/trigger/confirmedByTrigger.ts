@@ -5,6 +5,7 @@ import { credentialOf } from '../../../shared/api/credential';
 import { deliveredId } from '../../../shared/webhook/deliveredId';
 import { sealHandOvers, type SubmissionKind } from '../../../shared/webhook/handOverEnvelope';
 import type { SubmissionIds } from '../../../shared/api/submission';
+import { WAIT_OPERATIONS } from '../../item/retryAdvice';
 import { inOutput } from '../../item/itemFailure';
 import { recall } from '../once/submissionMemory';
 import { outboxKey, sendInBatch } from './handOverBatches';
@@ -150,7 +151,6 @@ function notHandedOver(
 ): NodeOperationError {
 	const [reason, next] = whatIsWrong(reply);
 	const message = `The Transcriber Trigger did not accept the hand-over of ${id}: ${reason}`;
-	const comfort =
-		"What was submitted continues at the service and is not lost: fetch its result with Transcript: Wait Until Finished (a bot's task ID comes from Meeting: Get).";
+	const comfort = `What was submitted continues at the service and is not lost: fetch its result with ${WAIT_OPERATIONS}.`;
 	return refuse(context, inOutput(context, message, comfort), `${next} ${comfort}`);
 }

@@ -120,7 +120,10 @@ export function whatIsWrong({
 	if (reason !== undefined) {
 		return [
 			`its own parameters cannot be used: ${reason}`,
-			'Correct the parameter in the Transcriber Trigger node, then publish its workflow again (n8n 1: activate it).',
+			// To change the trigger of a meeting would cancel its bot.
+			reason.includes('One Meeting')
+				? 'Add another Transcriber Trigger in another workflow, and enter the address of that one.'
+				: 'Correct the parameter in the Transcriber Trigger node, then publish its workflow again (n8n 1: activate it).',
 		];
 	}
 	if (isIdUnusable) {

@@ -57,13 +57,20 @@ function withThoseBeside(first: IDataObject): IDataObject[] {
 	});
 	if (name === undefined) return [first];
 	const { [name]: list, ...facts } = first;
-	// The secret beside the id of the first may be that of the first alone.
-	const { webhook_secret: secret, ...shared } = facts;
-	const beside = withoutIdOrStatus(shared);
-	return objectsIn(list).map((element) => {
-		const task = submissionIn(element, 'link');
-		if (taskIdOf(task) !== own) return { ...beside, ...task };
-		return { ...facts, ...task, ...(isBlank(task.webhook_secret) && { webhook_secret: secret }) };
+	const tasks = objectsIn(list).map((element) => submissionIn(element, 'link'));
+	// If one has its own secret, the secret beside the id of the first is that of the first alone.
+	const isShared = tasks.every(({ webhook_secret: secret }) => isBlank(secret));
+	const { webhook_secret: secret, ...others } = facts;
+	const ofRequest = secret === undefined ? {} : { webhook_secret: secret };
+	return tasks.map(({ webhook_secret: ownSecret, ...task }) => {
+		const isFirst = taskIdOf(task) === own;
+		const ofTask = isBlank(ownSecret) ? {} : { webhook_secret: ownSecret };
+		return {
+			...(isFirst ? others : withoutIdOrStatus(others)),
+			...task,
+			...((isFirst || isShared) && !isRefused(task) && ofRequest),
+			...ofTask,
+		};
 	});
 }
 

@@ -3,6 +3,7 @@
 
 import type { INode } from 'n8n-workflow';
 
+import { giveUpSoon } from '../../../support/scale';
 import { itemsOf, serviceForTests } from '../../../support/service';
 
 const service = serviceForTests();
@@ -65,5 +66,23 @@ it.each<[string, object]>([
 		expect(service.running().terms()).toContain('OKR');
 		expect(error?.description).toMatch(/earlier attempt of this request may have been carried out/);
 		expect(error?.description).not.toMatch(/Nothing was done|changed nothing/);
+	},
+);
+
+it.each([
+	['replace', 'PUT'],
+	['clear', 'DELETE'],
+])(
+	'%s says in the output of a node that goes on that the dictionary may be changed',
+	async (operation, method) => {
+		giveUpSoon();
+		await service.ask('PUT /dictionary', { json: { terms: OLD } });
+		service
+			.running()
+			.fault({ match: { method }, times: 99, action: { kind: 'cut', when: 'afterProcessing' } });
+		const node = { onError: 'continueRegularOutput' } as const;
+		const parameters = { resource: 'dictionary', operation, terms: 'OKR' };
+		const { json } = await service.run(parameters, { items: itemsOf({}), node });
+		expect(json[0]?.error).toMatch(/may have been changed: look with Dictionary: Get/);
 	},
 );

@@ -19,7 +19,7 @@ it.each([{ taskId: '7f3c' }, { botId: 'bot-1' }])(
 			{ node: { onError: 'continueRegularOutput' } },
 		);
 		await expect(handOver(context, trigger.url, ids, 'secret')).rejects.toThrow(
-			/ continues at the service and is not lost: fetch its result with Transcript: Wait Until Finished/,
+			/ continues at the service and is not lost: fetch its result with Transcript: Wait Until Finished \(a bot with Meeting: Wait Until Transcribed\)/,
 		);
 		trigger.close();
 	},

@@ -136,3 +136,8 @@ it.each<[string, Reply]>([
 	expect(reason).toContain(words);
 	expect(next).toMatch(/\.$/);
 });
+
+it("A meeting's trigger is not to be changed for it: that would cancel its bot", () => {
+	const [, next] = whatIsWrong({ status: 422, reason: "'Source' is One Meeting (Sends a Bot)" });
+	expect(next).toMatch(/^Add another Transcriber Trigger/);
+});

@@ -158,11 +158,20 @@ describe('The answer to a submit', () => {
 			expect(submissionsIn(answer, 'link')).toEqual(answer.items);
 		});
 
-		it('and the secret beside it is that of the first alone', () => {
-			const tasks = [{ task_id: 'a1' }, { task_id: 'b2' }];
-			const answer = { task_id: 'a1', webhook_secret: 's', tasks };
+		it.each([
+			[{ task_id: 'b2' }, ['s', 's']],
+			[{ task_id: 'b2', webhook_secret: 'own' }, ['s', 'own']],
+			[{ error: 'Private' }, ['s', undefined]],
+		])('and the secret beside it is that of each without its own, of %j', (other, expected) => {
+			const answer = { task_id: 'a1', webhook_secret: 's', tasks: [{ task_id: 'a1' }, other] };
 			const secrets = submissionsIn(answer, 'link').map((task) => task.webhook_secret);
-			expect(secrets).toEqual(['s', undefined]);
+			expect(secrets).toEqual(expected);
+		});
+
+		it('and is that of the first alone if another one has its own', () => {
+			const tasks = [{ id: 'a1' }, { id: 'b2', webhook_secret: 'own' }, { id: 'c3' }];
+			const all = submissionsIn({ task_id: 'a1', webhook_secret: 's', tasks }, 'link');
+			expect(all.map((task) => task.webhook_secret)).toEqual(['s', 'own', undefined]);
 		});
 
 		it.each(['file', 'bot'] as const)('but not of a %s, which is only one', (kind) => {

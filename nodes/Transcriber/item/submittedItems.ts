@@ -35,14 +35,15 @@ export class SubmittedItems {
 		if (this.isStopped) this.logAccepted([[itemIndex, what]]);
 	}
 
-	/** What the service goes on with for an item, or has finished. */
+	/** What the service accepted for an item; of several, only what has not ended without a transcript. */
 	acceptedFor(itemIndex: number): string[] {
-		return (this.accepted.get(itemIndex) ?? []).filter((what) => !this.ended.has(what));
+		const all = this.accepted.get(itemIndex) ?? [];
+		return all.length > 1 ? all.filter((what) => !this.ended.has(what)) : all;
 	}
 
 	/** Whether the service goes on with what it accepted for an item, or has finished it: that is paid for. */
 	isPaidFor(itemIndex: number): boolean {
-		return this.acceptedFor(itemIndex).length > 0;
+		return this.acceptedFor(itemIndex).some((what) => !this.ended.has(what));
 	}
 
 	/** Whether the service made several tasks of an item. */

@@ -186,7 +186,7 @@ describe('An answer without an id', () => {
 		expect(failure?.description).not.toContain('secret-of-a-task');
 		expect(failure && isLasting(failure)).toBe(true);
 		const nameless = ['something without an id'];
-		expect([accepted, ended, uncertain]).toEqual([[], nameless, [0]]);
+		expect([accepted, ended, uncertain]).toEqual([nameless, nameless, [0]]);
 	});
 
 	it('is shown only as far as its beginning', async () => {

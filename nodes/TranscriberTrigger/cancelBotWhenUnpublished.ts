@@ -84,13 +84,13 @@ export async function cancelBotWhenUnpublished(
 /** The trigger is on again: keeps its bot. False if it is too late, because a DELETE was sent. */
 export function keepMeetingBot(context: IHookFunctions, id: string): boolean {
 	if (botsToCancel.get(botKey(context, id))?.isSent) return false;
-	stopCancelling(context, id);
+	botsToCancel.delete(botKey(context, id));
 	return true;
 }
 
-/** No further DELETE is sent for a bot. */
-export function stopCancelling(context: IHookFunctions, id: string): void {
-	botsToCancel.delete(botKey(context, id));
+/** Whether a bot waits for the end of {@link GRACE}, so that {@link keepMeetingBot} still keeps it. */
+export function canBeKept(context: IHookFunctions, id: string): boolean {
+	return botsToCancel.get(botKey(context, id))?.isSent === false;
 }
 
 /** Whether a bot waits for the end of {@link GRACE}, or is being cancelled. */

@@ -23,10 +23,11 @@ import { secretIn } from '../shared/webhook/sealedSecret';
 import {
 	OTHER_ACCOUNT,
 	callerOf,
+	canBeKept,
 	cancelUntilAccepted,
 	isToBeCancelled,
+	keepMeetingBot,
 	logNotCancelled,
-	stopCancelling,
 } from './cancelBotWhenUnpublished';
 import { ACTIVATION, SwitchedOff, botIdOf, launchBot, launchKey } from './launchBot';
 import { NO_SECRET, forStore, nameForNew } from './verifyDelivery';
@@ -149,15 +150,22 @@ export async function sendBotWhenPublished(context: IHookFunctions): Promise<voi
 	}
 	store.unansweredUntil = 0;
 	const { bot: former } = store;
+	// A service may answer with the bot that it already has for this link.
+	const isSameAccount = !former || isSentBy(former, account);
+	if (isSameAccount && !keepMeetingBot(context, id)) {
+		store.save();
+		throw refuse(
+			context,
+			`The service answered the launch with bot ${id}, which this trigger is cancelling, so no bot joins the meeting`,
+			'Wait for half a minute, then publish the workflow again (n8n 1: activate it).',
+		);
+	}
 	store.isOn = true;
 	store.bot = { id, fingerprint, account, ...sent, sentAt: Date.now() };
 	const secret = secretIn(answer.webhook_secret);
 	const name = nameForNew(store, submissionKey({ botId: id }));
 	store.keepSecret(name, secret ? forStore(apiKey, name, secret) : NO_SECRET);
 	store.save();
-	// A service may answer with the bot that it already has for this link.
-	const isSameAccount = !former || isSentBy(former, account);
-	if (isSameAccount) stopCancelling(context, id);
 	const isSameBot = isSameAccount && former?.id === id;
 	if (former && !isSameBot)
 		await cancelFormerBot(context, store, former, { account, isSameLaunch });
@@ -171,7 +179,7 @@ export async function sendBotWhenPublished(context: IHookFunctions): Promise<voi
 /** Completes the error of a publication after which the bot of the one before is cancelled, because no other is sent. */
 export function withFormerBot(context: IHookFunctions, error: unknown): unknown {
 	const { bot } = new BotStore(context);
-	if (!bot || !isToBeCancelled(context, bot.id)) return error;
+	if (!bot || !canBeKept(context, bot.id)) return error;
 	if (error instanceof NodeOperationError || error instanceof NodeApiError) {
 		const words = `Bot ${bot.id}, which was sent before, is cancelled in some seconds, unless you publish the workflow as it was before.`;
 		error.description = [error.description, words].filter(Boolean).join(' ');

@@ -789,6 +789,23 @@ describe('A service that answers a launch with the bot that it already has for t
 		await until(() => calledBack().length === 1);
 	});
 
+	it('does not keep this bot while its DELETE is under way, and says when to publish again', async () => {
+		await host.activate();
+		const { id } = theBot();
+		const slow = { kind: 'delay', ms: 600 } as const;
+		service.running().fault({ match: { method: 'DELETE' }, action: slow });
+		await host.deactivate();
+		await until(() => calledBack().length === 1);
+		answerWith(id);
+		host.node.parameters.startAt = new Date(Date.now() + 3_600_000).toISOString();
+		const failure = await host.activate().then(String, String);
+		expect(failure).toMatch(`bot ${id}, which this trigger is cancelling`);
+		expect(failure).not.toContain('unless you publish');
+		await until(() => !service.running().requests.some(isUnansweredCancel));
+		await host.activate();
+		expect(host.stored.bot?.id).not.toBe(id);
+	});
+
 	long.it('keeps this bot after a time when n8n was down', async () => {
 		await host.activate();
 		const { id } = theBot();

@@ -68,17 +68,31 @@ export async function cancelBotWhenUnpublished(
 	const account = await accountHash(context);
 	const mayBeElsewhere = !isSentBy(bot, account);
 	void sleep(GRACE.ms).then(async () => {
-		const isStillOff = () => botsToCancel.get(key) === switchOff;
-		if (!isStillOff()) return;
-		if (caller instanceof Error) logNotCancelled(context, id, caller);
-		else {
-			await cancelUntilAccepted(context, caller, { ...bot, mayBeElsewhere }, () => {
-				switchOff.isSent ||= isStillOff();
-				return isStillOff();
-			});
+		if (botsToCancel.get(key) !== switchOff) return;
+		if (!(caller instanceof Error)) {
+			await cancelUnlessKept(context, caller, { ...bot, mayBeElsewhere }, switchOff);
+			return;
 		}
-		if (isStillOff()) botsToCancel.delete(key);
+		logNotCancelled(context, id, caller);
+		botsToCancel.delete(key);
 	});
+}
+
+/** Cancels a bot without {@link GRACE}, unless {@link keepMeetingBot} comes before its first DELETE. */
+export async function cancelUnlessKept(
+	context: IHookFunctions,
+	caller: Caller,
+	bot: Bot,
+	switchOff: SwitchOff = { isSent: false },
+): Promise<void> {
+	const key = botKey(context, bot.id);
+	botsToCancel.set(key, switchOff);
+	const isStillOff = () => botsToCancel.get(key) === switchOff;
+	await cancelUntilAccepted(context, caller, bot, () => {
+		switchOff.isSent ||= isStillOff();
+		return isStillOff();
+	});
+	if (isStillOff()) botsToCancel.delete(key);
 }
 
 /** The trigger is on again: keeps its bot. False if it is too late, because a DELETE was sent. */
@@ -86,11 +100,6 @@ export function keepMeetingBot(context: IHookFunctions, id: string): boolean {
 	if (botsToCancel.get(botKey(context, id))?.isSent) return false;
 	botsToCancel.delete(botKey(context, id));
 	return true;
-}
-
-/** Whether a bot waits for the end of {@link GRACE}, so that {@link keepMeetingBot} still keeps it. */
-export function canBeKept(context: IHookFunctions, id: string): boolean {
-	return botsToCancel.get(botKey(context, id))?.isSent === false;
 }
 
 /** Whether a bot waits for the end of {@link GRACE}, or is being cancelled. */

@@ -8,7 +8,7 @@ import { submissionsIn } from '../shared/api/undocumented/submissions';
 import { remembered } from '../shared/processMemory';
 import { backgroundCaller } from '../shared/webhook/backgroundCaller';
 import type { BotStore } from './botStore';
-import { cancelUntilAccepted } from './cancelBotWhenUnpublished';
+import { cancelUnlessKept } from './cancelBotWhenUnpublished';
 
 /**
  * How long activation waits for the service, in ms: the user waits for it in the editor. An attempt that
@@ -65,7 +65,7 @@ export async function launchBot(
 		const id = botIdOf(answer);
 		if (!launch.signal.aborted || id === undefined) return answer;
 		const lasting = backgroundCaller(context, async () => credential);
-		void cancelUntilAccepted(context, lasting, { id, sentAt: Date.now() });
+		void cancelUnlessKept(context, lasting, { id, sentAt: Date.now() });
 		throw new SwitchedOff(
 			`The workflow was switched off while the meeting bot was being sent. The service has sent bot ${id}, which is now cancelled. If it stays in the meeting, end it with Meeting: Cancel or Stop`,
 		);

@@ -21,9 +21,9 @@ import { remembered } from '../shared/processMemory';
 import { PUBLIC_ADDRESS_SETTING, reasonAgainstWebhookUrl } from '../shared/webhook/publicAddress';
 import { secretIn } from '../shared/webhook/sealedSecret';
 import {
+	CANCEL_BOT,
 	OTHER_ACCOUNT,
 	callerOf,
-	canBeKept,
 	cancelUntilAccepted,
 	isToBeCancelled,
 	keepMeetingBot,
@@ -176,15 +176,27 @@ export async function sendBotWhenPublished(context: IHookFunctions): Promise<voi
 	}
 }
 
-/** Completes the error of a publication after which the bot of the one before is cancelled, because no other is sent. */
+/**
+ * Completes the error of a publication after which the bot of the one before is cancelled, because no other is
+ * sent. n8n 2.41 shows only the error of its last try, which may come after the DELETE.
+ */
 export function withFormerBot(context: IHookFunctions, error: unknown): unknown {
-	const { bot } = new BotStore(context);
-	if (!bot || !canBeKept(context, bot.id)) return error;
+	const store = new BotStore(context);
+	const { bot } = store;
+	if (!bot || !isReleasedJustNow(bot) || store.hasDelivered(bot)) return error;
 	if (error instanceof NodeOperationError || error instanceof NodeApiError) {
-		const words = `Bot ${bot.id}, which was sent before, is cancelled in some seconds, unless you publish the workflow as it was before.`;
-		error.description = [error.description, words].filter(Boolean).join(' ');
+		const words = `Bot ${bot.id}, which was sent before, is cancelled, unless it has left its meeting already. To publish the workflow again sends, and charges, another one.`;
+		const { description } = error;
+		// n8n may try again with the same error.
+		if (!description?.includes(words))
+			error.description = [description, words].filter(Boolean).join(' ');
 	}
 	return error;
+}
+
+/** Whether a bot was released in the last minutes. One with the time 0 has left its meeting (see `isBotThere`). */
+function isReleasedJustNow({ releasedAt = 0 }: SentBot): boolean {
+	return Date.now() - releasedAt < CANCEL_BOT.patienceMs;
 }
 
 /** Refuses the start of a meeting to which a bot was sent: its transcript may be on its way. */

@@ -8,7 +8,6 @@ import {
 	GRACE,
 	OTHER_ACCOUNT,
 	callerOf,
-	canBeKept,
 	cancelBotWhenUnpublished,
 	cancelUntilAccepted,
 	isNew,
@@ -250,9 +249,7 @@ describe('A trigger that is switched off', () => {
 		answers('GET', IN_MEETING);
 		answers('DELETE', BUSY, BUSY, DONE);
 		const context = await switchOff();
-		expect(canBeKept(context, 'b1')).toBe(true);
 		await until(() => count('DELETE') > 0);
-		expect(canBeKept(context, 'b1')).toBe(false);
 		expect(keepMeetingBot(context, 'b1')).toBe(false);
 		expect(isToBeCancelled(context, 'b1')).toBe(true);
 		await isOver(context);

@@ -3,6 +3,7 @@
 import { CANCEL_BOT, GRACE } from '../../nodes/TranscriberTrigger/cancelBotWhenUnpublished';
 import type { RequestFault } from '../simulator/index';
 import { until } from '../simulator/testing-client';
+import { ACTIVATION } from '../../nodes/TranscriberTrigger/launchBot';
 import { captureLogs } from '../support/logs';
 import { serviceForTests } from '../support/service';
 import { pastGrace, withinGrace } from './grace';
@@ -176,35 +177,79 @@ it('A publication ends when the new bot is sent, although the service does not c
 	await until(() => cancelled().length === 3);
 });
 
-it.each([
+const NO_BALANCE: RequestFault = {
+	kind: 'respond',
+	status: 402,
+	body: { detail: { error_code: 'api_balance_exhausted' } },
+};
+const words = () => `Bot ${id}, which was sent before, is cancelled, unless it has left`;
+
+describe.each([
 	['a slip', { meetingUrl: 'meet.example' }],
 	['a refusal of the service', { meetingUrl: 'https://meet.example.com/other' }],
-])(
-	'A publication that fails for %s says that the former bot is cancelled',
-	async (_why, change) => {
+])('A publication that fails for %s', (_why, change) => {
+	it('says that the former bot is cancelled, once, before that and after it', async () => {
 		await sendBot();
-		service.running().fault({
-			match: { method: 'POST', path: '/meeting$' },
-			action: {
-				kind: 'respond',
-				status: 402,
-				body: { detail: { error_code: 'api_balance_exhausted' } },
-			},
-		});
+		answer('POST', NO_BALANCE);
+		jest.replaceProperty(ACTIVATION, 'slowMs', 0);
 		await host.deactivate();
 		Object.assign(host.node.parameters, change);
-		const failure = await host.activate('update').then(String, String);
-		expect(failure).toContain(`Bot ${id}, which was sent before, is cancelled in some seconds`);
+		const tries = [await host.activate('update').then(String, String)];
 		await until(() => cancelled().length === 1);
+		await pastGrace(service);
+		tries.push(await host.activate('update').then(String, String));
+		for (const failure of tries) expect(failure.split(words())).toHaveLength(2);
 		expect(cancelled()).toEqual([id]);
-	},
-);
+	});
 
-it('A publication that fails without a former bot says nothing of one', async () => {
+	it.each<[string, object]>([
+		['was released long ago', { releasedAt: 1 }],
+		['has delivered its transcript', { releasedAt: Date.now(), hasDelivered: true }],
+	])('says nothing of a former bot that %s', async (_what, state) => {
+		await sendBot();
+		answer('POST', NO_BALANCE);
+		host.restartWith(state);
+		Object.assign(host.node.parameters, change);
+		const failure = await host.activate().then(String, String);
+		expect(failure).not.toBe('undefined');
+		expect(failure).not.toContain('which was sent before');
+	});
+});
+
+it('A publication that fails says nothing of a former bot that has left its meeting', async () => {
 	await sendBot();
-	await host.deactivate();
-	await until(() => cancelled().length === 1);
+	answer('GET', {
+		kind: 'respond',
+		status: 200,
+		body: { bot_id: id, status: 'completed', task_id: 't1' },
+	});
+	answer('POST', NO_BALANCE);
+	let failure = '';
+	await withinGrace(async () => {
+		await host.deactivate();
+		failure = await host.activate().then(String, String);
+	});
 	await pastGrace(service);
-	Object.assign(host.node.parameters, { meetingUrl: 'meet.example' });
-	expect(await host.activate().then(String, String)).not.toContain('which was sent before');
+	expect([failure.includes('which was sent before'), cancelled()]).toEqual([false, []]);
+});
+
+it('A bot of a launch that was switched off is kept if the next launch is answered with it before its DELETE', async () => {
+	await sendBot();
+	host.restartWith({ releasedAt: 1 });
+	const late = (method: string, ms: number) =>
+		service.running().fault({ match: { method }, action: { kind: 'delay', ms } });
+	late('POST', 300);
+	late('GET', 600);
+	meet('second');
+	const first = host.activate().then(String, String);
+	await until(() => launches() === 1);
+	await host.deactivate();
+	expect(await first).toContain('which is now cancelled');
+	const known = service.running().bots().at(-1)?.id;
+	const body = { bot_id: known, status: 'joining', webhook_secret: 'its own secret' };
+	answer('POST', { kind: 'respond', status: 200, body });
+	await host.activate();
+	await pastGrace(service);
+	expect(host.stored.bot).toMatchObject({ id: known });
+	expect(cancelled()).not.toContain(known);
 });

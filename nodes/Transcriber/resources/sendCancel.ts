@@ -53,6 +53,23 @@ export async function sendCancel(
 	run: NodeRun,
 	toCancel: () => ToCancel,
 ): Promise<INodeExecutionData[]> {
+	let failure: unknown;
+	try {
+		return await cancelAndLook(context, request, policy, run, toCancel);
+	} catch (error) {
+		failure = error;
+	}
+	logIfStopped(context, `The ${toCancel().what} was being cancelled. ${LOOK_WHETHER_IT_GOES_ON}`);
+	throw failure;
+}
+
+async function cancelAndLook(
+	context: IExecutePaginationFunctions,
+	request: RoutingRequest,
+	policy: Policy,
+	run: NodeRun,
+	toCancel: () => ToCancel,
+): Promise<INodeExecutionData[]> {
 	let answers: INodeExecutionData[] = [];
 	let failure: unknown;
 	try {
@@ -64,7 +81,6 @@ export async function sendCancel(
 	if (failure === undefined && !no) return answers;
 	const refused = failure instanceof ServiceError && isAboutItsState(failure) ? failure : undefined;
 	if (!refused && !no) {
-		logIfStopped(context, `The ${toCancel().what} was being cancelled. ${LOOK_WHETHER_IT_GOES_ON}`);
 		if (failure instanceof ServiceError && !isUnknownToService(failure)) {
 			sayWhatItMayCost(context, failure, failure.description);
 		}

@@ -71,6 +71,17 @@ describe.each(CANCELS)('%s', (_name, method, prepare) => {
 		expect(logs.of('Transcriber')).toContainEqual(expect.stringMatching(GOES_ON));
 	});
 
+	it('that is stopped while its refusal is looked into is in that log, too', async () => {
+		const parameters = await prepare();
+		service.running().fault({ match: { method }, action: respond(409, { detail: 'Busy' }) });
+		service.running().fault({ match: { method: 'GET' }, action: { kind: 'delay', ms: 1_000 } });
+		const logs = captureLogs();
+		const isLooking = () => service.lines().at(-1)?.startsWith('GET') ?? false;
+		await service.run(parameters, { cancelWhen: isLooking });
+		logs.release();
+		expect(logs.of('Transcriber').join()).toMatch(GOES_ON);
+	});
+
 	it('that is about an id the service does not know is about that id alone', async () => {
 		const parameters = await prepare();
 		const body = { detail: { error_code: 'not_found', message: 'Nothing here' } };

@@ -100,9 +100,11 @@ export function sayWhatMayBeRemoved(context: IExecutePaginationFunctions, failur
 
 const MAY_BE_WRITTEN = 'The dictionary may have been changed: look with Dictionary: Get.';
 
-/** Makes the failure of a write say so if the service may have carried the write out. */
+/** Makes the failure of a write, or the log after a stop, say so if the service may have carried the write out. */
 export function sayItMayBeWritten(context: IExecutePaginationFunctions, failure: unknown): void {
-	if (!(failure instanceof ServiceError) || isCertainlyNotWritten(context, failure)) return;
+	if (isCertainlyNotWritten(context, failure)) return;
+	logIfStopped(context, MAY_BE_WRITTEN);
+	if (!(failure instanceof ServiceError)) return;
 	failure.message = inOutput(context, failure.message, MAY_BE_WRITTEN);
 	failure.description = [failure.description, MAY_BE_WRITTEN].filter(Boolean).join(' ');
 }

@@ -3,6 +3,7 @@
 
 import type { INode } from 'n8n-workflow';
 
+import { captureLogs } from '../../../support/logs';
 import { giveUpSoon } from '../../../support/scale';
 import { itemsOf, serviceForTests } from '../../../support/service';
 
@@ -86,3 +87,32 @@ it.each([
 		expect(json[0]?.error).toMatch(/may have been changed: look with Dictionary: Get/);
 	},
 );
+
+it.each([
+	['replace', 'PUT'],
+	['add', 'POST'],
+	['clear', 'DELETE'],
+])(
+	'%s that is stopped before its answer says in the log that the dictionary may be changed',
+	async (operation, method) => {
+		const action = { kind: 'delay', ms: 3_000, processed: true } as const;
+		service.running().fault({ match: { method }, action });
+		const logs = captureLogs();
+		const parameters = { resource: 'dictionary', operation, terms: 'OKR' };
+		const isUnderWay = () => service.lines().length > 0;
+		await service.run(parameters, { items: itemsOf({}), cancelWhen: isUnderWay });
+		logs.release();
+		expect(logs.of('Transcriber')).toEqual([
+			expect.stringMatching(/was stopped.*may have been changed/),
+		]);
+	},
+);
+
+it('clear says why the service has not done it, although the look after that fails', async () => {
+	const answer = (method: string, status: number, body: object) =>
+		service.running().fault({ match: { method }, action: { kind: 'respond', status, body } });
+	answer('DELETE', 200, { success: false, message: 'Locked by an administrator' });
+	answer('GET', 403, { detail: 'Not allowed' });
+	const { error } = await service.run({ resource: 'dictionary', operation: 'clear' });
+	expect(error?.message).toContain('Locked by an administrator');
+});

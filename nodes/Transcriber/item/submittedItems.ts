@@ -1,4 +1,4 @@
-import { NAMELESS } from '../../shared/api/submission';
+import { NAMELESS, REFUSED } from '../../shared/api/submission';
 import { isLasting } from '../../shared/parameters/refuse';
 import { STOPPED_ADVICE, continueAdvice, retryAdvice, type RetryWords } from './retryAdvice';
 
@@ -9,7 +9,7 @@ import { STOPPED_ADVICE, continueAdvice, retryAdvice, type RetryWords } from './
 export class SubmittedItems {
 	private readonly accepted = new Map<number, string[]>();
 
-	private readonly ended = new Set<string>();
+	private readonly ended = new Set([REFUSED]);
 
 	/** Items of which this run has lost the answer to a submit. */
 	private readonly lost = new Set<number>();
@@ -73,7 +73,8 @@ export class SubmittedItems {
 		for (const item of [...this.lost, ...this.uncertain]) {
 			if (this.logged.has(item)) continue;
 			this.logged.add(item);
-			this.log(item === itemIndex ? whileSubmitting(item) : mayBeAcceptedLine(item));
+			const isBeingSubmitted = item === itemIndex && !this.accepted.get(item)?.length;
+			this.log(isBeingSubmitted ? whileSubmitting(item) : mayBeAcceptedLine(item));
 		}
 	}
 
@@ -104,12 +105,12 @@ export class SubmittedItems {
 
 	/** n8n 2 drops the output and the error of a node whose execution the user has stopped. */
 	private logAccepted(accepted: Array<[item: number, what: string[]]>): void {
-		const list = accepted
+		const goingOn = accepted
 			.flatMap(([item, all]) => all.map((what) => ({ item, what })))
-			.filter(({ what }) => what === NAMELESS || !this.ended.has(what))
-			.map(({ item, what }) => `item ${item}: ${what}`)
-			.join(', ');
-		if (list === '') return;
+			.filter(({ what }) => what === NAMELESS || !this.ended.has(what));
+		if (goingOn.length === 0) return;
+		for (const { item, what } of goingOn) if (what === NAMELESS) this.logged.add(item);
+		const list = goingOn.map(({ item, what }) => `item ${item}: ${what}`).join(', ');
 		this.log(`was stopped. The service goes on, and may charge: ${list}. ${STOPPED_ADVICE}`);
 	}
 

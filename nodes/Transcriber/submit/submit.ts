@@ -91,28 +91,29 @@ async function handOverBeforeFailing(
 	);
 }
 
-/** The same as {@link complete}. Each task that had failed before the submit is an error beside the others. */
+/** The same as {@link complete}. Each task that had ended before the submit is an error beside the others. */
 async function completeUnlessEnded(
 	context: IExecutePaginationFunctions,
 	tasks: Submitted[],
 	outcome: Outcome,
 	run: NodeRun,
 ): Promise<INodeExecutionData[]> {
-	const { refusal, failed } = await endedBeforeSubmit(context, tasks, outcome, run);
-	const [failure = refusal] = failed.map(({ error }) => error);
+	const ended = await endedBeforeSubmit(context, tasks, outcome, run);
+	const [failure, ...others] = ended.errors;
 	if (!failure) return await complete(context, tasks, outcome, run);
-	if (refusal || tasks.length === 1 || !goesOnAfterErrors(context)) {
+	if (tasks.length === 1 || !goesOnAfterErrors(context)) {
 		await handOverBeforeFailing(context, tasks, outcome);
+		sayAlso(context, failure, others);
 		throw failure;
 	}
-	const hasFailed = ({ index }: Submitted) => failed.some((one) => one.index === index);
-	await handOverBeforeFailing(context, tasks.filter(hasFailed), outcome);
-	const left = tasks.filter((task) => !hasFailed(task));
+	const hadEnded = ({ index }: Submitted) => ended.indexes.has(index);
+	await handOverBeforeFailing(context, tasks.filter(hadEnded), outcome);
+	const left = tasks.filter((task) => !hadEnded(task));
 	const output = await complete(context, left, outcome, run).catch((error: unknown) => {
 		context.getExecutionCancelSignal()?.throwIfAborted();
 		return [failedItem(context, error, run)];
 	});
-	return [...output, ...failed.map(({ error }) => failedItem(context, error, run))];
+	return [...output, ...ended.errors.map((error) => failedItem(context, error, run))];
 }
 
 /** How old what was submitted is, for its trigger. */

@@ -10,7 +10,6 @@ import { readRefusal, reasonOfNo } from '../../shared/api/refusalBody';
 import { withoutSecrets } from '../../shared/api/redact';
 import { NAMELESS } from '../../shared/api/submission';
 import { isRefused, saysNotAccepted } from '../../shared/api/undocumented/submissions';
-import { asLasting, refuse } from '../../shared/parameters/refuse';
 import { inOutput, refuseForGood } from '../item/itemFailure';
 import type { NodeRun } from '../item/nodeRun';
 import type { Submitted } from './once/submissionMemory';
@@ -36,7 +35,7 @@ export function withoutIds(
 	run: NodeRun,
 ): NodeOperationError[] {
 	const mayBeAccepted = all.some((task) => isNameless(task, all));
-	const count = { of: all.length, hasAccepted: all.some(isNamed) || mayBeAccepted };
+	const count = { of: all.length, hasNamed: all.some(isNamed), mayBeAccepted };
 	const unnamed = all
 		.filter((task) => !isNamed(task))
 		// First what is paid for and cannot be found: of several errors, a node that stops shows one.
@@ -50,22 +49,29 @@ export function withoutIds(
 function withoutId(
 	context: IExecutePaginationFunctions,
 	answer: IDataObject,
-	count: { of: number; hasAccepted: boolean },
+	count: { of: number; hasNamed: boolean; mayBeAccepted: boolean },
 ): NodeOperationError {
 	const answered = withoutSecrets(answer, {}) as IDataObject;
 	const said = `The service answered: ${jsonOf(answered).slice(0, 300)}.`;
 	if (isRefusedOfSeveral(answer, count.of)) {
 		const { serviceMessage = 'without a reason' } = readRefusal(answered);
-		const next = count.hasAccepted
-			? 'Fetch the accepted ones with Transcript: Wait Until Finished.'
-			: 'It accepted none of them. To try again, submit this item alone in a new execution.';
-		const message = `The service refused one of the recordings: ${serviceMessage}`;
-		return asLasting(refuse(context, message, `${said} ${next}`));
+		const again =
+			count.hasNamed || count.mayBeAccepted
+				? 'To try again, submit a link to this recording alone in a new execution: the link of this item would pay for the others again.'
+				: 'It accepted none of them. To try again, submit this item alone in a new execution.';
+		const fetch = count.hasNamed && 'Fetch the accepted ones with Transcript: Wait Until Finished.';
+		const advice = [said, fetch, again].filter(Boolean).join(' ');
+		return refuseForGood(
+			context,
+			`The service refused one of the recordings: ${serviceMessage}`,
+			advice,
+		);
 	}
 	const isRefusal = saysNotAccepted(answer);
+	const subject = count.of > 1 ? 'a recording of this item' : 'this item';
 	const message = isRefusal
 		? `The service answered with a success, but without an id, and says: ${reasonOfNo(answered)}`
-		: 'The service answered that this item is accepted, but without an id';
+		: `The service answered that ${subject} is accepted, but without an id`;
 	const isBot = context.getNodeParameter('operation', '') === 'sendBot';
 	const find = isBot
 		? 'Look in your account at the service for the bot and its id, then fetch its transcript with Meeting: Wait Until Transcribed.'
@@ -78,12 +84,17 @@ function withoutId(
 	return refuseForGood(context, message, advice);
 }
 
-/** Makes the one error of an item say what became of its other recordings, where only its message is shown. */
+/** Makes the one error of an item say what became of its other recordings. */
 export function sayAlso(
 	context: IExecutePaginationFunctions,
 	failure: unknown,
 	others: NodeOperationError[],
 ): void {
 	if (!(failure instanceof NodeOperationError || failure instanceof NodeApiError)) return;
-	for (const { message } of others) failure.message = inOutput(context, failure.message, message);
+	for (const { message, description } of others) {
+		// Its advice may be in its message already.
+		const words = message.includes(description ?? '') ? message : `${message}. ${description}`;
+		failure.message = inOutput(context, failure.message, words);
+		failure.description = [failure.description, words].filter(Boolean).join(' ');
+	}
 }

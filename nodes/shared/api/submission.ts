@@ -34,3 +34,6 @@ export function submissionName({ taskId, botId }: SubmissionIds): string {
 
 /** What messages call a submission that the service gave no id. */
 export const NAMELESS = 'something without an id';
+
+/** What messages call a recording that the service refused beside others. */
+export const REFUSED = 'a refused recording';

@@ -20,8 +20,10 @@ it.each<[string, (context: IExecutePaginationFunctions) => unknown]>([
 	[
 		'that had ended before',
 		async (context) => {
-			remember(context, { ...accepted, submissions: [...accepted.submissions], hadEnded: true });
-			throw (await endedBeforeSubmit(context, [], { isFresh: false }, NodeRun.of(context))).refusal;
+			const endedTasks = [{ index: 0, ids: { taskId: 'a' } }];
+			remember(context, { ...accepted, submissions: [...accepted.submissions], endedTasks });
+			const run = NodeRun.of(context);
+			throw (await endedBeforeSubmit(context, [], { isFresh: false }, run)).errors[0];
 		},
 	],
 	[

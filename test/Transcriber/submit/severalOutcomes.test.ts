@@ -44,6 +44,32 @@ describe.each(WAYS)('A node that %s', (_, node) => {
 		expect(await words(node)).toMatch(/without an id/);
 	});
 
+	it('says of each of two without an id what the service answered', async () => {
+		service.answer([
+			{ ...NAMELESS, title: 'First talk' },
+			{ ...NAMELESS, title: 'Second talk' },
+		]);
+		const said = await words(node);
+		for (const title of ['First talk', 'Second talk']) expect(said).toContain(title);
+		expect(said).toContain('a recording of this item is accepted');
+	});
+
+	it('says of one that is refused which one it is, and how to try it again', async () => {
+		const url = 'https://video.example.com/v2';
+		service.answer([{ task_id: await service.completedTask() }, { ...REFUSED, url }]);
+		const said = await words(node);
+		expect(said).toContain(url);
+		expect(said).toContain('submit a link to this recording alone');
+	});
+
+	it.each([{ status: 'rejected', reason: 'Private video' }, { status: 'failed' }])(
+		'does not call a refused one accepted: %j',
+		async (refused) => {
+			service.answer([{ task_id: await service.completedTask() }, refused]);
+			expect(await words(node)).not.toContain('but without an id');
+		},
+	);
+
 	it('says that none is accepted if all are refused', async () => {
 		service.answer([REFUSED, REFUSED]);
 		expect(await words(node)).toMatch(/Private video/);
@@ -141,10 +167,42 @@ describe('With Wait for the Transcript (Webhook), the one output of the item say
 	});
 });
 
+const CALL = {
+	...PLAYLIST,
+	onCompletion: 'callUrl',
+	webhookUrl: 'https://hooks.example.com/now',
+	options: { idempotencyKey: 'mine' },
+};
+
+describe("With an 'Idempotency Key' of the user and Call a URL, one that had completed", () => {
+	async function oneCompleted() {
+		const [done, left] = [await service.completedTask(), await service.pendingTask()];
+		service.answer([{ task_id: done }, { task_id: left, webhook_secret: 'of left' }]);
+		return { done, left };
+	}
+
+	it('does not hide the secret of the other, and is alone called not new', async () => {
+		const { done, left } = await oneCompleted();
+		const { json } = await service.run(CALL, { items: itemsOf({}), node: CONTINUE });
+		expect(json[0]).toMatchObject({ task_id: left, webhook_secret: 'of left' });
+		expect(json[1]?.error).toMatch(`returned task ${done}, which had already ended`);
+		expect(json[1]?.error).toContain('submit a link to it alone');
+	});
+
+	it('stops the node, whose advice leads to the other', async () => {
+		const { left } = await oneCompleted();
+		const items = itemsOf({});
+		const first = await service.run(CALL, { items, executionId: '41' });
+		expect(first.error?.message).toContain(`task ${left} was accepted`);
+		expect(first.error?.description).toMatch(/On Error.*Continue.*currently saved workflow/);
+		const data = again(first, CALL, items, { asFirstRun: true, node: CONTINUE });
+		const more = { items, data, mode: 'retry', executionId: '42', node: CONTINUE } as const;
+		const { json } = await service.run(CALL, more);
+		expect(json[0]).toMatchObject({ task_id: left, webhook_secret: 'of left' });
+	});
+});
+
 describe("With an 'Idempotency Key' of the user and Call a URL, one that failed at once", () => {
-	const webhookUrl = 'https://hooks.example.com/now';
-	const options = { idempotencyKey: 'mine' };
-	const CALL = { ...PLAYLIST, onCompletion: 'callUrl', webhookUrl, options };
 	async function oneFailed() {
 		const left = await service.pendingTask();
 		service.answer([{ task_id: await failedTask() }, { task_id: left, webhook_secret: 'of left' }]);
@@ -248,3 +306,17 @@ it.each<[string, object, () => Promise<object>]>([
 		expect(JSON.stringify(json)).toMatch(/only after its end|not known whether/);
 	},
 );
+
+it('A loop that brings an item back is not paid for again if one of its recordings has no id', async () => {
+	const node = { onError: 'continueErrorOutput' } as const;
+	service.answer([{ task_id: await service.completedTask() }, NAMELESS]);
+	const first = await service.run(PLAYLIST, { items: itemsOf({}), node });
+	const back = first.outputs[1] ?? [];
+	expect(back[0]?.json.error).toContain('It is not submitted again');
+	const second = await service.run(PLAYLIST, {
+		data: again(first, PLAYLIST, back, { node }),
+		node,
+	});
+	expect(second.outputs[1]?.[0]?.json.error).toContain('It is not submitted again');
+	expect(service.lines().filter((line) => line.startsWith('POST'))).toHaveLength(1);
+});

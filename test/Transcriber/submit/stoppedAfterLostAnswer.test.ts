@@ -66,3 +66,27 @@ it('A task that has failed before the stop is not said to go on', async () => {
 	expect(line).toContain(left);
 	expect(line).not.toContain(failed);
 });
+
+it.each<[string, object[], string[]]>([
+	['no refused one', [{ error: 'Private' }], []],
+	[
+		'one without an id once',
+		[{ status: 'pending' }, { error: 'Private' }],
+		['something without an id'],
+	],
+])('Of several recordings of a link, the log names %s', async (_what, others, names) => {
+	const left = await service.pendingTask();
+	service.answer([{ task_id: left }, ...others]);
+	const looks = () => service.lines().filter((line) => line.endsWith(left)).length;
+	const logs = captureLogs();
+	await service.run(LINK, {
+		items: itemsOf({ url: 'https://video.example.com/playlist' }),
+		node: { onError: 'continueRegularOutput' },
+		cancelWhen: () => looks() > 1,
+	});
+	logs.release();
+	const list = [`task ${left}`, ...names].map((name) => `item 0: ${name}`).join(', ');
+	expect(logs.of('Transcriber')).toEqual([
+		expect.stringContaining(`The service goes on, and may charge: ${list}. `),
+	]);
+});

@@ -11,7 +11,7 @@ import type { NodeRun } from '../../item/nodeRun';
 import { WAIT_OPERATIONS } from '../../item/retryAdvice';
 import { endedBadly } from '../../wait/waitErrors';
 import { nameOfAddress } from './refuseChangedItem';
-import { recall, remember, submissionNames, type Submitted } from './submissionMemory';
+import { recall, remember, type Submitted } from './submissionMemory';
 
 /** How long a status request about a task that may have ended unheard may take, in ms, from its turn. */
 const LOOK_MS = 30_000;
@@ -27,10 +27,10 @@ const NEW_FOR_MS = 1_500;
 
 /** What {@link endedBeforeSubmit} finds. */
 interface EndedBefore {
-	/** The refusal of the whole item. */
-	refusal?: NodeOperationError;
-	/** The tasks that had failed, by their place in the item, if no other had ended. */
-	failed: Array<{ index: number; error: NodeOperationError }>;
+	/** The indexes of the tasks that had ended. */
+	indexes: Set<number>;
+	/** First the refusal of those that had not failed, then the failure of each other one. */
+	errors: NodeOperationError[];
 }
 
 /**
@@ -47,26 +47,30 @@ export async function endedBeforeSubmit(
 	{ submitted }: NodeRun,
 ): Promise<EndedBefore> {
 	const address = nameOfAddress(context);
-	if (!address) return { failed: [] };
+	if (!address) return { indexes: new Set(), errors: [] };
 	if (isFresh && !isRepeat && givenKeyOf(context) !== undefined) await noteEnded(context, tasks);
 	const memory = recall(context);
-	if (memory?.state !== 'accepted' || !memory.hadEnded) return { failed: [] };
-	if (memory.failedTasks) {
-		const failed = memory.failedTasks.map(({ index, error, ...ids }) => {
-			submitted.endWithoutTranscript(submissionName(ids));
-			return { index, error: endedBadly(context, { error }, ids, memory.submissions.length > 1) };
-		});
-		return { failed };
-	}
-	const refusal = refuseForGood(
+	if (memory?.state !== 'accepted') return { indexes: new Set(), errors: [] };
+	const { endedTasks = [], hadEnded = true, submissions } = memory;
+	const isOneOfSeveral = submissions.length > 1;
+	const failures = endedTasks.flatMap(({ failed, ids }) => {
+		if (!failed) return [];
+		submitted.endWithoutTranscript(submissionName(ids));
+		return [endedBadly(context, failed, ids, isOneOfSeveral)];
+	});
+	const names = endedTasks.filter(({ failed }) => !failed).map(({ ids }) => submissionName(ids));
+	// A Retry goes on only with the others.
+	if (endedTasks.length < submissions.length)
+		names.forEach((name) => submitted.endWithoutTranscript(name));
+	const what = isOneOfSeveral ? 'a link to it' : 'this item';
+	const advice = againAdvice(
 		context,
-		refusalOf(submissionNames(context, memory).join(', '), address, memory.hadEnded),
-		againAdvice(
-			context,
-			`Fetch its result with ${WAIT_OPERATIONS}. To transcribe the recording again, submit this item alone in a new execution.`,
-		),
+		`Fetch its result with ${WAIT_OPERATIONS}. To transcribe the recording again, submit ${what} alone in a new execution.`,
 	);
-	return { refusal, failed: [] };
+	const refusal = refusalOf(names.join(', '), address, hadEnded);
+	const refusals = names.length > 0 ? [refuseForGood(context, refusal, advice)] : [];
+	const indexes = new Set(endedTasks.map(({ index }) => index));
+	return { indexes, errors: [...refusals, ...failures] };
 }
 
 function refusalOf(names: string, address: string, hadEnded: true | 'perhaps'): string {
@@ -82,18 +86,16 @@ async function noteEnded(context: IExecutePaginationFunctions, tasks: Submitted[
 	const bounds = { fromTurn: LOOK_MS, policy: { ...REPEATABLE, isNext: true } };
 	const looks = tasks.map(async (task) => {
 		const ending = await endingOf(context, task, bounds).catch(() => undefined);
-		const { index, ids } = task;
-		return ending ? [{ index, ids, status: statusIn(ending.status), error: ending.error }] : [];
+		if (!ending) return [];
+		const failed = statusIn(ending.status) === 'failed' ? { error: ending.error } : undefined;
+		return [{ index: task.index, ids: task.ids, failed }];
 	});
 	const ended = (await Promise.all(looks)).flat();
 	context.getExecutionCancelSignal()?.throwIfAborted();
 	const memory = recall(context);
 	if (memory?.state !== 'accepted' || ended.length === 0) return;
-	const failedTasks = ended.every(({ status }) => status === 'failed')
-		? ended.map(({ index, ids, error }) => ({ index, ...ids, error }))
-		: undefined;
 	const hadEnded = Date.now() - answeredAt > NEW_FOR_MS ? 'perhaps' : true;
-	remember(context, { ...memory, hadEnded, failedTasks });
+	remember(context, { ...memory, hadEnded, endedTasks: ended });
 }
 
 /**

@@ -2,8 +2,15 @@ import type { IDataObject, IExecutePaginationFunctions } from 'n8n-workflow';
 
 import { isTool, nodeContextOf } from '../../../shared/n8nInternals/runIdentity';
 import { runExecutionDataOf } from '../../../shared/n8nInternals/suspendExecution';
-import { idsIn, submissionName, type SubmissionIds } from '../../../shared/api/submission';
+import {
+	NAMELESS,
+	REFUSED,
+	idsIn,
+	submissionName,
+	type SubmissionIds,
+} from '../../../shared/api/submission';
 import { idIn } from '../../../shared/api/undocumented/idNames';
+import { isRefused } from '../../../shared/api/undocumented/submissions';
 import { isBeingSent } from './oncePerPlace';
 import { placeOf, runOf } from './placeInRun';
 import { recallRetried, rememberRetried } from './submittedByOtherRetry';
@@ -44,8 +51,8 @@ export interface AcceptedMemory {
 	 * `perhaps`, if the service said so only later.
 	 */
 	hadEnded?: true | 'perhaps';
-	/** The tasks that had ended, with their reasons, if all of them had failed, so that they may be new. */
-	failedTasks?: Array<SubmissionIds & Pick<IDataObject, 'error'> & { index: number }>;
+	/** The tasks that had ended. One that had failed, with its reason. */
+	endedTasks?: Array<{ index: number; ids: SubmissionIds; failed?: Pick<IDataObject, 'error'> }>;
 }
 
 /** One task or bot that the service has made of an item. */
@@ -132,7 +139,10 @@ export function submissionNames(
 	context: IExecutePaginationFunctions,
 	{ submissions }: AcceptedMemory,
 ): string[] {
-	return submissions.map(({ answer }) => submissionName(submissionIds(context, answer)));
+	return submissions.map(({ answer }) => {
+		const name = submissionName(submissionIds(context, answer));
+		return name === NAMELESS && submissions.length > 1 && isRefused(answer) ? REFUSED : name;
+	});
 }
 
 /**
@@ -165,11 +175,9 @@ export function takeOverFromEarlierRun(context: IExecutePaginationFunctions, bod
 
 function isLost(context: IExecutePaginationFunctions, memory: StoredMemory): boolean {
 	if (memory.state === 'sent') return true;
-	const nameless = ({ answer }: AcceptedSubmission) => {
-		const { taskId, botId } = submissionIds(context, answer);
-		return taskId === undefined && botId === undefined;
-	};
-	return memory.submissions?.every(nameless) ?? false;
+	if (!memory.submissions) return false;
+	const names = submissionNames(context, memory);
+	return names.includes(NAMELESS) || names.every((name) => name === REFUSED);
 }
 
 /** What was sent and accepted for this item, also in an execution of which this one is a Retry. */

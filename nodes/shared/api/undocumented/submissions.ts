@@ -39,23 +39,21 @@ export function submissionsIn(answer: unknown, kind: SubmissionKind): IDataObjec
 		});
 	}
 	const first = submissionIn(only, kind);
+	const wrapper = hasId(first) ? undefined : wrapperOf(first, (inner) => listNameIn(inner));
+	if (wrapper !== undefined) return submissionsIn({ ...wrapper.beside, ...wrapper.inner }, kind);
 	// Only a link, such as that of a playlist, makes several. Beside a file or bot, others are somebody else's.
 	return kind === 'link' ? withThoseBeside(first) : [first];
 }
 
 /** The tasks of a link of which the answer says the first one by itself, and all of them in a list beside it. */
 function withThoseBeside(first: IDataObject): IDataObject[] {
-	const own = idIn(first.task_id);
-	const name = SUBMISSION_LIST_NAMES.find((one) => {
-		const list: unknown = first[one];
-		if (own === undefined || !Array.isArray(list)) return false;
-		const ids = list.map(idOfElement);
-		const hasMore = list.some(
-			(element, at) => (ids[at] ?? own) !== own || isTaskWithoutId(element),
-		);
-		return ids.includes(own) && hasMore;
-	});
-	if (name === undefined) return [first];
+	const own = taskIdOf(first);
+	if (own === undefined) return [first];
+	const name = nameOfListWith(first, own);
+	if (name === undefined) {
+		const wrapper = wrapperOf(first, (inner) => nameOfListWith(inner, own));
+		return wrapper ? withThoseBeside({ ...wrapper.inner, ...wrapper.beside }) : [first];
+	}
 	const { [name]: list, ...facts } = first;
 	const tasks = objectsIn(list).map((element) => submissionIn(element, 'link'));
 	// If one has its own secret, the secret beside the id of the first is that of the first alone.
@@ -74,10 +72,36 @@ function withThoseBeside(first: IDataObject): IDataObject[] {
 	});
 }
 
-/** Whether an element of a list is a task that has no id yet, or was refused. Remarks have no status. */
+/** The name of a list with the task that has this id, and with others. */
+function nameOfListWith(answer: IDataObject, own: string): string | undefined {
+	return SUBMISSION_LIST_NAMES.find((name) => {
+		const list: unknown = answer[name];
+		if (!Array.isArray(list)) return false;
+		const ids = list.map(idOfElement);
+		const hasMore = list.some(
+			(element, at) => (ids[at] ?? own) !== own || isTaskWithoutId(element),
+		);
+		return ids.includes(own) && hasMore;
+	});
+}
+
+/** The object in an answer that holds the list of tasks, and what stands beside this object. */
+function wrapperOf(
+	answer: IDataObject,
+	nameOfList: (inner: IDataObject) => string | undefined,
+): { inner: IDataObject; beside: IDataObject } | undefined {
+	for (const name of SUBMISSION_NAMES) {
+		const { [name]: inner, ...beside } = answer;
+		if (isObject(inner) && nameOfList(inner) !== undefined) return { inner, beside };
+	}
+	return undefined;
+}
+
+/** Whether an element of a list is a task that has no id yet, or was refused. Remarks have no status and no field for an id. */
 function isTaskWithoutId(element: unknown): boolean {
 	if (!isObject(element) || hasId(element)) return false;
-	return isRefused(element) || isInProgress(statusIn(element.status));
+	const hasField = ID_NAMES.some((name) => name in element);
+	return hasField || isRefused(element) || isInProgress(statusIn(element.status));
 }
 
 function idOfElement(element: unknown): string | undefined {
@@ -105,8 +129,9 @@ function listNameIn(answer: IDataObject): string | undefined {
 export function isRefused(element: unknown): boolean {
 	if (!isObject(element) || hasId(element)) return false;
 	const { error, detail, status } = element;
+	if (isInProgress(statusIn(status))) return false;
 	const isSaid = [error, detail].some((words) => words && !isBlank(words));
-	return isSaid && !isInProgress(statusIn(status));
+	return isSaid || saysNo(element) || /^(failed|rejected|refused|denied)$/i.test(String(status));
 }
 
 /**

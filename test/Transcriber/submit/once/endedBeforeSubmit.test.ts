@@ -30,8 +30,7 @@ const CALL = {
 	webhookUrl: 'https://h.example.com/a',
 };
 
-const first = ({ refusal, failed }: Awaited<ReturnType<typeof endedBeforeSubmit>>) =>
-	refusal ?? failed[0]?.error;
+const first = ({ errors }: Awaited<ReturnType<typeof endedBeforeSubmit>>) => errors[0];
 
 /** The refusal of an item to whose submit the service has answered with these tasks. */
 async function refusal(
@@ -48,13 +47,15 @@ async function refusal(
 		ids: { taskId: String(answer['task_id']) },
 		state: answer,
 	}));
-	const failure = first(await endedBeforeSubmit(context, tasks, outcome, NodeRun.of(context)));
+	const found = await endedBeforeSubmit(context, tasks, outcome, NodeRun.of(context));
+	const failure = first(found);
 	// A later try finds in the memory what the first has seen.
 	const later = first(
 		await endedBeforeSubmit(context, [], { isFresh: false }, NodeRun.of(context)),
 	);
 	expect(later?.message).toBe(failure?.message);
-	return { message: failure?.message, memory: recall(context) };
+	const messages = found.errors.map(({ message }) => message);
+	return { message: failure?.message, messages, memory: recall(context) };
 }
 
 async function mayHave(taskId: string, status = 'pending'): Promise<boolean> {
@@ -86,10 +87,13 @@ it('A task that has failed may be new: its failure is what is said', async () =>
 	expect(message).toBe('Task b failed: No speech');
 });
 
-it('Several tasks of which one is completed are not new', async () => {
-	const { message, memory } = await refusal([failed, done]);
-	expect(message).toContain('returned task b, task a, which had already ended');
-	expect(memory).toMatchObject({ hadEnded: true, failedTasks: undefined });
+it('Of several tasks, each that has ended is named once: as not new, or with its failure', async () => {
+	const others = [{ task_id: 'c', status: 'completed' }, { task_id: await service.pendingTask() }];
+	const { messages } = await refusal([failed, done, ...others]);
+	expect(messages).toEqual([
+		expect.stringContaining('returned task a, task c, which had already ended'),
+		'Task b failed: No speech',
+	]);
 });
 
 it('Whether a task had ended is asked of the service, once', async () => {
@@ -174,7 +178,7 @@ it('An item of which nothing is remembered is not refused', async () => {
 	const task = { index: 0, answer: done, ids: { taskId: 'a' }, state: done };
 	for (const isFresh of [true, false]) {
 		const found = await endedBeforeSubmit(context, [task], { isFresh }, NodeRun.of(context));
-		expect(found).toEqual({ failed: [] });
+		expect(found.errors).toEqual([]);
 	}
 	expect(recall(context)).toBeUndefined();
 });

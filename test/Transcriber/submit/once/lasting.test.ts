@@ -51,8 +51,9 @@ const REFUSALS: Array<[string, (context: IExecutePaginationFunctions) => unknown
 	[
 		'a task that had ended before, and that the service does not report again',
 		async (context) => {
-			remember(context, { ...accepted, hadEnded: true });
-			throw (await endedBeforeSubmit(context, [], { isFresh: false }, NodeRun.of(context))).refusal;
+			remember(context, { ...accepted, endedTasks: [{ index: 0, ids: { taskId: 'a' } }] });
+			const run = NodeRun.of(context);
+			throw (await endedBeforeSubmit(context, [], { isFresh: false }, run)).errors[0];
 		},
 	],
 ];

@@ -177,7 +177,7 @@ describe('An item that a loop brings back after it has failed', () => {
 		expect(takenOver({ runIndex: 2, itemIndex: 1 })).toEqual(sent());
 	});
 
-	it('is the one that was accepted without an id, but not with one', () => {
+	it('is the one that was accepted without an id, also beside others, but not with one', () => {
 		const nameless = {
 			...sent(),
 			state: 'accepted',
@@ -187,10 +187,14 @@ describe('An item that a loop brings back after it has failed', () => {
 		remember(at(), { ...nameless, submissions: [...nameless.submissions] });
 		expect(takenOver()).toMatchObject({ state: 'accepted' });
 		for (const id of [{ task_id: '7f3c' }, { bot_id: 'b1' }]) {
-			const submissions = [{ answer: {} }, { answer: id }];
-			saved = {};
-			remember(at(), { ...nameless, submissions });
-			expect(takenOver({ runIndex: 3 })).toBeUndefined();
+			const beside = (answer: { [name: string]: string }) => {
+				saved = {};
+				remember(at(), { ...nameless, submissions: [{ answer: id }, { answer }] });
+				return takenOver({ runIndex: 3 });
+			};
+			expect(beside({})).toMatchObject({ state: 'accepted' });
+			expect(beside({ task_id: '8a4d' })).toBeUndefined();
+			expect(beside({ error: 'Private' })).toBeUndefined();
 		}
 		saved = { accepted: { '0:0': { ...sent(), state: 'accepted', at: 1, answer: {} } } };
 		expect(takenOver({ runIndex: 4 })).toBeUndefined();

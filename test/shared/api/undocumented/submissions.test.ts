@@ -132,6 +132,9 @@ describe('The answer to a submit', () => {
 			[{ task_id: 'a1', tasks: [{ id: 'a1' }, { id: 'b2' }] }],
 			[{ data: { task_id: 'a1', tasks: [{ task_id: 'a1' }, { task_id: 'b2' }] } }],
 			[{ task_id: 7, tasks: [{ task_id: '7' }, { task_id: 'b2' }] }],
+			[{ success: true, data: { id: 'a1', tasks: [{ id: 'a1' }, { id: 'b2' }] } }],
+			[{ result: { id: 'a1', items: ['a1', 'b2'] } }],
+			[{ task_id: 'a1', data: { tasks: [{ task_id: 'a1' }, { task_id: 'b2' }] } }],
 		])('%j', (answer) => expect(ids(answer)[1]).toBe('b2'));
 
 		it.each([{ id: 'a1' }, { task_id: 'a1', webhook_secret: null }])(
@@ -143,8 +146,14 @@ describe('The answer to a submit', () => {
 			},
 		);
 
-		it('of which one has no id yet', () => {
-			const tasks = [{ task_id: 'a1' }, { status: 'pending' }];
+		it.each([
+			{ status: 'pending' },
+			{ task_id: null, title: 'second' },
+			{ title: 'second', status: 'rejected' },
+			{ status: 'failed', message: 'Private' },
+			{ success: false, message: 'Private' },
+		])('of which one has no id: %j', (other) => {
+			const tasks = [{ task_id: 'a1' }, other];
 			expect(submissionsIn({ task_id: 'a1', tasks }, 'link')).toHaveLength(2);
 		});
 
@@ -180,6 +189,16 @@ describe('The answer to a submit', () => {
 		});
 	});
 
+	it.each(NAMES)('may have the list of several under "%s", if no id stands beside it', (name) => {
+		const read = (inner: object) => submissionsIn({ ok: true, [name]: inner }, 'link');
+		expect(read({ batch: 4, tasks: [{ id: 'a1' }, 'b2'] })).toEqual([
+			{ ok: true, batch: 4, id: 'a1' },
+			{ ok: true, batch: 4, task_id: 'b2' },
+		]);
+		const beside = { task_id: 'a1', [name]: { tasks: [{ id: 'x1' }, { id: 'x2' }] } };
+		expect(submissionsIn(beside, 'link')).toEqual([beside]);
+	});
+
 	it('may have a list of what the service refused', () => {
 		const answer = { data: [{ error: 'Private' }, { detail: 'Private' }] };
 		expect(submissionsIn(answer, 'link')).toEqual(answer.data);
@@ -194,6 +213,13 @@ describe('The answer to a submit', () => {
 		['Private'],
 		[null],
 	])('does not refuse with %j', (element) => expect(isRefused(element)).toBe(false));
+
+	it.each([
+		{ status: 'rejected' },
+		{ status: 'FAILED', message: 'Private' },
+		{ success: false },
+		{ status: 'error' },
+	])('refuses with %j', (element) => expect(isRefused(element)).toBe(true));
 
 	it.each([
 		{ error: 'Private' },

@@ -7,9 +7,11 @@ import {
 
 import { credentialOf } from '../shared/api/credential';
 import { withoutSecrets } from '../shared/api/redact';
-import { reasonOfNo } from '../shared/api/refusalBody';
+import { reasonIn, reasonOfNo } from '../shared/api/refusalBody';
 import { adviceIfUncertain, wasCertainlyRefused } from '../shared/api/serviceError';
 import { submissionKey } from '../shared/api/submission';
+import { hasEnded, statusIn, statusWithoutTask } from '../shared/api/statusMeaning';
+import { idIn } from '../shared/api/undocumented/idNames';
 import { saysNotAccepted } from '../shared/api/undocumented/submissions';
 import { messageOf } from '../shared/asError';
 import { isPublishedAgain } from '../shared/n8nInternals/activation';
@@ -24,7 +26,7 @@ import {
 	CANCEL_BOT,
 	OTHER_ACCOUNT,
 	callerOf,
-	cancelUntilAccepted,
+	cancelUnlessKept,
 	isToBeCancelled,
 	keepMeetingBot,
 	logNotCancelled,
@@ -160,6 +162,16 @@ export async function sendBotWhenPublished(context: IHookFunctions): Promise<voi
 			'Wait for half a minute, then publish the workflow again (n8n 1: activate it).',
 		);
 	}
+	const status = statusIn(answer.status);
+	if (idIn(answer.task_id) === undefined && hasEnded(statusWithoutTask({ status }))) {
+		store.save();
+		const reason = reasonIn({ ...answer, status });
+		throw refuse(
+			context,
+			`The service answered the launch with bot ${id}, which joins no meeting (status: ${String(status)})${reason && `: ${reason}`}`,
+			'Correct what the service names, then publish the workflow again (n8n 1: activate it). If it names nothing, wait for half a minute before that.',
+		);
+	}
 	store.isOn = true;
 	store.bot = { id, fingerprint, account, ...sent, sentAt: Date.now() };
 	const secret = secretIn(answer.webhook_secret);
@@ -185,7 +197,8 @@ export function withFormerBot(context: IHookFunctions, error: unknown): unknown 
 	const { bot } = store;
 	if (!bot || !isReleasedJustNow(bot) || store.hasDelivered(bot)) return error;
 	if (error instanceof NodeOperationError || error instanceof NodeApiError) {
-		const words = `Bot ${bot.id}, which was sent before, is cancelled, unless it has left its meeting already. To publish the workflow again sends, and charges, another one.`;
+		// The service may refuse the cancellation.
+		const words = `Bot ${bot.id}, which was sent before, is to leave its meeting. If Meeting: Get shows in a minute that it goes on, which costs money, stop it with Meeting: Cancel or Stop.`;
 		const { description } = error;
 		// n8n may try again with the same error.
 		if (!description?.includes(words))
@@ -227,6 +240,6 @@ async function cancelFormerBot(
 	if (!isReleased && isSameLaunch && isOfAccount) return;
 	if (mayBeOfOtherN8n(former, context, isReleased)) {
 		if (!isReleased) warnOfBotLeftAlone(context, former);
-	} else if (isOfAccount) void cancelUntilAccepted(context, await callerOf(context), former);
+	} else if (isOfAccount) void cancelUnlessKept(context, await callerOf(context), former);
 	else logNotCancelled(context, former.id, new Error(OTHER_ACCOUNT));
 }

@@ -182,13 +182,13 @@ const NO_BALANCE: RequestFault = {
 	status: 402,
 	body: { detail: { error_code: 'api_balance_exhausted' } },
 };
-const words = () => `Bot ${id}, which was sent before, is cancelled, unless it has left`;
+const words = () => `Bot ${id}, which was sent before, is to leave its meeting. If Meeting: Get`;
 
 describe.each([
 	['a slip', { meetingUrl: 'meet.example' }],
 	['a refusal of the service', { meetingUrl: 'https://meet.example.com/other' }],
 ])('A publication that fails for %s', (_why, change) => {
-	it('says that the former bot is cancelled, once, before that and after it', async () => {
+	it('says what becomes of the former bot, once, before its cancellation and after it', async () => {
 		await sendBot();
 		answer('POST', NO_BALANCE);
 		jest.replaceProperty(ACTIVATION, 'slowMs', 0);
@@ -231,6 +231,19 @@ it('A publication that fails says nothing of a former bot that has left its meet
 	});
 	await pastGrace(service);
 	expect([failure.includes('which was sent before'), cancelled()]).toEqual([false, []]);
+});
+
+it('A former bot whose cancellation is under way is not kept if the service answers a launch with it', async () => {
+	await sendBot();
+	host.restartWith({ releasedAt: 1 });
+	meet('second');
+	service.running().fault({ match: { method: 'DELETE' }, action: { kind: 'delay', ms: 600 } });
+	await host.activate();
+	await until(() => cancelled().length === 1);
+	answer('POST', { kind: 'respond', status: 200, body: { bot_id: id, status: 'joining' } });
+	meet('third');
+	await host.deactivate();
+	expect(await host.activate().then(String, String)).toContain(`bot ${id}, which this trigger`);
 });
 
 it('A bot of a launch that was switched off is kept if the next launch is answered with it before its DELETE', async () => {

@@ -764,6 +764,20 @@ describe('A new bot', () => {
 	});
 });
 
+it.each([
+	['failed', /joins no meeting \(status: failed\): The link is not valid/],
+	['cancelled', /joins no meeting \(status: cancelled\)/],
+])('A launch answered with a bot that is %s is refused, with its reason', async (status, words) => {
+	const body = { bot_id: 'b77', status, error: 'The link is not valid', webhook_secret: 'a' };
+	const action: RequestFault = { kind: 'respond', status: 200, body };
+	service.running().fault({ match: { method: 'POST', path: '/meeting$' }, action });
+	expect(await host.activate().then(String, String)).toMatch(words);
+	expect(host.stored.bot).toBeUndefined();
+	// The next try sends one.
+	await host.activate();
+	expect(host.stored.bot?.id).toBe(theBot().id);
+});
+
 describe('A service that answers a launch with the bot that it already has for the link', () => {
 	const answerWith = (id: string) =>
 		service.running().fault({

@@ -1,6 +1,11 @@
 import { NodeOperationError, type IDataObject } from 'n8n-workflow';
 
-import { hasBlankParts, resultsIn, silentResultsIn } from './undocumented/results';
+import {
+	hasBlankParts,
+	resultsIn,
+	saysItComesLater,
+	silentResultsIn,
+} from './undocumented/results';
 import { pause } from './deadlines';
 import { callService } from './callService';
 import { taskState } from './askForState';
@@ -50,7 +55,8 @@ export const SILENT = { pauseMs: 1_000 };
  * GET /tasks/{id}/result of a task that has completed. Returns one result, or all of them if the
  * answer is a list of several. If all documented parts are null, or empty beside an error, they may
  * follow a moment later, so the result is requested once more. If there are also no parts of an unknown
- * name, the status of the task is asked before that. Throws {@link NotThereYet} if the answer holds no result.
+ * name, the status of the task is asked before that. Throws {@link NotThereYet} if the answer holds no result,
+ * or says itself that the task goes on.
  */
 export async function fetchResults(
 	caller: Caller,
@@ -60,6 +66,7 @@ export async function fetchResults(
 	const url = `/tasks/${encodeURIComponent(taskId)}/result`;
 	const answer = await callService(caller, { method: 'GET', url }, bounds);
 	const results = resultsIn(answer);
+	if (saysItComesLater(answer)) throw withoutResult(caller, taskId);
 	if (results && !hasBlankParts(answer)) return results;
 	if (!results) {
 		if (!silentResultsIn(answer)) throw withoutResult(caller, taskId);
@@ -69,7 +76,7 @@ export async function fetchResults(
 	await pause(SILENT.pauseMs, caller.getExecutionCancelSignal?.());
 	const again = await callService(caller, { method: 'GET', url }, bounds);
 	const final = resultsIn(again) ?? silentResultsIn(again);
-	if (final) return final;
+	if (final && !saysItComesLater(again)) return final;
 	throw withoutResult(caller, taskId);
 }
 

@@ -78,3 +78,25 @@ it('A text in place of the result is no answer of the service, neither at first 
 	answers(BLANK, { task_id: '7f3c', status: 'completed' }, 'OK');
 	await expect(fetched()).rejects.toMatchObject(isOther);
 });
+
+it.each([
+	{ status: 'processing', text: '' },
+	{ status: 'PENDING', text: '', segments: [], message: 'Not ready' },
+	{ status: 'processing', text: 'Hello, and', segments: [] },
+	{ result: { status: 'processing', text: 'Hello, and' } },
+	{ status: 'failed', text: '', error: 'Storage' },
+])('A result that says itself that it comes later is not there yet: %j', async (body) => {
+	answers(body);
+	await expect(fetched()).rejects.toBeInstanceOf(NotThereYet);
+	answers(BLANK, body);
+	await expect(fetched()).rejects.toBeInstanceOf(NotThereYet);
+});
+
+it.each([
+	{ status: 'completed', text: '' },
+	{ status: 'failed', text: 'Hello' },
+	{ status: 'archived', text: 'Hello' },
+])('A result with a status that says nothing of the kind counts: %j', async (body) => {
+	answers(body);
+	expect(await fetched()).toEqual([body]);
+});

@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { isBlank, isObject, jsonOf } from '../../jsonValues';
 import { objectsIn, saysNo } from './answers';
-import { statusIn } from '../statusMeaning';
+import { hasEnded, isInProgress, statusIn } from '../statusMeaning';
 import { SUBMISSION_NAMES } from './submissions';
 
 /** GET /tasks/{id}/result: the documented parts. */
@@ -63,6 +63,24 @@ export function hasBlankParts(answer: unknown): boolean {
 		if (!found || (found.text === '' && !saysNo(given))) return false;
 		return RESULT_PARTS.every((part) => isBlank(found[part]));
 	});
+}
+
+/**
+ * Whether an answer about a task that has completed says beside its parts that the task goes on, or, beside
+ * empty parts, that it has ended without a transcript: the place where results are kept may be behind.
+ */
+export function saysItComesLater(answer: unknown): boolean {
+	return elementsOf(answer).some((element) => {
+		const { given, found } = partsIn(element);
+		const statuses = [given?.status, found?.status].map(statusIn);
+		if (!found) return false;
+		const isEmpty = RESULT_PARTS.every((part) => isBlank(found[part]));
+		return statuses.some((status) => isInProgress(status) || (isEmpty && hasEndedBadly(status)));
+	});
+}
+
+function hasEndedBadly(status: unknown): boolean {
+	return hasEnded(status) && status !== 'completed';
 }
 
 /** Undefined if an element holds none. */

@@ -72,18 +72,25 @@ export async function itemsFor(
 	const taskId = listed.task_id;
 	let task: IDataObject = listed;
 	let problem: string | undefined;
-	const unlessGivenUp = async <T>(work: Promise<T>, otherwise: T, what: string): Promise<T> =>
+	const unlessGivenUp = async <T>(
+		work: Promise<T>,
+		otherwise: T,
+		[what, next]: [what: string, next: string],
+	): Promise<T> =>
 		await work.catch((failure: unknown) => {
 			// What goes out without its result does not wait for its document.
 			if (problem === undefined && !isLastTry(failure)) throw failure;
-			problem ??= `${what} cannot be fetched: ${messageOf(failure)}`;
+			problem ??= `${what} cannot be fetched: ${messageOf(failure).replace(/\.$/, '')}. ${next}`;
 			return otherwise;
 		});
 	const facts = () => (problem === undefined ? task : { ...task, error: problem });
 	if (task.status !== 'completed') {
 		if (isReason(task.error)) return [{ json: transcript({}, task) }];
 		const state = stateAfterEnd(context, taskId, deadline);
-		const whole = await unlessGivenUp<IDataObject>(state, {}, 'The reason of the failure');
+		const whole = await unlessGivenUp<IDataObject>(state, {}, [
+			'The reason of the failure',
+			'Look later with Transcript: Get',
+		]);
 		if (whole.status !== 'completed') {
 			if (!wanted.failed) return [];
 			return [{ json: transcript({}, { ...facts(), ...whole, status: task.status }) }];
@@ -93,18 +100,21 @@ export async function itemsFor(
 	}
 	const bounds = { deadline };
 	const results = wanted.includeResult
-		? await unlessGivenUp(fetchResults(context, taskId, bounds), [{}], 'The result')
+		? await unlessGivenUp(
+				fetchResults(context, taskId, bounds),
+				[{}],
+				['The result', 'Fetch it later with Transcript: Get Result'],
+			)
 		: [{}];
 	let items = results.map((json): INodeExecutionData => ({ json }));
 	const { exportFormat: format, exportAs: as, property } = wanted;
 	if (format) {
 		const fileName = documentName(titleOf(task) ?? '');
 		const wish = { taskId, format, as, property, fileName, bounds };
-		items = await unlessGivenUp(
-			attachExport(context, inItem, items, wish),
-			items,
+		items = await unlessGivenUp(attachExport(context, inItem, items, wish), items, [
 			'The exported document',
-		);
+			'Get it later with Transcript: Export',
+		]);
 	}
 	return items.map((item) => ({ ...item, json: transcript(item.json, facts()) }));
 }

@@ -364,6 +364,8 @@ describe('bad weather', () => {
 		expect(host.executions.flat()).toMatchObject([
 			{ json: { task_id: id, error: expect.stringMatching(/^The result cannot be fetched: \w/) } },
 		]);
+		const error = host.executions.flat()[0]?.json.error;
+		expect(error).toMatch(/\w\. Fetch it later with Transcript: Get Result$/);
 	});
 
 	few.it.each([

@@ -59,7 +59,9 @@ export async function sendCancel(
 	} catch (error) {
 		failure = error;
 	}
-	logIfStopped(context, `The ${toCancel().what} was being cancelled. ${LOOK_WHETHER_IT_GOES_ON}`);
+	const { what, id } = toCancel();
+	const name = `${what} ${Object.values(id).join()}`;
+	logIfStopped(context, `It may not have cancelled ${name}. ${LOOK_WHETHER_IT_GOES_ON}`);
 	throw failure;
 }
 

@@ -64,8 +64,9 @@ async function finish(
 	if (isPartlyAccepted && unnamed.length > 1 && mayOutputErrors) return rowsOfUnnamed();
 	const [problem, ...others] = named.length === 0 || !goesOn ? unnamed : [];
 	if (problem) {
+		const { errors } = await endedBeforeSubmit(context, named, outcome, run);
 		await handOverBeforeFailing(context, named, outcome);
-		sayAlso(context, problem, others);
+		sayAlso(context, problem, [...others, ...errors]);
 		throw problem;
 	}
 	const output = await completeUnlessEnded(context, named, outcome, run).catch((error: unknown) => {

@@ -10,6 +10,7 @@ import { readRefusal, reasonOfNo } from '../../shared/api/refusalBody';
 import { withoutSecrets } from '../../shared/api/redact';
 import { NAMELESS } from '../../shared/api/submission';
 import { isRefused, saysNotAccepted } from '../../shared/api/undocumented/submissions';
+import { againAdvice } from '../item/givenIdempotencyKey';
 import { inOutput, refuseForGood } from '../item/itemFailure';
 import type { NodeRun } from '../item/nodeRun';
 import type { Submitted } from './once/submissionMemory';
@@ -55,10 +56,12 @@ function withoutId(
 	const said = `The service answered: ${jsonOf(answered).slice(0, 300)}.`;
 	if (isRefusedOfSeveral(answer, count.of)) {
 		const { serviceMessage = 'without a reason' } = readRefusal(answered);
-		const again =
+		const again = againAdvice(
+			context,
 			count.hasNamed || count.mayBeAccepted
 				? 'To try again, submit a link to this recording alone in a new execution: the link of this item would pay for the others again.'
-				: 'It accepted none of them. To try again, submit this item alone in a new execution.';
+				: 'It accepted none of them. To try again, submit this item alone in a new execution.',
+		);
 		const fetch = count.hasNamed && 'Fetch the accepted ones with Transcript: Wait Until Finished.';
 		const advice = [said, fetch, again].filter(Boolean).join(' ');
 		return refuseForGood(
@@ -77,9 +80,8 @@ function withoutId(
 		? 'Look in your account at the service for the bot and its id, then fetch its transcript with Meeting: Wait Until Transcribed.'
 		: 'Look in your account at the service (or with Transcript: Get Many and Return All) for its id, then fetch it with Transcript: Wait Until Finished.';
 	const what = count.of > 1 ? 'a link to this recording' : 'this item';
-	const ifNotThere = isRefusal
-		? ` If it is not there, correct what the service names, and submit ${what} alone in a new execution.`
-		: '';
+	const correct = `If it is not there, correct what the service names, and submit ${what} alone in a new execution.`;
+	const ifNotThere = isRefusal ? ` ${againAdvice(context, correct)}` : '';
 	const advice = `It is not submitted again, because that could cost twice. ${said} ${find}${ifNotThere}`;
 	return refuseForGood(context, message, advice);
 }

@@ -206,6 +206,12 @@ const ROWS: Row[] = [
 	},
 	{
 		status: 409,
+		path: /^\/tasks\/[^/]+\/(result|export|preview)/,
+		message: 'The service cannot give this of the task now',
+		next: 'Try again in a minute. The task is not lost: look at its status with Transcript: Get.',
+	},
+	{
+		status: 409,
 		path: /^\/(tasks|meeting)\/./,
 		message: 'The service cannot do this in the present state of the task or bot',
 		next: 'What has ended cannot be cancelled, for example. Look at its status first.',

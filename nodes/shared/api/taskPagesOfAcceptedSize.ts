@@ -4,7 +4,10 @@ import { isRefusedForGood, ServiceError } from './serviceError';
 import { PAGE_SIZES, holdsNothing, tasksIn } from './undocumented/taskLists';
 import { refuse } from '../parameters/refuse';
 import { listedTaskId } from './undocumented/idNames';
-import { jsonOf } from '../jsonValues';
+import { saysNo } from './undocumented/answers';
+import { isObject, jsonOf } from '../jsonValues';
+import { withoutSecrets } from './redact';
+import { reasonOfNo } from './refusalBody';
 import { callService } from './callService';
 import { type CallOptions, type Caller } from './types';
 
@@ -84,11 +87,15 @@ export class TaskPagesOfAcceptedSize {
 			const tasks = tasksIn(answer);
 			if (tasks) return this.noted(tasks, offset);
 			if (this.isFurther(offset) && holdsNothing(answer)) return [];
-			throw this.withoutList();
+			throw this.withoutList(answer);
 		}
 	}
 
-	private withoutList(): Error {
+	private withoutList(answer: unknown): Error {
+		if (isObject(answer) && saysNo(answer)) {
+			const message = `The service answered with a success, but gave no list of tasks, and says: ${reasonOfNo(withoutSecrets(answer, {}) as IDataObject)}`;
+			return refuse(this.caller, message, 'Change what the service names, then try again.');
+		}
 		return refuse(
 			this.caller,
 			'The answer of the service holds no list of tasks',
@@ -170,7 +177,7 @@ export class TaskPagesOfAcceptedSize {
 		});
 		if (!shown) return false;
 		const tasks = tasksIn(shown) ?? (holdsNothing(shown) ? [] : undefined);
-		if (!tasks) throw this.withoutList();
+		if (!tasks) throw this.withoutList(shown);
 		if (tasks.length > 1 && identityOf(tasks[0] ?? {}) !== this.firstOfLast) return false;
 		this.guesses.delete(offset);
 		this.provenEnd = offset;

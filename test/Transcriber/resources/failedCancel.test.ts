@@ -68,7 +68,13 @@ describe.each(CANCELS)('%s', (_name, method, prepare) => {
 		const logs = captureLogs();
 		await service.run(parameters, { cancelWhen: sent });
 		logs.release();
+		const [id = ''] =
+			service
+				.lines()
+				.at(-1)
+				?.match(/[\da-f-]{36}/) ?? [];
 		expect(logs.of('Transcriber')).toContainEqual(expect.stringMatching(GOES_ON));
+		expect(logs.of('Transcriber').join()).toContain(id);
 	});
 
 	it('that is stopped while its refusal is looked into is in that log, too', async () => {

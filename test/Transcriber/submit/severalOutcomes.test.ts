@@ -202,6 +202,18 @@ describe("With an 'Idempotency Key' of the user and Call a URL, one that had com
 	});
 });
 
+it('One that is refused does not hide that another one had ended before, nor in a Retry', async () => {
+	service.answer([{ task_id: await service.completedTask() }, REFUSED]);
+	const items = itemsOf({});
+	const first = await service.run(CALL, { items, executionId: '41' });
+	expect(first.error?.description).toContain('which had already ended');
+	expect(first.error?.description).toContain("Change 'Idempotency Key' for that");
+	const data = again(first, CALL, items, { asFirstRun: true, node: CONTINUE });
+	const more = { items, data, mode: 'retry', executionId: '42', node: CONTINUE } as const;
+	const { json } = await service.run(CALL, more);
+	expect(JSON.stringify(json)).toContain('which had already ended');
+});
+
 describe("With an 'Idempotency Key' of the user and Call a URL, one that failed at once", () => {
 	async function oneFailed() {
 		const left = await service.pendingTask();

@@ -122,6 +122,15 @@ const ROWS: Row[] = [
 		words: 'Words of the service',
 	},
 	{
+		row: '409 for a result that is not ready',
+		parameters: { resource: 'task', operation: 'getResult', taskId: '7f3c' },
+		answer: { status: 409 },
+		httpCode: '409',
+		message: /^The service cannot give this of the task now/,
+		next: /Try again in a minute/,
+		words: 'Words of the service',
+	},
+	{
 		row: '409 for a parallel request with the same key',
 		parameters: FILE,
 		answer: { status: 409 },

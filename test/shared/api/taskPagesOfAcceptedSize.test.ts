@@ -116,6 +116,12 @@ describe('the shape of a list', () => {
 		},
 	);
 
+	it('is not there if the service says no, and the error says why', async () => {
+		answer({ success: false, message: 'Key disabled' });
+		const { error } = await getMany();
+		expect(error?.message).toContain('gave no list of tasks, and says: Key disabled');
+	});
+
 	it('is not in a text, which is no answer of the service', async () => {
 		answer('OK');
 		const message = 'Something other than the service answered at this address';

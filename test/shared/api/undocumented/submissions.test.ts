@@ -199,6 +199,27 @@ describe('The answer to a submit', () => {
 		expect(submissionsIn(beside, 'link')).toEqual([beside]);
 	});
 
+	it.each<[SubmissionKind, object, Array<string | undefined>]>([
+		['file', { data: { task: { task_id: 'a1' }, tasks: [{ task_id: 'z9' }] } }, ['a1']],
+		['link', { data: { task: { task_id: 'a1' }, items: [{ id: 'preset-1' }] } }, ['a1']],
+		['link', { task: { task_id: 'a1' }, tasks: ['a1', 'b2'] }, ['a1', 'b2']],
+		['link', { jsonrpc: '2.0', id: 7, result: { tasks: ['a1', 'b2'] } }, ['a1', 'b2']],
+		['link', { id: 'r1', status: 'success', data: { tasks: ['a1', 'b2'] } }, ['a1', 'b2']],
+	])('of a %s is the task itself, and not what a list beside it holds: %j', (kind, answer, ids) => {
+		expect(submissionsIn(answer, kind).map(taskIdOf)).toEqual(ids);
+	});
+
+	it('of a bot is the bot itself, and not what a list beside it holds', () => {
+		const answer = { data: { bot: { bot_id: 'b1' }, meetings: [{ id: 'm1' }] } };
+		expect(submissionsIn(answer, 'bot')).toMatchObject([{ bot_id: 'b1' }]);
+	});
+
+	it('of a link keeps the secret of the first beside the list of all', () => {
+		const first = { task_id: 'a1', webhook_secret: 's' };
+		const answer = { data: { task: first, tasks: [{ id: 'a1' }, { id: 'b2' }] } };
+		expect(submissionsIn(answer, 'link')[0]).toMatchObject(first);
+	});
+
 	it('may have a list of what the service refused', () => {
 		const answer = { data: [{ error: 'Private' }, { detail: 'Private' }] };
 		expect(submissionsIn(answer, 'link')).toEqual(answer.data);

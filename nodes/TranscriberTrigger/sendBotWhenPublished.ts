@@ -151,6 +151,18 @@ export async function sendBotWhenPublished(context: IHookFunctions): Promise<voi
 		throw refuse(context, reason, `${LOOK_FOR_BOT} ${details}`);
 	}
 	store.unansweredUntil = 0;
+	// Before `keepMeetingBot`: what cancels a bot that the service calls failed must go on.
+	const status = statusIn(answer.status);
+	if (idIn(answer.task_id) === undefined && hasEnded(statusWithoutTask({ status }))) {
+		store.save();
+		const shown = withoutSecrets(answer, { webhookSecret: secretIn(answer.webhook_secret) });
+		const reason = reasonIn({ ...(shown as IDataObject), status });
+		throw refuse(
+			context,
+			`The service answered the launch with bot ${id}, which joins no meeting (status: ${String(status)})${reason && `: ${reason}`}`,
+			'Correct what the service names, then publish the workflow again (n8n 1: activate it). If it names nothing, wait for half a minute before that.',
+		);
+	}
 	const { bot: former } = store;
 	// A service may answer with the bot that it already has for this link.
 	const isSameAccount = !former || isSentBy(former, account);
@@ -160,16 +172,6 @@ export async function sendBotWhenPublished(context: IHookFunctions): Promise<voi
 			context,
 			`The service answered the launch with bot ${id}, which this trigger is cancelling, so no bot joins the meeting`,
 			'Wait for half a minute, then publish the workflow again (n8n 1: activate it).',
-		);
-	}
-	const status = statusIn(answer.status);
-	if (idIn(answer.task_id) === undefined && hasEnded(statusWithoutTask({ status }))) {
-		store.save();
-		const reason = reasonIn({ ...answer, status });
-		throw refuse(
-			context,
-			`The service answered the launch with bot ${id}, which joins no meeting (status: ${String(status)})${reason && `: ${reason}`}`,
-			'Correct what the service names, then publish the workflow again (n8n 1: activate it). If it names nothing, wait for half a minute before that.',
 		);
 	}
 	store.isOn = true;
@@ -198,7 +200,7 @@ export function withFormerBot(context: IHookFunctions, error: unknown): unknown 
 	if (!bot || !isReleasedJustNow(bot) || store.hasDelivered(bot)) return error;
 	if (error instanceof NodeOperationError || error instanceof NodeApiError) {
 		// The service may refuse the cancellation.
-		const words = `Bot ${bot.id}, which was sent before, is to leave its meeting. If Meeting: Get shows in a minute that it goes on, which costs money, stop it with Meeting: Cancel or Stop.`;
+		const words = `Bot ${bot.id}, which was sent before, is to leave its meeting. If the workflow is still not published in a minute, and Meeting: Get shows that the bot goes on, which costs money, stop it with Meeting: Cancel or Stop.`;
 		const { description } = error;
 		// n8n may try again with the same error.
 		if (!description?.includes(words))

@@ -182,7 +182,8 @@ const NO_BALANCE: RequestFault = {
 	status: 402,
 	body: { detail: { error_code: 'api_balance_exhausted' } },
 };
-const words = () => `Bot ${id}, which was sent before, is to leave its meeting. If Meeting: Get`;
+const words = () =>
+	`Bot ${id}, which was sent before, is to leave its meeting. If the workflow is still not published`;
 
 describe.each([
 	['a slip', { meetingUrl: 'meet.example' }],
@@ -231,6 +232,20 @@ it('A publication that fails says nothing of a former bot that has left its meet
 	});
 	await pastGrace(service);
 	expect([failure.includes('which was sent before'), cancelled()]).toEqual([false, []]);
+});
+
+it('A former bot that waits for its cancellation is cancelled although the service answers a launch with it as failed', async () => {
+	await sendBot();
+	const secret = 'whsec_0123456789abcdef';
+	const error = `Already in this meeting, reported with ${secret}`;
+	const body = { bot_id: id, status: 'failed', error, webhook_secret: secret };
+	answer('POST', { kind: 'respond', status: 200, body });
+	await host.deactivate();
+	meet('second');
+	const failure = await host.activate('update').then(String, String);
+	expect(failure).toContain('Already in this meeting');
+	expect(failure).not.toContain(secret);
+	await until(() => cancelled().length === 1);
 });
 
 it('A former bot whose cancellation is under way is not kept if the service answers a launch with it', async () => {

@@ -53,10 +53,10 @@ export const SILENT = { pauseMs: 1_000 };
 
 /**
  * GET /tasks/{id}/result of a task that has completed. Returns one result, or all of them if the
- * answer is a list of several. If all documented parts are null, or empty beside an error, they may
+ * answer is a list of several. If all documented parts are null, or empty beside an error, or the answer says
+ * that the task goes on, they may
  * follow a moment later, so the result is requested once more. If there are also no parts of an unknown
- * name, the status of the task is asked before that. Throws {@link NotThereYet} if the answer holds no result,
- * or says itself that the task goes on.
+ * name, the status of the task is asked before that. Throws {@link NotThereYet} if the answer holds no result.
  */
 export async function fetchResults(
 	caller: Caller,
@@ -66,8 +66,7 @@ export async function fetchResults(
 	const url = `/tasks/${encodeURIComponent(taskId)}/result`;
 	const answer = await callService(caller, { method: 'GET', url }, bounds);
 	const results = resultsIn(answer);
-	if (saysItComesLater(answer)) throw withoutResult(caller, taskId);
-	if (results && !hasBlankParts(answer)) return results;
+	if (results && !hasBlankParts(answer) && !saysItComesLater(answer)) return results;
 	if (!results) {
 		if (!silentResultsIn(answer)) throw withoutResult(caller, taskId);
 		const { status } = await taskState(caller, taskId, bounds);
@@ -76,7 +75,7 @@ export async function fetchResults(
 	await pause(SILENT.pauseMs, caller.getExecutionCancelSignal?.());
 	const again = await callService(caller, { method: 'GET', url }, bounds);
 	const final = resultsIn(again) ?? silentResultsIn(again);
-	if (final && !saysItComesLater(again)) return final;
+	if (final) return final;
 	throw withoutResult(caller, taskId);
 }
 

@@ -29,7 +29,7 @@ export function submissionsIn(answer: unknown, kind: SubmissionKind): IDataObjec
 		return objectsIn(answer).map((element) => submissionIn(element, kind));
 	}
 	const hasNoId = [only.task_id, only.bot_id].every(isNoId);
-	const name = hasNoId && !holdsOwn(only, kind) ? listNameIn(only) : undefined;
+	const name = hasNoId ? listNameIn(only) : undefined;
 	if (name !== undefined) {
 		const { [name]: list, ...facts } = only;
 		return objectsIn(list).map((element) => {
@@ -39,22 +39,17 @@ export function submissionsIn(answer: unknown, kind: SubmissionKind): IDataObjec
 		});
 	}
 	const first = submissionIn(only, kind);
-	const isNamed = hasDocumentedId(first) || (hasId(first) && !isEnvelope(first));
-	const wrapper = isNamed ? undefined : wrapperOf(first, (inner) => listNameIn(inner));
-	if (wrapper !== undefined) {
-		const { id: _, ...beside } = wrapper.beside;
-		return submissionsIn({ ...beside, ...wrapper.inner }, kind);
-	}
+	const wrapper = hasId(first)
+		? undefined
+		: wrapperOf(first, (inner) => (holdsOwn(inner) ? undefined : listNameIn(inner)));
+	if (wrapper !== undefined) return submissionsIn({ ...wrapper.beside, ...wrapper.inner }, kind);
 	// Only a link, such as that of a playlist, makes several. Beside a file or bot, others are somebody else's.
 	return kind === 'link' ? withThoseBeside(first) : [first];
 }
 
-/** Whether an answer holds the task or bot itself, so that a list beside it does not replace it. */
-function holdsOwn(answer: IDataObject, kind: SubmissionKind): boolean {
-	const field = kind === 'bot' ? 'bot_id' : 'task_id';
-	return SUBMISSION_NAMES.map((name) => answer[name]).some(
-		(one) => isObject(one) && idIn(one[field]) !== undefined,
-	);
+/** Whether an answer holds a task or bot beside a list, which may be of something else. */
+function holdsOwn(answer: IDataObject): boolean {
+	return SUBMISSION_NAMES.some((name) => hasDocumentedId(answer[name]));
 }
 
 /** The tasks of a link of which the answer says the first one by itself, and all of them in a list beside it. */

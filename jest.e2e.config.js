@@ -8,6 +8,6 @@ module.exports = {
 	globalSetup: '<rootDir>/test/e2e/setup.ts',
 	globalTeardown: '<rootDir>/test/e2e/teardown.ts',
 	// Tests wait most of the time. Each file has an n8n for itself while it runs, because some of them measure it.
-	maxWorkers: 4,
+	maxWorkers: 3,
 	testTimeout: 120_000,
 };

@@ -1,7 +1,7 @@
 /** One link of several recordings: some refused, some accepted without an id, some failed. Each of them is reported. */
 // Also covers submit.ts, withoutIds.ts, nodes/shared/api/undocumented/submissions.ts.
 
-import type { INode } from 'n8n-workflow';
+import type { INode, INodeExecutionData } from 'n8n-workflow';
 
 import { HAND_OVER } from '../../../nodes/Transcriber/submit/trigger/confirmedByTrigger';
 import { again } from '../../support/again';
@@ -174,6 +174,14 @@ const CALL = {
 	options: { idempotencyKey: 'mine' },
 };
 
+type Run = Awaited<ReturnType<typeof service.run>>;
+/** What n8n's Retry outputs after the user has set On Error to Continue. */
+async function inRetry(first: Run, items: INodeExecutionData[]): Promise<Run['json']> {
+	const data = again(first, CALL, items, { asFirstRun: true, node: CONTINUE });
+	const more = { items, data, mode: 'retry', executionId: '42', node: CONTINUE } as const;
+	return (await service.run(CALL, more)).json;
+}
+
 describe("With an 'Idempotency Key' of the user and Call a URL, one that had completed", () => {
 	async function oneCompleted() {
 		const [done, left] = [await service.completedTask(), await service.pendingTask()];
@@ -195,9 +203,7 @@ describe("With an 'Idempotency Key' of the user and Call a URL, one that had com
 		const first = await service.run(CALL, { items, executionId: '41' });
 		expect(first.error?.message).toContain(`task ${left} was accepted`);
 		expect(first.error?.description).toMatch(/On Error.*Continue.*currently saved workflow/);
-		const data = again(first, CALL, items, { asFirstRun: true, node: CONTINUE });
-		const more = { items, data, mode: 'retry', executionId: '42', node: CONTINUE } as const;
-		const { json } = await service.run(CALL, more);
+		const json = await inRetry(first, items);
 		expect(json[0]).toMatchObject({ task_id: left, webhook_secret: 'of left' });
 	});
 });
@@ -208,9 +214,7 @@ it('One that is refused does not hide that another one had ended before, nor in 
 	const first = await service.run(CALL, { items, executionId: '41' });
 	expect(first.error?.description).toContain('which had already ended');
 	expect(first.error?.description).toContain("Change 'Idempotency Key' for that");
-	const data = again(first, CALL, items, { asFirstRun: true, node: CONTINUE });
-	const more = { items, data, mode: 'retry', executionId: '42', node: CONTINUE } as const;
-	const { json } = await service.run(CALL, more);
+	const json = await inRetry(first, items);
 	expect(JSON.stringify(json)).toContain('which had already ended');
 });
 
@@ -233,9 +237,7 @@ describe("With an 'Idempotency Key' of the user and Call a URL, one that failed 
 		const items = itemsOf({});
 		const first = await service.run(CALL, { items, executionId: '41' });
 		expect(first.error?.description).toMatch(/On Error.*Continue.*currently saved workflow/);
-		const data = again(first, CALL, items, { asFirstRun: true, node: CONTINUE });
-		const more = { items, data, mode: 'retry', executionId: '42', node: CONTINUE } as const;
-		const { json } = await service.run(CALL, more);
+		const json = await inRetry(first, items);
 		expect(json[0]).toMatchObject({ task_id: left, webhook_secret: 'of left' });
 	});
 

@@ -38,10 +38,12 @@ export const CANCEL_BOT = {
 	longestPauseMs: 15_000,
 	/** For how long after the launch the service may not show a bot yet, in ms. */
 	newMs: 120_000,
+	/** For how long after a DELETE the service may still take the bot for one that records, in ms. */
+	cancelledMs: 15_000,
 };
 
 /** What a cancellation has to know of the bot. */
-interface Bot extends Pick<SentBot, 'id' | 'sentAt'> {
+interface Bot extends Pick<SentBot, 'id' | 'account' | 'sentAt'> {
 	/** The credential may be that of another account by now, so that a 404 says nothing about the bot. */
 	mayBeElsewhere?: boolean;
 }
@@ -51,8 +53,17 @@ interface SwitchOff {
 	isSent: boolean;
 }
 
-/** Bots that wait for the end of {@link GRACE} or are being cancelled, each with its last switch-off. */
+/**
+ * Bots that wait for the end of {@link GRACE}, are being cancelled, or were cancelled a moment ago, each with its last
+ * switch-off.
+ */
 const botsToCancel = remembered<SwitchOff>('botsToCancel');
+
+function switchOffOf(key: string): SwitchOff {
+	const switchOff = { isSent: botsToCancel.get(key)?.isSent ?? false };
+	botsToCancel.set(key, switchOff);
+	return switchOff;
+}
 
 /** Cancels a bot if the trigger stays off for the whole of {@link GRACE}. */
 export async function cancelBotWhenUnpublished(
@@ -60,9 +71,8 @@ export async function cancelBotWhenUnpublished(
 	bot: SentBot,
 ): Promise<void> {
 	const { id } = bot;
-	const key = botKey(context, id);
-	const switchOff: SwitchOff = { isSent: false };
-	botsToCancel.set(key, switchOff);
+	const key = botKey(context, bot);
+	const switchOff = switchOffOf(key);
 	// Must not throw: n8n would not save that the trigger was switched off.
 	const caller = await callerOf(context).catch((error: unknown) => asError(error));
 	const account = await accountHash(context);
@@ -83,64 +93,65 @@ export async function cancelUnlessKept(
 	context: IHookFunctions,
 	caller: Caller,
 	bot: Bot,
-	switchOff: SwitchOff = { isSent: false },
+	switchOff = switchOffOf(botKey(context, bot)),
 ): Promise<void> {
-	const key = botKey(context, bot.id);
-	botsToCancel.set(key, switchOff);
+	const key = botKey(context, bot);
 	const isStillOff = () => botsToCancel.get(key) === switchOff;
-	await cancelUntilAccepted(context, caller, bot, () => {
+	const isDone = await cancelUntilAccepted(context, caller, bot, () => {
 		switchOff.isSent ||= isStillOff();
 		return isStillOff();
 	});
+	if (isDone && switchOff.isSent) await sleep(CANCEL_BOT.cancelledMs);
 	if (isStillOff()) botsToCancel.delete(key);
 }
 
 /** The trigger is on again: keeps its bot. False if it is too late, because a DELETE was sent. */
-export function keepMeetingBot(context: IHookFunctions, id: string): boolean {
-	if (botsToCancel.get(botKey(context, id))?.isSent) return false;
-	botsToCancel.delete(botKey(context, id));
+export function keepMeetingBot(context: IHookFunctions, bot: Bot): boolean {
+	const key = botKey(context, bot);
+	if (botsToCancel.get(key)?.isSent) return false;
+	botsToCancel.delete(key);
 	return true;
 }
 
-/** Whether a bot waits for the end of {@link GRACE}, or is being cancelled. */
-export function isToBeCancelled(context: IHookFunctions, id: string): boolean {
-	return botsToCancel.has(botKey(context, id));
+/** Whether a bot waits for the end of {@link GRACE}, is being cancelled, or was cancelled a moment ago. */
+export function isToBeCancelled(context: IHookFunctions, bot: Bot): boolean {
+	return botsToCancel.has(botKey(context, bot));
 }
 
-/** With workflow and node, because two accounts may have a bot with the same number as its id. */
-function botKey(context: IHookFunctions, id: string): string {
-	return `${context.getWorkflow().id} ${context.getNode().id} ${id}`;
+/** With the account, because two accounts may have a bot with the same number as its id. */
+function botKey(context: IHookFunctions, { id, account = '' }: Bot): string {
+	return `${context.getWorkflow().id} ${context.getNode().id} ${account} ${id}`;
 }
 
 /**
  * DELETE /meeting/{bot_id}, repeated until the service accepts it. Sends none if a status check
  * first shows clearly that the bot is done, to protect a transcript on its way. `maySend` is asked
- * before each DELETE. Never throws.
+ * before each DELETE. False if the service has not accepted it in {@link CANCEL_BOT}.patienceMs. Never throws.
  */
 export async function cancelUntilAccepted(
 	context: IHookFunctions,
 	caller: Caller,
 	bot: Bot,
 	maySend = () => true,
-): Promise<void> {
+): Promise<boolean> {
 	const { id } = bot;
 	const url = `/meeting/${encodeURIComponent(id)}`;
-	if (await isOver(caller, id)) return;
+	if (await isOver(caller, id)) return true;
 	const end = Date.now() + CANCEL_BOT.patienceMs;
 	let mayBeCancelled = false;
 	for (let tries = 0; maySend(); tries++) {
 		const failure = await tryToCancel(caller, url, end);
-		if (!failure) return;
+		if (!failure) return true;
 		const isGoneIfUnknown = mayBeCancelled || !isNew(bot);
 		if (isGoneIfUnknown && isUnknownToService(failure)) {
 			if (bot.mayBeElsewhere) logNotCancelled(context, id, new Error(OTHER_ACCOUNT));
-			return;
+			return true;
 		}
 		const saidNo = failure === ANSWERED_NO;
 		mayBeCancelled ||= !saidNo && !wasCertainlyRefused(failure);
 		// The service may refuse to stop a bot that has left meanwhile.
 		const isRefused = saidNo || isRefusedForGood(failure);
-		if (isRefused && (await isOver(caller, id, isGoneIfUnknown))) return;
+		if (isRefused && (await isOver(caller, id, isGoneIfUnknown))) return true;
 		const backoff = Math.min(CANCEL_BOT.pauseMs * 2 ** tries, CANCEL_BOT.longestPauseMs);
 		const asked = failure instanceof ServiceError ? failure.problem.retryAfter : undefined;
 		// The service may be back sooner, and every second of recording costs money.
@@ -148,10 +159,11 @@ export async function cancelUntilAccepted(
 		const delay = Math.max(backoff, Math.min(asked ?? 0, longest));
 		if (Date.now() + delay > end) {
 			logNotCancelled(context, id, failure);
-			return;
+			return false;
 		}
 		await sleep(delay);
 	}
+	return true;
 }
 
 /** Why a bot that the service does not know may go on. */

@@ -72,7 +72,7 @@ async function goOn(context: IHookFunctions, store: BotStore): Promise<void> {
 	} else {
 		const wasOffForLong = isReleasedForLong(bot);
 		takeBack(store, bot);
-		const isKept = keepMeetingBot(context, bot.id);
+		const isKept = keepMeetingBot(context, bot);
 		if (!isKept || (wasOffForLong && isGone(await stateAtService(context, bot)))) {
 			if (store.wasSwitchedOff) return;
 			store.bot = bot;
@@ -121,7 +121,7 @@ async function isBotKept(context: IHookFunctions, store: BotStore): Promise<bool
 	// After the account is read, which takes a moment.
 	if (isReleasedForLong(bot)) return false;
 	// Before the look, which may take longer than the rest of the time.
-	if (!keepMeetingBot(context, bot.id)) return false;
+	if (!keepMeetingBot(context, bot)) return false;
 	takeBack(store, { ...bot, fingerprint, account: bot.account ?? account });
 	if (await isStillThere(context, store, bot)) {
 		warnOfOtherAddress(context, store, bot);

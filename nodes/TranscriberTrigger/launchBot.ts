@@ -39,7 +39,7 @@ const SWITCHED_OFF = 'The workflow was switched off before the meeting bot was s
 export async function launchBot(
 	context: IHookFunctions,
 	store: BotStore,
-	credential: TranscriberCredential,
+	{ credential, account }: { credential: TranscriberCredential; account?: string },
 	body: IDataObject,
 ): Promise<IDataObject> {
 	if (store.wasSwitchedOff) throw new SwitchedOff(SWITCHED_OFF);
@@ -65,7 +65,7 @@ export async function launchBot(
 		const id = botIdOf(answer);
 		if (!launch.signal.aborted || id === undefined) return answer;
 		const lasting = backgroundCaller(context, async () => credential);
-		void cancelUnlessKept(context, lasting, { id, sentAt: Date.now() });
+		void cancelUnlessKept(context, lasting, { id, account, sentAt: Date.now() });
 		throw new SwitchedOff(
 			`The workflow was switched off while the meeting bot was being sent. The service has sent bot ${id}, which is now cancelled. If it stays in the meeting, end it with Meeting: Cancel or Stop`,
 		);

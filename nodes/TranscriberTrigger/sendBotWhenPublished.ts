@@ -120,25 +120,27 @@ export async function sendBotWhenPublished(context: IHookFunctions): Promise<voi
 	store.unansweredUntil = Date.now() + UNANSWERED_MS;
 	store.save();
 	const began = Date.now();
-	const answer = await launchBot(context, store, credential, body).catch((error: unknown) => {
-		if (error instanceof SwitchedOff || wasCertainlyRefused(error)) {
-			store.unansweredUntil = 0;
-			store.save();
-			if (!(error instanceof SwitchedOff) && Date.now() - began >= ACTIVATION.slowMs) {
-				const until = Date.now() + ACTIVATION.repeatedMs;
-				slowRefusals.set(launchKey(context), { what, error, until });
+	const answer = await launchBot(context, store, { credential, account }, body).catch(
+		(error: unknown) => {
+			if (error instanceof SwitchedOff || wasCertainlyRefused(error)) {
+				store.unansweredUntil = 0;
+				store.save();
+				if (!(error instanceof SwitchedOff) && Date.now() - began >= ACTIVATION.slowMs) {
+					const until = Date.now() + ACTIVATION.repeatedMs;
+					slowRefusals.set(launchKey(context), { what, error, until });
+				}
+				throw error;
 			}
-			throw error;
-		}
-		const reason = store.wasSwitchedOff ? 'The workflow was switched off' : messageOf(error);
-		const details = adviceIfUncertain(error);
-		unknownLaunches.set(launchKey(context), `${reason}. ${details}`.trim());
-		throw refuse(
-			context,
-			`It is not known whether the service has sent the bot: ${reason}`,
-			`${LOOK_FOR_BOT} ${details}`.trim(),
-		);
-	});
+			const reason = store.wasSwitchedOff ? 'The workflow was switched off' : messageOf(error);
+			const details = adviceIfUncertain(error);
+			unknownLaunches.set(launchKey(context), `${reason}. ${details}`.trim());
+			throw refuse(
+				context,
+				`It is not known whether the service has sent the bot: ${reason}`,
+				`${LOOK_FOR_BOT} ${details}`.trim(),
+			);
+		},
+	);
 
 	const id = botIdOf(answer);
 	if (id === undefined) {
@@ -165,9 +167,10 @@ export async function sendBotWhenPublished(context: IHookFunctions): Promise<voi
 	}
 	const { bot: former } = store;
 	// A service may answer with the bot that it already has for this link.
-	const isSameAccount = !former || isSentBy(former, account);
-	if (isSameAccount && !keepMeetingBot(context, id)) {
+	if (!keepMeetingBot(context, { id, account })) {
 		store.save();
+		// The service may have sent it to the meeting again.
+		void cancelUnlessKept(context, await callerOf(context), { id, account });
 		throw refuse(
 			context,
 			`The service answered the launch with bot ${id}, which this trigger is cancelling, so no bot joins the meeting`,
@@ -180,7 +183,7 @@ export async function sendBotWhenPublished(context: IHookFunctions): Promise<voi
 	const name = nameForNew(store, submissionKey({ botId: id }));
 	store.keepSecret(name, secret ? forStore(apiKey, name, secret) : NO_SECRET);
 	store.save();
-	const isSameBot = isSameAccount && former?.id === id;
+	const isSameBot = former?.id === id && isSentBy(former, account);
 	if (former && !isSameBot)
 		await cancelFormerBot(context, store, former, { account, isSameLaunch });
 	if (!secret) {
@@ -236,7 +239,7 @@ async function cancelFormerBot(
 	former: SentBot,
 	{ account, isSameLaunch }: { account?: string; isSameLaunch: boolean },
 ): Promise<void> {
-	if (isToBeCancelled(context, former.id) || store.hasDelivered(former)) return;
+	if (isToBeCancelled(context, former) || store.hasDelivered(former)) return;
 	const isReleased = former.releasedAt !== undefined;
 	const isOfAccount = isSentBy(former, account);
 	if (!isReleased && isSameLaunch && isOfAccount) return;

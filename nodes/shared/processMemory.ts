@@ -61,7 +61,7 @@ const REMEMBERED = {
 	// TranscriberTrigger/repairStaticData.ts. Key: address of the trigger in this process. Until the trigger is switched off.
 	watches: 10_000,
 	warnings: 10,
-	// TranscriberTrigger/cancelBotWhenUnpublished.ts. Key: workflow, node and bot. Until the bot is cancelled or kept.
+	// TranscriberTrigger/cancelBotWhenUnpublished.ts. Key: workflow, node, account and bot. Until the bot is kept, or a moment after it is cancelled.
 	botsToCancel: 10_000,
 	// TranscriberTrigger/launchBot.ts. Key: workflow and node. While a bot is launched.
 	launches: 10_000,

@@ -34,6 +34,7 @@ beforeEach(() => {
 	jest.replaceProperty(CANCEL_BOT, 'pauseMs', 10);
 	// A busy machine may take longer for a look than the two seconds of a trigger.
 	jest.replaceProperty(CANCEL_BOT, 'lookMs', 15_000);
+	jest.replaceProperty(CANCEL_BOT, 'cancelledMs', 0);
 	jest.replaceProperty(GRACE, 'ms', 50);
 	logs = captureLogs();
 });
@@ -62,6 +63,8 @@ function answers(method: 'GET' | 'DELETE', ...given: Answer[]): void {
 	}
 }
 
+const isAnsweredCancel = ({ method, status }: { method: string; status?: number }) =>
+	method === 'DELETE' && status !== undefined;
 const sent = () => service.lines().map((line) => line.split(' ')[0]);
 const count = (method: string) => sent().filter((one) => one === method).length;
 const hook = () => contextsWith(additionalDataFor(service.credentials())).hook as IHookFunctions;
@@ -219,19 +222,20 @@ it('A bot counts as new for two minutes', () => {
 });
 
 describe('A trigger that is switched off', () => {
+	const BOT = { id: 'b1' };
 	const switchOff = async (bot: Partial<SentBot> = {}, context = hook()) => {
-		const all = { id: 'b1', sentAt: Date.now(), ...bot } as SentBot;
+		const all = { ...BOT, sentAt: Date.now(), ...bot } as SentBot;
 		await cancelBotWhenUnpublished(context, all);
 		return context;
 	};
 	const isOver = async (context: IHookFunctions) =>
-		await until(() => !isToBeCancelled(context, 'b1'));
+		await until(() => !isToBeCancelled(context, BOT));
 
 	it('cancels its bot after the grace, and not before', async () => {
 		answers('GET', IN_MEETING);
 		answers('DELETE', DONE);
 		const context = await switchOff();
-		expect(isToBeCancelled(context, 'b1')).toBe(true);
+		expect(isToBeCancelled(context, BOT)).toBe(true);
 		expect(sent()).toEqual([]);
 		await isOver(context);
 		expect(sent()).toEqual(['GET', 'DELETE']);
@@ -239,8 +243,8 @@ describe('A trigger that is switched off', () => {
 
 	it('keeps it if the trigger is on again before that', async () => {
 		const context = await switchOff();
-		expect(keepMeetingBot(context, 'b1')).toBe(true);
-		expect(isToBeCancelled(context, 'b1')).toBe(false);
+		expect(keepMeetingBot(context, BOT)).toBe(true);
+		expect(isToBeCancelled(context, BOT)).toBe(false);
 		await sleep(3 * GRACE.ms);
 		expect(sent()).toEqual([]);
 	});
@@ -250,10 +254,31 @@ describe('A trigger that is switched off', () => {
 		answers('DELETE', BUSY, BUSY, DONE);
 		const context = await switchOff();
 		await until(() => count('DELETE') > 0);
-		expect(keepMeetingBot(context, 'b1')).toBe(false);
-		expect(isToBeCancelled(context, 'b1')).toBe(true);
+		expect(keepMeetingBot(context, BOT)).toBe(false);
+		expect(isToBeCancelled(context, BOT)).toBe(true);
 		await isOver(context);
 		expect(count('DELETE')).toBe(3);
+	});
+
+	it('does not keep it either in the moment after, in which the service may still answer a launch with it', async () => {
+		jest.replaceProperty(CANCEL_BOT, 'cancelledMs', 400);
+		answers('GET', IN_MEETING);
+		answers('DELETE', DONE);
+		const context = await switchOff();
+		await until(() => service.running().requests.some(isAnsweredCancel));
+		expect(keepMeetingBot(context, BOT)).toBe(false);
+		await isOver(context);
+		expect(keepMeetingBot(context, BOT)).toBe(true);
+	});
+
+	it('keeps it when the service has not accepted a DELETE until its patience ends', async () => {
+		jest.replaceProperty(CANCEL_BOT, 'patienceMs', 200);
+		jest.replaceProperty(CANCEL_BOT, 'cancelledMs', 60_000);
+		answers('GET', IN_MEETING);
+		answers('DELETE', BUSY);
+		const context = await switchOff();
+		await isOver(context);
+		expect(keepMeetingBot(context, BOT)).toBe(true);
 	});
 
 	it('counts its grace from the last switch-off', async () => {
@@ -273,7 +298,7 @@ describe('A trigger that is switched off', () => {
 		answers('DELETE', DONE);
 		const context = await switchOff();
 		await until(() => count('GET') === 1);
-		expect(keepMeetingBot(context, 'b1')).toBe(true);
+		expect(keepMeetingBot(context, BOT)).toBe(true);
 		jest.replaceProperty(GRACE, 'ms', 600);
 		await switchOff({}, context);
 		await isOver(context);
@@ -298,7 +323,7 @@ describe('A trigger that is switched off', () => {
 		const context = hook();
 		const account = isOwn ? await accountHash(context) : 'another';
 		await switchOff({ sentAt: 0, account }, context);
-		await isOver(context);
+		await until(() => !isToBeCancelled(context, { ...BOT, account }));
 		expect(count('DELETE')).toBe(1);
 		expect(alarms()).toHaveLength(lines);
 	});

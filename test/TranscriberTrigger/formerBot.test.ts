@@ -25,6 +25,7 @@ beforeEach(() => {
 	jest.replaceProperty(GRACE, 'ms', 150);
 	jest.replaceProperty(CANCEL_BOT, 'pauseMs', 20);
 	jest.replaceProperty(CANCEL_BOT, 'newMs', CANCEL_BOT.newMs);
+	jest.replaceProperty(CANCEL_BOT, 'cancelledMs', 1_000);
 });
 afterEach(async () => {
 	logs.release();
@@ -259,6 +260,57 @@ it('A former bot whose cancellation is under way is not kept if the service answ
 	meet('third');
 	await host.deactivate();
 	expect(await host.activate().then(String, String)).toContain(`bot ${id}, which this trigger`);
+});
+
+describe('A former bot whose cancellation was accepted a moment ago', () => {
+	const answerWithFormerBot = async () => {
+		await sendBot();
+		host.restartWith({ releasedAt: 1 });
+		meet('second');
+		await host.activate();
+		await until(() => cancelled().length === 1);
+		await pastGrace(service);
+		answer('POST', { kind: 'respond', status: 200, body: { bot_id: id, status: 'recording' } });
+		meet('third');
+		await host.deactivate();
+		return await host.activate().then(String, String);
+	};
+	const cancellations = () => cancelled().filter((one) => one === id).length;
+
+	it('is not kept if the service answers a launch with it', async () => {
+		expect(await answerWithFormerBot()).toContain(`bot ${id}, which this trigger`);
+		await pastGrace(service);
+		expect(cancellations()).toBe(1);
+	});
+
+	it('is cancelled again if that has sent it to the meeting', async () => {
+		answer('GET', { kind: 'respond', status: 200, body: { bot_id: id, status: 'recording' } });
+		expect(await answerWithFormerBot()).toContain('no bot joins the meeting');
+		await until(() => cancellations() > 1);
+	});
+
+	it('may be kept after that moment', async () => {
+		jest.replaceProperty(CANCEL_BOT, 'cancelledMs', 0);
+		expect(await answerWithFormerBot()).toBe('undefined');
+		expect(host.stored.bot).toMatchObject({ id });
+	});
+});
+
+it('A bot that its account is cancelling is not kept although the bot stored before is of another account', async () => {
+	await sendBot();
+	Object.assign(host.settings.credentials, other.credentials());
+	answer('DELETE', { kind: 'delay', ms: 600 }, other);
+	answer('POST', { kind: 'delay', ms: 300 }, other);
+	meet('second');
+	const first = host.activate().then(String, String);
+	await until(() => launches(other) === 1);
+	await host.deactivate();
+	expect(await first).toContain('which is now cancelled');
+	const known = other.running().bots().at(-1)?.id;
+	await until(() => cancelled(other).includes(String(known)));
+	other.running().clearFaults();
+	answer('POST', { kind: 'respond', status: 200, body: { bot_id: known } }, other);
+	expect(await host.activate().then(String, String)).toContain(`bot ${known}, which this trigger`);
 });
 
 it('A bot of a launch that was switched off is kept if the next launch is answered with it before its DELETE', async () => {

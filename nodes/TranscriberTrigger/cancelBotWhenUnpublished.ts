@@ -51,6 +51,8 @@ interface Bot extends Pick<SentBot, 'id' | 'account' | 'sentAt'> {
 interface SwitchOff {
 	/** A DELETE was sent, so the bot may be gone, whatever its answer was. */
 	isSent: boolean;
+	/** The bot does not record any more, as far as the service says. */
+	isDone?: boolean;
 }
 
 /**
@@ -97,11 +99,11 @@ export async function cancelUnlessKept(
 ): Promise<void> {
 	const key = botKey(context, bot);
 	const isStillOff = () => botsToCancel.get(key) === switchOff;
-	const isDone = await cancelUntilAccepted(context, caller, bot, () => {
+	switchOff.isDone = await cancelUntilAccepted(context, caller, bot, () => {
 		switchOff.isSent ||= isStillOff();
 		return isStillOff();
 	});
-	if (isDone && switchOff.isSent) await sleep(CANCEL_BOT.cancelledMs);
+	if (switchOff.isDone && switchOff.isSent) await sleep(CANCEL_BOT.cancelledMs);
 	if (isStillOff()) botsToCancel.delete(key);
 }
 
@@ -116,6 +118,11 @@ export function keepMeetingBot(context: IHookFunctions, bot: Bot): boolean {
 /** Whether a bot waits for the end of {@link GRACE}, is being cancelled, or was cancelled a moment ago. */
 export function isToBeCancelled(context: IHookFunctions, bot: Bot): boolean {
 	return botsToCancel.has(botKey(context, bot));
+}
+
+/** Whether a bot was cancelled a moment ago. */
+export function isCancelled(context: IHookFunctions, bot: Bot): boolean {
+	return botsToCancel.get(botKey(context, bot))?.isDone ?? false;
 }
 
 /** With the account, because two accounts may have a bot with the same number as its id. */

@@ -1,8 +1,8 @@
 import type { IDataObject, IHookFunctions } from 'n8n-workflow';
 
 import { isActivatedByUser, isSwitchedOnByUser, isTest } from '../shared/n8nInternals/activation';
-import { isUnknownToService } from '../shared/api/serviceError';
-import { statusWord } from '../shared/api/statusMeaning';
+import { isNotFound, isUnknownToService } from '../shared/api/serviceError';
+import { goesOn, statusWord } from '../shared/api/statusMeaning';
 import { botState } from '../shared/api/askForState';
 import { messageOf } from '../shared/asError';
 import { hasConsent } from '../shared/parameters/meetingLaunch';
@@ -144,9 +144,9 @@ async function isStillThere(
 	store: BotStore,
 	bot: SentBot,
 ): Promise<boolean> {
-	// This counts even if the service has deleted the bot since, or does not say.
+	// A bot that has reported its end is not there, whatever the service says of it since.
 	const hasEndedHere = store.hasDelivered(bot);
-	const state = await stateAtService(context, bot, hasEndedHere);
+	const state = hasEndedHere ? undefined : await stateAtService(context, bot);
 	// Last week's bot is not there for this week's meeting. A new version of an active workflow sends
 	// no second bot, because the meeting of the first may be the one that the user means. The trigger
 	// is still on here if another main process has switched it off, to publish a new version.
@@ -192,11 +192,13 @@ function warnOfOtherAddress(context: IHookFunctions, store: BotStore, bot: SentB
 /** Refuses to publish while the bot of another n8n is there, or may be: see {@link mayBeOfOtherN8n}. */
 async function refuseWhileThere(context: IHookFunctions, bot: SentBot): Promise<void> {
 	const look = { deadline: Date.now() + ACTIVATION.lookMs };
+	// The n8n that released it long ago has cancelled it, so only a clear word says that it is there.
+	const isOff = isReleasedForLong(bot);
 	const state = await botState(await callerOf(context), bot.id, look).catch((error: unknown) => {
-		if (!isUnknownToService(error)) throw error;
-		return isNew(bot) ? {} : undefined;
+		if (isOff ? !isNotFound(error) : !isUnknownToService(error)) throw error;
+		return isNew(bot) ? ({} as IDataObject) : undefined;
 	});
-	if (isGone(state)) return;
+	if (!state || isGone(state) || (isOff && !goesOn(state.status))) return;
 	throw refuse(
 		context,
 		`The transcript of bot ${bot.id}, which was sent to this meeting, does not come to this trigger: ${OTHER_SENDER}`,
@@ -210,21 +212,19 @@ function isGone(state: IDataObject | undefined): boolean {
 }
 
 /**
- * The state of a bot; undefined if the service does not know the bot, or cannot be asked about a bot
- * that has delivered its transcript. If the service cannot be asked, or may not show the bot yet, `{}`:
- * then the bot counts as there, because two bots are worse than none.
+ * The state of a bot; undefined if the service does not know the bot. If the service cannot be asked, or may
+ * not show the bot yet, `{}`: then the bot counts as there, because two bots are worse than none.
  */
 async function stateAtService(
 	context: IHookFunctions,
 	bot: SentBot,
-	hasEndedHere = false,
 ): Promise<IDataObject | undefined> {
 	try {
 		// The poll of another trigger can take the sandbox of the activation away (see `requestWithApiKey`).
 		const caller = await callerOf(context);
 		return await botState(caller, bot.id, { deadline: Date.now() + ACTIVATION.lookMs });
 	} catch (error) {
-		if (hasEndedHere || (isUnknownToService(error) && !isNew(bot))) return undefined;
+		if (isUnknownToService(error) && !isNew(bot)) return undefined;
 		context.logger.warn(
 			`${context.getNode().name}: the service does not say whether the meeting bot ${bot.id} is there, so no new one is sent: ${messageOf(error)}`,
 		);

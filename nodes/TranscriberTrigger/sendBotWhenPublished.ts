@@ -27,6 +27,7 @@ import {
 	OTHER_ACCOUNT,
 	callerOf,
 	cancelUnlessKept,
+	isCancelled,
 	isToBeCancelled,
 	keepMeetingBot,
 	logNotCancelled,
@@ -167,10 +168,12 @@ export async function sendBotWhenPublished(context: IHookFunctions): Promise<voi
 	}
 	const { bot: former } = store;
 	// A service may answer with the bot that it already has for this link.
-	if (!keepMeetingBot(context, { id, account })) {
+	const isSameBot = former?.id === id && isSentBy(former, account);
+	const known = { id, account: isSameBot ? former.account : account };
+	if (!keepMeetingBot(context, known)) {
 		store.save();
 		// The service may have sent it to the meeting again.
-		void cancelUnlessKept(context, await callerOf(context), { id, account });
+		void cancelUnlessKept(context, await callerOf(context), known);
 		throw refuse(
 			context,
 			`The service answered the launch with bot ${id}, which this trigger is cancelling, so no bot joins the meeting`,
@@ -183,7 +186,6 @@ export async function sendBotWhenPublished(context: IHookFunctions): Promise<voi
 	const name = nameForNew(store, submissionKey({ botId: id }));
 	store.keepSecret(name, secret ? forStore(apiKey, name, secret) : NO_SECRET);
 	store.save();
-	const isSameBot = former?.id === id && isSentBy(former, account);
 	if (former && !isSameBot)
 		await cancelFormerBot(context, store, former, { account, isSameLaunch });
 	if (!secret) {
@@ -229,7 +231,7 @@ function checkIsNotOver(context: IHookFunctions, bot: SentBot | undefined, start
 }
 
 /**
- * A former bot that nothing else cancels: n8n has restarted after the trigger was switched off and before it
+ * Cancels a former bot. Perhaps nothing else does: n8n has restarted after the trigger was switched off and before it
  * cancelled its bot, or its command line has switched the workflow off without the `delete` hook. In that case,
  * `isBotThere` has found that a bot for the same launch is over (`isSameLaunch`).
  */
@@ -239,9 +241,11 @@ async function cancelFormerBot(
 	former: SentBot,
 	{ account, isSameLaunch }: { account?: string; isSameLaunch: boolean },
 ): Promise<void> {
-	if (isToBeCancelled(context, former) || store.hasDelivered(former)) return;
+	if (store.hasDelivered(former)) return;
 	const isReleased = former.releasedAt !== undefined;
 	const isOfAccount = isSentBy(former, account);
+	// The credential of now takes a cancellation over: the one at the switch-off may not have worked.
+	if (isOfAccount ? isCancelled(context, former) : isToBeCancelled(context, former)) return;
 	if (!isReleased && isSameLaunch && isOfAccount) return;
 	if (mayBeOfOtherN8n(former, context, isReleased)) {
 		if (!isReleased) warnOfBotLeftAlone(context, former);

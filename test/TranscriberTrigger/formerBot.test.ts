@@ -296,6 +296,38 @@ describe('A former bot whose cancellation was accepted a moment ago', () => {
 	});
 });
 
+it('A former bot that the key at the switch-off cannot cancel is cancelled with the key of the next publication', async () => {
+	await sendBot();
+	const { credentials } = host.settings;
+	const { apiKey } = credentials;
+	for (const meeting of ['second', 'third']) {
+		credentials.apiKey = 'an old key';
+		await host.deactivate();
+		await until(() => cancelled().length > 0);
+		credentials.apiKey = String(apiKey);
+		meet(meeting);
+		await host.activate();
+		const isDone = ({ method, status }: { method: string; status?: number }) =>
+			method === 'DELETE' && status === 200;
+		await until(() => service.running().requests.some(isDone));
+		service.running().requests.splice(0);
+	}
+});
+
+it('A former bot is taken back by a launch that is answered with it, although an older version stored no account', async () => {
+	await sendBot();
+	host.restartWith({ account: undefined });
+	meet('second');
+	const body = { bot_id: id, status: 'joining', webhook_secret: 'another' };
+	answer('POST', { kind: 'respond', status: 200, body });
+	await withinGrace(async () => {
+		await host.deactivate();
+		await host.activate('update');
+	});
+	await pastGrace(service);
+	expect([host.stored.bot?.['id'], cancelled()]).toEqual([id, []]);
+});
+
 it('A bot that its account is cancelling is not kept although the bot stored before is of another account', async () => {
 	await sendBot();
 	Object.assign(host.settings.credentials, other.credentials());

@@ -182,6 +182,34 @@ describe('The bot of another n8n, or of this one at another address,', () => {
 		expect(warnings()).toContain('has the address that n8n had when the bot was sent');
 	});
 
+	const SAYS = (status: number, body: object | string): RequestFault => ({
+		kind: 'respond',
+		status,
+		body,
+	});
+
+	it.each<[string, RequestFault]>([
+		['has a status that the service does not document', SAYS(200, { status: 'left' })],
+		['is not found, in words of the service', SAYS(404, { message: 'Bot not found' })],
+	])(
+		'is not in the way for ever if its n8n has switched it off long ago and it %s',
+		async (_, given) => {
+			answer(given, 9);
+			host.restartWith({ ...BY_OTHER_N8N, releasedAt: 1 });
+			await host.activate();
+			expect(asked()).toEqual([LOOK, LAUNCH]);
+		},
+	);
+
+	it.each<[string, RequestFault, object]>([
+		['clearly records', SAYS(200, { status: 'recording' }), { releasedAt: 1 }],
+		['has a status that the service does not document', SAYS(200, { status: 'left' }), {}],
+	])('is in the way while it %s', async (_, given, state) => {
+		answer(given, 9);
+		host.restartWith({ ...BY_OTHER_N8N, ...state });
+		await expect(host.activate()).rejects.toThrow('No second bot was sent.');
+	});
+
 	it('is in the way while it may be too new for the service to know it', async () => {
 		answer(UNKNOWN);
 		host.restartWith({ ...BY_OTHER_N8N, sentAt: Date.now() });
@@ -196,6 +224,13 @@ describe('The bot of another n8n, or of this one at another address,', () => {
 		await expect(host.activate()).rejects.toThrow(/503|did not answer in time/);
 		expect(asked()).not.toContain(LAUNCH);
 	});
+});
+
+it('A bot that has reported its end gives way to a new one, whatever the service says of it since', async () => {
+	answer({ kind: 'respond', status: 200, body: { bot_id: id, status: 'not_admitted' } }, 9);
+	host.restartWith({ releasedAt: Date.now(), hasDelivered: true });
+	await withinGrace(async () => await host.activate());
+	expect(asked()).toEqual([LAUNCH]);
 });
 
 describe('A bot that the service does not know any more', () => {

@@ -51,7 +51,7 @@ export function warnOfBacklog(context: IPollFunctions, count: number): void {
 	warnOnce(
 		context,
 		'backlog',
-		`One poll could not fetch all finished transcripts. ${count} of them start the workflow at the next polls. If it does not catch up, let the trigger poll more often.`,
+		`One poll could not fetch all finished transcripts. At least ${count} of them start the workflow at the next polls. If it does not catch up, let the trigger poll more often.`,
 	);
 }
 

@@ -28,9 +28,13 @@ export function retryAdvice({ ofExecution, newExecution }: RetryWords): string {
 	return `Retry On Fail, and a Retry of ${ofExecution}, go on with that and cost nothing more, but a ${newExecution} is charged again.`;
 }
 
-/** Advice for the other items if no retry can succeed. */
-export function continueAdvice({ ofExecution, newExecution }: RetryWords): string {
-	return `To get these without paying twice, set 'On Error' of this node to Continue, save the workflow, and choose 'Retry with currently saved workflow' for ${ofExecution}. A ${newExecution} would submit them again, so give it only what failed.`;
+/**
+ * Advice for the other items if no retry can succeed. `failed`: the item that failed, if a new execution would
+ * pay for it, too.
+ */
+export function continueAdvice({ ofExecution, newExecution }: RetryWords, failed = ''): string {
+	const which = failed ? `, and ${failed}, too` : ', so give it only what failed';
+	return `To get these without paying twice, set 'On Error' of this node to Continue, save the workflow, and choose 'Retry with currently saved workflow' for ${ofExecution}. A ${newExecution} would submit them again${which}.`;
 }
 
 /** The operations that fetch what was submitted, for messages. */

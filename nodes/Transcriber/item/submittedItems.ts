@@ -98,9 +98,19 @@ export class SubmittedItems {
 			.filter(({ what }) => !this.ended.has(what))
 			.map(({ item, what }) => `item ${item}: ${what}`)
 			.join(', ');
-		const failedAdvice = (isLasting(error) ? continueAdvice : retryAdvice)(this.retry);
+		const failedAdvice = isLasting(error)
+			? continueAdvice(this.retry, this.chargedAgain(failedItem))
+			: retryAdvice(this.retry);
 		const note = `Already accepted by the service: ${list}. ${isStopped ? STOPPED_ADVICE : failedAdvice}`;
 		return [own, list && note, this.mayBeAcceptedBeside(failedItem)].filter(Boolean).join(' ');
+	}
+
+	/** The item that failed, in words, if a new execution with it alone would pay for it again. */
+	private chargedAgain(failedItem: number): string {
+		const all = this.accepted.get(failedItem) ?? [];
+		// One that has ended without a transcript may be submitted again, and the item is in the list for the others.
+		if (all.length > 0 && !all.some((what) => this.ended.has(what))) return `item ${failedItem}`;
+		return this.uncertain.has(failedItem) ? `perhaps item ${failedItem}` : '';
 	}
 
 	/** n8n 2 drops the output and the error of a node whose execution the user has stopped. */

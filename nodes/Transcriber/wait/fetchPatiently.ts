@@ -13,9 +13,9 @@ import {
 	said,
 } from '../../shared/api/serviceError';
 import { asLasting } from '../../shared/parameters/refuse';
-import { goesOnAfterErrors } from '../item/itemFailure';
+import { goesOnAfterErrors, inOutput } from '../item/itemFailure';
 import { retryWords } from '../item/retryAdvice';
-import { hasSubmitted, notLost } from './waitErrors';
+import { hasSubmitted } from './waitErrors';
 
 /**
  * Fetches the result of a finished task, or its document in a format, one attempt at a time. The task
@@ -55,7 +55,7 @@ export async function fetchPatiently<T>(
 			const { problem, next, inShort } = adviceFor(context, what);
 			if (failure instanceof NodeOperationError) {
 				// It already names the task.
-				failure.message = notLost(context, failure.message, inShort);
+				failure.message = inOutput(context, failure.message, inShort);
 			}
 			if (!(failure instanceof ServiceError)) throw failure;
 			const isLate = [409, 425].includes(failure.problem.status ?? 0);
@@ -66,7 +66,7 @@ export async function fetchPatiently<T>(
 			const comfort = isNotFound(failure) ? '' : 'The transcript is not lost.';
 			const message = `Task ${taskId} has finished, but its ${problem}: ${reason}`;
 			const ifThere = isNotFound(failure) ? 'If it is there later: ' : '';
-			failure.message = notLost(context, message, `${ifThere}${inShort}`);
+			failure.message = inOutput(context, message, `${ifThere}${inShort}`);
 			failure.description = [advice, comfort, next].filter(Boolean).join(' ');
 			// A Retry without the document can succeed.
 			throw what === 'result' && isUnknownToService(failure) ? asLasting(failure) : failure;

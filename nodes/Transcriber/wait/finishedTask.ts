@@ -7,6 +7,7 @@ import { isCalledOff } from '../../shared/api/calledOffBot';
 import { awaitsBalance, startsIn } from '../../shared/api/statusMeaning';
 import { WAIT_OPERATIONS } from '../item/retryAdvice';
 import { recordingOf } from '../item/inputFile';
+import { inOutput } from '../item/itemFailure';
 import { fetchPatiently } from './fetchPatiently';
 import { untilEnded, type Outlook, type Polling } from './pollUntilEnded';
 import { attachExport, storedBy, type WantedExport } from '../../shared/api/attachExport';
@@ -15,7 +16,7 @@ import { isTool } from '../../shared/n8nInternals/runIdentity';
 import { fetchResults, transcript } from '../../shared/api/fetchResults';
 import { idFields, idsIn, submissionName, type SubmissionIds } from '../../shared/api/submission';
 import { waitOptionsOf } from './waitOptions';
-import { endedBadly, subjectOf, notEnded, notLost } from './waitErrors';
+import { TOP_UP_AND_FETCH, endedBadly, notEnded, subjectOf } from './waitErrors';
 import { refuse } from '../../shared/parameters/refuse';
 
 /** A bot can be scheduled at most 30 days ahead (service document, "Limits"); in ms, with a day to spare. */
@@ -47,11 +48,7 @@ export function checkBalance(
 		: 'The bot needs no second submit';
 	throw refuse(
 		context,
-		notLost(
-			context,
-			`${subjectOf(known)} waits because the balance is too low`,
-			`Top up the balance, and fetch it with ${WAIT_OPERATIONS}`,
-		),
+		inOutput(context, `${subjectOf(known)} waits because the balance is too low`, TOP_UP_AND_FETCH),
 		`${needsNothing}: top up the balance, and the service starts on its own within minutes. Fetch the result later with ${WAIT_OPERATIONS}.`,
 	);
 }

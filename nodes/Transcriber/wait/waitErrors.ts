@@ -90,7 +90,7 @@ export function notEnded(
 	if (failure instanceof ServiceError && isRefused) {
 		const start = isKeyRefused ? 'Correct the key, then' : 'If it is there later,';
 		const next = `${start} fetch it with ${WAIT_OPERATIONS}`;
-		failure.message = notLost(context, `${subjectOf(ids)}: ${failure.message}`, next);
+		failure.message = inOutput(context, `${subjectOf(ids)}: ${failure.message}`, next);
 		const comfort = isNotFound(failure) ? '' : ' What was submitted is not lost.';
 		failure.description = `${adviceForKnownId(failure)} The service has answered this for two minutes (the node waits in case that passes).${comfort} ${next}.`;
 		return isUnknownToService(failure) ? asLasting(failure) : failure;
@@ -101,16 +101,17 @@ export function notEnded(
 	const reason = said && `; the service says: ${said}`;
 	const status = `status: ${word ?? 'not known'}${balance}${reason}`;
 	const lookFailed = failure ? `; the last look: ${failure.message}` : '';
+	const fetchLater = awaitsBalance(state) ? TOP_UP_AND_FETCH : FETCH_LATER;
 	// Not to try it again with a longer one: the workflow may submit again what it waits for.
 	const longer = `${FETCH_LATER}, and raise 'Timeout' for the next one.`;
 	const next = isKeyRefused ? `Correct the key, then fetch it with ${WAIT_OPERATIONS}.` : longer;
 	if (hadNoTurn) {
 		const message = `${subjectOf(ids)}: n8n could not ask whether it has ended ${words} (${status}), because other requests had used up those that the service allows a minute for this API key`;
-		return refuse(context, notLost(context, message, FETCH_LATER), `It is not lost. ${next}`);
+		return refuse(context, inOutput(context, message, fetchLater), `It is not lost. ${next}`);
 	}
 	if (word === undefined && !isUnknownStatus(state.status)) {
 		const message = `${subjectOf(ids)}: n8n could not read its status ${words} (${status}${lookFailed})`;
-		return refuse(context, notLost(context, message, FETCH_LATER), `It is not lost. ${next}`);
+		return refuse(context, inOutput(context, message, fetchLater), `It is not lost. ${next}`);
 	}
 	const message = `${subjectOf(ids)} has not ended ${words} (${status}${lookFailed})`;
 	const isTask = ids.taskId !== undefined;
@@ -121,37 +122,28 @@ export function notEnded(
 			? 'It is stored at the service and not lost: top up the balance, and the service starts on its own within minutes.'
 			: 'It continues at the service and is not lost.';
 		const advice = `${continues} ${next}`;
-		return refuse(context, notLost(context, message, FETCH_LATER), advice);
+		return refuse(context, inOutput(context, message, fetchLater), advice);
 	}
 	const howToGetIt = isTask
 		? 'If it has finished, get it with Transcript: Get Result'
 		: FETCH_LATER;
 	return refuse(
 		context,
-		notLost(context, message, howToGetIt),
+		inOutput(context, message, howToGetIt),
 		isTask
 			? 'The service does not document this status, so it does not count as the end. If the task has finished, its transcript is not lost: get it with Transcript: Get Result.'
 			: `The service does not document this status, so the bot may go on, or may have left the meeting. Look in your account at the service. What it has recorded is not lost. ${next}`,
 	);
 }
 
+/** What waits for balance starts by itself after that. */
+export const TOP_UP_AND_FETCH = `Top up the balance, and fetch it with ${WAIT_OPERATIONS}`;
+
 const FETCH_LATER = `Fetch it later with ${WAIT_OPERATIONS}`;
 
 /** Whether the operation submits and waits, so that it would submit again if it is repeated. */
 export function hasSubmitted(context: IExecutePaginationFunctions): boolean {
 	return context.getNodeParameter('operation', '') !== 'wait';
-}
-
-/**
- * The message of a failure after a submit. If it is all that is shown (On Error = Continue), it says
- * how to get the transcript.
- */
-export function notLost(
-	context: IExecutePaginationFunctions,
-	message: string,
-	howToGetIt: string,
-): string {
-	return hasSubmitted(context) ? inOutput(context, message, howToGetIt) : message;
 }
 
 /** At the beginning of a message, e.g. `Task 7f3c`. */

@@ -87,6 +87,7 @@ const WORDS = [
 	'errors',
 	'issues',
 	'error_description',
+	'error_message',
 	'title',
 	'reason',
 ];

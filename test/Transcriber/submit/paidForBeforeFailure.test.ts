@@ -10,7 +10,8 @@ import { callTool } from '../../support/agent';
 import type { Run } from '../../support/engine';
 import { FILE, LINK } from '../../support/parameters';
 import { giveUpSoon } from '../../support/scale';
-import { itemWithFile, serviceForTests } from '../../support/service';
+import { until } from '../../simulator/testing-client';
+import { byId, itemWithFile, serviceForTests } from '../../support/service';
 
 const service = serviceForTests({ queueSeconds: 0 });
 beforeEach(giveUpSoon);
@@ -104,6 +105,60 @@ it('A task that failed is not charged, so the error does not say so', async () =
 	});
 	expect(error?.description).toMatch(/A failed task is not charged/);
 	expect(error?.description).not.toMatch(/charged again|Already accepted/);
+});
+
+describe('A failure that no Retry can mend, beside other items', () => {
+	const ITEMS = [itemWithFile('one'), itemWithFile('two'), itemWithFile('three')];
+
+	it('of a recording that is accepted: a new execution would pay for this item, too', async () => {
+		fault('/result$', respond(404, { detail: { message: 'Result not found' } }));
+		const { error } = await waitFor(FILE, { items: ITEMS });
+		expect(error?.description).toMatch(/would submit them again, and item 0, too\.$/);
+	});
+
+	it('of a recording that has failed: only what failed may be submitted again', async () => {
+		const parameters = { ...FILE, onCompletion: 'poll' };
+		const run = service.run(parameters, { items: ITEMS });
+		await until(() => service.running().tasks().length === 3);
+		const [first] = service.running().tasks();
+		service.running().finish(String(first?.id), { status: 'failed', error: 'Noise' });
+		const { error } = await run;
+		expect(error?.description).toMatch(/would submit them again, so give it only what failed\.$/);
+	});
+
+	it('of a recording that may be accepted: a new execution would perhaps pay for this item, too', async () => {
+		const parameters = { ...LINK, onCompletion: 'returnTask' };
+		const nameless = respond(200, { status: 'pending' });
+		service.running().fault({ match: { method: 'POST' }, times: 1, action: nameless });
+		const { error } = await service.run(parameters, { items: ITEMS });
+		expect(error?.description).toMatch(/would submit them again, and perhaps item \d, too\./);
+	});
+});
+
+describe('The wait for a recording that another workflow has submitted, whose node goes on after errors', () => {
+	const output = async (onInsufficientBalance: string, state: object) => {
+		const taskId = await service.pendingTask();
+		fault('/tasks/', respond(200, { status: 'pending', ...state }));
+		const { json } = await service.run(
+			{
+				resource: 'task',
+				operation: 'wait',
+				taskId: byId(taskId),
+				waitOptions: { onInsufficientBalance, timeout: 0.01, pollInterval: 0.02 },
+			},
+			{ node: { onError: 'continueRegularOutput' } },
+		);
+		return json[0]?.error;
+	};
+
+	it.each(['fail', 'keepWaiting'])('says to top up: %s', async (choice) => {
+		const words = /Top up the balance, and fetch it with Transcript: Wait Until Finished/;
+		expect(await output(choice, { awaiting_balance: true })).toMatch(words);
+	});
+
+	it('says where to fetch it later', async () => {
+		expect(await output('fail', {})).toMatch(/Fetch it later with Transcript: Wait Until Finished/);
+	});
 });
 
 describe('A recording that waits for a top-up until the Timeout', () => {

@@ -116,10 +116,19 @@ function asSpelled(wanted: string[], listed: string[], old: string[]): string[] 
 	return distinct(spelled);
 }
 
-/** The terms as the dictionary has them, if it differs from the input only in blanks or code points. */
+/**
+ * The terms of the input, as the dictionary has them. Terms that differ only in blanks or code points are one: the
+ * spelling of the dictionary counts, or else the first of the user.
+ */
 export function asStored(terms: string[], old: string[]): string[] {
 	const had = new Set(old);
-	return terms.map((term) => (had.has(withPlainBlanks(term)) ? withPlainBlanks(term) : term));
+	const spelled = new Map<string, string>();
+	for (const term of terms) {
+		const plain = withPlainBlanks(term);
+		const known = spelled.get(plain) ?? (had.has(plain) ? plain : term);
+		spelled.set(plain, had.has(known) || !had.has(term) ? known : term);
+	}
+	return [...spelled.values()];
 }
 
 /** The terms that a list of the service lacks; none if there is no list. */

@@ -178,7 +178,7 @@ async function syncTo(
 	const { replaces, dryRun } = syncChoices(context);
 	const before = await callService(context, { method: 'GET', url: '/dictionary' });
 	const old = distinct(termsIn(context, before));
-	const given = distinct(asStored(inInput, old));
+	const given = asStored(inInput, old);
 	// A user who inherits the team owner's terms has none to remove: the owner's terms stay in force.
 	const keepsInherited = isInherited(before) && given.length === 0;
 	const wanted = replaces && !keepsInherited ? given : distinct([...old, ...given]);

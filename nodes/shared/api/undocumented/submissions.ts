@@ -32,16 +32,23 @@ export function submissionsIn(answer: unknown, kind: SubmissionKind): IDataObjec
 	const name = hasNoId ? listNameIn(only) : undefined;
 	if (name !== undefined) {
 		const { [name]: list, ...facts } = only;
-		return objectsIn(list).map((element) => {
+		const elements = objectsIn(list).map((element) => submissionIn(element, kind));
+		const hasTask = elements.some(hasId);
+		return elements.map((element) => {
+			if (hasTask && !hasId(element)) return withFacts(element, facts);
 			// An id or a status beside the list is not that of an element which was refused.
 			const beside = isRefused(element) ? withoutIdOrStatus(facts) : facts;
-			return { ...beside, ...submissionIn(element, kind) };
+			return { ...beside, ...element };
 		});
 	}
 	const first = submissionIn(only, kind);
-	const wrapper = hasId(first)
-		? undefined
-		: wrapperOf(first, (inner) => (holdsOwn(inner) ? undefined : listNameIn(inner)));
+	// An id beside the list may be that of a batch, as in an answer without a wrapper.
+	const wrapper = wrapperOf(hasId(only) ? {} : only, (inner) => {
+		if (holdsOwn(inner) || hasDocumentedId(inner)) return undefined;
+		const name = listNameIn(inner);
+		const ofTasks = name !== undefined && objectsIn(inner[name]).some(hasDocumentedId);
+		return ofTasks || !hasId(first) ? name : undefined;
+	});
 	if (wrapper !== undefined) return submissionsIn({ ...wrapper.beside, ...wrapper.inner }, kind);
 	// Only a link, such as that of a playlist, makes several. Beside a file or bot, others are somebody else's.
 	return kind === 'link' ? withThoseBeside(first) : [first];
@@ -68,12 +75,13 @@ function withThoseBeside(first: IDataObject): IDataObject[] {
 	const { webhook_secret: secret, ...others } = facts;
 	const ofRequest = secret === undefined ? {} : { webhook_secret: secret };
 	return tasks.map(({ webhook_secret: ownSecret, ...task }) => {
+		if (!hasId(task)) return withFacts(task, others);
 		const isFirst = taskIdOf(task) === own;
 		const ofTask = isBlank(ownSecret) ? {} : { webhook_secret: ownSecret };
 		return {
 			...(isFirst ? others : withoutIdOrStatus(others)),
 			...task,
-			...((isFirst || isShared) && !isRefused(task) && ofRequest),
+			...((isFirst || isShared) && ofRequest),
 			...ofTask,
 		};
 	});
@@ -116,9 +124,25 @@ function idOfElement(element: unknown): string | undefined {
 	return task && taskIdOf(task);
 }
 
+const OF_A_TASK = [...ID_NAMES, 'bot_id', 'status'];
+
+/** Fields with which a service says how the request went, or what it did with the tasks. */
+const OF_THE_REQUEST = [
+	...['success', 'ok', 'code', 'error', 'errors', 'detail', 'message', 'msg', 'reason'],
+	'webhook_secret',
+];
+
 function withoutIdOrStatus(answer: IDataObject): IDataObject {
-	const dropped = [...ID_NAMES, 'bot_id', 'status'];
-	return Object.fromEntries(Object.entries(answer).filter(([name]) => !dropped.includes(name)));
+	return without(OF_A_TASK, answer);
+}
+
+/** An element without an id, its own fields first, with what stands beside a list in which others have one. */
+function withFacts(element: IDataObject, facts: IDataObject): IDataObject {
+	return { ...element, ...without([...OF_A_TASK, ...OF_THE_REQUEST], facts), ...element };
+}
+
+function without(names: string[], answer: IDataObject): IDataObject {
+	return Object.fromEntries(Object.entries(answer).filter(([name]) => !names.includes(name)));
 }
 
 function listNameIn(answer: IDataObject): string | undefined {

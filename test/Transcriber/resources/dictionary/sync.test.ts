@@ -231,6 +231,17 @@ describe('dictionary.sync: the terms', () => {
 		expect(await stored()).toEqual([other, one]);
 	});
 
+	it.each(['replace', 'addMissing'])(
+		'that differ only in blanks or code points are one, in the spelling that is there or comes first: %s',
+		async (mode) => {
+			const rows = ['Anna  Petrova', 'Anna Petrova', 'Andr\u00e9', 'Andre\u0301', 'OKR'];
+			await sync(rows, { mode });
+			expect(await stored()).toEqual(['Anna  Petrova', 'Andr\u00e9', 'OKR']);
+			const { json } = await sync([...rows].reverse(), { mode: 'addMissing' });
+			expect(json).toMatchObject([{ changed: false, added: [], removed: [] }]);
+		},
+	);
+
 	it('are trimmed; blanks and duplicates are dropped, over all items', async () => {
 		await sync([' n8n ', '', null, undefined, 'OKR', 'n8n', '   ', 'OKR ']);
 		expect(await stored()).toEqual(['n8n', 'OKR']);

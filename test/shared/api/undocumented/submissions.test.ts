@@ -76,6 +76,37 @@ describe('The answer to a submit', () => {
 		expect(submissionsIn(answer, 'link')[1]).toEqual({ batch: 4, error: 'private' });
 	});
 
+	it.each([
+		[{ success: false, message: 'Some were refused' }, { url: 'v2', position: 4 }, false],
+		[{ success: true, message: '1 of 2 queued' }, { status: 'error', message: 'private' }, true],
+		[{ error: 'one was refused' }, { url: 'v2' }, false],
+	])(
+		'gives an element without an id no word of the request: %j beside %j',
+		(beside, element, refused) => {
+			const answer = { ...beside, batch: 4, tasks: [{ task_id: '7f3c' }, element] };
+			const [task, other] = submissionsIn(answer, 'link');
+			expect(task).toMatchObject({ task_id: '7f3c', ...beside });
+			expect(other).toEqual({ batch: 4, ...element });
+			expect(Object.keys(other ?? {}).at(-1)).toBe('batch');
+			expect(isRefused(other)).toBe(refused);
+		},
+	);
+
+	it.each<SubmissionKind>(['link', 'bot'])(
+		'may have the tasks of a batch one level down, beside the id of the batch: %s',
+		(kind) => {
+			const tasks = [
+				{ task_id: '7f3c', webhook_secret: 'one' },
+				{ task_id: '8a4d', webhook_secret: 'two' },
+			];
+			const answer = { success: true, data: { id: 'batch9', tasks } };
+			expect(submissionsIn(answer, kind)).toMatchObject(tasks);
+			expect(
+				submissionsIn({ data: { task_id: '7f3c', tasks: [{ task_id: 'x' }] } }, 'file'),
+			).toEqual([{ task_id: '7f3c', tasks: [{ task_id: 'x' }] }]);
+		},
+	);
+
 	it.each([null, '', '0', 'none'])('may be a list beside a task_id that means none: %j', (none) => {
 		const answer = { task_id: none, tasks: [{ task_id: '7f3c' }, { task_id: '8a4d' }] };
 		expect(submissionsIn(answer, 'link').map(({ task_id: id }) => id)).toEqual(['7f3c', '8a4d']);

@@ -65,7 +65,7 @@ export async function endedBeforeSubmit(
 	const what = isOneOfSeveral ? 'a link to it' : 'this item';
 	const advice = againAdvice(
 		context,
-		`Fetch its result with ${WAIT_OPERATIONS}. To transcribe the recording again, submit ${what} alone in a new execution.`,
+		`Fetch its result with ${WAIT_OPERATIONS} (a cancelled task has none). To transcribe the recording again, submit ${what} alone in a new execution.`,
 	);
 	const refusal = refusalOf(names.join(', '), address, hadEnded);
 	const refusals = names.length > 0 ? [refuseForGood(context, refusal, advice)] : [];

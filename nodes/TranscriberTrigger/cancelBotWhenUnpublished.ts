@@ -133,7 +133,7 @@ function botKey(context: IHookFunctions, { id, account = '' }: Bot): string {
 /**
  * DELETE /meeting/{bot_id}, repeated until the service accepts it. Sends none if a status check
  * first shows clearly that the bot is done, to protect a transcript on its way. `maySend` is asked
- * before each DELETE. False if the service has not accepted it in {@link CANCEL_BOT}.patienceMs. Never throws.
+ * before each DELETE. False if the bot may go on. Never throws.
  */
 export async function cancelUntilAccepted(
 	context: IHookFunctions,
@@ -152,13 +152,14 @@ export async function cancelUntilAccepted(
 		const isGoneIfUnknown = mayBeCancelled || !isNew(bot);
 		if (isGoneIfUnknown && isUnknownToService(failure)) {
 			if (bot.mayBeElsewhere) logNotCancelled(context, id, new Error(OTHER_ACCOUNT));
-			return true;
+			return !bot.mayBeElsewhere;
 		}
 		const saidNo = failure === ANSWERED_NO;
 		mayBeCancelled ||= !saidNo && !wasCertainlyRefused(failure);
 		// The service may refuse to stop a bot that has left meanwhile.
 		const isRefused = saidNo || isRefusedForGood(failure);
-		if (isRefused && (await isOver(caller, id, isGoneIfUnknown))) return true;
+		if (isRefused && (await isOver(caller, id, isGoneIfUnknown && !bot.mayBeElsewhere)))
+			return true;
 		const backoff = Math.min(CANCEL_BOT.pauseMs * 2 ** tries, CANCEL_BOT.longestPauseMs);
 		const asked = failure instanceof ServiceError ? failure.problem.retryAfter : undefined;
 		// The service may be back sooner, and every second of recording costs money.

@@ -1,7 +1,7 @@
 import type { IDataObject, IHookFunctions } from 'n8n-workflow';
 
 import { isActivatedByUser, isSwitchedOnByUser, isTest } from '../shared/n8nInternals/activation';
-import { isNotFound, isUnknownToService } from '../shared/api/serviceError';
+import { ServiceError, isRefusedForGood, isUnknownToService } from '../shared/api/serviceError';
 import { goesOn, statusWord } from '../shared/api/statusMeaning';
 import { botState } from '../shared/api/askForState';
 import { messageOf } from '../shared/asError';
@@ -133,7 +133,7 @@ async function isBotKept(context: IHookFunctions, store: BotStore): Promise<bool
 		store.bot = { ...bot, releasedAt: LONG_AGO };
 		store.save();
 		// The service may refuse the new bot, and then nothing else would cancel this one.
-		await cancelBotWhenUnpublished(context, bot);
+		if (!store.hasDelivered(bot)) await cancelBotWhenUnpublished(context, bot);
 	}
 	return false;
 }
@@ -195,7 +195,7 @@ async function refuseWhileThere(context: IHookFunctions, bot: SentBot): Promise<
 	// The n8n that released it long ago has cancelled it, so only a clear word says that it is there.
 	const isOff = isReleasedForLong(bot);
 	const state = await botState(await callerOf(context), bot.id, look).catch((error: unknown) => {
-		if (isOff ? !isNotFound(error) : !isUnknownToService(error)) throw error;
+		if (!isUnknownToService(error) && !(isOff && isAboutTheBot(error))) throw error;
 		return isNew(bot) ? ({} as IDataObject) : undefined;
 	});
 	if (!state || isGone(state) || (isOff && !goesOn(state.status))) return;
@@ -204,6 +204,12 @@ async function refuseWhileThere(context: IHookFunctions, bot: SentBot): Promise<
 		`The transcript of bot ${bot.id}, which was sent to this meeting, does not come to this trigger: ${OTHER_SENDER}`,
 		'If another n8n still runs this workflow, unpublish it there. Otherwise, stop the bot with Meeting: Cancel or Stop. Then publish this workflow again (n8n 1: activate it). No second bot was sent.',
 	);
+}
+
+/** Whether the service says that it does not show this bot, such as one of another account. */
+function isAboutTheBot(failure: unknown): boolean {
+	if (!(failure instanceof ServiceError)) return false;
+	return isRefusedForGood(failure) || failure.problem.status === 403;
 }
 
 /** Whether a bot no longer records. */

@@ -22,6 +22,15 @@ export const PATIENCE = {
 /** Since when requests for the same data of a delivery have failed in one way, in ms since 1970. */
 const refusedDeliveries = remembered<number>('refusedDeliveries');
 
+type Data = 'state' | 'result' | 'document';
+
+/** The operations that fetch what is missing, in messages. */
+const FETCHES: Record<Data, string> = {
+	state: 'Transcript: Get (a bot with Meeting: Get)',
+	result: 'Transcript: Get Result',
+	document: 'Transcript: Export',
+};
+
 /**
  * Decides when an event goes out without data that the service does not give. Until then the delivery
  * fails, so that the service repeats it.
@@ -42,11 +51,7 @@ export class PatienceForData {
 	 * The data. If it cannot be had: throws until the patience for this kind of failure ends, and then
 	 * returns `otherwise`.
 	 */
-	async unlessFailingForLong<T>(
-		data: 'state' | 'result' | 'document',
-		work: Promise<T>,
-		otherwise: T,
-	): Promise<T> {
+	async unlessFailingForLong<T>(data: Data, work: Promise<T>, otherwise: T): Promise<T> {
 		const had = await work.catch((error: unknown) => {
 			this.throwUntilLong(data, error);
 			return otherwise;
@@ -55,7 +60,7 @@ export class PatienceForData {
 		return had;
 	}
 
-	private throwUntilLong(data: string, error: unknown): void {
+	private throwUntilLong(data: Data, error: unknown): void {
 		const kind = kindOf(error);
 		const key = this.key(data, kind);
 		const now = Date.now();
@@ -67,7 +72,10 @@ export class PatienceForData {
 		const isIncomplete = this.problem !== undefined && PATIENCE[kind] <= this.outlasted;
 		if (!isIncomplete && now - since < PATIENCE[kind]) throw error;
 		this.outlasted = Math.max(this.outlasted, PATIENCE[kind]);
-		this.problem = messageOf(error);
+		const isKeyRefused = error instanceof ServiceError && error.problem.status === 401;
+		const fetch = isKeyRefused ? 'Correct the API key in the credential, then fetch' : 'Fetch';
+		// The log names more, but who reads the output of the workflow does not see that.
+		this.problem = `${messageOf(error).replace(/\.$/, '')}. ${fetch} it later with ${FETCHES[data]}`;
 	}
 
 	private key(data: string, kind: FailureKind): string {

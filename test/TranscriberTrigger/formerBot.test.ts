@@ -345,6 +345,25 @@ it('A bot that its account is cancelling is not kept although the bot stored bef
 	expect(await host.activate().then(String, String)).toContain(`bot ${known}, which this trigger`);
 });
 
+it.each<[string, RequestFault[]]>([
+	['does not know it', [{ kind: 'respond', status: 404, body: { detail: 'No such bot' } }]],
+	['refuses to cancel it', [{ kind: 'respond', status: 403 }]],
+])('A former bot is cancelled at its account although another one %s', async (_what, [refusal]) => {
+	await sendBot();
+	host.restartWith({ sentAt: 1 });
+	const { credentials } = host.settings;
+	const own = { ...credentials };
+	Object.assign(credentials, other.credentials());
+	if (refusal) answer('DELETE', refusal, other);
+	await host.deactivate();
+	await until(() => cancelled(other).length > 0);
+	Object.assign(credentials, own);
+	meet('second');
+	await host.activate();
+	await until(() => cancelled().length === 1);
+	expect(cancelled()).toEqual([id]);
+});
+
 it('A bot of a launch that was switched off is kept if the next launch is answered with it before its DELETE', async () => {
 	await sendBot();
 	host.restartWith({ releasedAt: 1 });

@@ -191,6 +191,8 @@ describe('The bot of another n8n, or of this one at another address,', () => {
 	it.each<[string, RequestFault]>([
 		['has a status that the service does not document', SAYS(200, { status: 'left' })],
 		['is not found, in words of the service', SAYS(404, { message: 'Bot not found' })],
+		['is not shown to this account', SAYS(403, { detail: { message: 'Of another account' } })],
+		['has no id of this service', SAYS(422, { detail: 'bot_id' })],
 	])(
 		'is not in the way for ever if its n8n has switched it off long ago and it %s',
 		async (_, given) => {
@@ -230,6 +232,7 @@ it('A bot that has reported its end gives way to a new one, whatever the service
 	answer({ kind: 'respond', status: 200, body: { bot_id: id, status: 'not_admitted' } }, 9);
 	host.restartWith({ releasedAt: Date.now(), hasDelivered: true });
 	await withinGrace(async () => await host.activate());
+	await pastGrace(service);
 	expect(asked()).toEqual([LAUNCH]);
 });
 

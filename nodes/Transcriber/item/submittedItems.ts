@@ -142,4 +142,5 @@ function mayBeAcceptedLine(itemIndex: number): string {
 	return `was stopped. The service may have accepted item ${itemIndex}, and may charge for it. ${LOOK}`;
 }
 
-const LOOK = 'Look in your account at the service, or with Transcript: Get Many and Return All.';
+const LOOK =
+	'Look in your account at the service (for a recording also with Transcript: Get Many and Return All).';

@@ -108,7 +108,7 @@ async function cancelAndLook(
 	}
 	const refusal = refused ?? refuseNo(context, `the ${what} is not cancelled`, no?.json ?? {}, '');
 	const reason = refused ? said(refused.problem) : refusal.message.replace(/\.?$/, '.');
-	if (hasEnded(state.status)) sayItHasEnded(refusal, what, state, reason);
+	if (hasEnded(state.status)) sayItHasEnded(context, refusal, what, state, reason);
 	else if (refused && (wasDone || refused.problem.status === 404)) {
 		refused.message = `It is not certain that the ${what} is cancelled`;
 		sayWhatItMayCost(context, refused);
@@ -138,23 +138,27 @@ function isAboutItsState({ problem: { status = 0, isRepeat } }: ServiceError): b
 
 /** Makes the failure say that the task or bot has already ended. */
 function sayItHasEnded(
+	context: IExecutePaginationFunctions,
 	failure: NodeApiError | NodeOperationError,
 	what: ToCancel['what'],
 	state: IDataObject,
 	reason: string,
 ): void {
-	failure.message = `The ${what} has already ended (${String(state.status)})`;
 	const taskId = what === 'meeting bot' ? idIn(state.task_id) : undefined;
 	const none =
 		what === 'meeting bot' && state.status === 'completed'
 			? 'Its recording may still get a task: look with Meeting: Get, and stop that task with Transcript: Cancel.'
-			: 'There is nothing left to cancel.';
+			: NOTHING_LEFT;
 	const left =
 		taskId === undefined
 			? none
 			: `If its recording is still in progress, stop that with Transcript: Cancel (task ${taskId}).`;
+	const message = `The ${what} has already ended (${String(state.status)})`;
+	failure.message = left === NOTHING_LEFT ? message : inOutput(context, message, left);
 	failure.description = [left, reason].filter(Boolean).join(' ');
 }
+
+const NOTHING_LEFT = 'There is nothing left to cancel.';
 
 /** Makes the failure say, also where only its message is shown, that the recording may go on. */
 function sayWhatItMayCost(

@@ -43,8 +43,9 @@ export function endedBadly(
 	const advice = ids.botId ? next : againAdvice(context, next);
 	const message = `${subjectOf(ids)} ${words}`;
 	const hasOwnKey = ids.taskId !== undefined && usableKeyOf(context) !== undefined;
-	const shown =
-		hasOwnKey && !isOneOfSeveral ? inOutput(context, message, SUBMIT_WITH_ANOTHER_KEY) : message;
+	const mayFollow = next === NEXT.bot.cancelled && next;
+	const essential = hasOwnKey && !isOneOfSeveral ? SUBMIT_WITH_ANOTHER_KEY : mayFollow;
+	const shown = essential ? inOutput(context, message, essential) : message;
 	return asLasting(refuse(context, shown, advice));
 }
 
@@ -100,7 +101,9 @@ export function notEnded(
 	const said = reasonIn(state);
 	const reason = said && `; the service says: ${said}`;
 	const status = `status: ${word ?? 'not known'}${balance}${reason}`;
-	const lookFailed = failure ? `; the last look: ${failure.message}` : '';
+	const heard = failure instanceof ServiceError ? failure.problem.serviceMessage : undefined;
+	const answer = heard ? `, “${heard}”` : '';
+	const lookFailed = failure ? `; the last look: ${failure.message}${answer}` : '';
 	const fetchLater = awaitsBalance(state) ? TOP_UP_AND_FETCH : FETCH_LATER;
 	// Not to try it again with a longer one: the workflow may submit again what it waits for.
 	const longer = `${FETCH_LATER}, and raise 'Timeout' for the next one.`;

@@ -66,6 +66,7 @@ const ROWS: Row[] = [
 		errorCode: 'invalid_meeting_url',
 		message: "The service does not accept the link in 'Meeting URL'",
 		next: 'Use the full invitation link of a meeting on one of the supported meeting services.',
+		isVague: true,
 	},
 	{
 		errorCode: 'invalid_webhook_url',
@@ -98,6 +99,7 @@ const ROWS: Row[] = [
 		status: 401,
 		message: 'The service does not accept the API key',
 		next: "Check the 'API Key' in the credential, and that the API is enabled in the API section of your account at the service. A rotated key stops working at once.",
+		isVague: true,
 	},
 	{
 		when: ({ status }) => status === 408 || status === 499,
@@ -209,12 +211,14 @@ const ROWS: Row[] = [
 		path: /^\/tasks\/[^/]+\/(result|export|preview)/,
 		message: 'The service cannot give this of the task now',
 		next: 'Try again in a minute. The task is not lost: look at its status with Transcript: Get.',
+		isVague: true,
 	},
 	{
 		status: 409,
 		path: /^\/(tasks|meeting)\/./,
 		message: 'The service cannot do this in the present state of the task or bot',
 		next: 'What has ended cannot be cancelled, for example. Look at its status first.',
+		isVague: true,
 	},
 	{
 		status: 409,
@@ -236,6 +240,7 @@ const ROWS: Row[] = [
 		path: /^\/transcribe-url$/,
 		message: 'The recording behind the link is larger than the service takes',
 		next: 'It takes files of up to 8 GB. Split the recording or save it with stronger compression.',
+		isVague: true,
 	},
 	{
 		status: 413,
@@ -263,6 +268,7 @@ const ROWS: Row[] = [
 		message: (problem) =>
 			`The file (${sizeIn(problem)}) is larger than the service takes, although it documents a limit of 8 GB`,
 		next: 'A lower limit may apply to your account. Split the recording or save it with stronger compression.',
+		isVague: true,
 	},
 	{
 		status: 413,
@@ -277,6 +283,7 @@ const ROWS: Row[] = [
 		message: 'The dictionary would be larger than 20 000 characters',
 		next: 'Remove terms and try again.',
 		nothingDone: CHANGED_NOTHING,
+		isVague: true,
 	},
 	{
 		status: 413,
@@ -295,12 +302,14 @@ const ROWS: Row[] = [
 		path: /^\/transcribe/,
 		message: 'The service takes no more recordings for now',
 		next: 'It allows 10 submits a minute and 20 tasks in progress at once. Try again when earlier tasks have finished. Those that wait for the balance finish only after a top-up.',
+		isVague: true,
 	},
 	{
 		status: 429,
 		path: /^\/meeting$/,
 		message: 'The service takes no more meeting bots for now',
 		next: 'It allows 20 bot launches a minute and 20 tasks in progress at once. Try again later.',
+		isVague: true,
 	},
 	{
 		status: 429,

@@ -9,6 +9,7 @@ import {
 } from './undocumented/results';
 import { pause } from './deadlines';
 import { callService } from './callService';
+import { isNotFound } from './serviceError';
 import { taskState } from './askForState';
 import type { CallOptions, Caller } from './types';
 
@@ -75,10 +76,9 @@ export async function fetchResults(
 	}
 	await pause(SILENT.pauseMs, caller.getExecutionCancelSignal?.());
 	const held = results && hasWords(results) ? results : undefined;
-	const repeat = { ...bounds, once: bounds.once ?? held !== undefined };
-	const again = await callService(caller, { method: 'GET', url }, repeat).catch(
+	const again = await callService(caller, { method: 'GET', url }, bounds).catch(
 		(error: unknown) => {
-			if (!held || caller.getExecutionCancelSignal?.()?.aborted) throw error;
+			if (!held || !isNotFound(error)) throw error;
 			return {};
 		},
 	);

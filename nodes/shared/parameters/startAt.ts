@@ -27,7 +27,7 @@ export function startAtFrom(context: LaunchReader): string | undefined {
 		throw refuse(
 			context,
 			"The parameter 'Start At' is empty: its expression gives no time",
-			'Correct the expression, so that the bot does not join at the wrong time. To send the bot now, clear the field.',
+			`Correct the expression, so that the bot does not join at the wrong time. ${sendNow(context)}`,
 		);
 	}
 	const part = missingPart(context, entered);
@@ -43,7 +43,7 @@ export function startAtFrom(context: LaunchReader): string | undefined {
 	throw refuse(
 		context,
 		`'Start At' is not an ISO 8601 time: '${String(value).slice(0, 80)}'`,
-		example(),
+		example(context),
 	);
 }
 
@@ -55,7 +55,7 @@ export function zoneOfStart(context: LaunchReader): string | undefined {
 }
 
 /** Refuses a start in the past or more than 30 days ahead. */
-export function checkStart(context: Pick<LaunchReader, 'getNode'>, startAt: string): void {
+export function checkStart(context: LaunchReader, startAt: string): void {
 	const ahead = Date.parse(startAt) - Date.now();
 	if (ahead > 0 && ahead <= THIRTY_DAYS) return;
 	if (ahead > 0) {
@@ -65,13 +65,22 @@ export function checkStart(context: Pick<LaunchReader, 'getNode'>, startAt: stri
 			'Choose an earlier time, or let a Schedule Trigger send the bot later.',
 		);
 	}
-	throw asLasting(refuse(context, `'Start At' is in the past: '${startAt}'`, example()));
+	throw asLasting(refuse(context, `'Start At' is in the past: '${startAt}'`, example(context)));
 }
 
 /** Advice with a time that would be accepted. */
-function example(): string {
+function example(context: LaunchReader): string {
 	const tomorrow = DateTime.now().plus({ days: 1 }).toISODate() ?? '';
-	return `Use a time such as ${tomorrow}T10:00:00, which is in the time zone of the workflow, ${tomorrow}T10:00:00+03:00 or {{ $now.plus(1, 'hour') }}. Leave the field empty to send the bot now.`;
+	return `Use a time such as ${tomorrow}T10:00:00, which is in the time zone of the workflow, ${tomorrow}T10:00:00+03:00 or {{ $now.plus(1, 'hour') }}. ${sendNow(context)}`;
+}
+
+/** How to send this bot now. An expression may give other items a time that has to stay. */
+export function sendNow(context: LaunchReader): string {
+	const entered: unknown = context.getNodeParameter('startAt', '', { rawExpressions: true });
+	const isForAllItems = context.getItemIndex !== undefined && String(entered).startsWith('=');
+	return isForAllItems
+		? 'To send this bot now, submit this item alone in a new execution, with the field empty: all other items would send their bots now, too.'
+		: 'Leave the field empty to send the bot now.';
 }
 
 interface Time {

@@ -108,3 +108,35 @@ it('A bot that has ended without a task may still get one: the error says how to
 	expect(error?.description).toMatch(/may still get a task.*Transcript: Cancel/);
 	expect(error?.description).not.toContain('nothing left');
 });
+
+describe('A bot that has left, where the node goes on after errors: the output names', () => {
+	const cancelled = async (state: object) => {
+		const botId = await service.bot();
+		const known = { bot_id: botId, status: 'completed', ...state };
+		service.running().fault({ match: { method: 'GET' }, times: 9, action: respond(200, known) });
+		service.running().fault({ match: { method: 'DELETE' }, times: 9, action: respond(409) });
+		const parameters = { resource: 'meeting', operation: 'cancel', botId };
+		const { json } = await service.run(parameters, { node: { onError: 'continueRegularOutput' } });
+		return json[0]?.error;
+	};
+
+	it('the task that may go on, and how to stop it', async () => {
+		expect(await cancelled({ task_id: 't1' })).toMatch(
+			/stop that with Transcript: Cancel \(task t1\)/,
+		);
+	});
+
+	it('where to look for the task that may follow', async () => {
+		expect(await cancelled({ task_id: null })).toMatch(
+			/may still get a task: look with Meeting: Get/,
+		);
+	});
+
+	it('no step if nothing is left', async () => {
+		const words = await cancelled({ status: 'failed' });
+		expect(words).toMatch(
+			/^The meeting bot has already ended \(failed\)\. The service answered HTTP 409/,
+		);
+		expect(words).not.toContain('Transcript: Cancel');
+	});
+});

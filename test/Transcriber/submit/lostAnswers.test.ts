@@ -221,6 +221,17 @@ few.describe.each(['continueErrorOutput', 'continueRegularOutput'] as const)(
 			]);
 		});
 
+		it('says also in the second try of Retry On Fail what the service answered to the first', async () => {
+			const body = { detail: { error_code: 'internal', message: 'The queue is down' } };
+			const action: FaultRule['action'] = { kind: 'respond', status: 500, readBody: true, body };
+			service.running().fault({ match: { method: 'POST' }, times: 1, action });
+			const node = { onError, retryOnFail: true, maxTries: 2, waitBetweenTries: 0 };
+			const { outputs } = await service.run(LINK, { items: [itemWithFile()], node });
+			const [words] = outputs.flat().map(({ json }) => json['error']);
+			expect(words).toMatch(/is not sent again.*To the first request: .*The queue is down/);
+			expect(service.running().tasks()).toEqual([]);
+		});
+
 		it('says that the same Idempotency Key is not paid twice, if the user gave one', async () => {
 			const given = { ...FILE, options: { idempotencyKey: 'my-key' } };
 			expect(await outputOf(given, LOST)).toEqual([
@@ -230,7 +241,9 @@ few.describe.each(['continueErrorOutput', 'continueRegularOutput'] as const)(
 
 		it('says nothing of it after a refusal', async () => {
 			const words = await outputOf(LINK, { kind: 'respond', status: 401, readBody: true });
-			expect(words).toEqual(['The service does not accept the API key [item 0]']);
+			expect(words).toEqual([
+				expect.stringMatching(/^The service does not accept the API key\. The service answered /),
+			]);
 			expect(words[0]).not.toContain('may have accepted');
 		});
 

@@ -416,6 +416,9 @@ describe('what has ended without a transcript is nothing that a Retry could cont
 		const wait = { resource: 'meeting', operation: 'wait', waitOptions };
 		const { ended, failure } = await finishedIn(wait, { bot_id: id });
 		expect({ failure, ended }).toEqual({ failure: `Meeting bot ${id} was cancelled`, ended: [] });
+		const node = { onError: 'continueRegularOutput' as const };
+		const output = await finishedIn(wait, { bot_id: id }, { node });
+		expect(output.failure).toMatch(/was cancelled\. If it had recorded, .* look with Meeting: Get/);
 	});
 });
 

@@ -107,8 +107,6 @@ it.each<[string, RequestFault]>([
 	['is blank', respond(200, { ...BLANK, status: 'completed' })],
 	['has no result', respond(200, { status: 'processing' })],
 	['is gone', respond(404, { detail: 'No such result' })],
-	['is not ready', respond(409)],
-	['is away', respond(503)],
 ])(
 	'A result with words that calls itself unfinished is kept if the next answer %s',
 	async (_, action) => {
@@ -119,6 +117,15 @@ it.each<[string, RequestFault]>([
 			expect(await fetchResults(forItem(), '7f3c', bounds)).toEqual([words]);
 		}
 		expect(service.lines()).toHaveLength(4);
+	},
+);
+
+it.each([409, 503])(
+	'A result with words that calls itself unfinished is not taken for the whole one while the next answer is %i',
+	async (status) => {
+		answers({ status: 'processing', text: 'Hello, and' });
+		service.running().fault({ match: {}, times: 1, action: respond(status) });
+		await expect(fetchResults(forItem(), '7f3c', { once: true })).rejects.toThrow();
 	},
 );
 

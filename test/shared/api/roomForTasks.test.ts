@@ -267,9 +267,8 @@ long.it(
 			node: { onError: 'continueRegularOutput' },
 		});
 		expect(items.map(({ json }) => json.error)).toEqual(
-			Array.from(
-				{ length: 20 },
-				(_, index) => `The service takes no more recordings for now [item ${index}]`,
+			Array.from({ length: 20 }, () =>
+				expect.stringContaining('The service takes no more recordings for now'),
 			),
 		);
 		expect(submits().length).toBeLessThanOrEqual(3);

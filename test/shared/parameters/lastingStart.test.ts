@@ -2,7 +2,7 @@
 // Also covers startAt.ts.
 
 import { isLasting } from '../../../nodes/shared/parameters/refuse';
-import { checkStart } from '../../../nodes/shared/parameters/startAt';
+import { checkStart, sendNow } from '../../../nodes/shared/parameters/startAt';
 import { itemContext } from '../../support/itemContext';
 import { BOT } from '../../support/parameters';
 
@@ -21,4 +21,22 @@ it.each([
 	}
 	expect(failure).toBeInstanceOf(Error);
 	expect(isLasting(failure as Error)).toBe(lasts);
+});
+
+it.each([
+	[
+		'an expression of a node with items',
+		{ ...BOT, startAt: '={{ $json.start }}' },
+		/submit this item alone/,
+	],
+	['a fixed time', { ...BOT, startAt: '2020-01-01T10:00:00Z' }, /Leave the field empty/],
+])('%s: the advice to send the bot now sends no other bot', (_what, parameters, advice) => {
+	const check = () => checkStart(itemContext(parameters), '2020-01-01T10:00:00Z');
+	expect(check).toThrow(expect.objectContaining({ description: expect.stringMatching(advice) }));
+});
+
+it('A trigger has no other items', () => {
+	const item = itemContext({ ...BOT, startAt: '={{ $now }}' });
+	const trigger = Object.assign(item, { getItemIndex: undefined });
+	expect(sendNow(trigger)).toMatch(/Leave the field empty/);
 });

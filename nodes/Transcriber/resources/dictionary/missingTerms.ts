@@ -117,8 +117,8 @@ function asSpelled(wanted: string[], listed: string[], old: string[]): string[] 
 }
 
 /**
- * The terms of the input, as the dictionary has them. Terms that differ only in blanks or code points are one: the
- * spelling of the dictionary counts, or else the first of the user.
+ * The terms of the input. Those that differ only in blanks or code points are one: with plain blanks if the
+ * dictionary has it so, or else as the dictionary has one of them, or else the first of the user.
  */
 export function asStored(terms: string[], old: string[]): string[] {
 	const had = new Set(old);

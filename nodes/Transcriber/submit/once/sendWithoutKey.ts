@@ -1,8 +1,20 @@
-import type { IExecutePaginationFunctions, INodeExecutionData } from 'n8n-workflow';
+import type {
+	IExecutePaginationFunctions,
+	INodeExecutionData,
+	NodeOperationError,
+} from 'n8n-workflow';
 
 import { isHarmless } from './certainlyNotSubmitted';
 import { oncePerPlace } from './oncePerPlace';
-import { forget, recall, remember, type AcceptedMemory, type SentMemory } from './submissionMemory';
+import {
+	forget,
+	recall,
+	remember,
+	rememberWords,
+	sayFirstAnswer,
+	type AcceptedMemory,
+	type SentMemory,
+} from './submissionMemory';
 
 /** A request that must not be repeated, and that no Idempotency-Key protects. */
 interface OneTimeRequest {
@@ -14,7 +26,7 @@ interface OneTimeRequest {
 	/** The output if the request has succeeded before. May throw. */
 	again: (before: AcceptedMemory) => INodeExecutionData[];
 	/** The error if an earlier request may have succeeded. */
-	unknownOutcome: () => Error;
+	unknownOutcome: () => NodeOperationError;
 	/** Whether a failure that looks harmless may come because an earlier attempt has succeeded. */
 	mayHaveSucceeded?: (failure: unknown) => boolean;
 	/** Says in a failure that the request may have succeeded. */
@@ -40,7 +52,7 @@ async function sendOrRecall(
 	const before = recall(context);
 	if (before && isFor(before, asked)) {
 		if (before.state === 'accepted') return again(before);
-		throw unknownOutcome();
+		throw sayFirstAnswer(context, unknownOutcome());
 	}
 	remember(context, { state: 'sent', asked });
 	let failure: unknown;
@@ -53,8 +65,10 @@ async function sendOrRecall(
 		failure = error;
 	}
 	const hasDoneNothing = isHarmless(context, failure) && !onFailure.mayHaveSucceeded?.(failure);
-	if (!hasDoneNothing) onFailure.explain(failure);
-	else if (before) remember(context, before);
+	if (!hasDoneNothing) {
+		rememberWords(context, failure);
+		onFailure.explain(failure);
+	} else if (before) remember(context, before);
 	else forget(context);
 	throw failure;
 }

@@ -14,7 +14,7 @@ import {
 	sayItMayBeAccepted,
 	sayKeyMayHaveBeenSent,
 } from './mayBeAccepted';
-import { forget, recall } from './submissionMemory';
+import { forget, recall, rememberWords } from './submissionMemory';
 
 /** What was sent of the item, without an answer that accepts it. */
 interface FailedSubmit {
@@ -41,6 +41,7 @@ export function settleFailure(
 	if (isCertain) forget(context);
 	forgetRefusedAddress(context, failure);
 	const isAboutItsKey = failure instanceof ServiceError && mayBeAboutKey(failure.problem);
+	rememberWords(context, failure);
 	if (recall(context)?.state === 'sent' || (isAboutItsKey && mayBeOfCrashed(context, key))) {
 		run.submitted.loseAnswer(context.getItemIndex());
 		// With the same key of the user, a new execution pays nothing.

@@ -6,6 +6,7 @@ import { withoutSecrets } from '../../../shared/api/redact';
 import { idsIn, submissionKey } from '../../../shared/api/submission';
 import type { Policy, RoutingRequest } from '../../../shared/api/types';
 import { asLasting, refuse } from '../../../shared/parameters/refuse';
+import { sendNow } from '../../../shared/parameters/startAt';
 import { seal, secretIn } from '../../../shared/webhook/sealedSecret';
 import { fileOf, recordingOf } from '../../item/inputFile';
 import type { NodeRun } from '../../item/nodeRun';
@@ -19,6 +20,7 @@ import {
 	SUBMISSION_SECRET,
 	recall,
 	remember,
+	sayFirstAnswer,
 	type AcceptedMemory,
 	type AcceptedSubmission,
 	type SentMemory,
@@ -72,7 +74,7 @@ async function submitItem(
 	if (memory?.state === 'accepted') return { accepted: memory, isFresh: false };
 	if (memory && !memory.key) {
 		run.submitted.mayBeAccepted(context.getItemIndex());
-		throw asLasting(mayHaveBeenAccepted(context));
+		throw asLasting(sayFirstAnswer(context, mayHaveBeenAccepted(context)));
 	}
 	const sending = rememberAsSent(context, request, { memory, key, fingerprint, body });
 	try {
@@ -200,7 +202,7 @@ function destinationOf(
 function checkStartAgain(context: IExecutePaginationFunctions, startAt: string): void {
 	if (Date.parse(startAt) > Date.now()) return;
 	const message = `'Start At' has passed before the service took the request, so no bot was sent: '${startAt}'`;
-	const advice = 'Choose a later time, or leave the field empty to send the bot now.';
+	const advice = `Choose a later time. ${sendNow(context)}`;
 	throw asUnsent(asLasting(refuse(context, message, advice)));
 }
 

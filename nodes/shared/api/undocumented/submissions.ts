@@ -42,12 +42,15 @@ export function submissionsIn(answer: unknown, kind: SubmissionKind): IDataObjec
 		});
 	}
 	const first = submissionIn(only, kind);
-	// An id beside the list may be that of a batch, as in an answer without a wrapper.
+	// An id beside the list of a link may be that of a batch, as in an answer without a wrapper.
 	const wrapper = wrapperOf(hasId(only) ? {} : only, (inner) => {
 		if (holdsOwn(inner) || hasDocumentedId(inner)) return undefined;
 		const name = listNameIn(inner);
-		const ofTasks = name !== undefined && objectsIn(inner[name]).some(hasDocumentedId);
-		return ofTasks || !hasId(first) ? name : undefined;
+		if (name === undefined || !hasId(first)) return name;
+		const tasks = objectsIn(inner[name]);
+		const isBatch =
+			tasks.some(hasDocumentedId) && !tasks.some((task) => carriesId(task, taskIdOf(first)));
+		return kind === 'link' && isBatch ? name : undefined;
 	});
 	if (wrapper !== undefined) return submissionsIn({ ...wrapper.beside, ...wrapper.inner }, kind);
 	// Only a link, such as that of a playlist, makes several. Beside a file or bot, others are somebody else's.
@@ -126,19 +129,24 @@ function idOfElement(element: unknown): string | undefined {
 
 const OF_A_TASK = [...ID_NAMES, 'bot_id', 'status'];
 
-/** Fields with which a service says how the request went, or what it did with the tasks. */
-const OF_THE_REQUEST = [
-	...['success', 'ok', 'code', 'error', 'errors', 'detail', 'message', 'msg', 'reason'],
-	'webhook_secret',
-];
+/** Whether a service did what was asked, for all of the tasks in an answer. */
+const OF_THE_REQUEST = ['success', 'ok', 'code', 'webhook_secret'];
+
+const WORDS_OF_THE_REQUEST = ['error', 'errors', 'detail', 'message', 'msg', 'reason'];
 
 function withoutIdOrStatus(answer: IDataObject): IDataObject {
 	return without(OF_A_TASK, answer);
 }
 
-/** An element without an id, its own fields first, with what stands beside a list in which others have one. */
+/**
+ * An element without an id, its own fields first, with what stands beside a list in which others have one. The
+ * words of the request are about this element only if it was refused without any.
+ */
 function withFacts(element: IDataObject, facts: IDataObject): IDataObject {
-	return { ...element, ...without([...OF_A_TASK, ...OF_THE_REQUEST], facts), ...element };
+	const isSilent =
+		isRefused(element) && WORDS_OF_THE_REQUEST.every((name) => isBlank(element[name]));
+	const dropped = [...OF_A_TASK, ...OF_THE_REQUEST, ...(isSilent ? [] : WORDS_OF_THE_REQUEST)];
+	return { ...element, ...without(dropped, facts), ...element };
 }
 
 function without(names: string[], answer: IDataObject): IDataObject {
@@ -257,7 +265,7 @@ function objectWithId(value: unknown, id: string): IDataObject {
 	return isObject(one) ? one : {};
 }
 
-function carriesId(value: unknown, id: string): boolean {
+function carriesId(value: unknown, id: string | undefined): boolean {
 	return isObject(value) && ['bot_id', ...ID_NAMES].some((name) => idIn(value[name]) === id);
 }
 

@@ -1,4 +1,6 @@
 /** A request that must not be repeated, and that no Idempotency-Key protects. */
+import { NodeOperationError } from 'n8n-workflow';
+
 import { Abandoned } from '../../../../nodes/Transcriber/item/nodeRun';
 import { sendWithoutKey } from '../../../../nodes/Transcriber/submit/once/sendWithoutKey';
 import { recall, remember } from '../../../../nodes/Transcriber/submit/once/submissionMemory';
@@ -13,6 +15,7 @@ const context = (saved = {}) => itemContext(LINK, { saved });
 function sendingFor(item = context()) {
 	const sent: unknown[] = [];
 	const explained: unknown[] = [];
+	const described: unknown[] = [];
 	const send = async (asked?: string, failure?: Error, mayHaveSucceeded?: boolean) =>
 		await sendWithoutKey(item, {
 			asked,
@@ -23,11 +26,14 @@ function sendingFor(item = context()) {
 			},
 			submissionsIn: (items) => items.map(({ json }) => ({ answer: json })),
 			again: ({ submissions }) => submissions.map(({ answer }) => ({ json: { again: answer } })),
-			unknownOutcome: () => new Error('It is not known'),
+			unknownOutcome: () => new NodeOperationError(item.getNode(), 'It is not known'),
 			mayHaveSucceeded: mayHaveSucceeded === undefined ? undefined : () => mayHaveSucceeded,
 			explain: (reason) => void explained.push(reason),
-		}).catch((error: Error) => error.message);
-	return { item, send, sent, explained };
+		}).catch((error: NodeOperationError) => {
+			described.push(error.description);
+			return error.message;
+		});
+	return { item, send, sent, explained, described };
 }
 
 const refused = () =>
@@ -44,11 +50,12 @@ it('is not sent again when it has succeeded: the next try takes up the answer', 
 
 it('is not sent again when its answer was lost', async () => {
 	const failure = lost();
-	const { send, sent, explained, item } = sendingFor();
+	const { send, sent, explained, item, described } = sendingFor();
 	expect(await send('this', failure)).toBe(failure.message);
 	expect(explained).toEqual([failure]);
-	expect(recall(item)).toEqual({ state: 'sent', asked: 'this' });
+	expect(recall(item)).toMatchObject({ state: 'sent', asked: 'this' });
 	expect(await send('this')).toBe('It is not known');
+	expect(described.at(-1)).toBe('To the first request: The service answered HTTP 502.');
 	expect(sent).toEqual(['this']);
 });
 

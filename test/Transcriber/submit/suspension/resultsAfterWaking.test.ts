@@ -176,7 +176,7 @@ describe('After a delivery has woken the execution', () => {
 			{ suspension: { resumed: true, until: Date.now() + 2_000 } },
 		);
 		expect(message).toContain(
-			`Task ${taskId}: n8n could not read its status although the service has reported its end (status: not known; the last look: The service does not accept the API key)`,
+			`Task ${taskId}: n8n could not read its status although the service has reported its end (status: not known; the last look: The service does not accept the API key, “Simulated fault”)`,
 		);
 		expect(message).not.toContain('has not ended');
 	});

@@ -894,7 +894,7 @@ describe('when the time is up', () => {
 		[
 			'refused the key',
 			{ kind: 'respond', status: 401 },
-			': n8n could not read its status within 0.05 minutes (status: not known; the last look: The service does not accept the API key)',
+			': n8n could not read its status within 0.05 minutes (status: not known; the last look: The service does not accept the API key, “Simulated fault”)',
 			/Correct the key, then fetch it with/,
 		],
 		[
@@ -906,7 +906,7 @@ describe('when the time is up', () => {
 		[
 			'had an internal fault',
 			{ kind: 'respond', status: 500 },
-			': n8n could not read its status within 0.05 minutes (status: not known; the last look: The service has an internal fault)',
+			': n8n could not read its status within 0.05 minutes (status: not known; the last look: The service has an internal fault, “Simulated fault”)',
 			/Fetch it later with .*, and raise 'Timeout' for the next one/,
 		],
 		[

@@ -80,6 +80,7 @@ describe('The answer to a submit', () => {
 		[{ success: false, message: 'Some were refused' }, { url: 'v2', position: 4 }, false],
 		[{ success: true, message: '1 of 2 queued' }, { status: 'error', message: 'private' }, true],
 		[{ error: 'one was refused' }, { url: 'v2' }, false],
+		[{ message: 'Two were refused' }, { status: 'rejected', reason: 'private' }, true],
 	])(
 		'gives an element without an id no word of the request: %j beside %j',
 		(beside, element, refused) => {
@@ -92,18 +93,32 @@ describe('The answer to a submit', () => {
 		},
 	);
 
-	it.each<SubmissionKind>(['link', 'bot'])(
-		'may have the tasks of a batch one level down, beside the id of the batch: %s',
-		(kind) => {
-			const tasks = [
-				{ task_id: '7f3c', webhook_secret: 'one' },
-				{ task_id: '8a4d', webhook_secret: 'two' },
-			];
-			const answer = { success: true, data: { id: 'batch9', tasks } };
-			expect(submissionsIn(answer, kind)).toMatchObject(tasks);
-			expect(
-				submissionsIn({ data: { task_id: '7f3c', tasks: [{ task_id: 'x' }] } }, 'file'),
-			).toEqual([{ task_id: '7f3c', tasks: [{ task_id: 'x' }] }]);
+	it('gives a refused element without words those of the request', () => {
+		const refused = { url: 'v2', status: 'rejected' };
+		const answer = { message: 'v2 is private', tasks: [{ task_id: '7f3c' }, refused] };
+		expect(submissionsIn(answer, 'link')[1]).toEqual({ ...refused, message: 'v2 is private' });
+	});
+
+	it('may have the tasks of a link one level down, beside the id of their batch', () => {
+		const tasks = [
+			{ task_id: '7f3c', webhook_secret: 'one' },
+			{ task_id: '8a4d', webhook_secret: 'two' },
+		];
+		const answer = { success: true, data: { id: 'batch9', tasks } };
+		expect(submissionsIn(answer, 'link')).toMatchObject(tasks);
+	});
+
+	it.each<[SubmissionKind, object]>([
+		['link', { id: '7f3c', tasks: [{ task_id: 'another' }, { task_id: '7f3c' }] }],
+		['file', { id: '7f3c', tasks: [{ task_id: 'another' }] }],
+		['bot', { id: '7f3c', bots: [{ bot_id: 'another' }] }],
+		['link', { task_id: '7f3c', tasks: [{ task_id: 'another' }] }],
+	])(
+		'has its own id one level down, and the list beside that is not a batch: %s %j',
+		(kind, data) => {
+			const all = submissionsIn({ data }, kind);
+			expect(JSON.stringify(all.at(-1))).toContain('7f3c');
+			expect(all).toHaveLength('id' in data && kind === 'link' ? 2 : 1);
 		},
 	);
 

@@ -101,8 +101,8 @@ export function notEnded(
 	const said = reasonIn(state);
 	const reason = said && `; the service says: ${said}`;
 	const status = `status: ${word ?? 'not known'}${balance}${reason}`;
-	const heard = failure instanceof ServiceError ? failure.problem.serviceMessage : undefined;
-	const answer = heard ? `, “${heard}”` : '';
+	const { serviceMessage, isWebPage } = failure instanceof ServiceError ? failure.problem : {};
+	const answer = serviceMessage && !isWebPage ? `, “${serviceMessage}”` : '';
 	const lookFailed = failure ? `; the last look: ${failure.message}${answer}` : '';
 	const fetchLater = awaitsBalance(state) ? TOP_UP_AND_FETCH : FETCH_LATER;
 	// Not to try it again with a longer one: the workflow may submit again what it waits for.
